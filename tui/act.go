@@ -61,7 +61,7 @@ func (r *root) press(a action.Action) tea.Cmd {
 	} else if asked = r.panes[a.Pane].Do(r.context(a.Pane), a.ID); asked.Do == nil || r.removal(asked.Do) != nil {
 		return r.answer(asked)
 	}
-	r.open(dialog.Ask(pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: asked.Do}, asked))
+	r.open(dialog.Ask(pane.Question{Text: a.Title + "?", Yes: a.Short, No: "not now", Do: asked.Do}, asked))
 	return nil
 }
 

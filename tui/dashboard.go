@@ -175,7 +175,7 @@ func (d *dashboard) choose(values map[string]string) {
 func (d *dashboard) reloadKeys() {
 	if d.prefs.keysChanged() {
 		d.complain(d.prefs.readKeys())
-		d.toasts.Report(time.Now(), notice.Info, textKeysRead)
+		d.toasts.Report(time.Now(), notice.Info, "keys.yaml reloaded")
 	}
 }
 
@@ -195,7 +195,7 @@ func (d *dashboard) resize(w, h int) bool {
 func (d *dashboard) moveBorder(id action.ID) {
 	in, _ := d.view().Resized(id) // if it cannot be moved, the action is off
 	a, _ := action.Get(action.Everywhere, id)
-	d.restyle(fmt.Sprintf(textResized, d.focus.Name(), a.Short), settings.Values(in.Size, in.Preset))
+	d.restyle(fmt.Sprintf("%s %s", d.focus.Name(), a.Short), settings.Values(in.Size, in.Preset))
 }
 
 // look changes how the dashboard looks, and says so.
@@ -265,9 +265,9 @@ func (d *dashboard) succeeded(msg doneMsg) {
 
 // walked says what was undone or redone, and remembers how to go the other way.
 func (d *dashboard) walked(way undo.Way, was, made undo.Change) {
-	text, other := textUndone, fmt.Sprintf(textRedoKey, d.names().Name(action.Redo))
+	text, other := "undone: ", fmt.Sprintf(textRedoKey, d.names().Name(action.Redo))
 	if way == undo.Forward {
-		text, other = textRedone, fmt.Sprintf(textUndoKey, d.names().Name(action.Undo))
+		text, other = "redone: ", fmt.Sprintf(textUndoKey, d.names().Name(action.Undo))
 	}
 	if text += was.Name; made.Step != nil || made.Look != nil {
 		made.Name = was.Name

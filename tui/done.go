@@ -79,7 +79,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	case command.SetConfig:
 		if msg.outcome.Follows != "" {
 			c.Sure = true
-			return r.answer(pane.Answer{Ask: &pane.Question{Text: msg.outcome.Follows + ".", Yes: textSetIt, No: textLeaveIt, Do: c}})
+			return r.answer(pane.Answer{Ask: &pane.Question{Text: msg.outcome.Follows + ".", Yes: "set it", No: "leave it unchanged", Do: c}})
 		}
 	}
 	r.succeeded(msg)

@@ -59,7 +59,7 @@ func (d *dashboard) removal(c command.Value) *pane.Question {
 
 // Removal is that question, with the name of undo.
 func Removal(s *core.Snapshot, c command.Value, undo string) *pane.Question {
-	q := &pane.Question{Yes: textDeleteYes, No: textDeleteNo, Do: c}
+	q := &pane.Question{Yes: "delete the file", No: "keep it", Do: c}
 	var t schedule.TaskView
 	switch c := c.(type) {
 	case command.DeleteTask:

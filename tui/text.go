@@ -12,12 +12,6 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// What can be answered where a setting would have a consequence.
-const (
-	textSetIt   = "set it"
-	textLeaveIt = "leave it unchanged"
-)
-
 // The words of the frame. What a pane says stands with the pane.
 const (
 	textDot = " · "
@@ -30,24 +24,16 @@ const (
 
 	textJustEnded = "the answer has just ended; press ctrl+c again in a moment to quit"
 
-	textUndone      = "undone: "
-	textRedone      = "redone: "
 	textInterrupted = "the answer was interrupted"
 
-	textKeysRead    = "keys.yaml reloaded"
-	textResized     = "%s %s"
 	textLayoutLater = ", once the screen is large enough"
 
 	textNotices   = "Notices, newest first"
 	textNoNotices = "No notices yet. Messages that appear for a moment are kept here."
 
-	textNotNow = "not now"
-
 	textDelete     = "Delete %s? Its file %s is removed; %s restores it within a day."
 	textUndoMade   = "Undo would remove %s, which you wrote."
 	textUndoEdited = "%s was edited since. Undo would remove it, edits included."
-	textDeleteYes  = "delete the file"
-	textDeleteNo   = "keep it"
 
 	textMouseOn  = "the dashboard uses the mouse; %s releases it"
 	textMouseOff = "the mouse is released: select text as usual; %s takes it back"

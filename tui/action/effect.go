@@ -25,7 +25,7 @@ func budgetStep(capacity, minutes int, a Action) Action {
 		text := strconv.Itoa(*from) + "→" + strconv.Itoa(to) // the arrow is the frame's to replace
 		*from = to
 		if full := now.FullAt(s.At); !s.At.IsZero() && !full.IsZero() && full.Sub(s.At) <= 24*time.Hour {
-			text += effectFull + s.Clock(full, "15:04")
+			text += ", full " + s.Clock(full, "15:04")
 		}
 		return text
 	}
@@ -53,7 +53,7 @@ func muteHint(s core.Snapshot) string {
 	if s.Budget.Muted.IsZero() {
 		return ""
 	}
-	return effectMuted + s.Clock(s.Budget.Muted, "15:04")
+	return "until " + s.Clock(s.Budget.Muted, "15:04")
 }
 
 // deliverHint is how many updates would be handed over.
@@ -61,7 +61,7 @@ func deliverHint(s core.Snapshot) string {
 	if len(s.Updates) < 2 {
 		return ""
 	}
-	return effectAll + strconv.Itoa(len(s.Updates))
+	return "all " + strconv.Itoa(len(s.Updates))
 }
 
 // waiting is how many tasks, edits of them, and files beside them wait for the user.
@@ -81,7 +81,7 @@ func waiting(s core.Snapshot) (n int) {
 
 func waitsHint(s core.Snapshot) string {
 	if n := waiting(s); n > 0 {
-		return strconv.Itoa(n) + effectWaits
+		return strconv.Itoa(n) + " in all"
 	}
 	return ""
 }

@@ -196,7 +196,7 @@ var costsRows = []Action{
 	{ID: CostsMark, Keys: []string{"space"}, Title: "Mark selected task", More: "the bars show only marked tasks", Short: "mark"},
 	{
 		ID: CostsLift, Keys: []string{"P"}, Title: "Pause or resume caps", More: "on spending, until midnight",
-		Short: "lift caps", Hint: when(lifted, effectLifted), Make: lift, Off: noCaps, Writes: true,
+		Short: "lift caps", Hint: when(lifted, "lifted"), Make: lift, Off: noCaps, Writes: true,
 	},
 }
 

@@ -35,15 +35,6 @@ var (
 	noButtons = when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Chat, hasButtons) }, "no card in the chat has buttons")
 )
 
-// The words of effects.
-const (
-	effectFull   = ", full "
-	effectMuted  = "until "
-	effectWaits  = " in all"
-	effectLifted = "lifted"
-	effectAll    = "all "
-)
-
 // Why a change of keys is left out.
 const (
 	textNoAction = "no action is called %.40q; the palette shows the name of the marked one, ollim-bot help keys lists all"

@@ -374,7 +374,7 @@ func (s *Server) socketConfig() *ssh.ServerConfig {
 			if token == "" || subtle.ConstantTimeCompare([]byte(token), word) != 1 {
 				return nil, errors.New("another token")
 			}
-			return &ssh.Permissions{Extensions: map[string]string{permName: textLocal}}, nil
+			return &ssh.Permissions{Extensions: map[string]string{permName: "this machine"}}, nil
 		},
 	}
 }

@@ -196,7 +196,7 @@ func parse(command string) (w wish, err error) {
 	case f.Parse(words) != nil, f.NArg() > 0:
 		return w, refusal(textNoCommand)
 	case w.theme != "" && !slices.Contains(settings.Themes, w.theme):
-		return w, refusal(fmt.Sprintf(textNoTheme, strings.Join(settings.Themes, ", ")))
+		return w, refusal(fmt.Sprintf("--theme takes %s", strings.Join(settings.Themes, ", ")))
 	}
 	return w, nil
 }

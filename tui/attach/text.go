@@ -2,13 +2,11 @@ package attach
 
 // Words for people who attach.
 const (
-	textLocal        = "this machine"
 	textNoForwarding = "this server forwards nothing"
 	textManySessions = "this connection has too many sessions"
 	textBusy         = "ollim-bot is busy: too many connections at once; try again in a few seconds"
 	textManyViewers  = "%d viewers are attached already: close one first"
 	textNoCommand    = "choose dashboard (the default), plain or status [--json]; the first two take --read-only, the dashboard --theme NAME"
-	textNoTheme      = "--theme takes %s"
 	textNoTerminal   = "the dashboard needs a terminal: leave -T out, or ask for plain"
 	textDumb         = "TERM=dumb: this terminal cannot show the dashboard; ask for plain"
 	textEnded        = "ollim-bot: the bot has ended"

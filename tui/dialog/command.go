@@ -104,7 +104,7 @@ func (p *Palette) commands(text string) (out []*item) {
 			if len(out) == was {
 				why := ""
 				if typed {
-					why = fmt.Sprintf(textNoChoice, arg, strings.Join(v.choices, ", "))
+					why = fmt.Sprintf("%q is none of %s", arg, strings.Join(v.choices, ", "))
 				}
 				out = append(out, p.line(v, cmp.Or(arg, v.usage), v.name+" ", why))
 			}

@@ -39,7 +39,7 @@ type editLine struct {
 func editTask(file command.TaskFile) pane.Dialog { return editingOf(file) }
 
 func editingOf(file command.TaskFile) *editing {
-	e := &editing{file: file, Form: &Form{Name: file.Title(), Send: textWriteFile, keeps: true}}
+	e := &editing{file: file, Form: &Form{Name: file.Title(), Send: "save the file", keeps: true}}
 	e.Make = e.command
 	routine := file.Kind == routines.KindRoutine
 	e.when()
@@ -47,9 +47,9 @@ func editingOf(file command.TaskFile) *editing {
 	e.prompt()
 	e.choice("allow-ping", fieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
 	if routine {
-		e.option("missed", fieldMissed, "run", [2]string{textCatchUp, textNoteMissed}, func(f command.TaskFile) bool { return f.RunMissed })
+		e.option("missed", fieldMissed, "run", [2]string{"run late, once", "only note it"}, func(f command.TaskFile) bool { return f.RunMissed })
 	} else {
-		e.option("until", fieldUntil, "done", [2]string{textTillDone, textOnce}, func(f command.TaskFile) bool { return f.UntilDone })
+		e.option("until", fieldUntil, "done", [2]string{"repeat until done", "fire once"}, func(f command.TaskFile) bool { return f.UntilDone })
 	}
 	basic := len(e.Fields)
 	e.choice("background", fieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })

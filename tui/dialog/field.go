@@ -59,7 +59,7 @@ func moreOptions(fields []*Field) *Field {
 	for _, f := range fields {
 		names = append(names, f.Label)
 	}
-	return &Field{Label: textMoreOptions, Hint: strings.Join(names, ", "), more: fields}
+	return &Field{Label: "More options…", Hint: strings.Join(names, ", "), more: fields}
 }
 
 // Text is the field's text or its chosen option.
@@ -87,7 +87,7 @@ func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 	switch {
 	case strings.TrimSpace(text) != "" || f.Hint == "":
 	case f.needed && tried:
-		return textNeeded + f.Hint, false
+		return "needed: " + f.Hint, false
 	default:
 		return f.Hint, true
 	}

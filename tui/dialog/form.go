@@ -313,7 +313,7 @@ func (f *Form) foot(c pane.Context, w int, air bool) []string {
 	text, role, mark := "", theme.Accent, ""
 	switch {
 	case f.sent:
-		text, role = textFormSent, theme.Dim
+		text, role = "saving the file…", theme.Dim
 	case f.fault != "":
 		text, role, mark = f.fault, theme.Bad, c.Theme.Glyph(theme.Cross)+" "
 	case f.effect != nil:

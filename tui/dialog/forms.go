@@ -21,7 +21,7 @@ func NewTask() *Form { return newTask("", "", "") }
 
 // firstTask is that form with an example filled in. Enter saves it.
 func firstTask() *Form {
-	f := newTask(textFirstWhen, textFirstTitle, textFirstMessage)
+	f := newTask("0 9 * * mon-fri", "Plan the day", textFirstMessage)
 	f.Name = textFirstForm
 	return f
 }
@@ -43,7 +43,7 @@ func newTask(at, name, text string) *Form {
 	critical := Choice(fieldCritical, textNo, textYes, textNo)
 	return &Form{
 		Name: textFormTitle, Fields: []*Field{kind, when, title, prompt, pings, moreOptions([]*Field{place, model, isolated, critical})},
-		at: 1, Send: textCreate, keeps: true,
+		at: 1, Send: "create", keeps: true,
 		Make: func(c pane.Context) command.Value {
 			chosen, _ := textOrNone(c, model.Text()).(string)
 			task := command.AddTask{
@@ -143,8 +143,8 @@ func NewBudget(c pane.Context) *Form {
 		f.Selected = true
 		return f
 	}
-	capacity := number(textCapacity, textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
-	refill := number(textRefill, textNoMinutes, state.RefillRateMinutes, func(n *int) error { return budget.Validate(nil, n) })
+	capacity := number("Capacity", textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
+	refill := number("Refill (min)", textNoMinutes, state.RefillRateMinutes, func(n *int) error { return budget.Validate(nil, n) })
 	value := func(f *Field) *int {
 		n, _ := strconv.Atoi(strings.TrimSpace(f.Text()))
 		return &n
@@ -159,7 +159,7 @@ func NewBudget(c pane.Context) *Form {
 			if _, too := refill.check(c, true); !ok || !too {
 				return "", true // the error is below its field
 			}
-			return cmp.Or(c.Snap.Budget.State.Preview(c.Snap.At, *value(capacity), *value(refill)), textNoEffect), true
+			return cmp.Or(c.Snap.Budget.State.Preview(c.Snap.At, *value(capacity), *value(refill)), "no change"), true
 		},
 	}
 }

@@ -34,7 +34,7 @@ const (
 )
 
 // Title implements pane.Dialog.
-func (p *Help) Title() string { return textHelp }
+func (p *Help) Title() string { return "Keys" }
 
 // Draw implements pane.Dialog. On a narrow screen it covers the panes.
 func (p *Help) Draw(c pane.Context, w, h int) []string {
@@ -171,5 +171,5 @@ func (p *Help) Hint() []key.Binding {
 	if p.query.Typing() {
 		return p.query.Hint()
 	}
-	return []key.Binding{pageKeys.shut, named(pageKeys.find, textFilter), pageKeys.scroll}
+	return []key.Binding{pageKeys.shut, named(pageKeys.find, "filter"), pageKeys.scroll}
 }

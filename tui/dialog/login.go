@@ -18,7 +18,7 @@ import (
 type Login struct{ code widget.Input }
 
 // Title implements pane.Dialog.
-func (*Login) Title() string { return textLoginTitle }
+func (*Login) Title() string { return "Log in to Claude" }
 
 // Draw implements pane.Dialog.
 func (d *Login) Draw(c pane.Context, w, h int) []string {

@@ -37,7 +37,7 @@ func EditRows(file command.TaskFile) (rows []Row) {
 	for _, l := range editingOf(file).lines {
 		text := clean.Line(l.field.Text())
 		if l.field.choices != nil {
-			text += textOneOf + strings.Join(l.field.choices, ", ")
+			text += ", one of: " + strings.Join(l.field.choices, ", ")
 		}
 		rows = append(rows, Row{l.names()[1], text})
 	}
@@ -68,7 +68,7 @@ func EditField(c pane.Context, file command.TaskFile, name, value string) (do co
 	case !ok:
 		return nil, note, false
 	case f.Text() == f.before:
-		return nil, fmt.Sprintf(textFieldIs, f.Label, short(value)), false
+		return nil, fmt.Sprintf("%s is already %s", f.Label, short(value)), false
 	}
 	if f.Check == nil { // the note is only a hint
 		note = ""

@@ -130,7 +130,7 @@ func (p *Palette) refresh() {
 }
 
 // Title implements pane.Dialog.
-func (p *Palette) Title() string { return textPalette }
+func (p *Palette) Title() string { return "Actions" }
 
 // Draw implements pane.Dialog.
 func (p *Palette) Draw(c pane.Context, w, h int) []string {
@@ -141,7 +141,7 @@ func (p *Palette) Draw(c pane.Context, w, h int) []string {
 	w = min(w-Air, 90)
 	b, where := brush(c), textNoAction
 	if _, runs := listed(strings.TrimSpace(p.query.Text())); runs {
-		where = textNoRunMatches
+		where = "no run matches"
 	}
 	var facts []string
 	if len(p.shown) > 0 {
@@ -164,7 +164,7 @@ func (p *Palette) facts(b widget.Brush, w, h int) []string {
 	it := p.shown[p.list.At]
 	var out []string
 	if off := p.why(it); off != "" {
-		for _, t := range widget.WrapN(textIsOff+off, w-2, max(1, h/2), b.Theme.Glyph(theme.Ellipsis)) {
+		for _, t := range widget.WrapN("off: "+off, w-2, max(1, h/2), b.Theme.Glyph(theme.Ellipsis)) {
 			out = append(out, b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Warn, Text: t}))
 		}
 	} else if h >= roomyPalette {
@@ -183,7 +183,7 @@ func (p *Palette) row(c pane.Context, w, i int) string {
 	}
 	role, right := theme.Text, []widget.Span{{}, {Role: theme.Key, Text: it.action.KeyNames(c.Theme.ASCII())}, {Role: theme.Dim, Text: it.kind + " "}}
 	if p.why(it) != "" {
-		role, right[0] = theme.Dim, widget.Span{Role: theme.Warn, Text: textOff + "  "}
+		role, right[0] = theme.Dim, widget.Span{Role: theme.Warn, Text: "off  "}
 	}
 	return b.Spread(w, append([]widget.Span{{Text: " " + mark}}, p.query.Mark(role, it.name)...), right)
 }

@@ -52,7 +52,7 @@ const grace = 250 * time.Millisecond
 // Ask is a yes-no question. yes is the answer for yes, in addition to q.Do.
 func Ask(q pane.Question, yes pane.Answer) *Question {
 	yes.Close, yes.Sure, yes.Do = true, true, q.Do
-	return &Question{name: textQuestion, text: q.Text, opened: time.Now(), answers: []answer{
+	return &Question{name: "Sure?", text: q.Text, opened: time.Now(), answers: []answer{
 		{binding("n", "", "n", "N", "q"), q.No, pane.Answer{Close: true}},
 		{binding("y", "", "y", "Y"), q.Yes, yes},
 	}}

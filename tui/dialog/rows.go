@@ -122,7 +122,7 @@ func DeliveryRows(s *core.Snapshot) []Row {
 	for _, d := range s.Deliveries {
 		name := clean.Cut(clean.Line(d.Webhook), 24)
 		if name == "" {
-			name = textNoSuchHook
+			name = "(unknown)"
 		}
 		outcome := clean.Line(d.Outcome)
 		if d.Count > 1 {
@@ -147,7 +147,7 @@ const deliveryColumn = 17
 
 // Engine is everything about the model and its processes.
 func Engine(s *core.Snapshot) *Page {
-	return NewTable(textEngineTitle, engineColumn, EngineRows(s))
+	return NewTable("Engine", engineColumn, EngineRows(s))
 }
 
 // EngineRows are the rows of that page.
@@ -157,16 +157,16 @@ func EngineRows(s *core.Snapshot) []Row {
 	row := func(name, format string, args ...any) {
 		rows = append(rows, Row{name, clean.Line(fmt.Sprintf(format, args...))})
 	}
-	row(textEngineName, "%s %s", e.Name, e.Version)
+	row("engine", "%s %s", e.Name, e.Version)
 	if e.Model != "" {
-		row(textEngineModel, "%s", e.Model)
+		row("model", "%s", e.Model)
 	}
-	row(textEngineState, "%s", e.State)
-	row(textSurfaceName, "%s %s", s.Surface.Name, s.Surface.State)
+	row("state", "%s", e.State)
+	row("surface", "%s %s", s.Surface.Name, s.Surface.State)
 	if e.Warning != "" {
-		row(textEngineWarning, "%s", e.Warning)
+		row("warning", "%s", e.Warning)
 	}
-	row(textEngineToday, "%s  %s", words.Dollars(e.Today.CostUSD), command.Blocks(e.Today))
+	row("today", "%s  %s", words.Dollars(e.Today.CostUSD), command.Blocks(e.Today))
 	if len(e.Processes) > 0 {
 		rows = append(rows, Row{}, Row{Text: textEngineProcesses})
 	}

@@ -153,13 +153,13 @@ func (p *Palette) fillThings(c pane.Context, found []Found) {
 	p.addRuns(c, c.Snap.Forks)
 	for i := range c.Snap.Updates {
 		body := c.Snap.Sourced(c.Snap.Updates[i])
-		p.add("update", textUpdateName+clean.Cut(clean.Line(body), 60), item{kind: textAnUpdate, does: textOpensUpdate, do: func(pane.Context) pane.Answer {
-			return pane.Answer{Focus: action.Updates, Open: NewPage(textUpdateTitle, body)}
+		p.add("update", "Update: "+clean.Cut(clean.Line(body), 60), item{kind: "update", does: "shows it in full", do: func(pane.Context) pane.Answer {
+			return pane.Answer{Focus: action.Updates, Open: NewPage("Update", body)}
 		}})
 	}
 	for _, s := range found {
 		words := strings.ReplaceAll(s.Key, "_", " ")
-		p.add(action.ID("setting "+words), s.Name, item{kind: textASetting, does: textOpensSetting, do: at(action.Settings, s.Key)})
+		p.add(action.ID("setting "+words), s.Name, item{kind: "setting", does: textOpensSetting, do: at(action.Settings, s.Key)})
 	}
 }
 
@@ -186,7 +186,7 @@ func (p *Palette) taskThings(c pane.Context, t schedule.TaskView) {
 		if v.id == action.SchedulePause && v.paused != t.Paused {
 			continue
 		}
-		it := item{kind: textATask, does: v.does, do: func(c pane.Context) pane.Answer { return OnTask(c, t, v.id) }}
+		it := item{kind: "task", does: v.does, do: func(c pane.Context) pane.Answer { return OnTask(c, t, v.id) }}
 		a, _ := action.Get(action.Schedule, v.id)
 		if it.action.Words = a.Words; c.ReadOnly && a.Writes {
 			it.off = textReadOnlyHere
@@ -211,7 +211,7 @@ func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 		return pane.Answer{Do: command.Pause{ID: t.ID, Paused: !t.Paused}}
 	case "snooze":
 		of := func(until time.Time) command.Value { return command.Snooze{ID: t.ID, Until: until} }
-		return pane.Answer{Open: NewUntil(c, fmt.Sprintf(textSnoozeUntil, widget.Cut(name, 40)), t.Snoozed, of)}
+		return pane.Answer{Open: NewUntil(c, fmt.Sprintf("Snooze %s until", widget.Cut(name, 40)), t.Snoozed, of)}
 	case "preview":
 		return Load(textPromptOf+name, func(ctx context.Context, r pane.Reader) (pane.Dialog, error) {
 			text, err := r.Preview(ctx, t.ID)
@@ -241,7 +241,7 @@ func runName(c pane.Context, f *fork.View) string {
 	if at.IsZero() {
 		at = f.Started
 	}
-	name := f.Title + textRunIs + string(f.State)
+	name := f.Title + ": " + string(f.State)
 	for _, said := range pane.OutcomeOf(c.Snap, f).Full {
 		name += ", " + said.Text
 	}

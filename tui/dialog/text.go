@@ -17,17 +17,13 @@ import (
 // The texts of the form.
 const (
 	textFormTitle = "A new routine or reminder"
-	textFormSent  = "saving the file…"
 	textLeaveForm = "Esc again discards; any other key keeps editing"
-	textCreate    = "create"
 
 	textKindRoutine   = "repeats on a schedule"
 	textKindReminder  = "fires once, then its file is deleted"
 	textKindUntilDone = "repeats until you press Done, Later or Not today on its ping"
 	textWhenRoutine   = "every weekday at 9, daily 8:15, or cron: 0 9 * * 1-5"
 	textWhenReminder  = "18:30, tomorrow 9:00, in 2 hours, or 2026-12-24 18:00"
-	textNeeded        = "needed: "
-	textMoreOptions   = "More options…"
 
 	textNotUnderstood = `I do not understand "%s": try every weekday at 9, or daily 8:15`
 
@@ -39,7 +35,6 @@ const (
 
 // The texts about an edit by the agent.
 const (
-	textReview    = "Edit of %s"
 	textReviewWhy = "With the agent's edit, %s. The old text stays in force until you decide."
 	textReviewKey = "%s allows the edit, %s refuses it and restores the file, %s decides later."
 )
@@ -49,11 +44,8 @@ const (
 	textYes        = "yes"
 	textNo         = "no"
 	textUsual      = "(default)"
-	textOneOf      = ", one of: "
 	textNoField    = "%s has no field %s; edit and the task alone lists its fields"
 	textFieldTakes = "%s takes one of: %s"
-	textFieldIs    = "%s is already %s"
-	textWriteFile  = "save the file"
 	textOverwrite  = "Enter overwrites it with your changes, Esc keeps the file"
 	textLongPrompt = "%s: edit them in the file"
 	textBoth       = "%s is %s in the file and %s here"
@@ -109,10 +101,6 @@ const (
 	textUntilDone  = "reminder until it is done"
 	textBackground = "in the background"
 	textForeground = "in the main conversation"
-	textCatchUp    = "run late, once"
-	textNoteMissed = "only note it"
-	textTillDone   = "repeat until done"
-	textOnce       = "fire once"
 	textMayPing    = "when it has something to say"
 	textNeverPings = "never"
 )
@@ -150,15 +138,7 @@ func dayWords(s *core.Snapshot, at time.Time) string {
 
 // The texts of the dialog that asks until when.
 const (
-	textHalfHour   = "30 minutes"
-	textOneHour    = "1 hour"
-	textEvening    = "this evening"
-	textMorning    = "tomorrow"
-	textUntilClock = "at a time"
-	textUntilEnd   = "end it now"
-	textNoClock    = "type a time, such as 18:30"
-
-	textActiveUntil = "active until "
+	textNoClock = "type a time, such as 18:30"
 
 	textMuteEnds    = "pings are delivered again at once"
 	textMuteNothing = "no task that may ping fires until then; critical pings are still delivered"
@@ -167,14 +147,9 @@ const (
 	textSnoozeCut   = "it would not have fired before %s; the schedule is not known further ahead"
 
 	textSnoozeNothing = "it would not have fired before then"
-	textAtLeast       = "at least "
 	textMuted         = "%s without pings: %s. Critical pings are still delivered."
-	textAndMore       = " and more"
 	textNoChange      = "changes nothing: it fires at "
-	textFiresAt       = "it fires at "
-	textSkipsOne      = "skips the fire at "
 	textSkips         = "skips %s, the first at %s"
-	textFiresNext     = "; fires next at "
 )
 
 // clockWords is a moment, with its weekday if it is not today, and its date if it is after
@@ -185,7 +160,6 @@ func clockWords(s *core.Snapshot, t time.Time) string {
 
 // The texts of the welcome. On a small screen, an answer ends at its colon.
 const (
-	textWelcome   = "Welcome"
 	textWhatItIs  = "ollim-bot is a personal assistant that reaches out: it runs routines and reminders in the background, and pings you within a budget."
 	textWhatShort = "An assistant that reaches out."
 
@@ -200,14 +174,9 @@ const (
 	textAroundBack  = "%s opens this welcome again"
 
 	textFirstForm    = "Your first routine: Enter saves it"
-	textFirstWhen    = "0 9 * * mon-fri"
-	textFirstTitle   = "Plan the day"
 	textFirstMessage = "Ping me with a good morning, and ask for the three things that matter today."
 
-	textStartersName = "Starter routines"
-	textStarters     = "These files are copied to routines/. What you have there stays unchanged, and each can be edited or deleted in the schedule."
-	textInstallYes   = "install them"
-	textInstallNo    = "not now"
+	textStarters = "These files are copied to routines/. What you have there stays unchanged, and each can be edited or deleted in the schedule."
 
 	textConnectName = "Connect a model or Discord"
 	textConnectHere = "Or press i in the welcome: it asks the questions of ollim-bot init here."
@@ -235,23 +204,13 @@ var textConnectRows = []Row{
 // The texts of the pages, questions and boxes.
 const (
 	textCopied          = "copied, if the terminal allows it"
-	textLoginTitle      = "Log in to Claude"
 	textLoginWait       = "Asking for the address of the login page…"
 	textLoginOpen       = "Open this address in a browser and log in there (ctrl+y copies it):"
 	textLoginCode       = "Then paste the code that the page shows:"
 	textLoginNoCode     = "first paste the code that the page shows"
 	textDeliveries      = "Webhooks, newest first"
 	textNoDeliveries    = "No deliveries yet. WEBHOOK_PORT and WEBHOOK_SECRET turn webhooks on; a file in webhooks/ defines one."
-	textNoSuchHook      = "(unknown)"
-	textSurfaceName     = "surface"
-	textEngineTitle     = "Engine"
-	textEngineName      = "engine"
-	textEngineModel     = "model"
-	textEngineState     = "state"
-	textEngineWarning   = "warning"
-	textEngineToday     = "today"
 	textEngineProcesses = "processes: id, use, memory, age, session"
-	textHelp            = "Keys"
 	textACommand        = "command"
 	textSetsCapacity    = "sets the capacity of the ping budget"
 	textSetsRefill      = "sets how many minutes a token takes"
@@ -260,18 +219,9 @@ const (
 	textListsRuns       = "lists runs: a day, a state, words"
 	textListUsage       = "tuesday, yesterday, failed …"
 	textBadMute         = "write a time as 2h, 18:00 or tomorrow 9:00, or off"
-	textNoChoice        = "%q is none of %s"
-	textFilter          = "filter"
-	textWords           = "Words"
-	textMouse           = "Mouse"
-	textPalette         = "Actions"
 	textNoAction        = "no action has that name"
-	textNoRunMatches    = "no run matches"
-	textOff             = "off"
-	textIsOff           = "off: "
 	textIDIs            = "in keys.yaml: "
 	textEnter           = "enter "
-	textQuestion        = "Sure?"
 	textLoading         = "loading…"
 	textOf              = " of "
 	textQuitYes         = "quit and stop them"
@@ -282,13 +232,10 @@ const (
 	textDraftLost       = "Your draft was not sent. Quitting discards it."
 	textDropDraft       = "quit and discard it"
 	textNoCapacity      = "the capacity is a whole number of tokens; 0 mutes"
-	textNoEffect        = "no change"
 	textNoMinutes       = "the refill rate is a whole number of minutes, at least 1"
 	textStay            = "stay"
 
 	textBudgetTitle = "Ping budget, exactly"
-	textCapacity    = "Capacity"
-	textRefill      = "Refill (min)"
 )
 
 // quitText says what would be lost, the most important first: a small screen cuts the end.
@@ -305,19 +252,11 @@ func quitText(running, waiting int) string {
 
 // The texts of the palette about tasks, runs, updates and settings.
 const (
-	textATask    = "task"
-	textARun     = "run"
-	textAnUpdate = "update"
-	textASetting = "setting"
+	textARun = "run"
 
 	textOpensRun     = "opens it on the runs page"
-	textOpensUpdate  = "shows it in full"
 	textOpensSetting = "opens it on the settings page"
 
-	textRunIs        = ": "
-	textUpdateName   = "Update: "
-	textUpdateTitle  = "Update"
-	textSnoozeUntil  = "Snooze %s until"
 	textPromptOf     = "Prompt of "
 	textReadOnlyHere = "the dashboard is read-only"
 )
@@ -341,14 +280,14 @@ var taskVerbs = []struct {
 
 // textHelpWords explain the terms and symbols of the panes, and the mouse.
 var textHelpWords = []Row{
-	{textWords, ""},
+	{"Words", ""},
 	{"ping", "A message from a background run to you. Each costs a token; critical ones are free"},
 	{"token", "The price of a ping. The budget refills over time; when it is empty, you are left alone"},
 	{"run, fork", "A task that works in the background: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
 	{"update", "A run's report without a ping: it joins the conversation with your next message"},
 	{"routine", "A task that repeats; a reminder fires once, and ∞ is a chain of checks"},
 	{"signs", "∅ never pings, » in the conversation, ⊘ on hold, ‼ critical, ◆ ping, ◈ refused ping, ◇ likely ping, △ missed, ○ upcoming, ▪ appointment"},
-	{textMouse, ""},
+	{"Mouse", ""},
 	{"click", "Focus a pane or select a row; on the selected row, same as enter"},
 	{"click below", "On a key in the last line: same as that key"},
 	{"wheel", "Scroll what is under the pointer"},

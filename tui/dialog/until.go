@@ -28,7 +28,7 @@ type choice struct {
 // of makes the command; the zero time ends the current one. active is the end of the
 // current one, or zero if there is none.
 func NewUntil(c pane.Context, title string, active time.Time, of func(until time.Time) command.Value) *Form {
-	clock := Text(textUntilClock, "", func(c pane.Context, text string) (string, bool) {
+	clock := Text("at a time", "", func(c pane.Context, text string) (string, bool) {
 		_, ok := clockTime(text, now(c))
 		return map[bool]string{false: textBadMoment}[ok], ok
 	})
@@ -39,7 +39,7 @@ func NewUntil(c pane.Context, title string, active time.Time, of func(until time
 		f.Fields = append(f.Fields, Choice(m.name, "", clockWords(c.Snap, m.when)))
 	}
 	if !active.IsZero() {
-		f.Fields = append(f.Fields, Choice(textUntilEnd, "", textActiveUntil+clockWords(c.Snap, active)))
+		f.Fields = append(f.Fields, Choice("end it now", "", "active until "+clockWords(c.Snap, active)))
 		list = append(list, choice{})
 	}
 	f.Fields = append(f.Fields, clock)
@@ -70,13 +70,13 @@ func NewUntil(c pane.Context, title string, active time.Time, of func(until time
 // moments are the suggested times. The evening is omitted if it is less than an hour away.
 func moments(now time.Time) []choice {
 	out := []choice{
-		{textHalfHour, now.Add(30 * time.Minute)},
-		{textOneHour, now.Add(time.Hour)},
+		{"30 minutes", now.Add(30 * time.Minute)},
+		{"1 hour", now.Add(time.Hour)},
 	}
 	if evening := cron.Wall(now, 0, 18, 0, now.Location()); evening.Sub(now) > time.Hour {
-		out = append(out, choice{textEvening, evening})
+		out = append(out, choice{"this evening", evening})
 	}
-	return append(out, choice{textMorning, cron.Wall(now, 1, 8, 0, now.Location())})
+	return append(out, choice{"tomorrow", cron.Wall(now, 1, 8, 0, now.Location())})
 }
 
 // clockTime parses a moment. A time of day may omit the colon or the minutes.
@@ -123,7 +123,7 @@ func counted(s *core.Snapshot, when time.Time, means func(e schedule.Entry) bool
 	}
 	count = words.Grouped(uint64(len(fires)), "fire")
 	if cut = !s.Schedule.DayUntil.IsZero() && s.Schedule.DayUntil.Before(when); cut {
-		count = textAtLeast + count
+		count = "at least " + count
 	}
 	return fires, count, cut
 }
@@ -143,7 +143,7 @@ func muteText(s *core.Snapshot, when time.Time) string {
 	case len(fires) == 0:
 		return textMuteNothing
 	case cut || len(fires) > namedMost:
-		names[len(names)-1] += textAndMore
+		names[len(names)-1] += " and more"
 	}
 	return fmt.Sprintf(textMuted, count, strings.Join(names, ", "))
 }
@@ -160,7 +160,7 @@ func snoozeText(s *core.Snapshot, id string, when time.Time) string {
 		case t.Next.After(when):
 			next = t.Next
 		case t.Kind == routines.KindReminder:
-			return textFiresAt + clockWords(s, when)
+			return "it fires at " + clockWords(s, when)
 		}
 	}
 	after := func(e schedule.Entry) bool { return its(e) && !e.FireTime.Before(when) }
@@ -170,14 +170,14 @@ func snoozeText(s *core.Snapshot, id string, when time.Time) string {
 	out := textSnoozeNothing
 	switch {
 	case len(fires) == 1 && !cut:
-		out = textSkipsOne + clockWords(s, fires[0].FireTime)
+		out = "skips the fire at " + clockWords(s, fires[0].FireTime)
 	case len(fires) > 0:
 		out = fmt.Sprintf(textSkips, count, clockWords(s, fires[0].FireTime))
 	case cut && next.IsZero():
 		out = fmt.Sprintf(textSnoozeCut, clockWords(s, s.Schedule.DayUntil))
 	}
 	if !next.IsZero() {
-		out += textFiresNext + clockWords(s, next)
+		out += "; fires next at " + clockWords(s, next)
 	}
 	return out
 }

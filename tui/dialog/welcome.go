@@ -19,7 +19,7 @@ type Offers struct{ Demo, SetUp bool }
 // NewWelcome is the first thing a new user sees: what this is, three ways to start, and
 // the keys that matter. notice is the program's notice at the start; it may be empty.
 func NewWelcome(c pane.Context, notice string, o Offers) *Question {
-	q := &Question{name: textWelcome, text: textWhatItIs, short: textWhatShort, wide: true}
+	q := &Question{name: "Welcome", text: textWhatItIs, short: textWhatShort, wide: true}
 	if notice != "" {
 		q.text += "\n\n" + clean.Line(notice)
 	}
@@ -52,9 +52,9 @@ func newStarters() *Question {
 	for _, r := range starters {
 		lines = append(lines, "- "+r.Title()+": "+cronWords(r))
 	}
-	ask := pane.Question{Text: strings.Join(lines, "\n"), Yes: textInstallYes, No: textInstallNo, Do: command.AddStarters{}}
+	ask := pane.Question{Text: strings.Join(lines, "\n"), Yes: "install them", No: "not now", Do: command.AddStarters{}}
 	q := Ask(ask, pane.Answer{Focus: action.Schedule})
-	q.name = textStartersName
+	q.name = "Starter routines"
 	return q
 }
 

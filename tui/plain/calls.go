@@ -69,7 +69,7 @@ func answerCall(c *console, r request) {
 // give gives the answer to a call.
 func give(c *console, a policy.Approval, v verdict) {
 	if _, ok := c.carryOut(command.Answer{ID: a.ID, Verdict: v.verdict}); ok {
-		c.answer(fmt.Sprintf(textAnswered, c.numbers.of(allCalls, a.ID), v.text))
+		c.answer(fmt.Sprintf("number %d is %s", c.numbers.of(allCalls, a.ID), v.text))
 	}
 }
 

@@ -139,7 +139,7 @@ func (e *snapshotDiff) state(s *core.Snapshot) {
 	}
 	switch {
 	case s.Fork != nil && was.Fork == nil:
-		e.add(s.At, kindFork, fmt.Sprintf(textEntered, cmp.Or(s.Fork.Topic, textNoTopic)))
+		e.add(s.At, kindFork, fmt.Sprintf(textEntered, cmp.Or(s.Fork.Topic, "no topic yet")))
 	case s.Fork == nil && was.Fork != nil:
 		e.add(s.At, kindFork, textLeftFork)
 	case s.Fork != nil && s.Fork.Asks && !was.Fork.Asks:

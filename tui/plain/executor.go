@@ -43,7 +43,7 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	}
 	if c, ok := v.(command.SetConfig); ok && o.Follows != "" {
 		c.Sure = true
-		x.ask(r, &pane.Question{Text: o.Follows + ".", Yes: textSetIt, No: textLeaveIt, Do: c})
+		x.ask(r, &pane.Question{Text: o.Follows + ".", Yes: "set it", No: "leave it unchanged", Do: c})
 		return
 	}
 	if o.Done != nil {
@@ -51,7 +51,7 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	}
 	done := textDone
 	if _, is := v.(command.Say); is {
-		done = textSent
+		done = "sent"
 	}
 	text := spoken(cmp.Or(o.Body, o.Message, done)) + more
 	if o.Undo != nil {
@@ -135,7 +135,7 @@ func (x *executor) confirmed(word string) bool {
 func (x *executor) walk(way undo.Way) {
 	change, ok := x.changes.Next(way)
 	if !ok {
-		x.out.fail(map[undo.Way]string{undo.Back: textNoUndo, undo.Forward: textNoRedo}[way])
+		x.out.fail(map[undo.Way]string{undo.Back: "nothing to undo", undo.Forward: "nothing to redo"}[way])
 		return
 	}
 	if q := tui.Removal(x.out.snap, change.Step, "undo"); q != nil && x.readOnly == "" {
@@ -156,5 +156,5 @@ func (x *executor) step(way undo.Way, change undo.Change, step command.Value) {
 	if o.Undo != nil {
 		x.changes.Put(!way, undo.Change{Name: change.Name, Step: o.Undo})
 	}
-	x.out.answer(map[undo.Way]string{undo.Back: textUndone, undo.Forward: textRedone}[way] + change.Name)
+	x.out.answer(map[undo.Way]string{undo.Back: "undone: ", undo.Forward: "redone: "}[way] + change.Name)
 }

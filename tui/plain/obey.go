@@ -159,7 +159,7 @@ func subject(c *console, r request) (to command.Subject, ok bool) {
 // quit ends plain mode, after a question if there are runs.
 func quit(c *console) {
 	end := func() {
-		c.answer(textBye)
+		c.answer("goodbye")
 		c.done = true
 	}
 	running, waiting := fork.Count(c.snap.Forks)

@@ -27,7 +27,7 @@ func printNotices(c *console, r request) {
 			lines = append(lines, words.Joined(c.snap.Moment(t.At), string(t.Level), t.Text))
 		}
 	}
-	c.read("", lines[:min(n, len(lines))], c.noneOf(r, textNoNotices))
+	c.read("", lines[:min(n, len(lines))], c.noneOf(r, "no notices yet"))
 }
 
 // noneOf is what is printed for an empty list: that nothing matches the filter, or none.
@@ -35,7 +35,7 @@ func (c *console) noneOf(r request, none string) string {
 	if r.rest == "" {
 		return none
 	}
-	return fmt.Sprintf(textNoFilter, r.rest)
+	return fmt.Sprintf("nothing matches %s", r.rest)
 }
 
 // printCosts prints what the runs of each task have cost, in seven days by default.

@@ -70,7 +70,7 @@ func (p *printer) more(all bool) {
 	lines := p.rest
 	switch p.begin(); {
 	case len(lines) == 0:
-		p.answer(textNoMore)
+		p.answer("there is no more")
 	case all:
 		p.printed = -len(lines)
 	}

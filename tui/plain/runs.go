@@ -126,11 +126,11 @@ func continueRun(c *console, r request) {
 
 // follow takes a run, "log" or "off".
 func follow(c *console, r request) {
-	f := following{core.LogTail, textTheLog, kindLog, 0}
+	f := following{core.LogTail, "the log", kindLog, 0}
 	switch strings.ToLower(r.rest) {
 	case "off":
 		c.followed = nil
-		c.answer(textNotFollowed)
+		c.answer("stopped following")
 		return
 	case "log":
 	default:
@@ -202,7 +202,7 @@ func printTail(c *console, id string, most int, filter string) {
 		return !q.Keeps(query.Facts{Text: l.Text, Is: []string{string(l.Kind)}, At: c.snap.Local(l.At), Now: c.now()})
 	})
 	if len(lines) == 0 {
-		c.answer(textNoLines)
+		c.answer("no matching lines")
 	}
 	for _, l := range lines[max(0, len(lines)-most):] {
 		c.answer(c.snap.Clock(l.At, time.TimeOnly) + " " + clean.Line(tailText(l)))

@@ -64,10 +64,10 @@ func printDay(c *console, r request) {
 		c.list(allTasks.or(textNothingToday), ahead)
 	}
 	if len(dates) > 0 {
-		c.read(textDates, dates, "")
+		c.read("appointments", dates, "")
 	}
 	if r.rest == "" {
-		q = query.Parse(textToday)
+		q = query.Parse("today")
 	}
 	if !c.readRuns(q) {
 		return
@@ -162,7 +162,7 @@ func edit(c *console, r request) {
 	case !ok:
 		return
 	case at <= 0:
-		c.read(fmt.Sprintf(textFields, t.Title), rowsText(dialog.EditRows(past.File)), "")
+		c.read(fmt.Sprintf("fields of %s", t.Title), rowsText(dialog.EditRows(past.File)), "")
 		return
 	}
 	do, note, ok := dialog.EditField(pane.Context{Snap: c.snap}, past.File, fields[at], strings.TrimSpace(value))

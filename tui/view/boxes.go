@@ -99,7 +99,7 @@ func (f frame) heading(b layout.Box) (title []widget.Span, states []string) {
 			name = textRuns
 		}
 		zoomed := textZoomed(f.names(), f.Focus.Page())
-		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, textZoomedShort)
+		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, "zoomed")
 	} else {
 		for ; state != ""; state = state[:max(0, strings.LastIndex(state, textDot))] {
 			states = append(states, state) // the most important part comes first

@@ -152,7 +152,7 @@ func (f frame) tooSmall() []string {
 	var lines []string
 	for _, sentences := range [][]string{
 		{fmt.Sprintf(textSize, least, f.W, f.H), textKeepsRunning + quits + held + "it"},
-		{fmt.Sprintf(textNeeded, least), quits},
+		{fmt.Sprintf("%s needed", least), quits},
 		{least, quits},
 		{least + " " + quits},
 	} {

@@ -136,7 +136,7 @@ func (f frame) paneHints() []hint {
 	case plan.Strip == 0 || len(zoom) == 0:
 		return out
 	case len(plan.Columns) == 0:
-		zoom[0].word = textOpen
+		zoom[0].word = "open"
 		return append(zoom, out...)
 	}
 	return slices.Insert(out, min(1, len(out)), zoom...)

@@ -74,7 +74,7 @@ func (f frame) captionLine() string {
 		text = cmp.Or(caption(f.Snap), text)
 	}
 	b := widget.Brush{Theme: f.Theme}
-	return b.Line(f.W, widget.Span{Role: theme.Accent, Text: " " + textDemoMark}, widget.Span{Role: theme.Dim, Text: text})
+	return b.Line(f.W, widget.Span{Role: theme.Accent, Text: " demo: "}, widget.Span{Role: theme.Dim, Text: text})
 }
 
 // caption is the latest event and its meaning; empty if captionTime has passed.

@@ -23,16 +23,9 @@ const (
 	textDot    = " · "
 	textDetach = "detach"
 
-	textAllow        = "allows"
-	textDeny         = "denies"
-	textOpens        = "opens"
-	textReadOnlyMark = "read-only"
-	textZoomedShort  = "zoomed"
-	textRuns         = "Runs" // the page of forks
+	textRuns = "Runs" // the page of forks
 
-	textSize   = "%s needed, %d×%d here"
-	textNeeded = "%s needed"
-	textOpen   = "open"
+	textSize = "%s needed, %d×%d here"
 
 	textKeepsRunning = "the bot keeps running" + textDot
 
@@ -56,7 +49,6 @@ const (
 
 // The captions of the demo.
 const (
-	textDemoMark      = "demo: "
 	textStoryRuns     = "%s started: a run works in the background, next to the conversation"
 	textStoryFailed   = "%s failed: it stays in the top line until you have looked"
 	textStoryReports  = "%s ended and left an update: the conversation gets it with your next message"

@@ -108,11 +108,11 @@ func (f frame) headlineKeys(h core.Headline, room int) (out []button) {
 		}
 	}
 	if f.Answerable() {
-		add(action.Chat, action.ApprovalAllow, textAllow)
-		add(action.Chat, action.ApprovalDeny, textDeny)
+		add(action.Chat, action.ApprovalAllow, "allows")
+		add(action.Chat, action.ApprovalDeny, "denies")
 		out = append(out, label(theme.Warn, "  "+chat.TimeLeft(f.Snap.Approvals[0], f.Snap.At), nil))
 	} else {
-		add(action.Everywhere, action.OpenHeadline, textOpens)
+		add(action.Everywhere, action.OpenHeadline, "opens")
 	}
 	if room-widget.Width(spansOf(out)) < leastSaid {
 		return nil
@@ -150,7 +150,7 @@ func (f frame) corner(urgent bool) (out []button) {
 	if f.ReadOnly {
 		lock := f.Theme.Glyph(theme.Lock) + " "
 		if f.W >= wordyCorner {
-			lock += textReadOnlyMark + "  "
+			lock += "read-only  "
 		}
 		add(theme.Warn, lock)
 	}

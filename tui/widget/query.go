@@ -142,5 +142,5 @@ func (q *Query) Line(b Brush, w int, found string, states func() []string) strin
 
 // Hint is the help for the keys while the query is edited.
 func (q *Query) Hint() []key.Binding {
-	return []key.Binding{bound("enter", textKeepsQuery), bound("esc", textAllRows)}
+	return []key.Binding{bound("enter", "keep the filter"), bound("esc", "show all rows")}
 }

@@ -66,9 +66,9 @@ func (s *Scroll) sawAll() { _, s.seen = s.Source.Bounds() }
 // State is "following" or "paused".
 func (s *Scroll) State() string {
 	if !s.paused {
-		return textFollowing
+		return "following"
 	}
-	return textPaused
+	return "paused"
 }
 
 // Follow returns to the end.

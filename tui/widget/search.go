@@ -96,4 +96,4 @@ func (s *search) bar(b Brush, w int, mark uint64, names action.Names) string {
 	return s.line(b, w, sign, found...)
 }
 
-var searchKeys = []key.Binding{bound("enter", textKeeps), bound("esc", textEnds), bound("↑/↓", textOtherHits)}
+var searchKeys = []key.Binding{bound("enter", "keep the search"), bound("esc", "end it"), bound("↑/↓", textOtherHits)}

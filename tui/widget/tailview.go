@@ -196,7 +196,7 @@ func (v *TailView) copyLine() Reply {
 	if first, end := v.bounds(); v.paused && v.mark >= first && v.mark < end {
 		l = v.at(max(v.mark, v.first))
 	}
-	return Reply{l.Text, textOneCopied}
+	return Reply{l.Text, "copied the line"}
 }
 
 // copyAll is every line that is shown, with its columns: the newest ones, as far as they
@@ -283,10 +283,10 @@ var levels = []struct {
 	word string
 	away []tail.Kind
 }{
-	{textAllLevels, nil},
-	{textFromInfo, []tail.Kind{tail.Debug}},
+	{"all levels", nil},
+	{"debug hidden", []tail.Kind{tail.Debug}},
 	{textFromWarn, []tail.Kind{tail.Debug, tail.Info}},
-	{textErrors, []tail.Kind{tail.Debug, tail.Info, tail.Warn}},
+	{"errors only", []tail.Kind{tail.Debug, tail.Info, tail.Warn}},
 }
 
 // on reports whether lines may be left out.
@@ -332,7 +332,7 @@ func (f *filter) summary() string {
 		out = append(out, levels[f.level].word)
 	}
 	if f.On() {
-		out = append(out, textFiltered)
+		out = append(out, "filtered")
 	}
 	return strings.Join(out, " · ")
 }

@@ -9,29 +9,15 @@ import (
 )
 
 const (
-	textFollowing = "following"
-	textPaused    = "paused"
-	textNoMatch   = "no match"
-
 	// textBefore marks a line whose start is scrolled out of view.
 	textBefore = "‹"
 )
 
 // The words of a filter.
 const (
-	textAllLevels  = "all levels"
-	textFromInfo   = "debug hidden"
 	textFromWarn   = "debug and info hidden"
-	textErrors     = "errors only"
 	textEndsFilter = "Esc removes the filter."
 	textNextLevel  = " shows the next level."
-	textFiltered   = "filtered"
-)
-
-// The words of the filter of a list.
-const (
-	textKeepsQuery = "keep the filter"
-	textAllRows    = "show all rows"
 )
 
 // textQueryHelp says what can be written in a filter, in as many words as there is room for.
@@ -60,7 +46,7 @@ func textNew(n uint64) string { return words.Thousands(n) + " new" }
 
 func textHits(at, of int) string {
 	if of == 0 {
-		return textNoMatch
+		return "no match"
 	}
 	if at == 0 {
 		return words.Thousands(uint64(of)) + " found"
@@ -82,11 +68,8 @@ func textCopied(n, of int) string {
 }
 
 const (
-	textKeeps      = "keep the search"
-	textEnds       = "end it"
 	textOtherHits  = "previous, next match"
 	textNothing    = "nothing to copy"
-	textOneCopied  = "copied the line"
 	textWrapped    = "long lines are wrapped"
 	textNoFind     = "no search: %s starts one"
 	textNotWrapped = "long lines are cut; %s shows the rest"

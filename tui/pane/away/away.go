@@ -48,7 +48,7 @@ func New() *Page {
 	p.tasks.Columns, p.tasks.Note = taskColumns, row.note
 	p.log.Columns, p.log.First = p.logColumns(), lower
 	for _, half := range []*pane.List[row]{&p.tasks, &p.log} {
-		half.Noun, half.Facts, half.Open = textLine, p.facts, action.AwayOpen
+		half.Noun, half.Facts, half.Open = "line", p.facts, action.AwayOpen
 	}
 	return p
 }

@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	textLine    = "line"
 	textLog     = "audit log"
 	textReading = "Reading what happened."
 	textNever   = "No absence of 15 minutes or more yet."

@@ -105,19 +105,19 @@ func facts(c pane.Context) (out [][]widget.Span) {
 		say(theme.Dim, fmt.Sprintf(textMutedHelp, c.Names(action.Budget).Opening(action.CapacityUp)))
 	} else {
 		if !b.NextAt.IsZero() {
-			say(theme.Text, textNext+s.Hour(b.NextAt))
+			say(theme.Text, "next "+s.Hour(b.NextAt))
 		}
 		if !b.FullAt.IsZero() {
 			say(theme.Dim, textFullAt(s.Hour(b.FullAt)))
 		} else {
-			say(theme.Good, textFull)
+			say(theme.Good, "full")
 		}
 		say(theme.Dim, textRate(b.State.RefillRateMinutes))
 	}
 	if b.Reserved > 0 {
 		say(theme.Accent, textReserved(b.Reserved))
 	}
-	say(theme.Dim, textToday+s.Glance().PingsText())
+	say(theme.Dim, "today "+s.Glance().PingsText())
 	return out
 }
 
@@ -146,7 +146,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	if w >= 44 {
 		most = 17 // a short bar, and the numbers
 	}
-	out := append([]widget.Span{{Role: theme.Strong, Text: textName}}, gauge(c, most)...)
+	out := append([]widget.Span{{Role: theme.Strong, Text: "Budget   "}}, gauge(c, most)...)
 	out = append(out, widget.Span{Text: "  "})
 	return widget.Brush{Theme: c.Theme}.Line(w, append(out, outlook(c, w-widget.Width(out))[0]...)...)
 }

@@ -101,7 +101,7 @@ func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	if n := len(today); n > rows {
 		count = textShown(rows, n) + " · " + count
 	}
-	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})
+	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: "Today"}}, []widget.Span{{Role: theme.Dim, Text: count}})
 	out := []widget.Row{{Place: widget.Ruled, Text: head}}
 	for _, ping := range today[:rows] {
 		out = append(out, widget.Row{Text: brush.Line(w, message(c, ping, w)...), Place: widget.Nowhere})
@@ -120,7 +120,7 @@ const (
 // message is one row: time, task, text, and when it was answered.
 func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	glyph, role := theme.Message, theme.Ping
-	text, answer, answers := ping.Text, textNotAnswered, theme.Dim
+	text, answer, answers := ping.Text, "not answered", theme.Dim
 	switch {
 	case ping.Refused != "":
 		glyph, role, text, answer, answers = theme.Refused, theme.Warn, ping.Refused, textRefusal, theme.Warn
@@ -176,7 +176,7 @@ func (a ahead) verdict(c pane.Context, w int) [][]widget.Span {
 func (a ahead) refusal(s *core.Snapshot, n numbers, dry time.Time) string {
 	switch {
 	case n.capacity <= 0:
-		return textAtOnce
+		return "at once"
 	case dry.IsZero():
 		return textNoRefusal(s.Hour(s.Budget.FiresUntil))
 	}
@@ -195,9 +195,9 @@ func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
 	}{
 		{theme.Track, "█", first},
 		{role, more, second},
-		{theme.Ping, t.Glyph(theme.Message), textPing},
+		{theme.Ping, t.Glyph(theme.Message), "ping"},
 		{theme.Warn, t.Glyph(theme.Refused), textRefusal},
-		{theme.Track, t.Glyph(theme.Quiet), textQuietHours},
+		{theme.Track, t.Glyph(theme.Quiet), "quiet hours"},
 	} {
 		out = append(out, widget.Span{Role: e.role, Text: e.sign + " "}, widget.Span{Role: theme.Dim, Text: e.word + "   "})
 	}
@@ -214,7 +214,7 @@ func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
 	p := &chart.Plot{
 		X:     chart.Axis{From: -reach.Hours(), To: reach.Hours(), Ticks: hourTicks(s, w)},
 		Y:     chart.Axis{From: 0, To: float64(top), Ticks: []chart.Tick{{At: float64(top), Label: strconv.Itoa(top)}}},
-		Rules: []chart.Rule{{At: 0, Role: theme.Border, Label: textNow}},
+		Rules: []chart.Rule{{At: 0, Role: theme.Border, Label: "now"}},
 	}
 	for _, v := range chart.Ticks(float64(top), min(top, 6)) {
 		if v != float64(top) {

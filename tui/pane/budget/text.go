@@ -10,25 +10,14 @@ import (
 )
 
 const (
-	textName = "Budget   "
+	textMuteTitle = "Mute pings that are not critical until"
+	textMutedHelp = "Only critical pings arrive. %s raises the capacity."
+	textRefusal   = "refused"
+	textExpected  = "at the usual rate of pings"
+	textWorst     = "if every task pings"
 
-	textMuteTitle  = "Mute pings that are not critical until"
-	textMutedHelp  = "Only critical pings arrive. %s raises the capacity."
-	textFull       = "full"
-	textNow        = "now"
-	textPing       = "ping"
-	textRefusal    = "refused"
-	textQuietHours = "quiet hours"
-	textExpected   = "at the usual rate of pings"
-	textWorst      = "if every task pings"
-
-	textNext         = "next "
-	textToday        = "today "
-	textMessages     = "Today"
 	textHeat         = "Answered pings by weekday and hour"
-	textNotAnswered  = "not answered"
 	textFirstRefusal = "if every task pings, first refusal "
-	textAtOnce       = "at once"
 )
 
 func textFullAt(at string) string { return "full " + at }

@@ -67,7 +67,7 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	left := []widget.Span{{Role: theme.Warn, Text: TimeLeft(a, c.Snap.At)}}
 	mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
-	title := []widget.Span{{Role: theme.Warn, Text: textPermission}}
+	title := []widget.Span{{Role: theme.Warn, Text: "permission"}}
 	if n > 1 {
 		title = append(title, widget.Span{Role: theme.Dim, Text: turn(1, n)})
 	}
@@ -90,7 +90,7 @@ func (p *Pane) answers(c pane.Context, tool string, w int, focused, cut bool) []
 	if !cut {
 		ids = ids[1:]
 	}
-	for _, more := range []string{textAlways + widget.Cut(tool, 24), ""} {
+	for _, more := range []string{"always allow " + widget.Cut(tool, 24), ""} {
 		if keys := p.offers(c, focused, more, ids...); widget.Width(keys) <= w {
 			return keys
 		}
@@ -125,7 +125,7 @@ const minLabel = 12
 // TimeLeft is how long the tool call waits yet. A part of a second counts as a
 // whole one.
 func TimeLeft(a policy.Approval, now time.Time) string {
-	return words.Elapsed(a.Until.Sub(now)+time.Second-1) + textLeft
+	return words.Elapsed(a.Until.Sub(now)+time.Second-1) + " left"
 }
 
 // lineBreak replaces a line break in a label.

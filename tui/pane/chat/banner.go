@@ -67,9 +67,9 @@ func subject(c pane.Context, f *chat.Banner, w int) []widget.Span {
 	mark := widget.Span{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork + "  "}
 	words := " · " + since(f, c.Snap.At) + " "
 	if f.Resumed {
-		words = " · " + textResumed + words
+		words = " · resumed" + words
 	}
-	about := widget.Cut(cmp.Or(f.Topic, textLead), max(minTopic, w-widget.Cells(mark.Text+words)))
+	about := widget.Cut(cmp.Or(f.Topic, "you lead"), max(minTopic, w-widget.Cells(mark.Text+words)))
 	return []widget.Span{mark, {Role: theme.Strong, Text: about}, {Role: theme.Dim, Text: words}}
 }
 
@@ -89,7 +89,7 @@ func since(f *chat.Banner, now time.Time) string {
 	if d := now.Sub(f.Since); d >= time.Minute {
 		return words.Age(d)
 	}
-	return textBegun
+	return "just started"
 }
 
 // exit leaves the fork. Where nothing is kept, it asks first.
@@ -112,7 +112,7 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 func ExitQuestion(s *core.Snapshot) *pane.Question {
 	return &pane.Question{
 		Text: fmt.Sprintf(textExitQuestion, named(s.Fork), since(s.Fork, s.At)),
-		Yes:  textExitYes, No: textExitNo, Do: command.ExitFork{How: command.ExitDiscard},
+		Yes:  textExitYes, No: "stay in the fork", Do: command.ExitFork{How: command.ExitDiscard},
 	}
 }
 
@@ -205,7 +205,7 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	for i, b := range list {
 		labels[i] = b.Label
 	}
-	return pane.Answer{Open: dialog.Pick(cmp.Or(card.Embed.Title, textPress), labels, 0, func(i int) command.Value {
+	return pane.Answer{Open: dialog.Pick(cmp.Or(card.Embed.Title, "Press a button"), labels, 0, func(i int) command.Value {
 		return command.Click{Message: card.ID, ID: list[i].Action}
 	})}
 }

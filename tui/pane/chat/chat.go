@@ -59,7 +59,7 @@ func (p *Pane) State(c pane.Context) string {
 	case c.Snap.Busy:
 		words = append(words, working(c.Snap))
 		if !c.ReadOnly {
-			words = append(words, textInterrupt)
+			words = append(words, "ctrl+c interrupts")
 		}
 	case !p.view.Following():
 		words = append(words, p.view.State())
@@ -74,7 +74,7 @@ const maxState = 32
 func working(s *core.Snapshot) string {
 	word := widget.Cut(strings.Join(strings.Fields(widget.Tidy(s.Engine.State)), " "), maxState)
 	if word == "" || word == "ready" {
-		word = textAnswering
+		word = "answering"
 	}
 	if s.BusySince.IsZero() {
 		return word
@@ -155,7 +155,7 @@ func (p *Pane) Hint() []key.Binding {
 		keys = commandKeys
 	}
 	if p.folded() { // before the keys that a narrow line leaves out
-		keys = slices.Insert(slices.Clone(keys), 1, key.NewBinding(key.WithKeys(unfoldKey), key.WithHelp(unfoldKey, textUnfold)))
+		keys = slices.Insert(slices.Clone(keys), 1, key.NewBinding(key.WithKeys(unfoldKey), key.WithHelp(unfoldKey, "show the paste")))
 	}
 	return keys
 }

@@ -191,7 +191,7 @@ func (p *Pane) unfold() pane.Answer {
 	switch {
 	case !p.folded():
 	case strings.Count(open, "\n") >= unfoldLines, !p.field.Fits(open), p.folds.unfold(open) != open:
-		return pane.Answer{Open: dialog.NewPage(textPasted, open)}
+		return pane.Answer{Open: dialog.NewPage("pasted text", open)}
 	default:
 		p.field.Clear()
 		p.folds = folds{}

@@ -193,7 +193,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	room := h - len(foot) - len(lines)
 	if len(c.Snap.Chat) == 0 {
-		lines = append(lines, widget.Rows(widget.Nowhere, b.Empty(w, room, textEmpty, textTeach(c.Names(action.Chat)))...)...)
+		lines = append(lines, widget.Rows(widget.Nowhere, b.Empty(w, room, "No messages yet.", textTeach(c.Names(action.Chat)))...)...)
 	} else {
 		p.view.spaced = h >= airy
 		p.view.Names = c.Names(action.Chat)
@@ -233,8 +233,8 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []widget.Row {
 		return nil
 	}
 	if !p.writing && !draft {
-		hint := []widget.Span{{Role: theme.Key, Text: " " + c.Names(action.Chat).Name(action.ChatWrite) + " "}, {Role: theme.Dim, Text: textPrompt}}
-		if more := (widget.Span{Role: theme.Dim, Text: textCommand}); widget.Width(hint)+widget.Cells(more.Text) < w {
+		hint := []widget.Span{{Role: theme.Key, Text: " " + c.Names(action.Chat).Name(action.ChatWrite) + " "}, {Role: theme.Dim, Text: "writes a message"}}
+		if more := (widget.Span{Role: theme.Dim, Text: " or a /command"}); widget.Width(hint)+widget.Cells(more.Text) < w {
 			hint = append(hint, more)
 		}
 		if c.ReadOnly {

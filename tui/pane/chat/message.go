@@ -47,7 +47,7 @@ func speaker(t *theme.Theme, e transcript.Entry) []widget.Span {
 		out = append(out, widget.Span{Role: theme.Dim, Text: " · "}, widget.Span{Role: theme.Strong, Text: e.Source})
 	}
 	if e.Critical {
-		out = append(out, widget.Span{Role: theme.Bad, Text: " " + t.Glyph(theme.Bell) + " " + textCritical})
+		out = append(out, widget.Span{Role: theme.Bad, Text: " " + t.Glyph(theme.Bell) + " critical"})
 	}
 	if e.Label != "" {
 		out = append(out, widget.Span{Role: theme.Dim, Text: " · "}, widget.Span{Role: theme.Warn, Text: fmt.Sprintf(textUntrusted, e.Label.Origin())})
@@ -177,9 +177,9 @@ func elsewhere(e transcript.Entry) string {
 	case e.Where == "" || e.Streaming:
 		return ""
 	case e.Role == transcript.User:
-		return textFrom + e.Where
+		return "from " + e.Where
 	}
-	return textAlso + e.Where
+	return "also in " + e.Where
 }
 
 // figure reports whether a text ends in code or in a table, which nothing may follow.
@@ -243,7 +243,7 @@ func embed(w *writer, message transcript.Entry, live []post.Button) {
 	if len(live) > 0 {
 		w.buttons(live, edge)
 	} else if len(e.Buttons) > 0 {
-		w.text(theme.Dim, labels(e.Buttons)+" "+textEnded, edge)
+		w.text(theme.Dim, labels(e.Buttons)+" ended", edge)
 	}
 	if e.Footer != "" {
 		w.text(theme.Dim, e.Footer, edge)
@@ -369,7 +369,7 @@ func (p *Pane) quote(c pane.Context, w int) []string {
 		return nil
 	}
 	b := widget.Brush{Theme: c.Theme}
-	out := append([]widget.Span{{Role: theme.Report, Text: " " + textReply}}, speaker(c.Theme, *e)...)
+	out := append([]widget.Span{{Role: theme.Report, Text: " reply to "}}, speaker(c.Theme, *e)...)
 	said := strings.Join(strings.Fields(MessageText(*e)), " ")
 	return []string{b.Line(w, append(out, widget.Span{Role: theme.Dim, Text: ": " + widget.Cut(said, max(1, w))})...)}
 }

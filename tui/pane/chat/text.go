@@ -11,55 +11,32 @@ import (
 )
 
 const (
-	textName      = "Chat     "
-	textAnswering = "answering"
-	textInterrupt = "ctrl+c interrupts"
-	textSilence   = "no messages yet"
+	textName    = "Chat     "
+	textSilence = "no messages yet"
 
-	textEmpty   = "No messages yet."
 	textEarlier = "Earlier messages: ollim-bot history finds them."
 
-	textPrompt      = "writes a message"
-	textCommand     = " or a /command"
 	textUntrusted   = "from %s" // the origin of untrusted text that went into a message
-	textCritical    = "critical"
-	textTools       = "used "
-	textAsksFor     = "asks for "
-	textPress       = "Press a button"
 	textNoButtons   = "no card here has a button to press"
-	textEnded       = "ended"
-	textReply       = "reply to "
 	textNoReply     = "there is no message from the bot to reply to"
 	textReplyNotice = "the program's own notes cannot be replied to"
-	textUnfold      = "show the paste"
-	textPasted      = "pasted text"
 	textPasteCut    = "the pasted text was cut: at most 256 kB are sent"
 
-	textAlso     = "also in "
-	textFrom     = "from "
 	textLocked   = "read-only"
 	textAttached = "attached: "
 
 	textOpen = "chat"   // in the place of the pane's key
 	textThen = ", then" // between the key that must come first and the others
 
-	textPermission = "permission"
-	textLeft       = " left"
-	textAlways     = "always allow "
-	textReadFirst  = "a tool call just arrived: read, press again"
+	textReadFirst = "a tool call just arrived: read, press again"
 
 	textFork         = "fork"
 	textAsksLead     = "The agent asks: "
-	textLead         = "you lead"
-	textBegun        = "just started"
-	textResumed      = "resumed"
 	textSaving       = "saving the fork as the main conversation"
 	textReporting    = "asking the agent for a report, then leaving the fork"
 	textAfterAnswer  = ", after the current answer"
 	textExitQuestion = "Leave %s (%s)? Nothing is kept: the main conversation gets no report of it."
 	textExitYes      = "leave and keep nothing"
-	textExitNo       = "stay in the fork"
-	textAsksThis     = " asks to run this:"
 )
 
 // toolsText names the tools of a message; the last one may still wait for the user.
@@ -70,10 +47,10 @@ func toolsText(tools []string, asks bool) string {
 		used = tools[:len(tools)-1]
 	}
 	if len(used) > 0 {
-		parts = append(parts, textTools+strings.Join(used, ", "))
+		parts = append(parts, "used "+strings.Join(used, ", "))
 	}
 	if asks {
-		parts = append(parts, textAsksFor+tools[len(tools)-1])
+		parts = append(parts, "asks for "+tools[len(tools)-1])
 	}
 	return strings.Join(parts, " · ")
 }
@@ -132,7 +109,7 @@ func CallText(a policy.Approval) string {
 // and where that is not known its label.
 func textCall(a policy.Approval, n action.Names, locked bool) string {
 	text := strings.TrimRight(CallText(a), "\n")
-	out := "The " + core.Asker(a) + textAsksThis + "\n\n" + text + "\n"
+	out := "The " + core.Asker(a) + " asks to run this:\n\n" + text + "\n"
 	if a.Tool == "" {
 		out = a.Label + "\n\n" + text + "\n"
 	}

@@ -47,7 +47,7 @@ type asked struct {
 // New returns the page.
 func New() *Page {
 	p := &Page{marked: map[string]bool{}}
-	p.Columns, p.Noun, p.Open = p.columns(), textRow, action.CostsOpen
+	p.Columns, p.Noun, p.Open = p.columns(), "row", action.CostsOpen
 	p.Facts = func(r row) query.Facts { return query.Facts{Text: r.Title} }
 	p.Same = func(was, r row) bool { return was.ID == r.ID }
 	return p
@@ -110,21 +110,21 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 	}
 	dim := func(text string) widget.Span { return widget.Span{Role: theme.Dim, Text: text} }
 	today := []widget.Span{dim(textToday), {Role: theme.Strong, Text: words.Dollars(m.Today.Spent)}, dim(textMidnight + words.Dollars(r.Projected))}
-	month := []widget.Span{dim(textMonth), {Text: words.Dollars(m.Month.Spent)}}
+	month := []widget.Span{dim("this month "), {Text: words.Dollars(m.Month.Spent)}}
 	if m.Today.Capped() {
-		today = append(today, dim(textCap(m.Today.Cap, textADay)))
+		today = append(today, dim(textCap(m.Today.Cap, "a day")))
 		if r.Projected > m.Today.Cap {
 			today[3].Role = theme.Warn
 		}
 	}
 	if m.Month.Capped() {
-		month = append(month, dim(textCap(m.Month.Cap, textAMonth)))
+		month = append(month, dim(textCap(m.Month.Cap, "a month")))
 	}
 	if m.Reserved > 0 {
 		month = append(month, dim(" · "+textReserved(m.Reserved)))
 	}
 	if !m.Today.Capped() && !m.Month.Capped() {
-		month = append(month, dim(" · "+textNoCap))
+		month = append(month, dim(" · no cap is set"))
 	}
 	out := []string{line(today...)}
 	if h >= roomyHeads {
@@ -167,7 +167,7 @@ func (p *Page) listed() []widget.Span {
 	if n := len(p.marked); n > 0 {
 		which = widget.Span{Role: theme.Accent, Text: textMarkedOnly(n)}
 	}
-	return []widget.Span{{Role: theme.Strong, Text: textByTask}, which}
+	return []widget.Span{{Role: theme.Strong, Text: "By task"}, which}
 }
 
 // plot is a bar for each day: of everything, or of the tasks that are marked.
@@ -197,7 +197,7 @@ func (p *Page) plot(w int) *chart.Plot {
 		plot.Bars = append(plot.Bars, bar)
 		label := d.Date.Format("2 Jan")
 		if i == n-1 {
-			label = textTodayTick
+			label = "today"
 		}
 		if (n-1-i)%step == 0 {
 			plot.X.Ticks = append(plot.X.Ticks, chart.Tick{At: float64(i) + 0.5, Label: label})
@@ -205,7 +205,7 @@ func (p *Page) plot(w int) *chart.Plot {
 	}
 	most := r.Money.Today.Cap
 	if r.Money.Today.Capped() && most <= 4*max(top, most/8) && len(p.marked) == 0 {
-		plot.Rules = append(plot.Rules, chart.Rule{At: most, Level: true, Role: theme.Warn, Label: textCapLine + words.Dollars(most)})
+		plot.Rules = append(plot.Rules, chart.Rule{At: most, Level: true, Role: theme.Warn, Label: "cap " + words.Dollars(most)})
 		top = max(top, most*1.1)
 	}
 	plot.Y.To = max(top, 0.01)
@@ -269,7 +269,7 @@ type row = command.TaskCost
 func rowsOf(r *command.CostReport) (rows []row, all float64) {
 	rows = slices.Clone(r.Tasks)
 	if r.Talk > 0 {
-		rows = append(rows, row{Title: textTalk, Dollars: r.Talk})
+		rows = append(rows, row{Title: "conversation", Dollars: r.Talk})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Dollars, a.Dollars) })
 	for _, t := range rows {
@@ -341,22 +341,13 @@ func (p *Page) spark(r row) widget.Span {
 }
 
 const (
-	textToday     = "today "
-	textMidnight  = ", by midnight about "
-	textMonth     = "this month "
-	textADay      = "a day"
-	textAMonth    = "a month"
-	textNoCap     = "no cap is set"
-	textReading   = "reading what the runs have cost…"
-	textLifted    = "the caps are lifted until midnight"
-	textHeld      = "%s held for money, about %s:"
-	textByTask    = "By task"
-	textLastDays  = ", in the last 30 days"
-	textTodayTick = "today"
-	textCapLine   = "cap "
-	textTalk      = "conversation"
-	textNoTask    = "no task is selected"
-	textRow       = "row"
+	textToday    = "today "
+	textMidnight = ", by midnight about "
+	textReading  = "reading what the runs have cost…"
+	textLifted   = "the caps are lifted until midnight"
+	textHeld     = "%s held for money, about %s:"
+	textLastDays = ", in the last 30 days"
+	textNoTask   = "no task is selected"
 )
 
 func textCap(dollars float64, per string) string {

@@ -59,7 +59,7 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 	brush := widget.Brush{Theme: c.Theme}
 	names, rows := []string{""}, [][]widget.Span{p.lane(c, a, pings, focused)}
 	if a.lanes {
-		names = []string{laneNames[pings], laneNames[runs], textTokens}
+		names = []string{laneNames[pings], laneNames[runs], "tokens"}
 		rows = append(rows, p.lane(c, a, runs, focused), p.area(c, a))
 	}
 	names, rows = append(names, ""), append(rows, hours(c, a))
@@ -152,7 +152,7 @@ func name(c pane.Context, a axis, cells []widget.Span) {
 		}
 		word := " " + textQuiet + " "
 		if from == a.half+1 && c.Snap.Budget.Muted.After(a.now) {
-			word = " " + textMuted + " "
+			word = " muted "
 		}
 		if to-from >= len(word)+2 {
 			at := (from + to - len(word)) / 2
@@ -257,7 +257,7 @@ func (p *Pane) words(c pane.Context, a axis) []widget.Span {
 	look := kinds[m.kind]
 	text := c.Snap.Clock(m.at, "15:04") + " " + m.title + " · " + look.word
 	if of, which := p.here(a); len(of) > 1 {
-		text = fmt.Sprintf(textOf, which+1, len(of)) + text
+		text = fmt.Sprintf("%d of %d here: ", which+1, len(of)) + text
 	}
 	if m.note != "" {
 		text += " · " + m.note
@@ -266,8 +266,5 @@ func (p *Pane) words(c pane.Context, a axis) []widget.Span {
 }
 
 const (
-	textQuiet  = "quiet"
-	textMuted  = "muted"
-	textTokens = "tokens"
-	textOf     = "%d of %d here: "
+	textQuiet = "quiet"
 )

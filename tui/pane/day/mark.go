@@ -98,7 +98,7 @@ func marksOf(s *core.Snapshot, curve budget.Curve) (out []mark) {
 		r := &s.Ended[i]
 		m := mark{at: r.Ended, kind: ending(r.State), run: r.ID, task: r.TaskID, title: r.Title, note: r.Error}
 		if m.kind == done && !r.Started.IsZero() {
-			m.note = textTook + words.Elapsed(r.Ended.Sub(r.Started))
+			m.note = "took " + words.Elapsed(r.Ended.Sub(r.Started))
 		}
 		add(m)
 	}
@@ -146,7 +146,7 @@ func ofPing(p *budget.Ping) mark {
 	case p.Critical:
 		m.kind = critical
 	}
-	answer := textNoAnswer
+	answer := "not answered"
 	if !p.Answered.IsZero() {
 		answer = pane.Answered(p)
 	}
@@ -169,9 +169,7 @@ func ending(s fork.State) kind {
 }
 
 const (
-	textTook     = "took "
-	textPing     = "a ping, by its usual rate"
-	textRefusal  = "its ping will be refused"
-	textNoAnswer = "not answered"
-	textNothing  = "nothing has happened in the last 12 hours, and nothing is scheduled in the next 12"
+	textPing    = "a ping, by its usual rate"
+	textRefusal = "its ping will be refused"
+	textNothing = "nothing has happened in the last 12 hours, and nothing is scheduled in the next 12"
 )

@@ -45,7 +45,7 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	k := &book{snap: &core.Snapshot{}, past: past{known: map[string]*row{}}}
-	k.Columns, k.Noun, k.Facts, k.Note, k.Aligned, k.Open = k.columns(), textRun, k.facts, k.outcome, true, action.ForksTail
+	k.Columns, k.Noun, k.Facts, k.Note, k.Aligned, k.Open = k.columns(), "run", k.facts, k.outcome, true, action.ForksTail
 	return &Pane{book: k, views: map[string]*widget.TailView{}, visited: map[string]bool{}}
 }
 
@@ -60,9 +60,9 @@ func (p *Pane) State(c pane.Context) string {
 
 // Line implements pane.Pane: the counts and what the first run does.
 func (p *Pane) Line(c pane.Context, w int) string {
-	out := []widget.Span{{Role: theme.Strong, Text: textName}}
+	out := []widget.Span{{Role: theme.Strong, Text: "Forks    "}}
 	if p.book.Shown() == 0 {
-		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})
+		out = append(out, widget.Span{Role: theme.Dim, Text: "none"})
 	} else {
 		r, _ := p.book.Nth(0)
 		glyph, role := pane.Look(r.state)
@@ -166,13 +166,13 @@ func (p *Pane) End(c pane.Context) bool {
 func (p *Pane) Word(id action.ID) string {
 	switch {
 	case p.tail && id == action.ForksUp:
-		return textScroll
+		return "scroll"
 	case p.tail && id == action.ForksTail:
-		return textToList
+		return "list"
 	case p.tail && id == action.TailFilter:
-		return textLines
+		return "filter lines"
 	case !p.tail && id == action.TailFollow:
-		return textLast
+		return "last"
 	}
 	return ""
 }
@@ -216,7 +216,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	}
 	f, ok := p.selected()
 	if a, _ := action.Get(action.Forks, id); !ok && a.Writes {
-		return textNothing
+		return "no run is selected"
 	}
 	return Off(f, id)
 }
@@ -253,7 +253,7 @@ func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
 
 // StopQuestion asks before a run is stopped, and says what is lost.
 func StopQuestion(f fork.View, now time.Time) *pane.Question {
-	return &pane.Question{Text: stopText(f, now), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID}}
+	return &pane.Question{Text: stopText(f, now), Yes: "stop it", No: leaveWords(f), Do: command.StopFork{Run: f.ID}}
 }
 
 const (
@@ -358,5 +358,5 @@ func silence(c pane.Context, f fork.View, w, h int) []string {
 	case find(c.Snap.Forks, f.ID) < 0:
 		return b.Empty(w, h, textForgotten)
 	}
-	return b.Empty(w, h, textNoWords)
+	return b.Empty(w, h, "No output yet.")
 }

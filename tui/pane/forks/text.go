@@ -14,26 +14,16 @@ import (
 const textLabeled = "untrusted input: %s"
 
 const (
-	textRun     = "run"
-	textName    = "Forks    "
-	textNone    = "none"
-	textScroll  = "scroll"
-	textLines   = "filter lines"
-	textToList  = "list"
-	textLast    = "last"
-	textNothing = "no run is selected"
-	textEnded   = "this run has already ended"
-	textStop    = "stop it"
+	textEnded = "this run has already ended"
 
 	textLives     = "this run has not ended yet"
 	textNoSession = "this run never reached the engine, so there is nothing to continue"
 	textLivesYet  = "its task is already running: wait for it, or stop it"
 	textNoTask    = "this run has no task to fire"
 
-	textEmpty   = "No background runs yet."
-	textTeach   = "Forks are background runs: when a routine or reminder fires, its run appears here with its full output."
-	textNoWords = "No output yet."
-	textLate    = "late"
+	textEmpty = "No background runs yet."
+	textTeach = "Forks are background runs: when a routine or reminder fires, its run appears here with its full output."
+	textLate  = "late"
 
 	textNoneUnseen = "every failed run has been seen"
 

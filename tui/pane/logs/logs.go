@@ -15,10 +15,8 @@ import (
 )
 
 const (
-	textName      = "Logs     "
-	textEmpty     = "The log is empty."
-	textNoneShown = "no line is shown"
-	textTeach     = "The program's activity and errors appear here and in the log file in the data directory."
+	textEmpty = "The log is empty."
+	textTeach = "The program's activity and errors appear here and in the log file in the data directory."
 )
 
 // Pane is the log pane. Use New.
@@ -44,7 +42,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 
 // Line implements pane.Pane: the newest line of the log.
 func (p *Pane) Line(c pane.Context, w int) string {
-	spans := []widget.Span{{Role: theme.Strong, Text: textName}}
+	spans := []widget.Span{{Role: theme.Strong, Text: "Logs     "}}
 	last, ok := p.view.Last()
 	out := p.view.LeftOut()
 	if out != "" {
@@ -52,7 +50,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	}
 	switch {
 	case !ok && out != "":
-		spans = append(spans, widget.Span{Role: theme.Dim, Text: textNoneShown})
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: "no line is shown"})
 	case !ok:
 		spans = append(spans, widget.Span{Role: theme.Dim, Text: textEmpty})
 	case last.Kind == tail.Error, last.Kind == tail.Warn:

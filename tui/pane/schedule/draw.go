@@ -23,9 +23,9 @@ func (p *Pane) group(it item) widget.Span {
 	s := p.snap
 	switch {
 	case it.stage == broken:
-		return widget.Span{Role: theme.Bad, Text: textBroken}
+		return widget.Span{Role: theme.Bad, Text: "files to fix"}
 	case it.stage == untimed:
-		return widget.Span{Role: theme.Dim, Text: textUntimed}
+		return widget.Span{Role: theme.Dim, Text: "without a time"}
 	case p.view == every && len(s.Schedule.Problems) == 0:
 		return widget.Span{}
 	case p.view == every:
@@ -37,7 +37,7 @@ func (p *Pane) group(it item) widget.Span {
 	if it.stage == past || !words.SameDay(it.FireTime, p.next, s.Local(s.At).Location()) {
 		return widget.Span{Role: theme.Dim, Text: day}
 	}
-	now := widget.Span{Role: theme.Accent, Text: textNow + s.Clock(s.At, "15:04")}
+	now := widget.Span{Role: theme.Accent, Text: "now " + s.Clock(s.At, "15:04")}
 	if day != textToday {
 		now.Text += " · " + day
 	}
@@ -146,7 +146,7 @@ func (p *Pane) when(it item) widget.Span {
 	case it.date != nil && it.date.AllDay:
 	case it.run != nil && it.FireTime.IsZero():
 	case it.FireTime.IsZero() && !it.Held: // else the word for it stands at the right
-		text = textNever
+		text = "never"
 	case it.FireTime.IsZero():
 	case p.view == every:
 		text = moment(p.snap, it.FireTime)
@@ -166,11 +166,11 @@ func (p *Pane) outcome(it item) widget.Span {
 	case it.run != nil:
 		return pane.OutcomeOf(p.snap, it.run).Short
 	case it.date != nil && it.date.AllDay:
-		text = textAllDay
+		text = "all day"
 	case it.date != nil:
 		text = words.Until(max(0, left))
 	case tag == schedule.TagWaits:
-		text, role = textWaits, theme.Warn
+		text, role = "waits for you", theme.Warn
 	case tag != "":
 		text = tag
 		if it.Held {
@@ -262,7 +262,7 @@ const nextItems, nextCells = 3, 12
 // Line implements pane.Pane: the next fires and appointments.
 func (p *Pane) Line(c pane.Context, w int) string {
 	s := c.Snap
-	out := []widget.Span{{Role: theme.Strong, Text: textName}}
+	out := []widget.Span{{Role: theme.Strong, Text: "Schedule "}}
 	if problems := s.Schedule.Problems; len(problems) > 0 {
 		out = append(out, widget.Span{Role: theme.Bad, Text: c.Theme.Glyph(theme.Bang) + " " + problemCount(problems) + " "})
 	}

@@ -79,7 +79,7 @@ func ofTask(s *core.Snapshot, t schedule.TaskView) item {
 	}
 	when := cmp.Or(t.When, chain(t.Label))
 	if when == "" && t.Kind == routines.KindReminder {
-		when = textReminder
+		when = "once"
 	}
 	return item{Entry: e, when: when, task: true}
 }
@@ -191,7 +191,7 @@ func (i item) marks(s *core.Snapshot) []string {
 	}
 	out := []string{i.Tag, i.Why, strings.TrimSpace(cron.Offset(s.Local(i.FireTime))), i.when} // an offset where the clock shows a time twice
 	if i.Foreground {
-		out = append(out, textForeground)
+		out = append(out, "foreground")
 	}
 	if i.Silent {
 		out = append(out, textSilent)

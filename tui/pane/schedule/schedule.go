@@ -38,7 +38,7 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	p := &Pane{page: &task.Page{}}
-	p.Columns, p.Noun, p.Open, p.Note, p.Facts = p.columns(), textRow, action.ScheduleDetails, p.note, p.facts
+	p.Columns, p.Noun, p.Open, p.Note, p.Facts = p.columns(), "row", action.ScheduleDetails, p.note, p.facts
 	p.Group, p.Third = p.group, true
 	return p
 }

@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	textName    = "Schedule "
-	textRow     = "row"
 	textNothing = "nothing is scheduled"
 
 	textEmpty    = "Nothing is scheduled."
@@ -30,23 +28,14 @@ const (
 	textQuietAll = "Nothing fires within 24 hours."
 
 	textAllView    = "all tasks "
-	textNever      = "never"
 	textNotWaiting = "it is not waiting for approval"
-	textReminder   = "once"
 	textNoTask     = "this file is not a task"
 
-	textSilent     = "silent"
-	textForeground = "foreground"
-	textTomorrow   = "tomorrow"
-	textToday      = "today"
-	textYesterday  = "yesterday"
-	textNow        = "now "
-	textUntimed    = "without a time"
-	textBroken     = "files to fix"
-	textMissed     = "missed" // as package schedule says it
-	textWaits      = "waits for you"
+	textSilent   = "silent"
+	textTomorrow = "tomorrow"
+	textToday    = "today"
+	textMissed   = "missed" // as package schedule says it
 
-	textAllDay  = "all day"
 	textNoTitle = "(no title)"
 	// textMore ends a day with too many fires to list.
 	textMore         = "not every fire after %s is listed"
@@ -117,7 +106,7 @@ func dayOf(s *core.Snapshot, t time.Time) string {
 	for _, near := range []struct {
 		days int
 		word string
-	}{{0, textToday}, {1, textTomorrow}, {-1, textYesterday}} {
+	}{{0, textToday}, {1, textTomorrow}, {-1, "yesterday"}} {
 		if words.SameDay(t, s.Local(s.At).AddDate(0, 0, near.days), zone) {
 			return near.word
 		}

@@ -37,7 +37,7 @@ func New() *Page {
 		table.Words("VALUE", 23, theme.Accent, func(s *setting) string { return s.Long }),
 		table.Words("WHAT IT CHANGES", 0, theme.Text, func(s *setting) string { return s.About.About }),
 	}
-	p.Noun, p.Facts, p.Open = textRow, (*setting).facts, action.SettingsEdit
+	p.Noun, p.Facts, p.Open = "setting", (*setting).facts, action.SettingsEdit
 	p.Group = func(s *setting) widget.Span { return widget.Span{Role: theme.Strong, Text: s.About.Group} }
 	return p
 }
@@ -101,7 +101,7 @@ func (s *setting) form() *dialog.Form {
 	if s.Closed {
 		return dialog.Pick(s.About.Name, s.Choices, max(0, slices.Index(s.Choices, s.Text)), func(i int) command.Value { return s.take(s.Choices[i]).Do })
 	}
-	field := dialog.Text(textValue, s.Text, func(_ pane.Context, text string) (string, bool) {
+	field := dialog.Text("Value", s.Text, func(_ pane.Context, text string) (string, bool) {
 		if _, err := s.set(s, strings.TrimSpace(text)); err != nil {
 			return strings.TrimPrefix(err.Error(), s.Key+": "), false
 		}
@@ -119,7 +119,7 @@ func (s *setting) form() *dialog.Form {
 
 // example is a value that could be set.
 func (s *setting) example() string {
-	return fmt.Sprintf(textExample, strings.TrimSpace(s.About.Example+" "+s.About.Unit))
+	return fmt.Sprintf("For example %s.", strings.TrimSpace(s.About.Example+" "+s.About.Unit))
 }
 
 // choicePlace is the place of the first choice below the table.
@@ -258,7 +258,7 @@ func Tell(c pane.Context) (told []Told) {
 	for _, s := range rowsOf(c) {
 		takes := s.example()
 		if s.Closed {
-			takes = fmt.Sprintf(textOneOf, strings.Join(s.Choices, ", "))
+			takes = fmt.Sprintf("One of %s.", strings.Join(s.Choices, ", "))
 		}
 		told = append(told, Told{s.Line, takes})
 	}
@@ -311,11 +311,7 @@ func setLook(s *setting, value string) (command.Value, error) {
 }
 
 const (
-	textRow       = "setting"
 	textNothing   = "no setting is selected"
-	textValue     = "Value"
-	textExample   = "For example %s."
-	textOneOf     = "One of %s."
 	textSetConfig = "ollim-bot config %s"
 	textSetBudget = "ollim-bot budget set"
 

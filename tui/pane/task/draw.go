@@ -31,7 +31,7 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	case t == nil && p.id != "":
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textGone, fmt.Sprintf(textBringBack, c.Names(action.Task).Opening(action.TaskRestore)))...)
 	case t == nil:
-		return widget.Rows(widget.Nowhere, b.Empty(w, h, textNoTask)...)
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, "There is no task.")...)
 	}
 	if w >= widget.Wide {
 		left := w / 2
@@ -69,7 +69,7 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 		}
 		if r != nil {
 			named(widget.Nowhere, textPings, p.pings())
-			named(widget.Nowhere, textTook, p.took(c))
+			named(widget.Nowhere, "duration", p.took(c))
 			named(widget.Nowhere, textCost, p.cost(c))
 		}
 	}
@@ -101,7 +101,7 @@ func Tell(s *core.Snapshot, past *command.TaskPast) (lines []string) {
 		return append(lines, textNoRun)
 	}
 	tell(textRuns, widget.Span{Text: textLast(len(past.Runs), past.Rate.Runs)})
-	tell(textNewest, ran(c, r)...)
+	tell("newest", ran(c, r)...)
 	tell(textPings, p.pings()...)
 	tell(textCost, widget.Span{Text: p.mean()})
 	return lines
@@ -118,7 +118,7 @@ func kind(t *schedule.TaskView) []widget.Span {
 	}
 	out := []widget.Span{{Role: theme.Dim, Text: string(t.Kind) + " · " + text}}
 	if t.Paused {
-		out = append(out, widget.Span{Role: theme.Warn, Text: " · " + textPaused})
+		out = append(out, widget.Span{Role: theme.Warn, Text: " · paused"})
 	}
 	return out
 }
@@ -171,7 +171,7 @@ func ran(c pane.Context, r *fork.View) []widget.Span {
 func (p *Page) took(c pane.Context) []widget.Span {
 	values := p.each(func(r *fork.View) float64 { return r.Ended.Sub(r.Started).Seconds() })
 	longest := time.Duration(slices.Max(values) * float64(time.Second))
-	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, values)}, {Role: theme.Dim, Text: "  " + textLongest + words.Elapsed(longest)}}
+	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, values)}, {Role: theme.Dim, Text: "  the longest " + words.Elapsed(longest)}}
 }
 
 // cost is the costs of the runs.
@@ -189,7 +189,7 @@ func (p *Page) mean() string {
 	for _, v := range values {
 		sum += v
 	}
-	return words.Dollars(sum/float64(len(values))) + textARun
+	return words.Dollars(sum/float64(len(values))) + " a run"
 }
 
 // each is a figure of every run; there is at least one.
@@ -238,7 +238,7 @@ func (p *Page) told(c pane.Context, w, h int) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	text := p.prompt
 	if text == "" {
-		text = textReading
+		text = "reading…"
 	}
 	lines := widget.Wrap(text, max(1, w-2))
 	p.total, p.shown = len(lines), h-1
@@ -249,7 +249,7 @@ func (p *Page) told(c pane.Context, w, h int) []widget.Row {
 	if p.total > p.shown {
 		where = textLines(top+1, end, p.total)
 	}
-	head := b.Rule(w, []widget.Span{{Role: theme.Strong, Text: textPrompt}}, []widget.Span{{Role: theme.Dim, Text: where}})
+	head := b.Rule(w, []widget.Span{{Role: theme.Strong, Text: "Prompt"}}, []widget.Span{{Role: theme.Dim, Text: where}})
 	rows := []widget.Row{{Text: head, Place: widget.Ruled}}
 	for _, l := range lines[top:end] {
 		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})

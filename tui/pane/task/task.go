@@ -164,7 +164,7 @@ func (p *Page) Off(c pane.Context, id action.ID) string {
 	switch {
 	case id == action.TaskRestore:
 	case t == nil:
-		return textNone
+		return "there is no task"
 	case id == action.TaskRun && p.selected() == nil:
 		return textNoRun
 	}

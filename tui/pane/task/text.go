@@ -9,27 +9,18 @@ import (
 )
 
 const (
-	textNoTask = "There is no task."
-	textNone   = "there is no task"
-	textGone   = "This task no longer exists: it has run, or its file was removed."
-	textNoRun  = "no finished runs yet"
+	textGone  = "This task no longer exists: it has run, or its file was removed."
+	textNoRun = "no finished runs yet"
 
-	textReading    = "reading…"
 	textRuns       = "runs"
-	textNewest     = "newest"
-	textTook       = "duration"
 	textCost       = "cost"
 	textPings      = "pings"
 	textNext       = "next"
-	textPrompt     = "Prompt"
 	textNever      = "it never fires again"
-	textLongest    = "the longest "
-	textARun       = " a run"
 	textBackground = "in the background, may ping"
 	textSilent     = "in the background, never pings"
 	textForeground = "in the conversation"
 	textBringBack  = "%s restores the last deleted task."
-	textPaused     = "paused"
 )
 
 func textLast(n, of int) string {

@@ -31,7 +31,7 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	p := &Pane{}
-	p.Noun, p.Open = textUpdate, action.UpdatesRead
+	p.Noun, p.Open = "update", action.UpdatesRead
 	p.Facts = func(u updates.Update) query.Facts {
 		return query.Facts{Text: told(p.snap, u), At: p.snap.Local(u.At), Now: p.snap.Local(p.snap.At)}
 	}
@@ -49,13 +49,13 @@ func (p *Pane) State(pane.Context) string {
 
 // Line implements pane.Pane: how many there are, and the newest.
 func (p *Pane) Line(c pane.Context, w int) string {
-	out := []widget.Span{{Role: theme.Strong, Text: textName}}
+	out := []widget.Span{{Role: theme.Strong, Text: "Updates  "}}
 	if n := len(c.Snap.Updates); n > 0 {
 		out = append(out,
 			widget.Span{Role: theme.Report, Text: words.Thousands(uint64(n)) + " "},
 			widget.Span{Text: flat(c.Snap.Updates[n-1].Message)})
 	} else {
-		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})
+		out = append(out, widget.Span{Role: theme.Dim, Text: "none"})
 	}
 	return widget.Brush{Theme: c.Theme}.Line(w, out...)
 }
@@ -148,7 +148,7 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 		h--
 	}
 	if p.Height = h / 2; n == 0 {
-		none := []string{textEmpty, textTeach}
+		none := []string{"No updates.", textTeach}
 		if p.Len() > 0 {
 			none = widget.TextNoMatch(p.Len(), p.Noun)
 		}
@@ -223,13 +223,8 @@ func (p *Pane) item(c pane.Context, i, w int, text []string, marked bool) []widg
 const (
 	textPage    = "Update"
 	textOpenRun = "open run"
-	textName    = "Updates  "
-	textUpdate  = "update"
-	textNone    = "none"
 	textNothing = "there are no updates"
-	textEarlier = "earlier"
 
-	textEmpty = "No updates."
 	// textFrom is an update in the list by the origin of untrusted text in it.
 	textFrom = "[from %s] %s"
 	// textUntrusted is the path of untrusted text that an update was made from.
@@ -244,7 +239,7 @@ func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 // that of the last drop.
 func ageOf(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
-		return textEarlier
+		return "earlier"
 	}
 	return words.Age(s.At.Sub(u.At))
 }
