@@ -1,3 +1,33 @@
+// Package tui is the terminal dashboard: the frame around the panes, its
+// dialogs, and the one program that runs them. It shows snapshots and sends
+// commands; it must not know how the bot works, and the bot never knows it.
+//
+// Only the root is a model of Bubble Tea, which reads the keys and keeps time
+// here; what stands on the screen is painted by tui/screen.
+//
+// # A key
+//
+// Input waits while a change is in progress that its meaning depends on: tea.Cmds run in
+// goroutines without an order, so ten + and ten - once ended at 6. Quick changes run one after
+// the other, slow ones have a lane for each kind, and pressing fast gives what pressing slowly
+// gives. A quick command returns its own snapshot, so that the change which the core announces
+// meanwhile is not read twice. An error is a toast; the inverse of a change is on the undo
+// stack. Clicks take the same way: the words of the help line, rows of lists and of the palette
+// stand for the actions of the table.
+//
+// What a snapshot does not contain is read beside all that: a pane or a dialog returns a
+// pane.Load, and takes what was read once it is there.
+//
+// A question must be visible for half a second before it can be answered, and a tool call too: a
+// key or click that was already on its way decides nothing.
+//
+// # Own painting and input
+//
+// Bubble Tea provides model, commands and messages, but neither its renderer (see package
+// screen) nor its reader (see package keyboard) runs. So an editor runs from Update instead of
+// tea.Exec, which would wait for a reader that does not exist. Text is edited by the text input
+// and text area of bubbles and drawn here: their views blink, measure differently and would
+// start clipboard programs.
 package tui
 
 import (
@@ -5,11 +35,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
+	"golang.org/x/time/rate"
 
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
@@ -201,4 +233,46 @@ func Frame(c Core, o FrameOptions) []string {
 func Page(text string, w int, o Options) string {
 	t := theme.New(detect(o).look)
 	return markdown.Print(text, markdown.Look{Theme: t, W: w}, t.Paint)
+}
+
+// Remote describes a dashboard over a connection. Options.Input and Options.Output are a
+// local terminal that is forwarded to the viewer, and Options.Env is the viewer's
+// environment. When the viewer quits, the bot keeps running.
+type Remote struct {
+	// Host is the bot's host for the top line; empty if the viewer is on the same machine.
+	Host string
+	// Signals receives SIGWINCH when the terminal is resized.
+	Signals <-chan os.Signal
+	// Programs is the environment of programs started on the terminal: the bot's, never
+	// the viewer's.
+	Programs []string
+	// OnInput is called for each key, click and paste; nil is ignored.
+	OnInput func()
+	// OnOpen is called for each file that is opened in the editor; nil is ignored.
+	OnOpen func(file string)
+}
+
+// The rate limit of a viewer: pace is events a second, burst is events at once. Each event
+// costs a frame. A faster viewer slows down only itself.
+const (
+	pace  = 60
+	burst = 300
+)
+
+// filter applies the rate limit to input events. A nil Remote has no limit.
+func (o *Remote) filter(ctx context.Context) func(tea.Model, tea.Msg) tea.Msg {
+	limit := rate.NewLimiter(pace, burst)
+	return func(_ tea.Model, msg tea.Msg) tea.Msg {
+		switch msg.(type) {
+		case tea.KeyMsg, tea.MouseMsg, tea.PasteMsg, tea.FocusMsg, tea.BlurMsg, tea.BackgroundColorMsg, signalMsg:
+			if o == nil {
+				break
+			}
+			_ = limit.Wait(ctx) // it fails only if ctx ends
+			if _, signal := msg.(signalMsg); !signal && o.OnInput != nil {
+				o.OnInput()
+			}
+		}
+		return msg
+	}
 }
