@@ -36,10 +36,7 @@ type editLine struct {
 	value func(c pane.Context, text string) any
 }
 
-// editTask is the form of an existing task, with every field of its file that has an effect.
-func editTask(file command.TaskFile) pane.Dialog { return editingOf(file) }
-
-func editingOf(file command.TaskFile) *editing {
+func editTask(file command.TaskFile) *editing {
 	e := &editing{file: file, Form: &Form{Name: file.Title(), Send: "save the file", keeps: true}}
 	e.Make = e.command
 	routine := file.Kind == routines.KindRoutine
@@ -262,13 +259,13 @@ func (l editLine) named(word string) bool {
 // EditNames reports whether a word names a field of the form of some task.
 func EditNames(word string) bool {
 	return slices.ContainsFunc([]routines.Kind{routines.KindRoutine, routines.KindReminder}, func(k routines.Kind) bool {
-		return slices.ContainsFunc(editingOf(command.TaskFile{Task: routines.Task{Kind: k}}).lines, func(l editLine) bool { return l.named(word) })
+		return slices.ContainsFunc(editTask(command.TaskFile{Task: routines.Task{Kind: k}}).lines, func(l editLine) bool { return l.named(word) })
 	})
 }
 
 // EditRows are the fields of a task's form, with their values and what they take.
 func EditRows(file command.TaskFile) (rows []Row) {
-	for _, l := range editingOf(file).lines {
+	for _, l := range editTask(file).lines {
 		text := clean.Line(l.field.Text())
 		if l.field.choices != nil {
 			text += ", one of: " + strings.Join(l.field.choices, ", ")
@@ -281,7 +278,7 @@ func EditRows(file command.TaskFile) (rows []Row) {
 // EditField changes one field of a task as its form does. The note explains the value; ok is
 // false if it says what is wrong with it.
 func EditField(c pane.Context, file command.TaskFile, name, value string) (do command.Value, note string, ok bool) {
-	e := editingOf(file)
+	e := editTask(file)
 	i := slices.IndexFunc(e.lines, func(l editLine) bool { return l.named(name) })
 	if i < 0 {
 		return nil, fmt.Sprintf(textNoField, file.Title(), name), false

@@ -68,7 +68,7 @@ func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 
 // The form shows what a person needs; one row opens the rest, each with its explanation.
 func TestTheOtherFieldsAreBehindOneRow(t *testing.T) {
-	for name, f := range map[string]*Form{"new": NewTask(), "edit": editTask(teaFile()).(*editing).Form} {
+	for name, f := range map[string]*Form{"new": NewTask(), "edit": editTask(teaFile()).Form} {
 		c := editContext()
 		look := func() string { return ansi.Strip(strings.Join(f.Draw(c, 80, 20), "\n")) }
 		if screen := look(); len(f.Fields) != 6 || strings.Contains(screen, "Model  ") || !strings.Contains(screen, "More options…") {
@@ -99,7 +99,7 @@ func TestTheDocsNameEveryFieldOfTheForms(t *testing.T) {
 	reminder.Kind = routines.KindReminder
 	known := map[string]bool{}
 	for _, file := range []command.TaskFile{teaFile(), reminder} {
-		for _, l := range editTask(file).(*editing).lines {
+		for _, l := range editTask(file).lines {
 			known[l.field.Label] = true
 			if row := "| " + l.field.Label + " | `" + l.key + "` |"; l.key != "" && !strings.Contains(string(page), row) {
 				t.Errorf("docs/routines.md lacks %s", row)
@@ -225,7 +225,7 @@ func TestAReminderOfOldIsKeptUntilItIsDone(t *testing.T) {
 	file := teaFile()
 	file.Kind, file.Cron, file.RunAt = routines.KindReminder, "", editContext().Snap.At.Add(time.Hour)
 	c, e := editContext(), editTask(file)
-	for _, f := range e.(*editing).Fields {
+	for _, f := range e.Fields {
 		if f.Label == "Until" {
 			f.turn()
 		}

@@ -69,7 +69,7 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 			continue
 		case !run:
 			it.match = it.action.Match(spelled(it))
-		case filter.Keeps(p.past(it)): // cheap, because there are thousands of runs
+		case filter.Keeps(language.Facts{Text: it.kind + " " + it.name, Is: it.is, At: p.context.Snap.Local(it.at), Now: now(p.context)}): // cheap, because there are thousands of runs
 			it.match = 1 // below everything that is not past
 		default:
 			it.match = 0
@@ -228,11 +228,6 @@ func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 		return pane.Answer{Edit: &pane.Edit{File: t.Path}}
 	}
 	return pane.Answer{}
-}
-
-// past is what a query finds a run by.
-func (p *Palette) past(it *item) language.Facts {
-	return language.Facts{Text: it.kind + " " + it.name, Is: it.is, At: p.context.Snap.Local(it.at), Now: now(p.context)}
 }
 
 // runName is the name of a run in the search: its task, its state, when.

@@ -117,7 +117,7 @@ func (s *session) start() {
 	s.refresh()
 	s.diff.last = *s.snap
 	events := s.diff.news(s.snap)
-	s.answer(s.snap.Headline().Text() + "\n" + readyText(s.snap))
+	s.answer(s.snap.Headline().Text() + "\n" + fmt.Sprintf(textReady, s.snap.Dir, engineName(s.snap.Engine)))
 	s.answer(strings.Join(waitsText(s.snap), "\n"))
 	for _, e := range events {
 		if e.kind == kindProblem || e.kind == kindApproval {

@@ -48,10 +48,6 @@ func spoken(text string) string {
 // flat is a text on one line.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func readyText(s *core.Snapshot) string {
-	return fmt.Sprintf(textReady, s.Dir, engineName(s.Engine))
-}
-
 // engineName is the engine with its model, where it has one.
 func engineName(e core.EngineStatus) string { return flat("engine " + e.Name + " " + e.Model) }
 

@@ -148,7 +148,7 @@ func (f frame) tooSmall() []string {
 		return widget.Fill(lines, f.W, f.H)
 	}
 	brush, least := widget.Brush{Theme: f.Theme}, fmt.Sprintf("%d×%d", layout.StripWidth, layout.StripHeight)
-	quits := quitKey(f.names()) + held + "quits"
+	quits := cmp.Or(f.names().Key(action.Quit), "ctrl+c") + held + "quits"
 	var lines []string
 	for _, sentences := range [][]string{
 		{fmt.Sprintf(textSize, least, f.W, f.H), textKeepsRunning + quits + held + "it"},

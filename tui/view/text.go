@@ -61,9 +61,6 @@ const (
 
 const textTry = "try %s then %s · %s then %s · %s then %s; everything is real except the model"
 
-// quitKey is the key that quits. If the user has removed it, ctrl+c still does.
-func quitKey(n action.Names) string { return cmp.Or(n.Key(action.Quit), "ctrl+c") }
-
 // held is a no-break space.
 const held = "\u00a0"
 

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"ollimbot/core/base/words"
 	"ollimbot/tui/theme"
 )
 
@@ -93,7 +94,7 @@ func (s *Scroll) badge() string {
 	if n == 0 {
 		return ""
 	}
-	text := " " + s.look.Theme.Glyph(theme.Down) + " " + textNew(n) + " "
+	text := " " + s.look.Theme.Glyph(theme.Down) + " " + words.Thousands(n) + " new "
 	if Cells(text)+8 > s.look.W {
 		return ""
 	}

@@ -31,7 +31,7 @@ type numbered struct {
 // read adds the lines of a page.
 func (t *tailLines) read(page tail.Page) {
 	if page.Lost > 0 && len(t.lines) > 0 {
-		t.lines = append(t.lines, numbered{tail.Line{Kind: tail.Note, Text: textGap(page.Lost)}, t.next})
+		t.lines = append(t.lines, numbered{tail.Line{Kind: tail.Note, Text: words.Grouped(page.Lost, "line") + " arrived too fast to keep"}, t.next})
 	}
 	for i, l := range page.Lines {
 		t.lines = append(t.lines, numbered{l, page.Next - tail.Cursor(len(page.Lines)-i)})
@@ -63,7 +63,7 @@ func (t *tailLines) Bounds() (first, end uint64) {
 // at is the line with a number.
 func (t *tailLines) at(i uint64) tail.Line {
 	if i < t.first {
-		return tail.Line{Kind: tail.Note, Text: textGone(t.gone())}
+		return tail.Line{Kind: tail.Note, Text: words.Grouped(t.gone(), "earlier line") + " no longer kept"}
 	}
 	return t.lines[i-t.first].Line
 }

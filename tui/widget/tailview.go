@@ -2,6 +2,7 @@ package widget
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -157,7 +158,7 @@ func (v *TailView) Lines(t *theme.Theme, w, h int, focused bool) []string {
 		return v.explained(v.Scroll.Lines(t, w, h, focused))
 	}
 	lines := v.explained(v.Scroll.Lines(t, w, h-1, focused))
-	found := textShown(v.filter.shown(len(v.lines)), len(v.lines))
+	found := fmt.Sprintf("%s of %s", words.Thousands(uint64(v.filter.shown(len(v.lines)))), words.Grouped(uint64(len(v.lines)), "line"))
 	return append(lines, v.filter.Line(Brush{Theme: t}, max(0, w), found, v.states))
 }
 

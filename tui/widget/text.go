@@ -38,12 +38,6 @@ func textStates(states []string) string {
 	return "is:" + strings.Join(states, " ")
 }
 
-func textShown(n, of int) string {
-	return fmt.Sprintf("%s of %s", words.Thousands(uint64(n)), words.Grouped(uint64(of), "line"))
-}
-
-func textNew(n uint64) string { return words.Thousands(n) + " new" }
-
 func textHits(at, of int) string {
 	if of == 0 {
 		return "no match"
@@ -53,12 +47,6 @@ func textHits(at, of int) string {
 	}
 	return fmt.Sprintf("%s of %s", words.Thousands(uint64(at)), words.Thousands(uint64(of)))
 }
-
-// textGone counts the lines before the oldest one that is kept.
-func textGone(n uint64) string { return words.Grouped(n, "earlier line") + " no longer kept" }
-
-// textGap counts lines that are missing between others.
-func textGap(n uint64) string { return words.Grouped(n, "line") + " arrived too fast to keep" }
 
 func textCopied(n, of int) string {
 	if n < of {

@@ -155,7 +155,7 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	rows := p.upper(c, w, h, focused)
 	if rest := h - len(rows) - 1; rest > 1 {
-		state := []widget.Span{{Role: theme.Dim, Text: textDecisions(len(p.report.Log))}}
+		state := []widget.Span{{Role: theme.Dim, Text: words.Grouped(uint64(len(p.report.Log)), "decision")}}
 		title := []widget.Span{{Role: theme.Strong, Text: textLog}}
 		if p.inLog() {
 			title = []widget.Span{{Role: theme.Accent, Text: c.Theme.Glyph(theme.Pointer) + " " + textLog}}

@@ -80,5 +80,3 @@ func textBack(r *absence.Report, key string) string {
 	}
 	return said + ". " + key + " shows them"
 }
-
-func textDecisions(n int) string { return words.Grouped(uint64(n), "decision") }

@@ -108,14 +108,14 @@ func facts(c pane.Context) (out [][]widget.Span) {
 			say(theme.Text, "next "+s.Hour(b.NextAt))
 		}
 		if !b.FullAt.IsZero() {
-			say(theme.Dim, textFullAt(s.Hour(b.FullAt)))
+			say(theme.Dim, "full "+s.Hour(b.FullAt))
 		} else {
 			say(theme.Good, "full")
 		}
 		say(theme.Dim, textRate(b.State.RefillRateMinutes))
 	}
 	if b.Reserved > 0 {
-		say(theme.Accent, textReserved(b.Reserved))
+		say(theme.Accent, fmt.Sprintf("%d on its way", b.Reserved))
 	}
 	say(theme.Dim, "today "+s.Glance().PingsText())
 	return out

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/work/budget"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -99,7 +100,7 @@ func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	brush := widget.Brush{Theme: c.Theme}
 	count := c.Snap.Glance().PingsText()
 	if n := len(today); n > rows {
-		count = textShown(rows, n) + " · " + count
+		count = fmt.Sprintf("newest %d of %d · ", rows, n) + count
 	}
 	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: "Today"}}, []widget.Span{{Role: theme.Dim, Text: count}})
 	out := []widget.Row{{Place: widget.Ruled, Text: head}}
@@ -125,7 +126,7 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	case ping.Refused != "":
 		glyph, role, text, answer, answers = theme.Refused, theme.Warn, ping.Refused, textRefusal, theme.Warn
 	case !ping.Answered.IsZero():
-		answer, answers = textAnswered(ping.Answered.Sub(ping.At)), theme.Good
+		answer, answers = "after "+words.Minutes(ping.Answered.Sub(ping.At)), theme.Good
 	}
 	out := []widget.Span{
 		{Role: theme.Dim, Text: fmt.Sprintf(" %*s ", c.Snap.ClockCells(), c.Snap.Hour(ping.At))},
@@ -178,7 +179,7 @@ func (a ahead) refusal(s *core.Snapshot, n numbers, dry time.Time) string {
 	case n.capacity <= 0:
 		return "at once"
 	case dry.IsZero():
-		return textNoRefusal(s.Hour(s.Budget.FiresUntil))
+		return "none until " + s.Hour(s.Budget.FiresUntil)
 	}
 	return s.Hour(dry)
 }
@@ -204,7 +205,7 @@ func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
 	return out
 }
 
-func (n numbers) words() string { return textCapacity(n.capacity) + ", " + textRate(n.refill) }
+func (n numbers) words() string { return words.Count(n.capacity, "token") + ", " + textRate(n.refill) }
 
 // plot is the picture: hours from now across, tokens upright.
 func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
@@ -311,7 +312,7 @@ func heat(c pane.Context) [][]widget.Span {
 		at := time.Date(2000, 1, 1, h, 0, 0, 0, c.Snap.Local(c.Snap.At).Location())
 		hours.Text += widget.Fit(c.Snap.Clock(at, "15"), 6)
 	}
-	out := [][]widget.Span{{hours, {Role: theme.Dim, Text: textAnsweredOf(n, sent(c.Snap.Budget.Pings))}}}
+	out := [][]widget.Span{{hours, {Role: theme.Dim, Text: fmt.Sprintf("%d of %s answered", n, words.Count(sent(c.Snap.Budget.Pings), "ping"))}}}
 	for day := range answered {
 		cells := make([]float64, 0, 2*24)
 		for _, v := range answered[day] {

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"time"
-
-	"ollimbot/core/base/words"
 )
 
 const (
@@ -20,23 +17,7 @@ const (
 	textFirstRefusal = "if every task pings, first refusal "
 )
 
-func textFullAt(at string) string { return "full " + at }
-
 func textRate(minutes int) string { return fmt.Sprintf("1 every %d min", minutes) }
-
-func textReserved(n int) string { return fmt.Sprintf("%d on its way", n) }
-
-func textNoRefusal(until string) string { return "none until " + until }
-
-func textCapacity(n int) string { return words.Count(n, "token") }
-
-func textAnswered(after time.Duration) string { return "after " + words.Minutes(after) }
-
-func textShown(n, of int) string { return fmt.Sprintf("newest %d of %d", n, of) }
-
-func textAnsweredOf(n, of int) string {
-	return fmt.Sprintf("%d of %s answered", n, words.Count(of, "ping"))
-}
 
 // Tokens formats the available tokens with one decimal, rounded down, so that a part of a
 // token never looks whole.

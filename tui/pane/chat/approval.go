@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 	mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
 	title := []widget.Span{{Role: theme.Warn, Text: "permission"}}
 	if n > 1 {
-		title = append(title, widget.Span{Role: theme.Dim, Text: turn(1, n)})
+		title = append(title, widget.Span{Role: theme.Dim, Text: fmt.Sprintf(" 1 of %d", n)})
 	}
 	if w < widget.Width(title)+widget.Width(left)+10 { // the time matters more
 		title[0], left = left[0], nil
@@ -134,7 +135,7 @@ const lineBreak = " ⏎ "
 // callRows are a tool call in at most so many rows of w cells, and whether there is
 // more to read. Where the sentence takes more than a row, the call stands first.
 func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cut bool) {
-	sentence, brief := asks(a, a.Label), a.Label+" · "+core.Asker(a)
+	sentence, brief := "The "+core.Asker(a)+" asks to run "+a.Label, a.Label+" · "+core.Asker(a)
 	if a.Tool == "" { // a question is a sentence
 		sentence = brief
 	}

@@ -48,23 +48,23 @@ func New(commands []command.Command) *Pane {
 
 // State implements pane.Pane.
 func (p *Pane) State(c pane.Context) string {
-	var words []string
+	var parts []string
 	if n := len(c.Snap.Approvals); n > 0 {
-		words = append(words, waiting(n))
+		parts = append(parts, words.Grouped(uint64(n), "approval"))
 	}
 	if c.Snap.Fork != nil {
-		words = append(words, textFork)
+		parts = append(parts, textFork)
 	}
 	switch {
 	case c.Snap.Busy:
-		words = append(words, working(c.Snap))
+		parts = append(parts, working(c.Snap))
 		if !c.ReadOnly {
-			words = append(words, "ctrl+c interrupts")
+			parts = append(parts, "ctrl+c interrupts")
 		}
 	case !p.view.Following():
-		words = append(words, p.view.State())
+		parts = append(parts, p.view.State())
 	}
-	return strings.Join(words, " · ")
+	return strings.Join(parts, " · ")
 }
 
 // maxState is how many cells the engine's state may take of the border.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -140,7 +141,7 @@ func (f *folds) fold(text, line string) (shown string, cut bool) {
 	words := pastedWords(lines, utf8.RuneCountInString(text))
 	token := words
 	for same := 2; strings.Contains(taken, token); same++ {
-		token = words[:len(words)-1] + pastedAgain(same)
+		token = words[:len(words)-1] + fmt.Sprintf(", %d]", same)
 	}
 	f.parts = append(f.parts, folded{token, text})
 	return token, cut
@@ -321,7 +322,7 @@ func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 	}
 	found := p.matching()
 	if len(found) == 0 {
-		return []string{b.Line(w, widget.Span{Role: theme.Warn, Text: " " + unknown(widget.Cut(name, 20))})}
+		return []string{b.Line(w, widget.Span{Role: theme.Warn, Text: " there is no command /" + widget.Cut(name, 20) + ": /help lists them"})}
 	}
 	shown, wide := min(len(found), most), 0
 	if shown < len(found) && shown > 1 {
@@ -341,7 +342,7 @@ func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 			widget.Span{Role: theme.Dim, Text: c.About}))
 	}
 	if rest := len(found) - shown; rest > 0 && most > 1 {
-		out = append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + others(rest)}))
+		out = append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: fmt.Sprintf(" and %d more: tab cycles through them", rest)}))
 	}
 	return out
 }

@@ -147,7 +147,7 @@ func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID,
 	case text == "":
 	case e.Role == transcript.Bot || e.Role == transcript.Ping:
 		w.markdown(doc, text, e.Streaming)
-	case e.Role == transcript.Notice && answers(text):
+	case e.Role == transcript.Notice && (strings.Contains(text, "\n") || strings.HasPrefix(text, "**")): // the reply of a command that has facts
 		reply(w, text)
 	default:
 		w.text(role, text)
@@ -293,11 +293,6 @@ func facts(reply string) (list []fact) {
 		list = append(list, fact{f.name, unquoted(f.text)})
 	}
 	return list
-}
-
-// answers reports whether a notice is the reply of a command that has facts.
-func answers(text string) bool {
-	return strings.Contains(text, "\n") || strings.HasPrefix(text, "**")
 }
 
 // unquoted shows the values that a setting takes, which are markdown's code, as

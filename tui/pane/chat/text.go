@@ -1,11 +1,9 @@
 package chat
 
 import (
-	"fmt"
 	"strings"
 
 	"ollimbot/core"
-	"ollimbot/core/base/words"
 	"ollimbot/core/safety/policy"
 	"ollimbot/tui/action"
 )
@@ -91,11 +89,6 @@ func textAsks(n action.Names) string {
 	return "save it? " + strings.Join(ways, ", ")
 }
 
-// asks is what a tool call that waits wants.
-func asks(a policy.Approval, call string) string {
-	return "The " + core.Asker(a) + " asks to run " + call
-}
-
 // CallText is everything that a tool call would do, and where that is not known its
 // label, in lines.
 func CallText(a policy.Approval) string {
@@ -119,17 +112,3 @@ func textCall(a policy.Approval, n action.Names, locked bool) string {
 	return out + "\nesc goes back to the question; there " + n.Name(action.ApprovalAllow) + " allows it and " +
 		n.Name(action.ApprovalDeny) + " denies it.\n"
 }
-
-// pastedAgain tells a second text from one that looks the same.
-func pastedAgain(n int) string { return fmt.Sprintf(", %d]", n) }
-
-// turn says which of several is shown.
-func turn(at, of int) string { return fmt.Sprintf(" %d of %d", at, of) }
-
-// waiting is the pane's state while tool calls wait.
-func waiting(n int) string { return words.Grouped(uint64(n), "approval") }
-
-func unknown(name string) string { return "there is no command /" + name + ": /help lists them" }
-
-// others counts what did not fit into a list of commands.
-func others(n int) string { return fmt.Sprintf("and %d more: tab cycles through them", n) }

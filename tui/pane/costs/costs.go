@@ -121,7 +121,7 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 		month = append(month, dim(textCap(m.Month.Cap, "a month")))
 	}
 	if m.Reserved > 0 {
-		month = append(month, dim(" · "+textReserved(m.Reserved)))
+		month = append(month, dim(" · "+words.Dollars(m.Reserved)+" set aside for runs"))
 	}
 	if !m.Today.Capped() && !m.Month.Capped() {
 		month = append(month, dim(" · no cap is set"))
@@ -165,7 +165,7 @@ func (p *Page) held(c pane.Context) []widget.Span {
 func (p *Page) listed() []widget.Span {
 	which := widget.Span{Role: theme.Dim, Text: textLastDays}
 	if n := len(p.marked); n > 0 {
-		which = widget.Span{Role: theme.Accent, Text: textMarkedOnly(n)}
+		which = widget.Span{Role: theme.Accent, Text: fmt.Sprintf(", the bars show the %d marked", n)}
 	}
 	return []widget.Span{{Role: theme.Strong, Text: "By task"}, which}
 }
@@ -353,7 +353,3 @@ const (
 func textCap(dollars float64, per string) string {
 	return fmt.Sprintf(" · cap %s %s", words.Dollars(dollars), per)
 }
-
-func textReserved(dollars float64) string { return words.Dollars(dollars) + " set aside for runs" }
-
-func textMarkedOnly(n int) string { return fmt.Sprintf(", the bars show the %d marked", n) }

@@ -76,7 +76,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	if p.Len() == 0 {
-		return widget.Rows(widget.Nowhere, b.Empty(w, h, empty(c.Names(action.Schedule))...)...)
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, fmt.Sprintf(textFirst, c.Names(action.Schedule).Name(action.ScheduleNew)), textTeach)...)
 	}
 	p.theme, p.NoHeads, p.Columns[0].Cells = c.Theme, !c.Zoomed, c.Snap.ClockCells()
 	if p.view == every {

@@ -14,7 +14,6 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
-	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget/query"
 )
@@ -93,11 +92,6 @@ func tasksText(d google.Item) string {
 		lines = append(lines, "- "+cmp.Or(t.Title, textNoTitle))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// empty are the sentences of a schedule without anything in it.
-func empty(n action.Names) []string {
-	return []string{textEmpty, fmt.Sprintf(textFirst, n.Name(action.ScheduleNew)), textTeach}
 }
 
 // dayOf names the day of a moment.

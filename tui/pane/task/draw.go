@@ -70,7 +70,7 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 		if r != nil {
 			named(widget.Nowhere, textPings, p.pings())
 			named(widget.Nowhere, "duration", p.took(c))
-			named(widget.Nowhere, textCost, p.cost(c))
+			named(widget.Nowhere, textCost, []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, p.dollars())}, {Role: theme.Dim, Text: "  " + p.mean()}})
 		}
 	}
 	line(widget.Nowhere, kind(t)...)
@@ -174,11 +174,6 @@ func (p *Page) took(c pane.Context) []widget.Span {
 	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, values)}, {Role: theme.Dim, Text: "  the longest " + words.Elapsed(longest)}}
 }
 
-// cost is the costs of the runs.
-func (p *Page) cost(c pane.Context) []widget.Span {
-	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, p.dollars())}, {Role: theme.Dim, Text: "  " + p.mean()}}
-}
-
 func (p *Page) dollars() []float64 {
 	return p.each(func(r *fork.View) float64 { return r.Usage.CostUSD })
 }
@@ -203,13 +198,13 @@ func (p *Page) each(figure func(r *fork.View) float64) (values []float64) {
 // pings is how often a run pings and how soon pings are answered; at least one run has ended.
 func (p *Page) pings() []widget.Span {
 	rate, answers := p.past.Rate, p.past.Answers
-	out := []widget.Span{{Text: textRate(rate)}}
+	out := []widget.Span{{Text: fmt.Sprintf("%d in %s", rate.Pings, words.Grouped(uint64(max(0, rate.Runs)), "run"))}}
 	switch {
 	case answers.Pings == 0:
 	case answers.Answered == 0:
-		out = append(out, widget.Span{Role: theme.Warn, Text: " · " + textNoneAnswered(answers.Pings)})
+		out = append(out, widget.Span{Role: theme.Warn, Text: fmt.Sprintf(" · none of the last %d answered", answers.Pings)})
 	default:
-		out = append(out, widget.Span{Role: theme.Dim, Text: " · " + textAnswers(answers)})
+		out = append(out, widget.Span{Role: theme.Dim, Text: fmt.Sprintf(" · %d of %d answered, mostly after %s", answers.Answered, answers.Pings, words.Minutes(answers.Median))})
 	}
 	return out
 }
@@ -247,7 +242,7 @@ func (p *Page) told(c pane.Context, w, h int) []widget.Row {
 	end := min(p.total, top+p.shown)
 	where := ""
 	if p.total > p.shown {
-		where = textLines(top+1, end, p.total)
+		where = fmt.Sprintf("%d-%d of %d", top+1, end, p.total)
 	}
 	head := b.Rule(w, []widget.Span{{Role: theme.Strong, Text: "Prompt"}}, []widget.Span{{Role: theme.Dim, Text: where}})
 	rows := []widget.Row{{Text: head, Place: widget.Ruled}}

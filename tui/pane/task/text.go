@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"ollimbot/core/base/words"
-	"ollimbot/core/work/budget"
-	"ollimbot/core/work/fork"
 )
 
 const (
@@ -29,15 +27,3 @@ func textLast(n, of int) string {
 	}
 	return words.Count(n, "run")
 }
-
-func textRate(r fork.Rate) string {
-	return fmt.Sprintf("%d in %s", r.Pings, words.Grouped(uint64(max(0, r.Runs)), "run"))
-}
-
-func textNoneAnswered(n int) string { return fmt.Sprintf("none of the last %d answered", n) }
-
-func textAnswers(a budget.Answers) string {
-	return fmt.Sprintf("%d of %d answered, mostly after %s", a.Answered, a.Pings, words.Minutes(a.Median))
-}
-
-func textLines(from, to, of int) string { return fmt.Sprintf("%d-%d of %d", from, to, of) }
