@@ -54,7 +54,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	}
 	r.update(msg.snap)
 	if msg.asker != nil && slices.Contains(r.dialogs, msg.asker) { // else it has been closed
-		cmd := r.tell(msg.asker, pane.Done{Outcome: msg.outcome, Err: msg.err})
+		cmd := r.tell(msg.asker, pane.Done{Err: msg.err})
 		if msg.err != nil { // the dialog shows it
 			return cmd
 		}

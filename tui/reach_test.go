@@ -369,7 +369,7 @@ func TestAnActionThatIsOffSaysWhyWhicheverWayItIsReached(t *testing.T) {
 		}
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			refuses(t, scene{keys: []string{strconv.Itoa(max(1, p.Number()))}, change: func(s core.Snapshot) core.Snapshot {
+			refuses(t, scene{keys: []string{strconv.Itoa(max(1, slices.Index(action.Panes, p)+1))}, change: func(s core.Snapshot) core.Snapshot {
 				return core.Snapshot{At: s.At, Zone: s.Zone}
 			}}, reasons)
 		})

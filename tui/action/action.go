@@ -258,9 +258,6 @@ func (id ID) Verb() string {
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }
 
-// Number is the pane's number key, or 0 for Everywhere and for a page.
-func (p Pane) Number() int { return slices.Index(Panes, p) + 1 }
-
 // Page reports that the pane has no box of its own.
 func (p Pane) Page() bool { return slices.Contains(Pages, p) }
 

@@ -69,7 +69,8 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 			continue
 		case !run:
 			it.match = it.action.Match(spelled(it))
-		case filter.Keeps(language.Facts{Text: it.kind + " " + it.name, Is: it.is, At: p.context.Snap.Local(it.at), Now: now(p.context)}): // cheap, because there are thousands of runs
+		case filter.Keeps(language.Facts{Text: it.kind + " " + it.name, Is: it.is, At: p.context.Snap.Local(it.at), Now: now(p.context)}):
+			// A match is not ranked: there are thousands of runs.
 			it.match = 1 // below everything that is not past
 		default:
 			it.match = 0

@@ -24,7 +24,7 @@ import (
 
 // GarbledMsg says that the terminal sent something that could not be decoded. It was
 // dropped, and reading continues.
-type GarbledMsg struct{ Err error }
+type GarbledMsg struct{}
 
 // Keyboard decodes the input of one terminal. Start, Stop and Close are called from one
 // goroutine. Use New.
@@ -89,7 +89,7 @@ func (k *Keyboard) listen(s *source) {
 		if fault.Stack(err) == "" || s.closed() {
 			return
 		}
-		k.send(GarbledMsg{err})
+		k.send(GarbledMsg{})
 	}
 }
 

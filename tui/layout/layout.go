@@ -75,7 +75,6 @@ type Column struct {
 // Plan is the divided screen. Row 0 is the top line and the last row the help
 // line, in every mode but TooSmall.
 type Plan struct {
-	W, H int
 	Mode Mode
 	// Said is the row of messages, above the help line; on a low screen it replaces the
 	// help line.
@@ -92,7 +91,7 @@ type Plan struct {
 // Divide makes the plan. The columns and the strip cover the body without a gap, except for
 // rows below a strip that are too few for a box.
 func Divide(in Input) Plan {
-	p := Plan{W: in.W, H: in.H, Mode: mode(in.W, in.H), Said: in.H - 1}
+	p := Plan{Mode: mode(in.W, in.H), Said: in.H - 1}
 	if in.H >= saidHeight {
 		p.Said--
 	}

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,10 +14,11 @@ import (
 // picture draws a plan: the inside of a box is filled with its pane's number,
 // borders are #, and what belongs to nobody is a dot. It is scaled down so
 // that a test shows it whole.
-func picture(p Plan, sx, sy int) string {
+func picture(in Input, sx, sy int) string {
+	p := Divide(in)
 	var b strings.Builder
-	for y := 0; y < p.H; y += sy {
-		for x := 0; x < p.W; x += sx {
+	for y := 0; y < in.H; y += sy {
+		for x := 0; x < in.W; x += sx {
 			b.WriteByte(cell(p, x, y))
 		}
 		b.WriteByte('\n')
@@ -28,7 +30,7 @@ func cell(p Plan, x, y int) byte {
 	for _, c := range p.Columns {
 		for _, b := range c.Boxes {
 			if x >= b.X && x < b.X+b.W && y >= b.Y && y < b.Y+b.H {
-				return byte('0' + b.Pane.Number())
+				return byte('0' + slices.Index(action.Panes, b.Pane) + 1)
 			}
 			if x >= b.X-1 && x < b.X+b.W+1 && y >= b.Y-1 && y < b.Y+b.H+1 {
 				return '#'
@@ -172,7 +174,7 @@ func TestLayoutsLookLikeThis(t *testing.T) {
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), picture(Divide(c.in), 4, 2)); d != "" {
+			if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), picture(c.in, 4, 2)); d != "" {
 				t.Errorf("layout (-want +got):\n%s", d)
 			}
 		})

@@ -123,10 +123,7 @@ type Click struct {
 type Wheel struct{ Up bool }
 
 // Done is the outcome of a command of Answer.Send.
-type Done struct {
-	Outcome command.Outcome
-	Err     error
-}
+type Done struct{ Err error }
 
 // Leave is where the user goes from the dashboard.
 type Leave uint8

@@ -69,6 +69,14 @@ func each[T, U any](values []T, of func(T) U) []U {
 	return out
 }
 
+// kept are the values that a filter keeps.
+func kept[T any](values []T, filter string, facts func(T) query.Facts) []T {
+	q := query.Parse(filter)
+	return slices.DeleteFunc(slices.Clone(values), func(v T) bool { return !q.Keeps(facts(v)) })
+}
+
+func (t thing) found() query.Facts { return t.facts }
+
 // finder prints lists with numbers and finds what words or numbers name.
 type finder struct {
 	out     *printer

@@ -8,7 +8,9 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
+	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
+	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/undo"
 )
 
@@ -26,7 +28,10 @@ var handlers = map[string]func(*console, request){
 	"preview": printPreview, "file": printFile, "grant": grant, "refuse": refuse, "new": create, "edit": edit, "delete": remove,
 
 	"runs": printRuns, "run": printOutput, "seen": bare(markSeen),
-	"log": printLog, "follow": follow, "stop": stopRun, "again": repeatRun, "continue": continueRun,
+	"log": printLog, "follow": follow,
+	"stop":     onRun(action.ForksStop, func(c *console, r request, f fork.View) { c.ask(r, forks.StopQuestion(f, c.snap.At)) }),
+	"again":    onRun(action.ForksAgain, func(c *console, r request, f fork.View) { c.do(r, command.FireNow{ID: f.TaskID, Stays: true}) }),
+	"continue": onRun(action.ForksResume, func(c *console, r request, f fork.View) { c.do(r, command.ResumeFork{Run: f.ID}) }),
 
 	"updates": printUpdates, "update": printUpdate,
 

@@ -14,19 +14,18 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/tui/pane/away"
 	panes "ollimbot/tui/pane/updates"
+	"ollimbot/tui/toast"
 	"ollimbot/tui/widget/query"
 )
 
 // printNotices prints the newest notices first.
 func printNotices(c *console, r request) {
 	n, filter := countFirst(r.rest, mostListed)
-	q := query.Parse(filter)
-	var lines []string
-	for _, t := range slices.Backward(c.past.All()) {
-		if q.Keeps(query.Facts{Text: t.Text, Is: []string{string(t.Level)}, At: c.snap.Local(t.At), Now: c.now()}) {
-			lines = append(lines, words.Joined(c.snap.Moment(t.At), string(t.Level), t.Text))
-		}
-	}
+	notices := kept(c.past.All(), filter, func(t toast.Toast) query.Facts {
+		return query.Facts{Text: t.Text, Is: []string{string(t.Level)}, At: c.snap.Local(t.At), Now: c.now()}
+	})
+	slices.Reverse(notices)
+	lines := each(notices, func(t toast.Toast) string { return words.Joined(c.snap.Moment(t.At), string(t.Level), t.Text) })
 	c.read("", lines[:min(n, len(lines))], c.noneOf(r, "no notices yet"))
 }
 
@@ -63,16 +62,10 @@ func printAway(c *console, r request) {
 		return
 	}
 	head, lines := away.Tell(c.snap, &got)
-	c.answer(spoken(head))
-	printTold(c, r, lines, "")
-}
-
-func printTold(c *console, r request, lines []away.Told, none string) {
-	q := query.Parse(r.rest)
-	lines = slices.DeleteFunc(lines, func(l away.Told) bool { return !q.Keeps(l.Facts) })
-	c.answer(strings.Join(each(lines, func(l away.Told) string { return flat(spoken(l.Text)) }), "\n"))
+	lines = kept(lines, r.rest, func(l away.Told) query.Facts { return l.Facts })
+	c.answer(spoken(head) + "\n" + strings.Join(each(lines, func(l away.Told) string { return flat(spoken(l.Text)) }), "\n"))
 	if len(lines) == 0 {
-		c.answer(c.noneOf(r, none))
+		c.answer(c.noneOf(r, ""))
 	}
 }
 
@@ -82,22 +75,14 @@ func printAudit(c *console, r request) {
 	if !ok {
 		return
 	}
-	lines := away.TellLog(c.snap, &got)
-	things := each(lines, func(l away.Told) thing { return thing{id: l.Whole, line: flat(spoken(l.Text))} })
+	things := each(away.TellLog(c.snap, &got), func(l away.Told) thing { return thing{id: l.Whole, line: flat(spoken(l.Text)), facts: l.Facts} })
 	if n, err := strconv.Atoi(r.rest); err == nil {
 		if t, ok := c.byNumber(allDecisions, things, n); ok {
 			c.answer(spoken(t.id))
 		}
 		return
 	}
-	q := query.Parse(r.rest)
-	var kept []thing
-	for i, l := range lines {
-		if q.Keeps(l.Facts) {
-			kept = append(kept, things[i])
-		}
-	}
-	c.list(allDecisions.or(c.noneOf(r, textNoDecisions)), kept)
+	c.list(allDecisions.or(c.noneOf(r, textNoDecisions)), kept(things, r.rest, thing.found))
 }
 
 // setBudget changes the capacity or the refill rate: "6", "+1", "-5".
@@ -148,15 +133,12 @@ func (c *console) newestUpdates() []updates.Update {
 
 func (c *console) updateThing(u updates.Update) thing {
 	text := flat(updateText(c.snap, u))
-	return thing{id: u.Key, title: text, line: c.snap.Moment(u.At) + ", " + clean.Cut(text, updateTitle)}
+	facts := query.Facts{Text: text, At: c.snap.Local(u.At), Now: c.now()}
+	return thing{id: u.Key, title: text, line: c.snap.Moment(u.At) + ", " + clean.Cut(text, updateTitle), facts: facts}
 }
 
 func printUpdates(c *console, r request) {
-	q := query.Parse(r.rest)
-	list := slices.DeleteFunc(c.newestUpdates(), func(u updates.Update) bool {
-		return !q.Keeps(query.Facts{Text: updateText(c.snap, u), At: c.snap.Local(u.At), Now: c.now()})
-	})
-	c.list(allUpdates.or(c.noneOf(r, textNoUpdates)), each(list, c.updateThing))
+	c.list(allUpdates.or(c.noneOf(r, textNoUpdates)), kept(each(c.newestUpdates(), c.updateThing), r.rest, thing.found))
 }
 
 // findUpdate is the update that the words name; without words the only one.

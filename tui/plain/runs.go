@@ -68,12 +68,10 @@ func (c *console) readRuns(q query.Query) bool {
 
 // printRuns lists the runs that a filter keeps, newest first.
 func printRuns(c *console, r request) {
-	q := query.Parse(r.rest)
-	if !c.readRuns(q) {
-		return
+	if c.readRuns(query.Parse(r.rest)) {
+		runs := kept(c.runs(), r.rest, func(f fork.View) query.Facts { return forks.Tell(c.snap, f).Facts })
+		c.list(allRuns.or(c.noneOf(r, textNoRuns)), each(runs, c.runThing))
 	}
-	runs := slices.DeleteFunc(c.runs(), func(f fork.View) bool { return !q.Keeps(forks.Tell(c.snap, f).Facts) })
-	c.list(allRuns.or(c.noneOf(r, textNoRuns)), each(runs, c.runThing))
 }
 
 // markSeen marks the failed runs as seen.
@@ -101,26 +99,12 @@ func findRun(c *console, r request, why func(f fork.View) string) (fork.View, bo
 	return f, ok
 }
 
-// findRunFor is findRun for a key of the pane of runs.
-func findRunFor(c *console, r request, id action.ID) (fork.View, bool) {
-	return findRun(c, r, func(f fork.View) string { return forks.Off(f, id) })
-}
-
-func stopRun(c *console, r request) {
-	if f, ok := findRunFor(c, r, action.ForksStop); ok {
-		c.ask(r, forks.StopQuestion(f, c.snap.At))
-	}
-}
-
-func repeatRun(c *console, r request) {
-	if f, ok := findRunFor(c, r, action.ForksAgain); ok {
-		c.do(r, command.FireNow{ID: f.TaskID, Stays: true})
-	}
-}
-
-func continueRun(c *console, r request) {
-	if f, ok := findRunFor(c, r, action.ForksResume); ok {
-		c.do(r, command.ResumeFork{Run: f.ID})
+// onRun carries out a key of the pane of runs on the run that the words name.
+func onRun(id action.ID, do func(*console, request, fork.View)) func(*console, request) {
+	return func(c *console, r request) {
+		if f, ok := findRun(c, r, func(f fork.View) string { return forks.Off(f, id) }); ok {
+			do(c, r, f)
+		}
 	}
 }
 
@@ -197,9 +181,8 @@ func printLog(c *console, r request) {
 
 // printTail prints the newest lines that a filter keeps, oldest first.
 func printTail(c *console, id string, most int, filter string) {
-	q := query.Parse(filter)
-	lines := slices.DeleteFunc(slices.Clone(c.core.Tail(id, 0).Lines), func(l tail.Line) bool {
-		return !q.Keeps(query.Facts{Text: l.Text, Is: []string{string(l.Kind)}, At: c.snap.Local(l.At), Now: c.now()})
+	lines := kept(c.core.Tail(id, 0).Lines, filter, func(l tail.Line) query.Facts {
+		return query.Facts{Text: l.Text, Is: []string{string(l.Kind)}, At: c.snap.Local(l.At), Now: c.now()}
 	})
 	if len(lines) == 0 {
 		c.answer("no matching lines")

@@ -29,15 +29,9 @@ func send(c *console, r request, m command.Say) {
 // readMessages lists the newest messages that a filter keeps: "10 FILTER".
 func readMessages(c *console, r request) {
 	n, filter := countFirst(r.rest, 10)
-	q, all := query.Parse(filter), messages(c)
-	var kept []thing
-	for _, t := range all {
-		if q.Keeps(t.facts) {
-			kept = append(kept, t)
-		}
-	}
-	c.list(allMessages, kept[:min(n, len(kept))])
-	if n >= len(kept) && len(kept) > 0 && c.snap.ChatMore {
+	found := kept(messages(c), filter, thing.found)
+	c.list(allMessages, found[:min(n, len(found))])
+	if n >= len(found) && len(found) > 0 && c.snap.ChatMore {
 		c.answer(textChatMore)
 	}
 }

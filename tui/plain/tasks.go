@@ -40,8 +40,7 @@ func printSchedule(c *console) {
 }
 
 func printTasks(c *console, r request) {
-	q := query.Parse(r.rest)
-	tasks := slices.DeleteFunc(slices.Clone(c.snap.Schedule.Tasks), func(t schedule.TaskView) bool { return !q.Keeps(panes.TaskFacts(c.snap, t)) })
+	tasks := kept(c.snap.Schedule.Tasks, r.rest, func(t schedule.TaskView) query.Facts { return panes.TaskFacts(c.snap, t) })
 	c.list(allTasks.or(c.noneOf(r, textNoTasks)), each(tasks, c.taskThing))
 }
 
@@ -229,7 +228,7 @@ func grant(c *console, r request) {
 	switch {
 	case !ok:
 	case w.edit.Version != "":
-		c.ask(r, panes.EditQuestion(w.title, command.AllowTask{ID: w.id, Version: w.edit.Version}))
+		c.ask(r, panes.AllowQuestion(w.title, "", command.AllowTask{ID: w.id, Version: w.edit.Version}))
 	default:
 		c.ask(r, panes.AllowQuestion(w.title, w.why, command.AllowTask{ID: w.id, Version: w.version}))
 	}

@@ -27,12 +27,6 @@ type search struct {
 
 func (s *search) open() bool { return s.typing || s.matcher.Active() }
 
-// restart searches everything again.
-func (s *search) restart(v *viewport) {
-	s.hits, s.next = nil, 0
-	s.more(v)
-}
-
 // more searches the items that have arrived, and forgets those that are gone.
 func (s *search) more(v *viewport) {
 	if !s.matcher.Active() {

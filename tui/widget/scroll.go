@@ -240,7 +240,10 @@ func (s *Scroll) Type(msg tea.Msg) {
 }
 
 // Refind searches everything again, after the items of the Source have changed.
-func (s *Scroll) Refind() { s.find.restart(&s.viewport) }
+func (s *Scroll) Refind() {
+	s.find.hits, s.find.next = nil, 0
+	s.find.more(&s.viewport)
+}
 
 // nextHit goes to the next match, or the previous one, around the ends.
 func (s *Scroll) nextHit(back bool) {

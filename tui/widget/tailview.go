@@ -65,7 +65,7 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	if v.paused {
 		mayGo = int(v.top.item - min(v.top.item, v.first))
 	}
-	v.filter.forget(v.trim(mayGo))
+	v.filter.out = v.filter.out[min(v.trim(mayGo), len(v.filter.out)):]
 	v.sift()
 	v.find.more(&v.viewport)
 }
@@ -309,9 +309,6 @@ func (f *filter) more(lines []numbered, now time.Time) {
 		f.out = append(f.out, !f.keeps(l.Line, now))
 	}
 }
-
-// forget drops the first n lines.
-func (f *filter) forget(n int) { f.out = f.out[min(n, len(f.out)):] }
 
 // leavesOut reports whether a line is left out, by its index.
 func (f *filter) leavesOut(i int) bool { return len(f.out) > 0 && f.out[i] }

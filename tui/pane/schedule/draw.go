@@ -236,22 +236,18 @@ func (p *Pane) facts(it item) query.Facts {
 	if it.run != nil {
 		f.Is = pane.OutcomeOf(s, it.run).Is
 	}
-	for _, one := range []struct {
-		is   string
-		when bool
-	}{
-		{string(it.Kind), it.Kind != ""},
-		{"silent", it.Silent},
-		{"held", it.Held},
-		{"foreground", it.Foreground},
-		{"missed", it.Tag == textMissed},
-		{"appointment", it.date != nil},
-		{"error", it.problem != nil},
-	} {
-		if one.when {
-			f.Is = append(f.Is, one.is)
+	is := func(state string, holds bool) {
+		if holds {
+			f.Is = append(f.Is, state)
 		}
 	}
+	is(string(it.Kind), it.Kind != "")
+	is("silent", it.Silent)
+	is("held", it.Held)
+	is("foreground", it.Foreground)
+	is("missed", it.Tag == textMissed)
+	is("appointment", it.date != nil)
+	is("error", it.problem != nil)
 	return f
 }
 

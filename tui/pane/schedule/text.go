@@ -113,21 +113,14 @@ func moment(s *core.Snapshot, t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"})
 }
 
-// AllowQuestion asks whether a file that the agent wrote may do what it says.
+// AllowQuestion asks whether a file that the agent wrote may do what it says; without a reason,
+// whether an edit that the user has been shown comes into force.
 func AllowQuestion(title, why string, do command.AllowTask) *pane.Question {
-	return &pane.Question{
-		Text: fmt.Sprintf("Approve %q? It %s. The approval applies until the agent changes it again.", title, why),
-		Yes:  "allow it", No: "let it wait", Do: do,
+	text := fmt.Sprintf("Allow this edit of %q?", title)
+	if why != "" {
+		text = fmt.Sprintf("Approve %q? It %s.", title, why)
 	}
-}
-
-// EditQuestion asks whether an edit of the agent's, which the user has been shown, comes into
-// force.
-func EditQuestion(title string, do command.AllowTask) *pane.Question {
-	return &pane.Question{
-		Text: fmt.Sprintf("Allow this edit of %q? The approval applies until the agent changes it again.", title),
-		Yes:  "allow it", No: "let it wait", Do: do,
-	}
+	return &pane.Question{Text: text + " The approval applies until the agent changes it again.", Yes: "allow it", No: "let it wait", Do: do}
 }
 
 // RefuseQuestion asks whether such an edit is refused.

@@ -204,7 +204,8 @@ func (p *Page) pings() []widget.Span {
 	case answers.Answered == 0:
 		out = append(out, widget.Span{Role: theme.Warn, Text: fmt.Sprintf(" · none of the last %d answered", answers.Pings)})
 	default:
-		out = append(out, widget.Span{Role: theme.Dim, Text: fmt.Sprintf(" · %d of %d answered, mostly after %s", answers.Answered, answers.Pings, words.Minutes(answers.Median))})
+		text := fmt.Sprintf(" · %d of %d answered, mostly after %s", answers.Answered, answers.Pings, words.Minutes(answers.Median))
+		out = append(out, widget.Span{Role: theme.Dim, Text: text})
 	}
 	return out
 }
