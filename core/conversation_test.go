@@ -124,7 +124,7 @@ func TestConfigurationIsSetShownAndKept(t *testing.T) {
 
 func TestFilesGoWithTheNextMessage(t *testing.T) {
 	dir := t.TempDir()
-	for name, data := range map[string]string{"pic.txt": "\x89PNG\r\n\x1a\nrest", "notes.png": "no picture at all"} {
+	for name, data := range map[string]string{"pic.txt": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89", "notes.png": "no picture at all"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	running(t, func(home) {}, func(h home, b *Bot) {

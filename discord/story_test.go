@@ -14,7 +14,7 @@ import (
 	"ollimbot/discord/discordtest"
 )
 
-var png = []byte("\x89PNG\r\n\x1a\n0000")
+var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
 
 func TestAConversationWithAnImage(t *testing.T) {
 	t.Parallel()

@@ -93,7 +93,7 @@ var outside = []struct {
 	{"github.com/modelcontextprotocol/go-sdk", []string{"core/mcp"}},
 	{"mvdan.cc/sh/v3", []string{"core/safety/policy"}},
 	{"golang.org/x/crypto", []string{"core/safety/access", "tui/attach", "cmd", "core/storage/store", "core/storage/selfupdate"}},
-	{"golang.org/x/image", []string{"cmd/shots", "core/agent/messages/tools"}},
+	{"golang.org/x/image", []string{"cmd/shots", "core/agent/picture"}},
 	{"github.com/go-fonts/dejavu", []string{"cmd/shots"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
 	{"github.com/gofrs/flock", []string{"core/storage/store"}},

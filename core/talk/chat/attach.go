@@ -1,12 +1,12 @@
 package chat
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,14 +15,14 @@ import (
 	"syscall"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/picture"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store"
 )
 
-// The most that may be attached (an image's own limit is the engine's).
+// The most that may be attached.
 const (
-	maxImage       = 5 << 20
 	maxAttachment  = 25 << 20
 	maxAttachments = 10
 )
@@ -52,13 +52,13 @@ func (a *attachments) gather(in command.Receive) agent.Message {
 		m.Images, files = a.take()
 	}
 	for _, f := range in.Files {
-		kind := imageType(f.Data)
-		if kind != "" && len(f.Data) <= maxImage {
-			m.Images = append(m.Images, agent.Image{MediaType: kind, Data: f.Data})
-			continue
-		}
-		if kind != "" {
-			in.Text += fmt.Sprintf(textLargeImage, clean.Cut(clean.Line(f.Name), 100), float64(len(f.Data))/(1<<20), maxImage>>20)
+		if isPicture(f.Name, f.Data) {
+			image, err := picture.Fit(f.Data)
+			if err == nil {
+				m.Images = append(m.Images, image)
+				continue
+			}
+			in.Text += fmt.Sprintf(textNotShown, clean.Cut(clean.Line(f.Name), 100), err)
 		}
 		rel, err := a.download(f.Name, f.Data)
 		if err != nil {
@@ -100,7 +100,7 @@ func (a *attachments) Attached() []string {
 }
 
 // Attach adds a file of the user's to the next message: an image, recognized by its
-// first bytes and never by its name, as an image; any other file is saved in
+// first bytes, as an image that models accept; any other file is saved in
 // downloads/ and the message names its path.
 func (a *attachments) Attach(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
@@ -142,11 +142,8 @@ func readAttachment(path string) ([]byte, error) {
 
 // attach adds a file to the next message.
 func (a *attachments) attach(name string, data []byte) (string, error) {
-	kind, shown := imageType(data), clean.FileName(name)
-	switch {
-	case kind != "" && len(data) > maxImage:
-		return "", fmt.Errorf("attach %s: an image can have at most 5 MB", shown)
-	case len(data) > maxAttachment:
+	shown := clean.FileName(name)
+	if len(data) > maxAttachment {
 		return "", fmt.Errorf("attach %s: %s", shown, textTooLarge)
 	}
 	a.saving.Lock()
@@ -154,22 +151,26 @@ func (a *attachments) attach(name string, data []byte) (string, error) {
 	if n := len(a.Attached()); n >= maxAttachments {
 		return "", fmt.Errorf("%d files are already attached: send them with a message first", n)
 	}
-	rel := ""
-	if kind == "" {
+	told, rel := "attached "+shown+" to your next message", ""
+	image, unfit := picture.Fit(data)
+	if unfit != nil {
 		var err error
 		if rel, err = a.download(name, data); err != nil {
 			return "", fmt.Errorf("attach %s: %w", shown, err)
+		}
+		if isPicture(name, data) {
+			told += ", but the model is not shown it: it " + unfit.Error()
 		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.names = append(a.names, shown)
-	if kind == "" {
+	if unfit != nil {
 		a.files = append(a.files, rel)
 	} else {
-		a.images = append(a.images, agent.Image{MediaType: kind, Data: data})
+		a.images = append(a.images, image)
 	}
-	return "attached " + shown + " to your next message", nil
+	return told, nil
 }
 
 // numberedNames is how many numbered names are tried when a name is taken; after
@@ -199,17 +200,10 @@ func (a *attachments) download(name string, data []byte) (rel string, err error)
 	return rel, err
 }
 
-// imageType is an image's media type by its first bytes; empty for any other file.
-func imageType(data []byte) string {
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xd8, 0xff}):
-		return "image/jpeg"
-	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
-		return "image/png"
-	case bytes.HasPrefix(data, []byte("GIF8")):
-		return "image/gif"
-	case len(data) >= 12 && bytes.HasPrefix(data, []byte("RIFF")) && string(data[8:12]) == "WEBP":
-		return "image/webp"
-	}
-	return ""
+// pictureNames are the endings of names that promise a picture.
+var pictureNames = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".heif"}
+
+// isPicture reports whether a file is a picture, or promises to be one.
+func isPicture(name string, data []byte) bool {
+	return strings.HasPrefix(http.DetectContentType(data), "image/") || slices.Contains(pictureNames, strings.ToLower(filepath.Ext(name)))
 }

@@ -137,19 +137,7 @@ func TestOnlyAnOrdinaryFileOfFittingSizeIsAttached(t *testing.T) {
 	}
 }
 
-func TestAFileIsAnImageByItsFirstBytes(t *testing.T) {
-	for data, want := range map[string]string{
-		"\xff\xd8\xff": "image/jpeg", "\xff\xd8": "", "\x89PNG\r\n\x1a\n": "image/png", "\x89PNG": "",
-		"GIF89a": "image/gif", "GIF": "", "RIFF0000WEBP": "image/webp", "RIFF0000WEBPVP8 ": "image/webp",
-		"RIFF0000WAVE": "", "RIFF0000WEB": "", "RIFX0000WEBP": "", "": "", "hello": "",
-	} {
-		if got := imageType([]byte(data)); got != want {
-			t.Errorf("%q is %q, want %q", data, got, want)
-		}
-	}
-}
-
-func TestTheLargestFileAndImageAreAttached(t *testing.T) {
+func TestTheLargestFileIsAttachedAndAPictureThatCannotBeShownIsSaved(t *testing.T) {
 	s := newStage(t, nil)
 	path := filepath.Join(t.TempDir(), "largest.bin")
 	f, err := os.Create(path)
@@ -158,16 +146,16 @@ func TestTheLargestFileAndImageAreAttached(t *testing.T) {
 	if told, err := s.Attach(path); err != nil || !strings.Contains(told, "largest.bin") {
 		t.Errorf("%q, %v", told, err)
 	}
-	png := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage-8)...)
-	if _, err := s.inbox.attach("largest.png", png); err != nil {
-		t.Error(err)
+	pixel := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
+	if told, err := s.inbox.attach("shown.bin", pixel); err != nil || strings.Contains(told, "not shown") {
+		t.Errorf("%q, %v", told, err)
 	}
-	if _, err := s.inbox.attach("larger.png", append(png, 0)); err == nil || !strings.Contains(err.Error(), "5 MB") {
-		t.Errorf("%v", err)
+	if told, err := s.inbox.attach("torn.png", pixel[:20]); err != nil || !strings.Contains(told, "not shown it: it is no whole image") {
+		t.Errorf("%q, %v", told, err)
 	}
-	equal(t, "attached", s.Attached(), []string{"largest.bin", "largest.png"})
+	equal(t, "attached", s.Attached(), []string{"largest.bin", "shown.bin", "torn.png"})
 	images, files := s.inbox.attachments.take()
-	if len(images) != 1 || images[0].MediaType != "image/png" || len(files) != 1 || len(s.Attached()) != 0 {
+	if len(images) != 1 || images[0].MediaType != "image/png" || len(files) != 2 || len(s.Attached()) != 0 {
 		t.Errorf("%d images, files %q, then %q", len(images), files, s.Attached())
 	}
 }

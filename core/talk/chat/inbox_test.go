@@ -148,7 +148,7 @@ func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.troubles = []string{"an attachment could not be saved"}
 		must(t, attachSome(s, "notes.txt"))
-		png := []byte("\x89PNG\r\n\x1a\n")
+		png := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
 		for range 2 {
 			if _, err := s.inbox.attach("cat.png", png); err != nil {
 				t.Fatal(err)

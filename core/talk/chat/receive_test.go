@@ -1,9 +1,12 @@
 package chat
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -226,18 +229,28 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 	})
 }
 
-func TestAnImageThatIsTooLargeForTheModelIsSavedAndNamedWithTheReason(t *testing.T) {
+// P5
+func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) {
 	live(t, func(s *stage) {
-		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage)...)
+		var large bytes.Buffer
+		must(t, (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&large, image.NewRGBA(image.Rect(0, 0, 1600, 1000))))
 		s.take(command.Receive{From: "Phone", Key: "101", Text: "look", Files: []command.File{
-			{Name: "cat.png", Data: large}, {Name: "dog.png", Data: large[:maxImage]},
+			{Name: "one.png", Data: large.Bytes()},
+			{Name: "two.png", Data: large.Bytes()},
+			{Name: "cat.heic", Data: []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00")},
+			{Name: "zip.png", Data: []byte("PK\x03\x04")},
 		}})
 		pass(time.Minute)
-		if len(s.ear.told()) != 1 || !strings.Contains(s.ear.told()[0], "cat.png has 5.0 MB and was not shown to you") || !strings.Contains(s.ear.told()[0], "downloads/cat.png") {
-			t.Errorf("%q", s.ear.told())
+		if len(s.ear.told()) != 1 {
+			t.Fatalf("%q", s.ear.told())
 		}
-		if told := s.entries(transcript.User); len(told) != 1 || !strings.HasSuffix(told[0], "[1 image]") || strings.Contains(told[0], "dog") {
-			t.Errorf("the largest image is not shown: %q", told)
+		for _, want := range []string{"cat.heic was saved, but not shown to you: it is a HEIC picture", "zip.png was saved", "downloads/cat.heic", "downloads/zip.png"} {
+			if !strings.Contains(s.ear.told()[0], want) {
+				t.Errorf("%q is missing in %q", want, s.ear.told()[0])
+			}
+		}
+		if told := s.entries(transcript.User); len(told) != 1 || !strings.HasSuffix(told[0], "[2 images]") {
+			t.Errorf("%d bytes each: %q", large.Len(), told)
 		}
 	})
 }

@@ -52,7 +52,7 @@ const (
 	textEntering       = "Entering fork: it begins when this turn ends, which is now."
 	textSaveResumed    = "this fork continues a background run and cannot be saved: report or leave it"
 	textDeliverInFork  = "updates go to the main session: leave the fork first, with save, report or exit"
-	textLargeImage     = "\n[the image %s has %.1f MB and was not shown to you: %d MB is the most; it was saved]"
+	textNotShown       = "\n[the file %s was saved, but not shown to you: it %s]"
 	textForkCard       = "Forked Session"
 	textForkIdle       = "the fork has been idle for a while: asking the agent whether to leave it"
 	textForkExpired    = "the fork was idle for too long and was discarded"

@@ -17,6 +17,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/edit"
+	"ollimbot/core/agent/picture"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 )
@@ -91,7 +92,7 @@ func (b *Box) read(ctx context.Context, c call) (Result, error) {
 			Documents: []Document{{Title: filepath.Base(s.full), MediaType: kind, Data: data}},
 		}, nil
 	case strings.HasPrefix(kind, "image/"):
-		return picture(s.shown, data)
+		return shownPicture(s.shown, data)
 	}
 	text, _, ok := edit.Decode(data)
 	if !ok {
@@ -130,9 +131,9 @@ func numbered(lines []string, from, limit int) (page string, next int, cut bool)
 	return b.String(), next, cut
 }
 
-// picture is an image in a form that models accept.
-func picture(shown string, data []byte) (Result, error) {
-	img, err := Picture(data)
+// shownPicture is an image in a form that models accept.
+func shownPicture(shown string, data []byte) (Result, error) {
+	img, err := picture.Fit(data)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s %w", shown, err)
 	}

@@ -52,10 +52,6 @@ const (
 	textLineCut   = " … (this line has %s)"
 	textMoreLines = "(shown up to line %d of %d; go on with offset %d)\n"
 
-	textImageKind   = "is no image that can be shown: PNG, JPEG, GIF and WebP can."
-	textImageLarge  = "is too large an image to be shown. Make it smaller."
-	textImageBroken = "is no whole image: it cannot be decoded."
-
 	textUnread   = "%s is there and was not read yet. Read it first."
 	textChanged  = "%s has changed since you read it. Read it again, and look whether your change still fits."
 	textPartly   = "Only a part of %s was read, and Write would replace all of it. Use Edit, or read the rest first."

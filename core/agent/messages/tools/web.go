@@ -146,7 +146,7 @@ func page(resp *http.Response, data []byte, cut bool, offset int) (Result, error
 	case kind == "application/pdf":
 		return Result{Text: fmt.Sprintf(textDocument, name), Documents: []Document{{Title: name, MediaType: kind, Data: data}}}, nil
 	case strings.HasPrefix(kind, "image/") && kind != "image/svg+xml":
-		return picture(name, data)
+		return shownPicture(name, data)
 	case !readable(kind):
 		return Result{}, fmt.Errorf(textNoText, clean.Cut(clean.Line(kind), maxShown), words.Bytes(int64(len(data))))
 	}
