@@ -91,9 +91,9 @@ func smaller(full image.Image, side int) *image.RGBA {
 
 // Why a file cannot be shown.
 const (
-	textKind      = "is no image that can be shown: PNG, JPEG, GIF and WebP can."
-	textHEIC      = "is a HEIC picture, which cannot be shown: send it as a JPEG (iPhone: Settings > Camera > Formats > Most Compatible)."
-	textLarge     = "is too large an image to be shown (%d × %d pixels; %d million are the most). Make it smaller."
-	textLargeWebP = "is too large an image to be shown. Make it smaller."
-	textBroken    = "is no whole image: it cannot be decoded."
+	textKind      = "is no image that can be shown: PNG, JPEG, GIF and WebP can"
+	textHEIC      = "is a HEIC picture, which cannot be shown: send it as a JPEG (iPhone: Settings > Camera > Formats > Most Compatible)"
+	textLarge     = "is too large an image to be shown (%d × %d pixels; %d million are the most): make it smaller"
+	textLargeWebP = "is too large an image to be shown: make it smaller"
+	textBroken    = "is no whole image: it cannot be decoded"
 )
