@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/hosts"
 	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/brief/toolset"
 	"ollimbot/routines"
 )
 
@@ -52,9 +53,6 @@ func (s Server) equal(o Server) bool {
 func (s Server) secrets() []string {
 	return slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Headers)))
 }
-
-// reserved are names of the bot's own tool servers.
-var reserved = []string{"discord", "docs"}
 
 // maxServerName keeps most of a tool's 64 characters for the tool.
 const maxServerName = 24
@@ -130,7 +128,7 @@ func (p *parser) servers(n node) {
 		}
 		s := Server{Given: f.key, Name: serverName(f.key)}
 		switch other, double := taken[s.Name]; {
-		case slices.Contains(reserved, s.Name):
+		case slices.Contains(toolset.OwnServers, s.Name):
 			p.fail(f.line, key, textReserved, s.Name)
 			continue
 		case double:

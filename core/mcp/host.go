@@ -51,11 +51,13 @@ type limits struct {
 	newest, older time.Duration
 	// idle is how long a server runs without a call.
 	idle time.Duration
+	// direct is how many bytes of definitions stand in a prompt.
+	direct int
 }
 
 func (l limits) orUsual() limits {
 	return limits{
-		newest: cmp.Or(l.newest, 4*time.Second), older: cmp.Or(l.older, 60*time.Second), idle: cmp.Or(l.idle, 10*time.Minute),
+		newest: cmp.Or(l.newest, 4*time.Second), older: cmp.Or(l.older, 60*time.Second), idle: cmp.Or(l.idle, 10*time.Minute), direct: cmp.Or(l.direct, maxDirect),
 	}
 }
 
@@ -99,7 +101,7 @@ func New(o Options) *Host {
 		wake: make(chan struct{}, 1), begun: make(chan struct{}), servers: map[string]*server{}, trusted: map[string]bool{},
 	}
 	h.read()
-	h.tools = h.current()
+	h.tools = h.forPrompt(h.current())
 	return h
 }
 
@@ -310,8 +312,8 @@ func (h *Host) Trusted(server string) bool {
 	return h.trusted[server]
 }
 
-// Tools are the tools of all servers for a session, the same until Renew: they are a part of
-// the prompt that an engine keeps.
+// Tools are the tools of all servers for a session, or the search for them, the same until
+// Renew: they are a part of the prompt that an engine keeps.
 func (h *Host) Tools() []agent.Tool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -338,7 +340,7 @@ func (h *Host) Renew(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	tools := h.current()
+	tools := h.forPrompt(h.current())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tools = tools

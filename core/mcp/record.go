@@ -35,23 +35,26 @@ func (r Record) Changes() (list []Change) {
 	if r.Offered == nil {
 		return nil
 	}
-	find := func(in []Tool, name string) *Tool {
-		if i := slices.IndexFunc(in, func(t Tool) bool { return t.Name == name }); i >= 0 {
-			return &in[i]
-		}
-		return nil
-	}
+	before, now := byName(r.Tools), byName(r.Offered)
 	for i, t := range r.Offered {
-		if old := find(r.Tools, t.Name); old == nil || old.digest() != t.digest() {
+		if old := before[t.Name]; old == nil || old.digest() != t.digest() {
 			list = append(list, Change{t.Name, old, &r.Offered[i]})
 		}
 	}
 	for i, t := range r.Tools {
-		if find(r.Offered, t.Name) == nil {
+		if now[t.Name] == nil {
 			list = append(list, Change{t.Name, &r.Tools[i], nil})
 		}
 	}
 	return list
+}
+
+func byName(tools []Tool) map[string]*Tool {
+	m := make(map[string]*Tool, len(tools))
+	for i := range tools {
+		m[tools[i].Name] = &tools[i]
+	}
+	return m
 }
 
 // holds reports whether the server still offers a tool as it was approved.

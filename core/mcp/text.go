@@ -49,7 +49,7 @@ const (
 	textNoName        = "it lists a tool without a name, which is left out"
 	textToolLeftOut   = "its tool %s is left out: %v"
 	textToolTwice     = "its tool %s has the same name as %s and is left out"
-	textManyTools     = "it offers %d tools, of which the first %d are used"
+	textManyTools     = "it offers %d tools with very long descriptions, of which the first %d are used"
 	textBadSchema     = "its arguments are described by something that is no object"
 	textLongSchema    = "its arguments are described in %d bytes, more than %d"
 	textRetry         = "%s; it is tried again in %s"

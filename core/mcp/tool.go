@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	// maxTools is how many tools of one server a model is shown: each costs tokens with every
-	// request.
-	maxTools = 128
+	// maxKept is how much is kept of one server's tools, in bytes of descriptions and schemas.
+	maxKept = 8 << 20
 	// maxListed is how many tools are read of a server.
 	maxListed = 10_000
 	// maxToolName is the limit of many servers that speak the Messages API; Anthropic's has 128.
@@ -107,9 +106,12 @@ func cleanTools(server string, listed []*sdk.Tool) (tools []Tool, remarks []stri
 		tools = append(tools, t)
 	}
 	slices.SortFunc(tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
-	if n := len(tools); n > maxTools {
-		tools = tools[:maxTools]
-		remarks = append(remarks, fmt.Sprintf(textManyTools, n, maxTools))
+	kept := 0
+	for i, t := range tools {
+		if kept += len(t.Description) + len(t.Schema); kept > maxKept {
+			remarks = append(remarks, fmt.Sprintf(textManyTools, len(tools), i))
+			return tools[:i], remarks
+		}
 	}
 	return tools, remarks
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 )
 
@@ -31,6 +32,7 @@ var argument = map[string]struct {
 // Label describes a tool call briefly: "Read(user/notes.md)", "ping_user". It is one clean
 // line, but not escaped for Markdown.
 func Label(name string, input json.RawMessage) string {
+	name, input = unwrapped(name, input)
 	name = bare(clean.Line(name))
 	a, ok := argument[name]
 	if !ok {
@@ -55,6 +57,12 @@ func Label(name string, input json.RawMessage) string {
 		return name
 	}
 	return name + "(" + strings.Join(shown, ", ") + ")"
+}
+
+// unwrapped is the call of a server's tool that was found by words.
+func unwrapped(name string, input json.RawMessage) (string, json.RawMessage) {
+	u := Unwrap(agent.ToolUse{Name: name, Input: input})
+	return u.Name, u.Input
 }
 
 // bare removes the server from the name of an MCP tool.
@@ -91,6 +99,7 @@ const (
 // hidden parts would be allowed too. It is one clean line with "⏎" for line breaks; after
 // 2,000 characters it says how much is missing.
 func Whole(name string, input json.RawMessage) string {
+	name, input = unwrapped(name, input)
 	name = bare(clean.Line(name))
 	text := everything(name, input)
 	if text == "" {
@@ -105,6 +114,7 @@ func Whole(name string, input json.RawMessage) string {
 
 // Full is Whole with line breaks, up to 256 kB; of a longer call it says how much is missing.
 func Full(name string, input json.RawMessage) string {
+	name, input = unwrapped(name, input)
 	name = bare(clean.Line(name))
 	text := clean.Text(everything(name, input))
 	if n := len(text); n > maxFull {

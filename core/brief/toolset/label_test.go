@@ -41,3 +41,15 @@ func TestWhatHasToBeAllowedCanBeReadToItsEnd(t *testing.T) {
 		t.Errorf("of a call without measure %d bytes are shown, ending in %q", len(got), got[max(0, len(got)-80):])
 	}
 }
+
+func TestACallOfAFoundToolIsShownAsThatTool(t *testing.T) {
+	input := json.RawMessage(`{"tool":"mcp__weather__forecast","arguments":{"city":"Bonn"}}`)
+	if got := Label(Call, input); got != "forecast" {
+		t.Errorf("Label is %s", got)
+	}
+	for _, got := range []string{Whole(Call, input), Full(Call, input)} {
+		if got != `forecast({"city":"Bonn"})` {
+			t.Errorf("a question shows %s", got)
+		}
+	}
+}

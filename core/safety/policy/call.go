@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/brief/toolset"
 )
 
 // call is a tool call as patterns see it.
@@ -37,9 +38,10 @@ var argumentOf = map[string]string{
 	"Skill": "skill", "Task": "subagent_type",
 }
 
-// call reads a call, once. A search that names a file searches that file, whatever its
+// call reads a call, once. One of a server's tool that was found by words is that tool's. A search that names a file searches that file, whatever its
 // glob says.
 func (t tree) call(u agent.ToolUse) call {
+	u = toolset.Unwrap(u)
 	x := call{ToolUse: u, tool: toolName(u.Name)}
 	var input map[string]any
 	if json.Unmarshal(u.Input, &input) != nil {

@@ -56,7 +56,7 @@ func (r *reach) reads(x call) label.Label {
 		return r.searchLabel(x)
 	case x.command != "":
 		return r.commandLabel(x)
-	case strings.HasPrefix(x.Name, toolset.Prefix), strings.HasPrefix(x.Name, docsPrefix):
+	case strings.HasPrefix(x.Name, toolset.Prefix), strings.HasPrefix(x.Name, docsPrefix), x.Name == toolset.Find:
 		return ""
 	}
 	if server, ok := strings.CutPrefix(x.Name, "mcp__"); ok {

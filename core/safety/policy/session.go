@@ -262,7 +262,7 @@ func background(set *Set, x call, told func(pattern) bool) verdict {
 	switch {
 	case set.forbids(x):
 		return verdict{is: refused, reason: deny(answerForkDenied, x).Reason}
-	case strings.HasPrefix(x.Name, toolset.Prefix) && x.Name != toolset.Prefix+updateNames, set.allows(x):
+	case strings.HasPrefix(x.Name, toolset.Prefix) && x.Name != toolset.Prefix+updateNames, x.Name == toolset.Find, set.allows(x):
 		return verdict{is: allowed}
 	}
 	return verdict{is: refused, reason: deny(answerUnavailable, x).Reason + set.wouldPass(x, told)}
@@ -274,7 +274,7 @@ func (s *Session) decide(x call) verdict {
 	switch {
 	case set.forbids(x):
 		return verdict{is: refused, reason: deny(answerDisallowed, x).Reason}
-	case strings.HasPrefix(x.Name, toolset.Prefix), set.allows(x), s.g.sessionAllows(x.Name),
+	case strings.HasPrefix(x.Name, toolset.Prefix), x.Name == toolset.Find, set.allows(x), s.g.sessionAllows(x.Name),
 		mode == BypassPermissions, mode == AcceptEdits && s.g.editsHere(x):
 		return verdict{is: allowed}
 	case s.asks():

@@ -150,7 +150,7 @@ func acts(x call) bool {
 		return !onlyReads(x.arg)
 	case strings.HasPrefix(x.Name, toolset.Prefix):
 		return slices.Contains(actingTools, strings.TrimPrefix(x.Name, toolset.Prefix))
-	case strings.HasPrefix(x.Name, docsPrefix):
+	case strings.HasPrefix(x.Name, docsPrefix), x.Name == toolset.Find:
 		return false
 	default: // an unknown tool may do anything
 		return writes(x.tool) || !known

@@ -1,0 +1,53 @@
+package toolset
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"ollimbot/core/agent"
+)
+
+// The two tools that stand for those of MCP servers where these are too many for a prompt.
+const (
+	Servers  = "servers" // the name under which they are served
+	FindTool = "find"
+	CallTool = "call"
+	// Find and Call are their names on the wire.
+	Find = "mcp__" + Servers + "__" + FindTool
+	Call = "mcp__" + Servers + "__" + CallTool
+)
+
+// OwnServers are the names of the bot's own tool servers.
+var OwnServers = []string{server, "docs", Servers}
+
+// Inner reads the arguments of Call: the tool of an MCP server, and what it gets. What may
+// be called and what is called are both read here, so that they are the same.
+func Inner(args json.RawMessage) (tool string, inner json.RawMessage, ok bool) {
+	var a struct {
+		Tool      string          `json:"tool"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if json.Unmarshal(args, &a) != nil {
+		return "", nil, false
+	}
+	parts := strings.SplitN(a.Tool, "__", 3)
+	if len(parts) != 3 || parts[0] != "mcp" || slices.Contains(OwnServers, parts[1]) {
+		return "", nil, false
+	}
+	if len(a.Arguments) == 0 || string(a.Arguments) == "null" {
+		a.Arguments = json.RawMessage("{}")
+	}
+	return a.Tool, a.Arguments, true
+}
+
+// Unwrap returns the call of a server's tool that a call of Call makes, and any other call as
+// it is.
+func Unwrap(u agent.ToolUse) agent.ToolUse {
+	if u.Name == Call {
+		if tool, args, ok := Inner(u.Input); ok {
+			u.Name, u.Input = tool, args
+		}
+	}
+	return u
+}
