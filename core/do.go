@@ -93,8 +93,8 @@ func (b *Bot) addHandlers() {
 	b.handlers.Add(command.BudgetHandlers(b.budget, b.zone)...)
 	b.handlers.Add(command.UpdateHandlers(b.updates)...)
 	b.handlers.Add(
-		command.On(command.Running, func(_ context.Context, c command.Looked) (command.Outcome, error) {
-			return command.Outcome{}, b.forks.Looked(c.Runs...)
+		command.On(command.Running, func(_ context.Context, c command.MarkSeen) (command.Outcome, error) {
+			return command.Outcome{}, b.forks.MarkSeen(c.Runs...)
 		}),
 		command.On(command.Running, func(ctx context.Context, c command.Answer) (command.Outcome, error) {
 			return command.Outcome{Message: string(c.Verdict)}, b.guard.Approvals().Answer(ctx, c.ID, c.Verdict)

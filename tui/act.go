@@ -228,8 +228,8 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// tell gives a message to a dialog, and carries out what it wants.
-func (r *root) tell(d pane.Dialog, msg tea.Msg) tea.Cmd {
+// pass gives a message to a dialog, and carries out what it wants.
+func (r *root) pass(d pane.Dialog, msg tea.Msg) tea.Cmd {
 	return r.answerFor(d, d.Update(r.context(r.focus), msg))
 }
 

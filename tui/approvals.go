@@ -9,7 +9,7 @@ import (
 	"ollimbot/tui/view"
 )
 
-// approvals follows the tool calls that wait, so that the user hears of a new one while
+// approvals follows the tool calls that wait, so that the user learns of a new one while
 // looking elsewhere, and of one that was settled elsewhere.
 type approvals struct {
 	waiting map[string]policy.Approval
@@ -22,7 +22,7 @@ type approvals struct {
 }
 
 // follow compares a snapshot with the one before. visible says that the user sees the
-// calls and the keys that answer them. It tells the user what is new, and returns what to ring for; empty for nothing.
+// calls and the keys that answer them. It reports what is new, and returns what to ring for; empty for nothing.
 func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names, tell func(level notice.Level, text string)) (ring string) {
 	now := make(map[string]policy.Approval, len(s.Approvals))
 	for _, call := range s.Approvals {

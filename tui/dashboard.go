@@ -98,7 +98,7 @@ func (d *dashboard) offers() dialog.Offers {
 	return dialog.Offers{Demo: d.o.Demo != nil, SetUp: len(d.o.Init) > 0 && d.o.Restart != nil && !d.o.ReadOnly}
 }
 
-// see shows a snapshot to the panes, and tells the user what is new in it. It returns what
+// see shows a snapshot to the panes, and reports what is new in it. It returns what
 // to ring for; empty for nothing.
 func (d *dashboard) see(s core.Snapshot) (ring string) {
 	now := time.Now()

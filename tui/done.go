@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// glanceEvery is how often the core is told that someone is looking: once a minute.
+	// glanceEvery is how often the dashboard reports that someone is looking: once a minute.
 	glanceEvery = 50 * time.Second
-	// hereEvery is how often the core is told that the user is active.
-	hereEvery = time.Minute
+	// activeEvery is how often the dashboard reports that the user is active.
+	activeEvery = time.Minute
 	// leftAlone is how long a terminal without the focus still counts as looked at. It may
 	// be on a second screen, or in a session that no one is attached to.
 	leftAlone = time.Hour
 )
 
-// presence decides how often the core hears of the user.
+// presence decides how often the dashboard reports the user to the core.
 type presence struct {
-	glanced time.Time // when the core was told that someone is looking
-	active  time.Time // when it was told that the user is active
+	glanced time.Time // when it last reported that someone is looking
+	active  time.Time // when it last reported that the user is active
 	blurred time.Time // since when the terminal has not had the focus
 }
 
-// glance reports whether to tell the core now that someone is looking.
+// glance reports whether it is time to report that someone is looking.
 func (p *presence) glance(now time.Time) bool {
 	alone := !p.blurred.IsZero() && now.Sub(p.blurred) > leftAlone
 	return !alone && due(&p.glanced, now, glanceEvery)
 }
 
-// here reports whether to tell the core now that the user is active.
-func (p *presence) here(now time.Time) bool { return due(&p.active, now, hereEvery) }
+// input reports whether it is time to report that the user is active.
+func (p *presence) input(now time.Time) bool { return due(&p.active, now, activeEvery) }
 
 // due reports whether it is time again for what was done last, and notes that it is done.
 func due(last *time.Time, now time.Time, every time.Duration) bool {
@@ -54,7 +54,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	}
 	r.update(msg.snap)
 	if msg.asker != nil && slices.Contains(r.dialogs, msg.asker) { // else it has been closed
-		cmd := r.tell(msg.asker, pane.Done{Err: msg.err})
+		cmd := r.pass(msg.asker, pane.Done{Err: msg.err})
 		if msg.err != nil { // the dialog shows it
 			return cmd
 		}
@@ -113,11 +113,11 @@ func (r *root) readMore() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// present records input, and tells the core that the user is active.
+// present records input, and reports to the core that the user is active.
 func (r *root) present() tea.Cmd {
 	r.presence.blurred = time.Time{} // not every terminal reports its focus
-	if r.o.ReadOnly || !r.presence.here(time.Now()) {
+	if r.o.ReadOnly || !r.presence.input(time.Now()) {
 		return nil
 	}
-	return r.queue.start(doneMsg{command: command.Here{}})
+	return r.queue.start(doneMsg{command: command.UserActive{}})
 }

@@ -104,7 +104,7 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	}
 	b.mu.Lock()
 	switch c.(type) {
-	case command.Here, command.Looked: // nobody has asked for these
+	case command.UserActive, command.MarkSeen: // nobody has asked for these
 	default:
 		b.did = append(b.did, c)
 	}
@@ -129,7 +129,7 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.LiftCaps:
 		b.change(func(s *core.Snapshot) { s.Money.Lifted = !c.Undo })
 		return command.Outcome{Message: "the caps are lifted"}, nil
-	case command.Interrupt, command.Looked, command.Here:
+	case command.Interrupt, command.MarkSeen, command.UserActive:
 		return command.Outcome{}, nil
 	case command.Answer:
 		return b.answer(c)

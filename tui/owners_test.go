@@ -85,7 +85,7 @@ func TestTheCoreHearsOfTheUserOnceAMinute(t *testing.T) {
 	if !p.glance(day) || p.glance(day.Add(glanceEvery-1)) || !p.glance(day.Add(glanceEvery)) {
 		t.Error("glances are not told once in a while")
 	}
-	if !p.here(day) || p.here(day.Add(hereEvery-1)) || !p.here(day.Add(hereEvery)) {
+	if !p.input(day) || p.input(day.Add(activeEvery-1)) || !p.input(day.Add(activeEvery)) {
 		t.Error("keys are not told once in a while")
 	}
 	p.blurred = day

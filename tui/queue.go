@@ -32,11 +32,11 @@ type doneMsg struct {
 // loadedMsg hands over what was read.
 type loadedMsg func() tea.Cmd
 
-// silent reports whether the user is not told of a command, which they have not asked for.
+// silent reports whether a command has no message for the user, who did not ask for it.
 func silent(c command.Value) bool {
-	_, here := c.(command.Here)
-	_, looked := c.(command.Looked)
-	return here || looked
+	_, active := c.(command.UserActive)
+	_, seen := c.(command.MarkSeen)
+	return active || seen
 }
 
 // commandTime is how long a command of the user may take.

@@ -105,7 +105,7 @@ func sceneOf(a action.Action) scene {
 		add("down", "down")
 	case action.TaskNewer:
 		add("left")
-	case action.TaskBefore:
+	case action.TaskPrevious:
 		add("]")
 	case action.TailNext, action.TailPrevious:
 		add("&", "l", "i", "n", "e", "enter")

@@ -164,8 +164,8 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	return nil, never
 }
 
-// afterwards schedules the next tick and tells the core that someone is looking, as far
-// as can be told.
+// afterwards schedules the next tick and reports to the core that someone is looking, as far
+// as the dashboard knows.
 func (r *root) afterwards() tea.Cmd {
 	now, every := time.Now(), time.Minute
 	if counts(r.snap) && !r.still || len(r.toasts.Showing(now)) > 0 {

@@ -91,7 +91,7 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	r.toasts.Read(time.Now())
 	if d := shown.Top(); d != nil {
-		return r.tell(d, msg)
+		return r.pass(d, msg)
 	}
 	if p := r.panes[r.focus]; p.Capture() && k != "ctrl+c" {
 		cmd := r.answer(p.Type(shown.Context, msg))
@@ -119,7 +119,7 @@ func (r *root) tinyKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := msg.String()
 	quit, _ := r.prefs.keys.Get(action.Everywhere, action.Quit)
 	if q, ok := r.view().Top().(*dialog.Question); ok {
-		return r.tell(q, msg)
+		return r.pass(q, msg)
 	}
 	switch {
 	case k == "ctrl+c":
@@ -137,7 +137,7 @@ func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
 		return nil
 	}
 	if d := shown.Top(); d != nil {
-		return r.tell(d, msg)
+		return r.pass(d, msg)
 	}
 	if p := r.panes[r.focus]; p.Capture() {
 		return r.answer(p.Type(shown.Context, msg))
@@ -172,7 +172,7 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	case view.Headline:
 		return r.answer(shown.OpenHeadline())
 	case view.Dialog:
-		return r.tell(shown.Top(), to.Click)
+		return r.pass(shown.Top(), to.Click)
 	case view.Day:
 		return r.clickDay(to)
 	case view.Line:
@@ -204,7 +204,7 @@ func (r *root) clickDay(at view.Day) tea.Cmd {
 	return nil
 }
 
-// clickRow focuses the pane and tells it which of its rows was clicked.
+// clickRow focuses the pane and passes it the row that was clicked.
 func (r *root) clickRow(row view.Row) tea.Cmd {
 	focused, p := r.focus == row.Pane, r.panes[row.Pane]
 	r.setFocus(row.Pane)
@@ -225,7 +225,7 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 		return nil
 	}
 	if d := shown.Top(); d != nil {
-		return r.tell(d, pane.Wheel{Up: verb == "up"})
+		return r.pass(d, pane.Wheel{Up: verb == "up"})
 	}
 	b, ok := shown.Plan().At(m.X, m.Y)
 	if !ok {

@@ -44,7 +44,7 @@ const (
 
 	textForkEnded = "the fork has ended: you are in the main conversation"
 
-	// Behind a call: that it waits no longer. How it was settled is in the conversation.
+	// After a call: that it no longer waits. How it was settled is in the conversation.
 	textExpired           = " was denied: you did not answer in time"
 	textAnsweredElsewhere = " was answered elsewhere or cancelled"
 )

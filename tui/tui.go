@@ -3,7 +3,7 @@
 // commands; it must not know how the bot works, and the bot never knows it.
 //
 // Only the root is a model of Bubble Tea, which reads the keys and keeps time
-// here; what stands on the screen is painted by tui/screen.
+// here; the screen is painted by tui/screen.
 //
 // # A key
 //

@@ -21,10 +21,10 @@ func LaneOf(c Value) Lane { return c.lane() }
 
 // All commands and their lanes. The method seals Value.
 
-func (Looked) lane() Lane    { return LaneBeside }
-func (Here) lane() Lane      { return LaneBeside }
-func (Interrupt) lane() Lane { return LaneBeside }
-func (StopFork) lane() Lane  { return LaneBeside }
+func (MarkSeen) lane() Lane   { return LaneBeside }
+func (UserActive) lane() Lane { return LaneBeside }
+func (Interrupt) lane() Lane  { return LaneBeside }
+func (StopFork) lane() Lane   { return LaneBeside }
 
 func (SetBudget) lane() Lane     { return LaneQuick }
 func (RestoreBudget) lane() Lane { return LaneQuick }

@@ -120,7 +120,7 @@ func FirstMoment(text string, now time.Time) (at time.Time, rest string, ok bool
 	words := strings.Fields(text)
 	for n := min(longestMoment, len(words)); n > 0; n-- {
 		if at, ok := ReadMoment(strings.Join(words[:n], " "), now); ok {
-			return at, Behind(text, n), true
+			return at, SkipWords(text, n), true
 		}
 	}
 	return time.Time{}, text, false
@@ -148,8 +148,8 @@ func CutWord(text string) (word, rest string) {
 	return text[:i], strings.TrimSpace(text[i:])
 }
 
-// Behind is what follows the first n words.
-func Behind(text string, n int) string {
+// SkipWords is what follows the first n words.
+func SkipWords(text string, n int) string {
 	for range n {
 		_, text = CutWord(text)
 	}

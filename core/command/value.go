@@ -91,8 +91,8 @@ type Mark = jsonl.Cursor
 // Field is a key of a task's file and its new value; nil removes the key.
 type Field = frontmatter.Entry
 
-// Looked records that the user has seen runs that failed.
-type Looked struct{ Runs []string }
+// MarkSeen records that the user has seen runs that failed.
+type MarkSeen struct{ Runs []string }
 
 // SetConfig changes a setting, as /config does; config.Set documents Value. If the change
 // has a consequence that the user may not expect, nothing changes unless Sure is set, and
@@ -106,8 +106,8 @@ type SetConfig struct {
 // setting itself. Undoable.
 type SetLook struct{ Name, Value, Was string }
 
-// Here records that the user is active in the dashboard.
-type Here struct{}
+// UserActive records that the user is active in the dashboard.
+type UserActive struct{}
 
 // AddTask creates a routine (with Cron) or a reminder (with At). Undoable.
 type AddTask struct {

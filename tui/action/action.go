@@ -145,7 +145,7 @@ const (
 	ScheduleFire    ID = "schedule.fire"
 	SchedulePreview ID = "schedule.preview"
 	ScheduleDetails ID = "schedule.details"
-	ScheduleView    ID = "schedule.view" // goes on to the next view
+	ScheduleView    ID = "schedule.view" // shows the next view
 	ScheduleSnooze  ID = "schedule.snooze"
 	ScheduleAllow   ID = "schedule.allow"
 	SchedulePause   ID = "schedule.pause"
@@ -164,7 +164,7 @@ const (
 	ForksDown ID = "forks.down"
 	ForksTail ID = "forks.tail"
 	ForksStop ID = "forks.stop"
-	// ForksResume goes on in a finished run as an interactive fork.
+	// ForksResume continues a finished run as an interactive fork.
 	ForksResume ID = "forks.resume"
 	// ForksAgain fires the task of a run once more, beside its schedule.
 	ForksAgain ID = "forks.again"
@@ -177,14 +177,14 @@ const (
 	ForksTurn  ID = "forks.turn"
 
 	// The actions of the page of a task.
-	TaskRun    ID = "task.run" // opens the run that is looked at
-	TaskOlder  ID = "task.older"
-	TaskNewer  ID = "task.newer"
-	TaskBefore ID = "task.before" // the task before
-	TaskBehind ID = "task.behind"
-	TaskEdit   ID = "task.edit"
-	TaskOpen   ID = "task.open"
-	TaskDelete ID = "task.delete"
+	TaskRun      ID = "task.run" // opens the run that is looked at
+	TaskOlder    ID = "task.older"
+	TaskNewer    ID = "task.newer"
+	TaskPrevious ID = "task.before"
+	TaskNext     ID = "task.behind"
+	TaskEdit     ID = "task.edit"
+	TaskOpen     ID = "task.open"
+	TaskDelete   ID = "task.delete"
 	// TaskRestore brings back the task that was removed last.
 	TaskRestore ID = "task.restore"
 	TaskFire    ID = "task.fire"
@@ -203,7 +203,7 @@ const (
 	ChatButtons ID = "chat.buttons"
 
 	// The answers to a tool call that waits, and the exits of the interactive fork;
-	// both stand in the chat pane.
+	// both belong to the chat pane.
 	ApprovalAllow  ID = "approval.allow"
 	ApprovalDeny   ID = "approval.deny"
 	ApprovalAlways ID = "approval.always"

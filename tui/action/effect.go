@@ -22,7 +22,7 @@ func budgetStep(capacity, minutes int, a Action) Action {
 		if minutes != 0 {
 			from, to = &now.RefillRateMinutes, max(1, now.RefillRateMinutes+minutes)
 		}
-		text := strconv.Itoa(*from) + "→" + strconv.Itoa(to) // the arrow is the frame's to replace
+		text := strconv.Itoa(*from) + "→" + strconv.Itoa(to) // the frame replaces the arrow where it must
 		*from = to
 		if full := now.FullAt(s.At); !s.At.IsZero() && !full.IsZero() && full.Sub(s.At) <= 24*time.Hour {
 			text += ", full " + s.Clock(full, "15:04")

@@ -13,8 +13,8 @@ import (
 )
 
 // Keys is the table with the keys that the user wants. The zero value has the
-// table's own. It is immutable and can be compared: what was drawn with other
-// keys is told by that.
+// table's own. It is immutable and can be compared: so
+// a pane can see that its drawing is outdated.
 type Keys struct{ changed *[]Action }
 
 // Change gives the rows of an id other keys; none at all takes its keys away. An
@@ -81,7 +81,7 @@ func applied(changes []Change, refused map[int]Refusal) (rows []Action, by []int
 	for i := range rows {
 		by[i] = -1
 		for n, c := range changes {
-			// What names the pane stands over what does not.
+			// A change with a pane takes precedence.
 			if _, out := refused[n]; !out && c.means(rows[i]) && (by[i] < 0 || c.Pane != "") {
 				rows[i].Keys, by[i] = c.Keys, n
 			}
@@ -96,7 +96,7 @@ func clash(rows []Action, by []int) (change int, key string, other Action) {
 	for i, a := range rows {
 		for j, b := range rows[:i] {
 			apart := a.Pane != b.Pane && a.Pane != Everywhere && b.Pane != Everywhere
-			over := b.Over && a.Pane == b.Pane && !a.Over // it stands over it while it is not off
+			over := b.Over && a.Pane == b.Pane && !a.Over // it takes precedence while it is not off
 			if by[i] < 0 && by[j] < 0 || apart || over {
 				continue
 			}
@@ -114,7 +114,7 @@ func clash(rows []Action, by []int) (change int, key string, other Action) {
 	return -1, "", Action{}
 }
 
-// All lists every row. Nobody may write to it.
+// All lists every row. The slice must not be changed.
 func (k Keys) All() []Action {
 	if k.changed == nil {
 		return table()
@@ -123,8 +123,8 @@ func (k Keys) All() []Action {
 }
 
 // Of lists the rows of a pane; Of(Everywhere) lists the global ones. The rows of
-// a pane stand together in the table, so the slice is a part of it: it is asked
-// for with every frame, and nobody may write to it.
+// a pane are adjacent in the table, so the slice is a part of it, because every
+// frame needs it. It must not be changed.
 func (k Keys) Of(p Pane) []Action {
 	rows := k.All()
 	from := 0
@@ -151,7 +151,7 @@ func (k Keys) Get(p Pane, id ID) (Action, bool) {
 
 // ByKey finds what a key does while a pane has the focus: the global rows
 // first, then the pane's own, then those of other panes that work anywhere. A row that
-// stands over another one counts only while it is not off.
+// takes precedence over another one counts only while it is not off.
 func (k Keys) ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
 	for _, a := range slices.Concat(k.Of(Everywhere), k.Of(p)) {
 		if slices.Contains(a.Keys, key) && (!a.Over || a.Off(s) == "") {

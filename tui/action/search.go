@@ -11,7 +11,7 @@ import (
 type Match int
 
 // What a query may be to an action, the worst first. A match is one of these
-// times rung, and what tells two of a kind apart.
+// times rung, and what distinguishes two of a kind.
 const (
 	inside    = (iota + 1) * rung // a part of a word, of the id, of a key
 	begins                        // of another name's word

@@ -126,7 +126,7 @@ var forksRows = []Action{
 	{ID: ForksDown, Keys: []string{"down", "j"}, Title: "Next run", Short: "select", Off: noForks, Quiet: true},
 }
 
-// chatRows begin with the answers to what waits: "n" stands over the next match.
+// chatRows begin with the answers to what waits: "n" takes precedence over the next match.
 var chatRows = []Action{
 	{
 		ID: ApprovalAllow, Keys: []string{"y"}, Title: "Allow tool call",
@@ -187,8 +187,8 @@ var taskRows = []Action{
 	{ID: TaskPause, Keys: []string{"P"}, Title: "Pause or resume task", Short: "pause", Off: noSchedule, Writes: true},
 	{ID: TaskOlder, Keys: []string{"left", "h"}, Title: "Previous run", Short: "run", Off: noSchedule, Pair: TaskNewer},
 	{ID: TaskNewer, Keys: []string{"right", "l"}, Title: "Next run", Short: "run", Off: noSchedule, Quiet: true},
-	{ID: TaskBefore, Keys: []string{"["}, Title: "Previous task page", Short: "task", Off: noSchedule, Pair: TaskBehind},
-	{ID: TaskBehind, Keys: []string{"]"}, Title: "Next task page", Short: "task", Off: noSchedule, Quiet: true},
+	{ID: TaskPrevious, Keys: []string{"["}, Title: "Previous task page", Short: "task", Off: noSchedule, Pair: TaskNext},
+	{ID: TaskNext, Keys: []string{"]"}, Title: "Next task page", Short: "task", Off: noSchedule, Quiet: true},
 }
 
 var costsRows = []Action{
@@ -354,7 +354,7 @@ var everywhereRows = []Action{
 		ID: Welcome, Title: "Show the welcome", More: "first routine, starter routines, connecting a model", Short: "welcome",
 		Words: "start begin tutorial starter examples connect model api key", Quiet: true,
 	},
-	// Whether either is offered, and why not, is the frame's to say.
+	// The frame decides whether either is offered, and says why not.
 	{ID: Demo, Title: "Watch the demo", More: "in the place of this dashboard", Short: "demo", Words: "try example showcase", Quiet: true},
 	{
 		ID: SetUp, Title: "Set the bot up", More: "names, time zone, Discord",

@@ -63,7 +63,7 @@ const (
 	maxConns      = 64
 	maxViewers    = 40
 	maxSessions   = 4 // of one connection
-	// A connection that does not answer is asked again, and is closed after the last.
+	// An idle connection is pinged, and closed after keptMissing pings without an answer.
 	keepalive   = 15 * time.Second
 	keptMissing = 8
 	// tidyAfter is how long viewers must have been the same for Options.Tidy.

@@ -68,7 +68,7 @@ func (s *stage) settle(t *testing.T, l *ledger) (toasts []string) {
 	t.Helper()
 	for range 1000 {
 		a := s.Pane.(pane.Loader).Wants(s.c)
-		if seen, ok := a.Do.(command.Looked); ok {
+		if seen, ok := a.Do.(command.MarkSeen); ok {
 			l.looked = append(l.looked, seen.Runs...)
 		}
 		if a.Load == nil {

@@ -121,7 +121,7 @@ func TestOneKeyMarksAllFailuresAsSeen(t *testing.T) {
 	above, _, _ = strings.Cut(s.screen(80, 24), "\n──")
 	lacks(t, "it has been seen", above, "Broken")
 	a := s.Pane.(pane.Loader).Wants(s.c)
-	if looked, ok := a.Do.(command.Looked); !ok || len(looked.Runs) != 4 {
+	if looked, ok := a.Do.(command.MarkSeen); !ok || len(looked.Runs) != 4 {
 		t.Errorf("the core learns %#v", a.Do)
 	}
 	if a := s.do(action.ForksSeen); !strings.Contains(a.Toast, "has been seen") {

@@ -47,7 +47,7 @@ var doneBy = map[action.ID]string{
 var without = map[string][]action.ID{
 	"a screen has a focus, a size, a selection and a place where one reads; lines have none": {
 		action.GoNext, action.GoPrevious, action.Zoom, action.Back, action.Redraw, action.Mouse, action.Wider, action.Narrower, action.Taller, action.Shorter,
-		action.DayEarlier, action.DayLater, action.DayFirst, action.DayLast, action.DayNow, action.DayLeave, action.ForksUp, action.ForksDown, action.TaskBefore, action.TaskBehind,
+		action.DayEarlier, action.DayLater, action.DayFirst, action.DayLast, action.DayNow, action.DayLeave, action.ForksUp, action.ForksDown, action.TaskPrevious, action.TaskNext,
 		action.TailUp, action.TailDown, action.TailPageUp, action.TailPageDown, action.TailHome, action.TailLeft, action.TailRight, action.TailNext, action.TailPrevious,
 		action.TailWrap,
 	},

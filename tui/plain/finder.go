@@ -100,7 +100,7 @@ func (f *finder) list(l list, things []thing) {
 	f.out.read(words.Grouped(uint64(len(things)), l.noun), lines, l.none)
 }
 
-// mostListed is how many things a list has. Nobody listens to more, and a filter finds the rest.
+// mostListed is how many things a list has. That is enough to listen to, and a filter finds the rest.
 const mostListed = 300
 
 // pick finds the value that a request names; of makes a thing of each. If that is not exactly

@@ -119,7 +119,7 @@ func say(c *console, word, line string) {
 	near, alone := words.Nearest(word, names), word == strings.ToLower(line)
 	wrong := fmt.Sprintf(textUnknown, word)
 	switch {
-	case near != "" && (alone || near[:2] == word[:2]): // hardly anybody mistypes the first letters
+	case near != "" && (alone || near[:2] == word[:2]): // the first letters are rarely mistyped
 		wrong += fmt.Sprintf(textNearest, near)
 	case !alone:
 		send()

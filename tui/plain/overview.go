@@ -61,9 +61,9 @@ func printAway(c *console, r request) {
 	if !ok {
 		return
 	}
-	head, lines := away.Tell(c.snap, &got)
-	lines = kept(lines, r.rest, func(l away.Told) query.Facts { return l.Facts })
-	c.answer(spoken(head) + "\n" + strings.Join(each(lines, func(l away.Told) string { return flat(spoken(l.Text)) }), "\n"))
+	head, lines := away.Lines(c.snap, &got)
+	lines = kept(lines, r.rest, func(l away.Line) query.Facts { return l.Facts })
+	c.answer(spoken(head) + "\n" + strings.Join(each(lines, func(l away.Line) string { return flat(spoken(l.Text)) }), "\n"))
 	if len(lines) == 0 {
 		c.answer(c.noneOf(r, ""))
 	}
@@ -75,7 +75,7 @@ func printAudit(c *console, r request) {
 	if !ok {
 		return
 	}
-	things := each(away.TellLog(c.snap, &got), func(l away.Told) thing { return thing{id: l.Whole, line: flat(spoken(l.Text)), facts: l.Facts} })
+	things := each(away.LogLines(c.snap, &got), func(l away.Line) thing { return thing{id: l.Whole, line: flat(spoken(l.Text)), facts: l.Facts} })
 	if n, err := strconv.Atoi(r.rest); err == nil {
 		if t, ok := c.byNumber(allDecisions, things, n); ok {
 			c.answer(spoken(t.id))

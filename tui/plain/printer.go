@@ -30,7 +30,7 @@ type printer struct {
 	buf     bytes.Buffer
 	untimed bool     // times are left out
 	printed int      // lines of the current answer
-	rest    []string // what "more" goes on with
+	rest    []string // what "more" prints next
 }
 
 // say prints what has happened in one line: time, kind, words.

@@ -69,7 +69,7 @@ func (c *console) readRuns(q query.Query) bool {
 // printRuns lists the runs that a filter keeps, newest first.
 func printRuns(c *console, r request) {
 	if c.readRuns(query.Parse(r.rest)) {
-		runs := kept(c.runs(), r.rest, func(f fork.View) query.Facts { return forks.Tell(c.snap, f).Facts })
+		runs := kept(c.runs(), r.rest, func(f fork.View) query.Facts { return forks.Summarize(c.snap, f).Facts })
 		c.list(allRuns.or(c.noneOf(r, textNoRuns)), each(runs, c.runThing))
 	}
 }
@@ -81,7 +81,7 @@ func markSeen(c *console) {
 		c.answer(textNothingSeen)
 		return
 	}
-	c.do(request{}, command.Looked{Runs: failed})
+	c.do(request{}, command.MarkSeen{Runs: failed})
 }
 
 // findRun is the run that the words name. why says why the command does not apply to a run,

@@ -30,50 +30,50 @@ func setPrefix(c *console, r request) {
 // settings takes a group, a setting, or a setting and its value; without words it lists the
 // groups.
 func settings(c *console, r request) {
-	all := page.Tell(pane.Context{Snap: c.snap, Chosen: c.chosen})
+	all := page.Describe(pane.Context{Snap: c.snap, Chosen: c.chosen})
 	fields := strings.Fields(r.rest)
 	group := slices.IndexFunc(config.Groups, func(g string) bool { return strings.EqualFold(g, strings.Join(fields, " ")) })
 	switch {
 	case len(fields) == 0:
 		for _, g := range config.Groups {
-			names := each(groupSettings(all, g), func(t page.Told) string { return t.About.Name })
+			names := each(groupSettings(all, g), func(t page.Described) string { return t.About.Name })
 			c.answer(g + ": " + words.Joined(names...))
 		}
 		return
 	case group >= 0:
-		lines := each(groupSettings(all, config.Groups[group]), func(t page.Told) string { return t.About.Name + ": " + t.Long })
+		lines := each(groupSettings(all, config.Groups[group]), func(t page.Described) string { return t.About.Name + ": " + t.Long })
 		c.read(config.Groups[group], lines, "")
 		return
 	}
 	for n := len(fields); n > 0; n-- {
 		name := strings.Join(fields[:n], " ")
-		if i := slices.IndexFunc(all, func(t page.Told) bool { return settingNamed(t, name) }); i >= 0 {
-			setting(c, r, all[i], command.Behind(r.rest, n))
+		if i := slices.IndexFunc(all, func(t page.Described) bool { return settingNamed(t, name) }); i >= 0 {
+			setting(c, r, all[i], command.SkipWords(r.rest, n))
 			return
 		}
 	}
 	wrong := fmt.Sprintf(textNoSetting, r.rest)
-	if near := words.Nearest(r.rest, each(all, func(t page.Told) string { return t.About.Name })); near != "" {
+	if near := words.Nearest(r.rest, each(all, func(t page.Described) string { return t.About.Name })); near != "" {
 		wrong += fmt.Sprintf(textNearest, near)
 	}
 	c.fail(wrong)
 }
 
-func groupSettings(all []page.Told, group string) []page.Told {
-	return slices.DeleteFunc(slices.Clone(all), func(t page.Told) bool { return t.About.Group != group })
+func groupSettings(all []page.Described, group string) []page.Described {
+	return slices.DeleteFunc(slices.Clone(all), func(t page.Described) bool { return t.About.Group != group })
 }
 
 // settingNamed reports whether words name a setting: its name, or its key with or without the
 // file.
-func settingNamed(t page.Told, name string) bool {
+func settingNamed(t page.Described, name string) bool {
 	_, short, _ := strings.Cut(t.Key, ".")
 	return slices.ContainsFunc([]string{t.About.Name, t.Key, short, strings.ReplaceAll(t.Key, "_", " ")}, func(known string) bool {
 		return strings.EqualFold(known, name)
 	})
 }
 
-// setting tells of a setting, or gives it a value.
-func setting(c *console, r request, t page.Told, value string) {
+// setting prints a setting, or gives it a value.
+func setting(c *console, r request, t page.Described, value string) {
 	value = strings.TrimSpace(value)
 	if value == "" {
 		c.answer(t.About.Name + ": " + t.Long + "\n" + t.About.About + "\n" + t.Takes)

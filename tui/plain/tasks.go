@@ -71,7 +71,7 @@ func printDay(c *console, r request) {
 	if !c.readRuns(q) {
 		return
 	}
-	runs := slices.DeleteFunc(c.runs(), func(f fork.View) bool { return !c.onDay(q, forks.Tell(c.snap, f).Facts) })
+	runs := slices.DeleteFunc(c.runs(), func(f fork.View) bool { return !c.onDay(q, forks.Summarize(c.snap, f).Facts) })
 	if len(runs)+len(ahead)+len(dates) == 0 || len(runs) > 0 {
 		c.list(allRuns.or(c.noneOf(r, "")), each(runs, c.runThing))
 	}
@@ -117,14 +117,14 @@ func printTask(c *console, r request) {
 		return
 	}
 	about, _, _ := strings.Cut(text, "\n\n")
-	next := false // its fires are told below, with what is expected of them
+	next := false // its fires are printed below, with what is expected of them
 	for line := range strings.Lines(about) {
 		if next = strings.HasPrefix(line, "next ") || next && strings.HasPrefix(line, " "); !next {
 			c.answer(spoken(line))
 		}
 	}
 	if past, ok := call(c.executor, c.core.Past, t.ID); ok {
-		c.answer(strings.Join(each(page.Tell(c.snap, &past), spoken), "\n"))
+		c.answer(strings.Join(each(page.Lines(c.snap, &past), spoken), "\n"))
 	}
 }
 
@@ -150,7 +150,7 @@ func edit(c *console, r request) {
 	at := slices.IndexFunc(fields, dialog.EditNames)
 	value := ""
 	if at > 0 {
-		r.rest, value = strings.Join(fields[:at], " "), command.Behind(r.rest, at+1)
+		r.rest, value = strings.Join(fields[:at], " "), command.SkipWords(r.rest, at+1)
 	}
 	t, ok := findTask(c, r)
 	if !ok {
@@ -254,7 +254,7 @@ func create(c *console, r request) {
 			c.fail(fmt.Sprintf(textBadCron, expr, note))
 			return
 		}
-		t, more = newTask(command.Behind(rest, 5)), "; "+note
+		t, more = newTask(command.SkipWords(rest, 5)), "; "+note
 		t.Cron = expr
 	case strings.EqualFold(kind, "reminder"):
 		var at time.Time

@@ -66,15 +66,15 @@ func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " 
 
 // runText is a run and what came of it, after its title.
 func runText(s *core.Snapshot, f fork.View) string {
-	told := forks.Tell(s, f)
+	sum := forks.Summarize(s, f)
 	took, cost := "", ""
-	if !f.Live() && told.Took > time.Second {
-		took = words.Long(told.Took)
+	if !f.Live() && sum.Took > time.Second {
+		took = words.Long(sum.Took)
 	}
 	if f.Usage.CostUSD > 0 {
 		cost = words.Dollars(f.Usage.CostUSD)
 	}
-	return flat(words.Joined(f.Title, spoken(told.Outcome), took, cost))
+	return flat(words.Joined(f.Title, spoken(sum.Outcome), took, cost))
 }
 
 // messageText is a message with its card, after the task that sent it.
@@ -122,7 +122,7 @@ func statusText(s *core.Snapshot) []string {
 // nextFires is how many of the next fires a status has.
 const nextFires = 3
 
-// said are the facts of a status that waitsText tells.
+// said are the facts of a status that waitsText says.
 var said = []string{"asks", "failed", "problems"}
 
 // waitsText is what waits for the user, with the command for it.

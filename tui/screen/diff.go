@@ -24,7 +24,7 @@ type cell struct {
 
 func (c cell) end() int { return c.at + utf8.RuneLen(c.char) }
 
-// cheaper is how many bytes that stand on the screen already are written again instead of
+// cheaper is how many unchanged bytes are written again instead of
 // moving the cursor behind them.
 const cheaper = 16
 

@@ -61,7 +61,7 @@ func (o *Output) Write(text []byte) (int, error) {
 }
 
 // Last writes text that must arrive. If a write was given up, Last first throws away what
-// the terminal has not read, so that text is what it reads when it goes on.
+// the terminal has not read, so that text is what it reads next.
 func (o *Output) Last(text string) error {
 	_, err := o.Write([]byte(text))
 	if errors.Is(err, ErrUnread) && o.discard() {

@@ -1,5 +1,5 @@
 // Package screen owns the terminal while the dashboard is open: raw input
-// mode, the alternate screen, and what stands on it. It is handed whole
+// mode, the alternate screen, and its contents. It receives whole
 // frames, line by line, and writes the lines that changed in one piece. It
 // must not know what the lines mean.
 //
@@ -33,7 +33,7 @@ type Screen struct {
 	out    *Output
 	in     io.Reader
 	open   bool
-	shown  []string // what stands on the screen, nil where that is unknown
+	shown  []string // the lines on the screen; nil if they are unknown
 	buffer []byte   // reused between frames
 	differ differ
 	title  string // of the window; empty leaves its own
@@ -131,7 +131,7 @@ func (s *Screen) Forget() { s.shown = nil }
 
 // Paint shows the lines from the top of the screen. Each must be exactly as
 // wide as the screen and may hold SGR and cursor-column sequences, no others.
-// Lines that stand there already cost nothing; without a change nothing is
+// Lines that are there already cost nothing; without a change nothing is
 // written.
 func (s *Screen) Paint(lines []string) error {
 	if !s.open {
@@ -169,8 +169,8 @@ func (s *Screen) Paint(lines []string) error {
 	return err
 }
 
-// appendLine writes a whole row. The row is erased first, not after: behind a full line the
-// cursor stands on its last cell, which an erase would take.
+// appendLine writes a whole row. The row is erased first, not after: after a full line the
+// cursor is on its last cell, which an erase would take.
 func appendLine(b []byte, row int, line string) []byte {
 	b = append(b, ansi.CursorPosition(1, row+1)...)
 	b = append(b, "\x1b[K"...)
@@ -223,7 +223,7 @@ func (s *Screen) Bell() error { return s.send("\x07") }
 // knows none does nothing. The text must be free of control characters.
 func (s *Screen) Notify(text string) error { return s.send(ansi.Notify(text)) }
 
-// Copy puts text on the clipboard of whoever looks at the terminal (OSC 52),
+// Copy puts text on the clipboard of the terminal's user (OSC 52),
 // over SSH as well. The terminal does not say whether it allows that.
 func (s *Screen) Copy(text string) error { return s.send(ansi.SetSystemClipboard(text)) }
 
@@ -251,7 +251,7 @@ func (s *Screen) send(text string) error {
 }
 
 // Watch gives the terminal's signals: a new size, the wish that the process
-// stops, and that it goes on. Stop ends it. Where the output is no terminal the
+// stops, and that it continues. Stop ends it. Where the output is no terminal the
 // channel stays silent.
 func (s *Screen) Watch() (signals <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 4)
@@ -263,7 +263,7 @@ func (s *Screen) Watch() (signals <-chan os.Signal, stop func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-// listen asks for the signals, again where somebody has reset one.
+// listen asks for the signals, again if one was reset.
 func (s *Screen) listen() {
 	if s.signals != nil {
 		signal.Notify(s.signals, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP)
@@ -274,12 +274,12 @@ func (s *Screen) listen() {
 const stopSoon = time.Second
 
 // Suspend gives the terminal back and stops the program's group until its shell
-// lets it go on; then it takes the terminal anew. Note is the line that it leaves for the
+// resumes it; then it takes the terminal again. Note is the line that it leaves for the
 // meantime. Without a terminal, and where no shell could do that, nothing is stopped and
 // stopped is false.
 //
 // It is SIGSTOP, which the system would send to a group without a shell too: once
-// Go has caught SIGTSTP, that no longer stops anybody, also after signal.Reset.
+// Go has caught SIGTSTP, that no longer stops the process, also after signal.Reset.
 func (s *Screen) Suspend(note string) (stopped bool, err error) {
 	if !s.open || !s.raw || !hasShell() {
 		return false, nil
@@ -290,19 +290,19 @@ func (s *Screen) Suspend(note string) (stopped bool, err error) {
 	if _, err := s.out.Write([]byte(note + "\n")); err != nil {
 		return false, err
 	}
-	goesOn := make(chan os.Signal, 1)
-	signal.Notify(goesOn, syscall.SIGCONT)
-	defer signal.Stop(goesOn)
+	resumed := make(chan os.Signal, 1)
+	signal.Notify(resumed, syscall.SIGCONT)
+	defer signal.Stop(resumed)
 	if err = syscall.Kill(0, syscall.SIGSTOP); err == nil {
 		select {
-		case <-goesOn:
-		case <-time.After(stopSoon): // nobody has stopped us
+		case <-resumed:
+		case <-time.After(stopSoon): // we were not stopped
 		}
 	}
 	return err == nil, errors.Join(err, s.Open())
 }
 
-// hasShell reports whether somebody with job control has started our group: our
+// hasShell reports whether a shell with job control has started our group: our
 // parent is of our session, and its leader is not one of us.
 func hasShell() bool {
 	session, err := unix.Getsid(0)

@@ -1,4 +1,4 @@
-// Package toast keeps what the dashboard has told its user: the newest messages as toasts,
+// Package toast keeps the dashboard's messages to its user: the newest ones as toasts,
 // which show for a few seconds, and the last 200 in a list. It must not know where or how
 // toasts are drawn.
 package toast

@@ -160,7 +160,7 @@ func (s *Scroll) sideways(verb string) {
 	s.left = max(s.left, min(s.left+sideStep, s.longest-s.w))
 }
 
-// Rebase tells the view that the Source has renumbered its items. now returns the new
+// Rebase adapts the view to a Source that has renumbered its items. now returns the new
 // number of an old item.
 func (s *Scroll) Rebase(now func(old uint64) uint64) {
 	s.mark, s.top.item = now(s.mark), now(s.top.item)

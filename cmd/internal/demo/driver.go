@@ -257,7 +257,7 @@ func look(ctx context.Context, d *driver) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return d.do(ctx, command.Looked{Runs: ids})
+	return d.do(ctx, command.MarkSeen{Runs: ids})
 }
 
 func (d *driver) do(ctx context.Context, c command.Value) error {

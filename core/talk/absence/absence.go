@@ -55,9 +55,9 @@ type state struct {
 // New returns the keeper of a data directory. It reads nothing yet.
 func New(d *store.Dir, log *slog.Logger) *Keeper { return &Keeper{dir: d, log: log} }
 
-// Here records that the user does something now, on any surface. If they have just
+// UserActive records that the user does something now, on any surface. If they have just
 // returned, the absence that ends is the one reported from now on.
-func (k *Keeper) Here(now time.Time) {
+func (k *Keeper) UserActive(now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load()

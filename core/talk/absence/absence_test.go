@@ -31,8 +31,8 @@ func TestWhoComesBackIsToldOfTheTimeBetween(t *testing.T) {
 	if s := k.Span(at(0)); s != (Span{}) {
 		t.Errorf("nobody was here yet: %+v", s)
 	}
-	k.Here(at(0))
-	k.Here(at(10))
+	k.UserActive(at(0))
+	k.UserActive(at(10))
 	if s := k.Span(at(20)); s != (Span{}) {
 		t.Errorf("ten minutes are no absence: %+v", s)
 	}
@@ -40,8 +40,8 @@ func TestWhoComesBackIsToldOfTheTimeBetween(t *testing.T) {
 	if s, want := k.Span(at(200)), (Span{at(10), at(200)}); s != want {
 		t.Errorf("still away: %+v, want %+v", s, want)
 	}
-	k.Here(at(210))
-	k.Here(at(215))
+	k.UserActive(at(210))
+	k.UserActive(at(215))
 	for _, k := range []*Keeper{k, keeper()} {
 		if s, want := k.Span(at(216)), (Span{at(10), at(210)}); s != want {
 			t.Errorf("back: %+v, want %+v", s, want)
@@ -58,7 +58,7 @@ func TestAPresenceThatCannotBeReadIsNone(t *testing.T) {
 	if s := k.Span(noon); s != (Span{}) {
 		t.Error(s)
 	}
-	k.Here(noon)
+	k.UserActive(noon)
 	if s := New(d, slog.New(slog.DiscardHandler)).Span(at(60)); s.From != noon {
 		t.Errorf("what is written then counts: %+v", s)
 	}

@@ -90,8 +90,8 @@ func (d *Desk) Handlers() []command.Handler {
 		command.On(command.Running, func(_ context.Context, c command.ExitFork) (command.Outcome, error) {
 			return command.Outcome{}, d.o.Forks.ExitFork(c.How)
 		}),
-		command.On(command.Running, func(context.Context, command.Here) (command.Outcome, error) {
-			d.o.Present.Here(d.now())
+		command.On(command.Running, func(context.Context, command.UserActive) (command.Outcome, error) {
+			d.o.Present.UserActive(d.now())
 			return command.Outcome{}, nil
 		}),
 	}
@@ -101,7 +101,7 @@ func (d *Desk) Handlers() []command.Handler {
 func (d *Desk) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 	text := strings.TrimSpace(c.Text)
 	if strings.HasPrefix(text, "/") {
-		d.o.Present.Here(d.now())
+		d.o.Present.UserActive(d.now())
 		reply, err := command.Slash{Line: text}.CarryOut(ctx, d.o.Slash())
 		if err == nil && reply != "" {
 			d.o.Book.Add(transcript.Notice, reply)
@@ -151,7 +151,7 @@ func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, err
 // deed: if the program ends between the two, the deed is repeated, and an answer that is
 // recorded stays unchanged.
 func (d *Desk) answered(m budget.Move) {
-	d.o.Present.Here(d.now())
+	d.o.Present.UserActive(d.now())
 	if err := d.o.Journal.Answer(m); err != nil {
 		d.o.Log.Warn("the answer to a ping was not written down", "error", err)
 	}

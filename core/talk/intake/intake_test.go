@@ -124,7 +124,7 @@ func (r *room) answers() (how []budget.How, at []time.Time) {
 
 // leave makes the user be away.
 func (r *room) leave() {
-	r.o.Present.Here(time.Now())
+	r.o.Present.UserActive(time.Now())
 	time.Sleep(24 * time.Hour)
 }
 
@@ -185,7 +185,7 @@ func TestHereIsAllThatPresenceNeeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := open(t)
 		r.leave()
-		_, err := r.carryOut(t, command.Here{})
+		_, err := r.carryOut(t, command.UserActive{})
 		must(t, err)
 		if !r.returned() || r.did != nil {
 			t.Errorf("here: %v, did %q", r.returned(), r.did)

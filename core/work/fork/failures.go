@@ -40,8 +40,8 @@ func (f *failures) Failures() []View {
 	return slices.Clone(f.list)
 }
 
-// Looked records that the user has looked at runs. Other ids are ignored.
-func (f *failures) Looked(runs ...string) error {
+// MarkSeen records that the user has looked at runs. Other ids are ignored.
+func (f *failures) MarkSeen(runs ...string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := len(f.list)

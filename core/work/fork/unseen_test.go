@@ -45,7 +45,7 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 		if got := ids(h.m.Failures()); got != "9 7 5 " {
 			t.Errorf("unseen are %s", got)
 		}
-		must(t, h.m.Looked("00000007", "ffffffff"))
+		must(t, h.m.MarkSeen("00000007", "ffffffff"))
 		if _, err := h.m.Do(t.Context(), playing(task(), "fail broken")); err == nil {
 			t.Fatal("the run was to fail")
 		}
@@ -60,7 +60,7 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 			t.Errorf("after a restart unseen are %s", ids(list))
 		}
 		for _, v := range list {
-			must(t, h.m.Looked(v.ID))
+			must(t, h.m.MarkSeen(v.ID))
 		}
 		if got := h.m.Failures(); len(got) > 0 || len(h.m.seen.Runs) > 0 {
 			t.Errorf("all were looked at: %+v, %+v", got, h.m.seen)

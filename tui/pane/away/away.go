@@ -30,7 +30,7 @@ type Page struct {
 	report          *absence.Report // nil until it was read
 	tasks, log      pane.List[row]
 	read            stamp
-	told            bool // the toast of the start was shown
+	greeted         bool // the toast of the start was shown
 	snap            *core.Snapshot
 }
 
@@ -69,7 +69,7 @@ func (p *Page) Sync(c pane.Context) { p.snap = c.Snap }
 func (p *Page) Wants(c pane.Context) pane.Answer {
 	s := c.Snap
 	now := stamp{s.Away.From, s.Decisions, len(s.Ended)}
-	start := !p.told && !s.Started.IsZero() && !s.Away.From.IsZero()
+	start := !p.greeted && !s.Started.IsZero() && !s.Away.From.IsZero()
 	if !start && (!c.Zoomed || p.report != nil && p.read == now) {
 		return pane.Answer{}
 	}
@@ -82,8 +82,8 @@ func (p *Page) Wants(c pane.Context) pane.Answer {
 
 // take shows a report that was read.
 func (p *Page) take(c pane.Context, report *absence.Report, err error) pane.Answer {
-	told, was := p.told, cmp.Or(p.report, &absence.Report{})
-	p.told, p.report = true, was
+	greeted, was := p.greeted, cmp.Or(p.report, &absence.Report{})
+	p.greeted, p.report = true, was
 	switch {
 	case err != nil && c.Zoomed:
 		return pane.Answer{Toast: err.Error()}
@@ -96,7 +96,7 @@ func (p *Page) take(c pane.Context, report *absence.Report, err error) pane.Answ
 	switch {
 	case c.Zoomed && p.report.Damaged > 0 && was.Damaged == 0:
 		return pane.Answer{Toast: fmt.Sprintf(textDamaged, words.Grouped(uint64(p.report.Damaged), "line"))}
-	case !c.Zoomed && !told && p.report.Sum.Runs > 0:
+	case !c.Zoomed && !greeted && p.report.Sum.Runs > 0:
 		return pane.Answer{Toast: textBack(p.report, c.Names(action.Everywhere).Key(action.Away.Go()))}
 	}
 	return pane.Answer{}
@@ -289,16 +289,15 @@ func sum(r *absence.Report) []widget.Span {
 	return append(out, widget.Span{Text: words.Dollars(r.Sum.Dollars)})
 }
 
-// Told is a line of the page, as it is told where there is no screen.
-type Told struct {
+// Line is a line of the page in words, for places without a screen.
+type Line struct {
 	Text  string
 	Whole string      // a decision in full
 	Facts query.Facts // what a filter finds it by
 }
 
-// Tell tells of an absence: its time and its sums, then each task and what happened beside
-// them.
-func Tell(s *core.Snapshot, r *absence.Report) (head string, lines []Told) {
+// Lines put an absence into words: its time and its sums, then each task and the other events.
+func Lines(s *core.Snapshot, r *absence.Report) (head string, lines []Line) {
 	switch {
 	case r.From.IsZero():
 		return textNever, nil
@@ -311,13 +310,13 @@ func Tell(s *core.Snapshot, r *absence.Report) (head string, lines []Told) {
 	}
 	p := &Page{snap: s}
 	for _, row := range tasksOf(r) {
-		lines = append(lines, Told{Text: row.told(s), Facts: p.facts(row)})
+		lines = append(lines, Line{Text: row.words(s), Facts: p.facts(row)})
 	}
 	return head, lines
 }
 
-// told is a line of the upper half in words.
-func (r row) told(s *core.Snapshot) string {
+// words are a line of the upper half in words.
+func (r row) words(s *core.Snapshot) string {
 	if r.entry != nil {
 		return words.Joined(s.Moment(r.entry.At), what(*r.entry), oneLine(*r.entry))
 	}
@@ -333,13 +332,13 @@ func (r row) told(s *core.Snapshot) string {
 		words.Some(r.Reports, "report", ""), cost, r.Why)
 }
 
-// TellLog tells of the decisions in a report, newest first.
-func TellLog(s *core.Snapshot, r *absence.Report) (lines []Told) {
+// LogLines are the decisions in a report, newest first.
+func LogLines(s *core.Snapshot, r *absence.Report) (lines []Line) {
 	p := &Page{snap: s}
 	for _, row := range entriesOf(r.Log) {
 		e := row.entry
 		text := words.Joined(s.Moment(e.At), e.Actor, what(*e), oneLine(*e))
-		lines = append(lines, Told{text, decision(s, *e), p.facts(row)})
+		lines = append(lines, Line{text, decision(s, *e), p.facts(row)})
 	}
 	return lines
 }

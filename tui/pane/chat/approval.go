@@ -157,7 +157,7 @@ func More(a policy.Approval) bool {
 }
 
 // readCall shows the tool call that has waited longest in full. It answers
-// nothing, and what is asked when the page is left has to be read as before.
+// nothing: the question after the page has to be read as before.
 func (p *Pane) readCall(c pane.Context) pane.Answer {
 	a := c.Snap.Approvals[0]
 	p.reading = a.ID

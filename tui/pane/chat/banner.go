@@ -107,8 +107,8 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{Do: command.ExitFork{How: how}, Toast: toast}
 }
 
-// ExitQuestion asks before the fork of a snapshot, which must stand in one, is left
-// and nothing of it kept.
+// ExitQuestion asks before the fork of a snapshot, which must have one, is left
+// without keeping anything.
 func ExitQuestion(s *core.Snapshot) *pane.Question {
 	return &pane.Question{
 		Text: fmt.Sprintf(textExitQuestion, named(s.Fork), since(s.Fork, s.At)),

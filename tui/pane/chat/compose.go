@@ -180,12 +180,12 @@ func pastedWords(lines, characters int) string {
 // that is being written.
 const unfoldKey = "ctrl+o"
 
-// unfoldLines is how many lines are unfolded in place. More is read on a page: in
-// a few lines of a pane nobody finds the way around in it.
+// unfoldLines is how many lines are unfolded in place. More is read on a page, because
+// a pane has only a few lines.
 const unfoldLines = 400
 
 // unfold puts pasted texts in the place of their tokens. What is sent stays the
-// same: a text that the line does not bear, or that would mean something else in
+// same: a text that is too long for the line, or that would mean something else in
 // it, is shown as a page.
 func (p *Pane) unfold() pane.Answer {
 	open := p.folds.unfold(p.field.Text())
@@ -208,7 +208,7 @@ func (p *Pane) folded() bool { return p.folds.unfold(p.field.Text()) != p.field.
 const maxHistory = 200
 
 // history is what the user has sent, so that it can be called back: "up" on the
-// first line goes to what was sent before, "down" on the last one comes back to
+// first line goes to what was sent before, "down" on the last one returns to
 // what was being written.
 type history struct {
 	lines []string // oldest first
@@ -326,7 +326,7 @@ func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 	}
 	shown, wide := min(len(found), most), 0
 	if shown < len(found) && shown > 1 {
-		shown-- // the last line tells how many more there are
+		shown-- // the last line counts the others
 	}
 	top := max(0, p.tab.at-shown+1)
 	for _, c := range found[top : top+shown] {

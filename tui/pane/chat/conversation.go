@@ -275,7 +275,7 @@ func (p *Pane) written(c pane.Context, w, most int) []string {
 }
 
 // rule separates what was said from what is being written. The files that go
-// with the next message stand in it.
+// with the next message are in it.
 func rule(c pane.Context, w int) widget.Row {
 	var title []widget.Span
 	if n := len(c.Snap.Attached); n > 0 {

@@ -305,8 +305,8 @@ func unquoted(s string) string {
 }
 
 // reply adds the words of a command's answer. Where it is a list of facts, their
-// names are a column, and what does not fit goes on below itself; in a narrow
-// pane it stands below its name.
+// names are a column, and what does not fit continues below itself; in a narrow
+// pane it is below its name.
 func reply(w *writer, text string) {
 	list := facts(text)
 	column := 0

@@ -28,8 +28,8 @@ type Pane struct {
 	rows   []widget.Row
 }
 
-// made is what the marks and the levels were made of. The lists are compared by where they
-// stand, because nobody changes one.
+// made is what the marks and the levels were made of. The lists are compared by their
+// addresses, because they are immutable.
 type made struct {
 	minute        int64
 	pings         *budget.Ping

@@ -180,7 +180,7 @@ func (p *Pane) Word(id action.ID) string {
 // Wants implements pane.Loader.
 func (p *Pane) Wants(c pane.Context) (a pane.Answer) {
 	if len(p.noted) > 0 && !c.ReadOnly {
-		a.Do, p.noted = command.Looked{Runs: p.noted}, nil // what cannot be kept is asked again at the next start
+		a.Do, p.noted = command.MarkSeen{Runs: p.noted}, nil // what cannot be saved counts as unseen at the next start
 	}
 	if k := p.book; (c.Zoomed || k.Query.On()) && (k.hungry() || p.wanted != "" && !k.past.all()) {
 		from := k.past.next

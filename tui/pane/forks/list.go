@@ -202,22 +202,22 @@ func (k *book) outcome(r *row) widget.Span {
 	return out
 }
 
-// Told is a run as lists tell of it where there is no screen.
-type Told struct {
+// Summary is a run in words, for lists without a screen.
+type Summary struct {
 	Outcome string        // what came of it, why it failed, or what it does
 	Took    time.Duration // 0 if it has not begun
 	Facts   query.Facts   // what a filter finds it by
 }
 
-// Tell tells of a run.
-func Tell(s *core.Snapshot, f fork.View) Told {
+// Summarize puts a run into words.
+func Summarize(s *core.Snapshot, f fork.View) Summary {
 	k := New().book
 	k.snap = s
 	r := rowOf(&f)
 	if f.State == fork.Waiting {
 		r.why = queued(s, f)
 	}
-	t := Told{Outcome: k.outcome(r).Text, Took: k.took(r), Facts: k.facts(r)}
+	t := Summary{Outcome: k.outcome(r).Text, Took: k.took(r), Facts: k.facts(r)}
 	if f.State != fork.Done && !strings.Contains(t.Outcome, string(f.State)) { // the list has a sign for it
 		t.Outcome = words.Joined(string(f.State), t.Outcome)
 	}

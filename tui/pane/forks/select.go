@@ -16,10 +16,10 @@ import (
 // maxViews is how many tails keep their place while the user looks at others.
 const maxViews = 8
 
-// Failures do not scroll away: one that nobody has looked at stands above what goes
-// on, and the frame counts it.
+// Failures do not scroll away: an unseen one is above the running runs,
+// and the frame counts it.
 
-// arrange lists what runs and waits, and failures that nobody has looked at, above what has
+// arrange lists what runs and waits, and unseen failures, above what has
 // ended.
 func (p *Pane) arrange(s *core.Snapshot) {
 	held := p.pinned // of these, the one that is looked at keeps its place
@@ -45,7 +45,7 @@ func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
 }
 
 // visit notes that the user has the selected run before them. A failure goes to its
-// place in the list once they go on.
+// place in the list once they leave it.
 func (p *Pane) visit(s *core.Snapshot) {
 	p.see(s, p.run)
 	p.arrange(s)
@@ -84,7 +84,7 @@ func (p *Pane) begun(c pane.Context) {
 	}
 }
 
-// idle is how long a selection stays that nobody moves.
+// idle is how long an unmoved selection stays.
 const idle = time.Minute
 
 // Sync implements pane.Pane: the selection follows its run, or the newest one
@@ -154,8 +154,8 @@ func (p *Pane) newest() (id string) {
 	return id
 }
 
-// follow takes the selection of the list over. Whoever goes back to the newest running
-// run of the box lets the pane choose again.
+// follow takes over the selection of the list. After a return to the newest running
+// run of the box, the pane chooses again.
 func (p *Pane) follow(c pane.Context) {
 	id := p.book.run()
 	if id == "" {

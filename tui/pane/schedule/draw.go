@@ -251,7 +251,7 @@ func (p *Pane) facts(it item) query.Facts {
 	return f
 }
 
-// nextItems is how many of what comes next stand in one line, the later ones in at
+// nextItems is how many upcoming items are in one line, the later ones in at
 // least so many cells.
 const nextItems, nextCells = 3, 12
 

@@ -37,7 +37,7 @@ type item struct {
 	stage          stage
 }
 
-// stage is where an item stands in the list: those of one stage are in the order of time.
+// stage is an item's part of the list; items of one stage are ordered by time.
 type stage uint8
 
 const (

@@ -247,26 +247,26 @@ func rowOf(c pane.Context, about config.Setting) *setting {
 	return &setting{line, setConfig}
 }
 
-// Told is a setting as it is told where there is no screen.
-type Told struct {
+// Described is a setting in words, for places without a screen.
+type Described struct {
 	config.Line
 	Takes string // what can be set, in a sentence
 }
 
-// Tell tells of all settings, by group.
-func Tell(c pane.Context) (told []Told) {
+// Describe puts all settings into words, by group.
+func Describe(c pane.Context) (list []Described) {
 	for _, s := range rowsOf(c) {
 		takes := s.example()
 		if s.Closed {
 			takes = fmt.Sprintf("One of %s.", strings.Join(s.Choices, ", "))
 		}
-		told = append(told, Told{s.Line, takes})
+		list = append(list, Described{s.Line, takes})
 	}
-	return told
+	return list
 }
 
 // Set is the command that gives a setting a value, or why it cannot have it.
-func (t Told) Set(value string) (command.Value, error) {
+func (t Described) Set(value string) (command.Value, error) {
 	s := setting{Line: t.Line}
 	switch {
 	case strings.HasPrefix(t.Key, lookKeys):

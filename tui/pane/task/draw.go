@@ -35,11 +35,11 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	}
 	if w >= widget.Wide {
 		left := w / 2
-		return widget.Beside(b, widget.FillRows(p.facts(c, t, left), left, h), widget.FillRows(p.told(c, w-left-1, h), w-left-1, h), left)
+		return widget.Beside(b, widget.FillRows(p.facts(c, t, left), left, h), widget.FillRows(p.promptRows(c, w-left-1, h), w-left-1, h), left)
 	}
 	rows := p.facts(c, t, w)
 	rows = rows[:min(len(rows), max(1, h-leastPrompt-1))]
-	return widget.FillRows(append(rows, p.told(c, w, h-len(rows))...), w, h)
+	return widget.FillRows(append(rows, p.promptRows(c, w, h-len(rows))...), w, h)
 }
 
 // facts are the lines above the prompt; a low page cuts the last ones.
@@ -80,8 +80,8 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 // nameCells is how wide the column of names is.
 const nameCells = 10
 
-// Tell tells of the past of a task and of its next fires, without a screen.
-func Tell(s *core.Snapshot, past *command.TaskPast) (lines []string) {
+// Lines are the past of a task and its next fires in words, for places without a screen.
+func Lines(s *core.Snapshot, past *command.TaskPast) (lines []string) {
 	c, p := pane.Context{Snap: s}, &Page{past: past, run: len(past.Runs) - 1}
 	tell := func(name string, spans ...widget.Span) {
 		text := ""
@@ -226,8 +226,8 @@ func fires(c pane.Context, next command.NextFire) []widget.Span {
 // verdicts are the colours of forecasts that are not warnings.
 var verdicts = map[command.Verdict]theme.Role{command.VerdictSure: theme.Good, command.VerdictQuiet: theme.Dim}
 
-// told is as much of the prompt as fits, below a rule.
-func (p *Page) told(c pane.Context, w, h int) []widget.Row {
+// promptRows are as much of the prompt as fits, below a rule.
+func (p *Page) promptRows(c pane.Context, w, h int) []widget.Row {
 	if h < 2 {
 		return nil
 	}

@@ -107,7 +107,7 @@ func (p *Page) read(id string, err error, take func()) pane.Loaded {
 	}
 }
 
-// take shows a past that was read, and goes on showing the newest run.
+// take shows a past that was read, and keeps showing the newest run.
 func (p *Page) take(past command.TaskPast) {
 	last := p.past == nil || p.run >= len(p.past.Runs)-1
 	p.past, p.failed = &past, ""
@@ -145,8 +145,8 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 		if p.past != nil {
 			p.run = min(p.run+1, len(p.past.Runs)-1)
 		}
-	case action.TaskBefore, action.TaskBehind: // in the order of their next fires
-		by := map[action.ID]int{action.TaskBefore: -1, action.TaskBehind: +1}[id]
+	case action.TaskPrevious, action.TaskNext: // in the order of their next fires
+		by := map[action.ID]int{action.TaskPrevious: -1, action.TaskNext: +1}[id]
 		if i, tasks := p.place(c)+by, c.Snap.Schedule.Tasks; i >= 0 && i < len(tasks) {
 			p.Show(c, tasks[i].ID)
 		}

@@ -33,7 +33,7 @@ func New() *Pane {
 	p := &Pane{}
 	p.Noun, p.Open = "update", action.UpdatesRead
 	p.Facts = func(u updates.Update) query.Facts {
-		return query.Facts{Text: told(p.snap, u), At: p.snap.Local(u.At), Now: p.snap.Local(p.snap.At)}
+		return query.Facts{Text: summary(p.snap, u), At: p.snap.Local(u.At), Now: p.snap.Local(p.snap.At)}
 	}
 	p.Same = func(was, u updates.Update) bool { return was.Key == u.Key }
 	return p
@@ -191,7 +191,7 @@ func ageColumn(w int) int {
 // wrapped is the text of the ith update in at most so many lines.
 func (p *Pane) wrapped(c pane.Context, i, w, most int) []string {
 	u, _ := p.Nth(i)
-	text := strings.TrimRight(told(c.Snap, u), "\n ")
+	text := strings.TrimRight(summary(c.Snap, u), "\n ")
 	if most == 1 {
 		text = flat(text)
 	}
@@ -262,8 +262,8 @@ func Text(s *core.Snapshot, u updates.Update) string {
 	return text
 }
 
-// told is an update in the list: its source or, if untrusted text went into it, its origin.
-func told(s *core.Snapshot, u updates.Update) string {
+// summary is an update in the list: its source or, if untrusted text went into it, its origin.
+func summary(s *core.Snapshot, u updates.Update) string {
 	if u.Label == "" {
 		return s.Sourced(u)
 	}

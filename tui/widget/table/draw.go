@@ -27,7 +27,7 @@ type span struct{ column, from, cells int }
 
 // fit divides w cells among the columns. It drops columns from the right, essential ones
 // last, until the wide column has its minimum width. It never drops the wide column itself,
-// and never the one that the rows are sorted by: nobody could see why they are in that order.
+// and never the one that the rows are sorted by: otherwise their order would look random.
 func (t *Table[T]) fit(w int) (out []span) {
 	n, wide := len(t.Columns), max(0, slices.IndexFunc(t.Columns, func(c Column[T]) bool { return c.Cells == 0 && !c.Hidden }))
 	keep := make([]bool, n)

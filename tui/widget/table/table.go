@@ -74,7 +74,7 @@ type Table[T any] struct {
 	// Chosen means that the user has selected a row, which Fill then keeps selected.
 	// Before that, the selection stays at the top.
 	Chosen bool
-	// Group is the name of the group of a row, which stands on a rule above its first row; nil
+	// Group is the name of the group of a row, which is on a rule above its first row; nil
 	// means that there are none. A sorted table has none either.
 	Group func(row T) widget.Span
 	// Third means that the selected row stands a third from the top until the user selects one.
