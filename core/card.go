@@ -1,15 +1,11 @@
 package core
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 )
 
@@ -49,6 +45,9 @@ func (s *Snapshot) Card() *post.Embed {
 	}
 	more := strconv.Itoa(s.Budget.State.Capacity + 1)
 	e.Buttons = []post.Button{mute, {Label: "+1 ping", Style: "secondary", Action: post.CardCapacity + ":" + more}}
+	if run := s.cardRun(); len(run.Choices) > 0 {
+		e.Selects = []post.Select{run}
+	}
 	return e
 }
 
@@ -75,52 +74,11 @@ func (s *Snapshot) cardRunning() string {
 	return strings.Join(lines, "\n")
 }
 
-// pocket carries out the buttons of the card.
-type pocket struct {
-	snapshot func() Snapshot
-	do       func(context.Context, command.Value) (command.Outcome, error)
-}
-
-// press carries out a button, unless what it asks for is already so.
-func (p pocket) press(ctx context.Context, action, data string) (command.Outcome, error) {
-	s := p.snapshot()
-	var out command.Outcome
-	var err error
-	if action == post.CardMute {
-		out, err = p.mute(ctx, &s, data)
-	} else {
-		out, err = p.capacity(ctx, &s, data)
+// cardRun is the menu of what can be run now.
+func (s *Snapshot) cardRun() post.Select {
+	run := post.Select{Action: post.CardRun + ":", Hint: textRunHint}
+	for _, v := range s.Schedule.Tasks {
+		run.Choices = append(run.Choices, post.Choice{Label: clean.Cut(clean.Line(v.Title), 60), Value: v.ID, About: v.When})
 	}
-	if err != nil {
-		return out, err
-	}
-	s = p.snapshot()
-	out.Card = s.Card()
-	return out, nil
-}
-
-func (p pocket) mute(ctx context.Context, s *Snapshot, data string) (command.Outcome, error) {
-	switch {
-	case data == post.MuteOff:
-		return p.do(ctx, command.MuteUntil{})
-	case data != post.MuteHour:
-		return command.Outcome{}, errors.New(textUnknownCard)
-	case !s.Budget.Muted.IsZero():
-		return command.Outcome{Message: s.MutedText()}, nil
-	}
-	return p.do(ctx, command.MuteUntil{Until: s.At.Add(muteFor)})
-}
-
-func (p pocket) capacity(ctx context.Context, s *Snapshot, data string) (command.Outcome, error) {
-	want, err := strconv.Atoi(data)
-	have := s.Budget.State.Capacity
-	switch {
-	case err != nil:
-		return command.Outcome{}, errors.New(textUnknownCard)
-	case want == have:
-		return command.Outcome{Message: fmt.Sprintf(textCapacityThere, have)}, nil
-	case want != have+1:
-		return command.Outcome{}, fmt.Errorf(textCapacityMoved, have)
-	}
-	return p.do(ctx, command.SetBudget{Capacity: &want})
+	return run
 }

@@ -83,7 +83,9 @@ func (b *Bot) addHandlers() {
 	desk := intake.New(intake.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Chat: b.chat, Forks: b.chat, Runs: b.forks.Views, Journal: b.journal, Present: b.present,
 		Book: b.book, Slash: b.slashHost, Remind: b.tasks.Answer, Review: b.review.Pressed,
-		Press: pocket{b.Snapshot, b.handlers.Do}.press,
+		Press: pocket{
+			now: b.now, snapshot: b.Snapshot, do: b.handlers.Do, journal: b.journal, book: b.book, writes: b.tasks.Book, google: b.google,
+		}.press,
 	})
 	b.handlers.Add(desk.Handlers()...)
 	b.handlers.Add(b.tasks.Handlers()...)

@@ -69,7 +69,7 @@ func TestAReminderComesBackUntilItIsDone(t *testing.T) {
 	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
 		first := cards(b)
-		if len(first) != 1 || first[0].Text != "Call the dentist." || first[0].Embed.Footer != "repeats until it is done" || len(first[0].Embed.Buttons) != 3 {
+		if len(first) != 1 || first[0].Text != "Call the dentist." || first[0].Embed.Footer != "repeats until it is done" || len(first[0].Embed.Buttons) != 4 {
 			t.Fatalf("the first: %+v", first)
 		}
 		time.Sleep(time.Hour)
@@ -121,7 +121,7 @@ func TestAReminderStopsAtItsLimitWithALastWord(t *testing.T) {
 		if len(all) != 2 || all[1].At.Sub(all[0].At) > 6*time.Minute || !reminderOf(t, b).LastWord {
 			t.Fatalf("it came %d times, %+v", len(all), reminderOf(t, b))
 		}
-		if told(b, "stopped") || len(all[1].Embed.Buttons) != 3 {
+		if told(b, "stopped") || len(all[1].Embed.Buttons) != 4 {
 			t.Error("it ended without time for an answer")
 		}
 		time.Sleep(time.Hour)

@@ -38,6 +38,9 @@ type Intake interface {
 	// LastReceived is the key of the newest message that was taken from a surface
 	// (Receive.Key), or empty: what came later has not been received.
 	LastReceived(from string) string
+	// Suggest lists what could be chosen for a field of a command, given what is typed so
+	// far, the best first. It waits for nothing.
+	Suggest(command, option, typed string) []string
 	// Snapshot describes the bot now.
 	Snapshot() Snapshot
 }

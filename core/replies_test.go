@@ -33,7 +33,7 @@ func TestAgentButtonsWorkOnceAndAfterARestart(t *testing.T) {
 	}, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
 		card := pinged(t, b)
-		if card.Embed == nil || len(card.Embed.Buttons) != 2 || !strings.HasPrefix(card.Embed.Buttons[0].Action, "act:agent:") {
+		if card.Embed == nil || len(card.Embed.Buttons) != 5 || !strings.HasPrefix(card.Embed.Buttons[0].Action, "act:agent:") {
 			t.Fatalf("card: %+v", card.Embed)
 		}
 		click := command.Click{Message: card.ID, ID: card.Embed.Buttons[0].Action}

@@ -5,7 +5,21 @@ const ChatHere = "chat here"
 
 // Words for people.
 const (
-	textUnknownCard   = "this version does not know that button: /status gives you a new card"
+	textUnknownCard    = "this version does not know that button: /status gives you a new card"
+	textRunHint        = "Run…"
+	textRunsAlready    = "%s already runs"
+	textNoted          = "noted."
+	textNotUseful      = "noted: the agent sees how many of its pings were not useful."
+	textNoPing         = "that ping is no longer in the journal, so nothing was changed"
+	textNoWords        = "there are no words to be reminded of: fill in what it is about"
+	textPassed         = "%s is in the past; choose a later time"
+	textReminds        = "you will be reminded at %s."
+	textRemindsAlready = "that reminder exists already: it comes at %s"
+	textRemindOf       = "Remind the user of this:\n\n%s"
+	textTheUser        = "the user"
+	textFromPing       = "ping"
+	textFromMessage    = "Discord message"
+
 	textCapacityThere = "the capacity is already %d"
 	textCapacityMoved = "the capacity has changed to %d since: /status gives you a new card"
 

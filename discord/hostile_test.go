@@ -230,6 +230,8 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 }
 
 // newStubEnd is a bot that keeps nothing and closes last when it has heard a key.
+func (b *forgetful) Suggest(string, string, string) []string { return nil }
+
 func newStubEnd(key string, last chan struct{}) core.Intake { return &forgetful{key: key, last: last} }
 
 type forgetful struct {

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,16 +39,30 @@ type interaction struct {
 	at time.Time // when it arrived
 }
 
-// customID is the button's ID, or empty for a command.
+// customID is the ID of the button, menu or window, or empty for a command.
 func (i interaction) customID() string {
-	click, _ := i.Data.(discordgo.MessageComponentInteractionData)
-	return click.CustomID
+	switch data := i.Data.(type) {
+	case discordgo.MessageComponentInteractionData:
+		return data.CustomID
+	case discordgo.ModalSubmitInteractionData:
+		return data.CustomID
+	}
+	return ""
 }
+
+// submits reports whether a window was filled in.
+func (i interaction) submits() bool { return i.Type == discordgo.InteractionModalSubmit }
 
 // title describes the interaction for people.
 func (i interaction) title() string {
-	if said, ok := i.Data.(discordgo.ApplicationCommandInteractionData); ok {
+	said, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
+	switch {
+	case ok && said.TargetID != "":
+		return said.Name
+	case ok:
 		return "/" + said.Name
+	case i.submits():
+		return textAForm
 	}
 	return textAButton
 }
@@ -65,6 +80,7 @@ type interactions struct {
 	log      *slog.Logger
 	work     *workerPool
 	refusals *workerPool
+	typed    *suggestions
 	rival    func() // reports that another program answered an interaction
 	answered recent // used only by the listening goroutine
 }
@@ -78,9 +94,13 @@ func (a *interactions) take(ctx context.Context, i interaction) {
 	}
 	who := gateway.Who(&discordgo.InteractionCreate{Interaction: i.Interaction})
 	switch {
+	case i.Type == discordgo.InteractionApplicationCommandAutocomplete:
+		if who.ID == dm.Owner && i.GuildID == "" {
+			a.typed.put(i)
+		}
 	case who.ID != dm.Owner:
 		a.refuse(i, textNotAuthorized)
-	case i.GuildID != "", i.customID() != "" && i.ChannelID != dm.Channel:
+	case i.GuildID != "", i.customID() != "" && !i.submits() && i.ChannelID != dm.Channel:
 		a.refuse(i, textNotHere)
 	case a.work.begin(func(ctx context.Context) { a.carryOut(ctx, i) }):
 	case ctx.Err() != nil:
@@ -110,9 +130,13 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 	promised, cancel := i.first(ctx)
 	defer cancel()
 	var err error
-	if i.customID() != "" {
+	form, opens := a.form(i)
+	switch onMessage := i.customID() != "" && i.Message != nil; {
+	case opens: // only possible as the first answer
+		err = a.open(promised, i, form)
+	case onMessage:
 		err = a.room.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredMessageUpdate, nil)
-	} else {
+	default:
 		m := rest.Message{Flags: discordgo.MessageFlagsEphemeral}
 		err = a.room.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredChannelMessageWithSource, &m)
 	}
@@ -129,16 +153,18 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 		a.notices.small(text)
 		return
 	}
-	if i.customID() != "" {
+	switch {
+	case opens:
+	case i.customID() != "" && i.Message != nil:
 		a.click(ctx, i)
-		return
+	default:
+		a.command(ctx, i)
 	}
-	a.command(ctx, i)
 }
 
 // click presses a button and sends its answer, if any.
 func (a *interactions) click(ctx context.Context, i interaction) {
-	var c command.Value = command.Click{Message: post.MessageID(i.Message.ID), ID: i.customID()}
+	var c command.Value = i.click()
 	id, verdict, answers := render.ParseApproval(i.customID())
 	if answers {
 		c = command.Answer{ID: id, Verdict: verdict}
@@ -153,10 +179,10 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	case answers && err == nil:
 		return // the card shows the outcome
 	case err != nil:
-		text = words(err)
+		text = wordsOf(err)
 	case action == "dismiss":
 		return // the message has disappeared, which is the answer
-	case action == post.AskAgent, action == post.TryAgain:
+	case action == post.AskAgent, action == post.TryAgain, post.OfPing(action):
 		a.used(ctx, i)
 	}
 	if text == "" {
@@ -201,9 +227,10 @@ func (a *interactions) used(ctx context.Context, i interaction) {
 	}
 }
 
-// command executes a slash command and puts its reply in place of the deferral.
+// command executes a command, or a window that belongs to no message, and puts the reply in
+// place of the deferral.
 func (a *interactions) command(ctx context.Context, i interaction) {
-	text, card := a.slash(ctx, i.ApplicationCommandData())
+	text, card := a.reply(ctx, i)
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
 	err := rest.ErrExpired
@@ -225,6 +252,22 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 	a.notices.small(fmt.Sprintf(textLateReply, i.title(), text))
 }
 
+// reply is the reply to what command carries out.
+func (a *interactions) reply(ctx context.Context, i interaction) (text string, card *post.Embed) {
+	said, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
+	switch {
+	case ok && said.TargetID != "":
+		return a.menu(ctx, i, said), nil
+	case ok:
+		return a.slash(ctx, said)
+	}
+	out, err := a.do(ctx, i.click())
+	if err != nil {
+		return wordsOf(err), nil
+	}
+	return cmp.Or(out.Message, textDone), out.Card
+}
+
 // slash is the reply to a command, or empty; as a card too if it has one.
 func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) (text string, card *post.Embed) {
 	options := make(map[string]any, len(said.Options))
@@ -238,7 +281,7 @@ func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationComm
 	out, err := a.do(ctx, command.Slash{Line: line})
 	switch {
 	case err != nil:
-		return words(err), nil
+		return wordsOf(err), nil
 	case out.Message == "" && !silent(said.Name):
 		return textDone, nil
 	}
@@ -258,8 +301,8 @@ func (a *interactions) do(ctx context.Context, c command.Value) (out command.Out
 	return out, err
 }
 
-// words is an error as the user reads it.
-func words(err error) string {
+// wordsOf is an error as the user reads it.
+func wordsOf(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return textStopping
 	}
@@ -279,7 +322,9 @@ func ephemeral(text string) rest.Message {
 func options(c command.Command) []*discordgo.ApplicationCommandOption {
 	var list []*discordgo.ApplicationCommandOption
 	for _, o := range c.Options {
-		field := &discordgo.ApplicationCommandOption{Type: discordgo.ApplicationCommandOptionString, Name: o.Name, Description: o.About}
+		field := &discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionString, Name: o.Name, Description: o.About, Required: o.Required, Autocomplete: o.Suggests,
+		}
 		switch {
 		case o.Number:
 			least := float64(o.Least)
@@ -308,6 +353,11 @@ func registered() []discordgo.ApplicationCommand {
 	for _, c := range command.List(command.InDiscord) {
 		list = append(list, discordgo.ApplicationCommand{
 			Name: c.Name, Description: c.About, Options: options(c), Contexts: &contexts, IntegrationTypes: &installed,
+		})
+	}
+	for _, c := range command.List(command.InMessage) {
+		list = append(list, discordgo.ApplicationCommand{
+			Type: discordgo.MessageApplicationCommand, Name: c.Name, Contexts: &contexts, IntegrationTypes: &installed,
 		})
 	}
 	return list
@@ -368,7 +418,7 @@ func slashLine(name string, given map[string]any) (line, why string) {
 		case gap:
 			return "", textKeyFirst
 		default:
-			line += " " + value
+			line += " " + value + o.Ends
 		}
 	}
 	return line, ""

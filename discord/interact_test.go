@@ -47,7 +47,7 @@ func TestTheCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
 	st.alone(newStub(nil))
 	st.up()
 	all := len(st.s.State().Commands)
-	if want := len(command.List(command.InDiscord)); all != want || want < 15 {
+	if want := len(command.List(command.InDiscord | command.InMessage)); all != want || want < 15 {
 		t.Errorf("%d commands, want %d", all, want)
 	}
 	st.stop()

@@ -240,6 +240,8 @@ func (b *stub) LastReceived(string) string {
 	return b.heard
 }
 
+func (b *stub) Suggest(_, _, typed string) []string { return []string{typed} }
+
 func (b *stub) Snapshot() core.Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()

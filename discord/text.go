@@ -51,6 +51,8 @@ const (
 	textNotPromised   = "%s could not be answered (%s) and was not carried out: try again."
 	textLateReply     = "%s: %s"
 	textAButton       = "that button"
+	textAForm         = "that form"
+	textAboutHint     = "what you want to be reminded of"
 	textOdd           = "something went wrong"
 
 	textLeftOut      = "\n[attachment %s was left out: %s]"

@@ -293,6 +293,9 @@ func pingedLine(s history.Summary) string {
 	if s.Answers.Answered > 0 {
 		line += ", usually after " + span(s.Answers.Median)
 	}
+	if s.Answers.Useless > 0 {
+		line += fmt.Sprintf(", %d not useful", s.Answers.Useless)
+	}
 	return line
 }
 

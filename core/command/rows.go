@@ -76,6 +76,17 @@ var slashRows = []Command{
 	{Name: "help", In: InSlash, About: "list these commands"}, // Discord has its own list
 }
 
+// The commands in the menu of a message in Discord.
+const (
+	RemindAboutThis = "Remind me about this"
+	AddToMyTasks    = "Add to my tasks"
+)
+
+var messageRows = []Command{
+	{Name: RemindAboutThis, About: "make a reminder of a message"},
+	{Name: AddToMyTasks, About: "make a task in Google Tasks of a message"},
+}
+
 // Models are the models with short names.
 var Models = []string{"opus", "sonnet", "haiku"}
 

@@ -49,6 +49,7 @@ const (
 	InShell                     // the command line
 	InAgent                     // the command line in the agent's shell
 	InBot                       // of the command line: the running bot carries it out where there is one
+	InMessage                   // the menu of a message in Discord
 )
 
 // Kind is what a command takes.
@@ -78,6 +79,9 @@ type Option struct {
 	Choices     []string
 	Number      bool
 	Least       int
+	Required    bool
+	Suggests    bool   // what is typed gets suggestions (core.Intake)
+	Ends        string // follows the value in a line
 }
 
 // Group is what commands have in common.
@@ -110,6 +114,7 @@ var table = slices.Concat(
 	in(InPlain, overview, overviewRows), in(InPlain, tasks, taskRows), in(InPlain, runs, runRows), in(InPlain, pending, updateRows),
 	in(InPlain, conversation, talkRows), in(InPlain, toolCalls, callRows), in(InPlain, pings, pingRows), in(InPlain, program, programRows),
 	in(InSlash|InDiscord, conversation, slashRows), in(InShell|InAgent, program, agentRows), in(InShell, program, shellRows),
+	in(InMessage, tasks, messageRows),
 )
 
 // in gives rows their group, and their place where they do not say it.

@@ -235,10 +235,13 @@ type File struct {
 type Slash struct{ Line string }
 
 // Click presses a button of a message. ID is the button's persistent ID, such as
-// "act:agent:1a2b3c4d".
+// "act:agent:1a2b3c4d". Value is what was chosen in a menu or filled into the only line of a
+// form, Words what was filled into its text; both are empty for a button.
 type Click struct {
 	Message post.MessageID
 	ID      string
+	Value   string
+	Words   string
 }
 
 // Exit is how an interactive fork ends.

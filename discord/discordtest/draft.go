@@ -96,7 +96,7 @@ func (m *Message) setEmbeds(all []object) {
 // setComponents stores components with the ids and defaults that Discord adds,
 // and the buttons among them once more by themselves.
 func (m *Message) setComponents(all []object) {
-	m.components, m.Buttons = nil, nil
+	m.components, m.Buttons, m.Menus = nil, nil, nil
 	if len(all) == 0 {
 		return
 	}
@@ -109,6 +109,12 @@ func (m *Message) setComponents(all []object) {
 			var b discordgo.Button
 			_ = json.Unmarshal(encode(c), &b) // as with the embeds
 			m.Buttons = append(m.Buttons, b)
+		}
+		if c["type"] == json.Number("3") { // components/reference#string-select
+			defaults(c, object{"min_values": 1, "max_values": 1})
+			var menu discordgo.SelectMenu
+			_ = json.Unmarshal(encode(c), &menu)
+			m.Menus = append(m.Menus, menu)
 		}
 	})
 	m.components = encode(all)

@@ -41,6 +41,9 @@ func (s *rest) carryOut(i *Interaction, in callback, files []File) *Plan {
 		if refusal != nil {
 			return refusal
 		}
+		if i.Type == discordgo.InteractionApplicationCommandAutocomplete {
+			return invalidForm("type", "an autocomplete interaction takes only choices")
+		}
 		m := s.answering(i, d)
 		if i.Type == discordgo.InteractionApplicationCommand {
 			m.Type = discordgo.MessageTypeChatInputCommand
@@ -59,8 +62,46 @@ func (s *rest) carryOut(i *Interaction, in callback, files []File) *Plan {
 		}
 		i.Original = source.ID
 		return nil
+	case discordgo.InteractionResponseModal:
+		return s.openModal(i, in.Data)
+	case discordgo.InteractionApplicationCommandAutocompleteResult:
+		return s.showChoices(i, in.Data)
 	}
 	return invalidForm("type", "a callback that our bot does not need")
+}
+
+// openModal shows a window. Only a command or a component can open one
+// (interactions/receiving-and-responding#interaction-response-object-interaction-callback-type);
+// that it is the first answer is sure here.
+func (s *rest) openModal(i *Interaction, data json.RawMessage) *Plan {
+	if i.Type != discordgo.InteractionApplicationCommand && i.Type != discordgo.InteractionMessageComponent {
+		return invalidForm("type", "a modal cannot answer this interaction")
+	}
+	var m Modal
+	if err := json.Unmarshal(data, &m); err != nil {
+		return invalidForm("data", err.Error())
+	}
+	i.Modal = &m
+	return nil
+}
+
+// showChoices shows what could be typed
+// (interactions/application-commands#autocomplete).
+func (s *rest) showChoices(i *Interaction, data json.RawMessage) *Plan {
+	if i.Type != discordgo.InteractionApplicationCommandAutocomplete {
+		return invalidForm("type", "only an autocomplete interaction takes choices")
+	}
+	var in struct {
+		Choices []struct{ Name, Value string } `json:"choices"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return invalidForm("data", err.Error())
+	}
+	i.Choices = []string{}
+	for _, c := range in.Choices {
+		i.Choices = append(i.Choices, c.Value)
+	}
+	return nil
 }
 
 // answering is an empty message that answers an interaction.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // route is one row of the table. The segments are the path; a star stands for
@@ -202,7 +204,13 @@ func (s *rest) putCommands(c *call) *Plan {
 	var commands []Command
 	for _, o := range in {
 		k := Command{Name: o["name"].(string)}
-		same := func(other Command) bool { return other.Name == k.Name }
+		if kind, is := o["type"].(float64); is && kind == 3 { // interactions/application-commands#message-commands
+			k.Kind = discordgo.MessageApplicationCommand
+			if about, _ := o["description"].(string); about != "" || o["options"] != nil && len(o["options"].([]any)) > 0 {
+				return invalidForm("description", "a message command has no description and no options")
+			}
+		}
+		same := func(other Command) bool { return other.Name == k.Name && other.Kind == k.Kind }
 		if slices.ContainsFunc(commands, same) {
 			return invalidForm("name", "Application command names must be unique")
 		}

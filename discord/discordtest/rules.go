@@ -72,10 +72,122 @@ func checkCallback(c *call) *Plan {
 		c.problem("not a callback")
 		return refusal
 	}
-	if in.Type == discordgo.InteractionResponseChannelMessageWithSource {
+	switch in.Type {
+	case discordgo.InteractionResponseChannelMessageWithSource:
 		return checkMessage(c, in.Data, true)
+	case discordgo.InteractionResponseModal:
+		return checkModal(c, in.Data)
+	case discordgo.InteractionApplicationCommandAutocompleteResult:
+		return checkChoices(c, in.Data)
 	}
 	return nil
+}
+
+// Menus, windows and suggestions: components/reference#string-select,
+// components/reference#text-input, interactions/receiving-and-responding#modal and
+// interactions/application-commands#autocomplete.
+const (
+	maxSelect      = 25  // options of a menu
+	maxOption      = 100 // of a label, value and description of an option
+	maxID          = 100 // of a custom_id
+	maxPlaceholder = 150
+	maxModalTitle  = 45
+	maxInputLabel  = 45
+	maxModalRows   = 5
+	maxChoices     = 25
+	maxChoice      = 100 // of a name and a value
+)
+
+// checkControls looks at menus and custom_ids wherever they are.
+func checkControls(all []object) (why string) {
+	over := func(o object, key string, most int) {
+		if text, _ := o[key].(string); units(text) > most {
+			why = fmt.Sprintf("%s has %d characters, more than %d", key, units(text), most)
+		}
+	}
+	for _, row := range all {
+		if inside := children(row, "components"); len(inside) > 1 && inside[0]["type"] != json.Number("2") {
+			why = "a row has one menu or up to five buttons" // components/reference#action-row
+		}
+	}
+	walk(all, func(c object) {
+		over(c, "custom_id", maxID)
+		if c["type"] != json.Number("3") {
+			return
+		}
+		over(c, "placeholder", maxPlaceholder)
+		options, seen := children(c, "options"), map[any]bool{}
+		if len(options) == 0 || len(options) > maxSelect {
+			why = fmt.Sprintf("a menu has %d options, not 1 to %d", len(options), maxSelect)
+		}
+		for _, o := range options {
+			over(o, "label", maxOption)
+			over(o, "value", maxOption)
+			over(o, "description", maxOption)
+			if label, _ := o["label"].(string); label == "" || o["value"] == "" || seen[o["value"]] {
+				why = "an option has no label or value, or its value occurs twice"
+			}
+			seen[o["value"]] = true
+		}
+	})
+	return why
+}
+
+// checkModal applies the rules to a window.
+func checkModal(c *call, raw json.RawMessage) *Plan {
+	var m Modal
+	if err := json.Unmarshal(raw, &m); err != nil {
+		c.problem("not a modal")
+		return invalidForm("data", err.Error())
+	}
+	why := ""
+	switch {
+	case m.CustomID == "" || units(m.CustomID) > maxID:
+		why = "the custom_id of a modal has 1 to 100 characters"
+	case m.Title == "" || units(m.Title) > maxModalTitle:
+		why = "the title of a modal has 1 to 45 characters"
+	case len(m.Rows) == 0 || len(m.Rows) > maxModalRows:
+		why = "a modal has 1 to 5 components"
+	}
+	for _, row := range m.Rows {
+		if len(row.Fields) != 1 {
+			why = "a row of a modal has one text input"
+		}
+		for _, f := range row.Fields {
+			if f.CustomID == "" || f.Label == "" || units(f.Label) > maxInputLabel || f.Most > 0 && units(f.Value) > f.Most {
+				why = "a text input lacks its custom_id or label, or has a label or value that is too long"
+			}
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	c.problem(why)
+	return invalidForm("data", why)
+}
+
+// checkChoices applies the rules to suggestions.
+func checkChoices(c *call, raw json.RawMessage) *Plan {
+	var in struct {
+		Choices []struct{ Name, Value string } `json:"choices"`
+	}
+	why := ""
+	if err := json.Unmarshal(raw, &in); err != nil || in.Choices == nil {
+		why = "choices are missing"
+	}
+	if len(in.Choices) > maxChoices {
+		why = fmt.Sprintf("%d choices, more than %d", len(in.Choices), maxChoices)
+	}
+	for _, k := range in.Choices {
+		if k.Name == "" || units(k.Name) > maxChoice || units(k.Value) > maxChoice {
+			why = "the name of a choice has 1 to 100 characters, its value up to 100"
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	c.problem(why)
+	return invalidForm("data", why)
 }
 
 // checkMessage applies the rules to one message. A breach is a violation; if
@@ -113,6 +225,8 @@ func checkMessage(c *call, raw []byte, whole bool) *Plan {
 	case why != "":
 	case len(components) > maxRows:
 		field, why = "components", fmt.Sprintf("%d rows, more than %d", len(components), maxRows)
+	case checkControls(components) != "":
+		field, why = "components", checkControls(components)
 	case twice != "":
 		field, why = "components", fmt.Sprintf("custom_id %q occurs twice", twice)
 	default:

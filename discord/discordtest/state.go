@@ -31,6 +31,7 @@ type Message struct {
 	Interaction   string // id of the interaction that it answers
 	Embeds        []discordgo.MessageEmbed
 	Buttons       []discordgo.Button // in reading order, whatever their rows
+	Menus         []discordgo.SelectMenu
 	Attachments   []Attachment
 	Reactions     []Reaction
 	Extra         object    // further properties, as Discord writes them: stickers, a call
@@ -106,8 +107,26 @@ type Interaction struct {
 	Callback  discordgo.InteractionResponseType // the first answer, 0 without one
 	Original  string                            // id of the message that @original means
 	Followups int
+	Modal     *Modal   // the window that was opened
+	Choices   []string // that were shown for what is typed, nil without an answer
 
 	at time.Time
+}
+
+// Modal is a window with its fields, in order.
+type Modal struct {
+	CustomID string `json:"custom_id"`
+	Title    string `json:"title"`
+	Rows     []struct {
+		Fields []struct {
+			CustomID string `json:"custom_id"`
+			Label    string `json:"label"`
+			Value    string `json:"value"`
+			Least    int    `json:"min_length"`
+			Most     int    `json:"max_length"`
+			Required *bool  `json:"required"`
+		} `json:"components"`
+	} `json:"components"`
 }
 
 // Identify is one op 2 as it was asked for.
@@ -135,6 +154,7 @@ type Connection struct {
 // Command is a registered command.
 type Command struct {
 	ID, Name string
+	Kind     discordgo.ApplicationCommandType // 0 is a slash command
 
 	raw json.RawMessage // as GET returns it
 }

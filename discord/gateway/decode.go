@@ -22,7 +22,8 @@ import (
 //     message.
 //   - *discordgo.MessageDelete: only the message's IDs are known.
 //   - *discordgo.MessageReactionAdd: its emoji is clean.
-//   - *discordgo.InteractionCreate: a command or a click, which must be answered within 3
+//   - *discordgo.InteractionCreate: a command, a click, a filled-in window or something being
+//     typed into a command's field, which must be answered within 3
 //     s of At. Its user is Who, its names are clean, its options have values of type
 //     string, bool, int64 or float64.
 //   - Unreadable: somebody wrote a message that cannot be read. Its traits may be empty.
@@ -113,7 +114,7 @@ func decodeInteraction(data []byte) (*discordgo.InteractionCreate, error) {
 	}
 	switch d := i.Data.(type) {
 	case discordgo.ApplicationCommandInteractionData:
-		if d.Name = clean.Line(d.Name); d.Name == "" || i.Type != discordgo.InteractionApplicationCommand {
+		if d.Name = clean.Line(d.Name); d.Name == "" || d.TargetID != "" && !message.IsID(d.TargetID) {
 			return nil, errNonsense
 		}
 		i.Data = d
@@ -123,6 +124,16 @@ func decodeInteraction(data []byte) (*discordgo.InteractionCreate, error) {
 		i.Data = d
 		if i.Message != nil && d.CustomID != "" {
 			return i, isIDs(i.Message.ID)
+		}
+	case discordgo.ModalSubmitInteractionData:
+		d.CustomID = clean.Line(d.CustomID)
+		i.Data = d
+		switch {
+		case d.CustomID == "":
+		case i.Message != nil:
+			return i, isIDs(i.Message.ID)
+		default: // opened by a command
+			return i, nil
 		}
 	}
 	return nil, errNonsense
@@ -142,6 +153,37 @@ func lean(data []byte) []byte {
 	}
 	if under, there := all["message"]; there {
 		all["message"] = message.Only(under, "id", "components")
+	}
+	if of, there := all["data"]; there {
+		all["data"] = leanData(of)
+	}
+	short, err := json.Marshal(all)
+	if err != nil {
+		return data
+	}
+	return short
+}
+
+// leanData keeps of the things that a command names what is read: the words of messages and
+// who wrote them.
+func leanData(data json.RawMessage) json.RawMessage {
+	var all, resolved, messages map[string]json.RawMessage
+	if json.Unmarshal(data, &all) != nil || all["resolved"] == nil {
+		return data
+	}
+	_ = json.Unmarshal(all["resolved"], &resolved)
+	_ = json.Unmarshal(resolved["messages"], &messages)
+	for id, m := range messages {
+		var one map[string]json.RawMessage
+		if json.Unmarshal(m, &one) == nil && one["author"] != nil {
+			one["author"] = message.OnlyUser(one["author"])
+			m, _ = json.Marshal(one) // it was just read
+		}
+		messages[id] = message.Only(m, "id", "channel_id", "content", "author", "embeds")
+	}
+	delete(all, "resolved")
+	if len(messages) > 0 {
+		all["resolved"], _ = json.Marshal(map[string]any{"messages": messages})
 	}
 	short, err := json.Marshal(all)
 	if err != nil {

@@ -78,7 +78,8 @@ func TestInteractionsAreReadWithTheirOptionsAndWhoTouchedThem(t *testing.T) {
 		t.Error(err, i)
 	}
 	for _, bad := range []string{
-		`"type":4,"user":{"id":"42"},"data":{"name":"fork"}}`, // completion: not offered
+		`"type":5,"user":{"id":"42"},"data":{"components":[]}}`,
+		`"type":2,"user":{"id":"42"},"data":{"name":"Remind","type":3,"target_id":"../x"}}`,
 		`"type":3,"user":{"id":"42"},"data":{"custom_id":"act:dismiss:_"}}`,
 		`"type":3,"user":{"id":"42"},"message":{"id":"9"},"data":{}}`,
 		`"type":2,"user":{"id":"42"},"data":{"name":"fork","options":[{"name":"n","type":4,"value":1.5}]}}`,

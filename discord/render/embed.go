@@ -27,6 +27,7 @@ const (
 	maxCustomID    = 100
 	maxRow         = 5
 	maxButtons     = 25
+	maxRows        = 5
 )
 
 // nothing is an invisible text for places where Discord requires one.
@@ -65,7 +66,13 @@ func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []disco
 		card.Description = nothing // Discord refuses a card with only a footer
 	}
 	fit(card, Cut(footer(clean.Line(e.Footer), context), maxFooter))
-	return card, Buttons(e.Buttons)
+	rows := Buttons(e.Buttons)
+	for _, s := range e.Selects {
+		if row, ok := menu(s); ok && len(rows) < maxRows {
+			rows = append(rows, row)
+		}
+	}
+	return card, rows
 }
 
 // fit makes a card fit as a whole, cutting from the end: first the footer, then fields,
@@ -164,9 +171,12 @@ func Buttons(list []post.Button) []discordgo.MessageComponent {
 			continue
 		}
 		known[id] = true
-		label := Cut(clean.Line(b.Label), maxLabel)
+		label := Cut(clean.Line(b.Label), maxLabel-Length(ellipsis))
 		if label == "" {
 			label = dash
+		}
+		if action, data, _ := post.ParseCustomID(id); opensForm(action, data) {
+			label += ellipsis
 		}
 		flat = append(flat, discordgo.Button{Label: label, CustomID: id, Style: style(b.Style)})
 	}

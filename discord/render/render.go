@@ -48,6 +48,8 @@ func Post(p post.Post) rest.Message {
 		}
 		card, rows := embed(*p.Embed, p.Context, mark)
 		m.Embeds, m.Components = []*discordgo.MessageEmbed{card}, rows
+	} else if m.Content != "" || len(p.Files) > 0 {
+		m.Components = Buttons(p.Buttons)
 	}
 	for _, path := range p.Files[:min(len(p.Files), maxFiles)] {
 		m.Files = append(m.Files, rest.File{

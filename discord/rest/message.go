@@ -282,15 +282,36 @@ func callTo(what, rule, of, token string) *call {
 // It is repeated: an interaction accepts only one answer, so a second try cannot add
 // another.
 func (c *Client) Answer(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m *Message) error {
+	if m == nil {
+		return c.answer(ctx, i, kind, nil)
+	}
+	return c.answer(ctx, i, kind, m.fresh())
+}
+
+// Modal is a window with fields.
+type Modal struct {
+	CustomID   string                       `json:"custom_id"`
+	Title      string                       `json:"title"`
+	Components []discordgo.MessageComponent `json:"components"`
+}
+
+// Open opens a window, as the first answer to an interaction: Discord takes none later.
+func (c *Client) Open(ctx context.Context, i *discordgo.Interaction, m Modal) error {
+	return c.answer(ctx, i, discordgo.InteractionResponseModal, m)
+}
+
+// Suggest answers what is typed into a field with what could be chosen.
+func (c *Client) Suggest(ctx context.Context, i *discordgo.Interaction, list []*discordgo.ApplicationCommandOptionChoice) error {
+	data := map[string]any{"choices": append([]*discordgo.ApplicationCommandOptionChoice{}, list...)} // never null
+	return c.answer(ctx, i, discordgo.InteractionApplicationCommandAutocompleteResult, data)
+}
+
+func (c *Client) answer(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data any) error {
 	k := callTo("answer the interaction", "POST /interactions/{}/{}/callback", i.ID, i.Token)
 	answer := struct {
 		Type discordgo.InteractionResponseType `json:"type"`
-		Data *payload                          `json:"data,omitempty"`
-	}{Type: kind}
-	if m != nil {
-		p := m.fresh()
-		answer.Data = &p
-	}
+		Data any                               `json:"data,omitempty"`
+	}{Type: kind, Data: data}
 	k.fill(answer, nil)
 	k.again, k.done = true, discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
 	return c.do(ctx, k)
@@ -349,7 +370,7 @@ func essence(list []discordgo.ApplicationCommand) ([]byte, error) {
 	out := make([]discordgo.ApplicationCommand, 0, len(list))
 	for _, c := range list {
 		out = append(out, discordgo.ApplicationCommand{
-			Name: c.Name, Description: c.Description, Options: c.Options,
+			Type: cmp.Or(c.Type, discordgo.ChatApplicationCommand), Name: c.Name, Description: c.Description, Options: c.Options,
 			Contexts: ordered(c.Contexts), IntegrationTypes: ordered(c.IntegrationTypes),
 		})
 	}

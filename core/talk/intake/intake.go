@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/absence"
@@ -52,8 +53,8 @@ type Options struct {
 	Remind func(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error)
 	// Review decides about an edit of the agent's by a button.
 	Review func(ctx context.Context, allow bool, version string) (command.Outcome, error)
-	// Press does what a button of the card of /status says.
-	Press func(ctx context.Context, action, data string) (command.Outcome, error)
+	// Press does what a control of a card or a ping says. ok is false if it is none of those.
+	Press func(ctx context.Context, c command.Click) (out command.Outcome, ok bool, err error)
 }
 
 // Desk takes what the user says and presses. Its methods may be called concurrently.
@@ -129,19 +130,39 @@ var words = map[string]command.Word{
 	post.RemindDone: command.Done, post.RemindLater: command.Later, post.RemindNotToday: command.NotToday,
 }
 
+// until reads the time that was filled into a form; an empty one is the zero time.
+func until(typed string, now time.Time) (time.Time, error) {
+	if typed == "" {
+		return time.Time{}, nil
+	}
+	at, ok := command.ReadMoment(typed, now)
+	if !ok {
+		return at, fmt.Errorf(command.TextNoMoment, clean.Cut(clean.Line(typed), 60))
+	}
+	return at, nil
+}
+
 // click presses a button: one of a reminder answers that, one about an edit decides it, one
-// of the card of /status does what it says, and all others go to the conversation.
+// of a card or a ping does what it says, and all others go to the conversation.
 func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, error) {
-	d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})
 	action, id, _ := post.ParseCustomID(c.ID)
+	if action == post.PingUseless { // the opposite of an answer
+		d.o.Present.Here(d.now())
+	} else {
+		d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})
+	}
 	if word, ok := words[action]; ok {
-		return d.o.Remind(ctx, command.Remind{ID: id, Word: word}, c.Message)
+		until, err := until(c.Value, d.now())
+		if err != nil {
+			return command.Outcome{}, err
+		}
+		return d.o.Remind(ctx, command.Remind{ID: id, Word: word, Until: until}, c.Message)
 	}
 	if action == post.EditAllow || action == post.EditRefuse {
 		return d.o.Review(ctx, action == post.EditAllow, id)
 	}
-	if action == post.CardMute || action == post.CardCapacity {
-		return d.o.Press(ctx, action, id)
+	if out, ok, err := d.o.Press(ctx, c); ok {
+		return out, err
 	}
 	reply, err := d.o.Chat.Click(ctx, c.Message, c.ID)
 	return command.Outcome{Message: reply}, err

@@ -52,6 +52,9 @@ func open(t *testing.T) *room {
 				SetConfig: func(*config.Runtime) { _ = r.do("set") },
 			}
 		},
+		Press: func(context.Context, command.Click) (command.Outcome, bool, error) {
+			return command.Outcome{}, false, nil
+		},
 		Remind: func(_ context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error) {
 			return command.Outcome{Message: "reminded"}, r.do("remind %s %s %s", c.ID, c.Word, pressed)
 		},

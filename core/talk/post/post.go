@@ -33,6 +33,8 @@ type Post struct {
 	Nonce string
 	Text  string
 	Embed *Embed
+	// Buttons are below a text without an embed, on a surface that has them there.
+	Buttons []Button
 	// Small marks a framework notice (Discord's "-# " subtext).
 	Small bool
 	// Context is "", "bg" or "fork": the kind of session that sent it.
@@ -68,6 +70,7 @@ type Embed struct {
 	Color       Color    `json:"color,omitempty"`
 	Fields      []Field  `json:"fields,omitempty"`
 	Buttons     []Button `json:"buttons,omitempty"`
+	Selects     []Select `json:"selects,omitempty"`
 	Footer      string   `json:"footer,omitempty"`
 	// Back is when what the card is about comes back, if that is what the footer says: a
 	// surface that can shows the time relative to now instead.

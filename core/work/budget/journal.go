@@ -105,6 +105,28 @@ func (j *Journal) Answer(m Move) error {
 	return nil
 }
 
+// Useless writes down that a ping was not worth the interruption, and returns the ping. ok
+// is false if the journal no longer has it.
+func (j *Journal) Useless(id string, now time.Time) (p Ping, ok bool, err error) {
+	if p, ok = j.Ping(id); !ok || p.How == Useless {
+		return p, ok, nil
+	}
+	if err := j.lines.Append(line{At: pycompat.Time(now.In(j.zone)), Answers: id, How: Useless}); err != nil {
+		return p, ok, fmt.Errorf("keep the answer to a ping: %w", err)
+	}
+	return p, ok, nil
+}
+
+// Ping finds a recent ping that was sent.
+func (j *Journal) Ping(id string) (Ping, bool) {
+	list := j.Recent()
+	i := slices.IndexFunc(list, func(p Ping) bool { return p.ID == id && p.Refused == "" })
+	if i < 0 || id == "" {
+		return Ping{}, false
+	}
+	return list[i], true
+}
+
 // Recent are the newest pings and refusals, the oldest first: some 600, which callers
 // share. The file is read only when it has changed; damaged lines are passed over.
 func (j *Journal) Recent() []Ping {
@@ -144,6 +166,8 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 		if l.Answers != "" {
 			if i, known := place[l.Answers]; known && list[i].Answered.IsZero() {
 				list[i].Answered, list[i].How = at, cmp.Or(l.How, Spoke)
+			} else if known && l.How == Useless { // the user's last word
+				list[i].How = Useless
 			}
 			continue
 		}
@@ -174,6 +198,7 @@ type How string
 const (
 	Replied How = "reply"   // to the message itself
 	Pressed How = "button"  // one of the message's own
+	Useless How = "useless" // by saying that it was not worth the interruption
 	Spoke   How = "message" // the next words or press elsewhere, within AnswerWindow
 )
 
@@ -230,7 +255,8 @@ func AnsweredBy(pings []Ping, m Move) []Ping {
 // Answers is how soon the pings of a task are answered.
 type Answers struct {
 	Pings    int // that were sent
-	Answered int
+	Answered int // and not useless
+	Useless  int // those of which the user said so
 	// Median is the middle of the times to the answer, of those that were answered;
 	// zero where none was.
 	Median time.Duration
@@ -253,7 +279,10 @@ func AnswersTo(pings []Ping, task string) Answers {
 			continue
 		}
 		a.Pings++
-		if !p.Answered.IsZero() {
+		switch {
+		case p.How == Useless:
+			a.Useless++
+		case !p.Answered.IsZero():
 			took = append(took, p.Answered.Sub(p.At))
 		}
 	}

@@ -335,20 +335,23 @@ func TestAReminderThatRepeatsCanBeEndedFromItsPing(t *testing.T) {
 		again := &routines.Reminder{Task: task(), UntilDone: true}
 		again.ID = "a1b2c3d4"
 		own := post.Button{Label: "Draft", Action: "agent:draft it"}
+		var buttons [][]post.Button // of each message
 		for range 2 {
 			r := h.run(task(), func(j *Job) { j.Reminder = again })
+			for _, id := range []string{r.id + "-1", r.id + "-2"} {
+				buttons = append(buttons, append(post.Remind("a1b2c3d4"), post.NotUseful(id)))
+			}
 			r.tools.Ping(t.Context(), "Take your pills", false)
 			r.tools.Embed(t.Context(), post.Embed{Title: "Pills", Description: "the blue ones", Buttons: []post.Button{own}}, true)
 		}
 		once := h.run(task(), func(j *Job) { j.Reminder = &routines.Reminder{Task: task()} })
 		once.tools.Ping(t.Context(), "Only once", true)
-		ends := post.Remind("a1b2c3d4")
 		second := textUntilDone + " · for the second time"
 		want := []*post.Embed{
-			{Title: "Email sweep", Footer: textUntilDone, Buttons: ends},
-			{Title: "Pills", Description: "the blue ones", Footer: textUntilDone, Buttons: append(post.Remind("a1b2c3d4"), own)},
-			{Title: "Email sweep", Footer: second, Buttons: ends},
-			{Title: "Pills", Description: "the blue ones", Footer: second, Buttons: append(post.Remind("a1b2c3d4"), own)},
+			{Title: "Email sweep", Footer: textUntilDone, Buttons: buttons[0]},
+			{Title: "Pills", Description: "the blue ones", Footer: textUntilDone, Buttons: append(buttons[1], own)},
+			{Title: "Email sweep", Footer: second, Buttons: buttons[2]},
+			{Title: "Pills", Description: "the blue ones", Footer: second, Buttons: append(buttons[3], own)},
 			nil,
 		}
 		var got []*post.Embed

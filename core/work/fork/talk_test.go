@@ -61,6 +61,7 @@ func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 	must(t, err)
 	want := []post.Post{{
 		Nonce: r.id + "-1", Text: "Your week", Context: "bg", Source: "Email sweep", Files: []string{filepath.Join(root, "notes", "week.md")},
+		Buttons: post.Ping(r.id + "-1"),
 	}}
 	if diff := cmp.Diff(want, h.sent()); diff != "" {
 		t.Error(diff)

@@ -136,6 +136,8 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 	m.post.Context, m.post.Source, m.post.Nonce = "bg", t.title, fmt.Sprintf("%s-%d", t.status.id, t.attempts)
 	if reminder := t.job.Reminder; reminder != nil && reminder.UntilDone {
 		t.untilDone(&m.post, reminder.ID)
+	} else {
+		withButtons(&m.post)
 	}
 	var id post.MessageID
 	sent := false
@@ -222,7 +224,18 @@ func (t *tools) untilDone(p *post.Post, reminder string) {
 	if n > 1 {
 		e.Footer += fmt.Sprintf(textForTheNth, words.Nth(n))
 	}
-	e.Buttons = append(post.Remind(reminder), e.Buttons...)
+	e.Buttons = append(append(post.Remind(reminder), post.NotUseful(p.Nonce)), e.Buttons...)
+	p.Embed = &e
+}
+
+// withButtons adds those of every ping, below the agent's own.
+func withButtons(p *post.Post) {
+	if p.Embed == nil {
+		p.Buttons = post.Ping(p.Nonce)
+		return
+	}
+	e := *p.Embed
+	e.Buttons = append(slices.Clip(e.Buttons), post.Ping(p.Nonce)...)
 	p.Embed = &e
 }
 

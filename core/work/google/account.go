@@ -144,6 +144,30 @@ func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
 	return fmt.Sprintf(textGoogleOpen, l.URL), err
 }
 
+// AddTask makes a task of words, the first line of which is its title. Somebody else's are
+// marked as such.
+func (a *Account) AddTask(ctx context.Context, words string, foreign bool) (string, error) {
+	s := a.o.Client.State()
+	if !s.May(Tasks) {
+		return "", fmt.Errorf(textTasksOff, s)
+	}
+	title, notes, _ := strings.Cut(strings.TrimSpace(words), "\n")
+	t := Task{Title: clean.Cut(clean.Line(title), 200), Notes: clean.Cut(clean.Text(words), 4000)}
+	switch {
+	case t.Title == "":
+		return "", errors.New(textNoTaskWords)
+	case foreign:
+		t.Notes = textForeignNotes + t.Notes
+	case notes == "" && t.Title == title:
+		t.Notes = ""
+	}
+	_, err := a.o.Client.Tasks.Add(ctx, a.o.Config().GoogleTaskList, t)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(textTaskAdded, t.Title), nil
+}
+
 // Redirected reports whether a message is the address that ends a login, and finishes that.
 // The address holds a secret and must not be kept.
 func (a *Account) Redirected(ctx context.Context, text string) bool {

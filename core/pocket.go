@@ -1,0 +1,197 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/label"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/google"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// pocket carries out the controls of cards, pings and messages.
+type pocket struct {
+	now      func() time.Time
+	snapshot func() Snapshot
+	do       func(context.Context, command.Value) (command.Outcome, error)
+	journal  *budget.Journal
+	book     *transcript.Chat
+	// writes are the reminders as somebody writes them whose words have a label.
+	writes func(policy.Writer) toolset.ReminderBook
+	google *google.Account
+}
+
+// press carries out a control, unless what it asks for is already so. ok is false if the
+// control is none of these.
+func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome, ok bool, err error) {
+	action, data, _ := post.ParseCustomID(c.ID)
+	switch action {
+	case post.CardMute, post.CardCapacity, post.CardRun:
+		out, err = p.card(ctx, action, data, c.Value)
+	case post.PingDone:
+		out.Message = textNoted
+	case post.PingUseless:
+		out, err = p.useless(data)
+	case post.PingLater:
+		out, err = p.later(ctx, data, c)
+	case post.RemindAbout:
+		out, err = p.about(ctx, data, c)
+	case post.TaskAbout:
+		out.Message, err = p.google.AddTask(ctx, clean.Text(c.Words), foreign(data))
+	default:
+		return out, false, nil
+	}
+	return out, true, err
+}
+
+// card carries out a control of the card of /status and returns the card as it is then.
+func (p pocket) card(ctx context.Context, action, data, value string) (out command.Outcome, err error) {
+	s := p.snapshot()
+	switch action {
+	case post.CardMute:
+		out, err = p.mute(ctx, &s, data)
+	case post.CardCapacity:
+		out, err = p.capacity(ctx, &s, data)
+	default:
+		out, err = p.run(ctx, &s, value)
+	}
+	if err != nil {
+		return out, err
+	}
+	s = p.snapshot()
+	out.Card = s.Card()
+	return out, nil
+}
+
+// run starts a task, unless a run of it is waiting or under way.
+func (p pocket) run(ctx context.Context, s *Snapshot, id string) (command.Outcome, error) {
+	for _, v := range s.Forks {
+		if v.TaskID == id && v.Live() {
+			return command.Outcome{Message: fmt.Sprintf(textRunsAlready, clean.Cut(clean.Line(v.Title), 60))}, nil
+		}
+	}
+	return p.do(ctx, command.FireNow{ID: clean.Cut(clean.Line(id), 60)})
+}
+
+func (p pocket) mute(ctx context.Context, s *Snapshot, data string) (command.Outcome, error) {
+	switch {
+	case data == post.MuteOff:
+		return p.do(ctx, command.MuteUntil{})
+	case data != post.MuteHour:
+		return command.Outcome{}, errors.New(textUnknownCard)
+	case !s.Budget.Muted.IsZero():
+		return command.Outcome{Message: s.MutedText()}, nil
+	}
+	return p.do(ctx, command.MuteUntil{Until: s.At.Add(muteFor)})
+}
+
+func (p pocket) capacity(ctx context.Context, s *Snapshot, data string) (command.Outcome, error) {
+	want, err := strconv.Atoi(data)
+	have := s.Budget.State.Capacity
+	switch {
+	case err != nil:
+		return command.Outcome{}, errors.New(textUnknownCard)
+	case want == have:
+		return command.Outcome{Message: fmt.Sprintf(textCapacityThere, have)}, nil
+	case want != have+1:
+		return command.Outcome{}, fmt.Errorf(textCapacityMoved, have)
+	}
+	return p.do(ctx, command.SetBudget{Capacity: &want})
+}
+
+// useless writes down that a ping was not worth it: the agent sees how many were not.
+func (p pocket) useless(id string) (command.Outcome, error) {
+	_, ok, err := p.journal.Useless(id, p.now())
+	switch {
+	case err != nil:
+		return command.Outcome{}, err
+	case !ok:
+		return command.Outcome{}, errors.New(textNoPing)
+	}
+	return command.Outcome{Message: textNotUseful}, nil
+}
+
+// later makes a reminder of a ping.
+func (p pocket) later(ctx context.Context, id string, c command.Click) (command.Outcome, error) {
+	ping, ok := p.journal.Ping(id)
+	if !ok {
+		return command.Outcome{}, errors.New(textNoPing)
+	}
+	words, from := ping.Text, label.From(textFromPing) // an unknown message may say anything
+	for _, e := range p.book.Entries() {
+		if c.Message != "" && e.Is(c.Message) {
+			from = e.Label
+			if words = e.Text; e.Embed != nil {
+				words = strings.TrimSpace(words + "\n" + e.Embed.Title + "\n" + e.Embed.Description)
+			}
+		}
+	}
+	return p.remind(ctx, reminder{key: id, when: c.Value, title: ping.Title, words: words, from: from})
+}
+
+// about makes a reminder of a message. The words of another person keep their label.
+func (p pocket) about(ctx context.Context, key string, c command.Click) (command.Outcome, error) {
+	r := reminder{key: key, when: c.Value, title: c.Words, words: c.Words}
+	if foreign(key) {
+		r.from = label.From(textFromMessage)
+	}
+	return p.remind(ctx, r)
+}
+
+// foreign reports whether the key of a message says that somebody else wrote it.
+func foreign(key string) bool { return !strings.HasPrefix(key, post.Own) }
+
+// reminder is what a control makes.
+type reminder struct {
+	key   string // the same key makes it once
+	when  string // empty is in an hour
+	title string
+	words string
+	from  label.Label
+}
+
+// remind makes a reminder, unless it is there already: a form may be sent twice.
+func (p pocket) remind(ctx context.Context, r reminder) (command.Outcome, error) {
+	now := p.now()
+	at := now.Add(muteFor)
+	if r.when != "" {
+		var ok bool
+		if at, ok = command.ReadMoment(r.when, now); !ok {
+			return command.Outcome{}, fmt.Errorf(command.TextNoMoment, clean.Cut(r.when, 60))
+		}
+	}
+	if r.words = strings.TrimSpace(r.words); r.words == "" {
+		return command.Outcome{}, errors.New(textNoWords)
+	}
+	if !at.After(now) {
+		return command.Outcome{}, fmt.Errorf(textPassed, cron.DayClock(at, now))
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(r.key)) // never fails
+	id := fmt.Sprintf("%08x", sum.Sum32())
+	writes := p.writes(policy.Writer{Kind: textTheUser, Label: r.from})
+	have := writes.List()
+	if i := slices.IndexFunc(have, func(h routines.Reminder) bool { return h.ID == id }); i >= 0 {
+		return command.Outcome{Message: fmt.Sprintf(textRemindsAlready, cron.DayClock(have[i].RunAt.In(now.Location()), now))}, nil
+	}
+	title, _, _ := strings.Cut(strings.TrimSpace(r.title), "\n")
+	_, err := writes.Add(ctx, routines.Reminder{RunAt: at.Truncate(time.Second), Task: routines.Task{
+		ID: id, Description: clean.Cut(clean.Line(title), 60), Body: fmt.Sprintf(textRemindOf, clean.Text(r.words)),
+		Background: true, Thinking: true, Mode: routines.OnPing, AllowPing: true,
+	}})
+	return command.Outcome{Message: fmt.Sprintf(textReminds, cron.DayClock(at, now))}, err
+}

@@ -1,0 +1,59 @@
+package core
+
+import (
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/command"
+	"ollimbot/routines/cron"
+)
+
+// mostSuggestions is how many Suggest returns: what fits into Discord's list.
+const mostSuggestions = 25
+
+// suggestedTimes are offered for a time while nothing that is one has been typed.
+var suggestedTimes = []string{
+	"20 minutes", "1 hour", "3 hours", "18:00", "this evening", "tomorrow 9:00", "tomorrow evening", "monday 9:00", "friday noon",
+}
+
+// Suggest lists times or titles for what is typed into a field of /remind. It looks only at
+// what is in memory.
+func (b *Bot) Suggest(name, option, typed string) []string {
+	if name != "remind" {
+		return nil
+	}
+	if option == "when" {
+		return suggestTimes(typed, b.now())
+	}
+	var list []string
+	if typed = strings.TrimSpace(typed); typed != "" {
+		list = append(list, typed)
+	}
+	set := b.index.Set()
+	var titles []string
+	for _, r := range set.RemindersByTime() {
+		titles = append(titles, r.Title())
+	}
+	for _, r := range set.Routines {
+		titles = append(titles, r.Title())
+	}
+	return append(list, matching(titles, typed)...)
+}
+
+func suggestTimes(typed string, now time.Time) []string {
+	if at, ok := command.ReadMoment(typed, now); ok && at.After(now) {
+		return append([]string{typed}, cron.DayClock(at, now))
+	}
+	return matching(suggestedTimes, typed)
+}
+
+// matching are the texts that contain what is typed, in any case.
+func matching(list []string, typed string) (out []string) {
+	for _, s := range list {
+		if s = clean.Line(s); strings.Contains(strings.ToLower(s), strings.ToLower(typed)) && len(out) < mostSuggestions {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package post
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Select is a menu of an embed, of which one choice can be made. Action is a button's, and
+// its value is the choice.
+type Select struct {
+	Action  string   `json:"action"`
+	Hint    string   `json:"hint,omitempty"` // what it shows while nothing is chosen
+	Choices []Choice `json:"choices"`
+}
+
+// Choice is a line of a menu.
+type Choice struct {
+	Label  string `json:"label"`
+	Value  string `json:"value"`
+	About  string `json:"about,omitempty"`
+	Chosen bool   `json:"chosen,omitempty"`
+}
+
+// CustomID is the ID under which a surface sends the menu.
+func (s Select) CustomID() (string, error) { return Button{Action: s.Action}.CustomID(nil) }
+
+// Form is a window with fields, which a surface that can opens instead of pressing a button.
+// Filled in, it presses Action with the fields as values.
+type Form struct {
+	Title, Action string
+	Fields        []Input
+}
+
+// CustomID is the ID under which a surface sends the form.
+func (f Form) CustomID() (string, error) { return Button{Action: f.Action}.CustomID(nil) }
+
+// Input is a field of a form.
+type Input struct {
+	Name, Label, Hint string
+	Value             string // that it has at first
+	Long              bool   // of several lines
+}
+
+// The fields of the forms.
+const (
+	FieldWhen  = "when"
+	FieldWhat  = "what"
+	FieldValue = "value"
+)
+
+// FormOf is the form that a button opens. Everything it needs is in the button's action, so
+// it is there at once, also after a restart.
+func FormOf(action, data string) (Form, bool) {
+	when := Input{Name: FieldWhen, Label: textWhen, Hint: textWhenHint, Value: textInAnHour}
+	switch action {
+	case RemindLater, PingLater:
+		return Form{Title: textLater, Action: action + ":" + data, Fields: []Input{when}}, true
+	case ConfigType:
+		f := Input{Name: FieldValue, Label: data}
+		return Form{Title: cmp.Or(data, textSetting), Action: action + ":" + data, Fields: []Input{f}}, true
+	}
+	return Form{}, false
+}
+
+// About is the form of a reminder about a message. key tells one opening of it from another.
+func About(key, words, hint string) Form {
+	return Form{Title: textAbout, Action: fmt.Sprintf("%s:%s", RemindAbout, key), Fields: []Input{
+		{Name: FieldWhen, Label: textWhen, Hint: textWhenHint, Value: textInAnHour},
+		{Name: FieldWhat, Label: textWhat, Hint: hint, Value: words, Long: true},
+	}}
+}
+
+// Ping are the buttons of a ping; its id is that of the attempt in the journal.
+func Ping(id string) []Button {
+	return []Button{
+		{Label: "Done", Style: "success", Action: PingDone + ":" + id},
+		{Label: "Later", Style: "secondary", Action: PingLater + ":" + id},
+		NotUseful(id),
+	}
+}
+
+// OfPing reports whether the action is that of a ping's button, which works once.
+func OfPing(action string) bool {
+	return action == PingDone || action == PingLater || action == PingUseless
+}
+
+// NotUseful is the button that says that a ping was not worth the interruption.
+func NotUseful(id string) Button {
+	return Button{Label: "Not useful", Style: "secondary", Action: PingUseless + ":" + id}
+}
+
+// The actions of the buttons of a ping; their data is its id in the journal.
+const (
+	PingDone    = "ping_done"
+	PingLater   = "ping_later"
+	PingUseless = "ping_useless"
+)
+
+// The actions of the menus and forms about settings, models, runs and reminders. The value
+// of a menu is what was chosen.
+const (
+	CardRun     = "card_run"     // a task's ID
+	ConfigGroup = "config_group" // its data is the number of the group
+	ConfigTo    = "config_to"    // its data is the key
+	ConfigType  = "config_type"  // its data is the key
+	ConfigSure  = "config_sure"  // its data is the key and the value
+	ConfigAll   = "config_all"
+	ModelTo     = "model_to"
+	RemindAbout = "remind_about"
+	TaskAbout   = "task_about"
+)
+
+// Own and Foreign begin the data of RemindAbout and TaskAbout: whether the words are the
+// user's own.
+const (
+	Own     = "own."
+	Foreign = "foreign."
+)
+
+const (
+	textLater    = "Later"
+	textSetting  = "Setting"
+	textAbout    = "Remind me about this"
+	textWhen     = "When?"
+	textWhat     = "What about?"
+	textWhenHint = "20 minutes, 18:30, tomorrow 9am, friday noon"
+	textInAnHour = "1 hour"
+)
