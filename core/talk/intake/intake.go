@@ -147,7 +147,7 @@ func until(typed string, now time.Time) (time.Time, error) {
 func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, error) {
 	action, id, _ := post.ParseCustomID(c.ID)
 	if action == post.PingUseless { // the opposite of an answer
-		d.o.Present.Here(d.now())
+		d.o.Present.UserActive(d.now())
 	} else {
 		d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})
 	}
