@@ -283,9 +283,9 @@ func callTo(what, rule, of, token string) *call {
 // another.
 func (c *Client) Answer(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m *Message) error {
 	if m == nil {
-		return c.answer(ctx, i, kind, nil)
+		return answer(ctx, c, i, kind, nil)
 	}
-	return c.answer(ctx, i, kind, m.fresh())
+	return answer(ctx, c, i, kind, m.fresh())
 }
 
 // Modal is a window with fields.
@@ -297,22 +297,22 @@ type Modal struct {
 
 // Open opens a window, as the first answer to an interaction: Discord takes none later.
 func (c *Client) Open(ctx context.Context, i *discordgo.Interaction, m Modal) error {
-	return c.answer(ctx, i, discordgo.InteractionResponseModal, m)
+	return answer(ctx, c, i, discordgo.InteractionResponseModal, m)
 }
 
 // Suggest answers what is typed into a field with what could be chosen.
 func (c *Client) Suggest(ctx context.Context, i *discordgo.Interaction, list []*discordgo.ApplicationCommandOptionChoice) error {
 	data := map[string]any{"choices": append([]*discordgo.ApplicationCommandOptionChoice{}, list...)} // never null
-	return c.answer(ctx, i, discordgo.InteractionApplicationCommandAutocompleteResult, data)
+	return answer(ctx, c, i, discordgo.InteractionApplicationCommandAutocompleteResult, data)
 }
 
-func (c *Client) answer(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data any) error {
+func answer(ctx context.Context, c *Client, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data any) error {
 	k := callTo("answer the interaction", "POST /interactions/{}/{}/callback", i.ID, i.Token)
-	answer := struct {
+	said := struct {
 		Type discordgo.InteractionResponseType `json:"type"`
 		Data any                               `json:"data,omitempty"`
 	}{Type: kind, Data: data}
-	k.fill(answer, nil)
+	k.fill(said, nil)
 	k.again, k.done = true, discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
 	return c.do(ctx, k)
 }
