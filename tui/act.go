@@ -262,7 +262,7 @@ func (r *root) edit(e pane.Edit) tea.Cmd {
 		r.o.Remote.OnOpen(e.File)
 	}
 	argv := editorArgs(r.terminal.programs, file, e)
-	return handOver(argv, func(err error) {
+	return r.handOver(argv, func(err error) {
 		if err != nil {
 			r.say(notice.Alert, editorText(filepath.Base(argv[0]), err))
 		}

@@ -16,24 +16,21 @@ import (
 	"ollimbot/tui/pane"
 )
 
-// handOverMsg asks to run a program on the terminal. Then is called with how it ended,
+// handOverMsg runs a program on the terminal.
+type handOverMsg func()
+
+// handOver runs a program on the dashboard's terminal. Then is called with how it ended,
 // unless the dashboard ends first.
-type handOverMsg struct {
-	argv []string
-	then func(err error)
-}
-
-// lend runs the program on the dashboard's terminal.
-func (m handOverMsg) lend(r *root) {
-	err := r.terminal.lend(r.ctx, m.argv)
-	r.takeBack()
-	if r.ctx.Err() == nil {
-		m.then(err)
+func (r *root) handOver(argv []string, then func(err error)) tea.Cmd {
+	return func() tea.Msg {
+		return handOverMsg(func() {
+			err := r.terminal.lend(r.ctx, argv)
+			r.takeBack()
+			if r.ctx.Err() == nil {
+				then(err)
+			}
+		})
 	}
-}
-
-func handOver(argv []string, then func(err error)) tea.Cmd {
-	return func() tea.Msg { return handOverMsg{argv, then} }
 }
 
 // goTo ends the dashboard, or leaves it for the demo or the setup. It asks first if runs
@@ -50,7 +47,7 @@ func (r *root) goTo(where pane.Leave) tea.Cmd {
 func (r *root) exit(where pane.Leave) tea.Cmd {
 	switch where {
 	case pane.SetUp:
-		return handOver(r.o.Init, r.setUp)
+		return r.handOver(r.o.Init, r.setUp)
 	case pane.Demo:
 		r.o.Demo()
 	case pane.Stay, pane.Quit:

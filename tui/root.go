@@ -151,7 +151,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		}
 		return tea.Batch(msg(), r.replay()), atOnce
 	case handOverMsg:
-		msg.lend(r)
+		msg()
 		return nil, atOnce
 	case keyboard.GarbledMsg:
 		r.say(notice.Warn, textGarbled)

@@ -41,7 +41,7 @@ func editTask(file command.TaskFile) *editing {
 	e.Make = e.command
 	routine := file.Kind == routines.KindRoutine
 	e.when()
-	e.text("description", fieldTitle, func(f command.TaskFile) string { return f.Description })
+	e.add(editLine{"description", Text(fieldTitle, file.Description, nil), func(f command.TaskFile) string { return f.Description }, textOrNone})
 	e.prompt()
 	e.choice("allow-ping", fieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
 	if routine {
@@ -110,11 +110,6 @@ func (e *editing) prompt() {
 		field = Choice(fieldPrompt, long, long)
 	}
 	e.add(editLine{field: field, show: show})
-}
-
-// text adds a field of one line. An empty text removes the key.
-func (e *editing) text(key, label string, show func(command.TaskFile) string) {
-	e.add(editLine{key, Text(label, show(e.file), nil), show, textOrNone})
 }
 
 // textOrNone is the file's value for a text: nil if it is empty or the default.

@@ -126,25 +126,28 @@ func checkMoment(c pane.Context, text string) (note string, ok bool) {
 // now is the snapshot's moment in the bot's zone.
 func now(c pane.Context) time.Time { return c.Snap.Local(c.Snap.At) }
 
+// number reads a whole number of the budget; wrong is the error for a text that is none.
+func number(text, wrong string, validate func(n *int) error) (*int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return nil, errors.New(wrong)
+	}
+	return &n, validate(&n)
+}
+
 // NewBudget is the form of the budget's exact numbers, with their effect.
 func NewBudget(c pane.Context) *Form {
 	state := c.Snap.Budget.State
-	number := func(label, wrong string, value int, validate func(n *int) error) *Field {
+	field := func(label, wrong string, value int, validate func(n *int) error) *Field {
 		f := Text(label, strconv.Itoa(value), func(_ pane.Context, text string) (string, bool) {
-			n, err := strconv.Atoi(strings.TrimSpace(text))
-			if err != nil {
-				return wrong, false
-			}
-			if err := validate(&n); err != nil {
-				return err.Error(), false
-			}
-			return "", true
+			_, err := number(text, wrong, validate)
+			return reason(err), err == nil
 		})
 		f.Selected = true
 		return f
 	}
-	capacity := number("Capacity", textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
-	refill := number("Refill (min)", textNoMinutes, state.RefillRateMinutes, func(n *int) error { return budget.Validate(nil, n) })
+	capacity := field("Capacity", textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
+	refill := field("Refill (min)", textNoMinutes, state.RefillRateMinutes, func(n *int) error { return budget.Validate(nil, n) })
 	value := func(f *Field) *int {
 		n, _ := strconv.Atoi(strings.TrimSpace(f.Text()))
 		return &n

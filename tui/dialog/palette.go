@@ -291,13 +291,10 @@ type verb struct {
 
 // verbs are the commands with an argument that is no run.
 func verbs(found []Found) []verb {
-	number := func(wrong string, validate func(n *int) error, of func(n *int) command.Value) func(pane.Context, string) (pane.Answer, error) {
+	budgetOf := func(wrong string, validate func(n *int) error, of func(n *int) command.Value) func(pane.Context, string) (pane.Answer, error) {
 		return func(_ pane.Context, arg string) (pane.Answer, error) {
-			n, err := strconv.Atoi(arg)
-			if err != nil {
-				return pane.Answer{}, errors.New(wrong)
-			}
-			return pane.Answer{Do: of(&n)}, validate(&n)
+			n, err := number(arg, wrong, validate)
+			return pane.Answer{Do: of(n)}, err
 		}
 	}
 	look := func(name string) func(pane.Context, string) (pane.Answer, error) {
@@ -310,9 +307,9 @@ func verbs(found []Found) []verb {
 		keys = append(keys, f.Key)
 	}
 	return []verb{
-		{"capacity", "NUMBER", textSetsCapacity, nil, number(textNoCapacity, func(n *int) error { return budget.Validate(n, nil) },
+		{"capacity", "NUMBER", textSetsCapacity, nil, budgetOf(textNoCapacity, func(n *int) error { return budget.Validate(n, nil) },
 			func(n *int) command.Value { return command.SetBudget{Capacity: n} })},
-		{"refill", "MINUTES", textSetsRefill, nil, number(textNoMinutes, func(n *int) error { return budget.Validate(nil, n) },
+		{"refill", "MINUTES", textSetsRefill, nil, budgetOf(textNoMinutes, func(n *int) error { return budget.Validate(nil, n) },
 			func(n *int) command.Value { return command.SetBudget{RefillMinutes: n} })},
 		{"mute", "TIME", textSetsMute, nil, muteFor},
 		{"theme", "NAME", textSetsLook, settings.Choices["theme"], look("theme")},

@@ -123,15 +123,6 @@ func (k *book) run() string {
 	return ""
 }
 
-// first is the id of the first row, "" for none.
-func (k *book) first() string {
-	if k.Shown() == 0 {
-		return ""
-	}
-	r, _ := k.Nth(0)
-	return r.id
-}
-
 // choose selects a run and reports whether it is shown.
 func (k *book) choose(id string) bool { return k.Select(func(r *row) bool { return r.id == id }) }
 

@@ -104,8 +104,9 @@ func (p *Pane) Sync(c pane.Context) {
 	if !there && p.run != p.wanted {
 		p.run = ""
 	}
-	if newest := cmp.Or(p.newest(), p.book.first()); !p.chosen && !p.reading() && newest != "" {
-		p.run = newest
+	if !p.chosen && !p.reading() && p.book.Shown() > 0 {
+		first, _ := p.book.Nth(0)
+		p.run = cmp.Or(p.newest(), first.id)
 	}
 	if !p.book.choose(p.run) && p.wanted == "" { // it is filtered out
 		p.run = cmp.Or(p.book.run(), p.run)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -219,14 +218,6 @@ func (i item) edit(s *core.Snapshot) routines.Proposal {
 		return i.problem.Proposed
 	}
 	return i.of(s).Proposed
-}
-
-// state names the view next to the title.
-func (v view) state(s *core.Snapshot) string {
-	if v == every {
-		return textAllView + strconv.Itoa(len(s.Schedule.Tasks))
-	}
-	return s.Schedule.Window
 }
 
 // same reports whether an item is a newer state of another.

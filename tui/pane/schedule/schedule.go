@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"ollimbot/core"
@@ -45,7 +46,10 @@ func New() *Pane {
 
 // State implements pane.Pane. The view is first, because problems are in the list too.
 func (p *Pane) State(c pane.Context) string {
-	state := p.view.state(c.Snap)
+	state := c.Snap.Schedule.Window
+	if p.view == every {
+		state = textAllView + strconv.Itoa(len(c.Snap.Schedule.Tasks))
+	}
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
 		state += " · " + problemCount(problems)
 	}
