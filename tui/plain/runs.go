@@ -39,17 +39,11 @@ func (c *console) runThing(f fork.View) thing {
 
 // runs are the running, waiting and newest runs, and those of the last list.
 func (c *console) runs() []fork.View {
-	all := slices.Clone(c.snap.Forks)
-	known := map[string]bool{}
-	for _, f := range all {
-		known[f.ID] = true
+	current := map[string]bool{}
+	for _, f := range c.snap.Forks {
+		current[f.ID] = true
 	}
-	for _, f := range c.listed {
-		if !known[f.ID] {
-			all = append(all, f)
-		}
-	}
-	return all
+	return slices.Concat(c.snap.Forks, slices.DeleteFunc(slices.Clone(c.listed), func(f fork.View) bool { return current[f.ID] }))
 }
 
 // storedRuns is how many of the runs in the ledger are read, filtered where there is a filter.

@@ -206,19 +206,11 @@ func waitingFiles(c *console) (all []waiting) {
 
 // findWaiting finds one among them, and prints what an edit would change.
 func findWaiting(c *console, r request, all []waiting) (w waiting, ok bool) {
-	things := make([]thing, len(all))
-	for i, w := range all {
-		things[i] = w.thing
-	}
-	t, ok := c.find(r, allTasks.or(textNothingWaits), things)
-	if !ok {
-		return w, false
-	}
-	w = all[slices.IndexFunc(all, func(w waiting) bool { return w.id == t.id })]
-	if w.edit.Version != "" {
+	w, ok = pick(c.finder, r, allTasks.or(textNothingWaits), all, func(w waiting) thing { return w.thing })
+	if ok && w.edit.Version != "" {
 		c.answer(dialog.ReviewText(w.edit))
 	}
-	return w, true
+	return w, ok
 }
 
 // grant approves a task, a skill or a webhook, or an edit, after a question that says what it

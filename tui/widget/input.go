@@ -95,10 +95,6 @@ func cleaned(s string) string {
 	return strings.ReplaceAll(clean.Text(s), "\ufffd", "?")
 }
 
-// runes is how many code points a key must move or delete for one character: the editor
-// counts code points.
-func runes(character string) int { return utf8.RuneCountInString(character) }
-
 func firstCharacter(s string) string {
 	g := displaywidth.StringGraphemes(s)
 	if !g.Next() {
@@ -205,16 +201,16 @@ func (a *Area) Update(msg tea.Msg) bool {
 func (a *Area) press(msg tea.KeyPressMsg) bool {
 	k := a.editor().KeyMap
 	before, after := a.Around()
-	n := 1
+	n := 1 // how often the editor gets the key: it counts code points, not characters
 	switch {
 	case key.Matches(msg, k.CharacterBackward, k.DeleteCharacterBackward):
-		n = runes(lastCharacter(before))
+		n = utf8.RuneCountInString(lastCharacter(before))
 	case key.Matches(msg, k.CharacterForward):
-		n = runes(firstCharacter(after))
+		n = utf8.RuneCountInString(firstCharacter(after))
 	case key.Matches(msg, k.DeleteCharacterForward):
 		// textarea 2.2.1 appends the next line when the last letter of a line is
 		// deleted: move over the character, then delete backwards.
-		n = runes(firstCharacter(after))
+		n = utf8.RuneCountInString(firstCharacter(after))
 		for range n {
 			a.update(tea.KeyPressMsg{Code: tea.KeyRight})
 		}
