@@ -140,7 +140,7 @@ func something(s string) string {
 // paragraphs cleans a text of several lines. Models often write a line break as the escape
 // \n.
 func paragraphs(s string) string {
-	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
+	return strings.TrimSpace(Markdown(clean.Text(strings.ReplaceAll(s, `\n`, "\n")), false))
 }
 
 // plainTitle removes emoji and the space after each from a title: Discord shows them larger

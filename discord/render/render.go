@@ -62,7 +62,7 @@ func Post(p post.Post) rest.Message {
 
 // content is the text of a post with its marks.
 func content(p post.Post) string {
-	text := strings.TrimSpace(Fences(clean.Text(p.Text)))
+	text := strings.TrimSpace(Markdown(clean.Text(p.Text), false))
 	if text == "" {
 		return ""
 	}

@@ -22,16 +22,25 @@ const (
 )
 
 // Part is a part of a split text. Text is taken from it; Open and Close are added where a
-// code block is cut, so that both parts look like one.
+// code block or a style such as bold is cut, so that both parts look like one.
 type Part struct{ Open, Text, Close string }
 
-// String is the part as it is sent.
-func (p Part) String() string { return p.Open + p.Text + p.Close }
+// String is the part as it is sent. A style is closed right after its last word.
+func (p Part) String() string {
+	said := p.Text
+	if !p.cutsBlock() {
+		said = strings.TrimRight(said, " \n")
+	}
+	return p.Open + said + p.Close + p.Text[len(said):]
+}
+
+// cutsBlock reports whether Close ends a code block.
+func (p Part) cutsBlock() bool { return strings.HasSuffix(p.Close, fence) }
 
 // Split splits a text into parts of at most limit UTF-16 units: after the last line break
 // among the last 200 of a part, else after the last space there, else at the limit. The
 // separator stays with the earlier part. A code block that is cut is closed and reopened
-// with its language. Without these additions the parts are the text; none is empty.
+// with its language, and so are bold and other styles. Without these additions the parts are the text; none is empty.
 func Split(text string, limit int) []string {
 	var out []string
 	for _, p := range Parts(text, limit) {
@@ -52,17 +61,49 @@ func Parts(text string, limit int) []Part {
 
 func parts(text string, limit int, code []block) []Part {
 	var out []Part
+	style := ""
 	for at := 0; at < len(text); {
-		open := reopened(code, at)
-		room := limit - len(open) // fences and languages are ASCII
+		open := style + reopened(code, at)
+		room := limit - len(open) // fences, languages and styles are ASCII
 		if fits(text[at:], room) {
 			return append(out, Part{Open: open, Text: text[at:]})
 		}
 		cut, end := cutAt(text, code, at, room)
+		style = ""
+		if end == "" && limit >= leastBlock {
+			cut, end, style = cutStyle(text, code, at, room)
+		}
 		out = append(out, Part{Open: open, Text: text[at:cut], Close: end})
 		at = cut
 	}
 	return out
+}
+
+// maxStyles is how many bytes of marks are closed at a cut.
+const maxStyles = 8
+
+// cutStyle is cutAt outside of a code block, with the marks that are closed there and opened
+// in the next part.
+func cutStyle(text string, code []block, at, room int) (cut int, closed, opened string) {
+	for reserve := 0; reserve <= maxStyles; reserve = max(reserve+1, len(closed)) {
+		cut, _ = cutAt(text, code, at, room-reserve)
+		if within(code, cut) != nil {
+			return cut, "", "" // with less room it ends a block's beginning
+		}
+		from := 0
+		if i := sort.Search(len(code), func(i int) bool { return code[i].after > cut }); i > 0 {
+			from = code[i-1].after
+		}
+		moved, stack := styled(text, max(from, at-lookBack), cut)
+		if moved <= at || within(code, moved) != nil {
+			return cut, "", ""
+		}
+		closed, opened = reversed(stack), strings.Join(stack, "")
+		if closed == "" || fits(text[at:moved], room-len(closed)) && !blank(text[at:moved]) {
+			return moved, closed, opened
+		}
+	}
+	return cut, "", ""
 }
 
 // cutAt returns where the part that starts at a place ends, and what closes it.
@@ -244,7 +285,7 @@ func cutBlock(s string, n int) string {
 		return s
 	}
 	p := Parts(s, n-1)[0]
-	if p.Close != "" {
+	if p.cutsBlock() {
 		p.Close = "\n" + fence // its line breaks were trimmed
 	}
 	return p.Open + strings.TrimRight(p.Text, " \n") + ellipsis + p.Close

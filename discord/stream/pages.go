@@ -72,7 +72,7 @@ func pagesOf(s sketch, layouts []*layout) ([]page, []*layout) {
 			out = append(out, page{text: section.text, section: i, note: true})
 			continue
 		}
-		layouts[i].set(render.Fences(section.text))
+		layouts[i].set(render.Markdown(section.text, !s.ended && i == len(s.sections)-1))
 		for k, p := range layouts[i].parts {
 			if !blank(p.Text) { // Discord refuses empty messages and trims others
 				out = append(out, page{text: strings.TrimSpace(p.String()), section: i, part: k})
