@@ -258,6 +258,14 @@ func (n Names) Name(id ID) string {
 	return nameInFile
 }
 
+// Say is a sentence about a key, which the format names; none where the row has no key.
+func (n Names) Say(id ID, format string) []string {
+	if key := n.Key(id); key != "" {
+		return []string{fmt.Sprintf(format, key)}
+	}
+	return nil
+}
+
 // Opening is Name at the beginning of a sentence. A key stays as it is typed.
 func (n Names) Opening(id ID) string {
 	name := n.Name(id)

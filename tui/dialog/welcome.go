@@ -1,7 +1,7 @@
 package dialog
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"ollimbot/core/base/clean"
@@ -83,13 +83,8 @@ const connectColumn = 4
 // lookAround is the answer that closes the welcome: it names the keys to write and to
 // reopen the welcome.
 func lookAround(c pane.Context) string {
-	names, then := c.Names(action.Chat), []string(nil)
-	if key := names.Key(action.ChatWrite); key != "" {
-		then = append(then, fmt.Sprintf(textAroundWrite, key))
-	}
-	if key := names.Key(action.Palette); key != "" {
-		then = append(then, fmt.Sprintf(textAroundBack, key))
-	}
+	names := c.Names(action.Chat)
+	then := slices.Concat(names.Say(action.ChatWrite, textAroundWrite), names.Say(action.Palette, textAroundBack))
 	if len(then) == 0 {
 		return textAround
 	}

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ollimbot/core/base/words"
@@ -66,14 +67,6 @@ const (
 
 // textSearchKeys are the keys of a search that was entered.
 func textSearchKeys(n action.Names) string {
-	out := ""
-	for _, k := range []struct {
-		id   action.ID
-		word string
-	}{{action.TailNext, " next"}, {action.TailPrevious, " previous"}} {
-		if key := n.Key(k.id); key != "" {
-			out += key + k.word + " · "
-		}
-	}
-	return out + "esc ends"
+	keys := slices.Concat(n.Say(action.TailNext, "%s next"), n.Say(action.TailPrevious, "%s previous"), []string{"esc ends"})
+	return strings.Join(keys, " · ")
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 
 	"ollimbot/core"
@@ -74,15 +75,7 @@ func textAnswers(a policy.Approval, n action.Names) string {
 
 // textAsks has the ways out that have a key, and else where they are.
 func textAsks(n action.Names) string {
-	var ways []string
-	for _, k := range []struct {
-		id   action.ID
-		word string
-	}{{action.ForkSave, " yes"}, {action.ForkReport, " report"}, {action.ForkExit, " exit"}} {
-		if key := n.Key(k.id); key != "" {
-			ways = append(ways, key+k.word)
-		}
-	}
+	ways := slices.Concat(n.Say(action.ForkSave, "%s yes"), n.Say(action.ForkReport, "%s report"), n.Say(action.ForkExit, "%s exit"))
 	if len(ways) == 0 {
 		ways = append(ways, n.Name(action.ForkSave))
 	}

@@ -249,7 +249,7 @@ func rowOf(c pane.Context, about config.Setting) *setting {
 
 // Described is a setting in words, for places without a screen.
 type Described struct {
-	config.Line
+	*setting
 	Takes string // what can be set, in a sentence
 }
 
@@ -260,22 +260,13 @@ func Describe(c pane.Context) (list []Described) {
 		if s.Closed {
 			takes = fmt.Sprintf("One of %s.", strings.Join(s.Choices, ", "))
 		}
-		list = append(list, Described{s.Line, takes})
+		list = append(list, Described{s, takes})
 	}
 	return list
 }
 
 // Set is the command that gives a setting a value, or why it cannot have it.
-func (t Described) Set(value string) (command.Value, error) {
-	s := setting{Line: t.Line}
-	switch {
-	case strings.HasPrefix(t.Key, lookKeys):
-		return setLook(&s, value)
-	case strings.HasPrefix(t.Key, budgetKeys):
-		return setBudget(&s, value)
-	}
-	return setConfig(&s, value)
-}
+func (t Described) Set(value string) (command.Value, error) { return t.set(t.setting, value) }
 
 // Find lists the settings for the search of the palette.
 func Find(c pane.Context) (list []dialog.Found) {
