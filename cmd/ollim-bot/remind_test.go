@@ -26,7 +26,7 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 	}
 	w.start()
 	card := w.sees("Call the dentist.")
-	if len(card.Embeds) != 1 || !strings.Contains(card.Embeds[0].Footer.Text, "for the second time") || len(card.Buttons) != 3 {
+	if len(card.Embeds) != 1 || !strings.Contains(card.Embeds[0].Footer.Text, "for the second time") || len(card.Buttons) != 4 {
 		t.Fatalf("%+v", card)
 	}
 	w.holds("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
@@ -36,8 +36,10 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 	w.start()
 	w.fake.Wait(t, "the bot is back", func(s discordtest.State) bool { return len(s.Identifies) >= 2 && s.Up() })
 	for _, b := range card.Buttons {
-		if b.Label == "Later" {
-			w.fake.User().Click(card.ID, b.CustomID)
+		if b.Label == "Later…" {
+			press := w.fake.User().Click(card.ID, b.CustomID)
+			w.fake.Wait(t, "the question for a time", func(s discordtest.State) bool { return s.Interactions[0].Modal != nil })
+			w.fake.User().Submit(press.ID, discordtest.Field{Name: "when", Value: "1 hour"})
 		}
 	}
 	w.holds("reminders/dentist.md", func(s string) bool { return strings.Contains(s, "chain-depth: 0") })
@@ -56,7 +58,7 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 	w.fake.User().Forge(card.ID, "act:"+post.RemindDone+":cccc0002")
 	w.fake.Wait(t, "the second press is answered", func(s discordtest.State) bool {
 		last := s.Interactions[len(s.Interactions)-1]
-		return last.Followups == 1 && len(s.Interactions) == 3
+		return last.Followups == 1 && len(s.Interactions) == 4
 	})
 	w.stop()
 }

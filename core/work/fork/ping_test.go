@@ -364,6 +364,19 @@ func TestAReminderThatRepeatsCanBeEndedFromItsPing(t *testing.T) {
 	})
 }
 
+func TestACardWithItsOwnDoneGetsNoSecondOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		r := h.run(task())
+		own := post.Button{Label: "done", Action: "agent:water them"}
+		r.tools.Embed(t.Context(), post.Embed{Title: "Plants", Description: "Water them?", Buttons: []post.Button{own}}, true)
+		want := append([]post.Button{own}, post.Ping(r.id + "-1")[1:]...)
+		if diff := cmp.Diff(want, h.sent()[0].Embed.Buttons); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -228,14 +229,19 @@ func (t *tools) untilDone(p *post.Post, reminder string) {
 	p.Embed = &e
 }
 
-// withButtons adds those of every ping, below the agent's own.
+// withButtons adds those of every ping, below the agent's own, without a second one of the same name.
 func withButtons(p *post.Post) {
 	if p.Embed == nil {
 		p.Buttons = post.Ping(p.Nonce)
 		return
 	}
 	e := *p.Embed
-	e.Buttons = append(slices.Clip(e.Buttons), post.Ping(p.Nonce)...)
+	own := slices.Clip(e.Buttons)
+	for _, b := range post.Ping(p.Nonce) {
+		if !slices.ContainsFunc(own, func(o post.Button) bool { return strings.EqualFold(o.Label, b.Label) }) {
+			e.Buttons = append(slices.Clip(e.Buttons), b)
+		}
+	}
 	p.Embed = &e
 }
 
