@@ -236,10 +236,11 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 // those left out that have their default.
 func FormatRoutine(r Routine) []byte {
 	out := []frontmatter.Entry{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}, {Key: "background", Value: unless(false, r.Background)}}
-	out = append(append(out, common(r.Task)...), frontmatter.Entry{Key: "missed", Value: nil})
+	out = append(out, common(r.Task)...)
 	if r.RunMissed {
-		out[len(out)-1].Value = "run"
+		out = append(out, frontmatter.Entry{Key: "missed", Value: "run"})
 	}
+	out = append(out, frontmatter.Entry{Key: "check", Value: unless("", r.Check)})
 	return frontmatter.Format(out, r.Body)
 }
 

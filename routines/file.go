@@ -115,6 +115,7 @@ func (p *File) Task() Task {
 		p.AddAt(Warning, f, msgMayWait)
 		t.MayWait = false
 	}
+	t.Check = p.check(t.Background)
 	if t.Allowed != nil && t.Disallowed != nil {
 		later := p.Field("allowed-tools")
 		if f := p.Field("disallowed-tools"); f.Line > later.Line {
@@ -369,7 +370,7 @@ var (
 		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
-		KindRoutine:  {"cron", "missed", "may-wait"},
+		KindRoutine:  {"cron", "missed", "may-wait", "check"},
 		KindReminder: {"run-at", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word"},
 		KindWebhook:  {"fields"},
 	}

@@ -57,6 +57,9 @@ type Task struct {
 	// MayWait is `may-wait: true` (ours): a run is one request without tools, which may be
 	// answered up to a day later at half the price.
 	MayWait bool
+	// Check is `check:` (ours): a command that decides before each fire whether there is
+	// anything to run for.
+	Check string
 	// Waits is why the task does not fire until its user says so; empty for all that
 	// may. An index tells it (Folder.JudgeBy), no file does.
 	Waits string
@@ -126,6 +129,9 @@ func (r *Reminder) Label() string {
 // nothing could be written down, as on a full disk. A reminder is kept then, and
 // tried again.
 var ErrUnrecorded = errors.New("the run could not be recorded")
+
+// ErrNothingNew is returned for a fire whose check found nothing to run for.
+var ErrNothingNew = errors.New("the check found nothing new")
 
 // ErrNoSpace is part of what the run of a task returns that failed because the disk is
 // full.

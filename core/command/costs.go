@@ -131,7 +131,7 @@ func (r *CostReport) sum(views []fork.View) {
 			}
 			return -1
 		})
-		if v.Live() || day == 0 {
+		if v.Live() || v.State == fork.NothingNew || day == 0 {
 			continue
 		}
 		i, known := place[task{v.Kind, v.TaskID}]

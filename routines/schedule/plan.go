@@ -58,11 +58,12 @@ const (
 	TagProposed  = "an edit waits"  // the text before it fires
 	tagRunning   = "running"
 	tagFailed    = "failed"
-	tagCutOff    = "cut off" // the program ended during the run
-	tagMissed    = "missed"  // the bot was not running
-	tagHeld      = "held"    // the task was paused or snoozed then
-	tagSkipped   = "skipped" // the run before it had not ended
-	tagOverdue   = "overdue" // a reminder that has not started
+	tagCutOff    = "cut off"     // the program ended during the run
+	tagMissed    = "missed"      // the bot was not running
+	tagHeld      = "held"        // the task was paused or snoozed then
+	tagNothing   = "nothing new" // its check found nothing to run for
+	tagSkipped   = "skipped"     // the run before it had not ended
+	tagOverdue   = "overdue"     // a reminder that has not started
 )
 
 // task is a routine or a reminder in force; one of the two is set.

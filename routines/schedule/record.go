@@ -40,6 +40,8 @@ const (
 	outcomeHeld    outcome = "held"
 	outcomeSkipped outcome = "skipped"
 	outcomeOverdue outcome = "overdue"
+	// outcomeNothing is the outcome of a fire whose check found nothing to run for.
+	outcomeNothing outcome = "nothing new"
 	// outcomeNone is the outcome of a fire from before its task existed.
 	outcomeNone outcome = "none"
 )
@@ -47,7 +49,7 @@ const (
 // ran reports whether there was a run.
 func (o outcome) ran() bool {
 	switch o {
-	case outcomeMissed, outcomeHeld, outcomeSkipped, outcomeOverdue, outcomeNone:
+	case outcomeMissed, outcomeHeld, outcomeSkipped, outcomeOverdue, outcomeNothing, outcomeNone:
 		return false
 	}
 	return true
@@ -57,6 +59,7 @@ func (o outcome) ran() bool {
 var tags = map[outcome]string{
 	outcomeRunning: tagRunning, outcomeFailed: tagFailed, outcomeCutOff: tagCutOff, outcomeMissed: tagMissed,
 	outcomeHeld: tagHeld, outcomeSkipped: tagSkipped, outcomeOverdue: tagOverdue,
+	outcomeNothing: tagNothing,
 }
 
 func (o outcome) tag() string {

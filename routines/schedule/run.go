@@ -45,6 +45,8 @@ func (r *runner) run(ctx context.Context, d Due) {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		e.outcome = outcomeCutOff
+	case errors.Is(err, routines.ErrNothingNew):
+		e.outcome = outcomeNothing
 	case err != nil:
 		e.outcome = outcomeFailed
 		r.log.Error("task failed", "kind", string(d.Kind), "task", k.id, "error", err)

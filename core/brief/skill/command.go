@@ -43,22 +43,10 @@ func (e expander) run(ctx context.Context, line string) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.each)
 	defer cancel()
-	stdout, stderr := &head{}, &head{}
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Dir, cmd.Env = e.dir, e.environment(os.Environ())
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, leftBehind
-	procgroup.Own(cmd)
-	if e.Sandbox != nil {
-		defer e.Sandbox(cmd)()
-	}
-	err = cmd.Run()
-	says := clean.FirstLine(string(stderr.data), maxSays)
+	stdout, says, err := e.perform(ctx, words)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return stdout.output()
-	case errors.Is(err, exec.ErrWaitDelay):
-		procgroup.Kill(cmd) // it went well, and left a child that still prints
 		return stdout.output()
 	case ctx.Err() != nil:
 		return fmt.Sprintf(textTimedOut, label)
@@ -70,6 +58,24 @@ func (e expander) run(ctx context.Context, line string) string {
 		return fmt.Sprintf(textNotFound, label)
 	}
 	return failed(noExec, label, clean.Line(store.Bare(err).Error()))
+}
+
+// perform runs a program to its end, with its children.
+func (e expander) perform(ctx context.Context, words []string) (stdout *head, says string, err error) {
+	stdout, stderr := &head{}, &head{}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Dir, cmd.Env = e.dir, e.environment(os.Environ())
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, leftBehind
+	procgroup.Own(cmd)
+	if e.Sandbox != nil {
+		defer e.Sandbox(cmd)()
+	}
+	err = cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		procgroup.Kill(cmd) // it went well, and left a child that still prints
+		err = nil
+	}
+	return stdout, clean.FirstLine(string(stderr.data), maxSays), err
 }
 
 // notFoundInside reports whether a sandbox says that a program does not exist: bubblewrap

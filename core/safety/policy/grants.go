@@ -44,6 +44,7 @@ type grants struct {
 	What     string   // "routine", "reminder", "webhook", "skill"
 	Tools    []string // patterns, those of its skills too
 	Commands []string // in its skills' texts, which run without asking
+	Check    string   // a command that runs before each fire
 	Trusts   bool     // it keeps its tools after reading untrusted text
 	Spends   bool     // it may exceed the user's spending caps
 	Outside  bool     // a webhook: anyone with the secret starts it
@@ -94,7 +95,7 @@ func isSkill(rel string) bool {
 // taskGrants returns what a task grants. A foreground task has the tools of the
 // conversation, regardless of its list.
 func taskGrants(t routines.Task, find Skills) grants {
-	g := grants{What: string(t.Kind), Trusts: t.TrustInput, Spends: t.Critical, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
+	g := grants{What: string(t.Kind), Check: t.Check, Trusts: t.TrustInput, Spends: t.Critical, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
 	if t.Background {
 		g.Tools = slices.Clone(t.Allowed)
 	}
@@ -134,6 +135,9 @@ func excessOf(w Writer, base []string, g grants) []string {
 		if c = strings.TrimSpace(c); !simple(c) || strings.Contains(c, "*") || !covers(have, "Bash("+c+")") {
 			out = append(out, fmt.Sprintf(excessCommand, clean.Cut(clean.Line(c), 80)))
 		}
+	}
+	if g.Check != "" {
+		out = append(out, fmt.Sprintf(excessCheck, clean.Cut(clean.Line(g.Check), 80)))
 	}
 	if g.Trusts {
 		out = append(out, excessTrust)
@@ -347,6 +351,7 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 const (
 	excessTool    = "use %s"
 	excessCommand = "run `%s`"
+	excessCheck   = "run `%s` before each fire"
 	excessTrust   = "write files and run commands after reading untrusted text"
 	excessSpends  = "exceed your spending caps"
 	excessOutside = "be started from outside"

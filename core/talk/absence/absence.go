@@ -177,7 +177,7 @@ func (r *Report) runs(d *store.Dir) error {
 			if v.Ended.Before(r.From) {
 				return nil
 			}
-			if seen[v.ID] || !r.covers(v.Ended) {
+			if seen[v.ID] || v.State == fork.NothingNew || !r.covers(v.Ended) {
 				continue
 			}
 			seen[v.ID] = true

@@ -112,6 +112,10 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	if !task.Background {
 		return d.inConversation(ctx, task, due)
 	}
+	verdict, err := d.check(ctx, due)
+	if err != nil {
+		return err
+	}
 	skills := d.o.Prompts.Skills.Load(task)
 	if d.o.Requests.takes(task) {
 		return d.o.Requests.handIn(ctx, due, skills)
@@ -123,7 +127,7 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		Label: d.o.Guard.TaskLabel(task).Via(string(task.Kind) + " " + task.ID), Trusted: d.o.Guard.Trusted(task),
 		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills) },
 	}
-	_, err := d.o.Runs.Do(ctx, job)
+	_, err = d.o.Runs.Do(ctx, checked(job, verdict))
 	return err
 }
 

@@ -54,20 +54,26 @@ func (s *Skills) Expand(ctx context.Context, skills []skill.Skill) []prompt.Skil
 	}
 	ctx, cancel := context.WithTimeout(ctx, skill.TotalTime)
 	defer cancel()
-	// A command in a skill may use the bot's own commands, as the agent may.
-	token := s.Control.Issue(s.Guard.Session(policy.Scope{
-		Kind: policy.Background, Session: "skill", Rules: policy.Rules{Allowed: []string{"Bash(ollim-bot *)"}},
-	}).Command(s.Commands))
-	defer token.Revoke()
-	how := skill.How{Zone: s.ZoneName, Env: token.Env()}
-	if s.Sandbox != nil {
-		how.Sandbox = s.Sandbox.Command
-	}
+	how, revoke := s.how()
+	defer revoke()
 	out := make([]prompt.Skill, 0, len(skills))
 	for _, one := range skills {
 		out = append(out, prompt.Skill{Name: one.Name, Body: skill.Expand(ctx, s.Dir, how, one.Body)})
 	}
 	return out
+}
+
+// how is what commands run in, until it is revoked. They may use the bot's own commands, as
+// the agent may.
+func (s *Skills) how() (how skill.How, revoke func()) {
+	token := s.Control.Issue(s.Guard.Session(policy.Scope{
+		Kind: policy.Background, Session: "skill", Rules: policy.Rules{Allowed: []string{"Bash(ollim-bot *)"}},
+	}).Command(s.Commands))
+	how = skill.How{Zone: s.ZoneName, Env: token.Env()}
+	if s.Sandbox != nil {
+		how.Sandbox = s.Sandbox.Command
+	}
+	return how, token.Revoke
 }
 
 // plainSkills are the texts with their commands unexpanded.

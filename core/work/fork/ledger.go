@@ -46,7 +46,7 @@ func (e entry) view() View {
 }
 
 // recorded are the states that a line may have.
-var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, NoReport}
+var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, NoReport, NothingNew}
 
 // Ledger is the newest n runs of the ledger, newest first, without a running
 // bot. A run that has no end line counts as running: the ledger cannot know whether its

@@ -74,6 +74,7 @@ func NewManager(o Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	past = slices.DeleteFunc(past, func(v View) bool { return v.State == NothingNew })
 	m.rates = Rates(past)
 	for i := range past {
 		past[i] = inZone(past[i], m.o.Zone)
@@ -289,6 +290,10 @@ func (m *Manager) archive(r *run) {
 // A run that has ended is added to the ledger.
 func (m *Manager) Put(v View) error {
 	v = inZone(v, m.o.Zone)
+	if v.State == NothingNew { // the ledger keeps it; among the runs it would push out those that did something
+		m.o.Changed()
+		return appendLedger(m.o.Dir, v)
+	}
 	m.mu.Lock()
 	past := slices.DeleteFunc(slices.Clone(m.past), func(p View) bool { return p.ID == v.ID })
 	m.past = slices.Insert(past, 0, v)

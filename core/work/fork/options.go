@@ -108,6 +108,8 @@ type Job struct {
 	// whatever it reads.
 	Label   label.Label
 	Trusted bool
+	// Note is the first line of the tail, "" for none.
+	Note string
 	// Ticket is the money set aside for the run; the caller that queues the job settles it.
 	Ticket money.Ticket
 }

@@ -118,6 +118,9 @@ func (r *run) begin(l Limits) {
 		v.State, v.Started, v.Timeout = Running, r.o.now(), l.Timeout
 		v.Model = cmp.Or(v.Model, l.Model)
 	})
+	if r.job.Note != "" {
+		r.status.line(tail.Note, r.job.Note)
+	}
 	if r.job.Label != "" {
 		r.note(r.job.Label)
 	}

@@ -20,6 +20,7 @@ const (
 	TimedOut    State = "timed out"
 	Stopped     State = "stopped"     // the user stopped it
 	Interrupted State = "interrupted" // the program ended under it
+	NothingNew  State = "nothing new" // its check found nothing to run for: no model was asked
 	NoReport    State = "no report"   // it ended and still owed its report
 )
 

@@ -1,0 +1,47 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+)
+
+// nothingNew is the exit status of a check that found nothing to run for.
+const nothingNew = 1
+
+// Verdict is what the check of a routine says.
+type Verdict struct {
+	Skip bool // there is nothing to run for
+	// Found is what it printed, cleaned and limited; only for a run.
+	Found string
+	// Failed is why it could not decide; then the routine runs.
+	Failed string
+}
+
+// Check runs the check of a routine, for at most eachTime: exit status 0 runs the routine, 1
+// does not. Any other end runs it too, because a broken check must not silence a routine.
+func Check(ctx context.Context, d *store.Dir, how How, line string) Verdict {
+	words, err := split(line)
+	if err != nil || len(words) == 0 || words[0] == "" {
+		return Verdict{Failed: fmt.Sprintf(textParseError, clean.Line(line))}
+	}
+	ctx, cancel := context.WithTimeout(ctx, eachTime)
+	defer cancel()
+	stdout, says, err := expander{How: how, dir: d.Root()}.perform(ctx, words)
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return Verdict{Found: stdout.output()}
+	case ctx.Err() != nil:
+		return Verdict{Failed: fmt.Sprintf(textTimedOut, clean.Line(line))}
+	case !errors.As(err, &exit):
+		return Verdict{Failed: failed(noExec, clean.Line(line), clean.Line(store.Bare(err).Error()))}
+	case exit.ExitCode() == nothingNew && !notFoundInside(says, words[0]):
+		return Verdict{Skip: true}
+	}
+	return Verdict{Failed: failed(exit.ExitCode(), clean.Line(line), says)}
+}
