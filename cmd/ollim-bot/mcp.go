@@ -73,11 +73,17 @@ func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 		lines = append(lines, s.String())
 		return mcpServerAnswer{s.Name, s.Where, string(s.Status), s.Text, s.Tools, s.Waiting, s.Trusted, s.Status == mcp.Off}
 	})
+	box := p.Sandbox(at)
+	defer box.Close()
+	unreached := mcp.Unreached(states, box.State)
+	lines = append(lines, unreached...)
 	for _, problem := range problems {
 		lines = append(lines, problemLine(problem))
 	}
 	broken := slices.ContainsFunc(problems, func(p routines.Problem) bool { return p.Severity == routines.Error })
-	return p.Verdict(broken, c.JSON, map[string]any{"servers": list, "problems": append([]routines.Problem{}, problems...)}, lines)
+	return p.Verdict(broken, c.JSON, map[string]any{
+		"servers": list, "problems": append([]routines.Problem{}, problems...), "unreached": append([]string{}, unreached...),
+	}, lines)
 }
 
 type mcpTestCmd struct{ ofServer }

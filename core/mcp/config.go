@@ -43,6 +43,9 @@ type Server struct {
 // Where is its command line or address as the user wrote it, without values of variables.
 func (s Server) Where() string { return s.where }
 
+// hosts reports whether the file lists hosts for its program.
+func (s Server) hosts() bool { return s.URL == "" && s.Network.String() != "" }
+
 // equal reports whether two servers would be started alike.
 func (s Server) equal(o Server) bool {
 	return s.Name == o.Name && s.Command == o.Command && slices.Equal(s.Args, o.Args) && maps.Equal(s.Env, o.Env) &&

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ollimbot/core/base/words"
+	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -21,7 +22,7 @@ func Known(dir *store.Dir, lookup Lookup) ([]State, []routines.Problem, error) {
 	}
 	var list []State
 	for _, s := range servers {
-		st := State{Name: s.Name, Where: s.where, Status: Idle, Trusted: s.Trusted, Text: textNotAsked}
+		st := State{Name: s.Name, Where: s.where, Status: Idle, Trusted: s.Trusted, Hosts: s.hosts(), Text: textNotAsked}
 		if one, ok := records[s.Name]; ok {
 			if one.Status == Failed {
 				st.Status, st.Text = one.Status, one.Text
@@ -41,6 +42,20 @@ func Known(dir *store.Dir, lookup Lookup) ([]State, []routines.Problem, error) {
 // Of reports whether the record is of the server as the file has it now.
 func (r Record) Of(s Server) bool { return r.Source == s.source }
 
+// Unreached says of each server whose list of hosts opens nothing that it does not. It looks
+// at the sandbox only if there is such a list.
+func Unreached(list []State, look func() sandbox.State) (said []string) {
+	for _, s := range list {
+		if !s.Hosts || s.Status == Off {
+			continue
+		}
+		if box := look(); box.Kind != sandbox.Bubblewrap && box.Kind != sandbox.None {
+			said = append(said, fmt.Sprintf(textUnreached, s.Name, box.Kind))
+		}
+	}
+	return said
+}
+
 // String is a line about the server.
 func (s State) String() string {
 	text := fmt.Sprintf("%s: %s, %s", s.Name, s.Status, words.Count(s.Tools, "tool"))
@@ -56,4 +71,6 @@ func (s State) String() string {
 const (
 	textNotAsked = "it was not asked for its tools yet"
 	textTrusted  = ", trusted"
+
+	textUnreached = "%s: its network list opens nothing, because %s knows no hosts: install bubblewrap"
 )

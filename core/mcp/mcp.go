@@ -47,4 +47,6 @@ type State struct {
 	// Waiting are tools that are new or have changed.
 	Waiting int
 	Trusted bool
+	// Hosts says that the file lists hosts for its program.
+	Hosts bool
 }

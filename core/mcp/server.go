@@ -342,6 +342,7 @@ func (s *server) state(tools, waiting int) State {
 	defer s.mu.Unlock()
 	st := State{
 		Name: s.config.Name, Where: s.config.where, Status: Idle, Tools: tools, Waiting: waiting, Trusted: s.config.Trusted,
+		Hosts: s.config.hosts(),
 	}
 	switch {
 	case s.config.Disabled:

@@ -58,7 +58,7 @@ const (
 	textStopping      = "the bot does not run"
 	textWaits         = "%s new or changed: look at them with ollim-bot mcp tools %[2]s, allow them with ollim-bot mcp allow %[2]s"
 	textToolsWait     = "MCP server %s: %s new or changed, not used until you allow it: ollim-bot mcp tools %s"
-	textDiscovered    = "MCP server %s: its tools are known and come with the next new conversation (/clear): ollim-bot mcp tools %s"
+	textDiscovered    = "MCP server %s: its tools are known and come with your first message after /clear: ollim-bot mcp tools %s"
 	textNotDiscovered = "MCP server %s: %v: ollim-bot mcp log %s"
 	textNoServer      = "there is no server %s in %s"
 )

@@ -235,6 +235,9 @@ func (r *report) servers() {
 		}
 		r.add(level, s.Name, "%s", strings.TrimPrefix(s.String(), s.Name+": "))
 	}
+	for _, text := range mcp.Unreached(states, r.p.Sandbox(r.DataDir).State) {
+		r.warn("network", "%s", text)
+	}
 	if len(states)+len(problems) == 0 {
 		r.pass("servers", "none: .mcp.json is missing or empty")
 	}

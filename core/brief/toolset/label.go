@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -65,12 +66,17 @@ func unwrapped(name string, input json.RawMessage) (string, json.RawMessage) {
 	return u.Name, u.Input
 }
 
-// bare removes the server from the name of an MCP tool.
+// bare is the name of an MCP tool as people read it: "ping_user" for one of the bot's own, and
+// "weather/forecast" for that of another server, because two servers may have tools of one name.
 func bare(name string) string {
-	if parts := strings.SplitN(name, "__", 3); len(parts) == 3 && parts[0] == "mcp" {
+	parts := strings.SplitN(name, "__", 3)
+	switch {
+	case len(parts) != 3 || parts[0] != "mcp":
+		return name
+	case slices.Contains(OwnServers, parts[1]):
 		return parts[2]
 	}
-	return name
+	return parts[1] + "/" + parts[2]
 }
 
 // shortPath keeps the last two components.

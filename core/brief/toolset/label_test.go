@@ -14,7 +14,7 @@ func TestWhatHasToBeAllowedIsShownWhole(t *testing.T) {
 		{"Bash", `{"command":"ls \u001b[8m; rm -rf ~"}`, "Bash(ls ; rm -rf ~)"},
 		{"Write", `{"file_path":"/a/b/c/d.md","content":"x\ny"}`, "Write(/a/b/c/d.md ⏎ x ⏎ y)"},
 		{"Edit", `{"file_path":"/a/b.md","old_string":"one","new_string":"two"}`, "Edit(/a/b.md ⏎ from one ⏎ to two)"},
-		{"mcp__other__do", `{"x": 1}`, "do({\"x\":1})"},
+		{"mcp__other__do", `{"x": 1}`, "other/do({\"x\":1})"},
 		{"Other", `{}`, "Other"},
 	} {
 		if got := Whole(tt.name, json.RawMessage(tt.input)); got != tt.want {
@@ -44,11 +44,11 @@ func TestWhatHasToBeAllowedCanBeReadToItsEnd(t *testing.T) {
 
 func TestACallOfAFoundToolIsShownAsThatTool(t *testing.T) {
 	input := json.RawMessage(`{"tool":"mcp__weather__forecast","arguments":{"city":"Bonn"}}`)
-	if got := Label(Call, input); got != "forecast" {
+	if got := Label(Call, input); got != "weather/forecast" {
 		t.Errorf("Label is %s", got)
 	}
 	for _, got := range []string{Whole(Call, input), Full(Call, input)} {
-		if got != `forecast({"city":"Bonn"})` {
+		if got != `weather/forecast({"city":"Bonn"})` {
 			t.Errorf("a question shows %s", got)
 		}
 	}

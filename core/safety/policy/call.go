@@ -38,8 +38,8 @@ var argumentOf = map[string]string{
 	"Skill": "skill", "Task": "subagent_type",
 }
 
-// call reads a call, once. One of a server's tool that was found by words is that tool's. A search that names a file searches that file, whatever its
-// glob says.
+// call reads a call, once. That of a server's tool which was found by words is that tool's. A
+// search that names a file searches that file, whatever its glob says.
 func (t tree) call(u agent.ToolUse) call {
 	u = toolset.Unwrap(u)
 	x := call{ToolUse: u, tool: toolName(u.Name)}

@@ -1,0 +1,28 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/storage/store/storetest"
+)
+
+// A list of hosts that opens nothing is said, where the user looks.
+func TestAListOfHostsThatOpensNothingIsSaid(t *testing.T) {
+	dir := storetest.Prepared(t)
+	text := `{"mcpServers": {"a": {"command": "x", "network": ["api.example.org"]}, "b": {"command": "x"}}}`
+	if err := dir.Write(File, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	states, _, err := Known(dir, func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[sandbox.Kind]int{sandbox.Bubblewrap: 0, sandbox.Landlock: 1, sandbox.Seatbelt: 1, sandbox.None: 0} {
+		said := Unreached(states, func() sandbox.State { return sandbox.State{Kind: kind} })
+		if len(said) != want || want == 1 && !strings.HasPrefix(said[0], "a: ") {
+			t.Errorf("%s: %q", kind, said)
+		}
+	}
+}
