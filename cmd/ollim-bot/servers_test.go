@@ -113,6 +113,11 @@ func TestAToolAmongTwoHundredIsJudgedAsItself(t *testing.T) {
 			if got[0].IsError || !strings.Contains(got[0].Text, "mcp__weather__forecast") || got[1].IsError || !strings.Contains(got[2].Text, "Sunny.") || !got[3].IsError {
 				t.Errorf("the conversation: %+v", got)
 			}
+			s.types("/permissions dontAsk")
+			s.hears("permissions: dontAsk")
+			s.types("say go. " + claudetest.Script(found("mcp__weather__forecast"), claudetest.Step{Text: "Refused."}))
+			s.hears("denied: weather/forecast")
+			s.hears("bot: Refused.")
 			if log := s.read("state/audit.jsonl"); !strings.Contains(log, "weather/forecast") || strings.Contains(log, toolset.Call) {
 				t.Errorf("the audit log does not say which tool was called:\n%s", log)
 			}

@@ -49,6 +49,8 @@ type turn struct {
 	// Whether the history was compacted, and whether the turn was interrupted.
 	compacted, interrupted bool
 	noticed                bool // the engine has said something about it
+	// found are the calls of tools that were found by words, by their IDs: their ends do not name the tool.
+	found map[string]string
 }
 
 // consume shows a turn's events to their end.
@@ -124,10 +126,11 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 	case agent.ToolStart:
 		if !t.cut {
 			t.reply.tool(t.label(ev), false)
+			t.called(ev)
 		}
 	case agent.ToolEnd:
 		if ev.Denied && !t.cut {
-			t.reply.tool(ev.Name, true)
+			t.reply.tool(cmp.Or(t.found[ev.ID], ev.Name), true)
 		}
 	case agent.Compacting:
 		t.compacting(ev)
@@ -162,6 +165,17 @@ func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
 	if err := t.session.Interrupt(ctx); err != nil {
 		t.log.Warn("turn was not interrupted for the fork", "error", err)
 	}
+}
+
+// called notes which tool a call of a found one calls.
+func (t *turn) called(ev agent.ToolStart) {
+	if ev.Name != toolset.Call {
+		return
+	}
+	if t.found == nil {
+		t.found = map[string]string{}
+	}
+	t.found[ev.ID] = toolset.Label(ev.Name, ev.Input)
 }
 
 // label is a tool call in a few words, with the subagent that made it.
