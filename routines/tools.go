@@ -46,7 +46,7 @@ func CheckTool(pattern string) (Severity, string) {
 // and those that it really holds.
 var stateFiles = []string{
 	"state/x", "state/x.json", "state/x.jsonl", "state/sub/x",
-	"state/bot.pid", "state/config.json", "state/credentials.json", "state/fork_messages.json",
+	"state/bot.pid", "state/config.json", "state/credentials.json", "state/due_times.jsonl", "state/fork_messages.json",
 	"state/fork_runs.jsonl", "state/holds.json", "state/inquiries.json", "state/mute.json", "state/pending_updates.json", "state/ping_budget.json",
 	"state/pings.jsonl", "state/schedule.json", "state/session_history.jsonl", "state/sessions.json", "state/settings.json",
 	"state/token.json",

@@ -186,6 +186,7 @@ type commands struct {
 	Status   statusCmd
 	Snapshot snapshotCmd
 	Schedule scheduleCmd
+	Account  accountCmd
 	Preview  previewCmd
 	Cron     cronCmd
 	Check    doctor.CheckCmd

@@ -113,6 +113,7 @@ var agentRows = []Command{
 	{Name: "history search", About: "Search past conversations."},
 	{Name: "history pings", About: "List fires and pings, and how soon the user answered."},
 	{Name: "schedule", In: InShell | InAgent | InBot, About: "Show the next fires, as background runs see them."},
+	{Name: "account", About: "Show what became of each due time: which ran, which did not and why."},
 	{Name: "status", In: InShell | InAgent | InBot, About: "Show an overview."},
 	{Name: "updates", About: "List pending updates for the main session."},
 	{Name: "budget show", About: "Show the ping budget now or at another time."},

@@ -54,3 +54,19 @@ func BenchmarkView(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAccountOfAFire is what the account adds to a fire: its two rows, on the disk.
+func BenchmarkAccountOfAFire(b *testing.B) {
+	r := newRoom(b)
+	r.put("routines/a.md", routineText(idA, "* * * * *", "water"))
+	l := r.schedule().newLoop()
+	routine, _ := l.set().RoutineByID(idA)
+	d := Due{Kind: routine.Kind, Routine: routine, At: time.Now().UTC()}
+	for b.Loop() {
+		l.accountStart(d)
+		l.teller.write(d.At)
+		l.accountEnd(ended{fire: d, outcome: outcomeDone})
+		l.teller.write(d.At)
+		d.At = d.At.Add(time.Minute)
+	}
+}

@@ -29,6 +29,15 @@ func (d Due) Task() routines.Task {
 	return d.Reminder.Task
 }
 
+// PutOffError is the error of a fire that was put off without a run, because nobody could be
+// reached.
+type PutOffError struct {
+	Why   string
+	Until time.Time
+}
+
+func (p *PutOffError) Error() string { return "put off: " + p.Why }
+
 func (d Due) key() key {
 	t := d.Task()
 	return key{t.Kind, t.ID}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 	"ollimbot/routines/cron"
 )
 
@@ -57,12 +58,14 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	last, before, n := lastFires(r.Schedule, it.at.Unix(), now.Unix(), l.zone)
 	at := moment(last, l.zone)
 	e.After = at
+	l.accountMissed(r, it.at, at)
 	l.planRoutine(r, now)
 	fresh := now.Sub(at) <= onTime
 	switch old := moment(before, l.zone); {
 	case !fresh:
 		m = missedFire{routine: r, at: at, catchUp: r.RunMissed && now.Sub(at) <= runMissedFor}
 		e.pass(at, outcomeMissed)
+		l.teller.missed(r.Task, at, l.adrift)
 	case n > 1 && now.Sub(old) > onTime:
 		m = missedFire{routine: r, at: old}
 	}
@@ -132,6 +135,7 @@ func (l *loop) claim(d *Due, now time.Time) bool {
 	}
 	if d.Kind == routines.KindRoutine {
 		l.record.entry(k.id).pass(d.At, outcomeSkipped)
+		l.teller.tell(d.Task(), d.At, account.Skipped, "")
 		l.report.changed = true
 	}
 	return false
@@ -151,6 +155,7 @@ func (l *loop) holdForMoney(d Due, until time.Time) {
 	t := d.Task()
 	l.o.Log.Info("fire held for money", "task", t.ID, "due", d.At, "until", until)
 	l.report.changed = true
+	l.teller.tell(t, d.At, account.Refused, "no money").Until = until
 	if d.Kind == routines.KindReminder {
 		l.agenda.put(item{itemKey: itemKey{key: d.key()}, at: d.At, when: until, late: true, forMoney: true})
 		return

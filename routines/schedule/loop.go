@@ -24,6 +24,8 @@ type loop struct {
 	agenda  agenda
 	record  *recorder
 	report  report
+	teller  teller
+	heldTo  time.Time // the minute up to which the due times of current holds are accounted for
 	wall    time.Time // the wall clock at the last step
 	unset   bool      // the clock has not been set yet
 	adrift  bool      // the data directory is missing: nothing fires until it returns

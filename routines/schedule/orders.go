@@ -40,9 +40,10 @@ type run struct {
 
 // ended is the end of a run.
 type ended struct {
-	key     key
-	at      time.Time // of a routine: its scheduled instant
+	fire    Due
 	outcome outcome
+	why     string    // the error of one that failed, and why one was put off
+	until   time.Time // until when it was put off
 	spent   time.Time // of a reminder that must not fire again although its file is still there
 	retry   bool      // of a reminder that failed and is tried again
 }
@@ -141,7 +142,7 @@ func (o *orders) release(k key) {
 // end reports the end of a run.
 func (o *orders) end(e ended) {
 	o.add(func(b *batch) {
-		delete(o.running, e.key)
+		delete(o.running, e.fire.key())
 		b.ended = append(b.ended, e)
 	})
 }

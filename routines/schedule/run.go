@@ -29,7 +29,7 @@ type runner struct {
 
 func (r *runner) run(ctx context.Context, d Due) {
 	k := d.key()
-	e := ended{key: k, outcome: outcomeDone}
+	e := ended{fire: d, outcome: outcomeDone}
 	finish := sync.OnceFunc(func() {
 		if r.orders.keeps(k) {
 			return
@@ -42,19 +42,20 @@ func (r *runner) run(ctx context.Context, d Due) {
 		d.Finish = finish
 	}
 	err := r.call(ctx, d)
+	var put *PutOffError
 	switch {
+	case errors.As(err, &put):
+		e.outcome, e.why, e.until, err = outcomeHeld, put.Why, put.Until, nil
 	case err != nil && ctx.Err() != nil:
 		e.outcome = outcomeCutOff
 	case errors.Is(err, routines.ErrNothingNew):
 		e.outcome = outcomeNothing
 	case err != nil:
-		e.outcome = outcomeFailed
+		e.outcome, e.why = outcomeFailed, err.Error()
 		r.log.Error("task failed", "kind", string(d.Kind), "task", k.id, "error", err)
 	}
 	switch {
-	case d.Kind == routines.KindRoutine:
-		e.at = d.At
-	case e.outcome == outcomeCutOff:
+	case d.Kind == routines.KindRoutine, e.outcome == outcomeCutOff:
 	case errors.Is(err, routines.ErrUnrecorded):
 		e.retry = true
 	default:

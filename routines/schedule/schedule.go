@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 	"ollimbot/routines/watch"
 )
 
@@ -124,7 +125,7 @@ func (s *Schedule) newLoop() *loop {
 	return &loop{
 		o: s.o, zone: s.o.Zone, clock: s.clock, holds: &s.holds, orders: s.orders, known: &s.known,
 		runner: &runner{work: s.o.Fire, log: s.o.Log, clock: s.clock, orders: s.orders, files: s.taskFiles},
-		agenda: newAgenda(), record: newRecorder(s.o.Dir, s.o.Log),
+		agenda: newAgenda(), record: newRecorder(s.o.Dir, s.o.Log), teller: teller{book: account.New(s.o.Dir), log: s.o.Log, zone: s.o.Zone},
 	}
 }
 

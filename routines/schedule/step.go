@@ -16,8 +16,10 @@ func (l *loop) run(ctx context.Context) {
 	l.untilDone(ctx)
 	l.orders.setOpen(false)
 	_ = l.fires.Wait() // every error was logged where it happened
-	l.noteEnded(l.orders.drain().ended, l.clock())
+	now := l.clock()
+	l.noteEnded(l.orders.drain().ended, now)
 	l.record.save()
+	l.teller.write(now)
 }
 
 func (l *loop) untilDone(ctx context.Context) {
@@ -63,6 +65,7 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 	start := in.fire
 	l.adrift = l.o.Dir.Present() != nil
 	if !l.unset && !l.adrift {
+		l.accountHolds(now)
 		start = append(start, l.due(now)...)
 	}
 	held := l.reviewHolds(now)
@@ -76,7 +79,9 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 	}
 	for _, d := range start {
 		l.fires.Go(func() error { l.runner.run(ctx, d); return nil })
+		l.accountStart(d)
 	}
+	l.teller.write(now)
 	l.report.deliver(l.o)
 	for _, done := range in.asked {
 		close(done)
@@ -115,8 +120,10 @@ func (l *loop) takeOrders(in batch, now time.Time) {
 func (l *loop) noteEnded(list []ended, now time.Time) {
 	for _, e := range list {
 		l.report.changed = true
-		if e.key.kind == routines.KindRoutine {
-			if r, ok := l.record.Routines[e.key.id]; ok && r.LastFire.Equal(e.at) {
+		l.accountEnd(e)
+		k := e.fire.key()
+		if k.kind == routines.KindRoutine {
+			if r, ok := l.record.Routines[k.id]; ok && r.LastFire.Equal(e.fire.At) {
 				r.Outcome = e.outcome
 				l.record.saveSoon(now)
 			}
@@ -125,13 +132,13 @@ func (l *loop) noteEnded(list []ended, now time.Time) {
 		if e.outcome == outcomeCutOff {
 			continue // the next start asks whether the run had ended
 		}
-		delete(l.record.Reminders, e.key.id)
+		delete(l.record.Reminders, k.id)
 		l.record.saveSoon(now)
 		if !e.spent.IsZero() {
-			l.record.Spent[e.key.id] = e.spent
+			l.record.Spent[k.id] = e.spent
 		}
-		l.syncReminder(e.key.id, now)
-		if it, planned := l.agenda.get(itemKey{key: e.key}); e.retry && planned && it.when.Before(now.Add(retryDelay)) {
+		l.syncReminder(k.id, now)
+		if it, planned := l.agenda.get(itemKey{key: k}); e.retry && planned && it.when.Before(now.Add(retryDelay)) {
 			it.late, it.when = true, now.Add(retryDelay)
 			l.agenda.put(it)
 		}

@@ -45,6 +45,7 @@ func (l *loop) begin(now time.Time) {
 		}
 	}
 	l.noteContested(now)
+	l.settleAccount(now)
 	l.replan(now)
 	l.report.problems(set)
 }
@@ -124,6 +125,9 @@ func (l *loop) syncRoutine(id string, now time.Time) {
 	// A routine that is new, has new times, was away, or was just approved does not owe
 	// earlier fires. A file that is renamed is away for a moment.
 	away := !e.Removed.IsZero() && now.Sub(e.Removed) > onTime
+	if e.Waits && !waits && e.Cron == r.Cron && !away {
+		l.accountHeld(r, Hold{Why: TagWaits}, now)
+	}
 	if e.Cron != r.Cron || away || e.Waits && !waits {
 		e.forgive(now.Add(-grace).Truncate(time.Second))
 		l.agenda.drop(catchUp)

@@ -28,17 +28,23 @@ type Log[T any] struct {
 	Limit, Keep int64
 }
 
-// Append adds a value: it is on the disk when Append returns.
-func (l Log[T]) Append(v T) error {
-	line, err := store.JSONLine(v)
-	if err != nil {
-		return fmt.Errorf("append to %s: %w", l.Rel, err)
+// Append adds values in one write: they are on the disk when Append returns.
+func (l Log[T]) Append(values ...T) error {
+	lines := make([][]byte, 0, len(values))
+	coming := 0
+	for _, v := range values {
+		line, err := store.JSONLine(v)
+		if err != nil {
+			return fmt.Errorf("append to %s: %w", l.Rel, err)
+		}
+		lines = append(lines, line)
+		coming += len(line) + 1
 	}
 	return l.Dir.WithLock(strings.TrimSuffix(path.Base(l.Rel), ".jsonl"), func() error {
-		if err := l.shorten(int64(len(line))); err != nil {
+		if err := l.shorten(int64(coming)); err != nil {
 			return err
 		}
-		return l.Dir.Append(l.Rel, line)
+		return l.Dir.Append(l.Rel, lines...)
 	})
 }
 

@@ -104,8 +104,8 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 			d.stopped(due.Reminder)
 			return nil
 		}
-		if until := d.notNow(due.Reminder); !until.IsZero() {
-			return d.putOff(due.Reminder, until)
+		if why, until := d.notNow(due.Reminder); !until.IsZero() {
+			return d.putOff(due.Reminder, why, until)
 		}
 	}
 	d.o.Log.Info("task fires", "kind", string(due.Kind), "id", task.ID, "title", task.Title(), "late", due.Late)

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 // lookAgain is how long a repeating reminder waits for the end of a conversation.
@@ -31,26 +32,28 @@ func (d *Dispatcher) stopped(r *routines.Reminder) {
 // until quiet hours or a mute end, until there is a token, or for a moment while a
 // conversation is going on. That counts as no round. It is zero for the first round, which
 // fires like any reminder.
-func (d *Dispatcher) notNow(r *routines.Reminder) (until time.Time) {
+func (d *Dispatcher) notNow(r *routines.Reminder) (why string, until time.Time) {
 	if !r.UntilDone || r.FirstAt.IsZero() {
-		return until
+		return "", until
 	}
 	now := d.now()
 	busy, quiet := d.o.Prompts.Attention.Busy()
 	state, _ := d.o.Prompts.Budget.State(now)
 	switch {
 	case !quiet.IsZero():
-		return quiet
-	case busy, state.Capacity == 0:
-		return now.Add(lookAgain)
+		return textQuiet, quiet
+	case busy:
+		return textTalking, now.Add(lookAgain)
+	case state.Capacity == 0:
+		return textNoPings, now.Add(lookAgain)
 	case state.Whole() < 1:
-		return state.NextAt(now).Add(time.Second)
+		return textNoPings, state.NextAt(now).Add(time.Second)
 	}
-	return until
+	return "", until
 }
 
-// putOff moves a reminder without a run.
-func (d *Dispatcher) putOff(due *routines.Reminder, until time.Time) error {
+// putOff moves a reminder without a run, which it returns as a *schedule.PutOffError.
+func (d *Dispatcher) putOff(due *routines.Reminder, why string, until time.Time) error {
 	d.o.Log.Info("a reminder waits until it may ping", "id", due.ID, "until", until)
 	_, err := d.o.Schedule.MoveReminder(due.ID, func(r routines.Reminder) (routines.Move, error) {
 		at := until.Truncate(time.Second)
@@ -60,7 +63,7 @@ func (d *Dispatcher) putOff(due *routines.Reminder, until time.Time) error {
 		return routines.Move{At: at, Depth: r.ChainDepth}, nil
 	})
 	if err == nil || errors.Is(err, routines.ErrNoReminder) {
-		return nil
+		return &schedule.PutOffError{Why: why, Until: until}
 	}
 	return fmt.Errorf("%w: %w", routines.ErrUnrecorded, err) // it is tried again
 }

@@ -1,5 +1,12 @@
 package dispatch
 
+// Why a reminder is put off.
+const (
+	textQuiet   = "quiet hours or a mute"
+	textTalking = "you are in a conversation"
+	textNoPings = "no pings are left"
+)
+
 // Text for people.
 const (
 	textAsBatch          = "submitted as a batch: its report arrives within a day"

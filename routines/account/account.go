@@ -1,0 +1,145 @@
+// Package account owns the account of due times: what became of each moment at which a
+// routine or reminder was due. It must not know who fires, or when anything is due.
+//
+// It is one file of rows, to which the schedule appends. A due time can have several rows, as
+// its run begins and ends: one of them counts. So a row that is written twice, or journals of
+// two bots that an import has joined, change nothing.
+package account
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"ollimbot/core/storage/jsonl"
+	"ollimbot/core/storage/store"
+)
+
+// File holds the rows. It is private to this program.
+const File = store.StateDir + "/due_times.jsonl"
+
+const (
+	limit = 4 << 20 // bytes of the file
+	keep  = 5 << 19 // what stays of it, about 15,000 rows
+)
+
+// Fate is what became of a due time.
+type Fate string
+
+// The fates. Due times of all but the first four had no run.
+const (
+	Running     Fate = "running"
+	Ran         Fate = "done"
+	Failed      Fate = "failed"
+	Interrupted Fate = "interrupted" // the program ended during the run
+	Held        Fate = "held"        // paused, snoozed, put off, or waiting for the user
+	Refused     Fate = "refused"     // no money
+	Skipped     Fate = "skipped"     // the run before it had not ended
+	Missed      Fate = "missed"
+	Unrecorded  Fate = "unrecorded" // it has passed, and its row is lost
+)
+
+// known are the fates that a row of a file may have.
+var known = map[Fate]bool{
+	Running: true, Ran: true, Failed: true, Interrupted: true, Held: true, Refused: true, Skipped: true, Missed: true, Unrecorded: true,
+}
+
+// Why a due time was missed.
+const (
+	Off    = "the bot was off"
+	Asleep = "the machine slept"
+	Adrift = "the data directory was missing"
+)
+
+// Row is what became of one due time of a task, as known when the row was written.
+type Row struct {
+	Kind  string    `json:"kind"` // routine or reminder
+	ID    string    `json:"id"`
+	Title string    `json:"title"`
+	Due   time.Time `json:"due"`
+	At    time.Time `json:"at"` // when the row was written
+	Fate  Fate      `json:"fate"`
+	Why   string    `json:"why,omitempty"`
+	Until time.Time `json:"until,omitzero"` // the end of what held or refused it; zero if it has none
+	Late  bool      `json:"late,omitempty"` // the run started well after the due time
+}
+
+// Key names a due time.
+type Key struct {
+	Kind, ID string
+	Due      int64 // in seconds since 1970
+}
+
+// Key is the due time that the row is about.
+func (r Row) Key() Key { return Key{r.Kind, r.ID, r.Due.Unix()} }
+
+// guessed reports whether the row says only that nothing else is known.
+func (r Row) guessed() bool { return r.Fate == Missed || r.Fate == Unrecorded }
+
+// replaces reports whether a row counts more than an earlier one of the same due time: a
+// guess never does, and of others the newer one.
+func (r Row) replaces(old Row) bool {
+	if r.guessed() != old.guessed() {
+		return old.guessed()
+	}
+	return !r.guessed() && !r.At.Before(old.At)
+}
+
+// Account is the account of a data directory. It keeps nothing in memory. Its methods may
+// be called by several goroutines and processes.
+type Account struct{ log jsonl.Log[Row] }
+
+// New returns the account of a data directory.
+func New(d *store.Dir) Account {
+	return Account{jsonl.Log[Row]{Dir: d, Rel: File, Limit: limit, Keep: keep}}
+}
+
+// Add appends rows: they are on the disk when Add returns.
+func (a Account) Add(rows ...Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return a.log.Append(rows...)
+}
+
+// Past is the account as read at one moment.
+type Past struct {
+	Rows    []Row // one for each due time, by due time
+	Damaged int   // lines that are no rows
+	Ahead   int   // due times in the future, from a time when the clock was wrong; not in Rows
+}
+
+// Read reads the account at now. A missing file is empty.
+func (a Account) Read(now time.Time) (Past, error) {
+	list, damaged, err := a.log.Newest(limit)
+	if err != nil {
+		return Past{}, err
+	}
+	p := Past{Damaged: damaged}
+	at := make(map[Key]int, len(list))
+	ahead := map[Key]bool{}
+	for _, r := range list {
+		switch i, seen := at[r.Key()]; {
+		case r.ID == "" || r.Due.IsZero() || !known[r.Fate]:
+			p.Damaged++
+		case r.Due.After(now):
+			ahead[r.Key()] = true
+		case !seen:
+			at[r.Key()] = len(p.Rows)
+			p.Rows = append(p.Rows, r)
+		case r.replaces(p.Rows[i]):
+			p.Rows[i] = r
+		}
+	}
+	p.Ahead = len(ahead)
+	slices.SortStableFunc(p.Rows, func(a, b Row) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	return p, nil
+}
+
+// Since are the rows of due times from a moment on.
+func (p Past) Since(from time.Time) []Row {
+	i, _ := slices.BinarySearchFunc(p.Rows, from, func(r Row, at time.Time) int { return r.Due.Compare(at) })
+	return p.Rows[i:]
+}

@@ -1,0 +1,69 @@
+package account
+
+import (
+	"fmt"
+	"strings"
+
+	"ollimbot/core/base/words"
+)
+
+// sentences says of a number of due times, one and several, what became of them. A missed one
+// is listed by its reason.
+var sentences = []struct {
+	fate      Fate
+	why       string
+	one, many string
+}{
+	{Missed, Asleep, "was missed while the machine slept", "were missed while the machine slept"},
+	{Missed, Off, "was missed while the bot was off", "were missed while the bot was off"},
+	{Missed, "", "was missed", "were missed"},
+	{Failed, "", "failed", "failed"},
+	{Interrupted, "", "was interrupted", "were interrupted"},
+	{Held, "", "was held", "were held"},
+	{Refused, "", "was refused for lack of money", "were refused for lack of money"},
+	{Skipped, "", "was skipped because the run before had not ended", "were skipped because the run before had not ended"},
+	{Running, "", "is running", "are running"},
+	{Unrecorded, "", "has passed without a record", "have passed without a record"},
+}
+
+// Summary says in one line what became of due times: "214 of 216 due times ran; 2 were missed
+// while the machine slept".
+func Summary(rows []Row) string {
+	if len(rows) == 0 {
+		return "nothing was due"
+	}
+	ran, rest := 0, make([]int, len(sentences))
+	for _, r := range rows {
+		if r.Fate == Ran {
+			ran++
+			continue
+		}
+		for i, s := range sentences {
+			if s.fate == r.Fate && (s.why == "" || s.why == r.Why) {
+				rest[i]++
+				break
+			}
+		}
+	}
+	total := words.Count(len(rows), "due time")
+	if ran == len(rows) {
+		return allRan(len(rows))
+	}
+	parts := []string{fmt.Sprintf("%d of %s ran", ran, total)}
+	for i, n := range rest {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+sentences[i].one)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n, sentences[i].many))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func allRan(n int) string {
+	if n == 1 {
+		return "the only due time ran"
+	}
+	return fmt.Sprintf("all %d due times ran", n)
+}

@@ -1,0 +1,220 @@
+package schedule
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/routines"
+	"ollimbot/routines/account"
+)
+
+const (
+	// accountFor is how far back due times without a row are looked for, and accountMost how
+	// many of one task at once.
+	accountFor  = 31 * 24 * time.Hour
+	accountMost = 2000
+	// mostWhy and mostTitle are how much of an error and a title a row keeps, in cells.
+	mostWhy, mostTitle = 200, 60
+)
+
+// teller collects what became of due times during a step, and writes it after the fires have
+// started. What a crash keeps from being written, the next start learns from the record.
+type teller struct {
+	book  account.Account
+	log   *slog.Logger
+	zone  *time.Location
+	began time.Time // when the loop began: due times before were missed because it was off
+	rows  []account.Row
+}
+
+// tell notes what became of a due time.
+func (t *teller) tell(task routines.Task, due time.Time, fate account.Fate, why string) *account.Row {
+	t.rows = append(t.rows, account.Row{
+		Kind: string(task.Kind), ID: task.ID, Title: clean.Cut(task.Title(), mostTitle), Due: due.In(t.zone).Truncate(time.Second), Fate: fate,
+		Why: clean.Cut(clean.Line(why), mostWhy),
+	})
+	return &t.rows[len(t.rows)-1]
+}
+
+// missed notes a due time that nobody was there for.
+func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
+	why := account.Asleep
+	switch {
+	case due.Before(t.began):
+		why = account.Off
+	case adrift:
+		why = account.Adrift
+	}
+	t.tell(task, due, account.Missed, why)
+}
+
+// held notes a due time that a hold covers.
+func (t *teller) held(task routines.Task, due time.Time, h Hold) {
+	why := "paused"
+	if h.Why != "" {
+		why = TagWaits
+	}
+	t.tell(task, due, account.Held, why).Until = h.Until
+}
+
+// write appends what was collected.
+func (t *teller) write(now time.Time) {
+	rows := t.rows
+	t.rows = nil
+	for i := range rows {
+		rows[i].At = now
+	}
+	if err := t.book.Add(rows...); err != nil {
+		t.log.Error("what became of due times could not be written", "error", err)
+	}
+}
+
+// dueTimes calls each with the due times of a routine after one moment and up to another, of
+// the last accountFor and at most the newest accountMost.
+func (l *loop) dueTimes(r *routines.Routine, after, to time.Time, each func(time.Time)) {
+	if oldest := to.Add(-accountFor); after.Before(oldest) {
+		after = oldest
+	}
+	var list []int64
+	for at := nextFire(r.Schedule, after.Unix()+1, l.zone); at <= to.Unix(); at = nextFire(r.Schedule, at+1, l.zone) {
+		list = append(list, at)
+	}
+	for _, at := range list[max(0, len(list)-accountMost):] {
+		each(moment(at, l.zone))
+	}
+}
+
+// accountMissed notes the due times from first on and before the last one that is due.
+func (l *loop) accountMissed(r *routines.Routine, first, last time.Time) {
+	l.dueTimes(r, first.Add(-time.Second), last.Add(-time.Second), func(at time.Time) { l.teller.missed(r.Task, at, l.adrift) })
+}
+
+// accountHeld notes the due times of a routine that a hold has prevented up to a moment, and
+// those before the hold that nobody was there for.
+func (l *loop) accountHeld(r *routines.Routine, h Hold, to time.Time) {
+	e := l.record.entry(r.ID)
+	if !e.After.Before(to) {
+		return
+	}
+	last := e.After
+	l.dueTimes(r, e.After, to, func(at time.Time) {
+		last = at
+		if at.Before(h.Since) {
+			l.teller.missed(r.Task, at, l.adrift)
+			return
+		}
+		l.teller.held(r.Task, at, h)
+	})
+	if !last.Equal(e.After) {
+		e.After = last
+		l.record.saveSoon(l.wall)
+	}
+}
+
+// accountHolds notes the due times that holds have prevented: once a minute those of current
+// holds, and all of holds that have ended, before the next fire brings the record further.
+func (l *loop) accountHolds(now time.Time) {
+	minute := now.Truncate(time.Minute)
+	looked := minute.Equal(l.heldTo)
+	l.heldTo = minute
+	for _, r := range l.set().Routines {
+		switch h := l.hold(&r.Task); {
+		case h == Hold{}:
+		case !h.Ended(now) && !looked:
+			l.accountHeld(r, h, now)
+		case h.Ended(now):
+			l.accountHeld(r, h, h.after())
+		}
+	}
+}
+
+// accountStart notes that a run starts.
+func (l *loop) accountStart(d Due) {
+	if d.ByHand && !d.Late {
+		return // in addition to the schedule
+	}
+	l.teller.tell(d.Task(), d.At, account.Running, "").Late = d.Late
+}
+
+// fates are those of the outcomes of a run.
+var fates = map[outcome]account.Fate{
+	outcomeDone: account.Ran, outcomeFailed: account.Failed, outcomeCutOff: account.Interrupted, outcomeHeld: account.Held,
+	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped,
+}
+
+// accountEnd notes how a run has ended.
+func (l *loop) accountEnd(e ended) {
+	d := e.fire
+	if d.ByHand && !d.Late {
+		return
+	}
+	row := l.teller.tell(d.Task(), d.At, fates[e.outcome], e.why)
+	row.Late, row.Until = d.Late, e.until
+}
+
+// settleAccount completes the account at a start: runs that were under way when the program
+// before ended, and due times that the record knows to have passed and that have no row.
+func (l *loop) settleAccount(now time.Time) {
+	l.teller.began = now
+	past, err := l.teller.book.Read(now)
+	if err != nil {
+		l.o.Log.Error("what became of due times could not be read", "error", err)
+	}
+	if len(past.Rows) == 0 {
+		return
+	}
+	have := make(map[account.Key]bool, len(past.Rows))
+	for _, row := range past.Rows {
+		have[row.Key()] = true
+		if row.Fate == account.Running {
+			row.Fate, row.Why = l.endOf(row)
+			l.teller.rows = append(l.teller.rows, row)
+		}
+	}
+	for _, r := range l.set().Routines {
+		e, ok := l.record.Routines[r.ID]
+		if !ok || e.Cron != r.Cron {
+			continue
+		}
+		from, to := past.Rows[0].Due, e.After
+		if e.Seen.After(from) {
+			from = e.Seen
+		}
+		if to.After(now) {
+			to = now
+		}
+		l.dueTimes(r, from, to, func(at time.Time) {
+			if have[account.Key{Kind: string(r.Kind), ID: r.ID, Due: at.Unix()}] {
+				return
+			}
+			l.teller.tell(r.Task, at, e.fateOf(at), "")
+		})
+	}
+	l.teller.write(now)
+}
+
+// fateOf is what the record knows of a due time that has passed.
+func (e *routineEntry) fateOf(at time.Time) account.Fate {
+	var fate account.Fate
+	switch {
+	case at.Equal(e.LastFire):
+		fate = fates[e.Outcome]
+	case at.Equal(e.Passed):
+		fate = fates[e.Why]
+	}
+	return cmp.Or(fate, account.Unrecorded)
+}
+
+// endOf is how a run ended that was under way when the program before ended.
+func (l *loop) endOf(row account.Row) (account.Fate, string) {
+	if row.Kind == string(routines.KindReminder) {
+		if l.o.Ended != nil && l.o.Ended(row.ID, row.Due, row.At) {
+			return account.Ran, ""
+		}
+	} else if e, ok := l.record.Routines[row.ID]; ok && row.Due.Equal(e.LastFire) {
+		return e.fateOf(row.Due), ""
+	}
+	return account.Interrupted, ""
+}
