@@ -118,10 +118,18 @@ func lookChanged(_ context.Context, c command.SetLook) (command.Outcome, error) 
 
 // slashHost is the bot as the commands of the conversation see it.
 func (b *Bot) slashHost() command.Host {
+	recorded := func(ctx context.Context, c command.Value) (command.Outcome, error) {
+		out, err := b.handlers.Do(ctx, c)
+		if err == nil {
+			b.auditor.command(ctx, out)
+		}
+		return out, err
+	}
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
 		Config: b.settings.Load, SetConfig: b.settings.Set, Follows: b.money.Follows,
 		Record:  func(ctx context.Context, e audit.Entry) { b.audit.RecordBy(ctx, b.now(), e) },
+		Add:     func(ctx context.Context, c command.AddTask) (command.Outcome, error) { return recorded(ctx, c) },
 		Restart: b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
 		Status: func() []string {
 			s := b.Snapshot()
@@ -132,10 +140,7 @@ func (b *Bot) slashHost() command.Host {
 			return s.Card()
 		},
 		Lift: func(ctx context.Context, undo bool) (string, error) {
-			out, err := b.money.Lift(ctx, command.LiftCaps{Undo: undo})
-			if err == nil {
-				b.auditor.command(ctx, out)
-			}
+			out, err := recorded(ctx, command.LiftCaps{Undo: undo})
 			return out.Message, err
 		},
 		Follow: func(ctx context.Context, s skill.Skill) error {

@@ -277,3 +277,31 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 		t.Error("Google was asked without a login", g.Calls[calls:])
 	}
 }
+
+// P10
+func TestAMessageMakesOneTaskAndAnothersWordsAreMarked(t *testing.T) {
+	b, g := connectable(t)
+	press := func(key, words string) string {
+		out, err := b.Do(context.Background(), command.Click{ID: "act:task_about:" + key, Words: words})
+		return fmt.Sprint(out.Message, err)
+	}
+	if got := press("own.1", "milk"); !strings.Contains(got, "/google-auth") {
+		t.Error(got)
+	}
+	connects(t, b)
+	first, second := press("own.1", "buy milk\nand bread"), press("own.1", "buy milk\nand bread")
+	if !strings.Contains(first, "buy milk") || !strings.Contains(second, "that task exists already: buy milk") {
+		t.Error(first, second)
+	}
+	press("foreign.2", "sell everything")
+	list := g.Tasks["@default"]
+	if len(list) != 2 {
+		t.Fatalf("%v", list)
+	}
+	for _, task := range list {
+		foreign := strings.HasPrefix(fmt.Sprint(task["notes"]), "[untrusted: ")
+		if foreign != (task["title"] == "sell everything") {
+			t.Errorf("%v", task)
+		}
+	}
+}

@@ -190,7 +190,7 @@ func (p pocket) remind(ctx context.Context, r reminder) (command.Outcome, error)
 	}
 	title, _, _ := strings.Cut(strings.TrimSpace(r.title), "\n")
 	_, err := writes.Add(ctx, routines.Reminder{RunAt: at.Truncate(time.Second), Task: routines.Task{
-		ID: id, Description: clean.Cut(clean.Line(title), 60), Body: fmt.Sprintf(textRemindOf, clean.Text(r.words)),
+		ID: id, Description: clean.Cut(clean.Line(title), 60), Body: fmt.Sprintf(command.TextRemindOf, clean.Text(r.words)),
 		Background: true, Thinking: true, Mode: routines.OnPing, AllowPing: true,
 	}})
 	return command.Outcome{Message: fmt.Sprintf(textReminds, cron.DayClock(at, now))}, err

@@ -41,6 +41,7 @@ func (b *Bot) Suggest(name, option, typed string) []string {
 	return append(list, matching(titles, typed)...)
 }
 
+// suggestTimes offers a time once it is one, and which moment it means.
 func suggestTimes(typed string, now time.Time) []string {
 	if at, ok := command.ReadMoment(typed, now); ok && at.After(now) {
 		return append([]string{typed}, cron.DayClock(at, now))

@@ -15,7 +15,6 @@ const (
 	textPassed         = "%s is in the past; choose a later time"
 	textReminds        = "you will be reminded at %s."
 	textRemindsAlready = "that reminder exists already: it comes at %s"
-	textRemindOf       = "Remind the user of this:\n\n%s"
 	textTheUser        = "the user"
 	textFromPing       = "ping"
 	textFromMessage    = "Discord message"

@@ -1,10 +1,14 @@
 package discord
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ollimbot/core/command"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/budget"
 	"ollimbot/discord/discordtest"
 )
@@ -107,4 +111,125 @@ func TestLaterAsksWhenAndRemindsOnceAlsoAfterARestart(t *testing.T) {
 	if made != 1 {
 		t.Errorf("%d reminders: %+v", made, list)
 	}
+}
+
+// made are the reminders whose file name contains a word.
+func (st *stage) made(word string) (paths []string) {
+	for _, r := range st.bot.Index().Set().RemindersByTime() {
+		if strings.Contains(r.Path, word) {
+			paths = append(paths, r.Path)
+		}
+	}
+	return paths
+}
+
+// P10
+func TestAMessagesMenuMakesOneReminderOfItHoweverOftenItIsUsed(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.live()
+	st.up()
+	me := st.s.User()
+	mine := me.Say("buy the <b>milk</b>\nand bread")
+	for range 2 {
+		i := me.Menu(command.RemindAboutThis, mine.ID)
+		if m := st.opened(i); m.Rows[1].Fields[0].Value != mine.Content {
+			t.Errorf("%+v", m)
+		}
+		me.Submit(i.ID, discordtest.Field{Name: "when", Value: "3 hours"})
+	}
+	st.says("you will be reminded at")
+	st.says("that reminder exists already")
+	if list := st.made("milk"); len(list) != 1 || !strings.Contains(storetest.Text(t, st.dir, list[0]), mine.Content) {
+		t.Errorf("made %q", list)
+	}
+	theirs := st.s.Stranger().Say("sell everything")
+	i := me.Menu(command.RemindAboutThis, theirs.ID)
+	st.opened(i)
+	me.Submit(i.ID)
+	st.s.Wait(t, "the third reminder", func(discordtest.State) bool { return len(st.made("sell")) == 1 })
+	var who struct {
+		Writers map[string]struct{ Label string }
+		Written map[string]struct{ Path, Writer string }
+	}
+	must(t, json.Unmarshal([]byte(storetest.Text(t, st.dir, "state/provenance.json")), &who))
+	for _, w := range who.Written {
+		if labelled := who.Writers[w.Writer].Label == "Discord message"; labelled != strings.Contains(w.Path, "sell") {
+			t.Errorf("%s is labelled %q", w.Path, who.Writers[w.Writer].Label)
+		}
+	}
+}
+
+// P10
+func TestWhatIsTypedIsAnsweredOnlyWhereItIsTheNewest(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	st := newStage(t, discordtest.Options{})
+	bot := newStub(nil)
+	bot.suggest = func(typed string) []string {
+		<-hold
+		return []string{typed}
+	}
+	st.alone(bot)
+	st.up()
+	me := st.s.User()
+	var typed []discordtest.Interaction
+	for i := range 50 {
+		typed = append(typed, me.Type("remind", "what", strings.Repeat("m", i+1)))
+	}
+	me.Slash("version") // what came before it has been taken
+	bot.wait(t, 1)
+	close(hold)
+	answered := func(f discordtest.State) (list []string) {
+		for _, i := range f.Interactions {
+			if i.Choices != nil {
+				list = append(list, i.ID)
+			}
+		}
+		return list
+	}
+	state := st.s.Wait(t, "the newest to be answered", func(f discordtest.State) bool { return slices.Contains(answered(f), typed[49].ID) })
+	if n := len(answered(state)); n > 3 { // two were being answered meanwhile
+		t.Errorf("%d of 50 were answered", n)
+	}
+	me.Type("remind", "what", "")
+	st.s.Wait(t, "an empty field to be answered", func(f discordtest.State) bool { return len(answered(f)) == len(answered(state))+1 })
+}
+
+// P10
+func TestRemindMakesAnOrdinaryReminderAndSuggestsTimesAndTitles(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.write("routines/tea.md", "---\nid: \"aaaa0001\"\ncron: \"0 4 * * *\"\nbackground: true\ndescription: \"Tea time\"\n---\nMake tea.\n")
+	st.live()
+	st.up()
+	me := st.s.User()
+	choices := func(option, text string) []string {
+		i := me.Type("remind", option, text)
+		var list []string
+		st.s.Wait(t, "the choices", func(f discordtest.State) bool {
+			for _, k := range f.Interactions {
+				if k.ID == i.ID {
+					list = k.Choices
+				}
+			}
+			return list != nil
+		})
+		return list
+	}
+	if list := choices("what", "tea"); !slices.Equal(list, []string{"tea", "Tea time"}) {
+		t.Errorf("%q", list)
+	}
+	if list := choices("when", "tomorrow"); len(list) < 2 || list[0] != "tomorrow" {
+		t.Errorf("%q", list)
+	}
+	me.Slash("remind", discordtest.Option{Name: "what", Value: "milk, bread for friday"}, discordtest.Option{Name: "when", Value: "9am"})
+	st.says("milk, bread for friday added, next ")
+	if list := st.made("milk"); len(list) != 1 || !strings.Contains(storetest.Text(t, st.dir, list[0]), "Remind the user of this:\n\nmilk, bread for friday\n") {
+		t.Errorf("made %q", list)
+	}
+	me.Slash("remind", discordtest.Option{Name: "what", Value: "bread"}, discordtest.Option{Name: "when", Value: "some time"})
+	st.says(`"some time" is not a time`)
+	me.Slash("remind", discordtest.Option{Name: "what", Value: "bread"}, discordtest.Option{Name: "when", Value: "2020-01-01 08:00"})
+	st.says("is in the past; choose a later time")
 }

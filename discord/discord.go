@@ -225,7 +225,8 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	words := d.inbound(bot)
 	asked := &interactions{
 		room: d.room, notices: d.notices, bot: bot, log: d.log, work: d.work, refusals: d.refusals, rival: d.rivals.seen,
-		answered: recent{keep: keptInteractions}, typed: newSuggestions(),
+		answered: recent{keep: keptInteractions},
+		typed:    &suggestions{room: d.room, bot: bot, rival: d.rivals.seen, waits: make(chan interaction, 1)},
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	for _, pool := range []*workerPool{d.work, d.marks.pool} {
@@ -235,7 +236,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	for _, part := range []func(context.Context) error{
 		d.link.Run,
 		func(ctx context.Context) error { return d.listen(ctx, asked) },
-		words.run, d.notices.run, asked.register, asked.suggest, asked.suggest, d.untilRefused, d.rivals.untilSecond, who.keepOpening, d.finishLeftovers,
+		words.run, d.notices.run, d.room.register, asked.typed.run, asked.typed.run, d.untilRefused, d.rivals.untilSecond, who.keepOpening, d.finishLeftovers,
 		func(ctx context.Context) error { return d.presence.run(ctx, bot) },
 	} {
 		g.Go(fault.Guard("the Discord surface", func() error { return part(gctx) }))

@@ -230,8 +230,6 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 }
 
 // newStubEnd is a bot that keeps nothing and closes last when it has heard a key.
-func (b *forgetful) Suggest(string, string, string) []string { return nil }
-
 func newStubEnd(key string, last chan struct{}) core.Intake { return &forgetful{key: key, last: last} }
 
 type forgetful struct {
@@ -248,6 +246,8 @@ func (f *forgetful) Do(_ context.Context, c command.Value) (command.Outcome, err
 
 func (f *forgetful) LastReceived(string) string { return "" }
 func (f *forgetful) Snapshot() core.Snapshot    { return core.Snapshot{} }
+
+func (f *forgetful) Suggest(string, string, string) []string { return nil }
 
 func heap() uint64 {
 	runtime.GC()

@@ -33,45 +33,6 @@ const (
 	keptInteractions = 256
 )
 
-// interaction is a command or a click.
-type interaction struct {
-	*discordgo.Interaction
-	at time.Time // when it arrived
-}
-
-// customID is the ID of the button, menu or window, or empty for a command.
-func (i interaction) customID() string {
-	switch data := i.Data.(type) {
-	case discordgo.MessageComponentInteractionData:
-		return data.CustomID
-	case discordgo.ModalSubmitInteractionData:
-		return data.CustomID
-	}
-	return ""
-}
-
-// submits reports whether a window was filled in.
-func (i interaction) submits() bool { return i.Type == discordgo.InteractionModalSubmit }
-
-// title describes the interaction for people.
-func (i interaction) title() string {
-	said, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
-	switch {
-	case ok && said.TargetID != "":
-		return said.Name
-	case ok:
-		return "/" + said.Name
-	case i.submits():
-		return textAForm
-	}
-	return textAButton
-}
-
-// first is the context of the first answer.
-func (i interaction) first(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(context.WithoutCancel(ctx), i.at.Add(answerWithin))
-}
-
 // interactions answer commands and clicks within the three seconds that Discord waits.
 type interactions struct {
 	room     *room
@@ -257,7 +218,7 @@ func (a *interactions) reply(ctx context.Context, i interaction) (text string, c
 	said, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
 	switch {
 	case ok && said.TargetID != "":
-		return a.menu(ctx, i, said), nil
+		return a.menu(ctx, said), nil
 	case ok:
 		return a.slash(ctx, said)
 	}
@@ -318,151 +279,6 @@ func ephemeral(text string) rest.Message {
 	return render.Ephemeral(text)
 }
 
-// options are a command's fields in Discord's form.
-func options(c command.Command) []*discordgo.ApplicationCommandOption {
-	var list []*discordgo.ApplicationCommandOption
-	for _, o := range c.Options {
-		field := &discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionString, Name: o.Name, Description: o.About, Required: o.Required, Autocomplete: o.Suggests,
-		}
-		switch {
-		case o.Number:
-			least := float64(o.Least)
-			field.Type, field.MinValue = discordgo.ApplicationCommandOptionInteger, &least
-		case len(o.Choices) == 0:
-			field.MaxLength = 1000
-		}
-		for _, word := range o.Choices {
-			label, value, differ := strings.Cut(word, "=")
-			if !differ {
-				value = label
-			}
-			field.Choices = append(field.Choices, &discordgo.ApplicationCommandOptionChoice{Name: label, Value: value})
-		}
-		list = append(list, field)
-	}
-	return list
-}
-
-// registered are the commands in Discord's form: for direct messages with the bot and
-// others, for a user who has installed the application.
-func registered() []discordgo.ApplicationCommand {
-	contexts := []discordgo.InteractionContextType{discordgo.InteractionContextBotDM, discordgo.InteractionContextPrivateChannel}
-	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationUserInstall}
-	var list []discordgo.ApplicationCommand
-	for _, c := range command.List(command.InDiscord) {
-		list = append(list, discordgo.ApplicationCommand{
-			Name: c.Name, Description: c.About, Options: options(c), Contexts: &contexts, IntegrationTypes: &installed,
-		})
-	}
-	for _, c := range command.List(command.InMessage) {
-		list = append(list, discordgo.ApplicationCommand{
-			Type: discordgo.MessageApplicationCommand, Name: c.Name, Contexts: &contexts, IntegrationTypes: &installed,
-		})
-	}
-	return list
-}
-
-// register registers the commands at Discord if they differ. The registered ones are read
-// at each start, because another program with the same token may have changed them.
-func (a *interactions) register(ctx context.Context) error {
-	err := retry(ctx, func() error { return a.registerOnce(ctx, a.room.state.dm().App) })
-	if err != nil && ctx.Err() == nil {
-		a.log.Error("commands were not registered at Discord", "error", err)
-	}
-	return nil
-}
-
-func (a *interactions) registerOnce(ctx context.Context, app string) error {
-	have, err := a.room.rest.Commands(ctx, app)
-	if err != nil {
-		return err
-	}
-	want := registered()
-	if rest.Same(have, want) {
-		return nil
-	}
-	if err := a.room.rest.PutCommands(ctx, app, want); err != nil {
-		return err
-	}
-	a.log.Info("commands registered at Discord", "count", len(want))
-	return nil
-}
-
-// silent reports whether a command may have no reply.
-func silent(name string) bool {
-	c, ok := command.Find(command.InDiscord, name)
-	return ok && c.Silent
-}
-
-// slashLine is a command in the bot's form: "/model opus", or numbers with their names:
-// "/ping-budget capacity=6". Unknown options are left out. why is the reason if there is no
-// such form.
-func slashLine(name string, given map[string]any) (line, why string) {
-	c, ok := command.Find(command.InDiscord, name)
-	if !ok {
-		return "", fmt.Sprintf(textNotInVersion, clean.Cut(clean.Line(name), 40))
-	}
-	line = "/" + c.Name
-	gap := false
-	for _, o := range c.Options {
-		value := ""
-		if v, ok := given[o.Name]; ok {
-			value = clean.Line(fmt.Sprint(v))
-		}
-		switch {
-		case value == "":
-			gap = true
-		case o.Number:
-			line += " " + o.Name + "=" + value
-		case gap:
-			return "", textKeyFirst
-		default:
-			line += " " + value + o.Ends
-		}
-	}
-	return line, ""
-}
-
-// The controls of a message that need more than a press: menus, windows, the commands of a
-// message's own menu, and what is suggested while a field is typed.
-
-// click is the press of a button, the choice in a menu or a window that was filled in.
-func (i interaction) click() command.Click {
-	c := command.Click{ID: i.customID()}
-	if i.Message != nil {
-		c.Message = post.MessageID(i.Message.ID)
-	}
-	switch data := i.Data.(type) {
-	case discordgo.MessageComponentInteractionData:
-		if len(data.Values) > 0 {
-			c.Value = clean.Line(data.Values[0])
-		}
-	case discordgo.ModalSubmitInteractionData:
-		fields := filled(data.Components)
-		c.Value = clean.Line(fields[post.FieldWhen] + fields[post.FieldValue]) // a form has one of them
-		c.Words = strings.TrimSpace(clean.Text(fields[post.FieldWhat]))
-	}
-	return c
-}
-
-// filled are the fields of a window that was filled in.
-func filled(rows []discordgo.MessageComponent) map[string]string {
-	fields := map[string]string{}
-	for _, row := range rows {
-		row, ok := row.(*discordgo.ActionsRow)
-		if !ok {
-			continue
-		}
-		for _, c := range row.Components {
-			if in, ok := c.(*discordgo.TextInput); ok {
-				fields[in.CustomID] = in.Value
-			}
-		}
-	}
-	return fields
-}
-
 // form is the window that an interaction opens instead of doing something.
 func (a *interactions) form(i interaction) (post.Form, bool) {
 	switch data := i.Data.(type) {
@@ -476,22 +292,23 @@ func (a *interactions) form(i interaction) (post.Form, bool) {
 		if data.TargetID == "" || data.Name != command.RemindAboutThis {
 			return post.Form{}, false
 		}
-		key, words := a.target(i, data)
+		key, words := a.target(data)
 		return post.About(key, words, textAboutHint), true
 	}
 	return post.Form{}, false
 }
 
 // target is the message whose menu was used: its words, and a key that says whether they are
-// the owner's or the bot's own, or somebody else's.
-func (a *interactions) target(i interaction, data discordgo.ApplicationCommandInteractionData) (key, words string) {
-	key = post.Foreign + i.ID
+// the owner's own. The bot's are not: it may have repeated somebody's. The key is the same
+// each time, so that a second use changes nothing.
+func (a *interactions) target(data discordgo.ApplicationCommandInteractionData) (key, words string) {
+	key = post.Foreign + data.TargetID
 	if data.Resolved == nil || data.Resolved.Messages[data.TargetID] == nil {
 		return key, ""
 	}
 	m := data.Resolved.Messages[data.TargetID]
 	if who := m.Author; who != nil && who.ID == a.room.state.dm().Owner {
-		key = post.Own + i.ID
+		key = post.Own + data.TargetID
 	}
 	words = clean.Text(m.Content)
 	if len(m.Embeds) > 0 && m.Embeds[0] != nil {
@@ -510,55 +327,11 @@ func (a *interactions) open(ctx context.Context, i interaction, f post.Form) err
 }
 
 // menu carries out a command of a message's own menu that opens no window.
-func (a *interactions) menu(ctx context.Context, i interaction, data discordgo.ApplicationCommandInteractionData) string {
-	key, words := a.target(i, data)
+func (a *interactions) menu(ctx context.Context, data discordgo.ApplicationCommandInteractionData) string {
+	key, words := a.target(data)
 	out, err := a.do(ctx, command.Click{ID: "act:" + post.TaskAbout + ":" + key, Words: words})
 	if err != nil {
 		return wordsOf(err)
 	}
 	return out.Message
-}
-
-// suggestions answer what the user types into a field. Only the newest one waits: an older
-// one is no longer shown. So nothing piles up, however fast somebody types.
-type suggestions struct {
-	waits chan interaction // holds one
-}
-
-func newSuggestions() *suggestions { return &suggestions{waits: make(chan interaction, 1)} }
-
-// put makes i the one that waits. It never blocks and is called by one goroutine.
-func (s *suggestions) put(i interaction) {
-	select {
-	case <-s.waits:
-	default:
-	}
-	s.waits <- i
-}
-
-// suggest answers the newest field that waits, until ctx ends.
-func (a *interactions) suggest(ctx context.Context) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case i := <-a.typed.waits:
-			a.suggestFor(ctx, i)
-		}
-	}
-}
-
-func (a *interactions) suggestFor(ctx context.Context, i interaction) {
-	data, _ := i.Data.(discordgo.ApplicationCommandInteractionData)
-	var list []string
-	for _, o := range data.Options {
-		if typed, ok := o.Value.(string); ok && o.Focused {
-			list = a.bot.Suggest(data.Name, o.Name, clean.Line(typed))
-		}
-	}
-	ctx, cancel := context.WithDeadline(ctx, i.at.Add(answerWithin))
-	defer cancel()
-	if err := a.room.rest.Suggest(ctx, i.Interaction, render.Suggestions(list)); rest.Answered(err) {
-		a.rival()
-	}
 }

@@ -210,7 +210,9 @@ type stub struct {
 	shown core.Snapshot
 	// answer gives the outcome; nil is an empty one.
 	answer func(context.Context, command.Value) (command.Outcome, error)
-	woken  chan struct{}
+	// suggest gives what could be typed; nil repeats it.
+	suggest func(typed string) []string
+	woken   chan struct{}
 }
 
 func newStub(answer func(context.Context, command.Value) (command.Outcome, error)) *stub {
@@ -240,7 +242,12 @@ func (b *stub) LastReceived(string) string {
 	return b.heard
 }
 
-func (b *stub) Suggest(_, _, typed string) []string { return []string{typed} }
+func (b *stub) Suggest(_, _, typed string) []string {
+	if b.suggest == nil {
+		return []string{typed}
+	}
+	return b.suggest(typed)
+}
 
 func (b *stub) Snapshot() core.Snapshot {
 	b.mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/talk/history"
+	"ollimbot/core/work/budget"
 )
 
 type historyCmds struct {
@@ -294,7 +295,7 @@ func pingedLine(s history.Summary) string {
 		line += ", usually after " + span(s.Answers.Median)
 	}
 	if s.Answers.Useless > 0 {
-		line += fmt.Sprintf(", %d not useful", s.Answers.Useless)
+		line += fmt.Sprintf(", %d %s", s.Answers.Useless, budget.TextUseless)
 	}
 	return line
 }

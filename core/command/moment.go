@@ -10,7 +10,7 @@ import (
 )
 
 // ReadMoment reads when something is to be: "2h30m", "in 20 minutes", "18:30", "6:30 pm",
-// "tomorrow", "friday noon", "2006-01-02 15:04". A time of day that has passed
+// "tomorrow", "friday noon", "2006-01-02 15:04", "Mon 2 Jan 15:04". A time of day that has passed
 // means tomorrow's. The text must be nothing else.
 func ReadMoment(text string, now time.Time) (time.Time, bool) {
 	words := strings.Fields(strings.ToLower(text))
@@ -26,7 +26,26 @@ func ReadMoment(text string, now time.Time) (time.Time, bool) {
 	if at, err := time.Parse("2006-01-02 15:04", strings.Join(words, " ")); err == nil {
 		return cron.Instant(at, now.Location()), true
 	}
+	if at, ok := dated(strings.Join(words, " "), now); ok {
+		return at, true
+	}
 	return clockOf(words, now)
+}
+
+// dated reads what cron.DayClock writes. Without a year it is the next such day.
+func dated(text string, now time.Time) (time.Time, bool) {
+	if at, err := time.Parse("2 Jan 2006 15:04", text); err == nil {
+		return cron.Instant(at, now.Location()), true
+	}
+	at, err := time.Parse("Mon 2 Jan 15:04", text)
+	if err != nil {
+		return at, false
+	}
+	at = at.AddDate(now.Year(), 0, 0)
+	if when := cron.Instant(at, now.Location()); when.After(now) {
+		return when, true
+	}
+	return cron.Instant(at.AddDate(1, 0, 0), now.Location()), true
 }
 
 // The times of day that a word means.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/routines/cron"
 )
 
 func TestAMomentIsReadAsItIsSaid(t *testing.T) {
@@ -82,6 +84,17 @@ func TestAMomentIsFoundAtEitherEnd(t *testing.T) {
 		}
 		if rest, at, ok := LastMoment(words+" "+when, now); !ok || !at.Equal(want) || rest != words {
 			t.Fatalf("%q: %q %v %v", words+" "+when, rest, at, ok)
+		}
+	})
+}
+
+func TestAMomentIsReadAsItIsShown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), 15, 12, 0, 0, 0, time.UTC)
+		at := now.Add(time.Duration(rapid.IntRange(1, 360*24*60).Draw(t, "minutes")) * time.Minute)
+		shown := cron.DayClock(at, now)
+		if got, ok := ReadMoment(shown, now); !ok || !got.Equal(at) {
+			t.Fatalf("%s is read as %v, %v, not %v", shown, got, ok, at)
 		}
 	})
 }

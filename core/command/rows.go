@@ -33,6 +33,13 @@ var slashRows = []Command{
 			Choices: []string{"off", "adaptive", "8k budget=8000", "32k budget=32000", "64k budget=64000"},
 		}},
 	},
+	{
+		Name: "remind", slash: Host.remind, Usage: "WHAT, WHEN", About: "remind you of something at a time",
+		Options: []Option{
+			{Name: "what", About: "what it is about", Required: true, Suggests: true, Ends: ","},
+			{Name: "when", About: "20 minutes, 18:30, tomorrow 9am, friday noon", Required: true, Suggests: true},
+		},
+	},
 	{Name: "interrupt", slash: Host.interrupt, About: "stop the running turn", Silent: true},
 	{
 		Name: "permissions", slash: Host.permissions, Usage: "[mode]", About: "show or set the permission mode",

@@ -75,6 +75,8 @@ type Host struct {
 	Follow func(context.Context, skill.Skill) error
 	// Google starts a login at Google, or reports the existing one.
 	Google func(ctx context.Context, args []string) (string, error)
+	// Add makes a task.
+	Add func(context.Context, AddTask) (Outcome, error)
 	// Restart restarts the program; nil if that is impossible.
 	Restart func()
 }
@@ -184,6 +186,34 @@ func (h Host) cost(ctx context.Context, _ []string) (string, error) {
 	text, _, _, err := h.Chat.Command(ctx, agent.Message{Command: agent.Cost})
 	text = cmp.Or(text, "done.")
 	return text, err
+}
+
+// remind makes a reminder: "buy milk, tomorrow 9:00", also without the comma.
+func (h Host) remind(ctx context.Context, args []string) (string, error) {
+	line := strings.Join(args, " ")
+	if line == "" {
+		return "", errors.New(textRemindUsage)
+	}
+	what, when := line, ""
+	if i := strings.LastIndex(line, ","); i >= 0 {
+		what, when = line[:i], strings.TrimSpace(line[i+1:])
+	}
+	at, ok := ReadMoment(when, h.Now())
+	if !ok {
+		var rest string
+		if rest, at, ok = LastMoment(line, h.Now()); ok {
+			what = strings.TrimRight(rest, ", ")
+		}
+	}
+	what = strings.TrimSpace(what)
+	switch {
+	case !ok:
+		return "", fmt.Errorf(TextNoMoment, clean.Cut(clean.Line(cmp.Or(when, args[len(args)-1])), 60))
+	case what == "":
+		return "", errors.New(textRemindUsage)
+	}
+	out, err := h.Add(ctx, AddTask{At: at, Description: clean.Cut(clean.Line(what), 60), Message: fmt.Sprintf(TextRemindOf, what)})
+	return out.Message, err
 }
 
 func (h Host) interrupt(ctx context.Context, _ []string) (string, error) {

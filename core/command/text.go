@@ -1,5 +1,8 @@
 package command
 
+// TextRemindOf is the prompt of a reminder that was made of a few words.
+const TextRemindOf = "Remind the user of this:\n\n%s"
+
 // TextNoMoment reports a text that is no time.
 const TextNoMoment = "%q is not a time: write 2h, 18:30, tomorrow 9:00, friday noon or 2026-12-01 08:00"
 
@@ -13,6 +16,7 @@ const (
 	textBlocks       = "%s tokens of prompts%s, %s of answers"
 	textCached       = " (%.0f %% from the cache)"
 	textCostsSince   = "; the first known run was on %s"
+	textRemindUsage  = "say what and when, such as /remind buy milk, tomorrow 9:00"
 	textNothingRuns  = "there is nothing to interrupt"
 	textNoSetup      = "the setup skill is missing; the bot creates skills/setup/SKILL.md when it starts"
 	textNoUpdate     = "/upgrade takes check, rollback or nothing, not %q"

@@ -131,3 +131,66 @@ func TestAStoryCannotClickWhatIsNotThere(t *testing.T) {
 		t.Errorf("violations %q", v)
 	}
 }
+
+func TestMenusWindowsAndSuggestionsHaveTheirLimits(t *testing.T) {
+	window := func(title, label string, rows int) obj {
+		var list []obj
+		for i := range rows {
+			list = append(list, obj{"type": 1, "components": []obj{{"type": 4, "style": 1, "custom_id": strings.Repeat("f", i+1), "label": label}}})
+		}
+		return obj{"type": 9, "data": obj{"custom_id": "act:x:_", "title": title, "components": list}}
+	}
+	choices := func(n, length int) obj {
+		list := []obj{}
+		for range n {
+			list = append(list, obj{"name": strings.Repeat("n", length), "value": "v"})
+		}
+		return obj{"type": 8, "data": obj{"choices": list}}
+	}
+	menu := func(n int, value func(i int) string, more ...obj) obj {
+		var options []obj
+		for i := range n {
+			options = append(options, obj{"label": "l", "value": value(i)})
+		}
+		m := text("menu")
+		row := append([]obj{{"type": 3, "custom_id": "act:m:_", "options": options}}, more...)
+		m["components"] = []obj{{"type": 1, "components": row}}
+		return obj{"type": 4, "data": m}
+	}
+	each := func(i int) string { return strings.Repeat("v", i+1) }
+	for _, c := range []struct {
+		name   string
+		typed  bool // into a field, instead of a command
+		body   obj
+		status int
+	}{
+		{"a window", false, window("t", "l", 5), 204},
+		{"a long title", false, window(strings.Repeat("t", 46), "l", 1), 400},
+		{"a long label", false, window("t", strings.Repeat("l", 46), 1), 400},
+		{"too many rows", false, window("t", "l", 6), 400},
+		{"a window for what is typed", true, window("t", "l", 1), 400},
+		{"a message for what is typed", true, obj{"type": 4, "data": text("x")}, 400},
+		{"no suggestion", true, choices(0, 1), 204},
+		{"25 suggestions", true, choices(25, 100), 204},
+		{"26 suggestions", true, choices(26, 1), 400},
+		{"a long suggestion", true, choices(1, 101), 400},
+		{"suggestions for a command", false, choices(1, 1), 400},
+		{"a menu", false, menu(25, each), 204},
+		{"a menu of 26", false, menu(26, each), 400},
+		{"an empty menu", false, menu(0, each), 400},
+		{"a value twice", false, menu(2, func(int) string { return "v" }), 400},
+		{"a button beside a menu", false, menu(1, each, obj{"type": 2, "style": 1, "label": "b", "custom_id": "act:b:_"}), 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := quiet(t, discordtest.Options{}) // what it refuses is a violation, too
+			do(t, s, "PUT", "/applications/"+s.Bot().ID+"/commands", []obj{{"name": "cost", "description": "d"}})
+			i := s.User().Slash("cost")
+			if c.typed {
+				i = s.User().Type("cost", "what", "t")
+			}
+			if r := answerTo(t, s, i, c.body); r.status != c.status {
+				t.Errorf("%d %s", r.status, r.raw)
+			}
+		})
+	}
+}

@@ -146,7 +146,7 @@ func until(typed string, now time.Time) (time.Time, error) {
 // of a card or a ping does what it says, and all others go to the conversation.
 func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, error) {
 	action, id, _ := post.ParseCustomID(c.ID)
-	if action == post.PingUseless { // the opposite of an answer
+	if action == post.PingUseless || c.Message == "" { // the opposite of an answer, or about no message of the bot's
 		d.o.Present.UserActive(d.now())
 	} else {
 		d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})

@@ -229,6 +229,7 @@ func TestEachMoveAnswersThePingsThatItIsAbout(t *testing.T) {
 		{command.Receive{Text: "done", ReplyTo: other}, []budget.How{budget.Spoke, budget.Spoke}},
 		{command.Click{Message: "m1", ID: own}, []budget.How{budget.Pressed, ""}},
 		{command.Click{Message: "m1", ID: "act:remind_done:00000001"}, []budget.How{budget.Pressed, ""}},
+		{command.Click{ID: "act:remind_about:own.1", Words: "milk"}, []budget.How{"", ""}}, // about a message of anybody's
 		{command.Say{Text: "/google-auth", ReplyTo: "m1"}, []budget.How{"", ""}},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -62,7 +62,7 @@ func FormOf(action, data string) (Form, bool) {
 	return Form{}, false
 }
 
-// About is the form of a reminder about a message. key tells one opening of it from another.
+// About is the form of a reminder about a message. key tells one message from another.
 func About(key, words, hint string) Form {
 	return Form{Title: textAbout, Action: fmt.Sprintf("%s:%s", RemindAbout, key), Fields: []Input{
 		{Name: FieldWhen, Label: textWhen, Hint: textWhenHint, Value: textInAnHour},

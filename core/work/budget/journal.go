@@ -270,6 +270,9 @@ func (a Answers) Rate() float64 {
 	return float64(a.Answered) / float64(a.Pings)
 }
 
+// TextUseless says of pings that the user did not find them useful.
+const TextUseless = "not useful"
+
 // AnswersTo sums up the pings of a task; those that were refused do not count.
 func AnswersTo(pings []Ping, task string) Answers {
 	var a Answers

@@ -50,6 +50,7 @@ type Account struct {
 	state  atomic.Pointer[State]
 	logins chan *Login
 
+	adding sync.Mutex // held while a task is looked for and then made, so that two presses make one
 	pasted sync.Mutex // held while a pasted address is finished, so that one place tells the end
 
 	mu   sync.Mutex         // orders who finds out that a login has ended, and guards:
@@ -144,8 +145,8 @@ func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
 	return fmt.Sprintf(textGoogleOpen, l.URL), err
 }
 
-// AddTask makes a task of words, the first line of which is its title. Somebody else's are
-// marked as such.
+// AddTask makes a task of words, the first line of which is its title, unless there is one
+// that is open. Somebody else's words are marked as such.
 func (a *Account) AddTask(ctx context.Context, words string, foreign bool) (string, error) {
 	s := a.o.Client.State()
 	if !s.May(Tasks) {
@@ -161,8 +162,18 @@ func (a *Account) AddTask(ctx context.Context, words string, foreign bool) (stri
 	case notes == "" && t.Title == title:
 		t.Notes = ""
 	}
-	_, err := a.o.Client.Tasks.Add(ctx, a.o.Config().GoogleTaskList, t)
-	if err != nil {
+	a.adding.Lock()
+	defer a.adding.Unlock()
+	list := a.o.Config().GoogleTaskList
+	for have, err := range a.o.Client.Tasks.List(ctx, list, false) {
+		switch {
+		case err != nil:
+			return "", err
+		case have.Title == t.Title && have.Notes == t.Notes:
+			return fmt.Sprintf(textTaskThere, t.Title), nil
+		}
+	}
+	if _, err := a.o.Client.Tasks.Add(ctx, list, t); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf(textTaskAdded, t.Title), nil

@@ -48,10 +48,11 @@ const (
 	textGoogleFailed = "google auth failed: %v"
 	textGoogleGone   = "it no longer exists"
 	textGoogleIs     = "google %s."
-	textTasksOff     = "Google Tasks is not connected (%s): /google-auth connects it"
+	textTasksOff     = "there is no connection to Google Tasks (%s): connect it with /google-auth"
 	textTaskAdded    = "added to your tasks: %s"
 	textNoTaskWords  = "that message has no words to make a task of"
-	textForeignNotes = "[untrusted: another person's message]\n"
+	textForeignNotes = "[untrusted: not the user's own words]\n"
+	textTaskThere    = "that task exists already: %s"
 	textGoogleOff    = "google is not connected (%s)"
 	textGoogleOpen   = "Open this address and say yes, within five minutes: %s\n\n" +
 		"If the browser ends on a page that it cannot open, send me the address of that page."

@@ -147,7 +147,10 @@ func ofPing(p *budget.Ping) mark {
 		m.kind = critical
 	}
 	answer := "not answered"
-	if !p.Answered.IsZero() {
+	switch {
+	case p.How == budget.Useless:
+		answer = budget.TextUseless
+	case !p.Answered.IsZero():
 		answer = pane.Answered(p)
 	}
 	if m.note != "" {

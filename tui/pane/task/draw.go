@@ -9,6 +9,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
@@ -206,6 +207,9 @@ func (p *Page) pings() []widget.Span {
 	default:
 		text := fmt.Sprintf(" · %d of %d answered, mostly after %s", answers.Answered, answers.Pings, words.Minutes(answers.Median))
 		out = append(out, widget.Span{Role: theme.Dim, Text: text})
+	}
+	if answers.Useless > 0 {
+		out = append(out, widget.Span{Role: theme.Warn, Text: fmt.Sprintf(" · %d %s", answers.Useless, budget.TextUseless)})
 	}
 	return out
 }

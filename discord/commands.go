@@ -1,0 +1,119 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/command"
+	"ollimbot/discord/rest"
+)
+
+// options are a command's fields in Discord's form.
+func options(c command.Command) []*discordgo.ApplicationCommandOption {
+	var list []*discordgo.ApplicationCommandOption
+	for _, o := range c.Options {
+		field := &discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionString, Name: o.Name, Description: o.About, Required: o.Required, Autocomplete: o.Suggests,
+		}
+		switch {
+		case o.Number:
+			least := float64(o.Least)
+			field.Type, field.MinValue = discordgo.ApplicationCommandOptionInteger, &least
+		case len(o.Choices) == 0:
+			field.MaxLength = 1000
+		}
+		for _, word := range o.Choices {
+			label, value, differ := strings.Cut(word, "=")
+			if !differ {
+				value = label
+			}
+			field.Choices = append(field.Choices, &discordgo.ApplicationCommandOptionChoice{Name: label, Value: value})
+		}
+		list = append(list, field)
+	}
+	return list
+}
+
+// registered are the commands in Discord's form: for direct messages with the bot and
+// others, for a user who has installed the application.
+func registered() []discordgo.ApplicationCommand {
+	contexts := []discordgo.InteractionContextType{discordgo.InteractionContextBotDM, discordgo.InteractionContextPrivateChannel}
+	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationUserInstall}
+	var list []discordgo.ApplicationCommand
+	for _, c := range command.List(command.InDiscord) {
+		list = append(list, discordgo.ApplicationCommand{
+			Name: c.Name, Description: c.About, Options: options(c), Contexts: &contexts, IntegrationTypes: &installed,
+		})
+	}
+	for _, c := range command.List(command.InMessage) {
+		list = append(list, discordgo.ApplicationCommand{
+			Type: discordgo.MessageApplicationCommand, Name: c.Name, Contexts: &contexts, IntegrationTypes: &installed,
+		})
+	}
+	return list
+}
+
+// register registers the commands at Discord if they differ. The registered ones are read
+// at each start, because another program with the same token may have changed them.
+func (r *room) register(ctx context.Context) error {
+	err := retry(ctx, func() error { return r.registerOnce(ctx, r.state.dm().App) })
+	if err != nil && ctx.Err() == nil {
+		r.log.Error("commands were not registered at Discord", "error", err)
+	}
+	return nil
+}
+
+func (r *room) registerOnce(ctx context.Context, app string) error {
+	have, err := r.rest.Commands(ctx, app)
+	if err != nil {
+		return err
+	}
+	want := registered()
+	if rest.Same(have, want) {
+		return nil
+	}
+	if err := r.rest.PutCommands(ctx, app, want); err != nil {
+		return err
+	}
+	r.log.Info("commands registered at Discord", "count", len(want))
+	return nil
+}
+
+// silent reports whether a command may have no reply.
+func silent(name string) bool {
+	c, ok := command.Find(command.InDiscord, name)
+	return ok && c.Silent
+}
+
+// slashLine is a command in the bot's form: "/model opus", or numbers with their names:
+// "/ping-budget capacity=6". Unknown options are left out. why is the reason if there is no
+// such form.
+func slashLine(name string, given map[string]any) (line, why string) {
+	c, ok := command.Find(command.InDiscord, name)
+	if !ok {
+		return "", fmt.Sprintf(textNotInVersion, clean.Cut(clean.Line(name), 40))
+	}
+	line = "/" + c.Name
+	gap := false
+	for _, o := range c.Options {
+		value := ""
+		if v, ok := given[o.Name]; ok {
+			value = clean.Line(fmt.Sprint(v))
+		}
+		switch {
+		case value == "":
+			gap = true
+		case o.Number:
+			line += " " + o.Name + "=" + value
+		case gap:
+			return "", textKeyFirst
+		default:
+			line += " " + value + o.Ends
+		}
+	}
+	return line, ""
+}
