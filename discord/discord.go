@@ -56,6 +56,10 @@ type Options struct {
 	// StatusLine reports whether an answer begins with a visible status (the setting
 	// status_line). Nil means never.
 	StatusLine func() bool
+	// Transcribe returns what is said in the recording of a voice message, Opus in an Ogg
+	// file. Its error is a phrase for the user that says why there are no words. Nil means
+	// that voice messages are not transcribed.
+	Transcribe func(ctx context.Context, recording []byte) (words string, err error)
 }
 
 // Discord is the surface. Its methods may be called concurrently. Use New, then Run once;
@@ -247,6 +251,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 func (d *Discord) inbound(bot core.Intake) *inbound {
 	return &inbound{
 		room: d.room, marks: d.marks, notices: d.notices, bot: bot, log: d.log, queue: d.inbox, loginPending: d.o.LoginPending,
+		voices: &voices{room: d.room, transcribe: d.o.Transcribe, log: d.log},
 	}
 }
 

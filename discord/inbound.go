@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/queue"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
@@ -36,6 +37,7 @@ type inbound struct {
 	notices *notices
 	bot     core.Intake
 	log     *slog.Logger
+	voices  *voices
 	// queue contains messages, their changes, and starts of sessions: Data of
 	// gateway.Event.
 	queue *queue.Queue[any]
@@ -67,7 +69,7 @@ func (in *inbound) run(ctx context.Context) error {
 			case *discordgo.MessageUpdate:
 				if i := position(batch, e.ID); i >= 0 {
 					batch[i].Content = e.Content
-				} else if handed.has(e.ID) {
+				} else if handed.has(e.ID) && len(message.Voices(e.Message)) == 0 { // those cannot be edited
 					in.reword(ctx, command.Reword{From: name, Key: e.ID, Text: strings.TrimSpace(message.Text(e.Message))})
 				}
 			case *discordgo.MessageDelete:
@@ -159,14 +161,19 @@ func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool)
 	if !more {
 		answered = in.marks.add(m.ID)
 	}
-	files, lost := in.fetch(ctx, message.Files(m))
+	got := in.fetch(ctx, message.Files(m))
+	heard := in.voices.hear(ctx, m, got.data)
 	if ctx.Err() != nil {
 		answered(nil)
 		return // the next start catches up on it
 	}
 	to, quoted := message.Answered(m)
 	hear := command.Receive{
-		From: name, Key: m.ID, Text: strings.TrimSpace(message.Text(m) + lost), ReplyTo: post.MessageID(to), Quoted: quoted, Files: files, More: more,
+		From: name, Key: m.ID, Text: strings.TrimSpace(message.TextWith(m, heard) + got.lost), ReplyTo: post.MessageID(to), Quoted: quoted,
+		Files: got.files, More: more,
+	}
+	if message.Forwards(m) {
+		hear.Label = label.From(textForwardedLabel)
 	}
 	if at, err := discordgo.SnowflakeTimestamp(m.ID); err == nil {
 		hear.At = at
@@ -221,12 +228,21 @@ const (
 	maxTogether = 50 << 20
 )
 
-// fetch downloads the attachments of a message and describes those that it left out.
-func (in *inbound) fetch(ctx context.Context, list []*discordgo.MessageAttachment) (files []command.File, lost string) {
+// fetched are the attachments of a message.
+type fetched struct {
+	files []command.File
+	data  map[*discordgo.MessageAttachment][]byte // the same, by what declares them
+	lost  string                                  // describes those that were left out
+}
+
+// fetch downloads the attachments of a message.
+func (in *inbound) fetch(ctx context.Context, list []*discordgo.MessageAttachment) fetched {
+	got := fetched{data: map[*discordgo.MessageAttachment][]byte{}}
 	left := int64(maxTogether)
 	for i, a := range list {
 		if i == maxFiles {
-			return files, lost + fmt.Sprintf(textTooManyFiles, len(list)-maxFiles, maxFiles)
+			got.lost += fmt.Sprintf(textTooManyFiles, len(list)-maxFiles, maxFiles)
+			break
 		}
 		shown := clean.Cut(clean.Line(a.Filename), 100)
 		if shown == "" {
@@ -236,13 +252,13 @@ func (in *inbound) fetch(ctx context.Context, list []*discordgo.MessageAttachmen
 		data, err := in.room.rest.Download(ctx, a.URL, most)
 		if err != nil {
 			in.log.Info("an attachment was left out", "error", err)
-			lost += fmt.Sprintf(textLeftOut, shown, whyNot(err, most))
+			got.lost += fmt.Sprintf(textLeftOut, shown, whyNot(err, most))
 			continue
 		}
 		left -= int64(len(data))
-		files = append(files, command.File{Name: shown, Data: data})
+		got.files, got.data[a] = append(got.files, command.File{Name: shown, Data: data}), data
 	}
-	return files, lost
+	return got
 }
 
 // whyNot says why an attachment is missing.

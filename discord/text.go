@@ -55,6 +55,10 @@ const (
 	textAboutHint     = "what you want to be reminded of"
 	textOdd           = "something went wrong"
 
+	textForwardedLabel = "a forwarded message" // begins a label
+	textNotHeard       = "[not transcribed: %s]"
+	textTellNotHeard   = "your voice message was saved, but not transcribed: %s."
+
 	textLeftOut      = "\n[attachment %s was left out: %s]"
 	textTooManyFiles = "\n[%d more attachments were left out: a message may have %d]"
 	whyLarge         = "it is larger than 25 MB"

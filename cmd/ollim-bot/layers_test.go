@@ -84,6 +84,7 @@ var outside = []struct {
 	{"github.com/bwmarrin/discordgo", []string{"discord"}},
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/fsnotify/fsnotify", []string{"routines/watch"}},
+	{"github.com/pion/opus", []string{"core/transcribe"}},
 	{"github.com/robfig/cron/v3", []string{"routines/cron"}},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/brief/toolset", "core/base/schema", "discord/discordtest"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,8 +19,10 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/transcribe"
 	"ollimbot/discord"
 	"ollimbot/tui/attach"
 )
@@ -105,7 +108,10 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
 		line := func() bool { return bot != nil && bot.Runtime().StatusLine }
-		if options.Remote, options.NoRemote, err = directMessages(at, log, pending, line); err != nil {
+		hear := p.transcribes(at, s.model, func() config.Runtime { return bot.Runtime() })
+		if options.Remote, options.NoRemote, err = directMessages(at, discord.Options{
+			Log: log, LoginPending: pending, StatusLine: line, Transcribe: hear.Words,
+		}); err != nil {
 			return errors.Join(err, book.Close())
 		}
 	}
@@ -123,17 +129,28 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	return &restartError{*next.Load()}
 }
 
+// transcribes makes who turns voice messages into words. settings are those of the running bot.
+func (p *process) transcribes(at console.DataDir, m model, settings func() config.Runtime) *transcribe.Service {
+	providers := m.providers
+	if providers == nil { // with the offline engine
+		providers = p.Providers(at)
+	}
+	return transcribe.New(transcribe.Options{
+		Find: providers.Transcriber, Sandbox: m.box.CommandIn, Dir: at.Dir.Root(), Env: p.EngineEnviron(at),
+		Language: func() string { return settings().VoiceLanguage },
+		Longest:  func() time.Duration { return settings().VoiceLimit },
+	})
+}
+
 // directMessages makes the surface of the user's direct messages, if a token is set.
 // Without one, it returns how to get one. It does not use the network yet.
-func directMessages(at console.DataDir, log *slog.Logger, pending, statusLine func() bool) (remote core.Remote, without string, err error) {
+func directMessages(at console.DataDir, o discord.Options) (remote core.Remote, without string, err error) {
 	if at.Env.DiscordToken == "" {
 		return nil, textNoDiscord, nil
 	}
-	d, err := discord.New(discord.Options{
-		Token: at.Env.DiscordToken, API: at.Env.DiscordAPI, OwnerID: at.Env.OwnerID, Log: log, Version: version,
-		UserName: at.Env.UserName, BotName: at.Env.BotName, Dir: at.Dir, Zone: at.Env.Zone,
-		LoginPending: pending, StatusLine: statusLine,
-	})
+	o.Token, o.API, o.OwnerID, o.Version = at.Env.DiscordToken, at.Env.DiscordAPI, at.Env.OwnerID, version
+	o.UserName, o.BotName, o.Dir, o.Zone = at.Env.UserName, at.Env.BotName, at.Dir, at.Env.Zone
+	d, err := discord.New(o)
 	if err != nil {
 		return nil, "", err
 	}

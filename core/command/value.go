@@ -3,6 +3,7 @@ package command
 import (
 	"time"
 
+	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/jsonl"
@@ -210,6 +211,8 @@ type Receive struct {
 	// bot no longer has that message.
 	Quoted string
 	Files  []File
+	// Label says that somebody else wrote it, as with a forwarded message; empty: the user did.
+	Label label.Label
 	// At is when the message was written; zero means now.
 	At time.Time
 	// More means that another message follows at once, for example after the bot was

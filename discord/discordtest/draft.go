@@ -19,7 +19,14 @@ type draft struct {
 	Nonce           json.RawMessage        `json:"nonce"`
 	EnforceNonce    bool                   `json:"enforce_nonce"`
 	AllowedMentions json.RawMessage        `json:"allowed_mentions"`
-	Attachments     *[]struct {            // those that stay, or describe an upload
+	Reference       *struct {              // a reply or a forward
+		Type      int    `json:"type"`
+		Message   string `json:"message_id"`
+		Channel   string `json:"channel_id"`
+		Guild     string `json:"guild_id"`
+		MustExist *bool  `json:"fail_if_not_exists"`
+	} `json:"message_reference"`
+	Attachments *[]struct { // those that stay, or describe an upload
 		ID any `json:"id"`
 	} `json:"attachments"`
 }
@@ -70,6 +77,35 @@ func (s *rest) fill(m *Message, d *draft, files []File) *Plan {
 	}
 	if m.Content == "" && len(m.Embeds) == 0 && len(m.Attachments) == 0 && m.components == nil {
 		return failure(http.StatusBadRequest, 50006)
+	}
+	return nil
+}
+
+// refer makes a new message a reply (docs: Resources > Message > Message Reference Structure).
+func (s *rest) refer(m *Message, d *draft) *Plan {
+	ref := d.Reference
+	if ref == nil {
+		return nil
+	}
+	to := s.w.message(ref.Message)
+	known := to != nil && to.ChannelID == m.ChannelID
+	switch {
+	case ref.Type != 0:
+		return invalidForm("message_reference", "The fake knows replies only")
+	case ref.Message == "":
+		return invalidForm("message_reference", "This field is required")
+	case ref.Channel != "" && ref.Channel != m.ChannelID, ref.Guild != "" && ref.Guild != m.GuildID:
+		return invalidForm("message_reference", "Cannot reply to a message of another channel")
+	case !known && (ref.MustExist == nil || *ref.MustExist):
+		return invalidForm("message_reference", "Unknown message")
+	case known:
+		m.ReplyTo, m.Type = ref.Message, discordgo.MessageTypeReply
+		// Without allowed_mentions a reply notifies (Allowed Mentions Object).
+		var allowed struct {
+			Replied *bool `json:"replied_user"`
+		}
+		_ = json.Unmarshal(d.AllowedMentions, &allowed) // the contract has accepted it
+		m.Pinged = len(d.AllowedMentions) == 0 || allowed.Replied != nil && *allowed.Replied
 	}
 	return nil
 }

@@ -24,6 +24,9 @@ func (s *rest) postMessage(c *call) *Plan {
 	}
 	m := Message{ChannelID: ch.id, GuildID: ch.guild, Author: s.w.bot, nonce: d.Nonce}
 	m.ID = s.w.next()
+	if refusal := s.refer(&m, d); refusal != nil {
+		return refusal
+	}
 	if refusal := s.fill(&m, d, c.files); refusal != nil {
 		return refusal
 	}

@@ -55,6 +55,31 @@ func (p *Person) Upload(text string, files ...File) *Message {
 	return p.write(Message{Content: text}, files...)
 }
 
+// Speak sends a voice message: one file, no text, and a flag (docs: Resources > Message >
+// Voice Messages).
+func (p *Person) Speak(recording []byte, seconds float64) *Message {
+	return p.write(Message{Flags: discordgo.MessageFlagsIsVoiceMessage},
+		File{Name: "voice-message.ogg", Type: "audio/ogg", Data: recording, Seconds: seconds})
+}
+
+// Forward passes on a message of somebody else, of which Discord keeps a copy without its
+// author (docs: Resources > Message > Message Snapshot Object). The reference to it is left
+// out, because Discord's description of its API knows none of that type.
+func (p *Person) Forward(text string, flags discordgo.MessageFlags, files ...File) *Message {
+	p.w.mu.Lock()
+	ch := p.channel()
+	var kept []Attachment
+	for _, f := range files {
+		kept = append(kept, p.w.keep(ch.id, f))
+	}
+	snapshot := object{
+		"type": 0, "content": text, "embeds": []any{}, "components": []any{}, "flags": flags, "mentions": []any{}, "mention_roles": []any{},
+		"timestamp": stamp(p.w.now()), "edited_timestamp": nil, "attachments": p.w.wireAttachments(kept),
+	}
+	p.w.mu.Unlock()
+	return p.write(Message{Extra: object{"message_snapshots": []object{{"message": snapshot}}}})
+}
+
 // Reply answers a message, which may have been deleted meanwhile.
 func (p *Person) Reply(to, text string) *Message {
 	return p.write(Message{Content: text, ReplyTo: to, Type: discordgo.MessageTypeReply})

@@ -28,6 +28,7 @@ type Message struct {
 	Content       string
 	Flags         discordgo.MessageFlags
 	ReplyTo       string // id of the message that it answers
+	Pinged        bool   // a reply of the bot's that notifies whom it answers
 	Interaction   string // id of the interaction that it answers
 	Embeds        []discordgo.MessageEmbed
 	Buttons       []discordgo.Button // in reading order, whatever their rows
@@ -79,6 +80,9 @@ type File struct {
 	Data []byte
 	Size int    // declared, in bytes; 0 is the true one
 	URL  string // where the message says it is; empty is here
+	// Seconds is the length of a voice message's recording (docs: Resources > Message >
+	// Attachment Structure); 0 for other files.
+	Seconds float64
 }
 
 // Attachment is a file of a message.

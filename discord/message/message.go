@@ -148,10 +148,13 @@ func Written(m *discordgo.Message) bool {
 }
 
 // Text is the clean text of a message, with a line for each part without words.
-func Text(m *discordgo.Message) string {
-	lines := []string{words(m), voice(m)}
+func Text(m *discordgo.Message) string { return TextWith(m, nil) }
+
+// TextWith is Text with what was heard in voice messages, by their files.
+func TextWith(m *discordgo.Message, heard map[*discordgo.MessageAttachment]string) string {
+	lines := []string{words(m), voice(m, heard)}
 	for _, s := range m.MessageSnapshots {
-		said := joined(words(s.Message), voice(s.Message))
+		said := joined(words(s.Message), voice(s.Message, heard))
 		if said == "" {
 			said = card(s.Message)
 		}
@@ -202,12 +205,39 @@ func words(m *discordgo.Message) string {
 	return joined(lines...)
 }
 
-// voice describes a voice message, which is a file.
-func voice(m *discordgo.Message) string {
+// Voices are the recordings of a message: its own if it is a voice message, and those of the
+// voice messages that it forwards.
+func Voices(m *discordgo.Message) (list []*discordgo.MessageAttachment) {
+	if f := recording(m); f != nil {
+		list = append(list, f)
+	}
+	for _, s := range m.MessageSnapshots {
+		if f := recording(s.Message); f != nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// Forwards reports whether a message passes on what somebody else may have written. Discord
+// does not say who did.
+func Forwards(m *discordgo.Message) bool { return len(m.MessageSnapshots) > 0 }
+
+// recording is the file of a voice message; nil if it is none.
+func recording(m *discordgo.Message) *discordgo.MessageAttachment {
 	if m.Flags&discordgo.MessageFlagsIsVoiceMessage == 0 || len(m.Attachments) == 0 {
+		return nil
+	}
+	return m.Attachments[0]
+}
+
+// voice describes a voice message, with what was heard in it.
+func voice(m *discordgo.Message, heard map[*discordgo.MessageAttachment]string) string {
+	f := recording(m)
+	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf(textVoice, m.Attachments[0].DurationSecs)
+	return joined(fmt.Sprintf(textVoice, f.DurationSecs), heard[f])
 }
 
 // card is the text of the first embed, or empty.

@@ -80,6 +80,23 @@ func Small(text string) rest.Message {
 	return rest.Message{Content: Cut(marked(strings.TrimSpace(clean.Text(text))), MaxContent)}
 }
 
+// Transcript renders what was heard in the user's voice message, as a quote in reply to it.
+func Transcript(words, of string) rest.Message {
+	text := "> " + strings.ReplaceAll(strings.TrimSpace(clean.Text(words)), "\n", "\n> ")
+	return inReply(Cut(text, MaxContent), of)
+}
+
+// Remark renders a notice about one message of the user, in reply to it.
+func Remark(text, about string) rest.Message { return inReply(Small(text).Content, about) }
+
+// inReply is a reply that does not notify.
+func inReply(text, to string) rest.Message {
+	return rest.Message{
+		Content: text, ReplyTo: to, Nonce: "voice-" + to,
+		Flags: discordgo.MessageFlagsSuppressNotifications | discordgo.MessageFlagsSuppressEmbeds,
+	}
+}
+
 // marked marks each non-empty line as small print.
 func marked(text string) string {
 	out := strings.Split(text, "\n")

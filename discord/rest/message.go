@@ -33,6 +33,9 @@ type Message struct {
 	Nonce string
 	Flags discordgo.MessageFlags
 	Files []File
+	// ReplyTo is the ID of the message that this one answers, or empty. Its author is not
+	// notified, and it may be gone.
+	ReplyTo string
 	// Before is called once, just before Send's first try and after all waiting. Its error
 	// becomes Send's, and nothing is sent. May be nil.
 	Before func() error
@@ -58,10 +61,19 @@ type payload struct {
 	Flags       discordgo.MessageFlags        `json:"flags,omitempty"`
 	Nonce       string                        `json:"nonce,omitempty"`
 	Enforce     bool                          `json:"enforce_nonce,omitempty"`
+	Reference   *reference                    `json:"message_reference,omitempty"`
 	// Mentions is always written: quoted text must never notify anyone.
 	Mentions struct {
-		Parse []string `json:"parse"`
+		Parse   []string `json:"parse"`
+		Replied *bool    `json:"replied_user,omitempty"`
 	} `json:"allowed_mentions"`
+}
+
+// reference names the message that is answered.
+type reference struct {
+	ID string `json:"message_id"`
+	// Must is false: the answer is sent even if that message was deleted.
+	Must bool `json:"fail_if_not_exists"`
 }
 
 type attachment struct {
@@ -82,6 +94,9 @@ func (m *Message) fresh() payload {
 		p.Components = nil
 	}
 	p.Flags = m.Flags
+	if m.ReplyTo != "" {
+		p.Reference, p.Mentions.Replied = &reference{ID: m.ReplyTo}, new(bool)
+	}
 	return p
 }
 

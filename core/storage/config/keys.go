@@ -66,6 +66,8 @@ var keys = slices.Concat(
 	each(func(k *key) { k.ours = true },
 		choiceKey("engine", "auto", []string{"auto", "claude", "messages", "script"}, func(r *Runtime) *string { return &r.Engine }),
 		wordsKey("fallback", "none", fallback, func(r *Runtime) *string { return &r.Fallback }).takes(mustFallback, "local/qwen3", "messages", "none"),
+		wordsKey("voice_language", "auto", language, func(r *Runtime) *string { return &r.VoiceLanguage }).takes(mustLanguage, "de", "auto"),
+		spanKey("voice_limit", time.Minute, func(r *Runtime) *time.Duration { return &r.VoiceLimit }),
 		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
 		free(textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off")),
 		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),

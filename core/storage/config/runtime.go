@@ -41,6 +41,9 @@ type Runtime struct {
 	Engine   string // "claude", "messages", "script"; empty: the first one available
 	Fallback string // engines, or models with their provider, separated by commas; empty: none
 
+	VoiceLanguage string        // of voice messages, a code such as "de"; empty: it is recognized
+	VoiceLimit    time.Duration // longer voice messages are not transcribed
+
 	MaxBackgroundForks int     // runs at once; more wait
 	QuietHours         Quiet   // zero: none
 	DailyCap           float64 // dollars per day; +Inf: no cap
@@ -66,7 +69,7 @@ func defaultRuntime() Runtime {
 		BgForkTimeout: 1800 * time.Second, ForkIdleTimeout: 10 * time.Minute,
 		PermissionMode: "dontAsk", AutoUpdateInterval: 60 * time.Minute, AutoUpdateHour: 6,
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
-		MaxBackgroundForks: 4, DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
+		VoiceLimit: 10 * time.Minute, MaxBackgroundForks: 4, DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
 		DiscordBudget: true,
 	}
 }

@@ -125,7 +125,7 @@ func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 		t.Run(tt.name+" "+tt.value[:min(len(tt.value), 9)], func(t *testing.T) {
 			d := withConfig(t, "")
 			_, _, err := Set(d, tt.name, tt.value)
-			if err == nil || !strings.Contains(err.Error(), tt.says) || len(err.Error()) > 400 || strings.Contains(err.Error(), "\x1b") {
+			if err == nil || !strings.Contains(err.Error(), tt.says) || len(err.Error()) > 500 || strings.Contains(err.Error(), "\x1b") {
 				t.Errorf("%.500v", err)
 			}
 			if _, err := d.Read(RuntimeFile); err == nil {
@@ -286,6 +286,8 @@ func drawValue(t *rapid.T, k key) string {
 		return rapid.SampledFrom([]string{"auto", "Claude", "messages", "script"}).Draw(t, "engine")
 	case k.name == "fallback":
 		return rapid.SampledFrom([]string{"none", "", "claude", "local/qwen3, messages"}).Draw(t, "fallback")
+	case k.name == "voice_language":
+		return rapid.SampledFrom([]string{"auto", "", "de", "YUE"}).Draw(t, "language")
 	case k.name == "discord_budget":
 		return rapid.SampledFrom([]string{"on", "OFF", "1", "no"}).Draw(t, "switch")
 	case k.name == "sandbox":
@@ -340,7 +342,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 	other := Runtime{
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
-		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
+		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", VoiceLanguage: "de", VoiceLimit: time.Minute, MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
 		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, StatusLine: true, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
 		UpdateSource: "/srv",
 	}

@@ -28,6 +28,8 @@ func TestTheWholeConfigurationIsShownWithKeysUnitsAndOffers(t *testing.T) {
 		"**google_task_list**: @default (default) `@default` `id`",
 		"**engine**: auto (default) `auto` `claude` `messages` `script`",
 		"**fallback**: none (default) `local/qwen3` `messages` `none`",
+		"**voice_language**: auto (default) `de` `auto`",
+		"**voice_limit**: 10m (default) `minutes`",
 		"**max_background_forks**: 4 (default) `1-100`",
 		"**quiet_hours**: off (default) `22:00-07:30` `off`",
 		"**daily_cap**: off (default) `5` `off`",
@@ -51,16 +53,16 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 	r := Runtime{
 		ModelMain: "opus", ModelFork: "haiku", ThinkingMain: "8000", ThinkingFork: "31999", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
-		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", Engine: "script", Fallback: "claude", MaxBackgroundForks: 1,
+		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", Engine: "script", Fallback: "claude", VoiceLanguage: "de", VoiceLimit: 2 * time.Minute, MaxBackgroundForks: 1,
 		QuietHours: Quiet{22 * 60, 7*60 + 30}, DailyCap: 0, MonthlyCap: 12.5, TurnCap: 3, StatusLine: true, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
 		Sandbox: "off", SandboxNetwork: "on", SandboxVisible: "/srv", UpdateSource: "/releases",
 	}
 	want := []string{
-		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "1",
+		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "de", "2m", "1",
 		"22:00-07:30", "$0.00", "$12.50", "$3.00", "on", "0", "1536MB", "off", "on", "/srv", "off", "/releases",
 	}
 	long := []string{
-		"opus", "haiku", "up to 8,000 tokens", "up to 31,999 tokens", "1 minute", "1 hour", "default", "a,b", "x", "script", "claude", "1 run",
+		"opus", "haiku", "up to 8,000 tokens", "up to 31,999 tokens", "1 minute", "1 hour", "default", "a,b", "x", "script", "claude", "de", "2 minutes", "1 run",
 		"22:00-07:30", "$0.00 a day", "$12.50 a month", "$3.00 a turn", "on", "0", "1536 MB", "off", "on", "/srv", "off", "/releases",
 	}
 	var got, full []string

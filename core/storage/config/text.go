@@ -33,6 +33,7 @@ const (
 	mustCalendars = "must be calendar IDs such as primary, separated by commas"
 	mustPaths     = "must be absolute paths or paths that begin with ~/, separated by commas, each with :rw to make it writable; or none"
 	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password, an absolute path, or one that begins with ~/; or none"
+	mustLanguage  = "must be the code of a language, such as de or pt, or auto"
 	mustWord      = "must be the ID of a task list, one word, such as @default"
 
 	shownDefault = "(default)"
@@ -79,6 +80,8 @@ var Settings = []Setting{
 	{"model_fork", groupModels, "Background model", "The model of background runs whose file names none.", "haiku", ""},
 	{"thinking_main", groupModels, "Main thinking", "How much the model thinks before it answers you.", "8000", "tokens"},
 	{"thinking_fork", groupModels, "Background thinking", "How much the model thinks in background runs.", "off", "tokens"},
+	{"voice_language", groupModels, "Voice language", "The language of your voice messages; auto recognizes it.", "de", ""},
+	{"voice_limit", groupModels, "Voice limit", "Voice messages that are longer are not transcribed.", "30", "minutes"},
 
 	{
 		"status_line", groupLook, "Status line",

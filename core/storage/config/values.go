@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/hosts"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -195,6 +196,14 @@ func word(to *string, s string) bool {
 	}
 	*to = s
 	return true
+}
+
+// languageCode matches the codes of ISO 639, which recognizers of speech know.
+var languageCode = lazyregexp.New(`^[a-z]{2,3}$`)
+
+func language(to *string, s string) bool {
+	*to = strings.ToLower(s)
+	return languageCode().MatchString(*to)
 }
 
 // list parses IDs separated by commas; spaces around them are ignored.

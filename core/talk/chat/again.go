@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
 )
@@ -14,39 +12,39 @@ import (
 // failed is the user's message that could not be answered last, for the button that sends it
 // again. It is not kept on disk: after a restart the button has expired.
 type failed struct {
-	mu      sync.Mutex
-	id      string // of the button; empty when there is none
-	message agent.Message
-	written time.Time
+	mu  sync.Mutex
+	id  string // of the button; empty when there is none
+	all batch  // without ids: they are no longer on disk
 }
 
 // keep replaces the message.
-func (f *failed) keep(id string, m agent.Message, written time.Time) {
+func (f *failed) keep(id string, all batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.id, f.message, f.written = id, m, written
+	all.ids = nil
+	f.id, f.all = id, all
 }
 
 // take gives the message of a button, once.
-func (f *failed) take(id string) (m agent.Message, written time.Time, ok bool) {
+func (f *failed) take(id string) (all batch, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if id == "" || id != f.id {
-		return m, written, false
+		return batch{}, false
 	}
-	m, written = f.message, f.written
-	f.id, f.message = "", agent.Message{}
-	return m, written, true
+	all = f.all
+	f.id, f.all = "", batch{}
+	return all, true
 }
 
 // offerAgain tells the user that a message was not answered, with a button to send it again.
 // It returns the error that is left to tell.
-func (c *Conversation) offerAgain(ctx context.Context, err error, m agent.Message, written time.Time) error {
+func (c *Conversation) offerAgain(ctx context.Context, err error, all batch) error {
 	if err == nil || errors.Is(err, errTold) || ctx.Err() != nil {
 		return err
 	}
 	id := store.NewID()
-	c.failed.keep(id, m, written)
+	c.failed.keep(id, all)
 	c.tell(err, post.Button{Label: textTryAgain, Style: "primary", Action: post.TryAgain + ":" + id})
 	return errTold
 }

@@ -44,9 +44,9 @@ type attachments struct {
 }
 
 // gather is a message of a text and the files that came with it: images, recognized
-// by their first bytes, are shown to the model, all others are saved and named.
-func (a *attachments) gather(in command.Receive) agent.Message {
-	var m agent.Message
+// by their first bytes, are shown to the model, all others are saved and named. hidden tells
+// the user which pictures the model is not shown, and why.
+func (a *attachments) gather(in command.Receive) (m agent.Message, hidden []string) {
 	var files, lost []string
 	if in.From == "" {
 		m.Images, files = a.take()
@@ -58,7 +58,9 @@ func (a *attachments) gather(in command.Receive) agent.Message {
 				m.Images = append(m.Images, image)
 				continue
 			}
-			in.Text += fmt.Sprintf(textNotShown, clean.Cut(clean.Line(f.Name), 100), err)
+			name := clean.Cut(clean.Line(f.Name), 100)
+			in.Text += fmt.Sprintf(textNotShown, name, err)
+			hidden = append(hidden, fmt.Sprintf(textHidden, name, err))
 		}
 		rel, err := a.download(f.Name, f.Data)
 		if err != nil {
@@ -69,7 +71,7 @@ func (a *attachments) gather(in command.Receive) agent.Message {
 		files = append(files, rel)
 	}
 	m.Text = withFiles(in.Text, files, lost)
-	return m
+	return m, hidden
 }
 
 // withFiles adds to a message where its files are, and which were lost.

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/prompt"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/talk/post"
 )
 
@@ -18,7 +19,8 @@ type inbound struct {
 	shown string
 	// quoted is what the answered message said, according to its surface.
 	quoted    string
-	at        time.Time // when the user wrote it
+	at        time.Time   // when the user wrote it
+	label     label.Label // of a text that somebody else wrote
 	from, key string
 	plain     string // what the user wrote, without additions
 	// id is its id on disk, entry the one in the transcript.
@@ -27,6 +29,19 @@ type inbound struct {
 	// done has room for the error of a message that could not be answered, and is closed
 	// when it has been answered or never will be; nil if no caller waits for it.
 	done chan error
+}
+
+// batch is what a turn answers: one message made of several.
+type batch struct {
+	message agent.Message
+	written time.Time   // when the user wrote the last one; zero if the words are not theirs
+	label   label.Label // of the texts that others wrote
+	ids     []string    // of the messages on disk
+}
+
+// batch is the message alone, under its id on disk.
+func (m inbound) batch(id string) batch {
+	return batch{message: m.message, written: m.at, label: m.label, ids: []string{id}}
 }
 
 // finish releases the caller that waits for the answer.

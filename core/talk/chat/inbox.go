@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/words"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 )
 
@@ -33,7 +34,7 @@ type inbox struct {
 
 // keep writes a message to disk and returns its id there.
 func (b *inbox) keep(m inbound) (string, error) {
-	u := unansweredMessage{ID: store.NewID(), At: m.at, Text: shownMessage(m.message)}
+	u := unansweredMessage{ID: store.NewID(), At: m.at, Text: shownMessage(m.message), Label: m.label}
 	b.mu.Lock()
 	if !b.recovered {
 		b.kept = append(b.kept, u.ID)
@@ -74,26 +75,26 @@ func (b *inbox) needsTurn() bool {
 	return needed
 }
 
-// take empties the inbox: one message made of all, in order, with their ids, and when the
-// last one was written. finish releases their callers.
-func (b *inbox) take() (m agent.Message, written time.Time, ids []string, finish func(error)) {
+// take empties the inbox: one message made of all, in order. finish releases their callers.
+func (b *inbox) take() (all batch, finish func(error)) {
 	b.mu.Lock()
 	list := b.messages
 	b.messages, b.queued = nil, false
 	b.mu.Unlock()
 	var texts []string
 	for _, one := range list {
-		ids = append(ids, one.id)
-		if one.at.After(written) {
-			written = one.at
+		all.ids = append(all.ids, one.id)
+		if one.at.After(all.written) {
+			all.written = one.at
 		}
-		m.Images = append(m.Images, one.message.Images...)
+		all.label = label.Join(all.label, one.label)
+		all.message.Images = append(all.message.Images, one.message.Images...)
 		if one.message.Text != "" {
 			texts = append(texts, one.message.Text)
 		}
 	}
-	m.Text = b.prompt(texts)
-	return m, written, ids, func(err error) {
+	all.message.Text = b.prompt(texts)
+	return all, func(err error) {
 		for _, one := range list {
 			one.finish(err)
 		}
@@ -129,7 +130,7 @@ func (b *inbox) recover() bool {
 	defer b.mu.Unlock()
 	for _, u := range state.Messages {
 		if !slices.Contains(b.kept, u.ID) {
-			left = append(left, inbound{message: agent.Message{Text: u.Text}, id: u.ID, at: u.At})
+			left = append(left, inbound{message: agent.Message{Text: u.Text}, id: u.ID, at: u.At, label: u.Label})
 		}
 	}
 	b.messages = append(left, b.messages...)

@@ -26,7 +26,8 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 	s := newStage(t, nil)
 	rapid.Check(t, func(rt *rapid.T) {
 		b := s.inbox
-		_, _, ids, finish := b.take()
+		all, finish := b.take()
+		ids := all.ids
 		b.forget(ids...)
 		finish(nil)
 		type want struct {
@@ -77,8 +78,9 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 		if needed != (len(model) > 0) || b.needsTurn() {
 			rt.Fatalf("needs a turn: %v, with %d messages", needed, len(model))
 		}
-		m, _, ids, finish := b.take()
-		if m.Text != strings.Join(texts, "\n\n") || len(ids) != len(model) {
+		all, finish = b.take()
+		ids = all.ids
+		if m := all.message; m.Text != strings.Join(texts, "\n\n") || len(ids) != len(model) {
 			rt.Fatalf("taken: %q, want %q", m.Text, texts)
 		}
 		b.forget(ids...)

@@ -36,7 +36,15 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	if len(in.Files) == 0 && (c.google.Redirected(ctx, in.Text) || c.answersApproval(ctx, in.Text, in.At)) {
 		return nil, c.inbox.noteReceived(in.From, in.Key)
 	}
-	m := inbound{at: c.written(in.At), message: c.inbox.gather(in), plain: in.Text, from: in.From, key: in.Key, quoted: in.Quoted, done: make(chan error, 1)}
+	message, hidden := c.inbox.gather(in)
+	m := inbound{
+		at: c.written(in.At), message: message, plain: in.Text, from: in.From, key: in.Key, quoted: in.Quoted, label: in.Label, done: make(chan error, 1),
+	}
+	defer func() {
+		for _, why := range hidden {
+			c.SystemNote(why)
+		}
+	}()
 	if m.message.Text == "" && len(m.message.Images) == 0 && in.From == "" {
 		return nil, errors.New(textEmptyMessage)
 	}
@@ -105,18 +113,18 @@ func (c *Conversation) answerWaiting(ctx context.Context) error {
 	}
 	c.running.makeRoom(ctx)
 	err := c.queue.later(func(ctx context.Context) error {
-		m, written, ids, finish := c.inbox.take()
-		if len(ids) == 0 { // all of them were taken back
+		all, finish := c.inbox.take()
+		if len(all.ids) == 0 { // all of them were taken back
 			return nil
 		}
 		err := errPanicked
 		defer func() { finish(c.running.verdict(err)) }()
-		err = c.answer(ctx, m, written, ids...)
-		return c.offerAgain(ctx, err, m, written)
+		err = c.answer(ctx, all)
+		return c.offerAgain(ctx, err, all)
 	})
 	if err != nil {
-		_, _, ids, finish := c.inbox.take()
-		c.inbox.forget(ids...)
+		all, finish := c.inbox.take()
+		c.inbox.forget(all.ids...)
 		finish(err)
 	}
 	return err
@@ -131,7 +139,7 @@ var (
 
 // Ask queues a turn for a text of the program's own in the user's name.
 func (c *Conversation) Ask(text string) error {
-	return c.queue.later(func(ctx context.Context) error { return c.answer(ctx, agent.Message{Text: text}, time.Time{}) })
+	return c.queue.later(func(ctx context.Context) error { return c.answer(ctx, batch{message: agent.Message{Text: text}}) })
 }
 
 // written is when the user wrote a message that has just arrived. Another surface may know
@@ -143,13 +151,12 @@ func (c *Conversation) written(at time.Time) time.Time {
 	return at
 }
 
-// answer is one turn for a user's message, in the fork if one is open. written is when the
-// user wrote it, zero if the words are not theirs. ids are those of the messages on disk. They stay there only if the program ends: a failed turn has
-// an error, and the user can send the message again.
-func (c *Conversation) answer(ctx context.Context, m agent.Message, written time.Time, ids ...string) error {
+// answer is one turn for messages of the user, in the fork if one is open. They stay on disk
+// only if the program ends: a failed turn has an error, and the user can send them again.
+func (c *Conversation) answer(ctx context.Context, all batch) error {
 	if why := c.money.MayTalk(ctx); why != nil {
 		if ctx.Err() == nil {
-			c.inbox.forget(ids...)
+			c.inbox.forget(all.ids...)
 			c.SystemNote(why.Error())
 		}
 		return errTold
@@ -157,15 +164,17 @@ func (c *Conversation) answer(ctx context.Context, m agent.Message, written time
 	defer c.running.allow(attended)()
 	var err error
 	if f := c.forks.current(); f != nil {
-		c.reading.answered(f.read, f.sessionID(), written)
-		err = c.forks.turn(ctx, f, m)
+		c.reading.answered(f.read, f.sessionID(), all.written)
+		f.read.Read(all.label)
+		err = c.forks.turn(ctx, f, all.message)
 	} else {
-		c.reading.answered(c.reading.ofMain(), c.main.sessions.Main(), written)
-		build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, m.Text) }
-		err = c.main.turn(ctx, build, m.Images, ids)
+		c.reading.answered(c.reading.ofMain(), c.main.sessions.Main(), all.written)
+		c.reading.ofMain().Read(all.label)
+		build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, all.message.Text) }
+		err = c.main.turn(ctx, build, all.message.Images, all.ids)
 	}
 	if ctx.Err() == nil {
-		c.inbox.forget(ids...)
+		c.inbox.forget(all.ids...)
 	}
 	return c.forks.after(ctx, err)
 }
@@ -204,16 +213,16 @@ func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) err
 		return err
 	}
 	c.show(m)
-	r.images, r.written = m.message.Images, m.at
+	r.images, r.written, r.label = m.message.Images, m.at, m.label
 	err = c.queue.later(func(ctx context.Context) (err error) {
 		err = errPanicked
 		defer func() { m.finish(c.running.verdict(err)) }()
 		switch f := c.forks.current(); { // an earlier reply may have entered a fork
 		case f != nil && f.resumes == r.resume:
-			return c.answer(ctx, m.message, m.at, id)
+			return c.answer(ctx, m.batch(id))
 		case f != nil:
 			c.SystemNote(textReplyInFork)
-			return c.answer(ctx, quoting.message, m.at, id)
+			return c.answer(ctx, quoting.batch(id))
 		}
 		defer c.running.allow(attended)()
 		err = c.forks.enter(ctx, r)
@@ -261,25 +270,26 @@ func (c *Conversation) clickAgent(ctx context.Context, message post.MessageID, i
 			return c.forks.enter(ctx, r)
 		}
 		c.rights.read(policy.Interactive).Read(label) // an earlier click may have entered the fork
-		return c.answer(ctx, agent.Message{Text: prompt.Button(ask)}, time.Time{})
+		return c.answer(ctx, batch{message: agent.Message{Text: prompt.Button(ask)}})
 	})
 }
 
 // tryAgain queues a turn for the message of a button.
 func (c *Conversation) tryAgain(button string) error {
-	m, written, ok := c.failed.take(button)
+	all, ok := c.failed.take(button)
 	if !ok {
 		return errors.New(textButtonExpired)
 	}
-	id, err := c.inbox.keep(inbound{message: m, at: written})
+	id, err := c.inbox.keep(inbound{message: all.message, at: all.written, label: all.label})
 	if err == nil {
 		err = c.queue.later(func(ctx context.Context) error {
-			return c.offerAgain(ctx, c.answer(ctx, m, written, id), m, written)
+			all.ids = []string{id}
+			return c.offerAgain(ctx, c.answer(ctx, all), all)
 		})
 	}
 	if err != nil {
 		c.inbox.forget(id)
-		c.failed.keep(button, m, written)
+		c.failed.keep(button, all)
 	}
 	return err
 }

@@ -52,6 +52,7 @@ const (
 	textEntering       = "Entering fork: it begins when this turn ends, which is now."
 	textSaveResumed    = "this fork continues a background run and cannot be saved: report or leave it"
 	textDeliverInFork  = "updates go to the main session: leave the fork first, with save, report or exit"
+	textHidden         = "%s was saved, but I cannot see it: it %s."
 	textNotShown       = "\n[the file %s was saved, but not shown to you: it %s]"
 	textForkCard       = "Forked Session"
 	textForkIdle       = "the fork has been idle for a while: asking the agent whether to leave it"

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 )
 
@@ -18,9 +19,10 @@ const (
 // from the moment it was received, so that it is answered even if the program ends
 // first. Images are not kept; the text mentions them.
 type unansweredMessage struct {
-	ID   string    `json:"id"`
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
+	ID    string      `json:"id"`
+	At    time.Time   `json:"at"`
+	Text  string      `json:"text"`
+	Label label.Label `json:"label,omitempty"`
 }
 
 // unansweredState is the content of the file: the messages, and the newest key of

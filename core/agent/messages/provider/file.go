@@ -27,19 +27,6 @@ type entry struct {
 	line            int
 }
 
-// file is the parsed providers.yaml and its problems. An entry with an error is left out,
-// the others count.
-type file struct {
-	entries  []entry
-	problems []routines.Problem
-}
-
-func (f *file) add(line, column int, s routines.Severity, message string) {
-	f.problems = append(f.problems, routines.Problem{
-		File: File, Line: max(1, line), Column: max(1, column), Severity: s, Message: clean.Line(message),
-	})
-}
-
 // load returns the current file.
 func (r *Registry) load() file {
 	f, err := r.file.Load(func() (file, error) {
@@ -72,6 +59,8 @@ func parse(data []byte) file {
 			f.add(p.Line, p.Column, routines.Error, fmt.Sprintf(textBadName, clean.Cut(clean.Line(p.Key), 40)))
 		case p.Value.Kind != frontmatter.Map:
 			f.add(p.Line, p.Column, routines.Error, fmt.Sprintf(textNoKeys, p.Key))
+		case p.Key == transcribeKey:
+			f.transcriber(p)
 		default:
 			f.provider(p)
 		}
@@ -119,11 +108,6 @@ func (f *file) provider(p frontmatter.Field) {
 	if f.models(&e, models); len(e.Models) > 0 {
 		f.entries = append(f.entries, e)
 	}
-}
-
-func (f *file) unknown(field frontmatter.Field, known []string, more ...string) {
-	f.add(field.Line, field.Column, routines.Warning,
-		fmt.Sprintf(textUnknownKey, clean.Cut(clean.Line(field.Key), 40), strings.Join(append(known, more...), ", ")))
 }
 
 // models reads the models of a provider; one with errors is left out.
@@ -219,8 +203,6 @@ var providerFields = map[string]func(*entry, frontmatter.Value) error{
 	"batches": func(e *entry, v frontmatter.Value) error { return boolean(&e.Batches, v) },
 }
 
-var variable = lazyregexp.New(`^[A-Z_][A-Z0-9_]{0,63}$`)
-
 // modelFields are the keys of a model.
 var modelFields = map[string]func(*Model, frontmatter.Value) error{
 	"like": func(m *Model, v frontmatter.Value) error {
@@ -264,48 +246,5 @@ func thinking(m *Model, v frontmatter.Value) error {
 		return err
 	}
 	m.Thinking.Style = ThinkingStyle(slices.Index(styles, v.Text))
-	return nil
-}
-
-func oneOf(v frontmatter.Value, accepted ...string) error {
-	if v.Kind != frontmatter.Scalar || !slices.Contains(accepted, v.Text) {
-		return fmt.Errorf(textOneOf, strings.Join(accepted, ", "))
-	}
-	return nil
-}
-
-func boolean(to *bool, v frontmatter.Value) error {
-	*to = v.Text == "true"
-	return oneOf(v, "true", "false")
-}
-
-func word(to *string, v frontmatter.Value) error {
-	if v.Kind != frontmatter.Scalar || v.Text == "" || clean.Line(v.Text) != v.Text || strings.ContainsAny(v.Text, " \t") || len(v.Text) > 120 {
-		return errors.New(textWord)
-	}
-	*to = v.Text
-	return nil
-}
-
-func list(to *[]string, v frontmatter.Value) error {
-	if v.Kind != frontmatter.List {
-		return errors.New(textList)
-	}
-	*to = make([]string, len(v.Items))
-	for i, item := range v.Items {
-		if err := word(&(*to)[i], item); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func count(to *int, v frontmatter.Value, least int) error {
-	const most = 100_000_000
-	n, err := strconv.Atoi(strings.ReplaceAll(v.Text, "_", ""))
-	if err != nil || n < least || n > most {
-		return fmt.Errorf(textCount, least)
-	}
-	*to = n
 	return nil
 }

@@ -76,6 +76,11 @@ func (r *Registry) Problems() []routines.Problem {
 			list.add(e.line, 1, routines.Error, err.Error())
 		}
 	}
+	if f.hears != nil {
+		if _, err := r.unlocked(*f.hears); err != nil {
+			list.add(f.hears.line, 1, routines.Error, err.Error())
+		}
+	}
 	return list.problems
 }
 
@@ -114,6 +119,35 @@ func (r *Registry) Ready() error {
 		}
 	}
 	return missing(textNoKey)
+}
+
+// Transcriber returns who transcribes voice messages. The error is ErrNoTranscriber if the
+// file names nobody, else what is wrong with the entry.
+func (r *Registry) Transcriber() (Transcriber, error) {
+	f := r.load()
+	if f.hears != nil {
+		return r.unlocked(*f.hears)
+	}
+	for _, p := range f.problems {
+		if p.Severity == routines.Error && strings.HasPrefix(p.Message, transcribeKey) {
+			return Transcriber{}, fmt.Errorf("%s, line %d: %s", p.File, p.Line, p.Message)
+		}
+	}
+	return Transcriber{}, ErrNoTranscriber
+}
+
+// unlocked adds the key.
+func (r *Registry) unlocked(t transcriber) (Transcriber, error) {
+	if t.keyVar == "" {
+		return t.Transcriber, nil
+	}
+	text := strings.TrimSpace(r.o.Getenv(t.keyVar))
+	if text == "" {
+		return Transcriber{}, fmt.Errorf(textNoVariable, transcribeKey, t.keyVar)
+	}
+	r.hide(text)
+	t.Key = config.Secret(text)
+	return t.Transcriber, nil
 }
 
 // environment is Anthropic's key in the environment.

@@ -6,6 +6,9 @@ const (
 	textNoKey   = "no key for a model: set ANTHROPIC_API_KEY in the environment or in .env, or add a provider to providers.yaml (ollim-bot help providers)"
 )
 
+// What to do about a voice message that nobody transcribes.
+const textNoTranscriber = "say in providers.yaml who transcribes voice messages (ollim-bot help providers)"
+
 const textRedirect = "%s redirects to %s: use the address where the server really listens"
 
 // Results of a request to a server.
@@ -16,25 +19,28 @@ const (
 
 // Problems in providers.yaml.
 const (
-	textUnreadable  = "the file cannot be read: %v"
-	textBadName     = "%q is not a valid provider name: use lower-case letters, digits, dots and dashes, such as local"
-	textNoKeys      = "%s has no keys: write base-url and models below it, indented"
-	textNoBaseURL   = "base-url is missing: write the server's address, such as http://127.0.0.1:11434"
-	textOpenKey     = "the key would travel unencrypted: use https in base-url, or leave the key out"
-	textTwoKeys     = "both key and key-file are set: keep one"
-	textNoModels    = "models must be a list: write each on its own line, as   - name: qwen3:8b"
-	textNoModelName = "a model has no name: write name: and the server's name for it"
-	textTwice       = "%s.models: %s is listed twice: remove one"
-	textNarrow      = "max-output (%d) must be smaller than window (%d)"
-	textUnknownKey  = "unknown key %q; known keys: %s"
-	textBadURL      = "write an address that begins with http:// or https://, without a name, a password or a question mark"
-	textBadKey      = "write the name of a variable in capital letters, such as OPENROUTER_API_KEY; put the key itself into the environment or .env"
-	textBadKeyFile  = "write the file's full path, such as ~/.config/ollim-bot/openrouter"
-	textLike        = "write opus, sonnet, haiku or fable"
-	textOneOf       = "write one of: %s"
-	textWord        = "write one word"
-	textList        = "write a list, such as [a, b]"
-	textCount       = "write a whole number of tokens, at least %d"
+	textUnreadable   = "the file cannot be read: %v"
+	textBadName      = "%q is not a valid provider name: use lower-case letters, digits, dots and dashes, such as local"
+	textNoKeys       = "%s has no keys: write base-url and models below it, indented"
+	textNoBaseURL    = "base-url is missing: write the server's address, such as http://127.0.0.1:11434"
+	textOpenKey      = "the key would travel unencrypted: use https in base-url, or leave the key out"
+	textTwoKeys      = "both key and key-file are set: keep one"
+	textNoModels     = "models must be a list: write each on its own line, as   - name: qwen3:8b"
+	textNoModelName  = "a model has no name: write name: and the server's name for it"
+	textTwice        = "%s.models: %s is listed twice: remove one"
+	textOneWay       = "write either url or command"
+	textOpenListener = "the key would travel unencrypted: use https in url, or leave the key out"
+	textBadCommand   = "write a list of the program and its arguments, such as [whisper-cli, -nt, -f]"
+	textNarrow       = "max-output (%d) must be smaller than window (%d)"
+	textUnknownKey   = "unknown key %q; known keys: %s"
+	textBadURL       = "write an address that begins with http:// or https://, without a name, a password or a question mark"
+	textBadKey       = "write the name of a variable in capital letters, such as OPENROUTER_API_KEY; put the key itself into the environment or .env"
+	textBadKeyFile   = "write the file's full path, such as ~/.config/ollim-bot/openrouter"
+	textLike         = "write opus, sonnet, haiku or fable"
+	textOneOf        = "write one of: %s"
+	textWord         = "write one word"
+	textList         = "write a list, such as [a, b]"
+	textCount        = "write a whole number of tokens, at least %d"
 )
 
 // Why a key cannot be used.

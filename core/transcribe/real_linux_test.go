@@ -1,0 +1,49 @@
+package transcribe
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/safety/sandbox"
+)
+
+// One program speaks, another encodes as phones do, a third recognizes the words, in the
+// sandbox where this machine has one.
+func TestWhatIsSpokenIsRecognized(t *testing.T) {
+	for _, program := range []string{"espeak-ng", "opusenc", "pocketsphinx_continuous"} {
+		if _, err := exec.LookPath(program); err != nil {
+			if os.Getenv("OLLIM_REQUIRE_VOICE") == "1" {
+				t.Fatal(err)
+			}
+			t.Skip("needs espeak-ng, opusenc and pocketsphinx")
+		}
+	}
+	dir := t.TempDir()
+	spoken, recording := filepath.Join(dir, "spoken.wav"), filepath.Join(dir, "voice-message.ogg")
+	for _, args := range [][]string{
+		{"espeak-ng", "-v", "en-us", "-s", "140", "-w", spoken, "hello world"},
+		{"opusenc", "--quiet", "--bitrate", "32", spoken, recording},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	data, err := os.ReadFile(recording)
+	must(t, err)
+	work := t.TempDir()
+	box := sandbox.New(sandbox.Options{
+		Dir: work, Home: t.TempDir(), Search: os.Getenv("PATH"), Settings: func() sandbox.Settings { return sandbox.Settings{} },
+	})
+	defer box.Close()
+	s := service(provider.Transcriber{Command: []string{"pocketsphinx_continuous", "-logfn", "/dev/null", "-infile"}})
+	s.o.Sandbox, s.o.Dir = box.CommandIn, work
+	text, err := s.Words(t.Context(), data)
+	if err != nil || !strings.Contains(text, "hello world") {
+		t.Errorf("%q, %v", text, err)
+	}
+	t.Logf("%s: %q", box.State(), text)
+}

@@ -1,0 +1,214 @@
+package transcribe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent/messages/provider"
+)
+
+// sample reads a recording of the testdata: hello.ogg says "hello world", quiet.ogg is a quiet
+// room, ten.ogg are ten seconds of speech.
+func sample(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	must(t, err)
+	return data
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// service transcribes by this; recordings may last a minute.
+func service(by provider.Transcriber) *Service {
+	return New(Options{
+		Find:     func() (provider.Transcriber, error) { return by, nil },
+		Language: func() string { return "" }, Longest: func() time.Duration { return time.Minute },
+		Env: os.Environ(), Dir: os.TempDir(),
+	})
+}
+
+// shell is a command that runs a script; $1 is the recording.
+func shell(script string) provider.Transcriber {
+	return provider.Transcriber{Command: []string{"/bin/sh", "-c", script, "sh", fileWord}}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// asks is a service whose server is a function.
+func asks(by provider.Transcriber, f roundTrip) *Service {
+	by.URL = "http://server.invalid/v1/audio/transcriptions"
+	s := service(by)
+	s.client.Transport = f
+	return s
+}
+
+func TestTheSoundOfARecordingIsDecoded(t *testing.T) {
+	samples, err := decode(sample(t, "ten.ogg"), time.Minute)
+	must(t, err)
+	if seconds := float64(len(samples)) / rate; seconds < 9 || seconds > 13 {
+		t.Errorf("%.1f seconds", seconds)
+	}
+	if silent(samples) || silent(samples[len(samples)/2:]) {
+		t.Error("speech is silent")
+	}
+	file := wav(samples)
+	if len(file) != 44+2*len(samples) || string(file[:4]) != "RIFF" || string(file[8:16]) != "WAVEfmt " || http.DetectContentType(file) != "audio/wave" {
+		t.Errorf("% x", file[:44])
+	}
+}
+
+func TestSilenceReachesNoModel(t *testing.T) {
+	asked := 0
+	s := asks(provider.Transcriber{}, func(*http.Request) (*http.Response, error) {
+		asked++
+		return nil, errors.New("asked")
+	})
+	for name, recording := range map[string][]byte{"a quiet room": sample(t, "quiet.ogg"), "nothing": sample(t, "quiet.ogg")[:400]} {
+		if text, err := s.Words(t.Context(), recording); err == nil || text != "" || asked > 0 {
+			t.Errorf("%s: %q, %v, asked %d times", name, text, err, asked)
+		}
+	}
+	if _, err := s.Words(t.Context(), sample(t, "quiet.ogg")); err == nil || err.Error() != textSilent {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestALongRecordingIsRefusedBeforeAllOfItIsDecoded(t *testing.T) {
+	s := service(shell("echo never"))
+	s.o.Longest = func() time.Duration { return 3 * time.Second }
+	_, err := s.Words(t.Context(), sample(t, "ten.ogg"))
+	if err == nil || !strings.Contains(err.Error(), "longer than 3 seconds") || !strings.Contains(err.Error(), "voice_limit") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPropertyNoRecordingBreaksTheDecoder(t *testing.T) {
+	whole := sample(t, "hello.ogg")
+	rapid.Check(t, func(t *rapid.T) {
+		data := bytes.Clone(whole[:rapid.IntRange(0, len(whole)).Draw(t, "length")])
+		for range rapid.IntRange(0, 20).Draw(t, "flaws") {
+			if len(data) > 0 {
+				data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+			}
+		}
+		samples, err := decode(data, time.Minute)
+		if err != nil && !errors.Is(err, errNotOpus) && !errors.Is(err, errTooLong) || len(samples) > 61*rate {
+			t.Fatalf("%d samples, %v", len(samples), err)
+		}
+	})
+	for _, data := range [][]byte{nil, []byte("hello"), bytes.Repeat([]byte("OggS"), 1000)} {
+		if _, err := service(shell("echo never")).Words(t.Context(), data); err == nil || err.Error() != textNotOpus {
+			t.Errorf("%.10q: %v", data, err)
+		}
+	}
+}
+
+func TestAServerThatHangsIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := asks(provider.Transcriber{}, func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		begun := time.Now()
+		_, err := s.Words(t.Context(), sample(t, "hello.ogg"))
+		if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), "did not answer within 1 minute") || took > 2*patience {
+			t.Errorf("%v after %v", err, took)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.Words(ctx, sample(t, "hello.ogg")); err == nil || strings.Contains(err.Error(), "within") {
+			t.Errorf("when the bot stops: %v", err)
+		}
+	})
+}
+
+func TestAServerGetsItsKeyAndItsFormat(t *testing.T) {
+	s := asks(provider.Transcriber{Key: "very-secret", WAV: true, Model: "m"}, func(r *http.Request) (*http.Response, error) {
+		f, head, err := r.FormFile("file")
+		if err != nil {
+			return nil, err
+		}
+		data, _ := io.ReadAll(f)
+		if r.Header.Get("Authorization") != "Bearer very-secret" || head.Filename != "voice-message.wav" || !bytes.HasPrefix(data, []byte("RIFF")) || r.Form.Has("language") {
+			t.Errorf("%v %v %.10q %v", r.Header, head.Filename, data, r.Form)
+		}
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"text":" a\u001b[31mb "}`)), Request: r}, nil
+	})
+	if text, err := s.Words(t.Context(), sample(t, "hello.ogg")); err != nil || text != "ab" {
+		t.Errorf("%q, %v", text, err)
+	}
+	s.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusTemporaryRedirect, Header: http.Header{"Location": {"https://elsewhere.invalid/"}}, Body: http.NoBody, Request: r}, nil
+	})
+	if _, err := s.Words(t.Context(), sample(t, "hello.ogg")); err == nil || !strings.Contains(err.Error(), "elsewhere.invalid") {
+		t.Errorf("a redirect: %v", err)
+	}
+}
+
+func TestACommandTranscribes(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	for name, tt := range map[string]struct{ script, want, why string }{
+		"words":         {`head -c 4 "$1" && echo " heard"`, "RIFF heard", ""},
+		"fails":         {"echo starting >&2; echo no such model >&2; exit 3", "", "no such model"},
+		"prints 10 MB":  {"while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", "", textTooMuch},
+		"says nothing":  {"true", "", textNoWords},
+		"leaves a file": {`: >"$TMPDIR/left"; echo done`, "done", ""},
+	} {
+		text, err := service(shell(tt.script)).Words(t.Context(), sample(t, "hello.ogg"))
+		if text != tt.want || (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) {
+			t.Errorf("%s: %.100q, %v", name, text, err)
+		}
+	}
+	_, err := service(provider.Transcriber{Command: []string{"/nonexistent/whisper"}}).Words(t.Context(), sample(t, "hello.ogg"))
+	if err == nil || !strings.Contains(err.Error(), "cannot be started") {
+		t.Errorf("%v", err)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestTheFileAndTheLanguageAreArguments(t *testing.T) {
+	s := service(provider.Transcriber{})
+	if got := strings.Join(s.arguments([]string{"-l", languageWord, "-nt"}, "/a.wav"), " "); got != "-l auto -nt /a.wav" {
+		t.Error(got)
+	}
+	s.o.Language = func() string { return "de" }
+	if got := strings.Join(s.arguments([]string{"-f=" + fileWord, "-l", languageWord}, "/a.wav"), " "); got != "-f=/a.wav -l de" {
+		t.Error(got)
+	}
+}
+
+// BenchmarkATenSecondMessage is what the bot adds to the time of the server: decoding,
+// recognizing silence, making a WAV file, and the request.
+func BenchmarkATenSecondMessage(b *testing.B) {
+	recording := sample(b, "ten.ogg")
+	s := asks(provider.Transcriber{WAV: true}, func(r *http.Request) (*http.Response, error) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"text":"words"}`)), Request: r}, nil
+	})
+	for b.Loop() {
+		if _, err := s.Words(b.Context(), recording); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
