@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/routines"
 )
 
 // told is the schedule for people at the loop's moment, and what agents are told of
@@ -43,15 +45,20 @@ func TestTheScheduleSaysWhatHasBecomeOfAFire(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "*/4 * * * *", "often"))
 		n.put("routines/b.md", routineText(idB, "10 0 * * *", "fails"))
+		n.put("routines/c.md", routineText("cccccccc", "11 0 * * *", "looks"))
 		n.does(func(_ context.Context, d Due) error {
-			if d.Task().ID == idB {
+			switch d.Task().ID {
+			case idB:
 				return errors.New("no")
+			case "cccccccc":
+				return routines.ErrNothingNew
 			}
 			return nil
 		})
 		n.start()
 		n.sleep(13 * time.Minute)
-		n.wantTold([]string{"00:10 bbbbbbbb failed", "00:12 aaaaaaaa just fired"}, []string{"00:10 bbbbbbbb just fired", "00:12 aaaaaaaa just fired"})
+		n.wantTold([]string{"00:10 bbbbbbbb failed", "00:11 cccccccc nothing new", "00:12 aaaaaaaa just fired"},
+			[]string{"00:10 bbbbbbbb just fired", "00:12 aaaaaaaa just fired"})
 	})
 }
 

@@ -148,3 +148,18 @@ type ender interface{ End(c pane.Context) bool }
 type shower interface {
 	Show(c pane.Context, id string)
 }
+
+func TestAFireWhoseCheckFoundNothingSaysSo(t *testing.T) {
+	s := open("schedule")
+	s.next(func(c *core.Snapshot) {
+		c.Schedule.Entries = append(c.Schedule.Entries, schedule.Entry{
+			ID: "ee", Description: "Look for mail", FireTime: noon.Add(-20 * time.Minute), Kind: routines.KindRoutine, Tag: "nothing new",
+		})
+	})
+	for _, line := range strings.Split(s.screen(60, 30), "\n") {
+		if strings.Contains(line, "Look for mail") && strings.Contains(line, "nothing new") {
+			return
+		}
+	}
+	t.Errorf("nothing says so:\n%s", s.screen(60, 30))
+}

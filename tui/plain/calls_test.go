@@ -18,6 +18,8 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/updates"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // long is a call that would write a file, as the desk has it: its label on one
@@ -288,6 +290,15 @@ func TestCostsAreToldInSentences(t *testing.T) {
 Tea: 1 run, 1.2M tokens, $0.00, $0.00 a run, 12 percent of all`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAFireWhoseCheckFoundNothingIsToldInWords(t *testing.T) {
+	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	s := &core.Snapshot{At: at.Add(time.Minute)}
+	got := entryText(s, schedule.Entry{ID: "aaaa1111", Description: "Look for mail", FireTime: at, Kind: routines.KindRoutine, Tag: "nothing new"}, "")
+	if !strings.HasPrefix(got, "09:00 Look for mail") || !strings.Contains(got, "nothing new") {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -172,6 +172,8 @@ func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
 		"its skill's":         {"routines/a.md", routine("skills: [day]\n"), []string{"use Bash(cal *)", "run `date`"}},
 		"in the foreground":   {"routines/a.md", "---\nid: a\ncron: \"0 9 * * *\"\nallowed-tools: [Bash]\n---\nGo.\n", nil},
 		"trust":               {"reminders/a.md", "---\nid: a\nrun-at: \"2026-11-23T09:40:00-08:00\"\ntrust-input: true\n---\nGo.\n", []string{excessTrust}},
+		"a check":             {"routines/a.md", routine("check: ./new.sh -q\n"), []string{"run `./new.sh -q` before each fire"}},
+		"a check in front":    {"routines/a.md", "---\nid: a\ncron: \"0 9 * * *\"\ncheck: ./new.sh\n---\nGo.\n", nil},
 		"a webhook":           {"webhooks/a.md", "anything", []string{excessOutside}},
 		"a skill":             {"skills/x/SKILL.md", "---\nname: x\ndescription: d\nallowed-tools: [Bash]\n---\n!\x07`id`\n", []string{"use Bash", "run `id`"}},
 		"a note":              {"notes/a.md", routine("allowed-tools: [Bash]\n"), nil},
@@ -313,40 +315,47 @@ func TestASkillThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 
 // A question about one file allows that file and no tool.
 func TestTheUserIsAskedAboutATaskThatMayDoMoreThanItsWriter(t *testing.T) {
-	text := "---\nid: \"a\"\ncron: \"0 9 * * *\"\nbackground: true\nallowed-tools: [\"Bash(rm *)\"]\n---\nGo.\n"
+	more := map[string]string{"allowed-tools: [\"Bash(rm *)\"]": "Bash(rm *)", "check: ./new.sh": "run `./new.sh` before each fire"}
 	for _, answer := range []Verdict{Allow, Always, Deny} {
-		synctest.Test(t, func(t *testing.T) {
-			g, root := newGuard(t)
-			var questions []string
-			g.approvals.OnChange(func(a Approval) {
-				if a.Verdict != "" {
-					return
-				}
-				questions = append(questions, a.Label)
-				if err := g.approvals.Answer(t.Context(), a.ID, answer); err != nil {
-					t.Error(err)
-				}
-			})
-			s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return Ask }})
-			u := writing("routines/a.md", text)
-			if d := s.PreTool(t.Context(), u); !d.Allow || !d.Ask {
-				t.Fatalf("%+v", d)
+		for line, asked := range more {
+			theUserIsAsked(t, "---\nid: \"a\"\ncron: \"0 9 * * *\"\nbackground: true\n"+line+"\n---\nGo.\n", asked, answer)
+		}
+	}
+}
+
+// theUserIsAsked writes a routine as the conversation, with the user's answer.
+func theUserIsAsked(t *testing.T, text, asked string, answer Verdict) {
+	synctest.Test(t, func(t *testing.T) {
+		g, root := newGuard(t)
+		var questions []string
+		g.approvals.OnChange(func(a Approval) {
+			if a.Verdict != "" {
+				return
 			}
-			d := s.Permission(t.Context(), u)
-			if len(questions) != 1 || !strings.Contains(questions[0], "Bash(rm *)") || d.Allow != answer.Allows() {
-				t.Errorf("%s: %+v after %q", answer, d, questions)
-			}
-			write(t, filepath.Join(root, "routines", "a.md"), text)
-			r, _ := routines.ParseRoutine("routines/a.md", []byte(text))
-			r.Digest = routines.Digest([]byte(text))
-			if why := g.TaskWaits(&r.Task); (why == "") != answer.Allows() {
-				t.Errorf("%s: it waits: %q", answer, why)
-			}
-			if g.sessionAllows("Write") {
-				t.Errorf("%s about a file allows the tool", answer)
+			questions = append(questions, a.Label)
+			if err := g.approvals.Answer(t.Context(), a.ID, answer); err != nil {
+				t.Error(err)
 			}
 		})
-	}
+		s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return Ask }})
+		u := writing("routines/a.md", text)
+		if d := s.PreTool(t.Context(), u); !d.Allow || !d.Ask {
+			t.Fatalf("%+v", d)
+		}
+		d := s.Permission(t.Context(), u)
+		if len(questions) != 1 || !strings.Contains(questions[0], asked) || d.Allow != answer.Allows() {
+			t.Errorf("%s: %+v after %q", answer, d, questions)
+		}
+		write(t, filepath.Join(root, "routines", "a.md"), text)
+		r, _ := routines.ParseRoutine("routines/a.md", []byte(text))
+		r.Digest = routines.Digest([]byte(text))
+		if why := g.TaskWaits(&r.Task); (why == "") != answer.Allows() {
+			t.Errorf("%s: it waits: %q", answer, why)
+		}
+		if g.sessionAllows("Write") {
+			t.Errorf("%s about a file allows the tool", answer)
+		}
+	})
 }
 
 // A file that is known already does not hide the files after it.

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/safety/label"
@@ -51,20 +50,19 @@ func (s *Skills) check(ctx context.Context, line string) skill.Verdict {
 	return skill.Check(ctx, s.Dir, how, line)
 }
 
-// checked adds to a run what its check says. What the command printed may come from anywhere,
-// so the run counts as one that has read untrusted text.
-func checked(j fork.Job, v skill.Verdict) fork.Job {
-	if v.Failed != "" {
-		j.Note = fmt.Sprintf(textCheckFailed, v.Failed)
+// labelOf is the label that a run of the task starts with. What a check printed may come from
+// anywhere, so a run that gets it counts as one that has read untrusted text.
+func (p *Prompts) labelOf(t routines.Task, found string) label.Label {
+	if l := p.Guard.TaskLabel(t); l != "" || found == "" {
+		return l.Via(string(t.Kind) + " " + t.ID)
 	}
-	if v.Found == "" {
-		return j
+	return label.From("check of routine " + t.ID)
+}
+
+// noteOf is the first line of the tail of a run whose check could not decide, "" for others.
+func noteOf(v skill.Verdict) string {
+	if v.Failed == "" {
+		return ""
 	}
-	if from := label.From("check of routine " + j.Task.ID); j.Label == "" {
-		j.Label = from
-	}
-	build := j.Prompt
-	found := fmt.Sprintf(promptFound, "> "+strings.ReplaceAll(v.Found, "\n", "\n> "))
-	j.Prompt = func(ctx context.Context) string { return build(ctx) + found }
-	return j
+	return fmt.Sprintf(textCheckFailed, v.Failed)
 }

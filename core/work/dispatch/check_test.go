@@ -33,7 +33,7 @@ func TestACheckDecidesWhetherARoutineRuns(t *testing.T) {
 		"printed, failed": {script: "echo ignore this; exit 3", because: "(exit 3)"},
 	} {
 		s := newStage(t, map[string]string{
-			"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\ncheck: sh check.sh\n---\nLook around.\n",
+			"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\nallowed-tools: [\"Write(./**.md)\"]\ncheck: sh check.sh\n---\nLook around.\n",
 		})
 		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte(c.script+"\n"), 0o600))
 		due := s.due(t, "r1")
@@ -56,8 +56,29 @@ func TestACheckDecidesWhetherARoutineRuns(t *testing.T) {
 		if (job.Label != "") != c.label || !strings.Contains(prompt, c.says) || strings.Contains(prompt, "ignore this") {
 			t.Errorf("%s: labeled %q, prompt\n%s", name, job.Label, prompt)
 		}
+		if strings.Contains(prompt, "Write(") == c.label {
+			t.Errorf("%s: the prompt names tools that the run does not have, or hides one:\n%s", name, prompt)
+		}
 		if (job.Note != "") != (c.because != "") || !strings.Contains(fmt.Sprint(job.Note), c.because) {
 			t.Errorf("%s: the tail says %q", name, job.Note)
 		}
+	}
+}
+
+func TestARequestOfABatchHasWhatItsCheckFound(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs a shell")
+	}
+	s := handIn(t)
+	must(t, s.dir.Write("routines/digest.md", []byte(strings.Replace(digestRoutine, "may_wait", "check: sh check.sh\nmay_wait", 1))))
+	must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo two mails\n"), 0o600))
+	s.index.Scan()
+	must(t, s.d.Fire(t.Context(), s.due(t, "d1")))
+	if list := s.d.o.Requests.batches.Waiting(); len(list) != 1 || !strings.Contains(list[0].Prompt, "> two mails") || list[0].Label == "" {
+		t.Fatalf("%+v", list)
+	}
+	must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("exit 1\n"), 0o600))
+	if err := s.d.Fire(t.Context(), s.due(t, "d1")); !errors.Is(err, routines.ErrNothingNew) {
+		t.Errorf("handed in although there is nothing new: %v", err)
 	}
 }

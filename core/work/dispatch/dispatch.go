@@ -118,16 +118,18 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	}
 	skills := d.o.Prompts.Skills.Load(task)
 	if d.o.Requests.takes(task) {
-		return d.o.Requests.handIn(ctx, due, skills)
+		return d.o.Requests.handIn(ctx, due, skills, verdict.Found)
 	}
 	rights := d.o.Guard.Bound(task, skills)
 	job := fork.Job{
 		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Ticket: money.Ticket(due.Ticket),
-		Label: d.o.Guard.TaskLabel(task).Via(string(task.Kind) + " " + task.ID), Trusted: d.o.Guard.Trusted(task),
-		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills) },
+		Label: d.o.Prompts.labelOf(task, verdict.Found), Trusted: d.o.Guard.Trusted(task), Note: noteOf(verdict),
+		Prompt: func(ctx context.Context) string {
+			return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills, verdict.Found)
+		},
 	}
-	_, err = d.o.Runs.Do(ctx, checked(job, verdict))
+	_, err = d.o.Runs.Do(ctx, job)
 	return err
 }
 

@@ -30,7 +30,7 @@ func (d *Dispatcher) Preview(ctx context.Context, id string, at time.Time, busy 
 	task := due.Task()
 	skills := d.o.Prompts.Skills.Load(task)
 	if task.Background {
-		return d.o.Prompts.ofTask(ctx, due, moment{now, busy, d.o.Prompts.Attention.QuietUntil(now)}, skills), nil
+		return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.imagined(now, busy), skills, ""), nil
 	}
 	p := d.o.Prompts.foreground(task, due, now, d.o.Prompts.Updates.Peek())
 	p.Skills = d.o.Prompts.Skills.Expand(ctx, skills)
@@ -50,5 +50,5 @@ func (d *Dispatcher) PreviewWebhook(ctx context.Context, id string, payload []by
 	}
 	now := d.at(at)
 	j := webhook.Job{Spec: spec, Payload: p}
-	return d.o.Prompts.ofDelivery(ctx, j, moment{now, busy, d.o.Prompts.Attention.QuietUntil(now)}, d.o.Prompts.Skills.Load(spec.Task)), nil
+	return d.o.Prompts.ofDelivery(ctx, j, d.o.Prompts.imagined(now, busy), d.o.Prompts.Skills.Load(spec.Task)), nil
 }

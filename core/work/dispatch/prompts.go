@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/core/brief/prompt"
@@ -46,14 +47,20 @@ func (p *Prompts) foreground(task routines.Task, d schedule.Due, now time.Time, 
 
 // moment is the state of the bot that a prompt describes.
 type moment struct {
-	now   time.Time
-	busy  bool
-	quiet time.Time
+	now     time.Time
+	busy    bool
+	quiet   time.Time
+	labeled bool // the run starts with untrusted text
 }
 
 func (p *Prompts) present() moment {
 	busy, quiet := p.Attention.Busy()
-	return moment{p.now(), busy, quiet}
+	return moment{now: p.now(), busy: busy, quiet: quiet}
+}
+
+// imagined is a moment with a conversation under way or without.
+func (p *Prompts) imagined(now time.Time, busy bool) moment {
+	return moment{now: now, busy: busy, quiet: p.Attention.QuietUntil(now)}
 }
 
 // withheld replaces the text of updates with labels. A run that starts without a label may
@@ -82,16 +89,23 @@ func (p *Prompts) nameless(f schedule.Forward) schedule.Forward {
 	return f
 }
 
-// ofTask is the exact prompt of a background run. It blocks while the commands of the skills run.
-func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills []skill.Skill) string {
+// ofTask is the exact prompt of a background run. found is what its check printed, "" for
+// nothing. It blocks while the commands of the skills run.
+func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills []skill.Skill, found string) string {
 	task := d.Task()
+	m.labeled = found != "" || p.Guard.TaskLabel(task) != ""
 	told := p.background(ctx, task, m, skills)
 	told.Late, told.Chain = lateSince(d), p.chainOf(d.Reminder)
-	return prompt.BackgroundPrompt(told)
+	text := prompt.BackgroundPrompt(told)
+	if found != "" {
+		text += fmt.Sprintf(promptFound, "> "+strings.ReplaceAll(found, "\n", "\n> "))
+	}
+	return text
 }
 
 // background is what every background run is told. It blocks while the commands of the
-// skills run.
+// skills run. A run that starts with untrusted text is not told of tools that it would be
+// refused.
 func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, skills []skill.Skill) prompt.Background {
 	texts := p.Skills.Expand(ctx, skills)
 	state, _ := p.Budget.State(m.now)
@@ -100,6 +114,9 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
 		Budget: state, Forward: p.nameless(p.Schedule.Forward(m.now, task.ID)), Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts,
+	}
+	if m.labeled && !p.Guard.Trusted(task) {
+		told.Allowed, told.Disallowed = policy.Quiet(told.Allowed, told.Disallowed)
 	}
 	if !task.Isolated {
 		told.Updates = withheld(p.Updates.Peek())
@@ -116,11 +133,8 @@ func lateSince(d schedule.Due) time.Time {
 
 // ofDelivery is the exact prompt of a delivery's run.
 func (p *Prompts) ofDelivery(ctx context.Context, j webhook.Job, m moment, skills []skill.Skill) string {
-	told := p.background(ctx, j.Spec.Task, m, skills)
-	if !p.Guard.Trusted(j.Spec.Task) {
-		told.Allowed, told.Disallowed = policy.Quiet(told.Allowed, told.Disallowed)
-	}
-	return prompt.WebhookPrompt(told, j.Payload.Data)
+	m.labeled = true
+	return prompt.WebhookPrompt(p.background(ctx, j.Spec.Task, m, skills), j.Payload.Data)
 }
 
 // chainOf is the place of a firing reminder in its chain; nil outside of chains.
