@@ -19,8 +19,8 @@ const (
 	mostWhy, mostTitle = 200, 60
 )
 
-// teller collects what became of due times during a step, and writes it after the fires have
-// started. What a crash keeps from being written, the next start learns from the record.
+// teller collects what became of due times during a step, and writes it after the record and
+// before the fires start. What a crash keeps from being written, the next start learns from the record.
 type teller struct {
 	book  account.Account
 	log   *slog.Logger

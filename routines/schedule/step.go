@@ -78,10 +78,12 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 		l.known.Store(l.record.outcomesSince(now, now.Add(-knownFor)))
 	}
 	for _, d := range start {
-		l.fires.Go(func() error { l.runner.run(ctx, d); return nil })
 		l.accountStart(d)
 	}
 	l.teller.write(now)
+	for _, d := range start {
+		l.fires.Go(func() error { l.runner.run(ctx, d); return nil })
+	}
 	l.report.deliver(l.o)
 	for _, done := range in.asked {
 		close(done)
