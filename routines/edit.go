@@ -236,7 +236,7 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 // those left out that have their default.
 func FormatRoutine(r Routine) []byte {
 	out := []frontmatter.Entry{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}, {Key: "background", Value: unless(false, r.Background)}}
-	out = append(out, common(r.Task)...)
+	out = append(append(out, leewayKeys(r.Leeway)...), common(r.Task)...)
 	if r.RunMissed {
 		out = append(out, frontmatter.Entry{Key: "missed", Value: "run"})
 	}
@@ -255,6 +255,7 @@ func FormatReminder(r Reminder) []byte {
 		{Key: "max-chain", Value: unless(0, r.MaxChain)},
 		{Key: "chain-parent", Value: unless("", r.ChainParent)},
 	}
+	out = append(out, leewayKeys(r.Leeway)...)
 	if r.UntilDone {
 		out = append(out, frontmatter.Entry{Key: "until", Value: "done"}, frontmatter.Entry{Key: "again", Value: unless(defaultAgain, cmp.Or(r.Again, defaultAgain))})
 	}

@@ -370,8 +370,8 @@ var (
 		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
-		KindRoutine:  {"cron", "missed", "may-wait", "check"},
-		KindReminder: {"run-at", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word"},
+		KindRoutine:  {"cron", "window", "jitter", "missed", "may-wait", "check"},
+		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word"},
 		KindWebhook:  {"fields"},
 	}
 	// otherKind is the one whose keys somebody may have taken by mistake.

@@ -23,6 +23,8 @@ func ParseRoutine(rel string, data []byte) (Routine, []Problem) {
 	r := Routine{Task: p.Task()}
 	r.ID = p.id("id", true)
 	r.Cron, r.Schedule = p.cron()
+	r.Leeway = p.leeway()
+	p.checkCron(r.Schedule, r.Leeway)
 	r.RunMissed = p.choice("missed", "note", "note", "run") == "run"
 	p.UnknownKeys()
 	return r, p.Problems()
@@ -41,10 +43,12 @@ func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Pr
 	r := Reminder{Task: p.Task()}
 	r.ID = p.id("id", true)
 	r.RunAt = p.runAt(zone)
+	r.Leeway = p.leeway()
 	r.ChainDepth = p.count("chain-depth")
 	r.MaxChain = p.count("max-chain")
 	r.ChainParent = p.id("chain-parent", false)
 	p.untilDone(&r, zone)
+	p.checkRunAt(&r)
 	if r.ChainDepth > r.MaxChain {
 		p.AddAt(Error, p.Field("chain-depth"), msgDepthBeyond, r.ChainDepth, r.MaxChain, r.MaxChain)
 	}

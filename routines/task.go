@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/routines/cron"
+	"ollimbot/routines/leeway"
 )
 
 // Kind tells what a task is.
@@ -60,6 +61,8 @@ type Task struct {
 	// Check is `check:` (ours): a command that decides before each fire whether there is
 	// anything to run for.
 	Check string
+	// Leeway is `window` and `jitter` (ours): what the task leaves open about its time.
+	Leeway leeway.Rule
 	// Waits is why the task does not fire until its user says so; empty for all that
 	// may. An index tells it (Folder.JudgeBy), no file does.
 	Waits string
@@ -103,6 +106,15 @@ type Reminder struct {
 	FirstAt time.Time
 	// LastWord says that it came for the last time: when it is due it ends, without a run.
 	LastWord bool
+}
+
+// LeewayAt is what the reminder leaves open about a fire of its: nothing about one that was
+// snoozed or has come back, whose time somebody chose.
+func (r *Reminder) LeewayAt(at time.Time) leeway.Rule {
+	if r.FirstAt.IsZero() && at.Equal(r.RunAt) && r.Leeway.Fits(at) {
+		return r.Leeway
+	}
+	return leeway.Rule{}
 }
 
 // First is when the reminder was due at first.

@@ -50,6 +50,11 @@ const (
 	msgNoRunAt         = `there is no run-at, so it never fires; add a line run-at: "2026-11-23T09:40:00-08:00"`
 	msgBadRunAt        = `%s %v; write it as "2026-11-23T09:40:00-08:00" or "2026-11-23 09:40"`
 	msgNaiveRunAt      = "the time has no offset, so it is read in %s; write %q to be exact"
+	msgBadLeeway       = "%s %s %v"
+	msgShortWindow     = "the window %s is shorter than the jitter of %s; write a longer window, or a jitter of at most %s"
+	msgCronInWindow    = "cron does not fire at %d:%02d, where the window starts; write cron: %q, whose time of day is the window's start"
+	msgOftenJitter     = "cron fires every %s, which is not longer than the jitter of %s; write a jitter below %s"
+	msgRunAtOutside    = "run-at is not at %d:%02d, where the window starts, so the reminder fires at exactly that time; write run-at: %q, or delete window"
 	msgDepthBeyond     = "chain-depth %d is beyond max-chain %d; write a depth from 0 to %d, or a larger max-chain"
 	msgAgainAlone      = "again has no effect without until: done; add that, or delete again"
 	msgUntilForeground = "until: done works in the background only, so this reminder fires once; write background: true, or delete until"

@@ -2,6 +2,8 @@ package cron
 
 import (
 	"math/bits"
+	"strconv"
+	"strings"
 
 	robfig "github.com/robfig/cron/v3"
 )
@@ -24,6 +26,21 @@ func (s Schedule) String() string { return s.expr }
 
 // Never reports whether the expression never fires, such as on 30 February.
 func (s Schedule) Never() bool { return s.never || s.minute == 0 }
+
+// Daily is the time of day at which it fires, if there is only one.
+func (s Schedule) Daily() (hour, minute int, ok bool) {
+	return s.hour.first(), s.minute.first(), s.hour.count() == 1 && s.minute.count() == 1
+}
+
+// AtTime is the expression for the same days with one time of day.
+func (s Schedule) AtTime(hour, minute int) string {
+	fields := strings.Fields(s.expr)
+	if len(fields) < 2 {
+		return s.expr
+	}
+	fields[0], fields[1] = strconv.Itoa(minute), strconv.Itoa(hour)
+	return strings.Join(fields, " ")
+}
 
 // Equal reports whether both are the same expression, apart from spaces.
 func (s Schedule) Equal(o Schedule) bool { return s == o }

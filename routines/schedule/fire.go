@@ -7,6 +7,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/account"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/leeway"
 )
 
 const (
@@ -56,12 +57,21 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	}
 	e := l.record.entry(it.id)
 	last, before, n := lastFires(r.Schedule, it.at.Unix(), now.Unix(), l.zone)
-	at := moment(last, l.zone)
+	old := moment(before, l.zone)
+	at, waits := l.settle(l.routineFire(r, moment(last, l.zone)), it.key, now)
+	if waits {
+		if n > 1 {
+			m, e.After = missedFire{routine: r, at: old}, old
+			e.pass(old, outcomeMissed)
+		}
+		l.planRoutine(r, now)
+		return d, m, false
+	}
 	e.After = at
 	l.accountMissed(r, it.at, at)
 	l.planRoutine(r, now)
 	fresh := now.Sub(at) <= onTime
-	switch old := moment(before, l.zone); {
+	switch {
 	case !fresh:
 		m = missedFire{routine: r, at: at, catchUp: r.RunMissed && now.Sub(at) <= runMissedFor}
 		e.pass(at, outcomeMissed)
@@ -106,7 +116,18 @@ func (l *loop) dueReminder(it item, now time.Time) (Due, bool) {
 	if !free || !at.Equal(it.at) {
 		return Due{}, false // the order that says so is on its way
 	}
-	if !it.late && now.Sub(at) > onTime {
+	if !it.late {
+		f := l.reminderFire(r, at)
+		chosen, waits := l.settle(f, it.key, now)
+		if f.Rule != (leeway.Rule{}) {
+			it.when = chosen
+		}
+		if waits {
+			l.agenda.put(it)
+			return Due{}, false
+		}
+	}
+	if !it.late && now.Sub(it.when) > onTime {
 		it.late, it.when = true, l.agenda.nextSlot(now)
 		l.agenda.put(it)
 		return Due{}, false

@@ -126,7 +126,7 @@ func (w *window) addPast(p *Plan, t task, at time.Time) {
 }
 
 func (w *window) addReminder(p *Plan, t task) {
-	switch at, free := p.Holds.dueAt(t.reminder); {
+	switch at, free := p.dueAt(t.reminder); {
 	case !free, p.lacksMoney(t.reminder), at.Before(p.Now.Add(-forwardGrace)):
 	case at.After(p.Now):
 		w.addAhead(p, t, at)

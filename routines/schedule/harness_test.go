@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
+	"ollimbot/routines/leeway"
 	"ollimbot/routines/watch"
 )
 
@@ -121,6 +122,7 @@ type night struct {
 	purse   Purse                       // nil: nothing costs anything
 	judge   func(*routines.Task) string // nil: no task waits for the user
 	work    func(ctx context.Context, d Due) error
+	facts   leeway.Facts
 	ended   func(id string, runAt, since time.Time) bool // nil: no run is known to have
 }
 
@@ -144,6 +146,19 @@ func (n *night) changes() int {
 	return n.changed
 }
 
+func (n *night) known(time.Time, time.Time) leeway.Facts {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.facts
+}
+
+// knows sets what is known of the user.
+func (n *night) knows(facts leeway.Facts) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.facts = facts
+}
+
 // jump sets the wall clock, as a suspension or somebody at the keyboard does.
 func (n *night) jump(by time.Duration) {
 	n.mu.Lock()
@@ -157,7 +172,7 @@ func (n *night) start() {
 	index := routines.NewIndex(n.dir, time.UTC)
 	index.JudgeBy(n.judge)
 	log := slog.New(slog.NewTextHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	n.loop = made(Options{Log: log, Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Ended: n.ended, Changed: func() {
+	n.loop = made(Options{Log: log, Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Ended: n.ended, Facts: n.known, Changed: func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.changed++

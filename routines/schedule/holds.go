@@ -44,14 +44,6 @@ func (h Hold) covers(at time.Time) bool { return !at.Before(h.Since) && !h.Ended
 // after is the instant up to which a snoozed routine has no fires to catch up on.
 func (h Hold) after() time.Time { return h.Until.Add(-grace).Truncate(time.Second) }
 
-// firstFree is the first fire at or after sec that is not held, in unix seconds.
-func (h Hold) firstFree(r *routines.Routine, sec int64, zone *time.Location) int64 {
-	if h.open() {
-		return never
-	}
-	return nextFire(r.Schedule, max(sec, ceilSecond(h.Until)), zone)
-}
-
 // Holds are all holds at one moment. They never change. Nil is none.
 type Holds struct{ of map[key]held }
 

@@ -26,10 +26,14 @@ type Plan struct {
 
 // Entry is one line of the schedule.
 type Entry struct {
-	ID          string    `json:"id"`
-	FireTime    time.Time `json:"fire_time"` // in the configured zone
-	Label       string    `json:"label"`
-	Description string    `json:"description"` // cleaned; without one, the prompt's first 60 characters and "..."
+	ID       string    `json:"id"`
+	FireTime time.Time `json:"fire_time"` // in the configured zone
+	// Until is the end of its window while the moment is not chosen; FireTime is the start then.
+	Until time.Time `json:"until,omitzero"`
+	// Reason is why it has its moment, if that was chosen.
+	Reason      string `json:"reason,omitempty"`
+	Label       string `json:"label"`
+	Description string `json:"description"` // cleaned; without one, the prompt's first 60 characters and "..."
 	// Prompt is the beginning of a routine's prompt if Label is its description: what a model
 	// is told behind the label.
 	Prompt     string        `json:"-"`
@@ -122,7 +126,7 @@ func (p *Plan) hold(t *routines.Task) Hold {
 
 // lacksMoney reports whether a reminder waits for money: its run is not under way.
 func (p *Plan) lacksMoney(r *routines.Reminder) bool {
-	at, _ := p.Holds.dueAt(r)
+	at, _ := p.dueAt(r)
 	return p.hold(&r.Task).Money && p.known.reminder(r.ID, at) != outcomeRunning
 }
 
@@ -130,19 +134,25 @@ func (p *Plan) lacksMoney(r *routines.Reminder) bool {
 // The zero time means never.
 func (p *Plan) next(t task, from time.Time) time.Time {
 	if t.reminder != nil {
-		at, _ := p.Holds.dueAt(t.reminder)
+		at, _ := p.dueAt(t.reminder)
 		return at.In(p.Now.Location())
 	}
-	return moment(nextFire(t.routine.Schedule, ceilSecond(from), p.Now.Location()), p.Now.Location())
+	return p.routineNext(t, from)
 }
 
 // nextFree is next without the fires that a hold prevents. An overdue reminder gives its
 // time in the past.
 func (p *Plan) nextFree(t task, hold Hold, from time.Time) time.Time {
 	if t.routine != nil {
-		return moment(hold.firstFree(t.routine, ceilSecond(from), p.Now.Location()), p.Now.Location())
+		if hold.open() {
+			return time.Time{}
+		}
+		if hold.Until.After(from) {
+			from = hold.Until
+		}
+		return p.routineNext(t, from)
 	}
-	if at, free := p.Holds.dueAt(t.reminder); free {
+	if at, free := p.dueAt(t.reminder); free {
 		return at.In(p.Now.Location())
 	}
 	return time.Time{}
@@ -193,10 +203,12 @@ func (p *Plan) entry(f fire) Entry {
 	case f.Description != "":
 		label, prompt = f.Description, beginning(f.Body)
 	}
-	return Entry{
+	e := Entry{
 		ID: f.ID, FireTime: f.at.In(p.Now.Location()), Label: label, Prompt: prompt, Description: briefly(f.Task), FilePath: f.Path, Kind: f.Kind,
 		Silent: !f.AllowPing, Foreground: !f.Background, Cost: p.price(f.Task).Dollars, Tag: f.tag,
 	}
+	e.Until, e.Reason = p.open(f)
+	return e
 }
 
 // marked describes a fire for people: marked if it is held, or if a snooze has moved it.

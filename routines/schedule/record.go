@@ -78,6 +78,8 @@ type record struct {
 	// Reminders are those whose run is under way, with the time at which it began; zero
 	// if it does not use the reminder up.
 	Reminders map[string]time.Time `json:"reminders,omitempty"`
+	// Moments are those chosen last for tasks with a window or a jitter, by kind and id.
+	Moments map[string]chosen `json:"moments,omitempty"`
 	// Spent are those that have run at that time and must not fire again, although their
 	// file may still be there.
 	Spent map[string]time.Time `json:"spent,omitempty"`
@@ -120,6 +122,9 @@ func readRecord(d *store.Dir, log *slog.Logger) record {
 	}
 	if r.Spent == nil {
 		r.Spent = map[string]time.Time{}
+	}
+	if r.Moments == nil {
+		r.Moments = map[string]chosen{}
 	}
 	for _, e := range r.Routines {
 		if e.Outcome == outcomeRunning {
@@ -179,7 +184,10 @@ type recorder struct {
 }
 
 func newRecorder(d *store.Dir, log *slog.Logger) *recorder {
-	return &recorder{record: record{Routines: map[string]*routineEntry{}, Reminders: map[string]time.Time{}, Spent: map[string]time.Time{}}, dir: d, log: log}
+	empty := record{
+		Routines: map[string]*routineEntry{}, Reminders: map[string]time.Time{}, Spent: map[string]time.Time{}, Moments: map[string]chosen{},
+	}
+	return &recorder{record: empty, dir: d, log: log}
 }
 
 // load reads the record and returns the reminders whose run was under way when it was
@@ -228,13 +236,14 @@ type outcomes struct {
 	routines  map[string]routineEntry
 	reminders map[string]time.Time
 	missed    map[string]time.Time // the last missed fire of a routine
+	moments   map[string]chosen
 }
 
 // outcomesSince is what the record knows at now, of routines with news since a moment.
 // A zero since includes all of them.
 func (r *record) outcomesSince(now, since time.Time) *outcomes {
 	k := &outcomes{at: now, all: since.IsZero(), routines: map[string]routineEntry{}, reminders: maps.Clone(r.Reminders)}
-	k.missed = map[string]time.Time{}
+	k.missed, k.moments = map[string]time.Time{}, maps.Clone(r.Moments)
 	for id, e := range r.Routines {
 		if e.Why == outcomeMissed && now.Sub(e.Passed) < missedFor {
 			k.missed[id] = e.Passed

@@ -62,9 +62,14 @@ func (l *loop) passHeld(id string, h Hold) {
 	if !e.After.Before(h.after()) {
 		return
 	}
+	decided := e.After
 	e.After = h.after()
 	r, ok := l.set().RoutineByID(id)
 	if !ok {
+		return
+	}
+	if c, ok := l.record.Moments[chosenKey(routineKey(id))]; ok && h.covers(c.At) && c.At.After(decided) {
+		e.pass(c.At, outcomeHeld)
 		return
 	}
 	from := max(ceilSecond(h.Since), ceilSecond(h.Until.Add(-knownFor)))

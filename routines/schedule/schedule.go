@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
+	"ollimbot/routines/leeway"
 	"ollimbot/routines/watch"
 )
 
@@ -38,6 +39,9 @@ type Options struct {
 	// Inherit gives a moved reminder the rights of its previous file, whose digest is old;
 	// an error keeps it from being moved.
 	Inherit func(old, rel string, data []byte) error
+	// Facts are what is known of the user from a moment until the end of a window: when they are
+	// usually active, and when they are busy. It is called from the loop, must not block, and may be nil.
+	Facts func(now, until time.Time) leeway.Facts
 	// Purse knows what runs cost; nil if nothing costs anything.
 	Purse Purse
 	// Changed is called when what is scheduled or running has changed. It must

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/routines"
+	"ollimbot/routines/leeway"
 )
 
 const (
@@ -44,6 +45,7 @@ func (l *loop) begin(now time.Time) {
 			delete(l.record.Routines, id)
 		}
 	}
+	l.forgetMoments(now)
 	l.noteContested(now)
 	l.settleAccount(now)
 	l.replan(now)
@@ -130,6 +132,7 @@ func (l *loop) syncRoutine(id string, now time.Time) {
 	}
 	if e.Cron != r.Cron || away || e.Waits && !waits {
 		e.forgive(now.Add(-grace).Truncate(time.Second))
+		delete(l.record.Moments, chosenKey(at.key))
 		l.agenda.drop(catchUp)
 	}
 	e.Cron, e.Removed, e.Waits = r.Cron, time.Time{}, waits
@@ -168,6 +171,10 @@ func (l *loop) planRoutine(r *routines.Routine, now time.Time) {
 	if e.LastFire.After(after) && ahead <= maxRewind {
 		after = e.LastFire
 	}
+	if c, ok := l.pending(r, after, now); ok && !hold.open() {
+		l.agenda.put(item{itemKey: itemKey{key: routineKey(r.ID)}, at: c.Start, when: c.At})
+		return
+	}
 	next := nextFire(r.Schedule, after.Unix()+1, l.zone)
 	if next != never && ahead > maxRewind && next == e.LastFire.Unix() {
 		next = nextFire(r.Schedule, next+1, l.zone)
@@ -186,6 +193,7 @@ func (l *loop) syncReminder(id string, now time.Time) {
 	r, ok := l.set().ReminderByID(id)
 	if !ok {
 		delete(l.record.Spent, id)
+		delete(l.record.Moments, chosenKey(it.key))
 		l.agenda.drop(it.itemKey)
 		return
 	}
@@ -198,11 +206,11 @@ func (l *loop) syncReminder(id string, now time.Time) {
 		l.agenda.drop(it.itemKey)
 		return
 	}
-	if old, planned := l.agenda.get(it.itemKey); planned && old.at.Equal(at) {
+	if old, planned := l.agenda.get(it.itemKey); planned && old.at.Equal(at) && (old.late || r.Leeway == leeway.Rule{}) {
 		return // it keeps its place among the late ones
 	}
 	it.at, it.when = at.Round(0), at.Round(0)
-	if it.at.Before(now) {
+	if it.at.Before(now) && !l.reminderFire(r, at).Open(now) {
 		it.late, it.when = true, l.agenda.nextSlot(now)
 	}
 	l.agenda.put(it)

@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/routines"
@@ -45,6 +46,8 @@ type TaskView struct {
 	When            string    // the cron line in words; empty for a reminder
 	Label           string    // of a reminder: see Entry; else empty
 	Next            time.Time // zero if it never fires again
+	Until           time.Time // see Entry
+	Reason          string    // see Entry
 	Foreground      bool
 	Silent          bool
 	UntilDone       bool // a reminder that repeats until it is done
@@ -139,6 +142,12 @@ func (p *Plan) list() []TaskView {
 			v.Label, v.UntilDone = t.reminder.Label(), t.reminder.UntilDone
 		} else {
 			v.When = t.routine.Schedule.Words()
+		}
+		if rule := t.Leeway.String(); rule != "" {
+			v.When = strings.TrimPrefix(v.When+", "+rule, ", ")
+		}
+		if !v.Next.IsZero() {
+			v.Until, v.Reason = p.open(fire{task: t, at: v.Next})
 		}
 		list = append(list, v)
 	}

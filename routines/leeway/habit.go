@@ -1,0 +1,89 @@
+package leeway
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	quarter  = 15 * time.Minute
+	quarters = 24 * 4
+	// remembered is how far back a habit reaches; halfLife is how fast it fades before that.
+	remembered = 84 * 24 * time.Hour
+	halfLife   = 28 * 24 * time.Hour
+)
+
+// How much another day says about a day of the week.
+const (
+	sameDay   = 1.0
+	sameKind  = 0.5 // both workdays, or both at the weekend
+	otherKind = 0.1
+)
+
+// Habit is when the user is usually active: a weight for each quarter of an hour of each day of
+// the week. Nil knows nothing.
+type Habit struct{ of [7][quarters]float64 }
+
+// NewHabit makes a habit from moments at which the user did something, in any order; what is too
+// long ago or lies in the future says nothing. zone is where the user lives. A quarter of an hour
+// counts once, however much was said in it.
+func NewHabit(active []time.Time, now time.Time, zone *time.Location) *Habit {
+	h := &Habit{}
+	seen := make(map[int64]struct{}, len(active))
+	for _, at := range active {
+		age := now.Sub(at)
+		if age < 0 || age > remembered {
+			continue
+		}
+		slot := at.Unix() / int64(quarter/time.Second)
+		if _, twice := seen[slot]; twice {
+			continue
+		}
+		seen[slot] = struct{}{}
+		at = at.In(zone)
+		h.of[at.Weekday()][(at.Hour()*60+at.Minute())/15] += math.Exp2(-float64(age) / float64(halfLife))
+	}
+	return h
+}
+
+// profile is what to expect of a day of the week: all days by how much they say about it, smoothed
+// so that 9:14 and 9:16 are not strangers.
+type profile [quarters]float64
+
+func (h *Habit) profile(day time.Weekday) (p profile) {
+	if h == nil {
+		return p
+	}
+	var raw [quarters]float64
+	for other := range h.of {
+		share := likeness(day, time.Weekday(other))
+		for q, w := range h.of[other] {
+			raw[q] += share * w
+		}
+	}
+	for q := range raw {
+		p[q] = (raw[(q+quarters-1)%quarters] + 2*raw[q] + raw[(q+1)%quarters]) / 4
+	}
+	return p
+}
+
+func likeness(a, b time.Weekday) float64 {
+	weekend := func(d time.Weekday) bool { return d == time.Saturday || d == time.Sunday }
+	switch {
+	case a == b:
+		return sameDay
+	case weekend(a) == weekend(b):
+		return sameKind
+	}
+	return otherKind
+}
+
+// at is the weight of a minute: that of its quarter in the middle of it, and a mixture with the
+// neighbor's elsewhere.
+func (p *profile) at(minute int) float64 {
+	place := (float64(minute)+0.5)/15 - 0.5
+	first := math.Floor(place)
+	part := place - first
+	i := (int(first) + quarters) % quarters
+	return p[i]*(1-part) + p[(i+1)%quarters]*part
+}
