@@ -360,7 +360,9 @@ func (b *Bot) makeWork() (err error) {
 	b.webhooks.index.KeepBy(b.guard.Provenance().Before)
 	b.webhooks.index.Scan()
 	b.schedule = schedule.New(schedule.Options{
-		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money,
+		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money, Facts: userFacts{
+			zone: b.zone, journal: b.journal, book: b.book, attention: b.attention, settings: b.settings, google: b.google,
+		}.between,
 		Fire:  func(ctx context.Context, d schedule.Due) error { return b.dispatch.Fire(ctx, d) },
 		Ended: b.forks.UsedUp, Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.viewers.notify, Commits: b.git, Inherit: b.guard.Inherit,
 	})

@@ -75,7 +75,14 @@ func entryLine(e schedule.Entry, now time.Time) string {
 	if e.Tag != "" {
 		marks = append(marks, e.Tag)
 	}
-	line := fmt.Sprintf("  %s  %-10s  %s  %s", cron.Format(e.FireTime, "Mon 15:04"), words.Distance(e.FireTime.Sub(now)), e.ID, what)
+	if e.Reason != "" {
+		marks = append(marks, e.Reason)
+	}
+	when := cron.Format(e.FireTime, "Mon 15:04")
+	if !e.Until.IsZero() {
+		when += "–" + cron.Format(e.Until, "15:04")
+	}
+	line := fmt.Sprintf("  %s  %-10s  %s  %s", when, words.Distance(e.FireTime.Sub(now)), e.ID, what)
 	if len(marks) > 0 {
 		line += " [" + strings.Join(marks, ", ") + "]"
 	}

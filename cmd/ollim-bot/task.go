@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/storage/git"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/leeway"
 	"ollimbot/routines/schedule"
 )
 
@@ -32,6 +33,8 @@ type taskFlags struct {
 	AllowedTools    []string `name:"allowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to allow beside the default ones. Repeatable."`
 	DisallowedTools []string `name:"disallowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to deny; not with --allowed-tools."`
 	Skills          []string `sep:"," placeholder:"NAME" help:"Skills to load. Repeatable."`
+	Window          string   `placeholder:"FROM-TO" help:"Let the bot choose the minute in this part of the day, such as 9:00-11:00."`
+	Jitter          string   `placeholder:"TIME" help:"Fire up to this much later, a different time each day, such as 10m."`
 	Critical        bool     `help:"Run even when a spending cap is reached."`
 	TrustInput      bool     `name:"trust-input" help:"Keep all tools after the run has read text written by others."`
 }
@@ -50,12 +53,32 @@ func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, er
 			return routines.Task{}, console.Usagef("tool pattern %q: %s", clean.Line(tool), why)
 		}
 	}
+	open, err := f.leeway()
+	if err != nil {
+		return routines.Task{}, err
+	}
 	return routines.Task{
-		Kind: kind, Description: clean.Line(f.Description), Body: body, Background: background,
+		Leeway: open,
+		Kind:   kind, Description: clean.Line(f.Description), Body: body, Background: background,
 		Model: f.Model, Thinking: !f.NoThinking, Isolated: f.Isolated,
 		Mode: routines.Mode(f.Mode), AllowPing: !f.NoPing,
 		Allowed: f.AllowedTools, Disallowed: f.DisallowedTools, Skills: f.Skills, Critical: f.Critical, TrustInput: f.TrustInput,
 	}, nil
+}
+
+// leeway reads what the time leaves open.
+func (f *taskFlags) leeway() (r leeway.Rule, err error) {
+	if f.Window != "" {
+		if r.Window, err = leeway.ParseWindow(f.Window); err != nil {
+			return r, console.Usagef("--window %q %v", clean.Line(f.Window), err)
+		}
+	}
+	if f.Jitter != "" {
+		if r.Jitter, err = leeway.ParseJitter(f.Jitter); err != nil {
+			return r, console.Usagef("--jitter %q %v", clean.Line(f.Jitter), err)
+		}
+	}
+	return r, nil
 }
 
 type routineCmds struct {
@@ -221,6 +244,9 @@ func (c *reminderAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	if runAt, err = opening(task.Leeway, runAt, at.Now); err != nil {
+		return err
+	}
 	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
@@ -234,6 +260,18 @@ func (c *reminderAddCmd) Run(p *process) error {
 		return err
 	}
 	return files.added(r.Task, reminderTimes(&r, at.Env.Zone))
+}
+
+// opening is when the window of a reminder opens on the day of its time.
+func opening(r leeway.Rule, at, now time.Time) (time.Time, error) {
+	if r.Window.IsZero() {
+		return at, nil
+	}
+	start := r.Window.Start(at)
+	if r.End(start).Before(now) {
+		return at, console.Usagef(textWindowOver, r.Window)
+	}
+	return start, nil
 }
 
 // untilDone refuses flags that exclude --until done.
@@ -271,11 +309,22 @@ func (c *reminderCancelCmd) Run(p *process, at console.DataDir) error {
 }
 
 // routineTimes formats a routine's schedule for a list.
-func routineTimes(r *routines.Routine) string { return times(r.Task, "cron '"+r.Cron+"'") }
+func routineTimes(r *routines.Routine) string {
+	return times(r.Task, "cron '"+r.Cron+"'") + leewayMark(r.Leeway)
+}
+
+// leewayMark is what a schedule leaves open, for a list.
+func leewayMark(r leeway.Rule) string {
+	if r == (leeway.Rule{}) {
+		return ""
+	}
+	return "  (" + r.String() + ")"
+}
 
 // reminderTimes formats a reminder's schedule for a list.
 func reminderTimes(r *routines.Reminder, zone *time.Location) string {
 	s := times(r.Task, "at "+cron.Format(r.RunAt.In(zone), "2006-01-02T15:04"))
+	s += leewayMark(r.Leeway)
 	switch {
 	case r.UntilDone:
 		s += "  (until done)"

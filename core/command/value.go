@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/leeway"
 )
 
 // Value is a command of the user, as data. Only the types in this file implement it.
@@ -122,6 +123,7 @@ type AddTask struct {
 	Model       string
 	Isolated    bool // without the conversation's history
 	Critical    bool // also runs at a spending cap
+	Window      leeway.Window
 }
 
 // AddStarters installs the starter routines. Existing ones stay unchanged.

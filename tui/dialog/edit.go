@@ -51,6 +51,8 @@ func editTask(file command.TaskFile) *editing {
 	}
 	basic := len(e.Fields)
 	e.choice("background", fieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
+	e.add(editLine{"window", windowField(showWindow(file)), showWindow, textOrNone})
+	e.add(editLine{"jitter", Text(fieldJitter, showJitter(file), checkJitter), showJitter, textOrNone})
 	e.oneOf("update-main-session", fieldReports, func(f command.TaskFile) string { return string(f.Mode) },
 		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
 	models := slices.Clone(taskModels)

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/work/budget"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/leeway"
 	"ollimbot/tui/pane"
 )
 
@@ -38,11 +39,12 @@ func newTask(at, name, text string) *Form {
 	prompt := promptField(text)
 	pings := Choice(fieldPings, textMayPing, textMayPing, textNeverPings)
 	place := Choice(fieldRuns, textBackground, textBackground, textForeground)
+	window := windowField("")
 	model := Choice(fieldModel, textUsual, append([]string{textUsual}, taskModels[1:]...)...)
 	isolated := Choice(fieldIsolated, textNo, textYes, textNo)
 	critical := Choice(fieldCritical, textNo, textYes, textNo)
 	return &Form{
-		Name: textFormTitle, Fields: []*Field{kind, when, title, prompt, pings, moreOptions([]*Field{place, model, isolated, critical})},
+		Name: textFormTitle, Fields: []*Field{kind, when, title, prompt, pings, moreOptions([]*Field{place, window, model, isolated, critical})},
 		at: 1, Send: "create", keeps: true,
 		Make: func(c pane.Context) command.Value {
 			chosen, _ := textOrNone(c, model.Text()).(string)
@@ -51,6 +53,7 @@ func newTask(at, name, text string) *Form {
 				Foreground: place.Text() == textForeground, Silent: pings.Text() == textNeverPings,
 				Model: chosen, Isolated: isolated.Text() == textYes, Critical: critical.Text() == textYes,
 			}
+			task.Window, _ = leeway.ParseWindow(window.Text())
 			if once() {
 				task.At, _, _ = readMoment(when.Text(), now(c))
 				task.UntilDone = kind.Text() == textUntilDone

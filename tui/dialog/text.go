@@ -56,6 +56,8 @@ const (
 const (
 	fieldKind     = "Kind"
 	fieldWhen     = "When"
+	fieldWindow   = "Window"
+	fieldJitter   = "Jitter"
 	fieldTitle    = "Title"
 	fieldPrompt   = "Prompt"
 	fieldPings    = "Pings"
@@ -76,6 +78,8 @@ const (
 
 // fieldNotes explain the fields.
 var fieldNotes = map[string]string{
+	fieldWindow:   "optional, such as 9:00-11:00: the bot chooses the minute in it",
+	fieldJitter:   "optional: fires up to this much later, such as 10m",
 	fieldTitle:    "optional: a few words for lists and the schedule",
 	fieldPrompt:   "what the bot should do, in your words",
 	fieldPings:    "whether it may send you messages",

@@ -157,7 +157,7 @@ func rowsText(rows []dialog.Row) []string {
 
 // entryText is a fire of the schedule.
 func entryText(s *core.Snapshot, e schedule.Entry, more string) string {
-	return flat(words.Joined(s.Clock(e.FireTime, "15:04")+" "+words.Joined(panes.FireWords(s, e)...), more))
+	return flat(words.Joined(s.FireClock(e)+" "+words.Joined(panes.FireWords(s, e)...), more))
 }
 
 // dateText is an appointment, or the tasks that are due on a day.

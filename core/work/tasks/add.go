@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/leeway"
 	"ollimbot/routines/schedule"
 )
 
@@ -41,6 +42,7 @@ func (e *Editor) add(_ context.Context, c command.AddTask) (command.Outcome, err
 
 func taskFor(c command.AddTask) routines.Task {
 	return routines.Task{
+		Leeway:      leeway.Rule{Window: c.Window},
 		Description: clean.Line(c.Description), Body: strings.TrimSpace(clean.Text(c.Message)), Background: !c.Foreground,
 		Thinking: true, Mode: routines.OnPing, AllowPing: !c.Silent,
 		Model: c.Model, Isolated: c.Isolated, Critical: c.Critical,
@@ -53,6 +55,11 @@ func (e *Editor) addRoutine(t routines.Task, c command.AddTask) (routines.Task, 
 	if err != nil {
 		return t, time.Time{}, err
 	}
+	if w := c.Window; !w.IsZero() { // cron gives the days
+		if s, err = parseCron(s.AtTime(w.From/60, w.From%60)); err != nil {
+			return t, time.Time{}, err
+		}
+	}
 	r, err := e.o.Schedule.AddRoutine(routines.Routine{Task: t, Cron: s.String(), Schedule: s})
 	return r.Task, s.Next(e.now()), err
 }
@@ -60,6 +67,9 @@ func (e *Editor) addRoutine(t routines.Task, c command.AddTask) (routines.Task, 
 // addReminder is addRoutine for a task with a time.
 func (e *Editor) addReminder(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
 	at := c.At.Round(0).Truncate(time.Second).In(e.o.Zone)
+	if !c.Window.IsZero() {
+		at = c.Window.Start(at)
+	}
 	if err := e.checkDue(at); err != nil {
 		return t, at, err
 	}

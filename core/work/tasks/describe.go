@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/leeway"
 	"ollimbot/routines/schedule"
 )
 
@@ -134,6 +135,7 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 	for _, n := range r.Schedule.Notes() {
 		row(out, "", n)
 	}
+	describeLeeway(out, r.Leeway)
 	if r.RunMissed {
 		row(out, "missed", "made up for within twelve hours")
 	}
@@ -153,9 +155,20 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 	}
 }
 
+// describeLeeway says what a task leaves open about its time.
+func describeLeeway(out *strings.Builder, r leeway.Rule) {
+	if !r.Window.IsZero() {
+		row(out, "window", r.Window.String()+": the bot chooses the minute")
+	}
+	if r.Jitter > 0 {
+		row(out, "jitter", "up to "+leeway.FormatJitter(r.Jitter)+" later")
+	}
+}
+
 func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time) {
 	at := r.RunAt.In(now.Location())
 	row(out, "when", cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
+	describeLeeway(out, r.Leeway)
 	if r.UntilDone {
 		row(out, "until", fmt.Sprintf("done; comes back after %d min", r.Again))
 	}

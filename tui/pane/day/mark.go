@@ -125,7 +125,11 @@ func marksOf(s *core.Snapshot, curve budget.Curve) (out []mark) {
 	}
 	for _, e := range s.Schedule.Day {
 		if e.FireTime.After(s.At) && !e.Held {
-			add(mark{at: e.FireTime, kind: coming, task: e.ID, title: cmp.Or(e.Description, e.Label, e.ID)})
+			m := mark{at: e.FireTime, kind: coming, task: e.ID, title: cmp.Or(e.Description, e.Label, e.ID), note: e.Reason}
+			if !e.Until.IsZero() {
+				m.note = "between " + s.FireClock(e)
+			}
+			add(m)
 		}
 	}
 	for _, d := range s.Day {

@@ -151,7 +151,7 @@ func (p *Pane) when(it item) widget.Span {
 	case p.view == every:
 		text = moment(p.snap, it.FireTime)
 	default:
-		text = p.snap.Clock(it.FireTime, "15:04")
+		text = p.snap.FireClock(it.Entry)
 	}
 	return widget.Span{Role: p.role(it), Text: text}
 }
@@ -267,7 +267,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 		if n == nextItems || n > 0 && widget.Width(out)+nextCells > w || it.Held || it.stage != ahead {
 			continue
 		}
-		at := s.Clock(it.FireTime, "15:04") + " "
+		at := s.FireClock(it.Entry) + " "
 		if n++; n == 1 {
 			at += words.Until(it.FireTime.Sub(s.At)) + " "
 		}

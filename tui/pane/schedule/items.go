@@ -65,6 +65,7 @@ func ofTask(s *core.Snapshot, t schedule.TaskView) item {
 	e := schedule.Entry{
 		ID: t.ID, FireTime: t.Next, Label: t.Label, Description: t.Title, FilePath: t.Path, Kind: t.Kind, Silent: t.Silent,
 		Foreground: t.Foreground, Held: t.Waits != "" || t.Paused || !t.Snoozed.IsZero(), Why: t.Waits,
+		Until: t.Until, Reason: t.Reason,
 	}
 	switch {
 	case t.Waits != "":
@@ -188,7 +189,7 @@ func (i item) marks(s *core.Snapshot) []string {
 		}
 		return []string{why}
 	}
-	out := []string{i.Tag, i.Why, strings.TrimSpace(cron.Offset(s.Local(i.FireTime))), i.when} // an offset where the clock shows a time twice
+	out := []string{i.Tag, i.Why, i.Reason, strings.TrimSpace(cron.Offset(s.Local(i.FireTime))), i.when} // an offset where the clock shows a time twice
 	if i.Foreground {
 		out = append(out, "foreground")
 	}
