@@ -100,8 +100,12 @@ func (l *loop) accountHeld(r *routines.Routine, h Hold, to time.Time) {
 	}
 	last := e.After
 	l.dueTimes(r, e.After, to, func(at time.Time) {
-		last = at
-		if at.Before(h.Since) {
+		moment := l.momentOf(r, at)
+		if moment.After(to) {
+			return // its window is open
+		}
+		last = moment
+		if moment.Before(h.Since) {
 			l.teller.missed(r.Task, at, l.adrift)
 			return
 		}
@@ -135,7 +139,7 @@ func (l *loop) accountStart(d Due) {
 	if d.ByHand && !d.Late {
 		return // in addition to the schedule
 	}
-	l.teller.tell(d.Task(), d.At, account.Running, "").Late = d.Late
+	l.teller.tell(d.Task(), d.ownTime(), account.Running, "").Late = d.Late
 }
 
 // fates are those of the outcomes of a run.
@@ -150,7 +154,7 @@ func (l *loop) accountEnd(e ended) {
 	if d.ByHand && !d.Late {
 		return
 	}
-	row := l.teller.tell(d.Task(), d.At, fates[e.outcome], e.why)
+	row := l.teller.tell(d.Task(), d.ownTime(), fates[e.outcome], e.why)
 	row.Late, row.Until = d.Late, e.until
 }
 
@@ -189,7 +193,7 @@ func (l *loop) settleAccount(now time.Time) {
 			if have[account.Key{Kind: string(r.Kind), ID: r.ID, Due: at.Unix()}] {
 				return
 			}
-			l.teller.tell(r.Task, at, e.fateOf(at), "")
+			l.teller.tell(r.Task, at, e.fateOf(l.momentOf(r, at)), "")
 		})
 	}
 	l.teller.write(now)
@@ -213,8 +217,8 @@ func (l *loop) endOf(row account.Row) (account.Fate, string) {
 		if l.o.Ended != nil && l.o.Ended(row.ID, row.Due, row.At) {
 			return account.Ran, ""
 		}
-	} else if e, ok := l.record.Routines[row.ID]; ok && row.Due.Equal(e.LastFire) {
-		return e.fateOf(row.Due), ""
+	} else if e, ok := l.record.Routines[row.ID]; ok && row.Due.Equal(l.ownTime(routineKey(row.ID), e.LastFire)) {
+		return e.fateOf(e.LastFire), ""
 	}
 	return account.Interrupted, ""
 }

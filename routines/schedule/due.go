@@ -12,6 +12,7 @@ type Due struct {
 	Routine  *routines.Routine  // of KindRoutine
 	Reminder *routines.Reminder // of KindReminder
 	At       time.Time          // the scheduled instant, in the configured zone
+	own      time.Time          // of a routine: its time before a minute was chosen; zero if that is At
 	Late     bool               // it starts well after At, and the agent should know
 	Missed   int                // earlier fires of the routine that this one makes up for, at most 99
 	ByHand   bool               // the user fired it: it runs whatever the schedule says
@@ -37,6 +38,14 @@ type PutOffError struct {
 }
 
 func (p *PutOffError) Error() string { return "put off: " + p.Why }
+
+// ownTime is when it was due before a minute was chosen: what the account knows it by.
+func (d Due) ownTime() time.Time {
+	if d.own.IsZero() {
+		return d.At
+	}
+	return d.own
+}
 
 func (d Due) key() key {
 	t := d.Task()

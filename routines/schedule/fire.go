@@ -57,8 +57,9 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	}
 	e := l.record.entry(it.id)
 	last, before, n := lastFires(r.Schedule, it.at.Unix(), now.Unix(), l.zone)
-	old := moment(before, l.zone)
-	at, waits := l.settle(l.routineFire(r, moment(last, l.zone)), it.key, now)
+	old, own := moment(before, l.zone), moment(last, l.zone)
+	at, waits := l.settle(l.routineFire(r, own), it.key, now)
+	l.accountMissed(r, it.at, own)
 	if waits {
 		if n > 1 {
 			m, e.After = missedFire{routine: r, at: old}, old
@@ -68,14 +69,13 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 		return d, m, false
 	}
 	e.After = at
-	l.accountMissed(r, it.at, at)
 	l.planRoutine(r, now)
 	fresh := now.Sub(at) <= onTime
 	switch {
 	case !fresh:
 		m = missedFire{routine: r, at: at, catchUp: r.RunMissed && now.Sub(at) <= runMissedFor}
 		e.pass(at, outcomeMissed)
-		l.teller.missed(r.Task, at, l.adrift)
+		l.teller.missed(r.Task, own, l.adrift)
 	case n > 1 && now.Sub(old) > onTime:
 		m = missedFire{routine: r, at: old}
 	}
@@ -84,7 +84,7 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	if fresh {
 		l.agenda.drop(catchUp) // this fire makes up for that one too
 		e.Late = time.Time{}
-		return Due{Kind: routines.KindRoutine, Routine: r, At: at, Missed: n - 1}, m, true
+		return Due{Kind: routines.KindRoutine, Routine: r, At: at, own: own, Missed: n - 1}, m, true
 	}
 	if m.catchUp {
 		e.Late = at
@@ -102,7 +102,7 @@ func (l *loop) dueCatchUp(it item, now time.Time) (Due, bool) {
 	}
 	l.record.entry(it.id).Late = time.Time{}
 	l.record.saveSoon(now)
-	return Due{Kind: routines.KindRoutine, Routine: r, At: it.at, Late: true, Missed: it.missed}, true
+	return Due{Kind: routines.KindRoutine, Routine: r, At: it.at, own: l.ownTime(it.key, it.at), Late: true, Missed: it.missed}, true
 }
 
 // dueReminder returns whether a reminder starts now. One that is noticed late, as
@@ -156,7 +156,7 @@ func (l *loop) claim(d *Due, now time.Time) bool {
 	}
 	if d.Kind == routines.KindRoutine {
 		l.record.entry(k.id).pass(d.At, outcomeSkipped)
-		l.teller.tell(d.Task(), d.At, account.Skipped, "")
+		l.teller.tell(d.Task(), d.ownTime(), account.Skipped, "")
 		l.report.changed = true
 	}
 	return false
@@ -176,7 +176,7 @@ func (l *loop) holdForMoney(d Due, until time.Time) {
 	t := d.Task()
 	l.o.Log.Info("fire held for money", "task", t.ID, "due", d.At, "until", until)
 	l.report.changed = true
-	l.teller.tell(t, d.At, account.Refused, "no money").Until = until
+	l.teller.tell(t, d.ownTime(), account.Refused, "no money").Until = until
 	if d.Kind == routines.KindReminder {
 		l.agenda.put(item{itemKey: itemKey{key: d.key()}, at: d.At, when: until, late: true, forMoney: true})
 		return

@@ -8,8 +8,8 @@ import (
 )
 
 // A fire with a window or a jitter becomes due at its own time like any other. Then its moment is
-// chosen and recorded, and it stays on the agenda until the moment has come. Everything that is
-// recorded of the fire afterwards has the chosen moment as its time.
+// chosen and recorded, and it stays on the agenda until the moment has come. The record and the
+// schedule have the chosen moment as its time, the account of due times its own time.
 
 // keepChosen is how long the moment of a fire is remembered: while it is shown as past.
 const keepChosen = 2 * 24 * time.Hour
@@ -119,6 +119,22 @@ func (l *loop) reminderFire(r *routines.Reminder, at time.Time) leeway.Fire {
 func (l *loop) pending(r *routines.Routine, after, now time.Time) (c chosen, ok bool) {
 	c, ok = l.record.Moments[chosenKey(routineKey(r.ID))]
 	return c, ok && c.Rule == r.Leeway.String() && c.At.After(after) && !c.Start.After(now)
+}
+
+// momentOf is the moment of a routine's fire as far as it is chosen, else its own time.
+func (l *loop) momentOf(r *routines.Routine, own time.Time) time.Time {
+	if c, ok := l.record.Moments[chosenKey(routineKey(r.ID))]; ok && c.of(own, r.Leeway) {
+		return c.At
+	}
+	return own
+}
+
+// ownTime is the own time of a fire that has a moment.
+func (l *loop) ownTime(k key, at time.Time) time.Time {
+	if c, ok := l.record.Moments[chosenKey(k)]; ok && c.At.Equal(at) {
+		return c.Start
+	}
+	return at
 }
 
 // forgetMoments drops the moments of fires that are long past.

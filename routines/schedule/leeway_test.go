@@ -58,6 +58,7 @@ func TestAWindowIsARangeAndThenAMinuteThatSurvivesARestart(t *testing.T) {
 		n.start()
 		n.sleep(55 * time.Minute)
 		n.want("01 10:05:00 a 01 10:05:00")
+		n.wantFates("a", "09:00 done")
 		n.wantNotes()
 		n.sleep(24 * time.Hour)
 		n.want("01 10:05:00 a 01 10:05:00", "02 10:35:00 a 02 10:35:00")
@@ -134,6 +135,7 @@ func TestAWindowThatChangesWhileItIsOpenIsChosenAnew(t *testing.T) {
 		}
 		n.sleep(4 * time.Hour)
 		n.want() // the snooze covers the moment
+		n.wantFates("a", "09:00 held paused")
 		if got := n.row("a"); got != "09:00–12:00" {
 			t.Error("tomorrow:", got)
 		}
