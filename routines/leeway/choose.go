@@ -11,6 +11,8 @@ const (
 	apart = 20 * time.Minute
 	// crowded is what is left of the weight of a minute right beside another ping.
 	crowded = 0.3
+	// mostMinutes is how many minutes are compared: in a long window not all of them.
+	mostMinutes = 240
 	// known is the weight from which on there is a habit: of the user's activity at that time on
 	// the same day of the week, or on two other days like it.
 	known = 0.5
@@ -96,8 +98,9 @@ func Choose(f Fire, facts Facts, others []time.Time) Choice {
 // best is the first of the minutes with the greatest worth above 0. The minutes are those of the
 // whole window, so that they do not depend on how much of it is left.
 func best(f Fire, delay time.Duration, worth func(time.Time) float64) (at time.Time, found bool) {
-	most := 0.0
-	for m := f.Start.Add(delay); m.Before(f.End); m = m.Add(time.Minute) {
+	most := math.Inf(-1) // what is worth nothing is no better
+	step := time.Minute * max(1, f.End.Sub(f.Start)/(mostMinutes*time.Minute))
+	for m := f.Start.Add(delay); m.Before(f.End); m = m.Add(step) {
 		if m.Before(f.Now) {
 			continue
 		}
@@ -110,12 +113,7 @@ func best(f Fire, delay time.Duration, worth func(time.Time) float64) (at time.T
 
 // coarse rounds to steps of a tenth, so that a user who is always here is not kept waiting for a
 // difference that means nothing.
-func coarse(worth float64) float64 {
-	if worth <= 0 {
-		return 0
-	}
-	return math.Exp2(math.Round(math.Log2(worth)*7) / 7)
-}
+func coarse(worth float64) float64 { return math.Round(math.Log2(worth) * 7) }
 
 // within keeps a moment inside of what is left of the window.
 func within(at time.Time, f Fire) time.Time {

@@ -232,16 +232,16 @@ func TestAJitterStaysShortAndDiffersFromDayToDay(t *testing.T) {
 func BenchmarkAChoice(b *testing.B) {
 	day := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
 	var active, others []time.Time
-	for n := range 3000 {
-		active = append(active, day.Add(-time.Duration(n)*37*time.Minute))
+	for n := range 1100 { // what the journal of pings and the transcript give at most
+		active = append(active, day.Add(-time.Duration(n)*97*time.Minute))
 	}
 	var busy []Busy
-	for n := range 20 {
+	for n := range 10 {
 		busy = append(busy, Busy{From: day.Add(time.Duration(n) * time.Hour), To: day.Add(time.Duration(n)*time.Hour + 40*time.Minute), Why: "meeting"})
-		others = append(others, day.Add(time.Duration(n)*50*time.Minute))
+		others = append(others, day.Add(time.Duration(n)*100*time.Minute))
 	}
 	for _, text := range []string{"9:00-11:00", "0:00-23:59"} {
-		b.Run(fmt.Sprintf("%s of 3000 actions", text), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%s of 1100 actions", text), func(b *testing.B) {
 			for b.Loop() {
 				Choose(opened(window(b, text), day), Facts{Habit: NewHabit(active, day, time.UTC), Busy: busy}, others)
 			}

@@ -100,7 +100,7 @@ func (l *loop) accountHeld(r *routines.Routine, h Hold, to time.Time) {
 	}
 	last := e.After
 	l.dueTimes(r, e.After, to, func(at time.Time) {
-		moment := l.momentOf(r, at)
+		moment := l.record.momentOf(r, at)
 		if moment.After(to) {
 			return // its window is open
 		}
@@ -193,7 +193,7 @@ func (l *loop) settleAccount(now time.Time) {
 			if have[account.Key{Kind: string(r.Kind), ID: r.ID, Due: at.Unix()}] {
 				return
 			}
-			l.teller.tell(r.Task, at, e.fateOf(l.momentOf(r, at)), "")
+			l.teller.tell(r.Task, at, e.fateOf(l.record.momentOf(r, at)), "")
 		})
 	}
 	l.teller.write(now)
@@ -217,7 +217,7 @@ func (l *loop) endOf(row account.Row) (account.Fate, string) {
 		if l.o.Ended != nil && l.o.Ended(row.ID, row.Due, row.At) {
 			return account.Ran, ""
 		}
-	} else if e, ok := l.record.Routines[row.ID]; ok && row.Due.Equal(l.ownTime(routineKey(row.ID), e.LastFire)) {
+	} else if e, ok := l.record.Routines[row.ID]; ok && row.Due.Equal(l.record.ownTime(routineKey(row.ID), e.LastFire)) {
 		return e.fateOf(e.LastFire), ""
 	}
 	return account.Interrupted, ""

@@ -58,7 +58,7 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	e := l.record.entry(it.id)
 	last, before, n := lastFires(r.Schedule, it.at.Unix(), now.Unix(), l.zone)
 	old, own := moment(before, l.zone), moment(last, l.zone)
-	at, waits := l.settle(l.routineFire(r, own), it.key, now)
+	at, waits := l.settle(routineFire(r, own), it.key, now)
 	l.accountMissed(r, it.at, own)
 	if waits {
 		if n > 1 {
@@ -102,7 +102,7 @@ func (l *loop) dueCatchUp(it item, now time.Time) (Due, bool) {
 	}
 	l.record.entry(it.id).Late = time.Time{}
 	l.record.saveSoon(now)
-	return Due{Kind: routines.KindRoutine, Routine: r, At: it.at, own: l.ownTime(it.key, it.at), Late: true, Missed: it.missed}, true
+	return Due{Kind: routines.KindRoutine, Routine: r, At: it.at, own: l.record.ownTime(it.key, it.at), Late: true, Missed: it.missed}, true
 }
 
 // dueReminder returns whether a reminder starts now. One that is noticed late, as
@@ -117,7 +117,7 @@ func (l *loop) dueReminder(it item, now time.Time) (Due, bool) {
 		return Due{}, false // the order that says so is on its way
 	}
 	if !it.late {
-		f := l.reminderFire(r, at)
+		f := reminderFire(r, at.In(l.zone))
 		chosen, waits := l.settle(f, it.key, now)
 		if f.Rule != (leeway.Rule{}) {
 			it.when = chosen

@@ -51,12 +51,12 @@ func (l *loop) settle(f leeway.Fire, k key, now time.Time) (at time.Time, waits 
 	if known && c.At.After(now) {
 		return c.At, true
 	}
-	facts := l.facts(f, now)
+	facts := factsOf(l, f, now)
 	overslept := known && now.Sub(c.At) > onTime
 	if known && !overslept && (f.Rule.Window.IsZero() || !facts.BusyAt(now) || !now.Before(f.End)) {
 		return c.At, false
 	}
-	choice := leeway.Choose(f, facts, l.others(k, f))
+	choice := leeway.Choose(f, facts, l.agenda.others(l.set(), k, f))
 	c = chosen{Start: f.Start, At: choice.At, Why: choice.Why, Rule: f.Rule.String()}
 	l.record.Moments[chosenKey(k)] = c
 	l.record.saveAt, l.report.changed = now, true // it is not chosen again after a restart
@@ -64,8 +64,8 @@ func (l *loop) settle(f leeway.Fire, k key, now time.Time) (at time.Time, waits 
 	return c.At, c.At.After(now)
 }
 
-// facts are what is known of the user until the end of a window.
-func (l *loop) facts(f leeway.Fire, now time.Time) leeway.Facts {
+// factsOf are what is known of the user until the end of a window.
+func factsOf(l *loop, f leeway.Fire, now time.Time) leeway.Facts {
 	if l.o.Facts == nil || f.Rule.Window.IsZero() {
 		return leeway.Facts{}
 	}
@@ -73,9 +73,9 @@ func (l *loop) facts(f leeway.Fire, now time.Time) leeway.Facts {
 }
 
 // others are the fires from which one with a window keeps its distance: those that may ping.
-func (l *loop) others(k key, f leeway.Fire) (list []time.Time) {
-	for _, it := range l.agenda.items {
-		t, ok := l.task(it.key)
+func (a *agenda) others(set *routines.Set, k key, f leeway.Fire) (list []time.Time) {
+	for _, it := range a.items {
+		t, ok := taskOf(set, it.key)
 		if ok && it.key != k && t.AllowPing && t.Background && it.when.After(f.Start.Add(-time.Hour)) && it.when.Before(f.End.Add(time.Hour)) {
 			list = append(list, it.when)
 		}
@@ -83,65 +83,64 @@ func (l *loop) others(k key, f leeway.Fire) (list []time.Time) {
 	return list
 }
 
-// task is the task in force with a key.
-func (l *loop) task(k key) (*routines.Task, bool) {
+// taskOf is the task in force with a key.
+func taskOf(set *routines.Set, k key) (*routines.Task, bool) {
 	if k.kind == routines.KindReminder {
-		if r, ok := l.set().ReminderByID(k.id); ok {
+		if r, ok := set.ReminderByID(k.id); ok {
 			return &r.Task, true
 		}
-	} else if r, ok := l.set().RoutineByID(k.id); ok {
+	} else if r, ok := set.RoutineByID(k.id); ok {
 		return &r.Task, true
 	}
 	return nil, false
 }
 
 // routineFire is a fire of a routine, which has to come before the next one.
-func (l *loop) routineFire(r *routines.Routine, start time.Time) leeway.Fire {
+func routineFire(r *routines.Routine, start time.Time) leeway.Fire {
 	f := leeway.Fire{ID: r.ID, Rule: r.Leeway, Start: start, End: r.Leeway.End(start)}
 	if f.Rule == (leeway.Rule{}) {
 		return f
 	}
-	if next := nextFire(r.Schedule, start.Unix()+1, l.zone); next != never && !f.End.Before(moment(next, l.zone)) {
-		f.End = moment(next, l.zone).Add(-time.Minute)
+	if next := nextFire(r.Schedule, start.Unix()+1, start.Location()); next != never && !f.End.Before(moment(next, start.Location())) {
+		f.End = moment(next, start.Location()).Add(-time.Minute)
 	}
 	return f
 }
 
 // reminderFire is the fire of a reminder at its time or at the end of a snooze.
-func (l *loop) reminderFire(r *routines.Reminder, at time.Time) leeway.Fire {
-	at = at.In(l.zone)
+func reminderFire(r *routines.Reminder, at time.Time) leeway.Fire {
 	rule := r.LeewayAt(at)
 	return leeway.Fire{ID: r.ID, Rule: rule, Start: at, End: rule.End(at)}
 }
 
 // pending is the chosen moment of a routine's fire whose window has opened, if it comes after
 // everything that is decided.
-func (l *loop) pending(r *routines.Routine, after, now time.Time) (c chosen, ok bool) {
-	c, ok = l.record.Moments[chosenKey(routineKey(r.ID))]
-	return c, ok && c.Rule == r.Leeway.String() && c.At.After(after) && !c.Start.After(now)
+func (r *record) pending(t *routines.Routine, after, now time.Time) (c chosen, ok bool) {
+	c, ok = r.Moments[chosenKey(routineKey(t.ID))]
+	return c, ok && c.Rule == t.Leeway.String() && c.At.After(after) && !c.Start.After(now)
 }
 
 // momentOf is the moment of a routine's fire as far as it is chosen, else its own time.
-func (l *loop) momentOf(r *routines.Routine, own time.Time) time.Time {
-	if c, ok := l.record.Moments[chosenKey(routineKey(r.ID))]; ok && c.of(own, r.Leeway) {
+func (r *record) momentOf(t *routines.Routine, own time.Time) time.Time {
+	if c, ok := r.Moments[chosenKey(routineKey(t.ID))]; ok && c.of(own, t.Leeway) {
 		return c.At
 	}
 	return own
 }
 
 // ownTime is the own time of a fire that has a moment.
-func (l *loop) ownTime(k key, at time.Time) time.Time {
-	if c, ok := l.record.Moments[chosenKey(k)]; ok && c.At.Equal(at) {
+func (r *record) ownTime(k key, at time.Time) time.Time {
+	if c, ok := r.Moments[chosenKey(k)]; ok && c.At.Equal(at) {
 		return c.Start
 	}
 	return at
 }
 
 // forgetMoments drops the moments of fires that are long past.
-func (l *loop) forgetMoments(now time.Time) {
-	for name, c := range l.record.Moments {
+func (r *record) forgetMoments(now time.Time) {
+	for name, c := range r.Moments {
 		if now.Sub(c.At) > keepChosen {
-			delete(l.record.Moments, name)
+			delete(r.Moments, name)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (l *loop) begin(now time.Time) {
 			delete(l.record.Routines, id)
 		}
 	}
-	l.forgetMoments(now)
+	l.record.forgetMoments(now)
 	l.noteContested(now)
 	l.settleAccount(now)
 	l.replan(now)
@@ -171,7 +171,7 @@ func (l *loop) planRoutine(r *routines.Routine, now time.Time) {
 	if e.LastFire.After(after) && ahead <= maxRewind {
 		after = e.LastFire
 	}
-	if c, ok := l.pending(r, after, now); ok && !hold.open() {
+	if c, ok := l.record.pending(r, after, now); ok && !hold.open() {
 		l.agenda.put(item{itemKey: itemKey{key: routineKey(r.ID)}, at: c.Start, when: c.At})
 		return
 	}
@@ -210,7 +210,7 @@ func (l *loop) syncReminder(id string, now time.Time) {
 		return // it keeps its place among the late ones
 	}
 	it.at, it.when = at.Round(0), at.Round(0)
-	if it.at.Before(now) && !l.reminderFire(r, at).Open(now) {
+	if it.at.Before(now) && !reminderFire(r, at.In(l.zone)).Open(now) {
 		it.late, it.when = true, l.agenda.nextSlot(now)
 	}
 	l.agenda.put(it)
