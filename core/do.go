@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"ollimbot/core/base/fault"
 	"ollimbot/core/brief/prompt"
@@ -85,6 +86,7 @@ func (b *Bot) addHandlers() {
 		Book: b.book, Slash: b.slashHost, Remind: b.tasks.Answer, Review: b.review.Pressed,
 		Press: pocket{
 			now: b.now, snapshot: b.Snapshot, do: b.handlers.Do, journal: b.journal, book: b.book, writes: b.tasks.Book, google: b.google,
+			making: new(sync.Mutex), config: b.settings.Load, models: func() *post.Embed { return b.slashHost().ModelCard() },
 		}.press,
 	})
 	b.handlers.Add(desk.Handlers()...)

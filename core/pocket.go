@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"ollimbot/core/base/clean"
@@ -15,6 +16,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
@@ -33,6 +35,11 @@ type pocket struct {
 	// writes are the reminders as somebody writes them whose words have a label.
 	writes func(policy.Writer) toolset.ReminderBook
 	google *google.Account
+	// making is held while a reminder is looked for and then made: two presses may come at once.
+	making *sync.Mutex
+	config func() *config.Runtime
+	// models is the card of the model that answers.
+	models func() *post.Embed
 }
 
 // press carries out a control, unless what it asks for is already so. ok is false if the
@@ -50,6 +57,12 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 		out, err = p.later(ctx, data, c)
 	case post.RemindAbout:
 		out, err = p.about(ctx, data, c)
+	case post.ConfigAll, post.ConfigGroup, post.ConfigKey, post.ConfigTo, post.ConfigSure:
+		out, err = p.setting(ctx, action, data, c.Value)
+	case post.ModelTo:
+		if out, err = p.do(ctx, command.Slash{Line: "/model " + c.Value}); err == nil {
+			out.Card = p.models()
+		}
 	case post.TaskAbout:
 		out.Message, err = p.google.AddTask(ctx, clean.Text(c.Words), foreign(data))
 	default:
@@ -111,6 +124,34 @@ func (p pocket) capacity(ctx context.Context, s *Snapshot, data string) (command
 		return command.Outcome{}, fmt.Errorf(textCapacityMoved, have)
 	}
 	return p.do(ctx, command.SetBudget{Capacity: &want})
+}
+
+// setting carries out a control of the cards of /config and returns the card as it is then.
+func (p pocket) setting(ctx context.Context, action, data, value string) (out command.Outcome, err error) {
+	switch action {
+	case post.ConfigAll:
+		out.Card = command.SettingsCard(*p.config())
+	case post.ConfigGroup:
+		out.Card = command.GroupCard(*p.config(), value)
+	case post.ConfigKey:
+		out.Card = command.SettingCard(*p.config(), value)
+	default:
+		set := command.SetConfig{Key: data, Value: value}
+		if action == post.ConfigSure {
+			set.Key, set.Value, _ = strings.Cut(data, " ")
+			set.Sure = true
+		}
+		if out, err = p.do(ctx, set); err != nil {
+			return out, err
+		}
+		if out.Card = command.SettingCard(*p.config(), set.Key); out.Follows != "" {
+			out.Card = command.SureCard(set, out.Follows)
+		}
+	}
+	if out.Card == nil {
+		return out, errors.New(textUnknownCard)
+	}
+	return out, nil
 }
 
 // useless writes down that a ping was not worth it: the agent sees how many were not.
@@ -183,6 +224,8 @@ func (p pocket) remind(ctx context.Context, r reminder) (command.Outcome, error)
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(r.key)) // never fails
 	id := fmt.Sprintf("%08x", sum.Sum32())
+	p.making.Lock()
+	defer p.making.Unlock()
 	writes := p.writes(policy.Writer{Kind: textTheUser, Label: r.from})
 	have := writes.List()
 	if i := slices.IndexFunc(have, func(h routines.Reminder) bool { return h.ID == id }); i >= 0 {

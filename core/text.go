@@ -5,7 +5,7 @@ const ChatHere = "chat here"
 
 // Words for people.
 const (
-	textUnknownCard    = "this version does not know that button: /status gives you a new card"
+	textUnknownCard    = "this version does not know that button: ask for a new card with the command again"
 	textRunHint        = "Run…"
 	textRunsAlready    = "%s already runs"
 	textNoted          = "noted."

@@ -233,3 +233,105 @@ func TestRemindMakesAnOrdinaryReminderAndSuggestsTimesAndTitles(t *testing.T) {
 	me.Slash("remind", discordtest.Option{Name: "what", Value: "bread"}, discordtest.Option{Name: "when", Value: "2020-01-01 08:00"})
 	st.says("is in the past; choose a later time")
 }
+
+// menu is the ID of the message's menu with a choice.
+func menu(m *discordtest.Message, value string) string {
+	for _, s := range m.Menus {
+		for _, o := range s.Options {
+			if o.Value == value {
+				return s.CustomID
+			}
+		}
+	}
+	return ""
+}
+
+// P13
+func TestConfigIsChosenFromMenusAndWhatIsNoChoiceIsTyped(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.live()
+	st.up()
+	me := st.s.User()
+	shows := func(m *discordtest.Message, title string) *discordtest.Message {
+		return st.s.Wait(t, "the card "+title, func(f discordtest.State) bool {
+			now := f.Message(m.ID)
+			return len(now.Embeds) > 0 && now.Embeds[0].Title == title
+		}).Message(m.ID)
+	}
+	me.Slash("config")
+	card := st.says("Settings")
+	if fields := card.Embeds[0].Fields; len(fields) != 5 || fields[0].Name != "When it may speak" || !strings.HasPrefix(fields[0].Value, "Quiet hours: off\n") {
+		t.Fatalf("%+v", fields)
+	}
+	me.Choose(card.ID, menu(card, "Money"), "Money")
+	card = shows(card, "Money")
+	me.Choose(card.ID, menu(card, "daily_cap"), "daily_cap")
+	card = shows(card, "Daily limit: off")
+	press := me.Click(card.ID, button(card, "Another value…"))
+	if m := st.opened(press); m.Title != "Daily limit" {
+		t.Errorf("%+v", m)
+	}
+	me.Submit(press.ID, discordtest.Field{Name: "value", Value: "lots"})
+	st.says("daily_cap: must be an amount in dollars")
+	me.Submit(press.ID, discordtest.Field{Name: "value", Value: "7.50"})
+	card = shows(card, "Daily limit: $7.50 a day")
+	st.says("daily_cap: off → $7.50")
+	me.Click(card.ID, button(card, "All settings"))
+	card = shows(card, "Settings")
+	me.Choose(card.ID, menu(card, "Appearance"), "Appearance")
+	card = shows(card, "Appearance")
+	me.Choose(card.ID, menu(card, "status_line"), "status_line")
+	card = shows(card, "Status line: off")
+	me.Choose(card.ID, menu(card, "on"), "on")
+	shows(card, "Status line: on")
+	if r := st.bot.Runtime(); r.DailyCap != 7.5 || !r.StatusLine {
+		t.Errorf("%+v", r)
+	}
+	me.Forge(card.ID, "act:config_key:_")
+	st.says("this version does not know that button")
+}
+
+// P13
+func TestModelIsSwitchedFromAMenuOrTyped(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.live()
+	st.up()
+	me := st.s.User()
+	me.Slash("model")
+	card := st.says("Model: (default)")
+	me.Choose(card.ID, menu(card, "haiku"), "haiku")
+	st.says("Model: haiku")
+	press := me.Click(card.ID, button(card, "Another model…"))
+	st.opened(press)
+	me.Submit(press.ID, discordtest.Field{Name: "value", Value: "chatty"})
+	st.says("model must be one of")
+	me.Slash("model", discordtest.Option{Name: "name", Value: "opus"})
+	st.says("switched to opus.")
+}
+
+// P13
+func TestHelpIsACardOfAllCommandsInAFewWordsEach(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.live()
+	st.up()
+	st.s.User().Slash("help")
+	card := st.says("Commands").Embeds[0]
+	listed := map[string]int{}
+	for _, f := range card.Fields {
+		for line := range strings.Lines(f.Value) {
+			name, about, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "`/"), "` ")
+			if n := len(strings.Fields(about)); n < 2 || n > 4 {
+				t.Errorf("%s: %q", name, about)
+			}
+			listed[name]++
+		}
+	}
+	for _, c := range command.List(command.InDiscord) {
+		if listed[c.Name] != 1 {
+			t.Errorf("%s is listed %d times", c.Name, listed[c.Name])
+		}
+	}
+}

@@ -103,15 +103,14 @@ func (c *configCmd) Run(p *process, bot *core.Bot) error {
 		}
 		return p.doing(bot, c.AsJSON, command.SetConfig{Key: c.Key, Value: value, Sure: c.Sure})
 	}
-	lines := config.Show(bot.Runtime())
-	if c.Key != "" {
-		one, err := config.ShowOne(bot.Runtime(), c.Key)
-		if err != nil {
-			return console.Usagef("%v", err)
-		}
-		lines = []config.Line{one}
+	if c.Key == "" {
+		return p.Answer(c.JSON, config.Show(bot.Runtime()), strings.Split(config.Overview(bot.Runtime()), "\n"))
 	}
-	return p.Answer(c.JSON, lines, console.Each(lines, func(l config.Line) string { return plainLine(l.String()) }))
+	one, err := config.ShowOne(bot.Runtime(), c.Key)
+	if err != nil {
+		return console.Usagef("%v", err)
+	}
+	return p.Answer(c.JSON, []config.Line{one}, []string{plainLine(one.String())})
 }
 
 // plainLine is a line without Discord's markup.

@@ -23,7 +23,7 @@ var slashRows = []Command{
 		Options: []Option{{Name: "topic", About: "what it is about"}},
 	},
 	{
-		Name: "model", slash: Host.model, Usage: "[opus|sonnet|haiku|provider/model]", About: "show or switch the model",
+		Name: "model", slash: Host.model, card: Host.ModelCard, Usage: "[opus|sonnet|haiku|provider/model]", About: "show or switch the model",
 		Options: []Option{{Name: "name", About: "the model to switch to", Choices: Models}},
 	},
 	{
@@ -58,6 +58,7 @@ var slashRows = []Command{
 	},
 	{
 		Name: "config", slash: Host.config, Usage: "[key] [value]", About: "show or set the configuration",
+		card: func(h Host) *post.Embed { return SettingsCard(*h.Config()) },
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model_main", "model_fork", "thinking_main", "thinking_fork",
@@ -80,7 +81,7 @@ var slashRows = []Command{
 	{Name: "restart", slash: Host.restart, About: "restart the program"},
 	{Name: "attach", slash: Host.attach, In: InSlash, Usage: "PATH", About: "attach a file to the next message"}, // of this machine
 	{Name: "version", slash: Host.version, About: "the running version"},
-	{Name: "help", In: InSlash, About: "list these commands"}, // Discord has its own list
+	{Name: "help", card: func(Host) *post.Embed { return helpCard() }, About: "list these commands"},
 }
 
 // The commands in the menu of a message in Discord.

@@ -99,9 +99,9 @@ func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 
 // Card is the reply to the line as a card, or nil if it has none.
 func (c Slash) Card(h Host) *post.Embed {
-	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"), " ")
+	name, args, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"), " ")
 	row, ok := Find(InSlash, strings.ToLower(name))
-	if !ok || row.card == nil {
+	if !ok || row.card == nil || args != "" {
 		return nil
 	}
 	return row.card(h)

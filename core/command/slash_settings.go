@@ -109,11 +109,7 @@ func (h Host) permissions(ctx context.Context, args []string) (string, error) {
 func (h Host) config(ctx context.Context, args []string) (string, error) {
 	switch len(args) {
 	case 0:
-		var lines []string
-		for _, l := range config.Show(*h.Config()) {
-			lines = append(lines, l.String())
-		}
-		return strings.Join(lines, "\n"), nil
+		return config.Overview(*h.Config()), nil
 	case 1:
 		l, err := config.ShowOne(*h.Config(), args[0])
 		return l.String(), err

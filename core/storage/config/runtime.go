@@ -191,6 +191,30 @@ func Show(r Runtime) []Line {
 	return lines
 }
 
+// InGroup lists the settings of a group that are in the configuration, in the order in which
+// they are shown.
+func InGroup(r Runtime, group string) []Line {
+	var lines []Line
+	for _, s := range Settings {
+		if l, err := ShowOne(r, s.Key); err == nil && s.Group == group {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// Overview is the configuration for people: in its groups, with names and units.
+func Overview(r Runtime) string {
+	var b strings.Builder
+	for _, g := range Groups {
+		fmt.Fprintf(&b, "%s\n", g)
+		for _, l := range InGroup(r, g) {
+			fmt.Fprintf(&b, "  %s: %s (%s)\n", l.About.Name, l.Long, l.Key)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
 // ShowOne returns one setting. The error for an unknown key suggests the nearest one, or
 // lists all.
 func ShowOne(r Runtime, name string) (Line, error) {

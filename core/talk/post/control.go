@@ -3,6 +3,8 @@ package post
 import (
 	"cmp"
 	"fmt"
+
+	"ollimbot/core/storage/config"
 )
 
 // Select is a menu of an embed, of which one choice can be made. Action is a button's, and
@@ -56,8 +58,12 @@ func FormOf(action, data string) (Form, bool) {
 	case RemindLater, PingLater:
 		return Form{Title: textLater, Action: action + ":" + data, Fields: []Input{when}}, true
 	case ConfigType:
-		f := Input{Name: FieldValue, Label: data}
-		return Form{Title: cmp.Or(data, textSetting), Action: action + ":" + data, Fields: []Input{f}}, true
+		about, ok := config.About(data)
+		f := Input{Name: FieldValue, Label: cmp.Or(about.Unit, textValue), Hint: fmt.Sprintf(textExample, about.Example)}
+		return Form{Title: about.Name, Action: ConfigTo + ":" + data, Fields: []Input{f}}, ok
+	case ModelType:
+		f := Input{Name: FieldValue, Label: textModelName, Hint: fmt.Sprintf(textExample, textSomeModel)}
+		return Form{Title: textModel, Action: ModelTo + ":", Fields: []Input{f}}, true
 	}
 	return Form{}, false
 }
@@ -100,12 +106,14 @@ const (
 // of a menu is what was chosen.
 const (
 	CardRun     = "card_run"     // a task's ID
-	ConfigGroup = "config_group" // its data is the number of the group
+	ConfigAll   = "config_all"   // shows all groups of settings
+	ConfigGroup = "config_group" // shows one of them
+	ConfigKey   = "config_key"   // shows a setting
 	ConfigTo    = "config_to"    // its data is the key
-	ConfigType  = "config_type"  // its data is the key
+	ConfigType  = "config_type"  // asks for the value; its data is the key
 	ConfigSure  = "config_sure"  // its data is the key and the value
-	ConfigAll   = "config_all"
 	ModelTo     = "model_to"
+	ModelType   = "model_type" // asks for the name
 	RemindAbout = "remind_about"
 	TaskAbout   = "task_about"
 )
@@ -118,11 +126,15 @@ const (
 )
 
 const (
-	textLater    = "Later"
-	textSetting  = "Setting"
-	textAbout    = "Remind me about this"
-	textWhen     = "When?"
-	textWhat     = "What about?"
-	textWhenHint = "20 minutes, 18:30, tomorrow 9am, friday noon"
-	textInAnHour = "1 hour"
+	textLater     = "Later"
+	textValue     = "Value"
+	textExample   = "for example %s"
+	textModel     = "Model"
+	textSomeModel = "local/qwen3"
+	textModelName = "Name of the model, or provider/model"
+	textAbout     = "Remind me about this"
+	textWhen      = "When?"
+	textWhat      = "What about?"
+	textWhenHint  = "20 minutes, 18:30, tomorrow 9am, friday noon"
+	textInAnHour  = "1 hour"
 )

@@ -1,0 +1,128 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ollimbot/core/storage/config"
+	"ollimbot/core/talk/post"
+)
+
+// Replies as cards. Their controls say all that a press needs, also after a restart.
+
+// SettingsCard is all settings in their groups, with a menu of the groups.
+func SettingsCard(r config.Runtime) *post.Embed {
+	e := &post.Embed{Title: textSettings, Selects: []post.Select{groupMenu("")}}
+	for _, g := range config.Groups {
+		var lines []string
+		for _, l := range config.InGroup(r, g) {
+			lines = append(lines, l.About.Name+": "+l.Long)
+		}
+		e.Fields = append(e.Fields, post.Field{Name: g, Value: strings.Join(lines, "\n")})
+	}
+	return e
+}
+
+func groupMenu(now string) post.Select {
+	menu := post.Select{Action: post.ConfigGroup + ":", Hint: textAnyGroup}
+	for _, g := range config.Groups {
+		menu.Choices = append(menu.Choices, post.Choice{Label: g, Value: g, Chosen: g == now})
+	}
+	return menu
+}
+
+// GroupCard is one group of settings, each of which can be chosen; nil if there is none of
+// that name.
+func GroupCard(r config.Runtime, group string) *post.Embed {
+	if !slices.Contains(config.Groups, group) {
+		return nil
+	}
+	e := &post.Embed{Title: group}
+	menu := post.Select{Action: post.ConfigKey + ":", Hint: textAnySetting}
+	for _, l := range config.InGroup(r, group) {
+		e.Fields = append(e.Fields, post.Field{Name: l.About.Name + ": " + l.Long, Value: l.About.About})
+		menu.Choices = append(menu.Choices, post.Choice{Label: l.About.Name, Value: l.Key, About: l.Long})
+	}
+	e.Selects = []post.Select{menu, groupMenu(group)}
+	return e
+}
+
+// SettingCard is one setting with its choices, and a button for any other value; nil if there
+// is none of that key.
+func SettingCard(r config.Runtime, key string) *post.Embed {
+	l, err := config.ShowOne(r, key)
+	if err != nil {
+		return nil
+	}
+	e := &post.Embed{Title: l.About.Name + ": " + l.Long, Description: l.About.About}
+	if !l.Closed {
+		e.Buttons = append(e.Buttons, post.Button{Label: textTypeValue, Style: "secondary", Action: post.ConfigType + ":" + key})
+	}
+	e.Buttons = append(e.Buttons, post.Button{Label: textAllSettings, Style: "secondary", Action: post.ConfigAll + ":"})
+	menu := post.Select{Action: post.ConfigTo + ":" + key, Hint: textAnyValue}
+	for _, v := range l.Choices {
+		menu.Choices = append(menu.Choices, post.Choice{Label: v, Value: v, Chosen: v == l.Text})
+	}
+	if len(menu.Choices) > 0 {
+		e.Selects = []post.Select{menu}
+	}
+	return e
+}
+
+// SureCard asks whether a setting is to be changed although something follows from it.
+func SureCard(c SetConfig, follows string) *post.Embed {
+	about, _ := config.About(c.Key)
+	return &post.Embed{
+		Title: about.Name + ": " + c.Value, Description: follows, Color: "yellow",
+		Buttons: []post.Button{
+			{Label: textSetAnyway, Style: "danger", Action: post.ConfigSure + ":" + c.Key + " " + c.Value},
+			{Label: textAllSettings, Style: "secondary", Action: post.ConfigAll + ":"},
+		},
+	}
+}
+
+// ModelCard is the model that answers, with a menu of the others.
+func (h Host) ModelCard() *post.Embed {
+	now := cmp.Or(h.Chat.CurrentSettings().Model, "(default)")
+	menu := post.Select{Action: post.ModelTo + ":", Hint: textAnyModel}
+	for _, name := range []string{"opus", "sonnet", "haiku"} {
+		menu.Choices = append(menu.Choices, post.Choice{Label: name, Value: name, Chosen: name == now})
+	}
+	return &post.Embed{
+		Title: fmt.Sprintf(textModelNow, now), Description: textModelUntil, Selects: []post.Select{menu},
+		Buttons: []post.Button{{Label: textTypeModel, Style: "secondary", Action: post.ModelType + ":"}},
+	}
+}
+
+// helpGroups are the commands of the conversation as the card of /help lists them.
+var helpGroups = []struct {
+	title    string
+	commands [][2]string // name, and two to four words about it
+}{
+	{"Conversation", [][2]string{
+		{"clear", "start over"}, {"compact", "shorten the history"}, {"fork", "try something apart"}, {"interrupt", "stop the answer"},
+	}},
+	{"Status and costs", [][2]string{{"status", "how things are"}, {"cost", "what was used"}, {"lift", "spend past the caps"}}},
+	{"Reminders and pings", [][2]string{{"remind", "remind me later"}, {"ping-budget", "how many pings"}}},
+	{"Models and settings", [][2]string{
+		{"model", "who answers"}, {"thinking", "how much it thinks"}, {"permissions", "what it may do"}, {"config", "all other settings"},
+	}},
+	{"Setup", [][2]string{{"setup", "names, profile, first routines"}, {"google-auth", "connect your Google account"}}},
+	{"Program", [][2]string{
+		{"upgrade", "get the newest version"}, {"restart", "start it again"}, {"version", "which version runs"}, {"help", "list these commands"},
+	}},
+}
+
+func helpCard() *post.Embed {
+	e := &post.Embed{Title: textCommands}
+	for _, g := range helpGroups {
+		var lines []string
+		for _, c := range g.commands {
+			lines = append(lines, "`/"+c[0]+"` "+c[1])
+		}
+		e.Fields = append(e.Fields, post.Field{Name: g.title, Value: strings.Join(lines, "\n")})
+	}
+	return e
+}
