@@ -2,11 +2,14 @@ package prompt
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/budget"
@@ -114,8 +117,27 @@ func (b Background) budget() string {
 	} else {
 		w.WriteString(textRegretReport)
 	}
-	w.WriteString(textCritical)
+	w.WriteString(textCritical + textOneThing)
+	writeSent(&w, b.Sent, b.Now)
 	return w.String()
+}
+
+// writeSent quotes what was sent before. What untrusted text is in it says so.
+func writeSent(b *strings.Builder, sent []budget.Ping, now time.Time) {
+	for i, p := range sent {
+		if i == 0 {
+			b.WriteString(textSent)
+		}
+		b.WriteString("\n- (" + words.Ago(now.Sub(p.At)) + ") ")
+		if p.Label != "" {
+			fmt.Fprintf(b, textSentFrom, p.Label.Origin())
+		}
+		if p.Text == "" {
+			b.WriteString(textSentWithheld)
+			continue
+		}
+		b.WriteString(strconv.Quote(clean.Line(p.Text)))
+	}
 }
 
 // tools lists patterns under a heading.
@@ -237,6 +259,8 @@ type Background struct {
 	Chain         *Chain    // nil outside of chains
 	Updates       []updates.Update
 	Skills        []Skill
+	// Sent are the last pings of the task, the oldest first; a text that is withheld is empty.
+	Sent []budget.Ping
 }
 
 // BackgroundPrompt is the whole message of a background run: header, tag,

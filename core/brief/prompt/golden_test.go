@@ -83,7 +83,14 @@ func variants() map[string]func(*Background) {
 		"toolless": func(b *Background) {
 			b.Allowed, b.Task.Mode, b.Task.AllowPing, b.Updates = []string{}, routines.Blocked, false, nil
 		},
-		"subagents":       func(b *Background) { b.Allowed = policy.Merge(policy.BackgroundTools(), []string{"Task"}) },
+		"subagents": func(b *Background) { b.Allowed = policy.Merge(policy.BackgroundTools(), []string{"Task"}) },
+		"sent": func(b *Background) {
+			b.Sent = []budget.Ping{
+				{At: b.Now.Add(-26 * time.Hour), Text: "Which three tasks\nmatter today?"},
+				{At: b.Now.Add(-2 * time.Hour), Text: "Open \"tasks\" and pick one.", Label: "mail → run 1"},
+				{At: b.Now.Add(-time.Hour), Label: "webhook ci → run 2"},
+			}
+		},
 		"late":            func(b *Background) { b.Late = b.Now.Add(-2 * time.Hour) },
 		"late-since-days": func(b *Background) { b.Late = b.Now.Add(-50 * time.Hour) },
 		"skills": func(b *Background) {

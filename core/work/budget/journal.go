@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/pycompat"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
@@ -32,30 +33,32 @@ type Ping struct {
 	Title    string // what people call the task
 	Kind     string // "ping", "embed" or "file"
 	Critical bool
-	Run      string    // the run's id
-	Text     string    // its beginning, one line
-	Message  string    // the surface's id of it; empty where that is not known
-	Refused  string    // why it was not sent, in a few words; empty where it was
-	Left     *float64  // tokens that it left in the bucket; nil where that is not known
-	Answered time.Time // when the user answered it; zero when they have not
-	How      How       // in what way
+	Run      string      // the run's id
+	Text     string      // its beginning, one line
+	Label    label.Label // that of the run that wrote it
+	Message  string      // the surface's id of it; empty where that is not known
+	Refused  string      // why it was not sent, in a few words; empty where it was
+	Left     *float64    // tokens that it left in the bucket; nil where that is not known
+	Answered time.Time   // when the user answered it; zero when they have not
+	How      How         // in what way
 }
 
 // line is one line of the file: a ping, or with Answers the answer to one.
 type line struct {
-	At       string   `json:"at"`
-	ID       string   `json:"id,omitempty"`
-	Task     string   `json:"task,omitempty"`
-	Title    string   `json:"title,omitempty"`
-	Kind     string   `json:"kind,omitempty"`
-	Critical bool     `json:"critical,omitempty"`
-	Run      string   `json:"run,omitempty"`
-	Text     string   `json:"text,omitempty"`
-	Message  string   `json:"message,omitempty"`
-	Refused  string   `json:"refused,omitempty"`
-	Left     *float64 `json:"left,omitempty"`
-	Answers  string   `json:"answers,omitempty"` // the id of a ping
-	How      How      `json:"how,omitempty"`
+	At       string      `json:"at"`
+	ID       string      `json:"id,omitempty"`
+	Task     string      `json:"task,omitempty"`
+	Title    string      `json:"title,omitempty"`
+	Kind     string      `json:"kind,omitempty"`
+	Critical bool        `json:"critical,omitempty"`
+	Run      string      `json:"run,omitempty"`
+	Text     string      `json:"text,omitempty"`
+	Label    label.Label `json:"label,omitempty"`
+	Message  string      `json:"message,omitempty"`
+	Refused  string      `json:"refused,omitempty"`
+	Left     *float64    `json:"left,omitempty"`
+	Answers  string      `json:"answers,omitempty"` // the id of a ping
+	How      How         `json:"how,omitempty"`
 }
 
 // Journal keeps what was sent and what was refused in state/pings.jsonl, a line for
@@ -85,7 +88,7 @@ func (j *Journal) Append(p Ping) error {
 		At: pycompat.Time(p.At.In(j.zone)), ID: clean.Line(p.ID), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
 		Kind: clean.Line(p.Kind), Critical: p.Critical, Run: clean.Line(p.Run),
 		Text: clean.Cut(clean.Line(p.Text), maxPingText), Message: clean.Line(p.Message), Refused: clean.Line(p.Refused),
-		Left: p.Left,
+		Left: p.Left, Label: p.Label,
 	}
 	if err := j.lines.Append(l); err != nil {
 		return fmt.Errorf("keep a ping: %w", err)
@@ -181,7 +184,7 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 
 // ping cleans what a line says.
 func (l line) ping(at time.Time) Ping {
-	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Message: l.Message, Left: l.Left}
+	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Message: l.Message, Left: l.Left, Label: l.Label}
 	for _, text := range []struct {
 		to   *string
 		from string
@@ -297,6 +300,19 @@ func AnswersTo(pings []Ping, task string) Answers {
 		}
 	}
 	return a
+}
+
+// LastOf are the newest pings of a task that were sent, at most n, the oldest first. The task
+// may have had several ids, as a chain has.
+func LastOf(pings []Ping, n int, ids ...string) []Ping {
+	var list []Ping
+	for _, p := range slices.Backward(pings) {
+		if len(list) < n && p.Refused == "" && p.Text != "" && slices.Contains(ids, p.Task) {
+			list = append(list, p)
+		}
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // Came is how often a task has reached the user: runs of it that pinged.

@@ -96,11 +96,32 @@ func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills [
 	m.labeled = found != "" || p.Guard.TaskLabel(task) != ""
 	told := p.background(ctx, task, m, skills)
 	told.Late, told.Chain = lateSince(d), p.chainOf(d.Reminder)
+	if d.Reminder != nil && d.Reminder.ChainParent != "" {
+		told.Sent = p.sent(m, task, task.ID, d.Reminder.ChainParent)
+	}
 	text := prompt.BackgroundPrompt(told)
 	if found != "" {
 		text += fmt.Sprintf(promptFound, "> "+strings.ReplaceAll(found, "\n", "\n> "))
 	}
 	return text
+}
+
+// mostSent is how many of its last texts a task is told.
+const mostSent = 3
+
+// sent are the last pings of a task. A run that starts without a label does not read those
+// that were made from untrusted text, as it does not read such updates.
+func (p *Prompts) sent(m moment, task routines.Task, ids ...string) []budget.Ping {
+	list := budget.LastOf(p.Journal.Recent(), mostSent, ids...)
+	if m.labeled || p.Guard.Trusted(task) {
+		return list
+	}
+	for i := range list {
+		if list[i].Label != "" {
+			list[i].Text = ""
+		}
+	}
+	return list
 }
 
 // background is what every background run is told. It blocks while the commands of the
@@ -113,7 +134,7 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 	told := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
 		Budget: state, Forward: p.nameless(p.Schedule.Forward(m.now, task.ID)), Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
-		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts,
+		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts, Sent: p.sent(m, task, task.ID),
 	}
 	if m.labeled && !p.Guard.Trusted(task) {
 		told.Allowed, told.Disallowed = policy.Quiet(told.Allowed, told.Disallowed)

@@ -332,7 +332,7 @@ func (t *tools) refuse(m outgoing, why, briefly string) agent.ToolResult {
 // journal records what became of a ping.
 func (t *tools) journal(m outgoing, p budget.Ping) {
 	p.At, p.ID, p.Run, p.Task, p.Title = t.o.now(), m.post.Nonce, t.status.id, t.job.Task.ID, t.title
-	p.Kind, p.Critical, p.Text = m.kind, m.post.Critical, m.shown
+	p.Kind, p.Critical, p.Text, p.Label = m.kind, m.post.Critical, m.shown, m.post.Label
 	if err := t.o.Journal.Append(p); err != nil {
 		t.o.Log.Warn("ping journal was not written", "run", t.status.id, "error", err)
 	}
