@@ -137,6 +137,13 @@ func (b *Bot) slashHost() command.Host {
 			s := b.Snapshot()
 			return s.Status()
 		},
+		Servers: func() (lines []string) {
+			s := b.Snapshot()
+			for _, f := range s.ServerFacts() {
+				lines = append(lines, f.Line())
+			}
+			return lines
+		},
 		Card: func() *post.Embed {
 			s := b.Snapshot()
 			return s.Card()

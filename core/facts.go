@@ -2,6 +2,8 @@ package core
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/core/base/words"
@@ -12,6 +14,14 @@ import (
 
 // Fact is a line of what a look at everything tells where there is no screen.
 type Fact struct{ Name, Text string }
+
+// Line is the fact in one line; without a name it belongs to the line above.
+func (f Fact) Line() string {
+	if f.Name == "" {
+		return f.Text
+	}
+	return f.Name + ": " + f.Text
+}
 
 // Facts are those lines, but for what comes next. What there is none of is left out.
 func (s *Snapshot) Facts() (facts []Fact) {
@@ -61,10 +71,30 @@ func (s *Snapshot) Facts() (facts []Fact) {
 func (s *Snapshot) Status() []string {
 	lines := []string{s.Headline().Text()}
 	for _, f := range s.Facts() {
-		lines = append(lines, f.Name+": "+f.Text)
+		lines = append(lines, f.Line())
 	}
 	return lines
 }
+
+// ServerFacts are what every place says of the MCP servers: each, and below it its last calls, newest first.
+func (s *Snapshot) ServerFacts() (facts []Fact) {
+	for _, one := range s.Servers {
+		facts = append(facts, Fact{one.Name, strings.TrimPrefix(one.String(), one.Name+": ")})
+		for _, c := range slices.Backward(one.Calls) {
+			text := fmt.Sprintf("%s %s, %s", s.Moment(c.At), c.Tool, c.Took.Round(time.Millisecond))
+			if c.Text != "" {
+				text += ": " + c.Text
+			}
+			facts = append(facts, Fact{"", text})
+		}
+	}
+	if len(facts) == 0 {
+		facts = append(facts, Fact{"", textNoServers})
+	}
+	return facts
+}
+
+const textNoServers = "No MCP servers. They stand in .mcp.json: ollim-bot help mcp.md"
 
 // BudgetText says how many pings are left, when there are more, and whether they last.
 func (s *Snapshot) BudgetText() string {

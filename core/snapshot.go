@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
+	"ollimbot/core/mcp"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/talk/absence"
@@ -83,7 +84,8 @@ type Snapshot struct {
 	Attached []string
 	// Deliveries are what came in by webhooks, newest first; empty where triggers are not taken.
 	Deliveries []webhook.Delivery
-	LogLines   uint64 // log lines ever written: a change means new ones
+	Servers    []mcp.State // of .mcp.json, by name
+	LogLines   uint64      // log lines ever written: a change means new ones
 }
 
 // SurfaceStatus is where the bot's words go.
@@ -114,6 +116,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.settings.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
+		Servers: b.servers.States(),
 	}
 	s.Ended = b.forks.Ended(now.Add(-24 * time.Hour))
 	if at := b.started.Load(); at != nil {

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
 	"ollimbot/tui/action"
@@ -109,10 +110,8 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 		if r.snap.Engine.LoginURL == "" { // none has started
 			return r.send(command.Login{}, nil)
 		}
-	case action.Deliveries:
-		r.open(dialog.Deliveries(r.snap))
-	case action.Engine:
-		r.open(dialog.Engine(r.snap))
+	case action.Deliveries, action.Servers, action.Engine:
+		r.open(lists[id](r.snap))
 	case action.Interrupt:
 		return r.interrupt()
 	case action.Quit:
@@ -127,6 +126,11 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 		return r.goToPane(id)
 	}
 	return nil
+}
+
+// lists are the pages of rows about the bot.
+var lists = map[action.ID]func(*core.Snapshot) *dialog.Page{
+	action.Deliveries: dialog.Deliveries, action.Servers: dialog.Servers, action.Engine: dialog.Engine,
 }
 
 // tasked is a pane whose selection belongs to a task: its id, or empty.

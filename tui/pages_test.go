@@ -10,6 +10,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
+	"ollimbot/core/mcp"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/webhook"
 	"ollimbot/tui/pane"
@@ -84,6 +85,24 @@ func TestWhatCameInOverWebhooksIsShown(t *testing.T) {
 		})
 		s.press("H")
 		s.sees("github-ci", "412 bytes", "(unknown)", "refused 401 ×3", "held (title)")
+	})
+}
+
+func TestTheMCPServersAreInThePalette(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.change(func(c *core.Snapshot) {
+			c.Servers = []mcp.State{
+				{Name: "notes", Status: mcp.Ready, Tools: 14},
+				{Name: "weather", Status: mcp.Failed, Text: "the program has ended (exit status 1)", Calls: []mcp.Call{
+					{At: time.Now(), Tool: "forecast", Took: 1500 * time.Millisecond},
+					{At: time.Now(), Tool: "alerts", Took: time.Second, Text: "no such city"},
+				}},
+			}
+		})
+		s.press(":")
+		s.types("mcp")
+		s.press("enter")
+		s.sees("MCP servers", "notes", "ready, 14 tools", "weather", "exit status 1", "forecast, 1.5s", "alerts, 1s: no such city")
 	})
 }
 

@@ -19,6 +19,7 @@ var overviewRows = []Command{
 		Example: "log 20 is:error", More: helpLog,
 	},
 	{Name: "webhooks", About: "deliveries to webhooks, newest first"},
+	{Name: "servers", About: "the MCP servers: their states, their tools, their last calls"},
 }
 
 var taskRows = []Command{

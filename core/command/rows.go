@@ -17,6 +17,7 @@ var slashRows = []Command{
 		Name: "status", slash: Host.status, card: func(h Host) *post.Embed { return h.Card() },
 		About: "how things are: what needs you, what comes next, pings and money",
 	},
+	{Name: "mcp", slash: Host.servers, About: "the MCP servers: their states, their tools, their last calls"},
 	{Name: "cost", slash: Host.cost, About: "what the conversation has used"},
 	{
 		Name: "fork", slash: Host.fork, Usage: "[topic]", About: "branch off into a fork that stays apart", Silent: true,

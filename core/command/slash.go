@@ -67,6 +67,8 @@ type Host struct {
 	Lift func(ctx context.Context, undo bool) (string, error)
 	// Status is the state of everything, in lines.
 	Status func() []string
+	// Servers is what is known of the MCP servers, in lines.
+	Servers func() []string
 	// Card is a look at everything with buttons.
 	Card func() *post.Embed
 	// Record writes a decision to the audit log.
@@ -135,6 +137,10 @@ func slashHelp() string {
 
 func (h Host) status(context.Context, []string) (string, error) {
 	return strings.Join(h.Status(), "\n"), nil
+}
+
+func (h Host) servers(context.Context, []string) (string, error) {
+	return strings.Join(h.Servers(), "\n"), nil
 }
 
 // clear clears the conversation.

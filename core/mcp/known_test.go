@@ -26,3 +26,18 @@ func TestAListOfHostsThatOpensNothingIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// The last calls of a server are kept with how they went, newest last.
+func TestTheLastCallsOfAServerAreKnown(t *testing.T) {
+	h := newHome(t, stdio(t, nil, "plain"))
+	h.run()
+	h.known()
+	for range maxCalls {
+		h.call("plain/echo", `{"text":"a"}`)
+	}
+	h.call("plain/echo", `{"text":7}`)
+	calls := h.States()[0].Calls
+	if len(calls) != maxCalls || calls[0].Tool != "echo" || calls[0].Text != "" || calls[0].At.IsZero() || calls[maxCalls-1].Text == "" {
+		t.Errorf("%+v", calls)
+	}
+}

@@ -12,6 +12,8 @@
 package mcp
 
 import (
+	"time"
+
 	"ollimbot/core/storage/store"
 )
 
@@ -49,4 +51,15 @@ type State struct {
 	Trusted bool
 	// Hosts says that the file lists hosts for its program.
 	Hosts bool
+	// Calls are the last ones, oldest first. Commands beside the bot know none.
+	Calls []Call
+}
+
+// Call is a call of a tool that has ended.
+type Call struct {
+	At   time.Time // its begin
+	Tool string
+	Took time.Duration
+	// Text is why it failed, one line; empty if it did not.
+	Text string
 }

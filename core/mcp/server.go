@@ -22,8 +22,9 @@ const (
 	// firstPause is the pause after a start that failed; it doubles up to longestPause.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
-	// maxRemarks is how many sentences about a server are kept.
+	// maxRemarks is how many sentences about a server are kept, maxCalls how many calls.
 	maxRemarks = 5
+	maxCalls   = 5
 )
 
 // server is one server of the file. The host starts and ends it.
@@ -43,6 +44,7 @@ type server struct {
 	// failures follow one another; it is not tried again before retryAt.
 	failures int
 	retryAt  time.Time
+	ended    []Call // the last calls, oldest first
 	// asked says that the host is asking it for its tools.
 	asked bool
 }
@@ -302,8 +304,24 @@ func (s *server) answered() {
 	s.host.signal()
 }
 
-// call calls a tool.
+// call calls a tool and notes how that went.
 func (s *server) call(ctx context.Context, t Tool, args json.RawMessage) agent.ToolResult {
+	began := time.Now()
+	r := s.carryOut(ctx, t, args)
+	c := Call{At: began, Tool: t.Name, Took: time.Since(began)}
+	if r.IsError {
+		c.Text = clean.Cut(clean.Line(r.Text), 200)
+	}
+	s.mu.Lock()
+	if s.ended = append(s.ended, c); len(s.ended) > maxCalls {
+		s.ended = s.ended[1:]
+	}
+	s.mu.Unlock()
+	s.host.o.Changed()
+	return r
+}
+
+func (s *server) carryOut(ctx context.Context, t Tool, args json.RawMessage) agent.ToolResult {
 	config := s.configured()
 	c, err := s.acquire(ctx)
 	if err != nil {
@@ -342,7 +360,7 @@ func (s *server) state(tools, waiting int) State {
 	defer s.mu.Unlock()
 	st := State{
 		Name: s.config.Name, Where: s.config.where, Status: Idle, Tools: tools, Waiting: waiting, Trusted: s.config.Trusted,
-		Hosts: s.config.hosts(),
+		Hosts: s.config.hosts(), Calls: slices.Clone(s.ended),
 	}
 	switch {
 	case s.config.Disabled:

@@ -104,6 +104,7 @@ const (
 	Engine       ID = "view.engine"
 
 	Deliveries ID = "view.deliveries"
+	Servers    ID = "view.servers"
 
 	ThemeNext  ID = "view.theme"
 	LayoutNext ID = "view.layout"

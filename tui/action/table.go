@@ -346,6 +346,7 @@ var everywhereRows = []Action{
 		Short: "back", Words: "escape cancel close", Quiet: true,
 	},
 	{ID: Deliveries, Keys: []string{"H"}, Title: "Show webhook deliveries", Short: "webhooks", Words: "webhook deliveries", Quiet: true},
+	{ID: Servers, Title: "Show MCP servers", More: "their states, tools and last calls", Short: "servers", Words: "mcp tools plugins", Quiet: true},
 	{
 		ID: Engine, Keys: []string{"E"}, Title: "Show the engine", More: "version, processes, memory, today's cost",
 		Short: "engine", Words: "cost costs money tokens status version memory model usage", Quiet: true,

@@ -145,6 +145,20 @@ func DeliveryRows(s *core.Snapshot) []Row {
 // deliveryColumn is where the name of a webhook starts, after the time.
 const deliveryColumn = 17
 
+// Servers lists the MCP servers with their last calls.
+func Servers(s *core.Snapshot) *Page { return NewTable("MCP servers", serverColumn, ServerRows(s)) }
+
+// ServerRows are the rows of that page.
+func ServerRows(s *core.Snapshot) (rows []Row) {
+	for _, f := range s.ServerFacts() {
+		rows = append(rows, Row{clean.Cut(clean.Line(f.Name), serverColumn-2), clean.Line(f.Text)})
+	}
+	return rows
+}
+
+// serverColumn is where texts start, after the names of servers.
+const serverColumn = 18
+
 // Engine is everything about the model and its processes.
 func Engine(s *core.Snapshot) *Page {
 	return NewTable("Engine", engineColumn, EngineRows(s))

@@ -19,6 +19,7 @@ var handlers = map[string]func(*console, request){
 	"status":   bare(func(c *console) { c.answer(strings.Join(statusText(c.snap), "\n")) }),
 	"engine":   bare(func(c *console) { c.read("", rowsText(dialog.EngineRows(c.snap)), "") }),
 	"webhooks": bare(func(c *console) { c.read("", rowsText(dialog.DeliveryRows(c.snap)), "") }),
+	"servers":  bare(func(c *console) { c.read("", rowsText(dialog.ServerRows(c.snap)), "") }),
 	"problems": bare(func(c *console) { c.read("problems", each(c.snap.Schedule.Problems, problemText), textNoProblems) }),
 	"away":     printAway, "audit": printAudit, "notices": printNotices, "costs": printCosts,
 	"budget":   bare(func(c *console) { c.answer(c.snap.BudgetText()) }),

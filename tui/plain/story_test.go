@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
+	"ollimbot/core/mcp"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
@@ -205,11 +206,13 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.one(s.types("notices"), "no notices yet")
 		s.one(s.types("problems"), "no file has a problem")
 		s.one(s.types("webhooks"), "No deliveries yet")
+		s.one(s.types("servers"), "No MCP servers")
 		s.change(func(n *core.Snapshot) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
 			n.Engine.Processes = []agent.Process{{PID: 42, Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: notice.Warn, Text: "two"}}
 			n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Severity: routines.Error, Message: "bad minute"}}
+			n.Servers = []mcp.State{{Name: "weather", Where: "npx weather", Status: mcp.Failed, Text: "it has ended", Calls: []mcp.Call{{At: time.Now(), Tool: "forecast", Took: time.Second}}}}
 			n.Deliveries = []webhook.Delivery{{At: time.Now(), Webhook: "github", Size: 1, Outcome: "done", Count: 3}, {At: time.Now(), Outcome: "refused"}}
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
 		})
@@ -217,6 +220,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.hasLines(s.types("notices"), "00:00, warning, two", "00:00, info, one")
 		s.hasLines(s.types("notices 1"), "00:00, warning, two")
 		s.hasLines(s.types("problems"), "problems: a.md:3: bad minute")
+		s.hasLines(s.types("servers"), "weather: failed, 0 tools; it has ended (npx weather)", "00:00 forecast, 1s")
 		s.hasLines(s.types("webhooks"), "Jan 1 00:00:01: github, 1 bytes, done, times 3", "(unknown), 0 bytes, refused")
 		s.hasLines(s.types("status"), "a.md cannot be read: bad minute. Nothing is due within a day; muted until Sun 06:00.", "1 file with a problem", "next: ", "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
 			"budget: 3 of 5 pings left, one comes back every 1 hour 30 minutes; muted until Sun 06:00: only critical pings get through", "today: $0.00")
