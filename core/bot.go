@@ -363,7 +363,10 @@ func (b *Bot) makeWork() (err error) {
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money, Facts: userFacts{
 			zone: b.zone, journal: b.journal, book: b.book, attention: b.attention, settings: b.settings, google: b.google,
 		}.between,
-		Fire:  func(ctx context.Context, d schedule.Due) error { return b.dispatch.Fire(ctx, d) },
+		Fire: func(ctx context.Context, d schedule.Due) error { return b.dispatch.Fire(ctx, d) },
+		Failing: func(ctx context.Context, t routines.Task, why string, paused bool) {
+			tellFailing(ctx, b, t, why, paused)
+		},
 		Ended: b.forks.UsedUp, Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.viewers.notify, Commits: b.git, Inherit: b.guard.Inherit,
 	})
 	b.makeDispatch()

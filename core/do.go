@@ -87,6 +87,7 @@ func (b *Bot) addHandlers() {
 		Press: pocket{
 			now: b.now, snapshot: b.Snapshot, do: b.handlers.Do, journal: b.journal, book: b.book, writes: b.tasks.Book, google: b.google,
 			making: new(sync.Mutex), config: b.settings.Load, models: func() *post.Embed { return b.slashHost().ModelCard() },
+			why: func(id string) (string, error) { return lastFailure(b, id) },
 		}.press,
 	})
 	b.handlers.Add(desk.Handlers()...)

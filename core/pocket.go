@@ -40,6 +40,7 @@ type pocket struct {
 	config func() *config.Runtime
 	// models is the card of the model that answers.
 	models func() *post.Embed
+	why    func(id string) (string, error) // the newest error of a task
 }
 
 // press carries out a control, unless what it asks for is already so. ok is false if the
@@ -49,6 +50,8 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 	switch action {
 	case post.CardMute, post.CardCapacity, post.CardRun:
 		out, err = p.card(ctx, action, data, c.Value)
+	case post.FailRetry, post.FailPause, post.FailWhy:
+		out, err = p.failed(ctx, action, data)
 	case post.PingDone:
 		out.Message = textNoted
 	case post.PingUseless:

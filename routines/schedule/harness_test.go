@@ -124,6 +124,7 @@ type night struct {
 	work    func(ctx context.Context, d Due) error
 	facts   leeway.Facts
 	ended   func(id string, runAt, since time.Time) bool // nil: no run is known to have
+	failing func(context.Context, routines.Task, string, bool)
 }
 
 func newNight(t *testing.T) *night {
@@ -172,7 +173,7 @@ func (n *night) start() {
 	index := routines.NewIndex(n.dir, time.UTC)
 	index.JudgeBy(n.judge)
 	log := slog.New(slog.NewTextHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	n.loop = made(Options{Log: log, Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Ended: n.ended, Facts: n.known, Changed: func() {
+	n.loop = made(Options{Log: log, Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Ended: n.ended, Facts: n.known, Failing: n.failing, Changed: func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.changed++

@@ -25,6 +25,7 @@ type loop struct {
 	record  *recorder
 	report  report
 	teller  teller
+	failing []failing // to be told of
 	heldTo  time.Time // the minute up to which the due times of current holds are accounted for
 	wall    time.Time // the wall clock at the last step
 	unset   bool      // the clock has not been set yet

@@ -95,11 +95,12 @@ type routineEntry struct {
 	Seen     time.Time `json:"seen,omitzero"`
 	LastFire time.Time `json:"last_fire,omitzero"` // the scheduled instant of the last run
 	Outcome  outcome   `json:"outcome,omitempty"`
-	Late     time.Time `json:"late,omitzero"`    // a missed fire whose late run has not started yet
-	Passed   time.Time `json:"passed,omitzero"`  // the last fire without a run
-	Why      outcome   `json:"why,omitempty"`    // why that one had no run
-	Removed  time.Time `json:"removed,omitzero"` // when its file was removed
-	Waits    bool      `json:"waits,omitempty"`  // for the user's approval; then nothing is owed
+	Late     time.Time `json:"late,omitzero"`      // a missed fire whose late run has not started yet
+	Passed   time.Time `json:"passed,omitzero"`    // the last fire without a run
+	Why      outcome   `json:"why,omitempty"`      // why that one had no run
+	Removed  time.Time `json:"removed,omitzero"`   // when its file was removed
+	Waits    bool      `json:"waits,omitempty"`    // for the user's approval; then nothing is owed
+	Failures int       `json:"failures,omitempty"` // its last runs that have failed, in a row
 }
 
 // peekRecord reads the record without repairing the file: what cannot be read is empty,

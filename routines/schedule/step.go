@@ -84,6 +84,7 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 	for _, d := range start {
 		l.fires.Go(func() error { l.runner.run(ctx, d); return nil })
 	}
+	l.tellFailing(ctx)
 	l.report.deliver(l.o)
 	for _, done := range in.asked {
 		close(done)
@@ -128,6 +129,7 @@ func (l *loop) noteEnded(list []ended, now time.Time) {
 			if r, ok := l.record.Routines[k.id]; ok && r.LastFire.Equal(e.fire.At) {
 				r.Outcome = e.outcome
 				l.record.saveSoon(now)
+				l.countFailure(r, e, now)
 			}
 			continue
 		}

@@ -116,6 +116,9 @@ const (
 	ModelType   = "model_type" // asks for the name
 	RemindAbout = "remind_about"
 	TaskAbout   = "task_about"
+	FailRetry   = "fail_retry" // a task's ID, as of the next two
+	FailPause   = "fail_pause"
+	FailWhy     = "fail_why"
 )
 
 // Own and Foreign begin the data of RemindAbout and TaskAbout: whether the words are the

@@ -1,0 +1,73 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/command"
+	"ollimbot/core/talk/post"
+	"ollimbot/routines"
+	duetimes "ollimbot/routines/account"
+)
+
+// failCard is how much of an error is on the card of a routine that fails.
+const failCard = 300
+
+// tellFailing tells the user of a routine that has failed too often, and offers what can be
+// done about it.
+func tellFailing(ctx context.Context, b *Bot, t routines.Task, why string, paused bool) {
+	text, buttons := textFailingOn, []post.Button{{Label: "Retry", Style: "success", Action: post.FailRetry + ":" + t.ID}}
+	if paused {
+		text = textFailing
+		buttons = append(buttons, post.Button{Label: "Keep paused", Style: "secondary", Action: post.FailPause + ":" + t.ID})
+	} else {
+		buttons = append(buttons, post.Button{Label: "Pause", Style: "secondary", Action: post.FailPause + ":" + t.ID})
+	}
+	buttons = append(buttons, post.Button{Label: "Show why", Style: "secondary", Action: post.FailWhy + ":" + t.ID})
+	text = fmt.Sprintf(text, clean.Line(t.Title()), clean.Cut(clean.Line(why), failCard))
+	b.notes.Add(text)
+	card := post.Post{
+		Nonce: fmt.Sprintf("fail%d", b.now().UnixNano()), Source: t.Title(), Text: text,
+		Embed: &post.Embed{Title: fmt.Sprintf(textFailCard, clean.Cut(clean.Line(t.Title()), 60)), Color: "red", Buttons: buttons},
+	}
+	if _, err := b.chat.Post(ctx, card); err != nil {
+		b.log.Warn("the card of a routine that fails was not shown", "task", t.ID, "error", err)
+	}
+}
+
+// failed carries out a button of that card.
+func (p pocket) failed(ctx context.Context, action, id string) (command.Outcome, error) {
+	switch action {
+	case post.FailPause:
+		out, err := p.do(ctx, command.Pause{ID: id, Paused: true})
+		if err == nil {
+			out.Message = textStaysPaused
+		}
+		return out, err
+	case post.FailWhy:
+		why, err := p.why(id)
+		return command.Outcome{Message: why}, err
+	}
+	s := p.snapshot()
+	if _, err := p.do(ctx, command.Pause{ID: id}); err != nil {
+		return command.Outcome{}, err
+	}
+	return p.run(ctx, &s, id)
+}
+
+// lastFailure is the newest error of a task, with its time.
+func lastFailure(b *Bot, id string) (string, error) {
+	now := b.now()
+	past, err := duetimes.New(b.dir).Read(now)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range slices.Backward(past.Rows) {
+		if r.ID == id && r.Fate == duetimes.Failed {
+			return fmt.Sprintf("%s: %s", r.Due.In(b.zone).Format("Mon 2 Jan 15:04"), r.Why), nil
+		}
+	}
+	return textNoFailure, nil
+}
