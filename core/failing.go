@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/routines"
 	duetimes "ollimbot/routines/account"
@@ -35,26 +34,6 @@ func tellFailing(ctx context.Context, b *Bot, t routines.Task, why string, pause
 	if _, err := b.chat.Post(ctx, card); err != nil {
 		b.log.Warn("the card of a routine that fails was not shown", "task", t.ID, "error", err)
 	}
-}
-
-// failed carries out a button of that card.
-func (p pocket) failed(ctx context.Context, action, id string) (command.Outcome, error) {
-	switch action {
-	case post.FailPause:
-		out, err := p.do(ctx, command.Pause{ID: id, Paused: true})
-		if err == nil {
-			out.Message = textStaysPaused
-		}
-		return out, err
-	case post.FailWhy:
-		why, err := p.why(id)
-		return command.Outcome{Message: why}, err
-	}
-	s := p.snapshot()
-	if _, err := p.do(ctx, command.Pause{ID: id}); err != nil {
-		return command.Outcome{}, err
-	}
-	return p.run(ctx, &s, id)
 }
 
 // lastFailure is the newest error of a task, with its time.

@@ -241,3 +241,23 @@ func (p pocket) remind(ctx context.Context, r reminder) (command.Outcome, error)
 	}})
 	return command.Outcome{Message: fmt.Sprintf(textReminds, cron.DayClock(at, now))}, err
 }
+
+// failed carries out a button of the card of a routine that fails.
+func (p pocket) failed(ctx context.Context, action, id string) (command.Outcome, error) {
+	switch action {
+	case post.FailPause:
+		out, err := p.do(ctx, command.Pause{ID: id, Paused: true})
+		if err == nil {
+			out.Message = textStaysPaused
+		}
+		return out, err
+	case post.FailWhy:
+		why, err := p.why(id)
+		return command.Outcome{Message: why}, err
+	}
+	s := p.snapshot()
+	if _, err := p.do(ctx, command.Pause{ID: id}); err != nil {
+		return command.Outcome{}, err
+	}
+	return p.run(ctx, &s, id)
+}

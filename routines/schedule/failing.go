@@ -48,13 +48,11 @@ func (l *loop) countFailure(r *routineEntry, e ended, now time.Time) {
 	l.failing = append(l.failing, f)
 }
 
-// tellFailing reports the routines that were paused.
-func (l *loop) tellFailing(ctx context.Context) {
-	list := l.failing
-	l.failing = nil
+// reportFailing reports the routines that were paused. start runs a function beside the loop.
+func reportFailing(ctx context.Context, report func(context.Context, routines.Task, string, bool), start func(func() error), list []failing) {
 	for _, f := range list {
-		l.fires.Go(fault.Guard("the report of a failing routine", func() error {
-			l.o.Failing(ctx, f.task, f.why, f.paused)
+		start(fault.Guard("the report of a failing routine", func() error {
+			report(ctx, f.task, f.why, f.paused)
 			return nil
 		}))
 	}

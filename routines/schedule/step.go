@@ -84,7 +84,8 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 	for _, d := range start {
 		l.fires.Go(func() error { l.runner.run(ctx, d); return nil })
 	}
-	l.tellFailing(ctx)
+	reportFailing(ctx, l.o.Failing, l.fires.Go, l.failing)
+	l.failing = nil
 	l.report.deliver(l.o)
 	for _, done := range in.asked {
 		close(done)

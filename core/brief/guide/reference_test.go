@@ -92,7 +92,7 @@ func TestThePagesExplainTheSameKeysAsTheAgentsDocuments(t *testing.T) {
 // file is a file of a kind with these lines in its front matter.
 func file(kind string, lines ...string) string {
 	base := map[string][]string{
-		"routines": {`cron: "0 9 * * *"`}, "reminders": {`run-at: "2026-11-24T15:00:00Z"`},
+		"routines": {`cron: "0 9 * * *"`}, "reminders": {`run-at: "2026-11-24T09:00:00Z"`},
 		"webhooks": {"fields: {type: object, properties: {a: {type: string}}}"},
 	}[kind]
 	base = append([]string{`id: "a"`}, base...)
@@ -123,7 +123,7 @@ func parsed(kind, text string) (any, []routines.Problem) {
 // needs are the other lines that a key has no effect without.
 var needs = map[string][]string{
 	"again": {"until: done"}, "first-at": {"until: done"}, "last-word": {"until: done"},
-	"chain-depth": {"max-chain: 3"}, "may-wait": {"background: true"},
+	"chain-depth": {"max-chain: 3"}, "may-wait": {"background: true"}, "check": {"background: true"},
 }
 
 // The example of each row is accepted as it stands and changes something; the default of
