@@ -104,7 +104,9 @@ var helpGroups = []struct {
 	{"Conversation", [][2]string{
 		{"clear", "start over"}, {"compact", "shorten the history"}, {"fork", "try something apart"}, {"interrupt", "stop the answer"},
 	}},
-	{"Status and costs", [][2]string{{"status", "how things are"}, {"mcp", "servers and their tools"}, {"cost", "what was used"}, {"lift", "spend past the caps"}}},
+	{"Status and costs", [][2]string{
+		{"status", "how things are"}, {"mcp", "servers and their tools"}, {"cost", "what was used"}, {"lift", "spend past the caps"},
+	}},
 	{"Reminders and pings", [][2]string{{"remind", "remind me later"}, {"ping-budget", "how many pings"}}},
 	{"Models and settings", [][2]string{
 		{"model", "who answers"}, {"thinking", "how much it thinks"}, {"permissions", "what it may do"}, {"config", "all other settings"},

@@ -12,12 +12,18 @@ import (
 )
 
 // tellsFailing has the loop report routines that fail.
-func (n *night) tellsFailing() *[]string {
+func (n *night) tellsFailing() func() []string {
 	var list []string
 	n.failing = func(_ context.Context, t routines.Task, why string, paused bool) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
 		list = append(list, fmt.Sprintf("%s %s %v", t.ID, why, paused))
 	}
-	return &list
+	return func() []string {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return slices.Clone(list)
+	}
 }
 
 func fails(context.Context, Due) error { return errors.New("no route") }
@@ -30,12 +36,12 @@ func TestThreeFailuresInARowPauseARoutineOnceUntilItIsResumed(t *testing.T) {
 		n.start()
 		n.sleep(90 * time.Minute) // two failures
 		n.start()                 // which a restart does not forget
-		if len(*told) > 0 {
-			t.Fatalf("told too early: %q", *told)
+		if len(told()) > 0 {
+			t.Fatalf("told too early: %q", told())
 		}
 		n.sleep(5 * time.Hour)
-		if want := []string{idA + " no route true"}; !slices.Equal(*told, want) || len(n.fired) != 3 {
-			t.Fatalf("told %q after %d fires", *told, len(n.fired))
+		if want := []string{idA + " no route true"}; !slices.Equal(told(), want) || len(n.fired) != 3 {
+			t.Fatalf("told %q after %d fires", told(), len(n.fired))
 		}
 		n.wantFates(idA, "00:00 failed no route", "01:00 failed no route", "02:00 failed no route", "03:00 held paused", "04:00 held paused",
 			"05:00 held paused", "06:00 held paused")
@@ -45,12 +51,12 @@ func TestThreeFailuresInARowPauseARoutineOnceUntilItIsResumed(t *testing.T) {
 		n.sleep(time.Hour)
 		n.does(fails)
 		n.sleep(2 * time.Hour)
-		if len(*told) != 1 {
-			t.Errorf("two failures after a success are reported: %q", *told)
+		if len(told()) != 1 {
+			t.Errorf("two failures after a success are reported: %q", told())
 		}
 		n.sleep(time.Hour)
-		if len(*told) != 2 {
-			t.Errorf("three more failures are not reported: %q", *told)
+		if len(told()) != 2 {
+			t.Errorf("three more failures are not reported: %q", told())
 		}
 	})
 }
@@ -62,8 +68,8 @@ func TestACriticalRoutineThatFailsIsReportedAndGoesOn(t *testing.T) {
 		n.does(fails)
 		n.start()
 		n.sleep(4 * time.Hour)
-		if want := []string{idA + " no route false"}; !slices.Equal(*told, want) || len(n.fired) < 4 {
-			t.Errorf("told %q after %d fires", *told, len(n.fired))
+		if want := []string{idA + " no route false"}; !slices.Equal(told(), want) || len(n.fired) < 4 {
+			t.Errorf("told %q after %d fires", told(), len(n.fired))
 		}
 	})
 }
