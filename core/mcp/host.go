@@ -111,13 +111,14 @@ func (h *Host) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	h.mu.Lock()
 	h.ctx, h.group, h.running = ctx, group, true
-	h.mu.Unlock()
-	close(h.begun)
+	// The loop joins the group before begin can: a group that is waited for may not start empty.
 	group.Go(fault.Guard("the MCP servers", func() error {
 		h.keep(ctx)
 		h.stop()
 		return nil
 	}))
+	h.mu.Unlock()
+	close(h.begun)
 	return group.Wait()
 }
 
