@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 )
 
 // ledgerLine is a line of the ledger of runs, as core/work/fork reads it.
@@ -98,6 +99,9 @@ func (p *past) keepReports(dir *store.Dir) error {
 	}
 	return nil
 }
+
+// keepAccount writes what became of each due time.
+func (p *past) keepAccount(dir *store.Dir) error { return writeLines(dir, account.File, p.due) }
 
 // fires is what the schedule remembers of a routine, as routines/schedule reads it.
 type fires struct {

@@ -16,10 +16,14 @@ import (
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 )
 
 // pastDays is how many days of history there are, including today.
 const pastDays = 21
+
+// sleptLong is how many days ago the laptop stayed closed until after breakfast.
+const sleptLong = 4
 
 // Why a ping was refused, in the words of core/work/fork.
 const (
@@ -41,6 +45,7 @@ type past struct {
 	chat    []transcript.Entry
 	turns   []turn // of the conversation
 	reports []report
+	due     []account.Row // by due time
 	bucket  budget.State
 	fired   map[string]time.Time // when each routine was due last, by its ID
 	busy    time.Time            // until when the newest turn of the conversation takes
@@ -106,8 +111,27 @@ func (p *past) expect(r routines.Routine, from time.Time) {
 		return
 	}
 	p.at(due, func(due time.Time) {
-		p.fire(r, due)
+		if p.asleep(due) {
+			p.account(r, due, due, account.Missed, account.Asleep)
+		} else {
+			p.fire(r, due)
+		}
 		p.expect(r, due.Add(time.Minute))
+	})
+}
+
+// asleep reports whether the laptop was closed: on one morning, until after breakfast.
+func (p *past) asleep(at time.Time) bool {
+	clock := func(hour, minute int) time.Time {
+		return time.Date(p.now.Year(), p.now.Month(), p.now.Day()-sleptLong, hour, minute, 0, 0, p.now.Location())
+	}
+	return !at.Before(clock(0, 0)) && at.Before(clock(8, 45))
+}
+
+// account notes what became of a due time.
+func (p *past) account(r routines.Routine, due, at time.Time, fate account.Fate, why string) {
+	p.due = append(p.due, account.Row{
+		Kind: string(routines.KindRoutine), ID: r.ID, Title: r.Description, Due: due, At: at, Fate: fate, Why: why,
 	})
 }
 
@@ -130,6 +154,7 @@ func (p *past) fire(r routines.Routine, due time.Time) {
 	p.fired[r.ID] = due
 	if !r.Background {
 		p.at(end, func(at time.Time) {
+			p.account(r, due, at, account.Ran, "")
 			p.turn(at, h.tokens)
 			p.add(at, transcript.Bot, pick(h.texts, d), "")
 		})
@@ -152,7 +177,14 @@ func (p *past) fire(r routines.Routine, due time.Time) {
 			p.ping(at.Add(500*time.Millisecond), v, h.second, 2)
 		}
 	})
-	p.at(end, func(at time.Time) { p.end(at, r, v, d) })
+	p.at(end, func(at time.Time) {
+		p.end(at, r, v, d)
+		if v.State == fork.Failed {
+			p.account(r, due, at, account.Failed, v.Error)
+		} else {
+			p.account(r, due, at, account.Ran, "")
+		}
+	})
 }
 
 // end ends a run. One that has sent a ping owes a report, as its task asks for; one that may
@@ -270,7 +302,7 @@ func pick(list []string, d *rand.Rand) string {
 
 // keep writes the past into the files of their owners.
 func (p *past) keep(dir *store.Dir, set []routines.Routine) error {
-	for _, write := range []func(*store.Dir) error{p.keepRuns, p.keepPings, p.keepChat, p.keepReports} {
+	for _, write := range []func(*store.Dir) error{p.keepRuns, p.keepPings, p.keepChat, p.keepReports, p.keepAccount} {
 		if err := write(dir); err != nil {
 			return err
 		}

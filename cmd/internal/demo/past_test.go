@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 )
 
 // moments are when a demo may start.
@@ -45,6 +46,7 @@ type told struct {
 	days  map[string]money.Day
 	state budget.State
 	set   *routines.Set
+	due   map[account.Key]account.Row
 }
 
 func furnishAt(t *testing.T, now time.Time) (told, *store.Dir) {
@@ -77,6 +79,14 @@ func furnishAt(t *testing.T, now time.Time) (told, *store.Dir) {
 		t.Fatal(err)
 	}
 	got.state, _ = budget.NewBucket(dir, now.Location(), nil).State(now)
+	due, err := account.New(dir).Read(now)
+	if err != nil || due.Damaged+due.Ahead > 0 {
+		t.Fatalf("the account: %+v, %v", due, err)
+	}
+	got.due = map[account.Key]account.Row{}
+	for _, r := range due.Rows {
+		got.due[r.Key()] = r
+	}
 	index := routines.NewIndex(dir, now.Location())
 	index.Scan()
 	got.set = index.Set()
@@ -193,17 +203,30 @@ func TestThePastOfTheDemoAddsUp(t *testing.T) {
 					t.Errorf("%s ran from %v to %v, which its file does not say", v.Title, v.Started, v.Ended)
 				}
 			}
-			ran := map[string]bool{}
+			ran := map[string]fork.State{}
 			for _, v := range p.runs {
-				ran[v.TaskID+v.Started.In(now.Location()).Format("2006-01-02 15:04")] = true
+				ran[v.TaskID+v.Started.In(now.Location()).Format("2006-01-02 15:04")] = v.State
 			}
+			fates := map[fork.State]account.Fate{fork.Done: account.Ran, fork.Failed: account.Failed, "": account.Missed}
+			missed := 0
 			begin := time.Date(now.Year(), now.Month(), now.Day()-pastDays+1, 0, 0, 0, 0, now.Location())
 			for _, r := range p.set.Routines {
-				for due := r.Schedule.Next(begin); r.Background && due.Before(now.Add(-5*time.Minute)); due = r.Schedule.Next(due.Add(time.Minute)) {
-					if !ran[r.ID+due.Format("2006-01-02 15:04")] {
-						t.Fatalf("%s was due at %v and has no run", r.Description, due)
+				for due := r.Schedule.Next(begin); due.Before(now.Add(-5 * time.Minute)); due = r.Schedule.Next(due.Add(time.Minute)) {
+					row := p.due[account.Key{Kind: string(routines.KindRoutine), ID: r.ID, Due: due.Unix()}]
+					want := fates[ran[r.ID+due.Format("2006-01-02 15:04")]]
+					if !r.Background && row.Fate != account.Missed {
+						want = account.Ran
+					}
+					if row.Fate != want {
+						t.Fatalf("%s was due at %v, by its runs %q: %+v", r.Description, due, want, row)
+					}
+					if row.Fate == account.Missed {
+						missed++
 					}
 				}
+			}
+			if missed == 0 || missed > 7 {
+				t.Errorf("%d due times were missed", missed)
 			}
 			shown := map[string]bool{}
 			for i, e := range p.chat {
