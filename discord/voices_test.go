@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,8 +34,14 @@ func recording(t testing.TB) []byte {
 func (st *stage) hears(serve http.HandlerFunc) Options {
 	server := httptest.NewServer(serve)
 	st.t.Cleanup(server.Close)
-	st.write("providers.yaml", "transcribe:\n  url: "+server.URL+"\n  model: tiny\n")
-	registry := provider.New(provider.Options{Dir: st.dir, Getenv: func(string) string { return "" }})
+	return st.hearsBy("transcribe:\n  url: "+server.URL+"\n  model: tiny\n", "")
+}
+
+// hearsBy are the options of a surface with this in its providers.yaml; every variable that it
+// names has the key.
+func (st *stage) hearsBy(providers, key string) Options {
+	st.write("providers.yaml", providers)
+	registry := provider.New(provider.Options{Dir: st.dir, Getenv: func(string) string { return key }})
 	o := st.options()
 	o.Transcribe = transcribe.New(transcribe.Options{
 		Find: registry.Transcriber, Language: func() string { return "de" }, Longest: func() time.Duration { return time.Minute },
@@ -42,8 +49,24 @@ func (st *stage) hears(serve http.HandlerFunc) Options {
 	return o
 }
 
-func says(text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"text":%q}`, text) }
+// says answers with words, fails with a failure, as TestAnIndependentServerAndThatOfTheStoriesAgree
+// has seen it.
+func says(text string) http.HandlerFunc { return responds(http.StatusOK, map[string]any{"text": text}) }
+
+func fails(status int, why string) http.HandlerFunc {
+	return responds(status, map[string]any{"error": map[string]any{"message": why}})
+}
+
+// responds answers requests that have what OpenAI's interface requires: a file and a model.
+func responds(status int, body any) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, _, err := r.FormFile("file"); err != nil || r.Method != http.MethodPost || r.FormValue("model") == "" {
+			status, body = http.StatusBadRequest, map[string]any{"error": map[string]any{"message": "a file and a model are required"}}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(body) // the client may be gone
+	}
 }
 
 // replyTo waits for the bot's reply to a message.
@@ -104,10 +127,8 @@ func TestAVoiceMessageThatCannotBeTranscribedIsKeptAndTheUserIsTold(t *testing.T
 		serve http.HandlerFunc
 		why   string
 	}{
-		"refused": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }, "refused the key"},
-		"broken": {func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, `{"error":{"message":"out of memory"}}`, http.StatusInternalServerError)
-		}, "out of memory"},
+		"refused":  {fails(http.StatusUnauthorized, "no"), "refused the key"},
+		"broken":   {fails(http.StatusInternalServerError, "out of memory"), "out of memory"},
 		"nonsense": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "has no text"},
 		"10 MB":    {says(ten), "more than a recording can say"},
 		"nothing":  {says(" \n"), "heard no words"},

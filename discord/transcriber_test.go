@@ -1,0 +1,124 @@
+package discord
+
+import (
+	"bufio"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ollimbot/core/command"
+	"ollimbot/discord/discordtest"
+)
+
+// serversKey is the only key that the server accepts.
+const serversKey = "the-servers-key"
+
+// transcriber starts npm's @copilotkit/aimock, an independent implementation of OpenAI's
+// interface, from the folder into which npm has installed it: OLLIM_TEST_AIMOCK.
+// OLLIM_REQUIRE_AIMOCK=1 makes its absence a failure. It returns the server's address.
+func transcriber(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(os.Getenv("OLLIM_TEST_AIMOCK"), "node_modules", "@copilotkit", "aimock", "dist", "cli.js")
+	if _, err := os.Stat(program); err != nil || !filepath.IsAbs(program) {
+		if os.Getenv("OLLIM_REQUIRE_AIMOCK") == "1" {
+			t.Fatal("OLLIM_REQUIRE_AIMOCK is 1, but OLLIM_TEST_AIMOCK is not the folder into which npm has installed @copilotkit/aimock")
+		}
+		t.Skip("needs npm's aimock: set OLLIM_TEST_AIMOCK to the folder into which .ci/run installs it")
+	}
+	file := filepath.Join(t.TempDir(), "answers.json")
+	must(t, os.WriteFile(file, []byte(spoken), 0o600))
+	cmd := exec.Command("node", program, "--port", "0", "--fixtures", file, "--strict")
+	cmd.Env = append(os.Environ(), "AIMOCK_API_KEYS="+serversKey)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	cmd.Stderr = cmd.Stdout
+	must(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	address, said := "", ""
+	for address == "" && lines.Scan() {
+		said += lines.Text() + "\n"
+		_, address, _ = strings.Cut(lines.Text(), "listening on ")
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines.Scan() { // so that it never waits for its output
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+		_ = cmd.Wait() // it was killed
+	})
+	if address == "" {
+		t.Fatalf("the server did not start:\n%s", said)
+	}
+	return address
+}
+
+// spoken are the answers of the server, by model.
+const spoken = `{"fixtures": [
+	{"match": {"model": "plain", "endpoint": "transcription"}, "response": {"transcription": {"text": "` + "```script\\nsay The milk is on the list.\\n```" + `"}}},
+	{"match": {"model": "timed", "endpoint": "transcription"}, "response": {"transcription": {"text": "Buy milk.", "language": "german", "duration": 1.2,
+		"words": [{"word": "Buy", "start": 0, "end": 0.5}, {"word": "milk", "start": 0.5, "end": 1.2}]}}},
+	{"match": {"model": "busy", "endpoint": "transcription"}, "response": {"error": {"message": "The engine is overloaded", "type": "server_error"}, "status": 503}},
+	{"match": {"model": "mute", "endpoint": "transcription"}, "response": {"transcription": {"text": ""}}}
+]}`
+
+// hearsFrom are the options of a surface whose voice messages go to the server.
+func (st *stage) hearsFrom(address, model, key string) Options {
+	return st.hearsBy("transcribe:\n  url: "+address+"/v1\n  model: "+model+"\n  key: VOICE_KEY\n", key)
+}
+
+func TestAnIndependentServerTranscribesAndTheBotAnswers(t *testing.T) {
+	t.Parallel()
+	address := transcriber(t)
+	st := newStage(t, discordtest.Options{})
+	st.liveAs(st.hearsFrom(address, "plain", serversKey))
+	st.up()
+	reply := st.replyTo(st.s.User().Speak(recording(t), 1.2))
+	if !strings.Contains(reply.Content, "> say The milk is on the list.") {
+		t.Errorf("the user reads %q", reply.Content)
+	}
+	st.says("The milk is on the list.")
+}
+
+// What our own servers of the other stories answer, an independent one does too: the user reads
+// the same words.
+func TestAnIndependentServerAndThatOfTheStoriesAgree(t *testing.T) {
+	t.Parallel()
+	address := transcriber(t)
+	for name, tt := range map[string]struct {
+		model, key string
+		ours       http.HandlerFunc
+		read       string
+	}{
+		"words":         {"timed", serversKey, says("Buy milk."), "> Buy milk."},
+		"overloaded":    {"busy", serversKey, fails(http.StatusServiceUnavailable, "The engine is overloaded"), "503 Service Unavailable: The engine is overloaded"},
+		"another's key": {"timed", "wrong", fails(http.StatusUnauthorized, "Invalid API key"), "refused the key (401 Unauthorized): check it"},
+		"no such model": {"none", serversKey, fails(http.StatusServiceUnavailable, "Strict mode: no fixture matched"), "Strict mode: no fixture matched"},
+		"no words":      {"mute", serversKey, says(""), "heard no words"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listen := func(options func(*stage) Options) (shown, heard string) {
+				st := newStage(t, discordtest.Options{})
+				bot := newStub(nil)
+				st.aloneWith(options(st), bot)
+				st.up()
+				shown = st.replyTo(st.s.User().Speak(recording(t), 1.2)).Content
+				return shown, bot.wait(t, 1)[0].(command.Receive).Text
+			}
+			shown, heard := listen(func(st *stage) Options { return st.hearsFrom(address, tt.model, tt.key) })
+			if !strings.Contains(shown, tt.read) {
+				t.Errorf("the user reads %q, want %q", shown, tt.read)
+			}
+			if oursShown, oursHeard := listen(func(st *stage) Options { return st.hears(tt.ours) }); oursShown != shown || oursHeard != heard {
+				t.Errorf("with ours the user reads %q, want %q; the bot gets %q, want %q", oursShown, shown, oursHeard, heard)
+			}
+		})
+	}
+}
