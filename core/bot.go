@@ -38,6 +38,7 @@ import (
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/money"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/spending"
 	"ollimbot/core/work/tasks"
 	"ollimbot/core/work/updates"
@@ -126,6 +127,7 @@ type records struct {
 	audit    *audit.Log
 	muted    *schedule.Mute
 	purse    *money.Purse
+	offers   *proposals.Store
 }
 
 // safety decides what may be done.
@@ -148,6 +150,8 @@ type work struct {
 	google   *google.Account
 	webhooks *webhooks
 	forecast *forecast
+	// asks are the questions that the bot asks the user by itself.
+	asks *proposals.Desk
 }
 
 // talk is what reaches the user.
@@ -218,6 +222,7 @@ func (b *Bot) openRecords() {
 		updates: updates.NewQueue(dir, zone, log), sessions: session.NewStore(dir, zone, log), replies: session.NewForkMessages(dir, log),
 		book:  transcript.New(transcript.Options{Dir: dir, Log: log, Limit: chatEntries, Zone: zone}),
 		audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: b.o.Book.Redact}), muted: schedule.NewMute(dir, log),
+		offers: proposals.NewStore(dir, zone, log),
 	}
 	b.book.OnChange(b.viewers.notify)
 	if b.o.Book != nil {
@@ -386,6 +391,7 @@ func (b *Bot) makeWork() (err error) {
 		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, PutOff: b.chat.PutOff, Changed: b.viewers.notify,
 	})
 	b.host.tasks = b.tasks
+	b.asks = newProposals(b)
 	b.forecast = &forecast{
 		budget: b.budget, journal: b.journal, settings: b.settings, muted: b.muted, attention: b.attention, runs: b.forks,
 		schedule: b.schedule, index: b.index, tasks: b.tasks, zone: b.zone,

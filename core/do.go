@@ -84,15 +84,16 @@ func (b *Bot) addHandlers() {
 	desk := intake.New(intake.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Chat: b.chat, Forks: b.chat, Runs: b.forks.Views, Journal: b.journal, Present: b.present,
 		Book: b.book, Slash: b.slashHost, Remind: b.tasks.Answer, Review: b.review.Pressed,
-		Press: pocket{
+		Press: b.asks.Before(pocket{
 			now: b.now, snapshot: b.Snapshot, do: b.handlers.Do, journal: b.journal, book: b.book, writes: b.tasks.Book, google: b.google,
 			making: new(sync.Mutex), config: b.settings.Load, models: func() *post.Embed { return b.slashHost().ModelCard() },
 			why: func(id string) (string, error) { return lastFailure(b, id) },
-		}.press,
+		}.press),
 	})
 	b.handlers.Add(desk.Handlers()...)
 	b.handlers.Add(b.tasks.Handlers()...)
 	b.handlers.Add(b.review.Handlers()...)
+	b.handlers.Add(b.asks.Handlers()...)
 	b.handlers.Add(b.money.Handlers()...)
 	b.handlers.Add(b.dispatch.Handlers()...)
 	b.handlers.Add(command.BudgetHandlers(b.budget, b.zone)...)

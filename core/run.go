@@ -81,6 +81,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("requests that wait", func() error { return b.requests.Run(gctx) }))
 	g.Go(fault.Guard("the schedule", func() error { return b.schedule.Run(gctx) }))
 	g.Go(fault.Guard("edits that wait", func() error { return b.review.Run(gctx) }))
+	g.Go(fault.Guard("proposals", func() error { return b.asks.Run(gctx) }))
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the login at Google", func() error { return b.google.Run(gctx) }))
 	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(gctx, b) }))

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/money"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines/cron"
@@ -60,7 +61,9 @@ type Snapshot struct {
 	Money    money.State
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
-	Forks    []fork.View      // running, then waiting, then finished (newest first)
+	// Proposals are the bot's own questions that wait for an answer, oldest first.
+	Proposals []proposals.Proposal
+	Forks     []fork.View // running, then waiting, then finished (newest first)
 	// Config is what /config shows and sets.
 	Config config.Runtime
 	// Ended are the runs that have ended within 24 hours, in the order of their ends.
@@ -113,7 +116,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
 		Engine: b.engine.status(), Surface: b.surface.status(), Google: b.google.Trouble(), Day: b.google.DayAhead(now),
 		Budget: b.forecast.view(now, view), Money: b.purse.State(now), Schedule: view,
-		Updates: b.updates.Peek(), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.settings.Load().MaxBackgroundForks,
+		Updates: b.updates.Peek(), Proposals: b.offers.Open(now), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.settings.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 		Servers: b.servers.States(),

@@ -175,6 +175,14 @@ type Remind struct {
 	Until time.Time
 }
 
+// AnswerProposal answers a question that the bot has asked by itself (core/work/proposals), by one
+// of its buttons. Value is the time for a button that asks for one, as the user writes it.
+// Undoable, unless what the answer has made cannot be taken back.
+type AnswerProposal struct{ ID, Button, Value string }
+
+// ReopenProposal undoes AnswerProposal; Button and Value are those of the answer.
+type ReopenProposal struct{ ID, Button, Value string }
+
 // Word is an answer to a reminder.
 type Word string
 

@@ -48,6 +48,8 @@ const (
 	TaskFired        = "task.fired"   // by hand
 	UpdateDiscarded  = "update.discarded"
 	UpdateRestored   = "update.restored"
+	ProposalAnswered = "proposal.answered" // Subject is its id, Detail the answer and the words
+	ProposalReopened = "proposal.reopened"
 	RunStopped       = "run.stopped"
 	RunHeld          = "run.held"       // for money; Subject is the task's id
 	RunInFront       = "run.foreground" // a task in the conversation has ended; Subject is its id

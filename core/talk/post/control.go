@@ -57,6 +57,8 @@ func FormOf(action, data string) (Form, bool) {
 	switch action {
 	case RemindLater, PingLater:
 		return Form{Title: textLater, Action: action + ":" + data, Fields: []Input{when}}, true
+	case ProposeWhen:
+		return Form{Title: textOtherTime, Action: action + ":" + data, Fields: []Input{when}}, true
 	case ConfigType:
 		about, ok := config.About(data)
 		f := Input{Name: FieldValue, Label: cmp.Or(about.Unit, textValue), Hint: fmt.Sprintf(textExample, about.Example)}
@@ -119,6 +121,8 @@ const (
 	FailRetry   = "fail_retry" // a task's ID, as of the next two
 	FailPause   = "fail_pause"
 	FailWhy     = "fail_why"
+	Propose     = "propose"      // a proposal's ID and the button's
+	ProposeWhen = "propose_when" // the same; asks for a time
 )
 
 // Own and Foreign begin the data of RemindAbout and TaskAbout: whether the words are the
@@ -130,6 +134,7 @@ const (
 
 const (
 	textLater     = "Later"
+	textOtherTime = "Other time"
 	textValue     = "Value"
 	textExample   = "for example %s"
 	textModel     = "Model"

@@ -1,0 +1,14 @@
+package core
+
+import (
+	"ollimbot/core/work/proposals"
+)
+
+// newProposals makes the desk of what the bot asks by itself. A kind is a line of the map, and
+// calls Propose.
+func newProposals(b *Bot) *proposals.Desk {
+	return proposals.New(proposals.Options{
+		Store: b.offers, Zone: b.zone, Log: b.log, Post: b.chat.Post, Retire: b.chat.Retire, Changed: b.viewers.notify,
+		Kinds: map[string]proposals.Kind{},
+	})
+}

@@ -1,0 +1,348 @@
+package proposals
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
+)
+
+// File is the proposals' file in the data directory.
+const File = store.StateDir + "/proposals.json"
+
+const (
+	lockName = "proposals"
+	// lasts is how long a proposal is open.
+	lasts = 7 * 24 * time.Hour
+	// most is how many proposals the file keeps, mostRefused how many refusals of a kind: the
+	// newest.
+	most        = 300
+	mostRefused = 500
+	// ahead is how far in the future a proposal may lie that counts as one of today: the clock may
+	// have gone back.
+	ahead = 24 * time.Hour
+	// maxWords and maxText limit what a proposal says, in characters.
+	maxWords = 300
+	maxText  = 1000
+)
+
+// Why a proposal is not made.
+var (
+	ErrRefused = errors.New("the user has refused it before")
+	ErrOpen    = errors.New("it is proposed already")
+	ErrTaken   = errors.New("the user has accepted it within a day")
+	ErrEnough  = errors.New("no more can be proposed today")
+	// ErrGone means that there is no such proposal, or that it was closed unanswered.
+	ErrGone = errors.New(textGone)
+)
+
+// AnsweredError means that a proposal has an answer already.
+type AnsweredError struct{ Proposal Proposal }
+
+// Error gives the answer.
+func (e *AnsweredError) Error() string {
+	return fmt.Sprintf(textAnswered, e.Proposal.Chosen().Label, e.Proposal.Answered.Format("15:04"))
+}
+
+// Proposal is one question to the user.
+type Proposal struct {
+	ID   string `json:"id"` // eight hexadecimal digits
+	Kind string `json:"kind"`
+	// Words are what it is about: two proposals with the same words are the same one.
+	Words string `json:"words"`
+	Title string `json:"title"` // of its card, one line
+	Text  string `json:"text"`  // the question
+	// Change is what the kind needs to carry out an answer.
+	Change  json.RawMessage `json:"change,omitempty"`
+	Buttons []Button        `json:"buttons"` // the most likely answer first, the refusal last
+	Made    time.Time       `json:"made"`
+
+	Answer   string    `json:"answer,omitempty"` // the ID of a button; empty while it is open
+	Answered time.Time `json:"answered,omitzero"`
+	// Result is what the answer has made, such as the ID of a reminder; empty if nothing was
+	// accepted. Kept is when that was done.
+	Result string    `json:"result,omitempty"`
+	Kept   time.Time `json:"kept,omitzero"`
+
+	Message post.MessageID `json:"message,omitempty"` // of its card
+	Rounds  int            `json:"rounds,omitempty"`  // how often its answer was taken back
+}
+
+// Button is an answer.
+type Button struct {
+	ID    string `json:"id"` // one word, unique in the proposal
+	Label string `json:"label"`
+	Style string `json:"style,omitempty"` // as in post.Button
+	Asks  bool   `json:"asks,omitempty"`  // for a time, in the user's words
+	Never bool   `json:"never,omitempty"` // it is not proposed again
+}
+
+// Chosen is the button that answered it; the zero Button if it is open.
+func (p Proposal) Chosen() Button {
+	b, _ := p.button(p.Answer)
+	return b
+}
+
+func (p Proposal) button(id string) (Button, bool) {
+	i := slices.IndexFunc(p.Buttons, func(b Button) bool { return b.ID == id })
+	if i < 0 || id == "" {
+		return Button{}, false
+	}
+	return p.Buttons[i], true
+}
+
+// open reports whether it waits for an answer.
+func (p Proposal) open(now time.Time) bool { return p.Answer == "" && now.Sub(p.Made) < lasts }
+
+// refusal is what is not proposed again.
+type refusal struct {
+	ID    string    `json:"id"` // of the proposal
+	Kind  string    `json:"kind"`
+	Words string    `json:"words"` // folded
+	At    time.Time `json:"at"`
+}
+
+// content is the file, the oldest first.
+type content struct {
+	Proposals []Proposal `json:"proposals"`
+	Refused   []refusal  `json:"refused"`
+}
+
+// Store keeps the proposals. Its methods may be called concurrently, and beside other processes
+// of ours. Use NewStore.
+type Store struct {
+	dir    *store.Dir
+	zone   *time.Location
+	log    *slog.Logger
+	cached *store.Cached[content]
+}
+
+// NewStore is the store of a data directory. It reads and writes nothing yet. A nil log is silent.
+func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
+	return &Store{dir: d, zone: zone, log: cmp.Or(log, slog.New(slog.DiscardHandler)), cached: store.NewCached[content](d, File)}
+}
+
+// Add makes a proposal and gives it an ID, unless the user has refused or accepted it, it is open,
+// or perDay of its kind were made today.
+func (s *Store) Add(now time.Time, p Proposal, perDay int) (Proposal, error) {
+	now = now.Round(0).In(s.zone)
+	p.Words, p.Title = clean.Cut(clean.Line(p.Words), maxWords), clean.Line(p.Title)
+	p.Text = clean.Cut(strings.TrimSpace(clean.Text(p.Text)), maxText)
+	p.ID, p.Made = store.NewID(), now
+	words := folded(p.Words)
+	if len(words) == 0 || len(p.Buttons) == 0 || p.Kind == "" {
+		return p, errors.New("a proposal needs a kind, words and buttons")
+	}
+	err := s.change(func(c *content) error {
+		for _, r := range c.Refused {
+			if r.Kind == p.Kind && same(strings.Fields(r.Words), words) {
+				return ErrRefused
+			}
+		}
+		today := 0
+		for _, q := range c.Proposals {
+			switch {
+			case q.Kind != p.Kind:
+				continue
+			case !same(folded(q.Words), words):
+			case q.open(now):
+				return ErrOpen
+			case q.Result != "" && now.Sub(q.Answered) < ahead:
+				return ErrTaken
+			}
+			if sameDay(q.Made.In(s.zone), now) || q.Made.After(now) && q.Made.Sub(now) < ahead {
+				today++
+			}
+		}
+		if today >= perDay {
+			return ErrEnough
+		}
+		c.Proposals = append(c.Proposals, p)
+		return nil
+	})
+	return p, err
+}
+
+func sameDay(a, b time.Time) bool {
+	return a.Year() == b.Year() && a.YearDay() == b.YearDay()
+}
+
+// Answer answers a proposal by a button, once: do carries the answer out and returns what it has
+// made, and after an error the proposal stays open. do runs under the lock of the file and must
+// not use the store. If the program is killed after do, the proposal is still open: do must do the
+// same thing only once for an ID. The error is ErrGone or an *AnsweredError if there is nothing to
+// answer.
+func (s *Store) Answer(now time.Time, id, button string, do func(Proposal, Button) (result string, err error)) (p Proposal, err error) {
+	now = now.Round(0).In(s.zone)
+	err = s.change(func(c *content) error {
+		q := c.find(id)
+		if q == nil || q.Answer == "" && !q.open(now) {
+			return ErrGone
+		}
+		p = *q
+		b, ok := q.button(button)
+		switch {
+		case q.Answer != "":
+			return &AnsweredError{*q}
+		case !ok:
+			return ErrGone
+		}
+		result, err := do(*q, b)
+		if err != nil {
+			return err
+		}
+		q.Answer, q.Answered, q.Result = b.ID, now, result
+		if p = *q; b.Never {
+			c.Refused = append(c.Refused, refusal{ID: q.ID, Kind: q.Kind, Words: strings.Join(folded(q.Words), " "), At: now})
+		}
+		return nil
+	})
+	return p, err
+}
+
+// Reopen takes an answer back: do undoes what it has made, under the rules of Answer.
+func (s *Store) Reopen(id string, do func(Proposal) error) (p Proposal, err error) {
+	err = s.change(func(c *content) error {
+		q := c.find(id)
+		if q == nil || q.Answer == "" {
+			return ErrGone
+		}
+		if p = *q; do != nil {
+			if err := do(*q); err != nil {
+				return err
+			}
+		}
+		q.Answer, q.Answered, q.Result, q.Kept, q.Message = "", time.Time{}, "", time.Time{}, ""
+		q.Rounds++
+		c.Refused = slices.DeleteFunc(c.Refused, func(r refusal) bool { return r.ID == id })
+		return nil
+	})
+	return p, err
+}
+
+// Keep records that what an answer has made was done.
+func (s *Store) Keep(now time.Time, result string) error {
+	if !slices.ContainsFunc(s.look().Proposals, func(p Proposal) bool { return result != "" && p.Result == result && p.Kept.IsZero() }) {
+		return nil
+	}
+	return s.change(func(c *content) error {
+		for i, p := range c.Proposals {
+			if p.Result == result && p.Kept.IsZero() {
+				c.Proposals[i].Kept = now.Round(0).In(s.zone)
+			}
+		}
+		return nil
+	})
+}
+
+// shown records the card of a proposal.
+func (s *Store) shown(id string, message post.MessageID) error {
+	return s.change(func(c *content) error {
+		if q := c.find(id); q != nil {
+			q.Message = message
+		}
+		return nil
+	})
+}
+
+// Open are the proposals that wait for an answer, the oldest first. It never writes.
+func (s *Store) Open(now time.Time) (list []Proposal) {
+	for _, p := range s.look().Proposals {
+		if p.open(now) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Find is a proposal, whether it is open or not.
+func (s *Store) Find(id string) (Proposal, bool) {
+	c := s.look()
+	if q := c.find(id); q != nil {
+		return *q, true
+	}
+	return Proposal{}, false
+}
+
+// Counts are numbers of a span of time.
+type Counts struct {
+	Proposed, Accepted int
+	Kept               int // accepted ones that were done
+}
+
+// Counts counts what was proposed, accepted and kept of a kind from a moment until before another.
+func (s *Store) Counts(kind string, from, until time.Time) (n Counts) {
+	within := func(t time.Time) int {
+		if t.IsZero() || t.Before(from) || !t.Before(until) {
+			return 0
+		}
+		return 1
+	}
+	for _, p := range s.look().Proposals {
+		if p.Kind != kind {
+			continue
+		}
+		n.Proposed += within(p.Made)
+		n.Kept += within(p.Kept)
+		if p.Result != "" {
+			n.Accepted += within(p.Answered)
+		}
+	}
+	return n
+}
+
+func (c *content) find(id string) *Proposal {
+	i := slices.IndexFunc(c.Proposals, func(p Proposal) bool { return p.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &c.Proposals[i]
+}
+
+// bound drops the oldest.
+func (c *content) bound() {
+	c.Proposals = c.Proposals[max(0, len(c.Proposals)-most):]
+	kept := map[string]int{}
+	for i, r := range slices.Backward(c.Refused) {
+		if kept[r.Kind]++; kept[r.Kind] > mostRefused {
+			c.Refused = slices.Delete(c.Refused, i, i+1)
+		}
+	}
+}
+
+// change reads the file, lets do change it, and writes it, alone.
+func (s *Store) change(do func(*content) error) error {
+	return s.dir.WithLock(lockName, func() error {
+		var c content
+		if _, err := s.dir.LoadJSON(File, &c, s.log); err != nil {
+			return err
+		}
+		if err := do(&c); err != nil {
+			return err
+		}
+		c.bound()
+		return s.dir.WriteJSON(File, c)
+	})
+}
+
+// look reads the file for a reader.
+func (s *Store) look() content {
+	c, err := s.cached.Load(func() (c content, err error) {
+		_, err = s.dir.PeekJSON(File, &c)
+		return c, err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, os.ErrNotExist) {
+		s.log.Warn("proposals were not read", "file", File, "error", err)
+	}
+	return c
+}

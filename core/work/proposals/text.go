@@ -1,0 +1,9 @@
+package proposals
+
+// Words for people.
+const (
+	textAnswered = "you have answered that already: %s, at %s"
+	textFooter   = "%s, at %s"
+	textGone     = "that is not open any more: it was closed after a week, or never asked"
+	textReopened = "the question is open again"
+)
