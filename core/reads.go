@@ -50,6 +50,13 @@ func (r Reader) Past(_ context.Context, id string) (command.TaskPast, error) {
 	return guarded(r.bot, "the past of a task", func() (command.TaskPast, error) { return r.bot.forecast.past(id) })
 }
 
+// DueTimes are the due times from a moment on, and what became of each.
+func (r Reader) DueTimes(_ context.Context, since time.Time) (command.DueTimes, error) {
+	return guarded(r.bot, "the account of due times", func() (command.DueTimes, error) {
+		return dueTimes(r.bot.dir, r.bot.forks.Views(), since, r.bot.now())
+	})
+}
+
 // Away sums up what happened while the user was away, and reads the decisions.
 func (r Reader) Away(context.Context) (absence.Report, error) {
 	return guarded(r.bot, "the report of an absence", func() (absence.Report, error) {

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
+	"ollimbot/routines/account"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -112,6 +113,9 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 		}
 	case action.Deliveries, action.Servers, action.Engine:
 		r.open(lists[id](r.snap))
+	case action.Account:
+		a, _ := dialog.OpenAccount(r.context(r.focus), account.UsualDay)
+		return r.answer(a)
 	case action.Interrupt:
 		return r.interrupt()
 	case action.Quit:

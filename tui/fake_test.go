@@ -25,6 +25,7 @@ import (
 	"ollimbot/core/work/money"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/pane"
 )
@@ -176,6 +177,26 @@ func (b *bot) Costs(ctx context.Context, _ int) (command.CostReport, error) {
 }
 
 func (b *bot) Away(ctx context.Context) (absence.Report, error) { return morningAway(), b.read(ctx) }
+
+func (b *bot) DueTimes(ctx context.Context, since time.Time) (command.DueTimes, error) {
+	return dueTimes(b.snap.At, since), b.read(ctx)
+}
+
+// dueTimes are a few due times before now, of which one was missed and one held.
+func dueTimes(now, since time.Time) command.DueTimes {
+	row := func(id, title string, back time.Duration, fate account.Fate, why string) account.Row {
+		return account.Row{Kind: "routine", ID: id, Title: title, Due: now.Add(-back), At: now, Fate: fate, Why: why}
+	}
+	held := row("aaaa1111", "Email sweep", 26*time.Hour, account.Held, "snoozed")
+	held.Until = now.Add(-20 * time.Hour)
+	ran := row("aaaa1111", "Email sweep", 2*time.Hour, account.Ran, "")
+	return command.DueTimes{
+		Report: account.Report{Since: since, Rows: []account.Row{held, row("bbbb2222", "Medication", 25*time.Hour, account.Missed, account.Asleep), ran}},
+		Runs: map[account.Key]fork.View{ran.Key(): {
+			ID: "f3f3f3f3", Title: "Email sweep", State: fork.Done, Started: ran.Due.Add(time.Second), Ended: ran.Due.Add(42 * time.Second), Pings: 1,
+		}},
+	}
+}
 
 func (b *bot) Runs(ctx context.Context, _ command.Mark, _ int) (fork.Page, error) {
 	return fork.Page{All: true}, b.read(ctx)

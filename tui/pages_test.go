@@ -106,6 +106,30 @@ func TestTheMCPServersAreInThePalette(t *testing.T) {
 	})
 }
 
+func TestTheAccountOfDueTimesIsFilteredAndLeadsToARun(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press(":")
+		s.types("account mond")
+		s.sees("a day is today, yesterday, a weekday")
+		s.types("ay")
+		s.press("enter")
+		s.sees("Due times since Mon", "1 of 3 due times ran; 1 was missed while the machine slept; 1 was held", "done", "missed", "held",
+			"run f3f3f3f3: done", "after 0:41, 1 ping; enter opens it")
+		s.press("/")
+		s.types("is:missed")
+		s.press("enter")
+		s.sees("Medication, routine bbbb2222", "missed: the machine slept", "it had no run")
+		s.misses("snoozed")
+		s.press("enter")
+		s.sees("Medication: it had no run")
+		s.press("esc", "down", "down")
+		s.sees("held: snoozed, until")
+		s.press("home", "enter")
+		s.misses("Due times since")
+		s.sees("Forks")
+	})
+}
+
 func TestTroubleThatIsASentenceLeavesTheTopLineItsWords(t *testing.T) {
 	for _, w := range []int{80, 120, 160} {
 		play(t, setup{w: w, h: 30}, func(s *stage) {

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 	"ollimbot/routines/schedule"
 )
 
@@ -90,6 +91,12 @@ type TaskPast struct {
 	Rate    fork.Rate   // of all stored runs
 	Answers budget.Answers
 	Next    []NextFire // at most three
+}
+
+// DueTimes are due times and what became of them.
+type DueTimes struct {
+	account.Report
+	Runs map[account.Key]fork.View // the runs of those that had one, as far as they are known
 }
 
 // TaskFile is the contents of a routine's or reminder's file.

@@ -19,6 +19,10 @@ var overviewRows = []Command{
 		Example: "log 20 is:error", More: helpLog,
 	},
 	{Name: "webhooks", About: "deliveries to webhooks, newest first"},
+	{
+		Name: "account", Usage: "[DAY] [FILTER]", About: "what became of each due time since a day, by default of seven days; without a filter, those that did not run",
+		Example: "account monday is:missed", More: helpFilter,
+	},
 	{Name: "servers", About: "the MCP servers: their states, their tools, their last calls"},
 }
 

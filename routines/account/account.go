@@ -143,3 +143,23 @@ func (p Past) Since(from time.Time) []Row {
 	i, _ := slices.BinarySearchFunc(p.Rows, from, func(r Row, at time.Time) int { return r.Due.Compare(at) })
 	return p.Rows[i:]
 }
+
+// Report is the account of the due times from a moment on.
+type Report struct {
+	Since time.Time
+	Rows  []Row // by due time
+	// Damaged and Ahead are as in Past.
+	Damaged, Ahead int
+}
+
+// Report is the account from a moment on; of one task, unless its id is empty.
+func (p Past) Report(from time.Time, task string) Report {
+	rows := p.Since(from)
+	if task != "" {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.ID != task })
+	}
+	return Report{Since: from, Rows: rows, Damaged: p.Damaged, Ahead: p.Ahead}
+}
+
+// Summary is the report in one sentence. Every place that sums up due times says this one.
+func (r Report) Summary() string { return Summary(r.Rows) }

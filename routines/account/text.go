@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"ollimbot/core/base/words"
 )
@@ -66,4 +67,31 @@ func allRan(n int) string {
 		return "the only due time ran"
 	}
 	return fmt.Sprintf("all %d due times ran", n)
+}
+
+// More is what else a row says: that the run was late, why, and until when. clock writes the
+// end of what held it.
+func (r Row) More(clock func(time.Time) string) string {
+	var parts []string
+	if r.Late {
+		parts = append(parts, "late")
+	}
+	if r.Why != "" {
+		parts = append(parts, r.Why)
+	}
+	if !r.Until.IsZero() {
+		parts = append(parts, "until "+clock(r.Until))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Warnings are what cannot be told of the rows.
+func (r Report) Warnings() (list []string) {
+	if r.Damaged > 0 {
+		list = append(list, fmt.Sprintf("%s of %s cannot be read", words.Count(r.Damaged, "line"), File))
+	}
+	if r.Ahead > 0 {
+		list = append(list, fmt.Sprintf("%s in the future left out; the clock was wrong once", words.Count(r.Ahead, "due time")))
+	}
+	return list
 }

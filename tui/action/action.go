@@ -105,6 +105,7 @@ const (
 
 	Deliveries ID = "view.deliveries"
 	Servers    ID = "view.servers"
+	Account    ID = "view.account"
 
 	ThemeNext  ID = "view.theme"
 	LayoutNext ID = "view.layout"

@@ -348,6 +348,10 @@ var everywhereRows = []Action{
 	{ID: Deliveries, Keys: []string{"H"}, Title: "Show webhook deliveries", Short: "webhooks", Words: "webhook deliveries", Quiet: true},
 	{ID: Servers, Title: "Show MCP servers", More: "their states, tools and last calls", Short: "servers", Words: "mcp tools plugins", Quiet: true},
 	{
+		ID: Account, Title: "Show due times", More: "what became of each in seven days, and why", Short: "due times",
+		Words: "account missed held skipped refused", Quiet: true,
+	},
+	{
 		ID: Engine, Keys: []string{"E"}, Title: "Show the engine", More: "version, processes, memory, today's cost",
 		Short: "engine", Words: "cost costs money tokens status version memory model usage", Quiet: true,
 	},

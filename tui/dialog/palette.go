@@ -285,6 +285,8 @@ type verb struct {
 	name, usage, about string
 	// choices are the possible arguments; nil if the argument is free.
 	choices []string
+	// reads means that it changes nothing.
+	reads bool
 	// make returns what the command does with an argument, or why it cannot.
 	make func(c pane.Context, arg string) (pane.Answer, error)
 }
@@ -307,16 +309,17 @@ func verbs(found []Found) []verb {
 		keys = append(keys, f.Key)
 	}
 	return []verb{
-		{"capacity", "NUMBER", textSetsCapacity, nil, budgetOf(textNoCapacity, func(n *int) error { return budget.Validate(n, nil) },
+		{"capacity", "NUMBER", textSetsCapacity, nil, false, budgetOf(textNoCapacity, func(n *int) error { return budget.Validate(n, nil) },
 			func(n *int) command.Value { return command.SetBudget{Capacity: n} })},
-		{"refill", "MINUTES", textSetsRefill, nil, budgetOf(textNoMinutes, func(n *int) error { return budget.Validate(nil, n) },
+		{"refill", "MINUTES", textSetsRefill, nil, false, budgetOf(textNoMinutes, func(n *int) error { return budget.Validate(nil, n) },
 			func(n *int) command.Value { return command.SetBudget{RefillMinutes: n} })},
-		{"mute", "TIME", textSetsMute, nil, muteFor},
-		{"theme", "NAME", textSetsLook, settings.Choices["theme"], look("theme")},
-		{"layout", "NAME", textSetsLook, settings.Choices["layout"], look("layout")},
-		{"settings", "KEY", textOpensSetting, keys, func(_ pane.Context, arg string) (pane.Answer, error) {
+		{"mute", "TIME", textSetsMute, nil, false, muteFor},
+		{"theme", "NAME", textSetsLook, settings.Choices["theme"], true, look("theme")},
+		{"layout", "NAME", textSetsLook, settings.Choices["layout"], true, look("layout")},
+		{"settings", "KEY", textOpensSetting, keys, true, func(_ pane.Context, arg string) (pane.Answer, error) {
 			return pane.Answer{Focus: action.Settings, Item: arg}, nil
 		}},
+		{"account", "DAY", textShowsAccount, nil, true, OpenAccount},
 	}
 }
 
@@ -392,7 +395,7 @@ func reason(err error) string {
 // carrying it out.
 func (p *Palette) line(v verb, arg, fill, off string) *item {
 	it := &item{name: v.name + " " + arg, kind: textACommand, does: textEnter + v.about, fill: fill, off: off}
-	if p.context.ReadOnly && v.name != "settings" && fill == "" && v.choices == nil {
+	if p.context.ReadOnly && !v.reads && fill == "" {
 		it.off = cmp.Or(off, textReadOnlyHere)
 	}
 	it.do = func(c pane.Context) pane.Answer {

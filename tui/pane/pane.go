@@ -81,6 +81,7 @@ type Reader interface {
 	Runs(ctx context.Context, from command.Mark, most int) (fork.Page, error)
 	Past(ctx context.Context, id string) (command.TaskPast, error)
 	Away(ctx context.Context) (absence.Report, error)
+	DueTimes(ctx context.Context, since time.Time) (command.DueTimes, error)
 }
 
 // Load reads something next to the program, and must not touch what the program draws.

@@ -36,7 +36,7 @@ var doneBy = map[action.ID]string{
 	action.TailFollow: "follow log", action.TailFilter: "log is:error", action.TailFind: "chat dentist", action.TailLevel: "log is:warn", action.TailTime: "prefix off",
 
 	action.Help: "help", action.Undo: "undo", action.Redo: "redo", action.Login: "login", action.Quit: "quit", action.Notices: "notices",
-	action.Deliveries: "webhooks", action.Servers: "servers", action.Engine: "engine", action.Interrupt: "interrupt", action.Welcome: "starters", action.OpenHeadline: "status",
+	action.Deliveries: "webhooks", action.Servers: "servers", action.Account: "account", action.Engine: "engine", action.Interrupt: "interrupt", action.Welcome: "starters", action.OpenHeadline: "status",
 	action.ThemeNext: "settings theme dark", action.LayoutNext: "settings layout chat",
 
 	action.Budget.Go(): "budget", action.Schedule.Go(): "schedule", action.Updates.Go(): "updates", action.Forks.Go(): "runs", action.Chat.Go(): "chat",

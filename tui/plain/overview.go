@@ -12,6 +12,8 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/talk/absence"
 	"ollimbot/core/work/updates"
+	"ollimbot/routines/account"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane/away"
 	panes "ollimbot/tui/pane/updates"
 	"ollimbot/tui/toast"
@@ -34,7 +36,7 @@ func (c *console) noneOf(r request, none string) string {
 	if r.rest == "" {
 		return none
 	}
-	return fmt.Sprintf("nothing matches %s", r.rest)
+	return fmt.Sprintf(textNoneMatches, r.rest)
 }
 
 // printCosts prints what the runs of each task have cost, in seven days by default.
@@ -47,6 +49,34 @@ func printCosts(c *console, r request) {
 	if report, ok := call(c.executor, c.core.Costs, days); ok {
 		c.answer(spoken(report.Head()))
 		c.answer(strings.Join(costsText(&report), "\n"))
+	}
+}
+
+// printAccount prints what became of due times, newest first: without a filter those that did
+// not run.
+func printAccount(c *console, r request) {
+	day, filter := command.CutWord(r.rest)
+	since, err := account.ReadDay(day, c.now())
+	if err != nil {
+		filter = r.rest
+		since, _ = account.ReadDay(account.UsualDay, c.now())
+	}
+	report, ok := call(c.executor, c.core.DueTimes, since)
+	if !ok {
+		return
+	}
+	rows := dialog.DueTimes(c.snap, report)
+	if filter == "" {
+		rows = slices.DeleteFunc(rows, func(d dialog.DueTime) bool { return d.Fate == account.Ran })
+	}
+	c.answer("since " + since.Format("Mon 2 Jan") + ": " + report.Summary())
+	for _, w := range report.Warnings() {
+		c.answer(w)
+	}
+	if rows = kept(rows, filter, dialog.DueTime.Facts); len(rows) > 0 {
+		c.read("", each(rows, func(d dialog.DueTime) string { return flat(spoken(d.Line())) }), "")
+	} else if filter != "" {
+		c.answer(fmt.Sprintf(textNoneMatches, filter))
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/pane"
 )
@@ -135,6 +136,15 @@ func (b *bot) Runs(context.Context, command.Mark, int) (fork.Page, error) {
 }
 
 func (b *bot) Past(context.Context, string) (command.TaskPast, error) { return b.past, nil }
+
+func (b *bot) DueTimes(_ context.Context, since time.Time) (command.DueTimes, error) {
+	at := b.snap.At.Add(-time.Hour)
+	rows := []account.Row{
+		{Kind: "routine", ID: "aaaa1111", Title: "Email sweep", Due: at, At: at, Fate: account.Ran},
+		{Kind: "routine", ID: "bbbb2222", Title: "Medication", Due: at, At: at, Fate: account.Missed, Why: account.Asleep},
+	}
+	return command.DueTimes{Report: account.Report{Since: since, Rows: rows}}, nil
+}
 
 func (b *bot) Away(context.Context) (absence.Report, error) { return b.away, nil }
 

@@ -207,6 +207,13 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.one(s.types("problems"), "no file has a problem")
 		s.one(s.types("webhooks"), "No deliveries yet")
 		s.one(s.types("servers"), "No MCP servers")
+		account := s.types("account today")
+		s.hasLines(account, "1 of 2 due times ran; 1 was missed while the machine slept", "missed: Medication, the machine slept")
+		if got := strings.Join(account, "\n"); strings.Contains(got, "Email sweep") {
+			t.Errorf("without a filter it lists what ran: %s", got)
+		}
+		s.hasLines(s.types("account is:done"), "1 of 2 due times ran", "done: Email sweep")
+		s.hasLines(s.types("account monday dentist"), "since Mon 27 Dec", "nothing matches dentist")
 		s.change(func(n *core.Snapshot) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
 			n.Engine.Processes = []agent.Process{{PID: 42, Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}

@@ -23,6 +23,7 @@ const (
 const (
 	textReady       = "ollim-bot in plain mode in %s, %s; help lists the commands"
 	textDone        = "done"
+	textNoneMatches = "nothing matches %s"
 	textError       = "error: "
 	textUndoable    = "; undo takes it back"
 	textReadOnly    = "this is read-only; restart without --read-only to make changes"
