@@ -223,3 +223,31 @@ func TestAMessageBehindAPageOfUnreadableOnesIsReceived(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// BenchmarkABacklogOf1000Messages is P11: from the start of the program to the answer, with a
+// Discord and an engine that answer at once, and without Discord's pace.
+func BenchmarkABacklogOf1000Messages(b *testing.B) {
+	var took time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		st := newStage(b, discordtest.Options{NoContract: true})
+		st.live()
+		st.up()
+		st.s.User().Say(play("say hello"))
+		st.says("hello")
+		st.stop()
+		for i := range 999 {
+			st.s.User().Say(fmt.Sprintf("part %d of the night, which had many parts of about this length", i))
+		}
+		st.s.User().Say(play("say I have read all of it."))
+		b.StartTimer()
+		begun := time.Now()
+		st.live()
+		st.says("I have read all of it.")
+		took += time.Since(begun)
+		b.StopTimer()
+		st.stop()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), "ms/backlog")
+}

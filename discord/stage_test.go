@@ -46,7 +46,7 @@ func (s *scrap) String() string {
 
 // stage is a Discord, a data directory, and the bot between them.
 type stage struct {
-	t    *testing.T
+	t    testing.TB
 	s    *discordtest.Server
 	dir  *store.Dir
 	log  *scrap
@@ -65,7 +65,7 @@ func quick() tuning {
 	}
 }
 
-func newStage(t *testing.T, o discordtest.Options) *stage {
+func newStage(t testing.TB, o discordtest.Options) *stage {
 	t.Helper()
 	o.Token = secret
 	st := &stage{t: t, s: discordtest.Start(t, o), log: new(scrap)}

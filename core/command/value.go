@@ -226,7 +226,9 @@ type Receive struct {
 	// At is when the message was written; zero means now.
 	At time.Time
 	// More means that another message follows at once, for example after the bot was
-	// offline. Such messages share one turn, which the last of them starts.
+	// offline. Such messages share one turn, which the last of them starts. Those without
+	// files may be written to disk together: until then a program that ends has not
+	// received them.
 	More bool
 }
 

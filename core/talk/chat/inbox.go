@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,10 @@ type inbox struct {
 	now    func() time.Time
 
 	mu sync.Mutex
+	// unsaved are messages of a backlog that are not on disk yet, and newest the keys of the
+	// newest messages by their surfaces, as far as they came in this process.
+	unsaved []inbound
+	newest  map[string]string
 	// messages wait for the next turn; queued is set while that turn is in the queue.
 	messages []inbound
 	queued   bool
@@ -32,37 +37,116 @@ type inbox struct {
 	recovered bool
 }
 
-// keep writes a message to disk and returns its id there.
-func (b *inbox) keep(m inbound) (string, error) {
-	u := unansweredMessage{ID: store.NewID(), At: m.at, Text: shownMessage(m.message), Label: m.label}
+// maxUnsaved is how many messages of a backlog are written to disk at a time. If the program
+// ends before, their surface passes them on again.
+const maxUnsaved = 50
+
+// put adds a message; a turn has to be queued for it. It is on disk and shown when this
+// returns, unless more follow at once.
+func (b *inbox) put(m inbound, more bool) error {
 	b.mu.Lock()
-	if !b.recovered {
-		b.kept = append(b.kept, u.ID)
+	b.unsaved = append(b.unsaved, m)
+	b.hear(m.from, m.key)
+	full := len(b.unsaved) >= maxUnsaved
+	b.mu.Unlock()
+	if more && !full {
+		return nil
+	}
+	return b.save()
+}
+
+// save writes what put has left, and shows it.
+func (b *inbox) save() error {
+	b.mu.Lock()
+	list := b.unsaved
+	b.unsaved = nil
+	b.mu.Unlock()
+	if len(list) == 0 {
+		return nil
+	}
+	if err := b.write(list); err != nil {
+		for _, m := range list {
+			m.finish(err)
+		}
+		return err
+	}
+	for i := range list {
+		list[i].entry = b.poster.show(list[i])
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.messages = append(b.messages, list...)
+	return nil
+}
+
+// keep writes a message to disk, after those that put has left, and returns its id there.
+func (b *inbox) keep(m inbound) (string, error) {
+	list := []inbound{m}
+	err := b.save()
+	if err == nil {
+		err = b.write(list)
+	}
+	return list[0].id, err
+}
+
+// write writes messages to disk and sets their ids there.
+func (b *inbox) write(list []inbound) error {
+	b.mu.Lock()
+	for i := range list {
+		list[i].id = store.NewID()
+		b.hear(list[i].from, list[i].key)
+		if !b.recovered {
+			b.kept = append(b.kept, list[i].id)
+		}
 	}
 	b.mu.Unlock()
 	err := b.change(func(s *unansweredState) {
-		s.Messages = append(s.Messages, u)
-		s.noteNewest(m.from, m.key)
+		for _, m := range list {
+			s.Messages = append(s.Messages, unansweredMessage{ID: m.id, At: m.at, Text: shownMessage(m.message), Label: m.label})
+			s.noteNewest(m.from, m.key)
+		}
 	})
-	if err != nil {
-		return "", fmt.Errorf("keep the message: %w", err)
+	if err == nil {
+		return nil
 	}
-	return u.ID, nil
+	b.mu.Lock()
+	b.newest = nil // the file knows
+	b.mu.Unlock()
+	return fmt.Errorf("keep the message: %w", err)
 }
 
-// put adds a message: it is on disk and shown when this returns. A turn has to be
-// queued for it.
-func (b *inbox) put(m inbound) error {
-	var err error
-	if m.id, err = b.keep(m); err != nil {
-		m.finish(err)
-		return err
+// hear notes the newest message of a surface. The caller holds mu.
+func (b *inbox) hear(from, key string) {
+	if key == "" {
+		return
 	}
-	m.entry = b.poster.show(m)
+	if b.newest == nil {
+		b.newest = map[string]string{}
+	}
+	b.newest[from] = key
+}
+
+// LastReceived is the key of the newest message that was received from a surface
+// (command.Receive.Key), or empty.
+func (b *inbox) LastReceived(from string) string {
 	b.mu.Lock()
-	b.messages = append(b.messages, m)
+	key := b.newest[from]
 	b.mu.Unlock()
-	return nil
+	if key != "" {
+		return key
+	}
+	return b.load().Heard[from]
+}
+
+// noteReceived records a message that needs no turn, after those that put has left.
+func (b *inbox) noteReceived(from, key string) error {
+	if key == "" {
+		return nil
+	}
+	b.mu.Lock()
+	b.hear(from, key)
+	b.mu.Unlock()
+	return errors.Join(b.save(), b.change(func(s *unansweredState) { s.noteNewest(from, key) }))
 }
 
 // needsTurn reports whether messages wait for which no turn is queued. The caller

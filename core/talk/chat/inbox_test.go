@@ -41,7 +41,7 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 			case 0, 1:
 				w := want{strconv.Itoa(100 + i), text.Draw(rt, "text"), make(chan error, 1)}
 				m := inbound{message: agent.Message{Text: w.text}, plain: w.text, from: "Phone", key: w.key, done: w.done}
-				if err := b.put(m); err != nil {
+				if err := b.put(m, false); err != nil {
 					rt.Fatal(err)
 				}
 				model = append(model, w)

@@ -21,11 +21,11 @@ import (
 const maxMessage = 100_000
 
 // Receive takes a message of the user: it is on disk and in the chat when this
-// returns, and answered when its turn comes. done is that of command.Outcome; nil if it
-// needs no answer.
+// returns, unless more follow at once, and answered when its turn comes. done is that of
+// command.Outcome; nil if it needs no answer.
 func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-chan error, err error) {
 	if !in.More {
-		defer func() { err = errors.Join(err, c.answerWaiting(ctx)) }()
+		defer func() { err = errors.Join(err, c.inbox.save(), c.answerWaiting(ctx)) }()
 	}
 	if n := utf8.RuneCountInString(in.Text); n > maxMessage {
 		return nil, fmt.Errorf(textLongMessage, n, maxMessage)
@@ -51,7 +51,7 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	if in.ReplyTo != "" {
 		return m.done, c.reply(ctx, in.ReplyTo, m)
 	}
-	return m.done, c.inbox.put(m)
+	return m.done, c.inbox.put(m, in.More && len(in.Files) == 0)
 }
 
 // LastReceived is the key of the newest message that was received from a surface
@@ -187,7 +187,7 @@ func (c *Conversation) reply(ctx context.Context, to post.MessageID, m inbound) 
 	fork := c.forks.current()
 	quoting := m.quoting(c.textOf(to))
 	if standing == session.Live && fork == nil {
-		if err := c.answerWaiting(ctx); err != nil { // earlier messages are answered first
+		if err := errors.Join(c.inbox.save(), c.answerWaiting(ctx)); err != nil { // earlier messages are answered first
 			return err
 		}
 		c.running.makeRoom(ctx)
@@ -197,11 +197,11 @@ func (c *Conversation) reply(ctx context.Context, to post.MessageID, m inbound) 
 	case standing == session.Expired:
 		c.SystemNote(textReplyExpired)
 	case standing == session.Live && fork.resumes == from.Session: // the user talks to this run already
-		return c.inbox.put(m)
+		return c.inbox.put(m, false)
 	case standing == session.Live:
 		c.SystemNote(textReplyInFork)
 	}
-	return c.inbox.put(quoting)
+	return c.inbox.put(quoting, false)
 }
 
 // replyInRun continues the run that was replied to. Until that has started, the message

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -251,6 +252,73 @@ func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) 
 		}
 		if told := s.entries(transcript.User); len(told) != 1 || !strings.HasSuffix(told[0], "[2 images]") {
 			t.Errorf("%d bytes each: %q", large.Len(), told)
+		}
+	})
+}
+
+// P11: a backlog is written to disk in groups. What the program had not written when it ended was
+// not received, so that its surface passes it on again.
+func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T) {
+	live(t, func(s *stage) {
+		hear := func(key int, more bool, files ...command.File) {
+			t.Helper()
+			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(key), Text: fmt.Sprint("message ", key), More: more, Files: files})
+		}
+		onDisk := func(n int, heard string) {
+			t.Helper()
+			if state := s.inbox.load(); len(state.Messages) != n || state.Heard["Phone"] != heard || len(s.entries(transcript.User)) != n {
+				t.Errorf("%d on disk, %d shown, heard %q; want %d and %q", len(state.Messages), len(s.entries(transcript.User)), state.Heard["Phone"], n, heard)
+			}
+		}
+		for i := range maxUnsaved - 1 {
+			hear(1000+i, true)
+		}
+		onDisk(0, "")
+		if got := s.LastReceived("Phone"); got != fmt.Sprint(1000+maxUnsaved-2) {
+			t.Errorf("it knows %q", got)
+		}
+		hear(1000, true) // arrives twice
+		hear(2000, true)
+		onDisk(maxUnsaved, "2000")
+		hear(2001, true)
+		onDisk(maxUnsaved, "2000")
+		hear(2002, true, command.File{Name: "a.txt", Data: []byte("x")}) // was downloaded, perhaps transcribed
+		onDisk(maxUnsaved+2, "2002")
+		hear(2003, true)
+		must(t, s.inbox.noteReceived("Phone", "2004"))
+		onDisk(maxUnsaved+3, "2004")
+		hear(2005, true)
+		if _, err := s.Receive(t.Context(), command.Receive{From: "Phone", Key: "2006", Text: strings.Repeat("x", maxMessage+1)}); err == nil {
+			t.Error("a message that is too long was taken")
+		}
+		pass(time.Minute)
+		if got := s.ear.told(); len(got) != 1 || !strings.HasSuffix(got[0], "message 2003\n\nmessage 2005") {
+			t.Errorf("%d turns: %q", len(got), got)
+		}
+	})
+}
+
+// What a full or broken disk did not take was not received: the surface may pass it on again.
+func TestABacklogThatCannotBeWrittenWasNotReceived(t *testing.T) {
+	live(t, func(s *stage) {
+		inTheWay := s.dir.Path(unansweredPath)
+		must(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
+		for i, more := range []bool{true, false} {
+			_, err := s.Receive(t.Context(), command.Receive{From: "Phone", Key: fmt.Sprint(10 + i), Text: "hello", More: more})
+			if (err == nil) != more {
+				t.Errorf("message %d: %v", i, err)
+			}
+		}
+		if got := s.LastReceived("Phone"); got != "" {
+			t.Errorf("it says it has %q", got)
+		}
+		must(t, os.RemoveAll(inTheWay))
+		for i, more := range []bool{true, false} {
+			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(10 + i), Text: fmt.Sprint("again ", i), More: more})
+		}
+		pass(time.Minute)
+		if got := s.ear.told(); !slices.Equal(got, []string{"again 0\n\nagain 1"}) {
+			t.Errorf("told %q", got)
 		}
 	})
 }

@@ -80,18 +80,6 @@ func (f *unansweredFile) change(do func(*unansweredState)) error {
 	})
 }
 
-// LastReceived is the key of the newest message that was received from a surface
-// (command.Receive.Key), or empty.
-func (f *unansweredFile) LastReceived(from string) string { return f.load().Heard[from] }
-
-// noteReceived records a message that needs no turn.
-func (f *unansweredFile) noteReceived(from, key string) error {
-	if key == "" {
-		return nil
-	}
-	return f.change(func(s *unansweredState) { s.noteNewest(from, key) })
-}
-
 // ack removes messages that the engine has, or that are the user's again.
 func (f *unansweredFile) ack(ids ...string) error {
 	if len(ids) == 0 {
