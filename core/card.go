@@ -44,7 +44,11 @@ func (s *Snapshot) Card() *post.Embed {
 		mute.Label, mute.Action = "End the mute", post.CardMute+":"+post.MuteOff
 	}
 	more := strconv.Itoa(s.Budget.State.Capacity + 1)
-	e.Buttons = []post.Button{mute, {Label: "+1 ping", Style: "secondary", Action: post.CardCapacity + ":" + more}}
+	e.Buttons = []post.Button{
+		mute,
+		{Label: "+1 ping", Style: "secondary", Action: post.CardCapacity + ":" + more},
+		{Label: textPicture, Style: "secondary", Action: post.CardPicture + ":" + post.PictureDay},
+	}
 	if run := s.cardRun(); len(run.Choices) > 0 {
 		e.Selects = []post.Select{run}
 	}

@@ -50,6 +50,8 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 	switch action {
 	case post.CardMute, post.CardCapacity, post.CardRun:
 		out, err = p.card(ctx, action, data, c.Value)
+	case post.CardPicture:
+		out, err = p.picture(data)
 	case post.FailRetry, post.FailPause, post.FailWhy:
 		out, err = p.failed(ctx, action, data)
 	case post.PingDone:
@@ -72,6 +74,15 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 		return out, false, nil
 	}
 	return out, true, err
+}
+
+// picture is the answer to a button that asks for a picture.
+func (p pocket) picture(name string) (command.Outcome, error) {
+	if name != post.PictureDay {
+		return command.Outcome{}, errors.New(textUnknownCard)
+	}
+	s := p.snapshot()
+	return command.Outcome{Message: s.Headline().Text(), Picture: name}, nil
 }
 
 // card carries out a control of the card of /status and returns the card as it is then.

@@ -6,6 +6,7 @@ const ChatHere = "chat here"
 // Words for people.
 const (
 	textUnknownCard    = "this version does not know that button: ask for a new card with the command again"
+	textPicture        = "Day as a picture"
 	textRunHint        = "Run…"
 	textRunsAlready    = "%s already runs"
 	textFailing        = "%s has failed three times in a row and is paused, so that it spends nothing more: %s"

@@ -60,6 +60,9 @@ type Options struct {
 	// file. Its error is a phrase for the user that says why there are no words. Nil means
 	// that voice messages are not transcribed.
 	Transcribe func(ctx context.Context, recording []byte) (words string, err error)
+	// Draw returns the picture of a name, as PNG, and what it says, for those who cannot see
+	// it. Nil means that there are no pictures.
+	Draw func(ctx context.Context, name string) (png []byte, alt string, err error)
 }
 
 // Discord is the surface. Its methods may be called concurrently. Use New, then Run once;
@@ -230,6 +233,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	asked := &interactions{
 		room: d.room, notices: d.notices, bot: bot, log: d.log, work: d.work, refusals: d.refusals, rival: d.rivals.seen,
 		answered: recent{keep: keptInteractions},
+		draw:     d.o.Draw,
 		typed:    &suggestions{room: d.room, bot: bot, rival: d.rivals.seen, waits: make(chan interaction, 1)},
 	}
 	g, gctx := errgroup.WithContext(ctx)

@@ -42,8 +42,9 @@ type interactions struct {
 	work     *workerPool
 	refusals *workerPool
 	typed    *suggestions
-	rival    func() // reports that another program answered an interaction
-	answered recent // used only by the listening goroutine
+	draw     func(ctx context.Context, name string) (png []byte, alt string, err error) // may be nil
+	rival    func()                                                                     // reports that another program answered an interaction
+	answered recent                                                                     // used only by the listening goroutine
 }
 
 // take handles a command or a click. Its deferral is sent first, independent of everything
@@ -134,6 +135,7 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	text := out.Message
 	if err == nil && out.Card != nil {
 		a.renew(ctx, i, *out.Card)
+		out.Card = nil
 	}
 	action, _, _ := post.ParseCustomID(i.customID())
 	switch {
@@ -151,7 +153,7 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	}
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
-	if time.Since(i.at) < tokenFor && a.room.rest.FollowUp(ctx, i.Interaction, ephemeral(text)) == nil {
+	if time.Since(i.at) < tokenFor && a.room.rest.FollowUp(ctx, i.Interaction, a.message(ctx, text, out)) == nil {
 		return
 	}
 	a.notices.small(text)
@@ -191,7 +193,7 @@ func (a *interactions) used(ctx context.Context, i interaction) {
 // command executes a command, or a window that belongs to no message, and puts the reply in
 // place of the deferral.
 func (a *interactions) command(ctx context.Context, i interaction) {
-	text, card := a.reply(ctx, i)
+	text, out := a.reply(ctx, i)
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
 	err := rest.ErrExpired
@@ -199,11 +201,7 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 		if text == "" {
 			err = a.room.rest.DeleteAnswer(ctx, i.Interaction)
 		} else {
-			reply := ephemeral(text)
-			if card != nil {
-				reply = render.Post(post.Post{Embed: card})
-			}
-			err = a.room.rest.EditAnswer(ctx, i.Interaction, reply)
+			err = a.room.rest.EditAnswer(ctx, i.Interaction, a.message(ctx, text, out))
 		}
 	}
 	if err == nil || text == "" {
@@ -213,40 +211,59 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 	a.notices.small(fmt.Sprintf(textLateReply, i.title(), text))
 }
 
-// reply is the reply to what command carries out.
-func (a *interactions) reply(ctx context.Context, i interaction) (text string, card *post.Embed) {
+// message is a reply that only the user sees: its words, or its card, and its picture. The
+// words also say what a picture shows, so that it may be missing.
+func (a *interactions) message(ctx context.Context, text string, out command.Outcome) rest.Message {
+	if out.Card != nil {
+		return render.Post(post.Post{Embed: out.Card})
+	}
+	m := ephemeral(text)
+	if out.Picture == "" || a.draw == nil {
+		return m
+	}
+	png, alt, err := a.draw(ctx, out.Picture)
+	if err != nil {
+		a.log.Error("a picture was not drawn", "picture", out.Picture, "error", err)
+		return m
+	}
+	m.Files = []rest.File{{Name: out.Picture + ".png", Alt: alt, Read: func() ([]byte, error) { return png, nil }}}
+	return m
+}
+
+// reply is the reply to what command carries out: its words, and what goes with them.
+func (a *interactions) reply(ctx context.Context, i interaction) (text string, out command.Outcome) {
 	said, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
 	switch {
 	case ok && said.TargetID != "":
-		return a.menu(ctx, said), nil
+		return a.menu(ctx, said), out
 	case ok:
 		return a.slash(ctx, said)
 	}
 	out, err := a.do(ctx, i.click())
 	if err != nil {
-		return wordsOf(err), nil
+		return wordsOf(err), command.Outcome{}
 	}
-	return cmp.Or(out.Message, textDone), out.Card
+	return cmp.Or(out.Message, textDone), out
 }
 
-// slash is the reply to a command, or empty; as a card too if it has one.
-func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) (text string, card *post.Embed) {
+// slash is the reply to a command; its words may be empty.
+func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) (text string, out command.Outcome) {
 	options := make(map[string]any, len(said.Options))
 	for _, o := range said.Options {
 		options[o.Name] = o.Value
 	}
 	line, why := slashLine(said.Name, options)
 	if why != "" {
-		return why, nil
+		return why, out
 	}
 	out, err := a.do(ctx, command.Slash{Line: line})
 	switch {
 	case err != nil:
-		return wordsOf(err), nil
+		return wordsOf(err), command.Outcome{}
 	case out.Message == "" && !silent(said.Name):
-		return textDone, nil
+		return textDone, out
 	}
-	return out.Message, out.Card
+	return out.Message, out
 }
 
 // do asks the bot and turns a panic into an error.

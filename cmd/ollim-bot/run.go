@@ -25,6 +25,7 @@ import (
 	"ollimbot/core/transcribe"
 	"ollimbot/discord"
 	"ollimbot/tui/attach"
+	"ollimbot/tui/picture"
 )
 
 type runCmd struct {
@@ -111,6 +112,12 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		hear := p.transcribes(at, s.model, func() config.Runtime { return bot.Runtime() })
 		if options.Remote, options.NoRemote, err = directMessages(at, discord.Options{
 			Log: log, LoginPending: pending, StatusLine: line, Transcribe: hear.Words,
+			Draw: func(ctx context.Context, name string) ([]byte, string, error) {
+				viewer := bot.Viewer(true)
+				defer viewer.Close()
+				p, err := picture.Of(ctx, name, viewer)
+				return p.PNG, p.Alt, err
+			},
 		}); err != nil {
 			return errors.Join(err, book.Close())
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/cmd/shots/draw"
 	"ollimbot/core/command"
+	"ollimbot/tui/raster"
 )
 
 var update = flag.Bool("update", false, "write the pictures")
@@ -16,38 +16,38 @@ var update = flag.Bool("update", false, "write the pictures")
 type picture struct {
 	name  string
 	w, h  int
-	paper look
+	paper raster.Look
 	story func(s *stage)
 }
 
 var pictures = []picture{
-	{"dashboard", 120, 40, dark, afternoon},
-	{"dashboard-light", 120, 40, light, afternoon},
-	{"dashboard-80x24", 80, 24, dark, afternoon},
-	{"dashboard-200x60", 200, 60, dark, afternoon},
-	{"budget", 120, 40, dark, after("1", "z")},
-	{"runs", 120, 40, dark, after("4", "z")},
-	{"task", 120, 40, dark, after("2", "j", "j", "\r")},
-	{"costs", 120, 40, dark, after("$")},
-	{"away", 120, 40, light, func(s *stage) {
+	{"dashboard", 120, 40, raster.Dark, afternoon},
+	{"dashboard-light", 120, 40, raster.Light, afternoon},
+	{"dashboard-80x24", 80, 24, raster.Dark, afternoon},
+	{"dashboard-200x60", 200, 60, raster.Dark, afternoon},
+	{"budget", 120, 40, raster.Dark, after("1", "z")},
+	{"runs", 120, 40, raster.Dark, after("4", "z")},
+	{"task", 120, 40, raster.Dark, after("2", "j", "j", "\r")},
+	{"costs", 120, 40, raster.Dark, after("$")},
+	{"away", 120, 40, raster.Light, func(s *stage) {
 		afternoon(s)
 		s.wait(4 * time.Hour)
 		s.press("A")
 		s.wait(time.Second)
 	}},
-	{"settings", 80, 24, dark, after(",")},
-	{"tail", 120, 40, dark, func(s *stage) {
+	{"settings", 80, 24, raster.Dark, after(",")},
+	{"tail", 120, 40, raster.Dark, func(s *stage) {
 		afternoon(s)
 		s.press("4", "z")
 		s.wait(25 * time.Second)
 		s.press("&", "l", "e", "t", "t", "e", "r", "\r")
 		s.wait(8 * time.Second)
 	}},
-	{"palette", 120, 40, dark, func(s *stage) {
+	{"palette", 120, 40, raster.Dark, func(s *stage) {
 		afternoon(s)
 		s.press("\x10", "b", "u", "d")
 	}},
-	{"preview", 120, 40, dark, func(s *stage) {
+	{"preview", 120, 40, raster.Dark, func(s *stage) {
 		afternoon(s)
 		s.press("2", "p")
 		s.wait(time.Second)
@@ -64,7 +64,7 @@ func after(keys ...string) func(s *stage) {
 }
 
 func TestPictures(t *testing.T) {
-	pen, err := draw.NewPen(16)
+	pen, err := raster.NewPen(16)
 	must(t, err)
 	for _, p := range pictures {
 		t.Run(p.name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestPictures(t *testing.T) {
 				p.story(s)
 				g := s.grid()
 				var text, image bytes.Buffer
-				must(t, draw.SVG(&text, g))
+				must(t, raster.SVG(&text, g))
 				kept(t, p.name+".svg", text.Bytes())
 				if !*update {
 					return
@@ -89,15 +89,15 @@ func TestPictures(t *testing.T) {
 
 // film is the short moving picture for the README.
 func film(t *testing.T) {
-	pen, err := draw.NewPen(12)
+	pen, err := raster.NewPen(12)
 	must(t, err)
 	const each = 250 * time.Millisecond
-	play(t, 110, 32, dark, func(s *stage) {
-		var frames []draw.Frame
+	play(t, 110, 32, raster.Dark, func(s *stage) {
+		var frames []raster.Frame
 		shoot := func(d time.Duration) {
 			for ; d > 0; d -= each {
 				s.wait(each)
-				frames = append(frames, draw.Frame{Grid: s.grid(), For: each})
+				frames = append(frames, raster.Frame{Grid: s.grid(), For: each})
 			}
 		}
 		shoot(time.Second)
@@ -110,7 +110,7 @@ func film(t *testing.T) {
 		s.press("5", "i")
 		for _, letter := range "what is left?" {
 			s.press(string(letter))
-			frames = append(frames, draw.Frame{Grid: s.grid(), For: each / 3})
+			frames = append(frames, raster.Frame{Grid: s.grid(), For: each / 3})
 		}
 		s.press("\r")
 		shoot(6 * time.Second)

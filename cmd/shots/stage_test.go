@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"image/color"
 	"io"
 	"log/slog"
 	"os"
@@ -13,11 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/vt"
 
 	"ollimbot/cmd/internal/demo"
-	"ollimbot/cmd/shots/draw"
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
@@ -25,6 +22,7 @@ import (
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/tui"
+	"ollimbot/tui/raster"
 )
 
 // opening is when the pictures are taken: a Tuesday, early in the afternoon.
@@ -36,20 +34,12 @@ type stage struct {
 	t     *testing.T
 	bot   *core.Bot
 	keys  io.Writer
-	paper look
+	paper raster.Look
 
 	mu sync.Mutex
 	// screen is not safe for concurrent use; the lock guards it.
 	screen *vt.Emulator
 }
-
-// look is a terminal's own colours.
-type look struct{ back, fore color.RGBA }
-
-var (
-	dark  = look{color.RGBA{0x16, 0x18, 0x22, 0xff}, color.RGBA{0xd5, 0xda, 0xe6, 0xff}}
-	light = look{color.RGBA{0xfb, 0xfb, 0xf8, 0xff}, color.RGBA{0x22, 0x26, 0x2e, 0xff}}
-)
 
 func (s *stage) Write(p []byte) (int, error) {
 	s.mu.Lock()
@@ -58,7 +48,7 @@ func (s *stage) Write(p []byte) (int, error) {
 }
 
 // play opens the dashboard in a terminal and lets a story happen.
-func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
+func play(t *testing.T, w, h int, paper raster.Look, story func(s *stage)) {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home) // so that the log names no temporary directory
@@ -66,8 +56,8 @@ func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(opening))
 		s := &stage{t: t, paper: paper, screen: vt.NewEmulator(w, h)}
-		s.screen.SetDefaultBackgroundColor(paper.back)
-		s.screen.SetDefaultForegroundColor(paper.fore)
+		s.screen.SetDefaultBackgroundColor(paper.Back)
+		s.screen.SetDefaultForegroundColor(paper.Fore)
 		var closeLog func() error
 		s.bot, closeLog = furnished(t, root)
 		in, keys := io.Pipe()
@@ -148,41 +138,11 @@ func (s *stage) do(c command.Value) {
 }
 
 // grid is what stands on the screen.
-func (s *stage) grid() *draw.Grid {
+func (s *stage) grid() *raster.Grid {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := &draw.Grid{W: s.screen.Width(), H: s.screen.Height(), Back: s.paper.back}
-	for y := range g.H {
-		for x := range g.W {
-			g.Cells = append(g.Cells, s.cell(s.screen.CellAt(x, y)))
-		}
-	}
-	return g
-}
-
-func (s *stage) cell(c *uv.Cell) draw.Cell {
-	if c == nil {
-		return draw.Cell{Width: 1, Fore: s.paper.fore, Back: s.paper.back}
-	}
-	fore, back := solid(c.Style.Fg, s.paper.fore), solid(c.Style.Bg, s.paper.back)
-	if c.Style.Attrs&uv.AttrReverse != 0 {
-		fore, back = back, fore
-	}
-	if c.Style.Attrs&uv.AttrFaint != 0 {
-		fore = color.RGBA{half(fore.R, back.R), half(fore.G, back.G), half(fore.B, back.B), 0xff}
-	}
-	return draw.Cell{Text: c.Content, Width: c.Width, Bold: c.Style.Attrs&uv.AttrBold != 0, Fore: fore, Back: back}
-}
-
-func half(a, b uint8) uint8 { return uint8((int(a) + int(b)) / 2) }
-
-func solid(c color.Color, otherwise color.RGBA) color.RGBA {
-	if c == nil {
-		return otherwise
-	}
-	r, g, b, _ := c.RGBA()
-	return color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0xff}
+	return raster.Of(s.screen, s.screen.Width(), s.screen.Height(), s.paper)
 }
 
 // file is where a picture stands.

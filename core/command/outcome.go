@@ -26,6 +26,7 @@ type Outcome struct {
 	// Card says the same as Message and has buttons, for a surface that shows cards. A click
 	// on one of its buttons returns the card as it is now. It is nil for most commands.
 	Card    *post.Embed
+	Picture string // the name of a picture that goes with the message, where there are some (post.PictureDay)
 	Undo    Value  // the inverse, or nil
 	Follows string // the consequence for which SetConfig has changed nothing
 	// Decision is the command's entry in the audit log, without its actor. An empty detail

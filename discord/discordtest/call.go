@@ -78,7 +78,8 @@ func (c *call) readParts(r *http.Request) *Plan {
 			return failure(http.StatusRequestEntityTooLarge, 40005)
 		}
 		data, _ := io.ReadAll(f) // it is in memory
-		c.files = append(c.files, File{Name: h.Filename, Type: h.Header.Get("Content-Type"), Data: data})
+		place := strings.TrimSuffix(strings.TrimPrefix(name, "files["), "]")
+		c.files = append(c.files, File{place: place, Name: h.Filename, Type: h.Header.Get("Content-Type"), Data: data})
 	}
 	return nil
 }

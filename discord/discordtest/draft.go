@@ -26,9 +26,13 @@ type draft struct {
 		Guild     string `json:"guild_id"`
 		MustExist *bool  `json:"fail_if_not_exists"`
 	} `json:"message_reference"`
-	Attachments *[]struct { // those that stay, or describe an upload
-		ID any `json:"id"`
-	} `json:"attachments"`
+	Attachments *[]described `json:"attachments"`
+}
+
+// described is an attachment that stays, or describes an uploaded part files[ID].
+type described struct {
+	ID          string `json:"id"`
+	Description string `json:"description"`
 }
 
 // readDraft decodes a message with its numbers as they were written.
@@ -72,11 +76,33 @@ func (s *rest) fill(m *Message, d *draft, files []File) *Plan {
 			return true
 		})
 	}
+	if d.Attachments != nil {
+		if refusal := describe(*d.Attachments, m.Attachments, files); refusal != nil {
+			return refusal
+		}
+	}
 	for _, f := range files {
 		m.Attachments = append(slices.Clip(m.Attachments), s.w.keep(m.ChannelID, f))
 	}
 	if m.Content == "" && len(m.Embeds) == 0 && len(m.Attachments) == 0 && m.components == nil {
 		return failure(http.StatusBadRequest, 50006)
+	}
+	return nil
+}
+
+// describe gives uploaded files their descriptions. An id is that of an attachment that the
+// message has, or n of a part files[n] (docs: Reference > Uploading Files).
+func describe(list []described, have []Attachment, files []File) *Plan {
+	for _, k := range list {
+		known := slices.ContainsFunc(have, func(a Attachment) bool { return a.ID == k.ID })
+		for i := range files {
+			if files[i].place == k.ID {
+				known, files[i].Alt = true, k.Description
+			}
+		}
+		if !known {
+			return invalidForm("attachments", "no attachment and no uploaded file has the id "+k.ID)
+		}
 	}
 	return nil
 }

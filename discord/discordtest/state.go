@@ -83,6 +83,9 @@ type File struct {
 	// Seconds is the length of a voice message's recording (docs: Resources > Message >
 	// Attachment Structure); 0 for other files.
 	Seconds float64
+	Alt     string // the description of a file that the bot has sent
+
+	place string // n of an uploaded part files[n]
 }
 
 // Attachment is a file of a message.

@@ -98,6 +98,9 @@ func (w *world) wireAttachments(all []Attachment) []object {
 		if a.Type != "" {
 			o["content_type"] = a.Type
 		}
+		if a.Alt != "" {
+			o["description"] = a.Alt
+		}
 		if a.Seconds > 0 {
 			o["duration_secs"], o["waveform"] = a.Seconds, "AAAAAAAAAAAA"
 		}

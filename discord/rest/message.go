@@ -44,6 +44,8 @@ type Message struct {
 // File is an attachment. Read is called once.
 type File struct {
 	Name string
+	// Alt describes a picture for those who cannot see it; at most 1024 characters.
+	Alt  string
 	Read func() ([]byte, error)
 }
 
@@ -77,8 +79,9 @@ type reference struct {
 }
 
 type attachment struct {
-	ID   string `json:"id"`
-	Name string `json:"filename"`
+	ID    string `json:"id"`
+	Name  string `json:"filename"`
+	About string `json:"description,omitempty"`
 }
 
 // fresh encodes a new message.
@@ -93,7 +96,7 @@ func (m *Message) fresh() payload {
 	if len(m.Components) == 0 {
 		p.Components = nil
 	}
-	p.Flags = m.Flags
+	p.Flags, p.Attachments = m.Flags, m.described()
 	if m.ReplyTo != "" {
 		p.Reference, p.Mentions.Replied = &reference{ID: m.ReplyTo}, new(bool)
 	}
@@ -111,10 +114,15 @@ func (m *Message) replacing() payload {
 	}
 	p := payload{Content: &m.Content, Embeds: &embeds, Components: &rows}
 	p.Mentions.Parse = []string{}
-	for i, f := range m.Files {
-		p.Attachments = append(p.Attachments, attachment{ID: strconv.Itoa(i), Name: fileName(f.Name)})
-	}
 	return p
+}
+
+// described are the files that go with a request, by their places in it.
+func (m *Message) described() (list []attachment) {
+	for i, f := range m.Files {
+		list = append(list, attachment{ID: strconv.Itoa(i), Name: fileName(f.Name), About: f.Alt})
+	}
+	return list
 }
 
 // fileName makes a name unambiguous in the header.
@@ -182,19 +190,19 @@ const oneMessage = " /channels/{}/messages/{}"
 // Edit replaces a message: everything that m lacks is removed, attachments stay. ErrGone
 // says that the message was deleted, ErrOldEdit that it is too old for many edits.
 func (c *Client) Edit(ctx context.Context, channel, id string, m Message) error {
-	return c.edit(ctx, newCall("edit the message", "PATCH"+oneMessage, channel, id), m.replacing())
+	return c.edit(ctx, newCall("edit the message", "PATCH"+oneMessage, channel, id), m.replacing(), nil)
 }
 
 // Buttons replaces only the buttons of a message.
 func (c *Client) Buttons(ctx context.Context, channel, id string, rows []discordgo.MessageComponent) error {
 	p := (&Message{Components: rows}).replacing()
 	p.Content, p.Embeds = nil, nil
-	return c.edit(ctx, newCall("change the buttons", "PATCH"+oneMessage, channel, id), p)
+	return c.edit(ctx, newCall("change the buttons", "PATCH"+oneMessage, channel, id), p, nil)
 }
 
 // edit changes a message in a channel or the answer to an interaction.
-func (c *Client) edit(ctx context.Context, k *call, p payload) error {
-	k.fill(p, nil)
+func (c *Client) edit(ctx context.Context, k *call, p payload, files []File) error {
+	k.fill(p, files)
 	k.again = true
 	return c.do(ctx, k)
 }
@@ -334,10 +342,12 @@ func answer(ctx context.Context, c *Client, i *discordgo.Interaction, kind disco
 
 const theAnswer = " /webhooks/{}/{}/messages/@original"
 
-// EditAnswer replaces the answer to an interaction or completes a deferral. If it is too
+// EditAnswer replaces the answer to an interaction or completes a deferral, with its files. If it is too
 // late the error is ErrExpired: send a message instead.
 func (c *Client) EditAnswer(ctx context.Context, i *discordgo.Interaction, m Message) error {
-	return c.edit(ctx, callTo("edit the answer", "PATCH"+theAnswer, i.AppID, i.Token), m.replacing())
+	p := m.replacing()
+	p.Attachments = m.described()
+	return c.edit(ctx, callTo("edit the answer", "PATCH"+theAnswer, i.AppID, i.Token), p, m.Files)
 }
 
 // DeleteAnswer deletes the answer to an interaction.
@@ -350,7 +360,7 @@ func (c *Client) DeleteAnswer(ctx context.Context, i *discordgo.Interaction) err
 // exist.
 func (c *Client) FollowUp(ctx context.Context, i *discordgo.Interaction, m Message) error {
 	k := callTo("follow up", "POST /webhooks/{}/{}", i.AppID, i.Token)
-	k.fill(m.fresh(), nil)
+	k.fill(m.fresh(), m.Files)
 	k.path += "?wait=true"
 	k.decode = decodeID(new(string))
 	return c.do(ctx, k)

@@ -120,10 +120,14 @@ const (
 const (
 	CardMute     = "card_mute"
 	CardCapacity = "card_capacity"
+	CardPicture  = "card_picture" // its data is the name of a picture
 
 	MuteHour = "hour"
 	MuteOff  = "off"
 )
+
+// PictureDay is the name of a picture: the day around now.
+const PictureDay = "day"
 
 // Remind are the buttons of a reminder that repeats until it is done.
 func Remind(id string) []Button {

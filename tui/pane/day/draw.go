@@ -222,6 +222,15 @@ func (p *Pane) legend(c pane.Context) (out [][]widget.Span) {
 	return out
 }
 
+// Legend are rows of w cells that explain the signs in the band.
+func (p *Pane) Legend(c pane.Context, w int) (rows []string) {
+	brush := widget.Brush{Theme: c.Theme}
+	for _, line := range widget.Flow(p.legend(c), gap, w-2) {
+		rows = append(rows, brush.Line(w, append([]widget.Span{{Text: " "}}, line...)...))
+	}
+	return rows
+}
+
 // Caption is a row of w cells for a day of h rows: while the day has the focus what the
 // chosen mark is, and the legend if it has no room in the day. It is empty if there is
 // nothing to say.

@@ -1,4 +1,4 @@
-package draw
+package raster
 
 import (
 	"cmp"
@@ -21,6 +21,13 @@ const margin = 12
 // PNG writes the screen as a picture.
 func (p *Pen) PNG(w io.Writer, g *Grid) error {
 	return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, p.image(g))
+}
+
+// Small is PNG in less time and fewer bytes: every pixel has one of the 256 colours that are
+// used most.
+func (p *Pen) Small(w io.Writer, g *Grid) error {
+	img := p.image(g)
+	return png.Encode(w, paletted(img, img.Bounds(), palette([]*image.RGBA{img})))
 }
 
 func (p *Pen) image(g *Grid) *image.RGBA {
@@ -46,15 +53,16 @@ func (p *Pen) cell(img *image.RGBA, r image.Rectangle, c Cell, paper color.RGBA)
 	if c.Text == "" || c.Text == " " {
 		return
 	}
-	if braille(img, r, []rune(c.Text)[0], c.Fore) {
+	sign := []rune(c.Text)[0]
+	if braille(img, r, sign, c.Fore) || block(img, r, sign, c.Fore, c.Back) {
 		return
 	}
-	letters := p.plain
-	if c.Bold {
-		letters = p.bold
-	}
-	d := font.Drawer{Dst: img, Src: image.NewUniform(c.Fore), Face: letters, Dot: fixed.P(r.Min.X, r.Min.Y+p.base)}
+	d := font.Drawer{Dst: img, Src: image.NewUniform(c.Fore), Face: p.letters, Dot: fixed.P(r.Min.X, r.Min.Y+p.base)}
 	d.DrawString(c.Text)
+	if c.Bold { // once more beside itself, so that no second font is needed
+		d.Dot = fixed.P(r.Min.X+1, r.Min.Y+p.base)
+		d.DrawString(c.Text)
+	}
 }
 
 func fill(img *image.RGBA, r image.Rectangle, c color.RGBA) {
@@ -84,13 +92,32 @@ func (p *Pen) GIF(w io.Writer, frames []Frame) error {
 				continue
 			}
 		}
-		part := image.NewPaletted(r, colours)
-		draw.Draw(part, r, img, r.Min, draw.Src)
-		out.Image = append(out.Image, part)
+		out.Image = append(out.Image, paletted(img, r, colours))
 		out.Delay = append(out.Delay, hundredths(frames[i].For))
 		out.Disposal = append(out.Disposal, gif.DisposalNone)
 	}
 	return gif.EncodeAll(w, &out)
+}
+
+// paletted is a part of a picture in the nearest of so many colours.
+func paletted(img *image.RGBA, r image.Rectangle, colours color.Palette) *image.Paletted {
+	part, index := image.NewPaletted(r, colours), map[color.RGBA]uint8{}
+	var last color.RGBA
+	var place uint8
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			if c := img.RGBAAt(x, y); c != last {
+				known, ok := index[c]
+				if !ok {
+					known = uint8(colours.Index(c)) //nolint:gosec // a palette has at most 256 colours
+					index[c] = known
+				}
+				last, place = c, known
+			}
+			part.SetColorIndex(x, y, place)
+		}
+	}
+	return part
 }
 
 func hundredths(d time.Duration) int { return int(d.Milliseconds() / 10) }
@@ -112,10 +139,18 @@ func changed(a, b *image.RGBA) image.Rectangle {
 func palette(images []*image.RGBA) color.Palette {
 	count := map[color.RGBA]int{}
 	for _, img := range images {
+		var last color.RGBA
+		run := 0
 		for i := 0; i < len(img.Pix); i += 4 {
-			count[color.RGBA{img.Pix[i], img.Pix[i+1], img.Pix[i+2], 0xff}]++
+			if c := (color.RGBA{img.Pix[i], img.Pix[i+1], img.Pix[i+2], 0xff}); c != last {
+				count[last] += run
+				last, run = c, 0
+			}
+			run++
 		}
+		count[last] += run
 	}
+	delete(count, color.RGBA{})
 	all := make([]color.RGBA, 0, len(count))
 	for c := range count {
 		all = append(all, c)

@@ -1,0 +1,131 @@
+// Package picture draws parts of the dashboard as pictures for a phone, with the dashboard's
+// own painters. It must not know where the pictures go.
+package picture
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"ollimbot/core"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/talk/post"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/budget"
+	"ollimbot/tui/pane/day"
+	"ollimbot/tui/raster"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// Picture is a picture and what it says, for those who cannot see it.
+type Picture struct {
+	PNG []byte
+	Alt string
+}
+
+const (
+	// columns is how many cells a picture is wide: letters stay legible on a phone, and the
+	// band of a day has a cell for each half hour.
+	columns = 62
+	// letters is their height in pixels. A picture is then about 1000 pixels wide.
+	letters = 26
+	// curveRows is the height of the budget with its curve.
+	curveRows = 13
+	// maxAlt is the longest description of a picture, in characters; Discord takes 1024.
+	maxAlt = 1000
+)
+
+// Source has what the pictures show; a core.Viewer is one.
+type Source interface {
+	Snapshot() core.Snapshot
+}
+
+// Of is the picture of a name (post.PictureDay).
+func Of(_ context.Context, name string, from Source) (Picture, error) {
+	s := from.Snapshot()
+	if name == post.PictureDay {
+		return Day(&s)
+	}
+	return Picture{}, fmt.Errorf("there is no picture %q", name)
+}
+
+// Day is the day around now, as the dashboard shows it: the headline, the band, and the curve
+// of the ping budget.
+func Day(s *core.Snapshot) (Picture, error) {
+	c := pane.Context{Theme: look(), Snap: s, Zoomed: true}
+	var band day.Pane
+	var pings budget.Pane
+	band.Sync(c)
+	pings.Sync(c)
+
+	p := page{brush: widget.Brush{Theme: c.Theme}}
+	at := s.Local(s.At)
+	p.title(at.Format("Monday 2 January"), s.Hour(s.At))
+	p.text(s.Headline().Text())
+	p.blank()
+	p.rows(band.Draw(c, columns, bandRows, false))
+	p.lines(band.Legend(c, columns))
+	p.blank()
+	p.rule(textBudget, pings.State(c))
+	p.rows(pings.Draw(c, columns, curveRows, false))
+	return p.drawn(textDayAlt + s.Headline().Text() + " " + s.BudgetText())
+}
+
+// bandRows is how many rows the band of the day has with its lanes.
+const bandRows = 4
+
+const (
+	textBudget = "Ping budget"
+	textDayAlt = "The day as a picture. "
+)
+
+// look are the colours of every picture.
+func look() *theme.Theme {
+	return theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+}
+
+// page is a picture that grows by lines of columns cells.
+type page struct {
+	brush widget.Brush
+	all   []string
+}
+
+func (p *page) lines(lines []string) { p.all = append(p.all, lines...) }
+
+func (p *page) rows(rows []widget.Row) {
+	for _, r := range rows {
+		p.all = append(p.all, r.Text)
+	}
+}
+
+func (p *page) blank() { p.all = append(p.all, widget.Blank(columns)) }
+
+func (p *page) title(text, right string) {
+	p.all = append(p.all, p.brush.Spread(columns, []widget.Span{{Role: theme.Strong, Text: " " + text}}, []widget.Span{{Role: theme.Dim, Text: right + " "}}))
+}
+
+func (p *page) text(text string) {
+	for _, l := range widget.Wrap(text, columns-2) {
+		p.all = append(p.all, p.brush.Line(columns, widget.Span{Role: theme.Text, Text: " " + l}))
+	}
+}
+
+func (p *page) rule(title, state string) {
+	p.all = append(p.all, p.brush.Rule(columns, []widget.Span{{Role: theme.Strong, Text: title}}, []widget.Span{{Role: theme.Dim, Text: state}}))
+}
+
+// drawn is the page as a picture.
+func (p *page) drawn(alt string) (Picture, error) {
+	pen, err := raster.NewPen(letters)
+	if err != nil {
+		return Picture{}, err
+	}
+	var out bytes.Buffer
+	if err := pen.Small(&out, raster.Lines(p.all, columns, raster.Dark)); err != nil {
+		return Picture{}, err
+	}
+	return Picture{out.Bytes(), clean.Cut(clean.Line(alt), maxAlt)}, nil
+}
