@@ -292,7 +292,8 @@ func (b *Bot) makeMoney() {
 	})
 	b.money = spending.New(spending.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Purse: b.purse, Audit: b.audit, Config: b.settings.Load, Ask: b.guard.Approvals().Ask,
-		Day: func(now time.Time) []schedule.Entry { return b.schedule.View(now).Day },
+		Day:      func(now time.Time) []schedule.Entry { return b.schedule.View(now).Day },
+		Routines: func() []*routines.Routine { return b.index.Set().Routines },
 	})
 }
 

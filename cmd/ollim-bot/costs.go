@@ -19,7 +19,8 @@ import (
 const costDays = 366
 
 type costsCmd struct {
-	Days int `default:"30" placeholder:"N" help:"How many days with today, 1 to 366 (${default})."`
+	Days    int  `default:"30" placeholder:"N" help:"How many days with today, 1 to 366 (${default})."`
+	Explain bool `help:"What each routine costs and what a change would have saved."`
 	console.AsJSON
 }
 
@@ -33,6 +34,7 @@ type costsAnswer struct {
 	Projected float64            `json:"projected_usd"`
 	Ahead     []schedule.Entry   `json:"ahead"`
 	Used      agent.Usage        `json:"usage"`
+	Advice    []command.Advice   `json:"advice"`
 }
 
 // moneyAnswer is what was spent, is reserved, and may be spent; a missing cap is null.
@@ -61,13 +63,18 @@ func (c *costsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
-	return p.Answer(c.JSON, answerCosts(r), costLines(r))
+	lines := costLines(r)
+	if c.Explain {
+		lines = append([]string{r.Head()}, r.Explained()...)
+	}
+	return p.Answer(c.JSON, answerCosts(r), lines)
 }
 
 func answerCosts(r command.CostReport) costsAnswer {
 	return costsAnswer{
 		Money: answerMoney(r.Money), Talk: r.Talk, Expected: r.Expected, Projected: r.Projected,
 		Ahead: append([]schedule.Entry{}, r.Ahead...), Used: r.Used,
+		Advice: append([]command.Advice{}, r.Advice...),
 		Days: console.Each(r.Days, func(d command.CostDay) costDayAnswer {
 			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs}
 		}),

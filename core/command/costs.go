@@ -27,6 +27,8 @@ type Spending struct {
 	Days  []money.Day      // days without spending may be missing
 	State money.State      // now
 	Ahead []schedule.Entry // the fires until midnight, with their costs
+	// Routines are those in force.
+	Routines []*routines.Routine
 }
 
 // Report adds up the costs of each task over the given number of days, at most 366, the
@@ -52,6 +54,7 @@ func (s Spending) Report(days int, now time.Time) CostReport {
 	}
 	r.sum(s.Runs)
 	r.Talk = max(0, r.Talk-r.Total.Dollars)
+	r.Advice = r.advise(s.Routines)
 	r.Projected = s.State.Today.Spent + s.State.Reserved + r.Expected
 	if first := oldest(s.Runs).In(now.Location()); first.After(r.Days[0].Date) { // the ledger has dropped older runs
 		r.Since = first
@@ -146,6 +149,9 @@ func (r *CostReport) sum(views []fork.View) {
 			t.Runs++
 			t.Tokens += max(0, v.Usage.Tokens())
 			t.Dollars += cost
+			if v.State == fork.Done && v.Pings+v.Refused+v.Reports == 0 {
+				t.Quiet, t.QuietDollars = t.Quiet+1, t.QuietDollars+cost
+			}
 		}
 		r.Days[day-1].Runs++
 		r.Tasks[i].Days[day-1] += cost

@@ -52,6 +52,9 @@ type TaskCost struct {
 	// Trend compares the mean cost of the newer half of the runs with that of the older
 	// half: 0.25 is a quarter more. It is 0 for fewer than four runs.
 	Trend float64 `json:"trend"`
+	// Quiet are the runs that went well and sent no ping and no report, with their cost.
+	Quiet        int     `json:"quiet_runs"`
+	QuietDollars float64 `json:"quiet_usd"`
 	// Days are the dollars of each day of CostReport.Days.
 	Days []float64 `json:"days_usd"`
 }
@@ -69,8 +72,10 @@ type CostReport struct {
 	At    time.Time
 	Days  []CostDay // every day, oldest first; the last is today
 	Tasks []TaskCost
-	Total TaskCost  // of all tasks
-	Since time.Time // of the first known run, if it is later than the first day
+	Total TaskCost // of all tasks
+	// Advice is what changes to routines would have saved, the most first.
+	Advice []Advice
+	Since  time.Time // of the first known run, if it is later than the first day
 	// Used is the usage of those days, by price class.
 	Used agent.Usage
 	// Talk is the conversation's cost: the dollars of those days that belong to no run.

@@ -12,6 +12,10 @@ const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and
 const (
 	textNoRuns       = "no run has ended in the last %s"
 	textCosts        = "last %s: %s, %s tokens, %s"
+	textAdviceShare  = "%s: %.0f %% of the costs"
+	textAdviceFewer  = "%s instead of %s would have saved up to %s"
+	textAdviceCheck  = "a check would have saved up to %s, because %d of %s had no ping and no report"
+	textNoAdvice     = "no routine has cost %d %% of what was spent in %d runs or more: there is nothing to explain yet"
 	textSayAgain     = ". To set it anyway, repeat it with sure at the end."
 	textBlocks       = "%s tokens of prompts%s, %s of answers"
 	textCached       = " (%.0f %% from the cache)"

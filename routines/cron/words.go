@@ -42,6 +42,12 @@ func (s Schedule) clockWords() (words string, single bool) {
 	case len(minutes) == 1 && len(hours) >= 3 && len(runs) == 1:
 		from, to := runs[0].from, runs[0].to
 		return fmt.Sprintf("every hour from %s to %s", clockTime(from, minutes[0]), clockTime(to, minutes[0])), false
+	case len(minutes) == 1 && s.hour.evenFromZero(24):
+		words = fmt.Sprintf("every %d hours", hourStep)
+		if minutes[0] != 0 {
+			words += " at " + minuteMark(minutes[0])
+		}
+		return words, false
 	case len(minutes) == 1 && len(hours) >= 4 && hourStep > 1:
 		return fmt.Sprintf("every %d hours from %s to %s", hourStep,
 			clockTime(hours[0], minutes[0]), clockTime(hours[len(hours)-1], minutes[0])), false
@@ -53,7 +59,7 @@ func (s Schedule) clockWords() (words string, single bool) {
 			}
 		}
 		return "at " + list(times, "and"), true
-	case s.minute.evenFromZero() && len(runs) <= 3:
+	case s.minute.evenFromZero(60) && len(runs) <= 3:
 		spans := make([]string, len(runs))
 		for i, r := range runs {
 			spans[i] = "from " + clockTime(r.from, 0) + " to " + clockTime(r.to, 59)
@@ -69,7 +75,7 @@ func (s Schedule) clockWords() (words string, single bool) {
 // everyHour describes the minutes of a schedule that has all hours.
 func (s Schedule) everyHour() string {
 	switch {
-	case s.minute.evenFromZero():
+	case s.minute.evenFromZero(60):
 		return everyMinutes(s.minute.step())
 	case s.minute.count() == 1 && s.minute.has(0):
 		return "every hour"
@@ -79,11 +85,11 @@ func (s Schedule) everyHour() string {
 	return s.minuteWords() + " of every hour"
 }
 
-// evenFromZero reports whether the minutes are those of */n for an n that
-// divides the hour, so that they are simply every n minutes.
-func (s set) evenFromZero() bool {
+// evenFromZero reports whether the set is that of */n for an n that divides the cycle, so
+// that they are simply every n minutes or hours.
+func (s set) evenFromZero(cycle int) bool {
 	n := s.step()
-	return n > 0 && s.has(0) && 60%n == 0 && s.count() == 60/n
+	return n > 0 && s.has(0) && cycle%n == 0 && s.count() == cycle/n
 }
 
 func (s Schedule) minuteWords() string {

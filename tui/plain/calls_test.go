@@ -285,9 +285,14 @@ func TestCostsAreToldInSentences(t *testing.T) {
 			{Title: "Email sweep", ID: "aaaa1111", Runs: 4, Tokens: 45_200, Dollars: 0.12, Share: 0.88},
 			{Title: "Tea", Runs: 1, Tokens: 1_200_000, Share: 0.12},
 		},
+		Advice: []command.Advice{
+			{Title: "Email sweep", Share: 0.88, Change: `cron: "0 */2 * * *"`, Words: "every 2 hours instead of every hour would have saved up to $0.06"},
+			{Title: "Tea", Share: 0.12},
+		},
 	}), "\n")
 	want := `Email sweep: 4 runs, 45k tokens, $0.12, $0.03 a run, 88 percent of all
-Tea: 1 run, 1.2M tokens, $0.00, $0.00 a run, 12 percent of all`
+Tea: 1 run, 1.2M tokens, $0.00, $0.00 a run, 12 percent of all
+Email sweep: 88 percent of the costs; every 2 hours instead of every hour would have saved up to $0.06.`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -196,6 +196,11 @@ func costsText(r *command.CostReport) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all", t.Title, words.Some(t.Runs, "run", ""),
 			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share))
 	}
+	for _, a := range r.Advice {
+		if a.Change != "" {
+			lines = append(lines, strings.ReplaceAll(spoken(a.Text()), " %", " percent"))
+		}
+	}
 	return lines
 }
 

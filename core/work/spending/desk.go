@@ -59,6 +59,8 @@ type Options struct {
 	Ask func(context.Context, policy.Request) (policy.Verdict, error)
 	// Day are the fires of the next 24 hours with their costs.
 	Day func(now time.Time) []schedule.Entry
+	// Routines are those in force.
+	Routines func() []*routines.Routine
 }
 
 // Desk decides on money. Its methods may be called concurrently.
@@ -233,7 +235,7 @@ func (d *Desk) Costs(days int) (command.CostReport, error) {
 	}
 	now := d.now()
 	state := d.o.Purse.State(now)
-	s := command.Spending{Runs: runs, Days: d.o.Purse.Days(), State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends)}
+	s := command.Spending{Runs: runs, Days: d.o.Purse.Days(), State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends), Routines: d.o.Routines()}
 	return s.Report(days, now), nil
 }
 

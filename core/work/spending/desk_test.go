@@ -62,7 +62,8 @@ func open(t *testing.T, day, month float64) *shop {
 			s.asked = append(s.asked, r)
 			return s.verdict, s.failure
 		},
-		Day: func(time.Time) []schedule.Entry { return s.day },
+		Day:      func(time.Time) []schedule.Entry { return s.day },
+		Routines: func() []*routines.Routine { return nil },
 	})
 	return s
 }

@@ -133,14 +133,20 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 	if text := command.Blocks(r.Used); text != "" && h >= roomyHeads {
 		out = append(out, line(dim(text)))
 	}
+	if a := r.Advice; len(a) > 0 && a[0].Change != "" && h >= roomyAdvice {
+		out = append(out, line(dim(a[0].Text())))
+	}
 	if held := p.held(c); held != nil {
 		out = append(out, line(held...))
 	}
 	return out
 }
 
-// roomyHeads is from how many rows on the month has a line.
-const roomyHeads = 9
+// The rows from which on the month has a line, and what would have saved most.
+const (
+	roomyHeads  = 9
+	roomyAdvice = 14
+)
 
 // held are the runs that wait for money, or that the caps are lifted.
 func (p *Page) held(c pane.Context) []widget.Span {
