@@ -94,7 +94,7 @@ func (s *Snapshot) ServerFacts() (facts []Fact) {
 	return facts
 }
 
-const textNoServers = "No MCP servers. They stand in .mcp.json: ollim-bot help mcp.md"
+const textNoServers = "No MCP servers. Add them to .mcp.json: ollim-bot help mcp.md"
 
 // BudgetText says how many pings are left, when there are more, and whether they last.
 func (s *Snapshot) BudgetText() string {

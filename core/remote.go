@@ -67,7 +67,7 @@ func (s surface) run(ctx context.Context, bot Intake) error {
 	}
 	ctx = audit.With(ctx, audit.User, s.remote.Status().Name)
 	if err := s.remote.Run(ctx, bot); err != nil && ctx.Err() == nil {
-		s.log.Error("the connection to the user has stopped; the dashboard goes on", "surface", s.remote.Status().Name, "error", err)
+		s.log.Error("the connection to the user has stopped; the dashboard keeps running", "surface", s.remote.Status().Name, "error", err)
 	}
 	return nil
 }

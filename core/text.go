@@ -10,7 +10,7 @@ const (
 	textRunHint        = "Run…"
 	textRunsAlready    = "%s already runs"
 	textFailing        = "%s has failed three times in a row and is paused, so that it spends nothing more: %s"
-	textFailingOn      = "%s has failed three times in a row and goes on, because it is critical: %s"
+	textFailingOn      = "%s has failed three times in a row and stays active, because it is critical: %s"
 	textFailCard       = "%s keeps failing"
 	textStaysPaused    = "it stays paused until you resume it"
 	textNoFailure      = "no failure of it is recorded any more"

@@ -34,9 +34,9 @@ const (
 	textLostWords  = "that message could not be received: %s"
 	textMissed     = "messages from while I was away could not be read: %s"
 	textRival      = "Another program uses the bot's token" // a headline
-	textRivalCure  = "stop the other program, or give it a bot of its own"
+	textRivalCure  = "stop the other program, or give it its own bot"
 	textRivalFirst = "another program has used the bot's token since %s, so this one is quiet: stop that one and restart this one, " +
-		"or give one of them a bot of its own"
+		"or give one of them its own bot"
 	textUnread     = "one of your messages has a form that this version cannot read: send it again in other words"
 	textLoginWrong = "the login did not work: %s"
 

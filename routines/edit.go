@@ -116,7 +116,7 @@ func FolderOf(kind Kind) (string, error) {
 	case KindReminder:
 		return ReminderFolder, nil
 	}
-	return "", fmt.Errorf("a %s has no file of its own here; remove a routine or a reminder", kind)
+	return "", fmt.Errorf("a %s has no file here; remove a routine or a reminder", kind)
 }
 
 // RemoveTask removes a file whose id is id, and says which it was: that of the task in

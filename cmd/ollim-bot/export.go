@@ -97,7 +97,7 @@ func leftOut(names []string) []string {
 
 type importCmd struct {
 	From    string `arg:"" name:"file|dir" help:"An export, or a data directory: the bot's or the original program's."`
-	Replace bool   `help:"Take the place of a data directory that is not empty; that one is kept beside it."`
+	Replace bool   `help:"Replace a data directory that is not empty; the old one is kept next to it."`
 	DryRun  bool   `name:"dry-run" help:"Check it, and change nothing."`
 }
 

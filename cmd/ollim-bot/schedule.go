@@ -91,7 +91,7 @@ func entryLine(e schedule.Entry, now time.Time) string {
 
 type previewCmd struct {
 	ID      string `arg:"" optional:"" complete:"task" help:"The id of a routine or reminder."`
-	System  bool   `help:"What every session is told besides its first message: profile, skills and how to work here."`
+	System  bool   `help:"What every session gets besides its first message: profile, skills and how to work here."`
 	Payload string `placeholder:"FILE" help:"The payload, for a webhook; - is standard input."`
 	At      string `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
 	Busy    bool   `help:"As if you were in a conversation."`

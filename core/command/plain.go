@@ -232,7 +232,7 @@ const (
 	helpFilter   = "FILTER is words, a phrase in quotes, a weekday or a date (tuesday, yesterday, 21 nov), or a state such as is:failed, " +
 		"is:pinged, is:refused, is:silent, is:held; an exclamation mark before a part means the opposite."
 	helpDay      = "DAY is yesterday, tuesday, 21 nov or 2026-11-21, with states such as is:failed; day tomorrow lists what fires then, as far as 24 hours ahead."
-	helpSettings = "settings lists the groups, settings money those of a group, settings daily limit tells one, settings daily limit 5 changes it. " +
+	helpSettings = "settings lists the groups, settings money those of a group, settings daily limit shows one, settings daily limit 5 changes it. " +
 		"Undo takes a change back."
 	helpEdit = "TASK is words of its title, its number in the last list, or its ID; FIELD is one that edit and the task alone lists. " +
 		"The value is checked as in the form of the dashboard, and undo takes it back."

@@ -7,7 +7,7 @@ const (
 	textTooDeep        = "it is nested more than %d deep"
 	textNotAnObject    = `the file is %s and has to be an object: {"mcpServers": {…}}`
 	textServersObject  = "mcpServers is %s and has to be an object with a server for each name"
-	textUnknownTop     = "is not known here: servers stand in mcpServers"
+	textUnknownTop     = "is not a known key: list servers under mcpServers"
 	textServerObject   = "is %s and has to be an object with command or url"
 	textTooManyServers = "is one too many: at most %d servers are used"
 	textReserved       = "the name %s is that of the bot's own tools: choose another"

@@ -105,7 +105,7 @@ func (s *Server) Run(ctx context.Context) error {
 	serve := func(name string, open func() (net.Listener, error), config func() *ssh.ServerConfig) {
 		l, err := open()
 		if err != nil {
-			s.o.Log.Error("nobody can attach", "where", name, "error", err)
+			s.o.Log.Error("attaching is not possible", "where", name, "error", err)
 			return
 		}
 		if name == "port" {
@@ -302,7 +302,7 @@ func (s *Server) handshake(ctx context.Context, conn net.Conn, from string, conf
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	key, err := s.key()
 	if err != nil {
-		s.o.Log.Error("nobody can attach", "error", err)
+		s.o.Log.Error("attaching is not possible", "error", err)
 		return nil, nil, nil, err
 	}
 	config.AddHostKey(key)

@@ -205,7 +205,7 @@ func TestASettingIsNamedReadAndSet(t *testing.T) {
 		six := 6
 		s.did(command.SetConfig{Key: "daily_cap", Value: "5"}, command.SetBudget{Capacity: &six}, command.SetLook{Name: "clock", Value: "12", Was: "24"})
 		s.one(s.change(func(n *core.Snapshot) { n.Budget.State.Capacity = 7 }), "12:00:")
-		s.one(s.types("prefix off"), "no times stand before what happens")
+		s.one(s.types("prefix off"), "times are hidden")
 		s.bot.follows = "this model costs more"
 		s.one(s.types("settings main model opus"), "this model costs more. Type yes to set it")
 		s.one(s.types("yes"), "so it is")
@@ -249,7 +249,7 @@ func TestOlderRunsAreFoundAndNamed(t *testing.T) {
 		s.bot.speaks("r3", tail.Line{At: time.Now(), Kind: tail.Text, Text: "I was here."})
 		s.hears()
 		got := s.types("runs")
-		if len(got) != maxLines+1 || got[0] != "400 runs:" || got[maxLines] != "and 287 more lines; more goes on" {
+		if len(got) != maxLines+1 || got[0] != "400 runs:" || got[maxLines] != "and 287 more lines; type more to continue" {
 			t.Errorf("heard %q", got)
 		}
 		if all := s.types("more all"); all[len(all)-1] != "and 100 older runs; narrow the list with a filter, such as a day" {

@@ -44,7 +44,7 @@ const (
 	textNoList   = "numbers refer to the last list; here it is, repeat the command with one of these"
 	textNoNumber = "there is no number %d in the last list, which has %d"
 	textGone     = "number %d of the last list no longer exists; choose from"
-	textMore     = "and %s; more goes on"
+	textMore     = "and %s; type more to continue"
 	textOlder    = "and %s; narrow the list with a filter, such as a day"
 
 	textBadCron   = "invalid cron line %s: %s; it takes minute, hour, day, month and weekday, as in 0 9 * * mon-fri"
@@ -94,6 +94,6 @@ const (
 	textHelpTail  = "A line that starts with a slash is a command of the conversation; /help lists them."
 	textNoSetting = "there is no setting %q; settings lists all"
 	textNearest   = "; did you mean %s?"
-	textPrefix    = "times stand before what happens"
-	textNoPrefix  = "no times stand before what happens"
+	textPrefix    = "times are shown before each line"
+	textNoPrefix  = "times are hidden"
 )

@@ -179,6 +179,6 @@ const (
 	textNewKey     = "The bot at %s is not known yet. Its key is %s;\n`ollim-bot doctor` there says which it has. Is it the same? (yes or no) "
 	textUnknownKey = "the bot at %s is not known yet, its key is %s: attach on a terminal once (%w)"
 	textNotTrusted = "not attached: nothing was sent but the greeting"
-	textOtherKey   = "the bot at %s shows another key than before, %s: it was made anew, or somebody stands between; " +
+	textOtherKey   = "the bot at %s shows another key than before, %s: it was recreated, or someone is intercepting the connection; " +
 		"if it was, remove line %[4]d of %[3]s"
 )

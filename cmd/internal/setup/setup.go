@@ -55,7 +55,7 @@ const (
 	textStart        = " Start the bot with: %s\n"
 	textRestart      = "The running bot reads it at its next start.\n"
 	textEnvWins      = "Careful: %s is also set in the environment, which overrides the file.\n"
-	textInitEnter    = "Enter goes on to the dashboard. "
+	textInitEnter    = "Press Enter for the dashboard. "
 	textAskOllama    = "Ollama is running at %s, with %s. May the bot use it? [yes] "
 	textThinksBoth   = "The bot uses the claude command (%s). %[2]s is available too: set /config fallback %[2]s to use it while Claude is unavailable.\n"
 	textThinksClaude = "The bot uses the claude command (%s).\n"

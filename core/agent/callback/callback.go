@@ -36,9 +36,9 @@ var (
 const (
 	AnswerGarbled   = "This call was refused: its input could not be read."
 	answerCancelled = "This call was refused: the turn was interrupted."
-	AnswerFault     = "This call was refused: the check that stands before it failed."
-	AnswerSlow      = "This call was refused: the check that stands before it took too long. Go on without it."
-	AnswerNobody    = "This call was refused: nobody can be asked for permission here."
+	AnswerFault     = "This call was refused: the check before it failed."
+	AnswerSlow      = "This call was refused: the check before it took too long. Continue without it."
+	AnswerNobody    = "This call was refused: no one is here to give permission."
 	answerNoReason  = "This call was refused."
 	textNotChecked  = "the turn's cost could not be checked, so it was ended"
 	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."

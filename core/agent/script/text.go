@@ -21,7 +21,7 @@ const (
 // Results of tool calls.
 const (
 	textNoTool       = "there is no tool %s; there are: %s"
-	textNoPermission = "nobody can be asked for permission here"
+	textNoPermission = "no one is here to give permission"
 	textNotRun       = "(offline engine: allowed, but there is nothing here that could run it)"
 )
 

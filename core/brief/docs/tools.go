@@ -159,6 +159,6 @@ const (
 	textNoHits    = "Nothing in the documentation fits %s. Try other words, or list the pages."
 	textNoPage    = "Error: there is no page %s. The pages are: %s."
 	textBadOffset = "Error: offset lies outside of the page, which has %d bytes."
-	textGoesOn    = "\n[The page goes on: read it again with offset %d.]"
+	textGoesOn    = "\n[The page is longer: read it again with offset %d.]"
 	textCut       = "\n[The rest is left out.]"
 )

@@ -6,7 +6,7 @@ const (
 	textNoDescription = "there is no description; add a line description: with one sentence that says what the skill is for"
 	textNameLetters   = "a skill's name has small letters, digits and hyphens only; rename the folder and the name"
 	textNoBody        = "the skill has no text and adds nothing to a prompt; write its instructions below the front matter"
-	textNotAList      = "allowed-tools must be a list; write each pattern on a line of its own behind a hyphen (the skill is used without tools)"
+	textNotAList      = "allowed-tools must be a list; write each pattern on its own line after a hyphen (the skill is used without tools)"
 	textNotAPattern   = "this item of allowed-tools is no tool pattern; write text such as \"Read(./**.md)\" (it is left out)"
 	textUnwritable    = "the front matter of a skill must be readable: begin with a line ---, write key: value lines, and end with a line ---"
 	textKeyReaches    = "%s in a skill's front matter reaches past the bot's rules, so only the user may write it: leave it out, and say what it would be for"

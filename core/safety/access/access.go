@@ -156,10 +156,10 @@ func Find(d *store.Dir, public ssh.PublicKey) (found Key, ok bool, err error) {
 // What is said of files that cannot be used.
 const (
 	textBadHostKey  = "%s is no key: move it away, and the bot makes another; its clients will be asked whether they know it (%w)"
-	textOthersWrite = "%s lets nobody in: others may write it (mode %#o); run chmod 600 %s"
-	textLargeKeys   = "%s lets nobody in: it is larger than %d KiB"
+	textOthersWrite = "%s admits no one: others may write it (mode %#o); run chmod 600 %s"
+	textLargeKeys   = "%s admits no one: it is larger than %d KiB"
 	textNoKey       = "this is no public key: a line is ssh-ed25519 AAAA... name, with read-only in front where it may only look"
-	textOption      = "the option %q is not understood, so the key lets nobody in: there is only %s"
+	textOption      = "unknown option %q, so this key is not admitted: the only option is %s"
 	textNoPlace     = "no folder has a path that is short enough for a socket, and is ours alone: set XDG_RUNTIME_DIR to one"
 	textNotOurs     = "%s is not a folder of ours alone: remove it"
 )

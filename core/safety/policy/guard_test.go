@@ -121,7 +121,7 @@ func TestTheUsersAnswerDecides(t *testing.T) {
 		{Allow, true, ""},
 		{Always, true, ""},
 		{Deny, false, "user denied Bash(date)"},
-		{"", false, "nobody answered within 60 seconds"},
+		{"", false, "no one answered within 60 seconds"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g, _ := newGuard(t)

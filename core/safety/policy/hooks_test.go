@@ -47,21 +47,21 @@ func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T) {
 		{"an edit that keeps it valid", edit("routines/good.md", "0 9", "30 9"), nil},
 		{"an edit that breaks it", edit("routines/good.md", "0 9 * * *", "soon"), []string{"line 3: ", "this has one"}},
 		{"an edit of a reminder", edit("reminders/good.md", "2026-11-23T09:40:00-08:00", "tomorrow"), []string{"line 3: ", "tomorrow"}},
-		{"text that is not there", edit("routines/good.md", "cron: daily", "cron: never"), []string{"cannot be told"}},
+		{"text that is not there", edit("routines/good.md", "cron: daily", "cron: never"), []string{"cannot be predicted"}},
 		{"text that is there twice", edit("routines/good.md", "---", ""), nil},
 		{
 			"all of a text", toolUse("Edit", fields{"file_path": "routines/good.md", "old_string": "---", "new_string": "", "replace_all": true}),
 			[]string{"no front matter"},
 		},
 		{"an edit that makes a file", edit("routines/made.md", "", "x"), []string{"no front matter"}},
-		{"an edit of no file", edit("routines/none.md", "x", "y"), []string{"cannot be told"}},
+		{"an edit of no file", edit("routines/none.md", "x", "y"), []string{"cannot be predicted"}},
 		{"edits one after the other", toolUse("MultiEdit", fields{"file_path": "routines/good.md", "edits": []fields{
 			{"old_string": "0 9", "new_string": "soon"}, {"old_string": "soon * * *", "new_string": "bad"},
 		}}), []string{"line 3: ", "this has one"}},
 		{"edits that end well", toolUse("MultiEdit", fields{"file_path": "routines/good.md", "edits": []fields{
 			{"old_string": "0 9", "new_string": "soon"}, {"old_string": "soon", "new_string": "5 5"},
 		}}), nil},
-		{"a write without a text", file("Write", "routines/x.md"), []string{"cannot be told"}},
+		{"a write without a text", file("Write", "routines/x.md"), []string{"cannot be predicted"}},
 		{"any other note", writing("notes/x.md", "x"), nil},
 		{"a folder below", writing("routines/old/x.md", "x"), nil},
 		{"a file that is no markdown", writing("routines/x.txt", "x"), nil},
@@ -74,7 +74,7 @@ func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T) {
 			if d.Allow != (tt.deny == nil) {
 				t.Fatalf("%+v", d)
 			}
-			if !d.Allow && !strings.HasPrefix(d.Reason, "routine-validator: ") && !strings.Contains(d.Reason, "cannot be told") {
+			if !d.Allow && !strings.HasPrefix(d.Reason, "routine-validator: ") && !strings.Contains(d.Reason, "cannot be predicted") {
 				t.Errorf("reason %q", d.Reason)
 			}
 			for _, part := range tt.deny {

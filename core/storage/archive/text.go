@@ -34,7 +34,7 @@ const (
 	textRuns      = "a bot is running on %s (process %d); stop it first"
 	textDangling  = "%s is a link without a target; remove it, or create its target folder"
 	textNotEmpty  = "%s is not empty; --replace replaces it and keeps the old one next to it; --data-dir imports elsewhere (%s stays)"
-	textHoldsHome = "%s is your home directory, or contains it, and cannot be replaced; choose a folder of its own with --data-dir"
+	textHoldsHome = "%s is your home directory, or contains it, and cannot be replaced; choose a separate folder with --data-dir"
 	textNoRoom    = "the import needs %s on the disk of %s, which has %s free; free some space; nothing was changed"
 
 	textMountPoint = "%s is a mount point and cannot be replaced; choose a folder in it, such as %s/ollim-bot"

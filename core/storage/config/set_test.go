@@ -390,7 +390,7 @@ func TestAListOfHostsThatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 	for value, wants := range map[string]string{
 		"api.github.com, *.com":       `sandbox_network: "*.com" is too wide`,
 		"https://api.github.com/repo": `sandbox_network: "https://api.github.com/repo" is more than a host`,
-		"on, api.github.com":          "sandbox_network: on stands alone",
+		"on, api.github.com":          "sandbox_network: on must be the only entry",
 		"localhost:x":                 "the port must be a number",
 		"*":                           "for the whole network set it to on",
 		"enable":                      "sandbox_network: must be on, off, or the hosts to reach",

@@ -85,7 +85,7 @@ var Settings = []Setting{
 
 	{
 		"status_line", groupLook, "Status line",
-		"Whether Discord tells you at once that the bot is thinking; your phone then shows that, and not the answer.", "on", "",
+		"Whether Discord shows at once that the bot is thinking; your phone then shows that instead of the answer.", "on", "",
 	},
 	{"dashboard.theme", groupLook, "Theme", "The colours of the dashboard; auto follows the terminal.", "dark", ""},
 	{"dashboard.layout", groupLook, "Layout", "Which pane gets the most room.", "chat", ""},

@@ -187,7 +187,7 @@ func TestSyntaxErrorsNameThePlaceAndTheCure(t *testing.T) {
 		{"an escape", "---\nd: a\x1b[2J\n---\n", 2, 5, "control character"},
 		{"an alias", "---\na: &x 1\nb: *x\n---\n", 2, 4, "write the value itself"},
 		{"deep nesting", "---\na: " + strings.Repeat("[", 200) + "\n---\n", 2, 1, "nested too deeply"},
-		{"dashes and text", "---\nid: x\n--- y\nb: 1\n---\n", 3, 5, "three dashes stand alone"},
+		{"dashes and text", "---\nid: x\n--- y\nb: 1\n---\n", 3, 5, "three dashes must be alone"},
 		{"another document", "---\nid: x\n...\nb: 1\n---\n", 4, 1, "second document"},
 		{"a colon inside, beyond ASCII", "---\nü: Überblick: nein\n---\n", 2, 4, "quotes"},
 		{"an indented line under a quoted value", "---\nid: \"x\"\n  b: 1\n---\n", 3, 3, "first column"},

@@ -40,7 +40,7 @@ var hints = []struct{ has, message string }{
 	{"could not find end character", "a quote that is opened here is never closed: close it on the same line"},
 	{"found character '\t'", msgTab},
 	{"found invalid token", "a character that cannot begin a value: put the value in quotes"},
-	{"after document separator", "three dashes stand alone on their line: move the text below them"},
+	{"after document separator", "three dashes must be alone on their line: move the text below them"},
 	{"mapping value is not allowed", "a colon where none can be: put the value in quotes"},
 	{"value is not allowed in this context", "this line does not belong to the key above it: " +
 		"begin keys in the first column, or put the value in quotes"},

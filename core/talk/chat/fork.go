@@ -178,7 +178,7 @@ func (s *forks) leave(ctx context.Context, f *interactive, how command.Exit) err
 func (s *forks) reportBehind(f *interactive) {
 	for _, title := range f.ranBehind {
 		if err := s.updates.Append(s.now(), fmt.Sprintf(textRanBehind, title)); err != nil {
-			s.log.Error("a saved fork does not know what ran behind it", "error", err)
+			s.log.Error("a saved fork has lost its background tasks", "error", err)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (c *Conversation) answerWaiting(ctx context.Context) error {
 
 var (
 	// errTold is the error of a turn that did not run, which the user knows.
-	errTold = errors.New("the user was told why there is no answer")
+	errTold = errors.New("the user was informed why there is no answer")
 	// errPanicked is the error of a turn that did not return.
 	errPanicked = errors.New("the turn broke")
 )

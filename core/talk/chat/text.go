@@ -60,7 +60,7 @@ const (
 	textExitFirst      = "exit fork first"
 	textNoFork         = "no active fork"
 	textAlreadyForked  = "already in a fork: leave it first, with save, report or exit"
-	textGoOn           = "I would like to go on from here. Say in a line or two where things stand, then wait for me."
+	textGoOn           = "I would like to continue from here. Summarize in a line or two, then wait for me."
 )
 
 func catchingUp(n int) string {

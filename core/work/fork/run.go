@@ -311,7 +311,7 @@ func (r *run) notify(text string) {
 	defer cancel()
 	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: r.status.snapshot().Title}
 	if _, err := r.o.Host.Post(ctx, p); err != nil {
-		r.o.Log.Warn("user was not told about a failed run", "run", r.id, "error", err)
+		r.o.Log.Warn("the user was not informed of a failed run", "run", r.id, "error", err)
 	}
 }
 

@@ -471,7 +471,7 @@ func TestATurnAsksWhenItHasCostItsLimit(t *testing.T) {
 		if _, stop := s.MayGoOn(t.Context(), turn); stop != "" || len(s.asked) != 1 {
 			t.Errorf("below what was allowed: %q, asked %d times", stop, len(s.asked))
 		}
-		for verdict, want := range map[policy.Verdict]string{policy.Deny: "you let it end", policy.Expired: "nobody allowed more"} {
+		for verdict, want := range map[policy.Verdict]string{policy.Deny: "you let it end", policy.Expired: "you did not allow more"} {
 			turn.Used.CostUSD, s.verdict = 5, verdict
 			if _, stop := s.MayGoOn(t.Context(), turn); !strings.Contains(stop, want) {
 				t.Errorf("%s: %q", verdict, stop)

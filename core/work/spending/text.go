@@ -14,12 +14,12 @@ const (
 	textNoCaps        = "there are no caps: /config daily_cap 5 sets one"
 	textRunHeld       = "%s: held until %s"
 	textTurnAsk       = "Let this answer cost more?"
-	textTurnAskMore   = "%s. Allow: it goes on, and asks again after another %s. Deny: it ends here. " +
+	textTurnAskMore   = "%s. Allow: it continues, and asks again after another %s. Deny: it ends here. " +
 		"/config turn_cap changes the limit."
 	textTurnDenied     = "%s, and you let it end: send another message to continue"
 	textTurnNotAsked   = "%s, and you could not be asked (%v): send another message to continue, or raise the limit with /config turn_cap"
 	textTurnSpent      = "this answer has cost %s; the limit of a turn is %s"
-	textTurnUnanswered = "%s, and nobody allowed more: send another message to continue, or raise the limit with /config turn_cap"
+	textTurnUnanswered = "%s, and you did not allow more: send another message to continue, or raise the limit with /config turn_cap"
 	textThisMonth      = "this month"
 	textToday          = "today"
 )

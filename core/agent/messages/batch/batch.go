@@ -266,7 +266,7 @@ func (b *Batches) cancel(ctx context.Context, r Request) {
 		err = b.call(ctx, p, errand{method: http.MethodPost, path: "/" + r.Batch + "/cancel"})
 	}
 	if err != nil {
-		b.o.Log.Warn("a request that nobody waits for could not be cancelled", "id", r.ID, "error", err)
+		b.o.Log.Warn("an abandoned request could not be cancelled", "id", r.ID, "error", err)
 	}
 }
 

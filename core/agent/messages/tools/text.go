@@ -59,8 +59,8 @@ const (
 	textCreated  = "%s is new, and written."
 	textSame     = "old_string and new_string are the same, so nothing would change."
 	textNotBlank = "%s has text already, so old_string must not be empty. Use Write to replace all of it."
-	textNotFound = "old_string does not stand in %s as it is given. Read the file, and give the text exactly, without line numbers."
-	textSeveral  = "old_string stands %d times in %s. Give more of what is around it, or set replace_all."
+	textNotFound = "old_string was not found in %s. Read the file and give the exact text, without line numbers."
+	textSeveral  = "old_string occurs %d times in %s. Include more of the text around it, or set replace_all."
 	textEdited   = "%s is changed:"
 )
 
@@ -93,8 +93,8 @@ const (
 	textNoURL     = "url is no address on the web. Write it as https://example.org/page."
 	textLongURL   = "url is longer than %d characters."
 	textUserURL   = "url holds a name or a password: pages are fetched without a login."
-	textPlainURL  = "url asks for an unprotected connection to a port of its own. Pages are fetched by https."
-	textClosedNet = "%s is an address of this machine or a network of its own. Only the public web is fetched."
+	textPlainURL  = "url asks for an unencrypted connection to an unusual port. Pages are fetched by https."
+	textClosedNet = "%s is an address of this machine or a private network. Only the public web is fetched."
 	textSlow      = "%s did not answer within %s."
 	textUnreached = "%s cannot be reached: %s"
 	textElsewhere = "The page has moved to %s. Call WebFetch with that address if it is what you want."
