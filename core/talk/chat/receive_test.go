@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -301,8 +300,7 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 // What a full or broken disk did not take was not received: the surface may pass it on again.
 func TestABacklogThatCannotBeWrittenWasNotReceived(t *testing.T) {
 	live(t, func(s *stage) {
-		inTheWay := s.dir.Path(unansweredPath)
-		must(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
+		mend := s.jam(unansweredLock)
 		for i, more := range []bool{true, false} {
 			_, err := s.Receive(t.Context(), command.Receive{From: "Phone", Key: fmt.Sprint(10 + i), Text: "hello", More: more})
 			if (err == nil) != more {
@@ -312,7 +310,7 @@ func TestABacklogThatCannotBeWrittenWasNotReceived(t *testing.T) {
 		if got := s.LastReceived("Phone"); got != "" {
 			t.Errorf("it says it has %q", got)
 		}
-		must(t, os.RemoveAll(inTheWay))
+		mend()
 		for i, more := range []bool{true, false} {
 			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(10 + i), Text: fmt.Sprint("again ", i), More: more})
 		}
