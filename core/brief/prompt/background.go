@@ -106,6 +106,9 @@ func (b Background) budget() string {
 	if b.Budget.Capacity == 0 {
 		rate = 0 // nothing refills a muted bucket
 	}
+	if b.Habits != "" {
+		w.WriteString(textHabits + b.Habits + ".\n")
+	}
 	writeSchedule(&w, b.Forward, b.Now, rate)
 	w.WriteString("\n" + textAtMost)
 	if b.Budget.Capacity == 0 {
@@ -246,7 +249,9 @@ type Background struct {
 	Busy       bool
 	QuietUntil time.Time
 	Budget     budget.State
-	Forward    schedule.Forward
+	// Habits is when the user answers pings, in a few words; empty if nothing is known.
+	Habits  string
+	Forward schedule.Forward
 	// Allowed is the merged list of tool patterns; nil where nothing is
 	// restricted. Disallowed is what the task's file denies.
 	Allowed, Disallowed []string

@@ -268,3 +268,16 @@ func TestAReminderUntilDoneIsToldHowOftenItCame(t *testing.T) {
 		}
 	}
 }
+
+// The habits of the user are one line of the budget, which a task that may not ping is not told.
+func TestARunIsToldWhenTheUserAnswers(t *testing.T) {
+	b := background(t, routines.KindRoutine)
+	b.Habits = "best hours 9–11; usually ignored 7–8"
+	if got := BackgroundPrompt(b); !strings.Contains(got, "next in 45 min).\nThe user's answers: best hours 9–11; usually ignored 7–8.\nUpcoming") {
+		t.Error(got)
+	}
+	b.Task.AllowPing = false
+	if got := BackgroundPrompt(b); strings.Contains(got, "best hours") {
+		t.Errorf("a silent task is told: %s", got)
+	}
+}

@@ -44,6 +44,7 @@ const (
 	textHoldQuiet   = " Put findings into `report_updates`: the main session brings them up later."
 
 	textBudget       = "Ping budget: "
+	textHabits       = "The user's answers: "
 	textAtMost       = "Send at most 1 ping, embed or file in this background session."
 	textMuted        = " Pings are muted now: only critical ones get through."
 	textRegret       = " Before you do, ask: would the user regret missing this?"

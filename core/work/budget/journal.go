@@ -69,6 +69,8 @@ type Journal struct {
 	zone  *time.Location
 	log   *slog.Logger
 	pings *store.Cached[[]Ping]
+
+	learned learned
 }
 
 // NewJournal is the journal of a data directory. Nothing is read or written

@@ -1,0 +1,311 @@
+package habits
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/routines/leeway/usertest"
+)
+
+var begin = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) // a Monday
+
+// lived is how a synthetic user answers a ping at a minute of each of some days: at once if they
+// are there, else when they come back, if that is within two hours. One in ten they overlook.
+func lived(u usertest.User, task string, minute, days int) (asks []Ask) {
+	for n := range days {
+		day, sessions, dice := u.Day(begin, n)
+		at := day.Add(time.Duration(minute)*time.Minute + 5*time.Second)
+		a := Ask{Task: task, At: at}
+		overlooked := dice.IntN(10) == 0
+		for _, s := range sessions {
+			from, to := day.Add(time.Duration(s[0])*time.Minute), day.Add(time.Duration(s[1])*time.Minute)
+			if seen := latest(from, at.Add(time.Minute)); !overlooked && seen.Before(to) && seen.Sub(at) <= 2*time.Hour && a.Acted.IsZero() {
+				a.Acted = seen
+			}
+		}
+		asks = append(asks, a)
+	}
+	return asks
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// soon is how many pings were answered within a quarter of an hour.
+func soon(asks []Ask) (n int) {
+	for _, a := range asks {
+		if !a.Acted.IsZero() && a.Acted.Sub(a.At) <= 15*time.Minute {
+			n++
+		}
+	}
+	return n
+}
+
+// A suggestion is right if the user answers more pings within a quarter of an hour at the new time.
+func TestWhatIsSuggestedToThreeUsersHelpsThem(t *testing.T) {
+	var made, right, total int
+	for _, u := range usertest.All {
+		for _, minute := range []int{5 * 60, 7*60 + 30, 8 * 60, 8*60 + 30, 9 * 60, 10 * 60, 12*60 + 30, 13*60 + 30, 17 * 60, 18*60 + 30, 20 * 60, 21 * 60, 22 * 60} {
+			asks := lived(u, "a", minute, 90)
+			total++
+			for day := 1; day <= 90; day++ {
+				m, ok := FindMove(asks[:day], "a", minute, begin.AddDate(0, 0, day), time.UTC)
+				if !ok {
+					continue
+				}
+				made++
+				before, after := soon(asks), soon(lived(u, "a", m.To, 90))
+				verdict := "wrong"
+				if after > before {
+					right++
+					verdict = "right"
+				}
+				t.Logf("%s, day %d: %q %s (%d answers at once of 90, then %d)", u.Name, day, m.Question("it"), verdict, before, after)
+				break
+			}
+		}
+	}
+	t.Logf("%d routines, %d suggestions, %d right, %d wrong", total, made, right, made-right)
+	if made < 5 || made != right {
+		t.Errorf("%d suggestions, of which %d help", made, right)
+	}
+}
+
+// everyDay is a ping each day at a minute, answered after some minutes; -1 is never.
+func everyDay(task string, minute, after, days int) (asks []Ask) {
+	for n := range days {
+		a := Ask{Task: task, At: begin.AddDate(0, 0, n).Add(time.Duration(minute) * time.Minute)}
+		if after >= 0 {
+			a.Acted = a.At.Add(time.Duration(after) * time.Minute)
+		}
+		asks = append(asks, a)
+	}
+	return asks
+}
+
+var end = begin.AddDate(0, 0, 56)
+
+func TestARoutineThatIsMovedInSixOfEightWeeksIsNoticed(t *testing.T) {
+	asks := everyDay("med", 480, 90, 56)
+	for n := range 14 { // two weeks of prompt answers
+		asks[n].Acted = asks[n].At.Add(time.Minute)
+	}
+	m, ok := FindMove(asks, "med", 480, end, time.UTC)
+	if got := m.Question("Medication"); !ok || got != "You answered Medication at about 9:30 in six of eight weeks. It comes at 8:00. Change it?" {
+		t.Error(ok, got)
+	}
+	for i := range asks {
+		asks[i].Snoozed = true
+	}
+	m, _ = FindMove(asks, "med", 480, end, time.UTC)
+	if got := m.Question("Medication"); !strings.HasPrefix(got, "You moved Medication to about 9:30 in six of eight weeks.") {
+		t.Error(got)
+	}
+	for n := 14; n < 18; n++ { // four days of seven in a third week
+		asks[n].Acted = asks[n].At.Add(time.Minute)
+	}
+	if m, ok = FindMove(asks, "med", 480, end, time.UTC); ok {
+		t.Errorf("five weeks are enough: %+v", m)
+	}
+}
+
+// What is no habit is not suggested: answers in time, no answers, any time, another day's, a time
+// of an earlier file, a few weeks.
+func TestWhatIsNoHabitIsNotSuggested(t *testing.T) {
+	dice := rand.New(rand.NewPCG(7, 7))
+	anyTime := everyDay("med", 480, 0, 56)
+	for i := range anyTime {
+		anyTime[i].Acted = anyTime[i].At.Add(time.Duration(dice.IntN(360)) * time.Minute)
+	}
+	twoTimes := everyDay("med", 480, 60, 56)
+	for i := range twoTimes {
+		if i%2 == 0 {
+			twoTimes[i].Acted = twoTimes[i].At.Add(4 * time.Hour)
+		}
+	}
+	for what, asks := range map[string][]Ask{
+		"answers everything at once": everyDay("med", 480, 2, 56), "answers nothing": everyDay("med", 480, -1, 56),
+		"answers the next day": everyDay("med", 480, 1500, 56), "answers in the evening": everyDay("med", 480, 700, 56),
+		"answers at any time": anyTime, "answers at two times": twoTimes, "an earlier time": everyDay("med", 420, 90, 56),
+		"another routine": everyDay("tea", 480, 90, 56), "five weeks": everyDay("med", 480, 90, 56)[21:], "nothing": nil,
+		"nineteen minutes": everyDay("med", 480, 19, 56), "the night after": everyDay("med", 1380, 90, 56),
+	} {
+		if m, ok := FindMove(asks, "med", 480, end, time.UTC); ok {
+			t.Errorf("%s: %+v", what, m)
+		}
+	}
+	if m, ok := FindMove(everyDay("med", 1380, 90, 56), "med", 1380, end, time.UTC); ok {
+		t.Errorf("past midnight: %+v", m)
+	}
+	if m, ok := FindMove(everyDay("med", 480, 90, 56)[14:], "med", 480, end, time.UTC); !ok || m.Weeks != 6 || m.Of != 6 {
+		t.Errorf("six weeks of six: %v %+v", ok, m)
+	}
+}
+
+// After the time was changed nothing is left to suggest, whatever the old pings say.
+func TestAChangeIsTheEndOfItsSuggestion(t *testing.T) {
+	asks := everyDay("med", 480, 90, 56)
+	m, _ := FindMove(asks, "med", 480, end, time.UTC)
+	if again, ok := FindMove(asks, "med", m.To, end, time.UTC); ok {
+		t.Errorf("then %+v", again)
+	}
+}
+
+func TestTheBestHoursAreThoseThatDiffer(t *testing.T) {
+	asks := slices.Concat(everyDay("a", 9*60, 5, 56), everyDay("a", 10*60, 5, 56), everyDay("b", 7*60, -1, 56), everyDay("c", 14*60, 30, 56))
+	for i := range 28 {
+		asks[3*56+2*i].Acted = time.Time{} // every second one
+	}
+	f := Learn(asks, end, time.UTC)
+	if got := f.Words(); got != "best hours 9–11; usually ignored 7–8" {
+		t.Error(got)
+	}
+	if a := f.Tasks["a"]; a.Sent != 112 || a.Share() != 1 || a.Median != 5*time.Minute {
+		t.Errorf("%+v", a)
+	}
+	if c := f.Tasks["c"]; c.Share() != 0.5 || c.Median != 30*time.Minute {
+		t.Errorf("%+v", c)
+	}
+	sundays := everyDay("a", 9*60, 5, 70)
+	for i := range sundays {
+		if sundays[i].At.Weekday() == time.Sunday {
+			sundays[i].Acted = time.Time{}
+		}
+	}
+	if got := Learn(sundays, begin.AddDate(0, 0, 70), time.UTC).Words(); got != "usually ignored on Sunday" {
+		t.Error(got)
+	}
+	tokyo := time.FixedZone("", 9*3600)
+	if got := Learn(asks, end, tokyo).Words(); got != "best hours 18–20; usually ignored 16–17" {
+		t.Error(got)
+	}
+}
+
+func TestWhoAnswersEverythingOrNothingHasNoBestHours(t *testing.T) {
+	for _, after := range []int{1, -1, 200} {
+		var asks []Ask
+		for hour := range 24 {
+			asks = append(asks, everyDay("a", hour*60, after, 56)...)
+		}
+		if got := Learn(asks, end, time.UTC).Words(); got != "" {
+			t.Errorf("answered after %d min: %q", after, got)
+		}
+	}
+	if got := Learn(slices.Concat(everyDay("a", 540, 1, 7), everyDay("a", 420, -1, 7)), end, time.UTC).Words(); got != "" {
+		t.Errorf("a week says %q", got)
+	}
+}
+
+// The agent reads the words before each ping: they stay below 40 tokens, which are some 120 characters.
+func TestTheWordsAreShort(t *testing.T) {
+	f := Facts{All: Rate{2000, 1000}}
+	for h := range f.Hours {
+		f.Hours[h] = [...]Rate{{99, 99}, {99, 0}, {99, 50}}[h%3]
+	}
+	for d := range 3 {
+		f.Weekdays[d] = Rate{99, 0}
+	}
+	if got := f.Words(); got != "best hours 0–1, 3–4; usually ignored 1–2, 4–5, on Sunday, on Monday, on Tuesday" || len(got) > 120 {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}
+
+// Chance is not taken for a habit: of 200 users who answer by the toss of a coin, few are said
+// to have one.
+func TestACoinHasFewHabits(t *testing.T) {
+	wrong := 0
+	for seed := range uint64(200) {
+		dice := rand.New(rand.NewPCG(seed, 1))
+		var asks []Ask
+		for hour := 7; hour < 22; hour += 2 {
+			asks = append(asks, everyDay("a", hour*60, -1, 56)...)
+		}
+		for i := range asks {
+			if dice.IntN(2) == 0 {
+				asks[i].Acted = asks[i].At.Add(time.Duration(dice.IntN(50)) * time.Minute)
+			}
+		}
+		if Learn(asks, end, time.UTC).Words() != "" {
+			wrong++
+		}
+	}
+	t.Logf("%d of 200", wrong)
+	if wrong > 10 {
+		t.Errorf("%d of 200 coins have habits", wrong)
+	}
+}
+
+// Joined journals have pings twice and in any order; a clock that was wrong leaves pings of the
+// future, and answers before their pings.
+func TestPropertyOrderDoublesAndTheFutureChangeNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		asks := append(lived(usertest.All[0], "a", 480, 60), lived(usertest.All[1], "b", 1320, 60)...)
+		want, wantMove := Learn(asks, end, time.UTC), found(asks)
+		noise := slices.Clone(asks[:rapid.IntRange(0, len(asks)).Draw(rt, "twice")])
+		for i := range noise {
+			noise[i].Acted = time.Time{}
+		}
+		for range rapid.IntRange(0, 20).Draw(rt, "future") {
+			noise = append(noise, Ask{Task: "a", At: end.Add(time.Duration(1+rapid.IntRange(0, 90_000).Draw(rt, "hours")) * time.Hour)})
+		}
+		mixed := rapid.Permutation(append(noise, asks...)).Draw(rt, "order")
+		if got := Learn(mixed, end, time.UTC); fmt.Sprint(got) != fmt.Sprint(want) {
+			rt.Errorf("%+v, want %+v", got, want)
+		}
+		if got := found(mixed); got != wantMove {
+			rt.Errorf("%s, want %s", got, wantMove)
+		}
+	})
+	odd := []Ask{{Task: "a", At: end.Add(-time.Hour), Acted: end.Add(-2 * time.Hour)}, {Task: "a", At: end.Add(-time.Hour / 2), Acted: end.Add(time.Hour)}}
+	if f := Learn(odd, end, time.UTC); f.All != (Rate{Sent: 2}) {
+		t.Errorf("answers before their pings or in the future count: %+v", f.All)
+	}
+}
+
+func found(asks []Ask) string {
+	m, ok := FindMove(asks, "a", 480, end, time.UTC)
+	return fmt.Sprint(m, ok)
+}
+
+func TestTenYearsAreAsTheLastWeeks(t *testing.T) {
+	asks := tenYears()
+	now := begin.AddDate(10, 0, 0)
+	old, recent := Learn(asks, now, time.UTC), Learn(asks[len(asks)-8*90:], now, time.UTC)
+	if fmt.Sprint(old) != fmt.Sprint(recent) || old.All.Sent != 8*84 {
+		t.Errorf("%+v, of the last weeks %+v", old.All, recent.All)
+	}
+}
+
+func tenYears() (asks []Ask) {
+	for n := range 3652 {
+		for hour := 8; hour < 16; hour++ {
+			at := begin.AddDate(0, 0, n).Add(time.Duration(hour) * time.Hour)
+			asks = append(asks, Ask{Task: fmt.Sprint(hour), At: at, Acted: at.Add(time.Duration(hour) * 6 * time.Minute)})
+		}
+	}
+	return asks
+}
+
+func BenchmarkLearn(b *testing.B) {
+	asks, now := tenYears(), begin.AddDate(10, 0, 0)
+	for b.Loop() {
+		Learn(asks, now, time.UTC)
+	}
+}
+
+func BenchmarkFindMove(b *testing.B) {
+	asks, now := tenYears(), begin.AddDate(10, 0, 0)
+	for b.Loop() {
+		FindMove(asks, "9", 540, now, time.UTC)
+	}
+}
