@@ -65,7 +65,7 @@ func TestInARealTerminal(t *testing.T) {
 	keys("i")
 	sees("What is your name?") // on the shell's screen, for the set-up
 	keys("Ada", "Enter", "Enter", "Enter", "Enter")
-	sees("Enter goes on to the dashboard")
+	sees("Press Enter for the dashboard")
 	keys("Enter")
 	sees("No model is connected") // of a bot that has begun anew
 	if env, err := os.ReadFile(filepath.Join(dir, "data", ".env")); !strings.Contains(string(env), "OLLIM_USER_NAME=Ada") {

@@ -210,7 +210,7 @@ func TestPropertyLongPagesAreReadInPiecesWithoutLoss(t *testing.T) {
 			if !ok || len(got) > 20<<10 || !utf8.ValidString(got) {
 				rt.Fatalf("%v, %d bytes", ok, len(got))
 			}
-			part, note, more := strings.Cut(got, "\n[The page goes on: read it again with offset ")
+			part, note, more := strings.Cut(got, "\n[The page is longer: read it again with offset ")
 			whole.WriteString(part)
 			if !more {
 				break

@@ -167,7 +167,7 @@ func TestEditSaysWhatIsWrong(t *testing.T) {
 	for _, e := range []struct {
 		old, new, says string
 	}{
-		{"a", "x", "stands 2 times"}, {"c", "x", "does not stand"}, {"b", "b", "are the same"}, {"", "x", "has text already"}, {"     2\tb", "x", "without line numbers"},
+		{"a", "x", "occurs 2 times"}, {"c", "x", "was not found"}, {"b", "b", "are the same"}, {"", "x", "has text already"}, {"     2\tb", "x", "without line numbers"},
 	} {
 		g.refused("Edit", with{"file_path": "a.md", "old_string": e.old, "new_string": e.new}, e.says)
 	}
