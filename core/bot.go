@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/command"
 	"ollimbot/core/mcp"
+	"ollimbot/core/mcp/login"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/policy"
@@ -329,13 +330,16 @@ func (b *Bot) makeTalk() {
 	b.present = absence.New(b.dir, b.log)
 	b.notes = &notes.Notes{Zone: b.zone, Log: b.log, Audit: b.audit, Notices: b.notices, Updates: b.updates, Changed: b.viewers.notify}
 	b.host = &host{settings: b.settings, manual: b.manual}
-	b.servers = newServers(mcp.Options{Log: b.log, Notice: b.warn, Changed: b.viewers.notify}, b.o)
+	b.servers = newServers(mcp.Options{
+		Log: b.log, Notice: b.warn, Changed: b.viewers.notify, Say: func(text string) { b.chat.SystemNote(text) },
+	}, b.o)
 	b.library = allTools(b.servers)
 	o := chat.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Records: chat.Records{Transcript: b.book, Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Audit: b.audit},
 		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: b.library, Renew: b.servers.Renew,
-		Commands: b.o.Commands, Commit: b.git.Add, Host: chatHost{b.host, b.o.Book, b.viewers.notify}, Money: b.money, Google: b.google,
+		Commands: b.o.Commands, Commit: b.git.Add, Host: chatHost{b.host, b.o.Book, b.viewers.notify}, Money: b.money,
+		Google: logins{b.google, b.servers},
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.viewers.notify)
@@ -427,7 +431,7 @@ func (b *Bot) newDirectory() *live.Directory {
 		Shown: []string{"ping_budget.json", "pending_updates.json", "pings.jsonl"},
 		Readers: []live.Reader{
 			{Files: []string{path.Base(policy.ProvenanceFile)}, Reload: func(watch.Batch) { b.review.Reload() }},
-			{Files: []string{mcp.File, path.Base(mcp.RecordFile)}, Reload: func(watch.Batch) { b.servers.Reload() }},
+			{Files: []string{mcp.File, path.Base(mcp.RecordFile), path.Base(login.File)}, Reload: func(watch.Batch) { b.servers.Reload() }},
 			{Files: google.Files, Reload: func(watch.Batch) { b.google.Refresh() }},
 			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
 			{Reload: b.schedule.Apply},

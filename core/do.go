@@ -129,23 +129,22 @@ func (b *Bot) slashHost() command.Host {
 		}
 		return out, err
 	}
+	record := func(ctx context.Context, e audit.Entry) { b.audit.RecordBy(ctx, b.now(), e) }
+	known := func() string {
+		s := b.Snapshot()
+		return s.ServersText()
+	}
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
 		Config: b.settings.Load, SetConfig: b.settings.Set, Follows: b.money.Follows,
-		Record:  func(ctx context.Context, e audit.Entry) { b.audit.RecordBy(ctx, b.now(), e) },
+		Record:  record,
 		Add:     func(ctx context.Context, c command.AddTask) (command.Outcome, error) { return recorded(ctx, c) },
 		Restart: b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
 		Status: func() []string {
 			s := b.Snapshot()
 			return s.Status()
 		},
-		Servers: func() (lines []string) {
-			s := b.Snapshot()
-			for _, f := range s.ServerFacts() {
-				lines = append(lines, f.Line())
-			}
-			return lines
-		},
+		Servers: serverDesk{b.servers, record, known}.do,
 		Card: func() *post.Embed {
 			s := b.Snapshot()
 			return s.Card()

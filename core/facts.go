@@ -94,6 +94,15 @@ func (s *Snapshot) ServerFacts() (facts []Fact) {
 	return facts
 }
 
+// ServersText is that in lines.
+func (s *Snapshot) ServersText() string {
+	var lines []string
+	for _, f := range s.ServerFacts() {
+		lines = append(lines, f.Line())
+	}
+	return strings.Join(lines, "\n")
+}
+
 const textNoServers = "No MCP servers. Add them to .mcp.json: ollim-bot help mcp.md"
 
 // BudgetText says how many pings are left, when there are more, and whether they last.

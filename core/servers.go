@@ -1,8 +1,15 @@
 package core
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
 	"ollimbot/core/agent"
 	"ollimbot/core/mcp"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/work/google"
 )
 
 // newServers reads the user's MCP servers. o has what the bot adds to them.
@@ -31,3 +38,64 @@ func allTools(servers *mcp.Host) func() []agent.Tool {
 	manual := library()
 	return func() []agent.Tool { return append(manual[:len(manual):len(manual)], servers.Tools()...) }
 }
+
+// logins are those that end with an address which the user may paste.
+type logins struct {
+	*google.Account
+	servers *mcp.Host
+}
+
+// Redirected reports whether a message is the address that ends a login, and finishes that.
+func (l logins) Redirected(ctx context.Context, text string) bool {
+	return l.servers.Redirected(text) || l.Account.Redirected(ctx, text)
+}
+
+// serverDesk carries out /mcp: it tells what is known of the servers, and logs in.
+type serverDesk struct {
+	servers *mcp.Host
+	record  func(context.Context, audit.Entry)
+	known   func() string
+}
+
+func (d serverDesk) do(ctx context.Context, args []string) (string, error) {
+	if len(args) == 0 {
+		return d.known(), nil
+	}
+	if len(args) != 2 || args[0] != "login" && args[0] != "logout" {
+		return "", errors.New(textServerUsage)
+	}
+	text := fmt.Sprintf(textServerLogout, args[1])
+	if args[0] == "logout" {
+		if err := d.servers.Logout(args[1]); err != nil {
+			return "", err
+		}
+	} else {
+		l, err := d.servers.Login(ctx, args[1])
+		if err != nil {
+			return "", err
+		}
+		page, err := l.URL(ctx)
+		if err != nil {
+			return "", err
+		}
+		text = fmt.Sprintf(textServerLogin, hostOf(page), page)
+	}
+	d.record(ctx, audit.Entry{Action: audit.LoginChanged, Detail: "MCP server " + args[1]})
+	return text, nil
+}
+
+// hostOf is the host of a page, which the user should know before they log in there.
+func hostOf(page string) string {
+	u, err := url.Parse(page)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+const (
+	textServerUsage = "write /mcp, /mcp login NAME or /mcp logout NAME"
+	textServerLogin = "Open this page at %s and say yes, within five minutes: %s\n\n" +
+		"If the browser ends on a page that it cannot open, send me the address of that page."
+	textServerLogout = "You are logged out of %s here. What it has allowed the bot can be withdrawn at the server itself."
+)

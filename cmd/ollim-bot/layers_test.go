@@ -88,7 +88,7 @@ var outside = []struct {
 	{"github.com/robfig/cron/v3", []string{"routines/cron"}},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/brief/toolset", "core/base/schema", "discord/discordtest"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
-	{"golang.org/x/oauth2", []string{"core/work/google"}},
+	{"golang.org/x/oauth2", []string{"core/work/google", "core/mcp/login"}}, // the two places that log in
 	{"golang.org/x/net", []string{"core/work/google", "core/agent/messages/tools", "core/base/hosts", "core/safety/egress"}},
 	{"github.com/hashicorp/yamux", []string{"core/safety/egress"}},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"core/mcp"}},

@@ -17,11 +17,13 @@ import (
 )
 
 type mcpCmds struct {
-	List  mcpListCmd  `cmd:""`
-	Test  mcpTestCmd  `cmd:""`
-	Tools mcpToolsCmd `cmd:""`
-	Allow mcpAllowCmd `cmd:""`
-	Log   mcpLogCmd   `cmd:""`
+	List   mcpListCmd   `cmd:""`
+	Test   mcpTestCmd   `cmd:""`
+	Tools  mcpToolsCmd  `cmd:""`
+	Allow  mcpAllowCmd  `cmd:""`
+	Log    mcpLogCmd    `cmd:""`
+	Login  mcpLoginCmd  `cmd:""`
+	Logout mcpLogoutCmd `cmd:""`
 }
 
 // ofServer is the argument that names a server.
@@ -86,6 +88,14 @@ func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 	}, lines)
 }
 
+// serverHost has the servers for one command. say is told how a login has ended.
+func serverHost(p *process, at console.DataDir, fence mcp.Fence, say func(text string)) *mcp.Host {
+	return mcp.New(mcp.Options{
+		Dir: at.Dir, Log: p.Log(), Lookup: p.Variables(at), Fence: fence, Version: version, Hide: p.Secrets.Hide, Redact: p.Secrets.Redact,
+		OnDemand: true, Say: say,
+	})
+}
+
 type mcpTestCmd struct{ ofServer }
 
 // testPatience bounds a test: a first start may download the server.
@@ -102,9 +112,7 @@ func (c *mcpTestCmd) Run(p *process, at console.DataDir) error {
 	}
 	box := p.Sandbox(at)
 	defer box.Close()
-	host := mcp.New(mcp.Options{
-		Dir: at.Dir, Log: p.Log(), Lookup: p.Variables(at), Fence: box, Version: version, Hide: p.Secrets.Hide, Redact: p.Secrets.Redact, OnDemand: true,
-	})
+	host := serverHost(p, at, box, nil)
 	ctx, stop := p.Context()
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, testPatience, errors.New(textMCPTooLong))

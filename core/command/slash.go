@@ -67,8 +67,8 @@ type Host struct {
 	Lift func(ctx context.Context, undo bool) (string, error)
 	// Status is the state of everything, in lines.
 	Status func() []string
-	// Servers is what is known of the MCP servers, in lines.
-	Servers func() []string
+	// Servers says what is known of the MCP servers, or logs in at one or out.
+	Servers func(ctx context.Context, args []string) (string, error)
 	// Card is a look at everything with buttons.
 	Card func() *post.Embed
 	// Record writes a decision to the audit log.
@@ -139,8 +139,8 @@ func (h Host) status(context.Context, []string) (string, error) {
 	return strings.Join(h.Status(), "\n"), nil
 }
 
-func (h Host) servers(context.Context, []string) (string, error) {
-	return strings.Join(h.Servers(), "\n"), nil
+func (h Host) servers(ctx context.Context, args []string) (string, error) {
+	return h.Servers(ctx, args)
 }
 
 // clear clears the conversation.

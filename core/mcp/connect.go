@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/mcp/login"
 )
 
 const (
@@ -25,7 +26,8 @@ const (
 // connection is an open session with a server.
 type connection struct {
 	session *sdk.ClientSession
-	process *process // nil for one over HTTP
+	process *process      // nil for one over HTTP
+	holder  *login.Holder // nil for one that has no login
 	ended   chan struct{}
 }
 
@@ -56,7 +58,7 @@ func (s *server) connect(ctx context.Context, config Server, version string) (*c
 		if err == nil {
 			return c, c.session.InitializeResult().ProtocolVersion, nil
 		}
-		if ctx.Err() != nil || errors.As(err, new(*startError)) {
+		if ctx.Err() != nil || errors.As(err, new(*startError)) || errors.As(err, new(*login.AsksError)) {
 			return nil, "", err
 		}
 	}
@@ -82,6 +84,9 @@ func (s *server) attempt(ctx context.Context, config Server, version string, pat
 	client := s.client(c)
 	session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
+		if c.holder != nil && c.holder.Asks() {
+			return nil, &login.AsksError{Server: config.Name}
+		}
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
@@ -109,9 +114,11 @@ func (s *server) transport(config Server, c *connection) (sdk.Transport, error) 
 		c.process = p
 		return t, err
 	}
-	return &sdk.StreamableClientTransport{
-		Endpoint: config.URL, HTTPClient: httpClient(config), MaxEventSize: maxFrame, MaxRetries: 2,
-	}, nil
+	t := &sdk.StreamableClientTransport{Endpoint: config.URL, HTTPClient: httpClient(config), MaxEventSize: maxFrame, MaxRetries: 2}
+	if c.holder = s.host.holder(config); c.holder != nil {
+		t.OAuthHandler = c.holder
+	}
+	return t, nil
 }
 
 // client is the bot for one session. It offers nothing: no files (roots), no model (sampling)
@@ -140,6 +147,9 @@ func listed(ctx context.Context, c *connection) (list []*sdk.Tool, err error) {
 	defer cancel()
 	for t, err := range c.session.Tools(ctx, nil) {
 		if err != nil {
+			if asks, is := errors.AsType[*login.AsksError](err); is {
+				return nil, asks
+			}
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
 			}

@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
+	"ollimbot/core/mcp/login"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -40,6 +41,8 @@ type Options struct {
 	// nil is not called.
 	Notice  func(text string)
 	Changed func()
+	// Say tells the user how a login has ended; nil is Notice.
+	Say func(text string)
 
 	limits limits // of tests; each zero is as usual
 }
@@ -65,6 +68,7 @@ func (l limits) orUsual() limits {
 type Host struct {
 	o      Options
 	record *records
+	logins *login.Tokens
 	logs   *logBook
 	wake   chan struct{} // capacity 1
 	begun  chan struct{} // closed by Run
@@ -79,6 +83,7 @@ type Host struct {
 	tools    []agent.Tool
 	// trusted are the names of servers whose results carry no label.
 	trusted map[string]bool
+	login   *login.Login // that waits for the user; nil for none
 }
 
 // New reads the file and returns a host that starts nothing before Run.
@@ -95,9 +100,12 @@ func New(o Options) *Host {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
+	if o.Say == nil {
+		o.Say = o.Notice
+	}
 	o.limits = o.limits.orUsual()
 	h := &Host{
-		o: o, record: newRecords(o.Dir, o.Log), logs: &logBook{dir: o.Dir, redact: o.Redact},
+		o: o, record: newRecords(o.Dir, o.Log), logins: login.New(o.Dir, o.Hide), logs: &logBook{dir: o.Dir, redact: o.Redact},
 		wake: make(chan struct{}, 1), begun: make(chan struct{}), servers: map[string]*server{}, trusted: map[string]bool{},
 	}
 	h.read()
@@ -167,7 +175,7 @@ func (h *Host) discover(s *server) (again time.Time) {
 		case err == nil:
 			s.release()
 			h.o.Notice(fmt.Sprintf(textDiscovered, config.Name, config.Name))
-		case ctx.Err() == nil && first:
+		case ctx.Err() == nil && first && !s.state(0, 0).Asks:
 			h.o.Notice(fmt.Sprintf(textNotDiscovered, config.Name, err, config.Name))
 		}
 	})
@@ -232,6 +240,11 @@ func (h *Host) Reload() {
 	for _, c := range h.read() {
 		if !h.begin(func(context.Context) { c.close() }) {
 			c.close()
+		}
+	}
+	for _, s := range h.list() {
+		if s.loggedInMeanwhile() {
+			s.again()
 		}
 	}
 	h.signal()
@@ -400,11 +413,9 @@ func (h *Host) stateOf(s *server) State {
 
 // Test starts a server and lists its tools, once Run has begun. The server ends with Run.
 func (h *Host) Test(ctx context.Context, name string) error {
-	h.mu.Lock()
-	s := h.servers[name]
-	h.mu.Unlock()
-	if s == nil {
-		return fmt.Errorf(textNoServer, name, File)
+	s, err := h.named(name)
+	if err != nil {
+		return err
 	}
 	select {
 	case <-h.begun:

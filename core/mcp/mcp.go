@@ -49,6 +49,7 @@ type State struct {
 	// Waiting are tools that are new or have changed.
 	Waiting int
 	Trusted bool
+	Asks    bool // for a login
 	// Hosts says that the file lists hosts for its program.
 	Hosts bool
 	// Calls are the last ones, oldest first. Commands beside the bot know none.

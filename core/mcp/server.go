@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
+	"ollimbot/core/mcp/login"
 )
 
 const (
@@ -45,8 +46,8 @@ type server struct {
 	failures int
 	retryAt  time.Time
 	ended    []Call // the last calls, oldest first
-	// asked says that the host is asking it for its tools.
-	asked bool
+	// asked says that the host is asking it for its tools, asks that it wants a login.
+	asked, asks bool
 }
 
 // configured is what the file says of it.
@@ -71,7 +72,7 @@ func (s *server) configure(config Server) (end *connection) {
 		return nil
 	}
 	s.config, s.removed = config, false
-	s.failures, s.retryAt, s.problem, s.remarks = 0, time.Time{}, "", nil
+	s.failures, s.retryAt, s.problem, s.remarks, s.asks = 0, time.Time{}, "", nil, false
 	end, s.conn = s.conn, nil
 	return end
 }
@@ -193,7 +194,7 @@ func (s *server) open(ctx context.Context) {
 	case err != nil:
 		s.backOff(err.Error())
 	case !stale:
-		s.failures, s.problem, s.retryAt = 0, "", time.Time{}
+		s.failures, s.problem, s.retryAt, s.asks = 0, "", time.Time{}, false
 		s.conn, s.used = c, time.Now()
 	}
 	opening := s.opening
@@ -204,6 +205,7 @@ func (s *server) open(ctx context.Context) {
 		c.close()
 	}
 	if err != nil && ctx.Err() == nil {
+		s.waits(nil, err)
 		s.host.o.Log.Warn("MCP server could not be started", "server", config.Name, "error", err)
 	}
 	s.host.changed()
@@ -351,6 +353,10 @@ func (s *server) carryOut(ctx context.Context, t Tool, args json.RawMessage) age
 			err = errors.New(why)
 		}
 	}
+	if asks, is := errors.AsType[*login.AsksError](err); is {
+		s.waits(c, err)
+		return failed(textUnavailable, config.Name, asks)
+	}
 	return failed(textCallFailed, config.Name, clean.Cut(clean.Line(err.Error()), 1_000))
 }
 
@@ -360,7 +366,7 @@ func (s *server) state(tools, waiting int) State {
 	defer s.mu.Unlock()
 	st := State{
 		Name: s.config.Name, Where: s.config.where, Status: Idle, Tools: tools, Waiting: waiting, Trusted: s.config.Trusted,
-		Hosts: s.config.hosts(), Calls: slices.Clone(s.ended),
+		Asks: s.asks, Hosts: s.config.hosts(), Calls: slices.Clone(s.ended),
 	}
 	switch {
 	case s.config.Disabled:

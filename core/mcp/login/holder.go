@@ -1,0 +1,87 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// Holder gives the requests to one server its token. It never asks the user.
+type Holder struct {
+	tokens          *Tokens
+	server, address string
+	client          *http.Client
+	asks            atomic.Bool
+}
+
+var _ auth.OAuthHandler = (*Holder)(nil)
+
+// Holder returns the holder for a server. home is its address.
+func (t *Tokens) Holder(server, address string, home *url.URL) *Holder {
+	return &Holder{tokens: t, server: server, address: address, client: guarded(home, t.wait.request)}
+}
+
+// Asks reports whether the server has asked for a login in vain.
+func (h *Holder) Asks() bool { return h.asks.Load() }
+
+// TokenSource implements auth.OAuthHandler.
+func (h *Holder) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+	if !h.tokens.Has(h.server, h.address) {
+		return nil, nil
+	}
+	return source{ctx, h}, nil
+}
+
+// source is the token for one request.
+type source struct {
+	ctx context.Context
+	h   *Holder
+}
+
+// Token implements oauth2.TokenSource.
+func (s source) Token() (*oauth2.Token, error) { return s.h.token(s.ctx, "") }
+
+func (h *Holder) token(ctx context.Context, rejected string) (*oauth2.Token, error) {
+	t, err := h.tokens.token(ctx, h, rejected)
+	if errors.As(err, new(*AsksError)) {
+		h.asks.Store(true)
+	}
+	return t, err
+}
+
+// Authorize implements auth.OAuthHandler: it renews a token that the server does not take any
+// more, and else says that the user has to log in.
+func (h *Holder) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be used again
+	_ = resp.Body.Close()
+	if resp.StatusCode == http.StatusForbidden && !lacksScope(resp.Header) {
+		return nil // the next answer says why
+	}
+	if sent := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); sent != "" && resp.StatusCode == http.StatusUnauthorized {
+		t, err := h.token(ctx, sent)
+		if t != nil || err != nil {
+			return err
+		}
+	}
+	h.asks.Store(true)
+	return &AsksError{h.server}
+}
+
+// lacksScope reports a server that wants the user to allow more (RFC 6750, section 3.1).
+func lacksScope(h http.Header) bool {
+	list, _ := oauthex.ParseWWWAuthenticate(h["Www-Authenticate"]) // one that cannot be read says nothing
+	for _, c := range list {
+		if c.Scheme == "bearer" && c.Params["error"] == "insufficient_scope" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,250 @@
+package login
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/mcp/login/logintest"
+	"ollimbot/core/storage/store/storetest"
+)
+
+// attempt is a login at a server, without a bot.
+type attempt struct {
+	*Login
+	tokens *Tokens
+	done   chan error
+}
+
+func begin(t *testing.T, s *logintest.Server, shorter func(*patience)) *attempt {
+	t.Helper()
+	a := &attempt{tokens: New(storetest.Prepared(t), func(string) {}), done: make(chan error, 1)}
+	if shorter != nil {
+		shorter(&a.tokens.wait)
+	}
+	home, err := url.Parse(s.Resource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Login, err = a.tokens.Login("weather", s.Resource(), home, http.DefaultClient); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	go func() { a.done <- a.Run(ctx) }()
+	return a
+}
+
+// fails waits for the end of a login that gets no token.
+func (a *attempt) fails(t *testing.T, want string) {
+	t.Helper()
+	err := <-a.done
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if a.tokens.Has("weather", a.address) {
+		t.Error("there is a token")
+	}
+}
+
+// at answers a path in place of the servers.
+func at(path string, answer http.HandlerFunc) func(*logintest.Server) {
+	return func(s *logintest.Server) {
+		s.Override = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != path {
+				return false
+			}
+			answer(w, r)
+			return true
+		}
+	}
+}
+
+func says(key string, value any) func(*logintest.Server) {
+	return func(s *logintest.Server) {
+		s.Metadata = func(m map[string]any) {
+			if m[key] = value; value == nil {
+				delete(m, key)
+			}
+		}
+	}
+}
+
+func endless(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"issuer": "`))
+	for range 200 {
+		if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
+			return
+		}
+	}
+}
+
+func to(address string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, address, http.StatusTemporaryRedirect)
+	}
+}
+
+func hangs(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // only then does a server notice that the client has gone
+	<-r.Context().Done()
+}
+
+const (
+	describes = "/.well-known/oauth-authorization-server"
+	resource  = "/.well-known/oauth-protected-resource/mcp"
+)
+
+// 31: whatever a server says before the user is asked, there is one sentence and no page to open.
+func TestAHostileServerGetsASentenceAndNoPage(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(*logintest.Server)
+		want string
+	}{
+		"metadata without end":                    {at(describes, endless), ""},
+		"a token address of a private network":    {says("registration_endpoint", "https://10.1.2.3/register"), "non-public"},
+		"a name of a private network":             {says("registration_endpoint", "https://localhost:1/register"), "leads to localhost, an address of a private network"},
+		"a redirect to a cloud's own data":        {at(describes, to("http://169.254.169.254/latest/meta-data/")), "redirects to another address (169.254.169.254)"},
+		"a redirect of the registration":          {at("/register", to("http://127.0.0.1:9/elsewhere")), "redirects to another address"},
+		"another issuer than announced":           {says("issuer", "https://accounts.example.org"), "does not match"},
+		"a script for a page":                     {says("authorization_endpoint", "javascript:alert(1)//"), "disallowed scheme"},
+		"a file for a page":                       {says("authorization_endpoint", "file:///etc/passwd"), "HTTPS"},
+		"a page without encryption":               {says("authorization_endpoint", "http://example.org/authorize"), "HTTPS"},
+		"a page that misleads":                    {says("authorization_endpoint", "https://accounts.example.org@127.0.0.1/authorize"), "no browser should open"},
+		"a page with an endless address":          {says("authorization_endpoint", "https://example.org/"+strings.Repeat("a", 5_000)), "no browser should open"},
+		"no challenge of the code":                {says("code_challenge_methods_supported", []string{}), "PKCE"},
+		"no registration":                         {says("registration_endpoint", nil), "does not let programs register"},
+		"a registration without end":              {at("/register", endless), ""},
+		"no answer about itself":                  {at(describes, hangs), "does not answer"},
+		"no answer about the resource, and after": {func(s *logintest.Server) { s.Override = hangAll }, "did not answer within 1s"},
+		"an answer with an error":                 {at("/mcp", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), "418"},
+		"a resource that is another":              {at(resource, says200(`{"resource": "https://example.org"}`)), "404"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := logintest.New(t, nil)
+			c.do(s)
+			a := begin(t, s, func(p *patience) {
+				if strings.Contains(c.want, "not answer") {
+					p.request, p.discovery = time.Second/2, time.Second
+				}
+			})
+			if page, err := a.URL(t.Context()); err == nil {
+				t.Errorf("the user is asked to open %.100s", page)
+			} else if strings.ContainsAny(err.Error(), "\n\x1b") || len(err.Error()) > 400 {
+				t.Errorf("no sentence: %.500q", err)
+			}
+			a.fails(t, c.want)
+		})
+	}
+}
+
+func says200(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
+}
+
+func hangAll(w http.ResponseWriter, r *http.Request) bool {
+	if r.URL.Path == "/mcp" {
+		return false
+	}
+	hangs(w, r)
+	return true
+}
+
+// 31: what comes back from the browser is taken only if it belongs to this login.
+func TestWhatTheBrowserBringsBackIsChecked(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(*logintest.Server)
+		edit func(q url.Values)
+		want string
+	}{
+		"the user says no":             {func(s *logintest.Server) { s.SaysNo = true }, nil, "refused there (access_denied)"},
+		"the code of somebody else":    {nil, func(q url.Values) { q.Set("code", "injected") }, "the authorization server refused: invalid_grant"},
+		"another authorization server": {nil, func(q url.Values) { q.Set("iss", "https://evil.example") }, "does not match expected issuer"},
+		"no authorization server":      {nil, func(q url.Values) { q.Del("iss") }, "iss"},
+		"a redirect of the code":       {at("/token", to("http://127.0.0.1:9/thief")), nil, "redirects to another address"},
+		"tokens without end":           {at("/token", endless), nil, ""},
+		"no token in time":             {at("/token", hangs), nil, "does not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := logintest.New(t, nil)
+			if c.do != nil {
+				c.do(s)
+			}
+			a := begin(t, s, func(p *patience) {
+				if strings.Contains(c.want, "not answer") {
+					p.request = time.Second / 2
+				}
+			})
+			page, err := a.URL(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := url.Parse(logintest.Browse(t, page))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := back.Query()
+			if c.edit != nil {
+				c.edit(q)
+			}
+			back.RawQuery = q.Encode()
+			if text := logintest.Visit(t, back.String()); text != pageFailed {
+				t.Errorf("the browser shows %q", text)
+			}
+			a.fails(t, c.want)
+		})
+	}
+}
+
+// 31: a state that is not this login's changes nothing: the right answer is still taken.
+func TestAnotherStateChangesNothing(t *testing.T) {
+	a := begin(t, logintest.New(t, nil), nil)
+	page, err := a.URL(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := logintest.Browse(t, page)
+	for _, forged := range []string{"", "state=", "state=x&code=injected", "code=injected"} {
+		before, _, _ := strings.Cut(address, "?")
+		if text := logintest.Visit(t, before+"?"+forged); text != pageFailed {
+			t.Errorf("%s: the browser shows %q", forged, text)
+		}
+		if a.Take(before+"?"+forged) == nil {
+			t.Errorf("%s is taken", forged)
+		}
+	}
+	if err := a.Take(address); err != nil {
+		t.Error(err)
+	}
+	if err := <-a.done; err != nil || !a.tokens.Has("weather", a.address) {
+		t.Errorf("the login: %v", err)
+	}
+}
+
+// 31: nobody comes back from the browser.
+func TestALoginThatNobodyEndsIsOver(t *testing.T) {
+	a := begin(t, logintest.New(t, nil), func(p *patience) { p.discovery, p.user = time.Second, time.Second })
+	if _, err := a.URL(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.fails(t, "you did not log in within 1s")
+}
+
+// A file that cannot be read has no logins, and the next one sets it aside.
+func TestADamagedFileIsSetAside(t *testing.T) {
+	dir := storetest.Prepared(t)
+	storetest.Put(t, dir, File, "{")
+	tokens := New(dir, func(string) {})
+	if tokens.Has("weather", "x") {
+		t.Error("a login of a damaged file")
+	}
+	if err := tokens.keep("weather", kept{Address: "x", Access: "a"}); err != nil || !tokens.Has("weather", "x") || tokens.Has("weather", "y") {
+		t.Errorf("kept: %v", err)
+	}
+}
