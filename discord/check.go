@@ -21,8 +21,9 @@ type CheckOptions struct {
 	// API and OwnerID as in Options.
 	API, OwnerID string
 	Version      string
-	// Hello sends the owner a message, the only proof that the bot may.
-	Hello bool
+	// Hello decides, once the report has all else, whether to send the owner a message, the
+	// only proof that the bot may. Nil sends none.
+	Hello func(Report) bool
 	// Quiet checks only the token and the application and does not open the direct messages.
 	Quiet bool
 }
@@ -64,7 +65,7 @@ func (r *Report) bad(text, next string) {
 	r.Findings = append(r.Findings, Finding{Text: text, Next: next})
 }
 
-// checkWithin limits a check as a whole, and greetWithin the gateway's greeting.
+// checkWithin limits what a check asks, and the message; greetWithin the gateway's greeting.
 const (
 	checkWithin = 30 * time.Second
 	greetWithin = 10 * time.Second
@@ -87,20 +88,28 @@ func Check(ctx context.Context, o CheckOptions) (Report, error) {
 	if o.OwnerID != "" && !message.IsID(o.OwnerID) {
 		return r, errors.New(textBadOwnerID)
 	}
+	c := rest.New(rest.Options{Token: token, Base: o.API, Version: o.Version})
+	if channel := r.look(ctx, c, o); channel != "" && o.Hello != nil && o.Hello(r) {
+		r.hello(ctx, c, channel)
+	}
+	return r, nil
+}
+
+// look checks all that needs no message, and returns the channel of the direct messages with the
+// owner, if it is open.
+func (r *Report) look(ctx context.Context, c *rest.Client, o CheckOptions) (channel string) {
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
-	c := rest.New(rest.Options{Token: token, Base: o.API, Version: o.Version})
 	app, ok := r.who(ctx, c)
 	if !ok {
-		return r, nil
+		return ""
 	}
 	r.installs(app)
 	if o.Quiet {
-		return r, nil
+		return ""
 	}
 	r.gateway(ctx, c)
-	r.owner(ctx, c, app, o)
-	return r, nil
+	return r.owner(ctx, c, app, o)
 }
 
 // who looks up the bot.
@@ -183,12 +192,12 @@ func greeted(ctx context.Context, address string) error {
 	return err
 }
 
-// owner checks whether the bot can write to its owner.
-func (r *Report) owner(ctx context.Context, c *rest.Client, app rest.App, o CheckOptions) {
+// owner looks up the owner and opens the direct messages with them.
+func (r *Report) owner(ctx context.Context, c *rest.Client, app rest.App, o CheckOptions) (channel string) {
 	owner, err := ownerOf(app, o.OwnerID)
 	if err != nil {
 		r.bad(textCheckNoOwner, textNoOwner)
-		return
+		return ""
 	}
 	r.OwnerID = owner
 	switch {
@@ -199,21 +208,36 @@ func (r *Report) owner(ctx context.Context, c *rest.Client, app rest.App, o Chec
 	default:
 		r.good(textCheckOwner, owner)
 	}
-	channel, err := c.OpenDM(ctx, owner)
-	if err == nil && o.Hello {
-		_, err = c.Send(ctx, channel, render.Small(fmt.Sprintf(textHello, r.BotName)))
+	channel, err = c.OpenDM(ctx, owner)
+	switch {
+	case err != nil:
+		r.unreached(err)
+	case o.Hello == nil:
+		r.good(textCheckOpened)
 	}
+	return channel
+}
+
+// hello writes to the owner.
+func (r *Report) hello(ctx context.Context, c *rest.Client, channel string) {
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	if _, err := c.Send(ctx, channel, render.Small(fmt.Sprintf(textHello, r.BotName))); err != nil {
+		r.unreached(err)
+		return
+	}
+	r.good(textCheckWrote)
+}
+
+// unreached says why the owner cannot be written to.
+func (r *Report) unreached(err error) {
 	switch {
 	case errors.Is(err, rest.ErrCannotDM):
 		r.bad(textCheckShutOut, textShareServer)
 	case errors.Is(err, rest.ErrInvalid), errors.Is(err, rest.ErrGone), errors.Is(err, rest.ErrNoChannel):
 		r.bad(textCheckNobody, textBadOwnerID)
-	case err != nil:
-		r.failed(err, textCheckDM)
-	case o.Hello:
-		r.good(textCheckWrote)
 	default:
-		r.good(textCheckOpened)
+		r.failed(err, textCheckDM)
 	}
 }
 

@@ -45,8 +45,16 @@ func TestACheckOfAGoodTokenSaysNothingToAnyone(t *testing.T) {
 	if len(state.Messages) != 0 || len(state.Identifies) != 0 {
 		t.Errorf("%s", state)
 	}
-	if r, _ = inspect(t, s, CheckOptions{Hello: true}); !s.State().Said(s.Bot(), "is here") {
-		t.Errorf("%+v", r)
+	for _, yes := range []bool{false, true} { // P14: the invitation is known before it writes
+		hello := func(r Report) bool {
+			if r.InstallLink == "" || r.UserLink == "" || s.State().Said(s.Bot(), "is here") {
+				t.Errorf("asked at %+v", r)
+			}
+			return yes
+		}
+		if r, _ = inspect(t, s, CheckOptions{Hello: hello}); s.State().Said(s.Bot(), "is here") != yes {
+			t.Errorf("%t: %+v", yes, r)
+		}
 	}
 }
 

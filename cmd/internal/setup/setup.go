@@ -40,7 +40,7 @@ const (
 		"  1. Open https://discord.com/developers/applications and click New Application; give it the bot's name.\n" +
 		"  2. Installation: tick User Install and Guild Install, Save Changes.\n" +
 		"  3. Bot: click Reset Token, then Copy. No privileged intent is needed.\n"
-	textAskHello     = "May the bot send you a test message in Discord now, to prove that it can reach you? [yes] "
+	textAskHello     = "Once you have added it: may the bot send you a test message in Discord now, to prove that it can reach you? [yes] "
 	textTokenKept    = "keep the one that is set"
 	textTokenNone    = "none"
 	textBadZone      = "%q is no time zone: write one such as Europe/Berlin"
@@ -151,17 +151,11 @@ func (q *questions) whoAnswers(at console.DataDir) error {
 // working asks for a token until Discord accepts one or cannot be reached, from a pipe
 // once. wrong is an error to report at the end, or nil. A refused token is not saved.
 func (c *Cmd) working(q *questions, at console.DataDir) (token config.Secret, wrong, err error) {
-	for asked := c.Hello; ; {
+	for {
 		if token, err = q.token(at); token == "" || err != nil || c.Offline {
 			return token, nil, err
 		}
-		if q.p.Terminal() && !asked {
-			asked = true
-			if c.Hello, err = q.agrees(textAskHello); err != nil {
-				return "", nil, err
-			}
-		}
-		r, err := c.check(q.p, at, token)
+		r, err := c.check(q, at, token)
 		switch {
 		case err != nil:
 			return "", nil, err
@@ -200,34 +194,46 @@ func (c *Cmd) finish(p *console.Process, at console.DataDir) {
 	}
 }
 
-// check asks Discord about the token and prints what it says.
-func (c *Cmd) check(p *console.Process, at console.DataDir, token config.Secret) (discord.Report, error) {
-	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-	defer stop()
-	r, err := discord.Check(ctx, discord.CheckOptions{
-		Token: token, API: at.Env.DiscordAPI, OwnerID: at.Env.OwnerID, Version: p.Version, Hello: c.Hello,
+// check asks Discord about the token and prints what it says. Only then, when the user can have
+// let the bot in, does the bot write to them.
+func (c *Cmd) check(q *questions, at console.DataDir, token config.Secret) (discord.Report, error) {
+	printed, wrote := 0, false
+	tell := func(r discord.Report) {
+		for _, f := range r.Findings[printed:] {
+			mark := "ok  "
+			if !f.OK {
+				mark = "!   "
+			}
+			q.p.Print("%s%s\n", mark, f.Text)
+			if f.Next != "" {
+				q.p.Print("    -> %s\n", f.Next)
+			}
+		}
+		if printed == 0 && r.InstallLink != "" {
+			q.p.Print(textInvite, r.InstallLink)
+		}
+		if printed == 0 && r.UserLink != "" {
+			q.p.Print(textInstall, r.UserLink)
+		}
+		printed = len(r.Findings)
+	}
+	var unanswered error
+	r, err := discord.Check(context.Background(), discord.CheckOptions{
+		Token: token, API: at.Env.DiscordAPI, OwnerID: at.Env.OwnerID, Version: q.p.Version,
+		Hello: func(r discord.Report) bool {
+			tell(r)
+			if wrote = c.Hello; !wrote && q.p.Terminal() {
+				wrote, unanswered = q.agrees(textAskHello)
+			}
+			return wrote && unanswered == nil
+		},
 	})
-	if err != nil {
+	if err = cmp.Or(err, unanswered); err != nil {
 		return r, err
 	}
-	for _, f := range r.Findings {
-		mark := "ok  "
-		if !f.OK {
-			mark = "!   "
-		}
-		p.Print("%s%s\n", mark, f.Text)
-		if f.Next != "" {
-			p.Print("    -> %s\n", f.Next)
-		}
-	}
-	if r.InstallLink != "" {
-		p.Print(textInvite, r.InstallLink)
-	}
-	if r.UserLink != "" {
-		p.Print(textInstall, r.UserLink)
-	}
-	if r.BotName != "" && (!c.Hello || !r.OK()) {
-		p.Print(textHelloAgain)
+	tell(r)
+	if r.BotName != "" && (!wrote || !r.OK()) {
+		q.p.Print(textHelloAgain)
 	}
 	return r, nil
 }

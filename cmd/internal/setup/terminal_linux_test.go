@@ -51,8 +51,8 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 		{"bot's name?", "Olli"},
 		{"time zone?", "UTC"},
 		{"Discord token?", strings.Repeat("wrong-token.", 3)},
-		{"test message in Discord now", ""},
 		{"Discord token?", initToken},
+		{"test message in Discord now", ""},
 	} {
 		at := seen.Len()
 		for !strings.Contains(seen.String()[at:], step.question) {
@@ -80,6 +80,10 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 	}
 	if text := seen.String(); strings.Count(text, "your name?") != 1 || !strings.Contains(text, "it has written to its owner") || strings.Contains(text, initToken) {
 		t.Errorf("%s", text)
+	}
+	invited, asked := strings.Index(seen.String(), "private servers"), strings.Index(seen.String(), "test message in Discord now")
+	if invited < 0 || asked < invited { // P14
+		t.Errorf("the invitation is not shown before the question:\n%s", &seen)
 	}
 	if !s.State().Said(s.Bot(), "is here") {
 		t.Error("it has not written")
