@@ -8,6 +8,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/work/budget"
 	"ollimbot/routines"
 )
 
@@ -95,8 +96,12 @@ type configCmd struct {
 }
 
 // Run shows the settings, or sets one.
-func (c *configCmd) Run(p *process, bot *core.Bot) error {
+func (c *configCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	state, _ := budget.NewBucket(at.Dir, at.Env.Zone, p.Log()).State(at.Now)
 	value, trial := strings.Join(c.Value, " "), bot.Runtime()
+	if _, ok := state.Setting(c.Key); ok && len(c.Value) > 0 {
+		return console.Usagef(textBudgetSets, c.Key)
+	}
 	if len(c.Value) > 0 {
 		if err := config.Try(&trial, c.Key, value); err != nil {
 			return console.Usagef("%v", err)
@@ -104,9 +109,13 @@ func (c *configCmd) Run(p *process, bot *core.Bot) error {
 		return p.doing(bot, c.AsJSON, command.SetConfig{Key: c.Key, Value: value, Sure: c.Sure})
 	}
 	if c.Key == "" {
-		return p.Answer(c.JSON, config.Show(bot.Runtime()), strings.Split(config.Overview(bot.Runtime()), "\n"))
+		all := append(config.Show(bot.Runtime()), state.Settings()...)
+		return p.Answer(c.JSON, all, strings.Split(config.Overview(bot.Runtime(), state.Settings()...), "\n"))
 	}
 	one, err := config.ShowOne(bot.Runtime(), c.Key)
+	if number, ok := state.Setting(c.Key); ok {
+		one, err = number, nil
+	}
 	if err != nil {
 		return console.Usagef("%v", err)
 	}

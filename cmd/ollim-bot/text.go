@@ -4,9 +4,10 @@ package main
 // tools: no colours, no boxes, one fact a line; times carry their zone.
 
 const (
-	textStillRuns = "The bot running in %s keeps the old version; to update it: ollim-bot restart"
-	textNoneRuns  = "no bot is running in %s; run `ollim-bot` to start one"
-	textSure      = ". To set it anyway, add --sure."
+	textBudgetSets = "%s is a number of the ping budget: set it with ollim-bot budget set --capacity N --refill MIN"
+	textStillRuns  = "The bot running in %s keeps the old version; to update it: ollim-bot restart"
+	textNoneRuns   = "no bot is running in %s; run `ollim-bot` to start one"
+	textSure       = ". To set it anyway, add --sure."
 
 	textDescription = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp     = "Run `%s` for help."

@@ -109,7 +109,8 @@ func (h Host) permissions(ctx context.Context, args []string) (string, error) {
 func (h Host) config(ctx context.Context, args []string) (string, error) {
 	switch len(args) {
 	case 0:
-		return config.Overview(*h.Config()), nil
+		state, _ := h.Budget.State(h.Now())
+		return config.Overview(*h.Config(), state.Settings()...), nil
 	case 1:
 		l, err := config.ShowOne(*h.Config(), args[0])
 		return l.String(), err

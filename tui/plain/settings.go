@@ -28,7 +28,7 @@ func setPrefix(c *console, r request) {
 }
 
 // settings takes a group, a setting, or a setting and its value; without words it lists the
-// groups.
+// groups. Other words list the settings that have them in their name, key or description.
 func settings(c *console, r request) {
 	all := page.Describe(pane.Context{Snap: c.snap, Chosen: c.chosen})
 	fields := strings.Fields(r.rest)
@@ -52,6 +52,10 @@ func settings(c *console, r request) {
 			return
 		}
 	}
+	if found := slices.DeleteFunc(slices.Clone(all), func(t page.Described) bool { return !about(t, r.rest) }); len(found) > 0 {
+		c.read(r.rest, each(found, func(t page.Described) string { return t.About.Name + ": " + t.Long }), "")
+		return
+	}
 	wrong := fmt.Sprintf(textNoSetting, r.rest)
 	if near := words.Nearest(r.rest, each(all, func(t page.Described) string { return t.About.Name })); near != "" {
 		wrong += fmt.Sprintf(textNearest, near)
@@ -61,6 +65,11 @@ func settings(c *console, r request) {
 
 func groupSettings(all []page.Described, group string) []page.Described {
 	return slices.DeleteFunc(slices.Clone(all), func(t page.Described) bool { return t.About.Group != group })
+}
+
+// about reports whether a setting has all of the words.
+func about(t page.Described, typed string) bool {
+	return words.HoldsAll(strings.ReplaceAll(t.Key, "_", " ")+" "+t.About.Name+" "+t.About.About, typed)
 }
 
 // settingNamed reports whether words name a setting: its name, or its key with or without the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -203,13 +204,20 @@ func InGroup(r Runtime, group string) []Line {
 	return lines
 }
 
-// Overview is the configuration for people: in its groups, with names and units.
-func Overview(r Runtime) string {
+// Overview is the configuration for people: in its groups, with names and units. others are the
+// settings that are kept elsewhere.
+func Overview(r Runtime, others ...Line) string {
 	var b strings.Builder
 	for _, g := range Groups {
 		fmt.Fprintf(&b, "%s\n", g)
-		for _, l := range InGroup(r, g) {
-			fmt.Fprintf(&b, "  %s: %s (%s)\n", l.About.Name, l.Long, l.Key)
+		for _, s := range Settings {
+			l, err := ShowOne(r, s.Key)
+			if i := slices.IndexFunc(others, func(l Line) bool { return l.Key == s.Key }); i >= 0 {
+				l, err = others[i], nil
+			}
+			if err == nil && s.Group == g {
+				fmt.Fprintf(&b, "  %s: %s (%s)\n", s.Name, l.Long, l.Key)
+			}
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/budget"
@@ -238,10 +237,8 @@ func rowOf(c pane.Context, about config.Setting) *setting {
 		long := strings.TrimSpace(value + " " + about.Unit)
 		return &setting{config.Line{Key: about.Key, Text: value, Long: long, Choices: choices, Closed: true, About: about}, setLook}
 	}
-	state := c.Snap.Budget.State
-	if n, ok := map[string]int{keyCapacity: state.Capacity, keyRefill: state.RefillRateMinutes}[about.Key]; ok {
-		long := words.Grouped(uint64(max(0, n)), strings.TrimSuffix(about.Unit, "s"))
-		return &setting{config.Line{Key: about.Key, Text: strconv.Itoa(n), Long: long, About: about}, setBudget}
+	if line, ok := c.Snap.Budget.State.Setting(about.Key); ok {
+		return &setting{line, setBudget}
 	}
 	line, _ := config.ShowOne(c.Snap.Config, about.Key) // the table has no unknown keys
 	return &setting{line, setConfig}
@@ -286,7 +283,7 @@ func setBudget(s *setting, value string) (command.Value, error) {
 		return nil, fmt.Errorf(textNoNumber, s.About.Name, value)
 	}
 	var set command.SetBudget
-	if s.Key == keyCapacity {
+	if s.Key == budget.KeyCapacity {
 		set.Capacity = &n
 	} else {
 		set.RefillMinutes = &n
@@ -309,8 +306,6 @@ const (
 	textNoNumber = "%s: %q is not a whole number"
 	textNoChoice = "%s must be one of: %s"
 
-	lookKeys    = "dashboard."
-	budgetKeys  = "budget."
-	keyCapacity = budgetKeys + "capacity"
-	keyRefill   = budgetKeys + "refill"
+	lookKeys   = "dashboard."
+	budgetKeys = "budget."
 )
