@@ -45,8 +45,8 @@ func (a auditor) command(ctx context.Context, o command.Outcome) {
 // approval records that a tool call waits, or how it was answered. It is called before the
 // tool may run.
 func (a auditor) approval(call policy.Approval) {
-	label := call.Label
-	if call.Text != "" && call.Text != call.Label {
+	label := call.Question
+	if call.Text != "" {
 		label += "\n" + call.Text
 	}
 	if call.Verdict == "" {
@@ -60,7 +60,7 @@ func (a auditor) approval(call policy.Approval) {
 	}
 	a.audit.Record(a.now(), e)
 	if call.Verdict == policy.Always {
-		e.Action, e.Detail = audit.ToolAlways, "until the bot ends"
+		e.Action, e.Detail = audit.ToolAlways, call.Grant()+" until the bot ends: "+label
 		a.audit.Record(a.now(), e)
 	}
 }

@@ -115,17 +115,14 @@ func (s *Snapshot) askedFor() (h Headline, ok bool) {
 		return Headline{Lead: "The agent asks", Detail: "save the fork " + cmp.Or(s.Fork.Topic, "that you are in") + "?"}, true
 	}
 	a := s.Approvals[0]
-	h = Headline{Item: a.ID, Lead: "The " + Asker(a) + " asks to run", Detail: a.Label}
-	if a.Tool == "" { // a question is a sentence
-		h.Lead = "The " + Asker(a) + " asks"
-	}
+	h = Headline{Item: a.ID, Lead: "The " + Asker(a) + " asks", Detail: a.Label}
 	if n := len(s.Approvals) - 1; n > 0 {
 		h.Lead += fmt.Sprintf(" (1 of %d)", n+1)
 	}
 	return h, true
 }
 
-// Asker is the session that a tool call comes from.
+// Asker is the session that a question comes from.
 func Asker(a policy.Approval) string { return cmp.Or(a.Session, "agent") }
 
 // proposed is the first task, edit or other file of the agent's that needs approval.

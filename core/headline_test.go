@@ -52,7 +52,7 @@ func TestTheSentencesAboutNow(t *testing.T) {
 		{func(s *Snapshot) { s.Schedule.Entries = nil }},
 		{func(s *Snapshot) { s.Busy = true }},
 		{func(s *Snapshot) { s.Forks = []fork.View{{State: fork.Running}, {State: fork.Running}} }},
-		{func(s *Snapshot) { s.Approvals = []policy.Approval{{Tool: "Bash", Label: "Bash(ls)"}} }},
+		{func(s *Snapshot) { s.Approvals = []policy.Approval{{Tool: "Bash", Label: "Run this command? ls"}} }},
 		{func(s *Snapshot) { s.Approvals = []policy.Approval{{Label: "which one?"}, {}} }},
 		{func(s *Snapshot) { s.Fork = &chat.Banner{Asks: true} }},
 		{edit},
@@ -101,7 +101,7 @@ const sentences = `All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings 
 All quiet. 3 pings today. Nothing is due within a day; 2 pings left, +1 at 15:32.
 The bot is answering. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 2 runs under way. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
-The agent asks to run: Bash(ls).
+The agent asks: Run this command? ls.
 The agent asks (1 of 2): which one?
 The agent asks: save the fork that you are in?
 An edit of Medication waits for you: it may use Bash. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.

@@ -188,7 +188,7 @@ func TestAtTheCapTheConversationAsksOnceADay(t *testing.T) {
 			return b.Snapshot().Approvals
 		}
 		asked := say("first")
-		if len(asked) != 1 || asked[0].Label != "Keep going past the cap today?" || spoken(b.Snapshot(), "first") {
+		if len(asked) != 1 || asked[0].Question != "Keep going past the cap today?" || spoken(b.Snapshot(), "first") {
 			t.Fatalf("asked %+v", asked)
 		}
 		time.Sleep(2 * policy.Patience)

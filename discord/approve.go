@@ -126,7 +126,7 @@ func (c *cards) ask(ctx context.Context, k *card) {
 
 // offer adds the reactions to the card until it is answered.
 func (c *cards) offer(ctx context.Context, k *card, message string) {
-	for _, emoji := range render.Reactions() {
+	for _, emoji := range render.Reactions(k.approval) {
 		if len(k.verdict) > 0 {
 			return
 		}

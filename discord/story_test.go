@@ -166,17 +166,17 @@ func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 	}
 }
 
-// asks makes the bot ask for a permission, and gives the card. The label in the answer has no
-// backticks. Whether the card has one depends on the moment: the user's words clear what the
-// last turn has read only if it had ended by then.
+// asks makes the bot ask for a permission, and gives the card.
 func asks(st *stage, call string) *discordtest.Message {
 	st.s.User().Say(play(`ask Bash {"command":"`+call+`"}`, "say after "+call))
-	return st.says("`Bash(" + call + ")")
+	return st.says("Run this command?**\n```\n" + call)
 }
 
-// cameTo reports whether the card of a permission says what came of it.
+// cameTo reports whether the card of a permission says what came of it. Whether a label stands
+// before the question depends on the moment: the user's words clear what the last turn has read
+// only if it had ended by then.
 func cameTo(card *discordtest.Message, call, what string) bool {
-	return strings.HasPrefix(card.Content, "`Bash("+call+")") && strings.HasSuffix(card.Content, "` — "+what)
+	return strings.HasSuffix(card.Content, "Run this command? `"+call+"` — "+what)
 }
 
 func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
@@ -219,7 +219,7 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 		return cameTo(m, "rm button", "allowed") && len(m.Buttons) == 0
 	})
 	st.says("after rm button")
-	st.s.User().Forge(card.ID, card.Buttons[2].CustomID) // too late, and told so
+	st.s.User().Forge(card.ID, button(card, "Deny")) // too late, and told so
 	st.says("already answered")
 
 	card = asks(st, "rm words")

@@ -64,7 +64,7 @@ func anyDay(t *rapid.T) core.Snapshot {
 		s.Failures = []fork.View{{ID: "bad00001", Title: "Rent", State: fork.Failed, Started: s.At, Ended: s.At}}
 	}
 	if n(5, "asks") == 0 {
-		s.Approvals = []policy.Approval{{ID: "a1", Label: "Bash(x)", Text: "Bash(x)", Tool: "Bash", Asked: s.At, Until: s.At.Add(time.Minute)}}
+		s.Approvals = []policy.Approval{{ID: "a1", Label: "Run this command? x", Question: "Run this command?", Text: "x", Tool: "Bash", Command: "rule", Asked: s.At, Until: s.At.Add(time.Minute)}}
 	}
 	if n(4, "broken") == 0 {
 		s.Schedule.Problems = append(s.Schedule.Problems, routines.Problem{File: "routines/gym.md", Severity: routines.Error, Message: "there is no cron"})

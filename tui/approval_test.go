@@ -20,7 +20,7 @@ func (s *stage) asks(id, label string) {
 	now := time.Now()
 	s.change(func(c *core.Snapshot) {
 		c.Approvals = append(c.Approvals[:len(c.Approvals):len(c.Approvals)], policy.Approval{
-			ID: id, Label: label, Tool: "Bash", Session: "main session", Asked: now, Until: now.Add(policy.Patience),
+			ID: id, Label: label, Question: "Run this command?", Text: strings.TrimPrefix(label, "Run this command? "), Tool: "Bash", Command: "rule", Session: "main session", Asked: now, Until: now.Add(policy.Patience),
 		})
 	})
 }
@@ -28,17 +28,17 @@ func (s *stage) asks(id, label string) {
 func TestAToolCallIsAllowedInTheChat(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5")
-		s.asks("a1", "Bash(rm x)")
-		s.asks("a2", "Bash(rm y)")
-		s.sees("permission 1 of 2", "The main session asks to run Bash(rm x)", "1:00 left", "y allow   n deny   a always Bash")
+		s.asks("a1", "Run this command? rm x")
+		s.asks("a2", "Run this command? rm y")
+		s.sees("permission 1 of 2", "The main session asks: Run this command? rm x", "1:00 left", "y allow   n deny   a always")
 		time.Sleep(2 * time.Second)
 		s.sees("0:58 left")
 		s.press("y")
-		s.sees("allowed: Bash(rm x)", "asks to run Bash(rm y)", "1 approval")
+		s.sees("allowed: Run this command? rm x", "asks: Run this command? rm y", "1 approval")
 		time.Sleep(time.Second)
 		s.press("n")
-		s.sees("denied: Bash(rm y)")
-		s.misses("asks to run", "approval")
+		s.sees("denied: Run this command? rm y")
+		s.misses("asks: Run", "approval")
 		s.did(command.Answer{ID: "a1", Verdict: policy.Allow}, command.Answer{ID: "a2", Verdict: policy.Deny})
 	})
 }
@@ -46,8 +46,8 @@ func TestAToolCallIsAllowedInTheChat(t *testing.T) {
 func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("3")
-		s.asks("a1", "Bash(rm x)")
-		s.sees("⚑ The main session asks to run: Bash(rm x).  y allows  n denies  1:00 left")
+		s.asks("a1", "Run this command? rm x")
+		s.sees("⚑ The main session asks: Run this command? rm x.  y allows  n denies  1:00 left")
 		s.misses("needs your answer") // the top line has the keys
 		s.press("y")                  // it has just arrived
 		s.sees("a tool call just arrived: read, press again")
@@ -57,7 +57,7 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 		s.did()
 		s.press("y")
 		s.did(command.Answer{ID: "a1", Verdict: policy.Allow})
-		s.sees("allowed: Bash(rm x)")
+		s.sees("allowed: Run this command? rm x")
 	})
 }
 
@@ -65,9 +65,9 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 func TestALongToolCallIsReadBeforeItIsAnswered(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("3")
-		s.asks("a1", "Bash("+strings.Repeat("rm x; ", 40)+"curl evil)")
+		s.asks("a1", "Run this command? "+strings.Repeat("rm x; ", 40)+"curl evil")
 		time.Sleep(time.Second)
-		s.sees("⚑ The main session asks to run: Bash(rm x;", "Z opens")
+		s.sees("⚑ The main session asks: Run this command? rm x;", "Z opens")
 		s.misses("y allows")
 		s.sees("needs your answer: 5, then y or n")
 		s.press("y")
@@ -80,21 +80,21 @@ func TestALongToolCallIsReadBeforeItIsAnswered(t *testing.T) {
 func TestAToolCallIsHeardOfBehindADialog(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5", "?")
-		s.asks("a1", "Bash(rm x)")
-		s.sees("asks to run: Bash(rm x)")
+		s.asks("a1", "Run this command? rm x")
+		s.sees("asks: Run this command? rm x")
 	})
 }
 
 func TestALateAnswerIsToldTheOutcome(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5")
-		s.asks("a1", "Bash(rm x)")
+		s.asks("a1", "Run this command? rm x")
 		time.Sleep(time.Second)
 		s.bot.mu.Lock() // settled, but the dashboard has not heard of it
 		s.bot.snap.Approvals = nil
 		s.bot.mu.Unlock()
 		s.press("y")
-		s.sees("Bash(rm x) was already answered: denied")
+		s.sees("“Run this command? rm x” was already answered: denied")
 		s.misses("answered elsewhere")
 	})
 }

@@ -71,8 +71,8 @@ func (a *approvals) answerDone(c command.Answer, outcome string) string {
 	if !ok || outcome == "" {
 		return outcome
 	}
-	if c.Verdict == policy.Always { // more than this call
-		return outcome + ": every call of " + call.Tool + " until the bot ends"
+	if c.Verdict == policy.Always && call.Scope() != "" { // more than this call
+		return outcome + ": " + call.Grant() + " until the bot ends"
 	}
 	return outcome + ": " + view.Brief(call)
 }

@@ -80,10 +80,10 @@ func TestAToolCallIsAllowedWithOneKeyFromAnyPane(t *testing.T) {
 	for _, pane := range []string{"1", "2", "3", "4", "6"} {
 		play(t, setup{}, func(s *stage) {
 			s.press(pane)
-			s.asks("a1", "Bash(rm x)")
+			s.asks("a1", "Run this command? rm x")
 			time.Sleep(2 * time.Second) // a call that has just come has to be read first
 			s.press("y")
-			s.sees("allowed: Bash(rm x)")
+			s.sees("allowed: Run this command? rm x")
 		})
 	}
 }

@@ -222,7 +222,7 @@ func (b *bot) answer(c command.Answer) (command.Outcome, error) {
 		known = len(s.Approvals) < n
 	})
 	if !known {
-		return command.Outcome{}, &policy.AnsweredError{Approval: policy.Approval{Label: "Bash(rm x)", Verdict: policy.Deny}}
+		return command.Outcome{}, &policy.AnsweredError{Approval: policy.Approval{Label: "Run this command? rm x", Verdict: policy.Deny}}
 	}
 	return command.Outcome{Message: string(c.Verdict)}, nil
 }

@@ -65,7 +65,7 @@ func talkDay() core.Snapshot {
 	s := fullDay()
 	s.Fork = &chat.Banner{Topic: "Plans for the garden", Since: day.Add(-12 * time.Minute), Asks: true}
 	s.Approvals = []policy.Approval{
-		{ID: "a1", Label: "Bash(rm -r drafts)", Tool: "Bash", Session: "fork", Asked: day.Add(-12 * time.Second), Until: day.Add(48 * time.Second)},
+		{ID: "a1", Label: "Run this command? rm -r drafts", Question: "Run this command?", Text: "rm -r drafts", Tool: "Bash", Command: "rule", Session: "fork", Asked: day.Add(-12 * time.Second), Until: day.Add(48 * time.Second)},
 		{ID: "a2", Label: "WebSearch(seeds)", Tool: "WebSearch", Session: "fork", Asked: day, Until: day.Add(time.Minute)},
 	}
 	s.Attached = []string{"bed.png"}

@@ -99,7 +99,7 @@ func TestTheCoreHearsOfTheUserOnceAMinute(t *testing.T) {
 }
 
 func TestTheUserHearsOfACallThatIsNewOrSettledElsewhere(t *testing.T) {
-	call := policy.Approval{ID: "a1", Label: "Bash(ls)", Until: day.Add(time.Minute)}
+	call := policy.Approval{ID: "a1", Label: "Run this command? ls", Until: day.Add(time.Minute)}
 	waits := &core.Snapshot{At: day, Approvals: []policy.Approval{call}}
 	keys := action.Names{}
 	for _, c := range []struct {
@@ -109,9 +109,9 @@ func TestTheUserHearsOfACallThatIsNewOrSettledElsewhere(t *testing.T) {
 		answer       bool
 		first, later string
 	}{
-		{"elsewhere", false, &core.Snapshot{At: day}, false, "Bash(ls) needs your answer", "Bash(ls)" + textAnsweredElsewhere},
-		{"visible", true, &core.Snapshot{At: day}, false, "", "Bash(ls)" + textAnsweredElsewhere},
-		{"expired", false, &core.Snapshot{At: call.Until}, false, "needs your answer", "Bash(ls)" + textExpired},
+		{"elsewhere", false, &core.Snapshot{At: day}, false, "Run this command? ls needs your answer", "Run this command? ls" + textAnsweredElsewhere},
+		{"visible", true, &core.Snapshot{At: day}, false, "", "Run this command? ls" + textAnsweredElsewhere},
+		{"expired", false, &core.Snapshot{At: call.Until}, false, "needs your answer", "Run this command? ls" + textExpired},
 		{"answered here", false, &core.Snapshot{At: day}, true, "needs your answer", ""},
 		{"still waiting", false, waits, false, "needs your answer", ""},
 	} {
@@ -121,7 +121,7 @@ func TestTheUserHearsOfACallThatIsNewOrSettledElsewhere(t *testing.T) {
 			ring := a.follow(s, c.visible, keys, func(_ notice.Level, text string) { told += text })
 			return told, ring
 		}
-		if got, ring := texts(waits); !strings.Contains(got, c.first) || (got == "") != (c.first == "") || ring != "Bash(ls)" {
+		if got, ring := texts(waits); !strings.Contains(got, c.first) || (got == "") != (c.first == "") || ring != "Run this command? ls" {
 			t.Errorf("%s: first it says %q and rings for %q", c.name, got, ring)
 		}
 		if c.answer {
@@ -132,7 +132,7 @@ func TestTheUserHearsOfACallThatIsNewOrSettledElsewhere(t *testing.T) {
 		}
 		want := "allowed"
 		if c.answer {
-			want = "allowed: Bash(ls)"
+			want = "allowed: Run this command? ls"
 		}
 		if got := a.answerDone(command.Answer{ID: "a1"}, "allowed"); got != want {
 			t.Errorf("%s: the outcome is %q, want %q", c.name, got, want)

@@ -54,7 +54,7 @@ func everything(at time.Time) core.Snapshot {
 }
 
 func asked(s core.Snapshot) core.Snapshot {
-	s.Approvals = []policy.Approval{{ID: "a1", Label: "Bash(rm x)", Tool: "Bash", Asked: s.At, Until: s.At.Add(policy.Patience)}}
+	s.Approvals = []policy.Approval{{ID: "a1", Label: "Run this command? rm x", Tool: "Bash", Asked: s.At, Until: s.At.Add(policy.Patience)}}
 	return s
 }
 

@@ -219,7 +219,7 @@ func TestAStepBeginsAtTheSizeThatIsShown(t *testing.T) {
 }
 
 func waits(s *core.Snapshot) {
-	s.Approvals = []policy.Approval{{ID: "a", Label: "Bash(ls)", Tool: "Bash", Asked: time.Now(), Until: time.Now().Add(time.Hour)}}
+	s.Approvals = []policy.Approval{{ID: "a", Label: "Run this command? ls", Tool: "Bash", Asked: time.Now(), Until: time.Now().Add(time.Hour)}}
 }
 
 func TestTheTitleSaysWhatWaitsAndTheBellRings(t *testing.T) {
@@ -228,7 +228,7 @@ func TestTheTitleSaysWhatWaitsAndTheBellRings(t *testing.T) {
 		s.bot.change(waits)
 		time.Sleep(time.Second)
 		out := s.written()
-		if !strings.Contains(out, "\x1b]2;ollim-bot · The agent asks to run\x07") || strings.Count(strings.ReplaceAll(out, "asks to run\x07", ""), "\x07") != 1 {
+		if !strings.Contains(out, "\x1b]2;ollim-bot · The agent asks\x07") || strings.Count(strings.ReplaceAll(out, "asks\x07", ""), "\x07") != 1 {
 			t.Errorf("title and bell: %q", out)
 		}
 		time.Sleep(3 * time.Second)
@@ -258,7 +258,7 @@ func TestWhatBeginsToWaitIsNotifiedOnceAsSet(t *testing.T) {
 		s.written()
 		s.bot.change(waits)
 		time.Sleep(time.Second)
-		if out := s.written(); strings.Count(out, "\x1b]9;ollim-bot: Bash(ls)\x07") != 1 || strings.Count(out, "\x07") != 1 {
+		if out := s.written(); strings.Count(out, "\x1b]9;ollim-bot: Run this command? ls\x07") != 1 || strings.Count(out, "\x07") != 1 {
 			t.Errorf("%q", out)
 		}
 		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Asks: true} })

@@ -66,15 +66,15 @@ func TestOnAStripWhatIsWrittenIsSeen(t *testing.T) {
 func TestOnAStripAToolCallIsSeenUntilEscPutsItAway(t *testing.T) {
 	play(t, setup{w: 40, h: 10}, func(s *stage) {
 		s.press("5")
-		s.asks("a1", "Bash(rm x)")
-		s.sees("permission", "Bash(rm x)", "y allow", "left")
+		s.asks("a1", "Run this command? rm x")
+		s.sees("permission", "Run this command? rm x", "y allow", "left")
 		s.press("esc")
-		s.sees(" 1  Budget", "▸5", "Bash(rm x)         y n a", "y allow", "n deny")
-		s.asks("a2", "Bash(rm y)")
+		s.sees(" 1  Budget", "▸5", "rm x", "y allow", "n deny")
+		s.asks("a2", "Run this command? rm y")
 		s.sees(" 1  Budget")
 		time.Sleep(time.Second)
 		s.press("y")
-		s.sees("Bash(rm y)", "permission") // another one
+		s.sees("Run this command? rm y", "permission") // another one
 		time.Sleep(time.Second)
 		s.press("n")
 		s.misses("permission")

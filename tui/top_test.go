@@ -16,7 +16,7 @@ func aDay(at time.Time) core.Snapshot {
 	s.Forks = append(s.Forks, fork.View{ID: "bad00001", Title: "Rent", State: fork.Failed, Started: at.Add(-time.Hour), Ended: at.Add(-time.Minute)})
 	s.Ended = s.Forks[len(s.Forks)-1:]
 	s.Failures = s.Ended
-	s.Approvals = []policy.Approval{{ID: "a1", Label: "Bash(x)", Tool: "Bash", Asked: at, Until: at.Add(time.Hour)}}
+	s.Approvals = []policy.Approval{{ID: "a1", Label: "Run this command? x", Tool: "Bash", Asked: at, Until: at.Add(time.Hour)}}
 	s.Engine.Today.CostUSD = 1.09
 	return s
 }

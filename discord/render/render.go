@@ -7,9 +7,11 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -126,8 +128,13 @@ const (
 	thumb       = "\U0001f44d"
 )
 
-// Reactions are the offered reactions.
-func Reactions() []string { return []string{reactAllow, reactDeny, reactAlways} }
+// Reactions are the offered reactions to an approval.
+func Reactions(a policy.Approval) []string {
+	if a.Scope() == "" {
+		return []string{reactAllow, reactDeny}
+	}
+	return []string{reactAllow, reactDeny, reactAlways}
+}
 
 // Verdict is the meaning of a reaction.
 func Verdict(emoji string) policy.Verdict {
@@ -140,34 +147,38 @@ func Verdict(emoji string) policy.Verdict {
 	return policy.Deny
 }
 
-// maxCall is how much of a tool call is shown: enough to judge it, on one screen.
 const (
-	// maxCall limits the shown part of a tool call, which must fit on one screen.
-	maxCall = 1500
-	maxLine = 1000 // of the label
+	// maxText limits the shown part of what is asked about, which must fit on one screen.
+	maxText = 1500
+	// maxAsked, maxGrant and maxLine limit the question, what *always* means, and the line about
+	// a question that was answered.
+	maxAsked = 400
+	maxGrant = 150
+	maxLine  = 1000
 )
 
 // Texts of the card.
 const (
-	textQuestion = "May the bot do this?\n%s\n"
-	textLegend   = "-# *This tool* lets every call of %s run without a question until the bot is restarted. You can also type yes, always or no, " +
-		"or react: ✅ once, 🔓 always, ❌ no. Without an answer it is not done; the question ends <t:%d:R>."
-	textBack     = "\n-# Comes back <t:%d:R>."
-	textStop     = "Stop"
-	textThisTool = "this tool"
+	textMore   = "\n… %d more characters: the dashboard shows all; deny it if in doubt."
+	textLegend = "-# *%s*: %s until the bot is restarted. You can also type yes, always or no, or react: ✅ once, 🔓 always, ❌ no. " +
+		"Without an answer it is not done; the question ends <t:%d:R>."
+	textYesNo = "-# You can also type yes or no, or react: ✅ yes, ❌ no. Without an answer it is not done; the question ends <t:%d:R>."
+	textBack  = "\n-# Comes back <t:%d:R>."
+	textStop  = "Stop"
+	textAllow = "Allow"
 )
 
 // approvalPrefix begins the IDs of a card's buttons: approval:allow:ID.
 const approvalPrefix = "approval:"
 
-// answers are the buttons of a card.
+// answers are the buttons of a card. That of Always has the words of the approval.
 var answers = []struct {
 	word, label string
 	style       discordgo.ButtonStyle
 	verdict     policy.Verdict
 }{
 	{"allow", "Once", discordgo.SuccessButton, policy.Allow},
-	{"always", "This tool", discordgo.PrimaryButton, policy.Always},
+	{"always", "", discordgo.PrimaryButton, policy.Always},
 	{"deny", "Deny", discordgo.DangerButton, policy.Deny},
 }
 
@@ -183,40 +194,88 @@ func ParseApproval(customID string) (id string, v policy.Verdict, ok bool) {
 	return "", "", false
 }
 
-// question renders the card of a pending tool call: its effect, the answers as buttons, and
+// question renders the card of a pending approval: what is asked, the answers as buttons, and
 // the deadline.
-func question(a policy.Approval, label string) rest.Message {
-	call := label
-	if text := strings.TrimSpace(clean.Text(a.Text)); text != "" && !strings.Contains(a.Label, text) {
-		text = Cut(text, maxCall-Length(label))
-		call += "\n" + fence + "\n" + strings.ReplaceAll(text, fence, "'''") + "\n" + fence
+func question(a policy.Approval) rest.Message {
+	scope := a.Scope()
+	legend := fmt.Sprintf(textYesNo, a.Until.Unix())
+	if scope != "" {
+		legend = fmt.Sprintf(textLegend, capital(scope), Cut(a.Grant(), maxGrant), a.Until.Unix())
 	}
-	tool := textThisTool
-	if name := clean.Line(a.Tool); name != "" {
-		tool = Cut(name, maxLabel)
-	}
-	m := rest.Message{Content: fmt.Sprintf(textQuestion, call) + fmt.Sprintf(textLegend, tool, a.Until.Unix())}
+	content := "**" + asked(a) + "**\n"
+	content += shown(strings.Trim(clean.Text(a.Text), "\n"), MaxContent-Length(content)-Length(legend))
 	var row discordgo.ActionsRow
 	for _, b := range answers {
-		row.Components = append(row.Components, discordgo.Button{Label: b.label, Style: b.style, CustomID: approvalPrefix + b.word + ":" + a.ID})
+		label := b.label
+		switch {
+		case b.verdict == policy.Always && scope == "":
+			continue
+		case b.verdict == policy.Always:
+			label = capital(scope)
+		case b.verdict == policy.Allow && scope == "":
+			label = textAllow
+		}
+		row.Components = append(row.Components, discordgo.Button{Label: label, Style: b.style, CustomID: approvalPrefix + b.word + ":" + a.ID})
 	}
-	m.Components = []discordgo.MessageComponent{row}
-	return m
+	return rest.Message{Content: content + legend, Components: []discordgo.MessageComponent{row}}
 }
 
-// Approval renders a tool call that is pending or decided: the label as code, followed by
-// the verdict. An unanswered one is struck through.
-func Approval(a policy.Approval) rest.Message {
-	label := code(Cut(clean.Line(a.Label), maxLine))
-	switch a.Verdict {
-	case "":
-		return question(a, label)
-	case policy.Expired, policy.Cancelled:
-		label = "~~" + label + "~~ — " + string(a.Verdict)
-	default:
-		label += " — " + string(a.Verdict)
+// shown is a text as a block of at most n units, which says how much is missing.
+func shown(text string, n int) string {
+	if text == "" {
+		return ""
 	}
-	return rest.Message{Content: label}
+	const around = len("```diff\n") + len("\n```\n") + len(textMore) + 10
+	most := min(maxText, n-around)
+	out := fence + tongue(text) + "\n" + strings.ReplaceAll(Cut(text, most), fence, "'''") + "\n" + fence
+	if left := Length(text) - most; left > 0 {
+		out += fmt.Sprintf(textMore, left+1)
+	}
+	return out + "\n"
+}
+
+// asked is the question in plain text: a file's name or an address in it means nothing to
+// Discord.
+func asked(a policy.Approval) string {
+	s := cmp.Or(clean.Line(a.Question), clean.Line(a.Label), dash)
+	return markdownSigns.ReplaceAllString(Cut(s, maxAsked), `\$0`)
+}
+
+var markdownSigns = regexp.MustCompile("[\\\\`*_~|<>\\[\\]()#:@]")
+
+// tongue is the language of a block: that of a change is diff.
+func tongue(text string) string {
+	marks := 0
+	for l := range strings.SplitSeq(text, "\n") {
+		switch {
+		case l == "" || strings.IndexByte("+-@ ", l[0]) < 0:
+			return ""
+		case l[0] == '+' || l[0] == '-':
+			marks++
+		}
+	}
+	if marks == 0 {
+		return ""
+	}
+	return "diff"
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// Approval renders an approval that is pending or decided: what was asked, followed by the
+// verdict. An unanswered one is struck through.
+func Approval(a policy.Approval) rest.Message {
+	if a.Verdict == "" {
+		return question(a)
+	}
+	line := asked(a)
+	if text := clean.Line(strings.ReplaceAll(clean.Text(a.Text), "\n", " ⏎ ")); text != "" {
+		line += " " + code(Cut(text, maxLine))
+	}
+	if a.Verdict == policy.Expired || a.Verdict == policy.Cancelled {
+		line = "~~" + line + "~~"
+	}
+	return rest.Message{Content: line + " — " + string(a.Verdict)}
 }
 
 // code renders a line as inline code. A backtick inside needs two outside; more of them

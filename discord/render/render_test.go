@@ -291,78 +291,104 @@ func TestAQuestionWithoutAnIDHasNoButton(t *testing.T) {
 	}
 }
 
+// P13
 func TestAnApprovalIsAQuestionWithItsAnswersAndItsDeadline(t *testing.T) {
-	a := policy.Approval{ID: "ab12", Label: "Bash(rm -rf a…)", Text: "rm -rf a-very-long-name\necho ```done```", Tool: "Bash", Until: time.Unix(1_700_000_000, 0)}
-	got := Approval(a)
-	want := "May the bot do this?\n`Bash(rm -rf a…)`\n```\nrm -rf a-very-long-name\necho '''done'''\n```\n" +
-		"-# *This tool* lets every call of Bash run without a question until the bot is restarted. You can also type yes, always or no, " +
-		"or react: ✅ once, 🔓 always, ❌ no. Without an answer it is not done; the question ends <t:1700000000:R>."
-	if got.Content != want {
-		t.Errorf("%q", got.Content)
-	}
-	var buttons []string
-	for _, b := range buttonsOf(got.Components[0]) {
-		id, v, ok := ParseApproval(b.CustomID)
-		buttons = append(buttons, fmt.Sprint(b.Label, " ", id, " ", v, " ", ok))
-	}
-	if diff := cmp.Diff([]string{"Once ab12 allowed true", "This tool ab12 always allowed true", "Deny ab12 denied true"}, buttons); diff != "" {
-		t.Error(diff)
+	until := time.Unix(1_700_000_000, 0).Add(-policy.Patience)
+	const end = "Without an answer it is not done; the question ends <t:1700000000:R>."
+	const typed = " until the bot is restarted. You can also type yes, always or no, or react: ✅ once, 🔓 always, ❌ no. " + end
+	for _, tt := range []struct {
+		r       policy.Request
+		content string
+		buttons []string
+	}{
+		{
+			policy.Request{Question: "Run this command?", Text: "rm x\necho ```done```", Tool: "Bash", Command: "Bash {}"},
+			"**Run this command?**\n```\nrm x\necho '''done'''\n```\n-# *This command*: this exact command runs without a question" + typed,
+			[]string{"Once ab12 allowed true", "This command ab12 always allowed true", "Deny ab12 denied true"},
+		},
+		{
+			policy.Request{Question: "Send you chart.png?", Text: "charts/chart.png", Tool: "mcp__discord__send_file"},
+			"**Send you chart.png?**\n```\ncharts/chart.png\n```\n-# *This tool*: files of the data directory are sent without a question" + typed,
+			[]string{"Once ab12 allowed true", "This tool ab12 always allowed true", "Deny ab12 denied true"},
+		},
+		{
+			policy.Request{Question: "Change the file notes/[a](b).md?", Text: "-one\n+two"},
+			"**Change the file notes/\\[a\\]\\(b\\).md?**\n```diff\n-one\n+two\n```\n-# You can also type yes or no, or react: ✅ yes, ❌ no. " + end,
+			[]string{"Allow ab12 allowed true", "Deny ab12 denied true"},
+		},
+	} {
+		tt.r.ID = "ab12"
+		got := Approval(tt.r.Asked(until))
+		if got.Content != tt.content {
+			t.Errorf("%q\nwant %q", got.Content, tt.content)
+		}
+		var buttons []string
+		for _, b := range buttonsOf(got.Components[0]) {
+			id, v, ok := ParseApproval(b.CustomID)
+			buttons = append(buttons, fmt.Sprint(b.Label, " ", id, " ", v, " ", ok))
+		}
+		if diff := cmp.Diff(tt.buttons, buttons); diff != "" {
+			t.Error(diff)
+		}
 	}
 	for _, other := range []string{"", "act:dismiss:_", "approval:", "approval:allow", "approval:allow:", "approval:perhaps:1"} {
 		if id, v, ok := ParseApproval(other); ok {
 			t.Errorf("%q: %s %s", other, id, v)
 		}
 	}
-	a.Text, a.Label = "rm", "Bash(rm)"
-	if strings.Contains(Approval(a).Content, "```") {
-		t.Error("what the label says is said twice")
-	}
-	a.Label, a.Text = strings.Repeat("`", 3000), strings.Repeat("x", 5000)
-	if n := Length(Approval(a).Content); n > MaxContent {
-		t.Errorf("%d units", n)
+	long := policy.Request{Question: strings.Repeat("`", 3000), Text: strings.Repeat("x", 5000), Tool: strings.Repeat("y", 3000)}.Asked(until)
+	if got := Approval(long).Content; Length(got) > MaxContent || !strings.Contains(got, "more characters: the dashboard shows all") {
+		t.Errorf("%d units: %.3000s", Length(got), got)
 	}
 }
 
 func TestAnApprovalShowsItsVerdict(t *testing.T) {
 	for verdict, want := range map[policy.Verdict]string{
-		policy.Allow:     "`Bash(rm x)` — allowed",
-		policy.Always:    "`Bash(rm x)` — always allowed",
-		policy.Deny:      "`Bash(rm x)` — denied",
-		policy.Expired:   "~~`Bash(rm x)`~~ — expired",
-		policy.Cancelled: "~~`Bash(rm x)`~~ — cancelled",
+		policy.Allow:     "Run this command? `rm x` — allowed",
+		policy.Always:    "Run this command? `rm x` — always allowed",
+		policy.Deny:      "Run this command? `rm x` — denied",
+		policy.Expired:   "~~Run this command? `rm x`~~ — expired",
+		policy.Cancelled: "~~Run this command? `rm x`~~ — cancelled",
 	} {
-		if got := Approval(policy.Approval{Label: "Bash(rm x)", Verdict: verdict}); got.Content != want || len(got.Components) != 0 {
+		a := policy.Approval{Question: "Run this command?", Text: "rm x", Verdict: verdict}
+		if got := Approval(a); got.Content != want || len(got.Components) != 0 {
 			t.Errorf("%q: %q", verdict, got.Content)
 		}
 	}
+	if got := Approval(policy.Approval{Question: "Keep going?", Verdict: policy.Deny}); got.Content != "Keep going? — denied" {
+		t.Errorf("%q", got.Content)
+	}
 }
 
-func TestALabelCannotLeaveItsCode(t *testing.T) {
-	for label, want := range map[string]string{
-		"Bash(echo `id`)":        "`` Bash(echo `id`) ``",
+func TestATextCannotLeaveItsCode(t *testing.T) {
+	settled := func(text string) string {
+		content := Approval(policy.Approval{Question: "Run?", Text: text, Verdict: policy.Deny}).Content
+		return strings.TrimSuffix(strings.TrimPrefix(content, "Run? "), " — denied")
+	}
+	for text, want := range map[string]string{
+		"echo `id`":              "`` echo `id` ``",
 		"``` **bold**":           "`` ''` **bold** ``",
-		"":                       "`–`",
-		"a\nb\x1b[0m":            "`a b`",
+		"a\nb\x1b[0m":            "`a ⏎ b`",
 		strings.Repeat("x", 5e3): "`" + strings.Repeat("x", maxLine-1) + "…`",
 	} {
-		if got := Approval(policy.Approval{Label: label, Verdict: policy.Deny}); got.Content != want+" — denied" {
-			t.Errorf("%.40q: %.80q", label, got.Content)
+		if got := settled(text); got != want {
+			t.Errorf("%.40q: %.80q", text, got)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		label := rapid.StringMatching("[`a *~|_]{0,40}").Draw(t, "label")
-		got := strings.TrimSuffix(Approval(policy.Approval{Label: label, Verdict: policy.Deny}).Content, " — denied")
+		text := rapid.StringMatching("x[`a *~|_]{0,40}").Draw(t, "text")
+		got := settled(text)
 		outer := len(got) - len(strings.TrimLeft(got, "`"))
 		inner := strings.TrimSuffix(got[outer:], got[:outer])
 		if strings.Contains(inner, strings.Repeat("`", outer)) {
-			t.Fatalf("%q: %q", label, got)
+			t.Fatalf("%q: %q", text, got)
 		}
 	})
 }
 
 func TestReactionsAnswerApprovals(t *testing.T) {
 	var got []policy.Verdict
-	for _, e := range append(Reactions(), "👍", "👍🏽", "👎", "🎉") {
+	for _, e := range append(Reactions(policy.Approval{Tool: "Bash"}), "👍", "👍🏽", "👎", "🎉") {
 		got = append(got, Verdict(e))
 	}
 	if diff := cmp.Diff([]policy.Verdict{policy.Allow, policy.Deny, policy.Always, policy.Allow, policy.Allow, policy.Deny, policy.Deny}, got); diff != "" {

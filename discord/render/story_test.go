@@ -45,7 +45,7 @@ func TestWhatIsRenderedDiscordTakes(t *testing.T) {
 		}
 	}
 	send(Small(emoji))
-	send(Approval(policy.Approval{Label: emoji + "`", Verdict: policy.Expired}))
+	send(Approval(policy.Approval{Question: emoji + "`", Verdict: policy.Expired}))
 
 	piece := prose()
 	rapid.Check(t, func(rt *rapid.T) {

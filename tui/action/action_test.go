@@ -57,7 +57,7 @@ func TestARowThatStandsOverAnotherSaysWhenItDoesNot(t *testing.T) {
 }
 
 func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
-	s := core.Snapshot{Approvals: []policy.Approval{{ID: "a", Tool: "Bash"}}}
+	s := core.Snapshot{Approvals: []policy.Approval{{ID: "a", Tool: "Bash", Command: "rule"}}}
 	for key, want := range map[string][2]ID{
 		"y": {ApprovalAllow, ApprovalAllow}, "n": {TailNext, ApprovalDeny}, "a": {ApprovalAlways, ApprovalAlways},
 	} {
@@ -71,8 +71,8 @@ func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
 		}
 	}
 	always, _ := Get(Chat, ApprovalAlways)
-	if always.Hint(s) != "Bash" || always.Hint(core.Snapshot{}) != "" {
-		t.Error("the effect of always is not the tool's name")
+	if always.Hint(s) != "this command" || always.Hint(core.Snapshot{}) != "" {
+		t.Error("the effect of always is not said")
 	}
 }
 
@@ -275,7 +275,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		Updates:  []updates.Update{{Key: "u"}},
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 
-		Approvals: []policy.Approval{{ID: "a", Tool: "Bash"}},
+		Approvals: []policy.Approval{{ID: "a", Tool: "Bash", Command: "rule"}},
 		Chat:      []transcript.Entry{{ID: "c", Embed: &post.Embed{Buttons: []post.Button{{Label: "Done"}}}}},
 		Engine:    core.EngineStatus{LoginNeeded: true},
 		Money:     money.State{Today: money.Span{Cap: 2}},

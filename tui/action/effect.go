@@ -90,7 +90,7 @@ func alwaysHint(s core.Snapshot) string {
 	if len(s.Approvals) == 0 {
 		return ""
 	}
-	return s.Approvals[0].Tool
+	return s.Approvals[0].Scope()
 }
 
 func nothingScheduled(s core.Snapshot) bool {

@@ -137,7 +137,7 @@ var chatRows = []Action{
 		Short: "deny", Words: "reject refuse forbid", Off: noApproval, Writes: true, Over: true,
 	},
 	{
-		ID: ApprovalAlways, Keys: []string{"a"}, Title: "Always allow this tool",
+		ID: ApprovalAlways, Keys: []string{"a"}, Title: "Always allow this", More: "the same command, or every call of a tool",
 		Short: "always", Words: "trust", Hint: alwaysHint, Off: noAlways, Costs: true, Writes: true,
 	},
 	{ID: ApprovalRead, Keys: []string{"p"}, Title: "Preview tool call", More: "in full", Short: "read all", Off: noApproval, Quiet: true},

@@ -26,9 +26,9 @@ var (
 		when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Forks, ended) }, "no run has ended yet"),
 	)
 	noApproval = when(func(s core.Snapshot) bool { return len(s.Approvals) == 0 }, "no tool call needs your answer")
-	// A question, about a file or about money, has no tool that could be allowed from now on.
-	noAlways = firstOf(noApproval, when(func(s core.Snapshot) bool { return s.Approvals[0].Tool == "" },
-		"this is a question, not a tool call"))
+	// A question about a file or about money allows nothing from now on.
+	noAlways = firstOf(noApproval, when(func(s core.Snapshot) bool { return s.Approvals[0].Scope() == "" },
+		"this question allows nothing from now on"))
 	noFork    = when(func(s core.Snapshot) bool { return s.Fork == nil }, "the chat is not in a fork")
 	noSave    = firstOf(noFork, when(func(s core.Snapshot) bool { return s.Fork.Resumed }, "this fork continues a background run; report or exit instead"))
 	noMessage = when(func(s core.Snapshot) bool { return len(s.Chat) == 0 }, "there are no messages yet")

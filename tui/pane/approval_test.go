@@ -29,8 +29,8 @@ func passwd(s *core.Snapshot) {
 		lines[i] = fmt.Sprintf("user%d:x:%d:%d::/home/user%d:/bin/sh", i, i, i, i)
 	}
 	s.Approvals = []policy.Approval{{
-		ID: "w1", Tool: "Write", Session: "main session", Label: "Write(/etc/passwd ⏎ " + strings.Join(lines, " ⏎ ") + ")",
-		Asked: noon.Add(-12 * time.Second), Until: noon.Add(48 * time.Second),
+		ID: "w1", Tool: "Write", Session: "main session", Question: "Write the file /etc/passwd?", Text: strings.Join(lines, "\n"),
+		Label: "Write the file /etc/passwd? " + strings.Join(lines, " ⏎ "), Asked: noon.Add(-12 * time.Second), Until: noon.Add(48 * time.Second),
 	}}
 }
 
@@ -41,12 +41,12 @@ func TestWhatWouldBeWrittenStandsBehindItsFileAndIsReadInFull(t *testing.T) {
 		for _, size := range [][2]int{{28, 6}, {44, 12}, {80, 12}, {120, 20}} {
 			compare(t, fmt.Sprintf("chat-writing-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 		}
-		has(t, s.screen(80, 14), "The main session asks to run Write(/etc/passwd ⏎", "p read all", "y allow")
+		has(t, s.screen(80, 14), "The main session asks: Write the file /etc/passwd?", "user0:x:0:0::/home/user0:/bin/sh ⏎", "p read all", "y allow")
 		a := s.do(action.ApprovalRead)
 		if a.Open == nil || a.Do != nil {
 			t.Fatalf("reading answers %#v", a)
 		}
-		has(t, read(a), "\nuser0:x:0:0::/home/user0:/bin/sh\nuser1:", "\nuser39:x:39:39::/home/user39:/bin/sh)\n", "y allows it and n denies it")
+		has(t, read(a), "\nuser0:x:0:0::/home/user0:/bin/sh\nuser1:", "\nuser39:x:39:39::/home/user39:/bin/sh\n", "y allows it and n denies it")
 		time.Sleep(time.Second)
 		if a := s.do(action.ApprovalAllow); a.Do != (command.Answer{ID: "w1", Verdict: policy.Allow}) {
 			t.Errorf("once it was read: %#v", a)
@@ -78,9 +78,9 @@ func TestAShortCallIsShownAsItIs(t *testing.T) {
 	s := open("chat")
 	s.next(func(c *core.Snapshot) {
 		asked(c)
-		c.Approvals[0].Label = "Bash(ls ⏎ rm -rf ~)"
+		c.Approvals[0].Label, c.Approvals[0].Text = "Run this command? ls ⏎ rm -rf ~", "ls\nrm -rf ~"
 	})
-	has(t, s.screen(80, 14), "The main session asks to run Bash(ls ⏎ rm -rf ~)")
+	has(t, s.screen(80, 14), "The main session asks: Run this command? ls ⏎ rm -rf ~")
 	lacks(t, "nothing more is to be read", s.screen(80, 14), "read all")
 }
 
@@ -89,11 +89,11 @@ func TestAShortCallIsShownAsItIs(t *testing.T) {
 func TestAQuestionWithoutAToolIsASentence(t *testing.T) {
 	s := open("chat")
 	s.next(func(c *core.Snapshot) {
-		c.Approvals = []policy.Approval{{ID: "m", Session: "conversation", Label: "Keep going past the cap today?", Text: "$2.00 of $2.00.", Until: noon.Add(time.Minute)}}
+		c.Approvals = []policy.Approval{{ID: "m", Session: "conversation", Label: "Keep going past the cap today? $2.00 of $2.00.", Question: "Keep going past the cap today?", Text: "$2.00 of $2.00.", Until: noon.Add(time.Minute)}}
 	})
 	screen := s.screen(80, 14)
-	has(t, screen, "Keep going past the cap today? · conversation", "y allow", "n deny")
-	for _, no := range []string{"asks to run", "always"} {
+	has(t, screen, "The conversation asks: Keep going past the cap today? $2.00 of $2.00.", "y allow", "n deny")
+	for _, no := range []string{"run", "always"} {
 		if strings.Contains(screen, no) {
 			t.Errorf("it says %q:\n%s", no, screen)
 		}

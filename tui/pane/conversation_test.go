@@ -26,8 +26,8 @@ import (
 
 func asked(s *core.Snapshot) {
 	s.Approvals = []policy.Approval{
-		{ID: "a1", Label: "Bash(rm -r ~/notes/drafts)", Tool: "Bash", Session: "main session", Asked: noon.Add(-12 * time.Second), Until: noon.Add(48 * time.Second)},
-		{ID: "a2", Label: "WebFetch(https://example.org/)", Tool: "WebFetch", Session: "fork", Asked: noon.Add(-2 * time.Second), Until: noon.Add(58 * time.Second)},
+		{ID: "a1", Label: "Run this command? rm -r ~/notes/drafts", Question: "Run this command?", Text: "rm -r ~/notes/drafts", Tool: "Bash", Command: "rule", Call: "Bash(rm -r ~/notes/drafts)", Session: "main session", Asked: noon.Add(-12 * time.Second), Until: noon.Add(48 * time.Second)},
+		{ID: "a2", Label: "Open https://example.org/?", Question: "Open https://example.org/?", Tool: "WebFetch", Session: "fork", Asked: noon.Add(-2 * time.Second), Until: noon.Add(58 * time.Second)},
 	}
 }
 
@@ -85,14 +85,14 @@ func TestAToolCallIsAnsweredInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open("chat")
 		s.next(asked)
-		has(t, s.screen(80, 14), "permission 1 of 2", "0:48 left", "The main session asks to run Bash(rm -r ~/notes/drafts)", "y allow", "n deny", "a always allow Bash")
+		has(t, s.screen(80, 14), "permission 1 of 2", "0:48 left", "The main session asks: Run this command? rm -r ~/notes/drafts", "y allow", "n deny", "a always allow this command")
 		time.Sleep(time.Second)
 		if d := cmp.Diff(command.Answer{ID: "a1", Verdict: policy.Allow}, s.do(action.ApprovalAllow).Do); d != "" {
 			t.Error(d)
 		}
 		s.next(func(c *core.Snapshot) { c.Approvals = c.Approvals[1:] })
 		screen := s.screen(80, 14)
-		has(t, screen, "WebFetch(https://example.org/)", "0:58 left")
+		has(t, screen, "Open https://example.org/?", "0:58 left")
 		lacks(t, "one is left", screen, " of 2")
 		time.Sleep(time.Second)
 		if d := cmp.Diff(command.Answer{ID: "a2", Verdict: policy.Always}, s.do(action.ApprovalAlways).Do); d != "" {
@@ -136,11 +136,11 @@ func TestAToolCallIsSeenInEverySize(t *testing.T) {
 	for _, size := range [][2]int{{120, 20}, {80, 12}, {40, 8}, {40, 5}, {40, 2}, {40, 1}} {
 		s := open("chat")
 		s.next(asked)
-		has(t, s.screen(size[0], size[1]), "Bash(rm")
+		has(t, s.screen(size[0], size[1]), "rm -r")
 	}
 	s := open("chat")
 	s.next(asked)
-	has(t, s.Line(s.c, 60), "Bash(rm -r", "0:48 left")
+	has(t, s.Line(s.c, 60), "rm -r", "0:48 left")
 	s.do(action.ChatWrite)
 	has(t, s.screen(80, 14), "esc, then y allow")
 	if screen := strings.Join(drawn(s, s.c, 80, 14, false), "\n"); !strings.Contains(screen, "5, then y allow") {

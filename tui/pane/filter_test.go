@@ -195,16 +195,16 @@ func TestUpdatesThatWentHaveNoAge(t *testing.T) {
 func TestACallIsReadWithItsOwnLines(t *testing.T) {
 	s := open("chat")
 	text := "git status\n\nif true; then\n\trm -rf build\nfi"
-	label := "Bash(git status ⏎ ⏎ if true; then ⏎ rm -rf build ⏎ fi)"
+	label := "Run this command? git status ⏎ ⏎ if true; then ⏎ rm -rf build ⏎ fi"
 	s.next(func(c *core.Snapshot) {
-		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: label, Text: text, Until: noon.Add(time.Minute)}}
+		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: label, Question: "Run this command?", Text: text, Until: noon.Add(time.Minute)}}
 	})
 	lacks(t, "the card says all of it", s.screen(80, 14), "read all")
-	has(t, read(s.do(action.ApprovalRead)), "asks to run this:\n\n"+strings.ReplaceAll(text, "\t", "    ")+"\n", "y allows it and n denies it")
+	has(t, read(s.do(action.ApprovalRead)), "asks: Run this command?\n\n"+strings.ReplaceAll(text, "\t", "    ")+"\n", "y allows it and n denies it")
 	s.next(func(c *core.Snapshot) {
-		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: "Bash(git status …)", Text: text, Until: noon.Add(time.Minute)}}
+		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: "Run this command? git status …", Question: "Run this command?", Text: text, Until: noon.Add(time.Minute)}}
 	})
-	has(t, s.screen(80, 14), "Bash(git status …)", "p read all")
+	has(t, s.screen(80, 14), "git status …", "p read all")
 }
 
 // In one line there is no room for the filter's own row.

@@ -12,7 +12,6 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
-	"ollimbot/tui/pane/chat"
 )
 
 // verdict is an answer to a tool call, and what is printed after it.
@@ -23,7 +22,7 @@ type verdict struct {
 
 // verdicts are those of the commands that answer a tool call.
 var verdicts = map[string]verdict{
-	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and its tool from now on"}, "deny": {policy.Deny, "denied"},
+	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and %s from now on"}, "deny": {policy.Deny, "denied"},
 }
 
 func (c *console) callThing(a policy.Approval) thing {
@@ -42,8 +41,8 @@ func printCalls(c *console, r request) {
 		return
 	}
 	number := c.numbers.of(allCalls, a.ID)
-	tool, text := toolAndText(a)
-	c.whole(clean.Line(fmt.Sprintf(textCallIs, number, tool, c.snap.Clock(a.Until, time.TimeOnly), callSize(text))))
+	text := strings.Trim(a.Text, "\n")
+	c.whole(clean.Line(fmt.Sprintf(textCallIs, number, words.Joined(c.snap.Clock(a.Until, time.TimeOnly), callSize(text)), a.Question)))
 	for i, l := range callLines(text) { // numbered, so that none can pass for a line of the program
 		c.whole(strconv.Itoa(i+1) + ": " + l)
 	}
@@ -54,7 +53,7 @@ func printCalls(c *console, r request) {
 		do:  func() { give(c, a, verdicts["allow"]) },
 		not: func() { give(c, a, verdicts["deny"]) },
 	}
-	c.whole(fmt.Sprintf(textCallEnds, number, callAnswers(number)))
+	c.whole(fmt.Sprintf(textCallEnds, number, callAnswers(a, number)))
 }
 
 // answerCall answers the tool call that the words name; without words the only one that waits.
@@ -69,49 +68,49 @@ func answerCall(c *console, r request) {
 // give gives the answer to a call.
 func give(c *console, a policy.Approval, v verdict) {
 	if _, ok := c.carryOut(command.Answer{ID: a.ID, Verdict: v.verdict}); ok {
-		c.answer(fmt.Sprintf("number %d is %s", c.numbers.of(allCalls, a.ID), v.text))
+		text := v.text
+		switch scope := a.Scope(); {
+		case v.verdict != policy.Always:
+		case scope == "":
+			text = verdicts["allow"].text
+		default:
+			text = fmt.Sprintf(text, scope)
+		}
+		c.answer(fmt.Sprintf("number %d is %s", c.numbers.of(allCalls, a.ID), text))
 	}
 }
 
 // callHead is how much of a call its short form has, in characters.
 const callHead = 80
 
-// toolAndText are the tool of a call and everything that the call would do, with its
-// line breaks; empty for a tool that takes nothing.
-func toolAndText(a policy.Approval) (tool, text string) {
-	tool, _, _ = strings.Cut(a.Label, "(")
-	text = strings.TrimRight(clean.Text(chat.CallText(a)), "\n ")
-	if inner, ok := strings.CutPrefix(text, tool+"("); ok {
-		text = strings.TrimSuffix(inner, ")")
-	}
-	if text == tool {
-		text = ""
-	}
-	return tool, strings.Trim(text, "\n")
-}
-
-// shortCall is the tool of a call and the start of its text, with its size if there is more.
+// shortCall is a question and the start of its text, with its size if there is more.
 func shortCall(a policy.Approval) (short string, more bool) {
-	tool, text := toolAndText(a)
+	text := strings.Trim(a.Text, "\n")
 	first, _, _ := strings.Cut(text, "\n")
 	head := clean.Cut(strings.TrimSpace(first), callHead)
 	switch {
 	case text == "":
-		return tool, false
+		return a.Question, false
 	case head == strings.TrimSpace(text):
-		return tool + ": " + head, false
+		return a.Question + " " + head, false
 	}
-	return words.Joined(tool+": "+head, callSize(text)), true
+	return words.Joined(a.Question+" "+head, callSize(text)), true
 }
 
 // callSize is how long a call is. It is printed before the text, so that no line of
 // the text can pass for the end.
 func callSize(text string) string {
+	if text == "" {
+		return ""
+	}
 	return words.Joined(words.Grouped(uint64(strings.Count(text, "\n")+1), "line"), words.Grouped(uint64(len([]rune(text))), "character"))
 }
 
 // callLines are all of a call. Unlike a message it is never cut: long lines are split.
 func callLines(text string) (lines []string) {
+	if text == "" {
+		return nil
+	}
 	for l := range strings.SplitSeq(text, "\n") {
 		runes := []rune(strings.TrimRight(l, " "))
 		if len(runes) == 0 {
@@ -126,7 +125,7 @@ func callLines(text string) (lines []string) {
 
 func callThing(s *core.Snapshot, a policy.Approval, number int) thing {
 	short, more := shortCall(a)
-	line := fmt.Sprintf("%s, waits until %s; %s", short, s.Clock(a.Until, time.TimeOnly), callAnswers(number))
+	line := fmt.Sprintf("%s, waits until %s; %s", short, s.Clock(a.Until, time.TimeOnly), callAnswers(a, number))
 	if more {
 		line += fmt.Sprintf("; approvals %d reads all of it", number)
 	}
@@ -134,6 +133,9 @@ func callThing(s *core.Snapshot, a policy.Approval, number int) thing {
 }
 
 // callAnswers are the commands that answer a call.
-func callAnswers(number int) string {
+func callAnswers(a policy.Approval, number int) string {
+	if a.Scope() == "" {
+		return fmt.Sprintf("allow %d or deny %d", number, number)
+	}
 	return fmt.Sprintf("allow %d, always %d or deny %d", number, number, number)
 }

@@ -22,64 +22,44 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// long is a call that would write a file, as the desk has it: its label on one
-// line and its text as it is.
+// long is a call that would write a file.
 func long(lines int) policy.Approval {
-	text := "notes/plan.md"
+	text := "# Plan"
 	for i := range lines {
 		text += fmt.Sprintf("\n    line %d of the plan", i+1)
 	}
-	return policy.Approval{
-		ID: "x", Tool: "Write", Label: "Write(" + strings.ReplaceAll(text, "\n", " ⏎ ") + ")", Text: "Write(" + text + ")",
-	}
+	return policy.Request{ID: "x", Tool: "Write", Question: "Write the file notes/plan.md?", Text: text}.Asked(time.Now())
 }
 
 func TestALongCallIsNamedAndReadWholeWhenAsked(t *testing.T) {
-	for name, asked := range map[string]func() policy.Approval{
-		"its text": func() policy.Approval { return long(30) },
-		"its label, where there is no text": func() policy.Approval {
-			a := long(30)
-			a.Text = ""
-			return a
-		},
-		"a text without the tool": func() policy.Approval {
-			a := long(30)
-			a.Text = strings.TrimSuffix(strings.TrimPrefix(a.Text, "Write("), ")")
-			return a
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			play(t, Options{}, func(s *stage) {
-				a := asked()
-				a.Until = time.Now().Add(time.Minute)
-				s.bot.change(func(n *core.Snapshot) { n.Approvals = []policy.Approval{a} })
-				const short = "Write: notes/plan.md, 31 lines, "
-				got := s.hears()
-				s.one(got, "1, "+short)
-				if strings.Contains(got[0], "⏎") || strings.Contains(got[0], "of the plan") || !strings.Contains(got[0], "approvals 1 reads all of it") {
-					t.Errorf("heard %q", got[0])
-				}
-				for _, line := range []string{"approvals 1", "waits"} { // the only one need not be named
-					got := s.types(line)
-					if len(got) != 33 || got[1] != "1: notes/plan.md" ||
-						got[31] != "31:     line 30 of the plan" || !strings.Contains(got[32], "allow 1, always 1 or deny 1") {
-						t.Errorf("%s says\n%s", line, strings.Join(got, "\n"))
-					}
-				}
-				s.one(s.change(func(n *core.Snapshot) { n.Approvals = nil }), "number 1 is no longer waiting: "+short)
-				s.one(s.types("waits 1"), "no tool calls are waiting for you")
-			})
-		})
-	}
+	play(t, Options{}, func(s *stage) {
+		a := long(30)
+		s.bot.change(func(n *core.Snapshot) { n.Approvals = []policy.Approval{a} })
+		const short = "Write the file notes/plan.md? # Plan, 31 lines, "
+		got := s.hears()
+		s.one(got, "1, "+short)
+		if strings.Contains(got[0], "⏎") || strings.Contains(got[0], "of the plan") || !strings.Contains(got[0], "approvals 1 reads all of it") {
+			t.Errorf("heard %q", got[0])
+		}
+		for _, line := range []string{"approvals 1", "waits"} { // the only one need not be named
+			got := s.types(line)
+			if len(got) != 33 || got[1] != "1: # Plan" ||
+				got[31] != "31:     line 30 of the plan" || !strings.Contains(got[32], "allow 1, always 1 or deny 1") {
+				t.Errorf("%s says\n%s", line, strings.Join(got, "\n"))
+			}
+		}
+		s.one(s.change(func(n *core.Snapshot) { n.Approvals = nil }), "number 1 is no longer waiting: "+short)
+		s.one(s.types("waits 1"), "no tool calls are waiting for you")
+	})
 }
 
 func TestAShortCallIsSaidWhole(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.change(func(n *core.Snapshot) {
-			n.Approvals = []policy.Approval{{ID: "x", Tool: "Bash", Label: "Bash(ls -la)"}}
+			n.Approvals = []policy.Approval{policy.Request{ID: "x", Tool: "Bash", Question: "Run this command?", Text: "ls -la"}.Asked(time.Now())}
 		})
 		got := s.hears()
-		s.one(got, "approval: number 1, Bash: ls -la, waits until")
+		s.one(got, "approval: number 1, Run this command? ls -la, waits until")
 		s.hasLines(s.types("waits 1"), "number 1", "1: ls -la", "allow 1")
 		s.one(s.types("waits 7"), "there is no number 7 in the last list")
 	})
@@ -90,9 +70,8 @@ func TestNothingOfACallIsLeftOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := clean.Text(rapid.StringOf(rapid.SampledFrom([]rune("ab ä\n(⏎)"))).Draw(t, "text"))
 		text += strings.Repeat(rapid.SampledFrom([]string{"", "x", "wide ", "\n"}).Draw(t, "tail"), rapid.IntRange(0, 3*maxWidth).Draw(t, "times"))
-		_, what := toolAndText(policy.Approval{Tool: "Bash", Label: "Bash(x)", Text: "Bash(" + text + ")"})
 		var whole strings.Builder
-		for _, l := range callLines(what) {
+		for _, l := range callLines(text) {
 			if n := len([]rune(l)); n > maxWidth {
 				t.Fatalf("a line has %d characters", n)
 			}

@@ -24,14 +24,13 @@ import (
 
 func TestToolCallsAreAnsweredByNumber(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		until := time.Now().Add(time.Minute)
 		s.bot.change(func(n *core.Snapshot) {
-			n.Approvals = []policy.Approval{{ID: "x", Label: "Bash(ls)", Tool: "Bash", Until: until}, {ID: "y", Label: "Bash(rm)", Tool: "Bash", Until: until}}
+			n.Approvals = []policy.Approval{policy.Request{ID: "x", Tool: "Bash", Question: "Run this command?", Text: "ls"}.Asked(time.Now()), policy.Request{ID: "y", Tool: "Bash", Question: "Run this command?", Text: "rm"}.Asked(time.Now())}
 		})
-		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2, Bash: rm, waits") || !strings.Contains(got[1], "Bash: rm") {
+		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2, Run this command? rm, waits") || !strings.Contains(got[1], "command? rm") {
 			t.Errorf("heard %q", got)
 		}
-		s.hasLines(s.types("allow"), "repeat the command with one of these", "2 tool calls:", "1, Bash: ls", "2, Bash: rm")
+		s.hasLines(s.types("allow"), "repeat the command with one of these", "2 tool calls:", "1, Run this command? ls", "2, Run this command? rm")
 		s.one(s.types("deny 2"), "number 2 is denied")
 		s.one(s.types("ALLOW 1"), "number 1 is allowed")
 		s.types("allow 7")

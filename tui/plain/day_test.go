@@ -105,9 +105,9 @@ prefix off`, "\n") {
 		said.WriteString("\n")
 		hear(s.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Ping, Source: "Tea break", Text: "The kettle is on."}}
-			n.Approvals = []policy.Approval{{
-				ID: "x", Tool: "Edit", Label: "Edit(notes.md)", Until: time.Now().Add(5 * time.Minute), Text: "Edit(notes.md\n-milk\n+oat milk)",
-			}}
+			n.Approvals = []policy.Approval{
+				policy.Request{ID: "x", Tool: "Edit", Question: "Change the file notes.md?", Text: "-milk\n+oat milk"}.Asked(time.Now()),
+			}
 		}))
 		for _, line := range []string{"approvals", "y", "thank you, that was all", "quit"} {
 			said.WriteString("\n> " + line + "\n")
@@ -125,7 +125,7 @@ func TestACallIsAnsweredAfterItWasRead(t *testing.T) {
 	for answer, want := range map[string]policy.Verdict{"y": policy.Allow, "no": policy.Deny, "status": ""} {
 		play(t, Options{}, func(s *stage) {
 			s.change(func(n *core.Snapshot) {
-				n.Approvals = []policy.Approval{{ID: "x", Tool: "Bash", Label: "Bash(ls)", Until: time.Now().Add(time.Hour)}}
+				n.Approvals = []policy.Approval{policy.Request{ID: "x", Tool: "Bash", Question: "Run this command?", Text: "ls"}.Asked(time.Now())}
 			})
 			s.one(s.types("y"), "there is no question to answer") // it has not been read
 			s.types("approvals")
@@ -139,8 +139,10 @@ func TestACallIsAnsweredAfterItWasRead(t *testing.T) {
 		})
 	}
 	play(t, Options{ReadOnly: true}, func(s *stage) {
-		s.change(func(n *core.Snapshot) { n.Approvals = []policy.Approval{{ID: "x", Tool: "Bash", Label: "Bash(ls)"}} })
-		s.hasLines(s.types("approvals"), "would do this", "1: ls")
+		s.change(func(n *core.Snapshot) {
+			n.Approvals = []policy.Approval{policy.Request{ID: "x", Tool: "Bash", Question: "Run this command?", Text: "ls"}.Asked(time.Now())}
+		})
+		s.hasLines(s.types("approvals"), "Run this command?", "1: ls")
 		s.one(s.types("y"), "there is no question to answer")
 	})
 }
@@ -197,6 +199,10 @@ func TestASettingIsNamedReadAndSet(t *testing.T) {
 	dir := t.TempDir()
 	play(t, Options{Config: dir}, func(s *stage) {
 		s.one(s.types("settings Money of mine"), `there is no setting "Money of mine"`)
+		s.one(s.types("settings quiet"), "Quiet hours: off") // a word of its name
+		if got := strings.Join(s.types("settings ping"), "\n"); !strings.Contains(got, "Pings saved up: ") || !strings.Contains(got, "Ping refill: ") || strings.Contains(got, "Theme") {
+			t.Errorf("settings ping reads\n%s", got)
+		}
 		s.one(s.types("settings daily_cap 5"), "so it is")
 		s.one(s.types("settings pings saved up 6"), "capacity 5 to 6; undo takes it back")
 		s.one(s.types("settings ping refill soon"), `"soon" is not a whole number`)

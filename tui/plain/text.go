@@ -70,7 +70,7 @@ const (
 	textOmitted      = "older updates were dropped: only %d are kept"
 	textNoRuns       = "no runs yet"
 	textNoAnswer     = "there is nothing to interrupt"
-	textCallIs       = "number %d, %s, waits until %s and would do this, %s:"
+	textCallIs       = "number %d waits until %s: %s"
 	textCallEnds     = "end of number %d; %s. Type yes to allow it, no to deny it"
 	textCallGone     = "number %d is no longer waiting: %s"
 	textCallDenied   = "number %d was denied because you did not answer: %s"

@@ -49,7 +49,7 @@ func busyDay() core.Snapshot {
 			failed,
 		},
 		Ended: []fork.View{failed}, Failures: []fork.View{failed},
-		Approvals: []policy.Approval{{ID: "a1", Label: "Bash(x)", Tool: "Bash", Asked: noon, Until: noon.Add(time.Hour)}},
+		Approvals: []policy.Approval{{ID: "a1", Label: "Run this command? x", Tool: "Bash", Asked: noon, Until: noon.Add(time.Hour)}},
 	}
 	s.Engine.Today.CostUSD = 1.09
 	return s
@@ -101,8 +101,8 @@ func TestTheTopLineSaysHowThingsAreInTheRoomThatThereIs(t *testing.T) {
 		{failed(), 120, " ✗ Rent failed at 14:01: no skill has the name rent. Next: Email sweep in 28 min; 3 pings left. Z opens 14:02 "},
 		{failed(), 80, " ✗ Rent failed at 14:01: no skill has the name rent. Next 14:30. Z opens 14:02 "},
 		{failed(), 46, " ✗ Rent failed at 14:01: no s… Z opens 14:02 "},
-		{busyDay(), 120, " ⚑ The agent asks to run: Bash(x). y allows n denies 1:00:00 left 14:02 "},
-		{busyDay(), 60, " ⚑ The agent asks to run: Bash(x). Z opens 14:02 "},
+		{busyDay(), 120, " ⚑ The agent asks: Run this command? x. y allows n denies 1:00:00 left 14:02 "},
+		{busyDay(), 60, " ⚑ The agent asks: Run this command? x. Z opens 14:02 "},
 		{busyDay(), 12, " ⚑ The age… "},
 	} {
 		s := screen(c.w, 30, c.snap)
@@ -151,7 +151,7 @@ func TestTheHeadlineOpensWhatItIsAbout(t *testing.T) {
 func TestTheWindowIsNamedAfterTheHostAndWhatNeedsTheUser(t *testing.T) {
 	s := screen(120, 30, busyDay())
 	s.Host = "attic\x1b[31m"
-	if got := Title(s); !strings.HasPrefix(got, "ollim-bot@attic") || !strings.HasSuffix(got, " · The agent asks to run") || strings.Contains(got, "\x1b") {
+	if got := Title(s); !strings.HasPrefix(got, "ollim-bot@attic") || !strings.HasSuffix(got, " · The agent asks") || strings.Contains(got, "\x1b") {
 		t.Errorf("the title is %q", got)
 	}
 }

@@ -1,12 +1,9 @@
 package toolset
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
@@ -92,76 +89,4 @@ func firstLine(s string) string {
 		line = strings.TrimRight(line, " \t\r") + "…"
 	}
 	return clean.Cut(line, 50)
-}
-
-const (
-	// maxWhole is the maximum length of the one line of Whole, in characters.
-	maxWhole = 2000
-	// maxFull is the maximum length of Full, in bytes.
-	maxFull = 256 << 10
-)
-
-// Whole describes everything that a tool call would do, for the user who has to allow it:
-// hidden parts would be allowed too. It is one clean line with "⏎" for line breaks; after
-// 2,000 characters it says how much is missing.
-func Whole(name string, input json.RawMessage) string {
-	name, input = unwrapped(name, input)
-	name = bare(clean.Line(name))
-	text := everything(name, input)
-	if text == "" {
-		return name
-	}
-	text = clean.Line(strings.ReplaceAll(clean.Text(text), "\n", " ⏎ "))
-	if n := utf8.RuneCountInString(text); n > maxWhole {
-		text = clean.Cut(text, maxWhole) + fmt.Sprintf(" (%d more characters: read them, or deny it)", n-maxWhole)
-	}
-	return name + "(" + text + ")"
-}
-
-// Full is Whole with line breaks, up to 256 kB; of a longer call it says how much is missing.
-func Full(name string, input json.RawMessage) string {
-	name, input = unwrapped(name, input)
-	name = bare(clean.Line(name))
-	text := clean.Text(everything(name, input))
-	if n := len(text); n > maxFull {
-		cut := strings.ToValidUTF8(text[:maxFull], "")
-		text = cut + fmt.Sprintf("\n… (%d more bytes cannot be shown: deny it if in doubt)", n-len(cut))
-	}
-	if text == "" {
-		return name
-	}
-	return name + "(" + text + ")"
-}
-
-// everything returns the only argument of a label with the text that would be written, or
-// else all arguments.
-func everything(name string, input json.RawMessage) string {
-	if a, ok := argument[name]; ok && len(a.keys) == 1 {
-		var fields map[string]any
-		if json.Unmarshal(input, &fields) == nil {
-			if s, ok := fields[a.keys[0]].(string); ok && strings.TrimSpace(s) != "" {
-				return s + written(name, fields)
-			}
-		}
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, input) != nil || b.String() == "{}" {
-		return ""
-	}
-	return b.String()
-}
-
-// written returns what a tool would write to its file.
-func written(name string, fields map[string]any) string {
-	text := func(key string) string {
-		s, _ := fields[key].(string)
-		return s
-	}
-	switch name {
-	case "Write":
-		return "\n" + text("content")
-	case "Edit":
-		return "\nfrom " + text("old_string") + "\nto " + text("new_string")
-	}
-	return ""
 }

@@ -6,38 +6,45 @@ import (
 	"testing"
 )
 
-func TestWhatHasToBeAllowedIsShownWhole(t *testing.T) {
-	for _, tt := range []struct{ name, input, want string }{
-		{"Bash", `{"command":"ls"}`, "Bash(ls)"},
-		{"Bash", `{"command":"echo a perfectly harmless sentence of many words; rm -rf ~"}`, "Bash(echo a perfectly harmless sentence of many words; rm -rf ~)"},
-		{"Bash", `{"command":"ls\nrm -rf ~"}`, "Bash(ls ⏎ rm -rf ~)"},
-		{"Bash", `{"command":"ls \u001b[8m; rm -rf ~"}`, "Bash(ls ; rm -rf ~)"},
-		{"Write", `{"file_path":"/a/b/c/d.md","content":"x\ny"}`, "Write(/a/b/c/d.md ⏎ x ⏎ y)"},
-		{"Edit", `{"file_path":"/a/b.md","old_string":"one","new_string":"two"}`, "Edit(/a/b.md ⏎ from one ⏎ to two)"},
-		{"mcp__other__do", `{"x": 1}`, "other/do({\"x\":1})"},
-		{"Other", `{}`, "Other"},
+// P13
+func TestACallIsAskedAboutInWordsOfWhatAPersonDecides(t *testing.T) {
+	for _, tt := range []struct{ name, input, asks, text string }{
+		{"mcp__discord__send_file", `{"file_path":"/data/charts/chart.png"}`, "Send you chart.png?", "at /data/charts/chart.png"},
+		{"Bash", `{"command":"ls","description":"a harmless look","timeout":5}`, "Run this command?", "ls"},
+		{"Bash", `{"command":"ls\nrm -rf ~","run_in_background":true}`, "Run this command?", "ls\nrm -rf ~\nrun_in_background: true"},
+		{"Bash", `{"command":"ls \u001b[8m; rm -rf ~"}`, "Run this command?", "ls ; rm -rf ~"},
+		{"Write", `{"file_path":"a.md","content":"x\ny"}`, "Write the file at a.md?", "x\ny"},
+		{"Edit", `{"file_path":"a.md","old_string":"one\nsame","new_string":"two","replace_all":false}`, "Change the file at a.md?", "-one\n-same\n+two"},
+		{"Edit", `{"file_path":"a.md","old_string":"","new_string":"two","replace_all":true}`, "Change the file at a.md?", "+two\nreplace_all: true"},
+		{"Read", `{"file_path":"` + strings.Repeat("a", 100) + `"}`, "Read this file?", "at " + strings.Repeat("a", 100)},
+		{"WebFetch", `{"url":"https://example.org","prompt":"sum it up"}`, "Open https://example.org?", "prompt: sum it up"},
+		{"WebFetch", `{"url":"https://example.org\n/evil"}`, "Open this address?", "https://example.org\n/evil"},
+		{"Task", `{"description":"look","prompt":"all of it"}`, "Hand this to a helper: look?", "prompt: all of it"},
+		{"mcp__discord__add_reminder", `{"message":"tea","delay_minutes":20}`, "Add the reminder tea?", "delay_minutes: 20"},
+		{"mcp__weather__forecast", `{"city":"Bonn","days":[1,2]}`, "Use forecast of weather?", "city: Bonn\ndays: [1,2]"},
+		{"mcp__other__send_file", `{"file_path":"x"}`, "Use send_file of other?", "file_path: x"},
+		{"mcp__a__b", `{"x":"1\nto: all","to":"one"}`, "Use b of a?", "to: one\nx: 1\n    to: all"}, // no line passes for another argument
+		{"Other", `{}`, "Use Other?", ""},
+		{"Other", `no JSON`, "Use Other?", "no JSON"},
 	} {
-		if got := Whole(tt.name, json.RawMessage(tt.input)); got != tt.want {
-			t.Errorf("%s %s is shown as %q, want %q", tt.name, tt.input, got, tt.want)
+		asks, text := Question(tt.name, json.RawMessage(tt.input), func(p string) string { return "at " + p })
+		if asks != tt.asks || text != tt.text {
+			t.Errorf("%s %s asks %q with %q, want %q with %q", tt.name, tt.input, asks, text, tt.asks, tt.text)
 		}
-	}
-	long := Whole("Bash", json.RawMessage(`{"command":"`+strings.Repeat("a", 5000)+`"}`))
-	if !strings.Contains(long, "(3000 more characters: read them, or deny it)") {
-		t.Errorf("a call that is cut does not say so: %d characters", len(long))
 	}
 }
 
 func TestWhatHasToBeAllowedCanBeReadToItsEnd(t *testing.T) {
 	content := strings.Repeat("line of a long file\n", 5000)
-	input, err := json.Marshal(map[string]string{"file_path": "/a/b.md", "content": content + "the \x1b[31mend"})
+	input, err := json.Marshal(map[string]string{"file_path": "b.md", "content": content + "the \x1b[31mend"})
 	must(t, err)
-	want := "Write(/a/b.md\n" + content + "the end)"
-	if got := Full("Write", input); got != want {
-		t.Errorf("%d characters are shown, want %d; they end in %q", len(got), len(want), got[max(0, len(got)-40):])
+	as := func(p string) string { return p }
+	if _, got := Question("Write", input, as); got != content+"the end" {
+		t.Errorf("%d characters are shown, want %d; they end in %q", len(got), len(content)+7, got[max(0, len(got)-40):])
 	}
-	input, err = json.Marshal(map[string]string{"command": strings.Repeat("ä", maxFull)})
+	input, err = json.Marshal(map[string]string{"command": strings.Repeat("ä", maxText)})
 	must(t, err)
-	if got := Full("Bash", input); len(got) > maxFull+200 || !strings.Contains(got, "more bytes cannot be shown") {
+	if _, got := Question("Bash", input, as); len(got) > maxText+200 || !strings.Contains(got, "more bytes cannot be shown") {
 		t.Errorf("of a call without measure %d bytes are shown, ending in %q", len(got), got[max(0, len(got)-80):])
 	}
 }
@@ -47,9 +54,7 @@ func TestACallOfAFoundToolIsShownAsThatTool(t *testing.T) {
 	if got := Label(Call, input); got != "weather/forecast" {
 		t.Errorf("Label is %s", got)
 	}
-	for _, got := range []string{Whole(Call, input), Full(Call, input)} {
-		if got != `weather/forecast({"city":"Bonn"})` {
-			t.Errorf("a question shows %s", got)
-		}
+	if asks, text := Question(Call, input, nil); asks != "Use forecast of weather?" || text != "city: Bonn" {
+		t.Errorf("a question shows %q with %q", asks, text)
 	}
 }

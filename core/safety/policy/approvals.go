@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/store"
 )
@@ -16,6 +19,7 @@ import (
 const Patience = 60 * time.Second
 
 const (
+	maxAnswered = 80  // of the label of a late answer, in characters
 	maxPending  = 100 // approvals that may wait at once
 	keptSettled = 100 // settled ones whose outcome a late answer is told
 )
@@ -37,36 +41,84 @@ const (
 // Allows reports whether the tool may run.
 func (v Verdict) Allows() bool { return v == Allow || v == Always }
 
-// Request asks the user for one tool call.
+// Request asks the user a question, usually about a tool call.
 type Request struct {
-	ID      string // empty: the queue gives one
-	Label   string // "Bash(rm x)", for people; cleaned here
-	Text    string // everything that it would do, for reading; cleaned here
-	Tool    string // the bare name that Always allows
-	Session string // who asks, for people; may be empty
+	ID       string // empty: the queue gives one
+	Question string // "Run this command?"; cleaned here
+	Text     string // everything that has to be seen to answer it; cleaned here
+	Call     string // the tool call as the conversation lists it; empty for other questions
+	Tool     string // the bare name of the tool that Always allows; empty if it allows no more
+	Command  string // the rule of the one command that Always allows instead of all of the tool
+	Session  string // who asks, for people; may be empty
 }
 
 // Approval is a request on the queue, as an immutable value for snapshots.
 type Approval struct {
-	ID, Label, Tool, Session string
-	Text                     string       // everything that it would do, cleaned, with line breaks
-	Asked, Until             time.Time    // when it was asked, when it expires
-	Verdict                  Verdict      // empty while it waits
-	By                       audit.Origin // who has settled it
+	ID, Question, Call, Tool, Command, Session string
+
+	Label        string       // question and text in one line of at most 2,000 characters
+	Text         string       // everything that has to be seen to answer it, cleaned, with line breaks
+	Asked, Until time.Time    // when it was asked, when it expires
+	Verdict      Verdict      // empty while it waits
+	By           audit.Origin // who has settled it
+}
+
+// Scope is what Always allows, as a button says it: "this command", "this tool", or empty for
+// a question that has no such answer.
+func (a Approval) Scope() string {
+	switch {
+	case a.Tool == "":
+		return ""
+	case a.Command != "":
+		return scopeCommand
+	}
+	return scopeTool
+}
+
+// Grant says what happens from now on after Always, as a clause.
+func (a Approval) Grant() string {
+	switch {
+	case a.Command != "":
+		return grantCommand
+	case a.Tool == toolset.Prefix+toolset.SendFile:
+		return grantFiles
+	}
+	return fmt.Sprintf(grantTool, toolset.Name(a.Tool))
+}
+
+// maxLabel is the maximum length of a label without its note, in characters.
+const maxLabel = 2000
+
+// Asked is the request as an approval that waits since now.
+func (r Request) Asked(now time.Time) Approval {
+	question, text := clean.Line(r.Question), clean.Text(r.Text)
+	return Approval{
+		ID: r.ID, Question: question, Text: text, Label: labelOf(question, text), Call: clean.Line(r.Call),
+		Tool: clean.Line(r.Tool), Command: r.Command, Session: clean.Line(r.Session), Asked: now, Until: now.Add(Patience),
+	}
+}
+
+// labelOf is a question in one clean line, with "⏎" for line breaks.
+func labelOf(question, text string) string {
+	line := clean.Line(strings.TrimSpace(question + " " + strings.ReplaceAll(text, "\n", " ⏎ ")))
+	if n := utf8.RuneCountInString(line); n > maxLabel {
+		line = clean.Cut(line, maxLabel) + fmt.Sprintf(textMoreLabel, n-maxLabel)
+	}
+	return line
 }
 
 // AnsweredError is a late answer, with the approval as it was settled.
 type AnsweredError struct{ Approval Approval }
 
 func (e *AnsweredError) Error() string {
-	return fmt.Sprintf(textAnswered, e.Approval.Label, e.Approval.Verdict)
+	return fmt.Sprintf(textAnswered, clean.Cut(e.Approval.Label, maxAnswered), e.Approval.Verdict)
 }
 
 // ApprovalQueue holds the approvals that wait. Several surfaces may show and answer
 // them: the first answer is the verdict. All methods are safe for concurrent
 // use. Use newApprovalQueue.
 type ApprovalQueue struct {
-	always func(tool string)
+	always func(Approval)
 
 	mu sync.Mutex
 	// pending in order of asking, settled the oldest first.
@@ -127,10 +179,7 @@ func (q *ApprovalQueue) put(r Request) (*entry, error) {
 	if r.ID == "" {
 		r.ID = store.NewID()
 	}
-	e := &entry{done: make(chan struct{}), Approval: Approval{
-		ID: r.ID, Label: clean.Line(r.Label), Text: clean.Text(r.Text), Tool: clean.Line(r.Tool), Session: clean.Line(r.Session),
-		Asked: now, Until: now.Add(Patience),
-	}}
+	e := &entry{done: make(chan struct{}), Approval: r.Asked(now)}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.pending) >= maxPending {
@@ -168,15 +217,18 @@ func (q *ApprovalQueue) resolve(e *entry, v Verdict, by audit.Origin) (first boo
 		return false
 	}
 	q.pending = slices.Delete(q.pending, i, i+1)
+	if v == Always && e.Tool == "" {
+		v = Allow
+	}
 	e.Verdict, e.By = v, by
 	q.settled = append(q.settled, e.Approval)
 	if n := len(q.settled) - keptSettled; n > 0 {
 		q.settled = slices.Delete(q.settled, 0, n)
 	}
-	if v == Always && e.Tool != "" { // a question about one file allows no tool
+	if v == Always {
 		// Under the lock, so that the tool is allowed before its Ask returns:
 		// always is a map's entry and does not come back here.
-		q.always(e.Tool)
+		q.always(e.Approval)
 	}
 	close(e.done)
 	return true

@@ -44,10 +44,10 @@ func TestAnApprovalIsShownAndAnswered(t *testing.T) {
 	for _, v := range []Verdict{Allow, Always, Deny} {
 		synctest.Test(t, func(t *testing.T) {
 			var always []string
-			d := &ApprovalQueue{always: func(tool string) { always = append(always, tool) }}
+			d := &ApprovalQueue{always: func(a Approval) { always = append(always, a.Tool) }}
 			begin := time.Now()
-			a := ask(t.Context(), d, Request{ID: "one", Label: "Bash(rm\x1b[2J x)", Tool: "Bash", Session: "main"})
-			want := []Approval{{ID: "one", Label: "Bash(rm x)", Tool: "Bash", Session: "main", Asked: begin, Until: begin.Add(time.Minute)}}
+			a := ask(t.Context(), d, Request{ID: "one", Question: "Bash(rm\x1b[2J x)", Tool: "Bash", Session: "main"})
+			want := []Approval{{ID: "one", Question: "Bash(rm x)", Label: "Bash(rm x)", Tool: "Bash", Session: "main", Asked: begin, Until: begin.Add(time.Minute)}}
 			if diff := cmp.Diff(want, d.Pending()); diff != "" {
 				t.Error(diff)
 			}
@@ -73,15 +73,15 @@ func TestAnApprovalIsShownAndAnswered(t *testing.T) {
 
 func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &ApprovalQueue{always: func(string) {}}
-		a := ask(t.Context(), d, Request{ID: "one", Label: "Bash(ls)"})
+		d := &ApprovalQueue{always: func(Approval) {}}
+		a := ask(t.Context(), d, Request{ID: "one", Question: "Bash(ls)"})
 		if err := d.Answer(t.Context(), "one", Deny); err != nil {
 			t.Error(err)
 		}
 		err := d.Answer(t.Context(), "one", Always)
 		var late *AnsweredError
 		if !errors.As(err, &late) || late.Approval.Verdict != Deny ||
-			err.Error() != "Bash(ls) was already answered: denied" {
+			err.Error() != "“Bash(ls)” was already answered: denied" {
 			t.Errorf("late answer: %v", err)
 		}
 		if got := a.wait(t); got != Deny {
@@ -100,7 +100,7 @@ func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 
 func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 	for range 50 {
-		d := &ApprovalQueue{always: func(string) {}}
+		d := &ApprovalQueue{always: func(Approval) {}}
 		ready := make(chan string, 1)
 		d.OnChange(func(a Approval) {
 			if a.Verdict == "" {
@@ -110,7 +110,7 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 		var group errgroup.Group
 		var verdict Verdict
 		group.Go(func() (err error) {
-			verdict, err = d.Ask(t.Context(), Request{Label: "x"})
+			verdict, err = d.Ask(t.Context(), Request{Question: "x"})
 			return err
 		})
 		id := <-ready
@@ -138,9 +138,9 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 
 func TestNoAnswerIsADenialAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &ApprovalQueue{always: func(string) {}}
+		d := &ApprovalQueue{always: func(Approval) {}}
 		begin := time.Now()
-		v, err := d.Ask(t.Context(), Request{ID: "one", Label: "x"})
+		v, err := d.Ask(t.Context(), Request{ID: "one", Question: "x"})
 		if err != nil || v != Expired || v.Allows() || time.Since(begin) != 60*time.Second {
 			t.Errorf("%s, %v after %s", v, err, time.Since(begin))
 		}
@@ -152,10 +152,10 @@ func TestNoAnswerIsADenialAfterAMinute(t *testing.T) {
 
 func TestCancelAllWakesEverybody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &ApprovalQueue{always: func(string) {}}
+		d := &ApprovalQueue{always: func(Approval) {}}
 		var all []*asked
 		for i := range 5 {
-			all = append(all, ask(t.Context(), d, Request{Label: fmt.Sprint(i)}))
+			all = append(all, ask(t.Context(), d, Request{Question: fmt.Sprint(i)}))
 		}
 		var order []string
 		for _, p := range d.Pending() {
@@ -179,20 +179,20 @@ func TestCancelAllWakesEverybody(t *testing.T) {
 
 func TestTheEndOfTheTurnCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &ApprovalQueue{always: func(string) {}}
+		d := &ApprovalQueue{always: func(Approval) {}}
 		ctx, cancel := context.WithCancel(t.Context())
-		a := ask(ctx, d, Request{ID: "one", Label: "x"})
+		a := ask(ctx, d, Request{ID: "one", Question: "x"})
 		cancel()
 		if v := a.wait(t); v != Cancelled {
 			t.Errorf("verdict %s", v)
 		}
 		shown := 0
 		d.OnChange(func(Approval) { shown++ })
-		if v, err := d.Ask(ctx, Request{Label: "x"}); v != Cancelled || err != nil || shown > 0 {
+		if v, err := d.Ask(ctx, Request{Question: "x"}); v != Cancelled || err != nil || shown > 0 {
 			t.Errorf("after the end: %s, %v, shown %d times", v, err, shown)
 		}
 		// The id is free again, and what ended does not end the new one.
-		b := ask(t.Context(), d, Request{ID: "one", Label: "y"})
+		b := ask(t.Context(), d, Request{ID: "one", Question: "y"})
 		if err := d.Answer(t.Context(), "one", Allow); err != nil {
 			t.Error(err)
 		}
@@ -204,7 +204,7 @@ func TestTheEndOfTheTurnCancels(t *testing.T) {
 
 func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &ApprovalQueue{always: func(string) {}}
+		d := &ApprovalQueue{always: func(Approval) {}}
 		var heard []string
 		d.OnChange(func(a Approval) {
 			heard = append(heard, "first "+string(a.Verdict))
@@ -215,7 +215,7 @@ func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 			}
 		})
 		d.OnChange(func(a Approval) { heard = append(heard, "second "+string(a.Verdict)) })
-		if v, err := d.Ask(t.Context(), Request{Label: "x"}); v != Allow || err != nil {
+		if v, err := d.Ask(t.Context(), Request{Question: "x"}); v != Allow || err != nil {
 			t.Errorf("%s, %v", v, err)
 		}
 		if diff := cmp.Diff([]string{"first ", "second ", "first allowed", "second allowed"}, heard); diff != "" {
@@ -226,19 +226,19 @@ func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 
 func TestTheQueueHasBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &ApprovalQueue{always: func(string) {}}
+		d := &ApprovalQueue{always: func(Approval) {}}
 		var all []*asked
 		for i := range maxPending {
-			all = append(all, ask(t.Context(), d, Request{ID: fmt.Sprint(i), Label: "x"}))
+			all = append(all, ask(t.Context(), d, Request{ID: fmt.Sprint(i), Question: "x"}))
 		}
-		if v, err := d.Ask(t.Context(), Request{Label: "x"}); v != Cancelled || err == nil {
+		if v, err := d.Ask(t.Context(), Request{Question: "x"}); v != Cancelled || err == nil {
 			t.Errorf("beyond the bound: %s, %v", v, err)
 		}
 		d.CancelAll()
 		for _, a := range all {
 			a.wait(t)
 		}
-		one := ask(t.Context(), d, Request{ID: "same", Label: "x"})
+		one := ask(t.Context(), d, Request{ID: "same", Question: "x"})
 		if _, err := d.Ask(t.Context(), Request{ID: "same"}); err == nil {
 			t.Error("two approvals of one id")
 		}

@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
-	"ollimbot/core/brief/toolset"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -206,11 +205,9 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 	if !ok || !s.g.waitsFor(f) {
 		return d, false
 	}
-	question := f.grants.Ask(f.excess)
-	v, err := s.g.approvals.Ask(ctx, Request{
-		Label: question + " " + toolset.Whole(x.Name, x.Input), Text: question + "\n\n" + toolset.Full(x.Name, x.Input),
-		Session: s.scope.Session,
-	})
+	question, r := f.grants.Ask(f.excess), s.g.tree.request(x, s.scope.Session)
+	r.Question, r.Tool, r.Command = question+" "+r.Question, "", ""
+	v, err := s.g.approvals.Ask(ctx, r)
 	if err != nil {
 		s.g.o.Log.Warn("cannot ask for permission", "tool", clean.Line(x.Name), "error", err)
 	}

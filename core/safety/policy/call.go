@@ -79,6 +79,30 @@ func (t tree) call(u agent.ToolUse) call {
 	return x
 }
 
+// exact is the rule of this one command, or empty for a call that runs none. What is said about
+// a command, and how long it may take, do not count.
+func (x call) exact() string {
+	var input map[string]json.RawMessage
+	if x.command == "" || json.Unmarshal(x.Input, &input) != nil {
+		return ""
+	}
+	delete(input, "description")
+	delete(input, "timeout")
+	rule, err := json.Marshal(input)
+	if err != nil {
+		return ""
+	}
+	return x.tool + " " + string(rule)
+}
+
+// request asks about a call.
+func (t tree) request(x call, session string) Request {
+	asks, text := toolset.Question(x.Name, x.Input, t.shown)
+	return Request{
+		Question: asks, Text: text, Call: toolset.Label(x.Name, x.Input), Tool: x.Name, Command: x.exact(), Session: session,
+	}
+}
+
 // searched is the one path that a search names, or "" where the glob may mean
 // several or leads somewhere else: lists, alternatives with "..", exclusions.
 func searched(tool, folder, glob string) string {

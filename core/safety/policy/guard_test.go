@@ -45,7 +45,7 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 		{BypassPermissions, toolUse("WebSearch", fields{"query": "x"}), "disallowed"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g.approvals = &ApprovalQueue{always: g.Allow}
+			g.approvals = &ApprovalQueue{always: func(a Approval) { g.Allow(a.Tool) }}
 			was := false
 			g.approvals.OnChange(func(a Approval) {
 				if a.Verdict == "" {
@@ -144,7 +144,7 @@ func TestTheUsersAnswerDecides(t *testing.T) {
 			if d := permission(t.Context(), bash("pwd")); d.Allow != tt.allow {
 				t.Errorf("the next call after %q: %+v", tt.verdict, d)
 			}
-			if got := g.sessionAllows("Bash"); got != (tt.verdict == Always) {
+			if got := g.sessionAllows(g.tree.call(bash("pwd")).exact()); got != (tt.verdict == Always) || g.sessionAllows("Bash") {
 				t.Errorf("after %q: allowed for the session %v", tt.verdict, got)
 			}
 		})

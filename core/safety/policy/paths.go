@@ -61,6 +61,23 @@ func (t tree) within(full string) (string, bool) {
 	return relative(full, realRoot)
 }
 
+// shown is a path as people read it: from the data directory where it lies there, and else
+// whole, with the places outside to which its links lead.
+func (t tree) shown(path string) string {
+	full := t.absolute(path)
+	rel, inside := t.within(full)
+	if !inside {
+		return full
+	}
+	places, _ := t.places(path)
+	for _, p := range places {
+		if _, inside := t.within(p); !inside {
+			rel += " → " + p
+		}
+	}
+	return rel
+}
+
 func relative(path, dir string) (string, bool) {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {

@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,7 +70,8 @@ type Guard struct {
 	commands commands
 
 	mu sync.Mutex
-	// allowed are the bare names of the tools that the user always allows.
+	// allowed are what the user always allows: the bare names of tools, and the rules of
+	// commands (call.exact).
 	allowed map[string]bool
 }
 
@@ -97,25 +100,25 @@ func New(o Options) *Guard {
 	}
 	g := &Guard{o: o, provenance: newProvenance(o.Dir), tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
 	g.reach = &reach{dir: o.Dir, tree: g.tree, provenance: g.provenance, network: o.Network, trusted: o.Trusted}
-	g.approvals = &ApprovalQueue{always: g.Allow}
+	g.approvals = &ApprovalQueue{always: func(a Approval) { g.Allow(cmp.Or(a.Command, a.Tool)) }}
 	return g
 }
 
 // Approvals returns the queue of approvals that wait for the user.
 func (g *Guard) Approvals() *ApprovalQueue { return g.approvals }
 
-// Allow allows a tool, by its bare name, until Reset: allowing "Bash" allows
-// every command.
-func (g *Guard) Allow(tool string) {
+// Allow allows a tool, by its bare name, or one command, by its rule, until Reset: allowing
+// "Bash" allows every command.
+func (g *Guard) Allow(rule string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.allowed[toolName(tool)] = true
+	g.allowed[toolName(rule)] = true
 }
 
-func (g *Guard) sessionAllows(tool string) bool {
+func (g *Guard) sessionAllows(rule string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.allowed[toolName(tool)]
+	return g.allowed[toolName(rule)]
 }
 
 // Reset starts a new conversation: it cancels waiting approvals and forgets the tools
@@ -145,9 +148,9 @@ func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) 
 
 // ask lets the user decide about a call, for the reason of its verdict.
 func (g *Guard) ask(ctx context.Context, session string, x call, why verdict) agent.Decision {
-	r := Request{Label: toolset.Whole(x.Name, x.Input), Text: toolset.Full(x.Name, x.Input), Tool: x.Name, Session: session}
+	r := g.tree.request(x, session)
 	if why.once {
-		r.Label, r.Text, r.Tool = r.Label+" "+why.reason, why.reason+"\n\n"+r.Text, ""
+		r.Question, r.Tool, r.Command = strings.TrimSpace(why.reason+" "+r.Question), "", ""
 	}
 	v, err := g.approvals.Ask(ctx, r)
 	if err != nil {

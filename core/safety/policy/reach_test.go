@@ -208,8 +208,8 @@ func TestAnApprovedCallWritesTheUsersOwnTextOnce(t *testing.T) {
 			if a.Tool != "" {
 				always++
 			}
-			if !strings.Contains(a.Text, "untrusted text: mail") {
-				t.Errorf("the question says %q", a.Text)
+			if !strings.Contains(a.Question, "untrusted text: mail") {
+				t.Errorf("the question says %q", a.Question)
 			}
 			must(t, g.Approvals().Answer(t.Context(), a.ID, verdict))
 		})

@@ -41,8 +41,12 @@ func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 			g.approvals.OnChange(func(a Approval) {
 				if a.Verdict == "" {
 					asked = true
-					if !strings.Contains(a.Text, full) {
-						t.Errorf("the path is not shown: %q", a.Text)
+					at := full
+					if rel, inside := strings.CutPrefix(full, base+"/data/"); inside {
+						at = rel
+					}
+					if want := "Send you " + filepath.Base(full) + "?"; a.Question != want || a.Text != at { // P13
+						t.Errorf("asked %q with %q, want %q with %q", a.Question, a.Text, want, at)
 					}
 					if err := g.approvals.Answer(t.Context(), a.ID, Always); err != nil {
 						t.Error(err)

@@ -274,7 +274,7 @@ func (s *Session) decide(x call) verdict {
 	switch {
 	case set.forbids(x):
 		return verdict{is: refused, reason: deny(answerDisallowed, x).Reason}
-	case strings.HasPrefix(x.Name, toolset.Prefix), x.Name == toolset.Find, set.allows(x), s.g.sessionAllows(x.Name),
+	case strings.HasPrefix(x.Name, toolset.Prefix), x.Name == toolset.Find, set.allows(x), s.g.sessionAllows(x.Name), s.g.sessionAllows(x.exact()),
 		mode == BypassPermissions, mode == AcceptEdits && s.g.editsHere(x):
 		return verdict{is: allowed}
 	case s.asks():
@@ -477,7 +477,7 @@ func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 		case inside && (s.mode() == BypassPermissions || s.g.sessionAllows("Read") || s.g.sessionAllows(sent.Name)):
 			return agent.Decision{Allow: true}
 		}
-		return s.g.ask(ctx, s.scope.Session, sent, verdict{})
+		return s.g.ask(ctx, s.scope.Session, sent, verdict{once: !inside})
 	})
 	return d.Reason
 }

@@ -50,13 +50,23 @@ const (
 
 // Errors for a late or wrong answer to an approval.
 const (
-	textAnswered = "%s was already answered: %s"
+	textAnswered = "“%s” was already answered: %s"
 	// textDecideFirst is about a task's file.
 	textDecideFirst = "the agent's edit of %s waits for you: allow or refuse it first"
 	textNoApproval  = "no approval %q: it is not among the last %d, or the bot was restarted"
 	textNoVerdict   = "%q is not an answer: use allow, always or deny"
 	textTooMany     = "%d approvals are already waiting"
 	textSameID      = "an approval with the ID %q is already waiting"
+)
+
+// What an approval allows from now on, and what a label leaves out.
+const (
+	scopeCommand  = "this command"
+	scopeTool     = "this tool"
+	grantCommand  = "this exact command runs without a question"
+	grantFiles    = "files of the data directory are sent without a question"
+	grantTool     = "every call of %s runs without a question"
+	textMoreLabel = " (%d more characters: read them, or deny it)"
 )
 
 // Problems of tool-policy.yaml.

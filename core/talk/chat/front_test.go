@@ -354,7 +354,7 @@ func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
 		synctest.Wait()
 		verdict := make(chan policy.Verdict, 1)
 		go func() {
-			v, _ := s.o.Guard.Approvals().Ask(context.Background(), policy.Request{Label: "Bash(rm x)"})
+			v, _ := s.o.Guard.Approvals().Ask(context.Background(), policy.Request{Question: "Bash(rm x)"})
 			verdict <- v
 		}()
 		synctest.Wait()

@@ -149,7 +149,7 @@ func (d *Desk) MayTalk(ctx context.Context) error {
 	if s.Talk == money.Wait {
 		return fmt.Errorf(textCapNo, spent)
 	}
-	verdict, err := d.o.Ask(ctx, policy.Request{Label: textCapAsk, Text: fmt.Sprintf(textCapAskMore, spent), Session: "conversation"})
+	verdict, err := d.o.Ask(ctx, policy.Request{Question: textCapAsk, Text: fmt.Sprintf(textCapAskMore, spent), Session: "conversation"})
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (d *Desk) MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, 
 	}
 	cost := fmt.Sprintf(textTurnSpent, words.Dollars(spent), words.Dollars(limit))
 	verdict, err := d.o.Ask(ctx, policy.Request{
-		Label: textTurnAsk, Text: fmt.Sprintf(textTurnAskMore, cost, words.Dollars(max(limit, minStep))), Session: "conversation",
+		Question: textTurnAsk, Text: fmt.Sprintf(textTurnAskMore, cost, words.Dollars(max(limit, minStep))), Session: "conversation",
 	})
 	switch {
 	case err != nil:

@@ -255,7 +255,7 @@ func TestTheConversationAsksOnceADayAboveACap(t *testing.T) {
 						t.Errorf("answered with %q: %v", c.verdict, err)
 					}
 				}
-				if len(s.asked) == 0 || s.asked[0].Label != textCapAsk || s.asked[0].Text != fmt.Sprintf(textCapAskMore, spent) || s.asked[0].Session == "" {
+				if len(s.asked) == 0 || s.asked[0].Question != textCapAsk || s.asked[0].Text != fmt.Sprintf(textCapAskMore, spent) || s.asked[0].Session == "" {
 					t.Errorf("asked %+v", s.asked)
 				}
 				if again := len(s.asked) == 2; again != c.again {

@@ -81,17 +81,20 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 		out = append(out, widget.Row{Text: b.Line(w, mark, widget.Span{Role: theme.Strong, Text: row}), Place: widget.Nowhere})
 		mark = widget.Span{Text: "   "}
 	}
-	return append(out, widget.Row{Text: b.Line(w, p.answers(c, a.Tool, w, focused, cut)...), Place: widget.Nowhere})
+	return append(out, widget.Row{Text: b.Line(w, p.answers(c, a.Scope(), w, focused, cut)...), Place: widget.Nowhere})
 }
 
 // answers are the keys that answer, in w cells; before them goes what the card
 // does not show, which is to be read first.
-func (p *Pane) answers(c pane.Context, tool string, w int, focused, cut bool) []widget.Span {
+func (p *Pane) answers(c pane.Context, scope string, w int, focused, cut bool) []widget.Span {
 	ids := []action.ID{action.ApprovalRead, action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways}
 	if !cut {
 		ids = ids[1:]
 	}
-	for _, more := range []string{"always allow " + widget.Cut(tool, 24), ""} {
+	if scope == "" {
+		return p.offers(c, focused, "", ids[:len(ids)-1]...)
+	}
+	for _, more := range []string{"always allow " + scope, ""} {
 		if keys := p.offers(c, focused, more, ids...); widget.Width(keys) <= w {
 			return keys
 		}
@@ -105,15 +108,17 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 	a := c.Snap.Approvals[0]
 	p.asked.show(a.ID)
 	w = max(0, w)
-	left := []widget.Span{
-		{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}, {Role: theme.Strong, Text: a.Label},
-	}
+	mark := " " + c.Theme.Glyph(theme.Bang) + " "
 	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers(a, c.Names(action.Chat))}, {Role: theme.Warn, Text: " " + TimeLeft(a, c.Snap.At) + " "}}
 	b := widget.Brush{Theme: c.Theme}
 	if w-widget.Width(right) < minLabel { // the keys matter more than the time
 		right = right[:1]
 	}
-	n := widget.Width(right)
+	n, label := widget.Width(right), a.Label
+	if a.Command != "" && widget.Width([]widget.Span{{Text: mark + label}}) > w-n { // what a command asks is known
+		label = strings.ReplaceAll(a.Text, "\n", lineBreak)
+	}
+	left := []widget.Span{{Role: theme.Warn, Text: mark}, {Role: theme.Strong, Text: label}}
 	if w-n < minLabel {
 		return b.Line(w, left...)
 	}
@@ -135,10 +140,7 @@ const lineBreak = " ⏎ "
 // callRows are a tool call in at most so many rows of w cells, and whether there is
 // more to read. Where the sentence takes more than a row, the call stands first.
 func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cut bool) {
-	sentence, brief := "The "+core.Asker(a)+" asks to run "+a.Label, a.Label+" · "+core.Asker(a)
-	if a.Tool == "" { // a question is a sentence
-		sentence = brief
-	}
+	sentence, brief := "The "+core.Asker(a)+" asks: "+a.Label, a.Label+" · "+core.Asker(a)
 	for i, text := range []string{sentence, brief, a.Label} {
 		if rows = widget.Wrap(text, w); len(rows) == 1 || i > 0 && len(rows) <= most {
 			return rows, More(a)

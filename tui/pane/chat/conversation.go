@@ -127,10 +127,8 @@ func (t *talk) asks(e transcript.Entry) bool {
 	if !e.Streaming || len(e.Tools) == 0 {
 		return false
 	}
-	name, argument, _ := strings.Cut(strings.TrimSuffix(e.Tools[len(e.Tools)-1], ")"), "(")
-	return slices.ContainsFunc(t.snap.Approvals, func(a policy.Approval) bool {
-		return a.Tool == name && strings.Contains(a.Label, strings.TrimSuffix(argument, "…"))
-	})
+	last := e.Tools[len(e.Tools)-1]
+	return slices.ContainsFunc(t.snap.Approvals, func(a policy.Approval) bool { return a.Call == last })
 }
 
 // copyOne is the marked message, or the newest one.

@@ -67,7 +67,7 @@ func textTeach(n action.Names) string {
 // textAnswers are the keys that answer what waits.
 func textAnswers(a policy.Approval, n action.Names) string {
 	ids := []action.ID{action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways}
-	if a.Tool == "" {
+	if a.Scope() == "" {
 		ids = ids[:2]
 	}
 	return strings.Join(n.Badges(ids...), " ")
@@ -82,22 +82,11 @@ func textAsks(n action.Names) string {
 	return "save it? " + strings.Join(ways, ", ")
 }
 
-// CallText is everything that a tool call would do, and where that is not known its
-// label, in lines.
-func CallText(a policy.Approval) string {
-	if strings.TrimSpace(a.Text) == "" {
-		return strings.ReplaceAll(a.Label, lineBreak, "\n")
-	}
-	return a.Text
-}
-
-// textCall is a tool call as it is read in full: everything that it would do,
-// and where that is not known its label.
+// textCall is a question as it is read in full.
 func textCall(a policy.Approval, n action.Names, locked bool) string {
-	text := strings.TrimRight(CallText(a), "\n")
-	out := "The " + core.Asker(a) + " asks to run this:\n\n" + text + "\n"
-	if a.Tool == "" {
-		out = a.Label + "\n\n" + text + "\n"
+	out := "The " + core.Asker(a) + " asks: " + a.Question + "\n\n"
+	if text := strings.TrimRight(a.Text, "\n"); text != "" {
+		out += text + "\n"
 	}
 	if locked {
 		return out
