@@ -139,6 +139,7 @@ func (m models) several(path, name string, pace float64, providers *provider.Reg
 					{Name: choice.Claude, Engine: m.claude(claude.Options{
 						Path: path, Log: log, Control: server, Sandbox: box.Engine,
 						MemoryLimit: func() int64 { return settings().ClaudeMemoryLimit },
+						Price:       providers.Prices().Cost,
 					})},
 					{Name: choice.Messages, Engine: messagesapi.New(messagesapi.Options{
 						Dir: m.at.Dir, Env: m.EngineEnviron(m.at), Control: server,

@@ -57,9 +57,14 @@ type Options struct {
 	// MemoryLimit returns the resident bytes above which a process is ended; 0, or nil, is
 	// no limit.
 	MemoryLimit func() int64
+	// Price estimates a turn that has not ended; nil leaves that to whoever gets the tokens.
+	Price Price
 	// Log may be nil.
 	Log *slog.Logger
 }
+
+// Price is what a usage of a model costs, in dollars.
+type Price func(model string, u agent.Usage) float64
 
 // Engine opens sessions with Claude. Use New.
 type Engine struct {
@@ -105,6 +110,9 @@ func New(o Options) *Engine {
 	}
 	if o.MemoryLimit == nil {
 		o.MemoryLimit = func() int64 { return 0 }
+	}
+	if o.Price == nil {
+		o.Price = func(string, agent.Usage) float64 { return 0 }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -145,7 +145,7 @@ func registeredHooks() map[string][]hookMatcher {
 		return []hookMatcher{{IDs: []string{id}, Timeout: int(timeout.Seconds())}}
 	}
 	return map[string][]hookMatcher{
-		"Stop":        register(hookStop, patience),
+		"Stop":        register(hookStop, patience+moneyPatience),
 		"PreToolUse":  register(hookPreTool, patience+moneyPatience),
 		"PostToolUse": register(hookPostTool, postPatience),
 	}
@@ -212,8 +212,8 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 	return objection(callback.AnswerGarbled)
 }
 
-// afford asks whether the turn, which goes on after its calls, may cost more, and returns
-// why not.
+// afford asks whether the turn, which goes on with another request, may cost more, and
+// returns why not.
 func (h *host) afford(ctx context.Context) (stop string) {
 	if h.spending == nil {
 		return ""
@@ -246,10 +246,11 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 		h.log.Error("input of the stop hook could not be read", "error", err)
 		return hookAnswer{}
 	}
-	if reason := h.run.Stop(ctx, in.Again); reason != "" {
-		return hookAnswer{Decision: "block", Reason: reason}
+	reason := h.run.Stop(ctx, in.Again)
+	if reason == "" || h.afford(ctx) != "" { // another request costs more
+		return hookAnswer{}
 	}
-	return hookAnswer{}
+	return hookAnswer{Decision: "block", Reason: reason}
 }
 
 // preTool asks the run's guard; any error is a denial.

@@ -194,7 +194,7 @@ func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
 	data, err := json.Marshal(h.initialize())
 	must(t, err)
 	want := `{"subtype":"initialize","hooks":{
-		"Stop":[{"hookCallbackIds":["ollim_stop"],"timeout":60}],
+		"Stop":[{"hookCallbackIds":["ollim_stop"],"timeout":660}],
 		"PreToolUse":[{"hookCallbackIds":["ollim_pre_tool"],"timeout":660}],
 		"PostToolUse":[{"hookCallbackIds":["ollim_post_tool"],"timeout":30}]},
 		"sdkMcpServers":["discord"],"appendSystemPrompt":"You are <Olli> & co."}`

@@ -11,8 +11,15 @@ import (
 // broke off. The command tells the cost only when the turn has ended.
 type tally struct {
 	model    string // of the first request
-	requests map[string]agent.Usage
+	requests map[string]counted
 	allowed  float64 // dollars
+}
+
+// counted is what one request has used, and the model that it asked: a subagent may have
+// another one than the turn.
+type counted struct {
+	model string
+	used  agent.Usage
 }
 
 // note counts a request. The CLI says its usage again with every block, and at its end with
@@ -23,16 +30,18 @@ func (y *tally) note(id, model string, u wire.Usage) {
 	}
 	y.model = cmp.Or(y.model, model)
 	was := y.requests[id]
-	y.requests[id] = agent.Usage{
-		InputTokens: max(was.InputTokens, u.Input), OutputTokens: max(was.OutputTokens, u.Output),
-		CacheRead: max(was.CacheRead, u.CacheRead), CacheWrite: max(was.CacheWrite, u.CacheWrite),
-	}
+	y.requests[id] = counted{cmp.Or(was.model, model), agent.Usage{
+		InputTokens: max(was.used.InputTokens, u.Input), OutputTokens: max(was.used.OutputTokens, u.Output),
+		CacheRead: max(was.used.CacheRead, u.CacheRead), CacheWrite: max(was.used.CacheWrite, u.CacheWrite),
+	}}
 }
 
-func (y *tally) sum() agent.Usage {
+// sum is what all requests have used, each at the price of its model.
+func (y *tally) sum(price Price) agent.Usage {
 	var all agent.Usage
-	for _, u := range y.requests {
-		all = all.Add(u)
+	for _, r := range y.requests {
+		r.used.CostUSD = price(cmp.Or(r.model, y.model), r.used)
+		all = all.Add(r.used)
 	}
 	return all
 }
@@ -49,7 +58,7 @@ func (s *session) spending() (spent agent.Spending, stop string) {
 		stop = t.forced.Stopped
 	}
 	y := t.tr.tally
-	return agent.Spending{Model: y.model, Used: y.sum(), Allowed: y.allowed}, stop
+	return agent.Spending{Model: y.model, Used: y.sum(s.e.o.Price), Allowed: y.allowed}, stop
 }
 
 // settle records what the running turn may cost, or why it must end.

@@ -68,8 +68,62 @@ func TestARequestIsCountedOnce(t *testing.T) {
 	y.note("b", "claude-opus", wire.Usage{Input: 5, Output: 1, CacheWrite: 3})
 	y.note("", "claude-opus", wire.Usage{Input: 1000})
 	want := agent.Usage{InputTokens: 105, OutputTokens: 41, CacheRead: 7, CacheWrite: 3}
-	if got := y.sum(); got != want || y.model != "claude-haiku" {
+	if got := y.sum(unpriced); got != want || y.model != "claude-haiku" {
 		t.Errorf("%+v of %s", got, y.model)
+	}
+}
+
+func unpriced(string, agent.Usage) float64 { return 0 }
+
+// A subagent with another model than its turn's was counted at the turn's price.
+func TestEachRequestIsPricedAtItsModelsRate(t *testing.T) {
+	y := newTranslator(nil, "").tally
+	y.note("a", "claude-haiku", wire.Usage{Input: 100})
+	y.note("sub", "claude-opus", wire.Usage{Input: 1})
+	y.note("sub", "", wire.Usage{Output: 10})
+	y.note("unnamed", "", wire.Usage{Input: 1000})
+	price := func(model string, u agent.Usage) float64 {
+		return map[string]float64{"claude-haiku": 1, "claude-opus": 1e6}[model] * float64(u.Tokens())
+	}
+	if got := y.sum(price); got.CostUSD != 11e6+1100 || got.InputTokens != 1101 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A turn without calls goes on only if its end is blocked; then it is asked about.
+func TestATurnThatMustGoOnIsAskedAboutItsCost(t *testing.T) {
+	for stop, want := range map[string]string{"": `{"decision":"block","reason":"report first"}`, "too much": "{}"} {
+		asked := 0
+		h := boundHost(t, &hostRun{stop: func(context.Context, bool) string { return "report first" }})
+		h.spending = func() (agent.Spending, string) { asked++; return agent.Spending{}, stop }
+		h.settle = func(float64, string) {}
+		answer, err := h.handle(t.Context(), "hook_callback", json.RawMessage(`{"callback_id":"`+hookStop+`","input":{}}`))
+		must(t, err)
+		if text, _ := json.Marshal(answer); string(text) != want || asked != 1 {
+			t.Errorf("%q: %s, asked %d times", stop, text, asked)
+		}
+	}
+}
+
+// M7: the API calls an empty account an invalid request.
+func TestAnEmptyAccountIsOneThatAnotherEngineAnswersFor(t *testing.T) {
+	const said = "API Error: 400 Your credit balance is too low to access the Anthropic API."
+	for name, c := range map[string]struct {
+		result wire.Result
+		class  string
+	}{
+		"as it is":    {wire.Result{IsError: true, Text: said, APIErrorStatus: 400}, "invalid_request"},
+		"in a list":   {wire.Result{IsError: true, Errors: []string{said}}, "unknown"},
+		"by class":    {wire.Result{IsError: true, Text: "no"}, "billing_error"},
+		"by status":   {wire.Result{IsError: true, APIErrorStatus: 402}, "unknown"},
+		"bad request": {wire.Result{IsError: true, Text: "API Error: 400 no good", APIErrorStatus: 400}, "invalid_request"},
+	} {
+		tr := newTranslator(nil, "")
+		tr.failure = c.class
+		end, away := tr.result(c.result, false, nil), name != "bad request"
+		if !end.IsError || end.Unavailable != away || strings.HasPrefix(end.Text, "the account has no money left: add some") != away {
+			t.Errorf("%s: %+v", name, end)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 const (
 	textBadKey       = "Claude does not accept the credentials: check ANTHROPIC_API_KEY, or log in with \"ollim-bot auth login\""
 	textLongPrompt   = "the conversation is too long for the model: shorten it with /compact"
+	textNoMoney      = "the account has no money left: add some in the provider's console (%s)"
 	textNoWords      = "Claude ended the turn with an error and gave no reason"
 	textNotCompacted = "the history could not be compacted: %s"
 	textFallback     = "the model was switched to %s"

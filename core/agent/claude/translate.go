@@ -37,7 +37,7 @@ type translator struct {
 }
 
 func newTranslator(denied func(string) bool, command agent.Command) *translator {
-	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}, tally: &tally{requests: map[string]agent.Usage{}}}
+	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}, tally: &tally{requests: map[string]counted{}}}
 }
 
 // handOver is the translator for a message that joined a running turn: the calls continue,

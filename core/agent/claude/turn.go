@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -128,12 +129,24 @@ func (t *translator) result(r wire.Result, stopped bool, forced *agent.Result) a
 
 // unavailable reports whether the failure would currently meet every turn.
 func unavailable(r wire.Result, class string) bool {
-	switch class {
-	case notLoggedIn, "billing_error", "rate_limit", "overloaded", "server_error":
+	if noMoney(r, class) {
 		return true
 	}
-	return r.APIErrorStatus == http.StatusUnauthorized || r.APIErrorStatus == http.StatusPaymentRequired ||
+	switch class {
+	case notLoggedIn, "rate_limit", "overloaded", "server_error":
+		return true
+	}
+	return r.APIErrorStatus == http.StatusUnauthorized ||
 		r.APIErrorStatus == http.StatusTooManyRequests || r.APIErrorStatus >= http.StatusInternalServerError
+}
+
+// noCredit is the API's message about an empty account, which comes as an invalid request.
+const noCredit = "credit balance is too low"
+
+// noMoney reports whether the account has nothing left.
+func noMoney(r wire.Result, class string) bool {
+	return class == "billing_error" || r.APIErrorStatus == http.StatusPaymentRequired ||
+		strings.Contains(strings.ToLower(r.Text+strings.Join(r.Errors, " ")), noCredit)
 }
 
 // failureText describes the failure in one line, with the cure if it is known.
@@ -150,6 +163,8 @@ func failureText(r wire.Result, class string) string {
 			said = " (" + said + ")"
 		}
 		return textBadKey + said
+	case noMoney(r, class):
+		return fmt.Sprintf(textNoMoney, cmp.Or(said, textNoReason))
 	case r.TerminalReason == "prompt_too_long":
 		return textLongPrompt
 	case said == "":

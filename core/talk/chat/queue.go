@@ -79,9 +79,9 @@ func (q *queue) do(ctx context.Context, f job) error {
 	select {
 	case q.jobs <- j:
 	case <-ctx.Done():
-		return ctx.Err()
+		return notDone{textStillBusy, ctx.Err()}
 	case <-q.done:
-		return context.Canceled
+		return notDone{textStopping, context.Canceled}
 	}
 	select {
 	case err := <-result:
@@ -89,11 +89,24 @@ func (q *queue) do(ctx context.Context, f job) error {
 	case <-ctx.Done():
 	case <-q.done:
 	}
-	if claimed.CompareAndSwap(false, true) {
-		return context.Canceled
+	switch {
+	case !claimed.CompareAndSwap(false, true):
+		return <-result
+	case ctx.Err() != nil:
+		return notDone{textStillBusy, ctx.Err()}
 	}
-	return <-result
+	return notDone{textStopping, context.Canceled}
 }
+
+// notDone says in plain words why a job never started.
+type notDone struct {
+	text  string
+	cause error
+}
+
+func (e notDone) Error() string { return e.text }
+
+func (e notDone) Unwrap() error { return e.cause }
 
 // later adds a job without waiting for it. A full queue refuses it.
 func (q *queue) later(j job) error {

@@ -92,7 +92,7 @@ func TestACallerThatNoLongerWaitsTakesItsJobBack(t *testing.T) {
 		go func() { result <- q.do(caller, func(context.Context) error { ran = true; return nil }) }()
 		synctest.Wait()
 		leave()
-		if err := <-result; !errors.Is(err, context.Canceled) {
+		if err := <-result; !errors.Is(err, context.Canceled) || err.Error() != textStillBusy {
 			t.Errorf("%v", err)
 		}
 		close(over)
@@ -140,14 +140,14 @@ func TestAQueueThatHasEndedStartsNothing(t *testing.T) {
 		synctest.Wait()
 		stop()
 		close(over)
-		if err := <-waiting; !errors.Is(err, context.Canceled) {
+		if err := <-waiting; !errors.Is(err, context.Canceled) || err.Error() != textStopping {
 			t.Errorf("%v", err)
 		}
 		synctest.Wait()
 		for len(q.jobs) < maxJobs { // nobody makes room any more
 			must(t, q.later(func(context.Context) error { return nil }))
 		}
-		if err := q.do(context.Background(), func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) {
+		if err := q.do(context.Background(), func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) || err.Error() != textStopping {
 			t.Errorf("%v", err)
 		}
 		gone, cancel := context.WithCancelCause(context.Background())

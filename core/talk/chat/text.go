@@ -16,6 +16,8 @@ const (
 	textNotRegular      = "it is not a regular file"
 	textTooLarge        = "it is larger than 25 MB"
 	textTooManyMessages = "too many messages are waiting: let the bot answer first, or interrupt it with ctrl+c"
+	textStillBusy       = "nothing was done, because the conversation is still busy with a session or an answer: try again when it has ended, or interrupt it with ctrl+c"
+	textStopping        = "nothing was done, because the bot is stopping"
 	textRetry           = "retrying in %[2]s: %[1]s"
 	textNearLimit       = "the account is close to its limit, which resets at %s"
 	textFromDashboard   = "you, in the dashboard: %s"

@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -23,10 +24,13 @@ type status struct {
 
 	mu   sync.Mutex
 	view View
+	// found are the names of running calls of tools that were found by words: the end of such
+	// a call names the tool that called them.
+	found map[string]string
 }
 
 func newStatus(o *Options, v View) *status {
-	s := &status{id: v.ID, zone: o.Zone, changed: o.Changed, ring: tail.New(ringLines), view: v}
+	s := &status{id: v.ID, zone: o.Zone, changed: o.Changed, ring: tail.New(ringLines), view: v, found: map[string]string{}}
 	s.lines = &lines{add: s.add}
 	return s
 }
@@ -95,6 +99,7 @@ func (s *status) event(ev agent.Event) {
 	switch ev := ev.(type) {
 	case agent.ToolStart:
 		s.update(func(v *View) { v.Tools++ })
+		s.begins(ev)
 		label := toolset.Label(ev.Name, ev.Input)
 		if ev.Subagent != "" {
 			label = ev.Subagent + ": " + label
@@ -115,8 +120,29 @@ func (s *status) event(ev agent.Event) {
 	}
 }
 
+// begins notes a call of a tool that was found by words.
+func (s *status) begins(ev agent.ToolStart) {
+	inner := toolset.Unwrap(agent.ToolUse{Name: ev.Name, Input: ev.Input}).Name
+	if inner == ev.Name {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.found[ev.ID] = inner
+}
+
+// ends is the name of the tool whose call has ended.
+func (s *status) ends(ev agent.ToolEnd) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	inner := s.found[ev.ID]
+	delete(s.found, ev.ID)
+	return cmp.Or(inner, ev.Name)
+}
+
 func (s *status) toolEnd(ev agent.ToolEnd) {
 	text := shown(ev.Text)
+	ev.Name = s.ends(ev)
 	switch {
 	case ev.Denied:
 		if isPing(ev.Name) {

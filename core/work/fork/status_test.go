@@ -56,6 +56,9 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 			agent.ToolEnd{Name: own, Text: "refused", IsError: true}, agent.ToolEnd{Name: own, Text: "refused", IsError: true},
 			agent.ToolEnd{Name: own, Text: "no", Denied: true}, agent.ToolEnd{Name: toolset.Prefix + toolset.SendFile, Text: "no", Denied: true},
 			agent.ToolEnd{Name: "Bash", Text: "no", Denied: true},
+			// The end of a found tool's call names the tool that calls it.
+			agent.ToolStart{ID: "c", Name: toolset.Call, Input: []byte(`{"tool":"mcp__weather__forecast","arguments":{}}`)},
+			agent.ToolEnd{ID: "c", Name: toolset.Call, Text: "no", Denied: true},
 			agent.Compacting{PreTokens: 12_499}, agent.Compacting{Done: true},
 			agent.Retry{Reason: "overloaded", Wait: 3100 * time.Millisecond, Attempt: 2, Of: 5},
 			agent.RateLimit{Status: "allowed", Resets: resets}, agent.RateLimit{Status: "rejected", Resets: resets},
@@ -73,13 +76,14 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 		want := []string{
 			"text I look", "tool helper: Read(a.md)", "result one (+2 lines)", "result (no output)", "error no such file",
 			"result refused", "refuse ping_user denied: no", "refuse send_file denied: no", "refuse Bash denied: no",
+			"tool weather/forecast", "refuse weather/forecast denied: no",
 			"note compacting the history · 12k tokens", "note history compacted", "note overloaded: retrying in 3s (2 of 5)",
 			"note rate limit: rejected, resets 15:30", "note switched models", "text " + strings.Repeat("x", 100), "note done",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if v.Tools != 1 || v.Refused != 2 || v.Session != "s-1" || v.Usage.InputTokens != 3 {
+		if v.Tools != 2 || v.Refused != 2 || v.Session != "s-1" || v.Usage.InputTokens != 3 {
 			t.Errorf("counted: %+v", v)
 		}
 	})

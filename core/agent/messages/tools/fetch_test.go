@@ -47,6 +47,21 @@ func TestAPageIsFetchedAsText(t *testing.T) {
 		case "/greek":
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = fmt.Fprint(w, "<meta charset='iso-8859-7'><p>\xe1\xe2")
+		case "/japanese":
+			w.Header().Set("Content-Type", "text/plain; charset=Shift_JIS")
+			_, _ = fmt.Fprint(w, "\x93\xfa\x96{")
+		case "/escaped": // every byte of it is ASCII
+			w.Header().Set("Content-Type", "text/plain; charset=ISO-2022-JP")
+			_, _ = fmt.Fprint(w, "\x1b$BF|K\\\x1b(B")
+		case "/wide":
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = fmt.Fprint(w, "\xff\xfea\x00\xe9\x00")
+		case "/misdeclared":
+			w.Header().Set("Content-Type", "text/plain; charset=windows-1252")
+			_, _ = fmt.Fprint(w, "é")
+		case "/given-up": // browsers do not read it any more
+			w.Header().Set("Content-Type", "text/plain; charset=ISO-2022-KR")
+			_, _ = fmt.Fprint(w, "plums")
 		case "/json":
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = fmt.Fprint(w, `{"a": 1}`)
@@ -78,7 +93,8 @@ func TestAPageIsFetchedAsText(t *testing.T) {
 	})
 	for path, want := range map[string]string{
 		"https://example.com/page#x": "# Plums\n\n# Fruit\n\nA plum is no fig (https://example.com/fig).\n", "http://example.com/plain": "<b>a plum",
-		"https://example.com/latin": "für 10€\n", "https://example.com/greek": "αβ\n", "https://example.com/json": `{"a": 1}`, "https://example.com/empty": textNoWords,
+		"https://example.com/latin": "für 10€\n", "https://example.com/greek": "αβ\n", "https://example.com/japanese": "日本", "https://example.com/escaped": "日本",
+		"https://example.com/wide": "aé", "https://example.com/misdeclared": "é", "https://example.com/given-up": "plums", "https://example.com/json": `{"a": 1}`, "https://example.com/empty": textNoWords,
 		"http://example.com:80/plain": "<b>a plum",
 	} {
 		if got := g.does("WebFetch", with{"url": path}); got != want {

@@ -17,11 +17,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/net/html/charset"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/words"
 )
 
@@ -171,28 +169,12 @@ func readable(kind string) bool {
 	return false
 }
 
-// namedCharset finds the name of a page's letters in its type or at its beginning.
-var namedCharset = lazyregexp.New(`(?i)charset\s*=\s*["']?([a-z0-9_-]+)`)
-
-// plain is the name of a charset without its signs.
-func plain(name string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "", "cp", "windows").Replace(strings.ToLower(name))
-}
-
-// decoded is text in UTF-8, of whatever letters of one byte it was written in. What
-// says nothing, or Latin 1, is taken as browsers do.
+// decoded is text in UTF-8, read as browsers do. Text that is UTF-8 stays, whatever its
+// server declares.
 func decoded(data []byte, declared string) string {
-	if utf8.Valid(data) {
+	from, name, _ := charset.DetermineEncoding(data, declared)
+	if utf8.Valid(data) && name != "iso-2022-jp" { // which is written in ASCII
 		return string(data)
-	}
-	var from encoding.Encoding = charmap.Windows1252
-	for _, place := range []string{string(data[:min(len(data), 1024)]), declared} {
-		named := namedCharset().FindStringSubmatch(place)
-		for _, known := range charmap.All {
-			if name, ok := known.(fmt.Stringer); ok && named != nil && plain(name.String()) == plain(named[1]) && known != charmap.ISO8859_1 {
-				from = known
-			}
-		}
 	}
 	text, err := from.NewDecoder().Bytes(data)
 	if err != nil {
