@@ -1,14 +1,18 @@
 package core
 
 import (
+	"context"
+
+	"ollimbot/core/command"
 	"ollimbot/core/work/proposals"
 )
 
 // newProposals makes the desk of what the bot asks by itself. A kind is a line of the map, and
 // calls Propose.
 func newProposals(b *Bot) *proposals.Desk {
+	times := timeMover{index: b.index, do: func(ctx context.Context, c command.Value) (command.Outcome, error) { return b.handlers.Do(ctx, c) }}
 	return proposals.New(proposals.Options{
 		Store: b.offers, Zone: b.zone, Log: b.log, Post: b.chat.Post, Retire: b.chat.Retire, Changed: b.viewers.notify,
-		Kinds: map[string]proposals.Kind{},
+		Kinds: map[string]proposals.Kind{KindTime: {PerDay: 1, Do: times.answer, Undo: times.undo}},
 	})
 }

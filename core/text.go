@@ -34,3 +34,13 @@ const (
 	textReadOnly   = "this viewer is read-only"
 	textNotRunning = "the bot is not running here: start it with ollim-bot run"
 )
+
+// The texts of a proposed time.
+const (
+	textMoveTitle = "A better time?"
+	textMoveYes   = "Change to %s"
+	textMoved     = "%s comes at %s from now on."
+	textMoveLater = "It stays at %s. I may ask again in four weeks."
+	textMoveNever = "It stays at %s. I will not ask about its time again."
+	textMoveOther = "the time of %s was changed in the meantime: its cron line is %q now"
+)

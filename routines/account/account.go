@@ -51,6 +51,9 @@ const (
 	Adrift = "the data directory was missing"
 )
 
+// Paused is why a due time was held that the user has paused or snoozed: a snooze has an end.
+const Paused = "paused"
+
 // Row is what became of one due time of a task, as known when the row was written.
 type Row struct {
 	Kind  string    `json:"kind"` // routine or reminder

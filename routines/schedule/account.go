@@ -52,7 +52,7 @@ func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
 
 // held notes a due time that a hold covers.
 func (t *teller) held(task routines.Task, due time.Time, h Hold) {
-	why := "paused"
+	why := account.Paused
 	if h.Why != "" {
 		why = TagWaits
 	}

@@ -265,6 +265,16 @@ func (s *Store) Open(now time.Time) (list []Proposal) {
 	return list
 }
 
+// Of are the proposals of a kind that are kept, the oldest first. It never writes.
+func (s *Store) Of(kind string) (list []Proposal) {
+	for _, p := range s.look().Proposals {
+		if p.Kind == kind {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // Find is a proposal, whether it is open or not.
 func (s *Store) Find(id string) (Proposal, bool) {
 	c := s.look()
