@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,9 +207,18 @@ func BenchmarkATenSecondMessage(b *testing.B) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"text":"words"}`)), Request: r}, nil
 	})
+	before := processor(b)
 	for b.Loop() {
 		if _, err := s.Words(b.Context(), recording); err != nil {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(float64((processor(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+}
+
+// processor is the processor time that this process has used.
+func processor(t testing.TB) time.Duration {
+	var u syscall.Rusage
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

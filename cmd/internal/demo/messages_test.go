@@ -30,8 +30,9 @@ import (
 // engine that speaks the Messages API and the offline engine in the place of the
 // model. What must have happened by its end is what happens without that API.
 func TestADayOfTheDemoRunsOverTheMessagesAPI(t *testing.T) {
+	var model *messagestest.Model
 	over := dayOf(t, func(dir *store.Dir, look func() core.Snapshot) (agent.Engine, func()) {
-		model := messagestest.New(script.Options{Pace: 1, Talk: Talk(look)})
+		model = messagestest.New(script.Options{Pace: 1, Talk: Talk(look)})
 		return messages.New(messages.Options{
 			Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},
 			Providers: provider.New(provider.Options{Dir: dir, Getenv: func(name string) string {
@@ -43,6 +44,11 @@ func TestADayOfTheDemoRunsOverTheMessagesAPI(t *testing.T) {
 		return script.New(script.Options{Pace: 1, Dir: dir, Talk: Talk(look)}), func() {}
 	})
 	t.Logf("%+v over the API, %+v without", over, without)
+	cached := model.Cached()
+	t.Logf("%.1f %% of the input was read from the cache: %+v", 100*cached.Share(), cached)
+	if cached.Rewritten > 0 || cached.Share() < 0.93 {
+		t.Errorf("%d requests rewrote an earlier one, and %.0f %% of the input was read from the cache", cached.Rewritten, 100*cached.Share())
+	}
 	// How long an answer takes decides which of the user's words wait for it.
 	if over.answers < 10 || without.answers < 10 {
 		t.Errorf("%d and %d answers", over.answers, without.answers)

@@ -39,9 +39,10 @@ type Options struct {
 // Server is a running fake API. All methods may be called at any time and from
 // any goroutine.
 type Server struct {
-	o    Options
-	http *httptest.Server
-	end  context.CancelFunc // ends the context of every request
+	o     Options
+	http  *httptest.Server
+	cache Cache
+	end   context.CancelFunc // ends the context of every request
 
 	mu       sync.Mutex
 	closed   bool
@@ -83,6 +84,10 @@ func (s *Server) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
 }
+
+// Cached is what all requests for an answer used of the prompt cache. What an answer says of its
+// tokens is up to its Step.
+func (s *Server) Cached() Cached { return s.cache.Total() }
 
 // Requests is everything that came so far, oldest first. The slice is the
 // caller's; what the requests point to is shared and must not be changed.

@@ -80,6 +80,9 @@ func (x *exchange) answer(ctx context.Context) error {
 	if why := x.req.fault(); why != "" {
 		return x.refuse(Step{Error: http.StatusBadRequest, ErrMsg: why})
 	}
+	if _, err := x.s.cache.Take(x.req.Raw, time.Now()); err != nil {
+		return x.refuse(Step{Error: http.StatusBadRequest, ErrMsg: err.Error()})
+	}
 	step := x.s.choose(x.req)
 	late := time.NewTimer(time.Duration(step.DelayMS) * time.Millisecond)
 	defer late.Stop()

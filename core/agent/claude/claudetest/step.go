@@ -39,6 +39,9 @@ type Step struct {
 	Out       int            `json:"out,omitempty"`        // output tokens; else a quarter of the answer's bytes
 	CacheRead int            `json:"cache_read,omitempty"` // tokens
 
+	// Cached replaces In and CacheRead by what a Cache has counted.
+	Cached *Cached `json:"-"`
+
 	// How it streams. Chunks are counted over the whole answer. What comes
 	// after more chunks than there are comes when there are no more.
 	Chunk     int    `json:"chunk,omitempty"`      // bytes of one delta; else 24, and more where a block is long

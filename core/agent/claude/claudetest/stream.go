@@ -21,6 +21,7 @@ type message struct {
 	content         []Block
 	in, out         int // tokens
 	read            int // tokens of the prompt cache
+	write, hour     int // tokens that were written to it, and those of them for an hour
 }
 
 func newMessage(r Request, step Step) message {
@@ -29,6 +30,9 @@ func newMessage(r Request, step Step) message {
 	m.in, m.out = step.In, step.Out
 	if m.in == 0 {
 		m.in = len(r.Raw) / 4
+	}
+	if c := step.Cached; c != nil {
+		m.in, m.read, m.write, m.hour = c.Input, c.Read, c.Write, c.Hour
 	}
 	if m.out == 0 {
 		m.out = 1
@@ -43,8 +47,9 @@ func newMessage(r Request, step Step) message {
 func (m message) usage(out int) object {
 	return object{
 		"input_tokens": m.in, "output_tokens": out,
-		"cache_read_input_tokens": m.read, "cache_creation_input_tokens": 0,
-		"service_tier": "standard",
+		"cache_read_input_tokens": m.read, "cache_creation_input_tokens": m.write,
+		"cache_creation": object{"ephemeral_5m_input_tokens": m.write - m.hour, "ephemeral_1h_input_tokens": m.hour},
+		"service_tier":   "standard",
 	}
 }
 

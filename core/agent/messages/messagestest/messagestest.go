@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
@@ -37,7 +38,12 @@ type Model struct {
 	mu    sync.Mutex
 	count int
 	open  map[string]*play // by signature
+
+	cache claudetest.Cache
 }
+
+// Cached is what all requests used of the prompt cache.
+func (m *Model) Cached() claudetest.Cached { return m.cache.Total() }
 
 // New is a model. Use Close at the end.
 func New(o script.Options) *Model {
@@ -112,13 +118,17 @@ func (m *Model) respond(ctx context.Context, data []byte) (status int, kind stri
 	if len(q.Messages) == 0 {
 		return refuse("messages: at least one message is required")
 	}
+	used, err := m.cache.Take(data, time.Now())
+	if err != nil {
+		return refuse(err.Error())
+	}
 	text, result, images := newest(q)
 	p := m.find(q)
 	switch {
 	case strings.HasPrefix(text, "Sum this conversation up"):
-		return http.StatusOK, "text/event-stream", stream("summed-up", q, answer{text: "They talked with the offline engine."})
+		return http.StatusOK, "text/event-stream", stream("summed-up", q, used, answer{text: "They talked with the offline engine."})
 	case strings.HasPrefix(text, "This conversation is about to be summed up"):
-		return http.StatusOK, "text/event-stream", stream("saved", q, answer{text: "done"})
+		return http.StatusOK, "text/event-stream", stream("saved", q, used, answer{text: "done"})
 	case result != nil && p != nil && p.call == result.ID:
 		p.tell(ctx, word{text: result.Text, isError: result.IsError})
 	case result == nil && p != nil && p.stops && !stamped.MatchString(text):
@@ -137,7 +147,7 @@ func (m *Model) respond(ctx context.Context, data []byte) (status int, kind stri
 		if a.call != nil {
 			p.call = a.call.ID
 		}
-		return http.StatusOK, "text/event-stream", stream(p.sign, q, a)
+		return http.StatusOK, "text/event-stream", stream(p.sign, q, used, a)
 	case <-ctx.Done():
 	case <-m.ctx.Done():
 	}
@@ -299,8 +309,8 @@ func refuse(why string) (status int, kind string, body []byte) {
 }
 
 // stream is an answer as it goes over the wire.
-func stream(sign string, q claudetest.Request, a answer) []byte {
-	step := claudetest.Step{In: 10, CacheRead: len(q.Raw) / 4, Blocks: []claudetest.Block{{Type: "thinking", Thinking: a.thought, Signature: sign}}}
+func stream(sign string, q claudetest.Request, used claudetest.Cached, a answer) []byte {
+	step := claudetest.Step{Cached: &used, Blocks: []claudetest.Block{{Type: "thinking", Thinking: a.thought, Signature: sign}}}
 	if a.text != "" {
 		step.Blocks = append(step.Blocks, claudetest.Block{Type: "text", Text: a.text})
 	}

@@ -1,0 +1,35 @@
+package claude
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/storage/store"
+)
+
+// A morning over the command: turns of the main session, one with tools, and forks in between
+// as routines open them. No request rewrites an earlier one, or all that follows it would be
+// paid in full.
+func TestMostOfTheInputIsReadFromThePromptCache(t *testing.T) {
+	r := newRig(t)
+	prompt := func(o *agent.SessionOptions) {
+		o.SystemPrompt = "You are the bot of a test. " + strings.Repeat("It has many rules. ", 500)
+		o.Tools = []agent.Tool{whoTool("main")}
+	}
+	main := r.open(prompt)
+	say(t, main, "good morning").result(t)
+	for hour := range 3 {
+		fork := r.open(prompt, func(o *agent.SessionOptions) { o.Resume, o.Fork, o.ID = main.ID(), true, store.NewUUID() })
+		say(t, fork, fmt.Sprint("the routine of hour ", hour, " ", claudetest.Script(bash("echo mail"), claudetest.Step{Text: "Nothing new."}))).result(t)
+		must(t, fork.Close())
+		say(t, main, fmt.Sprint("hour ", hour, " ", claudetest.Script(bash("echo weather"), claudetest.Step{Text: "It rains."}))).result(t)
+	}
+	cached := r.api.Cached()
+	t.Logf("%.1f %% of the input was read from the cache: %+v", 100*cached.Share(), cached)
+	if cached.Rewritten > 0 || cached.Share() < 0.8 {
+		t.Errorf("%d requests rewrote an earlier one, and %.0f %% of the input was read from the cache", cached.Rewritten, 100*cached.Share())
+	}
+}
