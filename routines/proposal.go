@@ -23,6 +23,11 @@ type Proposal struct {
 	Diff    string `json:"diff"`    // what it changes, as a unified diff without its head; cleaned, may be cut
 }
 
+// Says is why the proposal waits, in a sentence of its own, as every place shows it.
+func (p Proposal) Says() string { return fmt.Sprintf(textProposal, p.Why) }
+
+const textProposal = "With the agent's edit, %s. The old text stays in force until you decide."
+
 const (
 	// keptFolder has the texts that stay in force while proposals wait, by version: the files
 	// themselves hold the proposals, and there may be no git history.

@@ -220,15 +220,13 @@ type Review struct {
 // NewReview is the page about the edit of a task or webhook. id is as in command.AllowTask.
 func NewReview(title, id string, edit routines.Proposal) *Review {
 	keys := fmt.Sprintf(textReviewKey, reviewKeys.allow.Help().Key, reviewKeys.refuse.Help().Key, reviewKeys.later.Help().Key)
-	p := NewPage(fmt.Sprintf("Edit of %s", title), reviewWhy(edit)+"\n"+keys+"\n\n"+edit.Diff)
+	p := NewPage(fmt.Sprintf("Edit of %s", title), edit.Says()+"\n"+keys+"\n\n"+edit.Diff)
 	p.diff = true
 	return &Review{Page: p, id: id, edit: edit, opened: time.Now()}
 }
 
 // ReviewText is the reason why an edit needs approval, and its diff.
-func ReviewText(edit routines.Proposal) string { return reviewWhy(edit) + "\n\n" + edit.Diff }
-
-func reviewWhy(edit routines.Proposal) string { return fmt.Sprintf(textReviewWhy, edit.Why) }
+func ReviewText(edit routines.Proposal) string { return edit.Says() + "\n\n" + edit.Diff }
 
 // Update implements pane.Dialog.
 func (r *Review) Update(c pane.Context, msg tea.Msg) pane.Answer {

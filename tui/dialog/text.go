@@ -35,7 +35,6 @@ const (
 
 // The texts about an edit by the agent.
 const (
-	textReviewWhy = "With the agent's edit, %s. The old text stays in force until you decide."
 	textReviewKey = "%s allows the edit, %s refuses it and restores the file, %s decides later."
 )
 

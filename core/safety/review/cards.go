@@ -27,21 +27,21 @@ const (
 	mostCards = 50
 )
 
-// cards are the messages about edits that wait: those to be sent, and those that are shown.
-// A card from before a start keeps its buttons, which say then what has become of the edit.
+// cards are the messages about files that wait: those to be sent, and those that are shown.
+// A card from before a start keeps its buttons, which say then what has become of the file.
 type cards struct {
 	wake chan struct{} // capacity 1
 
 	mu    sync.Mutex
-	queue []routines.Task // the newest last
+	queue []held // the newest last
 	shown map[string]post.MessageID
 }
 
-// put adds the card of a task whose proposal waits. It never blocks.
-func (c *cards) put(t routines.Task) {
+// put adds the card of a file that waits. It never blocks.
+func (c *cards) put(h held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.queue = append(c.queue, t); len(c.queue) > mostCards {
+	if c.queue = append(c.queue, h); len(c.queue) > mostCards {
 		c.queue = c.queue[1:]
 	}
 	c.signal()
@@ -56,17 +56,17 @@ func (c *cards) signal() {
 }
 
 // next takes the oldest card.
-func (c *cards) next() (t routines.Task, ok bool) {
+func (c *cards) next() (h held, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.queue) == 0 {
-		return t, false
+		return h, false
 	}
-	t, c.queue = c.queue[0], c.queue[1:]
-	return t, true
+	h, c.queue = c.queue[0], c.queue[1:]
+	return h, true
 }
 
-// Run sends the cards until ctx ends, and takes the buttons off those of edits that were
+// Run sends the cards until ctx ends, and takes the buttons off those that were
 // decided. It returns nil.
 func (d *Desk) Run(ctx context.Context) error {
 	for {
@@ -74,8 +74,8 @@ func (d *Desk) Run(ctx context.Context) error {
 		for _, message := range d.settled() {
 			d.o.Retire(ctx, message, textCardDecided)
 		}
-		if t, ok := d.cards.next(); ok && !d.send(ctx, t) {
-			d.cards.put(t)
+		if h, ok := d.cards.next(); ok && !d.send(ctx, h) {
+			d.cards.put(h)
 			again = time.After(cardAgain)
 		} else if ok {
 			continue
@@ -93,14 +93,18 @@ func (d *Desk) Run(ctx context.Context) error {
 	}
 }
 
-// send shows the card of an edit, if it still waits. False means that it has to be sent again.
-func (d *Desk) send(ctx context.Context, t routines.Task) (sent bool) {
-	if now, ok := d.proposedIn(t.Path); !ok || now.Proposed.Version != t.Proposed.Version {
+// send shows the card of a file, if it still waits. False means that it has to be sent again.
+func (d *Desk) send(ctx context.Context, h held) (sent bool) {
+	if now, ok := d.heldIn(h.file); !ok || now.digest != h.digest {
 		return true
 	}
-	message, err := d.o.Post(ctx, card(t))
+	diff, ok := d.diff(h)
+	if !ok {
+		return true
+	}
+	message, err := d.o.Post(ctx, card(h, diff))
 	if err != nil && !errors.Is(err, post.ErrUnknown) {
-		d.o.Log.Debug("an edit that waits was not shown", "error", err)
+		d.o.Log.Debug("a file that waits was not shown", "error", err)
 		return false
 	}
 	d.cards.mu.Lock()
@@ -108,18 +112,18 @@ func (d *Desk) send(ctx context.Context, t routines.Task) (sent bool) {
 	if d.cards.shown == nil {
 		d.cards.shown = map[string]post.MessageID{}
 	}
-	d.cards.shown[t.Proposed.Version] = message
+	d.cards.shown[h.digest] = message
 	return true
 }
 
 // Settle lets Run look at what was decided, or has changed.
 func (d *Desk) Settle() { d.cards.signal() }
 
-// settled forgets the cards of edits that do not wait any more, and returns their messages.
+// settled forgets the cards of files that do not wait any more, and returns their messages.
 func (d *Desk) settled() (list []post.MessageID) {
 	waits := map[string]bool{}
-	for _, t := range d.proposed() {
-		waits[t.Proposed.Version] = true
+	for _, h := range d.held() {
+		waits[h.digest] = true
 	}
 	d.cards.mu.Lock()
 	defer d.cards.mu.Unlock()
@@ -132,59 +136,52 @@ func (d *Desk) settled() (list []post.MessageID) {
 	return list
 }
 
-// proposed are the tasks and webhooks in whose files an edit waits.
-func (d *Desk) proposed() (list []routines.Task) {
-	for _, t := range d.o.Index.Set().Tasks() {
-		if t.Proposed.Version != "" {
-			list = append(list, *t)
-		}
+// diff is what allowing a file would change: an edit, or all of a new file. False means that
+// the file is another one by now.
+func (d *Desk) diff(h held) (diff string, ok bool) {
+	if h.edits() {
+		return h.task.Proposed.Diff, true
 	}
-	for _, s := range d.o.Hooks.Now().InForce {
-		if s.Proposed.Version != "" {
-			list = append(list, s.Task)
-		}
+	data, err := d.o.Dir.Read(h.file)
+	if err != nil || routines.Digest(data) != h.digest {
+		return "", false
 	}
-	return list
+	return "+" + strings.ReplaceAll(strings.TrimRight(clean.Text(string(data)), "\n"), "\n", "\n+"), true
 }
 
-// proposedIn is the one at a path.
-func (d *Desk) proposedIn(rel string) (t routines.Task, ok bool) {
-	for _, t := range d.proposed() {
-		if t.Path == rel {
-			return t, true
-		}
-	}
-	return t, false
-}
-
-// card is the message about an edit that waits.
-func card(t routines.Task) post.Post {
-	diff, more := strings.ReplaceAll(t.Proposed.Diff, "```", "'''"), ""
+// card is the message about a file that waits.
+func card(h held, diff string) post.Post {
+	diff, more := strings.ReplaceAll(diff, "```", "'''"), ""
 	lines := strings.Split(clean.Cut(diff, cardDiff), "\n")
 	short := strings.Join(lines[:min(len(lines), cardLines)], "\n")
 	if short != diff {
 		more = textCardCut
 	}
-	version := t.Proposed.Version[:cardVersion]
+	version := h.digest[:cardVersion]
+	says, title := fmt.Sprintf(textCardNew, clean.Line(h.why)), textCardTitleNew
+	no := post.Button{Label: textCardWait, Style: "secondary", Action: "dismiss:"}
+	if h.edits() {
+		says, title = h.task.Proposed.Says(), textCardTitle
+		no = post.Button{Label: textCardRefuse, Style: "danger", Action: post.EditRefuse + ":" + version}
+	}
 	return post.Post{
-		Nonce: "edit" + version[:20], Source: t.Title(),
-		Text: fmt.Sprintf(textCardText, clean.Line(t.Path), clean.Line(t.Proposed.Why), short, more),
-		Embed: &post.Embed{Title: fmt.Sprintf(textCardTitle, t.Title()), Color: "yellow", Buttons: []post.Button{
-			{Label: textCardAllow, Style: "success", Action: post.EditAllow + ":" + version},
-			{Label: textCardRefuse, Style: "danger", Action: post.EditRefuse + ":" + version},
+		Nonce: "edit" + version[:20], Source: h.title,
+		Text: fmt.Sprintf(textCardText, clean.Line(h.file), clean.Line(says), short, more),
+		Embed: &post.Embed{Title: fmt.Sprintf(title, h.title), Color: "yellow", Buttons: []post.Button{
+			{Label: textCardAllow, Style: "success", Action: post.EditAllow + ":" + version}, no,
 		}},
 	}
 }
 
 // Pressed carries out a button of a card; version is as much of it as the button knows.
 func (d *Desk) Pressed(ctx context.Context, allow bool, version string) (command.Outcome, error) {
-	for _, t := range d.proposed() {
-		switch whole := t.Proposed.Version; {
-		case len(version) < cardVersion || !strings.HasPrefix(whole, version):
+	for _, h := range d.held() {
+		switch {
+		case len(version) < cardVersion || !strings.HasPrefix(h.digest, version):
 		case allow:
-			return d.allow(ctx, command.AllowTask{ID: t.Path, Version: whole})
+			return d.allow(ctx, command.AllowTask{ID: h.file, Version: h.digest})
 		default:
-			return d.refuse(ctx, command.RefuseEdit{ID: t.Path, Version: whole})
+			return d.refuse(ctx, command.RefuseEdit{ID: h.file, Version: h.digest})
 		}
 	}
 	return command.Outcome{}, errors.New(textEditGone)

@@ -123,9 +123,8 @@ func TestOnlyTheEditThatWasSeenIsRefused(t *testing.T) {
 }
 
 func TestACardIsCutAndSaysWhereToSeeAll(t *testing.T) {
-	p := card(routines.Task{Path: "routines/a.md", Proposed: routines.Proposal{
-		Version: strings.Repeat("a", 64), Why: "it may", Diff: "+```\n" + strings.Repeat("+line\n", 500),
-	}})
+	edit := routines.Proposal{Version: strings.Repeat("a", 64), Why: "it may"}
+	p := card(held{file: "routines/a.md", digest: edit.Version, task: routines.Task{Proposed: edit}}, "+```\n"+strings.Repeat("+line\n", 500))
 	if !strings.HasSuffix(p.Text, textCardCut) || strings.Count(p.Text, "```") != 2 || strings.Count(p.Text, "\n+line") > cardLines {
 		t.Errorf("the card is %q", p.Text)
 	}
@@ -136,5 +135,37 @@ func TestACardIsCutAndSaysWhereToSeeAll(t *testing.T) {
 		if b.CheckAgent() == nil {
 			t.Errorf("an agent may send the button %s", b.Action)
 		}
+	}
+}
+
+// Of a file that is new, and not only of an edit, the phone has a card: it has no effect until
+// then.
+func TestANewFileIsAllowedByItsCard(t *testing.T) {
+	for _, rel := range []string{routineFile, hookFile, skillFile} {
+		synctest.Test(t, func(t *testing.T) {
+			o := open(t, rel)
+			o.Recover()
+			o.FileWaits(rel, "it may write files.")
+			runs(t, func(t *testing.T) {
+				synctest.Wait()
+				whole := "```diff\n+" + strings.ReplaceAll(strings.TrimSpace(storetest.Text(t, o.dir, rel)), "\n", "\n+") + "\n```"
+				if len(o.sent) != 1 || !strings.HasSuffix(o.sent[0].Text, whole) || !strings.Contains(o.sent[0].Text, "it may write files. It has no effect until you allow it.") {
+					t.Fatalf("sent %+v", o.sent)
+				}
+				_, press, _ := strings.Cut(o.sent[0].Embed.Buttons[0].Action, ":")
+				if wait := o.sent[0].Embed.Buttons[1]; wait.Label != "Let it wait" || wait.Action != "dismiss:" {
+					t.Errorf("the other button is %+v", wait)
+				}
+				if _, err := o.Pressed(t.Context(), false, press); err == nil {
+					t.Error("what is no edit is refused")
+				}
+				o.whys[rel] = ""
+				o.Settle()
+				synctest.Wait()
+				if len(o.retired) != 1 {
+					t.Errorf("decided elsewhere, and the card is still there: %v", o.retired)
+				}
+			})(o)
+		})
 	}
 }

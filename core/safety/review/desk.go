@@ -125,7 +125,7 @@ func (d *Desk) judge() {
 }
 
 func (d *Desk) judgeSkills() {
-	skills := d.waitingSkills()
+	skills := problems(d.heldSkills())
 	d.skills.Store(&skills)
 }
 
@@ -166,9 +166,11 @@ func (d *Desk) FileWaits(rel, why string) {
 	d.o.Log.Warn("a file of the agent waits for the user", "file", rel)
 	text := textFileWaits
 	d.refresh(rel)
-	if one, ok := d.proposedIn(rel); ok {
-		text, why = textEditWaits, one.Proposed.Why
+	if one, ok := d.heldIn(rel); ok {
 		d.cards.put(one)
+		if one.edits() {
+			text, why = textEditWaits, one.why
+		}
 	}
 	d.o.Note(fmt.Sprintf(text, clean.Line(rel), why))
 	if strings.HasPrefix(rel, skill.Folder+"/") {
@@ -255,6 +257,20 @@ type held struct {
 // edits reports an edit: the text before it is in force.
 func (h held) edits() bool { return h.task.Proposed.Version != "" }
 
+// problem is the file in the list of those with problems.
+func (h held) problem() routines.Problem {
+	p := routines.Problem{File: h.file, Severity: routines.Warning, Waits: true, Version: h.digest, Proposed: h.task.Proposed}
+	text := textWaits
+	switch {
+	case h.edits():
+		text = textEdit
+	case h.task.Path == "":
+		text = textSkillWaits
+	}
+	p.Message = clean.Line(fmt.Sprintf(text, h.why))
+	return p
+}
+
 // Task returns the task or webhook in force that ID names, as in command.AllowTask.
 func (d *Desk) Task(id string) (routines.Task, bool) {
 	one, err := d.find(id)
@@ -278,7 +294,7 @@ func (d *Desk) find(id string) (held, error) {
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(id, skill.Folder+"/"), "/"+skill.File)
 	if s, ok := skill.Read(d.o.Dir, name); ok {
-		return held{file: s.Path, digest: s.Digest, title: "skill " + s.Name, why: d.o.Guard.SkillWaits(s)}, nil
+		return d.heldSkill(s), nil
 	}
 	return held{}, fmt.Errorf(textNothingWaits, clean.Cut(clean.Line(id), 60))
 }
@@ -291,48 +307,56 @@ func (d *Desk) heldTask(t routines.Task) held {
 }
 
 // Waiting are the files that have no effect until the user approves them, with the reasons.
-func (d *Desk) Waiting() []routines.Problem {
-	var list []routines.Problem
-	add := func(h held) {
-		if h.why == "" {
-			return
-		}
-		p := routines.Problem{
-			File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why)), Waits: true, Version: h.digest,
-		}
-		if h.edits() {
-			p.Message, p.Proposed = fmt.Sprintf(textEdit, clean.Line(h.why)), h.task.Proposed
-		}
-		list = append(list, p)
+func (d *Desk) Waiting() []routines.Problem { return problems(d.held()) }
+
+func problems(list []held) (out []routines.Problem) {
+	for _, h := range list {
+		out = append(out, h.problem())
 	}
-	for _, t := range d.o.Index.Set().Tasks() {
-		add(d.heldTask(*t))
-	}
-	list = append(list, d.waitingSkills()...)
-	for _, s := range d.o.Hooks.Now().InForce {
-		add(d.heldTask(s.Task))
-	}
-	return list
+	return out
 }
 
-// waitingSkills are the skills among them.
-func (d *Desk) waitingSkills() []routines.Problem {
+// held are the files that wait.
+func (d *Desk) held() (list []held) {
+	for _, t := range d.o.Index.Set().Tasks() {
+		list = append(list, d.heldTask(*t))
+	}
+	list = append(list, d.heldSkills()...)
+	for _, s := range d.o.Hooks.Now().InForce {
+		list = append(list, d.heldTask(s.Task))
+	}
+	return slices.DeleteFunc(list, func(h held) bool { return h.why == "" })
+}
+
+// heldIn is the one at a path, if it waits.
+func (d *Desk) heldIn(rel string) (held, bool) {
+	list := d.held()
+	i := slices.IndexFunc(list, func(h held) bool { return h.file == rel })
+	if i < 0 {
+		return held{}, false
+	}
+	return list[i], true
+}
+
+// heldSkills are the skills among them.
+func (d *Desk) heldSkills() (list []held) {
 	entries, err := os.ReadDir(d.o.Dir.Path(skill.Folder))
 	if err != nil { // there are none
 		return nil
 	}
-	var list []routines.Problem
 	for _, e := range entries {
 		s, ok := skill.Read(d.o.Dir, e.Name())
 		if !ok {
 			continue
 		}
-		if why := d.o.Guard.SkillWaits(s); why != "" {
-			list = append(list, routines.Problem{
-				File: path.Join(skill.Folder, e.Name(), skill.File), Severity: routines.Warning,
-				Message: clean.Line(fmt.Sprintf(textSkillWaits, why)), Waits: true, Version: s.Digest,
-			})
+		if h := d.heldSkill(s); h.why != "" {
+			h.file = path.Join(skill.Folder, e.Name(), skill.File)
+			list = append(list, h)
 		}
 	}
 	return list
+}
+
+func (d *Desk) heldSkill(s skill.Skill) held {
+	return held{file: s.Path, digest: s.Digest, title: "skill " + s.Name, why: d.o.Guard.SkillWaits(s)}
 }

@@ -1,0 +1,173 @@
+package discord
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ollimbot/core"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/policy"
+	"ollimbot/discord/discordtest"
+	"ollimbot/routines/schedule"
+)
+
+// plainText is a message without the signs that keep Discord from reading Markdown.
+func plainText(m *discordtest.Message) string {
+	return regexp.MustCompile(`\\([[:punct:]])`).ReplaceAllString(m.Content, "$1")
+}
+
+// wants fails unless a card has all of the lines.
+func wants(t *testing.T, card *discordtest.Message, lines ...string) {
+	t.Helper()
+	text := plainText(card)
+	for _, l := range lines {
+		if !strings.Contains(text, l) {
+			t.Errorf("the card lacks %q:\n%s", l, text)
+		}
+	}
+}
+
+// labels are the words on the buttons of a card.
+func labels(m *discordtest.Message) string {
+	var list []string
+	for _, b := range m.Buttons {
+		list = append(list, b.Label)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Whatever can be asked is asked in the same words in Discord and in the dashboard, and is gone
+// from one once it was answered in the other.
+func TestEveryQuestionIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
+	t.Parallel()
+	risky := strings.ReplaceAll(tidy("Tidy up."), "\n", `\n`)
+	risky = strings.ReplaceAll(risky, `"`, `\"`)
+	for name, tt := range map[string]struct {
+		play, question, text, buttons string
+		before                        string // a command first
+	}{
+		"command":  {play: `ask Bash {"command":"rm a\nrm b"}`, question: "Run this command?", text: "rm a\nrm b", buttons: "Once, This command, Deny"},
+		"new file": {play: `ask Write {"file_path":"notes/a_b.txt","content":"tea\nmilk"}`, question: "Write the file notes/a_b.txt?", text: "tea\nmilk", buttons: "Once, This tool, Deny"},
+		"change": {
+			play:     `ask Edit {"file_path":"notes/a.txt","old_string":"tea","new_string":"coffee"}`,
+			question: "Change the file notes/a.txt?", text: "-tea\n+coffee", buttons: "Once, This tool, Deny",
+		},
+		"tool of a server": {play: `ask mcp__weather__forecast {"city":"Bonn"}`, question: "Use forecast of weather?", text: "city: Bonn", buttons: "Once, This tool, Deny"},
+		"file to send":     {play: `call send_file {"file_path":"charts/chart.png"}`, question: "Send you chart.png?", text: "charts/chart.png", buttons: "Once, This tool, Deny"},
+		"rights of a task": {
+			play:     `ask Write {"file_path":"routines/new.md","content":"` + risky + `"}`,
+			question: "may use Bash(rm *) alone, in the background; its writer may not. Write the file routines/new.md?", text: "Tidy up.", buttons: "Allow, Deny",
+		},
+		"money": {
+			before: "/config daily_cap 0 sure", play: "say hello", question: "Keep going past the cap today?",
+			text: "Deny: it waits until the cap ends", buttons: "Allow, Deny",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, phone := range []bool{true, false} {
+				st := newStage(t, discordtest.Options{})
+				must(t, os.MkdirAll(st.dir.Path("charts"), 0o700))
+				must(t, os.MkdirAll(st.dir.Path("notes"), 0o700))
+				st.write("notes/a.txt", "tea\n")
+				must(t, os.WriteFile(filepath.Join(st.dir.Path("charts"), "chart.png"), []byte("\x89PNG"), 0o600))
+				st.liveWith(pen{script.New(script.Options{}), st})
+				st.up()
+				for _, line := range []string{"/permissions default", tt.before} {
+					if line == "" {
+						continue
+					}
+					if _, err := st.bot.Do(t.Context(), command.Slash{Line: line}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				st.s.User().Say(play(tt.play, "say done"))
+				a := await(t, st, "the question", func(s core.Snapshot) bool { return len(s.Approvals) == 1 }).Approvals[0]
+				if !strings.HasSuffix(a.Question, tt.question) || !strings.Contains(a.Text, tt.text) {
+					t.Errorf("asked %q with %q", a.Question, a.Text)
+				}
+				find := func(f discordtest.State) *discordtest.Message {
+					for _, m := range f.Sent(st.s.Bot()) {
+						if strings.Contains(plainText(m), a.Question) {
+							return m
+						}
+					}
+					return nil
+				}
+				card := find(st.s.Wait(t, "the card", func(f discordtest.State) bool { return find(f) != nil }))
+				wants(t, card, append(strings.Split(strings.Trim(a.Text, "\n"), "\n"), "**"+a.Question+"**")...)
+				if got := labels(card); got != tt.buttons {
+					t.Errorf("the buttons are %s, want %s", got, tt.buttons)
+				}
+				if phone {
+					st.s.User().Click(card.ID, button(card, "Deny"))
+					await(t, st, "the answer in the dashboard", func(s core.Snapshot) bool { return len(s.Approvals) == 0 })
+				} else if _, err := st.bot.Do(t.Context(), command.Answer{ID: a.ID, Verdict: policy.Deny}); err != nil {
+					t.Fatal(err)
+				}
+				st.s.Wait(t, "the answer on the card", func(f discordtest.State) bool {
+					m := f.Message(card.ID)
+					return len(m.Buttons) == 0 && strings.HasSuffix(m.Content, " — denied")
+				})
+				st.stop()
+			}
+		})
+	}
+}
+
+// What the agent has written and what waits for the user, an edit or a whole file, is a card with
+// the same words and changes as in the dashboard, and gone once it was allowed there.
+func TestEveryFileThatWaitsIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ old, title, buttons string }{
+		"edit":     {tidy("Tidy up the desk."), "Edit of Tidy", "Allow, Refuse"},
+		"new file": {"", "New: Tidy", "Allow, Let it wait"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, phone := range []bool{true, false} {
+				st := newStage(t, discordtest.Options{})
+				if tt.old != "" {
+					st.write(tidyFile, tt.old)
+				}
+				st.liveWith(pen{script.New(script.Options{}), st})
+				st.up()
+				text := strings.ReplaceAll(strings.ReplaceAll(tidy("Delete it all."), "\n", `\n`), `"`, `\"`)
+				st.s.User().Say(play(`ask Write {"file_path":"`+tidyFile+`","content":"`+text+`"}`, "say written"))
+				card := st.says(tt.title)
+				p := await(t, st, "what waits", func(s core.Snapshot) bool { return waitsNow(s) != nil })
+				one := waitsNow(p)
+				why, diff, version := one.Waits, "+Delete it all.", one.Version
+				if one.Proposed.Version != "" {
+					why, diff, version = one.Proposed.Says(), one.Proposed.Diff, one.Proposed.Version
+				}
+				wants(t, card, append(strings.Split(diff, "\n"), why, tidyFile)...)
+				if got := labels(card); got != tt.buttons {
+					t.Errorf("the buttons are %s, want %s", got, tt.buttons)
+				}
+				if phone {
+					st.s.User().Click(card.ID, button(card, "Allow"))
+				} else if _, err := st.bot.Do(t.Context(), command.AllowTask{ID: one.ID, Version: version}); err != nil {
+					t.Fatal(err)
+				}
+				await(t, st, "nothing to wait", func(s core.Snapshot) bool { return waitsNow(s) == nil })
+				st.s.Wait(t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
+				st.stop()
+			}
+		})
+	}
+}
+
+// waitsNow is the task whose file waits for the user.
+func waitsNow(s core.Snapshot) *schedule.TaskView {
+	for _, t := range s.Schedule.Tasks {
+		if t.Waits != "" || t.Proposed.Version != "" {
+			return &t
+		}
+	}
+	return nil
+}
