@@ -205,7 +205,7 @@ func TestWhatCannotBeTrustedOrDoesNotFitChangesNothing(t *testing.T) {
 		change func(t *testing.T, m *maker, p *Program)
 		says   string
 	}{
-		{"no key", func(_ *testing.T, _ *maker, p *Program) { p.Key = "" }, "without the public key"},
+		{"no key", func(_ *testing.T, _ *maker, p *Program) { p.Key = "" }, "without the key"},
 		{"no source", func(_ *testing.T, _ *maker, p *Program) { p.Source = "" }, "update_source"},
 		{"a key that is none", func(_ *testing.T, _ *maker, p *Program) { p.Key = "RWQ" }, "invalid public key"},
 		{"the place is gone", func(_ *testing.T, m *maker, p *Program) { p.Source = m.dir + "/no" }, "no such file"},

@@ -1,7 +1,7 @@
 package selfupdate
 
 // byHand says how to update a program without releases.
-const byHand = "install the new version the way you installed this one (go install, or its file), then /restart"
+const byHand = "install the new version on the computer of the bot, the way you installed this one, then /restart"
 
 // Messages for the user.
 const (
@@ -11,8 +11,8 @@ const (
 
 	textNoPath   = "find the file of this program: %w"
 	textPackage  = "%s belongs to the Debian package ollim-bot: install the newer package (sudo apt install ./ollim-bot_VERSION_ARCH.deb), then /restart"
-	textNoKey    = "ollim-bot %s was built without the public key of releases, so it cannot verify them and does not update itself: " + byHand
-	textNoSource = "ollim-bot %s has no place of releases: set update_source to a directory or an address (ollim-bot config, or /config). Without one, " + byHand
+	textNoKey    = "this ollim-bot (%s) cannot tell whether a new version is genuine, because it was built without the key for that: " + byHand
+	textNoSource = "this ollim-bot (%s) does not know where new versions are found: set the update source (/config update_source, or ollim-bot config), or " + byHand
 	textBadKey   = "this program was built with an invalid public key: rebuild it with the second line of minisign's public key file (%w)"
 
 	textRead      = "read %s of the release in %s: %w; nothing was changed"

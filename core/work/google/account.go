@@ -133,7 +133,7 @@ func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
 	}
 	l, err := a.o.Client.Begin(scopes...)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf(textGoogleFirst, err)
 	}
 	a.leave()
 	select {

@@ -53,6 +53,7 @@ const (
 	textNoTaskWords  = "that message has no words to make a task of"
 	textForeignNotes = "[untrusted: not the user's own words]\n"
 	textTaskThere    = "that task exists already: %s"
+	textGoogleFirst  = "Google is not set up yet. It is done once, on the computer of the bot, and takes about ten minutes; then send /google-auth again. %w"
 	textGoogleOff    = "google is not connected (%s)"
 	textGoogleOpen   = "Open this address and say yes, within five minutes: %s\n\n" +
 		"If the browser ends on a page that it cannot open, send me the address of that page."
