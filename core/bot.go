@@ -120,6 +120,7 @@ type records struct {
 	dir      *store.Dir
 	index    *routines.Index
 	budget   *budget.Bucket
+	tally    *budget.Tally
 	journal  *budget.Journal
 	updates  *updates.Queue
 	sessions *session.Store
@@ -219,7 +220,7 @@ func New(o Options) (*Bot, error) {
 func (b *Bot) openRecords() {
 	dir, zone, log := b.o.Dir, b.zone, b.log
 	b.records = records{
-		dir: dir, index: routines.NewIndex(dir, zone), budget: budget.NewBucket(dir, zone, log), journal: budget.NewJournal(dir, zone, log),
+		dir: dir, index: routines.NewIndex(dir, zone), budget: budget.NewBucket(dir, zone, log), tally: budget.NewTally(dir, zone, log), journal: budget.NewJournal(dir, zone, log),
 		updates: updates.NewQueue(dir, zone, log), sessions: session.NewStore(dir, zone, log), replies: session.NewForkMessages(dir, log),
 		book:  transcript.New(transcript.Options{Dir: dir, Log: log, Limit: chatEntries, Zone: zone}),
 		audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: b.o.Book.Redact}), muted: schedule.NewMute(dir, log),
@@ -360,7 +361,7 @@ func (b *Bot) makeTalk() {
 func (b *Bot) makeWork() (err error) {
 	b.forks, err = fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b.host, b.chat, b.attention},
-		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Money: b.purse,
+		Budget: b.budget, Tally: b.tally, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Money: b.purse,
 		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.viewers.notify, Idle: b.o.Idle, Tools: b.library, Audit: b.audit, Warn: b.warn,
 	})
 	if err != nil {
@@ -398,7 +399,7 @@ func (b *Bot) makeWork() (err error) {
 	b.host.tasks = b.tasks
 	b.asks = newProposals(b)
 	b.forecast = &forecast{
-		budget: b.budget, journal: b.journal, settings: b.settings, muted: b.muted, attention: b.attention, runs: b.forks,
+		budget: b.budget, tally: b.tally, journal: b.journal, settings: b.settings, muted: b.muted, attention: b.attention, runs: b.forks,
 		schedule: b.schedule, index: b.index, tasks: b.tasks, zone: b.zone,
 	}
 	return nil
@@ -410,7 +411,7 @@ func (b *Bot) makeDispatch() {
 		Dir: b.dir, Log: b.log, Guard: b.guard, ZoneName: b.o.Env.ZoneName, Control: b.o.Control, Commands: b.o.Commands, Sandbox: b.o.Sandbox,
 	}
 	b.prompts = &dispatch.Prompts{
-		Zone: b.zone, Attention: b.attention, Budget: b.budget, Journal: b.journal, Updates: b.updates, Guard: b.guard, Google: b.google,
+		Zone: b.zone, Attention: b.attention, Budget: b.budget, Tally: b.tally, Journal: b.journal, Updates: b.updates, Guard: b.guard, Google: b.google,
 		Skills: skills, Schedule: b.schedule,
 	}
 	b.requests = dispatch.NewRequests(dispatch.RequestOptions{
@@ -428,7 +429,7 @@ func (b *Bot) makeDispatch() {
 func (b *Bot) newDirectory() *live.Directory {
 	return live.NewDirectory(live.Options{
 		Dir: b.dir, Log: b.log, Settings: b.settings, Notice: b.warn, Changed: b.viewers.notify,
-		Shown: []string{"ping_budget.json", "pending_updates.json", "pings.jsonl"},
+		Shown: []string{"ping_budget.json", "ping_tally.json", "pending_updates.json", "pings.jsonl"},
 		Readers: []live.Reader{
 			{Files: []string{path.Base(policy.ProvenanceFile)}, Reload: func(watch.Batch) { b.review.Reload() }},
 			{Files: []string{mcp.File, path.Base(mcp.RecordFile), path.Base(login.File)}, Reload: func(watch.Batch) { b.servers.Reload() }},

@@ -135,7 +135,8 @@ func (b *Bot) slashHost() command.Host {
 		return s.ServersText()
 	}
 	return command.Host{
-		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
+		Tally: b.tally,
+		Chat:  b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
 		Config: b.settings.Load, SetConfig: b.settings.Set, Follows: b.money.Follows,
 		Record:  record,
 		Add:     func(ctx context.Context, c command.AddTask) (command.Outcome, error) { return recorded(ctx, c) },

@@ -119,7 +119,7 @@ func (s *Snapshot) BudgetText() string {
 	if !b.FullAt.IsZero() && !b.FullAt.Equal(b.NextAt) {
 		text += ", all by " + s.Moment(b.FullAt)
 	}
-	if g := s.Glance(); g.Pings+g.Refused > 0 {
+	if g := s.Glance(); g.Pings+g.Refused > 0 || g.Beside != "" {
 		text += "; " + g.PingsText() + " today"
 	}
 	return text + "; " + o.Text + o.Tail

@@ -24,6 +24,10 @@ type BudgetView struct {
 	Reserved int          // tokens of messages on their way
 	NextAt   time.Time    // when the next token is whole; zero when full or muted
 	FullAt   time.Time    // when the bucket is full; zero when it is
+	// Beside counts the messages of the day that cost no token, QuietLimit how many of them may
+	// be quiet.
+	Beside     budget.Count
+	QuietLimit int
 	// Hours are the pings (critical ones too) of the last 24 hours, oldest first.
 	Hours [24]int
 	// Quiet is until when pings that are not critical are refused, for quiet hours
@@ -67,6 +71,7 @@ func (v BudgetView) Curve(capacity, refill int) budget.Curve {
 // forecast is what the pings of the next day do to the budget.
 type forecast struct {
 	budget    *budget.Bucket
+	tally     *budget.Tally
 	journal   *budget.Journal
 	settings  *live.Settings
 	muted     *schedule.Mute
@@ -87,6 +92,7 @@ func (f *forecast) view(now time.Time, view schedule.View) BudgetView {
 	})
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
+		Beside: f.tally.At(now), QuietLimit: f.settings.Load().QuietMessages,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: f.journal.Hours(now), Quiet: f.attention.QuietUntil(now), QuietHours: f.settings.Load().QuietHours, Muted: f.muted.At(now),
 		QuietSpans: f.settings.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),

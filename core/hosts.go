@@ -67,11 +67,15 @@ func (h runHost) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 // Busy reports whether a conversation is going on, and until when pings are refused.
 func (h runHost) Busy() (bool, time.Time) { return h.attention.Busy() }
 
+// Muted is until when the user has muted pings.
+func (h runHost) Muted() time.Time { return h.attention.Mute.At(time.Now().In(h.attention.Zone)) }
+
 // Limits are read whenever a run starts.
 func (h runHost) Limits() fork.Limits {
 	r := h.settings.Load()
 	return fork.Limits{
 		MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: cmp.Or(r.ModelFork, r.ModelMain),
 		Thinking: r.ForkThinking(r.ThinkingMain), Alone: r.ThinkingFork, TurnCap: max(r.TurnCap, math.SmallestNonzeroFloat64),
+		QuietMessages: r.QuietMessages,
 	}
 }

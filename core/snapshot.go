@@ -227,13 +227,14 @@ type Glance struct {
 	Critical int             // of these, critical
 	Answered int             // of these, that the user has answered
 	Refused  int             // pings that were refused today
+	Beside   string          // what of today is beside the budget: "quiet 1 of 3"
 	CostUSD  float64         // of everything today
 	Asks     int             // tool calls and questions that wait for the user
 }
 
-// PingsText is "28 pings, 7 critical, 2 refused".
+// PingsText is "28 pings, 7 critical, 2 refused, quiet 1 of 3".
 func (g Glance) PingsText() string {
-	return words.Joined(words.Count(g.Pings, "ping"), counted(g.Critical, "critical"), counted(g.Refused, "refused"))
+	return words.Joined(words.Count(g.Pings, "ping"), counted(g.Critical, "critical"), counted(g.Refused, "refused"), g.Beside)
 }
 
 // AnsweredText is "3 pings today, 2 answered".
@@ -252,6 +253,7 @@ func counted(n int, word string) string {
 func (s *Snapshot) Glance() Glance {
 	b := &s.Budget.State
 	g := Glance{Pings: b.DailyUsed + b.CriticalUsed, Critical: b.CriticalUsed, CostUSD: s.Engine.Today.CostUSD, Asks: len(s.Approvals)}
+	g.Beside = s.Budget.Beside.Text(s.Budget.QuietLimit)
 	for _, p := range s.Budget.Today() {
 		switch {
 		case p.Refused != "":

@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/work/budget"
 )
 
@@ -27,6 +29,8 @@ type budgetAnswer struct {
 	LastRefill time.Time `json:"last_refill"`
 	Daily      int       `json:"daily_used"`
 	Critical   int       `json:"critical_used"`
+	Quiet      int       `json:"quiet_used"`
+	QuietLimit int       `json:"quiet_limit"`
 	Next       *int      `json:"next_refill_minutes"`
 	FullAt     time.Time `json:"full_at"`
 	Status     string    `json:"status"`
@@ -39,7 +43,14 @@ func (c *budgetShowCmd) Run(p *process, at console.DataDir) error {
 		return err
 	}
 	s, _ := budget.NewBucket(at.Dir, at.Env.Zone, p.Log()).State(now)
-	return p.Answer(c.JSON, answerBudget(s, now), budgetLines(s, now))
+	beside := budget.NewTally(at.Dir, at.Env.Zone, p.Log()).At(now)
+	settings, _, err := config.LoadRuntime(at.Dir)
+	if err != nil {
+		return err
+	}
+	answer := answerBudget(s, now)
+	answer.Quiet, answer.QuietLimit = beside.Quiet, settings.QuietMessages
+	return p.Answer(c.JSON, answer, budgetLines(s, beside.Text(settings.QuietMessages), now))
 }
 
 func answerBudget(s budget.State, now time.Time) budgetAnswer {
@@ -54,8 +65,8 @@ func answerBudget(s budget.State, now time.Time) budgetAnswer {
 	return a
 }
 
-func budgetLines(s budget.State, now time.Time) []string {
-	lines := []string{"ping budget: " + s.FullStatus(now)}
+func budgetLines(s budget.State, beside string, now time.Time) []string {
+	lines := []string{"ping budget: " + words.Joined(s.FullStatus(now), beside)}
 	if full := s.FullAt(now); !full.IsZero() {
 		lines = append(lines, "full at: "+full.Format(console.MomentLayout))
 	}

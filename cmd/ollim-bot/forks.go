@@ -82,7 +82,7 @@ func forkLine(v fork.View, now time.Time) string {
 	for _, f := range []struct {
 		n    int
 		what string
-	}{{v.Pings, "ping"}, {v.Reports, "report"}} {
+	}{{v.Pings, "ping"}, {v.Quiet, "quiet message"}, {v.Reports, "report"}} {
 		if f.n > 0 {
 			facts = append(facts, words.Count(f.n, f.what))
 		}

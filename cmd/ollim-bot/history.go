@@ -325,6 +325,7 @@ func pingLine(e history.Event) string {
 	add(e.Pings > 0, words.Count(e.Pings, "ping"))
 	add(e.Form != "" && e.Form != "ping", e.Form)
 	add(e.Critical, "critical")
+	add(e.Quiet, "quiet")
 	add(e.Session != "", "session "+short(e.Session))
 	line := fmt.Sprintf("  %s  %s  %-8s  %s  (%s)", e.At.Format(console.MomentLayout), e.What, e.Task, e.Title, strings.Join(facts, ", "))
 	switch {

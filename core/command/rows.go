@@ -69,8 +69,8 @@ var slashRows = []Command{
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model_main", "model_fork", "thinking_main", "thinking_fork",
-				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "daily_cap", "monthly_cap", "turn_cap", "max_background_forks",
-				"engine", "fallback", "google_calendars", "google_task_list", "update_source",
+				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "quiet_messages", "daily_cap", "monthly_cap", "turn_cap",
+				"max_background_forks", "engine", "fallback", "google_calendars", "google_task_list", "update_source",
 			}},
 			{Name: "value", About: "what to set it to"},
 		},

@@ -52,6 +52,7 @@ type Host struct {
 	Chat     Conversation
 	Engine   agent.Engine
 	Budget   *budget.Bucket
+	Tally    *budget.Tally
 	Sessions *session.Store
 	Dir      *store.Dir
 	Version  string

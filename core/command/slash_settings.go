@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/words"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
@@ -208,7 +209,7 @@ func (h Host) pingBudget(ctx context.Context, args []string) (string, error) {
 	now := h.Now()
 	if len(args) == 0 {
 		s, _ := h.Budget.State(now)
-		return "ping budget: " + s.FullStatus(now) + ".", nil
+		return "ping budget: " + words.Joined(s.FullStatus(now), h.Tally.At(now).Text(h.Config().QuietMessages)) + ".", nil
 	}
 	done, err := set.CarryOut(h.Budget, now)
 	if err != nil {

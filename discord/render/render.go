@@ -38,6 +38,9 @@ const (
 // message.
 func Post(p post.Post) rest.Message {
 	m := rest.Message{Content: content(p), Nonce: p.Nonce}
+	if p.Quiet {
+		m.Flags = discordgo.MessageFlagsSuppressNotifications
+	}
 	if p.Small { // a cut line keeps its mark
 		m.Content = Cut(m.Content, MaxContent)
 	} else {

@@ -57,9 +57,16 @@ func replied(s *core.Snapshot) {
 	s.Chat = []transcript.Entry{help, config}
 }
 
+func quieted(s *core.Snapshot) {
+	s.Chat = []transcript.Entry{
+		{ID: "q1", At: noon.Add(-time.Hour), Role: transcript.Ping, Source: "Parcels", Text: "The parcel has **arrived**.", Quiet: true},
+		{ID: "q2", At: noon.Add(-time.Minute), Role: transcript.Ping, Source: "Trains", Text: "Leave **now**."},
+	}
+}
+
 func TestTheConversationLooksAsItDid(t *testing.T) {
 	for name, change := range map[string]func(*core.Snapshot){
-		"asked": asked, "forked": forked, "resumed": resumed, "saving": saving, "attached": attached, "replied": replied,
+		"asked": asked, "forked": forked, "resumed": resumed, "saving": saving, "attached": attached, "replied": replied, "quiet": quieted,
 		"all": func(s *core.Snapshot) { asked(s); saving(s); attached(s) },
 	} {
 		s := open("chat")

@@ -53,6 +53,10 @@ func OutcomeOf(s *core.Snapshot, f *fork.View) Outcome {
 		text := words.Count(f.Pings, "ping")
 		say("pinged", theme.Ping, text, text)
 	}
+	if f.Quiet > 0 {
+		text := words.Count(f.Quiet, "quiet message")
+		say("quiet", theme.Dim, text, text)
+	}
 	if f.Refused > 0 {
 		short, full := textRefused, textRefused
 		if f.Refused > 1 {

@@ -158,6 +158,8 @@ func (e *snapshotDiff) message(m transcript.Entry) {
 	switch {
 	case m.Role == transcript.Ping && m.Critical:
 		kind = kindCritical
+	case m.Role == transcript.Ping && m.Quiet:
+		kind = kindQuiet
 	case m.Role == transcript.Notice: // the program's own words
 		text = spoken(text)
 	}

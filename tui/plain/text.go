@@ -5,6 +5,7 @@ package plain
 const (
 	kindNotice   = "notice"
 	kindDenied   = "denied"
+	kindQuiet    = "quiet message"
 	kindCritical = "critical ping"
 	kindRun      = "run"
 	kindOutput   = "output"

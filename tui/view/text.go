@@ -54,6 +54,7 @@ const (
 	textStoryReports  = "%s ended and left an update: the conversation gets it with your next message"
 	textStoryDone     = "%s ended: it had nothing to say, so it cost no ping"
 	textStoryPings    = "%s pinged: one token spent; %s"
+	textStoryQuiet    = "%s left a message without a sound, which costs no token"
 	textStoryCritical = "%s pinged, and it was critical: such a ping costs no token"
 	textStoryRefused  = "%s wanted to ping and was refused: %s"
 	textStoryAsks     = "%s waits for your answer: nothing happens without it"

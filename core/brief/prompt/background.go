@@ -89,6 +89,9 @@ func (b Background) hold() (text string) {
 		text = strings.ToUpper(textQuietBefore[:1]) + textQuietBefore[1:] + cron.ClockOn(b.QuietUntil, b.Now)
 	}
 	text += "." + textHold
+	if b.QuietLeft > 0 && !b.Busy {
+		text += textHoldButQuiet
+	}
 	switch {
 	case b.Task.Mode == routines.Blocked:
 		return text + textHoldBlocked
@@ -120,7 +123,11 @@ func (b Background) budget() string {
 	} else {
 		w.WriteString(textRegretReport)
 	}
-	w.WriteString(textCritical + textOneThing)
+	w.WriteString(textCritical)
+	if b.QuietLeft > 0 {
+		fmt.Fprintf(&w, textQuietLeft, b.QuietLeft)
+	}
+	w.WriteString(textOneThing)
 	writeSent(&w, b.Sent, b.Now)
 	return w.String()
 }
@@ -249,6 +256,7 @@ type Background struct {
 	Busy       bool
 	QuietUntil time.Time
 	Budget     budget.State
+	QuietLeft  int // messages without a sound that may be left today
 	// Habits is when the user answers pings, in a few words; empty if nothing is known.
 	Habits  string
 	Forward schedule.Forward

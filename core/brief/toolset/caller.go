@@ -13,8 +13,9 @@ import (
 // main session. Its methods may be called concurrently, block while they write or send, and
 // return a text that the agent can act on.
 type Caller interface {
-	// Ping sends a plain text, Embed a card. Both are cleaned and within the limits.
-	Ping(ctx context.Context, message string, critical bool) agent.ToolResult
+	// Ping sends a plain text, Embed a card. Both are cleaned and within the limits. A quiet
+	// text makes no sound; it is never critical.
+	Ping(ctx context.Context, message string, critical, quiet bool) agent.ToolResult
 	Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult
 	// SendFile sends a file. The path is that of the agent; see File.
 	SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult

@@ -3,7 +3,7 @@ package toolset
 // What the agent reads about each tool.
 const (
 	aboutPing = "Send the user a plain message. Background forks only. At most one ping, embed or file per fork, " +
-		"and each costs a token of the ping budget unless critical is true."
+		"and each costs a token of the ping budget unless critical is true. With quiet it makes no sound and costs no token; a few a day are allowed."
 	aboutEmbed  = "Send the user a card with a title, fields and buttons, for structured content only. In a background fork it counts as this fork's ping."
 	aboutReport = "Tell the main session what happened here. In a background fork everything else is discarded when the fork " +
 		"ends; in an interactive fork it also ends the fork."
@@ -62,6 +62,8 @@ const (
 
 // Answers to bad calls.
 const (
+	textLoudAndQuiet = "Error: a message is either critical or quiet. Leave one of the two out."
+
 	textFault      = "Error: %s met an internal fault (%v). Go on without it."
 	textEmptyField = "Error: %s is empty. Say in it what the reader should know."
 	textBadAction  = "Error: buttons[%d].action is not accepted (%v). Use task_done:<task_id>, task_del:<task_id>, " +

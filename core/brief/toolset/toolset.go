@@ -107,7 +107,11 @@ func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	if message == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
-	return c.Ping(ctx, message, a.Flag("critical"))
+	critical, quiet := a.Flag("critical"), a.Flag("quiet")
+	if critical && quiet {
+		return Refusal(textLoudAndQuiet)
+	}
+	return c.Ping(ctx, message, critical, quiet)
 }
 
 func sendEmbed(ctx context.Context, c Caller, a arguments) agent.ToolResult {

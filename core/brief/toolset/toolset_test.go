@@ -25,11 +25,15 @@ type recorder struct {
 	panic bool
 }
 
-func (r *recorder) Ping(_ context.Context, m string, critical bool) agent.ToolResult {
+func (r *recorder) Ping(_ context.Context, m string, critical, quiet bool) agent.ToolResult {
 	if r.panic {
 		panic("out of paper")
 	}
-	r.calls = append(r.calls, fmt.Sprintf("ping %q %v", m, critical))
+	call := fmt.Sprintf("ping %q %v", m, critical)
+	if quiet {
+		call += " quiet"
+	}
+	r.calls = append(r.calls, call)
 	return Said(TextSent)
 }
 

@@ -70,6 +70,7 @@ var keys = slices.Concat(
 		spanKey("voice_limit", time.Minute, func(r *Runtime) *time.Duration { return &r.VoiceLimit }),
 		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
 		free(textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off")),
+		countKey("quiet_messages", bounds{0, 20}, func(r *Runtime) *int { return &r.QuietMessages }),
 		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),
 		dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap }),
 		dollarsKey("turn_cap", func(r *Runtime) *float64 { return &r.TurnCap }),

@@ -47,6 +47,7 @@ type Runtime struct {
 
 	MaxBackgroundForks int     // runs at once; more wait
 	QuietHours         Quiet   // zero: none
+	QuietMessages      int     // without a sound, a day; 0: none
 	DailyCap           float64 // dollars per day; +Inf: no cap
 	MonthlyCap         float64 // dollars per month; +Inf: no cap
 	TurnCap            float64 // dollars per turn or run; +Inf: no cap
@@ -70,7 +71,8 @@ func defaultRuntime() Runtime {
 		BgForkTimeout: 1800 * time.Second, ForkIdleTimeout: 10 * time.Minute,
 		PermissionMode: "dontAsk", AutoUpdateInterval: 60 * time.Minute, AutoUpdateHour: 6,
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
-		VoiceLimit: 10 * time.Minute, MaxBackgroundForks: 4, DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
+		VoiceLimit: 10 * time.Minute, MaxBackgroundForks: 4, QuietMessages: 3,
+		DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
 		DiscordBudget: true,
 	}
 }

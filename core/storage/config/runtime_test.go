@@ -28,7 +28,7 @@ func withConfig(t *testing.T, text string) *store.Dir {
 func TestEverySettingIsReadFromItsFile(t *testing.T) {
 	d := withBoth(t, `{"model_main": "Sonnet", "model_fork": null, "thinking_main": 8000, "thinking_fork": "16000",
 		"bg_fork_timeout": 60, "fork_idle_timeout": "5", "permission_mode": "acceptEdits", "auto_update": true,
-		"auto_update_interval": 30, "auto_update_hour": 0, "quiet_hours": "22:00-07:30", "max_background_forks": 2,
+		"auto_update_interval": 30, "auto_update_hour": 0, "quiet_hours": "22:00-07:30", "quiet_messages": 0, "max_background_forks": 2,
 		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary, x@example.com",
 		"google_task_list": "MDM4", "never heard of": [1]}`)
 	got, problems, err := LoadRuntime(d)

@@ -302,6 +302,8 @@ func drawValue(t *rapid.T, k key) string {
 		return rapid.SampledFrom([]string{"off", "22:00-07:30", "0:00-5:05"}).Draw(t, "quiet")
 	case k.name == "claude_memory_limit":
 		return number(64<<20, 1<<40)
+	case k.name == "quiet_messages":
+		return number(0, 20)
 	case k.name == "claude_warm":
 		return number(0, 16)
 	}

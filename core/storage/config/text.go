@@ -68,6 +68,7 @@ var Settings = []Setting{
 	{"quiet_hours", groupSpeak, "Quiet hours", "Only critical pings are delivered during these hours.", "22:00-07:30", ""},
 	{"budget.capacity", groupSpeak, "Pings saved up", "The number of pings that can be saved up; 0 mutes the bot.", "3", "pings"},
 	{"budget.refill", groupSpeak, "Ping refill", "How long it takes until one more ping is allowed.", "60", "minutes"},
+	{"quiet_messages", groupSpeak, "Quiet messages", "How many messages a day runs may leave without a sound; 0 allows none.", "1", "messages"},
 	{"discord_budget", groupSpeak, "Budget in Discord", "Whether the bot's status in Discord says how many pings are left.", "off", ""},
 
 	{"daily_cap", groupMoney, "Daily limit", "Background runs are held once this much is spent in a day.", "5", "dollars a day"},

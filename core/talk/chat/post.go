@@ -97,7 +97,7 @@ func (s *poster) settle(ctx context.Context, id post.MessageID, change func(*pos
 		}
 		card := *e.Embed
 		change(&card)
-		p := post.Post{Text: e.Text, Embed: &card, Context: "bg", Source: e.Source, Critical: e.Critical}
+		p := post.Post{Text: e.Text, Embed: &card, Context: "bg", Source: e.Source, Critical: e.Critical, Quiet: e.Quiet}
 		if err := s.surface.Edit(context.WithoutCancel(ctx), id, p); err != nil {
 			s.log.Warn("a message still shows buttons that no longer do anything", "error", err)
 		}

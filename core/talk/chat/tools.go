@@ -83,7 +83,7 @@ func (t *tools) chainOf(r *routines.Reminder) {
 var _ toolset.Caller = (*tools)(nil)
 
 // Ping is for background runs only.
-func (t *tools) Ping(context.Context, string, bool) agent.ToolResult {
+func (t *tools) Ping(context.Context, string, bool, bool) agent.ToolResult {
 	return toolset.Refusal(toolset.TextPingOutside)
 }
 

@@ -33,11 +33,12 @@ type Event struct {
 	Title      string    `json:"title"`
 	Kind       string    `json:"kind"` // "routine", "reminder" or "webhook"; empty if unknown
 	Background bool      `json:"background"`
-	State      string    `json:"state"`    // of a background run; of a fire
-	Pings      int       `json:"pings"`    // messages that reached the user; of a fire
-	Form       string    `json:"form"`     // "ping", "embed" or "file"; of a ping
-	Critical   bool      `json:"critical"` // of a ping
-	Session    string    `json:"session"`  // where it happened, or empty
+	State      string    `json:"state"`           // of a background run; of a fire
+	Pings      int       `json:"pings"`           // messages that reached the user; of a fire
+	Form       string    `json:"form"`            // "ping", "embed" or "file"; of a ping
+	Critical   bool      `json:"critical"`        // of a ping
+	Quiet      bool      `json:"quiet,omitempty"` // of a ping: it made no sound
+	Session    string    `json:"session"`         // where it happened, or empty
 	// Next is when the user answered: a ping by the rules of budget.Journal, a fire in the
 	// foreground by their next message or button. Zero if they did not, and for a
 	// background fire, which shows nothing but its pings.
@@ -130,7 +131,7 @@ func (p *pinged) journal() error {
 		if e.Refused == "" {
 			p.add(Event{
 				At: e.At, What: Pinged, Task: e.Task, Title: e.Title, Background: true,
-				Form: e.Kind, Critical: e.Critical, Session: p.sessions[e.Run], Next: e.Answered, How: e.How,
+				Form: e.Kind, Critical: e.Critical, Quiet: e.Quiet, Session: p.sessions[e.Run], Next: e.Answered, How: e.How,
 			})
 		}
 	}

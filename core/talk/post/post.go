@@ -45,6 +45,8 @@ type Post struct {
 	Label label.Label
 	// Critical marks a message that bypassed the ping budget.
 	Critical bool
+	// Quiet marks a message that makes no sound.
+	Quiet bool
 	// Files are the absolute paths of files to attach. They were checked when the
 	// message was made; if a surface can no longer read one, the whole message fails.
 	Files []string

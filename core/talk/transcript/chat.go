@@ -272,7 +272,7 @@ func (c *Chat) Close() error {
 func (c *Chat) fromPost(p post.Post) Entry {
 	e := Entry{
 		ID: newID(), At: c.now(), Role: Bot, Text: withFiles(tidy(p.Text), p.Files), Embed: tidyEmbed(p.Embed),
-		Source: clean.Line(p.Source), Critical: p.Critical, Label: p.Label,
+		Source: clean.Line(p.Source), Critical: p.Critical, Quiet: p.Quiet, Label: p.Label,
 	}
 	switch {
 	case p.Small:

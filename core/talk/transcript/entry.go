@@ -34,6 +34,7 @@ type Entry struct {
 	// Source names the task that spoke, for pings.
 	Source   string
 	Critical bool
+	Quiet    bool // it made no sound
 	// Label is set if untrusted text may have gone into it.
 	Label label.Label
 	// Streaming is true while the answer still grows; Tools are its tool labels.

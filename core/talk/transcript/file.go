@@ -32,6 +32,7 @@ type record struct {
 	Embed    *post.Embed `json:"embed,omitempty"`
 	Source   string      `json:"source,omitempty"`
 	Critical bool        `json:"critical,omitempty"`
+	Quiet    bool        `json:"quiet,omitempty"`
 	Label    label.Label `json:"label,omitempty"`
 	Nonce    string      `json:"nonce,omitempty"`
 	Deleted  bool        `json:"deleted,omitempty"`
@@ -43,7 +44,7 @@ type record struct {
 func recordOf(e Entry, nonce string) record {
 	return record{
 		ID: string(e.ID), At: e.At, Role: e.Role, Text: e.Text, Embed: e.Embed,
-		Source: e.Source, Critical: e.Critical, Label: e.Label, Nonce: nonce,
+		Source: e.Source, Critical: e.Critical, Quiet: e.Quiet, Label: e.Label, Nonce: nonce,
 		Where: e.Where, Elsewhere: e.Elsewhere,
 	}
 }
@@ -52,7 +53,7 @@ func recordOf(e Entry, nonce string) record {
 func (r record) entry(zone *time.Location) Entry {
 	return Entry{
 		ID: post.MessageID(r.ID), At: r.At.In(zone), Role: r.Role, Text: tidy(r.Text),
-		Embed: tidyEmbed(r.Embed), Source: tidy(r.Source), Critical: r.Critical, Label: r.Label,
+		Embed: tidyEmbed(r.Embed), Source: tidy(r.Source), Critical: r.Critical, Quiet: r.Quiet, Label: r.Label,
 		Where: tidy(r.Where), Elsewhere: r.Elsewhere,
 	}
 }

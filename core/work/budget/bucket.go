@@ -102,46 +102,25 @@ func (u *UnpaidError) Error() string {
 func (u *UnpaidError) Unwrap() error { return u.Err }
 
 // Try sends a message that costs a token, or is only counted where it is critical.
-// Without a token it answers an *UnpaidError before anything is sent. send calls pay in
-// the moment before the message leaves, and sends nothing where that fails: by then
-// the token is spent in the file, so that no crash gives away what may have been
-// sent. It is given back where send says that nothing was sent, or panics.
+// Without a token it answers an *UnpaidError before anything is sent.
 //
 // The error is an *UnpaidError or that of send. unsaved is what could not be written
 // besides: the count of a critical message, which goes out all the same, or the
 // token that comes back by refilling then.
-func (b *Bucket) Try(critical bool, send func(pay func() error) (sent bool, err error)) (unsaved, err error) {
+func (b *Bucket) Try(critical bool, send Sending) (unsaved, err error) {
 	if s, _ := b.State(time.Now()); !critical && s.Whole() < 1 {
 		return nil, &UnpaidError{State: s}
 	}
-	var paid *payment
-	var unpaid *UnpaidError
-	sent := false
-	defer func() {
-		if sent && unpaid == nil {
-			paid.spend()
-		} else if failed := paid.release(time.Now()); failed != nil {
-			unsaved = failed
-		}
-	}()
-	sent, err = send(func() error {
-		var s State
-		var failed error
-		paid, s, failed = b.pay(time.Now(), critical)
+	return attempt(send, func() (settle settlement, unsaved, refused error) {
+		paid, s, failed := b.pay(time.Now(), critical)
 		switch {
 		case paid != nil:
-			return nil
+			return paid.settle, nil, nil
 		case critical:
-			unsaved = failed
-			return nil
+			return nil, failed, nil
 		}
-		unpaid = &UnpaidError{State: s, Err: failed}
-		return unpaid
+		return nil, nil, &UnpaidError{State: s, Err: failed}
 	})
-	if unpaid != nil {
-		err = unpaid
-	}
-	return unsaved, err
 }
 
 // pay takes a token, or counts a critical message. It is nil where no token is
@@ -176,6 +155,15 @@ type payment struct {
 	tokens int64  // one, or none for a critical message
 	day    string // whose counter has it
 	done   atomic.Bool
+}
+
+// settle is the settlement of a payment.
+func (p *payment) settle(sent bool) error {
+	if sent {
+		p.spend()
+		return nil
+	}
+	return p.release(time.Now())
 }
 
 // spend leaves it at that: the message was sent, or may have been.

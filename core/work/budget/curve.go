@@ -84,7 +84,7 @@ func (s State) past(pings []Ping, now time.Time) []Level {
 		}
 	}
 	for _, p := range pings {
-		if p.Refused != "" || p.Critical || p.At.After(now) {
+		if p.Refused != "" || p.free() || p.At.After(now) {
 			continue
 		}
 		if p.At.After(from) {

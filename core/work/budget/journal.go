@@ -33,6 +33,7 @@ type Ping struct {
 	Title    string // what people call the task
 	Kind     string // "ping", "embed" or "file"
 	Critical bool
+	Quiet    bool        // it made no sound
 	Run      string      // the run's id
 	Text     string      // its beginning, one line
 	Label    label.Label // that of the run that wrote it
@@ -43,6 +44,9 @@ type Ping struct {
 	How      How         // in what way
 }
 
+// free reports whether the ping cost no token.
+func (p Ping) free() bool { return p.Critical || p.Quiet }
+
 // line is one line of the file: a ping, or with Answers the answer to one.
 type line struct {
 	At       string      `json:"at"`
@@ -51,6 +55,7 @@ type line struct {
 	Title    string      `json:"title,omitempty"`
 	Kind     string      `json:"kind,omitempty"`
 	Critical bool        `json:"critical,omitempty"`
+	Quiet    bool        `json:"quiet,omitempty"`
 	Run      string      `json:"run,omitempty"`
 	Text     string      `json:"text,omitempty"`
 	Label    label.Label `json:"label,omitempty"`
@@ -88,7 +93,7 @@ func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 func (j *Journal) Append(p Ping) error {
 	l := line{
 		At: pycompat.Time(p.At.In(j.zone)), ID: clean.Line(p.ID), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
-		Kind: clean.Line(p.Kind), Critical: p.Critical, Run: clean.Line(p.Run),
+		Kind: clean.Line(p.Kind), Critical: p.Critical, Quiet: p.Quiet, Run: clean.Line(p.Run),
 		Text: clean.Cut(clean.Line(p.Text), maxPingText), Message: clean.Line(p.Message), Refused: clean.Line(p.Refused),
 		Left: p.Left, Label: p.Label,
 	}
@@ -145,12 +150,12 @@ func (j *Journal) Recent() []Ping {
 // All are the pings and refusals that the file still has, the oldest first.
 func (j *Journal) All() ([]Ping, error) { return j.read(journalLimit) }
 
-// Hours counts the pings of the 24 hours before now, an element for each hour,
+// Hours counts the pings with a sound of the 24 hours before now, an element for each hour,
 // the oldest first.
 func (j *Journal) Hours(now time.Time) [24]int {
 	var hours [24]int
 	for _, p := range j.Recent() {
-		if age := now.Sub(p.At); p.Refused == "" && age >= 0 && age < 24*time.Hour {
+		if age := now.Sub(p.At); p.Refused == "" && !p.Quiet && age >= 0 && age < 24*time.Hour {
 			hours[23-int(age/time.Hour)]++
 		}
 	}
@@ -186,7 +191,7 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 
 // ping cleans what a line says.
 func (l line) ping(at time.Time) Ping {
-	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Message: l.Message, Left: l.Left, Label: l.Label}
+	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Quiet: l.Quiet, Message: l.Message, Left: l.Left, Label: l.Label}
 	for _, text := range []struct {
 		to   *string
 		from string
@@ -222,7 +227,8 @@ type Move struct {
 
 // AnsweredBy are the pings that a move answers, with the way in which it does. A reply
 // to a ping, or a press of its own button, answers that ping, however old. Anything else
-// answers the newest ping of each task, where it was sent within AnswerWindow before.
+// answers the newest ping of each task, where it was sent within AnswerWindow before; not one
+// that made no sound, which the user may not have seen.
 func AnsweredBy(pings []Ping, m Move) []Ping {
 	open := func(p Ping) bool {
 		return p.Refused == "" && p.ID != "" && p.Answered.IsZero() && !p.At.After(m.At)
@@ -242,7 +248,7 @@ func AnsweredBy(pings []Ping, m Move) []Ping {
 	var list []Ping
 	seen := map[string]bool{}
 	for _, p := range slices.Backward(pings) {
-		if p.Refused != "" || p.At.After(m.At) {
+		if p.Refused != "" || p.Quiet || p.At.After(m.At) {
 			continue
 		}
 		if m.At.Sub(p.At) > AnswerWindow {
@@ -278,12 +284,13 @@ func (a Answers) Rate() float64 {
 // TextUseless says of pings that the user did not find them useful.
 const TextUseless = "not useful"
 
-// AnswersTo sums up the pings of a task; those that were refused do not count.
+// AnswersTo sums up the pings of a task; those that were refused do not count, nor
+// do quiet messages, which ask for no answer.
 func AnswersTo(pings []Ping, task string) Answers {
 	var a Answers
 	var took []time.Duration
 	for _, p := range pings {
-		if p.Task != task || p.Refused != "" {
+		if p.Task != task || p.Refused != "" || p.Quiet {
 			continue
 		}
 		a.Pings++

@@ -19,6 +19,8 @@ const (
 	textBelow       = "%d/%d available (refills 1 every %d min, next in %d min)"
 	textUsed        = "%d used today"
 	textCritical    = "%d critical"
+	textQuietOf     = "quiet %d of %d"
+	textQuietUsed   = "the %d quiet messages of today are used up"
 	textBadCapacity = "capacity %d is out of range: choose 0 to %d tokens (0 mutes all but critical pings)"
 	textBadRefill   = "refill %d is out of range: choose %d to %d minutes for one token " +
 		"(the bucket must refill; to stop pings set the capacity to 0)"

@@ -181,7 +181,7 @@ func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofDelivery(ctx, j, d.o.Prompts.present(), skills) },
 	})
 	full := errors.Is(err, routines.ErrNoSpace) || errors.Is(err, routines.ErrUnrecorded)
-	if acted := v.Pings+v.Reports > 0 || trusted && v.Tools > 0; full && !acted {
+	if acted := v.Pings+v.Quiet+v.Reports > 0 || trusted && v.Tools > 0; full && !acted {
 		return fmt.Errorf("%w: %w", webhook.ErrNoEffect, err)
 	}
 	return err

@@ -25,6 +25,7 @@ type Prompts struct {
 	Zone      *time.Location
 	Attention *attention.Attention
 	Budget    *budget.Bucket
+	Tally     *budget.Tally
 	Journal   *budget.Journal
 	Updates   *updates.Queue
 	Guard     *policy.Guard
@@ -135,6 +136,7 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
 		Budget: state, Habits: p.Journal.Habits(m.now).Words(), Forward: p.nameless(p.Schedule.Forward(m.now, task.ID)), Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts, Sent: p.sent(m, task, task.ID),
+		QuietLeft: p.quietLeft(m.now, state),
 	}
 	if m.labeled && !p.Guard.Trusted(task) {
 		told.Allowed, told.Disallowed = policy.Quiet(told.Allowed, told.Disallowed)
@@ -143,6 +145,15 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 		told.Updates = withheld(p.Updates.Peek())
 	}
 	return told
+}
+
+// quietLeft is how many messages runs may leave without a sound today. A mute and a capacity
+// of 0 leave none: then nothing is to come.
+func (p *Prompts) quietLeft(now time.Time, state budget.State) int {
+	if state.Capacity == 0 || !p.Attention.Mute.At(now).IsZero() {
+		return 0
+	}
+	return max(0, p.Attention.Config().QuietMessages-p.Tally.At(now).Quiet)
 }
 
 func lateSince(d schedule.Due) time.Time {

@@ -117,7 +117,7 @@ func newStage(t *testing.T, files map[string]string) *stage {
 	journal := budget.NewJournal(dir, zone, log)
 	decisions := audit.New(audit.Options{Dir: dir, Log: log})
 	prompts := &Prompts{
-		Zone: zone, Budget: budget.NewBucket(dir, zone, log), Journal: journal, Updates: s.updates, Guard: guard, Schedule: s.schedule,
+		Zone: zone, Budget: budget.NewBucket(dir, zone, log), Tally: budget.NewTally(dir, zone, log), Journal: journal, Updates: s.updates, Guard: guard, Schedule: s.schedule,
 		Google: google.NewAccount(google.AccountOptions{Client: client, Zone: zone, Log: log, Config: load}),
 		Attention: &attention.Attention{
 			Zone: zone, Config: load, Mute: schedule.NewMute(dir, log), Talking: func() (bool, time.Time) { return s.busy, time.Time{} },

@@ -121,14 +121,14 @@ func TestOnlyMessagesThatReachedTheUserAreRecorded(t *testing.T) {
 		r := h.run(task())
 		r.status.view.Session, r.status.view.Parent = "fork-1", "main-1"
 		h.set(func() { h.failed = errors.New("gateway timeout") })
-		if a := r.tools.Ping(t.Context(), "lost", false); !a.IsError {
+		if a := r.tools.Ping(t.Context(), "lost", false, false); !a.IsError {
 			t.Error(a.Text)
 		}
 		h.set(func() { h.failed = nil })
 		if a := r.tools.Embed(t.Context(), post.Embed{Title: "arrives"}, false); a.IsError {
 			t.Error(a.Text)
 		}
-		if a := r.tools.Ping(t.Context(), "one too many", false); !a.IsError {
+		if a := r.tools.Ping(t.Context(), "one too many", false, false); !a.IsError {
 			t.Error(a.Text)
 		}
 		if diff := cmp.Diff([]post.MessageID{"1"}, r.tools.sent); diff != "" {
@@ -151,7 +151,7 @@ func TestAMessageStillOnItsWayWhenTheRunEndsIsRecordedToo(t *testing.T) {
 		r := h.run(task())
 		r.status.view.Session = "fork-1"
 		var wg sync.WaitGroup
-		wg.Go(func() { r.tools.Ping(t.Context(), "hi", false) })
+		wg.Go(func() { r.tools.Ping(t.Context(), "hi", false, false) })
 		synctest.Wait()
 		r.remember()
 		wg.Wait()
@@ -172,7 +172,7 @@ func TestASurfaceThatHangsHoldsNoEndedRunBack(t *testing.T) {
 		r.status.view.Session = "fork-1"
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		wg.Go(func() { r.tools.Ping(ctx, "hi", false) })
+		wg.Go(func() { r.tools.Ping(ctx, "hi", false, false) })
 		synctest.Wait()
 		begin := time.Now()
 		r.remember()

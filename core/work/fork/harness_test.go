@@ -43,6 +43,7 @@ type harness struct {
 	failed error // what Post answers
 	busy   bool
 	quiet  time.Time
+	muted  time.Time
 	limits Limits
 
 	log bytes.Buffer
@@ -58,7 +59,7 @@ func newHarness(t testing.TB, change ...func(*Options)) *harness {
 	t.Cleanup(h.readLog)
 	h.o = Options{
 		Dir: dir, Zone: time.UTC, Log: log, Engine: script.New(script.Options{Pace: 1}),
-		Budget: budget.NewBucket(dir, time.UTC, log), Journal: budget.NewJournal(dir, time.UTC, log),
+		Budget: budget.NewBucket(dir, time.UTC, log), Tally: budget.NewTally(dir, time.UTC, log), Journal: budget.NewJournal(dir, time.UTC, log),
 		Updates: updates.NewQueue(dir, time.UTC, log), Sessions: session.NewStore(dir, time.UTC, log),
 		Changed: func() {}, Host: h, Guard: policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: log}),
 	}
@@ -113,6 +114,12 @@ func (h *harness) Busy() (bool, time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.busy, h.quiet
+}
+
+func (h *harness) Muted() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.muted
 }
 
 func (h *harness) Limits() Limits {

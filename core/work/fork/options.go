@@ -28,6 +28,8 @@ type Limits struct {
 	// Thinking is that of tasks that may think and continue the conversation, Alone that of
 	// isolated ones.
 	Thinking, Alone string
+	// QuietMessages is how many messages without a sound runs may leave in a day; 0 allows none.
+	QuietMessages int
 	// TurnCap is what a run may cost, in dollars; 0 and +Inf are no limit.
 	TurnCap float64
 }
@@ -40,6 +42,8 @@ type Host interface {
 	// Busy returns whether a conversation is under way and until when quiet hours
 	// last (zero outside of them). It is called whenever a ping is attempted.
 	Busy() (busy bool, quietUntil time.Time)
+	// Muted returns until when the user has muted pings; zero if they have not.
+	Muted() time.Time
 	Limits() Limits
 	SystemPrompt() string
 	// Reminders is the book that a run's reminder tools write in, with its rights.
@@ -54,6 +58,7 @@ type Options struct {
 	Engine   agent.Engine
 	Host     Host
 	Budget   *budget.Bucket
+	Tally    *budget.Tally
 	Journal  *budget.Journal
 	Updates  *updates.Queue
 	Sessions *session.Store

@@ -23,7 +23,7 @@ import (
 // sendings are the ways to reach the user; the rules are the same.
 var sendings = map[string]func(*run, bool) agent.ToolResult{
 	"ping": func(r *run, critical bool) agent.ToolResult {
-		return r.tools.Ping(context.Background(), "Water the plants", critical)
+		return r.tools.Ping(context.Background(), "Water the plants", critical, false)
 	},
 	"embed": func(r *run, critical bool) agent.ToolResult {
 		return r.tools.Embed(context.Background(), post.Embed{Title: "Plants"}, critical)
@@ -169,7 +169,7 @@ func TestOnePingOrEmbedPerForkAndACriticalOneCountsAsIt(t *testing.T) {
 func TestAPingSaysWhereItComesFrom(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task())
-	r.tools.Ping(t.Context(), "Water the plants", true)
+	r.tools.Ping(t.Context(), "Water the plants", true, false)
 	r.tools.Embed(t.Context(), post.Embed{Title: "Plants"}, true)
 	posts := h.sent()
 	for _, p := range posts {
@@ -192,7 +192,7 @@ func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
 	h := newHarness(t)
 	h.failed = errors.New("no route to Discord")
 	r := h.run(task())
-	a := r.tools.Ping(t.Context(), "hello", false)
+	a := r.tools.Ping(t.Context(), "hello", false, false)
 	if !a.IsError || !strings.Contains(a.Text, "no route to Discord") {
 		t.Errorf("answer %+v", a)
 	}
@@ -201,7 +201,7 @@ func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
 		t.Errorf("after a failed send: %v tokens, %d reserved, %d used", state.Available, reserved, state.DailyUsed)
 	}
 	h.set(func() { h.failed = nil })
-	if a := r.tools.Ping(t.Context(), "hello", false); a.IsError {
+	if a := r.tools.Ping(t.Context(), "hello", false, false); a.IsError {
 		t.Errorf("second try: %s", a.Text)
 	}
 	if reason := r.tools.stopRule(t.Context(), false); reason == "" {
@@ -224,8 +224,8 @@ func TestAMessageIsPaidInTheFileBeforeItIsSent(t *testing.T) {
 		return "1", nil
 	}
 	h.m = h.manager()
-	h.run(task()).tools.Ping(t.Context(), "hello", false)
-	h.run(task()).tools.Ping(t.Context(), "hello", true)
+	h.run(task()).tools.Ping(t.Context(), "hello", false, false)
+	h.run(task()).tools.Ping(t.Context(), "hello", true, false)
 	if len(seen) != 2 || seen[0].Whole() != 4 || seen[0].DailyUsed != 1 || seen[1].CriticalUsed != 1 {
 		t.Errorf("while it was sent the file said %+v", seen)
 	}
@@ -236,10 +236,10 @@ func TestACriticalPingGoesOutThoughItCannotBeCounted(t *testing.T) {
 	h.troubles = []string{"ping budget was not saved"}
 	defer breakBudget(t, h)()
 	r := h.run(task())
-	if a := r.tools.Ping(t.Context(), "hello", false); !a.IsError || !strings.Contains(a.Text, "critical=True") {
+	if a := r.tools.Ping(t.Context(), "hello", false, false); !a.IsError || !strings.Contains(a.Text, "critical=True") {
 		t.Errorf("a plain one that cannot be paid: %+v", a)
 	}
-	if a := r.tools.Ping(t.Context(), "the house is on fire", true); a.IsError || len(h.sent()) != 1 {
+	if a := r.tools.Ping(t.Context(), "the house is on fire", true, false); a.IsError || len(h.sent()) != 1 {
 		t.Errorf("answer %+v, %d sent", a, len(h.sent()))
 	}
 	if lines := strings.Join(tailOf(r.status.ring), "\n"); !strings.Contains(lines, "not counted") {
@@ -271,7 +271,7 @@ func TestTwoPingsRacingSendOne(t *testing.T) {
 	r := h.run(task())
 	var wg sync.WaitGroup
 	for range 8 {
-		wg.Go(func() { r.tools.Ping(t.Context(), "me first", false) })
+		wg.Go(func() { r.tools.Ping(t.Context(), "me first", false, false) })
 	}
 	wg.Wait()
 	if v := r.status.snapshot(); len(h.sent()) != 1 || v.Pings != 1 || v.Refused != 7 || h.tokens() > 4.01 || h.tokens() < 4 {
@@ -285,7 +285,7 @@ func TestTwoRunsRacingForTheLastTokenSendOne(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 6 {
 		r := h.run(task())
-		wg.Go(func() { r.tools.Ping(t.Context(), "the last one", false) })
+		wg.Go(func() { r.tools.Ping(t.Context(), "the last one", false, false) })
 	}
 	wg.Wait()
 	if len(h.sent()) != 1 {
@@ -300,11 +300,11 @@ func TestEveryPingAndWhyItWasRefusedIsInTheJournal(t *testing.T) {
 		r := h.run(task())
 		now, left := h.m.o.now(), 4.0
 		h.busy = true
-		r.tools.Ping(t.Context(), "hello", false)
+		r.tools.Ping(t.Context(), "hello", false, false)
 		h.busy, h.quiet = false, now.Add(time.Hour)
-		r.tools.Ping(t.Context(), "hello", false)
+		r.tools.Ping(t.Context(), "hello", false, false)
 		h.quiet = now // they end at this moment
-		r.tools.Ping(t.Context(), "hello", false)
+		r.tools.Ping(t.Context(), "hello", false, false)
 		r.tools.Embed(t.Context(), post.Embed{Title: "Plants"}, false)
 		r.tools.Embed(t.Context(), post.Embed{Title: "Plants"}, true)
 		entry := func(n int, kind, text string, p budget.Ping) budget.Ping {
@@ -341,11 +341,11 @@ func TestAReminderThatRepeatsCanBeEndedFromItsPing(t *testing.T) {
 			for _, id := range []string{r.id + "-1", r.id + "-2"} {
 				buttons = append(buttons, append(post.Remind("a1b2c3d4"), post.NotUseful(id)))
 			}
-			r.tools.Ping(t.Context(), "Take your pills", false)
+			r.tools.Ping(t.Context(), "Take your pills", false, false)
 			r.tools.Embed(t.Context(), post.Embed{Title: "Pills", Description: "the blue ones", Buttons: []post.Button{own}}, true)
 		}
 		once := h.run(task(), func(j *Job) { j.Reminder = &routines.Reminder{Task: task()} })
-		once.tools.Ping(t.Context(), "Only once", true)
+		once.tools.Ping(t.Context(), "Only once", true, false)
 		second := textUntilDone + " · for the second time"
 		want := []*post.Embed{
 			{Title: "Email sweep", Footer: textUntilDone, Buttons: buttons[0]},
@@ -381,7 +381,7 @@ func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task())
 	r.tools.close()
-	if a := r.tools.Ping(t.Context(), "late", true); !a.IsError || len(h.sent()) != 0 {
+	if a := r.tools.Ping(t.Context(), "late", true, false); !a.IsError || len(h.sent()) != 0 {
 		t.Errorf("answer %+v", a)
 	}
 	if a := r.tools.Report(t.Context(), "late"); !a.IsError || len(h.o.Updates.Peek()) != 0 {
@@ -407,7 +407,7 @@ func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
 				}
 			})
 			crit := rapid.Bool().Draw(rt, "critical")
-			a := r.tools.Ping(t.Context(), "x", crit)
+			a := r.tools.Ping(t.Context(), "x", crit, false)
 			switch {
 			case a.IsError:
 			case crit:
@@ -441,7 +441,7 @@ func TestAMessageThatDoesNotLeaveSaysWhyInTheTailAndTheAnswer(t *testing.T) {
 			h := newHarness(t)
 			h.failed = c.err
 			r := h.run(task())
-			if a := r.tools.Ping(t.Context(), "hello", false); !a.IsError || !strings.Contains(a.Text, c.answer) {
+			if a := r.tools.Ping(t.Context(), "hello", false, false); !a.IsError || !strings.Contains(a.Text, c.answer) {
 				t.Errorf("answer %+v, want %q", a, c.answer)
 			}
 			if lines := tailOf(r.status.ring); len(lines) != 1 || !strings.HasPrefix(lines[0], "error ping could not be sent") {

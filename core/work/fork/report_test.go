@@ -40,7 +40,7 @@ func TestABlockedTaskCannotReport(t *testing.T) {
 }
 
 func TestTheStopRule(t *testing.T) {
-	ping := func(r *run) { r.tools.Ping(context.Background(), "hello", true) }
+	ping := func(r *run) { r.tools.Ping(context.Background(), "hello", true, false) }
 	report := func(r *run) { r.tools.Report(context.Background(), "hello") }
 	tests := []struct {
 		mode   routines.Mode
@@ -180,7 +180,7 @@ func TestAFollowUpThatCannotBeWrittenMayBeTriedAgain(t *testing.T) {
 func TestEveryModeIsOneOfFour(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task(mode("a mode from the future")))
-	r.tools.Ping(t.Context(), "hello", false)
+	r.tools.Ping(t.Context(), "hello", false, false)
 	if r.tools.stopRule(t.Context(), false) == "" {
 		t.Error("an unknown mode reads as on_ping")
 	}

@@ -228,7 +228,7 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 			t.Errorf("%+v, %v", v, err)
 		}
 		r := h.run(task())
-		if a := r.tools.Ping(t.Context(), "hello", false); a.IsError {
+		if a := r.tools.Ping(t.Context(), "hello", false, false); a.IsError {
 			t.Error(a.Text)
 		}
 		h.set(func() { h.failed = errors.New("no network") })

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
@@ -94,9 +95,9 @@ type outgoing struct {
 	done    string // the answer on success
 }
 
-// Ping sends a plain text, if the rules (mayPing) allow it now.
-func (t *tools) Ping(ctx context.Context, message string, critical bool) agent.ToolResult {
-	p := post.Post{Text: message, Critical: critical}
+// Ping sends a plain text, if the rules (mayPing, mayLeave) allow it now.
+func (t *tools) Ping(ctx context.Context, message string, critical, quiet bool) agent.ToolResult {
+	p := post.Post{Text: message, Critical: critical, Quiet: quiet}
 	return t.send(ctx, outgoing{kind: kindPing, post: p, shown: message, done: toolset.TextSent})
 }
 
@@ -126,7 +127,11 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 		return toolset.Refusal(refusal)
 	}
 	defer leave()
-	if why, briefly := t.mayPing(m.post.Critical); why != "" {
+	may := t.mayPing
+	if m.post.Quiet {
+		may = t.mayLeave
+	}
+	if why, briefly := may(m.post.Critical); why != "" {
 		return t.refuse(m, why, briefly)
 	}
 	if m.problem != "" {
@@ -142,7 +147,7 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 	}
 	var id post.MessageID
 	sent := false
-	unsaved, err := t.o.Budget.Try(m.post.Critical, func(pay func() error) (bool, error) {
+	unsaved, err := t.paid(m.post, func(pay func() error) (bool, error) {
 		var err error
 		m.post.Before = pay
 		id, err = t.o.Host.Post(ctx, m.post)
@@ -160,6 +165,14 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 		return t.perhaps(m, err)
 	}
 	return t.notSent(m, err)
+}
+
+// paid sends a message that a token pays for, or one of the day's quiet messages.
+func (t *tools) paid(p post.Post, send budget.Sending) (unsaved, err error) {
+	if p.Quiet {
+		return t.o.Tally.Quiet(t.o.Host.Limits().QuietMessages, send)
+	}
+	return t.o.Budget.Try(p.Critical, send)
 }
 
 // enter takes the gate; leave gives it back. A run that has ended answers no more calls.
@@ -199,6 +212,31 @@ func (t *tools) mayPing(critical bool) (why, briefly string) {
 	if !quiet.IsZero() && quiet.After(t.o.now()) {
 		quiet = quiet.In(t.o.Zone)
 		return fmt.Sprintf(answerQuiet, cron.Clock(quiet)) + t.elsewhere() + answerOrCritical, fmt.Sprintf(briefQuiet, quiet.Format("15:04"))
+	}
+	return "", ""
+}
+
+// mayLeave is mayPing for a message without a sound. It goes out in quiet hours, which are
+// about sounds. A mute, a capacity of 0 and a conversation are about messages: they hold it.
+func (t *tools) mayLeave(bool) (why, briefly string) {
+	if !t.job.Task.AllowPing {
+		return answerDisabled + t.elsewhere(), briefDisabled
+	}
+	if t.pings > 0 {
+		return answerLimit + t.elsewhere(), briefLimit
+	}
+	if busy, _ := t.o.Host.Busy(); busy {
+		return answerBusy + t.elsewhere(), briefBusy
+	}
+	if muted := t.o.Host.Muted(); !muted.IsZero() {
+		muted = muted.In(t.o.Zone)
+		return fmt.Sprintf(answerMutedUntil, cron.Clock(muted)) + t.elsewhere(), fmt.Sprintf(briefMutedUntil, muted.Format("15:04"))
+	}
+	if state, _ := t.o.Budget.State(t.o.now()); state.Capacity == 0 {
+		return answerMuted + t.elsewhere(), briefMuted
+	}
+	if t.o.Host.Limits().QuietMessages <= 0 {
+		return answerNoQuiet + t.elsewhere(), briefNoQuiet
 	}
 	return "", ""
 }
@@ -247,6 +285,13 @@ func withButtons(p *post.Post) {
 
 // notSent answers a message that did not leave.
 func (t *tools) notSent(m outgoing, err error) agent.ToolResult {
+	var limit *budget.LimitError
+	if errors.As(err, &limit) {
+		if limit.Err != nil {
+			return t.refuse(m, fmt.Sprintf(answerNoBudget, limit.Err)+t.elsewhere(), briefNoBudget)
+		}
+		return t.refuse(m, fmt.Sprintf(answerQuietUsed, limit.Limit)+t.elsewhere(), briefQuietUsed)
+	}
 	var unpaid *budget.UnpaidError
 	if errors.As(err, &unpaid) {
 		why, briefly := t.unpaid(unpaid)
@@ -305,15 +350,19 @@ func (t *tools) delivered(m outgoing, id post.MessageID) {
 		t.sent = append(t.sent, id)
 		t.mu.Unlock()
 	}
-	t.status.update(func(v *View) {
-		v.Pings++
-		if m.post.Critical {
-			v.Critical++
-		}
-	})
 	text := shown(m.shown)
-	if m.post.Critical {
+	switch {
+	case m.post.Quiet:
+		t.status.update(func(v *View) { v.Quiet++ })
+		t.o.Audit.Record(t.o.now(), audit.Entry{
+			Actor: audit.Agent, From: fmt.Sprintf(labelRun, t.status.id), Action: audit.LeftQuietly, Subject: t.job.Task.ID, Detail: m.shown,
+		})
+		text = textQuietMark + text
+	case m.post.Critical:
+		t.status.update(func(v *View) { v.Pings, v.Critical = v.Pings+1, v.Critical+1 })
 		text = textCriticalMark + text
+	default:
+		t.status.update(func(v *View) { v.Pings++ })
 	}
 	t.status.line(tail.Ping, text)
 	left, _ := t.o.Budget.State(t.o.now())
@@ -332,7 +381,7 @@ func (t *tools) refuse(m outgoing, why, briefly string) agent.ToolResult {
 // journal records what became of a ping.
 func (t *tools) journal(m outgoing, p budget.Ping) {
 	p.At, p.ID, p.Run, p.Task, p.Title = t.o.now(), m.post.Nonce, t.status.id, t.job.Task.ID, t.title
-	p.Kind, p.Critical, p.Text, p.Label = m.kind, m.post.Critical, m.shown, m.post.Label
+	p.Kind, p.Critical, p.Quiet, p.Text, p.Label = m.kind, m.post.Critical, m.post.Quiet, m.shown, m.post.Label
 	if err := t.o.Journal.Append(p); err != nil {
 		t.o.Log.Warn("ping journal was not written", "run", t.status.id, "error", err)
 	}

@@ -95,7 +95,7 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 					mend = breakBudget(t, h)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-				r.tools.Ping(ctx, "hello", false)
+				r.tools.Ping(ctx, "hello", false, false)
 				cancel()
 				mend()
 			}

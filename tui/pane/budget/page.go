@@ -125,6 +125,8 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	switch {
 	case ping.Refused != "":
 		glyph, role, text, answer, answers = theme.Refused, theme.Warn, ping.Refused, textRefusal, theme.Warn
+	case ping.Quiet && ping.Answered.IsZero():
+		role, answer = theme.Dim, textQuiet
 	case !ping.Answered.IsZero():
 		answer, answers = "after "+words.Minutes(ping.Answered.Sub(ping.At)), theme.Good
 	}
@@ -259,6 +261,8 @@ func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) floa
 			m.Sign, m.Role = t.Glyph(theme.Refused), theme.Warn
 		case ping.Critical:
 			m.Sign = t.Glyph(theme.Bell)
+		case ping.Quiet:
+			m.Role = theme.Dim
 		}
 		out = append(out, m)
 	}

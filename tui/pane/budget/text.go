@@ -9,6 +9,7 @@ import (
 const (
 	textMuteTitle = "Mute pings that are not critical until"
 	textMutedHelp = "Only critical pings arrive. %s raises the capacity."
+	textQuiet     = "quiet"
 	textRefusal   = "refused"
 	textExpected  = "at the usual rate of pings"
 	textWorst     = "if every task pings"

@@ -49,6 +49,9 @@ func speaker(t *theme.Theme, e transcript.Entry) []widget.Span {
 	if e.Critical {
 		out = append(out, widget.Span{Role: theme.Bad, Text: " " + t.Glyph(theme.Bell) + " critical"})
 	}
+	if e.Quiet {
+		out = append(out, widget.Span{Role: theme.Dim, Text: " · " + textQuiet})
+	}
 	if e.Label != "" {
 		out = append(out, widget.Span{Role: theme.Dim, Text: " · "}, widget.Span{Role: theme.Warn, Text: fmt.Sprintf(textUntrusted, e.Label.Origin())})
 	}
@@ -139,12 +142,14 @@ func withClock(row []widget.Span, clock string, w int) []widget.Span {
 // the user stay as they were written. asks says that the last tool waits for the user.
 func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID, asks bool) {
 	role := theme.Text
-	if e.Role == transcript.Notice {
+	if e.Role == transcript.Notice || e.Quiet {
 		role = theme.Dim
 	}
 	text := strings.TrimRight(e.Text, "\n ")
 	switch {
 	case text == "":
+	case e.Quiet:
+		w.text(role, text)
 	case e.Role == transcript.Bot || e.Role == transcript.Ping:
 		w.markdown(doc, text, e.Streaming)
 	case e.Role == transcript.Notice && (strings.Contains(text, "\n") || strings.HasPrefix(text, "**")): // the reply of a command that has facts

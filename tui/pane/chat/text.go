@@ -15,6 +15,7 @@ const (
 
 	textEarlier = "Earlier messages: ollim-bot history finds them."
 
+	textQuiet       = "quiet"   // a message without a sound
 	textUntrusted   = "from %s" // the origin of untrusted text that went into a message
 	textNoButtons   = "no card here has a button to press"
 	textNoReply     = "there is no message from the bot to reply to"

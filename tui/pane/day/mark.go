@@ -152,6 +152,8 @@ func ofPing(p *budget.Ping) mark {
 	}
 	answer := "not answered"
 	switch {
+	case p.Quiet && p.Answered.IsZero():
+		answer = "quiet"
 	case p.How == budget.Useless:
 		answer = budget.TextUseless
 	case !p.Answered.IsZero():

@@ -79,7 +79,7 @@ func stopText(f fork.View, now time.Time) string {
 		spent += " and spent " + words.Dollars(f.Usage.CostUSD)
 	}
 	lost := "What it has found so far is lost."
-	if f.Reports > 0 || f.Pings > 0 {
+	if f.Reports+f.Pings+f.Quiet > 0 {
 		lost = "Its pings and reports stay; the rest is lost."
 	}
 	return fmt.Sprintf("Stop %q? It has run %s%s. %s", f.Title, words.Elapsed(now.Sub(f.Started)), spent, lost)

@@ -1,0 +1,166 @@
+package budget
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+)
+
+// leave sends a quiet message that arrives.
+func leave(t *Tally, limit int) error {
+	_, err := t.Quiet(limit, func(pay func() error) (bool, error) {
+		err := pay()
+		return err == nil, err
+	})
+	return err
+}
+
+func TestADayHasItsQuietMessagesAlsoAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := storetest.Prepared(t)
+		for range 3 {
+			must(t, leave(NewTally(dir, time.UTC, nil), 3)) // each in a program of its own
+		}
+		tally := NewTally(dir, time.UTC, nil)
+		var limit *LimitError
+		if err := leave(tally, 3); !errors.As(err, &limit) || limit.Err != nil || !strings.Contains(err.Error(), "3 quiet messages") {
+			t.Errorf("the fourth: %v", err)
+		}
+		if got := tally.At(time.Now()).Text(3); got != "quiet 3 of 3" {
+			t.Errorf("%q", got)
+		}
+		if storetest.Text(t, dir, file) != "" {
+			t.Error("quiet messages touched the bucket's file")
+		}
+		time.Sleep(24 * time.Hour)
+		if got := tally.At(time.Now()); got.Quiet != 0 || got.Text(3) != "" {
+			t.Errorf("the next day: %+v", got)
+		}
+		must(t, leave(tally, 3))
+	})
+}
+
+func TestAQuietMessageThatDidNotLeaveIsNotCounted(t *testing.T) {
+	dir := storetest.Prepared(t)
+	tally := NewTally(dir, time.UTC, nil)
+	lost := errors.New("no network")
+	if _, err := tally.Quiet(1, func(pay func() error) (bool, error) { return false, errors.Join(pay(), lost) }); !errors.Is(err, lost) {
+		t.Error(err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = tally.Quiet(1, func(pay func() error) (bool, error) { _ = pay(); panic("out of paper") })
+	}()
+	if got := tally.At(time.Now()).Quiet; got != 0 {
+		t.Errorf("%d counted", got)
+	}
+	// What may have arrived stays counted.
+	unknown := errors.New("no answer")
+	if _, err := tally.Quiet(1, func(pay func() error) (bool, error) { return true, errors.Join(pay(), unknown) }); !errors.Is(err, unknown) {
+		t.Error(err)
+	}
+	if err := leave(tally, 1); err == nil {
+		t.Error("a message that may have arrived was given back")
+	}
+}
+
+func TestASettlementOfYesterdayTakesNothingFromToday(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tally := NewTally(storetest.Prepared(t), time.UTC, nil)
+		_, _ = tally.Quiet(3, func(pay func() error) (bool, error) {
+			must(t, pay())
+			time.Sleep(24 * time.Hour)
+			must(t, leave(tally, 3))
+			return false, errors.New("no network")
+		})
+		if got := tally.At(time.Now()).Quiet; got != 1 {
+			t.Errorf("%d counted today", got)
+		}
+	})
+}
+
+// A day is one of the configured zone, also where it has 23 or 25 hours.
+func TestTheDayIsTheZonesOverAChangeOfTheClock(t *testing.T) {
+	for day, hours := range map[string]int{"2026-03-29": 23, "2026-10-25": 25, "2026-11-27": 24} {
+		berlin, err := time.LoadLocation("Europe/Berlin")
+		must(t, err)
+		begin, err := time.ParseInLocation(time.DateOnly, day, berlin)
+		must(t, err)
+		c := Count{Day: day, Quiet: 2}
+		end := begin.Add(time.Duration(hours) * time.Hour)
+		if c.At(begin).Quiet != 2 || c.At(end.Add(-time.Second).In(berlin)).Quiet != 2 || c.At(end.In(berlin)).Quiet != 0 || c.At(begin.Add(-time.Second)).Quiet != 0 {
+			t.Errorf("%s does not end after %d hours", day, hours)
+		}
+	}
+}
+
+func TestADamagedTallyIsKeptAsideAndCountsFromZero(t *testing.T) {
+	dir := storetest.Prepared(t)
+	storetest.Put(t, dir, tallyFile, `{"day": 7`)
+	tally := NewTally(dir, time.UTC, nil)
+	if got := tally.At(time.Now()).Quiet; got != 0 {
+		t.Errorf("%d", got)
+	}
+	must(t, leave(tally, 1))
+	if err := leave(tally, 1); err == nil {
+		t.Error("the limit does not hold after a damaged file")
+	}
+}
+
+func TestWithoutACountNoQuietMessageLeaves(t *testing.T) {
+	dir := storetest.Prepared(t)
+	must(t, os.RemoveAll(dir.Path("state")))
+	must(t, os.WriteFile(dir.Path("state"), nil, 0o600)) // which is no folder
+	sent := false
+	_, err := NewTally(dir, time.UTC, nil).Quiet(3, func(pay func() error) (bool, error) {
+		err := pay()
+		sent = err == nil
+		return sent, err
+	})
+	var limit *LimitError
+	if sent || !errors.As(err, &limit) || limit.Err == nil {
+		t.Errorf("sent %v, %v", sent, err)
+	}
+}
+
+// However many programs leave messages at once, a day never has more than the limit, and the
+// bucket keeps its tokens.
+func TestPropertyManyNeverLeaveMoreThanTheLimit(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		root := storetest.Prepared(t)
+		limit, tries := rapid.IntRange(0, 4).Draw(rt, "limit"), rapid.IntRange(1, 8).Draw(rt, "tries")
+		left := make([]bool, tries)
+		var group errgroup.Group
+		for i := range tries {
+			group.Go(func() error {
+				dir, err := store.At(root.Root())
+				if err != nil {
+					return err
+				}
+				left[i] = leave(NewTally(dir, time.UTC, nil), limit) == nil
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			rt.Fatal(err)
+		}
+		n := 0
+		for _, l := range left {
+			if l {
+				n++
+			}
+		}
+		if got := NewTally(root, time.UTC, nil).At(time.Now()).Quiet; n != min(limit, tries) || got != n {
+			rt.Fatalf("%d left, %d counted, limit %d", n, got, limit)
+		}
+	})
+}
