@@ -88,7 +88,7 @@ type forecast struct {
 func (f *forecast) view(now time.Time, view schedule.View) BudgetView {
 	state, reserved := f.budget.State(now)
 	fires := f.fires.take(view.Day, f.settings.Load(), func() []budget.Fire {
-		return mayPing(view.Day, f.attention.QuietUntil, func(task string) float64 { return f.runs.Rate(task).Costs() })
+		return mayPing(slices.DeleteFunc(slices.Clone(view.Day), f.essential), f.attention.QuietUntil, func(task string) float64 { return f.runs.Rate(task).Costs() })
 	})
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
@@ -98,6 +98,12 @@ func (f *forecast) view(now time.Time, view schedule.View) BudgetView {
 		QuietSpans: f.settings.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
 		Pings:      f.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
 	}
+}
+
+// essential reports whether a fire needs no token.
+func (f *forecast) essential(e schedule.Entry) bool {
+	t, ok := f.index.Set().Find(e.ID)
+	return ok && t.Essential
 }
 
 const (
@@ -132,6 +138,8 @@ func HasToken(levels []budget.Level, at time.Time) bool { return budget.LeftAt(l
 // verdict is the forecast for one fire.
 func (f *forecast) verdict(e schedule.Entry, view BudgetView, curve budget.Curve) command.Verdict {
 	switch {
+	case f.essential(e):
+		return command.VerdictSure
 	case e.Silent || e.Foreground || e.Held || e.FireTime.After(view.FiresUntil):
 		return command.VerdictNone
 	case !f.attention.QuietUntil(e.FireTime).IsZero():

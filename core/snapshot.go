@@ -223,11 +223,11 @@ type Glance struct {
 	Next     *schedule.Entry // the next fire within 24 hours that is not held; nil without one
 	Runs     int             // background runs that have ended today, in the user's zone
 	Failed   int             // of these, that have failed
-	Pings    int             // messages that runs have sent today, critical ones too
+	Pings    int             // messages that runs have sent today, critical and essential ones too
 	Critical int             // of these, critical
 	Answered int             // of these, that the user has answered
 	Refused  int             // pings that were refused today
-	Beside   string          // what of today is beside the budget: "quiet 1 of 3"
+	Beside   string          // what of today is beside the budget: "2 essential, quiet 1 of 3"
 	CostUSD  float64         // of everything today
 	Asks     int             // tool calls and questions that wait for the user
 }
@@ -253,6 +253,7 @@ func counted(n int, word string) string {
 func (s *Snapshot) Glance() Glance {
 	b := &s.Budget.State
 	g := Glance{Pings: b.DailyUsed + b.CriticalUsed, Critical: b.CriticalUsed, CostUSD: s.Engine.Today.CostUSD, Asks: len(s.Approvals)}
+	g.Pings += s.Budget.Beside.Essential
 	g.Beside = s.Budget.Beside.Text(s.Budget.QuietLimit)
 	for _, p := range s.Budget.Today() {
 		switch {

@@ -111,7 +111,8 @@ func (p *File) Task() Task {
 		Critical:    p.flag("critical", false),
 		MayWait:     p.kind == KindRoutine && p.flag("may-wait", false),
 	}
-	if f := p.Field("may-wait"); t.MayWait && (!t.Background || len(t.Allowed) > 0) {
+	t.Essential = p.essential(t.Background && t.AllowPing)
+	if f := p.Field("may-wait"); t.MayWait && (!t.Background || len(t.Allowed) > 0 || t.Essential) {
 		p.AddAt(Warning, f, msgMayWait)
 		t.MayWait = false
 	}
@@ -130,6 +131,17 @@ func (p *File) Task() Task {
 		}
 	}
 	return t
+}
+
+// essential reads whether the task's ping is beside the budget; pings says that it has one.
+func (p *File) essential(pings bool) bool {
+	if p.kind == KindWebhook || !p.flag("essential", false) {
+		return false
+	}
+	if !pings {
+		p.AddAt(Warning, p.Field("essential"), msgEssential)
+	}
+	return pings
 }
 
 // Text is the text of a key; not ok where it is absent, null or, with an error noted,
@@ -370,8 +382,8 @@ var (
 		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
-		KindRoutine:  {"cron", "window", "jitter", "missed", "may-wait", "check"},
-		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word"},
+		KindRoutine:  {"cron", "window", "jitter", "missed", "may-wait", "check", "essential"},
+		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word", "essential"},
 		KindWebhook:  {"fields"},
 	}
 	// otherKind is the one whose keys somebody may have taken by mistake.

@@ -347,3 +347,33 @@ func BenchmarkParseRoutine(b *testing.B) {
 		}
 	}
 }
+
+func TestEssentialIsForTasksThatPing(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind  Kind
+		lines string
+		is    bool
+		warns string
+	}{
+		"a reminder":             {KindReminder, "run-at: 2026-11-23T09:40:00Z\nessential: true", true, ""},
+		"a background routine":   {KindRoutine, "cron: 0 9 * * *\nbackground: true\nessential: true", true, ""},
+		"one in the foreground":  {KindRoutine, "cron: 0 9 * * *\nessential: true", false, "background: true"},
+		"one that may not ping":  {KindReminder, "run-at: 2026-11-23T09:40:00Z\nallow-ping: false\nessential: true", false, "allow-ping"},
+		"one that may wait":      {KindRoutine, "cron: 0 9 * * *\nbackground: true\nessential: true\nmay-wait: true", true, "may-wait is for"},
+		"not where it says not":  {KindReminder, "run-at: 2026-11-23T09:40:00Z\nessential: false", false, ""},
+		"not where it is absent": {KindReminder, "run-at: 2026-11-23T09:40:00Z", false, ""},
+	} {
+		task, problems := Parse(c.kind, "x.md", []byte("---\nid: a1\n"+c.lines+"\n---\nPills.\n"), time.UTC)
+		warned := ""
+		for _, p := range problems {
+			warned += p.Message
+		}
+		if task.Essential != c.is || task.MayWait && task.Essential || (warned == "") != (c.warns == "") || !strings.Contains(warned, c.warns) {
+			t.Errorf("%s: %v, %q", name, task.Essential, warned)
+		}
+	}
+	data := FormatRoutine(Routine{Task: Task{ID: "a1", Background: true, AllowPing: true, Thinking: true, Essential: true, Body: "x"}, Cron: "0 9 * * *"})
+	if r, _ := ParseRoutine("x.md", data); !r.Essential {
+		t.Errorf("%s", data)
+	}
+}

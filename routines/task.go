@@ -55,6 +55,9 @@ type Task struct {
 	// Critical is `critical: true` (ours): the task runs also where a cap on money holds
 	// the others.
 	Critical bool
+	// Essential is `essential: true` (ours): the first ping of a fire is beside the budget, and
+	// the file's own words reach the user where no model can.
+	Essential bool
 	// MayWait is `may-wait: true` (ours): a run is one request without tools, which may be
 	// answered up to a day later at half the price.
 	MayWait bool

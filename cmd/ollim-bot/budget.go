@@ -31,6 +31,7 @@ type budgetAnswer struct {
 	Critical   int       `json:"critical_used"`
 	Quiet      int       `json:"quiet_used"`
 	QuietLimit int       `json:"quiet_limit"`
+	Essential  int       `json:"essential_used"`
 	Next       *int      `json:"next_refill_minutes"`
 	FullAt     time.Time `json:"full_at"`
 	Status     string    `json:"status"`
@@ -49,7 +50,7 @@ func (c *budgetShowCmd) Run(p *process, at console.DataDir) error {
 		return err
 	}
 	answer := answerBudget(s, now)
-	answer.Quiet, answer.QuietLimit = beside.Quiet, settings.QuietMessages
+	answer.Quiet, answer.QuietLimit, answer.Essential = beside.Quiet, settings.QuietMessages, beside.Essential
 	return p.Answer(c.JSON, answer, budgetLines(s, beside.Text(settings.QuietMessages), now))
 }
 

@@ -36,6 +36,7 @@ type taskFlags struct {
 	Window          string   `placeholder:"FROM-TO" help:"Let the bot choose the minute in this part of the day, such as 9:00-11:00."`
 	Jitter          string   `placeholder:"TIME" help:"Fire up to this much later, a different time each day, such as 10m."`
 	Critical        bool     `help:"Run even when a spending cap is reached."`
+	Essential       bool     `help:"Ping outside of the budget, and without a model where none answers: for medicine and appointments."`
 	TrustInput      bool     `name:"trust-input" help:"Keep all tools after the run has read text written by others."`
 }
 
@@ -62,7 +63,7 @@ func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, er
 		Kind:   kind, Description: clean.Line(f.Description), Body: body, Background: background,
 		Model: f.Model, Thinking: !f.NoThinking, Isolated: f.Isolated,
 		Mode: routines.Mode(f.Mode), AllowPing: !f.NoPing,
-		Allowed: f.AllowedTools, Disallowed: f.DisallowedTools, Skills: f.Skills, Critical: f.Critical, TrustInput: f.TrustInput,
+		Allowed: f.AllowedTools, Disallowed: f.DisallowedTools, Skills: f.Skills, Critical: f.Critical, Essential: f.Essential, TrustInput: f.TrustInput,
 	}, nil
 }
 

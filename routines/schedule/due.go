@@ -16,6 +16,9 @@ type Due struct {
 	Late     bool               // it starts well after At, and the agent should know
 	Missed   int                // earlier fires of the routine that this one makes up for, at most 99
 	ByHand   bool               // the user fired it: it runs whatever the schedule says
+	// Broke is until when there is no money for a model; zero where there is. Only an essential
+	// task fires without.
+	Broke time.Time
 	// Finish uses a reminder up after a run in the conversation, before anything says that it
 	// has run. Without it that is done when Fire has returned. Nil outside of a fire.
 	Finish func()

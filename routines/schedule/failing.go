@@ -36,7 +36,7 @@ func (l *loop) countFailure(r *routineEntry, e ended, now time.Time) {
 	if !ok || l.heldAt(&t.Task, now) {
 		return // it does not fire any more
 	}
-	if !t.Critical {
+	if !t.Critical && !t.Essential {
 		err := l.holds.change(l.o.Dir, true, func(all map[key]held) { replaceHold(all, e.fire.key(), Hold{Paused: true}, now) })
 		if err != nil {
 			l.o.Log.Error("the pause of a routine that fails could not be saved", "task", t.ID, "error", err)

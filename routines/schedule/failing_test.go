@@ -73,3 +73,16 @@ func TestACriticalRoutineThatFailsIsReportedAndGoesOn(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEssentialRoutineThatFailsIsNotPaused(t *testing.T) {
+	inBubble(t, func(n *night) {
+		told := n.tellsFailing()
+		n.put("routines/a.md", routineText(idA, "0 * * * *", "pills", "essential: true"))
+		n.does(fails)
+		n.start()
+		n.sleep(5*time.Hour + time.Minute)
+		if want := idA + " no route false"; !slices.Equal(told(), []string{want, want}) || len(n.fired) != 6 {
+			t.Errorf("told %q after %d fires", told(), len(n.fired))
+		}
+	})
+}

@@ -142,7 +142,8 @@ func (l *loop) claim(d *Due, now time.Time) bool {
 	ok, first := l.orders.claim(k)
 	if ok {
 		var until time.Time
-		if d.Ticket, until = l.reserve(*d, now, d.Task().Critical); until.IsZero() {
+		if d.Ticket, until = l.reserve(*d, now, d.Task().Critical); until.IsZero() || d.Task().Essential {
+			d.Broke = until
 			l.record.start(*d, now, false)
 			return true
 		}

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -137,6 +138,26 @@ func TestTheUsersOwnFireIsPaidInAnyCase(t *testing.T) {
 		n.want("01 00:00:00 aaaaaaaa 01 00:00:00")
 		if p.firm != 1 || !strings.HasSuffix(n.tickets[0], idA) {
 			t.Errorf("%d were firm, tickets %q", p.firm, n.tickets)
+		}
+	})
+}
+
+// An essential task does not wait for money: it fires, and knows that no model can be paid.
+func TestWithoutMoneyAnEssentialTaskFiresAndKnows(t *testing.T) {
+	inBubble(t, func(n *night) {
+		p := &purse{until: n.at("01 06:00")}
+		n.purse = p
+		var broke []time.Time
+		n.does(func(_ context.Context, d Due) error {
+			broke = append(broke, d.Broke)
+			return nil
+		})
+		n.put("reminders/b.md", reminderText(idB, "2000-01-01T00:40:00Z", "pills", "essential: true"))
+		n.start()
+		n.sleep(time.Hour)
+		n.want("01 00:40:00 bbbbbbbb 01 00:40:00")
+		if len(broke) != 1 || !broke[0].Equal(p.until) || p.firm != 0 {
+			t.Errorf("%v, %d firm", broke, p.firm)
 		}
 	})
 }

@@ -115,7 +115,7 @@ func (p *Plan) price(t *routines.Task) Price {
 // lack of money.
 func (p *Plan) hold(t *routines.Task) Hold {
 	one := p.Holds.Of(t)
-	if t.Critical || !one.Ended(p.Now) {
+	if t.Critical || t.Essential || !one.Ended(p.Now) {
 		return one
 	}
 	if until := p.price(t).Until; !until.IsZero() {

@@ -37,7 +37,7 @@ type Options struct {
 	// returns the message, which replaces the last one if that is still unread, or "".
 	Troubles func(kind routines.Kind, words func(unread bool) string)
 	// Failing is told once of a routine that has failed mostFailures times in a row, and is
-	// paused unless it is critical, with the last error. It is called in a goroutine of its
+	// paused unless it is critical or essential, with the last error. It is called in a goroutine of its
 	// own; nil lets routines fail for ever.
 	Failing func(ctx context.Context, t routines.Task, why string, paused bool)
 	// Inherit gives a moved reminder the rights of its previous file, whose digest is old;

@@ -107,6 +107,8 @@ func caption(s *core.Snapshot) string {
 			tell(p.At, textStoryRefused, name(p.Title), p.Refused)
 		case p.Critical:
 			tell(p.At, textStoryCritical, name(p.Title))
+		case p.Essential:
+			tell(p.At, textStoryEssential, name(p.Title))
 		case p.Quiet:
 			tell(p.At, textStoryQuiet, name(p.Title))
 		default:

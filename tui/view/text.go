@@ -49,15 +49,16 @@ const (
 
 // The captions of the demo.
 const (
-	textStoryRuns     = "%s started: a run works in the background, next to the conversation"
-	textStoryFailed   = "%s failed: it stays in the top line until you have looked"
-	textStoryReports  = "%s ended and left an update: the conversation gets it with your next message"
-	textStoryDone     = "%s ended: it had nothing to say, so it cost no ping"
-	textStoryPings    = "%s pinged: one token spent; %s"
-	textStoryQuiet    = "%s left a message without a sound, which costs no token"
-	textStoryCritical = "%s pinged, and it was critical: such a ping costs no token"
-	textStoryRefused  = "%s wanted to ping and was refused: %s"
-	textStoryAsks     = "%s waits for your answer: nothing happens without it"
+	textStoryRuns      = "%s started: a run works in the background, next to the conversation"
+	textStoryFailed    = "%s failed: it stays in the top line until you have looked"
+	textStoryReports   = "%s ended and left an update: the conversation gets it with your next message"
+	textStoryDone      = "%s ended: it had nothing to say, so it cost no ping"
+	textStoryPings     = "%s pinged: one token spent; %s"
+	textStoryEssential = "%s pinged, and it is essential: such a ping costs no token"
+	textStoryQuiet     = "%s left a message without a sound, which costs no token"
+	textStoryCritical  = "%s pinged, and it was critical: such a ping costs no token"
+	textStoryRefused   = "%s wanted to ping and was refused: %s"
+	textStoryAsks      = "%s waits for your answer: nothing happens without it"
 )
 
 const textTry = "try %s then %s · %s then %s · %s then %s; everything is real except the model"

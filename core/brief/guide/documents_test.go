@@ -161,7 +161,7 @@ var fieldKeys = map[string]string{
 	"Skills": "skills", "Subagent": "subagent", "Cron": "cron", "RunMissed": "missed", "RunAt": "run-at",
 	"ChainDepth": "chain-depth", "MaxChain": "max-chain", "ChainParent": "chain-parent",
 	"UntilDone": "until", "Again": "again", "FirstAt": "first-at", "LastWord": "last-word", "MayWait": "may-wait",
-	"Check": "check", "Leeway": "window jitter",
+	"Check": "check", "Essential": "essential", "Leeway": "window jitter",
 }
 
 // complete holds a document's table against the types that its files become.

@@ -123,7 +123,7 @@ func parsed(kind, text string) (any, []routines.Problem) {
 // needs are the other lines that a key has no effect without.
 var needs = map[string][]string{
 	"again": {"until: done"}, "first-at": {"until: done"}, "last-word": {"until: done"},
-	"chain-depth": {"max-chain: 3"}, "may-wait": {"background: true"}, "check": {"background: true"},
+	"chain-depth": {"max-chain: 3"}, "may-wait": {"background: true"}, "check": {"background: true"}, "essential": {"background: true"},
 }
 
 // The example of each row is accepted as it stands and changes something; the default of

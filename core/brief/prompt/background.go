@@ -25,7 +25,9 @@ func (b Background) preamble() string {
 	list := []string{textDiscarded + textNoPing, b.reporting()}
 	if t.AllowPing {
 		list[0] = textDiscarded + textPing
-		if b.Busy || !b.QuietUntil.IsZero() {
+		if b.Task.Essential {
+			list = append(list, textEssential)
+		} else if b.Busy || !b.QuietUntil.IsZero() {
 			list = append(list, b.hold())
 		}
 		list = append(list, b.budget())

@@ -35,6 +35,8 @@ const (
 	textQuality       = " In a report, name the source of each claim. Finding nothing proves nothing: say what you " +
 		"searched. Point out data that looks wrong or stale instead of passing it on."
 
+	textEssential = "ESSENTIAL: the user's file says that this has to reach them. Unless it is settled, ping. The first ping costs no token and " +
+		"goes out in a conversation, too; in quiet hours and under a mute it makes no sound. After untrusted text it is like any other ping."
 	textBusyBefore   = "The user is mid-conversation"
 	textAnd          = ", and "
 	textQuietBefore  = "quiet hours hold until "

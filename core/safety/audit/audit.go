@@ -53,6 +53,7 @@ const (
 	RunStopped       = "run.stopped"
 	RunHeld          = "run.held"       // for money; Subject is the task's id
 	RunInFront       = "run.foreground" // a task in the conversation has ended; Subject is its id
+	PingedBeside     = "ping.essential" // Subject is the task's ID
 	LeftQuietly      = "message.quiet"  // Subject is the task's ID
 	FileSent         = "file.sent"      // Subject is its path
 	NamesChanged     = "names.changed"

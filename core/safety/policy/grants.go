@@ -47,6 +47,7 @@ type grants struct {
 	Check    string   // a command that runs before each fire
 	Trusts   bool     // it keeps its tools after reading untrusted text
 	Spends   bool     // it may exceed the user's spending caps
+	Reaches  bool     // its pings are beside the user's ping budget
 	Outside  bool     // a webhook: anyone with the secret starts it
 	Alone    bool     // it runs without a user
 }
@@ -95,7 +96,7 @@ func isSkill(rel string) bool {
 // taskGrants returns what a task grants. A foreground task has the tools of the
 // conversation, regardless of its list.
 func taskGrants(t routines.Task, find Skills) grants {
-	g := grants{What: string(t.Kind), Check: t.Check, Trusts: t.TrustInput, Spends: t.Critical, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
+	g := grants{What: string(t.Kind), Check: t.Check, Trusts: t.TrustInput, Spends: t.Critical, Reaches: t.Essential, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
 	if t.Background {
 		g.Tools = slices.Clone(t.Allowed)
 	}
@@ -144,6 +145,9 @@ func excessOf(w Writer, base []string, g grants) []string {
 	}
 	if g.Spends {
 		out = append(out, excessSpends)
+	}
+	if g.Reaches {
+		out = append(out, excessReaches)
 	}
 	if g.Outside {
 		out = append(out, excessOutside)
@@ -354,6 +358,7 @@ const (
 	excessCheck   = "run `%s` before each fire"
 	excessTrust   = "write files and run commands after reading untrusted text"
 	excessSpends  = "exceed your spending caps"
+	excessReaches = "ping you outside the ping budget"
 	excessOutside = "be started from outside"
 	excessAlone   = " alone, in the background"
 	excessAsk     = "This %s may %s%s; its writer may not."

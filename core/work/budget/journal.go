@@ -33,37 +33,40 @@ type Ping struct {
 	Title    string // what people call the task
 	Kind     string // "ping", "embed" or "file"
 	Critical bool
-	Quiet    bool        // it made no sound
-	Run      string      // the run's id
-	Text     string      // its beginning, one line
-	Label    label.Label // that of the run that wrote it
-	Message  string      // the surface's id of it; empty where that is not known
-	Refused  string      // why it was not sent, in a few words; empty where it was
-	Left     *float64    // tokens that it left in the bucket; nil where that is not known
-	Answered time.Time   // when the user answered it; zero when they have not
-	How      How         // in what way
+	Quiet    bool // it made no sound
+	// Essential says that the budget could not refuse it.
+	Essential bool
+	Run       string      // the run's id
+	Text      string      // its beginning, one line
+	Label     label.Label // that of the run that wrote it
+	Message   string      // the surface's id of it; empty where that is not known
+	Refused   string      // why it was not sent, in a few words; empty where it was
+	Left      *float64    // tokens that it left in the bucket; nil where that is not known
+	Answered  time.Time   // when the user answered it; zero when they have not
+	How       How         // in what way
 }
 
 // free reports whether the ping cost no token.
-func (p Ping) free() bool { return p.Critical || p.Quiet }
+func (p Ping) free() bool { return p.Critical || p.Quiet || p.Essential }
 
 // line is one line of the file: a ping, or with Answers the answer to one.
 type line struct {
-	At       string      `json:"at"`
-	ID       string      `json:"id,omitempty"`
-	Task     string      `json:"task,omitempty"`
-	Title    string      `json:"title,omitempty"`
-	Kind     string      `json:"kind,omitempty"`
-	Critical bool        `json:"critical,omitempty"`
-	Quiet    bool        `json:"quiet,omitempty"`
-	Run      string      `json:"run,omitempty"`
-	Text     string      `json:"text,omitempty"`
-	Label    label.Label `json:"label,omitempty"`
-	Message  string      `json:"message,omitempty"`
-	Refused  string      `json:"refused,omitempty"`
-	Left     *float64    `json:"left,omitempty"`
-	Answers  string      `json:"answers,omitempty"` // the id of a ping
-	How      How         `json:"how,omitempty"`
+	At        string      `json:"at"`
+	ID        string      `json:"id,omitempty"`
+	Task      string      `json:"task,omitempty"`
+	Title     string      `json:"title,omitempty"`
+	Kind      string      `json:"kind,omitempty"`
+	Critical  bool        `json:"critical,omitempty"`
+	Quiet     bool        `json:"quiet,omitempty"`
+	Essential bool        `json:"essential,omitempty"`
+	Run       string      `json:"run,omitempty"`
+	Text      string      `json:"text,omitempty"`
+	Label     label.Label `json:"label,omitempty"`
+	Message   string      `json:"message,omitempty"`
+	Refused   string      `json:"refused,omitempty"`
+	Left      *float64    `json:"left,omitempty"`
+	Answers   string      `json:"answers,omitempty"` // the id of a ping
+	How       How         `json:"how,omitempty"`
 }
 
 // Journal keeps what was sent and what was refused in state/pings.jsonl, a line for
@@ -93,7 +96,7 @@ func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 func (j *Journal) Append(p Ping) error {
 	l := line{
 		At: pycompat.Time(p.At.In(j.zone)), ID: clean.Line(p.ID), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
-		Kind: clean.Line(p.Kind), Critical: p.Critical, Quiet: p.Quiet, Run: clean.Line(p.Run),
+		Kind: clean.Line(p.Kind), Critical: p.Critical, Quiet: p.Quiet, Essential: p.Essential, Run: clean.Line(p.Run),
 		Text: clean.Cut(clean.Line(p.Text), maxPingText), Message: clean.Line(p.Message), Refused: clean.Line(p.Refused),
 		Left: p.Left, Label: p.Label,
 	}
@@ -191,7 +194,7 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 
 // ping cleans what a line says.
 func (l line) ping(at time.Time) Ping {
-	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Quiet: l.Quiet, Message: l.Message, Left: l.Left, Label: l.Label}
+	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Quiet: l.Quiet, Essential: l.Essential, Message: l.Message, Left: l.Left, Label: l.Label}
 	for _, text := range []struct {
 		to   *string
 		from string

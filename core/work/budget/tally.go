@@ -24,6 +24,8 @@ const (
 type Count struct {
 	Day   string `json:"day"`   // in the configured zone
 	Quiet int    `json:"quiet"` // left without a sound
+	// Essential are the first pings of essential tasks.
+	Essential int `json:"essential"`
 }
 
 // At is the count of now's day.
@@ -31,13 +33,16 @@ func (c Count) At(now time.Time) Count {
 	if today := now.Format(time.DateOnly); c.Day != today {
 		return Count{Day: today}
 	}
-	c.Quiet = max(c.Quiet, 0)
+	c.Quiet, c.Essential = max(c.Quiet, 0), max(c.Essential, 0)
 	return c
 }
 
-// Text is "quiet 1 of 3"; what there was none of is left out.
+// Text is "2 essential, quiet 1 of 3"; what there was none of is left out.
 func (c Count) Text(limit int) string {
 	var parts []string
+	if c.Essential > 0 {
+		parts = append(parts, fmt.Sprintf(textEssential, c.Essential))
+	}
 	if c.Quiet > 0 {
 		parts = append(parts, fmt.Sprintf(textQuietOf, c.Quiet, limit))
 	}
@@ -111,6 +116,18 @@ func (t *Tally) Quiet(limit int, send Sending) (unsaved, err error) {
 			return nil, nil, &LimitError{Limit: limit, Err: err}
 		}
 		return t.settle(day, func(c *Count) { c.Quiet-- }), nil, nil
+	})
+}
+
+// Essential sends a ping that the budget cannot refuse. It goes out also where it cannot be
+// counted, which unsaved says.
+func (t *Tally) Essential(send Sending) (unsaved, err error) {
+	return attempt(send, func() (settle settlement, unsaved, refused error) {
+		day, err := t.change(func(c *Count) { c.Essential++ })
+		if err != nil {
+			return nil, err, nil
+		}
+		return t.settle(day, func(c *Count) { c.Essential-- }), nil, nil
 	})
 }
 

@@ -19,6 +19,7 @@ const (
 	textBelow       = "%d/%d available (refills 1 every %d min, next in %d min)"
 	textUsed        = "%d used today"
 	textCritical    = "%d critical"
+	textEssential   = "%d essential"
 	textQuietOf     = "quiet %d of %d"
 	textQuietUsed   = "the %d quiet messages of today are used up"
 	textBadCapacity = "capacity %d is out of range: choose 0 to %d tokens (0 mutes all but critical pings)"

@@ -125,12 +125,21 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Ticket: money.Ticket(due.Ticket),
 		Label: d.o.Prompts.labelOf(task, verdict.Found), Trusted: d.o.Guard.Trusted(task), Note: noteOf(verdict),
+		Plain: d.plain(due),
 		Prompt: func(ctx context.Context) string {
 			return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills, verdict.Found)
 		},
 	}
 	_, err = d.o.Runs.Do(ctx, job)
 	return err
+}
+
+// plain is why an essential task says its own words instead of asking a model; "" for nothing.
+func (d *Dispatcher) plain(due schedule.Due) string {
+	if due.Broke.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(textBroke, cron.DayClock(due.Broke.In(d.o.Zone), d.now()))
 }
 
 // inConversation runs a task as a turn of the main session, and waits for its turn, like any message. The commands of
@@ -225,7 +234,7 @@ func (d *Dispatcher) starts(task routines.Task) string {
 // pingless says from when on the task's run can ping, in the words behind starts; empty
 // if it can at once or never does.
 func (d *Dispatcher) pingless(task routines.Task) string {
-	if !task.Background || !task.AllowPing {
+	if !task.Background || !task.AllowPing || task.Essential {
 		return ""
 	}
 	now := d.now()

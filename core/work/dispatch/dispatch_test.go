@@ -265,3 +265,21 @@ func TestARunIsNotToldWhatRoutinesFromUntrustedTextDo(t *testing.T) {
 		text += "Now.\n" // other bytes for the next writer
 	}
 }
+
+func TestAnEssentialReminderNeedsNoTokenToReturn(t *testing.T) {
+	files := kettle("")
+	files["reminders/kettle.md"] = strings.Replace(files["reminders/kettle.md"], "---\n", "---\nessential: true\n", 1)
+	s := newStage(t, files)
+	zero := 0
+	s.set(t, command.SetBudget{Capacity: &zero})
+	due := s.due(t, "k1")
+	due.Broke = time.Date(2098, 12, 31, 0, 0, 0, 0, time.UTC)
+	if err := s.d.Fire(t.Context(), due); err != nil || len(s.runs.jobs) != 1 || !strings.Contains(s.runs.jobs[0].Plain, "no money for a model until") {
+		t.Errorf("%v, %+v", err, s.runs.jobs)
+	}
+	s.busy = true // a return waits for the end of a conversation: it comes gently
+	var put *schedule.PutOffError
+	if err := s.d.Fire(t.Context(), s.due(t, "k1")); !errors.As(err, &put) {
+		t.Errorf("%v", err)
+	}
+}

@@ -30,7 +30,7 @@ func (d *Dispatcher) stopped(r *routines.Reminder) {
 
 // notNow is until when a repeating reminder is put off because its ping could not be sent:
 // until quiet hours or a mute end, until there is a token, or for a moment while a
-// conversation is going on. That counts as no round. It is zero for the first round, which
+// conversation is going on. An essential one needs no token. That counts as no round. It is zero for the first round, which
 // fires like any reminder.
 func (d *Dispatcher) notNow(r *routines.Reminder) (why string, until time.Time) {
 	if !r.UntilDone || r.FirstAt.IsZero() {
@@ -44,6 +44,7 @@ func (d *Dispatcher) notNow(r *routines.Reminder) (why string, until time.Time) 
 		return textQuiet, quiet
 	case busy:
 		return textTalking, now.Add(lookAgain)
+	case r.Essential: // the budget cannot refuse it
 	case state.Capacity == 0:
 		return textNoPings, now.Add(lookAgain)
 	case state.Whole() < 1:

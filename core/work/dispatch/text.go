@@ -10,6 +10,7 @@ const (
 // Text for people.
 const (
 	textAsBatch          = "submitted as a batch: its report arrives within a day"
+	textBroke            = "there is no money for a model until %s"
 	textBatchFailed      = "%s has no answer: %s"
 	textCheckFailed      = "the check failed, so this runs anyway: %s"
 	textFired            = "%s starts now"

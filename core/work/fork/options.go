@@ -113,6 +113,8 @@ type Job struct {
 	// whatever it reads.
 	Label   label.Label
 	Trusted bool
+	// Plain is why an essential task sends its own words without asking a model; "" asks one.
+	Plain string
 	// Note is the first line of the tail, "" for none.
 	Note string
 	// Ticket is the money set aside for the run; the caller that queues the job settles it.

@@ -54,6 +54,8 @@ type run struct {
 	// unrecorded is set if its end could not be written to the ledger; it belongs
 	// to the goroutine that performs the run.
 	unrecorded bool
+	// told says that the words of an essential task were sent; see unrecorded.
+	told bool
 	// noSpace is set if it failed because the disk is full; see unrecorded.
 	noSpace bool
 }
@@ -107,10 +109,49 @@ func (r *run) execute(ctx context.Context) {
 	}()
 	group.Go(fault.Guard("a run's ledger", func() error { record(r.o, r.status, done); return nil }))
 	group.Go(fault.Guard("a run's watch", func() error { r.watch(ctx, runCtx, cancel, done); return nil }))
-	err := r.talk.converse(runCtx, r.options(limits))
+	var err error
+	if r.job.Plain == "" {
+		err = r.talk.converse(runCtx, r.options(limits))
+	}
+	r.insist(runCtx, err)
 	r.tools.close()
 	r.guard.End()
 	r.end(runCtx, err)
+}
+
+// insist has an essential task say by itself what its run has not.
+func (r *run) insist(ctx context.Context, err error) {
+	why := r.unsaid(err)
+	if why == "" {
+		return
+	}
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	r.tools.plain(within, why)
+	r.told = true
+}
+
+// unsaid is why an essential task has not reached the user, although it should have: there was
+// no model, it failed, or its ping was refused. It is empty where nothing is to be made up for:
+// a run that did not want to ping, and one that was asked to end.
+func (r *run) unsaid(err error) string {
+	r.mu.Lock()
+	asked := r.asked
+	r.mu.Unlock()
+	select {
+	case <-r.stop:
+		return "" // it runs again at the next start
+	default:
+	}
+	switch v := r.status.snapshot(); {
+	case !r.job.Task.Essential || v.Pings > 0 || asked != nil:
+		return ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf(textTimedOut, v.Timeout)
+	case err != nil:
+		return err.Error()
+	}
+	return cmp.Or(r.job.Plain, r.tools.lastRefusal())
 }
 
 func (r *run) begin(l Limits) {
@@ -255,7 +296,7 @@ func (r *run) end(ctx context.Context, err error) {
 		r.remember()
 		r.noSpace = noSpace(lost)
 		r.fail(fmt.Sprintf(textReportLost, lost))
-	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0:
+	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0 && r.job.Plain == "":
 		r.remember()
 		r.conclude(NoReport, textNoReport)
 		if err := r.o.Updates.Append(r.o.now(), fmt.Sprintf(updateNoReport, v.Title)); err != nil {
@@ -305,8 +346,12 @@ func (r *run) conclude(s State, why string) {
 	r.status.update(func(v *View) { v.State, v.Ended, v.Error = s, r.o.now(), why })
 }
 
-// notify tells the user about a run that did not work, ignoring the budget.
+// notify tells the user about a run that did not work, ignoring the budget. The words of an
+// essential task have said so already.
 func (r *run) notify(text string) {
+	if r.told {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: r.status.snapshot().Title}

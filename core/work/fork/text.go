@@ -19,6 +19,11 @@ const (
 	tellTimedOut = "%s timed out after %s."
 	tellFailed   = "%s failed: %s"
 
+	tellNotSent = "%s could not be sent: %s"
+
+	// textPlain has the words of an essential task's file, and why no model wrote the message.
+	textPlain = "%s\n\n(These are the words of the file. %s)"
+
 	tellNoHistory = "%s runs without the conversation's history, because the engine no longer has the main session"
 )
 
@@ -41,6 +46,9 @@ const (
 	textNotCounted    = "not counted, because the budget could not be saved: %s"
 	textNotRefunded   = "its token was not refunded, because the budget could not be saved: %s"
 	textCriticalMark  = "critical: "
+	textEssentialMark = "essential: "
+	textSendsPlain    = "sends the words of its file: %s"
+	textWasRefused    = "its ping was refused: %s"
 	textQuietMark     = "quiet: "
 	textReportRefused = "report refused: reporting is disabled for this task"
 	textReportFailed  = "report could not be saved: %s"

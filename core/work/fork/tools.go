@@ -19,8 +19,6 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
-	"ollimbot/routines"
-	"ollimbot/routines/cron"
 )
 
 // The kinds of messages in the journal.
@@ -45,9 +43,10 @@ type tools struct {
 	gate       chan struct{}
 	unreported bool // something visible was sent since the last report
 	reported   bool
-	blocked    bool // the stop rule has blocked once
-	attempts   int  // for nonces
-	pings      int  // that reached the user
+	blocked    bool   // the stop rule has blocked once
+	attempts   int    // for nonces
+	pings      int    // that reached the user
+	refused    string // why the last one did not, in a few words
 
 	mu    sync.Mutex // guards what follows
 	ended bool       // late calls are refused
@@ -88,11 +87,13 @@ func (t *tools) messages() []post.MessageID {
 
 // outgoing is a ping on its way.
 type outgoing struct {
-	kind    string // in the journal
-	post    post.Post
-	problem string // why it cannot be sent at all, or ""
-	shown   string // in the tail
-	done    string // the answer on success
+	kind      string // in the journal
+	post      post.Post
+	problem   string // why it cannot be sent at all, or ""
+	shown     string // in the tail
+	done      string // the answer on success
+	own       bool   // the words of the task's file, which no model has written
+	essential bool   // the budget cannot refuse it
 }
 
 // Ping sends a plain text, if the rules (mayPing, mayLeave) allow it now.
@@ -127,18 +128,16 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 		return toolset.Refusal(refusal)
 	}
 	defer leave()
-	may := t.mayPing
-	if m.post.Quiet {
-		may = t.mayLeave
-	}
-	if why, briefly := may(m.post.Critical); why != "" {
+	if why, briefly := t.may(&m); why != "" {
 		return t.refuse(m, why, briefly)
 	}
 	if m.problem != "" {
 		return toolset.Refusal(m.problem)
 	}
 	t.attempts++
-	m.post.Label = t.guard.Label().Via(fmt.Sprintf(labelRun, t.status.id))
+	if !m.own {
+		m.post.Label = t.guard.Label().Via(fmt.Sprintf(labelRun, t.status.id))
+	}
 	m.post.Context, m.post.Source, m.post.Nonce = "bg", t.title, fmt.Sprintf("%s-%d", t.status.id, t.attempts)
 	if reminder := t.job.Reminder; reminder != nil && reminder.UntilDone {
 		t.untilDone(&m.post, reminder.ID)
@@ -147,7 +146,7 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 	}
 	var id post.MessageID
 	sent := false
-	unsaved, err := t.paid(m.post, func(pay func() error) (bool, error) {
+	unsaved, err := t.paid(m, func(pay func() error) (bool, error) {
 		var err error
 		m.post.Before = pay
 		id, err = t.o.Host.Post(ctx, m.post)
@@ -167,12 +166,15 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 	return t.notSent(m, err)
 }
 
-// paid sends a message that a token pays for, or one of the day's quiet messages.
-func (t *tools) paid(p post.Post, send budget.Sending) (unsaved, err error) {
-	if p.Quiet {
+// paid sends a message that a token pays for, or that is counted beside the budget.
+func (t *tools) paid(m outgoing, send budget.Sending) (unsaved, err error) {
+	switch {
+	case m.essential:
+		return t.o.Tally.Essential(send)
+	case m.post.Quiet:
 		return t.o.Tally.Quiet(t.o.Host.Limits().QuietMessages, send)
 	}
-	return t.o.Budget.Try(p.Critical, send)
+	return t.o.Budget.Try(m.post.Critical, send)
 }
 
 // enter takes the gate; leave gives it back. A run that has ended answers no more calls.
@@ -190,63 +192,6 @@ func (t *tools) enter(ctx context.Context) (leave func(), refusal string) {
 		return nil, answerCancelled
 	}
 	return func() { <-t.gate }, ""
-}
-
-// mayPing makes the checks before the budget, in their order. A critical ping only needs
-// a task that may ping. It returns the agent's answer, and the same in a few words; both
-// are empty if the ping may be sent.
-func (t *tools) mayPing(critical bool) (why, briefly string) {
-	if !t.job.Task.AllowPing {
-		return answerDisabled + t.elsewhere(), briefDisabled
-	}
-	if critical {
-		return "", ""
-	}
-	if t.pings > 0 {
-		return answerLimit + t.elsewhere(), briefLimit
-	}
-	busy, quiet := t.o.Host.Busy()
-	if busy {
-		return answerBusy + t.elsewhere() + answerOrCritical, briefBusy
-	}
-	if !quiet.IsZero() && quiet.After(t.o.now()) {
-		quiet = quiet.In(t.o.Zone)
-		return fmt.Sprintf(answerQuiet, cron.Clock(quiet)) + t.elsewhere() + answerOrCritical, fmt.Sprintf(briefQuiet, quiet.Format("15:04"))
-	}
-	return "", ""
-}
-
-// mayLeave is mayPing for a message without a sound. It goes out in quiet hours, which are
-// about sounds. A mute, a capacity of 0 and a conversation are about messages: they hold it.
-func (t *tools) mayLeave(bool) (why, briefly string) {
-	if !t.job.Task.AllowPing {
-		return answerDisabled + t.elsewhere(), briefDisabled
-	}
-	if t.pings > 0 {
-		return answerLimit + t.elsewhere(), briefLimit
-	}
-	if busy, _ := t.o.Host.Busy(); busy {
-		return answerBusy + t.elsewhere(), briefBusy
-	}
-	if muted := t.o.Host.Muted(); !muted.IsZero() {
-		muted = muted.In(t.o.Zone)
-		return fmt.Sprintf(answerMutedUntil, cron.Clock(muted)) + t.elsewhere(), fmt.Sprintf(briefMutedUntil, muted.Format("15:04"))
-	}
-	if state, _ := t.o.Budget.State(t.o.now()); state.Capacity == 0 {
-		return answerMuted + t.elsewhere(), briefMuted
-	}
-	if t.o.Host.Limits().QuietMessages <= 0 {
-		return answerNoQuiet + t.elsewhere(), briefNoQuiet
-	}
-	return "", ""
-}
-
-// elsewhere says where findings can go instead, if anywhere.
-func (t *tools) elsewhere() string {
-	if t.job.Task.Mode == routines.Blocked {
-		return ""
-	}
-	return answerReport
 }
 
 // untilDone adds the buttons that end a repeating reminder, and how often it was sent.
@@ -352,6 +297,12 @@ func (t *tools) delivered(m outgoing, id post.MessageID) {
 	}
 	text := shown(m.shown)
 	switch {
+	case m.essential:
+		t.status.update(func(v *View) { v.Pings, v.Essential = v.Pings+1, v.Essential+1 })
+		t.o.Audit.Record(t.o.now(), audit.Entry{
+			Actor: audit.Bot, From: fmt.Sprintf(labelRun, t.status.id), Action: audit.PingedBeside, Subject: t.job.Task.ID, Detail: m.shown,
+		})
+		text = textEssentialMark + text
 	case m.post.Quiet:
 		t.status.update(func(v *View) { v.Quiet++ })
 		t.o.Audit.Record(t.o.now(), audit.Entry{
@@ -372,6 +323,7 @@ func (t *tools) delivered(m outgoing, id post.MessageID) {
 // refuse answers a ping that may not be sent: only the agent sees it. The journal
 // has the reason in a few words.
 func (t *tools) refuse(m outgoing, why, briefly string) agent.ToolResult {
+	t.refused = briefly
 	t.status.update(func(v *View) { v.Refused++ })
 	t.status.refused(m.kind, why)
 	t.journal(m, budget.Ping{Refused: briefly})
@@ -382,6 +334,7 @@ func (t *tools) refuse(m outgoing, why, briefly string) agent.ToolResult {
 func (t *tools) journal(m outgoing, p budget.Ping) {
 	p.At, p.ID, p.Run, p.Task, p.Title = t.o.now(), m.post.Nonce, t.status.id, t.job.Task.ID, t.title
 	p.Kind, p.Critical, p.Quiet, p.Text, p.Label = m.kind, m.post.Critical, m.post.Quiet, m.shown, m.post.Label
+	p.Essential = m.essential
 	if err := t.o.Journal.Append(p); err != nil {
 		t.o.Log.Warn("ping journal was not written", "run", t.status.id, "error", err)
 	}

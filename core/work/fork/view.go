@@ -45,11 +45,12 @@ type View struct {
 	Activity string    `json:"-"`       // the newest tail line in a few words
 	Error    string    `json:"error"`   // why it failed, for people
 
-	Tools    int `json:"tools"`           // tool calls
-	Pings    int `json:"pings"`           // messages that reached the user, critical ones too
-	Critical int `json:"critical"`        // of these, critical
-	Quiet    int `json:"quiet,omitempty"` // messages without a sound, which are no pings
-	Refused  int `json:"refused"`         // pings that were refused
+	Tools     int `json:"tools"`               // tool calls
+	Pings     int `json:"pings"`               // messages that reached the user, critical ones too
+	Critical  int `json:"critical"`            // of these, critical
+	Essential int `json:"essential,omitempty"` // of the pings, those that the budget could not refuse
+	Quiet     int `json:"quiet,omitempty"`     // messages without a sound, which are no pings
+	Refused   int `json:"refused"`             // pings that were refused
 	// Label is the label of what the run has read, or "": with one, its tools that write
 	// or run commands are off, unless it is Trusted by its file.
 	Label   label.Label `json:"tainted,omitempty"`
@@ -118,5 +119,5 @@ func count(rates map[string]Rate, v View) {
 		return
 	}
 	r := rates[v.TaskID]
-	rates[v.TaskID] = Rate{Runs: r.Runs + 1, Pings: r.Pings + v.Pings, Paid: r.Paid + v.Pings - v.Critical}
+	rates[v.TaskID] = Rate{Runs: r.Runs + 1, Pings: r.Pings + v.Pings, Paid: r.Paid + v.Pings - v.Critical - v.Essential}
 }

@@ -110,6 +110,9 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 	if t.Critical {
 		row(out, "money", "runs above the caps too")
 	}
+	if t.Essential {
+		row(out, "essential", "its first ping is beside the budget, and needs no model")
+	}
 	if t.Subagent != "" {
 		row(out, "as", t.Subagent)
 	}

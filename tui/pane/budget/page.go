@@ -125,6 +125,8 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	switch {
 	case ping.Refused != "":
 		glyph, role, text, answer, answers = theme.Refused, theme.Warn, ping.Refused, textRefusal, theme.Warn
+	case ping.Essential && ping.Answered.IsZero():
+		answer = textEssential
 	case ping.Quiet && ping.Answered.IsZero():
 		role, answer = theme.Dim, textQuiet
 	case !ping.Answered.IsZero():

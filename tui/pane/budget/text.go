@@ -10,6 +10,7 @@ const (
 	textMuteTitle = "Mute pings that are not critical until"
 	textMutedHelp = "Only critical pings arrive. %s raises the capacity."
 	textQuiet     = "quiet"
+	textEssential = "essential"
 	textRefusal   = "refused"
 	textExpected  = "at the usual rate of pings"
 	textWorst     = "if every task pings"

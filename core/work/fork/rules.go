@@ -1,0 +1,99 @@
+package fork
+
+import (
+	"fmt"
+
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// may is why a message may not be sent, as the agent reads it and in a few words; both are empty
+// where it may.
+func (t *tools) may(m *outgoing) (why, briefly string) {
+	switch {
+	case t.isEssential(m):
+		return t.mayInsist()
+	case m.post.Quiet:
+		return t.mayLeave()
+	}
+	return t.mayPing(m.post.Critical)
+}
+
+// isEssential reports whether a message is the one that the budget cannot refuse: the first of
+// a fire of an essential task. What a run writes that has read untrusted text is not: its words
+// may be somebody else's. It makes no sound in quiet hours and under a mute, which the user has
+// wished for.
+func (t *tools) isEssential(m *outgoing) bool {
+	clear := m.own || t.guard.Label() == "" || t.job.Trusted
+	m.essential = t.job.Task.Essential && t.pings == 0 && clear && !m.post.Critical && !m.post.Quiet
+	if m.essential {
+		_, until := t.o.Host.Busy()
+		m.post.Quiet = !until.IsZero()
+	}
+	return m.essential
+}
+
+// mayInsist is mayPing for the essential message of a fire.
+func (t *tools) mayInsist() (why, briefly string) {
+	if !t.job.Task.AllowPing {
+		return answerDisabled + t.elsewhere(), briefDisabled
+	}
+	return "", ""
+}
+
+// mayPing makes the checks before the budget, in their order. A critical ping only needs
+// a task that may ping. It returns the agent's answer, and the same in a few words; both
+// are empty if the ping may be sent.
+func (t *tools) mayPing(critical bool) (why, briefly string) {
+	if !t.job.Task.AllowPing {
+		return answerDisabled + t.elsewhere(), briefDisabled
+	}
+	if critical {
+		return "", ""
+	}
+	if t.pings > 0 {
+		return answerLimit + t.elsewhere(), briefLimit
+	}
+	busy, quiet := t.o.Host.Busy()
+	if busy {
+		return answerBusy + t.elsewhere() + answerOrCritical, briefBusy
+	}
+	if !quiet.IsZero() && quiet.After(t.o.now()) {
+		quiet = quiet.In(t.o.Zone)
+		return fmt.Sprintf(answerQuiet, cron.Clock(quiet)) + t.elsewhere() + answerOrCritical, fmt.Sprintf(briefQuiet, quiet.Format("15:04"))
+	}
+	return "", ""
+}
+
+// mayLeave is mayPing for a message without a sound. It goes out in quiet hours, which are
+// about sounds. A mute, a capacity of 0 and a conversation are about messages: they hold it.
+func (t *tools) mayLeave() (why, briefly string) {
+	if !t.job.Task.AllowPing {
+		return answerDisabled + t.elsewhere(), briefDisabled
+	}
+	if t.pings > 0 {
+		return answerLimit + t.elsewhere(), briefLimit
+	}
+	if busy, _ := t.o.Host.Busy(); busy {
+		return answerBusy + t.elsewhere(), briefBusy
+	}
+	if muted := t.o.Host.Muted(); !muted.IsZero() {
+		muted = muted.In(t.o.Zone)
+		return fmt.Sprintf(answerMutedUntil, cron.Clock(muted)) + t.elsewhere(), fmt.Sprintf(briefMutedUntil, muted.Format("15:04"))
+	}
+	if state, _ := t.o.Budget.State(t.o.now()); state.Capacity == 0 {
+		return answerMuted + t.elsewhere(), briefMuted
+	}
+	if t.o.Host.Limits().QuietMessages <= 0 {
+		return answerNoQuiet + t.elsewhere(), briefNoQuiet
+	}
+	return "", ""
+}
+
+// elsewhere says where findings can go instead, if anywhere.
+func (t *tools) elsewhere() string {
+	if t.job.Task.Mode == routines.Blocked {
+		return ""
+	}
+	return answerReport
+}
