@@ -186,7 +186,7 @@ func fakeServer(part string) *sdk.Server {
 // home is a data directory with a host.
 type home struct {
 	*Host
-	t   *testing.T
+	t   testing.TB
 	dir *store.Dir
 	env map[string]string
 	// fence and limits are for the next remake.
@@ -213,7 +213,7 @@ func (h *home) said() string {
 }
 
 // newHome is a host for a file, not yet running.
-func newHome(t *testing.T, file string) *home {
+func newHome(t testing.TB, file string) *home {
 	h := &home{t: t, dir: storetest.Prepared(t), env: map[string]string{"PATH": os.Getenv("PATH")}, news: make(chan struct{}, 1), end: func() {}}
 	h.save(file)
 	h.remake()
@@ -318,7 +318,7 @@ func (h *home) state(name string) State {
 }
 
 // stdio is a file with a server that plays each part, under the part's name.
-func stdio(t *testing.T, env map[string]string, parts ...string) string {
+func stdio(t testing.TB, env map[string]string, parts ...string) string {
 	t.Helper()
 	servers := map[string]any{}
 	for _, part := range parts {

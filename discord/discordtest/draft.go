@@ -172,7 +172,8 @@ func (m *Message) setComponents(all []object) {
 			_ = json.Unmarshal(encode(c), &b) // as with the embeds
 			m.Buttons = append(m.Buttons, b)
 		}
-		if c["type"] == json.Number("3") { // components/reference#string-select
+		// A menu takes one choice unless it says otherwise (components/reference#string-select).
+		if c["type"] == json.Number("3") {
 			defaults(c, object{"min_values": 1, "max_values": 1})
 			var menu discordgo.SelectMenu
 			_ = json.Unmarshal(encode(c), &menu)

@@ -204,7 +204,8 @@ func (s *rest) putCommands(c *call) *Plan {
 	var commands []Command
 	for _, o := range in {
 		k := Command{Name: o["name"].(string)}
-		if kind, is := o["type"].(float64); is && kind == 3 { // interactions/application-commands#message-commands
+		// A message command has a name only (interactions/application-commands#message-commands).
+		if kind, is := o["type"].(float64); is && kind == 3 {
 			k.Kind = discordgo.MessageApplicationCommand
 			if about, _ := o["description"].(string); about != "" || o["options"] != nil && len(o["options"].([]any)) > 0 {
 				return invalidForm("description", "a message command has no description and no options")

@@ -236,8 +236,8 @@ func checkMessage(c *call, raw []byte, whole bool) *Plan {
 	return invalidForm(field, why)
 }
 
-// silent reports whether a message mentions nobody, whatever its text says: our own
-// rule, by means of resources/message#allowed-mentions-object.
+// silent reports whether a message mentions nobody, whatever its text says
+// (resources/message#allowed-mentions-object). That each one has to is our own rule.
 func silent(raw json.RawMessage) bool {
 	var m discordgo.MessageAllowedMentions
 	return len(raw) > 0 && json.Unmarshal(raw, &m) == nil && m.Parse != nil &&

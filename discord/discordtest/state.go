@@ -53,7 +53,7 @@ func (m *Message) Ephemeral() bool { return m.Flags&discordgo.MessageFlagsEpheme
 func (m *Message) Loading() bool { return m.Flags&discordgo.MessageFlagsLoading != 0 }
 
 // Rang reports whether the message notified the person's phone when it was sent
-// (docs: Resources > Message > Message Flags, SUPPRESS_NOTIFICATIONS). An edit never does.
+// without SUPPRESS_NOTIFICATIONS (docs: Resources > Message > Message Flags). An edit never does.
 func (m *Message) Rang() bool {
 	return m.Flags&discordgo.MessageFlagsSuppressNotifications == 0 && !m.Ephemeral()
 }

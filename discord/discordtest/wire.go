@@ -124,7 +124,7 @@ func (w *world) wireApplication() object {
 	owner, team := wireUser(w.owner), any(nil)
 	if w.team {
 		// The owner of a team's application is a placeholder that nobody can
-		// write to (Discord, topics/teams).
+		// write to (topics/teams).
 		const id = "1"
 		member := object{"user": owner, "team_id": id, "membership_state": 2, "role": "admin", "permissions": []string{"*"}}
 		team = object{"id": id, "icon": nil, "name": "team", "owner_user_id": w.owner.ID, "members": []object{member}}

@@ -163,7 +163,7 @@ func snapshot(t testing.TB) []byte {
 	for y := range h {
 		for x := range w {
 			soft := 110 + 60*math.Sin(float64(x)/310)*math.Cos(float64(y)/230) + 20*math.Sin(float64(x*y)/90_000)
-			grain := 14 * noise.NormFloat64()
+			grain := 19 * noise.NormFloat64()
 			shade := func(plus float64) uint8 { return uint8(max(0, min(255, soft+grain+plus))) }
 			img.SetRGBA(x, y, color.RGBA{shade(25), shade(5), shade(-20), 255})
 		}

@@ -1,0 +1,51 @@
+package mcp
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/binarytest"
+)
+
+// BenchmarkACallOfALocalServer measures a call of a tool through the host, and in turn the same
+// call by the SDK alone: what the host adds to it.
+func BenchmarkACallOfALocalServer(b *testing.B) {
+	h := newHome(b, stdio(b, nil, "plain"))
+	h.run()
+	h.known()
+	at := slices.IndexFunc(h.Tools(), func(t agent.Tool) bool { return t.Name == "echo" })
+	echo := h.Tools()[at]
+	bare, err := sdk.NewClient(&sdk.Implementation{Name: "bare", Version: "1"}, nil).
+		Connect(b.Context(), &sdk.CommandTransport{Command: exec.Command(binarytest.Path(), "__mcp", "plain")}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var ours, alone []time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		if got := echo.Call(b.Context(), json.RawMessage(`{"text":"hello"}`)); got.IsError {
+			b.Fatal(got.Text)
+		}
+		ours, begun = append(ours, time.Since(begun)), time.Now()
+		if _, err := bare.CallTool(b.Context(), &sdk.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "hello"}}); err != nil {
+			b.Fatal(err)
+		}
+		alone = append(alone, time.Since(begun))
+	}
+	b.StopTimer()
+	if err := bare.Close(); err != nil {
+		b.Error(err)
+	}
+	median := func(list []time.Duration) float64 {
+		slices.Sort(list)
+		return float64(list[len(list)/2].Nanoseconds()) / 1e6
+	}
+	b.ReportMetric(median(ours), "ms-ours")
+	b.ReportMetric(median(alone), "ms-alone")
+}
