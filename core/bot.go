@@ -371,9 +371,7 @@ func (b *Bot) makeWork() (err error) {
 	b.webhooks.index.KeepBy(b.guard.Provenance().Before)
 	b.webhooks.index.Scan()
 	b.schedule = schedule.New(schedule.Options{
-		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money, Facts: userFacts{
-			zone: b.zone, journal: b.journal, book: b.book, attention: b.attention, settings: b.settings, google: b.google,
-		}.between,
+		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money, Facts: newUserFacts(b).between,
 		Fire: func(ctx context.Context, d schedule.Due) error { return b.dispatch.Fire(ctx, d) },
 		Failing: func(ctx context.Context, t routines.Task, why string, paused bool) {
 			tellFailing(ctx, b, t, why, paused)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"ollimbot/core/storage/live"
@@ -33,23 +34,61 @@ type userFacts struct {
 	attention *attention.Attention
 	settings  *live.Settings
 	google    *google.Account
+	kept      *usual
 }
+
+func newUserFacts(b *Bot) userFacts {
+	return userFacts{
+		zone: b.zone, journal: b.journal, book: b.book, attention: b.attention, settings: b.settings, google: b.google, kept: &usual{},
+	}
+}
+
+// usual keeps the user's habit until a ping, an answer or a message has come, or an hour has passed:
+// a choice costs nothing otherwise.
+type usual struct {
+	mu    sync.Mutex
+	pings []budget.Ping
+	said  []transcript.Entry
+	at    time.Time
+	habit *leeway.Habit
+	last  time.Time // when the user wrote last
+}
+
+// usualFor is how old a habit may be.
+const usualFor = time.Hour
 
 // between are the facts from a moment until the end of a window.
 func (u userFacts) between(now, until time.Time) leeway.Facts {
-	active, last := u.active()
-	return leeway.Facts{Habit: leeway.NewHabit(active, now, u.zone), Busy: u.busy(now.In(u.zone), until, last)}
+	habit, last := u.habit(now)
+	return leeway.Facts{Habit: habit, Busy: u.busy(now.In(u.zone), until, last)}
 }
 
-// active are the moments at which the user answered a ping or wrote something, and the last one at
+// habit is when the user is usually active, and when they wrote last.
+func (u userFacts) habit(now time.Time) (*leeway.Habit, time.Time) {
+	pings, said := u.journal.Recent(), u.book.Entries()
+	k := u.kept
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if age := now.Sub(k.at); k.habit == nil || !sameSlice(k.pings, pings) || !sameSlice(k.said, said) || age < 0 || age > usualFor {
+		var active []time.Time
+		active, k.last = activeAt(pings, said)
+		k.pings, k.said, k.at, k.habit = pings, said, now, leeway.NewHabit(active, now, u.zone)
+	}
+	return k.habit, k.last
+}
+
+// sameSlice reports whether two immutable slices are one and the same.
+func sameSlice[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// activeAt are the moments at which the user answered a ping or wrote something, and the last one at
 // which they wrote.
-func (u userFacts) active() (list []time.Time, last time.Time) {
-	for _, p := range u.journal.Recent() {
+func activeAt(pings []budget.Ping, said []transcript.Entry) (list []time.Time, last time.Time) {
+	for _, p := range pings {
 		if !p.Answered.IsZero() {
 			list = append(list, p.Answered)
 		}
 	}
-	for _, e := range u.book.Entries() {
+	for _, e := range said {
 		if e.Role == transcript.User {
 			list, last = append(list, e.At), e.At
 		}
@@ -72,8 +111,14 @@ func (u userFacts) busy(now, until, last time.Time) (list []leeway.Busy) {
 	if end := u.attention.Mute.At(now); !end.IsZero() {
 		list = append(list, leeway.Busy{From: now, To: end, Why: busyMuted})
 	}
-	for _, d := range u.google.DayAhead(now) {
-		if !d.AllDay && d.Tasks == nil {
+	return append(list, meetings(u.google.DayAhead(now))...)
+}
+
+// meetings are the appointments of a day at which the user is busy: neither whole days and tasks,
+// nor what the calendar shows as free.
+func meetings(day []google.Item) (list []leeway.Busy) {
+	for _, d := range day {
+		if !d.AllDay && !d.Free && d.Tasks == nil {
 			list = append(list, leeway.Busy{From: d.Start, To: d.End, Why: busyMeeting})
 		}
 	}

@@ -29,12 +29,13 @@ type Forward struct {
 // with those that did not run, by time.
 func (f Forward) Told() []Entry { return slices.Clone(f.told) }
 
-// Window says how far the schedule reaches: "next 3h", or "recent" if nothing is ahead.
+// Window says how far the schedule reaches, in hours that are begun: "next 3h", or "recent" if
+// nothing is ahead.
 func (f Forward) Window(now time.Time) string {
 	if f.Last.IsZero() {
 		return "recent"
 	}
-	return fmt.Sprintf("next %dh", max(1, int(math.RoundToEven(f.Last.Sub(now).Hours()))))
+	return fmt.Sprintf("next %dh", max(1, int(math.Ceil(f.Last.Sub(now).Hours()))))
 }
 
 // RefillLine says how many tokens the bucket gains until the last entry, at one each

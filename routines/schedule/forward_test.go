@@ -243,8 +243,9 @@ func TestWindowWords(t *testing.T) {
 	}{
 		{10 * time.Minute, "next 1h"},
 		{-time.Second, "next 1h"},
+		{81 * time.Minute, "next 2h"}, // above "in 1h 21m"
 		{90 * time.Minute, "next 2h"},
-		{150 * time.Minute, "next 2h"},
+		{150 * time.Minute, "next 3h"},
 		{151 * time.Minute, "next 3h"},
 		{210 * time.Minute, "next 4h"},
 		{3 * time.Hour, "next 3h"},

@@ -163,3 +163,13 @@ func TestAFireWhoseCheckFoundNothingSaysSo(t *testing.T) {
 	}
 	t.Errorf("nothing says so:\n%s", s.screen(60, 30))
 }
+
+// A fire whose minute is not chosen stands there as a range.
+func TestAWindowIsDrawnAsARange(t *testing.T) {
+	s := open("schedule")
+	s.next(func(c *core.Snapshot) {
+		e := schedule.Entry{ID: "ww", Description: "Water", FireTime: noon.Add(4 * time.Minute), Until: noon.Add(64 * time.Minute), Kind: routines.KindRoutine}
+		c.Schedule.Entries, c.Schedule.Day = []schedule.Entry{e}, []schedule.Entry{e}
+	})
+	has(t, s.screen(60, 30), "14:06–… Water") // the column of times is narrow
+}

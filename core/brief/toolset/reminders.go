@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/leeway"
 )
 
 // maxBody and maxDescribed bound what a tool may write into a reminder file,
@@ -47,7 +48,7 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	}
 	book := c.Reminders()
 	now := book.Now()
-	at, problem := reminderTime(a, now)
+	at, window, problem := reminderMoment(a, now)
 	if problem != "" {
 		return Refusal(problem)
 	}
@@ -57,14 +58,45 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	made, err := book.Add(ctx, routines.Reminder{
 		Task: routines.Task{
 			Kind: routines.KindReminder, Body: body, Description: clean.Cut(clean.Line(a.Text("description")), maxDescribed),
-			Background: !a.Flag("foreground"), Thinking: true, Mode: routines.OnPing, AllowPing: true,
+			Background: !a.Flag("foreground"), Thinking: true, Mode: routines.OnPing, AllowPing: true, Leeway: leeway.Rule{Window: window},
 		},
 		RunAt: at, MaxChain: a.Number("max_chain"), UntilDone: a.Flag("until_done"),
 	})
 	if err != nil {
 		return Refusal(fmt.Sprintf(textNotSaved, err))
 	}
+	if !window.IsZero() {
+		return Said(fmt.Sprintf(textReminderWithin, made.ID, cron.ClockOn(at, now), cron.ClockOn(made.Leeway.End(at), now)))
+	}
 	return Said(fmt.Sprintf(textReminderSet, made.ID, cron.ClockOn(at, now)))
+}
+
+// reminderMoment is when the reminder runs, or from when on if it has a window: that of the day
+// that is named, else the next one.
+func reminderMoment(a arguments, now time.Time) (at time.Time, window leeway.Window, problem string) {
+	written, has := a["window"]
+	if !has {
+		at, problem = reminderTime(a, now)
+		return at, window, problem
+	}
+	window, err := leeway.ParseWindow(a.Text("window"))
+	if err != nil {
+		return at, window, fmt.Sprintf(textBadWindow, written, err)
+	}
+	_, delayed := a["delay_minutes"]
+	_, timed := a["run_at"]
+	if !delayed && !timed {
+		if at = window.Start(now); !at.After(now) {
+			at = window.Start(now.AddDate(0, 0, 1))
+		}
+		return at, window, ""
+	}
+	if at, problem = reminderTime(a, now); problem == "" {
+		if at = window.Start(at); !at.After(now) {
+			problem = fmt.Sprintf(textWindowOpened, window, cron.ClockOn(at, now))
+		}
+	}
+	return at, window, problem
 }
 
 // reminderTime is when it runs: so many minutes from now, or at a whole minute to

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/routines"
+	"ollimbot/routines/leeway"
 )
 
 // shelf keeps reminders in memory.
@@ -49,6 +50,31 @@ func (s *shelf) Cancel(id string) (bool, error) {
 
 func (s *shelf) Now() time.Time { return time.Now().In(s.zone) }
 
+// within is a reminder with a window.
+func within(at time.Time, body string) routines.Reminder {
+	w := leeway.Window{From: 9 * 60, To: 11 * 60}
+	if at.Hour() == 0 {
+		w = leeway.Window{From: 30, To: 2 * 60}
+	}
+	return routines.Reminder{Task: routines.Task{Body: body, Background: true, Leeway: leeway.Rule{Window: w}}, RunAt: at}
+}
+
+func TestAWrongWindowIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for args, want := range map[string]string{
+			`{"prompt":"x","window":"nine"}`:                            "is not a window",
+			`{"prompt":"x","window":"11:00-9:00"}`:                      "midnight",
+			`{"prompt":"x","window":"0:30-2:00","delay_minutes":30}`:    "Name a later day",
+			`{"prompt":"x","window":"9:00-11:00","run_at":"yesterday"}`: "Error",
+		} {
+			book := &shelf{zone: time.FixedZone("", 3600)}
+			if a := use(t, &recorder{book: book}, AddReminder, args); !a.IsError || !strings.Contains(a.Text, want) || len(book.list) > 0 {
+				t.Errorf("%s: %+v", args, a)
+			}
+		}
+	})
+}
+
 func TestAReminderIsSetAtItsTime(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	must(t, err)
@@ -75,6 +101,20 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 		{
 			`{"prompt":"at least a minute","run_at":"2000-01-01T01:00:20"}`, "Reminder 00000001 set for 1:01 AM.",
 			routines.Reminder{Task: routines.Task{Body: "at least a minute", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 1, 0, 0, berlin)},
+		},
+		// A window gives the time, and run_at or delay_minutes the day.
+		{
+			`{"prompt":"next","window":"9:00-11:00"}`, "Reminder 00000001 set for between 9:00 AM and 11:00 AM: the program chooses the minute.",
+			within(time.Date(2000, 1, 1, 9, 0, 0, 0, berlin), "next"),
+		},
+		{
+			`{"prompt":"open","window":"0:30-2:00"}`, "Reminder 00000001 set for between 12:30 AM on Sun 2000-01-02 and 2:00 AM on Sun 2000-01-02: the program chooses the minute.",
+			within(time.Date(2000, 1, 2, 0, 30, 0, 0, berlin), "open"),
+		},
+		{
+			`{"prompt":"a day","window":"9:00-11:00","run_at":"2000-01-04T15:00"}`,
+			"Reminder 00000001 set for between 9:00 AM on Tue 2000-01-04 and 11:00 AM on Tue 2000-01-04: the program chooses the minute.",
+			within(time.Date(2000, 1, 4, 9, 0, 0, 0, berlin), "a day"),
 		},
 		// F2: a time of day is the next one of that name, and a day that is not today is named.
 		{

@@ -27,6 +27,8 @@ type Event struct {
 	Attendees   []Attendee `json:"attendees,omitempty"`
 	Organizer   *Attendee  `json:"organizer,omitempty"`
 	Kind        string     `json:"eventType,omitempty"`
+	// Shown is "transparent" for an event that leaves the user free; docs: Calendar API > Events.
+	Shown string `json:"transparency,omitempty"`
 
 	// Calendar is the id of the calendar that contains it; not part of Google's JSON.
 	Calendar string `json:"-"`

@@ -31,6 +31,7 @@ type Item struct {
 	Text, Link   string
 	Start, End   time.Time // midnights for whole days, End after the last day
 	AllDay       bool
+	Free         bool   // the user has marked the appointment as one that leaves them free
 	Tasks        []Task // due on the day, with ids and titles only; nil for an appointment
 }
 
@@ -231,7 +232,7 @@ func (k *calendar) item(e Event, zone *time.Location) (Item, bool) {
 	return Item{
 		ID: e.ID, Calendar: k.id, Title: clean.Cut(clean.Line(e.Summary), maxTitle), Place: clean.Cut(clean.Line(e.Location), maxTitle),
 		Text: strings.TrimSpace(clean.Cut(clean.Text(e.Text()), maxText)), Link: clean.Line(e.Link),
-		Start: start, End: end, AllDay: e.AllDay(),
+		Start: start, End: end, AllDay: e.AllDay(), Free: e.Shown == "transparent",
 	}, true
 }
 

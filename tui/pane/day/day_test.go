@@ -260,3 +260,17 @@ func TestMomentsKeepTheirOrder(t *testing.T) {
 		}
 	})
 }
+
+// The mark of a fire whose minute is not chosen says between which times it comes.
+func TestTheMarkOfAWindowIsARange(t *testing.T) {
+	s := &core.Snapshot{At: noon, Zone: time.UTC}
+	e := schedule.Entry{ID: "w", Description: "Water", FireTime: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour)}
+	s.Schedule.Day = []schedule.Entry{e}
+	if m := marksOf(s, budget.Curve{}); len(m) != 1 || m[0].note != "between 13:00–14:00" {
+		t.Errorf("%+v", m)
+	}
+	s.Schedule.Day[0].Until, s.Schedule.Day[0].Reason = time.Time{}, "you are usually here then"
+	if m := marksOf(s, budget.Curve{}); len(m) != 1 || m[0].note != "you are usually here then" {
+		t.Errorf("%+v", m)
+	}
+}

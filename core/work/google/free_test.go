@@ -1,0 +1,20 @@
+package google
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// An event that the calendar shows as free is known as such.
+func TestAFreeEventLeavesTheUserFree(t *testing.T) {
+	for text, free := range map[string]bool{`"transparency":"transparent",`: true, `"transparency":"opaque",`: false, "": false} {
+		var e Event
+		if err := json.Unmarshal([]byte(`{`+text+`"id":"1","start":{"dateTime":"2026-11-27T09:00:00Z"},"end":{"dateTime":"2026-11-27T10:00:00Z"}}`), &e); err != nil {
+			t.Fatal(err)
+		}
+		if i, ok := (&calendar{}).item(e, time.UTC); !ok || i.Free != free {
+			t.Errorf("%s %+v, %v", text, i, ok)
+		}
+	}
+}
