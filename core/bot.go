@@ -166,6 +166,7 @@ type talk struct {
 	present   *absence.Keeper
 	host      *host // of all sessions
 	servers   *mcp.Host
+	edits     *mcp.Edits          // of the servers' file, by the agent
 	library   func() []agent.Tool // of all sessions, beside the bot's own tools
 	engine    *engine
 }
@@ -249,8 +250,16 @@ func (b *Bot) makeSafety() {
 	b.surface = surface{remote: b.o.Remote, none: b.o.NoRemote, log: b.log}
 	b.o.Commands = b.auditor.audited(b.o.Commands)
 	b.policy = policy.NewFile(b.dir)
+	b.edits = mcp.NewEdits(b.dir, b.o.Book.Redact)
 	b.guard = policy.New(policy.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) },
+		Propose: func(text []byte) string {
+			answer, waits := b.edits.Propose(text)
+			if waits {
+				b.review.ServersWait()
+			}
+			return answer
+		},
 		Confined: func() bool { return b.o.Sandbox != nil && b.o.Sandbox.State().Inner },
 		Network:  func() bool { return networked(b.o.Sandbox, b.Runtime()) },
 		Trusted:  func(server string) bool { return b.servers.Trusted(server) },
@@ -388,7 +397,7 @@ func (b *Bot) makeWork() (err error) {
 	})
 	b.review = review.New(review.Options{
 		Dir: b.dir, Log: b.log, Guard: b.guard, Files: b.guard.Provenance(), Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule,
-		Note: b.notes.Add, Changed: b.viewers.notify, Post: b.chat.Post, Retire: b.chat.Retire,
+		Servers: b.edits, Note: b.notes.Add, Changed: b.viewers.notify, Post: b.chat.Post, Retire: b.chat.Retire,
 	})
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
@@ -431,6 +440,7 @@ func (b *Bot) newDirectory() *live.Directory {
 		Readers: []live.Reader{
 			{Files: []string{path.Base(policy.ProvenanceFile)}, Reload: func(watch.Batch) { b.review.Reload() }},
 			{Files: []string{mcp.File, path.Base(mcp.RecordFile), path.Base(login.File)}, Reload: func(watch.Batch) { b.servers.Reload() }},
+			{Files: []string{mcp.File, path.Base(mcp.EditFile)}, Reload: func(watch.Batch) { b.review.JudgeServers() }},
 			{Files: google.Files, Reload: func(watch.Batch) { b.google.Refresh() }},
 			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
 			{Reload: b.schedule.Apply},

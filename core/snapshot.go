@@ -129,7 +129,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	s.Away, s.Decisions = b.present.Span(now), b.audit.Recorded()
 	s.Busy, s.BusySince = b.chat.Busy()
 	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.webhooks.index.Problems()...)
-	s.Schedule.Problems = append(s.Schedule.Problems, b.review.Skills()...)
+	s.Schedule.Problems = append(s.Schedule.Problems, b.review.Beside()...)
 	s.Deliveries = b.webhooks.deliveries()
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()

@@ -240,7 +240,7 @@ func (f *Folder[T]) proposal(one *file[T], waits, before *Task) Proposal {
 		return p // it has changed since: the next look sees it
 	}
 	if old, err := keptText(f.d, before.Digest); err == nil {
-		p.Diff = diffOf(old, now)
+		p.Diff = Diff(old, now)
 	}
 	return p
 }

@@ -129,8 +129,8 @@ func discard(d *store.Dir, now time.Time, rel string, inForce Task) error {
 	return trash.Put(d, now, rel)
 }
 
-// diffOf is what changes between two texts. Its head would only name the file twice.
-func diffOf(before, after []byte) string {
+// Diff is what changes between two texts. Its head would only name the file twice.
+func Diff(before, after []byte) string {
 	old, changed := diffable(before), diffable(after)
 	text, err := udiff.ToUnified("", "", old, udiff.Lines(old, changed), udiff.DefaultContextLines)
 	if err != nil { // the changes are those of the text

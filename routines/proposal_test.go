@@ -201,11 +201,11 @@ func TestATaskIsCancelledThoughItsKeptTextIsGone(t *testing.T) {
 }
 
 func TestALongDiffIsCutAndSaysSo(t *testing.T) {
-	diff := diffOf([]byte("a\n"), []byte(strings.Repeat("line\n", mostDiff)))
+	diff := Diff([]byte("a\n"), []byte(strings.Repeat("line\n", mostDiff)))
 	if !strings.HasSuffix(diff, diffTail) || len(diff) > mostDiff+len(diffTail)+8 {
 		t.Errorf("%d characters end with %q", len(diff), diff[len(diff)-100:])
 	}
-	if got := diffOf([]byte("a\x1b[31m\r\n"), []byte("b\x1b[31m\r\n")); strings.ContainsAny(got, "\x1b\r") {
+	if got := Diff([]byte("a\x1b[31m\r\n"), []byte("b\x1b[31m\r\n")); strings.ContainsAny(got, "\x1b\r") {
 		t.Errorf("it is not cleaned: %q", got)
 	}
 }

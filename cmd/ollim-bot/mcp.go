@@ -79,12 +79,17 @@ func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 	defer box.Close()
 	unreached := mcp.Unreached(states, box.State)
 	lines = append(lines, unreached...)
+	waits := mcp.NewEdits(at.Dir, nil).Waits()
+	if waits != "" {
+		lines = append(lines, waits)
+	}
 	for _, problem := range problems {
 		lines = append(lines, problemLine(problem))
 	}
 	broken := slices.ContainsFunc(problems, func(p routines.Problem) bool { return p.Severity == routines.Error })
 	return p.Verdict(broken, c.JSON, map[string]any{
 		"servers": list, "problems": append([]routines.Problem{}, problems...), "unreached": append([]string{}, unreached...),
+		"edit": waits,
 	}, lines)
 }
 

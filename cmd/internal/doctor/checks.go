@@ -238,7 +238,11 @@ func (r *report) servers() {
 	for _, text := range mcp.Unreached(states, r.p.Sandbox(r.DataDir).State) {
 		r.warn("network", "%s", text)
 	}
-	if len(states)+len(problems) == 0 {
+	waits := mcp.NewEdits(r.Dir, nil).Waits()
+	if waits != "" {
+		r.warn("edit", "%s", waits)
+	}
+	if len(states)+len(problems) == 0 && waits == "" {
 		r.pass("servers", "none: .mcp.json is missing or empty")
 	}
 }

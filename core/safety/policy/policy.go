@@ -56,6 +56,9 @@ type Options struct {
 	// Trusted reports whether the user takes what an MCP server returns for their own text;
 	// nil means no.
 	Trusted func(server string) bool
+	// Propose keeps an edit of the MCP servers' file for the user, and returns what the agent is
+	// told. It must not block; nil refuses such edits.
+	Propose func(text []byte) (answer string)
 }
 
 // Guard decides tool calls. All methods may be called concurrently; only the

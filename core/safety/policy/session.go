@@ -405,6 +405,9 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 	x := s.g.tree.call(u)
 	s.judged.forget(x)
 	return s.g.guarded(x, func() agent.Decision {
+		if d, is := proposesServers(s, x); is {
+			return d
+		}
 		v := s.judge(x)
 		if v.is == refused {
 			return agent.Decision{Reason: v.reason}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/command"
+	"ollimbot/core/mcp"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
@@ -164,6 +165,52 @@ func TestANewFileIsAllowedByItsCard(t *testing.T) {
 				synctest.Wait()
 				if len(o.retired) != 1 {
 					t.Errorf("decided elsewhere, and the card is still there: %v", o.retired)
+				}
+			})(o)
+		})
+	}
+}
+
+// 31: an edit of the MCP servers' file waits like one of a task, and is decided in the same places.
+func TestAnEditOfTheServersFileIsAllowedOrRefusedByItsCard(t *testing.T) {
+	const old, edit = `{"mcpServers": {}}`, `{"mcpServers": {"weather": {"command": "npx", "env": {"API_KEY": "hunter2hunter2"}}}}`
+	for _, allow := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			o := open(t)
+			storetest.Put(t, o.dir, serversFile, old)
+			edits := mcp.NewEdits(o.dir, nil)
+			runs(t, func(t *testing.T) {
+				if answer, waits := edits.Propose([]byte(edit)); !waits {
+					t.Fatal(answer)
+				}
+				o.ServersWait()
+				synctest.Wait()
+				if len(o.sent) != 1 || !strings.Contains(o.sent[0].Text, `+{"mcpServers": {"weather"`) || strings.Contains(o.sent[0].Text, "hunter2") {
+					t.Fatalf("sent %+v", o.sent)
+				}
+				if len(o.notes) != 1 || !strings.HasPrefix(o.notes[0], "The agent's edit of .mcp.json waits for you: it changes your MCP servers") {
+					t.Errorf("noted %q", o.notes)
+				}
+				list := o.Waiting()
+				if len(list) != 1 || list[0].File != serversFile || list[0].Proposed.Diff == "" || len(o.Beside()) != 1 {
+					t.Errorf("waiting: %+v", list)
+				}
+				if _, err := o.allow(t, command.AllowTask{ID: serversFile, Version: "another"}); err == nil {
+					t.Error("what was not seen is allowed")
+				}
+				_, press, _ := strings.Cut(o.sent[0].Embed.Buttons[0].Action, ":")
+				out, err := o.Pressed(t.Context(), allow, press)
+				must(t, err)
+				synctest.Wait()
+				want := map[bool]string{true: edit, false: old}[allow]
+				if got := storetest.Text(t, o.dir, serversFile); got != want || len(o.Waiting()) != 0 || out.Decision.Subject != serversFile {
+					t.Errorf("the file is %s, waiting %+v, decided %+v", got, o.Waiting(), out)
+				}
+				if len(o.retired) != 1 {
+					t.Errorf("retired %v", o.retired)
+				}
+				if _, err := o.Pressed(t.Context(), allow, press); err == nil {
+					t.Error("it is decided twice")
 				}
 			})(o)
 		})

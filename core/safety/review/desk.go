@@ -37,6 +37,7 @@ type Options struct {
 	Index    *routines.Index
 	Hooks    *webhook.Index
 	Schedule Schedule
+	Servers  Servers
 	// Note tells the user and the agent.
 	Note func(text string)
 	// Post shows the user a message, and Retire takes its buttons off. They may wait for a
@@ -51,6 +52,15 @@ type Options struct {
 type Guard interface {
 	TaskWaits(*routines.Task) string
 	SkillWaits(skill.Skill) string
+}
+
+// Servers is the file of the MCP servers, which has no text of the agent's before the user
+// allows it.
+type Servers interface {
+	// Proposal is the edit that waits; its version is empty without one.
+	Proposal() routines.Proposal
+	Allow(version string) error
+	Refuse(version string) error
 }
 
 // Schedule asks again which tasks wait, and writes their files.
@@ -68,6 +78,7 @@ type Schedule interface {
 type Desk struct {
 	o      Options
 	skills atomic.Pointer[[]routines.Problem] // that wait
+	server atomic.Pointer[routines.Proposal]  // the edit of the MCP servers' file that waits
 	cards  cards
 }
 
@@ -75,6 +86,7 @@ type Desk struct {
 func New(o Options) *Desk {
 	d := &Desk{o: o, cards: cards{wake: make(chan struct{}, 1)}}
 	d.judgeSkills()
+	d.judgeServers()
 	return d
 }
 
@@ -83,8 +95,11 @@ func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{command.On(command.Directory, d.allow), command.On(command.Directory, d.refuse)}
 }
 
-// Skills are those that wait for the user, as they were judged last.
-func (d *Desk) Skills() []routines.Problem { return *d.skills.Load() }
+// Beside are the files beside tasks and webhooks that wait for the user, as they were judged
+// last: skills, and the edit of the MCP servers' file.
+func (d *Desk) Beside() []routines.Problem {
+	return slices.Concat(*d.skills.Load(), d.serverProblems())
+}
 
 // Recover is for the program that owns the directory. A file of origins that cannot be read
 // is set aside; the tasks that it could have held back are held back then.
@@ -118,6 +133,7 @@ func (d *Desk) Reload() {
 // judge asks again which files wait.
 func (d *Desk) judge() {
 	d.judgeSkills()
+	d.judgeServers()
 	d.o.Hooks.Judge()
 	d.o.Schedule.Judge()
 	d.Settle()
@@ -187,6 +203,9 @@ func (d *Desk) refresh(rel string) {
 // allow approves the file of a task, a webhook or a skill that the agent wrote, or
 // withdraws the approval.
 func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, error) {
+	if c.ID == serversFile && !c.Withdraw {
+		return d.decideServers(c.Version, d.o.Servers.Allow, textEditAllowed, audit.TaskReleased)
+	}
 	one, err := d.find(c.ID)
 	if err != nil {
 		return command.Outcome{}, err
@@ -222,6 +241,9 @@ func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, e
 
 // refuse restores the file of a task or a webhook to the text in force.
 func (d *Desk) refuse(_ context.Context, c command.RefuseEdit) (command.Outcome, error) {
+	if c.ID == serversFile {
+		return d.decideServers(c.Version, d.o.Servers.Refuse, textEditRefused, audit.TaskRefused)
+	}
 	one, err := d.find(c.ID)
 	switch {
 	case err != nil:
@@ -322,6 +344,9 @@ func (d *Desk) held() (list []held) {
 		list = append(list, d.heldTask(*t))
 	}
 	list = append(list, d.heldSkills()...)
+	if t, ok := d.serverEdit(); ok {
+		list = append(list, d.heldTask(t))
+	}
 	for _, s := range d.o.Hooks.Now().InForce {
 		list = append(list, d.heldTask(s.Task))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/command"
+	"ollimbot/core/mcp"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
@@ -115,7 +116,8 @@ func open(t *testing.T, waiting ...string) *office {
 	}
 	o.Desk = New(Options{
 		Dir: o.dir, Log: slog.New(slog.NewTextHandler(&o.logged, nil)), Guard: o, Files: o.files, Index: index, Hooks: hooks, Schedule: o,
-		Note: func(text string) { o.notes = append(o.notes, text) }, Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire,
+		Servers: mcp.NewEdits(o.dir, nil),
+		Note:    func(text string) { o.notes = append(o.notes, text) }, Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire,
 	})
 	return o
 }
@@ -158,7 +160,7 @@ func (o *office) digest(t *testing.T, rel string) string {
 
 func TestEachFileThatWaitsIsListedWithItsReasonAndVersion(t *testing.T) {
 	o := open(t)
-	if list := o.Waiting(); len(list) != 0 || len(o.Skills()) != 0 {
+	if list := o.Waiting(); len(list) != 0 || len(o.Beside()) != 0 {
 		t.Errorf("nothing waits: %+v", list)
 	}
 	o = open(t, slices.Collect(maps.Keys(files))...)
@@ -176,7 +178,7 @@ func TestEachFileThatWaitsIsListedWithItsReasonAndVersion(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if got := filesOf(o.Skills()); !slices.Equal(got, []string{skillFile}) {
+	if got := filesOf(o.Beside()); !slices.Equal(got, []string{skillFile}) {
 		t.Errorf("skills: %q", got)
 	}
 }
@@ -226,12 +228,12 @@ func TestApprovingAFileIsUndoneByWithdrawing(t *testing.T) {
 			if !ok || undo != (command.AllowTask{ID: c.id, Version: version, Withdraw: true}) {
 				t.Fatalf("undone by %+v", out.Undo)
 			}
-			if o.judged != 1 || o.changed != 1 || slices.Contains(filesOf(o.Skills()), c.file) {
-				t.Errorf("judged %d times, changed %d times, skills %v", o.judged, o.changed, o.Skills())
+			if o.judged != 1 || o.changed != 1 || slices.Contains(filesOf(o.Beside()), c.file) {
+				t.Errorf("judged %d times, changed %d times, skills %v", o.judged, o.changed, o.Beside())
 			}
 			out, err = o.allow(t, undo)
 			must(t, err)
-			if len(o.waiting()) != 4 || len(o.Skills()) != 1 || o.judged != 2 {
+			if len(o.waiting()) != 4 || len(o.Beside()) != 1 || o.judged != 2 {
 				t.Errorf("withdrawn, there wait %q; judged %d times", o.waiting(), o.judged)
 			}
 			if d := out.Decision; d.Action != audit.TaskHeld || d.Subject != c.id || c.title != "" && out.Message != fmt.Sprintf(textWaitsAgain, c.title) {
@@ -299,8 +301,8 @@ func TestAnApprovalByAnotherCommandTakesEffectOnce(t *testing.T) {
 	for range 2 {
 		o.Reload()
 	}
-	if o.judged != 1 || o.changed != 1 || len(o.waiting()) != 1 || len(o.Skills()) != 0 {
-		t.Errorf("judged %d times, waiting %q, skills %v", o.judged, o.waiting(), o.Skills())
+	if o.judged != 1 || o.changed != 1 || len(o.waiting()) != 1 || len(o.Beside()) != 0 {
+		t.Errorf("judged %d times, waiting %q, skills %v", o.judged, o.waiting(), o.Beside())
 	}
 	storetest.Put(t, o.dir, policy.ProvenanceFile, "{")
 	if o.Reload(); o.judged != 1 || len(o.waiting()) != 1 || !strings.Contains(o.logged.String(), "level=ERROR") {

@@ -18,6 +18,7 @@ const (
 	textEditWaits    = "The agent's edit of %s waits for you: %s. The old text stays in force until you decide: " +
 		"press y on it in the schedule, or run `ollim-bot allow`."
 	textFileWaits    = "%s is on hold until you approve it: %s Press y on it in the schedule, or run `ollim-bot allow`."
+	textNoServers    = "no edit of %s is waiting"
 	textNoEdit       = "no edit of %s is waiting: delete its file if you do not want it"
 	textNotWaiting   = "%s does not need your approval"
 	textNothingWaits = "nothing named %q is waiting for approval; `ollim-bot allow` lists what is"
