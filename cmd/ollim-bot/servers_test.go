@@ -18,7 +18,7 @@ import (
 )
 
 // weather is an MCP server over HTTP whose answer gives the model an order. It has other tools, too.
-func weather(t *testing.T, others int) *httptest.Server {
+func weather(t testing.TB, others int) *httptest.Server {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "weather", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "forecast", Description: "The weather.", InputSchema: json.RawMessage(`{"type":"object"}`)},
