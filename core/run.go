@@ -35,6 +35,12 @@ func yield(ctx context.Context, shown <-chan struct{}) {
 	}
 }
 
+// watchMoments looks at what concerns the moment of a task: the calendar and the user's habits.
+func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
+	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(ctx, b) }))
+	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(ctx, b) }))
+}
+
 // Run starts the bot and blocks until ctx ends and everything has stopped: first what takes
 // work and the runs, which are interrupted and killed after four seconds, then engine, git,
 // files and the lock. A second bot on the same directory is refused with *store.RunningError
@@ -84,8 +90,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("proposals", func() error { return b.asks.Run(gctx) }))
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the login at Google", func() error { return b.google.Run(gctx) }))
-	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(gctx, b) }))
-	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(gctx, b) }))
+	watchMoments(gctx, b, g)
 	g.Go(fault.Guard("the data directory", func() error { return b.directory.Keep(gctx) }))
 	g.Go(fault.Guard("the conversation", func() error { return b.chat.Run(gctx) }))
 	b.viewers.notify()

@@ -21,7 +21,7 @@ func TestRequiredWordsStandWhereTheyBelong(t *testing.T) {
 		variant   string
 		has, lack []string
 	}{
-		{"on_ping", []string{"`ping_user`", "`report_updates", "MUST", "what happened", "Ping budget: 3/5 available (refills 1 every 90 min, next in 45 min).", "at most 1", "critical=True", "Upcoming bg tasks (next 3h):", `"Review tasks and plan the day" (routines/morning-task-review.md) [this task]`, "Routine (silent)", "~2 refills before last task.", "TOOL RESTRICTIONS: Only these tools are available for this task:\n  - Bash(ollim-bot help)\n"}, []string{"mid-conversation", "disabled", "optionally", "silently", "[late:", "CHAIN CONTEXT", "SKILL INSTRUCTIONS", "quiet hours", "RECENT"}},
+		{"on_ping", []string{"`ping_user`", "`report_updates", "MUST", "what happened", "Ping budget: 3/5 available (refills 1 every 90 min, next in 45 min).", "at most 1", "critical=True", "Upcoming bg tasks (next 4h):", `"Review tasks and plan the day" (routines/morning-task-review.md) [this task]`, "Routine (silent)", "~2 refills before last task.", "TOOL RESTRICTIONS: Only these tools are available for this task:\n  - Bash(ollim-bot help)\n"}, []string{"mid-conversation", "disabled", "optionally", "silently", "[late:", "CHAIN CONTEXT", "SKILL INSTRUCTIONS", "quiet hours", "RECENT"}},
 		{"on_ping-silent", []string{"disabled", "not available", "report_updates"}, []string{"budget", "MUST", "Upcoming bg tasks", "at most 1"}},
 		{"always", []string{"MUST call `report_updates(message)`"}, []string{"what happened", "optionally"}},
 		{"freely", []string{"optionally", "If you pinged"}, []string{"MUST"}},
