@@ -416,6 +416,7 @@ func (b *Bot) makeWork() (err error) {
 func (b *Bot) makeDispatch() {
 	skills := &dispatch.Skills{
 		Dir: b.dir, Log: b.log, Guard: b.guard, ZoneName: b.o.Env.ZoneName, Control: b.o.Control, Commands: b.o.Commands, Sandbox: b.o.Sandbox,
+		Servers: b.servers,
 	}
 	b.prompts = &dispatch.Prompts{
 		Zone: b.zone, Attention: b.attention, Budget: b.budget, Tally: b.tally, Journal: b.journal, Updates: b.updates, Guard: b.guard, Google: b.google,

@@ -1,15 +1,20 @@
 package routines
 
-import "strings"
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
 
-// check reads the command that decides whether a fire runs. One that cannot be used leaves
-// every fire running: a mistake must not silence a routine.
+// check reads the command, or the call of an MCP server's tool, that decides whether a fire
+// runs. One that cannot be used leaves every fire running: a mistake must not silence a routine.
 func (p *File) check(background bool) string {
 	if p.kind != KindRoutine {
 		return ""
 	}
 	text := p.Line("check")
 	f := p.Field("check")
+	_, _, ok := CheckCall(text)
 	switch {
 	case f.Key == "":
 	case text == "":
@@ -17,9 +22,26 @@ func (p *File) check(background bool) string {
 	case !background:
 		p.AddAt(Warning, f, msgCheckFront)
 		return ""
-	case strings.HasPrefix(text, "mcp__"):
+	case strings.HasPrefix(text, toolPrefix) && !ok:
 		p.AddAt(Error, f, msgCheckTool, show(text))
 		return ""
 	}
 	return text
+}
+
+// toolPrefix begins the name of an MCP server's tool.
+const toolPrefix = "mcp__"
+
+// CheckCall reads a check that calls a tool of an MCP server, with its arguments:
+// mcp__weather__alerts {"area":"x"}. It returns false for any other check.
+func CheckCall(check string) (tool string, args json.RawMessage, ok bool) {
+	tool, rest, _ := strings.Cut(check, " ")
+	parts := strings.SplitN(tool, "__", 3)
+	if len(parts) != 3 || parts[0]+"__" != toolPrefix || parts[1] == "" || parts[2] == "" {
+		return "", nil, false
+	}
+	if args = json.RawMessage(strings.TrimSpace(rest)); len(args) == 0 {
+		return tool, json.RawMessage("{}"), true
+	}
+	return tool, args, bytes.HasPrefix(args, []byte("{")) && json.Valid(args)
 }

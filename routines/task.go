@@ -61,8 +61,8 @@ type Task struct {
 	// MayWait is `may-wait: true` (ours): a run is one request without tools, which may be
 	// answered up to a day later at half the price.
 	MayWait bool
-	// Check is `check:` (ours): a command that decides before each fire whether there is
-	// anything to run for.
+	// Check is `check:` (ours): a command, or a call (CheckCall), that decides before each fire
+	// whether there is anything to run for.
 	Check string
 	// Leeway is `window` and `jitter` (ours): what the task leaves open about its time.
 	Leeway leeway.Rule

@@ -78,7 +78,7 @@ const (
 	msgEssential     = "essential is for tasks that ping, so it has no effect here; write background: true and delete allow-ping: false, or delete essential"
 	msgCheckEmpty    = "check is empty, so every fire runs; write a command whose exit status decides, or delete check"
 	msgCheckFront    = "check works in the background only, so every fire runs; write background: true, or delete check"
-	msgCheckTool     = "check is %s; a check is a command, not a tool: write a program with its arguments"
+	msgCheckTool     = "check is %s, which calls no tool; write a command, or as mcp__SERVER__TOOL {\"argument\": \"value\"}"
 	msgNotAModel     = "model is %s; write opus, sonnet, haiku or a model with its provider, such as local/qwen3"
 	msgNotACount     = "%s is %s; write a whole number from 0 to %d"
 	msgNotAList      = "%s must be a list with each entry on its own line below it, for example   - %q"

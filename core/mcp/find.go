@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,12 +113,34 @@ func (h *Host) callFound(ctx context.Context, args json.RawMessage) agent.ToolRe
 	if !ok {
 		return failed(textNoInner)
 	}
+	return h.callNamed(ctx, name, inner)
+}
+
+// callNamed calls a tool by the whole name that a model sees.
+func (h *Host) callNamed(ctx context.Context, name string, args json.RawMessage) agent.ToolResult {
 	tools := h.current()
 	i := slices.IndexFunc(tools, func(t agent.Tool) bool { return wireName(t) == name })
 	if i < 0 {
 		return failed(textNoFound, clean.Cut(clean.Line(name), 100))
 	}
-	return tools[i].Call(ctx, inner)
+	return tools[i].Call(ctx, args)
+}
+
+// emptyValues are what tools answer that have nothing to say.
+var emptyValues = []string{"", "[]", "{}", "null", `""`}
+
+// Ask calls a tool without a model. An answer that holds nothing is empty: no text, or the JSON
+// of an empty value.
+func (h *Host) Ask(ctx context.Context, tool string, args json.RawMessage) (text string, err error) {
+	r := h.callNamed(ctx, tool, args)
+	text = strings.TrimSpace(r.Text)
+	switch {
+	case r.IsError:
+		return "", errors.New(clean.Cut(clean.Line(text), 300))
+	case text == textEmptyResult, slices.Contains(emptyValues, strings.Join(strings.Fields(text), "")):
+		return "", nil
+	}
+	return text, nil
 }
 
 func wireName(t agent.Tool) string { return "mcp__" + t.Server + "__" + t.Name }

@@ -161,3 +161,22 @@ func BenchmarkFindAmong5000Tools(b *testing.B) {
 		}
 	}
 }
+
+func TestACheckGetsWhatAToolAnswersOrNothing(t *testing.T) {
+	h := newHome(t, stdio(t, nil, "content"))
+	h.run()
+	h.known()
+	for tool, want := range map[string]string{"nothing": "", "blank": "", "list": "", "object": "", "null": "", "one": "[1]"} {
+		if got, err := h.Ask(t.Context(), "mcp__content__"+tool, json.RawMessage("{}")); got != want || err != nil {
+			t.Errorf("%s answers %q, %v", tool, got, err)
+		}
+	}
+	for tool, want := range map[string]string{"mcp__content__broken": "no such area", "mcp__content__missing": "no server has a tool mcp__content__missing now"} {
+		if got, err := h.Ask(t.Context(), tool, json.RawMessage("{}")); got != "" || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s answers %q, %v", tool, got, err)
+		}
+	}
+	if got, err := h.Ask(t.Context(), "mcp__content__echo", json.RawMessage(`{"text":"hi"}`)); got != "you said hi" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

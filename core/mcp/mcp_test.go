@@ -164,6 +164,14 @@ func fakeServer(part string) *sdk.Server {
 		add("with_dot", "B", saying("underscore"))
 		add(strings.Repeat("n", 128), "C", saying("long"))
 	case "content":
+		for name, t := range map[string]string{"nothing": "", "blank": " \n", "list": "[ ]", "object": "{}", "null": "null", "one": "[1]"} {
+			add(name, "N", saying(t))
+		}
+		add("broken", "E", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			r := text("no such area")
+			r.IsError = true
+			return r, nil
+		})
 		add("mixed", "D", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{Content: []sdk.Content{
 				&sdk.TextContent{Text: "see\x1b[31m \U000E0041this"},

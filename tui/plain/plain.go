@@ -94,7 +94,7 @@ func (s *session) run(lines <-chan string) error {
 		case <-s.ctx.Done():
 			s.look() // the last events
 			return s.flush()
-		case _, _ = <-oldest: // the chat says why a message was not answered
+		case <-oldest: //nolint:errcheck // the chat says why a message was not answered
 			s.awaited = s.awaited[1:]
 			s.look()
 		case <-s.core.Changed():

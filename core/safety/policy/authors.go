@@ -72,20 +72,27 @@ func (g *Guard) drafted(w Writer, rel string, data []byte) (draft, bool) {
 	return d, true
 }
 
-// kept returns the user's commands in a skill before a call.
+// kept returns the user's commands in a skill, or their check in a routine, before a call. The
+// check runs as it did: what an agent may change beside it is bound by its own rights.
 func (g *Guard) kept(rel string) []string {
 	data, err := g.o.Dir.Read(rel)
 	if err != nil {
 		return nil
 	}
-	if o, known := g.provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
+	digest := routines.Digest(data)
+	if o, byAgent := g.origin(rel, digest); byAgent {
 		return o.Writer.Kept
 	}
 	of, _ := grantsOf(rel, data, g.skill)
-	if of.What != "skill" {
+	switch {
+	case g.unknown(rel, digest):
 		return nil
+	case of.What == "skill":
+		return of.Commands
+	case of.Check != "":
+		return []string{of.Check}
 	}
-	return of.Commands
+	return nil
 }
 
 // author records who writes a task, a skill or a webhook, before it is written. If it

@@ -27,7 +27,8 @@ type Writer struct {
 	Alone      bool     `json:"alone,omitempty"`
 	Allowed    []string `json:"allowed,omitempty"`
 	Disallowed []string `json:"disallowed,omitempty"`
-	// Kept are the commands that the writer left unchanged in the user's version of a skill.
+	// Kept are the commands that the writer left unchanged in the user's version of a skill, or
+	// the check of a routine.
 	Kept []string `json:"kept,omitempty"`
 	// Label is the label of what the writer had read.
 	Label label.Label `json:"label,omitempty"`
@@ -44,7 +45,7 @@ type grants struct {
 	What     string   // "routine", "reminder", "webhook", "skill"
 	Tools    []string // patterns, those of its skills too
 	Commands []string // in its skills' texts, which run without asking
-	Check    string   // a command that runs before each fire
+	Check    string   // what is run or called before each fire
 	Trusts   bool     // it keeps its tools after reading untrusted text
 	Spends   bool     // it may exceed the user's spending caps
 	Reaches  bool     // its pings are beside the user's ping budget
@@ -137,7 +138,7 @@ func excessOf(w Writer, base []string, g grants) []string {
 			out = append(out, fmt.Sprintf(excessCommand, clean.Cut(clean.Line(c), 80)))
 		}
 	}
-	if g.Check != "" {
+	if g.Check != "" && !slices.Contains(w.Kept, g.Check) {
 		out = append(out, fmt.Sprintf(excessCheck, clean.Cut(clean.Line(g.Check), 80)))
 	}
 	if g.Trusts {

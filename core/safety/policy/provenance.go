@@ -118,10 +118,12 @@ func (p *Provenance) Load() (changed bool, err error) {
 }
 
 // record stores that an agent writes a version, before it is written. A known version
-// keeps its origin, unless the new writer has all the rights that it grants, but what it
-// replaces is new.
+// keeps its origin, unless the new writer has all the rights that it grants, or what the old one
+// had kept of the user's is not there any more; but what it replaces is new.
 func (p *Provenance) record(digest string, o Origin) error {
-	if old, known := p.Find(digest); known && (len(old.Excess) == 0 || len(o.Excess) > 0) {
+	old, known := p.Find(digest)
+	lapsed := len(old.Writer.Kept) > 0 && old.Approved.IsZero() && len(o.Excess) > 0
+	if known && !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0) {
 		if o.Before == "" || o.Before == old.Before {
 			return nil
 		}

@@ -79,9 +79,9 @@ func (q *queue) do(ctx context.Context, f job) error {
 	select {
 	case q.jobs <- j:
 	case <-ctx.Done():
-		return notDone{textStillBusy, ctx.Err()}
+		return notDoneError{textStillBusy, ctx.Err()}
 	case <-q.done:
-		return notDone{textStopping, context.Canceled}
+		return notDoneError{textStopping, context.Canceled}
 	}
 	select {
 	case err := <-result:
@@ -93,20 +93,20 @@ func (q *queue) do(ctx context.Context, f job) error {
 	case !claimed.CompareAndSwap(false, true):
 		return <-result
 	case ctx.Err() != nil:
-		return notDone{textStillBusy, ctx.Err()}
+		return notDoneError{textStillBusy, ctx.Err()}
 	}
-	return notDone{textStopping, context.Canceled}
+	return notDoneError{textStopping, context.Canceled}
 }
 
-// notDone says in plain words why a job never started.
-type notDone struct {
+// notDoneError says in plain words why a job never started.
+type notDoneError struct {
 	text  string
 	cause error
 }
 
-func (e notDone) Error() string { return e.text }
+func (e notDoneError) Error() string { return e.text }
 
-func (e notDone) Unwrap() error { return e.cause }
+func (e notDoneError) Unwrap() error { return e.cause }
 
 // later adds a job without waiting for it. A full queue refuses it.
 func (q *queue) later(j job) error {

@@ -16,7 +16,7 @@ const (
 	textNotRegular      = "it is not a regular file"
 	textTooLarge        = "it is larger than 25 MB"
 	textTooManyMessages = "too many messages are waiting: let the bot answer first, or interrupt it with ctrl+c"
-	textStillBusy       = "nothing was done, because the conversation is still busy with a session or an answer: try again when it has ended, or interrupt it with ctrl+c"
+	textStillBusy       = "nothing was done, because a session is still being opened or an answer written: try again, or interrupt it with ctrl+c first"
 	textStopping        = "nothing was done, because the bot is stopping"
 	textRetry           = "retrying in %[2]s: %[1]s"
 	textNearLimit       = "the account is close to its limit, which resets at %s"

@@ -80,11 +80,11 @@ func (q *Requests) modelOf(t routines.Task) string {
 
 // handIn submits the request of a run, with what its check found. Its answer arrives as a
 // report within a day.
-func (q *Requests) handIn(ctx context.Context, d schedule.Due, skills []skill.Skill, found string) error {
+func (q *Requests) handIn(ctx context.Context, d schedule.Due, skills []skill.Skill, v verdict) error {
 	task := d.Task()
 	r := batch.Request{
-		ID: store.NewID(), Task: task.ID, Title: task.Title(), Model: q.modelOf(task), At: q.now(), Label: q.o.Prompts.labelOf(task, found),
-		System: q.o.SystemPrompt(), Prompt: q.o.Prompts.ofTask(ctx, d, q.o.Prompts.present(), skills, found) + promptMayWait,
+		ID: store.NewID(), Task: task.ID, Title: task.Title(), Model: q.modelOf(task), At: q.now(), Label: q.o.Prompts.labelOf(task, v),
+		System: q.o.SystemPrompt(), Prompt: q.o.Prompts.ofTask(ctx, d, q.o.Prompts.present(), skills, v) + promptMayWait,
 	}
 	if err := q.batches.Submit(r); err != nil {
 		return err

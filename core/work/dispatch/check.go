@@ -2,8 +2,12 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
+	"time"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
@@ -14,10 +18,10 @@ import (
 
 // check asks a routine's check whether there is anything to run for. A fire by hand runs
 // without asking: the user wants it now.
-func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (skill.Verdict, error) {
+func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (verdict, error) {
 	task := due.Task()
 	if task.Check == "" || due.ByHand {
-		return skill.Verdict{}, nil
+		return verdict{}, nil
 	}
 	v := d.o.Prompts.Skills.check(ctx, task.Check)
 	if err := ctx.Err(); err != nil { // the program ends: that is no verdict
@@ -40,27 +44,81 @@ func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (skill.Verdict
 	return v, routines.ErrNothingNew
 }
 
-// check runs a check's command. Where the data directory is not trusted nothing runs.
-func (s *Skills) check(ctx context.Context, line string) skill.Verdict {
+// verdict is what a check says. server is the MCP server that was asked, "" for a command.
+type verdict struct {
+	skill.Verdict
+	server  string
+	trusted bool // the server's words count as the user's
+}
+
+// found is what the check found, for the prompt, "" for nothing.
+func (v verdict) found() string {
+	if v.Found == "" {
+		return ""
+	}
+	from := textOfCommand
+	if v.server != "" {
+		from = fmt.Sprintf(textOfServer, v.server)
+	}
+	return fmt.Sprintf(promptFound, from, "> "+strings.ReplaceAll(v.Found, "\n", "\n> "))
+}
+
+// labels reports whether what was found is untrusted text. What a command printed may come
+// from anywhere.
+func (v verdict) labels() bool { return v.Found != "" && !v.trusted }
+
+// check carries out a check. Where the data directory is not trusted nothing runs.
+func (s *Skills) check(ctx context.Context, line string) verdict {
 	if err := s.Dir.Trusted(); err != nil {
-		return skill.Verdict{Failed: err.Error()}
+		return verdict{Verdict: skill.Verdict{Failed: err.Error()}}
+	}
+	if tool, args, ok := routines.CheckCall(line); ok {
+		return s.ask(ctx, tool, args)
 	}
 	how, revoke := s.how()
 	defer revoke()
-	return skill.Check(ctx, s.Dir, how, line)
+	return verdict{Verdict: skill.Check(ctx, s.Dir, how, line)}
 }
 
-// labelOf is the label that a run of the task starts with. What a check printed may come from
-// anywhere, so a run that gets it counts as one that has read untrusted text.
-func (p *Prompts) labelOf(t routines.Task, found string) label.Label {
-	if l := p.Guard.TaskLabel(t); l != "" || found == "" {
+const (
+	// serverTime is how long a server may take to answer a check; it may have to be started.
+	serverTime = time.Minute
+	// mostAnswer is how much of its answer counts, in characters.
+	mostAnswer = 2000
+)
+
+// ask is a check by an MCP server: an answer that holds nothing skips the run, an error runs it.
+func (s *Skills) ask(ctx context.Context, tool string, args json.RawMessage) verdict {
+	v := verdict{server: strings.Split(tool, "__")[1]}
+	if s.Servers == nil {
+		v.Failed = textNoServers
+		return v
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, serverTime, fmt.Errorf(textNoAnswer, v.server, serverTime))
+	defer cancel()
+	text, err := s.Servers.Ask(ctx, tool, args)
+	if err != nil {
+		v.Failed = clean.Line(err.Error())
+		return v
+	}
+	v.Skip, v.Found, v.trusted = text == "", clean.Cut(clean.Text(text), mostAnswer), s.Servers.Trusted(v.server)
+	return v
+}
+
+// labelOf is the label that a run of the task starts with: a run that gets untrusted text from
+// its check counts as one that has read it.
+func (p *Prompts) labelOf(t routines.Task, v verdict) label.Label {
+	if l := p.Guard.TaskLabel(t); l != "" || !v.labels() {
 		return l.Via(string(t.Kind) + " " + t.ID)
+	}
+	if v.server != "" {
+		return label.From("MCP server " + v.server).Via("check of routine " + t.ID)
 	}
 	return label.From("check of routine " + t.ID)
 }
 
 // noteOf is the first line of the tail of a run whose check could not decide, "" for others.
-func noteOf(v skill.Verdict) string {
+func noteOf(v verdict) string {
 	if v.Failed == "" {
 		return ""
 	}

@@ -112,22 +112,22 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	if !task.Background {
 		return d.inConversation(ctx, task, due)
 	}
-	verdict, err := d.check(ctx, due)
+	checked, err := d.check(ctx, due)
 	if err != nil {
 		return err
 	}
 	skills := d.o.Prompts.Skills.Load(task)
 	if d.o.Requests.takes(task) {
-		return d.o.Requests.handIn(ctx, due, skills, verdict.Found)
+		return d.o.Requests.handIn(ctx, due, skills, checked)
 	}
 	rights := d.o.Guard.Bound(task, skills)
 	job := fork.Job{
 		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Ticket: money.Ticket(due.Ticket),
-		Label: d.o.Prompts.labelOf(task, verdict.Found), Trusted: d.o.Guard.Trusted(task), Note: noteOf(verdict),
+		Label: d.o.Prompts.labelOf(task, checked), Trusted: d.o.Guard.Trusted(task), Note: noteOf(checked),
 		Plain: d.plain(due),
 		Prompt: func(ctx context.Context) string {
-			return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills, verdict.Found)
+			return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills, checked)
 		},
 	}
 	_, err = d.o.Runs.Do(ctx, job)

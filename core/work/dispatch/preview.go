@@ -30,7 +30,7 @@ func (d *Dispatcher) Preview(ctx context.Context, id string, at time.Time, busy 
 	task := due.Task()
 	skills := d.o.Prompts.Skills.Load(task)
 	if task.Background {
-		return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.imagined(now, busy), skills, ""), nil
+		return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.imagined(now, busy), skills, verdict{}), nil
 	}
 	p := d.o.Prompts.foreground(task, due, now, d.o.Prompts.Updates.Peek())
 	p.Skills = d.o.Prompts.Skills.Expand(ctx, skills)

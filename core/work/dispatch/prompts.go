@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"ollimbot/core/brief/prompt"
@@ -90,21 +89,16 @@ func (p *Prompts) nameless(f schedule.Forward) schedule.Forward {
 	return f
 }
 
-// ofTask is the exact prompt of a background run. found is what its check printed, "" for
-// nothing. It blocks while the commands of the skills run.
-func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills []skill.Skill, found string) string {
+// ofTask is the exact prompt of a background run, with what its check found. It blocks while the commands of the skills run.
+func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills []skill.Skill, v verdict) string {
 	task := d.Task()
-	m.labeled = found != "" || p.Guard.TaskLabel(task) != ""
+	m.labeled = v.labels() || p.Guard.TaskLabel(task) != ""
 	told := p.background(ctx, task, m, skills)
 	told.Late, told.Chain = lateSince(d), p.chainOf(d.Reminder)
 	if d.Reminder != nil && d.Reminder.ChainParent != "" {
 		told.Sent = p.sent(m, task, task.ID, d.Reminder.ChainParent)
 	}
-	text := prompt.BackgroundPrompt(told)
-	if found != "" {
-		text += fmt.Sprintf(promptFound, "> "+strings.ReplaceAll(found, "\n", "\n> "))
-	}
-	return text
+	return prompt.BackgroundPrompt(told) + v.found()
 }
 
 // mostSent is how many of its last texts a task is told.

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 
 	"ollimbot/core/brief/prompt"
@@ -22,6 +23,17 @@ type Skills struct {
 	Control  *control.Server // nil for none
 	Commands policy.Runner   // nil for none
 	Sandbox  *sandbox.Box    // nil for none
+	Servers  Servers         // nil for none
+}
+
+// Servers are the MCP servers, as far as checks ask them. Its methods may be called
+// concurrently.
+type Servers interface {
+	// Ask calls a tool by its whole name and blocks until it answers or ctx ends. text is empty
+	// if the answer holds nothing.
+	Ask(ctx context.Context, tool string, args json.RawMessage) (text string, err error)
+	// Trusted reports whether the user takes a server's answers for their own words.
+	Trusted(server string) bool
 }
 
 // Inert returns a context in which Expand runs no commands.

@@ -104,6 +104,9 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 			row(out, "without", s.Name+": "+fmt.Sprintf(textWaits, why))
 		}
 	}
+	if t.Check != "" {
+		row(out, "check", t.Check)
+	}
 	if t.TrustInput {
 		row(out, "trusts", "keeps its tools when it has read what strangers write")
 	}
