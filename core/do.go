@@ -145,6 +145,13 @@ func (b *Bot) slashHost() command.Host {
 			s := b.Snapshot()
 			return s.Status()
 		},
+		Week: func(_ context.Context, ago int) ([]string, error) {
+			w, err := readWeek(b, ago)
+			if err != nil {
+				return nil, err
+			}
+			return w.Lines(), nil
+		},
 		Servers: serverDesk{b.servers, record, known}.do,
 		Card: func() *post.Embed {
 			s := b.Snapshot()

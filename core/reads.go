@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/talk/absence"
 	"ollimbot/core/work/dispatch"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/week"
 )
 
 // Reader reads what a snapshot does not contain. Its methods change nothing, may block on a
@@ -55,6 +56,11 @@ func (r Reader) DueTimes(_ context.Context, since time.Time) (command.DueTimes, 
 	return guarded(r.bot, "the account of due times", func() (command.DueTimes, error) {
 		return dueTimes(r.bot.dir, r.bot.forks.Views(), since, r.bot.now())
 	})
+}
+
+// Week sums up a week: that of today, or one that many weeks ago.
+func (r Reader) Week(_ context.Context, ago int) (week.Report, error) {
+	return guarded(r.bot, "the week", func() (week.Report, error) { return readWeek(r.bot, ago) })
 }
 
 // Away sums up what happened while the user was away, and reads the decisions.

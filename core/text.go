@@ -6,6 +6,7 @@ const ChatHere = "chat here"
 // Words for people.
 const (
 	textUnknownCard    = "this version does not know that button: ask for a new card with the command again"
+	textNoWeek         = "a week is this one (0) or one of the %d before"
 	textPicture        = "Day as a picture"
 	textRunHint        = "Run…"
 	textRunsAlready    = "%s already runs"

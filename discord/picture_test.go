@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,9 +69,37 @@ func TestWithoutAPictureTheWordsCome(t *testing.T) {
 	}
 }
 
-// pictured is the message with a file.
+// A week is told in words, and in a picture with the same words.
+func TestTheWeekIsAPicture(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	o := st.options()
+	o.Draw = func(_ context.Context, name string) ([]byte, string, error) { return png, "of " + name, nil }
+	st.liveAs(o)
+	st.up()
+	me := st.s.User()
+	for i, name := range []string{"week", "last-week"} {
+		if i == 0 {
+			me.Slash("week")
+		} else {
+			me.Slash("week", discordtest.Option{Name: "which", Value: "last"})
+		}
+		state := st.s.Wait(t, "the picture of "+name, func(f discordtest.State) bool {
+			m := pictured(f, st)
+			return m != nil && m.Attachments[0].Name == name+".png"
+		})
+		m := pictured(state, st)
+		r, err := st.bot.Reads().Week(context.Background(), i)
+		must(t, err)
+		if !m.Ephemeral() || m.Content != strings.Join(r.Lines(), "\n") || m.Attachments[0].Alt != "of "+name {
+			t.Errorf("%+v, want %q", m, r.Lines())
+		}
+	}
+}
+
+// pictured is the newest message with a file.
 func pictured(f discordtest.State, st *stage) *discordtest.Message {
-	for _, m := range f.Sent(st.s.Bot()) {
+	for _, m := range slices.Backward(f.Sent(st.s.Bot())) {
 		if len(m.Attachments) > 0 {
 			return m
 		}

@@ -29,6 +29,7 @@ import (
 	settingspage "ollimbot/tui/pane/settings"
 	"ollimbot/tui/pane/task"
 	"ollimbot/tui/pane/updates"
+	weekpage "ollimbot/tui/pane/week"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/toast"
 	"ollimbot/tui/undo"
@@ -354,6 +355,7 @@ func newPanes() map[action.Pane]pane.Pane {
 		action.Task:     &task.Page{},
 		action.Costs:    costs.New(),
 		action.Away:     away.New(),
+		action.Week:     &weekpage.Page{},
 		action.Settings: settingspage.New(),
 	}
 }

@@ -23,7 +23,9 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
+	"ollimbot/core/work/week"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
 	"ollimbot/routines/schedule"
@@ -174,6 +176,12 @@ func (b *bot) Past(ctx context.Context, id string) (command.TaskPast, error) {
 
 func (b *bot) Costs(ctx context.Context, _ int) (command.CostReport, error) {
 	return costReport(b.snap.At), b.read(ctx)
+}
+
+func (b *bot) Week(ctx context.Context, ago int) (week.Report, error) {
+	return week.Of(b.snap.At.In(time.UTC), ago, week.Sources{
+		Pings: b.snap.Budget.Pings, Promises: func(_, _ time.Time) proposals.Counts { return proposals.Counts{} },
+	}), b.read(ctx)
 }
 
 func (b *bot) Away(ctx context.Context) (absence.Report, error) { return morningAway(), b.read(ctx) }

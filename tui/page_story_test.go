@@ -54,6 +54,19 @@ func TestAPageReadsOneThingAfterTheOther(t *testing.T) {
 	})
 }
 
+func TestTheWeekBeforeIsAKeyAway(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("W")
+		s.sees("This week: ", "pings")
+		s.press("left")
+		s.sees("Last week: ")
+		s.press("left", "right", "right", "right")
+		s.sees("This week: ")
+		s.press("esc")
+		s.misses("This week: ")
+	})
+}
+
 // A form, a prompt: what is typed while a dialog's command reads is meant for it.
 func TestKeysThatAreTypedAheadGoIntoWhatIsBeingRead(t *testing.T) {
 	slow := setup{rings: func(b *bot) { b.takes = func(command.Value) time.Duration { return time.Second } }}

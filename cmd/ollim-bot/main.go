@@ -192,6 +192,7 @@ type commands struct {
 	Check    doctor.CheckCmd
 	Budget   budgetCmds
 	Costs    costsCmd
+	Week     weekCmd
 	Updates  updatesCmd
 	Forks    forksCmds
 	History  historyCmds

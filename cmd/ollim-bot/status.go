@@ -144,7 +144,7 @@ func (c *updatesCmd) Run(p *process, at console.DataDir) error {
 type snapshotCmd struct {
 	Width  int    `default:"120" help:"Columns of the frame."`
 	Height int    `default:"40" help:"Rows of the frame."`
-	Page   string `enum:"all,budget,schedule,updates,runs,chat,logs,task,costs,away,settings" default:"all" help:"A page instead of all: ${enum}."`
+	Page   string `enum:"all,budget,schedule,updates,runs,chat,logs,task,costs,away,week,settings" default:"all" help:"A page instead of all: ${enum}."`
 	At     string `placeholder:"TIME" help:"The dashboard at this moment instead of now. Nothing is written."`
 }
 

@@ -105,7 +105,7 @@ var helpGroups = []struct {
 		{"clear", "start over"}, {"compact", "shorten the history"}, {"fork", "try something apart"}, {"interrupt", "stop the answer"},
 	}},
 	{"Status and costs", [][2]string{
-		{"status", "how things are"}, {"mcp", "servers and their tools"}, {"cost", "what was used"}, {"lift", "spend past the caps"},
+		{"status", "how things are"}, {"week", "the week in figures"}, {"mcp", "servers and their tools"}, {"cost", "what was used"}, {"lift", "spend past the caps"},
 	}},
 	{"Reminders and pings", [][2]string{{"remind", "remind me later"}, {"ping-budget", "how many pings"}}},
 	{"Models and settings", [][2]string{

@@ -10,6 +10,7 @@ var overviewRows = []Command{
 		Example: "audit yesterday", More: helpFilter,
 	},
 	{Name: "costs", Usage: "[DAYS]", About: "the cost of each task's runs; default: one week", Example: "costs 30"},
+	{Name: "week", Usage: "[last, or HOW MANY AGO]", About: "a week: pings and answers, due times, costs", Example: "week last"},
 	{Name: "lift", Usage: "[off]", About: "keep spending past the caps until midnight; off applies them again", Writes: true},
 	{Name: "notices", Usage: "[HOW MANY] [FILTER]", About: "notices of the program, newest first", Example: "notices is:warning", More: helpFilter},
 	{Name: "problems", About: "errors in files, with their positions"},

@@ -18,6 +18,10 @@ var slashRows = []Command{
 		About: "how things are: what needs you, what comes next, pings and money",
 	},
 	{
+		Name: "week", slash: Host.week, picture: weekPicture, Usage: "[last]", About: "the week: pings and answers, due times, costs",
+		Options: []Option{{Name: "which", About: "the week before this one", Choices: []string{"last"}}},
+	},
+	{
 		Name: "mcp", slash: Host.servers, Usage: "[login|logout NAME]", About: "the MCP servers: states, tools, last calls; or log in at one",
 		Options: []Option{
 			{Name: "what", About: "log in at a server, or out", Choices: []string{"login", "logout"}},
@@ -130,6 +134,7 @@ var agentRows = []Command{
 	{Name: "schedule", In: InShell | InAgent | InBot, About: "Show the next fires, as background runs see them."},
 	{Name: "account", About: "Show what became of each due time: which ran, which did not and why."},
 	{Name: "status", In: InShell | InAgent | InBot, About: "Show an overview."},
+	{Name: "week", In: InShell | InAgent, About: "Sum up a week: pings and answers, due times, costs."},
 	{Name: "updates", About: "List pending updates for the main session."},
 	{Name: "budget show", About: "Show the ping budget now or at another time."},
 	{Name: "webhook list", About: "List the webhooks and the latest deliveries."},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,6 +69,8 @@ type Host struct {
 	Lift func(ctx context.Context, undo bool) (string, error)
 	// Status is the state of everything, in lines.
 	Status func() []string
+	// Week sums up a week, that many weeks ago, in lines.
+	Week func(ctx context.Context, ago int) ([]string, error)
 	// Servers says what is known of the MCP servers, or logs in at one or out.
 	Servers func(ctx context.Context, args []string) (string, error)
 	// Card is a look at everything with buttons.
@@ -98,6 +101,18 @@ func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 		return slashHelp(), nil
 	}
 	return row.slash(h, ctx, line[1:])
+}
+
+// Picture is the name of the picture that goes with the reply to the line; empty if it has none.
+func (c Slash) Picture() string {
+	line := strings.Fields(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
+	if len(line) == 0 {
+		return ""
+	}
+	if row, ok := Find(InSlash, strings.ToLower(line[0])); ok && row.picture != nil {
+		return row.picture(line[1:])
+	}
+	return ""
 }
 
 // Card is the reply to the line as a card, or nil if it has none.
@@ -138,6 +153,40 @@ func slashHelp() string {
 
 func (h Host) status(context.Context, []string) (string, error) {
 	return strings.Join(h.Status(), "\n"), nil
+}
+
+// week sums up this week or the last one.
+func (h Host) week(ctx context.Context, args []string) (string, error) {
+	ago, ok := WeeksAgo(strings.Join(args, " "))
+	if !ok {
+		return "", fmt.Errorf(textWhichWeek, clean.Cut(clean.Line(strings.Join(args, " ")), 40))
+	}
+	lines, err := h.Week(ctx, ago)
+	return strings.Join(lines, "\n"), err
+}
+
+// WeeksAgo reads which week is meant: "", "last", or how many weeks ago.
+func WeeksAgo(text string) (ago int, ok bool) {
+	switch strings.ToLower(text) {
+	case "", "this":
+		return 0, true
+	case "last":
+		return 1, true
+	}
+	ago, err := strconv.Atoi(text)
+	return ago, err == nil && ago >= 0
+}
+
+// weekPicture is the picture of the week that is meant.
+func weekPicture(args []string) string {
+	ago, ok := WeeksAgo(strings.Join(args, " "))
+	switch {
+	case ok && ago == 0:
+		return post.PictureWeek
+	case ok && ago == 1:
+		return post.PictureLastWeek
+	}
+	return ""
 }
 
 func (h Host) servers(ctx context.Context, args []string) (string, error) {

@@ -36,6 +36,8 @@ type Command struct {
 	slash func(Host, context.Context, []string) (string, error)
 	// card is its reply as a card; nil if it has none.
 	card func(Host) *post.Embed
+	// picture is the name of the picture of its reply; nil if it has none.
+	picture func(args []string) string
 }
 
 // Place is where a command can be used; several are joined with "|".

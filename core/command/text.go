@@ -11,6 +11,7 @@ const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and
 
 const (
 	textNoRuns       = "no run has ended in the last %s"
+	textWhichWeek    = "%q is no week: write last, or how many weeks ago it was"
 	textCosts        = "last %s: %s, %s tokens, %s"
 	textAdviceShare  = "%s: %.0f %% of the costs"
 	textAdviceFewer  = "%s instead of %s would have saved up to %s"

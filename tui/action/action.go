@@ -35,6 +35,7 @@ const (
 	Task     Pane = "task"
 	Costs    Pane = "costs"
 	Away     Pane = "away"
+	Week     Pane = "week"
 	Settings Pane = "settings"
 )
 
@@ -45,7 +46,7 @@ const Day Pane = "day"
 // pages, AllPanes both and the day.
 var (
 	Panes    = []Pane{Budget, Schedule, Updates, Forks, Chat, Logs}
-	Pages    = []Pane{Task, Costs, Away, Settings}
+	Pages    = []Pane{Task, Costs, Away, Week, Settings}
 	AllPanes = slices.Concat([]Pane{Day}, Panes, Pages)
 )
 
@@ -193,6 +194,9 @@ const (
 	TaskPause   ID = "task.pause"
 
 	// The actions of the page of costs.
+	WeekEarlier ID = "week.earlier"
+	WeekLater   ID = "week.later"
+
 	CostsOpen ID = "costs.open"
 	CostsMark ID = "costs.mark"
 	CostsLift ID = "costs.lift"

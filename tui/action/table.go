@@ -19,6 +19,7 @@ var table = sync.OnceValue(func() []Action {
 		in(Task, taskRows), offWithout(noSchedule, scrolled(Task)),
 		in(Costs, costsRows), listRows(Costs, "task"), sortRows(Costs),
 		in(Away, awayRows), listRows(Away, "line"), sortRows(Away),
+		in(Week, weekRows),
 		in(Settings, settingsRows), listRows(Settings, "setting"), sortRows(Settings),
 		everywhereRows,
 	)
@@ -245,6 +246,11 @@ var awayRows = []Action{
 	{ID: AwayHalf, Keys: []string{"left", "h", "right", "l"}, Title: "Other half", More: "what happened, or the audit log", Short: "other half"},
 }
 
+var weekRows = []Action{
+	{ID: WeekEarlier, Keys: []string{"left", "h"}, Title: "Week before", Short: "other week", Pair: WeekLater},
+	{ID: WeekLater, Keys: []string{"right", "l"}, Title: "Week after", Short: "other week", Quiet: true},
+}
+
 var settingsRows = []Action{
 	{ID: SettingsEdit, Keys: []string{"enter"}, Title: "Change the setting", Short: "change", Writes: true},
 	{
@@ -336,6 +342,10 @@ var everywhereRows = []Action{
 		Short: "costs", Words: "cost money spent spending price", Quiet: true,
 	},
 	{ID: Away.Go(), Keys: []string{"A"}, Title: "While you were away", More: "what happened, and the audit log", Short: "away", Quiet: true},
+	{
+		ID: Week.Go(), Keys: []string{"W"}, Title: "Go to the week", More: "pings and answers, due times, costs",
+		Short: "week", Words: "weekly review summary statistics promises", Quiet: true,
+	},
 	{ID: Settings.Go(), Keys: []string{","}, Title: "Go to settings", Short: "settings", Quiet: true},
 	{ID: Day.Go(), Keys: []string{"0"}, Title: "Go to the day", Short: "day", Quiet: true},
 	{ID: GoNext, Keys: []string{"tab"}, Title: "Next pane", Short: "next pane", Quiet: true},

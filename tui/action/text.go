@@ -58,5 +58,5 @@ var (
 var paneNames = map[Pane]string{
 	Everywhere: "Everywhere", Budget: "Ping budget", Schedule: "Schedule", Updates: "Updates",
 	Forks: "Forks", Chat: "Chat", Logs: "Logs",
-	Day: "Day", Task: "Task", Costs: "Costs", Away: "While you were away", Settings: "Settings",
+	Day: "Day", Task: "Task", Costs: "Costs", Away: "While you were away", Week: "Week", Settings: "Settings",
 }

@@ -18,8 +18,12 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
+	"ollimbot/core/work/week"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
@@ -34,6 +38,7 @@ import (
 	settingspage "ollimbot/tui/pane/settings"
 	taskpage "ollimbot/tui/pane/task"
 	updatespane "ollimbot/tui/pane/updates"
+	weekpage "ollimbot/tui/pane/week"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -49,7 +54,7 @@ func panes() map[string]pane.Pane {
 	return map[string]pane.Pane{
 		"budget": &budgetpane.Pane{}, "schedule": schedulepane.New(), "updates": updatespane.New(),
 		"forks": forkspane.New(), "chat": chatpane.New(commands), "logs": logspane.New(),
-		"task": taskRead(), "costs": costsRead(), "away": awaypage.New(), "settings": settingspage.New(),
+		"task": taskRead(), "costs": costsRead(), "away": awaypage.New(), "week": weekRead(), "settings": settingspage.New(),
 	}
 }
 
@@ -99,6 +104,44 @@ func load(p pane.Loader, from pane.Reader) {
 	for want := p.Wants(c).Load; want != nil; want = p.Wants(c).Load {
 		want(context.Background(), from)(c)
 	}
+}
+
+func (s stored) Week(_ context.Context, ago int) (week.Report, error) { return everydayWeek(ago), nil }
+
+// weekRead is the page of a week in which much has happened.
+func weekRead() *weekpage.Page {
+	p := &weekpage.Page{}
+	load(p, stored{})
+	return p
+}
+
+// everydayWeek is a week until its Friday.
+func everydayWeek(ago int) week.Report {
+	now := noon.AddDate(0, 0, 4)
+	of := week.Sources{
+		Promises: func(_, _ time.Time) proposals.Counts { return proposals.Counts{Accepted: 4, Kept: 3} },
+		Open:     []proposals.Proposal{{Text: "Move Check email to 9:30? You always answer it then."}},
+	}
+	for i := range 30 {
+		p := budget.Ping{At: now.Add(-time.Duration(i*i) * 8 * time.Minute), Title: "Check email"}
+		switch {
+		case i%7 == 3:
+			p.Refused = "no token was left"
+		case i%3 > 0:
+			p.Answered = p.At.Add(time.Duration(i+1) * time.Minute)
+		}
+		of.Pings = append(of.Pings, p)
+		row := account.Row{Kind: "routine", ID: "0f1e2d3c", Due: now.Add(-time.Duration(i) * 3 * time.Hour), Fate: account.Ran}
+		if i%11 == 10 {
+			row.Fate, row.Why = account.Missed, account.Asleep
+		}
+		of.Due = append(of.Due, row)
+	}
+	for i := range 7 {
+		of.Costs.Days = append(of.Costs.Days, command.CostDay{Date: cron.Wall(now, i-6, 0, 0, zone), Dollars: float64(3+i*7%11) / 8, Runs: 9})
+	}
+	of.Costs.Tasks = []command.TaskCost{{Title: "Check email", Days: []float64{.1, .2, .3, .2, .4, .1, .2}}}
+	return week.Of(now, ago, of)
 }
 
 // costsRead is the page of costs with a report.

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/talk/absence"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/week"
 	"ollimbot/tui/action"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
@@ -81,6 +82,7 @@ type Reader interface {
 	Runs(ctx context.Context, from command.Mark, most int) (fork.Page, error)
 	Past(ctx context.Context, id string) (command.TaskPast, error)
 	Away(ctx context.Context) (absence.Report, error)
+	Week(ctx context.Context, ago int) (week.Report, error)
 	DueTimes(ctx context.Context, since time.Time) (command.DueTimes, error)
 }
 

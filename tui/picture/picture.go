@@ -6,15 +6,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/talk/post"
+	"ollimbot/core/work/week"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/budget"
 	"ollimbot/tui/pane/day"
+	weekpage "ollimbot/tui/pane/week"
 	"ollimbot/tui/raster"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -41,16 +44,39 @@ const (
 // Source has what the pictures show; a core.Viewer is one.
 type Source interface {
 	Snapshot() core.Snapshot
+	Week(ctx context.Context, ago int) (week.Report, error)
 }
 
-// Of is the picture of a name (post.PictureDay).
-func Of(_ context.Context, name string, from Source) (Picture, error) {
-	s := from.Snapshot()
-	if name == post.PictureDay {
+// Of is the picture of a name, such as post.PictureDay.
+func Of(ctx context.Context, name string, from Source) (Picture, error) {
+	switch name {
+	case post.PictureDay:
+		s := from.Snapshot()
 		return Day(&s)
+	case post.PictureWeek:
+		return weekOf(ctx, from, 0)
+	case post.PictureLastWeek:
+		return weekOf(ctx, from, 1)
 	}
 	return Picture{}, fmt.Errorf("there is no picture %q", name)
 }
+
+func weekOf(ctx context.Context, from Source, ago int) (Picture, error) {
+	r, err := from.Week(ctx, ago)
+	if err != nil {
+		return Picture{}, err
+	}
+	return Week(&r)
+}
+
+// Week is a week, as its page in the dashboard shows it.
+func Week(r *week.Report) (Picture, error) {
+	p := page{all: weekpage.Lines(look(), r, columns, mostRows)}
+	return p.drawn(textWeekAlt + strings.Join(r.Lines(), ". ") + ".")
+}
+
+// mostRows is the greatest height of a picture.
+const mostRows = 40
 
 // Day is the day around now, as the dashboard shows it: the headline, the band, and the curve
 // of the ping budget.
@@ -78,8 +104,9 @@ func Day(s *core.Snapshot) (Picture, error) {
 const bandRows = 4
 
 const (
-	textBudget = "Ping budget"
-	textDayAlt = "The day as a picture. "
+	textBudget  = "Ping budget"
+	textDayAlt  = "The day as a picture. "
+	textWeekAlt = "The week as a picture. "
 )
 
 // look are the colours of every picture.

@@ -31,6 +31,7 @@ var doneBy = map[action.ID]string{
 	action.TaskDelete: "delete email", action.TaskRestore: "restore", action.TaskOpen: "file email", action.TaskPause: "resume email",
 
 	action.CostsOpen: "task email", action.CostsLift: "lift", action.AwayOpen: "audit 1", action.AwayHalf: "audit",
+	action.WeekEarlier: "week last", action.WeekLater: "week",
 	action.SettingsEdit: "settings daily limit 5", action.SettingsNext: "settings clock 12", action.SettingsPrevious: "settings clock 24",
 
 	action.TailFollow: "follow log", action.TailFilter: "log is:error", action.TailFind: "chat dentist", action.TailLevel: "log is:warn", action.TailTime: "prefix off",
@@ -40,7 +41,7 @@ var doneBy = map[action.ID]string{
 	action.ThemeNext: "settings theme dark", action.LayoutNext: "settings layout chat",
 
 	action.Budget.Go(): "budget", action.Schedule.Go(): "schedule", action.Updates.Go(): "updates", action.Forks.Go(): "runs", action.Chat.Go(): "chat",
-	action.Logs.Go(): "log", action.Task.Go(): "task email", action.Costs.Go(): "costs", action.Away.Go(): "away", action.Settings.Go(): "settings", action.Day.Go(): "day",
+	action.Logs.Go(): "log", action.Task.Go(): "task email", action.Costs.Go(): "costs", action.Away.Go(): "away", action.Week.Go(): "week", action.Settings.Go(): "settings", action.Day.Go(): "day",
 }
 
 // without are the reasons why an action has no command, by what it is about.

@@ -21,7 +21,7 @@ var handlers = map[string]func(*console, request){
 	"webhooks": bare(func(c *console) { c.read("", rowsText(dialog.DeliveryRows(c.snap)), "") }),
 	"servers":  bare(func(c *console) { c.read("", rowsText(dialog.ServerRows(c.snap)), "") }),
 	"problems": bare(func(c *console) { c.read("problems", each(c.snap.Schedule.Problems, problemText), textNoProblems) }),
-	"away":     printAway, "audit": printAudit, "notices": printNotices, "costs": printCosts, "account": printAccount,
+	"away":     printAway, "audit": printAudit, "notices": printNotices, "costs": printCosts, "week": printWeek, "account": printAccount,
 	"budget":   bare(func(c *console) { c.answer(c.snap.BudgetText()) }),
 	"capacity": setBudget, "refill": setBudget, "lift": liftCaps,
 

@@ -80,6 +80,18 @@ func printAccount(c *console, r request) {
 	}
 }
 
+// printWeek prints a week: this one, the last one, or one that many weeks ago.
+func printWeek(c *console, r request) {
+	ago, ok := command.WeeksAgo(r.rest)
+	if !ok {
+		c.usage(r.Command)
+		return
+	}
+	if report, ok := call(c.executor, c.core.Week, ago); ok {
+		c.read("", each(report.Lines(), func(l string) string { return flat(spoken(l)) }), "")
+	}
+}
+
 // report reads what happened while the user was away, and the decisions.
 func report(c *console) (r absence.Report, ok bool) {
 	return call(c.executor, func(ctx context.Context, _ struct{}) (absence.Report, error) { return c.core.Away(ctx) }, struct{}{})

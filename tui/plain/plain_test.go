@@ -24,7 +24,9 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
+	"ollimbot/core/work/week"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
 	"ollimbot/routines/schedule"
@@ -144,6 +146,12 @@ func (b *bot) DueTimes(_ context.Context, since time.Time) (command.DueTimes, er
 		{Kind: "routine", ID: "bbbb2222", Title: "Medication", Due: at, At: at, Fate: account.Missed, Why: account.Asleep},
 	}
 	return command.DueTimes{Report: account.Report{Since: since, Rows: rows}}, nil
+}
+
+func (b *bot) Week(_ context.Context, ago int) (week.Report, error) {
+	return week.Of(b.snap.At, ago, week.Sources{
+		Pings: b.snap.Budget.Pings, Promises: func(_, _ time.Time) proposals.Counts { return proposals.Counts{Accepted: 3, Kept: 2} },
+	}), nil
 }
 
 func (b *bot) Away(context.Context) (absence.Report, error) { return b.away, nil }

@@ -362,3 +362,10 @@ func TestACommandThatIsTooLongDoesNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestAWeekIsToldInLines(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hasLines(s.types("week"), "This week: Monday 1 January, its first day", "pings: none was sent", "promises: 3 made, 2 kept", "due times: nothing was due", "cost: $0.00, 0 runs")
+		s.hasLines(s.types("week last"), "Last week: Monday 25 to Sunday 31 December", "pings: none was sent", "promises: 3 made, 2 kept", "due times: nothing was due", "cost: $0.00, 0 runs")
+	})
+}

@@ -77,7 +77,7 @@ func (d *Desk) Handlers() []command.Handler {
 			if err != nil {
 				return command.Outcome{}, err
 			}
-			return command.Outcome{Message: reply, Card: c.Card(host)}, nil
+			return command.Outcome{Message: reply, Card: c.Card(host), Picture: c.Picture()}, nil
 		}),
 		command.On(command.Directory, func(ctx context.Context, c command.SetConfig) (command.Outcome, error) {
 			return c.CarryOut(ctx, d.o.Slash())

@@ -128,8 +128,12 @@ const (
 	MuteOff  = "off"
 )
 
-// PictureDay is the name of a picture: the day around now.
-const PictureDay = "day"
+// The names of the pictures.
+const (
+	PictureDay      = "day" // the day around now
+	PictureWeek     = "week"
+	PictureLastWeek = "last-week"
+)
 
 // Remind are the buttons of a reminder that repeats until it is done.
 func Remind(id string) []Button {

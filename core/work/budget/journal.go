@@ -290,10 +290,15 @@ const TextUseless = "not useful"
 // AnswersTo sums up the pings of a task; those that were refused do not count, nor
 // do quiet messages, which ask for no answer.
 func AnswersTo(pings []Ping, task string) Answers {
+	return SumAnswers(slices.DeleteFunc(slices.Clone(pings), func(p Ping) bool { return p.Task != task }))
+}
+
+// SumAnswers sums up pings, as AnswersTo does.
+func SumAnswers(pings []Ping) Answers {
 	var a Answers
 	var took []time.Duration
 	for _, p := range pings {
-		if p.Task != task || p.Refused != "" || p.Quiet {
+		if p.Refused != "" || p.Quiet {
 			continue
 		}
 		a.Pings++

@@ -1,0 +1,249 @@
+// Package week is the page of a week: a row for each day, and what there is to say of all of
+// them. It owns which week is shown, and must not sum it up: it reads a report.
+package week
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/week"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// Page is the page of a week. The zero Page shows this week.
+type Page struct {
+	pane.Still
+	ago    int // how many weeks back
+	report *week.Report
+	failed string // why it could not be read
+	asked  asked  // what the report was read for
+}
+
+// asked is what makes a report out of date.
+type asked struct {
+	ago           int
+	minute        time.Time
+	pings, asks   int
+	ended, missed int
+	spent         float64
+}
+
+// Wants implements pane.Loader. After an error the last report stays.
+func (p *Page) Wants(c pane.Context) pane.Answer {
+	s := c.Snap
+	now := asked{
+		p.ago, s.At.Truncate(time.Minute), len(s.Budget.Pings), len(s.Proposals), len(s.Ended), len(s.Schedule.Missed), s.Money.Today.Spent,
+	}
+	if !c.Zoomed || now == p.asked {
+		return pane.Answer{}
+	}
+	p.asked = now
+	return pane.Answer{Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
+		report, err := r.Week(ctx, now.ago)
+		return func(pane.Context) pane.Answer {
+			if p.failed = ""; err != nil {
+				p.failed = clean.Line(err.Error())
+				return pane.Answer{}
+			}
+			p.report = &report
+			return pane.Answer{}
+		}
+	}}
+}
+
+// Do implements pane.Pane.
+func (p *Page) Do(_ pane.Context, id action.ID) pane.Answer {
+	switch id {
+	case action.WeekEarlier:
+		p.ago = min(p.ago+1, week.Most)
+	case action.WeekLater:
+		p.ago = max(p.ago-1, 0)
+	}
+	return pane.Answer{}
+}
+
+// Draw implements pane.Pane.
+func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
+	b := widget.Brush{Theme: c.Theme}
+	if p.report == nil {
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, cmp.Or(p.failed, textReading))...)
+	}
+	return widget.FillRows(widget.Rows(widget.Nowhere, Lines(c.Theme, p.report, w, h)...), w, h)
+}
+
+const textReading = "reading the week…"
+
+const (
+	// nameCells is the room for the name of a day, factCells for the name of a fact.
+	nameCells, factCells = 8, 12
+	// chartRows is the height of the days with their heads.
+	chartRows = 1 + week.Days
+)
+
+// Lines paint a report in at most h lines of w cells: the days if there is room for them below
+// the title and above the facts, which come first.
+func Lines(t *theme.Theme, r *week.Report, w, h int) []string {
+	b := widget.Brush{Theme: t}
+	lines := []string{b.Line(w, widget.Span{Role: theme.Strong, Text: " " + r.Title()})}
+	told := facts(b, r, w)
+	if columns := fitting(r, w-nameCells-1); len(columns) > 0 && len(lines)+len(told)+chartRows+2 <= h {
+		lines = append(lines, b.Line(w))
+		lines = append(lines, days(b, r, columns, w)...)
+		lines = append(lines, b.Line(w))
+	}
+	lines = append(lines, told...)
+	return lines[:min(len(lines), h)]
+}
+
+// facts are the facts with their names in a column of their own, where there is room for one.
+func facts(b widget.Brush, r *week.Report, w int) (lines []string) {
+	for _, f := range r.Facts() {
+		if w < 4*factCells {
+			for i, text := range widget.Wrap(f.Line(), max(1, w-2)) {
+				lines = append(lines, b.Line(w, widget.Span{Text: strings.Repeat(" ", 1+min(i, 1)) + text}))
+			}
+			continue
+		}
+		name := f.Name
+		for _, text := range widget.Wrap(f.Text, w-factCells-1) {
+			lines = append(lines, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + widget.Fit(name, factCells-1)}, widget.Span{Text: text}))
+			name = ""
+		}
+	}
+	return lines
+}
+
+// column is one thing about each day: a bar, of which a part is the better one, and a number.
+type column struct {
+	head  string
+	role  theme.Role
+	cells int // of the bar
+	text  int // of the number
+	good  func(week.Day) float64
+	all   func(week.Day) float64
+	words func(week.Day) string
+}
+
+// fitting are the columns that fit into w cells, with bars as wide as there is room.
+func fitting(r *week.Report, w int) []column {
+	all := []column{
+		{
+			head: textPings, role: theme.Ping, text: 6,
+			good:  func(d week.Day) float64 { return float64(d.Answered) },
+			all:   func(d week.Day) float64 { return float64(d.Sent) },
+			words: func(d week.Day) string { return share(d.Answered, d.Sent) },
+		},
+		{
+			head: textDue, role: theme.Good, text: 6,
+			good:  func(d week.Day) float64 { return float64(d.Ran) },
+			all:   func(d week.Day) float64 { return float64(d.Due) },
+			words: func(d week.Day) string { return share(d.Ran, d.Due) },
+		},
+		{
+			head: textCost, role: theme.Accent, text: 7,
+			good:  func(d week.Day) float64 { return d.Dollars },
+			all:   func(d week.Day) float64 { return d.Dollars },
+			words: func(d week.Day) string { return spent(d.Dollars) },
+		},
+	}
+	const leastBar, mostBar, between = 8, 24, 2
+	n := len(all)
+	need := func(n int) (cells int) {
+		for _, c := range all[:n] {
+			cells += leastBar + c.text + between
+		}
+		return cells
+	}
+	for n > 0 && need(n) > w {
+		n--
+	}
+	for i := range all[:n] {
+		all[i].cells = min(mostBar, leastBar+(w-need(n))/n)
+	}
+	return all[:n]
+}
+
+// days are the heads and a row for each day.
+func days(b widget.Brush, r *week.Report, columns []column, w int) []string {
+	head := []widget.Span{{Text: widget.Blank(nameCells + 1)}}
+	for _, c := range columns {
+		head = append(head, widget.Span{Role: theme.Dim, Text: widget.Fit(c.head, c.cells+c.text+2)})
+	}
+	lines := []string{b.Line(w, head...)}
+	for i, d := range r.Days {
+		begun, role := i < r.Begun(), theme.Text
+		if !begun {
+			role = theme.Dim
+		} else if i == r.Begun()-1 && r.Ago == 0 {
+			role = theme.Strong
+		}
+		row := []widget.Span{{Role: role, Text: " " + widget.Fit(d.Date.Format("Mon 2"), nameCells)}}
+		for _, c := range columns {
+			row = append(row, c.row(b.Theme, r, d, begun)...)
+		}
+		lines = append(lines, b.Line(w, row...))
+	}
+	return lines
+}
+
+// row is the column's part of a day's row.
+func (c column) row(t *theme.Theme, r *week.Report, d week.Day, begun bool) []widget.Span {
+	top := 0.0
+	for _, d := range r.Days {
+		top = max(top, c.all(d))
+	}
+	length := func(v float64) int {
+		if v <= 0 || top <= 0 {
+			return 0
+		}
+		return max(1, int(math.Round(v/top*float64(c.cells))))
+	}
+	good, all := length(c.good(d)), length(c.all(d))
+	if c.good(d) < c.all(d) { // what is not whole must not look so
+		good = min(good, max(0, all-1))
+	}
+	full, rest := "▆", "▁" // lower than a row, so that the bars of two days stay apart
+	if t.ASCII() {
+		full, rest = "#", "-"
+	}
+	text := ""
+	if begun {
+		text = c.words(d)
+	}
+	return []widget.Span{
+		{Role: c.role, Text: strings.Repeat(full, good)},
+		{Role: theme.Track, Text: strings.Repeat(rest, all-good)},
+		{Text: widget.Blank(c.cells - all + 1)},
+		{Role: theme.Dim, Text: widget.Fit(text, c.text) + " "},
+	}
+}
+
+const (
+	textPings = "pings, answered"
+	textDue   = "due times, ran"
+	textCost  = "cost"
+)
+
+// share is "5/7": so many of all; a dash for none.
+func share(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", n, of)
+}
+
+func spent(dollars float64) string {
+	if dollars == 0 {
+		return "-"
+	}
+	return words.Dollars(dollars)
+}
