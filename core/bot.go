@@ -326,7 +326,7 @@ func (b *Bot) makeGoogle() error {
 		return err
 	}
 	b.webhooks = &webhooks{index: webhook.NewIndex(b.dir), log: b.log}
-	b.manual = &manual{dir: b.dir, log: b.log, env: b.o.Env, webhooks: b.webhooks}
+	b.manual = &manual{dir: b.dir, log: b.log, env: b.o.Env, webhooks: b.webhooks, settings: b.settings}
 	b.google = google.NewAccount(google.AccountOptions{
 		Client: client, Zone: b.zone, Log: b.log, Config: b.settings.Load, Audit: b.audit, Updates: b.updates, Notices: b.notices,
 		Say: func(text string) { b.chat.SystemNote(text) }, Allowed: b.manual.install, Changed: b.viewers.notify,
@@ -348,8 +348,7 @@ func (b *Bot) makeTalk() {
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Records: chat.Records{Transcript: b.book, Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Audit: b.audit},
 		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: b.library, Renew: b.servers.Renew,
-		Commands: b.o.Commands, Commit: b.git.Add, Host: chatHost{b.host, b.o.Book, b.viewers.notify}, Money: b.money,
-		Google: logins{b.google, b.servers},
+		Commands: b.o.Commands, Commit: b.git.Add, Host: newChatHost(b), Money: b.money, Google: logins{b.google, b.servers},
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.viewers.notify)
@@ -402,6 +401,7 @@ func (b *Bot) makeWork() (err error) {
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
 		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, PutOff: b.chat.PutOff, Changed: b.viewers.notify,
+		Kept: func(at time.Time, id string) { kept(b, at, id) },
 	})
 	b.host.tasks = b.tasks
 	b.asks = newProposals(b)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"ollimbot/core/base/fault"
 	"ollimbot/core/brief/prompt"
@@ -87,7 +88,8 @@ func (b *Bot) addHandlers() {
 		Press: b.asks.Before(pocket{
 			now: b.now, snapshot: b.Snapshot, do: b.handlers.Do, journal: b.journal, book: b.book, writes: b.tasks.Book, google: b.google,
 			making: new(sync.Mutex), config: b.settings.Load, models: func() *post.Embed { return b.slashHost().ModelCard() },
-			why: func(id string) (string, error) { return lastFailure(b, id) },
+			why:  func(id string) (string, error) { return lastFailure(b, id) },
+			kept: func(at time.Time, task string) { kept(b, at, task) },
 		}.press),
 	})
 	b.handlers.Add(desk.Handlers()...)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
@@ -37,12 +38,16 @@ type chatHost struct {
 	*host
 	book    *logs.Sink
 	changed func()
+	propose func(toolset.Promise) agent.ToolResult
 }
 
 var _ chat.Host = chatHost{}
 
 // Config returns the settings in force.
 func (h chatHost) Config() *config.Runtime { return h.settings.Load() }
+
+// Propose asks the user about a promise.
+func (h chatHost) Propose(p toolset.Promise) agent.ToolResult { return h.propose(p) }
 
 // Hide removes secrets from a text.
 func (h chatHost) Hide(text string) string { return h.book.Redact(text) }

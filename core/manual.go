@@ -7,6 +7,7 @@ import (
 	"ollimbot/core/brief/docs"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/live"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/google"
 	pages "ollimbot/docs"
@@ -20,13 +21,14 @@ type manual struct {
 	env      config.Env
 	google   *google.Account
 	webhooks *webhooks
+	settings *live.Settings
 }
 
 func (m *manual) options() guide.Options {
 	s := m.google.State()
 	return guide.Options{
 		UserName: m.env.GivenName(), BotName: m.env.BotName, Zone: m.env.ZoneName, Webhooks: m.webhooks.server != nil,
-		Google: s.On(), NoMail: !s.May(google.Mail),
+		Promises: m.settings.Load().Promises, Google: s.On(), NoMail: !s.May(google.Mail),
 	}
 }
 

@@ -41,6 +41,7 @@ type pocket struct {
 	// models is the card of the model that answers.
 	models func() *post.Embed
 	why    func(id string) (string, error) // the newest error of a task
+	kept   func(at time.Time, task string) // the user has done what a task reminded of
 }
 
 // press carries out a control, unless what it asks for is already so. ok is false if the
@@ -56,6 +57,9 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 		out, err = p.failed(ctx, action, data)
 	case post.PingDone:
 		out.Message = textNoted
+		if ping, ok := p.journal.Ping(data); ok {
+			p.kept(p.now(), ping.Task)
+		}
 	case post.PingUseless:
 		out, err = p.useless(data)
 	case post.PingLater:

@@ -29,6 +29,17 @@ const (
 	textCapacityThere = "the capacity is already %d"
 	textCapacityMoved = "the capacity has changed to %d since: /status gives you a new card"
 
+	textPromiseTitle = "Shall I remind you?"
+	textPromiseAt    = "You wrote: \"%s\". I can remind you at %s."
+	textPromise      = "You wrote: \"%s\". When shall I remind you?"
+	textPromiseNo    = "noted: you are not asked about that again."
+	textPromiseYes   = "Remind me"
+	textPromiseOther = "Other time…"
+	textNotPromised  = "No"
+	textPromiseLate  = "%s has passed; choose another time"
+	textPromiseFar   = "%s is more than a year away; choose an earlier time"
+	textPromiseRan   = "that reminder has run already"
+
 	textNoLogin    = "this engine needs no login"
 	textLoggedIn   = "claude is logged in"
 	textOpenLogin  = "open the address, log in there, and paste the code that it shows"

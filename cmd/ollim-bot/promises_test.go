@@ -253,7 +253,7 @@ func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
 	t.Parallel()
 	p := newPromised(t)
 	all := map[string]bool{}
-	for _, in := range []prompt.SystemInput{{}, {Webhooks: true}} {
+	for _, in := range []prompt.SystemInput{{}, {Webhooks: true, Promises: true}} {
 		for _, span := range spans(prompt.System(in)) {
 			all[span] = true
 		}

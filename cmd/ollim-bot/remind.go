@@ -7,6 +7,7 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/budget"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/tasks"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
@@ -86,6 +87,7 @@ func (p *process) remind(c command.Remind) error {
 	action, what := audit.TaskMoved, "move reminder "
 	if c.Word == command.Done {
 		action, what = audit.TaskRemoved, "remove reminder "
+		err = errors.Join(err, proposals.NewStore(at.Dir, at.Env.Zone, p.Log()).Keep(at.Now, c.ID))
 	}
 	p.record(at, audit.Entry{Action: action, Subject: c.ID, Detail: out.Message})
 	files.commit(rel, what+c.ID)

@@ -130,6 +130,11 @@ var updateRows = []Command{
 		Example: "discard 2", More: helpUpdate, Writes: true,
 		Takes: Update, Make: func(s Subject) Value { return DiscardUpdate{Key: s.ID} },
 	},
+	{Name: "questions", Usage: "[FILTER]", About: "what the bot asks you by itself, newest first, numbered", More: helpFilter},
+	{
+		Name: "answer", Usage: "[QUESTION] ANSWER", About: "answer a question of the bot's", Example: "answer 1 tomorrow 9:00",
+		More: helpAnswer, Writes: true,
+	},
 	{
 		Name: "deliver", About: "deliver all updates now and get an answer", Writes: true,
 		Make: func(Subject) Value { return DeliverNow{} },
@@ -218,9 +223,11 @@ const (
 		"A reminder takes a time: new reminder 18:30 call mum.\n" +
 		"Before the message you can write silent (it never pings), foreground (it runs in the main conversation), and called with a title and a colon: " +
 		"new routine 0 9 * * mon-fri silent called Morning: collect the news.\n" + helpWhen
-	helpOutput   = "The default is the last 15 lines. find shows only lines that a filter keeps: run email find is:error.\n" + helpRun
-	helpLog      = "The default is the last 15 lines. follow log prints new ones as they arrive."
-	helpUpdate   = "UPDATE is its number in the last list of updates, or words of it."
+	helpOutput = "The default is the last 15 lines. find shows only lines that a filter keeps: run email find is:error.\n" + helpRun
+	helpLog    = "The default is the last 15 lines. follow log prints new ones as they arrive."
+	helpUpdate = "UPDATE is its number in the last list of updates, or words of it."
+	helpAnswer = "QUESTION is its number in the last list of questions; the only one need not be named. ANSWER is the label of an answer, yes for the first, " +
+		"no for the last, or a time where the question takes one.\n" + helpWhen
 	helpLines    = "A backslash at the end continues the line on the next one, so that a message can have several lines; two backslashes at the end mean one."
 	helpSay      = helpLines + "\n" + "This works in all commands, such as reply and new."
 	helpWaits    = "approvals 1 prints everything that call number 1 would do, line by line, and asks; yes or y allows it, no or n denies it."

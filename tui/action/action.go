@@ -161,6 +161,11 @@ const (
 	UpdatesRead    ID = "updates.read"
 	UpdatesDiscard ID = "updates.discard"
 	UpdatesDeliver ID = "updates.deliver"
+	// UpdatesYes, UpdatesOther and UpdatesNo answer the selected question of the bot by its
+	// first button, the one in the middle, and the last.
+	UpdatesYes   ID = "updates.yes"
+	UpdatesOther ID = "updates.other"
+	UpdatesNo    ID = "updates.no"
 
 	// The actions of the forks pane beside those of its tail.
 	ForksUp   ID = "forks.up"

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines/schedule"
 )
@@ -188,7 +189,7 @@ func TestAPairIsTheNextRowOfTheSamePane(t *testing.T) {
 func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
-		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
+		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen, UpdatesYes, UpdatesOther, UpdatesNo, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
 		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift,
 		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp,
 	}
@@ -272,8 +273,8 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	whole := core.Snapshot{
 		Budget:   core.BudgetView{State: budget.State{Capacity: 1, RefillRateMinutes: 2}},
 		Schedule: schedule.View{Entries: []schedule.Entry{{ID: "x"}}, Tasks: []schedule.TaskView{{ID: "x", Waits: "it may use Bash"}}},
-		Updates:  []updates.Update{{Key: "u"}},
-		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
+		Updates:  []updates.Update{{Key: "u"}}, Proposals: []proposals.Proposal{{ID: "p"}},
+		Forks: []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 
 		Approvals: []policy.Approval{{ID: "a", Tool: "Bash", Command: "rule"}},
 		Chat:      []transcript.Entry{{ID: "c", Embed: &post.Embed{Buttons: []post.Button{{Label: "Done"}}}}},

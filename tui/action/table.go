@@ -12,7 +12,7 @@ var table = sync.OnceValue(func() []Action {
 	return slices.Concat(
 		in(Day, dayRows), in(Budget, budgetRows),
 		in(Schedule, scheduleRows), offWithout(noSchedule, listRows(Schedule, "task")),
-		in(Updates, updatesRows), offWithout(noUpdates, listRows(Updates, "update")),
+		in(Updates, updatesRows), offWithout(noUpdateRows, listRows(Updates, "update")),
 		in(Forks, forksRows), offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})),
 		in(Chat, chatRows), in(Chat, findRows("/", "&")), in(Chat, scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"})),
 		in(Logs, logsRows), tailRows(Logs, []string{"up", "k"}, []string{"down", "j"}),
@@ -97,7 +97,19 @@ var scheduleRows = []Action{
 }
 
 var updatesRows = []Action{
-	{ID: UpdatesRead, Keys: []string{"enter"}, Title: "Read whole update", Short: "read", Words: "open", Off: noUpdates},
+	{
+		ID: UpdatesYes, Keys: []string{"y"}, Title: "Accept what is proposed", More: "the first button of a question",
+		Short: "yes", Words: "promise remind proposal", Off: noQuestion, Writes: true,
+	},
+	{
+		ID: UpdatesOther, Keys: []string{"o"}, Title: "Answer otherwise", More: "the button in the middle of a question",
+		Short: "other", Words: "promise later other time", Off: noQuestion, Writes: true,
+	},
+	{
+		ID: UpdatesNo, Keys: []string{"n"}, Title: "Refuse what is proposed", More: "the last button; it is not proposed again",
+		Short: "no", Words: "promise never reject", Off: noQuestion, Writes: true,
+	},
+	{ID: UpdatesRead, Keys: []string{"enter"}, Title: "Read whole update", Short: "read", Words: "open", Off: noUpdateRows},
 	{
 		ID: UpdatesDiscard, Keys: []string{"x"}, Title: "Discard selected update", More: "undo brings it back",
 		Short: "discard", Words: "delete remove", Off: noUpdates, Writes: true,

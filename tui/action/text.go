@@ -17,6 +17,8 @@ var (
 	noSchedule    = when(nothingScheduled, "nothing is scheduled")
 	noFiles       = when(func(s core.Snapshot) bool { return len(s.Schedule.Problems)+len(s.Day) == 0 && nothingScheduled(s) }, "nothing is scheduled")
 	noUpdates     = when(func(s core.Snapshot) bool { return len(s.Updates) == 0 }, "there is no pending update")
+	noUpdateRows  = when(func(s core.Snapshot) bool { return len(s.Updates)+len(s.Proposals) == 0 }, "there is no pending update")
+	noQuestion    = when(func(s core.Snapshot) bool { return len(s.Proposals) == 0 }, "the bot asks you nothing")
 	noDelivery    = firstOf(when(func(s core.Snapshot) bool { return s.Fork != nil }, "updates go to the main session; leave the fork first"), noUpdates)
 	noForks       = when(func(s core.Snapshot) bool { return len(s.Forks) == 0 }, "no run yet")
 	noLogin       = when(func(s core.Snapshot) bool { return !s.Engine.LoginNeeded }, "the engine needs no login")

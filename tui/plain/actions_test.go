@@ -19,6 +19,7 @@ var doneBy = map[action.ID]string{
 	action.SchedulePause: "pause email", action.ScheduleEdit: "edit email", action.ScheduleDelete: "delete email", action.ScheduleOpen: "file email",
 
 	action.UpdatesRead: "update 1", action.UpdatesDiscard: "discard 1", action.UpdatesDeliver: "deliver",
+	action.UpdatesYes: "answer yes", action.UpdatesOther: "answer tomorrow", action.UpdatesNo: "answer no",
 
 	action.ForksTail: "run email", action.ForksStop: "stop email", action.ForksResume: "continue email", action.ForksAgain: "again email",
 	action.ForksSeen: "seen", action.ForksState: "runs is:failed",

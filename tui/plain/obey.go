@@ -34,7 +34,7 @@ var handlers = map[string]func(*console, request){
 	"again":    onRun(action.ForksAgain, func(c *console, r request, f fork.View) { c.do(r, command.FireNow{ID: f.TaskID, Stays: true}) }),
 	"continue": onRun(action.ForksResume, func(c *console, r request, f fork.View) { c.do(r, command.ResumeFork{Run: f.ID}) }),
 
-	"updates": printUpdates, "update": printUpdate,
+	"updates": printUpdates, "update": printUpdate, "questions": printQuestions, "answer": answerQuestion,
 
 	"say":   func(c *console, r request) { send(c, r, command.Say{Text: r.rest}) },
 	"reply": reply, "read": bare(readNewest), "chat": readMessages, "press": press, "interrupt": bare(interrupt), "exit": exitFork,

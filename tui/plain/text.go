@@ -67,6 +67,7 @@ const (
 	textNoTasks      = "no routines or reminders yet; new creates one"
 	textFileIs       = "the file is %s and contains:"
 	textNoUpdates    = "no pending updates"
+	textNoQuestions  = "the bot asks you nothing"
 	textUpdateNext   = "it is delivered with your next message; deliver sends it now, discard deletes it"
 	textOmitted      = "older updates were dropped: only %d are kept"
 	textNoRuns       = "no runs yet"

@@ -176,7 +176,7 @@ func (f frame) labels(b layout.Box, names bool) []button {
 func activity(p action.Pane, s *core.Snapshot) int {
 	switch p {
 	case action.Updates:
-		return len(s.Updates)
+		return len(s.Updates) + len(s.Proposals)
 	case action.Forks:
 		running, waiting := fork.Count(s.Forks)
 		return running + waiting

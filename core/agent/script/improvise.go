@@ -77,6 +77,8 @@ var (
 	cancelForm = lazyregexp.New(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
 	listForm   = lazyregexp.New(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
 	remindForm = lazyregexp.New(`(?i)\bremind me\b`)
+	// promiseForm finds what the user says that they will do later.
+	promiseForm = lazyregexp.New(`(?i)\bI['’]ll [^.!?\n]*\b(?:tomorrow|tonight|later|soon|next week|this (?:evening|weekend))\b`)
 )
 
 // conversation answers the user, or a foreground task, in the main session.
@@ -102,6 +104,8 @@ func (t *turn) conversation(m message) []step {
 		return append(steps, call("cancel_reminder", map[string]any{"reminder_id": id}), say(sayCancelled))
 	case remindForm().MatchString(m.body):
 		return append(steps, remind(m.body)...)
+	case promiseForm().MatchString(m.body) && t.offers("propose_reminder"):
+		return append(steps, promised(promiseForm().FindString(m.body))...)
 	case listForm().MatchString(m.body):
 		return append(steps, call("list_reminders", map[string]any{}), say(sayListed))
 	}
@@ -140,6 +144,15 @@ func remind(body string) []step {
 		"prompt": "Remind me to " + what + ".", "delay_minutes": max(1, int(d.Minutes())), "description": capital(clean.Cut(what, 60)),
 	}
 	return []step{call("add_reminder", args), say(sayReminded, yours(what))}
+}
+
+// promised proposes a reminder of the user's words.
+func promised(words string) []step {
+	args := map[string]any{"words": words}
+	if strings.Contains(strings.ToLower(words), "tomorrow") {
+		args["delay_minutes"] = 24 * 60
+	}
+	return []step{call("propose_reminder", args), say(sayPromised)}
 }
 
 // otherwise admits what an engine without a model cannot do and offers a next step.

@@ -46,7 +46,7 @@ func prompts(t testing.TB) map[string]string {
 
 func botTools(calls *[]string) []agent.Tool {
 	var list []agent.Tool
-	for _, n := range []string{"ping_user", "discord_embed", "report_updates", "follow_up_chain", "add_reminder", "list_reminders", "cancel_reminder"} {
+	for _, n := range []string{"ping_user", "discord_embed", "report_updates", "follow_up_chain", "add_reminder", "list_reminders", "cancel_reminder", "propose_reminder"} {
 		list = append(list, agent.Tool{Name: n, Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
 			if calls != nil {
 				*calls = append(*calls, n+string(args))
@@ -144,6 +144,8 @@ func TestTheUserIsAnswered(t *testing.T) {
 		"one without a time":   {"remind me to water the plants", "When?", ""},
 		"the list":             {"which reminders are pending?", "the current list", "list_reminders{}"},
 		"a cancelled reminder": {"cancel reminder a1b2c3d4", "cancelled", `cancel_reminder{"reminder_id":"a1b2c3d4"}`},
+		"a promise":            {"Ok. I'll call the dentist tomorrow, then.", "Good plan", `propose_reminder{"delay_minutes":1440,"words":"I'll call the dentist tomorrow"}`},
+		"one without a day":    {"I’ll write to the bank later", "Good plan", `propose_reminder{"words":"I’ll write to the bank later"}`},
 		"a hard day":           {"I am so overwhelmed", "five minutes", ""},
 		"a question":           {"What is the capital of France?", "model", ""},
 		"anything":             {"The shelf wobbles", "the shelf wobbles", ""},

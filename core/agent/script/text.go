@@ -50,6 +50,7 @@ const (
 	sayCancelled = "If it existed, it is cancelled now."
 	sayWhen      = "Gladly. When? Say it like this: remind me to water the plants in 20 minutes."
 	sayReminded  = "Set: I will remind you to %s."
+	sayPromised  = "Good plan."
 	sayNoted     = "I hear you: %s. Shall I remind you of it? Say: remind me to … in 20 minutes."
 	sayQuestion  = "I cannot look that up without a model, and I would rather not guess. What I can do offline: set, list and " +
 		"cancel reminders, and tell you what happened in the background."

@@ -30,6 +30,7 @@ type Options struct {
 	// Google says that the user's account is connected, Webhooks that webhooks are on.
 	Google, Webhooks bool
 	NoMail           bool // Google is connected without permission to read mail
+	Promises         bool // the agent proposes reminders of what the user promises
 }
 
 // Note is an event of the installation.
@@ -153,7 +154,7 @@ const (
 // files give equal bytes.
 func SystemPrompt(d *store.Dir, o Options) string {
 	in := prompt.SystemInput{
-		UserName: o.UserName, Zone: o.Zone, Google: o.Google, NoMail: o.NoMail, Webhooks: o.Webhooks,
+		UserName: o.UserName, Zone: o.Zone, Google: o.Google, NoMail: o.NoMail, Webhooks: o.Webhooks, Promises: o.Promises,
 		Identity: profile(d, identityFile), User: profile(d, userFile),
 	}
 	skills, _ := skill.List(d) // their problems are reported elsewhere

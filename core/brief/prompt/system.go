@@ -24,6 +24,8 @@ type SystemInput struct {
 	// listens for them. What is not there is described as not there.
 	Google, Webhooks bool
 	NoMail           bool // Google is connected, and reading mail is not allowed
+	// Promises says that reminders are proposed of what the user promises.
+	Promises bool
 }
 
 // SkillLine is a skill as the system prompt lists it.
@@ -164,7 +166,7 @@ func cutCondition(heading string) (title, condition string) {
 // does not.
 func (in SystemInput) has(condition string) bool {
 	about, missing := strings.CutPrefix(condition, "no ")
-	there, known := map[string]bool{"google": in.Google, "mail": in.Google && !in.NoMail, "webhooks": in.Webhooks}[about]
+	there, known := map[string]bool{"google": in.Google, "mail": in.Google && !in.NoMail, "webhooks": in.Webhooks, "promises": in.Promises}[about]
 	return condition == "" || known && there != missing
 }
 

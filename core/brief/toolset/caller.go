@@ -31,6 +31,8 @@ type Caller interface {
 	ExitFork(ctx context.Context) agent.ToolResult
 	// UpdateNames stores the names of the user and the bot.
 	UpdateNames(ctx context.Context, user, bot string) agent.ToolResult
+	// Propose asks the user whether they want to be reminded of a promise.
+	Propose(ctx context.Context, p Promise) agent.ToolResult
 	// Reminders returns the pending reminders.
 	Reminders() ReminderBook
 }

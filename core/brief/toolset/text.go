@@ -17,6 +17,9 @@ const (
 	aboutAdd    = "Set a reminder for your future self. Give either delay_minutes or run_at."
 	aboutList   = "List the pending reminders with their ids, times and files."
 	aboutCancel = "Cancel a pending reminder by its id."
+
+	aboutPropose = "Ask the user, with buttons, whether they want a reminder of something that they have just promised to do. " +
+		"Not where they asked for a reminder: set that with add_reminder."
 )
 
 // Answers that runs give; their words are those of the original, which its prompts and tests know.
@@ -104,3 +107,17 @@ const (
 
 // textNobody answers a call of tools that belong to no run.
 const textNobody = "Error: this session belongs to no run yet, so nothing can be done here."
+
+// Answers of propose_reminder.
+const (
+	TextProposed       = "Proposed. The user sees the question with buttons and answers it there; do not ask it again yourself."
+	TextProposeOutside = "Error: propose_reminder is not available in background forks: only what the user promises in a conversation is proposed."
+	TextProposeOff     = "Error: the user has switched proposals off. Go on without it."
+	TextProposeLabel   = "Error: this conversation has read text that the user did not write, so nothing is proposed. Go on without it."
+	TextProposeNotSaid = "Error: %q is in no message that the user has written in the last day. Copy the user's own words without a change, or leave it."
+	TextProposeRefused = "Error: the user does not want to be reminded of that. Never propose it again."
+	TextProposeOpen    = "Error: that is proposed already, and the user has not answered yet. Do not propose it again."
+	TextProposeTaken   = "Error: the user is reminded of that already."
+	TextProposeEnough  = "Error: no more than three promises are proposed in a day. Go on without it."
+	TextProposeFailed  = "Error: the proposal could not be saved: %v"
+)

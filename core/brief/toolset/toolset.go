@@ -38,6 +38,8 @@ const (
 	AddReminder    = "add_reminder"
 	ListReminders  = "list_reminders"
 	CancelReminder = "cancel_reminder"
+
+	ProposeReminder = "propose_reminder"
 )
 
 //go:embed schemas/*.json
@@ -68,9 +70,10 @@ var tools = []tool{
 	{AddReminder, aboutAdd, addReminder},
 	{ListReminders, aboutList, listReminders},
 	{CancelReminder, aboutCancel, cancelReminder},
+	{ProposeReminder, aboutPropose, propose},
 }
 
-// Tools is the bot's twelve tools bound to c. Bad arguments are answered with
+// Tools is the bot's thirteen tools bound to c. Bad arguments are answered with
 // the field and the cure; a panic inside c becomes an error answer. A nil c
 // lists the tools: every call is refused.
 func Tools(c Caller) []agent.Tool {

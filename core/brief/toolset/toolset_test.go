@@ -55,6 +55,12 @@ func (r *recorder) FollowUp(_ context.Context, n int) agent.ToolResult {
 
 func (r *recorder) Reminders() ReminderBook { return r.book }
 
+func (r *recorder) Propose(_ context.Context, p Promise) agent.ToolResult {
+	at, problem := p.Due(time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC))
+	r.calls = append(r.calls, fmt.Sprintf("propose %q %s %q", p.Words, at.Format(time.DateTime), problem))
+	return Said("ok")
+}
+
 func (r *recorder) SaveContext(context.Context) agent.ToolResult {
 	r.calls = append(r.calls, "save")
 	return Said("ok")
@@ -91,7 +97,7 @@ func use(t *testing.T, r Caller, name, args string) agent.ToolResult {
 	return agent.ToolResult{}
 }
 
-func TestEveryRunHasTheSameTwelveTools(t *testing.T) {
+func TestEveryRunHasTheSameThirteenTools(t *testing.T) {
 	a, b := Tools(&recorder{}), Tools(&recorder{})
 	var names []string
 	for i, tool := range a {
@@ -106,7 +112,7 @@ func TestEveryRunHasTheSameTwelveTools(t *testing.T) {
 	}
 	want := []string{
 		"ping_user", "discord_embed", "send_file", "report_updates", "follow_up_chain", "save_context", "enter_fork", "exit_fork",
-		"update_names", "add_reminder", "list_reminders", "cancel_reminder",
+		"update_names", "add_reminder", "list_reminders", "cancel_reminder", "propose_reminder",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
@@ -120,6 +126,14 @@ func TestGoodCallsReachTheRun(t *testing.T) {
 		{DiscordEmbed, `{"title":"Hi"}`, `embed "Hi" false`},
 		{ReportUpdates, `{"message":"two\nlines"}`, `report "two\nlines"`},
 		{FollowUpChain, `{"minutes_from_now":30}`, `follow 30`},
+		{ProposeReminder, `{"words":" \"I'll call\n Ada.\" "}`, `propose "I'll call Ada" 0001-01-01 00:00:00 ""`},
+		{ProposeReminder, `{"words":"I'll call Ada","run_at":""}`, `propose "I'll call Ada" 0001-01-01 00:00:00 ""`},
+		{ProposeReminder, `{"words":"I'll call Ada","delay_minutes":30}`, `propose "I'll call Ada" 2026-11-27 09:30:00 ""`},
+		{ProposeReminder, `{"words":"I'll call Ada","run_at":"2026-11-28T09:00"}`, `propose "I'll call Ada" 2026-11-28 09:00:00 ""`},
+		{
+			ProposeReminder, `{"words":"I'll call Ada","run_at":"soon"}`,
+			`propose "I'll call Ada" 0001-01-01 00:00:00 "Error: run_at \"soon\" is neither a date and time nor a time of day. Write it like 2026-03-01T15:00:00 or 15:30."`,
+		},
 		{FollowUpChain, `{"minutes_from_now":3e1}`, `follow 30`},
 		{SaveContext, ``, `save`},
 		{SaveContext, `{"sure":true}`, `save`},
@@ -173,6 +187,8 @@ func TestABadCallIsToldTheFieldAndTheCure(t *testing.T) {
 		{AddReminder, `{"prompt":"x","run_at":"2099-12-31T23:00:00"}`, []string{"ten years"}},
 		{AddReminder, `{"prompt":"x","delay_minutes":-5}`, []string{"delay_minutes must be at least 1"}},
 		{AddReminder, `{"delay_minutes":5}`, []string{`"prompt" is missing`}},
+		{ProposeReminder, `{}`, []string{`"words" is missing`}},
+		{ProposeReminder, `{"words":" \u001b[0m. "}`, []string{"words is empty"}},
 		{CancelReminder, `{}`, []string{`"reminder_id" is missing`}},
 		{EnterFork, `{"idle_timeout":0}`, []string{"idle_timeout must be at least 1"}},
 		{EnterFork, `{"idle_timeout":1441}`, []string{"idle_timeout must be at most 1440"}},

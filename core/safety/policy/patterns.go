@@ -352,6 +352,7 @@ func MainTools() []string {
 		toolset.Prefix + "follow_up_chain", toolset.Prefix + "save_context", toolset.Prefix + "report_updates",
 		toolset.Prefix + "enter_fork", toolset.Prefix + "exit_fork", toolset.Prefix + updateNames,
 		toolset.Prefix + "add_reminder", toolset.Prefix + "list_reminders", toolset.Prefix + "cancel_reminder",
+		toolset.Prefix + toolset.ProposeReminder,
 		"mcp__docs__*", "Agent", "Skill",
 	}
 }

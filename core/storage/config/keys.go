@@ -83,6 +83,7 @@ var keys = slices.Concat(
 		wordsKey("sandbox_visible", "none", paths, func(r *Runtime) *string { return &r.SandboxVisible }).takes(mustPaths, "~/notes", "~/site:rw", "none"),
 
 		switchKey("discord_budget", func(r *Runtime) *bool { return &r.DiscordBudget }),
+		switchKey("promises", func(r *Runtime) *bool { return &r.Promises }),
 		wordsKey("update_source", "none", source, func(r *Runtime) *string { return &r.UpdateSource }).
 			takes(mustSource, "https://example.org/ollim-bot", "/srv/ollim-bot", "none"),
 	),

@@ -38,6 +38,8 @@ type Host interface {
 	SystemPrompt() string
 	// Reminders is what the reminder tools write to, with a writer's rights.
 	Reminders(policy.Writer) toolset.ReminderBook
+	// Propose asks the user about a promise, if the words are theirs. It may write a file.
+	Propose(toolset.Promise) agent.ToolResult
 	// Hide removes secrets from a text.
 	Hide(text string) string
 	// Changed is called after something that a dashboard shows has changed. It must

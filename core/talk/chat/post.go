@@ -130,7 +130,7 @@ func (s *poster) aside(text string) {
 func (s *poster) show(m inbound) post.MessageID {
 	text := m.shownText()
 	if m.from != "" {
-		return s.transcript.AddFrom(m.from, post.MessageID(m.key), text)
+		return s.transcript.AddFrom(m.from, post.MessageID(m.key), text, m.label)
 	}
 	entry := s.transcript.Add(transcript.User, text)
 	if s.remote != nil {

@@ -48,7 +48,9 @@ type stage struct {
 	adjust func(*config.Runtime)
 	sent   int // messages, by say
 	book   book
-	log    bytes.Buffer
+	// proposed are the promises that the agent has proposed.
+	proposed []string
+	log      bytes.Buffer
 	// troubles are what the log has to say, besides what the user is told of a failed turn.
 	troubles []string
 
@@ -104,6 +106,11 @@ func (s *stage) SystemPrompt() string { return "" }
 func (s *stage) Reminders(w policy.Writer) toolset.ReminderBook {
 	s.book.by = append(s.book.by, w)
 	return &s.book
+}
+
+func (s *stage) Propose(p toolset.Promise) agent.ToolResult {
+	s.proposed = append(s.proposed, p.Words)
+	return toolset.Said(toolset.TextProposed)
 }
 
 func (s *stage) Hide(text string) string { return strings.ReplaceAll(text, secret, "***") }

@@ -114,6 +114,15 @@ func (t *tools) Reminders() toolset.ReminderBook {
 	return t.host.Reminders(w)
 }
 
+// Propose asks the user about a promise. A session that has read a stranger's words proposes
+// nothing: they could have talked it into anything.
+func (t *tools) Propose(_ context.Context, p toolset.Promise) agent.ToolResult {
+	if t.read().Label() != "" {
+		return toolset.Refusal(toolset.TextProposeLabel)
+	}
+	return t.host.Propose(p)
+}
+
 // record writes a decision of the main session into the audit log.
 func (t *tools) record(e audit.Entry) {
 	e.Actor, e.From = audit.Agent, fromMain

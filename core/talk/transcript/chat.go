@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
@@ -118,9 +119,10 @@ func (c *Chat) Add(role Role, text string) post.MessageID {
 	return c.add(Entry{ID: newID(), At: c.now(), Role: role, Text: tidy(text)})
 }
 
-// AddFrom adds the user's message from another surface, with its id there.
-func (c *Chat) AddFrom(where string, id post.MessageID, text string) post.MessageID {
-	e := Entry{ID: newID(), At: c.now(), Role: User, Text: tidy(text), Where: where}
+// AddFrom adds the user's message from another surface, with its id there. Its label says that
+// somebody else wrote it.
+func (c *Chat) AddFrom(where string, id post.MessageID, text string, from label.Label) post.MessageID {
+	e := Entry{ID: newID(), At: c.now(), Role: User, Text: tidy(text), Where: where, Label: from}
 	if id != "" {
 		e.Elsewhere = []post.MessageID{id}
 	}

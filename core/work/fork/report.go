@@ -119,6 +119,11 @@ func (t *tools) UpdateNames(context.Context, string, string) agent.ToolResult {
 	return t.notHere(toolset.UpdateNames, toolset.TextNoNames)
 }
 
+// Propose is refused: nobody promises anything in a background run.
+func (t *tools) Propose(context.Context, toolset.Promise) agent.ToolResult {
+	return t.notHere(toolset.ProposeReminder, toolset.TextProposeOutside)
+}
+
 func (t *tools) notHere(tool, why string) agent.ToolResult {
 	t.status.refused(tool, why)
 	return toolset.Refusal(why)

@@ -132,7 +132,7 @@ func (d *Desk) answer(ctx context.Context, c command.AnswerProposal) (command.Ou
 		Decision: audit.Entry{Action: audit.ProposalAnswered, Subject: p.ID, Detail: p.Chosen().Label + ": " + p.Words},
 	}
 	if kind.Undo != nil || p.Result == "" {
-		out.Undo = command.ReopenProposal{ID: p.ID, Button: c.Button, Value: c.Value}
+		out.Undo = command.ReopenProposal(c)
 	}
 	d.o.Changed()
 	d.o.Retire(ctx, p.Message, fmt.Sprintf(textFooter, p.Chosen().Label, d.now().Format("15:04")))
@@ -157,7 +157,7 @@ func (d *Desk) reopen(ctx context.Context, c command.ReopenProposal) (command.Ou
 	d.signal()
 	d.o.Changed()
 	return command.Outcome{
-		Message: textReopened, Undo: command.AnswerProposal{ID: c.ID, Button: c.Button, Value: c.Value},
+		Message: textReopened, Undo: command.AnswerProposal(c),
 		Decision: audit.Entry{Action: audit.ProposalReopened, Subject: p.ID, Detail: p.Words},
 	}, nil
 }

@@ -113,6 +113,12 @@ func TestAnAcceptedOneMayComeAgainOnAnotherDayAndAnUnansweredOneCloses(t *testin
 	}
 	must(t, s.Keep(now.Add(time.Hour), "made"))
 	must(t, s.Keep(now.Add(time.Hour), "another"))
+	must(t, s.Keep(time.Time{}, "made")) // an undo
+	if n := s.Counts("promise", now, now.Add(24*time.Hour)); n != (Counts{1, 1, 0}) {
+		t.Errorf("counts after undo: %+v", n)
+	}
+	must(t, s.Keep(now.Add(time.Hour), "made"))
+	must(t, s.Keep(now.Add(2*time.Hour), "made"))
 	if n := s.Counts("promise", now, now.Add(24*time.Hour)); n != (Counts{1, 1, 1}) {
 		t.Errorf("counts of the day: %+v", n)
 	}

@@ -230,15 +230,19 @@ func (s *Store) Reopen(id string, do func(Proposal) error) (p Proposal, err erro
 	return p, err
 }
 
-// Keep records that what an answer has made was done.
-func (s *Store) Keep(now time.Time, result string) error {
-	if !slices.ContainsFunc(s.look().Proposals, func(p Proposal) bool { return result != "" && p.Result == result && p.Kept.IsZero() }) {
+// Keep records that what an answer has made was done; the zero time takes that back.
+func (s *Store) Keep(at time.Time, result string) error {
+	changes := func(p Proposal) bool { return result != "" && p.Result == result && p.Kept.IsZero() != at.IsZero() }
+	if !slices.ContainsFunc(s.look().Proposals, changes) {
 		return nil
+	}
+	if !at.IsZero() {
+		at = at.Round(0).In(s.zone)
 	}
 	return s.change(func(c *content) error {
 		for i, p := range c.Proposals {
-			if p.Result == result && p.Kept.IsZero() {
-				c.Proposals[i].Kept = now.Round(0).In(s.zone)
+			if changes(p) {
+				c.Proposals[i].Kept = at
 			}
 		}
 		return nil

@@ -114,6 +114,7 @@ func (e *Editor) restore(_ context.Context, c command.RestoreTask) (command.Outc
 	if err != nil {
 		return command.Outcome{}, err
 	}
+	e.o.Kept(time.Time{}, c.ID)
 	if r, ok := e.o.Index.Set().ReminderByID(c.ID); ok && r.UntilDone {
 		e.reopen(r)
 	}

@@ -42,6 +42,9 @@ type Options struct {
 	// PutOff leaves the message only the button that ends the reminder, and writes there
 	// when it comes back.
 	PutOff func(ctx context.Context, message post.MessageID, why string, back time.Time)
+	// Kept is called after a reminder was done at a time, and with the zero time after that was
+	// taken back.
+	Kept func(at time.Time, id string)
 	// Changed is called after an agent changed its reminders.
 	Changed func()
 }

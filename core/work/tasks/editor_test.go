@@ -28,6 +28,7 @@ import (
 // desk is an Editor over a real schedule that does not run. It is its own Rights. In a
 // bubble it is one in the morning of 1 January 2000, in a zone one hour ahead of UTC.
 type desk struct {
+	kept []string // reminders that were done, or not after all
 	*Editor
 	t       *testing.T
 	dir     *store.Dir
@@ -63,6 +64,7 @@ func open(t *testing.T) *desk {
 				d.retired = append(d.retired, string(m)+": "+why)
 			}
 		},
+		Kept: func(at time.Time, id string) { d.kept = append(d.kept, fmt.Sprint(id, " ", !at.IsZero())) },
 		PutOff: func(_ context.Context, m post.MessageID, why string, back time.Time) {
 			if m != "" {
 				d.retired = append(d.retired, string(m)+": "+why+" <"+back.Format("15:04")+">")

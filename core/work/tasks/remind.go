@@ -151,6 +151,7 @@ func (e *Editor) Answer(ctx context.Context, c command.Remind, pressed post.Mess
 	entry := audit.Entry{Action: audit.TaskMoved, Subject: c.ID, Detail: out.Message}
 	if c.Word == command.Done {
 		entry.Action = audit.TaskRemoved
+		e.o.Kept(e.now(), c.ID)
 	}
 	e.o.Audit.RecordBy(ctx, e.now(), entry)
 	settle := func(message post.MessageID) { e.o.PutOff(ctx, message, out.Message, at) }

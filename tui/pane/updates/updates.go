@@ -1,6 +1,6 @@
-// Package updates is the dashboard's pane of the reports that background runs have left for
-// the main session, the newest first. It must not change anything by itself: discarding is a
-// command.
+// Package updates is the dashboard's pane of the bot's own questions and, below them, of the
+// reports that background runs have left for the main session, the newest first. It must not
+// change anything by itself: an answer and discarding are commands.
 package updates
 
 import (
@@ -33,7 +33,7 @@ func New() *Pane {
 	p := &Pane{}
 	p.Noun, p.Open = "update", action.UpdatesRead
 	p.Facts = func(u updates.Update) query.Facts {
-		return query.Facts{Text: summary(p.snap, u), At: p.snap.Local(u.At), Now: p.snap.Local(p.snap.At)}
+		return query.Facts{Text: p.summary(u), At: p.snap.Local(u.At), Now: p.snap.Local(p.snap.At)}
 	}
 	p.Same = func(was, u updates.Update) bool { return was.Key == u.Key }
 	return p
@@ -50,7 +50,11 @@ func (p *Pane) State(pane.Context) string {
 // Line implements pane.Pane: how many there are, and the newest.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: "Updates  "}}
-	if n := len(c.Snap.Updates); n > 0 {
+	if n := len(c.Snap.Proposals); n > 0 {
+		out = append(out,
+			widget.Span{Role: theme.Warn, Text: words.Thousands(uint64(n)) + "? "},
+			widget.Span{Text: flat(c.Snap.Proposals[n-1].Text)})
+	} else if n := len(c.Snap.Updates); n > 0 {
 		out = append(out,
 			widget.Span{Role: theme.Report, Text: words.Thousands(uint64(n)) + " "},
 			widget.Span{Text: flat(c.Snap.Updates[n-1].Message)})
@@ -67,8 +71,12 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case p.Table.Do(id.Verb()):
 	case !ok:
 		return pane.Answer{Toast: textNothing}
+	case id == action.UpdatesYes || id == action.UpdatesOther || id == action.UpdatesNo:
+		return p.answer(c, u, id)
 	case id == action.UpdatesRead:
 		return p.read(c, u)
+	case id == action.UpdatesDiscard && p.question(u) != nil:
+		return pane.Answer{Toast: fmt.Sprintf(textAnswerIt, c.Names(action.Updates).Name(action.UpdatesNo))}
 	case id == action.UpdatesDiscard:
 		return pane.Answer{Do: command.DiscardUpdate{Key: u.Key}}
 	}
@@ -77,6 +85,9 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 
 // read opens an update, or the run that it came from if the update is on the screen already.
 func (p *Pane) read(c pane.Context, u updates.Update) pane.Answer {
+	if p.question(u) != nil {
+		return pane.Answer{Open: dialog.NewPage(textQuestion, p.page(c, u))}
+	}
 	text := dialog.NewPage(textPage, page(c.Snap, u, c.Names(action.Updates)))
 	if run := c.Snap.Reporter(u); run != nil {
 		to := pane.Answer{Focus: action.Forks, Item: run.ID}
@@ -88,9 +99,18 @@ func (p *Pane) read(c pane.Context, u updates.Update) pane.Answer {
 	return pane.Answer{Open: text}
 }
 
-// Word is what enter does where the update is on the screen already.
+// Word is what enter does where the update is on the screen already, and what the keys of an
+// answer mean.
 func (p *Pane) Word(id action.ID) string {
-	if u, ok := p.Row(); ok && id == action.UpdatesRead && p.whole && p.snap.Reporter(u) != nil {
+	u, ok := p.Row()
+	if !ok {
+		return ""
+	}
+	if q := p.question(u); q != nil {
+		b, _ := button(*q, id)
+		return b.Label
+	}
+	if id == action.UpdatesRead && p.whole && p.snap.Reporter(u) != nil {
 		return textOpenRun
 	}
 	return ""
@@ -101,6 +121,9 @@ func (p *Pane) Word(id action.ID) string {
 func (p *Pane) Sync(c pane.Context) {
 	p.snap = c.Snap
 	rows := slices.Clone(c.Snap.Updates)
+	for _, q := range c.Snap.Proposals {
+		rows = append(rows, updates.Update{Key: questionKey + q.ID, At: q.Made, Message: q.Text})
+	}
 	slices.Reverse(rows)
 	p.Fill(rows)
 }
@@ -127,7 +150,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 func (p *Pane) detail(c pane.Context, w, h int) []widget.Row {
 	b, cut := widget.Brush{Theme: c.Theme}, c.Theme.Glyph(theme.Ellipsis)
 	u, _ := p.Row()
-	text := strings.TrimSpace(page(c.Snap, u, c.Names(action.Updates)))
+	text := strings.TrimSpace(p.page(c, u))
 	lines := widget.WrapN(text, max(1, w-2), h-1, cut)
 	p.whole = len(widget.Wrap(text, max(1, w-2))) <= h-1
 	rows := []widget.Row{{Text: b.Rule(w, []widget.Span{{Role: theme.Strong, Text: textPage}}, nil), Place: widget.Ruled}}
@@ -191,7 +214,10 @@ func ageColumn(w int) int {
 // wrapped is the text of the ith update in at most so many lines.
 func (p *Pane) wrapped(c pane.Context, i, w, most int) []string {
 	u, _ := p.Nth(i)
-	text := strings.TrimRight(summary(c.Snap, u), "\n ")
+	text := strings.TrimRight(p.summary(u), "\n ")
+	if q := p.question(u); q != nil {
+		text = textAsks + text + " " + answers(c, *q)
+	}
 	if most == 1 {
 		text = flat(text)
 	}
@@ -209,6 +235,9 @@ func (p *Pane) item(c pane.Context, i, w int, text []string, marked bool) []widg
 	role := theme.Text
 	if u.Dropped > 0 {
 		role = theme.Warn
+	}
+	if p.question(u) != nil {
+		role = theme.Strong
 	}
 	var out []widget.Row
 	for _, l := range text {

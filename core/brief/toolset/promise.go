@@ -1,0 +1,35 @@
+package toolset
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+)
+
+// Promise is what the user has said that they will do.
+type Promise struct {
+	Words string // theirs, one line
+	// Due is when to remind them; the zero time if none was named. problem says what is wrong
+	// with the time.
+	Due func(now time.Time) (at time.Time, problem string)
+}
+
+func propose(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	p := Promise{Words: strings.Trim(strings.Join(strings.Fields(clean.Line(a.Text("words"))), " "), ` "“”„.,;:!`)}
+	if p.Words == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "words"))
+	}
+	p.Due = func(now time.Time) (time.Time, string) {
+		_, delayed := a["delay_minutes"]
+		_, timed := a["run_at"]
+		if !delayed && (!timed || strings.TrimSpace(a.Text("run_at")) == "") {
+			return time.Time{}, ""
+		}
+		return reminderTime(a, now)
+	}
+	return c.Propose(ctx, p)
+}

@@ -1,0 +1,223 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/proposals"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// KindPromise is the kind of proposal that quotes a promise of the user's.
+const KindPromise = "promise"
+
+const (
+	// promisesPerDay is how many are proposed in a day.
+	promisesPerDay = 3
+	// promiseAge is how old the user's words may be.
+	promiseAge = 24 * time.Hour
+	// promiseAhead is how far ahead a reminder of a promise may be.
+	promiseAhead = 366 * 24 * time.Hour
+	// leastPromise is how many words a promise has at least.
+	leastPromise = 2
+)
+
+// kept records that the user has done what a task reminded of, or with the zero time that they
+// have not.
+func kept(b *Bot, at time.Time, task string) {
+	if err := b.offers.Keep(at, task); err != nil {
+		b.log.Warn("that a promise was kept is not recorded", "task", task, "error", err)
+	}
+}
+
+// newChatHost is the program around the conversation.
+func newChatHost(b *Bot) chatHost {
+	return chatHost{host: b.host, book: b.o.Book, changed: b.viewers.notify, propose: func(p toolset.Promise) agent.ToolResult {
+		if !b.settings.Load().Promises {
+			return toolset.Refusal(toolset.TextProposeOff)
+		}
+		if !said(b.book.Entries(), p.Words, b.now()) {
+			return toolset.Refusal(fmt.Sprintf(toolset.TextProposeNotSaid, p.Words))
+		}
+		at, problem := p.Due(b.now())
+		if problem != "" {
+			return toolset.Refusal(problem)
+		}
+		return proposed(b.asks.Propose(promise(p.Words, at, b.now())))
+	}}
+}
+
+// proposed is what the agent is told of its proposal.
+func proposed(_ proposals.Proposal, err error) agent.ToolResult {
+	if err == nil {
+		return toolset.Said(toolset.TextProposed)
+	}
+	for why, text := range map[error]string{
+		proposals.ErrRefused: toolset.TextProposeRefused, proposals.ErrOpen: toolset.TextProposeOpen,
+		proposals.ErrTaken: toolset.TextProposeTaken, proposals.ErrEnough: toolset.TextProposeEnough,
+	} {
+		if errors.Is(err, why) {
+			return toolset.Refusal(text)
+		}
+	}
+	return toolset.Refusal(fmt.Sprintf(toolset.TextProposeFailed, err))
+}
+
+// The buttons of a promise.
+const (
+	promiseYes   = "yes"
+	promiseOther = "when"
+	promiseNo    = "no"
+)
+
+// promisedAt is what a promise's answer needs.
+type promisedAt struct {
+	At time.Time `json:"at,omitzero"`
+}
+
+// promise is the question about a promise, with the time that was named, if one was.
+func promise(words string, at, now time.Time) proposals.Proposal {
+	p := proposals.Proposal{Kind: KindPromise, Words: words, Title: textPromiseTitle, Text: fmt.Sprintf(textPromise, words)}
+	if !at.IsZero() {
+		p.Text = fmt.Sprintf(textPromiseAt, words, cron.DayClock(at, now))
+		p.Change, _ = json.Marshal(promisedAt{at}) // a time can be encoded
+		p.Buttons = append(p.Buttons, proposals.Button{ID: promiseYes, Label: textPromiseYes, Style: "success"})
+	}
+	p.Buttons = append(
+		p.Buttons,
+		proposals.Button{ID: promiseOther, Label: textPromiseOther, Style: "secondary", Asks: true},
+		proposals.Button{ID: promiseNo, Label: textNotPromised, Style: "secondary", Never: true},
+	)
+	return p
+}
+
+// promiseKeeper carries out the answers.
+type promiseKeeper struct{ writes toolset.ReminderBook }
+
+// do makes the reminder, once: its ID is that of the proposal.
+func (k promiseKeeper) do(ctx context.Context, p proposals.Proposal, b proposals.Button, typed string) (proposals.Done, error) {
+	if b.Never {
+		return proposals.Done{Message: textPromiseNo}, nil
+	}
+	now := k.writes.Now()
+	at, err := due(p, b, typed, now)
+	if err != nil {
+		return proposals.Done{}, err
+	}
+	have := k.writes.List()
+	if i := slices.IndexFunc(have, func(r routines.Reminder) bool { return r.ID == p.ID }); i >= 0 {
+		at = have[i].RunAt.In(now.Location())
+	} else if _, err = k.writes.Add(ctx, routines.Reminder{RunAt: at.Truncate(time.Second), Task: routines.Task{
+		ID: p.ID, Description: `"` + clean.Cut(clean.Line(p.Words), 100) + `"`, Body: fmt.Sprintf(command.TextRemindOf, p.Words),
+		Background: true, Thinking: true, Mode: routines.OnPing, AllowPing: true,
+	}}); err != nil {
+		return proposals.Done{}, err
+	}
+	return proposals.Done{Message: fmt.Sprintf(textReminds, cron.DayClock(at, now)), Result: p.ID}, nil
+}
+
+// due is the time of an answer.
+func due(p proposals.Proposal, b proposals.Button, typed string, now time.Time) (at time.Time, err error) {
+	if b.Asks {
+		var ok bool
+		if at, ok = command.ReadMoment(typed, now); !ok {
+			return at, fmt.Errorf(command.TextNoMoment, clean.Cut(typed, 60))
+		}
+	} else {
+		var change promisedAt
+		if err := json.Unmarshal(p.Change, &change); err != nil {
+			return at, fmt.Errorf("read the time of a proposal: %w", err)
+		}
+		at = change.At.In(now.Location())
+	}
+	switch {
+	case !at.After(now):
+		return at, fmt.Errorf(textPromiseLate, cron.DayClock(at, now))
+	case at.After(now.Add(promiseAhead)):
+		return at, fmt.Errorf(textPromiseFar, cron.DayClock(at, now))
+	}
+	return at, nil
+}
+
+// undo removes the reminder.
+func (k promiseKeeper) undo(_ context.Context, p proposals.Proposal) error {
+	found, err := k.writes.Cancel(p.Result)
+	if err == nil && !found {
+		return errors.New(textPromiseRan)
+	}
+	return err
+}
+
+// said reports whether the user has written words within the last day, in one message, and by
+// themselves: what was forwarded, quoted or pasted as code is somebody else's. Case and white
+// space do not count.
+func said(entries []transcript.Entry, words string, now time.Time) bool {
+	words = folded(words)
+	if len(strings.Fields(words)) < leastPromise {
+		return false
+	}
+	for _, e := range entries {
+		if e.Role == transcript.User && e.Label == "" && now.Sub(e.At) < promiseAge && within(folded(ownWords(e.Text)), words) {
+			return true
+		}
+	}
+	return false
+}
+
+// folded is a text in lower case, with one space between its words and plain apostrophes.
+func folded(text string) string {
+	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(text, "’", "'"))), " ")
+}
+
+// ownWords is a message without its quotes and code blocks.
+func ownWords(text string) string {
+	var own []string
+	code := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "```"):
+			code = !code
+			own = append(own, ".") // words on both sides of a block do not join
+		case code, strings.HasPrefix(line, ">"):
+			own = append(own, ".")
+		default:
+			own = append(own, line)
+		}
+	}
+	return strings.Join(own, "\n")
+}
+
+// within reports whether whole words occur in a text.
+func within(text, words string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], words)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, size := utf8.DecodeRuneInString(text[i+len(words):])
+		if !wordRune(before) && (size == 0 || !wordRune(after)) {
+			return true
+		}
+		_, first := utf8.DecodeRuneInString(text[i:])
+		from = i + first
+	}
+}
+
+// wordRune reports whether a character belongs to a word.
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
