@@ -136,7 +136,7 @@ func TestWhatIsNoHabitIsNotSuggested(t *testing.T) {
 	for what, asks := range map[string][]Ask{
 		"answers everything at once": everyDay("med", 480, 2, 56), "answers nothing": everyDay("med", 480, -1, 56),
 		"answers the next day": everyDay("med", 480, 1500, 56), "answers in the evening": everyDay("med", 480, 700, 56),
-		"answers at any time": anyTime, "answers at two times": twoTimes, "an earlier time": everyDay("med", 420, 90, 56),
+		"answers at any time": anyTime, "answers at two times": twoTimes, "an earlier time": everyDay("med", 420, 90, 56), "a later time": everyDay("med", 570, 30, 56),
 		"another routine": everyDay("tea", 480, 90, 56), "five weeks": everyDay("med", 480, 90, 56)[21:], "nothing": nil,
 		"nineteen minutes": everyDay("med", 480, 19, 56), "the night after": everyDay("med", 1380, 90, 56),
 	} {
