@@ -24,8 +24,10 @@ import (
 const KindTime = "time"
 
 const (
-	// lookEach is the time between two looks for a routine that the user always moves.
-	lookEach = time.Hour
+	// firstLook is how long after the start the bot looks for a routine that the user always
+	// moves: a laptop may never be on for an hour. lookEach is the time between two looks.
+	firstLook = time.Minute
+	lookEach  = time.Hour
 	// timesEach is how long no other time is proposed after one was, notNowFor how long one is not
 	// proposed again that the user did not want now or did not answer.
 	timesEach = 7 * 24 * time.Hour
@@ -53,13 +55,11 @@ type movedTime struct {
 // watchHabits proposes a better time for a routine, at most one each week. Until the user agrees
 // nothing is changed.
 func watchHabits(ctx context.Context, b *Bot) error {
-	ticks := time.NewTicker(lookEach)
-	defer ticks.Stop()
-	for {
+	for pause := firstLook; ; pause = lookEach {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticks.C:
+		case <-time.After(pause):
 		}
 		now := b.now()
 		busy, quiet := b.attention.Busy()

@@ -1,4 +1,4 @@
-// Package demo is a live example: the data directory of a user after three weeks, and a
+// Package demo is a live example: the data directory of a user after eight weeks, and a
 // driver that acts as that user while a real bot runs. Only the model is simulated. It must
 // not know the dashboard or the command line.
 //

@@ -9,8 +9,9 @@ type habit struct {
 	texts   []string      // of its pings; what it says, in the foreground
 	second  string        // a second ping, which some runs try
 	reports []string
-	thanks  []string // what the user answers
-	fails   string   // why a few of its runs failed
+	thanks  []string      // what the user answers
+	later   time.Duration // before the user gets to it
+	fails   string        // why a few of its runs failed
 }
 
 // habits are those of the routines of this directory, by ID.
@@ -23,6 +24,7 @@ var habits = map[string]habit{
 			"Two meetings today, and a quiet hour at eleven: the letter fits in there.",
 		},
 		reports: []string{"Morning plan: sent, with a first step of five minutes."},
+		later:   50 * time.Minute,
 		thanks:  []string{"Good plan. The form is on the table.", "Done before the first coffee."},
 	},
 	"a11ce002": {

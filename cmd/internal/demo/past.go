@@ -19,8 +19,9 @@ import (
 	"ollimbot/routines/account"
 )
 
-// pastDays is how many days of history there are, including today.
-const pastDays = 21
+// pastDays is how many days of history there are, including today: eight weeks, as many as the
+// bot looks at before it proposes another time for a routine.
+const pastDays = 57
 
 // sleptLong is how many days ago the laptop stayed closed until after breakfast.
 const sleptLong = 4
@@ -226,11 +227,11 @@ func (p *past) ping(at time.Time, v *fork.View, text string, n int) {
 	p.answer(ping)
 }
 
-// answer lets the user answer two pings of three within minutes. Words answer also what
-// was open before.
+// answer lets the user answer two pings of three within minutes, or when they do what it is
+// about. Words answer also what was open before.
 func (p *past) answer(ping budget.Ping) {
 	d := dice("answer "+ping.Task, ping.At)
-	after := time.Duration(40+d.IntN(600)) * time.Second
+	after := habits[ping.Task].later + time.Duration(40+d.IntN(600))*time.Second
 	if d.IntN(3) == 0 {
 		return
 	}
