@@ -89,7 +89,7 @@ func TestWhoMayCallIsAskedInOrder(t *testing.T) {
 		{name: "another server's tool is asked for", tool: "mcp__docs__note", hook: agent.Decision{Allow: true}, permission: &agent.Decision{Allow: true}, runs: true, asked: 1},
 		{name: "a pattern allows it", tool: "mcp__docs__note", allowed: "mcp__docs__*", hook: agent.Decision{Allow: true}, runs: true},
 		{name: "a pattern forbids it", tool: "mcp__docs__note", allowed: "mcp__docs__*", disallowed: "mcp__docs__note", hook: agent.Decision{Allow: true}, says: "not available"},
-		{name: "nobody can be asked", tool: "mcp__docs__note", hook: agent.Decision{Allow: true}, says: "nobody can be asked"},
+		{name: "nobody can be asked", tool: "mcp__docs__note", hook: agent.Decision{Allow: true}, says: "no one is here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var called []string

@@ -32,7 +32,7 @@ func TestAskGoesThroughHookAndPermission(t *testing.T) {
 			}, func(context.Context, agent.ToolUse) agent.Decision { panic("asked") },
 			`end Bash "state/ is write-protected" error=true denied=true`,
 		},
-		"nobody to ask": {nil, nil, `end Bash "nobody can be asked for permission here" error=true denied=true`},
+		"nobody to ask": {nil, nil, `end Bash "no one is here to give permission" error=true denied=true`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
