@@ -142,16 +142,17 @@ type safety struct {
 
 // work is what runs in the background.
 type work struct {
-	schedule *schedule.Schedule
-	dispatch *dispatch.Dispatcher
-	prompts  *dispatch.Prompts
-	requests *dispatch.Requests
-	forks    *fork.Manager
-	tasks    *tasks.Editor
-	money    *spending.Desk
-	google   *google.Account
-	webhooks *webhooks
-	forecast *forecast
+	preflight preflight
+	schedule  *schedule.Schedule
+	dispatch  *dispatch.Dispatcher
+	prompts   *dispatch.Prompts
+	requests  *dispatch.Requests
+	forks     *fork.Manager
+	tasks     *tasks.Editor
+	money     *spending.Desk
+	google    *google.Account
+	webhooks  *webhooks
+	forecast  *forecast
 	// asks are the questions that the bot asks the user by itself.
 	asks *proposals.Desk
 }
@@ -446,6 +447,7 @@ func (b *Bot) newDirectory() *live.Directory {
 			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
 			{Reload: b.schedule.Apply},
 			{Reload: func(watch.Batch) { b.review.Settle() }},
+			{Reload: func(watch.Batch) { tellLacking(b) }},
 		},
 	})
 }

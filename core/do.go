@@ -168,12 +168,3 @@ func (b *Bot) slashHost() command.Host {
 		},
 	}
 }
-
-// checkModel returns an error if no provider has a model of that name.
-func (b *Bot) checkModel(name string) error {
-	if b.o.Providers == nil {
-		return nil
-	}
-	_, _, err := b.o.Providers.Find(name)
-	return err
-}

@@ -91,6 +91,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the login at Google", func() error { return b.google.Run(gctx) }))
 	watchMoments(gctx, b, g)
+	g.Go(fault.Guard("what tasks lack", func() error { return watchLacking(gctx, b) }))
 	g.Go(fault.Guard("the data directory", func() error { return b.directory.Keep(gctx) }))
 	g.Go(fault.Guard("the conversation", func() error { return b.chat.Run(gctx) }))
 	b.viewers.notify()

@@ -131,6 +131,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	s.Busy, s.BusySince = b.chat.Busy()
 	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.webhooks.index.Problems()...)
 	s.Schedule.Problems = append(s.Schedule.Problems, b.review.Beside()...)
+	s.Schedule.Problems = append(s.Schedule.Problems, Lacking(b, now)...)
 	s.Deliveries = b.webhooks.deliveries()
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()

@@ -58,6 +58,7 @@ func checkDir(at console.DataDir, bot *core.Bot) ([]routines.Problem, string) {
 	if weak := webhook.WeakSecret(at.Env.WebhookSecret); weak != "" {
 		problems = append(problems, routines.Problem{File: config.EnvFile, Severity: routines.Warning, Message: weak})
 	}
+	problems = append(problems, core.Lacking(bot, at.Now)...)
 	for _, w := range bot.Review().Waiting() {
 		if !slices.ContainsFunc(problems, func(p routines.Problem) bool { return p.Waits && p.File == w.File }) {
 			problems = append(problems, w)

@@ -32,6 +32,13 @@ const (
 	textWebhookWaits     = "webhook %s waits for its user: %s"
 )
 
+// What a task lacks, and the cure.
+const (
+	lacksModel  = "it cannot run: its model %s cannot be asked (%v)"
+	lacksSkill  = "it runs without the skill %q, which does not exist: write skills/%s/SKILL.md, or take it out of skills"
+	lacksServer = "it runs without the MCP server %q, which is not in .mcp.json or is turned off: add it (ollim-bot help mcp.md), or take it out of allowed-tools"
+)
+
 // Text for the model about runs that may wait.
 const (
 	promptMayWait = "\n\nThis run may wait and is one request: you have no tools and nobody answers. " +

@@ -1,0 +1,111 @@
+package core
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/mcp"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/dispatch"
+	"ollimbot/routines"
+)
+
+// preflight is what the tasks in force lack, as it was looked at last: once a minute, and when
+// the files have changed.
+type preflight struct {
+	telling sync.Mutex // orders the file
+
+	mu     sync.Mutex // guards what follows
+	set    *routines.Set
+	minute time.Time
+	list   []routines.Problem
+}
+
+// Lacking are the needs of tasks that the program around them does not meet, as warnings.
+func Lacking(b *Bot, now time.Time) []routines.Problem {
+	p, set, minute := &b.preflight, b.index.Set(), now.Truncate(time.Minute)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.set == set && p.minute.Equal(minute) {
+		return p.list
+	}
+	servers := b.servers.States()
+	around := dispatch.Around{
+		Model: b.checkModel,
+		Skill: func(name string) bool {
+			_, ok := skill.Read(b.dir, name)
+			return ok
+		},
+		Server: func(name string) bool {
+			return slices.ContainsFunc(servers, func(s mcp.State) bool { return s.Name == name && s.Status != mcp.Off })
+		},
+	}
+	var tasks []routines.Task
+	for i := range set.Routines {
+		tasks = append(tasks, set.Routines[i].Task)
+	}
+	for i := range set.Reminders {
+		tasks = append(tasks, set.Reminders[i].Task)
+	}
+	p.set, p.minute, p.list = set, minute, nil
+	for _, t := range tasks {
+		p.list = append(p.list, dispatch.Lacks(t, around)...)
+	}
+	return p.list
+}
+
+// toldFile has what the user was told, so that they are told once.
+const toldFile = store.StateDir + "/preflight.json"
+
+// tellLacking tells the user what tasks lack, each thing once until it is mended.
+func tellLacking(b *Bot) {
+	b.preflight.telling.Lock()
+	defer b.preflight.telling.Unlock()
+	var told []string
+	if _, err := b.dir.LoadJSON(toldFile, &told, b.log); err != nil {
+		b.log.Warn("what was told of tasks that lack something could not be read", "error", err)
+		return
+	}
+	now := []string{}
+	for _, p := range Lacking(b, b.now()) {
+		text := p.File + ": " + p.Message
+		if now = append(now, text); !slices.Contains(told, text) {
+			b.notes.Add(text)
+		}
+	}
+	if slices.Equal(now, told) {
+		return
+	}
+	if err := b.dir.WriteJSON(toldFile, now); err != nil {
+		b.log.Warn("what was told of tasks that lack something could not be saved", "error", err)
+	}
+}
+
+// preflightEvery is how often it is looked at what tasks lack: a login can end without a changed file.
+const preflightEvery = 10 * time.Minute
+
+// watchLacking tells the user of what tasks lack until ctx ends.
+func watchLacking(ctx context.Context, b *Bot) error {
+	again := time.NewTicker(preflightEvery)
+	defer again.Stop()
+	for {
+		tellLacking(b)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again.C:
+		}
+	}
+}
+
+// checkModel returns an error if no provider has a model of that name.
+func (b *Bot) checkModel(name string) error {
+	if b.o.Providers == nil {
+		return nil
+	}
+	_, _, err := b.o.Providers.Find(name)
+	return err
+}
