@@ -10,9 +10,6 @@ import (
 	duetimes "ollimbot/routines/account"
 )
 
-// kindPromise is the kind of proposals that are promises of the user's.
-const kindPromise = "promise"
-
 // readWeek reads what a week is made of.
 func readWeek(b *Bot, ago int) (week.Report, error) {
 	if ago < 0 || ago > week.Most {
@@ -31,9 +28,9 @@ func readWeek(b *Bot, ago int) (week.Report, error) {
 	if err != nil {
 		return week.Report{}, err
 	}
-	open := slices.DeleteFunc(b.offers.Open(now), func(p proposals.Proposal) bool { return p.Kind == kindPromise })
+	open := slices.DeleteFunc(b.offers.Open(now), func(p proposals.Proposal) bool { return p.Kind == KindPromise })
 	return week.Of(now, ago, week.Sources{
 		Pings: pings, Due: due.Since(week.Begins(now, ago)), Costs: costs, Open: open,
-		Promises: func(from, until time.Time) proposals.Counts { return b.offers.Counts(kindPromise, from, until) },
+		Promises: func(from, until time.Time) proposals.Counts { return b.offers.Counts(KindPromise, from, until) },
 	}), nil
 }

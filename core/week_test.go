@@ -23,7 +23,7 @@ func TestTheWeekIsTheSameInTheConversationAsForReaders(t *testing.T) {
 			}
 		}
 		yes := proposals.Button{ID: "yes", Label: "Yes"}
-		promise := proposals.Proposal{Kind: kindPromise, Words: "call the dentist", Title: "Call", Text: "Remind you?", Buttons: []proposals.Button{yes}}
+		promise := proposals.Proposal{Kind: KindPromise, Words: "call the dentist", Title: "Call", Text: "Remind you?", Buttons: []proposals.Button{yes}}
 		made, err := b.offers.Add(now, promise, 9)
 		if err != nil {
 			t.Fatal(err)
