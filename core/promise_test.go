@@ -211,7 +211,7 @@ func TestUntrustedTextAndRunsProposeNothing(t *testing.T) {
 	running(t, func(h home) {
 		h.reminder("dddd0009", 30*time.Second, "update-main-session: freely\n", `call propose_reminder {"words":"`+dentistWords+`"}`)
 	}, func(h home, b *Bot) {
-		tell(t, b, dentistWords)
+		tell(t, b, dentistWords+"\n\n```script\nsay Fine.\n```") // the conversation itself proposes nothing
 		time.Sleep(2 * time.Minute)
 		if n := len(b.Snapshot().Proposals); n != 0 {
 			t.Fatalf("a background run proposes: %d", n)
