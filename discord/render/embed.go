@@ -175,7 +175,7 @@ func Buttons(list []post.Button) []discordgo.MessageComponent {
 		if label == "" {
 			label = dash
 		}
-		if action, data, _ := post.ParseCustomID(id); opensForm(action, data) {
+		if action, data, _ := post.ParseCustomID(id); opensForm(action, data) && !strings.HasSuffix(label, ellipsis) {
 			label += ellipsis
 		}
 		flat = append(flat, discordgo.Button{Label: label, CustomID: id, Style: style(b.Style)})
