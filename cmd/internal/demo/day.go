@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/routines"
 )
 
@@ -28,9 +29,14 @@ var scenes = []scene{
 	{90 * time.Second, "a run that fails", start(mailRun)},
 	{2 * time.Minute, "an error in a file", mistype(plants, "61 9 * * *")},
 	{2*time.Minute + 20*time.Second, "the error fixed", edit(plants, 10*time.Minute)},
+	{2*time.Minute + 40*time.Second, "a promise", say("I'll call the dentist tomorrow.")},
+	{3 * time.Minute, "reminded of it", agree(core.KindPromise)},
 	{3*time.Minute + 15*time.Second, "a question before writing", say("Please put the answer to the landlord on my desktop.")},
 	{3*time.Minute + 22*time.Second, "a ping into the conversation", start(parcelRun)},
 	{5 * time.Minute, "what came", say("Did anything come in?")},
+	{5*time.Minute + 30*time.Second, "a better time", agree(core.KindTime)},
+	{6 * time.Minute, "a routine that lacks its skill", save(map[string]string{invoicesFile: invoices})},
+	{6*time.Minute + 40*time.Second, "the skill written", save(map[string]string{"skills/invoices/SKILL.md": invoicesSkill})},
 	{7 * time.Minute, "many at once", start(newsRun, backupRun, weatherRun, birthdayRun, parcelQuietRun)},
 	{9 * time.Minute, "failures seen", look},
 	{11 * time.Minute, "stand-up", fire(standUp)},
@@ -69,6 +75,26 @@ func day(n int) []scene {
 	slices.SortStableFunc(list, func(a, b scene) int { return int(a.at - b.at) })
 	return list
 }
+
+// The files of a routine that is saved before its skill.
+const (
+	invoicesFile = "routines/sort-invoices.md"
+	invoices     = `---
+id: "de300006"
+cron: "0 17 * * fri"
+description: "Sort invoices"
+background: true
+skills: ["invoices"]
+---
+Sort the invoices of the week, and report what is due.
+`
+	invoicesSkill = `---
+name: invoices
+description: Where invoices are kept, and how they are named.
+---
+Invoices are in papers/invoices, named by date and sender.
+`
+)
 
 // answers are the user's to the pings of reminders, by title.
 var answers = map[string]string{

@@ -242,6 +242,31 @@ func say(text string) action {
 	}
 }
 
+// agree answers the bot's open question of a kind, if there is one, by its first button.
+func agree(kind string) action {
+	return func(ctx context.Context, d *driver) error {
+		for _, p := range d.bot.Snapshot().Proposals {
+			if p.Kind == kind {
+				return d.do(ctx, command.AnswerProposal{ID: p.ID, Button: p.Buttons[0].ID})
+			}
+		}
+		return nil
+	}
+}
+
+// save writes files of the user.
+func save(files map[string]string) action {
+	return func(_ context.Context, d *driver) error {
+		defer d.saved()
+		for path, text := range files {
+			if err := d.Dir.Write(path, []byte(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // fire runs a routine now.
 func fire(id string) action {
 	return func(ctx context.Context, d *driver) error { return d.do(ctx, command.FireNow{ID: id}) }
