@@ -86,6 +86,20 @@ var habits = map[string]habit{
 	},
 }
 
+// vow is what the user has promised in passing.
+type vow struct {
+	daysAgo, hour      int
+	words, title, ping string
+	kept               bool
+}
+
+// vows are those of the last weeks, oldest first.
+var vows = []vow{
+	{12, 11, "I'll water Jo's plants tomorrow.", "Water Jo's plants", "Jo's plants: the key is on the shelf.", true},
+	{6, 15, "I'll call the pharmacy tomorrow.", "Call the pharmacy", "The pharmacy is open until six. The number is on the box.", true},
+	{3, 18, "I'll start the tax letter tomorrow.", "Start the tax letter", "The tax letter: only the first sentence.", false},
+}
+
 // pleased are answers of the bot to an answer.
 var pleased = []string{"Good. One thing less.", "Well done; enjoy the moment.", "Noted. See you later.", "Lovely, thank you for telling me."}
 

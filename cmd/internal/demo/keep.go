@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
@@ -102,6 +103,11 @@ func (p *past) keepReports(dir *store.Dir) error {
 
 // keepAccount writes what became of each due time.
 func (p *past) keepAccount(dir *store.Dir) error { return writeLines(dir, account.File, p.due) }
+
+// keepProposals writes what the bot has proposed by itself.
+func (p *past) keepProposals(dir *store.Dir) error {
+	return dir.WriteJSON(proposals.File, map[string][]proposals.Proposal{"proposals": p.asked})
+}
 
 // fires is what the schedule remembers of a routine, as routines/schedule reads it.
 type fires struct {

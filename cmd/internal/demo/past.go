@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
@@ -15,6 +16,7 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
+	"ollimbot/core/work/proposals"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
 )
@@ -47,6 +49,7 @@ type past struct {
 	turns   []turn // of the conversation
 	reports []report
 	due     []account.Row // by due time
+	asked   []proposals.Proposal
 	bucket  budget.State
 	fired   map[string]time.Time // when each routine was due last, by its ID
 	busy    time.Time            // until when the newest turn of the conversation takes
@@ -84,6 +87,9 @@ func liveUntil(set []routines.Routine, prices *money.Prices, now time.Time) *pas
 				p.say(at, q.words, q.answer)
 			})
 		}
+	}
+	for _, v := range vows {
+		p.vow(v, time.Date(now.Year(), now.Month(), now.Day()-v.daysAgo, v.hour, 41, 0, 0, now.Location()))
 	}
 	for len(p.queue) > 0 {
 		next := p.queue[0]
@@ -256,6 +262,40 @@ func (p *past) say(at time.Time, words, answer string) {
 	p.at(end, func(at time.Time) { p.add(at, transcript.Bot, answer, "") })
 }
 
+// vow lets the user promise something in passing, accept the reminder that the bot proposes, and
+// keep the promise a day later, or not.
+func (p *past) vow(v vow, at time.Time) {
+	d := dice(v.words, at)
+	id, task := fmt.Sprintf("%08x", d.Uint32()), fmt.Sprintf("%08x", d.Uint32())
+	due, done := at.AddDate(0, 0, 1), at.AddDate(0, 0, 1).Add(11*time.Minute)
+	if done.After(p.now) {
+		return
+	}
+	p.at(at, func(at time.Time) {
+		p.say(at, v.words, "Good plan.")
+		q := proposals.Proposal{
+			ID: id, Kind: core.KindPromise, Words: v.words, Title: "Remind you?", Text: fmt.Sprintf("You wrote “%s”.", v.words), Made: at,
+			Buttons: []proposals.Button{{ID: "yes", Label: "Remind me"}}, Answer: "yes", Answered: at.Add(time.Minute), Result: task,
+			Message: "unknown",
+		}
+		if v.kept {
+			q.Kept = done
+		}
+		p.asked = append(p.asked, q)
+	})
+	p.at(due, func(due time.Time) {
+		r := fork.View{
+			ID: fmt.Sprintf("%08x", d.Uint32()), Kind: routines.KindReminder, TaskID: task, Title: v.title, State: fork.Done,
+			Queued: due, Started: due, Ended: due.Add(3 * time.Second), Tools: 1, Usage: p.used("", 8_000),
+		}
+		p.ping(due.Add(time.Second), &r, v.ping, 1)
+		p.runs = append(p.runs, r)
+		p.due = append(p.due, account.Row{
+			Kind: string(routines.KindReminder), ID: task, Title: v.title, Due: due, At: r.Ended, Fate: account.Ran,
+		})
+	})
+}
+
 // turn is a turn of the conversation.
 func (p *past) turn(at time.Time, tokens int) {
 	p.turns = append(p.turns, turn{at, p.used("", tokens)})
@@ -303,7 +343,7 @@ func pick(list []string, d *rand.Rand) string {
 
 // keep writes the past into the files of their owners.
 func (p *past) keep(dir *store.Dir, set []routines.Routine) error {
-	for _, write := range []func(*store.Dir) error{p.keepRuns, p.keepPings, p.keepChat, p.keepReports, p.keepAccount} {
+	for _, write := range []func(*store.Dir) error{p.keepRuns, p.keepPings, p.keepChat, p.keepReports, p.keepAccount, p.keepProposals} {
 		if err := write(dir); err != nil {
 			return err
 		}

@@ -199,6 +199,12 @@ func TestThePastOfTheDemoAddsUp(t *testing.T) {
 				}
 				r, ok := p.set.RoutineByID(v.TaskID)
 				due := v.Started.In(now.Location()).Truncate(time.Minute)
+				if v.Kind == routines.KindReminder { // its file was removed with its fire
+					if row := p.due[account.Key{Kind: string(v.Kind), ID: v.TaskID, Due: v.Queued.Unix()}]; row.Fate != account.Ran {
+						t.Errorf("%s ran at %v, by its account %+v", v.Title, v.Started, row)
+					}
+					continue
+				}
 				if !ok || !r.Schedule.Next(due).Equal(due) || v.Ended.After(now) {
 					t.Errorf("%s ran from %v to %v, which its file does not say", v.Title, v.Started, v.Ended)
 				}
