@@ -45,6 +45,9 @@ func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 					if rel, inside := strings.CutPrefix(full, base+"/data/"); inside {
 						at = rel
 					}
+					if offers := a.Scope() != ""; offers != strings.HasPrefix(full, base+"/data/") {
+						t.Errorf("%s: always is offered: %t", full, offers)
+					}
 					if want := "Send you " + filepath.Base(full) + "?"; a.Question != want || a.Text != at { // P13
 						t.Errorf("asked %q with %q, want %q with %q", a.Question, a.Text, want, at)
 					}
