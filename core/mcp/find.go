@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"ollimbot/core/agent"
@@ -87,7 +88,7 @@ func (h *Host) find(_ context.Context, args json.RawMessage) agent.ToolResult {
 	if json.Unmarshal(args, &a) != nil || strings.TrimSpace(a.Words) == "" {
 		return failed(textNoWords)
 	}
-	list, all := search(h.current(), a.Words)
+	list, all := search(&h.splits, h.current(), a.Words)
 	if len(list) == 0 {
 		return agent.ToolResult{Text: fmt.Sprintf(textNothingFound, clean.Cut(clean.Line(a.Words), 100))}
 	}
@@ -147,29 +148,29 @@ func wireName(t agent.Tool) string { return "mcp__" + t.Server + "__" + t.Name }
 
 // search returns the best tools, best first, and how many fit at all. A word counts four
 // times in a name, and more if fewer tools have it.
-func search(tools []agent.Tool, query string) (best []agent.Tool, all int) {
+func search(known *splits, tools []agent.Tool, query string) (best []agent.Tool, all int) {
 	query = strings.TrimSpace(query)
 	if i := slices.IndexFunc(tools, func(t agent.Tool) bool { return wireName(t) == query }); i >= 0 {
 		return tools[i : i+1], 1
 	}
 	type entry struct {
-		tool        agent.Tool
-		name, about []string
-		score       float64
+		tool  agent.Tool
+		of    splitTool
+		score float64
 	}
 	list := make([]entry, len(tools))
 	for i, t := range tools {
-		list[i] = entry{tool: t, name: parts(wireName(t)), about: parts(t.Description)}
+		list[i] = entry{tool: t, of: known.of(t)}
 	}
 	wanted := parts(query)
 	for _, word := range wanted[:min(len(wanted), maxWanted)] {
 		points, n := make([]float64, len(list)), 0.0
 		for i, e := range list {
 			begins := func(s string) bool { return strings.HasPrefix(s, word) }
-			if slices.ContainsFunc(e.name, begins) {
+			if slices.ContainsFunc(e.of.name, begins) {
 				points[i] += 4
 			}
-			if slices.ContainsFunc(e.about, begins) {
+			if slices.ContainsFunc(e.of.about, begins) {
 				points[i]++
 			}
 			if points[i] > 0 {
@@ -186,6 +187,42 @@ func search(tools []agent.Tool, query string) (best []agent.Tool, all int) {
 		best = append(best, e.tool)
 	}
 	return best, len(list)
+}
+
+// splits are the words of tools that a search has looked at. The zero value has none. It may be
+// used concurrently.
+type splits struct {
+	mu sync.Mutex
+	by map[string]splitTool // by name
+}
+
+// splitTool is a tool in words.
+type splitTool struct {
+	name, about []string
+	description string // that about was made of
+}
+
+// of returns the words of a tool. They are split again after its description has changed.
+func (s *splits) of(t agent.Tool) splitTool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := wireName(t)
+	one, ok := s.by[name]
+	if ok && one.description == t.Description {
+		return one
+	}
+	if s.by == nil || len(s.by) > maxListed*2 { // servers come and go
+		s.by = map[string]splitTool{}
+	}
+	one = splitTool{once(parts(name)), once(parts(t.Description)), t.Description}
+	s.by[name] = one
+	return one
+}
+
+// once leaves each word in a list once.
+func once(words []string) []string {
+	slices.Sort(words)
+	return slices.Clip(slices.Compact(words))
 }
 
 // parts are the words of a text, in lower case and without a plural s: those of getForecast

@@ -69,6 +69,7 @@ type Host struct {
 	o      Options
 	record *records
 	logins *login.Tokens
+	splits splits
 	logs   *logBook
 	wake   chan struct{} // capacity 1
 	begun  chan struct{} // closed by Run
