@@ -222,7 +222,8 @@ func New(o Options) (*Bot, error) {
 func (b *Bot) openRecords() {
 	dir, zone, log := b.o.Dir, b.zone, b.log
 	b.records = records{
-		dir: dir, index: routines.NewIndex(dir, zone), budget: budget.NewBucket(dir, zone, log), tally: budget.NewTally(dir, zone, log), journal: budget.NewJournal(dir, zone, log),
+		dir: dir, index: routines.NewIndex(dir, zone),
+		budget: budget.NewBucket(dir, zone, log), tally: budget.NewTally(dir, zone, log), journal: budget.NewJournal(dir, zone, log),
 		updates: updates.NewQueue(dir, zone, log), sessions: session.NewStore(dir, zone, log), replies: session.NewForkMessages(dir, log),
 		book:  transcript.New(transcript.Options{Dir: dir, Log: log, Limit: chatEntries, Zone: zone}),
 		audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: b.o.Book.Redact}), muted: schedule.NewMute(dir, log),

@@ -39,6 +39,7 @@ func yield(ctx context.Context, shown <-chan struct{}) {
 func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(ctx, b) }))
 	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(ctx, b) }))
+	g.Go(fault.Guard("what tasks lack", func() error { return watchLacking(ctx, b) }))
 }
 
 // Run starts the bot and blocks until ctx ends and everything has stopped: first what takes
@@ -91,7 +92,6 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the login at Google", func() error { return b.google.Run(gctx) }))
 	watchMoments(gctx, b, g)
-	g.Go(fault.Guard("what tasks lack", func() error { return watchLacking(gctx, b) }))
 	g.Go(fault.Guard("the data directory", func() error { return b.directory.Keep(gctx) }))
 	g.Go(fault.Guard("the conversation", func() error { return b.chat.Run(gctx) }))
 	b.viewers.notify()

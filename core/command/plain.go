@@ -21,7 +21,8 @@ var overviewRows = []Command{
 	},
 	{Name: "webhooks", About: "deliveries to webhooks, newest first"},
 	{
-		Name: "account", Usage: "[DAY] [FILTER]", About: "what became of each due time since a day, by default of seven days; without a filter, those that did not run",
+		Name: "account", Usage: "[DAY] [FILTER]",
+		About:   "what became of each due time since a day, by default of seven days; without a filter, those that did not run",
 		Example: "account monday is:missed", More: helpFilter,
 	},
 	{Name: "servers", About: "the MCP servers: their states, their tools, their last calls"},

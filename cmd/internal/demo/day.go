@@ -2,6 +2,7 @@ package demo
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -35,8 +36,8 @@ var scenes = []scene{
 	{3*time.Minute + 22*time.Second, "a ping into the conversation", start(parcelRun)},
 	{5 * time.Minute, "what came", say("Did anything come in?")},
 	{5*time.Minute + 30*time.Second, "a better time", agree(core.KindTime)},
-	{6 * time.Minute, "a routine that lacks its skill", save(map[string]string{invoicesFile: invoices})},
-	{6*time.Minute + 40*time.Second, "the skill written", save(map[string]string{"skills/invoices/SKILL.md": invoicesSkill})},
+	{6 * time.Minute, "a routine that lacks its skill", save(invoicesFile, invoices)},
+	{6*time.Minute + 40*time.Second, "the skill left out", save(invoicesFile, strings.Replace(invoices, "skills: [\"invoices\"]\n", "", 1))},
 	{7 * time.Minute, "many at once", start(newsRun, backupRun, weatherRun, birthdayRun, parcelQuietRun)},
 	{9 * time.Minute, "failures seen", look},
 	{11 * time.Minute, "stand-up", fire(standUp)},
@@ -76,7 +77,7 @@ func day(n int) []scene {
 	return list
 }
 
-// The files of a routine that is saved before its skill.
+// A routine that is saved before the skill that it names.
 const (
 	invoicesFile = "routines/sort-invoices.md"
 	invoices     = `---
@@ -87,12 +88,6 @@ background: true
 skills: ["invoices"]
 ---
 Sort the invoices of the week, and report what is due.
-`
-	invoicesSkill = `---
-name: invoices
-description: Where invoices are kept, and how they are named.
----
-Invoices are in papers/invoices, named by date and sender.
 `
 )
 

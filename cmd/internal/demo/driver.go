@@ -254,16 +254,11 @@ func agree(kind string) action {
 	}
 }
 
-// save writes files of the user.
-func save(files map[string]string) action {
+// save writes a file of the user's.
+func save(path, text string) action {
 	return func(_ context.Context, d *driver) error {
 		defer d.saved()
-		for path, text := range files {
-			if err := d.Dir.Write(path, []byte(text)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return d.Dir.Write(path, []byte(text))
 	}
 }
 

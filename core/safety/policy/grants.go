@@ -97,7 +97,10 @@ func isSkill(rel string) bool {
 // taskGrants returns what a task grants. A foreground task has the tools of the
 // conversation, regardless of its list.
 func taskGrants(t routines.Task, find Skills) grants {
-	g := grants{What: string(t.Kind), Check: t.Check, Trusts: t.TrustInput, Spends: t.Critical, Reaches: t.Essential, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
+	g := grants{
+		What: string(t.Kind), Check: t.Check, Trusts: t.TrustInput, Spends: t.Critical, Reaches: t.Essential,
+		Outside: t.Kind == routines.KindWebhook, Alone: t.Background,
+	}
 	if t.Background {
 		g.Tools = slices.Clone(t.Allowed)
 	}

@@ -12,8 +12,9 @@ const (
 	textNoPath   = "find the file of this program: %w"
 	textPackage  = "%s belongs to the Debian package ollim-bot: install the newer package (sudo apt install ./ollim-bot_VERSION_ARCH.deb), then /restart"
 	textNoKey    = "this ollim-bot (%s) cannot tell whether a new version is genuine, because it was built without the key for that: " + byHand
-	textNoSource = "this ollim-bot (%s) does not know where new versions are found: set the update source (/config update_source, or ollim-bot config), or " + byHand
-	textBadKey   = "this program was built with an invalid public key: rebuild it with the second line of minisign's public key file (%w)"
+	textNoSource = "this ollim-bot (%s) does not know where new versions are found: set the update source (/config update_source, or ollim-bot config), " +
+		"or " + byHand
+	textBadKey = "this program was built with an invalid public key: rebuild it with the second line of minisign's public key file (%w)"
 
 	textRead      = "read %s of the release in %s: %w; nothing was changed"
 	textTooLong   = "%s in %s is too long for a release; check update_source. Nothing was changed"

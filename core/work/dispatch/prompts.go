@@ -128,7 +128,8 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 	rights := p.Guard.Bound(task, skills)
 	told := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
-		Budget: state, Habits: p.Journal.Habits(m.now).Words(), Forward: p.nameless(p.Schedule.Forward(m.now, task.ID)), Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
+		Budget: state, Habits: p.Journal.Habits(m.now).Words(), Forward: p.nameless(p.Schedule.Forward(m.now, task.ID)),
+		Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts, Sent: p.sent(m, task, task.ID),
 		QuietLeft: p.quietLeft(m.now, state),
 	}

@@ -24,8 +24,8 @@ func (t *tools) may(m *outgoing) (why, briefly string) {
 // may be somebody else's. It makes no sound in quiet hours and under a mute, which the user has
 // wished for.
 func (t *tools) isEssential(m *outgoing) bool {
-	clear := m.own || t.guard.Label() == "" || t.job.Trusted
-	m.essential = t.job.Task.Essential && t.pings == 0 && clear && !m.post.Critical && !m.post.Quiet
+	clean := m.own || t.guard.Label() == "" || t.job.Trusted
+	m.essential = t.job.Task.Essential && t.pings == 0 && clean && !m.post.Critical && !m.post.Quiet
 	if m.essential {
 		_, until := t.o.Host.Busy()
 		m.post.Quiet = !until.IsZero()

@@ -133,7 +133,7 @@ func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
 	}
 	l, err := a.o.Client.Begin(scopes...)
 	if err != nil {
-		return "", fmt.Errorf(textGoogleFirst, err)
+		return "", fmt.Errorf(textGoogleFirst, err) //nolint:staticcheck // it begins with a name
 	}
 	a.leave()
 	select {

@@ -104,18 +104,7 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 			row(out, "without", s.Name+": "+fmt.Sprintf(textWaits, why))
 		}
 	}
-	if t.Check != "" {
-		row(out, "check", t.Check)
-	}
-	if t.TrustInput {
-		row(out, "trusts", "keeps its tools when it has read what strangers write")
-	}
-	if t.Critical {
-		row(out, "money", "runs above the caps too")
-	}
-	if t.Essential {
-		row(out, "essential", "its first ping is beside the budget, and needs no model")
-	}
+	describeRights(out, t)
 	if t.Subagent != "" {
 		row(out, "as", t.Subagent)
 	}
@@ -131,6 +120,22 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 			word = "snoozed until " + cron.DayClock(h.Until.In(now.Location()), now)
 		}
 		row(out, "held", word)
+	}
+}
+
+// describeRights says what the user's file lets a task do beyond others.
+func describeRights(out *strings.Builder, t routines.Task) {
+	if t.Check != "" {
+		row(out, "check", t.Check)
+	}
+	if t.TrustInput {
+		row(out, "trusts", "keeps its tools when it has read what strangers write")
+	}
+	if t.Critical {
+		row(out, "money", "runs above the caps too")
+	}
+	if t.Essential {
+		row(out, "essential", "its first ping is beside the budget, and needs no model")
 	}
 }
 

@@ -92,7 +92,10 @@ func (r *Report) pingsText() string {
 	case p.Sent > 0:
 		answered = "none answered"
 	}
-	return words.Joined(fmt.Sprintf("%d sent", p.Sent), answered, some(p.Useless, budget.TextUseless), some(p.Refused, "refused"), some(p.Quiet, "more without a sound"))
+	return words.Joined(
+		fmt.Sprintf("%d sent", p.Sent), answered, some(p.Useless, budget.TextUseless), some(p.Refused, "refused"),
+		some(p.Quiet, "more without a sound"),
+	)
 }
 
 func some(n int, word string) string {
