@@ -85,7 +85,7 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 		do(t, b, command.ResumeFork{Run: run.ID})
 		time.Sleep(time.Minute)
 		s := b.Snapshot()
-		if s.Fork == nil || !s.Fork.Resumed || !strings.Contains(e.to(run.Session), "I would like to go on") {
+		if s.Fork == nil || !s.Fork.Resumed || !strings.Contains(e.to(run.Session), "I would like to continue") {
 			t.Fatalf("fork %+v, its session was told %q", s.Fork, e.to(run.Session))
 		}
 		do(t, b, command.ExitFork{How: command.ExitReport})

@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -81,6 +82,14 @@ func sceneOf(a action.Action) scene {
 			e := &s.Schedule.Entries[0]
 			e.Held, e.Tag, e.Why = true, schedule.TagWaits, "asks for Bash"
 			s.Schedule.Tasks = []schedule.TaskView{{ID: e.ID, Title: e.Description, Path: e.FilePath, Waits: e.Why, Version: "v1"}}
+			return s
+		}
+	case action.UpdatesYes, action.UpdatesOther, action.UpdatesNo:
+		sc.change = func(s core.Snapshot) core.Snapshot {
+			s.Proposals = []proposals.Proposal{{
+				ID: "0f0f0f0f", Text: "Shall I remind you?", Made: s.At,
+				Buttons: []proposals.Button{{ID: "yes", Label: "Yes"}, {ID: "when", Label: "Other"}, {ID: "no", Label: "No"}},
+			}}
 			return s
 		}
 	case action.ForkSave, action.ForkReport, action.ForkExit:

@@ -103,7 +103,7 @@ func TestAToolAmongTwoHundredIsJudgedAsItself(t *testing.T) {
 			find := call(toolset.Find, map[string]any{"words": "weather forecast"})
 			steps := []claudetest.Step{find, writing("notes/before.md", "x"), found("mcp__weather__forecast"), writing("notes/pwned.md", "x")}
 			s.types("say go. " + claudetest.Script(append(steps, claudetest.Step{Text: "That was all."})...))
-			s.hears("weather/forecast") // the question names the server and the tool
+			s.hears("forecast of weather") // the question names the server and the tool
 			s.hears("allow 1")
 			s.types("allow 1")
 			s.hears("MCP server weather")

@@ -47,6 +47,19 @@ var pictures = []picture{
 		afternoon(s)
 		s.press("\x10", "b", "u", "d")
 	}},
+	{"week", 120, 40, raster.Dark, after("W")},
+	{"account", 120, 40, raster.Dark, after(":", "account", "\r", "\x1b[B")},
+	{"promise", 120, 40, raster.Dark, func(s *stage) {
+		afternoon(s)
+		s.do(command.Say{Text: "I'll call the dentist tomorrow."})
+		s.wait(6 * time.Second)
+		s.press("3")
+	}},
+	{"better-time", 120, 40, raster.Dark, func(s *stage) {
+		afternoon(s)
+		s.wait(40 * time.Second)
+		s.press("3")
+	}},
 	{"preview", 120, 40, raster.Dark, func(s *stage) {
 		afternoon(s)
 		s.press("2", "p")

@@ -115,7 +115,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 	dir := write(t, KeysFile, strings.Join([]string{
 		"# my keys",
 		"app.quit: ctrl+q",
-		"forks/tail.wrap: [W, f5]",
+		"forks/tail.wrap: [B, f5]",
 		"view.zoom: x y",
 		"go.home: h",
 		"app.undo: [ctrl+y, shift+u]",
@@ -136,7 +136,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 		t.Errorf("places (-want +got):\n%s\n%v", d, problems)
 	}
 	for key, id := range map[string]action.ID{
-		"ctrl+q": action.Quit, "q": "", "W": action.TailWrap, "f5": action.TailWrap, "w": "", "z": action.Zoom, "u": action.Undo,
+		"ctrl+q": action.Quit, "q": "", "B": action.TailWrap, "f5": action.TailWrap, "w": "", "z": action.Zoom, "u": action.Undo,
 		"!": action.Notices, "ctrl+c": action.Interrupt, "M": "", "6": action.Logs.Go(), "9": action.Chat.Go(), "5": "",
 	} {
 		if a, _ := keys.ByKey(action.Forks, key, core.Snapshot{}); a.ID != id {

@@ -89,7 +89,7 @@ func TestOnlyLinesThatAreUnderstoodLetSomebodyIn(t *testing.T) {
 	_, problems, err := access.Keys(d)
 	must(t, err)
 	got := strings.Join(problems, "\n")
-	for _, want := range []string{"authorized_keys:7: the option", "authorized_keys:8: this is no public key", "authorized_keys:9: "} {
+	for _, want := range []string{"authorized_keys:7: unknown option", "authorized_keys:8: this is no public key", "authorized_keys:9: "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the problems lack %q:\n%s", want, got)
 		}
