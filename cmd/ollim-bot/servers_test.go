@@ -118,7 +118,7 @@ func TestAToolAmongTwoHundredIsJudgedAsItself(t *testing.T) {
 			s.types("say go. " + claudetest.Script(found("mcp__weather__forecast"), claudetest.Step{Text: "Refused."}))
 			s.hears("denied: weather/forecast")
 			s.hears("bot: Refused.")
-			if log := s.read("state/audit.jsonl"); !strings.Contains(log, "weather/forecast") || strings.Contains(log, toolset.Call) {
+			if log := s.read("state/audit.jsonl"); !strings.Contains(log, `"mcp__weather__forecast"`) || strings.Contains(log, toolset.Call) {
 				t.Errorf("the audit log does not say which tool was called:\n%s", log)
 			}
 			for _, r := range s.api.Requests() {

@@ -48,7 +48,7 @@ var pictures = []picture{
 		s.press("\x10", "b", "u", "d")
 	}},
 	{"week", 120, 40, raster.Dark, after("W")},
-	{"account", 120, 40, raster.Dark, after(":", "account", "\r", "\x1b[B")},
+	{"account", 120, 40, raster.Dark, after(":", "account", "\r", "/", "is:missed", "\r")},
 	{"promise", 120, 40, raster.Dark, func(s *stage) {
 		afternoon(s)
 		s.do(command.Say{Text: "I'll call the dentist tomorrow."})
