@@ -100,7 +100,8 @@ func reason(err error) string {
 	}
 	// The library has put other errors into its texts.
 	for part, text := range map[string]string{
-		"client registration methods": textNoRegistration, "Client.Timeout": textSlow, "body too large": fmt.Sprintf(textEndless, maxAnswer>>20),
+		"client registration methods": textNoRegistration, "Client.Timeout": textSlow, "deadline exceeded": textSlow,
+		"body too large": fmt.Sprintf(textEndless, maxAnswer>>20),
 	} {
 		if strings.Contains(err.Error(), part) {
 			return text

@@ -110,7 +110,7 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 		var group errgroup.Group
 		var verdict Verdict
 		group.Go(func() (err error) {
-			verdict, err = d.Ask(t.Context(), Request{Question: "x"})
+			verdict, err = d.Ask(t.Context(), Request{Question: "x", Tool: "Bash"})
 			return err
 		})
 		id := <-ready
