@@ -60,6 +60,13 @@ var pictures = []picture{
 		s.wait(40 * time.Second)
 		s.press("3")
 	}},
+	{"preflight", 120, 40, raster.Dark, func(s *stage) {
+		afternoon(s)
+		s.save("routines/sort-invoices.md", "---\nid: \"5a1eb001\"\ncron: \"0 17 * * fri\"\ndescription: \"Sort invoices\"\n"+
+			"background: true\nskills: [\"invoices\"]\n---\nSort the invoices of the week, and report what is due.\n")
+		s.wait(5 * time.Second)
+		s.press("2", "z")
+	}},
 	{"preview", 120, 40, raster.Dark, func(s *stage) {
 		afternoon(s)
 		s.press("2", "p")

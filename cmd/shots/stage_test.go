@@ -32,6 +32,7 @@ var opening = time.Date(2026, 11, 24, 14, 16, 30, 0, time.UTC)
 // a bubble of fake time.
 type stage struct {
 	t     *testing.T
+	root  string // of the data directory
 	bot   *core.Bot
 	keys  io.Writer
 	paper raster.Look
@@ -55,7 +56,7 @@ func play(t *testing.T, w, h int, paper raster.Look, story func(s *stage)) {
 	root := filepath.Join(home, "data")
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(opening))
-		s := &stage{t: t, paper: paper, screen: vt.NewEmulator(w, h)}
+		s := &stage{t: t, root: root, paper: paper, screen: vt.NewEmulator(w, h)}
 		s.screen.SetDefaultBackgroundColor(paper.Back)
 		s.screen.SetDefaultForegroundColor(paper.Fore)
 		var closeLog func() error
@@ -128,6 +129,13 @@ func (s *stage) press(keys ...string) {
 func (s *stage) wait(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
+}
+
+// save writes a file of the user's.
+func (s *stage) save(path, text string) {
+	s.t.Helper()
+	must(s.t, os.WriteFile(filepath.Join(s.root, path), []byte(text), 0o600))
+	s.bot.Index().Scan()
 }
 
 func (s *stage) do(c command.Value) {
