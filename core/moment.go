@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/storage/live"
+	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/attention"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
@@ -69,16 +70,13 @@ func (u userFacts) habit(now time.Time) (*leeway.Habit, time.Time) {
 	k := u.kept
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if age := now.Sub(k.at); k.habit == nil || !sameSlice(k.pings, pings) || !sameSlice(k.said, said) || age < 0 || age > usualFor {
+	if age := now.Sub(k.at); k.habit == nil || !store.Same(k.pings, pings) || !store.Same(k.said, said) || age < 0 || age > usualFor {
 		var active []time.Time
 		active, k.last = activeAt(pings, said)
 		k.pings, k.said, k.at, k.habit = pings, said, now, leeway.NewHabit(active, now, u.zone)
 	}
 	return k.habit, k.last
 }
-
-// sameSlice reports whether two immutable slices are one and the same.
-func sameSlice[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // activeAt are the moments at which the user answered a ping or wrote something, and the last one at
 // which they wrote.

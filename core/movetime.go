@@ -157,6 +157,14 @@ func timeFor(r *routines.Routine, asks []habits.Ask, now time.Time) (p proposals
 	return p, true
 }
 
+// moved is the change that a proposal is about.
+func moved(p proposals.Proposal) (c movedTime, err error) {
+	if err := json.Unmarshal(p.Change, &c); err != nil {
+		return c, fmt.Errorf("read the proposed time: %w", err)
+	}
+	return c, nil
+}
+
 // timeMover carries out the answers.
 type timeMover struct {
 	index *routines.Index
@@ -165,9 +173,9 @@ type timeMover struct {
 
 // answer changes the time in the routine's file, or leaves it.
 func (m timeMover) answer(ctx context.Context, p proposals.Proposal, b proposals.Button, _ string) (proposals.Done, error) {
-	var c movedTime
-	if err := json.Unmarshal(p.Change, &c); err != nil {
-		return proposals.Done{}, fmt.Errorf("read the proposed time: %w", err)
+	c, err := moved(p)
+	if err != nil {
+		return proposals.Done{}, err
 	}
 	switch b.ID {
 	case timeNever:
@@ -181,11 +189,11 @@ func (m timeMover) answer(ctx context.Context, p proposals.Proposal, b proposals
 
 // undo writes the time back.
 func (m timeMover) undo(ctx context.Context, p proposals.Proposal) error {
-	var c movedTime
-	if err := json.Unmarshal(p.Change, &c); err != nil {
-		return fmt.Errorf("read the proposed time: %w", err)
+	c, err := moved(p)
+	if err != nil {
+		return err
 	}
-	_, err := m.move(ctx, c.Task, c.To, c.From)
+	_, err = m.move(ctx, c.Task, c.To, c.From)
 	return err
 }
 

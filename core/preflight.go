@@ -43,51 +43,44 @@ func Lacking(b *Bot, now time.Time) []routines.Problem {
 			return slices.ContainsFunc(servers, func(s mcp.State) bool { return s.Name == name && s.Status != mcp.Off })
 		},
 	}
-	var tasks []routines.Task
-	for i := range set.Routines {
-		tasks = append(tasks, set.Routines[i].Task)
-	}
-	for i := range set.Reminders {
-		tasks = append(tasks, set.Reminders[i].Task)
-	}
 	p.set, p.minute, p.list = set, minute, nil
-	for _, t := range tasks {
-		p.list = append(p.list, dispatch.Lacks(t, around)...)
+	for _, t := range set.Tasks() {
+		p.list = append(p.list, dispatch.Lacks(*t, around)...)
 	}
 	return p.list
 }
 
-// toldFile has what the user was told, so that they are told once.
-const toldFile = store.StateDir + "/preflight.json"
+// reportedFile has the problems that the user knows of, so that each is reported once.
+const reportedFile = store.StateDir + "/preflight.json"
 
-// tellLacking tells the user what tasks lack, each thing once until it is mended.
+// tellLacking reports to the user what tasks lack, each thing once until it is fixed.
 func tellLacking(b *Bot) {
 	b.preflight.telling.Lock()
 	defer b.preflight.telling.Unlock()
-	var told []string
-	if _, err := b.dir.LoadJSON(toldFile, &told, b.log); err != nil {
-		b.log.Warn("what was told of tasks that lack something could not be read", "error", err)
+	var reported []string
+	if _, err := b.dir.LoadJSON(reportedFile, &reported, b.log); err != nil {
+		b.log.Warn("the reported problems of tasks could not be read", "error", err)
 		return
 	}
 	now := []string{}
 	for _, p := range Lacking(b, b.now()) {
 		text := p.File + ": " + p.Message
-		if now = append(now, text); !slices.Contains(told, text) {
+		if now = append(now, text); !slices.Contains(reported, text) {
 			b.notes.Add(text)
 		}
 	}
-	if slices.Equal(now, told) {
+	if slices.Equal(now, reported) {
 		return
 	}
-	if err := b.dir.WriteJSON(toldFile, now); err != nil {
-		b.log.Warn("what was told of tasks that lack something could not be saved", "error", err)
+	if err := b.dir.WriteJSON(reportedFile, now); err != nil {
+		b.log.Warn("the reported problems of tasks could not be saved", "error", err)
 	}
 }
 
-// preflightEvery is how often it is looked at what tasks lack: a login can end without a changed file.
+// preflightEvery is the time between two checks of what tasks lack: a login can end without a changed file.
 const preflightEvery = 10 * time.Minute
 
-// watchLacking tells the user of what tasks lack until ctx ends.
+// watchLacking reports what tasks lack until ctx ends.
 func watchLacking(ctx context.Context, b *Bot) error {
 	again := time.NewTicker(preflightEvery)
 	defer again.Stop()

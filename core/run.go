@@ -35,7 +35,8 @@ func yield(ctx context.Context, shown <-chan struct{}) {
 	}
 }
 
-// watchMoments looks at what concerns the moment of a task: the calendar and the user's habits.
+// watchMoments starts the watches on what concerns tasks before they fire: the calendar, the
+// user's habits, and what tasks lack.
 func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(ctx, b) }))
 	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(ctx, b) }))

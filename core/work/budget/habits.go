@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"ollimbot/core/storage/store"
 	"ollimbot/routines/habits"
 )
 
@@ -24,14 +25,11 @@ func (j *Journal) Habits(now time.Time) habits.Facts {
 	pings := j.Recent()
 	j.learned.mu.Lock()
 	defer j.learned.mu.Unlock()
-	if age := now.Sub(j.learned.at); !sameList(j.learned.from, pings) || age < 0 || age > relearn {
+	if age := now.Sub(j.learned.at); !store.Same(j.learned.from, pings) || age < 0 || age > relearn {
 		j.learned.from, j.learned.at, j.learned.facts = pings, now, habits.Learn(Asks(pings), now, j.zone)
 	}
 	return j.learned.facts
 }
-
-// sameList reports whether two lists are one and the same.
-func sameList(a, b []Ping) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // Asks are the pings that were sent, as habits are learned from. One that the user did not find
 // useful counts as not answered.

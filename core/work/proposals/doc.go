@@ -5,7 +5,7 @@
 //
 // # The rules
 //
-//   - A proposal is answered once. Whoever presses second is told what the first answer was.
+//   - A proposal is answered once. Whoever presses second sees the first answer.
 //   - What was answered with a button that says Never is not proposed again: the words are kept.
 //   - A kind is proposed at most so often a day.
 //   - A proposal that nobody answers is closed after a week.

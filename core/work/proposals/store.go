@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -355,7 +354,7 @@ func (s *Store) look() content {
 		_, err = s.dir.PeekJSON(File, &c)
 		return c, err
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, os.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.log.Warn("proposals were not read", "file", File, "error", err)
 	}
 	return c
