@@ -10,13 +10,18 @@ import (
 // may is why a message may not be sent, as the agent reads it and in a few words; both are empty
 // where it may.
 func (t *tools) may(m *outgoing) (why, briefly string) {
+	insists := t.isEssential(m) || m.post.Critical && !m.post.Quiet
 	switch {
-	case t.isEssential(m):
-		return t.mayInsist()
+	case !t.job.Task.AllowPing:
+		return answerDisabled + t.elsewhere(), briefDisabled
+	case insists:
+		return "", ""
+	case t.pings > 0:
+		return answerLimit + t.elsewhere(), briefLimit
 	case m.post.Quiet:
 		return t.mayLeave()
 	}
-	return t.mayPing(m.post.Critical)
+	return t.mayPing()
 }
 
 // isEssential reports whether a message is the one that the budget cannot refuse: the first of
@@ -33,27 +38,8 @@ func (t *tools) isEssential(m *outgoing) bool {
 	return m.essential
 }
 
-// mayInsist is mayPing for the essential message of a fire.
-func (t *tools) mayInsist() (why, briefly string) {
-	if !t.job.Task.AllowPing {
-		return answerDisabled + t.elsewhere(), briefDisabled
-	}
-	return "", ""
-}
-
-// mayPing makes the checks before the budget, in their order. A critical ping only needs
-// a task that may ping. It returns the agent's answer, and the same in a few words; both
-// are empty if the ping may be sent.
-func (t *tools) mayPing(critical bool) (why, briefly string) {
-	if !t.job.Task.AllowPing {
-		return answerDisabled + t.elsewhere(), briefDisabled
-	}
-	if critical {
-		return "", ""
-	}
-	if t.pings > 0 {
-		return answerLimit + t.elsewhere(), briefLimit
-	}
+// mayPing makes the remaining checks of a ping before the budget, in their order.
+func (t *tools) mayPing() (why, briefly string) {
 	busy, quiet := t.o.Host.Busy()
 	if busy {
 		return answerBusy + t.elsewhere() + answerOrCritical, briefBusy
@@ -65,15 +51,9 @@ func (t *tools) mayPing(critical bool) (why, briefly string) {
 	return "", ""
 }
 
-// mayLeave is mayPing for a message without a sound. It goes out in quiet hours, which are
+// mayLeave is mayPing for a message without a sound. It is sent in quiet hours, which are
 // about sounds. A mute, a capacity of 0 and a conversation are about messages: they hold it.
 func (t *tools) mayLeave() (why, briefly string) {
-	if !t.job.Task.AllowPing {
-		return answerDisabled + t.elsewhere(), briefDisabled
-	}
-	if t.pings > 0 {
-		return answerLimit + t.elsewhere(), briefLimit
-	}
 	if busy, _ := t.o.Host.Busy(); busy {
 		return answerBusy + t.elsewhere(), briefBusy
 	}
