@@ -205,7 +205,9 @@ var demoCommand = flag.String("demo", "", "a `command` for a shell at the root o
 func startDemo(t *testing.T) *terminal {
 	t.Helper()
 	if *demoCommand == "" {
-		return startTerminal(t, "demo", "--speed", "6")
+		term := startTerminal(t, "demo", "--speed", "6")
+		term.patience = time.Minute // the story alone takes 17 s
+		return term
 	}
 	term := startCommand(t, exec.Command("sh", "-c", "cd ../.. && exec "+*demoCommand), os.Environ())
 	term.patience = 3 * time.Minute // it is built first, and plays at its own speed

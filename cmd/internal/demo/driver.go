@@ -53,11 +53,21 @@ const (
 	// glance is how often the user looks for pings, patience how long one stays open.
 	glance   = 10 * time.Second
 	patience = 50 * time.Second
+	// startPoll is how often the driver looks whether the bot has started.
+	startPoll = 50 * time.Millisecond
 )
 
 // run plays one day after another until ctx ends. A scene that fails is logged and
 // skipped: whoever watches may have removed what it needs.
 func (d *driver) run(ctx context.Context) error {
+	// A slow machine may still be starting the bot, which fires nothing before.
+	for d.bot.Alive(ctx) != nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(startPoll):
+		}
+	}
 	refill := max(1, int(refillMinutes/d.speed+0.5))
 	if err := d.do(ctx, command.SetBudget{RefillMinutes: &refill}); err != nil {
 		d.log.Warn("the demo's tokens refill slowly", "error", err)

@@ -119,15 +119,15 @@ func play(t *testing.T, engine func(*store.Dir, func() core.Snapshot) (agent.Eng
 		ctx, stop := context.WithCancel(t.Context())
 		var g sync.WaitGroup
 		g.Go(func() {
-			if err := bot.Run(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		g.Go(func() {
 			d := newDriver(bot, home, log, speed)
 			d.saved = (&eyes{bot: bot, known: map[string]bool{}}).look
 			if err := d.run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(time.Second) // a slow start: no scene may be lost to it
+		g.Go(func() {
+			if err := bot.Run(ctx); err != nil {
 				t.Error(err)
 			}
 		})
