@@ -1,10 +1,9 @@
-// Package agent says what the bot needs from a model, and nothing about how a
-// model is reached. An Engine opens sessions; a Session runs turns and says
-// what happens in them as events; the bot's tools, hooks and permission
-// callback are bound to a session, so that a call is never looked up.
+// Package agent defines the interface between the bot and a model. How a model is reached is up to
+// the engine. An Engine opens sessions; a Session runs turns and reports them as events. The bot's
+// tools, hooks and permission callback are bound to a session, so a call never has to be looked up.
 //
-// The package holds contracts only. It must not know forks, budgets, Discord
-// or any particular model.
+// The package holds contracts only. It must not know forks, budgets, Discord or any particular
+// model.
 package agent
 
 import (
@@ -23,8 +22,8 @@ import (
 
 // Engine opens sessions with a model.
 //
-// Open may be called concurrently. It may take seconds, because a process is started; it
-// respects ctx.
+// Open may be called concurrently. It may take seconds because it may start a process; it respects
+// ctx.
 type Engine interface {
 	// Open starts, resumes or forks a session and returns once it can take a message. A
 	// session ID that cannot be resumed returns ErrNoSession.
@@ -34,33 +33,34 @@ type Engine interface {
 // Session is one conversation. All methods but Send may be called from any goroutine at any
 // time.
 type Session interface {
-	// ID is the session's ID: known at once if SessionOptions.ID was given, otherwise after
-	// the first event at the latest.
+	// ID returns the session's ID. It is known at once if SessionOptions.ID was set, otherwise
+	// after the first event at the latest.
 	ID() string
-	// Send runs one turn. Events arrive in order and end with a Result, or with an error as
-	// the last pair; the engine ends a turn that has become silent. There is one turn at a
-	// time: a second Send must not be made before the first has ended.
+	// Send runs one turn. Events arrive in order and end with a Result, or with an error as the
+	// last pair; the engine ends a turn that has become silent. Only one turn can run at a time: do
+	// not call Send again before the first turn has ended.
 	Send(ctx context.Context, m Message) iter.Seq2[Event, error]
-	// Interrupt ends the running turn, whose Result is marked as interrupted. Without a
-	// running turn it does nothing.
+	// Interrupt ends the running turn and marks its Result as interrupted. It does nothing if no
+	// turn is running.
 	Interrupt(ctx context.Context) error
-	// Configure changes model, thinking or permission mode of the open session.
+	// Configure changes the model, thinking or permission mode of the open session.
 	Configure(ctx context.Context, s Settings) error
 	// Close ends the session and its process. It is idempotent.
 	Close() error
 }
 
-// ErrNoSession says that the engine does not know the session ID to resume.
+// ErrNoSession means that the engine does not know the session ID to resume.
 var ErrNoSession = errors.New("no such session")
 
-// Misuse of a session.
+// Errors for misuse of a session.
 var (
 	ErrClosed   = errors.New("the session is closed")
 	ErrTwoTurns = errors.New("a turn is under way: wait for its end before sending again")
 )
 
-// ErrUnavailable is part of an error that would currently meet every turn: the model is
-// unreachable, the user is not logged in, or no money is left. Another engine may answer.
+// ErrUnavailable is wrapped in errors that every turn would currently hit: the model is
+// unreachable, the user is not logged in, or the account is out of money. Another engine may be
+// able to answer.
 var ErrUnavailable = errors.New("the model is not available")
 
 // SessionOptions describes the session to open.
@@ -71,12 +71,12 @@ type SessionOptions struct {
 	Fork bool
 	// ID is the ID of a new or forked session (a UUID). If empty, the engine chooses one.
 	ID string
-	// Dir is the working directory of the model's own tools: the data directory.
+	// Dir is the working directory of the model's own tools, which is the data directory.
 	Dir string
 	// SystemPrompt is appended to the engine's preset.
 	SystemPrompt string
-	// Bare is for one question: SystemPrompt is the whole prompt, the only tools are those
-	// below, Dir is not used, and no history is kept.
+	// Bare opens a session for a single question: SystemPrompt is the whole prompt, the only tools
+	// are those below, Dir is not used, and no history is kept.
 	Bare     bool
 	Settings Settings
 	// Tools are the bot's own tools, the same for every session.
@@ -84,15 +84,15 @@ type SessionOptions struct {
 	// Allowed and Disallowed are tool patterns such as "Bash(ollim-bot tasks *)".
 	Allowed, Disallowed []string
 	Hooks               Hooks
-	// Permission decides about tools that no pattern allows. Nil denies them.
+	// Permission decides about tools that no pattern allows. If nil, they are denied.
 	Permission func(ctx context.Context, u ToolUse) Decision
-	// Command runs the bot's own command line when the model's shell calls it, with the
-	// arguments after "ollim-bot". It decides itself whether the session may, can block
-	// while a person thinks, and ends with ctx. Nil refuses.
+	// Command runs the bot's own command line when the model's shell calls it; args follow
+	// "ollim-bot". It checks whether the session is allowed to, may block while the user decides,
+	// and returns when ctx ends. If nil, every command is refused.
 	Command func(ctx context.Context, args []string) CommandResult
-	// OnEngineTurn is called in its own goroutine when the session starts a turn without a
-	// message, such as after a background command has ended. Its events are kept until they
-	// are read, however long that takes; Send never waits for it. Nil drops such turns.
+	// OnEngineTurn is called in its own goroutine when the session starts a turn without a message,
+	// such as after a background command has ended. Events are queued until they are read and never
+	// delay Send. If nil, such turns are dropped.
 	OnEngineTurn func(turn iter.Seq2[Event, error])
 }
 
@@ -120,8 +120,8 @@ func (s Settings) With(n Settings) Settings {
 	return Settings{Model: cmp.Or(n.Model, s.Model), Thinking: cmp.Or(n.Thinking, s.Thinking), Mode: cmp.Or(n.Mode, s.Mode)}
 }
 
-// Message is a message of the user or of the bot's scheduler. Engines treat its text as
-// text only: they obey neither "@path" nor "/word" in it.
+// Message is a message from the user or from the bot's scheduler. Engines treat its text as plain
+// text: "@path" and "/word" have no effect.
 type Message struct {
 	Text   string
 	Images []Image
@@ -130,7 +130,7 @@ type Message struct {
 	Command Command
 }
 
-// Command is what an engine does besides answering.
+// Command is an operation of an engine other than answering.
 type Command string
 
 // The commands of an engine.
@@ -139,7 +139,7 @@ const (
 	Cost    Command = "cost"    // reports the session's usage
 )
 
-// Image is a picture in its own format.
+// Image is an encoded picture.
 type Image struct {
 	MediaType string // "image/png", "image/jpeg", "image/gif", "image/webp"
 	Data      []byte
@@ -147,9 +147,9 @@ type Image struct {
 
 // Tool is one of the bot's tools, bound to the run that may call it.
 type Tool struct {
-	// Name is without prefix: "ping_user". On the wire it is "mcp__discord__ping_user".
+	// Name has no prefix: "ping_user". On the wire it is "mcp__discord__ping_user".
 	Name string
-	// Server is the middle part of that; empty means "discord".
+	// Server is the middle part of the wire name; empty means "discord".
 	Server      string
 	Description string
 	Schema      json.RawMessage // JSON Schema of the arguments, an object
@@ -157,7 +157,7 @@ type Tool struct {
 	Call func(ctx context.Context, args json.RawMessage) ToolResult
 }
 
-// ToolResult is a tool's answer: a text, never an error of the program.
+// ToolResult is a tool's answer: a text, never a Go error.
 type ToolResult struct {
 	Text    string
 	IsError bool
@@ -171,7 +171,7 @@ type CommandResult struct {
 	Exit           int
 }
 
-// ToolUse is one call of a tool in the form of hooks and the permission callback.
+// ToolUse is one tool call as hooks and the permission callback see it.
 type ToolUse struct {
 	ID    string
 	Name  string // "Bash", "Write", "mcp__discord__ping_user"
@@ -182,72 +182,72 @@ type ToolUse struct {
 type Decision struct {
 	Allow  bool
 	Reason string // shown to the model if the call is denied
-	// Ask is for PreTool hooks that allow: Permission must be asked even if the engine
-	// would allow the call.
+	// Ask is for PreTool hooks that allow a call: Permission must be called even if the engine
+	// would allow it.
 	Ask bool
 }
 
-// Hooks run at fixed moments of a turn. Nil functions are skipped. None may panic or
-// fail: a fault inside a hook must become a denial.
+// Hooks run at fixed moments of a turn. Nil functions are skipped. A hook must not panic or fail:
+// an internal error must become a denial.
 type Hooks struct {
-	// Stop runs when the model wants to end its turn. A non-empty reason blocks the end,
-	// once: again is true if the turn continues because of a Stop hook.
+	// Stop runs when the model wants to end its turn. A non-empty reason keeps the turn going, but
+	// only once: again is true if the turn continues because of a Stop hook.
 	Stop func(ctx context.Context, again bool) (blockReason string)
 	// PreTool runs before any tool, including allowed ones.
 	PreTool func(ctx context.Context, u ToolUse) Decision
 	// PostTool runs after a tool has succeeded.
 	PostTool func(ctx context.Context, u ToolUse)
-	// Afford runs before a turn that has used something goes on. It may block while a
-	// person thinks. A non-empty stop ends the turn; otherwise allowed comes back with the
-	// turn's next question.
+	// Afford runs before a turn that has already used tokens makes another request. It may block
+	// while the user decides. A non-empty stop ends the turn; otherwise allowed is passed back in
+	// Spending.Allowed the next time.
 	Afford func(ctx context.Context, s Spending) (allowed float64, stop string)
 }
 
-// Spending is what a turn has used when it is about to go on, with its subagents and with
-// answers that were cut off and asked for again.
+// Spending is a turn's usage before its next request, including subagents and answers that broke
+// off and were requested again.
 type Spending struct {
 	Model string
 	Used  Usage
-	// Allowed is what Afford has allowed this turn before, in dollars.
+	// Allowed is the amount in dollars that an earlier Afford allowed for this turn.
 	Allowed float64
 }
 
-// HistoryChecker is an Engine that knows, after a crash, whether a session's history
-// contains a message. Without one, a message with unknown fate counts as not received, and
-// its content is delivered again.
+// HistoryChecker is an Engine that can determine after a crash whether a session's history contains
+// a message. Without it, a message whose delivery is uncertain counts as not received and its
+// content is delivered again.
 type HistoryChecker interface {
-	// HasMessage reports whether the session has received a message whose text has this
-	// SHA-256 digest. It may read files; it is called once, at start.
+	// HasMessage reports whether the session has received a message whose text has this SHA-256
+	// digest. It may read files; it is called once, at startup.
 	HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error)
 }
 
-// Keeper is an Engine that recognizes its sessions.
+// Keeper is an Engine that can tell whether it knows a session.
 type Keeper interface {
-	// HasSession reports whether the engine could resume the session. It may look for
-	// files.
+	// HasSession reports whether the engine could resume the session. It may access the file
+	// system.
 	HasSession(id string) bool
 }
 
 // Reporter is an Engine with a status.
 type Reporter interface {
-	// Status is the current status. It never blocks.
+	// Status returns the current status. It never blocks.
 	Status() Status
-	// OnChange sets what is called after the status has changed. It is set once,
-	// before anything else, and must not block.
+	// OnChange sets the function to call after the status has changed. It is called once, before
+	// any other method. The function must not block.
 	OnChange(changed func())
 }
 
-// Runner is an Engine with background work, such as watching its processes. Run blocks
-// until ctx ends and everything that it started, including sessions, has ended. It must be
-// called once, before Open.
+// Runner is an Engine with background work, such as watching its processes. Run blocks until ctx
+// ends and everything it started, including sessions, has ended. It must be called once, before
+// Open.
 type Runner interface {
 	Run(ctx context.Context) error
 }
 
 // Account is an Engine that needs a login.
 type Account interface {
-	// Login starts a login and returns the address that the user must open. The login waits
-	// for Finish as long as the engine runs; a second Login replaces it.
+	// Login starts a login and returns the address that the user must open. The login waits for
+	// Finish until the engine ends; a second Login replaces it.
 	Login(ctx context.Context) (url string, err error)
 	// Finish completes a login with the code shown on the page.
 	Finish(ctx context.Context, code string) error
@@ -255,20 +255,20 @@ type Account interface {
 
 // Status is an engine's state. The zero value is unknown.
 type Status struct {
-	// Name is the name of the engine that answers, if there are several.
+	// Name is the name of the engine in use, if there are several.
 	Name string
 	// Version is the version of the program behind the engine, or empty.
 	Version string
 	// Warning is one line about a possible problem, such as an untested version, or empty.
 	Warning string
-	// Problem is one line, with the cure, about what prevents sessions; empty if they work.
+	// Problem is one line, with the cure, about what prevents sessions; empty if there is none.
 	Problem string
-	// LoginNeeded says that the problem is a missing login. LoginURL is the address of a
-	// login in progress.
+	// LoginNeeded means that the problem is a missing login. LoginURL is the address of a login in
+	// progress.
 	LoginNeeded bool
 	LoginURL    string
-	// Models returns the engine's known models; nil knows none. It is a function because
-	// the status is read for every frame and its models rarely.
+	// Models returns the models the engine knows; it may be nil. It is a function because the
+	// status is read for every frame but the models only rarely.
 	Models func() []Model
 	// Processes are the processes of the engine.
 	Processes []Process
@@ -278,8 +278,8 @@ type Status struct {
 type Model struct {
 	// Names are all its names; "" is the engine's default.
 	Names []string
-	// AlwaysThinks says that thinking cannot be switched off, OwnMeasure that the model
-	// decides how much it thinks, whatever number of tokens is set.
+	// AlwaysThinks means that thinking cannot be switched off. OwnMeasure means that the model
+	// decides how much to think and ignores the number of tokens.
 	AlwaysThinks, OwnMeasure bool
 }
 

@@ -5,48 +5,48 @@ import (
 	"time"
 )
 
-// Event is one thing that happens in a turn. This file contains all types; consumers ignore
-// unknown ones.
+// Event is something that happens in a turn. This file contains all types; consumers ignore unknown
+// ones.
 type Event interface{ event() }
 
 // Text is a piece of the answer, in order.
 type Text struct{ Delta string }
 
-// Rewind takes back the last Bytes bytes of the text: the stream broke, and what follows
+// Rewind takes back the last Bytes bytes of the text: the stream broke, and the following text
 // replaces them.
 type Rewind struct{ Bytes int }
 
-// Thinking is a piece of the model's reasoning; Delta may be empty if the engine only knows
-// that the model thinks.
+// Thinking is a piece of the model's reasoning. Delta may be empty if the engine only knows that
+// the model is thinking.
 type Thinking struct{ Delta string }
 
-// ToolStart says that a tool is called, with its complete input.
+// ToolStart reports the call of a tool, with its complete input.
 type ToolStart struct {
 	ID    string
 	Name  string
 	Input json.RawMessage
-	// Subagent describes the calling subagent, or is empty.
+	// Subagent describes the calling subagent; empty if the main session called.
 	Subagent string
 }
 
-// ToolEnd is the result of a tool.
+// ToolEnd reports the result of a tool.
 type ToolEnd struct {
 	ID      string
 	Name    string
 	Text    string
 	IsError bool
-	// Denied says that the call was refused and the tool never ran.
+	// Denied means that the call was refused and the tool never ran.
 	Denied bool
 }
 
-// Compacting says that the history is being compacted, or, if Done, has been.
+// Compacting means that the history is being compacted or, if Done, has been.
 type Compacting struct {
 	Done      bool
 	Auto      bool
 	PreTokens int // 0 if unknown
 }
 
-// Retry says that the engine waits and tries again.
+// Retry means that the engine is waiting and will try again.
 type Retry struct {
 	Attempt, Of int
 	Wait        time.Duration
@@ -69,7 +69,7 @@ type Result struct {
 	Interrupted bool
 	IsError     bool
 	Unavailable bool // with IsError: an ErrUnavailable
-	// Stopped is why the turn was ended before the model was done; empty if it was not.
+	// Stopped is why the turn was ended before the model was done; otherwise empty.
 	Stopped string
 	Turns   int
 	Usage   Usage // of this turn
@@ -83,21 +83,21 @@ type Usage struct {
 	CacheWrite   int     `json:"cache_write_tokens"`
 	CacheHour    int     `json:"cache_hour_tokens,omitempty"` // the part of CacheWrite that is kept for an hour
 	CostUSD      float64 `json:"cost_usd"`
-	// Free says that there is nothing to pay. A usage that is neither free nor has a price
-	// has an unknown one.
+	// Free means that the usage costs nothing. If a usage is not free and has no price, its cost is
+	// unknown.
 	Free bool `json:"-"`
 }
 
-// Tokens is the number of all tokens, read and written.
+// Tokens returns the number of all tokens, read and written.
 func (u Usage) Tokens() int {
 	return u.InputTokens + u.OutputTokens + u.CacheRead + u.CacheWrite
 }
 
-// Prompt is the number of tokens read, including those from the cache.
+// Prompt returns the number of tokens read, including those from the cache.
 func (u Usage) Prompt() int { return u.InputTokens + u.CacheRead + u.CacheWrite }
 
-// Cached is the share of the prompt that was read from the cache, 0 to 1; not ok without a
-// cache.
+// Cached returns the share of the prompt that was read from the cache, 0 to 1. ok is false without
+// a cache.
 func (u Usage) Cached() (share float64, ok bool) {
 	if u.CacheRead+u.CacheWrite <= 0 {
 		return 0, false

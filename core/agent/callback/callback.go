@@ -1,6 +1,6 @@
-// Package callback calls a session's callbacks: the bot's hooks, its permission callback
-// and its tools. Engines use it. Its rule is that a call is refused if anything goes wrong.
-// It must not know how a model is reached.
+// Package callback calls a session's callbacks: the bot's hooks, its permission callback and its
+// tools. Engines use it. A call is refused if anything goes wrong. It must not know how a model is
+// reached.
 package callback
 
 import (
@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	// Patience limits the hooks before a call and at the end of a turn.
+	// Patience is the time limit of the Stop and PreTool hooks.
 	Patience = 55 * time.Second
-	// PostPatience limits the hook after a call.
+	// PostPatience is the time limit of the PostTool hook.
 	PostPatience = 25 * time.Second
 )
 
-// Reasons without an answer. A cancelled callback is not logged.
+// Reasons why a callback gave no answer. A cancelled callback is not logged.
 var (
 	errSlow      = errors.New("the callback took too long")
 	errEnded     = errors.New("the session has ended")
 	errCancelled = errors.New("the request was cancelled")
 )
 
-// What the model reads when a call was refused.
+// Texts for the model when a call was refused.
 const (
 	AnswerGarbled   = "This call was refused: its input could not be read."
 	answerCancelled = "This call was refused: the turn was interrupted."
@@ -44,12 +44,12 @@ const (
 	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."
 )
 
-// Host makes the calls of one session. Use New.
+// Host makes the callbacks of one session. Use New.
 type Host struct {
 	log *slog.Logger
 	o   agent.SessionOptions
 
-	// life ends with Close, which waits for running.
+	// life is cancelled by Close, which then waits for running.
 	life    context.Context
 	end     context.CancelFunc
 	running sync.WaitGroup
@@ -58,15 +58,15 @@ type Host struct {
 	closed bool
 }
 
-// New returns a session's host. Use Close at the end.
+// New returns a session's host. Call Close at the end.
 func New(o agent.SessionOptions, log *slog.Logger) *Host {
 	h := &Host{log: log, o: o}
 	h.life, h.end = context.WithCancel(context.Background())
 	return h
 }
 
-// Close cancels running callbacks and waits until every hook and tool has returned, so none
-// may close its own session. It is idempotent.
+// Close cancels running callbacks and waits until every hook and tool has returned, so they must
+// not close their own session. It is idempotent.
 func (h *Host) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -78,7 +78,7 @@ func (h *Host) Close() {
 // Ended reports whether Close was called.
 func (h *Host) Ended() bool { return h.life.Err() != nil }
 
-// enter registers a call that Close waits for; false after Close.
+// enter registers a call that Close waits for. It returns false after Close.
 func (h *Host) enter() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,7 +105,7 @@ func (h *Host) Stop(ctx context.Context, again bool) (objection string) {
 	return reason
 }
 
-// PreTool asks the run's guard; any error is a denial.
+// PreTool asks the run's guard. Any error is a denial.
 func (h *Host) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 	if h.o.Hooks.PreTool == nil {
 		return agent.Decision{Allow: true}
@@ -140,7 +140,7 @@ func (h *Host) PostTool(ctx context.Context, u agent.ToolUse) {
 	}
 }
 
-// Permission asks the run whether a call may be made. It blocks while a person thinks.
+// Permission asks the run whether a call may be made. It blocks while the user decides.
 func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	if h.o.Permission == nil {
 		return refusal(AnswerNobody)
@@ -162,8 +162,8 @@ func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	return refusal(cmp.Or(d.Reason, answerNoReason))
 }
 
-// Afford asks the run whether a turn may go on. It blocks while a person thinks; a fault
-// ends the turn.
+// Afford asks the run whether a turn may continue. It blocks while the user decides; an internal
+// error ends the turn.
 func (h *Host) Afford(ctx context.Context, s agent.Spending) (allowed float64, stop string) {
 	if h.o.Hooks.Afford == nil || s.Used.Tokens() == 0 {
 		return s.Allowed, ""
@@ -197,11 +197,12 @@ func (h *Host) Call(ctx context.Context, t agent.Tool, args []byte) (r agent.Too
 	return r, true
 }
 
-// maxOutput is how many bytes of a tool's output an event contains: consumers show a few
-// lines of it, the model has read all.
+// maxOutput is the maximum number of bytes of a tool's output in an event. Consumers show only a
+// few lines; the model gets all of it.
 const maxOutput = 16 << 10
 
-// Output is a tool's output in an event, with the number of missing bytes.
+// Output returns a tool's output for an event. If it was cut, it ends with the number of missing
+// bytes.
 func Output(s string) string {
 	if len(s) <= maxOutput {
 		return s
@@ -212,7 +213,7 @@ func Output(s string) string {
 
 func refusal(reason string) agent.Decision { return agent.Decision{Reason: reason} }
 
-// failed logs a callback without an answer, unless it was only cancelled.
+// failed logs a callback that gave no answer, unless it was only cancelled.
 func (h *Host) failed(message string, err error) {
 	if errors.Is(err, errCancelled) || errors.Is(err, errEnded) {
 		return
@@ -220,9 +221,9 @@ func (h *Host) failed(message string, err error) {
 	h.log.Error("callback failed", "what", message, "error", clean.Line(err.Error()))
 }
 
-// within runs a callback in its own goroutine, so that there is an answer even if it hangs.
-// The error says why there is none: it took longer than limit, panicked, was cancelled, or
-// the session has ended. Close waits for the goroutine.
+// within runs a callback in its own goroutine, so that it returns even if the callback hangs. The
+// error says why there is no answer: the callback exceeded limit, panicked or was cancelled, or the
+// session has ended. Close waits for the goroutine.
 func within[T any](ctx context.Context, h *Host, limit time.Duration, call func(context.Context) T) (T, error) {
 	type outcome struct {
 		value T

@@ -1,7 +1,7 @@
-// Package choice is an engine over engines: it decides which of them a new session gets,
-// knows which one a session belongs to, and which one answers while another is
-// unreachable. It carries a main session over to another engine with a summary. It must
-// not know what an engine does with a message, nor the bot around it.
+// Package choice is an engine that delegates to other engines. It picks the engine of a new
+// session, knows which engine a session belongs to, and picks a fallback while one is unreachable.
+// It moves the main session to another engine by means of a summary. It must not know what an
+// engine does with a message, nor the bot around it.
 package choice
 
 import (
@@ -36,8 +36,7 @@ type Member struct {
 	Engine agent.Engine
 }
 
-// Options are the parts of an Engine. Functions are asked at each message; none may
-// block for long.
+// Options configure an Engine. The functions are called for each message; none may block for long.
 type Options struct {
 	Dir     *store.Dir
 	Log     *slog.Logger
@@ -45,22 +44,22 @@ type Options struct {
 	// Chosen is the member for sessions whose model does not select one, and the main
 	// conversation's model.
 	Chosen func() (member, model string)
-	// Fallback are the replacements for an unavailable member: names of members, or models
-	// with their provider, such as "local/qwen3". The first available one answers.
+	// Fallback returns the replacements for an unavailable member: names of members, or models with
+	// their provider, such as "local/qwen3". The first available one is used.
 	Fallback func() []string
-	// Server is the server of a Messages model: models of one server fail together.
+	// Server returns the server of a Messages model. Models on one server fail together.
 	Server func(model string) string
-	// Main is the ID of the main session, or empty.
+	// Main returns the ID of the main session, or empty.
 	Main func() string
-	// Recent is the end of the conversation, for an engine that replaces one that cannot
-	// summarize.
+	// Recent returns the end of the conversation, for use when the previous engine cannot summarize
+	// it.
 	Recent func() string
-	// Tell notifies the user that the chosen engine is available again. A replacement is a
-	// warning of the status.
+	// Tell notifies the user that the chosen engine is available again. While a fallback answers,
+	// the status shows a warning instead.
 	Tell func(text string)
 }
 
-// Engine chooses. Use New.
+// Engine delegates to one of its members. Use New.
 type Engine struct {
 	o Options
 
@@ -83,10 +82,10 @@ var (
 // New returns an engine and starts nothing.
 func New(o Options) *Engine { return &Engine{o: o, outages: map[string]*outage{}, changed: func() {}} }
 
-// place is a member that answers, and a model if it differs from the session's.
+// place is a member, and a model if it differs from the session's.
 type place struct{ member, model string }
 
-// settings are a session's settings for a place.
+// settings returns a session's settings for a place.
 func (p place) settings(s agent.Settings) agent.Settings {
 	s.Model = cmp.Or(p.model, s.Model)
 	if p.member != Messages && strings.Contains(s.Model, "/") {
@@ -95,7 +94,7 @@ func (p place) settings(s agent.Settings) agent.Settings {
 	return s
 }
 
-// key names what fails together.
+// key identifies the places that fail together.
 func (e *Engine) key(p place, s agent.Settings) string {
 	if p.member != Messages {
 		return p.member
@@ -103,7 +102,7 @@ func (e *Engine) key(p place, s agent.Settings) string {
 	return p.member + "/" + e.o.Server(cmp.Or(p.model, s.Model))
 }
 
-// places are the candidates for a session with these settings, the preferred one first. The
+// places returns the candidates for a session with these settings, the preferred one first. The
 // script engine has no replacement.
 func (e *Engine) places(s agent.Settings) []place {
 	chosen, _ := e.o.Chosen()
@@ -128,7 +127,7 @@ func (e *Engine) places(s agent.Settings) []place {
 	return list
 }
 
-// pick is the first available place, or else the preferred one.
+// pick returns the first available place, or the preferred one if none is available.
 func (e *Engine) pick(s agent.Settings) place {
 	list := e.places(s)
 	for _, p := range list {
@@ -139,7 +138,7 @@ func (e *Engine) pick(s agent.Settings) place {
 	return list[0]
 }
 
-// member is the engine with a name, or nil.
+// member returns the engine with a name, or nil.
 func (e *Engine) member(name string) agent.Engine {
 	for _, m := range e.o.Members {
 		if m.Name == name {
@@ -149,7 +148,7 @@ func (e *Engine) member(name string) agent.Engine {
 	return nil
 }
 
-// owner is the member of a session; empty if unknown.
+// owner returns the member of a session; empty if unknown.
 func (e *Engine) owner(session string) string {
 	for _, m := range e.o.Members {
 		if k, ok := m.Engine.(agent.Keeper); ok && session != "" && k.HasSession(session) {
@@ -159,7 +158,7 @@ func (e *Engine) owner(session string) string {
 	return ""
 }
 
-// Status is the status of the engine that currently answers, with the processes of all.
+// Status returns the status of the engine in use, with the processes of all engines.
 func (e *Engine) Status() agent.Status {
 	_, model := e.o.Chosen()
 	settings := agent.Settings{Model: model}
@@ -188,7 +187,7 @@ func (e *Engine) Status() agent.Status {
 	return st
 }
 
-// name is a place's name for people: its model if that identifies it.
+// name returns the user-visible name of a place: its model if that identifies it.
 func (e *Engine) name(p place, s agent.Settings) string {
 	if model := p.settings(s).Model; p.member == Messages && strings.Contains(model, "/") {
 		return model
@@ -220,7 +219,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// account is the engine with a login.
+// account returns the engine with a login.
 func (e *Engine) account() (agent.Account, error) {
 	for _, m := range e.o.Members {
 		if a, ok := m.Engine.(agent.Account); ok {
@@ -254,7 +253,7 @@ const (
 	mostWait  = time.Hour
 )
 
-// outage is why a server is unavailable, and until when it is not asked.
+// outage records why a server is unavailable and when to try it again.
 type outage struct {
 	why   string
 	until time.Time
@@ -269,7 +268,7 @@ func (e *Engine) down(key string) bool {
 	return o != nil && time.Now().Before(o.until)
 }
 
-// why is the reason of an outage, or empty.
+// why returns the reason of an outage, or empty.
 func (e *Engine) why(key string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -279,7 +278,7 @@ func (e *Engine) why(key string) string {
 	return ""
 }
 
-// lose records that a place is unavailable; false if there is no other.
+// lose records that a place is unavailable. It returns false if there is no alternative.
 func (e *Engine) lose(p place, s agent.Settings, why string) bool {
 	key := e.key(p, s)
 	why = clean.Cut(clean.Line(why), 200)
@@ -300,7 +299,7 @@ func (e *Engine) lose(p place, s agent.Settings, why string) bool {
 		e.mu.Unlock()
 		return false
 	}
-	changed() // the status has a warning now
+	changed() // the status now has a warning
 	return true
 }
 

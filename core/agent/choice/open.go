@@ -11,9 +11,9 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Open opens a session: a new one with the current engine, a resumed one with its own
-// engine. The main session and its forks follow the user's choice; with another engine they
-// start a new session that carries the conversation over.
+// Open opens a session: a new one with the current engine, a resumed one with its own engine. The
+// main session and its forks follow the user's choice; if the engine changes, they start a new
+// session that carries the conversation over.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	if owner := e.owner(o.Resume); owner != "" && o.Resume != e.o.Main() {
 		return e.open(ctx, o, place{member: owner})
@@ -40,7 +40,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions, p place) (*se
 		s.carry = &carry{from: place{member: owner}, id: o.Resume, fork: o.Fork}
 		inner.Resume, inner.Fork = "", false
 		if old := e.before(o.Resume); !o.Fork && old != "" && e.owner(old) == p.member {
-			inner.Resume = old // the conversation was there before
+			inner.Resume = old // the conversation has been with this engine before
 		} else if inner.ID == "" {
 			inner.ID = store.NewUUID()
 		}
@@ -56,8 +56,8 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions, p place) (*se
 	return s, nil
 }
 
-// HasMessage asks the session's engine, and if the conversation has moved, the engines
-// after it.
+// HasMessage checks the session's engine and, if the conversation has moved since, the engines it
+// moved to.
 func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	for range maxMoves {
 		if h, ok := e.member(e.owner(session)).(agent.HistoryChecker); ok {
@@ -75,19 +75,19 @@ func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.
 // HasSession reports whether any engine could resume the session.
 func (e *Engine) HasSession(id string) bool { return e.owner(id) != "" }
 
-// movesFile records where conversations continued with another engine.
+// movesFile records conversations that continued with another engine.
 const movesFile = "state/engine_moves.json"
 
-// maxMoves is how many moves are kept.
+// maxMoves is the number of moves that are kept.
 const maxMoves = 50
 
-// move is a main session that continued in another one.
+// move records that a main session continued as another session.
 type move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// moves are the recorded moves, oldest first.
+// moves returns the recorded moves, oldest first.
 func (e *Engine) moves() []move {
 	e.moving.Lock()
 	defer e.moving.Unlock()
@@ -98,7 +98,7 @@ func (e *Engine) moves() []move {
 	return list
 }
 
-// move records a move before anything is said in the new session.
+// move records a move before the first message to the new session.
 func (e *Engine) move(from, to string) {
 	list := append(e.moves(), move{from, to})
 	e.moving.Lock()
@@ -108,7 +108,7 @@ func (e *Engine) move(from, to string) {
 	}
 }
 
-// before is the session that this one continues, or empty.
+// before returns the session that this one continues, or empty.
 func (e *Engine) before(session string) string {
 	for _, m := range slices.Backward(e.moves()) {
 		if m.To == session {
@@ -118,7 +118,7 @@ func (e *Engine) before(session string) string {
 	return ""
 }
 
-// after is the session that continues this one, or empty.
+// after returns the session that continues this one, or empty.
 func (e *Engine) after(session string) string {
 	for _, m := range slices.Backward(e.moves()) {
 		if m.From == session {

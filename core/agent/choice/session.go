@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// session can change its engine between two messages, and during one before any of its
+// session can change its engine between two messages, or during one as long as no part of the
 // answer has arrived.
 type session struct {
 	e *Engine
@@ -28,14 +28,14 @@ type now struct {
 	o     agent.SessionOptions
 	place place
 	inner agent.Session
-	carry *carry // what the engine must still be told; nil for nothing
+	carry *carry // history the new engine does not have yet; nil if none
 }
 
 // carry is a history to carry over.
 type carry struct {
 	from place
 	id   string
-	fork bool // precede the next message instead of using a separate one
+	fork bool // prepend it to the next message instead of sending a separate one
 }
 
 var _ agent.Session = (*session)(nil)
@@ -46,7 +46,7 @@ func (s *session) current() now {
 	return s.now
 }
 
-// ID is the ID at the current engine.
+// ID returns the ID at the current engine.
 func (s *session) ID() string { return s.current().inner.ID() }
 
 // Interrupt ends the running turn.
@@ -55,7 +55,7 @@ func (s *session) Interrupt(ctx context.Context) error { return s.current().inne
 // Close ends the session.
 func (s *session) Close() error { return s.current().inner.Close() }
 
-// Configure changes the non-empty settings. A model of another engine applies from the next
+// Configure changes the non-empty settings. A model of another engine takes effect with the next
 // message.
 func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 	s.mu.Lock()
@@ -66,8 +66,8 @@ func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 	return inner.Configure(ctx, p.settings(n))
 }
 
-// Send runs one turn, with another engine if this one turns out to be unreachable before
-// its answer starts.
+// Send runs one turn. If the engine turns out to be unreachable before its answer starts, another
+// one takes over.
 func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if err := s.follow(ctx); err != nil {
@@ -79,8 +79,8 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 	}
 }
 
-// follow moves the main session to its current engine: the user may have chosen another,
-// or the chosen one may be back.
+// follow moves the main session to its current engine: the user may have chosen another one, or the
+// chosen one may be available again.
 func (s *session) follow(ctx context.Context) error {
 	at := s.current()
 	if p := s.e.pick(at.o.Settings); at.inner.ID() == s.e.o.Main() && p != at.place {
@@ -116,7 +116,7 @@ func (s *session) change(ctx context.Context, p place) error {
 	return old.Close()
 }
 
-// attempt runs the turn once. again says that another engine should try.
+// attempt runs the turn once. again means that another engine should try.
 func (s *session) attempt(ctx context.Context, m agent.Message, yield func(agent.Event, error) bool) (again bool) {
 	note, before, end := s.bring(ctx, &m)
 	if end != nil {
@@ -149,13 +149,13 @@ func (s *session) attempt(ctx context.Context, m agent.Message, yield func(agent
 	return false
 }
 
-// ending is how a turn without an answer ended.
+// ending describes how a turn without an answer ended.
 type ending struct {
 	ev  agent.Event
 	err error
 }
 
-// unavailable reports whether another engine may answer.
+// unavailable reports whether another engine may be able to answer.
 func (e ending) unavailable() bool {
 	r, ok := e.ev.(agent.Result)
 	return errors.Is(e.err, agent.ErrUnavailable) || ok && r.IsError && r.Unavailable
@@ -169,7 +169,7 @@ func (e ending) why() string {
 	return r.Text
 }
 
-// elsewhere continues with the next engine; without one the turn ends unchanged.
+// elsewhere continues with the next engine. If there is none, the turn ends with its error.
 func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Event, error) bool) (again bool) {
 	at := s.current()
 	if ctx.Err() != nil || !end.unavailable() || !s.e.lose(at.place, at.o.Settings, end.why()) {
@@ -183,9 +183,9 @@ func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Ev
 	return true
 }
 
-// bring tells a new engine the conversation so far: a fork before its message, the main
-// session in a separate turn, so that the message is unchanged. end is how that turn
-// failed.
+// bring gives a new engine the conversation so far. A fork gets it in front of its message. The
+// main session gets it in a separate turn, so that the message is unchanged; end describes the
+// failure of that turn.
 func (s *session) bring(ctx context.Context, m *agent.Message) (note string, used agent.Usage, end *ending) {
 	at := s.current()
 	c := at.carry
@@ -233,8 +233,8 @@ const (
 	maxSummary    = 16_000 // characters
 )
 
-// summary asks the conversation's former engine for a summary, in a fork that is discarded.
-// It is empty if that engine is unavailable.
+// summary asks the conversation's former engine for a summary, in a fork that is discarded. The
+// text is empty if that engine is unavailable.
 func (e *Engine) summary(ctx context.Context, c *carry, o agent.SessionOptions) (text string, used agent.Usage) {
 	engine := e.member(c.from.member)
 	if engine == nil || e.why(e.key(c.from, o.Settings)) != "" {

@@ -1,19 +1,19 @@
 package choice
 
-// Words for people.
+// User-visible texts.
 const (
 	textNoMember = "the engine %s is not available here: choose another with /config engine"
 	textNoLogin  = "this engine needs no login"
 	textInstead  = "%s answers in place of %s: %s"
 	textBack     = "%s answers again"
-	// The new engine, and the old one.
+	// The arguments are the new engine and the old one.
 	textCarried = "Switched from %[2]s to %[1]s. The conversation was carried over as a summary; ollim-bot history has it word for word."
 	textRecent  = "Switched from %[2]s to %[1]s, with the newest messages only, because %[2]s could not be asked for a summary. " +
 		"ollim-bot history has all of them."
 	textNothing = "Switched from %[2]s to %[1]s, with a new conversation: there was nothing to carry over."
 )
 
-// What models read.
+// Texts for the models.
 const (
 	promptSummary = "Another model takes this conversation over from you and sees nothing of it but what you write now. " +
 		"Sum it up for them, in at most 800 words: who the user is and how they like to be spoken to, what was said and decided, " +

@@ -13,36 +13,36 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// server is the name of the server of the bot's tools.
+// server is the name of the MCP server with the bot's tools.
 const server = "discord"
 
-// offered are the command's own tools for a model, sorted by name. All others are left out
-// (schedulers, task lists, terminal questions, background work), also those of later
-// versions. Glob and Grep exist only if they are listed. The list is the same for every
-// run, because forks share the prompt cache only if their prefixes are equal.
+// offered lists the CLI's own tools for a model, sorted by name. All others are left out
+// (schedulers, task lists, terminal questions, background work), including those of later versions.
+// Glob and Grep exist only if they are listed. The list is the same for every run, because forks
+// share the prompt cache only if their prefixes are equal.
 var offered = []string{"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "WebFetch", "WebSearch", "Write"}
 
-// overrides are settings without a variable: they disable a skill that remains when bundled
-// skills are off (2.1.330).
+// overrides returns settings that have no environment variable: they disable a skill that remains
+// when bundled skills are off (2.1.330).
 func overrides(dir string) string {
 	below := literal(filepath.Clean(dir)) + "/!(.claude)/**/"
-	text, _ := json.Marshal(map[string]any{ // it has nothing that cannot be written
+	text, _ := json.Marshal(map[string]any{ // all values can be encoded
 		"skillOverrides":   map[string]string{"plugin-authoring": "off"},
 		"claudeMdExcludes": []string{below + "CLAUDE.md", below + "CLAUDE.local.md", below + ".claude/**"},
 	})
 	return string(text)
 }
 
-// literal is a path as a pattern that matches it alone.
+// literal escapes a path so that the pattern matches only that path.
 func literal(path string) string { return globSigns.Replace(path) }
 
 var globSigns = strings.NewReplacer(
 	`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, "(", `\(`, ")", `\)`, "!", `\!`, "+", `\+`, "@", `\@`, "|", `\|`,
 )
 
-// args are the flags of a process. They do not say what a run may do: its hooks, its
-// permission callback and the bot's tools decide that. The system prompt is in the
-// handshake, because every user of the machine can read the flags.
+// args returns the flags of a process. They do not restrict the run: its hooks, its permission
+// callback and the bot's tools do. The system prompt is sent in the handshake, because every user
+// of the machine can read the flags.
 func args(o agent.SessionOptions, id string) []string {
 	a := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
@@ -54,7 +54,7 @@ func args(o agent.SessionOptions, id string) []string {
 	} else {
 		a = append(a, "--tools", strings.Join(offered, ","), "--setting-sources=project", "--settings", overrides(o.Dir))
 	}
-	// A session resumed without a model uses that of its history, which older versions
+	// A session resumed without a model would use the one in its history, which older versions
 	// store without its long context (2.1.197).
 	a = append(a, "--model", cmp.Or(o.Settings.Model, "default"))
 	switch t := o.Settings.Thinking; t {
@@ -78,8 +78,8 @@ func args(o agent.SessionOptions, id string) []string {
 	return a
 }
 
-// permissionMode is the CLI's mode. The bot's own callback implements bypassing
-// permissions, because the CLI refuses that mode to root.
+// permissionMode returns the CLI's mode. The bot's own callback implements bypassPermissions,
+// because the CLI refuses that mode to root.
 func permissionMode(mode string) string {
 	if mode == "" || mode == "bypassPermissions" {
 		return "default"
@@ -87,11 +87,11 @@ func permissionMode(mode string) string {
 	return mode
 }
 
-// adaptiveTokens is the command's own default budget. Adaptive models ignore it.
+// adaptiveTokens is the CLI's own default budget. Adaptive models ignore it.
 const adaptiveTokens = 31999
 
-// thinkingTokens is the value of set_max_thinking_tokens for a setting, 0 for none. Its
-// null would restore the process's initial value.
+// thinkingTokens returns the value of set_max_thinking_tokens for a setting, 0 for none. Its null
+// would restore the process's initial value.
 func thinkingTokens(thinking string) (tokens int, ok bool) {
 	switch thinking {
 	case "adaptive":
@@ -103,8 +103,8 @@ func thinkingTokens(thinking string) (tokens int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// content is a message as blocks: images, text, then sessionfile.LastBlock, so that the
-// last block is never the user's. A command of the engine is one line by itself.
+// content returns a message as blocks: images, text, then sessionfile.LastBlock, so that the last
+// block is never the user's. A command of the engine is sent alone on one line.
 func content(m agent.Message) []wire.Block {
 	if m.Command != "" {
 		text := "/" + string(m.Command)

@@ -1,24 +1,24 @@
-// Package claude is the engine over the real "claude" command: one process for
-// each session, spoken to in JSON lines (package wire) and kept by package
-// process. It owns sessions on that wire: how they are opened, resumed and forked, where
-// a turn starts and ends, which events its lines are, and what a process may use.
+// Package claude is the engine for the real "claude" command. It runs one process per session
+// (package process) and talks to it in JSON lines (package wire). It owns how sessions are opened,
+// resumed and forked, where a turn starts and ends, how lines become events, and what a process may
+// use.
 //
-// It must not know forks, budgets, Discord or the bot's files: it knows the bot by the
-// callbacks of a session only.
+// It must not know forks, budgets, Discord or the bot's files: it reaches the bot only through a
+// session's callbacks.
 //
-// Goroutines: each session is read by one (session.live). It belongs to the engine and
-// has ended when Run returns, as have the processes.
+// Each session has one goroutine that reads its process (session.live). The engine owns it; all of
+// them, and all processes, have ended when Run returns.
 //
 // # Processes are replaceable
 //
-// The bot holds a session, not a process. If the process ended while idle, the next message
-// reopens the session from its transcript, or as it was first opened if it had no message yet.
-// In the middle of a turn, the turn fails: what the model has read is unknown, and nothing is
-// sent twice.
+// The bot holds a session, not a process. If the process ended while idle, the next message reopens
+// the session from its transcript, or as it was first opened if it had no message yet. If the
+// process ends during a turn, the turn fails: how much the model has read is unknown, and nothing
+// is sent twice.
 //
-// Control requests (hooks, permissions, the bot's tools) are answered in their own goroutines.
-// All other lines are translated to events in the reading goroutine and wait in the turn's queue
-// until its reader takes them.
+// Control requests (hooks, permissions, the bot's tools) are answered in their own goroutines. All
+// other lines are translated to events in the reading goroutine and stay in the turn's queue until
+// its reader takes them.
 package claude
 
 import (
@@ -43,27 +43,27 @@ import (
 type Options struct {
 	// Path is the command. If empty, process.Find looks for it in Env.
 	Path string
-	// Env is the program's environment; nil is os.Environ. process.Environment selects what
-	// a process gets.
+	// Env is the environment to build on; nil means os.Environ. process.Environment selects what a
+	// process gets.
 	Env []string
 	// Process is added to the environment.
 	Process process.Env
-	// Control is the socket by which our commands in a session's shell reach the bot, which
-	// opens and serves it. May be nil.
+	// Control is the socket that connects commands in a session's shell to the bot, which opens and
+	// serves it. May be nil.
 	Control *control.Server
 	// Sandbox sandboxes a session's process before it starts; see process.Spec. May be nil.
 	// Processes that run nothing for a model, such as a login, are not sandboxed.
 	Sandbox func(*exec.Cmd) (done func())
-	// MemoryLimit returns the resident bytes above which a process is ended; 0, or nil, is
-	// no limit.
+	// MemoryLimit returns the resident bytes above which a process is ended. 0 or a nil function
+	// means no limit.
 	MemoryLimit func() int64
-	// Price estimates a turn that has not ended; nil leaves that to whoever gets the tokens.
+	// Price estimates the cost of a turn that has not ended. If nil, only its tokens are reported.
 	Price Price
 	// Log may be nil.
 	Log *slog.Logger
 }
 
-// Price is what a usage of a model costs, in dollars.
+// Price returns the cost in dollars of a model's usage.
 type Price func(model string, u agent.Usage) float64
 
 // Engine opens sessions with Claude. Use New.
@@ -75,23 +75,21 @@ type Engine struct {
 	begun chan struct{}
 	// examined is closed when the command's version is known or cannot be determined.
 	examined chan struct{}
-	// background are the goroutines that outlive the call that started them:
-	// Run waits for them.
+	// background counts the goroutines that outlive the call that started them: Run waits for them.
 	background sync.WaitGroup
 	ran        atomic.Bool // Run was called
 	loginLimit time.Duration
 
-	// ctx is Run's context, set before begun is closed: sessions may be opened until it
-	// ends.
+	// ctx is Run's context, set before begun is closed. Sessions may be opened until it ends.
 	ctx context.Context
 
 	mu sync.Mutex
-	// sessions are those whose process is not reaped yet, by ID. An ID that is being opened
+	// sessions are those whose process has not been reaped yet, by ID. An ID that is being opened
 	// maps to nil.
 	sessions map[string]*session
 	status   agent.Status
 	unusable bool     // the command must not be started
-	login    *attempt // waits for its code, or nil
+	login    *attempt // waits for its code; nil if no login is in progress
 	changed  func()
 }
 
@@ -137,7 +135,7 @@ func (e *Engine) later(what string, f func()) {
 	e.background.Go(func() { _ = e.safely(what, f) }) // safely has logged it
 }
 
-// waitBegun waits a moment for Run, which starts at the same time as the first Open.
+// waitBegun waits briefly for Run, which starts at the same time as the first Open.
 func (e *Engine) waitBegun(ctx context.Context) error {
 	limit := time.NewTimer(time.Second)
 	defer limit.Stop()
@@ -154,8 +152,8 @@ func (e *Engine) waitBegun(ctx context.Context) error {
 	return nil
 }
 
-// ifRunning calls f, which may start background work, unless the engine has ended.
-// f must not block: the lock is held.
+// ifRunning calls f, which may start background work, unless the engine has ended. f must not block
+// because the lock is held.
 func (e *Engine) ifRunning(f func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -166,7 +164,7 @@ func (e *Engine) ifRunning(f func()) bool {
 	return true
 }
 
-// path is the path of the command; the error says how to install it.
+// path returns the path of the command. The error says how to install it.
 func (e *Engine) path() (string, error) {
 	if e.o.Path != "" {
 		return e.o.Path, nil
@@ -174,14 +172,14 @@ func (e *Engine) path() (string, error) {
 	return process.Find(func(name string) string { return config.Lookup(e.o.Env, name) })
 }
 
-// env is the environment of a process plus its own variables.
+// env returns the environment of a process plus the given variables.
 func (e *Engine) env(own ...string) []string {
 	o := e.o.Process
 	o.Extra = slices.Concat(o.Extra, own)
 	return process.Environment(e.o.Env, o)
 }
 
-// Status is the current status of the engine.
+// Status returns the current status of the engine.
 func (e *Engine) Status() agent.Status {
 	processes := e.processes()
 	e.mu.Lock()
@@ -191,15 +189,15 @@ func (e *Engine) Status() agent.Status {
 	return st
 }
 
-// OnChange sets what is called after the status has changed. It is set once,
-// before Run, and must not block.
+// OnChange sets the function to call after the status has changed. It is called once, before Run.
+// The function must not block.
 func (e *Engine) OnChange(changed func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.changed = changed
 }
 
-// processes are the engine's processes, oldest first.
+// processes returns the engine's processes, oldest first.
 func (e *Engine) processes() []agent.Process {
 	var list []agent.Process
 	for _, s := range e.opened() {
@@ -214,7 +212,7 @@ func (e *Engine) processes() []agent.Process {
 	return list
 }
 
-// opened are the sessions whose processes are not reaped yet.
+// opened returns the sessions whose processes have not been reaped yet.
 func (e *Engine) opened() []*session {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -227,7 +225,7 @@ func (e *Engine) opened() []*session {
 	return list
 }
 
-// setStatus changes the status and reports a difference. The lock is held during change.
+// setStatus changes the status and calls notify if it differs. The lock is held during change.
 func (e *Engine) setStatus(change func(*agent.Status)) {
 	e.mu.Lock()
 	before := e.status
@@ -251,7 +249,7 @@ func (e *Engine) notify() {
 	}
 }
 
-// setLogin records whether someone is logged in.
+// setLogin records whether the user is logged in.
 func (e *Engine) setLogin(ok bool) {
 	e.setStatus(func(st *agent.Status) {
 		switch {
@@ -263,7 +261,7 @@ func (e *Engine) setLogin(ok bool) {
 	})
 }
 
-// forget frees the session's id once its process is reaped.
+// forget frees the session's ID once its process has been reaped.
 func (e *Engine) forget(s *session) {
 	e.mu.Lock()
 	delete(e.sessions, s.key)

@@ -36,13 +36,13 @@ func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.
 	return false, nil
 }
 
-// HasSession reports whether the command has a file of the session (agent.Keeper).
+// HasSession reports whether the command has a file for the session (agent.Keeper).
 func (e *Engine) HasSession(id string) bool {
 	files, err := transcripts(sessionfile.ConfigDir(e.env()), id)
 	return err == nil && len(files) > 0
 }
 
-// transcripts are the files of a session in any working directory.
+// transcripts returns the files of a session in any working directory.
 func transcripts(configDir, session string) ([]string, error) {
 	if session == "" || session != filepath.Base(session) || strings.ContainsRune(session, 0) {
 		return nil, nil // not an ID of the CLI
@@ -65,8 +65,8 @@ func transcripts(configDir, session string) ([]string, error) {
 	return found, nil
 }
 
-// transcriptHolds searches a transcript line by line; a line may have any length, and the
-// last one may be incomplete.
+// transcriptHolds searches a transcript line by line. A line may have any length, and the last one
+// may be incomplete.
 func transcriptHolds(ctx context.Context, file string, digest [sha256.Size]byte) (bool, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,12 +95,11 @@ func transcriptHolds(ctx context.Context, file string, digest [sha256.Size]byte)
 	}
 }
 
-// heardTexts are the texts of the messages that a transcript's line holds: a
-// user message, or one that was given to a running turn, which the CLI notes as
-// an attachment.
+// heardTexts returns the texts of the messages in a transcript line: a user message, or one that
+// was sent during a running turn, which the CLI records as an attachment.
 func heardTexts(line []byte) []string {
 	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"queued_command"`)) {
-		return nil // most lines; decoding a picture for nothing takes long
+		return nil // most lines end here; decoding pictures would take long
 	}
 	var l struct {
 		Type      string `json:"type"`

@@ -16,11 +16,11 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// host is the bot's side of one CLI process: it answers the CLI's control requests with the
-// tools, hooks and callbacks of the run.
+// host is the bot's side of one CLI process: it answers the CLI's control requests with the tools,
+// hooks and callbacks of the run.
 //
-// If anything goes wrong, a call is refused. The CLI runs a tool when a PreToolUse hook
-// answers with an error, so a hook here never does.
+// If anything goes wrong, a call is refused. The CLI runs a tool if a PreToolUse hook answers with
+// an error, so hooks here never do.
 type host struct {
 	log *slog.Logger
 	o   agent.SessionOptions
@@ -29,11 +29,11 @@ type host struct {
 
 	// run calls the session's callbacks.
 	run *callback.Host
-	// spending is what the running turn has used, and why nothing more may be used; settle
-	// takes the answer to that. Both belong to the session.
+	// spending returns the running turn's usage and, if the turn must end, the reason; settle
+	// records the outcome of asking. The session provides both.
 	spending func() (s agent.Spending, stop string)
 	settle   func(allowed float64, stop string)
-	// asking is held while the user is asked: there is one question at a time.
+	// asking is held while the user is asked, so that there is one question at a time.
 	asking chan struct{}
 
 	mu sync.Mutex
@@ -42,13 +42,13 @@ type host struct {
 	refused recent
 	// ending is the tool whose result ends the turn, until the CLI reports the result.
 	ending string
-	// calls are the running tool calls, by server and request ID. Control requests are
-	// answered concurrently, so a cancellation may overtake its call: early contains those.
+	// calls are the running tool calls, by server and request ID. Control requests are answered
+	// concurrently, so a cancellation may overtake its call: early holds those.
 	calls map[string]context.CancelFunc
 	early recent
 }
 
-// newHost returns a host for a run. Use close at the end.
+// newHost returns a host for a run. Call close at the end.
 func newHost(o agent.SessionOptions, log *slog.Logger) *host {
 	h := &host{log: log, o: o, run: callback.New(o, log), asking: make(chan struct{}, 1), servers: []string{server}, calls: map[string]context.CancelFunc{}}
 	for _, t := range o.Tools {
@@ -60,8 +60,8 @@ func newHost(o agent.SessionOptions, log *slog.Logger) *host {
 	return h
 }
 
-// initialize is the first request to the CLI. It carries the prompt, which every user of
-// the machine could read on the command line.
+// initialize returns the first request to the CLI. It carries the prompt, which on the command line
+// every user of the machine could read.
 func (h *host) initialize() any {
 	r := initializeRequest{Subtype: "initialize", Hooks: registeredHooks(), Servers: h.servers}
 	if h.o.Bare {
@@ -80,9 +80,8 @@ type initializeRequest struct {
 	Whole   string                   `json:"systemPrompt,omitempty"`
 }
 
-// handle answers a control request of the CLI; it is a wire.Handler. It may be called
-// concurrently, blocks as long as the callback does, and returns an error only for unknown
-// requests.
+// handle answers a control request of the CLI; it is a wire.Handler. It may be called concurrently,
+// blocks as long as the callback does, and returns an error only for unknown requests.
 func (h *host) handle(ctx context.Context, subtype string, request json.RawMessage) (any, error) {
 	switch subtype {
 	case "hook_callback":
@@ -95,7 +94,7 @@ func (h *host) handle(ctx context.Context, subtype string, request json.RawMessa
 	return nil, fmt.Errorf(textUnsupported, clean.Cut(clean.Line(subtype), 60))
 }
 
-// close cancels all callbacks and waits until they have returned, so none may close its own
+// close cancels all callbacks and waits until they have returned, so they must not close their own
 // process. It is idempotent.
 func (h *host) close() { h.run.Close() }
 
@@ -113,7 +112,7 @@ func (h *host) refuse(toolUseID string) {
 	h.refused.add(toolUseID)
 }
 
-// IDs of the registered hooks. SessionStart never arrives, and SessionEnd is called after the
+// IDs of the registered hooks. SessionStart never arrives and SessionEnd arrives after the
 // connection has ended, so both are left out.
 const (
 	hookStop     = "ollim_stop"
@@ -122,15 +121,15 @@ const (
 )
 
 const (
-	// margin is how much longer the CLI waits for a hook than the bot does: the bot's own
-	// answer gives a reason.
+	// margin is how much longer the CLI waits for a hook than the bot does, because the bot's own
+	// answer includes a reason.
 	margin = 5 * time.Second
 	// patience is how long the CLI waits for the Stop and PreToolUse hooks, postPatience
 	// for PostToolUse.
 	patience     = callback.Patience + margin
 	postPatience = callback.PostPatience + margin
-	// moneyPatience is for the question whether a turn may cost more, which a person
-	// answers, or nobody within a minute.
+	// moneyPatience is the CLI's limit while the bot asks the user whether a turn may cost more.
+	// The bot itself gives up after a minute.
 	moneyPatience = 10 * time.Minute
 )
 
@@ -151,10 +150,10 @@ func registeredHooks() map[string][]hookMatcher {
 	}
 }
 
-// hookAnswer is a hook's answer; the zero value has no objection. It never says "allow",
-// which would skip the permission request; "ask" requests it where the CLI would not.
+// hookAnswer is a hook's answer; the zero value has no objection. It never says "allow", which
+// would skip the permission request. "ask" forces one where the CLI would not send it.
 type hookAnswer struct {
-	// Continue is false if the turn ends with the call. The model later reads Why.
+	// Continue is false if the turn ends with this call. The model later reads Why.
 	Continue *bool         `json:"continue,omitempty"`
 	Why      string        `json:"stopReason,omitempty"`
 	Decision string        `json:"decision,omitempty"`
@@ -168,8 +167,8 @@ type hookDecision struct {
 	Reason   string `json:"permissionDecisionReason"`
 }
 
-// hook answers a hook callback. An unreadable one is answered as a refused call; for other
-// events that answer has no effect.
+// hook answers a hook callback. An unreadable one is answered as a refused call, which has no
+// effect on other events.
 func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAnswer) {
 	var r struct {
 		Callback string          `json:"callback_id"`
@@ -212,8 +211,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 	return objection(callback.AnswerGarbled)
 }
 
-// afford asks whether the turn, which goes on with another request, may cost more, and
-// returns why not.
+// afford asks whether the turn may make another request, and returns the reason if not.
 func (h *host) afford(ctx context.Context) (stop string) {
 	if h.spending == nil {
 		return ""
@@ -253,7 +251,7 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 	return hookAnswer{Decision: "block", Reason: reason}
 }
 
-// preTool asks the run's guard; any error is a denial.
+// preTool asks the run's guard. Any error is a denial.
 func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decision {
 	u, err := readHookUse(input)
 	if err != nil {
@@ -263,8 +261,8 @@ func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decisio
 	return h.run.PreTool(ctx, u)
 }
 
-// postTool reports a successful call to the run, and ends the turn if the tool asked for
-// that. An interruption would stay in the history.
+// postTool reports a successful call to the run, and ends the turn if the tool asked for that. An
+// interruption would remain in the history.
 func (h *host) postTool(ctx context.Context, input json.RawMessage) (answer hookAnswer) {
 	u, err := readHookUse(input)
 	if err != nil {
@@ -291,13 +289,13 @@ func readHookUse(input json.RawMessage) (agent.ToolUse, error) {
 	return toolUse(in.ID, in.Tool, in.Input)
 }
 
-// asking is a tool with a terminal dialog, which does not exist here.
+// asking is a tool with a terminal dialog, which does not work here.
 const asking = "AskUserQuestion"
 
 var errNoCall = errors.New("it names no tool or its input is not an object")
 
-// permission is the answer to can_use_tool. An allowed call must repeat its input; without
-// it the CLI takes the answer as a refusal.
+// permission is the answer to can_use_tool. An allowed call must repeat its input; without it the
+// CLI treats the answer as a refusal.
 type permission struct {
 	Behavior string          `json:"behavior"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`
@@ -306,8 +304,8 @@ type permission struct {
 	Interrupt bool `json:"interrupt,omitempty"`
 }
 
-// permit asks the run whether a call may be made. It blocks while a person thinks: the CLI
-// has no limit here, and an interruption ends ctx.
+// permit asks the run whether a call may be made. It blocks while the user decides: the CLI has no
+// time limit here, and an interruption ends ctx.
 func (h *host) permit(ctx context.Context, request json.RawMessage) permission {
 	var r struct {
 		Tool  string          `json:"tool_name"`
@@ -344,7 +342,7 @@ func (h *host) decide(ctx context.Context, id, tool string, input json.RawMessag
 	return h.run.Permission(ctx, u)
 }
 
-// toolUse is a call in the callbacks' form; its input is the CLI's, unchanged.
+// toolUse returns a call in the form for callbacks, with the CLI's input unchanged.
 func toolUse(id, tool string, input json.RawMessage) (agent.ToolUse, error) {
 	if tool == "" || !bytes.HasPrefix(bytes.TrimLeft(input, " \t\r\n"), []byte("{")) {
 		return agent.ToolUse{}, errNoCall

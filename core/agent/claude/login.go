@@ -23,34 +23,33 @@ import (
 const (
 	// loginLimit is how long a login waits for its code.
 	loginLimit = 10 * time.Minute
-	// addressLimit is how long the command may take to print the address, and
-	// exchangeLimit how long to exchange the code.
+	// addressLimit is how long the command may take to print the address, and exchangeLimit how
+	// long it may take to exchange the code.
 	addressLimit  = 30 * time.Second
 	exchangeLimit = time.Minute
-	// loginPatience is the pause between the steps of ending the command, which has
-	// nothing to lose.
+	// loginPatience is the pause between the steps of stopping the command, which has no state to
+	// save.
 	loginPatience = 200 * time.Millisecond
 
 	maxAddress = 4096 // bytes
 	maxCode    = 4096 // bytes
-	maxWords   = 300  // runes of the command's output
+	maxWords   = 300  // characters of the command's output
 )
 
-// attempt is one "claude auth login" that waits for its code. There is one at a
-// time; it ends with the engine.
+// attempt is one "claude auth login" that waits for its code. Only one exists at a time; it ends
+// with the engine.
 type attempt struct {
 	path    string
 	child   *process.Process
 	cancel  context.CancelFunc
-	address chan string   // gets the first line with an address
-	ended   chan struct{} // closed when nothing of the command is left
+	address chan string   // receives the first line with an address
+	ended   chan struct{} // closed when the command and its children have ended
 	given   atomic.Bool   // the code was passed on
 }
 
-// Login starts "claude auth login" and returns the address that it prints
-// (agent.Account). The command works with plain pipes; it waits for Finish for ten
-// minutes at most. A second Login ends the first. An error is one line that says
-// what to do.
+// Login starts "claude auth login" and returns the address that it prints (agent.Account). The
+// command works with plain pipes and waits for Finish for up to ten minutes. A second Login ends
+// the first. An error is one line that says what to do.
 func (e *Engine) Login(ctx context.Context) (string, error) {
 	if err := e.waitBegun(ctx); err != nil {
 		return "", err
@@ -76,9 +75,9 @@ func (e *Engine) Login(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// Finish passes the code of the page to the command and waits for the result, for a
-// minute at most (agent.Account). An incomplete code leaves the login waiting; after
-// any other error a new Login is needed.
+// Finish passes the code from the page to the command and waits up to a minute for the result
+// (agent.Account). After an incomplete code the login keeps waiting; after any other error a new
+// Login is needed.
 func (e *Engine) Finish(ctx context.Context, code string) error {
 	code, err := loginCode(code)
 	if err != nil {
@@ -95,7 +94,7 @@ func (e *Engine) Finish(ctx context.Context, code string) error {
 	}
 	defer a.end()
 	if _, err := io.WriteString(a.child.Stdin(), code+"\n"); err != nil {
-		a.end() // it has exited: its output is complete now
+		a.end() // it has exited, so its output is complete
 		return a.failure(code)
 	}
 	limit, cancel := context.WithTimeout(ctx, exchangeLimit)
@@ -114,13 +113,13 @@ func (e *Engine) Finish(ctx context.Context, code string) error {
 	return e.loggedIn(ctx, a.path)
 }
 
-// startLogin starts the command in place of an earlier one.
+// startLogin starts the command and replaces an earlier one.
 func (e *Engine) startLogin() (*attempt, error) {
 	path, err := e.path()
 	if err != nil {
 		return nil, err
 	}
-	// On a server there is no browser, and on a desktop the user opens the address.
+	// A server has no browser, and on a desktop the user opens the address.
 	env := slices.DeleteFunc(e.env(), func(v string) bool { return strings.HasPrefix(v, "BROWSER=") })
 	child, err := process.Start(process.Spec{Path: path, Args: []string{"auth", "login"}, Env: append(env, "BROWSER=/bin/true")})
 	if err != nil {
@@ -152,7 +151,7 @@ func (e *Engine) attend(ctx context.Context, a *attempt) {
 	case <-a.child.Done():
 	case <-ctx.Done():
 	}
-	_ = a.child.Stop(context.WithoutCancel(ctx), loginPatience) // it had nothing to lose
+	_ = a.child.Stop(context.WithoutCancel(ctx), loginPatience) // it has no state to save
 	reading.Wait()
 	e.setStatus(func(s *agent.Status) {
 		if e.login == a {
@@ -165,7 +164,7 @@ func (e *Engine) attend(ctx context.Context, a *attempt) {
 func (e *Engine) loggedIn(ctx context.Context, path string) error {
 	auth, err := AuthStatus(ctx, path, e.env())
 	switch {
-	case err != nil: // the login itself has succeeded
+	case err != nil: // the login itself succeeded
 		e.o.Log.Warn("status of the login is not known", "error", err)
 	case !auth.LoggedIn:
 		return errors.New(textStillOut)
@@ -178,19 +177,19 @@ func (e *Engine) loggedIn(ctx context.Context, path string) error {
 	return nil
 }
 
-// end ends the command and waits until nothing of it is left.
+// end ends the command and waits until it and its children have ended.
 func (a *attempt) end() {
 	a.cancel()
 	<-a.ended
 }
 
-// read reads all output and keeps the first address. Newer versions print it on its
-// own line, below the announcement.
+// read reads all output and keeps the first address. Newer versions print it on its own line, below
+// the announcement.
 func (a *attempt) read() {
 	r := bufio.NewReaderSize(a.child.Stdout(), 2*maxAddress)
 	announced := false
 	for {
-		line, _, err := r.ReadLine() // pieces of a longer line hold no address of use
+		line, _, err := r.ReadLine() // pieces of a longer line contain no usable address
 		text := clean.Line(string(line))
 		_, rest, here := strings.Cut(text, "visit:")
 		if !here && announced {
@@ -225,8 +224,7 @@ func (a *attempt) waitAddress(ctx context.Context) (string, error) {
 	}
 }
 
-// failure is the command's last output as an error, without the code, which is a
-// secret.
+// failure returns the command's last output as an error, without the code, which is a secret.
 func (a *attempt) failure(code string) error {
 	words := a.child.StderrTail()
 	if words == "" {
@@ -235,7 +233,7 @@ func (a *attempt) failure(code string) error {
 		}
 	}
 	for _, part := range append(strings.Split(code, "#"), code) {
-		if len(part) >= 4 { // a shorter one is not secret, and part of ordinary words
+		if len(part) >= 4 { // shorter parts are not secret and occur in ordinary words
 			words = strings.ReplaceAll(words, part, "…")
 		}
 	}
@@ -245,8 +243,7 @@ func (a *attempt) failure(code string) error {
 	return fmt.Errorf(textLoginFailed, clean.Cut(clean.Line(words), maxWords))
 }
 
-// loginAddress reads the address after "visit:". Only an https address is ever
-// shown.
+// loginAddress finds the address after "visit:". Only an https address is ever shown.
 func loginAddress(words string) (string, bool) {
 	address, _, _ := strings.Cut(strings.TrimSpace(words), " ")
 	u, err := url.Parse(address)
@@ -256,8 +253,8 @@ func loginAddress(words string) (string, bool) {
 	return address, true
 }
 
-// loginCode checks the code before the command gets it: an incomplete one makes the
-// command ask again.
+// loginCode checks the code before it is passed on: an incomplete one would make the command ask
+// again.
 func loginCode(code string) (string, error) {
 	code = strings.TrimSpace(code)
 	before, after, ok := strings.Cut(code, "#")
@@ -283,9 +280,9 @@ type Auth struct {
 	KeySource string `json:"apiKeySource"` // the variable of the key, or empty
 }
 
-// AuthStatus asks the command at path for its login status, which needs no network. It
-// takes at most ten seconds. Not being logged in is not an error; an error is one line that
-// says what to do, or ctx's.
+// AuthStatus asks the command at path for its login status, which needs no network. It takes at
+// most ten seconds. Being logged out is not an error; an error is one line that says what to do, or
+// ctx's.
 func AuthStatus(ctx context.Context, path string, env []string) (Auth, error) {
 	answer, err := process.Run(ctx, process.Spec{Path: path, Args: []string{"auth", "status", "--json"}, Env: env}, authLimit, authBytes)
 	switch {
@@ -297,13 +294,13 @@ func AuthStatus(ctx context.Context, path string, env []string) (Auth, error) {
 		return Auth{}, err
 	}
 	auth, err := readAuth(answer.Stdout)
-	if err != nil && answer.Stderr != "" { // the exit code only says whether it is logged in
+	if err != nil && answer.Stderr != "" { // the exit code only reports whether the user is logged in
 		err = fmt.Errorf(textAuthSaid, clean.Cut(answer.Stderr, maxWords))
 	}
 	return auth, err
 }
 
-// readAuth reads the command's answer, which must have the field loggedIn.
+// readAuth parses the command's answer, which must have the field loggedIn.
 func readAuth(answer []byte) (Auth, error) {
 	var known struct {
 		LoggedIn *bool `json:"loggedIn"`

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// serverVersion is the version of the bot's tool servers for the CLI.
+// serverVersion is the version that the bot's tool servers report to the CLI.
 const serverVersion = "1"
 
 // Error codes of JSON-RPC.
@@ -22,7 +22,7 @@ const (
 	codeRefused    = -32603
 )
 
-// serverOf is the name of a tool's server.
+// serverOf returns the name of a tool's server.
 func serverOf(t agent.Tool) string { return cmp.Or(t.Server, server) }
 
 // rpc is a message of the CLI, which is the MCP client. A notification has no ID.
@@ -46,9 +46,9 @@ type rpcError struct {
 	Message string `json:"message"`
 }
 
-// serveTools answers one mcp_message, which contains a message of the CLI to one of the
-// bot's tool servers. A call blocks until its tool returns; the end of ctx cancels the
-// tool. The CLI expects an answer to notifications too.
+// serveTools answers one mcp_message, which contains a message from the CLI to one of the bot's
+// tool servers. A call blocks until its tool returns; the end of ctx cancels the tool. The CLI
+// expects an answer to notifications too.
 func (h *host) serveTools(ctx context.Context, request json.RawMessage) rpcAnswer {
 	var r struct {
 		Server  string `json:"server_name"`
@@ -92,9 +92,9 @@ func (h *host) serve(ctx context.Context, name string, m rpc) (any, *rpcError) {
 	return nil, &rpcError{codeNoMethod, textNoMethod}
 }
 
-// hello answers the handshake: request IDs restart and running calls are cancelled. The CLI
-// repeats it when its list of servers changes. The list of tools never changes within a
-// process, so no notification is promised.
+// hello answers the handshake: request IDs start over and running calls are cancelled. The CLI
+// repeats it when its list of servers changes. The list of tools never changes within a process, so
+// no change notification is announced.
 func (h *host) hello(name string, params json.RawMessage) any {
 	h.mu.Lock()
 	for key, cancel := range h.calls {
@@ -122,7 +122,7 @@ type listedTool struct {
 	Schema      json.RawMessage `json:"inputSchema"`
 }
 
-// listed are a server's tools, sorted by name: forks share the prompt cache only if the
+// listed returns a server's tools, sorted by name, because forks share the prompt cache only if the
 // lists are equal.
 func (h *host) listed(name string) []listedTool {
 	list := []listedTool{}
@@ -181,8 +181,8 @@ func (h *host) call(ctx context.Context, server string, m rpc) (any, *rpcError) 
 	}{[]content{{"text", cmp.Or(r.Text, answerNoText)}}, r.IsError}, nil
 }
 
-// beginCall records the start of a call, cancelling it if its cancellation arrived first;
-// false if its ID is in use.
+// beginCall records the start of a call and cancels it if its cancellation arrived first. It
+// returns false if the ID is in use.
 func (h *host) beginCall(key string, cancel context.CancelFunc) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,8 +228,8 @@ func (h *host) takeEnding(tool string) bool {
 // recent contains the newest IDs; "" is ignored.
 type recent []string
 
-// keptIDs is how many refused and cancelled calls are remembered. The result of a call
-// follows its refusal at once, so a few would be enough.
+// keptIDs is how many refused and cancelled calls are remembered. A call's result follows its
+// refusal at once, so a few would be enough.
 const keptIDs = 256
 
 func (r *recent) add(id string) {

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// openLimit is how long a process may take to be ready: 0.7 s on an idle machine, over
-	// 10 s on a small busy one, and longer with a long transcript.
+	// openLimit is how long a process may take to be ready: 0.7 s on an idle machine, over 10 s on
+	// a small busy one, and longer with a long transcript.
 	openLimit = time.Minute
-	// writtenAfter is how long after a turn its text is in the transcript, where a fork
-	// reads it; it takes 0.1 s.
+	// writtenAfter is how long to wait after a turn until its text is in the transcript, where a
+	// fork reads it. The CLI takes about 0.1 s.
 	writtenAfter = 250 * time.Millisecond
 )
 
-// Open starts, resumes or forks a session in its own process. An error is one line and
-// says what to do; if the process was too slow it is context.DeadlineExceeded.
+// Open starts, resumes or forks a session in its own process. An error is one line and says what to
+// do; if the process was too slow, it is context.DeadlineExceeded.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	s, err := e.open(ctx, o)
 	if err != nil {
@@ -79,8 +79,8 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	return s, nil
 }
 
-// written waits until the last turn of an open session is in its transcript. While a
-// turn runs it does not wait.
+// written waits until the last turn of an open session is in its transcript. It does not wait while
+// a turn is running.
 func (e *Engine) written(ctx context.Context, id string) error {
 	e.mu.Lock()
 	s := e.sessions[strings.ToLower(id)]
@@ -100,7 +100,7 @@ func (e *Engine) written(ctx context.Context, id string) error {
 	return nil
 }
 
-// sessionKey is the id of the session to open.
+// sessionKey returns the ID of the session to open.
 func sessionKey(o agent.SessionOptions) (string, error) {
 	if err := o.CheckIDs(); err != nil {
 		return "", err
@@ -114,7 +114,7 @@ func sessionKey(o agent.SessionOptions) (string, error) {
 	return store.NewUUID(), nil
 }
 
-// reserve claims a session id: two processes with one id would lose data.
+// reserve claims a session ID: two processes with the same ID would lose data.
 func (e *Engine) reserve(key string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +128,7 @@ func (e *Engine) reserve(key string) error {
 	return nil
 }
 
-// admit starts reading a session. If the engine has ended meanwhile it ends the process.
+// admit starts reading a session. If the engine has ended in the meantime, it ends the process.
 func (e *Engine) admit(s *session) error {
 	running := e.ifRunning(func() {
 		e.sessions[s.key] = s
@@ -143,7 +143,7 @@ func (e *Engine) admit(s *session) error {
 	return errors.Join(errNotRunning, err)
 }
 
-// discard ends a session that is not used.
+// discard ends a session that was never used.
 func (e *Engine) discard(s *session) {
 	s.mu.Lock()
 	if s.reason == nil {
@@ -181,9 +181,9 @@ func (s *session) shakeHands(ctx context.Context, path string) error {
 	return s.startError(path, s.host.o.Resume)
 }
 
-// startError is why a process ended before it was ready.
+// startError describes why a process ended before it was ready.
 func (s *session) startError(path, resume string) error {
-	<-s.done // its output is read and it is reaped
+	<-s.done // its output has been read and it has been reaped
 	s.mu.Lock()
 	said := strings.Join(s.early, " | ")
 	s.mu.Unlock()
@@ -199,7 +199,7 @@ func (s *session) startError(path, resume string) error {
 	return fmt.Errorf(textNonsense, clean.Line(path))
 }
 
-// greeting is the answer to the handshake: the account and the models' abilities.
+// greeting is the CLI's answer to the handshake: the account and the models' abilities.
 type greeting struct {
 	Account struct {
 		TokenSource  string `json:"tokenSource"`
@@ -213,7 +213,7 @@ type greeting struct {
 	} `json:"models"`
 }
 
-// noteGreeting records the models, and whether someone is logged in.
+// noteGreeting records the models and whether the user is logged in.
 func (s *session) noteGreeting(answer json.RawMessage) {
 	var g greeting
 	if err := json.Unmarshal(answer, &g); err != nil {

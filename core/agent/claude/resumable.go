@@ -14,9 +14,8 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 )
 
-// resumable is a session as the bot sees it. Its process may end between turns, by a
-// signal or because of its memory: the next message then resumes the session in a new
-// process.
+// resumable is the session that the bot sees. Its process may end between turns, by a signal or
+// because of its memory; the next message then resumes the session in a new process.
 type resumable struct {
 	e       *Engine
 	sending atomic.Bool // a Send is under way
@@ -29,21 +28,21 @@ type resumable struct {
 
 var _ agent.Session = (*resumable)(nil)
 
-// current is the session's current process.
+// current returns the session's current process.
 func (r *resumable) current() *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
 }
 
-// ID is the session's id.
+// ID returns the session's ID.
 func (r *resumable) ID() string { return r.current().ID() }
 
-// Interrupt ends the running turn, and one that was sent and has not started.
+// Interrupt ends the running turn, or one that was sent but has not started.
 func (r *resumable) Interrupt(ctx context.Context) error { return r.current().Interrupt(ctx) }
 
-// Configure changes the settings that differ, for later processes too. An empty setting
-// is unchanged.
+// Configure changes the settings that differ, for later processes too. An empty setting changes
+// nothing.
 func (r *resumable) Configure(ctx context.Context, n agent.Settings) error {
 	now := r.current()
 	if err := now.Configure(ctx, n); err != nil && !now.dead() {
@@ -64,14 +63,14 @@ func (r *resumable) Close() error {
 	return now.Close()
 }
 
-// notTakenError is the end of a process that has shown no line of the turn.
+// notTakenError means that the process ended before it printed any line of the turn.
 type notTakenError struct{ error }
 
 func (u notTakenError) Unwrap() error { return u.error }
 
-// Send runs one turn. It starts when no other turn is being read and the CLI is idle,
-// so that the turn's lines are this message's. A reader that leaves interrupts the
-// turn. A process that ends before it has taken the message is replaced, once.
+// Send runs one turn. It starts when no other turn is being read and the CLI is idle, so that the
+// turn's lines belong to this message. A reader that leaves interrupts the turn. A process that
+// ends before it has accepted the message is replaced, once.
 func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if !r.sending.CompareAndSwap(false, true) {
@@ -105,8 +104,8 @@ func (r *resumable) inHistory(ctx context.Context, s *session, m agent.Message) 
 	return heard || err != nil
 }
 
-// post writes the message to a running process. One that cannot take it is replaced,
-// once: it has read nothing of the message.
+// post writes the message to a running process. One that cannot accept it is replaced, once,
+// because it has read nothing of the message.
 func (r *resumable) post(ctx context.Context, m agent.Message) (*session, *turn, error) {
 	s := r.current()
 	if !s.dead() {
@@ -123,8 +122,8 @@ func (r *resumable) post(ctx context.Context, m agent.Message) (*session, *turn,
 	return s, t, err
 }
 
-// resume opens the session in a new process. Without a history it is opened as it was
-// at first.
+// resume opens the session in a new process. Without a history, it is opened as it was the first
+// time.
 func (r *resumable) resume(ctx context.Context) (*session, error) {
 	r.mu.Lock()
 	old, o, closed := r.now, r.o, r.closed
@@ -132,7 +131,7 @@ func (r *resumable) resume(ctx context.Context) (*session, error) {
 	if closed {
 		return nil, agent.ErrClosed
 	}
-	if err := old.Close(); err != nil { // its id has to be free
+	if err := old.Close(); err != nil { // its ID has to be free
 		return nil, err
 	}
 	id := old.ID()

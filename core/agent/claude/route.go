@@ -14,8 +14,8 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// noteAuth updates the login status after a turn: the class of a failure may say that it is
-// bad, and an answer of the model proves that it is good.
+// noteAuth updates the login status after a turn: the class of a failure may show that it is bad,
+// and an answer from the model proves that it is good.
 func (s *session) noteAuth(failure string, r wire.Result) {
 	switch {
 	case r.IsError && failure == notLoggedIn && r.APIErrorStatus == 0:
@@ -25,7 +25,7 @@ func (s *session) noteAuth(failure string, r wire.Result) {
 	}
 }
 
-// route passes one line to the turn that it belongs to. A panic ends the process.
+// route passes one line to the turn it belongs to. A panic ends the process.
 func (s *session) route(l wire.Line) {
 	defer fault.Rescue("the engine: reader", func(err *fault.Error) {
 		s.log.Error("engine panicked", "error", err, "stack", err.Stack)
@@ -52,8 +52,8 @@ func (s *session) route(l wire.Line) {
 	}
 }
 
-// giveUp ends a turn whose credentials were refused twice. The CLI would ask on for
-// minutes with an API key; the first refusal may still be cured by a fresh token.
+// giveUp ends a turn whose credentials were refused twice. With an API key the CLI would keep
+// retrying for minutes; a fresh token may still cure the first refusal.
 func (s *session) giveUp(t *turn) {
 	r := t.tr.retry
 	if r.Error != notLoggedIn || r.ErrorStatus != http.StatusUnauthorized || r.Attempt < 2 || t.forced != nil || !t.stopped.IsZero() {
@@ -78,8 +78,7 @@ func (s *session) echo(l wire.Line) {
 	}
 }
 
-// between handles lines about the state of the CLI; done says that the line has no
-// other meaning.
+// between handles lines about the state of the CLI. done means that the line has no other meaning.
 func (s *session) between(l wire.Line) (done bool) {
 	f := &s.flow
 	switch l.Subtype {
@@ -124,8 +123,7 @@ func (s *session) beginTurn(now time.Time) {
 	s.engineTurn(t)
 }
 
-// adopt gives the running turn to the message that joined it. Its earlier reader gets a
-// result.
+// adopt assigns the running turn to the message that joined it. Its earlier reader gets a result.
 func (s *session) adopt() {
 	f := &s.flow
 	mine := f.waiting
@@ -158,14 +156,14 @@ func (s *session) finish(l wire.Line) {
 	}
 	s.id = cmp.Or(r.SessionID, s.id)
 	s.noteAuth(t.tr.failure, r)
-	t.tr.text.takeBack(t.events.put) // what was never finished is in no history
+	t.tr.text.takeBack(t.events.put) // unfinished text is not in the history
 	end := t.tr.result(r, !t.stopped.IsZero(), t.forced)
 	end.SessionID, end.Usage = s.id, s.meter.sinceLast(r)
 	s.endTurn(t, end)
 }
 
-// disown undoes the assumption that the current turn answers our message: its result
-// says that something else started it. Our message still waits.
+// disown undoes the assumption that the current turn answers our message: its result shows that
+// something else started it. Our message is still waiting.
 func (s *session) disown(t *turn) {
 	if n := t.tr.text.total; n > 0 {
 		t.events.put(agent.Rewind{Bytes: n})
@@ -182,8 +180,8 @@ func (s *session) endTurn(t *turn, end agent.Result) {
 	s.calmed()
 }
 
-// beginsTurn reports whether a line occurs only inside a turn. Echoes do not: a change
-// of the model is echoed as well while nothing runs.
+// beginsTurn reports whether a line occurs only inside a turn. Echoes do not qualify: a change of
+// the model is echoed even while nothing runs.
 func beginsTurn(l wire.Line) bool {
 	switch l.Type {
 	case wire.TypeAssistant, wire.TypeStream:
@@ -199,15 +197,15 @@ func beginsTurn(l wire.Line) bool {
 	return false
 }
 
-// calmed wakes those who wait for the session to be quiet. The lock is held.
+// calmed wakes the goroutines that wait for the session to be quiet. The lock is held.
 func (s *session) calmed() {
 	close(s.calm)
 	s.calm = make(chan struct{})
 }
 
-// pump yields a turn's events and returns the error that ended it, which it has not
-// yielded. If the reader leaves, ctx ends or yield panics before the turn is over, the
-// turn is interrupted and the rest is dropped.
+// pump yields a turn's events and returns the error that ended it, which it has not yielded. If the
+// reader leaves, ctx ends or yield panics before the turn is over, the turn is interrupted and the
+// rest is dropped.
 func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, error) bool) error {
 	over := false
 	defer func() {
@@ -217,7 +215,7 @@ func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, err
 			s.markStopped(t)
 		}
 	}()
-	for ctx.Err() == nil { // which precedes all that is queued
+	for ctx.Err() == nil { // which takes precedence over queued events
 		next, err := t.events.Pop(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
@@ -237,7 +235,7 @@ func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, err
 	return ctx.Err()
 }
 
-// engineTurn hands a turn that began by itself to the bot. The lock is held.
+// engineTurn passes a turn that began by itself to the bot. The lock is held.
 func (s *session) engineTurn(t *turn) {
 	read := s.host.o.OnEngineTurn
 	if read == nil {
@@ -247,7 +245,7 @@ func (s *session) engineTurn(t *turn) {
 	s.e.later("turn that began by itself", func() {
 		defer t.events.Abandon()
 		read(func(yield func(agent.Event, error) bool) {
-			s.reader <- struct{}{} // turns end, and so their readers do
+			s.reader <- struct{}{} // turns end, so their readers do too
 			defer func() { <-s.reader }()
 			if err := s.pump(context.Background(), t, yield); err != nil {
 				yield(nil, err)
@@ -270,8 +268,8 @@ func (s *session) interrupt(ctx context.Context, limit time.Duration) error {
 	return s.ask(ctx, request{"subtype": "interrupt"})
 }
 
-// ask sends a control request. A closed connection is not an error: nothing is left to
-// ask for.
+// ask sends a control request. A closed connection is not an error: there is nothing left to ask
+// for.
 func (s *session) ask(ctx context.Context, r request) error {
 	_, err := s.conn.Request(ctx, r)
 	if errors.Is(err, wire.ErrClosed) {
@@ -286,9 +284,9 @@ func (s *session) ask(ctx context.Context, r request) error {
 // later runs f in a goroutine that the engine waits for.
 func (s *session) later(f func()) { s.e.later("request", f) }
 
-// markStopped records that all turns, or only one, must end; false if there is none. A
-// waiting turn is interrupted again when it starts, because the CLI forgets an
-// interruption that arrives too early.
+// markStopped records that all turns, or only one, must end. It returns false if there is none. A
+// waiting turn is interrupted again when it starts, because the CLI forgets an interruption that
+// arrives too early.
 func (s *session) markStopped(only *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,7 +306,7 @@ func (s *session) markStopped(only *turn) bool {
 // request is a control request with the fields of its subtype.
 type request map[string]any
 
-// kill ends the process at once; the reader of a turn gets the reason.
+// kill ends the process at once. The reader of a turn gets the reason.
 func (s *session) kill(reason error) {
 	s.mu.Lock()
 	if s.reason == nil {

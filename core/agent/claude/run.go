@@ -27,13 +27,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	g.Go(func() error { return e.safely("version", func() { e.examine(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
 	err := g.Wait()
-	cancel() // no session can be opened any more
+	cancel() // no more sessions can be opened
 	e.end()
 	return err
 }
 
-// begin ends processes that an earlier run of the program left behind, then admits
-// sessions: an orphan might still write to a session's history.
+// begin ends processes that an earlier run of the program left behind, then admits sessions: an
+// orphan might still write to a session's history.
 func (e *Engine) begin(ctx context.Context) error {
 	if !e.ran.CompareAndSwap(false, true) {
 		return errRanTwice
@@ -62,20 +62,20 @@ func (e *Engine) end() {
 	e.background.Wait()
 }
 
-// Misuse of the engine.
+// Errors for misuse of the engine.
 var (
 	errNotRunning = errors.New(textNotRunning)
 	errRanTwice   = errors.New("the engine was run twice")
 )
 
 const (
-	// lookEvery is how often the processes are looked at.
+	// lookEvery is how often the processes are checked.
 	lookEvery = 2 * time.Second
-	// worthNoting is the part by which memory must change to be reported.
+	// worthNoting is the fraction by which memory must change to be reported.
 	worthNoting = 20 // 1/20 is 5 %
 )
 
-// watch checks the memory of all processes, and for silent turns, until ctx ends.
+// watch checks all processes for their memory and for silent turns until ctx ends.
 func (e *Engine) watch(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -102,8 +102,8 @@ func (e *Engine) checkProcesses(now time.Time) {
 	}
 }
 
-// checkMemory reads the process's memory and ends the process if it has too much. tell
-// says that the change is worth reporting.
+// checkMemory reads the process's memory and ends the process if it uses too much. tell means that
+// the change is worth reporting.
 func (s *session) checkMemory(limit int64) (tell bool) {
 	size, ok := s.child.Resident()
 	if !ok {
@@ -122,16 +122,16 @@ func (s *session) checkMemory(limit int64) (tell bool) {
 }
 
 const (
-	// stallAfter is how long a turn without known activity may be silent; a stalled
-	// stream is silent for at least five minutes. Compactions and subagents get slowAfter.
+	// stallAfter is how long a turn without known activity may be silent; a stalled stream is
+	// silent for at least five minutes. Compactions and subagents get slowAfter.
 	stallAfter = 2 * time.Minute
 	slowAfter  = 10 * time.Minute
-	// obeyWithin is how long an interruption, and then SIGINT, may take.
+	// obeyWithin is how long the CLI may take to react to an interruption, and then to SIGINT.
 	obeyWithin = 15 * time.Second
 )
 
-// checkSilence interrupts a turn that has become silent. If the CLI does not react it
-// sends SIGINT, then ends the process.
+// checkSilence interrupts a turn that has become silent. If the CLI does not react, it sends
+// SIGINT, then ends the process.
 func (s *session) checkSilence(now time.Time) {
 	heard, pending := s.conn.LastRead(), s.conn.Pending()
 	s.mu.Lock()

@@ -35,43 +35,43 @@ var _ child = (*process.Process)(nil)
 var errGone = errors.New(textGone)
 
 const (
-	// answerLimit is how long the CLI may take to answer a request while it runs;
-	// it takes milliseconds, in the middle of a turn too.
+	// answerLimit is how long the CLI may take to answer a request while it runs. It takes
+	// milliseconds, even during a turn.
 	answerLimit = 5 * time.Second
-	// closeGrace is how long a turn that runs at Close may take to be interrupted.
+	// closeGrace is how long Close waits for the interruption of a running turn.
 	closeGrace = time.Second
-	// goneLimit is how long each step may take that ends a process without output.
+	// goneLimit is how long each step of ending a process without output may take.
 	goneLimit = time.Second
 )
 
-// session is a conversation for as long as its process lives. Its goroutine, live, reads
-// the process's output and passes it to the current turn. Between a line and the
-// reader of the turn there is one queue, the turn's.
+// session is a conversation during the lifetime of its process. Its goroutine, live, reads the
+// process's output and passes it to the current turn. Between a line and the reader of the turn
+// there is one queue, the turn's.
 type session struct {
 	e       *Engine
 	log     *slog.Logger
-	key     string // the engine's id for the process
+	key     string // the engine's ID for the process
 	child   child
 	conn    *wire.Conn
 	host    *host
-	token   *control.Token // for our commands in its shell
+	token   *control.Token // for the bot's commands in its shell
 	started time.Time
 	// reader has room for one: the current reader of a turn.
 	reader chan struct{}
-	done   chan struct{} // closed when nothing of the session is left
+	done   chan struct{} // closed when the session has released everything
 
 	// mu guards the fields below. It is never held over I/O or a callback of the bot.
 	mu       sync.Mutex
-	id       string // what the CLI calls the session now
+	id       string // the CLI's current ID of the session
 	settings agent.Settings
 	flow     flow
 	meter    meter
 	// early are the errors of results that arrived before any turn.
 	early []string
-	// reason is why we ended the process, ended why nothing can be sent any longer.
+	// reason is why the bot ended the process, ended why nothing can be sent any longer.
 	reason, ended error
 	memory        int64
-	// calm is closed and replaced when a message can perhaps be written.
+	// calm is closed and replaced when it may have become possible to write a message.
 	calm chan struct{}
 }
 
@@ -86,8 +86,8 @@ func newSession(e *Engine, key string, c child, o agent.SessionOptions, token *c
 	return s
 }
 
-// live reads the session to its end. When it returns, the connection, the process, the
-// callbacks and the id are released.
+// live reads the session to its end. When it returns, the connection, the process, the callbacks
+// and the ID have been released.
 func (s *session) live() {
 	defer close(s.done)
 	var g sync.WaitGroup
@@ -95,7 +95,7 @@ func (s *session) live() {
 		<-s.conn.Ended()
 		_ = s.e.safely("end of a session", s.abandon) // safely has logged it
 	})
-	if err := s.conn.Run(context.Background()); err != nil { // the end of the process ends it
+	if err := s.conn.Run(context.Background()); err != nil { // ends with the process
 		s.log.Debug("connection ended", "error", err)
 	}
 	g.Wait()
@@ -109,8 +109,8 @@ func (s *session) live() {
 
 // abandon ends the running turns once the process can print nothing more.
 func (s *session) abandon() {
-	// Reaped, so that its last output is known; live reports the error. A process that has
-	// closed its output and lives on is of no use, and the user waits.
+	// The process must be reaped so that its last output is known; live reports the error. One that
+	// has closed its output but keeps running is useless, and the user is waiting.
 	_ = s.child.Stop(context.Background(), goneLimit)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,20 +139,20 @@ func (s *session) abandon() {
 	s.calmed()
 }
 
-// stop ends the process in steps; if another call has started them it only waits.
+// stop ends the process in steps. If another call has already started them, it only waits.
 func (s *session) stop() error {
 	return s.child.Stop(context.Background(), process.Patience)
 }
 
-// ID is the id that the session was opened with, unless the CLI has changed it.
+// ID returns the ID that the session was opened with, unless the CLI has changed it.
 func (s *session) ID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id
 }
 
-// post writes the message once the CLI is idle and no other turn is being read. The
-// caller is the reader from then on. An earlier message would join the running turn.
+// post writes the message once the CLI is idle and no other turn is being read. From then on the
+// caller is the reader. A message sent earlier would join the running turn.
 func (s *session) post(ctx context.Context, m agent.Message) (*turn, error) {
 	blocks := content(m)
 	for {
@@ -175,7 +175,8 @@ func (s *session) post(ctx context.Context, m agent.Message) (*turn, error) {
 	}
 }
 
-// waitQuiet waits until a message can be written; an error says that none ever can.
+// waitQuiet waits until a message can be written. It returns an error if that will never be
+// possible.
 func (s *session) waitQuiet(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -191,8 +192,8 @@ func (s *session) waitQuiet(ctx context.Context) error {
 	}
 }
 
-// write sends the message if the CLI is still idle; otherwise it returns neither a turn
-// nor an error. It holds the lock, so that no line arrives before the turn is known.
+// write sends the message if the CLI is still idle; otherwise it returns neither a turn nor an
+// error. It holds the lock, so that no line arrives before the turn is known.
 func (s *session) write(m agent.Message, blocks []wire.Block) (*turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,15 +232,15 @@ func pause(ctx context.Context, signal <-chan struct{}, limit time.Duration) err
 	}
 }
 
-// dead reports whether the session's process can take no more messages.
+// dead reports whether the session's process can accept no more messages.
 func (s *session) dead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended != nil || s.reason != nil
 }
 
-// Interrupt ends the running turn, and one that was sent and has not started. The CLI
-// answers with the turn's result.
+// Interrupt ends the running turn, or one that was sent but has not started. The CLI answers with
+// the turn's result.
 func (s *session) Interrupt(ctx context.Context) error {
 	if !s.markStopped(nil) {
 		return nil
@@ -247,7 +248,7 @@ func (s *session) Interrupt(ctx context.Context) error {
 	return s.interrupt(ctx, answerLimit)
 }
 
-// Configure changes the settings that differ; an empty one is unchanged.
+// Configure changes the settings that differ. An empty setting changes nothing.
 func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 	s.mu.Lock()
 	now, ended := s.settings, s.ended
@@ -294,9 +295,9 @@ func askThinking(thinking string) (request, error) {
 	return request{"subtype": "set_max_thinking_tokens", "max_thinking_tokens": tokens}, nil
 }
 
-// Close ends the session and its process; a running turn ends with an error.
-// The id is free when it returns. It must not be called from a hook, a tool or
-// the permission callback of the session: it waits for those.
+// Close ends the session and its process; a running turn ends with an error. The ID is free when it
+// returns. It must not be called from a hook, a tool or the permission callback of the session,
+// because it waits for those.
 func (s *session) Close() error {
 	s.token.Revoke()
 	s.mu.Lock()
@@ -305,7 +306,7 @@ func (s *session) Close() error {
 	}
 	running := s.flow.busy()
 	s.mu.Unlock()
-	if running { // else closing its input would let it go on to its end
+	if running { // otherwise the turn would run to its end after its input is closed
 		if err := s.interrupt(context.Background(), closeGrace); err != nil {
 			s.log.Debug("turn was not interrupted before the end", "error", err)
 		}

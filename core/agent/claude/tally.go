@@ -7,23 +7,22 @@ import (
 	"ollimbot/core/agent/claude/wire"
 )
 
-// tally is what the requests of a turn have used so far, with subagents and answers that
-// broke off. The command tells the cost only when the turn has ended.
+// tally counts the usage of a turn's requests so far, including subagents and answers that broke
+// off. The CLI reports the cost only at the end of the turn.
 type tally struct {
 	model    string // of the first request
 	requests map[string]counted
 	allowed  float64 // dollars
 }
 
-// counted is what one request has used, and the model that it asked: a subagent may have
-// another one than the turn.
+// counted is the usage of one request and its model: a subagent's model may differ from the turn's.
 type counted struct {
 	model string
 	used  agent.Usage
 }
 
-// note counts a request. The CLI says its usage again with every block, and at its end with
-// all tokens of the answer.
+// note counts a request. The CLI repeats its usage with every block, and at the end of the answer
+// reports all of its tokens.
 func (y *tally) note(id, model string, u wire.Usage) {
 	if id == "" {
 		return
@@ -36,7 +35,7 @@ func (y *tally) note(id, model string, u wire.Usage) {
 	}}
 }
 
-// sum is what all requests have used, each at the price of its model.
+// sum returns the usage of all requests, each at the price of its model.
 func (y *tally) sum(price Price) agent.Usage {
 	var all agent.Usage
 	for _, r := range y.requests {
@@ -46,7 +45,7 @@ func (y *tally) sum(price Price) agent.Usage {
 	return all
 }
 
-// spending is what the running turn has used, and why it must not use more.
+// spending returns the running turn's usage and, if it must not use more, the reason.
 func (s *session) spending() (spent agent.Spending, stop string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +60,7 @@ func (s *session) spending() (spent agent.Spending, stop string) {
 	return agent.Spending{Model: y.model, Used: y.sum(s.e.o.Price), Allowed: y.allowed}, stop
 }
 
-// settle records what the running turn may cost, or why it must end.
+// settle records how much the running turn may cost, or why it must end.
 func (s *session) settle(allowed float64, stop string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

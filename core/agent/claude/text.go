@@ -1,6 +1,6 @@
 package claude
 
-// Words for people. Each says what to do.
+// User-visible errors. Each includes the cure.
 const (
 	textNotRunning = "the Claude engine is not running: sessions can be opened while the bot runs"
 	textInUse      = "the session %s is already open: close it first"
@@ -20,7 +20,7 @@ const (
 	textLoggedOut = "not logged in to Claude: log in from the dashboard (ctrl+p, log in), or run ollim-bot auth login"
 )
 
-// Words for the turn's events.
+// Texts of the turn's events.
 const (
 	textBadKey       = "Claude does not accept the credentials: check ANTHROPIC_API_KEY, or log in with \"ollim-bot auth login\""
 	textLongPrompt   = "the conversation is too long for the model: shorten it with /compact"
@@ -35,7 +35,7 @@ const (
 	textNoReason     = "no reason was given"
 )
 
-// reasons are the CLI's classes of failed requests, in plain words.
+// reasons maps the CLI's classes of failed requests to plain words.
 var reasons = map[string]string{
 	"overloaded":            "overloaded",
 	"rate_limit":            "rate limit",
@@ -47,7 +47,7 @@ var reasons = map[string]string{
 	"max_output_tokens":     "answer too long",
 }
 
-// What the model reads when a call was refused.
+// Texts for the model when a call was refused.
 const (
 	answerAsk      = "the bot's own rules decide about this call"
 	answerNoAsking = "AskUserQuestion does not work here. Ask the question in a message instead, and end your turn to wait for the answer."
@@ -55,7 +55,7 @@ const (
 	answerNoText   = "(no text)"
 )
 
-// What the CLI is told of requests that cannot be answered.
+// Errors for the CLI's requests that cannot be answered.
 const (
 	textUnsupported   = "unsupported control request: %s"
 	textUnknownServer = "there is no server of this name"
@@ -66,7 +66,7 @@ const (
 	textUnreadable    = "the message cannot be read"
 )
 
-// Words for people about the login.
+// User-visible texts about the login.
 const (
 	textNoLogin       = "no login is waiting for a code: start one to get an address"
 	textLoginReplaced = "another login was started: use its address"

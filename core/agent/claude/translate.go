@@ -16,19 +16,19 @@ import (
 // maxNotice limits texts of the CLI, in characters.
 const maxNotice = 300
 
-// subagentTools run a whole agent, so that silence while they run is normal. The tool has
+// subagentTools run a whole agent, so it is normal that they are silent for a while. The tool has
 // two names.
 var subagentTools = map[string]bool{"Agent": true, "Task": true}
 
-// translator turns the lines of one turn into events. It tracks the text so far, so that
-// nothing is repeated and the text of a broken stream is taken back.
+// translator turns the lines of one turn into events. It tracks the text so far, so that nothing is
+// repeated and the text of a broken stream can be taken back.
 type translator struct {
 	// denied reports whether the bot refused a call.
 	denied  func(toolUseID string) bool
 	command agent.Command
-	refused map[string]bool   // calls that the CLI refused itself
+	refused map[string]bool   // calls that the CLI itself refused
 	tools   map[string]string // names of the running calls
-	// compacting says that the history is being compacted.
+	// compacting means that the history is being compacted.
 	compacting bool
 	retry      wire.Retry // the last one, until another line follows
 	failure    string     // class of the last failed request
@@ -40,7 +40,7 @@ func newTranslator(denied func(string) bool, command agent.Command) *translator 
 	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}, tally: &tally{requests: map[string]counted{}}}
 }
 
-// handOver is the translator for a message that joined a running turn: the calls continue,
+// handOver returns the translator for a message that joined a running turn: the calls continue, but
 // the text so far belongs to its earlier reader.
 func (t *translator) handOver() *translator {
 	next := *t
@@ -48,7 +48,7 @@ func (t *translator) handOver() *translator {
 	return &next
 }
 
-// last is the text of the newest block.
+// last returns the text of the newest block.
 func (t *translator) last() string { return t.text.last }
 
 // working reports whether tools other than subagents run, and whether subagents do.
@@ -122,7 +122,7 @@ func (t *translator) assistant(a wire.Assistant, put func(agent.Event)) {
 	}
 }
 
-// subagent describes the caller of a tool; empty for the main thread.
+// subagent describes the caller of a tool. It is empty for the main thread.
 func subagent(o wire.Origin) string {
 	if o.ParentToolUseID == "" {
 		return ""
@@ -175,15 +175,15 @@ func (t *translator) system(l wire.Line, put func(agent.Event)) {
 	}
 }
 
-// putNotice puts a notice unless it is empty.
+// putNotice puts a notice if it is not empty.
 func putNotice(text string, put func(agent.Event)) {
 	if text = short(text); text != "" {
 		put(agent.Notice{Text: text})
 	}
 }
 
-// status handles the start of a compaction, and its failure. Its success is the boundary
-// that follows.
+// status handles the start of a compaction, and its failure. The boundary that follows reports its
+// success.
 func (t *translator) status(s wire.System, put func(agent.Event)) {
 	switch {
 	case s.Status == "compacting":
@@ -209,7 +209,7 @@ func retryReason(r wire.Retry) string {
 	return fmt.Sprintf(textStatus, r.ErrorStatus)
 }
 
-// short is a text of the CLI in one line; the CLI puts some into tags.
+// short returns a text of the CLI on one line. The CLI puts some texts into tags.
 func short(s string) string { return clean.Cut(clean.Line(html.UnescapeString(s)), maxNotice) }
 
 // readable makes a code of the CLI, such as "too_few_groups", readable.
@@ -223,16 +223,16 @@ func readable(code string) string {
 	return textNoReason
 }
 
-// textAccumulator is the text of a turn. Assistant lines are authoritative; a stream is
-// only ahead of them.
+// textAccumulator collects the text of a turn. Assistant lines are authoritative; a stream only
+// arrives earlier.
 type textAccumulator struct {
 	// stream is the ID of the streaming message.
 	stream string
 	// open is the streamed part of the open block, lead the line break before it.
 	open strings.Builder
 	lead string
-	// total counts the bytes that were said and not taken back; last is the text of the
-	// newest block, ended whether it ends with a line break.
+	// total counts the bytes that were emitted and not taken back. last is the text of the newest
+	// block, ended whether it ends with a line break.
 	total int
 	last  string
 	ended bool
@@ -251,7 +251,7 @@ func (a *textAccumulator) block() {
 	}
 }
 
-// finish handles the whole text of a block, of which the streamed part is not repeated.
+// finish handles the whole text of a block and emits only the part that was not streamed.
 func (a *textAccumulator) finish(id, text string, put func(agent.Event)) {
 	streamed := a.open.String()
 	rest, grown := strings.CutPrefix(text, streamed)

@@ -18,14 +18,14 @@ type turnEvent struct {
 	err   error
 }
 
-// eventQueue carries a turn's events from the session's goroutine to the reader of the
-// turn. The session never waits for the reader, and a late reader misses nothing. A
-// reader that leaves abandons the queue.
+// eventQueue carries a turn's events from the session's goroutine to the reader of the turn. The
+// session never waits for the reader, and a late reader misses nothing. A reader that leaves
+// abandons the queue.
 type eventQueue struct{ *queue.Queue[turnEvent] }
 
 func newEventQueue() eventQueue { return eventQueue{queue.New[turnEvent]()} }
 
-// put adds an event, unless the consumer has left.
+// put adds an event unless the consumer has left.
 func (q eventQueue) put(e agent.Event) { q.Push(turnEvent{event: e}) }
 
 // end adds the last event.
@@ -44,32 +44,30 @@ func (q eventQueue) fail(err error) {
 type turn struct {
 	events eventQueue
 	tr     *translator
-	// uuid is the message's UUID, empty for a turn that started by itself.
+	// uuid is the message's UUID; it is empty for a turn that started by itself.
 	uuid    string
 	command agent.Command
 	// since is when the message was written or the turn started by itself.
 	since time.Time
-	// echoed says that the CLI has echoed our message in this turn, which proves that the
-	// turn is ours.
+	// echoed means that the CLI has echoed our message in this turn, which proves that the turn is
+	// ours.
 	echoed bool
-	// stopped is when the turn was asked to end, and signalled when SIGINT was sent for it;
-	// zero before that.
+	// stopped is when the turn was asked to end, and signalled when SIGINT was sent for it. Both
+	// are zero before that.
 	stopped, signalled time.Time
-	// forced is the result of a turn that the bot ends for a reason of its own; nil if it
-	// does not.
+	// forced is the result of a turn that the bot ends itself; nil otherwise.
 	forced *agent.Result
 }
 
-// flow is the state of the conversation with a CLI between two lines. It is guarded by
-// session.mu.
+// flow is the state of the conversation with a CLI between two lines. It is guarded by session.mu.
 //
-// The rules were found by experiment. A turn starts with system/init, or with status
-// "compacting" before it, and ends with a result. Our message is echoed only with the first
-// complete block of the answer, after its deltas, and commands are not echoed at all, so
-// the echo does not mark the start. A turn that starts by itself is announced by a
-// task_notification between session_state "running" (or the result before it) and init. So
-// a turn is ours if a message is waiting and there was no announcement. An echo in another
-// turn says that our message joined its tool loop, and from then on that turn is ours too.
+// The rules were found by experiment. A turn starts with system/init, or with status "compacting"
+// before it, and ends with a result. Our message is echoed only with the first complete block of
+// the answer, after its deltas, and commands are not echoed at all, so the echo does not mark the
+// start. A turn that starts by itself is announced by a task_notification between session_state
+// "running" (or the result before it) and init. So a turn is ours if a message is waiting and there
+// was no announcement. An echo in another turn means that our message joined its tool loop, and
+// from then on that turn is ours too.
 type flow struct {
 	current *turn // receives the lines
 	waiting *turn // its message was written and its turn has not started
@@ -82,9 +80,9 @@ type flow struct {
 	over time.Time
 }
 
-// quiet reports whether a message can be written: nothing runs, nothing waits, and the
-// CLI has reported that it is idle. Without that report, a second after the last result
-// is enough; until then wait is how long to wait.
+// quiet reports whether a message can be written: nothing is running or waiting, and the CLI has
+// reported that it is idle. Without that report, a second after the last result is enough; wait is
+// the time until then.
 func (f *flow) quiet(now time.Time) (ok bool, wait time.Duration) {
 	if f.busy() {
 		return false, 0
@@ -107,9 +105,9 @@ const idleSoon = time.Second
 // notLoggedIn is the class of failures that a login or another key cures.
 const notLoggedIn = "authentication_failed"
 
-// result is the event that ends a turn, without session and usage. stopped says that it was
-// interrupted, forced why, if it was the bot that did. Only is_error tells a failure: the
-// subtype says "success" for most failures and is an error for interruptions.
+// result returns the event that ends a turn, without session and usage. stopped means that it was
+// interrupted; forced explains why, if the bot did that itself. Only is_error marks a failure: the
+// subtype is "success" for most failures and an error for interruptions.
 func (t *translator) result(r wire.Result, stopped bool, forced *agent.Result) agent.Result {
 	// An interrupted command of the CLI does not report the interruption.
 	interrupted := r.Interrupted() || stopped && forced == nil && r.TerminalReason == "" && t.command != ""
@@ -127,7 +125,7 @@ func (t *translator) result(r wire.Result, stopped bool, forced *agent.Result) a
 	return end
 }
 
-// unavailable reports whether the failure would currently meet every turn.
+// unavailable reports whether every turn would currently fail in this way.
 func unavailable(r wire.Result, class string) bool {
 	if noMoney(r, class) {
 		return true
@@ -140,16 +138,16 @@ func unavailable(r wire.Result, class string) bool {
 		r.APIErrorStatus == http.StatusTooManyRequests || r.APIErrorStatus >= http.StatusInternalServerError
 }
 
-// noCredit is the API's message about an empty account, which comes as an invalid request.
+// noCredit is the API's message about an empty account, which arrives as an invalid request.
 const noCredit = "credit balance is too low"
 
-// noMoney reports whether the account has nothing left.
+// noMoney reports whether the account has no money left.
 func noMoney(r wire.Result, class string) bool {
 	return class == "billing_error" || r.APIErrorStatus == http.StatusPaymentRequired ||
 		strings.Contains(strings.ToLower(r.Text+strings.Join(r.Errors, " ")), noCredit)
 }
 
-// failureText describes the failure in one line, with the cure if it is known.
+// failureText describes the failure on one line, with the cure if it is known.
 func failureText(r wire.Result, class string) string {
 	said := short(r.Text)
 	if said == "" {
@@ -173,12 +171,12 @@ func failureText(r wire.Result, class string) string {
 	return said
 }
 
-// meter turns a process's sums into the usage of each turn. The sums start at zero with
-// every process, and include subagents, retries and interrupted streams, which the usage of
-// a result does not.
+// meter computes the usage of each turn from a process's running totals. The totals start at zero
+// with every process and include subagents, retries and interrupted streams, which the usage of a
+// result does not.
 type meter struct{ seen agent.Usage }
 
-// sinceLast is the usage since the last result.
+// sinceLast returns the usage since the last result.
 func (m *meter) sinceLast(r wire.Result) agent.Usage {
 	sum := agent.Usage{CostUSD: r.TotalCostUSD}
 	for _, u := range r.ModelUsage {
@@ -196,7 +194,7 @@ func (m *meter) sinceLast(r wire.Result) agent.Usage {
 	}
 }
 
-// grown is the growth of a sum. A smaller sum has started again.
+// grown returns the growth of a total. A smaller total has started over.
 func grown[T int | float64](before, now T) T {
 	if now < before {
 		return now
@@ -204,8 +202,8 @@ func grown[T int | float64](before, now T) T {
 	return now - before
 }
 
-// silence returns the step that is due. heard is when the last line arrived, pending the
-// number of the bot's running callbacks.
+// silence returns the step that is due. heard is when the last line arrived, pending the number of
+// the bot's running callbacks.
 func (t *turn) silence(now, heard time.Time, pending int) step {
 	switch {
 	case !t.signalled.IsZero():

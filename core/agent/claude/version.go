@@ -10,8 +10,8 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 )
 
-// examine asks the command for its version and its login, once, so that a user
-// learns of them at the start and not from their first message.
+// examine asks the command for its version and its login, once, so that the user learns of problems
+// at startup and not from the first message.
 func (e *Engine) examine(ctx context.Context) {
 	path, err := e.path()
 	if err == nil {
@@ -25,9 +25,9 @@ func (e *Engine) examine(ctx context.Context) {
 	}
 }
 
-// checkVersion asks the command for its version. A version newer than all tested ones is
-// a warning. One that is too old, a command that does not answer, and one that cannot
-// store its sessions are problems.
+// checkVersion asks the command for its version. A version newer than all tested ones is a warning.
+// A version that is too old, a command that does not answer, and one that cannot store its sessions
+// are problems.
 func (e *Engine) checkVersion(ctx context.Context, path string) error {
 	version, err := process.Version(ctx, path, e.env())
 	if err == nil {
@@ -78,8 +78,8 @@ func (e *Engine) refuseUnusable(ctx context.Context, path string) error {
 	return e.checkVersion(ctx, path)
 }
 
-// checkLogin asks the command whether someone is logged in. If it does not know, the
-// first turn shows it.
+// checkLogin asks the command whether the user is logged in. If it cannot tell, the first turn
+// shows it.
 func (e *Engine) checkLogin(ctx context.Context, path string) {
 	auth, err := AuthStatus(ctx, path, e.env())
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package edit owns the effect of an Edit call on a file's bytes. The rules judge the
-// resulting file, so the judge and the writer must agree. It must not know files, rules or
+// Package edit owns the effect of an Edit call on a file's bytes. The policy checks the resulting
+// file, so the check and the write must produce the same bytes. It must not know files, rules or
 // tools.
 package edit
 
@@ -21,11 +21,11 @@ type Change struct {
 	All bool   `json:"replace_all"`
 }
 
-// Apply applies changes to a file as the claude command does (measured with 2.1.330): in a
-// file with CRLF the texts have "\n"; the encoding and a byte order mark are kept; removing
-// a line removes its end; white space at the ends of new lines is removed, except in
-// markdown. An old text also matches if it differs in quotes, escapes or line ends, without
-// a notice. An edit that the command refuses changes nothing.
+// Apply applies changes to a file as the claude command does (measured with 2.1.330): in a file
+// with CRLF the texts have "\n"; the encoding and a byte order mark are kept; removing a line
+// removes its line end; white space at the ends of new lines is removed, except in markdown. An old
+// text also matches, without a notice, if it differs in quotes, escapes or line ends. If the
+// command would refuse an edit, nothing is changed.
 func Apply(before []byte, exists bool, name string, changes []Change) ([]byte, bool) {
 	text, form, ok := Decode(before)
 	if !ok || len(changes) == 0 {
@@ -82,8 +82,7 @@ type Form struct {
 
 const mark = "\ufeff"
 
-// Decode returns a file's text with "\n" as line ends. It is not ok for bytes that are not
-// text.
+// Decode returns a file's text with "\n" as line ends. ok is false for bytes that are not text.
 func Decode(data []byte) (string, Form, bool) {
 	var f Form
 	var text string

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Kinds of blocks and reasons to stop.
+// Kinds of blocks and stop reasons.
 const (
 	kindText     = "text"
 	kindThinking = "thinking"
@@ -30,7 +30,7 @@ const (
 // maxAnswer is the largest answer in bytes.
 const maxAnswer = 64 << 20
 
-// errGarbled says that an answer does not follow the protocol.
+// errGarbled means that an answer does not follow the protocol.
 var errGarbled = errors.New(textGarbled)
 
 // answer is a message of the model as it arrives.
@@ -81,7 +81,7 @@ type message struct {
 	Error   *apiError         `json:"error"`
 }
 
-// piece receives each text and thought as it arrives; first says that it starts a block.
+// piece receives each text and thought as it arrives; first means that it starts a block.
 type piece func(kind, text string, first bool)
 
 // take handles an event's data. named is the event's name, for servers whose data has no
@@ -138,7 +138,7 @@ func (a *answer) count(raw json.RawMessage) {
 	}
 }
 
-// at is the newest block with an index.
+// at returns the newest block with an index.
 func (a *answer) at(index int) *block {
 	for _, b := range slices.Backward(a.blocks) {
 		if b.index == index {
@@ -192,14 +192,14 @@ func (b *block) add(name, text string, put piece) {
 	}
 }
 
-// string is a text field from the block's start.
+// string returns a text field from the block's start.
 func (b *block) string(name string) string {
 	var s string
-	_ = json.Unmarshal(b.fields[name], &s) // or there is none
+	_ = json.Unmarshal(b.fields[name], &s) // a missing field stays empty
 	return s
 }
 
-// text is the current value of a text field.
+// text returns the current value of a text field.
 func (b *block) text(name string) string {
 	if g := b.grown[name]; g != nil {
 		return g.String()
@@ -207,14 +207,14 @@ func (b *block) text(name string) string {
 	return b.string(name)
 }
 
-// set gives a field another value.
+// set changes the value of a field.
 func (b *block) set(name string, v any) {
 	if raw, err := encode(v); err == nil {
 		b.fields[name] = raw
 	}
 }
 
-// json is the block in the history's form.
+// json returns the block in the history's form.
 func (b *block) json() (json.RawMessage, error) {
 	for name, g := range b.grown {
 		b.set(name, g.String())
@@ -228,7 +228,7 @@ func (b *block) json() (json.RawMessage, error) {
 	return encode(b.fields)
 }
 
-// length is how many bytes of the answer have arrived.
+// length returns how many bytes of the answer have arrived.
 func (a *answer) length() (n int) {
 	for _, b := range a.blocks {
 		n += b.input.Len()
@@ -239,7 +239,7 @@ func (a *answer) length() (n int) {
 	return n
 }
 
-// ofKind are the blocks of some kinds.
+// ofKind returns the blocks of some kinds.
 func ofKind(blocks []*block, kinds ...string) []*block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *block) bool { return !slices.Contains(kinds, b.kind) })
 }
@@ -247,15 +247,15 @@ func ofKind(blocks []*block, kinds ...string) []*block {
 // cut reports whether the answer stopped because it was too long.
 func (a *answer) cut() bool { return a.stop == stopMaxTokens || a.stop == stopWindow }
 
-// call is a tool call in an answer. bad is why it cannot run: its arguments are not a JSON
+// call is a tool call in an answer. bad explains why it cannot run: its arguments are not a JSON
 // object, or the answer was cut off before their end.
 type call struct {
 	agent.ToolUse
 	bad string
 }
 
-// calls are the answer's tool calls, each with a unique ID and arguments that the server
-// accepts back.
+// calls returns the answer's tool calls, each with a unique ID and with arguments that the server
+// accepts in a later request.
 func (a *answer) calls() []call {
 	var list []call
 	seen := map[string]bool{}
@@ -271,7 +271,7 @@ func (a *answer) calls() []call {
 		seen[id] = true
 		c := call{ToolUse: agent.ToolUse{ID: id, Name: b.string("name")}}
 		c.Input, c.bad = b.arguments()
-		if a.cut() && i == len(a.blocks)-1 { // even arguments that parse may lack their end
+		if a.cut() && i == len(a.blocks)-1 { // even arguments that parse may be incomplete
 			c.bad = fmt.Sprintf(answerCut, a.used.Output)
 		}
 		list = append(list, c)
@@ -279,8 +279,8 @@ func (a *answer) calls() []call {
 	return list
 }
 
-// arguments are a call's arguments. Anything but an object becomes an empty one, because
-// the server accepts nothing else back.
+// arguments returns a call's arguments. Anything but an object becomes an empty one, because the
+// server accepts nothing else in a later request.
 func (b *block) arguments() (object json.RawMessage, bad string) {
 	raw := b.fields["input"]
 	if b.input.Len() > 0 {
@@ -306,8 +306,8 @@ func (b *block) arguments() (object json.RawMessage, bad string) {
 	return object, said
 }
 
-// message is the answer as a line of the history, or nil if nothing of it can be sent back.
-// Of a cut answer only whole blocks and the text so far count.
+// message returns the answer as a line of the history, or nil if none of it can be sent back. If
+// the answer was cut off, only complete blocks and the text so far are kept.
 func (a *answer) message() ([]byte, error) {
 	var list []json.RawMessage
 	says := false
@@ -328,7 +328,7 @@ func (a *answer) message() ([]byte, error) {
 	return line("assistant", list), nil
 }
 
-// line is a message as a line of the history.
+// line returns a message as a line of the history.
 func line(role string, blocks []json.RawMessage) []byte {
 	text := fmt.Appendf(nil, `{"role":%q,"content":[`, role)
 	for i, b := range blocks {
@@ -340,7 +340,7 @@ func line(role string, blocks []json.RawMessage) []byte {
 	return append(text, "]}"...)
 }
 
-// raw encodes values that cannot fail: texts, numbers and JSON.
+// raw encodes values that cannot fail: strings, numbers and JSON.
 func raw(v any) json.RawMessage {
 	data, err := encode(v)
 	if err != nil {
@@ -367,10 +367,10 @@ func textBlock(text string) json.RawMessage {
 	}{kindText, text})
 }
 
-// userLine is a message of the user with one text.
+// userLine returns a message of the user with one text.
 func userLine(text string) []byte { return line("user", []json.RawMessage{textBlock(text)}) }
 
-// danglingCalls are the IDs of a message's tool calls.
+// danglingCalls returns the IDs of a message's tool calls.
 func danglingCalls(message []byte) []string {
 	var ids []string
 	for _, b := range history.Blocks(message) {

@@ -16,7 +16,7 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// news is reported by a running call: an event, or its end.
+// news is a report of a running call: an event, or its end.
 type news struct {
 	event agent.Event
 	at    int
@@ -109,7 +109,7 @@ func (t *talk) together(calls []call, results []outcome) {
 	running.Wait()
 }
 
-// carryOut asks for permission and runs the tool, possibly concurrently with others.
+// carryOut asks for permission and runs the tool. It may be called concurrently.
 func (t *talk) carryOut(ctx context.Context, c call) outcome {
 	x, known := t.find(c.Name)
 	switch {
@@ -132,7 +132,7 @@ func (t *talk) carryOut(ctx context.Context, c call) outcome {
 	return r
 }
 
-// permit asks the lists, the hook, and, unless the call is allowed already, the permission
+// permit checks the lists, the hook and, unless the call is already allowed, the permission
 // callback.
 func (t *talk) permit(ctx context.Context, x tool, u agent.ToolUse) agent.Decision {
 	rules := t.s.rules()
@@ -157,7 +157,7 @@ func (t *talk) names() []string {
 	return list
 }
 
-// result is the block that answers a call.
+// result returns the block that answers a call.
 func (t *talk) result(id string, r outcome) json.RawMessage {
 	var content []json.RawMessage
 	text := r.Text
@@ -194,7 +194,7 @@ func inBase64(mediaType string, data []byte) encoded {
 	return encoded{"base64", mediaType, base64.StdEncoding.EncodeToString(data)}
 }
 
-// pictures are images as blocks; none if the model accepts none.
+// pictures returns images as blocks, or none if the model does not accept images.
 func (t *talk) pictures(list []agent.Image) []json.RawMessage {
 	var out []json.RawMessage
 	for _, i := range list {
@@ -217,8 +217,8 @@ type inTalk struct {
 // botServer is the default server of the bot's own tools, whose calls need no permission.
 const botServer = "discord"
 
-// toolsOf are all tools of a session, sorted by name: the same bytes for every session, so
-// that they share the cache.
+// toolsOf returns all tools of a session, sorted by name. The bytes are the same for every session,
+// so that they share the cache.
 func (s *session) toolsOf(box *tools.Box) []tool {
 	var list []tool
 	if box != nil {
@@ -251,9 +251,9 @@ func (s *session) callBot(ctx context.Context, t agent.Tool, args json.RawMessag
 type tool struct {
 	name, description string
 	schema            json.RawMessage
-	// alone says that it runs by itself among the calls of one answer, in order.
+	// alone means that the tool's calls run by themselves among the calls of one answer, in order.
 	alone bool
-	// trusted says that it decides itself whether it may be called.
+	// trusted means that the tool checks permissions itself.
 	trusted bool
 	call    func(ctx context.Context, args json.RawMessage) outcome
 }

@@ -18,8 +18,8 @@ import (
 	"ollimbot/core/agent"
 )
 
-// converse asks the model until it ends its turn. Then stopping may return a reason to
-// continue; it may be nil.
+// converse asks the model until it ends its turn. Then stopping may return a reason to continue;
+// stopping may be nil.
 func (t *talk) converse(stopping func(again bool) string) over {
 	again, pauses, longer := false, 0, 0
 	for t.rounds < maxRounds {
@@ -92,7 +92,7 @@ func (t *talk) called(a *answer, calls []call) over {
 	return over{}
 }
 
-// grown compacts a history that has become long within a turn.
+// grown compacts a history that has become too long during a turn.
 func (t *talk) grown() over {
 	if t.about != "" || t.quiet || t.shortened || !t.full() {
 		return over{}
@@ -104,15 +104,14 @@ func (t *talk) grown() over {
 	return over{err: t.repeat()}
 }
 
-// repeat gives a turn that goes on after a summary the user's message as it was: a summary
-// is not what the user has said, and has no pictures.
+// repeat adds the user's original message to a turn that continues after a summary, because the
+// summary does not quote the user and has no pictures.
 func (t *talk) repeat() error {
 	t.start = t.history.End()
 	return t.history.Add(line("user", append(slices.Clone(t.newest), textBlock(answerWentOn))))
 }
 
-// heal completes an interrupted history: calls without results, and messages without an
-// answer.
+// heal completes an interrupted history: calls without results, and messages without an answer.
 func (t *talk) heal() error {
 	last, err := t.history.Last()
 	if err != nil || last == nil {
@@ -138,8 +137,8 @@ func (t *talk) heal() error {
 	return t.history.Add(line("user", results), stub)
 }
 
-// ask makes one request and retries it if that may help. If the history is too long for the
-// model it is compacted first, once in a turn.
+// ask makes one request and retries it if that may help. If the history is too long for the model,
+// it is compacted first, once per turn.
 func (t *talk) ask() (*answer, over) {
 	for {
 		q := asked{provider: t.provider, model: t.model, params: paramsFor(t.model, t.settings.Thinking), history: t.history}
@@ -160,8 +159,8 @@ func (t *talk) ask() (*answer, over) {
 	}
 }
 
-// shorten compacts a history that does not fit. A message that was not answered yet is not
-// summed up but follows the summary as it was.
+// shorten compacts a history that does not fit. A message without an answer is left out of the
+// summary and follows it unchanged.
 func (t *talk) shorten() (done bool, end over) {
 	if t.answered {
 		if done, end = t.compact(true); !done || end.ended() {
@@ -203,13 +202,13 @@ func digest(text string) string {
 }
 
 const (
-	// longHistory is the prompt's length in tokens at which the history is compacted, and
-	// longPart the part of the window that applies if it is smaller.
+	// longHistory is the prompt's length in tokens at which the history is compacted, and longPart
+	// the fraction of the window that applies if it is smaller.
 	longHistory = 150_000
 	longPart    = 0.75
-	// leastForServer is the shortest prompt that the server compacts itself.
+	// leastForServer is the shortest prompt that the server itself can compact.
 	leastForServer = 50_000
-	// savingRounds limits the requests in which the agent saves what matters.
+	// savingRounds limits the requests in which the agent saves important facts.
 	savingRounds = 8
 )
 
@@ -222,9 +221,9 @@ func (t *talk) full() bool {
 	return t.tokens >= limit
 }
 
-// compact shortens the history: the agent saves what matters, then the server, or else the
-// model, writes a summary. A new conversation starts with it; nothing is removed from the
-// file. If it is not done, the history is unchanged.
+// compact shortens the history: the agent saves important facts, then the server, or else the
+// model, writes a summary. A new conversation starts with it; nothing is removed from the file. If
+// done is false, the history is unchanged.
 func (t *talk) compact(auto bool) (done bool, end over) {
 	before, from, facts := t.tokens, t.history.End(), t.history.Facts()
 	t.shortened = true
@@ -255,7 +254,7 @@ func (t *talk) compact(auto bool) (done bool, end over) {
 	return true, over{}
 }
 
-// beginAnew starts a conversation with the summary.
+// beginAnew starts a new conversation with the summary.
 func (t *talk) beginAnew(first []byte, betas string) error {
 	t.tokens = 0
 	if err := t.s.freeze(t.model); err != nil {
@@ -273,8 +272,8 @@ func (t *talk) beginAnew(first []byte, betas string) error {
 	return t.history.Note(facts)
 }
 
-// save asks the agent to write down what must survive the conversation, if its lists allow
-// it to write.
+// save asks the agent to write down what must survive the conversation, if its tool lists allow it
+// to write.
 func (t *talk) save() over {
 	may := policy.Compile(t.s.o.Dir, policy.Rules{Allowed: t.s.o.Allowed, Disallowed: t.s.o.Disallowed}).
 		Allows(agent.ToolUse{Name: "Write", Input: json.RawMessage(`{"file_path":"USER.md"}`)})
@@ -294,8 +293,8 @@ func (t *talk) save() over {
 	return over{err: errors.Join(end.err, t.heal()), stopped: t.bill.stop}
 }
 
-// summary returns the message that replaces the conversation, and the server features that
-// it needs.
+// summary returns the message that replaces the conversation, and the server features that it
+// needs.
 func (t *talk) summary() (first []byte, betas string, end over) {
 	q := asked{
 		provider: t.provider, model: t.model, params: paramsFor(t.model, t.settings.Thinking), history: t.history,
@@ -350,7 +349,7 @@ func (t *talk) sumUp(q asked) (a *answer, end over) {
 	}
 }
 
-// serverCompaction asks the server to summarize at once and to stop there.
+// serverCompaction tells the server to summarize at once and then stop.
 func serverCompaction() any {
 	type object = map[string]any
 	return object{"edits": []object{{

@@ -1,31 +1,30 @@
-// Package messages is the engine over the Messages API: it speaks to Anthropic, or to
-// whoever speaks the same, over HTTP, and runs the model's tools itself, under the
-// session's hooks and permissions. It owns what a session is on that wire: its
-// history, its requests, what comes back, and how a turn goes on until it ends.
+// Package messages is the engine for the Messages API. It talks HTTP to Anthropic or to any server
+// with the same API, and runs the model's tools itself, under the session's hooks and permissions.
+// It owns a session on that wire: its history, its requests, the answers, and how a turn continues
+// until it ends.
 //
-// It must not know forks, budgets, Discord or the bot's files: what it knows of the
-// bot are the callbacks that come with a session.
+// It must not know forks, budgets, Discord or the bot's files: it reaches the bot only through a
+// session's callbacks.
 //
-// # What was sent never changes
+// # Sent bytes never change
 //
-// New models check that the text before their thinking has not changed by a byte, and a
-// provider's cache is found by the same bytes. So a session is a file that only grows, a fork is
-// its parent's name, a length and its own tail, and a request is made from the bytes of these
-// files, not from decoded values. Tools and system prompt are frozen at the start of a
-// conversation and shared by everything that branches off: the hook refuses what a run may not
-// use, and changes of the prompt are sent with the next message. A compacted history is a new
-// beginning in the same file, and taking back a turn is a line that says so. Cache marks are
-// inserted on the way out. The fork of a long chain holds everything itself, so a session is
-// never read from more than 17 files. Copying the history for each fork took 365 MB for what
-// takes 38.
+// New models check that the text before their thinking has not changed by a byte, and a provider's
+// cache matches bytes too. So a session is a file that only grows, a fork is its parent's name, a
+// length and its own tail, and a request is made from the bytes of these files, not from decoded
+// values. Tools and system prompt are frozen at the start of a conversation and shared by
+// everything that branches off: the hook refuses tools that a run may not use, and changes of the
+// prompt are sent with the next message. A compacted history is a new beginning in the same file,
+// and taking back a turn is one more line. Cache marks are inserted when a request is sent. The
+// fork of a long chain is a full copy, so a session is never read from more than 17 files. Copying
+// the history for each fork took 365 MB, compared with 38 MB this way.
 //
 // # A turn
 //
-// A request streams; the answer is assembled block by block, shown while it arrives, and
-// appended as one line when it is complete. Calls pass lists, hook and permission; those that
-// change nothing run concurrently, and all results are one message. An answer that broke off is
-// requested again and its text is taken back; one that was interrupted keeps its text. Whatever
-// a turn, a crash or a fork of a running turn leaves open is closed before the next message.
+// A request streams; the answer is assembled block by block, shown while it arrives, and appended
+// as one line when it is complete. Calls pass lists, hook and permission. Those that change nothing
+// run concurrently, and all results are one message. An answer that broke off is requested again
+// and its text is taken back; one that was interrupted keeps its text. Anything that a turn, a
+// crash or a fork of a running turn leaves open is closed before the next message.
 package messages
 
 import (
@@ -56,19 +55,18 @@ type Options struct {
 	Dir *store.Dir
 	// Providers are the servers and their models.
 	Providers *provider.Registry
-	// Env is the environment of the model's shell; nil is os.Environ.
+	// Env is the environment of the model's shell; nil means os.Environ.
 	Env []string
-	// Control is the socket through which our commands in a session's shell reach the bot.
-	// May be nil.
+	// Control is the socket that connects commands in a session's shell to the bot. May be nil.
 	Control *control.Server
 	// Sandbox sandboxes a command of the model; see tools.Options. May be nil.
 	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
-	// Sight is what that sandbox shows; see tools.Options. Nil shows everything.
+	// Sight returns what that sandbox shows; see tools.Options. If nil, everything is visible.
 	Sight func() (sees func(path string, write bool) bool)
-	// Others reports whether another engine would answer for an unreachable server: then it
-	// is given up after seconds, not minutes. May be nil.
+	// Others reports whether another engine could replace an unreachable server. If so, the engine
+	// gives up after seconds rather than minutes. May be nil.
 	Others func() bool
-	// Transport sends requests; nil is a transport of its own.
+	// Transport sends requests; if nil, the engine creates one.
 	Transport http.RoundTripper
 	// Log may be nil.
 	Log *slog.Logger
@@ -165,7 +163,7 @@ func (e *Engine) HasSession(id string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Status is the engine's status.
+// Status returns the engine's status.
 func (e *Engine) Status() agent.Status {
 	e.mu.Lock()
 	st := agent.Status{Problem: e.problem, Models: e.models}
@@ -176,7 +174,7 @@ func (e *Engine) Status() agent.Status {
 	return st
 }
 
-// models are the known models.
+// models returns the known models.
 func (e *Engine) models() (list []agent.Model) {
 	for i, p := range e.o.Providers.Providers() {
 		for j, m := range p.Models {
@@ -194,14 +192,14 @@ func (e *Engine) models() (list []agent.Model) {
 	return list
 }
 
-// OnChange sets what is called after the status has changed.
+// OnChange sets the function to call after the status has changed.
 func (e *Engine) OnChange(changed func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.changed = changed
 }
 
-// setProblem records what prevents sessions; empty is nothing.
+// setProblem records the reason that prevents sessions; empty means none.
 func (e *Engine) setProblem(text string) {
 	e.mu.Lock()
 	news, changed := e.problem != text, e.changed

@@ -21,14 +21,14 @@ type failure struct {
 	status int
 	kind   string // the server's error type
 	text   string // one line
-	// again says that another try may help, wait how long the server asks to wait.
+	// again means that a retry may help; wait is the delay that the server asks for.
 	again bool
 	wait  time.Duration
-	// long says that the prompt does not fit.
+	// long means that the prompt does not fit.
 	long bool
-	// broke says that the account has no money left.
+	// broke means that the account has no money left.
 	broke bool
-	// away says that every request would currently fail in this way.
+	// away means that every request would currently fail in this way.
 	away bool
 }
 
@@ -40,13 +40,13 @@ func (f *failure) Is(target error) bool { return f.away && target == agent.ErrUn
 // spendLimit marks a 429 that waiting does not cure.
 const spendLimit = "enforced_spend_limit_reached"
 
-// noCredit is the API's message about an empty account, which comes as an invalid request.
+// noCredit is the API's message about an empty account, which arrives as an invalid request.
 const noCredit = "credit balance is too low"
 
 // statusOverloaded is the API's own status for an overloaded server.
 const statusOverloaded = 529
 
-// refused reads the answer of a failed request.
+// refused parses the answer to a failed request.
 func refused(resp *http.Response, body []byte) *failure {
 	var said struct {
 		Error apiError `json:"error"`
@@ -103,7 +103,7 @@ func tooLong(text string) bool {
 	return false
 }
 
-// sentence is the text for the user.
+// sentence returns the text for the user.
 func (f *failure) sentence(spent bool) string {
 	said := cmp.Or(f.text, strings.ToLower(http.StatusText(f.status)), fmt.Sprintf(textStatus, f.status))
 	switch {
@@ -121,7 +121,7 @@ func (f *failure) sentence(spent bool) string {
 	return said
 }
 
-// inStream is an error that arrived instead of the rest of an answer.
+// inStream returns an error that arrived instead of the rest of an answer.
 func inStream(e *apiError) error {
 	if e == nil {
 		return errGarbled
@@ -148,8 +148,8 @@ var kinds = map[int]string{
 	statusOverloaded:                 "overloaded_error",
 }
 
-// failureOf is why a request failed. Anything but a server's refusal is a network error and
-// worth another try.
+// failureOf describes why a request failed. Anything but a server's refusal is a network error and
+// worth a retry.
 func failureOf(err error) *failure {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return f
@@ -160,7 +160,7 @@ func failureOf(err error) *failure {
 	case errors.Is(err, errSilent), errors.Is(err, errCut):
 	case errors.Is(err, errGarbled):
 		text = textGarbled
-	case errors.As(err, &at): // the text contains the address once
+	case errors.As(err, &at): // the text already contains the address
 		host, why := at.URL, at.Err
 		if u, err := url.Parse(at.URL); err == nil {
 			host = u.Host
@@ -175,7 +175,7 @@ func failureOf(err error) *failure {
 	return &failure{text: text, again: true, away: true}
 }
 
-// reason is a short text of why the engine waits.
+// reason returns a short text about why the engine is waiting.
 func (f *failure) reason() string {
 	switch f.status {
 	case statusOverloaded, http.StatusServiceUnavailable:
@@ -186,5 +186,5 @@ func (f *failure) reason() string {
 	return f.text
 }
 
-// short is a server's text in one line.
+// short returns a server's text on one line.
 func short(s string) string { return clean.Cut(clean.Line(s), 300) }

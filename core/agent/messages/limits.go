@@ -8,14 +8,14 @@ import (
 	"ollimbot/core/agent"
 )
 
-// maxIdle is how many rounds in a row may bring nothing new: the same call with the same
-// result, calls that were refused, pauses without a word, answers that broke off.
+// maxIdle is how many rounds in a row may bring nothing new: the same call with the same result,
+// refused calls, pauses without text, answers that broke off.
 const maxIdle = 5
 
-// bill is what a turn has used, with its subagents, and what it may use. Its methods may
-// be called concurrently.
+// bill is a turn's usage, including its subagents, and its limit. Its methods may be called
+// concurrently.
 type bill struct {
-	// asking is held while the user is asked: there is one question at a time.
+	// asking is held while the user is asked, so that there is one question at a time.
 	asking  chan struct{}
 	allowed float64 // dollars
 	stop    string  // why nothing more may be used
@@ -38,7 +38,7 @@ func (b *bill) sum() agent.Usage {
 	return b.used
 }
 
-// afford asks whether the turn may make another request, and returns why not.
+// afford asks whether the turn may make another request, and returns the reason if not.
 func (t *talk) afford() (stop string) {
 	b := t.bill
 	b.asking <- struct{}{}
@@ -51,14 +51,14 @@ func (t *talk) afford() (stop string) {
 	return b.stop
 }
 
-// progress knows the calls of a turn, so that it notices rounds that lead nowhere.
+// progress remembers the calls of a turn to detect rounds that make no progress.
 type progress struct {
 	seen map[[sha256.Size]byte]bool
 	idle int // rounds in a row that brought nothing new
 }
 
-// note counts a round of calls with their results. The reason why another call is refused is
-// news to the model; the same refusal again is not.
+// note counts a round of calls with their results. The first refusal of another call is news to the
+// model; the same refusal again is not.
 func (p *progress) note(calls []call, results []outcome) {
 	if p.seen == nil {
 		p.seen = map[[sha256.Size]byte]bool{}

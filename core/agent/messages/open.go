@@ -55,8 +55,8 @@ func (e *Engine) tidy(now time.Time) {
 	}
 }
 
-// Open starts, resumes or forks a session. It makes no request: the first message reports a
-// wrong key.
+// Open starts, resumes or forks a session. It makes no request, so a wrong key shows with the first
+// message.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)

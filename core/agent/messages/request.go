@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// mostAnswer is the largest max_tokens of a request, fewAnswer its value if the model's
-	// limit is unknown.
+	// mostAnswer is the largest max_tokens of a request, fewAnswer its value if the model's limit
+	// is unknown.
 	mostAnswer = 64_000
 	fewAnswer  = 8_192
 	// someThinking is the default budget of models with a thinking budget, leastThinking
 	// the smallest accepted one.
 	someThinking  = 10_000
 	leastThinking = 1_024
-	// mildly and deeply are the budgets from which a model that thinks by effort thinks
-	// more than a little, and as much as by default.
+	// mildly and deeply are token budgets for models with efforts. Below mildly the lowest effort
+	// is used, below deeply the next one, and above it the default.
 	mildly = 4_000
 	deeply = 16_000
 )
@@ -56,7 +56,7 @@ type params struct {
 	Context   any       `json:"context_management,omitempty"`
 }
 
-// paramsFor are a model's fields for a thinking setting.
+// paramsFor returns a model's fields for a thinking setting.
 func paramsFor(m provider.Model, setting string) params {
 	p := params{Model: m.Name, MaxTokens: fewAnswer, Stream: true}
 	if m.MaxOutput > 0 {
@@ -84,7 +84,7 @@ func paramsFor(m provider.Model, setting string) params {
 	return p
 }
 
-// effortFor is the effort for a setting; nil is the model's default.
+// effortFor returns the effort for a setting; nil means the model's default.
 func effortFor(efforts []string, tokens int, off, measured bool) *effort {
 	switch {
 	case len(efforts) == 0:
@@ -109,15 +109,15 @@ func checkThinking(setting string) error {
 	return nil
 }
 
-// Cache marks, with the time for which everything before them is kept.
+// Cache marks, with how long everything before them is kept.
 const (
 	forMinutes = `,"cache_control":{"type":"ephemeral"}`
 	forAnHour  = `,"cache_control":{"type":"ephemeral","ttl":"1h"}`
 )
 
-// marksFor are the cache marks of a request: where a fork left its parent, for the next
-// fork within the hour, and at the user's newest messages, for the next request of the
-// loop. The system prompt has its own.
+// marksFor returns the cache marks of a request: where a fork left its parent, for the next fork
+// within the hour, and at the user's newest messages, for the next request of the loop. The system
+// prompt has its own mark.
 func marksFor(h *history.History, m provider.Model) []history.Insert {
 	if !m.Cache {
 		return nil
@@ -167,13 +167,13 @@ type asked struct {
 	model    provider.Model
 	params   params
 	history  *history.History
-	// tail is one more message of the user, which is not added to the history.
+	// tail is an additional message of the user, which is not added to the history.
 	tail []byte
 	// betas are server features that the request needs.
 	betas []string
 }
 
-// request builds the request, which can be sent once.
+// request builds the HTTP request, which can be sent once.
 func (q asked) request(ctx context.Context) (*http.Request, error) {
 	head, err := encode(q.params)
 	if err != nil {
@@ -206,22 +206,22 @@ func (q asked) request(ctx context.Context) (*http.Request, error) {
 }
 
 const (
-	// firstWithin is how long a server may take for the head of its answer: a local one
-	// reads a long prompt for minutes.
+	// firstWithin is how long a server may take to send the headers of its answer: a local one may
+	// read a long prompt for minutes.
 	firstWithin = 10 * time.Minute
 	// silentFor is how long a stream may be silent; pings count as activity.
 	silentFor = 2 * time.Minute
-	// maxRefusal is how much of an error's body is read.
+	// maxRefusal is the maximum number of bytes read of an error's body.
 	maxRefusal = 64 << 10
 )
 
-// errSilent is the cause that ends a silent request.
+// errSilent is the cause that cancels a silent request.
 var errSilent = errors.New(textSilent)
 
-// errCut says that a stream ended before its answer was complete.
+// errCut means that a stream ended before its answer was complete.
 var errCut = errors.New(textCut)
 
-// watch ends ctx unless pat is called within the last limit.
+// watch cancels ctx if pat is not called for limit.
 type watch struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
@@ -241,8 +241,8 @@ func (w *watch) end() {
 	w.cancel(nil)
 }
 
-// receive sends a request and reads its answer to the end. On an error it also returns the
-// part that arrived.
+// receive sends a request and reads its answer to the end. On an error it also returns the part
+// that has arrived.
 func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 	ctx, w := newWatch(r.Context())
 	defer w.end()
@@ -278,7 +278,7 @@ func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 	return a, nil
 }
 
-// because is the cause that ended ctx, or else the network's error.
+// because returns the cause that ended ctx, or else the network's error.
 func because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, errGarbled) {
 		return cause
@@ -320,7 +320,7 @@ func (a *answer) stream(from io.Reader, w *watch, put piece) error {
 	return nil
 }
 
-// readLine reads a line without its end.
+// readLine returns a line without its line break.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var text []byte
 	for {

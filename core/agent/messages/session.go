@@ -31,7 +31,7 @@ type session struct {
 	tools   []tool
 	token   *control.Token
 	rules   func() *policy.Set
-	// released is closed when everything of the session has ended.
+	// released is closed when everything in the session has ended.
 	released chan struct{} // closed when the session has ended
 
 	mu       sync.Mutex
@@ -43,7 +43,7 @@ type session struct {
 	turns    int
 }
 
-// judge decides about a path that leads elsewhere than it says.
+// judge checks a path that resolves to a different place than it names.
 func (s *session) judge(ctx context.Context, u agent.ToolUse) (refusal string) {
 	d := s.host.PreTool(ctx, u)
 	if d.Allow && d.Ask {
@@ -55,7 +55,7 @@ func (s *session) judge(ctx context.Context, u agent.ToolUse) (refusal string) {
 	return d.Reason
 }
 
-// ID is the session's id, known from the start.
+// ID returns the session's ID, which is known from the start.
 func (s *session) ID() string { return s.id }
 
 // Send runs one turn in the caller's goroutine.
@@ -154,9 +154,9 @@ func (s *session) Configure(_ context.Context, n agent.Settings) error {
 	return nil
 }
 
-// Close ends the session; a running turn ends with an error and then releases the rest. It
-// must not be called from a hook, a tool or the permission callback of the session, because
-// it waits for those.
+// Close ends the session. A running turn ends with an error and then releases the rest. It must not
+// be called from a hook, a tool or the permission callback of the session, because it waits for
+// those.
 func (s *session) Close() error {
 	s.mu.Lock()
 	again, running := s.closed, s.cancel != nil
@@ -171,7 +171,7 @@ func (s *session) Close() error {
 	return s.release()
 }
 
-// release closes everything behind the session.
+// release closes everything that the session uses.
 func (s *session) release() error {
 	s.token.Revoke()
 	s.host.Close()

@@ -41,9 +41,9 @@ func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result
 	return t.errand(ctx, prompt, in.talk)
 }
 
-// equip gives a subagent its tools and its system prompt, and returns its first message. One
-// with a file has those of its file: the session's prompt would contradict it. One without is
-// a second pair of the session's hands, and shares its prompt and so its cache.
+// equip sets a subagent's tools and system prompt, and returns its first message. A subagent with a
+// file uses that file's, because the session's prompt would contradict it. A subagent without a
+// file shares the session's prompt, and with it the cache.
 func (t *talk) equip(sub tools.Subagent) (prompt string, err error) {
 	if strings.TrimSpace(sub.System) == "" && sub.Tools == nil {
 		t.tools = t.s.tools
@@ -85,7 +85,7 @@ func (s *session) search(ctx context.Context, q tools.Query) tools.Result {
 	return t.errand(ctx, fmt.Sprintf(answerSearch, q.Text), in.talk)
 }
 
-// inMemory is the history of an errand.
+// inMemory returns a history in memory with these tools and system prompt.
 func inMemory(list, system []byte) (*history.History, error) {
 	h, err := history.New("", "")
 	if err != nil {
@@ -94,8 +94,7 @@ func inMemory(list, system []byte) (*history.History, error) {
 	return h, h.Begin(list, system, history.Facts{})
 }
 
-// errand returns the model's last text for a prompt. Its usage counts for the talk that
-// sent it.
+// errand returns the model's last text for a prompt. Its usage counts for the talk that sent it.
 func (t *talk) errand(ctx context.Context, prompt string, sent *talk) tools.Result {
 	defer func() { sent.add(t.used, t.rounds) }()
 	if err := t.history.Add(userLine(prompt)); err != nil {

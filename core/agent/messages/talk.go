@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	// maxRounds limits the requests of a turn, maxPauses how often the server may pause,
-	// and maxLonger how often the model may continue an answer that was cut off.
+	// maxRounds limits the requests of a turn, maxPauses how often the server may pause, and
+	// maxLonger how often the model may continue an answer that was cut off.
 	maxRounds = 400
 	maxPauses = 20
 	maxLonger = 5
-	// retries is how often a request is repeated, fewRetries the same if another engine
-	// could answer instead, silences the same for a silent server.
+	// retries is how often a request is repeated, fewRetries the same if another engine could
+	// answer instead, silences the same for a silent server.
 	retries    = 10
 	fewRetries = 3
 	silences   = 1
 	// patience is the longest wait that a server may ask for.
 	patience = 10 * time.Minute
-	// firstPause and longestPause bound the pauses without a server's wish.
+	// firstPause and longestPause limit the pauses if the server asks for none.
 	firstPause   = 500 * time.Millisecond
 	longestPause = 32 * time.Second
 )
 
-// talk is a conversation with a model until its turn ends: a session's or a subagent's.
+// talk is a conversation with a model until its turn ends. It belongs to a session or a subagent.
 type talk struct {
 	s        *session
 	ctx      context.Context
@@ -43,17 +43,17 @@ type talk struct {
 	provider provider.Provider
 	model    provider.Model
 	settings agent.Settings
-	// emit reports an event; false means that the consumer is gone.
+	// emit reports an event. It returns false once the consumer is gone.
 	emit func(agent.Event) bool
 	// about describes a subagent's task; empty for the session's own turn.
 	about string
-	// tools are those on offer.
+	// tools are the tools offered to the model.
 	tools []tool
-	// limit are patterns of the tools that a subagent may use; nil is no limit.
+	// limit contains patterns of the tools that a subagent may use; nil means no limit.
 	limit *policy.Set
 	// quiet hides the model's texts.
 	quiet bool
-	// wish is what the user wants a summary to keep.
+	// wish is what the user asked the summary to keep.
 	wish string
 
 	speech   speech
@@ -63,20 +63,20 @@ type talk struct {
 	counting *sync.Mutex // guards used and rounds while calls run
 	used     agent.Usage
 	rounds   int
-	// start is the history's end before the turn, or after a summary that was made in it.
+	// start is the history's end before the turn, or after a summary made during the turn.
 	start int64
-	// shortened says that compacting was tried in this turn.
+	// shortened means that compacting was tried in this turn.
 	shortened bool
 	// receive adds the user's message to the history; newest are its blocks there.
 	receive func() error
 	newest  []json.RawMessage
-	// answered says that a part of the answer is in the history.
+	// answered means that part of the answer is in the history.
 	answered bool
 	tokens   int    // of the newest prompt and its answer
 	last     string // the newest text
 }
 
-// over is how a talk has ended.
+// over describes how a talk ended.
 type over struct {
 	failed  *failure // no answer arrived
 	err     error    // a local error, or ctx has ended
@@ -87,7 +87,7 @@ type over struct {
 
 func (o over) ended() bool { return o != over{} }
 
-// try repeats a request until it is answered or nothing helps.
+// try repeats a request until it is answered or retrying cannot help.
 func (t *talk) try(q asked) (*answer, over) {
 	silent, paid := 0, 0
 	for attempt := 1; ; attempt++ {
@@ -117,7 +117,7 @@ func (t *talk) try(q asked) (*answer, over) {
 		if f.away && t.s.e.o.Others() {
 			tries = fewRetries
 		}
-		if cost.Tokens() > 0 { // the broken answer has to be paid, and so has the next one
+		if cost.Tokens() > 0 { // the broken answer costs money, and so does the next one
 			paid++
 			t.again = repeats{t.again.answers + 1, t.again.dollars + cost.CostUSD}
 			tries = min(tries, attempt+maxIdle-1-paid)
@@ -153,16 +153,16 @@ func (t *talk) once(q asked) (*answer, error) {
 	return receive(t.s.e.client, r, t.say)
 }
 
-// pause is how long to wait before the next try.
+// pause returns how long to wait before the next try.
 func (f *failure) pause(attempt int) time.Duration {
 	if f.wait > 0 {
 		return f.wait
 	}
 	d := min(longestPause, firstPause<<min(attempt-1, 10))
-	return d + rand.N(d/4+1) // not in step with others
+	return d + rand.N(d/4+1) // jitter
 }
 
-// wait waits, unless ctx ends first.
+// wait waits for d. It returns false if ctx ends first.
 func (t *talk) wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -174,17 +174,17 @@ func (t *talk) wait(d time.Duration) bool {
 	}
 }
 
-// repeats are answers that broke off and were asked for again.
+// repeats counts answers that broke off and were requested again.
 type repeats struct {
 	answers int
 	dollars float64
 }
 
-// bytesPerToken is how many bytes of an answer make about one token.
+// bytesPerToken is roughly how many bytes of an answer make one token.
 const bytesPerToken = 4
 
-// spend counts the usage of a request, even a failed one, and returns it. The server says
-// only at the end how many tokens an answer had: those of a broken one are estimated.
+// spend counts the usage of a request, even a failed one, and returns it. The server reports only
+// at the end how many tokens an answer had, so those of a broken one are estimated.
 func (t *talk) spend(a *answer, broken bool) agent.Usage {
 	if a.used == (provider.Count{}) {
 		return agent.Usage{}
@@ -219,7 +219,7 @@ func (t *talk) keep(a *answer) ([]call, error) {
 		return nil, err
 	}
 	t.answered = true
-	t.speech.open = 0 // it is not taken back any more
+	t.speech.open = 0 // can no longer be taken back
 	for _, b := range a.blocks {
 		switch {
 		case b.kind != kindText:
@@ -230,14 +230,14 @@ func (t *talk) keep(a *answer) ([]call, error) {
 			t.last = b.text(kindText)
 		}
 	}
-	// A text that was cut off within a word goes on within it.
+	// Text cut off within a word continues within it.
 	t.speech.joins = a.stop == stopMaxTokens && len(calls) == 0 && a.blocks[len(a.blocks)-1].kind == kindText
 	facts := t.history.Facts()
 	facts.Tokens = t.tokens
 	return calls, t.history.Note(facts)
 }
 
-// speech is the text that a turn's reader has received.
+// speech tracks the text that a turn's reader has received.
 type speech struct {
 	total int  // bytes, without those taken back
 	open  int  // those of the streaming answer

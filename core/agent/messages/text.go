@@ -2,7 +2,7 @@ package messages
 
 import "fmt"
 
-// Texts for the user. Each says what to do.
+// User-visible errors. Each includes the cure.
 const (
 	textGarbled        = "the answer does not follow the Messages API"
 	textSilent         = "the server stopped responding"

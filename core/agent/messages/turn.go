@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// errGone says that the consumer has left the turn.
+// errGone means that the consumer has left the turn.
 var errGone = errors.New("the consumer has left the turn")
 
 // turn is one message and its answer.
@@ -20,7 +20,7 @@ type turn struct {
 	talk
 	yield func(agent.Event, error) bool
 
-	// kept is done when the message is on the disk; no event is sent before.
+	// kept is done when the message is on disk; no event is sent before.
 	kept sync.WaitGroup
 	told bool // an event was sent
 	gone bool // the consumer has left
@@ -86,8 +86,8 @@ func (t *turn) run(m agent.Message) {
 	}
 }
 
-// take adds a message to the history: pictures, its text, and then a system prompt that
-// has changed since the conversation started.
+// take adds a message to the history: pictures, its text, and then the system prompt if it has
+// changed since the conversation started.
 func (t *turn) take(m agent.Message) error {
 	blocks := t.pictures(m.Images)
 	if len(m.Images) > len(blocks) {
@@ -122,8 +122,8 @@ func (t *turn) take(m agent.Message) error {
 	if err := t.history.Note(facts); err != nil {
 		return err
 	}
-	// The request need not wait for the disk: the message must only be stored before it
-	// counts as received.
+	// The request need not wait for the disk: the message only has to be stored before it counts as
+	// received.
 	t.kept.Go(func() {
 		if err := t.history.Sync(); err != nil {
 			t.s.log.Error("message may be lost where the power fails", "error", err)
@@ -176,8 +176,8 @@ func (t *turn) cost() string {
 	return text
 }
 
-// compactNow is the command: it compacts a history of any length. wish is what the user
-// wants to keep.
+// compactNow is the command that compacts a history of any length. wish is what the user wants to
+// keep.
 func (t *turn) compactNow(wish string) (text string) {
 	last, err := t.history.Last()
 	if err != nil || last == nil {

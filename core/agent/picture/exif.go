@@ -11,12 +11,12 @@ type orientation int
 
 const (
 	upright orientation = 1
-	// transposed is the first of those whose width and height are exchanged.
+	// transposed is the first orientation that swaps width and height.
 	transposed orientation = 5
 	lastKnown  orientation = 8
 )
 
-// orientationOf reads the orientation of a JPEG, upright if it has none that can be read.
+// orientationOf reads the orientation of a JPEG. It is upright if the JPEG has no readable one.
 func orientationOf(data []byte) orientation {
 	const app1, startOfScan = 0xe1, 0xda
 	for at := 2; at+4 <= len(data) && data[at] == 0xff && data[at+1] != startOfScan; {
@@ -59,7 +59,7 @@ func ofTIFF(tiff []byte) orientation {
 	return upright
 }
 
-// turn returns the image as its viewer should see it.
+// turn returns the image upright.
 func (o orientation) turn(from *image.RGBA) *image.RGBA {
 	if o == upright {
 		return from
@@ -79,7 +79,7 @@ func (o orientation) turn(from *image.RGBA) *image.RGBA {
 	return to
 }
 
-// place is where a pixel of an image of w × h belongs.
+// place returns where a pixel of an image of w × h goes.
 func (o orientation) place(x, y, w, h int) (tx, ty int) {
 	switch o {
 	case 2:

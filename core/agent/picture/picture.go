@@ -1,6 +1,6 @@
-// Package picture makes a file into a picture that models accept: scaled down, and turned as its
-// camera says. It owns which formats and sizes those are, and the sentence for any other file.
-// It must not know who is shown the picture, nor where the file is from.
+// Package picture converts a file into a picture that models accept: scaled down, and rotated as
+// its EXIF data says. It owns the accepted formats and sizes, and the error text for any other
+// file. It must not know which model gets the picture, nor where the file is from.
 package picture
 
 import (
@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif" // its formats are read
+	_ "image/gif" // registers the decoder
 	"image/jpeg"
-	_ "image/png" // likewise
+	_ "image/png" // registers the decoder
 	"net/http"
 	"slices"
 
@@ -29,9 +29,9 @@ const (
 	maxPixels = 100_000_000
 )
 
-// Fit returns a picture in a format and size that providers accept: unchanged, or turned and
-// scaled down as a JPEG. Its size is checked before it is decoded. The error continues a
-// sentence about the file, and says what to do.
+// Fit returns a picture in a format and size that providers accept: unchanged, or rotated and
+// scaled down as a JPEG. Its size is checked before it is decoded. The error continues a sentence
+// about the file, and says what to do.
 func Fit(data []byte) (agent.Image, error) {
 	kind := http.DetectContentType(data)
 	switch kind {
@@ -71,7 +71,7 @@ func Fit(data []byte) (agent.Image, error) {
 	return agent.Image{MediaType: "image/jpeg", Data: out.Bytes()}, nil
 }
 
-// heic reports whether a file is one of the pictures that iPhones take.
+// heic reports whether a file is a HEIC picture, the default format of iPhones.
 func heic(data []byte) bool {
 	brands := []string{"heic", "heix", "hevc", "heim", "heis", "mif1", "msf1"}
 	return len(data) >= 12 && string(data[4:8]) == "ftyp" && slices.Contains(brands, string(data[8:12]))

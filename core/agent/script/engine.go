@@ -1,6 +1,6 @@
-// Package script is the offline engine: an engine without a model. It plays the script
-// in a prompt (docs/offline-engine.md), or improvises a simple answer. It uses the same
-// tools, hooks and permission checks as a model, and keeps a journal of the messages it got.
+// Package script is the offline engine: an engine without a model. It plays the script in a prompt
+// (docs/offline-engine.md), or improvises a simple answer. It uses the same tools, hooks and
+// permission checks as a model, and keeps a journal of the messages it received.
 //
 // It must not know forks, budgets or the bot's files: it sees prompts and tool results only.
 package script
@@ -29,7 +29,7 @@ const (
 	// keptSessions and keptTurns limit the memory: the oldest are dropped first.
 	keptSessions = 200
 	keptTurns    = 50
-	// defaultModel is the name of no model.
+	// defaultModel is the name to show if no model is set.
 	defaultModel = "offline"
 )
 
@@ -38,25 +38,25 @@ type Options struct {
 	// Pace scales every wait, including those of scripts: 1 is the pace of a fast
 	// model, 0.1 is ten times faster, 0 does not wait.
 	Pace float64
-	// Dir holds the journal of the messages each session got, which survives a crash;
-	// nil keeps no journal.
+	// Dir contains the journal of the messages each session received, which survives a crash. If
+	// nil, there is no journal.
 	Dir *store.Dir
 	// Offline precedes a session's first answer to the user; empty in the demo.
 	Offline string
-	// Talk returns the script that answers the user's own words, in place of what the engine
-	// says about itself; nil for none. Requests for reminders are carried out as ever.
+	// Talk returns a script that answers the user's message and replaces the engine's remarks about
+	// itself; nil for none. Requests for reminders still work.
 	Talk func(said string) string
-	// Priced reports usage without a price, so that tokens cost what a model's would;
-	// otherwise they are free.
+	// Priced reports usage without a price, so that tokens cost the same as with a model; otherwise
+	// they are free.
 	Priced bool
 }
 
-// Engine opens sessions, which are in memory. Use New.
+// Engine opens sessions, which are kept in memory. Use New.
 type Engine struct {
 	o Options
 
 	mu sync.Mutex
-	// sessions holds the history of each session ID, order the IDs by age.
+	// sessions contains the history of each session ID, order the IDs by age.
 	sessions map[string][]exchange
 	order    []string
 }
@@ -76,9 +76,8 @@ func New(o Options) *Engine {
 	return &Engine{o: o, sessions: map[string][]exchange{}}
 }
 
-// Open starts, resumes or forks a session. An ID that is not a UUID returns
-// agent.ErrNoSession. An unknown UUID is resumed with an empty history, because sessions
-// do not survive a restart.
+// Open starts, resumes or forks a session. An ID that is not a UUID returns agent.ErrNoSession. An
+// unknown UUID is resumed with an empty history, because sessions do not survive a restart.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open an offline session: %w", err)
@@ -121,7 +120,7 @@ type session struct {
 	o      agent.SessionOptions
 
 	mu sync.Mutex
-	// cancel ends the running turn, nil when none runs.
+	// cancel ends the running turn; nil if none is running.
 	cancel   context.CancelCauseFunc
 	settings agent.Settings
 	history  []exchange
@@ -240,7 +239,7 @@ func (s *session) current() agent.Settings {
 // maxSummary is the length of a summarized question or answer, in characters.
 const maxSummary = 200
 
-// engineCommand runs /compact and /cost; false for any other message.
+// engineCommand runs /compact and /cost. It returns false for any other message.
 func (t *turn) engineCommand(c agent.Command) bool {
 	switch c {
 	case agent.Compact:
@@ -281,8 +280,8 @@ func (t *turn) compactNow() {
 }
 
 const (
-	// journalFile records which session got which message. It is cut to its newer
-	// half when it reaches journalMost bytes.
+	// journalFile records which session received which message. It is cut to its newer half when it
+	// reaches journalMost bytes.
 	journalFile = "state/script_messages.jsonl"
 	journalMost = 2 << 20
 	journalText = 8000 // characters of a message kept for readers
@@ -295,8 +294,8 @@ type journalEntry struct {
 	Text    string `json:"text"`
 }
 
-// record writes to the journal that a session got a message, before it is answered. From
-// then on the message counts as delivered, even after a crash.
+// record adds a message to the journal before it is answered. From then on the message counts as
+// delivered, even after a crash.
 func (e *Engine) record(session, text string) error {
 	if e.o.Dir == nil {
 		return nil
@@ -313,7 +312,7 @@ func (e *Engine) journal() jsonl.Log[journalEntry] {
 	return jsonl.Log[journalEntry]{Dir: e.o.Dir, Rel: journalFile, Limit: journalMost, Keep: journalMost / 2}
 }
 
-// HasMessage reports whether a session got a message (agent.HistoryChecker).
+// HasMessage reports whether a session received a message (agent.HistoryChecker).
 func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	if e.o.Dir == nil {
 		return false, nil
@@ -326,7 +325,7 @@ func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Si
 	return slices.ContainsFunc(list, func(h journalEntry) bool { return h.Session == want.Session && h.Digest == want.Digest }), nil
 }
 
-// HasSession reports whether a session got any message (agent.Keeper).
+// HasSession reports whether a session received any message (agent.Keeper).
 func (e *Engine) HasSession(id string) bool {
 	if e.o.Dir == nil {
 		return false

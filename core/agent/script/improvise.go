@@ -31,8 +31,8 @@ func call(tool string, args map[string]any) step {
 	return step{verb: vCall, text: tool, input: data}
 }
 
-// background plays a run without a script: it pings if its text asks for it. If the
-// mode requires a report, the Stop hook asks for it.
+// background plays a run without a script: it pings if its text asks for that. If the mode requires
+// a report, the Stop hook asks for it.
 func (t *turn) background(m message) []step {
 	steps := []step{pause(), think(thinkTask, yours(gist(m.body)))}
 	if wantsPing().MatchString(m.body) && t.offers("ping_user") {
@@ -62,7 +62,7 @@ func obey(reason string, m message) []step {
 	return []step{say("%s", clean.Cut(clean.Line(reason), 200))}
 }
 
-// pause is the time that a model would think.
+// pause returns the time that a model would take to think.
 func pause() step { return step{verb: vWait, wait: 800 * time.Millisecond} }
 
 func capital(s string) string {
@@ -77,7 +77,7 @@ var (
 	cancelForm = lazyregexp.New(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
 	listForm   = lazyregexp.New(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
 	remindForm = lazyregexp.New(`(?i)\bremind me\b`)
-	// promiseForm finds what the user says that they will do later.
+	// promiseForm finds something that the user promises to do later.
 	promiseForm = lazyregexp.New(`(?i)\bI['’]ll [^.!?\n]*\b(?:tomorrow|tonight|later|soon|next week|this (?:evening|weekend))\b`)
 )
 

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxWait and maxRepeat limit a single step, maxSteps a script after its repetitions
-	// are expanded.
+	// maxWait and maxRepeat limit a single step, maxSteps limits a script after its repetitions are
+	// expanded.
 	maxWait   = time.Hour
 	maxRepeat = 10_000
 	maxSteps  = 100_000
@@ -50,7 +50,7 @@ type step struct {
 // words returns the text to play: in a repetition, %d is the round.
 func (s step) words() string { return s.filled(s.text) }
 
-// arguments are those of a call, filled in the same way.
+// arguments returns those of a call, filled in the same way.
 func (s step) arguments() json.RawMessage { return json.RawMessage(s.filled(string(s.input))) }
 
 func (s step) filled(text string) string {

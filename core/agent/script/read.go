@@ -89,7 +89,7 @@ var (
 	sentence = lazyregexp.New(`^.+?(?:[.!?] |$)`)
 )
 
-// firstSentence is the first sentence of a body, cleaned and on one line.
+// firstSentence returns the first sentence of a body, cleaned and on one line.
 func firstSentence(body string) string {
 	paragraph, _, _ := strings.Cut(body, "\n\n")
 	return strings.TrimSpace(sentence().FindString(clean.Line(paragraph)))

@@ -7,16 +7,16 @@ import (
 	"ollimbot/core/base/lazyregexp"
 )
 
-// fieldLine is a field of a webhook's payload as the bot asks about it: a name and the value as
-// JSON, on one line.
+// fieldLine is a field of a webhook's payload in the bot's question: a name and the value as JSON,
+// on one line.
 var fieldLine = lazyregexp.New(`(?m)^- ("(?:[^"\\]|\\.)*"|[^\s":]+): (".*")$`)
 
-// orders are words with which a text gives orders to a model.
+// orders matches words with which a text gives orders to a model.
 var orders = lazyregexp.New(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|rules?|prompts?|above|before|previous)\b` +
 	`|\byou are now\b|\bsystem prompt\b|\bnew instructions?\b|\[system\]|\b(?:ping_user|report_updates|discord_embed|send_file)\b`)
 
-// verdict answers the one question that a bare session is asked: which fields of a delivery try
-// to give orders. It knows a few words of such texts, and so shows what happens in both cases.
+// verdict answers the only question asked in a bare session: which fields of a delivery try to give
+// orders to the model. It recognizes a few typical words, enough to demonstrate both outcomes.
 func verdict(prompt string) []step {
 	answer := struct {
 		Safe    bool     `json:"safe"`
@@ -30,13 +30,13 @@ func verdict(prompt string) []step {
 	}
 	answer.Safe = len(answer.Flagged) == 0
 	text, err := json.Marshal(answer)
-	if err != nil { // a name that is no text
+	if err != nil { // a name that is not valid text
 		return nil
 	}
 	return []step{say("%s", text)}
 }
 
-// unquoted is the text of a JSON string, and of anything else the text itself.
+// unquoted returns the text of a JSON string, or any other text unchanged.
 func unquoted(text string) string {
 	var out string
 	if json.Unmarshal([]byte(text), &out) != nil {

@@ -42,8 +42,8 @@ type turn struct {
 	refused  bool   // the last tool call was, or has failed
 }
 
-// play plays the script in the prompt or improvises, and continues as long as the Stop
-// hook blocks the end.
+// play plays the script in the prompt or improvises, and continues as long as the Stop hook keeps
+// the turn going.
 func (t *turn) play(m agent.Message) {
 	t.in = len(m.Text) + len(t.s.o.SystemPrompt)
 	for _, e := range t.history {

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// program is the name of our own command, which the model calls in its shell.
+// program is the name of the bot's own command, which the model calls in its shell.
 const program = "ollim-bot"
 
 // fallbackPath is used if PATH is missing, as in some services.
 const fallbackPath = "/usr/local/bin:/usr/bin:/bin"
 
-// Env is what is added to a process's environment. Empty fields add nothing.
+// Env is added to a process's environment. Empty fields add nothing.
 type Env struct {
 	ConfigDir  string   // where claude keeps its state, instead of the user's own folder
-	DataDir    string   // for our commands in the model's shell
+	DataDir    string   // for the bot's commands in the model's shell
 	Timezone   string   // an IANA name, for the same, and the TZ of all processes
-	Executable string   // our own binary; its folder is put first if PATH has no ollim-bot
+	Executable string   // the bot's own binary; its folder is put first if PATH has no ollim-bot
 	Mark       string   // unique to one running program; see CollectOrphans
 	Extra      []string // NAME=value, applied last; an empty value removes a variable
 }
 
-// Environment builds the environment of a claude process from base, usually os.Environ():
-// the allowed variables without the traces of a surrounding Claude Code, then the bot's
-// own, then o.Extra. Secrets that claude does not need never pass. The result is sorted and
-// has unique names; a variable without a value counts as unset.
+// Environment builds the environment of a claude process from base, usually os.Environ(): the
+// allowed variables without those of a surrounding Claude Code, then the bot's own, then o.Extra.
+// Secrets that claude does not need are never passed. The result is sorted and has unique names; a
+// variable without a value counts as unset.
 func Environment(base []string, o Env) []string {
 	given, extra := parse(base), parse(o.Extra)
 	vars := make(map[string]string)
@@ -37,7 +37,7 @@ func Environment(base []string, o Env) []string {
 		}
 	}
 	if vars["CLAUDE_CODE_MAX_RETRIES"] == "" {
-		vars["CLAUDE_CODE_MAX_RETRIES"] = "4" // an outage or a bad key shows within seconds
+		vars["CLAUDE_CODE_MAX_RETRIES"] = "4" // an outage or a bad key is reported within seconds
 	}
 	maps.Copy(vars, always)
 	for name, value := range map[string]string{
@@ -68,8 +68,8 @@ func set(vars map[string]string, name, value string) {
 	}
 }
 
-// parse reads NAME=value. As in os/exec, the last of equal names counts. Names that no
-// shell could set are left out.
+// parse reads NAME=value. As in os/exec, the last of several equal names wins. Names that no shell
+// could set are left out.
 func parse(env []string) map[string]string {
 	out := make(map[string]string, len(env))
 	for _, v := range env {
@@ -91,7 +91,7 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// searchPath is PATH, with the folder of our binary in front if the model would not find
+// searchPath returns PATH, with the folder of the bot's binary in front if the model would not find
 // ollim-bot otherwise.
 func searchPath(path, executable string) string {
 	if path == "" {
@@ -111,13 +111,13 @@ func hasProgram(dir string) bool {
 	return filepath.IsAbs(dir) && runnable(filepath.Join(dir, program)) == nil
 }
 
-// always is set whatever the user has set. It turns off all traffic but the model's,
-// updates of the command, and the command's own memory, git status, skills and subagents,
-// so that every session starts with the same bytes and only the bot's and the user's parts.
-// It requests events that say when a session is idle, and puts all tools into the prompt.
-// Subagents and commands end before the turn does, so that a run ends with its work. The
-// time limits of MCP tools are neither passed on nor set: a tool that asks a person must be
-// able to wait.
+// always overrides the user's variables in every process. It turns off all traffic except the
+// model's, updates of the command, and the command's own memory, git status, skills and subagents,
+// so that every session starts with the same bytes and contains only the bot's and the user's
+// parts. It requests events that report when a session is idle, and puts all tools into the prompt.
+// Subagents and commands end before the turn does, so that a run ends with its work. The time
+// limits of MCP tools are neither passed on nor set: a tool that asks the user must be able to
+// wait.
 var always = map[string]string{
 	"CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS":  "1",
 	"CLAUDE_CODE_ENTRYPOINT":                   program,
@@ -156,9 +156,8 @@ var clouds = []struct {
 	{"CLAUDE_CODE_USE_VERTEX", []string{"CLOUD_ML_REGION"}, []string{"GOOGLE_", "VERTEX_REGION_"}},
 }
 
-// tracesOf are variables that a Claude Code sets for its children or gets from its host. A
-// bot that was started from such a shell must not inherit them; some would also change the
-// protocol.
+// tracesOf lists variables that Claude Code sets for its children or gets from its host. A bot
+// started from such a shell must not inherit them; some would also change the protocol.
 var tracesOf = struct{ names, prefixes, suffixes []string }{
 	names: []string{
 		"CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_JOB_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_PROJECT_UUID", "CLAUDE_SKILL_DIR",
@@ -176,10 +175,10 @@ var tracesOf = struct{ names, prefixes, suffixes []string }{
 	suffixes: []string{"_FILE_DESCRIPTOR"},
 }
 
-// allowed is what passes besides the plain names.
+// allowed lists the names and prefixes that pass in addition to plainNames.
 type allowed struct{ names, prefixes []string }
 
-// allowList checks both environments for the use of a cloud.
+// allowList checks whether either environment uses a cloud.
 func allowList(envs ...map[string]string) allowed {
 	a := allowed{prefixes: slices.Clone(ownPrefixes)}
 	for _, c := range clouds {
@@ -208,7 +207,7 @@ func begins(name string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// yes reads a switch as claude does.
+// yes parses a switch the way claude does.
 func yes(value string) bool {
 	switch strings.ToLower(strings.TrimSpace(value)) {
 	case "1", "true", "yes", "on":
@@ -217,10 +216,10 @@ func yes(value string) bool {
 	return false
 }
 
-// secretName reports whether a variable of this name contains a secret.
+// secretName reports whether a variable with this name contains a secret.
 func secretName(name string) bool {
 	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(strings.ToUpper(name), part) })
 }
 
-// secretParts mark secret names.
+// secretParts occur in the names of secrets.
 var secretParts = []string{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "KEY", "CUSTOM_HEADERS"}

@@ -17,10 +17,10 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// command is the name of the program on PATH.
+// command is the program's name on PATH.
 const command = "claude"
 
-// NotFoundError says that the claude command does not exist.
+// NotFoundError means that the claude command does not exist.
 type NotFoundError struct {
 	Path string // the expected path; empty if PATH was searched
 }
@@ -33,9 +33,9 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf(msgNotThere, clean.Line(e.Path))
 }
 
-// Find returns the absolute path of the claude command: the value of OLLIM_CLAUDE, which
-// may start with "~/", else the first executable "claude" on PATH. Errors are a
-// *NotFoundError or one line about an unusable file.
+// Find returns the absolute path of the claude command: the value of OLLIM_CLAUDE, which may start
+// with "~/", or the first executable "claude" on PATH. Errors are a *NotFoundError or one line
+// about an unusable file.
 func Find(getenv func(string) string) (string, error) {
 	if path := strings.TrimSpace(getenv("OLLIM_CLAUDE")); path != "" {
 		return named(path, getenv("HOME"))
@@ -43,7 +43,7 @@ func Find(getenv func(string) string) (string, error) {
 	refused := error(nil)
 	for _, dir := range filepath.SplitList(getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
-			continue // the assistant may write to the current folder
+			continue // the assistant may be able to write to the current folder
 		}
 		path := filepath.Join(dir, command)
 		err := runnable(path)
@@ -61,7 +61,7 @@ func Find(getenv func(string) string) (string, error) {
 	return "", &NotFoundError{}
 }
 
-// named is the path given by the user.
+// named returns the path given by the user.
 func named(path, home string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
 		path = filepath.Join(home, rest)
@@ -73,14 +73,14 @@ func named(path, home string) (string, error) {
 	return path, runnable(path)
 }
 
-// ExitError says that a process ended with another exit code than 0.
+// ExitError means that a process ended with a non-zero exit code or by a signal.
 type ExitError struct {
 	Code   int            // -1 if a signal ended it
 	Signal syscall.Signal // the signal that ended it, or 0
 	Stderr string         // see Process.StderrTail
 }
 
-// Error is one sentence for people.
+// Error returns one sentence for the user.
 func (e *ExitError) Error() string {
 	s := fmt.Sprintf(msgExit, e.Code)
 	if e.Signal != 0 {
@@ -96,7 +96,7 @@ func (e *ExitError) Error() string {
 	return s
 }
 
-// check finds problems before the start: the system's error is the same for a missing
+// check finds problems before the start, because the system's error is the same for a missing
 // folder and a missing program.
 func (s Spec) check() error {
 	if s.Dir != "" {
@@ -113,7 +113,7 @@ func (s Spec) check() error {
 	return runnable(s.Path)
 }
 
-// runnable says why a file cannot be run.
+// runnable explains why a file cannot be run.
 func runnable(path string) error {
 	name := clean.Line(path)
 	info, err := os.Stat(path)
@@ -132,8 +132,8 @@ func runnable(path string) error {
 	return nil
 }
 
-// explain puts the system's refusal to start a program into words, without arguments and
-// environment, which may contain secrets.
+// explain describes why the system refused to start a program, without arguments and environment,
+// which may contain secrets.
 func (s Spec) explain(err error) error {
 	name := clean.Line(s.Path)
 	switch {
@@ -156,7 +156,7 @@ func (s Spec) explain(err error) error {
 	return fmt.Errorf(msgStart, name, store.Bare(err))
 }
 
-// interpreter is the program in a script's first line, or empty.
+// interpreter returns the program in a script's first line, or empty.
 func interpreter(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

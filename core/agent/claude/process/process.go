@@ -1,13 +1,13 @@
 // Package process manages the claude command as a process: it finds the command, builds its
-// environment, starts, watches and stops it, and collects the processes that it leaves
-// behind. It must not know the protocol on the pipes, sessions, or the bot.
+// environment, starts, watches and stops it, and collects the processes that it leaves behind. It
+// must not know the protocol on the pipes, sessions, or the bot.
 //
 // # Orphans are found by a mark
 //
-// A process group and the kernel's parent-death signal reach the claude command, but not
-// the processes that the model's shell starts in their own sessions. Without a sandbox
-// those survive a kill -9 of the bot. So every process carries a mark in its environment,
-// which its children inherit, and the next start ends processes with that mark.
+// A process group and the kernel's parent-death signal reach the claude command, but not the
+// processes that the model's shell starts in their own sessions. Without a sandbox those survive a
+// kill -9 of the bot. So every process carries a mark in its environment, which its children
+// inherit, and the bot's next start ends the processes with that mark.
 package process
 
 import (
@@ -32,8 +32,8 @@ import (
 // signalled is added to a signal's number in a sandbox's exit code.
 const signalled = 128
 
-// pipeLinger is how long the error output is read after the exit, while an orphan may hold
-// its other end.
+// pipeLinger is how long the error output is read after the exit while an orphan may hold the other
+// end.
 const pipeLinger = 200 * time.Millisecond
 
 // Spec describes the process to start.
@@ -42,7 +42,7 @@ type Spec struct {
 	Args []string // without the program's name
 	Env  []string // the complete environment; see Environment
 	Dir  string   // the working directory; empty is the current one
-	// Wrap sandboxes the command before it starts; done is called after its end. Nil is no
+	// Wrap sandboxes the command before it starts; done is called after it has ended. Nil means no
 	// sandbox.
 	Wrap func(*exec.Cmd) (done func())
 }
@@ -52,14 +52,14 @@ type Process struct {
 	cmd    *exec.Cmd
 	mark   string
 	boxed  bool         // the command runs in a sandbox
-	unwrap func()       // lets go of that
+	unwrap func()       // releases the sandbox
 	inside atomic.Int64 // ID of the command in the sandbox, once known; see command
 	stdin  io.WriteCloser
 	stdout *output
 	stderr *tail
 
-	// watcher is the process's one goroutine: it ends soon after the command, and Stop
-	// waits for it.
+	// watcher is the process's only goroutine. It ends soon after the command, and Stop waits for
+	// it.
 	watcher   sync.WaitGroup
 	done      chan struct{} // closed when reaped; err is set before
 	collected chan struct{} // closed when the orphans are collected; left is set before
@@ -69,10 +69,9 @@ type Process struct {
 	stopping atomic.Bool // a Stop is in progress
 }
 
-// Start starts a command with pipes for its input and output, in its own session and
-// process group: the terminal's signals do not reach it, and it cannot reach the terminal.
-// An error is one line that says what to do. Call Stop for every started process, even if
-// it ended by itself.
+// Start starts a command with pipes for its input and output, in its own session and process group,
+// so that neither the terminal's signals reach it nor it the terminal. An error is one line that
+// says what to do. Call Stop for every started process, even if it has exited by itself.
 func Start(s Spec) (*Process, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -98,7 +97,7 @@ func Start(s Spec) (*Process, error) {
 		p.unwrap = s.Wrap(p.cmd)
 		p.boxed = p.cmd.Path != s.Path
 	}
-	living.Store(p.mark, nil) // before it runs, so that CollectOrphans spares it
+	living.Store(p.mark, nil) // stored before the process runs, so that CollectOrphans spares it
 	begun := make(chan error, 1)
 	p.watcher.Go(func() { p.live(begun) })
 	if err = <-begun; err == nil {
@@ -113,8 +112,8 @@ func Start(s Spec) (*Process, error) {
 	return nil, s.explain(err)
 }
 
-// live starts the command and watches it. The system ends the command when the thread that
-// started it ends, so that it dies with the bot. So the thread is kept.
+// live starts the command and watches it. It keeps its thread, because the system ends the command
+// with the thread that started it; this way the command dies with the bot.
 func (p *Process) live(begun chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -157,28 +156,28 @@ func (p *Process) await() error {
 	return e
 }
 
-// Stdin is the command's input, which is closed with the command. A blocked Write returns
-// an error when it is closed or the command has ended.
+// Stdin returns the command's input, which is closed with the command. A blocked Write returns an
+// error when the input is closed or the command has ended.
 func (p *Process) Stdin() io.WriteCloser { return p.stdin }
 
-// Stdout is the command's output, for one reader. What was written before the exit can be
-// read after it, followed by io.EOF. A full pipe blocks the command.
+// Stdout returns the command's output, for one reader. Output written before the exit can still be
+// read afterwards, followed by io.EOF. A full pipe blocks the command.
 func (p *Process) Stdout() io.Reader { return p.stdout }
 
-// PID is the ID of the started process, its group and its session: the command, or the
-// sandbox that it runs and dies in.
+// PID returns the ID of the started process, its group and its session. The process is the command,
+// or the sandbox it runs in.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// StderrTail is the end of the command's error output: at most 4 KB, cleaned, in one line
-// with " | " between lines, without the secrets of its environment. Long lines are cut.
+// StderrTail returns the end of the command's error output: at most 4 KB, cleaned, on one line with
+// " | " between lines, without the secrets of its environment. Long lines are cut.
 func (p *Process) StderrTail() string { return p.stderr.String() }
 
-// Done is closed when the command has exited and was reaped. Its orphans may still be being
-// collected; Stop waits for that too.
+// Done is closed when the command has exited and has been reaped. Its orphans may still be ending;
+// Stop waits for that too.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err is how the command ended: nil for exit code 0, else an *ExitError. Before Done it is
-// nil.
+// Err returns how the command ended: nil for exit code 0, otherwise an *ExitError. It is nil before
+// Done is closed.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
@@ -188,8 +187,8 @@ func (p *Process) Err() error {
 	}
 }
 
-// Resident is the command's own memory in bytes, without its children; ok is false after
-// its end and on systems that do not report it.
+// Resident returns the command's own memory in bytes, without its children. ok is false after its
+// end and on systems that do not report it.
 func (p *Process) Resident() (bytes int64, ok bool) {
 	select {
 	case <-p.done:
@@ -199,8 +198,8 @@ func (p *Process) Resident() (bytes int64, ok bool) {
 	}
 }
 
-// command is the ID of the command itself, which in a sandbox differs from the started
-// process. Until it exists it is that one.
+// command returns the ID of the command itself, which in a sandbox differs from the started
+// process. Until the command exists it returns the started process.
 func (p *Process) command() int {
 	if !p.boxed {
 		return p.PID()
@@ -215,8 +214,8 @@ func (p *Process) command() int {
 	return p.PID()
 }
 
-// output is the reading end of the command's output. It is closed at its end and not with
-// the process, so that nothing is lost.
+// output is the reading end of the command's output. It is closed at EOF rather than with the
+// process, so that nothing is lost.
 type output struct {
 	file *os.File
 	err  error
@@ -234,26 +233,26 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// MarkName is the variable that every process carries and its children inherit. Its value
-// is Env.Mark, a slash, and a word that is unique to the process.
+// MarkName is the variable that every process carries and its children inherit. Its value is
+// Env.Mark, a slash, and a word that is unique to the process.
 const MarkName = "OLLIM_CLAUDE_PROCESS"
 
-// ownMark makes a process's unique mark, so that its end never affects the children of
-// another one.
+// ownMark returns a mark that is unique to the process, so that its end never affects the children
+// of another one.
 func ownMark(env []string) string {
 	return strings.ReplaceAll(config.Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
 }
 
-// living are the marks of the commands that have not ended, for the whole program.
+// living contains the marks of all commands in the program that have not ended.
 var living sync.Map
 
-// CollectOrphans ends the processes with a mark whose command is gone: SIGTERM, a moment,
-// SIGKILL. The mark is Env.Mark of an earlier run of the program, which may have been
-// killed; an empty one matches nothing. Processes of running commands are spared. n is the
-// number of ended processes. The error is one line with those that do not end.
+// CollectOrphans ends the processes with a mark whose command has exited: SIGTERM, a short pause,
+// SIGKILL. The mark is Env.Mark of an earlier run of the program, which may have been killed; an
+// empty one matches nothing. Processes of running commands are spared. n is the number of ended
+// processes. The error is one line with those that do not end.
 //
-// It blocks for at most 3 s, and only while it waits for a process. On systems other than
-// Linux it does nothing.
+// It blocks for at most 3 s, and only while it waits for a process. On systems other than Linux it
+// does nothing.
 func CollectOrphans(mark string) (n int, err error) {
 	if mark == "" {
 		return 0, nil

@@ -15,8 +15,8 @@ import (
 const (
 	termMoment  = 300 * time.Millisecond // between SIGTERM and SIGKILL
 	reaperLimit = 3 * time.Second        // until remaining processes are reported
-	firstPause  = 2 * time.Millisecond   // between the first two looks
-	lastPause   = 50 * time.Millisecond  // the longest pause between two looks
+	firstPause  = 2 * time.Millisecond   // between the first two scans
+	lastPause   = 50 * time.Millisecond  // the longest pause between two scans
 )
 
 // maxComm is the number of characters of a program's name that the kernel keeps.
@@ -34,13 +34,13 @@ type victim struct {
 	sig     syscall.Signal
 }
 
-// collect ends the processes whose mark owns accepts and returns their number. A command
-// runs each shell in its own session, so neither its group nor, after its death, a
-// parent leads to them; the mark does. The group is for systems without marks.
+// collect ends the processes whose mark owns accepts and returns their number. The command runs
+// each shell in its own session, so its group does not lead to them, nor does a parent once it has
+// died; the mark does. The group is for systems without marks.
 //
-// It looks until two looks in a row find nothing, because between the two halves of an
-// exec a process shows no environment. A process that is exiting shows none either while
-// it frees its memory and closes its files, so a victim counts until it has exited.
+// It scans until two scans in a row find nothing, because between the two halves of an exec a
+// process shows no environment. A process that is exiting shows none either while it frees its
+// memory and closes its files, so a victim counts until it has exited.
 func collect(_ int, owns func(mark string) bool) (int, error) {
 	victims := make(map[int]victim)
 	start := time.Now()
@@ -82,9 +82,9 @@ func (v victim) running(pid int) bool {
 	return state != "" && state != "Z" && state != "X" && startedAt(pid) == v.started
 }
 
-// signalMarked signals a process after checking its mark again through a handle: its ID
-// may have passed to another process. A signal fails only if the process is gone or
-// belongs to another user; the next look shows which.
+// signalMarked signals a process after checking its mark again through a handle, because the ID may
+// have been reused. A signal fails only if the process is gone or belongs to another user; the next
+// scan shows which.
 func signalMarked(pid int, sig os.Signal, owns func(mark string) bool) {
 	p, err := os.FindProcess(pid) // a pidfd, which refers to this very process
 	if err != nil {
@@ -132,10 +132,9 @@ func markOf(pid int) string {
 	return ""
 }
 
-// innermost returns the command that a sandbox's program runs: the first descendant of
-// pid with another program. The sandbox has one process outside its namespace and one
-// inside it, whose child is the command. A sandbox that replaced itself with the command
-// is the command.
+// innermost returns the command that a sandbox's program runs: the first descendant of pid with
+// another program. The sandbox has one process outside its namespace and one inside it, whose child
+// is the command. A sandbox that replaced itself with the command is the command.
 func innermost(pid int, program string) (int, bool) {
 	program = program[:min(len(program), maxComm)]
 	for range 4 {
@@ -169,8 +168,8 @@ const (
 	fieldStarted = 19
 )
 
-// statField returns a field of "PID (NAME) STATE PARENT …", where the name may contain
-// brackets and blanks. It is empty if there is no such process.
+// statField returns a field of "PID (NAME) STATE PARENT …", where the name may contain brackets and
+// blanks. It is empty if there is no such process.
 func statField(pid, field int) string {
 	line, err := os.ReadFile(procFile(pid, "stat"))
 	if err != nil {

@@ -21,8 +21,8 @@ const (
 	separator  = " | "
 )
 
-// tail keeps the end of an error output. It never blocks and never fails, so that it does
-// not slow down the process.
+// tail keeps the end of an error output. It never blocks and never fails, so it cannot slow down
+// the process.
 type tail struct {
 	hide []string
 
@@ -41,7 +41,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is the tail in one line. A line without its beginning is left out, because a cut
+// String returns the tail on one line. A line without its beginning is left out, because a cut
 // secret would not be recognized.
 func (t *tail) String() string {
 	t.mu.Lock()
@@ -66,7 +66,7 @@ func (t *tail) String() string {
 	return strings.Join(shown, separator)
 }
 
-// shown is a line as people may see it.
+// shown returns a line as the user may see it.
 func (t *tail) shown(raw []byte) string {
 	line := clean.Line(string(clean.Whole(raw)))
 	for _, s := range t.hide {
@@ -97,7 +97,7 @@ func excerpt(line string) bool {
 	return digits > 0 && strings.HasPrefix(line[digits:], separator)
 }
 
-// secrets are the secret values of an environment, longest first, so that one that contains
+// secrets returns the secret values of an environment, longest first, so that a value that contains
 // another is hidden completely.
 func secrets(env []string) []string {
 	var out []string

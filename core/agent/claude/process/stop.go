@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Patience is Stop's default: the time that a session needs to end by itself once its input
-// is closed.
+// Patience is Stop's default: how long a session may take to end by itself once its input is
+// closed.
 const Patience = 2 * time.Second
 
 const (
@@ -19,12 +19,12 @@ const (
 	killPatience = 5 * time.Second // for the system to release a killed process
 )
 
-// Stop ends the process: it closes the input, waits for patience, sends SIGINT, waits
-// again, then sends SIGTERM, waits a second, and sends SIGKILL. A patience of zero or less
-// is Patience; the end of ctx goes straight to SIGKILL. Stop returns when the process is
-// reaped and its orphans are collected. It may be called again and concurrently: the first
-// call sets the pace, and each may hurry. Err is how the process ended; an error of Stop is
-// one line that says that something still runs.
+// Stop ends the process: it closes the input, waits for patience, sends SIGINT, waits again, then
+// sends SIGTERM, waits a second, and sends SIGKILL. A patience of zero or less means Patience; the
+// end of ctx skips to SIGKILL. Stop returns when the process has been reaped and its orphans have
+// been collected. It may be called again and concurrently: the first call's patience applies, and
+// any caller's ctx can cut it short. Err returns how the process ended; Stop returns a one-line
+// error if something is still running.
 func (p *Process) Stop(ctx context.Context, patience time.Duration) error {
 	if patience <= 0 {
 		patience = Patience
@@ -37,9 +37,9 @@ func (p *Process) Stop(ctx context.Context, patience time.Duration) error {
 	return p.left
 }
 
-// Signal sends a signal to the command alone. After its end the error is os.ErrProcessDone.
-// It reaches the command in a sandbox too, except SIGKILL, which ends the sandbox with
-// everything in it.
+// Signal sends a signal to the command alone. After the command has ended it returns
+// os.ErrProcessDone. It reaches the command in a sandbox too, except SIGKILL, which ends the
+// sandbox with everything in it.
 func (p *Process) Signal(sig os.Signal) error {
 	var err error
 	pid, number := p.command(), syscall.Signal(0)
@@ -68,8 +68,8 @@ type stopStep struct {
 	wait time.Duration
 }
 
-// stopSteps are the steps of Stop, mildest first. A signal fails only if the process is
-// gone, so there is nothing to wait for.
+// stopSteps returns the steps of Stop, mildest first. A signal fails only if the process is gone,
+// so there is nothing to wait for.
 func (p *Process) stopSteps(patience time.Duration) []stopStep {
 	send := func(sig os.Signal) func() {
 		return func() { _ = p.Signal(sig) }
@@ -82,7 +82,7 @@ func (p *Process) stopSteps(patience time.Duration) []stopStep {
 	}
 }
 
-// end ends the process, or waits if another Stop is doing so. It reports whether the
+// end ends the process, or waits if another Stop is already doing so. It reports whether the
 // process has ended.
 func (p *Process) end(ctx context.Context, patience time.Duration) bool {
 	if p.stopping.CompareAndSwap(false, true) {
@@ -128,19 +128,19 @@ func waitFor(done, cancelled <-chan struct{}, limit time.Duration) bool {
 	return false
 }
 
-// ErrSlow says that a command exceeded its time limit.
+// ErrSlow means that a command exceeded its time limit.
 var ErrSlow = errors.New("it took too long")
 
-// Answer is the output of a command that was run to its end.
+// Answer is the output of a command that ran to completion.
 type Answer struct {
 	Stdout []byte
 	Stderr string // see Process.StderrTail
 	Err    error  // how it ended; see Process.Err
 }
 
-// Run starts a command without input, reads up to most bytes of its output, and ends it
-// with its orphans. The error is Start's, ErrSlow after limit, ctx's, or says that
-// something still runs.
+// Run starts a command without input, reads at most most bytes of its output, and ends it with its
+// orphans. The error is Start's, ErrSlow after limit, ctx's, or reports that something is still
+// running.
 func Run(ctx context.Context, s Spec, limit time.Duration, most int64) (Answer, error) {
 	p, err := Start(s)
 	if err != nil {
@@ -149,7 +149,7 @@ func Run(ctx context.Context, s Spec, limit time.Duration, most int64) (Answer, 
 	_ = p.Stdin().Close()
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	// The kill, and collecting the orphans, also end the reading.
+	// The kill and the collection of orphans also end the reading.
 	stop := context.AfterFunc(within, func() { _ = p.Signal(os.Kill) })
 	said, readErr := io.ReadAll(io.LimitReader(p.Stdout(), most))
 	if int64(len(said)) < most {

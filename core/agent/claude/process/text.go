@@ -1,6 +1,6 @@
 package process
 
-// Cures, for the ends of messages.
+// Cures, appended to messages.
 const (
 	cureInstall = "install it with npm install -g @anthropic-ai/claude-code, or set OLLIM_CLAUDE"
 	cureAgain   = "npm install -g @anthropic-ai/claude-code"

@@ -12,14 +12,13 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Release is a version of the command that all tests ran with, and how it differs
-// from the others.
+// Release is a version of the command that all tests ran with, and how it differs from other
+// versions.
 type Release struct {
 	Version string
-	// Opus is the model that "opus" means there.
+	// Opus is the model that "opus" selects in this version.
 	Opus string
-	// AlwaysThinks says that thinking cannot be switched off for the models that it
-	// calls by short names.
+	// AlwaysThinks means that thinking cannot be switched off for models with short names.
 	AlwaysThinks bool
 }
 
@@ -30,14 +29,13 @@ var releases = []Release{
 	{Version: "2.1.330", Opus: "claude-opus-5-5", AlwaysThinks: true},
 }
 
-// Oldest is the oldest version that is supported.
+// Oldest returns the oldest version that is supported.
 func Oldest() string { return releases[0].Version }
 
-// Newest is the newest tested version; a newer one can be used too.
+// Newest returns the newest tested version. A newer one can be used too.
 func Newest() string { return releases[len(releases)-1].Version }
 
-// Like is the newest release that is not newer than version, which has passed
-// CheckVersion.
+// Like returns the newest release that is not newer than version, which has passed CheckVersion.
 func Like(version string) Release {
 	like := releases[0]
 	for _, r := range releases {
@@ -56,7 +54,7 @@ func (r Release) String() string {
 	return "opus is " + r.Opus
 }
 
-// Untried reports whether a version is newer than all that were tried.
+// Untried reports whether a version is newer than all tested ones.
 func Untried(version string) bool { return less(Newest(), version) }
 
 // less compares versions; an invalid one is older than all others.
@@ -66,17 +64,17 @@ func less(a, b string) bool {
 	return errB == nil && (errA != nil || slices.Compare(n, m) < 0)
 }
 
-// ErrTooOld is in the error of CheckVersion for a version older than Oldest.
+// ErrTooOld is wrapped in CheckVersion's error for a version older than Oldest.
 var ErrTooOld = errors.New("is too old")
 
 const (
 	versionLimit = 10 * time.Second
-	versionBytes = 4096 // of an answer; the real one has 22
+	versionBytes = 4096 // largest answer; the real one has 22
 	productName  = " (Claude Code)"
 )
 
-// Version asks the command for its version, "2.1.197". It takes at most ten
-// seconds; an error is one line with the cure, or that of ctx.
+// Version asks the command for its version, such as "2.1.197". It takes at most ten seconds. An
+// error is one line with the cure, or ctx's.
 func Version(ctx context.Context, path string, env []string) (string, error) {
 	return askVersion(ctx, Spec{Path: path, Args: []string{"--version"}, Env: env}, versionLimit)
 }
@@ -113,8 +111,8 @@ func parseAnswer(name, answer string) (string, error) {
 	return "", fmt.Errorf(msgVersionOther, name, clean.Cut(line, 80))
 }
 
-// CheckVersion is nil for a version that can be used, tried or not. Errors are
-// one line with the cure; ErrTooOld is in that of an old one.
+// CheckVersion returns nil for a usable version, tested or not. An error is one line with the cure
+// and wraps ErrTooOld for a version that is too old.
 func CheckVersion(version string) error {
 	if _, err := parseVersion(version); err != nil {
 		return err
@@ -125,8 +123,8 @@ func CheckVersion(version string) error {
 	return nil
 }
 
-// parseVersion is a version as it is compared: its three numbers, and behind them 0
-// for one that came before the version of these: "2.1.0-beta.3".
+// parseVersion returns a version as numbers to compare: its three parts, then 1, or 0 for a
+// prerelease such as "2.1.0-beta.3".
 func parseVersion(s string) ([]int, error) {
 	fail := fmt.Errorf(msgVersionWord, clean.Cut(clean.Line(s), 80))
 	core, _, _ := strings.Cut(s, "+")

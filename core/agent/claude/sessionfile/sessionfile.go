@@ -1,6 +1,6 @@
-// Package sessionfile owns where the claude command keeps its sessions and how our messages
-// look in them. It creates the folders and opens no file. It must not know engines, nor the
-// meaning of messages.
+// Package sessionfile owns where the claude command stores its sessions and how our messages appear
+// in them. It creates the folders and opens no file. It must not know engines, nor the meaning of
+// messages.
 package sessionfile
 
 import (
@@ -32,15 +32,15 @@ const (
 	Projects = "projects"
 	// Ext is the extension of a session's file; its name is the ID.
 	Ext = ".jsonl"
-	// LastBlock ends each of our messages. The CLI obeys "@path" and "/word" only in the
-	// last text block of a message, so the last block is never the user's. It is constant
-	// for the prompt cache.
+	// LastBlock ends each of our messages. The CLI interprets "@path" and "/word" only in the last
+	// text block of a message, so the last block must never be the user's. It is constant for the
+	// prompt cache.
 	LastBlock = "(end of message)"
 	// slugLimit is the length above which the CLI cuts a folder's name and adds a hash.
 	slugLimit = 200
 )
 
-// ConfigDir is where a CLI with this environment keeps its files.
+// ConfigDir returns the folder of a CLI with this environment.
 func ConfigDir(env []string) string {
 	if dir := config.Lookup(env, "CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
@@ -48,9 +48,9 @@ func ConfigDir(env []string) string {
 	return filepath.Join(config.Lookup(env, "HOME"), ".claude")
 }
 
-// Prepare creates the folder of the CLI's files and that of the sessions: a sandbox shows
-// only what exists, and a session written elsewhere would be lost with the sandbox. An
-// error is one sentence with the cure.
+// Prepare creates the CLI's folder and that of the sessions, because a sandbox shows only existing
+// folders, and a session written elsewhere would be lost with the sandbox. An error is one sentence
+// with the cure.
 func Prepare(env []string) error {
 	dir := ConfigDir(env)
 	if !filepath.IsAbs(dir) {
@@ -69,7 +69,7 @@ func Prepare(env []string) error {
 	return nil
 }
 
-// writable creates a folder and reports why it or its parent is not writable.
+// writable creates a folder and returns an error if it or its parent is not writable.
 func writable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return store.Bare(err)
@@ -82,7 +82,7 @@ func writable(dir string) error {
 	return nil
 }
 
-// Folder is the name of the folder for sessions that work in dir. Like the CLI, it uses the
+// Folder returns the name of the folder for sessions that work in dir. Like the CLI, it uses the
 // real path.
 func Folder(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -94,9 +94,8 @@ func Folder(dir string) string {
 	return Slug(dir)
 }
 
-// Slug is the name for a real path: everything but letters and digits becomes "-", counted
-// in UTF-16 units as in the CLI's language. A long name is cut and gets a hash of the whole
-// path.
+// Slug returns the name for a real path: everything but letters and digits becomes "-", counted in
+// UTF-16 units as in the CLI's language. A long name is cut and gets a hash of the whole path.
 func Slug(dir string) string {
 	units := utf16.Encode([]rune(dir))
 	slug := make([]byte, len(units))
@@ -118,12 +117,12 @@ func Slug(dir string) string {
 	return string(slug[:slugLimit]) + "-" + strconv.FormatInt(n, 36)
 }
 
-// Path is the file of a session that works in dir.
+// Path returns the file of a session that works in dir.
 func Path(configDir, dir, session string) string {
 	return filepath.Join(configDir, Projects, Folder(dir), session+Ext)
 }
 
-// Texts are the texts of a message's content, a string or blocks. Messages that waited
+// Texts returns the texts of a message's content, which is a string or blocks. Messages that waited
 // together arrive as one list of blocks: each of ours ends with LastBlock.
 func Texts(content json.RawMessage) []string {
 	var whole string

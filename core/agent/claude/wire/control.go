@@ -28,7 +28,7 @@ const (
 	maxWord   = 60
 )
 
-// Texts in errors of control requests, and in answers to the CLI, which the model may read.
+// Texts of errors for control requests, and of answers to the CLI, which the model may read.
 const (
 	textRefused   = "claude refused %s: %s"
 	textNoReason  = "no reason was given"
@@ -39,7 +39,7 @@ const (
 
 var errNoSubtype = errors.New("it has no subtype")
 
-// RequestError says that the CLI refused a control request.
+// RequestError means that the CLI refused a control request.
 type RequestError struct {
 	Subtype string // of the request
 	Message string // the CLI's reason, cleaned, one line
@@ -56,10 +56,10 @@ type reply struct {
 	reason   string
 }
 
-// Request sends a control request, an object with a "subtype" or a struct that marshals to
-// one, and waits for its response, by default the empty object. The error is a
-// *RequestError if the CLI refuses, ErrClosed if the connection ends first, or ctx's; a
-// later answer is dropped.
+// Request sends a control request, an object with a "subtype" or a struct that marshals to one, and
+// returns the response, by default the empty object. The error is a *RequestError if the CLI
+// refuses, ErrClosed if the connection ends first, or ctx's. A response that arrives later is
+// dropped.
 func (c *Conn) Request(ctx context.Context, request any) (json.RawMessage, error) {
 	body, err := encode(request)
 	if err != nil {
@@ -106,8 +106,8 @@ func (c *Conn) Request(ctx context.Context, request any) (json.RawMessage, error
 	return r.response, nil
 }
 
-// resolve passes a control_response to its request. It reports whether the line was valid,
-// even if no request waits for it any more.
+// resolve passes a control_response to its request. It reports whether the line was valid, even if
+// no request is waiting for it.
 func (c *Conn) resolve(h head) bool {
 	inner, ok := peek(h["response"])
 	if !ok {
@@ -138,8 +138,7 @@ func (c *Conn) resolve(h head) bool {
 // callback is a request of the CLI that is being answered.
 type callback struct{ cancel context.CancelFunc }
 
-// accept starts answering a control_request. It reports whether the line was valid: it
-// needs an ID.
+// accept starts answering a control_request. It reports whether the line was valid: it needs an ID.
 func (c *Conn) accept(ctx context.Context, h head, g *sync.WaitGroup) bool {
 	id := h.text("request_id")
 	if id == "" {
@@ -202,7 +201,7 @@ type response struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// answer calls the handler and returns the line of its answer, which it always has.
+// answer calls the handler and always returns a line with the answer.
 func (c *Conn) answer(ctx context.Context, id string, request json.RawMessage) []byte {
 	line, err := c.ask(ctx, id, request)
 	if err == nil {
@@ -257,7 +256,7 @@ func peek(raw []byte) (h head, ok bool) {
 	return h, err == nil && h != nil
 }
 
-// text is a string field; any other value is "".
+// text returns a string field; any other value is "".
 func (h head) text(field string) (s string) {
 	if json.Unmarshal(h[field], &s) != nil {
 		return ""

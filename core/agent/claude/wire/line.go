@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Types of lines, and subtypes of system lines, that are used here.
+// The types of lines and subtypes of system lines that the bot uses.
 const (
 	TypeAssistant = "assistant"
 	TypeRateLimit = "rate_limit_event"
@@ -33,9 +33,9 @@ const (
 	SubtypeTaskNotification = "task_notification" // a subagent or background command has ended
 )
 
-// Line is one line of the CLI that is not control traffic. Its decoders are for lines of
-// their type and tolerant: missing fields and fields of a wrong type are zero, unknown ones
-// are ignored.
+// Line is one line of the CLI that is not control traffic. Its decoders are for lines of their type
+// and are tolerant: missing fields and fields of a wrong type are zero, and unknown ones are
+// ignored.
 type Line struct {
 	Type, Subtype string
 	Raw           []byte    // the whole JSON object, read-only
@@ -48,7 +48,7 @@ func decode[T any](raw []byte) (v T) {
 	return v
 }
 
-// tolerant is json.Unmarshal that leaves fields of a wrong type zero.
+// tolerant is like json.Unmarshal but leaves fields of a wrong type zero.
 func tolerant(raw []byte, v any) error {
 	err := json.Unmarshal(raw, v)
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // all other fields are set
@@ -88,7 +88,7 @@ type System struct {
 	Explanation   string `json:"api_refusal_explanation"`
 }
 
-// Retry says that a request to the model failed and is repeated after a delay.
+// Retry means that a request to the model failed and is repeated after a delay.
 type Retry struct {
 	Attempt     int     `json:"attempt"`
 	MaxRetries  int     `json:"max_retries"`
@@ -97,7 +97,7 @@ type Retry struct {
 	Error       string  `json:"error"`        // the classes of Assistant.Error
 }
 
-// Delay is how long the CLI waits, never negative.
+// Delay returns how long the CLI waits. It is never negative.
 func (r Retry) Delay() time.Duration {
 	d := r.DelayMS * float64(time.Millisecond)
 	switch {
@@ -118,7 +118,7 @@ type RateLimit struct {
 	ResetsAt float64 `json:"resetsAt"` // Unix time in seconds; 0 if unknown
 }
 
-// Resets is when the limit is reset; zero if unknown.
+// Resets returns when the limit is reset. It is zero if unknown.
 func (r RateLimit) Resets() time.Time {
 	if r.ResetsAt <= 0 || r.ResetsAt > 253402300799 { // beyond the year 9999
 		return time.Time{}
@@ -155,8 +155,8 @@ type Content struct {
 	Output    json.RawMessage `json:"content"`
 }
 
-// OutputText is the text of a tool_result, with a line break between blocks. Blocks of
-// other types, such as images, are left out.
+// OutputText returns the text of a tool_result, with a line break between blocks. Blocks of other
+// types, such as images, are left out.
 func (c Content) OutputText() string {
 	var texts []string
 	for _, b := range contents(c.Output) {
@@ -167,7 +167,7 @@ func (c Content) OutputText() string {
 	return strings.Join(texts, "\n")
 }
 
-// contents reads a message's content: a list of blocks, or a string, which means one text
+// contents parses a message's content, which is a list of blocks, or a string that means one text
 // block. Anything else is ignored.
 func contents(raw json.RawMessage) []Content {
 	var s string
@@ -177,8 +177,8 @@ func contents(raw json.RawMessage) []Content {
 	return slices.DeleteFunc(decode[[]Content](raw), func(b Content) bool { return b.Type == "" })
 }
 
-// Origin is the source of an assistant line: the call that runs a subagent, its type and
-// its description; empty for the main thread.
+// Origin is the source of an assistant line: the call that runs a subagent, its type and its
+// description. All are empty for the main thread.
 type Origin struct {
 	ParentToolUseID string `json:"parent_tool_use_id"`
 	SubagentType    string `json:"subagent_type"`
@@ -192,12 +192,11 @@ type Assistant struct {
 	MessageID string
 	Content   []Content
 	Model     string
-	// Usage is that of the request so far; each block of a message repeats it.
+	// Usage is the usage of the request so far; each block of a message repeats it.
 	Usage Usage
-	// Error is the class of a failure whose description is the text:
-	// "authentication_failed", "billing_error", "rate_limit", "overloaded",
-	// "invalid_request", "model_not_found", "server_error", "max_output_tokens",
-	// "unknown".
+	// Error is the class of a failure that the text describes: "authentication_failed",
+	// "billing_error", "rate_limit", "overloaded", "invalid_request", "model_not_found",
+	// "server_error", "max_output_tokens", "unknown".
 	Error string
 }
 
@@ -209,7 +208,7 @@ type message struct {
 	Usage   Usage           `json:"usage"`
 }
 
-// Usage is that of one request in the API's words.
+// Usage is the usage of one request, with the API's field names.
 type Usage struct {
 	Input      int `json:"input_tokens"`
 	Output     int `json:"output_tokens"`
@@ -230,8 +229,8 @@ func (l Line) Assistant() Assistant {
 	}
 }
 
-// User is a message of the user's side: results of tools, texts made by the CLI, and echoes
-// of the host's messages, which have their UUID.
+// User is a message on the user's side: results of tools, texts made by the CLI, and echoes of the
+// host's messages, which carry their UUID.
 type User struct {
 	UUID    string
 	Content []Content
@@ -316,22 +315,22 @@ type Result struct {
 	NumTurns  int    `json:"num_turns"`
 	Text      string `json:"result"` // the last text; may be empty
 	SessionID string `json:"session_id"`
-	// TotalCostUSD and ModelUsage are sums since the process started.
+	// TotalCostUSD and ModelUsage are totals since the process started.
 	TotalCostUSD float64               `json:"total_cost_usd"`
 	ModelUsage   map[string]ModelUsage `json:"modelUsage"`
 	// TerminalReason is "completed", "aborted_streaming", "aborted_tools",
 	// "max_turns", "prompt_too_long" and others; empty for local commands.
 	TerminalReason string `json:"terminal_reason"`
-	// Origin is why a turn started without a message, such as "task-notification";
-	// otherwise empty.
+	// Origin is why a turn started without a message, such as "task-notification". It is empty
+	// otherwise.
 	Origin struct {
 		Kind string `json:"kind"`
 	} `json:"origin"`
 	Errors []string `json:"errors"`
 }
 
-// Interrupted reports whether the turn was interrupted, which is not a failure although
-// IsError may be set.
+// Interrupted reports whether the turn was interrupted, which is not a failure although IsError may
+// be set.
 func (r Result) Interrupted() bool {
 	return r.TerminalReason == "aborted_streaming" || r.TerminalReason == "aborted_tools"
 }
@@ -341,8 +340,8 @@ func (l Line) Result() Result { return decode[Result](l.Raw) }
 
 var errNoObject = errors.New("only JSON objects can be sent")
 
-// Send queues one line: a value that marshals to a JSON object. It never waits for the
-// pipe, so nil does not mean that the line was read. ErrClosed says that it never will be.
+// Send queues one line: a value that marshals to a JSON object. It never waits for the pipe, so a
+// nil error does not mean that the line was read. ErrClosed means that it never will be.
 func (c *Conn) Send(line any) error {
 	encoded, err := encode(line)
 	if err != nil {
@@ -354,9 +353,9 @@ func (c *Conn) Send(line any) error {
 	return nil
 }
 
-// encode encodes v as one line with its line break. It accepts only JSON objects, because
-// the CLI exits at anything else. The encoder escapes all line breaks within values, also
-// U+2028, and removes those between values of raw JSON.
+// encode encodes v as one line with its line break. It accepts only JSON objects, because the CLI
+// exits on anything else. The encoder escapes all line breaks within values, including U+2028, and
+// removes those between values of raw JSON.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(v); err != nil {
@@ -385,18 +384,18 @@ type source struct {
 	Data      []byte `json:"data"` // base64 in JSON
 }
 
-// TextBlock is a non-empty text. The CLI obeys "@path" and "/word" in the last text block
-// of a message, so the caller decides what that one is.
+// TextBlock returns a block with a non-empty text. The CLI interprets "@path" and "/word" in the
+// last text block of a message, so the caller must choose that block.
 func TextBlock(text string) Block { return Block{Type: BlockText, Text: text} }
 
-// ImageBlock is an image in its own format, such as "image/png".
+// ImageBlock returns an image in its own format, such as "image/png".
 func ImageBlock(mediaType string, data []byte) Block {
 	return Block{Type: "image", Source: &source{Type: "base64", MediaType: mediaType, Data: data}}
 }
 
-// UserMessage is a line for Send: a message of the user. The CLI repeats the uuid in its
-// echo, if it was told to echo; it may be empty. It must be new: a message with a known
-// uuid is echoed and then ignored, so its turn never starts.
+// UserMessage returns a line for Send with a message of the user. The CLI repeats the uuid in its
+// echo if echoes are on; it may be empty. It must be new: a message with a known uuid is echoed and
+// then ignored, so its turn never starts.
 func UserMessage(uuid string, blocks []Block) any {
 	if blocks == nil {
 		blocks = []Block{} // null would end the CLI

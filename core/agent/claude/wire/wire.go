@@ -1,8 +1,8 @@
-// Package wire speaks the line protocol of the claude command over a pair of pipes: one
-// JSON object a line, control requests in both directions with answers and cancellations,
-// and typed views of the other lines. It owns framing, the write queue and the goroutines
-// that answer. It must not know processes, sessions, turns, hooks or the bot. What it
-// decodes is uncleaned text from outside: clean it before showing or storing it.
+// Package wire speaks the line protocol of the claude command over a pair of pipes: one JSON object
+// per line, control requests in both directions with answers and cancellations, and typed views of
+// the other lines. It owns framing, the write queue and the goroutines that answer. It must not
+// know processes, sessions, turns, hooks or the bot. Decoded text comes from outside and is not
+// cleaned: clean it before showing or storing it.
 package wire
 
 import (
@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// lastWords is how long reading continues after a failed write: a program that refuses
-	// to start has often written the reason to its other pipe.
+	// lastWords is how long reading continues after a failed write: a program that refuses to start
+	// has often written the reason to its other pipe.
 	lastWords = 2 * time.Second
 	// readBuffer is the size of one read: half of a Linux pipe. A longer line is collected
 	// in pieces and joined once.
@@ -32,14 +32,13 @@ const (
 	space = " \t\r\n"
 )
 
-// ErrClosed says that the connection has ended or can no longer send.
+// ErrClosed means that the connection has ended or can no longer send.
 var ErrClosed = errors.New("the connection to claude has ended")
 
-// Handler answers a control_request of the CLI. It runs in its own goroutine, concurrently
-// with others; ctx ends when the CLI cancels the request or the connection ends, and the
-// handler must return soon after. A nil response is the empty object; an error or a panic
-// is answered as an error. The request is the inner "request" object, which the handler may
-// keep.
+// Handler answers a control_request of the CLI. It runs in its own goroutine, concurrently with
+// others; ctx ends when the CLI cancels the request or the connection ends, and the handler must
+// return soon after. A nil response means the empty object; an error or a panic is answered as an
+// error. The request is the inner "request" object, and the handler may keep it.
 type Handler func(ctx context.Context, subtype string, request json.RawMessage) (response any, err error)
 
 // Options of a connection.
@@ -51,13 +50,13 @@ type Options struct {
 	Log  *slog.Logger // nil logs nothing; message contents are never logged
 }
 
-// Conn is one connection. All methods may be called concurrently, also before Run.
+// Conn is one connection. All methods may be called concurrently, even before Run.
 type Conn struct {
 	r     io.Reader
 	w     io.Writer
 	o     Options
 	out   *queue.Queue[[]byte] // whole lines with their line break, not yet written
-	ended chan struct{}        // closed when nothing is delivered or sent any more
+	ended chan struct{}        // closed when nothing more will be delivered or sent
 
 	// mu guards the fields below. It is never held over I/O or a handler.
 	mu       sync.Mutex
@@ -65,13 +64,13 @@ type Conn struct {
 	fault    error // of the writer
 	lastRead time.Time
 	skipped  int
-	asked    int                   // number of sent requests, for their IDs
+	asked    int                   // number of requests sent, for their IDs
 	waiting  map[string]chan reply // our unanswered requests
 	pending  map[string]*callback  // unanswered requests of the CLI
 }
 
-// New creates a connection that reads r and writes w. It starts nothing: lines sent before
-// Run wait for it.
+// New creates a connection that reads r and writes w. It starts nothing: lines sent before Run are
+// queued.
 func New(r io.Reader, w io.Writer, o Options) *Conn {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -85,17 +84,15 @@ func New(r io.Reader, w io.Writer, o Options) *Conn {
 	}
 }
 
-// Run reads until r ends, then ends all waiting requests. It owns every goroutine of the
-// connection (the writer, the one that closes the pipes, one for each request of the CLI)
-// and returns when all have ended. It is called once.
+// Run reads until r ends, then ends all waiting requests. It owns every goroutine of the connection
+// (the writer, the one that closes the pipes, one for each request of the CLI) and returns when all
+// have ended. Call it once.
 //
-// From then on the pipes belong to the connection: those that are io.Closers are closed at
-// its end, which also unblocks a hanging read or write. A hanging pipe without Close blocks
-// Run.
+// From then on the pipes belong to the connection: those that are io.Closers are closed at its end,
+// which also unblocks a hanging read or write. A hanging pipe without Close blocks Run.
 //
-// It returns nil at the end of r, ctx's error if that ended it, and otherwise the pipe's
-// error. After a failed write it reads for two more seconds at most, for the other side's
-// last output.
+// It returns nil at the end of r, ctx's error if that ended it, and otherwise the pipe's error.
+// After a failed write it reads for up to two more seconds, to get the other side's last output.
 func (c *Conn) Run(ctx context.Context) error {
 	life, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -134,27 +131,26 @@ func (c *Conn) Run(ctx context.Context) error {
 	return err
 }
 
-// Ended is closed when no more lines arrive and nothing can be sent. Handlers may still
-// run.
+// Ended returns a channel that is closed when no more lines arrive and nothing can be sent.
+// Handlers may still be running.
 func (c *Conn) Ended() <-chan struct{} { return c.ended }
 
-// Pending is the number of the CLI's requests that are being answered. Cancelled ones do
-// not count, even if their handler still runs.
+// Pending returns the number of the CLI's requests that are being answered. Cancelled ones do not
+// count, even if their handler is still running.
 func (c *Conn) Pending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.pending)
 }
 
-// LastRead is when the last line arrived, except keep-alives; zero before the first.
+// LastRead returns when the last line other than a keep-alive arrived. It is zero before the first.
 func (c *Conn) LastRead() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lastRead
 }
 
-// end wakes all waiting callers: requests return ErrClosed, and unwritten lines are
-// dropped.
+// end wakes all waiting callers. Requests return ErrClosed, and unwritten lines are dropped.
 func (c *Conn) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +183,7 @@ func (c *Conn) read(ctx context.Context, g *sync.WaitGroup) error {
 	}
 }
 
-// dispatch handles one line. Its memory is not reused.
+// dispatch handles one line, whose memory is not reused.
 func (c *Conn) dispatch(ctx context.Context, raw []byte, g *sync.WaitGroup) {
 	now := time.Now()
 	h, ok := peek(raw)
@@ -231,8 +227,8 @@ func (c *Conn) skip(size int) {
 	}
 }
 
-// write is the only writer. It ends with the connection or the first error of the pipe,
-// after which nothing can be sent.
+// write is the only writer. It ends with the connection or on the pipe's first error, after which
+// nothing can be sent.
 func (c *Conn) write(ctx context.Context) error {
 	defer c.out.Abandon()
 	for {

@@ -1,7 +1,6 @@
-// Package batch submits requests that may wait as message batches, at half the price, and
-// returns their answers up to a day later. A submitted request is on the disk until its
-// answer has been accepted, which happens once. It must not know tasks, runs or the
-// conversation.
+// Package batch submits requests that are not urgent as message batches, at half the price, and
+// returns their answers up to a day later. A submitted request is on disk until its answer has been
+// accepted, which happens once. It must not know tasks, runs or the conversation.
 package batch
 
 import (
@@ -26,13 +25,13 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// file contains the submitted requests whose answers were not accepted yet.
+// file contains the submitted requests whose answers have not been accepted yet.
 const file = store.StateDir + "/batches.json"
 
 const (
 	// A batch is checked after a tenth of its age, within these limits.
 	soonest, latest = time.Minute, 15 * time.Minute
-	// given is the time that the server has, plus an hour.
+	// given is how long the server may take for a batch, plus an hour.
 	given = 25 * time.Hour
 	// maxTokens limits an answer.
 	maxTokens = 16_000
@@ -47,16 +46,16 @@ type Request struct {
 	At    time.Time `json:"at"`
 	// Label is the label of the prompt.
 	Label label.Label `json:"label,omitempty"`
-	// Batch is the server's ID; empty until it is submitted. Until then System and Prompt
-	// are kept.
+	// Batch is the server's ID of the batch. It is empty until the request is submitted, and until
+	// then System and Prompt are kept.
 	Batch  string `json:"batch,omitempty"`
 	System string `json:"system,omitempty"`
 	Prompt string `json:"prompt,omitempty"`
-	// Dropped says that its answer is no longer needed.
+	// Dropped means that its answer is no longer needed.
 	Dropped bool `json:"dropped,omitempty"`
 }
 
-// Outcome is the result of a request: a text, or why there is none.
+// Outcome is the result of a request: a text, or the reason why there is none.
 type Outcome struct {
 	Text    string
 	Failure string
@@ -68,14 +67,14 @@ type Options struct {
 	Dir       *store.Dir
 	Log       *slog.Logger
 	Providers *provider.Registry
-	// Wanted reports whether the answer is still needed: a deleted task drops its request.
+	// Wanted reports whether the answer is still needed. A request of a deleted task is dropped.
 	Wanted func(Request) bool
-	// Done accepts an answer. It calls taken when the answer is on the disk and not yet
-	// shown: otherwise it is offered again, also after a restart.
+	// Done accepts an answer. It calls taken when the answer is on disk but not yet shown.
+	// Otherwise the answer is offered again, even after a restart.
 	Done func(r Request, o Outcome, taken func())
 }
 
-// Batches are the waiting requests. Use New.
+// Batches manages the waiting requests. Use New.
 type Batches struct {
 	o      Options
 	client *http.Client
@@ -85,33 +84,33 @@ type Batches struct {
 	mu sync.Mutex
 }
 
-// New reads and starts nothing.
+// New reads nothing and starts nothing.
 func New(o Options) *Batches {
 	return &Batches{o: o, client: &http.Client{Timeout: 2 * time.Minute, CheckRedirect: provider.CheckRedirect}, news: make(chan struct{}, 1)}
 }
 
-// Takes reports whether the model's provider takes batches.
+// Takes reports whether the model's provider accepts batches.
 func (b *Batches) Takes(model string) bool {
 	p, _, err := b.o.Providers.Find(model)
 	return err == nil && p.Batches
 }
 
-// Waiting are the waiting requests, oldest first.
+// Waiting returns the waiting requests, oldest first.
 func (b *Batches) Waiting() []Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.read()
 }
 
-// Submit stores a request and has it submitted. After a nil error the request is on the
-// disk.
+// Submit stores a request so that Run submits it. If it returns nil, the request is on disk.
 func (b *Batches) Submit(r Request) error {
 	err := b.change(func(list []Request) []Request { return append(list, r) })
 	b.wake()
 	return err
 }
 
-// Drop cancels a request; false if it is not waiting. Its cost so far is unknown.
+// Drop cancels a request. It returns false if the request is not waiting. Its cost so far is
+// unknown.
 func (b *Batches) Drop(id string) (r Request, ok bool) {
 	err := b.change(func(list []Request) []Request {
 		for i := range list {
@@ -179,7 +178,7 @@ func (b *Batches) Run(ctx context.Context) error {
 	}
 }
 
-// step makes a request's next step.
+// step advances a request by one step.
 func (b *Batches) step(ctx context.Context, r Request) {
 	if r.Dropped || !b.o.Wanted(r) {
 		b.cancel(ctx, r)
@@ -223,8 +222,8 @@ func (b *Batches) forget(r Request) {
 	}
 }
 
-// handIn submits the request. If the program ends before the batch's ID is on the disk the
-// request is submitted again, and only the later answer is read.
+// handIn submits the request. If the program ends before the batch's ID is on disk, the request is
+// submitted again, and only the later answer is read.
 func (b *Batches) handIn(ctx context.Context, p provider.Provider, m provider.Model, r Request) error {
 	type object = map[string]any
 	body := object{"requests": []object{{"custom_id": r.ID, "params": object{
@@ -247,7 +246,7 @@ func (b *Batches) handIn(ctx context.Context, p provider.Provider, m provider.Mo
 	})
 }
 
-// look asks for the answer; nil is that it is not there yet.
+// look fetches the answer. It returns nil if the answer is not ready yet.
 func (b *Batches) look(ctx context.Context, p provider.Provider, m provider.Model, r Request) (*Outcome, error) {
 	var now state
 	if err := b.call(ctx, p, errand{path: "/" + r.Batch, to: &now}); err != nil {
@@ -259,7 +258,7 @@ func (b *Batches) look(ctx context.Context, p provider.Provider, m provider.Mode
 	return b.result(ctx, p, m, r)
 }
 
-// cancel gives a request up at the server, where it has it.
+// cancel cancels a submitted request at the server.
 func (b *Batches) cancel(ctx context.Context, r Request) {
 	p, _, err := b.o.Providers.Find(r.Model)
 	if err == nil && r.Batch != "" {
@@ -270,7 +269,7 @@ func (b *Batches) cancel(ctx context.Context, r Request) {
 	}
 }
 
-// Words for people.
+// User-visible texts.
 const (
 	textTooLate  = "no answer within a day: %v"
 	textExpired  = "the server did not get to it within a day"
@@ -279,15 +278,15 @@ const (
 	textRefused  = "the server says %d: %s"
 )
 
-// maxBody is how much of an answer is read, in bytes.
+// maxBody is the maximum number of bytes read of an answer.
 const maxBody = 8 << 20
 
-// refusal is an answer that asking again does not change.
+// refusal is an error that retrying does not change.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
 
-// state is how a batch stands.
+// state is a batch's status.
 type state struct {
 	ID     string `json:"id"`
 	Status string `json:"processing_status"`
@@ -309,7 +308,7 @@ type line struct {
 	} `json:"result"`
 }
 
-// result reads the answer of a batch that has ended. Its price is half of the usual.
+// result reads the answer of a batch that has ended. It costs half the usual price.
 func (b *Batches) result(ctx context.Context, p provider.Provider, m provider.Model, r Request) (*Outcome, error) {
 	var body bytes.Buffer
 	if err := b.call(ctx, p, errand{path: "/" + r.Batch + "/results", to: &body}); err != nil {
@@ -344,15 +343,15 @@ func (b *Batches) result(ctx context.Context, p provider.Provider, m provider.Mo
 	return &Outcome{Failure: textNoResult}, nil
 }
 
-// errand is a request about batches.
+// errand is a call to the batch API.
 type errand struct {
-	method string // empty is GET
-	path   string // behind that of all batches
+	method string // empty means GET
+	path   string // appended to the path of all batches
 	body   any    // sent as JSON; nil for none
-	to     any    // a *bytes.Buffer, or what JSON is read into; nil for nothing
+	to     any    // a *bytes.Buffer, or a value to decode JSON into; nil discards the answer
 }
 
-// call asks the server. What the server will say again is a refusal.
+// call sends a request to the server. An error that the server would repeat is a refusal.
 func (b *Batches) call(ctx context.Context, p provider.Provider, e errand) error {
 	var data []byte
 	if e.body != nil {

@@ -11,10 +11,10 @@ import (
 	"slices"
 )
 
-// Marks are the ends of the user's newest messages: places for cache marks.
+// Marks are the ends of the user's newest messages, where cache marks can go.
 type Marks struct {
-	// Forked is the newest one of a parent, Users are the newest two, newest first; the
-	// zero Mark is none.
+	// Forked is the newest one of a parent, Users are the newest two, newest first. The zero Mark
+	// means none.
 	Forked Mark
 	Users  []Mark
 }
@@ -26,19 +26,19 @@ func (h *History) Marks() Marks {
 	return Marks{h.forked, h.users}
 }
 
-// Insert is a text that is added to a message of a request but not to the file: after the
-// last field of the last block of a user's message.
+// Insert is a text that is added to a message of a request but not to the file, after the last
+// field of the last block of a user's message.
 type Insert struct {
 	At   Mark
 	Text string
 }
 
-// blockEnds follows the last field of a user's last block.
+// blockEnds follows the last field in a user's last block.
 const blockEnds = "}]}\n"
 
-// Body is the history's part of a request: "tools":[…],"system":[…],"messages":[…] without
-// the surrounding braces, and its length in bytes. The reader reads the files, each byte
-// once, and must be consumed before Close.
+// Body returns the history's part of a request, "tools":[…],"system":[…],"messages":[…] without the
+// surrounding braces, and its length in bytes. The reader reads the files, each byte once, and must
+// be consumed before Close.
 func (h *History) Body(inserts ...Insert) (io.Reader, int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +56,7 @@ func (h *History) Body(inserts ...Insert) (io.Reader, int64) {
 	return io.MultiReader(b.parts...), b.size
 }
 
-// Size is the number of bytes of the messages in a request.
+// Size returns the number of bytes of the messages in a request.
 func (h *History) Size() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,7 +67,7 @@ func (h *History) Size() int64 {
 	return n
 }
 
-// Recent is a history in memory with only the newest messages, about size bytes. It starts
+// Recent returns a history in memory with only the newest messages, about size bytes. It starts
 // with a text of the user.
 func (h *History) Recent(size int64) (*History, error) {
 	tools, system, err := h.Frozen()
@@ -112,8 +112,8 @@ type body struct {
 	size    int64
 }
 
-// frozen adds the tools or the system prompt, without braces. An empty list is left out,
-// because not every server accepts one.
+// frozen adds the tools or the system prompt, without braces. An empty list is left out, because
+// not every server accepts one.
 func (b *body) frozen(s span, begins string) {
 	if s.src == nil || s.len() <= int64(len(begins)+len("[]}\n")) {
 		return
@@ -151,11 +151,11 @@ func (b *body) commas(s span) {
 	b.size += s.len()
 }
 
-// commas is a reader that replaces line breaks by commas. JSON of one line contains no other
-// line break.
+// commas is a reader that replaces line breaks with commas. One-line JSON contains no other line
+// breaks.
 type commas struct{ r io.Reader }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (c commas) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	for i := 0; i < n; i++ {
@@ -169,9 +169,9 @@ func (c commas) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Took reports whether a session has a message of the user one of whose texts satisfies f.
-// Only the session's own file is read, and messages taken back as lost do not count. An
-// unknown ID is fs.ErrNotExist.
+// Took reports whether a session has a message of the user with a text that satisfies f. Only the
+// session's own file is read, and messages taken back as lost do not count. An unknown ID returns
+// fs.ErrNotExist.
 func Took(folder, id string, f func(text string) bool) (bool, error) {
 	file, err := os.Open(filepath.Join(folder, id+Ext))
 	if err != nil {
@@ -207,7 +207,7 @@ func Took(folder, id string, f func(text string) bool) (bool, error) {
 	return len(found) > 0, l.err
 }
 
-// Block is the part of a message's block that is read.
+// Block contains the fields of a message's block that are needed here.
 type Block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -217,7 +217,7 @@ type Block struct {
 	ToolUseID string          `json:"tool_use_id"`
 }
 
-// Blocks are the blocks of a message.
+// Blocks returns the blocks of a message.
 func Blocks(message []byte) []Block {
 	var m struct {
 		Content []Block `json:"content"`

@@ -28,7 +28,7 @@ const Folder = "state/sessions"
 const Ext = ".jsonl"
 
 const (
-	// longChain is the number of files of a session above which a fork is a full copy,
+	// longChain is the number of files of a session above which a fork becomes a full copy,
 	// maxParents the largest accepted number.
 	longChain  = 16
 	maxParents = 64
@@ -36,7 +36,7 @@ const (
 	known = -1
 )
 
-// Facts are stored for the writer of a history, which reads them after reopening it.
+// Facts are values that the writer of a history stores in it and reads after reopening it.
 type Facts struct {
 	// Tokens is the length of the prompt and its answer.
 	Tokens int `json:"tokens,omitempty"`
@@ -46,8 +46,8 @@ type Facts struct {
 	Betas string `json:"betas,omitempty"`
 }
 
-// History is the history of one session. Its methods may be called concurrently; later
-// additions do not change a body that was started.
+// History is the history of one session. Its methods may be called concurrently. Later additions do
+// not change a body that was already started.
 type History struct {
 	folder string
 	path   string // of the own file; empty in memory
@@ -56,8 +56,8 @@ type History struct {
 	own     source // nil before the first message
 	sources []source
 	size    int64 // of the own source
-	// pending are the lines that are written with the first message; begun says that they
-	// include the start of a conversation.
+	// pending are the lines that are written with the first message. begun means that they include
+	// the start of a conversation.
 	pending []byte
 	begun   bool
 	// tools and system are whole lines, messages are runs of message lines, oldest first.
@@ -70,17 +70,17 @@ type History struct {
 	forked Mark
 	facts  Facts
 	closed bool
-	// stamped is the time of the newest note with a time.
+	// stamped is the time of the newest note that has one.
 	stamped time.Time
 }
 
-// Mark is the end of a message's line; the zero Mark is none.
+// Mark is the end of a message's line; the zero Mark means none.
 type Mark struct {
 	src source
 	end int64
 }
 
-// ErrClosed says that the history was closed.
+// ErrClosed means that the history was closed.
 var ErrClosed = errors.New("the session is closed")
 
 // append writes lines and reads them back. mu must be held.
@@ -119,7 +119,7 @@ func (h *History) create() error {
 	return nil
 }
 
-// write adds to the own source. A line that was written only in part is removed again.
+// write adds to the own source. A line that was written only partly is removed again.
 func (h *History) write(text []byte) error {
 	switch own := h.own.(type) {
 	case *memory:
@@ -172,15 +172,15 @@ func (h *History) Facts() Facts {
 	return h.facts
 }
 
-// End is the current end of the history.
+// End returns the current end of the history.
 func (h *History) End() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.size
 }
 
-// Cut takes back everything after an end. lost says that it counts as never received.
-// Bodies that were started keep it.
+// Cut takes back everything after an end. lost means that it counts as never received. Bodies that
+// were already started keep it.
 func (h *History) Cut(end int64, lost bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -209,7 +209,7 @@ func (h *History) Frozen() (tools, system []byte, err error) {
 	return out[0], out[1], nil
 }
 
-// Last is the newest message, or nil.
+// Last returns the newest message, or nil.
 func (h *History) Last() ([]byte, error) {
 	h.mu.Lock()
 	last := h.last
@@ -220,7 +220,7 @@ func (h *History) Last() ([]byte, error) {
 	return last.read()
 }
 
-// Sync returns when everything is on the disk.
+// Sync returns when everything is on disk.
 func (h *History) Sync() error {
 	h.mu.Lock()
 	f, ok := h.own.(*os.File)

@@ -17,8 +17,8 @@ const (
 	systemBegins = `{"system":`
 )
 
-// lines iterates over the complete lines of a part of a source. The zero from and at are
-// its start.
+// lines iterates over the complete lines of a part of a source. Zero values of from and at mean its
+// start.
 type lines struct {
 	src      source
 	from, at int64 // start of the line, and of the next one
@@ -50,7 +50,7 @@ func (l *lines) next() bool {
 	return false
 }
 
-// window is the buffered data from an offset on.
+// window returns the buffered data from an offset on.
 func (l *lines) window(at int64) []byte {
 	if at >= l.bufAt && at < l.bufAt+int64(len(l.buf)) {
 		return l.buf[at-l.bufAt:]
@@ -102,7 +102,7 @@ func (s span) read() ([]byte, error) {
 	return b, nil
 }
 
-// memory is a source that is not stored.
+// memory is a source that is not stored on disk.
 type memory struct {
 	mu   sync.RWMutex
 	data []byte
@@ -114,7 +114,7 @@ func (m *memory) append(text []byte) {
 	m.data = append(m.data, text...)
 }
 
-// ReadAt is io.ReaderAt's.
+// ReadAt implements io.ReaderAt.
 func (m *memory) ReadAt(p []byte, off int64) (int, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -128,7 +128,7 @@ func (m *memory) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Close is io.Closer's.
+// Close implements io.Closer.
 func (*memory) Close() error { return nil }
 
 // note is a line that is not part of a request.
@@ -137,12 +137,12 @@ type note struct {
 	Session string `json:"session,omitempty"`
 	Parent  string `json:"parent,omitempty"`
 	Offset  int64  `json:"offset,omitempty"`
-	// At is the time of the following messages, whose lines have none.
+	// At is the time of the following messages, whose lines have no time.
 	At time.Time `json:"at,omitzero"`
 	// Facts are set in the newest note that has any.
 	Facts *Facts `json:"facts,omitempty"`
-	// Cut takes back all messages after this length of the file; Lost says that they count
-	// as never received.
+	// Cut takes back all messages after this length of the file. Lost means that they count as
+	// never received.
 	Cut  int64 `json:"cut,omitempty"`
 	Lost bool  `json:"lost,omitempty"`
 }

@@ -37,7 +37,7 @@ func (h *History) load(src source, from, size int64, depth int) (end int64, err 
 	return l.at, l.err
 }
 
-// include reads another session's file up to an offset; -1 is all of it.
+// include reads another session's file up to an offset; -1 means all of it.
 func (h *History) include(id string, offset int64, depth int) (size int64, err error) {
 	if depth > maxParents {
 		return 0, fmt.Errorf("the session has more than %d parents", maxParents)

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// New creates a session in a folder, or in memory if folder is empty. Nothing is written
-// before its first message.
+// New creates a session in a folder, or in memory if folder is empty. Nothing is written before its
+// first message.
 func New(folder, id string) (*History, error) {
 	h := &History{folder: folder}
 	return h, h.begin(id, note{Session: id})
 }
 
-// Fork creates a session with the messages of another one, which is not changed. An unknown
-// parent is fs.ErrNotExist.
+// Fork creates a session with the messages of another one, which is not changed. An unknown parent
+// returns fs.ErrNotExist.
 func Fork(folder, parent, id string) (*History, error) {
 	h := &History{folder: folder}
 	size, err := h.include(parent, -1, 0)
@@ -73,7 +73,7 @@ func (h *History) begin(id string, first note) error {
 	return nil
 }
 
-// Open opens an existing session. An incomplete last line is removed. An unknown ID is
+// Open opens an existing session and removes an incomplete last line. An unknown ID returns
 // fs.ErrNotExist.
 func Open(folder, id string) (*History, error) {
 	h := &History{folder: folder, path: filepath.Join(folder, id+Ext)}
@@ -105,8 +105,7 @@ func (h *History) reload(f *os.File) error {
 	return nil
 }
 
-// Tidy removes the sessions that were last changed before a time, except parents of younger
-// ones.
+// Tidy removes the sessions that were last changed before a time, except parents of younger ones.
 func Tidy(folder string, before time.Time) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +143,7 @@ func Tidy(folder string, before time.Time) error {
 	return errors.Join(errs...)
 }
 
-// parent is the session from which a file branched off, or "".
+// parent returns the session from which a file branched off, or "".
 func parent(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

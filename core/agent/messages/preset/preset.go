@@ -1,6 +1,6 @@
-// Package preset owns the words that stand before the bot's own system prompt
-// where no claude command brings any: how the model works, and how the tools of
-// package tools behave. It must not know sessions, requests or the bot's files.
+// Package preset owns the text in front of the bot's own system prompt for engines without the
+// claude command: how the model works, and how the tools of package tools behave. It must not know
+// sessions, requests or the bot's files.
 package preset
 
 import (
@@ -11,12 +11,11 @@ import (
 //go:embed preset.md
 var text string
 
-// searching are the lines that hold only where there is WebSearch.
+// searching marks the lines that apply only if WebSearch is available.
 const searching = "[search] "
 
-// Text is the system prompt's beginning. It is the same at all times for the same
-// argument, as the cache of a provider wants it: search says whether there is
-// WebSearch.
+// Text returns the beginning of the system prompt. It is constant for a given argument, because a
+// provider's cache requires that. search means that WebSearch is available.
 func Text(search bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -23,8 +23,8 @@ type Found struct {
 	Names   []string // of its models
 }
 
-// Ollama looks for Ollama on this machine, at the address in OLLAMA_HOST or else at its
-// usual one. It returns nil if nothing answers.
+// Ollama looks for Ollama on this machine, at the address in OLLAMA_HOST or else at its default
+// address. It returns nil if nothing answers.
 func Ollama(ctx context.Context, host string) *Found {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -52,7 +52,7 @@ func Ollama(ctx context.Context, host string) *Found {
 	return f
 }
 
-// YAML is the server's entry for providers.yaml.
+// YAML returns the server's entry for providers.yaml.
 func (f Found) YAML() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Servers of the Messages API. All keys: ollim-bot help providers\nlocal:\n  base-url: %s\n  models:\n", f.Address)
@@ -62,8 +62,8 @@ func (f Found) YAML() []byte {
 	return []byte(b.String())
 }
 
-// Check asks whether the server is reachable and accepts the key. A server that only
-// answers "not found" passes. The error is a sentence.
+// Check checks whether the server is reachable and accepts the key. A server that only answers "not
+// found" passes. The error is a sentence.
 func (p Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -98,8 +98,8 @@ func get(ctx context.Context, p Provider, path string, to any) error {
 	return nil
 }
 
-// CheckRedirect is for an http.Client: it refuses redirects to another server, which must
-// not get the key.
+// CheckRedirect is for an http.Client. It refuses redirects to another server, which must not get
+// the key.
 func CheckRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if next.URL.Scheme != first.Scheme || next.URL.Host != first.Host || len(via) > 5 {
@@ -119,7 +119,7 @@ func (p Provider) nearby() bool {
 	return web.Loopback(u.Hostname()) || strings.HasSuffix(u.Hostname(), ".local") || ip != nil && ip.IsPrivate()
 }
 
-// private reports whether a key can travel there unread.
+// private reports whether nobody on the way can read a key that is sent there.
 func (p Provider) private() bool {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil {

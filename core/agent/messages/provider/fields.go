@@ -13,11 +13,11 @@ import (
 	"ollimbot/routines"
 )
 
-// file is the parsed providers.yaml and its problems. An entry with an error is left out,
-// the others count.
+// file is the parsed providers.yaml and its problems. An entry with an error is left out; the
+// others are used.
 type file struct {
 	entries  []entry
-	hears    *transcriber // nil: nobody
+	hears    *transcriber // nil if the file has no transcriber
 	problems []routines.Problem
 }
 

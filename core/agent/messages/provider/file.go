@@ -20,7 +20,7 @@ import (
 // File is the user's own providers, in the data directory.
 const File = "providers.yaml"
 
-// entry is a provider of the file and the place of its key.
+// entry is a provider of the file and the location of its key.
 type entry struct {
 	Provider
 	keyVar, keyFile string
@@ -68,7 +68,7 @@ func parse(data []byte) file {
 	return f
 }
 
-// provider reads one provider. It is left out if its address or the place of its key is
+// provider parses one provider. It is left out if its address or the location of its key is
 // unusable: a request must not go elsewhere, nor without the key.
 func (f *file) provider(p frontmatter.Field) {
 	e := entry{Provider: Provider{Name: p.Key}, line: p.Line}
@@ -110,7 +110,7 @@ func (f *file) provider(p frontmatter.Field) {
 	}
 }
 
-// models reads the models of a provider; one with errors is left out.
+// models parses the models of a provider. A model with errors is left out.
 func (f *file) models(e *entry, v frontmatter.Value) {
 	if v.Kind == frontmatter.Null && len(e.Models) > 0 {
 		return
@@ -133,7 +133,7 @@ func (f *file) models(e *entry, v frontmatter.Value) {
 	e.Models = append(own, e.Models...)
 }
 
-// model reads a model, which is a name or a map of keys.
+// model parses a model, which is a name or a map of keys.
 func (f *file) model(e *entry, item frontmatter.Value) (Model, bool) {
 	m := Model{Provider: e.Name, Window: defaultWindow, MaxOutput: defaultOutput, Free: e.nearby()}
 	fields := item.Fields

@@ -1,7 +1,7 @@
-// Package provider owns the table of servers that speak the Messages API and of their
-// models: the address, the key, how to ask for thinking, the size of the window, and the
-// price. The built-in entries are Anthropic's; the user's are in providers.yaml. It must
-// not know sessions, requests or tools.
+// Package provider owns the table of servers that speak the Messages API and of their models: the
+// address, the key, how to ask for thinking, the size of the window, and the price. The built-in
+// entries are Anthropic's; the user's are in providers.yaml. It must not know sessions, requests or
+// tools.
 package provider
 
 import (
@@ -27,9 +27,9 @@ type Provider struct {
 	Key config.Secret
 	// Bearer sends the key as "Authorization: Bearer" instead of "x-api-key".
 	Bearer bool
-	// Betas says that the server understands Anthropic's beta headers.
+	// Betas means that the server understands Anthropic's beta headers.
 	Betas bool
-	// Batches says that the server accepts message batches, at half the price.
+	// Batches means that the server accepts message batches, at half the price.
 	Batches bool
 	// Models are the known models; the first is the default.
 	Models []Model
@@ -47,40 +47,40 @@ func (p Provider) Authorize(h http.Header) {
 	}
 }
 
-// Model describes a model's abilities and price. The zero value of each ability is "none",
-// which works with any server of the protocol.
+// Model describes a model's abilities and price. The zero value of each ability is "none", which
+// works with any server of the protocol.
 type Model struct {
 	// Provider is the name of the provider, Name the model's name on the wire:
 	// "claude-haiku-5-5", "qwen3:8b".
 	Provider, Name string
 	// Aliases are its other names: "haiku".
 	Aliases []string
-	// Window is the number of tokens of a request together with its answer, MaxOutput that
+	// Window is the maximum number of tokens of a request together with its answer, MaxOutput that
 	// of an answer alone.
 	Window, MaxOutput int
 	Thinking          Thinking
-	// Efforts are the accepted values of output_config.effort, lowest first; without any
-	// the field is left out.
+	// Efforts are the accepted values of output_config.effort, lowest first. If there are none, the
+	// field is left out.
 	Efforts []string
-	// Cache says that the server understands cache_control marks.
+	// Cache means that the server understands cache_control marks.
 	Cache bool
-	// SystemMessages says that messages of the role "system" may follow a user's message.
+	// SystemMessages means that messages with the role "system" may follow a user's message.
 	SystemMessages bool
-	// Images and PDFs say that the model accepts such blocks.
+	// Images and PDFs mean that the model accepts such blocks.
 	Images, PDFs bool
-	// Compaction is the beta with which the server summarizes the history itself; empty if
+	// Compaction is the beta feature with which the server summarizes the history itself; empty if
 	// it cannot.
 	Compaction string
 	// WebSearch is the type of the server's own search tool; empty if it has none.
 	WebSearch string
-	// Free says that the model costs nothing; otherwise Price is its price.
+	// Free means that the model costs nothing; otherwise Price is its price.
 	Free  bool
 	Price money.Price
 
 	priced bool // the file sets a price
 }
 
-// Thinking says how to ask a model to think.
+// Thinking describes how to ask a model to think.
 type Thinking struct {
 	Style ThinkingStyle
 	// Off is the thinking.type that thinks least: "disabled", "between_tools" (only with
@@ -114,8 +114,8 @@ func (c Count) Usage() agent.Usage {
 	return agent.Usage{InputTokens: c.Input, OutputTokens: c.Output, CacheRead: c.Read, CacheWrite: c.Write, CacheHour: c.Creation.Hour}
 }
 
-// Cost adds the price to the usage of one request. With two prices the length of the prompt
-// decides.
+// Cost adds the price to the usage of one request. If the model has two prices, the length of the
+// prompt selects one.
 func (m Model) Cost(u agent.Usage) agent.Usage {
 	u.Free = m.Free
 	if !m.Free {
@@ -124,7 +124,7 @@ func (m Model) Cost(u agent.Usage) agent.Usage {
 	return u
 }
 
-// FullName is the name with the provider: "local/qwen3".
+// FullName returns the name with the provider: "local/qwen3".
 func (m Model) FullName() string { return m.Provider + "/" + m.Name }
 
 // The beta features and server tools of Anthropic's own API.
@@ -133,8 +133,7 @@ const (
 	toolWebSearch  = "web_search_20260318"
 )
 
-// claudeModels are Anthropic's models, the default first. Their prices are in
-// core/work/money.
+// claudeModels returns Anthropic's models, the default first. Their prices are in core/work/money.
 func claudeModels() []Model {
 	effort := []string{"low", "medium", "high", "xhigh", "max"}
 	list := []Model{
@@ -153,8 +152,8 @@ func claudeModels() []Model {
 	return list
 }
 
-// anthropic is the built-in provider at an address; an empty address is Anthropic's own.
-// Another server need not know Anthropic's betas.
+// anthropic returns the built-in provider at an address; an empty address means Anthropic's own.
+// Another server may not know Anthropic's betas.
 func anthropic(address string, known bool) Provider {
 	p := Provider{Name: Anthropic, BaseURL: "https://" + anthropicHost, Betas: known, Batches: known, Models: claudeModels()}
 	if address = strings.TrimRight(address, "/"); address != "" && address != p.BaseURL {

@@ -25,12 +25,12 @@ const (
 
 const anthropicHost = "api.anthropic.com"
 
-// Options are the parts of a Registry.
+// Options configure a Registry.
 type Options struct {
 	Dir *store.Dir
 	// Getenv looks up a variable in the environment and in .env.
 	Getenv func(string) string
-	// Hide is called with each key that is read, so that no log shows it; nil hides none.
+	// Hide is called with each key that is read, so that no log shows it. May be nil.
 	Hide func(secret string)
 }
 
@@ -39,7 +39,7 @@ type Registry struct {
 	o      Options
 	file   *store.Cached[file]
 	prices *money.Prices
-	hidden sync.Map // keys that Hide was called with
+	hidden sync.Map // keys that were already passed to Hide
 }
 
 // New reads nothing. The file is reloaded when it changes.
@@ -64,10 +64,10 @@ func (r *Registry) HideFrom(hide func(secret string)) {
 	r.Providers() // hides the keys that were read already
 }
 
-// Prices is the table of prices, including those of the file.
+// Prices returns the table of prices, including those of the file.
 func (r *Registry) Prices() *money.Prices { return r.prices }
 
-// Problems are the errors in the file, and keys that cannot be used.
+// Problems returns the errors in the file and the keys that cannot be used.
 func (r *Registry) Problems() []routines.Problem {
 	f := r.load()
 	list := file{problems: slices.Clone(f.problems)}
@@ -84,9 +84,9 @@ func (r *Registry) Problems() []routines.Problem {
 	return list.problems
 }
 
-// Providers are the usable providers: Anthropic if the environment has a key or an address
-// for it, then those of the file in its order. A file that names Anthropic decides its place.
-// Only Find sets the prices of their models.
+// Providers returns the usable providers: Anthropic if the environment has a key or an address for
+// it, then those of the file in its order. A file that names Anthropic decides its place. The
+// prices of their models are not set; Find sets them.
 func (r *Registry) Providers() []Provider {
 	var all []Provider
 	inFile := false
@@ -103,12 +103,12 @@ func (r *Registry) Providers() []Provider {
 	p := anthropic(r.o.Getenv(varBaseURL), true) // as configured in the environment
 	p.Key, p.Bearer = r.environment()
 	if !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
-		all = slices.Insert(all, 0, p) // a local model beside it does not take the conversation over
+		all = slices.Insert(all, 0, p) // a local model next to it does not take over the conversation
 	}
 	return all
 }
 
-// Ready returns what is missing for any request, or nil.
+// Ready returns an error if something that every request needs is missing.
 func (r *Registry) Ready() error {
 	if len(r.Providers()) > 0 {
 		return nil
@@ -121,8 +121,8 @@ func (r *Registry) Ready() error {
 	return missing(textNoKey)
 }
 
-// Transcriber returns who transcribes voice messages. The error is ErrNoTranscriber if the
-// file names nobody, else what is wrong with the entry.
+// Transcriber returns the transcriber of voice messages. The error is ErrNoTranscriber if the file
+// has none; otherwise it describes a mistake in the entry.
 func (r *Registry) Transcriber() (Transcriber, error) {
 	f := r.load()
 	if f.hears != nil {
@@ -150,7 +150,7 @@ func (r *Registry) unlocked(t transcriber) (Transcriber, error) {
 	return t.Transcriber, nil
 }
 
-// environment is Anthropic's key in the environment.
+// environment returns Anthropic's key from the environment.
 func (r *Registry) environment() (key config.Secret, bearer bool) {
 	text := strings.TrimSpace(r.o.Getenv(varKey))
 	if text == "" {
@@ -161,7 +161,7 @@ func (r *Registry) environment() (key config.Secret, bearer bool) {
 }
 
 func (r *Registry) hide(secret string) {
-	if _, known := r.hidden.Load(secret); !known && len(secret) >= 6 { // "1" would be found everywhere
+	if _, known := r.hidden.Load(secret); !known && len(secret) >= 6 { // a short value such as "1" would match everywhere
 		r.o.Hide(secret)
 		r.hidden.Store(secret, true)
 	}
@@ -187,8 +187,8 @@ func (r *Registry) key(e entry) (key config.Secret, bearer bool, err error) {
 	return config.Secret(text), false, nil
 }
 
-// keyFile reads a key from its file, which must be readable only by its owner and outside
-// of the agent's reach.
+// keyFile reads a key from its file, which must be readable only by its owner and outside the
+// agent's reach.
 func (r *Registry) keyFile(e entry) (string, error) {
 	path := e.keyFile
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
@@ -227,17 +227,17 @@ type missing string
 
 func (m missing) Error() string { return string(m) }
 
-// Is makes it agent.ErrUnavailable.
+// Is matches agent.ErrUnavailable.
 func (m missing) Is(target error) bool { return target == agent.ErrUnavailable }
 
 // families are the names of Anthropic's models. Tasks and the bot use them with any
 // provider.
 var families = []string{"opus", "sonnet", "haiku", "fable"}
 
-// Find returns the model with a name: "haiku", "claude-haiku-5-5", "local/qwen3". An empty
-// name is the first model, and so is one of Anthropic's families if no provider offers it.
-// A name with a known provider in front but an unknown model gets default abilities. The
-// error lists the known names.
+// Find returns the model with a name: "haiku", "claude-haiku-5-5", "local/qwen3". An empty name
+// means the first model, and so does the name of an Anthropic family if no provider offers it. An
+// unknown model with a known provider in front gets default abilities. The error lists the known
+// names.
 func (r *Registry) Find(name string) (Provider, Model, error) {
 	p, m, err := r.find(name)
 	if err == nil && !m.priced && !m.Free {
@@ -275,10 +275,10 @@ func (r *Registry) find(name string) (Provider, Model, error) {
 	return Provider{}, Model{}, missing(fmt.Sprintf(textUnknown, clean.Cut(clean.Line(name), 60), strings.Join(names(all), ", ")))
 }
 
-// Names are the names to ask for models by: families and those of the file.
+// Names returns the names by which models can be requested: families and those of the file.
 func (r *Registry) Names() []string { return names(r.Providers()) }
 
-// ownPrice is the file's price of a model, by any of its names.
+// ownPrice returns the file's price of a model, by any of its names.
 func (r *Registry) ownPrice(name string) (money.Price, bool) {
 	of, own, given := strings.Cut(name, "/")
 	for _, e := range r.load().entries {

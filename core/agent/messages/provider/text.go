@@ -1,12 +1,12 @@
 package provider
 
-// Words for people.
+// User-visible texts.
 const (
 	textUnknown = "unknown model %q; known models: %s. Add others to providers.yaml"
 	textNoKey   = "no key for a model: set ANTHROPIC_API_KEY in the environment or in .env, or add a provider to providers.yaml (ollim-bot help providers)"
 )
 
-// What to do about a voice message that nobody transcribes.
+// The cure if no transcriber of voice messages is configured.
 const textNoTranscriber = "say in providers.yaml who transcribes voice messages (ollim-bot help providers)"
 
 const textRedirect = "%s redirects to %s: use the address where the server really listens"

@@ -15,16 +15,16 @@ import (
 	"ollimbot/routines"
 )
 
-// transcribeKey is the key of the file that is not a provider: who transcribes voice messages.
+// transcribeKey is the only key of the file that is not a provider. It configures the transcriber
+// of voice messages.
 const transcribeKey = "transcribe"
 
-// ErrNoTranscriber says that providers.yaml names nobody who transcribes voice messages.
+// ErrNoTranscriber means that providers.yaml has no transcriber for voice messages.
 var ErrNoTranscriber = errors.New(textNoTranscriber)
 
-// Transcriber turns sound into words: a server with OpenAI's interface for transcriptions, or
-// a command.
+// Transcriber converts speech to text: a server with OpenAI's transcription API, or a command.
 type Transcriber struct {
-	// URL is the address that a recording is posted to; empty for a command.
+	// URL is the address to post a recording to; empty for a command.
 	URL   string
 	Model string
 	// Key is empty for a server that needs none. It cannot be printed.
@@ -49,11 +49,12 @@ type transcriber struct {
 	line   int
 }
 
-// defaultHearing is the model that is asked for if the file names none; most servers of one's
-// own ignore it.
+// defaultHearing is the model to request if the file names none; most self-hosted servers ignore
+// it.
 const defaultHearing = "whisper-1"
 
-// transcriber reads the entry. With a mistake it is left out: a recording must not go elsewhere.
+// transcriber parses the entry. If it has a mistake it is left out, because a recording must not go
+// elsewhere.
 func (f *file) transcriber(p frontmatter.Field) {
 	t := transcriber{line: p.Line}
 	sound := true

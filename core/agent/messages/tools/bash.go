@@ -25,9 +25,9 @@ import (
 const (
 	// commandTime limits a command whose call sets no timeout.
 	commandTime = 2 * time.Minute
-	// leftBehind is how long after a command's end its children may keep its output open.
+	// leftBehind is how long a command's children may keep its output open after its end.
 	leftBehind = time.Second
-	// keptHead and keptTail are the shown bytes of a long output.
+	// keptHead and keptTail are the numbers of bytes shown of a long output.
 	keptHead, keptTail = 8 << 10, 22 << 10
 	// maxFolder is the longest path of a working directory.
 	maxFolder = 4 << 10
@@ -45,14 +45,14 @@ type shell struct {
 	cancel context.CancelFunc // cancels the running command
 }
 
-// tmp is the folder of the session's temporary files, or "" before it exists.
+// tmp returns the folder of the session's temporary files, or "" before it exists.
 func (s *shell) tmp() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.temp
 }
 
-// begin waits for the turn of a command.
+// begin waits until no other command is running.
 func (s *shell) begin(ctx context.Context, limit time.Duration) (context.Context, func(), error) {
 	s.turn.Lock()
 	s.mu.Lock()
@@ -95,8 +95,8 @@ func (s *shell) close() error {
 	return os.RemoveAll(temp)
 }
 
-// script runs the command of a call and then reports its working directory. The command
-// stays one argument, so that exactly what was judged is run.
+// script runs the command of a call and then reports its working directory. The command stays one
+// argument, so that exactly the checked text is run.
 const script = `exec 9>&3 3>&-; trap 'pwd -P >&9 2>/dev/null' EXIT; eval "$1"`
 
 // bash runs a command line in its own shell and process group.
@@ -145,8 +145,8 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 	return ended(ctx, text, limit, err)
 }
 
-// interpreter is the path of bash with the flags that keep it from reading start-up
-// files, or /bin/sh, which reads none and does not know these flags.
+// interpreter returns the path of bash with the flags that keep it from reading start-up files, or
+// /bin/sh, which reads none and does not know these flags.
 func (b *Box) interpreter() []string {
 	for _, dir := range filepath.SplitList(cmp.Or(config.Lookup(b.o.Env, "PATH"), "/usr/local/bin:/usr/bin:/bin")) {
 		path := filepath.Join(dir, "bash")
@@ -157,7 +157,7 @@ func (b *Box) interpreter() []string {
 	return []string{"/bin/sh"}
 }
 
-// environment is a command's environment: only harmless names.
+// environment returns a command's environment, which contains only harmless names.
 func (b *Box) environment(folder string) []string {
 	env := append(sandbox.Harmless(b.o.Env), "PWD="+folder, "CLAUDECODE=1", "GIT_EDITOR=true", "TERM=dumb", "NO_COLOR=1", "TMPDIR="+b.shell.tmp())
 	if config.Lookup(env, "OLLIM_DATA_DIR") == "" {
@@ -166,7 +166,7 @@ func (b *Box) environment(folder string) []string {
 	return env
 }
 
-// folder is where a command starts. lost says that the last command's folder is gone.
+// folder returns where a command starts. lost means that the last command's folder is gone.
 func (b *Box) folder() (path string, lost bool) {
 	b.shell.mu.Lock()
 	defer b.shell.mu.Unlock()
@@ -180,8 +180,8 @@ func (b *Box) folder() (path string, lost bool) {
 	return b.shell.folder, false
 }
 
-// moved reads where a command has ended, so that the next one starts there, if that is in
-// the data directory.
+// moved reads the folder in which a command ended. The next one starts there if it is in the data
+// directory.
 func (b *Box) moved(where *os.File) string {
 	if err := where.SetReadDeadline(time.Now().Add(leftBehind)); err != nil {
 		return ""
@@ -203,7 +203,7 @@ func (b *Box) moved(where *os.File) string {
 	return textFolderBack
 }
 
-// ended is the result of a command.
+// ended returns the result of a command.
 func ended(ctx context.Context, text string, limit time.Duration, err error) (Result, error) {
 	var exit *exec.ExitError
 	switch {
@@ -223,8 +223,8 @@ func ended(ctx context.Context, text string, limit time.Duration, err error) (Re
 	return Result{Text: text}, nil
 }
 
-// output keeps the beginning and the end of a command's output and drops the middle, so
-// that a command neither blocks nor fills the memory.
+// output keeps the beginning and the end of a command's output and drops the middle, so that a
+// command neither blocks nor fills the memory.
 type output struct {
 	mu   sync.Mutex
 	head []byte
@@ -245,7 +245,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the output as text, with its middle cut.
+// String returns the output as text, with its middle cut.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

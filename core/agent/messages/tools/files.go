@@ -25,11 +25,11 @@ import (
 const (
 	// maxFile is the largest text that is read, edited or searched, in bytes.
 	maxFile = 16 << 20
-	// maxPDF is the largest document: encoded in base64 and with the conversation it must
+	// maxPDF is the largest document: encoded in base64 and together with the conversation it must
 	// fit into one request.
 	maxPDF = 10 << 20
-	// maxLines is how many lines of a file are shown, maxLine how many bytes of a line,
-	// maxText how many bytes in total.
+	// maxLines is the number of lines of a file that are shown, maxLine the number of bytes of a
+	// line, maxText the number of bytes in total.
 	maxLines = 2000
 	maxLine  = 2000
 	maxText  = 100 << 10
@@ -50,9 +50,9 @@ func (b *Box) note(full string, data []byte, whole bool) {
 	b.seen[full] = seen{digest, whole || known && before.whole && before.digest == digest}
 }
 
-// known checks that the model knows the current content of a file before it writes it:
-// it must have read the file, and the file must be unchanged. all requires that it has
-// read all of it. whole says that it has.
+// known checks that the model knows the current content of a file before it writes it: the model
+// must have read the file, and the file must be unchanged. If all is set, it must have read all of
+// it; whole reports whether it has.
 func (b *Box) known(s spot, data []byte, all bool) (whole bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,8 +115,8 @@ func (b *Box) read(ctx context.Context, c call) (Result, error) {
 	return Result{Text: page}, nil
 }
 
-// numbered renders up to limit lines with their numbers, as far as they fit. next is the
-// line after them; cut says that a line was too long.
+// numbered renders up to limit lines with their numbers, as many as fit. next is the line after
+// them; cut means that a line was too long.
 func numbered(lines []string, from, limit int) (page string, next int, cut bool) {
 	var b strings.Builder
 	for next = from; next <= len(lines) && next-from < limit && b.Len() < maxText; next++ {
@@ -131,7 +131,7 @@ func numbered(lines []string, from, limit int) (page string, next int, cut bool)
 	return b.String(), next, cut
 }
 
-// shownPicture is an image in a form that models accept.
+// shownPicture returns an image in a form that models accept.
 func shownPicture(shown string, data []byte) (Result, error) {
 	img, err := picture.Fit(data)
 	if err != nil {
@@ -151,7 +151,7 @@ func (b *Box) write(ctx context.Context, c call) (Result, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Result{}, b.unwritable(s, err)
 	}
-	// A blank file has nothing to lose.
+	// Overwriting a blank file loses nothing.
 	if there && strings.TrimSpace(string(before)) != "" {
 		if _, err := b.known(s, before, true); err != nil {
 			return Result{}, err
@@ -206,7 +206,7 @@ func (b *Box) edit(ctx context.Context, c call) (Result, error) {
 	return Result{Text: fmt.Sprintf(textEdited, s.shown) + around(after, text)}, nil
 }
 
-// applies returns why a change cannot be made.
+// applies explains why a change cannot be made.
 func applies(c edit.Change, text, shown string) error {
 	switch n := strings.Count(text, c.Old); {
 	case c.Old == "" && strings.TrimSpace(text) != "":
@@ -220,7 +220,7 @@ func applies(c edit.Change, text, shown string) error {
 	return nil
 }
 
-// unwritable is why a file cannot be overwritten.
+// unwritable explains why a file cannot be overwritten.
 func (b *Box) unwritable(s spot, err error) error {
 	switch {
 	case errors.Is(err, unix.EISDIR):
@@ -267,11 +267,11 @@ func (b *Box) save(s spot, data []byte) error {
 	return err
 }
 
-// shownAround is how many lines before and after a change are shown, and shownMost how many
-// in total.
+// shownAround is how many lines before and after a change are shown, and shownMost how many in
+// total.
 const shownAround, shownMost = 3, 40
 
-// around shows the lines around a change, with their numbers.
+// around returns the lines around a change, with their numbers.
 func around(after []byte, before string) string {
 	text, _, _ := edit.Decode(after)
 	now, then := strings.Split(text, "\n"), strings.Split(before, "\n")

@@ -8,34 +8,34 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// unseen are elements without visible text.
+// unseen lists elements without visible text.
 var unseen = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Head: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Svg: true, atom.Nav: true,
 	atom.Object: true, atom.Canvas: true, atom.Button: true, atom.Select: true, atom.Textarea: true, atom.Dialog: true,
 }
 
-// blocks are elements that start a paragraph, with its prefix.
+// blocks lists elements that start a paragraph, with its prefix.
 var blocks = map[atom.Atom]string{
 	atom.H1: "# ", atom.H2: "## ", atom.H3: "### ", atom.H4: "#### ", atom.H5: "##### ", atom.H6: "###### ", atom.P: "", atom.Div: "", atom.Section: "",
 	atom.Article: "", atom.Main: "", atom.Header: "", atom.Footer: "", atom.Aside: "", atom.Ul: "", atom.Ol: "", atom.Dl: "", atom.Table: "",
 	atom.Blockquote: "", atom.Pre: "", atom.Figure: "", atom.Form: "", atom.Hr: "", atom.Details: "", atom.Address: "",
 }
 
-// linesOf are elements that start a line, with its prefix.
+// linesOf lists elements that start a line, with its prefix.
 var linesOf = map[atom.Atom]string{
 	atom.Li: "- ", atom.Dt: "", atom.Dd: "  ", atom.Tr: "", atom.Br: "", atom.Figcaption: "", atom.Summary: "", atom.Caption: "", atom.Option: "",
 }
 
 const (
-	// maxNesting is how deep a page is read.
+	// maxNesting is the depth to which a page is read.
 	maxNesting = 600
 	// maxLink is the longest address that is shown after a link's text.
 	maxLink = 300
 )
 
-// markdown renders a page of HTML as text: its title, headings, paragraphs, lists, rows of
-// tables, and links with their addresses. Hidden parts are left out. It is not ok for a
-// page that is nested too deeply.
+// markdown renders an HTML page as text: its title, headings, paragraphs, lists, rows of tables,
+// and links with their addresses. Hidden parts are left out. ok is false for a page that is nested
+// too deeply.
 func markdown(page string, base *url.URL) (text string, ok bool) {
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *writer) words(text string) {
 	w.space = isSpace(rune(text[len(text)-1]))
 }
 
-// open writes what is due.
+// open writes pending line breaks, prefixes and spaces.
 func (w *writer) open() {
 	switch {
 	case w.out.Len() == 0:
@@ -190,7 +190,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// find is the first element of a kind.
+// find returns the first element of a kind.
 func find(n *html.Node, kind atom.Atom, depth int) *html.Node {
 	if n.DataAtom == kind {
 		return n
@@ -203,7 +203,7 @@ func find(n *html.Node, kind atom.Atom, depth int) *html.Node {
 	return nil
 }
 
-// textOf is the text of an element without children.
+// textOf returns the text of an element without children.
 func textOf(n *html.Node) string {
 	if n == nil || n.FirstChild == nil || n.FirstChild.Type != html.TextNode {
 		return ""

@@ -24,8 +24,8 @@ import (
 	"ollimbot/routines"
 )
 
-// spot is the real place of a file or folder: a name in an open folder. Neither a link nor
-// moving a folder meanwhile leads elsewhere.
+// spot is the real place of a file or folder: a name in an open folder, so that neither a link nor
+// a folder moved in the meantime can redirect it.
 type spot struct {
 	folder *os.File
 	name   string // "." for the root of the file system
@@ -35,9 +35,9 @@ type spot struct {
 
 func (s spot) close() { _ = s.folder.Close() } // opened only for reading
 
-// find opens the folder of the path in the field key. The call was judged by this path, but
-// another session's command may have created links since. So links are followed once, their
-// target is judged again, and what is opened then must contain no link. Missing folders are
+// find opens the folder of the path in the field key. The call was checked with this path, but
+// another session's command may have created links since. So links are followed once, their target
+// is checked again, and the path opened after that must contain no link. Missing folders are
 // created if the call writes.
 func (b *Box) find(ctx context.Context, c call, key string, write bool) (spot, error) {
 	return b.findAt(ctx, c, key, c.Text(key), write)
@@ -75,7 +75,7 @@ func (b *Box) findAt(ctx context.Context, c call, key, path string, write bool) 
 // maxShown is how much of a path an answer repeats, in characters.
 const maxShown = 200
 
-// about is the call with another path.
+// about returns the call with another path.
 func (c call) about(key, path string) agent.ToolUse {
 	fields := map[string]any{}
 	maps.Copy(fields, c.Arguments)
@@ -87,8 +87,8 @@ func (c call) about(key, path string) agent.ToolUse {
 	return agent.ToolUse{Name: c.tool, Input: input}
 }
 
-// join resolves a path of a call: relative ones start in the data directory, "~/" is the
-// home directory. It is not cleaned, because "link/.." must keep its meaning.
+// join resolves a path of a call: relative ones start in the data directory, "~/" is the home
+// directory. It is not cleaned, because "link/.." must keep its meaning.
 func (b *Box) join(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -101,7 +101,7 @@ func (b *Box) join(path string) string {
 	return b.o.Dir + "/" + path
 }
 
-// expected is where a path leads without links, except those to the data directory itself.
+// expected returns where a path leads without links, except those to the data directory itself.
 func (b *Box) expected(path string) string {
 	full := filepath.Clean(b.join(path))
 	if rel, err := filepath.Rel(b.o.Dir, full); err == nil && filepath.IsLocal(rel) {
@@ -119,7 +119,7 @@ func (b *Box) sees(full string, write bool) bool {
 	return b.o.Sight()(full, write)
 }
 
-// display is a real path as shown to the model: relative within the data directory.
+// display returns a real path as shown to the model, which is relative within the data directory.
 func (b *Box) display(full string) string {
 	if rel, err := filepath.Rel(b.real, full); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -142,8 +142,8 @@ func (b *Box) says(s spot, err error) error {
 	return fmt.Errorf("%s: %w", s.shown, store.Bare(err))
 }
 
-// openFolder opens a folder by its real path, name by name, so that a link on the way is an
-// error. Missing folders are created on demand.
+// openFolder opens a folder by its real path, name by name, so that a link on the way is an error.
+// If create is set, missing folders are created.
 func openFolder(path string, create bool) (*os.File, error) {
 	fd, err := unix.Open("/", walkFlags, 0)
 	if err != nil {
@@ -168,7 +168,7 @@ func openFolder(path string, create bool) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openIn opens a file in a folder. It must not be a link, and a pipe does not block.
+// openIn opens a file in a folder. The file must not be a link; opening a pipe does not block.
 func openIn(folder *os.File, name string, flags int) (*os.File, error) {
 	fd, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -177,10 +177,10 @@ func openIn(folder *os.File, name string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), filepath.Join(folder.Name(), name)), nil
 }
 
-// errKind says that a file is not regular: a pipe, a socket, a device.
+// errKind means that a file is not regular: a pipe, a socket, a device.
 var errKind = errors.New(textOdd)
 
-// errSize says that a file is larger than asked for.
+// errSize means that a file is larger than the limit.
 var errSize = errors.New("too large")
 
 // readIn reads a regular file of at most limit bytes.
@@ -209,8 +209,8 @@ func readIn(folder *os.File, name string, limit int64) ([]byte, error) {
 }
 
 const (
-	// maxEntries bounds how many entries one search visits, maxDeep how deep it goes, and
-	// walkTime how long it takes.
+	// maxEntries limits how many entries one search visits, maxDeep how deep it goes, and walkTime
+	// how long it takes.
 	maxEntries = 200_000
 	maxDeep    = 64
 	walkTime   = 20 * time.Second
@@ -224,7 +224,7 @@ type file struct {
 	full   string
 }
 
-// changed is the time of the file's last change.
+// changed returns the time of the file's last change.
 func (f file) changed() time.Time {
 	var s unix.Stat_t
 	if err := unix.Fstatat(int(f.folder.Fd()), f.name, &s, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -236,7 +236,7 @@ func (f file) changed() time.Time {
 // histories are folders of version control, which are not searched.
 var histories = []string{".git", ".hg", ".svn", ".jj"}
 
-// errEnough ends a walk at its limits. Its findings count.
+// errEnough ends a walk at its limits. The findings so far are used.
 var errEnough = errors.New("enough")
 
 // walk visits the regular files below a folder, which it closes. It follows no links and
@@ -303,8 +303,8 @@ func (w *walk) folder(folder *os.File, rel, full string, depth int) error {
 // longest glob.
 const maxAlternatives, maxGlob = 64, 4 << 10
 
-// globs are the expressions of a glob with braces: "*.{a,b}" is two. "**/" is any number of
-// folders, "**" anything; "*" and "?" stay within one name.
+// globs returns the expressions of a glob with braces: "*.{a,b}" has two. "**/" matches any number
+// of folders, "**" anything; "*" and "?" stay within one name.
 func globs(glob string) []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, one := range alternatives(glob, maxAlternatives) {

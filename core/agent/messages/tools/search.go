@@ -80,8 +80,7 @@ func fixed(glob string) (folder, rest string) {
 const (
 	// maxFound is the default number of lines or files that Grep shows.
 	maxFound = 250
-	// maxGrepLine is how many bytes of a line Grep shows, and maxGrepText how many in
-	// total.
+	// maxGrepLine is how many bytes of a line Grep shows, and maxGrepText how many in total.
 	maxGrepLine = 500
 	maxGrepText = 40 << 10
 	// maxHits is how many lines one search collects.
@@ -138,7 +137,7 @@ func (b *Box) grep(ctx context.Context, c call) (Result, error) {
 	if kind.Mode&unix.S_IFMT == unix.S_IFDIR {
 		cut, err = b.walk(ctx, s, func(f file) error { return q.file(b, f) })
 	} else {
-		// A named file is searched whatever the glob says.
+		// A file named in the call is searched regardless of the glob.
 		q.only, q.without, q.types = nil, nil, nil
 		if err = q.file(b, file{s.folder, s.name, s.name, s.full}); errors.Is(err, errEnough) {
 			cut, err = true, nil
@@ -202,7 +201,7 @@ func newSearch(c call) (*search, error) {
 	return q, nil
 }
 
-// commas replaces the commas outside of braces by spaces.
+// commas replaces the commas outside braces with spaces.
 func commas(glob string) string {
 	depth := 0
 	return strings.Map(func(r rune) rune {
@@ -220,7 +219,7 @@ func commas(glob string) string {
 	}, glob)
 }
 
-// wants reports whether a file is to be searched.
+// wants reports whether a file should be searched.
 func (q *search) wants(rel string) bool {
 	name := rel
 	if q.names {
@@ -291,7 +290,7 @@ func (q *search) in(text string) hits {
 	return found
 }
 
-// show renders the matches from offset, up to a limit; 0 is no limit.
+// show renders the matches from offset, up to a limit; 0 means no limit.
 func (q *search) show(offset, limit int) string {
 	var rows []string
 	if q.mode == "files_with_matches" {
@@ -323,7 +322,7 @@ func (q *search) show(offset, limit int) string {
 	return b.String()
 }
 
-// rows are the lines of one file; "--" separates lines that are not consecutive.
+// rows returns the lines of one file. "--" separates lines that are not consecutive.
 func (q *search) rows(f hits, parted bool) []string {
 	var rows []string
 	last := -1

@@ -25,7 +25,7 @@ type Subagent struct {
 	Prompt string // the task
 	System string // the text of its file in .claude/agents; empty for general-purpose
 	Model  string // the model set in its file; empty is the session's
-	// Tools are patterns that limit its tools; nil allows those of the session.
+	// Tools are patterns that limit its tools; nil allows all of the session's.
 	Tools []string
 }
 
@@ -66,8 +66,8 @@ type agentFile struct {
 	tools                    []string
 }
 
-// subagents reads all files in order. Unreadable ones are left out: the dashboard reports
-// their errors.
+// subagents reads all files in order. Unreadable ones are left out: the dashboard reports their
+// errors.
 func (b *Box) subagents() []agentFile {
 	root, err := os.OpenRoot(b.real)
 	if err != nil {
@@ -129,9 +129,8 @@ func parseAgent(file string, data []byte) (agentFile, bool) {
 	return f, true
 }
 
-// skill returns a skill's text. Its commands are run as in a task's prompt; the arguments
-// are inserted after that, so that they never reach a command. A file that the text names
-// with "@" is not read.
+// skill returns a skill's text. Its commands are run as in a task's prompt. The arguments are
+// inserted after that, so that they never reach a command. "@" in the text does not include a file.
 func (b *Box) skill(ctx context.Context, c call) (Result, error) {
 	name := strings.TrimPrefix(strings.TrimSpace(c.Text("skill")), "/")
 	s, ok := skill.Read(b.dir, name)
@@ -157,7 +156,7 @@ func (b *Box) skill(ctx context.Context, c call) (Result, error) {
 	return Result{Text: fmt.Sprintf(textSkill, path.Dir(s.Path)) + text}, nil
 }
 
-// skills are the names of the available skills.
+// skills returns the names of the available skills.
 func (b *Box) skills() string {
 	list, _ := skill.List(b.dir) // their errors are shown to the user
 	names := make([]string, len(list))

@@ -25,7 +25,7 @@ const (
 	aboutTodo = `Keeps a list of what you are doing, for work of three steps or more: give the whole list each time. It is for you; what the user has to do belongs elsewhere.`
 )
 
-// Answers about calls and paths.
+// Texts about calls and paths.
 const (
 	textFault       = "%s met an internal fault (%s). Go on without it."
 	textInterrupted = "The call was interrupted."
@@ -39,7 +39,7 @@ const (
 	textOdd         = "it is no ordinary file"
 )
 
-// Answers about files.
+// Texts about files.
 const (
 	textIsFolder  = "%s is a folder. Glob with a pattern such as \"*\" and it as path lists it."
 	textLarge     = "%s is larger than %s. Grep finds what is in it; Bash shows parts of it."
@@ -64,7 +64,7 @@ const (
 	textEdited   = "%s is changed:"
 )
 
-// Answers of searches.
+// Texts of searches.
 const (
 	textNoNames    = "No file has such a name.\n"
 	textMoreNames  = "(the newest %d of %d)\n"
@@ -75,7 +75,7 @@ const (
 	textNoType     = "%q is no type that is known. Leave it out and give a glob."
 )
 
-// Answers of commands.
+// Texts of commands.
 const (
 	textClosed     = "The session has ended, so no command is run."
 	textSilent     = "(no output)\n"
@@ -88,7 +88,7 @@ const (
 	textFolderBack = "(The next command begins in the data directory again.)\n"
 )
 
-// Answers of the web.
+// Texts about the web.
 const (
 	textNoURL     = "url is no address on the web. Write it as https://example.org/page."
 	textLongURL   = "url is longer than %d characters."
@@ -108,7 +108,7 @@ const (
 	textTwoLists  = "Give allowed_domains or blocked_domains, not both."
 )
 
-// Answers of the rest.
+// Other texts.
 const (
 	textNoSkill   = "there is no skill %q. There are: %s."
 	textNone      = "none"

@@ -1,10 +1,9 @@
-// Package tools owns the model's own tools for engines that speak the Messages API
-// themselves: Read, Write, Edit, Glob, Grep, Bash, WebFetch, WebSearch, Skill, Agent and
-// TodoWrite. Their names and input fields are those of the claude command, because the
-// rules of package policy judge calls by them.
+// Package tools owns the model's own tools for engines that speak the Messages API themselves:
+// Read, Write, Edit, Glob, Grep, Bash, WebFetch, WebSearch, Skill, Agent and TodoWrite. Their names
+// and input fields are those of the claude command, because package policy checks calls by them.
 //
-// Each session has its own Box. It must not know rules, hooks, requests or sessions: the
-// caller of a tool has asked the session's hooks before.
+// Each session has its own Box. The package must not know rules, hooks, requests or sessions: the
+// caller of a tool has already run the session's hooks.
 package tools
 
 import (
@@ -27,30 +26,30 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Options of a Box.
+// Options configure a Box.
 type Options struct {
 	// Dir is the data directory, absolute: relative paths and commands start there.
 	Dir string
-	// Env is the environment of commands, as NAME=value; nil is os.Environ. Only harmless
-	// names pass, and those of control.Token.Env, which must be in it.
+	// Env is the environment of commands, as NAME=value; nil means os.Environ. Only harmless names
+	// pass, and those of control.Token.Env, which must be in it.
 	Env []string
-	// Sandbox sandboxes a command before it starts: sandbox.Box.CommandIn. tmp is for files
-	// that later commands need; done is called after the end. Nil is no sandbox.
+	// Sandbox sandboxes a command before it starts: sandbox.Box.CommandIn. tmp is for files that
+	// later commands need; done is called after the end. Nil means no sandbox.
 	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
-	// Sight returns what the sandbox shows. It is asked for each call of a file tool,
-	// because those run outside the sandbox: sandbox.Box.Sight. The paths are real. Nil
-	// shows everything.
+	// Sight returns what the sandbox shows: sandbox.Box.Sight. It is called for each call of a file
+	// tool, because those run outside the sandbox. The paths are real. If nil, everything is
+	// visible.
 	Sight func() (sees func(path string, write bool) bool)
-	// Judge is asked about a path that leads elsewhere than it says: u is the call with the
-	// real path, without an ID. The model reads the refusal. It applies the session's hook
-	// and permission callback, so it may block while a person thinks. Nil refuses nothing.
+	// Judge checks a path that resolves to a different place than it names: u is the call with the
+	// real path, without an ID. The model reads the refusal. Judge applies the session's hook and
+	// permission callback, so it may block while the user decides. If nil, nothing is refused.
 	Judge func(ctx context.Context, u agent.ToolUse) (refusal string)
-	// Agent runs a subagent to its end and returns its last message. Nil: there are no
+	// Agent runs a subagent to its end and returns its last message. If nil, there are no
 	// subagents.
 	Agent func(ctx context.Context, s Subagent) Result
-	// Search asks the provider to search the web in a separate request, with
-	// Query.Definition as its only tool: a server tool in the session's own requests would
-	// bypass the rules. Nil leaves WebSearch out.
+	// Search asks the provider to search the web in a separate request, with Query.Definition as
+	// its only tool: a server tool in the session's own requests would bypass the rules. If nil,
+	// WebSearch is left out.
 	Search func(ctx context.Context, q Query) Result
 }
 
@@ -59,14 +58,14 @@ type Tool struct {
 	Name        string          // as on the wire and in hooks: "Read"
 	Description string          // constant: it is part of the cached prefix
 	Schema      json.RawMessage // JSON Schema of the input, an object; constant too
-	// Alone says that calls change something: among one message's calls they run by
-	// themselves, in order. Others run concurrently.
+	// Alone means that calls change something: among one message's calls they run by themselves, in
+	// order. Others run concurrently.
 	Alone bool
-	// Call runs the tool and returns early when ctx ends. It does not panic on any input.
+	// Call runs the tool and returns early if ctx ends. It does not panic on any input.
 	Call func(ctx context.Context, args json.RawMessage) Result
 }
 
-// Result is what the model gets from a call: a text, and what cannot be text. Mistakes of
+// Result is what the model gets from a call: a text, plus anything that cannot be text. Mistakes of
 // the model and refusals of the system are Results too, with a text that says what to do.
 type Result struct {
 	Text      string // valid UTF-8, cut to a message's limit, may be empty; clean it before showing it
@@ -82,8 +81,8 @@ type Document struct {
 	Data      []byte
 }
 
-// Box contains the tools of one session and their memory: which files were read, where
-// commands run. Its methods and tools may be called concurrently.
+// Box contains the tools of one session and their memory: which files were read and where commands
+// run. Its methods and tools may be called concurrently.
 type Box struct {
 	o    Options
 	dir  *store.Dir
@@ -119,28 +118,28 @@ func New(o Options) *Box {
 	return b
 }
 
-// maxArgs bounds the input of one call, in bytes.
+// maxArgs limits the input of one call, in bytes.
 const maxArgs = 4 << 20
 
 //go:embed schemas
 var schemas embed.FS
 
-// kind is a tool as it is for every session. Its handler gets arguments that fit the
-// schema; an error is told to the model.
+// kind is the session-independent part of a tool. Its handler gets arguments that match the schema;
+// its errors are shown to the model.
 type kind struct {
 	name, about string
 	alone       bool
 	handle      func(b *Box, ctx context.Context, c call) (Result, error)
 }
 
-// call is one call: its arguments, and the input as it came.
+// call is one call: its arguments, and the raw input.
 type call struct {
 	schema.Arguments
 	tool  string
 	input json.RawMessage
 }
 
-// kinds are all tools, in the order of their names.
+// kinds returns all tools, sorted by name.
 func kinds() []kind {
 	return []kind{
 		{"Agent", aboutAgent, false, (*Box).agent},
@@ -157,8 +156,8 @@ func kinds() []kind {
 	}
 }
 
-// Tools are all tools, in the order of their names: for equal providers the same
-// bytes in every session.
+// Tools returns all tools, sorted by name. With equal providers, the bytes are the same in every
+// session.
 func (b *Box) Tools() []Tool {
 	var list []Tool
 	for _, k := range kinds() {
@@ -166,7 +165,7 @@ func (b *Box) Tools() []Tool {
 			continue
 		}
 		text, err := schemas.ReadFile("schemas/" + k.name + ".json")
-		if err != nil { // it is part of the program
+		if err != nil { // the files are embedded
 			panic(err)
 		}
 		list = append(list, Tool{
@@ -177,7 +176,7 @@ func (b *Box) Tools() []Tool {
 	return list
 }
 
-// call runs a tool; a fault in it is an answer too.
+// call runs a tool. A panic becomes an error result.
 func (b *Box) call(ctx context.Context, k kind, text []byte, args json.RawMessage) (r Result) {
 	defer fault.Rescue("the tool "+k.name, func(err *fault.Error) { r = failed(fmt.Errorf(textFault, k.name, err.Kind())) })
 	s, err := schema.Read(text)
@@ -197,20 +196,19 @@ func (b *Box) call(ctx context.Context, k kind, text []byte, args json.RawMessag
 	return r
 }
 
-// failed is an error as the model is told it.
+// failed returns an error in the form for the model.
 func failed(err error) Result {
 	return Result{Text: "Error: " + clean.Text(err.Error()), IsError: true}
 }
 
-// Close ends the commands that still run, and waits for them. Calls of Bash after it
-// are refused. It is idempotent.
+// Close ends the running commands and waits for them. Later calls of Bash are refused. It is
+// idempotent.
 func (b *Box) Close() error { return b.shell.close() }
 
 // todo is one item of the session's list.
 type todo struct{ content, status string }
 
-// writeTodo keeps the list and gives it back: in a long turn it is what the model finds
-// again.
+// writeTodo stores the list and returns it, so that it stays visible to the model in a long turn.
 func (b *Box) writeTodo(_ context.Context, c call) (Result, error) {
 	var list []todo
 	busy := 0

@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// fetchTime is how long a page may take, maxPage how many bytes of it are read,
-	// where it is text, and maxPageText how many bytes of its text are shown at once.
+	// fetchTime limits the time to fetch a page, maxPage the number of bytes read of a text page,
+	// and maxPageText the number of bytes of its text that are shown at once.
 	fetchTime   = 30 * time.Second
 	maxPage     = 4 << 20
 	maxPageText = 60 << 10
@@ -33,7 +33,8 @@ const (
 	maxURL      = 2000
 )
 
-// client fetches pages, from public addresses only, without cookies, logins or a proxy.
+// client returns a client that fetches pages from public addresses only, without cookies, logins or
+// a proxy.
 func client(dial dialFunc) *http.Client {
 	return &http.Client{
 		Timeout: fetchTime,
@@ -41,7 +42,7 @@ func client(dial dialFunc) *http.Client {
 			DialContext: dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 20 * time.Second,
 			MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
 		},
-		// Another host is another page: it is asked for anew, so that the rules see it.
+		// A redirect to another host requires a new call, so that the rules are applied to it.
 		CheckRedirect: func(next *http.Request, via []*http.Request) error {
 			if next.URL.Scheme == "http" {
 				next.URL.Scheme = "https"
@@ -54,7 +55,7 @@ func client(dial dialFunc) *http.Client {
 	}
 }
 
-// address reads what a call names: an address on the web, by https.
+// address parses the address in a call, which must be an https address.
 func address(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
@@ -111,7 +112,7 @@ func (b *Box) fetch(ctx context.Context, c call) (Result, error) {
 	return r, err
 }
 
-// whyNot is why a page could not be fetched, without what the system says of names and
+// whyNot explains why a page could not be fetched, without the system's details about names and
 // sockets.
 func whyNot(u *url.URL, err error) error {
 	host := clean.Cut(clean.Line(u.Hostname()), maxShown)
@@ -130,12 +131,12 @@ func whyNot(u *url.URL, err error) error {
 	return fmt.Errorf(textUnreached, host, clean.Cut(clean.Line(err.Error()), maxShown))
 }
 
-// page is what came back, as a model reads it.
+// page renders a response for the model.
 func page(resp *http.Response, data []byte, cut bool, offset int) (Result, error) {
 	declared := resp.Header.Get("Content-Type")
 	kind, _, err := mime.ParseMediaType(declared)
 	if err != nil || kind == "application/octet-stream" {
-		kind, _, _ = mime.ParseMediaType(http.DetectContentType(data)) // it knows its own
+		kind, _, _ = mime.ParseMediaType(http.DetectContentType(data)) // DetectContentType returns valid types only
 	}
 	name := path.Base(resp.Request.URL.Path)
 	switch {
@@ -169,11 +170,11 @@ func readable(kind string) bool {
 	return false
 }
 
-// decoded is text in UTF-8, read as browsers do. Text that is UTF-8 stays, whatever its
-// server declares.
+// decoded returns text as UTF-8, decoded as browsers do. Text that is already UTF-8 is kept,
+// whatever its server declares.
 func decoded(data []byte, declared string) string {
 	from, name, _ := charset.DetermineEncoding(data, declared)
-	if utf8.Valid(data) && name != "iso-2022-jp" { // which is written in ASCII
+	if utf8.Valid(data) && name != "iso-2022-jp" { // iso-2022-jp consists of ASCII bytes
 		return string(data)
 	}
 	text, err := from.NewDecoder().Bytes(data)
@@ -183,7 +184,7 @@ func decoded(data []byte, declared string) string {
 	return strings.ToValidUTF8(string(text), "\ufffd")
 }
 
-// excerpt is the part of a text that fits, from a character on, and a note on the rest.
+// excerpt returns the part of a text that fits, starting at a character, and a note about the rest.
 func excerpt(text string, offset int, cut bool) string {
 	runes := 0
 	from := len(text)
@@ -210,15 +211,15 @@ func excerpt(text string, offset int, cut bool) string {
 	return part
 }
 
-// closedNetError says that a name leads to where nobody may look.
+// closedNetError means that a name resolves to an address that must not be fetched.
 type closedNetError struct{ addr string }
 
 func (e closedNetError) Error() string { return fmt.Sprintf(textClosedNet, e.addr) }
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialer connects to open addresses only. It looks at the address that is connected
-// to, behind all names, so that a name that changes what it means gains nothing.
+// dialer connects to open addresses only. It checks the address that it connects to, after name
+// resolution, so a name that resolves differently the second time gains nothing.
 func dialer(open func(netip.Addr) bool) dialFunc {
 	d := &net.Dialer{Timeout: 10 * time.Second, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -236,10 +237,10 @@ const searchUses = 8
 // Query is a search of the web.
 type Query struct {
 	Text             string
-	Allowed, Blocked []string // domains: only these, or all but these; one of them is empty
+	Allowed, Blocked []string // allow only these domains, or block these; one of the two is empty
 }
 
-// Definition is the provider's server tool for this query, of a version such as
+// Definition returns the provider's server tool for this query, in a version such as
 // "web_search_20250305".
 func (q Query) Definition(version string) json.RawMessage {
 	data, err := json.Marshal(struct {
@@ -249,7 +250,7 @@ func (q Query) Definition(version string) json.RawMessage {
 		Allowed []string `json:"allowed_domains,omitempty"`
 		Blocked []string `json:"blocked_domains,omitempty"`
 	}{version, "web_search", searchUses, q.Allowed, q.Blocked})
-	if err != nil { // texts and a number always can
+	if err != nil { // strings and a number can always be encoded
 		return nil
 	}
 	return data
@@ -263,7 +264,7 @@ func (b *Box) search(ctx context.Context, c call) (Result, error) {
 	return b.o.Search(ctx, q), nil
 }
 
-// texts are the strings of an array.
+// texts returns the strings of an array.
 func (c call) texts(key string) []string {
 	all, _ := c.Arguments[key].([]any)
 	var list []string
