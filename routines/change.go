@@ -12,20 +12,20 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Edit is what shall change in a file.
+// Edit is a change to a task file.
 type Edit struct {
-	// Set are keys of its front matter with what they shall say: a string, bool, int or
-	// []string, or nil to leave the key out.
+	// Set lists front matter keys with their new values: a string, bool, int or []string, or
+	// nil to remove the key.
 	Set  []frontmatter.Entry
-	Body *string // the prompt; nil leaves it
+	Body *string // the prompt; nil keeps it
 }
 
-// ErrOther says that a file is not the version that was given.
+// ErrOther means that the file is no longer the version the caller named.
 var ErrOther = errors.New("the file was changed on the disk")
 
-// EditTask changes the file of a task, which must be the version that is given, and
-// gives its bytes as they were. What would not load again is an error and writes
-// nothing; so does ErrOther.
+// EditTask changes a task's file, which must be at the given version, and returns its
+// bytes from before the change. An edit whose result would not load is an error and
+// writes nothing; another version is ErrOther.
 func EditTask(d *store.Dir, t Task, version string, zone *time.Location, e Edit) (before []byte, err error) {
 	return rewrite(d, t, version, func(data []byte) ([]byte, error) {
 		changed, err := e.apply(data)
@@ -39,13 +39,13 @@ func EditTask(d *store.Dir, t Task, version string, zone *time.Location, e Edit)
 	})
 }
 
-// RevertTask writes the file of a task as it was, as long as it is the version that is
-// given, and gives its bytes as they are.
+// RevertTask overwrites a task's file with an earlier one, if it is at the given version,
+// and returns the bytes it replaced.
 func RevertTask(d *store.Dir, t Task, version string, file []byte) (before []byte, err error) {
 	return rewrite(d, t, version, func([]byte) ([]byte, error) { return file, nil })
 }
 
-// rewrite changes a file in one turn.
+// rewrite reads, changes and writes a file under one lock.
 func rewrite(d *store.Dir, t Task, version string, change func([]byte) ([]byte, error)) (before []byte, err error) {
 	folder, err := FolderOf(t.Kind)
 	if err != nil {
@@ -70,7 +70,7 @@ func rewrite(d *store.Dir, t Task, version string, change func([]byte) ([]byte, 
 	return before, err
 }
 
-// apply makes the changes in a file's bytes.
+// apply returns the file's bytes with the edit applied.
 func (e Edit) apply(data []byte) ([]byte, error) {
 	data, err := frontmatter.Splice(data, e.Set)
 	if err != nil || e.Body == nil {
@@ -100,5 +100,5 @@ func (e Edit) apply(data []byte) ([]byte, error) {
 	return changed, nil
 }
 
-// RunAt is a moment as a reminder's file has it.
+// RunAt formats a time the way reminder files have it.
 func RunAt(at time.Time) string { return at.Format(runAtLayout) }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// check reads the command, or the call of an MCP server's tool, that decides whether a fire
-// runs. One that cannot be used leaves every fire running: a mistake must not silence a routine.
+// check reads the command or MCP tool call that decides whether a fire runs. If it is
+// unusable, every fire runs: a mistake must not silence a routine.
 func (p *File) check(background bool) string {
 	if p.kind != KindRoutine {
 		return ""
@@ -29,10 +29,10 @@ func (p *File) check(background bool) string {
 	return text
 }
 
-// toolPrefix begins the name of an MCP server's tool.
+// toolPrefix starts the name of every MCP tool.
 const toolPrefix = "mcp__"
 
-// CheckCall reads a check that calls a tool of an MCP server, with its arguments:
+// CheckCall parses a check that calls an MCP tool with arguments, such as
 // mcp__weather__alerts {"area":"x"}. It returns false for any other check.
 func CheckCall(check string) (tool string, args json.RawMessage, ok bool) {
 	tool, rest, _ := strings.Cut(check, " ")

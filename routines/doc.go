@@ -1,7 +1,7 @@
-// Package routines owns the files of tasks: what routines, reminders and their like
-// say, what is wrong with them, which of them are in force, and how they are written.
-// It works through core/storage/store. It must not know when tasks fire (package schedule
-// does), nor agents, budgets or screens.
+// Package routines owns the task files: it parses and writes routines, reminders and
+// similar files, reports their problems and decides which versions are in force. It reads
+// and writes through core/storage/store. It must not know when tasks fire (see package
+// schedule), nor anything about agents, budgets or screens.
 //
 // # The last good version
 //
@@ -11,8 +11,8 @@
 //
 // # Shared with the original program
 //
-// The original reads what this program writes. Its budget file has exactly eight keys and a
-// ninth would be rejected; lists of objects may have extra keys. All state of this program's own
-// has its own files. Rewriting a user's file changes only the keys that change: comments, order
-// and unknown keys stay.
+// The original program reads the files this one writes. Its budget file has exactly eight
+// keys, and it rejects a ninth; lists of objects may have extra keys. State that only
+// this program has is kept in separate files. Rewriting a user's file changes only the
+// affected keys: comments, order and unknown keys stay.
 package routines

@@ -15,19 +15,19 @@ import (
 	"ollimbot/core/storage/trash"
 )
 
-// Folders of the data directory that hold the files of each kind.
+// Folders of the data directory with the task files of each kind.
 const (
 	RoutineFolder  = "routines"
 	ReminderFolder = "reminders"
 )
 
-// Before is called with a new file's path and bytes right before they are written;
-// an error of its writes nothing. It must not write tasks itself.
+// Before is called with a new file's path and bytes just before they are written. If it
+// returns an error, nothing is written. It must not write tasks itself.
 type Before func(rel string, data []byte) error
 
-// AddRoutine writes a routine to a file named after its prompt and returns it
-// as the file says it, with its path. An empty id is filled in. What would not
-// load again, such as a bad cron, is an error and writes nothing.
+// AddRoutine writes a routine to a file named after its prompt and returns the routine as
+// read back from the file, with its path. It fills in an empty id. A routine that would
+// not load, for example because of a bad cron, is an error and writes nothing.
 func AddRoutine(d *store.Dir, r Routine, before ...Before) (Routine, error) {
 	r.Task = prepared(r.Task, KindRoutine)
 	data := FormatRoutine(r)
@@ -40,8 +40,8 @@ func AddRoutine(d *store.Dir, r Routine, before ...Before) (Routine, error) {
 	return r, nil
 }
 
-// AddReminder is AddRoutine for a reminder. The first reminder of a chain
-// (MaxChain above 0) becomes its own ChainParent.
+// AddReminder is AddRoutine for reminders. The first reminder of a chain (MaxChain above
+// 0) becomes its own ChainParent.
 func AddReminder(d *store.Dir, r Reminder, before ...Before) (Reminder, error) {
 	r.Task = prepared(r.Task, KindReminder)
 	if r.RunAt.IsZero() {
@@ -60,8 +60,8 @@ func AddReminder(d *store.Dir, r Reminder, before ...Before) (Reminder, error) {
 	return r, nil
 }
 
-// prepared fills in the id and cleans the texts: what comes from an agent or a
-// command line is stored as it will be read.
+// prepared fills in the id and cleans the texts, so that input from an agent or a command
+// line is stored exactly as it will be read.
 func prepared(t Task, kind Kind) Task {
 	t.Kind = kind
 	if t.ID == "" {
@@ -72,8 +72,8 @@ func prepared(t Task, kind Kind) Task {
 	return t
 }
 
-// create finds the file name and writes, in one turn: two tasks that begin with
-// the same words must not take each other's name.
+// create picks the file name and writes the file under one lock: two tasks that start
+// with the same words must not get the same name.
 func create(d *store.Dir, t Task, data []byte, before []Before) (rel string, err error) {
 	if _, problems := Parse(t.Kind, "", data, time.UTC); HasErrors(problems) {
 		return "", asError(problems)
@@ -97,7 +97,7 @@ func create(d *store.Dir, t Task, data []byte, before []Before) (rel string, err
 	return rel, err
 }
 
-// asError makes one error of all problems that are errors.
+// asError combines all problems of severity Error into one error.
 func asError(problems []Problem) error {
 	var messages []string
 	for _, p := range problems {
@@ -108,7 +108,7 @@ func asError(problems []Problem) error {
 	return errors.New(strings.Join(messages, "; "))
 }
 
-// FolderOf is where the files of a kind lie.
+// FolderOf returns the folder with the files of a kind.
 func FolderOf(kind Kind) (string, error) {
 	switch kind {
 	case KindRoutine:
@@ -119,9 +119,9 @@ func FolderOf(kind Kind) (string, error) {
 	return "", fmt.Errorf("a %s has no file here; remove a routine or a reminder", kind)
 }
 
-// RemoveTask removes a file whose id is id, and says which it was: that of the task in
-// force, if the caller knows it, or else the first by name. RestoreTask can put it back
-// for a day. Files that cannot be read or parsed are passed over.
+// RemoveTask removes the file with this id and returns its path: the file of the task in
+// force, if the caller knows it, or else the first by name. RestoreTask can bring it back
+// for a day. Files that cannot be read or parsed are skipped.
 func RemoveTask(d *store.Dir, kind Kind, id string, inForce Task) (rel string, found bool, err error) {
 	folder, err := FolderOf(kind)
 	if err != nil {
@@ -140,9 +140,9 @@ func RemoveTask(d *store.Dir, kind Kind, id string, inForce Task) (rel string, f
 	return rel, found, nil
 }
 
-// fileOf is the path of the file of a folder with that id: that of the task in force, if
-// the caller knows it, or else the first by name; empty where there is none. A proposal
-// may have changed the id in the file. Files that cannot be read are passed over.
+// fileOf returns the path of the file with this id in a folder: the file of the task in
+// force, if the caller knows it, or else the first by name; empty if none matches. A
+// proposal may have changed the id in the file. Unreadable files are skipped.
 func fileOf(d *store.Dir, folder, id string, inForce Task) (string, error) {
 	carries := func(rel string) bool {
 		data, err := d.Read(rel)
@@ -163,10 +163,10 @@ func fileOf(d *store.Dir, folder, id string, inForce Task) (string, error) {
 	return "", err
 }
 
-// ErrNotRemoved says that no file of a task was removed within the last day.
+// ErrNotRemoved means that no task file with this id was removed within the last day.
 var ErrNotRemoved = errors.New("nothing with this id was removed within the last day")
 
-// Removed is a task whose file was removed and can be put back.
+// Removed is a task whose file was removed and can be restored.
 type Removed struct {
 	Task
 	At time.Time // when it was removed
@@ -174,8 +174,8 @@ type Removed struct {
 	file trash.File
 }
 
-// RemovedTasks are the tasks whose files were removed within the day before
-// now, the newest of each folder first. Files that cannot be read are left out.
+// RemovedTasks returns the tasks whose files were removed within the day before now, the
+// newest of each folder first. Unreadable files are left out.
 func RemovedTasks(d *store.Dir, now time.Time) []Removed {
 	var list []Removed
 	seen := map[[2]string]bool{}
@@ -197,9 +197,9 @@ func RemovedTasks(d *store.Dir, now time.Time) []Removed {
 	return list
 }
 
-// RestoreTask puts the file of a removed task back and returns the task with
-// its path: its old one, or another where that is taken. ErrNotRemoved says that
-// there is none.
+// RestoreTask restores the file of a removed task and returns the task with its path: the
+// old one, or another if that is taken. It returns ErrNotRemoved if there is nothing to
+// restore.
 func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 	for _, r := range RemovedTasks(d, now) {
 		if r.ID != id {
@@ -232,8 +232,8 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 	return Task{}, ErrNotRemoved
 }
 
-// FormatRoutine writes a routine as its file: keys in the order of the original,
-// those left out that have their default.
+// FormatRoutine returns the file of a routine: keys in the original program's order,
+// without those that have their default.
 func FormatRoutine(r Routine) []byte {
 	out := []frontmatter.Entry{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}, {Key: "background", Value: unless(false, r.Background)}}
 	out = append(append(out, leewayKeys(r.Leeway)...), common(r.Task)...)
@@ -244,8 +244,8 @@ func FormatRoutine(r Routine) []byte {
 	return frontmatter.Format(out, r.Body)
 }
 
-// FormatReminder writes a reminder as its file. background is always written:
-// the original program has another default than ours.
+// FormatReminder returns the file of a reminder. It always writes background, because the
+// original program's default differs from ours.
 func FormatReminder(r Reminder) []byte {
 	out := []frontmatter.Entry{
 		{Key: "id", Value: r.ID},
@@ -262,7 +262,7 @@ func FormatReminder(r Reminder) []byte {
 	return frontmatter.Format(append(out, common(r.Task)...), r.Body)
 }
 
-// common is what both kinds share, from model on.
+// common returns the keys that both kinds share, from model on.
 func common(t Task) []frontmatter.Entry {
 	return []frontmatter.Entry{
 		{Key: "model", Value: unless("", t.Model)},
@@ -282,7 +282,7 @@ func common(t Task) []frontmatter.Entry {
 	}
 }
 
-// unless is a key's value, or nil where it is the default.
+// unless returns the value of a key, or nil if it equals the default.
 func unless[T comparable](standard, value T) any {
 	if value == standard {
 		return nil
@@ -290,7 +290,7 @@ func unless[T comparable](standard, value T) any {
 	return value
 }
 
-// given is a list; an empty one says something: no tools.
+// given returns a list, or nil if it is nil. An empty list has a meaning: no tools.
 func given(items []string) any {
 	if items == nil {
 		return nil

@@ -14,9 +14,9 @@ import (
 	"ollimbot/core/storage/frontmatter"
 )
 
-// File is a file with front matter while it is read: routines, reminders, webhooks and
-// skills all go through it. It collects what is wrong with the file; a method that
-// reads a key gives the default where what stands there cannot be used.
+// File is a file with front matter while it is being read: routines, reminders, webhooks
+// and skills. It collects the file's problems. A method that reads a key returns the
+// default if the value is unusable.
 type File struct {
 	Doc frontmatter.Document
 
@@ -26,8 +26,9 @@ type File struct {
 	problems []Problem
 }
 
-// Open splits a file; rel is its path relative to the data directory. False is a file
-// without front matter: there is nothing else to read then.
+// Open splits a file into front matter and body; rel is its path relative to the data
+// directory. It returns false for a file without front matter, of which nothing else can
+// be read.
 func Open(kind Kind, rel string, data []byte) (*File, bool) {
 	p := &File{kind: kind, rel: rel, data: data}
 	doc, err := frontmatter.Parse(data)
@@ -42,7 +43,7 @@ func Open(kind Kind, rel string, data []byte) (*File, bool) {
 	return p, err == nil
 }
 
-// Problems are what is wrong, in the file's order.
+// Problems returns the problems found so far, in the file's order.
 func (p *File) Problems() []Problem {
 	slices.SortStableFunc(p.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -50,12 +51,12 @@ func (p *File) Problems() []Problem {
 	return p.problems
 }
 
-// HasErrors reports whether any of the problems keeps the file out of the schedule.
+// HasErrors reports whether any of the problems keeps the file from being scheduled.
 func HasErrors(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error })
 }
 
-// Add notes a problem; a line or column of 0 is the first.
+// Add records a problem. A line or column of 0 counts as 1.
 func (p *File) Add(s Severity, line, column int, format string, args ...any) {
 	p.problems = append(p.problems, Problem{
 		File: clean.Line(p.rel), Line: max(1, line), Column: max(1, column), Severity: s,
@@ -63,7 +64,7 @@ func (p *File) Add(s Severity, line, column int, format string, args ...any) {
 	})
 }
 
-// AddAt points at a field's value, or where it has none, at its key.
+// AddAt records a problem at a field's value, or at its key if it has none.
 func (p *File) AddAt(s Severity, f frontmatter.Field, format string, args ...any) {
 	line, column := f.Value.Line, f.Value.Column
 	if line == 0 || f.Value.Kind == frontmatter.Null {
@@ -72,7 +73,7 @@ func (p *File) AddAt(s Severity, f frontmatter.Field, format string, args ...any
 	p.Add(s, line, column, format, args...)
 }
 
-// addText points at the text of a field: behind its quote.
+// addText records a problem at a field's text, just after the opening quote.
 func (p *File) addText(s Severity, v frontmatter.Value, format string, args ...any) {
 	p.Add(s, v.Line, textColumn(v), format, args...)
 }
@@ -84,13 +85,13 @@ func textColumn(v frontmatter.Value) int {
 	return v.Column
 }
 
-// Field is the field of that key, the zero Field where there is none.
+// Field returns the field with this key, or the zero Field if it is missing.
 func (p *File) Field(key string) frontmatter.Field {
 	f, _ := p.Doc.Get(key)
 	return f
 }
 
-// Task reads what all kinds of tasks have in common, the id aside.
+// Task reads the keys that all kinds of tasks share, except the id.
 func (p *File) Task() Task {
 	t := Task{
 		Kind:        p.kind,
@@ -133,7 +134,8 @@ func (p *File) Task() Task {
 	return t
 }
 
-// essential reads whether the task's ping is beside the budget; pings says that it has one.
+// essential reads whether the task's ping bypasses the budget; pings is whether the task
+// may ping.
 func (p *File) essential(pings bool) bool {
 	if p.kind == KindWebhook || !p.flag("essential", false) {
 		return false
@@ -144,8 +146,9 @@ func (p *File) essential(pings bool) bool {
 	return pings
 }
 
-// Text is the text of a key; not ok where it is absent, null or, with an error noted,
-// something else than text. A key whose text is missing gets the message given, if any.
+// Text returns the text of a key. ok is false if the key is absent or null, or if its
+// value is not text, which is recorded as an error. If the text is missing, the given
+// message is recorded unless it is empty.
 func (p *File) Text(key, missing string) (f frontmatter.Field, text string, ok bool) {
 	f = p.Field(key)
 	switch f.Value.Kind {
@@ -161,10 +164,10 @@ func (p *File) Text(key, missing string) (f frontmatter.Field, text string, ok b
 	return f, "", false
 }
 
-// oneLine is what cleaning does to text that nobody need be warned of.
+// oneLine makes the harmless changes of cleaning, which deserve no warning.
 var oneLine = strings.NewReplacer("\n", " ", "\t", "    ")
 
-// Line is a text of one line, cleaned, with a warning where that changed it.
+// Line reads a one-line text and cleans it, with a warning if that changed it.
 func (p *File) Line(key string) string {
 	f, text, ok := p.Text(key, "")
 	if !ok {
@@ -177,11 +180,10 @@ func (p *File) Line(key string) string {
 	return cleaned
 }
 
-// MaxID is the longest id, in characters. Ours have 8; the original knows no
-// bound, but nobody types a longer one.
+// MaxID is the longest id, in characters. Generated ids have 8. The original has no
+// limit, but no one types longer ones.
 const MaxID = 256
 
-// id reads an id.
 func (p *File) id(key string, required bool) string {
 	f, text, ok := p.Text(key, "")
 	if !ok {
@@ -201,9 +203,9 @@ func (p *File) id(key string, required bool) string {
 	return text
 }
 
-// ValidID reports whether a text can be an id: whatever the original takes for
-// one that can be shown and typed on one line. Ids stand in prompts, commands and
-// messages, and in no file's name.
+// ValidID reports whether a text can be an id: anything the original accepts that can be
+// shown and typed on one line. Ids appear in prompts, commands and messages, but never in
+// file names.
 func ValidID(text string) bool {
 	return text != "" && utf8.RuneCountInString(text) <= MaxID && clean.Line(text) == text
 }
@@ -227,7 +229,8 @@ func (p *File) flag(key string, standard bool) bool {
 	return standard
 }
 
-// choice reads one of a few words, which a message names in their order.
+// choice reads a value from a short list, which the error message gives in the same
+// order.
 func (p *File) choice(key, standard string, accepted ...string) string {
 	f, text, ok := p.Text(key, "")
 	if !ok {
@@ -240,11 +243,11 @@ func (p *File) choice(key, standard string, accepted ...string) string {
 	return standard
 }
 
-// models are those that need no provider.
+// models are the names that need no provider.
 var models = []string{"opus", "sonnet", "haiku"}
 
-// ValidModel reports whether a text can name a model: one of the three, or one with
-// its provider, such as "local/qwen3:8b".
+// ValidModel reports whether a text can name a model: one of the three names, or a model
+// with its provider, such as "local/qwen3:8b".
 func ValidModel(text string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:/@+-"
 	provider, name, found := strings.Cut(text, "/")
@@ -252,7 +255,7 @@ func ValidModel(text string) bool {
 		found && provider != "" && name != "" && len(text) <= 150 && strings.Trim(text, letters) == ""
 }
 
-// model reads which model the task wants.
+// model reads the task's model.
 func (p *File) model() string {
 	f, text, ok := p.Text("model", "")
 	if !ok || ValidModel(text) {
@@ -262,10 +265,10 @@ func (p *File) model() string {
 	return ""
 }
 
-// maxCount keeps a slip of the finger from becoming a chain without end.
+// maxCount keeps a typo from creating an endless chain.
 const maxCount = 10000
 
-// count reads a whole number from 0.
+// count reads a whole number of 0 or more.
 func (p *File) count(key string) int {
 	f, text, ok := p.Text(key, "")
 	if !ok {
@@ -279,8 +282,8 @@ func (p *File) count(key string) int {
 	return n
 }
 
-// list reads a list of texts; nil where the key is absent, empty but not nil
-// for an empty list.
+// list reads a list of texts. It returns nil if the key is absent, and an empty non-nil
+// list if the list is empty.
 func (p *File) list(key string) []string {
 	f := p.Field(key)
 	switch f.Value.Kind {
@@ -303,13 +306,13 @@ func (p *File) list(key string) []string {
 	return items
 }
 
-// longFile is the number of lines beyond which a file is warned of: a prompt of
-// that size costs tokens at every fire.
+// longFile is the number of lines above which a file gets a warning: a prompt of that
+// size costs tokens at every fire.
 const longFile = 200
 
-// body is the prompt, cleaned, with a warning for what the cleaning took away.
+// body returns the cleaned prompt, with warnings for what cleaning removed.
 func (p *File) body() string {
-	if n := lineCount(p.data); n > longFile && p.kind != KindWebhook { // whose fields no agent reads
+	if n := lineCount(p.data); n > longFile && p.kind != KindWebhook { // no agent reads a webhook's fields
 		p.Add(Warning, longFile+1, 1, msgTooLong, n, longFile)
 	}
 	cleaned := clean.Text(p.Doc.Body)
@@ -335,8 +338,8 @@ func lineCount(data []byte) int {
 	return n
 }
 
-// warnOfBytes points at the first byte that is not UTF-8 and at the first
-// character that was taken out, one warning each: a binary file has thousands.
+// warnOfBytes warns of the first byte that is not UTF-8 and of the first removed
+// character. One warning each is enough: a binary file has thousands.
 func (p *File) warnOfBytes() {
 	data := p.data
 	for range p.Doc.BodyLine - 1 {
@@ -365,8 +368,8 @@ func (p *File) warnOfBytes() {
 	}
 }
 
-// removed reports whether cleaning takes the character out. A tab becomes
-// spaces, which is nothing to warn of.
+// removed reports whether cleaning removes the character. A tab becomes spaces, which
+// needs no warning.
 func removed(r rune) bool {
 	if r == '\t' || r >= 0x20 && r < 0x7f {
 		return false
@@ -375,7 +378,7 @@ func removed(r rune) bool {
 	return clean.Text(s) != s
 }
 
-// Keys that a file may have, by kind.
+// Keys a file may have, by kind.
 var (
 	commonKeys = []string{
 		"id", "background", "model", "thinking", "isolated", "description", "update-main-session",
@@ -386,13 +389,13 @@ var (
 		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word", "essential"},
 		KindWebhook:  {"fields"},
 	}
-	// otherKind is the one whose keys somebody may have taken by mistake.
+	// otherKind is the kind whose keys the user may have used by mistake.
 	otherKind = map[Kind]Kind{KindRoutine: KindReminder, KindReminder: KindRoutine}
 )
 
-// UnknownKeys warns of keys that look like a slip, and of those that belong to
-// another kind of file. All others are a newer version's, or the user's own; only a
-// webhook, which strangers call, warns of each.
+// UnknownKeys warns of keys that look like typos and of keys that belong to another kind
+// of file. Other unknown keys may belong to a newer version or to the user. Webhooks are
+// called by strangers, so every unknown key in one gets a warning.
 func (p *File) UnknownKeys() {
 	for _, f := range p.Doc.Fields {
 		switch {
@@ -414,8 +417,8 @@ func (p *File) UnknownKeys() {
 	}
 }
 
-// oneSlip reports whether a becomes b by at most one letter put in, left out,
-// replaced, or swapped with its neighbour.
+// oneSlip reports whether a and b differ by at most one inserted, deleted or replaced
+// letter, or by two swapped neighbours.
 func oneSlip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

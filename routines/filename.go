@@ -16,8 +16,8 @@ import (
 // slugLen is the longest slug, in characters.
 const slugLen = 50
 
-// slug makes a file name out of a text: lower case, every run of characters
-// outside a-z and 0-9 one dash, at most 50 characters. It may be empty.
+// slug makes a file name out of a text: lower case, each run of characters outside a-z
+// and 0-9 becomes one dash, at most 50 characters. It may be empty.
 func slug(s string) string {
 	var b strings.Builder
 	dash := false
@@ -41,11 +41,11 @@ func slug(s string) string {
 	return strings.TrimRight(out[:min(len(out), slugLen)], "-")
 }
 
-// fileName returns the path of the file for an item: the slug of its text, as the original
-// program names it. Where that name belongs to an item with another id, or did within
-// the last day, the id is part of the name, so that no two items share one on
-// their way to disk and into the history. A file that cannot be read counts as
-// another's. Callers that may race wrap it and the write into one WithLock.
+// fileName returns the path for an item's file: the slug of its text, as in the original
+// program. If that name belongs to an item with another id, or did within the last day,
+// the id becomes part of the name, so that two items never share a name while they are
+// being written to disk and history. An unreadable file counts as another item's.
+// Concurrent callers must hold one WithLock around this call and the write.
 func fileName(d *store.Dir, folder, id, text string) (rel string, err error) {
 	own := slug(id)
 	if own == "" {
@@ -55,7 +55,8 @@ func fileName(d *store.Dir, folder, id, text string) (rel string, err error) {
 	if base == "" {
 		base = own
 	}
-	// The original numbers the files of one text, and so did we.
+	// The original program numbers files with the same text, and so did earlier versions of
+	// this one.
 	rel, mine, err := freeName(d, folder, base, id)
 	if err != nil || mine || rel == folder+"/"+base+".md" && !trashed(d, rel, id) {
 		return rel, err
@@ -64,8 +65,8 @@ func fileName(d *store.Dir, folder, id, text string) (rel string, err error) {
 	return rel, err
 }
 
-// freeName returns the first of BASE.md, BASE-2.md, BASE-3.md … that is free, or the
-// item's own.
+// freeName returns the first of BASE.md, BASE-2.md, BASE-3.md … that is free or already
+// belongs to the item.
 func freeName(d *store.Dir, folder, base, id string) (rel string, mine bool, err error) {
 	rel = folder + "/" + base + ".md"
 	for n := 2; ; n++ {

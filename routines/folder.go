@@ -22,38 +22,38 @@ import (
 	"ollimbot/routines/watch"
 )
 
-// Folder is the index of the task files in one folder: what is in force, and what
-// is wrong. It reads a file again only when it changed. A file that becomes invalid
-// keeps its last good version in force; of two files with one id the one in force
-// stays, or else the first by name.
+// Folder is the index of the task files in one folder: the tasks in force and the
+// problems found. It reads a file again only after it changed. A file that becomes
+// invalid keeps its last good version in force. If two files have the same id, the one
+// already in force stays, or else the first by name wins.
 //
-// All methods may be called by several goroutines. Now never waits for the disk.
+// All methods are safe for concurrent use. Now never waits for the disk.
 type Folder[T any] struct {
 	d     *store.Dir
 	name  string
 	parse func(rel string, data []byte) (T, []Problem)
 	task  func(*T) *Task
 
-	// look orders the looks at the disk and guards what follows, up to the empty line.
-	// It is held over reading, because the answer of an older look must not replace
-	// that of a newer one.
+	// look serialises scans of the disk and guards the fields up to the empty line. It is
+	// held while reading, so that an older scan cannot replace the result of a newer one.
 	look   sync.Mutex
 	files  map[string]*file[T] // by name
-	wrong  []Problem           // with the folder itself
-	before []string            // paths that were in force in spite of another file of the same id
-	why    func(*Task) string  // why a task waits for the user, or ""; nil: none ever does
-	// previous is the version that was in force before one, or ""; nil: none is known.
+	wrong  []Problem           // problems of the folder itself
+	before []string            // paths that were in force before the restart, although another file has the same id
+	why    func(*Task) string  // why a task needs approval, or ""; nil if none ever does
+	// previous returns the version that was in force before the given one, or "". It may be
+	// nil.
 	previous func(version string) string
 
 	now atomic.Pointer[Listing[T]]
 }
 
-// Listing is what is in force in a folder at one moment. Nobody may change it.
+// Listing is a snapshot of the tasks in force in a folder. It must not be modified.
 type Listing[T any] struct {
 	InForce   []*T      // by path
 	Problems  []Problem // by file
 	Versions  []string  // Task.Digest of all files, in force or not
-	contested []string  // paths in force whose id another file carries too
+	contested []string  // paths in force whose id also appears in another file
 	byID      map[string]*T
 }
 
@@ -69,49 +69,51 @@ func (l *Listing[T]) Find(id string) (*T, bool) {
 // file is one task file.
 type file[T any] struct {
 	rel      string
-	info     fs.FileInfo // of what was read last; nil: it is read at the next look in any case
-	digest   string      // of what was read last; a touched file is not a changed one
-	good     *T          // the last good version; nil if there never was one
-	force    *T          // what is in force: good, or the text before it while good waits
+	info     fs.FileInfo // from the last read; nil forces a read at the next scan
+	digest   string      // of the last read: a file that was only touched has not changed
+	good     *T          // the last good version; nil if there has been none
+	force    *T          // the version in force: good, or the text before it while good awaits approval
 	bad      bool        // the version on the disk is not the good one
-	holds    string      // the id under which it is in force
+	holds    string      // the id under which the file is in force
 	problems []Problem
 }
 
-// NewFolder makes an empty index; Scan fills it. parse reads one file, task finds
-// the common part of what it gives.
+// NewFolder returns an empty index; call Scan to fill it. parse reads one file, task
+// returns the common part of its result.
 func NewFolder[T any](d *store.Dir, name string, parse func(string, []byte) (T, []Problem), task func(*T) *Task) *Folder[T] {
 	f := &Folder[T]{d: d, name: name, parse: parse, task: task, files: map[string]*file[T]{}}
 	f.now.Store(&Listing[T]{})
 	return f
 }
 
-// JudgeBy makes why decide which tasks wait for the user (Task.Waits): it is given
-// a task and answers with the reason, "" for all that may fire. It is asked when a
-// file changes and by Judge, by one caller at a time; it may read files and must not
-// call the index. It is set before the first Scan.
+// JudgeBy sets the function that decides which tasks need the user's approval
+// (Task.Waits). It returns the reason, or "" for a task that may fire. The index calls it
+// when a file changes and from Judge, never concurrently. It may read files but must not
+// call the index. Call JudgeBy before the first Scan.
 func (f *Folder[T]) JudgeBy(why func(*Task) string) { f.why = why }
 
-// KeepBy makes previous tell which version was in force before one. If that one waits for
-// the user, its text stays in force, with the other as its proposal (Task.Proposed). It is
-// asked and set like JudgeBy's function.
+// KeepBy sets the function that returns the version in force before a given one. While a
+// version needs approval, the previous text stays in force with the new one as its
+// proposal (Task.Proposed). The rules of JudgeBy apply.
 func (f *Folder[T]) KeepBy(previous func(version string) string) { f.previous = previous }
 
-// Now is what is in force. It never changes: a later look makes a new one.
+// Now returns the current listing, which is never modified: a later scan creates a new
+// one.
 func (f *Folder[T]) Now() *Listing[T] { return f.now.Load() }
 
+// Change is the result of a scan.
 // Change says what a look at the disk brought.
 type Change struct {
-	// IDs are those of tasks that came, went, or are not what they were, each once.
+	// IDs lists each task that was added, removed or changed, once.
 	IDs []string
-	// Problems is true when the list of problems is another one.
+	// Problems is true if the list of problems changed.
 	Problems bool
 }
 
 // Empty reports whether nothing changed.
 func (c Change) Empty() bool { return !c.Problems && len(c.IDs) == 0 }
 
-// and joins the changes of two folders.
+// and combines the changes of two folders.
 func (c Change) and(o Change) Change {
 	c.IDs = append(c.IDs, o.IDs...)
 	slices.Sort(c.IDs)
@@ -120,21 +122,21 @@ func (c Change) and(o Change) Change {
 	return c
 }
 
-// IsTaskFile reports whether a name ("routines/a.md" or "a.md") is that of a
-// task file: markdown, and not one that an editor keeps for itself. ".md" is one:
-// the original calls a text without an ASCII letter so.
+// IsTaskFile reports whether a name ("routines/a.md" or "a.md") is that of a task file:
+// markdown, and not an editor's private file. ".md" counts: the original program gives
+// that name to a text without ASCII letters.
 func IsTaskFile(name string) bool {
 	base := path.Base(name)
 	return base == ".md" || strings.HasSuffix(base, ".md") && !strings.ContainsAny(base[:1], ".#~")
 }
 
-// Scan looks at every file and reads those that changed since the last look.
+// Scan checks every file and reads those that changed since the last scan.
 func (f *Folder[T]) Scan() Change {
 	f.look.Lock()
 	defer f.look.Unlock()
 	entries, err := f.d.Entries(f.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		// The files may well be fine: what is in force stays in force.
+		// The files may be fine, so the tasks in force stay in force.
 		f.wrong = []Problem{{File: f.name, Severity: Error, Message: clean.Line(fmt.Sprintf(msgFolderUnreadable, err))}}
 		return f.publish(nil)
 	}
@@ -151,8 +153,8 @@ func (f *Folder[T]) Scan() Change {
 	return f.publish(files)
 }
 
-// Refresh looks at the named files only ("routines/a.md"). Names of other folders
-// and names that are not task files are ignored.
+// Refresh checks only the named files ("routines/a.md"). It ignores names in other
+// folders and names that are not task files.
 func (f *Folder[T]) Refresh(names []string) Change {
 	f.look.Lock()
 	defer f.look.Unlock()
@@ -170,7 +172,7 @@ func (f *Folder[T]) Refresh(names []string) Change {
 	return f.publish(files)
 }
 
-// Apply looks at what a batch of the watch points at.
+// Apply checks the files named in a batch from the watcher.
 func (f *Folder[T]) Apply(b watch.Batch) Change {
 	if b.Full {
 		return f.Scan()
@@ -178,7 +180,7 @@ func (f *Folder[T]) Apply(b watch.Batch) Change {
 	return f.Refresh(b.Names)
 }
 
-// Judge asks about every task anew.
+// Judge decides again for every task whether it needs approval.
 func (f *Folder[T]) Judge() Change {
 	f.look.Lock()
 	defer f.look.Unlock()
@@ -188,8 +190,8 @@ func (f *Folder[T]) Judge() Change {
 	return f.publish(nil)
 }
 
-// settle decides what of a file is in force: its last good version, or while that waits for
-// the user, the text before it.
+// settle decides which version of a file is in force: the last good one or, while that
+// needs approval, the text before it.
 func (f *Folder[T]) settle(one *file[T]) {
 	if one.good == nil && one.bad {
 		one.good = f.textBefore(one, one.digest)
@@ -198,7 +200,7 @@ func (f *Folder[T]) settle(one *file[T]) {
 		one.force = one.good
 		return
 	}
-	next := *one.good // listings have the one before
+	next := *one.good // a copy, because listings share the old one
 	t := f.task(&next)
 	if t.Waits = f.why(t); t.Waits != "" {
 		if before := f.textBefore(one, t.Digest); before != nil {
@@ -215,8 +217,8 @@ func sameState(a, b *Task) bool {
 	return a.Digest == b.Digest && a.Waits == b.Waits && a.Proposed == b.Proposed
 }
 
-// textBefore is the text that was in force before a version of a file. It is nil if that is not
-// known, or waits as well.
+// textBefore returns the text that was in force before a version of a file, or nil if it
+// is unknown or needs approval too.
 func (f *Folder[T]) textBefore(one *file[T], version string) *T {
 	if f.previous == nil || f.why == nil {
 		return nil
@@ -232,12 +234,12 @@ func (f *Folder[T]) textBefore(one *file[T], version string) *T {
 	return &t
 }
 
-// proposal describes the version that waits in a file.
+// proposal describes the version of a file that awaits approval.
 func (f *Folder[T]) proposal(one *file[T], waits, before *Task) Proposal {
 	p := Proposal{Version: waits.Digest, Why: waits.Waits}
 	now, err := f.d.Read(one.rel)
 	if err != nil || Digest(now) != waits.Digest {
-		return p // it has changed since: the next look sees it
+		return p // changed since; the next scan picks it up
 	}
 	if old, err := keptText(f.d, before.Digest); err == nil {
 		p.Diff = Diff(old, now)
@@ -254,8 +256,8 @@ func (f *Folder[T]) file(name string) *file[T] {
 	return one
 }
 
-// stale reports whether a file may have changed since it was read, and notes what
-// the disk says of it now.
+// stale reports whether a file may have changed since it was read, and records its
+// current state on disk.
 func (f *Folder[T]) stale(one *file[T]) bool {
 	was := one.info
 	now, err := os.Stat(f.d.Path(one.rel)) // through links, whose targets may change
@@ -263,12 +265,12 @@ func (f *Folder[T]) stale(one *file[T]) bool {
 	return err != nil || was == nil || !os.SameFile(was, now) || was.Size() != now.Size() || !was.ModTime().Equal(now.ModTime())
 }
 
-// racy is how long after a change another one could bear the same time stamp:
-// clocks of file systems are coarse. What was read so soon is read once more.
+// racy is how long after a change another change could get the same time stamp: file
+// system clocks are coarse. A file read that soon is read once more.
 const racy = 3 * time.Second
 
-// publish looks at files, by two at a time, reads those that may have changed, and
-// puts in force what they say.
+// publish checks files, two at a time, reads those that may have changed and puts the
+// result in force.
 func (f *Folder[T]) publish(files []*file[T]) Change {
 	changed := make([]bool, len(files))
 	var next atomic.Int64
@@ -306,7 +308,7 @@ func (f *Folder[T]) publish(files []*file[T]) Change {
 	return c
 }
 
-// read takes a file's bytes in and reports whether they are other ones.
+// read loads a file and reports whether its bytes changed.
 func (f *Folder[T]) read(one *file[T]) (changed bool) {
 	begun := time.Now()
 	data, err := f.d.Read(one.rel)
@@ -341,8 +343,8 @@ func (f *Folder[T]) read(one *file[T]) (changed bool) {
 	return true
 }
 
-// understand parses, and turns a panic of the parser into a problem of the file:
-// one file must not take the others along.
+// understand parses a file and turns a panic of the parser into a problem of that file:
+// one file must not affect the others.
 func (f *Folder[T]) understand(rel string, data []byte) (task T, problems []Problem) {
 	defer fault.Rescue("a task file", func(f *fault.Error) {
 		problems = []Problem{{File: rel, Severity: Error, Message: clean.Line(fmt.Sprintf(msgPanic, f.Value))}}
@@ -350,7 +352,7 @@ func (f *Folder[T]) understand(rel string, data []byte) (task T, problems []Prob
 	return f.parse(rel, data)
 }
 
-// list works out what is in force.
+// list computes the tasks in force.
 func (f *Folder[T]) list() *Listing[T] {
 	files := make([]*file[T], 0, len(f.files))
 	for name, one := range f.files {
@@ -399,8 +401,8 @@ func (f *Folder[T]) list() *Listing[T] {
 	return next
 }
 
-// rank says who stays in force of the files with one id: the one that is, then the
-// one that was when the program ended, then those that wait for nobody.
+// rank orders files that share an id by priority: the one in force, then the one in force
+// before the restart, then those that need no approval.
 func (f *Folder[T]) rank(one *file[T], id string) int {
 	switch {
 	case one.holds == id:
@@ -413,7 +415,7 @@ func (f *Folder[T]) rank(one *file[T], id string) int {
 	return 3
 }
 
-// ByWeight orders problems: it puts errors before warnings, then goes by file and place.
+// ByWeight orders problems: errors before warnings, then by file and position.
 func ByWeight(a, b Problem) int {
 	return cmp.Or(cmp.Compare(a.Severity, b.Severity), // "error" < "warning"
 		strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))

@@ -10,17 +10,17 @@ import (
 	"ollimbot/routines/watch"
 )
 
-// Index knows every routine and reminder file of a data directory (see Folder).
-// All methods may be called by several goroutines. Set never waits for the disk.
+// Index holds every routine and reminder file of a data directory (see Folder). All
+// methods are safe for concurrent use. Set never waits for the disk.
 type Index struct {
 	routines  *Folder[Routine]
 	reminders *Folder[Reminder]
-	look      sync.Mutex // orders the looks, so that no older Set replaces a newer one
+	look      sync.Mutex // serialises scans, so that an older Set never replaces a newer one
 	set       atomic.Pointer[Set]
 }
 
-// NewIndex makes an empty index; Scan fills it. Times without a zone of their
-// own are read in zone.
+// NewIndex returns an empty index; call Scan to fill it. Times without a zone are read in
+// zone.
 func NewIndex(d *store.Dir, zone *time.Location) *Index {
 	x := &Index{}
 	x.routines = NewFolder(d, RoutineFolder, ParseRoutine, func(r *Routine) *Task { return &r.Task })
@@ -31,48 +31,50 @@ func NewIndex(d *store.Dir, zone *time.Location) *Index {
 	return x
 }
 
-// JudgeBy makes why decide which tasks wait for the user; see Folder.JudgeBy.
+// JudgeBy sets the function that decides which tasks need approval; see Folder.JudgeBy.
 func (x *Index) JudgeBy(why func(*Task) string) {
 	x.routines.JudgeBy(why)
 	x.reminders.JudgeBy(why)
 }
 
-// KeepBy makes previous tell which version was in force before one; see Folder.KeepBy.
+// KeepBy sets the function that returns the version in force before a given one; see
+// Folder.KeepBy.
 func (x *Index) KeepBy(previous func(version string) string) {
 	x.routines.KeepBy(previous)
 	x.reminders.KeepBy(previous)
 }
 
-// Prefer names files that are in force although another one carries the same id.
-// It is called before the first Scan.
+// Prefer lists files that win over others with the same id. Call it before the first
+// Scan.
 func (x *Index) Prefer(paths []string) { x.routines.before, x.reminders.before = paths, paths }
 
-// Set is what is in force now. It never changes: a later look makes a new one.
+// Set returns the tasks in force, as a value that never changes: a later scan creates a
+// new one.
 func (x *Index) Set() *Set { return x.set.Load() }
 
-// Scan looks at every file and reads those that changed since the last look.
+// Scan checks every file and reads those that changed since the last scan.
 func (x *Index) Scan() Change {
 	x.look.Lock()
 	defer x.look.Unlock()
 	return x.publish(x.routines.Scan().and(x.reminders.Scan()))
 }
 
-// Refresh looks at the named files only ("routines/a.md"). Names of other
-// folders and names that are not task files are ignored.
+// Refresh checks only the named files ("routines/a.md"). It ignores names in other
+// folders and names that are not task files.
 func (x *Index) Refresh(names []string) Change {
 	x.look.Lock()
 	defer x.look.Unlock()
 	return x.publish(x.routines.Refresh(names).and(x.reminders.Refresh(names)))
 }
 
-// Apply looks at what a batch of the watch points at.
+// Apply checks the files named in a batch from the watcher.
 func (x *Index) Apply(b watch.Batch) Change {
 	x.look.Lock()
 	defer x.look.Unlock()
 	return x.publish(x.routines.Apply(b).and(x.reminders.Apply(b)))
 }
 
-// Judge asks about every task anew whether it waits for the user.
+// Judge decides again for every task whether it needs approval.
 func (x *Index) Judge() Change {
 	x.look.Lock()
 	defer x.look.Unlock()
@@ -94,13 +96,13 @@ func (x *Index) publish(c Change) Change {
 	return c
 }
 
-// Set is everything in force at one moment, and what is wrong. Whoever holds it
-// may keep it; nobody may change it or what it points to. The zero Set is empty.
+// Set is a snapshot of everything in force, with all problems. It may be kept but must
+// not be modified, nor anything it points to. The zero Set is empty.
 type Set struct {
 	Routines  []*Routine  // by path
 	Reminders []*Reminder // by path
 	Problems  []Problem   // errors first, then by file and place
-	Contested []string    // paths in force whose id another file carries too
+	Contested []string    // paths in force whose id also appears in another file
 	Versions  []string    // Task.Digest of all files, in force or not
 
 	routines  *Listing[Routine]
@@ -124,7 +126,7 @@ func (s *Set) RoutineByID(id string) (*Routine, bool) { return s.routines.Find(i
 // ReminderByID returns the reminder with that id.
 func (s *Set) ReminderByID(id string) (*Reminder, bool) { return s.reminders.Find(id) }
 
-// Tasks are all tasks of the set, the routines first.
+// Tasks returns all tasks of the set, routines first.
 func (s *Set) Tasks() []*Task {
 	list := make([]*Task, 0, len(s.Routines)+len(s.Reminders))
 	for _, r := range s.Routines {
@@ -136,8 +138,7 @@ func (s *Set) Tasks() []*Task {
 	return list
 }
 
-// RemindersByTime are the reminders in the order of their times; those of one
-// moment go by path.
+// RemindersByTime returns the reminders sorted by time, then by path.
 func (s *Set) RemindersByTime() []*Reminder {
 	list := slices.Clone(s.Reminders)
 	slices.SortStableFunc(list, func(a, b *Reminder) int { return a.RunAt.Compare(b.RunAt) })

@@ -8,7 +8,6 @@ import (
 	"ollimbot/routines/leeway"
 )
 
-// leeway reads window and jitter.
 func (p *File) leeway() (r leeway.Rule) {
 	if f, text, ok := p.Text("window", ""); ok {
 		w, err := leeway.ParseWindow(text)
@@ -33,8 +32,8 @@ func (p *File) leeway() (r leeway.Rule) {
 	return r
 }
 
-// checkCron compares a routine's leeway with its cron: cron says on which days a window opens, and
-// no fire may be put off until the next one.
+// checkCron checks a routine's leeway against its cron, which decides on which days a
+// window opens. No fire may be delayed past the next one.
 func (p *File) checkCron(s cron.Schedule, r leeway.Rule) {
 	if s.Never() || r == (leeway.Rule{}) {
 		return
@@ -50,10 +49,11 @@ func (p *File) checkCron(s cron.Schedule, r leeway.Rule) {
 	}
 }
 
-// gapFires is how many fires are looked at: all that differ of a day with one each 5 minutes.
+// gapFires is how many fires are checked: enough for a full day at one every 5 minutes.
 const gapFires = 300
 
-// shortestGap is the shortest time between two fires; those of one hour and day recur.
+// shortestGap is the shortest time between two fires. Hours and days repeat, so the first
+// gapFires are enough.
 func shortestGap(s cron.Schedule) time.Duration {
 	at := s.Next(time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC))
 	least := leeway.MaxJitter + time.Minute
@@ -67,8 +67,8 @@ func shortestGap(s cron.Schedule) time.Duration {
 	return least
 }
 
-// checkRunAt warns of a reminder whose window does not start at its time. One that has come back
-// has a time of its own.
+// checkRunAt warns of a reminder whose window does not start at its time. A reminder that
+// has repeated has a different time and is skipped.
 func (p *File) checkRunAt(r *Reminder) {
 	w := r.Leeway.Window
 	if w.IsZero() || r.RunAt.IsZero() || !r.FirstAt.IsZero() || r.ChainDepth > 0 || r.Leeway.Fits(r.RunAt) {
@@ -77,7 +77,7 @@ func (p *File) checkRunAt(r *Reminder) {
 	p.AddAt(Warning, p.Field("window"), msgRunAtOutside, w.From/60, w.From%60, w.Start(r.RunAt).Format(runAtLayout))
 }
 
-// leewayKeys are the keys of a task's leeway, for a new file.
+// leewayKeys returns the leeway keys for a new file.
 func leewayKeys(r leeway.Rule) []frontmatter.Entry {
 	return []frontmatter.Entry{
 		{Key: "window", Value: unless("", r.Window.String())},

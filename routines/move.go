@@ -9,34 +9,34 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Why a reminder is not moved.
+// Reasons for not moving a reminder.
 var (
 	ErrNoReminder = errors.New("the reminder no longer exists")
 	ErrBroken     = errors.New("its file cannot be read")
 )
 
-// Move is what becomes of a pending reminder: it is due at another time, as another
-// check of its chain, or it is gone.
+// Move says what happens to a pending reminder: it is due at another time, advances in
+// its chain, or is removed.
 type Move struct {
 	At    time.Time
 	Depth int
-	Last  bool // it came for the last time
+	Last  bool // this was its last repetition
 	Gone  bool
 }
 
-// Mover moves pending reminders of a data directory.
+// Mover moves the pending reminders of a data directory.
 type Mover struct {
 	Dir  *store.Dir
 	Zone *time.Location
-	// Inherit is called with the digest of a file's bytes and with the new ones right
-	// before they are written; an error of its writes nothing.
+	// Inherit is called with the digest of a file's old bytes and with the new ones just
+	// before they are written. If it returns an error, nothing is written.
 	Inherit func(old, rel string, data []byte) error
 }
 
-// Move changes a pending reminder or removes it, alone: next is called with what its
-// file says now, and an error of its changes nothing. The file is the one in force,
-// whose path the caller knows, or else the first by name. Move gives the reminder as it
-// was, with its path. Errors: ErrNoReminder, ErrBroken.
+// Move changes or removes a pending reminder under the folder's lock. It calls next with
+// the reminder as read from its file; an error from next changes nothing. The file is the
+// one in force, if the caller knows its path, or else the first by name. Move returns the
+// reminder from before the change, with its path. Errors: ErrNoReminder, ErrBroken.
 func (m Mover) Move(now time.Time, id string, inForce Task, next func(Reminder) (Move, error)) (r Reminder, err error) {
 	err = m.Dir.WithLock(ReminderFolder, func() error {
 		rel, err := fileOf(m.Dir, ReminderFolder, id, inForce)
@@ -73,8 +73,8 @@ func (m Mover) Move(now time.Time, id string, inForce Task, next func(Reminder) 
 	return r, err
 }
 
-// moved is the file of a reminder at another time. A limit that the file leaves out is
-// written, because the original takes no depth without one.
+// moved returns the file of a reminder with another time. If the file has no limit, one
+// is written, because the original program accepts no depth without it.
 func moved(r Reminder, data []byte, m Move) ([]byte, error) {
 	out := []frontmatter.Entry{{Key: "run-at", Value: m.At.Format(runAtLayout)}}
 	if m.Depth != r.ChainDepth {

@@ -12,9 +12,9 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// ParseRoutine reads a routine file. rel is its path relative to the data
-// directory. All problems of the file come back, in the file's order; while
-// HasErrors of them, the routine must not be scheduled.
+// ParseRoutine reads a routine file. rel is its path relative to the data directory. It
+// returns all problems in the file's order; if HasErrors is true for them, the routine
+// must not be scheduled.
 func ParseRoutine(rel string, data []byte) (Routine, []Problem) {
 	p, ok := Open(KindRoutine, rel, data)
 	if !ok {
@@ -30,8 +30,8 @@ func ParseRoutine(rel string, data []byte) (Routine, []Problem) {
 	return r, p.Problems()
 }
 
-// ParseReminder reads a reminder file as ParseRoutine does a routine's. A
-// run-at without an offset is a time in zone (nil is UTC), with a warning.
+// ParseReminder is ParseRoutine for reminders. A run-at without an offset is a time in
+// zone (nil is UTC) and gets a warning.
 func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Problem) {
 	if zone == nil {
 		zone = time.UTC
@@ -66,17 +66,17 @@ func Parse(kind Kind, rel string, data []byte, zone *time.Location) (Task, []Pro
 	return r.Task, problems
 }
 
-// The defaults and limits of a reminder that repeats until it is done.
+// Defaults and limits of a reminder that repeats until done.
 const (
 	DefaultRounds = 5  // repetitions
 	defaultAgain  = 30 // minutes between them
 	// MaxAgain is the longest interval in minutes: most of a week.
 	MaxAgain = maxCount
-	// longestDone is the longest id, which has to fit into the buttons.
+	// longestDone is the longest id, which must fit into the buttons' custom ids.
 	longestDone = 80
 )
 
-// untilDone reads `until: done` and what belongs to it. Where it cannot work, the
+// untilDone reads `until: done` and its related keys. If repeating cannot work, the
 // reminder fires once.
 func (p *File) untilDone(r *Reminder, zone *time.Location) {
 	until, again := p.choice("until", "", "done"), p.count("again")
@@ -104,7 +104,7 @@ func (p *File) untilDone(r *Reminder, zone *time.Location) {
 	}
 }
 
-// firstAt is what the program has written; zero where it has not.
+// firstAt reads first-at, which the program writes itself; zero if the key is missing.
 func (p *File) firstAt(zone *time.Location) time.Time {
 	f, text, ok := p.Text("first-at", "")
 	if !ok {
@@ -136,12 +136,12 @@ func (p *File) cron() (string, cron.Schedule) {
 	return s.String(), s
 }
 
-// runAtLayout is how we write run-at: an offset and, where there are any,
-// microseconds, which is as fine as the original program reads.
+// runAtLayout is how run-at is written: with an offset and, if needed, microseconds, the
+// finest resolution the original program reads.
 const runAtLayout = "2006-01-02T15:04:05.999999-07:00"
 
-// What ISO 8601 leaves open behind a date. Package time reads a fraction after
-// the seconds whether the layout has one or not.
+// The optional parts of ISO 8601 after the date. Package time accepts a fraction of a
+// second even if the layout has none.
 var (
 	offsetLayouts = []string{
 		"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07",
@@ -150,13 +150,13 @@ var (
 	naiveLayouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04"}
 )
 
-// The years a reminder may name.
+// The range of years for reminders.
 const (
 	firstYear = 1900
 	lastYear  = 9999
 )
 
-// Why a text is no time.
+// Reasons why a text is not a time.
 var (
 	errNotTime = errors.New("is not a time")
 	errNoHour  = errors.New("has no time of day")
@@ -164,7 +164,7 @@ var (
 	errNoYear  = fmt.Errorf("is not in the years %d to %d", firstYear, lastYear)
 )
 
-// runAt reads the time of a reminder into the configured zone.
+// runAt reads a reminder's time, in the configured zone.
 func (p *File) runAt(zone *time.Location) time.Time {
 	f, text, ok := p.Text("run-at", msgNoRunAt)
 	if !ok {
@@ -184,8 +184,8 @@ func (p *File) runAt(zone *time.Location) time.Time {
 	return at
 }
 
-// ParseTime reads a time as task files have it, and a date alone as its first
-// moment. A time without an offset is one on the wall in zone.
+// ParseTime reads a time as task files write it. A date alone is the start of that day. A
+// time without an offset is local time in zone.
 func ParseTime(text string, zone *time.Location) (time.Time, error) {
 	at, _, err := parseTime(text, zone)
 	if errors.Is(err, errNoHour) {
@@ -197,9 +197,9 @@ func ParseTime(text string, zone *time.Location) (time.Time, error) {
 	return at, err
 }
 
-// parseTime reads an ISO 8601 time with "T" or a space, with or without
-// seconds, fractions and offset. A naive one is a time on the wall in zone: one
-// that the clock skips becomes the end of the gap, a repeated one the first.
+// parseTime reads an ISO 8601 time with "T" or a space, with or without seconds,
+// fractions and offset. A time without an offset is local time in zone. If the clock
+// skips it, it becomes the end of the gap; if the clock repeats it, the first occurrence.
 func parseTime(text string, zone *time.Location) (at time.Time, naive bool, err error) {
 	text = normaliseTime(text)
 	beyond := false
@@ -231,8 +231,8 @@ func parseTime(text string, zone *time.Location) (at time.Time, naive bool, err 
 	return time.Time{}, false, errNotTime
 }
 
-// normaliseTime writes the "T", drops the space before an offset (YAML 1.1 has
-// one) and the lower case of t and z.
+// normaliseTime adds the "T", removes the space before an offset (which YAML 1.1 allows)
+// and upper-cases t and z.
 func normaliseTime(text string) string {
 	text = strings.ToUpper(strings.TrimSpace(text))
 	date, clock, found := strings.Cut(text, " ")

@@ -15,31 +15,31 @@ import (
 	"ollimbot/core/storage/trash"
 )
 
-// Proposal is a version of a file that an agent wrote over a text in force, and that waits
-// for the user. The text before it stays in force.
+// Proposal is an agent's edit of a task file that awaits the user's approval. The text
+// before it stays in force.
 type Proposal struct {
 	Version string `json:"version"` // its Digest; empty for no proposal
-	Why     string `json:"why"`     // why it waits
-	Diff    string `json:"diff"`    // what it changes, as a unified diff without its head; cleaned, may be cut
+	Why     string `json:"why"`     // why it needs approval
+	Diff    string `json:"diff"`    // the changes as a unified diff without its head; cleaned, may be cut
 }
 
-// Says is why the proposal waits, in a sentence of its own, as every place shows it.
+// Says returns why the proposal is waiting, as a full sentence used by every view.
 func (p Proposal) Says() string { return fmt.Sprintf(textProposal, p.Why) }
 
 const textProposal = "With the agent's edit, %s. The old text stays in force until you decide."
 
 const (
-	// keptFolder has the texts that stay in force while proposals wait, by version: the files
-	// themselves hold the proposals, and there may be no git history.
+	// keptFolder holds, by version, the texts that stay in force while proposals await
+	// approval: the task files contain the proposals, and there may be no git history.
 	keptFolder = store.StateDir + "/approved"
-	// mostDiff is the longest diff that is shown, in characters.
+	// mostDiff is the longest diff shown, in characters.
 	mostDiff = 20_000
 	diffTail = "\n(the rest of the changes is not shown; open the file)"
 )
 
 func keptFile(version string) string { return keptFolder + "/" + version + ".md" }
 
-// KeepText stores a text so that it can stay in force while a proposal waits in its file.
+// KeepText stores a text so that it can stay in force while its file contains a proposal.
 func KeepText(d *store.Dir, data []byte) error {
 	version := Digest(data)
 	if _, err := keptText(d, version); err == nil {
@@ -51,7 +51,7 @@ func KeepText(d *store.Dir, data []byte) error {
 	return nil
 }
 
-// keptText returns a text that was kept. One that was changed on the disk is no such text.
+// keptText returns a kept text. It rejects one that was changed on disk.
 func keptText(d *store.Dir, version string) ([]byte, error) {
 	if version == "" {
 		return nil, fs.ErrNotExist
@@ -63,21 +63,21 @@ func keptText(d *store.Dir, version string) ([]byte, error) {
 	return data, err
 }
 
-// PruneTexts removes the kept texts that are not wanted any more.
+// PruneTexts removes kept texts that are no longer wanted.
 func PruneTexts(d *store.Dir, wanted func(version string) bool) {
 	entries, err := d.Entries(keptFolder)
-	if err != nil { // there are none
+	if err != nil { // no texts are kept
 		return
 	}
 	for _, e := range entries {
 		if version, ok := strings.CutSuffix(e.Name(), ".md"); ok && !wanted(version) {
-			_ = d.Remove(keptFolder + "/" + e.Name()) // it is tried again at the next start
+			_ = d.Remove(keptFolder + "/" + e.Name()) // retried at the next start
 		}
 	}
 }
 
-// ReadText returns the text of a task in force: that of its file, or while a proposal waits
-// there, the one before it.
+// ReadText returns the text of a task in force: its file's or, while a proposal is
+// pending, the one before it.
 func ReadText(d *store.Dir, t Task) ([]byte, error) {
 	if t.Proposed.Version != "" {
 		return keptText(d, t.Digest)
@@ -85,9 +85,9 @@ func ReadText(d *store.Dir, t Task) ([]byte, error) {
 	return d.Read(t.Path)
 }
 
-// RefuseProposal writes the text in force over the proposal that waits in a task's file, and
-// returns the proposal, which is also kept in the trash. ErrOther says that the file is
-// another version by now.
+// RefuseProposal overwrites the proposal in a task's file with the text in force. It
+// returns the proposal and also moves it to the trash. ErrOther means that the file has
+// changed since.
 func RefuseProposal(d *store.Dir, now time.Time, t Task) (refused []byte, err error) {
 	err = d.WithLock(path.Dir(t.Path), func() error {
 		refused, err = putBack(d, now, t)
@@ -99,7 +99,7 @@ func RefuseProposal(d *store.Dir, now time.Time, t Task) (refused []byte, err er
 	return refused, err
 }
 
-// putBack is RefuseProposal within the lock.
+// putBack is RefuseProposal without the lock.
 func putBack(d *store.Dir, now time.Time, t Task) (refused []byte, err error) {
 	if refused, err = d.Read(t.Path); err != nil {
 		return refused, err
@@ -117,8 +117,8 @@ func putBack(d *store.Dir, now time.Time, t Task) (refused []byte, err error) {
 	return refused, d.Write(t.Path, before)
 }
 
-// discard moves a task's file to the trash. A proposal that waits there goes to the trash
-// beside it, so that what can be restored is the text in force.
+// discard moves a task's file to the trash. If it contains a proposal, the proposal is
+// trashed separately, so that a restore brings back the text in force.
 func discard(d *store.Dir, now time.Time, rel string, inForce Task) error {
 	if rel == inForce.Path && inForce.Proposed.Version != "" {
 		_, err := putBack(d, now, inForce)
@@ -129,11 +129,12 @@ func discard(d *store.Dir, now time.Time, rel string, inForce Task) error {
 	return trash.Put(d, now, rel)
 }
 
-// Diff is what changes between two texts. Its head would only name the file twice.
+// Diff returns the changes between two texts without the head, which would only name the
+// file twice.
 func Diff(before, after []byte) string {
 	old, changed := diffable(before), diffable(after)
 	text, err := udiff.ToUnified("", "", old, udiff.Lines(old, changed), udiff.DefaultContextLines)
-	if err != nil { // the changes are those of the text
+	if err != nil { // every error stems from the texts themselves
 		return ""
 	}
 	if i := strings.Index(text, "@@"); i >= 0 {
@@ -146,7 +147,7 @@ func Diff(before, after []byte) string {
 	return text
 }
 
-// diffable is a text as it is shown, line by line.
+// diffable returns a text as shown to the user, ending in one newline.
 func diffable(data []byte) string {
 	return strings.TrimRight(clean.Text(string(data)), "\n") + "\n"
 }

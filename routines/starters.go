@@ -10,7 +10,7 @@ import (
 	"ollimbot/routines/starter"
 )
 
-// starterFile is a starter routine and the bytes of its file.
+// starterFile is a starter routine with the bytes of its file.
 type starterFile struct {
 	Routine
 	data []byte
@@ -27,7 +27,7 @@ func starterFiles() (list []starterFile, err error) {
 	return list, err
 }
 
-// Starters are the routines of the program that AddStarters installs, sorted by path.
+// Starters returns the routines that AddStarters installs, sorted by path.
 func Starters() (list []Routine, err error) {
 	files, err := starterFiles()
 	for _, f := range files {
@@ -36,8 +36,8 @@ func Starters() (list []Routine, err error) {
 	return list, err
 }
 
-// AddStarters copies the starter routines that are not installed yet, and returns those. A
-// file of the same name, and a task of the same id, stay unchanged.
+// AddStarters copies the starter routines that are not installed yet, and returns them. A
+// file with the same name or a task with the same id is left alone.
 func AddStarters(d *store.Dir, tasks *Set) (added []Routine, err error) {
 	files, err := starterFiles()
 	if err != nil {
@@ -58,7 +58,7 @@ func AddStarters(d *store.Dir, tasks *Set) (added []Routine, err error) {
 	return added, nil
 }
 
-// Titles are the names of routines, with commas between them.
+// Titles returns the routines' titles, separated by commas.
 func Titles(list []Routine) string {
 	var titles []string
 	for _, r := range list {

@@ -11,10 +11,10 @@ import (
 	"ollimbot/routines/leeway"
 )
 
-// Kind tells what a task is.
+// Kind is the kind of a task.
 type Kind string
 
-// The kinds of tasks. Webhooks share the type because prompts and forks do.
+// The kinds of tasks. Webhooks are one because prompts and forks handle them alike.
 const (
 	KindRoutine  Kind = "routine"
 	KindReminder Kind = "reminder"
@@ -32,7 +32,7 @@ const (
 	Blocked Mode = "blocked"
 )
 
-// Task is what routines and reminders have in common.
+// Task holds the keys that routines and reminders share.
 type Task struct {
 	Kind        Kind
 	ID          string
@@ -49,47 +49,47 @@ type Task struct {
 	Allowed, Disallowed []string
 	Skills              []string
 	Subagent            string
-	// TrustInput is `trust-input: true` (ours): the run keeps its tools when it has
-	// read what strangers write.
+	// TrustInput is `trust-input: true` (ours): the run keeps its tools after reading
+	// untrusted input.
 	TrustInput bool
-	// Critical is `critical: true` (ours): the task runs also where a cap on money holds
-	// the others.
+	// Critical is `critical: true` (ours): the task runs even when a spending cap stops the
+	// others.
 	Critical bool
-	// Essential is `essential: true` (ours): the first ping of a fire is beside the budget, and
-	// the file's own words reach the user where no model can.
+	// Essential is `essential: true` (ours): the first ping of a fire bypasses the budget,
+	// and if no model is available, the user gets the file's own text.
 	Essential bool
-	// MayWait is `may-wait: true` (ours): a run is one request without tools, which may be
+	// MayWait is `may-wait: true` (ours): a run is one request without tools that may be
 	// answered up to a day later at half the price.
 	MayWait bool
-	// Check is `check:` (ours): a command, or a call (CheckCall), that decides before each fire
-	// whether there is anything to run for.
+	// Check is `check:` (ours): a command or tool call (CheckCall) that decides before each
+	// fire whether the task needs to run.
 	Check string
-	// Leeway is `window` and `jitter` (ours): what the task leaves open about its time.
+	// Leeway is `window` and `jitter` (ours): how far the fire time may vary.
 	Leeway leeway.Rule
-	// Waits is why the task does not fire until its user says so; empty for all that
-	// may. An index tells it (Folder.JudgeBy), no file does.
+	// Waits is why the task needs the user's approval before it may fire, or empty. The
+	// index sets it (Folder.JudgeBy); it is not part of the file.
 	Waits string
-	// Proposed is an edit of the agent's that waits for the user in the task's file while this
-	// text, the one before it, stays in force. An index tells it.
+	// Proposed is the agent's edit in the task's file that awaits approval, while this
+	// earlier text stays in force. The index sets it.
 	Proposed Proposal
-	// Digest is the SHA-256 of the file's bytes in hexadecimal digits, where the
-	// task comes from a file: which version of it this is.
+	// Digest identifies the version of the file the task was read from: the SHA-256 of its
+	// bytes in hexadecimal digits.
 	Digest string
 }
 
-// Digest is that of a file's bytes, as Task.Digest has it.
+// Digest returns the digest of a file's bytes, as in Task.Digest.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// Routine fires by cron until its file is removed.
+// Routine fires on a cron schedule until its file is removed.
 type Routine struct {
 	Task
 	Cron     string
 	Schedule cron.Schedule
-	// RunMissed is true for `missed: run` (ours): a fire that fell while the bot
-	// was down runs once, late, if no older than 12 hours.
+	// RunMissed is `missed: run` (ours): a fire missed while the bot was down runs once,
+	// late, if it is at most 12 hours old.
 	RunMissed bool
 }
 
@@ -100,19 +100,20 @@ type Reminder struct {
 	ChainDepth  int
 	MaxChain    int    // 0: one-shot; N: up to N follow-ups, N+1 checks
 	ChainParent string // id of the first reminder of the chain, or empty
-	// UntilDone is `until: done` (ours): it comes back, as the next check of its own
-	// chain, until its user presses one of its buttons.
+	// UntilDone is `until: done` (ours): the reminder repeats, as the next check of its own
+	// chain, until the user presses one of its buttons.
 	UntilDone bool
-	// Again is after how many minutes it does.
+	// Again is the number of minutes between repetitions.
 	Again int
-	// FirstAt is when it was due before it came back for the first time; zero until then.
+	// FirstAt is the original due time of a reminder that has repeated; zero before the
+	// first repetition.
 	FirstAt time.Time
-	// LastWord says that it came for the last time: when it is due it ends, without a run.
+	// LastWord marks the last repetition: when due, the reminder ends without a run.
 	LastWord bool
 }
 
-// LeewayAt is what the reminder leaves open about a fire of its: nothing about one that was
-// snoozed or has come back, whose time somebody chose.
+// LeewayAt returns the leeway of a fire at a time. A snoozed or repeated reminder has
+// none, because someone chose its time.
 func (r *Reminder) LeewayAt(at time.Time) leeway.Rule {
 	if r.FirstAt.IsZero() && at.Equal(r.RunAt) && r.Leeway.Fits(at) {
 		return r.Leeway
@@ -120,7 +121,7 @@ func (r *Reminder) LeewayAt(at time.Time) leeway.Rule {
 	return leeway.Rule{}
 }
 
-// First is when the reminder was due at first.
+// First returns the reminder's original due time.
 func (r *Reminder) First() time.Time {
 	if r.FirstAt.IsZero() {
 		return r.RunAt
@@ -128,8 +129,8 @@ func (r *Reminder) First() time.Time {
 	return r.FirstAt
 }
 
-// Label is the reminder's word in schedules: "Reminder", "Reminder until done", or its
-// place in a chain, "Chain reminder (1/3)".
+// Label returns the reminder's label in schedules: "Reminder", "Reminder until done", or
+// its place in a chain, "Chain reminder (1/3)".
 func (r *Reminder) Label() string {
 	if r.UntilDone {
 		return "Reminder until done"
@@ -140,16 +141,14 @@ func (r *Reminder) Label() string {
 	return "Reminder"
 }
 
-// ErrUnrecorded is part of what the run of a task returns that failed and of which
-// nothing could be written down, as on a full disk. A reminder is kept then, and
-// tried again.
+// ErrUnrecorded is wrapped in the error of a failed run that could not be recorded
+// either, for example on a full disk. The reminder is then kept and retried.
 var ErrUnrecorded = errors.New("the run could not be recorded")
 
-// ErrNothingNew is returned for a fire whose check found nothing to run for.
+// ErrNothingNew is returned for a fire whose check found no reason to run.
 var ErrNothingNew = errors.New("the check found nothing new")
 
-// ErrNoSpace is part of what the run of a task returns that failed because the disk is
-// full.
+// ErrNoSpace is wrapped in the error of a run that failed because the disk is full.
 var ErrNoSpace = errors.New("the disk is full")
 
 // Severity of a problem.
@@ -161,22 +160,22 @@ const (
 	Warning Severity = "warning"
 )
 
-// Problem is what is wrong with a file and how to cure it.
+// Problem describes what is wrong with a file and how to fix it.
 type Problem struct {
 	File     string   `json:"file"`   // relative to the data directory
-	Line     int      `json:"line"`   // 1-based; 0 where the whole file is meant
-	Column   int      `json:"column"` // 1-based, in runes; 0 where the whole line is meant
+	Line     int      `json:"line"`   // 1-based; 0 for the whole file
+	Column   int      `json:"column"` // 1-based, in runes; 0 for the whole line
 	Severity Severity `json:"severity"`
-	Message  string   `json:"message"` // cleaned, one line, says the cure
-	// Waits says that the file is in order and does nothing until its user says so.
+	Message  string   `json:"message"` // cleaned, one line, with the cure
+	// Waits means that the file is valid but inactive until the user approves it.
 	Waits bool `json:"waits,omitempty"`
-	// Version is that of a file that waits: its Digest.
+	// Version is the Digest of a file that needs approval.
 	Version string `json:"version,omitempty"`
 	// Proposed is set if the text before that version stays in force.
 	Proposed Proposal `json:"proposed,omitzero"`
 }
 
-// Position is file:line:column, as far as known.
+// Position returns file:line:column, as far as known.
 func (p Problem) Position() string {
 	at := p.File
 	if p.Line > 0 {

@@ -10,15 +10,14 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Every sentence in this file is read by whoever wrote the task's file. It says
-// what is wrong and then how to put it right. The other files of this package
-// keep their words in text files of their own.
+// The author of the task's file reads every message in this file. Each states the
+// problem, then the fix. Subpackages have text files of their own.
 
-// titleRunes is how long a title may be.
+// titleRunes is the longest title, in runes.
 const titleRunes = 60
 
-// Title is what people call the task: the description, else the first words of
-// the body, at most 60 runes, else the id.
+// Title returns the task's display name: the description, or else the first words of the
+// body, at most 60 runes, or else the id.
 func (t Task) Title() string {
 	if t.Description != "" {
 		return clean.Cut(t.Description, titleRunes)
@@ -32,8 +31,8 @@ func (t Task) Title() string {
 	return cmp.Or(short, t.ID)
 }
 
-// freshID is an id that nobody has: made from the file's name and bytes, so
-// that the same file is given the same advice every time.
+// freshID returns an unused id derived from the file's name and bytes, so that the same
+// file always gets the same advice.
 func (p *File) freshID() string {
 	sum := sha256.Sum256(append([]byte(p.rel), p.data...))
 	return hex.EncodeToString(sum[:4])
@@ -98,10 +97,10 @@ const (
 	msgWritesState   = "%s could write to state/, which belongs to the bot; name the files, for example Write(notes/**.md)"
 )
 
-// firesBy says what makes a task fire.
+// firesBy describes what makes a task fire.
 var firesBy = map[Kind]string{KindRoutine: "by its cron", KindReminder: "at its run-at"}
 
-// orList is what may be written in words.
+// orList lists the accepted values in words.
 func orList(accepted []string) string {
 	last := len(accepted) - 1
 	if last == 0 {
@@ -110,14 +109,15 @@ func orList(accepted []string) string {
 	return strings.Join(accepted[:last], ", ") + " or " + accepted[last]
 }
 
-// show quotes what the user wrote, cleaned and cut.
+// show quotes the user's text, cleaned and cut.
 func show(text string) string { return `"` + clean.Cut(clean.Line(text), 60) + `"` }
 
-// The words of the index.
+// Messages of the index.
 const (
 	msgPanic  = "this file makes the parser fail (%v): please simplify it and report this"
 	msgDouble = "%s has the same id (%s) as %s, which stays active: give one of them another id"
-	// msgLastGood follows the first problem of a file whose last good version runs.
+	// msgLastGood is appended to the first problem of a file whose last good version stays
+	// active.
 	msgLastGood = " (until then the previous version stays active)"
 
 	msgFolderUnreadable = "the folder cannot be read (%v): make it a readable folder; until then its previous files stay active"

@@ -9,13 +9,11 @@ import (
 	"sync"
 )
 
-// called is a pattern that limits what a tool may be called with: compiled when a
-// file first has one.
+// called matches a pattern that limits a tool's arguments. It is compiled on first use.
 var called = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w+)\((.*)\)$`) })
 
-// CheckTool judges one pattern of a tool list: an error for what
-// would hand the agent everything, a warning for what is broad, and "" with an
-// empty message for a fine one.
+// CheckTool judges one pattern of a tool list: an error if it would give the agent
+// everything, a warning if it is too broad, and an empty message if it is fine.
 func CheckTool(pattern string) (Severity, string) {
 	pattern = strings.TrimSpace(pattern)
 	if pattern == "" {
@@ -42,8 +40,8 @@ func CheckTool(pattern string) (Severity, string) {
 	return "", ""
 }
 
-// Files that stand for everything a pattern could reach in state/: of any name,
-// and those that it really holds.
+// stateFiles are sample paths for testing whether a pattern reaches state/: made-up names
+// and the real ones.
 var stateFiles = []string{
 	"state/x", "state/x.json", "state/x.jsonl", "state/sub/x",
 	"state/bot.pid", "state/config.json", "state/credentials.json", "state/due_times.jsonl", "state/fork_messages.json",
@@ -52,8 +50,8 @@ var stateFiles = []string{
 	"state/token.json",
 }
 
-// reachesState reports whether a file pattern could match something in state/,
-// seen from the data directory, from the home directory or from the root.
+// reachesState reports whether a file pattern could match a file in state/, relative to
+// the data directory, the home directory or the root.
 func reachesState(pattern string) bool {
 	if _, inside, ok := strings.Cut(pattern, ".ollim-bot/"); ok {
 		pattern = inside
@@ -75,8 +73,8 @@ func reachesState(pattern string) bool {
 	return slices.ContainsFunc(stateFiles, func(file string) bool { return glob.MatchString(prefix + file) })
 }
 
-// Glob writes a file pattern as an expression: "**/" is any number of folders,
-// "**" anything, "*" and "?" stay within one name.
+// Glob compiles a file pattern: "**/" matches any number of folders, "**" anything, and
+// "*" and "?" stay within one name.
 func Glob(glob string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A`)

@@ -1,9 +1,10 @@
-// Package account owns the account of due times: what became of each moment at which a
-// routine or reminder was due. It must not know who fires, or when anything is due.
+// Package account owns the account of due times: the outcome of every moment at which a
+// routine or reminder was due. It must not know what fires tasks, or when anything is
+// due.
 //
-// It is one file of rows, to which the schedule appends. A due time can have several rows, as
-// its run begins and ends: one of them counts. So a row that is written twice, or journals of
-// two bots that an import has joined, change nothing.
+// The account is one file of rows to which the schedule appends. A due time can have
+// several rows, written when its run starts and ends; only one of them counts. So
+// duplicate rows and journals of two bots joined by an import do no harm.
 package account
 
 import (
@@ -20,41 +21,42 @@ const File = store.StateDir + "/due_times.jsonl"
 
 const (
 	limit = 4 << 20 // bytes of the file
-	keep  = 5 << 19 // what stays of it, about 15,000 rows
+	keep  = 5 << 19 // bytes kept when it is trimmed, about 15,000 rows
 )
 
-// Fate is what became of a due time.
+// Fate is the outcome of a due time.
 type Fate string
 
-// The fates. Due times of all but the first four had no run.
+// The fates. Only due times with one of the first four had a run.
 const (
 	Running     Fate = "running"
 	Ran         Fate = "done"
 	Failed      Fate = "failed"
 	Interrupted Fate = "interrupted" // the program ended during the run
-	Held        Fate = "held"        // paused, snoozed, put off, or waiting for the user
-	Refused     Fate = "refused"     // no money
-	Skipped     Fate = "skipped"     // the run before it had not ended
+	Held        Fate = "held"        // paused, snoozed, put off, or awaiting approval
+	Refused     Fate = "refused"     // out of money
+	Skipped     Fate = "skipped"     // the previous run had not ended
 	Missed      Fate = "missed"
-	Unrecorded  Fate = "unrecorded" // it has passed, and its row is lost
+	Unrecorded  Fate = "unrecorded" // it passed, and its row is lost
 )
 
-// known are the fates that a row of a file may have.
+// known are the valid fates of a row.
 var known = map[Fate]bool{
 	Running: true, Ran: true, Failed: true, Interrupted: true, Held: true, Refused: true, Skipped: true, Missed: true, Unrecorded: true,
 }
 
-// Why a due time was missed.
+// Reasons why a due time was missed.
 const (
 	Off    = "the bot was off"
 	Asleep = "the machine slept"
 	Adrift = "the data directory was missing"
 )
 
-// Paused is why a due time was held that the user has paused or snoozed: a snooze has an end.
+// Paused is the reason for a due time that was held because the user paused or snoozed
+// it. A snooze has an end.
 const Paused = "paused"
 
-// Row is what became of one due time of a task, as known when the row was written.
+// Row is the outcome of one due time of a task, as known when the row was written.
 type Row struct {
 	Kind  string    `json:"kind"` // routine or reminder
 	ID    string    `json:"id"`
@@ -63,24 +65,24 @@ type Row struct {
 	At    time.Time `json:"at"` // when the row was written
 	Fate  Fate      `json:"fate"`
 	Why   string    `json:"why,omitempty"`
-	Until time.Time `json:"until,omitzero"` // the end of what held or refused it; zero if it has none
+	Until time.Time `json:"until,omitzero"` // when the hold or refusal ends; zero if open-ended
 	Late  bool      `json:"late,omitempty"` // the run started well after the due time
 }
 
-// Key names a due time.
+// Key identifies a due time.
 type Key struct {
 	Kind, ID string
 	Due      int64 // in seconds since 1970
 }
 
-// Key is the due time that the row is about.
+// Key returns the due time of the row.
 func (r Row) Key() Key { return Key{r.Kind, r.ID, r.Due.Unix()} }
 
-// guessed reports whether the row says only that nothing else is known.
+// guessed reports whether the row was inferred because there was no other record.
 func (r Row) guessed() bool { return r.Fate == Missed || r.Fate == Unrecorded }
 
-// replaces reports whether a row counts more than an earlier one of the same due time: a
-// guess never does, and of others the newer one.
+// replaces reports whether a row takes precedence over an earlier one of the same due
+// time. A guess never replaces a record; otherwise the newer row wins.
 func (r Row) replaces(old Row) bool {
 	if r.guessed() != old.guessed() {
 		return old.guessed()
@@ -88,8 +90,8 @@ func (r Row) replaces(old Row) bool {
 	return !r.guessed() && !r.At.Before(old.At)
 }
 
-// Account is the account of a data directory. It keeps nothing in memory. Its methods may
-// be called by several goroutines and processes.
+// Account is the account of a data directory. It caches nothing. Its methods are safe for
+// concurrent use by several goroutines and processes.
 type Account struct{ log jsonl.Log[Row] }
 
 // New returns the account of a data directory.
@@ -97,7 +99,7 @@ func New(d *store.Dir) Account {
 	return Account{jsonl.Log[Row]{Dir: d, Rel: File, Limit: limit, Keep: keep}}
 }
 
-// Add appends rows: they are on the disk when Add returns.
+// Add appends rows. They are on disk when Add returns.
 func (a Account) Add(rows ...Row) error {
 	if len(rows) == 0 {
 		return nil
@@ -108,11 +110,11 @@ func (a Account) Add(rows ...Row) error {
 // Past is the account as read at one moment.
 type Past struct {
 	Rows    []Row // one for each due time, by due time
-	Damaged int   // lines that are no rows
-	Ahead   int   // due times in the future, from a time when the clock was wrong; not in Rows
+	Damaged int   // lines that could not be parsed
+	Ahead   int   // due times in the future, written while the clock was wrong; not in Rows
 }
 
-// Read reads the account at now. A missing file is empty.
+// Read reads the account as of now. A missing file counts as empty.
 func (a Account) Read(now time.Time) (Past, error) {
 	list, damaged, err := a.log.Newest(limit)
 	if err != nil {
@@ -141,13 +143,13 @@ func (a Account) Read(now time.Time) (Past, error) {
 	return p, nil
 }
 
-// Since are the rows of due times from a moment on.
+// Since returns the rows of due times at or after from.
 func (p Past) Since(from time.Time) []Row {
 	i, _ := slices.BinarySearchFunc(p.Rows, from, func(r Row, at time.Time) int { return r.Due.Compare(at) })
 	return p.Rows[i:]
 }
 
-// Report is the account of the due times from a moment on.
+// Report is the part of the account from a moment on.
 type Report struct {
 	Since time.Time
 	Rows  []Row // by due time
@@ -155,7 +157,8 @@ type Report struct {
 	Damaged, Ahead int
 }
 
-// Report is the account from a moment on; of one task, unless its id is empty.
+// Report returns the account from a moment on, for one task or, if the id is empty, for
+// all.
 func (p Past) Report(from time.Time, task string) Report {
 	rows := p.Since(from)
 	if task != "" {
@@ -164,5 +167,5 @@ func (p Past) Report(from time.Time, task string) Report {
 	return Report{Since: from, Rows: rows, Damaged: p.Damaged, Ahead: p.Ahead}
 }
 
-// Summary is the report in one sentence. Every place that sums up due times says this one.
+// Summary returns the report in one sentence. Every view that sums up due times uses it.
 func (r Report) Summary() string { return Summary(r.Rows) }

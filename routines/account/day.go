@@ -9,13 +9,13 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// UsualDay is the first day of a report, if nobody names another.
+// UsualDay is the default first day of a report.
 const UsualDay = "7d"
 
-// mostDays is how far back a report may go.
+// mostDays is the longest period of a report, in days.
 const mostDays = 3660
 
-// ReadDay reads the first day of a report: its beginning, in now's zone.
+// ReadDay parses the first day of a report and returns its start in now's zone.
 func ReadDay(text string, now time.Time) (time.Time, error) {
 	back := func(days int) time.Time { return cron.Wall(now, -days, 0, 0, now.Location()) }
 	word := strings.ToLower(strings.TrimSpace(text))

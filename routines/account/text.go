@@ -8,8 +8,8 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// sentences says of a number of due times, one and several, what became of them. A missed one
-// is listed by its reason.
+// sentences describes a number of due times by their fate, singular and plural. Missed
+// ones are listed by reason.
 var sentences = []struct {
 	fate      Fate
 	why       string
@@ -27,8 +27,8 @@ var sentences = []struct {
 	{Unrecorded, "", "has passed without a record", "have passed without a record"},
 }
 
-// Summary says in one line what became of due times: "214 of 216 due times ran; 2 were missed
-// while the machine slept".
+// Summary describes the outcome of due times in one line: "214 of 216 due times ran; 2
+// were missed while the machine slept".
 func Summary(rows []Row) string {
 	if len(rows) == 0 {
 		return "nothing was due"
@@ -69,8 +69,8 @@ func allRan(n int) string {
 	return fmt.Sprintf("all %d due times ran", n)
 }
 
-// More is what else a row says: that the run was late, why, and until when. clock writes the
-// end of what held it.
+// More returns the other facts of a row: whether the run was late, the reason, and when
+// the hold ends, formatted by clock.
 func (r Row) More(clock func(time.Time) string) string {
 	var parts []string
 	if r.Late {
@@ -85,7 +85,7 @@ func (r Row) More(clock func(time.Time) string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Warnings are what cannot be told of the rows.
+// Warnings describes rows that could not be counted.
 func (r Report) Warnings() (list []string) {
 	if r.Damaged > 0 {
 		list = append(list, fmt.Sprintf("%s of %s cannot be read", words.Count(r.Damaged, "line"), File))

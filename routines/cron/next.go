@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The years in which a schedule is evaluated, and their bounds in Unix seconds. Far outside of
-// them years overflow.
+// The range of years in which a schedule is evaluated, and its bounds in Unix seconds.
+// Years far outside of it would overflow.
 const (
 	firstYear   = 2
 	lastYear    = 9999
@@ -19,9 +19,10 @@ const (
 // UTC, in seconds. Samoa skipped 24 hours in 2011.
 const swing = 48 * 60 * 60
 
-// Next returns the first fire at or after at, in at's location. It is the zero time if there
-// is none before the year 10000; a time before the year 2 counts as its beginning. Fires are
-// at whole minutes of the wall clock, unless a skipped time moves to the end of its gap.
+// Next returns the first fire at or after at, in at's location. It is the zero time if
+// there is none before the year 10000. A time before the year 2 is treated as the start
+// of that year. Fires are at whole minutes of the wall clock, unless a skipped time moves
+// to the end of its gap.
 func (s Schedule) Next(at time.Time) time.Time {
 	sec := at.Unix()
 	if s.Never() || sec > lastSecond {
@@ -166,8 +167,8 @@ func segmentAt(sec int64, loc *time.Location) segment {
 	seg := segment{start: math.MinInt64, end: math.MaxInt64, offset: int64(offset)}
 	if !start.IsZero() {
 		seg.start = start.Unix()
-		// If the zone's table ends with a change that its rule does not have, package time
-		// begins with the rule's previous change, where the offset is still different.
+		// If a zone's table ends with a change that its rule does not include, package time
+		// starts with the rule's previous change, at which the offset is still different.
 		if _, other := start.In(loc).Zone(); other != offset {
 			if _, last := start.In(loc).ZoneBounds(); !last.IsZero() && last.Unix() <= sec {
 				seg.start = last.Unix()
@@ -185,9 +186,9 @@ func segmentAt(sec int64, loc *time.Location) segment {
 	return seg
 }
 
-// Wall returns the first instant at which the wall clock in loc shows that time of day on that
-// date, or later: Instant for numbers. Days after the end of the month are in the next, as
-// with time.Date.
+// Wall returns the first instant at which the wall clock in loc shows that time of day on
+// that date, or later. It is Instant for numbers. Days past the end of the month roll
+// over into the next, as in time.Date.
 func Wall(date time.Time, days, hour, minute int, loc *time.Location) time.Time {
 	y, m, d := date.Date()
 	return Instant(time.Date(y, m, d+days, hour, minute, 0, 0, time.UTC), loc)
@@ -197,7 +198,7 @@ func Wall(date time.Time, days, hour, minute int, loc *time.Location) time.Time 
 // "1:30 AM -07:00".
 func Format(t time.Time, layout string) string { return t.Format(layout) + Offset(t) }
 
-// Clock formats a time of day for the model, 3:04 PM; people get 15:04.
+// Clock formats a time of day for the model, 3:04 PM. Text for people uses 15:04.
 func Clock(t time.Time) string { return Format(t, "3:04 PM") }
 
 // ClockOn is Clock in now's zone, with the date unless that is today: "3:04 PM on Mon 2006-01-02".
@@ -210,7 +211,8 @@ func ClockOn(t, now time.Time) string {
 	return Format(t, clock) + " on " + t.Format(date)
 }
 
-// Offset is what Format appends: empty except in the repeated hours of a year.
+// Offset returns the suffix that Format appends: empty except in the repeated hours of a
+// year.
 func Offset(t time.Time) string {
 	if !repeated(t) {
 		return ""
@@ -239,8 +241,8 @@ func repeated(t time.Time) bool {
 	return false
 }
 
-// Layouts are the layouts of a time by its distance: today, up to six days ahead or at any
-// earlier time, this year, and any other time. An empty one means the next.
+// Layouts are time layouts by distance: today, up to six days ahead or any earlier time,
+// this year, and any other time. An empty layout falls through to the next.
 type Layouts struct{ Today, Week, Year, Else string }
 
 // Format formats t in its own zone with the right layout. One with a time of day gets the

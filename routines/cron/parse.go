@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Error says what is wrong with an expression and how to fix it.
+// Error describes what is wrong with an expression and how to fix it.
 type Error struct {
 	Column  int    // 1-based, in runes of the expression as given
 	Message string // one line
@@ -91,7 +91,7 @@ func (w word) parts(sep string) []word {
 	return out
 }
 
-// starStep is n where the field is exactly */n, else 0.
+// starStep returns n if the field is exactly */n, else 0.
 func starStep(text string) int {
 	rest, ok := strings.CutPrefix(text, "*/")
 	if !ok {
@@ -105,7 +105,7 @@ func starStep(text string) int {
 }
 
 func parseField(f *field, w word) (set, error) {
-	// What nearly all fields are takes no apart-taking: * and a number.
+	// Fast path for the most common fields, * and a number.
 	if n, ok := number(w.text); ok && n >= f.min && n <= f.max {
 		return 1 << uint(f.fold(n)), nil
 	}
@@ -152,8 +152,8 @@ func parseItem(f *field, w word) (set, error) {
 	return out, nil
 }
 
-// parseRange reads what stands before the step. A range that wraps comes back
-// with a to beyond the field's maximum; fold brings its values home.
+// parseRange parses the part before the step. For a range that wraps, to is beyond the
+// field's maximum; fold maps its values back.
 func parseRange(f *field, w word, stepped bool) (from, to int, err error) {
 	if w.text == "*" {
 		return f.min, f.top, nil
@@ -204,7 +204,7 @@ func parseStep(f *field, w word, span int) (int, error) {
 	return n, nil
 }
 
-// number reads plain digits; leading zeros are fine, signs are not.
+// number parses plain digits. Leading zeros are fine, signs are not.
 func number(s string) (int, bool) {
 	if s == "" {
 		return 0, false
@@ -214,21 +214,21 @@ func number(s string) (int, bool) {
 		if s[i] < '0' || s[i] > '9' {
 			return 0, false
 		}
-		n = min(n*10+int(s[i]-'0'), 100000) // out of every range, and never overflows
+		n = min(n*10+int(s[i]-'0'), 100000) // above every range, and never overflows
 	}
 	return n, true
 }
 
-// field is what one position of the expression accepts.
+// field describes the values that one position of the expression accepts.
 type field struct {
 	name     string
 	min, max int // values that may be written
 	top      int // largest value that * and a/n reach (6 where 7 is a second Sunday)
-	cycle    int // values before the field begins anew
+	cycle    int // number of values before the field wraps around
 	names    []string
 }
 
-// The five positions, in their order.
+// The five positions, in order.
 var fields = [5]field{
 	{name: "minute", min: 0, max: 59, top: 59, cycle: 60},
 	{name: "hour", min: 0, max: 23, top: 23, cycle: 24},
@@ -247,10 +247,10 @@ var (
 	}
 )
 
-// fold brings a value of a wrapped range, or the second Sunday, into the field.
+// fold maps a value of a wrapped range, or the second Sunday, into the field's range.
 func (f *field) fold(v int) int { return f.min + (v-f.min)%f.cycle }
 
-// value reads a number or a name: three letters or more of one, in any case.
+// value parses a number or a name, in any case; three letters of a name are enough.
 func (f *field) value(w word) (int, error) {
 	if n, ok := number(w.text); ok {
 		if n < f.min || n > f.max {
@@ -271,7 +271,7 @@ func (f *field) value(w word) (int, error) {
 	return 0, w.fail(msgNotAValue, quote(w.text), f.article(), f.span())
 }
 
-// refuseForeign answers what other schedulers accept around the five fields.
+// refuseForeign rejects extra syntax of other schedulers around the five fields.
 func refuseForeign(expr string, words []word) error {
 	if len(words) == 0 {
 		return &Error{1, msgEmpty}
@@ -287,7 +287,7 @@ func refuseForeign(expr string, words []word) error {
 	return nil
 }
 
-// countError points at the first field too many, or behind the last one.
+// countError points at the first extra field, or after the last one.
 func countError(expr string, words []word) error {
 	column := utf8.RuneCountInString(strings.TrimRightFunc(expr, unicode.IsSpace)) + 1
 	if len(words) > len(fields) {
@@ -296,7 +296,7 @@ func countError(expr string, words []word) error {
 	return &Error{column, wrongCount(len(words))}
 }
 
-// refuseSpecial answers the signs of other cron dialects inside an item.
+// refuseSpecial rejects special characters of other cron dialects inside an item.
 func refuseSpecial(f *field, w word) error {
 	named := f.named(w.text)
 	column := w.column
@@ -318,8 +318,8 @@ func refuseSpecial(f *field, w word) error {
 	return nil
 }
 
-// named reports whether the item is made of words rather than of signs: jul and
-// wed contain the letters L and W, 5L and LW do not name anything.
+// named reports whether the item consists of names rather than special characters: jul
+// and wed contain the letters L and W, but 5L and LW are not names.
 func (f *field) named(text string) bool {
 	letters := 0
 	for _, r := range text {

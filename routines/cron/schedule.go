@@ -18,7 +18,7 @@ type Schedule struct {
 	anyHour, anyDom, anyDow bool // the field begins with *
 	never                   bool // no year has such a day
 
-	stepMinute, stepHour, stepDom int // n of a field that is exactly */n, else 0
+	stepMinute, stepHour, stepDom int // n if the field is exactly */n, else 0
 }
 
 // String returns the expression with single spaces between its fields.
@@ -27,12 +27,12 @@ func (s Schedule) String() string { return s.expr }
 // Never reports whether the expression never fires, such as on 30 February.
 func (s Schedule) Never() bool { return s.never || s.minute == 0 }
 
-// Daily is the time of day at which it fires, if there is only one.
+// Daily returns the time of day at which it fires, if there is only one.
 func (s Schedule) Daily() (hour, minute int, ok bool) {
 	return s.hour.first(), s.minute.first(), s.hour.count() == 1 && s.minute.count() == 1
 }
 
-// AtTime is the expression for the same days with one time of day.
+// AtTime returns the expression for the same days with one time of day.
 func (s Schedule) AtTime(hour, minute int) string {
 	fields := strings.Fields(s.expr)
 	if len(fields) < 2 {
@@ -42,14 +42,14 @@ func (s Schedule) AtTime(hour, minute int) string {
 	return strings.Join(fields, " ")
 }
 
-// Equal reports whether both are the same expression, apart from spaces.
+// Equal reports whether both are the same expression, ignoring spaces.
 func (s Schedule) Equal(o Schedule) bool { return s == o }
 
 // starBit marks a day field as unrestricted in robfig's schedules.
 const starBit = 1 << 63
 
-// spec is the schedule for robfig's library, whose Next is only used on wall-clock time. Its
-// parser never gets a user's text, because it panics on some.
+// spec returns the schedule for robfig's library, whose Next is only used on wall-clock
+// time. User input never reaches the library's parser, which panics on some of it.
 func (s Schedule) spec() robfig.SpecSchedule {
 	dom, dow := uint64(s.dom), uint64(s.dow)
 	if s.anyDom {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// PerDay is how often it fires on each of its days, when no clock changes.
+// PerDay returns how many times it fires on each of its days, barring clock changes.
 func (s Schedule) PerDay() int { return s.minute.count() * s.hour.count() }
 
-// Sparser is a schedule that fires about half as often, in even steps: every 2 hours instead
-// of every hour. It returns false for a schedule that does not fire in even steps within a
-// day, or cannot be halved.
+// Sparser returns a schedule that fires about half as often, in even steps: every 2 hours
+// instead of every hour. It returns false if the schedule does not fire in even steps
+// within a day or cannot be halved.
 func (s Schedule) Sparser() (Schedule, bool) {
 	fields := strings.Fields(s.expr)
 	if s.Never() || len(fields) != 5 {
@@ -30,8 +30,8 @@ func (s Schedule) Sparser() (Schedule, bool) {
 	return half, err == nil
 }
 
-// doubled is a field of a cycle of so many values with twice the step: that of *, of */n if
-// the new step divides the cycle, or of a plain range.
+// doubled doubles the step of a field with the given cycle: of *, of */n if the new step
+// divides the cycle, or of a plain range.
 func doubled(field string, cycle int) (text string, ok bool) {
 	if from, to, is := strings.Cut(field, "-"); is && isNumber(from) && isNumber(to) {
 		return field + "/2", true

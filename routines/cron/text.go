@@ -8,7 +8,8 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Messages for the author of an expression. Each says what is wrong and what to write instead.
+// Messages for the author of an expression. Each states the problem and what to write
+// instead.
 
 const fieldList = "minute, hour, day of month, month, day of week"
 

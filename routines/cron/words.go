@@ -8,8 +8,8 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// Words says when the schedule fires, as "every 30 minutes from 9:00 to 18:59,
-// Monday to Friday". Times are of the 24-hour clock.
+// Words describes the schedule in words: "every 30 minutes from 9:00 to 18:59, Monday to
+// Friday". Times use the 24-hour clock.
 func (s Schedule) Words() string {
 	if s.expr == "" {
 		return "never"
@@ -27,11 +27,11 @@ func (s Schedule) Words() string {
 	return clock + ", " + days
 }
 
-// maxTimes is how many times of day are listed one by one.
+// maxTimes is the number of times of day up to which each is listed.
 const maxTimes = 6
 
-// clockWords describes minute and hour; single is true for a list of times,
-// which reads badly without a day behind it.
+// clockWords describes minute and hour. single is true for a list of times, which reads
+// badly without a day after it.
 func (s Schedule) clockWords() (words string, single bool) {
 	minutes, hours := s.minute.values(), s.hour.values()
 	runs := s.hour.runs(0, 23)
@@ -72,7 +72,7 @@ func (s Schedule) clockWords() (words string, single bool) {
 	return s.minuteWords() + " of the hour from " + clockTime(hours[0], 0), false
 }
 
-// everyHour describes the minutes of a schedule that has all hours.
+// everyHour describes the minutes of a schedule that fires in every hour.
 func (s Schedule) everyHour() string {
 	switch {
 	case s.minute.evenFromZero(60):
@@ -85,8 +85,8 @@ func (s Schedule) everyHour() string {
 	return s.minuteWords() + " of every hour"
 }
 
-// evenFromZero reports whether the set is that of */n for an n that divides the cycle, so
-// that they are simply every n minutes or hours.
+// evenFromZero reports whether the set equals */n for an n that divides the cycle, and so
+// means every n minutes or hours.
 func (s set) evenFromZero(cycle int) bool {
 	n := s.step()
 	return n > 0 && s.has(0) && cycle%n == 0 && s.count() == cycle/n
@@ -153,7 +153,7 @@ func (s Schedule) weekdayWords(and string) string {
 	return s.bareWeekdays(and)
 }
 
-// bareWeekdays begins the week on Monday, as people name it.
+// bareWeekdays lists weekdays from Monday on.
 func (s Schedule) bareWeekdays(and string) string {
 	week := s.dow &^ 1
 	if s.dow.has(0) {
@@ -186,8 +186,8 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// stretches names runs: one by one up to two members, "a to b" beyond. cycle is
-// where a wrapping run begins anew.
+// stretches names runs: each member of a run of up to two, "a to b" for longer ones. A
+// wrapping run restarts at cycle.
 func stretches(runs []run, name func(int) string, cycle int) []string {
 	var out []string
 	for _, r := range runs {
@@ -207,7 +207,7 @@ func stretches(runs []run, name func(int) string, cycle int) []string {
 	return out
 }
 
-// list joins as people do: a, b and c.
+// list joins items in prose style: a, b and c.
 func list(items []string, and string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
@@ -216,8 +216,8 @@ func list(items []string, and string) string {
 	return strings.Join(items[:last], ", ") + " " + and + " " + items[last]
 }
 
-// Notes lists what people get wrong about the schedule, a sentence each, in
-// the order of weight; nil where there is nothing to say.
+// Notes lists likely misunderstandings of the schedule, one sentence each, most important
+// first; nil if there are none.
 func (s Schedule) Notes() []string {
 	if s.expr == "" {
 		return nil
@@ -246,7 +246,7 @@ func (s Schedule) Notes() []string {
 	return notes
 }
 
-// noteDays says what the two day fields mean together, and which months they miss.
+// noteDays explains the combination of the two day fields, and which months they miss.
 func (s Schedule) noteDays(add func(format string, args ...any)) {
 	restricted := s.dom.count() < 31 && s.dow.count() < 7
 	switch {
@@ -272,7 +272,7 @@ func (s Schedule) noteDays(add func(format string, args ...any)) {
 	}
 }
 
-// shortMonths names the scheduled months that have no such day in most years.
+// shortMonths names the scheduled months that lack the day in most years.
 func (s Schedule) shortMonths(day int) string {
 	length := [13]int{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 	var names []string

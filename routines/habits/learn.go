@@ -7,33 +7,35 @@ import (
 )
 
 const (
-	// Memory is how far back facts reach.
+	// Memory is the age of the oldest pings considered.
 	Memory = 84 * 24 * time.Hour
-	// most is how many of the newest pings are looked at. It bounds the time of everything here,
-	// however old a journal is.
+	// most is the maximum number of pings considered, the newest first. It bounds the
+	// running time however long the journal is.
 	most = 1000
-	// leastAll and leastPart are how many pings there must be, in all and at an hour or on a day.
+	// leastAll and leastPart are the minimum numbers of pings: in all, and at an hour or on
+	// a weekday.
 	leastAll, leastPart = 30, 8
-	// certain is how many standard deviations make a difference.
+	// certain is the width of the Wilson interval, in standard deviations.
 	certain = 2.58
-	// often and seldom are what an answer rate must be to be called good or bad at all.
+	// often and seldom are the answer rates from which an hour can be good, and up to which
+	// it can be bad.
 	often, seldom = 0.5, 0.25
-	// inTime is how soon a ping has to be answered to count as answered.
+	// inTime is how soon a ping must be answered to count as answered.
 	inTime = time.Hour
 )
 
-// Ask is a ping that was sent, or a fire that the user snoozed before it came.
+// Ask is a ping that was sent, or a fire that the user snoozed in advance.
 type Ask struct {
 	Task    string
-	At      time.Time // when it came, or was to come
-	Acted   time.Time // when the user answered it, or the end of the snooze; zero for never
+	At      time.Time // when it was sent or due
+	Acted   time.Time // when the user answered, or the end of the snooze; zero for never
 	Snoozed bool
 }
 
-// Rate is how many pings were answered within an hour.
+// Rate counts pings and those answered within an hour.
 type Rate struct{ Sent, Answered int }
 
-// Share is the part that was answered, from 0 to 1; zero without pings.
+// Share returns the answered fraction, from 0 to 1; zero without pings.
 func (r Rate) Share() float64 {
 	if r.Sent == 0 {
 		return 0
@@ -41,7 +43,7 @@ func (r Rate) Share() float64 {
 	return float64(r.Answered) / float64(r.Sent)
 }
 
-// bounds is the Wilson interval of the rate.
+// bounds returns the Wilson interval of the rate.
 func (r Rate) bounds() (low, high float64) {
 	n, p, z := float64(r.Sent), r.Share(), certain
 	middle := p + z*z/(2*n)
@@ -56,14 +58,14 @@ func (r *Rate) count(answered bool) {
 	}
 }
 
-// Task is how the pings of a task fare.
+// Task is the record of a task's pings.
 type Task struct {
 	Rate
-	Median  time.Duration // of the times to the answer; zero without answers
+	Median  time.Duration // median time until an answer; zero without answers
 	Snoozed int
 }
 
-// Facts are what is known of the user's answers.
+// Facts describe how the user answers pings.
 type Facts struct {
 	All      Rate
 	Hours    [24]Rate
@@ -71,8 +73,8 @@ type Facts struct {
 	Tasks    map[string]Task
 }
 
-// Learn counts pings, in any order; what is too old or in the future says nothing. zone is where
-// the user lives.
+// Learn evaluates pings in any order. It ignores those that are too old or in the future.
+// zone is the user's time zone.
 func Learn(asks []Ask, now time.Time, zone *time.Location) Facts {
 	f := Facts{Tasks: map[string]Task{}}
 	took := map[string][]time.Duration{}
@@ -103,7 +105,8 @@ func Learn(asks []Ask, now time.Time, zone *time.Location) Facts {
 	return f
 }
 
-// tidy drops what says nothing. What is in a joined journal twice counts once, with its answer.
+// tidy drops irrelevant pings. Duplicates from a joined journal count once, with the
+// answer.
 func tidy(asks []Ask, now time.Time, memory time.Duration) []Ask {
 	type key struct {
 		task string
@@ -132,7 +135,7 @@ func tidy(asks []Ask, now time.Time, memory time.Duration) []Ask {
 	return kept
 }
 
-// better and worse report whether a rate differs from that of all pings.
+// better and worse report whether a rate differs significantly from that of all pings.
 func (f Facts) better(r Rate) bool {
 	low, _ := r.bounds()
 	return f.enough(r) && r.Share() >= often && low > f.All.Share()

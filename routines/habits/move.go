@@ -7,28 +7,31 @@ import (
 
 const (
 	week = 7 * 24 * time.Hour
-	// weeks are looked at, of which the user must have moved the routine in leastWeeks.
+	// The number of weeks considered, and in how many of them the user must have moved the
+	// routine.
 	weeks, leastWeeks = 8, 6
-	// nearest and farthest are how many minutes after its time a routine counts as moved.
+	// nearest and farthest limit how many minutes after its time a routine counts as moved.
 	nearest, farthest = 20, 6 * 60
-	// late is how many minutes after the file's time a ping still belongs to it.
+	// late is the largest delay in minutes of a ping that still counts as sent at the file's
+	// time.
 	late = 10
-	// The distances in minutes of a week's median, and of most moves, from the median of all.
+	// The maximum distances, in minutes, of a week's median and of most moves from the
+	// overall median.
 	weekNear, moveNear = 20, 30
-	// step is what the new time is rounded to.
+	// step is the rounding of the new time, in minutes.
 	step = 5
 )
 
-// Move is a routine that the user does at another time than that of its file. Times of the day are
-// minutes since midnight.
+// Move is a routine that the user does at another time than its file says. Times of day
+// are minutes since midnight.
 type Move struct {
 	From, To  int
-	Weeks, Of int  // in how many weeks, of those with a ping of it
+	Weeks, Of int  // weeks in which it was moved, out of the weeks with a ping
 	Snoozed   bool // mostly by snoozing, not by answering later
 }
 
-// FindMove looks for the time of the day to which the user moves a task that comes at a time. ok is
-// false if there is none: see the rule of the package.
+// FindMove finds the time of day to which the user keeps moving a task that is due at
+// from. ok is false if there is none; the package comment has the rule.
 func FindMove(asks []Ask, task string, from int, now time.Time, zone *time.Location) (m Move, ok bool) {
 	var sent [weeks]int
 	var moved [weeks][]int

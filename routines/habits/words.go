@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// mostRanges is how many ranges of hours are named.
+// mostRanges is the maximum number of hour ranges named.
 const mostRanges = 2
 
-// Words is what differs, in a few words: "best hours 9–11; usually ignored 7–8, on Sunday". It is empty if
-// nothing does.
+// Words summarises significant differences: "best hours 9–11; usually ignored 7–8, on
+// Sunday". It is empty if there are none.
 func (f Facts) Words() string {
 	var parts []string
 	if best := f.ranges(f.better); len(best) > 0 {
@@ -29,7 +29,8 @@ func (f Facts) Words() string {
 	return strings.Join(parts, "; ")
 }
 
-// ranges are the longest ranges of hours of a kind, by time: "9–11" ends at eleven.
+// ranges returns the longest ranges of hours for which is returns true, by time. "9–11"
+// ends at eleven.
 func (f Facts) ranges(is func(Rate) bool) (list []string) {
 	for from := 0; from < 24; from++ {
 		to := from
@@ -54,7 +55,7 @@ func (m Move) Question(title string) string {
 	return fmt.Sprintf("%s%s in %s of %s weeks. It comes at %s. Change it?", did, Clock(m.To), number(m.Weeks), number(m.Of), Clock(m.From))
 }
 
-// Clock writes minutes since midnight: "9:30".
+// Clock formats minutes since midnight: "9:30".
 func Clock(minute int) string { return fmt.Sprintf("%d:%02d", minute/60, minute%60) }
 
 func number(n int) string {

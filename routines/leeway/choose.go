@@ -7,48 +7,48 @@ import (
 )
 
 const (
-	// apart is the distance that pings keep from each other if they can.
+	// apart is the distance to keep between pings if possible.
 	apart = 20 * time.Minute
-	// crowded is what is left of the weight of a minute right beside another ping.
+	// crowded is the factor for a minute right next to another ping.
 	crowded = 0.3
-	// mostMinutes is how many minutes are compared: in a long window not all of them.
+	// mostMinutes is the maximum number of minutes compared; long windows are sampled.
 	mostMinutes = 240
-	// known is the weight from which on there is a habit: of the user's activity at that time on
-	// the same day of the week, or on two other days like it.
+	// known is the weight from which a habit is assumed: activity at that time on the same
+	// weekday, or on two other days of the same kind.
 	known = 0.5
 )
 
-// Busy is a time at which the user is not to be disturbed.
+// Busy is a period in which the user should not be disturbed.
 type Busy struct {
 	From, To time.Time
-	Why      string // "meeting", "conversation": what ends at To
+	Why      string // the reason, "meeting" or "conversation", which ends at To
 }
 
-// Facts are what is known of the user around a window.
+// Facts describe the user's time around a window.
 type Facts struct {
 	Habit *Habit
 	Busy  []Busy
 }
 
-// Fire is a fire that is to be placed.
+// Fire is a fire to be placed in its window.
 type Fire struct {
 	ID    string
 	Rule  Rule
-	Start time.Time // its own time, in the user's zone
-	End   time.Time // the last moment for it: that of the rule, or earlier
-	Now   time.Time // it comes now or later; before Start, that is Start
+	Start time.Time // the task's time, in the user's zone
+	End   time.Time // the latest moment: the rule's, or earlier
+	Now   time.Time // the earliest moment; Start if that is later
 }
 
-// Open reports whether the fire can still come in time.
+// Open reports whether the fire can still happen in its window.
 func (f Fire) Open(now time.Time) bool { return f.Rule != Rule{} && !now.After(f.End) }
 
-// Choice is a moment and the reason for it, in words for the user.
+// Choice is a moment with the reason for it, worded for the user.
 type Choice struct {
 	At  time.Time
 	Why string
 }
 
-// The reasons.
+// The reasons for a choice.
 const (
 	whyHabit  = "you are usually here then"
 	whyNone   = "no habit is known at this time"
@@ -58,10 +58,10 @@ const (
 	untilWord = " until "
 )
 
-// Choose places a fire: at the minute that is left of its window at which the user is most likely
-// to be active, that is not busy and keeps its distance from the other pings. At the end of the
-// window it fires, whatever the facts say. Of equally good minutes the first one wins, so with
-// less of the window left the choice is the same or a later one.
+// Choose places a fire at the remaining minute of its window at which the user is most
+// likely to be active and not busy, at a distance from other pings. At the end of the
+// window it fires whatever the facts are. Of equally good minutes the first one wins, so
+// as the window shrinks the choice stays the same or moves later.
 func Choose(f Fire, facts Facts, others []time.Time) Choice {
 	delay := f.Rule.delay(f.ID, f.Start)
 	if f.Rule.Window.IsZero() {
@@ -78,7 +78,7 @@ func Choose(f Fire, facts Facts, others []time.Time) Choice {
 	if !found {
 		return Choice{At: within(f.End, f), Why: reasons(f, facts.Busy, f.End, whyEnd)}
 	}
-	// Both are asked again without one of the facts: it is a reason only if it made a difference.
+	// Choose again without each of the facts: one is a reason only if it made a difference.
 	crowd, _ := best(f, delay, func(at time.Time) float64 {
 		if blocked(facts.Busy, at) != nil {
 			return 0
@@ -95,10 +95,10 @@ func Choose(f Fire, facts Facts, others []time.Time) Choice {
 	return Choice{At: free, Why: reasons(f, facts.Busy, free, why)}
 }
 
-// best is the first of the minutes with the greatest worth above 0. The minutes are those of the
-// whole window, so that they do not depend on how much of it is left.
+// best returns the first minute with the highest worth above 0. It considers the minutes
+// of the whole window, so that they do not depend on how much of it is left.
 func best(f Fire, delay time.Duration, worth func(time.Time) float64) (at time.Time, found bool) {
-	most := math.Inf(-1) // what is worth nothing is no better
+	most := math.Inf(-1) // a minute without worth is never chosen
 	step := time.Minute * max(1, f.End.Sub(f.Start)/(mostMinutes*time.Minute))
 	for m := f.Start.Add(delay); m.Before(f.End); m = m.Add(step) {
 		if m.Before(f.Now) {
@@ -111,11 +111,11 @@ func best(f Fire, delay time.Duration, worth func(time.Time) float64) (at time.T
 	return at, found
 }
 
-// coarse rounds to steps of a tenth, so that a user who is always here is not kept waiting for a
-// difference that means nothing.
+// coarse rounds to steps of a tenth, so that small differences do not delay a ping for a
+// user who is always active.
 func coarse(worth float64) float64 { return math.Round(math.Log2(worth) * 7) }
 
-// within keeps a moment inside of what is left of the window.
+// within clamps a moment to the rest of the window.
 func within(at time.Time, f Fire) time.Time {
 	if at.Before(f.Now) {
 		at = f.Now
@@ -129,7 +129,7 @@ func within(at time.Time, f Fire) time.Time {
 	return at
 }
 
-// blocked is what makes the user busy at a moment.
+// blocked returns the busy period at a moment, or nil.
 func blocked(busy []Busy, at time.Time) *Busy {
 	for i, b := range busy {
 		if !at.Before(b.From) && at.Before(b.To) {
@@ -142,7 +142,8 @@ func blocked(busy []Busy, at time.Time) *Busy {
 // BusyAt reports whether the user is busy at a moment.
 func (f Facts) BusyAt(at time.Time) bool { return blocked(f.Busy, at) != nil }
 
-// distance is 1 for a minute with no other ping around, and less the nearer one is.
+// distance is 1 for a minute without other pings around, and smaller the closer the
+// nearest is.
 func distance(at time.Time, others []time.Time) float64 {
 	least := 1.0
 	for _, o := range others {
@@ -153,7 +154,8 @@ func distance(at time.Time, others []time.Time) float64 {
 	return least
 }
 
-// reasons adds what had to end first: the last busy time in the part of the window that passes.
+// reasons adds what the fire waited for: the last busy period in the skipped part of the
+// window.
 func reasons(f Fire, busy []Busy, at time.Time, why string) string {
 	var last *Busy
 	for i, b := range busy {

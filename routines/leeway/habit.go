@@ -8,25 +8,26 @@ import (
 const (
 	quarter  = 15 * time.Minute
 	quarters = 24 * 4
-	// remembered is how far back a habit reaches; halfLife is how fast it fades before that.
+	// remembered is the age of the oldest activity considered; halfLife is how fast its
+	// weight decays.
 	remembered = 84 * 24 * time.Hour
 	halfLife   = 28 * 24 * time.Hour
 )
 
-// How much another day says about a day of the week.
+// The weight of other days for a weekday.
 const (
 	sameDay   = 1.0
 	sameKind  = 0.5 // both workdays, or both at the weekend
 	otherKind = 0.1
 )
 
-// Habit is when the user is usually active: a weight for each quarter of an hour of each day of
-// the week. Nil knows nothing.
+// Habit is when the user is usually active: a weight for each quarter of an hour of each
+// weekday. A nil Habit has no data.
 type Habit struct{ of [7][quarters]float64 }
 
-// NewHabit makes a habit from moments at which the user did something, in any order; what is too
-// long ago or lies in the future says nothing. zone is where the user lives. A quarter of an hour
-// counts once, however much was said in it.
+// NewHabit builds a habit from moments of user activity, in any order. It ignores those
+// that are too old or in the future. zone is the user's time zone. Each quarter of an
+// hour counts once, however much activity it had.
 func NewHabit(active []time.Time, now time.Time, zone *time.Location) *Habit {
 	h := &Habit{}
 	seen := make(map[int64]struct{}, len(active))
@@ -46,8 +47,8 @@ func NewHabit(active []time.Time, now time.Time, zone *time.Location) *Habit {
 	return h
 }
 
-// profile is what to expect of a day of the week: all days by how much they say about it, smoothed
-// so that 9:14 and 9:16 are not strangers.
+// profile is the expected activity on a weekday: the weighted sum of all days, smoothed
+// so that 9:14 and 9:16 get similar values.
 type profile [quarters]float64
 
 func (h *Habit) profile(day time.Weekday) (p profile) {
@@ -78,8 +79,7 @@ func likeness(a, b time.Weekday) float64 {
 	return otherKind
 }
 
-// at is the weight of a minute: that of its quarter in the middle of it, and a mixture with the
-// neighbor's elsewhere.
+// at returns the weight of a minute, interpolated between the middles of the quarters.
 func (p *profile) at(minute int) float64 {
 	place := (float64(minute)+0.5)/15 - 0.5
 	first := math.Floor(place)

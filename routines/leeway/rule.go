@@ -11,13 +11,13 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Rule is what a task leaves open about its time. The zero Rule leaves nothing open.
+// Rule is how far a task's time may vary. The zero Rule fixes it.
 type Rule struct {
 	Window Window
 	Jitter time.Duration // whole minutes
 }
 
-// String is the rule as words behind a time: "9:00-11:00, up to 10 min later".
+// String formats the rule for display after a time: "9:00-11:00, up to 10 min later".
 func (r Rule) String() string {
 	var parts []string
 	if !r.Window.IsZero() {
@@ -29,8 +29,9 @@ func (r Rule) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// End is the last moment for a fire whose own time is start, in start's zone. It is never before
-// start: a clock change can swallow a window, and the fire then comes right after the gap.
+// End returns the latest moment for a fire whose own time is start, in start's zone. It
+// is never before start: if a clock change swallows the window, the fire happens right
+// after the gap.
 func (r Rule) End(start time.Time) time.Time {
 	if r.Window.IsZero() {
 		return start.Add(r.Jitter)
@@ -41,20 +42,20 @@ func (r Rule) End(start time.Time) time.Time {
 	return start
 }
 
-// Fits reports whether a fire at that time is one that the rule is about: a window only has
-// those at its start.
+// Fits reports whether the rule applies to a fire at that time: a window applies only to
+// fires at its start.
 func (r Rule) Fits(at time.Time) bool {
 	return r != Rule{} && (r.Window.IsZero() || r.Window.on(at, r.Window.From).Equal(at))
 }
 
-// delay is the jitter of a fire: the same each time it is asked, and another every day.
+// delay returns the jitter of a fire: deterministic, but different every day.
 func (r Rule) delay(id string, start time.Time) time.Duration {
 	if r.Jitter < time.Minute {
 		return 0
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id + start.Format("\x002006-01-02T15:04")))
-	// The low bits of this hash differ little between days that differ in one digit.
+	// The low bits of this hash barely change between days that differ in one digit.
 	sum := h.Sum64()
 	sum ^= sum >> 29
 	sum *= 0xbf58476d1ce4e5b9
@@ -84,12 +85,12 @@ func (w Window) Length() time.Duration { return time.Duration(w.To-w.From) * tim
 // Start is when the window opens on the day of a time.
 func (w Window) Start(day time.Time) time.Time { return w.on(day, w.From) }
 
-// on is a minute of the day of a time.
+// on returns the given minute of the day of a time.
 func (w Window) on(day time.Time, minute int) time.Time {
 	return cron.Instant(time.Date(day.Year(), day.Month(), day.Day(), 0, minute, 0, 0, time.UTC), day.Location())
 }
 
-// Why a text is no window or no jitter; the words follow what was written.
+// Reasons why a text is not a window or jitter. The messages follow the quoted text.
 var (
 	errForm     = errors.New("is not a window; write its start and end, for example 9:00-11:00")
 	errEmpty    = errors.New("is empty; write an end that is later than its start")
@@ -114,7 +115,7 @@ func ParseWindow(text string) (Window, error) {
 	return Window{from, to}, nil
 }
 
-// minuteOf reads "9:00" or "09:00".
+// minuteOf parses "9:00" or "09:00".
 func minuteOf(text string) (int, bool) {
 	at, err := time.Parse("15:04", strings.TrimSpace(text))
 	return at.Hour()*60 + at.Minute(), err == nil
@@ -123,7 +124,7 @@ func minuteOf(text string) (int, bool) {
 // MaxJitter is the longest jitter.
 const MaxJitter = 12 * time.Hour
 
-// ParseJitter reads "10m", "1h" or "1h30m"; a number alone is minutes.
+// ParseJitter parses "10m", "1h" or "1h30m". A bare number is minutes.
 func ParseJitter(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	if _, err := strconv.ParseUint(text, 10, 32); err == nil {
@@ -139,7 +140,7 @@ func ParseJitter(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// FormatJitter is a jitter as files have it; empty for none.
+// FormatJitter formats a jitter for a file; empty for none.
 func FormatJitter(d time.Duration) string {
 	switch {
 	case d == 0:

@@ -11,25 +11,27 @@ import (
 )
 
 const (
-	// accountFor is how far back due times without a row are looked for, and accountMost how
-	// many of one task at once.
+	// accountFor is the age limit when looking for due times without a row, and accountMost
+	// the maximum number per task and search.
 	accountFor  = 31 * 24 * time.Hour
 	accountMost = 2000
-	// mostWhy and mostTitle are how much of an error and a title a row keeps, in cells.
+	// mostWhy and mostTitle are the maximum lengths of an error and a title in a row, in
+	// cells.
 	mostWhy, mostTitle = 200, 60
 )
 
-// teller collects what became of due times during a step, and writes it after the record and
-// before the fires start. What a crash keeps from being written, the next start learns from the record.
+// teller collects the outcomes of due times during a step, and writes them after the
+// record and before the fires start. If a crash prevents that, the next start
+// reconstructs them from the record.
 type teller struct {
 	book  account.Account
 	log   *slog.Logger
 	zone  *time.Location
-	began time.Time // when the loop began: due times before were missed because it was off
+	began time.Time // when the loop began: earlier due times were missed because the bot was off
 	rows  []account.Row
 }
 
-// tell notes what became of a due time.
+// tell notes the outcome of a due time.
 func (t *teller) tell(task routines.Task, due time.Time, fate account.Fate, why string) *account.Row {
 	t.rows = append(t.rows, account.Row{
 		Kind: string(task.Kind), ID: task.ID, Title: clean.Cut(task.Title(), mostTitle), Due: due.In(t.zone).Truncate(time.Second), Fate: fate,
@@ -38,7 +40,7 @@ func (t *teller) tell(task routines.Task, due time.Time, fate account.Fate, why 
 	return &t.rows[len(t.rows)-1]
 }
 
-// missed notes a due time that nobody was there for.
+// missed notes a due time at which nothing was running.
 func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
 	why := account.Asleep
 	switch {
@@ -50,7 +52,7 @@ func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
 	t.tell(task, due, account.Missed, why)
 }
 
-// held notes a due time that a hold covers.
+// held notes a due time that was held.
 func (t *teller) held(task routines.Task, due time.Time, h Hold) {
 	why := account.Paused
 	if h.Why != "" {
@@ -59,7 +61,7 @@ func (t *teller) held(task routines.Task, due time.Time, h Hold) {
 	t.tell(task, due, account.Held, why).Until = h.Until
 }
 
-// write appends what was collected.
+// write appends the collected rows.
 func (t *teller) write(now time.Time) {
 	rows := t.rows
 	t.rows = nil
@@ -71,8 +73,8 @@ func (t *teller) write(now time.Time) {
 	}
 }
 
-// dueTimes calls each with the due times of a routine after one moment and up to another, of
-// the last accountFor and at most the newest accountMost.
+// dueTimes calls each with a routine's due times after one moment and up to another,
+// limited to the last accountFor and the newest accountMost.
 func (l *loop) dueTimes(r *routines.Routine, after, to time.Time, each func(time.Time)) {
 	if oldest := to.Add(-accountFor); after.Before(oldest) {
 		after = oldest
@@ -86,13 +88,13 @@ func (l *loop) dueTimes(r *routines.Routine, after, to time.Time, each func(time
 	}
 }
 
-// accountMissed notes the due times from first on and before the last one that is due.
+// accountMissed notes the due times from first up to, but not including, last.
 func (l *loop) accountMissed(r *routines.Routine, first, last time.Time) {
 	l.dueTimes(r, first.Add(-time.Second), last.Add(-time.Second), func(at time.Time) { l.teller.missed(r.Task, at, l.adrift) })
 }
 
-// accountHeld notes the due times of a routine that a hold has prevented up to a moment, and
-// those before the hold that nobody was there for.
+// accountHeld notes a routine's due times that a hold has prevented up to a moment, and
+// those missed before the hold.
 func (l *loop) accountHeld(r *routines.Routine, h Hold, to time.Time) {
 	e := l.record.entry(r.ID)
 	if !e.After.Before(to) {
@@ -102,7 +104,7 @@ func (l *loop) accountHeld(r *routines.Routine, h Hold, to time.Time) {
 	l.dueTimes(r, e.After, to, func(at time.Time) {
 		moment := l.record.momentOf(r, at)
 		if moment.After(to) {
-			return // its window is open
+			return // the window is still open
 		}
 		last = moment
 		if moment.Before(h.Since) {
@@ -117,8 +119,8 @@ func (l *loop) accountHeld(r *routines.Routine, h Hold, to time.Time) {
 	}
 }
 
-// accountHolds notes the due times that holds have prevented: once a minute those of current
-// holds, and all of holds that have ended, before the next fire brings the record further.
+// accountHolds notes the due times that holds have prevented: once a minute those of
+// current holds, and all those of ended holds before the next fire advances the record.
 func (l *loop) accountHolds(now time.Time) {
 	minute := now.Truncate(time.Minute)
 	looked := minute.Equal(l.heldTo)
@@ -134,21 +136,21 @@ func (l *loop) accountHolds(now time.Time) {
 	}
 }
 
-// accountStart notes that a run starts.
+// accountStart notes the start of a run.
 func (l *loop) accountStart(d Due) {
 	if d.ByHand && !d.Late {
-		return // in addition to the schedule
+		return // additional to the schedule
 	}
 	l.teller.tell(d.Task(), d.ownTime(), account.Running, "").Late = d.Late
 }
 
-// fates are those of the outcomes of a run.
+// fates maps the outcome of a run to the fate of its due time.
 var fates = map[outcome]account.Fate{
 	outcomeDone: account.Ran, outcomeFailed: account.Failed, outcomeCutOff: account.Interrupted, outcomeHeld: account.Held,
 	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped,
 }
 
-// accountEnd notes how a run has ended.
+// accountEnd notes the end of a run.
 func (l *loop) accountEnd(e ended) {
 	d := e.fire
 	if d.ByHand && !d.Late {
@@ -158,8 +160,8 @@ func (l *loop) accountEnd(e ended) {
 	row.Late, row.Until = d.Late, e.until
 }
 
-// settleAccount completes the account at a start: runs that were under way when the program
-// before ended, and due times that the record knows to have passed and that have no row.
+// settleAccount completes the account at a start: runs that were in progress when the
+// program last ended, and due times that the record has as passed but that have no row.
 func (l *loop) settleAccount(now time.Time) {
 	l.teller.began = now
 	past, err := l.teller.book.Read(now)
@@ -199,7 +201,7 @@ func (l *loop) settleAccount(now time.Time) {
 	l.teller.write(now)
 }
 
-// fateOf is what the record knows of a due time that has passed.
+// fateOf returns what the record has on a past due time.
 func (e *routineEntry) fateOf(at time.Time) account.Fate {
 	var fate account.Fate
 	switch {
@@ -211,7 +213,7 @@ func (e *routineEntry) fateOf(at time.Time) account.Fate {
 	return cmp.Or(fate, account.Unrecorded)
 }
 
-// endOf is how a run ended that was under way when the program before ended.
+// endOf returns how a run ended that was in progress when the program last ended.
 func (l *loop) endOf(row account.Row) (account.Fate, string) {
 	if row.Kind == string(routines.KindReminder) {
 		if l.o.Ended != nil && l.o.Ended(row.ID, row.Due, row.At) {

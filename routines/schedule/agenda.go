@@ -24,18 +24,18 @@ type item struct {
 	itemKey
 	at       time.Time // the scheduled instant
 	when     time.Time // when to act: at, or later if it queues up
-	late     bool      // of a reminder: it was overdue when it was planned
+	late     bool      // of a reminder: it was already overdue when planned
 	missed   int
-	forMoney bool // of a reminder: it waits until when for money
+	forMoney bool // of a reminder: held until when by a spending cap
 }
 
-// compare orders by when, then by scheduled instant, then by task, so that the order
-// is the same every time.
+// compare orders items by when, then by scheduled instant, then by task, so that the
+// order is deterministic.
 func (it item) compare(o item) int {
 	return cmp.Or(it.when.Compare(o.when), it.at.Compare(o.at), cmp.Compare(it.kind, o.kind), cmp.Compare(it.id, o.id))
 }
 
-// agenda is what the loop will do next.
+// agenda holds the upcoming fires of the loop.
 type agenda struct {
 	items map[itemKey]item
 	slot  time.Time // when the last late task starts
@@ -46,13 +46,13 @@ func newAgenda() agenda { return agenda{items: map[itemKey]item{}} }
 func (a *agenda) put(it item)    { a.items[it.itemKey] = it }
 func (a *agenda) drop(k itemKey) { delete(a.items, k) }
 
-// get is the item with a key, if there is one.
+// get returns the item with a key, if it exists.
 func (a *agenda) get(k itemKey) (item, bool) {
 	it, ok := a.items[k]
 	return it, ok
 }
 
-// next is when the first item is due; zero if there is none.
+// next returns when the first item is due, or zero if there are no items.
 func (a *agenda) next() (first time.Time) {
 	for _, it := range a.items {
 		if first.IsZero() || it.when.Before(first) {
@@ -62,7 +62,7 @@ func (a *agenda) next() (first time.Time) {
 	return first
 }
 
-// filter lists the items that are wanted, in order.
+// filter returns the wanted items in order.
 func (a *agenda) filter(wanted func(item) bool) (list []item) {
 	for _, it := range a.items {
 		if wanted(it) {
@@ -73,7 +73,7 @@ func (a *agenda) filter(wanted func(item) bool) (list []item) {
 	return list
 }
 
-// nextSlot is when the next late task may start.
+// nextSlot returns when the next late task may start.
 func (a *agenda) nextSlot(now time.Time) time.Time {
 	at := now.Add(lateDelay)
 	if next := a.slot.Add(lateSpacing); !a.slot.IsZero() && next.After(at) {

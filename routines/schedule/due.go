@@ -12,20 +12,21 @@ type Due struct {
 	Routine  *routines.Routine  // of KindRoutine
 	Reminder *routines.Reminder // of KindReminder
 	At       time.Time          // the scheduled instant, in the configured zone
-	own      time.Time          // of a routine: its time before a minute was chosen; zero if that is At
-	Late     bool               // it starts well after At, and the agent should know
-	Missed   int                // earlier fires of the routine that this one makes up for, at most 99
-	ByHand   bool               // the user fired it: it runs whatever the schedule says
-	// Broke is until when there is no money for a model; zero where there is. Only an essential
-	// task fires without.
+	own      time.Time          // of a routine: its time before the leeway was applied; zero if that is At
+	Late     bool               // it starts well after At, which the agent is told
+	Missed   int                // earlier missed fires of the routine that this one replaces, at most 99
+	ByHand   bool               // the user fired it, regardless of the schedule
+	// Broke is when there will be money for a model again; zero if there is now. Only
+	// essential tasks fire without money.
 	Broke time.Time
-	// Finish uses a reminder up after a run in the conversation, before anything says that it
-	// has run. Without it that is done when Fire has returned. Nil outside of a fire.
+	// Finish uses up a reminder after a run in the conversation, before the run is recorded
+	// as ended. If it is not called, that happens when Fire returns. It is nil outside a
+	// fire.
 	Finish func()
-	Ticket string // the money reserved for the run by Purse.Reserve; the caller that runs it settles it
+	Ticket string // the reservation made by Purse.Reserve, which the caller of the run settles
 }
 
-// Task is the task that fires.
+// Task returns the task that fires.
 func (d Due) Task() routines.Task {
 	if d.Kind == routines.KindRoutine {
 		return d.Routine.Task
@@ -33,8 +34,8 @@ func (d Due) Task() routines.Task {
 	return d.Reminder.Task
 }
 
-// PutOffError is the error of a fire that was put off without a run, because nobody could be
-// reached.
+// PutOffError is the error of a fire that was put off without a run because no provider
+// was reachable.
 type PutOffError struct {
 	Why   string
 	Until time.Time
@@ -42,7 +43,8 @@ type PutOffError struct {
 
 func (p *PutOffError) Error() string { return "put off: " + p.Why }
 
-// ownTime is when it was due before a minute was chosen: what the account knows it by.
+// ownTime returns the due time before the leeway was applied, by which the account
+// identifies it.
 func (d Due) ownTime() time.Time {
 	if d.own.IsZero() {
 		return d.At
@@ -55,7 +57,7 @@ func (d Due) key() key {
 	return key{t.Kind, t.ID}
 }
 
-// key names a task: a routine and a reminder may share an id.
+// key identifies a task: a routine and a reminder may have the same id.
 type key struct {
 	kind routines.Kind
 	id   string
@@ -64,18 +66,19 @@ type key struct {
 func routineKey(id string) key  { return key{routines.KindRoutine, id} }
 func reminderKey(id string) key { return key{routines.KindReminder, id} }
 
-// Purse knows what runs cost and what may be spent. Its methods may be called by
-// several goroutines; Reserve may write a file.
+// Purse knows the costs of runs and the spending caps. Its methods must be safe for
+// concurrent use. Reserve may write a file.
 type Purse interface {
-	// At returns what a run of a task costs at a moment, and whether there is money for it.
+	// At returns a function for the cost of a run at a moment, and whether there is money
+	// for it.
 	At(now time.Time) func(t *routines.Task) Price
-	// Reserve sets aside the cost of a run and returns a ticket for it, or the time until
-	// which there is no money. Firm runs always get a ticket.
+	// Reserve sets aside the cost of a run and returns a ticket for it, or else the time
+	// until which there is no money. Firm runs always get a ticket.
 	Reserve(t routines.Task, now time.Time, firm bool) (ticket string, until time.Time)
 }
 
 // Price is the expected cost of a run in dollars. Until is when there is money for it
-// again; zero if there is money now.
+// again; zero if there is now.
 type Price struct {
 	Dollars float64
 	Until   time.Time

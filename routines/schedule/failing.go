@@ -8,18 +8,18 @@ import (
 	"ollimbot/routines"
 )
 
-// mostFailures is after how many failures in a row a routine is paused.
+// mostFailures is the number of consecutive failures after which a routine is paused.
 const mostFailures = 3
 
-// failing is a routine that fails again and again.
+// failing is a routine that keeps failing.
 type failing struct {
 	task   routines.Task
 	why    string
 	paused bool
 }
 
-// countFailure counts the failures of a routine in a row. One that has failed too often is
-// paused, so that it spends nothing more until the user has answered.
+// countFailure counts consecutive failures of a routine. A routine that fails too often
+// is paused, so that it spends nothing until the user responds.
 func (l *loop) countFailure(r *routineEntry, e ended, now time.Time) {
 	switch e.outcome {
 	case outcomeDone:
@@ -34,7 +34,7 @@ func (l *loop) countFailure(r *routineEntry, e ended, now time.Time) {
 	f := failing{task: e.fire.Task(), why: e.why}
 	t, ok := l.set().RoutineByID(f.task.ID)
 	if !ok || l.heldAt(&t.Task, now) {
-		return // it does not fire any more
+		return // it no longer fires
 	}
 	if !t.Critical && !t.Essential {
 		err := l.holds.change(l.o.Dir, true, func(all map[key]held) { replaceHold(all, e.fire.key(), Hold{Paused: true}, now) })
@@ -48,7 +48,7 @@ func (l *loop) countFailure(r *routineEntry, e ended, now time.Time) {
 	l.failing = append(l.failing, f)
 }
 
-// reportFailing reports the routines that were paused. start runs a function beside the loop.
+// reportFailing reports the paused routines. start runs a function in the background.
 func reportFailing(ctx context.Context, report func(context.Context, routines.Task, string, bool), start func(func() error), list []failing) {
 	for _, f := range list {
 		start(fault.Guard("the report of a failing routine", func() error {

@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// onTime is how late a fire may start and still count as on time.
+	// onTime is the largest delay of a fire that counts as on time.
 	onTime = 60 * time.Second
-	// runMissedFor is how old a fire may be that `missed: run` makes up for.
+	// runMissedFor is the largest age of a fire that `missed: run` still runs.
 	runMissedFor = 12 * time.Hour
 )
 
-// due takes what is due from the agenda, plans the next fires, and returns what starts now.
+// due takes the due items from the agenda, plans the next fires, and returns the ones to
+// start now.
 func (l *loop) due(now time.Time) []Due {
 	var start []Due
 	var missed []missedFire
 	for _, it := range l.agenda.filter(func(it item) bool { return !it.when.After(now) }) {
 		if _, ok := l.agenda.get(it.itemKey); !ok {
-			continue // another fire makes up for it
+			continue // another fire replaces it
 		}
 		l.agenda.drop(it.itemKey)
 		var d Due
@@ -48,12 +49,12 @@ func (l *loop) due(now time.Time) []Due {
 	return start
 }
 
-// dueRoutine plans a routine's next fire and returns whether the one that is due starts
-// now, and what was missed before it.
+// dueRoutine plans a routine's next fire. It returns whether the due one starts now, and
+// any fires missed before it.
 func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool) {
 	r, known := l.set().RoutineByID(it.id)
 	if !known || l.heldAt(&r.Task, now) {
-		return d, m, false // the order that says so is on its way
+		return d, m, false // the order with the reason is on its way
 	}
 	e := l.record.entry(it.id)
 	last, before, n := lastFires(r.Schedule, it.at.Unix(), now.Unix(), l.zone)
@@ -82,7 +83,7 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	l.record.saveSoon(now)
 	catchUp := itemKey{key: it.key, catchUp: true}
 	if fresh {
-		l.agenda.drop(catchUp) // this fire makes up for that one too
+		l.agenda.drop(catchUp) // this fire replaces that one too
 		e.Late = time.Time{}
 		return Due{Kind: routines.KindRoutine, Routine: r, At: at, own: own, Missed: n - 1}, m, true
 	}
@@ -90,11 +91,11 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 		e.Late = at
 		l.agenda.put(item{itemKey: catchUp, at: at, when: l.agenda.nextSlot(now), missed: n - 1})
 	}
-	l.record.saveAt = now // reported once, even if the bot ends now
+	l.record.saveAt = now // save now, so that it is reported only once even if the bot ends
 	return d, m, false
 }
 
-// dueCatchUp is the late run of a routine that was missed.
+// dueCatchUp returns the late run of a routine that was missed.
 func (l *loop) dueCatchUp(it item, now time.Time) (Due, bool) {
 	r, known := l.set().RoutineByID(it.id)
 	if !known || !r.RunMissed || l.heldAt(&r.Task, now) {
@@ -105,8 +106,8 @@ func (l *loop) dueCatchUp(it item, now time.Time) (Due, bool) {
 	return Due{Kind: routines.KindRoutine, Routine: r, At: it.at, own: l.record.ownTime(it.key, it.at), Late: true, Missed: it.missed}, true
 }
 
-// dueReminder returns whether a reminder starts now. One that is noticed late, as
-// after a suspension, queues up behind the other late ones first.
+// dueReminder returns whether a reminder starts now. One noticed late, for example after
+// a suspension, first queues up behind the other late ones.
 func (l *loop) dueReminder(it item, now time.Time) (Due, bool) {
 	r, known := l.set().ReminderByID(it.id)
 	if !known {
@@ -114,7 +115,7 @@ func (l *loop) dueReminder(it item, now time.Time) (Due, bool) {
 	}
 	at, free := l.holds.now.Load().dueAt(r)
 	if !free || !at.Equal(it.at) {
-		return Due{}, false // the order that says so is on its way
+		return Due{}, false // the order with the reason is on its way
 	}
 	if !it.late {
 		f := reminderFire(r, at.In(l.zone))
@@ -135,8 +136,8 @@ func (l *loop) dueReminder(it item, now time.Time) (Due, bool) {
 	return Due{Kind: routines.KindReminder, Reminder: r, At: at.In(l.zone), Late: it.late}, true
 }
 
-// claim marks a task as running. If it is running already, the fire is skipped, which is
-// reported once per run; without money it is held.
+// claim marks a task as running. If it is already running, the fire is skipped, which is
+// reported once per run. Without money, the fire is held.
 func (l *loop) claim(d *Due, now time.Time) bool {
 	k := d.key()
 	ok, first := l.orders.claim(k)
@@ -163,7 +164,7 @@ func (l *loop) claim(d *Due, now time.Time) bool {
 	return false
 }
 
-// reserve sets aside the cost of a run; a zero time means that it may start.
+// reserve sets aside the cost of a run. It may start if the returned time is zero.
 func (l *loop) reserve(d Due, now time.Time, firm bool) (ticket string, until time.Time) {
 	if l.o.Purse == nil {
 		return "", time.Time{}
@@ -171,8 +172,8 @@ func (l *loop) reserve(d Due, now time.Time, firm bool) (ticket string, until ti
 	return l.o.Purse.Reserve(d.Task(), now, firm)
 }
 
-// holdForMoney skips the fire of a routine, as a snooze would, and lets a reminder wait
-// for its money.
+// holdForMoney skips the fire of a routine, as a snooze would, and makes a reminder wait
+// for money.
 func (l *loop) holdForMoney(d Due, until time.Time) {
 	t := d.Task()
 	l.o.Log.Info("fire held for money", "task", t.ID, "due", d.At, "until", until)
@@ -185,7 +186,7 @@ func (l *loop) holdForMoney(d Due, until time.Time) {
 	l.record.entry(t.ID).pass(d.At, outcomeHeld)
 }
 
-// reviewMoney releases the reminders that there is money for again.
+// reviewMoney releases reminders that can be afforded again.
 func (l *loop) reviewMoney(now time.Time) {
 	l.report.changed = true
 	if l.o.Purse == nil {

@@ -12,25 +12,25 @@ const (
 	forwardGrace = 15 * time.Minute
 	forwardBase  = 3 * time.Hour
 	forwardMost  = 12 * time.Hour
-	forwardLeast = 3 // entries ahead, if there are as many within forwardMost
+	forwardLeast = 3 // minimum number of entries ahead, if forwardMost contains that many
 )
 
-// Forward is the schedule that an agent is shown: background tasks that have
-// just fired, and those ahead.
+// Forward is the schedule shown to an agent: background tasks that have just fired, and
+// upcoming ones.
 type Forward struct {
-	Entries []Entry // by time
+	Entries []Entry // sorted by time
 	// Last is the time of the last entry that is not "just fired"; zero if there is none.
 	Last time.Time
 
 	told []Entry
 }
 
-// Told is the schedule as people are shown it: with the outcome of each past fire, and
-// with those that did not run, by time.
+// Told returns the schedule as shown to people: with the outcome of each past fire and
+// including those that did not run, sorted by time.
 func (f Forward) Told() []Entry { return slices.Clone(f.told) }
 
-// Window says how far the schedule reaches, in hours that are begun: "next 3h", or "recent" if
-// nothing is ahead.
+// Window describes the range of the schedule in hours, rounded up: "next 3h", or "recent"
+// if nothing is upcoming.
 func (f Forward) Window(now time.Time) string {
 	if f.Last.IsZero() {
 		return "recent"
@@ -38,7 +38,7 @@ func (f Forward) Window(now time.Time) string {
 	return fmt.Sprintf("next %dh", max(1, int(math.Ceil(f.Last.Sub(now).Hours()))))
 }
 
-// RefillLine says how many tokens the bucket gains until the last entry, at one each
+// RefillLine describes how many tokens the bucket gains until the last entry, at one per
 // rateMinutes; empty if it gains none.
 func (f Forward) RefillLine(now time.Time, rateMinutes int) string {
 	if f.Last.IsZero() || rateMinutes <= 0 {
@@ -51,15 +51,15 @@ func (f Forward) RefillLine(now time.Time, rateMinutes int) string {
 	return refillWords(n)
 }
 
-// Forward is the schedule for an agent; current is the id of its own task, or empty. It
-// lists the latest fire of each task in the last minutes, if it ran, and the first
-// upcoming one; one at exactly now has fired. Held fires are left out, so that no agent
-// plans with them.
+// Forward returns the schedule for an agent; current is the id of its own task, or empty.
+// It lists each task's latest fire in the last minutes, if it ran, and its first upcoming
+// one. A fire at exactly now has fired. Held fires are left out, so that no agent plans
+// around them.
 func (p *Plan) Forward(current string) Forward { return p.window().forward(p, current) }
 
-// window is the fires of background tasks around now, each list by time.
+// window holds the fires of background tasks around now, each list sorted by time.
 type window struct {
-	recent []fire // that ran, or are running
+	recent []fire // that ran or are running
 	passed []fire // that did not run
 	ahead  []fire
 }
@@ -86,7 +86,7 @@ func (p *Plan) window() *window {
 	return w
 }
 
-// addRoutine adds the last fire of a routine and its next one.
+// addRoutine adds the last and the next fire of a routine.
 func (w *window) addRoutine(p *Plan, t task) {
 	hold := p.hold(t.Task)
 	var free, held time.Time // the last fire of each kind

@@ -12,27 +12,27 @@ import (
 	"ollimbot/routines"
 )
 
-// holdsFile is private to this program; the original program does not know it.
+// holdsFile is private to this program; the original program does not use it.
 const holdsFile = store.StateDir + "/holds.json"
 
-// keepGone is how long the hold of a removed task is remembered: a file that is moved
-// away while it is edited must not fire when it returns.
+// keepGone is how long the hold of a removed task is kept: a file that is moved away
+// while being edited must not fire when it returns.
 const keepGone = 24 * time.Hour
 
 // Hold keeps a task from firing: until a time (a snooze), or with Paused until it is
-// resumed. The zero Hold holds nothing.
+// resumed. The zero Hold has no effect.
 type Hold struct {
 	Since  time.Time // when the task was first held; Schedule.Hold sets it
 	Until  time.Time // the first moment at which it may fire again; zero while Paused
 	Paused bool
-	// Why is the reason why the task waits for the user's approval (routines.Task.Waits).
-	// It is not saved with the holds.
+	// Why is why the task needs the user's approval (routines.Task.Waits). It is not saved
+	// with the holds.
 	Why string
-	// Money says that a spending cap holds it. It is not saved with the holds.
+	// Money means that a spending cap holds the task. It is not saved with the holds.
 	Money bool
 }
 
-// Ended reports whether the hold is over at now; the zero Hold always is.
+// Ended reports whether the hold is over at now. The zero Hold always is.
 func (h Hold) Ended(now time.Time) bool { return !h.open() && !now.Before(h.Until) }
 
 // open reports whether the hold has no end.
@@ -41,19 +41,19 @@ func (h Hold) open() bool { return h.Paused || h.Why != "" }
 // covers reports whether a fire at that time is held.
 func (h Hold) covers(at time.Time) bool { return !at.Before(h.Since) && !h.Ended(at) }
 
-// after is the instant up to which a snoozed routine has no fires to catch up on.
+// after returns the instant up to which a snoozed routine has no fires to catch up on.
 func (h Hold) after() time.Time { return h.Until.Add(-grace).Truncate(time.Second) }
 
-// Holds are all holds at one moment. They never change. Nil is none.
+// Holds is an immutable snapshot of all holds. Nil means none.
 type Holds struct{ of map[key]held }
 
-// held is a hold, and since when its task has been missing; zero while it exists.
+// held is a hold, and when its task disappeared; zero if it exists.
 type held struct {
 	Hold
 	gone time.Time
 }
 
-// Of is the hold of a task, ended or not; the zero Hold where there is none.
+// Of returns the hold of a task, ended or not, or the zero Hold if there is none.
 func (h *Holds) Of(t *routines.Task) Hold {
 	var one Hold
 	if h != nil && len(h.of) > 0 {
@@ -63,8 +63,8 @@ func (h *Holds) Of(t *routines.Task) Hold {
 	return one
 }
 
-// dueAt is when a reminder fires: at the end of a snooze that its time falls into.
-// False means that it does not fire while it is held.
+// dueAt returns when a reminder fires: at its time, or at the end of a snooze that covers
+// it. It returns false if the reminder does not fire while held.
 func (h *Holds) dueAt(r *routines.Reminder) (time.Time, bool) {
 	one := h.Of(&r.Task)
 	if one.Until.After(r.RunAt) {
@@ -73,10 +73,10 @@ func (h *Holds) dueAt(r *routines.Reminder) (time.Time, bool) {
 	return r.RunAt, !one.open()
 }
 
-// holdStore is state/holds.json.
+// holdStore manages state/holds.json.
 type holdStore struct {
-	// order serializes changes. It is held while the file is written, because that is
-	// what it orders.
+	// order serialises changes. It is held during the write of the file, because it orders
+	// those writes.
 	order sync.Mutex
 	now   atomic.Pointer[Holds]
 }
@@ -95,14 +95,14 @@ type holdList struct {
 	Holds []holdEntry `json:"holds"`
 }
 
-// peek reads the file without repairing it: a file that cannot be parsed counts as empty.
+// peek reads the file without repairing it. A file that cannot be parsed counts as empty.
 func (b *holdStore) peek(d *store.Dir) {
 	var list holdList
-	_, _ = d.PeekJSON(holdsFile, &list) // the loop reports what is wrong with it
+	_, _ = d.PeekJSON(holdsFile, &list) // the loop reports the error
 	b.now.Store(list.holds())
 }
 
-// read reads the file before it is replaced.
+// read loads the file before its first change.
 func (b *holdStore) read(d *store.Dir) error {
 	b.order.Lock()
 	defer b.order.Unlock()
@@ -112,7 +112,7 @@ func (b *holdStore) read(d *store.Dir) error {
 	return err
 }
 
-// holds are the valid entries of a file.
+// holds returns the valid entries of a file.
 func (l holdList) holds() *Holds {
 	h := &Holds{of: make(map[key]held, len(l.Holds))}
 	for _, e := range l.Holds {
@@ -128,8 +128,8 @@ func (l holdList) holds() *Holds {
 	return h
 }
 
-// change applies do to a copy of the holds. If they cannot be written, they stay as
-// they were, unless they are to change in any case.
+// change applies do to a copy of the holds. If the result cannot be written, the holds
+// stay unchanged unless inAnyCase is set.
 func (b *holdStore) change(d *store.Dir, inAnyCase bool, do func(map[key]held)) error {
 	b.order.Lock()
 	defer b.order.Unlock()
@@ -156,9 +156,9 @@ func (h *Holds) write(d *store.Dir) error {
 	return d.WriteJSON(holdsFile, list)
 }
 
-// replaceHold puts a hold in the place of another, and returns the one that was
-// in force. A routine that is resumed keeps a hold that ends now: the loop records
-// that nothing from before is owed, and then removes it.
+// replaceHold replaces a task's hold and returns the previous one if it was active. A
+// resumed routine keeps a hold that ends now: the loop records that no earlier fires are
+// owed, and then removes it.
 func replaceHold(all map[key]held, k key, h Hold, now time.Time) (before Hold) {
 	if old := all[k].Hold; !old.Ended(now) {
 		before = old

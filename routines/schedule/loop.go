@@ -9,8 +9,8 @@ import (
 	"ollimbot/routines"
 )
 
-// loop fires what is due. It lives in Schedule.Run, whose goroutine is the only one that
-// can reach it; other goroutines leave orders, and read what it publishes.
+// loop fires due tasks. It belongs to the goroutine of Schedule.Run; other goroutines
+// leave orders for it and read the state it publishes.
 type loop struct {
 	o      Options
 	zone   *time.Location
@@ -18,25 +18,25 @@ type loop struct {
 	holds  *holdStore
 	orders *orders
 	runner *runner
-	known  *atomic.Pointer[outcomes] // what it publishes
+	known  *atomic.Pointer[outcomes] // the published state
 	fires  errgroup.Group
 
 	agenda  agenda
 	record  *recorder
 	report  report
 	teller  teller
-	failing []failing // to be told of
+	failing []failing // to be reported
 	heldTo  time.Time // the minute up to which the due times of current holds are accounted for
 	wall    time.Time // the wall clock at the last step
 	unset   bool      // the clock has not been set yet
-	adrift  bool      // the data directory is missing: nothing fires until it returns
-	holdEnd time.Time // when the next hold ends; zero for never
+	adrift  bool      // the data directory is missing, so nothing fires until it returns
+	holdEnd time.Time // when the next hold ends; zero if none does
 }
 
-// set is what is in force now.
+// set returns the tasks in force.
 func (l *loop) set() *routines.Set { return l.o.Index.Set() }
 
-// hold is the current hold of a task.
+// hold returns the current hold of a task.
 func (l *loop) hold(t *routines.Task) Hold { return l.holds.now.Load().Of(t) }
 
 // heldAt reports whether a hold keeps the task from firing at now.

@@ -7,31 +7,33 @@ import (
 	"ollimbot/routines/leeway"
 )
 
-// A fire with a window or a jitter becomes due at its own time like any other. Then its moment is
-// chosen and recorded, and it stays on the agenda until the moment has come. The record and the
-// schedule have the chosen moment as its time, the account of due times its own time.
+// A fire with a window or jitter becomes due at its own time like any other. Its moment
+// is then chosen and recorded, and it stays on the agenda until that moment. The record
+// and the schedule show the chosen moment as its time; the account of due times uses its
+// own time.
 
-// keepChosen is how long the moment of a fire is remembered: while it is shown as past.
+// keepChosen is how long the moment of a fire is kept: as long as it is shown in the
+// past.
 const keepChosen = 2 * 24 * time.Hour
 
-// chosen is the moment of a fire.
+// chosen is the chosen moment of a fire.
 type chosen struct {
 	Start time.Time `json:"start"` // the fire's own time
 	At    time.Time `json:"at"`
 	Why   string    `json:"why,omitempty"`
-	Rule  string    `json:"rule"` // the leeway that it was chosen by
+	Rule  string    `json:"rule"` // the leeway in effect at the choice
 }
 
-// chosenKey names a task in the record.
+// chosenKey is the key of a task in the record.
 func chosenKey(k key) string { return string(k.kind) + " " + k.id }
 
-// of reports whether this is the moment of a fire under a rule.
+// of reports whether this is the moment of a given fire under a given rule.
 func (c chosen) of(start time.Time, rule leeway.Rule) bool {
 	return c.Start.Equal(start) && c.Rule == rule.String()
 }
 
-// settle returns when the fire that is due at start happens, and whether it waits for that. Once
-// its window is over, it is the last moment that was known.
+// settle returns when the fire that is due at start happens, and whether that is still
+// ahead. After the window it returns the last known moment.
 func (l *loop) settle(f leeway.Fire, k key, now time.Time) (at time.Time, waits bool) {
 	if f.Rule == (leeway.Rule{}) {
 		return f.Start, false
@@ -59,12 +61,12 @@ func (l *loop) settle(f leeway.Fire, k key, now time.Time) (at time.Time, waits 
 	choice := leeway.Choose(f, facts, l.agenda.others(l.set(), k, f))
 	c = chosen{Start: f.Start, At: choice.At, Why: choice.Why, Rule: f.Rule.String()}
 	l.record.Moments[chosenKey(k)] = c
-	l.record.saveAt, l.report.changed = now, true // it is not chosen again after a restart
+	l.record.saveAt, l.report.changed = now, true // save now, so that a restart does not choose again
 	l.o.Log.Info("the moment of a fire was chosen", "task", k.id, "window", f.Rule.String(), "at", c.At, "why", c.Why)
 	return c.At, c.At.After(now)
 }
 
-// factsOf are what is known of the user until the end of a window.
+// factsOf returns the facts about the user until the end of a window.
 func factsOf(l *loop, f leeway.Fire, now time.Time) leeway.Facts {
 	if l.o.Facts == nil || f.Rule.Window.IsZero() {
 		return leeway.Facts{}
@@ -72,7 +74,8 @@ func factsOf(l *loop, f leeway.Fire, now time.Time) leeway.Facts {
 	return l.o.Facts(now, f.End)
 }
 
-// others are the fires from which one with a window keeps its distance: those that may ping.
+// others returns the fires from which one with a window keeps its distance: those that
+// may ping.
 func (a *agenda) others(set *routines.Set, k key, f leeway.Fire) (list []time.Time) {
 	for _, it := range a.items {
 		t, ok := taskOf(set, it.key)
@@ -83,7 +86,7 @@ func (a *agenda) others(set *routines.Set, k key, f leeway.Fire) (list []time.Ti
 	return list
 }
 
-// taskOf is the task in force with a key.
+// taskOf returns the task in force with a key.
 func taskOf(set *routines.Set, k key) (*routines.Task, bool) {
 	if k.kind == routines.KindReminder {
 		if r, ok := set.ReminderByID(k.id); ok {
@@ -95,7 +98,7 @@ func taskOf(set *routines.Set, k key) (*routines.Task, bool) {
 	return nil, false
 }
 
-// routineFire is a fire of a routine, which has to come before the next one.
+// routineFire returns a fire of a routine, which must happen before the next one.
 func routineFire(r *routines.Routine, start time.Time) leeway.Fire {
 	f := leeway.Fire{ID: r.ID, Rule: r.Leeway, Start: start, End: r.Leeway.End(start)}
 	if f.Rule == (leeway.Rule{}) {
@@ -107,20 +110,20 @@ func routineFire(r *routines.Routine, start time.Time) leeway.Fire {
 	return f
 }
 
-// reminderFire is the fire of a reminder at its time or at the end of a snooze.
+// reminderFire returns the fire of a reminder at its time or at the end of a snooze.
 func reminderFire(r *routines.Reminder, at time.Time) leeway.Fire {
 	rule := r.LeewayAt(at)
 	return leeway.Fire{ID: r.ID, Rule: rule, Start: at, End: rule.End(at)}
 }
 
-// pending is the chosen moment of a routine's fire whose window has opened, if it comes after
-// everything that is decided.
+// pending returns the chosen moment of a routine's fire whose window has opened, if it is
+// later than everything already decided.
 func (r *record) pending(t *routines.Routine, after, now time.Time) (c chosen, ok bool) {
 	c, ok = r.Moments[chosenKey(routineKey(t.ID))]
 	return c, ok && c.Rule == t.Leeway.String() && c.At.After(after) && !c.Start.After(now)
 }
 
-// momentOf is the moment of a routine's fire as far as it is chosen, else its own time.
+// momentOf returns the moment of a routine's fire if it was chosen, else its own time.
 func (r *record) momentOf(t *routines.Routine, own time.Time) time.Time {
 	if c, ok := r.Moments[chosenKey(routineKey(t.ID))]; ok && c.of(own, t.Leeway) {
 		return c.At
@@ -128,7 +131,7 @@ func (r *record) momentOf(t *routines.Routine, own time.Time) time.Time {
 	return own
 }
 
-// ownTime is the own time of a fire that has a moment.
+// ownTime returns the own time of a fire that has a moment.
 func (r *record) ownTime(k key, at time.Time) time.Time {
 	if c, ok := r.Moments[chosenKey(k)]; ok && c.At.Equal(at) {
 		return c.Start
@@ -136,7 +139,7 @@ func (r *record) ownTime(k key, at time.Time) time.Time {
 	return at
 }
 
-// forgetMoments drops the moments of fires that are long past.
+// forgetMoments drops the moments of fires long past.
 func (r *record) forgetMoments(now time.Time) {
 	for name, c := range r.Moments {
 		if now.Sub(c.At) > keepChosen {
@@ -145,7 +148,7 @@ func (r *record) forgetMoments(now time.Time) {
 	}
 }
 
-// chosenFor is the moment of a task's fire that was chosen last.
+// chosenFor returns the last chosen moment of a task.
 func (p *Plan) chosenFor(t task) (chosen, bool) {
 	if p.known == nil || t.Leeway == (leeway.Rule{}) {
 		return chosen{}, false
@@ -154,7 +157,7 @@ func (p *Plan) chosenFor(t task) (chosen, bool) {
 	return c, ok && c.Rule == t.Leeway.String()
 }
 
-// dueAt is when a reminder fires, as far as that is known; see Holds.dueAt.
+// dueAt returns when a reminder fires, as far as known; see Holds.dueAt.
 func (p *Plan) dueAt(r *routines.Reminder) (time.Time, bool) {
 	at, free := p.Holds.dueAt(r)
 	c, ok := p.chosenFor(task{Task: &r.Task, reminder: r})
@@ -164,8 +167,8 @@ func (p *Plan) dueAt(r *routines.Reminder) (time.Time, bool) {
 	return at, free
 }
 
-// routineNext is a routine's first fire at a time or later, as far as it is known. Until its moment
-// is chosen, a fire counts as at the start of its window.
+// routineNext returns a routine's first fire at or after a time, as far as known. A fire
+// without a chosen moment counts as at the start of its window.
 func (p *Plan) routineNext(t task, from time.Time) time.Time {
 	zone := p.Now.Location()
 	next := moment(nextFire(t.routine.Schedule, ceilSecond(from), zone), zone)
@@ -176,7 +179,8 @@ func (p *Plan) routineNext(t task, from time.Time) time.Time {
 	return next
 }
 
-// open is the end of a fire's window while its moment is not chosen, or why it has its moment.
+// open returns the end of a fire's window if its moment is not chosen yet, else the
+// reason for the moment.
 func (p *Plan) open(f fire) (until time.Time, reason string) {
 	if f.Leeway == (leeway.Rule{}) {
 		return until, ""

@@ -9,19 +9,19 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// muteFile is private to this program; the original program does not know it.
+// muteFile is private to this program; the original program does not use it.
 const muteFile = store.StateDir + "/mute.json"
 
 // Mute is the time until which only critical pings go through.
 type Mute struct {
 	dir *store.Dir
 	log *slog.Logger
-	// order is held while the file is written, because that is what it orders.
+	// order is held during the write of the file, because it orders those writes.
 	order sync.Mutex
 	until atomic.Pointer[time.Time]
 }
 
-// muteEntry is the file.
+// muteEntry is the content of the file.
 type muteEntry struct {
 	Until time.Time `json:"until"`
 }
@@ -40,7 +40,7 @@ func NewMute(d *store.Dir, log *slog.Logger) *Mute {
 	return m
 }
 
-// At is the time until which pings are muted at now; zero if they are not.
+// At returns the time until which pings are muted, or zero if they are not muted at now.
 func (m *Mute) At(now time.Time) time.Time {
 	if until := m.until.Load(); until != nil && now.Before(*until) {
 		return until.In(now.Location())
@@ -49,7 +49,7 @@ func (m *Mute) At(now time.Time) time.Time {
 }
 
 // Set mutes pings until a time, or unmutes them with the zero time, and returns the
-// mute that was in force before. A file that cannot be read is set aside first.
+// previous mute. An unreadable file is set aside first.
 func (m *Mute) Set(until, now time.Time) (before time.Time, err error) {
 	m.order.Lock()
 	defer m.order.Unlock()

@@ -9,16 +9,16 @@ import (
 	"ollimbot/routines"
 )
 
-// orders collects work that other goroutines leave for the loop, and tracks which
-// tasks run. All methods may be called by several goroutines.
+// orders collects work that other goroutines leave for the loop, and tracks running
+// tasks. All methods are safe for concurrent use.
 type orders struct {
-	wake chan struct{} // has room for one
+	wake chan struct{} // buffered, one slot
 
-	mu      sync.Mutex // guards what follows; never held over a call
-	open    bool       // the loop takes orders
-	ran     bool       // it did, or does
+	mu      sync.Mutex // guards the fields below; never held during a call
+	open    bool       // the loop accepts orders
+	ran     bool       // the loop has run at some point
 	next    batch
-	running map[key]*run // tasks whose run is under way or about to start
+	running map[key]*run // tasks whose run is in progress or about to start
 }
 
 // batch is the work for one step of the loop.
@@ -32,20 +32,20 @@ type batch struct {
 	asked    []chan struct{} // closed after the step
 }
 
-// run is a run that is under way.
+// run is a run in progress.
 type run struct {
 	keep    bool // the file of the reminder stays
-	skipped bool // a fire was skipped because of it, and that was reported
+	skipped bool // a fire was skipped because of it, and reported
 }
 
 // ended is the end of a run.
 type ended struct {
 	fire    Due
 	outcome outcome
-	why     string    // the error of one that failed, and why one was put off
-	until   time.Time // until when it was put off
-	spent   time.Time // of a reminder that must not fire again although its file is still there
-	retry   bool      // of a reminder that failed and is tried again
+	why     string    // the error of a failed run, or why it was put off
+	until   time.Time // when it was put off to
+	spent   time.Time // of a reminder that must not fire again although its file still exists
+	retry   bool      // of a reminder that failed and will be retried
 }
 
 func newOrders() *orders {
@@ -58,7 +58,7 @@ func (o *orders) setOpen(open bool) {
 	o.open, o.ran = open, true
 }
 
-// state reports whether the loop takes orders, and whether it ever did.
+// state reports whether the loop accepts orders, and whether it has ever run.
 func (o *orders) state() (open, ran bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,11 +76,11 @@ func (o *orders) add(do func(*batch)) {
 func (o *orders) rouse() {
 	select {
 	case o.wake <- struct{}{}:
-	default: // it is awake already
+	default: // already awake
 	}
 }
 
-// change tells the loop which tasks changed, if any did.
+// change reports changed tasks to the loop, if there are any.
 func (o *orders) change(c routines.Change) {
 	if c.Empty() {
 		return
@@ -93,7 +93,7 @@ func (o *orders) change(c routines.Change) {
 	})
 }
 
-// fire orders a fire, unless the task is running; with keep the file of a reminder stays.
+// fire orders a fire, unless the task is running. With keep, a reminder's file is kept.
 func (o *orders) fire(d Due, keep bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,7 +109,7 @@ func (o *orders) fire(d Due, keep bool) error {
 	return nil
 }
 
-// drain takes the batch.
+// drain takes the current batch.
 func (o *orders) drain() batch {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,8 +118,8 @@ func (o *orders) drain() batch {
 	return b
 }
 
-// claim marks a task as running. If it is running already, first reports whether this is
-// the first fire that is skipped because of that run.
+// claim marks a task as running. If it already is, first reports whether this is the
+// first fire skipped because of that run.
 func (o *orders) claim(k key) (ok, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -132,7 +132,7 @@ func (o *orders) claim(k key) (ok, first bool) {
 	return false, first
 }
 
-// release takes a claim back.
+// release undoes a claim.
 func (o *orders) release(k key) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -153,7 +153,8 @@ func (o *orders) runs(k key) bool {
 	return o.running[k] != nil
 }
 
-// keep lets the file of a reminder stay after its current run; false if there is no run.
+// keep preserves a reminder's file after its current run. It returns false if there is no
+// run.
 func (o *orders) keep(k key) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

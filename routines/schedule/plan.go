@@ -11,14 +11,14 @@ import (
 	"ollimbot/routines"
 )
 
-// Plan is what is scheduled at one moment, as agents and people see it. It is made of
-// values that never change, so it may be read by several goroutines.
+// Plan is the schedule at one moment, as shown to agents and people. It consists of
+// immutable values, so it is safe for concurrent use.
 type Plan struct {
 	Now   time.Time     // in the zone of all times
 	Set   *routines.Set // the tasks in force
-	Holds *Holds        // what keeps them from firing; nil for nothing
-	// Price is the cost of a task's run and whether there is money for it; nil if
-	// nothing costs anything.
+	Holds *Holds        // what keeps tasks from firing; may be nil
+	// Price returns the cost of a task's run and whether there is money for it. Nil means
+	// that everything is free.
 	Price func(*routines.Task) Price
 
 	known *outcomes // of past fires; nil if unknown
@@ -28,45 +28,46 @@ type Plan struct {
 type Entry struct {
 	ID       string    `json:"id"`
 	FireTime time.Time `json:"fire_time"` // in the configured zone
-	// Until is the end of its window while the moment is not chosen; FireTime is the start then.
+	// Until is the end of the window if the moment is not chosen yet. FireTime is then the
+	// start.
 	Until time.Time `json:"until,omitzero"`
-	// Reason is why it has its moment, if that was chosen.
+	// Reason is the reason for the moment, if one was chosen.
 	Reason      string `json:"reason,omitempty"`
 	Label       string `json:"label"`
 	Description string `json:"description"` // cleaned; without one, the prompt's first 60 characters and "..."
-	// Prompt is the beginning of a routine's prompt if Label is its description: what a model
-	// is told behind the label.
+	// Prompt is the beginning of a routine's prompt if Label is its description. Models see
+	// it after the label.
 	Prompt     string        `json:"-"`
 	FilePath   string        `json:"file_path"` // relative to the data directory
 	Silent     bool          `json:"silent"`    // may not ping
-	Tag        string        `json:"tag"`       // see the tags below, for people also "snoozed until 15:00"; or empty
+	Tag        string        `json:"tag"`       // see the tags below; for people also "snoozed until 15:00"; may be empty
 	Kind       routines.Kind `json:"kind"`
 	Foreground bool          `json:"foreground,omitempty"`
-	Held       bool          `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
-	Why        string        `json:"why,omitempty"`  // why it waits for the user
-	// Cost is the expected cost of the run in dollars: the mean of the task's newest
-	// runs. It is 0 if there are none.
+	Held       bool          `json:"held,omitempty"` // it will not fire: paused, snoozed, or awaiting approval; not shown to agents
+	Why        string        `json:"why,omitempty"`  // why it needs approval
+	// Cost is the expected cost of the run in dollars: the mean of the task's most recent
+	// runs, 0 if there are none.
 	Cost float64 `json:"cost_usd,omitempty"`
-	// Money says that a spending cap holds it.
+	// Money means that a spending cap holds it.
 	Money bool `json:"held_for_money,omitempty"`
 }
 
-// The tags of an entry. Agents know the first two; the others are for people, and
-// most of them replace tagJustFired by the outcome of the fire.
+// The tags of an entry. Agents know the first two; the others are for people, and most of
+// them replace tagJustFired with the outcome of the fire.
 const (
 	tagThisTask  = "this task"
 	tagJustFired = "just fired"
 	TagPaused    = "paused"
 	TagWaits     = "needs your approval"
-	TagMoney     = "held for money" // followed by until when
-	TagProposed  = "an edit waits"  // the text before it fires
+	TagMoney     = "held for money" // followed by the end of the hold
+	TagProposed  = "an edit waits"  // the text before the edit fires
 	tagRunning   = "running"
 	tagFailed    = "failed"
 	tagCutOff    = "cut off"     // the program ended during the run
 	tagMissed    = "missed"      // the bot was not running
-	tagHeld      = "held"        // the task was paused or snoozed then
-	tagNothing   = "nothing new" // its check found nothing to run for
-	tagSkipped   = "skipped"     // the run before it had not ended
+	tagHeld      = "held"        // the task was paused or snoozed at the time
+	tagNothing   = "nothing new" // its check found no reason to run
+	tagSkipped   = "skipped"     // the previous run had not ended
 	tagOverdue   = "overdue"     // a reminder that has not started
 )
 
@@ -75,19 +76,19 @@ type task struct {
 	*routines.Task
 	routine  *routines.Routine
 	reminder *routines.Reminder
-	order    int // of those that fire at the same time
+	order    int // order among tasks that fire at the same time
 }
 
 // fire is a past or upcoming fire of a task.
 type fire struct {
 	task
 	at  time.Time
-	tag string // of a past one: its outcome
+	tag string // of a past fire: its outcome
 }
 
 func byTime(a, b fire) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order)) }
 
-// tasks are the routines, and then the reminders.
+// tasks yields the routines, then the reminders.
 func (p *Plan) tasks() iter.Seq[task] {
 	return func(yield func(task) bool) {
 		for i, r := range p.Set.Routines {
@@ -103,7 +104,7 @@ func (p *Plan) tasks() iter.Seq[task] {
 	}
 }
 
-// price is the expected cost of a task's run, and whether there is money for it.
+// price returns the expected cost of a task's run, and whether there is money for it.
 func (p *Plan) price(t *routines.Task) Price {
 	if p.Price == nil {
 		return Price{}
@@ -111,7 +112,7 @@ func (p *Plan) price(t *routines.Task) Price {
 	return p.Price(t)
 }
 
-// hold is what keeps a task from firing: the user's hold if it has not ended, else a
+// hold returns what keeps a task from firing: the user's hold if it is active, else a
 // lack of money.
 func (p *Plan) hold(t *routines.Task) Hold {
 	one := p.Holds.Of(t)
@@ -124,14 +125,14 @@ func (p *Plan) hold(t *routines.Task) Hold {
 	return one
 }
 
-// lacksMoney reports whether a reminder waits for money: its run is not under way.
+// lacksMoney reports whether a reminder waits for money and is not running.
 func (p *Plan) lacksMoney(r *routines.Reminder) bool {
 	at, _ := p.dueAt(r)
 	return p.hold(&r.Task).Money && p.known.reminder(r.ID, at) != outcomeRunning
 }
 
-// next is a task's first fire at a time or later, held or not; a reminder has only one.
-// The zero time means never.
+// next returns a task's first fire at or after a time, held or not; a reminder has only
+// one. The zero time means never.
 func (p *Plan) next(t task, from time.Time) time.Time {
 	if t.reminder != nil {
 		at, _ := p.dueAt(t.reminder)
@@ -140,8 +141,8 @@ func (p *Plan) next(t task, from time.Time) time.Time {
 	return p.routineNext(t, from)
 }
 
-// nextFree is next without the fires that a hold prevents. An overdue reminder gives its
-// time in the past.
+// nextFree is next without fires that a hold prevents. For an overdue reminder it returns
+// a past time.
 func (p *Plan) nextFree(t task, hold Hold, from time.Time) time.Time {
 	if t.routine != nil {
 		if hold.open() {
@@ -158,7 +159,7 @@ func (p *Plan) nextFree(t task, hold Hold, from time.Time) time.Time {
 	return time.Time{}
 }
 
-// NextOf returns the next n fires of a task, those that are held marked.
+// NextOf returns the next n fires of a task, with held ones marked.
 func (p *Plan) NextOf(id string, n int) []Entry {
 	var list []Entry
 	for t := range p.tasks() {
@@ -175,8 +176,8 @@ func (p *Plan) NextOf(id string, n int) []Entry {
 	return list
 }
 
-// Due is a fire of a task that starts now, regardless of its schedule: an overdue
-// reminder is late. False means that there is no such task.
+// Due returns a fire of a task that starts now, regardless of its schedule. An overdue
+// reminder is late. It returns false if there is no such task.
 func (p *Plan) Due(id string) (Due, bool) {
 	for t := range p.tasks() {
 		switch {
@@ -211,8 +212,8 @@ func (p *Plan) entry(f fire) Entry {
 	return e
 }
 
-// marked describes a fire for people: marked if it is held, or if a snooze has moved it.
-// A reminder has one fire, whose time does not count: it is held even if it is overdue.
+// marked describes a fire for people: it is marked if it is held or was moved by a
+// snooze. A reminder has a single fire, so it is held whatever its time, even if overdue.
 func (p *Plan) marked(f fire) Entry {
 	e, hold := p.entry(f), p.hold(f.Task)
 	covered, reminder := hold.covers(e.FireTime), e.Kind == routines.KindReminder
@@ -243,10 +244,10 @@ func sorted(list []Entry) []Entry {
 	return list
 }
 
-// promptRunes is how much of a prompt replaces a missing description.
+// promptRunes is the length of the prompt excerpt that replaces a missing description.
 const promptRunes = 60
 
-// briefly is the description, else the beginning of the prompt on one line.
+// briefly returns the description, or else the beginning of the prompt on one line.
 func briefly(t *routines.Task) string {
 	if t.Description != "" {
 		return t.Description
@@ -254,10 +255,10 @@ func briefly(t *routines.Task) string {
 	return beginning(t.Body)
 }
 
-// beginning is the beginning of a prompt on one line.
+// beginning returns the beginning of a prompt on one line.
 func beginning(body string) string {
-	// A prompt may be megabytes; more than this is never looked at. The ends
-	// are trimmed already, so the first rune is no white space.
+	// A prompt may be megabytes, so only its head is examined. The prompt is already
+	// trimmed, so the first rune is not white space.
 	head, cut := body, false
 	if most := 8 * promptRunes; len(head) > most {
 		head, cut = strings.ToValidUTF8(head[:most], ""), true

@@ -11,26 +11,26 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// recordFile is private to this program; the original program does not know it.
+// recordFile is private to this program; the original program does not use it.
 const recordFile = store.StateDir + "/schedule.json"
 
 const (
-	// keepRemoved is how long a removed routine is remembered: its file may come back.
+	// keepRemoved is how long a removed routine is remembered, in case its file returns.
 	keepRemoved = 30 * 24 * time.Hour
 	// missedFor is how long a missed fire is shown.
 	missedFor = 24 * time.Hour
-	// knownFor is how far back outcomes of fires are published.
+	// knownFor is the age up to which outcomes of fires are published.
 	knownFor = forwardGrace + 5*time.Minute
 	// saveDelay is how long outcomes are collected before they are written.
 	saveDelay = time.Second
 )
 
-// outcome is the result of a past fire: how its run went, or why there was none.
+// outcome is the result of a past fire: how its run ended, or why there was none.
 type outcome string
 
 const (
-	// outcomeUnknown is the outcome of a fire that is still ahead of the last look, or
-	// too long ago.
+	// outcomeUnknown is the outcome of a fire that is later than the last step, or too long
+	// ago.
 	outcomeUnknown outcome = ""
 	outcomeRunning outcome = "running"
 	outcomeDone    outcome = "done"
@@ -40,13 +40,13 @@ const (
 	outcomeHeld    outcome = "held"
 	outcomeSkipped outcome = "skipped"
 	outcomeOverdue outcome = "overdue"
-	// outcomeNothing is the outcome of a fire whose check found nothing to run for.
+	// outcomeNothing is the outcome of a fire whose check found no reason to run.
 	outcomeNothing outcome = "nothing new"
 	// outcomeNone is the outcome of a fire from before its task existed.
 	outcomeNone outcome = "none"
 )
 
-// ran reports whether there was a run.
+// ran reports whether the fire had a run.
 func (o outcome) ran() bool {
 	switch o {
 	case outcomeMissed, outcomeHeld, outcomeSkipped, outcomeOverdue, outcomeNothing, outcomeNone:
@@ -55,7 +55,7 @@ func (o outcome) ran() bool {
 	return true
 }
 
-// tags are the words for people.
+// tags are the outcomes as shown to people.
 var tags = map[outcome]string{
 	outcomeRunning: tagRunning, outcomeFailed: tagFailed, outcomeCutOff: tagCutOff, outcomeMissed: tagMissed,
 	outcomeHeld: tagHeld, outcomeSkipped: tagSkipped, outcomeOverdue: tagOverdue,
@@ -69,27 +69,27 @@ func (o outcome) tag() string {
 	return tagJustFired
 }
 
-// record is state/schedule.json: what has fired, so that a restart neither loses
-// nor repeats a run. The zero record is empty.
+// record is state/schedule.json: the fires so far, so that a restart neither loses nor
+// repeats a run. The zero record is empty.
 type record struct {
-	// InForce are the files that stay in force although another file carries the same id.
+	// InForce lists the files that stay in force although another file has the same id.
 	InForce  []string                 `json:"in_force,omitempty"`
 	Routines map[string]*routineEntry `json:"routines"`
-	// Reminders are those whose run is under way, with the time at which it began; zero
-	// if it does not use the reminder up.
+	// Reminders maps the reminders with a run in progress to the time it began; zero if the
+	// run does not use the reminder up.
 	Reminders map[string]time.Time `json:"reminders,omitempty"`
-	// Moments are those chosen last for tasks with a window or a jitter, by kind and id.
+	// Moments maps tasks with a window or jitter, by kind and id, to the last chosen moment.
 	Moments map[string]chosen `json:"moments,omitempty"`
-	// Spent are those that have run at that time and must not fire again, although their
-	// file may still be there.
+	// Spent maps reminders to the due time at which they ran. They must not fire again
+	// although their file may still exist.
 	Spent map[string]time.Time `json:"spent,omitempty"`
 }
 
-// routineEntry is what is remembered of a routine.
+// routineEntry is the record of a routine.
 type routineEntry struct {
-	Cron string `json:"cron"` // the expression that After is about
-	// After is the instant up to which everything has fired or was reported as
-	// missed; at first, when the routine was first seen.
+	Cron string `json:"cron"` // the expression that After applies to
+	// After is the instant up to which everything has fired or was reported as missed;
+	// initially, when the routine was first seen.
 	After time.Time `json:"after,omitzero"`
 	// Seen is when this expression was first seen: earlier fires are neither owed nor shown.
 	Seen     time.Time `json:"seen,omitzero"`
@@ -97,21 +97,22 @@ type routineEntry struct {
 	Outcome  outcome   `json:"outcome,omitempty"`
 	Late     time.Time `json:"late,omitzero"`      // a missed fire whose late run has not started yet
 	Passed   time.Time `json:"passed,omitzero"`    // the last fire without a run
-	Why      outcome   `json:"why,omitempty"`      // why that one had no run
+	Why      outcome   `json:"why,omitempty"`      // why it had no run
 	Removed  time.Time `json:"removed,omitzero"`   // when its file was removed
-	Waits    bool      `json:"waits,omitempty"`    // for the user's approval; then nothing is owed
-	Failures int       `json:"failures,omitempty"` // its last runs that have failed, in a row
+	Waits    bool      `json:"waits,omitempty"`    // needs approval, so nothing is owed
+	Failures int       `json:"failures,omitempty"` // consecutive failed runs, up to the latest
 }
 
-// peekRecord reads the record without repairing the file: what cannot be read is empty,
-// and the loop reports it.
+// peekRecord reads the record without repairing the file. Unreadable parts count as
+// empty, and the loop reports them.
 func peekRecord(d *store.Dir) (r record, found bool) {
 	found, err := d.PeekJSON(recordFile, &r)
 	maps.DeleteFunc(r.Routines, func(_ string, e *routineEntry) bool { return e == nil })
 	return r, found && err == nil
 }
 
-// readRecord starts afresh if the file is missing or cannot be parsed.
+// readRecord reads the record and starts afresh if the file is missing or cannot be
+// parsed.
 func readRecord(d *store.Dir, log *slog.Logger) record {
 	var r record
 	if _, err := d.ReadJSON(recordFile, &r); err != nil {
@@ -144,8 +145,8 @@ func (r *record) entry(id string) *routineEntry {
 	return e
 }
 
-// start records the start of a run, at now; stays says that a reminder's file stays
-// after it.
+// start records the start of a run at now. stays means that a reminder's file is kept
+// afterwards.
 func (r *record) start(d Due, now time.Time, stays bool) {
 	if d.Reminder != nil {
 		r.Reminders[d.Reminder.ID] = now
@@ -158,15 +159,14 @@ func (r *record) start(d Due, now time.Time, stays bool) {
 	e.LastFire, e.Outcome = d.At, outcomeRunning
 }
 
-// forgive makes everything up to a moment neither fired nor missed.
+// forgive marks everything up to a moment as neither fired nor missed.
 func (e *routineEntry) forgive(until time.Time) { e.After, e.Seen, e.Late = until, until, time.Time{} }
 
 // pass records a fire without a run.
 func (e *routineEntry) pass(at time.Time, why outcome) { e.Passed, e.Why = at, why }
 
-// encode writes one line for each routine, so that people can read it and a diff
-// shows what changed. A quote within a text is escaped, so that the replacement only
-// matches between two routines.
+// encode writes one line per routine, for readability and useful diffs. Quotes inside
+// texts are escaped, so the replacement matches only between two routines.
 func (r *record) encode() ([]byte, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -175,13 +175,13 @@ func (r *record) encode() ([]byte, error) {
 	return append(bytes.ReplaceAll(data, []byte(`},"`), []byte("},\n\"")), '\n'), nil
 }
 
-// recorder keeps the record and writes it.
+// recorder keeps the record and saves it.
 type recorder struct {
 	record
 	dir    *store.Dir
 	log    *slog.Logger
-	loaded bool      // only what was read is written
-	saveAt time.Time // when to write it; zero if it is written
+	loaded bool      // guards against overwriting a record that was not read
+	saveAt time.Time // when to write it; zero if up to date
 }
 
 func newRecorder(d *store.Dir, log *slog.Logger) *recorder {
@@ -191,7 +191,7 @@ func newRecorder(d *store.Dir, log *slog.Logger) *recorder {
 	return &recorder{record: empty, dir: d, log: log}
 }
 
-// load reads the record and returns the reminders whose run was under way when it was
+// load reads the record and returns the reminders whose run was in progress when it was
 // written.
 func (r *recorder) load() (cut map[string]time.Time) {
 	r.record, r.loaded = readRecord(r.dir, r.log), true
@@ -199,11 +199,11 @@ func (r *recorder) load() (cut map[string]time.Time) {
 	return cut
 }
 
-// unload keeps the record from being written while the clock is wrong.
+// unload prevents saving while the clock is wrong.
 func (r *recorder) unload() { r.loaded = false }
 
-// save writes the record. If the disk refuses, fires continue: all that can be lost
-// is the memory of them.
+// save writes the record. If that fails, fires continue: only the memory of them can be
+// lost.
 func (r *recorder) save() {
 	r.saveAt = time.Time{}
 	if !r.loaded {
@@ -218,30 +218,30 @@ func (r *recorder) save() {
 	}
 }
 
-// saveSoon has the record written shortly, together with what else happens by then.
+// saveSoon schedules a save, to batch it with later changes.
 func (r *recorder) saveSoon(now time.Time) {
 	if r.saveAt.IsZero() {
 		r.saveAt = now.Add(saveDelay)
 	}
 }
 
-// due reports whether the record is to be written at now.
+// due reports whether a save is due at now.
 func (r *recorder) due(now time.Time) bool { return !r.saveAt.IsZero() && !now.Before(r.saveAt) }
 
-// outcomes is what is known of past fires at one moment. It never changes. Nil knows
-// nothing, so that every past fire counts as fired: that is so if no bot has ever run
-// here, or for the schedule of another day.
+// outcomes is an immutable snapshot of the outcomes of past fires. Nil knows none and
+// treats every past fire as fired: that is right if no bot has ever run here, and for the
+// schedule of another day.
 type outcomes struct {
-	at        time.Time // fires up to then are decided
-	all       bool      // a routine that is not listed was never seen by a loop
+	at        time.Time // fires up to this time are decided
+	all       bool      // a routine not listed was never seen by a loop
 	routines  map[string]routineEntry
 	reminders map[string]time.Time
 	missed    map[string]time.Time // the last missed fire of a routine
 	moments   map[string]chosen
 }
 
-// outcomesSince is what the record knows at now, of routines with news since a moment.
-// A zero since includes all of them.
+// outcomesSince returns the outcomes known at now, for routines with news since a moment.
+// A zero since includes all routines.
 func (r *record) outcomesSince(now, since time.Time) *outcomes {
 	k := &outcomes{at: now, all: since.IsZero(), routines: map[string]routineEntry{}, reminders: maps.Clone(r.Reminders)}
 	k.missed, k.moments = map[string]time.Time{}, maps.Clone(r.Moments)
@@ -256,7 +256,7 @@ func (r *record) outcomesSince(now, since time.Time) *outcomes {
 	return k
 }
 
-// routine returns the outcome of a fire, and when the last run before it was.
+// routine returns the outcome of a fire, and the time of the last run before it.
 func (k *outcomes) routine(id string, at time.Time) (what outcome, before time.Time) {
 	if k == nil {
 		return outcomeUnknown, time.Time{}
@@ -279,7 +279,7 @@ func (k *outcomes) routine(id string, at time.Time) (what outcome, before time.T
 	return outcomeUnknown, e.LastFire
 }
 
-// reminder returns the outcome of a reminder that is due.
+// reminder returns the outcome of a due reminder.
 func (k *outcomes) reminder(id string, at time.Time) outcome {
 	if k == nil || at.After(k.at) {
 		return outcomeUnknown

@@ -6,21 +6,22 @@ import (
 	"ollimbot/routines"
 )
 
-// report collects what a step of the loop has to say.
+// report collects the messages of one step of the loop.
 type report struct {
-	changed  bool // Options.Changed is to be called
+	changed  bool // Options.Changed must be called
 	notes    []string
 	troubles []trouble
 	known    map[string]bool // files whose errors were reported
 }
 
-// trouble is what is wrong with the files of a kind, and what of it is new.
+// trouble lists the errors in files of one kind, and the new ones among them.
 type trouble struct {
 	kind       routines.Kind
 	all, fresh []string
 }
 
-// words is the note about the trouble; unread says that the user has not seen the last one.
+// words returns the note about the errors; unread means that the user has not seen the
+// last one.
 func (t trouble) words(unread bool) string {
 	list := t.fresh
 	if unread {
@@ -34,8 +35,8 @@ func (t trouble) words(unread bool) string {
 
 func (r *report) note(text ...string) { r.notes = append(r.notes, text...) }
 
-// problems reports files that are not in force: one note for each kind, each file once
-// until it is valid again. A note that was not read yet is replaced.
+// problems reports files that are not in force: one note per kind, and each file once
+// until it is valid again. It replaces an unread note.
 func (r *report) problems(set *routines.Set) {
 	kinds := []trouble{{kind: routines.KindRoutine}, {kind: routines.KindReminder}}
 	wrong := map[string]bool{}
@@ -59,7 +60,7 @@ func (r *report) problems(set *routines.Set) {
 	r.troubles = append(r.troubles, kinds...)
 }
 
-// deliver hands everything out.
+// deliver passes all messages on.
 func (r *report) deliver(o Options) {
 	notes, troubles, changed := r.notes, r.troubles, r.changed
 	r.notes, r.troubles, r.changed = nil, nil, false

@@ -6,15 +6,15 @@ import (
 	"ollimbot/routines"
 )
 
-// holdChange replaces a hold by another, or removes it.
+// holdChange replaces or removes a hold.
 type holdChange struct {
 	seen, next held
 	forget     bool
 }
 
 // reviewHolds returns the changes to holds that have ended and to those whose tasks were
-// removed or returned. The record is brought up to the end of each hold, which may be
-// removed once the record is written.
+// removed or have returned. It advances the record to the end of each hold, which may be
+// removed after the record is written.
 func (l *loop) reviewHolds(now time.Time) map[key]holdChange {
 	l.holdEnd = time.Time{}
 	if l.unset || len(l.holds.now.Load().of) == 0 {
@@ -39,7 +39,7 @@ func (l *loop) reviewHolds(now time.Time) map[key]holdChange {
 			l.passHeld(k.id, h.Hold)
 			changes[k] = holdChange{seen: h, forget: true}
 		case !planned:
-			// While it queues up behind other late ones, the hold says when it was due.
+			// While it queues behind other late ones, the hold keeps its due time.
 			changes[k] = holdChange{seen: h, forget: true}
 		}
 	}
@@ -55,7 +55,7 @@ func (l *loop) exists(k key) bool {
 	return ok
 }
 
-// passHeld brings the record up to the end of a hold, with the last fire that it
+// passHeld advances the record to the end of a hold, including the last fire the hold
 // prevented.
 func (l *loop) passHeld(id string, h Hold) {
 	e := l.record.entry(id)
@@ -79,8 +79,8 @@ func (l *loop) passHeld(id string, h Hold) {
 	}
 }
 
-// keepHolds writes the changes. A hold that the user has changed since is left alone;
-// changes that cannot be written are made again after a restart.
+// keepHolds saves the changes. It leaves alone holds that the user has changed since;
+// changes that cannot be saved are repeated after a restart.
 func (l *loop) keepHolds(changes map[key]holdChange) {
 	if len(changes) == 0 {
 		return

@@ -12,10 +12,10 @@ import (
 	"ollimbot/routines"
 )
 
-// retryDelay is the pause before a reminder whose run could not be recorded is tried again.
+// retryDelay is the pause before retrying a reminder whose run could not be recorded.
 const retryDelay = 5 * time.Minute
 
-// errKept leaves a reminder where it is.
+// errKept keeps a reminder's file unchanged.
 var errKept = errors.New("it was moved during its run")
 
 // runner runs one fire in its own goroutine, and reports its end to the loop.
@@ -64,16 +64,16 @@ func (r *runner) run(ctx context.Context, d Due) {
 	r.orders.end(e)
 }
 
-// call turns a panic of the work into an error.
+// call turns a panic in the work into an error.
 func (r *runner) call(ctx context.Context, d Due) (err error) {
 	t := d.Task()
 	defer fault.Catch(fmt.Sprintf("%s %s", t.Kind, t.ID), &err)
 	return r.work(ctx, d)
 }
 
-// finishCut uses up reminders that have run. cut are those whose run was under way when the program before
-// ended: if that run is recorded as ended, only the last step was missing. Of others the file could not be
-// removed.
+// finishCut uses up reminders that have run. cut are those whose run was in progress when
+// the program last ended. If the run is recorded as ended, only the last step was
+// missing. For the others, the file could not be removed.
 func (l *loop) finishCut(cut map[string]time.Time) {
 	for id, since := range cut {
 		r, ok := l.set().ReminderByID(id)
@@ -90,10 +90,10 @@ func (l *loop) finishCut(cut map[string]time.Time) {
 	}
 }
 
-// finish removes a reminder after its run or, until it is done, moves it on to the next
-// check of its chain. A file that was edited during the run to another time, or into
-// something that cannot be read, stays; an edit of the agent's that still waits goes with
-// its reminder. False means that the run has to be tried again.
+// finish removes a reminder after its run or, if it repeats until done, moves it to the
+// next check of its chain. A file that was edited during the run to another time, or is
+// now unreadable, stays. An agent's pending edit is removed with its reminder. It returns
+// false if the run must be retried.
 func (r *runner) finish(ran *routines.Reminder) bool {
 	inForce := r.files.inForce(routines.KindReminder, ran.ID)
 	_, err := r.files.MoveReminder(ran.ID, func(now routines.Reminder) (routines.Move, error) {
@@ -106,7 +106,7 @@ func (r *runner) finish(ran *routines.Reminder) bool {
 			return routines.Move{Gone: true}, nil
 		}
 		to := routines.Move{At: r.clock().Add(time.Duration(now.Again) * time.Minute).Truncate(time.Second), Depth: now.ChainDepth + 1}
-		if to.Depth > now.MaxChain { // the answer to the last one has the same time
+		if to.Depth > now.MaxChain { // the answer to the last repetition has the same time
 			to.Depth, to.Last = now.ChainDepth, true
 		}
 		return to, nil

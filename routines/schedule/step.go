@@ -11,11 +11,11 @@ import (
 // wall clock is checked this often.
 const longestSleep = 30 * time.Second
 
-// run fires until ctx ends, waits for every fire, and writes the record.
+// run fires tasks until ctx ends, waits for every fire, and saves the record.
 func (l *loop) run(ctx context.Context) {
 	l.untilDone(ctx)
 	l.orders.setOpen(false)
-	_ = l.fires.Wait() // every error was logged where it happened
+	_ = l.fires.Wait() // every error was already logged
 	now := l.clock()
 	l.noteEnded(l.orders.drain().ended, now)
 	l.record.save()
@@ -34,14 +34,14 @@ func (l *loop) untilDone(ctx context.Context) {
 		case <-l.orders.wake:
 		}
 		if ctx.Err() != nil {
-			return // both at once: nothing new starts
+			return // both were ready; start nothing new
 		}
 		l.step(ctx, l.clock())
 		timer.Reset(l.sleep(l.clock()))
 	}
 }
 
-// sleep is how long nothing is due, at most longestSleep.
+// sleep returns the time until something is due, at most longestSleep.
 func (l *loop) sleep(now time.Time) time.Duration {
 	d := longestSleep
 	times := []time.Time{l.record.saveAt, l.holdEnd}
@@ -56,8 +56,8 @@ func (l *loop) sleep(now time.Time) time.Duration {
 	return max(d, 0)
 }
 
-// step does everything that is due at now. The record is written before the fires
-// start: after a crash in between, a run is lost at worst, never repeated.
+// step processes everything that is due at now. The record is saved before the fires
+// start: a crash in between can lose a run but never repeat one.
 func (l *loop) step(ctx context.Context, now time.Time) {
 	l.judgeClock(now)
 	in := l.orders.drain()
@@ -92,7 +92,7 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 	}
 }
 
-// takeOrders brings the agenda up to date with what other goroutines have left.
+// takeOrders updates the agenda with the orders of other goroutines.
 func (l *loop) takeOrders(in batch, now time.Time) {
 	l.noteEnded(in.ended, now)
 	for _, k := range in.kept {
@@ -109,8 +109,8 @@ func (l *loop) takeOrders(in batch, now time.Time) {
 		l.noteContested(now)
 	}
 	for i, d := range in.fire {
-		in.fire[i].Ticket, _ = l.reserve(d, now, true) // the user has asked for it
-		if d.Kind == routines.KindReminder {           // early, not twice
+		in.fire[i].Ticket, _ = l.reserve(d, now, true) // the user asked for it
+		if d.Kind == routines.KindReminder {           // early, but not twice
 			l.record.start(d, now, l.orders.keeps(d.key()))
 			l.agenda.drop(itemKey{key: d.key()})
 		}
@@ -135,7 +135,7 @@ func (l *loop) noteEnded(list []ended, now time.Time) {
 			continue
 		}
 		if e.outcome == outcomeCutOff {
-			continue // the next start asks whether the run had ended
+			continue // the next start checks whether the run had ended
 		}
 		delete(l.record.Reminders, k.id)
 		l.record.saveSoon(now)

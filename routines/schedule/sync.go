@@ -12,15 +12,15 @@ import (
 const (
 	// maxRewind is how far ahead of the clock a last fire may be and still be waited for.
 	maxRewind = 3 * time.Hour
-	// maxLeap is a leap of the clock that cannot be a suspension.
+	// maxLeap is the smallest jump of the clock that cannot be a suspension.
 	maxLeap = 366 * 24 * time.Hour
-	// firstYearSet is the first year of a clock that has been set.
+	// firstYearSet is the first year in which a clock counts as set.
 	firstYearSet = 1990
-	// grace makes a routine count that is saved in the second it is due.
+	// grace lets a routine fire that is saved in the second it is due.
 	grace = time.Second
 )
 
-// begin plans everything from the record, as at a start.
+// begin plans everything from the record, as after a start.
 func (l *loop) begin(now time.Time) {
 	l.wall = now
 	set := l.set()
@@ -65,7 +65,7 @@ func (l *loop) replan(now time.Time) {
 	l.report.changed = true
 }
 
-// judgeClock compares the clock with the one of the last step.
+// judgeClock compares the clock with its value at the last step.
 func (l *loop) judgeClock(now time.Time) {
 	was := l.wall
 	l.wall = now
@@ -95,7 +95,7 @@ func (l *loop) judgeClock(now time.Time) {
 // sync updates the agenda after the files of one id have changed.
 func (l *loop) sync(id string, now time.Time) {
 	if l.unset {
-		return // begin will look at all of them
+		return // begin handles all of them
 	}
 	l.report.changed = true
 	l.syncRoutine(id, now)
@@ -106,7 +106,7 @@ func (l *loop) sync(id string, now time.Time) {
 func (l *loop) noteContested(now time.Time) {
 	if list := l.set().Contested; !l.unset && !slices.Equal(list, l.record.InForce) {
 		l.record.InForce = list
-		l.record.saveAt = now // commands that run beside the bot need it
+		l.record.saveAt = now // commands that run without the bot need it
 	}
 }
 
@@ -125,7 +125,7 @@ func (l *loop) syncRoutine(id string, now time.Time) {
 	e, waits := l.record.entry(id), r.Waits != ""
 	was := *e
 	// A routine that is new, has new times, was away, or was just approved does not owe
-	// earlier fires. A file that is renamed is away for a moment.
+	// earlier fires. Renaming a file makes it disappear for a moment.
 	away := !e.Removed.IsZero() && now.Sub(e.Removed) > onTime
 	if e.Waits && !waits && e.Cron == r.Cron && !away {
 		l.accountHeld(r, Hold{Why: TagWaits}, now)
@@ -155,13 +155,13 @@ func (l *loop) syncRoutine(id string, now time.Time) {
 	l.planRoutine(r, now)
 }
 
-// planRoutine puts the routine's next fire on the agenda: the first after
-// everything that has fired, was missed or was held.
+// planRoutine puts the routine's next fire on the agenda: the first after all that have
+// fired, were missed or were held.
 func (l *loop) planRoutine(r *routines.Routine, now time.Time) {
 	e := l.record.entry(r.ID)
 	after := e.After
 	if after.After(now) {
-		after = now.Add(-grace) // missed under a clock that ran ahead: not really
+		after = now.Add(-grace) // missed only because the clock was ahead
 	}
 	hold := l.hold(&r.Task)
 	if !hold.Until.IsZero() && after.Before(hold.after()) {
@@ -197,7 +197,7 @@ func (l *loop) syncReminder(id string, now time.Time) {
 		l.agenda.drop(it.itemKey)
 		return
 	}
-	// A running one is looked at again when it has ended.
+	// A running reminder is planned again when its run ends.
 	if spent, had := l.record.Spent[id]; l.orders.runs(it.key) || had && spent.Equal(r.RunAt) {
 		return
 	}

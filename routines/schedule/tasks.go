@@ -11,7 +11,7 @@ import (
 	"ollimbot/routines"
 )
 
-// taskFiles changes the files of tasks: each change is committed, and the loop hears of it.
+// taskFiles changes task files: it commits each change and notifies the loop.
 type taskFiles struct {
 	dir     *store.Dir
 	index   *routines.Index
@@ -22,7 +22,7 @@ type taskFiles struct {
 	commits Commits // may be nil
 }
 
-// Commits takes note of the files that were written and removed.
+// Commits is notified of every file that was written or removed.
 type Commits interface {
 	Add(rel, message string)
 	Remove(rel, message string)
@@ -52,7 +52,7 @@ func (f *taskFiles) AddStarters() ([]routines.Routine, error) {
 	return added, err
 }
 
-// AddReminder is AddRoutine for a reminder.
+// AddReminder is AddRoutine for reminders.
 func (f *taskFiles) AddReminder(r routines.Reminder, before ...routines.Before) (routines.Reminder, error) {
 	r, err := routines.AddReminder(f.dir, r, before...)
 	if err == nil {
@@ -61,7 +61,7 @@ func (f *taskFiles) AddReminder(r routines.Reminder, before ...routines.Before) 
 	return r, err
 }
 
-// Remove removes the file of a task, the one in force where several carry its id; see
+// Remove removes the file of a task, the one in force if several have its id; see
 // routines.RemoveTask.
 func (f *taskFiles) Remove(kind routines.Kind, id string) (rel string, found bool, err error) {
 	rel, found, err = routines.RemoveTask(f.dir, kind, id, f.inForce(kind, id))
@@ -100,7 +100,7 @@ func (f *taskFiles) Withdraw(id, version string) (routines.Task, error) {
 	return t, err
 }
 
-// Restore puts back the file of a task that was removed within the last day; see
+// Restore restores the file of a task that was removed within the last day; see
 // routines.RestoreTask.
 func (f *taskFiles) Restore(id string) (routines.Task, error) {
 	t, err := routines.RestoreTask(f.dir, f.clock(), id)
@@ -142,7 +142,7 @@ func (f *taskFiles) Revert(t routines.Task, version string, file []byte) (before
 	return before, err
 }
 
-// Refuse writes the text in force over the proposal in a task's file; see
+// Refuse overwrites the proposal in a task's file with the text in force; see
 // routines.RefuseProposal.
 func (f *taskFiles) Refuse(t routines.Task) (refused []byte, err error) {
 	refused, err = routines.RefuseProposal(f.dir, f.clock(), t)
@@ -172,7 +172,7 @@ func (f *taskFiles) MoveReminder(id string, next func(routines.Reminder) (routin
 	return r, err
 }
 
-// inForce is the task of a kind with an id; zero if none is in force.
+// inForce returns the task of a kind with an id, or the zero Task if none is in force.
 func (f *taskFiles) inForce(kind routines.Kind, id string) routines.Task {
 	if kind == routines.KindReminder {
 		if r, ok := f.index.Set().ReminderByID(id); ok {
@@ -184,5 +184,5 @@ func (f *taskFiles) inForce(kind routines.Kind, id string) routines.Task {
 	return routines.Task{}
 }
 
-// refresh reads the named files again.
+// refresh rereads the named files.
 func (f *taskFiles) refresh(names ...string) { f.orders.change(f.index.Refresh(names)) }

@@ -9,8 +9,8 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// The loop's messages: for the main session, which reads them among its updates, and for
-// the user, who sees them as notices.
+// Messages of the loop: the main session reads them among its updates, the user sees them
+// as notices.
 
 const (
 	msgClosed       = "nothing can fire while the schedule is not running"
@@ -22,19 +22,19 @@ const (
 	msgClockUnset   = "The clock says %s, so nothing fires. Set the machine's clock and the schedule resumes on its own"
 	msgClockLeapt   = "The clock jumped from %s to %s; fires in between do not count as missed"
 	clockDate       = "January 2 2006"
-	// listAtMost is how many things one note names.
+	// listAtMost is the maximum number of items named in one note.
 	listAtMost = 5
 )
 
-// missedFire is a fire of a routine while the bot was not running.
+// missedFire is a fire of a routine that was missed because the bot was not running.
 type missedFire struct {
 	routine *routines.Routine
 	at      time.Time
-	catchUp bool // it runs late
+	catchUp bool // it runs late now
 }
 
-// missedNotes reports missed fires: one note each, or a single note if there are many, so
-// that a long absence does not push out all other updates.
+// missedNotes reports missed fires: one note each, or a single note for many, so that a
+// long absence does not push out all other updates.
 func missedNotes(list []missedFire, now time.Time) []string {
 	var notes []string
 	late := 0
@@ -62,7 +62,7 @@ func missedNotes(list []missedFire, now time.Time) []string {
 	return []string{text}
 }
 
-// dueWords is a time as people say it: with the weekday or the date unless it is today.
+// dueWords formats a time in prose: with the weekday or date unless it is today.
 func dueWords(at, now time.Time) string {
 	at = at.In(now.Location())
 	clock := cron.Format(at, "15:04")
@@ -78,8 +78,8 @@ func dueWords(at, now time.Time) string {
 	return at.Format("January 2 2006, ") + clock
 }
 
-// midnight is the date as an instant that can be subtracted: without zones and their days
-// of 23 hours.
+// midnight returns the date as a UTC instant, for subtraction without zones or 23-hour
+// days.
 func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
@@ -99,7 +99,6 @@ func invalidNote(kind routines.Kind, list []string) string {
 // labelRoutine labels a routine without a description; agents read it too.
 const labelRoutine = "Routine"
 
-// snoozedTag is the tag of a snoozed task.
 func snoozedTag(until, now time.Time) string { return "snoozed until " + untilWords(until, now) }
 
 func untilWords(until, now time.Time) string {

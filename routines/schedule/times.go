@@ -7,13 +7,13 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// mostMissed is where the counting of missed fires ends.
+// mostMissed is where counting missed fires stops.
 const mostMissed = 100
 
-// never is the fire, in unix seconds, of a schedule that has none.
+// never marks a schedule without further fires, in Unix seconds.
 const never = math.MaxInt64
 
-// moment turns unix seconds into a time; never is the zero time.
+// moment converts Unix seconds to a time; never becomes the zero time.
 func moment(sec int64, zone *time.Location) time.Time {
 	if sec == never {
 		return time.Time{}
@@ -21,7 +21,7 @@ func moment(sec int64, zone *time.Location) time.Time {
 	return time.Unix(sec, 0).In(zone)
 }
 
-// nextFire is the schedule's Next in unix seconds, or never.
+// nextFire is the schedule's Next in Unix seconds, or never.
 func nextFire(s cron.Schedule, sec int64, zone *time.Location) int64 {
 	next := s.Next(time.Unix(sec, 0).In(zone))
 	if next.IsZero() {
@@ -30,7 +30,7 @@ func nextFire(s cron.Schedule, sec int64, zone *time.Location) int64 {
 	return next.Unix()
 }
 
-// ceilSecond is the first whole second at or after t.
+// ceilSecond returns the first whole second at or after t.
 func ceilSecond(t time.Time) int64 {
 	if t.Nanosecond() > 0 {
 		return t.Unix() + 1
@@ -38,11 +38,11 @@ func ceilSecond(t time.Time) int64 {
 	return t.Unix()
 }
 
-// after is the first whole second after t.
+// after returns the first whole second after t.
 func after(t time.Time) time.Time { return time.Unix(t.Unix()+1, 0) }
 
-// lastFires counts the fires from first, which is one, to now. It returns the last fire,
-// the one before it, and how many there are, at most mostMissed.
+// lastFires counts the fires from first, which is itself a fire, to now. It returns the
+// last fire, the one before it, and the count, at most mostMissed.
 func lastFires(s cron.Schedule, first, now int64, zone *time.Location) (last, before int64, n int) {
 	last, before, n = first, first, 1
 	walk := func(most int) bool {
@@ -58,7 +58,7 @@ func lastFires(s cron.Schedule, first, now int64, zone *time.Location) (last, be
 	if walk(mostMissed) {
 		return last, before, n
 	}
-	// Too many to count. Find the last two from the end, looking back ever further.
+	// Too many to count: find the last two from the end, with growing steps back.
 	for back := int64(3600); ; back *= 4 {
 		from := max(last, now-back)
 		at := nextFire(s, from, zone)

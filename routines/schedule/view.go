@@ -10,41 +10,41 @@ import (
 )
 
 const (
-	// dayFires is how many fires of the next 24 hours are listed.
+	// dayFires is the maximum number of fires listed for the next 24 hours.
 	dayFires = 500
-	// shortestView is how far people see if agents see less.
+	// shortestView is the minimum range shown to people, if agents see less.
 	shortestView = 3 * time.Hour
 )
 
-// View is the schedule as people see it. What it points to must not be changed.
+// View is the schedule as shown to people. It must not be modified.
 type View struct {
 	// Window is the heading: "next 3h", or "recent".
 	Window string
-	// Entries are what agents see (background only) plus, marked, the
-	// foreground tasks of the same window and the next fires of held tasks, by time.
+	// Entries are those shown to agents (background only) plus, marked, the foreground tasks
+	// of the same window and the next fires of held tasks, sorted by time.
 	Entries []Entry
-	// Last is when the last of the agents' entries fires; zero if there is none.
+	// Last is the fire time of the last entry shown to agents; zero if there is none.
 	Last time.Time
-	// Until is how far Entries reach.
+	// Until is the end of the range of Entries.
 	Until time.Time
-	// Problems are files that need the user: errors first.
+	// Problems lists files that need the user's attention, errors first.
 	Problems []routines.Problem
-	// Day are all fires of the next 24 hours by time, foreground and held ones included
-	// and marked; the first 500 at most. It is complete up to DayUntil.
+	// Day lists all fires of the next 24 hours by time, at most 500, with foreground and
+	// held ones marked. It is complete up to DayUntil.
 	Day      []Entry
 	DayUntil time.Time
-	// Missed are the last missed fires of routines within 24 hours, by time.
+	// Missed lists the last missed fires of routines within 24 hours, by time.
 	Missed []Entry
-	// Tasks are all routines and reminders, by their next fire.
+	// Tasks lists all routines and reminders by their next fire.
 	Tasks []TaskView
 }
 
-// TaskView is one routine or reminder in the list of all.
+// TaskView is one routine or reminder in the list of all tasks.
 type TaskView struct {
 	ID, Title, Path string
 	Kind            routines.Kind
 	When            string    // the cron line in words; empty for a reminder
-	Label           string    // of a reminder: see Entry; else empty
+	Label           string    // of a reminder: see Entry; otherwise empty
 	Next            time.Time // zero if it never fires again
 	Until           time.Time // see Entry
 	Reason          string    // see Entry
@@ -52,17 +52,17 @@ type TaskView struct {
 	Silent          bool
 	UntilDone       bool // a reminder that repeats until it is done
 	Paused          bool
-	// Waits is why the task waits for the user's approval; "" if it does not.
+	// Waits is why the task needs the user's approval, or "".
 	Waits   string
 	Version string // of its file: routines.Task.Digest
-	// Proposed is an edit that waits while the text before it fires.
+	// Proposed is an edit that awaits approval while the text before it fires.
 	Proposed routines.Proposal
-	Snoozed  time.Time // until when; zero if it is not
-	Broke    time.Time // until when there is no money for it; zero if there is
+	Snoozed  time.Time // end of the snooze; zero if it is not snoozed
+	Broke    time.Time // when there is money for it again; zero if there is now
 	Cost     float64   // see Entry
 }
 
-// View is the plan as people see it.
+// View returns the plan as shown to people.
 func (p *Plan) View() View {
 	w := p.window()
 	f := w.forward(p, "")
@@ -80,8 +80,8 @@ func (p *Plan) View() View {
 	return v
 }
 
-// entries are what agents see, the next fires of foreground tasks up to a time, and those
-// of held tasks, by time.
+// entries returns the agents' entries, the next fires of foreground tasks up to a time,
+// and those of held tasks, by time.
 func (p *Plan) entries(w *window, until time.Time) []Entry {
 	var all []Entry
 	for _, one := range slices.Concat(w.recent, w.ahead, w.passed) {
@@ -91,7 +91,7 @@ func (p *Plan) entries(w *window, until time.Time) []Entry {
 		hold := p.hold(t.Task)
 		waits := t.reminder != nil && p.lacksMoney(t.reminder)
 		if t.reminder != nil && !waits && hold.Money {
-			continue // its run is under way, and listed
+			continue // its run is in progress and already listed
 		}
 		if first := p.next(t, p.Now); hold != (Hold{}) && !first.IsZero() && !first.After(until) {
 			if e := p.marked(fire{task: t, at: first}); e.Held {
@@ -118,8 +118,8 @@ func (p *Plan) missed() (out []Entry) {
 	return sorted(out)
 }
 
-// list is all routines and reminders by their next fire, and then by file; those that
-// never fire are at the end.
+// list returns all routines and reminders by next fire, then by file. Those that never
+// fire come last.
 func (p *Plan) list() []TaskView {
 	var list []TaskView
 	for t := range p.tasks() {
@@ -153,14 +153,14 @@ func (p *Plan) list() []TaskView {
 	}
 	slices.SortStableFunc(list, func(a, b TaskView) int {
 		if a.Next.IsZero() != b.Next.IsZero() {
-			return cmp.Compare(b.Next.Unix(), a.Next.Unix()) // the zero time is the smallest
+			return cmp.Compare(b.Next.Unix(), a.Next.Unix()) // the zero time is the smallest value
 		}
 		return a.Next.Compare(b.Next)
 	})
 	return list
 }
 
-// calendar lists every fire from now to a time, both included, at most limit: foreground
+// calendar returns every fire from now to a time, inclusive, at most limit: foreground
 // tasks too, and each fire of a routine. Held ones are marked.
 func (p *Plan) calendar(to time.Time, limit int) []Entry {
 	var next []fire // of each task

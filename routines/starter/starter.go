@@ -1,6 +1,5 @@
-// Package starter holds example files that are worth copying: routines that
-// show one feature each, and a first profile. It owns their text and nothing
-// else; it must not know when or whether they fire.
+// Package starter holds example files: routines that show one feature each, and a first
+// profile. It owns only their text and must not know when or whether they fire.
 package starter
 
 import (
@@ -19,7 +18,7 @@ type File struct {
 	Data []byte
 }
 
-// Files gives all examples, sorted by path.
+// Files returns all examples, sorted by path.
 func Files() ([]File, error) {
 	var list []File
 	err := fs.WalkDir(files, "files", func(path string, d fs.DirEntry, err error) error {

@@ -65,10 +65,10 @@ type Batch struct {
 func Run(ctx context.Context, o Options) error {
 	s, err := openSource()
 	if err != nil {
-		s = source{} // no events, only the timer
+		s = source{} // no events; only the timer works
 	}
 	if s.close != nil {
-		defer func() { _ = s.close() }() // nothing can be lost
+		defer func() { _ = s.close() }() // nothing was written, so an error does not matter
 	}
 	return run(ctx, o, s, err)
 }
@@ -85,8 +85,8 @@ type source struct {
 }
 
 func openSource() (source, error) {
-	// The buffer is for a reader that is busy for a moment; the kernel's queue (16,384 events
-	// on Linux) does the rest, and reports its overflow.
+	// The buffer covers a reader that is briefly busy. Beyond it, the kernel's queue (16,384
+	// events on Linux) takes over and reports its overflow.
 	w, err := fsnotify.NewBufferedWatcher(1024)
 	if err != nil {
 		return source{}, err
@@ -144,7 +144,7 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 			w.deliver(ctx, Batch{Full: true})
 			rescan.Reset(w.interval())
 		}
-		if w.dirs.changed { // the interval may be different now
+		if w.dirs.changed { // the interval may have changed
 			w.dirs.changed = false
 			rescan.Reset(w.interval())
 		}
@@ -162,7 +162,7 @@ func (w *watcher) event(e fsnotify.Event, now time.Time) {
 		if e.Op == fsnotify.Chmod || e.Op == fsnotify.Write {
 			return // nothing was created or removed
 		}
-		// Renewed even if it looks the same: a new directory can have the inode of the old
+		// Renew it even if it looks the same: a new directory can have the inode of the old
 		// one, whose watch has ended.
 		w.dirs.drop(e.Name)
 		w.sync()

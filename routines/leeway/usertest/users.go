@@ -1,5 +1,5 @@
-// Package usertest has synthetic users, by whom whatever learns habits is measured. Their seeds are
-// fixed, so that figures can be repeated.
+// Package usertest provides synthetic users for measuring code that learns habits. Their
+// seeds are fixed, so that figures are reproducible.
 package usertest
 
 import (
@@ -14,13 +14,13 @@ type User struct {
 	day  func(r *rand.Rand, day time.Weekday) [][2]int
 }
 
-// around is a session of some minutes that begins near a minute.
+// around returns a session of random length that starts near a minute.
 func around(r *rand.Rand, minute, spread, long int) [2]int {
 	at := max(0, minute+int(r.NormFloat64()*float64(spread)))
 	return [2]int{at, min(at+long/2+r.IntN(long), 24*60)}
 }
 
-// All are the users.
+// All lists the users.
 var All = []User{
 	{"early bird", 1, func(r *rand.Rand, _ time.Weekday) [][2]int {
 		return [][2]int{around(r, 6*60, 15, 60), around(r, 9*60+15, 15, 45), around(r, 14*60, 40, 60)}
@@ -36,8 +36,8 @@ var All = []User{
 	}},
 }
 
-// Day is the user's n-th day: their sessions, in minutes since midnight, and the dice of what else
-// happens on it. It is the same each time.
+// Day returns the user's n-th day: the sessions in minutes since midnight, and a random
+// source for the rest of the day. It is deterministic.
 func (u User) Day(begin time.Time, n int) (day time.Time, sessions [][2]int, dice *rand.Rand) {
 	day = begin.AddDate(0, 0, n)
 	dice = rand.New(rand.NewPCG(u.Seed, uint64(n))) //nolint:gosec // not a secret: the same each time
