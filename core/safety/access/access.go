@@ -25,20 +25,20 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// The files, in the data directory.
+// Files in the data directory.
 const (
 	HostKeyFile = store.StateDir + "/ssh_host_ed25519_key"
 	KeysFile    = "authorized_keys"
 )
 
-// maxKeys is how much of authorized_keys is read, in bytes.
+// maxKeys is the maximum number of bytes read of authorized_keys.
 const maxKeys = 256 << 10
 
-// readOnly is the one option that a line of authorized_keys may have.
+// readOnly is the only option that a line of authorized_keys may have.
 const readOnly = "read-only"
 
-// HostKey is the key by which clients know the bot. The first call makes it; only the bot
-// that holds the directory's lock calls it.
+// HostKey returns the key that identifies the bot to clients. The first call creates it; only the
+// bot that holds the directory's lock may call it.
 func HostKey(d *store.Dir) (ssh.Signer, error) {
 	data, err := d.Read(HostKeyFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,8 +67,8 @@ func makeHostKey(d *store.Dir) ([]byte, error) {
 	return data, d.Write(HostKeyFile, data)
 }
 
-// Fingerprint is what a client shows of the host key, SHA256:...; empty while there is
-// none, which is made when somebody first connects.
+// Fingerprint returns the host key's fingerprint as clients show it, SHA256:... It is empty until
+// the key is created, which happens when the first client connects.
 func Fingerprint(d *store.Dir) (string, error) {
 	if _, err := os.Lstat(d.Path(HostKeyFile)); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -80,16 +80,16 @@ func Fingerprint(d *store.Dir) (string, error) {
 	return ssh.FingerprintSHA256(key.PublicKey()), nil
 }
 
-// Key is one that its user has let in.
+// Key is an authorized client's key.
 type Key struct {
 	Public   ssh.PublicKey
 	Name     string // the comment of its line, cleaned; may be empty
 	ReadOnly bool
 }
 
-// Keys reads authorized_keys. A line that is no key, or says more than is understood, lets
-// nobody in and is a problem, one line each. A file that is not there holds none; one that
-// others may write is an error.
+// Keys reads authorized_keys. A line that is not a key or has unknown options authorizes no client
+// and is a problem, one line each. A missing file has no keys; a file that other users can write is
+// an error.
 func Keys(d *store.Dir) (keys []Key, problems []string, err error) {
 	info, err := os.Stat(d.Path(KeysFile))
 	switch {
@@ -138,7 +138,7 @@ func readKey(line []byte) (Key, error) {
 	return k, nil
 }
 
-// Find is the line of a key. Where one stands twice, the stricter line counts.
+// Find returns the entry of a key. If it is listed twice, the stricter line applies.
 func Find(d *store.Dir, public ssh.PublicKey) (found Key, ok bool, err error) {
 	keys, _, err := Keys(d)
 	for _, k := range keys {
@@ -153,7 +153,7 @@ func Find(d *store.Dir, public ssh.PublicKey) (found Key, ok bool, err error) {
 	return found, ok, err
 }
 
-// What is said of files that cannot be used.
+// Errors about unusable files.
 const (
 	textBadHostKey  = "%s is no key: move it away, and the bot makes another; its clients will be asked whether they know it (%w)"
 	textOthersWrite = "%s admits no one: others may write it (mode %#o); run chmod 600 %s"
@@ -166,11 +166,11 @@ const (
 
 const socketFile = store.StateDir + "/attach.sock"
 
-// folderName begins the names of the folders of all this user's sockets.
+// folderName returns the prefix of the names of this user's socket folders.
 func folderName() string { return "ollim-attach-" + strconv.Itoa(os.Getuid()) + "-" }
 
-// places are where the socket may be, the best first: in the data directory, or where
-// that has too long a path in a folder named after its hash.
+// places returns the possible paths of the socket, the best first: in the data directory or, if
+// that path is too long, in a folder named after its hash.
 func places(d *store.Dir) (paths []string) {
 	sum := sha256.Sum256([]byte(d.Root()))
 	name := folderName() + hex.EncodeToString(sum[:6])
@@ -189,7 +189,7 @@ func places(d *store.Dir) (paths []string) {
 	return short
 }
 
-// ours refuses a folder that somebody else could have made, or can write.
+// ours returns an error for a folder that another user could have created or can write.
 func ours(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {
@@ -202,9 +202,9 @@ func ours(folder string) error {
 	return nil
 }
 
-// Listen opens the socket in the first place that takes it, and removes what a bot that
-// was killed has left there: whoever calls holds the lock of the directory. Closing the
-// listener removes it, and the folder that was made for it.
+// Listen opens the socket in the first usable place and removes what a killed bot left there: the
+// caller holds the lock of the directory. Closing the listener removes the socket, and the folder
+// that was created for it.
 func Listen(d *store.Dir) (net.Listener, error) {
 	var errs []error
 	for _, path := range places(d) {
@@ -236,7 +236,7 @@ func listen(path string) (net.Listener, error) {
 	return foldered{l, folder}, nil
 }
 
-// foldered is a listener in a folder that was made for it.
+// foldered is a listener in a folder that was created for it.
 type foldered struct {
 	net.Listener
 	folder string
@@ -245,21 +245,21 @@ type foldered struct {
 // Close removes the socket and its folder.
 func (f foldered) Close() error {
 	err := f.Listener.Close()
-	_ = os.Remove(f.folder) // stays while something else is in it
+	_ = os.Remove(f.folder) // keeps a folder that contains anything else
 	return err
 }
 
-// sweep removes the folders of bots that were killed.
+// sweep removes the folders of killed bots.
 func sweep(parent string) {
-	left, _ := filepath.Glob(filepath.Join(parent, folderName()+"*")) // tidying only
+	left, _ := filepath.Glob(filepath.Join(parent, folderName()+"*")) // cleanup is best effort
 	for _, folder := range left {
 		if unixsocket.Abandoned(filepath.Join(folder, filepath.Base(socketFile))) {
-			_ = os.RemoveAll(folder) // another user's stays
+			_ = os.RemoveAll(folder) // fails for other users' folders
 		}
 	}
 }
 
-// Dial reaches the bot of a directory. What is wrong is the error of the first place.
+// Dial connects to the bot of a directory. If all places fail, it returns the first error.
 func Dial(d *store.Dir) (net.Conn, error) {
 	var first error
 	for _, path := range places(d) {

@@ -1,7 +1,6 @@
-// Package audit keeps the trace of decisions in state/audit.jsonl: what was
-// asked and answered, what was allowed, and which settings and tasks were
-// changed by whom. It must not know what the decisions mean, and it never
-// keeps one from being made.
+// Package audit records decisions in state/audit.jsonl: questions and answers, permissions, and
+// changes of settings and tasks with their authors. It must not know what the decisions mean, and a
+// failure to record never blocks a decision.
 package audit
 
 import (
@@ -21,50 +20,50 @@ import (
 const File = store.StateDir + "/audit.jsonl"
 
 const (
-	// sizeLimit is how large the file may grow, in bytes. Then its older half goes:
-	// some 5,000 decisions stay.
+	// sizeLimit is the maximum size of the file in bytes. At that size its older half is dropped,
+	// which leaves about 5,000 decisions.
 	sizeLimit = 3 << 20
-	// How much of a field is kept, in runes.
+	// Limits of a field's length, in runes.
 	wordLimit, textLimit = 200, 4000
 )
 
-// The actions. They are part of the file: a name keeps its meaning.
+// The actions. They are stored in the file, so a name must keep its meaning.
 const (
 	ApprovalAsked    = "approval.asked"    // Subject is the tool, Detail the whole label
-	ApprovalAnswered = "approval.answered" // the same, with the verdict in front
+	ApprovalAnswered = "approval.answered" // the same, preceded by the verdict
 	ToolAlways       = "tool.always"       // a tool is allowed until the bot ends
 	ModeChanged      = "mode.changed"      // the permission mode
 	ConfigChanged    = "config.changed"    // Subject is the setting
 	BudgetChanged    = "budget.changed"
 	MuteChanged      = "mute.changed"
-	CapsChanged      = "caps.changed" // lifted for a day, or back
-	TaskAdded        = "task.added"   // Subject is the task's id
+	CapsChanged      = "caps.changed" // lifted for a day, or restored
+	TaskAdded        = "task.added"   // Subject is the task's ID
 	TaskHeld         = "task.held"
 	TaskReleased     = "task.released"
 	TaskRemoved      = "task.removed"
-	TaskRefused      = "task.refused" // an edit of the agent's
-	TaskChanged      = "task.changed" // what its file says
-	TaskMoved        = "task.moved"   // a reminder that was put off
-	TaskFired        = "task.fired"   // by hand
+	TaskRefused      = "task.refused" // an edit by the agent
+	TaskChanged      = "task.changed" // by a change of its file
+	TaskMoved        = "task.moved"   // a reminder was postponed
+	TaskFired        = "task.fired"   // manually
 	UpdateDiscarded  = "update.discarded"
 	UpdateRestored   = "update.restored"
-	ProposalAnswered = "proposal.answered" // Subject is its id, Detail the answer and the words
+	ProposalAnswered = "proposal.answered" // Subject is its ID, Detail the answer and the text
 	ProposalReopened = "proposal.reopened"
 	RunStopped       = "run.stopped"
-	RunHeld          = "run.held"       // for money; Subject is the task's id
-	RunInFront       = "run.foreground" // a task in the conversation has ended; Subject is its id
+	RunHeld          = "run.held"       // for lack of money; Subject is the task's ID
+	RunInFront       = "run.foreground" // a task in the conversation has ended; Subject is its ID
 	PingedBeside     = "ping.essential" // Subject is the task's ID
 	LeftQuietly      = "message.quiet"  // Subject is the task's ID
 	FileSent         = "file.sent"      // Subject is its path
 	NamesChanged     = "names.changed"
-	CommandRun       = "command.run"    // a command of the agent
+	CommandRun       = "command.run"    // a command run by the agent
 	InputRead        = "input.read"     // untrusted text; Subject is the task or session, Detail its path
-	InputAnswered    = "input.answered" // the user has answered it: the session's label is gone
+	InputAnswered    = "input.answered" // the user has answered it, so the session's label was removed
 	LoginChanged     = "login.changed"
-	ViewerAttached   = "viewer.attached" // Subject is what it sees, Detail what it may and its key
-	FileOpened       = "file.opened"     // in the editor of a viewer elsewhere; Subject is its path
+	ViewerAttached   = "viewer.attached" // Subject is its view, Detail its rights and its key
+	FileOpened       = "file.opened"     // in the editor of a remote viewer; Subject is its path
 	ProgramReplaced  = "program.replaced"
-	Noted            = "schedule.noted" // what the bot told by itself: missed and skipped fires, files with errors
+	Noted            = "schedule.noted" // a notice by the bot itself: missed and skipped fires, files with errors
 )
 
 // ThisRun and ThisConversation are the last steps of the path of an InputRead.
@@ -77,28 +76,28 @@ const (
 type Entry struct {
 	At      time.Time `json:"at"`
 	Actor   string    `json:"actor"`             // who decided: User, Agent or Bot
-	From    string    `json:"from,omitempty"`    // where: the surface, or the session of an agent
+	From    string    `json:"from,omitempty"`    // the front end, or the session of an agent
 	Action  string    `json:"action"`            // one of the actions above
-	Subject string    `json:"subject,omitempty"` // what it is about, in a word or an id
-	Detail  string    `json:"detail,omitempty"`  // what exactly, with line breaks
+	Subject string    `json:"subject,omitempty"` // the subject, as a word or an ID
+	Detail  string    `json:"detail,omitempty"`  // the details, with line breaks
 }
 
-// Options are the parts of a Log. Dir is required.
+// Options configure a Log. Dir is required.
 type Options struct {
 	Dir *store.Dir
-	Log *slog.Logger // told where an entry cannot be kept; nil: nobody
-	// Hide takes secrets out of a text; nil leaves it as it is.
+	Log *slog.Logger // logs entries that cannot be recorded; may be nil
+	// Hide removes secrets from a text. If nil, texts are not changed.
 	Hide func(string) string
 }
 
-// Log writes and reads the file. Use New. Its methods are safe for several
-// goroutines, and beside other processes of ours.
+// Log writes and reads the file. Use New. Its methods are safe for concurrent use, even with other
+// ollim-bot processes.
 type Log struct {
 	o        Options
 	recorded atomic.Uint64
 }
 
-// New is the log of a data directory. Nothing is read or written yet.
+// New returns the log of a data directory. It reads and writes nothing yet.
 func New(o Options) *Log {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Hide == nil {
@@ -107,10 +106,9 @@ func New(o Options) *Log {
 	return &Log{o: o}
 }
 
-// Record keeps an entry: it is on disk when Record returns. The texts are
-// cleaned, secrets taken out, and what is very long is cut. A nil Log keeps
-// nothing. An entry that cannot be kept is logged; a full disk must not decide
-// what the user may do.
+// Record writes an entry, which is on disk when Record returns. Texts are cleaned, secrets removed,
+// and very long texts cut. A nil Log records nothing. A write error is only logged, because a full
+// disk must not decide what the user may do.
 func (l *Log) Record(now time.Time, e Entry) {
 	if l == nil {
 		return
@@ -121,18 +119,18 @@ func (l *Log) Record(now time.Time, e Entry) {
 	}
 }
 
-// RecordBy records an entry with the origin that ctx carries.
+// RecordBy records an entry with the origin in ctx.
 func (l *Log) RecordBy(ctx context.Context, now time.Time, e Entry) {
 	from := OriginOf(ctx)
 	e.Actor, e.From = from.Actor, from.From
 	l.Record(now, e)
 }
 
-// Recorded is how many entries this program has recorded: another number means that
-// there is more to read.
+// Recorded returns how many entries this program has recorded. A different number means that there
+// are new entries.
 func (l *Log) Recorded() uint64 { return l.recorded.Load() }
 
-// tidy makes an entry fit to be kept.
+// tidy returns an entry ready for storage.
 func (l *Log) tidy(now time.Time, e Entry) Entry {
 	word := func(s string) string { return clean.Cut(l.o.Hide(clean.Line(l.o.Hide(s))), wordLimit) }
 	e.At = now.Round(0).Truncate(time.Millisecond)
@@ -141,8 +139,8 @@ func (l *Log) tidy(now time.Time, e Entry) Entry {
 	return e
 }
 
-// Read gives the newest n entries, the oldest of them first, and how many lines
-// of the file were no entries. A file that is not there holds none.
+// Read returns the newest n entries, oldest first, and the number of lines that are not valid
+// entries. A missing file has no entries.
 func (l *Log) Read(n int) (list []Entry, damaged int, err error) {
 	all, damaged, err := l.lines().Newest(sizeLimit)
 	if err != nil {
@@ -153,7 +151,7 @@ func (l *Log) Read(n int) (list []Entry, damaged int, err error) {
 			damaged++
 			continue
 		}
-		list = append(list, l.tidy(e.At, e)) // somebody else may have written it
+		list = append(list, l.tidy(e.At, e)) // another program may have written it
 	}
 	return list[max(0, len(list)-n):], damaged, nil
 }
@@ -162,27 +160,26 @@ func (l *Log) lines() jsonl.Log[Entry] {
 	return jsonl.Log[Entry]{Dir: l.o.Dir, Rel: File, Limit: sizeLimit, Keep: sizeLimit / 2}
 }
 
-// Who decides.
+// Actors.
 const (
 	User  = "user"
 	Agent = "agent"
 	Bot   = "bot"
 )
 
-// Origin is who asks for something, and from where: a surface ("Discord",
-// "dashboard", "command line") or the session of an agent ("main session",
-// "run 1a2b3c4d").
+// Origin is who asks for something, and where: a front end ("Discord", "dashboard", "command line")
+// or the session of an agent ("main session", "run 1a2b3c4d").
 type Origin struct{ Actor, From string }
 
 // originKey is the key of the Origin in a context.
 type originKey struct{}
 
-// With notes in a context who asks for what is done under it.
+// With returns a context that carries the origin of everything done under it.
 func With(ctx context.Context, actor, from string) context.Context {
 	return context.WithValue(ctx, originKey{}, Origin{Actor: actor, From: from})
 }
 
-// OriginOf is who asks. Where nobody has said it, it is the user.
+// OriginOf returns the origin in ctx, by default the user.
 func OriginOf(ctx context.Context) Origin {
 	if o, ok := ctx.Value(originKey{}).(Origin); ok {
 		return o

@@ -1,6 +1,6 @@
-// Package closed owns the list of files and folders that are closed to a model: what holds
-// secrets, what belongs to the bot, and what configures programs. Tools and commands are
-// kept to the same list. It must not know who asks, or how a place is kept closed.
+// Package closed owns the list of files and folders that are closed to a model: those with secrets,
+// those that belong to the bot, and those that configure programs. The same list applies to tools
+// and commands. It must not know who asks, or how a place is kept closed.
 package closed
 
 import (
@@ -27,26 +27,26 @@ const (
 	System            // files of the kernel
 )
 
-// Where is at which depth a place counts.
+// Where is the depth at which a place applies.
 type Where int
 
 // The depths.
 const (
-	Anywhere  Where = iota // at any depth, outside of the data directory too
+	Anywhere  Where = iota // at any depth, even outside the data directory
 	BelowData              // at any depth of the data directory
 	InData                 // an entry of the data directory itself
 	InSystem               // an entry of the file system's root
 )
 
-// Place is a closed place. What lies below it belongs to it.
+// Place is a closed place. It includes everything below it.
 type Place struct {
 	Kind  Kind
 	Where Where
-	Names []string // of one path element, in small letters, with one * at most
+	Names []string // names of one path element, in lower case, with at most one *
 }
 
-// Places are all of them. A token that was read is in the conversation for good; who
-// writes what configures a program reaches past everything that is decided about the model.
+// Places lists all closed places. A token that was read stays in the conversation, and writing a
+// program's configuration bypasses every decision about the model.
 var Places = [...]Place{
 	{State, InData, []string{"state"}},
 	{Env, Anywhere, []string{".env", ".env*"}},
@@ -63,17 +63,17 @@ var Places = [...]Place{
 		".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".gitconfig",
 	}},
 	{Programs, BelowData, []string{".gitattributes", ".gitignore", ".gitmodules", ".vscode", ".idea"}},
-	// What is there is different for each process that looks, and holds its environment
-	// and its open files.
+	// Their contents differ for each process that reads them, and include its environment and its
+	// open files.
 	{System, InSystem, []string{"proc", "dev", "sys"}},
 }
 
-// public are files that a name of Keys would close and that everybody has: the
-// certificates of the web's authorities.
+// public lists files that match a name of Keys but are not secret: the certificates of the web's
+// authorities.
 var public = []string{"cacert.pem", "ca-bundle.pem", "ca-certificates.pem"}
 
-// Holds reports whether a path, as its folded elements, is in the place. within says that
-// it counts from the data directory.
+// Holds reports whether a path, given as its folded elements, is in the place. within means that
+// the path is relative to the data directory.
 func (p Place) Holds(elements []string, within bool) bool {
 	switch {
 	case p.Where == Anywhere, p.Where == BelowData && within:
@@ -97,8 +97,8 @@ func (p Place) has(name string) bool {
 	})
 }
 
-// Of says why a file of the data directory is closed, by the last of its names. rel is its
-// path in the directory, with slashes.
+// Of returns why a file of the data directory is closed, by the last matching name. rel is its path
+// in the directory, with slashes.
 func Of(rel string) Kind {
 	folder, name := path.Split(rel)
 	folded := []string{Fold(name)}
@@ -110,18 +110,18 @@ func Of(rel string) Kind {
 	return Open
 }
 
-// Secret reports whether a file of the data directory holds a secret: what no tool may
-// read. rel is its path in the directory, with slashes.
+// Secret reports whether a file of the data directory contains a secret that no tool may read. rel
+// is its path in the directory, with slashes.
 func Secret(rel string) bool {
 	elements := strings.Split(Fold(rel), "/")
 	return slices.ContainsFunc(Places[:], func(p Place) bool { return p.Kind.Secret() && p.Holds(elements, true) })
 }
 
-// Secret reports whether files of this kind hold secrets.
+// Secret reports whether files of this kind contain secrets.
 func (k Kind) Secret() bool { return k == Env || k == Keys }
 
-// Fold is a name as file systems take it that ignore case, invisible characters, or dots
-// and spaces at the end.
+// Fold returns a name as seen by file systems that ignore case, invisible characters, or dots and
+// spaces at the end.
 func Fold(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {

@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// maxRequest exceeds any command line that a model writes.
+	// maxRequest is larger than any command line that a model writes.
 	maxRequest = 1 << 20
-	// maxAnswer limits what the client reads: a long session's history, as JSON in JSON.
+	// maxAnswer limits what the client reads. The largest answer is a long session's history, as
+	// JSON in JSON.
 	maxAnswer = 64 << 20
-	// atOnce is the number of calls of a session served at a time; others wait.
+	// atOnce is the number of calls per session that are served at a time; others wait.
 	atOnce = 16
-	// patience is the time the other end has for a line.
+	// patience is how long the other side may take for a line.
 	patience = 5 * time.Second
-	// callLimit is the time for a call: a minute for the user to answer and a minute for
-	// the command.
+	// callLimit is the time limit of a call: a minute for the user to answer and a minute for the
+	// command.
 	callLimit = 2 * time.Minute
 )
 
-// request is what the client sends.
+// request is sent by the client.
 type request struct {
 	Token string   `json:"token"`
 	Args  []string `json:"args"`
@@ -36,20 +37,20 @@ type answer struct {
 	Exit   int    `json:"exit"`
 }
 
-// refusal is an answer that says why the command was not run.
+// refusal returns an answer that explains why the command was not run.
 func refusal(text string) agent.CommandResult {
 	return agent.CommandResult{Stderr: "ollim-bot: " + text + "\n", Exit: 1}
 }
 
-// conn is one call's way to the other side and back.
+// conn is the connection of one call.
 type conn interface {
 	io.ReadWriteCloser
 	SetReadDeadline(t time.Time) error
 	SetWriteDeadline(t time.Time) error
 }
 
-// Call asks the bot behind the door to run a command line and waits for its end. The
-// error says what to do.
+// Call asks the bot behind the door to run a command line and waits for its end. Its errors say
+// what to do.
 func Call(path, token string, args []string) (agent.CommandResult, error) {
 	limit := callLimit + patience
 	conn, err := dial(path, time.Now().Add(limit))
@@ -61,7 +62,7 @@ func Call(path, token string, args []string) (agent.CommandResult, error) {
 	if err != nil {
 		return agent.CommandResult{}, fmt.Errorf("write the request: %w", err)
 	}
-	// The answer may arrive before the whole request was read, if it is too long.
+	// The answer may arrive before the whole request was read, if the request is too long.
 	_, sent := conn.Write(append(line, '\n'))
 	data, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
 	if len(data) == 0 {

@@ -23,7 +23,7 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// The variables of a session's environment.
+// Variables in a session's environment.
 const (
 	SocketVar  = "OLLIM_SOCKET"  // the path of the session's door
 	SessionVar = "OLLIM_SESSION" // the token of the session
@@ -31,8 +31,7 @@ const (
 
 // Options of a server. Dir is required.
 type Options struct {
-	// Dir is a private folder of this bot. It contains the doors, if the file system can
-	// hold them.
+	// Dir is a private folder of this bot. It contains the doors if the file system supports them.
 	Dir string
 	Log *slog.Logger // nil logs nothing
 }
@@ -60,8 +59,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Open makes the folder of the doors and replaces the one of an earlier run. Call it before
-// the first Issue, and call Serve after it, which removes the folder.
+// Open creates the folder of the doors and replaces the one of an earlier run. Call it before the
+// first Issue, and call Serve afterwards, which removes the folder.
 func (s *Server) Open() error {
 	p, err := openPlace(s.o.Dir)
 	if err != nil {
@@ -73,8 +72,7 @@ func (s *Server) Open() error {
 	return nil
 }
 
-// Serve lets calls in until ctx ends, then removes the doors and waits for the running
-// calls.
+// Serve accepts calls until ctx ends, then removes the doors and waits for the running calls.
 func (s *Server) Serve(ctx context.Context) error {
 	s.mu.Lock()
 	p := s.place
@@ -138,7 +136,7 @@ func (s *Server) serve(ctx context.Context, t *Token, conn conn) {
 	s.reply(conn, s.answer(ctx, t, conn))
 }
 
-// reply writes the answer, unless the caller has left or does not read.
+// reply writes the answer, unless the caller has left or does not read it.
 func (s *Server) reply(conn conn, r agent.CommandResult) {
 	line, err := json.Marshal(answer(r))
 	if err != nil {
@@ -180,7 +178,7 @@ func (s *Server) answer(ctx context.Context, t *Token, conn conn) agent.CommandR
 // cancelWhenGone cancels a call whose caller has left, so that the user is not asked about
 // an abandoned command. The function it returns stops watching.
 func cancelWhenGone(conn conn, cancel context.CancelFunc) (stop func()) {
-	_ = conn.SetReadDeadline(time.Time{}) // Read reports it
+	_ = conn.SetReadDeadline(time.Time{}) // Read reports the error
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		var more [1]byte
@@ -194,7 +192,7 @@ func cancelWhenGone(conn conn, cancel context.CancelFunc) (stop func()) {
 	}
 }
 
-// warnToken logs an unknown token, once a minute at most.
+// warnToken logs an unknown token, at most once a minute.
 func (s *Server) warnToken() {
 	s.mu.Lock()
 	quiet := time.Since(s.warned) < time.Minute
@@ -207,8 +205,8 @@ func (s *Server) warnToken() {
 	}
 }
 
-// Issue returns a token that is valid at once. Its calls are run by c; a nil c refuses
-// them. A nil server issues nil.
+// Issue returns a token that is valid immediately. c runs its calls; if c is nil, they are refused.
+// A nil server issues nil.
 func (s *Server) Issue(c Command) *Token {
 	if s == nil {
 		return nil
@@ -234,12 +232,12 @@ func (s *Server) Issue(c Command) *Token {
 	return t
 }
 
-// Command runs an ollim-bot command line for one session if the session may run it. It may
-// block until the user answers, and ends with ctx.
+// Command runs an ollim-bot command line for one session if the session may run it. It may block
+// until the user answers, and ends with ctx.
 type Command func(ctx context.Context, args []string) agent.CommandResult
 
-// Token identifies one session. A nil token belongs to a session without a door: its
-// methods do nothing.
+// Token identifies one session. A nil token belongs to a session without a door; its methods do
+// nothing.
 type Token struct {
 	value   string
 	server  *Server
@@ -268,8 +266,8 @@ func (t *Token) Door() (path, value string) {
 	return t.door.Path(), t.value
 }
 
-// Revoke ends the token: running calls are cancelled, later ones are refused. It does not
-// wait and is idempotent.
+// Revoke ends the token: running calls are cancelled and later ones refused. It does not wait and
+// is idempotent.
 func (t *Token) Revoke() {
 	if t == nil {
 		return

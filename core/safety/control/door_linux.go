@@ -15,18 +15,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxParent limits nothing here: pipes can have paths of any length.
+// maxParent sets no limit on Linux: pipes can have paths of any length.
 const maxParent = unix.PathMax
 
-// door is a folder with a named pipe, which lies inside the sandbox of its session. A
-// sandbox lets no process make a unix socket, but everything can open a pipe.
+// door is a folder with a named pipe, inside the sandbox of its session. Processes in the sandbox
+// cannot create Unix sockets, but they can open a pipe.
 //
-// A caller makes two pipes beside it, for its request and for the answer, and writes their
-// name to the pipe of the door. The bot opens both and writes an empty line; from then on
-// the end of either side is seen by the other.
+// A caller creates two pipes next to it, for its request and for the answer, and writes their name
+// to the door's pipe. The bot opens both and writes an empty line; from then on each side sees when
+// the other ends.
 type door struct {
 	folder string
-	names  *bufio.Reader // of Accept alone
+	names  *bufio.Reader // used by Accept only
 
 	mu     sync.Mutex
 	bell   *os.File // its pipe
@@ -46,7 +46,7 @@ func openDoor(folder string) (*door, error) {
 	return d, d.make()
 }
 
-// make makes the folder and the pipe, and opens the pipe, which nobody else may read.
+// make creates the folder and the pipe, and opens the pipe. Only this user can read it.
 func (d *door) make() error {
 	if err := os.Mkdir(d.folder, 0o700); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (d *door) make() error {
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		return &fs.PathError{Op: "make a pipe", Path: path, Err: err}
 	}
-	// Opened for both, it does not end when the last caller leaves.
+	// Opened for reading and writing, so that it does not reach EOF when the last caller leaves.
 	bell, err := os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (d *door) make() error {
 	return os.Chmod(path, 0o200)
 }
 
-// Path is what a caller needs.
+// Path returns the path to give to callers.
 func (d *door) Path() string { return d.folder }
 
 // Accept waits for the next caller.
@@ -80,22 +80,22 @@ func (d *door) Accept() (conn, error) {
 		case err != nil:
 			return nil, err
 		}
-		// A caller that has left, or that offers something else than pipes, gets nothing.
+		// A caller that has left, or that offers anything but pipes, is ignored.
 		if c, err := d.meet(strings.TrimSuffix(string(line), "\n")); err == nil {
 			return c, nil
 		}
 	}
 }
 
-// check makes the door again if it was removed, as soon as the bot has made its folder
-// again, and says when to check next.
+// check recreates the door if it was removed, as soon as the bot has recreated its folder, and sets
+// the time of the next check.
 func (d *door) check() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, missing := os.Lstat(filepath.Join(d.folder, bellName))
 	_, state := os.Lstat(filepath.Dir(filepath.Dir(d.folder)))
 	if !d.closed && errors.Is(missing, fs.ErrNotExist) && state == nil {
-		_ = os.Mkdir(filepath.Dir(d.folder), 0o700) // another door may have made it
+		_ = os.Mkdir(filepath.Dir(d.folder), 0o700) // another door may have created it
 		_ = os.RemoveAll(d.folder)
 		_ = d.bell.Close()
 		if err := d.make(); err != nil {
@@ -125,8 +125,8 @@ func (d *door) meet(name string) (conn, error) {
 	return pipes{in, out}, nil
 }
 
-// openPipe opens what must be a pipe: who may write in the folder could have put a link
-// or a device there.
+// openPipe opens a path that must be a pipe: anyone who can write in the folder could have put a
+// link or a device there.
 func openPipe(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, how|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -155,11 +155,11 @@ func (p pipes) Close() error                       { return errors.Join(p.out.Cl
 func (p pipes) SetReadDeadline(t time.Time) error  { return p.in.SetReadDeadline(t) }
 func (p pipes) SetWriteDeadline(t time.Time) error { return p.out.SetWriteDeadline(t) }
 
-// dial is the caller's side. The connection ends by the deadline.
+// dial returns the caller's side. The connection ends by the deadline.
 func dial(folder string, deadline time.Time) (c conn, err error) {
 	bell, err := os.OpenFile(filepath.Join(folder, bellName), os.O_WRONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err // nobody reads it, or it is gone
+		return nil, err // it has no reader, or was removed
 	}
 	defer bell.Close()
 	name := rand.Text()
@@ -168,10 +168,10 @@ func dial(folder string, deadline time.Time) (c conn, err error) {
 		if err := unix.Mkfifo(path, 0o600); err != nil {
 			return nil, &fs.PathError{Op: "make a pipe", Path: path, Err: err}
 		}
-		defer func() { _ = os.Remove(path) }() // once both sides have opened it, nobody needs its name
+		defer func() { _ = os.Remove(path) }() // its name is not needed once both sides have opened it
 	}
-	// Held for both, a pipe waits for the other side. Each is then held for one, so that
-	// the other side's end is seen.
+	// A pipe that is open for both reading and writing has no EOF before the other side opens it.
+	// Afterwards each is open for one direction only, so that the end of the other side is visible.
 	both := pipes{}
 	if both.in, err = openPipe(answer, os.O_RDWR); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func dial(folder string, deadline time.Time) (c conn, err error) {
 	if err := errors.Join(bell.SetDeadline(deadline), both.SetReadDeadline(deadline)); err != nil {
 		return nil, err
 	}
-	if _, err := bell.WriteString(name + "\n"); err != nil { // short enough to stay in one piece
+	if _, err := bell.WriteString(name + "\n"); err != nil { // short enough to be written atomically
 		return nil, err
 	}
 	if _, err := io.ReadFull(both, make([]byte, 1)); err != nil {

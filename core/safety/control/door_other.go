@@ -15,7 +15,7 @@ import (
 // maxParent leaves room for the path of a socket in a folder.
 const maxParent = unixsocket.MaxPath - len("/ollim-01234567-0123456789/123/s")
 
-// door is a unix socket in a folder.
+// door is a Unix socket in a folder.
 type door struct {
 	net.Listener
 	path string
@@ -34,7 +34,7 @@ func openDoor(folder string) (*door, error) {
 	return d, err
 }
 
-// Path is what a caller needs.
+// Path returns the path to give to callers.
 func (d *door) Path() string { return d.path }
 
 // Accept waits for the next caller.
@@ -45,7 +45,7 @@ func (d *door) Close() error {
 	return errors.Join(d.Listener.Close(), os.RemoveAll(filepath.Dir(d.path)))
 }
 
-// dial is the caller's side. The connection ends by the deadline.
+// dial returns the caller's side. The connection ends by the deadline.
 func dial(path string, deadline time.Time) (conn, error) {
 	c, err := net.DialTimeout("unix", path, patience)
 	if err != nil {

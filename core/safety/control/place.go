@@ -17,21 +17,21 @@ const (
 	lockName   = "lock"
 )
 
-// place is the folder that contains the doors. Its lock tells that its bot is alive.
+// place is the folder that contains the doors. Its lock shows that its bot is running.
 type place struct {
 	folder string
 	lock   *os.File
 }
 
-// openPlace makes the folder in dir and removes what a killed bot has left there. If doors
-// cannot be made in it, it makes a new private folder elsewhere.
+// openPlace creates the folder in dir and removes what a killed bot left there. If doors cannot be
+// created in it, it creates a new private folder elsewhere.
 func openPlace(dir string) (place, error) {
 	folder := filepath.Join(dir, folderName)
 	if err := os.RemoveAll(folder); err == nil {
 		if p, err := take(folder); err == nil {
 			return p, nil
 		}
-		_ = os.RemoveAll(folder) // it is of no use
+		_ = os.RemoveAll(folder) // it is unusable
 	}
 	folder, err := freshFolder(dir)
 	if err != nil {
@@ -44,8 +44,7 @@ func openPlace(dir string) (place, error) {
 	return p, nil
 }
 
-// take locks a folder, which it makes if it is missing, and tries whether a door can be
-// made in it.
+// take creates a folder if it is missing, locks it, and tests whether a door can be created in it.
 func take(folder string) (place, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return place{}, err
@@ -55,7 +54,7 @@ func take(folder string) (place, error) {
 		return place{}, err
 	}
 	p := place{folder: folder, lock: lock}
-	_ = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) // without it, another bot may remove the folder at its start
+	_ = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) // without the lock, another bot may remove the folder at its start
 	trial, err := openDoor(filepath.Join(folder, "0"))
 	if err == nil {
 		err = trial.Close()
@@ -66,9 +65,9 @@ func take(folder string) (place, error) {
 	return p, nil
 }
 
-// freshFolder creates a folder that only this user can enter, and removes those of earlier
-// runs: all for the same directory, and others without a living bot. The folder's name
-// is unpredictable, because others may be able to write to its parent.
+// freshFolder creates a folder that only this user can enter, and removes those of earlier runs:
+// all for the same directory, and others whose bot has ended. The folder's name is unpredictable,
+// because other users may be able to write to its parent.
 func freshFolder(dir string) (string, error) {
 	sum := sha256.Sum256([]byte(dir))
 	prefix := "ollim-" + hex.EncodeToString(sum[:4]) + "-"
@@ -76,10 +75,10 @@ func freshFolder(dir string) (string, error) {
 		if !filepath.IsAbs(parent) || len(parent) > maxParent {
 			continue
 		}
-		left, _ := filepath.Glob(filepath.Join(parent, "ollim-*-*")) // tidying only
+		left, _ := filepath.Glob(filepath.Join(parent, "ollim-*-*")) // cleanup is best effort
 		for _, folder := range left {
 			if strings.HasPrefix(filepath.Base(folder), prefix) || abandoned(folder) {
-				_ = os.RemoveAll(folder) // keep those of other users
+				_ = os.RemoveAll(folder) // fails for other users' folders
 			}
 		}
 		if folder, err := os.MkdirTemp(parent, prefix); err == nil {

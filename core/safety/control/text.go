@@ -1,6 +1,6 @@
 package control
 
-// Errors for the caller. Each says what to do.
+// Errors for the caller. Each includes the cure.
 const (
 	textGarbage  = "this is not a request: only the ollim-bot command makes requests"
 	textTooLarge = "the command line is longer than %d KiB: shorten it"

@@ -20,7 +20,7 @@ type gate struct {
 	hosts   hosts.List
 	lookup  Lookup
 	dial    func(ctx context.Context, at netip.AddrPort) (net.Conn, error)
-	refused func(*refusal) // told of each
+	refused func(*refusal) // called for each refusal
 }
 
 // Lookup resolves a name.
@@ -31,8 +31,8 @@ const (
 	dialTime   = 15 * time.Second // for one address
 )
 
-// connect connects to a host, a name or an address. An error of type *refusal says that
-// the list is against it.
+// connect connects to a host, given as a name or an address. A *refusal means that the list does
+// not allow it.
 func (g *gate) connect(ctx context.Context, host string, port uint16) (net.Conn, error) {
 	if !g.hosts.Allows(host, port) {
 		return nil, g.refuse(&refusal{host: host, port: port})
@@ -64,7 +64,7 @@ func (g *gate) connect(ctx context.Context, host string, port uint16) (net.Conn,
 	return nil, fmt.Errorf("connect to %s: %w", shown(host, port), last)
 }
 
-// resolve gives the addresses of a host. Names of loopback ask nobody.
+// resolve returns the addresses of a host. Loopback names are not looked up.
 func (g *gate) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil
@@ -83,9 +83,8 @@ func (g *gate) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 
 func local(host string) bool { return strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") }
 
-// open reports whether a listed host may be at an address. Whoever owns a name decides
-// where it leads, so that an address of this machine or of its neighbours has to be on the
-// list itself.
+// open reports whether a listed host may be at an address. The owner of a name decides where it
+// leads, so an address of this machine or of its network must be on the list itself.
 func (g *gate) open(host string, addr netip.Addr, port uint16) bool {
 	switch {
 	case g.hosts.AllowsAddr(addr, port):
@@ -96,12 +95,12 @@ func (g *gate) open(host string, addr netip.Addr, port uint16) bool {
 	return web.Public(addr) && !ours(addr)
 }
 
-// ours reports whether a public address is one of this machine. Then its services are as
-// near as those on loopback.
+// ours reports whether a public address is one of this machine's. Its services are then as close as
+// those on loopback.
 func ours(addr netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return true // it could be
+		return true // assume that it is
 	}
 	for _, a := range all {
 		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Unmap().WithZone("") == addr.WithZone("") {
@@ -116,11 +115,11 @@ func (g *gate) refuse(r *refusal) error {
 	return r
 }
 
-// refusal is a connection that the list is against. Its text is for the command.
+// refusal means that the list does not allow a connection. Its text is for the command.
 type refusal struct {
 	host string
 	port uint16
-	addr netip.Addr // where a listed name leads to; invalid where the name is not listed
+	addr netip.Addr // where a listed name leads to; invalid if the name is not listed
 }
 
 func (r *refusal) Error() string {
@@ -137,7 +136,7 @@ func shown(host string, port uint16) string {
 	return net.JoinHostPort(clean.Cut(clean.Line(host), maxShown), strconv.Itoa(int(port)))
 }
 
-// split takes a host and its port apart.
+// split splits an address into host and port.
 func split(address string) (host string, port uint16, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {

@@ -18,25 +18,25 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// inside is where the proxy is found in a sandbox. Each has its own network, so that the
-// port is always free.
+// inside is the proxy's address in a sandbox. Each sandbox has its own network, so the port is
+// always free.
 const inside = "127.0.0.1:41080"
 
-// Env leads the programs of a sandbox to the proxy. There is no way around it, so that no
-// host is excepted.
+// Env returns the variables that direct the programs of a sandbox to the proxy. There is no other
+// route, so no host is excepted.
 func Env() []string {
 	const web, socks = "http://" + inside, "socks5h://" + inside
 	return []string{
 		"HTTP_PROXY=" + web, "HTTPS_PROXY=" + web, "ALL_PROXY=" + socks, "NO_PROXY=",
 		"http_proxy=" + web, "https_proxy=" + web, "all_proxy=" + socks, "no_proxy=",
-		"NODE_USE_ENV_PROXY=1", // else node looks at none of them
+		"NODE_USE_ENV_PROXY=1", // otherwise node ignores all of them
 	}
 }
 
-// passed is what the bot answers to a pass.
+// passed is the bot's answer to a valid pass.
 const passed = '+'
 
-// Join makes a link by a pass, for a sandbox that is about to start.
+// Join opens a link with a pass, for a sandbox that is about to start.
 func Join(p Pass) (*os.File, error) {
 	conn, err := net.DialTimeout("tcp4", p.Address, passTime)
 	if err != nil {
@@ -60,9 +60,9 @@ func Join(p Pass) (*os.File, error) {
 	return tcp.File()
 }
 
-// Run is the end inside a sandbox: it runs a program, and carries what is said to the
-// proxy's address over the link until the program has ended. The status is the program's,
-// or 128 and the signal that ended it, as shells have it.
+// Run is the end inside a sandbox: it runs a program, and carries connections to the proxy's
+// address over the link until the program has ended. The status is the program's, or, as in shells,
+// 128 plus the signal that ended it.
 func Run(link *os.File, path string, args []string) (status int, err error) {
 	conn, err := net.FileConn(link)
 	if err := errors.Join(err, link.Close()); err != nil {
@@ -78,7 +78,7 @@ func Run(link *os.File, path string, args []string) (status int, err error) {
 		return 0, fmt.Errorf(errNoProxy, err)
 	}
 	defer l.Close()
-	// A signal to the group is the program's to answer: this process ends with it.
+	// The program handles signals to the group; this process ends when it does.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
 	cmd := &exec.Cmd{Path: path, Args: append([]string{path}, args...), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	if err := cmd.Start(); err != nil {
@@ -96,7 +96,7 @@ func Run(link *os.File, path string, args []string) (status int, err error) {
 	return 0, err
 }
 
-// carry takes connections and makes each a stream of the link.
+// carry accepts connections and makes each a stream of the link.
 func carry(l net.Listener, session *yamux.Session) error {
 	var group errgroup.Group
 	for {
@@ -109,7 +109,7 @@ func carry(l net.Listener, session *yamux.Session) error {
 			if err != nil {
 				return errors.Join(err, client.Close())
 			}
-			splice(context.Background(), client, stream) // a link that ends ends its streams
+			splice(context.Background(), client, stream) // streams end with their link
 			return nil
 		}))
 	}

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// greetTime is how long a client may take to say what it wants.
+	// greetTime is how long a client may take to send its request.
 	greetTime = 30 * time.Second
 	idleTime  = 2 * time.Minute
-	// maxConnections is how many a sandbox has at once. More wait.
+	// maxConnections is the limit of simultaneous connections of a sandbox. More wait.
 	maxConnections = 256
 )
 
@@ -31,9 +31,9 @@ type proxy struct {
 	gate    *gate
 	forward *httputil.ReverseProxy
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	ended bool
-	busy  sync.WaitGroup // requests that are being answered
+	busy  sync.WaitGroup // requests in progress
 }
 
 func newProxy(g *gate) *proxy {
@@ -50,17 +50,17 @@ func newProxy(g *gate) *proxy {
 			},
 			DisableCompression: true, IdleConnTimeout: idleTime,
 		},
-		FlushInterval: -1, // as it comes
+		FlushInterval: -1, // flush immediately
 		ErrorLog:      quiet(),
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, err error) { answer(w, err) },
 	}
 	return p
 }
 
-// quiet keeps what a command causes in the server out of the log.
+// quiet returns a logger that discards errors caused by commands.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// serve serves all connections until the listener ends, and returns when none is left.
+// serve serves all connections until the listener ends, and returns when all have ended.
 func (p *proxy) serve(l net.Listener) {
 	ctx, stop := context.WithCancel(context.Background())
 	var group errgroup.Group
@@ -79,7 +79,7 @@ func (p *proxy) serve(l net.Listener) {
 	}
 	stop()
 	_ = server.Close()
-	_ = group.Wait() // each connection's error is that of its command
+	_ = group.Wait() // errors of a connection concern only its command
 	p.mu.Lock()
 	p.ended = true
 	p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *proxy) serve(l net.Listener) {
 	p.forward.Transport.(*http.Transport).CloseIdleConnections()
 }
 
-// greet finds out what a client speaks: no request of HTTP begins as those of SOCKS5 do.
+// greet detects a client's protocol: HTTP requests never begin with the first byte of SOCKS5.
 func (p *proxy) greet(ctx context.Context, conn net.Conn, web *handover) error {
 	_ = conn.SetReadDeadline(time.Now().Add(greetTime))
 	c := &peeked{Conn: conn, r: bufio.NewReader(conn)}
@@ -127,7 +127,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tunnel connects the client with a host.
+// tunnel connects the client to a host.
 func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	host, port, err := split(r.Host)
 	if err != nil {
@@ -153,7 +153,7 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	splice(r.Context(), &peeked{Conn: conn, r: both.Reader}, server)
 }
 
-// answer tells a client why it is not connected.
+// answer sends a client the reason why it is not connected.
 func answer(w http.ResponseWriter, err error) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		http.Error(w, r.Error(), http.StatusForbidden)
@@ -162,7 +162,7 @@ func answer(w http.ResponseWriter, err error) {
 	http.Error(w, unreachable(err), http.StatusBadGateway)
 }
 
-// splice carries bytes both ways until both sides have ended, or ctx has.
+// splice copies bytes in both directions until both sides or ctx have ended.
 func splice(ctx context.Context, client, server net.Conn) {
 	end := context.AfterFunc(ctx, func() { _ = errors.Join(client.Close(), server.Close()) })
 	defer end()
@@ -173,8 +173,8 @@ func splice(ctx context.Context, client, server net.Conn) {
 	_ = errors.Join(client.Close(), server.Close())
 }
 
-// pour copies until the source ends, and then ends what it writes to. After an error
-// neither direction is of use.
+// pour copies until the source ends, and then closes the destination for writing. After an error
+// neither direction is usable.
 func pour(to, from net.Conn) error {
 	if _, err := io.Copy(to, from); err != nil {
 		return errors.Join(err, to.Close(), from.Close())
@@ -182,8 +182,7 @@ func pour(to, from net.Conn) error {
 	return closeWrite(to)
 }
 
-// closeWrite tells the other side that no more comes. A stream that is closed can still
-// be read.
+// closeWrite tells the other side that no more data follows. A closed stream can still be read.
 func closeWrite(c net.Conn) error {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -191,7 +190,7 @@ func closeWrite(c net.Conn) error {
 	return c.Close()
 }
 
-// peeked is a connection of which a part has been read already.
+// peeked is a connection whose first bytes have already been read.
 type peeked struct {
 	net.Conn
 	r *bufio.Reader
@@ -199,7 +198,7 @@ type peeked struct {
 
 func (p *peeked) Read(b []byte) (int, error) { return p.r.Read(b) }
 
-// handover is a listener of connections that another one has accepted.
+// handover is a listener of connections that another listener has accepted.
 type handover struct {
 	conns chan net.Conn
 	done  <-chan struct{}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A log takes this many refusals at once, and then one in a while.
+// The log accepts this many refusals at once, and then one per interval.
 const (
 	logBurst = 20
 	logEvery = 30 * time.Second
@@ -16,20 +16,20 @@ const (
 	maxTold = 100
 )
 
-// refusalLog writes a line for each refusal, so that nothing that commands do floods it.
+// refusalLog logs refusals at a limited rate, so that commands cannot flood the log.
 type refusalLog struct {
 	log   *slog.Logger
 	limit *rate.Limiter
 
 	mu   sync.Mutex
-	kept int // refusals without a line since the last one
+	kept int // refusals not logged since the last line
 }
 
 func newRefusalLog(log *slog.Logger) *refusalLog {
 	return &refusalLog{log: log, limit: rate.NewLimiter(rate.Every(logEvery), logBurst)}
 }
 
-// perSandbox writes a line for each host once.
+// perSandbox returns a function that logs each host once.
 func (l *refusalLog) perSandbox() func(*refusal) {
 	var mu sync.Mutex
 	told := map[string]bool{}

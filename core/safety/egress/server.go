@@ -29,8 +29,8 @@ import (
 
 // Options of a Server.
 type Options struct {
-	Log *slog.Logger // refusals go there; nil for none
-	// Lookup resolves names; nil: as the system does.
+	Log *slog.Logger // logs refusals; may be nil
+	// Lookup resolves names; nil means the system's resolver.
 	Lookup Lookup
 }
 
@@ -38,16 +38,16 @@ type Options struct {
 type Server struct {
 	lookup Lookup
 	log    *refusalLog
-	key    []byte // of the passes
+	key    []byte // signs the passes
 	group  errgroup.Group
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	closed   bool
 	sessions map[*yamux.Session]bool
-	listener net.Listener // of passes; nil until one is asked for
+	listener net.Listener // for passes; nil until the first one is issued
 }
 
-// New makes a Server. It starts nothing.
+// New returns a Server. It starts nothing.
 func New(o Options) *Server {
 	if o.Lookup == nil {
 		o.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -62,8 +62,8 @@ func New(o Options) *Server {
 	return &Server{lookup: o.Lookup, log: newRefusalLog(o.Log), key: key, sessions: map[*yamux.Session]bool{}}
 }
 
-// Pair gives the link of a new sandbox, for Run inside. It is served until all copies of
-// it are closed.
+// Pair returns the link of a new sandbox, for Run inside it. It is served until all copies of it
+// are closed.
 func (s *Server) Pair(list hosts.List) (*os.File, error) {
 	syscall.ForkLock.RLock()
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -86,14 +86,13 @@ func (s *Server) Pair(list hosts.List) (*os.File, error) {
 	return there, nil
 }
 
-// Pass lets whoever has it make a link of its own, with Join. It holds as long as the
-// Server.
+// Pass allows its holder to open a link with Join. It is valid as long as the Server.
 type Pass struct {
-	Address string // of the bot, on loopback
+	Address string // the bot's address on loopback
 	Line    string // the list, signed
 }
 
-// Pass gives a pass for a list.
+// Pass returns a pass for a list.
 func (s *Server) Pass(list hosts.List) (Pass, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +116,7 @@ func (s *Server) sign(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// start starts a part that Close ends and waits for.
+// start starts a goroutine that Close waits for.
 func (s *Server) start(f func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,11 +136,11 @@ func (s *Server) startLocked(f func()) error {
 
 const (
 	passTime = 10 * time.Second
-	// maxPass is more than the longest list needs, in bytes.
+	// maxPass is longer than the pass of the longest list, in bytes.
 	maxPass = 64 << 10
 )
 
-// receive takes the links of those who have a pass.
+// receive accepts links that present a pass.
 func (s *Server) receive(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -158,7 +157,7 @@ func (s *Server) receive(l net.Listener) {
 // admit serves a link whose first line is a pass.
 func (s *Server) admit(conn net.Conn) {
 	_ = conn.SetDeadline(time.Now().Add(passTime))
-	// No byte behind the line is read: the other side waits for the answer.
+	// No byte after the line is read: the other side waits for the answer.
 	line, err := bufio.NewReader(io.LimitReader(conn, maxPass)).ReadString('\n')
 	mac, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	if err != nil || !hmac.Equal([]byte(mac), []byte(s.sign(text))) {
@@ -179,7 +178,7 @@ func (s *Server) admit(conn net.Conn) {
 	s.serve(conn, list)
 }
 
-// serve is the proxy of one sandbox, until its link ends.
+// serve runs the proxy of one sandbox until its link ends.
 func (s *Server) serve(link net.Conn, list hosts.List) {
 	session, err := yamux.Server(link, muxed())
 	if err != nil {
@@ -200,11 +199,11 @@ func (s *Server) serve(link net.Conn, list hosts.List) {
 	s.mu.Unlock()
 }
 
-// muxed are the settings of a link. Its ends share a machine: a link that is there works.
+// muxed returns the settings of a link. Both ends are on one machine, so a link that exists works.
 func muxed() *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.EnableKeepAlive, c.LogOutput = false, io.Discard
-	c.ConnectionWriteTimeout = time.Minute // of a busy machine
+	c.ConnectionWriteTimeout = time.Minute // on a busy machine
 	c.StreamCloseTimeout = time.Hour       // one side may have ended long before the other
 	return c
 }

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// What of SOCKS5 (RFC 1928) is spoken: connections, without a login.
+// The supported part of SOCKS5 (RFC 1928): connections, without a login.
 const (
 	socksVersion = 5
 	socksConnect = 1
@@ -50,8 +50,8 @@ func (p *proxy) socks(ctx context.Context, c net.Conn) error {
 	return nil
 }
 
-// socksRequest reads what the client wants and does it. Without a server the code says
-// why; an error says that nobody is to be answered.
+// socksRequest reads the client's request and connects to the server. If that fails, the code says
+// why; an error means that the client gets no answer.
 func (p *proxy) socksRequest(ctx context.Context, c net.Conn) (code byte, server net.Conn, err error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(c, head); err != nil {
@@ -96,7 +96,7 @@ func (p *proxy) socksRequest(ctx context.Context, c net.Conn) (code byte, server
 	return socksDone, server, nil
 }
 
-// socksHost reads a name or an address; false is another kind.
+// socksHost reads a name or an address. known is false for any other kind.
 func socksHost(r io.Reader, kind byte) (host string, known bool, err error) {
 	n := map[byte]int{socksIPv4: 4, socksName: 1, socksIPv6: 16}[kind]
 	b := make([]byte, n)
@@ -104,7 +104,7 @@ func socksHost(r io.Reader, kind byte) (host string, known bool, err error) {
 		return "", false, err
 	}
 	if kind != socksName {
-		addr, _ := netip.AddrFromSlice(b) // of one of the two lengths
+		addr, _ := netip.AddrFromSlice(b) // it has one of the two lengths
 		return addr.String(), true, nil
 	}
 	name := make([]byte, b[0])
@@ -112,7 +112,7 @@ func socksHost(r io.Reader, kind byte) (host string, known bool, err error) {
 	return string(name), true, err
 }
 
-// unreachable says why a host cannot be reached, for the command.
+// unreachable explains to the command why a host cannot be reached.
 func unreachable(err error) string {
 	return fmt.Sprintf(textUnreachable, clean.Line(err.Error()))
 }

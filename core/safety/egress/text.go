@@ -1,6 +1,6 @@
 package egress
 
-// What commands are told.
+// Texts for commands.
 const (
 	textNotListed     = "%s is not allowed: commands reach only the hosts that the setting sandbox_network lists, and the user can add it there"
 	textClosedAddress = "%s is not allowed: the name leads to %s, an address of this machine or its network; the user can add %s to the setting sandbox_network"
@@ -8,7 +8,7 @@ const (
 	textNoRequest     = "this is the proxy of the sandbox: it takes CONNECT, requests with a full http:// address, and SOCKS5"
 )
 
-// What goes wrong.
+// Errors.
 const (
 	errNoAddress  = "the name has no address"
 	errNoHostPort = "%q is not a host with a port"

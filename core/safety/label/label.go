@@ -1,14 +1,14 @@
-// Package label names where text came from when somebody other than the user could have
-// written it, and the path it took since. It owns the form of a label and how labels
-// combine. It must not know what carries labels, or what follows from one.
+// Package label records where text came from if anyone but the user could have written it, and the
+// path it took since. It owns the form of a label and how labels combine. It must not know what
+// carries labels, or what follows from one.
 //
 // # The rules
 //
-// Text is the user's own, or it carries a label. Whatever is made from labeled text carries
-// the label on, one step longer:
+// Text is either the user's own or carries a label. Anything made from labeled text carries the
+// label on, one step longer:
 //
 //   - a run, a turn or a session has the label of everything it has read;
-//   - what a session writes has the label that the session has at that moment: updates,
+//   - everything a session writes has the session's label at that moment: updates,
 //     reminders, task files, other files, and the lines of the chat;
 //   - a run, a session or a summary that continues another has that one's label.
 //
@@ -29,7 +29,7 @@ type Label string
 
 const (
 	arrow = " → "
-	// gap stands for steps that were left out.
+	// gap replaces steps that were left out.
 	gap = "…"
 	// maxSteps is how many steps a label keeps: its origin and the latest ones.
 	maxSteps = 8
@@ -58,13 +58,13 @@ func Join(labels ...Label) Label {
 	return labels[i]
 }
 
-// Origin returns the first step, "" for the user's own text.
+// Origin returns the first step, or "" for the user's own text.
 func (l Label) Origin() string {
 	first, _, _ := strings.Cut(string(l), arrow)
 	return first
 }
 
-// Steps returns the path from its origin on.
+// Steps returns the path, beginning with its origin.
 func (l Label) Steps() []string {
 	if l == "" {
 		return nil
@@ -72,8 +72,8 @@ func (l Label) Steps() []string {
 	return strings.Split(string(l), arrow)
 }
 
-// UnmarshalText reads a stored label, which a person or an earlier version may have written.
-// Any text that is not blank is a label.
+// UnmarshalText reads a stored label, which a person or an earlier version may have written. Any
+// text that is not blank is a label.
 func (l *Label) UnmarshalText(text []byte) error {
 	*l = ""
 	for step := range strings.SplitSeq(string(text), strings.TrimSpace(arrow)) {

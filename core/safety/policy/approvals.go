@@ -20,13 +20,12 @@ const Patience = 60 * time.Second
 
 const (
 	maxAnswered = 80  // of the label of a late answer, in characters
-	maxPending  = 100 // approvals that may wait at once
-	keptSettled = 100 // settled ones whose outcome a late answer is told
+	maxPending  = 100 // limit of pending approvals
+	keptSettled = 100 // settled ones whose outcome is kept for late answers
 )
 
-// Verdict is how an approval ended. Allow, Always and Deny are answers of the
-// user; Expired and Cancelled are denials that nobody gave. The words are those
-// that surfaces put behind the label.
+// Verdict is how an approval ended. Allow, Always and Deny are the user's answers; Expired and
+// Cancelled are denials without an answer. Front ends append the value to the label.
 type Verdict string
 
 // The verdicts.
@@ -43,28 +42,28 @@ func (v Verdict) Allows() bool { return v == Allow || v == Always }
 
 // Request asks the user a question, usually about a tool call.
 type Request struct {
-	ID       string // empty: the queue gives one
+	ID       string // if empty, the queue assigns one
 	Question string // "Run this command?"; cleaned here
-	Text     string // everything that has to be seen to answer it; cleaned here
-	Call     string // the tool call as the conversation lists it; empty for other questions
-	Tool     string // the bare name of the tool that Always allows; empty if it allows no more
-	Command  string // the rule of the one command that Always allows instead of all of the tool
-	Session  string // who asks, for people; may be empty
+	Text     string // everything the user needs to answer it; cleaned here
+	Call     string // the tool call as shown in the conversation; empty for other questions
+	Tool     string // the bare name of the tool that Always allows; empty if there is no Always
+	Command  string // the rule of the single command that Always allows instead of the whole tool
+	Session  string // who asks, as shown to the user; may be empty
 }
 
 // Approval is a request on the queue, as an immutable value for snapshots.
 type Approval struct {
 	ID, Question, Call, Tool, Command, Session string
 
-	Label        string       // question and text in one line of at most 2,000 characters
-	Text         string       // everything that has to be seen to answer it, cleaned, with line breaks
-	Asked, Until time.Time    // when it was asked, when it expires
+	Label        string       // question and text on one line of at most 2,000 characters
+	Text         string       // everything the user needs to answer it, cleaned, with line breaks
+	Asked, Until time.Time    // when it was asked and when it expires
 	Verdict      Verdict      // empty while it waits
-	By           audit.Origin // who has settled it
+	By           audit.Origin // who settled it
 }
 
-// Scope is what Always allows, as a button says it: "this command", "this tool", or empty for
-// a question that has no such answer.
+// Scope returns what Always allows, as a label for a button: "this command", "this tool", or empty
+// for a question without this answer.
 func (a Approval) Scope() string {
 	switch {
 	case a.Tool == "":
@@ -75,7 +74,7 @@ func (a Approval) Scope() string {
 	return scopeTool
 }
 
-// Grant says what happens from now on after Always, as a clause.
+// Grant returns the effect of Always as a clause.
 func (a Approval) Grant() string {
 	switch {
 	case a.Command != "":
@@ -89,7 +88,7 @@ func (a Approval) Grant() string {
 // maxLabel is the maximum length of a label without its note, in characters.
 const maxLabel = 2000
 
-// Asked is the request as an approval that waits since now.
+// Asked returns the request as an approval pending since now.
 func (r Request) Asked(now time.Time) Approval {
 	question, text := clean.Line(r.Question), clean.Text(r.Text)
 	return Approval{
@@ -98,7 +97,7 @@ func (r Request) Asked(now time.Time) Approval {
 	}
 }
 
-// labelOf is a question in one clean line, with "⏎" for line breaks.
+// labelOf returns a question on one clean line, with "⏎" for line breaks.
 func labelOf(question, text string) string {
 	line := clean.Line(strings.TrimSpace(question + " " + strings.ReplaceAll(text, "\n", " ⏎ ")))
 	if n := utf8.RuneCountInString(line); n > maxLabel {
@@ -107,27 +106,26 @@ func labelOf(question, text string) string {
 	return line
 }
 
-// AnsweredError is a late answer, with the approval as it was settled.
+// AnsweredError means that an answer came too late. It contains the settled approval.
 type AnsweredError struct{ Approval Approval }
 
 func (e *AnsweredError) Error() string {
 	return fmt.Sprintf(textAnswered, clean.Cut(e.Approval.Label, maxAnswered), e.Approval.Verdict)
 }
 
-// ApprovalQueue holds the approvals that wait. Several surfaces may show and answer
-// them: the first answer is the verdict. All methods are safe for concurrent
-// use. Use newApprovalQueue.
+// ApprovalQueue contains the pending approvals. Several front ends may show and answer them; the
+// first answer is the verdict. All methods are safe for concurrent use. Use newApprovalQueue.
 type ApprovalQueue struct {
 	always func(Approval)
 
 	mu sync.Mutex
-	// pending in order of asking, settled the oldest first.
+	// pending in the order they were asked, settled oldest first.
 	pending   []*entry
 	settled   []Approval
 	listeners []func(Approval)
 }
 
-// byNobody is the bot, where no user has answered.
+// byNobody is the origin of verdicts without an answer by the user.
 var byNobody = audit.Origin{Actor: audit.Bot}
 
 // entry is one waiting approval; done is closed when its verdict is set.
@@ -136,18 +134,17 @@ type entry struct {
 	done chan struct{}
 }
 
-// OnChange adds a listener: it is called with each approval when it is asked
-// and again when it is settled, in this order, from the goroutine that asks. A
-// listener should return quickly; the wait goes on beside it.
+// OnChange adds a listener, which is called with each approval when it is asked and again when it
+// is settled, in this order, from the asking goroutine. A listener should return quickly; the time
+// limit keeps running meanwhile.
 func (q *ApprovalQueue) OnChange(f func(Approval)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.listeners = append(q.listeners, f)
 }
 
-// Ask puts a request on the queue and blocks until it is answered, for at most
-// Patience. The end of ctx cancels it. An error, only for a request that cannot
-// be put there, comes with Cancelled.
+// Ask puts a request on the queue and blocks until it is answered, for at most Patience. The end of
+// ctx cancels it. If the request cannot be queued, Ask returns Cancelled and an error.
 func (q *ApprovalQueue) Ask(ctx context.Context, r Request) (Verdict, error) {
 	if ctx.Err() != nil {
 		return Cancelled, nil
@@ -158,7 +155,7 @@ func (q *ApprovalQueue) Ask(ctx context.Context, r Request) (Verdict, error) {
 	if err != nil {
 		return Cancelled, fmt.Errorf("ask for permission: %w", err)
 	}
-	// A listener that panics must leave nothing waiting.
+	// If a listener panics, the approval must not stay pending.
 	defer q.resolve(e, Cancelled, byNobody)
 	q.notify(q.copyOf(e))
 	select {
@@ -168,7 +165,7 @@ func (q *ApprovalQueue) Ask(ctx context.Context, r Request) (Verdict, error) {
 	case <-ctx.Done():
 		q.resolve(e, Cancelled, byNobody)
 	}
-	<-e.done // whoever was first has set the verdict
+	<-e.done // the first caller has set the verdict
 	a := q.copyOf(e)
 	q.notify(a)
 	return a.Verdict, nil
@@ -192,7 +189,7 @@ func (q *ApprovalQueue) put(r Request) (*entry, error) {
 	return e, nil
 }
 
-// copyOf is the approval as it is now.
+// copyOf returns a copy of the approval in its current state.
 func (q *ApprovalQueue) copyOf(e *entry) Approval {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -208,7 +205,7 @@ func (q *ApprovalQueue) notify(a Approval) {
 	}
 }
 
-// resolve is the one resolver: it reports whether this verdict was the first.
+// resolve settles an approval, once. It reports whether this verdict was the first.
 func (q *ApprovalQueue) resolve(e *entry, v Verdict, by audit.Origin) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -226,8 +223,8 @@ func (q *ApprovalQueue) resolve(e *entry, v Verdict, by audit.Origin) (first boo
 		q.settled = slices.Delete(q.settled, 0, n)
 	}
 	if v == Always {
-		// Under the lock, so that the tool is allowed before its Ask returns:
-		// always is a map's entry and does not come back here.
+		// Called under the lock, so that the tool is allowed before Ask returns. always only sets a
+		// map entry and does not call back.
 		q.always(e.Approval)
 	}
 	close(e.done)
@@ -245,9 +242,8 @@ func (q *ApprovalQueue) waiting(id string) *entry {
 	return nil
 }
 
-// Answer settles an approval with Allow, Always or Deny, in the name of whoever the
-// context knows. It does not wait for whoever asked. A late answer is an
-// *AnsweredError.
+// Answer settles an approval with Allow, Always or Deny, on behalf of the origin in ctx. It does
+// not wait for the goroutine that asked. A late answer returns an *AnsweredError.
 func (q *ApprovalQueue) Answer(ctx context.Context, id string, v Verdict) error {
 	if v != Deny && !v.Allows() {
 		return fmt.Errorf(textNoVerdict, clean.Cut(clean.Line(string(v)), 40))
@@ -262,8 +258,8 @@ func (q *ApprovalQueue) Answer(ctx context.Context, id string, v Verdict) error 
 	return &AnsweredError{Approval: a}
 }
 
-// CancelAll cancels everything that waits: an interrupt, a new conversation, a
-// fork's exit, the end of the bot.
+// CancelAll cancels all pending approvals: after an interrupt, for a new conversation, at a fork's
+// exit, or at the end of the bot.
 func (q *ApprovalQueue) CancelAll() {
 	q.mu.Lock()
 	waiting := slices.Clone(q.pending)
@@ -273,7 +269,7 @@ func (q *ApprovalQueue) CancelAll() {
 	}
 }
 
-// Pending are the approvals that wait, the oldest first.
+// Pending returns the pending approvals, oldest first.
 func (q *ApprovalQueue) Pending() []Approval {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -284,7 +280,7 @@ func (q *ApprovalQueue) Pending() []Approval {
 	return out
 }
 
-// Outcome is a settled approval, for as long as it is among the last hundred.
+// Outcome returns a settled approval if it is among the last hundred.
 func (q *ApprovalQueue) Outcome(id string) (Approval, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -29,13 +29,13 @@ func (s *Session) Writer() Writer {
 	return w.clone()
 }
 
-// Written records that this session is about to write a task file with an ollim-bot
-// command. On an error the file must not be written.
+// Written records that this session is about to write a task file with an ollim-bot command. If it
+// returns an error, the file must not be written.
 func (s *Session) Written(rel string, data []byte) error { return s.g.Written(s.Writer(), rel, data) }
 
 var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Background: "background run"}
 
-// draft is a file as it would be after a call.
+// draft is a file as it will be after a call.
 type draft struct {
 	rel, digest string
 	grants      grants
@@ -73,7 +73,8 @@ func (g *Guard) drafted(w Writer, rel string, data []byte) (draft, bool) {
 }
 
 // kept returns the user's commands in a skill, or their check in a routine, before a call. The
-// check runs as it did: what an agent may change beside it is bound by its own rights.
+// check keeps running as before; anything an agent may change next to it is bound by its own
+// rights.
 func (g *Guard) kept(rel string) []string {
 	data, err := g.o.Dir.Read(rel)
 	if err != nil {
@@ -95,9 +96,9 @@ func (g *Guard) kept(rel string) []string {
 	return nil
 }
 
-// author records who writes a task, a skill or a webhook, before it is written. If it
-// grants more than its writer has, the user is asked; without a user it is written and
-// waits.
+// author records the writer of a task, a skill or a webhook before it is written. If it grants more
+// than its writer has, the user is asked. If no user can be asked, the file is written and waits
+// for approval.
 func (s *Session) author(x call) agent.Decision {
 	s.claimWritten()
 	if s.g.allowsTask(x) {
@@ -136,13 +137,13 @@ func (s *Session) labels(x call) error {
 	}
 	rel, data, ok := s.g.proposed(x)
 	if !ok {
-		return nil // the bytes are known once they are written
+		return nil // the bytes are known after the write
 	}
 	return s.g.reach.record(s.Writer(), rel, data)
 }
 
-// labelsWritten is labels after a call, for what could not be foreseen: an edit, and all that
-// a command has changed.
+// labelsWritten is labels after a call, for contents that could not be predicted: an edit, and all
+// changes by a command.
 func (s *Session) labelsWritten(x call, began time.Time) error {
 	switch {
 	case s.Label() == "":
@@ -159,9 +160,8 @@ func (s *Session) labelsWritten(x call, began time.Time) error {
 	return nil
 }
 
-// begins records that a command of the session is about to run, if it could write tasks,
-// because commands are not confined now, or were not when the session began, or files with a
-// label.
+// begins records that a command of the session is about to run, if it could write labeled files, or
+// could write tasks because commands are not confined now or were not when the session began.
 func (s *Session) begins(x call) {
 	loose := !s.fenced || !s.g.o.Confined()
 	if x.command == "" || !loose && s.Label() == "" {
@@ -173,8 +173,8 @@ func (s *Session) begins(x call) {
 	s.g.commands.begin(s, x.ID)
 }
 
-// inBackground reports a command that outlives its call. It counts as running until its
-// turn ends.
+// inBackground reports whether a command outlives its call. It counts as running until its turn
+// ends.
 func inBackground(x call) bool {
 	var input struct {
 		Background bool `json:"run_in_background"`
@@ -227,8 +227,8 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 	return agent.Decision{Allow: true}, true
 }
 
-// authored is called after a successful call: the files it wrote are the agent's, even if
-// they differ from what was foreseen.
+// authored is called after a successful call: the files it wrote are the agent's, even if they
+// differ from the prediction.
 func (s *Session) authored(x call) {
 	this := func(one command) bool { return one == command{s, x.ID} }
 	if err := s.labelsWritten(x, s.g.commands.now()[command{s, x.ID}]); err != nil {
@@ -264,7 +264,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if !ok && before == "" {
 		return f, false
 	}
-	if !ok { // a file with an error: who wrote it counts for the text that stays in force
+	if !ok { // the file has an error: its writer applies to the text that stays in force
 		f = draft{rel: rel, digest: routines.Digest(data), origin: Origin{Path: rel, Writer: w, At: time.Now()}}
 	}
 	f.origin.Before = before
@@ -284,8 +284,8 @@ func (s *Session) claimAloud(rel string) {
 	}
 }
 
-// granting returns the task file, skill or webhook that a path leads to: by its name,
-// through its links, or because a task is a link to it.
+// granting returns the task file, skill or webhook that a path leads to: by its name, through its
+// links, or because a task is a link to it.
 func (g *Guard) granting(file string) (rel string, ok bool) {
 	places, ok := g.tree.places(file)
 	if !ok {
@@ -317,8 +317,8 @@ func (g *Guard) granting(file string) (rel string, ok bool) {
 // skill reads a skill.
 func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.o.Dir, name) }
 
-// allowsTask reports a shell call of `ollim-bot allow`, which only the user may run,
-// whatever a pattern or a mode allows.
+// allowsTask reports a shell call of `ollim-bot allow`, which only the user may run, regardless of
+// patterns and modes.
 func (g *Guard) allowsTask(x call) bool {
 	words := strings.FieldsFunc(x.command, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|()\"'`\\", r) })
 	bot := false

@@ -7,8 +7,8 @@ import (
 	"ollimbot/routines"
 )
 
-// keepBefore keeps the text in force at a path, which an agent is about to replace, and
-// returns its version.
+// keepBefore keeps the text in force at a path that an agent is about to replace, and returns its
+// version.
 func (g *Guard) keepBefore(rel string) string {
 	data, err := g.o.Dir.Read(rel)
 	if err != nil { // it is new
@@ -21,8 +21,8 @@ func (g *Guard) keepBefore(rel string) string {
 	return g.keepText(rel, data)
 }
 
-// keepText keeps a text, if it does not wait itself, and returns its version; else that of
-// the text before it.
+// keepText keeps a text and returns its version. If the text itself is waiting for approval, it
+// returns the version of the text before it.
 func (g *Guard) keepText(rel string, data []byte) string {
 	version := routines.Digest(data)
 	of, ok := grantsOf(rel, data, g.skill)
@@ -41,15 +41,15 @@ func (g *Guard) keepText(rel string, data []byte) string {
 	return version
 }
 
-// comesBack reports a reminder that repeats until it is done. Its file moves with it, so an
-// older text would come back at a time that has passed.
+// comesBack reports whether a reminder repeats until it is done. Its file moves with it, so an
+// older text would restore a time that has passed.
 func comesBack(rel string, data []byte) bool {
 	r, _ := routines.ParseReminder(rel, data, nil)
 	return r.UntilDone
 }
 
-// look keeps the texts of all tasks in memory while commands run that could write them. What
-// a running command has written already does not replace what was there before.
+// look keeps the texts of all tasks in memory while commands that could write them are running.
+// Anything that a running command has already written does not replace the earlier text.
 func (c *commands) look(g *Guard) {
 	texts := map[string][]byte{}
 	for _, rel := range g.reach.grantingFiles() {
@@ -68,8 +68,8 @@ func (c *commands) look(g *Guard) {
 	c.texts = texts
 }
 
-// replaced returns the version that was in force before a command wrote a file: that of its
-// path, or of the task whose file the command has renamed.
+// replaced returns the version that was in force before a command wrote a file: the version at its
+// path, or that of the task whose file the command renamed.
 func (g *Guard) replaced(rel string, data []byte) string {
 	g.commands.mu.Lock()
 	texts := g.commands.texts

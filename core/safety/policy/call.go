@@ -15,30 +15,29 @@ import (
 type call struct {
 	agent.ToolUse
 	tool string
-	arg  string // the argument that patterns of this tool look at
-	path string // the same for tools that touch a file; "" where it is unclear which
+	arg  string // the argument that this tool's patterns match
+	path string // the same for tools that touch a file; "" if it is unclear which file
 	// folder is where a search begins.
 	folder string
 	// args are the arguments of a skill.
 	args string
-	// apart says that a subagent is to work on a copy of the repository.
+	// apart means that a subagent is to work on a copy of the repository.
 	apart bool
-	// command is what a tool would run in a shell: Bash, and what an engine calls it
-	// elsewhere (Monitor, PowerShell).
+	// command is the shell command that a tool would run: Bash, or what other engines call it
+	// (Monitor, PowerShell).
 	command string
-	// others are the paths in the input of a tool that is not known here, which
-	// may write them.
+	// others are the paths in the input of an unknown tool, which may write them.
 	others []string
 }
 
-// argumentOf names the input field that a tool's patterns look at.
+// argumentOf names the input field that a tool's patterns match.
 var argumentOf = map[string]string{
 	"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path",
 	"NotebookEdit": "notebook_path", "Glob": "pattern", "Grep": "glob", "WebFetch": "url", "WebSearch": "query",
 	"Skill": "skill", "Task": "subagent_type",
 }
 
-// call reads a call, once. That of a server's tool which was found by words is that tool's. A
+// call parses a call. A call of a server's tool through the tool search counts as that tool's. A
 // search that names a file searches that file, whatever its glob says.
 func (t tree) call(u agent.ToolUse) call {
 	u = toolset.Unwrap(u)
@@ -79,8 +78,8 @@ func (t tree) call(u agent.ToolUse) call {
 	return x
 }
 
-// exact is the rule of this one command, or empty for a call that runs none. What is said about
-// a command, and how long it may take, do not count.
+// exact returns the rule for this one command, or empty for a call that runs none. The command's
+// description and timeout do not count.
 func (x call) exact() string {
 	var input map[string]json.RawMessage
 	if x.command == "" || json.Unmarshal(x.Input, &input) != nil {
@@ -95,7 +94,7 @@ func (x call) exact() string {
 	return x.tool + " " + string(rule)
 }
 
-// request asks about a call.
+// request returns the approval request for a call.
 func (t tree) request(x call, session string) Request {
 	asks, text := toolset.Question(x.Name, x.Input, t.shown)
 	return Request{
@@ -103,8 +102,8 @@ func (t tree) request(x call, session string) Request {
 	}
 }
 
-// searched is the one path that a search names, or "" where the glob may mean
-// several or leads somewhere else: lists, alternatives with "..", exclusions.
+// searched returns the only path that a search can visit, or "" if the glob may match several or
+// leads elsewhere: lists, alternatives with "..", exclusions.
 func searched(tool, folder, glob string) string {
 	if tool == "Grep" && (strings.ContainsAny(glob, " \t\r\n,{}") || strings.HasPrefix(glob, "!")) {
 		return ""
@@ -118,7 +117,7 @@ func searched(tool, folder, glob string) string {
 	return filepath.Join(folder, glob)
 }
 
-// toolName takes both names of the delegation tool for one.
+// toolName maps both names of the delegation tool to one.
 func toolName(name string) string {
 	if name == "Agent" {
 		return "Task"

@@ -11,31 +11,30 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Runner runs the bot's own command line on the bot's directory, by order of a
-// session whose rules have let it pass.
+// Runner runs the bot's own command line on the bot's directory, for a session whose rules have
+// allowed it.
 type Runner func(ctx context.Context, by *Session, args []string) agent.CommandResult
 
 const (
-	// ownProgram is the command as rules name it.
+	// ownProgram is the command's name in rules.
 	ownProgram = "ollim-bot"
 	// ownMail is its command that shows mail.
 	ownMail = "gmail"
-	// grantFor is how long a command may wait between the user's yes to its shell
-	// call and its own call: a shell command has ten minutes.
+	// grantFor is how long a command may take between the user's approval of its shell call and its
+	// own call: a shell command may run for ten minutes.
 	grantFor = 10 * time.Minute
-	// maxGrants bounds those that never came.
+	// maxGrants limits the grants that are never used.
 	maxGrants = 64
-	// maxJudged bounds the calls that wait for their permission.
+	// maxJudged limits the calls that are waiting for permission.
 	maxJudged = 256
-	// loggedCommand is how much of a command line the log holds.
+	// loggedCommand is how many characters of a command line are logged.
 	loggedCommand = 120
 )
 
-// Command answers the bot's own commands of this session, as SessionOptions takes
-// it. A shell can call them with any words, from a script too, so the exact
-// words are judged as a Bash call of their own; what the shell call itself was
-// permitted for is not asked again. Who has run what is logged. It is nil where
-// there is no runner.
+// Command returns the handler for the bot's own commands of this session, for SessionOptions. A
+// shell can call them with any arguments, even from a script, so the exact words are judged as a
+// Bash call of their own, without asking again about what the shell call was permitted to do. Each
+// command is logged with its session. Without a runner it returns nil.
 func (s *Session) Command(run Runner) func(ctx context.Context, args []string) agent.CommandResult {
 	if run == nil {
 		return nil
@@ -67,15 +66,14 @@ func (s *Session) mayRun(ctx context.Context, args []string) agent.Decision {
 	return s.permission(ctx, x)
 }
 
-// permits are the commands of ours whose shell call was permitted, each once. The zero value
-// is empty.
+// permits contains the bot's own commands whose shell call was permitted, each for one use. The
+// zero value is empty.
 type permits struct {
 	mu sync.Mutex
 	by map[string]time.Time
 }
 
-// grant remembers a permitted shell call that is one command of ours and
-// nothing else.
+// grant remembers a permitted shell call that consists of a single ollim-bot command.
 func (p *permits) grant(x call) {
 	if x.tool != "Bash" {
 		return
@@ -100,5 +98,5 @@ func (p *permits) take(line string) bool {
 	return ok && time.Since(at) < grantFor
 }
 
-// ownLists are the commands that show what tasks and webhooks say.
+// ownLists are the commands that print the texts of tasks and webhooks.
 var ownLists = []string{"routine", "reminder", "webhook"}

@@ -16,8 +16,8 @@ import (
 	"ollimbot/routines"
 )
 
-// contents judges what a call would write, by the bytes of the file as it would
-// be. unsure means that those cannot be told.
+// contents judges the bytes that a call would write to a file. unsure means that those cannot be
+// predicted.
 func (s *Session) contents(x call) (reason string, unsure bool) {
 	if !writes(x.tool) {
 		return "", false
@@ -38,13 +38,12 @@ func (s *Session) contents(x call) (reason string, unsure bool) {
 	return "", false
 }
 
-// invalid is what is wrong with a routine or reminder file, or "" for every
-// other file and for valid ones. Only what would keep the file out of
-// the schedule counts.
+// invalid returns the error in a routine or reminder file, or "" for valid and all other files.
+// Only errors that would keep the file out of the schedule count.
 func (g *Guard) invalid(rel string, data []byte) string {
 	kind, ok := kindOf(rel)
 	if !ok || kind == routines.KindWebhook {
-		return "" // the index leaves it alone
+		return "" // the index ignores it
 	}
 	_, problems := routines.Parse(kind, rel, data, g.o.Zone)
 	var out []string
@@ -63,10 +62,9 @@ func place(p routines.Problem) string {
 	return fmt.Sprintf(validatorLine, p.Line, clean.Line(p.Message))
 }
 
-// skill is what stands against a file of a skill as it would be, or "". What a
-// skill's text makes the bot and the engine do by themselves needs no permission
-// whenever a task names it, so only the user may put it there: an agent that was
-// talked into it by a stranger's words must not.
+// skill returns the objection to the new contents of a skill's file, or "". Commands and files in a
+// skill's text are run and read without permission whenever a task names the skill. So only the
+// user may add them; an agent may have been talked into it by a stranger's text.
 func (s *Session) skill(rel string, data []byte) string {
 	if _, f, ok := edit.Decode(data); !ok || f.UTF16 {
 		return answerSkillText
@@ -92,14 +90,14 @@ func (s *Session) skill(rel string, data []byte) string {
 	return ""
 }
 
-// mayRead reports whether the session's list lets the file be read.
+// mayRead reports whether the session's list allows reading the file.
 func (s *Session) mayRead(file string) bool {
 	x := call{tool: "Read", arg: file, path: file}
 	return s.closedTo(x, file, false) == "" && s.inForce().allows(x) && !s.inForce().forbids(x)
 }
 
-// commandsTakeWords reports whether a skill, or a command of the engine's, puts
-// what it is called with into a command: "$1", "$ARGUMENTS" or a name of its own.
+// commandsTakeWords reports whether a skill, or a command of the engine's, inserts its arguments
+// into a shell command: "$1", "$ARGUMENTS" or a named argument.
 func (g *Guard) commandsTakeWords(name string) bool {
 	name = path.Base(strings.ReplaceAll(strings.Trim(name, "/ "), ":", "/"))
 	files := []string{".claude/commands/" + name + ".md"}
@@ -124,11 +122,10 @@ type change struct {
 	Edits []edit.Change `json:"edits"`
 }
 
-// proposed is the file of the data directory that a call would write, and all of
-// its bytes after the call. rel is "" for a call that writes no such file. Where a
-// path has several spellings, rel is the one in the folder that means most to the
-// bot. The bytes are not ok where only the engine knows them: it finds an old text
-// in more ways than one, and in files of several encodings.
+// proposed returns the file of the data directory that a call would write, and all of its bytes
+// after the call. rel is "" for a call that writes no such file. If a path has several spellings,
+// rel is the one in the most important folder. ok is false if only the engine can know the bytes:
+// it finds an old text in more ways than one, and in files of several encodings.
 func (g *Guard) proposed(x call) (rel string, data []byte, ok bool) {
 	if !writes(x.tool) || x.path == "" {
 		return "", nil, false
@@ -151,8 +148,7 @@ func (g *Guard) proposed(x call) (rel string, data []byte, ok bool) {
 		if c.Content == nil {
 			return rel, nil, false
 		}
-		// Some versions keep a file's encoding and its byte order mark. The mark
-		// means nothing to the bot.
+		// Some versions keep a file's encoding and its byte order mark. The bot ignores the mark.
 		_, f, _ := edit.Decode(before)
 		return rel, []byte(*c.Content), !f.UTF16
 	case "Edit":
@@ -165,11 +161,11 @@ func (g *Guard) proposed(x call) (rel string, data []byte, ok bool) {
 	return rel, data, ok
 }
 
-// judged are the folders whose files are judged by what stands in them, in the
-// order in which a file with several spellings counts as one of them.
+// judged are the folders whose files are checked by their contents. If a file has several
+// spellings, the first of these folders counts.
 var judged = []string{"skills", "routines", "reminders", "webhooks"}
 
-// judgedIn is the folder of judged that a path lies in, or "".
+// judgedIn returns the folder of judged that contains a path, or "".
 func judgedIn(rel string) string {
 	folder, _, _ := strings.Cut(rel, "/")
 	if folder = closed.Fold(folder); slices.Contains(judged, folder) {
@@ -178,8 +174,8 @@ func judgedIn(rel string) string {
 	return ""
 }
 
-// rels are the names of a path within the data directory, those in judged folders
-// first. A path that cannot be followed has none: it is closed.
+// rels returns the names of a path within the data directory, those in judged folders first. A path
+// that cannot be followed has none: it is closed.
 func (g *Guard) rels(file string) []string {
 	spots, ok := g.tree.spots(file)
 	if !ok {

@@ -21,7 +21,7 @@ import (
 // writes.
 type Writer struct {
 	Kind    string `json:"kind"`              // "main session", "fork", "background run"
-	Session string `json:"session,omitempty"` // a run's id
+	Session string `json:"session,omitempty"` // a run's ID
 	// Alone marks a session without a user: a foreground task that it wrote keeps the
 	// writer's rights in the conversation.
 	Alone      bool     `json:"alone,omitempty"`
@@ -39,25 +39,25 @@ func (w Writer) rules(base []string) Rules {
 	return Rules{Allowed: Merge(base, w.Allowed), Disallowed: w.Disallowed}
 }
 
-// grants are the rights that a file gives to the runs it starts, beyond those of every run
-// of its kind.
+// grants are the rights that a file gives to the runs it starts, beyond those of every run of its
+// kind.
 type grants struct {
 	What     string   // "routine", "reminder", "webhook", "skill"
-	Tools    []string // patterns, those of its skills too
+	Tools    []string // patterns, including those of its skills
 	Commands []string // in its skills' texts, which run without asking
-	Check    string   // what is run or called before each fire
+	Check    string   // run or called before each fire
 	Trusts   bool     // it keeps its tools after reading untrusted text
 	Spends   bool     // it may exceed the user's spending caps
-	Reaches  bool     // its pings are beside the user's ping budget
-	Outside  bool     // a webhook: anyone with the secret starts it
+	Reaches  bool     // its pings do not count against the user's ping budget
+	Outside  bool     // a webhook: anyone with the secret can start it
 	Alone    bool     // it runs without a user
 }
 
-// Skills finds a skill by the name that tasks use.
+// Skills finds a skill by its name in tasks.
 type Skills func(name string) (skill.Skill, bool)
 
-// grantsOf parses what a task file, a skill or a webhook grants, in the same way as the
-// code that runs it. False for any other path, and for a file without effect.
+// grantsOf returns what a task file, a skill or a webhook grants, parsed in the same way as by the
+// code that runs it. ok is false for any other path, and for a file without effect.
 func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
 	kind, ok := kindOf(rel)
 	switch {
@@ -123,8 +123,8 @@ func skillGrants(s skill.Skill) grants {
 	return grants{What: "skill", Tools: skill.Tools([]skill.Skill{s}), Commands: skill.Commands(s.Body), Alone: true}
 }
 
-// excessOf describes the rights that a file grants and its writer does not have. base are
-// the patterns of every background run, which need no granting.
+// excessOf describes the rights that a file grants and its writer does not have. base are the
+// patterns of every background run, which need no granting.
 func excessOf(w Writer, base []string, g grants) []string {
 	var out []string
 	have := w.rules(base).Allowed
@@ -159,8 +159,8 @@ func excessOf(w Writer, base []string, g grants) []string {
 	return out
 }
 
-// Ask is the excess as a sentence: "This routine may use Bash(rm *) alone, in the
-// background; its writer may not."
+// Ask returns the excess as a sentence: "This routine may use Bash(rm *) alone, in the background;
+// its writer may not."
 func (g grants) Ask(excess []string) string {
 	where := ""
 	if g.Alone {
@@ -199,7 +199,8 @@ func (g *Guard) SkillWaits(s skill.Skill) string {
 	return waitsWords(o, excessOf(o.Writer, g.o.Base(), skillGrants(s)))
 }
 
-// waiting reports a version that grants more than its writer may, and that the user has not approved.
+// waiting reports whether a version grants more than its writer may and has not been approved by
+// the user.
 func waiting(o Origin, base []string, of grants) bool {
 	return o.Approved.IsZero() && len(excessOf(o.Writer, base, of)) > 0
 }
@@ -214,8 +215,8 @@ func waitsWords(o Origin, excess []string) string {
 	return fmt.Sprintf(waitsFor, joined(excess))
 }
 
-// origin returns the agent that wrote a version without the user's approval; false for
-// all others. An unknown version that appeared while a session's command ran is that
+// origin returns the agent that wrote a version without the user's approval; ok is false for all
+// other versions. An unknown version that appeared while a session's command ran counts as that
 // session's.
 func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	if digest == "" {
@@ -232,7 +233,7 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	return o, known && o.Approved.IsZero()
 }
 
-// unknown reports whether a version is older than the loss of the record of writers.
+// unknown reports whether a version predates the loss of the record of writers.
 func (g *Guard) unknown(rel, digest string) bool {
 	lost := g.provenance.Lost()
 	if _, known := g.provenance.Find(digest); known || lost.IsZero() || digest == "" {
@@ -242,15 +243,14 @@ func (g *Guard) unknown(rel, digest string) bool {
 	return err == nil && info.ModTime().Before(lost)
 }
 
-// Trusted reports whether the user lets a task keep its tools after it has read untrusted
-// text.
+// Trusted reports whether the user lets a task keep its tools after it has read untrusted text.
 func (g *Guard) Trusted(t routines.Task) bool {
 	_, byAgent := g.origin(t.Path, t.Digest)
 	return t.TrustInput && !byAgent && !g.unknown(t.Path, t.Digest)
 }
 
-// Usable filters the skills that a task names. It leaves out those that wait for the
-// user, and those written by an agent with fewer rights than the task.
+// Usable filters the skills that a task names. It leaves out those that wait for the user's
+// approval, and those written by an agent with fewer rights than the task.
 func (g *Guard) Usable(t routines.Task, skills []skill.Skill) []skill.Skill {
 	var out []skill.Skill
 	for _, s := range skills {
@@ -280,9 +280,9 @@ func (g *Guard) SkillLeft(t routines.Task, s skill.Skill) string {
 	return fmt.Sprintf(waitsSkill, joined(more))
 }
 
-// Bound returns the rules of a task's run: those of every run, and those that the task and
-// its skills name. A version that an agent wrote and the user has not approved gets no more
-// than its writer had.
+// Bound returns the rules of a task's run: those of every run, and those that the task and its
+// skills name. A version that an agent wrote and the user has not approved gets no more rights than
+// its writer had.
 func (g *Guard) Bound(t routines.Task, skills []skill.Skill) Rules {
 	base := g.o.Base()
 	named, not := Merge(t.Allowed, skill.Tools(skills)), t.Disallowed
@@ -315,8 +315,8 @@ func DelegatesTo(r Rules, subagent string) bool {
 	return Compile("/", r).Allows(call)
 }
 
-// LimitOf returns the limit on the conversation during a foreground task that a background
-// run wrote; nil for no limit.
+// LimitOf returns the limit on the conversation during a foreground task that a background run
+// wrote; nil means no limit.
 func (g *Guard) LimitOf(t routines.Task) *Limit {
 	o, byAgent := g.origin(t.Path, t.Digest)
 	if t.Background || !byAgent || !o.Writer.Alone {
@@ -325,9 +325,9 @@ func (g *Guard) LimitOf(t routines.Task) *Limit {
 	return g.newLimit(o.Writer.rules(g.o.Base()))
 }
 
-// Inherit gives the next check of a chain the origin of the previous one, including the
-// user's approval. A version that waits over a text in force is not moved on: it would leave
-// that text behind.
+// Inherit gives the next check of a chain the origin of the previous one, including the user's
+// approval. A version that waits while another text is in force is not passed on, because that text
+// would be lost.
 func (g *Guard) Inherit(from, rel string, data []byte) error {
 	o, known := g.provenance.Find(from)
 	if !known {
@@ -355,7 +355,7 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 	return err
 }
 
-// Rights that a file grants beyond its writer's.
+// Descriptions of rights that a file grants beyond its writer's.
 const (
 	excessTool    = "use %s"
 	excessCommand = "run `%s`"

@@ -17,19 +17,19 @@ import (
 	"ollimbot/routines"
 )
 
-// maxLabeled is how many labeled files are told apart. With more of them, every search and
-// every command counts as reading one.
+// maxLabeled is how many labeled files are distinguished. If there are more, every search and every
+// command counts as reading one.
 const maxLabeled = 5_000
 
 // labeledFile is a file of the data directory with untrusted content.
 type labeledFile struct {
-	rel   string // "" stands for any file
+	rel   string // "" means any file
 	label label.Label
 }
 
-// labeled yields the files with labels: those in downloads, those that a labeled session
-// wrote, as long as they have the bytes that it wrote, and wherever else they have been linked,
-// copied or moved to. What is found quickly comes first.
+// labeled yields the labeled files: those in downloads, those that a labeled session wrote while
+// they still have the bytes it wrote, and all other places to which these were linked, copied or
+// moved. Files that are found quickly come first.
 func (r *reach) labeled() iter.Seq[labeledFile] {
 	return func(yield func(labeledFile) bool) {
 		list := r.downloads()
@@ -48,7 +48,7 @@ func (r *reach) labeled() iter.Seq[labeledFile] {
 	}
 }
 
-// wandered yields the labeled files that lie neither in downloads nor where they were written.
+// wandered yields the labeled files that are neither in downloads nor where they were written.
 func (r *reach) wandered(versions map[string]Origin, yield func(labeledFile) bool) {
 	if len(versions) == 0 && r.arrivals.none() {
 		return
@@ -70,14 +70,14 @@ func (r *reach) wandered(versions map[string]Origin, yield func(labeledFile) boo
 	}
 }
 
-// files yields the files of the data directory, but for the bot's own and those in downloads: each
-// by its path and by its path from the directory.
+// files yields the files of the data directory except the bot's own and those in downloads, each
+// with its path and its path relative to the directory.
 func (r *reach) files() iter.Seq2[string, string] {
 	return func(yield func(at, rel string) bool) {
 		_ = filepath.WalkDir(r.tree.root, func(at string, d fs.DirEntry, err error) error {
 			rel, inside := r.tree.within(at)
 			switch {
-			case err != nil: // it is gone, or closed to the bot itself
+			case err != nil: // it was removed, or even the bot may not read it
 				return nil
 			case d.IsDir() && (elsewhere(rel) || isDownloads(rel)):
 				return fs.SkipDir
@@ -89,7 +89,7 @@ func (r *reach) files() iter.Seq2[string, string] {
 	}
 }
 
-// elsewhere reports the folders with files of the bot's own, which no session reads.
+// elsewhere reports whether a folder contains the bot's own files, which no session reads.
 func elsewhere(rel string) bool { return rel == store.StateDir || rel == ".git" }
 
 func isDownloads(rel string) bool { return strings.EqualFold(rel, downloadFolder) }
@@ -126,14 +126,14 @@ func download(rel string) label.Label {
 	return label.From(fmt.Sprintf(labelDownload, path.Base(rel)))
 }
 
-// identity tells the files of a machine apart, whatever they are called. It changes with
-// anything that is done to a file itself, but not with the names of the folders above it.
+// identity distinguishes the files of a machine independently of their names. It changes with every
+// change of the file itself, but not with the names of the folders above it.
 type identity struct {
 	dev, ino uint64
 	changed  time.Time
 }
 
-// identify returns the identity of a file; the zero one has none.
+// identify returns the identity of a file, or the zero one if it has none.
 func identify(at string) identity {
 	var s unix.Stat_t
 	if unix.Lstat(at, &s) != nil {
@@ -142,7 +142,7 @@ func identify(at string) identity {
 	return identity{dev: uint64(s.Dev), ino: s.Ino, changed: time.Unix(s.Ctim.Unix())} //nolint:unconvert // Dev is another type elsewhere
 }
 
-// arrivals are the files that have been seen in downloads, to know them again under other
+// arrivals remembers the files that have been seen in downloads, to recognize them under other
 // names. The zero value is empty.
 type arrivals struct {
 	mu sync.Mutex
@@ -172,14 +172,14 @@ func (a *arrivals) note(id identity, l label.Label) {
 	}
 }
 
-// digests are those of files that have not changed since they were read. The zero value is
+// digests caches the digests of files that have not changed since they were read. The zero value is
 // empty.
 type digests struct {
 	mu sync.Mutex
 	by map[identity]string
 }
 
-// of returns the digest of a file, "" for one that cannot be read.
+// of returns the digest of a file, or "" if it cannot be read.
 func (d *digests) of(dir *store.Dir, rel string, id identity) string {
 	d.mu.Lock()
 	known, ok := d.by[id]

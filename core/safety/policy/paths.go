@@ -10,14 +10,14 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// tree is the data directory as paths are judged against it.
+// tree is the data directory, against which paths are judged.
 type tree struct{ root string }
 
-// absolute is a path as a tool's call names it: relative ones count from the
-// data directory, which is where the agent works; "~/" is the home directory.
+// absolute returns the absolute form of a path in a tool's call. Relative paths start in the data
+// directory, where the agent works; "~/" is the home directory.
 func (t tree) absolute(path string) string { return filepath.Clean(t.join(path)) }
 
-// join is absolute without tidying: "link/.." keeps its meaning.
+// join is absolute without cleaning: "link/.." keeps its meaning.
 func (t tree) join(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -30,9 +30,9 @@ func (t tree) join(path string) string {
 	return t.root + string(filepath.Separator) + path
 }
 
-// places are where a path may really lead: a program that tidies ".." away
-// before it opens the file, and one that lets the system follow the links
-// first, end at two places where a link stands before "..".
+// places returns where a path may really lead. If a link comes before "..", a program that cleans
+// the path before it opens the file and one that lets the system follow the links first end at two
+// different places.
 func (t tree) places(path string) ([]string, bool) {
 	tidied, ok := store.Follow(t.absolute(path))
 	if !ok {
@@ -48,8 +48,8 @@ func (t tree) places(path string) ([]string, bool) {
 	return []string{tidied, plain}, true
 }
 
-// within is the path relative to the data directory, with forward slashes,
-// whether it is spelled through the directory's links or not.
+// within returns the path relative to the data directory, with forward slashes, whether or not it
+// is spelled through the directory's links.
 func (t tree) within(full string) (string, bool) {
 	if rel, ok := relative(full, t.root); ok {
 		return rel, true
@@ -61,8 +61,8 @@ func (t tree) within(full string) (string, bool) {
 	return relative(full, realRoot)
 }
 
-// shown is a path as people read it: from the data directory where it lies there, and else
-// whole, with the places outside to which its links lead.
+// shown returns a path for the user: relative if it is in the data directory, otherwise absolute,
+// with the places outside to which its links lead.
 func (t tree) shown(path string) string {
 	full := t.absolute(path)
 	rel, inside := t.within(full)
@@ -86,20 +86,20 @@ func relative(path, dir string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// reading is what it takes to read a closed place.
+// reading is the requirement for reading a closed place.
 type reading int
 
 const (
-	never  reading = iota // nobody reads it for the agent
-	named                 // a pattern of the list has to name the place: "Read(./state/config.json)"
+	never  reading = iota // the agent cannot read it
+	named                 // a pattern in the list has to name the place: "Read(./state/config.json)"
 	listed                // read like any other file
 )
 
-// access is how a kind of closed place is judged. No tool writes one, whatever the
-// session, the mode, a list or the user's "always" says.
+// access describes how a kind of closed place is judged. No tool may write one, regardless of the
+// session, the mode, the lists and the user's "always".
 type access struct {
 	read reading
-	says string // what the agent is told
+	says string // the refusal for the agent
 }
 
 var accesses = map[closed.Kind]access{
@@ -114,9 +114,9 @@ var accesses = map[closed.Kind]access{
 	closed.System:       {never, answerSystem},
 }
 
-// closed is what stands against touching a path, or "". It holds for the path as
-// it is written and wherever its links lead. open says whether the session's list
-// names a place for reading.
+// closed returns the objection to touching a path, or "". It applies to the path as it is written
+// and to the places its links lead to. open reports whether the session's list names a place for
+// reading.
 func (t tree) closed(file string, write bool, open func(closed.Place) bool) string {
 	spots, ok := t.spots(file)
 	if !ok {
@@ -135,9 +135,9 @@ func (t tree) closed(file string, write bool, open func(closed.Place) bool) stri
 	return ""
 }
 
-// spots are the spellings of a path that count: as it is written, and where its
-// links lead. The engine reaches the user's skills through a link of ours in
-// .claude, which stands for the skills themselves.
+// spots returns the spellings of a path that count: as it is written, and where its links lead. The
+// engine reaches the user's skills through the bot's link in .claude, which counts as the skills
+// themselves.
 func (t tree) spots(file string) ([]string, bool) {
 	places, ok := t.places(file)
 	if !ok {
@@ -156,15 +156,14 @@ func (t tree) spots(file string) ([]string, bool) {
 // engineSkills is where the engine looks for skills.
 const engineSkills = ".claude/skills"
 
-// sameEntry reports whether two entries of the data directory are one.
+// sameEntry reports whether two paths are the same entry of the data directory.
 func (t tree) sameEntry(a, b string) bool {
 	at, ok := store.Follow(filepath.Join(t.root, a))
 	to, okToo := store.Follow(filepath.Join(t.root, b))
 	return ok && okToo && at == to
 }
 
-// elements are the folded names of a path, from the data directory on where it
-// lies in there.
+// elements returns the folded names of a path, relative to the data directory if it is inside.
 func (t tree) elements(full string) (names []string, within bool) {
 	rel, within := t.within(full)
 	if !within {
@@ -178,9 +177,8 @@ func (t tree) elements(full string) (names []string, within bool) {
 	return names, within
 }
 
-// alias tells which closed places of the data directory a path lies in under any
-// other name: through a second mount, a hard link, or where the place is a link
-// itself.
+// alias returns which closed places of the data directory contain a path under another name:
+// through a second mount, a hard link, or if the place is a link itself.
 func (t tree) alias(spot string) (in [len(closed.Places)]bool) {
 	type entry struct {
 		place int
@@ -215,8 +213,7 @@ func (t tree) alias(spot string) (in [len(closed.Places)]bool) {
 	return in
 }
 
-// fixedFolder is the part of a glob before its first wildcard, as far as it is
-// folders.
+// fixedFolder returns the folders of a glob before its first wildcard.
 func fixedFolder(glob string) string {
 	if i := strings.IndexAny(glob, "*?[{"); i >= 0 {
 		return glob[:strings.LastIndexByte(glob[:i], '/')+1]

@@ -22,10 +22,10 @@ import (
 type pattern struct {
 	tool string
 	arg  string
-	// bare patterns have no argument and mean every call of the tool.
+	// bare patterns have no argument and match every call of the tool.
 	bare bool
-	// globs are the argument of a file tool, in each of its spellings; local
-	// means inside the data directory.
+	// globs are the argument of a file tool, in each of its spellings; local means inside the data
+	// directory.
 	globs []*regexp.Regexp
 	local bool
 }
@@ -52,8 +52,8 @@ func parsePattern(t tree, s string) pattern {
 	return p
 }
 
-// absoluteGlobs are a glob as it is written, and with the links of its fixed
-// folders followed: a path is matched with both of its spellings too.
+// absoluteGlobs returns the expressions for a glob as it is written, and with the links of its
+// fixed folders followed. A path is also matched in both of its spellings.
 func absoluteGlobs(glob string) []*regexp.Regexp {
 	out := []*regexp.Regexp{routines.Glob(glob)}
 	fixed := glob
@@ -68,7 +68,7 @@ func absoluteGlobs(glob string) []*regexp.Regexp {
 	return out
 }
 
-// names reports whether the pattern is of that tool, or of its whole server.
+// names reports whether the pattern is for that tool, or for its whole server.
 func (p pattern) names(tool string) bool {
 	if p.tool == tool && tool != "" {
 		return true
@@ -80,7 +80,7 @@ func (p pattern) names(tool string) bool {
 	return strings.Count(server, "__") == 1 && strings.HasPrefix(tool, server+"__")
 }
 
-// allows reports whether the pattern lets this call pass.
+// allows reports whether the pattern allows this call.
 func (p pattern) allows(u call, t tree) bool {
 	if !p.names(u.tool) {
 		return false
@@ -97,8 +97,8 @@ func (p pattern) allows(u call, t tree) bool {
 	return p.matchesText(u)
 }
 
-// forbids is wider than allows: each part of a chained command counts, and of a
-// file each of the places that its path may mean.
+// forbids is wider than allows: each part of a chained command counts, and each of the places that
+// a file's path may mean.
 func (p pattern) forbids(u call, t tree) bool {
 	if !p.names(u.tool) {
 		return false
@@ -121,8 +121,8 @@ func (p pattern) matchesText(u call) bool {
 	return commandMatches(p.arg, strings.TrimSpace(u.arg))
 }
 
-// reaches compares a path, as it is written and where its links lead, with the
-// pattern: every spelling must match, or any of them.
+// reaches matches a path, as it is written and where its links lead, against the pattern. Every
+// spelling must match, or any of them.
 func (p pattern) reaches(path string, t tree, every bool) bool {
 	places, ok := t.places(path)
 	if !ok {
@@ -162,17 +162,17 @@ func domainMatches(pattern, address string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain)
 }
 
-// Rules are tool patterns: what a session may use, and what is taken from it.
+// Rules are tool patterns: those that a session may use, and those that are taken from it.
 type Rules struct{ Allowed, Disallowed []string }
 
-// Set is Rules made ready for matching. It is safe for concurrent use.
+// Set is a compiled form of Rules. It is safe for concurrent use.
 type Set struct {
 	tree                tree
 	allowed, disallowed []pattern
 }
 
-// Compile makes rules ready; file patterns count from root, the data directory.
-// It costs a few microseconds for each pattern.
+// Compile compiles rules. File patterns are relative to root, the data directory. It takes a few
+// microseconds per pattern.
 func Compile(root string, r Rules) *Set {
 	t := tree{root}
 	parse := func(list []string) []pattern {
@@ -185,14 +185,14 @@ func Compile(root string, r Rules) *Set {
 	return &Set{t, parse(r.Allowed), parse(r.Disallowed)}
 }
 
-// Allows reports whether a pattern lets the call pass and none forbids it. It
-// does not know the closed places: Session does.
+// Allows reports whether a pattern allows the call and none forbids it. It does not check the
+// closed places; Session does.
 func (s *Set) Allows(u agent.ToolUse) bool {
 	x := s.tree.call(u)
 	return !s.forbids(x) && s.allows(x)
 }
 
-// Forbids reports whether a pattern of Disallowed takes the call away.
+// Forbids reports whether a pattern of Disallowed matches the call.
 func (s *Set) Forbids(u agent.ToolUse) bool { return s.forbids(s.tree.call(u)) }
 
 func (s *Set) allows(x call) bool {
@@ -203,17 +203,18 @@ func (s *Set) forbids(x call) bool {
 	return slices.ContainsFunc(s.disallowed, func(p pattern) bool { return p.forbids(x, s.tree) })
 }
 
-// Names reports whether a pattern lets at least some calls of the tool pass.
+// Names reports whether a pattern allows at least some calls of the tool.
 func (s *Set) Names(tool string) bool {
 	return slices.ContainsFunc(s.allowed, func(p pattern) bool { return p.names(toolName(tool)) })
 }
 
-// WouldPass is a sentence about the calls of the same tool that the patterns let pass, or "".
+// WouldPass returns a sentence about the calls of the same tool that the patterns allow, or "".
 func (s *Set) WouldPass(u agent.ToolUse) string {
 	return s.wouldPass(s.tree.call(u), func(pattern) bool { return true })
 }
 
-// wouldPass says which calls of the same tool those patterns let pass that may be told, or "".
+// wouldPass lists the calls of the same tool that the patterns allow, as far as told accepts them,
+// or "".
 func (s *Set) wouldPass(x call, told func(pattern) bool) string {
 	var list []string
 	for _, p := range s.allowed {
@@ -231,9 +232,9 @@ func (s *Set) wouldPass(x call, told func(pattern) bool) string {
 	return says
 }
 
-// Told are the patterns that a model of that kind of session hears of, in its prompt and in
-// refusals: without Google its commands do not exist, and in a conversation mail is the
-// gmail-reader's work, for which alone the list lets it pass.
+// Told returns the patterns to show to a model in that kind of session, in its prompt and in
+// refusals. Without Google its commands do not exist. In a conversation, mail is only for the
+// gmail-reader, which is the reason the list allows it.
 func Told(patterns []string, kind Kind, google bool) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(s string) bool { return !parsePattern(tree{"/"}, s).told(kind, google) })
 }
@@ -255,12 +256,11 @@ func (p pattern) told(kind Kind, google bool) bool {
 	return true
 }
 
-// maxWouldPass is how much of a list a refusal names, in characters.
+// maxWouldPass is how much of a list a refusal shows, in characters.
 const maxWouldPass = 400
 
-// covers reports whether a pattern allows nothing that the list does not allow:
-// one of the list is the same, is of the whole tool, or is provably wider. What
-// cannot be proved is not covered.
+// covers reports whether a pattern allows nothing beyond the list: a pattern in the list is the
+// same, matches the whole tool, or is provably wider. A pattern without proof is not covered.
 func covers(list []string, pattern string) bool {
 	narrow := parsePattern(tree{"/"}, pattern)
 	return slices.ContainsFunc(list, func(p string) bool {
@@ -285,12 +285,12 @@ func (p pattern) covers(n pattern) bool {
 	return commandCovers(p.arg, n.arg)
 }
 
-// globText is a glob as the matching takes it.
+// globText returns a glob in the form used for matching.
 func globText(arg string) string { return strings.TrimPrefix(arg, "./") }
 
-// globCovers proves that every path of the narrow glob is one of the wide: either
-// the narrow one is a single path, or the wide one is "**" between two fixed
-// texts that the narrow one begins and ends with.
+// globCovers proves that every path matched by the narrow glob is matched by the wide one: either
+// the narrow one is a single path, or the wide one is "**" between two fixed texts with which the
+// narrow one begins and ends.
 func globCovers(wide, narrow string) bool {
 	if wide == narrow {
 		return true
@@ -306,8 +306,8 @@ func globCovers(wide, narrow string) bool {
 	return strings.HasPrefix(narrow[:first], before) && strings.HasSuffix(narrow[last+1:], after)
 }
 
-// commandCovers is globCovers for commands: a wide pattern is words with anything
-// behind them.
+// commandCovers is globCovers for commands: a wide pattern is a fixed command followed by any
+// arguments.
 func commandCovers(wide, narrow string) bool {
 	if wide == narrow {
 		return true
@@ -323,8 +323,8 @@ func commandCovers(wide, narrow string) bool {
 	return strings.HasPrefix(fixed, words+" ")
 }
 
-// MayRun reports whether the patterns let the bot's own command of this name
-// pass, with words behind it or without.
+// MayRun reports whether the patterns allow the bot's own command with this name, with or without
+// further arguments.
 func (s *Set) MayRun(name []string) bool {
 	for _, line := range [][]string{name, append(slices.Clone(name), "x")} {
 		input, err := json.Marshal(map[string]string{"command": quoted(append([]string{ownProgram}, line...))})
@@ -335,17 +335,17 @@ func (s *Set) MayRun(name []string) bool {
 	return false
 }
 
-// MainTools are the patterns that the main session and interactive forks may
-// use without asking; what the bot's own tools do in which context
-// they decide themselves. History is a command of ours.
+// MainTools returns the patterns that the main session and interactive forks may use without
+// asking. The bot's own tools decide for themselves what they do in which context. History is one
+// of the bot's commands.
 func MainTools() []string {
 	return []string{
 		"Bash(ollim-bot tasks *)", "Bash(ollim-bot cal *)", "Bash(ollim-bot reminder *)", "Bash(ollim-bot gmail *)",
 		"Bash(ollim-bot help)", "Bash(ollim-bot history *)", "Bash(ollim-bot routine *)",
-		"Bash(ls)", "Bash(ls *)", // names only: a routine is found by listing its folder
+		"Bash(ls)", "Bash(ls *)", // names only: routines are found by listing their folder
 		"Read(./**.md)", "Write(./**.md)", "Edit(./**.md)", "Glob(./**.md)", "Grep(./**.md)",
-		// What the user sends, what skills bring along, and what the engine put aside
-		// because it was long.
+		// Files that the user sends, files of skills, and long results that the engine saved to
+		// disk.
 		"Read(./downloads/**)", "Read(./skills/**)", "Read(~/.claude/projects/*/*/tool-results/*)",
 		"WebFetch", "WebSearch",
 		toolset.Prefix + "discord_embed", toolset.Prefix + "ping_user", toolset.Prefix + "send_file",
@@ -357,8 +357,8 @@ func MainTools() []string {
 	}
 }
 
-// BackgroundTools are the patterns that every background run may use: help, the task list, reading the user's notes,
-// reminders. Tools that reach the user or report are opened by the run itself.
+// BackgroundTools returns the patterns that every background run may use: help, the task list,
+// reading the user's notes, reminders. The run itself adds the tools that reach the user or report.
 func BackgroundTools() []string {
 	return []string{
 		"Bash(ollim-bot help)", "Bash(ollim-bot tasks *)",
@@ -367,12 +367,11 @@ func BackgroundTools() []string {
 	}
 }
 
-// updateNames is the one tool of the bot that a background run has only where a
-// list names it.
+// updateNames is the only tool of the bot that a background run has only if a list names it.
 const updateNames = "update_names"
 
-// Strip leaves out the patterns that no list may have: those that routines
-// calls errors, such as Bash(*) or a write that could reach state/.
+// Strip removes the patterns that no list may contain: those that package routines reports as
+// errors, such as Bash(*) or a write that could reach state/.
 func Strip(patterns []string) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
 		severity, _ := routines.CheckTool(p)
@@ -380,7 +379,8 @@ func Strip(patterns []string) []string {
 	})
 }
 
-// Merge joins lists, each pattern once, in the order in which it is first seen. Empty patterns are left out.
+// Merge joins lists. Each pattern appears once, in the order of its first occurrence. Empty
+// patterns are left out.
 func Merge(lists ...[]string) []string {
 	out, seen := []string{}, map[string]bool{}
 	for _, p := range slices.Concat(lists...) {
@@ -392,15 +392,15 @@ func Merge(lists ...[]string) []string {
 	return out
 }
 
-// opens reports whether one of the list's patterns names the place, before its
-// first wildcard, and lets this call read in it.
+// opens reports whether a pattern of the list names the place before its first wildcard, and allows
+// this call to read in it.
 func (s *Set) opens(x call, c closed.Place) bool {
 	return slices.ContainsFunc(s.allowed, func(p pattern) bool {
 		return p.globs != nil && c.Holds(p.fixed(s.tree)) && p.allows(x, s.tree)
 	})
 }
 
-// fixed are the elements of a file pattern that hold no wildcard.
+// fixed returns the elements of a file pattern before its first wildcard.
 func (p pattern) fixed(t tree) (names []string, within bool) {
 	fixed := strings.TrimPrefix(p.arg, "/") // "//srv" is the path /srv
 	if i := strings.IndexAny(fixed, "*?"); i >= 0 {

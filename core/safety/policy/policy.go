@@ -18,7 +18,7 @@ import (
 // Mode is a permission mode.
 type Mode string
 
-// The permission modes. DontAsk is the default, also for an unknown mode.
+// The permission modes. DontAsk is the default, even for an unknown mode.
 const (
 	DontAsk           Mode = "dontAsk"
 	Ask               Mode = "default"
@@ -26,7 +26,7 @@ const (
 	BypassPermissions Mode = "bypassPermissions"
 )
 
-// Engine returns the mode for an engine. Engines do not know DontAsk, which is our rule on
+// Engine returns the mode for an engine. Engines do not know DontAsk, which the bot implements on
 // top of their default.
 func (m Mode) Engine() string {
 	switch m {
@@ -36,15 +36,15 @@ func (m Mode) Engine() string {
 	return string(Ask)
 }
 
-// Options are the parts of a Guard. Dir and Log are required; a nil Zone is UTC.
+// Options configure a Guard. Dir and Log are required; a nil Zone means UTC.
 type Options struct {
 	Dir  *store.Dir
 	Zone *time.Location
 	Log  *slog.Logger
 	// Base returns the patterns of every background run; nil means BackgroundTools.
 	Base func() []string
-	// Waits is called with the path of a file that an agent wrote and that has no effect
-	// until the user approves it, and why. It must not block; nil is not called.
+	// Waits is called with the path of a file that an agent wrote and that has no effect until the
+	// user approves it, and the reason. It must not block; may be nil.
 	Waits func(rel, why string)
 	// Confined reports whether a sandbox keeps commands from writing tasks, skills and
 	// webhooks; nil means no.
@@ -53,16 +53,16 @@ type Options struct {
 	Google func() bool
 	// Network reports whether commands can reach the network; nil means no.
 	Network func() bool
-	// Trusted reports whether the user takes what an MCP server returns for their own text;
-	// nil means no.
+	// Trusted reports whether the user trusts the results of an MCP server like their own text; nil
+	// means no.
 	Trusted func(server string) bool
-	// Propose keeps an edit of the MCP servers' file for the user, and returns what the agent is
-	// told. It must not block; nil refuses such edits.
+	// Propose stores an edit of the MCP servers' file for the user's approval, and returns the
+	// answer for the agent. It must not block. If nil, such edits are refused.
 	Propose func(text []byte) (answer string)
 }
 
-// Guard decides tool calls. All methods may be called concurrently; only the
-// function that Permission returns may block, while it waits for an approval.
+// Guard decides about tool calls. All methods may be called concurrently. Only the function that
+// Permission returns may block, while it waits for an approval.
 type Guard struct {
 	o          Options
 	tree       tree
@@ -73,8 +73,8 @@ type Guard struct {
 	commands commands
 
 	mu sync.Mutex
-	// allowed are what the user always allows: the bare names of tools, and the rules of
-	// commands (call.exact).
+	// allowed are the user's "always" answers: the bare names of tools, and the rules of commands
+	// (call.exact).
 	allowed map[string]bool
 }
 
@@ -107,11 +107,11 @@ func New(o Options) *Guard {
 	return g
 }
 
-// Approvals returns the queue of approvals that wait for the user.
+// Approvals returns the queue of approvals that are waiting for the user.
 func (g *Guard) Approvals() *ApprovalQueue { return g.approvals }
 
-// Allow allows a tool, by its bare name, or one command, by its rule, until Reset: allowing
-// "Bash" allows every command.
+// Allow allows a tool, by its bare name, or one command, by its rule, until Reset. Allowing "Bash"
+// allows every command.
 func (g *Guard) Allow(rule string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -124,8 +124,8 @@ func (g *Guard) sessionAllows(rule string) bool {
 	return g.allowed[toolName(rule)]
 }
 
-// Reset starts a new conversation: it cancels waiting approvals and forgets the tools
-// that were allowed.
+// Reset starts a new conversation: it cancels pending approvals and forgets the tools that were
+// allowed.
 func (g *Guard) Reset() {
 	g.approvals.CancelAll()
 	g.mu.Lock()
@@ -133,12 +133,12 @@ func (g *Guard) Reset() {
 	clear(g.allowed)
 }
 
-// told are the patterns that refusals name in a session of that kind.
+// told returns a test for the patterns that refusals show in that kind of session.
 func told(g *Guard, kind Kind) func(pattern) bool {
 	return func(p pattern) bool { return p.told(kind, g.o.Google()) }
 }
 
-// guarded runs a check; a panic in it is a denial.
+// guarded runs a check. A panic in it is a denial.
 func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -149,7 +149,7 @@ func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) 
 	return check()
 }
 
-// ask lets the user decide about a call, for the reason of its verdict.
+// ask lets the user decide about a call. why is the reason shown.
 func (g *Guard) ask(ctx context.Context, session string, x call, why verdict) agent.Decision {
 	r := g.tree.request(x, session)
 	if why.once {

@@ -21,7 +21,7 @@ const (
 	// ProvenanceFile records which agents wrote which files.
 	ProvenanceFile = store.StateDir + "/provenance.json"
 	provenanceTurn = "provenance"
-	// keepOrigin is how long the origin of a removed version is kept: the file can be
+	// keepOrigin is how long the origin of a removed version is kept, because the file can be
 	// restored.
 	keepOrigin = 48 * time.Hour
 	// manyOrigins is the number of origins below which none is pruned.
@@ -35,22 +35,21 @@ type Origin struct {
 	At     time.Time
 	// Excess describes what it granted beyond its writer's rights.
 	Excess []string
-	// Approved is when the user approved all that this version grants.
+	// Approved is when the user approved everything that this version grants.
 	Approved time.Time
 	// Before is the version that it replaced, whose text stays in force while this one waits.
 	Before string
 }
 
-// Provenance is state/provenance.json: which versions of task files, skills and webhooks
-// an agent wrote, and with which rights. A version is identified by its bytes, so that
-// moving, linking or respelling a path does not change its author. Other versions are the
-// user's.
+// Provenance is state/provenance.json: which versions of task files, skills and webhooks an agent
+// wrote, and with which rights. A version is identified by its bytes, so that moving, linking or
+// respelling a path does not change its author. All other versions are the user's.
 //
 // All methods may be called concurrently; reads never wait for the disk.
 type Provenance struct {
 	dir *store.Dir
-	// order serializes changes. It is held while the file is written, because that is
-	// what it orders.
+	// order serializes changes. It is held while the file is written, because it orders those
+	// writes.
 	order sync.Mutex
 	now   atomic.Pointer[origins]
 }
@@ -58,9 +57,9 @@ type Provenance struct {
 // origins is an immutable snapshot of the file.
 type origins struct {
 	by map[string]Origin // by digest
-	// labeled are those of by whose writers had a label and which the user has not approved.
+	// labeled are the entries of by whose writers had a label and which the user has not approved.
 	labeled map[string]Origin
-	// lost is when an unreadable file was set aside: older versions have no known writer.
+	// lost is when an unreadable file was set aside. Older versions have no known writer.
 	lost time.Time
 }
 
@@ -82,7 +81,7 @@ func newProvenance(d *store.Dir) *Provenance {
 	return p
 }
 
-// Find returns the origin of a version; false if no agent wrote it.
+// Find returns the origin of a version. ok is false if no agent wrote it.
 func (p *Provenance) Find(digest string) (Origin, bool) {
 	o, ok := p.now.Load().by[digest]
 	return o, ok && digest != ""
@@ -117,9 +116,9 @@ func (p *Provenance) Load() (changed bool, err error) {
 	return true, nil
 }
 
-// record stores that an agent writes a version, before it is written. A known version
-// keeps its origin, unless the new writer has all the rights that it grants, or what the old one
-// had kept of the user's is not there any more; but what it replaces is new.
+// record stores that an agent is about to write a version. A known version keeps its origin, unless
+// the new writer has all the rights that it grants, or something that the old writer had kept of
+// the user's is gone. The version that it replaces is always updated.
 func (p *Provenance) record(digest string, o Origin) error {
 	old, known := p.Find(digest)
 	lapsed := len(old.Writer.Kept) > 0 && old.Approved.IsZero() && len(o.Excess) > 0
@@ -133,7 +132,7 @@ func (p *Provenance) record(digest string, o Origin) error {
 	return p.change(func(next *origins) { next.by[digest] = o })
 }
 
-// Approve approves all that a version grants. A version without an origin is recorded as
+// Approve approves everything that a version grants. A version without an origin is recorded as
 // approved, too.
 func (p *Provenance) Approve(digest, path string, now time.Time) error {
 	return p.change(func(next *origins) {
@@ -175,8 +174,8 @@ func (p *Provenance) Before(version string) string {
 	return o.Before
 }
 
-// Replaced returns a test for the versions that are needed while the versions that replaced
-// them wait: those are there, or were written lately, so that they can be restored.
+// Replaced returns a test for the versions that are needed while the versions that replaced them
+// wait. Those are live, or were written recently and can be restored.
 func (p *Provenance) Replaced(now time.Time, live func(digest string) bool) func(version string) bool {
 	by := p.now.Load().by
 	return func(version string) bool {
@@ -201,8 +200,7 @@ func (p *Provenance) Prune(now time.Time, live func(digest string) bool) error {
 	return p.change(func(next *origins) { maps.DeleteFunc(next.by, gone) })
 }
 
-// change reads the file again, because another process may have written it, and replaces
-// it.
+// change reads the file again, because another process may have written it, and replaces it.
 func (p *Provenance) change(do func(*origins)) error {
 	p.order.Lock()
 	defer p.order.Unlock()
@@ -213,7 +211,7 @@ func (p *Provenance) change(do func(*origins)) error {
 		var corrupt *store.CorruptError
 		switch {
 		case errors.As(err, &corrupt):
-			// Keep what is in memory.
+			// Keep the entries in memory.
 			next = &origins{by: maps.Clone(p.now.Load().by), lost: time.Now()}
 			if info, err := os.Stat(p.dir.Path(corrupt.Kept)); err == nil && info.ModTime().After(next.lost) {
 				next.lost = info.ModTime() // the clock was set back
@@ -237,8 +235,8 @@ func (p *Provenance) change(do func(*origins)) error {
 	return nil
 }
 
-// Repair sets an invalid file aside and records the loss. It returns what was wrong, or
-// nil. Call it at the start of the program that owns the directory.
+// Repair sets an invalid file aside and records the loss. It returns the error in the file, or nil.
+// Call it at the start of the program that owns the directory.
 func (p *Provenance) Repair() error {
 	var f provenanceFile
 	_, err := p.dir.PeekJSON(ProvenanceFile, &f)
@@ -287,14 +285,14 @@ func fileOf(o *origins) provenanceFile {
 // name identifies a writer by its content.
 func (w Writer) name() string {
 	data, err := json.Marshal(w)
-	if err != nil { // texts alone: it cannot
+	if err != nil { // strings always marshal
 		data = []byte(w.Session)
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:6])
 }
 
-// clone copies the lists, too.
+// clone also copies the lists.
 func (w Writer) clone() Writer {
 	w.Allowed, w.Disallowed = slices.Clone(w.Allowed), slices.Clone(w.Disallowed)
 	return w

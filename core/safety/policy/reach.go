@@ -24,29 +24,29 @@ const docsPrefix = "mcp__docs__"
 // downloadFolder contains files that others sent.
 const downloadFolder = "downloads"
 
-// reach finds out what calls can read, and the labels of that.
+// reach determines what calls can read, and its labels.
 type reach struct {
 	dir        *store.Dir
 	tree       tree
 	provenance *Provenance
 	// network reports whether commands reach the network.
 	network func() bool
-	// trusted reports whether what an MCP server returns has no label.
+	// trusted reports whether the results of an MCP server have no label.
 	trusted func(server string) bool
 
 	arrivals arrivals
 	digests  digests
 }
 
-// reads returns the label of what a call can reach, however it is written: a file by its
-// label, a search by the files that it may visit, a command by the labeled files that it can
-// see and by the network, an edit by what it changes. The bot's own commands are labeled by
-// what they return (Session.Reads).
+// reads returns the label of everything a call can reach, in any spelling: a file by its label, a
+// search by the files that it may visit, a command by the labeled files that it can see and by the
+// network, an edit by the text it changes. The bot's own commands are labeled by their output
+// (Session.Reads).
 func (r *reach) reads(x call) label.Label {
 	switch {
 	case x.tool == "WebFetch" || x.tool == "WebSearch":
 		return label.From(labelWeb)
-	case x.tool == "Read", writes(x.tool) && x.tool != "Write": // what an edit leaves of a file stays its author's
+	case x.tool == "Read", writes(x.tool) && x.tool != "Write": // the part of a file that an edit leaves remains its author's
 		return r.fileLabel(x.path)
 	case x.tool == "Skill":
 		return r.skillLabel(x.arg)
@@ -69,13 +69,13 @@ func (r *reach) reads(x call) label.Label {
 	return ""
 }
 
-// commandLabel returns the label of what a command can reach.
+// commandLabel returns the label of everything a command can reach.
 func (r *reach) commandLabel(x call) label.Label {
 	if list, ok := words(x.arg); x.tool == "Bash" && ok && list[0] == ownProgram {
 		return r.ownLabel(list[1:])
 	}
 	if r.network() {
-		r.downloads() // to know them again where the command moves them
+		r.downloads() // so that they are recognized if the command moves them
 		return label.From(labelNetwork)
 	}
 	for f := range r.labeled() {
@@ -84,8 +84,8 @@ func (r *reach) commandLabel(x call) label.Label {
 	return ""
 }
 
-// ownLabel returns the label of what a command of the bot's own prints. History and the
-// calendar label it line by line.
+// ownLabel returns the label of the output of one of the bot's own commands. History and the
+// calendar are labeled line by line.
 func (r *reach) ownLabel(args []string) label.Label {
 	switch {
 	case len(args) == 0:
@@ -103,8 +103,8 @@ func (r *reach) tasksLabel() label.Label {
 	return r.firstLabel(func(rel string) bool { return !strings.HasPrefix(rel, skill.Folder+"/") })
 }
 
-// skillLabel returns the label of a skill; of any, where an engine may know one by that name
-// that the bot does not.
+// skillLabel returns the label of a skill. If only the engine may know a skill by that name, it
+// returns the label of any skill.
 func (r *reach) skillLabel(name string) label.Label {
 	if s, ok := skill.Read(r.dir, name); ok {
 		return r.bytesLabel(s.Digest)
@@ -144,8 +144,8 @@ func (r *reach) searchLabel(x call) label.Label {
 	return ""
 }
 
-// mayVisit reports whether a search with the call's glob may visit a file, by its path from
-// the folder of the search. A glob that is more than names, * and ? may visit anything.
+// mayVisit reports whether a search with the call's glob may visit a file, given its path relative
+// to the folder of the search. A glob with anything but names, * and ? may visit any file.
 func mayVisit(x call, rel string) bool {
 	glob := strings.TrimPrefix(filepath.ToSlash(filepath.Clean(x.arg)), "./")
 	if x.arg == "" || rel == "." || strings.HasPrefix(glob, "~") ||
@@ -164,8 +164,8 @@ func mayVisit(x call, rel string) bool {
 	return false
 }
 
-// fileLabel returns the label of a file, by its path, through its links, as another name of
-// a labeled file, or by the bytes that a labeled session wrote.
+// fileLabel returns the label of a file, by its path, through its links, as another name of a
+// labeled file, or by bytes that a labeled session wrote.
 func (r *reach) fileLabel(file string) label.Label {
 	places, ok := r.tree.places(file)
 	if !ok {
@@ -185,7 +185,7 @@ func (r *reach) fileLabel(file string) label.Label {
 			}
 		}
 		if !inside || len(r.provenance.labeled()) == 0 {
-			continue // no bytes to compare with
+			continue // there are no bytes to compare
 		}
 		if data, err := r.dir.Read(rel); err == nil {
 			if l := r.bytesLabel(routines.Digest(data)); l != "" {
@@ -207,7 +207,7 @@ func (r *reach) bytesLabel(digest string) label.Label {
 	return r.provenance.labeled()[digest].Writer.Label
 }
 
-// TaskLabel returns the label of a task's file and of its skills, "" if all of them are the
+// TaskLabel returns the label of a task's file and of its skills, or "" if all of them are the
 // user's own or approved.
 func (g *Guard) TaskLabel(t routines.Task) label.Label {
 	l := g.reach.bytesLabel(t.Digest)
@@ -225,7 +225,7 @@ func (g *Guard) FileLabel(rel string) label.Label {
 		return ""
 	}
 	data, err := g.o.Dir.Read(rel)
-	if err != nil { // it is gone, and nothing is read of it
+	if err != nil { // it was removed, so nothing is read from it
 		return ""
 	}
 	return g.reach.bytesLabel(routines.Digest(data))
@@ -236,8 +236,8 @@ func (r *reach) record(w Writer, rel string, data []byte) error {
 	return r.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now()})
 }
 
-// recordChanged records the files that a command of a writer with a label has changed since
-// it began.
+// recordChanged records the files that a command of a writer with a label has changed since the
+// command began.
 func (r *reach) recordChanged(w Writer, since time.Time) error {
 	var problems []error
 	for _, rel := range r.changedFiles(since) {
@@ -250,8 +250,8 @@ func (r *reach) recordChanged(w Writer, since time.Time) error {
 	return errors.Join(problems...)
 }
 
-// changedFiles lists the files of the data directory, outside of the bot's own, that have
-// changed since a time.
+// changedFiles lists the files of the data directory, except the bot's own, that have changed since
+// a time.
 func (r *reach) changedFiles(since time.Time) []string {
 	var list []string
 	for at, rel := range r.files() {
@@ -259,7 +259,7 @@ func (r *reach) changedFiles(since time.Time) []string {
 			break
 		}
 		changed, ok := r.changedAt(rel)
-		// Moving a folder changes no file in it.
+		// Moving a folder does not change the files in it.
 		if ok && (!changed.Before(since.Add(-stampSlack)) || r.arrivals.label(identify(at)) != "") {
 			list = append(list, rel)
 		}

@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// mostCommand is how long a command without a known end counts as running: no engine
-	// lets a foreground command run longer.
+	// mostCommand is how long a command without a known end counts as running: no engine lets a
+	// foreground command run longer.
 	mostCommand = 10 * time.Minute
 	// stampSlack is how far a file system's time stamp may lag behind the clock.
 	stampSlack = 20 * time.Millisecond
 )
 
-// commands are the running shell commands of sessions. Files that change while one runs
-// count as its work, because a shell can write anywhere. A user who saves a powerful task
-// at that moment is asked about it needlessly.
+// commands are the running shell commands of sessions. Files that change while one runs count as
+// its work, because a shell can write anywhere. A user who saves a powerful task at that moment is
+// asked about it unnecessarily.
 type commands struct {
 	mu sync.Mutex
-	// by is the start of each. A command that fails does not report its end: it is
-	// forgotten with its turn, or after mostCommand.
+	// by is the start of each. A command that fails does not report its end, so it is forgotten
+	// with its turn, or after mostCommand.
 	by map[command]time.Time
 	// texts are the task files as they were before the running commands, by path.
 	texts map[string][]byte
@@ -76,8 +76,8 @@ func (c *commands) who(at time.Time) *Session {
 	return nil
 }
 
-// Rest ends a turn of the conversation: what its commands wrote is recorded, and later
-// files are not theirs.
+// Rest ends a turn of the conversation: the files that its commands wrote are recorded, and later
+// files are not attributed to them.
 func (g *Guard) Rest() {
 	rested := map[*Session]bool{}
 	for one := range g.commands.now() {
@@ -130,7 +130,7 @@ func (r *reach) changedAt(rel string) (time.Time, bool) {
 	return time.Unix(s.Ctim.Unix()), true
 }
 
-// grantingFiles are all task files, webhooks and skills.
+// grantingFiles returns all task files, webhooks and skills.
 func (r *reach) grantingFiles() []string {
 	var list []string
 	for _, folder := range []string{routines.RoutineFolder, routines.ReminderFolder, webhookFolder} {
@@ -148,7 +148,7 @@ func (r *reach) grantingFiles() []string {
 
 func (r *reach) entries(folder string) []os.DirEntry {
 	entries, err := os.ReadDir(r.dir.Path(folder))
-	if err != nil { // there is none
+	if err != nil { // the folder is missing
 		return nil
 	}
 	return entries

@@ -11,17 +11,17 @@ import (
 	"ollimbot/core/safety/closed"
 )
 
-// maxLooked is how many entries of a folder are looked at before a search in it
-// counts as one that nobody can judge.
+// maxLooked is how many entries of a folder are checked. A search in a larger folder counts as
+// impossible to judge.
 const maxLooked = 20_000
 
-// plainText are the endings of files that people write for people. No closed
-// place keeps anything but the user's own words in such files.
+// plainText are the extensions of files that people write for people. Closed places contain such
+// files only with the user's own text.
 var plainText = []string{".md", ".markdown", ".txt", ".csv"}
 
-// searches is what stands against a search, beyond what holds for the folder or
-// file that it names: it must not print what lies in a closed place below that
-// folder. A search for names prints names only.
+// searches returns the objection to a search, in addition to those that apply to the folder or file
+// it names: it must not print the contents of closed places below that folder. A search for names
+// prints only names.
 func (g *Guard) searches(x call) string {
 	if x.tool != "Grep" {
 		return ""
@@ -40,12 +40,11 @@ func (g *Guard) searches(x call) string {
 	return ""
 }
 
-// links reports whether a search in a folder may visit another name of what lies in a closed
-// place.
+// links reports whether a search in a folder may visit another name of a file in a closed place.
 func (t tree) links(x call, folder string) bool {
 	return filepath.WalkDir(folder, func(at string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil // what cannot be looked at is not printed either
+			return nil // what cannot be read is not printed either
 		}
 		rel, err := filepath.Rel(folder, at)
 		if err != nil || !mayVisit(x, filepath.ToSlash(rel)) {
@@ -63,8 +62,8 @@ func (t tree) links(x call, folder string) bool {
 	}) != nil
 }
 
-// keeps reports whether there is a closed place below a folder that the folder
-// itself does not lie in, or more than anybody wants to look at.
+// keeps reports whether there is a closed place below a folder that does not contain the folder
+// itself, or more entries than maxLooked.
 func (t tree) keeps(folder string) bool {
 	begin, beginsWithin := t.elements(folder)
 	looked := 0
@@ -87,7 +86,7 @@ func (t tree) keeps(folder string) bool {
 
 var errKept = errors.New("there is something that must not be printed")
 
-// plainGlob reports whether a search looks at nothing but texts.
+// plainGlob reports whether a search visits only plain text files.
 func plainGlob(glob string) bool {
 	return !strings.ContainsAny(glob, "!{}[],\\ \t\r\n") && slices.Contains(plainText, path.Ext(glob)) &&
 		!strings.ContainsAny(path.Ext(glob), "*?")

@@ -11,9 +11,9 @@ import (
 // serversFile is the file of the MCP servers, in the data directory.
 const serversFile = ".mcp.json"
 
-// proposesServers judges a call that would write the file of the MCP servers. The call itself
-// is always refused; its text waits for the user if the session may write files. A session
-// that has read untrusted text cannot even propose one: a question to the user is an act, too.
+// proposesServers judges a call that would write the file of the MCP servers. The call itself is
+// always refused; its text waits for the user's approval if the session may write files. A session
+// that has read untrusted text cannot even propose one, because asking the user is an action, too.
 func proposesServers(s *Session, x call) (d agent.Decision, is bool) {
 	if s.g.o.Propose == nil || !writes(x.tool) || !isServers(s.g, x.path) {
 		return d, false
@@ -31,7 +31,7 @@ func proposesServers(s *Session, x call) (d agent.Decision, is bool) {
 	return agent.Decision{Reason: s.g.o.Propose(data)}, true
 }
 
-// isServers reports whether a path is that file, and no link, in any of its spellings.
+// isServers reports whether a path is that file, and not a link, in any of its spellings.
 func isServers(g *Guard, file string) bool {
 	rels := g.rels(file)
 	if len(rels) != 1 || rels[0] != serversFile {

@@ -20,55 +20,54 @@ import (
 	"ollimbot/routines"
 )
 
-// Kind tells whose tools are decided.
+// Kind is the kind of session whose tools are decided.
 type Kind int
 
-// The kinds of sessions. Main and Interactive differ in nothing but what is
-// shown; Background asks nobody, whatever the mode.
+// The kinds of sessions. Main and Interactive differ only in what is shown. Background never asks
+// the user, whatever the mode.
 const (
 	Main Kind = iota
 	Interactive
 	Background
 )
 
-// Scope is the session whose calls a permission callback decides.
+// Scope describes the session whose calls are decided.
 type Scope struct {
 	Kind Kind
-	// Session is shown with an approval: who asks.
+	// Session is the name of the session as shown with an approval.
 	Session string
 	Rules   Rules
-	// Mode is asked at each call; nil is DontAsk. Background runs have no mode.
+	// Mode is called for each call; nil means DontAsk. Background runs have no mode.
 	Mode func() Mode
-	// Turn is asked at each call for the running turn of a conversation; nil is a turn that
-	// nobody attends. Background runs have no turns.
+	// Turn is called for each call and returns the running turn of a conversation. If nil, the turn
+	// is unattended. Background runs have no turns.
 	Turn func() Turn
-	// Taint is the label of what the session has read; nil makes one.
+	// Taint is the label of what the session has read; if nil, a new one is created.
 	Taint *Taint
 }
 
-// Turn is what a turn of a conversation may do.
+// Turn describes what a turn of a conversation may do.
 type Turn struct {
-	// Limit restricts the turn to the rights of a background run; nil does not.
+	// Limit restricts the turn to the rights of a background run; nil means no limit.
 	Limit *Limit
-	// Attended means that the user began it, with words or a key, and can be asked.
+	// Attended means that the user started it, with a message or a key, and can be asked.
 	Attended bool
 	// Trusted means that the file of its task lets it keep its tools whatever it reads.
 	Trusted bool
 }
 
-// Session is the guard of one session: its hooks and its permission callback are
-// methods of it, so that whose call is judged is known by the object that it
-// arrives at. All methods may be called concurrently.
+// Session is the guard of one session. Its hooks and its permission callback are its methods, so
+// the session of a call is known by the object that receives it. All methods may be called
+// concurrently.
 type Session struct {
 	g     *Guard
 	scope Scope
 	set   func() *Set
 	taint *Taint
-	// same are versions that the session has written over themselves: they stay the
-	// user's.
+	// same are versions that the session has overwritten with the same text: they stay the user's.
 	same sync.Map
 
-	// fenced says that its process was begun with commands confined.
+	// fenced means that its process was started with commands confined.
 	fenced bool
 
 	permits permits
@@ -77,7 +76,7 @@ type Session struct {
 
 // Session returns the guard of a session.
 func (g *Guard) Session(s Scope) *Session {
-	// Most sessions ask for no tool: the patterns wait for the first that does.
+	// Most sessions use no tool, so the patterns are compiled with the first call.
 	if s.Taint == nil {
 		s.Taint = &Taint{}
 	}
@@ -85,10 +84,10 @@ func (g *Guard) Session(s Scope) *Session {
 	return &Session{g: g, scope: s, set: set, taint: s.Taint, fenced: g.o.Confined()}
 }
 
-// Scope is what the session was made with.
+// Scope returns the scope that the session was created with.
 func (s *Session) Scope() Scope { return s.scope }
 
-// outcome is what is decided about a call without asking anybody.
+// outcome is the decision about a call without asking the user.
 type outcome int
 
 const (
@@ -97,17 +96,17 @@ const (
 	allowed
 )
 
-// verdict is an outcome with the reason for a refusal, or for a question that no
-// list and no mode would have asked. once is set if only this one call can be approved.
+// verdict is an outcome with the reason for a refusal, or for a question that no list and no mode
+// would have asked. once is set if only this one call can be approved.
 type verdict struct {
 	is     outcome
 	reason string
 	once   bool
 }
 
-// judge decides about a call, in this order: what is closed to everyone; the
-// lists, what the user has allowed for this session, and the mode; and what the
-// call would write. A background run has what its rules name and nothing else.
+// judge decides about a call, in this order: closed places; the lists, what the user has allowed
+// for this session, and the mode; and the contents that the call would write. A background run has
+// what its rules name and nothing else.
 func (s *Session) judge(x call) verdict {
 	if reason := s.closed(x); reason != "" {
 		return verdict{is: refused, reason: reason}
@@ -129,7 +128,7 @@ func (s *Session) judge(x call) verdict {
 	}
 }
 
-// listed is what the lists, the mode, and what the session has read say of a call.
+// listed decides by the lists, the mode, and what the session has read.
 func (s *Session) listed(x call) verdict {
 	set := s.unattended()
 	if set != nil {
@@ -155,8 +154,8 @@ func (s *Session) listed(x call) verdict {
 	return v
 }
 
-// Permission is the permission callback of the session. It blocks while an
-// approval waits, and turns a fault of its own into a denial.
+// Permission is the permission callback of the session. It blocks while an approval is pending, and
+// turns its own faults into denials.
 func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	x := s.g.tree.call(u)
 	d := s.permission(ctx, x)
@@ -190,8 +189,8 @@ func (s *Session) permission(ctx context.Context, x call) agent.Decision {
 	})
 }
 
-// inForce are the rules that count now: those of the session, or of a task that it
-// runs for somebody who may do less.
+// inForce returns the rules that apply now: those of the session, or of the task that the turn runs
+// with fewer rights.
 func (s *Session) inForce() *Set {
 	if set := s.unattended(); set != nil {
 		return set
@@ -199,7 +198,7 @@ func (s *Session) inForce() *Set {
 	return s.set()
 }
 
-// closed is what stands against a call whatever any list, mode or user says.
+// closed returns the objection to a call that no list, mode or user can override.
 func (s *Session) closed(x call) string {
 	write := writes(x.tool)
 	switch {
@@ -208,7 +207,7 @@ func (s *Session) closed(x call) string {
 	case x.apart:
 		return answerApart
 	case x.tool == "Glob":
-		x.path = fixedFolder(x.path) // names are printed, and nothing of what they name
+		x.path = fixedFolder(x.path) // only names are printed, not the contents behind them
 	}
 	for _, file := range []string{x.path, x.folder} {
 		if file == "" {
@@ -226,7 +225,7 @@ func (s *Session) closed(x call) string {
 	return s.argued(x)
 }
 
-// closedTo is what stands against a call that touches a file.
+// closedTo returns the objection to a call that touches a file.
 func (s *Session) closedTo(x call, file string, write bool) string {
 	return s.g.tree.closed(file, write, func(c closed.Place) bool {
 		x.path = file
@@ -234,10 +233,9 @@ func (s *Session) closedTo(x call, file string, write bool) string {
 	})
 }
 
-// argued is what stands against a skill's arguments. Behind an "@" the engine
-// reads a file without calling a tool, and a skill's own text may put the "@"
-// before any word of them. It may also put them into a command, where a shell
-// makes more of them than words.
+// argued returns the objection to a skill's arguments. The engine reads a file after "@" without
+// calling a tool, and a skill's own text may put the "@" in front of any argument. It may also
+// insert them into a command, where a shell interprets them.
 func (s *Session) argued(x call) string {
 	in := skill.Inspect([]byte(x.args))
 	if len(in.Commands) > 0 || strings.ContainsFunc(x.args, shellMeans) && s.g.commandsTakeWords(x.arg) {
@@ -256,8 +254,7 @@ func (s *Session) argued(x call) string {
 	return ""
 }
 
-// background decides for a run that can ask nobody. The bot's own tools decide
-// for themselves.
+// background decides for a run that cannot ask the user. The bot's own tools decide for themselves.
 func background(set *Set, x call, told func(pattern) bool) verdict {
 	switch {
 	case set.forbids(x):
@@ -268,7 +265,7 @@ func background(set *Set, x call, told func(pattern) bool) verdict {
 	return verdict{is: refused, reason: deny(answerUnavailable, x).Reason + set.wouldPass(x, told)}
 }
 
-// decide is for sessions with a user behind them.
+// decide decides for sessions with a user.
 func (s *Session) decide(x call) verdict {
 	set, mode := s.set(), s.mode()
 	switch {
@@ -283,7 +280,7 @@ func (s *Session) decide(x call) verdict {
 	return verdict{is: refused, reason: deny(answerNotAsked, x).Reason + set.wouldPass(x, told(s.g, s.scope.Kind))}
 }
 
-// mode is the permission mode of the session.
+// mode returns the permission mode of the session.
 func (s *Session) mode() Mode {
 	if s.scope.Mode == nil || s.scope.Kind == Background || s.turn().Limit != nil {
 		return DontAsk
@@ -291,8 +288,8 @@ func (s *Session) mode() Mode {
 	return s.scope.Mode()
 }
 
-// asks reports whether the user is asked about what nothing else decides. Where
-// permissions are bypassed, that is only what cannot be checked.
+// asks reports whether the user is asked about calls that are still undecided. If permissions are
+// bypassed, those are only calls that cannot be checked.
 func (s *Session) asks() bool {
 	switch s.mode() {
 	case Ask, AcceptEdits, BypassPermissions:
@@ -301,8 +298,8 @@ func (s *Session) asks() bool {
 	return false
 }
 
-// editsHere reports an edit of a file inside the data directory: acceptEdits
-// does not reach further.
+// editsHere reports whether a call edits a file inside the data directory: acceptEdits does not
+// apply elsewhere.
 func (g *Guard) editsHere(x call) bool {
 	if !writes(x.tool) {
 		return false
@@ -311,21 +308,20 @@ func (g *Guard) editsHere(x call) bool {
 	return ok && !slices.ContainsFunc(places, func(p string) bool { _, inside := g.tree.within(p); return !inside })
 }
 
-// Limit is what a session may do for the length of a turn, when that is less than
-// it may otherwise: the turn of a foreground task that a background run has
-// written.
+// Limit restricts a session during a turn to less than it may otherwise do: the turn of a
+// foreground task that a background run has written.
 type Limit struct {
 	Rules
 	set *Set
 }
 
-// newLimit makes a limit ready; file patterns count from the guard's directory.
+// newLimit compiles a limit. File patterns are relative to the guard's directory.
 func (g *Guard) newLimit(r Rules) *Limit {
 	return &Limit{Rules: r, set: Compile(g.tree.root, r)}
 }
 
-// unattended is what decides where nobody can be asked: a background run's own rules, or
-// those of the turn that runs. Nil where a user sits in front.
+// unattended returns the rules that decide if the user cannot be asked: a background run's own
+// rules, or those of the running turn. It is nil if the user is present.
 func (s *Session) unattended() *Set {
 	if s.scope.Kind == Background {
 		return s.set()
@@ -343,14 +339,14 @@ func (s *Session) turn() Turn {
 	return s.scope.Turn()
 }
 
-// Label is the label of everything that the session has read.
+// Label returns the label of everything that the session has read.
 func (s *Session) Label() label.Label { return s.taint.Label() }
 
 // Reads records that the session is about to read text with a label.
 func (s *Session) Reads(l label.Label) { s.taint.Read(l) }
 
-// approved records that the user has approved a call of a session with a label: what it
-// writes is the user's own.
+// approved records that the user has approved a call of a session with a label: the text it writes
+// counts as the user's own.
 func (s *Session) approved(x call) {
 	s.taint.approve(strings.TrimPrefix(x.Name, toolset.Prefix))
 	if _, data, ok := s.g.proposed(x); ok {
@@ -372,10 +368,9 @@ func (s *Session) confined(x call) string {
 	return ""
 }
 
-// Hooks are the guards that stand before every call, those too that an engine
-// allows by itself. After a call, a markdown file that was written is handed to
-// commit with its path relative to the data directory; nil commits nothing. commit
-// must not block. Stop is left to the caller.
+// Hooks returns the guards that run before every call, including those that an engine allows by
+// itself. After a call that wrote a markdown file, commit is called with its path relative to the
+// data directory; a nil commit is skipped. commit must not block. The caller sets Stop.
 func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 	g := s.g
 	h := agent.Hooks{PreTool: s.PreTool}
@@ -397,10 +392,10 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 	return h
 }
 
-// PreTool is the hook before a call. It decides all that needs nobody to be asked
-// and refuses by itself, because a refusal of a hook is what no setting and no
-// other hook of an engine overrules. Where the user has to be asked, it sees to it
-// that Permission is, also for what the engine would let pass.
+// PreTool is the hook before a call. It decides every case that does not require asking, and
+// refuses by itself, because no setting and no other hook of an engine overrules a hook's refusal.
+// If the user has to be asked, it makes sure that Permission is called, even if the engine would
+// allow the call.
 func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 	x := s.g.tree.call(u)
 	s.judged.forget(x)
@@ -413,7 +408,7 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 			return agent.Decision{Reason: v.reason}
 		}
 		s.judged.note(x, s.limits(x))
-		s.taint.Read(s.g.reach.reads(x)) // first: what an edit writes has the label of what it changes
+		s.taint.Read(s.g.reach.reads(x)) // first, because an edit writes with the label of the text it changes
 		d := s.author(x)
 		if !d.Allow {
 			return d
@@ -425,8 +420,8 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 	})
 }
 
-// written is the markdown file inside the data directory that a call has
-// written, where its links lead.
+// written returns the markdown file inside the data directory that a call has written, with links
+// followed.
 func (g *Guard) written(x call) (rel string, ok bool) {
 	switch x.tool {
 	case "Write", "Edit", "MultiEdit":
@@ -452,10 +447,10 @@ func (g *Guard) written(x call) (rel string, ok bool) {
 	return "", false
 }
 
-// Send is what stands against handing a file to the user, or "": full is its real
-// path. A session sends what its list lets it read within the data directory. For
-// everything else a user is asked, who sees where the file lies; "always" counts
-// within the directory only. It blocks while the approval waits.
+// Send returns the objection to sending a file to the user, or "". full is its real path. A session
+// may send the files in the data directory that its list allows it to read. For all others the user
+// is asked and sees where the file is; "always" applies within the directory only. It blocks while
+// the approval is pending.
 func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 	input, err := json.Marshal(map[string]string{"file_path": full})
 	sent := call{ToolUse: agent.ToolUse{Name: toolset.Prefix + toolset.SendFile, Input: input}}

@@ -11,14 +11,15 @@ import (
 // blanks separate the words of a command. Other characters that look like blanks belong to a word.
 const blanks = " \t"
 
-// What is parsed of a command line: the system runs no longer one, and the parser's
-// time grows with the square of its parentheses.
+// Limits for parsing a command line: the system runs no longer one, and the parser's time grows
+// with the square of its parentheses.
 const (
 	maxCommand = 128 << 10
 	maxOpen    = 500
 )
 
-// parseShell reads a command line as bash does; nil where nobody can tell what it means.
+// parseShell parses a command line as bash does. It returns nil if the meaning cannot be
+// determined.
 func parseShell(line string) *syntax.File {
 	if len(line) > maxCommand || strings.Count(line, "(")+strings.Count(line, "{") > maxOpen || strings.IndexByte(line, 0) >= 0 {
 		return nil
@@ -30,9 +31,9 @@ func parseShell(line string) *syntax.File {
 	return file
 }
 
-// oneCommand is a command line that is one command, whatever a prefix allows: no
-// list, no redirection, no substitution, no variable that may hold a secret, and no
-// comment, whose quotes do not count. It is nil for all others.
+// oneCommand returns a command line that is a single command, whatever a prefix allows: no list, no
+// redirection, no substitution, no variable that may hold a secret, and no comment, in which quotes
+// do not count. It returns nil for all others.
 func oneCommand(line string) *syntax.CallExpr {
 	file := parseShell(line)
 	if file == nil || len(file.Stmts) != 1 || len(file.Last) > 0 || strings.Contains(line, "\r") { // the parser drops carriage returns
@@ -43,8 +44,8 @@ func oneCommand(line string) *syntax.CallExpr {
 	if !ok || s.Negated || s.Semicolon.IsValid() || len(s.Redirs)+len(s.Comments) > 0 || len(call.Args) == 0 {
 		return nil
 	}
-	// What is compared is the line as it is written: between its words stand blanks
-	// alone, and every word is what it looks like.
+	// The line is compared as it is written: only blanks may separate its words, and every word
+	// must mean what it shows.
 	at := uint(0)
 	gap := func(to uint) bool { return strings.Trim(line[at:to], blanks) == "" }
 	for _, a := range call.Assigns {
@@ -67,14 +68,13 @@ func oneCommand(line string) *syntax.CallExpr {
 
 func simple(line string) bool { return oneCommand(line) != nil }
 
-// plainWord reports whether a word holds nothing but text, quotes, and variables that
-// tell no secret.
+// plainWord reports whether a word contains only text, quotes, and variables without secrets.
 func plainWord(line string, w *syntax.Word) bool {
 	plain := true
 	syntax.Walk(w, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case nil, *syntax.Word:
-		case *syntax.Lit: // a line break that the parser has taken away shows in the length
+		case *syntax.Lit: // a line break removed by the parser shows in the length
 			plain = plain && n.Value == line[n.Pos().Offset():n.End().Offset()]
 		case *syntax.SglQuoted:
 			plain = plain && !n.Dollar
@@ -90,18 +90,19 @@ func plainWord(line string, w *syntax.Word) bool {
 	return plain
 }
 
-// plainVariables are those of the environment that hold no secret. Of the others
-// some do, and a command that prints its arguments would print them.
+// plainVariables are environment variables without secrets. Some of the others contain secrets, and
+// a command that prints its arguments would print them.
 var plainVariables = []string{"HOME", "PWD", "USER", "LANG", "TZ", "TMPDIR", "PATH", "OLLIM_DATA_DIR"}
 
-// namesSecret judges the name of a variable; those of the shell itself are no names.
+// namesSecret reports whether a variable's name suggests a secret. The shell's own special
+// variables do not count.
 func namesSecret(name string) bool {
 	letter := name[0] == '_' || name[0] >= 'a' && name[0] <= 'z' || name[0] >= 'A' && name[0] <= 'Z'
 	return letter && !slices.Contains(plainVariables, name)
 }
 
-// words are the words of a command line, where it is a plain one: no variable,
-// wildcard or operator, nothing that a shell would make something else of.
+// words returns the words of a plain command line: one without variables, wildcards, operators or
+// anything else that a shell would expand.
 func words(line string) (list []string, ok bool) {
 	call := oneCommand(line)
 	if call == nil || len(call.Assigns) > 0 {
@@ -117,7 +118,7 @@ func words(line string) (list []string, ok bool) {
 	return list, true
 }
 
-// fixedWord is a word that is the same for every shell.
+// fixedWord returns a word that is the same for every shell.
 func fixedWord(parts []syntax.WordPart) (string, bool) {
 	var b strings.Builder
 	for _, p := range parts {
@@ -150,9 +151,8 @@ func fixedWord(parts []syntax.WordPart) (string, bool) {
 	return b.String(), true
 }
 
-// commandsIn are the commands in a line, for whoever forbids one: each part between
-// signs that may end a command, and each command that the parser finds, without its
-// quotes.
+// commandsIn returns the commands in a line, for rules that forbid: each part between signs that
+// may end a command, and each command that the parser finds, without its quotes.
 func commandsIn(line string) []string {
 	list := strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(";&|\n\r`(){}", c) })
 	if file := parseShell(line); file != nil {
@@ -166,7 +166,7 @@ func commandsIn(line string) []string {
 	return list
 }
 
-// bare are the words of a command without quotes, as far as they are fixed.
+// bare returns the words of a command without quotes, as far as they are fixed.
 func bare(line string, args []*syntax.Word) string {
 	out := make([]string, 0, len(args))
 	for _, w := range args {
@@ -179,8 +179,8 @@ func bare(line string, args []*syntax.Word) string {
 	return strings.Join(out, " ")
 }
 
-// quoted is a command line that a shell reads as just these words. Words that
-// need no quotes have none, so that rules match them as they are written.
+// quoted returns a command line that a shell parses into exactly these words. Words that need no
+// quotes have none, so that rules match them as written.
 func quoted(list []string) string {
 	out := make([]string, len(list))
 	for i, w := range list {
@@ -192,16 +192,16 @@ func quoted(list []string) string {
 	return strings.Join(out, " ")
 }
 
-// special reports a character that a shell may take for more than itself.
+// special reports whether a shell may interpret a character.
 func special(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./:=@%+,", c)
 }
 
-// shellMeans is special but for the space between words.
+// shellMeans is special except for the space between words.
 func shellMeans(c rune) bool { return c != ' ' && c < 0x80 && special(c) }
 
-// commandMatches compares word by word: "a b *" is the command "a b" with any
-// further words, "a:*" the same in an older spelling, anything else is exact.
+// commandMatches compares word by word: "a b *" is the command "a b" with any further words, "a:*"
+// is an older spelling of the same, anything else is exact.
 func commandMatches(pattern, command string) bool {
 	prefix, open := openCommand(pattern)
 	switch {
@@ -213,7 +213,7 @@ func commandMatches(pattern, command string) bool {
 	return wildcard(pattern).MatchString(command)
 }
 
-// openCommand is a pattern without the star that stands for further words.
+// openCommand returns a pattern without the star for further words.
 func openCommand(pattern string) (words string, open bool) {
 	if words, open = strings.CutSuffix(pattern, ":*"); open {
 		return words, true
@@ -221,7 +221,7 @@ func openCommand(pattern string) (words string, open bool) {
 	return strings.CutSuffix(pattern, " *")
 }
 
-// wildcard is a pattern whose stars stand for anything.
+// wildcard returns an expression for a pattern whose stars match anything.
 func wildcard(pattern string) *regexp.Regexp {
 	parts := strings.Split(pattern, "*")
 	for i := range parts {

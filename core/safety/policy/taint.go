@@ -9,8 +9,8 @@ import (
 	"ollimbot/core/safety/label"
 )
 
-// Taint is the label of everything that a session has read. A session with a label may not
-// write tasks or files, send files or run commands: the text may have talked it into anything.
+// Taint is the label of everything that a session has read. A session with a label may not write
+// tasks or files, send files or run commands, because the text may have talked it into anything.
 // The zero Taint has read nothing. It is safe for concurrent use.
 type Taint struct {
 	// Trusted means that the user's own file lets a run keep its tools.
@@ -28,7 +28,7 @@ type Taint struct {
 // NewTaint returns the taint of a session that starts with a label.
 func NewTaint(l label.Label) *Taint { return &Taint{label: l} }
 
-// Label returns the label of what was read, "" for nothing but the user's own text.
+// Label returns the label of what was read, or "" if it was only the user's own text.
 func (t *Taint) Label() label.Label {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,8 +87,8 @@ func (s *Session) limits(x call) label.Label {
 	return s.taint.Label()
 }
 
-// judgements are the labels that limited calls when the hook let them pass. The permission that
-// follows must not count what the call itself is about to read. The zero value is empty.
+// judgements are the labels that limited calls when the hook allowed them. The permission check
+// that follows must not count what the call itself is about to read. The zero value is empty.
 type judgements struct {
 	mu sync.Mutex
 	by map[string]label.Label
@@ -119,8 +119,8 @@ func (j *judgements) forget(x call) {
 // key identifies a call of a session.
 func (x call) key() string { return x.ID + "\x00" + x.Name + "\x00" + string(x.Input) }
 
-// actingTools are the bot's tools that a tainted run loses. It may still ping, report and
-// continue its own chain.
+// actingTools are the bot's tools that a tainted run loses. It may still ping, report and continue
+// its own chain.
 var actingTools = []string{toolset.AddReminder, toolset.CancelReminder, toolset.UpdateNames, toolset.SendFile}
 
 // Quiet returns the tool lists for the prompt of a run that starts with untrusted text,

@@ -1,6 +1,6 @@
 package policy
 
-// What the agent is told when a call is denied.
+// Refusals for the agent.
 const (
 	answerState    = "state/ is write-protected, and read only where a list of tools names it: the bot's own commands and tools show and change it."
 	answerSettings = "This file configures the program that you run in, so only the user changes it. Say what you would like in it."
@@ -59,7 +59,7 @@ const (
 	textSameID      = "an approval with the ID %q is already waiting"
 )
 
-// What an approval allows from now on, and what a label leaves out.
+// The effects of Always, and the note on a shortened label.
 const (
 	scopeCommand  = "this command"
 	scopeTool     = "this tool"

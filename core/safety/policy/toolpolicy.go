@@ -18,19 +18,19 @@ import (
 // fileName is the user's own tool policy, in the data directory.
 const fileName = "tool-policy.yaml"
 
-// ToolPolicy is what tool-policy.yaml says. The zero value changes nothing.
+// ToolPolicy is the contents of tool-policy.yaml. The zero value changes nothing.
 type ToolPolicy struct {
 	MainAdditional       []string // main_session.additional_allowed
 	BackgroundAdditional []string // bg_forks.additional_allowed
-	// Override replaces the background defaults when it is not nil, also when
-	// it is empty: bg_forks.override.
+	// Override replaces the background defaults if it is not nil, even if it is empty:
+	// bg_forks.override.
 	Override []string
 }
 
-// Main is the list of the main session and of interactive forks.
+// Main returns the list of the main session and of interactive forks.
 func (p ToolPolicy) Main() []string { return Merge(MainTools(), p.MainAdditional) }
 
-// Background is the list that every background run begins with.
+// Background returns the list that every background run begins with.
 func (p ToolPolicy) Background() []string {
 	base := BackgroundTools()
 	if p.Override != nil {
@@ -39,29 +39,27 @@ func (p ToolPolicy) Background() []string {
 	return Merge(base, p.BackgroundAdditional)
 }
 
-// File reads tool-policy.yaml and keeps what it read until the file changes.
-// It is safe for concurrent use.
+// File reads tool-policy.yaml and caches it until the file changes. It is safe for concurrent use.
 type File struct {
 	dir *store.Dir
 
 	loaded *store.Cached[loaded]
-	// good is the last policy that was understood.
+	// good is the last policy that could be read.
 	good atomic.Pointer[ToolPolicy]
 }
 
-// loaded is what the file says, and what is wrong with it.
+// loaded is the file's contents and its problems.
 type loaded struct {
 	policy   ToolPolicy
 	problems []routines.Problem
 }
 
-// NewFile names the file of a data directory. It reads nothing yet.
+// NewFile returns the file of a data directory. It reads nothing yet.
 func NewFile(d *store.Dir) *File { return &File{dir: d, loaded: store.NewCached[loaded](d, fileName)} }
 
-// Load returns the policy in force and what is wrong with the file, each problem
-// with its line and cure. Patterns with errors are left out. A file that cannot
-// be understood leaves the last good policy in force. Callers must not change
-// what the slices hold.
+// Load returns the policy in force and the problems of the file, each with its line and cure.
+// Patterns with errors are left out. If the file cannot be read at all, the last good policy stays
+// in force. Callers must not modify the slices.
 func (f *File) Load() (ToolPolicy, []routines.Problem) {
 	l, err := f.loaded.Load(f.read)
 	switch {
@@ -93,14 +91,13 @@ func problem(line, column int, s routines.Severity, message string) routines.Pro
 	return routines.Problem{File: fileName, Line: line, Column: column, Severity: s, Message: clean.Line(message)}
 }
 
-// reader collects what the file says and what is wrong with it.
+// reader collects the file's contents and problems.
 type reader struct {
 	policy   ToolPolicy
 	problems []routines.Problem
 }
 
-// parsePolicy reads the file's text. Not ok means that it could not be
-// understood at all.
+// parsePolicy parses the file's text. ok is false if it could not be read at all.
 func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, ok bool) {
 	sections, err := frontmatter.ParseYAML(data)
 	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
@@ -129,7 +126,7 @@ func (r *reader) add(line, column int, s routines.Severity, message string) {
 	r.problems = append(r.problems, problem(line, column, s, message))
 }
 
-// section reads the lists of main_session or bg_forks.
+// section parses the lists of main_session or bg_forks.
 func (r *reader) section(s frontmatter.Field, lists map[string]*[]string) {
 	known := "additional_allowed"
 	if len(lists) > 1 {
@@ -154,7 +151,7 @@ func (r *reader) section(s frontmatter.Field, lists map[string]*[]string) {
 	}
 }
 
-// list reads patterns; those with errors are left out.
+// list parses patterns; those with errors are left out.
 func (r *reader) list(f frontmatter.Field) []string {
 	if f.Value.Kind != frontmatter.List {
 		r.add(f.Value.Line, f.Value.Column, routines.Error, fmt.Sprintf(yamlNotList, spelled(f)))
@@ -177,7 +174,7 @@ func (r *reader) list(f frontmatter.Field) []string {
 	return out
 }
 
-// spelled is a key as people write it here.
+// spelled returns a key in the spelling of this file.
 func spelled(f frontmatter.Field) string { return strings.ReplaceAll(f.Key, "-", "_") }
 
 func show(f frontmatter.Field) string { return `"` + clean.Cut(clean.Line(spelled(f)), 60) + `"` }

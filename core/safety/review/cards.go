@@ -19,25 +19,26 @@ const (
 	// 2,000 characters.
 	cardDiff  = 1200
 	cardLines = 40
-	// cardVersion is how much of a version is in the ID of a button.
+	// cardVersion is how many characters of a version are in the ID of a button.
 	cardVersion = 32
 	// cardAgain is the pause after a card that could not be sent.
 	cardAgain = time.Minute
-	// mostCards is how many cards wait to be sent at most.
+	// mostCards is the maximum number of cards waiting to be sent.
 	mostCards = 50
 )
 
-// cards are the messages about files that wait: those to be sent, and those that are shown.
-// A card from before a start keeps its buttons, which say then what has become of the file.
+// cards are the messages about files that wait for approval: those to be sent, and those that are
+// shown. A card from before a restart keeps its buttons; pressing one then reports the state of the
+// file.
 type cards struct {
 	wake chan struct{} // capacity 1
 
 	mu    sync.Mutex
-	queue []held // the newest last
+	queue []held // newest last
 	shown map[string]post.MessageID
 }
 
-// put adds the card of a file that waits. It never blocks.
+// put queues the card of a file that waits for approval. It never blocks.
 func (c *cards) put(h held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +56,7 @@ func (c *cards) signal() {
 	}
 }
 
-// next takes the oldest card.
+// next removes and returns the oldest card.
 func (c *cards) next() (h held, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,8 +67,8 @@ func (c *cards) next() (h held, ok bool) {
 	return h, true
 }
 
-// Run sends the cards until ctx ends, and takes the buttons off those that were
-// decided. It returns nil.
+// Run sends the cards until ctx ends, and removes the buttons of files that were decided. It
+// returns nil.
 func (d *Desk) Run(ctx context.Context) error {
 	for {
 		var again <-chan time.Time
@@ -93,7 +94,8 @@ func (d *Desk) Run(ctx context.Context) error {
 	}
 }
 
-// send shows the card of a file, if it still waits. False means that it has to be sent again.
+// send shows the card of a file if the file is still waiting. sent is false if it has to be sent
+// again.
 func (d *Desk) send(ctx context.Context, h held) (sent bool) {
 	if now, ok := d.heldIn(h.file); !ok || now.digest != h.digest {
 		return true
@@ -116,10 +118,10 @@ func (d *Desk) send(ctx context.Context, h held) (sent bool) {
 	return true
 }
 
-// Settle lets Run look at what was decided, or has changed.
+// Settle makes Run check which files were decided or have changed.
 func (d *Desk) Settle() { d.cards.signal() }
 
-// settled forgets the cards of files that do not wait any more, and returns their messages.
+// settled forgets the cards of files that are no longer waiting, and returns their messages.
 func (d *Desk) settled() (list []post.MessageID) {
 	waits := map[string]bool{}
 	for _, h := range d.held() {
@@ -136,8 +138,8 @@ func (d *Desk) settled() (list []post.MessageID) {
 	return list
 }
 
-// diff is what allowing a file would change: an edit, or all of a new file. False means that
-// the file is another one by now.
+// diff returns the change that allowing a file would make: an edit, or all of a new file. ok is
+// false if the file has changed since.
 func (d *Desk) diff(h held) (diff string, ok bool) {
 	if h.edits() {
 		return h.task.Proposed.Diff, true
@@ -149,7 +151,7 @@ func (d *Desk) diff(h held) (diff string, ok bool) {
 	return "+" + strings.ReplaceAll(strings.TrimRight(clean.Text(string(data)), "\n"), "\n", "\n+"), true
 }
 
-// card is the message about a file that waits.
+// card returns the message about a file that waits for approval.
 func card(h held, diff string) post.Post {
 	diff, more := strings.ReplaceAll(diff, "```", "'''"), ""
 	lines := strings.Split(clean.Cut(diff, cardDiff), "\n")
@@ -173,7 +175,7 @@ func card(h held, diff string) post.Post {
 	}
 }
 
-// Pressed carries out a button of a card; version is as much of it as the button knows.
+// Pressed handles a button of a card. version is the part of it in the button's ID.
 func (d *Desk) Pressed(ctx context.Context, allow bool, version string) (command.Outcome, error) {
 	for _, h := range d.held() {
 		switch {

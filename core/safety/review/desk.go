@@ -1,6 +1,6 @@
-// Package review holds back what the agent has written until the user approves it: tasks,
-// webhooks and skills that may do more than the agent itself. It must not know how they run,
-// nor the rules, which are the guard's (core/safety/policy).
+// Package review holds back files that the agent has written until the user approves them: tasks,
+// webhooks and skills that may do more than the agent itself. It must not know how they run, nor
+// the rules, which package policy owns.
 package review
 
 import (
@@ -28,7 +28,7 @@ import (
 	"ollimbot/routines"
 )
 
-// Options are the parts that a Desk needs; all are required.
+// Options configure a Desk; all are required.
 type Options struct {
 	Dir      *store.Dir
 	Log      *slog.Logger
@@ -38,47 +38,46 @@ type Options struct {
 	Hooks    *webhook.Index
 	Schedule Schedule
 	Servers  Servers
-	// Note tells the user and the agent.
+	// Note notifies the user and the agent.
 	Note func(text string)
-	// Post shows the user a message, and Retire takes its buttons off. They may wait for a
-	// network.
+	// Post shows the user a message, and Retire removes its buttons. They may wait for a network.
 	Post   func(context.Context, post.Post) (post.MessageID, error)
 	Retire func(ctx context.Context, message post.MessageID, why string)
-	// Changed is called after a file has begun to wait, or does not wait any more.
+	// Changed is called after a file has started or stopped waiting.
 	Changed func()
 }
 
-// Guard says why a file waits for the user; the answer is empty for one that does not.
+// Guard returns why a file waits for the user's approval, or empty if it does not.
 type Guard interface {
 	TaskWaits(*routines.Task) string
 	SkillWaits(skill.Skill) string
 }
 
-// Servers is the file of the MCP servers, which has no text of the agent's before the user
+// Servers is the file of the MCP servers. The agent's text is not written to it before the user
 // allows it.
 type Servers interface {
-	// Proposal is the edit that waits; its version is empty without one.
+	// Proposal returns the edit that is waiting; its version is empty if there is none.
 	Proposal() routines.Proposal
 	Allow(version string) error
 	Refuse(version string) error
 }
 
-// Schedule asks again which tasks wait, and writes their files.
+// Schedule determines again which tasks wait for approval, and writes their files.
 type Schedule interface {
 	Judge()
-	// Refresh reads files again.
+	// Refresh reloads files.
 	Refresh(names ...string)
-	// Refuse writes the text in force over the edit that waits in a task's file, and
-	// returns the edit.
+	// Refuse overwrites the waiting edit in a task's file with the text in force, and returns the
+	// edit.
 	Refuse(routines.Task) (refused []byte, err error)
 }
 
-// Desk holds back the files of the agent until the user has approved them. Its methods may
-// be called concurrently.
+// Desk holds back the agent's files until the user has approved them. Its methods may be called
+// concurrently.
 type Desk struct {
 	o      Options
-	skills atomic.Pointer[[]routines.Problem] // that wait
-	server atomic.Pointer[routines.Proposal]  // the edit of the MCP servers' file that waits
+	skills atomic.Pointer[[]routines.Problem] // those that are waiting
+	server atomic.Pointer[routines.Proposal]  // the edit of the MCP servers' file that is waiting
 	cards  cards
 }
 
@@ -90,19 +89,19 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Handlers are the commands that the Desk carries out.
+// Handlers returns the handlers of the Desk's commands.
 func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{command.On(command.Directory, d.allow), command.On(command.Directory, d.refuse)}
 }
 
-// Beside are the files beside tasks and webhooks that wait for the user, as they were judged
-// last: skills, and the edit of the MCP servers' file.
+// Beside returns the files other than tasks and webhooks that were waiting when last checked:
+// skills, and the edit of the MCP servers' file.
 func (d *Desk) Beside() []routines.Problem {
 	return slices.Concat(*d.skills.Load(), d.serverProblems())
 }
 
-// Recover is for the program that owns the directory. A file of origins that cannot be read
-// is set aside; the tasks that it could have held back are held back then.
+// Recover is for the program that owns the directory. An unreadable file of origins is set aside,
+// and tasks that it could have held back are then held back.
 func (d *Desk) Recover() {
 	p := d.o.Files
 	if err := p.Repair(); err != nil {
@@ -119,7 +118,7 @@ func (d *Desk) Recover() {
 	d.judge()
 }
 
-// Reload reads what another command has approved.
+// Reload loads what another command has approved.
 func (d *Desk) Reload() {
 	changed, err := d.o.Files.Load()
 	if err != nil {
@@ -130,7 +129,7 @@ func (d *Desk) Reload() {
 	}
 }
 
-// judge asks again which files wait.
+// judge determines again which files are waiting.
 func (d *Desk) judge() {
 	d.judgeSkills()
 	d.judgeServers()
@@ -145,9 +144,9 @@ func (d *Desk) judgeSkills() {
 	d.skills.Store(&skills)
 }
 
-// inForce returns a test for the versions of files that still exist: of tasks and webhooks, which
-// are known, and of any other file, because a labeled session may have written it. These are read
-// only if the test needs them.
+// inForce returns a test for the versions of files that still exist: tasks and webhooks, which are
+// known, and all other files, because a labeled session may have written them. The other files are
+// read only if the test needs them.
 func (d *Desk) inForce() func(digest string) bool {
 	known := map[string]bool{}
 	for _, digest := range slices.Concat(d.o.Index.Set().Versions, d.o.Hooks.Now().Versions) {
@@ -162,7 +161,7 @@ func (d *Desk) files() map[string]bool {
 	there := map[string]bool{}
 	_ = fs.WalkDir(os.DirFS(d.o.Dir.Root()), ".", func(rel string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil: // gone, or closed to the bot itself
+		case err != nil: // it was removed, or even the bot may not read it
 			return nil
 		case e.IsDir() && (rel == store.StateDir || rel == ".git"):
 			return fs.SkipDir
@@ -177,7 +176,7 @@ func (d *Desk) files() map[string]bool {
 	return there
 }
 
-// FileWaits reports once that a file waits for the user.
+// FileWaits reports once that a file is waiting for the user.
 func (d *Desk) FileWaits(rel, why string) {
 	d.o.Log.Warn("a file of the agent waits for the user", "file", rel)
 	text := textFileWaits
@@ -194,7 +193,7 @@ func (d *Desk) FileWaits(rel, why string) {
 	}
 }
 
-// refresh reads a file again that has just been written.
+// refresh reloads a file that has just been written.
 func (d *Desk) refresh(rel string) {
 	d.o.Schedule.Refresh(rel)
 	d.o.Hooks.Refresh([]string{rel})
@@ -270,16 +269,16 @@ func (d *Desk) refuse(_ context.Context, c command.RefuseEdit) (command.Outcome,
 	return out, nil
 }
 
-// held is a file that may wait for the user, and why it does.
+// held is a file that may be waiting for the user, and the reason.
 type held struct {
 	file, digest, title, why string
-	task                     routines.Task // the one in force; zero for a skill
+	task                     routines.Task // the task in force; zero for a skill
 }
 
-// edits reports an edit: the text before it is in force.
+// edits reports whether the file is an edit, so that the earlier text is in force.
 func (h held) edits() bool { return h.task.Proposed.Version != "" }
 
-// problem is the file in the list of those with problems.
+// problem returns the file as an entry of the list of problems.
 func (h held) problem() routines.Problem {
 	p := routines.Problem{File: h.file, Severity: routines.Warning, Waits: true, Version: h.digest, Proposed: h.task.Proposed}
 	text := textWaits
@@ -328,7 +327,7 @@ func (d *Desk) heldTask(t routines.Task) held {
 	return held{file: t.Path, digest: t.Digest, title: t.Title(), why: d.o.Guard.TaskWaits(&t), task: t}
 }
 
-// Waiting are the files that have no effect until the user approves them, with the reasons.
+// Waiting returns the files that have no effect until the user approves them, with the reasons.
 func (d *Desk) Waiting() []routines.Problem { return problems(d.held()) }
 
 func problems(list []held) (out []routines.Problem) {
@@ -338,7 +337,7 @@ func problems(list []held) (out []routines.Problem) {
 	return out
 }
 
-// held are the files that wait.
+// held returns the files that are waiting.
 func (d *Desk) held() (list []held) {
 	for _, t := range d.o.Index.Set().Tasks() {
 		list = append(list, d.heldTask(*t))
@@ -353,7 +352,7 @@ func (d *Desk) held() (list []held) {
 	return slices.DeleteFunc(list, func(h held) bool { return h.why == "" })
 }
 
-// heldIn is the one at a path, if it waits.
+// heldIn returns the file at a path if it is waiting.
 func (d *Desk) heldIn(rel string) (held, bool) {
 	list := d.held()
 	i := slices.IndexFunc(list, func(h held) bool { return h.file == rel })
@@ -363,10 +362,10 @@ func (d *Desk) heldIn(rel string) (held, bool) {
 	return list[i], true
 }
 
-// heldSkills are the skills among them.
+// heldSkills returns the skills that are waiting.
 func (d *Desk) heldSkills() (list []held) {
 	entries, err := os.ReadDir(d.o.Dir.Path(skill.Folder))
-	if err != nil { // there are none
+	if err != nil { // there are no skills
 		return nil
 	}
 	for _, e := range entries {

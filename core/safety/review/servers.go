@@ -11,7 +11,7 @@ import (
 // serversFile is the file of the MCP servers, in the data directory.
 const serversFile = ".mcp.json"
 
-// ServersWait reports an edit of the MCP servers' file that has just begun to wait.
+// ServersWait reports an edit of the MCP servers' file that has just started to wait.
 func (d *Desk) ServersWait() {
 	d.judgeServers()
 	if t, ok := d.serverEdit(); ok {
@@ -21,7 +21,7 @@ func (d *Desk) ServersWait() {
 	d.o.Changed()
 }
 
-// JudgeServers asks again whether an edit of the MCP servers' file waits.
+// JudgeServers checks again whether an edit of the MCP servers' file is waiting.
 func (d *Desk) JudgeServers() {
 	d.judgeServers()
 	d.Settle()
@@ -33,13 +33,13 @@ func (d *Desk) judgeServers() {
 	d.server.Store(&p)
 }
 
-// serverEdit is the edit that waits, in the form of a task's.
+// serverEdit returns the edit that is waiting, in the form of a task's.
 func (d *Desk) serverEdit() (t routines.Task, ok bool) {
 	p := *d.server.Load()
 	return routines.Task{Path: serversFile, Description: serversFile, Proposed: p}, p.Version != ""
 }
 
-// serverProblems is it in a list.
+// serverProblems returns the edit as a list of problems.
 func (d *Desk) serverProblems() []routines.Problem {
 	t, ok := d.serverEdit()
 	if !ok {
@@ -48,7 +48,7 @@ func (d *Desk) serverProblems() []routines.Problem {
 	return []routines.Problem{d.heldTask(t).problem()}
 }
 
-// decideServers allows or refuses the edit that waits. An empty version is whatever waits now.
+// decideServers allows or refuses the edit that is waiting. An empty version means any.
 func (d *Desk) decideServers(version string, do func(version string) error, text, action string) (command.Outcome, error) {
 	d.judgeServers()
 	t, ok := d.serverEdit()

@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	// runDir is the fence's own folder, inside.
+	// runDir is the sandbox's own folder, inside the sandbox.
 	runDir = "/run/ollim-bot"
-	// shell runs each command of claude's Bash in the inner fence. Claude takes no
-	// shell without "bash" in its name.
+	// shell runs each command of claude's Bash in the inner sandbox. Claude accepts only shells
+	// with "bash" in their names.
 	shell    = runDir + "/bash"
 	shellVar = "CLAUDE_CODE_SHELL"
-	// nobody is who a bot of root is inside: a process that the kernel takes for
-	// root may not make a user namespace of its own without a capability.
+	// nobody is the user inside if the bot runs as root: a process that is root to the kernel
+	// cannot create its own user namespace without a capability.
 	nobody = "65534"
 	// firstFile is the descriptor of the first of exec.Cmd's ExtraFiles.
 	firstFile = 3
 )
 
-// bubblewrap rewrites cmd to run under it.
+// bubblewrap rewrites cmd to run in bubblewrap.
 func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err error) {
 	var files []*os.File
 	done = func() {
 		for _, f := range files {
-			_ = f.Close() // read by nobody any more
+			_ = f.Close() // no longer needed
 		}
 	}
-	// What bubblewrap copies comes by descriptors, so that nothing of it lies on a disk.
+	// Bubblewrap gets the contents it copies through descriptors, so that none of it is on a disk.
 	give := func(f *os.File, err error) (string, error) {
 		if err != nil {
 			return "", err
@@ -83,8 +83,8 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 	return done, nil
 }
 
-// flags are the arguments for a view. give hands a file over and says under
-// which descriptor.
+// flags returns the arguments for a view. give passes a file to bubblewrap and returns its
+// descriptor.
 func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]string, error) {
 	a := []string{
 		"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -99,9 +99,9 @@ func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]stri
 	if os.Getuid() == 0 {
 		a = append(a, "--uid", nobody, "--gid", nobody)
 		if v.profile == engine {
-			// Bubblewrap covers parts of /proc for root, and then the kernel refuses a
-			// new one to the inner fence unless a whole one is mounted somewhere. This
-			// is out of reach under the folder that lies over it.
+			// For root, bubblewrap covers parts of /proc, and the kernel then refuses a new /proc
+			// to the inner sandbox unless a complete one is mounted somewhere. This one is out of
+			// reach under the folder that covers it.
 			a = append(a, "--bind", "/proc", runDir+"/hidden/proc", "--tmpfs", runDir+"/hidden")
 		}
 	}
@@ -143,17 +143,17 @@ func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]stri
 	return a, nil
 }
 
-// Limits of a command, generous for work and short of what stops a machine.
+// Limits of a command: generous for work, but low enough to protect the machine.
 const (
 	maxProcesses = 512
 	maxMemory    = 4 << 30 // of one process, in bytes
-	maxSeconds   = 3600    // of a processor's time, of one process
+	maxSeconds   = 3600    // CPU seconds of one process
 	maxTemporary = 512 << 20
 )
 
-// last are the last arguments: what no mount is for is in memory without a limit and is
-// closed, and then a program starts. Limits of a command are set inside, where only the
-// processes of this sandbox count, by a shell, which starts in a millisecond.
+// last returns the last arguments: paths without a mount are in memory without a limit, so they are
+// closed, and then the program starts. A command's limits are set inside, where only the processes
+// of this sandbox count. A shell sets them, which starts in a millisecond.
 func (v *view) last(path string) []string {
 	args := append([]string{"--remount-ro", "/dev", "--remount-ro", "/", "--"}, v.relay.args()...)
 	if v.profile != command {
@@ -164,7 +164,7 @@ func (v *view) last(path string) []string {
 	return append(args, "/bin/sh", "-c", set, path)
 }
 
-// tmpfs is an empty folder in memory.
+// tmpfs returns the arguments for an empty folder in memory.
 func (b *Box) tmpfs(path string) []string {
 	if !b.seen.modern() {
 		return []string{"--tmpfs", path}
@@ -172,8 +172,8 @@ func (b *Box) tmpfs(path string) []string {
 	return []string{"--size", strconv.Itoa(maxTemporary), "--tmpfs", path}
 }
 
-// innerPlan is the plan of the inner fence, which stands in the outer one. The outer's
-// covers hold on in it; it adds what commands may not do beyond that.
+// innerPlan returns the plan of the inner sandbox, which runs in the outer one. The outer sandbox's
+// covers stay in effect; the plan adds the further restrictions on commands.
 func (b *Box) innerPlan(outer *view) (plan, error) {
 	bash := b.find("bash")
 	v, err := b.frame(command, &exec.Cmd{Path: bash, Env: outer.env})
@@ -181,11 +181,11 @@ func (b *Box) innerPlan(outer *view) (plan, error) {
 		return plan{}, err
 	}
 	v.mounts = slices.DeleteFunc(v.mounts, func(m mount) bool {
-		// The session's own /tmp is shared: what one command leaves there the next one
-		// reads. What only root could read is covered outside.
+		// The session's own /tmp is shared, so that files one command leaves there are visible to
+		// the next. Files that only root could read are already covered outside.
 		return m.How == private && m.To == "/tmp" || m.How == empty || slices.Contains(rootOnlyFolders, m.To)
 	})
-	first := slices.IndexFunc(v.mounts, func(m mount) bool { return m.How == private }) // the home directory, or all that follows
+	first := slices.IndexFunc(v.mounts, func(m mount) bool { return m.How == private }) // the home directory, or all further mounts
 	v.mounts = slices.Insert(v.mounts, max(first, 0), mount{How: writable, From: "/tmp", To: "/tmp"})
 	if dir := outer.settingsOf(); dir != "" {
 		snapshots := filepath.Join(resolved(dir), shellFolder)
@@ -201,11 +201,11 @@ func (b *Box) innerPlan(outer *view) (plan, error) {
 	return p, err
 }
 
-// relay is the way to the proxy: our own program, which runs as the first one inside, and the
-// descriptor that it takes.
+// relay is the way to the proxy: the bot's own program, which is the first process inside, and the
+// descriptor that it receives.
 type relay struct{ Program, FD string }
 
-// args begin the command line inside.
+// args returns the beginning of the command line inside.
 func (r relay) args() []string {
 	if r.FD == "" {
 		return nil
@@ -213,7 +213,7 @@ func (r relay) args() []string {
 	return []string{r.Program, HelperArg, relayArg, r.FD, "--"}
 }
 
-// relayArg follows HelperArg where our program is to carry connections to the proxy.
+// relayArg follows HelperArg if the bot's program is to carry connections to the proxy.
 const relayArg = "relay"
 
 // relayBy gives the view's commands a way to the proxy.
@@ -225,13 +225,13 @@ func (v *view) relayBy(r relay) {
 	}
 }
 
-// plan keeps a view of a command for later.
+// plan returns the plan for starting commands in a view later.
 func (b *Box) plan(v *view, shell string) plan {
 	return plan{State: b.seen, Bwrap: b.exe, Shell: shell, Data: v.data, Home: v.home, Network: v.network, Mounts: v.mounts}
 }
 
-// plan is the fence of a shell that does not run yet: HelperArg makes it at the start of
-// each command, so that it closes what is there then.
+// plan is the sandbox of a shell that is not running yet. HelperArg builds the sandbox when a
+// command starts, so that it closes what exists at that moment.
 type plan struct {
 	State   State
 	Bwrap   string `json:",omitempty"`
@@ -240,20 +240,20 @@ type plan struct {
 	Home    string
 	Network bool
 	Mounts  []mount
-	// Where commands reach some hosts: how they get a link, and our own program.
+	// If commands may reach some hosts: how they get a link, and the bot's program.
 	Pass       egress.Pass `json:",omitzero"`
 	Executable string      `json:",omitempty"`
-	// Of Landlock: the folder of its shell and that for temporary files, and what may be
-	// written beside them.
+	// For Landlock: the folder of its shell, the one for temporary files, and further writable
+	// paths.
 	Run, Tmp string   `json:",omitempty"`
 	Write    []string `json:",omitempty"`
 }
 
-// planSuffix is that of the file with the plan, beside the shell.
+// planSuffix is the suffix of the file with the plan, next to the shell.
 const planSuffix = ".plan"
 
-// start is what stands in the shell's place: a script for our own program, which reads the
-// plan. The kernel takes no path with a space, and no long one.
+// start returns the text that replaces the shell: a script for the bot's own program, which reads
+// the plan. The kernel accepts neither a path with a space nor a long one.
 func (p plan) start(executable string) string {
 	if plainWord().MatchString(executable) && len(executable) < maxInterpreter {
 		return "#!" + executable + " " + HelperArg + "\n"
@@ -261,12 +261,12 @@ func (p plan) start(executable string) string {
 	return "#!" + p.Shell + " -p\nexec " + quoted(executable) + " " + HelperArg + " \"$0\" \"$@\"\n"
 }
 
-// maxInterpreter is less than any kernel takes, with an argument.
+// maxInterpreter is shorter than the limit of any kernel, including an argument.
 const maxInterpreter = 100
 
 var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=-]+$`)
 
-// quoted is a word as a shell takes it back.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	if plainWord().MatchString(word) {
 		return word

@@ -12,19 +12,18 @@ import (
 	"ollimbot/core/safety/closed"
 )
 
-// The closed places at the top of the data directory, for everything that runs commands.
-// Those of closed.Places that exist are found by name, at every depth.
+// The closed places at the top of the data directory, for everything that runs commands. Existing
+// places of closed.Places are found by name, at every depth.
 var (
-	// made are created where they are missing, for as long as a process is in a sandbox: a
-	// name that does not exist cannot be covered, and a command that made it would write the
-	// bot's own settings.
+	// made are created if they are missing, while a process is in a sandbox: a name that does not
+	// exist cannot be covered, and a command that created it would write the bot's own settings.
 	madeFiles   = []string{"CLAUDE.md", "CLAUDE.local.md", "tool-policy.yaml", "prices.yaml", "providers.yaml", ".mcp.json", "authorized_keys"}
 	madeFolders = []string{".claude"}
-	// unmade would do harm: an empty .git would keep the bot from making its
-	// repository, and keys are in another folder.
+	// unmade would do harm: an empty .git would keep the bot from creating its repository, and keys
+	// are in another folder.
 	unmade = []string{".git", "keys.yaml"}
-	// writtenByTools are changed by the Write tool, which the rules stand before,
-	// or by commands of ours through the door: so it is known who wrote them.
+	// writtenByTools are changed by the Write tool, which the policy checks, or by ollim-bot
+	// commands through the door, so that their author is known.
 	writtenByTools = []string{"routines", "reminders", "skills", "webhooks"}
 )
 
@@ -37,7 +36,7 @@ const (
 // maxCovers is how many closed files a sandbox can cover one by one.
 const maxCovers = 500
 
-// dataCovers makes the closed places that are missing, and covers all of them.
+// dataCovers creates the closed places that are missing, and covers all of them.
 func (v *view) dataCovers() ([]mount, error) {
 	if !exists(v.data) {
 		return nil, nil
@@ -47,8 +46,8 @@ func (v *view) dataCovers() ([]mount, error) {
 			return nil, err
 		}
 	}
-	// The folders of tasks are there for a command within the engine's sandbox, which must
-	// leave none behind either.
+	// The folders of tasks must exist for a command within the engine's sandbox, which must not
+	// leave new ones behind either.
 	for _, name := range slices.Concat(madeFolders, writtenByTools, []string{stateDir}) {
 		if err := v.placeholder(name, true); err != nil {
 			return nil, err
@@ -64,7 +63,7 @@ func (v *view) dataCovers() ([]mount, error) {
 
 func (v *view) at(name string) string { return filepath.Join(v.data, name) }
 
-// coveredFolders are the folders of the data directory that can be read only.
+// coveredFolders returns the folders of the data directory that are read-only.
 func (v *view) coveredFolders() []string {
 	if v.profile == command {
 		return slices.Concat(madeFolders, writtenByTools)
@@ -72,7 +71,7 @@ func (v *view) coveredFolders() []string {
 	return slices.Clone(madeFolders)
 }
 
-// covers are the mounts that close the closed places, as they are now.
+// covers returns the mounts that currently close the closed places.
 func (v *view) covers() ([]mount, error) {
 	list := []mount{{How: private, To: v.at(stateDir)}}
 	for _, name := range slices.Concat(madeFiles, unmade, v.coveredFolders()) {
@@ -87,8 +86,8 @@ func (v *view) covers() ([]mount, error) {
 	if len(n.found) > maxCovers {
 		return nil, fmt.Errorf(errTooMany, len(n.found), v.data, maxCovers, filepath.Dir(n.found[len(n.found)/2].To))
 	}
-	// A folder first: a mount on one would hide those in it, which a sandbox within this one
-	// then makes again.
+	// Folders come first: a mount on a folder hides the mounts in it, so a sandbox within this one
+	// has to repeat those.
 	slices.SortFunc(n.folders, func(a, b mount) int { return strings.Compare(a.To, b.To) })
 	return slices.Concat(list, n.folders, n.found), nil
 }
@@ -97,7 +96,7 @@ func (v *view) covers() ([]mount, error) {
 type nested struct {
 	v       *view
 	fixed   []mount // read-only already
-	folders []mount // folders on the way to what is read-only
+	folders []mount // folders that contain read-only entries
 	found   []mount
 }
 
@@ -105,9 +104,9 @@ type nested struct {
 func (n *nested) look(path string, e fs.DirEntry, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), path == n.v.data && err == nil, e != nil && e.Type()&fs.ModeSymlink != 0:
-		return nil // gone meanwhile, or no name of its own: what it leads to has one
+		return nil // removed meanwhile, or a link, whose target has its own name
 	case errors.Is(err, fs.ErrPermission):
-		return fs.SkipDir // a command cannot read it either
+		return fs.SkipDir // commands cannot read it either
 	case err != nil:
 		return err
 	}
@@ -136,8 +135,8 @@ func (n *nested) look(path string, e fs.DirEntry, err error) error {
 	return nil
 }
 
-// repository keeps what git runs from being written: a command may commit in a
-// repository below, and may plant no hook in it.
+// repository protects the files that git executes: a command may commit in a repository below, but
+// must not plant a hook in it.
 func (n *nested) repository(git string) {
 	for _, name := range []string{"config", "config.worktree", "hooks", "info", "modules", "worktrees"} {
 		if path := filepath.Join(git, name); exists(path) {
@@ -146,8 +145,8 @@ func (n *nested) repository(git string) {
 	}
 }
 
-// fix makes something read-only. Each folder on the way becomes a mount, which cannot be
-// moved away to put another in its place.
+// fix makes a path read-only. Each folder on the way becomes a mount, which cannot be moved away
+// and replaced.
 func (n *nested) fix(path string, byEntry bool) {
 	if slices.ContainsFunc(n.fixed, func(m mount) bool { return m.How == readOnly && within(m.To, path) }) {
 		return
@@ -162,15 +161,15 @@ func (n *nested) fix(path string, byEntry bool) {
 	n.fixed = append(n.fixed, n.found[len(n.found)-1])
 }
 
-// placeholder makes a closed place that is missing. One that is a link cannot be
-// closed: a link cannot be covered, only what it leads to.
+// placeholder creates a closed place that is missing. A link cannot be closed: only its target can
+// be covered.
 func (v *view) placeholder(name string, folder bool) error {
 	path := filepath.Join(v.data, name)
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf(errLink, path)
-	case err == nil && isStandIn(info): // of a bot that was killed
+	case err == nil && isStandIn(info): // left by a killed bot
 		v.made = append(v.made, path)
 		return nil
 	case err == nil:
@@ -187,8 +186,8 @@ func (v *view) placeholder(name string, folder bool) error {
 	return nil
 }
 
-// repository lets git read the work tree that -C names, and write its .git, or
-// where there is none yet the folder itself.
+// repository lets git read the work tree that -C names, and write its .git or, if it does not exist
+// yet, the folder itself.
 func (v *view) repository(args []string) {
 	for _, name := range []string{".gitconfig", ".config/git"} {
 		if path := filepath.Join(v.home, name); v.home != "" && exists(path) {
@@ -212,8 +211,8 @@ func (v *view) repository(args []string) {
 	}
 }
 
-// What of the environment a command sees. The engine's own is built by whoever
-// starts it; git's by the data directory.
+// The part of the environment that a command gets. The engine's is built by the code that starts
+// it; git's by the data directory.
 var (
 	commandNames = []string{
 		"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "COLUMNS", "LINES", "TMPDIR", "PWD", "OLDPWD", "SHLVL",
@@ -221,11 +220,11 @@ var (
 		"OLLIM_DATA_DIR", "OLLIM_TIMEZONE", "OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_CLAUDE_PROCESS", doorVar, SessionVar,
 	}
 	commandPrefixes = []string{"LC_"}
-	// proxyNames hold passwords at times, and are of use with a network only.
+	// proxyNames may contain passwords, and are useful only with a network.
 	proxyNames = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 )
 
-// environment is that of a process in its fence.
+// environment returns the environment of a process in its sandbox.
 func environment(p profile, env []string, network bool) []string {
 	if env == nil {
 		env = os.Environ()
@@ -236,8 +235,8 @@ func environment(p profile, env []string, network bool) []string {
 	return harmless(env, network)
 }
 
-// Harmless is what a command in a fence without network keeps of an environment: for
-// whoever starts one where there may be no fence.
+// Harmless returns the part of an environment that a command in a sandbox without network gets, for
+// callers that may start one without a sandbox.
 func Harmless(env []string) []string { return harmless(env, false) }
 
 func harmless(env []string, network bool) []string {
@@ -249,7 +248,7 @@ func harmless(env []string, network bool) []string {
 	})
 }
 
-// passing are the names of what a command sees.
+// passing returns the names of the variables that a command gets.
 func passing(network bool) []string {
 	if network {
 		return slices.Concat(commandNames, proxyNames)

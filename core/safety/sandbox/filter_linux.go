@@ -9,49 +9,49 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filter is a seccomp filter: what of the kernel a process may call. A view says which
-// files there are; this closes what leads past files.
+// filter is a seccomp filter: the system calls that a process may make. A view decides which files
+// are visible; the filter closes the ways around files.
 type filter struct {
-	// command marks the processes that run a model's commands. The engine's starts a
-	// sandbox of its own for them, which takes namespaces and mounts.
+	// command marks the processes that run a model's commands. The engine's process creates a
+	// sandbox for them, which takes namespaces and mounts.
 	command bool
-	// noNet allows no network sockets at all, where no namespace keeps them apart.
+	// noNet allows no network sockets at all, if no namespace isolates them.
 	noNet bool
-	// noMeta denies changes of modes, owners, times and attributes by path. It is for
-	// Landlock, which knows no such right. A file that is open can be changed: what is
-	// hidden cannot be opened.
+	// noMeta denies changes of modes, owners, times and attributes by path. It is for Landlock,
+	// which has no such right. An open file can be changed, but hidden files cannot be opened.
 	noMeta bool
 }
 
-// Calls that no process in a sandbox may make. Some reach other processes or secrets of the
-// kernel, the others are a large part of the kernel's faults and of no use here.
+// Calls that no process in a sandbox may make. Some reach other processes or secrets of the kernel;
+// the others are a large part of the kernel's bugs and not needed here.
 var forbidden = []uint32{
-	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // it would make sockets past the filter
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // it would create sockets without passing the filter
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_SYSLOG,
 	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
 }
 
-// Calls of whoever makes a sandbox.
+// Calls needed only to create a sandbox.
 var forbiddenInCommands = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
 	unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
 	unix.SYS_OPEN_TREE_ATTR,
 }
 
-// Calls that change what is kept about a file, by its path.
+// Calls that change a file's metadata by its path.
 var metadata = []uint32{
 	unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_SETXATTRAT,
 	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
 }
 
-// namespaces are the flags of clone that make one. The kernel takes clone3's flags from
-// memory, which no filter sees: programs that are told there is none take clone.
+// namespaces are the flags of clone that create one. clone3 passes its flags in memory, which no
+// filter can read; programs that are told that it does not exist use clone.
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// What the kernel shows a filter of a call (struct seccomp_data). Arguments have 64 bits,
-// the lower half first; of those that are an int in the kernel it is all that counts.
+// Offsets in the data that the kernel gives a filter about a call (struct seccomp_data). Arguments
+// have 64 bits, the lower half first; for arguments that are an int in the kernel only that half
+// counts.
 const (
 	callNumber = 0
 	callArch   = 4
@@ -61,7 +61,7 @@ const (
 func low(arg int) uint32  { return uint32(callArgs + 8*arg) }
 func high(arg int) uint32 { return low(arg) + 4 }
 
-// What becomes of a call.
+// Results of a call.
 const (
 	allowed   = unix.SECCOMP_RET_ALLOW
 	killed    = unix.SECCOMP_RET_KILL_PROCESS
@@ -83,17 +83,17 @@ func give(verdict uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: verdict}
 }
 
-// when runs the next instructions only where the loaded word is k.
+// when runs the next instructions only if the loaded word is k.
 func when(k uint32, then ...unix.SockFilter) []unix.SockFilter {
 	return append([]unix.SockFilter{{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: uint8(len(then))}}, then...)
 }
 
-// unless runs the next instructions only where the loaded word is not k.
+// unless runs the next instructions only if the loaded word is not k.
 func unless(k uint32, then ...unix.SockFilter) []unix.SockFilter {
 	return append([]unix.SockFilter{{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jt: uint8(len(then))}}, then...)
 }
 
-// program is the filter as the kernel takes it.
+// program returns the filter in the kernel's form.
 func (f filter) program() []unix.SockFilter {
 	p := slices.Concat(
 		[]unix.SockFilter{load(callArch)}, unless(arch, give(killed)),
@@ -107,7 +107,7 @@ func (f filter) program() []unix.SockFilter {
 	}
 	if f.noMeta {
 		none = slices.Concat(none, metadata, metadataHere)
-		// Without a path it is about an open file.
+		// Without a path it applies to an open file.
 		p = slices.Concat(p, when(unix.SYS_UTIMENSAT, slices.Concat(
 			[]unix.SockFilter{load(low(1))}, unless(0, give(denied)), []unix.SockFilter{load(high(1))}, unless(0, give(denied)),
 			[]unix.SockFilter{give(allowed)})...))
@@ -118,8 +118,8 @@ func (f filter) program() []unix.SockFilter {
 	return slices.Concat(p, when(unix.SYS_SOCKET, f.socket()...), when(unix.SYS_SOCKETPAIR, socketpair()...), []unix.SockFilter{give(allowed)})
 }
 
-// socket allows the internet, and of netlink what tells about interfaces. A unix socket
-// would lead to every server of the user's that has a path.
+// socket allows the internet, and the part of netlink that reports interfaces. A Unix socket would
+// reach every server of the user's that has a path.
 func (f filter) socket() (p []unix.SockFilter) {
 	p = append(p, load(low(0)))
 	if !f.noNet {
@@ -129,13 +129,14 @@ func (f filter) socket() (p []unix.SockFilter) {
 		when(unix.NETLINK_ROUTE, give(allowed)), []unix.SockFilter{give(noFamily)})
 }
 
-// socketpair allows pairs that stay one. One of datagrams could be sent to a path.
+// socketpair allows pairs that stay connected to each other. One of a datagram pair could send to a
+// path.
 func socketpair() []unix.SockFilter {
 	return slices.Concat([]unix.SockFilter{load(low(1)), mask(socketTyp)}, when(unix.SOCK_DGRAM, give(noFamily)), when(unix.SOCK_RAW, give(noFamily)),
 		[]unix.SockFilter{load(low(0))}, unless(unix.AF_UNIX, give(noFamily)), []unix.SockFilter{give(allowed)})
 }
 
-// bytes are the program as bubblewrap reads it.
+// bytes returns the program in bubblewrap's form.
 func (f filter) bytes() (b []byte) {
 	for _, i := range f.program() {
 		b = binary.NativeEndian.AppendUint16(b, i.Code)

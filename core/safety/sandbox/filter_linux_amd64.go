@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const (
 	arch = unix.AUDIT_ARCH_X86_64
-	// x32Bit marks the calls of x32, which have numbers of their own.
+	// x32Bit marks the calls of x32, which have separate numbers.
 	x32Bit = 0x40000000
 )
 

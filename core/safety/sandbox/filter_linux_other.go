@@ -4,7 +4,7 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// filter is not written for this processor.
+// filter is not implemented for this processor.
 type filter struct{ command, noNet, noMeta bool }
 
 func (filter) program() []unix.SockFilter { return nil }

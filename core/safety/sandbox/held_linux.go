@@ -2,10 +2,10 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// held reports whether the sandbox around this process keeps a cover already, so that a
-// sandbox within it inherits that: what is a mount cannot be moved away, and what was
-// read-only stays so. Each mount that is not made again saves a command about a tenth of a
-// millisecond. A kernel that cannot tell holds nothing.
+// held reports whether the sandbox around this process already has a cover, so that a sandbox
+// within it inherits the cover: a mount cannot be moved away, and read-only paths stay read-only.
+// Each mount that is not repeated saves a command about a tenth of a millisecond. If the kernel
+// cannot tell, nothing counts as held.
 func held(m mount) bool {
 	var s unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, m.To, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE, &s)
@@ -24,7 +24,7 @@ func held(m mount) bool {
 	return false
 }
 
-// The numbers of /dev/null.
+// Device numbers of /dev/null.
 const (
 	nullMajor = 1
 	nullMinor = 3

@@ -26,28 +26,28 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// HelperArg makes our own program confine itself and then become another one:
-// Landlock holds for the process that asks for it and for its children.
+// HelperArg makes the bot's own program confine itself and then become another program. Landlock
+// applies to the process that asks for it and to its children.
 const HelperArg = "__confined"
 
-// lists is what a confined process may reach; all else is refused to it.
+// lists contains everything that a confined process may reach.
 type lists struct {
 	Read    []string `json:"read"`
 	Write   []string `json:"write"`
-	Look    []string `json:"look"` // folders whose names may be read, and those below, without what is in the files
+	Look    []string `json:"look"` // folders whose names may be read, including those below, but not the files' contents
 	Network bool     `json:"network,omitempty"`
 	Command bool     `json:"command,omitempty"` // it is for a model's commands
-	Filter  bool     `json:"filter,omitempty"`  // the kernel takes a filter
+	Filter  bool     `json:"filter,omitempty"`  // the kernel supports a filter
 }
 
-// Devices that every program expects to write.
+// Devices that every program expects to be able to write.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
 
-// Helper does what HelperArg asks for. It is given lists as JSON, "--", the program's path
-// and its arguments; or, as the shell of claude, the path of the script that called it and
-// the arguments of the shell. It returns only where that fails, with the exit code. As the
-// first program of a sandbox that reaches some hosts it is given relayArg, the descriptor
-// of its link, "--" and the program, and returns that one's exit code.
+// Helper implements HelperArg. Its arguments are lists as JSON, "--", the program's path and its
+// arguments; or, as claude's shell, the path of the script that called it and the arguments of the
+// shell. It returns only on failure, with the exit code. As the first program of a sandbox that
+// reaches some hosts it gets relayArg, the descriptor of its link, "--" and the program, and
+// returns the program's exit code.
 func Helper(args []string) int {
 	err := errors.New("usage: " + HelperArg + " LISTS -- PROGRAM ARGUMENTS")
 	switch {
@@ -65,7 +65,7 @@ func Helper(args []string) int {
 	return noExec
 }
 
-// runRelay runs a program beside the way to the proxy.
+// runRelay runs a program and carries its connections to the proxy.
 func runRelay(fd, path string, args []string) (int, error) {
 	n, err := strconv.Atoi(fd)
 	if err != nil {
@@ -74,7 +74,7 @@ func runRelay(fd, path string, args []string) (int, error) {
 	return egress.Run(os.NewFile(uintptr(n), "link"), path, args)
 }
 
-// becomeShell runs the shell of claude in the fence of a command.
+// becomeShell runs claude's shell in the sandbox of a command.
 func becomeShell(script string, args []string) error {
 	text, err := os.ReadFile(script + planSuffix)
 	if err != nil {
@@ -85,7 +85,7 @@ func becomeShell(script string, args []string) error {
 		return fmt.Errorf("read the plan: %w", err)
 	}
 	v := &view{profile: command, data: p.Data, home: p.Home, network: p.Network, mounts: p.Mounts, env: harmless(os.Environ(), p.Network)}
-	if p.State.Kind == Landlock { // no name can be made at the top of the data directory: nothing has to be there
+	if p.State.Kind == Landlock { // no name can be created at the top of the data directory, so nothing has to exist there
 		if err := v.fill(v.covers); err != nil {
 			return err
 		}
@@ -115,22 +115,22 @@ func becomeShell(script string, args []string) error {
 		}
 		v.relayBy(relay{Program: p.Executable, FD: fd})
 	}
-	// A group of processes is how claude ends a command: it stays in that of its shell.
+	// claude ends a command through its process group, so the command stays in the shell's.
 	flags = slices.DeleteFunc(flags, func(a string) bool { return a == "--new-session" })
 	return syscall.Exec(p.Bwrap, slices.Concat([]string{p.Bwrap}, flags, v.last(p.Shell), args), v.env)
 }
 
-// inherited hands a file over to the program that this process becomes.
+// inherited passes a file to the program that this process becomes.
 func inherited(f *os.File, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD, firstFile) // a duplicate stays open
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD, firstFile) // the duplicate stays open
 	return strconv.Itoa(fd), errors.Join(err, f.Close())
 }
 
-// What may be done with a folder that is shown, with one that may be written,
-// and which of that means anything for a file. Nobody needs to make devices.
+// Rights on a visible folder and on a writable one, and those among them that apply to a file. No
+// program needs to create devices.
 const (
 	reading = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	writing = reading | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -140,12 +140,12 @@ const (
 	ofFiles = device &^ unix.LANDLOCK_ACCESS_FS_READ_DIR
 )
 
-// restrict gives up all but what is on the lists, as far as the kernel knows it.
-// The libraries for this reach for all threads of a process, through a folder of
-// /proc that is closed to a sandbox within another.
+// restrict gives up everything that is not on the lists, as far as the kernel supports it. The
+// libraries for this restrict all threads of a process through a folder of /proc, which is closed
+// to a sandbox within another one.
 func (l lists) restrict() error {
 	version := landlockVersion()
-	known := uint64(1)<<min(12+max(version, 1), 15) - 1 // version 1 knows thirteen rights, 2 and 3 one more each, 5 and 9 another
+	known := uint64(1)<<min(12+max(version, 1), 15) - 1 // version 1 has thirteen rights, 2 and 3 one more each, 5 and 9 another
 	attr := unix.LandlockRulesetAttr{}
 	if version >= 5 {
 		known = 1<<16 - 1
@@ -163,7 +163,7 @@ func (l lists) restrict() error {
 	if version >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
-	// Newer fields are zero, which older kernels take.
+	// Newer fields are zero, which older kernels accept.
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return fmt.Errorf("make the rules: %w", errno)
@@ -188,8 +188,8 @@ func (l lists) restrict() error {
 	return nil
 }
 
-// allow adds a path to the rules. One that is missing, or that an outer sandbox
-// does not show, is allowed nothing.
+// allow adds a path to the rules. A path that is missing, or that an outer sandbox does not show,
+// is skipped.
 func allow(rules int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -211,7 +211,7 @@ func allow(rules int, path string, access uint64) error {
 	return nil
 }
 
-// landlockVersion is what the kernel has, 0 where it has none.
+// landlockVersion returns the kernel's version of Landlock, or 0 if it has none.
 func landlockVersion() int {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -220,13 +220,13 @@ func landlockVersion() int {
 	return int(version)
 }
 
-// ofProc is what programs read in /proc about the machine and themselves. All of
-// it would hold the environment of other processes.
+// ofProc are the files in /proc that programs read about the machine and themselves. All of /proc
+// would contain the environment of other processes.
 var ofProc = []string{
 	"/proc/self", "/proc/sys", "/proc/cpuinfo", "/proc/filesystems", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version",
 }
 
-// noExec is the exit code that shells give where a program cannot be started.
+// noExec is the exit code of shells for a program that cannot be started.
 const noExec = 126
 
 func confineBy(text, path string, args []string) error {
@@ -237,9 +237,9 @@ func confineBy(text, path string, args []string) error {
 	return l.confine(path, args, os.Environ())
 }
 
-// confine gives up what is not on the lists and becomes a program.
+// confine gives up everything that is not on the lists and becomes a program.
 func (l lists) confine(path string, args, env []string) error {
-	// The thread that confines itself is the one that becomes the program.
+	// The thread that confines itself must be the one that becomes the program.
 	runtime.LockOSThread()
 	if err := l.restrict(); err != nil {
 		return fmt.Errorf("confine: %w", err)
@@ -251,7 +251,7 @@ func (l lists) confine(path string, args, env []string) error {
 		}
 	}
 	if l.Command {
-		// Processes cannot be limited: all of the user's would count.
+		// The number of processes cannot be limited, because all of the user's would count.
 		for what, most := range map[int]uint64{unix.RLIMIT_DATA: maxMemory, unix.RLIMIT_CPU: maxSeconds, unix.RLIMIT_CORE: 0} {
 			limit(what, most)
 		}
@@ -264,7 +264,7 @@ func (l lists) confine(path string, args, env []string) error {
 	return syscall.Exec(path, append([]string{path}, args...), env)
 }
 
-// limit lowers a limit of this process. A lower one stays.
+// limit lowers a limit of this process. A lower one is kept.
 func limit(what int, most uint64) {
 	var now unix.Rlimit
 	if unix.Getrlimit(what, &now) == nil {
@@ -273,7 +273,7 @@ func limit(what int, most uint64) {
 	}
 }
 
-// install puts the filter before what this thread calls from now on, for good.
+// install applies the filter to all later calls of this thread, permanently.
 func (f filter) install() error {
 	p := f.program()
 	if len(p) == 0 {
@@ -305,7 +305,7 @@ func (b *Box) lookLandlock(ctx context.Context) (State, bool) {
 	return State{Reason: clean.FirstLine(err.Error(), maxReason)}, false
 }
 
-// landlock rewrites cmd to be started by our own program.
+// landlock rewrites cmd to be started by the bot's own program.
 func (b *Box) landlock(cmd *exec.Cmd, v *view, inner bool) error {
 	run, tmp, err := b.folders()
 	if err != nil {
@@ -337,9 +337,9 @@ func (b *Box) landlock(cmd *exec.Cmd, v *view, inner bool) error {
 	return nil
 }
 
-// lists is a view as Landlock can hold it: it allows by folder and cannot take
-// anything out of one, so that the entries of a folder with something covered
-// are allowed one by one, and no new name can be made in it.
+// lists returns a view in Landlock's terms. Landlock allows whole folders and cannot exclude
+// anything in them, so the entries of a folder with something covered are allowed one by one, and
+// no new name can be created in it.
 func (v *view) lists(run, tmp string) (lists, error) {
 	l := lists{Read: append(slices.Clone(ofProc), run), Write: []string{tmp}, Network: v.network, Command: v.profile == command}
 	var shown, covered []mount
@@ -347,7 +347,7 @@ func (v *view) lists(run, tmp string) (lists, error) {
 		switch {
 		case m.How == empty, m.How == hidden, m.How == private && m.To != v.home && m.To != "/tmp" && filepath.Base(m.To) != shellFolder:
 			covered = append(covered, m)
-		case m.How == link && !filepath.IsAbs(m.From): // /bin and its like
+		case m.How == link && !filepath.IsAbs(m.From): // /bin and similar
 			shown = append(shown, mount{How: readOnly, To: m.To})
 		case m.How == copied:
 			shown = append(shown, mount{How: writable, To: m.From})
@@ -366,7 +366,7 @@ func (v *view) lists(run, tmp string) (lists, error) {
 	return l, nil
 }
 
-// allow allows a path, or all in it that is not covered.
+// allow allows a path, or everything in it that is not covered.
 func (l *lists) allow(m mount, shown, covered []mount) error {
 	if slices.ContainsFunc(covered, func(c mount) bool { return c.To == m.To }) {
 		return nil
@@ -391,7 +391,7 @@ func (l *lists) allow(m mount, shown, covered []mount) error {
 		if at := slices.IndexFunc(shown, func(o mount) bool { return o.To == one.To }); at >= 0 {
 			one.How = shown[at].How
 		} else if e.Type()&fs.ModeSymlink != 0 && m.How == writable {
-			continue // it would allow what it leads to
+			continue // it would allow the link's target
 		}
 		if err := l.allow(one, shown, covered); err != nil {
 			return err
@@ -400,7 +400,7 @@ func (l *lists) allow(m mount, shown, covered []mount) error {
 	return nil
 }
 
-// innerLandlock writes what takes bash's place for claude.
+// innerLandlock writes the program that replaces bash for claude.
 func (b *Box) innerLandlock(outer *view, run, tmp string) (string, error) {
 	bash := b.find("bash")
 	v, err := b.frame(command, &exec.Cmd{Path: bash, Env: outer.env})

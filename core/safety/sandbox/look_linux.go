@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookLimit is how long the look may take on a busy machine.
+// lookLimit is how long the tests may take on a busy machine.
 const lookLimit = 20 * time.Second
 
-// probe finds out what this machine offers, by trying it.
+// probe tests what this machine offers.
 func (b *Box) probe() (State, string) {
 	if info, err := os.Stat(b.o.Dir); err == nil && os.Getuid() == 0 {
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid != 0 {
@@ -51,7 +51,7 @@ func (b *Box) probe() (State, string) {
 	return State{Reason: reason}, ""
 }
 
-// tryInner tries the shell that claude gets, within the engine's fence.
+// tryInner tests the shell for claude within the engine's sandbox.
 func (b *Box) tryInner(ctx context.Context) State {
 	s := b.seen
 	if b.find("bash") == "" {
@@ -68,7 +68,7 @@ func (b *Box) tryInner(ctx context.Context) State {
 	return inside.seen
 }
 
-// version is the last word of "bubblewrap 0.8.0".
+// version returns the last word of "bubblewrap 0.8.0".
 func version(ctx context.Context, exe string) string {
 	out, err := exec.CommandContext(ctx, exe, "--version").Output()
 	words := strings.Fields(string(out))
@@ -78,7 +78,7 @@ func version(ctx context.Context, exe string) string {
 	return words[len(words)-1]
 }
 
-// inMemory is an open file with this text that is on no disk.
+// inMemory returns an open file with this text that is not on a disk.
 func inMemory(name string, text []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {

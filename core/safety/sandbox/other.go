@@ -13,29 +13,29 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// HelperArg makes our own program confine itself, on Linux.
+// HelperArg makes the bot's own program confine itself, on Linux.
 const HelperArg = "__confined"
 
 var errNotHere = errors.New("this system has neither bubblewrap nor Landlock")
 
-// Helper has nothing to do here.
+// Helper is not used on this system.
 func Helper([]string) int { return 126 }
 
-// filter is of Linux.
+// filter is used on Linux only.
 type filter struct{ command bool }
 
 func (filter) bytes() []byte { return nil }
 
 func inMemory(string, []byte) (*os.File, error) { return nil, errNotHere }
 
-// scratch is of Landlock.
+// scratch is used with Landlock only.
 type scratch struct{}
 
 func (b *Box) closeScratch() {}
 
 func (b *Box) landlock(*exec.Cmd, *view, bool) error { return errNotHere }
 
-// probe tries sandbox-exec, which macOS has: it is called deprecated and still there.
+// probe tests sandbox-exec, which macOS still has although it is deprecated.
 func (b *Box) probe() (State, string) {
 	exe := b.find("sandbox-exec")
 	if exe == "" {

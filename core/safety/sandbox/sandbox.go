@@ -18,10 +18,10 @@ import (
 	"ollimbot/core/safety/egress"
 )
 
-// Kind is what the fence is made of.
+// Kind is the mechanism of a sandbox.
 type Kind string
 
-// What a machine may offer, best first.
+// The mechanisms that a machine may offer, best first.
 const (
 	Bubblewrap Kind = "bubblewrap"
 	Landlock   Kind = "landlock"
@@ -29,63 +29,62 @@ const (
 	None       Kind = ""
 )
 
-// The variables that lead a command of ours to the running bot.
+// The variables that lead an ollim-bot command to the running bot.
 const (
 	doorVar    = "OLLIM_SOCKET"
 	SessionVar = "OLLIM_SESSION"
 )
 
-// Settings are what the user may choose; they are read for each process.
+// Settings are the user's choices. They are read for each process.
 type Settings struct {
 	Off     bool // no sandbox at all
 	Network bool // commands of the model and of skills may reach the whole network
-	// Hosts are what of the network commands reach, where Network is false, through a proxy
-	// of ours. Only bubblewrap leaves no other way; elsewhere commands then reach nothing.
+	// Hosts are the parts of the network that commands may reach, if Network is false, through the
+	// bot's proxy. Only bubblewrap closes every other way; without it commands reach nothing.
 	Hosts   hosts.List
-	Visible []Visible // folders and files that are shown beside the data directory
+	Visible []Visible // folders and files that are visible besides the data directory
 }
 
-// Visible is one path beside the data directory that commands may see.
+// Visible is a path outside the data directory that commands may see.
 type Visible struct {
 	Path  string // absolute, or below "~/"
-	Write bool   // it may be written too
+	Write bool   // it may also be written
 }
 
 // Options of a Box.
 type Options struct {
 	Dir        string          // the data directory, absolute
-	Home       string          // the user's home directory; empty is none
-	ConfigDir  string          // the folder of the engine's settings and login, where it is not in Home
-	Executable string          // our own binary: commands may call it, and Landlock needs it
-	Settings   func() Settings // nil: the zero settings
-	// Search is where programs are looked for, a PATH. Empty is a usual one.
+	Home       string          // the user's home directory; empty if there is none
+	ConfigDir  string          // the folder of the engine's settings and login, if it is not in Home
+	Executable string          // the bot's own binary: commands may call it, and Landlock needs it
+	Settings   func() Settings // nil means the zero settings
+	// Search is a PATH for finding programs. If empty, a common one is used.
 	Search string
-	// Runtime is the folder with the socket of the user's systemd, $XDG_RUNTIME_DIR; empty is
-	// none.
+	// Runtime is the folder with the socket of the user's systemd, $XDG_RUNTIME_DIR; empty if there
+	// is none.
 	Runtime string
-	Lookup  egress.Lookup // how the proxy resolves names; nil: as the system does
+	Lookup  egress.Lookup // how the proxy resolves names; nil means the system's resolver
 }
 
-// Box builds fences for one data directory. Its methods may be called
-// concurrently; the first of them that needs to know looks at the machine, which
-// takes some 50 ms.
+// Box builds sandboxes for one data directory. Its methods may be called concurrently. The first
+// one that needs to know examines the machine, which takes about 50 ms.
 type Box struct {
 	o    Options
 	once sync.Once
 	seen State
 	exe  string // of bubblewrap or sandbox-exec
-	// scope is systemd-run, where the user's systemd limits what a sandbox uses.
+	// scope is systemd-run, if the user's systemd can limit the resources of a sandbox.
 	scope string
 
 	standIns standIns
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	scratch scratch    // of Landlock; see Close
 	proxy   *egress.Server
 	log     *slog.Logger
 }
 
-// New names a Box. It starts nothing and looks at nothing.
+// New returns a Box. It starts nothing and examines nothing.
 func New(o Options) *Box {
 	if o.Settings == nil {
 		o.Settings = func() Settings { return Settings{} }
@@ -94,26 +93,25 @@ func New(o Options) *Box {
 	return &Box{o: o}
 }
 
-// State is what the fence is on this machine.
+// State describes the sandbox on this machine.
 type State struct {
 	Kind    Kind
-	Version string // of the program, "0.8.0"; empty where there is none
+	Version string // of the program, "0.8.0"; empty if there is none
 	Off     bool   // the user has switched it off
-	// Inner says that the commands of the engine's process run in a stricter fence
-	// of their own; else they run in that of the process.
+	// Inner means that the commands of the engine's process run in a stricter sandbox of their own.
+	// Otherwise they run in that of the process.
 	Inner bool
-	// Filter says that a filter keeps processes from unix sockets and from calls of the
-	// kernel that lead past files.
+	// Filter means that a filter blocks Unix sockets and system calls that lead around files.
 	Filter bool
-	// Hosts says that the user has named hosts that commands reach.
+	// Hosts means that the user has listed hosts that commands may reach.
 	Hosts bool
-	// Scope says that all processes of a sandbox together have limits too, by systemd.
+	// Scope means that systemd also limits all processes of a sandbox together.
 	Scope bool
-	// Reason says why it is not better, with the cure; empty where all is well.
+	// Reason explains why the sandbox is not better, with the cure; empty if it is complete.
 	Reason string
 }
 
-// String is the state as people read it, one line.
+// String returns the state as one line for the user.
 func (s State) String() string {
 	switch {
 	case s.Off:
@@ -128,7 +126,7 @@ func (s State) String() string {
 	return fmt.Sprintf(textOn, name)
 }
 
-// unkept says what of the settings counts for nothing without a sandbox.
+// unkept describes the settings that have no effect without a sandbox.
 func (s State) unkept() string {
 	if s.Hosts {
 		return textNoHosts
@@ -136,7 +134,7 @@ func (s State) unkept() string {
 	return ""
 }
 
-// gaps are what this fence does not keep, and why.
+// gaps describes what this sandbox does not protect, and why.
 func (s State) gaps() (list []string) {
 	if s.Reason != "" {
 		list = append(list, s.Reason)
@@ -162,8 +160,8 @@ func (s State) gaps() (list []string) {
 	return list
 }
 
-// modern reports whether this bubblewrap, from 0.8 on, can limit folders in memory, and
-// keep what it runs from making user namespaces, through which bugs of kernels are reached.
+// modern reports whether this bubblewrap, from 0.8 on, can limit folders in memory and forbid user
+// namespaces, through which kernel bugs can be reached.
 func (s State) modern() bool {
 	major, rest, _ := strings.Cut(s.Version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -171,10 +169,10 @@ func (s State) modern() bool {
 	return err == nil && (major != "0" || n >= 8)
 }
 
-// Complete reports whether all is kept that a sandbox can keep.
+// Complete reports whether everything is protected that a sandbox can protect.
 func (s State) Complete() bool { return s.Kind != None && len(s.gaps()) == 0 }
 
-// State says what is on. The first call looks at the machine.
+// State returns the current state. The first call examines the machine.
 func (b *Box) State() State {
 	settings := b.o.Settings()
 	named := !settings.Network && len(settings.Hosts) > 0
@@ -187,7 +185,7 @@ func (b *Box) State() State {
 	return s
 }
 
-// look finds out what the machine offers.
+// look examines the machine.
 func (b *Box) look() {
 	b.seen, b.exe = b.probe()
 	if b.seen.Kind == None {
@@ -199,14 +197,14 @@ func (b *Box) look() {
 	b.seen.Scope = b.scope != ""
 }
 
-// LogTo says where the proxy writes which hosts it refused. Call it before anything starts.
+// LogTo sets the log for hosts that the proxy refused. Call it before anything starts.
 func (b *Box) LogTo(log *slog.Logger) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.log = log
 }
 
-// way is the proxy, which starts with the first command that needs it.
+// way returns the proxy, which starts with the first command that needs it.
 func (b *Box) way() *egress.Server {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,9 +214,8 @@ func (b *Box) way() *egress.Server {
 	return b.proxy
 }
 
-// Close ends what commands still do with the network, and gives the Box's folder for
-// temporary files back: it is removed unless another Box uses it. A command that is started
-// later makes a fresh one.
+// Close ends the commands' network connections and releases the Box's folder for temporary files,
+// which is removed unless another Box uses it. A command that is started later creates a new one.
 func (b *Box) Close() {
 	b.mu.Lock()
 	proxy := b.proxy
@@ -230,26 +227,25 @@ func (b *Box) Close() {
 	}
 }
 
-// Engine puts the engine's process into its fence: the network is open, the
-// folder of its own settings is there, and its commands run in a fence of their
-// own where the machine can do that. done lets go of what the process needs; call it
-// when the process has ended, or was not started. An error stands in cmd.Err, so that the
-// start fails.
+// Engine puts the engine's process into its sandbox: the network is open, the folder of its own
+// settings is visible, and its commands run in a stricter sandbox if the machine supports that.
+// Call done when the process has ended, or was not started, to release what it needed. An error is
+// set in cmd.Err, so that the start fails.
 func (b *Box) Engine(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, engine, "") }
 
-// Command puts a command of a model, or of a skill's text, into the strictest
-// fence. It is as Engine else.
+// Command puts a command of a model, or of a skill's text, into the strictest sandbox. Otherwise it
+// is like Engine.
 func (b *Box) Command(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, command, "") }
 
-// CommandIn is Command with a folder for temporary files that is there for the next
-// command too: tmp, a real path below os.TempDir, which the command finds in TMPDIR.
+// CommandIn is Command with a folder for temporary files that is kept for the next command: tmp, a
+// real path below os.TempDir. The command's TMPDIR points to it.
 func (b *Box) CommandIn(tmp string, cmd *exec.Cmd) (done func()) { return b.wrap(cmd, command, tmp) }
 
-// Git puts a git command on the data directory into a fence in which nothing but
-// the repository's own folder can be written. It is as Engine else.
+// Git puts a git command on the data directory into a sandbox in which only the repository's own
+// folder can be written. Otherwise it is like Engine.
 func (b *Box) Git(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, git, "") }
 
-// profile is what kind of process a fence is for.
+// profile is the kind of process that a sandbox is for.
 type profile int
 
 const (
@@ -281,7 +277,7 @@ func (b *Box) wrap(cmd *exec.Cmd, p profile, tmp string) (done func()) {
 	}
 }
 
-// rewrite lets cmd start with what it sees.
+// rewrite changes cmd to start in a sandbox with this view.
 func (b *Box) rewrite(cmd *exec.Cmd, v *view, s State, tmp string) (release func(), err error) {
 	release = func() {}
 	if tmp != "" {
@@ -302,29 +298,29 @@ func (b *Box) rewrite(cmd *exec.Cmd, v *view, s State, tmp string) (release func
 	return release, err
 }
 
-// nowhere is the data directory of a trial: looking changes nothing, no empty files
-// are made.
+// nowhere is the data directory of a trial, so that examining changes nothing and creates no empty
+// files.
 const nowhere = "/nonexistent"
 
-// trial is a Box of that state, to find out whether it works.
+// trial returns a Box with that state, to test whether it works.
 func (b *Box) trial(exe string, s State) *Box {
 	t := &Box{o: b.o, exe: exe, seen: s}
 	t.o.Dir = nowhere
 	t.o.Settings = func() Settings {
 		s := b.o.Settings()
-		s.Hosts = nil // no way out is needed to find out
+		s.Hosts = nil // the test needs no network
 		return s
 	}
 	t.once.Do(func() {})
 	return t
 }
 
-// tryCommand runs nothing in the strictest fence.
+// tryCommand tests the strictest sandbox with an empty command.
 func (b *Box) tryCommand(ctx context.Context) error {
 	return try(ctx, b.Command, "/", b.find("true"))
 }
 
-// find is a program's absolute path; empty where there is none.
+// find returns a program's absolute path, or empty if it is missing.
 func (b *Box) find(name string) string {
 	for _, dir := range filepath.SplitList(b.o.Search) {
 		path := filepath.Join(dir, name)
@@ -335,7 +331,7 @@ func (b *Box) find(name string) string {
 	return ""
 }
 
-// try runs a command in a fence; the error has what it said.
+// try runs a command in a sandbox. The error contains its output.
 func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, args ...string) error {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin"}
@@ -349,7 +345,7 @@ func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, arg
 	return nil
 }
 
-// What a state says.
+// Parts of a state's description.
 const (
 	textOn      = "sandbox: %s"
 	textWeaker  = "sandbox: %s (%s)"
@@ -358,7 +354,7 @@ const (
 	textOff     = "no sandbox: it is switched off; /config sandbox auto switches it on"
 )
 
-// Why the fence is not better.
+// Reasons why the sandbox is not better.
 const (
 	reasonInstall    = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 	reasonBroken     = "bubblewrap is there and cannot work (%s): allow unprivileged user namespaces (ollim-bot help security)"
@@ -374,12 +370,12 @@ const (
 	reasonNoLimits   = "commands have no limit of processes and temporary space, and can write settings such as .git/config in folders of the data directory"
 	reasonNoRoom     = "commands have no limit of temporary space, and can write settings such as .git/config in folders of the data directory"
 	reasonNoHosts    = "hosts in sandbox_network need bubblewrap: until then commands have no network at all"
-	// With one layer commands have what claude has.
+	// With a single layer, commands have the same access as claude.
 	reasonHostsOneLayer = "the hosts in sandbox_network do not hold commands of claude, which share its open network"
 	reasonNoFilter      = "no seccomp here: commands can connect to unix sockets such as tmux, ssh-agent and docker, which may lead out"
 )
 
-// What keeps a process from being started in its fence.
+// Errors that keep a process from being started in its sandbox.
 const (
 	errLink        = "%s is a symbolic link, which a sandbox cannot protect: put the file or folder itself there, or switch it off with /config sandbox off"
 	errTooMany     = "%d closed files are in %s, and a sandbox covers %d of them: move some out, such as those in %s"
@@ -390,5 +386,5 @@ const (
 	errVisible     = "show %s to commands: %w"
 )
 
-// maxReason is how much of a reason of the system's stands in a sentence, in characters.
+// maxReason is the maximum length of a system's reason in a sentence, in characters.
 const maxReason = 160

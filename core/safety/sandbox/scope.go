@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// Limits of everything that one start runs, all processes together. Of a command alone only
-// its processes have limits (see last), and they add up.
+// Limits of all processes of one start together. A command alone only has limits per process (see
+// last), and those add up.
 const (
 	scopeMemory = "50%" // of the machine's memory; Limits says "half"
 	scopeTasks  = 1024  // processes and threads; claude itself has some forty
@@ -23,10 +23,10 @@ const (
 // scopeLimit is how long the first scope may take on a busy machine.
 const scopeLimit = 10 * time.Second
 
-// runtimeVar leads systemd-run to the user's systemd.
+// runtimeVar tells systemd-run where the user's systemd is.
 const runtimeVar = "XDG_RUNTIME_DIR"
 
-// Limits says what is limited, as people read it; empty without a sandbox.
+// Limits describes the limits for the user; empty without a sandbox.
 func (s State) Limits() string {
 	switch {
 	case s.Scope:
@@ -37,9 +37,9 @@ func (s State) Limits() string {
 	return ""
 }
 
-// scoped lets a command, which is in its sandbox already, start in a scope of the user's
-// systemd. systemd-run becomes the command, so that its process ID and its files stay.
-// Without that systemd at this moment, as after a logout, the command starts as it is.
+// scoped makes a command, which is already in its sandbox, start in a scope of the user's systemd.
+// systemd-run becomes the command, so that its process ID and its files stay the same. If that
+// systemd is not running at this moment, as after a logout, the command starts unchanged.
 func (b *Box) scoped(cmd *exec.Cmd) {
 	if b.scope == "" || !b.managed() {
 		return
@@ -55,7 +55,7 @@ func (b *Box) scoped(cmd *exec.Cmd) {
 	cmd.Path, cmd.Env = b.scope, config.With(cmd.Env, runtimeVar, b.o.Runtime)
 }
 
-// managed reports whether the user's systemd runs.
+// managed reports whether the user's systemd is running.
 func (b *Box) managed() bool {
 	if b.o.Runtime == "" {
 		return false
@@ -67,7 +67,7 @@ func (b *Box) managed() bool {
 	return err == nil
 }
 
-// tryScope finds out whether the user's systemd starts scopes with these limits.
+// tryScope tests whether the user's systemd starts scopes with these limits.
 func (b *Box) tryScope(ctx context.Context) string {
 	trial := &Box{o: b.o, scope: b.find("systemd-run")}
 	if trial.scope == "" || b.find("env") == "" || !b.managed() {

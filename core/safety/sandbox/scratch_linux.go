@@ -15,20 +15,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scratch is the folder below os.TempDir in which a Box of Landlock keeps what its
-// commands know in place of /tmp. All Boxes of one data directory share it. Each holds a
-// shared lock on it, which ends with the process: one that can be locked alone has no
-// owner any more.
+// scratch is the folder below os.TempDir that a Landlock Box's commands use as /tmp. All Boxes of
+// one data directory share it. Each holds a shared lock on it, which ends with the process. A
+// folder that can be locked exclusively has no owner.
 type scratch struct {
 	root string
 	lock *os.File
 }
 
-// scratchName begins the names of all such folders of this user.
+// scratchName returns the prefix of the names of all such folders of this user.
 func scratchName() string { return "ollim-bot-" + strconv.Itoa(os.Getuid()) + "-" }
 
-// folders are the two of a Box: one that its commands read, with the shell in it, and one
-// that they write.
+// folders returns the two folders of a Box: one that its commands read, with the shell in it, and
+// one that they write.
 func (b *Box) folders() (run, tmp string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,8 +55,8 @@ func (b *Box) closeScratch() {
 	}
 }
 
-// sweep removes what Boxes of ended processes have left. What cannot be removed stays:
-// it is in nobody's way.
+// sweep removes what Boxes of ended processes have left. Anything that cannot be removed stays,
+// which does no harm.
 func sweep(temp string) {
 	all, _ := os.ReadDir(temp)
 	for _, e := range all {
@@ -73,12 +72,12 @@ func sweep(temp string) {
 // removeIfUnused ends the use of the folder.
 func (s scratch) removeIfUnused() {
 	if unix.Flock(int(s.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && s.inPlace() {
-		_ = os.RemoveAll(s.root) // follows no link
+		_ = os.RemoveAll(s.root) // does not follow links
 	}
 	_ = s.lock.Close()
 }
 
-// openScratch makes the folder where it is missing and takes a share in it.
+// openScratch creates the folder if it is missing and takes a shared lock on it.
 func openScratch(root string) (scratch, error) {
 	for {
 		if err := os.Mkdir(root, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -86,15 +85,15 @@ func openScratch(root string) (scratch, error) {
 		}
 		s, err := lockScratch(root, unix.LOCK_SH)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // swept by another process at this moment
+			continue // another process has just swept it
 		}
 		return s, err
 	}
 }
 
-// lockScratch opens a folder of our own and locks it. /tmp is everybody's: a link, or a
-// folder that somebody else has made under the name, is refused. fs.ErrNotExist: it was
-// removed meanwhile.
+// lockScratch opens the user's own folder and locks it. Because /tmp is shared by all users, it
+// refuses a link and a folder that another user has created under the name. fs.ErrNotExist means
+// that the folder was removed meanwhile.
 func lockScratch(root string, how int) (scratch, error) {
 	f, err := os.OpenFile(root, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +122,7 @@ func lockScratch(root string, how int) (scratch, error) {
 	return s, nil
 }
 
-// inPlace reports whether the locked folder is still the one of that name.
+// inPlace reports whether the locked folder still has that name.
 func (s scratch) inPlace() bool {
 	now, err := os.Lstat(s.root)
 	mine, mineErr := s.lock.Stat()

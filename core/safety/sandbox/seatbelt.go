@@ -12,17 +12,17 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// seatbelt rewrites cmd to run under macOS's sandbox-exec. A sandbox within one
-// is refused there, so that commands of claude share that of claude.
+// seatbelt rewrites cmd to run under macOS's sandbox-exec, which cannot be nested, so the commands
+// of claude share claude's sandbox.
 func seatbelt(cmd *exec.Cmd, exe string, v *view) {
 	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, os.TempDir()))
 	cmd.Args = slices.Concat([]string{exe, "-p", v.seatbelt(os.TempDir()), cmd.Path}, cmd.Args[1:])
 	cmd.Path, cmd.Env = exe, v.env
 }
 
-// seatbelt is the view in the words of macOS. Later rules go before earlier
-// ones. The system is open to be read, because programs there need parts of it
-// that nobody has listed; the home directories and other disks are not.
+// seatbelt returns the view as a macOS profile. Later rules override earlier ones. The system can
+// be read, because programs there need parts of it that are documented nowhere; the home
+// directories and other disks cannot.
 func (v *view) seatbelt(tmp string) string {
 	var b strings.Builder
 	rule := func(words ...string) { b.WriteString("(" + strings.Join(words, " ") + ")\n") }
@@ -33,7 +33,7 @@ func (v *view) seatbelt(tmp string) string {
 	rule("deny file-read*", subpath("/Users"), subpath("/Volumes"), subpath("/private/var/root"))
 	if v.home != "" {
 		rule("deny file-read*", subpath(v.home))
-		// A path can only be walked where its folders can be looked up.
+		// A path can only be opened if its folders can be looked up.
 		for dir := v.data; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 			rule("allow file-read-metadata", literal(filepath.Dir(dir)))
 		}
@@ -62,7 +62,7 @@ func (v *view) seatbelt(tmp string) string {
 		rule("deny network*")
 		rule("allow network* (local unix) (remote unix)")
 	}
-	// What is outside of it cannot be signalled.
+	// Processes outside the sandbox cannot be signalled.
 	rule("deny signal")
 	rule("allow signal (target same-sandbox)")
 	return b.String()

@@ -12,18 +12,18 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// Server is what a program that the user has added as a server sees of the machine, besides the
-// system, itself and what the settings show to commands.
+// Server is the part of the machine that is visible to a server program added by the user, besides
+// the system, the program itself and what the settings show to commands.
 type Server struct {
-	Folder string     // its own, which it may write
-	Hosts  hosts.List // what it reaches of the network
-	// Shown are absolute paths that it may read. Those that hold the home directory or
-	// touch the data directory are not shown.
+	Folder string     // its own folder, which it may write
+	Hosts  hosts.List // the hosts it may reach
+	// Shown are absolute paths that it may read. Paths that contain the home directory or overlap
+	// the data directory are not shown.
 	Shown []string
 }
 
-// Server puts such a program into a fence without the data directory. The environment is that
-// of cmd. It is as Engine else.
+// Server puts such a program into a sandbox without the data directory. The environment is cmd's.
+// Otherwise it is like Engine.
 func (b *Box) Server(s Server, cmd *exec.Cmd) (done func()) {
 	state := b.State()
 	if cmd.Err != nil || state.Kind == None {
@@ -53,7 +53,7 @@ func (b *Box) serverView(s Server, cmd *exec.Cmd) (*view, error) {
 			v.show(readOnly, path)
 		}
 	}
-	// It lies over what was shown, so that the user's :rw counts.
+	// These mounts come last, so that the user's :rw applies.
 	if err := v.visible(settings.Visible, b.o.Home); err != nil {
 		return nil, err
 	}
@@ -66,8 +66,7 @@ func (b *Box) serverView(s Server, cmd *exec.Cmd) (*view, error) {
 	return v, nil
 }
 
-// modules shows the packages that a program of npm's needs, which lie beside its own, and the
-// environment of a program of Python's.
+// modules shows the packages next to an npm program, and the environment of a Python program.
 func (v *view) modules(path string) {
 	target := resolved(path)
 	for dir := filepath.Dir(target); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// standIns are the empty files and folders that stand for missing closed places of the data
-// directory while a process runs in a sandbox, since only what exists can be covered. They go
-// with the last such process. The zero value has made none.
+// standIns are the empty files and folders that replace missing closed places of the data directory
+// while a process runs in a sandbox, since only existing paths can be covered. They are removed
+// with the last such process. The zero value has created none.
 type standIns struct {
-	// order is held while they are made and removed, because that is what it orders.
+	// order is held while they are created and removed, because it orders these operations.
 	order sync.Mutex
 	users int
 	made  map[string]bool
 }
 
-// use counts a process for which fill has made some. leave must follow, also on an error.
+// use counts a process for which fill has created some. leave must be called afterwards, even after
+// an error.
 func (s *standIns) use(fill func() (made []string, err error)) error {
 	s.order.Lock()
 	defer s.order.Unlock()
@@ -33,7 +34,7 @@ func (s *standIns) use(fill func() (made []string, err error)) error {
 	return err
 }
 
-// leave ends the use by a process. What the user has filled meanwhile stays.
+// leave ends the use by a process. Anything that the user has filled meanwhile stays.
 func (s *standIns) leave() {
 	s.order.Lock()
 	defer s.order.Unlock()
@@ -42,22 +43,22 @@ func (s *standIns) leave() {
 	}
 	for path := range s.made {
 		if info, err := os.Lstat(path); err == nil && (info.IsDir() || isStandIn(info)) {
-			_ = os.Remove(path) // a folder with something in it stays
+			_ = os.Remove(path) // a folder that is not empty stays
 		}
 	}
 	s.made = nil
 }
 
-// standInTime is the time of a stand-in, by which the one of a killed bot is known again. An
-// empty file of the user's has another.
+// standInTime is the modification time of a stand-in, which identifies those of a killed bot. An
+// empty file of the user's has another time.
 var standInTime = time.Unix(1, 0)
 
-// isStandIn reports an empty file with that time.
+// isStandIn reports whether a file is empty and has that time.
 func isStandIn(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Size() == 0 && info.ModTime().Equal(standInTime)
 }
 
-// makeStandIn makes one. fs.ErrExist: something has appeared there.
+// makeStandIn creates one. fs.ErrExist means that the path exists now.
 func makeStandIn(path string, folder bool) error {
 	if folder {
 		return os.Mkdir(path, 0o700)

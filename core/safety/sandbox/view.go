@@ -15,21 +15,21 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// how a path is shown inside of a fence.
+// how is the way a path is shown inside a sandbox.
 type how int
 
 const (
 	readOnly how = iota
 	writable
-	private // an empty folder of the fence's own, writable
-	empty   // a file without content, read-only
+	private // an empty, writable folder private to the sandbox
+	empty   // an empty file, read-only
 	hidden  // a file that cannot be opened
-	covers  // here the covers of the data directory go, as they are when a process starts
+	covers  // placeholder for the covers of the data directory at the start of a process
 	link    // a symbolic link to from
-	copied  // a file of the fence's own that begins as a copy of from
+	copied  // a file private to the sandbox that begins as a copy of from
 )
 
-// mount is one thing that a fence shows. Later ones lie over earlier ones.
+// mount is one entry of a view. Later ones cover earlier ones.
 type mount struct {
 	How      how
 	From, To string
@@ -37,33 +37,32 @@ type mount struct {
 	ByEntry  bool `json:",omitempty"` // Landlock allows its folder by entry, to keep it
 }
 
-// view is all that a process can see of the machine: what is not named in it is
-// not there.
+// view is everything that a process can see of the machine. Anything else does not exist for it.
 type view struct {
 	profile profile
 	mounts  []mount
 	network bool
-	hosts   hosts.List // what is reached by the proxy, without a network
-	relay   relay      // to the proxy, where there is one
+	hosts   hosts.List // hosts reached through the proxy, without a network
+	relay   relay      // to the proxy, if there is one
 	env     []string
-	home    string // real, or empty
-	data    string // real
-	tmp     string // for what is to outlive the process; empty is that of the fence
+	home    string // real path, or empty
+	data    string // real path
+	tmp     string // for files that outlive the process; empty means the sandbox's own
 	links   map[string]string
-	sealed  bool     // no name can be made at the top of the data directory
-	made    []string // what was made there
+	sealed  bool     // no name can be created at the top of the data directory
+	made    []string // the stand-ins created there
 }
 
-// Where programs and their libraries are, on the systems that we know.
+// Locations of programs and their libraries on known systems.
 var (
 	systemFolders = []string{"/usr", "/etc", "/opt", "/nix", "/gnu", "/run/current-system", "/var/lib/ca-certificates"}
 	systemLinks   = []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
-	// rootOnly is what a bot that runs as root could read and must not show.
+	// rootOnly lists files that a bot running as root could read and must not show.
 	rootOnlyFiles   = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"}
 	rootOnlyFolders = []string{"/etc/ssh", "/etc/ssl/private", "/etc/wireguard", "/etc/letsencrypt", "/etc/NetworkManager/system-connections"}
 )
 
-// view is what a process of this profile sees. standIns.leave must follow.
+// view returns what a process of this profile sees. standIns.leave must follow.
 func (b *Box) view(p profile, cmd *exec.Cmd) (v *view, err error) {
 	err = b.standIns.use(func() ([]string, error) {
 		if v, err = b.frame(p, cmd); err != nil {
@@ -76,7 +75,7 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (v *view, err error) {
 	return v, err
 }
 
-// fill puts the covers of the data directory in their place.
+// fill inserts the covers of the data directory.
 func (v *view) fill(find func() ([]mount, error)) error {
 	at := slices.IndexFunc(v.mounts, func(m mount) bool { return m.How == covers })
 	if at < 0 {
@@ -87,7 +86,7 @@ func (v *view) fill(find func() ([]mount, error)) error {
 	return err
 }
 
-// frame is a view without the covers of the data directory.
+// frame returns a view without the covers of the data directory.
 func (b *Box) frame(p profile, cmd *exec.Cmd) (*view, error) {
 	settings := b.o.Settings()
 	v := &view{profile: p, network: p == engine || p == command && settings.Network, links: map[string]string{}}
@@ -130,7 +129,7 @@ func (b *Box) frame(p profile, cmd *exec.Cmd) (*view, error) {
 	return v, nil
 }
 
-// own gives the process a home directory and a /tmp of its own, both empty.
+// own gives the process an empty home directory and an empty /tmp.
 func (v *view) own(home string) {
 	if home != "" && home != "/" {
 		v.home = resolved(home)
@@ -140,10 +139,9 @@ func (v *view) own(home string) {
 	v.add(mount{How: private, To: "/tmp"})
 }
 
-// Sight tells which paths can be read in the fence of the engine's process, or
-// written, as things stand now. It is for tools that run in our own process where they
-// would else run in that one: what is the engine's own is not shown. The paths are
-// real. Where there is no fence, everything is seen.
+// Sight returns a function that reports which paths can currently be read or written in the
+// engine's sandbox. It is for tools that run in the bot's process instead of the engine's: the
+// engine's own files are not visible. The paths are real. Without a sandbox, everything is visible.
 func (b *Box) Sight() (sees func(path string, write bool) bool) {
 	if b.State().Kind == None {
 		return func(string, bool) bool { return true }
@@ -173,15 +171,14 @@ func (b *Box) Sight() (sees func(path string, write bool) bool) {
 
 func (v *view) add(m mount) { v.mounts = append(v.mounts, m) }
 
-// show shows a path under its real name, and under the given one if that is
-// another.
+// show shows a path under its real name, and under the given one if that is different.
 func (v *view) show(h how, path string) {
 	target := resolved(path)
 	v.add(mount{How: h, From: target, To: target, Optional: true})
 	v.name(path, target)
 }
 
-// name makes a path lead to its real one, unless a link on the way does that.
+// name makes a path lead to its real one, unless a link on the way already does.
 func (v *view) name(path, target string) {
 	path = filepath.Clean(path)
 	for from, to := range v.links {
@@ -210,7 +207,7 @@ func (v *view) system() {
 		}
 	}
 	if v.network {
-		// Where this is a link into /run, a resolver of the system owns its target.
+		// If this is a link into /run, a resolver of the system owns its target.
 		if target := resolved("/etc/resolv.conf"); strings.HasPrefix(target, "/run/") {
 			v.add(mount{How: readOnly, From: filepath.Dir(target), To: filepath.Dir(target), Optional: true})
 		}
@@ -237,12 +234,12 @@ func (v *view) visible(list []Visible, home string) error {
 			path = filepath.Join(home, rest)
 		}
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			continue // a disk that is not there today
+			continue // a disk that is not mounted now
 		} else if err != nil {
 			return fmt.Errorf(errVisible, path, err)
 		}
 		if target := resolved(path); within(v.data, target) || target == "/" || home != "" && within(target, resolved(home)) {
-			continue // it is there by rules of its own; and all of the home directory is no answer
+			continue // it is shown by separate rules, or it contains the whole home directory
 		}
 		h := readOnly
 		if s.Write {
@@ -253,8 +250,8 @@ func (v *view) visible(list []Visible, home string) error {
 	return nil
 }
 
-// program shows one program: its own file, where it is a link also the file
-// that it leads to, and for a package of npm's the package.
+// program shows one program: its file, the target if the file is a link, and, for an npm package,
+// the whole package.
 func (v *view) program(path string) {
 	if path == "" || !filepath.IsAbs(path) {
 		return
@@ -270,11 +267,10 @@ func (v *view) program(path string) {
 	}
 }
 
-// ourProgram is the name by which commands call our own binary.
+// ourProgram is the name by which commands call the bot's binary.
 const ourProgram = "ollim-bot"
 
-// ourName shows the link on PATH that leads to our own binary, as packages and
-// people put it into their folders of programs.
+// ourName shows the link on PATH that leads to the bot's binary, as packages and users install it.
 func (v *view) ourName(executable string) {
 	for _, dir := range filepath.SplitList(config.Lookup(v.env, "PATH")) {
 		path := filepath.Join(dir, ourProgram)
@@ -288,8 +284,8 @@ func (v *view) ourName(executable string) {
 	}
 }
 
-// packageOf is the folder of npm's that a program belongs to, with its scope,
-// where the parts for each system lie; empty for other programs.
+// packageOf returns the npm folder that a program belongs to, including its scope, which contains
+// the parts for each system. It is empty for other programs.
 func packageOf(path string) string {
 	before, after, ok := strings.Cut(path, "/node_modules/")
 	if !ok {
@@ -299,7 +295,7 @@ func packageOf(path string) string {
 	return before + "/node_modules/" + first
 }
 
-// interpreter shows node where the program is a script for it.
+// interpreter shows node if the program is a node script.
 func (v *view) interpreter(path, search string) {
 	head := make([]byte, 64)
 	f, err := os.Open(path)
@@ -320,7 +316,7 @@ func (v *view) interpreter(path, search string) {
 	}
 }
 
-// settingsOf is the folder that holds the engine's settings, sessions and login.
+// settingsOf returns the folder with the engine's settings, sessions and login.
 func (v *view) settingsOf() string {
 	if dir := config.Lookup(v.env, "CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
@@ -331,8 +327,8 @@ func (v *view) settingsOf() string {
 	return ""
 }
 
-// accounts shows the files that the environment names for the way to the model,
-// and the accounts of the clouds that it may be reached by.
+// accounts shows the files that the environment names for reaching the model, and the cloud
+// accounts that may be used for it.
 func (v *view) accounts() {
 	for _, name := range []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOOGLE_APPLICATION_CREDENTIALS"} {
 		if path := config.Lookup(v.env, name); filepath.IsAbs(path) && exists(path) {
@@ -346,24 +342,24 @@ func (v *view) accounts() {
 	}
 }
 
-// handWritten are what the user keeps in that folder for claude at their own
-// terminal, which runs outside: a hook that was planted there would run there.
+// handWritten are the user's own files in that folder for claude in their terminal, which runs
+// outside the sandbox, so a hook that was planted there would run there.
 var handWritten = []string{
 	"settings.json", "settings.local.json", "CLAUDE.md", "commands", "agents", "skills", "plugins", "hooks", "rules", "output-styles",
 }
 
-// shellFolder holds what claude knows of the user's shell. Here it is one of the
-// fence's own, which the commands of the session share.
+// shellFolder contains what claude knows about the user's shell. In the sandbox it is a private
+// one, which the commands of the session share.
 const shellFolder = "shell-snapshots"
 
-// settings shows the folder of the engine's settings. The file beside it is a
-// copy: sessions would write it past each other, and it names servers to start.
+// settings shows the folder of the engine's settings. The file next to it is a copy, because
+// sessions would overwrite each other's changes, and because it names servers to start.
 func (v *view) settings() error {
 	dir := v.settingsOf()
 	if dir == "" {
 		return nil
 	}
-	if !exists(dir) { // in a fence the engine would write its sessions to a folder that ends with it
+	if !exists(dir) { // otherwise the engine would write its sessions to a folder that is removed with the sandbox
 		return fmt.Errorf(errSettings, dir)
 	}
 	target := resolved(dir)
@@ -382,8 +378,8 @@ func (v *view) settings() error {
 	return nil
 }
 
-// hideSettings keeps that folder, and keys to other machines, out of sight where
-// they lie in something that is shown.
+// hideSettings hides that folder, and keys to other machines, if they are in something that is
+// shown.
 func (v *view) hideSettings(home, configDir string) {
 	hidden := []string{configDir}
 	if home != "" {
@@ -409,8 +405,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// resolved is a path without links; one that does not exist is resolved up to
-// where it does.
+// resolved returns a path without links. If the path does not exist, its existing part is resolved.
 func resolved(path string) string {
 	path = filepath.Clean(path)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -422,7 +417,7 @@ func resolved(path string) string {
 	return path
 }
 
-// within reports whether path is dir or lies in it.
+// within reports whether path is dir or inside it.
 func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
