@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// auditor writes the audit log of what passes through the bot.
+// auditor writes the bot's entries in the audit log.
 type auditor struct {
 	audit *audit.Log
 	zone  *time.Location
@@ -20,7 +20,7 @@ type auditor struct {
 
 func (a auditor) now() time.Time { return time.Now().In(a.zone) }
 
-// audited records the commands of the program that the agent runs.
+// audited records the agent's runs of the program's own commands.
 func (a auditor) audited(run policy.Runner) policy.Runner {
 	if run == nil {
 		return nil
@@ -33,7 +33,7 @@ func (a auditor) audited(run policy.Runner) policy.Runner {
 	}
 }
 
-// command records a command that has changed something. Slash commands record their changes
+// command records a command that changed something. Slash commands record their changes
 // themselves.
 func (a auditor) command(ctx context.Context, o command.Outcome) {
 	if o.Decision.Action != "" {
@@ -42,8 +42,8 @@ func (a auditor) command(ctx context.Context, o command.Outcome) {
 	}
 }
 
-// approval records that a tool call waits, or how it was answered. It is called before the
-// tool may run.
+// approval records that a tool call is pending, or how it was answered. It is called
+// before the tool may run.
 func (a auditor) approval(call policy.Approval) {
 	label := call.Question
 	if call.Text != "" {

@@ -49,57 +49,57 @@ import (
 	"ollimbot/routines/watch"
 )
 
-// LogTail is the id under which Tail gives the program's own log.
+// LogTail is the id of the program's own log in Tail.
 const LogTail = "log"
 
-// chatEntries is how much of the conversation a dashboard can scroll back.
+// chatEntries is the number of chat entries a dashboard can scroll back.
 const chatEntries = 500
 
-// Options are the parts that the bot is made of.
+// Options are the parts of the bot.
 type Options struct {
 	Dir    *store.Dir
 	Env    config.Env
 	Engine agent.Engine
-	// EngineName is the engine's word for the top line: "script", "claude".
+	// EngineName is the engine's name in the top line: "script", "claude".
 	EngineName string
-	// Demo says that no model is expected.
+	// Demo means that no model is expected.
 	Demo bool
-	// Providers are who speaks the Messages API; nil is nobody.
+	// Providers are the providers of the Messages API; may be nil.
 	Providers *provider.Registry
 	Version   string // of the program, for /version
-	// Idle is called when the last background run has ended and none waits; it may
-	// take a while. Nil does nothing.
+	// Idle is called when the last background run has ended and none is queued. It may block
+	// for a while. May be nil.
 	Idle func()
-	// Restart starts the program anew once Run has ended; nil where it cannot.
+	// Restart restarts the program after Run has ended; nil if that is impossible.
 	Restart func()
 	Log     *slog.Logger
-	Book    *logs.Sink // nil where no log is shown
-	// Commands runs the program's own commands for the agent, which calls them in
-	// its shell; nil where it cannot.
+	Book    *logs.Sink // nil if no log is shown
+	// Commands runs the program's own commands for the agent, which calls them in its shell;
+	// nil if unavailable.
 	Commands policy.Runner
-	// UserCommands runs the program's own commands for the user, beside whose shell the
-	// bot runs; nil runs none.
+	// UserCommands runs the program's own commands for the user while the bot is running;
+	// nil runs none.
 	UserCommands func(ctx context.Context, args []string) agent.CommandResult
-	// Control is the socket on which they reach the bot; nil is none.
+	// Control is the socket on which those commands reach the bot; may be nil.
 	Control *control.Server
-	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
+	// Remote reaches the user away from the dashboard; nil leaves only the chat pane.
 	Remote Remote
-	// Sandbox is what MCP servers and the commands in skills' texts run in; nil is none.
+	// Sandbox confines MCP servers and the commands in skills' texts; nil means no sandbox.
 	Sandbox *sandbox.Box
-	// Lookup finds a variable of the environment, for .mcp.json. Nil finds those of .env.
+	// Lookup looks up an environment variable for .mcp.json. Nil finds only those in .env.
 	Lookup func(name string) string
-	// Still leaves out what reaches beyond the program while it runs, the watch on
-	// files and git: for a bot that lives in a bubble of fake time.
+	// Still disables everything that reaches outside the program at run time, that is the
+	// file watcher and git, for a bot in a synctest bubble.
 	Still bool
 	// Shown is closed once the dashboard has painted its first frame. Run, which also reads
-	// the tasks' files then, leaves the processor to it until then, for a second at most. Nil
-	// is no dashboard: New reads the files, and Run starts at once.
+	// the task files then, yields the processor until that happens, for a second at most.
+	// Nil means no dashboard: New reads the files, and Run starts at once.
 	Shown <-chan struct{}
-	// NoRemote says, where there is none, why and how to get one.
+	// NoRemote says why there is no remote surface and how to set one up.
 	NoRemote string
 }
 
-// Bot is the whole bot. New makes one that can be looked at; Run starts it.
+// Bot is the whole bot. New creates one that can be inspected; Run starts it.
 type Bot struct {
 	o        Options
 	zone     *time.Location
@@ -132,7 +132,7 @@ type records struct {
 	offers   *proposals.Store
 }
 
-// safety decides what may be done.
+// safety decides what the agent may do.
 type safety struct {
 	guard   *policy.Guard
 	policy  *policy.File
@@ -140,7 +140,7 @@ type safety struct {
 	auditor auditor
 }
 
-// work is what runs in the background.
+// work runs things in the background.
 type work struct {
 	preflight preflight
 	schedule  *schedule.Schedule
@@ -153,11 +153,11 @@ type work struct {
 	google    *google.Account
 	webhooks  *webhooks
 	forecast  *forecast
-	// asks are the questions that the bot asks the user by itself.
+	// asks are the questions that the bot asks the user on its own initiative.
 	asks *proposals.Desk
 }
 
-// talk is what reaches the user.
+// talk communicates with the user.
 type talk struct {
 	chat      *chat.Conversation
 	surface   surface
@@ -165,28 +165,28 @@ type talk struct {
 	notes     *notes.Notes
 	attention *attention.Attention
 	present   *absence.Keeper
-	host      *host // of all sessions
+	host      *host // shared by all sessions
 	servers   *mcp.Host
-	edits     *mcp.Edits          // of the servers' file, by the agent
-	library   func() []agent.Tool // of all sessions, beside the bot's own tools
+	edits     *mcp.Edits          // the agent's edits of the servers' file
+	library   func() []agent.Tool // tools of all sessions besides the bot's own
 	engine    *engine
 }
 
-// place is what the bot lives in.
+// place is the bot's environment.
 type place struct {
 	settings  *live.Settings
 	directory *live.Directory
 	git       *git.Recorder
 	manual    *manual
 	door      door
-	// watchFiles and versions are the two services that reach outside of the program
-	// (inotify, git); tests in bubbles of fake time run without them.
+	// watchFiles and versions are the two services that reach outside the program (inotify,
+	// git). Tests in synctest bubbles run without them.
 	watchFiles, versions func(context.Context) error
 }
 
-// New reads the data directory and returns a bot that can be asked for snapshots, previews
-// and the budget. It starts nothing, locks nothing and writes nothing, so that it can be used
-// while another bot runs on the directory.
+// New reads the data directory and returns a bot that can answer snapshots, previews and
+// budget queries. It starts, locks and writes nothing, so it can be used while another
+// bot runs on the directory.
 func New(o Options) (*Bot, error) {
 	if o.Dir == nil || o.Engine == nil || o.Log == nil {
 		return nil, errors.New("make the bot: a data directory, an engine and a log are needed")
@@ -218,7 +218,7 @@ func New(o Options) (*Bot, error) {
 	return b, nil
 }
 
-// openRecords opens the files that need nothing but the directory.
+// openRecords opens the files that need only the directory.
 func (b *Bot) openRecords() {
 	dir, zone, log := b.o.Dir, b.zone, b.log
 	b.records = records{
@@ -235,7 +235,7 @@ func (b *Bot) openRecords() {
 	}
 }
 
-// makePlace makes what the bot lives in, but for the watch on its files.
+// makePlace creates the bot's environment, except the file watcher.
 func (b *Bot) makePlace() {
 	b.settings = live.NewSettings(b.dir, b.log, b.warn, b.moneyChanged)
 	b.git = git.New(b.dir, b.log)
@@ -245,8 +245,8 @@ func (b *Bot) makePlace() {
 	b.door = door{dir: b.dir, log: b.log, server: b.o.Control, user: b.o.UserCommands}
 }
 
-// makeSafety makes what decides on tools, files and approvals, but for the desk that reviews
-// files.
+// makeSafety creates the parts that decide on tools, files and approvals, except the desk
+// that reviews files.
 func (b *Bot) makeSafety() {
 	b.auditor = auditor{audit: b.audit, zone: b.zone}
 	b.surface = surface{remote: b.o.Remote, none: b.o.NoRemote, log: b.log}
@@ -283,13 +283,13 @@ func (b *Bot) makeSafety() {
 	})
 }
 
-// networked reports whether commands reach the network, or hosts of it: what they print may
-// then be a stranger's words.
+// networked reports whether commands can reach the network, or some hosts. Their output
+// is then untrusted.
 func networked(box *sandbox.Box, r config.Runtime) bool {
 	return box == nil || !box.State().Inner || r.SandboxNetwork != ""
 }
 
-// makeMoney opens the purse and makes the desk that spends from it.
+// makeMoney opens the purse and creates the desk that spends from it.
 func (b *Bot) makeMoney() {
 	var prices *money.Prices
 	if b.o.Providers != nil {
@@ -310,7 +310,8 @@ func (b *Bot) makeMoney() {
 	})
 }
 
-// moneyChanged lets the schedule and the viewers look again at what may be spent.
+// moneyChanged tells the schedule and the viewers that the available money may have
+// changed.
 func (b *Bot) moneyChanged() {
 	if b.schedule != nil {
 		b.schedule.MoneyChanged()
@@ -321,7 +322,7 @@ func (b *Bot) moneyChanged() {
 // warn adds a notice.
 func (b *Bot) warn(text string) { b.notices.Add(notice.Warn, text) }
 
-// makeGoogle makes the account at Google, and what the agent reads of it.
+// makeGoogle creates the Google account and the tools that read from it.
 func (b *Bot) makeGoogle() error {
 	client, err := google.New(google.Options{Dir: b.dir, API: b.o.Env.GoogleAPI})
 	if err != nil {
@@ -337,7 +338,7 @@ func (b *Bot) makeGoogle() error {
 	return nil
 }
 
-// makeTalk makes the conversation and what else reaches the user.
+// makeTalk creates the conversation and the other ways to reach the user.
 func (b *Bot) makeTalk() {
 	b.present = absence.New(b.dir, b.log)
 	b.notes = &notes.Notes{Zone: b.zone, Log: b.log, Audit: b.audit, Notices: b.notices, Updates: b.updates, Changed: b.viewers.notify}
@@ -367,7 +368,7 @@ func (b *Bot) makeTalk() {
 	}
 }
 
-// makeWork makes the runs, the schedule and what stands between them.
+// makeWork creates the runs, the schedule and the parts that connect them.
 func (b *Bot) makeWork() (err error) {
 	b.forks, err = fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b.host, b.chat, b.attention},
@@ -414,7 +415,7 @@ func (b *Bot) makeWork() (err error) {
 	return nil
 }
 
-// makeDispatch makes what decides on a task that is due.
+// makeDispatch creates the part that handles a due task.
 func (b *Bot) makeDispatch() {
 	skills := &dispatch.Skills{
 		Dir: b.dir, Log: b.log, Guard: b.guard, ZoneName: b.o.Env.ZoneName, Control: b.o.Control, Commands: b.o.Commands, Sandbox: b.o.Sandbox,
@@ -435,7 +436,7 @@ func (b *Bot) makeDispatch() {
 	})
 }
 
-// newDirectory is the watch on files: what is reloaded when which of them is saved.
+// newDirectory creates the file watcher, with the reload to do for each saved file.
 func (b *Bot) newDirectory() *live.Directory {
 	return live.NewDirectory(live.Options{
 		Dir: b.dir, Log: b.log, Settings: b.settings, Notice: b.warn, Changed: b.viewers.notify,

@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	// cardFires is how many fires the card of /status shows, cardRuns how many runs.
+	// cardFires and cardRuns are the numbers of fires and runs on the card of /status.
 	cardFires = 3
 	cardRuns  = 5
-	// muteFor is how long its button mutes.
+	// muteFor is the duration of the card's mute button.
 	muteFor = time.Hour
 )
 
-// Card is the snapshot as a card for a phone: the headline, what comes next, what runs, pings
-// and money, with buttons. Their IDs say all that a click needs, also after a restart.
+// Card returns the snapshot as a card for a phone: the headline, the next fires, running
+// tasks, pings and money, with buttons. The buttons' IDs contain everything that a click
+// needs, so they work after a restart.
 func (s *Snapshot) Card() *post.Embed {
 	e := &post.Embed{Title: "Status", Description: s.Headline().Text(), Color: "blue"}
 	if s.Headline().Urgent() {
@@ -55,7 +56,7 @@ func (s *Snapshot) Card() *post.Embed {
 	return e
 }
 
-// cardNext are the next fires that are not held, a line each.
+// cardNext lists the next fires that are not held, one per line.
 func (s *Snapshot) cardNext() string {
 	var lines []string
 	for _, e := range s.Schedule.Entries {
@@ -67,7 +68,7 @@ func (s *Snapshot) cardNext() string {
 	return strings.Join(lines, "\n")
 }
 
-// cardRunning are the runs under way, a line each.
+// cardRunning lists the current runs, one per line.
 func (s *Snapshot) cardRunning() string {
 	var lines []string
 	for _, v := range s.Forks {
@@ -78,7 +79,7 @@ func (s *Snapshot) cardRunning() string {
 	return strings.Join(lines, "\n")
 }
 
-// cardRun is the menu of what can be run now.
+// cardRun is the menu of tasks that can be run now.
 func (s *Snapshot) cardRun() post.Select {
 	run := post.Select{Action: post.CardRun + ":", Hint: textRunHint}
 	for _, v := range s.Schedule.Tasks {

@@ -16,9 +16,9 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Do carries out a command. It may block on a file; commands that start a run
-// return once it is queued. Errors are sentences for people, and the outcome beside one
-// says nothing.
+// Do carries out a command. It may block on a file; commands that start a run return once
+// it is queued. Errors are full sentences for the user; ignore the outcome if there is
+// one.
 func (b *Bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	defer b.viewers.notify()
 	return guarded(b, fmt.Sprintf("%T", c), func() (out command.Outcome, err error) {
@@ -36,8 +36,8 @@ func (b *Bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	})
 }
 
-// guarded does what a surface asks for: a panic becomes an error and is logged, and the text
-// of an error has no secrets.
+// guarded runs an operation for a surface. It turns a panic into an error, logs it, and
+// removes secrets from the error's text.
 func guarded[T any](b *Bot, what string, do func() (T, error)) (out T, err error) {
 	defer func() {
 		if fault.Stack(err) != "" {
@@ -51,7 +51,7 @@ func guarded[T any](b *Bot, what string, do func() (T, error)) (out T, err error
 	return out, err
 }
 
-// meets reports whether a command that needs something can be carried out now.
+// meets reports whether the requirements of a command are met now.
 func (b *Bot) meets(n command.Needs) bool {
 	if n == command.Directory || b.started.Load() != nil {
 		return true
@@ -68,7 +68,7 @@ type redactedError struct {
 
 func (e redactedError) Error() string { return e.text }
 
-// Unwrap returns the error with its own text.
+// Unwrap returns the original error.
 func (e redactedError) Unwrap() error { return e.error }
 
 // redacted removes the known secrets from an error's text.
@@ -79,7 +79,7 @@ func (b *Bot) redacted(err error) error {
 	return err
 }
 
-// addHandlers lists what carries out which command.
+// addHandlers maps each command to its handler.
 func (b *Bot) addHandlers() {
 	b.handlers = command.Handlers{}
 	desk := intake.New(intake.Options{
@@ -112,8 +112,8 @@ func (b *Bot) addHandlers() {
 	)
 }
 
-// lookChanged is the outcome of a change of how the dashboard looks, which it has made
-// itself.
+// lookChanged is the outcome of a change of appearance, which the dashboard has already
+// made.
 func lookChanged(_ context.Context, c command.SetLook) (command.Outcome, error) {
 	return command.Outcome{
 		Message:  fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),
@@ -122,7 +122,7 @@ func lookChanged(_ context.Context, c command.SetLook) (command.Outcome, error) 
 	}, nil
 }
 
-// slashHost is the bot as the commands of the conversation see it.
+// slashHost is the bot as seen by slash commands.
 func (b *Bot) slashHost() command.Host {
 	recorded := func(ctx context.Context, c command.Value) (command.Outcome, error) {
 		out, err := b.handlers.Do(ctx, c)

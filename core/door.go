@@ -8,16 +8,16 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// door is how commands of the program reach the running bot.
+// door lets the program's commands reach the running bot.
 type door struct {
 	dir    *store.Dir
 	log    *slog.Logger
-	server *control.Server // nil for none
+	server *control.Server // may be nil
 	user   control.Command
 }
 
-// open makes the doors before the first session is told of its own, and returns what serves it
-// until ctx ends. The bot works without it.
+// open opens the doors before the first session gets its own, and returns the function
+// that serves it until ctx ends. The bot works without it.
 func (d door) open(ctx context.Context) func() error {
 	if d.server == nil {
 		return func() error { return nil }
@@ -33,8 +33,8 @@ func (d door) open(ctx context.Context) func() error {
 	}
 }
 
-// DoorFile says where the user's own commands find the running bot. Only the user can read
-// the files in state/.
+// DoorFile is where the user's commands find the running bot. Only the user can read
+// files in state/.
 const DoorFile = store.StateDir + "/control.json"
 
 // Door is the content of DoorFile.
@@ -43,7 +43,8 @@ type Door struct {
 	Token  string `json:"token"`
 }
 
-// letUserIn lets the user's commands in, and returns what shuts them out again.
+// letUserIn opens the door for the user's commands, and returns a function that closes
+// it.
 func (d door) letUserIn() (leave func()) {
 	if d.user == nil {
 		return func() {}

@@ -11,11 +11,11 @@ import (
 	duetimes "ollimbot/routines/account"
 )
 
-// ledgerPage is how many runs are read at once.
+// ledgerPage is the number of runs read at a time.
 const ledgerPage = 500
 
-// dueTimes are the due times from a moment on with their runs. live are the runs that have not
-// ended.
+// dueTimes returns the due times from since on, with their runs. live are the runs that
+// have not ended.
 func dueTimes(d *store.Dir, live []fork.View, since, now time.Time) (command.DueTimes, error) {
 	past, err := duetimes.New(d).Read(now)
 	if err != nil {
@@ -40,7 +40,7 @@ func dueTimes(d *store.Dir, live []fork.View, since, now time.Time) (command.Due
 	for _, list := range runs {
 		slices.SortFunc(list, func(a, b fork.View) int { return asked(a).Compare(asked(b)) })
 	}
-	next := map[string]time.Time{} // the due time after, of each task
+	next := map[string]time.Time{} // the task's next due time
 	for _, row := range slices.Backward(out.Rows) {
 		if f, ok := dueRun(row, runs[row.ID], next[row.ID]); ok {
 			out.Runs[row.Key()] = f
@@ -50,7 +50,7 @@ func dueTimes(d *store.Dir, live []fork.View, since, now time.Time) (command.Due
 	return out, nil
 }
 
-// asked is when a run was asked for.
+// asked returns when a run was requested.
 func asked(f fork.View) time.Time {
 	if f.Queued.IsZero() {
 		return f.Started
@@ -58,9 +58,9 @@ func asked(f fork.View) time.Time {
 	return f.Queued
 }
 
-// dueRun is the first run of a task that was asked for at a due time or later, and before the
-// next one. The account and the ledger do not name each other: what was fired by hand right after a
-// due time without a background run cannot be told apart.
+// dueRun finds the first run of a task that was requested at or after a due time and
+// before the next one. The account and the ledger share no key, so a run started by hand
+// just after a due time without a background run is mistaken for it.
 func dueRun(row duetimes.Row, runs []fork.View, next time.Time) (f fork.View, ok bool) {
 	switch row.Fate {
 	case duetimes.Ran, duetimes.Failed, duetimes.Interrupted, duetimes.Running:

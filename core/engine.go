@@ -15,31 +15,31 @@ import (
 	"ollimbot/core/work/money"
 )
 
-// EngineStatus is the model's side of the top line.
+// EngineStatus is the state of the model in the top line.
 type EngineStatus struct {
 	Name  string // "script", "claude"
 	Model string
 	State string // "ready", "working", "waiting for the rate limit until 15:00"
 	OK    bool
-	// Version is that of the program behind the engine, Warning something about
-	// it that works but may not; empty where there is nothing to say.
+	// Version is the version of the program behind the engine. Warning describes a possible
+	// problem with it. Either may be empty.
 	Version, Warning string
-	// Offline says that no model is connected: scripted replies answer. In the demo that
-	// is how it should be, and it is false.
+	// Offline means that no model is connected and scripted replies answer. In the demo this
+	// is intended, and Offline is false.
 	Offline bool
-	// LoginNeeded says that nobody is logged in, LoginURL where the user goes on
-	// with a login that has begun.
+	// LoginNeeded means that no one is logged in. LoginURL is the page to continue a login
+	// in progress.
 	LoginNeeded bool
 	LoginURL    string
 	Processes   []agent.Process
-	// Today is what all turns since midnight have used.
+	// Today is the usage of all turns since midnight.
 	Today agent.Usage
 }
 
 // offlineEngine is the name of the engine without a model.
 const offlineEngine = "script"
 
-// engine is the model's side of the bot.
+// engine is the bot's connection to a model.
 type engine struct {
 	of       agent.Engine
 	name     string
@@ -52,7 +52,7 @@ type engine struct {
 	chat     *chat.Conversation
 }
 
-// status is what the top line shows.
+// status returns the state for the top line.
 func (e *engine) status() EngineStatus {
 	s := EngineStatus{
 		Name: e.name, Model: e.settings.Load().ModelMain, OK: true, State: "ready",
@@ -77,7 +77,7 @@ func (e *engine) status() EngineStatus {
 	return s
 }
 
-// changed returns what the engine calls after its status has changed: a new warning becomes
+// changed returns a callback for the engine's status changes. It turns a new warning into
 // a notice.
 func (e *engine) changed(r agent.Reporter, notify func()) func() {
 	var said atomic.Value
@@ -89,7 +89,7 @@ func (e *engine) changed(r agent.Reporter, notify func()) func() {
 	}
 }
 
-// run does the background work of an engine that has any.
+// run does the engine's background work, if it has any.
 func (e *engine) run(ctx context.Context) error {
 	r, ok := e.of.(agent.Runner)
 	if !ok {
@@ -98,8 +98,8 @@ func (e *engine) run(ctx context.Context) error {
 	return r.Run(ctx)
 }
 
-// reportSandbox logs the sandbox that commands of a model, of skills and of git run in. The
-// user is warned if a model's commands run in none.
+// reportSandbox logs the sandbox used for commands of a model, of skills and of git. It
+// warns the user if a model's commands run without one.
 func (e *engine) reportSandbox(box *sandbox.Box) error {
 	if box == nil {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Fact is a line of what a look at everything tells where there is no screen.
+// Fact is one line of the status as shown without a screen.
 type Fact struct{ Name, Text string }
 
-// Line is the fact in one line; without a name it belongs to the line above.
+// Line returns the fact in one line. A fact without a name continues the line above.
 func (f Fact) Line() string {
 	if f.Name == "" {
 		return f.Text
@@ -23,7 +23,7 @@ func (f Fact) Line() string {
 	return f.Name + ": " + f.Text
 }
 
-// Facts are those lines, but for what comes next. What there is none of is left out.
+// Facts returns those lines, except the next fire. Empty ones are left out.
 func (s *Snapshot) Facts() (facts []Fact) {
 	tell := func(name string, parts ...string) {
 		if text := words.Joined(parts...); text != "" {
@@ -39,7 +39,7 @@ func (s *Snapshot) Facts() (facts []Fact) {
 	glance := s.Glance()
 	running, waiting := fork.Count(s.Forks)
 	pending := len(s.Updates)
-	if pending > 0 && s.Updates[0].Dropped > 0 { // it stands for those that were left out
+	if pending > 0 && s.Updates[0].Dropped > 0 { // it stands in for the ones left out
 		pending--
 	}
 	tell("schedule", words.Some(s.Routines, "routine", ""), words.Some(s.Reminders, "reminder", ""))
@@ -67,7 +67,7 @@ func (s *Snapshot) Facts() (facts []Fact) {
 	return facts
 }
 
-// Status is everything in lines: the headline, then the facts.
+// Status returns the whole status in lines: the headline, then the facts.
 func (s *Snapshot) Status() []string {
 	lines := []string{s.Headline().Text()}
 	for _, f := range s.Facts() {
@@ -76,7 +76,8 @@ func (s *Snapshot) Status() []string {
 	return lines
 }
 
-// ServerFacts are what every place says of the MCP servers: each, and below it its last calls, newest first.
+// ServerFacts describes the MCP servers for every view: each one, followed by its last
+// calls, newest first.
 func (s *Snapshot) ServerFacts() (facts []Fact) {
 	for _, one := range s.Servers {
 		facts = append(facts, Fact{one.Name, strings.TrimPrefix(one.String(), one.Name+": ")})
@@ -94,7 +95,7 @@ func (s *Snapshot) ServerFacts() (facts []Fact) {
 	return facts
 }
 
-// ServersText is that in lines.
+// ServersText returns the server facts as text.
 func (s *Snapshot) ServersText() string {
 	var lines []string
 	for _, f := range s.ServerFacts() {
@@ -105,7 +106,7 @@ func (s *Snapshot) ServersText() string {
 
 const textNoServers = "No MCP servers. Add them to .mcp.json: ollim-bot help mcp.md"
 
-// BudgetText says how many pings are left, when there are more, and whether they last.
+// BudgetText describes how many pings are left, when more arrive, and whether they last.
 func (s *Snapshot) BudgetText() string {
 	b, o := s.Budget, s.Outlook()
 	if o.Kind == PingsOff {
@@ -125,7 +126,7 @@ func (s *Snapshot) BudgetText() string {
 	return text + "; " + o.Text + o.Tail
 }
 
-// MutedText says until when pings are muted.
+// MutedText describes until when pings are muted.
 func (s *Snapshot) MutedText() string {
 	if s.Budget.Muted.IsZero() {
 		return "pings are not muted any more"
@@ -133,8 +134,8 @@ func (s *Snapshot) MutedText() string {
 	return "only critical pings come through until " + s.Moment(s.Budget.Muted)
 }
 
-// Moment is a time of day, with its day where that is not now's: "14:05",
-// "Friday 09:00", "Friday 4 December 09:00".
+// Moment formats a time of day, with its day unless that is today: "14:05", "Friday
+// 09:00", "Friday 4 December 09:00".
 func (s *Snapshot) Moment(t time.Time) string {
 	layouts := cron.Layouts{Today: "15:04", Year: "Monday 2 January 15:04", Else: "Monday 2 January 2006 15:04"}
 	if t.After(s.At) {

@@ -11,11 +11,10 @@ import (
 	duetimes "ollimbot/routines/account"
 )
 
-// failCard is how much of an error is on the card of a routine that fails.
+// failCard is the maximum length of an error on the card of a failing routine.
 const failCard = 300
 
-// tellFailing tells the user of a routine that has failed too often, and offers what can be
-// done about it.
+// tellFailing tells the user that a routine has failed too often, and offers remedies.
 func tellFailing(ctx context.Context, b *Bot, t routines.Task, why string, paused bool) {
 	text, buttons := textFailingOn, []post.Button{{Label: "Retry", Style: "success", Action: post.FailRetry + ":" + t.ID}}
 	if paused {
@@ -36,7 +35,7 @@ func tellFailing(ctx context.Context, b *Bot, t routines.Task, why string, pause
 	}
 }
 
-// lastFailure is the newest error of a task, with its time.
+// lastFailure returns the newest error of a task, with its time.
 func lastFailure(b *Bot, id string) (string, error) {
 	now := b.now()
 	past, err := duetimes.New(b.dir).Read(now)

@@ -17,39 +17,39 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// BudgetView is the bucket at the snapshot's moment.
+// BudgetView is the bucket at the time of the snapshot.
 type BudgetView struct {
 	State    budget.State // refilled to the moment
 	Status   string       // "3/5 available (refills 1 every 90 min, next in 45 min)"
-	Reserved int          // tokens of messages on their way
-	NextAt   time.Time    // when the next token is whole; zero when full or muted
-	FullAt   time.Time    // when the bucket is full; zero when it is
-	// Beside counts the messages of the day that cost no token, QuietLimit how many of them may
-	// be quiet.
+	Reserved int          // tokens of messages being sent
+	NextAt   time.Time    // when the next token is complete; zero when full or muted
+	FullAt   time.Time    // when the bucket will be full; zero if it is
+	// Beside counts the day's messages that cost no token. QuietLimit is the maximum number
+	// of quiet ones.
 	Beside     budget.Count
 	QuietLimit int
 	// Hours are the pings (critical ones too) of the last 24 hours, oldest first.
 	Hours [24]int
-	// Quiet is until when pings that are not critical are refused, for quiet hours
-	// or because the user has muted them; zero when they are not.
+	// Quiet is until when non-critical pings are refused, because of quiet hours or because
+	// the user muted them; zero if they are not.
 	Quiet time.Time
-	// QuietHours are those of each day; the zero value is none.
+	// QuietHours are the daily quiet hours; the zero value means none.
 	QuietHours config.Quiet
-	// Muted is until when the user has muted pings; zero when they have not.
+	// Muted is until when the user has muted pings; zero if they have not.
 	Muted time.Time
-	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
-	// begin and its end.
+	// QuietSpans are the quiet hours from 24 hours ago to 24 hours ahead, each as start and
+	// end.
 	QuietSpans [][2]time.Time
-	// Pings are what was sent and what was refused, with the answers, the oldest
-	// first: some 600, the same for all who hold them. Today gives those of a day.
+	// Pings are the sent and refused pings with their answers, oldest first: about 600,
+	// shared by all readers. Today returns those of a day.
 	Pings []budget.Ping
-	// Fires are those of the next 24 hours that may cost a token, by time, up to
+	// Fires are the fires of the next 24 hours that may cost a token, by time, up to
 	// FiresUntil: 500 at most.
 	Fires      []budget.Fire
 	FiresUntil time.Time
 }
 
-// Today are the pings and refusals of the day of the snapshot, the oldest first.
+// Today returns the pings and refusals of the snapshot's day, oldest first.
 func (v BudgetView) Today() []budget.Ping {
 	now := v.State.LastRefill
 	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
@@ -57,9 +57,9 @@ func (v BudgetView) Today() []budget.Ping {
 	return v.Pings[i:]
 }
 
-// Curve is the level of the bucket from 24 hours back to 24 hours ahead with the
-// given capacity and refill rate (minutes), such as those of State, or ones that are
-// only thought of: the past stays as it was.
+// Curve returns the level of the bucket from 24 hours ago to 24 hours ahead for a
+// capacity and refill rate (minutes): those of State, or hypothetical ones. The past is
+// not affected.
 func (v BudgetView) Curve(capacity, refill int) budget.Curve {
 	now := v.State.LastRefill
 	c := v.State.Curve(v.Pings, nil, now, now)
@@ -68,7 +68,7 @@ func (v BudgetView) Curve(capacity, refill int) budget.Curve {
 	return ahead
 }
 
-// forecast is what the pings of the next day do to the budget.
+// forecast predicts how the pings of the next day affect the budget.
 type forecast struct {
 	budget    *budget.Bucket
 	tally     *budget.Tally
@@ -84,7 +84,7 @@ type forecast struct {
 	fires     pingFires
 }
 
-// view is the bucket at a moment, with the fires that may spend from it.
+// view returns the bucket at a moment, with the fires that may spend from it.
 func (f *forecast) view(now time.Time, view schedule.View) BudgetView {
 	state, reserved := f.budget.State(now)
 	fires := f.fires.take(view.Day, f.settings.Load(), func() []budget.Fire {
@@ -109,11 +109,11 @@ func (f *forecast) essential(e schedule.Entry) bool {
 const (
 	pastRuns  = 20 // of a task
 	nextFires = 3
-	// aToken is a whole token, but for what the arithmetic of a curve may have rounded.
+	// aToken is a whole token, allowing for rounding in a curve.
 	aToken = 1 - 1e-6
 )
 
-// past is how the runs of a task went, and the forecast for its next fires.
+// past returns the past runs of a task, and the forecast for its next fires.
 func (f *forecast) past(id string) (command.TaskPast, error) {
 	if _, ok := f.index.Set().Find(id); !ok {
 		return command.TaskPast{}, fmt.Errorf(command.TextNoTask, id)
@@ -132,10 +132,11 @@ func (f *forecast) past(id string) (command.TaskPast, error) {
 	return out, nil
 }
 
-// HasToken reports whether a ping at a moment finds a whole token, by the levels of a curve.
+// HasToken reports whether a ping at a moment finds a whole token, given the levels of a
+// curve.
 func HasToken(levels []budget.Level, at time.Time) bool { return budget.LeftAt(levels, at) >= aToken }
 
-// verdict is the forecast for one fire.
+// verdict returns the forecast for one fire.
 func (f *forecast) verdict(e schedule.Entry, view BudgetView, curve budget.Curve) command.Verdict {
 	switch {
 	case f.essential(e):
@@ -152,17 +153,17 @@ func (f *forecast) verdict(e schedule.Entry, view BudgetView, curve budget.Curve
 	return command.VerdictDry
 }
 
-// pingFires are the fires of the newest list that can spend a token. The schedule makes a
-// list of its own for each minute and each change, and nobody changes one.
+// pingFires caches the fires of the newest list that can spend a token. The schedule
+// makes a new, immutable list each minute and after each change.
 type pingFires struct {
 	mu      sync.Mutex
-	of      *schedule.Entry // where the list stands
+	of      *schedule.Entry // identifies the list
 	n       int
 	runtime *config.Runtime
 	fires   []budget.Fire
 }
 
-// take gives those of a list, which it makes anew where that or the settings are others.
+// take returns the fires of a list, recomputing them if the list or the settings changed.
 func (k *pingFires) take(list []schedule.Entry, set *config.Runtime, anew func() []budget.Fire) []budget.Fire {
 	if len(list) == 0 {
 		return nil
@@ -175,8 +176,8 @@ func (k *pingFires) take(list []schedule.Entry, set *config.Runtime, anew func()
 	return k.fires
 }
 
-// mayPing are the fires that can spend a token, with how likely each does: of background
-// tasks that are allowed to, outside of the times for which quiet says that it is quiet.
+// mayPing returns the fires that can spend a token, with their probability: those of
+// background tasks that may ping, outside the times that quiet reports as quiet.
 func mayPing(fires []schedule.Entry, quiet func(time.Time) time.Time, rate func(task string) float64) []budget.Fire {
 	list := make([]budget.Fire, 0, len(fires))
 	for _, e := range fires {

@@ -10,21 +10,21 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// MainSession is the id of the main session, or empty.
+// MainSession returns the id of the main session, or "".
 func (b *Bot) MainSession() string { return b.sessions.Main() }
 
-// maxRecent is how much of the conversation Recent tells, in characters.
+// maxRecent is the maximum length of Recent, in characters.
 const maxRecent = 6000
 
-// Recent are the newest words of the user and the bot, for an engine that takes over
-// from one that cannot be asked.
+// Recent returns the latest messages of the user and the bot, for an engine that takes
+// over from an unavailable one.
 func (b *Bot) Recent() string {
 	var lines []string
 	size := 0
 	for _, e := range slices.Backward(b.book.Entries()) {
 		who := map[transcript.Role]string{transcript.User: "The user", transcript.Bot: "You"}[e.Role]
 		if who == "" || len(lines) == 0 && e.Role == transcript.User {
-			continue // the message that is about to be sent
+			continue // the message about to be sent
 		}
 		line := who + ": " + clean.Cut(e.Text, 2000)
 		if size += len(line); size > maxRecent {
@@ -36,8 +36,8 @@ func (b *Bot) Recent() string {
 	return strings.Join(lines, "\n\n")
 }
 
-// Tell gives the user a notice.
+// Tell shows the user a notice.
 func (b *Bot) Tell(text string) { b.notices.Add(notice.Info, text) }
 
-// now is the present in the configured zone.
+// now returns the current time in the configured zone.
 func (b *Bot) now() time.Time { return time.Now().In(b.zone) }

@@ -15,41 +15,41 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// HeadlineKind is what a headline is about, the most urgent first.
+// HeadlineKind is the subject of a headline, most urgent first.
 type HeadlineKind uint8
 
-// The kinds of a headline. All but the last need the user.
+// The kinds of headlines. All but the last need the user's attention.
 const (
-	Asks         HeadlineKind = iota // a tool call or a question waits
-	Proposed                         // what the agent wrote needs approval
-	RunFailed                        // and the user has not looked at it
+	Asks         HeadlineKind = iota // a tool call or question is pending
+	Proposed                         // the agent's text needs approval
+	RunFailed                        // a failed run the user has not looked at
 	FileBroken                       // a file has an error
 	HeldForMoney                     // tasks do not run because of a spending cap
 	Disconnected                     // from Discord, the engine or Google
 	NoModel                          // scripted replies answer
-	Quiet                            // nothing needs the user
+	Quiet                            // nothing needs attention
 )
 
-// Headline is the one sentence that is said first, wherever the bot is looked at.
+// Headline is the one sentence shown first in every view of the bot.
 type Headline struct {
 	Kind HeadlineKind
-	// Item is what it is about: the ID of a tool call, a run or a task, or a file; empty
-	// without one.
+	// Item is the subject: the ID of a tool call, a run or a task, or a file; may be empty.
 	Item string
-	// Lead says it, Detail why; Detail may be long. Both lack their stops.
+	// Lead is the statement, Detail the reason, which may be long. Neither has a final
+	// period.
 	Lead, Detail string
-	// Next is what comes next and how many pings are left; the longest form first.
+	// Next describes the next fire and how many pings are left, longest form first.
 	Next []string
 }
 
-// Urgent reports whether something is wrong or waits for the user.
+// Urgent reports whether something is wrong or needs the user.
 func (h Headline) Urgent() bool { return h.Kind < Quiet }
 
-// Text is all of the headline.
+// Text returns the full headline.
 func (h Headline) Text() string { return h.Forms()[0] }
 
-// Forms are the headline in sentences, each shorter than the one before. What is urgent
-// stays in each; of what is not, the next fire stays.
+// Forms returns the headline at decreasing lengths. All forms keep the urgent part; if
+// nothing is urgent, they keep the next fire.
 func (h Headline) Forms() []string {
 	lead, detail := h.Lead+".", h.Lead+"."
 	if h.Detail != "" {
@@ -79,8 +79,8 @@ func (h Headline) Forms() []string {
 	return append(forms, h.Next[long-1:]...)
 }
 
-// headlines are the facts that a headline may tell, the most urgent first. ok is false if
-// there is nothing of the kind.
+// headlines are the possible headlines, most urgent first. ok is false if one does not
+// apply.
 var headlines = []struct {
 	kind HeadlineKind
 	of   func(*Snapshot) (h Headline, ok bool)
@@ -95,7 +95,7 @@ var headlines = []struct {
 	{Quiet, (*Snapshot).allQuiet},
 }
 
-// Headline is the snapshot in a sentence.
+// Headline returns the snapshot's headline.
 func (s *Snapshot) Headline() Headline {
 	for _, row := range headlines {
 		if h, ok := row.of(s); ok {
@@ -106,7 +106,8 @@ func (s *Snapshot) Headline() Headline {
 	return Headline{Kind: Quiet}
 }
 
-// askedFor is the tool call that has waited longest, else the question about the fork.
+// askedFor returns the tool call that has been pending longest, or else the question
+// about the fork.
 func (s *Snapshot) askedFor() (h Headline, ok bool) {
 	if len(s.Approvals) == 0 {
 		if s.Fork == nil || !s.Fork.Asks {
@@ -122,10 +123,10 @@ func (s *Snapshot) askedFor() (h Headline, ok bool) {
 	return h, true
 }
 
-// Asker is the session that a question comes from.
+// Asker returns the session that asks.
 func Asker(a policy.Approval) string { return cmp.Or(a.Session, "agent") }
 
-// proposed is the first task, edit or other file of the agent's that needs approval.
+// proposed returns the agent's first task, edit or other file that needs approval.
 func (s *Snapshot) proposed() (h Headline, ok bool) {
 	n := 0
 	add := func(id, name, why string, edit routines.Proposal) {
@@ -154,7 +155,7 @@ func (s *Snapshot) proposed() (h Headline, ok bool) {
 	return h, n > 0
 }
 
-// broken is the first file with an error; hints do not count.
+// broken returns the first file with an error; hints do not count.
 func (s *Snapshot) broken() (h Headline, ok bool) {
 	files := map[string]bool{}
 	for _, p := range s.Schedule.Problems {
@@ -186,7 +187,7 @@ func (s *Snapshot) failed() (h Headline, ok bool) {
 	return h, true
 }
 
-// failedAs is the verb of a state.
+// failedAs returns the verb for a state.
 func failedAs(s fork.State) string {
 	switch s {
 	case fork.TimedOut:
@@ -198,7 +199,7 @@ func failedAs(s fork.State) string {
 	}
 }
 
-// heldForMoney are the tasks whose next fires a spending cap holds.
+// heldForMoney returns the tasks whose next fires a spending cap holds.
 func (s *Snapshot) heldForMoney() (h Headline, ok bool) {
 	tasks, first := map[string]bool{}, (*schedule.Entry)(nil)
 	for _, list := range [][]schedule.Entry{s.Schedule.Entries, s.Schedule.Day} {
@@ -261,7 +262,7 @@ func (s *Snapshot) allQuiet() (h Headline, ok bool) {
 	return h, true
 }
 
-// nextText is the next fire and how many pings are left.
+// nextText describes the next fire and how many pings are left.
 func (s *Snapshot) nextText() []string {
 	o, next := s.Outlook(), s.Glance().Next
 	if next == nil {
@@ -282,7 +283,8 @@ func (s *Snapshot) nextText() []string {
 	}
 }
 
-// ahead is how far away a fire is, in a sentence: "in 25 min", in its minute "now".
+// ahead formats the time until a fire for use in a sentence: "in 25 min", or "now" within
+// its minute.
 func (s *Snapshot) ahead(t time.Time) string {
 	d := t.Truncate(time.Minute).Sub(s.At)
 	if d <= 0 {
@@ -291,5 +293,5 @@ func (s *Snapshot) ahead(t time.Time) string {
 	return "in " + words.Minutes(d)
 }
 
-// TitleOf is the title of a fire's task, in one line.
+// TitleOf returns the title of a fire's task on one line.
 func TitleOf(e schedule.Entry) string { return clean.Line(cmp.Or(e.Description, e.Label, e.ID)) }

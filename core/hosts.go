@@ -19,21 +19,21 @@ import (
 	"ollimbot/core/work/tasks"
 )
 
-// host is the program around the sessions: what the conversation and the background runs
-// share. The tasks are set once the schedule is there.
+// host is what the conversation and the background runs share of the program. The tasks
+// are set once the schedule exists.
 type host struct {
 	settings *live.Settings
 	manual   *manual
 	tasks    *tasks.Editor
 }
 
-// SystemPrompt is what every session is told beside the engine's own prompt.
+// SystemPrompt is added to the engine's own prompt in every session.
 func (h *host) SystemPrompt() string { return h.manual.systemPrompt() }
 
-// Reminders is what a session's reminder tools write to.
+// Reminders returns the book that a session's reminder tools write to.
 func (h *host) Reminders(w policy.Writer) toolset.ReminderBook { return h.tasks.Book(w) }
 
-// chatHost is the program around the conversation.
+// chatHost is the program as seen by the conversation.
 type chatHost struct {
 	*host
 	book    *logs.Sink
@@ -43,7 +43,7 @@ type chatHost struct {
 
 var _ chat.Host = chatHost{}
 
-// Config returns the settings in force.
+// Config returns the current settings.
 func (h chatHost) Config() *config.Runtime { return h.settings.Load() }
 
 // Propose asks the user about a promise.
@@ -55,7 +55,7 @@ func (h chatHost) Hide(text string) string { return h.book.Redact(text) }
 // Changed wakes the viewers.
 func (h chatHost) Changed() { h.changed() }
 
-// runHost is the program around the background runs.
+// runHost is the program as seen by background runs.
 type runHost struct {
 	*host
 	chat      *chat.Conversation
@@ -64,18 +64,18 @@ type runHost struct {
 
 var _ fork.Host = runHost{}
 
-// Post sends to the user.
+// Post sends a message to the user.
 func (h runHost) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	return h.chat.Post(ctx, p)
 }
 
-// Busy reports whether a conversation is going on, and until when pings are refused.
+// Busy reports whether a conversation is in progress, and until when pings are refused.
 func (h runHost) Busy() (bool, time.Time) { return h.attention.Busy() }
 
-// Muted is until when the user has muted pings.
+// Muted returns until when the user has muted pings.
 func (h runHost) Muted() time.Time { return h.attention.Mute.At(time.Now().In(h.attention.Zone)) }
 
-// Limits are read whenever a run starts.
+// Limits returns the current limits. It is called whenever a run starts.
 func (h runHost) Limits() fork.Limits {
 	r := h.settings.Load()
 	return fork.Limits{

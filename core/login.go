@@ -12,10 +12,10 @@ import (
 // account is the engine's account.
 type account struct {
 	engine agent.Engine
-	small  func(text string) // says something away from the dashboard
+	small  func(text string) // sends a short message away from the dashboard
 }
 
-// login begins or ends a login.
+// login starts or ends a login.
 func (a account) login(ctx context.Context, c command.Login) (command.Outcome, error) {
 	of, ok := a.engine.(agent.Account)
 	if !ok {

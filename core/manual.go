@@ -13,7 +13,7 @@ import (
 	pages "ollimbot/docs"
 )
 
-// manual is what the agent reads about the bot and this machine: the files in the data
+// manual is the agent's documentation of the bot and this machine: files in the data
 // directory and the system prompt.
 type manual struct {
 	dir      *store.Dir
@@ -32,8 +32,8 @@ func (m *manual) options() guide.Options {
 	}
 }
 
-// install writes the files that the agent reads. A file that cannot be written is logged,
-// and tried again at the next start.
+// install writes those files. A file that cannot be written is logged and retried at the
+// next start.
 func (m *manual) install() {
 	notes, err := guide.Install(m.dir, m.options())
 	if err != nil {
@@ -53,11 +53,12 @@ func (m *manual) install() {
 	}
 }
 
-// systemPrompt is the profile, the skills and how to work here. It is read again for each
-// session, and the same to the byte as long as nothing changes, so that a prompt cache works.
+// systemPrompt returns the profile, the skills and working instructions. It is built for
+// each session, and byte-identical as long as nothing changes, so that prompt caching
+// works.
 func (m *manual) systemPrompt() string { return guide.SystemPrompt(m.dir, m.options()) }
 
-// library is the documentation that the agent reads, as tools of every session.
+// library returns the documentation as tools of every session.
 func library() []agent.Tool {
 	tools := docs.New(pages.FS).Tools()
 	for i := range tools {

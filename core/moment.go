@@ -15,10 +15,10 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// aConversation is how long nothing is said until a conversation is over.
+// aConversation is the silence after which a conversation is over.
 const aConversation = 5 * time.Minute
 
-// What the user is busy with.
+// Reasons why the user is busy.
 const (
 	busyTalking = "conversation"
 	busyMeeting = "meeting"
@@ -26,8 +26,8 @@ const (
 	busyMuted   = "mute"
 )
 
-// userFacts know when the user is usually here, and when they are busy: what a task with a window
-// chooses its moment by. Nothing of it waits for anything.
+// userFacts knows when the user is usually active and when they are busy, for choosing a
+// moment in a window. Its methods never block.
 type userFacts struct {
 	zone      *time.Location
 	journal   *budget.Journal
@@ -44,27 +44,27 @@ func newUserFacts(b *Bot) userFacts {
 	}
 }
 
-// usual keeps the user's habit until a ping, an answer or a message has come, or an hour has passed:
-// a choice costs nothing otherwise.
+// usual caches the user's habit until the next ping, answer or message, or for an hour,
+// so that choices are cheap.
 type usual struct {
 	mu    sync.Mutex
 	pings []budget.Ping
 	said  []transcript.Entry
 	at    time.Time
 	habit *leeway.Habit
-	last  time.Time // when the user wrote last
+	last  time.Time // when the user last wrote
 }
 
-// usualFor is how old a habit may be.
+// usualFor is the maximum age of a cached habit.
 const usualFor = time.Hour
 
-// between are the facts from a moment until the end of a window.
+// between returns the facts from a moment until the end of a window.
 func (u userFacts) between(now, until time.Time) leeway.Facts {
 	habit, last := u.habit(now)
 	return leeway.Facts{Habit: habit, Busy: u.busy(now.In(u.zone), until, last)}
 }
 
-// habit is when the user is usually active, and when they wrote last.
+// habit returns when the user is usually active, and when they last wrote.
 func (u userFacts) habit(now time.Time) (*leeway.Habit, time.Time) {
 	pings, said := u.journal.Recent(), u.book.Entries()
 	k := u.kept
@@ -78,8 +78,8 @@ func (u userFacts) habit(now time.Time) (*leeway.Habit, time.Time) {
 	return k.habit, k.last
 }
 
-// activeAt are the moments at which the user answered a ping or wrote something, and the last one at
-// which they wrote.
+// activeAt returns the moments at which the user answered a ping or wrote something, and
+// the last one at which they wrote.
 func activeAt(pings []budget.Ping, said []transcript.Entry) (list []time.Time, last time.Time) {
 	for _, p := range pings {
 		if !p.Answered.IsZero() {
@@ -94,8 +94,8 @@ func activeAt(pings []budget.Ping, said []transcript.Entry) (list []time.Time, l
 	return list, last
 }
 
-// busy are the times until then at which the user is not to be disturbed. Nobody knows when a
-// conversation ends: it is looked at again after a while.
+// busy returns the periods up to a moment in which the user should not be disturbed. The
+// end of a conversation is unknown, so it is checked again after a while.
 func (u userFacts) busy(now, until, last time.Time) (list []leeway.Busy) {
 	if talking, _ := u.attention.Talking(); talking {
 		last = now
@@ -112,8 +112,8 @@ func (u userFacts) busy(now, until, last time.Time) (list []leeway.Busy) {
 	return append(list, meetings(u.google.DayAhead(now))...)
 }
 
-// meetings are the appointments of a day at which the user is busy: neither whole days and tasks,
-// nor what the calendar shows as free.
+// meetings returns the appointments of a day at which the user is busy. All-day events,
+// tasks and events shown as free do not count.
 func meetings(day []google.Item) (list []leeway.Busy) {
 	for _, d := range day {
 		if !d.AllDay && !d.Free && d.Tasks == nil {
@@ -123,11 +123,11 @@ func meetings(day []google.Item) (list []leeway.Busy) {
 	return list
 }
 
-// lookEvery is the time between two looks at the calendar while a window is open or about to open.
+// lookEvery is the interval of calendar checks while a window is open or about to open.
 const lookEvery = 5 * time.Minute
 
-// watchCalendar reads the day's meetings before a window opens and while it is open, also while no
-// one looks at the dashboard. Without a login at Google it asks nobody.
+// watchCalendar reads the day's meetings before and while a window is open, even when no
+// dashboard is. Without a Google login it does nothing.
 func watchCalendar(ctx context.Context, b *Bot) error {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
@@ -143,7 +143,7 @@ func watchCalendar(ctx context.Context, b *Bot) error {
 	}
 }
 
-// windowNear reports whether a window opens before the calendar is looked at twice, or is open.
+// windowNear reports whether a window is open or opens before the second next check.
 func windowNear(day []schedule.Entry, now time.Time) bool {
 	for _, e := range day {
 		if (!e.Until.IsZero() || e.Reason != "") && e.FireTime.Before(now.Add(2*lookEvery)) {
@@ -153,7 +153,7 @@ func windowNear(day []schedule.Entry, now time.Time) bool {
 	return false
 }
 
-// FireClock is when a fire comes, as the clock shows it: a range while its minute is not chosen.
+// FireClock formats when a fire happens: a range until its minute is chosen.
 func (s *Snapshot) FireClock(e schedule.Entry) string {
 	at := s.Clock(e.FireTime, "15:04")
 	if e.Until.IsZero() {

@@ -19,20 +19,21 @@ import (
 	"ollimbot/routines/leeway"
 )
 
-// KindTime is the kind of proposal that asks whether a routine shall come at the time at which the
-// user does it.
+// KindTime is the kind of proposal to move a routine to the time at which the user does
+// it.
 const KindTime = "time"
 
 const (
-	// firstLook is how long after the start the bot looks for a routine that the user always
-	// moves: a laptop may never be on for an hour. lookEach is the time between two looks.
+	// firstLook is the delay after the start before the bot first looks for a routine that
+	// the user always moves: a laptop may never be on for an hour. lookEach is the interval
+	// after that.
 	firstLook = time.Minute
 	lookEach  = time.Hour
-	// timesEach is how long no other time is proposed after one was, notNowFor how long one is not
-	// proposed again that the user did not want now or did not answer.
+	// timesEach is the minimum time between two proposals, notNowFor the time until a
+	// postponed or unanswered one may be repeated.
 	timesEach = 7 * 24 * time.Hour
 	notNowFor = 28 * 24 * time.Hour
-	// asksFrom and asksUntil are the hours between which a time is proposed.
+	// asksFrom and asksUntil are the hours between which a time may be proposed.
 	asksFrom, asksUntil = 9, 20
 )
 
@@ -43,17 +44,17 @@ const (
 	timeNever   = "never"
 )
 
-// movedTime is the change that is proposed.
+// movedTime is the proposed change.
 type movedTime struct {
 	Task string `json:"task"`
-	From string `json:"from"` // the cron line that it has
+	From string `json:"from"` // the current cron line
 	To   string `json:"to"`
-	Old  string `json:"old"` // the times of the day, for people
+	Old  string `json:"old"` // the current times of day, for people
 	New  string `json:"new"`
 }
 
-// watchHabits proposes a better time for a routine, at most one each week. Until the user agrees
-// nothing is changed.
+// watchHabits proposes a better time for a routine, at most one per week. Nothing changes
+// until the user agrees.
 func watchHabits(ctx context.Context, b *Bot) error {
 	for pause := firstLook; ; pause = lookEach {
 		select {
@@ -72,12 +73,14 @@ func watchHabits(ctx context.Context, b *Bot) error {
 	}
 }
 
-// mayPropose reports whether no time was proposed within a week. What is open is not older.
+// mayPropose reports whether no time was proposed within a week. Open proposals are never
+// older than that.
 func mayPropose(before []proposals.Proposal, now time.Time) bool {
 	return !slices.ContainsFunc(before, func(p proposals.Proposal) bool { return now.Sub(p.Made).Abs() < timesEach })
 }
 
-// waits reports whether a proposal with these words was put off, or not answered, too recently.
+// waits reports whether a proposal with these words was postponed, or not answered, too
+// recently.
 func waits(before []proposals.Proposal, words string, now time.Time) bool {
 	return slices.ContainsFunc(before, func(p proposals.Proposal) bool {
 		at := p.Answered
@@ -88,7 +91,7 @@ func waits(before []proposals.Proposal, words string, now time.Time) bool {
 	})
 }
 
-// proposeTime proposes a time for the first routine that the user always moves, if there is one.
+// proposeTime proposes a time for the first routine that the user always moves, if any.
 func proposeTime(b *Bot, now time.Time) error {
 	asks, err := asksByTask(b, now)
 	if err != nil {
@@ -109,7 +112,7 @@ func proposeTime(b *Bot, now time.Time) error {
 	return nil
 }
 
-// asksByTask are the pings that were sent, and the fires that were snoozed, of each task.
+// asksByTask returns the sent pings and snoozed fires of each task.
 func asksByTask(b *Bot, now time.Time) (map[string][]habits.Ask, error) {
 	pings, err := b.journal.All()
 	if err != nil {
@@ -131,8 +134,8 @@ func asksByTask(b *Bot, now time.Time) (map[string][]habits.Ask, error) {
 	return by, nil
 }
 
-// timeFor is the proposal for a routine that has one time of the day, and that the user always
-// moves to another one.
+// timeFor returns the proposal for a routine with a single time of day that the user
+// always moves.
 func timeFor(r *routines.Routine, asks []habits.Ask, now time.Time) (p proposals.Proposal, ok bool) {
 	hour, minute, single := r.Schedule.Daily()
 	if !single || !r.AllowPing || r.Waits != "" || r.Proposed.Version != "" || r.Leeway != (leeway.Rule{}) {
@@ -153,11 +156,11 @@ func timeFor(r *routines.Routine, asks []habits.Ask, now time.Time) (p proposals
 			{ID: timeNever, Label: "Never ask", Style: "secondary", Never: true},
 		},
 	}
-	p.Change, _ = json.Marshal(change) // strings can be encoded
+	p.Change, _ = json.Marshal(change) // strings can always be encoded
 	return p, true
 }
 
-// moved is the change that a proposal is about.
+// moved decodes the change of a proposal.
 func moved(p proposals.Proposal) (c movedTime, err error) {
 	if err := json.Unmarshal(p.Change, &c); err != nil {
 		return c, fmt.Errorf("read the proposed time: %w", err)
@@ -171,7 +174,7 @@ type timeMover struct {
 	do    func(context.Context, command.Value) (command.Outcome, error)
 }
 
-// answer changes the time in the routine's file, or leaves it.
+// answer changes the time in the routine's file, or keeps it.
 func (m timeMover) answer(ctx context.Context, p proposals.Proposal, b proposals.Button, _ string) (proposals.Done, error) {
 	c, err := moved(p)
 	if err != nil {
@@ -187,7 +190,7 @@ func (m timeMover) answer(ctx context.Context, p proposals.Proposal, b proposals
 	return proposals.Done{Message: fmt.Sprintf(textMoved, title, c.New), Result: c.Task}, err
 }
 
-// undo writes the time back.
+// undo restores the previous time.
 func (m timeMover) undo(ctx context.Context, p proposals.Proposal) error {
 	c, err := moved(p)
 	if err != nil {
@@ -197,7 +200,7 @@ func (m timeMover) undo(ctx context.Context, p proposals.Proposal) error {
 	return err
 }
 
-// move replaces a routine's cron line, unless it has been replaced already: an answer may be
+// move replaces a routine's cron line unless that was already done: an answer may be
 // carried out twice.
 func (m timeMover) move(ctx context.Context, id, from, to string) (title string, err error) {
 	r, ok := m.index.Set().RoutineByID(id)

@@ -8,10 +8,10 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// OutlookKind is what the ping budget allows, the worst first.
+// OutlookKind is what the ping budget allows, worst first.
 type OutlookKind uint8
 
-// The kinds of an outlook. In the first four no ping can go now.
+// The kinds of outlooks. In the first four, no ping can go out now.
 const (
 	PingsOff    OutlookKind = iota // the capacity is 0
 	PingsMuted                     // by the user
@@ -19,33 +19,33 @@ const (
 	PingsEmpty                     // no whole token
 	PingsLikely                    // the tasks, as they usually ping, run out of tokens
 	PingsTight                     // they run out only if every task pings
-	PingsEnough                    // there is a token for every fire that is known
+	PingsEnough                    // every known fire can have a token
 )
 
-// Outlook is what the ping budget allows, now and until the last fire that is known. It is
-// the only answer to whether a ping can go: every place that speaks of it renders this value.
-// The moments that it leaves out are zero.
+// Outlook is what the ping budget allows, now and until the last known fire. It is the
+// only source for whether a ping can go out: every view renders this value. Moments that
+// do not apply are zero.
 type Outlook struct {
 	Kind OutlookKind
 	Now  int       // how many pings can go now
-	Next time.Time // when the next one can go, if none can now
-	More time.Time // when there is one more than now
-	// Likely is the first fire by which a ping has probably been refused. Worst is the first
-	// that is refused if every task pings; it is never later.
+	Next time.Time // when the next one can go out, if none can now
+	More time.Time // when there will be one more
+	// Likely is the first fire whose ping will probably be refused. Worst is the first one
+	// refused if every task pings; it is never later.
 	Likely, Worst time.Time
-	Until         time.Time // how far the fires are known
+	Until         time.Time // the last known fire
 
 	Word   string // for a title: "empty until 20:37"
-	Clause string // beside another fact: "no ping until 20:37"
-	// Text and Tail are a sentence without its stop: "likely enough until 14:00", "; if every
-	// task pings, out at 11:00". Without the tail it is as true.
+	Clause string // to follow another fact: "no ping until 20:37"
+	// Text and Tail form a sentence without its period: "likely enough until 14:00", "; if
+	// every task pings, out at 11:00". The tail is optional.
 	Text, Tail string
 }
 
-// Blocked reports whether no ping can go now, but a critical one.
+// Blocked reports whether only critical pings can go out now.
 func (o Outlook) Blocked() bool { return o.Kind <= PingsEmpty }
 
-// Outlook is that of the snapshot.
+// Outlook returns the snapshot's outlook.
 func (s *Snapshot) Outlook() Outlook {
 	b := &s.Budget
 	o := Outlook{More: b.NextAt, Until: b.FiresUntil}
@@ -80,7 +80,7 @@ func (s *Snapshot) Outlook() Outlook {
 	return o
 }
 
-// say puts the outlook into words. What is expected and the worst case are told apart.
+// say words the outlook. It separates the likely case from the worst one.
 func (o *Outlook) say(s *Snapshot, closed time.Time) {
 	left := words.Count(o.Now, "ping") + " left"
 	o.Clause = left
@@ -128,7 +128,7 @@ func (o *Outlook) say(s *Snapshot, closed time.Time) {
 	}
 }
 
-// firing is ": Tea break", the task that fires at a moment and may cost a token.
+// firing returns ": Tea break" for the task that fires at a moment and may cost a token.
 func (s *Snapshot) firing(at time.Time) string {
 	for _, f := range s.Budget.Fires {
 		if f.At.Equal(at) && f.Title != "" {
@@ -138,12 +138,12 @@ func (s *Snapshot) firing(at time.Time) string {
 	return ""
 }
 
-// Hour is the time of a day, with the weekday if it is not today's.
+// Hour formats a time of day, with the weekday unless it is today.
 func (s *Snapshot) Hour(t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 Jan 15:04", Else: "2 Jan 2006 15:04"})
 }
 
-// Distance is how far away a fire is by the clock: "now" in its minute, else "in 25m".
+// Distance formats the time until a fire: "now" within its minute, else "in 25m".
 func (s *Snapshot) Distance(t time.Time) string {
 	return words.Until(t.Truncate(time.Minute).Sub(s.At))
 }

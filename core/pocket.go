@@ -25,27 +25,28 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// pocket carries out the controls of cards, pings and messages.
+// pocket handles the controls of cards, pings and messages.
 type pocket struct {
 	now      func() time.Time
 	snapshot func() Snapshot
 	do       func(context.Context, command.Value) (command.Outcome, error)
 	journal  *budget.Journal
 	book     *transcript.Chat
-	// writes are the reminders as somebody writes them whose words have a label.
+	// writes returns a reminder book for the author of labelled text.
 	writes func(policy.Writer) toolset.ReminderBook
 	google *google.Account
-	// making is held while a reminder is looked for and then made: two presses may come at once.
+	// making serialises looking for a reminder and creating it: two presses may arrive at
+	// once.
 	making *sync.Mutex
 	config func() *config.Runtime
-	// models is the card of the model that answers.
+	// models returns the card of the current model.
 	models func() *post.Embed
 	why    func(id string) (string, error) // the newest error of a task
-	kept   func(at time.Time, task string) // the user has done what a task reminded of
+	kept   func(at time.Time, task string) // records that the user did what a task reminded them of
 }
 
-// press carries out a control, unless what it asks for is already so. ok is false if the
-// control is none of these.
+// press handles a control, unless its effect is already in place. ok is false if the
+// control is not one of these.
 func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome, ok bool, err error) {
 	action, data, _ := post.ParseCustomID(c.ID)
 	switch action {
@@ -80,7 +81,7 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 	return out, true, err
 }
 
-// picture is the answer to a button that asks for a picture.
+// picture answers a button that requests a picture.
 func (p pocket) picture(name string) (command.Outcome, error) {
 	if name != post.PictureDay {
 		return command.Outcome{}, errors.New(textUnknownCard)
@@ -89,7 +90,7 @@ func (p pocket) picture(name string) (command.Outcome, error) {
 	return command.Outcome{Message: s.Headline().Text(), Picture: name}, nil
 }
 
-// card carries out a control of the card of /status and returns the card as it is then.
+// card handles a control of the card of /status and returns the updated card.
 func (p pocket) card(ctx context.Context, action, data, value string) (out command.Outcome, err error) {
 	s := p.snapshot()
 	switch action {
@@ -108,7 +109,7 @@ func (p pocket) card(ctx context.Context, action, data, value string) (out comma
 	return out, nil
 }
 
-// run starts a task, unless a run of it is waiting or under way.
+// run starts a task, unless a run of it is queued or in progress.
 func (p pocket) run(ctx context.Context, s *Snapshot, id string) (command.Outcome, error) {
 	for _, v := range s.Forks {
 		if v.TaskID == id && v.Live() {
@@ -144,7 +145,7 @@ func (p pocket) capacity(ctx context.Context, s *Snapshot, data string) (command
 	return p.do(ctx, command.SetBudget{Capacity: &want})
 }
 
-// setting carries out a control of the cards of /config and returns the card as it is then.
+// setting handles a control of the cards of /config and returns the updated card.
 func (p pocket) setting(ctx context.Context, action, data, value string) (out command.Outcome, err error) {
 	switch action {
 	case post.ConfigAll:
@@ -172,7 +173,7 @@ func (p pocket) setting(ctx context.Context, action, data, value string) (out co
 	return out, nil
 }
 
-// useless writes down that a ping was not worth it: the agent sees how many were not.
+// useless records that a ping was not worth it. The agent sees the count.
 func (p pocket) useless(id string) (command.Outcome, error) {
 	_, ok, err := p.journal.Useless(id, p.now())
 	switch {
@@ -184,13 +185,13 @@ func (p pocket) useless(id string) (command.Outcome, error) {
 	return command.Outcome{Message: textNotUseful}, nil
 }
 
-// later makes a reminder of a ping.
+// later creates a reminder from a ping.
 func (p pocket) later(ctx context.Context, id string, c command.Click) (command.Outcome, error) {
 	ping, ok := p.journal.Ping(id)
 	if !ok {
 		return command.Outcome{}, errors.New(textNoPing)
 	}
-	words, from := ping.Text, label.From(textFromPing) // an unknown message may say anything
+	words, from := ping.Text, label.From(textFromPing) // an unlabelled message may contain anything
 	for _, e := range p.book.Entries() {
 		if c.Message != "" && e.Is(c.Message) {
 			from = e.Label
@@ -202,7 +203,7 @@ func (p pocket) later(ctx context.Context, id string, c command.Click) (command.
 	return p.remind(ctx, reminder{key: id, when: c.Value, title: ping.Title, words: words, from: from})
 }
 
-// about makes a reminder of a message. The words of another person keep their label.
+// about creates a reminder from a message. Another person's words keep their label.
 func (p pocket) about(ctx context.Context, key string, c command.Click) (command.Outcome, error) {
 	r := reminder{key: key, when: c.Value, title: c.Words, words: c.Words}
 	if foreign(key) {
@@ -211,19 +212,19 @@ func (p pocket) about(ctx context.Context, key string, c command.Click) (command
 	return p.remind(ctx, r)
 }
 
-// foreign reports whether the key of a message says that somebody else wrote it.
+// foreign reports whether the key of a message marks it as written by someone else.
 func foreign(key string) bool { return !strings.HasPrefix(key, post.Own) }
 
-// reminder is what a control makes.
+// reminder is a reminder created by a control.
 type reminder struct {
-	key   string // the same key makes it once
-	when  string // empty is in an hour
+	key   string // the same key creates it only once
+	when  string // empty means in an hour
 	title string
 	words string
 	from  label.Label
 }
 
-// remind makes a reminder, unless it is there already: a form may be sent twice.
+// remind creates a reminder unless it exists: a form may be sent twice.
 func (p pocket) remind(ctx context.Context, r reminder) (command.Outcome, error) {
 	now := p.now()
 	at := now.Add(muteFor)
@@ -257,7 +258,7 @@ func (p pocket) remind(ctx context.Context, r reminder) (command.Outcome, error)
 	return command.Outcome{Message: fmt.Sprintf(textReminds, cron.DayClock(at, now))}, err
 }
 
-// failed carries out a button of the card of a routine that fails.
+// failed handles a button on the card of a failing routine.
 func (p pocket) failed(ctx context.Context, action, id string) (command.Outcome, error) {
 	switch action {
 	case post.FailPause:

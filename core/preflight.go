@@ -13,18 +13,18 @@ import (
 	"ollimbot/routines"
 )
 
-// preflight is what the tasks in force lack, as it was looked at last: once a minute, and when
-// the files have changed.
+// preflight caches what the tasks in force lack. It is checked once a minute, and after
+// the files change.
 type preflight struct {
-	telling sync.Mutex // orders the file
+	telling sync.Mutex // serialises access to the file
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	set    *routines.Set
 	minute time.Time
 	list   []routines.Problem
 }
 
-// Lacking are the needs of tasks that the program around them does not meet, as warnings.
+// Lacking returns warnings for the unmet requirements of tasks.
 func Lacking(b *Bot, now time.Time) []routines.Problem {
 	p, set, minute := &b.preflight, b.index.Set(), now.Truncate(time.Minute)
 	p.mu.Lock()
@@ -50,10 +50,11 @@ func Lacking(b *Bot, now time.Time) []routines.Problem {
 	return p.list
 }
 
-// reportedFile has the problems that the user knows of, so that each is reported once.
+// reportedFile holds the problems already reported to the user, so that each is reported
+// once.
 const reportedFile = store.StateDir + "/preflight.json"
 
-// tellLacking reports to the user what tasks lack, each thing once until it is fixed.
+// tellLacking reports to the user what tasks lack, each problem once until it is fixed.
 func tellLacking(b *Bot) {
 	b.preflight.telling.Lock()
 	defer b.preflight.telling.Unlock()
@@ -77,7 +78,8 @@ func tellLacking(b *Bot) {
 	}
 }
 
-// preflightEvery is the time between two checks of what tasks lack: a login can end without a changed file.
+// preflightEvery is the interval of these checks: a login can expire without a changed
+// file.
 const preflightEvery = 10 * time.Minute
 
 // watchLacking reports what tasks lack until ctx ends.
@@ -94,7 +96,7 @@ func watchLacking(ctx context.Context, b *Bot) error {
 	}
 }
 
-// checkModel returns an error if no provider has a model of that name.
+// checkModel returns an error if no provider has that model.
 func (b *Bot) checkModel(name string) error {
 	if b.o.Providers == nil {
 		return nil

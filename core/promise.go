@@ -21,29 +21,29 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// KindPromise is the kind of proposal that quotes a promise of the user's.
+// KindPromise is the kind of proposal that quotes a promise by the user.
 const KindPromise = "promise"
 
 const (
-	// promisesPerDay is how many are proposed in a day.
+	// promisesPerDay is the maximum number of proposals per day.
 	promisesPerDay = 3
-	// promiseAge is how old the user's words may be.
+	// promiseAge is the maximum age of the user's message.
 	promiseAge = 24 * time.Hour
 	// promiseAhead is how far ahead a reminder of a promise may be.
 	promiseAhead = 366 * 24 * time.Hour
-	// leastPromise is how many words a promise has at least.
+	// leastPromise is the minimum number of words in a promise.
 	leastPromise = 2
 )
 
-// kept records that the user has done what a task reminded of, or with the zero time that they
-// have not.
+// kept records that the user did what a task reminded them of or, with the zero time,
+// that they did not.
 func kept(b *Bot, at time.Time, task string) {
 	if err := b.offers.Keep(at, task); err != nil {
 		b.log.Warn("that a promise was kept is not recorded", "task", task, "error", err)
 	}
 }
 
-// newChatHost is the program around the conversation.
+// newChatHost returns the program as seen by the conversation.
 func newChatHost(b *Bot) chatHost {
 	return chatHost{host: b.host, book: b.o.Book, changed: b.viewers.notify, propose: func(p toolset.Promise) agent.ToolResult {
 		if !b.settings.Load().Promises {
@@ -60,7 +60,7 @@ func newChatHost(b *Bot) chatHost {
 	}}
 }
 
-// proposed is what the agent is told of its proposal.
+// proposed returns the tool result for a proposal.
 func proposed(_ proposals.Proposal, err error) agent.ToolResult {
 	if err == nil {
 		return toolset.Said(toolset.TextProposed)
@@ -83,17 +83,17 @@ const (
 	promiseNo    = "no"
 )
 
-// promisedAt is what a promise's answer needs.
+// promisedAt is the stored change of a promise.
 type promisedAt struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// promise is the question about a promise, with the time that was named, if one was.
+// promise returns the question about a promise, with the time it mentions, if any.
 func promise(words string, at, now time.Time) proposals.Proposal {
 	p := proposals.Proposal{Kind: KindPromise, Words: words, Title: textPromiseTitle, Text: fmt.Sprintf(textPromise, words)}
 	if !at.IsZero() {
 		p.Text = fmt.Sprintf(textPromiseAt, words, cron.DayClock(at, now))
-		p.Change, _ = json.Marshal(promisedAt{at}) // a time can be encoded
+		p.Change, _ = json.Marshal(promisedAt{at}) // a time can always be encoded
 		p.Buttons = append(p.Buttons, proposals.Button{ID: promiseYes, Label: textPromiseYes, Style: "success"})
 	}
 	p.Buttons = append(
@@ -107,7 +107,7 @@ func promise(words string, at, now time.Time) proposals.Proposal {
 // promiseKeeper carries out the answers.
 type promiseKeeper struct{ writes toolset.ReminderBook }
 
-// do makes the reminder, once: its ID is that of the proposal.
+// do creates the reminder, once: its ID is that of the proposal.
 func (k promiseKeeper) do(ctx context.Context, p proposals.Proposal, b proposals.Button, typed string) (proposals.Done, error) {
 	if b.Never {
 		return proposals.Done{Message: textPromiseNo}, nil
@@ -129,7 +129,7 @@ func (k promiseKeeper) do(ctx context.Context, p proposals.Proposal, b proposals
 	return proposals.Done{Message: fmt.Sprintf(textReminds, cron.DayClock(at, now)), Result: p.ID}, nil
 }
 
-// due is the time of an answer.
+// due returns the time in an answer.
 func due(p proposals.Proposal, b proposals.Button, typed string, now time.Time) (at time.Time, err error) {
 	if b.Asks {
 		var ok bool
@@ -161,9 +161,9 @@ func (k promiseKeeper) undo(_ context.Context, p proposals.Proposal) error {
 	return err
 }
 
-// said reports whether the user has written words within the last day, in one message, and by
-// themselves: what was forwarded, quoted or pasted as code is somebody else's. Case and white
-// space do not count.
+// said reports whether the user wrote these words within the last day, in one message, as
+// their own: forwarded text, quotes and code blocks are somebody else's. It ignores case
+// and white space.
 func said(entries []transcript.Entry, words string, now time.Time) bool {
 	words = folded(words)
 	if len(strings.Fields(words)) < leastPromise {
@@ -177,12 +177,13 @@ func said(entries []transcript.Entry, words string, now time.Time) bool {
 	return false
 }
 
-// folded is a text in lower case, with one space between its words and plain apostrophes.
+// folded returns a text in lower case, with single spaces between words and plain
+// apostrophes.
 func folded(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(text, "’", "'"))), " ")
 }
 
-// ownWords is a message without its quotes and code blocks.
+// ownWords returns a message without its quotes and code blocks.
 func ownWords(text string) string {
 	var own []string
 	code := false
@@ -191,7 +192,7 @@ func ownWords(text string) string {
 		switch {
 		case strings.HasPrefix(line, "```"):
 			code = !code
-			own = append(own, ".") // words on both sides of a block do not join
+			own = append(own, ".") // so that words on both sides of a block do not join
 		case code, strings.HasPrefix(line, ">"):
 			own = append(own, ".")
 		default:
@@ -201,7 +202,7 @@ func ownWords(text string) string {
 	return strings.Join(own, "\n")
 }
 
-// within reports whether whole words occur in a text.
+// within reports whether a text contains the words as whole words.
 func within(text, words string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], words)

@@ -8,8 +8,8 @@ import (
 	"ollimbot/core/work/proposals"
 )
 
-// newProposals makes the desk of what the bot asks by itself. A kind is a line of the map, and
-// calls Propose.
+// newProposals creates the desk for questions that the bot asks on its own. Each kind is
+// an entry of the map and calls Propose.
 func newProposals(b *Bot) *proposals.Desk {
 	times := timeMover{index: b.index, do: func(ctx context.Context, c command.Value) (command.Outcome, error) { return b.handlers.Do(ctx, c) }}
 	promises := promiseKeeper{b.tasks.Book(policy.Writer{Kind: textTheUser})}

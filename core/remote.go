@@ -11,48 +11,45 @@ import (
 	"ollimbot/core/talk/chat"
 )
 
-// Remote is a surface that reaches the user away from the dashboard, such as
-// Discord. The dashboard shows the same conversation beside it. Its methods may
-// be called concurrently.
+// Remote is a surface that reaches the user away from the dashboard, such as Discord. The
+// dashboard shows the same conversation. Its methods must be safe for concurrent use.
 type Remote interface {
 	chat.Remote
-	// Run connects and hands what the user does to the bot until ctx ends. It
-	// returns nil then, and an error when it cannot go on at all; the bot goes on
-	// without it. Posting works before, while and after Run, as far as the network
-	// does.
+	// Run connects and passes the user's input to the bot until ctx ends, and then returns
+	// nil. It returns an error if it cannot continue; the bot continues without it. Posting
+	// works before, during and after Run, as far as the network allows.
 	Run(ctx context.Context, bot Intake) error
-	// Approval shows a tool call that waits for the user, or how it was settled.
-	// It never blocks.
+	// Approval shows a pending tool call, or how it was settled. It never blocks.
 	Approval(a policy.Approval)
-	// Farewell says goodbye; it respects ctx.
+	// Farewell says goodbye. It respects ctx.
 	Farewell(ctx context.Context)
-	// Status is how the connection stands; onChange is called after it changed.
+	// Status returns the state of the connection. onChange is called after it changes.
 	Status() SurfaceStatus
 	OnChange(onChange func())
 }
 
-// Intake is what a remote surface needs of the bot. *Bot is one.
+// Intake is what a remote surface needs of the bot. *Bot implements it.
 type Intake interface {
-	// Do carries out what the user asked for.
+	// Do carries out the user's command.
 	Do(ctx context.Context, c command.Value) (command.Outcome, error)
-	// LastReceived is the key of the newest message that was taken from a surface
-	// (Receive.Key), or empty: what came later has not been received.
+	// LastReceived returns the key of the newest message received from a surface
+	// (Receive.Key), or "". Later messages have not been received.
 	LastReceived(from string) string
-	// Suggest lists what could be chosen for a field of a command, given what is typed so
-	// far, the best first. It waits for nothing.
+	// Suggest lists possible values for a field of a command, given the text typed so far,
+	// best first. It never blocks.
 	Suggest(command, option, typed string) []string
 	// Snapshot describes the bot now.
 	Snapshot() Snapshot
 }
 
-// surface is the remote surface, or the chat pane where there is none.
+// surface is the remote surface, or the chat pane if there is none.
 type surface struct {
-	remote Remote // nil without one
-	none   string // why there is none, and how to get one
+	remote Remote // may be nil
+	none   string // why there is none, and how to set one up
 	log    *slog.Logger
 }
 
-// status says where the bot's messages go.
+// status describes where the bot's messages go.
 func (s surface) status() SurfaceStatus {
 	if s.remote == nil {
 		return SurfaceStatus{Name: ChatHere, State: s.none, OK: true}
@@ -72,21 +69,21 @@ func (s surface) run(ctx context.Context, bot Intake) error {
 	return nil
 }
 
-// small says something where the user is away from the dashboard.
+// small sends a short message away from the dashboard.
 func (s surface) small(text string) {
 	if s.remote != nil {
 		s.remote.Small(text)
 	}
 }
 
-// approval shows a tool call that waits, or how it was answered.
+// approval shows a pending tool call, or how it was answered.
 func (s surface) approval(a policy.Approval) {
 	if s.remote != nil {
 		s.remote.Approval(a)
 	}
 }
 
-// farewell says goodbye where the user is.
+// farewell says goodbye on the remote surface.
 func (s surface) farewell(ctx context.Context) {
 	if s.remote == nil {
 		return

@@ -11,16 +11,16 @@ import (
 	"ollimbot/routines"
 )
 
-// recover takes up what an earlier run of the bot has left half done.
+// recover finishes what an earlier run of the bot left half done.
 func (b *Bot) recover(ctx context.Context) {
 	if err := b.purse.Recover(); err != nil {
 		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
 	}
 	b.chat.Recover(ctx)
-	b.webhooks.recover() // before a turn can take the updates that it leaves
+	b.webhooks.recover() // before a turn can take the updates it leaves
 }
 
-// yieldFor bounds the wait for a terminal that takes nothing.
+// yieldFor bounds the wait for a terminal that accepts no output.
 const yieldFor = time.Second
 
 // yield waits for the dashboard's first frame, if there is one.
@@ -35,18 +35,18 @@ func yield(ctx context.Context, shown <-chan struct{}) {
 	}
 }
 
-// watchMoments starts the watches on what concerns tasks before they fire: the calendar, the
-// user's habits, and what tasks lack.
+// watchMoments starts the background checks for tasks: the calendar, the user's habits,
+// and missing requirements.
 func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(ctx, b) }))
 	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(ctx, b) }))
 	g.Go(fault.Guard("what tasks lack", func() error { return watchLacking(ctx, b) }))
 }
 
-// Run starts the bot and blocks until ctx ends and everything has stopped: first what takes
-// work and the runs, which are interrupted and killed after four seconds, then engine, git,
-// files and the lock. A second bot on the same directory is refused with *store.RunningError
-// before anything is touched.
+// Run starts the bot and blocks until ctx ends and everything has stopped: first the
+// intake of work and the runs, which are interrupted and killed after four seconds, then
+// engine, git, files and the lock. A second bot on the same directory gets
+// *store.RunningError before anything is touched.
 func (b *Bot) Run(ctx context.Context) (err error) {
 	if err := b.dir.Prepare(); err != nil {
 		return err
@@ -110,8 +110,8 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// runGit makes the data directory a repository and commits what is queued. A
-// machine without git is no error.
+// runGit makes the data directory a repository and commits queued changes. A machine
+// without git is not an error.
 func (b *Bot) runGit(ctx context.Context) error {
 	if err := b.git.Init(ctx); err != nil {
 		b.log.Warn("data directory is not under version control", "error", err)

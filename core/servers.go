@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/work/google"
 )
 
-// newServers reads the user's MCP servers. o has what the bot adds to them.
+// newServers reads the user's MCP servers. o has the bot's additions to them.
 func newServers(o mcp.Options, from Options) *mcp.Host {
 	o.Dir, o.Version, o.Redact = from.Dir, from.Version, from.Book.Redact
 	o.Lookup = func(name string) (string, bool) {
@@ -33,24 +33,25 @@ func newServers(o mcp.Options, from Options) *mcp.Host {
 	return mcp.New(o)
 }
 
-// allTools are the tools of all sessions, beside those that are bound to one.
+// allTools returns the tools of all sessions, without those bound to one session.
 func allTools(servers *mcp.Host) func() []agent.Tool {
 	manual := library()
 	return func() []agent.Tool { return append(manual[:len(manual):len(manual)], servers.Tools()...) }
 }
 
-// logins are those that end with an address which the user may paste.
+// logins are the logins that end with an address the user may paste.
 type logins struct {
 	*google.Account
 	servers *mcp.Host
 }
 
-// Redirected reports whether a message is the address that ends a login, and finishes that.
+// Redirected reports whether a message is the address that completes a login, and
+// completes it.
 func (l logins) Redirected(ctx context.Context, text string) bool {
 	return l.servers.Redirected(text) || l.Account.Redirected(ctx, text)
 }
 
-// serverDesk carries out /mcp: it tells what is known of the servers, and logs in.
+// serverDesk carries out /mcp: it describes the servers, and logs in.
 type serverDesk struct {
 	servers *mcp.Host
 	record  func(context.Context, audit.Entry)
@@ -84,7 +85,7 @@ func (d serverDesk) do(ctx context.Context, args []string) (string, error) {
 	return text, nil
 }
 
-// hostOf is the host of a page, which the user should know before they log in there.
+// hostOf returns the host of a page, so that the user sees where they log in.
 func hostOf(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {

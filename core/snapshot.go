@@ -26,87 +26,85 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// Snapshot is everything a dashboard shows, as one immutable value: whoever
-// holds it may keep it, nobody may change what its slices hold. Times are in
-// Zone. Texts are cleaned.
+// Snapshot is everything a dashboard shows, as one immutable value. It may be kept, but
+// its slices must not be modified. Times are in Zone. Texts are cleaned.
 type Snapshot struct {
 	At      time.Time // the moment the snapshot describes
-	Started time.Time // when the bot started; zero when it does not run
+	Started time.Time // when the bot started; zero if it is not running
 	Zone    *time.Location
-	// TwelveHours says that times of day are read as 3:04pm. Whoever shows the snapshot
-	// sets it.
+	// TwelveHours means that times of day are shown as 3:04pm. The view sets it.
 	TwelveHours bool
 	Dir         string // the data directory, with ~ for the home directory
 	Root        string // the same as an absolute path, for an editor
 
 	Engine  EngineStatus
 	Surface SurfaceStatus
-	// Google is what is wrong with the login at Google, and the cure; empty while it is
-	// well, and where there is none.
+	// Google describes a problem with the Google login and its cure; empty if there is none
+	// or no login.
 	Google string
-	// Day are the user's appointments of today and tomorrow that have not ended, and the
-	// tasks due then, by their starts, as they were read last (Viewer.Look).
+	// Day lists the user's appointments of today and tomorrow that have not ended, and the
+	// tasks due then, by start, as of the last read (Viewer.Look).
 	Day []google.Item
 
 	Routines  int // valid routine files
 	Reminders int // valid reminder files
-	// Busy says that a conversation is under way, and since when.
+	// Busy means that a conversation is in progress, BusySince when it started.
 	Busy      bool
 	BusySince time.Time
 
 	Budget BudgetView
-	// Money is what was spent today and this month, what is set aside for runs under
-	// way, and the caps. What each fire is expected to cost, and whether it is held
-	// for money, its entry in the schedule says; more is in Reader.Costs.
+	// Money is the amount spent today and this month, the amount reserved for current runs,
+	// and the caps. The expected cost of each fire, and whether it is held for money, is in
+	// its schedule entry; Reader.Costs has more.
 	Money    money.State
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
-	// Proposals are the bot's own questions that wait for an answer, oldest first.
+	// Proposals are the bot's own open questions, oldest first.
 	Proposals []proposals.Proposal
-	Forks     []fork.View // running, then waiting, then finished (newest first)
-	// Config is what /config shows and sets.
+	Forks     []fork.View // running, then queued, then finished (newest first)
+	// Config is the configuration that /config shows and sets.
 	Config config.Runtime
-	// Ended are the runs that have ended within 24 hours, in the order of their ends.
+	// Ended are the runs that ended within 24 hours, by end.
 	Ended []fork.View
-	// Failures are runs that have failed and that nobody has looked at, newest first.
+	// Failures are failed runs that no one has looked at, newest first.
 	Failures []fork.View
-	// Away is when the user was away last, Decisions how many decisions were written
-	// down since the program began.
+	// Away is the user's last absence. Decisions is the number of decisions recorded since
+	// the program started.
 	Away      absence.Span
 	Decisions uint64
-	// MaxForks is how many forks may run at once.
+	// MaxForks is the maximum number of concurrent forks.
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
-	ChatMore bool               // more was said before it
+	ChatMore bool               // earlier entries exist
 	Notices  []notice.Notice    // oldest first, the newest 100
-	// Fork is the interactive fork that the chat stands in, or nil.
+	// Fork is the interactive fork the chat is in, or nil.
 	Fork *chat.Banner
-	// Approvals are tool calls that wait for the user, oldest first.
+	// Approvals are pending tool calls, oldest first.
 	Approvals []policy.Approval
-	// Attached are the names of files that go with the next message.
+	// Attached are the names of files to be sent with the next message.
 	Attached []string
-	// Deliveries are what came in by webhooks, newest first; empty where triggers are not taken.
+	// Deliveries are received webhook calls, newest first; empty if triggers are off.
 	Deliveries []webhook.Delivery
 	Servers    []mcp.State // of .mcp.json, by name
-	LogLines   uint64      // log lines ever written: a change means new ones
+	LogLines   uint64      // log lines ever written, so that a change means new ones
 }
 
-// SurfaceStatus is where the bot's words go.
+// SurfaceStatus is where the bot's messages go.
 type SurfaceStatus struct {
 	Name  string `json:"name"`  // "chat here", "Discord"
 	State string `json:"state"` // "up 42 ms", "no token: set DISCORD_TOKEN"
 	OK    bool   `json:"ok"`
-	// Lead says in a headline what is wrong; empty if it is the connection.
+	// Lead is the problem as worded in a headline; empty for a connection problem.
 	Lead string `json:"lead,omitempty"`
 }
 
-// Snapshot describes the bot now. It may be called from anywhere and writes
-// nothing. It waits for no run and no turn, but may wait for a file that is being
-// written: the locks that order some of them guard what it reads.
+// Snapshot describes the bot now. It may be called from anywhere and writes nothing. It
+// never waits for a run or a turn, but may wait for a file being written, because it
+// takes some of the locks that order writes.
 func (b *Bot) Snapshot() Snapshot { return b.SnapshotAt(b.now()) }
 
-// SnapshotAt describes the bot as it will look at t if nothing happens until
-// then; runs and messages are those of now.
+// SnapshotAt describes the bot as it will be at t if nothing happens until then. Runs and
+// messages are the current ones.
 func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	now := t.In(b.zone)
 	set := b.index.Set()
@@ -147,10 +145,10 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	return s
 }
 
-// Reporter is the run that has left an update: the only task's that has reported and was
-// running then. The file of updates keeps no names, so that it is nil where no run or those of
-// more than one task fit, and for what the program itself has left, which it reports as a
-// notice too.
+// Reporter returns the run that left an update: the run of the only task that reported
+// and was running at the time. The file of updates has no names, so it is nil if no run
+// matches, or those of several tasks do. It is also nil for updates of the program
+// itself, which appear as notices too.
 func (s *Snapshot) Reporter(u updates.Update) (found *fork.View) {
 	line := clean.Line(u.Message)
 	for _, n := range s.Notices {
@@ -159,8 +157,8 @@ func (s *Snapshot) Reporter(u updates.Update) (found *fork.View) {
 		}
 	}
 	for i := range s.Forks {
-		f := &s.Forks[i] // a run is large, and there are many
-		// Updates have the time to the second.
+		f := &s.Forks[i] // a pointer, because runs are large and numerous
+		// Updates have a resolution of one second.
 		if f.Reports == 0 || f.Started.IsZero() || u.At.Before(f.Started.Truncate(time.Second)) || !f.Ended.IsZero() && u.At.After(f.Ended) {
 			continue
 		}
@@ -172,7 +170,7 @@ func (s *Snapshot) Reporter(u updates.Update) (found *fork.View) {
 	return found
 }
 
-// Source is the title of the Reporter; empty without one.
+// Source returns the title of the Reporter, or "".
 func (s *Snapshot) Source(u updates.Update) string {
 	if run := s.Reporter(u); run != nil {
 		return run.Title
@@ -180,7 +178,8 @@ func (s *Snapshot) Source(u updates.Update) string {
 	return ""
 }
 
-// Sourced is the text of an update behind its source, unless it names that itself.
+// Sourced returns the text of an update with its source, unless the text already names
+// it.
 func (s *Snapshot) Sourced(u updates.Update) string {
 	from := s.Source(u)
 	if from == "" || u.Dropped > 0 || strings.Contains(strings.ToLower(u.Message), strings.ToLower(from)) {
@@ -189,21 +188,21 @@ func (s *Snapshot) Sourced(u updates.Update) string {
 	return from + ": " + u.Message
 }
 
-// Local is a moment on the user's clock.
+// Local converts a time to the user's zone.
 func (s *Snapshot) Local(t time.Time) time.Time { return t.In(cmp.Or(s.Zone, time.UTC)) }
 
-// IsToday reports whether a moment is of the day that the snapshot describes.
+// IsToday reports whether a moment is on the snapshot's day.
 func (s *Snapshot) IsToday(t time.Time) bool {
 	return words.SameDay(t, s.At, cmp.Or(s.Zone, time.UTC))
 }
 
-// Clock writes a moment on the user's clock by a layout of package time, whose "15:04" is
-// written as the user reads it.
+// Clock formats a moment in the user's zone with a layout of package time, adapting
+// "15:04" to the user's clock format.
 func (s *Snapshot) Clock(t time.Time, layout string) string {
 	return s.Local(t).Format(words.ClockLayout(layout, s.TwelveHours))
 }
 
-// When is Clock with the layout that fits the distance.
+// When is Clock with the layout for the distance.
 func (s *Snapshot) When(t time.Time, l cron.Layouts) string {
 	for _, layout := range []*string{&l.Today, &l.Week, &l.Year, &l.Else} {
 		*layout = words.ClockLayout(*layout, s.TwelveHours)
@@ -211,7 +210,7 @@ func (s *Snapshot) When(t time.Time, l cron.Layouts) string {
 	return l.Format(s.Local(t), s.At)
 }
 
-// ClockCells is how many cells the time of a day takes at most.
+// ClockCells returns the maximum width of a time of day, in cells.
 func (s *Snapshot) ClockCells() int {
 	if s.TwelveHours {
 		return len("12:04pm")
@@ -219,27 +218,27 @@ func (s *Snapshot) ClockCells() int {
 	return len("15:04")
 }
 
-// Glance is what the day has brought and cost, and what comes next. Whoever tells one of
-// these numbers takes it from here.
+// Glance sums up the day so far and what is next. Every view takes these numbers from
+// here.
 type Glance struct {
-	Next     *schedule.Entry // the next fire within 24 hours that is not held; nil without one
-	Runs     int             // background runs that have ended today, in the user's zone
-	Failed   int             // of these, that have failed
-	Pings    int             // messages that runs have sent today, critical and essential ones too
-	Critical int             // of these, critical
-	Answered int             // of these, that the user has answered
+	Next     *schedule.Entry // the next fire within 24 hours that is not held, or nil
+	Runs     int             // background runs that ended today, in the user's zone
+	Failed   int             // of these, how many failed
+	Pings    int             // messages that runs have sent today, including critical and essential ones
+	Critical int             // of these, how many were critical
+	Answered int             // of these, how many the user answered
 	Refused  int             // pings that were refused today
-	Beside   string          // what of today is beside the budget: "2 essential, quiet 1 of 3"
-	CostUSD  float64         // of everything today
-	Asks     int             // tool calls and questions that wait for the user
+	Beside   string          // today's messages outside the budget: "2 essential, quiet 1 of 3"
+	CostUSD  float64         // everything today
+	Asks     int             // pending tool calls and questions
 }
 
-// PingsText is "28 pings, 7 critical, 2 refused, quiet 1 of 3".
+// PingsText returns "28 pings, 7 critical, 2 refused, quiet 1 of 3".
 func (g Glance) PingsText() string {
 	return words.Joined(words.Count(g.Pings, "ping"), counted(g.Critical, "critical"), counted(g.Refused, "refused"), g.Beside)
 }
 
-// AnsweredText is "3 pings today, 2 answered".
+// AnsweredText returns "3 pings today, 2 answered".
 func (g Glance) AnsweredText() string {
 	return words.Joined(words.Count(g.Pings, "ping")+" today", counted(g.Answered, "answered"))
 }
@@ -287,7 +286,7 @@ func (s *Snapshot) Glance() Glance {
 	return g
 }
 
-// Midnight is when the day of the snapshot began, in the user's zone.
+// Midnight returns the start of the snapshot's day, in the user's zone.
 func (s *Snapshot) Midnight() time.Time {
 	zone := s.Zone
 	zone = cmp.Or(zone, time.UTC)

@@ -9,16 +9,17 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// mostSuggestions is how many Suggest returns: what fits into Discord's list.
+// mostSuggestions is the maximum number of results of Suggest: the limit of Discord's
+// list.
 const mostSuggestions = 25
 
-// suggestedTimes are offered for a time while nothing that is one has been typed.
+// suggestedTimes are offered until a valid time has been typed.
 var suggestedTimes = []string{
 	"20 minutes", "1 hour", "3 hours", "18:00", "this evening", "tomorrow 9:00", "tomorrow evening", "monday 9:00", "friday noon",
 }
 
-// Suggest lists times or titles for what is typed into a field of /remind. It looks only at
-// what is in memory.
+// Suggest lists times or titles that match the text typed into a field of /remind. It
+// uses only data in memory.
 func (b *Bot) Suggest(name, option, typed string) []string {
 	if name != "remind" {
 		return nil
@@ -41,7 +42,7 @@ func (b *Bot) Suggest(name, option, typed string) []string {
 	return append(list, matching(titles, typed)...)
 }
 
-// suggestTimes offers a time once it is one, and which moment it means.
+// suggestTimes offers a typed time once it is valid, with the moment it means.
 func suggestTimes(typed string, now time.Time) []string {
 	if at, ok := command.ReadMoment(typed, now); ok && at.After(now) {
 		return append([]string{typed}, cron.DayClock(at, now))
@@ -49,7 +50,7 @@ func suggestTimes(typed string, now time.Time) []string {
 	return matching(suggestedTimes, typed)
 }
 
-// matching are the texts that contain what is typed, in any case.
+// matching returns the texts that contain the typed text, in any case.
 func matching(list []string, typed string) (out []string) {
 	for _, s := range list {
 		if s = clean.Line(s); strings.Contains(strings.ToLower(s), strings.ToLower(typed)) && len(out) < mostSuggestions {

@@ -1,9 +1,9 @@
 package core
 
-// ChatHere is the name of the surface where there is no other than the dashboard.
+// ChatHere is the name of the surface if there is only the dashboard.
 const ChatHere = "chat here"
 
-// Words for people.
+// User-visible texts.
 const (
 	textUnknownCard    = "this version does not know that button: ask for a new card with the command again"
 	textNoWeek         = "a week is this one (0) or one of the %d before"

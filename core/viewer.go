@@ -15,15 +15,15 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// Viewer is the bot for one dashboard: it has its own wake-ups, and what it may do is decided
-// here, in front of the bot. Close it.
+// Viewer is one dashboard's access to the bot. It has its own wake-ups and decides what
+// the dashboard may do. Close it after use.
 type Viewer struct {
 	Reader
 	changed chan struct{}
 }
 
-// Viewer adds a viewer. One that is read-only reads everything and changes nothing: a preview
-// shows the commands in skills' texts and does not run them.
+// Viewer adds a viewer. A read-only one can read everything but change nothing; its
+// previews show the commands in skills' texts without running them.
 func (b *Bot) Viewer(readOnly bool) *Viewer {
 	return &Viewer{Reader{b, readOnly}, b.viewers.add()}
 }
@@ -31,8 +31,8 @@ func (b *Bot) Viewer(readOnly bool) *Viewer {
 // Close ends the wake-ups. It is idempotent.
 func (v *Viewer) Close() { v.bot.viewers.remove(v.changed) }
 
-// Changed receives a value after something in the snapshot has changed. It has
-// room for one: a slow viewer sees the newest state, the bot never waits.
+// Changed receives a value after something in the snapshot has changed. It has room for
+// one, so a slow viewer sees the newest state and the bot never waits.
 func (v *Viewer) Changed() <-chan struct{} { return v.changed }
 
 // Snapshot is Bot.Snapshot.
@@ -41,7 +41,7 @@ func (v *Viewer) Snapshot() Snapshot { return v.bot.Snapshot() }
 // Tail is Bot.Tail.
 func (v *Viewer) Tail(id string, from tail.Cursor) tail.Page { return v.bot.Tail(id, from) }
 
-// Look reads the user's day at Google, for the snapshots that follow; see google.Account.Look.
+// Look reads the user's day from Google, for later snapshots; see google.Account.Look.
 func (v *Viewer) Look(ctx context.Context) { v.bot.google.Look(ctx) }
 
 // Do is Bot.Do, unless the viewer is read-only.
@@ -52,15 +52,15 @@ func (v *Viewer) Do(ctx context.Context, c command.Value) (command.Outcome, erro
 	return v.bot.Do(ctx, c)
 }
 
-// Note records in the audit log what a viewer did beside its commands; ctx says who it is.
+// Note records in the audit log what a viewer did other than commands; ctx identifies it.
 func (b *Bot) Note(ctx context.Context, action, subject, detail string) {
 	b.audit.RecordBy(ctx, b.now(), audit.Entry{Action: action, Subject: subject, Detail: detail})
 }
 
-// Alive reports whether the bot works: the loop of the schedule makes a step, the
-// conversation's queue takes a job or its turn makes progress, and a snapshot can be taken.
-// It waits for them until ctx ends; an error says what is stuck. A lock that is never released
-// keeps it from returning at all.
+// Alive reports whether the bot works: the schedule's loop makes a step, the
+// conversation's queue accepts a job or its turn makes progress, and a snapshot can be
+// taken. It waits until ctx ends; the error names the stuck part. If a lock is never
+// released, it does not return at all.
 func (b *Bot) Alive(ctx context.Context) error {
 	if b.Snapshot().Started.IsZero() {
 		return errors.New("the bot has not started")
@@ -71,8 +71,8 @@ func (b *Bot) Alive(ctx context.Context) error {
 	return b.chat.Alive(ctx)
 }
 
-// Reload reads the settings again, as if their files had just been saved. What is wrong
-// with a value is a notice and in the log.
+// Reload rereads the settings, as if their files had just been saved. Invalid values are
+// reported as a notice and in the log.
 func (b *Bot) Reload() config.Runtime {
 	b.settings.Reload()
 	b.viewers.notify()
@@ -98,21 +98,20 @@ func (b *Bot) Tail(id string, from tail.Cursor) tail.Page {
 // Index is the bot's view of routine and reminder files.
 func (b *Bot) Index() *routines.Index { return b.index }
 
-// Review is what waits for the user's approval.
+// Review returns the files that need the user's approval.
 func (b *Bot) Review() *review.Desk { return b.review }
 
-// Schedule is when they fire.
+// Schedule returns the schedule of tasks.
 func (b *Bot) Schedule() *schedule.Schedule { return b.schedule }
 
-// LastReceived is the key of the newest message that was taken from a surface
-// (Receive.Key), or empty.
+// LastReceived returns the key of the newest message received from a surface
+// (Receive.Key), or "".
 func (b *Bot) LastReceived(from string) string { return b.chat.LastReceived(from) }
 
-// Runtime is the configuration in force, for parts beside the bot that read it
-// live.
+// Runtime returns the current configuration, for other parts that read it live.
 func (b *Bot) Runtime() config.Runtime { return *b.settings.Load() }
 
-// SystemPrompt is what every session is told beside the engine's own prompt.
+// SystemPrompt is added to the engine's own prompt in every session.
 func (b *Bot) SystemPrompt() string { return b.manual.systemPrompt() }
 
 // Prompts previews the prompts of tasks and webhooks.

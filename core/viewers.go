@@ -2,7 +2,7 @@ package core
 
 import "sync"
 
-// viewers are the wake-ups of those that look at a bot. The zero value has none.
+// viewers are the wake-up channels of a bot's viewers. The zero value has none.
 type viewers struct {
 	mu   sync.Mutex
 	open map[chan struct{}]struct{}
@@ -20,14 +20,14 @@ func (v *viewers) add() chan struct{} {
 	return changed
 }
 
-// remove ends the wake-ups of a channel. It is idempotent.
+// remove stops the wake-ups of a channel. It is idempotent.
 func (v *viewers) remove(changed chan struct{}) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.open, changed)
 }
 
-// notify wakes every viewer and waits for none.
+// notify wakes every viewer without blocking.
 func (v *viewers) notify() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

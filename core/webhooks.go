@@ -7,16 +7,16 @@ import (
 	"ollimbot/core/work/webhook"
 )
 
-// webhooks are the files of webhooks and the server that takes their deliveries.
+// webhooks are the webhook files and the server that receives their deliveries.
 type webhooks struct {
 	index  *webhook.Index
-	server *webhook.Server // nil without one
-	off    string          // why there is no server although one was asked for
+	server *webhook.Server // may be nil
+	off    string          // why there is no server although one is configured
 	log    *slog.Logger
 }
 
-// open makes the server, unless no port is set for it. Without a secret no sender could be
-// trusted: the server stays off and the bot works without it.
+// open creates the server if a port is configured. Without a secret no sender could be
+// trusted, so the server stays off and the bot works without it.
 func (w *webhooks) open(port int, o webhook.Options) {
 	if port == 0 {
 		return
@@ -43,14 +43,14 @@ func (w *webhooks) run(ctx context.Context) error {
 	return nil
 }
 
-// recover takes up the deliveries that an earlier run of the bot has left.
+// recover processes the deliveries that an earlier run of the bot left.
 func (w *webhooks) recover() {
 	if w.server != nil {
 		w.server.Recover()
 	}
 }
 
-// deliveries are the newest first; none without a server.
+// deliveries returns the newest first; none without a server.
 func (w *webhooks) deliveries() []webhook.Delivery {
 	if w.server == nil {
 		return nil

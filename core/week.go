@@ -10,7 +10,7 @@ import (
 	duetimes "ollimbot/routines/account"
 )
 
-// readWeek reads what a week is made of.
+// readWeek reads the data for the report of a week.
 func readWeek(b *Bot, ago int) (week.Report, error) {
 	if ago < 0 || ago > week.Most {
 		return week.Report{}, fmt.Errorf(textNoWeek, week.Most)
