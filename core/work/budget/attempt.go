@@ -1,17 +1,18 @@
 package budget
 
-// Sending sends a message. It calls pay in the moment before the message leaves, and sends
-// nothing where that fails. sent says that the message left, or may have.
+// Sending sends a message. It calls pay just before the message leaves, and sends nothing
+// if pay fails. sent means that the message left, or may have.
 type Sending func(pay func() error) (sent bool, err error)
 
-// settlement ends a payment: it stays where the message was sent, and is given back where it
-// was not.
+// settlement completes a payment: it keeps the payment if the message was sent, and
+// refunds it otherwise.
 type settlement func(sent bool) error
 
-// attempt sends a message that pay pays for: by then it is spent in the file, so that no crash
-// gives away what may have been sent. pay returns how it is settled, nil where nothing was
-// paid; unsaved, what could not be written of a message that goes out all the same; and
-// refused, why the message must not leave. The payment is given back too where send panics.
+// attempt sends a message that pay pays for. The payment is saved before the message
+// leaves, so that a crash never refunds a message that may have been sent. pay returns
+// the settlement (nil if nothing was paid), unsaved (an error in saving that does not
+// stop the message) and refused (the reason the message must not be sent). The payment is
+// also refunded if send panics.
 func attempt(send Sending, pay func() (settle settlement, unsaved, refused error)) (unsaved, err error) {
 	var settle settlement
 	var refused error

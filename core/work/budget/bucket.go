@@ -20,32 +20,30 @@ const (
 	turnName = "ping_budget"
 )
 
-// Bucket keeps the State in the data directory. All methods are safe for
-// several goroutines, and beside other processes of ours that change the file.
-// Use NewBucket.
+// Bucket keeps the State in the data directory. Its methods are safe for concurrent use,
+// and while other processes of the program change the file. Use NewBucket.
 type Bucket struct {
 	dir  *store.Dir
 	zone *time.Location
 	log  *slog.Logger
 
-	// reserved counts the tokens of messages on their way, which the file has as
-	// spent.
+	// reserved counts the tokens of messages being sent. The file shows them as spent.
 	reserved atomic.Int64
 
 	state   *store.Cached[State]
 	trouble store.Trouble // with the file
 }
 
-// NewBucket is the bucket of a data directory. Nothing is read or written yet.
-// Daily counters go by zone; a nil log is silent.
+// NewBucket returns the bucket of a data directory without reading or writing anything.
+// Daily counters use zone; a nil log discards.
 func NewBucket(d *store.Dir, zone *time.Location, log *slog.Logger) *Bucket {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Bucket{dir: d, zone: zone, log: log, state: store.NewCached[State](d, file)}
 }
 
-// State is the bucket as it is at now, and how many tokens, missing from it,
-// belong to messages on their way. It never writes, and reads the file only when
-// it has changed; a file that cannot be read counts as defaults and is logged once.
+// State returns the bucket as of now, and how many of its missing tokens are reserved for
+// messages being sent. It never writes, and reads the file only after it changed. An
+// unreadable file counts as defaults and is logged once.
 func (b *Bucket) State(now time.Time) (s State, reserved int) {
 	now = b.wall(now)
 	s, err := b.state.Load(func() (State, error) {
@@ -66,7 +64,7 @@ func (b *Bucket) State(now time.Time) (s State, reserved int) {
 	return s.At(now), int(b.reserved.Load())
 }
 
-// tell logs what is wrong with the file, once for the same trouble.
+// tell logs problems with the file, once for the same problem.
 func (b *Bucket) tell(problems []string) {
 	var err error
 	if len(problems) > 0 {
@@ -80,15 +78,16 @@ func (b *Bucket) tell(problems []string) {
 	}
 }
 
-// wall is now as the file can tell it: in the zone, in whole microseconds.
+// wall converts now to the file's precision: in the zone, in whole microseconds.
 func (b *Bucket) wall(now time.Time) time.Time {
 	return now.Round(0).Truncate(time.Microsecond).In(b.zone)
 }
 
-// UnpaidError is why a message was not sent: the budget did not pay for it.
+// UnpaidError is returned for a message that was not sent because the budget did not pay
+// for it.
 type UnpaidError struct {
-	State State // as it was then: without a whole token; muted where its capacity is 0
-	Err   error // why the budget could not be read or written; nil where no token was left
+	State State // the bucket at the time: without a whole token, or muted if its capacity is 0
+	Err   error // why the budget could not be read or written; nil if no token was left
 }
 
 func (u *UnpaidError) Error() string {
@@ -98,15 +97,15 @@ func (u *UnpaidError) Error() string {
 	return textEmpty
 }
 
-// Unwrap is why the budget could not be read or written.
+// Unwrap returns why the budget could not be read or written.
 func (u *UnpaidError) Unwrap() error { return u.Err }
 
-// Try sends a message that costs a token, or is only counted where it is critical.
-// Without a token it answers an *UnpaidError before anything is sent.
+// Try sends a message that costs a token, or is only counted if it is critical. Without a
+// token it returns an *UnpaidError before anything is sent.
 //
-// The error is an *UnpaidError or that of send. unsaved is what could not be written
-// besides: the count of a critical message, which goes out all the same, or the
-// token that comes back by refilling then.
+// The error is an *UnpaidError or that of send. unsaved is an error in saving that did
+// not stop the message: the count of a critical message, or a refund, for which refilling
+// makes up.
 func (b *Bucket) Try(critical bool, send Sending) (unsaved, err error) {
 	if s, _ := b.State(time.Now()); !critical && s.Whole() < 1 {
 		return nil, &UnpaidError{State: s}
@@ -123,8 +122,8 @@ func (b *Bucket) Try(critical bool, send Sending) (unsaved, err error) {
 	})
 }
 
-// pay takes a token, or counts a critical message. It is nil where no token is
-// left, with the state that says so, and after an error.
+// pay takes a token, or counts a critical message. It returns nil and the state if no
+// token is left, and nil after an error.
 func (b *Bucket) pay(now time.Time, critical bool) (*payment, State, error) {
 	p := &payment{bucket: b, tokens: 1}
 	if critical {
@@ -132,7 +131,7 @@ func (b *Bucket) pay(now time.Time, critical bool) (*payment, State, error) {
 	}
 	ok := false
 	_, after, err := b.change(now, func(s *State) bool {
-		*s, ok = s.Pay(s.LastRefill, critical) // false if somebody was faster
+		*s, ok = s.Pay(s.LastRefill, critical) // false if another process was faster
 		if p.day = s.DailyUsedReset; critical {
 			p.day = s.CriticalResetDate
 		}
@@ -148,16 +147,16 @@ func (b *Bucket) pay(now time.Time, critical bool) (*payment, State, error) {
 	return p, after, nil
 }
 
-// payment is what a message on its way has cost. Either spend or release takes
-// effect, the first that is called; both do nothing to nil.
+// payment is the cost of a message being sent. Only the first call of spend or release
+// takes effect. Both are no-ops on nil.
 type payment struct {
 	bucket *Bucket
 	tokens int64  // one, or none for a critical message
-	day    string // whose counter has it
+	day    string // the day of the counter it is part of
 	done   atomic.Bool
 }
 
-// settle is the settlement of a payment.
+// settle implements settlement.
 func (p *payment) settle(sent bool) error {
 	if sent {
 		p.spend()
@@ -166,7 +165,7 @@ func (p *payment) settle(sent bool) error {
 	return p.release(time.Now())
 }
 
-// spend leaves it at that: the message was sent, or may have been.
+// spend keeps the payment: the message was sent, or may have been.
 func (p *payment) spend() bool {
 	if p == nil || p.done.Swap(true) {
 		return false
@@ -175,7 +174,7 @@ func (p *payment) spend() bool {
 	return true
 }
 
-// release gives it back: the message was not sent. After an error it stays spent,
+// release refunds the payment: the message was not sent. After an error it stays spent,
 // and refilling makes up for it.
 func (p *payment) release(now time.Time) error {
 	if !p.spend() {
@@ -187,9 +186,9 @@ func (p *payment) release(now time.Time) error {
 	return nil
 }
 
-// Set changes capacity (tokens) and refill rate (minutes for one); nil leaves
-// one as it is. The time until now is refilled at the old rate first. What
-// Validate refuses changes nothing.
+// Set changes capacity (tokens) and refill rate (minutes per token); nil keeps a value.
+// The time until now is refilled at the old rate first. Values that Validate rejects
+// change nothing.
 func (b *Bucket) Set(now time.Time, capacity, refill *int) (before, after State, err error) {
 	if err := Validate(capacity, refill); err != nil {
 		return State{}, State{}, err
@@ -201,8 +200,8 @@ func (b *Bucket) Set(now time.Time, capacity, refill *int) (before, after State,
 	return before, after, nil
 }
 
-// Restore undoes a Set, given what was before it: capacity, rate, and the
-// tokens that the change had cut off. Tokens spent since then stay spent.
+// Restore undoes a Set, given the previous settings: capacity, rate, and the tokens the
+// change cut off. Tokens spent since stay spent.
 func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 	switch {
 	case old.Capacity < 0:
@@ -218,8 +217,8 @@ func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 	return after, nil
 }
 
-// change reads the file, refills it to now, applies do and writes it, all alone;
-// do says whether there is anything to write.
+// change reads the file, refills it to now, applies do and writes it, under one lock. do
+// returns whether there is anything to write.
 func (b *Bucket) change(now time.Time, do func(*State) bool) (before, after State, err error) {
 	now = b.wall(now)
 	err = b.dir.WithLock(turnName, func() error {
@@ -237,9 +236,9 @@ func (b *Bucket) change(now time.Time, do func(*State) bool) (before, after Stat
 	return before, after, err
 }
 
-// load reads the file for a change. Bytes that are no JSON object are kept
-// aside and reported; a file that cannot be read at all is an error, because
-// writing over it would lose it.
+// load reads the file for a change. Content that is not a JSON object is kept aside and
+// reported. A file that cannot be read at all is an error, because overwriting it would
+// lose it.
 func (b *Bucket) load(now time.Time) (State, error) {
 	var fields map[string]json.RawMessage
 	found, err := b.dir.LoadJSON(file, &fields, b.log)

@@ -13,9 +13,9 @@ import (
 	"ollimbot/core/base/pycompat"
 )
 
-// Decode reads the file's bytes as well as they can be read: unknown keys are
-// ignored, what is missing or impossible gets its default and a line that
-// names it. It never fails. Times are in now's zone; nothing is refilled.
+// Decode reads as much of the file as possible: it ignores unknown keys, and for each
+// missing or invalid value uses the default and returns a line that names it. It never
+// fails. Times are in now's zone; nothing is refilled.
 func Decode(data []byte, now time.Time) (State, []string) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &fields); err != nil {
@@ -24,7 +24,7 @@ func Decode(data []byte, now time.Time) (State, []string) {
 	return decode(fields, now)
 }
 
-// fieldReader takes fields one by one and collects what was wrong with them.
+// fieldReader reads fields one by one and collects their errors.
 type fieldReader struct {
 	fields   map[string]json.RawMessage
 	problems []string
@@ -48,10 +48,10 @@ func (r *fieldReader) bad(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-// raw is a field's JSON text, shortened for a message.
+// raw returns a field's JSON text, shortened for a message.
 func (r *fieldReader) raw(key string) string { return clean.Cut(clean.Line(string(r.fields[key])), 40) }
 
-// get reports whether the field is there; where it is not, it says so.
+// get returns a field. If it is missing, get records that.
 func (r *fieldReader) get(key, fallback string) (json.RawMessage, bool) {
 	v, ok := r.fields[key]
 	if !ok {
@@ -60,7 +60,7 @@ func (r *fieldReader) get(key, fallback string) (json.RawMessage, bool) {
 	return v, ok
 }
 
-// number reads a finite JSON number; a string that looks like one is not one.
+// number parses a finite JSON number. It rejects strings that look like numbers.
 func number(v json.RawMessage) (float64, bool) {
 	if len(v) == 0 || v[0] == '"' {
 		return 0, false
@@ -92,14 +92,14 @@ func (r *fieldReader) tokens(key string, fallback float64) float64 {
 		r.bad(textNotNumber, key, r.raw(key), pycompat.Float(fallback))
 		return fallback
 	}
-	if f < 0 { // the original writes it after its clock went back, and counts on from it
+	if f < 0 { // the original writes it after its clock went back, and continues counting from it
 		r.bad(textNotNumber, key, r.raw(key), pycompat.Float(0))
 		return 0
 	}
 	return f
 }
 
-// text is a JSON string's value; empty for anything else.
+// text returns the value of a JSON string, or "" for anything else.
 func text(v json.RawMessage) (s string) {
 	if json.Unmarshal(v, &s) != nil {
 		return ""
@@ -132,8 +132,8 @@ func (r *fieldReader) date(key string, now time.Time) string {
 	return today
 }
 
-// Encode is the file's content, byte for byte as the original writes its eight
-// keys, with a line break at the end.
+// Encode returns the file's content, byte for byte as the original writes its eight keys,
+// with a final line break.
 func (s State) Encode() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"capacity": %d, "available": %s, "refill_rate_minutes": %d, "last_refill": %s, `,

@@ -2,33 +2,33 @@ package budget
 
 import "time"
 
-// curveBack is how far back a curve reaches.
+// curveBack is the length of a curve's past.
 const curveBack = 24 * time.Hour
 
-// Fire is a fire to come that may spend a token.
+// Fire is an upcoming fire that may spend a token.
 type Fire struct {
 	At    time.Time
 	Task  string // its id
 	Title string
-	// Rate is how likely it sends a ping that costs a token, from 0 to 1.
+	// Rate is the probability of a ping that costs a token, from 0 to 1.
 	Rate float64
 }
 
-// Curve is the bucket's level over time, as points between which it changes evenly; a
-// ping is two points of one moment.
+// Curve is the bucket's level over time, as points with linear changes between them. A
+// ping is two points at the same moment.
 type Curve struct {
 	Past []Level // from 24 hours back to now
-	// Expected and Worst go on from now, over the fires that are known: with each
-	// task's own rate, and with a ping at each fire.
+	// Expected and Worst continue from now over the known fires: with each task's own rate,
+	// and with a ping at every fire.
 	Expected, Worst []Level
-	// ExpectedDry is the first fire by which it is more likely than not that a ping
-	// has found no whole token; Dry is the first that finds none if each before it
-	// pings. Zero where there is none, and in a muted bucket.
+	// ExpectedDry is the first fire by which a ping has more likely than not found no whole
+	// token. Dry is the first fire that finds none if every earlier one pings. They are zero
+	// if there is none, and in a muted bucket.
 	ExpectedDry, Dry time.Time
 }
 
-// With is the bucket at now with another capacity and rate, as setting them would
-// leave it. Numbers that Validate refuses leave it as it is.
+// With returns the bucket at now with another capacity and rate, as if they had been set.
+// Values that Validate rejects change nothing.
 func (s State) With(capacity, refill int, now time.Time) State {
 	s = s.At(now)
 	if Validate(&capacity, &refill) == nil {
@@ -37,8 +37,8 @@ func (s State) With(capacity, refill int, now time.Time) State {
 	return s
 }
 
-// Curve is the level around now: behind it by the pings that were sent, before it by
-// the fires, in order, until the end of what is known of them.
+// Curve returns the level around now: the past from the sent pings, the future from the
+// fires, in order, until the end of the known fires.
 func (s State) Curve(pings []Ping, fires []Fire, now, until time.Time) Curve {
 	s = s.At(now)
 	c := Curve{Past: s.past(pings, now)}
@@ -47,10 +47,10 @@ func (s State) Curve(pings []Ping, fires []Fire, now, until time.Time) Curve {
 	return c
 }
 
-// ahead lets each fire spend what it is likely to.
+// ahead lets each fire spend its expected amount.
 func (s State) ahead(fires []Fire, until time.Time, rate func(Fire) float64) (levels []Level, dry time.Time) {
 	levels = []Level{{At: s.LastRefill, Left: s.Available}}
-	spared := 1.0 // how likely no ping has found the bucket empty
+	spared := 1.0 // the probability that no ping has found the bucket empty
 	for _, f := range fires {
 		p := min(max(rate(f), 0), 1)
 		if !f.At.After(s.LastRefill) || f.At.After(until) || p == 0 || s.Capacity == 0 {
@@ -67,8 +67,9 @@ func (s State) ahead(fires []Fire, until time.Time, rate func(Fire) float64) (le
 	return s.refillTo(levels, until), dry
 }
 
-// past goes through what was sent. What a ping has left is as the journal says it, and
-// before it there was one token more; else it is one token less than there was; before the first one that is known the bucket was full.
+// past reconstructs the level from the sent pings. If the journal has the level after a
+// ping, there was one token more before it; otherwise the ping took one token from the
+// computed level. Before the first known ping the bucket was full.
 func (s State) past(pings []Ping, now time.Time) []Level {
 	from := now.Add(-curveBack)
 	at := s
@@ -107,8 +108,8 @@ func (s State) past(pings []Ping, now time.Time) []Level {
 	return at.riseTo(levels, now, s.Available)
 }
 
-// riseTo adds how the level rose to one that is known. The rate may have been another one
-// then: it counts only for when a bucket was full that is full in the end.
+// riseTo adds the rise of the level to a known one. The rate may have been different
+// then, so it is used only for when the bucket became full, if it did.
 func (s State) riseTo(levels []Level, at time.Time, to float64) []Level {
 	if to = min(max(0, to), float64(s.Capacity)); to+tolerance >= float64(s.Capacity) {
 		levels = s.refillTo(levels, at)
@@ -118,8 +119,8 @@ func (s State) riseTo(levels []Level, at time.Time, to float64) []Level {
 	return append(levels, Level{At: at, Left: to})
 }
 
-// refillTo adds what refilling until a moment does: the point at which the bucket is
-// full, where that lies between, and the moment.
+// refillTo adds the effect of refilling until a moment: the point at which the bucket is
+// full, if that is before, and the moment itself.
 func (s State) refillTo(levels []Level, to time.Time) []Level {
 	if full := s.fullAt(); !full.IsZero() && full.Before(to) {
 		levels = append(levels, Level{At: full, Left: float64(s.Capacity)})

@@ -8,8 +8,8 @@ type Level struct {
 	Left float64
 }
 
-// LeftAt is the level that points of time tell of at a moment: before what is spent in
-// it. Before the first point and behind the last it is theirs.
+// LeftAt returns the level at a moment, before anything is spent at that moment. Outside
+// the range it returns the level of the first or last point.
 func LeftAt(levels []Level, at time.Time) float64 {
 	for i, l := range levels {
 		switch {

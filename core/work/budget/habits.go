@@ -8,10 +8,10 @@ import (
 	"ollimbot/routines/habits"
 )
 
-// relearn is how old facts may be that no new ping or answer has changed.
+// relearn is the maximum age of cached facts when there are no new pings or answers.
 const relearn = time.Hour
 
-// learned keeps the facts of a journal until something changes.
+// learned caches the facts of a journal.
 type learned struct {
 	mu    sync.Mutex
 	from  []Ping
@@ -19,8 +19,8 @@ type learned struct {
 	facts habits.Facts
 }
 
-// Habits are what the recent pings say about when the user answers. It is learned anew when the
-// journal has changed, and once an hour: asking costs nothing otherwise.
+// Habits returns when the user answers, according to the recent pings. It is recomputed
+// after the journal changes, and once an hour, so calls are cheap.
 func (j *Journal) Habits(now time.Time) habits.Facts {
 	pings := j.Recent()
 	j.learned.mu.Lock()
@@ -31,8 +31,8 @@ func (j *Journal) Habits(now time.Time) habits.Facts {
 	return j.learned.facts
 }
 
-// Asks are the pings that were sent, as habits are learned from. One that the user did not find
-// useful counts as not answered.
+// Asks converts the sent pings to the input of habits. A ping the user found not useful
+// counts as unanswered.
 func Asks(pings []Ping) []habits.Ask {
 	list := make([]habits.Ask, 0, len(pings))
 	for _, p := range pings {

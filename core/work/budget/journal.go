@@ -16,34 +16,34 @@ import (
 
 const (
 	journalFile = "state/pings.jsonl"
-	// journalTail is how much of the journal's end is looked at again and again:
-	// some 600 pings, weeks of them.
+	// journalTail is the size of the part at the journal's end that is read often: about 600
+	// pings, weeks of them.
 	journalTail = 256 << 10
-	// journalLimit is the size at which the journal is cut to its tail.
+	// journalLimit is the size at which the journal is trimmed to its tail.
 	journalLimit = 1 << 20
-	// maxPingText is how much of a message is kept, in characters.
+	// maxPingText is how much of a message is stored, in characters.
 	maxPingText = 120
 )
 
-// Ping is one message of a background run to the user, or one that was refused.
+// Ping is a message of a background run to the user, sent or refused.
 type Ping struct {
 	At       time.Time
 	ID       string // of this attempt, "1a2b3c4d-1"; empty in lines of earlier versions
 	Task     string // the task's id
-	Title    string // what people call the task
+	Title    string // the task's display name
 	Kind     string // "ping", "embed" or "file"
 	Critical bool
 	Quiet    bool // it made no sound
-	// Essential says that the budget could not refuse it.
+	// Essential means that the budget could not refuse it.
 	Essential bool
 	Run       string      // the run's id
-	Text      string      // its beginning, one line
-	Label     label.Label // that of the run that wrote it
-	Message   string      // the surface's id of it; empty where that is not known
-	Refused   string      // why it was not sent, in a few words; empty where it was
-	Left      *float64    // tokens that it left in the bucket; nil where that is not known
-	Answered  time.Time   // when the user answered it; zero when they have not
-	How       How         // in what way
+	Text      string      // the beginning of the message, one line
+	Label     label.Label // the label of the run that wrote it
+	Message   string      // the message id on its surface; empty if unknown
+	Refused   string      // why it was not sent, in a few words; empty if it was
+	Left      *float64    // tokens left in the bucket after it; nil if unknown
+	Answered  time.Time   // when the user answered; zero if they have not
+	How       How         // how they answered
 }
 
 // free reports whether the ping cost no token.
@@ -69,9 +69,9 @@ type line struct {
 	How       How         `json:"how,omitempty"`
 }
 
-// Journal keeps what was sent and what was refused in state/pings.jsonl, a line for
-// each ping and one for each answer. Use NewJournal; all methods are safe for several
-// goroutines, and beside other processes of ours.
+// Journal records sent and refused pings in state/pings.jsonl, one line per ping and one
+// per answer. Use NewJournal. Its methods are safe for concurrent use, also by several
+// processes of the program.
 type Journal struct {
 	lines jsonl.Log[line]
 	zone  *time.Location
@@ -81,8 +81,8 @@ type Journal struct {
 	learned learned
 }
 
-// NewJournal is the journal of a data directory. Nothing is read or written
-// yet. Times are written in zone; a nil log is silent.
+// NewJournal returns the journal of a data directory without reading or writing anything.
+// Times are written in zone; a nil log discards.
 func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Journal{
@@ -91,7 +91,7 @@ func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 	}
 }
 
-// Append adds a ping, without its answer. A journal of 1 MiB is first cut to its
+// Append adds a ping, without its answer. A journal of 1 MiB is first trimmed to its
 // newest quarter.
 func (j *Journal) Append(p Ping) error {
 	l := line{
@@ -106,8 +106,8 @@ func (j *Journal) Append(p Ping) error {
 	return nil
 }
 
-// Answer writes down which pings a move of the user answers. One that has its
-// answer keeps it, so the same move may come again, as after a crash.
+// Answer records which pings a user's action answers. An answered ping keeps its first
+// answer, so the same action may be recorded again, for example after a crash.
 func (j *Journal) Answer(m Move) error {
 	for _, p := range AnsweredBy(j.Recent(), m) {
 		l := line{At: pycompat.Time(m.At.In(j.zone)), Answers: p.ID, How: p.How}
@@ -118,8 +118,8 @@ func (j *Journal) Answer(m Move) error {
 	return nil
 }
 
-// Useless writes down that a ping was not worth the interruption, and returns the ping. ok
-// is false if the journal no longer has it.
+// Useless records that a ping was not worth the interruption, and returns the ping. ok is
+// false if it is no longer in the journal.
 func (j *Journal) Useless(id string, now time.Time) (p Ping, ok bool, err error) {
 	if p, ok = j.Ping(id); !ok || p.How == Useless {
 		return p, ok, nil
@@ -130,7 +130,7 @@ func (j *Journal) Useless(id string, now time.Time) (p Ping, ok bool, err error)
 	return p, ok, nil
 }
 
-// Ping finds a recent ping that was sent.
+// Ping finds a recent sent ping.
 func (j *Journal) Ping(id string) (Ping, bool) {
 	list := j.Recent()
 	i := slices.IndexFunc(list, func(p Ping) bool { return p.ID == id && p.Refused == "" })
@@ -140,8 +140,8 @@ func (j *Journal) Ping(id string) (Ping, bool) {
 	return list[i], true
 }
 
-// Recent are the newest pings and refusals, the oldest first: some 600, which callers
-// share. The file is read only when it has changed; damaged lines are passed over.
+// Recent returns the newest pings and refusals, oldest first: about 600, in a slice
+// shared by callers. The file is read only after it changed; damaged lines are skipped.
 func (j *Journal) Recent() []Ping {
 	list, err := j.pings.Load(func() ([]Ping, error) { return j.read(journalTail) })
 	if err != nil {
@@ -150,11 +150,11 @@ func (j *Journal) Recent() []Ping {
 	return list
 }
 
-// All are the pings and refusals that the file still has, the oldest first.
+// All returns all pings and refusals in the file, oldest first.
 func (j *Journal) All() ([]Ping, error) { return j.read(journalLimit) }
 
-// Hours counts the pings with a sound of the 24 hours before now, an element for each hour,
-// the oldest first.
+// Hours counts the audible pings of the 24 hours before now, one element per hour, oldest
+// first.
 func (j *Journal) Hours(now time.Time) [24]int {
 	var hours [24]int
 	for _, p := range j.Recent() {
@@ -165,7 +165,7 @@ func (j *Journal) Hours(now time.Time) [24]int {
 	return hours
 }
 
-// read is what the lines at the file's end say: pings with their first answers.
+// read returns the pings at the end of the file, with their first answers.
 func (j *Journal) read(limit int64) ([]Ping, error) {
 	lines, _, err := j.lines.Newest(limit)
 	list := make([]Ping, 0, len(lines))
@@ -179,7 +179,7 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 		if l.Answers != "" {
 			if i, known := place[l.Answers]; known && list[i].Answered.IsZero() {
 				list[i].Answered, list[i].How = at, cmp.Or(l.How, Spoke)
-			} else if known && l.How == Useless { // the user's last word
+			} else if known && l.How == Useless { // "useless" overrides an earlier answer
 				list[i].How = Useless
 			}
 			continue
@@ -192,7 +192,7 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 	return list, err
 }
 
-// ping cleans what a line says.
+// ping converts a line, cleaning its texts.
 func (l line) ping(at time.Time) Ping {
 	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Quiet: l.Quiet, Essential: l.Essential, Message: l.Message, Left: l.Left, Label: l.Label}
 	for _, text := range []struct {
@@ -204,34 +204,33 @@ func (l line) ping(at time.Time) Ping {
 	return p
 }
 
-// How is in what way the user has answered a ping.
+// How is the way in which the user answered a ping.
 type How string
 
 // The ways to answer.
 const (
-	Replied How = "reply"   // to the message itself
-	Pressed How = "button"  // one of the message's own
-	Useless How = "useless" // by saying that it was not worth the interruption
-	Spoke   How = "message" // the next words or press elsewhere, within AnswerWindow
+	Replied How = "reply"   // a reply to the message itself
+	Pressed How = "button"  // one of the message's own buttons
+	Useless How = "useless" // the user said that it was not worth the interruption
+	Spoke   How = "message" // the next message or button press elsewhere, within AnswerWindow
 )
 
-// AnswerWindow is how long words that answer nothing in particular count as the
-// answer to a ping.
+// AnswerWindow is how long unspecific messages count as the answer to a ping.
 const AnswerWindow = 2 * time.Hour
 
-// Move is something that the user has done: they wrote, or pressed a button.
+// Move is a user's action: a message or a button press.
 type Move struct {
 	At time.Time
-	// To is the message that they replied to or whose button they pressed; empty
-	// where they just wrote.
+	// To is the message they replied to or whose button they pressed; empty for a plain
+	// message.
 	To      string
 	Pressed bool
 }
 
-// AnsweredBy are the pings that a move answers, with the way in which it does. A reply
-// to a ping, or a press of its own button, answers that ping, however old. Anything else
-// answers the newest ping of each task, where it was sent within AnswerWindow before; not one
-// that made no sound, which the user may not have seen.
+// AnsweredBy returns the pings that an action answers, with the way it does. A reply to a
+// ping, or a press of its own button, answers that ping, however old. Anything else
+// answers the newest ping of each task sent within AnswerWindow before, but not silent
+// ones, which the user may not have seen.
 func AnsweredBy(pings []Ping, m Move) []Ping {
 	open := func(p Ping) bool {
 		return p.Refused == "" && p.ID != "" && p.Answered.IsZero() && !p.At.After(m.At)
@@ -266,17 +265,17 @@ func AnsweredBy(pings []Ping, m Move) []Ping {
 	return list
 }
 
-// Answers is how soon the pings of a task are answered.
+// Answers sums up how soon the pings of a task are answered.
 type Answers struct {
-	Pings    int // that were sent
+	Pings    int // sent pings
 	Answered int // and not useless
-	Useless  int // those of which the user said so
-	// Median is the middle of the times to the answer, of those that were answered;
-	// zero where none was.
+	Useless  int // pings the user marked as not useful
+	// Median is the median time to an answer, over the answered pings; zero if there are
+	// none.
 	Median time.Duration
 }
 
-// Rate is the part of the pings that was answered, from 0 to 1; zero without pings.
+// Rate returns the answered fraction of the pings, from 0 to 1; zero without pings.
 func (a Answers) Rate() float64 {
 	if a.Pings == 0 {
 		return 0
@@ -284,16 +283,16 @@ func (a Answers) Rate() float64 {
 	return float64(a.Answered) / float64(a.Pings)
 }
 
-// TextUseless says of pings that the user did not find them useful.
+// TextUseless describes pings that the user did not find useful.
 const TextUseless = "not useful"
 
-// AnswersTo sums up the pings of a task; those that were refused do not count, nor
-// do quiet messages, which ask for no answer.
+// AnswersTo sums up the pings of a task. Refused ones do not count, nor do quiet
+// messages, which need no answer.
 func AnswersTo(pings []Ping, task string) Answers {
 	return SumAnswers(slices.DeleteFunc(slices.Clone(pings), func(p Ping) bool { return p.Task != task }))
 }
 
-// SumAnswers sums up pings, as AnswersTo does.
+// SumAnswers sums up pings by the rules of AnswersTo.
 func SumAnswers(pings []Ping) Answers {
 	var a Answers
 	var took []time.Duration
@@ -319,8 +318,8 @@ func SumAnswers(pings []Ping) Answers {
 	return a
 }
 
-// LastOf are the newest pings of a task that were sent, at most n, the oldest first. The task
-// may have had several ids, as a chain has.
+// LastOf returns the newest sent pings of a task, at most n, oldest first. The task may
+// have had several ids, as in a chain.
 func LastOf(pings []Ping, n int, ids ...string) []Ping {
 	var list []Ping
 	for _, p := range slices.Backward(pings) {
@@ -332,11 +331,11 @@ func LastOf(pings []Ping, n int, ids ...string) []Ping {
 	return list
 }
 
-// Came is how often a task has reached the user: runs of it that pinged.
+// Came counts the runs of a task that pinged the user.
 type Came struct {
 	Times   int
-	Since   time.Time // when it did first; zero when it never has
-	Message string    // the newest ping's id on its surface; empty where it is not known
+	Since   time.Time // the first time; zero if never
+	Message string    // the newest ping's id on its surface; empty if unknown
 }
 
 // CameOf counts the pings of a task.

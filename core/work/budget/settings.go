@@ -14,7 +14,7 @@ const (
 	KeyRefill   = "budget.refill"
 )
 
-// Settings are the two numbers of the budget as settings.
+// Settings returns the two numbers of the budget as settings.
 func (s State) Settings() []config.Line {
 	line := func(key string, n, standard int) config.Line {
 		about, _ := config.About(key)
@@ -27,7 +27,7 @@ func (s State) Settings() []config.Line {
 	return []config.Line{line(KeyCapacity, s.Capacity, DefaultCapacity), line(KeyRefill, s.RefillRateMinutes, defaultRefill)}
 }
 
-// Setting is one of Settings.
+// Setting returns one of Settings.
 func (s State) Setting(key string) (config.Line, bool) {
 	for _, l := range s.Settings() {
 		if l.Key == key {

@@ -5,41 +5,41 @@ import (
 	"time"
 )
 
-// State is the bucket as the file holds it: exactly these eight keys, because
-// the original program rejects a ninth.
+// State is the bucket as stored in the file: exactly these eight keys, because the
+// original program rejects a ninth.
 type State struct {
 	Capacity          int       // tokens the bucket can hold; 0 mutes
 	Available         float64   // tokens now, with fractions
 	RefillRateMinutes int       // minutes to regain one token, at least 1
-	LastRefill        time.Time // when Available was true
+	LastRefill        time.Time // when Available was computed
 	CriticalUsed      int       // critical pings today
 	CriticalResetDate string    // the day of CriticalUsed, 2006-01-02 in the configured zone
 	DailyUsed         int       // non-critical pings today
 	DailyUsedReset    string    // the day of DailyUsed
 }
 
-// The defaults of a bucket that is not configured.
+// Defaults of an unconfigured bucket.
 const (
 	DefaultCapacity = 5
 	defaultRefill   = 90 // minutes to regain one token
 )
 
-// What Validate accepts.
+// The limits of Validate.
 const (
 	maxCapacity = 1000
 	minRefill   = 1
 	MaxRefill   = 7 * 24 * 60 // minutes: a week
 )
 
-// tolerance is how far below a whole number an amount of tokens still counts
-// as whole: what rounding may have taken, about 10 ns of refilling.
+// tolerance is how far below a whole number an amount of tokens counts as whole, to allow
+// for rounding: about 10 ns of refilling.
 const tolerance = 1e-9
 
-// farthest bounds how far ahead a moment can be: the arithmetic of
-// time.Duration ends at 292 years, a hand-written capacity does not.
+// farthest bounds how far ahead a moment can be: time.Duration ends at 292 years, but a
+// hand-written capacity has no bound.
 const farthest = 100 * 365 * 24 * time.Hour
 
-// Default is the bucket of somebody who has no file yet: full.
+// Default returns the bucket of a user who has no file yet: full.
 func Default(now time.Time) State {
 	today := now.Format(time.DateOnly)
 	return State{
@@ -48,11 +48,11 @@ func Default(now time.Time) State {
 	}
 }
 
-// At is the bucket at now: refilled for the time since LastRefill, with the
-// daily counters of now's day in now's zone, and with impossible numbers
-// replaced by sensible ones. A clock that went back takes nothing away.
+// At returns the bucket at now: refilled for the time since LastRefill, with the daily
+// counters of now's day in now's zone, and with impossible numbers replaced by sensible
+// ones. A clock that went back costs no tokens.
 func (s State) At(now time.Time) State {
-	now = now.Round(0) // the wall clock counts: a file knows no other
+	now = now.Round(0) // the file has only wall-clock times
 	s = s.repaired(now).refilled(now)
 	today := now.Format(time.DateOnly)
 	if s.CriticalResetDate != today {
@@ -64,7 +64,7 @@ func (s State) At(now time.Time) State {
 	return s
 }
 
-// refilled is the bucket with the tokens that have come back by now.
+// refilled returns the bucket with the tokens regained by now.
 func (s State) refilled(now time.Time) State {
 	elapsed := max(0, now.Sub(s.LastRefill))
 	s.Available = min(s.Available+elapsed.Minutes()/float64(s.RefillRateMinutes), float64(s.Capacity))
@@ -72,7 +72,7 @@ func (s State) refilled(now time.Time) State {
 	return s
 }
 
-// repaired replaces what no bucket can hold by defaults.
+// repaired replaces impossible values with defaults.
 func (s State) repaired(now time.Time) State {
 	if s.Capacity < 0 {
 		s.Capacity = DefaultCapacity
@@ -92,14 +92,13 @@ func (s State) repaired(now time.Time) State {
 	return s
 }
 
-// Whole is the number of pings that the tokens are good for.
+// Whole returns the number of pings that the tokens pay for.
 func (s State) Whole() int { return int(math.Floor(s.Available + tolerance)) }
 
-// full reports whether nothing can be added.
+// full reports whether the bucket cannot gain more.
 func (s State) full() bool { return s.Available+tolerance >= float64(s.Capacity) }
 
-// NextAt is when the next token will be whole; zero when the bucket is full or
-// muted.
+// NextAt returns when the next token is complete; zero if the bucket is full or muted.
 func (s State) NextAt(now time.Time) time.Time {
 	s = s.At(now)
 	if s.full() {
@@ -108,7 +107,7 @@ func (s State) NextAt(now time.Time) time.Time {
 	return s.LastRefill.Add(s.timeFor(float64(s.Whole()+1) - s.Available))
 }
 
-// FullAt is when the bucket will be full; zero when it is, or muted.
+// FullAt returns when the bucket is full; zero if it is full already, or muted.
 func (s State) FullAt(now time.Time) time.Time { return s.At(now).fullAt() }
 
 func (s State) fullAt() time.Time {
@@ -118,10 +117,10 @@ func (s State) fullAt() time.Time {
 	return s.LastRefill.Add(s.timeFor(float64(s.Capacity) - s.Available))
 }
 
-// timeFor is how long the tokens take to refill, rounded up to a millisecond so
-// that they are there when the time has come.
+// timeFor returns how long the tokens take to refill, rounded up to a millisecond so that
+// they are complete by then.
 func (s State) timeFor(tokens float64) time.Duration {
-	const slack = 10 // nanoseconds of rounding that do not cost a millisecond
+	const slack = 10 // nanoseconds of rounding error that do not cost a millisecond
 	ns := tokens * float64(s.RefillRateMinutes) * float64(time.Minute)
 	if ns >= float64(farthest) {
 		return farthest
@@ -130,8 +129,8 @@ func (s State) timeFor(tokens float64) time.Duration {
 	return time.Duration(max(ms, 0)) * time.Millisecond
 }
 
-// Pay takes a token for a ping at now, or only counts one that is critical. paid is false
-// where no token is left.
+// Pay takes a token for a ping at now, or only counts a critical one. paid is false if no
+// token is left.
 func (s State) Pay(now time.Time, critical bool) (after State, paid bool) {
 	s = s.At(now)
 	switch {
@@ -151,8 +150,8 @@ func (s *State) spend() {
 	s.DailyUsed++
 }
 
-// refund undoes a spend, or with no tokens the count of a critical ping, that was
-// counted on a day: another day's counter does not have it.
+// refund undoes a spend or, with 0 tokens, the count of a critical ping. day is the day
+// it was counted on; the counter of another day is left alone.
 func (s *State) refund(tokens int64, day string) {
 	used, counted := &s.DailyUsed, s.DailyUsedReset
 	if tokens == 0 {
@@ -164,16 +163,15 @@ func (s *State) refund(tokens int64, day string) {
 	s.Available = min(s.Available+float64(tokens), float64(s.Capacity))
 }
 
-// Settings are the numbers of a bucket that a user changes, and the tokens
-// that a change may have cost.
+// Settings are the values of a bucket that a user can change, and the tokens that a
+// change may have cost.
 type Settings struct {
 	Capacity      int
 	RefillMinutes int
 	Available     float64 // tokens before the change
 }
 
-// set changes capacity and rate; nil leaves one as it is. Tokens that no
-// longer fit are lost.
+// set changes capacity and rate; nil keeps a value. Tokens that no longer fit are lost.
 func (s *State) set(capacity, refill *int) {
 	if capacity != nil {
 		s.Capacity = *capacity
@@ -184,12 +182,12 @@ func (s *State) set(capacity, refill *int) {
 	s.Available = min(s.Available, float64(s.Capacity))
 }
 
-// restore undoes a set: the old numbers, and the tokens that the smaller
-// capacity had cut off. Tokens spent since then stay spent.
+// restore undoes a set: the old values, and the tokens cut off by the smaller capacity.
+// Tokens spent since stay spent.
 func (s *State) restore(old Settings) {
 	limit := float64(s.Capacity)
 	switch {
-	case old.Available <= limit: // nothing had been cut off
+	case old.Available <= limit: // nothing was cut off
 	case s.Available == limit:
 		s.Available = old.Available
 	default:

@@ -13,22 +13,22 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// tallyFile is private to this program: the file of the bucket may have only the keys that
-// the original program knows.
+// tallyFile is private to this program: the bucket's file may have only the keys of the
+// original program.
 const (
 	tallyFile = "state/ping_tally.json"
 	tallyTurn = "ping_tally"
 )
 
-// Count is how many messages of a day cost no token, the critical ones aside.
+// Count counts the messages of a day that cost no token, except critical ones.
 type Count struct {
 	Day   string `json:"day"`   // in the configured zone
-	Quiet int    `json:"quiet"` // left without a sound
+	Quiet int    `json:"quiet"` // sent without a sound
 	// Essential are the first pings of essential tasks.
 	Essential int `json:"essential"`
 }
 
-// At is the count of now's day.
+// At returns the count for now's day.
 func (c Count) At(now time.Time) Count {
 	if today := now.Format(time.DateOnly); c.Day != today {
 		return Count{Day: today}
@@ -37,7 +37,7 @@ func (c Count) At(now time.Time) Count {
 	return c
 }
 
-// Text is "2 essential, quiet 1 of 3"; what there was none of is left out.
+// Text returns "2 essential, quiet 1 of 3", leaving out zeros.
 func (c Count) Text(limit int) string {
 	var parts []string
 	if c.Essential > 0 {
@@ -49,9 +49,9 @@ func (c Count) Text(limit int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Tally keeps the Count in the data directory. It is not part of the bucket: nothing that it
-// counts takes a token, or brings one back. Use NewTally; all methods are safe for several
-// goroutines, and beside other processes of ours.
+// Tally keeps the Count in the data directory. It is separate from the bucket: counting
+// here neither takes nor returns a token. Use NewTally. Its methods are safe for
+// concurrent use, also by several processes of the program.
 type Tally struct {
 	dir     *store.Dir
 	zone    *time.Location
@@ -60,15 +60,15 @@ type Tally struct {
 	trouble store.Trouble
 }
 
-// NewTally is the tally of a data directory. Nothing is read or written yet. Days go by zone;
-// a nil log is silent.
+// NewTally returns the tally of a data directory without reading or writing anything.
+// Days use zone; a nil log discards.
 func NewTally(d *store.Dir, zone *time.Location, log *slog.Logger) *Tally {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Tally{dir: d, zone: zone, log: log, count: store.NewCached[Count](d, tallyFile)}
 }
 
-// At is the count of the day of now. It never writes; a file that cannot be read counts as
-// empty and is logged once.
+// At returns the count for now's day. It never writes. An unreadable file counts as empty
+// and is logged once.
 func (t *Tally) At(now time.Time) Count {
 	c, err := t.count.Load(func() (c Count, err error) {
 		_, err = t.dir.PeekJSON(tallyFile, &c)
@@ -83,10 +83,11 @@ func (t *Tally) At(now time.Time) Count {
 	return c.At(now.In(t.zone))
 }
 
-// LimitError is why a quiet message was not sent: the day's are used up, or cannot be counted.
+// LimitError is returned for a quiet message that was not sent: the day's limit is used
+// up, or could not be counted.
 type LimitError struct {
 	Limit int
-	Err   error // why it could not be counted; nil where none is left
+	Err   error // why it could not be counted; nil if none is left
 }
 
 func (l *LimitError) Error() string {
@@ -96,11 +97,11 @@ func (l *LimitError) Error() string {
 	return fmt.Sprintf(textQuietUsed, l.Limit)
 }
 
-// Unwrap is why the message could not be counted.
+// Unwrap returns why the message could not be counted.
 func (l *LimitError) Unwrap() error { return l.Err }
 
-// Quiet sends a message without a sound, as Bucket.Try sends a ping, if the day has fewer than
-// limit of them. Its error is a *LimitError or that of send.
+// Quiet sends a silent message, as Bucket.Try sends a ping, if fewer than limit were sent
+// today. The error is a *LimitError or that of send.
 func (t *Tally) Quiet(limit int, send Sending) (unsaved, err error) {
 	if t.At(time.Now()).Quiet >= limit {
 		return nil, &LimitError{Limit: limit}
@@ -108,7 +109,7 @@ func (t *Tally) Quiet(limit int, send Sending) (unsaved, err error) {
 	return attempt(send, func() (settle settlement, unsaved, refused error) {
 		counted := false
 		day, err := t.change(func(c *Count) {
-			if counted = c.Quiet < limit; counted { // else somebody was faster
+			if counted = c.Quiet < limit; counted { // otherwise another process was faster
 				c.Quiet++
 			}
 		})
@@ -119,8 +120,8 @@ func (t *Tally) Quiet(limit int, send Sending) (unsaved, err error) {
 	})
 }
 
-// Essential sends a ping that the budget cannot refuse. It goes out also where it cannot be
-// counted, which unsaved says.
+// Essential sends a ping that the budget cannot refuse. It is sent even if it cannot be
+// counted; unsaved is then the reason.
 func (t *Tally) Essential(send Sending) (unsaved, err error) {
 	return attempt(send, func() (settle settlement, unsaved, refused error) {
 		day, err := t.change(func(c *Count) { c.Essential++ })
@@ -131,7 +132,7 @@ func (t *Tally) Essential(send Sending) (unsaved, err error) {
 	})
 }
 
-// settle takes a message that was not sent out of the count of its day.
+// settle removes an unsent message from the count of its day.
 func (t *Tally) settle(day string, back func(*Count)) settlement {
 	var done atomic.Bool
 	return func(sent bool) error {
@@ -147,7 +148,7 @@ func (t *Tally) settle(day string, back func(*Count)) settlement {
 	}
 }
 
-// change applies do to the count of today and writes it, all alone.
+// change applies do to today's count and writes it, under one lock.
 func (t *Tally) change(do func(*Count)) (day string, err error) {
 	err = t.dir.WithLock(tallyTurn, func() error {
 		var c Count

@@ -11,7 +11,7 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Every word of this package that a user or the agent may read.
+// All texts of this package for the user or the agent.
 const (
 	textEmpty       = "the ping budget has no token left"
 	textMuted       = "0/0 available (muted: capacity is 0)"
@@ -44,13 +44,13 @@ const (
 	previewRefill   = "a used token is back in %d min instead of %d"
 )
 
-// Left says how many pings are left, such as "3 of 5 pings left".
+// Left describes how many pings are left, such as "3 of 5 pings left".
 func (s State) Left() string {
 	return fmt.Sprintf("%d of %s left", s.Whole(), words.Some(s.Capacity, "ping", ""))
 }
 
-// Status is the line of the bucket at now, such as
-// "3/5 available (refills 1 every 90 min, next in 45 min)".
+// Status describes the bucket at now, such as "3/5 available (refills 1 every 90 min,
+// next in 45 min)".
 func (s State) Status(now time.Time) string {
 	s = s.At(now)
 	if s.Capacity == 0 {
@@ -64,7 +64,7 @@ func (s State) Status(now time.Time) string {
 	return fmt.Sprintf(textBelow, s.Whole(), s.Capacity, s.RefillRateMinutes, minutes)
 }
 
-// FullStatus is Status with the day's counters, those above zero.
+// FullStatus is Status with the day's non-zero counters.
 func (s State) FullStatus(now time.Time) string {
 	s = s.At(now)
 	parts := []string{s.Status(now)}
@@ -77,8 +77,8 @@ func (s State) FullStatus(now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// Preview says what other numbers would mean for the user at now, such as
-// "full at 19:05 instead of 19:40". It is empty when they would change nothing.
+// Preview describes the effect of other settings at now, such as "full at 19:05 instead
+// of 19:40". It is empty if they would change nothing.
 func (s State) Preview(now time.Time, capacity, refill int) string {
 	s = s.At(now)
 	if capacity == s.Capacity && refill == s.RefillRateMinutes {
@@ -110,12 +110,12 @@ func lostTokens(lost float64) string {
 	case "1":
 		return previewLosesOne
 	case "0":
-		amount = "0.1" // it is something
+		amount = "0.1" // not nothing
 	}
 	return fmt.Sprintf(previewLoses, amount)
 }
 
-// fullness compares when the bucket is full; empty when that stays the same.
+// fullness compares when the bucket is full; empty if that does not change.
 func fullness(before, after State, now time.Time) string {
 	was, will := before.FullAt(now), after.FullAt(now)
 	switch {
@@ -137,8 +137,8 @@ func fullness(before, after State, now time.Time) string {
 	return fmt.Sprintf(previewInstead, to, from)
 }
 
-// moment is a time of today as 19:05, of this week as "Tue 19:05", later with
-// its date. It is rounded up to the minute, as a countdown would be.
+// moment formats a time as 19:05 if it is today, "Tue 19:05" within a week, or else with
+// its date. It is rounded up to the minute, like a countdown.
 func moment(t, now time.Time) string {
 	t = t.In(now.Location())
 	if whole := t.Truncate(time.Minute); whole.Before(t) {
@@ -147,8 +147,8 @@ func moment(t, now time.Time) string {
 	return cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan 2006 15:04"}.Format(t, now)
 }
 
-// Validate checks what a user wants to set; nil is not checked. The error says
-// what is accepted and why.
+// Validate checks new settings; nil is not checked. The error gives the accepted range
+// and the reason.
 func Validate(capacity, refill *int) error {
 	if capacity != nil && (*capacity < 0 || *capacity > maxCapacity) {
 		return fmt.Errorf(textBadCapacity, *capacity, maxCapacity)

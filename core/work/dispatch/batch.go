@@ -20,28 +20,28 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// RequestOptions are the parts that Requests need; all but Providers are required.
+// RequestOptions configure Requests. All but Providers are required.
 type RequestOptions struct {
 	Dir       *store.Dir
 	Zone      *time.Location
 	Log       *slog.Logger
-	Providers *provider.Registry // nil takes no batches
+	Providers *provider.Registry // nil disables batches
 	Index     *routines.Index
 	Runs      Runs
 	Purse     *money.Purse
 	Prompts   *Prompts
 	Notices   *notice.Board
-	// Engine is the name of the engine that answers, Model the model of tasks that name none.
+	// Engine is the name of the answering engine, Model the default model of tasks.
 	Engine, Model, SystemPrompt func() string
 }
 
-// Requests are the runs that may wait, handed in as batches.
+// Requests are the runs that may wait, submitted as batches.
 type Requests struct {
 	o       RequestOptions
-	batches *batch.Batches // nil if no provider takes any
+	batches *batch.Batches // nil if no provider accepts batches
 }
 
-// NewRequests returns the requests of earlier days too.
+// NewRequests returns the requests, including those of earlier days.
 func NewRequests(o RequestOptions) *Requests {
 	q := &Requests{o: o}
 	if o.Providers != nil {
@@ -52,7 +52,7 @@ func NewRequests(o RequestOptions) *Requests {
 
 func (q *Requests) now() time.Time { return time.Now().In(q.o.Zone) }
 
-// Run collects the answers until ctx ends.
+// Run collects answers until ctx ends.
 func (q *Requests) Run(ctx context.Context) error {
 	if q.batches == nil {
 		return nil
@@ -65,21 +65,21 @@ func (q *Requests) Run(ctx context.Context) error {
 	return q.batches.Run(ctx)
 }
 
-// takes reports whether a run of the task is handed in as a batch: its file allows that,
-// and so does its model's provider.
+// takes reports whether a run of the task can be submitted as a batch: its file and its
+// model's provider must allow that.
 func (q *Requests) takes(t routines.Task) bool {
 	model := q.modelOf(t)
 	api := strings.Contains(model, "/") || q.o.Engine() == choice.Messages
 	return t.MayWait && q.batches != nil && api && q.batches.Takes(model)
 }
 
-// modelOf is the model of a task's run.
+// modelOf returns the model for a task's run.
 func (q *Requests) modelOf(t routines.Task) string {
 	return cmp.Or(t.Model, q.o.Model())
 }
 
-// handIn submits the request of a run, with what its check found. Its answer arrives as a
-// report within a day.
+// handIn submits the request of a run, including what its check found. The answer arrives
+// as a report within a day.
 func (q *Requests) handIn(ctx context.Context, d schedule.Due, skills []skill.Skill, v verdict) error {
 	task := d.Task()
 	r := batch.Request{
@@ -116,7 +116,7 @@ func (q *Requests) wanted(r batch.Request) bool {
 	return false
 }
 
-// stop withdraws a request for the user; it returns false if there is none of that id.
+// stop withdraws a request for the user. It returns false if there is none with that id.
 func (q *Requests) stop(id string) bool {
 	if q.batches == nil {
 		return false
@@ -136,7 +136,7 @@ func (q *Requests) end(r batch.Request, s fork.State, why string) {
 	}
 }
 
-// answered makes the answer of a request its run's report, once.
+// answered turns the answer to a request into its run's report, once.
 func (q *Requests) answered(r batch.Request, o batch.Outcome, taken func()) {
 	v := q.view(r)
 	v.State, v.Started, v.Ended, v.Usage, v.Activity = fork.Done, r.At, q.now(), o.Usage, ""

@@ -16,15 +16,15 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// check asks a routine's check whether there is anything to run for. A fire by hand runs
-// without asking: the user wants it now.
+// check runs a routine's check to see whether there is a reason to run. A fire by hand
+// skips it: the user wants it now.
 func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (verdict, error) {
 	task := due.Task()
 	if task.Check == "" || due.ByHand {
 		return verdict{}, nil
 	}
 	v := d.o.Prompts.Skills.check(ctx, task.Check)
-	if err := ctx.Err(); err != nil { // the program ends: that is no verdict
+	if err := ctx.Err(); err != nil { // the program is ending, which is not a verdict
 		return v, fmt.Errorf("check whether to run: %w", err)
 	}
 	if v.Failed != "" {
@@ -44,14 +44,15 @@ func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (verdict, erro
 	return v, routines.ErrNothingNew
 }
 
-// verdict is what a check says. server is the MCP server that was asked, "" for a command.
+// verdict is the result of a check. server is the MCP server that was asked, or "" for a
+// command.
 type verdict struct {
 	skill.Verdict
 	server  string
-	trusted bool // the server's words count as the user's
+	trusted bool // the server's output counts as the user's
 }
 
-// found is what the check found, for the prompt, "" for nothing.
+// found returns what the check found, worded for the prompt, or "".
 func (v verdict) found() string {
 	if v.Found == "" {
 		return ""
@@ -63,11 +64,11 @@ func (v verdict) found() string {
 	return fmt.Sprintf(promptFound, from, "> "+strings.ReplaceAll(v.Found, "\n", "\n> "))
 }
 
-// labels reports whether what was found is untrusted text. What a command printed may come
-// from anywhere.
+// labels reports whether the finding is untrusted text. A command's output may come from
+// anywhere.
 func (v verdict) labels() bool { return v.Found != "" && !v.trusted }
 
-// check carries out a check. Where the data directory is not trusted nothing runs.
+// check runs a check. In an untrusted data directory nothing runs.
 func (s *Skills) check(ctx context.Context, line string) verdict {
 	if err := s.Dir.Trusted(); err != nil {
 		return verdict{Verdict: skill.Verdict{Failed: err.Error()}}
@@ -81,13 +82,14 @@ func (s *Skills) check(ctx context.Context, line string) verdict {
 }
 
 const (
-	// serverTime is how long a server may take to answer a check; it may have to be started.
+	// serverTime is the time limit for a server's answer to a check; the server may have to
+	// be started.
 	serverTime = time.Minute
-	// mostAnswer is how much of its answer counts, in characters.
+	// mostAnswer is the maximum length used of its answer, in characters.
 	mostAnswer = 2000
 )
 
-// ask is a check by an MCP server: an answer that holds nothing skips the run, an error runs it.
+// ask runs a check on an MCP server: an empty answer skips the run, an error does not.
 func (s *Skills) ask(ctx context.Context, tool string, args json.RawMessage) verdict {
 	v := verdict{server: strings.Split(tool, "__")[1]}
 	if s.Servers == nil {
@@ -105,8 +107,8 @@ func (s *Skills) ask(ctx context.Context, tool string, args json.RawMessage) ver
 	return v
 }
 
-// labelOf is the label that a run of the task starts with: a run that gets untrusted text from
-// its check counts as one that has read it.
+// labelOf returns the initial label of a run of the task: a run that gets untrusted text
+// from its check counts as having read it.
 func (p *Prompts) labelOf(t routines.Task, v verdict) label.Label {
 	if l := p.Guard.TaskLabel(t); l != "" || !v.labels() {
 		return l.Via(string(t.Kind) + " " + t.ID)
@@ -117,7 +119,7 @@ func (p *Prompts) labelOf(t routines.Task, v verdict) label.Label {
 	return label.From("check of routine " + t.ID)
 }
 
-// noteOf is the first line of the tail of a run whose check could not decide, "" for others.
+// noteOf returns the first line of the tail of a run whose check failed, or "".
 func noteOf(v verdict) string {
 	if v.Failed == "" {
 		return ""

@@ -1,6 +1,6 @@
-// Package dispatch decides what happens when a task is due or a webhook is triggered: it puts
-// a reminder off, runs the task in the conversation or in the background, or hands it in as a
-// batch, and writes the prompt for it. It must not know when tasks are due.
+// Package dispatch handles a due task or a triggered webhook: it puts a reminder off,
+// runs the task in the conversation or in the background, or submits it as a batch, and
+// writes the prompt. It must not know when tasks are due.
 package dispatch
 
 import (
@@ -34,10 +34,10 @@ import (
 type Runs interface {
 	// Do queues a job and blocks until its run has ended.
 	Do(context.Context, fork.Job) (fork.View, error)
-	// Put lists a run that the caller keeps itself.
+	// Put lists a run that the caller manages itself.
 	Put(fork.View) error
 	Stop(run string) error
-	// Place is the place in the queue that the next job takes; 0 if it starts at once.
+	// Place returns the queue position of the next job; 0 if it would start at once.
 	Place() int
 }
 
@@ -45,11 +45,11 @@ type Runs interface {
 type Conversation interface {
 	// RunTask waits for its turn and blocks until that has ended.
 	RunTask(context.Context, chat.Prompt, schedule.Due) error
-	// Retire takes the buttons off a message and writes a reason there.
+	// Retire removes the buttons from a message and replaces them with a reason.
 	Retire(ctx context.Context, message post.MessageID, why string)
 }
 
-// Schedule is the schedule as far as tasks are fired or put off by hand.
+// Schedule fires tasks or puts them off on request.
 type Schedule interface {
 	FireNow(id string) error
 	FireBeside(id string) error
@@ -57,10 +57,10 @@ type Schedule interface {
 	MoveReminder(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error)
 }
 
-// Money releases what was set aside for a run.
+// Money releases the amount reserved for a run.
 type Money interface{ Settle(ticket string) }
 
-// Options are the parts that a Dispatcher needs; all are required.
+// Options configure a Dispatcher; all are required.
 type Options struct {
 	Zone     *time.Location
 	Log      *slog.Logger
@@ -78,13 +78,13 @@ type Options struct {
 	Audit    *audit.Log
 }
 
-// Dispatcher fires tasks. Its methods may be called concurrently.
+// Dispatcher fires tasks. Its methods are safe for concurrent use.
 type Dispatcher struct{ o Options }
 
 // New returns a Dispatcher.
 func New(o Options) *Dispatcher { return &Dispatcher{o} }
 
-// Handlers are the commands that the Dispatcher carries out.
+// Handlers returns the handlers for the Dispatcher's commands.
 func (d *Dispatcher) Handlers() []command.Handler {
 	return []command.Handler{
 		command.On(command.Running, d.fireNow),
@@ -94,8 +94,8 @@ func (d *Dispatcher) Handlers() []command.Handler {
 
 func (d *Dispatcher) now() time.Time { return time.Now().In(d.o.Zone) }
 
-// Fire runs a due task to its end: in the background as a fork, in the foreground as a turn
-// of the main session. The schedule calls it in a goroutine of its own.
+// Fire runs a due task to its end: in the background as a fork, or in the foreground as a
+// turn of the main session. The schedule calls it in its own goroutine.
 func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	task := due.Task()
 	defer d.o.Money.Settle(due.Ticket)
@@ -134,7 +134,7 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	return err
 }
 
-// plain is why an essential task says its own words instead of asking a model; "" for nothing.
+// plain returns why an essential task sends its own text without asking a model, or "".
 func (d *Dispatcher) plain(due schedule.Due) string {
 	if due.Broke.IsZero() {
 		return ""
@@ -142,8 +142,9 @@ func (d *Dispatcher) plain(due schedule.Due) string {
 	return fmt.Sprintf(textBroke, cron.DayClock(due.Broke.In(d.o.Zone), d.now()))
 }
 
-// inConversation runs a task as a turn of the main session, and waits for its turn, like any message. The commands of
-// its skills run before that, so that they do not keep the conversation waiting.
+// inConversation runs a task as a turn of the main session and queues for it like any
+// message. The commands of its skills run first, so that they do not block the
+// conversation.
 func (d *Dispatcher) inConversation(ctx context.Context, task routines.Task, due schedule.Due) error {
 	skills := d.o.Prompts.Skills.Expand(ctx, d.o.Prompts.Skills.Load(task))
 	build := func(now time.Time, u []updates.Update) string {
@@ -173,12 +174,12 @@ func (d *Dispatcher) inConversation(ctx context.Context, task routines.Task, due
 	return nil
 }
 
-// FireWebhook runs a delivery in the background, to its end.
+// FireWebhook runs a delivery to its end in the background.
 func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 	task := j.Spec.Task
 	defer d.o.Money.Settle(j.Ticket)
 	d.o.Log.Info("webhook fires", "id", task.ID, "delivery", j.Delivery.ID)
-	if why := d.o.Guard.TaskWaits(&task); why != "" { // it was changed while the delivery waited
+	if why := d.o.Guard.TaskWaits(&task); why != "" { // the webhook was changed while the delivery was queued
 		return fmt.Errorf(textWebhookWaits, task.ID, why)
 	}
 	skills := d.o.Prompts.Skills.Load(task)
@@ -206,7 +207,7 @@ func (d *Dispatcher) fireNow(_ context.Context, c command.FireNow) (command.Outc
 	if c.Stays {
 		fire = d.o.Schedule.FireBeside
 	}
-	message := d.starts(task) // before the run takes a place
+	message := d.starts(task) // before the run takes a place in the queue
 	if err := fire(c.ID); err != nil {
 		return command.Outcome{}, err
 	}
@@ -223,7 +224,7 @@ func (d *Dispatcher) fireNow(_ context.Context, c command.FireNow) (command.Outc
 	return out, nil
 }
 
-// starts says whether the task's run begins at once or has to wait for others.
+// starts describes whether the task's run starts at once or has to queue.
 func (d *Dispatcher) starts(task routines.Task) string {
 	if place := d.o.Runs.Place(); task.Background && place > 0 {
 		return fmt.Sprintf(textFiredWaits, task.Title(), words.Nth(place))
@@ -231,8 +232,8 @@ func (d *Dispatcher) starts(task routines.Task) string {
 	return fmt.Sprintf(textFired, task.Title())
 }
 
-// pingless says from when on the task's run can ping, in the words behind starts; empty
-// if it can at once or never does.
+// pingless describes from when on the task's run can ping, to follow starts; empty if it
+// can at once or never does.
 func (d *Dispatcher) pingless(task routines.Task) string {
 	if !task.Background || !task.AllowPing || task.Essential {
 		return ""
@@ -252,7 +253,7 @@ func (d *Dispatcher) pingless(task routines.Task) string {
 	return fmt.Sprintf(textFiredQuietly, cron.DayClock(from.In(d.o.Zone), now))
 }
 
-// stop ends a run, or withdraws a request.
+// stop stops a run, or withdraws a request.
 func (d *Dispatcher) stop(_ context.Context, c command.StopFork) (command.Outcome, error) {
 	var err error
 	if !d.o.Requests.stop(c.Run) {

@@ -9,17 +9,18 @@ import (
 	"ollimbot/routines"
 )
 
-// Around is what tasks may need of the program around them. All fields are required.
+// Around answers what the program provides to tasks. All fields are required.
 type Around struct {
-	// Model returns why a model cannot be asked; nil if it can, or nobody knows.
+	// Model returns why a model cannot be used; nil if it can, or if that is unknown.
 	Model func(name string) error
-	// Skill reports whether there is a skill of that name, Server whether there is an MCP server
-	// that is not turned off. One that is starting or has failed counts: it may be there in time.
+	// Skill reports whether a skill exists, Server whether an MCP server exists and is not
+	// turned off. A server that is starting or has failed counts, because it may be ready in
+	// time.
 	Skill, Server func(name string) bool
 }
 
-// Lacks says what a task needs and does not have, before it fires: such a run would only cost
-// something. It must not name what may be there in time.
+// Lacks lists the missing requirements of a task before it fires: such a run would only
+// cost money. It must not list things that may be ready in time.
 func Lacks(t routines.Task, a Around) (list []routines.Problem) {
 	say := func(format string, args ...any) {
 		list = append(list, routines.Problem{
@@ -49,7 +50,7 @@ func Lacks(t routines.Task, a Around) (list []routines.Problem) {
 	return list
 }
 
-// serverOf is the MCP server of a tool pattern, "" for tools of the program.
+// serverOf returns the MCP server of a tool pattern, or "" for the program's own tools.
 func serverOf(pattern string) string {
 	rest, is := strings.CutPrefix(pattern, "mcp__")
 	if !is || strings.HasPrefix(pattern, toolset.Prefix) || strings.HasPrefix(pattern, "mcp__docs__") {

@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/work/webhook"
 )
 
-// at is the moment of a preview.
+// at returns the time of a preview.
 func (d *Dispatcher) at(at time.Time) time.Time {
 	if at.IsZero() {
 		return d.now()
@@ -18,9 +18,9 @@ func (d *Dispatcher) at(at time.Time) time.Time {
 	return at.In(d.o.Zone)
 }
 
-// Preview is the exact prompt that a task would be sent at a moment; it spends
-// and changes nothing itself, but runs the commands in the texts of the task's
-// skills, as a fire would, for as long as ctx allows. A zero time means now.
+// Preview returns the exact prompt that a task would be sent at a moment. It spends and
+// changes nothing itself, but like a fire runs the commands in the texts of the task's
+// skills, for as long as ctx allows. A zero time means now.
 func (d *Dispatcher) Preview(ctx context.Context, id string, at time.Time, busy bool) (string, error) {
 	now := d.at(at)
 	due, ok := d.o.Schedule.DueAt(id, now)
@@ -37,8 +37,8 @@ func (d *Dispatcher) Preview(ctx context.Context, id string, at time.Time, busy 
 	return prompt.ForegroundPrompt(p), nil
 }
 
-// PreviewWebhook is the exact prompt that a payload would cause at a moment, with a
-// conversation under way or without. A zero time means now.
+// PreviewWebhook returns the exact prompt that a payload would cause at a moment, with or
+// without a conversation in progress. A zero time means now.
 func (d *Dispatcher) PreviewWebhook(ctx context.Context, id string, payload []byte, at time.Time, busy bool) (string, error) {
 	spec, ok := d.o.Hooks.Find(id)
 	if !ok {

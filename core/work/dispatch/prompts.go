@@ -33,14 +33,14 @@ type Prompts struct {
 	Schedule  Forecast
 }
 
-// Forecast is what a run is told of the fires to come.
+// Forecast provides the upcoming fires for a run's prompt.
 type Forecast interface {
 	Forward(now time.Time, except string) schedule.Forward
 }
 
 func (p *Prompts) now() time.Time { return time.Now().In(p.Zone) }
 
-// foreground is the text for a turn of the main session.
+// foreground returns the text for a turn of the main session.
 func (p *Prompts) foreground(task routines.Task, d schedule.Due, now time.Time, u []updates.Update) prompt.Foreground {
 	return prompt.Foreground{Now: now, Task: task, Late: lateSince(d), Chain: p.chainOf(d.Reminder), Updates: u}
 }
@@ -58,13 +58,14 @@ func (p *Prompts) present() moment {
 	return moment{now: p.now(), busy: busy, quiet: quiet}
 }
 
-// imagined is a moment with a conversation under way or without.
+// imagined returns a moment with or without a conversation in progress.
 func (p *Prompts) imagined(now time.Time, busy bool) moment {
 	return moment{now: now, busy: busy, quiet: p.Attention.QuietUntil(now)}
 }
 
-// withheld replaces the text of updates with labels. A run that starts without a label may
-// act, and would lose that by reading them; the main conversation gets them in full.
+// withheld replaces the text of labelled updates. A run that starts without a label may
+// act, and would lose that right by reading them. The main conversation gets them in
+// full.
 func withheld(list []updates.Update) []updates.Update {
 	out := slices.Clone(list)
 	for i, u := range out {
@@ -75,8 +76,8 @@ func withheld(list []updates.Update) []updates.Update {
 	return out
 }
 
-// nameless takes the words of tasks with labels out of what is ahead, as withheld does those of
-// updates: their names are what a session that had read untrusted text called them.
+// nameless removes the texts of labelled tasks from the forward schedule, as withheld
+// does for updates: a session that had read untrusted text chose those names.
 func (p *Prompts) nameless(f schedule.Forward) schedule.Forward {
 	f.Entries = slices.Clone(f.Entries)
 	for i := range f.Entries {
@@ -89,7 +90,8 @@ func (p *Prompts) nameless(f schedule.Forward) schedule.Forward {
 	return f
 }
 
-// ofTask is the exact prompt of a background run, with what its check found. It blocks while the commands of the skills run.
+// ofTask returns the exact prompt of a background run, including what its check found. It
+// blocks while the commands of the skills run.
 func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills []skill.Skill, v verdict) string {
 	task := d.Task()
 	m.labeled = v.labels() || p.Guard.TaskLabel(task) != ""
@@ -101,11 +103,11 @@ func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills [
 	return prompt.BackgroundPrompt(told) + v.found()
 }
 
-// mostSent is how many of its last texts a task is told.
+// mostSent is how many of its last messages a task's prompt contains.
 const mostSent = 3
 
-// sent are the last pings of a task. A run that starts without a label does not read those
-// that were made from untrusted text, as it does not read such updates.
+// sent returns the last pings of a task. As with updates, a run that starts without a
+// label does not see those made from untrusted text.
 func (p *Prompts) sent(m moment, task routines.Task, ids ...string) []budget.Ping {
 	list := budget.LastOf(p.Journal.Recent(), mostSent, ids...)
 	if m.labeled || p.Guard.Trusted(task) {
@@ -119,9 +121,9 @@ func (p *Prompts) sent(m moment, task routines.Task, ids ...string) []budget.Pin
 	return list
 }
 
-// background is what every background run is told. It blocks while the commands of the
-// skills run. A run that starts with untrusted text is not told of tools that it would be
-// refused.
+// background returns the common part of all background prompts. It blocks while the
+// commands of the skills run. A run that starts with untrusted text is not told about
+// tools it would be refused.
 func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, skills []skill.Skill) prompt.Background {
 	texts := p.Skills.Expand(ctx, skills)
 	state, _ := p.Budget.State(m.now)
@@ -142,8 +144,8 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 	return told
 }
 
-// quietLeft is how many messages runs may leave without a sound today. A mute and a capacity
-// of 0 leave none: then nothing is to come.
+// quietLeft returns how many silent messages runs may still send today. During a mute or
+// with a capacity of 0 it is none.
 func (p *Prompts) quietLeft(now time.Time, state budget.State) int {
 	if state.Capacity == 0 || !p.Attention.Mute.At(now).IsZero() {
 		return 0
@@ -158,13 +160,13 @@ func lateSince(d schedule.Due) time.Time {
 	return time.Time{}
 }
 
-// ofDelivery is the exact prompt of a delivery's run.
+// ofDelivery returns the exact prompt of a delivery's run.
 func (p *Prompts) ofDelivery(ctx context.Context, j webhook.Job, m moment, skills []skill.Skill) string {
 	m.labeled = true
 	return prompt.WebhookPrompt(p.background(ctx, j.Spec.Task, m, skills), j.Payload.Data)
 }
 
-// chainOf is the place of a firing reminder in its chain; nil outside of chains.
+// chainOf returns the position of a firing reminder in its chain; nil outside of chains.
 func (p *Prompts) chainOf(r *routines.Reminder) *prompt.Chain {
 	if r == nil || r.MaxChain == 0 && !r.UntilDone {
 		return nil

@@ -13,11 +13,11 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// lookAgain is how long a repeating reminder waits for the end of a conversation.
+// lookAgain is how long a repeating reminder is put off during a conversation.
 const lookAgain = 5 * time.Minute
 
-// stopped reports that a reminder was never done and does not repeat any more. A crash before
-// its file is removed reports it twice.
+// stopped reports that a reminder was never done and no longer repeats. A crash before
+// its file is removed causes a second report.
 func (d *Dispatcher) stopped(r *routines.Reminder) {
 	came := budget.CameOf(d.o.Prompts.Journal.Recent(), r.ID)
 	times := textNever
@@ -28,10 +28,10 @@ func (d *Dispatcher) stopped(r *routines.Reminder) {
 	d.o.Chat.Retire(context.Background(), post.MessageID(came.Message), textLastTime)
 }
 
-// notNow is until when a repeating reminder is put off because its ping could not be sent:
-// until quiet hours or a mute end, until there is a token, or for a moment while a
-// conversation is going on. An essential one needs no token. That counts as no round. It is zero for the first round, which
-// fires like any reminder.
+// notNow returns until when a repeating reminder is put off because its ping could not be
+// sent: until quiet hours or a mute end, until there is a token, or briefly during a
+// conversation. An essential one needs no token. Being put off does not count as a
+// repetition. The time is zero for the first firing, which is like that of any reminder.
 func (d *Dispatcher) notNow(r *routines.Reminder) (why string, until time.Time) {
 	if !r.UntilDone || r.FirstAt.IsZero() {
 		return "", until
@@ -53,7 +53,7 @@ func (d *Dispatcher) notNow(r *routines.Reminder) (why string, until time.Time) 
 	return "", until
 }
 
-// putOff moves a reminder without a run, which it returns as a *schedule.PutOffError.
+// putOff moves a reminder without running it and returns a *schedule.PutOffError.
 func (d *Dispatcher) putOff(due *routines.Reminder, why string, until time.Time) error {
 	d.o.Log.Info("a reminder waits until it may ping", "id", due.ID, "until", until)
 	_, err := d.o.Schedule.MoveReminder(due.ID, func(r routines.Reminder) (routines.Move, error) {
@@ -66,5 +66,5 @@ func (d *Dispatcher) putOff(due *routines.Reminder, why string, until time.Time)
 	if err == nil || errors.Is(err, routines.ErrNoReminder) {
 		return &schedule.PutOffError{Why: why, Until: until}
 	}
-	return fmt.Errorf("%w: %w", routines.ErrUnrecorded, err) // it is tried again
+	return fmt.Errorf("%w: %w", routines.ErrUnrecorded, err) // retried later
 }

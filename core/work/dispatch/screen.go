@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// screenWithin is how long the small model may take over a payload.
+	// screenWithin is the time limit for the small model to check a payload.
 	screenWithin = time.Minute
 	screenModel  = "haiku"
 )
 
-// Screener reads the texts of deliveries before a run does.
+// Screener checks the texts of deliveries before a run reads them.
 type Screener struct {
 	Dir    *store.Dir
 	Log    *slog.Logger
 	Engine agent.Engine
-	// Spent adds what the answer has used.
+	// Spent records the usage of the answer.
 	Spent func(model string, u agent.Usage)
 }
 
-// Screen asks the small model, in a session without tools, whether texts from outside try to
-// instruct their reader. An unclear answer is an error, and holds the delivery.
+// Screen asks the small model, in a session without tools, whether texts from outside try
+// to instruct their reader. An unclear answer is an error, and holds the delivery.
 func (s *Screener) Screen(ctx context.Context, fields map[string]string) (safe bool, flagged []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, screenWithin)
 	defer cancel()

@@ -14,25 +14,25 @@ import (
 	"ollimbot/routines"
 )
 
-// Skills are the skills of tasks, with the commands in their texts.
+// Skills loads the skills of tasks and runs the commands in their texts.
 type Skills struct {
 	Dir      *store.Dir
 	Log      *slog.Logger
 	Guard    *policy.Guard
 	ZoneName string
-	Control  *control.Server // nil for none
-	Commands policy.Runner   // nil for none
-	Sandbox  *sandbox.Box    // nil for none
-	Servers  Servers         // nil for none
+	Control  *control.Server // may be nil
+	Commands policy.Runner   // may be nil
+	Sandbox  *sandbox.Box    // may be nil
+	Servers  Servers         // may be nil
 }
 
-// Servers are the MCP servers, as far as checks ask them. Its methods may be called
-// concurrently.
+// Servers are the MCP servers as used by checks. Its methods must be safe for concurrent
+// use.
 type Servers interface {
-	// Ask calls a tool by its whole name and blocks until it answers or ctx ends. text is empty
-	// if the answer holds nothing.
+	// Ask calls a tool by its full name and blocks until it answers or ctx ends. text is
+	// empty if the answer has no content.
 	Ask(ctx context.Context, tool string, args json.RawMessage) (text string, err error)
-	// Trusted reports whether the user takes a server's answers for their own words.
+	// Trusted reports whether the user trusts a server's answers like their own words.
 	Trusted(server string) bool
 }
 
@@ -41,8 +41,8 @@ func Inert(ctx context.Context) context.Context { return context.WithValue(ctx, 
 
 type inert struct{}
 
-// Load reads the skills that a task names. Those that cannot be used or wait for approval are
-// left out and logged: the task might do without.
+// Load reads the skills that a task names. Unusable skills and those awaiting approval
+// are left out and logged, because the task might work without them.
 func (s *Skills) Load(t routines.Task) []skill.Skill {
 	skills := s.Guard.Usable(t, skill.Load(s.Dir, t.Skills))
 	if len(skills) < len(t.Skills) {
@@ -51,8 +51,8 @@ func (s *Skills) Load(t routines.Task) []skill.Skill {
 	return skills
 }
 
-// Expand runs the commands in the texts of skills and returns the texts for the prompt. It
-// blocks for at most skill.TotalTime.
+// Expand runs the commands in the texts of skills and returns the texts for the prompt.
+// It blocks for at most skill.TotalTime.
 func (s *Skills) Expand(ctx context.Context, skills []skill.Skill) []prompt.Skill {
 	if len(skills) == 0 {
 		return nil
@@ -75,8 +75,8 @@ func (s *Skills) Expand(ctx context.Context, skills []skill.Skill) []prompt.Skil
 	return out
 }
 
-// how is what commands run in, until it is revoked. They may use the bot's own commands, as
-// the agent may.
+// how returns the environment for the commands, and a function to revoke it. They may use
+// the bot's own commands, as the agent may.
 func (s *Skills) how() (how skill.How, revoke func()) {
 	token := s.Control.Issue(s.Guard.Session(policy.Scope{
 		Kind: policy.Background, Session: "skill", Rules: policy.Rules{Allowed: []string{"Bash(ollim-bot *)"}},
@@ -88,7 +88,7 @@ func (s *Skills) how() (how skill.How, revoke func()) {
 	return how, token.Revoke
 }
 
-// plainSkills are the texts with their commands unexpanded.
+// plainSkills returns the texts with their commands unexpanded.
 func plainSkills(skills []skill.Skill) []prompt.Skill {
 	out := make([]prompt.Skill, 0, len(skills))
 	for _, s := range skills {

@@ -1,6 +1,6 @@
 package dispatch
 
-// Why a reminder is put off.
+// Reasons for putting a reminder off.
 const (
 	textQuiet   = "quiet hours or a mute"
 	textTalking = "you are in a conversation"
@@ -32,7 +32,7 @@ const (
 	textWebhookWaits     = "webhook %s waits for its user: %s"
 )
 
-// What a task lacks, and the cure.
+// Missing requirements of a task, with the cure.
 const (
 	lacksModel  = "it cannot run: its model %s cannot be asked (%v)"
 	lacksSkill  = "it runs without the skill %q, which does not exist: write skills/%s/SKILL.md, or take it out of skills"

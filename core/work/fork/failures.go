@@ -10,37 +10,37 @@ import (
 )
 
 const (
-	// seenName keeps which failures the user has looked at, over restarts.
+	// seenName stores which failures the user has looked at, across restarts.
 	seenName = store.StateDir + "/failures_seen.json"
-	// keptFailures is how many failures are remembered until the user looks.
+	// keptFailures is the maximum number of failures kept until the user looks.
 	keptFailures = 200
 )
 
-// seen is what is saved: every failure up to Since was looked at, and the later ones in
-// Runs.
+// seen is the saved state: the user has looked at every failure up to Since and at those
+// in Runs.
 type seen struct {
 	Since time.Time `json:"since"`
 	Runs  []string  `json:"runs"` // ids
 }
 
-// failures are the runs that have failed and that the user has not looked at.
+// failures are failed runs that the user has not looked at.
 type failures struct {
 	o *Options
 
-	mu   sync.Mutex // guards what follows, and orders the file
+	mu   sync.Mutex // guards the fields below and serialises access to the file
 	list []View     // newest first
 	seen seen
 }
 
-// Failures are the runs that have failed and that the user has not looked at, the newest
-// first: at most 200, of this program and of those before it.
+// Failures returns the failed runs that the user has not looked at, newest first: at most
+// 200, including those from before a restart.
 func (f *failures) Failures() []View {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.list)
 }
 
-// MarkSeen records that the user has looked at runs. Other ids are ignored.
+// MarkSeen records that the user has looked at runs. Unknown ids are ignored.
 func (f *failures) MarkSeen(runs ...string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,7 +56,7 @@ func (f *failures) MarkSeen(runs ...string) error {
 	return f.o.Dir.WriteJSON(seenName, f.seen)
 }
 
-// add records a run of this program, if it has failed.
+// add records a run if it has failed.
 func (f *failures) add(v View) {
 	if !v.State.Failed() {
 		return
@@ -67,7 +67,7 @@ func (f *failures) add(v View) {
 	f.list = f.list[:min(len(f.list), keptFailures)]
 }
 
-// recall finds the failures of earlier programs that the user has not looked at. At the
+// recall finds failures from before the restart that the user has not looked at. At the
 // first start, without a file, there are none.
 func (f *failures) recall() {
 	f.mu.Lock()

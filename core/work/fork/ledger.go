@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// ledgerName holds a line when a run starts and one when it ends; the last
-	// line of a run counts.
+	// ledgerName has one line for the start and one for the end of each run; the last line
+	// of a run counts.
 	ledgerName = "state/fork_runs.jsonl"
-	// ledgerMax is the size in bytes at which the file is cut down to its last
-	// ledgerKept: those hold more than 10,000 runs.
+	// ledgerMax is the size in bytes at which the file is trimmed to its last ledgerKept
+	// bytes: more than 10,000 runs.
 	ledgerMax  = 20 << 20
 	ledgerKept = 12 << 20
 )
 
-// entry is one line of the ledger. If it does not say how the tokens were divided, as
-// with the original and earlier versions, their sum counts as input.
+// entry is one line of the ledger. Lines of the original and of earlier versions only
+// have the sum of tokens, which counts as input.
 type entry struct {
 	View
 	Tokens  int          `json:"tokens"`
@@ -32,7 +32,7 @@ type entry struct {
 	Used    *agent.Usage `json:"usage,omitempty"`
 }
 
-// view is the cleaned run of a line.
+// view returns the run of a line, cleaned.
 func (e entry) view() View {
 	v := e.View
 	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error} {
@@ -48,16 +48,15 @@ func (e entry) view() View {
 // recorded are the states that a line may have.
 var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, NoReport, NothingNew}
 
-// Ledger is the newest n runs of the ledger, newest first, without a running
-// bot. A run that has no end line counts as running: the ledger cannot know whether its
-// program still lives. Lines that cannot be read are skipped; a missing file is an empty
-// ledger.
+// Ledger returns the newest n runs of the ledger, newest first, without a running bot. A
+// run without an end line counts as running, because the ledger cannot know whether its
+// process is alive. Unreadable lines are skipped; a missing file is an empty ledger.
 func Ledger(d *store.Dir, n int) ([]View, error) {
 	p, err := pageOf(d, jsonl.Cursor{}, n, func(State) bool { return true })
 	return p.Runs, err
 }
 
-// Find looks for the run with an id, from the newest on.
+// Find looks up a run by id, searching from the newest.
 func Find(d *store.Dir, id string) (v View, ok bool, err error) {
 	_, _, err = runLog(d).Before(jsonl.Cursor{}, func(e entry) bool {
 		if ok = e.ID == id && slices.Contains(recorded, e.State); ok {
@@ -73,21 +72,21 @@ func Find(d *store.Dir, id string) (v View, ok bool, err error) {
 
 // Page is a part of the ledger.
 type Page struct {
-	Runs    []View       // that have ended, newest first
-	Next    jsonl.Cursor // where the next one begins
-	All     bool         // there is no next one
-	Damaged int          // lines on the way that were no runs
+	Runs    []View       // ended runs, newest first
+	Next    jsonl.Cursor // the start of the next page
+	All     bool         // there is no next page
+	Damaged int          // unreadable lines on the way
 }
 
-// Past reads up to n runs that have ended, from a place of the ledger towards its
-// beginning; the zero place is its end. If the ledger was shortened in the meantime, runs
-// may be returned twice.
+// Past reads up to n ended runs, from a position in the ledger backwards; the zero
+// position is its end. If the ledger was trimmed in the meantime, runs may be returned
+// twice.
 func Past(d *store.Dir, from jsonl.Cursor, n int) (Page, error) {
 	return pageOf(d, from, n, func(s State) bool { return s != Running })
 }
 
-// pageOf reads up to n runs in states that are wanted. Read backwards, the first line
-// of a run is the one that counts.
+// pageOf reads up to n runs in wanted states. Reading backwards, the first line of a run
+// is the one that counts.
 func pageOf(d *store.Dir, from jsonl.Cursor, n int, wanted func(State) bool) (p Page, err error) {
 	if n <= 0 {
 		return Page{Next: from}, nil
@@ -114,9 +113,9 @@ func pageOf(d *store.Dir, from jsonl.Cursor, n int, wanted func(State) bool) (p 
 	return p, nil
 }
 
-// cutOff are the runs without an end line, however many have come after them, the
-// oldest first. Few lines of a ledger say that a run has begun and is not its last:
-// the others are not decoded.
+// cutOff returns the runs without an end line, oldest first, however many runs came
+// later. Few lines of a ledger are start lines without an end, so the others are not
+// decoded.
 func cutOff(d *store.Dir) ([]View, error) {
 	var open []View
 	err := runLog(d).Each(func(line []byte) bool {
@@ -141,8 +140,7 @@ func runLog(d *store.Dir) jsonl.Log[entry] {
 	return jsonl.Log[entry]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerKept}
 }
 
-// validRun reports whether s has the form of a run id, so that it can be part
-// of a file name.
+// validRun reports whether s has the form of a run id and so is safe in a file name.
 func validRun(s string) bool {
 	if len(s) != 8 {
 		return false

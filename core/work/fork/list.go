@@ -9,14 +9,14 @@ import (
 	"ollimbot/core/base/tail"
 )
 
-// Rate is that of a task, over all runs that the ledger still has.
+// Rate returns the rate of a task, over all its runs in the ledger.
 func (m *Manager) Rate(task string) Rate {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.rates[task]
 }
 
-// Past are the newest n runs of a task that have ended, the oldest first.
+// Past returns the newest n ended runs of a task, oldest first.
 func (m *Manager) Past(task string, n int) ([]View, error) {
 	all, err := Ledger(m.o.Dir, math.MaxInt)
 	if err != nil {
@@ -31,7 +31,7 @@ func (m *Manager) Past(task string, n int) ([]View, error) {
 	return all, nil
 }
 
-// Stop ends a waiting or running run. The error is a sentence for people.
+// Stop ends a queued or running run. The error is a sentence for the user.
 func (m *Manager) Stop(id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,7 +54,7 @@ func (m *Manager) Stop(id string) error {
 	return fmt.Errorf(textNoRun, id)
 }
 
-// Place is the place in the queue that the next job takes; 0 if it starts at once.
+// Place returns the queue position of the next job; 0 if it would start at once.
 func (m *Manager) Place() int {
 	limit := m.limit()
 	m.mu.Lock()
@@ -65,15 +65,15 @@ func (m *Manager) Place() int {
 	return len(m.waiting) + 1
 }
 
-// Views is every run that a dashboard shows: running ones in order of start,
-// waiting ones with their position, then the newest 20 finished.
+// Views returns every run that a dashboard shows: running ones by start, queued ones with
+// their position, then the newest 20 finished.
 func (m *Manager) Views() []View {
 	m.mu.Lock()
 	running, waiting, finished := slices.Clone(m.running), slices.Clone(m.waiting), slices.Clone(m.finished)
 	past := m.past
 	m.mu.Unlock()
 	list := make([]View, 0, len(running)+len(waiting)+keptRuns)
-	for _, v := range past { // another program's live runs, when this one does not serve
+	for _, v := range past { // live runs of another process, if this one does not serve the queue
 		if v.Live() {
 			list = append(list, v)
 		}
@@ -98,9 +98,8 @@ func (m *Manager) Views() []View {
 	return list[:min(len(list), live+keptRuns)]
 }
 
-// Tail reads a run's lines from a cursor: from memory while it lives and for
-// the newest 20 finished, otherwise from the file of its tail. False means
-// that nothing is known of the run.
+// Tail reads a run's lines from a cursor: from memory while it is live and for the newest
+// 20 finished runs, otherwise from its tail file. It returns false for an unknown run.
 func (m *Manager) Tail(id string, from tail.Cursor) (tail.Page, bool) {
 	m.mu.Lock()
 	var ring *tail.Ring
@@ -120,8 +119,8 @@ func (m *Manager) Tail(id string, from tail.Cursor) (tail.Page, bool) {
 // oneDay is how far back Ended goes.
 const oneDay = 24 * time.Hour
 
-// Ended are the runs that have ended since a moment of the last day, in the order of
-// their ends. Callers must not change them.
+// Ended returns the runs that have ended since a moment of the last day, by end. Callers
+// must not modify them.
 func (m *Manager) Ended(since time.Time) []View {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -2,8 +2,8 @@
 // to its ledger line, what a run may send and must report, and its tail. It must not know
 // schedules, dashboards, surfaces or any particular engine.
 //
-// Manager has the queue. A run has a status (what others see), tools (what the agent
-// calls) and a talk (the session with the engine), none of which knows the run.
+// Manager owns the queue. A run has a status (shown to others), tools (called by the
+// agent) and a talk (the session with the engine), none of which knows the run.
 package fork
 
 import (
@@ -18,24 +18,25 @@ import (
 )
 
 const (
-	// keptRuns finished runs stay in memory with their tails, ringLines lines each.
+	// keptRuns is the number of finished runs kept in memory with their tails, of ringLines
+	// lines each.
 	keptRuns  = 20
 	ringLines = 10_000
-	// ratedRuns is how many runs of earlier programs the rates are known from.
+	// ratedRuns is the number of runs from before the restart used for the rates.
 	ratedRuns = 1000
-	// grace is how long a run that was interrupted may take to end before it is killed,
-	// and partingGrace how long at the end of the program, which takes ten seconds in all. A
-	// run is interrupted at once then: it could not ping any more.
+	// grace is how long an interrupted run may take to end before it is killed. partingGrace
+	// is the same at the end of the program, which takes ten seconds in all. Runs are then
+	// interrupted at once, because they could not ping any more.
 	grace        = 10 * time.Second
 	partingGrace = 4 * time.Second
-	// lookAgain is how often the queue's head asks whether the limit has grown.
+	// lookAgain is how often the head of the queue checks whether the limit has grown.
 	lookAgain = 5 * time.Second
 
 	defaultRunning = 4
 	defaultTimeout = 30 * time.Minute
 )
 
-// errStopping answers Do when the manager has stopped or stops before the run ended.
+// errStopping is returned by Do if the manager stops before the run has ended.
 var errStopping = errors.New("the bot is stopping")
 
 // Manager runs jobs, a few at a time, first come first served.
@@ -47,23 +48,23 @@ type Manager struct {
 	live sync.WaitGroup
 
 	mu sync.Mutex
-	// waiting is the queue, running in order of start, finished the newest first.
+	// waiting is the queue; running is in order of start, finished is newest first.
 	waiting, running, finished []*run
-	// past are runs that the ledger knows from before, newest first.
+	// past are runs from before the restart, newest first.
 	past []View
-	// used are the runs of reminders that had ended when the program started.
+	// used are the reminder runs that had already ended when the program started.
 	used []View
-	// day are the runs that have ended within the last day, the oldest first. What was
-	// handed out of it never changes.
+	// day are the runs that have ended within the last day, oldest first. Slices handed out
+	// are never modified.
 	day               []View
-	rates             map[string]Rate // by task, of all runs that are known to have ended
+	rates             map[string]Rate // by task, over all known ended runs
 	serving, stopping bool
 
 	*failures
 }
 
-// NewManager reads the ledger of earlier runs. It starts nothing and writes
-// nothing: runs begin once Run serves the queue.
+// NewManager reads the ledger of earlier runs. It starts and writes nothing: runs start
+// once Run serves the queue.
 func NewManager(o Options) (*Manager, error) {
 	if o.Idle == nil {
 		o.Idle = func() {}
@@ -89,18 +90,18 @@ func NewManager(o Options) (*Manager, error) {
 	return m, nil
 }
 
-// UsedUp reports whether a run of a reminder for its time due, queued at since or later,
-// has ended in an earlier program: it is not to be repeated, however it ended. A run that
-// was interrupted is.
+// UsedUp reports whether a run of a reminder due at due, queued at or after since, ended
+// before the restart. It must not be repeated, however it ended. An interrupted run is
+// repeated.
 func (m *Manager) UsedUp(reminder string, due, since time.Time) bool {
 	return slices.ContainsFunc(m.used, func(v View) bool {
 		return v.TaskID == reminder && v.Due.Equal(due) && !v.Queued.Before(since)
 	})
 }
 
-// Run serves the queue until ctx ends. Then waiting runs are dropped, running
-// ones are interrupted at once and, after partingGrace, closed; Run returns when
-// all have ended. It must be called once.
+// Run serves the queue until ctx ends. Then queued runs are dropped, running ones are
+// interrupted at once and, after partingGrace, closed. Run returns when all have ended.
+// It must be called once.
 func (m *Manager) Run(ctx context.Context) error {
 	m.closeOpen()
 	m.recall()
@@ -117,8 +118,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	return nil
 }
 
-// closeOpen ends what an earlier program left open: runs without an end line
-// were interrupted. It also keeps the ledger and the tail files small.
+// closeOpen marks runs without an end line as interrupted. It also keeps the ledger and
+// the tail files small.
 func (m *Manager) closeOpen() {
 	open, err := cutOff(m.o.Dir)
 	if err != nil {
@@ -133,7 +134,7 @@ func (m *Manager) closeOpen() {
 		m.mu.Lock()
 		m.keepDay(v)
 		if i := slices.IndexFunc(m.past, func(p View) bool { return p.ID == v.ID }); i >= 0 {
-			m.past = slices.Clone(m.past) // Views reads the list it was handed without the lock
+			m.past = slices.Clone(m.past) // Views reads its copy of the list without the lock
 			m.past[i] = v
 		}
 		m.mu.Unlock()
@@ -141,9 +142,9 @@ func (m *Manager) closeOpen() {
 	prune(m.o.Dir, m.o.Log)
 }
 
-// Do queues a job and waits for its end. A run that timed out or that the user
-// stopped is no error; one that failed is, and so is a stop of the program
-// (errStopping). The View says how it ended.
+// Do queues a job and waits for its end. A run that timed out or was stopped by the user
+// is not an error. A failed run is, and so is the end of the program (errStopping). The
+// View has the outcome.
 func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 	r, err := m.enqueue(j)
 	if err != nil {
@@ -157,7 +158,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 		return v, errStopping
 	}
 	func() {
-		defer m.finish(r) // whatever happens in it, the next one gets its place
+		defer m.finish(r) // even after a panic, so that the next run gets its place
 		r.execute(ctx)
 	}()
 	v := r.status.snapshot()
@@ -190,7 +191,7 @@ func (m *Manager) enqueue(j Job) (*run, error) {
 	return r, nil
 }
 
-// await blocks until the run's turn has come; false means that it was dropped.
+// await blocks until it is the run's turn. It returns false if the run was dropped.
 func (m *Manager) await(ctx context.Context, r *run) bool {
 	timer := time.NewTimer(lookAgain)
 	defer timer.Stop()
@@ -213,7 +214,7 @@ func (m *Manager) await(ctx context.Context, r *run) bool {
 	}
 }
 
-// dispatch starts waiting runs while there is room; mu is held.
+// dispatch starts queued runs while there is room. mu must be held.
 func (m *Manager) dispatch() {
 	if !m.serving || m.stopping || len(m.waiting) == 0 {
 		return
@@ -228,7 +229,7 @@ func (m *Manager) dispatch() {
 	}
 }
 
-// limit is how many runs may be under way.
+// limit is the maximum number of concurrent runs.
 func (m *Manager) limit() int {
 	if n := m.o.Host.Limits().MaxRunning; n > 0 {
 		return n
@@ -236,8 +237,8 @@ func (m *Manager) limit() int {
 	return defaultRunning
 }
 
-// drop takes a run out of the queue; false when it has already started. A run
-// that the user stopped is kept among the finished.
+// drop removes a run from the queue, or returns false if it has already started. A run
+// stopped by the user is kept among the finished ones.
 func (m *Manager) drop(r *run, s State) bool {
 	m.mu.Lock()
 	i := slices.Index(m.waiting, r)
@@ -286,11 +287,11 @@ func (m *Manager) archive(r *run) {
 	count(m.rates, r.status.snapshot())
 }
 
-// Put shows a run of another process, replacing its previous view.
-// A run that has ended is added to the ledger.
+// Put shows a run that is managed elsewhere, replacing its previous view. A run that has
+// ended is added to the ledger.
 func (m *Manager) Put(v View) error {
 	v = inZone(v, m.o.Zone)
-	if v.State == NothingNew { // the ledger keeps it; among the runs it would push out those that did something
+	if v.State == NothingNew { // only in the ledger; in memory it would push out runs that did something
 		m.o.Changed()
 		return appendLedger(m.o.Dir, v)
 	}
@@ -309,7 +310,7 @@ func (m *Manager) Put(v View) error {
 	return appendLedger(m.o.Dir, v)
 }
 
-// keepDay adds a run that has ended to those of the last day; mu is held.
+// keepDay adds an ended run to those of the last day. mu must be held.
 func (m *Manager) keepDay(v View) {
 	since := m.o.now().Add(-oneDay)
 	if v.Live() || v.Ended.Before(since) {

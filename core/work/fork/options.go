@@ -19,38 +19,39 @@ import (
 	"ollimbot/routines"
 )
 
-// Limits are read when a run starts. Zero fields mean the defaults: 4 runs at
-// once, 30 minutes, the engine's own model, which decides how much it thinks.
+// Limits are read when a run starts. Zero fields mean the defaults: 4 concurrent runs, 30
+// minutes, and the engine's own model and thinking.
 type Limits struct {
 	MaxRunning int
 	Timeout    time.Duration
-	Model      string // for tasks that name none
-	// Thinking is that of tasks that may think and continue the conversation, Alone that of
-	// isolated ones.
+	Model      string // the default model of tasks
+	// Thinking is the thinking level of thinking tasks that continue the conversation, Alone
+	// that of isolated ones.
 	Thinking, Alone string
-	// QuietMessages is how many messages without a sound runs may leave in a day; 0 allows none.
+	// QuietMessages is how many silent messages runs may send per day; 0 allows none.
 	QuietMessages int
-	// TurnCap is what a run may cost, in dollars; 0 and +Inf are no limit.
+	// TurnCap is the maximum cost of a run in dollars; 0 and +Inf mean no limit.
 	TurnCap float64
 }
 
-// Host is what runs need from the bot around them. Methods may be called
-// concurrently; only Post may block for long, on a network.
+// Host is what runs need from the bot. Methods must be safe for concurrent use. Only Post
+// may block for long, on the network.
 type Host interface {
-	// Post sends to the user.
+	// Post sends a message to the user.
 	Post(ctx context.Context, p post.Post) (post.MessageID, error)
-	// Busy returns whether a conversation is under way and until when quiet hours
-	// last (zero outside of them). It is called whenever a ping is attempted.
+	// Busy returns whether a conversation is in progress and until when quiet hours last
+	// (zero outside of them). It is called for every attempted ping.
 	Busy() (busy bool, quietUntil time.Time)
 	// Muted returns until when the user has muted pings; zero if they have not.
 	Muted() time.Time
 	Limits() Limits
 	SystemPrompt() string
-	// Reminders is the book that a run's reminder tools write in, with its rights.
+	// Reminders returns the book that a run's reminder tools write to, with the run's
+	// rights.
 	Reminders(policy.Writer) toolset.ReminderBook
 }
 
-// Options are the parts that runs need. All down to Guard are required.
+// Options configure runs. All down to Guard are required.
 type Options struct {
 	Dir      *store.Dir
 	Zone     *time.Location
@@ -62,27 +63,27 @@ type Options struct {
 	Journal  *budget.Journal
 	Updates  *updates.Queue
 	Sessions *session.Store
-	// Guard decides the tools of runs.
+	// Guard decides which tools runs may use.
 	Guard *policy.Guard
-	// Messages records which run sent which message, so that replies can resume
-	// it; nil records nothing.
+	// Messages records which run sent which message, so that replies can resume it. May be
+	// nil.
 	Messages *session.ForkMessages
-	// Money counts what turns have used; nil counts nothing.
+	// Money records the usage of turns. May be nil.
 	Money *money.Purse
-	// Audit records what untrusted text runs have read; nil records nothing.
+	// Audit records the untrusted text that runs have read. May be nil.
 	Audit *audit.Log
-	// Tools returns what every session lists beside the bot's own; nil is nothing.
+	// Tools returns the tools of every session besides the bot's own. May be nil.
 	Tools func() []agent.Tool
-	// Warn tells the user about something that did not end the run; nil tells nobody. It must
-	// not block.
+	// Warn tells the user about a problem that did not end the run. It must not block. May
+	// be nil.
 	Warn func(text string)
-	// Changed is called when a View has changed; it must not block.
+	// Changed is called after a View changes. It must not block.
 	Changed func()
-	// Idle is called when a run has ended and no other runs or waits: a moment to
-	// tidy up. It may take a while. Nil does nothing.
+	// Idle is called when a run has ended and none is running or queued, as a chance to tidy
+	// up. It may take a while. May be nil.
 	Idle func()
-	// Commit records a markdown file that a run has written, by its path relative
-	// to the data directory; it must not block. Nil records nothing.
+	// Commit records a markdown file written by a run, by its path relative to the data
+	// directory. It must not block. May be nil.
 	Commit func(rel, message string)
 	// Commands runs the program's own commands for a run; nil refuses them.
 	Commands policy.Runner
@@ -103,20 +104,19 @@ type Job struct {
 	Reminder *routines.Reminder
 	At       time.Time // when it was due
 	Late     bool
-	// Prompt builds the message when the run starts, so that budget, schedule
-	// and busy state in it are those of that moment. It may block for as long as
-	// the commands of skills take; ctx ends with the run.
+	// Prompt builds the message when the run starts, so that its budget, schedule and busy
+	// state are current. It may block while the commands of skills run; ctx ends with the
+	// run.
 	Prompt func(ctx context.Context) string
-	// Allowed are the tool patterns of the run, Disallowed those that are removed from them.
+	// Allowed are the tool patterns of the run, Disallowed those removed from them.
 	Allowed, Disallowed []string
-	// Label is the label of what the run starts with; Trusted lets it keep its tools
-	// whatever it reads.
+	// Label is the run's initial label. Trusted lets it keep its tools whatever it reads.
 	Label   label.Label
 	Trusted bool
-	// Plain is why an essential task sends its own words without asking a model; "" asks one.
+	// Plain is why an essential task sends its own text without asking a model, or "".
 	Plain string
-	// Note is the first line of the tail, "" for none.
+	// Note is the first line of the tail, or "".
 	Note string
-	// Ticket is the money set aside for the run; the caller that queues the job settles it.
+	// Ticket is the reservation for the run, which the caller settles.
 	Ticket money.Ticket
 }

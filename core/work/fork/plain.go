@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// plain sends the words of the task's file, which need no model.
+// plain sends the text of the task's file, which needs no model.
 func (t *tools) plain(ctx context.Context, why string) {
 	words := cmp.Or(t.job.Task.Description, t.title)
 	m := outgoing{
@@ -25,7 +25,7 @@ func (t *tools) plain(ctx context.Context, why string) {
 	}
 }
 
-// lastRefusal is why the last ping of the run was refused, "" where none was.
+// lastRefusal returns why the last ping of the run was refused, or "".
 func (t *tools) lastRefusal() string {
 	t.gate <- struct{}{}
 	defer func() { <-t.gate }()

@@ -8,9 +8,9 @@ import (
 	"ollimbot/core/base/tail"
 )
 
-// record writes the ledger's start line, then the tail's lines to their file
-// while the run lives. The ring is the buffer, so neither the engine nor a
-// reader ever waits for the disk.
+// record writes the ledger's start line, then appends the tail to its file while the run
+// is live. The ring is the buffer, so neither the engine nor a reader ever waits for the
+// disk.
 func record(o *Options, s *status, done <-chan struct{}) {
 	v := s.snapshot()
 	v.State, v.Ended, v.Error = Running, time.Time{}, ""
@@ -40,12 +40,12 @@ type tailWriter struct {
 	next   tail.Cursor
 	size   int
 	full   bool // the file has reached its limit
-	noted  bool // a fault was reported
+	noted  bool // an error was reported
 	retry  time.Time
 }
 
-// flush appends new lines. A full disk is reported once; the ring continues, and
-// what it still has is written when there is room again.
+// flush appends new lines. A full disk is reported once. The ring continues, and its
+// contents are written when there is space again.
 func (w *tailWriter) flush() {
 	ring := w.status.ring
 	if w.full || uint64(w.next) == ring.Len() || time.Now().Before(w.retry) {

@@ -42,15 +42,15 @@ func (t *tools) Report(ctx context.Context, message string) agent.ToolResult {
 	return toolset.Said(answerReported)
 }
 
-// lostReport is why the last report could not be stored; nil if it was stored.
+// lostReport returns why the last report could not be stored, or nil.
 func (t *tools) lostReport() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.lost
 }
 
-// stopRule is the Stop hook: a run that owes a report may not end yet. It blocks once; a
-// turn that continues because of it may end in any case.
+// stopRule is the Stop hook: a run that still owes a report may not end. It blocks once;
+// a turn that continued because of it may end in any case.
 func (t *tools) stopRule(ctx context.Context, again bool) (reason string) {
 	defer fault.Rescue("the stop hook", func(f *fault.Error) {
 		t.o.Log.Error("stop hook failed", "run", t.status.id, "error", f)
@@ -70,7 +70,7 @@ func (t *tools) stopRule(ctx context.Context, again bool) (reason string) {
 			reason = stopAlways
 		}
 	case routines.Freely, routines.Blocked:
-	default: // on_ping, and any other value that a file may have
+	default: // on_ping, and any unknown value in a file
 		if t.unreported {
 			reason = stopOnPing
 		}
@@ -82,8 +82,8 @@ func (t *tools) stopRule(ctx context.Context, again bool) (reason string) {
 	return reason
 }
 
-// FollowUp schedules the chain's next check, once in a run. It is allowed in
-// every reporting mode.
+// FollowUp schedules the chain's next check, once per run. It is allowed in every
+// reporting mode.
 func (t *tools) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	leave, refusal := t.enter(ctx)
 	if refusal != "" {
@@ -109,7 +109,7 @@ func (t *tools) EnterFork(context.Context, string, int) agent.ToolResult {
 	return t.notHere(toolset.EnterFork, toolset.TextNoEnter)
 }
 
-// ExitFork is refused: a background run ends when it has nothing more to do.
+// ExitFork is refused: a background run ends on its own.
 func (t *tools) ExitFork(context.Context) agent.ToolResult {
 	return t.notHere(toolset.ExitFork, toolset.TextNoExit+t.elsewhere())
 }
@@ -119,7 +119,7 @@ func (t *tools) UpdateNames(context.Context, string, string) agent.ToolResult {
 	return t.notHere(toolset.UpdateNames, toolset.TextNoNames)
 }
 
-// Propose is refused: nobody promises anything in a background run.
+// Propose is refused: the user makes no promises in a background run.
 func (t *tools) Propose(context.Context, toolset.Promise) agent.ToolResult {
 	return t.notHere(toolset.ProposeReminder, toolset.TextProposeOutside)
 }

@@ -7,8 +7,8 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// may is why a message may not be sent, as the agent reads it and in a few words; both are empty
-// where it may.
+// may returns why a message may not be sent, worded for the agent, and briefly. Both are
+// empty if it may be sent.
 func (t *tools) may(m *outgoing) (why, briefly string) {
 	insists := t.isEssential(m) || m.post.Critical && !m.post.Quiet
 	switch {
@@ -24,10 +24,10 @@ func (t *tools) may(m *outgoing) (why, briefly string) {
 	return t.mayPing()
 }
 
-// isEssential reports whether a message is the one that the budget cannot refuse: the first of
-// a fire of an essential task. What a run writes that has read untrusted text is not: its words
-// may be somebody else's. It makes no sound in quiet hours and under a mute, which the user has
-// wished for.
+// isEssential reports whether the budget cannot refuse a message: the first one of a fire
+// of an essential task. Messages of a run that has read untrusted text do not count,
+// because they may be somebody else's words. It is silent in quiet hours and during a
+// mute, as the user wished.
 func (t *tools) isEssential(m *outgoing) bool {
 	clean := m.own || t.guard.Label() == "" || t.job.Trusted
 	m.essential = t.job.Task.Essential && t.pings == 0 && clean && !m.post.Critical && !m.post.Quiet
@@ -38,7 +38,7 @@ func (t *tools) isEssential(m *outgoing) bool {
 	return m.essential
 }
 
-// mayPing makes the remaining checks of a ping before the budget, in their order.
+// mayPing makes the remaining checks of a ping before the budget, in order.
 func (t *tools) mayPing() (why, briefly string) {
 	busy, quiet := t.o.Host.Busy()
 	if busy {
@@ -51,8 +51,8 @@ func (t *tools) mayPing() (why, briefly string) {
 	return "", ""
 }
 
-// mayLeave is mayPing for a message without a sound. It is sent in quiet hours, which are
-// about sounds. A mute, a capacity of 0 and a conversation are about messages: they hold it.
+// mayLeave is mayPing for a silent message. Quiet hours are about sounds, so it is sent
+// then. A mute, a capacity of 0 and a conversation are about messages, so they block it.
 func (t *tools) mayLeave() (why, briefly string) {
 	if busy, _ := t.o.Host.Busy(); busy {
 		return answerBusy + t.elsewhere(), briefBusy
@@ -70,7 +70,7 @@ func (t *tools) mayLeave() (why, briefly string) {
 	return "", ""
 }
 
-// elsewhere says where findings can go instead, if anywhere.
+// elsewhere tells the agent where its findings can go instead, if anywhere.
 func (t *tools) elsewhere() string {
 	if t.job.Task.Mode == routines.Blocked {
 		return ""

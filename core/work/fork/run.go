@@ -28,7 +28,7 @@ import (
 	"ollimbot/routines"
 )
 
-// Why a run was ended from outside.
+// Reasons why a run was ended from outside.
 var (
 	errUserStop = errors.New("stopped by the user")
 	errShutdown = errors.New("the program ends")
@@ -43,20 +43,20 @@ type run struct {
 	guard  *policy.Session
 	tools  *tools
 	talk   *talk
-	// start is closed when the run's turn has come, stopped when the user wants
-	// it to end, stop when the program ends.
+	// start is closed when it is the run's turn, stopped when the user stops it, stop when
+	// the program ends.
 	start, stopped chan struct{}
 	stop           <-chan struct{}
 	stopOnce       sync.Once
 
 	mu    sync.Mutex
 	asked error // why it was asked to end; nil if it was not
-	// unrecorded is set if its end could not be written to the ledger; it belongs
-	// to the goroutine that performs the run.
+	// unrecorded is set if the run's end could not be written to the ledger. It belongs to
+	// the goroutine that performs the run.
 	unrecorded bool
-	// told says that the words of an essential task were sent; see unrecorded.
+	// told means that the text of an essential task was sent; same owner.
 	told bool
-	// noSpace is set if it failed because the disk is full; see unrecorded.
+	// noSpace is set if the run failed because the disk is full; same owner.
 	noSpace bool
 }
 
@@ -75,7 +75,7 @@ func newRun(o *Options, j Job, stop <-chan struct{}) *run {
 	return r
 }
 
-// newGuard is the guard of the run, which knows what it has read.
+// newGuard creates the run's guard, which tracks what the run has read.
 func (r *run) newGuard() *policy.Session {
 	taint := &policy.Taint{Trusted: r.job.Trusted, Changed: r.labeled}
 	taint.Read(r.job.Label)
@@ -85,15 +85,15 @@ func (r *run) newGuard() *policy.Session {
 	})
 }
 
-// execute runs the job to its end; it returns when nothing of it is left.
+// execute runs the job to its end and leaves nothing running.
 func (r *run) execute(ctx context.Context) {
 	limits := r.o.Host.Limits()
 	if limits.Timeout <= 0 {
 		limits.Timeout = defaultTimeout
 	}
 	r.begin(limits)
-	// The caller's end is a shutdown, which the watcher turns into an interrupt
-	// and a grace period instead of a cut.
+	// The end of the caller's context is a shutdown, which the watcher turns into an
+	// interrupt and a grace period instead of an immediate end.
 	base, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	runCtx, release := context.WithTimeout(base, limits.Timeout)
@@ -119,7 +119,7 @@ func (r *run) execute(ctx context.Context) {
 	r.end(runCtx, err)
 }
 
-// insist has an essential task say by itself what its run has not.
+// insist sends the text of an essential task if its run did not ping.
 func (r *run) insist(ctx context.Context, err error) {
 	why := r.unsaid(err)
 	if why == "" {
@@ -131,16 +131,16 @@ func (r *run) insist(ctx context.Context, err error) {
 	r.told = true
 }
 
-// unsaid is why an essential task has not reached the user, although it should have: there was
-// no model, it failed, or its ping was refused. It is empty where nothing is to be made up for:
-// a run that did not want to ping, and one that was asked to end.
+// unsaid returns why an essential task has not reached the user although it should have:
+// no model was available, it failed, or its ping was refused. It is empty if nothing is
+// missing: the run chose not to ping, or was asked to end.
 func (r *run) unsaid(err error) string {
 	r.mu.Lock()
 	asked := r.asked
 	r.mu.Unlock()
 	select {
 	case <-r.stop:
-		return "" // it runs again at the next start
+		return "" // it runs again after the next start
 	default:
 	}
 	switch v := r.status.snapshot(); {
@@ -182,7 +182,7 @@ func (r *run) labeled(l label.Label) {
 	}
 }
 
-// note shows that the run handles untrusted input.
+// note notes in the tail that the run handles untrusted input.
 func (r *run) note(l label.Label) {
 	text := textLabeled
 	if r.job.Trusted {
@@ -191,22 +191,22 @@ func (r *run) note(l label.Label) {
 	r.status.line(tail.Note, fmt.Sprintf(text, l))
 }
 
-// keepLabel records the label of the run's session, as soon as both are known.
+// keepLabel records the label of the run's session as soon as both are known.
 func (r *run) keepLabel() {
 	v := r.status.snapshot()
 	if v.Label == "" || v.Session == "" {
 		return
 	}
-	// All that was said in the run counts as labeled, its prompt too.
+	// The whole run counts as labelled, including its prompt.
 	if err := r.o.Sessions.Labels().Read(v.Queued, v.Session, v.Label.Via(r.step())); err != nil {
 		r.o.Log.Error("the label of a run's session was not recorded", "run", r.id, "error", err)
 	}
 }
 
-// step is the run as a step of a label.
+// step returns the run as a step of a label.
 func (r *run) step() string { return fmt.Sprintf(labelRun, r.id) }
 
-// options are those of the run's session.
+// options returns the options of the run's session.
 func (r *run) options(l Limits) agent.SessionOptions {
 	t := r.job.Task
 	o := agent.SessionOptions{
@@ -233,7 +233,7 @@ func (r *run) options(l Limits) agent.SessionOptions {
 	return o
 }
 
-// watch turns a stop, a shutdown or the timeout into the session's end.
+// watch ends the session after a stop, a shutdown or the timeout.
 func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFunc, done <-chan struct{}) {
 	cause, limit := errShutdown, partingGrace
 	select {
@@ -258,7 +258,7 @@ func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFu
 	}
 	patience, release := context.WithTimeout(runCtx, limit)
 	defer release()
-	// Again each second: an interrupt between opening and sending meets no turn.
+	// Repeat every second: an interrupt between opening and sending has no effect.
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
@@ -277,7 +277,7 @@ func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFu
 	}
 }
 
-// end decides how the run ended, tells the user if it failed, and writes the session's
+// end determines how the run ended, tells the user if it failed, and writes the session's
 // history event.
 func (r *run) end(ctx context.Context, err error) {
 	r.mu.Lock()
@@ -285,7 +285,7 @@ func (r *run) end(ctx context.Context, err error) {
 	r.mu.Unlock()
 	select {
 	case <-r.stop:
-		if err != nil && asked == nil { // the watch was not as fast
+		if err != nil && asked == nil { // the watcher was slower
 			asked = errShutdown
 		}
 	default:
@@ -320,13 +320,13 @@ func (r *run) end(ctx context.Context, err error) {
 	r.logSession()
 }
 
-// noSpace reports whether an error means a full disk. Those of other programs, such as
-// an engine's, only have its words.
+// noSpace reports whether an error means a full disk. Errors of other programs, such as
+// an engine, can only be recognised by their text.
 func noSpace(err error) bool {
 	return store.Full(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error())
 }
 
-// fail ends a run that did not do its work, and tells the user.
+// fail marks a run as failed and tells the user.
 func (r *run) fail(why string) {
 	why = clean.Cut(clean.Line(why), 300)
 	r.conclude(Failed, why)
@@ -346,8 +346,8 @@ func (r *run) conclude(s State, why string) {
 	r.status.update(func(v *View) { v.State, v.Ended, v.Error = s, r.o.now(), why })
 }
 
-// notify tells the user about a run that did not work, ignoring the budget. The words of an
-// essential task have said so already.
+// notify tells the user about a failed run, ignoring the budget. The text of an essential
+// task has already done so.
 func (r *run) notify(text string) {
 	if r.told {
 		return
@@ -375,8 +375,8 @@ func (r *run) logSession() {
 	}
 }
 
-// remember records the messages of a run that has succeeded, so that replies continue
-// its session; the session of a run that failed is nothing to continue.
+// remember records the messages of a successful run, so that replies continue its
+// session. The session of a failed run is not worth continuing.
 func (r *run) remember() {
 	if r.o.Messages == nil {
 		return

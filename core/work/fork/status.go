@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/brief/toolset"
 )
 
-// status is what others see of a run: its view and its tail. Its methods may be called
-// by several goroutines; none of them waits for a reader or the disk.
+// status is the visible state of a run: its view and its tail. Its methods are safe for
+// concurrent use and never wait for a reader or the disk.
 type status struct {
 	id      string
 	zone    *time.Location
@@ -24,8 +24,8 @@ type status struct {
 
 	mu   sync.Mutex
 	view View
-	// found are the names of running calls of tools that were found by words: the end of such
-	// a call names the tool that called them.
+	// found has the names of running calls made through the tool search: the end event of
+	// such a call only names the wrapping tool.
 	found map[string]string
 }
 
@@ -45,7 +45,7 @@ func (s *status) update(change func(*View)) {
 	s.changed()
 }
 
-// noteSession records the id of the run's session. Compaction may change it: the newest
+// noteSession records the id of the run's session. Compaction may change it; the newest
 // is the one to continue.
 func (s *status) noteSession(id string) (news bool) {
 	s.mu.Lock()
@@ -57,7 +57,7 @@ func (s *status) noteSession(id string) (news bool) {
 	return true
 }
 
-// snapshot is the run as others see it now.
+// snapshot returns the current view.
 func (s *status) snapshot() View {
 	s.mu.Lock()
 	v := s.view
@@ -69,7 +69,7 @@ func (s *status) snapshot() View {
 	return v
 }
 
-// line adds one line to the tail, after what the agent has said so far.
+// line adds one line to the tail, after the agent's output so far.
 func (s *status) line(k tail.Kind, text string) {
 	s.lines.flush()
 	s.add(k, text)
@@ -80,12 +80,12 @@ func (s *status) add(k tail.Kind, text string) {
 	s.changed()
 }
 
-// refused adds a line about a tool that the run may not use.
+// refused adds a line about a refused tool.
 func (s *status) refused(tool, why string) {
 	s.line(tail.Refuse, tool+" refused: "+clean.Cut(clean.Line(why), maxShown))
 }
 
-// event writes one event into the tail, and counts it.
+// event adds an event to the tail and counts it.
 func (s *status) event(ev agent.Event) {
 	switch ev := ev.(type) {
 	case agent.Text:
@@ -120,7 +120,7 @@ func (s *status) event(ev agent.Event) {
 	}
 }
 
-// begins notes a call of a tool that was found by words.
+// begins records a call made through the tool search.
 func (s *status) begins(ev agent.ToolStart) {
 	inner := toolset.Unwrap(agent.ToolUse{Name: ev.Name, Input: ev.Input}).Name
 	if inner == ev.Name {
@@ -131,7 +131,7 @@ func (s *status) begins(ev agent.ToolStart) {
 	s.found[ev.ID] = inner
 }
 
-// ends is the name of the tool whose call has ended.
+// ends returns the name of the tool whose call has ended.
 func (s *status) ends(ev agent.ToolEnd) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *status) toolEnd(ev agent.ToolEnd) {
 	case ev.IsError && !strings.HasPrefix(ev.Name, toolset.Prefix):
 		s.line(tail.Error, text)
 	default:
-		// The bot's own tools add their own line, which is not repeated.
+		// The bot's own tools add their own line; do not repeat it.
 		if last, ok := s.ring.Last(); !ok || !strings.HasSuffix(last.Text, text) {
 			s.line(tail.Result, text)
 		}

@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	// maxLine is the longest tail line in bytes; a longer one is broken.
+	// maxLine is the maximum length of a tail line in bytes; longer ones are split.
 	maxLine = 4000
-	// maxShown is what a tail shows of a tool's answer, in characters.
+	// maxShown is how much of a tool's answer the tail shows, in characters.
 	maxShown = 200
-	// lineWaits is how long a line without a break waits for its rest.
+	// lineWaits is how long an incomplete line waits for its rest.
 	lineWaits = time.Second
 )
 
 // lines joins deltas into whole lines. Text without a line break becomes a line of its
-// own when something else happens or nothing more arrives.
+// own when another event arrives or nothing more does.
 type lines struct {
 	add func(k tail.Kind, text string) // must not block
 
@@ -98,7 +98,7 @@ func (l *lines) put(line []byte) {
 	}
 }
 
-// shown is the first line of a tool's answer, and how many follow.
+// shown returns the first line of a tool's answer, with the number of further lines.
 func shown(text string) string {
 	text = strings.TrimSpace(text)
 	first, rest, more := strings.Cut(text, "\n")
@@ -131,11 +131,11 @@ func isPing(tool string) bool {
 }
 
 const (
-	// tailFolder holds one file of lines for each of the newest keptTails runs.
+	// tailFolder has one file of lines for each of the newest keptTails runs.
 	tailFolder = "state/forks"
 	keptTails  = 200
-	// flushEvery is how often a live run's new lines are written, tryAgain the
-	// pause after a write has failed.
+	// flushEvery is how often a live run's new lines are written, tryAgain the pause after a
+	// failed write.
 	flushEvery = 200 * time.Millisecond
 	tryAgain   = 5 * time.Second
 	// maxTailFile bounds one file, maxTails all of them, in bytes.
@@ -145,9 +145,8 @@ const (
 
 func tailName(run string) string { return tailFolder + "/" + run + ".jsonl" }
 
-// DiskTail reads a run's tail from its file, without a running bot: the lines
-// from the cursor on, at most 10,000 of them. A run without a file gives an
-// error that matches fs.ErrNotExist.
+// DiskTail reads a run's tail from its file, without a running bot: at most 10,000 lines
+// from the cursor on. If the run has no file, the error matches fs.ErrNotExist.
 func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err error) {
 	if !validRun(run) {
 		return page, fmt.Errorf(textNoRun+": %w", clean.Cut(clean.Line(run), 40), fs.ErrNotExist)
@@ -160,7 +159,7 @@ func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err e
 	ring := tail.New(ringLines)
 	err = jsonl.EachLine(io.LimitReader(f, maxTailFile+maxLine), func(row []byte) bool {
 		var l tail.Line
-		// A row without its end is still being written.
+		// An incomplete row is still being written.
 		if bytes.HasSuffix(row, []byte("\n")) && json.Unmarshal(row, &l) == nil {
 			l.Text = clean.Line(l.Text)
 			ring.Add(l)
@@ -177,7 +176,7 @@ func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err e
 func prune(d *store.Dir, log *slog.Logger) {
 	files, err := d.Entries(tailFolder)
 	if err != nil {
-		return // nothing was written yet, or nothing can be read
+		return // nothing was written yet, or the folder is unreadable
 	}
 	type old struct {
 		name string

@@ -16,10 +16,10 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// reopen are the pauses before another try to open a session that timed out.
+// reopen are the pauses before retrying to open a session after a timeout.
 var reopen = []time.Duration{5 * time.Second, 15 * time.Second}
 
-// errInterrupted is a turn that was interrupted, by the bot or by the engine.
+// errInterrupted means that the turn was interrupted, by the bot or the engine.
 var errInterrupted = errors.New("the turn was interrupted")
 
 // talk is a run's session with the engine, and what it costs.
@@ -34,8 +34,8 @@ type talk struct {
 	s  agent.Session // nil until it is open
 }
 
-// converse opens the session, sends the prompt and reads the answer. A panic of the
-// engine ends this run and nothing else.
+// converse opens the session, sends the prompt and reads the answer. A panic in the
+// engine ends only this run.
 func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error) {
 	defer fault.Rescue("a background run", func(f *fault.Error) {
 		err = f
@@ -43,7 +43,7 @@ func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error)
 	})
 	defer t.close()
 	prompt := t.job.Prompt(ctx)
-	if err := context.Cause(ctx); err != nil { // ended while it was built
+	if err := context.Cause(ctx); err != nil { // ended while it was being built
 		return err
 	}
 	s, err := t.open(ctx, o)
@@ -53,7 +53,7 @@ func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error)
 	t.mu.Lock()
 	t.s = s
 	t.mu.Unlock()
-	if err := context.Cause(ctx); err != nil { // ended while it opened
+	if err := context.Cause(ctx); err != nil { // ended while it was opening
 		return err
 	}
 	defer t.status.lines.flush()
@@ -90,8 +90,8 @@ func resultError(res agent.Result) error {
 	return errors.New(cmp.Or(res.Stopped, clean.Cut(clean.Line(res.Text), 300), textNoReason))
 }
 
-// open opens the session, and again if opening timed out. A main session that the
-// engine does not know is no reason to fail: the run starts without its history.
+// open opens the session, and retries after a timeout. If the engine does not know the
+// main session, the run starts without its history.
 func (t *talk) open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	for try := 0; ; try++ {
 		s, err := t.o.Engine.Open(ctx, o)
@@ -118,13 +118,13 @@ func (t *talk) open(ctx context.Context, o agent.SessionOptions) (agent.Session,
 	}
 }
 
-// openTimedOut recognises the one fault that is worth another try: the engine's
-// process did not answer its initialisation in time.
+// openTimedOut recognises the only error worth a retry: the engine's process did not
+// answer its initialisation in time.
 func openTimedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "Control request timeout")
 }
 
-// session is the open session, or nil.
+// session returns the open session, or nil.
 func (t *talk) session() agent.Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,7 +141,7 @@ func (t *talk) close() {
 	}
 }
 
-// afford ends a run that has cost as much as a turn may.
+// afford ends a run that has reached the cost limit of a turn.
 func (t *talk) afford(limit float64) func(context.Context, agent.Spending) (float64, string) {
 	return func(_ context.Context, s agent.Spending) (float64, string) {
 		if purse := t.o.Money; purse != nil {
@@ -154,7 +154,7 @@ func (t *talk) afford(limit float64) func(context.Context, agent.Spending) (floa
 	}
 }
 
-// charge records that the run may cost something from now on, even if it fails.
+// charge records that the run may cost money from now on, even if it fails.
 func (t *talk) charge() {
 	if t.o.Money == nil {
 		return
@@ -164,7 +164,7 @@ func (t *talk) charge() {
 	}
 }
 
-// result counts what a turn has used, and what it cost.
+// result records the usage and the cost of a turn.
 func (t *talk) result(res agent.Result) {
 	used := res.Usage
 	if purse := t.o.Money; purse != nil {

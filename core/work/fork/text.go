@@ -1,6 +1,6 @@
 package fork
 
-// Words for people, in dashboards and notices.
+// Texts for the user, in dashboards and notices.
 const (
 	textAlreadyEnded = "%s has already ended"
 	textNoRun        = "there is no run %s; see the list of runs"
@@ -21,13 +21,14 @@ const (
 
 	tellNotSent = "%s could not be sent: %s"
 
-	// textPlain has the words of an essential task's file, and why no model wrote the message.
+	// textPlain has the text of an essential task's file, and why no model wrote the
+	// message.
 	textPlain = "%s\n\n(These are the words of the file. %s)"
 
 	tellNoHistory = "%s runs without the conversation's history, because the engine no longer has the main session"
 )
 
-// Lines of a tail that the bot writes itself.
+// Lines that the bot adds to a tail.
 const (
 	textLate          = "late: was due %s"
 	textLabeled       = "handles untrusted input (%s): writing and commands are off"
@@ -59,7 +60,7 @@ const (
 	textTailNotSaved  = "this run's output cannot be saved; see the log"
 )
 
-// Answers that the agent gets. Each says why and what to do instead.
+// Tool results for the agent. Each gives the reason and an alternative.
 const (
 	answerDisabled   = "Pinging is disabled for this background task: ping_user, discord_embed and send_file are not available, not even as critical."
 	answerLimit      = "Already sent 1 ping, embed or file in this background fork, which is the limit."
@@ -83,7 +84,7 @@ const (
 	answerReportBlocked = "Reporting is disabled for this task. Just finish."
 	answerReportFailed  = "Error: the update could not be saved: %v"
 
-	// Why a ping was refused, in the words of a table.
+	// Short reasons for a refused ping, for tables.
 	briefDisabled   = "may not ping"
 	briefLimit      = "second of its run"
 	briefBusy       = "in conversation"

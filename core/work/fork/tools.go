@@ -28,8 +28,8 @@ const (
 	kindFile  = "file"
 )
 
-// tools are the bot's tools in a run: what it may send, and what it must report. The
-// agent calls them, from several goroutines.
+// tools are the bot's tools in a run, for sending messages and reports. The agent calls
+// them concurrently.
 type tools struct {
 	o      *Options
 	job    Job
@@ -38,17 +38,17 @@ type tools struct {
 	chain  *toolset.Chain
 	title  string
 
-	// gate has one token, held while a ping or a report is checked and sent, so
-	// that two calls of one run cannot both pass the check. It guards what follows.
+	// gate has one token, held while a ping or report is checked and sent, so that two calls
+	// of one run cannot both pass the check. It guards the fields below.
 	gate       chan struct{}
 	unreported bool // something visible was sent since the last report
 	reported   bool
-	blocked    bool   // the stop rule has blocked once
+	blocked    bool   // the stop rule has already blocked once
 	attempts   int    // for nonces
-	pings      int    // that reached the user
-	refused    string // why the last one did not, in a few words
+	pings      int    // pings that reached the user
+	refused    string // why the last one was refused, in a few words
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	ended bool       // late calls are refused
 	sent  []post.MessageID
 	lost  error // why the last report could not be stored
@@ -62,41 +62,40 @@ func newTools(o *Options, j Job, s *status, g *policy.Session) *tools {
 	return t
 }
 
-// Reminders is the book that the reminder tools write in.
+// Reminders returns the book for the reminder tools.
 func (t *tools) Reminders() toolset.ReminderBook { return t.o.Host.Reminders(t.guard.Writer()) }
 
-// close refuses all calls from now on.
+// close makes all later calls fail.
 func (t *tools) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true
 }
 
-// messages are those that reached the user. A message that is still on its way is waited
-// for.
+// messages returns the messages that reached the user. It waits for a message being sent.
 func (t *tools) messages() []post.MessageID {
 	select {
 	case t.gate <- struct{}{}:
 		defer func() { <-t.gate }()
-	case <-time.After(grace): // then it stays unknown, and a reply quotes it
+	case <-time.After(grace): // its id stays unknown, so a reply quotes it
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.sent)
 }
 
-// outgoing is a ping on its way.
+// outgoing is a ping being sent.
 type outgoing struct {
 	kind      string // in the journal
 	post      post.Post
 	problem   string // why it cannot be sent at all, or ""
 	shown     string // in the tail
 	done      string // the answer on success
-	own       bool   // the words of the task's file, which no model has written
+	own       bool   // the text of the task's file, not written by a model
 	essential bool   // the budget cannot refuse it
 }
 
-// Ping sends a plain text, if the rules (mayPing, mayLeave) allow it now.
+// Ping sends a plain text if the rules (mayPing, mayLeave) allow it now.
 func (t *tools) Ping(ctx context.Context, message string, critical, quiet bool) agent.ToolResult {
 	p := post.Post{Text: message, Critical: critical, Quiet: quiet}
 	return t.send(ctx, outgoing{kind: kindPing, post: p, shown: message, done: toolset.TextSent})
@@ -108,8 +107,8 @@ func (t *tools) Embed(ctx context.Context, e post.Embed, critical bool) agent.To
 	return t.send(ctx, outgoing{kind: kindEmbed, post: p, shown: e.Title, done: toolset.TextEmbedSent})
 }
 
-// SendFile sends a file under the rules of a ping. A file that cannot be sent costs
-// nothing; whether pings are allowed is checked first.
+// SendFile sends a file under the rules of a ping, which are checked first. A file that
+// cannot be sent costs nothing.
 func (t *tools) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {
 	found, problem := toolset.File(t.o.Dir.Root(), path, func(full string) string { return t.guard.Send(ctx, full) })
 	p := post.Post{Text: message, Files: []string{found}, Critical: critical}
@@ -120,8 +119,8 @@ func (t *tools) SendFile(ctx context.Context, path, message string, critical boo
 	return t.send(ctx, m)
 }
 
-// send checks and sends in one go: the gate is held over both, or two pings of
-// one run could pass the check together.
+// send checks and sends while holding the gate, because otherwise two pings of one run
+// could both pass the check.
 func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 	leave, refusal := t.enter(ctx)
 	if refusal != "" {
@@ -166,7 +165,7 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 	return t.notSent(m, err)
 }
 
-// paid sends a message that a token pays for, or that is counted beside the budget.
+// paid sends a message that a token pays for, or that is counted outside the budget.
 func (t *tools) paid(m outgoing, send budget.Sending) (unsaved, err error) {
 	switch {
 	case m.essential:
@@ -177,7 +176,7 @@ func (t *tools) paid(m outgoing, send budget.Sending) (unsaved, err error) {
 	return t.o.Budget.Try(m.post.Critical, send)
 }
 
-// enter takes the gate; leave gives it back. A run that has ended answers no more calls.
+// enter takes the gate; leave releases it. Calls fail once the run has ended.
 func (t *tools) enter(ctx context.Context) (leave func(), refusal string) {
 	select {
 	case t.gate <- struct{}{}:
@@ -203,7 +202,7 @@ func (t *tools) untilDone(p *post.Post, reminder string) {
 	e.Footer = textUntilDone
 	n := budget.CameOf(t.o.Journal.Recent(), reminder).Times
 	if t.pings == 0 {
-		n++ // this time
+		n++ // including this time
 	}
 	if n > 1 {
 		e.Footer += fmt.Sprintf(textForTheNth, words.Nth(n))
@@ -212,7 +211,8 @@ func (t *tools) untilDone(p *post.Post, reminder string) {
 	p.Embed = &e
 }
 
-// withButtons adds those of every ping, below the agent's own, without a second one of the same name.
+// withButtons adds the standard buttons of every ping after the agent's own, skipping
+// duplicates by name.
 func withButtons(p *post.Post) {
 	if p.Embed == nil {
 		p.Buttons = post.Ping(p.Nonce)
@@ -228,7 +228,7 @@ func withButtons(p *post.Post) {
 	p.Embed = &e
 }
 
-// notSent answers a message that did not leave.
+// notSent returns the result for a message that was not sent.
 func (t *tools) notSent(m outgoing, err error) agent.ToolResult {
 	var limit *budget.LimitError
 	if errors.As(err, &limit) {
@@ -249,7 +249,7 @@ func (t *tools) notSent(m outgoing, err error) agent.ToolResult {
 	return toolset.Refusal(fmt.Sprintf(answerNotSent, err))
 }
 
-// unpaid is why a message was not paid for; see mayPing.
+// unpaid returns why a message was not paid for; see mayPing.
 func (t *tools) unpaid(u *budget.UnpaidError) (why, briefly string) {
 	switch {
 	case u.Err != nil:
@@ -266,8 +266,8 @@ func (t *tools) unpaid(u *budget.UnpaidError) (why, briefly string) {
 	return why, briefExhausted
 }
 
-// perhaps accounts for a message whose delivery is unknown: it counts as sent, since
-// sending it again could deliver it twice.
+// perhaps handles a message whose delivery is unknown: it counts as sent, because sending
+// it again could deliver it twice.
 func (t *tools) perhaps(m outgoing, err error) agent.ToolResult {
 	t.o.Log.Error("a ping may not have arrived; it counts as sent", "run", t.status.id, "error", err)
 	t.status.line(tail.Error, fmt.Sprintf(textPerhaps, m.kind, clean.Line(err.Error())))
@@ -285,8 +285,8 @@ func (t *tools) uncounted(sent bool, err error) {
 	t.status.line(tail.Error, fmt.Sprintf(text, clean.Line(err.Error())))
 }
 
-// delivered accounts for a message that has reached the user, or may have. A reply
-// to the id is answered by this run's session.
+// delivered handles a message that has reached the user, or may have. Replies to its id
+// continue this run's session.
 func (t *tools) delivered(m outgoing, id post.MessageID) {
 	t.unreported = true
 	t.pings++
@@ -320,8 +320,8 @@ func (t *tools) delivered(m outgoing, id post.MessageID) {
 	t.journal(m, budget.Ping{Message: string(id), Left: &left.Available})
 }
 
-// refuse answers a ping that may not be sent: only the agent sees it. The journal
-// has the reason in a few words.
+// refuse returns the result for a refused ping, which only the agent sees. The journal
+// gets the short reason.
 func (t *tools) refuse(m outgoing, why, briefly string) agent.ToolResult {
 	t.refused = briefly
 	t.status.update(func(v *View) { v.Refused++ })
@@ -330,7 +330,7 @@ func (t *tools) refuse(m outgoing, why, briefly string) agent.ToolResult {
 	return toolset.Refusal(why)
 }
 
-// journal records what became of a ping.
+// journal records the outcome of a ping.
 func (t *tools) journal(m outgoing, p budget.Ping) {
 	p.At, p.ID, p.Run, p.Task, p.Title = t.o.now(), m.post.Nonce, t.status.id, t.job.Task.ID, t.title
 	p.Kind, p.Critical, p.Quiet, p.Text, p.Label = m.kind, m.post.Critical, m.post.Quiet, m.shown, m.post.Label

@@ -8,7 +8,7 @@ import (
 	"ollimbot/routines"
 )
 
-// State is how far a run has got.
+// State is the state of a run.
 type State string
 
 // The states of a run. All but Waiting and Running are final.
@@ -19,40 +19,40 @@ const (
 	Failed      State = "failed"
 	TimedOut    State = "timed out"
 	Stopped     State = "stopped"     // the user stopped it
-	Interrupted State = "interrupted" // the program ended under it
-	NothingNew  State = "nothing new" // its check found nothing to run for: no model was asked
-	NoReport    State = "no report"   // it ended and still owed its report
+	Interrupted State = "interrupted" // the program ended during the run
+	NothingNew  State = "nothing new" // its check found no reason to run; no model was asked
+	NoReport    State = "no report"   // it ended without its required report
 )
 
-// View is one run as dashboards and the ledger see it: a value, never shared.
+// View is a run as shown to dashboards and stored in the ledger: a value, never shared.
 type View struct {
 	ID       string        `json:"id"` // of the run: 8 hex characters
 	Kind     routines.Kind `json:"kind"`
 	TaskID   string        `json:"task"`
-	Title    string        `json:"title"` // what people call the task
+	Title    string        `json:"title"` // the task's display name
 	State    State         `json:"state"`
 	Position int           `json:"-"` // in the queue while waiting, from 1
 	Queued   time.Time     `json:"queued,omitzero"`
-	Started  time.Time     `json:"started,omitzero"` // zero while waiting
+	Started  time.Time     `json:"started,omitzero"` // zero while queued
 	Ended    time.Time     `json:"ended,omitzero"`   // zero until final
 	Timeout  time.Duration `json:"-"`
-	// Due is the time of the reminder that the run was for, as its file had it.
+	// Due is the time of the reminder the run was for, as in its file.
 	Due      time.Time `json:"due,omitzero"`
 	Late     bool      `json:"late"`
 	Model    string    `json:"model"`
 	Session  string    `json:"session"` // session id, once known
 	Parent   string    `json:"parent"`  // main session id at start; empty when isolated
-	Activity string    `json:"-"`       // the newest tail line in a few words
-	Error    string    `json:"error"`   // why it failed, for people
+	Activity string    `json:"-"`       // the newest tail line, shortened
+	Error    string    `json:"error"`   // why it failed, for the user
 
 	Tools     int `json:"tools"`               // tool calls
-	Pings     int `json:"pings"`               // messages that reached the user, critical ones too
+	Pings     int `json:"pings"`               // messages that reached the user, including critical ones
 	Critical  int `json:"critical"`            // of these, critical
-	Essential int `json:"essential,omitempty"` // of the pings, those that the budget could not refuse
-	Quiet     int `json:"quiet,omitempty"`     // messages without a sound, which are no pings
+	Essential int `json:"essential,omitempty"` // of the pings, how many the budget could not refuse
+	Quiet     int `json:"quiet,omitempty"`     // silent messages, which are not pings
 	Refused   int `json:"refused"`             // pings that were refused
-	// Label is the label of what the run has read, or "": with one, its tools that write
-	// or run commands are off, unless it is Trusted by its file.
+	// Label is the label of what the run has read, or "". With a label, tools that write or
+	// run commands are off, unless the task's file makes it Trusted.
 	Label   label.Label `json:"tainted,omitempty"`
 	Trusted bool        `json:"trusted,omitempty"`
 	Reports int         `json:"reports"` // updates for the main session
@@ -60,13 +60,13 @@ type View struct {
 	Lines   uint64      `json:"-"` // tail lines ever written
 }
 
-// Failed reports whether a run in this state did not do its work.
+// Failed reports whether a run in this state did not do its job.
 func (s State) Failed() bool { return s == Failed || s == TimedOut || s == NoReport }
 
-// ended reports whether a run in this state is not to be repeated.
+// ended reports whether a run in this state must not be repeated.
 func (s State) ended() bool { return s != Waiting && s != Running && s != Interrupted }
 
-// Live reports whether the run still waits or runs.
+// Live reports whether the run is queued or running.
 func (v View) Live() bool { return v.State == Waiting || v.State == Running }
 
 // Count returns how many runs are running, and how many are queued.
@@ -82,14 +82,14 @@ func Count(runs []View) (running, waiting int) {
 	return running, waiting
 }
 
-// Rate is how often the runs of a task reach the user.
+// Rate is how often the runs of a task ping the user.
 type Rate struct {
-	Runs  int // that have ended
-	Pings int // of these, critical ones too
+	Runs  int // ended runs
+	Pings int // their pings, including critical ones
 	Paid  int // pings that cost a token
 }
 
-// PerRun is how many pings a run sends; of a task that never ran, one.
+// PerRun returns the pings per run; 1 for a task that never ran.
 func (r Rate) PerRun() float64 {
 	if r.Runs == 0 {
 		return 1
@@ -97,7 +97,8 @@ func (r Rate) PerRun() float64 {
 	return float64(r.Pings) / float64(r.Runs)
 }
 
-// Costs is how likely a run costs a token, from 0 to 1; of a task that never ran, 1.
+// Costs returns the probability that a run costs a token, from 0 to 1; 1 for a task that
+// never ran.
 func (r Rate) Costs() float64 {
 	if r.Runs == 0 {
 		return 1
@@ -105,7 +106,7 @@ func (r Rate) Costs() float64 {
 	return min(1, float64(r.Paid)/float64(r.Runs))
 }
 
-// Rates counts the runs that have ended, by task.
+// Rates counts the ended runs by task.
 func Rates(runs []View) map[string]Rate {
 	rates := map[string]Rate{}
 	for _, v := range runs {

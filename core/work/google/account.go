@@ -18,14 +18,15 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// Files are the names of those that hold the login. Other commands write them too, while
-// the bot runs.
+// Files are the names of the files of the login. Other commands write them too while the
+// bot runs.
 var Files = []string{"token.json", "credentials.json", "google.json", "google_auth_revoked"}
 
-// loginTime is how long a login waits for the browser. The address may be sent even after that.
+// loginTime is how long a login waits for the browser. The address may be pasted even
+// after that.
 const loginTime = 5 * time.Minute
 
-// AccountOptions are the parts that an Account needs; all are required.
+// AccountOptions configure an Account; all are required.
 type AccountOptions struct {
 	Client  *Client
 	Zone    *time.Location
@@ -34,31 +35,31 @@ type AccountOptions struct {
 	Audit   *audit.Log
 	Updates *updates.Queue
 	Notices *notice.Board
-	// Say writes a line into the conversation.
+	// Say writes a line in the conversation.
 	Say func(text string)
-	// Allowed is called after what the agent may do with Google has changed.
+	// Allowed is called after the agent's Google permissions change.
 	Allowed func()
-	// Changed is called after something that a dashboard shows has changed.
+	// Changed is called after something shown in a dashboard changes.
 	Changed func()
 }
 
-// Account is the user's account at Google: its login, its day, and the buttons of its tasks
-// and events. Its methods may be called concurrently.
+// Account is the user's Google account: the login, the day, and the buttons of tasks and
+// events. Its methods are safe for concurrent use.
 type Account struct {
 	o      AccountOptions
 	day    *Day
 	state  atomic.Pointer[State]
 	logins chan *Login
 
-	adding sync.Mutex // held while a task is looked for and then made, so that two presses make one
-	pasted sync.Mutex // held while a pasted address is finished, so that one place tells the end
+	adding sync.Mutex // held while looking for a task and then creating it, so that two presses create one
+	pasted sync.Mutex // held while a pasted address is processed, so that the outcome is reported once
 
 	mu   sync.Mutex         // orders who finds out that a login has ended, and guards:
-	stop context.CancelFunc // of the login that waits
-	told string             // the error about the day that was reported last
+	stop context.CancelFunc // of the pending login
+	told string             // the last reported error about the day
 }
 
-// NewAccount returns an account in its present state. It asks Google nothing.
+// NewAccount returns an account with its current state. It does not call Google.
 func NewAccount(o AccountOptions) *Account {
 	a := &Account{o: o, day: o.Client.Day(), logins: make(chan *Login, 1)}
 	s := o.Client.State()
@@ -66,11 +67,11 @@ func NewAccount(o AccountOptions) *Account {
 	return a
 }
 
-// State is the state of the login as it was last looked at.
+// State returns the state of the login as last read.
 func (a *Account) State() State { return *a.state.Load() }
 
-// Refresh reads the state of the login again. What the agent may do follows, and the user
-// is told once if Google has ended the login.
+// Refresh rereads the state of the login. It updates the agent's permissions, and tells
+// the user once if Google has ended the login.
 func (a *Account) Refresh() {
 	s := a.o.Client.State()
 	was := a.state.Swap(&s)
@@ -101,7 +102,7 @@ func (a *Account) Run(ctx context.Context) error {
 			a.stop = stop
 			a.mu.Unlock()
 			err := l.Wait(waiting)
-			over := a.left(waiting) // a login that nobody ends is silent
+			over := a.left(waiting) // an abandoned login ends silently
 			a.leave()
 			if !over {
 				a.loggedIn(err)
@@ -110,7 +111,7 @@ func (a *Account) Run(ctx context.Context) error {
 	}
 }
 
-// loggedIn reports the end of a login.
+// loggedIn reports the outcome of a login.
 func (a *Account) loggedIn(err error) {
 	if err != nil {
 		a.o.Say(fmt.Sprintf(textGoogleFailed, err))
@@ -120,8 +121,8 @@ func (a *Account) loggedIn(err error) {
 	a.o.Say(fmt.Sprintf(textGoogleIs, a.o.Client.State()))
 }
 
-// Connect starts a login, or reports that there is one. With "mail" it asks for reading
-// mail too.
+// Connect starts a login, or reports that one exists. With "mail" it also requests
+// reading mail.
 func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
 	scopes := []Scope{Tasks, Calendar}
 	if strings.Join(args, " ") == "mail" {
@@ -138,15 +139,15 @@ func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
 	a.leave()
 	select {
 	case a.logins <- l:
-	default: // one is about to be waited for; the address of this one may be sent
+	default: // one is already pending; the address of this one may still be pasted
 		err = l.Close()
 	}
 	a.o.Audit.RecordBy(ctx, a.now(), audit.Entry{Action: audit.LoginChanged, Detail: "google"})
 	return fmt.Sprintf(textGoogleOpen, l.URL), err
 }
 
-// AddTask makes a task of words, the first line of which is its title, unless there is one
-// that is open. Somebody else's words are marked as such.
+// AddTask creates a task from a text whose first line is the title, unless an open one
+// exists. Text written by somebody else is marked.
 func (a *Account) AddTask(ctx context.Context, words string, foreign bool) (string, error) {
 	s := a.o.Client.State()
 	if !s.May(Tasks) {
@@ -179,8 +180,8 @@ func (a *Account) AddTask(ctx context.Context, words string, foreign bool) (stri
 	return fmt.Sprintf(textTaskAdded, t.Title), nil
 }
 
-// Redirected reports whether a message is the address that ends a login, and finishes that.
-// The address holds a secret and must not be kept.
+// Redirected reports whether a message is the address that completes a login, and
+// completes it. The address contains a secret and must not be stored.
 func (a *Account) Redirected(ctx context.Context, text string) bool {
 	if !a.o.Client.Redirected(text) {
 		return false
@@ -189,14 +190,14 @@ func (a *Account) Redirected(ctx context.Context, text string) bool {
 	defer a.pasted.Unlock()
 	err := a.o.Client.Finish(ctx, text)
 	if err == nil || !a.o.Client.Waits() {
-		a.leave() // its end is told here
+		a.leave() // its outcome is reported here
 	}
 	a.loggedIn(err)
 	return true
 }
 
-// left reports whether nobody waits any more. An address that is being finished may be why
-// the wait has ended, so its end is awaited.
+// left reports whether the login was abandoned. A pasted address being processed may have
+// ended the wait, so it waits for that.
 func (a *Account) left(waiting context.Context) bool {
 	a.pasted.Lock()
 	defer a.pasted.Unlock()
@@ -212,8 +213,8 @@ func (a *Account) leave() {
 	}
 }
 
-// Click carries out a button of a task or an event. Its data is an id, or
-// list/id, or calendar/id.
+// Click carries out a button of a task or an event. Its data is an id, or list/id, or
+// calendar/id.
 func (a *Account) Click(ctx context.Context, action, data string) (done string, err error) {
 	if s := a.o.Client.State(); !s.On() {
 		return "", fmt.Errorf(textGoogleOff, s)
@@ -252,9 +253,9 @@ func (a *Account) Click(ctx context.Context, action, data string) (done string, 
 	return done, a.o.Updates.Append(a.now(), fmt.Sprintf(update, clean.Cut(clean.Line(title), 80)))
 }
 
-// Look reads the appointments and tasks of the day for DayAhead. Google is asked every five
-// minutes at most; without a login Look does nothing. It blocks for as long as Google takes
-// and respects ctx.
+// Look reads the day's appointments and tasks for DayAhead. It asks Google at most every
+// five minutes; without a login it does nothing. It blocks until Google answers and
+// respects ctx.
 func (a *Account) Look(ctx context.Context) {
 	defer fault.Rescue("a look at the day", func(err *fault.Error) { a.o.Log.Error("a look at the day broke", "error", err) })
 	r := a.o.Config()
@@ -263,7 +264,7 @@ func (a *Account) Look(ctx context.Context) {
 		return
 	}
 	text := ""
-	if err != nil && ctx.Err() == nil && a.o.Client.State().Kind == Connected { // all else is told as the state
+	if err != nil && ctx.Err() == nil && a.o.Client.State().Kind == Connected { // other problems are reported as the state
 		text = fmt.Sprintf(textDayFailed, err)
 	}
 	a.mu.Lock()
@@ -276,7 +277,7 @@ func (a *Account) Look(ctx context.Context) {
 	a.o.Changed()
 }
 
-// DayAhead is what is left of the day, as Look has read it; nothing without a login.
+// DayAhead returns the rest of the day, as Look has read it; empty without a login.
 func (a *Account) DayAhead(now time.Time) []Item {
 	if a.state.Load().Kind == NotSetUp {
 		return nil
@@ -284,7 +285,7 @@ func (a *Account) DayAhead(now time.Time) []Item {
 	return a.day.Ahead(now)
 }
 
-// Trouble is why the login does not work; empty if it does, or if there is none.
+// Trouble returns why the login does not work; empty if it does, or if there is none.
 func (a *Account) Trouble() string {
 	switch s := a.state.Load(); s.Kind {
 	case Lapsed, Unreachable:

@@ -30,13 +30,13 @@ const (
 	maxAnswer = 64 << 20 // bytes
 )
 
-// strangerError means that something on the way answered in Google's place, such as the login
-// page of a hotel's network: Google got nothing.
+// strangerError means that something on the way answered instead of Google, such as the
+// login page of a hotel network. Google got nothing.
 type strangerError struct{ what string }
 
 func (e *strangerError) Error() string { return e.what }
 
-// stranger describes an answer that Google's APIs do not give, or is "".
+// stranger describes an answer that Google's APIs never give, or returns "".
 func stranger(res *http.Response) string {
 	page := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
 	switch to, err := res.Location(); {
@@ -298,7 +298,7 @@ func notAllowed(s Scope) error {
 	return fmt.Errorf(textNotAllowed, s.Name(), flag)
 }
 
-// pages are the items of a list. Only one page is in memory at a time.
+// pages iterates over a list. Only one page is in memory at a time.
 func pages[T any](ctx context.Context, a *api, k call) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

@@ -113,7 +113,7 @@ func (l *Login) Wait(ctx context.Context) error {
 	defer func() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer stop()
-		_ = server.Shutdown(ctx) // the page is optional
+		_ = server.Shutdown(ctx) // the page is optional, so an error does not matter
 		<-served
 	}()
 	tick := time.NewTicker(loginPoll)

@@ -27,8 +27,8 @@ var voidTags = map[atom.Atom]bool{
 	atom.Col: true, atom.Embed: true, atom.Source: true, atom.Track: true, atom.Wbr: true,
 }
 
-// Plain is the text of an HTML page as a reader would see it: without what is hidden,
-// a line for each block, spaces collapsed, and the address of a link behind its text.
+// Plain returns the text of an HTML page as a reader would see it: without hidden parts,
+// one line per block, spaces collapsed, and the address of a link after its text.
 func Plain(page string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(page))
@@ -76,7 +76,7 @@ type link struct {
 	from    int // where its text starts
 }
 
-// end writes the address, unless the text says it already.
+// end writes the address, unless the text already contains it.
 func (l *link) end(b *strings.Builder) {
 	if l.address != "" && bare(tidy(b.String()[l.from:])) != bare(l.address) {
 		b.WriteString(" (" + l.address + ") ")
@@ -84,7 +84,7 @@ func (l *link) end(b *strings.Builder) {
 	*l = link{}
 }
 
-// bare is an address without what people leave out.
+// bare returns an address without the parts that people leave out.
 func bare(address string) string {
 	if _, rest, found := strings.Cut(address, "://"); found {
 		address = rest
@@ -95,8 +95,8 @@ func bare(address string) string {
 // maxAddress is the longest address that is shown in full, in characters.
 const maxAddress = 300
 
-// tracking are the parameters of an address that only say who follows it; a name that ends
-// in _ stands for all that start so.
+// tracking are address parameters that only identify who follows the link. A name ending
+// in _ matches all names with that prefix.
 var tracking = []string{"utm_", "mc_cid", "mc_eid", "fbclid", "gclid", "dclid", "msclkid", "mkt_tok", "_hsenc", "_hsmi", "igshid", "yclid", "vero_id"}
 
 func tracks(parameter string) bool {
@@ -104,8 +104,8 @@ func tracks(parameter string) bool {
 	return slices.ContainsFunc(tracking, func(t string) bool { return name == t || strings.HasSuffix(t, "_") && strings.HasPrefix(name, t) })
 }
 
-// target is where a link leads, without tracking; "" for nothing that a reader could open. Of
-// a very long address only the host is shown.
+// target returns the address of a link without tracking parameters, or "" if a reader
+// could not open it. Very long addresses are shortened to the host.
 func target(t html.Token) string {
 	i := slices.IndexFunc(t.Attr, func(a html.Attribute) bool { return a.Key == "href" })
 	if i < 0 {

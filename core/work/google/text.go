@@ -7,10 +7,10 @@ type sentence string
 
 func (s sentence) Error() string { return string(s) }
 
-// says makes a sentence of a text of this file.
+// says makes an error of a text in this file.
 func says(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
 
-// Words for people.
+// User-visible texts.
 const (
 	textNotLoopback = "OLLIM_GOOGLE_API %q is not an address of this machine; it is for tests only, so unset it"
 	textNoApp       = "%s is missing: create your own client at console.cloud.google.com, as ollim-bot help google explains, " +

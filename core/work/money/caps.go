@@ -14,62 +14,62 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Caps are what may be spent in a day and in a month, in dollars; +Inf is no cap.
+// Caps are the maximum amounts per day and month, in dollars; +Inf means no cap.
 type Caps struct{ Day, Month float64 }
 
 const (
-	// most is the part of a cap at which the user is told.
+	// most is the fraction of a cap at which the user is warned.
 	most = 0.8
-	// meanRuns is how many runs of a task tell what its next one costs.
+	// meanRuns is how many runs of a task are averaged to predict the next one.
 	meanRuns = 20
-	// tiny keeps sums of fractions from holding a run for a rounding error.
+	// tiny tolerates rounding errors in sums.
 	tiny = 1e-9
 )
 
-// firstRun is what a run may use of which nothing is known.
+// firstRun is the assumed usage of a run before anything is known.
 const firstRunInput, firstRunOutput = 20_000, 1_000
 
-// Ticket names what is set aside for one run; empty is nothing.
+// Ticket identifies the reservation for one run; empty for none.
 type Ticket string
 
-// Reservation is what is set aside for one run, in dollars.
+// Reservation is the amount reserved for one run, in dollars.
 type Reservation struct {
 	Task    Task    `json:"task"`
 	Dollars float64 `json:"usd"`
-	Drawn   float64 `json:"drawn_usd,omitempty"` // what it has cost already
-	Begun   bool    `json:"begun,omitempty"`     // a model has been sent something
-	Told    bool    `json:"told,omitempty"`      // and has said what that used
+	Drawn   float64 `json:"drawn_usd,omitempty"` // its cost so far
+	Begun   bool    `json:"begun,omitempty"`     // a request was sent to a model
+	Told    bool    `json:"told,omitempty"`      // and its usage was reported
 }
 
-// Talk is the user's answer whether the conversation may continue above a cap.
+// Talk is the user's answer to whether the conversation may continue past a cap.
 type Talk string
 
-// The answers; the empty one is none.
+// The answers; empty for none.
 const (
 	GoOn Talk = "yes"
 	Wait Talk = "no"
 )
 
-// Span is a day or a month: what was spent in it, and what may be, in dollars.
+// Span is a day or a month: the amount spent in it and its cap, in dollars.
 type Span struct {
 	Spent float64
 	Cap   float64   // +Inf without a cap
-	Ends  time.Time // when the next one begins
+	Ends  time.Time // the start of the next one
 }
 
 // Capped reports whether there is a cap.
 func (s Span) Capped() bool { return !math.IsInf(s.Cap, 1) }
 
-// State is the purse at a moment.
+// State is the state of the purse at a moment.
 type State struct {
 	Today, Month Span
-	Reserved     float64 // dollars set aside for runs that have not ended
-	Lifted       bool    // the user has lifted the caps for today
-	Talk         Talk    // the user's answer of today
+	Reserved     float64 // dollars reserved for runs that have not ended
+	Lifted       bool    // the user lifted the caps for today
+	Talk         Talk    // the user's answer today
 }
 
-// Until is when a run of that cost may start: the zero time where it may now. What is
-// set aside counts as spent.
+// Until returns when a run of that cost may start, or the zero time for now. Reserved
+// amounts count as spent.
 func (s State) Until(dollars float64) time.Time {
 	switch {
 	case s.Lifted:
@@ -81,13 +81,13 @@ func (s State) Until(dollars float64) time.Time {
 	return time.Time{}
 }
 
-// over reports whether a cap is reached, or would be exceeded by so much more.
+// over reports whether a cap is reached, or would be exceeded by another dollars.
 func (s Span) over(reserved, dollars float64) bool {
 	gone := s.Spent + reserved
 	return gone >= s.Cap-tiny && s.Capped() || gone+dollars > s.Cap+tiny
 }
 
-// State is the purse at now.
+// State returns the state of the purse at now.
 func (p *Purse) State(now time.Time) State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,9 +118,9 @@ func (p *Purse) state(now time.Time) State {
 	return s
 }
 
-// Reserve sets aside what a run of the task is expected to cost. Where that is not
-// there, it says when it will be, and the ticket is empty; firm runs get theirs in
-// any case. An error means that the file does not know of it.
+// Reserve reserves the expected cost of a run of the task. If there is not enough money,
+// the ticket is empty and until is when there will be. Firm runs get a ticket in any
+// case. An error means that the reservation could not be saved.
 func (p *Purse) Reserve(now time.Time, t Task, firm bool) (ticket Ticket, until time.Time, err error) {
 	err = p.change(now, func(d *Day) bool {
 		o := p.outlook(now)
@@ -135,14 +135,14 @@ func (p *Purse) Reserve(now time.Time, t Task, firm bool) (ticket Ticket, until 
 	return ticket, until, err
 }
 
-// Begin records that the run sends something to a model: from now on it may have cost
-// what is set aside for it, whatever becomes of it.
+// Begin records that the run sends a request to a model: from now on its whole
+// reservation may be spent, whatever happens to it.
 func (p *Purse) Begin(t Ticket) error {
 	return p.alter(t, func(_ *Day, r *Reservation) { r.Begun = true })
 }
 
-// Settle releases what is set aside for a run, whose turns were added before. A run that
-// began and never reported its usage counts as all that was set aside.
+// Settle releases the reservation of a run whose turns were added before. A run that
+// began and never reported its usage counts with its whole reservation.
 func (p *Purse) Settle(t Ticket) error {
 	return p.alter(t, func(d *Day, r *Reservation) {
 		p.end(d, *r)
@@ -150,8 +150,8 @@ func (p *Purse) Settle(t Ticket) error {
 	})
 }
 
-// Recover settles the runs that an earlier program left open. It is called once, before
-// anything is set aside.
+// Recover settles runs that were open when the program last ended. Call it once, before
+// anything is reserved.
 func (p *Purse) Recover() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,7 +171,7 @@ func (p *Purse) Recover() error {
 	return p.write()
 }
 
-// end counts the cost of a run that has not reported it; mu is held.
+// end adds the cost of a run that has not reported it; mu is held.
 func (p *Purse) end(d *Day, r Reservation) {
 	switch {
 	case r.Told:
@@ -181,8 +181,8 @@ func (p *Purse) end(d *Day, r Reservation) {
 	}
 }
 
-// alter changes what is set aside under a ticket, on whatever day it was. An unknown
-// ticket changes nothing.
+// alter changes the reservation of a ticket, whatever day it is from. An unknown ticket
+// changes nothing.
 func (p *Purse) alter(t Ticket, do func(*Day, *Reservation)) error {
 	if t == "" {
 		return nil
@@ -217,7 +217,7 @@ func (p *Purse) find(t Ticket, do func(*Day, *Reservation)) bool {
 	return false
 }
 
-// set puts a reservation into a copy of the day's.
+// set stores a reservation in a copy of the day's map.
 func (d *Day) set(t Ticket, r Reservation) {
 	d.Reserved = maps.Clone(d.Reserved)
 	if d.Reserved == nil {
@@ -226,8 +226,8 @@ func (d *Day) set(t Ticket, r Reservation) {
 	d.Reserved[t] = r
 }
 
-// Lift suspends the caps for the day of now, or restores them, and returns the setting
-// before.
+// Lift lifts the caps for the day of now, or restores them, and returns the previous
+// setting.
 func (p *Purse) Lift(now time.Time, lifted bool) (before bool, err error) {
 	err = p.change(now, func(d *Day) bool {
 		before, d.Lifted = d.Lifted, lifted
@@ -236,14 +236,14 @@ func (p *Purse) Lift(now time.Time, lifted bool) (before bool, err error) {
 	return before, err
 }
 
-// Answer records for the day of now whether the user lets the conversation continue
-// above a cap.
+// Answer records, for the day of now, whether the user lets the conversation continue
+// past a cap.
 func (p *Purse) Answer(now time.Time, t Talk) error {
 	return p.change(now, func(d *Day) bool { d.Talk = t; return true })
 }
 
-// tell notes on a day of which caps most is spent, and gives the words for those of
-// which the user has not been told; mu is held.
+// tell marks the caps of which most is spent, and returns the warnings that the user has
+// not had yet; mu is held.
 func (p *Purse) tell(now time.Time, d *Day) (texts []string) {
 	s := p.state(now)
 	for _, one := range []struct {
@@ -259,7 +259,7 @@ func (p *Purse) tell(now time.Time, d *Day) (texts []string) {
 	return texts
 }
 
-// told reports whether the user knows already: of a month, from any of its days.
+// told reports whether the user was already warned; for a month, on any of its days.
 func (p *Purse) told(name, date string) bool {
 	if name == "month" {
 		date = date[:len("2006-01")]
@@ -272,16 +272,16 @@ func (p *Purse) told(name, date string) bool {
 	return false
 }
 
-// Outlook is what runs cost and whether there is money for them, at one moment.
+// Outlook is the cost of runs and the available money at one moment.
 type Outlook struct {
 	State State
 	means map[Task]float64
 	all   float64
-	known bool // a run has reported its cost
+	known bool // at least one run has reported its cost
 	first float64
 }
 
-// Outlook is that of now. Whoever has it may keep it.
+// Outlook returns an immutable outlook for now.
 func (p *Purse) Outlook(now time.Time) Outlook {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -303,9 +303,9 @@ func (p *Purse) outlook(now time.Time) Outlook {
 	return o
 }
 
-// Of is what the next run of a task is expected to cost, by what runs have cost: the
-// mean of its newest ones, for a task that never ran that of all tasks, and 0 before
-// the first run of all. until is when there is money for it: the zero time for now.
+// Of returns the expected cost of a task's next run: the mean of its newest runs, the
+// mean of all tasks if it never ran, and 0 before the very first run. until is when there
+// is money for it, or the zero time for now.
 func (o Outlook) Of(t Task) (dollars float64, until time.Time) {
 	dollars = o.expected(t)
 	return dollars, o.State.Until(o.share(t))
@@ -318,7 +318,8 @@ func (o Outlook) expected(t Task) float64 {
 	return o.all
 }
 
-// share is what is set aside for a run of the task: a guess where no run tells.
+// share is the amount to reserve for a run of the task: a guess if no run has reported
+// its cost.
 func (o Outlook) share(t Task) float64 {
 	if !o.known {
 		return o.first
@@ -326,7 +327,7 @@ func (o Outlook) share(t Task) float64 {
 	return o.expected(t)
 }
 
-// recall reads what runs of earlier programs have cost, once; mu is held.
+// recall reads the costs of earlier runs, once; mu is held.
 func (p *Purse) recall() {
 	if p.means != nil {
 		return
@@ -337,10 +338,10 @@ func (p *Purse) recall() {
 	}
 }
 
-// learn takes a run into its task's mean; mu is held.
+// learn adds a run to its task's mean; mu is held.
 func (p *Purse) learn(r Run) {
 	if p.means == nil {
-		return // it is in the ledger when that is read
+		return // it will be read from the ledger
 	}
 	list := append(p.means[r.Task], r.Dollars)
 	p.means[r.Task] = list[max(0, len(list)-meanRuns):]

@@ -20,24 +20,24 @@ import (
 // pricesFile is the user's own prices, in the data directory.
 const pricesFile = "prices.yaml"
 
-// maxPrice is more than any model costs, in dollars for a million tokens.
+// maxPrice is an upper limit for plausibility, in dollars per million tokens.
 const maxPrice = 100_000
 
-// Price is what a model costs.
+// Price is the price of a model.
 type Price struct {
 	Rate
-	// Above is how many tokens a prompt has at most to cost that, and Long what a request
-	// with a longer one costs; 0 is no bound.
+	// Above is the longest prompt, in tokens, that is billed at Rate; longer requests are
+	// billed at Long. 0 means no limit.
 	Above int
 	Long  Rate
 }
 
-// Rate is dollars for a million tokens. What is written for an hour costs as much as
-// anything written where HourWrite is 0.
+// Rate is in dollars per million tokens. If HourWrite is 0, one-hour cache writes cost
+// the same as CacheWrite.
 type Rate struct{ Input, Output, CacheRead, CacheWrite, HourWrite float64 }
 
-// Cost is what a usage costs, in dollars. The length of the prompt is that of one
-// request: for a turn of several it is too much rather than too little.
+// Cost returns the cost of a usage in dollars. The length of the prompt applies to a
+// single request, so a turn of several is overestimated rather than underestimated.
 func (p Price) Cost(u agent.Usage) float64 {
 	r := p.Rate
 	if p.Above > 0 && u.Prompt() > p.Above {
@@ -49,10 +49,10 @@ func (p Price) Cost(u agent.Usage) float64 {
 		float64(u.CacheWrite-hour)*r.CacheWrite + float64(hour)*r.HourWrite) / 1e6
 }
 
-// anyModel is the row for models without one of their own.
+// anyModel is the row for models without their own.
 const anyModel = "default"
 
-// builtIn are the prices where the user has given none.
+// builtIn are the default prices.
 var builtIn = map[string]Price{
 	"fable":  {Rate: Rate{8, 40, 0.4, 10, 16}},
 	"opus":   {Rate: Rate{4, 20, 0.2, 5, 8}},
@@ -61,24 +61,23 @@ var builtIn = map[string]Price{
 	anyModel: {Rate: Rate{4, 20, 0.2, 5, 8}},
 }
 
-// Prices is the table by model: ours, with the rows of the user's file in its place.
-// It is read again when the file has changed. Use NewPrices; its methods are safe
-// for several goroutines.
+// Prices is the price table by model: built-in rows, overridden by those of the user's
+// file. The file is reread after it changes. Use NewPrices. The methods are safe for
+// concurrent use.
 type Prices struct {
 	dir    *store.Dir
 	file   *store.Cached[table]
 	models func(string) (Price, bool)
 }
 
-// table is what the file says, and what is wrong with it.
+// table is the parsed file with its problems.
 type table struct {
 	rows     map[string]Price
 	problems []routines.Problem
 }
 
-// NewPrices names the file of a data directory. It reads nothing yet. models knows
-// the prices of models that have one of their own, which goes before the table; nil
-// knows none.
+// NewPrices returns the prices of a data directory without reading anything. models
+// returns prices that take precedence over the table; may be nil.
 func NewPrices(d *store.Dir, models func(string) (Price, bool)) *Prices {
 	if models == nil {
 		models = func(string) (Price, bool) { return Price{}, false }
@@ -86,10 +85,11 @@ func NewPrices(d *store.Dir, models func(string) (Price, bool)) *Prices {
 	return &Prices{dir: d, file: store.NewCached[table](d, pricesFile), models: models}
 }
 
-// Problems are the lines of the user's file that are no prices; the others count.
+// Problems returns the invalid lines of the user's file. Valid lines still count.
 func (p *Prices) Problems() []routines.Problem { return p.load().problems }
 
-// Of is the price of a model: of the longest name that the model's holds.
+// Of returns the price of a model: the row with the longest name contained in the
+// model's.
 func (p *Prices) Of(model string) Price {
 	if price, ok := p.models(model); ok {
 		return price
@@ -113,10 +113,10 @@ func (p *Prices) Of(model string) Price {
 	return builtIn[anyModel]
 }
 
-// Cost is what a usage costs by the table, in dollars.
+// Cost returns the cost of a usage by the table, in dollars.
 func (p *Prices) Cost(model string, u agent.Usage) float64 { return p.Of(model).Cost(u) }
 
-// Priced is a usage with its cost: what the engine says, else what the table does.
+// Priced returns a usage with its cost: the engine's figure, or else the table's.
 func (p *Prices) Priced(model string, u agent.Usage) agent.Usage {
 	if u.CostUSD == 0 && !u.Free {
 		u.CostUSD = p.Cost(model, u)
@@ -138,8 +138,8 @@ func (p *Prices) load() table {
 	return t
 }
 
-// parsePrices reads a line for each model. A line that is none is a problem, and
-// leaves the others in force.
+// parsePrices reads one line per model. An invalid line is a problem and does not affect
+// the others.
 func parsePrices(data []byte) table {
 	t := table{rows: map[string]Price{}}
 	seen := map[string]int{}
@@ -173,9 +173,9 @@ func parsePrice(text string) (name string, price Price, err error) {
 	return name, price, err
 }
 
-// ParsePrice reads four numbers, in dollars for a million tokens: of input, output,
-// read and written cache; and a fifth of cache that is written for an hour. The error
-// is a sentence with the cure.
+// ParsePrice reads four prices in dollars per million tokens: input, output, cache read
+// and cache write; and optionally a fifth for one-hour cache writes. The error is a
+// sentence with the cure.
 func ParsePrice(text string) (price Price, err error) {
 	numbers := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,[]", r) })
 	if len(numbers) < 4 || len(numbers) > 5 {

@@ -1,8 +1,8 @@
-// Package money keeps what the model has cost and what it may: the usage of all
-// turns, summed by day, what is set aside for runs under way, the user's caps and
-// their word for a day above them, all in state/usage.json; and the prices of
-// models. What a single run has cost is in the ledger of runs, which is
-// core/work/fork's. It must not know sessions, engines or the schedule.
+// Package money tracks what the model has cost and may cost: the usage of all turns by
+// day, reservations for current runs, the user's caps and their permission to exceed them
+// on a day, all in state/usage.json; and the prices of models. The cost of a single run
+// is in the ledger of runs (core/work/fork). It must not know sessions, engines or the
+// schedule.
 package money
 
 import (
@@ -21,86 +21,85 @@ import (
 
 const (
 	fileName = "state/usage.json"
-	// keptDays is how many days are remembered.
+	// keptDays is the number of days kept.
 	keptDays = 400
 )
 
-// Options are the parts of a Purse. All but Prices are required.
+// Options configure a Purse. All but Prices are required.
 type Options struct {
 	Dir  *store.Dir
-	Zone *time.Location // tells when a day begins
-	// Prices are those of models; nil is the table alone.
+	Zone *time.Location // decides when a day starts
+	// Prices are the prices of models; nil uses the built-in table.
 	Prices *Prices
 	Log    *slog.Logger
-	// Caps are those in force.
+	// Caps returns the current caps.
 	Caps func() Caps
-	// Past are the runs of which the ledger knows, oldest first: what a task's next
-	// run costs is told from them. It is asked once.
+	// Past returns the runs in the ledger, oldest first, to predict the cost of a task's
+	// next run. It is called once.
 	Past func() []Run
-	// Notice is told once a day and once a month that most of a cap is spent.
+	// Notice is called once per day and once per month when most of a cap is spent.
 	Notice func(text string)
-	// Changed is called when there may be more or less money than before. It must not
-	// block.
+	// Changed is called when the available money may have changed. It must not block.
 	Changed func()
 }
 
-// Task is what a run is a run of.
+// Task identifies the task of a run.
 type Task struct {
 	Kind routines.Kind `json:"kind"`
 	ID   string        `json:"id"`
 }
 
-// Run is what one run has cost, in dollars.
+// Run is the cost of one run, in dollars.
 type Run struct {
 	Task
 	Dollars float64
 }
 
-// Day is what one day has used, and what was decided on it.
+// Day is the usage of one day, and the user's decisions on it.
 type Day struct {
 	Date  string `json:"-"` // "2026-11-21"
 	Turns int    `json:"turns"`
 	agent.Usage
-	// Unknown is what runs may have cost that were cut off before they could tell, in
-	// dollars: what was set aside for them.
+	// Unknown is the possible cost of runs that were cut off before they reported it, in
+	// dollars: their reservations.
 	Unknown float64 `json:"unknown_usd,omitempty"`
-	// Reserved is what is set aside for runs that began on this day, by ticket.
+	// Reserved is the reservations for runs that began on this day, by ticket.
 	Reserved map[Ticket]Reservation `json:"reserved,omitempty"`
-	// Told are the caps of which most was spent when the user was told: "day", "month".
+	// Told lists the caps whose warning was given: "day", "month".
 	Told []string `json:"told,omitempty"`
-	// Lifted says that the user has lifted the caps for this day.
+	// Lifted means that the user lifted the caps for this day.
 	Lifted bool `json:"lifted,omitempty"`
-	// Talk is the user's answer whether the conversation may continue above a cap.
+	// Talk is the user's answer to whether the conversation may continue past a cap.
 	Talk Talk `json:"talk,omitempty"`
 }
 
-// Spent is what counts against the caps, in dollars.
+// Spent returns the amount that counts against the caps, in dollars.
 func (d Day) Spent() float64 { return d.CostUSD + d.Unknown }
 
-// Purse is what was spent, what is promised, and what may be. Use New; its methods
-// are safe for several goroutines. One process writes the file: the bot, or a
-// command where no bot runs.
+// Purse tracks spent amounts, reservations and caps. Use New. Its methods are safe for
+// concurrent use. Only one process writes the file: the bot, or a command if no bot is
+// running.
 type Purse struct {
 	o Options
 
-	// mu guards the fields below and orders the file: it is held over its write.
+	// mu guards the fields below and is held while the file is written, to order the writes.
 	mu    sync.Mutex
 	days  map[string]Day // nil until the file was read
 	means map[Task][]float64
 }
 
-// New is the purse of a data directory. Nothing is read or written yet.
+// New returns the purse of a data directory without reading or writing anything.
 func New(o Options) *Purse {
 	o.Prices = cmp.Or(o.Prices, NewPrices(o.Dir, nil))
 	return &Purse{o: o}
 }
 
-// Prices are those of the models.
+// Prices returns the prices of models.
 func (p *Purse) Prices() *Prices { return p.o.Prices }
 
-// Add counts a turn that ended at now; the ticket, empty for the conversation's, is
-// that of its run. A turn that used nothing is not counted. An error means that the
-// file holds less than what Today answers.
+// Add adds the usage of a turn that ended at now; the ticket is that of its run, empty
+// for the conversation. A turn without usage is not counted. An error means that the file
+// lacks some of what Today returns.
 func (p *Purse) Add(now time.Time, t Ticket, u agent.Usage) error {
 	return p.change(now, func(d *Day) bool {
 		known := p.find(t, func(_ *Day, r *Reservation) {
@@ -110,7 +109,7 @@ func (p *Purse) Add(now time.Time, t Ticket, u agent.Usage) error {
 			return known
 		}
 		if date := p.date(now); known {
-			d.Reserved = p.days[date].Reserved // it may be of this day
+			d.Reserved = p.days[date].Reserved // the run may be of this day
 		}
 		d.Turns++
 		d.Usage = d.Add(u)
@@ -118,8 +117,8 @@ func (p *Purse) Add(now time.Time, t Ticket, u agent.Usage) error {
 	})
 }
 
-// change alters the day of now, writes the file where that says so, and tells what
-// there is to tell.
+// change alters the day of now, writes the file if do returns true, and gives due
+// warnings.
 func (p *Purse) change(now time.Time, do func(*Day) bool) error {
 	p.mu.Lock()
 	p.read()
@@ -154,7 +153,7 @@ func (p *Purse) write() error {
 	return nil
 }
 
-// Today is what the day of now has used so far.
+// Today returns the usage of the day of now so far.
 func (p *Purse) Today(now time.Time) Day {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,7 +161,7 @@ func (p *Purse) Today(now time.Time) Day {
 	return p.days[p.date(now)]
 }
 
-// Days are the days of which there is something to tell, the newest first.
+// Days returns all days with usage, newest first.
 func (p *Purse) Days() []Day {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,7 +177,7 @@ func (p *Purse) Days() []Day {
 
 func (p *Purse) date(now time.Time) string { return now.In(p.o.Zone).Format(time.DateOnly) }
 
-// read loads the file once; what cannot be read counts as nothing. mu is held.
+// read loads the file once. Unreadable content counts as nothing. mu is held.
 func (p *Purse) read() {
 	if p.days != nil {
 		return
@@ -187,7 +186,7 @@ func (p *Purse) read() {
 	if _, err := p.o.Dir.ReadJSON(fileName, &p.days); err != nil {
 		p.o.Log.Warn("the spending record could not be read; starting from zero", "error", err)
 	}
-	if p.days == nil { // the file held "null"
+	if p.days == nil { // the file contained "null"
 		p.days = map[string]Day{}
 	}
 	for date, d := range p.days {
@@ -200,7 +199,7 @@ func (p *Purse) read() {
 	}
 }
 
-// Words for people.
+// User-visible texts.
 const textMost = "%s of your %s cap for %s is used; at the cap, background runs are held and the conversation asks you"
 
 var textSpans = map[string]string{"day": "today", "month": "this month"}

@@ -14,41 +14,42 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// again is the pause after a card that could not be sent.
+// again is the pause before resending a card that could not be sent.
 const again = time.Minute
 
-// Kind is a kind of proposal. To add one, give Options.Kinds its name, and call Desk.Propose.
+// Kind is a kind of proposal. To add one, add it to Options.Kinds and call Desk.Propose.
 type Kind struct {
-	PerDay int // how many are made in a day at most
-	// Do carries out an answer, value being the time that the user has typed for a button that
-	// Asks. It does it only once for a proposal: it may be called again after a crash. Errors are
-	// sentences for the user, and the proposal stays open.
+	PerDay int // the maximum number per day
+	// Do carries out an answer. value is the time that the user typed, for a button that
+	// Asks. Do may be called again after a crash and must not repeat its effect for the same
+	// proposal. If it returns an error, which is shown to the user, the proposal stays open.
 	Do func(ctx context.Context, p Proposal, b Button, value string) (Done, error)
-	// Undo takes back what an answer has made; nil if that cannot be. What has no result is
-	// taken back without it.
+	// Undo reverts the effect of an answer; nil if that is impossible. It is not needed for
+	// an answer without a result.
 	Undo func(ctx context.Context, p Proposal) error
 }
 
-// Done is what an answer has done.
+// Done is the effect of an answer.
 type Done struct {
 	Message string // for the user, one line
-	Result  string // what was accepted or made, in a word or an ID; empty if nothing was
+	Result  string // what was accepted or created, as a word or an ID; empty for nothing
 }
 
-// Options are the parts that a Desk needs; all are required.
+// Options configure a Desk; all are required.
 type Options struct {
 	Store *Store
 	Zone  *time.Location
 	Log   *slog.Logger
 	Kinds map[string]Kind
-	// Post shows a card, Retire takes the buttons off one and writes a reason there.
+	// Post shows a card. Retire removes the buttons from one and replaces them with a
+	// reason.
 	Post    func(context.Context, post.Post) (post.MessageID, error)
 	Retire  func(ctx context.Context, message post.MessageID, why string)
-	Changed func() // is called after a proposal was made or answered
+	Changed func() // called after a proposal was created or answered
 }
 
-// Desk makes proposals, shows their cards and takes the answers. Its methods may be called
-// concurrently. Use New.
+// Desk creates proposals, shows their cards and handles the answers. Its methods are safe
+// for concurrent use. Use New.
 type Desk struct {
 	o    Options
 	wake chan struct{} // capacity 1
@@ -57,7 +58,7 @@ type Desk struct {
 // New returns a Desk.
 func New(o Options) *Desk { return &Desk{o: o, wake: make(chan struct{}, 1)} }
 
-// Propose makes a proposal and has its card shown. The errors are those of Store.Add.
+// Propose creates a proposal and shows its card. The errors are those of Store.Add.
 func (d *Desk) Propose(p Proposal) (Proposal, error) {
 	kind, ok := d.o.Kinds[p.Kind]
 	if !ok {
@@ -71,17 +72,17 @@ func (d *Desk) Propose(p Proposal) (Proposal, error) {
 	return p, err
 }
 
-// Handlers are the commands that the Desk carries out.
+// Handlers returns the handlers for the Desk's commands.
 func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{
 		command.On(command.Running, d.answer), command.On(command.Running, d.reopen),
 	}
 }
 
-// Press carries out a control. ok is false if it is none of its.
+// Press handles a control. ok is false if the control belongs to another handler.
 type Press func(ctx context.Context, c command.Click) (out command.Outcome, ok bool, err error)
 
-// Before hands a control that is none of a proposal on to next.
+// Before passes controls that do not belong to a proposal on to next.
 func (d *Desk) Before(next Press) Press {
 	return func(ctx context.Context, c command.Click) (command.Outcome, bool, error) {
 		if out, ok, err := d.pressed(ctx, c); ok {
@@ -91,7 +92,7 @@ func (d *Desk) Before(next Press) Press {
 	}
 }
 
-// pressed carries out a button of a card.
+// pressed handles a button on a card.
 func (d *Desk) pressed(ctx context.Context, c command.Click) (out command.Outcome, ok bool, err error) {
 	action, data, _ := post.ParseCustomID(c.ID)
 	if action != post.Propose && action != post.ProposeWhen {
@@ -103,12 +104,13 @@ func (d *Desk) pressed(ctx context.Context, c command.Click) (out command.Outcom
 		return out, true, err
 	}
 	if p, found := d.o.Store.Find(id); found && p.Message != c.Message {
-		d.o.Retire(ctx, c.Message, out.Message) // an older card of it
+		d.o.Retire(ctx, c.Message, out.Message) // an older card of the same proposal
 	}
 	return out, true, nil
 }
 
-// answer answers a proposal. The same answer twice is no error: a button may be pressed twice.
+// answer answers a proposal. Repeating the same answer is not an error, because a button
+// may be pressed twice.
 func (d *Desk) answer(ctx context.Context, c command.AnswerProposal) (command.Outcome, error) {
 	var done Done
 	var kind Kind
@@ -139,7 +141,7 @@ func (d *Desk) answer(ctx context.Context, c command.AnswerProposal) (command.Ou
 	return out, nil
 }
 
-// reopen takes an answer back.
+// reopen undoes an answer.
 func (d *Desk) reopen(ctx context.Context, c command.ReopenProposal) (command.Outcome, error) {
 	p, err := d.o.Store.Reopen(c.ID, func(p Proposal) error {
 		kind := d.o.Kinds[p.Kind]
@@ -162,8 +164,8 @@ func (d *Desk) reopen(ctx context.Context, c command.ReopenProposal) (command.Ou
 	}, nil
 }
 
-// Run shows the cards until ctx ends, those too that an earlier run of the program could not show.
-// It returns nil.
+// Run shows the cards until ctx ends, including those that could not be shown before a
+// restart. It returns nil.
 func (d *Desk) Run(ctx context.Context) error {
 	for {
 		var later <-chan time.Time
@@ -181,7 +183,7 @@ func (d *Desk) Run(ctx context.Context) error {
 	}
 }
 
-// show posts a card. False means that it has to be tried again.
+// show posts a card. It returns false if it must be retried.
 func (d *Desk) show(ctx context.Context, p Proposal) bool {
 	message, err := d.o.Post(ctx, card(p))
 	if errors.Is(err, post.ErrUnknown) {
@@ -196,10 +198,10 @@ func (d *Desk) show(ctx context.Context, p Proposal) bool {
 	return err == nil
 }
 
-// unknownMessage stands for a card that may have arrived: it is not sent again.
+// unknownMessage marks a card that may have arrived and is not sent again.
 const unknownMessage post.MessageID = "unknown"
 
-// card is the message about a proposal.
+// card returns the message for a proposal.
 func card(p Proposal) post.Post {
 	e := &post.Embed{Title: p.Title, Color: "blue"}
 	for _, b := range p.Buttons {

@@ -1,17 +1,18 @@
-// Package proposals owns the questions that the bot asks the user by itself, such as "You wrote
-// 'I'll call the dentist tomorrow'. Remind you?": their file, the card with buttons, the row in
-// the updates, and how one is answered. It must not know how a kind of proposal is found, or what
-// its answers do: a Kind knows.
+// Package proposals owns the questions that the bot asks the user on its own initiative,
+// such as "You wrote 'I'll call the dentist tomorrow'. Remind you?": their file, the card
+// with buttons, the row in the updates, and how one is answered. It must not know how
+// proposals are found or what their answers do: that is up to each Kind.
 //
 // # The rules
 //
-//   - A proposal is answered once. Whoever presses second sees the first answer.
-//   - What was answered with a button that says Never is not proposed again: the words are kept.
-//   - A kind is proposed at most so often a day.
-//   - A proposal that nobody answers is closed after a week.
+// - A proposal is answered once. A second press shows the first answer.
+// - After an answer with a button marked Never, the same words are not proposed again.
+// - Each kind has a maximum number of proposals per day.
+// - A proposal without an answer is closed after a week.
 //
 // # When two proposals are the same
 //
-// Case, punctuation, the order of words and repeated words do not count. Two proposals of one kind
-// are the same if all words of the shorter one are in the longer one, and are more than half of it.
+// Case, punctuation, word order and repeated words are ignored. Two proposals of one kind
+// are the same if the longer one contains all words of the shorter one and they make up
+// more than half of it.
 package proposals

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// folded is the words of a text, sorted and each once: lower-case letters and digits.
+// folded returns the distinct words of a text, sorted: lower-case letters and digits.
 // Apostrophes join: "I'll" is one word.
 func folded(text string) []string {
 	text = strings.Map(func(r rune) rune {
@@ -23,7 +23,8 @@ func folded(text string) []string {
 	return slices.Compact(list)
 }
 
-// same reports whether two lists of folded words say the same: see the package comment.
+// same reports whether two lists of folded words count as the same; see the package
+// comment.
 func same(a, b []string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

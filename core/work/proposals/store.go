@@ -21,34 +21,34 @@ const File = store.StateDir + "/proposals.json"
 
 const (
 	lockName = "proposals"
-	// lasts is how long a proposal is open.
+	// lasts is how long a proposal stays open.
 	lasts = 7 * 24 * time.Hour
-	// most is how many proposals the file keeps, mostRefused how many refusals of a kind: the
-	// newest.
+	// most is the maximum number of proposals kept, mostRefused that of refusals per kind;
+	// the newest are kept.
 	most        = 300
 	mostRefused = 500
-	// ahead is how far in the future a proposal may lie that counts as one of today: the clock may
-	// have gone back.
+	// ahead is how far in the future a proposal may be dated and still count as today's: the
+	// clock may have gone back.
 	ahead = 24 * time.Hour
-	// maxWords and maxText limit what a proposal says, in characters.
+	// maxWords and maxText limit the texts of a proposal, in characters.
 	maxWords = 300
 	maxText  = 1000
 )
 
-// Why a proposal is not made.
+// Reasons for not creating a proposal.
 var (
 	ErrRefused = errors.New("the user has refused it before")
 	ErrOpen    = errors.New("it is proposed already")
 	ErrTaken   = errors.New("the user has accepted it within a day")
 	ErrEnough  = errors.New("no more can be proposed today")
-	// ErrGone means that there is no such proposal, or that it was closed unanswered.
+	// ErrGone means that the proposal does not exist, or was closed unanswered.
 	ErrGone = errors.New(textGone)
 )
 
-// AnsweredError means that a proposal has an answer already.
+// AnsweredError means that a proposal was already answered.
 type AnsweredError struct{ Proposal Proposal }
 
-// Error gives the answer.
+// Error describes the answer.
 func (e *AnsweredError) Error() string {
 	return fmt.Sprintf(textAnswered, e.Proposal.Chosen().Label, e.Proposal.Answered.Format("15:04"))
 }
@@ -57,24 +57,24 @@ func (e *AnsweredError) Error() string {
 type Proposal struct {
 	ID   string `json:"id"` // eight hexadecimal digits
 	Kind string `json:"kind"`
-	// Words are what it is about: two proposals with the same words are the same one.
+	// Words are the subject: two proposals with the same words are the same.
 	Words string `json:"words"`
 	Title string `json:"title"` // of its card, one line
 	Text  string `json:"text"`  // the question
-	// Change is what the kind needs to carry out an answer.
+	// Change is the kind's data for carrying out an answer.
 	Change  json.RawMessage `json:"change,omitempty"`
 	Buttons []Button        `json:"buttons"` // the most likely answer first, the refusal last
 	Made    time.Time       `json:"made"`
 
 	Answer   string    `json:"answer,omitempty"` // the ID of a button; empty while it is open
 	Answered time.Time `json:"answered,omitzero"`
-	// Result is what the answer has made, such as the ID of a reminder; empty if nothing was
-	// accepted. Kept is when that was done.
+	// Result is the effect of the answer, such as the ID of a reminder; empty if nothing was
+	// accepted. Kept is when the user did it.
 	Result string    `json:"result,omitempty"`
 	Kept   time.Time `json:"kept,omitzero"`
 
 	Message post.MessageID `json:"message,omitempty"` // of its card
-	Rounds  int            `json:"rounds,omitempty"`  // how often its answer was taken back
+	Rounds  int            `json:"rounds,omitempty"`  // how often its answer was undone
 }
 
 // Button is an answer.
@@ -82,11 +82,11 @@ type Button struct {
 	ID    string `json:"id"` // one word, unique in the proposal
 	Label string `json:"label"`
 	Style string `json:"style,omitempty"` // as in post.Button
-	Asks  bool   `json:"asks,omitempty"`  // for a time, in the user's words
-	Never bool   `json:"never,omitempty"` // it is not proposed again
+	Asks  bool   `json:"asks,omitempty"`  // asks for a time, in the user's words
+	Never bool   `json:"never,omitempty"` // not to be proposed again
 }
 
-// Chosen is the button that answered it; the zero Button if it is open.
+// Chosen returns the button that answered it, or the zero Button if it is open.
 func (p Proposal) Chosen() Button {
 	b, _ := p.button(p.Answer)
 	return b
@@ -100,10 +100,10 @@ func (p Proposal) button(id string) (Button, bool) {
 	return p.Buttons[i], true
 }
 
-// open reports whether it waits for an answer.
+// open reports whether it awaits an answer.
 func (p Proposal) open(now time.Time) bool { return p.Answer == "" && now.Sub(p.Made) < lasts }
 
-// refusal is what is not proposed again.
+// refusal marks words that must not be proposed again.
 type refusal struct {
 	ID    string    `json:"id"` // of the proposal
 	Kind  string    `json:"kind"`
@@ -111,14 +111,14 @@ type refusal struct {
 	At    time.Time `json:"at"`
 }
 
-// content is the file, the oldest first.
+// content is the content of the file, oldest first.
 type content struct {
 	Proposals []Proposal `json:"proposals"`
 	Refused   []refusal  `json:"refused"`
 }
 
-// Store keeps the proposals. Its methods may be called concurrently, and beside other processes
-// of ours. Use NewStore.
+// Store stores the proposals. Its methods are safe for concurrent use, also by several
+// processes of the program. Use NewStore.
 type Store struct {
 	dir    *store.Dir
 	zone   *time.Location
@@ -126,13 +126,14 @@ type Store struct {
 	cached *store.Cached[content]
 }
 
-// NewStore is the store of a data directory. It reads and writes nothing yet. A nil log is silent.
+// NewStore returns the store of a data directory without reading or writing anything. A
+// nil log discards.
 func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
 	return &Store{dir: d, zone: zone, log: cmp.Or(log, slog.New(slog.DiscardHandler)), cached: store.NewCached[content](d, File)}
 }
 
-// Add makes a proposal and gives it an ID, unless the user has refused or accepted it, it is open,
-// or perDay of its kind were made today.
+// Add creates a proposal and gives it an ID, unless the user has refused or accepted it,
+// it is already open, or perDay of its kind were created today.
 func (s *Store) Add(now time.Time, p Proposal, perDay int) (Proposal, error) {
 	now = now.Round(0).In(s.zone)
 	p.Words, p.Title = clean.Cut(clean.Line(p.Words), maxWords), clean.Line(p.Title)
@@ -176,11 +177,11 @@ func sameDay(a, b time.Time) bool {
 	return a.Year() == b.Year() && a.YearDay() == b.YearDay()
 }
 
-// Answer answers a proposal by a button, once: do carries the answer out and returns what it has
-// made, and after an error the proposal stays open. do runs under the lock of the file and must
-// not use the store. If the program is killed after do, the proposal is still open: do must do the
-// same thing only once for an ID. The error is ErrGone or an *AnsweredError if there is nothing to
-// answer.
+// Answer answers a proposal with a button, once. do carries the answer out and returns
+// its result; if it fails, the proposal stays open. do runs under the lock of the file
+// and must not use the store. If the program is killed after do, the proposal is still
+// open, so do must not repeat its effect for the same ID. The error is ErrGone or an
+// *AnsweredError if there is nothing to answer.
 func (s *Store) Answer(now time.Time, id, button string, do func(Proposal, Button) (result string, err error)) (p Proposal, err error) {
 	now = now.Round(0).In(s.zone)
 	err = s.change(func(c *content) error {
@@ -209,7 +210,7 @@ func (s *Store) Answer(now time.Time, id, button string, do func(Proposal, Butto
 	return p, err
 }
 
-// Reopen takes an answer back: do undoes what it has made, under the rules of Answer.
+// Reopen undoes an answer: do reverts its effect, under the rules of Answer.
 func (s *Store) Reopen(id string, do func(Proposal) error) (p Proposal, err error) {
 	err = s.change(func(c *content) error {
 		q := c.find(id)
@@ -229,7 +230,8 @@ func (s *Store) Reopen(id string, do func(Proposal) error) (p Proposal, err erro
 	return p, err
 }
 
-// Keep records that what an answer has made was done; the zero time takes that back.
+// Keep records when the user did what an accepted answer was about; the zero time undoes
+// that.
 func (s *Store) Keep(at time.Time, result string) error {
 	changes := func(p Proposal) bool { return result != "" && p.Result == result && p.Kept.IsZero() != at.IsZero() }
 	if !slices.ContainsFunc(s.look().Proposals, changes) {
@@ -258,7 +260,7 @@ func (s *Store) shown(id string, message post.MessageID) error {
 	})
 }
 
-// Open are the proposals that wait for an answer, the oldest first. It never writes.
+// Open returns the open proposals, oldest first. It never writes.
 func (s *Store) Open(now time.Time) (list []Proposal) {
 	for _, p := range s.look().Proposals {
 		if p.open(now) {
@@ -268,7 +270,7 @@ func (s *Store) Open(now time.Time) (list []Proposal) {
 	return list
 }
 
-// Of are the proposals of a kind that are kept, the oldest first. It never writes.
+// Of returns the stored proposals of a kind, oldest first. It never writes.
 func (s *Store) Of(kind string) (list []Proposal) {
 	for _, p := range s.look().Proposals {
 		if p.Kind == kind {
@@ -278,7 +280,7 @@ func (s *Store) Of(kind string) (list []Proposal) {
 	return list
 }
 
-// Find is a proposal, whether it is open or not.
+// Find returns a proposal, open or not.
 func (s *Store) Find(id string) (Proposal, bool) {
 	c := s.look()
 	if q := c.find(id); q != nil {
@@ -287,13 +289,14 @@ func (s *Store) Find(id string) (Proposal, bool) {
 	return Proposal{}, false
 }
 
-// Counts are numbers of a span of time.
+// Counts are numbers over a period.
 type Counts struct {
 	Proposed, Accepted int
-	Kept               int // accepted ones that were done
+	Kept               int // accepted ones that the user did
 }
 
-// Counts counts what was proposed, accepted and kept of a kind from a moment until before another.
+// Counts counts the proposals of a kind that were made, accepted and kept from one moment
+// until before another.
 func (s *Store) Counts(kind string, from, until time.Time) (n Counts) {
 	within := func(t time.Time) int {
 		if t.IsZero() || t.Before(from) || !t.Before(until) {
@@ -322,7 +325,7 @@ func (c *content) find(id string) *Proposal {
 	return &c.Proposals[i]
 }
 
-// bound drops the oldest.
+// bound drops the oldest proposals.
 func (c *content) bound() {
 	c.Proposals = c.Proposals[max(0, len(c.Proposals)-most):]
 	kept := map[string]int{}
@@ -333,7 +336,7 @@ func (c *content) bound() {
 	}
 }
 
-// change reads the file, lets do change it, and writes it, alone.
+// change reads the file, applies do and writes it, under one lock.
 func (s *Store) change(do func(*content) error) error {
 	return s.dir.WithLock(lockName, func() error {
 		var c content
@@ -348,7 +351,7 @@ func (s *Store) change(do func(*content) error) error {
 	})
 }
 
-// look reads the file for a reader.
+// look reads the file without a lock.
 func (s *Store) look() content {
 	c, err := s.cached.Load(func() (c content, err error) {
 		_, err = s.dir.PeekJSON(File, &c)

@@ -1,6 +1,6 @@
 package proposals
 
-// Words for people.
+// User-visible texts.
 const (
 	textAnswered = "you have answered that already: %s, at %s"
 	textFooter   = "%s, at %s"

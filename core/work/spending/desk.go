@@ -1,6 +1,6 @@
 // Package spending decides on money: which runs and turns may start under the caps, what
-// is set aside for them, and what the user is asked and told about it. It must not know how
-// a run works, or prices, which are the purse's (core/work/money).
+// is reserved for them, and what the user is asked and told about it. It must not know
+// how a run works, or prices, which belong to the purse (core/work/money).
 package spending
 
 import (
@@ -25,14 +25,14 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// minStep is what a turn may cost at least before it asks again, in dollars: a limit of 0
-// must not ask before each request.
+// minStep is the minimum cost in dollars before a turn asks again, so that a limit of 0
+// does not ask before each request.
 const minStep = 0.5
 
 // affordEvery is how often a waiting delivery checks for money.
 const affordEvery = 15 * time.Second
 
-// PastRuns is what the runs in the ledger have cost, oldest first.
+// PastRuns returns the cost of the runs in the ledger, oldest first.
 func PastRuns(dir *store.Dir, log *slog.Logger) []money.Run {
 	views, err := fork.Ledger(dir, math.MaxInt)
 	if err != nil {
@@ -47,7 +47,7 @@ func PastRuns(dir *store.Dir, log *slog.Logger) []money.Run {
 	return runs
 }
 
-// Options are the parts that a Desk needs; all are required.
+// Options configure a Desk; all are required.
 type Options struct {
 	Dir    *store.Dir
 	Zone   *time.Location
@@ -57,13 +57,13 @@ type Options struct {
 	Config func() *config.Runtime
 	// Ask asks the user and waits for the answer.
 	Ask func(context.Context, policy.Request) (policy.Verdict, error)
-	// Day are the fires of the next 24 hours with their costs.
+	// Day returns the fires of the next 24 hours with their costs.
 	Day func(now time.Time) []schedule.Entry
-	// Routines are those in force.
+	// Routines returns the routines in force.
 	Routines func() []*routines.Routine
 }
 
-// Desk decides on money. Its methods may be called concurrently.
+// Desk decides on money. Its methods are safe for concurrent use.
 type Desk struct{ o Options }
 
 // New returns a Desk.
@@ -71,7 +71,7 @@ func New(o Options) *Desk { return &Desk{o} }
 
 var _ schedule.Purse = (*Desk)(nil)
 
-// Handlers are the commands that the Desk carries out.
+// Handlers returns the handlers for the Desk's commands.
 func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{
 		command.On(command.Unowned, d.Lift),
@@ -80,7 +80,7 @@ func (d *Desk) Handlers() []command.Handler {
 
 func (d *Desk) now() time.Time { return time.Now().In(d.o.Zone) }
 
-// At is what runs cost at a moment, and whether there is money for them.
+// At returns the cost of runs at a moment, and whether there is money for them.
 func (d *Desk) At(now time.Time) func(*routines.Task) schedule.Price {
 	o := d.o.Purse.Outlook(now)
 	return func(t *routines.Task) schedule.Price {
@@ -89,7 +89,7 @@ func (d *Desk) At(now time.Time) func(*routines.Task) schedule.Price {
 	}
 }
 
-// Reserve sets aside what a run costs, or records that it is held for lack of money.
+// Reserve reserves the cost of a run, or records that it is held for lack of money.
 func (d *Desk) Reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
 	ticket, until := d.reserve(t, now, firm)
 	if !until.IsZero() {
@@ -100,7 +100,7 @@ func (d *Desk) Reserve(t routines.Task, now time.Time, firm bool) (string, time.
 	return ticket, until
 }
 
-// reserve sets aside what a run costs. If that cannot be saved, it counts until the
+// reserve reserves the cost of a run. If that cannot be saved, it counts until the
 // program ends.
 func (d *Desk) reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
 	ticket, until, err := d.o.Purse.Reserve(now, money.Task{Kind: t.Kind, ID: t.ID}, firm)
@@ -110,14 +110,14 @@ func (d *Desk) reserve(t routines.Task, now time.Time, firm bool) (string, time.
 	return string(ticket), until
 }
 
-// Settle releases what was set aside for a run.
+// Settle releases a run's reservation.
 func (d *Desk) Settle(ticket string) {
 	if err := d.o.Purse.Settle(money.Ticket(ticket)); err != nil {
 		d.o.Log.Error("what was set aside for a run could not be settled", "error", err)
 	}
 }
 
-// Afford waits until there is money for a delivery's run and sets it aside. It returns
+// Afford waits until there is money for a delivery's run and reserves it. It returns
 // false if ctx ends first.
 func (d *Desk) Afford(ctx context.Context, t routines.Task) (ticket string, ok bool) {
 	for {
@@ -134,8 +134,8 @@ func (d *Desk) Afford(ctx context.Context, t routines.Task) (ticket string, ok b
 	}
 }
 
-// MayTalk asks the user, once a day, whether to keep going past a cap. Its error says why
-// no turn may start.
+// MayTalk asks the user, once a day, whether to keep going past a cap. The error is the
+// reason why no turn may start.
 func (d *Desk) MayTalk(ctx context.Context) error {
 	s := d.o.Purse.State(d.now())
 	if s.Until(0).IsZero() || s.Talk == money.GoOn {
@@ -169,8 +169,8 @@ func (d *Desk) MayTalk(ctx context.Context) error {
 	return fmt.Errorf(textCapNo, spent)
 }
 
-// MayGoOn asks the user whether a turn of the conversation may cost more than the limit of
-// a turn. allowed is what it may cost from now on, in dollars; stop is why it must end.
+// MayGoOn asks the user whether a turn of the conversation may exceed the limit of a
+// turn. allowed is the new limit in dollars; stop is the reason why the turn must end.
 func (d *Desk) MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, stop string) {
 	limit, spent := d.o.Config().TurnCap, d.o.Purse.Prices().Priced(s.Model, s.Used).CostUSD
 	if spent <= 0 || spent < max(limit, s.Allowed) {
@@ -204,14 +204,14 @@ func (d *Desk) Lift(_ context.Context, c command.LiftCaps) (command.Outcome, err
 	if c.Undo {
 		out.Message = textCapsBack
 	}
-	if before == c.Undo { // it changed something
+	if before == c.Undo { // it had an effect
 		out.Undo, out.Decision = command.LiftCaps{Undo: !c.Undo}, audit.Entry{Action: audit.CapsChanged}
 	}
 	return out, nil
 }
 
-// Follows is a warning about a cap below what is already spent; it is empty for every other
-// setting.
+// Follows returns a warning about a cap below what is already spent, and "" for every
+// other setting.
 func (d *Desk) Follows(key, value string) string {
 	r := *d.o.Config()
 	now := d.o.Purse.State(d.now())
@@ -227,7 +227,7 @@ func (d *Desk) Follows(key, value string) string {
 	return ""
 }
 
-// Costs reports past and expected spending, in as many days with today.
+// Costs reports past and expected spending over a number of days including today.
 func (d *Desk) Costs(days int) (command.CostReport, error) {
 	runs, err := fork.Ledger(d.o.Dir, math.MaxInt)
 	if err != nil {
@@ -239,14 +239,14 @@ func (d *Desk) Costs(days int) (command.CostReport, error) {
 	return s.Report(days, now), nil
 }
 
-// between are the entries between two moments.
+// between returns the entries between two moments.
 func between(list []schedule.Entry, from, to time.Time) []schedule.Entry {
 	return slices.DeleteFunc(slices.Clone(list), func(e schedule.Entry) bool {
 		return !e.FireTime.After(from) || !e.FireTime.Before(to)
 	})
 }
 
-// Spent adds what a turn of the conversation, or another question to a model, has used.
+// Spent adds the usage of a turn of the conversation, or of another question to a model.
 func (d *Desk) Spent(model string, u agent.Usage) {
 	if err := d.o.Purse.Add(d.now(), "", d.o.Purse.Prices().Priced(model, u)); err != nil {
 		d.o.Log.Error("what a turn has used could not be written down", "error", err)

@@ -18,7 +18,7 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// add writes the file of a new task, once it is known to be valid.
+// add validates a new task and writes its file.
 func (e *Editor) add(_ context.Context, c command.AddTask) (command.Outcome, error) {
 	t := taskFor(c)
 	expr := strings.TrimSpace(c.Cron)
@@ -49,13 +49,13 @@ func taskFor(c command.AddTask) routines.Task {
 	}
 }
 
-// addRoutine returns the task as its file says it, and when it fires first.
+// addRoutine returns the task as read back from its file, and its first fire.
 func (e *Editor) addRoutine(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
 	s, err := parseCron(c.Cron)
 	if err != nil {
 		return t, time.Time{}, err
 	}
-	if w := c.Window; !w.IsZero() { // cron gives the days
+	if w := c.Window; !w.IsZero() { // cron decides the days
 		if s, err = parseCron(s.AtTime(w.From/60, w.From%60)); err != nil {
 			return t, time.Time{}, err
 		}
@@ -64,7 +64,7 @@ func (e *Editor) addRoutine(t routines.Task, c command.AddTask) (routines.Task, 
 	return r.Task, s.Next(e.now()), err
 }
 
-// addReminder is addRoutine for a task with a time.
+// addReminder is addRoutine for reminders.
 func (e *Editor) addReminder(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
 	at := c.At.Round(0).Truncate(time.Second).In(e.o.Zone)
 	if !c.Window.IsZero() {
@@ -80,7 +80,7 @@ func (e *Editor) addReminder(t routines.Task, c command.AddTask) (routines.Task,
 	return r.Task, at, err
 }
 
-// withdraw undoes add, as long as the file is unchanged.
+// withdraw undoes add if the file is unchanged.
 func (e *Editor) withdraw(_ context.Context, c command.RemoveTask) (command.Outcome, error) {
 	if c.Version == "" {
 		return command.Outcome{}, fmt.Errorf(textNotAdded, clean.Cut(clean.Line(c.ID), 60))
@@ -97,7 +97,7 @@ func (e *Editor) withdraw(_ context.Context, c command.RemoveTask) (command.Outc
 	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: c.Made, Decision: audit.Entry{Action: audit.TaskRemoved, Subject: c.ID}}, nil
 }
 
-// restore undoes the removal of a task. A reminder that is running just stays.
+// restore undoes the removal of a task. A running reminder is just kept.
 func (e *Editor) restore(_ context.Context, c command.RestoreTask) (command.Outcome, error) {
 	if c.ID == "" {
 		removed := routines.RemovedTasks(e.o.Dir, e.now())

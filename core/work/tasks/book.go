@@ -11,7 +11,8 @@ import (
 	"ollimbot/routines"
 )
 
-// Book is the reminder files for the tools of an agent's session, with its rights.
+// Book gives the tools of an agent's session access to reminder files, with the session's
+// rights.
 type Book struct {
 	editor *Editor
 	writer policy.Writer
@@ -20,16 +21,16 @@ type Book struct {
 // Book returns the reminders for a writer.
 func (e *Editor) Book(w policy.Writer) toolset.ReminderBook { return Book{e, w} }
 
-// Now is the present in the configured zone.
+// Now returns the current time in the configured zone.
 func (k Book) Now() time.Time { return k.editor.now() }
 
-// Add writes a reminder file and puts it into the schedule at once.
+// Add writes a reminder file and schedules it at once.
 func (k Book) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {
 	return k.add(r, func(rel string, data []byte) error { return k.editor.o.Rights.Written(k.writer, rel, data) })
 }
 
-// Continue adds the next check of a chain, with the rights of the check before it. A
-// reminder that repeats until it is done keeps its file.
+// Continue adds the next check of a chain, with the rights of the previous check. A
+// reminder that repeats until done keeps its file.
 func (k Book) Continue(_ context.Context, from, next routines.Reminder) (routines.Reminder, error) {
 	if from.UntilDone {
 		_, err := k.editor.o.Schedule.MoveReminder(from.ID, func(routines.Reminder) (routines.Move, error) {
@@ -50,7 +51,7 @@ func (k Book) add(r routines.Reminder, before routines.Before) (routines.Reminde
 	return r, nil
 }
 
-// List returns the pending reminders, in the order of their times.
+// List returns the pending reminders by time.
 func (k Book) List() []routines.Reminder {
 	set := k.editor.o.Index.Set()
 	list := make([]routines.Reminder, 0, len(set.Reminders))
@@ -60,7 +61,7 @@ func (k Book) List() []routines.Reminder {
 	return list
 }
 
-// Cancel removes a reminder's file; false means that there is none.
+// Cancel removes a reminder's file. It returns false if there is none.
 func (k Book) Cancel(id string) (bool, error) {
 	rel, found, err := k.editor.o.Schedule.Remove(routines.KindReminder, id)
 	if err != nil || !found {
@@ -71,7 +72,7 @@ func (k Book) Cancel(id string) (bool, error) {
 	return true, nil
 }
 
-// record adds what an agent did to its reminders to the audit log.
+// record adds an agent's change of its reminders to the audit log.
 func (k Book) record(action, id, detail string) {
 	k.editor.o.Audit.Record(k.editor.now(), audit.Entry{Actor: audit.Agent, From: k.writer.Kind, Action: action, Subject: id, Detail: detail})
 }

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// describedFires is how many fires to come are listed.
+	// describedFires is the number of upcoming fires listed.
 	describedFires = 10
-	// describedText is how much of a task's file is shown, in characters.
+	// describedText is the length of the shown part of a task's file, in characters.
 	describedText = 100_000
-	// longClock is a fire of that list.
+	// longClock is the time format of that list.
 	longClock = "Mon 2006-01-02 15:04"
 )
 
-// Describe is everything about a task in force: what it is, its cron in words, its next fires
-// and the text of its file.
+// Describe describes a task in force: its settings, its cron in words, its next fires and
+// the text of its file.
 func (e *Editor) Describe(id string) (string, error) {
 	now, set := e.now(), e.o.Index.Set()
 	var out strings.Builder
@@ -66,7 +66,7 @@ func row(out *strings.Builder, name, value string) {
 	fmt.Fprintf(out, "%-9s %s\n", name, value)
 }
 
-// describe says what both kinds have in common.
+// describeTask describes the settings that both kinds share.
 func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Time) {
 	out.WriteString(t.Title() + "\n")
 	row(out, string(t.Kind), t.ID+" · "+clean.Line(t.Path))
@@ -123,7 +123,7 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 	}
 }
 
-// describeRights says what the user's file lets a task do beyond others.
+// describeRights describes the extra rights that the user's file gives a task.
 func describeRights(out *strings.Builder, t routines.Task) {
 	if t.Check != "" {
 		row(out, "check", t.Check)
@@ -139,8 +139,8 @@ func describeRights(out *strings.Builder, t routines.Task) {
 	}
 }
 
-// describeRoutine says when a routine fires. While it is paused, the times are
-// those at which it would.
+// describeRoutine describes when a routine fires. While it is paused, these are the times
+// at which it would fire.
 func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold, now time.Time) {
 	row(out, "when", r.Schedule.Words()+" ("+r.Cron+")")
 	for _, n := range r.Schedule.Notes() {
@@ -166,7 +166,7 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 	}
 }
 
-// describeLeeway says what a task leaves open about its time.
+// describeLeeway describes how far a task's time may vary.
 func describeLeeway(out *strings.Builder, r leeway.Rule) {
 	if !r.Window.IsZero() {
 		row(out, "window", r.Window.String()+": the bot chooses the minute")

@@ -13,7 +13,7 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// File is what the file of a task in force says.
+// File returns the file of a task in force.
 func (e *Editor) File(id string) command.TaskFile {
 	set := e.o.Index.Set()
 	if r, ok := set.RoutineByID(id); ok {
@@ -25,7 +25,7 @@ func (e *Editor) File(id string) command.TaskFile {
 	return command.TaskFile{}
 }
 
-// edit changes the file of a task, once it is known that the task would fire.
+// edit validates a change and writes it to the file of a task.
 func (e *Editor) edit(_ context.Context, c command.EditTask) (command.Outcome, error) {
 	t, ok := e.o.Index.Set().Find(c.ID)
 	if !ok {
@@ -57,7 +57,8 @@ func (e *Editor) revert(_ context.Context, c command.RevertTask) (command.Outcom
 	return e.edited(c.ID, before)
 }
 
-// edited is the outcome of a change. Its undo knows the file as it is now.
+// edited returns the outcome of a change. Its undo applies to the current version of the
+// file.
 func (e *Editor) edited(id string, before []byte) (command.Outcome, error) {
 	now := e.File(id)
 	return command.Outcome{

@@ -1,6 +1,6 @@
-// Package tasks carries out what the user or the agent does to routines and reminders: add,
-// edit, hold, answer, remove and restore them, and mute pings. It writes their files through
-// the schedule. It must not know when they fire or how they run.
+// Package tasks handles the user's and the agent's changes to routines and reminders:
+// add, edit, hold, answer, remove and restore, and muting pings. It writes their files
+// through the schedule. It must not know when they fire or how they run.
 package tasks
 
 import (
@@ -20,11 +20,11 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// farthest is how far ahead a reminder, a snooze or a mute may be. A time after that is a
-// typing error.
+// farthest is how far ahead a reminder, a snooze or a mute may be. A later time is taken
+// for a typo.
 const farthest = 366 * 24 * time.Hour
 
-// Options are the parts that an Editor needs; all are required.
+// Options configure an Editor; all are required.
 type Options struct {
 	Dir      *store.Dir
 	Zone     *time.Location
@@ -36,37 +36,37 @@ type Options struct {
 	Updates  *updates.Queue
 	Audit    *audit.Log
 	Rights   Rights
-	// Retire takes the buttons off a message and writes a reason there; an empty id is
-	// no message.
+	// Retire removes the buttons from a message and replaces them with a reason; an empty id
+	// means no message.
 	Retire func(ctx context.Context, message post.MessageID, why string)
-	// PutOff leaves the message only the button that ends the reminder, and writes there
-	// when it comes back.
+	// PutOff leaves only the button that ends the reminder on the message, and shows when it
+	// repeats.
 	PutOff func(ctx context.Context, message post.MessageID, why string, back time.Time)
-	// Kept is called after a reminder was done at a time, and with the zero time after that was
-	// taken back.
+	// Kept is called with the time when a reminder was marked as done, and with the zero
+	// time when that is undone.
 	Kept func(at time.Time, id string)
 	// Changed is called after an agent changed its reminders.
 	Changed func()
 }
 
-// Rights decide what a file may do that an agent writes.
+// Rights manages the rights of files that an agent writes.
 type Rights interface {
-	// Written notes that a writer is about to write a file.
+	// Written records that a writer is about to write a file.
 	Written(by policy.Writer, rel string, data []byte) error
-	// Inherit gives a file the rights of the version that it replaces or follows.
+	// Inherit transfers the rights of the version that a file replaces or follows.
 	Inherit(from, rel string, data []byte) error
-	// SkillLeft says why a task runs without a skill; it is empty if it does not.
+	// SkillLeft returns why a task runs without a skill, or "".
 	SkillLeft(t routines.Task, s skill.Skill) string
 }
 
-// Editor changes tasks. Its methods may be called concurrently: the schedule orders the
-// writing of files.
+// Editor changes tasks. Its methods are safe for concurrent use: the schedule orders the
+// writes of files.
 type Editor struct{ o Options }
 
 // New returns an Editor.
 func New(o Options) *Editor { return &Editor{o} }
 
-// Handlers are the commands that the Editor carries out.
+// Handlers returns the handlers for the Editor's commands.
 func (e *Editor) Handlers() []command.Handler {
 	return []command.Handler{
 		command.On(command.Unowned, e.snooze),

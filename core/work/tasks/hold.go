@@ -25,7 +25,7 @@ func (e *Editor) pause(_ context.Context, c command.Pause) (command.Outcome, err
 	return e.hold(c.ID, schedule.Hold{Paused: c.Paused})
 }
 
-// hold replaces the hold of a task; putting the one before back undoes it.
+// hold replaces the hold of a task. Undo restores the previous one.
 func (e *Editor) hold(id string, h schedule.Hold) (command.Outcome, error) {
 	task, ok := e.o.Index.Set().Find(id)
 	if !ok {
@@ -60,7 +60,7 @@ func (e *Editor) hold(id string, h schedule.Hold) (command.Outcome, error) {
 	return out, nil
 }
 
-// mute refuses pings until a time. A zero time ends it.
+// mute mutes pings until a time. A zero time unmutes them.
 func (e *Editor) mute(_ context.Context, c command.MuteUntil) (command.Outcome, error) {
 	now, until := e.now(), c.Until
 	if !until.IsZero() {

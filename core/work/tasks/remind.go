@@ -18,31 +18,32 @@ import (
 )
 
 const (
-	// laterBy is how far Later puts a reminder off by default.
+	// laterBy is the default delay of Later.
 	laterBy = time.Hour
-	// nightEnds is when a day begins for NotToday: at one in the morning, today still
-	// means the day before.
+	// nightEnds is when a new day starts for NotToday: at one in the morning, today still
+	// means the previous day.
 	nightEnds = 4 * time.Hour
 )
 
-// Reminders is what an answer to a reminder changes.
+// Reminders are the parts that an answer to a reminder changes.
 type Reminders struct {
 	// Move changes a pending reminder; see routines.Mover.
 	Move    func(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error)
 	Journal *budget.Journal
-	// Updates receive a sentence for the agent that begins with Who; nil receive none.
+	// Updates receives a sentence for the agent that starts with Who; may be nil.
 	Updates *updates.Queue
 	Who     string
 }
 
-// Answer moves the reminder or removes it, and leaves an update for the agent. The file is
-// changed first: the answer counts even if the program ends before the update is saved.
+// Answer moves or removes the reminder, and leaves an update for the agent. The file is
+// changed first, so the answer counts even if the program ends before the update is
+// saved.
 func (k Reminders) Answer(c command.Remind, now time.Time) (command.Outcome, error) {
 	out, _, err := k.answer(c, now)
 	return out, err
 }
 
-// answer is Answer with the time at which the reminder comes back, zero if it does not.
+// answer is Answer with the time at which the reminder repeats, zero if it does not.
 func (k Reminders) answer(c command.Remind, now time.Time) (out command.Outcome, at time.Time, err error) {
 	came := budget.CameOf(k.Journal.Recent(), c.ID)
 	r, err := k.Move(c.ID, func(r routines.Reminder) (m routines.Move, err error) {
@@ -74,14 +75,14 @@ func (k Reminders) answer(c command.Remind, now time.Time) (out command.Outcome,
 	return out, at, nil
 }
 
-// AboutReminder is what the update on an answer is about: the newest one counts.
+// AboutReminder is the subject of the update about an answer; a newer one replaces it.
 func AboutReminder(id string) string { return "reminder " + id }
 
-// nextOf is when the reminder is due next, or that it is removed.
+// nextOf returns when the reminder is due next, or that it is removed.
 func nextOf(c command.Remind, r routines.Reminder, now time.Time) (routines.Move, error) {
 	m := routines.Move{At: c.Until, Depth: r.ChainDepth}
 	if r.UntilDone {
-		m.Depth = 0 // an answer restarts the rounds
+		m.Depth = 0 // an answer restarts the repetitions
 	}
 	switch c.Word {
 	case command.Done:
@@ -106,7 +107,8 @@ func nextOf(c command.Remind, r routines.Reminder, now time.Time) (routines.Move
 	return m, nil
 }
 
-// tomorrow is the time of day of first on the day after now's, but never in the same night.
+// tomorrow returns the time of day of first on the day after now's, but never within the
+// same night.
 func tomorrow(first, now time.Time) time.Time {
 	today, zone := now.Add(-nightEnds), now.Location()
 	at := cron.Wall(today, 1, first.Hour(), first.Minute(), zone)
@@ -116,7 +118,7 @@ func tomorrow(first, now time.Time) time.Time {
 	return at
 }
 
-// outcomeOf is what the user reads, and how it is undone.
+// outcomeOf returns the message for the user and the undo.
 func outcomeOf(c command.Remind, r routines.Reminder, at, now time.Time) command.Outcome {
 	if c.Word == command.Done {
 		return command.Outcome{Message: fmt.Sprintf(textDone, r.Title()), Undo: command.RestoreTask{ID: r.ID}}
@@ -128,7 +130,7 @@ func outcomeOf(c command.Remind, r routines.Reminder, at, now time.Time) command
 	return out
 }
 
-// reached says how often the reminder had come.
+// reached describes how often the reminder had pinged the user.
 func reached(c budget.Came, now time.Time) string {
 	if c.Times == 0 {
 		return ""
@@ -136,8 +138,8 @@ func reached(c budget.Came, now time.Time) string {
 	return fmt.Sprintf(updateReached, words.Count(c.Times, "time"), cron.DayClock(c.Since.In(now.Location()), now))
 }
 
-// Answer answers a reminder, and takes the buttons off its newest message and off the one
-// that was pressed, which may be empty. Done stays on those of a reminder that comes back.
+// Answer answers a reminder, and removes the buttons from its newest message and from the
+// pressed one, which may be empty. If the reminder repeats, they keep the Done button.
 func (e *Editor) Answer(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error) {
 	newest := budget.CameOf(e.o.Journal.Recent(), c.ID).Message
 	k := Reminders{Move: e.o.Schedule.MoveReminder, Journal: e.o.Journal, Updates: e.o.Updates, Who: textTheUser}
@@ -166,8 +168,8 @@ func (e *Editor) Answer(ctx context.Context, c command.Remind, pressed post.Mess
 	return out, err
 }
 
-// reopen drops the pending update about the answer to a reminder that is restored. If the
-// agent has read that, it is told that the reminder is pending again.
+// reopen drops the pending update about the answer to a restored reminder. If the agent
+// has already read it, a new update says that the reminder is pending again.
 func (e *Editor) reopen(r *routines.Reminder) {
 	err := e.o.Updates.Replace(e.now(), AboutReminder(r.ID), func(unread bool) string {
 		if unread {

@@ -1,6 +1,6 @@
 package tasks
 
-// Text for people.
+// User-visible texts.
 const (
 	textAddCron       = "cron line, column %d: %s"
 	textAddNever      = "%q never fires: no month has such a day"
@@ -48,7 +48,7 @@ const (
 	textWaits         = "needs your approval: %s"
 )
 
-// Text for the agent about an answer to a reminder; the first %s is who answered.
+// Updates for the agent about an answer to a reminder; the first %s is who answered.
 const (
 	updateDone    = "%s marked the reminder %q (%s) as done at %s."
 	updatePutOff  = "%s put the reminder %q (%s) off at %s: it comes back at %s. If another time would suit better, propose it."

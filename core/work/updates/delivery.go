@@ -11,13 +11,12 @@ import (
 
 const deliveryFile = "state/delivery.json"
 
-// ErrUnsettled says that an earlier delivery has to be settled first.
+// ErrUnsettled means that an earlier delivery must be settled first.
 var ErrUnsettled = errors.New(textUnsettled)
 
-// Delivery is a message on its way to the main session, with the updates that
-// it carries. It is on disk from before the message is sent until the updates
-// are out of the queue, so that after a crash in between the engine can be
-// asked whether the message arrived.
+// Delivery is a message being sent to the main session, with the updates it contains. It
+// is on disk from before the message is sent until the updates are out of the queue, so
+// that after a crash the engine can be asked whether the message arrived.
 type Delivery struct {
 	Session string   `json:"session"`
 	Digest  string   `json:"sha256"` // of the message's text
@@ -25,7 +24,7 @@ type Delivery struct {
 	Waiting idList   `json:"waiting,omitempty"` // the user's messages, by their ids
 }
 
-// idList also reads what earlier versions wrote: one id as a text.
+// idList also accepts the format of earlier versions: a single id as a string.
 type idList []string
 
 // UnmarshalJSON reads a list or one id.
@@ -39,25 +38,26 @@ func (l *idList) UnmarshalJSON(data []byte) error {
 }
 
 // NewDelivery describes a message to a session; waiting are the ids of the user's
-// messages in it. Claim fills in the updates.
+// messages in it. Claim adds the updates.
 func NewDelivery(session, text string, waiting []string) Delivery {
 	sum := sha256.Sum256([]byte(text))
 	return Delivery{Session: session, Digest: hex.EncodeToString(sum[:]), Waiting: waiting}
 }
 
-// empty reports that nothing could be lost or doubled with it: it has no record.
+// empty reports whether the delivery needs no record, because nothing could be lost or
+// duplicated.
 func (d Delivery) empty() bool { return len(d.Keys) == 0 && len(d.Waiting) == 0 }
 
-// Claim hands everything that is pending to compose, which makes the message of
-// it, and writes down the delivery that compose describes. The updates stay in
-// the file, and nobody else can claim, discard or drop them, until Settle.
-// Where an earlier delivery is not settled the error is ErrUnsettled. compose
-// runs under the file's lock and must not block.
+// Claim passes all pending updates to compose, which writes a message with them, and
+// records the delivery that compose returns. The updates stay in the file and cannot be
+// claimed, discarded or dropped by anyone else until Settle. If an earlier delivery is
+// not settled, the error is ErrUnsettled. compose runs under the file's lock and must not
+// block.
 func (q *Queue) Claim(compose func([]Update) Delivery) (Delivery, error) {
 	var d Delivery
 	if len(q.look()) == 0 {
 		if d = compose(nil); d.empty() {
-			return d, nil // nothing to lock for, also where nothing can be written
+			return d, nil // nothing to lock for, and this works even if nothing can be written
 		}
 	}
 	err := q.dir.WithLock(turnName, func() error {
@@ -81,8 +81,8 @@ func (q *Queue) Claim(compose func([]Update) Delivery) (Delivery, error) {
 	return d, nil
 }
 
-// Unsettled is the delivery whose end is not on disk yet. Arrived says that it
-// reached the engine in this process; otherwise only the engine can tell.
+// Unsettled returns the delivery whose end is not on disk yet. arrived means that it
+// reached the engine in this process; otherwise only the engine knows.
 func (q *Queue) Unsettled() (d Delivery, arrived, found bool, err error) {
 	d, found, err = q.record()
 	q.mu.Lock()
@@ -90,11 +90,10 @@ func (q *Queue) Unsettled() (d Delivery, arrived, found bool, err error) {
 	return d, found && d.Digest == q.arrived.Digest && d.Session == q.arrived.Session, found, err
 }
 
-// Settle ends a delivery: one that arrived takes its updates out of the queue,
-// any other leaves them pending. Both happen under the lock that every change
-// takes, the record last, so that a crash at any point leaves a record that can
-// be settled again. After an error it is to be repeated; what arrived is shown
-// by nobody in the meantime.
+// Settle ends a delivery: one that arrived removes its updates from the queue, any other
+// leaves them pending. Both happen under the lock that every change takes, and the record
+// is removed last, so that after a crash at any point the delivery can be settled again.
+// After an error, repeat it; until then, arrived updates are not shown.
 func (q *Queue) Settle(d Delivery, arrived bool) error {
 	if d.empty() {
 		return nil
@@ -120,7 +119,7 @@ func (q *Queue) Settle(d Delivery, arrived bool) error {
 	})
 }
 
-// remove takes updates out of the file. The caller holds its lock.
+// remove removes updates from the file. The caller holds its lock.
 func (q *Queue) remove(gone []string) error {
 	list, err := q.load()
 	if err != nil {
@@ -134,8 +133,8 @@ func (q *Queue) remove(gone []string) error {
 	return q.write(kept)
 }
 
-// record reads the delivery that is under way. One that cannot be understood is
-// kept aside and reported: its updates stay pending.
+// record reads the current delivery. An unreadable record is kept aside and reported, and
+// its updates stay pending.
 func (q *Queue) record() (d Delivery, found bool, err error) {
 	found, err = q.dir.LoadJSON(deliveryFile, &d, q.log)
 	return d, found, err

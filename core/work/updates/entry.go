@@ -1,8 +1,8 @@
-// Package updates keeps what background runs have to say to the main session:
-// pending updates in state/pending_updates.json. They are appended by runs,
-// peeked by forks, and claimed by a main turn, whose delivery is on disk from
-// before the message is sent until it is settled. One lock orders the queue and
-// the delivery, in this process and beside others: never lost, never twice.
+// Package updates stores the messages of background runs for the main session: pending
+// updates in state/pending_updates.json. Runs append them, forks read them, and a main
+// turn claims them; its delivery is on disk from before the message is sent until it is
+// settled. One lock orders the queue and the delivery, in this process and across
+// processes: no update is lost or delivered twice.
 package updates
 
 import (
@@ -22,15 +22,15 @@ import (
 	"ollimbot/core/safety/label"
 )
 
-// rawEntry is one element of the file, whatever it may be.
+// rawEntry is one element of the file, valid or not.
 type rawEntry = json.RawMessage
 
-// entry is an update with what the file holds beside it.
+// entry is an update with the other fields of its element in the file.
 type entry struct {
 	Update
-	// ts is the time as the file spells it, so that a rewrite keeps its bytes.
+	// ts is the time as written in the file, so that a rewrite preserves it.
 	ts string
-	// extra are keys of others, which are kept.
+	// extra are unknown keys, which are preserved.
 	extra map[string]json.RawMessage
 }
 
@@ -41,10 +41,11 @@ func newEntry(at time.Time, message string, from label.Label) entry {
 	return e
 }
 
-// key identifies an update by its content: rewriting and restoring keep it.
+// key derives an update's key from its content, so that it survives rewriting and
+// restoring.
 func key(ts, message string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(ts + "\x00" + message)) // a hash takes everything
+	_, _ = h.Write([]byte(ts + "\x00" + message)) // a hash never fails
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -56,7 +57,7 @@ func keys(list []entry) []string {
 	return out
 }
 
-// setOf makes a set of keys.
+// setOf returns a set of keys.
 func setOf(keys []string) map[string]bool {
 	set := make(map[string]bool, len(keys))
 	for _, k := range keys {
@@ -65,7 +66,7 @@ func setOf(keys []string) map[string]bool {
 	return set
 }
 
-// public are the updates of entries.
+// public returns the updates of entries.
 func public(list []entry) []Update {
 	out := make([]Update, 0, len(list))
 	for _, e := range list {
@@ -74,21 +75,21 @@ func public(list []entry) []Update {
 	return out
 }
 
-// decode makes entries of a file's elements. What is not an update as we know
-// it is shown as it stands rather than lost; only what has no text is left out.
-// info gives the time of an element that has none.
+// decode converts the elements of a file to entries. An element of another form is shown
+// as is rather than lost; only elements without text are left out. info provides the time
+// for elements without one.
 func (q *Queue) decode(raw []rawEntry, info os.FileInfo) []entry {
 	list := make([]entry, 0, len(raw))
 	at := info.ModTime().In(q.zone)
 	used := make(map[string]int, len(raw))
-	fields := map[string]json.RawMessage{} // one for all: a file may have thousands
+	fields := map[string]json.RawMessage{} // shared by all elements: a file may have thousands
 	for _, r := range raw {
 		clear(fields)
 		e, ok := decodeEntry(r, fields, at, q.zone)
 		if !ok {
 			continue
 		}
-		// Two updates may be equal to the microsecond: their order tells them apart.
+		// Two updates may be equal to the microsecond: their order distinguishes them.
 		base := e.Key
 		if used[base]++; used[base] > 1 {
 			e.Key = base + "-" + strconv.Itoa(used[base])
@@ -99,7 +100,7 @@ func (q *Queue) decode(raw []rawEntry, info os.FileInfo) []entry {
 	return list
 }
 
-// decodeEntry reads one element, with an empty map for its fields.
+// decodeEntry decodes one element, using an empty map for its fields.
 func decodeEntry(raw rawEntry, fields map[string]json.RawMessage, fallback time.Time, zone *time.Location) (entry, bool) {
 	if json.Unmarshal(raw, &fields) != nil || fields == nil /* null */ {
 		return finish(entry{ts: pycompat.Time(fallback)}, text(raw), fallback)
@@ -110,7 +111,7 @@ func decodeEntry(raw rawEntry, fields map[string]json.RawMessage, fallback time.
 		at, e.ts = fallback, pycompat.Time(fallback)
 	}
 	message := text(fields["message"])
-	// The original knows no such key: its sentinels tell their count in words.
+	// The original has no such key: its sentinels contain the count as text.
 	if n := count(fields["dropped"]); n > 0 {
 		e.Dropped = n
 	} else {
@@ -119,7 +120,7 @@ func decodeEntry(raw rawEntry, fields map[string]json.RawMessage, fallback time.
 	delete(fields, "ts")
 	delete(fields, "message")
 	if raw, labelled := fields["label"]; labelled {
-		_ = e.Label.UnmarshalText([]byte(text(raw))) // reads any text
+		_ = e.Label.UnmarshalText([]byte(text(raw))) // accepts any text
 	}
 	delete(fields, "dropped")
 	delete(fields, "label")
@@ -129,7 +130,7 @@ func decodeEntry(raw rawEntry, fields map[string]json.RawMessage, fallback time.
 	return finish(e, message, at)
 }
 
-// count is a JSON number that counts something; anything else is 0.
+// count returns a JSON number that is a valid count, and 0 for anything else.
 func count(raw json.RawMessage) int {
 	if len(raw) == 0 {
 		return 0
@@ -147,10 +148,10 @@ func finish(e entry, message string, at time.Time) (entry, bool) {
 	return e, e.Message != ""
 }
 
-// text is a JSON string's value, or the JSON itself of anything else.
+// text returns the value of a JSON string, or the JSON itself for anything else.
 func text(raw json.RawMessage) string {
 	if len(raw) > 0 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
-		return string(raw[1 : len(raw)-1]) // as it is spelled, for a third of the cost
+		return string(raw[1 : len(raw)-1]) // without decoding, at a third of the cost
 	}
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -159,8 +160,8 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// sentinelCount reads the count of a sentinel that the original wrote; 0 for
-// every other message.
+// sentinelCount returns the count of a sentinel written by the original program, and 0
+// for every other message.
 func sentinelCount(message string) int {
 	prefix, suffix, _ := strings.Cut(textSentinel, "%d")
 	rest, ok := strings.CutPrefix(message, prefix)
@@ -178,8 +179,8 @@ func sentinelCount(message string) int {
 	return n
 }
 
-// encode is the file's content: a list of objects on one line, spelled as the
-// original spells them, and a line break.
+// encode returns the file's content: a list of objects on one line, formatted as the
+// original does, with a final line break.
 func encode(list []entry) []byte {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -205,23 +206,23 @@ func encode(list []entry) []byte {
 
 // Update is one pending update.
 type Update struct {
-	// Key identifies the entry for discarding: derived from its content.
+	// Key identifies the entry for discarding. It is derived from the content.
 	Key     string    `json:"key"`
 	At      time.Time `json:"at"`
 	Message string    `json:"message"` // cleaned
 	// Label is set if untrusted text went into the message.
 	Label label.Label `json:"label,omitempty"`
-	// Dropped is the count of updates that a cap sentinel stands for, else 0.
+	// Dropped is the number of dropped updates that a sentinel stands for, else 0.
 	Dropped int `json:"dropped"`
 }
 
-// Every word of this package that a user or the agent may read.
+// All texts of this package for the user or the agent.
 const (
 	textGone      = "that update is no longer pending: it was delivered or discarded"
 	textUnsettled = "the previous delivery is not confirmed yet"
 	textEmpty     = "an update needs readable text"
-	// textSentinel stands for updates that the cap dropped; the original writes
-	// the same words.
+	// textSentinel stands for updates dropped because of the cap; the original uses the same
+	// words.
 	textSentinel = "(%d earlier update(s) omitted — cap reached)"
 )
 

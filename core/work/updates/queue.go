@@ -25,20 +25,20 @@ const (
 	turnName = "pending_updates"
 	// labelUpdate is the step that an update adds to a label.
 	labelUpdate = "update"
-	// MaxPending is how many unclaimed updates the file keeps, the sentinel
-	// included.
+	// MaxPending is the maximum number of unclaimed updates in the file, including the
+	// sentinel.
 	MaxPending = 10
-	// maxMessage is the length of a message in runes; longer ones end in an
+	// maxMessage is the maximum length of a message in runes; longer ones end in an
 	// ellipsis.
 	maxMessage = 4000
 )
 
-// errGone says that an update is no longer pending: a turn took it, or
-// somebody discarded it before.
+// errGone means that an update is no longer pending: a turn claimed it, or it was
+// discarded.
 var errGone = errors.New(textGone)
 
-// Queue keeps the pending updates in the data directory. All methods are safe
-// for several goroutines, and beside other processes of ours. Use NewQueue.
+// Queue stores the pending updates in the data directory. Its methods are safe for
+// concurrent use, also by several processes of the program. Use NewQueue.
 type Queue struct {
 	dir  *store.Dir
 	zone *time.Location
@@ -46,23 +46,23 @@ type Queue struct {
 
 	// mu guards arrived.
 	mu sync.Mutex
-	// arrived is a delivery that the engine has, but which the disk does not know
-	// to be settled: its updates are no longer shown.
+	// arrived is a delivery that the engine has received but that is not settled on disk
+	// yet: its updates are no longer shown.
 	arrived Delivery
 
 	list    *store.Cached[[]Update]
 	trouble store.Trouble // with the file
 }
 
-// NewQueue is the queue of a data directory. Nothing is read or written yet.
-// Times are in zone; a nil log is silent.
+// NewQueue returns the queue of a data directory without reading or writing anything.
+// Times are in zone; a nil log discards.
 func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Queue{dir: d, zone: zone, log: log, list: store.NewCached[[]Update](d, file)}
 }
 
-// Append adds a message, cleaned and cut to maxMessage runes. Where more than
-// MaxPending would wait, the oldest make room and one sentinel counts them.
+// Append adds a message, cleaned and cut to maxMessage runes. If more than MaxPending
+// would be pending, the oldest are dropped and one sentinel counts them.
 func (q *Queue) Append(now time.Time, message string) error {
 	return q.add(now, message, "", false, nil)
 }
@@ -72,9 +72,9 @@ func (q *Queue) AppendFrom(now time.Time, message string, from label.Label) erro
 	return q.add(now, message, from.Via(labelUpdate), false, nil)
 }
 
-// AppendOnce is Append for whoever tells a thing again after a crash: what is
-// still pending is not kept twice. kept is called when it is on the disk and
-// before anybody can claim it; it may write, and must not use the queue.
+// AppendOnce is Append for callers that may repeat a message after a crash: a message that
+// is still pending is not added twice. kept is called once it is on disk and before it can
+// be claimed; it may write files but must not use the queue.
 func (q *Queue) AppendOnce(now time.Time, message string, from label.Label, kept func()) error {
 	return q.add(now, message, from.Via(labelUpdate), true, kept)
 }
@@ -99,9 +99,9 @@ func (q *Queue) add(now time.Time, message string, from label.Label, once bool, 
 	})
 }
 
-// Replace keeps one update about a matter up to date: compose is told whether the
-// one before is still unread, which it then stands for, and gives the words; none
-// means that there is nothing to tell any more. A claimed update counts as read.
+// Replace keeps a single update about a subject up to date. compose gets whether the
+// previous one is still unread, and so will be replaced, and returns the new text, or ""
+// for none. A claimed update counts as read.
 func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) string) error {
 	mark := json.RawMessage(pycompat.Quote(about))
 	return q.change("replace an update", func(list []entry, claimed []string) ([]entry, error) {
@@ -124,26 +124,25 @@ func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) s
 	})
 }
 
-// aboutKey says in the file what an update is about, where it may be replaced.
+// aboutKey is the key in the file for the subject of a replaceable update.
 const aboutKey = "about"
 
-// added is a new entry of a list.
+// added returns a new entry for a list.
 func added(list []entry, now time.Time, message string, from label.Label) entry {
 	e := newEntry(now, message, from)
-	for slices.Contains(keys(list), e.Key) { // the same words at the same time are two updates
+	for slices.Contains(keys(list), e.Key) { // the same text at the same time is two updates
 		e = newEntry(e.At.Add(time.Microsecond), message, from)
 	}
 	return e
 }
 
-// Peek is what is pending, oldest first; a sentinel comes before the updates
-// that it makes room for. Claimed updates are among them, so that a fork that
-// starts during a main turn sees the same as one before it. It never writes, and
-// reads the file only when it has changed. Callers share the result and must not
-// change it.
+// Peek returns the pending updates, oldest first; a sentinel is listed before the updates
+// it made room for. Claimed updates are included, so that a fork started during a main
+// turn sees the same as one before it. It never writes, and reads the file only after it
+// changed. Callers share the result and must not modify it.
 func (q *Queue) Peek() []Update {
 	q.mu.Lock()
-	arrived := q.arrived.Keys // before the look: what is settled in between is gone from the file
+	arrived := q.arrived.Keys // before reading: an update settled in between is missing from the file
 	q.mu.Unlock()
 	list := q.look()
 	if len(arrived) == 0 {
@@ -153,21 +152,21 @@ func (q *Queue) Peek() []Update {
 	return slices.DeleteFunc(slices.Clone(list), func(u Update) bool { return gone[u.Key] })
 }
 
-// Discarded is an update that was taken out, with what Restore needs to put it
-// back exactly: the entry as the file held it, and what stood before it.
+// Discarded is a removed update with the data for an exact Restore: the entry as in the
+// file, and its neighbours.
 type Discarded struct {
 	Update
 	entry entry
-	// ahead and behind are the keys of those that stood before it and after it.
+	// ahead and behind are the keys of the entries before and after it.
 	ahead, behind []string
 
-	// mu guards back, and is held while the update is written back.
+	// mu guards back and is held while the update is being restored.
 	mu   sync.Mutex
 	back bool
 }
 
-// Discard removes one update and returns it for Restore. It gives errGone when
-// no update has the key, or when it is on its way to the main session.
+// Discard removes one update and returns it for Restore. It returns errGone if no update
+// has the key, or if the update is being delivered.
 func (q *Queue) Discard(key string) (*Discarded, error) {
 	gone := &Discarded{}
 	err := q.change("discard an update", func(list []entry, claimed []string) ([]entry, error) {
@@ -185,9 +184,9 @@ func (q *Queue) Discard(key string) (*Discarded, error) {
 	return gone, nil
 }
 
-// Restore puts a discarded update back where it stood. Nothing makes room for
-// it, so that undo takes nothing away; the next Append counts it among the
-// others. A second time changes nothing; after an error it may be repeated.
+// Restore puts a discarded update back in its place. It drops no other update; the next
+// Append applies the limit again. Repeating it has no effect; after an error it may be
+// repeated.
 func (q *Queue) Restore(d *Discarded) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -201,9 +200,9 @@ func (q *Queue) Restore(d *Discarded) error {
 	return err
 }
 
-// place is where a discarded update belongs: behind the last of those before it
-// that are still there, or else in front of those after it. Where none is left
-// all the others are newer, except sentinels, which stand first.
+// place returns the position for a discarded update: after the last remaining entry that
+// was before it, or else before the first that was after it. If none is left, all others
+// are newer, except sentinels, which come first.
 func (d *Discarded) place(list []entry) int {
 	for i, e := range slices.Backward(list) {
 		if slices.Contains(d.ahead, e.Key) {
@@ -218,9 +217,9 @@ func (d *Discarded) place(list []entry) int {
 	return len(list)
 }
 
-// capped makes the unclaimed updates fit: the newest stay, one sentinel counts
-// what had to go, earlier sentinels included. Claimed ones are being delivered;
-// they neither count nor get counted.
+// capped applies the limit to the unclaimed updates: the newest stay, and one sentinel
+// counts the dropped ones, including those of earlier sentinels. Claimed updates are
+// being delivered and do not count.
 func capped(list []entry, claimed []string, now time.Time) []entry {
 	var held, free []entry
 	taken := setOf(claimed)
@@ -244,16 +243,16 @@ func capped(list []entry, claimed []string, now time.Time) []entry {
 	return slices.Concat(held, []entry{sentinel}, keep)
 }
 
-// change reads the file, lets do make a new list of the old one and the keys
-// that are claimed, and writes it, all alone.
+// change reads the file, gives do the list and the claimed keys, and writes the returned
+// list, under one lock.
 func (q *Queue) change(doing string, do func(list []entry, claimed []string) ([]entry, error)) error {
 	return q.alone(doing, func() error { return q.replace(do) })
 }
 
-// errUnchanged lets a change end well with the file as it is.
+// errUnchanged lets a change succeed without writing the file.
 var errUnchanged = errors.New("nothing has changed")
 
-// replace is change for whoever holds the lock.
+// replace is change for callers that hold the lock.
 func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)) error {
 	list, err := q.load()
 	if err != nil {
@@ -273,8 +272,8 @@ func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)
 	return q.write(list)
 }
 
-// alone runs fn under the lock of the file, within this process and beside
-// others. Everything that changes the queue or the delivery goes through it.
+// alone runs fn under the lock of the file, which excludes other goroutines and
+// processes. Every change of the queue or the delivery uses it.
 func (q *Queue) alone(doing string, fn func() error) error {
 	err := q.dir.WithLock(turnName, fn)
 	if err == nil || errors.Is(err, errGone) {
@@ -291,9 +290,9 @@ func (q *Queue) write(list []entry) error {
 	return q.dir.Write(file, encode(list))
 }
 
-// load reads the file for a change. Bytes that are no list are kept aside and
-// reported; a file that cannot be read at all is an error, because writing over
-// it would lose it.
+// load reads the file for a change. Content that is not a list is kept aside and
+// reported. A file that cannot be read at all is an error, because overwriting it would
+// lose it.
 func (q *Queue) load() ([]entry, error) {
 	info, err := os.Stat(q.dir.Path(file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -310,8 +309,8 @@ func (q *Queue) load() ([]entry, error) {
 	return q.decode(raw, info), nil
 }
 
-// look reads the file for a reader, only when it has changed. Nothing is set
-// aside: reading must not write.
+// look reads the file for a reader, if it has changed. It sets nothing aside, because
+// reading must not write.
 func (q *Queue) look() []Update {
 	list, err := q.list.Load(func() ([]Update, error) {
 		info, err := os.Stat(q.dir.Path(file))
@@ -333,7 +332,7 @@ func (q *Queue) look() []Update {
 	return list
 }
 
-// tidy makes a message fit to be kept.
+// tidy cleans and shortens a message for storage.
 func tidy(message string) string {
 	return clean.Cut(strings.TrimSpace(clean.Text(message)), maxMessage)
 }

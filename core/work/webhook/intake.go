@@ -195,7 +195,7 @@ func notAllowed(w http.ResponseWriter, methods string) {
 	write(w, http.StatusMethodNotAllowed, reply{Error: answerMethod})
 }
 
-// write sends an answer. An error means that the sender is gone.
+// write sends an answer. An error means that the sender has disconnected.
 func write(w http.ResponseWriter, status int, body reply) {
 	data, err := json.Marshal(body)
 	if err != nil {

@@ -82,10 +82,10 @@ type Delivery struct {
 	Count int `json:"count"`
 }
 
-// open reports whether it has not ended.
+// open reports whether the delivery has not ended.
 func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == Running }
 
-// last is when it last changed, if that is known.
+// last returns when it last changed, if known.
 func (d Delivery) last() time.Time {
 	if d.Ended.After(d.At) {
 		return d.Ended

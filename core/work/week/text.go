@@ -10,13 +10,13 @@ import (
 	"ollimbot/core/work/budget"
 )
 
-// Fact is a line of a report: what it is about, and a sentence without its stop.
+// Fact is a line of a report: its subject, and a sentence without the period.
 type Fact struct{ Name, Text string }
 
-// Line is the fact in one line.
+// Line returns the fact in one line.
 func (f Fact) Line() string { return f.Name + ": " + f.Text }
 
-// Title says which week it is.
+// Title names the week.
 func (r *Report) Title() string {
 	last := r.Days[r.Begun()-1].Date
 	name := "This week"
@@ -42,7 +42,7 @@ func (r *Report) Title() string {
 	return name + ": " + r.From.Format(first) + " to " + last.Format(layout)
 }
 
-// Facts are what there is to say, the most important first. What there is none of is left out.
+// Facts returns the non-empty facts, most important first.
 func (r *Report) Facts() (facts []Fact) {
 	tell := func(name, text string) {
 		if text != "" {
@@ -70,7 +70,7 @@ func (r *Report) Facts() (facts []Fact) {
 	return facts
 }
 
-// Lines are the whole report, a line for each fact.
+// Lines returns the whole report, one line per fact.
 func (r *Report) Lines() []string {
 	lines := []string{r.Title()}
 	for _, f := range r.Facts() {

@@ -1,6 +1,7 @@
-// Package week sums up a week of the user: pings and their answers, promises, due times, costs,
-// and what the bot suggests. One Report feeds the command, plain mode, the page of the dashboard,
-// the conversation and the picture, so that they never differ. It reads nothing: its caller does.
+// Package week sums up a week of the user: pings and their answers, promises, due times,
+// costs, and the bot's suggestions. One Report feeds the command, plain mode, the
+// dashboard page, the conversation and the picture, so that they always agree. It reads
+// nothing itself; the caller provides the data.
 package week
 
 import (
@@ -14,37 +15,37 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Most is how many weeks back a report can be: as far as costs are compared.
+// Most is the maximum number of weeks back: as far as costs are compared.
 const Most = 51
 
 // Days is how many days a week has.
 const Days = 7
 
-// Report is a week. It begins on Monday, in the user's zone.
+// Report is a week, starting on Monday in the user's zone.
 type Report struct {
-	Ago  int       `json:"weeks_ago"` // 0 is the week of today
+	Ago  int       `json:"weeks_ago"` // 0 is the current week
 	From time.Time `json:"from"`
-	// Until is the moment of the report, or the end of a week that is over.
+	// Until is the moment of the report, or the end of a past week.
 	Until time.Time `json:"until"`
-	// Days are all seven; those that have not begun are empty.
+	// Days are all seven; future ones are empty.
 	Days     []Day    `json:"days"`
 	Pings    Pings    `json:"pings"`
 	Promises Promises `json:"promises"`
 	Due      int      `json:"due_times"`
 	Ran      int      `json:"due_times_ran"`
-	DueText  string   `json:"due_times_summary"` // what became of them
+	DueText  string   `json:"due_times_summary"` // their outcome
 	Runs     int      `json:"runs"`
 	Dollars  float64  `json:"usd"` // runs and the conversation
-	// Dearest is the task whose runs have cost most; its title is empty if none has cost anything.
+	// Dearest is the task whose runs cost the most; its title is empty if none cost
+	// anything.
 	Dearest Cost `json:"dearest"`
-	// Suggestion is at most one question of the bot's that waits for an answer; empty in weeks
-	// that are over.
+	// Suggestion is at most one open question by the bot; empty in past weeks.
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
 // Day is a day of a week.
 type Day struct {
-	Date     time.Time `json:"date"`  // its first moment
+	Date     time.Time `json:"date"`  // its start
 	Hours    int       `json:"hours"` // 23 or 25 when the clocks change
 	Sent     int       `json:"pings"`
 	Answered int       `json:"answered"`
@@ -60,46 +61,46 @@ type Pings struct {
 	Answered int `json:"answered"`
 	Useless  int `json:"not_useful"`
 	Refused  int `json:"refused"`
-	Quiet    int `json:"quiet"` // messages without a sound, which ask for no answer; not among those sent
-	// Median is the middle of the times to the answer, in seconds.
+	Quiet    int `json:"quiet"` // silent messages, which need no answer; not included in Sent
+	// Median is the median time to an answer, in seconds.
 	Median int `json:"median_answer_seconds"`
 }
 
-// Promises are what the user has said they would do, and let the bot remind them of.
+// Promises counts what the user promised to do and accepted a reminder for.
 type Promises struct {
 	Made int `json:"made"`
-	Kept int `json:"kept"` // in this week, also those of earlier weeks
+	Kept int `json:"kept"` // done this week, including those made earlier
 }
 
-// Cost is what the runs of a task have cost.
+// Cost is the cost of a task's runs.
 type Cost struct {
 	Title   string  `json:"title"`
 	Dollars float64 `json:"usd"`
 }
 
-// Begins is when a week begins: that of now, or one that many weeks before.
+// Begins returns the start of the week of now, or of the week that many weeks before.
 func Begins(now time.Time, ago int) time.Time {
 	return cron.Wall(now, -(int(now.Weekday())+6)%Days-Days*ago, 0, 0, now.Location())
 }
 
-// ends is when a week ends.
+// ends returns the end of a week.
 func ends(from time.Time) time.Time { return cron.Wall(from, Days, 0, 0, from.Location()) }
 
-// CostDays is how many days of costs, with today, a report needs.
+// CostDays returns the number of days of costs, including today, that a report needs.
 func CostDays(ago int) int { return Days * (ago + 1) }
 
-// Sources are what a report is made of. All may contain more than the week.
+// Sources are the data for a report. All may cover more than the week.
 type Sources struct {
 	Pings []budget.Ping
 	Due   []account.Row
 	Costs command.CostReport
-	// Promises counts those of a span, Open are the questions that wait, the oldest first,
-	// without promises.
+	// Promises counts those of a period. Open are the open questions, oldest first, except
+	// promises.
 	Promises func(from, until time.Time) proposals.Counts
 	Open     []proposals.Proposal
 }
 
-// Of sums up a week. The zone of now tells when days begin.
+// Of sums up a week. Days start in the zone of now.
 func Of(now time.Time, ago int, of Sources) Report {
 	r := Report{Ago: ago, From: Begins(now, ago)}
 	end := ends(r.From)
@@ -173,7 +174,7 @@ func (r *Report) day(i int, pings []budget.Ping, due []account.Row, costs []comm
 	return d
 }
 
-// dearest is the task that has cost most.
+// dearest returns the task that cost the most.
 func (r *Report) dearest(of command.CostReport) (most Cost) {
 	for _, t := range of.Tasks {
 		sum := 0.0
@@ -189,7 +190,7 @@ func (r *Report) dearest(of command.CostReport) (most Cost) {
 	return most
 }
 
-// Begun is how many days have begun.
+// Begun returns the number of days that have begun.
 func (r *Report) Begun() int {
 	n := 0
 	for _, d := range r.Days {
@@ -200,7 +201,7 @@ func (r *Report) Begun() int {
 	return n
 }
 
-// Empty reports whether nothing has happened.
+// Empty reports whether nothing happened.
 func (r *Report) Empty() bool {
 	return r.Pings.Sent+r.Pings.Refused+r.Pings.Quiet+r.Due+r.Runs+r.Promises.Made+r.Promises.Kept == 0 && r.Dollars == 0
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The one client that it knows, and a lasting login of it.
+// The only known client, and a permanent login of it.
 const (
 	ClientID     = "1234.apps.googleusercontent.com"
 	ClientSecret = "GOCSPX-fake"
@@ -19,8 +19,8 @@ const (
 
 // auth are the logins.
 type auth struct {
-	codes   map[string]url.Values // by code: what was asked for
-	refresh map[string][]string   // by token: what was allowed
+	codes   map[string]url.Values // by code: the request
+	refresh map[string][]string   // by token: the permissions
 	access  map[string]access
 }
 
@@ -30,7 +30,7 @@ type access struct {
 	from   string // the refresh token
 }
 
-// Grant makes a lasting login with these permissions, without a browser.
+// Grant creates a permanent login with these permissions, without a browser.
 func (s *Server) Grant(scopes ...string) (refreshToken string) {
 	s.Lock()
 	defer s.Unlock()
@@ -46,14 +46,14 @@ func (s *Server) Revoke() {
 	s.refresh, s.access = map[string][]string{}, map[string]access{}
 }
 
-// Expire ends all access tokens, and no login.
+// Expire ends all access tokens but no login.
 func (s *Server) Expire() {
 	s.Lock()
 	defer s.Unlock()
 	s.access = map[string]access{}
 }
 
-// Logins is how many lasting logins there are.
+// Logins returns the number of permanent logins.
 func (s *Server) Logins() int {
 	s.Lock()
 	defer s.Unlock()
@@ -76,7 +76,7 @@ func (s *Server) serveAuth(w http.ResponseWriter, r *http.Request) bool {
 			send(w, answer{status: 400, body: object{"error": "invalid_token"}})
 			break
 		}
-		s.Revoke() // all that this client was ever given
+		s.Revoke() // everything ever granted to this client
 		send(w, answer{body: object{}})
 	default:
 		return false
@@ -84,7 +84,7 @@ func (s *Server) serveAuth(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// consent is the page where the user says yes, or no.
+// consent is the page on which the user agrees or refuses.
 func (s *Server) consent(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))

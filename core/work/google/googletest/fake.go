@@ -1,7 +1,7 @@
-// Package googletest is a Google on loopback for tests: tasks, one or more calendars, a
-// mailbox and the login. What it takes is read off Google's own discovery documents
-// (testdata): a method, a parameter, a field, a type or a permission that is not there is
-// refused. It knows nothing of the client.
+// Package googletest is a fake Google on loopback for tests: tasks, one or more
+// calendars, a mailbox and the login. It accepts only what Google's own discovery
+// documents (testdata) define: it refuses any other method, parameter, field, type or
+// permission. It knows nothing of the client.
 package googletest
 
 import (
@@ -26,35 +26,35 @@ var documents embed.FS
 // object is a JSON object.
 type object = map[string]any
 
-// Fault is what befalls a call. Lost and Cut carry it out first.
+// Fault is a failure of a call. With Lost and Cut the call is carried out first.
 type Fault struct {
 	Status int
-	Reason string        // beside the status
+	Reason string        // sent with the status
 	After  int           // Retry-After, in seconds
-	Lost   bool          // the connection ends in place of the answer
-	Cut    bool          // half of the answer comes
+	Lost   bool          // the connection ends instead of an answer
+	Cut    bool          // half of the answer is sent
 	Slow   time.Duration // before anything else
 	// Portal is the login page of a network, which answers in place of Google: "page", or the
 	// address that it redirects to.
 	Portal string
 }
 
-// Server is the fake. Its fields may be read and changed under Lock.
+// Server is the fake. Lock it to read or change its fields.
 type Server struct {
 	sync.Mutex
 	URL string
 
 	Tasks     map[string][]object // by list
 	Events    map[string][]object // by calendar
-	Mails     []object            // the newest first
+	Mails     []object            // newest first
 	Labels    []object
 	Files     map[string]string // attachments by id, base64
-	Calls     []string          // the ids of the methods that were called
-	Refused   []string          // what was not as the documents say
+	Calls     []string          // the ids of the called methods
+	Refused   []string          // calls that violated the documents
 	Refreshes int
-	Rotates   bool // a refresh gives a new refresh token, and the old one ends
-	SaysNo    bool // the user declines
-	// Before is called with each request before it is answered. Set it between requests.
+	Rotates   bool // a refresh returns a new refresh token and revokes the old one
+	SaysNo    bool // the user refuses
+	// Before is called with each request before the answer. Set it between requests.
 	Before func(r *http.Request)
 	Grants []string
 
@@ -99,7 +99,7 @@ type schema struct {
 	Items      *schema
 }
 
-// New starts a Google that holds nothing.
+// New starts an empty Google.
 func New() *Server {
 	s := &Server{
 		Tasks: map[string][]object{"@default": nil}, Events: map[string][]object{"primary": nil}, Files: map[string]string{},
@@ -115,10 +115,10 @@ func New() *Server {
 	return s
 }
 
-// Close ends it.
+// Close stops it.
 func (s *Server) Close() { s.web.Close() }
 
-// braces are the variables of a path.
+// braces matches the variables of a path.
 var braces = regexp.MustCompile(`\{(\w+)\}`)
 
 func (s *Server) read(name string) {
@@ -151,7 +151,8 @@ func (s *Server) read(name string) {
 	s.params[name] = doc.Parameters
 }
 
-// Fail makes the next calls of a method, or of "token", fail in these ways, one each.
+// Fail makes the next calls of a method, or of "token", fail in these ways, one call
+// each.
 func (s *Server) Fail(method string, faults ...Fault) {
 	s.Lock()
 	defer s.Unlock()
@@ -169,7 +170,7 @@ func (s *Server) fault(method string) Fault {
 	return list[0]
 }
 
-// Count is how often a method was called.
+// Count returns how often a method was called.
 func (s *Server) Count(id string) (n int) {
 	s.Lock()
 	defer s.Unlock()
@@ -181,7 +182,7 @@ func (s *Server) Count(id string) (n int) {
 	return n
 }
 
-// answer is what a call gets.
+// answer is the response to a call.
 type answer struct {
 	status int
 	body   any
@@ -241,7 +242,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.Lock()
 	a := s.carryOut(m.ID, vars, r.URL.Query(), body)
-	data, err := json.Marshal(a.body) // under the lock: it may hold what others change
+	data, err := json.Marshal(a.body) // under the lock, because others may change its parts
 	s.Unlock()
 	switch {
 	case err != nil:
@@ -256,7 +257,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	send(w, answer{status: a.status, body: json.RawMessage(data)})
 }
 
-// refuse notes what a client must not have sent.
+// refuse records a call that a client must not make.
 func (s *Server) refuse(w http.ResponseWriter, a answer) {
 	if a.status != http.StatusUnauthorized && a.status != http.StatusForbidden {
 		s.Lock()
@@ -289,7 +290,7 @@ func (s *Server) find(r *http.Request) (*method, map[string]string) {
 	return nil, nil
 }
 
-// check holds a call against its method: token, permission, parameters, body.
+// check validates a call against its method: token, permission, parameters, body.
 func (s *Server) check(m *method, r *http.Request) (body object, bad answer) {
 	s.Lock()
 	a, ok := s.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
@@ -343,7 +344,8 @@ func (p param) wrong(v string) string {
 	return ""
 }
 
-// misfit says where a value is not as a schema wants it. A change may set what is to go to null.
+// misfit describes where a value violates a schema. A change may set fields to null to
+// remove them.
 func (s *Server) misfit(service string, want schema, v any, null bool) string {
 	if want.Ref != "" {
 		want = s.schemas[service+"."+want.Ref]

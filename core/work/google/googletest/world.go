@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// eventIDs are those that a client may give.
+// eventIDs matches the ids that a client may choose.
 var eventIDs = regexp.MustCompile(`^[a-v0-9]{5,1000}$`)
 
-// carryOut does what a method does; the lock is held.
+// carryOut performs a method; the lock is held.
 func (s *Server) carryOut(id string, vars map[string]string, q url.Values, body object) answer {
 	switch id {
 	case "tasks.tasks.list", "tasks.tasks.insert", "tasks.tasks.get", "tasks.tasks.patch", "tasks.tasks.delete":
@@ -27,7 +27,7 @@ func (s *Server) carryOut(id string, vars map[string]string, q url.Values, body 
 	return s.mail(id, vars, q)
 }
 
-// find is a thing by its id.
+// find finds an object by its id.
 func find(list []object, id string) (int, object) {
 	i := slices.IndexFunc(list, func(o object) bool { return o["id"] == id })
 	if i < 0 {
@@ -36,7 +36,7 @@ func find(list []object, id string) (int, object) {
 	return i, list[i]
 }
 
-// merge changes fields; null removes one, and objects are changed field by field.
+// merge changes fields: null removes one, and objects are merged field by field.
 func merge(o, change object) {
 	for name, v := range change {
 		inner, deep := v.(object)
@@ -52,7 +52,7 @@ func merge(o, change object) {
 	}
 }
 
-// page cuts a page out of a list.
+// page returns one page of a list.
 func page(out object, name string, list []object, q url.Values, most int) answer {
 	size := min(most, 100)
 	if n, err := strconv.Atoi(q.Get("maxResults")); err == nil {
@@ -75,7 +75,7 @@ func (s *Server) id(prefix string) string {
 	return fmt.Sprintf("%s%04d", prefix, s.serial)
 }
 
-// AddTask puts a task into a list.
+// AddTask adds a task to a list.
 func (s *Server) AddTask(list string, task object) string {
 	s.Lock()
 	defer s.Unlock()
@@ -85,7 +85,7 @@ func (s *Server) AddTask(list string, task object) string {
 func (s *Server) addTask(list string, task object) string {
 	o := object{"kind": "tasks#task", "id": s.id("MDM"), "status": "needsAction", "updated": s.stamp()}
 	merge(o, task)
-	s.Tasks[list] = append([]object{o}, s.Tasks[list]...) // new ones stand at the top
+	s.Tasks[list] = append([]object{o}, s.Tasks[list]...) // new tasks come first
 	return o["id"].(string)
 }
 
@@ -105,7 +105,7 @@ func (s *Server) tasks(what string, vars map[string]string, q url.Values, body o
 			done, hidden := t["status"] == "completed", t["hidden"] == true
 			due, dated := t["due"].(string)
 			if q.Has("dueMin") && (!dated || due < q.Get("dueMin")) || q.Has("dueMax") && (!dated || due >= q.Get("dueMax")) {
-				continue // the upper bound itself is left out
+				continue // the upper bound is exclusive
 			}
 			if since, err := time.Parse(time.RFC3339, q.Get("updatedMin")); err == nil {
 				if updated, _ := time.Parse(time.RFC3339, t["updated"].(string)); updated.Before(since) {
@@ -132,7 +132,7 @@ func (s *Server) tasks(what string, vars map[string]string, q url.Values, body o
 	return answer{body: task}
 }
 
-// AddEvent puts an event into a calendar.
+// AddEvent adds an event to a calendar.
 func (s *Server) AddEvent(calendar string, event object) {
 	s.Lock()
 	defer s.Unlock()
@@ -145,17 +145,17 @@ func ownEvent() object {
 	return object{"kind": "calendar#event", "status": "confirmed", "organizer": object{"email": "sam@example.com", "self": true}}
 }
 
-// synced is what a client with a sync token has seen: the calendar then.
+// synced is the state of a calendar when a sync token was issued.
 type synced struct {
 	calendar string
 	events   map[string]string // as JSON, by id
 }
 
-// syncToken is a token for what a calendar holds now.
+// syncToken returns a token for the current state of a calendar.
 func (s *Server) syncToken(calendar string) string {
 	seen := synced{calendar, map[string]string{}}
 	for _, e := range s.Events[calendar] {
-		data, _ := json.Marshal(e) // it came as JSON
+		data, _ := json.Marshal(e) // it was decoded from JSON
 		seen.events[fmt.Sprint(e["id"])] = string(data)
 	}
 	token := s.id("sync")
@@ -163,15 +163,15 @@ func (s *Server) syncToken(calendar string) string {
 	return token
 }
 
-// ForgetSync ends all sync tokens.
+// ForgetSync invalidates all sync tokens.
 func (s *Server) ForgetSync() {
 	s.Lock()
 	defer s.Unlock()
 	clear(s.synced)
 }
 
-// changedEvents gives what has become of a calendar since a token was given, wherever the
-// client has looked before.
+// changedEvents returns the changes of a calendar since a token was issued, regardless of
+// the time span the client read before.
 func (s *Server) changedEvents(calendar string, q url.Values) answer {
 	for _, not := range []string{"iCalUID", "orderBy", "privateExtendedProperty", "q", "sharedExtendedProperty", "timeMin", "timeMax", "updatedMin"} {
 		if q.Has(not) {
@@ -202,7 +202,7 @@ func (s *Server) changedEvents(calendar string, q url.Values) answer {
 	return s.withToken(calendar, page(object{"kind": "calendar#events"}, "items", changed, q, 2500))
 }
 
-// withToken puts a sync token on the last page.
+// withToken adds a sync token to the last page.
 func (s *Server) withToken(calendar string, a answer) answer {
 	if o := a.body.(object); o["nextPageToken"] == nil {
 		o["nextSyncToken"] = s.syncToken(calendar)
@@ -210,7 +210,7 @@ func (s *Server) withToken(calendar string, a answer) answer {
 	return a
 }
 
-// listEvents gives the events between two moments by their starts.
+// listEvents returns the events between two moments, by start.
 func (s *Server) listEvents(calendar string, q url.Values) answer {
 	if q.Get("orderBy") == "startTime" && q.Get("singleEvents") != "true" {
 		return fail(400, "badRequest", "The requested ordering is not available for the particular query.")
@@ -239,7 +239,7 @@ func (s *Server) listEvents(calendar string, q url.Values) answer {
 	return s.withToken(calendar, a)
 }
 
-// span is when an event begins and ends; false where it does not end after its begin.
+// span returns the start and end of an event; false if it does not end after its start.
 func span(e object) (from, to time.Time, ok bool) {
 	read := func(v any) (time.Time, bool) {
 		w, _ := v.(object)
@@ -310,7 +310,7 @@ func (s *Server) events(what string, vars map[string]string, q url.Values, body 
 	return answer{body: event}
 }
 
-// mail answers of the mailbox; it only reads.
+// mail answers calls of the mailbox, which are all reads.
 func (s *Server) mail(id string, vars map[string]string, q url.Values) answer {
 	if vars["userId"] != "me" {
 		return fail(403, "forbidden", "Delegation denied")
