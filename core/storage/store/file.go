@@ -123,11 +123,13 @@ func ReadFile(path string) ([]byte, error) {
 
 // Write replaces a file atomically. Missing folders are created. The target of a symbolic
 // link is replaced, not the link.
-func (d *Dir) Write(rel string, data []byte) error {
+func (d *Dir) Write(rel string, data []byte) error { return d.write(rel, data, true) }
+
+func (d *Dir) write(rel string, data []byte, sync bool) error {
 	if err := local(rel); err != nil {
 		return err
 	}
-	if err := d.writeAtomic(d.Path(rel), data); err != nil {
+	if err := d.writeAtomic(d.Path(rel), data, sync); err != nil {
 		return Advise("write "+rel, err)
 	}
 	if d.owned.Load() != nil {
@@ -136,19 +138,22 @@ func (d *Dir) Write(rel string, data []byte) error {
 	return nil
 }
 
-func (d *Dir) writeAtomic(path string, data []byte) error {
+func (d *Dir) writeAtomic(path string, data []byte, sync bool) error {
 	if err := d.Present(); err != nil {
 		return err
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	temp, err := d.writeTemp(path, data, true)
+	temp, err := d.writeTemp(path, data, sync)
 	if err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return errors.Join(err, os.Remove(temp))
+	}
+	if !sync {
+		return nil
 	}
 	return SyncFolder(filepath.Dir(path))
 }

@@ -131,7 +131,7 @@ func (d *Dir) recall() (bool, error) {
 	var errs []error
 	for rel, data := range d.memory.files {
 		if _, err := os.Lstat(d.Path(rel)); errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, d.writeAtomic(d.Path(rel), data))
+			errs = append(errs, d.writeAtomic(d.Path(rel), data, true))
 		}
 	}
 	return true, errors.Join(errs...)

@@ -134,7 +134,8 @@ func readPID(root string) int {
 	return pid
 }
 
-func (d *Dir) writePID() error { return d.Write(pidFile, []byte(strconv.Itoa(os.Getpid()))) }
+// writePID does not wait for the disk: a process does not outlive the crash of its machine.
+func (d *Dir) writePID() error { return d.write(pidFile, []byte(strconv.Itoa(os.Getpid())), false) }
 
 // Lock makes this process the one bot of the directory until unlock is called.
 // A running bot, ours or the original program, is a *RunningError. From now

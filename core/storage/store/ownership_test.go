@@ -256,3 +256,15 @@ func TestTheOriginalIsKnownByTheScriptThatItRuns(t *testing.T) {
 		}
 	}
 }
+
+// Signal 0 to process 0 reaches our own group, which always lives.
+func TestNoProcessIsNotAlive(t *testing.T) {
+	for _, pid := range []int{0, -1} {
+		if lives(pid) {
+			t.Errorf("process %d is said to live", pid)
+		}
+	}
+	if !lives(os.Getpid()) {
+		t.Error("this process is said not to live")
+	}
+}
