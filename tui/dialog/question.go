@@ -37,6 +37,7 @@ type answer struct {
 	keys  key.Binding
 	text  string
 	means pane.Answer
+	opens func() pane.Dialog // makes means.Open when it is wanted: forms are expensive; nil for none
 }
 
 // word is the answer in a word or two.
@@ -53,8 +54,8 @@ const grace = 250 * time.Millisecond
 func Ask(q pane.Question, yes pane.Answer) *Question {
 	yes.Close, yes.Sure, yes.Do = true, true, q.Do
 	return &Question{name: "Sure?", text: q.Text, opened: time.Now(), answers: []answer{
-		{binding("n", "", "n", "N", "q"), q.No, pane.Answer{Close: true}},
-		{binding("y", "", "y", "Y"), q.Yes, yes},
+		{keys: binding("n", "", "n", "N", "q"), text: q.No, means: pane.Answer{Close: true}},
+		{keys: binding("y", "", "y", "Y"), text: q.Yes, means: yes},
 	}}
 }
 
@@ -210,7 +211,11 @@ func (q *Question) give(i int) pane.Answer {
 	if i > 0 && !q.Ripe() {
 		return pane.Answer{}
 	}
-	return q.answers[i].means
+	means := q.answers[i].means
+	if opens := q.answers[i].opens; opens != nil {
+		means.Open = opens()
+	}
+	return means
 }
 
 // click marks the answer under the pointer, or gives it if it is marked already: a change

@@ -23,25 +23,25 @@ func NewWelcome(c pane.Context, notice string, o Offers) *Question {
 	if notice != "" {
 		q.text += "\n\n" + clean.Line(notice)
 	}
-	add := func(keys, text string, means pane.Answer) {
-		q.answers = append(q.answers, answer{binding(keys, "", keys), text, means})
+	add := func(keys, text string, means pane.Answer, opens func() pane.Dialog) {
+		q.answers = append(q.answers, answer{binding(keys, "", keys), text, means, opens})
 	}
 	if !c.ReadOnly {
-		add("n", textWriteFirst, pane.Answer{Close: true, Open: firstTask(), Focus: action.Schedule})
-		add("s", textInstall, pane.Answer{Open: newStarters()})
+		add("n", textWriteFirst, pane.Answer{Close: true, Focus: action.Schedule}, func() pane.Dialog { return firstTask() })
+		add("s", textInstall, pane.Answer{}, func() pane.Dialog { return newStarters() })
 	}
-	add("c", textConnect, pane.Answer{Open: Connect(c, o.SetUp)})
+	add("c", textConnect, pane.Answer{}, func() pane.Dialog { return Connect(c, o.SetUp) })
 	if o.SetUp {
-		add("i", textSetUp, pane.Answer{Leave: pane.SetUp})
+		add("i", textSetUp, pane.Answer{Leave: pane.SetUp}, nil)
 	}
 	if o.Demo {
-		add("d", textSeeDemo, pane.Answer{Leave: pane.Demo})
+		add("d", textSeeDemo, pane.Answer{Leave: pane.Demo}, nil)
 	}
 	help, _ := c.Keys.Get(action.Everywhere, action.Help)
 	keys := binding(c.Names(action.Chat).Badge(action.Help), "", help.Keys...)
 	q.answers = append(q.answers,
-		answer{keys, textEveryKey, pane.Answer{Run: &help}},
-		answer{binding("esc", "", "esc", "q", "ctrl+c"), lookAround(c), pane.Answer{Close: true, Seen: true}})
+		answer{keys: keys, text: textEveryKey, means: pane.Answer{Run: &help}},
+		answer{keys: binding("esc", "", "esc", "q", "ctrl+c"), text: lookAround(c), means: pane.Answer{Close: true, Seen: true}})
 	return q
 }
 
