@@ -72,11 +72,13 @@ func (h Headline) Forms() []string {
 		return append(forms, detail)
 	}
 	forms := []string{detail + " " + h.Next[0]}
-	long := min(3, len(h.Next))
+	long := min(4, len(h.Next))
 	for _, next := range h.Next[:long] {
 		forms = append(forms, lead+" "+next)
 	}
-	return append(forms, h.Next[long-1:]...)
+	last := h.Next[len(h.Next)-1]
+	forms = append(forms, h.Next[long-1:len(h.Next)-1]...)
+	return append(forms, lead+" "+last, last)
 }
 
 // headlines are the possible headlines, most urgent first. ok is false if one does not
@@ -169,7 +171,7 @@ func (s *Snapshot) broken() (h Headline, ok bool) {
 	if n := len(files); n > 1 {
 		h.Lead = words.Count(n, "file") + " need fixing, the first " + h.Lead
 	} else {
-		h.Lead += " cannot be read"
+		h.Lead += " has an error"
 	}
 	return h, len(files) > 0
 }
@@ -269,14 +271,15 @@ func (s *Snapshot) nextText() []string {
 		return []string{"Nothing is due within a day; " + o.Clause + ".", "Nothing is due."}
 	}
 	away := s.ahead(next.FireTime)
-	pings := words.Count(o.Now, "ping")
+	pings, left := words.Count(o.Now, "ping"), words.Count(o.Now, "ping")+" left"
 	if o.Blocked() {
-		pings = o.Word
+		pings, left = o.Word, o.Word
 	}
 	short := clean.Cut(TitleOf(*next), 24) + " " + away
 	return []string{
 		"Next: " + clean.Cut(TitleOf(*next), 40) + " " + away + "; " + o.Clause + ".",
 		"Next: " + short + "; " + o.Clause + ".",
+		"Next: " + short + "; " + left + ".",
 		"Next: " + short + "; " + pings + ".",
 		"Next: " + short + ".",
 		"Next " + s.Clock(next.FireTime, "15:04") + ".",
@@ -294,4 +297,6 @@ func (s *Snapshot) ahead(t time.Time) string {
 }
 
 // TitleOf returns the title of a fire's task on one line.
-func TitleOf(e schedule.Entry) string { return clean.Line(cmp.Or(e.Description, e.Label, e.ID)) }
+func TitleOf(e schedule.Entry) string {
+	return clean.Line(cmp.Or(e.Title, e.Description, e.Label, e.ID))
+}

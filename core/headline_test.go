@@ -111,7 +111,7 @@ Rent failed at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 p
 Rent timed out at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 Rent ended without its report at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 2 runs failed, the last Rent at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
-gym.md cannot be read: there is no cron. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+gym.md has an error: there is no cron. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 2 files need fixing, the first gym.md: there is no cron. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 Medication is held for money until Wed 00:00: $5.00 of the daily cap of $5.00 is spent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 Discord is not connected: no token: set DISCORD_TOKEN. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.

@@ -1,7 +1,7 @@
 package core
 
 // ChatHere is the name of the surface if there is only the dashboard.
-const ChatHere = "chat here"
+const ChatHere = "the chat here"
 
 // User-visible texts.
 const (

@@ -41,9 +41,9 @@ func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names, te
 		switch {
 		case waits || answered:
 		case s.At.Before(call.Until):
-			tell(notice.Info, view.Brief(call)+textAnsweredElsewhere)
+			tell(notice.Info, textAnsweredElsewhere+view.Brief(call))
 		default:
-			tell(notice.Warn, view.Brief(call)+textExpired)
+			tell(notice.Warn, textExpired+view.Brief(call))
 		}
 	}
 	asks := s.Fork != nil && s.Fork.Asks

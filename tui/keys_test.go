@@ -63,6 +63,17 @@ func TestEscAlwaysLeadsOut(t *testing.T) {
 	})
 }
 
+// A terminal that is not open yet has nothing to suspend.
+func TestASuspendBeforeTheScreenIsOpenDoesNothing(t *testing.T) {
+	r := plainRoot(t, everything(day))
+	for _, k := range []string{":", "n", "D", "enter", "esc", "ctrl+z"} {
+		r.key(press(k))
+	}
+	if r.key(press("esc")); len(r.dialogs) > 0 {
+		t.Errorf("%d dialogs stay", len(r.dialogs))
+	}
+}
+
 func TestAThemeIsUndoneAndRedone(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("T")

@@ -109,9 +109,9 @@ func TestTheUserHearsOfACallThatIsNewOrSettledElsewhere(t *testing.T) {
 		answer       bool
 		first, later string
 	}{
-		{"elsewhere", false, &core.Snapshot{At: day}, false, "Run this command? ls needs your answer", "Run this command? ls" + textAnsweredElsewhere},
-		{"visible", true, &core.Snapshot{At: day}, false, "", "Run this command? ls" + textAnsweredElsewhere},
-		{"expired", false, &core.Snapshot{At: call.Until}, false, "needs your answer", "Run this command? ls" + textExpired},
+		{"elsewhere", false, &core.Snapshot{At: day}, false, "Run this command? ls needs your answer", textAnsweredElsewhere + "Run this command? ls"},
+		{"visible", true, &core.Snapshot{At: day}, false, "", textAnsweredElsewhere + "Run this command? ls"},
+		{"expired", false, &core.Snapshot{At: call.Until}, false, "needs your answer", textExpired + "Run this command? ls"},
 		{"answered here", false, &core.Snapshot{At: day}, true, "needs your answer", ""},
 		{"still waiting", false, waits, false, "needs your answer", ""},
 	} {

@@ -93,6 +93,9 @@ func (r *root) askBackground() {
 // takeBack reads the terminal's size and repaints everything after another program may
 // have used the terminal.
 func (r *root) takeBack() {
+	if r.terminal.screen == nil {
+		return
+	}
 	if w, h, ok := r.terminal.screen.Size(); ok {
 		r.w, r.h = w, h
 	}

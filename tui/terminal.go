@@ -105,7 +105,7 @@ func inForeground(cmd *exec.Cmd, in io.Reader) error {
 // suspend stops the program until the shell continues it. A remote dashboard never stops:
 // the bot would stop with it.
 func (t *terminal) suspend() (stopped bool, err error) {
-	if t.remote {
+	if t.remote || t.screen == nil {
 		return false, nil
 	}
 	return t.screen.Suspend(textPaused)

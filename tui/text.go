@@ -45,8 +45,8 @@ const (
 	textForkEnded = "the fork has ended: you are in the main conversation"
 
 	// After a call: that it no longer waits. How it was settled is in the conversation.
-	textExpired           = ": denied, because you did not answer in time"
-	textAnsweredElsewhere = ": answered elsewhere or cancelled"
+	textExpired           = "denied, because you did not answer in time: "
+	textAnsweredElsewhere = "answered elsewhere or cancelled: "
 )
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it

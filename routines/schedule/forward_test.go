@@ -199,13 +199,13 @@ func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 	)
 	at := func(h, m int) time.Time { return time.Date(2026, 11, 23, h, m, 0, 0, zone) }
 	want := []Entry{
-		{ID: "r1", FireTime: at(9, 0), Label: "Review tasks", Description: "Review tasks", Prompt: "body of r1", FilePath: "routines/r1.md", Tag: tagThisTask, Kind: routines.KindRoutine},
-		{ID: "r2", FireTime: at(9, 30), Label: "Routine", Description: "Check the mail", FilePath: "routines/r2.md", Silent: true, Kind: routines.KindRoutine},
-		{ID: "r3", FireTime: at(9, 45), Label: "Routine", Description: strings.Repeat("é", 60) + "...", FilePath: "routines/r3.md", Kind: routines.KindRoutine},
-		{ID: "r4", FireTime: at(9, 50), Label: "Routine", Description: strings.Repeat("é", 60), FilePath: "routines/r4.md", Kind: routines.KindRoutine},
-		{ID: "r5", FireTime: at(9, 55), Label: "Routine", Description: strings.Repeat("x  ", 20) + "...", FilePath: "routines/r5.md", Kind: routines.KindRoutine},
-		{ID: "m1", FireTime: at(10, 10), Label: "Chain reminder (2/4)", Description: "body of m1", FilePath: "reminders/m1.md", Kind: routines.KindReminder},
-		{ID: "m2", FireTime: at(10, 20), Label: "Reminder", Description: "Dentist", FilePath: "reminders/m2.md", Kind: routines.KindReminder},
+		{ID: "r1", FireTime: at(9, 0), Label: "Review tasks", Description: "Review tasks", Title: "Review tasks", Prompt: "body of r1", FilePath: "routines/r1.md", Tag: tagThisTask, Kind: routines.KindRoutine},
+		{ID: "r2", FireTime: at(9, 30), Label: "Routine", Description: "Check the mail", Title: "Check the mail", FilePath: "routines/r2.md", Silent: true, Kind: routines.KindRoutine},
+		{ID: "r3", FireTime: at(9, 45), Label: "Routine", Description: strings.Repeat("é", 60) + "...", Title: strings.Repeat("é", 59) + "…", FilePath: "routines/r3.md", Kind: routines.KindRoutine},
+		{ID: "r4", FireTime: at(9, 50), Label: "Routine", Description: strings.Repeat("é", 60), Title: strings.Repeat("é", 60), FilePath: "routines/r4.md", Kind: routines.KindRoutine},
+		{ID: "r5", FireTime: at(9, 55), Label: "Routine", Description: strings.Repeat("x  ", 20) + "...", Title: strings.Repeat("x ", 28) + "x…", FilePath: "routines/r5.md", Kind: routines.KindRoutine},
+		{ID: "m1", FireTime: at(10, 10), Label: "Chain reminder (2/4)", Description: "body of m1", Title: "body of m1", FilePath: "reminders/m1.md", Kind: routines.KindReminder},
+		{ID: "m2", FireTime: at(10, 20), Label: "Reminder", Description: "Dentist", Title: "Dentist", FilePath: "reminders/m2.md", Kind: routines.KindReminder},
 	}
 	f := x.Forward("r1")
 	if diff := cmp.Diff(want, f.Entries); diff != "" {

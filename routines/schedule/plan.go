@@ -35,6 +35,7 @@ type Entry struct {
 	Reason      string `json:"reason,omitempty"`
 	Label       string `json:"label"`
 	Description string `json:"description"` // cleaned; without one, the prompt's first 60 characters and "..."
+	Title       string `json:"-"`           // what people call the task
 	// Prompt is the beginning of a routine's prompt if Label is its description. Models see
 	// it after the label.
 	Prompt     string        `json:"-"`
@@ -205,7 +206,7 @@ func (p *Plan) entry(f fire) Entry {
 		label, prompt = f.Description, beginning(f.Body)
 	}
 	e := Entry{
-		ID: f.ID, FireTime: f.at.In(p.Now.Location()), Label: label, Prompt: prompt, Description: briefly(f.Task), FilePath: f.Path, Kind: f.Kind,
+		ID: f.ID, FireTime: f.at.In(p.Now.Location()), Label: label, Prompt: prompt, Title: f.Title(), Description: briefly(f.Task), FilePath: f.Path, Kind: f.Kind,
 		Silent: !f.AllowPing, Foreground: !f.Background, Cost: p.price(f.Task).Dollars, Tag: f.tag,
 	}
 	e.Until, e.Reason = p.open(f)

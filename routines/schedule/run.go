@@ -52,7 +52,7 @@ func (r *runner) run(ctx context.Context, d Due) {
 		e.outcome = outcomeNothing
 	case err != nil:
 		e.outcome, e.why = outcomeFailed, err.Error()
-		r.log.Error("task failed", "kind", string(d.Kind), "task", k.id, "error", err)
+		r.log.Error("task failed", "kind", string(d.Kind), "task", k.id, "title", d.Task().Title(), "error", err)
 	}
 	switch {
 	case d.Kind == routines.KindRoutine, e.outcome == outcomeCutOff:

@@ -39,6 +39,7 @@ type Page struct {
 	view  widget.Scroll   // over the lines
 	lines [][]widget.Span // body in lines of width cells
 	width int
+	over  bool // it was drawn with fewer lines than it has
 }
 
 // NewPage is a page of text.
@@ -120,6 +121,7 @@ func (p *Page) Draw(c pane.Context, w, h int) []string {
 	}
 	p.wrap(min(w-2, pageWidth))
 	n := len(p.lines)
+	p.over = n > h
 	var out []string
 	switch {
 	case p.view.Searching():
@@ -194,9 +196,21 @@ func (p *Page) Hint() []key.Binding {
 	if p.view.Finding() {
 		return p.view.Hint()
 	}
-	out := []key.Binding{pageKeys.shut, pageKeys.find, pageKeys.next, pageKeys.scroll, pageKeys.copied}
+	out := append([]key.Binding{pageKeys.shut, pageKeys.find}, p.moves()...)
+	out = append(out, pageKeys.copied)
 	if p.to != nil {
 		out = slices.Insert(out, 0, key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", p.word)))
+	}
+	return out
+}
+
+// moves are the keys that have something to move to.
+func (p *Page) moves() (out []key.Binding) {
+	if p.view.Searching() {
+		out = append(out, pageKeys.next)
+	}
+	if p.over {
+		out = append(out, pageKeys.scroll)
 	}
 	return out
 }
@@ -247,7 +261,7 @@ func (r *Review) Hint() []key.Binding {
 	if r.view.Finding() {
 		return r.Page.Hint()
 	}
-	return []key.Binding{reviewKeys.allow, reviewKeys.refuse, reviewKeys.later, pageKeys.find, pageKeys.next, pageKeys.scroll}
+	return append([]key.Binding{reviewKeys.allow, reviewKeys.refuse, reviewKeys.later, pageKeys.find}, r.moves()...)
 }
 
 var reviewKeys = struct{ allow, refuse, later key.Binding }{

@@ -45,6 +45,7 @@ func TestAChangedBudgetIsComparedWithTheOneBefore(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.At, c.Budget.State.RefillRateMinutes = c.At.Add(5*time.Second), 20 })
 	both := s.screen(120, 30)
 	has(t, both, "first refusal 15:15 → none until Tue 14:02", "█ 5 tokens, 1 every 20 min", "━━ 5 tokens, 1 every 600 min")
+	has(t, s.screen(43, 12), "if every task pings, first refusal", "15:15 → none until Tue 14:02")
 	s.next(func(c *core.Snapshot) { c.At = c.At.Add(16 * time.Second) })
 	if after := s.screen(120, 30); !strings.Contains(after, "at the usual rate of pings") || strings.Contains(after, "first refusal") {
 		t.Errorf("it is compared for ever:\n%s", after)

@@ -368,3 +368,14 @@ func TestTheBeginningOfTheChatSaysThatMoreWasSaid(t *testing.T) {
 	s.do(action.TailHome)
 	has(t, strings.Join(strings.Fields(s.screen(80, 8)), " "), "Earlier messages: ollim-bot history finds them.")
 }
+
+// S5: what was denied or interrupted is not said to have been used.
+func TestToolsAreNamedByWhatBecameOfThem(t *testing.T) {
+	s := open("chat")
+	s.next(func(c *core.Snapshot) {
+		c.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "Well.", Tools: []string{
+			"Read(a.md)", "Bash(rm x)" + transcript.DeniedMark, "Write(b.md)" + transcript.InterruptedMark,
+		}}}
+	})
+	has(t, s.screen(100, 20), "used Read(a.md) · denied: Bash(rm x) · interrupted: Write(b.md)")
+}

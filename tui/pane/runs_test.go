@@ -264,7 +264,7 @@ func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
 	l := &ledger{n: 300}
 	s := runsPage(t, l)
 	s.do(action.TailPageDown, action.TailPageDown, action.ForksDown)
-	has(t, s.screen(118, 36), "Its output was removed")
+	has(t, s.screen(118, 36), "There is no output of this run")
 	a := s.do(action.ForksAgain)
 	if fire, ok := a.Do.(command.FireNow); !ok || fire.ID == "" {
 		t.Errorf("again is %+v", a)
@@ -281,5 +281,5 @@ func TestAStoredRunThatReadUntrustedInputSaysThatItsOutputIsGone(t *testing.T) {
 	l := &ledger{n: 300, tainted: true}
 	s := runsPage(t, l)
 	s.do(action.TailPageDown, action.TailPageDown, action.ForksDown)
-	has(t, s.screen(118, 36), "Its output was removed", "untrusted input: web page")
+	has(t, s.screen(118, 36), "There is no output of this run", "untrusted input: web page")
 }

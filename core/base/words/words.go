@@ -114,10 +114,19 @@ func thousand(n int) string { return fmt.Sprintf("%dk", (n+500)/1000) }
 // Dollars is an amount with as many digits as it takes to see something: "$0.12",
 // "$0.0034".
 func Dollars(v float64) string {
-	if v > 0 && v < 0.01 {
+	if v > 0 && v < 0.00995 { // what rounds to a cent is a cent
 		return fmt.Sprintf("$%.4f", v)
 	}
 	return fmt.Sprintf("$%.2f", v)
+}
+
+// Cents is an amount of dollars as each row of a column has it, without the sign: "0.19",
+// "<0.01".
+func Cents(v float64) string {
+	if v > 0 && v < 0.01 {
+		return "<0.01"
+	}
+	return fmt.Sprintf("%.2f", v)
 }
 
 // Bytes is the size of a file: "812 bytes", "45 kB", "1.2 MB", "14 MB".

@@ -51,6 +51,8 @@ type turn struct {
 	noticed                bool // the engine has said something about it
 	// found are the calls of tools that were found by words, by their IDs: their ends do not name the tool.
 	found map[string]string
+	// open are the labels of calls that have not ended, by their IDs.
+	open map[string]string
 }
 
 // consume shows a turn's events to their end.
@@ -91,6 +93,9 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 		t.poster.transcript.Add(transcript.Notice, textNoWords)
 	}
 	if t.interrupted {
+		for _, label := range t.open {
+			t.reply.entry.Interrupted(label)
+		}
 		if !t.cut {
 			t.running.interrupted()
 		}
@@ -129,6 +134,7 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 			t.called(ev)
 		}
 	case agent.ToolEnd:
+		delete(t.open, ev.ID)
 		if ev.Denied && !t.cut {
 			t.reply.tool(cmp.Or(t.found[ev.ID], ev.Name), true)
 		}
@@ -167,15 +173,15 @@ func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
 	}
 }
 
-// called notes which tool a call of a found one calls.
+// called notes a call that has begun, and which tool a call of a found one calls.
 func (t *turn) called(ev agent.ToolStart) {
-	if ev.Name != toolset.Call {
-		return
+	if t.open == nil {
+		t.open, t.found = map[string]string{}, map[string]string{}
 	}
-	if t.found == nil {
-		t.found = map[string]string{}
+	t.open[ev.ID] = t.label(ev)
+	if ev.Name == toolset.Call {
+		t.found[ev.ID] = toolset.Label(ev.Name, ev.Input)
 	}
-	t.found[ev.ID] = toolset.Label(ev.Name, ev.Input)
 }
 
 // label is a tool call in a few words, with the subagent that made it.

@@ -380,3 +380,18 @@ func TestATurnHasOneNotice(t *testing.T) {
 		})
 	}
 }
+
+// S5: a call that still asked when the user wrote on was shown as used.
+func TestACallThatWasInterruptedIsNotUsed(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		read := agent.ToolStart{ID: "1", Name: "Read", Input: []byte(`{"file_path":"a.md"}`)}
+		bash := agent.ToolStart{ID: "2", Name: "Bash", Input: []byte(`{"command":"rm x"}`)}
+		a.next(read, agent.ToolEnd{ID: "1", Name: "Read"}, agent.Text{Delta: "one"}, bash, agent.Result{Interrupted: true})
+		s.say("hello")
+		for _, e := range s.o.Records.Transcript.Entries() {
+			if e.Role == transcript.Bot {
+				equal(t, "tools", e.Tools, []string{"Read(a.md)", "Bash(rm x)" + transcript.InterruptedMark})
+			}
+		}
+	})
+}

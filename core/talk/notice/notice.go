@@ -86,15 +86,14 @@ type alerts struct{ board *Board }
 // Enabled is part of slog.Handler: errors only.
 func (alerts) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
 
-// Handle shows the message with its error, unless it was shown within the last minute.
+// Handle shows the message with its title and error, unless it was shown within the last minute.
 func (a alerts) Handle(_ context.Context, r slog.Record) error {
 	text := r.Message
 	r.Attrs(func(at slog.Attr) bool {
-		if at.Key == "error" {
+		if at.Key == "title" || at.Key == "error" {
 			text += ": " + at.Value.String()
-			return false
 		}
-		return true
+		return at.Key != "error"
 	})
 	all := a.board.All()
 	for i := len(all) - 1; i >= 0 && time.Since(all[i].At) < alertEvery; i-- {

@@ -124,8 +124,24 @@ func (s *Stream) Denied(name string) {
 	})
 }
 
-// DeniedMark ends the label of a tool that was denied.
-const DeniedMark = " — denied"
+// Interrupted marks the newest use of a tool that was interrupted, or still asked whether it may run.
+func (s *Stream) Interrupted(label string) {
+	label = clean.Cut(clean.Line(label), 200)
+	s.update(func() {
+		for i, used := range slices.Backward(s.tools) {
+			if used == label {
+				s.tools[i] += InterruptedMark
+				return
+			}
+		}
+	})
+}
+
+// DeniedMark and InterruptedMark end the labels of tools that were denied or interrupted.
+const (
+	DeniedMark      = " — denied"
+	InterruptedMark = " — interrupted"
+)
 
 func deniedLabel(tool string) string { return tool + DeniedMark }
 

@@ -164,7 +164,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 	v := r.status.snapshot()
 	switch v.State {
 	case Failed:
-		err := fmt.Errorf("background run of %q: %s", v.Title, v.Error)
+		err := errors.New(v.Error)
 		if r.noSpace {
 			err = fmt.Errorf("%w; %w", err, routines.ErrNoSpace)
 		}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -173,6 +174,9 @@ func (a ahead) verdict(c pane.Context, w int) [][]widget.Span {
 	text := a.refusal(c.Snap, a.now, a.Dry)
 	if before := a.refusal(c.Snap, a.before, a.other.Dry); before != text {
 		text = before + " " + c.Theme.Glyph(theme.Arrow) + " " + text
+	}
+	if widget.Cells(textFirstRefusal+text) > w {
+		return [][]widget.Span{{{Role: theme.Dim, Text: strings.TrimSpace(textFirstRefusal)}}, {{Role: theme.Strong, Text: text}}}
 	}
 	return [][]widget.Span{{{Role: theme.Strong, Text: textFirstRefusal + text}}}
 }

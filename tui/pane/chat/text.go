@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/transcript"
 	"ollimbot/tui/action"
 )
 
@@ -39,18 +40,29 @@ const (
 	textExitYes      = "leave and keep nothing"
 )
 
-// toolsText names the tools of a message; the last one may still wait for the user.
+// toolsText names the tools of a message by what became of them; the last one may still wait
+// for the user.
 func toolsText(tools []string, asks bool) string {
+	var used, denied, interrupted, asked []string
+	for i, tool := range tools {
+		if label, was := strings.CutSuffix(tool, transcript.DeniedMark); was {
+			denied = append(denied, label)
+		} else if label, was := strings.CutSuffix(tool, transcript.InterruptedMark); was {
+			interrupted = append(interrupted, label)
+		} else if asks && i == len(tools)-1 {
+			asked = append(asked, tool)
+		} else {
+			used = append(used, tool)
+		}
+	}
 	var parts []string
-	used := tools
-	if asks {
-		used = tools[:len(tools)-1]
-	}
-	if len(used) > 0 {
-		parts = append(parts, "used "+strings.Join(used, ", "))
-	}
-	if asks {
-		parts = append(parts, "asks for "+tools[len(tools)-1])
+	for _, group := range []struct {
+		lead  string
+		tools []string
+	}{{"used ", used}, {"denied: ", denied}, {"interrupted: ", interrupted}, {"asks for ", asked}} {
+		if len(group.tools) > 0 {
+			parts = append(parts, group.lead+strings.Join(group.tools, ", "))
+		}
 	}
 	return strings.Join(parts, " · ")
 }

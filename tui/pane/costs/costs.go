@@ -289,17 +289,16 @@ const barCells = 10
 // columns are those of the tasks. On a narrow page the right ones are dropped first; the task
 // stays.
 func (p *Page) columns() []table.Column[row] {
-	dollars := func(v float64) string { return strings.TrimPrefix(words.Dollars(v), "$") }
 	cost := func(r row) float64 { return r.Dollars }
 	percent := func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 	runs := func(r row) int { return r.Runs }
 	return []table.Column[row]{
 		{Head: "TASK", Least: 14, Cell: p.name},
-		table.Number("COST", 8, theme.Text, cost, dollars),
+		table.Number("COST", 8, theme.Text, cost, words.Cents),
 		table.Number("SHARE", 6, theme.Dim, p.share, percent),
 		{Cells: barCells, Cell: p.bar},
 		table.Number("RUNS", 6, theme.Dim, runs, func(n int) string { return words.Thousands(uint64(n)) }),
-		table.Number("A RUN", 8, theme.Dim, func(r row) float64 { return r.Mean }, dollars),
+		table.Number("A RUN", 8, theme.Dim, func(r row) float64 { return r.Mean }, words.Cents),
 		{Head: "TREND", Cells: 6, Right: true, Descending: true, Cell: trend, Compare: func(a, b row) int { return cmp.Compare(a.Trend, b.Trend) }},
 		{Head: "30 DAYS", Cells: days, Cell: p.spark, Compare: func(a, b row) int { return cmp.Compare(today(a), today(b)) }},
 	}

@@ -151,9 +151,9 @@ func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
 		"✓ 2 of 2 here: 09:00 Inbox · done",
 		"◈ 10:00 Inbox · refused · no token was left",
 		"◉ 11:59 Sweep · running",
-		"◇ 1 of 2 here: 15:00 Tea · likely · a ping, by its usual rate",
+		"◇ 1 of 2 here: 15:00 Tea · likely · it usually pings",
 		"○ 15:00 Tea · to come",
-		"◇ 2 of 2 here: 15:01 Water · likely · a ping, by its usual rate",
+		"◇ 2 of 2 here: 15:01 Water · likely · it usually pings",
 		"◈ 16:00 Bread · no token expected · its ping will be refused",
 		"○ 23:50 Late · to come",
 	}, said); d != "" {

@@ -121,11 +121,11 @@ func marksOf(s *core.Snapshot, curve budget.Curve) (out []mark) {
 		add(m)
 	}
 	for _, e := range s.Schedule.Missed {
-		add(mark{at: e.FireTime, kind: missed, task: e.ID, title: cmp.Or(e.Description, e.Label, e.ID)})
+		add(mark{at: e.FireTime, kind: missed, task: e.ID, title: core.TitleOf(e)})
 	}
 	for _, e := range s.Schedule.Day {
 		if e.FireTime.After(s.At) && !e.Held {
-			m := mark{at: e.FireTime, kind: coming, task: e.ID, title: cmp.Or(e.Description, e.Label, e.ID), note: e.Reason}
+			m := mark{at: e.FireTime, kind: coming, task: e.ID, title: core.TitleOf(e), note: e.Reason}
 			if !e.Until.IsZero() {
 				m.note = "between " + s.FireClock(e)
 			}
@@ -178,7 +178,7 @@ func ending(s fork.State) kind {
 }
 
 const (
-	textPing    = "a ping, by its usual rate"
+	textPing    = "it usually pings"
 	textRefusal = "its ping will be refused"
 	textNothing = "nothing has happened in the last 12 hours, and nothing is scheduled in the next 12"
 )

@@ -55,7 +55,7 @@ func (p *Pane) State(c pane.Context) string {
 	if c.Zoomed {
 		parts = append(parts, p.book.All())
 	}
-	return strings.Trim(strings.Join(append(parts, counts(c.Snap)), " · "), " ·")
+	return strings.Trim(strings.Join(append(parts, counts(c.Snap, len(p.Unseen(c.Snap)))), " · "), " ·")
 }
 
 // Line implements pane.Pane: the counts and what the first run does.
@@ -67,7 +67,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 		r, _ := p.book.Nth(0)
 		glyph, role := pane.Look(r.state)
 		out = append(out, widget.Span{Role: role, Text: c.Theme.Glyph(glyph) + " "}, widget.Span{Text: r.title + "  "},
-			widget.Span{Role: theme.Dim, Text: counts(c.Snap)})
+			widget.Span{Role: theme.Dim, Text: counts(c.Snap, len(p.Unseen(c.Snap)))})
 	}
 	return widget.Brush{Theme: c.Theme}.Line(w, out...)
 }

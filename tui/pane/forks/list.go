@@ -34,17 +34,9 @@ func (k *book) columns() []table.Column[*row] {
 		table.Number("REFUSED", 8, theme.Warn, func(r *row) int { return r.refused }, strconv.Itoa),
 		table.Number("TOOLS", 6, theme.Dim, func(r *row) int { return r.tools }, strconv.Itoa),
 		table.Number("TOKENS", 7, theme.Dim, func(r *row) int { return r.tokens }, words.Big),
-		table.Number("COST", 6, theme.Dim, func(r *row) float64 { return r.cost }, cents),
+		table.Number("COST", 6, theme.Dim, func(r *row) float64 { return r.cost }, words.Cents),
 		took,
 	}
-}
-
-// cents is an amount as each row of a column has it.
-func cents(dollars float64) string {
-	if dollars < 0.01 {
-		return "<0.01"
-	}
-	return strconv.FormatFloat(dollars, 'f', 2, 64)
 }
 
 const (

@@ -30,12 +30,13 @@ const (
 	textDamaged = "part of the run history is damaged: those runs are missing, the others are shown"
 
 	textNoneShown = "No run matches. Esc removes the filter."
-	textForgotten = "Its output was removed: only that of the newest 200 runs is kept."
+	textForgotten = "There is no output of this run. At most that of the newest 200 runs is kept."
 	textWaits     = "It starts as soon as a running fork ends."
 )
 
-// counts is the state next to the title: "2 running · 1 waiting".
-func counts(s *core.Snapshot) string {
+// counts is the state next to the title: "2 running · 1 waiting · 1 failed". unseen is how
+// many have failed and were not looked at.
+func counts(s *core.Snapshot, unseen int) string {
 	running, waiting := fork.Count(s.Forks)
 	var out []string
 	switch {
@@ -46,6 +47,9 @@ func counts(s *core.Snapshot) string {
 	}
 	if waiting > 0 {
 		out = append(out, fmt.Sprintf("%d waiting", waiting))
+	}
+	if unseen > 0 {
+		out = append(out, fmt.Sprintf("%d failed", unseen))
 	}
 	if len(out) == 0 && len(s.Forks) > 0 {
 		return "none running"

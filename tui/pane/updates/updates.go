@@ -47,17 +47,15 @@ func (p *Pane) State(pane.Context) string {
 	return words.Thousands(uint64(p.Shown()))
 }
 
-// Line implements pane.Pane: how many there are, and the newest.
+// Line implements pane.Pane: how many there are, and the newest; a question comes first.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: "Updates  "}}
-	if n := len(c.Snap.Proposals); n > 0 {
-		out = append(out,
-			widget.Span{Role: theme.Warn, Text: words.Thousands(uint64(n)) + "? "},
-			widget.Span{Text: flat(c.Snap.Proposals[n-1].Text)})
-	} else if n := len(c.Snap.Updates); n > 0 {
-		out = append(out,
-			widget.Span{Role: theme.Report, Text: words.Thousands(uint64(n)) + " "},
-			widget.Span{Text: flat(c.Snap.Updates[n-1].Message)})
+	asked, left := c.Snap.Proposals, c.Snap.Updates
+	count := widget.Span{Role: theme.Report, Text: words.Thousands(uint64(len(asked)+len(left))) + " "}
+	if n := len(asked); n > 0 {
+		out = append(out, count, widget.Span{Role: theme.Warn, Text: "? "}, widget.Span{Text: flat(asked[n-1].Text)})
+	} else if n := len(left); n > 0 {
+		out = append(out, count, widget.Span{Text: flat(left[n-1].Message)})
 	} else {
 		out = append(out, widget.Span{Role: theme.Dim, Text: "none"})
 	}
