@@ -258,7 +258,7 @@ func (b *Bot) makeSafety() {
 		Propose: func(text []byte) string {
 			answer, waits := b.edits.Propose(text)
 			if waits {
-				b.review.ServersWait()
+				b.review.JudgeServers()
 			}
 			return answer
 		},
@@ -344,7 +344,7 @@ func (b *Bot) makeTalk() {
 	b.notes = &notes.Notes{Zone: b.zone, Log: b.log, Audit: b.audit, Notices: b.notices, Updates: b.updates, Changed: b.viewers.notify}
 	b.host = &host{settings: b.settings, manual: b.manual}
 	b.servers = newServers(mcp.Options{
-		Log: b.log, Notice: b.warn, Changed: b.viewers.notify, Say: func(text string) { b.chat.SystemNote(text) },
+		Log: b.log, Notice: b.warn, Changed: b.viewers.notify, Offered: func() { b.review.JudgeServers() }, Say: func(text string) { b.chat.SystemNote(text) },
 	}, b.o)
 	b.library = allTools(b.servers)
 	o := chat.Options{
@@ -399,7 +399,7 @@ func (b *Bot) makeWork() (err error) {
 	})
 	b.review = review.New(review.Options{
 		Dir: b.dir, Log: b.log, Guard: b.guard, Files: b.guard.Provenance(), Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule,
-		Servers: b.edits, Note: b.notes.Add, Changed: b.viewers.notify, Post: b.chat.Post, Retire: b.chat.Retire,
+		Servers: b.edits, Tools: b.servers, Note: b.notes.Add, Changed: b.viewers.notify, Post: b.chat.Post, Retire: b.chat.Settle,
 	})
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
@@ -444,7 +444,7 @@ func (b *Bot) newDirectory() *live.Directory {
 		Readers: []live.Reader{
 			{Files: []string{path.Base(policy.ProvenanceFile)}, Reload: func(watch.Batch) { b.review.Reload() }},
 			{Files: []string{mcp.File, path.Base(mcp.RecordFile), path.Base(login.File)}, Reload: func(watch.Batch) { b.servers.Reload() }},
-			{Files: []string{mcp.File, path.Base(mcp.EditFile)}, Reload: func(watch.Batch) { b.review.JudgeServers() }},
+			{Files: []string{mcp.File, path.Base(mcp.EditFile), path.Base(mcp.RecordFile)}, Reload: func(watch.Batch) { b.review.JudgeServers() }},
 			{Files: google.Files, Reload: func(watch.Batch) { b.google.Refresh() }},
 			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
 			{Reload: b.schedule.Apply},

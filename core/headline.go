@@ -130,14 +130,20 @@ func Asker(a policy.Approval) string { return cmp.Or(a.Session, "agent") }
 
 // proposed returns the agent's first task, edit or other file that needs approval.
 func (s *Snapshot) proposed() (h Headline, ok bool) {
-	n := 0
+	n, noun := 0, "files by the agent"
 	add := func(id, name, why string, edit routines.Proposal) {
+		if edit.What != "" {
+			noun = "decisions"
+		}
 		if n++; n > 1 {
 			return
 		}
 		h = Headline{Item: id, Lead: name, Detail: clean.Line(why)}
 		if edit.Version != "" {
-			h.Lead, h.Detail = "An edit of "+name, clean.Line(edit.Why)
+			h.Lead, h.Detail = "An "+edit.Named(name), clean.Line(edit.Why)
+		}
+		if edit.What != "" {
+			h.Lead = "A " + edit.What
 		}
 	}
 	for _, t := range s.Schedule.Tasks {
@@ -150,9 +156,12 @@ func (s *Snapshot) proposed() (h Headline, ok bool) {
 			add(p.File, p.File, "", p.Proposed)
 		}
 	}
-	first := strings.Replace(h.Lead, "An edit", "an edit", 1)
+	first := h.Lead
+	for _, article := range []string{"An edit ", "A change "} {
+		first = strings.Replace(first, article, strings.ToLower(article), 1)
+	}
 	if h.Lead += " waits for you"; n > 1 {
-		h.Lead, h.Detail = fmt.Sprintf("%d files by the agent wait for you, the first is %s", n, first), ""
+		h.Lead, h.Detail = fmt.Sprintf("%d %s wait for you, the first is %s", n, noun, first), ""
 	}
 	return h, n > 0
 }

@@ -45,6 +45,7 @@ func TestTheSentencesAboutNow(t *testing.T) {
 			}
 		}
 	}
+	tools := []routines.Problem{{File: "mcp__weather", Waits: true, Proposed: routines.Proposal{Version: "v", Why: "1 tool changed", What: "change of weather's tools"}}}
 	empty := func(s *Snapshot) { s.Budget.State.Available = 0 }
 	var got strings.Builder
 	for _, changes := range [][]func(*Snapshot){
@@ -58,6 +59,9 @@ func TestTheSentencesAboutNow(t *testing.T) {
 		{edit},
 		{edit, func(s *Snapshot) { s.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Waits: true}} }},
 		{func(s *Snapshot) { s.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Waits: true}} }},
+		{func(s *Snapshot) { s.Schedule.Problems = tools[:1] }},
+		{edit, func(s *Snapshot) { s.Schedule.Problems = tools }},
+		{func(s *Snapshot) { s.Schedule.Problems = append(tools[:1:1], tools...) }},
 		{failed(fork.Failed)},
 		{failed(fork.TimedOut)},
 		{failed(fork.NoReport)},
@@ -107,6 +111,9 @@ The agent asks: save the fork that you are in?
 An edit of Medication waits for you: it may use Bash. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 2 files by the agent wait for you, the first is an edit of Medication. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 skills/x/SKILL.md waits for you. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+A change of weather's tools waits for you: 1 tool changed. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+2 decisions wait for you, the first is an edit of Medication. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+2 decisions wait for you, the first is a change of weather's tools. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 Rent failed at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 Rent timed out at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 Rent ended without its report at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.

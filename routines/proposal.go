@@ -1,6 +1,7 @@
 package routines
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,15 +17,28 @@ import (
 )
 
 // Proposal is an agent's edit of a task file that awaits the user's approval. The text
-// before it stays in force.
+// before it stays in force. Anything else that awaits approval with a diff uses it, too.
 type Proposal struct {
 	Version string `json:"version"` // its Digest; empty for no proposal
 	Why     string `json:"why"`     // why it needs approval
 	Diff    string `json:"diff"`    // the changes as a unified diff without its head; cleaned, may be cut
+	// What names it and Text says why it waits, as a full sentence. Both are empty for an edit by
+	// the agent.
+	What string `json:"what,omitempty"`
+	Text string `json:"text,omitempty"`
 }
 
-// Says returns why the proposal is waiting, as a full sentence used by every view.
-func (p Proposal) Says() string { return fmt.Sprintf(textProposal, p.Why) }
+// Says returns why the proposal is waiting, as full sentences used by every view.
+func (p Proposal) Says() string { return cmp.Or(p.Text, fmt.Sprintf(textProposal, p.Why)) }
+
+// Named returns what is waiting, to be put behind an article. name is the task's, or its file's.
+func (p Proposal) Named(name string) string { return cmp.Or(p.What, "edit of "+name) }
+
+// Title returns what is waiting, as a title.
+func (p Proposal) Title(name string) string {
+	named := p.Named(name)
+	return strings.ToUpper(named[:1]) + named[1:]
+}
 
 const textProposal = "With the agent's edit, %s. The old text stays in force until you decide."
 

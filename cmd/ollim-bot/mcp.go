@@ -11,7 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core"
 	"ollimbot/core/base/words"
+	"ollimbot/core/command"
 	"ollimbot/core/mcp"
 	"ollimbot/routines"
 )
@@ -158,10 +160,12 @@ func (c *mcpToolsCmd) Run(p *process, at console.DataDir) error {
 		lines = append(lines, shownTool(s, t)...)
 	}
 	if changes := r.Changes(); len(changes) > 0 {
-		lines = append(lines, "", textMCPWaiting)
-		for _, change := range changes {
-			lines = append(lines, shownChange(s, change)...)
+		heading := textMCPWaiting
+		if len(r.Waiting()) == 0 {
+			heading = textMCPRefused
 		}
+		lines = append(lines, "", heading)
+		lines = append(lines, strings.Split(mcp.Diff(s.Name, changes), "\n")...)
 		lines = append(lines, fmt.Sprintf(textMCPAllow, s.Name))
 	}
 	return p.Answer(c.JSON, map[string]any{"tools": r.Tools, "offered": r.Offered}, lines)
@@ -183,26 +187,10 @@ func indented(text string) (lines []string) {
 	return lines
 }
 
-// shownChange is a tool that waits.
-func shownChange(s mcp.Server, c mcp.Change) []string {
-	switch {
-	case c.Before == nil:
-		return append([]string{textMCPNew}, shownTool(s, *c.After)...)
-	case c.After == nil:
-		return []string{textMCPGone, "mcp__" + s.Name + "__" + c.Name}
-	}
-	lines := append([]string{textMCPBefore}, shownTool(s, *c.Before)...)
-	lines = append(append(lines, textMCPAfter), shownTool(s, *c.After)...)
-	if string(c.Before.Schema) != string(c.After.Schema) {
-		lines = append(lines, "    "+string(c.Before.Schema), "    "+string(c.After.Schema))
-	}
-	return lines
-}
-
 type mcpAllowCmd struct{ ofServer }
 
-// Run puts the tools in force that wait for the user.
-func (c *mcpAllowCmd) Run(p *process, at console.DataDir) error {
+// Run puts the tools in force that wait for the user, or that they have refused.
+func (c *mcpAllowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
 	}
@@ -210,14 +198,18 @@ func (c *mcpAllowCmd) Run(p *process, at console.DataDir) error {
 	if err != nil {
 		return err
 	}
-	changes, err := mcp.Approve(at.Dir, s.Name)
+	text := fmt.Sprintf(textMCPNothing, s.Name)
+	records, err := mcp.Records(at.Dir)
 	if err != nil {
 		return err
 	}
-	if len(changes) == 0 {
-		return p.Answer(c.JSON, doneAnswer{fmt.Sprintf(textMCPNothing, s.Name)}, []string{fmt.Sprintf(textMCPNothing, s.Name)})
+	if r := records[s.Name]; r.Of(s) && r.Version() != "" {
+		o, err := bot.Do(p.asking(context.Background()), command.AllowTask{ID: "mcp__" + s.Name, Version: r.Version()})
+		if err != nil {
+			return err
+		}
+		text = o.Message
 	}
-	text := fmt.Sprintf(textMCPAllowed, s.Name, words.Count(len(changes), "tool"))
 	return p.Answer(c.JSON, doneAnswer{text}, []string{text})
 }
 
@@ -251,13 +243,9 @@ const (
 	textMCPWorks        = "%s works: %s, ready after %s; %s"
 	textMCPUnknownTools = "the tools of %s are not known yet: ollim-bot mcp test %s asks for them"
 	textMCPWaiting      = "These wait for you:"
+	textMCPRefused      = "These you have refused:"
 	textMCPAllow        = "To allow them: ollim-bot mcp allow %s"
-	textMCPNew          = "new:"
-	textMCPGone         = "gone:"
-	textMCPBefore       = "before:"
-	textMCPAfter        = "now:"
 	textMCPNothing      = "Nothing of %s waits for you."
-	textMCPAllowed      = "%s: %s allowed, in force from the next new conversation."
 	textMCPNoLog        = "%s has logged nothing."
 )
 

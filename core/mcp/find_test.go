@@ -137,7 +137,7 @@ func TestTheToolsOfASessionStayTheSameWhileItsServersChange(t *testing.T) {
 		return list
 	}
 	before := names()
-	if err := changeRecord(h.o.Dir, "server-with-a-long-name0", func(r *Record) { r.Tools = append(r.Tools, Tool{Name: "zebra", Given: "z"}) }); err != nil {
+	if err := changeRecord(h.o.Dir, "server-with-a-long-name0", func(r *Record) error { r.Tools = append(r.Tools, Tool{Name: "zebra", Given: "z"}); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	h.Reload()

@@ -37,10 +37,12 @@ type Options struct {
 	// Hide keeps a value out of logs, and Redact takes hidden values out of a text; nil does not.
 	Hide   func(secret string)
 	Redact func(text string) string
-	// Notice tells the user; Changed is called after a state has changed. Neither may block;
-	// nil is not called.
+	// Notice tells the user; Changed is called after a state has changed. None of these may
+	// block; nil is not called.
 	Notice  func(text string)
 	Changed func()
+	// Offered is called after other changes of tools wait for the user than before.
+	Offered func()
 	// Say tells the user how a login has ended; nil is Notice.
 	Say func(text string)
 
@@ -100,6 +102,9 @@ func New(o Options) *Host {
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}
+	}
+	if o.Offered == nil {
+		o.Offered = func() {}
 	}
 	if o.Say == nil {
 		o.Say = o.Notice
@@ -176,7 +181,7 @@ func (h *Host) discover(s *server) (again time.Time) {
 		case err == nil:
 			s.release()
 			h.o.Notice(fmt.Sprintf(textDiscovered, config.Name, config.Name))
-		case ctx.Err() == nil && first && !s.state(0, 0).Asks:
+		case ctx.Err() == nil && first && !s.state(Record{}).Asks:
 			h.o.Notice(fmt.Sprintf(textNotDiscovered, config.Name, err, config.Name))
 		}
 	})
@@ -409,7 +414,7 @@ func (h *Host) States() []State {
 func (h *Host) stateOf(s *server) State {
 	config := s.configured()
 	one, _ := h.record.of(config)
-	return s.state(len(one.Tools), len(one.Changes()))
+	return s.state(one)
 }
 
 // Test starts a server and lists its tools, once Run has begun. The server ends with Run.

@@ -28,7 +28,7 @@ func Known(dir *store.Dir, lookup Lookup) ([]State, []routines.Problem, error) {
 				st.Status, st.Text = one.Status, one.Text
 			}
 			if one.Of(s) {
-				st.Status, st.Text, st.Tools, st.Waiting = one.Status, one.Text, len(one.Tools), len(one.Changes())
+				st.Status, st.Text, st.Tools, st.Waiting = one.Status, one.Text, len(one.Tools), len(one.Waiting())
 			}
 		}
 		if s.Disabled {

@@ -201,6 +201,7 @@ type home struct {
 	fence  Fence
 	limits limits
 	end    func()
+	offers int // how often others waited than before
 
 	mu      sync.Mutex
 	notices []string
@@ -242,6 +243,12 @@ func (h *home) remake() {
 	h.Host = New(Options{
 		Dir: h.dir, Log: slog.New(slog.NewTextHandler(h, nil)), Changed: tell, Fence: h.fence, limits: limits,
 		Lookup: func(name string) (string, bool) { v, ok := h.env[name]; return v, ok },
+		Offered: func() {
+			h.mu.Lock()
+			h.offers++
+			h.mu.Unlock()
+			tell()
+		},
 		Notice: func(text string) {
 			h.mu.Lock()
 			h.notices = append(h.notices, text)

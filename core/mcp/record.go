@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -18,6 +20,8 @@ type Record struct {
 	// Tools are in force. Offered is a later list that waits for the user; nil if none does.
 	Tools   []Tool `json:"tools"`
 	Offered []Tool `json:"offered,omitempty"`
+	// Refused is the version of the changes that the user has refused: they do not wait.
+	Refused string `json:"refused,omitempty"`
 	// Status and Text are its last state, for commands beside the bot.
 	Status Status `json:"status,omitempty"`
 	Text   string `json:"text,omitempty"`
@@ -47,6 +51,45 @@ func (r Record) Changes() (list []Change) {
 		}
 	}
 	return list
+}
+
+// Version identifies the changes; empty if there are none.
+func (r Record) Version() string {
+	changes := r.Changes()
+	if len(changes) == 0 {
+		return ""
+	}
+	sum := sha256.New()
+	for _, c := range changes {
+		for _, t := range []*Tool{c.Before, c.After} {
+			digest := ""
+			if t != nil {
+				digest = t.digest()
+			}
+			_, _ = fmt.Fprintf(sum, "%s %s\n", c.Name, digest) // a hash takes everything
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Waiting are the changes that the user has to decide about.
+func (r Record) Waiting() []Change {
+	if r.Offered == nil || r.Refused != "" && r.Refused == r.Version() {
+		return nil
+	}
+	return r.Changes()
+}
+
+// differs says that the server's tools are others than those in force; "" if they are not.
+func (r Record) differs(server string) string {
+	changes := r.Changes()
+	switch {
+	case len(changes) == 0:
+		return ""
+	case len(r.Waiting()) == 0:
+		return fmt.Sprintf(textRefusedTools, counted(changes), server)
+	}
+	return fmt.Sprintf(textWaits, counted(changes), server)
 }
 
 func byName(tools []Tool) map[string]*Tool {
@@ -131,31 +174,30 @@ func (r *records) holds(s Server, t Tool) bool {
 	return ok && one.holds(t)
 }
 
-// offer records the tools that a server has listed, and returns how many wait for the user.
-// The first list of a server is in force at once: the user has just added it.
-func (r *records) offer(s Server, version string, tools []Tool) (waiting int, err error) {
-	err = changeRecord(r.dir, s.Name, func(one *Record) {
+// offer records the tools that a server has listed. The first list of a server is in force at
+// once: the user has just added it. It reports whether others wait for the user than before.
+func (r *records) offer(s Server, version string, tools []Tool) (changed bool, err error) {
+	err = changeRecord(r.dir, s.Name, func(one *Record) error {
 		if one.Source != s.source {
 			*one = Record{Source: s.source, Tools: tools}
 		}
 		if version != "" {
 			one.Protocol = version
 		}
-		before := len(one.Changes())
+		before := one.Version()
 		one.Offered = tools
 		if one.Offered == nil {
 			one.Offered = []Tool{}
 		}
-		now := len(one.Changes())
-		if now == 0 {
+		now := one.Version()
+		if now == "" {
 			one.Offered = nil
 		}
-		if now != before {
-			waiting = now // it is said once
-		}
+		changed = now != before
+		return nil
 	})
 	r.reload()
-	return waiting, err
+	return changed, err
 }
 
 // note records the state of a server, if it has changed.
@@ -164,11 +206,12 @@ func (r *records) note(s Server, st State) {
 	if !ok && st.Status == Idle || ok && one.Status == st.Status && one.Text == st.Text {
 		return
 	}
-	err := changeRecord(r.dir, s.Name, func(one *Record) {
+	err := changeRecord(r.dir, s.Name, func(one *Record) error {
 		if one.Source != s.source { // it has never listed its tools
 			*one = Record{}
 		}
 		one.Status, one.Text = st.Status, st.Text
+		return nil
 	})
 	if err != nil {
 		r.log.Warn("the state of an MCP server was not recorded", "server", s.Name, "error", err)
@@ -176,20 +219,37 @@ func (r *records) note(s Server, st State) {
 	r.reload()
 }
 
-// Approve puts the tools in force that wait, and returns what has changed. version is that of
-// the changes which the user has seen.
-func Approve(dir *store.Dir, server string) (changes []Change, err error) {
-	err = changeRecord(dir, server, func(one *Record) {
-		if changes = one.Changes(); len(changes) > 0 {
-			one.Tools, one.Offered = one.Offered, nil
-			one.Status, one.Text = Idle, ""
-		}
+// allow puts the changes in force that have that version.
+func (r *records) allow(s Server, version string) error {
+	return r.decide(s, version, func(one *Record) {
+		one.Tools, one.Offered, one.Refused = one.Offered, nil, ""
+		one.Status, one.Text = Idle, ""
 	})
-	return changes, err
+}
+
+// refuse lets the changes of that version wait no longer. The tools in force stay as they are.
+func (r *records) refuse(s Server, version string) error {
+	return r.decide(s, version, func(one *Record) {
+		one.Refused = version
+		one.Status, one.Text = Idle, ""
+	})
+}
+
+func (r *records) decide(s Server, version string, do func(*Record)) error {
+	err := changeRecord(r.dir, s.Name, func(one *Record) error {
+		if version == "" || one.Source != s.source || one.Version() != version {
+			return fmt.Errorf(textOtherTools, s.Name)
+		}
+		do(one)
+		return nil
+	})
+	r.reload()
+	return err
 }
 
 // changeRecord reads the file again, because another process may have written it.
-func changeRecord(dir *store.Dir, name string, do func(*Record)) error {
+func changeRecord(dir *store.Dir, name string, do func(*Record) error) error {
+	refused := false
 	err := dir.WithLock("mcp", func() error {
 		var f recordFile
 		if _, err := dir.PeekJSON(RecordFile, &f); err != nil {
@@ -199,12 +259,15 @@ func changeRecord(dir *store.Dir, name string, do func(*Record)) error {
 			f.Servers = map[string]Record{}
 		}
 		one := f.Servers[name]
-		do(&one)
+		if err := do(&one); err != nil {
+			refused = true
+			return err
+		}
 		f.Servers[name] = one
 		return dir.WriteJSON(RecordFile, f)
 	})
-	if err != nil {
+	if err != nil && !refused {
 		return fmt.Errorf("record the tools of an MCP server: %w", err)
 	}
-	return nil
+	return err
 }

@@ -225,12 +225,12 @@ func (s *server) list(ctx context.Context, c *connection, config Server, version
 	for _, r := range remarks[:min(len(remarks), maxRemarks)] {
 		s.remark(r)
 	}
-	waiting, err := s.host.record.offer(config, version, tools)
+	changed, err := s.host.record.offer(config, version, tools)
 	if err != nil {
 		s.host.o.Log.Error("the tools of an MCP server were not recorded", "server", config.Name, "error", err)
 	}
-	if waiting > 0 {
-		s.host.o.Notice(fmt.Sprintf(textToolsWait, config.Name, words.Count(waiting, "tool"), config.Name))
+	if changed {
+		s.host.o.Offered()
 	}
 	return nil
 }
@@ -361,11 +361,12 @@ func (s *server) carryOut(ctx context.Context, t Tool, args json.RawMessage) age
 }
 
 // state is what is known of it.
-func (s *server) state(tools, waiting int) State {
+func (s *server) state(one Record) State {
+	waiting := one.Waiting()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := State{
-		Name: s.config.Name, Where: s.config.where, Status: Idle, Tools: tools, Waiting: waiting, Trusted: s.config.Trusted,
+		Name: s.config.Name, Where: s.config.where, Status: Idle, Tools: len(one.Tools), Waiting: len(waiting), Trusted: s.config.Trusted,
 		Asks: s.asks, Hosts: s.config.hosts(), Calls: slices.Clone(s.ended),
 	}
 	switch {
@@ -375,10 +376,13 @@ func (s *server) state(tools, waiting int) State {
 		st.Status = Starting
 	case s.problem != "":
 		st.Status, st.Text = Failed, s.problem
-	case waiting > 0:
-		st.Status, st.Text = Waiting, fmt.Sprintf(textWaits, words.Count(waiting, "tool"), s.config.Name)
+	case len(waiting) > 0:
+		st.Status, st.Text = Waiting, one.differs(s.config.Name)
 	case s.conn != nil:
 		st.Status = Ready
+	}
+	if st.Text == "" {
+		st.Text = one.differs(s.config.Name)
 	}
 	if st.Text == "" && len(s.remarks) > 0 {
 		st.Text = s.remarks[len(s.remarks)-1]

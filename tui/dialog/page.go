@@ -234,7 +234,7 @@ type Review struct {
 // NewReview is the page about the edit of a task or webhook. id is as in command.AllowTask.
 func NewReview(title, id string, edit routines.Proposal) *Review {
 	keys := fmt.Sprintf(textReviewKey, reviewKeys.allow.Help().Key, reviewKeys.refuse.Help().Key, reviewKeys.later.Help().Key)
-	p := NewPage(fmt.Sprintf("Edit of %s", title), edit.Says()+"\n"+keys+"\n\n"+edit.Diff)
+	p := NewPage(edit.Title(title), edit.Says()+"\n"+keys+"\n\n"+edit.Diff)
 	p.diff = true
 	return &Review{Page: p, id: id, edit: edit, opened: time.Now()}
 }

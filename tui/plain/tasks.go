@@ -220,7 +220,7 @@ func grant(c *console, r request) {
 	switch {
 	case !ok:
 	case w.edit.Version != "":
-		c.ask(r, panes.AllowQuestion(w.title, "", command.AllowTask{ID: w.id, Version: w.edit.Version}))
+		c.ask(r, panes.EditQuestion(w.title, w.edit, command.AllowTask{ID: w.id, Version: w.edit.Version}))
 	default:
 		c.ask(r, panes.AllowQuestion(w.title, w.why, command.AllowTask{ID: w.id, Version: w.version}))
 	}
@@ -230,7 +230,7 @@ func grant(c *console, r request) {
 func refuse(c *console, r request) {
 	edits := slices.DeleteFunc(waitingFiles(c), func(w waiting) bool { return w.edit.Version == "" })
 	if w, ok := findWaiting(c, r, edits); ok {
-		c.ask(r, panes.RefuseQuestion(w.title, command.RefuseEdit{ID: w.id, Version: w.edit.Version}))
+		c.ask(r, panes.RefuseQuestion(w.title, w.edit, command.RefuseEdit{ID: w.id, Version: w.edit.Version}))
 	}
 }
 

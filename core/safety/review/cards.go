@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,29 +24,61 @@ const (
 	cardVersion = 32
 	// cardAgain is the pause after a card that could not be sent.
 	cardAgain = time.Minute
-	// mostCards is the maximum number of cards waiting to be sent.
+	// mostCards is the maximum number of cards waiting to be sent, and of cards remembered.
 	mostCards = 50
 )
 
-// cards are the messages about files that wait for approval: those to be sent, and those that are
-// shown. A card from before a restart keeps its buttons; pressing one then reports the state of the
-// file.
+// cards are the messages about what awaits approval: those to be sent, and those that are shown.
 type cards struct {
 	wake chan struct{} // capacity 1
 
 	mu    sync.Mutex
-	queue []held // newest last
-	shown map[string]post.MessageID
+	queue []queued // the newest last
+	shown []shown  // the newest last
+	// turns are when the last cards about servers' tools were or will be sent, by ID.
+	turns map[string]time.Time
 }
 
-// put queues the card of a file that waits for approval. It never blocks.
-func (c *cards) put(h held) {
+// queued is a card to be sent once it is due.
+type queued struct {
+	held
+	due time.Time
+}
+
+// put queues a card. It replaces one about an earlier version of the same thing, and keeps its turn.
+// It never blocks.
+func (c *cards) put(h held, due time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.queue = append(c.queue, h); len(c.queue) > mostCards {
+	if i := slices.IndexFunc(c.queue, func(q queued) bool { return q.file == h.file }); i >= 0 {
+		if old := c.queue[i].due; old.Before(due) {
+			due = old
+		}
+		c.queue = slices.Delete(c.queue, i, i+1)
+	}
+	if c.queue = append(c.queue, queued{h, due}); len(c.queue) > mostCards {
 		c.queue = c.queue[1:]
 	}
 	c.signal()
+}
+
+// turn returns when the next card about a server's tools may be sent; zero means now.
+func (c *cards) turn(h held, now time.Time) (due time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := c.turns[h.file]
+	switch {
+	case last.After(now): // one is waiting for its turn
+		return last
+	case last.Add(toolsPause).After(now):
+		due = last.Add(toolsPause)
+		c.turns[h.file] = due
+		return due
+	case c.turns == nil:
+		c.turns = map[string]time.Time{}
+	}
+	c.turns[h.file] = now
+	return due
 }
 
 // signal wakes Run.
@@ -56,38 +89,43 @@ func (c *cards) signal() {
 	}
 }
 
-// next removes and returns the oldest card.
-func (c *cards) next() (h held, ok bool) {
+// next removes and returns the oldest card that is due. Without one it returns when the next card
+// is due.
+func (c *cards) next(now time.Time) (h held, ok bool, due time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.queue) == 0 {
-		return h, false
+	for i, q := range c.queue {
+		if !q.due.After(now) {
+			c.queue = slices.Delete(c.queue, i, i+1)
+			return q.held, true, due
+		}
+		due = earlier(due, q.due)
 	}
-	h, c.queue = c.queue[0], c.queue[1:]
-	return h, true
+	return h, false, due
 }
 
-// Run sends the cards until ctx ends, and removes the buttons of files that were decided. It
-// returns nil.
+// Run sends the cards until ctx ends, and removes the buttons of those that were decided, including
+// cards from before a restart. It returns nil.
 func (d *Desk) Run(ctx context.Context) error {
 	for {
-		var again <-chan time.Time
-		for _, message := range d.settled() {
-			d.o.Retire(ctx, message, textCardDecided)
-		}
-		if h, ok := d.cards.next(); ok && !d.send(ctx, h) {
-			d.cards.put(h)
-			again = time.After(cardAgain)
-		} else if ok {
+		again := d.retire(ctx)
+		h, ok, due := d.cards.next(time.Now())
+		if ok {
+			if !d.send(ctx, h) {
+				d.cards.put(h, time.Now().Add(cardAgain))
+			}
 			continue
 		}
-		wake := d.cards.wake
-		if again != nil {
-			wake = nil
+		if !again.IsZero() {
+			due = earlier(due, again)
+		}
+		var timer <-chan time.Time
+		if !due.IsZero() {
+			timer = time.After(time.Until(due))
 		}
 		select {
-		case <-wake:
-		case <-again:
+		case <-d.cards.wake:
+		case <-timer:
 		case <-ctx.Done():
 			return nil
 		}
@@ -106,37 +144,17 @@ func (d *Desk) send(ctx context.Context, h held) (sent bool) {
 	}
 	message, err := d.o.Post(ctx, card(h, diff))
 	if err != nil && !errors.Is(err, post.ErrUnknown) {
-		d.o.Log.Debug("a file that waits was not shown", "error", err)
+		d.o.Log.Debug("what waits was not shown", "error", err)
 		return false
 	}
-	d.cards.mu.Lock()
-	defer d.cards.mu.Unlock()
-	if d.cards.shown == nil {
-		d.cards.shown = map[string]post.MessageID{}
+	if message != "" {
+		d.show(shown{Version: h.digest, File: h.file, Message: message, At: time.Now().Round(0)})
 	}
-	d.cards.shown[h.digest] = message
 	return true
 }
 
 // Settle makes Run check which files were decided or have changed.
 func (d *Desk) Settle() { d.cards.signal() }
-
-// settled forgets the cards of files that are no longer waiting, and returns their messages.
-func (d *Desk) settled() (list []post.MessageID) {
-	waits := map[string]bool{}
-	for _, h := range d.held() {
-		waits[h.digest] = true
-	}
-	d.cards.mu.Lock()
-	defer d.cards.mu.Unlock()
-	for version, message := range d.cards.shown {
-		if !waits[version] {
-			delete(d.cards.shown, version)
-			list = append(list, message)
-		}
-	}
-	return list
-}
 
 // diff returns the change that allowing a file would make: an edit, or all of a new file. ok is
 // false if the file has changed since.
@@ -160,16 +178,16 @@ func card(h held, diff string) post.Post {
 		more = textCardCut
 	}
 	version := h.digest[:cardVersion]
-	says, title := fmt.Sprintf(textCardNew, clean.Line(h.why)), textCardTitleNew
+	says, title := fmt.Sprintf(textCardNew, clean.Line(h.why)), fmt.Sprintf(textCardTitleNew, h.title)
 	no := post.Button{Label: textCardWait, Style: "secondary", Action: "dismiss:"}
 	if h.edits() {
-		says, title = h.task.Proposed.Says(), textCardTitle
+		says, title = h.task.Proposed.Says(), h.task.Proposed.Title(h.title)
 		no = post.Button{Label: textCardRefuse, Style: "danger", Action: post.EditRefuse + ":" + version}
 	}
 	return post.Post{
 		Nonce: "edit" + version[:20], Source: h.title,
 		Text: fmt.Sprintf(textCardText, clean.Line(h.file), clean.Line(says), short, more),
-		Embed: &post.Embed{Title: fmt.Sprintf(title, h.title), Color: "yellow", Buttons: []post.Button{
+		Embed: &post.Embed{Title: title, Color: "yellow", Buttons: []post.Button{
 			{Label: textCardAllow, Style: "success", Action: post.EditAllow + ":" + version}, no,
 		}},
 	}

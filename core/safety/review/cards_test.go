@@ -183,7 +183,7 @@ func TestAnEditOfTheServersFileIsAllowedOrRefusedByItsCard(t *testing.T) {
 				if answer, waits := edits.Propose([]byte(edit)); !waits {
 					t.Fatal(answer)
 				}
-				o.ServersWait()
+				o.JudgeServers()
 				synctest.Wait()
 				if len(o.sent) != 1 || !strings.Contains(o.sent[0].Text, `+{"mcpServers": {"weather"`) || strings.Contains(o.sent[0].Text, "hunter2") {
 					t.Fatalf("sent %+v", o.sent)

@@ -38,12 +38,14 @@ type Options struct {
 	Hooks    *webhook.Index
 	Schedule Schedule
 	Servers  Servers
+	Tools    Tools
 	// Note notifies the user and the agent.
 	Note func(text string)
 	// Post shows the user a message, and Retire removes its buttons. They may wait for a network.
+	// Retire may be called again after an error.
 	Post   func(context.Context, post.Post) (post.MessageID, error)
-	Retire func(ctx context.Context, message post.MessageID, why string)
-	// Changed is called after a file has started or stopped waiting.
+	Retire func(ctx context.Context, message post.MessageID, why string) error
+	// Changed is called after something has started or stopped waiting.
 	Changed func()
 }
 
@@ -51,15 +53,6 @@ type Options struct {
 type Guard interface {
 	TaskWaits(*routines.Task) string
 	SkillWaits(skill.Skill) string
-}
-
-// Servers is the file of the MCP servers. The agent's text is not written to it before the user
-// allows it.
-type Servers interface {
-	// Proposal returns the edit that is waiting; its version is empty if there is none.
-	Proposal() routines.Proposal
-	Allow(version string) error
-	Refuse(version string) error
 }
 
 // Schedule determines again which tasks wait for approval, and writes their files.
@@ -77,8 +70,10 @@ type Schedule interface {
 type Desk struct {
 	o      Options
 	skills atomic.Pointer[[]routines.Problem] // those that are waiting
-	server atomic.Pointer[routines.Proposal]  // the edit of the MCP servers' file that is waiting
 	cards  cards
+
+	judging sync.Mutex                                   // orders what is written to servers
+	servers atomic.Pointer[map[string]routines.Proposal] // what is waiting about the MCP servers, by ID
 }
 
 // New returns a Desk. It reads the skills.
@@ -94,10 +89,10 @@ func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{command.On(command.Directory, d.allow), command.On(command.Directory, d.refuse)}
 }
 
-// Beside returns the files other than tasks and webhooks that were waiting when last checked:
-// skills, and the edit of the MCP servers' file.
+// Beside returns what was waiting when last checked, other than tasks and webhooks: skills, the edit
+// of the MCP servers' file, and changes to the servers' tools.
 func (d *Desk) Beside() []routines.Problem {
-	return slices.Concat(*d.skills.Load(), d.serverProblems())
+	return slices.Concat(*d.skills.Load(), problems(d.heldServers()))
 }
 
 // Recover is for the program that owns the directory. An unreadable file of origins is set aside,
@@ -116,6 +111,7 @@ func (d *Desk) Recover() {
 		d.o.Log.Warn("old origins of tasks were not forgotten", "error", err)
 	}
 	d.judge()
+	d.recall()
 }
 
 // Reload loads what another command has approved.
@@ -182,7 +178,7 @@ func (d *Desk) FileWaits(rel, why string) {
 	text := textFileWaits
 	d.refresh(rel)
 	if one, ok := d.heldIn(rel); ok {
-		d.cards.put(one)
+		d.cards.put(one, time.Time{})
 		if one.edits() {
 			text, why = textEditWaits, one.why
 		}
@@ -202,8 +198,8 @@ func (d *Desk) refresh(rel string) {
 // allow approves the file of a task, a webhook or a skill that the agent wrote, or
 // withdraws the approval.
 func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, error) {
-	if c.ID == serversFile && !c.Withdraw {
-		return d.decideServers(c.Version, d.o.Servers.Allow, textEditAllowed, audit.TaskReleased)
+	if ofServers(c.ID) && !c.Withdraw {
+		return d.decideServers(c.ID, c.Version, true)
 	}
 	one, err := d.find(c.ID)
 	if err != nil {
@@ -240,8 +236,8 @@ func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, e
 
 // refuse restores the file of a task or a webhook to the text in force.
 func (d *Desk) refuse(_ context.Context, c command.RefuseEdit) (command.Outcome, error) {
-	if c.ID == serversFile {
-		return d.decideServers(c.Version, d.o.Servers.Refuse, textEditRefused, audit.TaskRefused)
+	if ofServers(c.ID) {
+		return d.decideServers(c.ID, c.Version, false)
 	}
 	one, err := d.find(c.ID)
 	switch {
@@ -289,6 +285,9 @@ func (h held) problem() routines.Problem {
 		text = textSkillWaits
 	}
 	p.Message = clean.Line(fmt.Sprintf(text, h.why))
+	if h.task.Proposed.Text != "" {
+		p.Message = clean.Line(h.task.Proposed.Text)
+	}
 	return p
 }
 
@@ -343,9 +342,7 @@ func (d *Desk) held() (list []held) {
 		list = append(list, d.heldTask(*t))
 	}
 	list = append(list, d.heldSkills()...)
-	if t, ok := d.serverEdit(); ok {
-		list = append(list, d.heldTask(t))
-	}
+	list = append(list, d.heldServers()...)
 	for _, s := range d.o.Hooks.Now().InForce {
 		list = append(list, d.heldTask(s.Task))
 	}

@@ -57,6 +57,8 @@ type office struct {
 	judged  int
 	changed int
 	logged  strings.Builder
+	tools   map[string]routines.Proposal // changes of MCP servers' tools, by server
+	decided []string                     // about them
 }
 
 func (o *office) why(file, digest string) string {
@@ -90,13 +92,32 @@ func (o *office) post(_ context.Context, p post.Post) (post.MessageID, error) {
 	return post.MessageID(fmt.Sprint(len(o.sent))), nil
 }
 
-func (o *office) retire(_ context.Context, m post.MessageID, _ string) {
+func (o *office) retire(_ context.Context, m post.MessageID, _ string) error {
+	if o.offline.Load() {
+		return post.ErrNoChannel
+	}
 	o.retired = append(o.retired, m)
+	return nil
+}
+
+// Offered, AllowTools and RefuseTools are those of MCP servers.
+func (o *office) Offered() map[string]routines.Proposal { return maps.Clone(o.tools) }
+
+func (o *office) AllowTools(server, version string) error {
+	o.decided = append(o.decided, "allowed "+server+" "+version)
+	delete(o.tools, server)
+	return nil
+}
+
+func (o *office) RefuseTools(server, version string) error {
+	o.decided = append(o.decided, "refused "+server+" "+version)
+	delete(o.tools, server)
+	return nil
 }
 
 // open is an office in which those files wait.
 func open(t *testing.T, waiting ...string) *office {
-	o := &office{dir: storetest.Prepared(t), whys: map[string]string{}, edits: map[string]string{}}
+	o := &office{dir: storetest.Prepared(t), whys: map[string]string{}, edits: map[string]string{}, tools: map[string]routines.Proposal{}}
 	for rel, text := range files {
 		storetest.Put(t, o.dir, rel, text)
 	}
@@ -114,12 +135,17 @@ func open(t *testing.T, waiting ...string) *office {
 	if len(index.Set().Tasks()) != 2 || len(hooks.Now().InForce) != 1 {
 		t.Fatalf("invalid files: %v, %v", index.Set().Problems, hooks.Now().Problems)
 	}
+	o.reopen(index, hooks)
+	return o
+}
+
+// reopen is the next start of the program.
+func (o *office) reopen(index *routines.Index, hooks *webhook.Index) {
 	o.Desk = New(Options{
 		Dir: o.dir, Log: slog.New(slog.NewTextHandler(&o.logged, nil)), Guard: o, Files: o.files, Index: index, Hooks: hooks, Schedule: o,
-		Servers: mcp.NewEdits(o.dir, nil),
-		Note:    func(text string) { o.notes = append(o.notes, text) }, Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire,
+		Servers: mcp.NewEdits(o.dir, nil), Tools: o,
+		Note: func(text string) { o.notes = append(o.notes, text) }, Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire,
 	})
-	return o
 }
 
 func must(t *testing.T, err error) {

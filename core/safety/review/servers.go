@@ -2,66 +2,128 @@ package review
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/routines"
 )
 
-// serversFile is the file of the MCP servers, in the data directory.
-const serversFile = ".mcp.json"
+const (
+	// serversFile is the file of the MCP servers, in the data directory.
+	serversFile = ".mcp.json"
+	// toolsPrefix, followed by the name of a server, is the ID of a change to its tools in
+	// command.AllowTask. The tools' own names begin with it.
+	toolsPrefix = "mcp__"
+	// toolsPause is the minimum time between two cards about one server, which may change its
+	// tools as often as it likes.
+	toolsPause = time.Hour
+)
 
-// ServersWait reports an edit of the MCP servers' file that has just started to wait.
-func (d *Desk) ServersWait() {
-	d.judgeServers()
-	if t, ok := d.serverEdit(); ok {
-		d.cards.put(d.heldTask(t))
-		d.o.Note(fmt.Sprintf(textEditWaits, serversFile, t.Proposed.Why))
-	}
-	d.o.Changed()
+// Servers is the file of the MCP servers. The agent's text is not written to it before the user
+// allows it.
+type Servers interface {
+	// Proposal returns the edit that is waiting; its version is empty if there is none.
+	Proposal() routines.Proposal
+	Allow(version string) error
+	Refuse(version string) error
 }
 
-// JudgeServers checks again whether an edit of the MCP servers' file is waiting.
+// Tools are the tools of the MCP servers. A new or changed one is not used before the user allows
+// it.
+type Tools interface {
+	// Offered returns the changes that are waiting, by server.
+	Offered() map[string]routines.Proposal
+	AllowTools(server, version string) error
+	RefuseTools(server, version string) error
+}
+
+// ofServers reports whether an ID belongs to the MCP servers.
+func ofServers(id string) bool { return id == serversFile || strings.HasPrefix(id, toolsPrefix) }
+
+// JudgeServers checks again what is waiting about the MCP servers, and tells the user what is new.
 func (d *Desk) JudgeServers() {
-	d.judgeServers()
+	before, now := d.judgeServers()
+	for _, h := range d.heldServers() {
+		if before[h.file].Version != now[h.file].Version {
+			d.tell(h)
+		}
+	}
 	d.Settle()
 	d.o.Changed()
 }
 
-func (d *Desk) judgeServers() {
-	p := d.o.Servers.Proposal()
-	d.server.Store(&p)
-}
-
-// serverEdit returns the edit that is waiting, in the form of a task's.
-func (d *Desk) serverEdit() (t routines.Task, ok bool) {
-	p := *d.server.Load()
-	return routines.Task{Path: serversFile, Description: serversFile, Proposed: p}, p.Version != ""
-}
-
-// serverProblems returns the edit as a list of problems.
-func (d *Desk) serverProblems() []routines.Problem {
-	t, ok := d.serverEdit()
-	if !ok {
-		return nil
+// judgeServers returns what was waiting before and what is waiting now, by ID.
+func (d *Desk) judgeServers() (before, now map[string]routines.Proposal) {
+	d.judging.Lock()
+	defer d.judging.Unlock()
+	now = map[string]routines.Proposal{}
+	if p := d.o.Servers.Proposal(); p.Version != "" {
+		now[serversFile] = p
 	}
-	return []routines.Problem{d.heldTask(t).problem()}
+	for server, p := range d.o.Tools.Offered() {
+		now[toolsPrefix+server] = p
+	}
+	if old := d.servers.Swap(&now); old != nil {
+		before = *old
+	}
+	return before, now
 }
 
-// decideServers allows or refuses the edit that is waiting. An empty version means any.
-func (d *Desk) decideServers(version string, do func(version string) error, text, action string) (command.Outcome, error) {
-	d.judgeServers()
-	t, ok := d.serverEdit()
+// tell tells the user about something that has just started to wait.
+func (d *Desk) tell(h held) {
+	if h.task.Proposed.What == "" {
+		d.cards.put(h, time.Time{})
+		d.o.Note(fmt.Sprintf(textEditWaits, h.file, h.why))
+		return
+	}
+	due := d.cards.turn(h, time.Now())
+	d.cards.put(h, due)
+	if due.IsZero() {
+		d.o.Note(h.task.Proposed.Text + textWhereAllowed)
+	}
+}
+
+// heldServers returns what is waiting about the servers, in the form of a task's edit.
+func (d *Desk) heldServers() (list []held) {
+	all := *d.servers.Load()
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, d.heldTask(routines.Task{Path: id, Description: id, Proposed: all[id]}))
+	}
+	return list
+}
+
+// decideServers allows or refuses what is waiting under an ID. An empty version means any.
+func (d *Desk) decideServers(id, version string, allow bool) (command.Outcome, error) {
+	_, all := d.judgeServers()
+	p, ok := all[id]
+	server, tools := strings.CutPrefix(id, toolsPrefix)
+	if !ok && tools && allow && version != "" { // one that was refused before
+		p, ok = routines.Proposal{Version: version, What: fmt.Sprintf(textToolsOf, server)}, true
+	}
 	switch {
+	case !ok && tools:
+		return command.Outcome{}, fmt.Errorf(textNoTools, server)
 	case !ok:
-		return command.Outcome{}, fmt.Errorf(textNoServers, serversFile)
-	case version != "" && version != t.Proposed.Version:
-		return command.Outcome{}, fmt.Errorf(textOtherVersion, serversFile)
+		return command.Outcome{}, fmt.Errorf(textNoServers, id)
+	case version != "" && version != p.Version:
+		return command.Outcome{}, fmt.Errorf(textOtherVersion, id)
 	}
-	err := do(t.Proposed.Version)
+	do := map[bool]func(version string) error{true: d.o.Servers.Allow, false: d.o.Servers.Refuse}[allow]
+	said := map[bool]string{true: fmt.Sprintf(textEditAllowed, id), false: fmt.Sprintf(textEditRefused, id)}[allow]
+	if tools {
+		decide := map[bool]func(server, version string) error{true: d.o.Tools.AllowTools, false: d.o.Tools.RefuseTools}[allow]
+		do = func(version string) error { return decide(server, version) }
+		said = fmt.Sprintf(map[bool]string{true: textToolsAllowed, false: textToolsRefused}[allow], server)
+	}
+	err := do(p.Version)
 	d.JudgeServers()
 	if err != nil {
 		return command.Outcome{}, err
 	}
-	return command.Outcome{Message: fmt.Sprintf(text, serversFile), Decision: audit.Entry{Action: action, Subject: serversFile}}, nil
+	action := map[bool]string{true: audit.TaskReleased, false: audit.TaskRefused}[allow]
+	return command.Outcome{Message: said, Decision: audit.Entry{Action: action, Subject: id, Detail: p.What}}, nil
 }

@@ -74,13 +74,22 @@ func newNonce() string { return store.NewID() + store.NewID() }
 // Retire removes the buttons of a message that the conversation still shows, on every
 // surface, and gives the reason in its footer.
 func (s *poster) Retire(ctx context.Context, id post.MessageID, why string) {
-	s.settle(ctx, id, func(card *post.Embed) { card.Buttons, card.Footer, card.Back = nil, why, time.Time{} })
+	_ = s.settle(ctx, id, false, retired(why)) // it is logged
+}
+
+// Settle is Retire with its error, after which it may be called again.
+func (s *poster) Settle(ctx context.Context, id post.MessageID, why string) error {
+	return s.settle(ctx, id, true, retired(why))
+}
+
+func retired(why string) func(card *post.Embed) {
+	return func(card *post.Embed) { card.Buttons, card.Footer, card.Back = nil, why, time.Time{} }
 }
 
 // PutOff is Retire for a reminder that comes back at a time. Its card keeps the button that
 // ends it.
 func (s *poster) PutOff(ctx context.Context, id post.MessageID, why string, back time.Time) {
-	s.settle(ctx, id, func(card *post.Embed) {
+	_ = s.settle(ctx, id, false, func(card *post.Embed) {
 		card.Buttons = slices.DeleteFunc(slices.Clone(card.Buttons), func(b post.Button) bool {
 			action, _, _ := post.ParseCustomID(b.Action)
 			return action != post.RemindDone
@@ -89,10 +98,11 @@ func (s *poster) PutOff(ctx context.Context, id post.MessageID, why string, back
 	})
 }
 
-// settle changes a card that has buttons, on every surface.
-func (s *poster) settle(ctx context.Context, id post.MessageID, change func(*post.Embed)) {
+// settle changes a card that has buttons, on every surface; one without them, too, if an
+// earlier try may have reached only one of the surfaces.
+func (s *poster) settle(ctx context.Context, id post.MessageID, repeated bool, change func(*post.Embed)) (failed error) {
 	for _, e := range s.transcript.Entries() {
-		if !e.Is(id) || e.Embed == nil || len(e.Embed.Buttons) == 0 {
+		if !e.Is(id) || e.Embed == nil || len(e.Embed.Buttons) == 0 && !repeated {
 			continue
 		}
 		card := *e.Embed
@@ -100,8 +110,10 @@ func (s *poster) settle(ctx context.Context, id post.MessageID, change func(*pos
 		p := post.Post{Text: e.Text, Embed: &card, Context: "bg", Source: e.Source, Critical: e.Critical, Quiet: e.Quiet}
 		if err := s.surface.Edit(context.WithoutCancel(ctx), id, p); err != nil {
 			s.log.Warn("a message still shows buttons that no longer do anything", "error", err)
+			failed = err
 		}
 	}
+	return failed
 }
 
 // SystemNote shows a notice of the program on every surface.

@@ -111,6 +111,8 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 		return textAtGoogle
 	case it.run != nil && it.of(c.Snap).Path == "":
 		return textNoTaskNow
+	case id == action.ScheduleOpen && it.problem != nil && it.problem.Proposed.What != "":
+		return textNoFile
 	case id == action.ScheduleAllow && (it.problem != nil && it.problem.Waits || it.of(c.Snap).Waits != "" || it.edit(c.Snap).Version != ""):
 	case id == action.ScheduleAllow:
 		return textNotWaiting

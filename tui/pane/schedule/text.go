@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ const (
 
 	textAllView    = "all tasks "
 	textNotWaiting = "it is not waiting for approval"
+	textNoFile     = "there is no file: the tools are the server's"
 	textNoTask     = "this file is not a task"
 
 	textSilent   = "silent"
@@ -113,23 +115,30 @@ func moment(s *core.Snapshot, t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"})
 }
 
-// AllowQuestion asks whether a file that the agent wrote may do what it says; without a reason,
-// whether an edit that the user has been shown comes into force.
+// AllowQuestion asks whether a file that the agent wrote may do what it says.
 func AllowQuestion(title, why string, do command.AllowTask) *pane.Question {
-	text := fmt.Sprintf("Allow this edit of %q?", title)
-	if why != "" {
-		text = fmt.Sprintf("Approve %q? It %s.", title, why)
+	return &pane.Question{
+		Text: fmt.Sprintf("Approve %q? It %s. The approval applies until the agent changes it again.", title, why),
+		Yes:  textAllowIt, No: textLetWait, Do: do,
 	}
-	return &pane.Question{Text: text + " The approval applies until the agent changes it again.", Yes: "allow it", No: "let it wait", Do: do}
 }
 
-// RefuseQuestion asks whether such an edit is refused.
-func RefuseQuestion(title string, do command.RefuseEdit) *pane.Question {
-	return &pane.Question{
-		Text: fmt.Sprintf("Refuse this edit of %q? Its file is restored to the text in force.", title),
-		Yes:  "refuse it", No: "let it wait", Do: do,
-	}
+// EditQuestion asks whether what the user has been shown comes into force.
+func EditQuestion(title string, edit routines.Proposal, do command.AllowTask) *pane.Question {
+	text := fmt.Sprintf("Allow this %s? The approval applies until it is changed again.", edit.Named(strconv.Quote(title)))
+	return &pane.Question{Text: text, Yes: textAllowIt, No: textLetWait, Do: do}
 }
+
+// RefuseQuestion asks whether that is refused.
+func RefuseQuestion(title string, edit routines.Proposal, do command.RefuseEdit) *pane.Question {
+	text := fmt.Sprintf("Refuse this %s? What is in force now stays so.", edit.Named(strconv.Quote(title)))
+	return &pane.Question{Text: text, Yes: "refuse it", No: textLetWait, Do: do}
+}
+
+const (
+	textAllowIt = "allow it"
+	textLetWait = "let it wait"
+)
 
 // problemCount is "1 error · 2 warnings".
 func problemCount(problems []routines.Problem) string {
