@@ -404,7 +404,8 @@ func (b *Bot) makeWork() (err error) {
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
 		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, PutOff: b.chat.PutOff, Changed: b.viewers.notify,
-		Kept: func(at time.Time, id string) { kept(b, at, id) },
+		Kept:    func(at time.Time, id string) { kept(b, at, id) },
+		Lacking: func() []routines.Problem { return Lacking(b, b.now()) },
 	})
 	b.host.tasks = b.tasks
 	b.asks = newProposals(b)
@@ -449,7 +450,7 @@ func (b *Bot) newDirectory() *live.Directory {
 			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
 			{Reload: b.schedule.Apply},
 			{Reload: func(watch.Batch) { b.review.Settle() }},
-			{Reload: func(watch.Batch) { tellLacking(b) }},
+			{Reload: func(watch.Batch) { lookAgain(b) }},
 		},
 	})
 }

@@ -14,27 +14,28 @@ import (
 )
 
 // preflight caches what the tasks in force lack. It is checked once a minute, and after
-// the files change.
+// the files or the login at Google change.
 type preflight struct {
 	telling sync.Mutex // serialises access to the file
 
 	mu     sync.Mutex // guards the fields below
 	set    *routines.Set
 	minute time.Time
+	login  string // the state of the login at Google
 	list   []routines.Problem
 }
 
 // Lacking returns warnings for the unmet requirements of tasks.
 func Lacking(b *Bot, now time.Time) []routines.Problem {
-	p, set, minute := &b.preflight, b.index.Set(), now.Truncate(time.Minute)
+	p, set, minute, login := &b.preflight, b.index.Set(), now.Truncate(time.Minute), b.google.State()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.set == set && p.minute.Equal(minute) {
+	if p.set == set && p.minute.Equal(minute) && p.login == login.String() {
 		return p.list
 	}
 	servers := b.servers.States()
 	around := dispatch.Around{
-		Model: b.checkModel,
+		Model: b.checkModel, Google: login,
 		Skill: func(name string) bool {
 			_, ok := skill.Read(b.dir, name)
 			return ok
@@ -43,11 +44,29 @@ func Lacking(b *Bot, now time.Time) []routines.Problem {
 			return slices.ContainsFunc(servers, func(s mcp.State) bool { return s.Name == name && s.Status != mcp.Off })
 		},
 	}
-	p.set, p.minute, p.list = set, minute, nil
+	p.set, p.minute, p.login, p.list = set, minute, login.String(), nil
 	for _, t := range set.Tasks() {
 		p.list = append(p.list, dispatch.Lacks(*t, around)...)
 	}
 	return p.list
+}
+
+// Lacks returns the first unmet requirement of the task in a file; nil if there is none.
+func (s *Snapshot) Lacks(file string) *routines.Problem {
+	for i := range s.Schedule.Problems {
+		if p := &s.Schedule.Problems[i]; p.Lacks != "" && p.File == file {
+			return p
+		}
+	}
+	return nil
+}
+
+// lookAgain checks the tasks now, because a file has changed: a task or a skill.
+func lookAgain(b *Bot) {
+	b.preflight.mu.Lock()
+	b.preflight.set = nil
+	b.preflight.mu.Unlock()
+	tellLacking(b)
 }
 
 // reportedFile holds the problems already reported to the user, so that each is reported

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/google"
 )
 
 // A routine that cannot work says so before it fires: in the list of problems, and once in a
@@ -44,6 +45,37 @@ func TestWhatARoutineLacksIsToldOnceBeforeItFires(t *testing.T) {
 		time.Sleep(11 * time.Minute)
 		if listed(b) != 0 {
 			t.Errorf("it is mended and still listed: %+v", b.Snapshot().Schedule.Problems)
+		}
+	})
+}
+
+// A background task whose tools are commands of Google lacks the login, in the same words in the
+// list of problems, the notice and the description, until there is one. A login changes it at once.
+func TestWhatARoutineLacksOfGoogleIsToldOnce(t *testing.T) {
+	const lacks = "it runs without your Google calendar: log in with ollim-bot auth google"
+	told := func(b *Bot) (n int) {
+		for _, one := range b.Snapshot().Notices {
+			if one.Text == tidyFile+": "+lacks {
+				n++
+			}
+		}
+		return n
+	}
+	lives(t, time.Minute, func(h home) {
+		h.write(google.ClientFile, `{"installed":{"client_id":"a","client_secret":"b"}}`)
+		h.write(tidyFile, "---\nid: "+tidyID+"\ncron: 0 0 1 6 *\nbackground: true\nallowed-tools: [\"Bash(ollim-bot cal today)\"]\n---\nTidy.\n")
+	}, func(h home, b *Bot) {
+		time.Sleep(25 * time.Minute)
+		s := b.Snapshot()
+		about, err := b.tasks.Describe(tidyID)
+		must(t, err)
+		if p := s.Lacks(tidyFile); told(b) != 1 || p == nil || p.Message != lacks || p.Lacks != "no login" || !strings.Contains(about, "warning   "+lacks+"\n") {
+			t.Errorf("told %d, lacks %+v, described as\n%s", told(b), p, about)
+		}
+		h.write(google.TokenFile, `{"token":"t","refresh_token":"r","client_id":"a","client_secret":"b","token_uri":"u","scopes":[],"expiry":"2999-01-01T00:00:00Z"}`)
+		b.google.Refresh() // as the watch on files and the end of a login do
+		if s := b.Snapshot(); s.Lacks(tidyFile) != nil {
+			t.Errorf("with a login it lacks %+v", s.Lacks(tidyFile))
 		}
 	})
 }

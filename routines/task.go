@@ -167,6 +167,9 @@ type Problem struct {
 	Column   int      `json:"column"` // 1-based, in runes; 0 for the whole line
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // cleaned, one line, with the cure
+	// Lacks says in two words, such as "no skill", what the task needs and the bot does not have;
+	// "" for a problem in the file itself.
+	Lacks string `json:"lacks,omitempty"`
 	// Waits means that the file is valid but inactive until the user approves it.
 	Waits bool `json:"waits,omitempty"`
 	// Version is the Digest of a file that needs approval.

@@ -366,3 +366,34 @@ func TestAnUpdateNamesTheRunThatLeftIt(t *testing.T) {
 	})
 	lacks(t, "a guess is shown as a fact", s.screen(80, 12), "Medication:")
 }
+
+// A task that lacks something says so in its row, in its reason and on its page, in the same words.
+func TestATaskThatLacksSomethingIsMarked(t *testing.T) {
+	const why = "it runs without your Google calendar: log in with ollim-bot auth google"
+	s := open("schedule")
+	s.next(func(c *core.Snapshot) {
+		c.Schedule.Problems = []routines.Problem{
+			{File: "routines/move-a-little.md", Severity: routines.Warning, Message: "two routines share a title"},
+			{File: "routines/move-a-little.md", Severity: routines.Warning, Message: why, Lacks: "no login"},
+		}
+	})
+	for _, view := range []string{"around now", "all tasks"} {
+		s.find(t, "is:lacking")
+		screen := s.screen(80, 20)
+		row := ""
+		for l := range strings.Lines(screen) {
+			if strings.Contains(l, "Nudge me") {
+				row = l
+			}
+		}
+		if !strings.Contains(row, "! Nudge") || !strings.Contains(row, "no login") || !strings.Contains(screen, "no login ─") || !strings.Contains(screen, "it runs without your Google calendar") {
+			t.Errorf("%s:\n%s", view, screen)
+		}
+		s.do(action.ScheduleView)
+	}
+	page := open("task")
+	page.next(func(c *core.Snapshot) {
+		c.Schedule.Problems = []routines.Problem{{File: c.Schedule.Tasks[0].Path, Severity: routines.Warning, Message: why, Lacks: "no login"}}
+	})
+	has(t, strings.Join(strings.Fields(page.screen(100, 20)), " "), why)
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/guide"
@@ -19,7 +20,8 @@ type taskFiles struct {
 	*report
 	*routines.Set
 	waiting []routines.Problem
-	err     error // why waiting is unknown
+	lacking []routines.Problem // what they need and the bot does not have
+	err     error              // why the two are unknown
 }
 
 func (r *report) taskFiles() taskFiles {
@@ -27,7 +29,7 @@ func (r *report) taskFiles() taskFiles {
 	if err != nil {
 		return taskFiles{report: r, Set: schedule.Files(r.Dir, r.Env.Zone), err: err}
 	}
-	return taskFiles{report: r, Set: bot.Index().Set(), waiting: bot.Review().Waiting()}
+	return taskFiles{report: r, Set: bot.Index().Set(), waiting: bot.Review().Waiting(), lacking: core.Lacking(bot, r.Now)}
 }
 
 // waits reports whether a task does not run because it is waiting for approval, and adds
@@ -89,6 +91,11 @@ func (t taskFiles) corrupt(folder string) {
 	}
 	if !found {
 		t.pass("files", "every file in %s is in order", folder)
+	}
+	for _, pr := range t.lacking {
+		if strings.HasPrefix(pr.File, folder) {
+			t.warn(pr.File, "%s", pr.Message)
+		}
 	}
 }
 

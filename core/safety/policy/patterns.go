@@ -240,20 +240,33 @@ func Told(patterns []string, kind Kind, google bool) []string {
 }
 
 func (p pattern) told(kind Kind, google bool) bool {
-	if p.tool != "Bash" {
+	switch p.google() {
+	case "":
 		return true
-	}
-	words := strings.FieldsFunc(p.arg, func(r rune) bool { return r == ' ' || r == ':' })
-	if len(words) < 2 || words[0] != ownProgram {
-		return true
-	}
-	switch words[1] {
-	case "tasks", "cal":
-		return google
 	case "gmail":
 		return google && kind == Background
 	}
-	return true
+	return google
+}
+
+// google is the command of the user's account at Google that a pattern lets pass: "tasks",
+// "cal" or "gmail"; "" for all else.
+func (p pattern) google() string {
+	words := strings.FieldsFunc(p.arg, func(r rune) bool { return r == ' ' || r == ':' })
+	if p.tool == "Bash" && len(words) > 1 && words[0] == ownProgram && slices.Contains([]string{"tasks", "cal", "gmail"}, words[1]) {
+		return words[1]
+	}
+	return ""
+}
+
+// NeedsGoogle is the command of the user's account at Google without which a pattern lets
+// nothing pass: "tasks", "cal" or "gmail"; "" for all else.
+func NeedsGoogle(s string) string {
+	p := parsePattern(tree{"/"}, s)
+	if p.tool == toolName("Agent") && p.arg == "gmail-reader" {
+		return "gmail"
+	}
+	return p.google()
 }
 
 // maxWouldPass is how much of a list a refusal shows, in characters.

@@ -2,14 +2,17 @@ package dispatch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/google"
 	"ollimbot/routines"
 )
 
-// Around answers what the program provides to tasks. All fields are required.
+// Around answers what the program provides to tasks. All functions are required.
 type Around struct {
 	// Model returns why a model cannot be used; nil if it can, or if that is unknown.
 	Model func(name string) error
@@ -17,24 +20,26 @@ type Around struct {
 	// turned off. A server that is starting or has failed counts, because it may be ready in
 	// time.
 	Skill, Server func(name string) bool
+	// Google is the login at Google. A valid login counts even while Google is unreachable.
+	Google google.State
 }
 
 // Lacks lists the missing requirements of a task before it fires: such a run would only
 // cost money. It must not list things that may be ready in time.
 func Lacks(t routines.Task, a Around) (list []routines.Problem) {
-	say := func(format string, args ...any) {
+	say := func(short, format string, args ...any) {
 		list = append(list, routines.Problem{
-			File: t.Path, Severity: routines.Warning, Message: clean.Line(fmt.Sprintf(format, args...)),
+			File: t.Path, Severity: routines.Warning, Message: clean.Line(fmt.Sprintf(format, args...)), Lacks: short,
 		})
 	}
 	if strings.Contains(t.Model, "/") {
 		if err := a.Model(t.Model); err != nil {
-			say(lacksModel, t.Model, err)
+			say(shortModel, lacksModel, t.Model, err)
 		}
 	}
 	for _, name := range t.Skills {
 		if !a.Skill(name) {
-			say(lacksSkill, name, name)
+			say(shortSkill, lacksSkill, name, name)
 		}
 	}
 	if !t.Background { // it has the tools of the conversation
@@ -44,7 +49,36 @@ func Lacks(t routines.Task, a Around) (list []routines.Problem) {
 	for _, p := range t.Allowed {
 		if server := serverOf(p); server != "" && !told[server] && !a.Server(server) {
 			told[server] = true
-			say(lacksServer, server)
+			say(shortServer, lacksServer, server)
+		}
+	}
+	for _, missing := range lacksGoogle(t.Allowed, a.Google) {
+		say(shortLogin, lacksLogin, strings.Join(missing.names, ", "), missing.why)
+	}
+	return list
+}
+
+// withoutGoogle are parts of the user's account that cannot be used, for one reason.
+type withoutGoogle struct {
+	why   string
+	names []string
+}
+
+// lacksGoogle are the parts of the account that tool patterns name and that cannot be used, by
+// their reasons.
+func lacksGoogle(allowed []string, login google.State) (list []withoutGoogle) {
+	for _, p := range allowed {
+		scope, needs := google.Commands[policy.NeedsGoogle(p)]
+		if !needs || login.May(scope) {
+			continue
+		}
+		why := login.Lacks(scope)
+		i := slices.IndexFunc(list, func(w withoutGoogle) bool { return w.why == why })
+		if i < 0 {
+			i, list = len(list), append(list, withoutGoogle{why: why})
+		}
+		if !slices.Contains(list[i].names, scope.Name()) {
+			list[i].names = append(list[i].names, scope.Name())
 		}
 	}
 	return list

@@ -37,6 +37,15 @@ const (
 	lacksModel  = "it cannot run: its model %s cannot be asked (%v)"
 	lacksSkill  = "it runs without the skill %q, which does not exist: write skills/%s/SKILL.md, or take it out of skills"
 	lacksServer = "it runs without the MCP server %q, which is not in .mcp.json or is turned off: add it (ollim-bot help mcp.md), or take it out of allowed-tools"
+	lacksLogin  = "it runs without your Google %s: %s"
+)
+
+// What a task lacks, in the row of a schedule.
+const (
+	shortModel  = "no model"
+	shortSkill  = "no skill"
+	shortServer = "no server"
+	shortLogin  = "no login"
 )
 
 // Text for the model about runs that may wait.

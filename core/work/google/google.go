@@ -35,6 +35,9 @@ var broader = map[Scope][]string{
 	Mail:     {"https://mail.google.com/", scopePrefix + "gmail.modify"},
 }
 
+// Commands are the permissions that the program's commands need.
+var Commands = map[string]Scope{"tasks": Tasks, "cal": Calendar, "gmail": Mail}
+
 // Name is the scope's name for people.
 func (s Scope) Name() string {
 	switch s {
@@ -118,6 +121,17 @@ func (s State) May(scope Scope) bool {
 	return s.On() && (len(s.Scopes) == 0 || slices.ContainsFunc(append(broader[scope], string(scope)), func(have string) bool {
 		return slices.Contains(s.Scopes, have)
 	}))
+}
+
+// Lacks is why a permission is not there, with the cure; "" if it is.
+func (s State) Lacks(scope Scope) string {
+	switch {
+	case s.May(scope):
+		return ""
+	case s.On():
+		return notAllowed(scope).Error()
+	}
+	return s.Why
 }
 
 // String is the state in one line.

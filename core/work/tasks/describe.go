@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,8 +42,12 @@ func (e *Editor) Describe(id string) (string, error) {
 	} else {
 		return "", fmt.Errorf(command.TextNoTask, clean.Cut(clean.Line(id), 60))
 	}
-	for _, p := range set.Problems {
-		if p.File == task.Path {
+	for _, p := range slices.Concat(set.Problems, e.o.Lacking()) {
+		switch {
+		case p.File != task.Path:
+		case p.Line == 0:
+			row(&out, string(p.Severity), p.Message)
+		default:
 			row(&out, string(p.Severity), fmt.Sprintf("line %d: %s", p.Line, p.Message))
 		}
 	}

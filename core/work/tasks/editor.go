@@ -45,6 +45,8 @@ type Options struct {
 	// Kept is called with the time when a reminder was marked as done, and with the zero
 	// time when that is undone.
 	Kept func(at time.Time, id string)
+	// Lacking lists what tasks need and the bot does not have.
+	Lacking func() []routines.Problem
 	// Changed is called after an agent changed its reminders.
 	Changed func()
 }

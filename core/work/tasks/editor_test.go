@@ -70,7 +70,7 @@ func open(t *testing.T) *desk {
 				d.retired = append(d.retired, string(m)+": "+why+" <"+back.Format("15:04")+">")
 			}
 		},
-		Changed: func() { d.changed++ },
+		Changed: func() { d.changed++ }, Lacking: func() []routines.Problem { return nil },
 		Schedule: schedule.New(schedule.Options{
 			Dir: d.dir, Zone: zone, Index: index, Log: log, Note: func(string) {}, Changed: func() {}, Inherit: d.Inherit,
 			Troubles: func(routines.Kind, func(bool) string) {}, Fire: func(context.Context, schedule.Due) error { return nil },

@@ -104,7 +104,7 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 // another item is selected.
 func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 	it, ok := p.Row()
-	waits, edit := it.of(c.Snap).Waits, it.edit(c.Snap)
+	waits, edit, lacks := it.of(c.Snap).Waits, it.edit(c.Snap), it.lacks(c.Snap)
 	var title, text string
 	switch problems := c.Snap.Schedule.Problems; {
 	case !ok || h < 6:
@@ -114,6 +114,8 @@ func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 		title, text = Place(*it.problem), it.problem.Message
 	case focused && waits != "":
 		title, text = schedule.TagWaits, c.Names(action.Schedule).Key(action.ScheduleAllow)+" allows it: "+waits
+	case focused && lacks != nil:
+		title, text = lacks.Lacks, lacks.Message
 	case len(problems) > 0 && p.Lines()+1+h/3 <= h:
 		title, text = Place(problems[0]), problems[0].Message
 	}
@@ -176,6 +178,8 @@ func (p *Pane) outcome(it item) widget.Span {
 		if it.Held {
 			role = theme.Warn
 		}
+	case it.lacks(p.snap) != nil:
+		text, role = it.lacks(p.snap).Lacks, theme.Warn
 	case it.stage == ahead && left <= 5*time.Minute:
 		text, role = words.Until(left), theme.Warn
 	case it.stage == ahead && left <= time.Hour:
@@ -207,7 +211,7 @@ func (p *Pane) sign(it item) widget.Span {
 		return glyph(theme.Warn, theme.Bang)
 	case it.Held:
 		return glyph(theme.Warn, theme.Lock)
-	case it.Tag == schedule.TagProposed:
+	case it.Tag == schedule.TagProposed, it.lacks(p.snap) != nil:
 		return glyph(theme.Warn, theme.Bang)
 	case it.Silent:
 		return glyph(theme.Dim, theme.Mute)
@@ -247,6 +251,7 @@ func (p *Pane) facts(it item) query.Facts {
 	is("foreground", it.Foreground)
 	is("missed", it.Tag == textMissed)
 	is("appointment", it.date != nil)
+	is("lacking", it.lacks(s) != nil)
 	is("error", it.problem != nil)
 	return f
 }

@@ -190,6 +190,9 @@ func (i item) marks(s *core.Snapshot) []string {
 		return []string{why}
 	}
 	out := []string{i.Tag, i.Why, i.Reason, strings.TrimSpace(cron.Offset(s.Local(i.FireTime))), i.when} // an offset where the clock shows a time twice
+	if p := i.lacks(s); p != nil {
+		out = append(out, p.Lacks)
+	}
 	if i.Foreground {
 		out = append(out, "foreground")
 	}
@@ -211,6 +214,14 @@ func (i item) of(s *core.Snapshot) schedule.TaskView {
 		}
 	}
 	return schedule.TaskView{ID: i.ID, Title: i.title(), Path: i.FilePath, Kind: i.Kind}
+}
+
+// lacks is what a fire or a task lacks; nil for nothing.
+func (i item) lacks(s *core.Snapshot) *routines.Problem {
+	if i.run != nil || i.date != nil || i.problem != nil {
+		return nil
+	}
+	return s.Lacks(i.FilePath)
 }
 
 // edit is the edit that waits in the file of an item.

@@ -53,7 +53,11 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 		line(at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, nameCells)}}, spans...)...)
 	}
 	line(widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title}, widget.Span{Role: theme.Dim, Text: "  " + cmp.Or(t.When, t.Label)})
-	if why := cmp.Or(t.Waits, p.failed); why != "" {
+	lacks := ""
+	if problem := c.Snap.Lacks(t.Path); problem != nil {
+		lacks = problem.Message
+	}
+	if why := cmp.Or(t.Waits, lacks, p.failed); why != "" {
 		line(widget.Nowhere, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + why})
 	}
 	if p.past != nil {
