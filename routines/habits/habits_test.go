@@ -272,6 +272,56 @@ func TestPropertyOrderDoublesAndTheFutureChangeNothing(t *testing.T) {
 	}
 }
 
+// The snoozes of a task are behind its pings, whatever their times: the newest of both count, and
+// what is too old to say anything takes no place of theirs.
+func TestTheNewestCountWhereverTheyAre(t *testing.T) {
+	pings := everyDay("med", 480, 2, 56)
+	var snoozes, old []Ask
+	for i, p := range pings { // the user moved it on all days but those of the first two weeks
+		if i >= 14 {
+			pings[i].At = p.At.Add(90 * time.Minute) // when it came in the end
+			snoozes = append(snoozes, Ask{Task: "med", At: p.At, Acted: p.At.Add(90 * time.Minute), Snoozed: true})
+		}
+	}
+	for n := range 2 * most {
+		at := begin.AddDate(-1, 0, 0).Add(time.Duration(n) * time.Hour / 8)
+		old = append(old, Ask{Task: "med", At: at, Acted: at.Add(time.Hour), Snoozed: true})
+	}
+	for what, asks := range map[string][]Ask{
+		"nothing old": slices.Concat(pings, snoozes), "old snoozes behind": slices.Concat(pings, snoozes, old),
+		"old snoozes between": slices.Concat(pings, old, snoozes), "old snoozes first": slices.Concat(old, pings, snoozes),
+	} {
+		if m, ok := FindMove(asks, "med", 480, end, time.UTC); !ok || m.To != 570 || m.Weeks != 6 || !m.Snoozed {
+			t.Errorf("%s: %v %+v", what, ok, m)
+		}
+		if f := Learn(asks, end, time.UTC); f.All.Sent != 56 || f.Tasks["med"].Snoozed != 42 {
+			t.Errorf("%s: %+v, %d snoozed", what, f.All, f.Tasks["med"].Snoozed)
+		}
+	}
+	// More than the newest are not looked at: which ones those are does not depend on the order.
+	var many []Ask
+	for n := range 3 * most {
+		many = append(many, Ask{Task: "tea", At: end.Add(-time.Duration(n+1) * 10 * time.Minute)})
+	}
+	want := Learn(many, end, time.UTC)
+	rand.New(rand.NewPCG(3, 3)).Shuffle(len(many), func(i, j int) { many[i], many[j] = many[j], many[i] })
+	if got := Learn(many, end, time.UTC); fmt.Sprint(got) != fmt.Sprint(want) || got.All.Sent != most {
+		t.Errorf("in another order %+v, want %+v", got.All, want.All)
+	}
+}
+
+// A ping and a snooze of the same second are one: that which the user acted on first counts.
+func TestWhatIsTwiceCountsOnceInAnyOrder(t *testing.T) {
+	at := end.Add(-24 * time.Hour)
+	same := []Ask{{Task: "a", At: at, Acted: at.Add(30 * time.Minute)}, {Task: "a", At: at}, {Task: "a", At: at, Acted: at.Add(5 * time.Minute)}}
+	for range 20 {
+		rand.Shuffle(len(same), func(i, j int) { same[i], same[j] = same[j], same[i] })
+		if f := Learn(same, end, time.UTC); f.All != (Rate{1, 1}) || f.Tasks["a"].Median != 5*time.Minute {
+			t.Fatalf("%+v %+v", f.All, f.Tasks["a"])
+		}
+	}
+}
+
 func found(asks []Ask) string {
 	m, ok := FindMove(asks, "a", 480, end, time.UTC)
 	return fmt.Sprint(m, ok)

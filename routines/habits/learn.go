@@ -1,6 +1,7 @@
 package habits
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -105,16 +106,11 @@ func Learn(asks []Ask, now time.Time, zone *time.Location) Facts {
 	return f
 }
 
-// tidy drops irrelevant pings. Duplicates from a joined journal count once, with the
-// answer.
+// tidy returns the newest asks that say something, by their times, whatever the order of the
+// list: callers append snoozes behind pings, and joined journals have pings twice. What is there
+// twice counts once, with the first time at which the user acted.
 func tidy(asks []Ask, now time.Time, memory time.Duration) []Ask {
-	type key struct {
-		task string
-		at   int64
-	}
-	asks = asks[max(0, len(asks)-most):]
-	kept := make([]Ask, 0, len(asks))
-	place := make(map[key]int, len(asks))
+	var kept []Ask
 	for _, a := range asks {
 		if age := now.Sub(a.At); age < 0 || age > memory {
 			continue
@@ -122,17 +118,24 @@ func tidy(asks []Ask, now time.Time, memory time.Duration) []Ask {
 		if a.Acted.Before(a.At) || a.Acted.After(now) {
 			a.Acted = time.Time{}
 		}
-		k := key{a.Task, a.At.Unix()}
-		i, twice := place[k]
-		switch {
-		case !twice:
-			place[k] = len(kept)
-			kept = append(kept, a)
-		case kept[i].Acted.IsZero():
-			kept[i] = a
-		}
+		kept = append(kept, a)
 	}
-	return kept
+	slices.SortStableFunc(kept, func(a, b Ask) int {
+		return cmp.Or(cmp.Compare(a.At.Unix(), b.At.Unix()), cmp.Compare(a.Task, b.Task), ignoredLast(a, b), a.Acted.Compare(b.Acted))
+	})
+	kept = slices.CompactFunc(kept, func(a, b Ask) bool { return a.At.Unix() == b.At.Unix() && a.Task == b.Task })
+	return kept[max(0, len(kept)-most):]
+}
+
+// ignoredLast orders asks that the user never acted on behind all others.
+func ignoredLast(a, b Ask) int {
+	switch {
+	case a.Acted.IsZero() == b.Acted.IsZero():
+		return 0
+	case a.Acted.IsZero():
+		return 1
+	}
+	return -1
 }
 
 // better and worse report whether a rate differs significantly from that of all pings.
