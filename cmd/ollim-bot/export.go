@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/base/words"
 	"ollimbot/core/storage/archive"
+	"ollimbot/core/work/budget"
 )
 
 // leastPassphrase is the minimum length of a passphrase in bytes: an attacker may have
@@ -37,6 +38,7 @@ const (
 	textMadeBy          = ", exported by ollim-bot %s on %s"
 	textKeptBefore      = "What was there before is in %s."
 	textTakenOn         = "Kept from the previous directory, because the import has no secrets: %s."
+	textJoined          = "Joined with what was there, each entry once: %s."
 	textKeptSessions    = "Kept, because they continued here: %s."
 	textNoSecretsCame   = "The export had no secrets: `ollim-bot init` asks for the Discord token, `ollim-bot auth google` connects Google."
 	textAfterImport     = "Next: ollim-bot auth login, ollim-bot check and ollim-bot doctor. Stop the old bot before you start this one: " +
@@ -110,7 +112,10 @@ func (c *importCmd) Run(p *process, at console.DataDir) error {
 		From: c.From, FromSessions: p.sessionsOf(at, c.From), Dir: at.Dir,
 		Sessions:   func(dir string) string { return p.sessionsOf(at, dir) },
 		Passphrase: func() (string, error) { return p.secretLine(textPassphraseOf) },
-		Replace:    c.Replace, Dry: c.DryRun, Now: at.Now,
+		Joins: map[string]func(was, comes []byte) []byte{
+			budget.JournalFile: func(was, comes []byte) []byte { return budget.Join(was, comes, at.Env.Zone) },
+		},
+		Replace: c.Replace, Dry: c.DryRun, Now: at.Now,
 	})
 	if err != nil {
 		return err
@@ -126,6 +131,9 @@ func (c *importCmd) Run(p *process, at console.DataDir) error {
 	lines := append([]string{fmt.Sprintf(textImported, append([]any{at.Dir.Display(), c.From}, what...)...)}, leftOut(done.Left)...)
 	if done.Kept != "" {
 		lines = append(lines, fmt.Sprintf(textKeptBefore, done.Kept))
+	}
+	if len(done.Joined) > 0 {
+		lines = append(lines, fmt.Sprintf(textJoined, strings.Join(done.Joined, ", ")))
 	}
 	if done.KeptSess > 0 {
 		lines = append(lines, fmt.Sprintf(textKeptSessions, words.Count(done.KeptSess, "session")))

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +32,9 @@ type ImportOptions struct {
 	Sessions func(dir string) string
 	// Passphrase is asked for an encrypted export.
 	Passphrase func() (string, error)
+	// Joins make one file of two, by their names in the data directory: what was there and what
+	// is imported. They count where a directory is replaced; all other files are the import's.
+	Joins map[string]func(was, comes []byte) []byte
 	// Replace lets the import replace a directory that is not empty, which is kept next to it.
 	// Its secrets are taken over if the import has none.
 	Replace bool
@@ -42,6 +47,7 @@ type Imported struct {
 	Summary
 	Kept     string   // the new path of the replaced directory; empty if there was none
 	TakenOn  []string // secrets taken over from the replaced directory
+	Joined   []string // files joined with those of the replaced directory
 	KeptSess int      // sessions that already existed in a newer state
 }
 
@@ -90,6 +96,9 @@ func Import(o ImportOptions) (Imported, error) {
 	}
 	if full {
 		if done.TakenOn, err = s.takeOn(root); err != nil {
+			return Imported{}, advise(err)
+		}
+		if done.Joined, err = s.join(root, o.Joins); err != nil {
 			return Imported{}, advise(err)
 		}
 	}
@@ -319,6 +328,34 @@ func (s *stage) takeOn(root string) (names []string, err error) {
 		return s.data.WriteFile(rel, data, 0o600)
 	})
 	return names, err
+}
+
+// join makes one file of each of the replaced directory and its counterpart in the import, and
+// returns the names of those that both have.
+func (s *stage) join(root string, joins map[string]func(was, comes []byte) []byte) (names []string, err error) {
+	for _, rel := range slices.Sorted(maps.Keys(joins)) {
+		was, err := os.ReadFile(filepath.Join(root, rel))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		comes, err := s.data.ReadFile(rel)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = s.data.MkdirAll(path.Dir(rel), 0o700)
+		case err == nil:
+			names = append(names, rel)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := s.data.WriteFile(rel, joins[rel](was, comes), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }
 
 // keptLayout is appended to the names of what an import replaced.
