@@ -91,7 +91,7 @@ func (b Background) hold() (text string) {
 		text = strings.ToUpper(textQuietBefore[:1]) + textQuietBefore[1:] + cron.ClockOn(b.QuietUntil, b.Now)
 	}
 	text += "." + textHold
-	if b.QuietLeft > 0 && !b.Busy {
+	if b.mayBeQuiet() {
 		text += textHoldButQuiet
 	}
 	switch {
@@ -102,6 +102,10 @@ func (b Background) hold() (text string) {
 	}
 	return text + textHoldQuiet
 }
+
+// mayBeQuiet reports whether the run may leave a message without a sound: a conversation holds
+// those, too.
+func (b Background) mayBeQuiet() bool { return b.QuietLeft > 0 && !b.Busy }
 
 // budget tells what a ping costs now, what is coming, and when to ping.
 func (b Background) budget() string {
@@ -126,7 +130,7 @@ func (b Background) budget() string {
 		w.WriteString(textRegretReport)
 	}
 	w.WriteString(textCritical)
-	if b.QuietLeft > 0 {
+	if b.mayBeQuiet() {
 		fmt.Fprintf(&w, textQuietLeft, b.QuietLeft)
 	}
 	w.WriteString(textOneThing)
