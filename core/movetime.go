@@ -64,7 +64,7 @@ func watchHabits(ctx context.Context, b *Bot) error {
 		}
 		now := b.now()
 		busy, quiet := b.attention.Busy()
-		if busy || !quiet.IsZero() || now.Hour() < asksFrom || now.Hour() >= asksUntil || !mayPropose(b.offers.Of(KindTime), now) {
+		if !b.settings.Load().Learning || busy || !quiet.IsZero() || now.Hour() < asksFrom || now.Hour() >= asksUntil || !mayPropose(b.offers.Of(KindTime), now) {
 			continue
 		}
 		if err := proposeTime(b, now); err != nil {

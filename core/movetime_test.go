@@ -106,6 +106,23 @@ func TestNeverAskIsForEver(t *testing.T) {
 	})
 }
 
+// Switched off, nothing is learned from answers: no time is proposed, and runs are not told when the
+// user answers.
+func TestWhoWantsNoLearningGetsNoSuggestions(t *testing.T) {
+	running(t, moves, func(_ home, b *Bot) {
+		do(t, b, command.SetConfig{Key: "learning", Value: "off"})
+		time.Sleep(17 * time.Hour)
+		if n := len(b.offers.Of(KindTime)); n != 0 {
+			t.Errorf("switched off: %d proposed", n)
+		}
+		do(t, b, command.SetConfig{Key: "learning", Value: "on"})
+		time.Sleep(2*time.Hour + time.Minute)
+		if n := len(b.Snapshot().Proposals); n != 1 {
+			t.Errorf("switched on: %d proposed", n)
+		}
+	})
+}
+
 func TestNothingIsProposedInQuietHours(t *testing.T) {
 	running(t, moves, func(_ home, b *Bot) {
 		do(t, b, command.SetConfig{Key: "quiet_hours", Value: "08:00-19:00"})

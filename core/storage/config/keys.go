@@ -84,6 +84,7 @@ var keys = slices.Concat(
 
 		switchKey("discord_budget", func(r *Runtime) *bool { return &r.DiscordBudget }),
 		switchKey("promises", func(r *Runtime) *bool { return &r.Promises }),
+		switchKey("learning", func(r *Runtime) *bool { return &r.Learning }),
 		wordsKey("update_source", "none", source, func(r *Runtime) *string { return &r.UpdateSource }).
 			takes(mustSource, "https://example.org/ollim-bot", "/srv/ollim-bot", "none"),
 	),

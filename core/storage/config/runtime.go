@@ -61,6 +61,7 @@ type Runtime struct {
 
 	DiscordBudget bool // the bot's status in Discord says how many pings are left
 	Promises      bool // the agent proposes reminders of what the user promises
+	Learning      bool // it learns when the user answers, and proposes better times
 
 	UpdateSource string // a directory or an http(s) address of releases; empty: none
 }
@@ -74,7 +75,7 @@ func defaultRuntime() Runtime {
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
 		VoiceLimit: 10 * time.Minute, MaxBackgroundForks: 4, QuietMessages: 3,
 		DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
-		DiscordBudget: true, Promises: true,
+		DiscordBudget: true, Promises: true, Learning: true,
 	}
 }
 

@@ -36,7 +36,7 @@ func TestEverySettingIsReadFromItsFile(t *testing.T) {
 	want := Runtime{
 		ModelMain: "sonnet", ThinkingMain: "8000", ThinkingFork: "16000", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: 5 * time.Minute, PermissionMode: "acceptEdits", AutoUpdate: true,
-		AutoUpdateInterval: 30 * time.Minute, VoiceLimit: 10 * time.Minute, MaxBackgroundForks: 2, DiscordBudget: true, Promises: true, QuietHours: Quiet{From: 22 * 60, To: 7*60 + 30},
+		AutoUpdateInterval: 30 * time.Minute, VoiceLimit: 10 * time.Minute, MaxBackgroundForks: 2, DiscordBudget: true, Promises: true, Learning: true, QuietHours: Quiet{From: 22 * 60, To: 7*60 + 30},
 		DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeMemoryLimit: 512 << 20, GoogleCalendars: "primary,x@example.com", GoogleTaskList: "MDM4",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || problems != nil {

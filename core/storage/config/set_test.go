@@ -63,6 +63,7 @@ func TestEveryAcceptedValueIsSetAndReadBack(t *testing.T) {
 		{"quiet_hours", "22:00–7:30", `"quiet_hours": "22:00-07:30"`, func(r *Runtime) { r.QuietHours = Quiet{22 * 60, 7*60 + 30} }},
 		{"discord_budget", "off", `"discord_budget": false`, func(r *Runtime) { r.DiscordBudget = false }},
 		{"promises", "off", `"promises": false`, func(r *Runtime) { r.Promises = false }},
+		{"learning", "off", `"learning": false`, func(r *Runtime) { r.Learning = false }},
 		{"claude_warm", "0", `"claude_warm": 0`, func(r *Runtime) { r.ClaudeWarm = 0 }},
 		{"claude_memory_limit", "512 mb", `"claude_memory_limit": "512MB"`, func(r *Runtime) { r.ClaudeMemoryLimit = 512 << 20 }},
 	} {
@@ -289,7 +290,7 @@ func drawValue(t *rapid.T, k key) string {
 		return rapid.SampledFrom([]string{"none", "", "claude", "local/qwen3, messages"}).Draw(t, "fallback")
 	case k.name == "voice_language":
 		return rapid.SampledFrom([]string{"auto", "", "de", "YUE"}).Draw(t, "language")
-	case k.name == "discord_budget" || k.name == "promises":
+	case k.name == "discord_budget" || k.name == "promises" || k.name == "learning":
 		return rapid.SampledFrom([]string{"on", "OFF", "1", "no"}).Draw(t, "switch")
 	case k.name == "sandbox":
 		return rapid.SampledFrom([]string{"auto", "off", "OFF"}).Draw(t, "sandbox")

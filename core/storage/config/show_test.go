@@ -44,6 +44,7 @@ func TestTheWholeConfigurationIsShownWithKeysUnitsAndOffers(t *testing.T) {
 		"**sandbox_visible**: none (default) `~/notes` `~/site:rw` `none`",
 		"**discord_budget**: on (default) `on` `off`",
 		"**promises**: on (default) `on` `off`",
+		"**learning**: on (default) `on` `off`",
 		"**update_source**: none (default) `https://example.org/ollim-bot` `/srv/ollim-bot` `none`",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -61,11 +62,11 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 	}
 	want := []string{
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "de", "2m", "1",
-		"22:00-07:30", "1", "$0.00", "$12.50", "$3.00", "on", "0", "1536MB", "off", "on", "/srv", "off", "off", "/releases",
+		"22:00-07:30", "1", "$0.00", "$12.50", "$3.00", "on", "0", "1536MB", "off", "on", "/srv", "off", "off", "off", "/releases",
 	}
 	long := []string{
 		"opus", "haiku", "up to 8,000 tokens", "up to 31,999 tokens", "1 minute", "1 hour", "default", "a,b", "x", "script", "claude", "de", "2 minutes", "1 run",
-		"22:00-07:30", "1 message", "$0.00 a day", "$12.50 a month", "$3.00 a turn", "on", "0", "1536 MB", "off", "on", "/srv", "off", "off", "/releases",
+		"22:00-07:30", "1 message", "$0.00 a day", "$12.50 a month", "$3.00 a turn", "on", "0", "1536 MB", "off", "on", "/srv", "off", "off", "off", "/releases",
 	}
 	var got, full []string
 	for _, l := range Show(r) {

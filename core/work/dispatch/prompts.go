@@ -130,7 +130,7 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 	rights := p.Guard.Bound(task, skills)
 	told := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
-		Budget: state, Habits: p.Journal.Habits(m.now).Words(), Forward: p.nameless(p.Schedule.Forward(m.now, task.ID)),
+		Budget: state, Habits: p.habits(m.now), Forward: p.nameless(p.Schedule.Forward(m.now, task.ID)),
 		Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts, Sent: p.sent(m, task, task.ID),
 		QuietLeft: p.quietLeft(m.now, state),
@@ -142,6 +142,14 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 		told.Updates = withheld(p.Updates.Peek())
 	}
 	return told
+}
+
+// habits describes when the user answers pings; it is empty if learning is turned off.
+func (p *Prompts) habits(now time.Time) string {
+	if !p.Attention.Config().Learning {
+		return ""
+	}
+	return p.Journal.Habits(now).Words()
 }
 
 // quietLeft returns how many silent messages runs may still send today. During a mute or
