@@ -15,7 +15,7 @@ import (
 const (
 	// shownWithin limits how long a finished answer keeps trying to arrive.
 	shownWithin = 10 * time.Minute
-	// maxMessages is how many messages an answer has before the rest becomes a file.
+	// maxMessages is the largest number of messages of an answer; the rest becomes a file.
 	maxMessages = 5
 )
 
@@ -43,13 +43,13 @@ func (a *answers) begin() chat.RemoteAnswer {
 	}), all: a}
 }
 
-// answer is an answer whose delivery only Farewell waits for.
+// answer is a growing answer. Only Farewell waits for its delivery.
 type answer struct {
 	*stream.Answer
 	all *answers
 }
 
-// End finishes the answer without delaying the turn that made it.
+// End finishes the answer without delaying its turn.
 func (a *answer) End(emptyIsFine bool, shown func(ids []post.MessageID)) {
 	a.all.presence.turnChanged()
 	a.all.room.growing.Add(-1)

@@ -24,8 +24,8 @@ type cards struct {
 
 	mu   sync.Mutex
 	list map[string]*card
-	// early are reactions to messages that are not yet known: the user may be faster than
-	// Discord's answer to the sender of the card. Only the newest are kept.
+	// early are reactions to unknown messages: the user may react before Discord has confirmed the card. Only the newest
+	// are kept.
 	early []early
 }
 
@@ -53,8 +53,8 @@ func (c *cards) show(k *card, message string) (emoji string) {
 	return ""
 }
 
-// below is the approval shown by a message, or empty. A reaction to another message is kept
-// for a moment.
+// below returns the ID of the approval shown by a message, or empty. A reaction to an unknown message is kept for a
+// moment.
 func (c *cards) below(message, emoji string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *cards) forget(k *card) {
 	delete(c.list, k.approval.ID)
 }
 
-// update shows a tool call that waits for the user, and later its outcome. It never blocks.
+// update shows a tool call that needs the user's approval, and later its outcome. It never blocks.
 func (c *cards) update(a policy.Approval) {
 	c.mu.Lock()
 	k := c.list[a.ID]
@@ -114,7 +114,7 @@ func (c *cards) ask(ctx context.Context, k *card) {
 	defer over.Stop()
 	select {
 	case a.Verdict = <-k.verdict:
-	case <-over.C: // no verdict was reported
+	case <-over.C: // no verdict arrived
 	case <-ctx.Done():
 		select {
 		case a.Verdict = <-k.verdict:

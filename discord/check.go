@@ -21,8 +21,8 @@ type CheckOptions struct {
 	// API and OwnerID as in Options.
 	API, OwnerID string
 	Version      string
-	// Hello decides, once the report has all else, whether to send the owner a message, the
-	// only proof that the bot may. Nil sends none.
+	// Hello decides, once the rest of the report is complete, whether to send the owner a message, the only proof that
+	// the bot can. Nil sends none.
 	Hello func(Report) bool
 	// Quiet checks only the token and the application and does not open the direct messages.
 	Quiet bool
@@ -40,7 +40,7 @@ type Report struct {
 	BotName  string // cleaned; empty if unknown
 	OwnerID  string
 	Findings []Finding
-	// Refused: Discord does not know the token. Unasked: Discord could not be reached.
+	// Refused is set if Discord rejects the token, Unasked if Discord could not be reached.
 	Refused, Unasked bool
 	// InstallLink adds the bot to one of the owner's servers, so that it may write to them;
 	// UserLink installs its commands. Empty if the bot is unknown.
@@ -65,7 +65,7 @@ func (r *Report) bad(text, next string) {
 	r.Findings = append(r.Findings, Finding{Text: text, Next: next})
 }
 
-// checkWithin limits what a check asks, and the message; greetWithin the gateway's greeting.
+// checkWithin limits the requests of a check, and the message; greetWithin limits the gateway's greeting.
 const (
 	checkWithin = 30 * time.Second
 	greetWithin = 10 * time.Second
@@ -73,9 +73,9 @@ const (
 	fewStarts = 10
 )
 
-// Check asks Discord whether a bot can work with a token. It changes nothing, except that
-// it opens the direct messages with the owner. Problems are in the report; an error says
-// that nothing could be checked: no token, or a wrong address.
+// Check checks with Discord whether a bot can work with a token. Its only side effect is opening the direct messages
+// with the owner. Problems are in the report; an error means that nothing could be checked: no token, or a wrong
+// address.
 func Check(ctx context.Context, o CheckOptions) (Report, error) {
 	var r Report
 	token := BareToken(o.Token.Reveal())
@@ -95,8 +95,8 @@ func Check(ctx context.Context, o CheckOptions) (Report, error) {
 	return r, nil
 }
 
-// look checks all that needs no message, and returns the channel of the direct messages with the
-// owner, if it is open.
+// look runs all checks that send no message, and returns the channel of the direct messages with the owner, if it is
+// open.
 func (r *Report) look(ctx context.Context, c *rest.Client, o CheckOptions) (channel string) {
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
@@ -112,7 +112,7 @@ func (r *Report) look(ctx context.Context, c *rest.Client, o CheckOptions) (chan
 	return r.owner(ctx, c, app, o)
 }
 
-// who looks up the bot.
+// who looks up the bot and its application.
 func (r *Report) who(ctx context.Context, c *rest.Client) (rest.App, bool) {
 	me, err := c.Me(ctx)
 	if err != nil {
@@ -229,7 +229,7 @@ func (r *Report) hello(ctx context.Context, c *rest.Client, channel string) {
 	r.good(textCheckWrote)
 }
 
-// unreached says why the owner cannot be written to.
+// unreached returns why the bot cannot message the owner.
 func (r *Report) unreached(err error) {
 	switch {
 	case errors.Is(err, rest.ErrCannotDM):
@@ -241,7 +241,7 @@ func (r *Report) unreached(err error) {
 	}
 }
 
-// install is the address where the owner adds the bot.
+// install returns the address where the owner adds the bot.
 func install(app, scope, kind string) string {
 	q := url.Values{"client_id": {app}, "scope": {scope}, "integration_type": {kind}}
 	if kind == "0" {

@@ -57,8 +57,8 @@ func registered() []discordgo.ApplicationCommand {
 	return list
 }
 
-// register registers the commands at Discord if they differ. The registered ones are read
-// at each start, because another program with the same token may have changed them.
+// register registers the commands with Discord if they differ. It reads the registered ones at each start, because
+// another program with the same token may have changed them.
 func (r *room) register(ctx context.Context) error {
 	err := retry(ctx, func() error { return r.registerOnce(ctx, r.state.dm().App) })
 	if err != nil && ctx.Err() == nil {
@@ -89,9 +89,8 @@ func silent(name string) bool {
 	return ok && c.Silent
 }
 
-// slashLine is a command in the bot's form: "/model opus", or numbers with their names:
-// "/ping-budget capacity=6". Unknown options are left out. why is the reason if there is no
-// such form.
+// slashLine returns a command as a line: "/model opus", or with named numbers: "/ping-budget capacity=6". Unknown
+// options are left out. why is the reason if the command cannot be expressed as a line.
 func slashLine(name string, given map[string]any) (line, why string) {
 	c, ok := command.Find(command.InDiscord, name)
 	if !ok {

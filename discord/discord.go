@@ -1,10 +1,8 @@
-// Package discord is the bot's surface in its user's direct messages: a core.Remote. It
-// decides whom the bot obeys, which message is new, how an interaction is answered in time,
-// and what happens without a network. The protocols are in its subfolders: gateway
-// receives, rest sends, render formats, stream shows growing answers.
+// Package discord is the bot's surface in its user's direct messages: a core.Remote. It decides which user the bot
+// obeys, which messages are new, how to answer interactions in time, and what to do without a network. The protocols
+// are in its subfolders: gateway receives, rest sends, render formats, and stream shows growing answers.
 //
-// It must not know what a command, a button or a message means: the bot does, through
-// core.Intake. It must not know the dashboard.
+// It must not interpret commands, buttons or messages; core.Intake does. It must not depend on the dashboard.
 package discord
 
 import (
@@ -39,8 +37,7 @@ type Options struct {
 	Token config.Secret
 	// API replaces Discord's address (OLLIM_DISCORD_API); New checks it with rest.CheckBase.
 	API string
-	// OwnerID is the user whom the bot obeys (OLLIM_OWNER_ID). If it is empty, that is the
-	// owner of the application or of its team.
+	// OwnerID is the user whom the bot obeys (OLLIM_OWNER_ID). Empty means the owner of the application or of its team.
 	OwnerID string
 	Log     *slog.Logger
 	Version string
@@ -50,18 +47,16 @@ type Options struct {
 	Dir *store.Dir
 	// Zone is the time zone of Status; nil is the machine's.
 	Zone *time.Location
-	// LoginPending reports whether a login of the engine's account waits for its code, which
-	// is then passed to the login and never to the agent. Nil means never.
+	// LoginPending reports whether a login of the engine's account expects a code. The surface passes such a code to the
+	// login and never to the agent. Nil means never.
 	LoginPending func() bool
 	// StatusLine reports whether an answer begins with a visible status (the setting
 	// status_line). Nil means never.
 	StatusLine func() bool
-	// Transcribe returns what is said in the recording of a voice message, Opus in an Ogg
-	// file. Its error is a phrase for the user that says why there are no words. Nil means
-	// that voice messages are not transcribed.
+	// Transcribe returns the words in the recording of a voice message, Opus in an Ogg file. Its error is a phrase for
+	// the user with the reason why there are none. Nil disables transcription.
 	Transcribe func(ctx context.Context, recording []byte) (words string, err error)
-	// Draw returns the picture of a name, as PNG, and what it says, for those who cannot see
-	// it. Nil means that there are no pictures.
+	// Draw returns the picture of a name, as PNG, and its description for screen readers. Nil disables pictures.
 	Draw func(ctx context.Context, name string) (png []byte, alt string, err error)
 }
 
@@ -91,7 +86,7 @@ type Discord struct {
 	end context.CancelFunc // ends the room's life; called by Farewell
 }
 
-// The most jobs of each pool at a time; one user causes a few.
+// The largest number of concurrent jobs of each pool; one user causes only a few.
 const (
 	maxWork     = 64
 	maxMarks    = 32
@@ -99,7 +94,7 @@ const (
 	maxAnswers  = 256
 )
 
-// recordEvery is when the record of the connection is looked at again without a change.
+// recordEvery is the interval of checking the record of the connection when nothing has changed.
 const recordEvery = time.Minute
 
 // tuning changes the pace for tests.
@@ -110,8 +105,8 @@ type tuning struct {
 	start     time.Time // when the program started; zero is now
 }
 
-// New creates the surface and makes no request. An error says what is missing, or what is
-// wrong with Options.API or Options.OwnerID.
+// New creates the surface without making a request. Its error says which option is missing, or what is wrong with
+// Options.API or Options.OwnerID.
 func New(o Options) (*Discord, error) { return newTuned(o, tuning{}) }
 
 func newTuned(o Options, t tuning) (*Discord, error) {
@@ -172,8 +167,8 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	return d, nil
 }
 
-// BareToken removes what people copy along with a token: quotes, the name of the variable,
-// the prefix of the header.
+// BareToken removes text that people copy along with a token: quotes, the name of the variable, the prefix of the
+// header.
 func BareToken(s string) string {
 	const around = " \t\r\n\"'`"
 	s = strings.Trim(s, around)
@@ -183,9 +178,8 @@ func BareToken(s string) string {
 	return s
 }
 
-// Run connects and passes the user's actions to the bot until ctx ends, which is not an
-// error. It returns an error if only a person can help: its text says what to change, and
-// where. Run may be called once.
+// Run connects and passes the user's actions to the bot until ctx ends, which is not an error. It returns an error if
+// only a person can fix the problem: its text says what to change, and where. Run may be called once.
 func (d *Discord) Run(ctx context.Context, bot core.Intake) error {
 	d.state.load()
 	recording, stop := context.WithCancel(ctx)
@@ -205,7 +199,7 @@ func (d *Discord) Run(ctx context.Context, bot core.Intake) error {
 	return err
 }
 
-// record keeps the state of the connection in the file, for programs beside the bot.
+// record keeps the state of the connection in the file, for other programs such as "ollim-bot status".
 func (d *Discord) record(ctx context.Context) error {
 	tick := time.NewTicker(recordEvery)
 	defer tick.Stop()
@@ -259,7 +253,7 @@ func (d *Discord) inbound(bot core.Intake) *inbound {
 	}
 }
 
-// finishLeftovers cleans up what the last process left in the channel.
+// finishLeftovers cleans up marks and incomplete answers that the last process left in the channel.
 func (d *Discord) finishLeftovers(ctx context.Context) error {
 	d.marks.finishLeftovers(ctx)
 	d.answers.finishLeftovers(ctx)
@@ -286,8 +280,8 @@ func (d *Discord) botName() string {
 	return "ollim-bot"
 }
 
-// listen takes the gateway's events as they arrive and waits for nothing: an interaction
-// must be answered within three seconds. Messages are queued for inbound.
+// listen handles the gateway's events as they arrive and never blocks, because an interaction must be answered within
+// three seconds. It queues messages for inbound.
 func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 	met := false
 	for e := range d.link.Events() {
@@ -300,7 +294,7 @@ func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 			}
 		case *discordgo.MessageCreate:
 			switch m := data.Message; {
-			case m.Author.Bot && m.GuildID == "" && m.ChannelID == d.state.dm().Channel: // nobody else's is there
+			case m.Author.Bot && m.GuildID == "" && m.ChannelID == d.state.dm().Channel: // only the bot's and the owner's messages exist there
 				d.rivals.heard(e.Nonce)
 			case !m.Author.Bot && (d.ours(m.Author.ID, m.ChannelID, m.GuildID) || d.adoptDM(m)):
 				d.inbox.Push(data)
@@ -329,14 +323,13 @@ func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 	return nil
 }
 
-// ours reports whether the owner did it in the direct messages. Everything else is ignored.
+// ours reports whether an event was caused by the owner in the direct messages. All other events are ignored.
 func (d *Discord) ours(user, channel, guild string) bool {
 	dm := d.state.dm()
 	return guild == "" && user != "" && user == dm.Owner && channel == dm.Channel
 }
 
-// adoptDM takes the channel of the owner's first message as the direct messages if they
-// could not be opened.
+// adoptDM uses the channel of the owner's first message for the direct messages if they could not be opened.
 func (d *Discord) adoptDM(m *discordgo.Message) bool {
 	dm := d.state.dm()
 	if m.GuildID != "" || m.Author.ID != dm.Owner || dm.Channel != "" {

@@ -15,12 +15,12 @@ type identity struct {
 	room    *room
 	notices *notices
 	owner   string      // chosen by the user; empty asks Discord
-	greet   string      // the greeting that shows whether the bot may write
+	greet   string      // the greeting, which shows whether the bot can send messages
 	heard   func() bool // reports whether the bot has ever received a message of this user
 }
 
-// lookUp finds the application, the owner and the channel, and retries while Discord is
-// unreachable. Its error needs a person.
+// lookUp finds the application, the owner and the channel, and retries while Discord is unreachable. Only a person
+// can fix its error.
 func (i *identity) lookUp(ctx context.Context) error {
 	return retry(ctx, func() error {
 		err := i.lookOnce(ctx)
@@ -59,7 +59,7 @@ func (i *identity) lookOnce(ctx context.Context) error {
 	return nil
 }
 
-// ownerOf is the user whom the bot obeys.
+// ownerOf returns the user whom the bot obeys.
 func ownerOf(app rest.App, chosen string) (string, error) {
 	switch {
 	case chosen != "":
@@ -70,9 +70,8 @@ func ownerOf(app rest.App, chosen string) (string, error) {
 	return "", errors.New(textNoOwner)
 }
 
-// firstStart marks the newest message as seen: what was written before the bot's first
-// start is not answered. This happens before the gateway opens, so that no message is lost
-// in between.
+// firstStart marks the newest message as seen, so that the bot does not answer messages from before its first start.
+// This happens before the gateway opens, so that no message is lost in between.
 func (i *identity) firstStart(ctx context.Context, dm *dmChannel) error {
 	list, _, err := i.room.rest.After(ctx, dm.Channel, "", 1)
 	if errors.Is(err, rest.ErrNoChannel) {
@@ -96,15 +95,15 @@ func (i *identity) firstStart(ctx context.Context, dm *dmChannel) error {
 // user's first message opens them at once.
 const reachEvery = 5 * time.Minute
 
-// keepOpening keeps trying to open the direct messages with a user who has shut the bot
-// out, because the user may change that at any time.
+// keepOpening keeps trying to open the direct messages with a user whose settings exclude the bot, because the user
+// may change them at any time.
 func (i *identity) keepOpening(ctx context.Context) error {
 	for {
 		if i.room.state.dm().Channel != "" || sleep(ctx, reachEvery) != nil {
 			return nil
 		}
 		if i.room.state.dm().Channel == "" && i.room.reopen(ctx) == nil {
-			i.notices.small(i.greet) // only a message shows whether the bot may write
+			i.notices.small(i.greet) // only a message shows whether the bot can send any
 		}
 	}
 }

@@ -90,20 +90,20 @@ func (in *inbound) run(ctx context.Context) error {
 	}
 }
 
-// position is the index of a message that was not passed on yet, or -1.
+// position returns the index of a message that was not passed on yet, or -1.
 func position(batch []*discordgo.Message, id string) int {
 	return slices.IndexFunc(batch, func(m *discordgo.Message) bool { return m.ID == id })
 }
 
-// reword reports to the bot that a message has changed.
+// reword passes an edited message to the bot.
 func (in *inbound) reword(ctx context.Context, c command.Reword) {
 	if _, err := in.bot.Do(ctx, c); err != nil && ctx.Err() == nil {
 		in.log.Warn("changed message was not accepted", "error", err)
 	}
 }
 
-// catchUp returns the messages after the newest known one. It waits while Discord does not
-// answer, because later messages must follow these.
+// catchUp returns the messages after the newest known one. It waits until Discord answers, because later messages
+// must follow these.
 func (in *inbound) catchUp(ctx context.Context, newest string) (missed []*discordgo.Message) {
 	var tries pauses
 	reopened := false
@@ -190,7 +190,7 @@ func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool)
 	answered(out.Done)
 }
 
-// failed is the end of a message that was not accepted.
+// failed returns the result of a message that was not accepted.
 func failed(err error) <-chan error {
 	done := make(chan error, 1)
 	done <- err
@@ -200,8 +200,7 @@ func failed(err error) <-chan error {
 // loginWithin limits a login once its code has arrived.
 const loginWithin = time.Minute
 
-// isCode reports whether a text is the code of a waiting login: "xxx#yyy", as the login's
-// page shows it.
+// isCode reports whether a text is the code of a pending login: "xxx#yyy", as shown on the login page.
 func (in *inbound) isCode(text string) bool {
 	before, after, found := strings.Cut(text, "#")
 	if !found || before == "" || after == "" || len(text) > 2000 || strings.ContainsAny(text, " \t\r\n") || strings.Contains(after, "#") {
@@ -231,7 +230,7 @@ const (
 // fetched are the attachments of a message.
 type fetched struct {
 	files []command.File
-	data  map[*discordgo.MessageAttachment][]byte // the same, by what declares them
+	data  map[*discordgo.MessageAttachment][]byte // the same, by attachment
 	lost  string                                  // describes those that were left out
 }
 
@@ -261,7 +260,7 @@ func (in *inbound) fetch(ctx context.Context, list []*discordgo.MessageAttachmen
 	return got
 }
 
-// whyNot says why an attachment is missing.
+// whyNot returns why an attachment is missing.
 func whyNot(err error, most int64) string {
 	switch {
 	case errors.Is(err, rest.ErrTooLarge) && most < maxFile:

@@ -47,8 +47,7 @@ type interactions struct {
 	answered recent                                                                     // used only by the listening goroutine
 }
 
-// take handles a command or a click. Its deferral is sent first, independent of everything
-// else.
+// take handles a command or a click. It sends the deferral first, independently of everything else.
 func (a *interactions) take(ctx context.Context, i interaction) {
 	dm := a.room.state.dm()
 	if i.AppID != dm.App || !a.answered.add(i.ID) {
@@ -72,7 +71,7 @@ func (a *interactions) take(ctx context.Context, i interaction) {
 	}
 }
 
-// refuse answers an interaction with a sentence. Of many at once only a few are answered.
+// refuse answers an interaction with a sentence. If there are many at once, only a few are answered.
 func (a *interactions) refuse(i interaction, text string) {
 	a.refusals.begin(func(ctx context.Context) {
 		ctx, cancel := i.first(ctx)
@@ -85,9 +84,8 @@ func (a *interactions) refuse(i interaction, text string) {
 	})
 }
 
-// carryOut defers the answer, executes the interaction and sends the result. An interaction
-// that could not be deferred is not executed: Discord has told the user that the bot did
-// not respond, and they would repeat it.
+// carryOut defers the answer, executes the interaction and sends the result. An interaction that could not be
+// deferred is not executed: Discord shows the user that the bot did not respond, so the user would repeat it.
 func (a *interactions) carryOut(ctx context.Context, i interaction) {
 	promised, cancel := i.first(ctx)
 	defer cancel()
@@ -102,7 +100,7 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 		m := rest.Message{Flags: discordgo.MessageFlagsEphemeral}
 		err = a.room.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredChannelMessageWithSource, &m)
 	}
-	if rest.Answered(err) { // and carried out, by the program that answered it
+	if rest.Answered(err) { // and executed by the program that answered it
 		a.rival()
 		return
 	}
@@ -159,7 +157,7 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	a.notices.small(text)
 }
 
-// renew shows on a card what its button has changed.
+// renew updates a card after its button changed something.
 func (a *interactions) renew(ctx context.Context, i interaction, card post.Embed) {
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
@@ -190,8 +188,7 @@ func (a *interactions) used(ctx context.Context, i interaction) {
 	}
 }
 
-// command executes a command, or a window that belongs to no message, and puts the reply in
-// place of the deferral.
+// command executes a command, or a window without a message, and replaces the deferral by the reply.
 func (a *interactions) command(ctx context.Context, i interaction) {
 	text, out := a.reply(ctx, i)
 	ctx, cancel := linger(ctx, replyWithin)
@@ -211,8 +208,8 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 	a.notices.small(fmt.Sprintf(textLateReply, i.title(), text))
 }
 
-// message is a reply that only the user sees: its words, or its card, and its picture. The
-// words also say what a picture shows, so that it may be missing.
+// message builds a reply that only the user sees: its text or card, and its picture. The text also describes the
+// picture, so the picture may be missing.
 func (a *interactions) message(ctx context.Context, text string, out command.Outcome) rest.Message {
 	if out.Card != nil {
 		return render.Post(post.Post{Embed: out.Card})
@@ -230,7 +227,7 @@ func (a *interactions) message(ctx context.Context, text string, out command.Out
 	return m
 }
 
-// reply is the reply to what command carries out: its words, and what goes with them.
+// reply executes a command and returns the text of its reply, with its card and picture.
 func (a *interactions) reply(ctx context.Context, i interaction) (text string, out command.Outcome) {
 	said, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
 	switch {
@@ -246,7 +243,7 @@ func (a *interactions) reply(ctx context.Context, i interaction) (text string, o
 	return cmp.Or(out.Message, textDone), out
 }
 
-// slash is the reply to a command; its words may be empty.
+// slash executes a slash command and returns its reply; the text may be empty.
 func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) (text string, out command.Outcome) {
 	options := make(map[string]any, len(said.Options))
 	for _, o := range said.Options {
@@ -266,7 +263,7 @@ func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationComm
 	return out.Message, out
 }
 
-// do asks the bot and turns a panic into an error.
+// do passes a command to the bot and turns a panic into an error.
 func (a *interactions) do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer fault.Rescue("a command from Discord", func(f *fault.Error) {
 		a.log.Error("command from Discord panicked", "error", f)
@@ -279,7 +276,7 @@ func (a *interactions) do(ctx context.Context, c command.Value) (out command.Out
 	return out, err
 }
 
-// wordsOf is an error as the user reads it.
+// wordsOf returns an error's text for the user.
 func wordsOf(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return textStopping
@@ -287,7 +284,7 @@ func wordsOf(err error) string {
 	return reason(err)
 }
 
-// ephemeral is a reply that only the user sees, with a note where it is cut.
+// ephemeral builds a reply that only the user sees, with a note if it is cut.
 func ephemeral(text string) rest.Message {
 	parts := render.Split(text, render.MaxContent-render.Length(textCutAnswer))
 	if len(parts) > 1 && render.Length(text) > render.MaxContent {
@@ -296,7 +293,7 @@ func ephemeral(text string) rest.Message {
 	return render.Ephemeral(text)
 }
 
-// form is the window that an interaction opens instead of doing something.
+// form returns the window that an interaction opens, if it opens one.
 func (a *interactions) form(i interaction) (post.Form, bool) {
 	switch data := i.Data.(type) {
 	case discordgo.MessageComponentInteractionData:
@@ -315,9 +312,9 @@ func (a *interactions) form(i interaction) (post.Form, bool) {
 	return post.Form{}, false
 }
 
-// target is the message whose menu was used: its words, and a key that says whether they are
-// the owner's own. The bot's are not: it may have repeated somebody's. The key is the same
-// each time, so that a second use changes nothing.
+// target returns the message whose menu was used: its text, and a key that says whether the text is the owner's own.
+// The bot's messages do not count as the owner's, because they may repeat someone else's words. The key is stable, so
+// that using the menu twice has no further effect.
 func (a *interactions) target(data discordgo.ApplicationCommandInteractionData) (key, words string) {
 	key = post.Foreign + data.TargetID
 	if data.Resolved == nil || data.Resolved.Messages[data.TargetID] == nil {
@@ -334,7 +331,7 @@ func (a *interactions) target(data discordgo.ApplicationCommandInteractionData) 
 	return key, strings.TrimSpace(words)
 }
 
-// open opens a window, which is the whole answer.
+// open opens a window as the complete answer.
 func (a *interactions) open(ctx context.Context, i interaction, f post.Form) error {
 	m, err := render.Form(f)
 	if err != nil {
@@ -343,7 +340,7 @@ func (a *interactions) open(ctx context.Context, i interaction, f post.Form) err
 	return a.room.rest.Open(ctx, i.Interaction, m)
 }
 
-// menu carries out a command of a message's own menu that opens no window.
+// menu executes a command of a message's menu that does not open a window.
 func (a *interactions) menu(ctx context.Context, data discordgo.ApplicationCommandInteractionData) string {
 	key, words := a.target(data)
 	out, err := a.do(ctx, command.Click{ID: "act:" + post.TaskAbout + ":" + key, Words: words})

@@ -29,7 +29,7 @@ func (i interaction) customID() string {
 	return ""
 }
 
-// submits reports whether a window was filled in.
+// submits reports whether a window was submitted.
 func (i interaction) submits() bool { return i.Type == discordgo.InteractionModalSubmit }
 
 // title describes the interaction for people.
@@ -46,12 +46,12 @@ func (i interaction) title() string {
 	return textAButton
 }
 
-// first is the context of the first answer.
+// first returns the context for the first answer.
 func (i interaction) first(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.WithoutCancel(ctx), i.at.Add(answerWithin))
 }
 
-// click is the press of a button, the choice in a menu or a window that was filled in.
+// click returns the press of a button, the choice in a menu or the fields of a submitted window.
 func (i interaction) click() command.Click {
 	c := command.Click{ID: i.customID()}
 	if i.Message != nil {
@@ -70,7 +70,7 @@ func (i interaction) click() command.Click {
 	return c
 }
 
-// filled are the fields of a window that was filled in.
+// filled returns the fields of a submitted window.
 func filled(rows []discordgo.MessageComponent) map[string]string {
 	fields := map[string]string{}
 	for _, row := range rows {

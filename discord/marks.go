@@ -9,10 +9,10 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// eyes marks a message that is being worked on.
+// eyes marks a message that the bot is working on.
 const eyes = "\U0001f440"
 
-// The marks that replace the eyes when the message has been answered, or could not be.
+// The marks that replace the eyes when the answer is complete or has failed.
 const (
 	markDone   = "\u2705"
 	markFailed = "\u274c"
@@ -30,10 +30,9 @@ const (
 	lastWithin = 2 * time.Second
 )
 
-// add adds the eyes to a message, and shows that the bot is typing until the answer takes
-// over. The channel given to the returned function replaces the eyes by the verdict; nil
-// removes them at once. With many messages at once the newer ones get no mark. Eyes left
-// at the program's end are removed at its next start.
+// add adds the eyes to a message, and shows that the bot is typing until the answer starts. The result on the channel
+// given to the returned function decides which mark replaces the eyes; nil removes them at once. If there are many
+// messages at once, the newer ones get no mark. Eyes left at the end of the program are removed at its next start.
 func (m *marks) add(id string) func(done <-chan error) {
 	answer := make(chan (<-chan error), 1)
 	m.pool.begin(func(ctx context.Context) {
@@ -56,8 +55,7 @@ func (m *marks) add(id string) func(done <-chan error) {
 	return func(done <-chan error) { answer <- done }
 }
 
-// await waits for the end of the message's answer and returns the mark that says how it
-// went, or none for one that was stopped.
+// await waits for the end of the message's answer and returns the final mark, or none for a stopped answer.
 func (m *marks) await(ctx context.Context, answer <-chan (<-chan error)) string {
 	var done <-chan error
 	tick := time.NewTicker(typingEvery)
@@ -88,7 +86,7 @@ func (m *marks) await(ctx context.Context, answer <-chan (<-chan error)) string 
 // seconds.
 const typingEvery = 8 * time.Second
 
-// typing shows that the bot is typing, unless a growing answer does that.
+// typing shows that the bot is typing, unless a growing answer already does.
 func (m *marks) typing(ctx context.Context) {
 	if m.room.growing.Load() > 0 {
 		return

@@ -29,8 +29,8 @@ type notice struct {
 	quiet   bool
 	nonce   string
 	buttons []post.Button
-	// presence says whether the bot is here: the same message is edited each time, so that
-	// they do not pile up.
+	// presence marks a notice of whether the bot is online: the same message is edited each time, so that they do not
+	// pile up.
 	presence bool
 }
 
@@ -71,7 +71,7 @@ func (q *notices) put(n notice) {
 	signal(q.wake)
 }
 
-// next is the oldest notice that has not expired.
+// next returns the oldest notice that has not expired.
 func (q *notices) next(now time.Time) (notice, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// postWithin is how long a post waits for a network. Then it fails: its token is
-	// returned, unless it was sent and not answered.
+	// postWithin is how long a post waits for a network before it fails. Its token is then returned, unless the post was
+	// sent and not confirmed.
 	postWithin = 60 * time.Second
 	// maxUpload is Discord's limit of a file, in bytes.
 	maxUpload = 10 << 20
 )
 
-// Post sends a message, once per nonce, and waits up to a minute for the network. Before
-// the surface knows its user, and after it has stopped, the error is post.ErrNoChannel;
-// without an answer it is post.ErrUnknown. Others are from package rest or about a file.
+// Post sends a message, once per nonce, and waits up to a minute for the network. Until the user is known, and after
+// the surface has stopped, the error is post.ErrNoChannel; without a response from Discord it is post.ErrUnknown.
+// Other errors are from package rest or about a file.
 func (d *Discord) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	if why := d.status.gaveUp(); why != "" {
 		return "", fmt.Errorf("%w: "+textStoppedAt, post.ErrNoChannel, why)
@@ -101,8 +101,7 @@ func (d *Discord) Typing(ctx context.Context) error { return d.room.Typing(ctx) 
 // dashboard.
 func (d *Discord) Answer() chat.RemoteAnswer { return d.answers.begin() }
 
-// Approval shows a tool call that waits for the user, and later its outcome. It never
-// blocks.
+// Approval shows a tool call that needs the user's approval, and later its outcome. It never blocks.
 func (d *Discord) Approval(a policy.Approval) { d.cards.update(a) }
 
 // Small shows a short notice, in order with all other messages. It never blocks; a notice

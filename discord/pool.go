@@ -20,7 +20,7 @@ type workerPool struct {
 	mu   sync.Mutex
 	ctx  context.Context // given to jobs; nil when none may start
 	busy int
-	// freed has capacity 1: a job has ended.
+	// freed has capacity 1 and signals that a job has ended.
 	freed chan struct{}
 }
 
@@ -60,7 +60,7 @@ func (p *workerPool) over() {
 	signal(p.freed)
 }
 
-// idle waits until no job runs, but leaves the last part of ctx's time, keep, to others.
+// idle waits until no job runs, but stops the duration keep before ctx's deadline.
 func (p *workerPool) idle(ctx context.Context, keep time.Duration) {
 	if over, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -142,8 +142,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// linger is a context for work that must still be done after ctx ends: it lasts at most d,
-// and at most lastWithin longer than ctx.
+// linger returns a context for work that must continue after ctx ends: it lasts at most d, and at most lastWithin
+// longer than ctx.
 func linger(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastWithin, cancel) })

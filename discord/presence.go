@@ -10,18 +10,17 @@ import (
 )
 
 const (
-	// turnTakes is how long after a turn's start or end, or a ping, the bot's state is read.
+	// turnTakes is the delay between a turn's start or end, or a ping, and reading the bot's state.
 	turnTakes = 2 * time.Second
-	// presentEvery is the interval of looking for a mute's start or end, or a new token.
+	// presentEvery is the interval of checking for the start or end of a mute, or a new token.
 	presentEvery = 30 * time.Second
 )
 
-// presence shows below the bot's name whether it is busy or muted, else how many pings are
-// left.
+// presence shows, below the bot's name, whether it is busy or muted, or how many pings are left.
 type presence struct {
 	link *gateway.Link
 	zone *time.Location
-	// turns has capacity 1: a turn has started or ended.
+	// turns has capacity 1 and signals that a turn has started or ended.
 	turns chan struct{}
 }
 
@@ -56,5 +55,5 @@ func (p *presence) shown(s core.Snapshot) gateway.Presence {
 	return gateway.Presence{}
 }
 
-// turnChanged reports that a turn has started or ended, or that a ping was sent.
+// turnChanged signals that a turn has started or ended, or that a ping was sent.
 func (p *presence) turnChanged() { signal(p.turns) }

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Two programs with one token both hear everything and both answer. Each marks the nonces of
-// its notices and answers with the time of its start, and Discord shows each the other's: so
-// both know which of them started later, and that one goes quiet.
+// Two programs with the same token both receive and answer every message. Each marks the nonces of its notices and
+// answers with its start time, and sees the other's nonces. So both can determine which one started later, and that
+// one stops answering.
 
 const (
-	// rivalAfter is how long after the start a foreign nonce may still be of the program
-	// before, which is ending or was killed.
+	// rivalAfter is how long after the start a foreign nonce may still belong to the previous program, which is ending
+	// or was killed.
 	rivalAfter = 10 * time.Second
-	// rivalFor is how long the latest sign of another program counts.
+	// rivalFor is how long a sign of another program counts.
 	rivalFor = 10 * time.Minute
 	// A mark is markLetter, the start in milliseconds to the base of 36, and a dot.
 	markLetter = "o"
@@ -29,20 +29,20 @@ const (
 	nonceSize = 25
 )
 
-// mark is what the nonces of this program begin with.
+// mark is the prefix of this program's nonces.
 type mark string
 
 func newMark(start time.Time) mark {
 	return mark(fmt.Sprintf("%s%08s.", markLetter, strconv.FormatInt(start.UnixMilli(), 36)))
 }
 
-// stamp makes a marked nonce of a text. The same text is the same nonce.
+// stamp returns a marked nonce for a text. The same text gives the same nonce.
 func (m mark) stamp(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return string(m) + base64.RawURLEncoding.EncodeToString(sum[:])[:nonceSize-len(m)]
 }
 
-// started is the start of the program that marked a nonce; false if none did.
+// started returns the start time of the program that marked a nonce; false if the nonce has no mark.
 func started(nonce string) (time.Time, bool) {
 	if len(nonce) != nonceSize || !strings.HasPrefix(nonce, markLetter) || nonce[markSize-1] != '.' {
 		return time.Time{}, false
@@ -51,7 +51,7 @@ func started(nonce string) (time.Time, bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
-// rivals notices other programs that work with the bot's token.
+// rivals detects other programs that use the bot's token.
 type rivals struct {
 	start  time.Time
 	grace  time.Duration
@@ -59,13 +59,13 @@ type rivals struct {
 	sent   func(nonce string) bool // reports whether this program sent a nonce
 	status *status
 	log    *slog.Logger
-	quit   chan error // capacity 1: why this program has to go quiet
+	quit   chan error // capacity 1: why this program must stop answering
 
 	mu    sync.Mutex
-	noted time.Time // when the log last named another program
+	noted time.Time // when another program was last logged
 }
 
-// heard takes the nonce of a message by the bot's own account.
+// heard handles the nonce of a message by the bot's own account.
 func (r *rivals) heard(nonce string) {
 	if nonce == "" || r.sent(nonce) || time.Since(r.start) < r.grace {
 		return
@@ -75,7 +75,7 @@ func (r *rivals) heard(nonce string) {
 	if known && other.Before(r.start) {
 		select {
 		case r.quit <- fmt.Errorf(textRivalFirst, other.In(r.zone).Format("2 Jan 15:04")):
-		default: // it is going quiet
+		default: // it is already stopping
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (r *rivals) seen() {
 	}
 }
 
-// untilSecond returns an error when an earlier program with the same token was noticed.
+// untilSecond returns an error when an earlier program with the same token is detected.
 func (r *rivals) untilSecond(ctx context.Context) error {
 	select {
 	case err := <-r.quit:

@@ -16,9 +16,8 @@ import (
 	"ollimbot/discord/stream"
 )
 
-// room is the channel of direct messages between the bot and its owner: everything is sent
-// through it, and it records what Discord refuses. It is the stream.Channel of an answer.
-// It must not know what messages mean.
+// room is the channel of direct messages between the bot and its owner. Everything is sent through it, and it records
+// Discord's refusals. It is the stream.Channel of an answer. It must not know what messages mean.
 type room struct {
 	rest   *rest.Client
 	line   *stream.Line
@@ -26,16 +25,15 @@ type room struct {
 	status *status
 	log    *slog.Logger
 	mark   mark
-	life   context.Context // nothing is sent after its end
-	// growing is the number of growing answers, which show that the bot is typing.
+	life   context.Context // after its end, nothing is sent
+	// growing is the number of growing answers, which already show that the bot is typing.
 	growing atomic.Int32
 	typed   atomic.Int64 // when typing was last shown, in nanoseconds since 1970; 0 after a message
 }
 
 var _ stream.Channel = (*room)(nil)
 
-// channel is the channel's ID. Before it is known, and after the surface has stopped, the
-// error is post.ErrNoChannel.
+// channel is the channel's ID. Until it is known, and after the surface has stopped, the error is post.ErrNoChannel.
 func (r *room) channel() (string, error) {
 	dm, ok := r.state.known()
 	switch {
@@ -103,8 +101,7 @@ func (r *room) Send(ctx context.Context, p stream.Page, nonce string) (post.Mess
 	return post.MessageID(id), err
 }
 
-// answerMessage is one message of an answer. It shows no previews of its links, which fill
-// a phone's screen.
+// answerMessage builds one message of an answer. It suppresses link previews, which fill a phone's screen.
 func answerMessage(p stream.Page) rest.Message {
 	m := rest.Message{Content: p.Text, Flags: discordgo.MessageFlagsSuppressEmbeds}
 	if p.Silent {
@@ -125,7 +122,7 @@ func (r *room) do(f func(channel string) error) error {
 	return f(channel)
 }
 
-// Edit replaces a message's text; an answer paces its edits itself.
+// Edit replaces a message's text without pacing, because an answer paces its edits itself.
 func (r *room) Edit(ctx context.Context, id post.MessageID, p stream.Page) error {
 	return r.do(func(channel string) error {
 		return r.rest.Edit(ctx, channel, string(id), answerMessage(p))
@@ -137,7 +134,7 @@ func (r *room) Delete(ctx context.Context, id post.MessageID) error {
 	return r.do(func(channel string) error { return r.rest.Delete(ctx, channel, string(id)) })
 }
 
-// typingKept is how long a typing indicator needs no other one, unless a message ends it.
+// typingKept is how long a typing indicator need not be renewed, unless a message ends it.
 const typingKept = 5 * time.Second
 
 // Typing shows that the bot is typing.
@@ -156,7 +153,7 @@ func (r *room) replace(ctx context.Context, id string, m rest.Message) error {
 	})
 }
 
-// noteReach records whether the bot may write to its user.
+// noteReach records whether the bot can message its user.
 func (r *room) noteReach(err error) {
 	changed, why := r.status.noteReach(err)
 	if err == nil || changed { // the file may contain an older reason
@@ -181,7 +178,7 @@ func (r *room) open(ctx context.Context, owner string) (string, error) {
 	return channel, err
 }
 
-// reopen asks for the channel again because the remembered one is gone.
+// reopen looks up the channel again because the stored one no longer exists.
 func (r *room) reopen(ctx context.Context) error {
 	dm := r.state.dm()
 	channel, err := r.open(ctx, dm.Owner)

@@ -16,8 +16,8 @@ const stateFile = "state/discord.json"
 // keptMarks is how many messages of a kind are remembered.
 const keptMarks = 100
 
-// ShutOut is why the bot could not write to its user at its last try, as a sentence with
-// the cure, or empty. It only reads the file, so a bot may be running.
+// ShutOut returns why the bot could not message its user at its last try, with the solution, or empty. It only reads
+// the file, so it is safe while a bot runs.
 func ShutOut(dir *store.Dir) string {
 	var f file
 	if _, err := dir.PeekJSON(stateFile, &f); err != nil {
@@ -26,8 +26,8 @@ func ShutOut(dir *store.Dir) string {
 	return f.ShutOut
 }
 
-// Recorded is the state of the connection that a running bot has recorded; false if it has
-// ended. It only reads the file.
+// Recorded returns the state of the connection recorded by a running bot; false if the bot has ended. It only reads
+// the file.
 func Recorded(dir *store.Dir) (Standing, bool) {
 	var f file
 	if _, err := dir.PeekJSON(stateFile, &f); err != nil {
@@ -46,18 +46,18 @@ type dmChannel struct {
 // file is the stored state.
 type file struct {
 	dmChannel
-	// Seen is the newest message that was handled without the bot receiving it: at the very
-	// first start, the newest one that existed.
+	// Seen is the newest message that was handled without passing it to the bot: at the very first start, the newest
+	// existing one.
 	Seen string `json:"seen,omitempty"`
-	// Eyes are the user's messages that are marked as being worked on.
+	// Eyes are the user's messages that have the eyes.
 	Eyes []string `json:"eyes,omitempty"`
 	// Growing are the last messages of answers that are still growing.
 	Growing []string `json:"growing,omitempty"`
 	// Started is when the last session with the gateway was started.
 	Started time.Time `json:"started,omitzero"`
-	// Line is the message that says whether the bot is here.
+	// Line is the message that shows whether the bot is online.
 	Line string `json:"line,omitempty"`
-	// ShutOut is why the bot may not write to its user, or empty.
+	// ShutOut is why the bot cannot message its user, or empty.
 	ShutOut string `json:"shut_out,omitempty"`
 	// Standing is the state of the connection; zero after the bot has ended.
 	Standing Standing `json:"connection,omitzero"`
@@ -74,7 +74,7 @@ type state struct {
 	looked bool // the channel was looked up in this process
 }
 
-// load reads the file. An invalid one is set aside, and its content is looked up again.
+// load reads the file. An invalid one is renamed, and its content is looked up again.
 func (s *state) load() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,20 +84,20 @@ func (s *state) load() {
 	}
 }
 
-// known is the destination of messages; false until it was looked up.
+// known returns the destination of messages; false until it was looked up.
 func (s *state) known() (dmChannel, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file.dmChannel, s.looked
 }
 
-// dm is the destination of messages, for callers after the look-up.
+// dm returns the destination of messages, for callers after the look-up.
 func (s *state) dm() dmChannel {
 	dm, _ := s.known()
 	return dm
 }
 
-// cached is the channel opened by this application for this owner.
+// cached returns the channel opened by this application for this owner.
 func (s *state) cached(app, owner string) string {
 	dm, _ := s.known()
 	if dm.App != app || dm.Owner != owner {
@@ -147,7 +147,7 @@ func (s *state) setStarted(at time.Time) {
 	})
 }
 
-// line is the message that says whether the bot is here, or empty.
+// line returns the message that shows whether the bot is online, or empty.
 func (s *state) line() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +162,7 @@ func (s *state) setLine(id string) {
 	})
 }
 
-// setShutOut records why the bot may not write to its user; empty if it may.
+// setShutOut records why the bot cannot message its user; empty if it can.
 func (s *state) setShutOut(why string) {
 	s.change(func(f *file) bool {
 		changed := f.ShutOut != why
@@ -190,7 +190,7 @@ func (s *state) setGrowing(id string, there bool) {
 	s.change(func(f *file) bool { return toggle(&f.Growing, id, there) })
 }
 
-// leftovers are the eyes and growing answers left by the last process.
+// leftovers returns the eyes and growing answers left by the last process.
 func (s *state) leftovers() (eyes, growing []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,8 +212,8 @@ func toggle(list *[]string, id string, there bool) bool {
 	return true
 }
 
-// change changes the file if do returns true, and returns when it is on the disk. An error
-// is only logged: the file matters less than the conversation.
+// change writes the file if do returns true, and returns when it is on disk. An error is only logged, because the
+// file matters less than the conversation.
 func (s *state) change(do func(*file) bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -21,8 +21,8 @@ type status struct {
 
 	mu      sync.Mutex
 	lost    string        // why the bot's own data could not be looked up
-	since   time.Time     // start of that
-	shutOut string        // why the bot may not write to its user
+	since   time.Time     // when that began
+	shutOut string        // why the bot cannot message its user
 	rival   time.Time     // when another program with the same token was last noticed
 	stopped string        // why the surface has given up
 	ended   time.Time     // when it has
@@ -44,14 +44,14 @@ func (s *status) notify() {
 	s.mu.Unlock()
 	select {
 	case s.moved <- struct{}{}:
-	default: // full, or nobody records it
+	default: // full, or without a reader
 	}
 	if changed != nil {
 		changed()
 	}
 }
 
-// unreachable records that Discord did not answer Run's first requests; nil that it did.
+// unreachable records that Discord did not answer Run's first requests; nil means that it did.
 func (s *status) unreachable(err error) {
 	s.change(func() {
 		switch {
@@ -65,14 +65,13 @@ func (s *status) unreachable(err error) {
 	})
 }
 
-// noteReach records whether the bot may write to its user, and returns whether that changed
-// and why it may not.
+// noteReach records whether the bot can message its user, and returns whether that changed and why it cannot.
 func (s *status) noteReach(err error) (changed bool, why string) {
 	switch {
 	case errors.Is(err, rest.ErrCannotDM):
 		why = rest.ErrCannotDM.Error()
 	case err != nil:
-		return false, "" // other errors do not tell
+		return false, "" // other errors say nothing about it
 	}
 	s.mu.Lock()
 	changed = s.shutOut != why
@@ -86,7 +85,7 @@ func (s *status) noteReach(err error) (changed bool, why string) {
 
 func (s *status) stop(err error) { s.change(func() { s.stopped, s.ended = reason(err), time.Now() }) }
 
-// gaveUp is why the surface has stopped, or empty.
+// gaveUp returns why the surface has stopped, or empty.
 func (s *status) gaveUp() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,18 +109,18 @@ func reason(err error) string {
 	return words
 }
 
-// passes reports whether an error may be temporary, so that trying again makes sense.
+// passes reports whether an error may be temporary, so that retrying makes sense.
 func passes(err error) bool {
 	return errors.Is(err, rest.ErrTransient) || errors.Is(err, rest.ErrLimited) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Standing is the state of a connection with its start, as other programs read it.
+// Standing is the state of a connection and its start, stored for other programs.
 type Standing struct {
 	core.SurfaceStatus
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Text says since when the state has lasted, and what comes next.
+// Text describes the state, its start and the bot's next step.
 func (n Standing) Text(zone *time.Location) string {
 	switch {
 	case strings.HasPrefix(n.State, fmt.Sprintf(textStopped, "")), n.Since.IsZero():
@@ -141,7 +140,7 @@ func (s *status) words() (string, bool) {
 	return now.State, now.OK
 }
 
-// standing is the state without what changes all the time.
+// standing returns the state without its constantly changing parts.
 func (s *status) standing() Standing {
 	link := s.link()
 	s.mu.Lock()
@@ -163,7 +162,7 @@ func (s *status) standing() Standing {
 	case link.Phase == gateway.Connecting:
 		now.State, now.OK = textConnecting, true
 	case s.shutOut != "":
-		now.State = s.shutOut // it begins with the cure, because the top line is short
+		now.State = s.shutOut // it starts with the solution, because the top line is short
 	case twice:
 		now.State = textRivalCure
 	default:

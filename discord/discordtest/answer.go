@@ -16,7 +16,7 @@ func ok(body any) *Plan { return respond(http.StatusOK, body) }
 
 func nothing() *Plan { return respond(http.StatusNoContent, nil) }
 
-// encoded is the body as it goes over the wire.
+// encoded returns the body as sent over the wire.
 func (p *Plan) encoded() []byte {
 	if p.body != nil {
 		return encode(p.body)
@@ -45,7 +45,7 @@ var codeText = map[int]string{
 	50278: "Cannot send messages to this user due to having no mutual guilds",
 }
 
-// failure is an error as Discord words it.
+// failure returns an error with Discord's wording.
 func failure(status, code int) *Plan {
 	return respond(status, object{"message": codeText[code], "code": code})
 }
@@ -54,7 +54,7 @@ func unauthorized() *Plan {
 	return respond(http.StatusUnauthorized, object{"message": "401: Unauthorized", "code": 0})
 }
 
-// invalidForm is 400 50035 with the tree that says where.
+// invalidForm returns 400 50035 with the tree of form errors.
 func invalidForm(field, why string) *Plan {
 	tree := object{"_errors": []object{{"code": "BASE_TYPE_INVALID", "message": why}}}
 	if field != "" {
@@ -63,8 +63,7 @@ func invalidForm(field, why string) *Plan {
 	return respond(http.StatusBadRequest, object{"message": codeText[50035], "code": 50035, "errors": tree})
 }
 
-// limited is Discord's 429, with the header in whole seconds and the body to
-// the millisecond.
+// limited returns Discord's 429, with whole seconds in the header and milliseconds in the body.
 func limited(wait time.Duration, global bool) *Plan {
 	a := respond(http.StatusTooManyRequests, object{
 		"message": "You are being rate limited.", "code": 0, "global": global, "retry_after": math.Ceil(wait.Seconds()*1000) / 1000,
@@ -93,5 +92,5 @@ func (p *Plan) deliver(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(raw) // the client may have left; it will not miss the answer
+	_, _ = w.Write(raw) // the client may have disconnected
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// call is one REST request on its way through the fake.
+// call is one REST request and its processing in the fake.
 type call struct {
 	method   string
 	path     string   // escaped, without /api/vN
@@ -24,13 +24,12 @@ type call struct {
 	problems []string // breaches of the contract, reported when the call is over
 }
 
-// problem notes a breach. A request that Discord itself would accept continues.
+// problem records a breach. A request that Discord itself would accept continues.
 func (c *call) problem(text string) { c.problems = append(c.problems, text) }
 
 var apiRoot = regexp.MustCompile(`^/api(/v(9|10))?/`)
 
-// readCall parses a request. The second result refuses it; the call is then
-// as far as it was read.
+// readCall parses a request. If the second result is not nil, it refuses the request, and the call is incomplete.
 func readCall(r *http.Request) (*call, *Plan) {
 	c := &call{method: r.Method, path: r.URL.EscapedPath(), query: r.URL.Query(), header: r.Header}
 	root := apiRoot.FindString(c.path)
@@ -92,5 +91,5 @@ func (c *call) decode(v any) *Plan {
 	return nil
 }
 
-// bucket is what a limit of a channel counts by.
+// bucket is the key for rate limits per channel.
 func (c *call) bucket() string { return c.method + " " + c.seg[1] }

@@ -18,8 +18,8 @@ import (
 
 // Environment of the contract.
 const (
-	envDocument = "OLLIM_DISCORD_OPENAPI"  // the file; else it is looked for
-	envRequire  = "OLLIM_REQUIRE_CONTRACT" // "1": without the file nothing starts
+	envDocument = "OLLIM_DISCORD_OPENAPI"  // the file; else readDocument searches for it
+	envRequire  = "OLLIM_REQUIRE_CONTRACT" // "1": the file is required
 	document    = "shared/reference/discord-openapi.json"
 )
 
@@ -28,9 +28,8 @@ const documentID = "https://discord.invalid/openapi.json"
 
 var errNoDocument = errors.New("the description of Discord's API is absent")
 
-// contract holds requests and answers against Discord's own description, an
-// OpenAPI 3.1 document. Its schemas are compiled when they are needed first.
-// Safe for concurrent use.
+// contract checks requests and answers against Discord's own description, an OpenAPI 3.1 document. Its schemas are
+// compiled on first use. Safe for concurrent use.
 type contract struct {
 	root any
 
@@ -42,10 +41,10 @@ type contract struct {
 // theContract is loaded once for the process: it takes a fifth of a second.
 var theContract = sync.OnceValues(loadContract)
 
-// sayAbsent makes sure that the first test, and only that one, says so.
+// sayAbsent ensures that only the first test reports the missing file.
 var sayAbsent sync.Once
 
-// openContract returns nil where the description is absent and not required.
+// openContract returns nil if the description is absent and not required.
 func openContract(t testing.TB, load func() (*contract, error)) (*contract, error) {
 	c, err := load()
 	if !errors.Is(err, errNoDocument) || os.Getenv(envRequire) == "1" {
@@ -79,8 +78,7 @@ func loadContract() (*contract, error) {
 	return &contract{root: root, compiler: c, compiled: make(map[string]*jsonschema.Schema)}, nil
 }
 
-// readDocument looks in the environment, then beside every directory above the
-// working directory.
+// readDocument uses the environment, then searches next to every directory above the working directory.
 func readDocument() ([]byte, error) {
 	if path := os.Getenv(envDocument); path != "" {
 		return os.ReadFile(path)
@@ -99,8 +97,8 @@ func readDocument() ([]byte, error) {
 	}
 }
 
-// checkRequest says what is wrong with a request. Of an upload it sees the JSON
-// part; files alone make a message without any.
+// checkRequest returns what is wrong with a request. For an upload it checks the JSON part; a message that consists
+// only of files has none.
 func (k *contract) checkRequest(c *call) error {
 	at, values, err := k.find(c)
 	if err != nil {
@@ -120,8 +118,8 @@ func (k *contract) checkRequest(c *call) error {
 	return k.check(c.body, append(at, "requestBody", "content", "application/json", "schema"))
 }
 
-// checkParameters looks at those that are described at one place. All that come
-// are texts; one that has to be a number has to look like one.
+// checkParameters checks the parameters described at one place. All values are strings; if a number is required, the
+// string has to look like one.
 func (k *contract) checkParameters(c *call, at []string, values map[string]string) error {
 	at = append(at, "parameters")
 	for i := 0; ; i++ {
@@ -148,9 +146,8 @@ func (k *contract) checkParameters(c *call, at []string, values map[string]strin
 	}
 }
 
-// checkAnswer says what is wrong with an answer of ours. Errors with a tree are
-// left out: the description says that the codes in it are numbers, and Discord
-// sends words.
+// checkAnswer returns what is wrong with our answer. It skips errors with a tree: according to the description, their
+// codes are numbers, but Discord sends words.
 func (k *contract) checkAnswer(c *call, a *Plan) error {
 	if o, isObject := a.body.(object); isObject && o["errors"] != nil {
 		return nil
@@ -178,8 +175,7 @@ func (k *contract) checkAnswer(c *call, a *Plan) error {
 	return k.check(a.encoded(), append(at, "content", "application/json", "schema"))
 }
 
-// find leads to the path that describes a call, the one with the fewest
-// parameters, and names their values.
+// find returns the path that describes a call, the one with the fewest parameters, and the parameters' values.
 func (k *contract) find(c *call) (at []string, values map[string]string, err error) {
 	paths, _ := k.node("paths")
 	seg, best := strings.Split(c.path, "/"), ""
@@ -198,7 +194,7 @@ func (k *contract) find(c *call) (at []string, values map[string]string, err err
 	return []string{"paths", best}, values, nil
 }
 
-// matchPath is what stands for the {names} of a path, nil where it is another.
+// matchPath returns the values of the {names} in a path, or nil if the path does not match.
 func matchPath(path string, seg []string) map[string]string {
 	want := strings.Split(path, "/")
 	if len(want) != len(seg) {
@@ -215,7 +211,7 @@ func matchPath(path string, seg []string) map[string]string {
 	return values
 }
 
-// check holds JSON against the schema to which the steps lead.
+// check validates JSON against the schema at the end of the steps.
 func (k *contract) check(raw json.RawMessage, steps []string) error {
 	schema, err := k.schema(steps)
 	if err != nil {
@@ -226,7 +222,7 @@ func (k *contract) check(raw json.RawMessage, steps []string) error {
 		return fmt.Errorf("not JSON: %w", err)
 	}
 	if err := schema.Validate(value); err != nil {
-		// A schema with many variants explains each.
+		// The error of a schema with many variants explains each of them.
 		return fmt.Errorf("not as described: %.1500s", err.Error())
 	}
 	return nil
@@ -247,15 +243,15 @@ func (k *contract) schema(steps []string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// node is the object to which the steps lead.
+// node returns the object at the end of the steps.
 func (k *contract) node(steps ...string) (object, bool) {
 	at, _ := k.follow(steps)
 	o, found := at.(object)
 	return o, found
 }
 
-// follow takes the steps from the root, through references, and returns what is
-// there, nil for nothing, with its JSON pointer as a fragment of a URL.
+// follow takes the steps from the root, through references, and returns the value there, or nil, and its JSON pointer
+// as a fragment of a URL.
 func (k *contract) follow(steps []string) (at any, pointer string) {
 	at = k.root
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")

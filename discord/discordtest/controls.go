@@ -25,11 +25,11 @@ func (p *Person) ForgeChoice(messageID, customID, value string) Interaction {
 	return p.interact(Interaction{Type: discordgo.InteractionMessageComponent, MessageID: messageID}, data)
 }
 
-// Field is one filled-in field of a window.
+// Field is one field of a submitted window.
 type Field struct{ Name, Value string }
 
-// Submit sends the window that an interaction opened, with these fields changed. It can be
-// sent twice, as by a client that got no answer.
+// Submit submits the window opened by an interaction, with these fields changed. It can be called twice, like a
+// client that got no answer.
 func (p *Person) Submit(opened string, fields ...Field) Interaction {
 	st, _ := p.w.look()
 	at := slices.IndexFunc(st.Interactions, func(i Interaction) bool { return i.ID == opened })
@@ -54,7 +54,7 @@ func (p *Person) Submit(opened string, fields ...Field) Interaction {
 	return p.interact(Interaction{Type: discordgo.InteractionModalSubmit, MessageID: i.MessageID}, data)
 }
 
-// Type is the text in a field of a command while it is typed.
+// Type enters text in a field of a command without sending the command.
 func (p *Person) Type(name, option, text string) Interaction {
 	p.w.mu.Lock()
 	id := p.w.next()

@@ -10,7 +10,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// draft is what a request says about a message. Nil means absent.
+// draft is the message in a request. Nil means absent.
 type draft struct {
 	Content         *string                `json:"content"`
 	Embeds          *[]object              `json:"embeds"`
@@ -35,7 +35,7 @@ type described struct {
 	Description string `json:"description"`
 }
 
-// readDraft decodes a message with its numbers as they were written.
+// readDraft decodes a message, with numbers in their original form.
 func readDraft(raw []byte) (*draft, *Plan) {
 	var d draft
 	if len(raw) == 0 {
@@ -90,8 +90,8 @@ func (s *rest) fill(m *Message, d *draft, files []File) *Plan {
 	return nil
 }
 
-// describe gives uploaded files their descriptions. An id is that of an attachment that the
-// message has, or n of a part files[n] (docs: Reference > Uploading Files).
+// describe gives uploaded files their descriptions. An ID is that of an existing attachment of the message, or n of a
+// part files[n] (docs: Reference > Uploading Files).
 func describe(list []described, have []Attachment, files []File) *Plan {
 	for _, k := range list {
 		known := slices.ContainsFunc(have, func(a Attachment) bool { return a.ID == k.ID })
@@ -130,7 +130,7 @@ func (s *rest) refer(m *Message, d *draft) *Plan {
 		var allowed struct {
 			Replied *bool `json:"replied_user"`
 		}
-		_ = json.Unmarshal(d.AllowedMentions, &allowed) // the contract has accepted it
+		_ = json.Unmarshal(d.AllowedMentions, &allowed) // the contract has validated it
 		m.Pinged = len(d.AllowedMentions) == 0 || allowed.Replied != nil && *allowed.Replied
 	}
 	return nil
@@ -151,12 +151,12 @@ func (m *Message) setEmbeds(all []object) {
 		}
 	}
 	m.embeds = encode(all)
-	// The contract has accepted them; without it a strange one stays empty.
+	// The contract has validated them; without the contract, an invalid one stays empty.
 	_ = json.Unmarshal(m.embeds, &m.Embeds)
 }
 
-// setComponents stores components with the ids and defaults that Discord adds,
-// and the buttons among them once more by themselves.
+// setComponents stores components with the IDs and defaults that Discord adds, and the buttons among them in a
+// separate list.
 func (m *Message) setComponents(all []object) {
 	m.components, m.Buttons, m.Menus = nil, nil, nil
 	if len(all) == 0 {
@@ -172,7 +172,7 @@ func (m *Message) setComponents(all []object) {
 			_ = json.Unmarshal(encode(c), &b) // as with the embeds
 			m.Buttons = append(m.Buttons, b)
 		}
-		// A menu takes one choice unless it says otherwise (components/reference#string-select).
+		// By default, a menu accepts one choice (components/reference#string-select).
 		if c["type"] == json.Number("3") {
 			defaults(c, object{"min_values": 1, "max_values": 1})
 			var menu discordgo.SelectMenu

@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// fault is a plan for the next requests that match.
+// fault is a plan for the next matching requests.
 type fault struct {
 	Match
 	plan *Plan
-	left int // below 0: no end
+	left int // negative: unlimited
 }
 
-// faults are what tests have planned and what they hold back.
+// faults are the planned faults of tests, and the requests that they hold.
 type faults struct {
 	mu    sync.Mutex // guards everything below
 	plans []*fault
 	holds map[string]chan struct{}
 }
 
-// Fault plans what happens to the next requests that match. Earlier plans come
-// first. The returned function lifts the fault early.
+// Fault plans a fault for the next matching requests. Earlier plans have priority. The returned function removes the
+// fault early.
 func (f *faults) Fault(m Match, p Plan) (lift func()) {
 	next := &fault{Match: m, plan: &p, left: cmp.Or(m.Times, 1)}
 	f.mu.Lock()
@@ -35,14 +35,14 @@ func (f *faults) Fault(m Match, p Plan) (lift func()) {
 	}
 }
 
-// NoFaults lifts all of them.
+// NoFaults removes all faults.
 func (f *faults) NoFaults() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.plans = nil
 }
 
-// take is the fault that strikes this request, nil without one.
+// take returns the fault for this request, or nil.
 func (f *faults) take(method, path string) *fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,8 +58,7 @@ func (f *faults) take(method, path string) *fault {
 	return nil
 }
 
-// matchesPath compares whole segments, but for the pattern's last one, which
-// may be the beginning of a segment.
+// matchesPath compares whole segments, except for the pattern's last one, which may be a prefix of a segment.
 func matchesPath(prefix, path string) bool {
 	want, got := strings.Split(strings.TrimPrefix(prefix, "/"), "/"), strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if len(want) > len(got) {
@@ -76,7 +75,7 @@ func matchesPath(prefix, path string) bool {
 	return true
 }
 
-// held is the channel that Release closes.
+// held returns the channel that Release closes.
 func (f *faults) held(key string) chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,8 +85,7 @@ func (f *faults) held(key string) chan struct{} {
 	return f.holds[key]
 }
 
-// Release lets the requests continue that a plan holds under this key, and those
-// that come later.
+// Release lets requests continue that a plan holds under this key, including later ones.
 func (f *faults) Release(key string) {
 	held := f.held(key)
 	f.mu.Lock()

@@ -22,28 +22,27 @@ const (
 	opAck       = 11
 )
 
-// packet is what goes to a client: one frame, or the end of the connection.
+// packet is sent to a client: one frame, or the end of the connection.
 type packet struct {
 	data  []byte
-	close int // a close code in place of a frame
+	close int // a close code instead of a frame
 }
 
-// session outlives the connections that carry it.
+// session outlives its connections.
 type session struct {
 	id       string
 	intents  discordgo.Intent
 	log      []packet // dispatch n is log[n-1]
-	attached *socket  // nil while no connection carries it
+	attached *socket  // nil while it has no connection
 }
 
-// gateway is the websocket half of Discord: sockets, sessions and their replay. The
-// world's lock guards what changes.
+// gateway is the websocket half of Discord: sockets, sessions and their replay. The world's lock guards its state.
 type gateway struct {
 	w  *world
 	o  Options
 	ws string // its own URL
 
-	sockets    []*socket // all that ever were
+	sockets    []*socket // including closed ones
 	sessions   map[string]*session
 	reconnects int // IDENTIFYs and RESUMEs that op 7 answers
 	startsLeft int
@@ -57,13 +56,13 @@ func newGateway(w *world, o Options) *gateway {
 	return g
 }
 
-// dispatched is an event that was handed to the sessions.
+// dispatched is an event that was passed to the sessions.
 type dispatched struct {
 	event string
 	data  json.RawMessage
 }
 
-// dispatch hands an event to every session that asked for its kind.
+// dispatch passes an event to every session whose intents include its kind.
 func (g *gateway) dispatch(event, guild string, body object) {
 	data := encode(body)
 	g.dispatches = append(g.dispatches, dispatched{event, data})
@@ -93,8 +92,7 @@ func (se *session) wants(event, guild string) bool {
 	return se.intents&need == need
 }
 
-// send gives an event its number, keeps it for a replay, and sends it to the
-// connection, if there is one.
+// send numbers an event, keeps it for a replay, and sends it to the connection, if there is one.
 func (se *session) send(event string, data json.RawMessage) {
 	p := packet{data: fmt.Appendf(nil, `{"op":0,"t":%q,"s":%d,"d":%s}`, event, len(se.log)+1, data)}
 	se.log = append(se.log, p)
@@ -105,8 +103,7 @@ func (se *session) send(event string, data json.RawMessage) {
 
 func control(op int, data any) packet { return packet{data: encode(object{"op": op, "d": data})} }
 
-// begin makes a session and greets it. Sessions without a connection end with
-// it, because no client will resume them.
+// begin creates a session and greets it. It ends sessions without a connection, because no client will resume them.
 func (g *gateway) begin(k *socket, intents discordgo.Intent) {
 	for id, se := range g.sessions {
 		if se.attached == nil || se.attached == k {
@@ -137,7 +134,7 @@ func (g *gateway) resume(k *socket, id string, seq int) bool {
 	return true
 }
 
-// carry attaches a session and sends the events after this number.
+// carry attaches a session to the socket and sends the events after this number.
 func (k *socket) carry(se *session, seq int) {
 	se.attached, k.session, k.info.Ready = k, se, true
 	for _, p := range se.log[seq:] {
@@ -145,7 +142,7 @@ func (k *socket) carry(se *session, seq int) {
 	}
 }
 
-// forget ends a session for good.
+// forget ends a session permanently.
 func (g *gateway) forget(se *session) {
 	if se == nil {
 		return
@@ -186,8 +183,8 @@ func (g *gateway) Op7First() {
 	g.reconnects++
 }
 
-// Op9 says that the session is invalid. Unless it is resumable, it has ended,
-// and the connection waits for another IDENTIFY.
+// Op9 reports that the session is invalid. Unless it is resumable, it has ended, and the connection waits for another
+// IDENTIFY.
 func (g *gateway) Op9(resumable bool) {
 	g.everySocket(func(k *socket) {
 		if !resumable {
@@ -211,8 +208,7 @@ func (g *gateway) EndSessions() {
 	}
 }
 
-// Dispatch hands an event to all sessions, whatever it says and whatever
-// their intents.
+// Dispatch passes an event to all sessions, without checking it or their intents.
 func (g *gateway) Dispatch(event string, data json.RawMessage) {
 	g.w.mu.Lock()
 	defer g.w.mu.Unlock()
@@ -238,7 +234,7 @@ func (g *gateway) Again(event string) bool {
 	return false
 }
 
-// Repeat sends the last n packets of each session again, numbers and all.
+// Repeat sends the last n packets of each session again, with the same numbers.
 func (g *gateway) Repeat(n int) {
 	g.everySocket(func(k *socket) {
 		if k.session == nil {

@@ -71,8 +71,8 @@ func (s *rest) carryOut(i *Interaction, in callback, files []File) *Plan {
 }
 
 // openModal shows a window. Only a command or a component can open one
-// (interactions/receiving-and-responding#interaction-response-object-interaction-callback-type);
-// that it is the first answer is sure here.
+// (interactions/receiving-and-responding#interaction-response-object-interaction-callback-type). Here it is always
+// the first answer.
 func (s *rest) openModal(i *Interaction, data json.RawMessage) *Plan {
 	if i.Type != discordgo.InteractionApplicationCommand && i.Type != discordgo.InteractionMessageComponent {
 		return invalidForm("type", "a modal cannot answer this interaction")
@@ -85,8 +85,7 @@ func (s *rest) openModal(i *Interaction, data json.RawMessage) *Plan {
 	return nil
 }
 
-// showChoices shows what could be typed
-// (interactions/application-commands#autocomplete).
+// showChoices shows suggestions for a field (interactions/application-commands#autocomplete).
 func (s *rest) showChoices(i *Interaction, data json.RawMessage) *Plan {
 	if i.Type != discordgo.InteractionApplicationCommandAutocomplete {
 		return invalidForm("type", "only an autocomplete interaction takes choices")
@@ -104,7 +103,7 @@ func (s *rest) showChoices(i *Interaction, data json.RawMessage) *Plan {
 	return nil
 }
 
-// answering is an empty message that answers an interaction.
+// answering returns an empty message that answers an interaction.
 func (s *rest) answering(i *Interaction, d *draft) Message {
 	return Message{
 		ID: s.w.next(), ChannelID: i.ChannelID, GuildID: s.w.channels[i.ChannelID].guild, Author: s.w.bot,
@@ -112,8 +111,8 @@ func (s *rest) answering(i *Interaction, d *draft) Message {
 	}
 }
 
-// alive finds the interaction of a webhook path and refuses one whose token is
-// unknown, unanswered, or older than 15 minutes.
+// alive finds the interaction of a webhook path and rejects one whose token is unknown, unanswered, or older than 15
+// minutes.
 func (s *rest) alive(c *call) (*Interaction, *Plan) {
 	i := s.w.interaction(c.seg[2])
 	if i == nil || c.seg[1] != s.w.app || i.Callback == 0 {
@@ -125,8 +124,8 @@ func (s *rest) alive(c *call) (*Interaction, *Plan) {
 	return i, nil
 }
 
-// postFollowup adds a message. Straight after a deferred answer it fills that
-// one instead, as Discord does for old clients.
+// postFollowup adds a message. Directly after a deferred answer, it fills that one instead, as Discord does for old
+// clients.
 func (s *rest) postFollowup(c *call) *Plan {
 	i, refusal := s.alive(c)
 	if refusal != nil {
@@ -150,7 +149,7 @@ func (s *rest) postFollowup(c *call) *Plan {
 	return ok(s.w.wireMessage(s.w.add(m)))
 }
 
-// followup is the message that a webhook path names.
+// followup returns the message in a webhook path.
 func (s *rest) followup(c *call) (*Message, *Plan) {
 	i, refusal := s.alive(c)
 	if refusal != nil {

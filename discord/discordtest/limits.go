@@ -14,7 +14,7 @@ type window struct {
 	n    int
 }
 
-// take counts one request and reports how long to wait when it is one too many.
+// take counts one request and returns how long to wait if it exceeds the limit.
 func (w *window) take(now time.Time, limit int, span time.Duration) time.Duration {
 	if now.Sub(w.from) >= span {
 		*w = window{from: now}
@@ -26,7 +26,7 @@ func (w *window) take(now time.Time, limit int, span time.Duration) time.Duratio
 	return 0
 }
 
-// limiter counts requests per channel and over all. The world's lock guards it.
+// limiter counts requests per channel and in total. The world's lock guards it.
 type limiter struct {
 	w       *world
 	on      bool
@@ -40,8 +40,7 @@ func (l *limiter) window(key string) *window {
 	return l.windows[key]
 }
 
-// refuse counts a call and refuses it when it comes too early. Interaction
-// endpoints are not counted, as with Discord.
+// refuse counts a call and rejects it if it exceeds a limit. As with Discord, interaction endpoints are not counted.
 func (l *limiter) refuse(c *call, rt *route) *Plan {
 	if !l.on || rt.open {
 		return nil
@@ -58,7 +57,7 @@ func (l *limiter) refuse(c *call, rt *route) *Plan {
 	return limited(wait, global)
 }
 
-// headers adds how much of its bucket is left.
+// headers adds the headers with the rest of the bucket.
 func (l *limiter) headers(c *call, rt *route, a *Plan) {
 	if !l.on || !rt.counted || a.Status == http.StatusTooManyRequests {
 		return

@@ -36,8 +36,8 @@ func (s *rest) postMessage(c *call) *Plan {
 	return ok(s.w.wireMessage(s.w.add(m)))
 }
 
-// sameNonce answers a send whose nonce was used a moment ago: with the message
-// of then, or with its absence when it was deleted since.
+// sameNonce answers a send whose nonce was used recently: with the earlier message, or with an error if that was
+// deleted.
 func (s *rest) sameNonce(nonce string) *Plan {
 	n, found := s.w.nonces[nonce]
 	if !found || s.w.now().Sub(n.at) > nonceLife {
@@ -49,7 +49,7 @@ func (s *rest) sameNonce(nonce string) *Plan {
 	return failure(http.StatusNotFound, 10008)
 }
 
-// target is the message that a path channels/x/messages/y names.
+// target returns the message in a path channels/x/messages/y.
 func (s *rest) target(c *call) (*Message, *Plan) {
 	if s.w.channels[c.seg[1]] == nil {
 		return nil, failure(http.StatusNotFound, 10003)
@@ -70,7 +70,7 @@ func (s *rest) patchMessage(c *call, m *Message) *Plan {
 	return s.amend(m, c.body, c.files)
 }
 
-// amend edits one message as a request says.
+// amend edits one message according to a request.
 func (s *rest) amend(m *Message, raw []byte, files []File) *Plan {
 	d, refusal := readDraft(raw)
 	if refusal != nil {
@@ -92,8 +92,8 @@ func (s *rest) deleteMessage(_ *call, m *Message) *Plan {
 	return nothing()
 }
 
-// getMessages is a channel's history, newest first, at most limit messages
-// (default 50) after, before, or simply the newest.
+// getMessages returns a channel's history, newest first, at most limit messages (default 50) after, before, or simply
+// the newest.
 func (s *rest) getMessages(c *call) *Plan {
 	if s.w.channels[c.seg[1]] == nil {
 		return failure(http.StatusNotFound, 10003)
@@ -111,7 +111,7 @@ func (s *rest) getMessages(c *call) *Plan {
 		}
 	}
 	if after != "" {
-		page = page[:min(limit, len(page))] // the oldest of those that follow
+		page = page[:min(limit, len(page))] // the oldest messages after that one
 	}
 	out := []object{}
 	for _, m := range slices.Backward(last(page, limit)) {

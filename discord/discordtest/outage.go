@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// gate is a listener that can play a server which is down. It keeps the port,
-// so that no other test can take it, and resets new connections.
+// gate is a listener that can simulate a server that is down. It keeps the port, so that no other test can take it,
+// and resets new connections.
 type gate struct {
 	net.Listener
 
 	mu   sync.Mutex // guards what follows
 	down bool
-	open []net.Conn // accepted since it was down last
+	open []net.Conn // accepted since it was last down
 }
 
 // Accept returns the next connection while the server is up.

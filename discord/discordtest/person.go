@@ -6,18 +6,18 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// Person plays one user's side: what they type, click and upload. A mistake of
-// the story, such as a click on a button that is not there, is a violation.
+// Person plays one user: typing, clicking and uploading. A mistake in the story, such as a click on a missing button,
+// is a violation.
 type Person struct {
 	w     *world
 	User  User
 	guild string
 }
 
-// In is the same person in the channel of a guild.
+// In returns the same person in the channel of a guild.
 func (p *Person) In(guild string) *Person { return &Person{w: p.w, User: p.User, guild: guild} }
 
-// Channel is the id of the channel that the person writes in.
+// Channel returns the ID of the channel in which the person writes.
 func (p *Person) Channel() string {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
@@ -62,9 +62,9 @@ func (p *Person) Speak(recording []byte, seconds float64) *Message {
 		File{Name: "voice-message.ogg", Type: "audio/ogg", Data: recording, Seconds: seconds})
 }
 
-// Forward passes on a message of somebody else, of which Discord keeps a copy without its
-// author (docs: Resources > Message > Message Snapshot Object). The reference to it is left
-// out, because Discord's description of its API knows none of that type.
+// Forward forwards someone else's message, of which Discord keeps a copy without its author (docs: Resources >
+// Message > Message Snapshot Object). It omits the reference to the message, because Discord's API description does
+// not define that type of reference.
 func (p *Person) Forward(text string, flags discordgo.MessageFlags, files ...File) *Message {
 	p.w.mu.Lock()
 	ch := p.channel()
@@ -80,7 +80,7 @@ func (p *Person) Forward(text string, flags discordgo.MessageFlags, files ...Fil
 	return p.write(Message{Extra: object{"message_snapshots": []object{{"message": snapshot}}}})
 }
 
-// Reply answers a message, which may have been deleted meanwhile.
+// Reply answers a message, which may have been deleted.
 func (p *Person) Reply(to, text string) *Message {
 	return p.write(Message{Content: text, ReplyTo: to, Type: discordgo.MessageTypeReply})
 }
@@ -94,8 +94,8 @@ func (p *Person) Edit(id, text string) {
 	})
 }
 
-// Delete deletes a message; in direct messages only one's own, but moderators
-// and the client's "delete" of the bot's messages exist, so anything goes.
+// Delete deletes a message. It accepts any message, although in direct messages users can normally delete only their
+// own.
 func (p *Person) Delete(id string) { p.with(id, p.w.remove) }
 
 // React adds an emoji to a message.
@@ -103,12 +103,12 @@ func (p *Person) React(id, emoji string) {
 	p.with(id, func(m *Message) { p.w.react(m, p.User, emoji) })
 }
 
-// Unreact takes it away again.
+// Unreact removes it.
 func (p *Person) Unreact(id, emoji string) {
 	p.with(id, func(m *Message) { p.w.unreact(m, p.User, emoji) })
 }
 
-// with does something to a standing message under the lock.
+// with calls do with an existing message, under the lock.
 func (p *Person) with(id string, do func(*Message)) {
 	p.w.mu.Lock()
 	m := p.w.message(id)

@@ -6,48 +6,47 @@ import (
 	"time"
 )
 
-// Match says which requests a fault concerns.
+// Match selects the requests of a fault.
 type Match struct {
 	Method string // empty: any
-	// PathPrefix is compared with the path behind /api/vN, as
-	// "/channels/*/messages": a segment * stands for any one. Files have their
-	// path "/attachments/…". Empty: any.
+	// PathPrefix is compared with the path after /api/vN, such as "/channels/*/messages": a segment * matches any
+	// segment. Files have the path "/attachments/…". Empty: any.
 	PathPrefix string
-	Times      int // how many requests; 0 is one, below 0 all
-	// AfterStored lets the request take effect before the plan is carried out:
-	// the message is stored, and the client does not hear of it.
+	Times      int // number of requests; 0 is one, negative is all
+	// AfterStored lets the request take effect before the plan is executed: the message is stored, but the client does
+	// not get the answer.
 	AfterStored bool
 }
 
-// Plan is what a request gets, by itself or because a test has planned it; nil is
-// none. Hold comes first; with neither Status nor Cut the real answer follows.
+// Plan is the answer to a request, real or planned by a test; nil is none. Hold is applied first; without Status or
+// Cut, the real answer follows.
 type Plan struct {
 	Status int
 	Body   string
 	Cut    bool   // the connection ends without an answer; a file ends in its middle
 	Hold   string // the request waits until Release is called with this key
 
-	body   any // goes out as JSON in place of Body
+	body   any // sent as JSON instead of Body
 	header http.Header
 }
 
 func (p *Plan) answers() bool { return p.Status != 0 || p.Cut }
 
-// page is a plan of something in front of Discord, which answers in HTML.
+// page is the answer of a proxy in front of Discord, in HTML.
 func page(status int, body string) Plan {
 	return Plan{Status: status, Body: body, header: http.Header{"Content-Type": {"text/html; charset=UTF-8"}}}
 }
 
-// Refused is an error of Discord's with this status and code: 403 and 50007.
+// Refused is an error of Discord with this status and code, such as 403 and 50007.
 func Refused(status, code int) Plan { return *failure(status, code) }
 
-// Unauthorized is what every request gets after the token was reset.
+// Unauthorized is the answer to every request after the token was reset.
 func Unauthorized() Plan { return *unauthorized() }
 
 // InvalidForm is 400 50035 about one field.
 func InvalidForm(field, why string) Plan { return *invalidForm(field, why) }
 
-// RateLimited is a 429 that asks for this pause.
+// RateLimited is a 429 with this pause.
 func RateLimited(wait time.Duration, global bool) Plan { return *limited(wait, global) }
 
 // OldEdits is the 429 with code 30046: too many edits of messages that are
@@ -68,12 +67,12 @@ func Banned(wait time.Duration) Plan {
 	return p
 }
 
-// Broken is a 5xx from something in front of Discord.
+// Broken is a 5xx from a proxy in front of Discord.
 func Broken(status int) Plan {
 	return page(status, "<html><head><title>"+strconv.Itoa(status)+" "+http.StatusText(status)+"</title></head></html>")
 }
 
-// Lost ends the connection in place of an answer.
+// Lost ends the connection without an answer.
 func Lost() Plan { return Plan{Cut: true} }
 
 // Garbled is a 200 whose JSON ends too early.

@@ -9,8 +9,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// route is one row of the table. The segments are the path; a star stands for
-// any one. Open ones need no bot token. Counted ones have a limit per channel.
+// route is one row of the table. The segments are the path; a star matches any segment. Open routes need no bot
+// token. Counted routes have a limit per channel.
 type route struct {
 	method, segments string
 	open, counted    bool
@@ -49,7 +49,7 @@ var routes = []route{
 	{method: "DELETE", segments: "webhooks/*/*/messages/*", open: true, handle: on((*rest).followup, (*rest).deleteMessage)},
 }
 
-// on makes a handler of what is done to the message that a path names.
+// on combines finding the message in a path and an action on it to a handler.
 func on(find func(*rest, *call) (*Message, *Plan), do func(*rest, *call, *Message) *Plan) func(*rest, *call) *Plan {
 	return func(s *rest, c *call) *Plan {
 		m, refusal := find(s, c)
@@ -60,8 +60,8 @@ func on(find func(*rest, *call) (*Message, *Plan), do func(*rest, *call, *Messag
 	}
 }
 
-// routeOf finds the row for a call; a call that has none is a violation, because
-// no bot needs it, or the fake must learn it.
+// routeOf finds the row for a call. A call without a row is a violation: either no bot needs it, or the fake must
+// implement it.
 func routeOf(c *call) *route {
 	for i, r := range routes {
 		want := strings.Split(r.segments, "/")
@@ -73,8 +73,7 @@ func routeOf(c *call) *route {
 	return nil
 }
 
-// serve takes one request through the steps that Discord's would go
-// through, with the planned faults of a test in between.
+// serve processes one request in the same steps as Discord, with a test's planned faults in between.
 func (s *rest) serve(w http.ResponseWriter, r *http.Request) {
 	c, a := readCall(r)
 	rt := routeOf(c)
@@ -133,8 +132,7 @@ func (s *rest) process(c *call, rt *route) *Plan {
 	return a
 }
 
-// inspect checks a request against the contract and returns the refusal that
-// Discord would send, nil without one.
+// inspect checks a request against the contract and returns the error that Discord would send, or nil.
 func (s *rest) inspect(c *call, rt *route) *Plan {
 	if !strings.HasPrefix(c.header.Get("User-Agent"), "DiscordBot") {
 		c.problem("the User-Agent does not begin with DiscordBot")
@@ -195,7 +193,7 @@ func (s *rest) getCommands(c *call) *Plan {
 	return ok(out)
 }
 
-// putCommands replaces all commands. One whose name stays keeps its id.
+// putCommands replaces all commands. A command with an existing name keeps its ID.
 func (s *rest) putCommands(c *call) *Plan {
 	var in []object
 	if refusal := c.decode(&in); refusal != nil || c.seg[1] != s.w.app {
@@ -204,7 +202,7 @@ func (s *rest) putCommands(c *call) *Plan {
 	var commands []Command
 	for _, o := range in {
 		k := Command{Name: o["name"].(string)}
-		// A message command has a name only (interactions/application-commands#message-commands).
+		// A message command has only a name (interactions/application-commands#message-commands).
 		if kind, is := o["type"].(float64); is && kind == 3 {
 			k.Kind = discordgo.MessageApplicationCommand
 			if about, _ := o["description"].(string); about != "" || o["options"] != nil && len(o["options"].([]any)) > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// The rules of Discord that its description of the API does not contain, or states
-// too generously. Pages are below https://discord.com/developers/docs/.
+// Discord's rules that its API description does not contain, or states too generously. Pages are below
+// https://discord.com/developers/docs/.
 
 // Messages: resources/message#create-message, resources/message#embed-object-embed-limits
 // and components/reference#action-row.
@@ -65,7 +65,7 @@ func checkCreate(c *call) *Plan { return checkMessage(c, c.body, true) }
 
 func checkEdit(c *call) *Plan { return checkMessage(c, c.body, false) }
 
-// checkCallback looks into the data of the callbacks that carry a message.
+// checkCallback checks the data of callbacks with a message.
 func checkCallback(c *call) *Plan {
 	var in callback
 	if refusal := c.decode(&in); refusal != nil {
@@ -98,7 +98,7 @@ const (
 	maxChoice      = 100 // of a name and a value
 )
 
-// checkControls looks at menus and custom_ids wherever they are.
+// checkControls checks menus and custom_ids at any depth.
 func checkControls(all []object) (why string) {
 	over := func(o object, key string, most int) {
 		if text, _ := o[key].(string); units(text) > most {
@@ -190,8 +190,8 @@ func checkChoices(c *call, raw json.RawMessage) *Plan {
 	return invalidForm("data", why)
 }
 
-// checkMessage applies the rules to one message. A breach is a violation; if
-// Discord would refuse it too, the refusal is returned.
+// checkMessage applies the rules to one message. A breach is a violation; if Discord would also reject the message,
+// its error is returned.
 func checkMessage(c *call, raw []byte, whole bool) *Plan {
 	d, refusal := readDraft(raw)
 	if refusal != nil {
@@ -236,15 +236,15 @@ func checkMessage(c *call, raw []byte, whole bool) *Plan {
 	return invalidForm(field, why)
 }
 
-// silent reports whether a message mentions nobody, whatever its text says
-// (resources/message#allowed-mentions-object). That each one has to is our own rule.
+// silent reports whether a message mentions no one, regardless of its text
+// (resources/message#allowed-mentions-object). Requiring this of every message is our own rule.
 func silent(raw json.RawMessage) bool {
 	var m discordgo.MessageAllowedMentions
 	return len(raw) > 0 && json.Unmarshal(raw, &m) == nil && m.Parse != nil &&
 		len(m.Parse)+len(m.Users)+len(m.Roles) == 0 && !m.RepliedUser
 }
 
-// checkEmbeds adds up what Discord adds up, and looks at the fields
+// checkEmbeds checks the total length, counted as Discord does, and the fields
 // (resources/message#embed-object-embed-limits).
 func checkEmbeds(all []object) (field, why string) {
 	total := 0
@@ -268,7 +268,7 @@ func checkEmbeds(all []object) (field, why string) {
 	return "", ""
 }
 
-// sameID finds a custom_id that occurs twice (components/reference#anatomy-of-a-component).
+// sameID finds a duplicate custom_id (components/reference#anatomy-of-a-component).
 func sameID(all []object) (twice string) {
 	seen := make(map[string]bool)
 	walk(all, func(c object) {
@@ -281,7 +281,7 @@ func sameID(all []object) (twice string) {
 	return twice
 }
 
-// units counts a text as Discord does.
+// units returns the length of a text as Discord counts it.
 func units(text string) int { return len(utf16.Encode([]rune(text))) }
 
 func trimmed(v any) int {
@@ -289,8 +289,8 @@ func trimmed(v any) int {
 	return units(strings.TrimSpace(text))
 }
 
-// validPresence reports whether a presence has the keys that Discord documents, and of
-// an activity those that a bot may set (events/gateway-events#update-presence).
+// validPresence reports whether a presence has only the keys that Discord documents, and its activities only those
+// that a bot may set (events/gateway-events#update-presence).
 func validPresence(raw json.RawMessage) bool {
 	var p struct {
 		Since      *int64 `json:"since"`

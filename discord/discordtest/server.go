@@ -1,10 +1,10 @@
 // Package discordtest is a Discord on loopback for tests: gateway and REST in one
 // server, with state, clocks, rate limits and planned faults.
 //
-// It owns what a bot can see of Discord. world is the state, rest and gateway are
-// the two ways to it, and rules.go has what Discord documents. Requests, and the
-// fake's own answers, are checked against Discord's description of its API. The
-// package must not know the bot: it imports nothing of ours, and only tests import it.
+// It owns everything of Discord that a bot can see. world is the state, rest and gateway are the two interfaces to
+// it, and rules.go has Discord's documented rules. Requests, and the fake's own answers, are checked against
+// Discord's description of its API. The package must not know the bot: it does not import our packages, and only
+// tests import it.
 package discordtest
 
 import (
@@ -24,24 +24,23 @@ import (
 	"time"
 )
 
-// Options say what the application and its owner look like. The zero value is
-// a bot with the token "token" and an owner called "owner".
+// Options describe the application and its owner. The zero value is a bot with the token "token" and an owner called
+// "owner".
 type Options struct {
 	Token string // bot token without its "Bot " prefix
-	Owner User   // who Server.User plays; an empty ID is filled in
+	Owner User   // the user played by Server.User; an empty ID is filled in
 	Team  bool   // the application belongs to a team, and the team to the owner
-	// Heartbeat is the interval that HELLO asks for; 0 means Discord's 41.25 s.
+	// Heartbeat is the interval in HELLO; 0 means Discord's 41.25 s.
 	Heartbeat time.Duration
-	// Now replaces the clock of everything that has a deadline; nil is time.Now.
-	// Server.Advance works on top of either.
+	// Now replaces the clock for deadlines; nil is time.Now. Server.Advance works on top of either.
 	Now func() time.Time
 	// Limits enforces rate limits: 5 creates and 5 edits per channel in 5 s, 50
 	// requests a second, one IDENTIFY in 5 s.
 	Limits bool
-	// AnyPresence takes presences with keys that Discord's documentation does not list, as
-	// discordgo sends them. Discord itself ignores the keys.
+	// AnyPresence accepts presences with undocumented keys, such as those that discordgo sends. Discord itself ignores
+	// the keys.
 	AnyPresence bool
-	// SessionStarts is how many IDENTIFYs /gateway/bot says are left; 0 is 1000.
+	// SessionStarts is the number of remaining IDENTIFYs that /gateway/bot reports; 0 is 1000.
 	SessionStarts int
 	// NoContract switches off the check against Discord's description, which
 	// costs milliseconds a request. The rules of rules.go stay on.
@@ -50,7 +49,7 @@ type Options struct {
 
 // Server is one running fake. All methods are safe for concurrent use.
 type Server struct {
-	*gateway // DropSocket, Op9, Dispatch and what else a test does to connections
+	*gateway // DropSocket, Op9, Dispatch and other actions on connections
 	*faults  // Fault, NoFaults, Release
 
 	world   *world
@@ -65,9 +64,8 @@ type Server struct {
 	handlers sync.WaitGroup // Add only under the world's lock and while it is not closed
 }
 
-// Start runs a fake on 127.0.0.1 until the test ends. Whatever breaks the
-// contract is an error of t. It stops the test when the description of the API
-// is required (OLLIM_REQUIRE_CONTRACT=1) and absent.
+// Start runs a fake on 127.0.0.1 until the test ends. A breach of the contract fails t. Start stops the test if the
+// API description is required (OLLIM_REQUIRE_CONTRACT=1) but absent.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	s, err := start(t, o)
@@ -82,8 +80,8 @@ func Start(t testing.TB, o Options) *Server {
 	return s
 }
 
-// StartProcess runs a fake without a test around it, for stories over the real
-// binary. Violations collects what Start would report; Close ends it.
+// StartProcess runs a fake outside of a test, for stories with the real binary. Violations returns the breaches that
+// Start would report; Close ends the fake.
 func StartProcess(o Options) (*Server, error) { return start(nil, o) }
 
 func start(t testing.TB, o Options) (*Server, error) {
@@ -129,8 +127,7 @@ func withDefaults(o Options) Options {
 	return o
 }
 
-// Close cuts every connection and waits until nothing of the fake runs. It is
-// safe to call more than once.
+// Close cuts every connection and waits until the fake has stopped. It is safe to call more than once.
 func (s *Server) Close() error {
 	s.world.mu.Lock()
 	if s.world.closed {
@@ -150,7 +147,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// ServeHTTP is the whole of Discord: gateway, attachments, REST.
+// ServeHTTP serves all of Discord: gateway, attachments, REST.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.world.mu.Lock()
 	if s.world.closed {
@@ -171,21 +168,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// URL is the base that a transport sends every request for discord.com and its
-// CDN to: scheme and host only, the path stays as it is.
+// URL is the base to which a transport sends every request for discord.com and its CDN: scheme and host only; the
+// path stays unchanged.
 func (s *Server) URL() string { return s.world.base }
 
 // Checked reports whether requests are checked against Discord's description.
 func (s *Server) Checked() bool { return s.rest.contract != nil }
 
-// Bot is the user that the token belongs to. Its ID is the application's too.
+// Bot is the user of the token. Its ID is also the application's.
 func (s *Server) Bot() User { return s.world.bot }
 
-// Owner is the person whom Server.User plays.
+// Owner is the user played by Server.User.
 func (s *Server) Owner() User { return s.world.owner }
 
-// Advance moves the clock of the fake: ids, nonces, interactions and rate
-// limits grow older by d. Heartbeats and delays keep to real time.
+// Advance moves the clock of the fake: IDs, nonces, interactions and rate limits age by d. Heartbeats and delays use
+// real time.
 func (s *Server) Advance(d time.Duration) {
 	s.skew.Add(int64(d))
 	s.world.mu.Lock()
@@ -193,34 +190,34 @@ func (s *Server) Advance(d time.Duration) {
 	s.world.change()
 }
 
-// ResetToken makes another token the valid one, as in the Developer Portal. Connections that are up stay up until they are closed.
+// ResetToken replaces the valid token, as in the Developer Portal. Open connections stay up until they are closed.
 func (s *Server) ResetToken(token string) {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
 	s.world.token = token
 }
 
-// Violations are the breaches of the contract so far, in words.
+// Violations returns descriptions of all breaches of the contract so far.
 func (s *Server) Violations() []string {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
 	return slices.Clone(s.world.all.Violations)
 }
 
-// State is the state now.
+// State returns the current state.
 func (s *Server) State() State {
 	st, _ := s.world.look()
 	return st
 }
 
-// patience is how long Wait waits for something that should happen at once. It
-// is long because the machine may be busy.
+// patience is how long Wait waits for an event that should happen at once. It is long because the machine may be
+// busy.
 const patience = 10 * time.Second
 
 var errClosed = errors.New("the fake is closed")
 
-// Wait returns the first state that satisfies ok. It looks again at every
-// change, and after 10 s fails the test with the last state.
+// Wait returns the first state that satisfies ok. It checks at every change, and after 10 s fails the test with the
+// last state.
 func (s *Server) Wait(t testing.TB, what string, ok func(State) bool) State {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -253,11 +250,10 @@ func (s *Server) WaitContext(ctx context.Context, what string, ok func(State) bo
 // User is the owner of the application, in the direct messages with the bot.
 func (s *Server) User() *Person { return &Person{w: s.world, User: s.world.owner} }
 
-// Stranger is somebody else in direct messages of their own; a new one each
-// time.
+// Stranger returns a new user with separate direct messages.
 func (s *Server) Stranger() *Person { return s.world.somebody(User{Username: "stranger"}) }
 
-// OtherBot is a bot that writes to ours; a new one each time.
+// OtherBot returns a new bot that writes to ours.
 func (s *Server) OtherBot() *Person { return s.world.somebody(User{Username: "other", Bot: true}) }
 
 // Down simulates an outage: open connections are reset and new ones refused

@@ -18,10 +18,10 @@ type socket struct {
 	ws      *websocket.Conn
 	info    *Connection
 	session *session
-	queue   []packet      // goes out in order; never blocks who enqueues
+	queue   []packet      // sent in order; enqueueing never blocks
 	more    chan struct{} // capacity 1
 	gone    chan struct{} // closed by the reader when it ends
-	recent  []time.Time   // packets of the last minute but heartbeats
+	recent  []time.Time   // packets of the last minute except heartbeats
 }
 
 // enqueue never waits for the client. Callers hold the world's lock.
@@ -33,8 +33,8 @@ func (k *socket) enqueue(p packet) {
 	}
 }
 
-// serve is one connection from upgrade to end: this goroutine reads, a
-// second one writes and is waited for.
+// serveSocket handles one connection from upgrade to end: this goroutine reads, and waits for a second one that
+// writes.
 func (g *gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	ws, err := up.Upgrade(w, r, nil)
@@ -42,7 +42,7 @@ func (g *gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 		g.w.violate("gateway: %v", err)
 	}
 	if err != nil {
-		return // with any other error the client has left
+		return // any other error means that the client has disconnected
 	}
 	k := &socket{ws: ws, more: make(chan struct{}, 1), gone: make(chan struct{})}
 	g.w.mu.Lock()
@@ -72,8 +72,8 @@ func (g *gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// disconnect notes the end of a connection. Codes 1000 and 1001 from the client
-// end its session; after any other end it can be resumed.
+// disconnect records the end of a connection. Codes 1000 and 1001 from the client end its session; after any other
+// end it can be resumed.
 func (g *gateway) disconnect(k *socket, err error) {
 	_ = k.ws.Close()
 	g.w.mu.Lock()
@@ -88,7 +88,7 @@ func (g *gateway) disconnect(k *socket, err error) {
 	g.w.change()
 }
 
-// writeTo sends what is queued until the reader has ended.
+// writeTo sends queued packets until the reader has ended.
 func (g *gateway) writeTo(k *socket) {
 	for {
 		select {
@@ -118,7 +118,7 @@ func (k *socket) write(p packet) bool {
 	return k.ws.SetWriteDeadline(deadline) == nil && k.ws.WriteMessage(websocket.TextMessage, p.data) == nil
 }
 
-// receive takes one packet of a client.
+// receive handles one packet of a client.
 func (g *gateway) receive(k *socket, data []byte) {
 	var p struct {
 		Op int             `json:"op"`
@@ -149,7 +149,7 @@ func (g *gateway) receive(k *socket, data []byte) {
 	}
 }
 
-// accepts reports whether a presence is valid, or anything goes.
+// accepts reports whether a presence is valid or AnyPresence is set.
 func (g *gateway) accepts(presence json.RawMessage) bool {
 	return g.o.AnyPresence || validPresence(presence)
 }
@@ -179,7 +179,7 @@ func (g *gateway) identify(k *socket, raw json.RawMessage) {
 	case k.session != nil:
 		k.enqueue(packet{close: 4005})
 	case strings.TrimPrefix(in.Token, "Bot ") != g.w.token || g.startsLeft < 0:
-		k.enqueue(packet{close: 4004}) // who identifies too often loses the token
+		k.enqueue(packet{close: 4004}) // identifying too often invalidates the token
 	case in.Intents&^intentsAll != 0:
 		k.enqueue(packet{close: 4013})
 	case in.Intents&intentsPrivileged != 0:

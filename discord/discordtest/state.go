@@ -18,8 +18,7 @@ type User struct {
 	Bot      bool
 }
 
-// Message is one message. Values of this type are never changed:
-// an edit makes a new one.
+// Message is one message. Values of this type are never changed: an edit creates a new one.
 type Message struct {
 	ID, ChannelID string
 	GuildID       string // empty in a direct message
@@ -27,29 +26,29 @@ type Message struct {
 	Type          discordgo.MessageType
 	Content       string
 	Flags         discordgo.MessageFlags
-	ReplyTo       string // id of the message that it answers
-	Pinged        bool   // a reply of the bot's that notifies whom it answers
+	ReplyTo       string // ID of the message that it answers
+	Pinged        bool   // a reply of the bot that notifies the author of the other message
 	Interaction   string // id of the interaction that it answers
 	Embeds        []discordgo.MessageEmbed
-	Buttons       []discordgo.Button // in reading order, whatever their rows
+	Buttons       []discordgo.Button // in reading order, across rows
 	Menus         []discordgo.SelectMenu
 	Attachments   []Attachment
 	Reactions     []Reaction
-	Extra         object    // further properties, as Discord writes them: stickers, a call
+	Extra         object    // further properties in Discord's format: stickers, a call
 	Deleted       time.Time // zero until then
 
 	created, edited    time.Time
 	nonce              json.RawMessage // as it was sent, string or number
-	embeds, components json.RawMessage // as they go out
+	embeds, components json.RawMessage // as sent
 }
 
-// Nonce is the nonce that the bot sent it with, or "".
+// Nonce returns the nonce with which the bot sent it, or "".
 func (m *Message) Nonce() string { return strings.Trim(string(m.nonce), `"`) }
 
-// Ephemeral reports whether only the person who caused it sees it.
+// Ephemeral reports whether only the user who caused it sees it.
 func (m *Message) Ephemeral() bool { return m.Flags&discordgo.MessageFlagsEphemeral != 0 }
 
-// Loading reports whether it still says that the application is thinking.
+// Loading reports whether it still shows that the application is thinking.
 func (m *Message) Loading() bool { return m.Flags&discordgo.MessageFlagsLoading != 0 }
 
 // Rang reports whether the message notified the person's phone when it was sent
@@ -58,7 +57,7 @@ func (m *Message) Rang() bool {
 	return m.Flags&discordgo.MessageFlagsSuppressNotifications == 0 && !m.Ephemeral()
 }
 
-// Marks are the emoji on a message, in order.
+// Marks returns the emoji on a message, in order.
 func (m *Message) Marks() string {
 	var b strings.Builder
 	for _, r := range m.Reactions {
@@ -73,13 +72,13 @@ type Reaction struct {
 	users []string // ids
 }
 
-// File is what a person uploads. What it declares may be a lie.
+// File is an upload of a person. Its declared properties may be false.
 type File struct {
 	Name string
 	Type string // declared; may be empty
 	Data []byte
-	Size int    // declared, in bytes; 0 is the true one
-	URL  string // where the message says it is; empty is here
+	Size int    // declared, in bytes; 0 means the actual size
+	URL  string // the address in the message; empty means this server
 	// Seconds is the length of a voice message's recording (docs: Resources > Message >
 	// Attachment Structure); 0 for other files.
 	Seconds float64
@@ -93,19 +92,18 @@ type Attachment struct {
 	File
 	ID string
 
-	path string // here; empty for a file that claims to be elsewhere
+	path string // on this server; empty for a file with another address
 }
 
-// Request is one REST request. Path has no /api/vN in front; Body is JSON, of
-// an upload its payload_json. Status is 0 until the answer is decided, and 0 for
-// ever where the connection was cut instead of one.
+// Request is one REST request. Path is without /api/vN; Body is JSON, for an upload its payload_json. Status is 0
+// until the answer is decided, and stays 0 if the connection was cut instead.
 type Request struct {
 	Method, Path string
 	Status       int
 	Body         []byte
 }
 
-// Interaction is a command or a click and how far it was answered.
+// Interaction is a command or a click, with its answers so far.
 type Interaction struct {
 	ID, Token string
 	Type      discordgo.InteractionType
@@ -115,7 +113,7 @@ type Interaction struct {
 	Original  string                            // id of the message that @original means
 	Followups int
 	Modal     *Modal   // the window that was opened
-	Choices   []string // that were shown for what is typed, nil without an answer
+	Choices   []string // suggestions for the typed text; nil without an answer
 
 	at time.Time
 }
@@ -136,7 +134,7 @@ type Modal struct {
 	} `json:"components"`
 }
 
-// Identify is one op 2 as it was asked for.
+// Identify is one op 2.
 type Identify struct {
 	Connection int // number of the connection, from 1
 	At         time.Time
@@ -166,7 +164,7 @@ type Command struct {
 	raw json.RawMessage // as GET returns it
 }
 
-// State is everything at one instant. What it holds never changes afterwards.
+// State is an immutable snapshot of the fake.
 type State struct {
 	Messages     []*Message // oldest first; deleted ones are kept
 	Requests     []*Request
@@ -177,11 +175,11 @@ type State struct {
 	Presences    []string // op 3 payloads
 	Commands     []Command
 	CommandPuts  int // bulk overwrites
-	Limited      int // answers 429 that Options.Limits caused
+	Limited      int // 429 answers caused by Options.Limits
 	Violations   []string
 }
 
-// Message is the message with this id, nil without one.
+// Message returns the message with this ID, or nil.
 func (st State) Message(id string) *Message {
 	for _, m := range slices.Backward(st.Messages) {
 		if m.ID == id {
@@ -191,8 +189,8 @@ func (st State) Message(id string) *Message {
 	return nil
 }
 
-// Sent are the standing messages that a user wrote, oldest first. With
-// Server.Bot it is what the bot under test has said and not taken back.
+// Sent returns a user's messages that were not deleted, oldest first. With Server.Bot, these are the visible messages
+// of the bot under test.
 func (st State) Sent(by User) []*Message {
 	var sent []*Message
 	for _, m := range st.Messages {
@@ -203,7 +201,7 @@ func (st State) Sent(by User) []*Message {
 	return sent
 }
 
-// Rang are the messages of a user that notified, oldest first, deleted ones too.
+// Rang returns a user's messages that notified, oldest first, including deleted ones.
 func (st State) Rang(by User) []*Message {
 	var rang []*Message
 	for _, m := range st.Messages {
@@ -214,8 +212,7 @@ func (st State) Rang(by User) []*Message {
 	return rang
 }
 
-// Said reports whether a standing message of this user contains the text, in
-// its content or in an embed.
+// Said reports whether a message of this user that was not deleted contains the text, in its content or in an embed.
 func (st State) Said(by User, text string) bool {
 	return slices.ContainsFunc(st.Sent(by), func(m *Message) bool {
 		return strings.Contains(m.Content, text) || slices.ContainsFunc(m.Embeds, func(e discordgo.MessageEmbed) bool {
@@ -224,8 +221,7 @@ func (st State) Said(by User, text string) bool {
 	})
 }
 
-// Count is how many requests had this method and a path that the pattern
-// matches as in Match.PathPrefix.
+// Count returns the number of requests with this method and a path matching the pattern, as in Match.PathPrefix.
 func (st State) Count(method, pathPrefix string) int {
 	n := 0
 	for _, r := range st.Requests {
@@ -241,7 +237,7 @@ func (st State) Up() bool {
 	return slices.ContainsFunc(st.Connections, func(c Connection) bool { return c.Ready && c.Closed.IsZero() })
 }
 
-// String describes the state in a few lines, newest things last.
+// String describes the state in a few lines, the newest last.
 func (st State) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d connections, %d identifies, %d resumes, %d requests, %d interactions\n",
@@ -264,10 +260,10 @@ func (st State) String() string {
 
 func last[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
 
-// epoch is where Discord's clock begins: the first second of 2015.
+// epoch is the start of Discord's clock: the first second of 2015.
 const epoch = 1420070400000
 
-// Time is the instant that a snowflake carries; zero if it is not one.
+// Time returns the time in a snowflake; zero for other texts.
 func Time(id string) time.Time {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -276,7 +272,7 @@ func Time(id string) time.Time {
 	return time.UnixMilli(n>>22 + epoch)
 }
 
-// later compares ids, which grow in length, then in order.
+// later compares IDs, first by length, then as text.
 func later(id, than string) bool {
 	if len(id) != len(than) {
 		return len(id) > len(than)

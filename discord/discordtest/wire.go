@@ -9,7 +9,7 @@ import (
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000+00:00") }
 
-// encode is for values that are made here and cannot fail.
+// encode encodes values created here, which cannot fail.
 func encode(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *world) wireChannel(c *channel) object {
 	}
 }
 
-// wireMessage is a message as REST answers it; events add to it.
+// wireMessage returns a message in the format of REST answers; events add fields.
 func (w *world) wireMessage(m *Message) object {
 	o := object{
 		"id": m.ID, "channel_id": m.ChannelID, "type": m.Type, "author": wireUser(m.Author), "content": m.Content,
@@ -76,17 +76,17 @@ func (w *world) wireMessage(m *Message) object {
 	}
 	if m.ReplyTo != "" {
 		o["message_reference"] = object{"type": 0, "channel_id": m.ChannelID, "message_id": m.ReplyTo}
-		o["referenced_message"] = nil // of one that was deleted
+		o["referenced_message"] = nil // the message was deleted
 		if to := w.message(m.ReplyTo); to != nil {
 			flat := *to
-			flat.ReplyTo = "" // replies are not followed any further
+			flat.ReplyTo = "" // nested replies are not included
 			o["referenced_message"] = w.wireMessage(&flat)
 		}
 	}
 	return o
 }
 
-// wireAttachments signs the addresses anew, as Discord does for every look.
+// wireAttachments signs the addresses each time, as Discord does for every answer.
 func (w *world) wireAttachments(all []Attachment) []object {
 	out := make([]object, 0, len(all))
 	for _, a := range all {
@@ -123,8 +123,7 @@ func (w *world) wireReactions(all []Reaction) []object {
 func (w *world) wireApplication() object {
 	owner, team := wireUser(w.owner), any(nil)
 	if w.team {
-		// The owner of a team's application is a placeholder that nobody can
-		// write to (topics/teams).
+		// The owner of a team's application is a placeholder without direct messages (topics/teams).
 		const id = "1"
 		member := object{"user": owner, "team_id": id, "membership_state": 2, "role": "admin", "permissions": []string{"*"}}
 		team = object{"id": id, "icon": nil, "name": "team", "owner_user_id": w.owner.ID, "members": []object{member}}

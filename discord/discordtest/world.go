@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// world is what Discord remembers. Its lock also guards sessions and rate limits,
-// because a request and its event are one step. Callers of its methods hold it, unless a comment says
-// otherwise.
+// world is Discord's stored state. Its lock also guards sessions and rate limits, because a request and its event are
+// one step. Callers of its methods hold it, unless a comment says otherwise.
 type world struct {
 	app   string // application id; the bot's user has the same
 	bot   User
@@ -24,14 +23,14 @@ type world struct {
 	now   func() time.Time // the clock of the fake
 	tb    testing.TB       // nil in StartProcess
 
-	// dispatch hands an event to the gateway's sessions.
+	// dispatch passes an event to the gateway's sessions.
 	dispatch func(event, guild string, body object)
 
 	mu           sync.Mutex    // guards everything below
 	closed       bool          // violations are only noted
 	changed      chan struct{} // closed at the next change
 	token        string        // of the bot, without "Bot "
-	all          State         // but for what look copies
+	all          State         // except for the parts that look copies
 	ids          int64         // last snowflake
 	users        map[string]User
 	channels     map[string]*channel
@@ -43,10 +42,10 @@ type world struct {
 }
 
 type channel struct {
-	id, guild, user string // user: the other side of a direct message
+	id, guild, user string // user: the other user of a direct message
 }
 
-// noted is a nonce that was used.
+// noted is a used nonce.
 type noted struct {
 	message string
 	at      time.Time
@@ -60,7 +59,7 @@ func newWorld(t testing.TB, o Options, base string) *world {
 	}
 }
 
-// populate makes the bot and its owner, as soon as there is a clock. It needs no lock.
+// populate creates the bot and its owner, once the clock is set. It needs no lock.
 func (w *world) populate(owner User) {
 	w.app = w.next()
 	w.bot = User{ID: w.app, Username: "ollim", Bot: true}
@@ -69,11 +68,11 @@ func (w *world) populate(owner User) {
 	w.users[w.owner.ID], w.users[w.app] = w.owner, w.bot
 }
 
-// look returns the state and what is closed at the next change.
+// look returns the state and a channel that is closed at the next change.
 func (w *world) look() (State, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	st := w.all // what is only ever appended to may share its array
+	st := w.all // append-only slices may share their arrays
 	st.Messages, st.Requests = slices.Clone(st.Messages), slices.Clone(st.Requests)
 	for _, k := range w.connections {
 		st.Connections = append(st.Connections, *k)
@@ -84,14 +83,14 @@ func (w *world) look() (State, <-chan struct{}) {
 	return st, w.changed
 }
 
-// next is a snowflake for this instant: it carries the clock in milliseconds
-// and is greater than every one before.
+// next returns a snowflake for the current time: it contains the time in milliseconds and is greater than all
+// previous ones.
 func (w *world) next() string {
 	w.ids = max(w.ids+1, (w.now().UnixMilli()-epoch)<<22)
 	return strconv.FormatInt(w.ids, 10)
 }
 
-// violate notes a breach of the contract. Callers do not hold mu.
+// violate records a breach of the contract. Callers do not hold mu.
 func (w *world) violate(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	w.mu.Lock()
@@ -116,7 +115,7 @@ func (w *world) noPanic() {
 	}
 }
 
-// change wakes those who wait for one.
+// change wakes all waiters.
 func (w *world) change() {
 	close(w.changed)
 	w.changed = make(chan struct{})
@@ -130,10 +129,10 @@ func (w *world) somebody(u User) *Person {
 	return &Person{w: w, User: u}
 }
 
-// directChannel is the channel between the bot and this user.
+// directChannel returns the channel between the bot and this user.
 func (w *world) directChannel(u User) *channel { return w.open(channel{user: u.ID}) }
 
-// open finds a channel, or makes it on first use.
+// open finds a channel, or creates it on first use.
 func (w *world) open(want channel) *channel {
 	for _, c := range w.channels {
 		if c.guild == want.guild && c.user == want.user {
@@ -145,7 +144,7 @@ func (w *world) open(want channel) *channel {
 	return &want
 }
 
-// message is the message with this id, nil if it was deleted or never existed.
+// message returns the message with this ID, or nil if it was deleted or never existed.
 func (w *world) message(id string) *Message {
 	if i, ok := w.place[id]; ok && w.all.Messages[i].Deleted.IsZero() {
 		return w.all.Messages[i]
@@ -188,8 +187,8 @@ func (w *world) remove(old *Message) {
 	w.dispatch("MESSAGE_DELETE", m.GuildID, o)
 }
 
-// announce dispatches a message event. Messages in guilds arrive empty, since
-// our bot may not read them; ephemeral ones are not dispatched.
+// announce dispatches a message event. Messages in guilds are sent empty, because our bot may not read them;
+// ephemeral ones are not dispatched.
 func (w *world) announce(event string, m *Message) {
 	if m.Ephemeral() {
 		return
@@ -218,7 +217,7 @@ func (w *world) react(old *Message, u User, emoji string) {
 	w.announceReaction("MESSAGE_REACTION_ADD", m, u, emoji)
 }
 
-// unreact takes one reaction back and reports whether it existed.
+// unreact removes one reaction and reports whether it existed.
 func (w *world) unreact(old *Message, u User, emoji string) bool {
 	m, i := withReactions(old, emoji)
 	if i < 0 || !slices.Contains(m.Reactions[i].users, u.ID) {
@@ -233,8 +232,7 @@ func (w *world) unreact(old *Message, u User, emoji string) bool {
 	return true
 }
 
-// withReactions is a copy whose list of reactions may be changed, and the index
-// of an emoji in it, or -1.
+// withReactions returns a copy with a modifiable list of reactions, and the index of an emoji in it, or -1.
 func withReactions(old *Message, emoji string) (*Message, int) {
 	m := *old
 	m.Reactions = slices.Clone(old.Reactions)
@@ -252,7 +250,7 @@ func (w *world) announceReaction(event string, m *Message, u User, emoji string)
 	w.dispatch(event, m.GuildID, o)
 }
 
-// interaction finds one by its token.
+// interaction finds an interaction by its token.
 func (w *world) interaction(token string) *Interaction {
 	i := slices.IndexFunc(w.interactions, func(k *Interaction) bool { return k.Token == token })
 	if i < 0 {
@@ -261,7 +259,7 @@ func (w *world) interaction(token string) *Interaction {
 	return w.interactions[i]
 }
 
-// attachmentRoot is where files are, on Discord's CDN and here.
+// attachmentRoot is the path of files, on Discord's CDN and here.
 const attachmentRoot = "/attachments/"
 
 var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
@@ -280,14 +278,13 @@ func (w *world) keep(channel string, f File) Attachment {
 	return a
 }
 
-// signed is the address of a file with its expiry in hexadecimal seconds
-// (reference#signed-attachment-cdn-urls).
+// signed returns the address of a file with its expiry in hexadecimal seconds (reference#signed-attachment-cdn-urls).
 func (w *world) signed(path string) string {
 	now := w.now()
 	return fmt.Sprintf("%s%s?ex=%x&is=%x&hm=0", w.base, path, now.Add(linkLife).Unix(), now.Unix())
 }
 
-// arrive notes a request before anything happens to it.
+// arrive records a request before it is processed.
 func (w *world) arrive(c *call) int {
 	r := &Request{Method: c.method, Path: c.path, Body: c.body}
 	w.mu.Lock()
@@ -297,7 +294,7 @@ func (w *world) arrive(c *call) int {
 	return len(w.all.Requests) - 1
 }
 
-// decide notes what a request is answered with.
+// decide records the answer to a request.
 func (w *world) decide(entry int, a *Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -39,8 +39,8 @@ const (
 	// version of the gateway, the same as the REST API's, so that messages have the same
 	// form.
 	version = "10"
-	// dialWithin limits connecting. A network that drops every packet must not delay the
-	// next try, which may succeed.
+	// dialWithin limits connecting. A network that drops every packet must not delay the next attempt, which may
+	// succeed.
 	dialWithin = 5 * time.Second
 	// writeWithin limits writing a packet.
 	writeWithin = 5 * time.Second
@@ -53,17 +53,17 @@ const (
 	intents   = discordgo.IntentsDirectMessages | discordgo.IntentsDirectMessageReactions
 )
 
-// packet is what Discord sends, or the end of the reader.
+// packet is a packet from Discord, or the error that ended the reader.
 type packet struct {
 	discordgo.Event
 	end *cause
 }
 
-// cause is why a connection ended or was not established, as a sentence, and what follows.
-// It implements Discord's table of close codes and its rules for op 7 and 9.
+// cause is the reason why a connection ended or was not established, as a sentence, and how to continue. It
+// implements Discord's table of close codes and its rules for op 7 and 9.
 type cause struct {
 	reason string
-	fresh  bool // the session is lost or may be the reason: start a new one
+	fresh  bool // start a new session: the old one is lost or may be the reason
 	then   next
 }
 
@@ -72,9 +72,9 @@ type next int
 
 const (
 	tryAgain   next = iota // later with each refusal
-	tryOften               // Discord was not reached: trying costs it nothing
+	tryOften               // Discord was not reached, so trying causes no load there
 	pauseFirst             // op 9: Discord asks for a pause
-	moveOn                 // op 7: Discord moves the bot to another server, which is no refusal
+	moveOn                 // op 7: Discord moves the bot to another server; this does not count as a refusal
 	giveUp                 // the user has to act
 )
 
@@ -82,7 +82,7 @@ func unreachable(err error) *cause {
 	return &cause{reason: fmt.Sprintf(textUnreachable, brief(err)), then: tryOften}
 }
 
-// nonsense starts a new session: the old one may be the reason.
+// nonsense returns the cause for invalid data. It starts a new session, because the old one may be the reason.
 func nonsense(format string, args ...any) *cause {
 	return &cause{reason: fmt.Sprintf(textNonsense, fmt.Sprintf(format, args...)), fresh: true}
 }
@@ -151,10 +151,10 @@ func (l *Link) connect(ctx context.Context, address string) (*conn, *cause) {
 	return c, nil
 }
 
-// ErrNoGreeting says that the server that answered is not a gateway.
+// ErrNoGreeting means that the server answered but is not a gateway.
 var ErrNoGreeting = errors.New(textNoGreeting)
 
-// Greets connects to a gateway, waits for its greeting and sends nothing.
+// Greets connects to a gateway and waits for its greeting, without sending anything.
 func Greets(ctx context.Context, address string) error {
 	c, failed := New(Options{}).connect(ctx, address)
 	if failed != nil {
@@ -192,7 +192,7 @@ func socketAddress(address string) (string, error) {
 	return u.String(), nil
 }
 
-// proxy is the environment's proxy. The original error would show the address, which may
+// proxy returns the environment's proxy. It hides the original error, which would show the address, because that may
 // contain a password.
 func proxy(r *http.Request) (*url.URL, error) {
 	u, err := http.ProxyFromEnvironment(r)
@@ -232,7 +232,7 @@ func (c *conn) next(p *packet) error {
 	return nil
 }
 
-// ending is the cause behind a socket error.
+// ending returns the cause for a socket error.
 func ending(err error) *cause {
 	var said *websocket.CloseError
 	switch {
@@ -308,8 +308,8 @@ func (c *conn) sayGoodbye() {
 	}
 }
 
-// send writes a packet. If that fails the reader gets a moment to read the close code,
-// which has often arrived.
+// send writes a packet. If that fails, the reader gets a moment to read the close code, which has often already
+// arrived.
 func (c *conn) send(op int, data any) {
 	err := c.ws.SetWriteDeadline(time.Now().Add(writeWithin))
 	if err == nil {
@@ -323,8 +323,8 @@ func (c *conn) send(op int, data any) {
 	}
 }
 
-// hello starts the heartbeat and logs in. The first heartbeat is at a random moment of its
-// interval, so that bots do not send them in step.
+// hello starts the heartbeat and logs in. The first heartbeat is at a random moment of its interval, so that many
+// bots do not send them at the same time.
 func (c *conn) hello(data json.RawMessage) *cause {
 	var hello struct {
 		Interval int64 `json:"heartbeat_interval"` // milliseconds
@@ -349,8 +349,7 @@ func (c *conn) hello(data json.RawMessage) *cause {
 	return nil
 }
 
-// heartbeat sends a heartbeat, unless the previous one was not answered: then the
-// connection is dead.
+// heartbeat sends a heartbeat. If the previous one was not answered, the connection is dead.
 func (c *conn) heartbeat() *cause {
 	if !c.sent.IsZero() {
 		return &cause{reason: textZombie}

@@ -15,8 +15,8 @@ import (
 
 // Event is something that happened in Discord. Data is one of these:
 //
-//   - *discordgo.Ready: a session has started. Ask for what happened before by the ID of
-//     the last message that was handled.
+//   - *discordgo.Ready: a session has started. Fetch earlier messages by the ID of the
+//     last handled one.
 //   - *discordgo.Resumed: the session continues, and everything missed has been delivered.
 //   - *discordgo.MessageCreate, *discordgo.MessageUpdate: a user wrote or changed a
 //     message.
@@ -26,14 +26,14 @@ import (
 //     typed into a command's field, which must be answered within 3
 //     s of At. Its user is Who, its names are clean, its options have values of type
 //     string, bool, int64 or float64.
-//   - Unreadable: somebody wrote a message that cannot be read. Its traits may be empty.
+//   - Unreadable: a message that cannot be read. Its traits may be empty.
 //
 // Other IDs are decimal numbers and never empty if the kind of event has them.
 type Event struct {
 	At   time.Time // when it was received
 	Data any
-	// Nonce is what the writer of a new message marked it with; empty without one. Only the
-	// bot's own account is sure to have chosen it.
+	// Nonce is the nonce that the author of a new message gave it, or empty. It is reliable only for the bot's own
+	// messages.
 	Nonce string
 }
 
@@ -51,11 +51,11 @@ func Who(i *discordgo.InteractionCreate) *discordgo.User {
 	return i.User
 }
 
-// errNonsense says that an event lacks a required part.
+// errNonsense means that an event lacks a required part.
 var errNonsense = errors.New("decode event: a part is missing")
 
-// decode decodes a dispatch by its type; nil if it is not used. Any malformed part makes
-// the whole event an error: the missing part might say who caused it.
+// decode decodes a dispatch by its type; nil if it is not used. Any malformed part makes the whole event an error,
+// because that part might identify the author.
 func decode(kind string, data []byte) (any, error) {
 	switch kind {
 	case "READY":
@@ -139,7 +139,7 @@ func decodeInteraction(data []byte) (*discordgo.InteractionCreate, error) {
 	return nil, errNonsense
 }
 
-// lean keeps of an interaction's user, member and message what is read.
+// lean reduces an interaction's user, member and message to the parts that are used.
 func lean(data []byte) []byte {
 	var all, member map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil {
@@ -164,8 +164,7 @@ func lean(data []byte) []byte {
 	return short
 }
 
-// leanData keeps of the things that a command names what is read: the words of messages and
-// who wrote them.
+// leanData reduces the objects named by a command to the parts that are used: texts of messages and their authors.
 func leanData(data json.RawMessage) json.RawMessage {
 	var all, resolved, messages map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil || all["resolved"] == nil {

@@ -1,7 +1,7 @@
-// Package gateway keeps the bot connected to Discord's gateway and delivers events in
-// order. It owns the connection: opening, heartbeats, resuming or starting a session, the
-// number of starts, and the sentence that says why there is no connection. It must not know
-// the bot, its owner, or how messages are sent; of the REST API it knows only Options.Find.
+// Package gateway keeps the bot connected to Discord's gateway and delivers events in order. It owns the connection:
+// opening, heartbeats, resuming or starting a session, the number of starts, and the message that explains a missing
+// connection. It must not know the bot, its owner, or how messages are sent; it uses the REST API only through
+// Options.Find.
 //
 // # Why not discordgo's session
 //
@@ -37,9 +37,8 @@ type Options struct {
 	// and must return when ctx ends. After its first success an error is only logged and
 	// the old address is used.
 	Find func(ctx context.Context) (discordgo.GatewayBotResponse, error)
-	// LastStart is when an earlier process started its last session, and Started records
-	// when this process is about to start one: Discord refuses two within five seconds,
-	// across restarts too. May be nil.
+	// LastStart returns when an earlier process started its last session, and Started records when this process is about
+	// to start one: Discord refuses two within five seconds, even across restarts. May be nil.
 	LastStart func() time.Time
 	Started   func(at time.Time)
 	// Changed is called after each change of State. It must not block and may call State.
@@ -49,7 +48,7 @@ type Options struct {
 	// Dial opens network connections, for tests; nil is a net.Dialer. It must return when
 	// ctx ends.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Hurry divides the pauses between tries, for tests; zero is one.
+	// Hurry divides the pauses between tries, for tests; zero means one.
 	Hurry int
 }
 
@@ -60,8 +59,7 @@ const (
 	// doubles with each refusal, up to backoffMax.
 	backoffMin = time.Second
 	backoffMax = time.Minute
-	// settledAfter is how long the bot must be up before the next refusal counts as the
-	// first.
+	// settledAfter is the uptime after which the next refusal counts as the first.
 	settledAfter = 30 * time.Second
 	// Discord asks for a pause of 1 to 5 s before a new session after an invalid one.
 	pauseMin = time.Second
@@ -106,7 +104,7 @@ type Link struct {
 	session session
 	starts  starts
 	address string   // where new sessions are started
-	told    Presence // the presence that Discord shows
+	told    Presence // the presence sent last
 	news    news
 }
 
@@ -133,9 +131,8 @@ func New(o Options) *Link {
 	return &Link{o: o, events: make(chan Event), shown: make(chan struct{}, 1)}
 }
 
-// Events delivers events in Discord's order. The reader must not wait for anything, because
-// the connection waits meanwhile. A message may be repeated after a reconnect, so handle
-// messages by ID. The channel is closed when Run ends.
+// Events delivers events in Discord's order. The reader must not block, because the connection waits for it. A
+// message may be repeated after a reconnect, so handle messages by ID. The channel is closed when Run ends.
 func (l *Link) Events() <-chan Event { return l.events }
 
 // State returns the current state.
@@ -145,7 +142,7 @@ func (l *Link) State() State {
 	return l.state
 }
 
-// change changes the state and reports a difference.
+// change applies f to the state and reports a difference.
 func (l *Link) change(f func(*State)) {
 	l.mu.Lock()
 	before := l.state
@@ -167,10 +164,9 @@ func (l *Link) enter(p Phase, reason string) {
 	})
 }
 
-// Run stays connected until ctx ends, which is not an error, or until Discord rules out
-// further tries: then the error says what to change, and where. It closes Events and
-// returns at most about two seconds after ctx ends, the time for a goodbye. Run may be
-// called once.
+// Run stays connected until ctx ends, which is not an error, or until Discord rules out further tries; then the error
+// says what to change, and where. It closes Events and returns at most about two seconds after ctx ends, the time for
+// a goodbye. Run may be called once.
 func (l *Link) Run(ctx context.Context) error {
 	defer close(l.events)
 	g, ctx := errgroup.WithContext(ctx)
@@ -217,7 +213,7 @@ func (l *Link) stayConnected(ctx context.Context) error {
 		case tryOften:
 			wait = again(time.Since(lost)) - time.Since(began)
 		case moveOn:
-			if upFor < backoffMin { // a gateway that only says this must not be asked in a loop
+			if upFor < backoffMin { // do not reconnect in a loop to a gateway that always sends this
 				wait = again(0)
 			}
 		default:
@@ -234,8 +230,8 @@ func (l *Link) stayConnected(ctx context.Context) error {
 	}
 }
 
-// attend opens a connection and stays with it until it ends. It returns the cause, and how
-// long the bot was up: 0 if it never was.
+// attend opens a connection and serves it until it ends. It returns the cause and the uptime: 0 if the bot was never
+// up.
 func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Duration) {
 	if l.session.id == "" {
 		if failed := l.findGateway(ctx); failed != nil {
@@ -260,8 +256,8 @@ func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Dura
 	return why, upFor
 }
 
-// findGateway looks up where to start a session and waits until one may be started. A nil
-// cause lets it start.
+// findGateway looks up where to start a session and waits until one may be started. A nil cause means that it may
+// start now.
 func (l *Link) findGateway(ctx context.Context) *cause {
 	for {
 		if wait := l.starts.wait(time.Now(), startsApart/time.Duration(l.o.Hurry)); wait > 0 {
@@ -294,7 +290,7 @@ func (l *Link) findGateway(ctx context.Context) *cause {
 	}
 }
 
-// waitDown reports why there is no connection and waits; false if ctx has ended.
+// waitDown records why there is no connection and waits; it returns false if ctx has ended.
 func (l *Link) waitDown(ctx context.Context, wait time.Duration, reason string) bool {
 	l.enter(Down, reason)
 	l.o.Log.Log(ctx, l.news.lost(reason, time.Now()), "discord not connected", "reason", reason, "next_try_s", wait.Seconds())
@@ -318,9 +314,8 @@ func again(away time.Duration) time.Duration {
 	return d + rand.N(d)
 }
 
-// backoff is the pause after consecutive refusals: none after zero, then backoffMin
-// doubling to backoffMax, with a random half taken off so that clients do not return in
-// step.
+// backoff is the pause after consecutive refusals: none after zero, then backoffMin doubling to backoffMax, minus a
+// random part of up to half, so that clients do not reconnect at the same time.
 func backoff(refusals int) time.Duration {
 	if refusals == 0 {
 		return 0
@@ -334,8 +329,8 @@ func backoff(refusals int) time.Duration {
 // (https://discord.com/developers/docs/events/gateway#rate-limiting).
 const startsApart = 5100 * time.Millisecond
 
-// Discord allows 1000 new sessions a day and resets the token beyond that. The short window
-// is for a gateway that refuses every session; the long one keeps a night of that at 720.
+// Discord allows 1000 new sessions a day and resets the token beyond that. The short window handles a gateway that
+// refuses every session; the long one limits such a night to 720 starts.
 const (
 	startsInMinute = 3
 	startsInHour   = 30
@@ -364,8 +359,8 @@ func (s starts) wait(now time.Time, apart time.Duration) time.Duration {
 // Presence is the bot's status below its name.
 type Presence struct {
 	Watching string // "watching ..."; empty is textWatching
-	Status   string // a text of its own in place of that, without "watching"
-	Away     bool   // the yellow moon in place of the green dot
+	Status   string // a text that replaces it, without "watching"
+	Away     bool   // show the yellow moon instead of the green dot
 }
 
 // presenceEvery is the shortest interval between changes: Discord allows five in twenty
@@ -390,9 +385,8 @@ func (l *Link) stale() bool {
 	return l.presence != l.told
 }
 
-// presenceUpdate is the presence as Discord reads it: the keys that its documentation
-// lists for a bot, and no others. discordgo's types send empty ones beside them, for
-// which a strict server closes the connection
+// presenceUpdate is the presence in Discord's format: only the keys that its documentation lists for a bot.
+// discordgo's types also send empty keys, for which a strict server closes the connection
 // (https://discord.com/developers/docs/events/gateway-events#update-presence).
 type presenceUpdate struct {
 	Since      *int64     `json:"since"` // in milliseconds; null while the bot is not idle
@@ -407,7 +401,7 @@ type activity struct {
 	State string                 `json:"state,omitempty"`
 }
 
-// status is the presence as Discord reads it, and counts as told.
+// status returns the presence in Discord's format and marks it as sent.
 func (l *Link) status() presenceUpdate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -416,7 +410,7 @@ func (l *Link) status() presenceUpdate {
 		Activities: []activity{{Name: cmp.Or(l.told.Watching, textWatching), Type: discordgo.ActivityTypeWatching}},
 		Status:     string(discordgo.StatusOnline),
 	}
-	if l.told.Status != "" { // a custom status has its text in state, and a name that nobody sees
+	if l.told.Status != "" { // a custom status has its text in state, and a name that is never shown
 		update.Activities = []activity{{Name: textCustom, Type: discordgo.ActivityTypeCustom, State: l.told.Status}}
 	}
 	if l.told.Away {

@@ -6,21 +6,20 @@ import (
 )
 
 const (
-	// newsAfter is how long a reason must not have occurred until it is news again. A night
-	// without network, or a connection that is reset every second, must not fill the log.
+	// newsAfter is the time without a reason after which it is logged again. A night without a network, or a connection
+	// reset every second, must not fill the log.
 	newsAfter = 10 * time.Minute
-	// keptReasons limits the remembered reasons; all but a few come from a fixed list.
+	// keptReasons limits the remembered reasons; most are from a fixed list.
 	keptReasons = 32
 )
 
-// news decides which changes of the connection are worth a line in the log. The zero value
-// has told nothing.
+// news decides which connection changes to log. In the zero value, nothing has been logged.
 type news struct {
 	last map[string]time.Time // when each reason last occurred
-	told bool                 // the latest loss was told, so its end is too
+	told bool                 // the latest loss was logged, so its end is, too
 }
 
-// lost is the level of a loss.
+// lost returns the log level of a loss.
 func (n *news) lost(reason string, now time.Time) slog.Level {
 	last, known := n.last[reason]
 	if n.last == nil || len(n.last) >= keptReasons {
@@ -34,7 +33,7 @@ func (n *news) lost(reason string, now time.Time) slog.Level {
 	return slog.LevelWarn
 }
 
-// back is the level of a connection that is up. The first one is always news.
+// back returns the log level of a connection that is up. The first one is always logged.
 func (n *news) back() slog.Level {
 	level := slog.LevelDebug
 	if n.told || n.last == nil {

@@ -45,7 +45,7 @@ const textWatching = "your DMs"
 // textCustom is the required name of a custom status, which is not shown.
 const textCustom = "Custom Status"
 
-// stopSentences say for each permanent close code what to change, and where.
+// stopSentences are the messages for permanent close codes: what to change, and where.
 var stopSentences = map[int]string{
 	4004: "Discord refuses the bot's token (4004). In the Developer Portal open the application, Bot > Reset Token, " +
 		"set DISCORD_TOKEN in .env to the new token, and restart the bot",

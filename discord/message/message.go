@@ -1,7 +1,6 @@
-// Package message reads messages and IDs in Discord's form, from the gateway and from the
-// history. It owns which messages count as written by a user, and the text for those
-// without words: forwarded messages, stickers, polls, voice messages. It must not know
-// whose messages are obeyed, nor any connection.
+// Package message reads messages and IDs in Discord's form, from the gateway and from the history. It decides which
+// messages count as written by a user, and describes those without text: forwarded messages, stickers, polls, voice
+// messages. It must not know the owner or any connection.
 package message
 
 import (
@@ -18,7 +17,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// errNonsense says that a required part is missing or malformed.
+// errNonsense means that a required part is missing or malformed.
 var errNonsense = errors.New("read message: a part is missing")
 
 // IsID reports whether a text is a Discord ID, a number of 64 bits. IDs become part of
@@ -28,9 +27,8 @@ func IsID(s string) bool { return s != "" && len(s) <= 20 && strings.Trim(s, "01
 // Compare orders IDs by age: first by length, then as text. Any ID is newer than none.
 func Compare(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// parts are the properties of a message without which it would be another one. optional are
-// those that are read if they have the expected form. Nothing else is looked at, so it cannot
-// make a message unreadable.
+// parts are the required properties of a message. optional ones are read if they have the expected form. All others
+// are ignored, so they cannot make a message unreadable.
 var (
 	parts = []string{
 		"id", "channel_id", "guild_id", "type", "author", "edited_timestamp", "message_reference", "content", "attachments",
@@ -38,9 +36,8 @@ var (
 	optional = []string{"flags", "sticker_items", "poll"}
 )
 
-// Decode reads a message. A malformed part makes all of it an error, since the missing part
-// might say who wrote it. Optional ones, the message that it answers, and those that it
-// forwards are skipped if malformed.
+// Decode reads a message. A malformed required part makes the whole message an error, because that part might
+// identify the author. Malformed optional parts, replied-to messages and forwarded messages are skipped.
 func Decode(data []byte) (*discordgo.Message, error) {
 	m, extra, err := decode(data)
 	switch {
@@ -65,8 +62,8 @@ func Decode(data []byte) (*discordgo.Message, error) {
 	return m, nil
 }
 
-// Traits are what can be said about any message, even one that Decode refuses. A malformed
-// one is empty.
+// Traits are the properties that can be read from any message, even one that Decode rejects. A malformed one is
+// empty.
 type Traits struct{ ID, Channel, Author, Nonce string }
 
 // TraitsOf reads the traits of a message.
@@ -81,7 +78,7 @@ func TraitsOf(data []byte) Traits {
 	return Traits{ID: text(all["id"]), Channel: text(all["channel_id"]), Author: text(author["id"]), Nonce: text(all["nonce"])}
 }
 
-// Only keeps the named properties of an object. Anything else is returned as it is.
+// Only reduces an object to the named properties. Values that are not objects are returned unchanged.
 func Only(data json.RawMessage, names ...string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil || all == nil {
@@ -91,7 +88,7 @@ func Only(data json.RawMessage, names ...string) json.RawMessage {
 	return encode(all)
 }
 
-// OnlyUser keeps what is read of a user.
+// OnlyUser reduces a user to the properties that are used.
 func OnlyUser(data json.RawMessage) json.RawMessage { return Only(data, "id", "bot") }
 
 // encode writes JSON that was just read, which cannot fail.
@@ -131,7 +128,7 @@ func decode(data []byte) (m *discordgo.Message, extra map[string]json.RawMessage
 	return m, extra, json.Unmarshal(encode(read), m)
 }
 
-// inner is a message within another one, with its embeds; nil if it is malformed.
+// inner reads a message nested in another one, with its embeds; nil if it is malformed.
 func inner(data []byte) *discordgo.Message {
 	m, extra, err := decode(data)
 	if err != nil || extra == nil {
@@ -147,10 +144,10 @@ func Written(m *discordgo.Message) bool {
 	return m.Type == discordgo.MessageTypeDefault || m.Type == discordgo.MessageTypeReply
 }
 
-// Text is the clean text of a message, with a line for each part without words.
+// Text returns the clean text of a message, with a line for each part without text.
 func Text(m *discordgo.Message) string { return TextWith(m, nil) }
 
-// TextWith is Text with what was heard in voice messages, by their files.
+// TextWith is Text with the transcripts of voice messages, by their files.
 func TextWith(m *discordgo.Message, heard map[*discordgo.MessageAttachment]string) string {
 	lines := []string{words(m), voice(m, heard)}
 	for _, s := range m.MessageSnapshots {
@@ -163,8 +160,8 @@ func TextWith(m *discordgo.Message, heard map[*discordgo.MessageAttachment]strin
 	return joined(lines...)
 }
 
-// Answered returns the ID and the text of the message that m answers. The text is empty if
-// that message was deleted or not sent along.
+// Answered returns the ID and the text of the message that m answers. The text is empty if that message was deleted
+// or not included.
 func Answered(m *discordgo.Message) (id, text string) {
 	if m.MessageReference == nil || m.MessageReference.Type != discordgo.MessageReferenceTypeDefault {
 		return "", ""
@@ -187,7 +184,7 @@ func Files(m *discordgo.Message) []*discordgo.MessageAttachment {
 	return files
 }
 
-// words is the text of a message with a line for each sticker and poll.
+// words returns the text of a message, with a line for each sticker and poll.
 func words(m *discordgo.Message) string {
 	lines := []string{clean.Text(m.Content)}
 	for _, s := range m.StickerItems {
@@ -205,8 +202,8 @@ func words(m *discordgo.Message) string {
 	return joined(lines...)
 }
 
-// Voices are the recordings of a message: its own if it is a voice message, and those of the
-// voice messages that it forwards.
+// Voices returns the recordings of a message: its own if it is a voice message, and those of forwarded voice
+// messages.
 func Voices(m *discordgo.Message) (list []*discordgo.MessageAttachment) {
 	if f := recording(m); f != nil {
 		list = append(list, f)
@@ -219,11 +216,11 @@ func Voices(m *discordgo.Message) (list []*discordgo.MessageAttachment) {
 	return list
 }
 
-// Forwards reports whether a message passes on what somebody else may have written. Discord
-// does not say who did.
+// Forwards reports whether a message forwards text that someone else may have written. Discord does not report the
+// author.
 func Forwards(m *discordgo.Message) bool { return len(m.MessageSnapshots) > 0 }
 
-// recording is the file of a voice message; nil if it is none.
+// recording returns the file of a voice message, or nil for other messages.
 func recording(m *discordgo.Message) *discordgo.MessageAttachment {
 	if m.Flags&discordgo.MessageFlagsIsVoiceMessage == 0 || len(m.Attachments) == 0 {
 		return nil
@@ -231,7 +228,7 @@ func recording(m *discordgo.Message) *discordgo.MessageAttachment {
 	return m.Attachments[0]
 }
 
-// voice describes a voice message, with what was heard in it.
+// voice describes a voice message, with its transcript.
 func voice(m *discordgo.Message, heard map[*discordgo.MessageAttachment]string) string {
 	f := recording(m)
 	if f == nil {

@@ -77,7 +77,7 @@ func Form(f post.Form) (rest.Modal, error) {
 	return m, err
 }
 
-// Suggestions renders what could be typed into a field.
+// Suggestions renders suggestions for a field.
 func Suggestions(list []string) []*discordgo.ApplicationCommandOptionChoice {
 	var out []*discordgo.ApplicationCommandOptionChoice
 	known := map[string]bool{}

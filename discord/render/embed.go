@@ -38,9 +38,9 @@ var colours = map[post.Color]int{
 	"blue": 0x3498db, "green": 0x2ecc71, "red": 0xe74c3c, "yellow": 0xfee75c, "purple": 0x9b59b6, "greyple": 0x99aab5,
 }
 
-// embed renders a card with its buttons. context is the origin, and "fork" goes into the
-// footer; the mark precedes the title. A footer cannot show a time in the reader's own clock
-// and relative to now, so the time at which a card comes back is below its text.
+// embed renders a card with its buttons. context is the origin, and "fork" goes into the footer; the mark precedes
+// the title. A footer cannot show a time in the reader's time zone and relative to now, so the time at which a
+// reminder repeats is below the text.
 func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []discordgo.MessageComponent) {
 	if context != "fork" {
 		context = ""
@@ -75,8 +75,8 @@ func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []disco
 	return card, rows
 }
 
-// fit makes a card fit as a whole, cutting from the end: first the footer, then fields,
-// which are counted in a last one.
+// fit shortens a card to Discord's limit, cutting from the end: first the footer, then fields; a last field shows how
+// many were cut.
 func fit(card *discordgo.MessageEmbed, footer string) {
 	room := maxEmbed - Length(card.Title) - Length(card.Description)
 	if footer = Cut(footer, room-roomForCount); footer != "" {
@@ -90,7 +90,7 @@ func fit(card *discordgo.MessageEmbed, footer string) {
 			room -= size
 			continue
 		}
-		// Earlier fields make room for the one with the count.
+		// Drop earlier fields to make room for the one with the count.
 		keep := min(i, maxFields-1)
 		for ; i > keep; i-- {
 			room += Length(all[i-1].Name) + Length(all[i-1].Value)
@@ -150,12 +150,11 @@ func plainTitle(s string) string { return strings.TrimSpace(emoji().ReplaceAllSt
 // emoji matches the ranges of characters that are removed from titles.
 var emoji = lazyregexp.New(`[\x{1f300}-\x{1faff}\x{2600}-\x{27bf}\x{23e9}-\x{23fa}\x{fe0f}\x{200d}]\s*`)
 
-// errUnregistered: a question of the agent has not been given its ID.
+// errUnregistered means that an agent's question has no ID yet.
 var errUnregistered = errors.New("the question has no id yet")
 
-// Buttons renders rows of buttons. Buttons with an invalid or too long action are left out,
-// and so are duplicates, which Discord refuses. A button that asks the agent must have its
-// permanent ID (post.CustomID).
+// Buttons renders rows of buttons. It omits buttons with an invalid or too long action, and duplicates, which Discord
+// rejects. A button that asks the agent must have its permanent ID (post.CustomID).
 func Buttons(list []post.Button) []discordgo.MessageComponent {
 	var flat []discordgo.MessageComponent
 	known := map[string]bool{}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// marks are the styles that a cut interrupts. A longer mark comes before its beginning.
+// marks are the styles that a cut can interrupt. A longer mark is listed before its prefix.
 var marks = []string{"**", "__", "~~", "*", "_"}
 
 const (
@@ -15,9 +15,9 @@ const (
 	lookBack = 8 << 10
 )
 
-// styled moves a cut of a paragraph out of a mark, and returns the marks that are open there,
-// in the order in which they opened. Only the text before the cut and the next few bytes
-// count, so that a text that grows is cut in the same way.
+// styled moves a cut of a paragraph out of a mark, and returns the marks open there, in the order in which they
+// opened. It uses only the text before the cut and the next few bytes, so that a growing text is always cut in the
+// same way.
 func styled(text string, from, cut int) (int, []string) {
 	if cut < len(text) && strings.IndexByte(markBytes, text[cut-1]) >= 0 {
 		run := len(strings.TrimRight(text[:cut], markBytes))
@@ -33,7 +33,7 @@ func styled(text string, from, cut int) (int, []string) {
 	return cut, open(text, from, cut)
 }
 
-// startsBlock reports whether a style cannot reach over the beginning of this line.
+// startsBlock reports whether a style cannot extend across the start of this line.
 func startsBlock(line string) bool {
 	for _, begin := range []string{"\n", "- ", "* ", "#", "> ", "-# ", fence} {
 		if strings.HasPrefix(line, begin) {
@@ -67,8 +67,7 @@ func open(text string, from, end int) (stack []string) {
 	return stack
 }
 
-// mark reads what is at a place: a mark that closes the last open one, one that opens, or a
-// byte of the text.
+// mark reads a mark that closes the last open one, a mark that opens, or a byte of text.
 func mark(stack []string, text string, i int) ([]string, int) {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	if n := len(stack); n > 0 && strings.HasPrefix(text[i:], stack[n-1]) && !unicode.IsSpace(before) {

@@ -4,9 +4,8 @@ import "strings"
 
 const tildes = "~~~"
 
-// Fences replaces code fences of tildes, which Discord shows as they are, by backticks of the
-// same length, so that positions in the text stay. Backticks inside such a block would end it
-// and become apostrophes.
+// Fences replaces code fences of tildes, which Discord does not render, by backticks of the same length, so that
+// positions in the text stay the same. Backticks inside such a block become apostrophes, because they would end it.
 func Fences(text string) string {
 	if !strings.Contains(text, tildes) {
 		return text

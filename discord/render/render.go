@@ -1,7 +1,7 @@
-// Package render turns posts, approvals and texts into Discord messages: pure functions to
-// values of discord/rest. It owns the look (colours, marks, small print) and every length
-// limit, which it enforces by cutting, because Discord would refuse a longer message after
-// its token was spent. It must not know connections, message IDs or the bot's state.
+// Package render turns posts, approvals and texts into Discord messages: pure functions to values of discord/rest. It
+// owns the appearance (colours, marks, small print) and every length limit. It cuts text to these limits, because
+// Discord would reject a longer message after its token was spent. It must not know connections, message IDs or the
+// bot's state.
 //
 // Its input may come from a model or a stranger and is cleaned here.
 package render
@@ -34,8 +34,7 @@ const (
 	dash = "–"
 )
 
-// Post renders a post, cut where it is too long. A post without content renders as an empty
-// message.
+// Post renders a post and cuts it if it is too long. A post without content renders as an empty message.
 func Post(p post.Post) rest.Message {
 	m := rest.Message{Content: content(p), Nonce: p.Nonce}
 	if p.Quiet {
@@ -65,7 +64,7 @@ func Post(p post.Post) rest.Message {
 	return m
 }
 
-// content is the text of a post with its marks.
+// content returns the text of a post with its marks.
 func content(p post.Post) string {
 	text := strings.TrimSpace(Markdown(clean.Text(p.Text), false))
 	if text == "" {
@@ -85,7 +84,7 @@ func Small(text string) rest.Message {
 	return rest.Message{Content: Cut(marked(strings.TrimSpace(clean.Text(text))), MaxContent)}
 }
 
-// Transcript renders what was heard in the user's voice message, as a quote in reply to it.
+// Transcript renders the transcript of the user's voice message, as a quote in reply to it.
 func Transcript(words, of string) rest.Message {
 	text := "> " + strings.ReplaceAll(strings.TrimSpace(clean.Text(words)), "\n", "\n> ")
 	return inReply(Cut(text, MaxContent), of)
@@ -151,10 +150,10 @@ func Verdict(emoji string) policy.Verdict {
 }
 
 const (
-	// maxText limits the shown part of what is asked about, which must fit on one screen.
+	// maxText limits the shown part of a call, which must fit on one screen.
 	maxText = 1500
-	// maxAsked, maxGrant and maxLine limit the question, what *always* means, and the line about
-	// a question that was answered.
+	// maxAsked, maxGrant and maxLine limit the question, the meaning of *always*, and the line about an answered
+	// question.
 	maxAsked = 400
 	maxGrant = 150
 	maxLine  = 1000
@@ -174,7 +173,7 @@ const (
 // approvalPrefix begins the IDs of a card's buttons: approval:allow:ID.
 const approvalPrefix = "approval:"
 
-// answers are the buttons of a card. That of Always has the words of the approval.
+// answers are the buttons of a card. The label of Always comes from the approval.
 var answers = []struct {
 	word, label string
 	style       discordgo.ButtonStyle
@@ -197,8 +196,7 @@ func ParseApproval(customID string) (id string, v policy.Verdict, ok bool) {
 	return "", "", false
 }
 
-// question renders the card of a pending approval: what is asked, the answers as buttons, and
-// the deadline.
+// question renders the card of a pending approval: the question, the answers as buttons, and the deadline.
 func question(a policy.Approval) rest.Message {
 	scope := a.Scope()
 	legend := fmt.Sprintf(textYesNo, a.Until.Unix())
@@ -223,7 +221,7 @@ func question(a policy.Approval) rest.Message {
 	return rest.Message{Content: content + legend, Components: []discordgo.MessageComponent{row}}
 }
 
-// shown is a text as a block of at most n units, which says how much is missing.
+// shown renders a text as a block of at most n units, with a note of how much is missing.
 func shown(text string, n int) string {
 	if text == "" {
 		return ""
@@ -237,8 +235,7 @@ func shown(text string, n int) string {
 	return out + "\n"
 }
 
-// asked is the question in plain text: a file's name or an address in it means nothing to
-// Discord.
+// asked returns the question as plain text, so that Discord does not interpret file names or addresses in it.
 func asked(a policy.Approval) string {
 	s := cmp.Or(clean.Line(a.Question), clean.Line(a.Label), dash)
 	return markdownSigns.ReplaceAllString(Cut(s, maxAsked), `\$0`)
@@ -246,7 +243,7 @@ func asked(a policy.Approval) string {
 
 var markdownSigns = regexp.MustCompile("[\\\\`*_~|<>\\[\\]()#:@]")
 
-// tongue is the language of a block: that of a change is diff.
+// tongue returns the language of a block: diff for changes.
 func tongue(text string) string {
 	marks := 0
 	for l := range strings.SplitSeq(text, "\n") {
@@ -265,8 +262,8 @@ func tongue(text string) string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// Approval renders an approval that is pending or decided: what was asked, followed by the
-// verdict. An unanswered one is struck through.
+// Approval renders a pending or decided approval: the question, followed by the verdict. An unanswered one is struck
+// through.
 func Approval(a policy.Approval) rest.Message {
 	if a.Verdict == "" {
 		return question(a)

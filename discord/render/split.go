@@ -21,11 +21,11 @@ const (
 	maxLanguage = 32
 )
 
-// Part is a part of a split text. Text is taken from it; Open and Close are added where a
-// code block or a style such as bold is cut, so that both parts look like one.
+// Part is a part of a split text. Open and Close are added to Text where a code block or a style such as bold is cut,
+// so that both parts keep their formatting.
 type Part struct{ Open, Text, Close string }
 
-// String is the part as it is sent. A style is closed right after its last word.
+// String returns the part as it is sent. A style is closed right after its last word.
 func (p Part) String() string {
 	said := p.Text
 	if !p.cutsBlock() {
@@ -37,10 +37,10 @@ func (p Part) String() string {
 // cutsBlock reports whether Close ends a code block.
 func (p Part) cutsBlock() bool { return strings.HasSuffix(p.Close, fence) }
 
-// Split splits a text into parts of at most limit UTF-16 units: after the last line break
-// among the last 200 of a part, else after the last space there, else at the limit. The
-// separator stays with the earlier part. A code block that is cut is closed and reopened
-// with its language, and so are bold and other styles. Without these additions the parts are the text; none is empty.
+// Split splits a text into parts of at most limit UTF-16 units: after the last line break among the last 200 of a
+// part, else after the last space there, else at the limit. The separator stays with the earlier part. A code block
+// that is cut is closed and reopened with its language, and so are bold and other styles. Without these additions,
+// the parts concatenate to the text; none is empty.
 func Split(text string, limit int) []string {
 	var out []string
 	for _, p := range Parts(text, limit) {
@@ -49,8 +49,7 @@ func Split(text string, limit int) []string {
 	return out
 }
 
-// Parts is Split with the positions in the text. When a text grows, all its parts but the
-// last two stay the same.
+// Parts is Split with the positions in the text. When a text grows, all parts except the last two stay the same.
 func Parts(text string, limit int) []Part {
 	limit = max(limit, 2) // the longest character
 	if limit < leastBlock {
@@ -79,11 +78,10 @@ func parts(text string, limit int, code []block) []Part {
 	return out
 }
 
-// maxStyles is how many bytes of marks are closed at a cut.
+// maxStyles is the largest number of bytes of marks closed at a cut.
 const maxStyles = 8
 
-// cutStyle is cutAt outside of a code block, with the marks that are closed there and opened
-// in the next part.
+// cutStyle is cutAt outside of a code block, with the marks to close there and to reopen in the next part.
 func cutStyle(text string, code []block, at, room int) (cut int, closed, opened string) {
 	for reserve := 0; reserve <= maxStyles; reserve = max(reserve+1, len(closed)) {
 		cut, _ = cutAt(text, code, at, room-reserve)
@@ -106,7 +104,7 @@ func cutStyle(text string, code []block, at, room int) (cut int, closed, opened 
 	return cut, "", ""
 }
 
-// cutAt returns where the part that starts at a place ends, and what closes it.
+// cutAt returns the end of the part that starts at at, and the text that closes it.
 func cutAt(text string, code []block, at, room int) (cut int, end string) {
 	var b *block
 	floor := begin(text, code, at)
@@ -138,8 +136,8 @@ func cutAt(text string, code []block, at, room int) (cut int, end string) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// begin is where a part's content starts, after the mark of a block that it starts with.
-// Before that a part has nothing to show.
+// begin returns where a part's content starts, after the opening mark of a block at its start. Before that, a part
+// has no visible text.
 func begin(text string, code []block, at int) int {
 	i := sort.Search(len(code), func(i int) bool { return code[i].start >= at })
 	if i < len(code) && blank(text[at:code[i].start]) {
@@ -205,7 +203,7 @@ func ticks(text string, at int) int {
 	return at
 }
 
-// language is the length of the language in a block's first line, or -1.
+// language returns the length of the language in a block's first line, or -1.
 func language(s string) int {
 	for i := 0; i < len(s) && i <= maxLanguage; i++ {
 		switch c := s[i]; {
@@ -219,7 +217,7 @@ func language(s string) int {
 	return -1
 }
 
-// within is the block that a cut would split, or nil.
+// within returns the block that a cut would split, or nil.
 func within(code []block, cut int) *block {
 	i := sort.Search(len(code), func(i int) bool { return code[i].after > cut })
 	if i < len(code) && code[i].start < cut {
@@ -228,7 +226,7 @@ func within(code []block, cut int) *block {
 	return nil
 }
 
-// reopened is the mark that reopens the block in which a part starts.
+// reopened returns the mark that reopens the block in which a part starts.
 func reopened(code []block, at int) string {
 	if b := within(code, at); b != nil && at >= b.body && at <= b.end {
 		return fence + b.lang + "\n"
@@ -295,8 +293,8 @@ func cutBlock(s string, n int) string {
 // hostile one any number.
 const maxCharacter = 128
 
-// betweenCharacters moves a cut backwards so that it does not split a composed character.
-// If there is no such place nearby the cut stays.
+// betweenCharacters moves a cut backwards so that it does not split a composed character. If there is no such
+// position nearby, the cut stays.
 func betweenCharacters(s string, cut int) int {
 	at := max(0, strings.LastIndexFunc(s[:cut], func(r rune) bool { return r < utf8.RuneSelf })) // a character starts there
 	for g := displaywidth.StringGraphemes(s[at:]); g.Next() && at+len(g.Value()) <= cut; {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// narrow is the widest table, in columns, that a phone shows without breaking its lines.
+	// narrow is the width, in columns, of the widest table that a phone shows without wrapping lines.
 	narrow = 42
 	// between separates two columns.
 	between = "  "
 )
 
-// Markdown turns what Discord does not draw into what it does: fences of tildes and tables.
-// Of a text that grows the last line is held back while it may belong to a table.
+// Markdown converts Markdown that Discord does not render, which is tables and fences of tildes. If the text is still
+// growing, the last line is held back while it may belong to a table.
 func Markdown(text string, grows bool) string {
 	text = Fences(text)
 	if !strings.Contains(text, "|") {
@@ -50,8 +50,7 @@ func Markdown(text string, grows bool) string {
 	return out.String()
 }
 
-// withoutDraft leaves out the last row, which is not complete, and a head whose next line is
-// not known.
+// withoutDraft removes an incomplete last row, and a head whose next line is still missing.
 func withoutDraft(lines []string) []string {
 	n := len(lines)
 	if isRow(lines[n-1]) || lines[n-1] == "" {
@@ -63,13 +62,13 @@ func withoutDraft(lines []string) []string {
 	return lines[:n]
 }
 
-// isRow reports whether a line begins as models begin the rows of a table.
+// isRow reports whether a line starts like the table rows that models write.
 func isRow(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "|") }
 
 // delimiter matches the line below the head of a table.
 var delimiter = lazyregexp.New(`^ {0,3}\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?\s*$`)
 
-// table is a table of Markdown; its first row is the head. Every row has as many cells.
+// table is a Markdown table; its first row is the head. All rows have the same number of cells.
 type table struct {
 	rows  [][]string
 	right []bool // columns that are aligned to the right
@@ -134,7 +133,7 @@ func (t table) String() string {
 	return b.String() + fence + "\n"
 }
 
-// styles are the marks that code shows as they are.
+// styles removes marks that code would show literally.
 var styles = strings.NewReplacer("**", "", "__", "", "~~", "", "`", "")
 
 // plain returns the cells without styles, the width of each column, and that of a line.
@@ -154,7 +153,7 @@ func (t table) plain() (rows [][]string, widths []int, total int) {
 	return rows, widths, total + len(between)*(len(widths)-1)
 }
 
-// links reports whether a cell has a link, which works in a list only.
+// links reports whether a cell has a link, which works only in a list.
 func (t table) links() bool {
 	for _, row := range t.rows {
 		if text := strings.Join(row, " "); strings.Contains(text, "](") || strings.Contains(text, "://") {
@@ -164,7 +163,7 @@ func (t table) links() bool {
 	return false
 }
 
-// list renders each row as an item: its first cell, then "**Head**: cell" of the others.
+// list renders each row as an item: its first cell, then "**Head**: cell" for the others.
 func (t table) list() string {
 	head := t.rows[0]
 	var b strings.Builder

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// patience limits the time that one call waits for rate limits in total.
+	// patience limits the total time that one call waits for rate limits.
 	patience = 60 * time.Second
 	// maxTries limits the tries of one call that fail without being rate limited.
 	maxTries = 5
@@ -35,21 +35,21 @@ type call struct {
 	route  string // with {} for each ID
 	path   string // with the IDs
 	major  string // the channel or interaction, which Discord limits separately
-	// address replaces base and path for a download, which is not a request to the API: it
-	// carries no token and no limit applies.
+	// address replaces base and path for a download, which is not a request to the API: it has no token, and rate limits
+	// do not apply.
 	address string
 	body    []byte
 	kind    string             // content type of the body
 	decode  func([]byte) error // nil ignores the answer
 	most    int64              // largest answer in bytes
 	before  func() error       // runs before the first try; an error ends the call. May be nil
-	paid    bool               // before has run: a try goes on for a moment when its caller ends
-	// again says that repeating the request is harmless.
+	paid    bool               // before has run: a try continues for a moment after its caller ends
+	// again means that the request is safe to repeat.
 	again bool
-	// done is the error code that tells a repeated try that an earlier one succeeded.
+	// done is the error code which shows a repeated try that an earlier one succeeded.
 	done int
-	// bare requests are authorized by an interaction's token in the path. They go without
-	// the bot's token, and the global limit does not apply to them.
+	// bare requests are authorized by an interaction's token in the path. They are sent without the bot's token, and the
+	// global limit does not apply to them.
 	bare     bool
 	secret   string // that token
 	patience time.Duration
@@ -57,15 +57,14 @@ type call struct {
 	time     time.Duration // limit of one try
 	// fault is the reason why the request cannot be sent at all.
 	fault error
-	// maybe is set when a try was sent and not answered.
+	// maybe is set when a try was sent but not answered.
 	maybe bool
 }
 
-// rule is the key by which limits are remembered.
+// rule returns the key under which limits are stored.
 func (k *call) rule() string { return k.method + " " + k.route }
 
-// newCall fills a route with IDs. An ID that is empty or would change the path makes the
-// call fail unsent.
+// newCall fills a route with IDs. If an ID is empty or would change the path, the call fails without being sent.
 func newCall(what, rule string, ids ...string) *call {
 	method, route, _ := strings.Cut(rule, " ")
 	k := &call{what: what, method: method, route: route, path: route, most: 16 << 20, patience: patience, tries: maxTries, time: tryTime}
@@ -95,7 +94,7 @@ func (k *call) fill(v any, files []File) {
 	k.body = data
 }
 
-// do waits for the limits, sends the request and repeats it as far as that is safe.
+// do waits for the limits, sends the request and repeats it if that is safe.
 func (c *Client) do(ctx context.Context, k *call) error {
 	err := k.fault
 	if err == nil {
@@ -155,15 +154,14 @@ func (c *Client) attempts(ctx context.Context, k *call) error {
 	}
 }
 
-// pauseAfter returns a random time in the upper half of a span that doubles, so that calls
-// that failed together are not repeated together.
+// pauseAfter returns a random time in the upper half of a span that doubles, so that calls that failed together are
+// not retried at the same time.
 func pauseAfter(tries int) time.Duration {
 	d := backOff << (tries - 1)
 	return d/2 + rand.N(d/2) // only spreads load, no secret
 }
 
-// pause waits for d. If ctx would end first it returns why at once; it also ends when the
-// token is refused.
+// pause waits for d. If ctx would end first, it returns why at once; it also ends when the token is refused.
 func (c *Client) pause(ctx context.Context, d time.Duration, why error) error {
 	if over, ok := ctx.Deadline(); ok && time.Until(over) < d {
 		return why
@@ -180,8 +178,7 @@ func (c *Client) pause(ctx context.Context, d time.Duration, why error) error {
 	}
 }
 
-// end is the result of a try: nil is success. A limited try is repeated after wait, others
-// only if again says that it is safe.
+// end is the result of a try: nil is success. A rate-limited try is repeated after wait, others only if again is set.
 type end struct {
 	err     error
 	again   bool
@@ -231,7 +228,7 @@ func (c *Client) judge(k *call, r reply, tries int) end {
 	return end{err: err}
 }
 
-// failed is the result of a try that might have been carried out, unless it was never sent.
+// failed returns the result of a try that might have been executed, unless it was never sent.
 func (c *Client) failed(k *call, r reply) end {
 	cause := r.cut
 	if cause == nil {

@@ -21,7 +21,7 @@ import (
 var (
 	// ErrAuth: the token was refused. Every later call fails with it at once.
 	ErrAuth = errors.New(textAuth)
-	// ErrCannotDM: the user's settings shut the bot out until the user changes them.
+	// ErrCannotDM: the user's settings exclude the bot until the user changes them.
 	ErrCannotDM = errors.New(textCannotDM)
 	// ErrGone: the message or reaction no longer exists.
 	ErrGone = errors.New(textGone)
@@ -38,11 +38,10 @@ var (
 	// ErrOldEdit: edits of messages older than an hour have their own limit; a new message
 	// can be sent.
 	ErrOldEdit = errors.New(textOldEdit)
-	// ErrLimited: a limit asks for more patience than the call has. The error is a
-	// *LimitedError.
+	// ErrLimited: a rate limit lasts longer than the call may wait. The error is a *LimitedError.
 	ErrLimited = errors.New(textLimited)
-	// ErrTransient: the network or Discord failed, repeatedly if repeating was safe. A
-	// request that must not be repeated may have been carried out.
+	// ErrTransient: the network or Discord failed, repeatedly if repeating was safe. A request that must not be repeated
+	// may have been executed.
 	ErrTransient = errors.New(textTransient)
 	// ErrUnknown accompanies another error of Send: a try was sent and not answered, so the
 	// message may exist.
@@ -62,9 +61,8 @@ func (unknownError) Is(target error) bool { return target == ErrUnknown }
 // Unwrap returns the cause.
 func (e unknownError) Unwrap() error { return e.error }
 
-// LimitedError says when a call can go through. The limit is Discord's, or applies to all
-// calls because Discord has blocked this machine's address or the client has stopped
-// itself.
+// LimitedError says when a call can succeed. The limit is Discord's, or applies to all calls because Discord has
+// blocked this machine's address or the client has stopped itself.
 type LimitedError struct {
 	After time.Duration
 	why   string // format with a place for the time; empty is textLimitedFor
@@ -104,8 +102,8 @@ func (e *APIError) Error() string {
 	return fmt.Sprintf("%v (%s: %s)", e.kind, where, said)
 }
 
-// Answered reports whether an interaction had an answer already. After the first try of the
-// only answer, another program gave it.
+// Answered reports whether an interaction already had an answer. If this was the first try, another program sent that
+// answer.
 func Answered(err error) bool {
 	var said *APIError
 	return errors.As(err, &said) && said.Code == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged

@@ -23,9 +23,8 @@ const (
 	manyWindows = 128
 )
 
-// limits remembers Discord's rate limits, so that a call waits before it is sent instead of
-// being refused. Requests are counted here between answers: a burst is spread over the
-// windows.
+// limits stores Discord's rate limits, so that a call waits before it is sent instead of being refused. It counts
+// requests between answers, which spreads a burst over several windows.
 type limits struct {
 	mu     sync.Mutex
 	global time.Time // until then only interactions are sent
@@ -41,8 +40,8 @@ type window struct {
 	span        time.Duration // expected length of the next window
 }
 
-// key names the window of a call: by Discord's bucket, otherwise by the route, and by the
-// channel or interaction, which Discord limits separately. The lock must be held.
+// key returns the key of a call's window: Discord's bucket, otherwise the route, and the channel or interaction,
+// which Discord limits separately. The lock must be held.
 func (l *limits) key(k *call) string {
 	if b := l.buckets[k.rule()]; b != "" {
 		return b + " " + k.major
@@ -50,8 +49,8 @@ func (l *limits) key(k *call) string {
 	return k.rule() + " " + k.major
 }
 
-// reserve takes one request out of the call's window: 0 lets it go now, any other value is
-// the time to wait before asking again.
+// reserve takes one request out of the call's window. It returns 0 if the call can be sent now, or the time to wait
+// before reserving again.
 func (l *limits) reserve(k *call, now time.Time) time.Duration {
 	if k.address != "" {
 		return 0
@@ -107,7 +106,7 @@ func (l *limits) update(k *call, h http.Header, now time.Time) {
 	l.store(key, next, now)
 }
 
-// block stops the call's window, or everything but interactions, until a time.
+// block stops the call's window, or everything except interactions, until a time.
 func (l *limits) block(k *call, r reply, global bool, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +156,7 @@ func span(s string) (time.Duration, bool) {
 	return web.Seconds(f), err == nil && f >= 0
 }
 
-// banFor is the assumed length of a ban that does not say how long it lasts.
+// banFor is the assumed length of a ban of unknown duration.
 const banFor = 15 * time.Minute
 
 // tooMany reads a 429. Discord answers in JSON; anything else is from a proxy in front of
@@ -218,7 +217,7 @@ type standing struct {
 	count  int       // refused requests since then
 }
 
-// check returns the error with which every call fails now, or nil.
+// check returns the error with which all calls currently fail, or nil.
 func (s *standing) check(now time.Time) error {
 	select {
 	case <-s.refused:

@@ -33,8 +33,8 @@ type Message struct {
 	Nonce string
 	Flags discordgo.MessageFlags
 	Files []File
-	// ReplyTo is the ID of the message that this one answers, or empty. Its author is not
-	// notified, and it may be gone.
+	// ReplyTo is the ID of the message that this one answers, or empty. Its author is not notified, and it may have been
+	// deleted.
 	ReplyTo string
 	// Before is called once, just before Send's first try and after all waiting. Its error
 	// becomes Send's, and nothing is sent. May be nil.
@@ -44,7 +44,7 @@ type Message struct {
 // File is an attachment. Read is called once.
 type File struct {
 	Name string
-	// Alt describes a picture for those who cannot see it; at most 1024 characters.
+	// Alt describes a picture for screen readers; at most 1024 characters.
 	Alt  string
 	Read func() ([]byte, error)
 }
@@ -71,7 +71,7 @@ type payload struct {
 	} `json:"allowed_mentions"`
 }
 
-// reference names the message that is answered.
+// reference names the replied-to message.
 type reference struct {
 	ID string `json:"message_id"`
 	// Must is false: the answer is sent even if that message was deleted.
@@ -103,7 +103,7 @@ func (m *Message) fresh() payload {
 	return p
 }
 
-// replacing encodes a message that replaces another: everything that it lacks is removed.
+// replacing encodes a message that replaces another: parts that it lacks are removed.
 func (m *Message) replacing() payload {
 	embeds, rows := m.Embeds, m.Components
 	if embeds == nil {
@@ -117,7 +117,7 @@ func (m *Message) replacing() payload {
 	return p
 }
 
-// described are the files that go with a request, by their places in it.
+// described returns the descriptions of a request's files, by their positions.
 func (m *Message) described() (list []attachment) {
 	for i, f := range m.Files {
 		list = append(list, attachment{ID: strconv.Itoa(i), Name: fileName(f.Name), About: f.Alt})
@@ -154,8 +154,8 @@ func withFiles(data []byte, files []File) (kind string, body []byte, err error) 
 // maxNonce is Discord's limit in characters.
 const maxNonce = 25
 
-// nonce turns any text into a nonce that Discord accepts. A longer one is hashed, so that
-// it is the same over tries and restarts.
+// nonce turns any text into a nonce that Discord accepts. A longer one is hashed, so that it stays the same across
+// tries and restarts.
 func nonce(s string) string {
 	if s == "" {
 		return rand.Text()[:maxNonce]
@@ -168,9 +168,8 @@ func nonce(s string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:maxNonce]
 }
 
-// Send sends a message and returns its ID. Repeating it is safe: one nonce is one message,
-// whatever became of earlier tries. If that message was deleted meanwhile the error is
-// ErrGone.
+// Send sends a message and returns its ID. Repeating it is safe: one nonce is one message, regardless of the result
+// of earlier tries. If that message has been deleted, the error is ErrGone.
 func (c *Client) Send(ctx context.Context, channel string, m Message) (id string, err error) {
 	k := newCall("send the message", "POST /channels/{}/messages", channel)
 	p := m.fresh()
@@ -187,8 +186,8 @@ func (c *Client) Send(ctx context.Context, channel string, m Message) (id string
 
 const oneMessage = " /channels/{}/messages/{}"
 
-// Edit replaces a message: everything that m lacks is removed, attachments stay. ErrGone
-// says that the message was deleted, ErrOldEdit that it is too old for many edits.
+// Edit replaces a message: parts that m lacks are removed, attachments stay. ErrGone means that the message was
+// deleted, ErrOldEdit that it is too old for many edits.
 func (c *Client) Edit(ctx context.Context, channel, id string, m Message) error {
 	return c.edit(ctx, newCall("edit the message", "PATCH"+oneMessage, channel, id), m.replacing(), nil)
 }
@@ -207,7 +206,7 @@ func (c *Client) edit(ctx context.Context, k *call, p payload, files []File) err
 	return c.do(ctx, k)
 }
 
-// Delete deletes a message; ErrGone says that it was already deleted.
+// Delete deletes a message; ErrGone means that it was already deleted.
 func (c *Client) Delete(ctx context.Context, channel, id string) error {
 	return c.remove(ctx, newCall("delete the message", "DELETE"+oneMessage, channel, id))
 }
@@ -223,8 +222,7 @@ func (c *Client) React(ctx context.Context, channel, id, emoji string) error {
 	return c.reaction(ctx, "PUT", channel, id, emoji)
 }
 
-// Unreact removes the bot's own reaction. ErrGone says that it or its message does not
-// exist.
+// Unreact removes the bot's own reaction. ErrGone means that it or its message does not exist.
 func (c *Client) Unreact(ctx context.Context, channel, id, emoji string) error {
 	return c.reaction(ctx, "DELETE", channel, id, emoji)
 }
@@ -243,7 +241,7 @@ func (c *Client) Typing(ctx context.Context, channel string) error {
 	return c.do(ctx, k)
 }
 
-// Text returns the text of a message as it was sent. ErrGone says that it was deleted.
+// Text returns the text of a message as it was sent. ErrGone means that it was deleted.
 func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
 	k := newCall("read the message", "GET"+oneMessage, channel, id)
 	var said struct {
@@ -254,10 +252,9 @@ func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
 	return said.Content, err
 }
 
-// After returns up to limit messages that follow a message, oldest first. Discord returns
-// at most a hundred, so call it again with last until that is empty. Without an ID it returns
-// the newest messages. Unreadable messages are left out and reported to Options.Unreadable;
-// one of them may be the last.
+// After returns up to limit messages that follow a message, oldest first. Discord returns at most a hundred, so call
+// it again with last until last is empty. Without an ID it returns the newest messages. Unreadable messages are left
+// out and reported to Options.Unreadable; one of them may be the last.
 func (c *Client) After(ctx context.Context, channel, after string, limit int) (list []*discordgo.Message, last string, err error) {
 	k := newCall("read the messages", "GET /channels/{}/messages", channel)
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
@@ -298,9 +295,9 @@ func callTo(what, rule, of, token string) *call {
 	return k
 }
 
-// Answer sends the first answer to an interaction, within three seconds: a message or a
-// deferral, for which m may be nil. The flag that makes a deferral ephemeral also applies
-// to what follows. ErrExpired says that the interaction expired or was already answered.
+// Answer sends the first answer to an interaction, within three seconds: a message or a deferral, for which m may be
+// nil. The flag that makes a deferral ephemeral also applies to what follows. ErrExpired means that the interaction
+// expired or was already answered.
 //
 // It is repeated: an interaction accepts only one answer, so a second try cannot add
 // another.
@@ -318,12 +315,12 @@ type Modal struct {
 	Components []discordgo.MessageComponent `json:"components"`
 }
 
-// Open opens a window, as the first answer to an interaction: Discord takes none later.
+// Open opens a window as the first answer to an interaction; Discord does not accept one later.
 func (c *Client) Open(ctx context.Context, i *discordgo.Interaction, m Modal) error {
 	return answer(ctx, c, i, discordgo.InteractionResponseModal, m)
 }
 
-// Suggest answers what is typed into a field with what could be chosen.
+// Suggest answers partial input of a field with suggestions.
 func (c *Client) Suggest(ctx context.Context, i *discordgo.Interaction, list []*discordgo.ApplicationCommandOptionChoice) error {
 	data := map[string]any{"choices": append([]*discordgo.ApplicationCommandOptionChoice{}, list...)} // never null
 	return answer(ctx, c, i, discordgo.InteractionApplicationCommandAutocompleteResult, data)
@@ -342,8 +339,8 @@ func answer(ctx context.Context, c *Client, i *discordgo.Interaction, kind disco
 
 const theAnswer = " /webhooks/{}/{}/messages/@original"
 
-// EditAnswer replaces the answer to an interaction or completes a deferral, with its files. If it is too
-// late the error is ErrExpired: send a message instead.
+// EditAnswer replaces the answer to an interaction or completes a deferral, with its files. If it is too late, the
+// error is ErrExpired: send a message instead.
 func (c *Client) EditAnswer(ctx context.Context, i *discordgo.Interaction, m Message) error {
 	p := m.replacing()
 	p.Attachments = m.described()
@@ -355,9 +352,8 @@ func (c *Client) DeleteAnswer(ctx context.Context, i *discordgo.Interaction) err
 	return c.remove(ctx, callTo("delete the answer", "DELETE"+theAnswer, i.AppID, i.Token))
 }
 
-// FollowUp adds a message to the answer of an interaction. Discord accepts no nonce here,
-// so nothing is repeated that may have been carried out: after ErrTransient the message may
-// exist.
+// FollowUp adds a message to the answer of an interaction. Discord does not accept a nonce here, so a try that may
+// have been executed is not repeated: after ErrTransient, the message may exist.
 func (c *Client) FollowUp(ctx context.Context, i *discordgo.Interaction, m Message) error {
 	k := callTo("follow up", "POST /webhooks/{}/{}", i.AppID, i.Token)
 	k.fill(m.fresh(), m.Files)
@@ -366,7 +362,7 @@ func (c *Client) FollowUp(ctx context.Context, i *discordgo.Interaction, m Messa
 	return c.do(ctx, k)
 }
 
-// Commands returns the application's commands as registered at Discord.
+// Commands returns the application's commands as registered with Discord.
 func (c *Client) Commands(ctx context.Context, app string) ([]discordgo.ApplicationCommand, error) {
 	k := newCall("list the commands", "GET /applications/{}/commands", app)
 	var list []discordgo.ApplicationCommand
@@ -383,7 +379,7 @@ func (c *Client) PutCommands(ctx context.Context, app string, list []discordgo.A
 	return c.do(ctx, k)
 }
 
-// Same reports whether two lists mean the same to Discord, in any order.
+// Same reports whether two lists are equivalent for Discord, in any order.
 func Same(a, b []discordgo.ApplicationCommand) bool {
 	have, err := essence(a)
 	want, err2 := essence(b)

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// keptNonces is how many nonces are remembered. Discord shows each message within seconds.
+// keptNonces is the number of remembered nonces. Discord delivers each message within seconds.
 const keptNonces = 512
 
-// nonces are those of the latest messages.
+// nonces are the nonces of the latest messages.
 type nonces struct {
 	mu   sync.Mutex
 	list []string

@@ -1,10 +1,8 @@
-// Package rest is the client of Discord's REST API. It owns the policy of every request
-// (waiting, repeating, stopping) and the wording of refusals. It must not know the gateway,
-// the bot, or what messages mean.
+// Package rest is the client of Discord's REST API. It owns the policy of every request (waiting, retrying, stopping)
+// and the wording of errors. It must not know the gateway, the bot, or what messages mean.
 //
-// One client serves the whole process, so that what one call learns about limits, a ban or
-// a refused token applies to all. No lock is held during a request: a slow one never delays
-// another.
+// One client serves the whole process, so that limits, a ban or a refused token seen by one call apply to all. No
+// lock is held during a request, so a slow one never delays another.
 package rest
 
 import (
@@ -33,12 +31,11 @@ type Options struct {
 	Token string
 	// Base replaces defaultBase. It must have passed CheckBase.
 	Base string
-	// Transport carries the requests and must respect their contexts. Nil is a transport of
-	// its own.
+	// Transport sends the requests and must respect their contexts. Nil creates a new one.
 	Transport http.RoundTripper
-	// Log gets a line for each repetition or wait, without message texts; nil logs nothing.
+	// Log gets a line for each retry or wait, without message texts; nil logs nothing.
 	Log *slog.Logger
-	// Unreadable is told of each message of the history that was left out. May be nil.
+	// Unreadable is called for each message of the history that was left out. May be nil.
 	Unreadable func(message.Traits)
 	// Version is the program's version, for the User-Agent.
 	Version string
@@ -153,7 +150,7 @@ type App struct {
 	// report one.
 	OwnerID string
 	Team    bool
-	// BotPublic says that anyone may add the bot to a server.
+	// BotPublic means that anyone may add the bot to a server.
 	BotPublic bool
 	// UserInstall and GuildInstall are the ways to install it.
 	UserInstall, GuildInstall bool
@@ -174,7 +171,7 @@ func (c *Client) Application(ctx context.Context) (App, error) {
 		BotPublic bool            `json:"bot_public"`
 		Owner     discordgo.User  `json:"owner"`
 		Team      *discordgo.Team `json:"team"`
-		// The library has another name for it.
+		// The library uses another name for this key.
 		Install map[string]json.RawMessage `json:"integration_types_config"`
 	}
 	err := c.get(ctx, "look up the bot's application", "/applications/@me", reading(&raw, &raw.ID))
@@ -199,8 +196,7 @@ func (c *Client) GatewayBot(ctx context.Context) (discordgo.GatewayBotResponse, 
 	return g, err
 }
 
-// OpenDM returns the channel of the bot's direct messages with a user. It is the same one
-// each time.
+// OpenDM returns the channel of the bot's direct messages with a user. The channel never changes.
 func (c *Client) OpenDM(ctx context.Context, user string) (channel string, err error) {
 	k := newCall("open the direct messages", "POST /users/@me/channels")
 	k.fill(map[string]string{"recipient_id": user}, nil)

@@ -18,7 +18,7 @@ import (
 	"ollimbot/core/base/web"
 )
 
-// reply is the result of one try. The three kinds of failure differ in what may follow.
+// reply is the result of one try. The three kinds of failure differ in whether a retry is possible.
 type reply struct {
 	at     time.Time
 	status int // 0 without an answer
@@ -26,13 +26,13 @@ type reply struct {
 	body   []byte
 	// err is a local fault: repeating cannot help.
 	err error
-	// cut is a fault on the way: no answer, or an incomplete one.
+	// cut is a network fault: no answer, or an incomplete one.
 	cut error
-	// unsent says that Discord cannot have seen the request.
+	// unsent means that Discord cannot have received the request.
 	unsent bool
 }
 
-// parting is how long a request that was paid for may go on after its caller has ended.
+// parting is how long a request may continue after its caller has ended if its token was already spent.
 const parting = 3 * time.Second
 
 // outlast returns a context that ends some time after ctx.
@@ -101,8 +101,8 @@ func (c *Client) try(ctx context.Context, k *call) (r reply) {
 // maxRefusal is the largest body of a refusal, in bytes.
 const maxRefusal = 1 << 20
 
-// tooLong handles an answer that was not read to its end. For an attachment that is an
-// error of its own; of a refusal the status is enough.
+// tooLong handles an answer that was not read to its end. For an attachment, this is a separate error; for a refusal,
+// the status is enough.
 func tooLong(k *call, r reply) reply {
 	if r.status/100 != 2 {
 		r.body = nil
@@ -150,9 +150,8 @@ func neverSent(err error) bool {
 	return errors.As(err, &name) || errors.As(err, &cert)
 }
 
-// harmless makes a transport's error safe to log. A *url.Error shows the address, which
-// contains an interaction's token. A try's own timeout is put into words, because it is not
-// the caller's.
+// harmless makes a transport's error safe to log. A *url.Error shows the address, which contains an interaction's
+// token. A try's own timeout gets its own wording, because it is not the caller's.
 func (c *Client) harmless(k *call, err error) error {
 	for u := (*url.Error)(nil); errors.As(err, &u) && u.Err != nil; {
 		err = u.Err
@@ -171,7 +170,7 @@ func (c *Client) harmless(k *call, err error) error {
 	return err
 }
 
-// troubleError is an error of the network in fixed words.
+// troubleError is a network error with a fixed text.
 type troubleError struct {
 	error
 	words string
@@ -195,9 +194,9 @@ func (c *Client) hiding(k *call) func(string) string {
 	}
 }
 
-// Download reads an attachment, only from Discord's own addresses (in tests from the
-// configured base's) and without following redirects. More than most bytes are ErrTooLarge,
-// an expired address is ErrExpired, a foreign one ErrInvalid. The token is not sent.
+// Download reads an attachment, only from Discord's own addresses (in tests from the configured base's) and without
+// following redirects. More than most bytes cause ErrTooLarge, an expired address ErrExpired, and a foreign one
+// ErrInvalid. The token is not sent.
 func (c *Client) Download(ctx context.Context, address string, most int64) ([]byte, error) {
 	k := newCall("download the attachment", "GET {attachment}")
 	if !c.ours(address) {

@@ -13,14 +13,14 @@ import (
 // draft is the current content of an answer, shown or not.
 type draft struct {
 	blocks []block
-	// label is the status, or empty while the bot thinks. since is its start.
+	// label is the status, or empty while the bot thinks; since is its start.
 	label string
 	since time.Time
 	ended bool
 	// emptyIsFine is End's argument.
 	emptyIsFine bool
-	// statusLine is that of Options. Without it, busy is when the first tool since the last
-	// words was called, and spoke when the first words came; zero if there are none.
+	// statusLine is that of Options. Without it, busy is when the first tool since the last words was called, and spoke
+	// when the first words arrived; zero if there are none.
 	statusLine  bool
 	busy, spoke time.Time
 }
@@ -42,8 +42,7 @@ type compaction struct {
 	auto       bool
 	tokens     int // 0 if unknown
 	start, end time.Time
-	// told says that the engine reported the end. Until then, anything that follows ends
-	// it.
+	// told means that the engine has reported the end. Until then, anything that follows ends it.
 	told bool
 }
 
@@ -83,7 +82,7 @@ func (d *draft) call(label string, denied bool, now time.Time) {
 	}
 }
 
-// speak ends a status or a compaction when the answer continues.
+// speak ends a status or compaction when the answer continues.
 func (d *draft) speak(now time.Time) {
 	if c := d.compaction(); c != nil && c.end.IsZero() {
 		c.end, d.since = now, now
@@ -125,7 +124,7 @@ func (d *draft) compacting(ev agent.Compacting, now time.Time) {
 	}
 }
 
-// compaction is the last compaction, unless something was said after it.
+// compaction returns the last compaction, unless text followed it.
 func (d *draft) compaction() *compaction {
 	if c, last := d.lastNote(); last {
 		return c
@@ -133,7 +132,7 @@ func (d *draft) compaction() *compaction {
 	return nil
 }
 
-// lastNote is the last compaction, and whether nothing was said after it.
+// lastNote returns the last compaction, and whether no text followed it.
 func (d *draft) lastNote() (c *compaction, last bool) {
 	last = true
 	for i := len(d.blocks) - 1; i >= 0; i-- {
@@ -160,14 +159,13 @@ type section struct {
 // sketch is the draft at one moment.
 type sketch struct {
 	sections []section
-	// status follows the sections unless it is empty. early says that it is not due yet.
+	// status follows the sections unless it is empty. early means that it is not due yet.
 	status string
 	early  bool
-	// tick is when the sketch next changes by itself; zero is never.
+	// tick is when the sketch next changes without input; zero means never.
 	tick  time.Time
 	ended bool
-	// sentence is when the first words no longer wait for the end of their sentence; zero
-	// if they do not wait.
+	// sentence is when the first words stop waiting for the end of their sentence; zero if they do not wait.
 	sentence time.Time
 }
 
@@ -223,8 +221,8 @@ func (d *draft) work(s *sketch, now time.Time) {
 	}
 }
 
-// aside is the number of blocks before the first words whose tools follow the answer, so
-// that its notification begins with words. With a status line they stay in place.
+// aside is the number of blocks before the first words whose tools are moved behind the answer, so that its
+// notification starts with words. With a status line they stay in place.
 func (d *draft) aside() int {
 	if d.statusLine {
 		return 0
@@ -237,7 +235,7 @@ func (d *draft) aside() int {
 	return len(d.blocks)
 }
 
-// lead are the tools before the first words.
+// lead returns the tools before the first words.
 func (d *draft) lead() (row []tool) {
 	for _, b := range d.blocks[:d.aside()] {
 		if b.tool != nil {
@@ -256,7 +254,7 @@ func (d *draft) words() string {
 	return strings.TrimSpace(b.String())
 }
 
-// sentenceMost is how many bytes of a first sentence are waited for.
+// sentenceMost is the largest number of bytes to wait for in a first sentence.
 const sentenceMost = 120
 
 // sentence reports whether the first words are enough for a notification.
@@ -357,7 +355,7 @@ func tidy(label string) string { return clean.Cut(clean.Line(label), maxLabel) }
 // subtext is a line in small italics.
 func subtext(s string) string { return "-# *" + s + "*" }
 
-// statusText is a status with the seconds that it has lasted.
+// statusText returns a status with its duration in seconds.
 func statusText(label string, stood time.Duration) string {
 	s := escaped.Replace(label) + "..."
 	if n := int(stood / time.Second); n > 0 {

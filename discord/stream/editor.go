@@ -18,11 +18,11 @@ const (
 	firstPause = 500 * time.Millisecond
 	// typingPatience limits how long the typing indicator may delay the text.
 	typingPatience = 1500 * time.Millisecond
-	// freeLosses is how many deleted messages are replaced: a user who deletes another does
-	// not want the answer.
+	// freeLosses is the number of deleted messages that are replaced: if the user deletes another one, the answer is
+	// unwanted.
 	freeLosses = 1
-	// shutPause is the time between tries to reach a user who has shut the bot out: Discord
-	// counts each refusal.
+	// shutPause is the time between tries to reach a user whose settings exclude the bot, because Discord counts each
+	// refusal.
 	shutPause = 30 * time.Second
 )
 
@@ -35,12 +35,11 @@ type slot struct {
 	id post.MessageID
 	// shown is the message's text in the channel; empty if unknown.
 	shown string
-	// silent says that the message did not notify, stop that it offers to stop the answer.
+	// silent means that the message did not notify, stop that it has a button to stop the answer.
 	silent, stop bool
 }
 
-// editor makes the messages show the answer, with one call at a time. It belongs to one
-// goroutine.
+// editor updates the messages to show the answer, with one call at a time. It belongs to one goroutine.
 type editor struct {
 	a       *Answer
 	o       Options
@@ -50,7 +49,7 @@ type editor struct {
 	layouts []*layout
 	// doomed are messages to delete before anything else, so that nothing is shown twice.
 	doomed []post.MessageID
-	// moved is when the screen last changed, typed when the typing indicator was last set.
+	// moved is when the messages last changed, typed when the typing indicator was last set.
 	moved, typed time.Time
 	// failures counts consecutive failures, losses all messages that were replaced.
 	failures, losses int
@@ -67,7 +66,7 @@ func newEditor(a *Answer) *editor {
 	return e
 }
 
-// view is what the screen should show.
+// view is the intended state of the messages.
 type view struct {
 	pages []page
 	tick  time.Time
@@ -95,10 +94,9 @@ func (e *editor) newest() view {
 		}
 	}
 	if s.status == "" && !s.ended && e.rang && len(v.pages) == 0 && len(e.slots) > 0 {
-		s.status = statusText(textWorking, 0) // the words were taken back, and better ones follow
+		s.status = statusText(textWorking, 0) // the words were retracted, and better ones follow
 	}
-	// A message without text left shows the status at once; a new message is not sent
-	// for a status that is not due.
+	// A message whose text was removed shows the status at once; a status that is not due does not cause a new message.
 	if s.status != "" && (!s.early || len(v.pages) == 0 && len(e.slots) > 0) {
 		v.pages = append(v.pages, page{text: s.status, section: -1})
 	}
@@ -135,8 +133,7 @@ func (e *editor) run(ctx context.Context) {
 	e.report()
 }
 
-// work is the next step, or nil. Earlier messages come first, so that the answer does not
-// have a gap for long.
+// work returns the next step, or nil. Earlier messages have priority, so that the answer has no gap for long.
 func (e *editor) work(v view) func(context.Context) error {
 	n := len(e.slots)
 	switch {
@@ -156,7 +153,7 @@ func (e *editor) work(v view) func(context.Context) error {
 	return nil
 }
 
-// outdated is the first message with an outdated text, or -1.
+// outdated returns the first message with an outdated text, or -1.
 func (e *editor) outdated(v view) int {
 	for i := range min(len(e.slots), len(v.pages)) {
 		s, p := e.slots[i], v.pages[i]
@@ -167,7 +164,7 @@ func (e *editor) outdated(v view) int {
 	return -1
 }
 
-// stops reports whether a page offers to stop the answer: the last one, while it grows.
+// stops reports whether a page has a button to stop the answer: the last one, while the answer grows.
 func (e *editor) stops(v view, i int) bool {
 	return !e.o.StatusLine && !v.ended && i == len(v.pages)-1
 }
@@ -181,7 +178,7 @@ func (e *editor) edit(ctx context.Context) error {
 	}
 	s := &e.slots[i]
 	s.page = v.pages[i]
-	// A file needs its own message, in place of the status, and so do words that notify.
+	// A file needs its own message, which replaces the status, and so do words that notify.
 	if s.page.file != "" || s.silent && e.rings(s.page) {
 		e.drop(i)
 		return nil
@@ -206,8 +203,8 @@ func (e *editor) edit(ctx context.Context) error {
 // refused reports whether the user does not want the answer.
 func (e *editor) refused() bool { return e.losses > freeLosses }
 
-// lose drops a deleted message and those after it, which are sent again in order. A refused
-// answer stays as it is, except for a status, which would stay forever.
+// lose drops a deleted message and those after it, which are sent again in order. A refused answer stays unchanged,
+// except for a status, which would stay forever.
 func (e *editor) lose(i int) {
 	e.o.Growing(e.slots[i].id, false)
 	e.slots[i].id = ""
@@ -269,7 +266,7 @@ func (e *editor) sendOne(ctx context.Context) error {
 	if n == 0 || e.slots[n-1].id != "" {
 		v := e.newest()
 		if len(v.pages) <= n || e.outdated(v) >= 0 {
-			return nil // earlier messages come first
+			return nil // earlier messages have priority
 		}
 		e.sent++
 		e.slots = append(e.slots, slot{
@@ -300,7 +297,7 @@ func (e *editor) rings(p page) bool {
 	return !e.rang && (e.o.StatusLine || !p.note && !p.status())
 }
 
-// show fixes the parts before a page.
+// show fixes the parts before a page, which are now visible.
 func (e *editor) show(p page) {
 	if p.section >= 0 {
 		e.layouts[p.section].show(p.part)
@@ -397,7 +394,7 @@ func (e *editor) report() {
 	e.o.Log.Warn("answer was not fully shown", "messages", len(e.ids()), "wanted", len(v.pages), "ended", v.ended, "error", e.trouble)
 }
 
-// ids are the messages of the answer on the screen, without a status.
+// ids returns the visible messages of the answer, without a status.
 func (e *editor) ids() []post.MessageID {
 	var out []post.MessageID
 	for _, s := range e.slots {

@@ -9,8 +9,8 @@ import (
 // maxUnits is the longest message, in UTF-16 units.
 const maxUnits = 2000
 
-// layout is the distribution of a text over messages. A part that another one follows on
-// the screen is fixed as long as the text starts with it.
+// layout is the distribution of a text over messages. A visible part that is followed by another one is fixed as long
+// as the text starts with it.
 type layout struct {
 	text  string
 	parts []render.Part
@@ -36,7 +36,7 @@ func (l *layout) set(text string) {
 	l.parts = append(l.parts[:n:n], partsFrom(open, text[at:])...)
 }
 
-// show records that a part is on the screen: those before it are fixed.
+// show records that a part is visible, which fixes those before it.
 func (l *layout) show(part int) { l.fixed = max(l.fixed, part) }
 
 // partsFrom splits a text that starts inside a code block opened by open.
@@ -60,8 +60,7 @@ type page struct {
 // status reports whether a page is a status.
 func (p page) status() bool { return p.section < 0 && p.file == "" && p.text != textNoAnswer }
 
-// pagesOf renders a sketch as messages. layouts are the sections' layouts, and are returned
-// with new ones.
+// pagesOf renders a sketch as messages. layouts are the sections' layouts; it returns them, with new ones added.
 func pagesOf(s sketch, layouts []*layout) ([]page, []*layout) {
 	var out []page
 	for i, section := range s.sections {

@@ -1,10 +1,8 @@
-// Package stream shows an answer while it grows, as messages of a Discord channel: the
-// typing indicator, a message that begins with the first sentence, edits with the newest
-// text, and further messages when one is full. Discord notifies a phone of new messages
-// and not of edits, so one message of an answer notifies: the one with its first
-// words. It owns the answer's content, the messages that show it, and the order in which
-// several writers send. It must not know the gateway or the bot: the channel is an
-// interface whose errors are those of package rest.
+// Package stream shows an answer while it grows, as messages of a Discord channel: the typing indicator, a message
+// that begins with the first sentence, edits with the newest text, and further messages when one is full. Discord
+// notifies a phone of new messages but not of edits, so exactly one message of an answer notifies: the one with its
+// first words. It owns the answer's content, the messages that show it, and the order in which several writers send.
+// It must not know the gateway or the bot: the channel is an interface whose errors are those of package rest.
 package stream
 
 import (
@@ -20,8 +18,8 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// ErrRefused is the error of a Channel that refuses everything. The answer gives up, as it
-// does after errors of package rest that no further try can fix.
+// ErrRefused is the error of a Channel that refuses everything. The answer then gives up, as it does after permanent
+// errors of package rest.
 var ErrRefused = errors.New("the channel refuses the message")
 
 // final reports whether no further try can succeed.
@@ -44,16 +42,15 @@ type Page struct {
 	Stop bool
 }
 
-// Channel is the channel of direct messages. Its methods block on the network, respect ctx
-// and may be called concurrently. Texts are not empty and have at most 2,000 UTF-16 units.
-// Errors are those of package rest: a message that is gone or too old is replaced, a limit
-// is waited for, a user who shuts the bot out is retried rarely. Any other error that is
-// not final counts as a network failure and the call is repeated.
+// Channel is the channel of direct messages. Its methods block on the network, respect ctx and may be called
+// concurrently. Texts are not empty and have at most 2,000 UTF-16 units. Errors are those of package rest: the answer
+// replaces a message that is deleted or too old, waits for rate limits, and rarely retries a user whose settings
+// exclude the bot. It treats any other error that is not final as a network failure and repeats the call.
 type Channel interface {
-	// Send sends a message. The same nonce is one message over all tries and returns the
-	// same ID. rest.ErrGone says that it was deleted between two tries.
+	// Send sends a message. The same nonce is one message across all tries and returns the same ID. rest.ErrGone means
+	// that it was deleted between two tries.
 	Send(ctx context.Context, m Page, nonce string) (post.MessageID, error)
-	// Edit replaces a message's text and its offer: rest.ErrGone, rest.ErrOldEdit.
+	// Edit replaces a message's text and its stop button: rest.ErrGone, rest.ErrOldEdit.
 	Edit(ctx context.Context, id post.MessageID, p Page) error
 	// Delete deletes a message; rest.ErrGone if it does not exist.
 	Delete(ctx context.Context, id post.MessageID) error
@@ -67,14 +64,14 @@ type Options struct {
 	Log     *slog.Logger
 	// Line is shared by all writers of the channel.
 	Line *Line
-	// Messages is the largest number of messages. A longer answer ends with a file that
-	// contains all of it. Zero is no limit.
+	// Messages is the largest number of messages. A longer answer ends with a file that contains all of it. Zero means
+	// no limit.
 	Messages int
-	// StatusLine shows from the start a line that becomes the answer, which notifies before
-	// there is anything to read. Without it a silent message tells of long work.
+	// StatusLine immediately shows a line that becomes the answer, so the phone notifies before there is anything to
+	// read. Without it, a silent message reports long work.
 	StatusLine bool
-	// Growing reports that an answer starts or stops growing in a message: the last report
-	// before the program dies marks an incomplete answer. May be nil.
+	// Growing is called when an answer starts or stops growing in a message: the last call before the program dies marks
+	// an incomplete answer. May be nil.
 	Growing func(id post.MessageID, there bool)
 }
 
@@ -82,17 +79,17 @@ type Options struct {
 const (
 	// flushAfter is how long the first words wait for more.
 	flushAfter = 200 * time.Millisecond
-	// silence is how long the bot may say nothing before the status line appears.
+	// silence is the time without text after which the status line appears.
 	silence = 300 * time.Millisecond
-	// longWork is how long tools or a delay last before a silent message tells of them.
+	// longWork is the duration of tools or a delay after which a silent message reports them.
 	longWork = 3 * time.Second
 	// sentenceWithin is how long the first words wait for the end of their sentence, which
 	// the notification shows.
 	sentenceWithin = 2 * time.Second
-	// workTick is how often that message tells the time that the work has taken.
+	// workTick is the interval at which that message updates the duration of the work.
 	workTick = 5 * time.Second
-	// typingEvery is how often the typing indicator is renewed while nothing else changes;
-	// Discord shows it for ten seconds. Behind a message it appears after a quarter of that.
+	// typingEvery is how often the typing indicator is renewed while nothing else changes; Discord shows it for ten
+	// seconds. After a message, it appears after a quarter of that time.
 	typingEvery = 8 * time.Second
 	// longestPause is the longest pause between tries without a network.
 	longestPause = 5 * time.Second
@@ -114,9 +111,8 @@ type Answer struct {
 	ids []post.MessageID // written before done is closed
 }
 
-// New starts an answer and its editor, the goroutine that updates the messages. It runs
-// until End has shown everything, or until ctx ends, which leaves the messages unchanged;
-// End waits for it.
+// New starts an answer and its editor, the goroutine that updates the messages. The editor runs until End has shown
+// everything, or until ctx ends, which leaves the messages unchanged. End waits for it.
 func New(ctx context.Context, o Options) *Answer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -185,8 +181,7 @@ func (a *Answer) Tool(label string, denied bool) {
 	}
 }
 
-// Status shows why the answer is delayed, until it continues; an empty label means that the
-// bot thinks.
+// Status shows why the answer is delayed, until it continues; an empty label means that the bot is thinking.
 func (a *Answer) Status(label string) {
 	label = tidy(label)
 	a.change(func(d *draft, now time.Time) { d.status(label, now) })
@@ -197,9 +192,9 @@ func (a *Answer) Compacting(ev agent.Compacting) {
 	a.change(func(d *draft, now time.Time) { d.compacting(ev, now) })
 }
 
-// End finishes the answer and waits until all of it is shown or ctx ends, in which case the
-// rest stays missing and is logged. It returns the IDs of the messages in order. An answer
-// without text leaves no message, or says that none arrived unless emptyIsFine.
+// End finishes the answer and waits until all of it is shown or ctx ends, in which case the missing rest is logged.
+// It returns the IDs of the messages in order. An empty answer leaves no message if emptyIsFine is set; otherwise the
+// message says that there was no answer.
 func (a *Answer) End(ctx context.Context, emptyIsFine bool) []post.MessageID {
 	a.change(func(d *draft, now time.Time) {
 		d.end(emptyIsFine, now)
@@ -225,9 +220,8 @@ func (a *Answer) sketch() sketch {
 	return a.draft.sketch(time.Now())
 }
 
-// SendEvery and EditEvery keep a channel below the five messages and the five
-// edits in five seconds that Discord was seen to allow. They are even, for a burst
-// would be paid for with a long pause.
+// SendEvery and EditEvery keep a channel below the five messages and the five edits in five seconds that Discord was
+// seen to allow. They are even, because a burst leads to a long pause.
 const (
 	// SendEvery and EditEvery keep a channel below the five messages and five edits in five
 	// seconds that Discord was observed to allow. They are even, because a burst leads to a
@@ -236,22 +230,20 @@ const (
 	EditEvery = 1200 * time.Millisecond
 )
 
-// leastLimit is the wait for a limit that names no time.
+// leastLimit is the wait for a rate limit of unknown duration.
 const leastLimit = time.Second
 
 // Line is the queue of a channel's writers. It guarantees:
 //
 //   - one writer sends at a time, in order of arrival, and the messages that a writer
-//     sends in one turn follow each other;
-//   - messages are at least SendEvery apart and edits EditEvery, or as long as the
-//     channel's rate limit asks for.
+//     sends in one turn are consecutive;
+//   - messages are at least SendEvery apart and edits EditEvery, or longer if the
+//     channel's rate limit requires it.
 //
-// Edits do not wait for senders, and waiting edits have no order. A writer that fails
-// leaves the queue: trying again means queueing again. Its methods may be called
-// concurrently.
+// Edits do not wait for senders, and waiting edits have no order. A writer that fails leaves the queue; to try again,
+// it queues again. Its methods may be called concurrently.
 type Line struct {
-	// turn is full while a writer sends. Waiting writers get it in order of arrival, like
-	// all senders on a channel.
+	// turn is full while a writer sends. Waiting writers get it in order of arrival.
 	turn         chan struct{}
 	sends, edits gate
 }
@@ -261,9 +253,8 @@ func NewLine(sendEvery, editEvery time.Duration) *Line {
 	return &Line{turn: make(chan struct{}, 1), sends: gate{every: sendEvery}, edits: gate{every: editEvery}}
 }
 
-// Send calls send, which sends one message, when it is its turn. If send returns a
-// rest.LimitedError it keeps its turn and is called again; other errors are returned, and
-// so is ctx's.
+// Send calls send, which sends one message, when it is its turn. If send returns a rest.LimitedError, it keeps its
+// turn and is called again; other errors, including ctx's, are returned.
 func (l *Line) Send(ctx context.Context, send func(context.Context) error) error {
 	if err := l.acquire(ctx); err != nil {
 		return err
@@ -322,7 +313,7 @@ func (g *gate) through(ctx context.Context, f func(context.Context) error) error
 	}
 }
 
-// wait passes the gate and returns 0, or how long it is still closed.
+// wait passes the gate and returns 0, or returns how long the gate stays closed.
 func (g *gate) wait() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
