@@ -23,8 +23,11 @@ func (b *Bot) recover(ctx context.Context) {
 // yieldFor bounds the wait for a terminal that accepts no output.
 const yieldFor = time.Second
 
-// yield waits for the dashboard's first frame, if there is one.
-func yield(ctx context.Context, shown <-chan struct{}) {
+// Started reports whether the bot runs. It is cheaper than a snapshot.
+func Started(b *Bot) bool { return b.started.Load() != nil }
+
+// Yield waits for the dashboard's first frame, if there is one.
+func Yield(ctx context.Context, shown <-chan struct{}) {
 	if shown == nil {
 		return
 	}
@@ -59,7 +62,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	now := b.now()
 	b.started.Store(&now)
 	b.viewers.notify()
-	yield(ctx, b.o.Shown)
+	Yield(ctx, b.o.Shown)
 	b.directory.Concerns()
 	b.manual.install()
 	b.index.Scan()

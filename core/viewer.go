@@ -62,7 +62,7 @@ func (b *Bot) Note(ctx context.Context, action, subject, detail string) {
 // taken. It waits until ctx ends; the error names the stuck part. If a lock is never
 // released, it does not return at all.
 func (b *Bot) Alive(ctx context.Context) error {
-	if b.Snapshot().Started.IsZero() {
+	if !Started(b) {
 		return errors.New("the bot has not started")
 	}
 	if err := b.schedule.Alive(ctx); err != nil {

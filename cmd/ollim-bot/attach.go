@@ -74,7 +74,9 @@ func (p *process) attach(at console.DataDir, o client.Options, f viewFlags, comm
 	ctx, stop := p.Context()
 	defer stop()
 	if !o.Lines {
-		defer watchForCrash(at.Dir.Root())()
+		start, forget := watchForCrash(at.Dir.Root())
+		start()
+		defer forget()
 	}
 	err := client.Run(ctx, o)
 	var status client.StatusError

@@ -40,16 +40,19 @@ fi`
 // program. Without a shell on the machine it does nothing. dir is the data directory; forget
 // ends the shell.
 //
-// Call it before the terminal is taken. The first frame does not wait for the shell.
-func watchForCrash(dir string) (forget func()) {
+// Call it before the terminal is taken, and start once after the first frame, which does not
+// wait for the shell.
+func watchForCrash(dir string) (start, forget func()) {
 	mode, err := sttyMode(os.Stdin)
 	if err != nil {
-		return func() {}
+		return func() {}, func() {}
 	}
 	stop := func() {}
 	var starting sync.WaitGroup
-	starting.Go(func() { stop = startWatcher(filepath.Join(dir, filepath.FromSlash(crashFile)), mode) })
-	return func() {
+	start = func() {
+		starting.Go(func() { stop = startWatcher(filepath.Join(dir, filepath.FromSlash(crashFile)), mode) })
+	}
+	return start, func() {
 		starting.Wait()
 		stop()
 	}

@@ -68,6 +68,8 @@ type serving struct {
 	// beside runs and ends with the bot: the demo's driver. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
 	at     console.DataDir
+	// painted is closed after the first frame; nil if nobody waits for it.
+	painted <-chan struct{}
 }
 
 // serve runs the bot with or without a dashboard until ctx ends, the user
@@ -99,7 +101,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	}
 	if !s.Headless && !s.Plain && s.beside == nil {
 		shown := make(chan struct{})
-		options.Shown, s.shown = shown, sync.OnceFunc(func() { close(shown) })
+		options.Shown, s.painted, s.shown = shown, shown, sync.OnceFunc(func() { close(shown) })
 	}
 	if list := s.model.providers; list != nil {
 		list.HideFrom(book.Hide)
@@ -192,7 +194,10 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if !started(ctx, bot) {
 		return g.Wait()
 	}
-	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx) }))
+	g.Go(fault.Guard("the viewers", func() error {
+		core.Yield(ctx, s.painted) // others can wait for the screen of this terminal
+		return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx)
+	}))
 	g.Go(fault.Guard("the memory", func() error { return leanMemory(ctx) }))
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
@@ -203,7 +208,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	} else {
 		g.Go(fault.Guard("the dashboard", func() error {
 			defer stop()
-			return p.show(ctx, bot, s.uiMode, s.model.notice)
+			return p.show(ctx, bot, s)
 		}))
 	}
 	err := g.Wait()
@@ -218,7 +223,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 func started(ctx context.Context, bot *core.Bot) bool {
 	v := bot.Viewer(true)
 	defer v.Close()
-	for bot.Snapshot().Started.IsZero() {
+	for !core.Started(bot) {
 		select {
 		case <-ctx.Done():
 			return false

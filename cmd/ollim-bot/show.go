@@ -67,7 +67,8 @@ func unset(at console.DataDir) bool {
 }
 
 // show runs the dashboard or plain mode until its user leaves.
-func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice string) error {
+func (p *process) show(ctx context.Context, bot *core.Bot, s serving) error {
+	f, notice, at := s.uiMode, s.model.notice, s.at
 	surface := "dashboard"
 	if f.Plain {
 		surface = "plain mode"
@@ -87,13 +88,20 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 	env := os.Environ()
 	o := tui.Options{
 		Input: p.In, Output: p.Out, Env: env, ReadOnly: f.ReadOnly, Notice: notice,
-		Theme: f.Theme, Config: dashboard.Dir(env), Welcome: f.fresh, InDemo: f.demo, Shown: f.shown,
+		Theme: f.Theme, Config: dashboard.Dir(env), Welcome: f.fresh, InDemo: f.demo,
 	}
 	if p.Executable != "" && f.fresh {
 		o.Init = []string{p.Executable, "init", "--wait", "--data-dir", f.dir}
 		o.Restart = func() { f.again(os.Args[1:]...) }
 		o.Demo = func() { f.again("demo") }
 	}
-	defer watchForCrash(bot.Snapshot().Root)()
+	watch, forget := watchForCrash(at.Dir.Root())
+	defer forget()
+	o.Shown = func() {
+		if f.shown != nil {
+			f.shown()
+		}
+		watch()
+	}
 	return tui.Run(ctx, viewer, o)
 }
