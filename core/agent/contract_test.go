@@ -22,12 +22,12 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// The bot must not notice which engine it has: what follows holds for all of them.
+// The bot must not notice which engine it has: these tests apply to all of them.
 
-// step is one thing that the model of a test does: it says something, or calls a tool.
+// step is one action of a test's model: it says something, or calls a tool.
 type step struct{ say, call string }
 
-// kind is an engine, and how a prompt makes its model do something.
+// kind is an engine, and a way to make its model do something by a prompt.
 type kind struct {
 	engine agent.Engine
 	prompt func(...step) string
@@ -85,7 +85,7 @@ func running(t *testing.T, e agent.Runner) {
 	t.Cleanup(func() { cancel(); g.Wait() })
 }
 
-// inScript are steps for the offline engine.
+// inScript returns steps for the offline engine.
 func inScript(steps ...step) string {
 	var b strings.Builder
 	b.WriteString("```script\n")
@@ -99,7 +99,7 @@ func inScript(steps ...step) string {
 	return b.String() + "```"
 }
 
-// inSteps are steps for a Messages API.
+// inSteps returns steps for a Messages API.
 func inSteps(steps ...step) string {
 	var list []claudetest.Step
 	for _, s := range steps {
@@ -112,7 +112,7 @@ func inSteps(steps ...step) string {
 	return claudetest.Script(list...)
 }
 
-// open opens a session; change may set what it needs.
+// open opens a session. change may change the options.
 func (k kind) open(t *testing.T, change ...func(*agent.SessionOptions)) agent.Session {
 	t.Helper()
 	o := agent.SessionOptions{
@@ -130,7 +130,7 @@ func (k kind) open(t *testing.T, change ...func(*agent.SessionOptions)) agent.Se
 	return s
 }
 
-// told is what a turn has told.
+// told is the result of a turn.
 type told struct {
 	text   string
 	starts []agent.ToolStart
@@ -367,7 +367,7 @@ func TestABareSessionHasItsPromptAndItsToolsOnly(t *testing.T) {
 			o.Bare, o.Tools = true, []agent.Tool{tool("look", answering("seen"))}
 		})
 		got := send(t, s, agent.Message{Text: k.prompt(step{call: "look"}, step{say: "Safe."})})
-		if _, offline := k.engine.(*script.Engine); offline { // all it does there is screen
+		if _, offline := k.engine.(*script.Engine); offline { // in bare sessions it only screens
 			if got.err != nil || !strings.Contains(got.text, `"safe":true`) || len(got.ends) != 0 {
 				t.Errorf("%q, %+v, %v", got.text, got.ends, got.err)
 			}

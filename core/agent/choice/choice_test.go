@@ -17,8 +17,8 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// memory is an engine that remembers what each of its sessions was told, and answers
-// with its name.
+// memory is an engine that remembers the messages to each of its sessions and answers with its
+// name.
 type memory struct {
 	name   string
 	told   map[string][]string
@@ -81,7 +81,7 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 	}
 }
 
-// bench is an Engine over three that remember.
+// bench is an Engine with three memory engines as members.
 type bench struct {
 	t                        *testing.T
 	e                        *Engine
@@ -123,7 +123,7 @@ func (b *bench) open(o agent.SessionOptions) agent.Session {
 	return s
 }
 
-// say sends a message and gives who answered, and the notices before it.
+// say sends a message and returns the engine that answered, and the notices before that.
 func (b *bench) say(s agent.Session, text string) (answer, notes string) {
 	b.t.Helper()
 	for ev, err := range s.Send(b.t.Context(), agent.Message{Text: text}) {
@@ -194,7 +194,7 @@ func TestTheMainSessionTakesItsHistoryAlongAndComesBack(t *testing.T) {
 	if len(b.claude.told[first]) != 1 {
 		t.Errorf("the old session was told %q", b.claude.told[first])
 	}
-	// The message is found, whichever id a delivery has written down.
+	// The message is found under either of the IDs that a delivery may have recorded.
 	for _, id := range []string{first, s.ID()} {
 		if has, err := b.e.HasMessage(t.Context(), id, sha256.Sum256([]byte("who is my cat?"))); !has || err != nil {
 			t.Errorf("%s does not have it: %v", id, err)

@@ -10,9 +10,10 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// A morning over the command: turns of the main session, one with tools, and forks in between
-// as routines open them. Hardly a request rewrites an earlier one, or all that follows it would
-// be paid in full: commands before 2.1.330 do so once in each fork, near the end of its history.
+// A morning with the command: turns of the main session, one with tools, and forks in between as
+// routines open them. Hardly any request rewrites an earlier one, because everything after the
+// change would be paid in full. Commands before 2.1.330 do so once in each fork, near the end of
+// its history.
 func TestMostOfTheInputIsReadFromThePromptCache(t *testing.T) {
 	r := newRig(t)
 	prompt := func(o *agent.SessionOptions) {

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// commands is an engine with doors for commands, over played processes.
+// commands returns an engine with doors for commands, over played processes.
 func commands(t *testing.T) *stage {
 	t.Helper()
 	server := control.New(control.Options{Dir: t.TempDir(), Log: testLog(t)})
@@ -27,14 +27,14 @@ func commands(t *testing.T) *stage {
 	return newStage(t, Options{Control: server})
 }
 
-// answering is a session whose commands are answered with its name.
+// answering returns options for a session whose commands are answered with its name.
 func answering(name string) agent.SessionOptions {
 	return agent.SessionOptions{Dir: "/", Command: func(_ context.Context, args []string) agent.CommandResult {
 		return agent.CommandResult{Stdout: name + ": " + strings.Join(args, " ")}
 	}}
 }
 
-// calls has the process's shell call one of our commands.
+// calls makes the process's shell call one of the bot's commands.
 func (p *player) calls(t *testing.T, args ...string) agent.CommandResult {
 	t.Helper()
 	r, err := control.Call(config.Lookup(p.env, control.SocketVar), config.Lookup(p.env, control.SessionVar), args)
@@ -42,7 +42,7 @@ func (p *player) calls(t *testing.T, args ...string) agent.CommandResult {
 	return r
 }
 
-// isShut checks that the process's shell reaches nobody.
+// isShut checks that the process's shell cannot reach the bot.
 func (p *player) isShut(t *testing.T) {
 	t.Helper()
 	r, err := control.Call(config.Lookup(p.env, control.SocketVar), config.Lookup(p.env, control.SessionVar), []string{"help"})

@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// benchStage is a stage for benchmarks.
+// benchStage returns a stage for benchmarks.
 func benchStage(b *testing.B, n int) []agent.Session {
 	b.Helper()
 	st := newStage(b, Options{Env: []string{"HOME=" + b.TempDir()}})
@@ -25,8 +25,8 @@ func benchStage(b *testing.B, n int) []agent.Session {
 	return list
 }
 
-// BenchmarkFromLineToEvent measures the way of a piece of text from the pipe of
-// the command to whoever reads the turn.
+// BenchmarkFromLineToEvent measures the time of a piece of text from the command's pipe to the
+// reader of the turn.
 func BenchmarkFromLineToEvent(b *testing.B) {
 	st := newStage(b, Options{Env: []string{"HOME=" + b.TempDir()}})
 	s, err := st.engine.Open(b.Context(), agent.SessionOptions{Dir: "/"})
@@ -61,7 +61,7 @@ func BenchmarkFromLineToEvent(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)-1].Microseconds()), "µs/max")
 }
 
-// BenchmarkTwentySessions measures what our side of twenty open sessions holds.
+// BenchmarkTwentySessions measures the memory of twenty open sessions in the bot.
 func BenchmarkTwentySessions(b *testing.B) {
 	heap := func() uint64 {
 		var m runtime.MemStats

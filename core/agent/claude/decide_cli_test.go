@@ -17,7 +17,7 @@ import (
 	"ollimbot/core/brief/toolset"
 )
 
-// outcome is the end of a turn's only call.
+// outcome returns the end of a turn's only call.
 func outcome(t *testing.T, h told) agent.ToolEnd {
 	t.Helper()
 	ends := all[agent.ToolEnd](h)
@@ -27,8 +27,8 @@ func outcome(t *testing.T, h told) agent.ToolEnd {
 	return ends[0]
 }
 
-// TestWithTheRealCLITheRunDecidesAboutItsCalls asks one process for calls that the
-// run's hooks and its permission answer differently.
+// TestWithTheRealCLITheRunDecidesAboutItsCalls makes one process call tools that the run's hooks
+// and its permission answer differently.
 func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 	r := newRig(t)
 	var objects atomic.Bool
@@ -64,14 +64,14 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 		runs     bool
 		says     string
 		asked    int
-		finished int // calls that PostTool was told of
+		finished int // calls reported to PostTool
 	}{
 		{"touch denied", false, "the bot keeps Bash to itself", 0, 0},
 		{"touch faulty", false, callback.AnswerFault, 0, 0},
 		{"touch yes", true, "", 1, 1},
 		{"touch no", false, "the user said no", 1, 0},
-		// The CLI lets commands that only read pass without a question; the hook asks
-		// for one, because a file of secrets can be read by many commands.
+		// The CLI allows read-only commands without asking. The hook asks for permission, because
+		// many commands can read a file of secrets.
 		{"cat .env", true, "hush", 0, 1},
 		{"cat .env # ask", false, "the user said no", 1, 0},
 	} {
@@ -140,7 +140,7 @@ func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
 		}
 	}
 
-	// An interruption cancels a tool of the bot that runs.
+	// An interruption cancels a running tool of the bot.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

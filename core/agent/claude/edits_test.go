@@ -9,8 +9,8 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 )
 
-// The guard judges a file by what it would be after a call, so the command has to
-// make of it what the table in core/safety/policy says.
+// The guard judges a file by its predicted contents after a call, so the command has to produce
+// what the table in core/safety/policy says.
 func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
 	r := newRig(t)
 	data, err := os.ReadFile(filepath.Join("..", "..", "safety", "policy", "testdata", "edits.json"))
@@ -18,7 +18,7 @@ func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
 	var edits []struct {
 		Name, File, Before, After string
 		Missing                   bool
-		Varies                    bool // between versions of the command
+		Varies                    bool // differs between versions of the command
 		With                      map[string]any
 	}
 	must(t, json.Unmarshal(data, &edits))
@@ -45,7 +45,7 @@ func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
 	}
 }
 
-// letters are bytes that are written as letters, one for each.
+// letters writes bytes as letters, one for each.
 func letters(s string) []byte {
 	var out []byte
 	for _, c := range s {

@@ -166,7 +166,7 @@ func TestACommandThatIsMissingSaysHowToInstallIt(t *testing.T) {
 	changed := make(chan struct{}, 100)
 	e.OnChange(func() { changed <- struct{}{} })
 	end := runEngine(t, e)
-	<-changed // the version was asked for
+	<-changed // its version was requested
 	_, err := e.Open(t.Context(), agent.SessionOptions{Dir: t.TempDir()})
 	oneLine(t, err, "npm install")
 	end()

@@ -15,8 +15,8 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// TestTheFirstSessionOfAnEmptyHomeIsKept is D1: without the folder of its settings,
-// claude wrote its sessions to one that ended with the sandbox.
+// TestTheFirstSessionOfAnEmptyHomeIsKept is D1: without the folder of its settings, claude wrote
+// its sessions to a folder that was removed with the sandbox.
 func TestTheFirstSessionOfAnEmptyHomeIsKept(t *testing.T) {
 	fences := map[string]func(testing.TB, sandbox.Options) *sandbox.Box{
 		"bubblewrap": sandboxtest.Box, "Landlock": sandboxtest.Landlock, "no sandbox": nil,
@@ -47,8 +47,8 @@ func TestTheFirstSessionOfAnEmptyHomeIsKept(t *testing.T) {
 	}
 }
 
-// keepsItsHistory talks, forks while the session is open, and resumes after it has
-// ended, as /fork and background runs do, and a restart of the bot.
+// keepsItsHistory talks, forks while the session is open, and resumes after it has ended, as /fork,
+// background runs and a restart of the bot do.
 func keepsItsHistory(t *testing.T, r *rig) {
 	t.Helper()
 	knows := func(s agent.Session, what string) {

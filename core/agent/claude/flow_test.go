@@ -31,17 +31,17 @@ func played(t *testing.T, st *stage, change ...func(*agent.SessionOptions)) (age
 	return s, p
 }
 
-// turnLines are a whole turn that answers a message.
+// turnLines returns the lines of a whole turn that answers a message.
 func turnLines(m sent, text string) []string {
 	return []string{begin, start("m" + m.UUID), delta(text), echoLine(m), answerLine("m"+m.UUID, text), resultLine("")}
 }
 
-// ownLines are a whole turn that begins by itself.
+// ownLines returns the lines of a whole turn that begins by itself.
 func ownLines(text string) []string {
 	return []string{ended, begin, start("own"), delta(text), answerLine("own", text), resultLine("task-notification")}
 }
 
-// collect is an OnEngineTurn that keeps what it reads.
+// collect returns an OnEngineTurn that keeps what it reads.
 func collect(into chan<- told) func(iter.Seq2[agent.Event, error]) {
 	return func(turn iter.Seq2[agent.Event, error]) {
 		var h told
@@ -56,8 +56,8 @@ func collect(into chan<- told) func(iter.Seq2[agent.Event, error]) {
 	}
 }
 
-// beside runs a turn in a goroutine. Whoever sends first reads first: a turn that
-// begins by itself meanwhile is read after it.
+// beside runs a turn in a goroutine. The first sender reads first: a turn that begins by itself in
+// the meantime is read after it.
 func beside(t *testing.T, s agent.Session, text string) <-chan told {
 	done := make(chan told, 1)
 	go func() { done <- listen(t, 24*time.Hour, s.Send, agent.Message{Text: text}) }()
@@ -256,7 +256,7 @@ func TestAMessageThatTheProcessCannotTakeGoesToANewOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, Options{})
 		s, p := played(t, st)
-		_ = p.in.Close() // it is going, and has not said so yet
+		_ = p.in.Close() // it is exiting, but has not said so yet
 		mine := beside(t, s, "hello")
 		next := <-st.players
 		p.end()
@@ -382,11 +382,11 @@ func TestAProcessWithTooMuchMemoryIsEnded(t *testing.T) {
 		var told atomic.Int32
 		st := newStage(t, Options{MemoryLimit: func() int64 { return 1 << 30 }})
 		s, p := played(t, st)
-		synctest.Wait() // the version was asked for
+		synctest.Wait() // its version was requested
 		st.engine.OnChange(func() { told.Add(1) })
 		p.resident.Store(100 << 20)
 		time.Sleep(3 * lookEvery)
-		p.resident.Store(102 << 20) // not worth a word
+		p.resident.Store(102 << 20) // too small a change to report
 		time.Sleep(3 * lookEvery)
 		if st := st.engine.Status(); told.Load() != 1 || st.Processes[0].Memory != 100<<20 {
 			t.Errorf("told %d times, %+v", told.Load(), st.Processes)
@@ -416,8 +416,7 @@ func TestAnEngineThatDoesNotRunOpensNothing(t *testing.T) {
 	})
 }
 
-// Whatever order turns come in, every message gets its own answer and every
-// other turn goes to the bot.
+// In any order of turns, every message gets its own answer and every other turn goes to the bot.
 func TestNoAnswerIsLostOrGivenToAnother(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		order := rapid.SliceOfN(rapid.SampledFrom([]string{"mine", "own", "own first", "taken in", "idle"}), 1, 12).Draw(rt, "order")

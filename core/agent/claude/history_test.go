@@ -22,8 +22,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// transcriptOf writes lines as the transcript of a session and gives an engine
-// that knows it.
+// transcriptOf writes lines as the transcript of a session and returns an engine that knows it.
 func transcriptOf(t testing.TB, session string, lines ...string) *Engine {
 	t.Helper()
 	dir := t.TempDir()
@@ -131,7 +130,7 @@ func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 	root := t.TempDir()
 	long := filepath.Join(root, strings.Repeat("abcdefghij", 20), "x")
 	for slug := ""; !strings.HasSuffix(slug, "negative"); {
-		// The hash is signed: a name whose hash is below zero shows what becomes of the sign.
+		// The hash is signed: a name with a negative hash shows how the sign is handled.
 		long += "y"
 		var hash int32
 		for _, r := range long {
@@ -177,7 +176,7 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 	must(t, err)
 	send(t, session, agent.Message{Text: "with a picture", Images: []agent.Image{{MediaType: "image/png", Data: png}}})
 
-	// A message that arrives while a tool runs is given to the running turn.
+	// A message that arrives while a tool runs is added to the running turn.
 	prompt := "hold " + claudetest.Script(claudetest.Step{Tool: toolset.Prefix + "hold"}, claudetest.Step{Text: "done"}, claudetest.Step{Text: "done"})
 	ended := make(chan struct{})
 	go func() {
@@ -186,7 +185,7 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 	}()
 	<-begun
 	must(t, conn.Send(wire.UserMessage("", content(agent.Message{Text: "in between"}))))
-	// Input is read in order: once this is answered, the message was read.
+	// Input is read in order: once this is answered, the message has been read.
 	if _, err := conn.Request(t.Context(), request{"subtype": "mcp_status"}); err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func TestAStopHookBlocksOnceHoweverOftenItObjects(t *testing.T) {
 	}
 }
 
-// An error would let the call run, so that no fault may become one.
+// With an error the call would run, so no fault may become one.
 func TestWhateverGoesWrongBeforeACallRefusesIt(t *testing.T) {
 	panics := func(context.Context, agent.ToolUse) agent.Decision { panic("bug") }
 	for name, c := range map[string]struct {

@@ -18,14 +18,14 @@ import (
 	"ollimbot/core/agent"
 )
 
-// hostCall is what a callback of hostRun was called with.
+// hostCall contains the arguments of a callback of hostRun.
 type hostCall struct {
 	Hook  string
 	Use   agent.ToolUse
 	Again bool
 }
 
-// hostRun is a run whose callbacks note what they are called with.
+// hostRun is a run whose callbacks record their arguments.
 type hostRun struct {
 	stop     func(context.Context, bool) string
 	pre, ask func(context.Context, agent.ToolUse) agent.Decision
@@ -51,7 +51,7 @@ func (r *hostRun) seen(hook string) (calls []hostCall) {
 	return calls
 }
 
-// options are the session's options: a callback that is not set allows.
+// options returns the session's options. A callback that is not set allows.
 func (r *hostRun) options(tools ...agent.Tool) agent.SessionOptions {
 	allow := func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} }
 	if r.pre == nil {
@@ -83,7 +83,7 @@ func (r *hostRun) options(tools ...agent.Tool) agent.SessionOptions {
 	}
 }
 
-// boundHost is a host of a run; it is closed with the test.
+// boundHost returns the host of a run, which is closed with the test.
 func boundHost(t testing.TB, r *hostRun, tools ...agent.Tool) *host {
 	t.Helper()
 	h := newHost(r.options(tools...), slog.New(slog.DiscardHandler))
@@ -91,7 +91,7 @@ func boundHost(t testing.TB, r *hostRun, tools ...agent.Tool) *host {
 	return h
 }
 
-// asked is the host's answer as the CLI reads it.
+// asked returns the host's answer as the CLI reads it.
 func asked(t testing.TB, h *host, subtype, request string) string {
 	t.Helper()
 	answer, err := h.handle(t.Context(), subtype, json.RawMessage(request))
@@ -103,7 +103,7 @@ func asked(t testing.TB, h *host, subtype, request string) string {
 	return string(data)
 }
 
-// decoded is a JSON value for comparison.
+// decoded returns a JSON value for comparison.
 func decoded(t testing.TB, data []byte) any {
 	t.Helper()
 	var v any
@@ -113,15 +113,15 @@ func decoded(t testing.TB, data []byte) any {
 	return v
 }
 
-// exchange is a request of a captured session and the answer that it got.
+// exchange is a request of a captured session with its answer.
 type exchange struct {
 	subtype string
 	request json.RawMessage
-	answer  json.RawMessage // empty where the capture has none
+	answer  json.RawMessage // empty if the capture has none
 }
 
-// captured reads the control requests of a capture in their order. Our own hook
-// ids take the place of the captured ones.
+// captured returns the control requests of a capture in order. The bot's own hook IDs replace the
+// captured ones.
 func captured(t *testing.T, name string) []*exchange {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "control", name+".jsonl"))
@@ -153,7 +153,7 @@ func captured(t *testing.T, name string) []*exchange {
 			input, _ := l.Line.Request["input"].(map[string]any)
 			event, _ := input["hook_event_name"].(string)
 			if ours[event] == "" {
-				continue // an event that we do not register
+				continue // an event that the bot does not register
 			}
 			l.Line.Request["callback_id"] = ours[event]
 		}
@@ -233,8 +233,8 @@ func TestTheNewestAreRememberedAndNoMore(t *testing.T) {
 	}
 }
 
-// FuzzHandle holds what the CLI depends on: nothing panics, every answer is JSON,
-// only known requests have one, and what cannot be read never permits a call.
+// FuzzHandle checks the properties that the CLI depends on: nothing panics, every answer is JSON,
+// only known requests have one, and an unreadable request never permits a call.
 func FuzzHandle(f *testing.F) {
 	for _, s := range []string{
 		hookLine(hookPreTool, `{"tool_name":"Bash","tool_input":{"command":"x"},"tool_use_id":"t"}`),
@@ -280,7 +280,7 @@ func FuzzHandle(f *testing.F) {
 	})
 }
 
-// hookLine is a hook_callback request.
+// hookLine returns a hook_callback request.
 func hookLine(id, input string) string {
 	return fmt.Sprintf(`{"subtype":"hook_callback","callback_id":%q,"input":%s}`, id, input)
 }

@@ -16,7 +16,7 @@ import (
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// What the bot that is killed is told, through its environment.
+// Variables for the bot that is killed.
 const (
 	botDir     = "OLLIM_TEST_BOT_DIR"
 	botBox     = "OLLIM_TEST_BOT_SANDBOX"
@@ -24,8 +24,8 @@ const (
 	botCommand = "OLLIM_TEST_BOT_CLAUDE"
 )
 
-// TestAKilledBotTakesItsTurnAlong: the command would otherwise go on without the
-// hooks that keep it in, and be told by the model what to do next.
+// TestAKilledBotTakesItsTurnAlong: otherwise the command would continue without the hooks that
+// confine it, doing whatever the model says next.
 func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 	if dir := os.Getenv(botDir); dir != "" {
 		bePlayed(t, dir)
@@ -51,7 +51,7 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 				t.Fatal(err, killed)
 			}
 			_ = cmd.Wait() // it was killed
-			// The process is gone when its connection is: then nothing can follow.
+			// The process is gone once its connection is, so nothing can follow.
 			if err := api.Wait(ctx, func(all []claudetest.Request) bool { return claudetest.ForModel(all)[0].Left }); err != nil {
 				t.Fatalf("the command lives on: %v", err)
 			}
@@ -66,7 +66,7 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 	}
 }
 
-// bePlayed is a bot in the middle of a turn.
+// bePlayed acts as a bot in the middle of a turn.
 func bePlayed(t *testing.T, dir string) {
 	o := Options{Path: os.Getenv(botCommand), Log: slog.New(slog.DiscardHandler)}
 	if os.Getenv(botBox) != "" {

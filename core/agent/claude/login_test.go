@@ -22,8 +22,8 @@ const (
 	loginPage = "https://claude.example/oauth/authorize?code=true&state=5678"
 )
 
-// loginScript plays "claude auth login" as the real one speaks,
-// and "claude auth status" by the file that a login leaves in HOME.
+// loginScript imitates "claude auth login", and "claude auth status" by the file that a login
+// leaves in HOME.
 const loginScript = `#!/bin/sh
 case "$1 $2" in
 "auth status")
@@ -42,8 +42,7 @@ esac
 exit 2
 `
 
-// loginEngine is an engine whose command is a shell script; its login ends with
-// the test.
+// loginEngine returns an engine whose command is a shell script. Its login ends with the test.
 func loginEngine(t *testing.T, script string) (e *Engine, home string) {
 	t.Helper()
 	home = t.TempDir()
@@ -54,7 +53,7 @@ func loginEngine(t *testing.T, script string) (e *Engine, home string) {
 	return e, home
 }
 
-// runLogins lets an engine log in until the test ends, without the rest of Run.
+// runLogins runs an engine's logins until the test ends, without the rest of Run.
 func runLogins(t *testing.T, e *Engine) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -64,14 +63,14 @@ func runLogins(t *testing.T, e *Engine) (end func()) {
 	return end
 }
 
-// waitingLogin is the login that waits for its code.
+// waitingLogin returns the login that is waiting for its code.
 func waitingLogin(e *Engine) *attempt {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.login
 }
 
-// within10 is a context that ends a test which would hang.
+// within10 returns a context that ends a hanging test.
 func within10(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -79,7 +78,7 @@ func within10(t *testing.T) context.Context {
 	return ctx
 }
 
-// loginEnded waits until no login runs.
+// loginEnded waits until the login has ended.
 func loginEnded(t *testing.T, a *attempt) {
 	t.Helper()
 	select {
@@ -348,8 +347,8 @@ func TestAskingForTheStatusEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// realLogin is an engine over the real command, which reaches nothing beyond
-// this machine: its proxy is a port that nobody listens on.
+// realLogin returns an engine over the real command, which reaches nothing outside this machine:
+// its proxy is a port without a listener.
 func realLogin(t *testing.T, key string) *Engine {
 	t.Helper()
 	path := claudetest.RequireCLI(t)

@@ -18,7 +18,7 @@ import (
 	"ollimbot/core/brief/toolset"
 )
 
-// mcpLine is an mcp_message request with a call of the CLI.
+// mcpLine returns an mcp_message request with a call of the CLI.
 func mcpLine(id int, method string, params any) string {
 	m := map[string]any{"jsonrpc": "2.0", "id": id, "method": method}
 	if params != nil {
@@ -31,7 +31,7 @@ func mcpLine(id int, method string, params any) string {
 	return string(data)
 }
 
-// noticeLine is an mcp_message request with a notification.
+// noticeLine returns an mcp_message request with a notification.
 func noticeLine(method string, params any) string {
 	data, err := json.Marshal(map[string]any{
 		"server_name": "discord", "message": map[string]any{"jsonrpc": "2.0", "method": method, "params": params},
@@ -44,7 +44,7 @@ func noticeLine(method string, params any) string {
 
 const clientHello = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.197"}}`
 
-// handshake is what the CLI begins with.
+// handshake sends the CLI's first messages.
 func handshake(t testing.TB, h *host) {
 	t.Helper()
 	hello := asked(t, h, "mcp_message", mcpLine(0, "initialize", json.RawMessage(clientHello)))
@@ -66,7 +66,7 @@ func echoTool(name string) agent.Tool {
 	}
 }
 
-// called is the text and the error mark of a tool's result.
+// called returns the text and the error mark of a tool's result.
 func called(t testing.TB, answer string) (text string, isError bool) {
 	t.Helper()
 	var r struct {
@@ -151,7 +151,7 @@ func TestToolsAreListedWithTheirSchemasAsTheyStand(t *testing.T) {
 	}
 	for _, tool := range tools {
 		got := listed[tool.Name]
-		// A JSON line has no spaces between its tokens, and writes "<" as an escape.
+		// JSON on one line has no spaces between its tokens, and writes "<" as an escape.
 		var compact, want bytes.Buffer
 		must(t, json.Compact(&compact, tool.Schema))
 		json.HTMLEscape(&want, compact.Bytes())
@@ -232,7 +232,7 @@ func TestCallsRunBesideEachOther(t *testing.T) {
 	meet := echoTool("meet")
 	meet.Call = func(context.Context, json.RawMessage) agent.ToolResult {
 		together.Done()
-		together.Wait() // for ever, if one had to wait for another
+		together.Wait() // would block forever if one had to wait for another
 		return agent.ToolResult{Text: "met"}
 	}
 	h := boundHost(t, &hostRun{}, meet)
@@ -284,7 +284,7 @@ func TestACancellationMayOvertakeItsCall(t *testing.T) {
 	h := boundHost(t, &hostRun{}, waitingTool(begun, ended), echoTool("echo"))
 	handshake(t, h)
 	asked(t, h, "mcp_message", noticeLine("notifications/cancelled", map[string]any{"requestId": 7}))
-	// It comes back whether or not the tool had begun.
+	// It returns whether or not the tool has begun.
 	asked(t, h, "mcp_message", mcpLine(7, "tools/call", map[string]any{"name": "wait"}))
 	if text, _ := called(t, asked(t, h, "mcp_message", mcpLine(8, "tools/call", map[string]any{"name": "echo"}))); text != "{}" {
 		t.Errorf("the next call gives %q", text)

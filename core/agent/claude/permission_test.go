@@ -24,7 +24,7 @@ func TestTheCapturedPermissionsAreAnsweredAsTheCLIUnderstoodThem(t *testing.T) {
 	}})
 	compared := 0
 	for _, x := range captured(t, "c-can-use-tool") {
-		// Where that host tried wrong answers or changed the input, ours differs.
+		// The bot's answers differ where that host tried wrong answers or changed the input.
 		odd := []string{"rewrite.txt", "noinput.txt", "raise.txt", "bad.txt", "always.txt"}
 		if slices.ContainsFunc(odd, func(s string) bool { return strings.Contains(string(x.request), s) }) {
 			continue
@@ -49,7 +49,7 @@ func TestAnAllowedInputComesBackAsItWas(t *testing.T) {
 			rt.Fatal(err)
 		}
 		number := rapid.SampledFrom([]string{"1", "1.0", "1e400", "123456789012345678901234567890", "-0", "1E+2"}).Draw(rt, "number")
-		// The same key twice, and numbers that no float can hold.
+		// A repeated key, and numbers that no float can represent.
 		input := `{"n":` + number + `,"k":` + string(quoted) + `,"n":` + number + `}`
 		answer, err := h.handle(t.Context(), "can_use_tool", json.RawMessage(`{"tool_name":"Write","input":`+input+`,"tool_use_id":"t"}`))
 		if err != nil {
@@ -112,7 +112,7 @@ func TestARunThatCanAskNobodyRefuses(t *testing.T) {
 
 func TestAnInterruptRefusesWhatWaitsForPermission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// The callback says yes in the moment of the interrupt: too late.
+		// The callback allows the call at the moment of the interrupt, which is too late.
 		h := boundHost(t, &hostRun{ask: func(ctx context.Context, _ agent.ToolUse) agent.Decision {
 			<-ctx.Done()
 			return agent.Decision{Allow: true}

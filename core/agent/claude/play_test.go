@@ -15,8 +15,8 @@ import (
 	"ollimbot/core/agent/claude/process"
 )
 
-// player is a command that is played over pipes: it answers the handshake and
-// every other control request, and leaves the rest to a test.
+// player imitates a command over pipes: it answers the handshake and all other control requests,
+// and leaves the rest to a test.
 type player struct {
 	in       *io.PipeReader
 	stdin    *io.PipeWriter
@@ -26,12 +26,12 @@ type player struct {
 	mute     atomic.Bool // control requests are not answered
 	deaf     atomic.Bool // only SIGKILL ends it
 
-	messages chan sent   // what the host has written for the model
+	messages chan sent   // the host's messages for the model
 	asked    chan string // subtypes of the host's control requests
 	signals  chan os.Signal
 	over     chan struct{}
 	end      func()
-	env      []string // that it was started with
+	env      []string // the environment it was started with
 }
 
 // sent is a message of the host.
@@ -110,7 +110,7 @@ func (p *player) Signal(s os.Signal) error {
 
 func (p *player) Resident() (int64, bool) { return p.resident.Load(), true }
 
-// Stop waits and kills at last, as the real one does.
+// Stop waits and finally kills, as the real one does.
 func (p *player) Stop(ctx context.Context, patience time.Duration) error {
 	_ = p.stdin.Close()
 	late := time.NewTimer(3 * patience)
@@ -148,7 +148,7 @@ func echoLine(m sent) string {
 	return fmt.Sprintf(`{"type":"user","isReplay":true,"uuid":%q,"message":{"role":"user","content":"x"}}`, m.UUID)
 }
 
-// result is the end of a turn; origin is why it began by itself, or empty.
+// resultLine returns the end of a turn. origin is why it began by itself, or empty.
 func resultLine(origin string) string {
 	if origin != "" {
 		origin = fmt.Sprintf(`,"origin":{"kind":%q}`, origin)
@@ -164,8 +164,7 @@ type stage struct {
 	players chan *player
 }
 
-// newStage runs an engine over played processes; play, where given, may change
-// a player before it begins.
+// newStage runs an engine over played processes. play may change a player before it begins.
 func newStage(t testing.TB, o Options, play ...func(*player)) *stage {
 	t.Helper()
 	o.Path = "/nowhere/claude"

@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 )
 
-// M13: a command that closed its output and lived on was waited for 25 seconds.
+// M13: the bot waited 25 seconds for a command that closed its output and kept running.
 func TestACommandThatClosesItsOutputAndLivesOnIsSaidAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, Options{}, func(p *player) { p.deaf.Store(true) })
@@ -32,7 +32,7 @@ func refusedLine(attempt, status int) string {
 	return fmt.Sprintf(`{"type":"system","subtype":"api_retry","attempt":%d,"max_retries":10,"retry_delay_ms":500,"error_status":%d,"error":"authentication_failed"}`, attempt, status)
 }
 
-// M13: a key that is refused was said after eight seconds.
+// M13: a refused key was reported after eight seconds.
 func TestCredentialsThatAreRefusedTwiceEndTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, Options{})

@@ -22,7 +22,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// slow is an answer that waits in its middle until it is released.
+// slow returns an answer that pauses in its middle until it is released.
 func slow(key string) claudetest.Step {
 	return claudetest.Step{Text: "one two three four five six seven eight", Chunk: 4, Hold: key, HoldAfter: 2}
 }
@@ -189,7 +189,7 @@ func TestASessionGoesOnAfterItsProcessWasKilled(t *testing.T) {
 	oneLine(t, say(t, s, "are you there?").err, "closed")
 }
 
-// kill ends all processes of the engine as the system does when it lacks memory.
+// kill kills all processes of the engine, as the system does when it is out of memory.
 func (r *rig) kill() {
 	r.t.Helper()
 	for _, p := range r.engine.Status().Processes {
@@ -206,7 +206,7 @@ func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
 	r.written(main.ID(), "remember the pear")
 	fork := r.open(func(o *agent.SessionOptions) { o.Resume, o.Fork, o.ID = main.ID(), true, store.NewUUID() })
 	ids := []string{main.ID(), fork.ID()}
-	for round := range 2 { // the fork has said nothing in the first
+	for round := range 2 { // the fork has said nothing in the first round
 		r.kill()
 		<-inner(main).done
 		<-inner(fork).done
@@ -326,7 +326,7 @@ func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
 	<-asked
 	interrupt()
 	ended("a question", <-done)
-	interrupt() // nothing runs: nothing happens
+	interrupt() // nothing is running, so nothing happens
 	ended("nothing", say(t, s, claudetest.Script(slow("never2")), func(ev agent.Event) {
 		if _, ok := ev.(agent.Text); ok {
 			interrupt()
@@ -378,8 +378,8 @@ func TestBreakingOffLeavesTheSessionClean(t *testing.T) {
 }
 
 func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
-	// Commands in the background are off; this stands for whatever else may begin
-	// a turn in a later version.
+	// Background commands are off; here they represent anything that may begin a turn in a later
+	// version.
 	r := newRig(t, func(o *Options) { o.Process.Extra = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS="} })
 	turns := make(chan told, 4)
 	s := r.open(func(o *agent.SessionOptions) {
@@ -397,7 +397,7 @@ func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
 	if h.text() != "It runs." {
 		t.Errorf("the turn says %q", h.text())
 	}
-	r.until(3) // the turn that nobody asked for is under way
+	r.until(3) // the unsolicited turn is running
 	if h := say(t, s, "and now me"); !strings.Contains(h.text(), "and now me") || len(all[agent.Result](h)) != 1 {
 		t.Errorf("a message meanwhile is answered with %q", h.text())
 	}
@@ -432,7 +432,7 @@ func TestCommandsOfTheEngineAreObeyed(t *testing.T) {
 }
 
 func TestSettingsChangeWhileASessionLives(t *testing.T) {
-	const budgeted = "claude-sonnet-4-5" // obeys every setting of thinking, in all versions
+	const budgeted = "claude-sonnet-4-5" // supports every thinking setting, in all versions
 	r := newRig(t)
 	s := r.open(func(o *agent.SessionOptions) { o.Settings.Model = budgeted })
 	for _, c := range []struct {

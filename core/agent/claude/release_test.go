@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/agent/claude/process"
 )
 
-// tellsVersion is a command that only knows its version.
+// tellsVersion returns a command that only prints its version.
 func tellsVersion(version string) string { return "#!/bin/sh\necho '" + version + " (Claude Code)'\n" }
 
 func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
@@ -42,8 +42,7 @@ func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
 	}
 }
 
-// TestWhatIsKnownOfTheReleaseIsTrue holds the table of releases against the
-// command that is here.
+// TestWhatIsKnownOfTheReleaseIsTrue checks the table of releases against the installed command.
 func TestWhatIsKnownOfTheReleaseIsTrue(t *testing.T) {
 	r := newRig(t, func(o *Options) {
 		o.Process.Extra = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=", "CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS="}

@@ -19,21 +19,21 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 )
 
-// soon is how long a test waits for what must happen.
+// soon is the time limit for something that must happen.
 const soon = 30 * time.Second
 
-// rig is an engine over the real command and a model of ours.
+// rig is an engine over the real command and a fake model.
 type rig struct {
 	t      *testing.T
 	api    *claudetest.Server
 	engine *Engine
 	env    []string
 	dir    string
-	memory atomic.Int64 // that a process may take; 0 for any
+	memory atomic.Int64 // limit per process; 0 means none
 }
 
-// newRig runs an engine over the real command until the test ends, beside other
-// tests that do; change may set what it needs otherwise.
+// newRig runs an engine over the real command until the test ends, in parallel with other tests
+// that do. change may change the options.
 func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Helper()
 	path := claudetest.RequireCLI(t)
@@ -49,8 +49,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	return r
 }
 
-// runEngine runs an engine until the test ends, and then sees to it that
-// nothing of it is left.
+// runEngine runs an engine until the test ends, and then checks that nothing of it is left.
 func runEngine(t testing.TB, e *Engine) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -77,7 +76,7 @@ func testLog(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// options are those of a session that allows everything.
+// options returns options for a session that allows everything.
 func (r *rig) options() agent.SessionOptions {
 	return agent.SessionOptions{
 		Dir: r.dir, SystemPrompt: "You are the bot of a test.",
@@ -86,7 +85,7 @@ func (r *rig) options() agent.SessionOptions {
 	}
 }
 
-// open opens a session; the zero of change leaves the options as they are.
+// open opens a session. change may change the options.
 func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 	r.t.Helper()
 	o := r.options()
@@ -100,7 +99,7 @@ func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 	return s
 }
 
-// inner is the session's process as it is now.
+// inner returns the session's current process.
 func inner(s agent.Session) *session {
 	r := s.(*resumable)
 	r.mu.Lock()
@@ -108,12 +107,12 @@ func inner(s agent.Session) *session {
 	return r.now
 }
 
-// requests are the requests for an answer of the model.
+// requests returns the requests for an answer of the model.
 func (r *rig) requests() []claudetest.Request {
 	return claudetest.ForModel(r.api.Requests())
 }
 
-// until waits until so many requests for the model have come.
+// until waits until n requests for the model have arrived.
 func (r *rig) until(n int) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
@@ -121,13 +120,13 @@ func (r *rig) until(n int) {
 	must(r.t, r.api.Wait(ctx, func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) >= n }))
 }
 
-// told is what a turn has given.
+// told is the result of a turn.
 type told struct {
 	events []agent.Event
 	err    error
 }
 
-// say runs a turn to its end; see may look at each event.
+// say runs a turn to its end. see gets each event.
 func say(t *testing.T, s agent.Session, text string, see ...func(agent.Event)) told {
 	t.Helper()
 	return send(t, s, agent.Message{Text: text}, see...)
@@ -162,7 +161,7 @@ func listen(t *testing.T, limit time.Duration, send func(context.Context, agent.
 	return h
 }
 
-// text is what the turn has said, with what was taken back.
+// text returns the text of the turn, without text that was taken back.
 func (h told) text() string {
 	var b []byte
 	for _, ev := range h.events {
@@ -176,7 +175,7 @@ func (h told) text() string {
 	return string(b)
 }
 
-// result is the turn's end.
+// result returns the turn's result.
 func (h told) result(t *testing.T) agent.Result {
 	t.Helper()
 	if h.err != nil {
@@ -191,7 +190,7 @@ func (h told) result(t *testing.T) agent.Result {
 	return agent.Result{}
 }
 
-// all are the events of one kind.
+// all returns the events of one kind.
 func all[E agent.Event](h told) []E {
 	var list []E
 	for _, ev := range h.events {
@@ -202,13 +201,13 @@ func all[E agent.Event](h told) []E {
 	return list
 }
 
-// transcript is the history file of a session.
+// transcript returns the history file of a session.
 func (r *rig) transcript(id string) string {
 	return sessionfile.Path(sessionfile.ConfigDir(process.Environment(r.env, process.Env{})), r.dir, id)
 }
 
-// written waits until the command has written a text into a session's
-// transcript, which it does about 0.1 s after the message.
+// written waits until the command has written a text to a session's transcript, which takes about
+// 0.1 s after the message.
 func (r *rig) written(id, text string) {
 	r.t.Helper()
 	eventually(r.t, func() bool {
@@ -217,7 +216,7 @@ func (r *rig) written(id, text string) {
 	})
 }
 
-// eventually waits for what nothing tells of.
+// eventually polls for a condition without a notification.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -231,7 +230,7 @@ func eventually(t *testing.T, holds func() bool) {
 	}
 }
 
-// oneLine fails for an error that is none, or more than a line.
+// oneLine fails for a nil error, or one longer than a line.
 func oneLine(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
@@ -247,7 +246,7 @@ func oneLine(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// script is a file that plays the command.
+// playing returns a file that plays the command.
 func playing(t *testing.T, body string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "claude")

@@ -14,8 +14,7 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// boxedRig is a rig whose processes run in the real sandbox, on a data
-// directory with secrets.
+// boxedRig returns a rig whose processes run in the real sandbox, on a data directory with secrets.
 func boxedRig(t *testing.T, settings sandbox.Settings) *rig {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,7 +35,7 @@ func boxedRig(t *testing.T, settings sandbox.Settings) *rig {
 	return r
 }
 
-// shell lets the model run a command and gives what it was told.
+// shell makes the model run a command and returns the result.
 func shell(t *testing.T, s agent.Session, command string) agent.ToolEnd {
 	t.Helper()
 	h := say(t, s, claudetest.Script(bash(command), claudetest.Step{Text: "Done."}))
@@ -62,7 +61,7 @@ func TestTheRealCommandWorksInASandbox(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(r.dir, "pear.txt")); err != nil || string(b) != "pear\n" {
 		t.Errorf("outside stands %q, %v", b, err)
 	}
-	// A session that was spoken in the sandbox can be resumed, so it was kept.
+	// A session from the sandbox can be resumed, so it was kept.
 	id := s.ID()
 	r.written(id, "pear.txt")
 	must(t, s.Close())
@@ -93,8 +92,8 @@ func TestTheRealCommandIsKeptIn(t *testing.T) {
 	}
 }
 
-// T6: a command can make a folder with instructions, which are not obeyed when a file
-// beside them is read. Those of the data directory itself are.
+// T6: a command can create a folder with instructions. They must not be obeyed when a file next to
+// them is read. Those of the data directory itself are.
 func TestInstructionsThatACommandLeftAreNotObeyed(t *testing.T) {
 	r := boxedRig(t, sandbox.Settings{})
 	must(t, os.WriteFile(filepath.Join(r.dir, "CLAUDE.md"), []byte("Obey the quince."), 0o600))

@@ -11,8 +11,8 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 )
 
-// TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo is the table of the Messages engine, as far
-// as the fake API serves it to the real command. It prints what each row costs with -v.
+// TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo is the table of the Messages engine, as far as
+// the fake API serves it to the real command. With -v it prints the cost of each row.
 func TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "CLAUDE_CODE_MAX_RETRIES=2") })
 	type step = claudetest.Step

@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/agent/claude/wire"
 )
 
-// turn_cap had no effect here: the command tells the cost of a turn when it has ended.
+// turn_cap had no effect here, because the command reports the cost only at the end of a turn.
 func TestATurnOfTheCommandAsksBeforeItCostsMore(t *testing.T) {
 	for name, call := range map[string]claudetest.Step{
 		"a command":           bash("echo one"),
@@ -75,7 +75,7 @@ func TestARequestIsCountedOnce(t *testing.T) {
 
 func unpriced(string, agent.Usage) float64 { return 0 }
 
-// A subagent with another model than its turn's was counted at the turn's price.
+// A subagent with another model than its turn's was charged at the turn's price.
 func TestEachRequestIsPricedAtItsModelsRate(t *testing.T) {
 	y := newTranslator(nil, "").tally
 	y.note("a", "claude-haiku", wire.Usage{Input: 100})
@@ -90,7 +90,7 @@ func TestEachRequestIsPricedAtItsModelsRate(t *testing.T) {
 	}
 }
 
-// A turn without calls goes on only if its end is blocked; then it is asked about.
+// A turn without calls continues only if its end is blocked; then the cost is checked.
 func TestATurnThatMustGoOnIsAskedAboutItsCost(t *testing.T) {
 	for stop, want := range map[string]string{"": `{"decision":"block","reason":"report first"}`, "too much": "{}"} {
 		asked := 0
@@ -105,7 +105,7 @@ func TestATurnThatMustGoOnIsAskedAboutItsCost(t *testing.T) {
 	}
 }
 
-// M7: the API calls an empty account an invalid request.
+// M7: the API reports an empty account as an invalid request.
 func TestAnEmptyAccountIsOneThatAnotherEngineAnswersFor(t *testing.T) {
 	const said = "API Error: 400 Your credit balance is too low to access the Anthropic API."
 	for name, c := range map[string]struct {
@@ -127,7 +127,7 @@ func TestAnEmptyAccountIsOneThatAnotherEngineAnswersFor(t *testing.T) {
 	}
 }
 
-// The same with a played command, which says what the real one says.
+// The same with a played command, which prints what the real one does.
 func TestTheQuestionOfATurnsCostStandsBeforeEachCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []agent.Spending

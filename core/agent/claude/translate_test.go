@@ -20,7 +20,7 @@ import (
 	"ollimbot/core/agent/claude/wire"
 )
 
-// capturedTurns are the lines that the real command has written, turn by turn.
+// capturedTurns returns the lines written by the real command, turn by turn.
 func capturedTurns(t *testing.T, name string) [][]wire.Line {
 	t.Helper()
 	f, err := os.Open(filepath.Join("wire", "testdata", "captures", name+".jsonl"))
@@ -84,8 +84,8 @@ func TestEveryCapturedTurnIsToldWhole(t *testing.T) {
 			h := replay(t, turn)
 			end := h.result(t)
 			text := h.text()
-			// Long texts were shortened in some captures, and a prompt that a hook has
-			// blocked has a result without anything said.
+			// Long texts were shortened in some captures, and a prompt blocked by a hook has a
+			// result without any text.
 			if text != "" && !end.IsError && !end.Interrupted && !strings.HasSuffix(text, end.Text) && !strings.Contains(end.Text, "…") {
 				t.Errorf("%s, turn %d: said %q, the result is %q", name, i, text, end.Text)
 			}
@@ -175,8 +175,8 @@ func TestAnInterruptionIsNoFailure(t *testing.T) {
 	}
 }
 
-// However a message is streamed, broken off and repeated, what is left in the
-// end is what its lines say, each block once and on a line of its own.
+// However a message is streamed, broken off and repeated, the final text consists of its lines,
+// each block once and on its own line.
 func TestWhatIsSaidIsWhatTheLinesSay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var s textAccumulator
@@ -192,11 +192,11 @@ func TestWhatIsSaidIsWhatTheLinesSay(t *testing.T) {
 				cut := rapid.IntRange(0, len(text)).Draw(rt, "cut")
 				s.say(text[:cut], put)
 				switch rapid.IntRange(0, 2).Draw(rt, "fate") {
-				case 0: // broken off: a request of its own says it again
+				case 0: // broken off: a separate request repeats it
 					id += "'"
 				case 1: // streamed to its end
 					s.say(text[cut:], put)
-				case 2: // streamed otherwise
+				case 2: // streamed with a different text
 					s.say("zzz", put)
 				}
 			}

@@ -14,9 +14,9 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// BenchmarkMessageToRequest is the time from a message to its first request, which a
-// server on loopback has read to its last byte, behind a history of 2 MB; and that
-// from a byte of the answer leaving the server to its event.
+// BenchmarkMessageToRequest measures the time from a message to its first request, which a server
+// on loopback has read completely, with a history of 2 MB; and the time from the server's first
+// byte of the answer to its event.
 func BenchmarkMessageToRequest(b *testing.B) {
 	api := newCounting(b, "An answer of some words.")
 	r := newRigFor(b, api.URL)
@@ -47,7 +47,7 @@ func BenchmarkMessageToRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen is opening a session with a history of 2 MB, and a fork of it.
+// BenchmarkOpen opens a session with a history of 2 MB, and a fork of it.
 func BenchmarkOpen(b *testing.B) {
 	api := newCounting(b, strings.Repeat("An answer of some words. ", 500))
 	r := newRigFor(b, api.URL)
@@ -68,7 +68,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkNew is what the engine adds to a start.
+// BenchmarkNew measures what the engine adds to startup.
 func BenchmarkNew(b *testing.B) {
 	root := b.TempDir()
 	dir := storetest.At(b, root)

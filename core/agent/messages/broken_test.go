@@ -17,7 +17,7 @@ import (
 	"ollimbot/core/agent/messages/history"
 )
 
-// whole is an answer with all kinds of blocks.
+// whole returns an answer with all kinds of blocks.
 func whole() string {
 	return reply("tool_use", object{"type": "thinking", "thinking": "hmm, well"}, saying("Let me <see> it."), use("a", "mcp__discord__note", object{"n": "ü"}))
 }
@@ -111,7 +111,7 @@ func TestWhatHelpsIsTriedAgainAndWhatDoesNotIsSaid(t *testing.T) {
 		name   string
 		answer func(*http.Request) canned
 		again  bool
-		wait   time.Duration // exact where it is not 0
+		wait   time.Duration // exact if it is not 0
 		says   string
 		away   bool // and another engine may answer
 	}{
@@ -214,7 +214,7 @@ func TestAServerThatStaysAwayIsGivenUpSoonWhereSomebodyElseAnswers(t *testing.T)
 	})
 }
 
-// say2 runs a turn without a limit, for tests whose clock is their own.
+// say2 runs a turn without a time limit, for tests with a fake clock.
 func say2(s agent.Session, text string) turnOf {
 	return gather(s.Send(context.Background(), agent.Message{Text: text}))
 }

@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// noting is a tool of the bot's that keeps the arguments of its calls.
+// noting returns a bot tool that records the arguments of its calls.
 func noting(name string, into *[]string) agent.Tool {
 	return bot(name, func(args string) agent.ToolResult {
 		*into = append(*into, args)

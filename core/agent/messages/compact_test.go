@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/agent/messages/history"
 )
 
-// used is an answer for which so many tokens went in.
+// used returns an answer with this many input tokens.
 func used(tokens int, body string) func(*http.Request) canned {
 	return streams(strings.Replace(body, `"input_tokens":100`, fmt.Sprintf(`"input_tokens":%d`, tokens), 1))
 }

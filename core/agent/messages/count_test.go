@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// counting is a server of the Messages API that keeps nothing of what it is sent,
-// for measuring.
+// counting is a Messages API server that stores nothing it receives, for measurements.
 type counting struct {
 	*httptest.Server
 	answer string
@@ -24,8 +23,8 @@ type counting struct {
 	held    int
 	all     chan struct{} // closed when all are held
 	free    chan struct{} // closed by release
-	seen    time.Time     // of the newest request's end
-	sent    time.Time     // of its first byte of text
+	seen    time.Time     // end of the newest request
+	sent    time.Time     // the time of its first byte of text
 }
 
 func newCounting(t testing.TB, text string) *counting {
@@ -36,8 +35,7 @@ func newCounting(t testing.TB, text string) *counting {
 	return c
 }
 
-// ServeHTTP reads a request, sends half of the answer, waits where it is to hold, and
-// sends the rest.
+// ServeHTTP reads a request, sends half of the answer, waits if it is held, and sends the rest.
 func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n, _ := io.Copy(io.Discard, r.Body)
 	c.mu.Lock()
@@ -53,7 +51,7 @@ func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).Flush()
 	if hold {
 		c.mu.Lock()
-		if c.held++; c.held == c.holding { // by one of them only
+		if c.held++; c.held == c.holding { // by only one of them
 			close(c.all)
 		}
 		c.mu.Unlock()
@@ -85,7 +83,7 @@ func (c *counting) longest() int64 {
 	return c.most
 }
 
-// resident is how many bytes the process has.
+// resident returns the process's resident bytes.
 func resident(t testing.TB) int64 {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/statm")

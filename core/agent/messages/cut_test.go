@@ -8,7 +8,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// M1: the model was asked 400 times, and never learned that its call had been cut.
+// M1: the model was asked 400 times, and never learned that its call had been cut off.
 func TestACallThatIsAlwaysCutEndsTheTurnSoon(t *testing.T) {
 	var called []string
 	b := newBench(t, streams(reply(stopMaxTokens, saying("Writing."), use("a", "mcp__discord__note", `{"n":"unfin`))))
@@ -32,7 +32,7 @@ func TestACallThatIsAlwaysCutEndsTheTurnSoon(t *testing.T) {
 	b.sent(b.count() - 1).valid(t)
 }
 
-// M3: a call that was cut before its first argument ran without any.
+// M3: a call that was cut off before its first argument ran without any.
 func TestOnlyTheWholeCallsOfACutAnswerRun(t *testing.T) {
 	for _, input := range []any{"", object{}, object{"n": "all"}} {
 		var called []string
@@ -50,8 +50,8 @@ func TestOnlyTheWholeCallsOfACutAnswerRun(t *testing.T) {
 	}
 }
 
-// M2: a cut word was continued on a new line, and after the last continuation the turn ended
-// without a word about it.
+// M2: a word that was cut off continued on a new line, and after the last continuation the turn
+// ended without a notice.
 func TestATextThatIsAlwaysCutEndsWithANotice(t *testing.T) {
 	b := newBench(t, streams(reply(stopMaxTokens, saying("And so on"))))
 	got := say(t, b.open(), "tell me everything")

@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// unmarked is a request without its cache marks, which are no content.
+// unmarked returns a request without its cache marks, which are not content.
 func unmarked(body string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(body, forAnHour, ""), forMinutes, "")
 }
@@ -172,7 +172,7 @@ func TestASessionIsOpenOnce(t *testing.T) {
 	b.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
 }
 
-// fill fills a session with about so many bytes.
+// fill fills a session with about this many bytes.
 func fill(t testing.TB, r *rig, bytes int) agent.Session {
 	t.Helper()
 	s := r.open(func(o *agent.SessionOptions) { o.SystemPrompt = strings.Repeat("You are the bot of a test. ", 1000) })
@@ -185,8 +185,8 @@ func fill(t testing.TB, r *rig, bytes int) agent.Session {
 	return s
 }
 
-// TestAHundredForksOfALongHistoryStreamInLittleMemory holds a hundred requests open at once and
-// counts what the program has for them.
+// TestAHundredForksOfALongHistoryStreamInLittleMemory keeps a hundred requests open at once and
+// measures the program's memory for them.
 func TestAHundredForksOfALongHistoryStreamInLittleMemory(t *testing.T) {
 	api := newCounting(t, strings.Repeat("An answer of the model, as long as the question was. ", 330))
 	r := newRigFor(t, api.URL)

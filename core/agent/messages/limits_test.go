@@ -30,7 +30,7 @@ func TestATurnThatGetsNowhereIsEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			wanted := maxIdle
 			if name == "the same call with the same result" || name == "a call that is refused" {
-				wanted++ // it is news the first time
+				wanted++ // the first refusal is news
 			}
 			var called []string
 			b := newBench(t, answer)
@@ -67,7 +67,7 @@ func TestATurnThatGetsSomewhereGoesOn(t *testing.T) {
 	}
 }
 
-// Each request was made without a look at what the turn had cost: $153 in 12 seconds.
+// Requests were made without checking the cost of the turn: $153 in 12 seconds.
 func TestATurnAsksBeforeItCostsMore(t *testing.T) {
 	next := 0
 	more := func(r *http.Request) canned {
@@ -99,7 +99,7 @@ func TestATurnAsksBeforeItCostsMore(t *testing.T) {
 	}
 }
 
-// A subagent's requests are those of the turn.
+// A subagent's requests count for the turn.
 func TestASubagentAsksForTheWholeTurn(t *testing.T) {
 	var asked []agent.Spending
 	b := newBench(t,
@@ -110,7 +110,7 @@ func TestASubagentAsksForTheWholeTurn(t *testing.T) {
 		o.Tools = []agent.Tool{noting("note", new([]string))}
 		o.Hooks.Afford = func(_ context.Context, x agent.Spending) (float64, string) {
 			asked = append(asked, x)
-			if len(asked) == 2 { // the subagent wants its second request
+			if len(asked) == 2 { // the subagent is about to make its second request
 				return 0, "too much"
 			}
 			return 0, ""
@@ -122,7 +122,7 @@ func TestASubagentAsksForTheWholeTurn(t *testing.T) {
 	}
 }
 
-// M14: answers that break off are paid, and were asked for up to ten times.
+// M14: answers that break off cost money, and were requested again up to ten times.
 func TestAnswersThatBreakOffCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole := reply("end_turn", saying(strings.Repeat("word ", 4000)))
@@ -143,7 +143,7 @@ func TestAnswersThatBreakOffCount(t *testing.T) {
 	})
 }
 
-// M4: the newest message and its pictures were lost in the summary.
+// M4: a summary lost the newest message and its pictures.
 func TestTheNewestMessageSurvivesACompactionAsItWas(t *testing.T) {
 	picture := agent.Image{MediaType: "image/png", Data: []byte("png")}
 	yes, done := streams(reply("end_turn", saying("Yes."))), streams(reply("end_turn", saying("On.")))
@@ -176,8 +176,8 @@ func TestTheNewestMessageSurvivesACompactionAsItWas(t *testing.T) {
 	}
 }
 
-// M5: the message stayed although the user was told to send it again, and so did the prompt
-// to save.
+// M5: the message stayed in the history although the user was told to send it again, and so did the
+// prompt to save.
 func TestAMessageThatFindsNoRoomWasNeverSent(t *testing.T) {
 	no := with(400, "application/json", `{"error":{"message":"no"}}`)
 	b := newBench(t, used(100, reply("end_turn", saying("Yes."))), tooLongPrompt, streams(reply("end_turn", saying("Saved."))), no, streams(reply("end_turn", saying("On."))))
@@ -201,7 +201,7 @@ func TestAMessageThatFindsNoRoomWasNeverSent(t *testing.T) {
 	}
 }
 
-// A message that is too long by itself is said so, without a loop of summaries.
+// A message that is too long by itself is reported, without a loop of summaries.
 func TestAMessageThatIsTooLongByItselfIsSaid(t *testing.T) {
 	b := newBench(t, tooLongPrompt)
 	got := say(t, b.open(), "very long")
@@ -211,7 +211,7 @@ func TestAMessageThatIsTooLongByItselfIsSaid(t *testing.T) {
 	}
 }
 
-// M7: an empty account was not recognized, so that no other engine answered.
+// M7: an empty account was not recognized, so no other engine answered.
 func TestAnEmptyAccountIsSaidAndLeavesTheTurnToAnotherEngine(t *testing.T) {
 	b := newBench(t, with(400, "application/json",
 		`{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."}}`))

@@ -42,7 +42,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-// newRigFor is an engine for a server.
+// newRigFor runs an engine for a server.
 func newRigFor(t testing.TB, address string) *rig {
 	t.Helper()
 	root := t.TempDir()
@@ -80,7 +80,7 @@ func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 	return s
 }
 
-// turnOf is what a turn has told.
+// turnOf is the result of a turn.
 type turnOf struct {
 	text   string
 	events []agent.Event
@@ -120,7 +120,7 @@ func gather(events func(func(agent.Event, error) bool)) (out turnOf) {
 	return out
 }
 
-// find are the events of a kind.
+// find returns the events of a kind.
 func find[T agent.Event](o turnOf) []T {
 	var list []T
 	for _, e := range o.events {
@@ -131,12 +131,12 @@ func find[T agent.Event](o turnOf) []T {
 	return list
 }
 
-// requests are the bodies that the model was sent.
+// requests returns the bodies sent to the model.
 func (r *rig) requests() []claudetest.Request {
 	return claudetest.ForModel(r.api.Requests())
 }
 
-// bot is a tool of the bot's that notes its arguments.
+// bot returns a bot tool that records its arguments.
 func bot(name string, call func(args string) agent.ToolResult) agent.Tool {
 	return agent.Tool{
 		Name: name, Description: "A tool of a test.", Schema: json.RawMessage(`{"type":"object"}`),

@@ -12,11 +12,11 @@ import (
 	"ollimbot/core/agent"
 )
 
-// misbehaviour is what an API does to a turn, and what must come of it.
+// misbehaviour is what an API does to a turn, and the expected outcome.
 type misbehaviour struct {
 	name    string
 	answers []func(*http.Request) canned
-	// sees is a part of what the user is told: the answer, a notice, or the error.
+	// sees is a part of what the user sees: the answer, a notice, or the error.
 	sees     string
 	requests int
 	most     float64 // dollars
@@ -24,12 +24,12 @@ type misbehaviour struct {
 	gone     bool    // the message counts as never received
 }
 
-// refusal is a failed request as the API reports it.
+// refusal returns a failed request as the API reports it.
 func refusal(status int, kind, text string, headers ...string) func(*http.Request) canned {
 	return with(status, "application/json", fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, text), headers...)
 }
 
-// misbehaviours are those of a server whose tool is called at most once.
+// misbehaviours returns those of a server whose tool is called at most once.
 func misbehaviours() []misbehaviour {
 	type answers = []func(*http.Request) canned
 	note := func(input any) object { return use("a", "mcp__discord__note", input) }
@@ -93,8 +93,8 @@ func misbehaviours() []misbehaviour {
 	return list
 }
 
-// TestWhateverTheAPIDoesTheTurnEndsSaysSoAndCostsLittle prints a table of what each
-// misbehaviour costs with -v.
+// TestWhateverTheAPIDoesTheTurnEndsSaysSoAndCostsLittle prints a table of the cost of each
+// misbehaviour with -v.
 func TestWhateverTheAPIDoesTheTurnEndsSaysSoAndCostsLittle(t *testing.T) {
 	list := misbehaviours()
 	table := make([]string, len(list))

@@ -126,7 +126,7 @@ func TestASearchIsARequestOfItsOwn(t *testing.T) {
 // mailReader is a file in .claude/agents.
 const mailReader = "---\nname: mail-reader\ndescription: Reads mail.\ntools:\n  - \"Bash(ollim-bot gmail *)\"\n---\nYou look through mail.\n"
 
-// F1, G6: what a subagent is and what it may do stands in its own file, and nowhere else.
+// F1, G6: a subagent's instructions and rights are in its own file, and nowhere else.
 func TestASubagentHasThePromptAndTheToolsOfItsFile(t *testing.T) {
 	b := newBench(t,
 		streams(reply("tool_use", use("a", "Agent", object{"description": "read mail", "prompt": "What is new?", "subagent_type": "mail-reader"}))),
@@ -155,7 +155,7 @@ func TestASubagentHasThePromptAndTheToolsOfItsFile(t *testing.T) {
 	holds(t, "the refusal of a tool", told, "there is no tool Read. There are: Bash")
 }
 
-// F1: without a list in its file a subagent has the session's tools, but for subagents.
+// F1: without a list in its file a subagent has the session's tools, except for subagents.
 func TestASubagentWithoutAListHasTheSessionsTools(t *testing.T) {
 	b := newBench(t,
 		streams(reply("tool_use", use("a", "Agent", object{"description": "think", "prompt": "Think.", "subagent_type": "thinker"}))),
@@ -173,7 +173,7 @@ func TestASubagentWithoutAListHasTheSessionsTools(t *testing.T) {
 	}
 }
 
-// F4: a task's list may call the tool Task, and so may the model.
+// F4: a task's list may use the name Task, and so may the model.
 func TestTheOlderNameOfTheDelegationToolWorks(t *testing.T) {
 	b := newBench(t,
 		streams(reply("tool_use", use("a", "Task", object{"description": "look", "prompt": "look"}))),

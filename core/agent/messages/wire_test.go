@@ -21,8 +21,8 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// wire stands in the place of the network: each request is answered by the next of
-// its answers, and the last one answers for ever.
+// wire replaces the network: each request gets the next of its answers, and the last one is
+// repeated.
 type wire struct {
 	mu      sync.Mutex
 	answers []func(*http.Request) canned
@@ -30,7 +30,7 @@ type wire struct {
 	headers []http.Header
 }
 
-// RoundTrip is http.RoundTripper's.
+// RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: c.status, Header: c.header, Body: io.NopCloser(c.body), Request: r}, nil
 }
 
-// canned is an answer of the wire, or the error in its place.
+// canned is an answer of the wire, or an error instead.
 type canned struct {
 	status int
 	header http.Header
@@ -84,7 +84,7 @@ func hangs(body string) func(*http.Request) canned {
 
 type silence struct{ ctx context.Context }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (s silence) Read([]byte) (int, error) {
 	<-s.ctx.Done()
 	return 0, s.ctx.Err()
@@ -104,7 +104,7 @@ func event(data any) string {
 
 type object = map[string]any
 
-// reply is a whole answer as it streams.
+// reply returns a whole answer as a stream.
 func reply(stop string, blocks ...object) string {
 	var b strings.Builder
 	b.WriteString(event(object{"type": "message_start", "message": object{"type": "message", "usage": object{"input_tokens": 100, "output_tokens": 1}}}))
@@ -163,7 +163,7 @@ type bench struct {
 	dir    *store.Dir
 }
 
-// newBench is an engine whose requests are answered so.
+// newBench returns an engine whose requests get these answers.
 func newBench(t testing.TB, answers ...func(*http.Request) canned) *bench {
 	return newBenchAt(t, t.TempDir(), answers...)
 }
@@ -206,7 +206,7 @@ func (b *bench) open(change ...func(*agent.SessionOptions)) agent.Session {
 	return s
 }
 
-// sent is the nth request, from 0.
+// sent is a request that was sent.
 type sent struct {
 	Model     string          `json:"model"`
 	MaxTokens int             `json:"max_tokens"`
@@ -242,7 +242,7 @@ func (b *bench) count() int {
 	return len(b.wire.bodies)
 }
 
-// roles are those of a request's messages, a letter each.
+// roles returns the roles of a request's messages, one letter each.
 func (q sent) roles() string {
 	var s strings.Builder
 	for _, m := range q.Messages {
@@ -251,7 +251,7 @@ func (q sent) roles() string {
 	return s.String()
 }
 
-// valid checks what the API checks of a history.
+// valid checks the API's requirements on a history.
 func (q sent) valid(t testing.TB) {
 	t.Helper()
 	asked := map[any]bool{}

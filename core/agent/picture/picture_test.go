@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// photo is a JPEG with a red top left corner, in an orientation; 0 is none.
+// photo returns a JPEG with a red top left corner, in an orientation; 0 means none.
 func photo(t testing.TB, w, h int, held byte, order binary.ByteOrder) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -41,7 +41,7 @@ func photo(t testing.TB, w, h int, held byte, order binary.ByteOrder) []byte {
 	return turned(out.Bytes(), held, order)
 }
 
-// turned is a JPEG with an orientation.
+// turned returns a JPEG with an orientation.
 func turned(data []byte, held byte, order binary.ByteOrder) []byte {
 	mark := "MM"
 	if order == binary.LittleEndian {
@@ -62,7 +62,7 @@ func turned(data []byte, held byte, order binary.ByteOrder) []byte {
 
 // P5
 func TestAPhotoIsTurnedAsItsCameraWasHeld(t *testing.T) {
-	// Where the red quarter is: right and below, for each orientation.
+	// Whether the red quarter is on the right and at the bottom, for each orientation.
 	at := map[byte][2]bool{2: {true, false}, 3: {true, true}, 4: {false, true}, 5: {false, false}, 6: {true, false}, 7: {true, true}, 8: {false, true}}
 	for held, want := range at {
 		for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
@@ -118,7 +118,7 @@ func TestALargePictureIsScaledToWhatAModelSees(t *testing.T) {
 
 // P5
 func TestWhatCannotBeShownIsRefusedInOneSentence(t *testing.T) {
-	// A header that promises 30,000 pixels a side, and no pixel behind it: it must not be decoded.
+	// A header that claims 30,000 pixels a side, without pixels: it must not be decoded.
 	ihdr := append([]byte("IHDR"), 0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30, 8, 2, 0, 0, 0)
 	huge := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), ihdr...)
 	huge = binary.BigEndian.AppendUint32(huge, crc32.ChecksumIEEE(ihdr))
@@ -153,8 +153,8 @@ func TestNoBytesBreakTheOrientation(t *testing.T) {
 	})
 }
 
-// snapshot is a photo as a phone takes it, 4000 × 3000 pixels and about 12 MB: soft shapes and the
-// noise of a sensor, held upright.
+// snapshot returns a photo like those of a phone, 4000 × 3000 pixels and about 12 MB: soft shapes
+// and sensor noise, held upright.
 func snapshot(t testing.TB) []byte {
 	t.Helper()
 	const w, h = 4000, 3000
@@ -175,7 +175,7 @@ func snapshot(t testing.TB) []byte {
 	return turned(out.Bytes(), 6, binary.BigEndian)
 }
 
-// BenchmarkAPhotoOf12MB reports the processor time too, which the load of a machine changes less.
+// BenchmarkAPhotoOf12MB also reports processor time, which depends less on the machine's load.
 func BenchmarkAPhotoOf12MB(b *testing.B) {
 	data := snapshot(b)
 	b.ReportAllocs()
@@ -189,7 +189,7 @@ func BenchmarkAPhotoOf12MB(b *testing.B) {
 	b.ReportMetric(float64(len(data))/1e6, "MB-photo")
 }
 
-// processor is the processor time that this process has used.
+// processor returns the processor time that this process has used.
 func processor(t testing.TB) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// compactings are the events of one turn that tell of a compaction.
+// compactings returns a turn's compaction events.
 func compactings(t *testing.T, s agent.Session, text string) (list []agent.Compacting, result agent.Result) {
 	t.Helper()
 	for ev, err := range s.Send(t.Context(), agent.Message{Command: agent.Compact, Text: text}) {

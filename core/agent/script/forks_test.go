@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// forkPrompt is what the bot really says to a fork, with the header before it.
+// forkPrompt returns the bot's real prompt for a fork, with its header.
 func forkPrompt(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "forks", name+".txt"))

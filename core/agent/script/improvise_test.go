@@ -28,7 +28,7 @@ func TestTheSamePromptGivesTheSameTurn(t *testing.T) {
 	}
 }
 
-// prompts are real prompts of the bot, by file name.
+// prompts returns real prompts of the bot, by file name.
 func prompts(t testing.TB) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/prompts/*.txt")

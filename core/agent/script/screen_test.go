@@ -24,7 +24,7 @@ func TestTheScreeningOfADeliveryIsAnswered(t *testing.T) {
 	}
 }
 
-// O2: %d is the round in every text of a call's arguments, as it is in what is said.
+// O2: %d is the round in every text of a call's arguments, as it is in say.
 func TestTheRoundStandsInTheArgumentsOfACall(t *testing.T) {
 	var got []string
 	s := open(t, Options{}, agent.SessionOptions{Tools: []agent.Tool{{Name: "note", Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {

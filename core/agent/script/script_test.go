@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// scripted is a message whose body is a script.
+// scripted returns a message whose body is a script.
 func scripted(lines ...string) string {
 	return "```script\n" + strings.Join(lines, "\n") + "\n```\n"
 }
@@ -74,7 +74,7 @@ func turnWith(ctx context.Context, s agent.Session, m agent.Message) (got []stri
 	return got, result, err
 }
 
-// echo is a bot tool that answers with its arguments, or refuses.
+// echo returns a bot tool that answers with its arguments, or refuses.
 func echo(name string, refuse bool) agent.Tool {
 	return agent.Tool{Name: name, Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
 		return agent.ToolResult{Text: name + string(args), IsError: refuse}

@@ -28,7 +28,7 @@ type Head struct {
 	Format  int       `json:"format"`
 	Version string    `json:"version"` // of the program
 	Made    time.Time `json:"made"`
-	Dir     string    `json:"dir"` // the path of the data directory, for people
+	Dir     string    `json:"dir"` // the path of the data directory, to show to the user
 	Secrets bool      `json:"secrets"`
 }
 
@@ -40,7 +40,7 @@ type manifest struct {
 // Summary is the content of an export or import.
 type Summary struct {
 	Head
-	Files, Sessions int   // of the data directory; of the conversation
+	Files, Sessions int   // of the data directory, and of the conversation
 	Bytes           int64 // of all of them, unpacked
 	// Left are the user's files that are not exported, relative to the data directory: links,
 	// sockets and invalid names.
@@ -62,7 +62,7 @@ type verdict int
 
 const (
 	travels verdict = iota
-	secret          // exported with the secrets only
+	secret          // exported only together with the secrets
 	stays           // belongs to a running process, or to this machine
 )
 
@@ -71,7 +71,7 @@ var runtimeFiles = []string{
 	"state/bot.pid", "state/bot.lock", "state/control.json", "state/control",
 }
 
-// remade are links that each start of the bot creates.
+// remade are links that the bot recreates at each start.
 var remade = []string{".claude/skills", "routine-reminder-spec.md", "webhook-spec.md"}
 
 // keyFiles are secrets that the rules for the model's tools do not list.
@@ -138,7 +138,7 @@ func plainGitConfig(data []byte) []byte {
 	return []byte(out.String())
 }
 
-// loose reports whether a file is a log that keeps growing, of which any beginning is good
+// loose reports whether a file is a log that keeps growing, so that any prefix of it is good
 // enough.
 func loose(rel string) bool {
 	return strings.HasPrefix(rel, "state/") && strings.Contains(path.Base(rel), ".log")

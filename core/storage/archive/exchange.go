@@ -10,10 +10,10 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// exchange replaces the directory root by from in one step, so that a complete one exists at
-// every moment. With keep, root must exist and is moved to keep; without it, root must be
-// empty or missing. All three are on one file system. The new directory is durable before the
-// exchange. After an error, which says what to do, nothing was changed.
+// exchange replaces the directory root with from in one step, so that a complete one exists at
+// every moment. If keep is set, root must exist and is moved to keep; otherwise, root must be empty
+// or missing. All three are on one file system. The new directory is durable before the exchange.
+// An error says what to do and means that nothing was changed.
 func exchange(from, root, keep string) error {
 	if err := syncDisk(from); err != nil {
 		return store.Advise("write "+from, err)

@@ -22,7 +22,7 @@ import (
 // on a small machine. Files with more are refused.
 const workFactor = 18
 
-// ExportOptions say what to export.
+// ExportOptions describe an export.
 type ExportOptions struct {
 	Dir      *store.Dir
 	Sessions string // the folder of the conversation's sessions, which may be missing
@@ -32,11 +32,11 @@ type ExportOptions struct {
 	Passphrase string
 	Now        time.Time
 
-	work int // 0: workFactor
+	work int // 0 means workFactor
 }
 
-// Export writes an export of a data directory, whose bot may be running. After an error,
-// which says what to do, there is no file.
+// Export writes an export of a data directory, whose bot may be running. An error says what to do
+// and means that no file was written.
 func Export(o ExportOptions) (Summary, error) {
 	if !o.Dir.Exists() {
 		return Summary{}, fmt.Errorf(textNoDir, o.Dir.Display())
@@ -63,7 +63,7 @@ func Export(o ExportOptions) (Summary, error) {
 	return p.sum(head), nil
 }
 
-// within reports whether a path is in a directory; links are resolved.
+// within reports whether a path is in a directory. Links are resolved.
 func within(dir, file string) bool {
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = target
@@ -87,16 +87,16 @@ func (p *snapshot) save(file string, h Head, o ExportOptions) (err error) {
 			err = errors.Join(err, os.Remove(temp.Name()))
 		}
 	}()
-	defer func() { err = errors.Join(err, temp.Close()) }() // until then nobody takes it for a remnant
+	defer func() { err = errors.Join(err, temp.Close()) }() // the lock protects it from sweep until then
 	err = p.encrypt(temp, h, o)
 	if err = errors.Join(err, temp.Sync()); err != nil {
 		return err
 	}
-	if err := os.Link(temp.Name(), file); err != nil { // never over another file
+	if err := os.Link(temp.Name(), file); err != nil { // never overwrites a file
 		if errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		return os.Rename(temp.Name(), file) // the file system has no links
+		return os.Rename(temp.Name(), file) // the file system does not support links
 	}
 	return os.Remove(temp.Name())
 }
@@ -161,7 +161,7 @@ func addJSON(t *tar.Writer, name string, v any) error {
 	return err
 }
 
-// advise adds what to do about a full disk.
+// advise adds the cure to an error about a full disk.
 func advise(err error) error {
 	if store.Full(err) {
 		return fmt.Errorf("%w: %s", err, textFull)

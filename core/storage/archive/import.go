@@ -21,7 +21,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// ImportOptions say what to import, and where to.
+// ImportOptions describe an import.
 type ImportOptions struct {
 	From string // an export, or a data directory of this or the original program
 	// FromSessions is the folder of the sessions of From if that is a directory.
@@ -30,15 +30,15 @@ type ImportOptions struct {
 	// Sessions returns the folder of the conversation's sessions for a data directory at a
 	// path, which may not exist yet.
 	Sessions func(dir string) string
-	// Passphrase is asked for an encrypted export.
+	// Passphrase returns the passphrase of an encrypted export.
 	Passphrase func() (string, error)
-	// Joins make one file of two, by their names in the data directory: what was there and what
-	// is imported. They count where a directory is replaced; all other files are the import's.
+	// Joins merge the replaced directory's version of a file (was) with the imported one, by the
+	// file's name in the data directory. All other files are the import's.
 	Joins map[string]func(was, comes []byte) []byte
-	// Replace lets the import replace a directory that is not empty, which is kept next to it.
-	// Its secrets are taken over if the import has none.
+	// Replace allows replacing a directory that is not empty, which is kept next to the new one.
+	// Its secrets are kept if the import has none.
 	Replace bool
-	Dry     bool // only check it
+	Dry     bool // only check the import
 	Now     time.Time
 }
 
@@ -46,18 +46,17 @@ type ImportOptions struct {
 type Imported struct {
 	Summary
 	Kept     string   // the new path of the replaced directory; empty if there was none
-	TakenOn  []string // secrets taken over from the replaced directory
-	Joined   []string // files joined with those of the replaced directory
-	KeptSess int      // sessions that already existed in a newer state
+	TakenOn  []string // secrets taken from the replaced directory
+	Joined   []string // files merged with those of the replaced directory
+	KeptSess int      // sessions that already existed in a newer version
 }
 
-// source calls put with every entry of what is imported and checks all of them. It can be
-// called again.
+// source calls put for every imported entry and checks all of them. It can be called again.
 type source func(put func(e entry, r io.Reader) error) (Summary, error)
 
-// Import checks all of an export or a directory, and then replaces the data directory in one
-// step: even if the program is killed, the directory is either the old or the imported one.
-// After an error, which says what to do, nothing was changed.
+// Import checks an entire export or directory, and then replaces the data directory in one step:
+// even if the program is killed, the directory is either the old or the imported one. An error says
+// what to do and means that nothing was changed.
 func Import(o ImportOptions) (Imported, error) {
 	root, err := realPath(o.Dir.Root())
 	if err != nil {
@@ -80,7 +79,7 @@ func Import(o ImportOptions) (Imported, error) {
 		return done, err
 	}
 	if full {
-		unlock, err := o.Dir.Lock() // no bot may start meanwhile
+		unlock, err := o.Dir.Lock() // no bot may start in the meantime
 		if err != nil {
 			return Imported{}, err
 		}
@@ -126,7 +125,7 @@ func realPath(path string) (string, error) {
 	return target, err
 }
 
-// mayTake reports whether the place is a directory that is not empty, and refuses what must
+// mayTake reports whether root is a directory that is not empty, and returns an error if it must
 // not be replaced.
 func mayTake(root string, o ImportOptions) (full bool, err error) {
 	entries, err := os.ReadDir(root)
@@ -148,7 +147,7 @@ func mayTake(root string, o ImportOptions) (full bool, err error) {
 	return true, nil
 }
 
-// openSource opens what is imported. spool is a folder on the target disk.
+// openSource opens the import's source. spool is a folder on the target disk.
 func openSource(o ImportOptions, spool string) (source, func(), error) {
 	info, err := os.Stat(o.From)
 	if err != nil {
@@ -207,7 +206,7 @@ func looksLikeOne(dir string) bool {
 	return false
 }
 
-// stage is a directory next to the place in which an import is prepared.
+// stage is a directory next to the target in which an import is prepared.
 type stage struct {
 	path, sessions string
 	data, talks    *os.Root
@@ -219,13 +218,13 @@ type stage struct {
 // stageMark is part of the names of stages.
 const stageMark = ".import-"
 
-// newStage makes one, and removes leftovers of killed imports.
+// newStage creates a stage, and removes leftovers of killed imports.
 func newStage(root string, o ImportOptions) (*stage, error) {
 	parent := filepath.Dir(root)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, fmt.Errorf("make %s: %w", parent, err)
 	}
-	plain := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(root) // as a pattern
+	plain := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(root) // escaped for a pattern
 	old, _ := filepath.Glob(plain + stageMark + "*")
 	for _, path := range old {
 		if info, err := os.Stat(path); err == nil && o.Now.Sub(info.ModTime()) > time.Hour {
@@ -296,8 +295,7 @@ func (s *stage) put(e entry, r io.Reader) error {
 	return root.Chtimes(rel, e.ModTime, e.ModTime)
 }
 
-// takeOn copies the secrets of the old directory if the import has none, and returns their
-// names.
+// takeOn copies the secrets of the old directory if the import has none, and returns their names.
 func (s *stage) takeOn(root string) (names []string, err error) {
 	if s.secrets {
 		return nil, nil
@@ -361,7 +359,7 @@ func (s *stage) join(root string, joins map[string]func(was, comes []byte) []byt
 // keptLayout is appended to the names of what an import replaced.
 const keptLayout = ".before-20060102-150405"
 
-// settle replaces the directory by the stage, and returns the new path of the old one.
+// settle replaces the directory with the stage, and returns the new path of the old one.
 func (s *stage) settle(root string, full bool) (kept string, err error) {
 	if full {
 		kept = root + s.now.Format(keptLayout)

@@ -34,7 +34,8 @@ type archive struct {
 	key        *onceKey // if it is encrypted
 }
 
-// onceKey derives the key from the passphrase only once, which takes a second and much memory.
+// onceKey derives the key from the passphrase only once, because that takes a second and much
+// memory.
 type onceKey struct {
 	inner age.Identity
 	key   []byte
@@ -103,16 +104,16 @@ type walk struct {
 	head    Head
 	sum     Summary
 	raw     *counted
-	seen    map[string]bool // true for a folder
+	seen    map[string]bool // the value is true for a folder
 	files   map[string]string
 	entries int
 	read    int64
 	done    bool // the manifest was read
 }
 
-// each reads and checks the whole archive: each entry's name, kind, place and size before
-// put gets it, its bytes while put reads them, and at the end that nothing is missing, added
-// or changed. After an error, the work of put must be discarded.
+// each reads and checks the whole archive: each entry's name, kind, location and size before put
+// gets it, its bytes while put reads them, and at the end that nothing is missing, added or
+// changed. After an error, the results of put must be discarded.
 func (a *archive) each(put func(e entry, r io.Reader) error) (Summary, error) {
 	in, raw, err := a.open()
 	if err != nil {
@@ -147,7 +148,7 @@ func (a *archive) each(put func(e entry, r io.Reader) error) (Summary, error) {
 	return w.sum, nil
 }
 
-// broken describes why an archive cannot be read to its end.
+// broken returns an error that explains why an archive cannot be read to its end.
 func (w *walk) broken(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errors.New(textCutOff)
@@ -183,7 +184,7 @@ func (w *walk) entry(h *tar.Header, r io.Reader, put func(entry, io.Reader) erro
 	if err := put(e, in); err != nil {
 		return err
 	}
-	if _, err := io.Copy(io.Discard, in); err != nil { // what put has not read
+	if _, err := io.Copy(io.Discard, in); err != nil { // the rest, if put has not read all of it
 		return err
 	}
 	w.files[e.name] = hex.EncodeToString(in.sum.Sum(nil))
@@ -199,7 +200,7 @@ type measured struct {
 
 func (m *measured) Read(b []byte) (int, error) {
 	n, err := m.in.Read(b)
-	_, _ = m.sum.Write(b[:n]) // a hash takes everything
+	_, _ = m.sum.Write(b[:n]) // a hash never fails
 	m.walk.read += int64(n)
 	if m.walk.read > freeBytes+maxRatio*m.walk.raw.n {
 		return n, fmt.Errorf(textBomb, maxRatio)
@@ -230,7 +231,7 @@ func (w *walk) begin(h *tar.Header, r io.Reader) error {
 	return nil
 }
 
-// end compares what was read with the manifest.
+// end compares the entries with the manifest.
 func (w *walk) end(h *tar.Header, r io.Reader) error {
 	if h.Size > maxEntries*(maxPath+100) {
 		return errors.New(textNoExport)
@@ -260,7 +261,7 @@ func (w *walk) end(h *tar.Header, r io.Reader) error {
 	return nil
 }
 
-// check refuses an entry that does not belong in an export.
+// check returns an error for an entry that does not belong in an export.
 func (w *walk) check(h *tar.Header) (entry, error) {
 	e := entry{Header: h, name: h.Name, folder: h.Typeflag == tar.TypeDir}
 	if e.folder {

@@ -12,8 +12,8 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// settleSessions puts the conversation's sessions into the engine's folder. An existing one
-// that continues the imported one is kept; any other is replaced, and kept under another name.
+// settleSessions moves the conversation's sessions to the engine's folder. An existing session that
+// continues the imported one is kept; any other is replaced, and kept under another name.
 func (s *stage) settleSessions(folder string) (kept int, err error) {
 	err = fs.WalkDir(s.talks.FS(), ".", func(rel string, e fs.DirEntry, err error) error {
 		if err != nil || rel == "." {
@@ -61,7 +61,7 @@ func (s *stage) withdraw() {
 	s.placed = nil
 }
 
-// goesOn reports whether a file exists, and whether it begins with the whole of another.
+// goesOn reports whether a file exists, and whether it begins with all of another file.
 func goesOn(path, begin string) (goes, there bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func goesOn(path, begin string) (goes, there bool, err error) {
 	return true, true, nil
 }
 
-// equals is a writer that accepts only what its reader returns next.
+// equals is a writer that accepts only the bytes that its reader returns next.
 type equals struct{ io.Reader }
 
 var errOther = errors.New("the two differ")

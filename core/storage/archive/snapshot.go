@@ -20,7 +20,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// young is how long after a change another one can leave the same modification time.
+// young is the age below which a further change may leave a file's modification time unchanged.
 const young = 3 * time.Second
 
 // patience is how long to retry while files keep changing.
@@ -31,16 +31,16 @@ type item struct {
 	folder bool
 	info   fs.FileInfo // when it was copied
 	at     time.Time   // the time of the copy
-	from   int64       // its bytes in the spool
+	from   int64       // offset of its bytes in the spool
 	size   int64
 	sum    [sha256.Size]byte
 	tree   int // its index in snapshot.trees
 }
 
-// tree is a directory that a snapshot is taken of.
+// tree is one of the directories in a snapshot.
 type tree struct {
 	root, prefix string
-	judge        func(rel string) bool // whether it travels
+	judge        func(rel string) bool // reports whether a file is exported
 }
 
 // snapshot is a directory and its sessions at one moment. The bytes are in a deleted file,
@@ -49,7 +49,7 @@ type snapshot struct {
 	trees []tree
 	spool *os.File
 	end   int64
-	items map[string]*item // by the name in an archive
+	items map[string]*item // by their names in the archive
 	left  []string
 }
 
@@ -67,8 +67,8 @@ func newSnapshot(folder string) (*snapshot, error) {
 
 func (p *snapshot) close() { _ = p.spool.Close() } // its content is no longer needed
 
-// take copies until nothing changes between two rounds: the copy is then the state of the
-// disk between them. It does not block a running bot.
+// take copies until nothing changes between two rounds: the copy then equals the state of the disk
+// between them. It does not block a running bot.
 func (p *snapshot) take() error {
 	for began := time.Now(); ; {
 		changed, err := p.round()
@@ -84,14 +84,14 @@ func (p *snapshot) take() error {
 	}
 }
 
-// round checks every file once and copies the changed ones. It returns how many those were.
+// round checks every file once and copies the changed ones. It returns the number of changes.
 func (p *snapshot) round() (changed int, err error) {
 	seen := map[string]bool{}
 	p.left = nil
 	for i, t := range p.trees {
 		err := filepath.WalkDir(t.root, func(file string, e fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // removed meanwhile
+				return nil // removed in the meantime
 			}
 			if err != nil {
 				return fmt.Errorf("look at the files: %w", err)
@@ -169,7 +169,7 @@ func (p *snapshot) look(i int, rel, file string, e fs.DirEntry) (int, error) {
 	it.tree = i
 	if old != nil && !old.folder && old.sum == it.sum && old.size == it.size && old.mode() == it.mode() {
 		old.info, old.at = it.info, it.at
-		p.end = it.from // the same bytes are already there
+		p.end = it.from // the copy already has the same bytes
 		return 0, nil
 	}
 	p.items[name] = it
@@ -205,7 +205,7 @@ func (p *snapshot) copy(rel, file string) (*item, error) {
 	return it, nil
 }
 
-// mode is the exported mode: only whether a file is executable.
+// mode returns the exported mode, which only records whether a file is executable.
 func (it *item) mode() fs.FileMode {
 	if it.folder || it.info != nil && it.info.Mode()&0o100 != 0 {
 		return 0o700
@@ -213,7 +213,7 @@ func (it *item) mode() fs.FileMode {
 	return 0o600
 }
 
-// entry is the item as an entry of an archive; made is the time of folders.
+// entry returns the item as an entry of an archive. made is the time of folders.
 func (it *item) entry(name string, made time.Time) entry {
 	h := &tar.Header{Name: name, Mode: int64(it.mode()), Typeflag: tar.TypeReg, Size: it.size, ModTime: made, Format: tar.FormatPAX}
 	if it.folder {
@@ -232,7 +232,7 @@ func (p *snapshot) names() []string {
 // open returns the bytes of an item.
 func (p *snapshot) open(it *item) io.Reader { return io.NewSectionReader(p.spool, it.from, it.size) }
 
-// sum counts what is in the snapshot.
+// sum counts the files in the snapshot.
 func (p *snapshot) sum(h Head) Summary {
 	s := Summary{Head: h, Left: p.left}
 	for name, it := range p.items {

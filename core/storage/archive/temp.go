@@ -11,8 +11,8 @@ import (
 // tempPattern is the name of an export that is being written.
 const tempPattern = ".ollim-bot-*.tmp"
 
-// createTemp creates a file, private to the user, that is locked until it is closed, so that
-// sweep knows it from what a killed export has left.
+// createTemp creates a private file that is locked until it is closed, so that sweep can
+// distinguish it from leftovers of a killed export.
 func createTemp(folder string) (*os.File, error) {
 	for {
 		f, err := os.CreateTemp(folder, tempPattern)
@@ -25,12 +25,12 @@ func createTemp(folder string) (*os.File, error) {
 		if _, err := os.Lstat(f.Name()); !errors.Is(err, fs.ErrNotExist) {
 			return f, nil
 		}
-		_ = f.Close() // swept before it was locked
+		_ = f.Close() // sweep removed it before it was locked
 	}
 }
 
-// sweep removes what killed exports have left in a folder. A running export holds the lock
-// of its file, which stays.
+// sweep removes leftovers of killed exports in a folder. A running export holds the lock of its
+// file, so that file stays.
 func sweep(folder string) {
 	entries, _ := os.ReadDir(folder) // nothing depends on it
 	for _, e := range entries {

@@ -1,6 +1,6 @@
 package archive
 
-// Messages for people.
+// User-visible texts.
 const (
 	textNoDir     = "there is no data directory at %s; give another one with --data-dir"
 	textFileThere = "%s already exists; choose another file, or remove it first"

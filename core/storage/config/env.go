@@ -1,6 +1,6 @@
-// Package config owns the settings: the environment, the .env file of the data directory
-// and the runtime configuration in state/. It reads them and describes errors in them. It
-// must not know what the settings do, and never changes the process's environment.
+// Package config owns the settings: the environment, the .env file of the data directory and the
+// runtime configuration in state/. It reads them and describes errors in them. It must not know the
+// effect of the settings, and never changes the process's environment.
 package config
 
 import (
@@ -25,7 +25,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// The defaults if nothing is set.
+// Defaults.
 const (
 	defaultDataDir  = "~/.ollim-bot"
 	DefaultUserName = "you"
@@ -55,16 +55,16 @@ type Env struct {
 	ZoneName      string         // the IANA name of Zone, "Europe/Berlin"
 	UserName      string         // cleaned; DefaultUserName if unset
 	BotName       string         // cleaned; DefaultBotName if unset
-	DiscordToken  Secret         // empty: the bot runs without Discord
-	DiscordAPI    string         // OLLIM_DISCORD_API: another address than Discord's, or empty
+	DiscordToken  Secret         // if empty, the bot runs without Discord
+	DiscordAPI    string         // OLLIM_DISCORD_API: an address to use instead of Discord's, or empty
 	GoogleAPI     string         // OLLIM_GOOGLE_API: a server on this machine instead of Google's, for tests, or empty
 	OwnerID       string         // OLLIM_OWNER_ID: the user in Discord, if Discord does not report the owner
-	WebhookPort   int            // WEBHOOK_PORT: the local port for triggers; 0 for none
+	WebhookPort   int            // WEBHOOK_PORT: the local port for triggers; 0 means none
 	WebhookSecret Secret         // WEBHOOK_SECRET: authenticates triggers
-	AttachAddress string         // OLLIM_ATTACH: host:port for viewers in addition to the socket; empty for none
+	AttachAddress string         // OLLIM_ATTACH: host:port for viewers in addition to the socket; empty means none
 	Editor        string         // OLLIM_EDITOR, VISUAL or EDITOR: the editor for remote viewers; may be empty
-	// Engine are the variables of .env for the engine's command as NAME=value:
-	// OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
+	// Engine contains the variables of .env for the engine's command as NAME=value: OLLIM_CLAUDE,
+	// ANTHROPIC_* and CLAUDE_*. They may be secret.
 	Engine []Secret
 
 	file map[string]string // the variables of .env
@@ -73,7 +73,7 @@ type Env struct {
 // Variable returns a variable of .env, or "".
 func (e Env) Variable(name string) Secret { return Secret(e.file[name]) }
 
-// GivenName returns the name of the user; empty if unset.
+// GivenName returns the name of the user, or empty if it is not set.
 func (e Env) GivenName() string {
 	if e.UserName == DefaultUserName {
 		return ""
@@ -86,10 +86,10 @@ func Place(getenv func(string) string, flag string) (*store.Dir, error) {
 	return store.At(first(flag, getenv("OLLIM_DATA_DIR"), defaultDataDir))
 }
 
-// LoadEnv reads the environment through getenv and the .env file of the data directory. A
-// flag takes precedence over a variable of the environment, and that over one in .env; an
-// empty one counts as unset. Warnings are sentences for the user. An error names the
-// setting and the cure.
+// LoadEnv reads the environment through getenv and the .env file of the data directory. A flag
+// takes precedence over a variable of the environment, which takes precedence over one in .env. An
+// empty value counts as unset. Warnings are sentences for the user. An error names the setting and
+// the cure.
 func LoadEnv(getenv func(string) string, overrides Flags) (Env, []string, error) {
 	return loadEnv(getenv, overrides, system{timezone: "/etc/timezone", localtime: "/etc/localtime"})
 }
@@ -129,8 +129,8 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 	return env, append(warnings, more...), err
 }
 
-// Lookup returns a variable of an environment such as os.Environ; the last one of a name
-// counts, as for os/exec.
+// Lookup returns a variable of an environment such as os.Environ. As for os/exec, the last one with
+// the name counts.
 func Lookup(environ []string, name string) string {
 	for _, v := range slices.Backward(environ) {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -168,8 +168,8 @@ func webhookPort(s string) (port int, problem string) {
 	return n, ""
 }
 
-// attachAddress parses the address for viewers; a port alone means loopback only. An
-// invalid one is reported and opens no port.
+// attachAddress parses the address for viewers. A port without a host means loopback only. An
+// invalid address is reported and opens no port.
 func attachAddress(s string) (address, problem string) {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "off" {
@@ -207,8 +207,8 @@ func person(name, otherwise string) string {
 	return otherwise
 }
 
-// readEnvFile reads .env if it exists. It may contain secrets, so no message shows more
-// of it than the names of variables.
+// readEnvFile reads .env if it exists. It may contain secrets, so messages show only the names of
+// variables.
 func readEnvFile(dir *store.Dir) (map[string]string, []string, error) {
 	data, err := dir.Read(EnvFile)
 	if errors.Is(err, fs.ErrNotExist) || !dir.Exists() {
@@ -232,9 +232,9 @@ func readEnvFile(dir *store.Dir) (map[string]string, []string, error) {
 	return values, warnings, nil
 }
 
-// parseEnv parses NAME=value lines. The library's errors quote the rest of the file with
-// its tokens, so they are never passed on; the line is found as the end of the shortest
-// beginning of the file that fails.
+// parseEnv parses NAME=value lines. The library's errors quote the rest of the file with its
+// tokens, so they are never passed on. The line is found as the end of the shortest prefix of the
+// file that fails.
 func parseEnv(data []byte, path string) (values map[string]string, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	values, err = unmarshalEnv(data)
@@ -281,8 +281,8 @@ type system struct {
 	localtime string // a link into the zone database
 }
 
-// findZone returns the time zone: from the flag, OLLIM_TIMEZONE, one of the machine's two
-// files, or UTC. An invalid zone of the user's is an error, one of the machine a warning.
+// findZone returns the time zone: from the flag, OLLIM_TIMEZONE, one of the machine's two files, or
+// UTC. An invalid zone set by the user is an error, one of the machine's a warning.
 func findZone(flag, variable string, sys system) (zone *time.Location, name string, warnings []string, err error) {
 	for _, given := range []struct {
 		from, name string
@@ -325,8 +325,8 @@ func loadZone(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// Secret is a text that must not be printed: however it is formatted, it is "[hidden]".
-// Reveal returns the text.
+// Secret is a text that must not be printed: in any format it prints as "[hidden]". Reveal returns
+// the text.
 type Secret string
 
 const hidden = "[hidden]"
@@ -346,7 +346,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 // LogValue hides it from slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// shortestSecret is the minimum length in bytes of a value to redact: "1" would match
+// shortestSecret is the minimum length in bytes of a value to redact, because "1" would match
 // everywhere.
 const shortestSecret = 6
 

@@ -16,36 +16,37 @@ import (
 // key is one setting: how it is parsed, encoded and shown. Its text is the form that Set
 // accepts.
 type key struct {
-	name string // in the file and for people
+	name string // in the file and in messages
 	// always marks the ten keys that the original program writes with every save.
 	always bool
 	// ours marks keys that only this program has.
 	ours bool
 	// unused marks keys that nothing reads yet: their values are preserved, but not offered.
 	unused bool
-	must   string            // what is accepted: "must be …"
-	offers []string          // the same, in a few words each
-	free   bool              // the offers but the default are only examples
+	must   string            // the accepted values: "must be …"
+	offers []string          // the same as short words
+	free   bool              // the offers except the default are only examples
 	legacy map[string]string // values of early files of the original, and their meaning
 	parse  func(r *Runtime, text string) bool
-	// why says what is wrong with a text that parse refuses; nil or "": what is accepted.
+	// why describes the error in a text that parse refuses. If it is nil or returns "", must is
+	// used.
 	why  func(text string) string
 	text func(r Runtime) string
-	// shown is the value for people; nil: the text.
+	// shown returns the value as shown to the user; nil means the text.
 	shown func(r Runtime) string
-	// long is the value with its unit in full; nil: shown.
+	// long returns the value with its unit in full; nil means shown.
 	long   func(r Runtime) string
 	closed bool                     // only the offers are accepted
 	encode func(text string) string // the text as JSON
 }
 
-// A year is more than anyone needs, and fits into a time.Duration.
+// A year is longer than anyone needs, and fits into a time.Duration.
 const (
 	maxSeconds = 366 * 24 * 3600
 	maxMinutes = 366 * 24 * 60
 )
 
-// keys are all settings, in the order of the original, then ours.
+// keys are all settings: those of the original in its order, then those of this program.
 var keys = slices.Concat(
 	each(func(k *key) { k.always = true },
 		modelKey("model_main", shownDefault, func(r *Runtime) *string { return &r.ModelMain }),
@@ -114,7 +115,7 @@ func (k key) takes(must string, offers ...string) key {
 	return k
 }
 
-// textKey is a setting that parse reads and text formats.
+// textKey returns a setting that parse reads and text formats.
 func textKey[T any](name string, parse func(to *T, s string) bool, text func(T) string, field func(*Runtime) *T) key {
 	return key{
 		name:   name,
@@ -124,7 +125,7 @@ func textKey[T any](name string, parse func(to *T, s string) bool, text func(T) 
 	}
 }
 
-// wordsKey is free text. If it may be empty, none is the word for that.
+// wordsKey returns a setting with free text. If it may be empty, none is the word for that.
 func wordsKey(name, none string, parse func(to *string, s string) bool, field func(*Runtime) *string) key {
 	k := textKey(name, func(to *string, s string) bool {
 		if none != "" && (s == "" || strings.EqualFold(s, none)) {
@@ -137,7 +138,7 @@ func wordsKey(name, none string, parse func(to *string, s string) bool, field fu
 	return k
 }
 
-// choiceKey is one of several words; standard is the one that is stored as "". The
+// choiceKey returns a setting with one of several words. standard is the one stored as "". The
 // original's permission modes have none, and are case-sensitive.
 func choiceKey(name, standard string, choices []string, field func(*Runtime) *string) key {
 	k := textKey(name, func(to *string, s string) bool {
@@ -184,7 +185,7 @@ func thinkingKey(name string, field func(*Runtime) *string) key {
 	return k
 }
 
-// numberKey is a whole number of units.
+// numberKey returns a setting with a whole number of units.
 func numberKey[T ~int | ~int64](name string, unit T, b bounds, field func(*Runtime) *T) key {
 	k := textKey(name, func(to *T, s string) bool {
 		n, ok := whole(s, b)
@@ -197,7 +198,7 @@ func numberKey[T ~int | ~int64](name string, unit T, b bounds, field func(*Runti
 	return k
 }
 
-// spanKey is a duration in whole seconds or minutes.
+// spanKey returns a setting with a duration in whole seconds or minutes.
 func spanKey(name string, unit time.Duration, field func(*Runtime) *time.Duration) key {
 	most, unitName := maxSeconds, "seconds"
 	if unit == time.Minute {
@@ -236,7 +237,8 @@ func switchKey(name string, field func(*Runtime) *bool) key {
 	return k
 }
 
-// networkKey is a switch, or a list of hosts. As a switch it is written as it always was.
+// networkKey returns a setting that is a switch or a list of hosts. A switch is stored in the same
+// form as before.
 func networkKey(name string, field func(*Runtime) *string) key {
 	k := textKey(name, network, func(s string) string { return cmp.Or(s, "off") }, field).
 		takes(mustNetwork, "on", "off", "host,host")
@@ -250,7 +252,7 @@ func networkKey(name string, field func(*Runtime) *string) key {
 	return k
 }
 
-// memoryKey is an amount of memory.
+// memoryKey returns a setting with an amount of memory.
 func memoryKey(name string, field func(*Runtime) *int64) key {
 	k := free(textKey(name, memory, size, field).takes(mustMemory, "4GB", "512MB"))
 	k.long = func(r Runtime) string {
@@ -259,7 +261,7 @@ func memoryKey(name string, field func(*Runtime) *int64) key {
 	return k
 }
 
-// wants is what is accepted, or where the setting can tell, what is wrong with a text.
+// wants returns the accepted values or, if the setting can tell, the error in a text.
 func (k key) wants(text string) string {
 	if k.why != nil {
 		if why := k.why(text); why != "" {
@@ -269,7 +271,7 @@ func (k key) wants(text string) string {
 	return k.must
 }
 
-// dollarsKey is a cap on spending; off means no cap.
+// dollarsKey returns a setting with a cap on spending; off means no cap.
 func dollarsKey(name string, field func(*Runtime) *float64) key {
 	about, _ := About(name)
 	k := free(textKey(name, dollars, func(v float64) string {

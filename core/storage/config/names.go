@@ -14,16 +14,15 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// The variables of the names.
+// The variables with the names.
 const (
 	varUserName = "OLLIM_USER_NAME"
 	varBotName  = "OLLIM_BOT_NAME"
 )
 
-// SetNames writes the names of the user and the bot to the .env file of the data
-// directory, which it creates if necessary, readable by the owner only. All other lines are
-// preserved. The names take effect at the next start. After an error, which names the cure,
-// the file is unchanged.
+// SetNames writes the names of the user and the bot to the .env file of the data directory, which
+// it creates if necessary, readable by the owner only. All other lines are preserved. The names
+// take effect at the next start. An error names the cure and means that the file is unchanged.
 func SetNames(d *store.Dir, user, bot string) error {
 	names := []struct{ variable, value string }{{varUserName, user}, {varBotName, bot}}
 	for i, n := range names {
@@ -47,8 +46,8 @@ func SetNames(d *store.Dir, user, bot string) error {
 			data = SetVariable(data, n.variable, quoted(n.value))
 			want[n.variable] = n.value
 		}
-		// The line may be inside a multi-line value, or another variable may refer to a
-		// name: then nothing is written.
+		// The line may be inside a multi-line value, or another variable may refer to a name. In
+		// that case nothing is written.
 		if got, err := parseEnv(data, path); err != nil || !maps.Equal(got, want) {
 			return fmt.Errorf(msgNamesByHand, path, varUserName, varBotName)
 		}
@@ -56,7 +55,7 @@ func SetNames(d *store.Dir, user, bot string) error {
 	})
 }
 
-// checkName refuses a name that this program or the original could not read back
+// checkName returns an error for a name that this program or the original could not read back
 // unchanged.
 func checkName(variable, value string) error {
 	switch {

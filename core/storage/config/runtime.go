@@ -25,8 +25,8 @@ const (
 // Runtime is the configuration that the user changes while the bot runs. Values can be
 // compared with ==.
 type Runtime struct {
-	ModelMain          string        // "opus", "sonnet", "haiku", "local/qwen3"; empty: the engine's default
-	ModelFork          string        // the same; empty: that of the main conversation
+	ModelMain          string        // "opus", "sonnet", "haiku", "local/qwen3"; empty means the engine's default
+	ModelFork          string        // the same; empty means that of the main conversation
 	ThinkingMain       string        // "off", "adaptive" or a number of tokens
 	ThinkingFork       string        // the same
 	BgForkTimeout      time.Duration // of one background run
@@ -39,34 +39,34 @@ type Runtime struct {
 	GoogleCalendars string // IDs, separated by commas without spaces
 	GoogleTaskList  string // an ID
 
-	Engine   string // "claude", "messages", "script"; empty: the first one available
-	Fallback string // engines, or models with their provider, separated by commas; empty: none
+	Engine   string // "claude", "messages", "script"; empty means the first one available
+	Fallback string // engines, or models with their provider, separated by commas; empty means none
 
-	VoiceLanguage string        // of voice messages, a code such as "de"; empty: it is recognized
+	VoiceLanguage string        // of voice messages, a code such as "de"; if empty, it is recognized
 	VoiceLimit    time.Duration // longer voice messages are not transcribed
 
-	MaxBackgroundForks int     // runs at once; more wait
-	QuietHours         Quiet   // zero: none
-	QuietMessages      int     // without a sound, a day; 0: none
-	DailyCap           float64 // dollars per day; +Inf: no cap
-	MonthlyCap         float64 // dollars per month; +Inf: no cap
-	TurnCap            float64 // dollars per turn or run; +Inf: no cap
-	StatusLine         bool    // Discord shows that the bot thinks as a message, which becomes the answer
-	ClaudeWarm         int     // 0 opens the main session with its first message instead of at start
+	MaxBackgroundForks int     // simultaneous runs; more wait
+	QuietHours         Quiet   // zero means none
+	QuietMessages      int     // per day, without a sound; 0 means none
+	DailyCap           float64 // dollars per day; +Inf means no cap
+	MonthlyCap         float64 // dollars per month; +Inf means no cap
+	TurnCap            float64 // dollars per turn or run; +Inf means no cap
+	StatusLine         bool    // Discord shows a message while the bot thinks, which becomes the answer
+	ClaudeWarm         int     // 0 opens the main session with its first message instead of at startup
 	ClaudeMemoryLimit  int64   // bytes per engine process
 
-	Sandbox        string // "off"; empty: where available
-	SandboxNetwork string // "on", or the hosts that commands in the sandbox reach, as hosts.Parse reads them; empty: none
+	Sandbox        string // "off"; empty means on if available
+	SandboxNetwork string // "on", or the hosts that commands in the sandbox may reach, as hosts.Parse reads them; empty means none
 	SandboxVisible string // absolute paths, separated by commas; ":rw" after one makes it writable
 
-	DiscordBudget bool // the bot's status in Discord says how many pings are left
-	Promises      bool // the agent proposes reminders of what the user promises
+	DiscordBudget bool // the bot's status in Discord shows how many pings are left
+	Promises      bool // the agent offers reminders of the user's promises
 	Learning      bool // it learns when the user answers, and proposes better times
 
-	UpdateSource string // a directory or an http(s) address of releases; empty: none
+	UpdateSource string // a directory or an http(s) address of releases; empty means none
 }
 
-// defaultRuntime is the configuration of a directory without a config file.
+// defaultRuntime returns the configuration of a directory without a config file.
 func defaultRuntime() Runtime {
 	return Runtime{
 		ThinkingMain: "off", ThinkingFork: "adaptive",
@@ -79,9 +79,9 @@ func defaultRuntime() Runtime {
 	}
 }
 
-// ForkThinking is how a fork thinks whose conversation thinks like main. The default means
-// the same: a provider keeps a prompt for one depth of thinking, so that any other one pays
-// for the whole history again.
+// ForkThinking returns the thinking of a fork whose conversation thinks like main. The default
+// means the same: a provider caches a prompt for one depth of thinking, so that any other depth
+// pays for the whole history again.
 func (r Runtime) ForkThinking(main string) string {
 	if r.ThinkingFork == defaultRuntime().ThinkingFork {
 		return main
@@ -89,11 +89,10 @@ func (r Runtime) ForkThinking(main string) string {
 	return r.ThinkingFork
 }
 
-// LoadRuntime reads both files. A missing file or key and an invalid value mean the
-// default. problems has one sentence for each invalid value, with the key, the value and
-// what is accepted. Unknown keys are ignored. A file that is not JSON is an error but is not
-// moved aside, because people edit it by hand and may be in the middle of a save; the other
-// file still applies.
+// LoadRuntime reads both files. A missing file or key and an invalid value mean the default.
+// problems has one sentence for each invalid value, with the key, the value and the accepted
+// values. Unknown keys are ignored. A file that is not JSON is an error but is not moved aside,
+// because people edit it by hand and may be in the middle of a save; the other file still applies.
 func LoadRuntime(d *store.Dir) (r Runtime, problems []string, err error) {
 	f, err := peek(d)
 	r, problems = f.decode()
@@ -103,7 +102,7 @@ func LoadRuntime(d *store.Dir) (r Runtime, problems []string, err error) {
 // files is the content of the two files.
 type files struct{ theirs, ours map[string]json.RawMessage }
 
-// of returns the file that a key belongs to: its content and its name.
+// of returns the file of a key: its content and its name.
 func (f files) of(k key) (content map[string]json.RawMessage, rel string) {
 	if k.ours {
 		return f.ours, SettingsFile
@@ -125,7 +124,7 @@ func peek(d *store.Dir) (f files, err error) {
 	return f, err
 }
 
-// decode makes a configuration from the files' values.
+// decode returns the configuration in the files.
 func (f files) decode() (r Runtime, problems []string) {
 	r = defaultRuntime()
 	for _, k := range keys {
@@ -159,15 +158,15 @@ func plain(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// Line is one setting, for people.
+// Line is one setting as shown to the user.
 type Line struct {
 	Key     string   `json:"key"`
 	Value   string   `json:"value"`   // with its unit: "1800s", "8k budget", "(inherit main)"
 	Default bool     `json:"default"` // the value is the default
-	Offers  []string `json:"takes"`   // what Set accepts, one word each: "opus", "minutes"
-	Text    string   `json:"-"`       // the value as Set accepts it
-	Choices []string `json:"-"`       // the Offers that are values, and not only examples
-	Closed  bool     `json:"-"`       // nothing but the Choices is accepted
+	Offers  []string `json:"takes"`   // the values that Set accepts, as one word each: "opus", "minutes"
+	Text    string   `json:"-"`       // the value in the form for Set
+	Choices []string `json:"-"`       // those Offers that are values and not only examples
+	Closed  bool     `json:"-"`       // only the Choices are accepted
 	Long    string   `json:"-"`       // the value with its unit in full: "30 minutes"
 	About   Setting  `json:"-"`
 }
@@ -185,7 +184,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// Show lists the settings of r that have an effect, first those of the original program.
+// Show lists the settings of r that have an effect, beginning with those of the original program.
 func Show(r Runtime) []Line {
 	var lines []Line
 	for _, k := range keys {
@@ -196,8 +195,7 @@ func Show(r Runtime) []Line {
 	return lines
 }
 
-// InGroup lists the settings of a group that are in the configuration, in the order in which
-// they are shown.
+// InGroup lists the settings of a group that are in the configuration, in display order.
 func InGroup(r Runtime, group string) []Line {
 	var lines []Line
 	for _, s := range Settings {
@@ -208,8 +206,8 @@ func InGroup(r Runtime, group string) []Line {
 	return lines
 }
 
-// Overview is the configuration for people: in its groups, with names and units. others are the
-// settings that are kept elsewhere.
+// Overview formats the configuration for the user: in its groups, with names and units. others are
+// settings that are stored elsewhere.
 func Overview(r Runtime, others ...Line) string {
 	var b strings.Builder
 	for _, g := range Groups {
@@ -256,7 +254,7 @@ func (k key) line(r Runtime) Line {
 	}
 }
 
-// value formats a setting for people.
+// value formats a setting for the user.
 func (k key) value(r Runtime) string {
 	if k.shown != nil {
 		return k.shown(r)

@@ -15,23 +15,23 @@ import (
 
 const turnName = "config"
 
-// Change is one setting that was changed.
+// Change is a change of one setting.
 type Change struct {
 	Key string
-	// Before and After are in the form that Set accepts: setting Before undoes the change.
+	// Before and After are in the form for Set: setting Before undoes the change.
 	Before, After string
-	// Was and Is are the same for people: "1800s", "(inherit main)".
+	// Was and Is are the same as shown to the user: "1800s", "(inherit main)".
 	Was, Is string
 	// Note tells the user that the file was not JSON and was set aside; usually empty.
 	Note string
 }
 
-// Set changes one setting and returns the new configuration. The error for an unknown key
-// suggests the nearest one or lists all, that for a bad value says what is accepted;
-// nothing is written in either case.
+// Set changes one setting and returns the new configuration. The error for an unknown key suggests
+// the nearest one or lists all; the error for an invalid value lists the accepted ones. In both
+// cases nothing is written.
 //
-// The original program's file gets the ten keys that it always has, ours only what was set.
-// Everything else in them is preserved, including unknown keys.
+// The original program's file gets the ten keys that it always has, this program's only those that
+// were set. Everything else in them is preserved, including unknown keys.
 func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 	trial := defaultRuntime()
 	if err := Try(&trial, name, value); err != nil {
@@ -51,7 +51,7 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 	return r, c, nil
 }
 
-// Try changes one setting of a configuration in memory only. Its errors are those of Set.
+// Try changes one setting of a configuration in memory only. It returns the same errors as Set.
 func Try(r *Runtime, name, value string) error {
 	k, err := find(name)
 	if err == nil && !k.parse(r, strings.TrimSpace(value)) {
@@ -66,12 +66,12 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	_, rel := files{}.of(k)
 	var corrupt *store.CorruptError
 	var held map[string]json.RawMessage
-	if _, err := d.ReadJSON(rel, &held); errors.As(err, &corrupt) { // it is set aside: peek finds no file
+	if _, err := d.ReadJSON(rel, &held); errors.As(err, &corrupt) { // it was set aside, so peek finds no file
 		c.Note = corrupt.Error()
 	} else if err != nil {
 		return Runtime{}, Change{}, err
 	}
-	f, _ := peek(d) // an error in the other file is the user's to fix
+	f, _ := peek(d) // an error in the other file is for the user to fix
 	r, _ := f.decode()
 	c.Before, c.Was = k.text(r), k.value(r)
 	k.parse(&r, value)
@@ -88,7 +88,7 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	if len(raw) == 0 {
 		return r, c, nil // the default of a key that was never set
 	}
-	before, _ := d.Read(rel) // missing: on one line
+	before, _ := d.Read(rel) // if missing: on one line
 	data, err := spell(raw, bytes.ContainsRune(bytes.TrimSpace(before), '\n'))
 	if err != nil {
 		return r, c, fmt.Errorf("format %s: %w", rel, err)

@@ -2,7 +2,7 @@ package config
 
 import "slices"
 
-// Messages for the user.
+// User-visible texts.
 const (
 	msgEnvRead     = "read %s: %w"
 	msgEnvLine     = "%s, line %d: not a NAME=value line; quote values with spaces, or start comments with #"
@@ -40,10 +40,10 @@ const (
 	shownInherit = "(inherit main)"
 )
 
-// Setting is how a setting is named and explained to people, in every front end.
+// Setting contains a setting's name and description, for every front end.
 type Setting struct {
-	// Key is its name in the files, in /config and in ollim-bot config. "budget." and
-	// "dashboard." begin the keys of numbers and choices that are kept elsewhere.
+	// Key is its name in the files, in /config and in ollim-bot config. "budget." and "dashboard."
+	// are the prefixes of settings that are stored elsewhere.
 	Key     string
 	Group   string // one of Groups
 	Name    string // "Quiet hours"
@@ -52,7 +52,7 @@ type Setting struct {
 	Unit    string // of the value, in the plural; empty if it has none
 }
 
-// Groups are the groups of the settings, in the order in which they are shown.
+// Groups are the groups of the settings, in display order.
 var Groups = []string{groupSpeak, groupMoney, groupModels, groupLook, groupAdvanced}
 
 const (
@@ -63,7 +63,7 @@ const (
 	groupAdvanced = "Advanced"
 )
 
-// Settings are all settings of the program, in the order in which they are shown.
+// Settings are all settings of the program, in display order.
 var Settings = []Setting{
 	{"quiet_hours", groupSpeak, "Quiet hours", "Only critical pings are delivered during these hours.", "22:00-07:30", ""},
 	{"budget.capacity", groupSpeak, "Pings saved up", "The number of pings that can be saved up; 0 mutes the bot.", "3", "pings"},
@@ -129,7 +129,7 @@ func About(key string) (s Setting, ok bool) {
 	return Settings[i], true
 }
 
-// Values for people that differ from those in the files.
+// Values shown to the user that differ from those in the files.
 const (
 	shownEngines = "the engine's own"
 	shownMain    = "same as the main model"

@@ -73,8 +73,8 @@ func thinking(to *string, s string) bool {
 	return true
 }
 
-// budget formats a thinking mode for people: "off", "8k budget". A budget below a thousand
-// tokens is shown in full.
+// budget formats a thinking mode for the user: "off", "8k budget". A budget below a thousand tokens
+// is shown in full.
 func budget(mode string) string {
 	n, err := strconv.Atoi(mode)
 	switch {
@@ -115,7 +115,7 @@ func network(to *string, s string) bool {
 	return true
 }
 
-// whyNoHosts says what is wrong with a list of hosts; "" where it is none.
+// whyNoHosts describes the error in a list of hosts. It returns "" if the text is not a list.
 func whyNoHosts(s string) string {
 	if !strings.ContainsAny(s, ".,:*/") {
 		return ""
@@ -198,7 +198,7 @@ func word(to *string, s string) bool {
 	return true
 }
 
-// languageCode matches the codes of ISO 639, which recognizers of speech know.
+// languageCode matches ISO 639 codes, which speech recognizers know.
 var languageCode = lazyregexp.New(`^[a-z]{2,3}$`)
 
 func language(to *string, s string) bool {
@@ -261,9 +261,9 @@ func (q Quiet) text() string {
 	return fmt.Sprintf("%02d:%02d-%02d:%02d", q.From/60, q.From%60, q.To/60, q.To%60)
 }
 
-// QuietUntil returns when the quiet hours at now end, in now's zone; the zero time outside
-// of them. They follow the wall clock: a time that a clock change skips means the first
-// instant after the change, a repeated one means its first occurrence.
+// QuietUntil returns when the quiet hours at now end, in now's zone. Outside of quiet hours it
+// returns the zero time. They follow the wall clock: a time that a clock change skips means the
+// first instant after the change, a repeated one means its first occurrence.
 func (r Runtime) QuietUntil(now time.Time) time.Time {
 	q := r.QuietHours
 	if q.From == q.To {

@@ -6,21 +6,19 @@ import (
 	"strings"
 )
 
-// The fast path reads what nearly every file holds: `key: scalar`, block lists
-// and one-line flow lists of scalars, comments. It gives up (done is false) on
-// anything that it is not certain about, and then the YAML library decides. It
-// reports an error only where the text is no YAML either, because it can name the
-// cure better.
+// The fast path reads the contents of nearly every file: `key: scalar`, block lists and one-line
+// flow lists of scalars, comments. It gives up (done is false) on anything that it is not certain
+// about, and then the YAML library decides. It reports an error only if the text is not valid YAML
+// either, because it can name the cure better.
 
-// lines walks over text line by line.
+// lines iterates over text line by line.
 type lines struct {
 	rest string
 	no   int // number of the next line
 }
 
-// peek returns the next line with content and moves to it: empty lines and
-// comment lines are passed over, but not a comment behind a tab, on which
-// readers of YAML differ.
+// peek moves to the next line with content and returns it. It skips empty lines and comment lines,
+// but not a comment after a tab, which YAML readers treat differently.
 func (l *lines) peek() (line string, ok bool) {
 	for l.rest != "" {
 		line, rest, _ := strings.Cut(l.rest, "\n")
@@ -39,14 +37,14 @@ func (l *lines) take() {
 	l.no++
 }
 
-// errSlow says that the text may be fine but is for the YAML library to read.
+// errSlow means that the text may be valid but must be read by the YAML library.
 var errSlow = errors.New("the fast path does not know this")
 
 func slip(line, col int, format string, args ...any) error {
 	return &SyntaxError{Line: line, Column: col, Message: fmt.Sprintf(format, args...)}
 }
 
-// parseFast reads the fields. errSlow says that it cannot.
+// parseFast reads the fields. It returns errSlow if it cannot.
 func parseFast(f fences) ([]Field, error) {
 	l := &lines{rest: f.yaml, no: f.firstLine}
 	fields := make([]Field, 0, min(8, strings.Count(f.yaml, "\n")))
@@ -56,7 +54,7 @@ func parseFast(f fences) ([]Field, error) {
 			return fields, nil
 		}
 		if strings.Contains(line, "\t") {
-			return nil, errSlow // readers of YAML differ on tabs
+			return nil, errSlow // YAML readers treat tabs differently
 		}
 		field, err := fastField(l, line)
 		if err != nil {
@@ -87,8 +85,8 @@ func fastField(l *lines, line string) (Field, error) {
 		f.Value, err = s.read()
 	}
 	if s.open {
-		// A quote or bracket that stays open on its line may go on below, but
-		// only on lines that are indented.
+		// A quote or bracket that is not closed on its line may continue below, but only on
+		// indented lines.
 		if next, ok := l.peek(); ok && (next[0] == ' ' || next[0] == '\t') {
 			return f, errSlow
 		}
@@ -99,8 +97,8 @@ func fastField(l *lines, line string) (Field, error) {
 	return f, below(l, f.Value)
 }
 
-// below looks at the line after a value that is complete on its own line. An
-// indented one may go on with plain text, but a key there is a slip.
+// below checks the line after a value that is complete on its own line. An indented one may
+// continue plain text, but a key there is a mistake.
 func below(l *lines, v Value) error {
 	next, ok := l.peek()
 	if !ok || next[0] != ' ' && next[0] != '\t' {
@@ -114,7 +112,7 @@ func below(l *lines, v Value) error {
 	return errSlow
 }
 
-// keyLen is the length of the plain key at the start of line.
+// keyLen returns the length of the plain key at the start of line.
 func keyLen(line string) int {
 	for i := 0; i < len(line); i++ {
 		c := line[i]
@@ -126,7 +124,7 @@ func keyLen(line string) int {
 	return len(line)
 }
 
-// notAField names the two slips that are common, and leaves the rest.
+// notAField reports the two common mistakes, and leaves the rest to the library.
 func notAField(line string, n, no int) error {
 	if n == 0 || strings.Contains(line, ": ") || strings.Contains(line, ":\t") || strings.HasSuffix(line, ":") {
 		return errSlow
@@ -137,7 +135,7 @@ func notAField(line string, n, no int) error {
 	return slip(no, 1, msgNoColon)
 }
 
-// fastBelow reads what stands below a key without a value: a list or nothing.
+// fastBelow reads the value below a key without one on its line: a list or nothing.
 func fastBelow(l *lines, f Field) (Field, error) {
 	f.Value = Value{Kind: Null, Line: f.Line, Column: f.Column}
 	line, ok := l.peek()
@@ -198,12 +196,12 @@ type scalar struct {
 	start int    // where it begins, in bytes
 	no    int    // number of the line
 	key   string // of the field; empty for an item, which may also be a mapping
-	open  bool   // the fault is a quote or bracket without an end on this line
+	open  bool   // the problem is a quote or bracket that is not closed on this line
 }
 
 func (s *scalar) column(at int) int { return column(s.line, at) }
 
-// read reads the scalar that takes the rest of the line.
+// read reads the scalar in the rest of the line.
 func (s *scalar) read() (Value, error) {
 	text := s.line[s.start:]
 	if text[0] == '"' || text[0] == '\'' {
@@ -239,7 +237,7 @@ func (s *scalar) read() (Value, error) {
 	return s.plain(text), nil
 }
 
-// plain makes the value of an unquoted scalar.
+// plain returns the value of an unquoted scalar.
 func (s *scalar) plain(text string) Value {
 	v := Value{Kind: Scalar, Text: text, Line: s.no, Column: s.column(s.start)}
 	switch text {
@@ -249,7 +247,7 @@ func (s *scalar) plain(text string) Value {
 	return v
 }
 
-// first looks at the character that a plain scalar begins with.
+// first checks the first character of a plain scalar.
 func (s *scalar) first(text string) error {
 	switch c := text[0]; c {
 	case '*', '%', '@', '`', ',', ']', '}':
@@ -257,7 +255,7 @@ func (s *scalar) first(text string) error {
 			return errSlow
 		}
 		return slip(s.no, s.column(s.start), msgFirstChar, string(c), string(c))
-	case '!': // a tag of the file's own, which the original refuses too
+	case '!': // an application-specific tag, which the original refuses too
 		if !strings.HasPrefix(text, "!!") {
 			return slip(s.no, s.column(s.start), msgFirstChar, "!", "!")
 		}
@@ -312,8 +310,7 @@ func (s *scalar) quoted() (v Value, end int, err error) {
 	return v, 0, slip(s.no, v.Column, msgQuoteOpen, string(q))
 }
 
-// unescape reads the escapes of two characters that every reader of YAML knows; n is 0
-// for others.
+// unescape reads the two-character escapes that every YAML reader knows. n is 0 for others.
 func unescape(s string) (r rune, n int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -364,9 +361,9 @@ func (s *scalar) flowList() (Value, error) {
 	}
 }
 
-// flowItem reads one item that begins at the offset and returns where it ends. Stars
-// behind the first character are common (tool patterns) and harmless; for other signs
-// the library knows the rules.
+// flowItem reads one item that begins at the offset and returns where it ends. Stars after the
+// first character are common (tool patterns) and harmless; the library knows the rules for other
+// special characters.
 func (s *scalar) flowItem(at int) (item Value, end int, err error) {
 	one := scalar{line: s.line, start: at, no: s.no}
 	text := s.line[at:]

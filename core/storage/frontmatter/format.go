@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Entry is one key to be written. Value is a string, bool, int or []string; nil leaves
-// the key out, and Splice takes it out of the file.
+// Entry is one key to be written. Value is a string, bool, int or []string. nil leaves the key out;
+// Splice then removes it from the file.
 type Entry struct {
 	Key   string
 	Value any
 }
 
-// Format writes a file as the original does: the fields in order,
-// strings in double quotes, the body without white space at its ends.
+// Format writes a file as the original does: the fields in order, strings in double quotes, the
+// body without leading and trailing white space.
 func Format(fields []Entry, body string) []byte {
 	var b strings.Builder
 	b.WriteString("---\n")
@@ -31,7 +31,7 @@ func Format(fields []Entry, body string) []byte {
 	return []byte(b.String())
 }
 
-// formatField gives the lines of one field, without indentation.
+// formatField returns the lines of one field, without indentation.
 func formatField(key string, value any) []string {
 	switch v := value.(type) {
 	case string:
@@ -59,8 +59,8 @@ func quote(s string) string {
 	return `"` + escapes.Replace(strings.ToValidUTF8(s, "\ufffd")) + `"`
 }
 
-// escapes are what a double-quoted scalar must not contain literally. Three dashes in a
-// row are broken up, because the original program ends the front matter at the next "---",
+// escapes are the characters that a double-quoted scalar must not contain literally. Three dashes
+// in a row are broken up, because the original program ends the front matter at the next "---",
 // wherever it is.
 var escapes = newEscapes()
 
@@ -69,7 +69,7 @@ func newEscapes() *strings.Replacer {
 		`"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`, "---", `--\x2d`,
 		"\u2028", `\u2028`, "\u2029", `\u2029`, "\ufeff", `\ufeff`, "\ufffe", `\ufffe`, "\uffff", `\uffff`,
 	}
-	for r := range rune(0xa0) { // of two pairs for one character, the first counts
+	for r := range rune(0xa0) { // if a character has two pairs, the first counts
 		if r < 0x20 || r >= 0x7f {
 			pairs = append(pairs, string(r), fmt.Sprintf(`\x%02x`, r))
 		}

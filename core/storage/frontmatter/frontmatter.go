@@ -11,26 +11,26 @@ import (
 // maxFrontMatter is the largest front matter that is read, in bytes.
 const maxFrontMatter = 64 << 10
 
-// ValueKind tells what a value of the front matter is.
+// ValueKind is the kind of a value in the front matter.
 type ValueKind int
 
-// The kinds of values. A Scalar is always text: nothing is read as a number, a
-// time or a boolean here, so that an unquoted id such as 12e45678 survives.
+// The kinds of values. A Scalar is always text: nothing is parsed as a number, a time or a boolean,
+// so that an unquoted ID such as 12e45678 survives.
 const (
 	Null   ValueKind = iota // nothing, ~ or null
-	Scalar                  // Text holds it
-	List                    // Items hold it
-	Map                     // Fields hold it
+	Scalar                  // in Text
+	List                    // in Items
+	Map                     // in Fields
 )
 
-// Value is one value with the place where it begins in the file.
+// Value is one value and the position where it begins in the file.
 type Value struct {
 	Kind ValueKind
 	Text string // of a Scalar, unquoted and unescaped; otherwise empty
-	// Quoted is true for "…" and '…': the text begins one column later.
+	// Quoted is true for "…" and '…'. The text then begins one column later.
 	Quoted       bool
-	Items        []Value // of a List; never Lists of Lists in practice, but not refused
-	Fields       []Field // of a Map; front matter keeps the spelling of their keys
+	Items        []Value // of a List; nested lists are accepted but do not occur in practice
+	Fields       []Field // of a Map; their keys keep their spelling
 	Line, Column int     // 1-based, Column in runes
 }
 
@@ -44,8 +44,8 @@ type Field struct {
 // Document is a markdown file with front matter.
 type Document struct {
 	Fields   []Field // in the file's order, keys unique
-	Body     string  // without white space at its ends, line breaks as "\n"
-	BodyLine int     // line of the body's first text; of its place when it is empty
+	Body     string  // without leading and trailing white space, line breaks as "\n"
+	BodyLine int     // line of the body's first text, or where it would be if the body is empty
 }
 
 // Get returns the field with that key in kebab-case.
@@ -61,7 +61,7 @@ func (d Document) Get(key string) (Field, bool) {
 // HasID reports whether a file's bytes are those of the item with that id.
 func HasID(data []byte, id string) bool {
 	if !bytes.Contains(data, []byte(id)) && !bytes.ContainsAny(data, `\'`) {
-		return false // only an escape can hide an id
+		return false // only an escape can hide an ID
 	}
 	doc, err := Parse(data)
 	if err != nil {
@@ -71,8 +71,8 @@ func HasID(data []byte, id string) bool {
 	return ok && f.Value.Kind == Scalar && f.Value.Text == id
 }
 
-// SyntaxError says what is wrong with a file's front matter, where, and how to
-// cure it. Line and Column count from 1 within the file, Column in runes.
+// SyntaxError describes an error in a file's front matter, its position, and the cure. Line and
+// Column count from 1 within the file, Column in runes.
 type SyntaxError struct {
 	Line, Column int
 	Message      string // one line, cleaned
@@ -82,7 +82,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 }
 
-// fences are the parts of a file with front matter, before any is understood.
+// fences are the parts of a file with front matter, before they are parsed.
 type fences struct {
 	yaml      string // between the fences, lines end with "\n"
 	firstLine int    // file line of the first line of yaml
@@ -90,10 +90,9 @@ type fences struct {
 	bodyLine  int    // file line of the first line of body
 }
 
-// Parse splits a file into its front matter and its body. Both key styles are read; the
-// fences are lines of their own, so that
-// "---" inside a value or in the body does no harm. An error is a *SyntaxError.
-// It never panics, and costs about a microsecond for an ordinary file.
+// Parse splits a file into its front matter and its body. It accepts both key styles. The fences
+// must be on lines of their own, so "---" inside a value or in the body is harmless. An error is a
+// *SyntaxError. It never panics, and takes about a microsecond for an ordinary file.
 func Parse(data []byte) (Document, error) {
 	f, err := split(data)
 	if err != nil {
@@ -115,8 +114,8 @@ func Parse(data []byte) (Document, error) {
 	return Document{Fields: fields, Body: strings.TrimSpace(f.body), BodyLine: f.textLine()}, nil
 }
 
-// ParseYAML reads the keys of a file that is YAML and nothing else. An error is a
-// *SyntaxError. It never panics.
+// ParseYAML reads the keys of a file that is only YAML. An error is a *SyntaxError. It never
+// panics.
 func ParseYAML(data []byte) ([]Field, error) {
 	if len(data) > maxFrontMatter {
 		return nil, &SyntaxError{Line: 1, Column: 1, Message: msgFileSize}
@@ -136,8 +135,8 @@ func ParseYAML(data []byte) ([]Field, error) {
 	return fields, err
 }
 
-// split finds the two fences. White space after a fence, empty lines before the
-// first one, CRLF and a byte order mark are forgiven.
+// split finds the two fences. White space after a fence, empty lines before the first one, CRLF and
+// a byte order mark are tolerated.
 func split(data []byte) (fences, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	text := string(data)
@@ -164,8 +163,8 @@ func split(data []byte) (fences, error) {
 	return fences{}, &SyntaxError{Line: open, Column: 1, Message: msgUnclosed}
 }
 
-// cutLine takes the first line off text; no is its number, the number after it
-// is returned.
+// cutLine returns the first line of text and the rest. no is the line's number, next the number of
+// the line after it.
 func cutLine(text string, no int) (line, rest string, next int) {
 	line, rest, _ = strings.Cut(text, "\n")
 	return line, rest, no + 1
@@ -177,7 +176,7 @@ func isFence(line string) bool {
 
 func blank(s string) bool { return strings.Trim(s, " \t\r") == "" }
 
-// textLine is the line of the body's first text.
+// textLine returns the line number of the body's first text.
 func (f fences) textLine() int {
 	lead := len(f.body) - len(strings.TrimLeft(f.body, " \t\r\n\v\f\u0085\u00a0"))
 	if lead == len(f.body) {
@@ -186,8 +185,7 @@ func (f fences) textLine() int {
 	return f.bodyLine + strings.Count(f.body[:lead], "\n")
 }
 
-// checkText refuses what has no place in YAML: bytes that are not UTF-8, and
-// control characters.
+// checkText refuses bytes that are not UTF-8 and control characters, which YAML does not allow.
 func checkText(f fences) error {
 	s, line, start := f.yaml, f.firstLine, 0
 	for i := 0; i < len(s); {
@@ -217,12 +215,12 @@ func checkText(f fences) error {
 	return nil
 }
 
-// column turns a byte offset within a line into a column.
+// column converts a byte offset within a line to a column.
 func column(line string, offset int) int {
 	return utf8.RuneCountInString(line[:offset]) + 1
 }
 
-// checkDuplicates compares normalised keys: allow-ping and allow_ping are one.
+// checkDuplicates compares normalized keys: allow-ping and allow_ping are the same.
 func checkDuplicates(fields []Field) error {
 	for i, f := range fields {
 		for _, g := range fields[:i] {
@@ -239,7 +237,7 @@ func checkDuplicates(fields []Field) error {
 
 func asWritten(key string) string { return key }
 
-// kebab is the one form in which keys are known.
+// kebab returns the normalized form of a key.
 func kebab(key string) string {
 	if !strings.Contains(key, "_") {
 		return key

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Splice changes or adds keys in a user's file and leaves all else
-// as it is: comments, order, unknown keys, the spelling of keys, line ends and
-// every byte of the body. A key that already has the value is not touched. The
-// result is read back before it is returned; an error leaves the file alone.
+// Splice changes or adds keys in a user's file and preserves everything else: comments, order,
+// unknown keys, the spelling of keys, line ends and every byte of the body. A key that already has
+// the value is not touched. The result is parsed again before it is returned. On an error nothing
+// is changed.
 func Splice(data []byte, set []Entry) ([]byte, error) {
 	before, err := Parse(data)
 	if err != nil {
@@ -38,7 +38,7 @@ func Splice(data []byte, set []Entry) ([]byte, error) {
 	return []byte(s.text()), nil
 }
 
-// splicer holds a file as lines with their ends.
+// splicer holds a file as lines with their line ends.
 type splicer struct {
 	lines []string
 	eol   string
@@ -70,7 +70,7 @@ func (s *splicer) set(doc Document, out Entry) error {
 	var lines []string
 	if out.Value != nil {
 		indent := strings.Repeat(" ", f.Column-1)
-		line := s.lines[f.Line-1][f.Column-1:] // the key is spelled as it was
+		line := s.lines[f.Line-1][f.Column-1:] // the key keeps its spelling
 		lines = formatField(line[:min(len(f.Key), len(line))], out.Value)
 		if c := s.comment(f, from); c != "" {
 			lines[0] += " " + c
@@ -84,7 +84,7 @@ func (s *splicer) set(doc Document, out Entry) error {
 	return nil
 }
 
-// add puts a new key at the end of the front matter.
+// add appends a new key to the front matter.
 func (s *splicer) add(doc Document, out Entry) error {
 	indent := ""
 	if n := len(doc.Fields); n > 0 {
@@ -103,7 +103,7 @@ func (s *splicer) add(doc Document, out Entry) error {
 	return nil
 }
 
-// closing is the index of the closing fence; the file is known to have one.
+// closing returns the index of the closing fence, which the file is known to have.
 func (s *splicer) closing() int {
 	seen := false
 	for i, l := range s.lines {
@@ -120,7 +120,7 @@ func (s *splicer) closing() int {
 	return len(s.lines)
 }
 
-// keyAlone reports whether nothing but spaces stands before the key.
+// keyAlone reports whether only spaces precede the key.
 func (s *splicer) keyAlone(f Field) bool {
 	line := s.lines[f.Line-1]
 	return f.Column-1 < len(line) && strings.Trim(line[:f.Column-1], " ") == "" && isKeyByte(line[f.Column-1])
@@ -130,8 +130,8 @@ func isKeyByte(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// valueEnd moves the end of a field back over the empty lines and comments that
-// lead to the next one. In a block scalar a deeper line is text, not a comment.
+// valueEnd moves the end of a field back over the empty lines and comments that belong to the next
+// one. In a block scalar an indented line is text, not a comment.
 func (s *splicer) valueEnd(f Field, from, to int) int {
 	for ; to > from+1; to-- {
 		line := strings.TrimRight(s.lines[to-1], "\r\n")
@@ -145,7 +145,7 @@ func (s *splicer) valueEnd(f Field, from, to int) int {
 	return to
 }
 
-// comment is the comment that ends the key's line, if its value does not go on.
+// comment returns the comment at the end of the key's line, if the value ends on that line.
 func (s *splicer) comment(f Field, from int) string {
 	line := strings.TrimRight(s.lines[from], "\r\n")
 	v := f.Value
@@ -172,7 +172,7 @@ func (s *splicer) comment(f Field, from int) string {
 	return ""
 }
 
-// byteOffset turns a column back into an offset.
+// byteOffset converts a column back to an offset.
 func byteOffset(line string, col int) int {
 	n := 0
 	for i := range line {
@@ -183,8 +183,8 @@ func byteOffset(line string, col int) int {
 	return len(line)
 }
 
-// innerComments are the comment lines between the items of a list that is
-// replaced; they stay below its key.
+// innerComments returns the comment lines between the items of a list that is replaced. They stay
+// below its key.
 func (s *splicer) innerComments(f Field, from, to int) []string {
 	if f.Value.Kind != List {
 		return nil
@@ -198,7 +198,7 @@ func (s *splicer) innerComments(f Field, from, to int) []string {
 	return out
 }
 
-// equal reports whether the file already says what is to be written.
+// equal reports whether the file already contains the value to be written.
 func equal(v Value, want any) bool {
 	switch w := want.(type) {
 	case []string:
@@ -213,7 +213,7 @@ func equal(v Value, want any) bool {
 	return v.Kind == Scalar && v.Text == fmt.Sprint(want)
 }
 
-// sameBut checks that a splice changed what it should and nothing else.
+// sameBut checks that a splice changed only what it should.
 func sameBut(before, after Document, set []Entry) error {
 	last := map[string]any{}
 	for _, o := range set {
@@ -240,7 +240,7 @@ func sameBut(before, after Document, set []Entry) error {
 	return nil
 }
 
-// sameValue compares values but not their places.
+// sameValue compares values but not their positions.
 func sameValue(a, b Value) bool {
 	return a.Kind == b.Kind && a.Text == b.Text && slices.EqualFunc(a.Items, b.Items, sameValue) &&
 		slices.EqualFunc(a.Fields, b.Fields, func(a, b Field) bool { return a.Key == b.Key && sameValue(a.Value, b.Value) })

@@ -1,6 +1,6 @@
 package frontmatter
 
-// What a user may read about a file.
+// Messages about a file, for the user.
 const (
 	msgNoFrontMatter = "no front matter: begin the file with a line of three dashes, " +
 		"then `key: value` lines such as id: \"a1b2c3d4\", then three dashes again, then the text"
@@ -35,7 +35,7 @@ const (
 	msgSpliceFlow = "the keys are not on lines of their own: write one `key: value` on each line first"
 )
 
-// hints translate the YAML library's words, found in its message, into a cure.
+// hints map words in the YAML library's messages to a message with the cure.
 var hints = []struct{ has, message string }{
 	{"could not find end character", "a quote that is opened here is never closed: close it on the same line"},
 	{"found character '\t'", msgTab},

@@ -13,22 +13,23 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// Bounds of what the library is given. A webhook's schema nests about six deep;
-// the library's time grows with the square of the lines.
+// Limits of the library's input. A webhook's schema is nested about six levels deep; the library's
+// time grows with the square of the number of lines.
 const (
 	maxDepth = 50
 	maxLines = 2000
 )
 
-// yamlError is what the library's errors can do.
+// yamlError is the interface of the library's errors.
 type yamlError interface {
 	error
 	GetToken() *token.Token
 	GetMessage() string
 }
 
-// parseYAML reads any front matter with the YAML library, which knows all of
-// YAML but costs twenty times the fast path; inner spells the keys inside of values. The library may panic on garbage.
+// parseYAML reads any front matter with the YAML library, which knows all of YAML but takes twenty
+// times as long as the fast path. inner normalizes the keys inside of values. The library may panic
+// on garbage.
 func parseYAML(f fences, inner func(string) string) (fields []Field, err error) {
 	defer fault.Rescue("the front matter", func(_ *fault.Error) {
 		fields, err = nil, &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
@@ -54,8 +55,8 @@ func parseYAML(f fences, inner func(string) string) (fields []Field, err error) 
 	return nil, &SyntaxError{Line: line, Column: col, Message: msgTwoDocs}
 }
 
-// clearBlank empties the lines that hold nothing but white space: the library
-// takes a tab in one for indentation.
+// clearBlank empties the lines with only white space: the library takes a tab in one for
+// indentation.
 func clearBlank(yaml string) string {
 	if !strings.Contains(yaml, "\t") {
 		return yaml
@@ -69,8 +70,8 @@ func clearBlank(yaml string) string {
 	return strings.Join(lines, "\n")
 }
 
-// checkSize refuses what would only exhaust the library: it counts lines,
-// brackets and the steps of `- - -` and `? ? ?` on a line, quoted or not.
+// checkSize refuses input that would exhaust the library: it counts lines, brackets and the steps
+// of `- - -` and `? ? ?` on a line, quoted or not.
 func checkSize(f fences) error {
 	depth, line := 0, f.firstLine
 	for i := 0; i < len(f.yaml); i++ {
@@ -99,7 +100,7 @@ func checkSize(f fences) error {
 	return nil
 }
 
-// position is a token's place in the file.
+// position returns a token's position in the file.
 func (f fences) position(t *token.Token) (line, col int) {
 	if t == nil || t.Position == nil {
 		return f.firstLine, 1
@@ -107,7 +108,7 @@ func (f fences) position(t *token.Token) (line, col int) {
 	return f.firstLine + max(1, t.Position.Line) - 1, max(1, t.Position.Column)
 }
 
-// translate puts the library's error into our words and our lines.
+// translate converts the library's error to this package's messages and line numbers.
 func (f fences) translate(err error) error {
 	out := &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
 	var y yamlError
@@ -126,10 +127,10 @@ func (f fences) translate(err error) error {
 	return out
 }
 
-// converter turns the library's tree into fields.
+// converter converts the library's tree to fields.
 type converter struct {
 	f     fences
-	inner func(string) string // how keys inside of values are spelled
+	inner func(string) string // normalizes the keys inside of values
 }
 
 func (c converter) fields(n ast.Node, depth int) ([]Field, error) {
@@ -190,13 +191,13 @@ func (c converter) field(p *ast.MappingValueNode, depth int) (Field, error) {
 	return f, err
 }
 
-// implicit reports whether a null is the absence of any text.
+// implicit reports whether a null is written as no text at all.
 func implicit(n ast.Node) bool {
 	null, ok := n.(*ast.NullNode)
 	return n == nil || ok && null.Token.Type == token.ImplicitNullType
 }
 
-// value converts a node. Scalars keep the text that stands in the file.
+// value converts a node. Scalars keep the text in the file.
 func (c converter) value(n ast.Node, depth int) (Value, error) {
 	if n == nil {
 		return Value{}, nil

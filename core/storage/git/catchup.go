@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// CatchUp queues commits of a folder's .md files that have changed since the last commit,
-// because they were pending when the process was killed. Missing files count as removed; of
-// the others only those that are ours, because the user commits their own changes.
+// CatchUp queues commits of a folder's .md files that have changed since the last commit, because
+// they were pending when the process was killed. Missing files count as removed. Of the others only
+// the bot's own are committed, because the user commits their own changes.
 func (g *Recorder) CatchUp(ctx context.Context, folder string, ours func(data []byte) bool) error {
 	r, inside, ok := g.locate(folder)
 	if info, err := os.Lstat(g.dir.Path(folder)); !ok || err != nil || !info.IsDir() {
@@ -42,8 +42,8 @@ func (g *Recorder) CatchUp(ctx context.Context, folder string, ours func(data []
 	})
 }
 
-// blobs returns the .md files of a folder in the last commit with their hashes, and those
-// that an interrupted commit has only staged, without.
+// blobs returns the .md files of a folder in the last commit with their hashes, and those that an
+// interrupted commit has only staged, with an empty hash.
 func (r repo) blobs(ctx context.Context, folder string) (map[string]string, error) {
 	found := map[string]string{}
 	head, err := r.head(ctx)
@@ -72,12 +72,12 @@ func (r repo) blobs(ctx context.Context, folder string) (map[string]string, erro
 	return found, err
 }
 
-// isBlob reports whether this is the hash of data as a blob, of either kind.
+// isBlob reports whether name is the hash of data as a blob, in either hash format.
 func isBlob(data []byte, name string) bool {
 	h := sha1.New() //nolint:gosec // as above
 	if len(name) == hex.EncodedLen(sha256.Size) {
 		h = sha256.New()
 	}
-	_, _ = fmt.Fprintf(h, "blob %d\x00%s", len(data), data) // a hash takes all
+	_, _ = fmt.Fprintf(h, "blob %d\x00%s", len(data), data) // a hash never fails
 	return name == hex.EncodeToString(h.Sum(nil))
 }

@@ -14,13 +14,13 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// maxSeparate is how many changes get a commit each; more of them become one commit.
+// maxSeparate is how many changes get a commit each. If there are more, they become one commit.
 const maxSeparate = 4
 
 const (
 	// indexPrefix is the prefix of temporary indexes.
 	indexPrefix = "ollim-bot-"
-	// indexAge is the age from which such an index was left behind by a crash.
+	// indexAge is the age above which such an index counts as left behind by a crash.
 	indexAge = 10 * time.Minute
 )
 
@@ -60,7 +60,7 @@ func (r repo) commit(ctx context.Context, changes []change) error {
 	}
 	tip, last, err := r.grow(ctx, head, changes, entries)
 	if err != nil || tip == head.commit {
-		return err // nothing changed: the same content, or files that git never knew
+		return err // nothing changed: the same content, or files that git never tracked
 	}
 	old := head.commit
 	if old == "" {
@@ -70,7 +70,7 @@ func (r repo) commit(ctx context.Context, changes []change) error {
 	return r.orBusy(err)
 }
 
-// grow makes the commits and returns the last one with its subject.
+// grow creates the commits and returns the last one with its subject.
 func (r repo) grow(ctx context.Context, head tip, changes []change, entries []string) (commit, subject string, err error) {
 	index := r.meta(indexPrefix + store.NewID() + ".index")
 	defer func() { _ = os.Remove(index) }() // Init removes leftovers
@@ -132,13 +132,13 @@ func messageOf(part []change, entries []string) string {
 	return fmt.Sprintf("%d changes\n\n%s\n", len(lines), strings.Join(lines, "\n"))
 }
 
-// isEmptyTree recognises the empty tree, with either kind of hash.
+// isEmptyTree recognizes the empty tree, in either hash format.
 func isEmptyTree(tree string) bool {
 	return tree == "4b825dc642cb6eb9a060e54bf8d69288fbee4904" ||
 		tree == "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 }
 
-// entry returns a line for update-index: the current mode and content of a path.
+// entry returns a line for update-index with the current mode and content of a path.
 func (r repo) entry(ctx context.Context, c change) (string, error) {
 	abs := filepath.Join(r.root, filepath.FromSlash(c.path))
 	info, err := os.Lstat(abs)
@@ -168,7 +168,7 @@ func (r repo) entry(ctx context.Context, c change) (string, error) {
 	return fmt.Sprintf("%s %s\t%s", mode, hash, c.path), err
 }
 
-// updateIndex adds entries to an index; "" is the user's.
+// updateIndex adds entries to an index; "" means the user's.
 func (r repo) updateIndex(ctx context.Context, index string, entries []string) error {
 	_, err := r.run(ctx, call{index: index, stdin: strings.Join(entries, "\x00") + "\x00"}, "update-index", "-z", "--index-info")
 	return r.orBusy(err)
@@ -182,7 +182,7 @@ func (r repo) withoutIgnored(ctx context.Context, changes []change) ([]change, e
 	}
 	out, err := r.run(ctx, call{stdin: paths.String()}, "check-ignore", "-z", "--stdin")
 	if saidNo(err) {
-		return changes, nil // none is
+		return changes, nil // no files are ignored
 	}
 	if err != nil {
 		return nil, err

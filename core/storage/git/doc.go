@@ -1,6 +1,6 @@
-// Package git records files of the data directory in a git repository. It owns the queue
-// of commits and the way git is run: with settings under which it starts no other
-// program. It must not know what the files mean, and no caller ever waits for it.
+// Package git records files of the data directory in a git repository. It owns the queue of commits
+// and how git is run: with settings that keep it from starting other programs. It must not know
+// what the files mean, and callers never wait for it.
 //
 // # Plumbing only
 //

@@ -11,16 +11,16 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// leftLock is the age from which a lock may have been left behind by a killed git.
+// leftLock is the age above which a lock may have been left behind by a killed git.
 const leftLock = time.Minute
 
 // busyReason is the prefix of the reasons of warnings about locks.
 const busyReason = "busy "
 
-// busyError says that another git has a lock, or that a merge or rebase is unfinished.
+// busyError means that another git has a lock, or that a merge or rebase is unfinished.
 type busyError struct {
 	file string
-	old  bool // so old that the user should look at it
+	old  bool // old enough that the user should look at it
 }
 
 func (e *busyError) Error() string {
@@ -55,7 +55,7 @@ func (r repo) free() error {
 	return nil
 }
 
-// orBusy turns the error of a git that found a lock into a *busyError.
+// orBusy converts the error of a git that found a lock to a *busyError.
 func (r repo) orBusy(err error) error {
 	var failed *gitError
 	if !errors.As(err, &failed) || !strings.Contains(failed.said, ".lock") {
@@ -69,7 +69,7 @@ func (r repo) orBusy(err error) error {
 	return err
 }
 
-// locks are the lock files that prevent a commit.
+// locks returns the lock files that prevent a commit.
 func (r repo) locks() []string {
 	list := []string{r.meta("index.lock"), r.meta("HEAD.lock")}
 	if head, err := store.ReadFile(r.meta("HEAD")); err == nil {

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockTicks is the number of ticks per second in /proc/PID/stat, on every Linux.
+// clockTicks is the number of ticks per second in /proc/PID/stat, which is the same on every Linux.
 const clockTicks = 100
 
-// ownerGone reports whether the process that created a lock has certainly ended: the machine
-// was restarted since, or no git from that time is running and no process has the file open.
+// ownerGone reports whether the process that created a lock has certainly ended: the machine was
+// restarted since, or no git from that time is running and no process has the file open.
 func ownerGone(lock string, made time.Time) bool {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

@@ -4,5 +4,5 @@ package git
 
 import "time"
 
-// ownerGone cannot be certain without /proc: a warning asks the user to look.
+// ownerGone cannot be certain without /proc, so a warning asks the user to check.
 func ownerGone(string, time.Time) bool { return false }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// queueLimit is how many paths can be pending; more than these are dropped.
+// queueLimit is how many paths can be pending; further ones are dropped.
 const queueLimit = 1000
 
 // change is a path that may differ from the last commit, and the message for either case.
@@ -17,7 +17,7 @@ type change struct {
 	tries          int
 }
 
-// queue is the pending changes, one for each path, oldest first.
+// queue contains the pending changes, one for each path, oldest first.
 type queue struct {
 	mu      sync.Mutex
 	pending []change

@@ -28,8 +28,8 @@ const (
 	patience = 3 * time.Second
 )
 
-// Recorder commits files of the data directory. Add and Remove only queue a change, which
-// Run commits; failures are logged. A commit contains the files as they are when it is made.
+// Recorder commits files of the data directory. Add and Remove only queue a change, which Run
+// commits; failures are logged. A commit contains the files as they are at that moment.
 type Recorder struct {
 	// Sandbox prepares a git command to start in a sandbox; done is called after the start.
 	// It may be nil. Set it before the first use.
@@ -43,7 +43,7 @@ type Recorder struct {
 
 	// The rest belongs to the goroutine that commits: that of Run, or of Commit.
 	packed time.Time // when packing was last tried
-	packAt int       // how many loose objects are worth a pack
+	packAt int       // the number of loose objects that makes packing worthwhile
 }
 
 // New returns the recorder of a directory.
@@ -54,9 +54,9 @@ func New(d *store.Dir, log *slog.Logger) *Recorder {
 	}
 }
 
-// Init makes the directory a repository if it has no .git, and completes one that a killed
-// start has left unfinished. A missing git is only a warning. The folder is created here,
-// because git in its sandbox can write only to it.
+// Init makes the directory a repository if it has no .git, and completes one that a killed start
+// has left unfinished. If git is missing, it only warns. The folder is created here, because git in
+// its sandbox can write only to it.
 func (g *Recorder) Init(ctx context.Context) error {
 	folder := g.dir.Path(".git")
 	removeOldIndexes(folder)
@@ -65,7 +65,7 @@ func (g *Recorder) Init(ctx context.Context) error {
 			return nil //nolint:nilerror // a file there refers to a repository elsewhere
 		}
 		for _, lock := range []string{"HEAD.lock", "config.lock"} {
-			_ = os.Remove(filepath.Join(folder, lock)) // of the git that was killed
+			_ = os.Remove(filepath.Join(folder, lock)) // left by the killed git
 		}
 	} else if err != nil {
 		return fmt.Errorf("make a repository: %w", err)
@@ -84,8 +84,8 @@ func (g *Recorder) Init(ctx context.Context) error {
 	return nil
 }
 
-// wholeRepository reports whether git accepts the folder as a repository. An incomplete one
-// has no history yet.
+// wholeRepository reports whether git accepts the folder as a repository. An incomplete one has no
+// history yet.
 func wholeRepository(folder string) bool {
 	return !slices.ContainsFunc([]string{"HEAD", "config", "objects", "refs"}, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(folder, name))
@@ -110,8 +110,8 @@ func (g *Recorder) push(c change) {
 	}
 }
 
-// Run commits queued changes until ctx ends, and then the rest for at most 5 seconds. It
-// returns nil: no commit is worth stopping the bot.
+// Run commits queued changes until ctx ends, and then the rest for at most 5 seconds. It always
+// returns nil, because a failed commit should not stop the bot.
 func (g *Recorder) Run(ctx context.Context) error {
 	retry := time.NewTimer(0)
 	defer retry.Stop()
@@ -140,7 +140,7 @@ func (g *Recorder) Run(ctx context.Context) error {
 	return nil
 }
 
-// work commits everything pending; false means that some of it must be retried.
+// work commits everything pending. It returns false if some of it must be retried.
 func (g *Recorder) work(ctx context.Context) bool {
 	batch := g.queue.take()
 	if len(batch) == 0 {
@@ -162,7 +162,7 @@ func (g *Recorder) commit(ctx context.Context, batch []change) (again []change) 
 		busy, isBusy := errors.AsType[*busyError](err)
 		switch {
 		case err == nil:
-			g.warn.forget(busyReason) // another lock is a new warning
+			g.warn.forget(busyReason) // a later lock gets a new warning
 			g.maybePack(ctx, part.repo)
 		case isBusy:
 			if busy.old {
@@ -183,8 +183,8 @@ func (g *Recorder) commit(ctx context.Context, batch []change) (again []change) 
 	return again
 }
 
-// Commit commits one file immediately, for the command line. It waits a moment for another
-// git. Without a repository or without git it does nothing.
+// Commit commits one file immediately, for the command line. It waits briefly for another git.
+// Without a repository or without git it does nothing.
 func (g *Recorder) Commit(ctx context.Context, rel, message string) error {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -216,7 +216,7 @@ type part struct {
 	changes []change
 }
 
-// byRepository groups changes by repository, and drops those in none.
+// byRepository groups changes by repository, and drops those outside of any.
 func (g *Recorder) byRepository(batch []change) []part {
 	var parts []part
 	for _, c := range batch {
@@ -266,7 +266,7 @@ func (g *Recorder) locate(rel string) (r repo, path string, ok bool) {
 	}
 }
 
-// maybePack packs if it pays.
+// maybePack packs if it is worthwhile.
 func (g *Recorder) maybePack(ctx context.Context, r repo) {
 	if time.Since(g.packed) < packPause || r.loose() < g.packAt {
 		return

@@ -21,8 +21,8 @@ import (
 // gitLimit is the maximum duration of a git command.
 const gitLimit = 10 * time.Second
 
-// harmless are settings that keep git from starting other programs. They override
-// .git/config, which anyone may have written. None of our commands runs filters.
+// harmless are settings that keep git from starting other programs. They override .git/config,
+// which anyone may have written. None of the commands used here runs filters.
 var harmless = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
 	"core.attributesFile=/dev/null", "core.alternateRefsCommand=false", "core.gitProxy=false",
@@ -42,12 +42,12 @@ type repo struct {
 
 func (r repo) meta(name string) string { return filepath.Join(r.root, ".git", name) }
 
-// call is the input of a git command besides its arguments.
+// call is the input of a git command in addition to its arguments.
 type call struct {
-	index string // the user's if empty
+	index string // empty means the user's
 	stdin string
 	env   []string
-	limit time.Duration // 0: gitLimit
+	limit time.Duration // 0 means gitLimit
 	nice  bool
 }
 
@@ -99,7 +99,7 @@ func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	}
 	err := cmd.Start()
 	if err == nil && c.nice {
-		_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, 10) // it is only a courtesy
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, 10) // a failure does not matter
 	}
 	if err == nil {
 		err = cmd.Wait()
@@ -120,7 +120,7 @@ func saidNo(err error) bool {
 	return errors.As(err, &failed) && failed.said == "" && errors.As(err, &exit) && exit.ExitCode() == 1
 }
 
-// verb is the first argument that is not a setting.
+// verb returns the first argument that is not a setting.
 func verb(args []string) string {
 	for len(args) > 2 && args[0] == "-c" {
 		args = args[2:]
@@ -201,10 +201,10 @@ func (r repo) head(ctx context.Context) (tip, error) {
 }
 
 const (
-	// packAt is the number of loose objects from which packing pays. Each takes a block of
+	// packAt is the number of loose objects that makes packing worthwhile. Each takes a block of
 	// the disk; in a pack most take a few dozen bytes.
 	packAt = 2000
-	// packPause is the minimum time between packs, packLimit the maximum time for one.
+	// packPause is the minimum time between two packs, packLimit the maximum time for one.
 	packPause = time.Hour
 	packLimit = 5 * time.Minute
 )
@@ -215,8 +215,8 @@ var packFrugal = []string{
 	"-c", "core.packedGitLimit=64m", "-c", "repack.writeBitmaps=false",
 }
 
-// pack moves loose objects into a pack. Nothing is ever dropped. Packs are merged
-// geometrically, so that a year of commits is rewritten a few times, not once a day.
+// pack moves loose objects into a pack. It never drops any. Packs are merged geometrically, so that
+// a year of commits is rewritten a few times rather than once a day.
 func (r repo) pack(ctx context.Context) error {
 	c := call{limit: packLimit, nice: true}
 	_, err := r.run(ctx, c, append(packFrugal, "repack", "--geometric=2", "-d", "-q")...)
@@ -230,7 +230,7 @@ func (r repo) pack(ctx context.Context) error {
 func (r repo) loose() int {
 	n := 0
 	for i := range 16 {
-		entries, _ := os.ReadDir(r.meta(fmt.Sprintf("objects/%02x", i))) // missing: none
+		entries, _ := os.ReadDir(r.meta(fmt.Sprintf("objects/%02x", i))) // a missing folder has none
 		n += len(entries)
 	}
 	return 16 * n

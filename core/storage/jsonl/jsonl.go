@@ -1,5 +1,5 @@
-// Package jsonl reads and appends files with a JSON value on each line. It owns their
-// growth, and reading them from either end; it must not know what the values mean.
+// Package jsonl reads and appends files with a JSON value on each line. It owns their growth, and
+// reading them from either end. It must not know what the values mean.
 package jsonl
 
 import (
@@ -20,15 +20,15 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Log is a file with a JSON value on each line, the newest last. When it would grow to
-// Limit bytes, all but its last Keep bytes are dropped. Several processes can append to it.
+// Log is a file with a JSON value on each line, newest last. When it would grow to Limit bytes, all
+// but its last Keep bytes are dropped. Several processes can append to it.
 type Log[T any] struct {
 	Dir         *store.Dir
 	Rel         string
 	Limit, Keep int64
 }
 
-// Append adds values in one write: they are on the disk when Append returns.
+// Append adds values in one write. They are on disk when Append returns.
 func (l Log[T]) Append(values ...T) error {
 	lines := make([][]byte, 0, len(values))
 	coming := 0
@@ -48,7 +48,7 @@ func (l Log[T]) Append(values ...T) error {
 	})
 }
 
-// shorten drops the beginning of a file that would grow beyond its limit.
+// shorten drops the beginning of a file that would exceed its limit.
 func (l Log[T]) shorten(coming int64) error {
 	info, err := os.Stat(l.Dir.Path(l.Rel))
 	if err != nil || info.Size()+coming < l.Limit {
@@ -61,8 +61,8 @@ func (l Log[T]) shorten(coming int64) error {
 	return l.Dir.Write(l.Rel, data)
 }
 
-// Newest returns the values in the last limit bytes of the file, the oldest first,
-// and the number of damaged lines. A missing file is empty.
+// Newest returns the values in the last limit bytes of the file, oldest first, and the number of
+// damaged lines. A missing file is empty.
 func (l Log[T]) Newest(limit int64) (list []T, damaged int, err error) {
 	data, err := readEnd(l.Dir, l.Rel, limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +78,8 @@ func (l Log[T]) Newest(limit int64) (list []T, damaged int, err error) {
 	return list, damaged, nil
 }
 
-// Lines iterates over the values of a text with one on each line; a line that contains
-// something else, such as one that a crash has torn, is an error.
+// Lines iterates over the values of a text with one on each line. A line with anything else, such
+// as one torn by a crash, is an error.
 func Lines[T any](data []byte) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for line := range bytes.Lines(data) {
@@ -95,8 +95,8 @@ func Lines[T any](data []byte) iter.Seq2[T, error] {
 	}
 }
 
-// Each calls f with each whole line of the last Limit bytes of the file, the newest last,
-// until it returns false. A line is valid until f returns. A missing file is empty.
+// Each calls f with each complete line of the last Limit bytes of the file, newest last, until f
+// returns false. A line is valid until f returns. A missing file is empty.
 func (l Log[T]) Each(f func(line []byte) bool) error {
 	file, from, err := openEnd(l.Dir, l.Rel, l.Limit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,8 +120,8 @@ func (l Log[T]) Each(f func(line []byte) bool) error {
 	return nil
 }
 
-// EachLine calls f with each line until it returns false; the last one can be torn.
-// A line can have any length, and is valid until f returns.
+// EachLine calls f with each line until f returns false. The last line can be torn. A line can have
+// any length, and is valid until f returns.
 func EachLine(in io.Reader, f func(line []byte) bool) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	var long []byte
@@ -146,8 +146,8 @@ func EachLine(in io.Reader, f func(line []byte) bool) error {
 	}
 }
 
-// readEnd reads the last limit bytes of a file of lines, without the line that
-// this cuts in two. A missing file is fs.ErrNotExist.
+// readEnd reads the last limit bytes of a file of lines, without the line that the limit cuts in
+// two. A missing file returns fs.ErrNotExist.
 func readEnd(d *store.Dir, rel string, limit int64) ([]byte, error) {
 	f, from, err := openEnd(d, rel, limit)
 	if err != nil {
@@ -176,25 +176,25 @@ func openEnd(d *store.Dir, rel string, limit int64) (f *os.File, from int64, err
 	return f, max(0, info.Size()-limit), nil
 }
 
-// Cursor is a position in a Log that is read from its end to its beginning. The
-// zero Cursor is the end.
+// Cursor is a position in a Log that is read from its end to its beginning. The zero Cursor is the
+// end.
 type Cursor struct {
-	File uint64 // the inode: a log that was shortened is another file
-	At   int64  // bytes before it
+	File uint64 // the inode: a shortened log is a different file
+	At   int64  // number of bytes before the position
 	Set  bool
 }
 
-// AtBeginning reports whether nothing is left before it.
+// AtBeginning reports whether there is nothing before the cursor.
 func (p Cursor) AtBeginning() bool { return p.Set && p.At == 0 }
 
 // backBlock is how much of a log is read at once, in bytes.
 const backBlock = 64 << 10
 
-// Before calls each with the values before a cursor, the newest first, until it returns
-// false. It returns the cursor before the last value that each was given, and the number
-// of damaged lines on the way. A log that was shortened since is read from its end
-// again. A missing file is empty. Of one that somebody else let grow beyond Limit only the
-// last Limit bytes are read, as the next Append keeps no more.
+// Before calls each with the values before a cursor, newest first, until each returns false. It
+// returns the cursor before the last value passed to each, and the number of damaged lines on the
+// way. A log that was shortened since is read from its end again. A missing file is empty. If
+// another program let the file grow beyond Limit, only the last Limit bytes are read, because the
+// next Append keeps no more.
 func (l Log[T]) Before(p Cursor, each func(T) bool) (next Cursor, damaged int, err error) {
 	f, err := l.Dir.Open(l.Rel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +229,7 @@ func (l Log[T]) Before(p Cursor, each func(T) bool) (next Cursor, damaged int, e
 				return p, damaged, nil
 			}
 		}
-		if len(lines) == 0 { // the rest is a line that goes on before the floor
+		if len(lines) == 0 { // the rest is part of a line that begins before the floor
 			break
 		}
 	}
@@ -237,8 +237,8 @@ func (l Log[T]) Before(p Cursor, each func(T) bool) (next Cursor, damaged int, e
 	return p, damaged, nil
 }
 
-// linesBefore returns the last whole lines before an offset that fit into a block: at
-// least one, unless there is none after the floor.
+// linesBefore returns the last complete lines before an offset that fit into a block: at least one,
+// unless there is none after the floor.
 func linesBefore(f io.ReaderAt, end, floor int64) ([][]byte, error) {
 	for size := int64(backBlock); ; size *= 8 {
 		from := max(floor, end-size)

@@ -26,25 +26,25 @@ const (
 // settingsFiles are those that Settings reads.
 var settingsFiles = []string{config.RuntimeFile, config.SettingsFile}
 
-// watched are the folders whose files take effect as soon as they are saved. state/ is among
-// them because commands that run beside the bot change it.
+// watched are the folders whose files take effect as soon as they are saved. state/ is one of them
+// because commands that run at the same time change it.
 var watched = []string{".", "routines", "reminders", "webhooks", "state"}
 
-// Reader reloads what it has read from files that changed. It is never called concurrently.
+// Reader reloads data from files that changed. It is never called concurrently.
 type Reader struct {
-	// Files are names within state/ or at the top; none means that Reload is called for every
+	// Files are names within state/ or at the top level. If empty, Reload is called for every
 	// change.
 	Files  []string
 	Reload func(watch.Batch)
 }
 
-// Options are the parts that a Directory needs; all are required.
+// Options configure a Directory; all are required.
 type Options struct {
 	Dir      *store.Dir
 	Log      *slog.Logger
 	Settings *Settings
-	Readers  []Reader // are called in this order, after the settings are reloaded
-	// Shown are the names within state/ that no Reader names but a dashboard shows.
+	Readers  []Reader // called in this order, after the settings were reloaded
+	// Shown are the names within state/ that no Reader has but a dashboard shows.
 	Shown  []string
 	Notice func(text string) // shows the user a notice
 	// Changed is called after the readers.
@@ -57,15 +57,15 @@ type Directory struct{ o Options }
 // NewDirectory returns a Directory. It watches nothing yet.
 func NewDirectory(o Options) *Directory { return &Directory{o} }
 
-// Watch reloads what a saved file changes, until ctx ends.
+// Watch reloads the data of changed files until ctx ends.
 func (d *Directory) Watch(ctx context.Context) error {
 	return watch.Run(ctx, watch.Options{
 		Root: d.o.Dir.Root(), Folders: watched, Match: d.matters, Changed: d.Apply, Log: d.o.Log,
 	})
 }
 
-// matters reports whether a file is worth a look: editors' swap files and our own temporary
-// files are not.
+// matters reports whether a file is relevant. Editors' swap files and the bot's own temporary files
+// are not.
 func (d *Directory) matters(rel string) bool {
 	dir, name := path.Split(rel)
 	if dir != "" && dir != store.StateDir+"/" {
@@ -75,10 +75,10 @@ func (d *Directory) matters(rel string) bool {
 		slices.ContainsFunc(d.o.Readers, func(r Reader) bool { return slices.Contains(r.Files, name) })
 }
 
-// Apply reloads what a batch of changed files affects. It must not be called concurrently.
+// Apply reloads the data of a batch of changed files. It must not be called concurrently.
 func (d *Directory) Apply(batch watch.Batch) {
 	if d.o.Dir.Present() != nil {
-		return // the directory is away, so that no single file was removed
+		return // the whole directory is missing, so no single file was removed
 	}
 	d.o.Dir.Remember(batch.Names...)
 	if batch.Full || slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(settingsFiles, rel) }) {
@@ -92,11 +92,11 @@ func (d *Directory) Apply(batch watch.Batch) {
 	d.o.Changed()
 }
 
-// Keep checks the directory itself and removes old files, until ctx ends.
+// Keep checks the directory itself and removes old files until ctx ends.
 func (d *Directory) Keep(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	problem, tidied := "", time.Now() // Prepare has tidied
+	problem, tidied := "", time.Now() // Prepare has just tidied
 	trash.Expire(d.o.Dir, tidied)
 	for {
 		problem = d.check(problem)
@@ -113,8 +113,8 @@ func (d *Directory) Keep(ctx context.Context) error {
 	}
 }
 
-// check reports once that the directory has gone or returned, and reloads it. It returns the
-// problem with it; was is the one before.
+// check reports once that the directory is missing or has returned, and reloads it. It returns the
+// current problem with it; was is the previous one.
 func (d *Directory) check(was string) (problem string) {
 	found, err := d.o.Dir.Look()
 	if err != nil {

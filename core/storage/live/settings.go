@@ -1,6 +1,6 @@
-// Package live keeps the program in step with its data directory while it runs: it reloads
-// the settings and whatever else a saved file changes, and notices when the directory goes
-// away, is replaced or comes back. It must not know what the files mean to the bot.
+// Package live keeps the program in sync with its data directory while it runs: it reloads the
+// settings and the data of other changed files, and notices when the directory is removed, replaced
+// or restored. It must not know what the files mean to the bot.
 package live
 
 import (
@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Settings are the settings in force. Its methods may be called concurrently.
+// Settings are the current settings. Their methods may be called concurrently.
 type Settings struct {
 	dir    *store.Dir
 	log    *slog.Logger
@@ -21,7 +21,7 @@ type Settings struct {
 	changed func()
 
 	inForce  atomic.Pointer[config.Runtime]
-	problems atomic.Pointer[[]string] // that were reported
+	problems atomic.Pointer[[]string] // already reported
 }
 
 // NewSettings reads the settings.
@@ -31,7 +31,7 @@ func NewSettings(dir *store.Dir, log *slog.Logger, notice func(text string), cha
 	return s
 }
 
-// Load returns the current settings, which must not be changed.
+// Load returns the current settings, which callers must not modify.
 func (s *Settings) Load() *config.Runtime { return s.inForce.Load() }
 
 // Set replaces the settings.
@@ -40,9 +40,8 @@ func (s *Settings) Set(r *config.Runtime) {
 	s.changed()
 }
 
-// Reload reads the settings again. Values that are not understood are reported once and
-// replaced by their defaults. While a file is no JSON at all, as in the middle of an edit, the settings
-// before it stay in force.
+// Reload reads the settings again. Invalid values are reported once and replaced by their defaults.
+// While a file is not valid JSON, as in the middle of an edit, the previous settings stay in force.
 func (s *Settings) Reload() {
 	r, problems, err := config.LoadRuntime(s.dir)
 	old := s.inForce.Load()

@@ -1,6 +1,6 @@
 // Package logs is the bot's log: a slog handler that writes to a ring for the dashboard, to a
-// rotating file in the data directory, and without a dashboard to standard output. It
-// redacts secrets in all three. It must not know what the lines mean, nor who reads them.
+// rotating file in the data directory, and without a dashboard to standard output. It redacts
+// secrets in all three. It must not know what the lines mean, nor who reads them.
 package logs
 
 import (
@@ -23,18 +23,18 @@ import (
 const (
 	ringLines = 5000    // kept in memory
 	fileLimit = 1 << 20 // bytes of bot.log before it becomes bot.log.1
-	lineLimit = 4000    // runes of one line; the rest is cut
+	lineLimit = 4000    // runes per line; the rest is cut
 )
 
 // File is the log's name in the data directory; the previous one is bot.log.1.
 const File = store.StateDir + "/bot.log"
 
-// Options are where the lines go.
+// Options configure a Sink.
 type Options struct {
-	Dir    *store.Dir     // nil: no file
-	Level  slog.Leveler   // nil: info and above
-	Stdout io.Writer      // nil: none. It should not block
-	Zone   *time.Location // of the printed times; nil: UTC
+	Dir    *store.Dir     // nil means no file
+	Level  slog.Leveler   // nil means info and above
+	Stdout io.Writer      // may be nil; should not block
+	Zone   *time.Location // of the printed times; nil means UTC
 }
 
 // Sink stores the lines and returns them. Use New. Its methods are safe for concurrent use.
@@ -44,15 +44,15 @@ type Sink struct {
 	zone  *time.Location
 	level slog.Leveler
 	ring  *tail.Ring
-	file  *rotating // nil: no file
+	file  *rotating // nil if there is no file
 
-	// out orders writes to standard output, and is held over them.
+	// out serializes writes to standard output, and is held during them.
 	out    sync.Mutex
 	stdout io.Writer
 
 	mu sync.Mutex
-	// changed is called after each line; fileBroken is true while the file cannot be
-	// written, so that this is reported once.
+	// changed is called after each line. fileBroken is true while the file cannot be written, so
+	// that this is reported only once.
 	changed    []func()
 	fileBroken bool
 }
@@ -77,7 +77,7 @@ func New(o Options) (*slog.Logger, *Sink) {
 // Tail returns the lines from the cursor on. The ring keeps 5,000.
 func (s *Sink) Tail(from tail.Cursor) tail.Page { return s.ring.Read(from) }
 
-// Lines is the number of lines ever written.
+// Lines returns the number of lines ever written.
 func (s *Sink) Lines() uint64 { return s.ring.Len() }
 
 // Changed registers a function that is called after each line, on the goroutine
@@ -88,7 +88,7 @@ func (s *Sink) Changed(fn func()) {
 	s.changed = append(slices.Clone(s.changed), fn)
 }
 
-// Close closes the file; lines logged later reach the ring only.
+// Close closes the file. Lines logged later reach only the ring.
 func (s *Sink) Close() error {
 	if s.file == nil {
 		return nil
@@ -96,7 +96,7 @@ func (s *Sink) Close() error {
 	return s.file.Close()
 }
 
-// Hide registers a secret, which is printed as [hidden] from now on.
+// Hide registers a secret, which is then printed as [hidden].
 func (s *Sink) Hide(secret string) { s.secrets.Hide(secret) }
 
 // Redact replaces the registered secrets in a text. A nil Sink has none.
@@ -107,8 +107,8 @@ func (s *Sink) Redact(text string) string {
 	return s.secrets.Redact(text)
 }
 
-// fit makes a text one clean line without secrets. It redacts twice, because cleaning can
-// join parts of a secret that an escape character had separated.
+// fit returns a text as one clean line without secrets. It redacts twice, because cleaning can join
+// parts of a secret that an escape character had separated.
 func (s *Sink) fit(text string) string {
 	return clean.Cut(s.Redact(clean.Line(s.Redact(text))), lineLimit)
 }
@@ -124,7 +124,7 @@ func (s *Sink) write(at time.Time, level slog.Level, text string) {
 	}
 	if s.stdout != nil {
 		s.out.Lock()
-		_, _ = s.stdout.Write(line) // nowhere is left to report an error
+		_, _ = s.stdout.Write(line) // an error could not be reported anywhere
 		s.out.Unlock()
 	}
 	s.mu.Lock()
@@ -135,7 +135,7 @@ func (s *Sink) write(at time.Time, level slog.Level, text string) {
 	}
 }
 
-// noteFile reports once in the ring that the file cannot be written, and once that it can.
+// noteFile reports once in the ring that the file cannot be written, and once that it can again.
 func (s *Sink) noteFile(at time.Time, err error) {
 	s.mu.Lock()
 	was := s.fileBroken
@@ -161,7 +161,7 @@ func kind(l slog.Level) tail.Kind {
 	return tail.Debug
 }
 
-// Messages for the user.
+// User-visible texts.
 const (
 	mask          = "[hidden]"
 	msgFileBroken = "the log file cannot be written; lines are kept in memory only: "
@@ -171,7 +171,7 @@ const (
 // handler turns records into lines: the message, then key=value pairs, which slog's own
 // handler formats after harmless has cleaned them.
 type handler struct {
-	slog.Handler // formats only the pairs, into pairs
+	slog.Handler // formats only the pairs, into the buffer pairs
 	sink         *Sink
 	pairs        *pairs
 }
@@ -205,8 +205,8 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{h.Handler.WithGroup(name), h.sink, h.pairs}
 }
 
-// harmless cleans an attribute, hides it if its name is that of a secret, and appends the
-// stack of a fault. It drops the record's level and message, which write adds.
+// harmless cleans an attribute, hides it if its name is that of a secret, and appends the stack of
+// a panic. It drops the record's level and message, which write adds.
 func (s *Sink) harmless(groups []string, a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	if _, own := v.Any().(slog.Level); own && a.Key == slog.LevelKey || a.Key == slog.MessageKey && v.String() == "" {

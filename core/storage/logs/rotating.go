@@ -15,29 +15,29 @@ import (
 
 var errNotRegular = errors.New("not a regular file; remove it, and the bot creates a new one")
 
-// rotating is a log file. When it would exceed its limit it is renamed to NAME.1, the only
-// older file that is kept, and a new one is started. It is not synced.
+// rotating is a log file. When it would exceed its limit it is renamed to NAME.1, which replaces
+// the previous one, and a new file is started. It is not synced.
 type rotating struct {
 	dir   *store.Dir
 	rel   string
 	path  string
 	limit int64
 
-	// mu orders writes, and is held over them.
+	// mu serializes writes, and is held during them.
 	mu     sync.Mutex
 	file   *os.File
-	info   fs.FileInfo // of file, when it was opened
+	info   fs.FileInfo // of file at the time it was opened
 	size   int64
 	closed bool
 }
 
-// newRotating makes a rotating file of at most limit bytes. The first Write opens it, so the
+// newRotating returns a rotating file of at most limit bytes. The first Write opens it, so the
 // directory need not exist yet.
 func newRotating(d *store.Dir, rel string, limit int64) *rotating {
 	return &rotating{dir: d, rel: rel, path: d.Path(rel), limit: limit}
 }
 
-// Write appends p, which should be whole lines. After an error the next Write tries again. A
+// Write appends p, which should be complete lines. After an error the next Write tries again. A
 // full disk does not damage earlier lines.
 func (r *rotating) Write(p []byte) (int, error) {
 	r.mu.Lock()
@@ -65,7 +65,7 @@ func (r *rotating) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// follow closes a file that was removed or renamed, because new lines would be lost in it.
+// follow closes a file that was removed or renamed, because further lines in it would be lost.
 func (r *rotating) follow() {
 	if r.file == nil {
 		return
@@ -100,8 +100,8 @@ func (r *rotating) open(coming int64) error {
 	return nil
 }
 
-// rotate renames the file. If that fails the file keeps growing: a log that is too long
-// is better than none.
+// rotate renames the file. If that fails, the file keeps growing: a log that is too long is better
+// than none.
 func (r *rotating) rotate() {
 	_ = r.file.Close() // nothing is buffered
 	r.file = nil

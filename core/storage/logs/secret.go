@@ -12,8 +12,8 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Secrets are texts that must not be printed. The zero value has none. Its methods are safe
-// for concurrent use.
+// Secrets are texts that must not be printed. The zero value has none. Its methods are safe for
+// concurrent use.
 type Secrets struct {
 	mu sync.Mutex
 	// hidden are the secrets in all their encodings, longest first.
@@ -21,7 +21,7 @@ type Secrets struct {
 	hide   *strings.Replacer
 }
 
-// Hide registers a secret. It is also recognised when it is quoted or escaped for a URL.
+// Hide registers a secret. It is also recognized if it is quoted or escaped for a URL.
 func (k *Secrets) Hide(secret string) {
 	if strings.TrimSpace(secret) == "" {
 		return
@@ -52,8 +52,8 @@ func (k *Secrets) Redact(s string) string {
 	return hide.Replace(s)
 }
 
-// secretKey reports whether an attribute with this name is secret. Counts of the model's
-// tokens are not.
+// secretKey reports whether an attribute with this name is secret. Counts of the model's tokens are
+// not.
 func secretKey(key string) bool {
 	for _, word := range words(key) {
 		if word == "tokens" {
@@ -91,7 +91,7 @@ func words(key string) []string {
 	return strings.Fields(b.String())
 }
 
-// spellings are the forms of a secret in messages: unchanged, trimmed, cleaned, quoted, and
+// spellings returns the forms of a secret in messages: unchanged, trimmed, cleaned, quoted, and
 // escaped for a URL.
 func spellings(secret string) []string {
 	quoted := strconv.Quote(secret)

@@ -69,10 +69,10 @@ func Read(trace io.Reader, root, before, witness string) (*Recording, error) {
 	return r, nil
 }
 
-// Changes is the number of changes.
+// Changes returns the number of changes.
 func (r *Recording) Changes() int { return len(r.changes) }
 
-// Marks are the lines of the witness, in order.
+// Marks returns the lines of the witness, in order.
 func (r *Recording) Marks() []Mark { return r.marks }
 
 // load adds a file or folder of the copy.

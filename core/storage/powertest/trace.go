@@ -20,7 +20,7 @@ const Calls = "open,openat,openat2,creat,write,pwrite64,writev,pwritev,pwritev2,
 	"rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,rmdir,mkdir,mkdirat," +
 	"ftruncate,truncate,fallocate,fsync,fdatasync,lseek,close"
 
-// Strace are the arguments with which strace records a program to that file.
+// Strace returns the arguments with which strace records a program to that file.
 func Strace(file string) []string {
 	return []string{"-f", "-y", "-xx", "-s", "67108864", "--seccomp-bpf", "-e", "trace=" + Calls, "-e", "signal=none", "-o", file}
 }

@@ -18,8 +18,8 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// claim locks the program's file until done is called. The lock is on the file itself: a
-// process that opened it before it was replaced has an old file, and is refused too.
+// claim locks the program's file until done is called. The lock is on the file itself: a process
+// that opened the file before it was replaced has an old file, and is refused too.
 func (p Program) claim() (done func(), err error) {
 	f, err := os.Open(p.Path)
 	if err != nil {
@@ -35,7 +35,7 @@ func (p Program) claim() (done func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// beside writes a program next to ours, synced and with the same mode, and returns its
+// beside writes a program next to the installed one, synced and with the same mode, and returns its
 // path. A leftover of a killed update is replaced; claim excludes other writers.
 func (p Program) beside(end string, r io.Reader) (path string, err error) {
 	folder, name := filepath.Split(p.Path)
@@ -63,7 +63,7 @@ func (p Program) beside(end string, r io.Reader) (path string, err error) {
 	return path, nil
 }
 
-// rename replaces one file by another, atomically and durably.
+// rename replaces one file with another, atomically and durably.
 func (p Program) rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return p.advise(err)
@@ -73,7 +73,7 @@ func (p Program) rename(from, to string) error {
 		return p.advise(err)
 	}
 	defer folder.Close()
-	_ = folder.Sync() // not every file system can
+	_ = folder.Sync() // not every file system supports this
 	return nil
 }
 
@@ -91,13 +91,13 @@ func (p Program) advise(err error) error {
 const (
 	// runPatience is how long a program may take to print its version.
 	runPatience = 10 * time.Second
-	// busyTries and busyPause: a file that was just written cannot be run while a child
-	// process that another goroutine starts still has it open.
+	// busyTries and busyPause limit the retries for a busy file: a file that was just written
+	// cannot be run while a child process started by another goroutine still has it open.
 	busyTries = 20
 	busyPause = 20 * time.Millisecond
 )
 
-// says asks a program for its version, which also proves that it runs here.
+// says asks a program for its version, which also proves that it runs on this machine.
 func says(ctx context.Context, path string) (version string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", err

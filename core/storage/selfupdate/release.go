@@ -22,15 +22,15 @@ const (
 	Signature = Sums + ".minisig"
 )
 
-// FileName is the name of a release's program.
+// FileName returns the name of a release's program.
 func FileName(version, platform string) string { return "ollim-bot_" + version + "_" + platform }
 
 const (
-	maxText    = 1 << 20   // bytes of the sums, and of their signature
+	maxText    = 1 << 20   // bytes of the checksums, and of their signature
 	maxProgram = 512 << 20 // bytes of a program
 )
 
-// release is the content of a signed list of sums.
+// release is the content of a signed list of checksums.
 type release struct {
 	version string            // the newest one for the platform
 	sums    map[string]string // SHA-256 in hex, by the file's name
@@ -38,7 +38,7 @@ type release struct {
 
 func (r release) file(platform string) string { return FileName(r.version, platform) }
 
-// newest reads the list of sums and verifies its signature first.
+// newest verifies the signature of the list of checksums and reads it.
 func (p Program) newest(ctx context.Context) (release, error) {
 	key, err := ParseKey(p.Key)
 	if err != nil {
@@ -105,7 +105,7 @@ var version = lazyregexp.New(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9
 // compare orders two versions by their numbers, as cmp.Compare does.
 func compare(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
-		m, _ := strconv.Atoi(a) // isVersion has seen both
+		m, _ := strconv.Atoi(a) // isVersion has validated both
 		n, _ := strconv.Atoi(b)
 		return cmp.Compare(m, n)
 	})

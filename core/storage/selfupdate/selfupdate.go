@@ -1,11 +1,11 @@
-// Package selfupdate replaces the program's own file by that of a newer release, and
-// restores the previous one. It owns the verification of a release and the order of the
-// steps, so that a complete program is in place at every moment. It must not know the bot,
-// the command line, or where a setting comes from.
+// Package selfupdate replaces the program's own file with that of a newer release, and restores the
+// previous one. It owns the verification of a release and the order of the steps, so that a
+// complete program is in place at every moment. It must not know the bot, the command line, or
+// where a setting comes from.
 //
 // A release is a directory or an address with flat names: SHA256SUMS, its minisign signature
-// SHA256SUMS.minisig, and the programs, ollim-bot_VERSION_PLATFORM. Only the signature is
-// trusted, neither the server nor the connection.
+// SHA256SUMS.minisig, and the programs, ollim-bot_VERSION_PLATFORM. Only the signature is trusted,
+// neither the server nor the connection.
 package selfupdate
 
 import (
@@ -25,9 +25,9 @@ import (
 	"strings"
 )
 
-// builtIn is the public key of releases, the second line of minisign's file. A
-// variable, because the linker sets it:
-// -ldflags "-X ollimbot/core/storage/selfupdate.builtIn=RWQ…". Nothing else writes it.
+// builtIn is the public key of releases, the second line of minisign's file. It is a variable
+// because the linker sets it: -ldflags "-X ollimbot/core/storage/selfupdate.builtIn=RWQ…". Nothing
+// else writes it.
 var builtIn string
 
 // Program is the program's file and the source of its releases.
@@ -35,14 +35,14 @@ type Program struct {
 	Path     string // its file, with links resolved
 	Version  string // of this process, "1.2.3"
 	Platform string // in file names: "linux_amd64"
-	Key      string // minisign's public key; empty: none
-	Source   string // a directory or an http(s) address; empty: none
+	Key      string // minisign's public key; empty means none
+	Source   string // a directory or an http(s) address; empty means none
 
 	packages string       // where Debian lists the files of its packages
-	client   *http.Client // nil: the default one
+	client   *http.Client // nil means the default one
 }
 
-// Here describes the program that runs, with the key that it was built with.
+// Here returns the running program, with the key that it was built with.
 func Here(version, source string) (Program, error) {
 	path, err := os.Executable()
 	if err == nil {
@@ -57,7 +57,7 @@ func Here(version, source string) (Program, error) {
 	}, nil
 }
 
-// Platform is the name that releases use for GOOS and GOARCH.
+// Platform returns the name that releases use for GOOS and GOARCH.
 func Platform(goos, goarch string) string {
 	if goarch == "arm" {
 		goarch = "armv6" // runs on all later ones too
@@ -65,23 +65,23 @@ func Platform(goos, goarch string) string {
 	return goos + "_" + goarch
 }
 
-// Order says what to do; the zero Order installs the newest release.
+// Order describes what to do. The zero Order installs the newest release.
 type Order struct {
 	Check    bool // only report
-	Rollback bool // restore what the last update replaced
+	Rollback bool // restore the program that the last update replaced
 	Force    bool // also install an older release, or the same one again
 }
 
 // Result is the result of an Order.
 type Result struct {
-	Text      string `json:"message"`   // for people
-	Installed string `json:"installed"` // the version that is in place now
-	Changed   bool   `json:"changed"`   // whether it was put there by this Order
+	Text      string `json:"message"`   // for the user
+	Installed string `json:"installed"` // the version that is installed now
+	Changed   bool   `json:"changed"`   // whether this Order installed it
 }
 
-// Do executes an order. Its errors are for people; after an error the program's file is
-// unchanged. It can take as long as the network does, until ctx ends. Of two concurrent
-// updates the second is refused.
+// Do executes an order. Its errors are for the user and mean that the program's file is unchanged.
+// It can take as long as the network does, until ctx ends. If two updates run at the same time, the
+// second is refused.
 func (p Program) Do(ctx context.Context, o Order) (Result, error) {
 	files, _ := os.ReadFile(filepath.Join(p.packages, "ollim-bot.list")) // usually missing
 	switch {
@@ -121,8 +121,8 @@ func (p Program) Do(ctx context.Context, o Order) (Result, error) {
 	return p.replaced(r.version, here), nil
 }
 
-// installed is the version of the program's file, which may have been replaced since this
-// process started; if the file does not report one, that of this process.
+// installed returns the version of the program's file, which may have been replaced since this
+// process started. If the file does not report one, it returns that of this process.
 func (p Program) installed(ctx context.Context) string {
 	if v, err := says(ctx, p.Path); err == nil {
 		return v
@@ -130,8 +130,8 @@ func (p Program) installed(ctx context.Context) string {
 	return p.Version
 }
 
-// install replaces the program by a release: it writes and tries the new file, keeps a
-// copy of the old one, and renames.
+// install replaces the program with a release: it writes and tests the new file, keeps a copy of
+// the old one, and renames.
 func (p Program) install(ctx context.Context, r release, here string) error {
 	fresh, err := p.download(ctx, r)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p Program) install(ctx context.Context, r release, here string) error {
 	case v != r.version:
 		return fmt.Errorf(textOtherVersion, r.file(p.Platform), v)
 	}
-	if here != r.version { // otherwise the kept one is more useful
+	if here != r.version { // otherwise the already kept one is more useful
 		if err := p.keep(); err != nil {
 			return err
 		}
@@ -200,10 +200,10 @@ func (p Program) replaced(now, before string) Result {
 	return Result{Text: fmt.Sprintf(textInstalled, now, p.Path, before, p.old()), Installed: now, Changed: true}
 }
 
-// old is the path of the replaced program.
+// old returns the path of the replaced program.
 func (p Program) old() string { return p.Path + ".old" }
 
-// download writes the release's program next to ours and checks its sum.
+// download writes the release's program next to the installed one and checks its checksum.
 func (p Program) download(ctx context.Context, r release) (path string, err error) {
 	name := r.file(p.Platform)
 	src, err := p.open(ctx, name)
@@ -225,7 +225,7 @@ func (p Program) download(ctx context.Context, r release) (path string, err erro
 	return path, nil
 }
 
-// sum hashes what is read through it, and keeps the error of reading.
+// sum hashes everything that is read through it, and keeps the read error.
 type sum struct {
 	from io.Reader
 	hash hash.Hash

@@ -113,7 +113,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause is the reason for a cancelled read.
+// cause returns the reason for a cancelled read.
 func (b *body) cause(err error) error {
 	if cause := context.Cause(b.ctx); errors.Is(cause, errStalled) {
 		return cause

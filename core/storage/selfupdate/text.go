@@ -1,9 +1,9 @@
 package selfupdate
 
-// byHand says how to update a program without releases.
+// byHand explains how to update a program without releases.
 const byHand = "install the new version on the computer of the bot, the way you installed this one, then /restart"
 
-// Messages for the user.
+// User-visible texts.
 const (
 	textIsThere   = "ollim-bot %s is released; %s is installed."
 	textNewest    = "ollim-bot %s is installed; there is nothing newer (the release is %s)."

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// racyFor is the age below which another change of a file might not change its time: some
-// file systems store whole seconds. A file from the future counts as young.
+// racyFor is the age below which a further change of a file might not change its time, because some
+// file systems store whole seconds. A file with a time in the future counts as young.
 const racyFor = 3 * time.Second
 
-// Cached is a value read from a file, which is read again after it changed. Use NewCached.
+// Cached is a value read from a file, which is read again after the file changes. Use NewCached.
 // Its methods are safe for concurrent use.
 type Cached[T any] struct {
 	path string
@@ -24,8 +24,8 @@ type Cached[T any] struct {
 // NewCached caches the file rel. It reads nothing yet.
 func NewCached[T any](d *Dir, rel string) *Cached[T] { return &Cached[T]{path: d.Path(rel)} }
 
-// Load returns the result of read, which it calls if the file has changed or is missing, or
-// if the last call failed. All callers share the result.
+// Load returns the result of read. It calls read if the file has changed or is missing, or if the
+// last call failed. All callers share the result.
 func (c *Cached[T]) Load(read func() (T, error)) (T, error) {
 	info, missing := os.Stat(c.path) // before reading, so that the next call notices a replacement
 	c.mu.Lock()
@@ -50,8 +50,7 @@ type Trouble struct {
 	told string
 }
 
-// News reports whether an error differs from the previous one; nil means that the problem
-// is over.
+// News reports whether an error differs from the previous one. nil means that the problem is over.
 func (t *Trouble) News(err error) bool {
 	what := ""
 	if err != nil {
@@ -64,6 +63,6 @@ func (t *Trouble) News(err error) bool {
 	return news
 }
 
-// Same reports whether two lists that nobody changes are one and the same, such as those that a
-// Cached has returned while its file stayed as it was.
+// Same reports whether two immutable lists are the same slice, such as those that a Cached returns
+// while its file is unchanged.
 func Same[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }

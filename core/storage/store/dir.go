@@ -33,8 +33,8 @@ type Dir struct {
 	opened atomic.Pointer[fs.FileMode] // the directory's mode before Prepare restricted it
 }
 
-// At returns the data directory at root, which need not exist. A leading ~ is the user's
-// home; a relative path starts at the working directory.
+// At returns the data directory at root, which need not exist. A leading ~ means the user's home; a
+// relative path starts at the working directory.
 func At(root string) (*Dir, error) {
 	if strings.TrimSpace(root) == "" {
 		return nil, errors.New(msgNoRoot)
@@ -53,10 +53,10 @@ func At(root string) (*Dir, error) {
 	return &Dir{root: abs}, nil
 }
 
-// Root is the directory's absolute path.
+// Root returns the directory's absolute path.
 func (d *Dir) Root() string { return d.root }
 
-// Display formats the path for people: cleaned, with ~ for the home directory.
+// Display formats the path for the user: cleaned, with ~ for the home directory.
 func (d *Dir) Display() string { return display(d.root) }
 
 func display(root string) string {
@@ -69,7 +69,7 @@ func display(root string) string {
 	return clean.Line(root)
 }
 
-// Path is the absolute path of a name. It does not check the name; Read and Write do.
+// Path returns the absolute path of a name. It does not check the name; Read and Write do.
 func (d *Dir) Path(rel string) string {
 	return filepath.Join(d.root, filepath.FromSlash(rel))
 }
@@ -108,8 +108,8 @@ func (d *Dir) Prepare() error {
 	return nil
 }
 
-// leftoverAge is the age from which a temporary file counts as left behind; another
-// process may still be writing younger ones.
+// leftoverAge is the age above which a temporary file counts as left behind; another process may
+// still be writing younger ones.
 const leftoverAge = 10 * time.Minute
 
 const (
@@ -143,7 +143,7 @@ func sweep(folder string, before time.Time, ours func(name string) bool) {
 	entries, _ := readFolder(folder) // missing: nothing to remove
 	for _, e := range entries {
 		if !ours(e.Name()) {
-			continue // not worth asking for its age: this stands before the first screen
+			continue // asking for its age is too slow: this runs before the first screen
 		}
 		if info, err := e.Info(); err == nil && !info.ModTime().After(before) {
 			_ = os.RemoveAll(filepath.Join(folder, e.Name()))

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Advise wraps an error of the file system and adds the cure.
+// Advise wraps a file system error and adds the cure.
 func Advise(doing string, err error) error {
 	err = Bare(err)
 	for _, a := range cures {
@@ -22,8 +22,8 @@ func Advise(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// full are the errors of a full disk. EFBIG means a limit of the process (ulimit -f), which
-// looks the same to the user.
+// full lists the errors of a full disk. EFBIG means a limit of the process (ulimit -f), which looks
+// the same to the user.
 var full = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}
 
 // Full reports whether an error means a full disk.
@@ -31,7 +31,7 @@ func Full(err error) bool {
 	return slices.ContainsFunc(full, func(target error) bool { return errors.Is(err, target) })
 }
 
-// cures are what a user can do about errors.
+// cures are the cures for errors.
 var cures = []struct {
 	errs []error
 	cure string
@@ -46,8 +46,8 @@ var cures = []struct {
 	{[]error{syscall.EMFILE, syscall.ENFILE}, cureHandles},
 }
 
-// Bare removes the operation and the absolute path from an error: the wrapper names the
-// file, relative to the directory.
+// Bare removes the operation and the absolute path from an error, because the wrapper names the
+// file relative to the directory.
 func Bare(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -58,7 +58,7 @@ func Bare(err error) error {
 	return err
 }
 
-// Messages for the user.
+// User-visible texts.
 const (
 	msgIsFile        = "%s is a file, not a directory: move it away, or choose another directory with --data-dir"
 	msgUnreadableDir = "you have no permission to read %s: get it with chmod -R u+rwX, or choose another directory with --data-dir"

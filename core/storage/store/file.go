@@ -26,16 +26,15 @@ var (
 	errOutside      = errors.New("the name is outside of the data directory")
 )
 
-// Read returns the content of a file. It refuses anything but a regular file, because a
-// pipe would block the bot, and files larger than MaxRead. A missing file is
-// fs.ErrNotExist.
+// Read returns the content of a file. It refuses files larger than MaxRead and anything but a
+// regular file, because a pipe would block the bot. A missing file returns fs.ErrNotExist.
 func (d *Dir) Read(rel string) ([]byte, error) {
 	if err := local(rel); err != nil {
 		return nil, err
 	}
 	data, err := ReadFile(d.Path(rel))
 	if errors.Is(err, fs.ErrNotExist) {
-		// This must not look like a file that never existed.
+		// A missing directory must not look like a file that never existed.
 		if gone := d.Present(); gone != nil {
 			err = gone
 		} else if d.recalled(rel) {
@@ -48,7 +47,7 @@ func (d *Dir) Read(rel string) ([]byte, error) {
 	return data, nil
 }
 
-// Open opens a regular file for reading that may be too large for Read. A missing file is
+// Open opens a regular file for reading that may be too large for Read. A missing file returns
 // fs.ErrNotExist.
 func (d *Dir) Open(rel string) (*os.File, error) {
 	if err := local(rel); err != nil {
@@ -62,7 +61,7 @@ func (d *Dir) Open(rel string) (*os.File, error) {
 }
 
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	// Without O_NONBLOCK, opening a pipe waits for its writer.
+	// Without O_NONBLOCK, opening a pipe would wait for its writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, nil, errors.New(cureLoop)
@@ -80,7 +79,7 @@ func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Entries lists a folder by name. A missing one is fs.ErrNotExist; anything else is an
+// Entries lists a folder by name. A missing one returns fs.ErrNotExist. Anything but a folder is an
 // error, even a pipe, on which os.ReadDir would block.
 func (d *Dir) Entries(rel string) ([]fs.DirEntry, error) {
 	if err := local(rel); err != nil {
@@ -158,16 +157,16 @@ func (d *Dir) writeAtomic(path string, data []byte, sync bool) error {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// writeTemp writes a temporary file next to path and returns its name. After an error there
-// is none.
+// writeTemp writes a temporary file next to path and returns its name. After an error no file is
+// left.
 func (d *Dir) writeTemp(path string, data []byte, sync bool) (name string, err error) {
 	folder, base := filepath.Split(path)
 	name = filepath.Join(folder, tempName(base))
 	return name, d.writeNew(name, data, sync)
 }
 
-// writeNew writes a file that must not exist yet, and creates its folder if necessary.
-// After an error there is none.
+// writeNew writes a file that must not exist yet, and creates its folder if necessary. After an
+// error no file is left.
 func (d *Dir) writeNew(path string, data []byte, sync bool) error {
 	open := func() (*os.File, error) {
 		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
@@ -198,7 +197,7 @@ func tempName(base string) string {
 	return "." + base[:min(len(base), 200)] + "." + NewID() + NewID() + ".tmp"
 }
 
-// IsTemp recognises the names of our temporary files.
+// IsTemp recognizes the names of the bot's temporary files.
 func IsTemp(name string) bool {
 	if len(name) < 23 || name[0] != '.' || !strings.HasSuffix(name, ".tmp") {
 		return false
@@ -273,8 +272,8 @@ func (d *Dir) appendLine(path string, line []byte) (err error) {
 	}
 	out = append(append(out, line...), '\n')
 	if n, err := f.Write(out); err != nil {
-		// A full disk took a part of the line: remove it, unless another process has
-		// appended since. Otherwise the next Append ends it.
+		// A full disk accepted only part of the line. Remove it, unless another process has
+		// appended since, in which case the next Append ends it.
 		if now, serr := f.Stat(); serr == nil && n > 0 && now.Size() == info.Size()+int64(n) {
 			_ = f.Truncate(info.Size())
 		}
@@ -308,8 +307,8 @@ func (d *Dir) Remove(rel string) error {
 	return nil
 }
 
-// Rename moves a file within the directory, durably. Missing folders are created. A missing
-// file is fs.ErrNotExist; a file with the new name is replaced.
+// Rename moves a file within the directory, durably. It creates missing folders and replaces an
+// existing file. A missing file returns fs.ErrNotExist.
 func (d *Dir) Rename(from, to string) error {
 	if err := errors.Join(local(from), local(to)); err != nil {
 		return err
@@ -329,7 +328,7 @@ func (d *Dir) Rename(from, to string) error {
 	return errors.Join(SyncFolder(filepath.Dir(d.Path(to))), SyncFolder(filepath.Dir(d.Path(from))))
 }
 
-// local refuses names outside of the directory: IDs and slugs come from files that anyone
+// local refuses names outside of the directory, because IDs and slugs come from files that anyone
 // may have written.
 func local(rel string) error {
 	if !filepath.IsLocal(filepath.FromSlash(rel)) {
@@ -338,9 +337,8 @@ func local(rel string) error {
 	return nil
 }
 
-// Create writes a new file. If the name exists, even as a dangling link, the error is
-// fs.ErrExist and nothing is changed. A crash may leave a partial file. Missing folders are
-// created.
+// Create writes a new file. If the name exists, even as a dangling link, it returns fs.ErrExist and
+// changes nothing. A crash may leave a partial file. Missing folders are created.
 func (d *Dir) Create(rel string, data []byte) error {
 	if err := local(rel); err != nil {
 		return err

@@ -13,7 +13,7 @@ func NewID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// NewUUID returns a random UUID of version 4, the format of an engine's session IDs.
+// NewUUID returns a random version 4 UUID, the format of an engine's session IDs.
 func NewUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, as above

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// CorruptError says that a state file could not be parsed and was set aside, so that
-// defaults can replace it and nothing is lost.
+// CorruptError means that a state file could not be parsed and was set aside, so that defaults can
+// replace it without losing anything.
 type CorruptError struct {
-	File string // the name that was read
-	Kept string // the name under which it was kept
-	Err  error  // what was wrong with it
+	File string // the original name
+	Kept string // the name of the kept file
+	Err  error  // the problem
 }
 
 func (e *CorruptError) Error() string {
@@ -26,9 +26,9 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// PeekJSON reads a JSON file into v, a pointer, and never changes the file. Missing keys
-// keep their values in v. A missing file returns false and no error; v is unchanged
-// whenever it returns false. Use it for reading only, and for files that people edit.
+// PeekJSON reads a JSON file into v, a pointer, and never changes the file. Missing keys keep their
+// values in v. A missing file returns false and no error. v is unchanged whenever it returns false.
+// Use it only for reading, and for files that people edit.
 func (d *Dir) PeekJSON(rel string, v any) (found bool, err error) {
 	data, err := d.Read(rel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +58,7 @@ func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
 	return false, &CorruptError{File: rel, Kept: kept, Err: err}
 }
 
-// LoadJSON is ReadJSON for callers that continue without an invalid file: it is set aside,
+// LoadJSON is ReadJSON for callers that can continue without an invalid file: it is set aside,
 // logged, and counts as missing.
 func (d *Dir) LoadJSON(rel string, v any, log *slog.Logger) (found bool, err error) {
 	found, err = d.ReadJSON(rel, v)
@@ -69,7 +69,7 @@ func (d *Dir) LoadJSON(rel string, v any, log *slog.Logger) (found bool, err err
 	return found, err
 }
 
-// garbageError says that a file was read but has no such JSON.
+// garbageError means that a file could be read but does not contain valid JSON of this form.
 type garbageError struct{ what string }
 
 func (e *garbageError) Error() string { return e.what }
@@ -86,7 +86,7 @@ func decode(data []byte, v any) error {
 	if err := json.Unmarshal(data, trial.Interface()); err != nil {
 		return &garbageError{describe(data, err)}
 	}
-	if ptr.Elem().IsZero() { // nothing of v's is kept
+	if ptr.Elem().IsZero() { // v has no values to keep
 		ptr.Elem().Set(trial.Elem())
 		return nil
 	}
@@ -136,8 +136,8 @@ func (d *Dir) WriteJSON(rel string, v any) error {
 	return d.Write(rel, append(line, '\n'))
 }
 
-// JSONLine encodes a value as JSON on one line. HTML escapes would make some texts six times
-// as long.
+// JSONLine encodes a value as JSON on one line. HTML escapes would make some texts six times as
+// long.
 func JSONLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// errGone says that the directory in which the bot was started is missing, or
-// that another has replaced it. Nothing is written until Look finds it.
+// errGone means that the directory in which the bot was started is missing or was replaced. Nothing
+// is written until Look finds it again.
 var errGone = errors.New("the data directory is missing: put it back (an unmounted disk, a moved folder), " +
 	"and the bot continues by itself")
 
@@ -36,7 +36,7 @@ func (d *Dir) MakeFolder(rel string) error {
 }
 
 // makeFolder creates a folder in the directory if it is missing. The bot never recreates the
-// directory itself: that would look as if all its content was lost.
+// directory itself, because that would look as if all its content had been lost.
 func (d *Dir) makeFolder(path string) error {
 	if d.owned.Load() == nil {
 		return os.MkdirAll(path, dirMode)
@@ -58,19 +58,19 @@ func (d *Dir) makeFolder(path string) error {
 	return nil
 }
 
-// Found says what Look found and did.
+// Found is the result of Look.
 type Found int
 
-// What Look can find.
+// Results of Look.
 const (
 	AsItWas   Found = iota
-	Replaced        // another data directory has replaced it and is the bot's now
+	Replaced        // another data directory has replaced it and now belongs to the bot
 	StateLost       // the state folder, or the lock in it, was removed and recreated
 )
 
-// Look checks whether the directory is unchanged, for the bot that holds its lock, which
-// calls it every few seconds. errGone: it is missing. A *RunningError: another one has
-// replaced it, in which another bot is running.
+// Look checks whether the directory is unchanged. The bot that holds its lock calls it every few
+// seconds. It returns errGone if the directory is missing, or a *RunningError if another directory,
+// in which another bot is running, has replaced it.
 func (d *Dir) Look() (Found, error) {
 	t := d.owned.Load()
 	if t == nil {

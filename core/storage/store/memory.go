@@ -13,23 +13,23 @@ import (
 // recallMost is the size of the largest state file that is remembered, in bytes.
 const recallMost = 256 << 10
 
-// memory keeps the content of the small files of state/, so that removing the folder under
-// a running bot loses no settings, holds, budget or keys. The zero memory is empty.
+// memory keeps the content of the small files of state/, so that removing the folder under a
+// running bot loses no settings, holds, budget or keys. The zero memory is empty.
 type memory struct {
 	mu    sync.Mutex
 	files map[string][]byte
 	gone  map[string]bool // files that were missing at the last look
-	done  bool            // they were put back, but the lock is still missing
+	done  bool            // they were restored, but the lock is still missing
 }
 
-// remembered reports whether the memory keeps a file: those directly in state/ that are
-// replaced as a whole, but not logs and locks.
+// remembered reports whether the memory keeps a file: those directly in state/ that are always
+// rewritten as a whole, but not logs and locks.
 func remembered(rel string) bool {
 	folder, name := path.Split(rel)
 	return folder == StateDir+"/" && (strings.HasSuffix(name, ".json") || strings.HasSuffix(name, "_key"))
 }
 
-// note remembers what was written to a file.
+// note remembers the new content of a file.
 func (m *memory) note(rel string, data []byte) {
 	if !remembered(rel) {
 		return
@@ -73,8 +73,8 @@ func (d *Dir) Remember(rels ...string) {
 	}
 }
 
-// look updates all files in state/, and forgets those that were missing twice in a row. All
-// are read each time, because two versions can have the same size and time.
+// look updates all files in state/, and forgets those that were missing twice in a row. It reads
+// all of them each time, because two versions can have the same size and time.
 func (m *memory) look(d *Dir) {
 	entries, err := d.Entries(StateDir)
 	if err != nil {
@@ -116,7 +116,7 @@ func (d *Dir) recalled(rel string) bool {
 	return lost && err == nil
 }
 
-// recall restores the remembered files if the state folder was removed. That shows in the
+// recall restores the remembered files if the state folder was removed. It detects that by the
 // missing lock, because a command may have recreated the folder. It reports whether it did.
 func (d *Dir) recall() (bool, error) {
 	d.memory.mu.Lock()

@@ -21,13 +21,13 @@ const (
 	lockFile = StateDir + "/bot.lock"
 )
 
-// lockPatience is how long Lock retries: a process that checks whether a bot is
-// running holds the lock for a moment.
+// lockPatience is how long Lock retries: a process that checks whether a bot is running holds the
+// lock briefly.
 const lockPatience = 200 * time.Millisecond
 
-// RunningError says that another bot is running in the directory.
+// RunningError means that another bot is running in the directory.
 type RunningError struct {
-	Dir string // for people
+	Dir string // for messages
 	PID int    // 0 if unknown
 }
 
@@ -43,10 +43,10 @@ func (e *RunningError) Error() string {
 // systems that lock only files. Both end with the process.
 type ownership struct {
 	root       fs.FileInfo
-	dir, state *flock.Flock // dir is nil where directories cannot be locked
+	dir, state *flock.Flock // dir is nil if directories cannot be locked
 }
 
-// own acquires both locks. Another bot's are a *RunningError.
+// own acquires both locks. If another bot holds them, it returns a *RunningError.
 func own(root string) (o *ownership, err error) {
 	if err := os.MkdirAll(filepath.Join(root, StateDir), dirMode); err != nil {
 		return nil, Advise("lock "+display(root), err)
@@ -98,8 +98,8 @@ func lockState(root string) (*flock.Flock, error) {
 	return l, nil
 }
 
-// fileLock prepares a lock on a file. One that is not ordinary would block the
-// open forever, or lock something else.
+// fileLock returns a lock on a file. Anything but a regular file would block the open forever, or
+// lock something else.
 func fileLock(root, rel string) (*flock.Flock, error) {
 	path := filepath.Join(root, rel)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -137,11 +137,10 @@ func readPID(root string) int {
 // writePID does not wait for the disk: a process does not outlive the crash of its machine.
 func (d *Dir) writePID() error { return d.write(pidFile, []byte(strconv.Itoa(os.Getpid())), false) }
 
-// Lock makes this process the one bot of the directory until unlock is called.
-// A running bot, ours or the original program, is a *RunningError. From now
-// on the directory is this one: if it vanishes, or another replaces it,
-// nothing is written (errGone) until Look finds it again. bot.pid is for the
-// original, which knows no locks; ours relies on the locks alone.
+// Lock makes this process the only bot of the directory until unlock is called. If a bot is
+// running, this program or the original, it returns a *RunningError. From now on the bot is tied to
+// this directory: if it vanishes or is replaced, nothing is written (errGone) until Look finds it
+// again. bot.pid is for the original, which has no locks; this program relies on the locks alone.
 func (d *Dir) Lock() (unlock func() error, err error) {
 	o, err := own(d.root)
 	if err != nil {
@@ -164,9 +163,8 @@ func (d *Dir) Lock() (unlock func() error, err error) {
 	}), nil
 }
 
-// Running reports whether a bot is running in the directory, ours or the original
-// program, and its process if known. Ours is recognised by its lock, even if
-// bot.pid is missing.
+// Running reports whether a bot is running in the directory, this program or the original, and its
+// process ID if known. This program is recognized by its lock, even if bot.pid is missing.
 func (d *Dir) Running() (pid int, ok bool) {
 	pid = readPID(d.root)
 	if held(d.root) || held(d.Path(lockFile)) || isOriginal(pid) {
@@ -175,8 +173,8 @@ func (d *Dir) Running() (pid int, ok bool) {
 	return 0, false
 }
 
-// held reports whether another process holds the lock on a path. It acquires it, shared,
-// for a moment; a starting bot waits for that.
+// held reports whether another process holds the lock on a path. It briefly acquires the lock,
+// shared; a starting bot waits for that.
 func held(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {

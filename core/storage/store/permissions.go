@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Concerns returns warnings about the directory: who else can change what the bot does.
+// Concerns returns warnings about who else can change the bot's behavior through the directory.
 // Each names the cure. World-writable parents such as /tmp are fine if they are sticky.
 func (d *Dir) Concerns() []string {
 	var list []string
@@ -36,8 +36,8 @@ func (d *Dir) Concerns() []string {
 	return list
 }
 
-// Trusted returns an error unless only the user can have put commands into the
-// directory: it belongs to the user, and others cannot write to it.
+// Trusted returns an error unless only the user can have put commands into the directory: it must
+// belong to the user, and others must not be able to write to it.
 func (d *Dir) Trusted() error {
 	for _, rel := range []string{".", "skills"} {
 		info, err := os.Stat(d.Path(rel))
@@ -56,8 +56,8 @@ func (d *Dir) Trusted() error {
 	return nil
 }
 
-// tighten removes other users' write access to the user's directory, and returns the mode
-// it had; nil if nothing was changed.
+// tighten removes other users' write access to the user's directory, and returns the previous mode,
+// or nil if nothing was changed.
 func tighten(root string) (was *fs.FileMode) {
 	info, err := os.Stat(root)
 	if err != nil || info.Mode().Perm()&0o002 == 0 || info.Mode()&fs.ModeSticky != 0 {
@@ -68,12 +68,12 @@ func tighten(root string) (was *fs.FileMode) {
 	}
 	mode := info.Mode()
 	if os.Chmod(root, mode.Perm()&^0o022) != nil {
-		return nil // Concerns says that it is open
+		return nil // Concerns reports it
 	}
 	return &mode
 }
 
-// foreign returns the owner of a file, if that is another user.
+// foreign returns the owner of a file if that is another user.
 func foreign(info fs.FileInfo) (uid int, ok bool) {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	if !known {
@@ -82,9 +82,9 @@ func foreign(info fs.FileInfo) (uid int, ok bool) {
 	return int(stat.Uid), int(stat.Uid) != os.Geteuid()
 }
 
-// makeRoot creates the root, or makes it private if it is ours: it contains a
-// state folder already, or nothing. A shared directory (sticky, such as
-// /tmp) and the home directory keep their modes.
+// makeRoot creates the root, or makes it private if it belongs to the bot: it already contains a
+// state folder, or nothing. A shared directory (sticky, such as /tmp) and the home directory keep
+// their modes.
 func makeRoot(root string) error {
 	info, err := os.Stat(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,8 +147,8 @@ func makePrivate(path string) error {
 	return nil
 }
 
-// Usable returns why the path cannot be a data directory: a file has its name, or it is
-// not readable. Nothing is touched. The error names the cure.
+// Usable returns an error if the path cannot be a data directory: it is a file, or not readable.
+// Nothing is changed. The error names the cure.
 func (d *Dir) Usable() error {
 	at, info, err := nearest(d.root)
 	switch {
@@ -162,8 +162,8 @@ func (d *Dir) Usable() error {
 	return nil
 }
 
-// Writable returns why the data directory cannot be created, or not be written to, before
-// anything is. The error names the cure.
+// Writable returns an error if the data directory cannot be created or written to, before anything
+// is written. The error names the cure.
 func (d *Dir) Writable() error {
 	if err := d.Usable(); err != nil {
 		return err

@@ -34,8 +34,8 @@ func (t *turns) of(name string) *sync.Mutex {
 }
 
 // WithLock runs fn while no other goroutine or process runs one under the same name, for
-// read-modify-write of a file. It waits at most 10 seconds for another process. It is not
-// reentrant. Its locks are held over fn's I/O because they order that I/O.
+// read-modify-write of a file. It waits up to 10 seconds for another process. It is not reentrant.
+// Its locks are held during fn's I/O because they serialize that I/O.
 func (d *Dir) WithLock(name string, fn func() error) error {
 	if strings.ContainsAny(name, `/\`) || name == "" {
 		return fmt.Errorf("lock %q: the name of a lock must be one plain word", name)

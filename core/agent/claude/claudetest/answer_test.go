@@ -48,8 +48,8 @@ func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestStreamingChangesNothingOfAnAnswer compares a streamed answer, put
-// together, with the same answer as a whole.
+// TestStreamingChangesNothingOfAnAnswer compares an assembled streamed answer with the same answer
+// sent as a whole.
 func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
 	s := claudetest.Start(t, claudetest.Options{})
 	rapid.Check(t, func(r *rapid.T) {
@@ -249,8 +249,8 @@ func TestTheServerSeesThatAClientLeaves(t *testing.T) {
 	}
 }
 
-// TestCloseEndsWhatHangs closes before an answer and in its middle: neither may
-// look like an answer that came to its end.
+// TestCloseEndsWhatHangs closes before an answer and in its middle. Neither may look like a
+// complete answer.
 func TestCloseEndsWhatHangs(t *testing.T) {
 	for _, step := range []claudetest.Step{{Hold: "never"}, {Text: "one two three", Chunk: 4, Hold: "never", HoldAfter: 1}} {
 		s := claudetest.Start(t, claudetest.Options{})
@@ -279,7 +279,7 @@ func TestCloseEndsWhatHangs(t *testing.T) {
 	}
 }
 
-// ended counts the requests that nothing more comes of.
+// ended counts the requests that will get no further data.
 func ended(all []claudetest.Request) (n int) {
 	for _, r := range all {
 		if r.Ended {

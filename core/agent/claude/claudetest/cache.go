@@ -13,39 +13,39 @@ import (
 // Anthropic's rules for prompt caches (docs: Build with Claude > Prompt caching).
 const (
 	maxMarks  = 4   // cache_control marks of a request
-	lookBack  = 20  // blocks before a mark in which an earlier entry is found
-	leastKept = 512 // tokens that a prefix must have to be kept
-	// A quarter of the bytes is about the number of tokens.
+	lookBack  = 20  // blocks before a mark that are searched for an earlier entry
+	leastKept = 512 // minimum tokens of a cached prefix
+	// A token is about four bytes.
 	tokenBytes = 4
 )
 
-// Cache is the prompt cache of an account: it says what of each request is read from it, by
+// Cache is the prompt cache of an account. It computes how much of each request is read from it, by
 // Anthropic's rules. The zero value is empty. Its methods may be called from any goroutine.
 type Cache struct {
 	mu      sync.Mutex
 	entries map[prefix]entry
-	// seen are all prefixes of all requests, whole those that were a request.
+	// seen contains all prefixes of all requests, whole those that were complete requests.
 	seen, whole map[prefix]bool
 	total       Cached
 }
 
-// Cached is what a request, or several, used of a cache, in tokens.
+// Cached is how many tokens of a cache one or more requests used.
 type Cached struct {
 	Input, Read, Write int
-	Hour               int // of Write, kept for an hour
+	Hour               int // the part of Write that is kept for an hour
 	Requests           int
-	// Rewritten is how many requests began like an earlier one, and then differed from it before
-	// its end. Forks differ after it.
+	// Rewritten counts requests that began like an earlier one and then differed from it before its
+	// end. Forks differ only after its end.
 	Rewritten int
 }
 
-// Share is the share of all input tokens that was read.
+// Share returns the fraction of all input tokens that was read from the cache.
 func (c Cached) Share() float64 { return float64(c.Read) / float64(max(1, c.Input+c.Read+c.Write)) }
 
-// prefix is all of a request up to a block, for a model.
+// prefix is the hash of a request up to a block, for a model.
 type prefix [sha256.Size]byte
 
-// entry is a prefix that is kept.
+// entry is a cached prefix.
 type entry struct {
 	until time.Time
 	kept  time.Duration
@@ -55,19 +55,19 @@ type entry struct {
 type place struct {
 	upTo   prefix
 	tokens int           // up to its end
-	kept   time.Duration // for how long its mark asks; 0 without a mark
+	kept   time.Duration // the duration that its mark requests; 0 without a mark
 	frozen bool          // a tool or a part of the system prompt
-	answer bool          // the model's
+	answer bool          // written by the model
 }
 
-// Total is what all requests used.
+// Total returns the usage of all requests.
 func (c *Cache) Total() Cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.total
 }
 
-// Take accounts for a request. The error is why the API refuses it.
+// Take accounts for a request. The error is the API's reason to refuse it.
 func (c *Cache) Take(raw []byte, now time.Time) (Cached, error) {
 	places, err := placesOf(raw)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *Cache) Take(raw []byte, now time.Time) (Cached, error) {
 			used.Hour += p.tokens - max(used.Read, last)
 		}
 		last = p.tokens
-		// What was kept for an hour is not forgotten by a mark of five minutes.
+		// A mark of five minutes does not shorten an entry kept for an hour.
 		kept := max(p.kept, c.entries[p.upTo].kept)
 		c.entries[p.upTo] = entry{until: now.Add(kept), kept: kept}
 	}
@@ -105,8 +105,8 @@ func (c *Cache) Take(raw []byte, now time.Time) (Cached, error) {
 	return used, nil
 }
 
-// hit is the last block of the longest prefix that is kept and found from a mark, or -1. What
-// is read is kept as long again.
+// hit returns the last block of the longest cached prefix that is found from a mark, or -1. Reading
+// an entry renews it.
 func (c *Cache) hit(places []place, now time.Time) int {
 	for mark := len(places) - 1; mark >= 0; mark-- {
 		if places[mark].kept == 0 {
@@ -123,8 +123,8 @@ func (c *Cache) hit(places []place, now time.Time) int {
 	return -1
 }
 
-// rewrites reports whether a request begins like earlier ones without holding all of one, with
-// the model's answer or without, and remembers it.
+// rewrites reports whether a request begins like earlier ones without containing all of one, with
+// or without the model's answer, and remembers it.
 func (c *Cache) rewrites(places []place) bool {
 	common := -1
 	for i, p := range places {
@@ -149,7 +149,7 @@ func (c *Cached) add(d Cached) {
 // marked finds a mark in a block. A text that looks like one has backslashes before its quotes.
 var marked = regexp.MustCompile(`,?"cache_control":(\{[^}]*\}|null),?`)
 
-// placesOf are the blocks of a request in the order of the cache: tools, system, messages.
+// placesOf returns the blocks of a request in cache order: tools, system, messages.
 func placesOf(raw []byte) ([]place, error) {
 	var q struct {
 		Model    string
@@ -202,7 +202,7 @@ func placesOf(raw []byte) ([]place, error) {
 	return list, orderly(list, marks)
 }
 
-// orderly refuses too many marks, and a mark of an hour after one of five minutes.
+// orderly refuses too many marks, and a one-hour mark after a five-minute mark.
 func orderly(list []place, marks int) error {
 	if marks > maxMarks {
 		return fmt.Errorf("a maximum of %d blocks with cache_control may be provided, found %d", maxMarks, marks)
@@ -217,7 +217,7 @@ func orderly(list []place, marks int) error {
 	return nil
 }
 
-// keptFor is how long the mark of a block asks to keep it.
+// keptFor returns the duration that a block's mark requests.
 func keptFor(block []byte) (time.Duration, error) {
 	var b struct {
 		Control *struct{ Type, TTL string } `json:"cache_control"`
@@ -234,7 +234,7 @@ func keptFor(block []byte) (time.Duration, error) {
 	return 0, fmt.Errorf("cache_control.ttl: %q is neither 5m nor 1h", b.Control.TTL)
 }
 
-// blocksOf are the blocks of a content, which may be a text alone.
+// blocksOf returns the blocks of a message's content, which may be a plain string.
 func blocksOf(content json.RawMessage) []json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(content, &list) == nil || len(content) == 0 {

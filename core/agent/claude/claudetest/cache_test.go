@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// block is a text of about so many tokens, with a mark or none.
+// block returns a text of about this many tokens, with or without a mark.
 func block(name string, tokens int, mark string) string {
 	return fmt.Sprintf(`{"type":"text","text":"%s %s"%s}`, name, strings.Repeat("x", tokens*tokenBytes-30-len(name)), mark)
 }

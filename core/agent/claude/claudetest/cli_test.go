@@ -17,14 +17,14 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 )
 
-// command is a running claude command that is driven by its own lines.
+// command is a running claude command, driven by lines of its protocol.
 type command struct {
 	t   *testing.T
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// line is what these tests read of an output line.
+// line contains the fields of an output line that these tests use.
 type line struct {
 	Type     string `json:"type"`
 	Subtype  string `json:"subtype"`
@@ -58,7 +58,7 @@ func startCLI(t *testing.T, s *claudetest.Server, args ...string) *command {
 		if _, err := io.Copy(io.Discard, out); err != nil {
 			t.Logf("read the rest: %v", err)
 		}
-		err := cmd.Wait() // 1 after a turn that failed: nothing to say about it here
+		err := cmd.Wait() // 1 after a failed turn, which does not matter here
 		t.Logf("the command ended: %v", err)
 		cancel()
 	})
@@ -74,7 +74,7 @@ func (c *command) write(v any) {
 	}
 }
 
-// say sends a prompt; the constant last block keeps "@" and "/" in it plain.
+// say sends a prompt. The constant last block keeps "@" and "/" in it literal.
 func (c *command) say(text string) {
 	c.t.Helper()
 	block := func(s string) map[string]string { return map[string]string{"type": "text", "text": s} }
@@ -115,8 +115,8 @@ func statuses(all []claudetest.Request) string {
 	return strings.Join(out, ", ")
 }
 
-// TestTheRealCommandUnderstandsEveryKindOfAnswer plays the whole repertoire to
-// the claude command: deltas, failures, compaction and retries.
+// TestTheRealCommandUnderstandsEveryKindOfAnswer plays every feature to the claude command: deltas,
+// failures, compaction and retries.
 func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 	claudetest.RequireCLI(t)
 	type step = claudetest.Step
@@ -128,7 +128,7 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 		prompt   string
 		result   string // a part of the result's text
 		isError  bool
-		requests string // statuses of the requests for the model, a pattern
+		requests string // statuses of the requests for the model, as a pattern
 	}{
 		{
 			"text", claudetest.Script(step{Thinking: "Well.", Text: "Good morning."}),
@@ -156,7 +156,7 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 		},
 		{
 			"a connection that breaks", claudetest.Script(step{Text: "A sentence that breaks off, and then does not.", DropAfter: 1, Times: 1}),
-			"and then does not.", false, "200 stream, 200 (whole|stream)", // newer ones ask for a stream again
+			"and then does not.", false, "200 stream, 200 (whole|stream)", // newer versions request a stream again
 		},
 		{
 			"an error in the stream", claudetest.Script(step{Text: "A sentence that stops, and then does not.", SSEError: "overloaded_error", Times: 1}),
@@ -187,10 +187,10 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 	t.Run("interrupt", func(t *testing.T) { t.Parallel(); interrupts(t) })
 }
 
-// compacts lets a prompt be too long, and then asks for a compaction.
+// compacts answers that a prompt is too long, and then expects a compaction.
 func compacts(t *testing.T) {
 	s := claudetest.Start(t, claudetest.Options{})
-	cli := startCLI(t, s, "--model", "haiku") // one with a long window may first try without it
+	cli := startCLI(t, s, "--model", "haiku") // a model with a long window may first try without it
 	for i := range 4 {
 		cli.say(fmt.Sprintf("talk %d %s", i, claudetest.Script(claudetest.Step{Text: strings.Repeat("words ", 200)})))
 		cli.until("result")
@@ -216,7 +216,7 @@ func compacts(t *testing.T) {
 	}
 }
 
-// interrupts ends an answer that hangs, and one that stands still in its middle.
+// interrupts ends an answer that hangs, and one that hangs in its middle.
 func interrupts(t *testing.T) {
 	s := claudetest.Start(t, claudetest.Options{})
 	cli := startCLI(t, s, "--include-partial-messages")

@@ -20,13 +20,13 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// event is one server-sent event as it came.
+// event is one raw server-sent event.
 type event struct {
 	name string
 	data object
 }
 
-// soon is a context for what must happen at once.
+// soon returns a context for events that must happen at once.
 func soon(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -34,16 +34,16 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// user and assistant are messages of a history; content is a string or blocks.
+// user and assistant return messages of a history. content is a string or blocks.
 func user(content any) object      { return object{"role": "user", "content": content} }
 func assistant(content any) object { return object{"role": "assistant", "content": content} }
 
-// ask is the body of a request for the model.
+// ask returns the body of a request for the model.
 func ask(stream bool, history ...object) object {
 	return object{"model": "claude-test-1", "max_tokens": 1000, "stream": stream, "messages": history}
 }
 
-// answer is what came back, up to the error that ended it.
+// answer is the received answer, up to the error that ended it.
 type answer struct {
 	status int
 	header http.Header
@@ -72,12 +72,12 @@ func post(ctx context.Context, s *claudetest.Server, path string, body any) (*ht
 		return nil, err
 	}
 	r.Header.Set("x-api-key", "test")
-	// A connection of its own each time: a cut one must not be tried again behind the test's back.
+	// Use a new connection each time, so that net/http does not silently retry a cut one.
 	r.Close = true
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// whole asks without streaming and gives the status and the answer.
+// whole sends a request without streaming and returns the status and the answer.
 func whole(t testing.TB, s *claudetest.Server, history ...object) (int, object) {
 	t.Helper()
 	a, err := send(soon(t), s, "/v1/messages?beta=true", ask(false, history...))
@@ -87,7 +87,7 @@ func whole(t testing.TB, s *claudetest.Server, history ...object) (int, object) 
 	return a.status, o
 }
 
-// text is the text of a whole answer, or the message of a refusal.
+// text returns the text of a whole answer, or the message of a refusal.
 func text(t testing.TB, s *claudetest.Server, history ...object) string {
 	t.Helper()
 	_, o := whole(t, s, history...)
@@ -101,7 +101,7 @@ func text(t testing.TB, s *claudetest.Server, history ...object) string {
 	return strings.Join(out, "|")
 }
 
-// open begins a stream that is read while it comes.
+// open starts a stream that is read while it arrives.
 func open(t testing.TB, s *claudetest.Server, history ...object) *bufio.Reader {
 	t.Helper()
 	resp, err := post(soon(t), s, "/v1/messages", ask(true, history...))
@@ -114,14 +114,14 @@ func open(t testing.TB, s *claudetest.Server, history ...object) *bufio.Reader {
 	return bufio.NewReader(resp.Body)
 }
 
-// streamed asks for a stream and gives its events and how it ended: nil for well.
+// streamed requests a stream and returns its events and its error; nil if it ended properly.
 func streamed(ctx context.Context, s *claudetest.Server, history ...object) ([]event, error) {
 	a, err := send(ctx, s, "/v1/messages", ask(true, history...))
 	list, unread := events(bytes.NewReader(a.body))
 	return list, errors.Join(err, unread)
 }
 
-// events reads a stream to its end; the error is how it ended, nil for well.
+// events reads a stream to its end. The error is nil if it ended properly.
 func events(r io.Reader) ([]event, error) {
 	var out []event
 	lines := bufio.NewReader(r)
@@ -160,7 +160,7 @@ func next(lines *bufio.Reader) (event, error) {
 	}
 }
 
-// names joins the kinds of events, runs of the same one once.
+// names joins the kinds of events; consecutive equal ones appear once.
 func names(list []event) string {
 	var out []string
 	for _, e := range list {
@@ -171,7 +171,7 @@ func names(list []event) string {
 	return strings.Join(out, " ")
 }
 
-// assemble puts a streamed message together as a client does.
+// assemble builds the message from a stream as a client does.
 func assemble(list []event) (object, error) {
 	var m object
 	var content []any

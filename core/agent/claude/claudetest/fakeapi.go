@@ -1,13 +1,11 @@
-// Package claudetest is a Messages API on 127.0.0.1 that the real claude command
-// talks to in tests and in stories. It owns the HTTP side: what a request
-// holds, which answer it gets, the events of a streamed answer and the ways in
-// which an answer can fail. It must not know the claude command's own protocol,
-// sessions or the bot, and nothing that ships imports it.
+// Package claudetest is a Messages API on 127.0.0.1 that the real claude command talks to in tests
+// and demos. It owns the HTTP side: the contents of a request, the choice of its answer, the events
+// of a streamed answer and the ways in which an answer can fail. It must not know the claude
+// command's own protocol, sessions or the bot, and no shipped package imports it.
 //
-// What the API answers stands in the prompt itself, as a script: a list of
-// steps in JSON between "@@" and "@@" (see Script). The server keeps no
-// conversation, the history that comes with every request says which step is
-// next. So a tool loop, a fork and a resumed session find their place alone.
+// The prompt itself contains the API's answers, as a script: a list of steps in JSON between "@@"
+// and "@@" (see Script). The server stores no conversation: the history in each request determines
+// the next step. So tool loops, forks and resumed sessions find their place without help.
 package claudetest
 
 import (
@@ -28,16 +26,15 @@ import (
 	"testing"
 )
 
-// ErrClosed is what Wait returns when the server was closed first.
+// ErrClosed is returned by Wait if the server was closed first.
 var ErrClosed = errors.New("the fake API is closed")
 
-// Options are the choices at the start of a server.
+// Options configure a server.
 type Options struct {
-	Key string // the one API key that is let in, others get 401; empty lets everybody in
+	Key string // the only accepted API key, others get 401; empty accepts all
 }
 
-// Server is a running fake API. All methods may be called at any time and from
-// any goroutine.
+// Server is a running fake API. All methods may be called at any time and from any goroutine.
 type Server struct {
 	o     Options
 	http  *httptest.Server
@@ -47,14 +44,14 @@ type Server struct {
 	mu       sync.Mutex
 	closed   bool
 	record   []Request
-	changed  chan struct{} // closed and made new whenever record changes
+	changed  chan struct{} // closed and replaced whenever record changes
 	decide   func(Request) (Step, bool)
 	failures map[string]int           // by step: how often it has failed
 	holds    map[string]chan struct{} // closed by Release
 }
 
-// Start listens on a free port of 127.0.0.1 and serves until Close, which the end of the
-// test calls too.
+// Start listens on a free port of 127.0.0.1 and serves until Close, which is also called at the end
+// of the test.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	ctx, end := context.WithCancel(context.Background())
@@ -67,11 +64,11 @@ func Start(t testing.TB, o Options) *Server {
 	return s
 }
 
-// URL is the base address, for ANTHROPIC_BASE_URL, without a slash at its end.
+// URL returns the base address, for ANTHROPIC_BASE_URL, without a trailing slash.
 func (s *Server) URL() string { return s.http.URL }
 
-// Close ends every connection, held ones too, and returns when no handler is
-// left. A second Close does nothing but wait as well.
+// Close ends every connection, including held ones, and returns when all handlers have ended. It is
+// idempotent.
 func (s *Server) Close() {
 	s.mu.Lock()
 	first := !s.closed
@@ -85,26 +82,26 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Cached is what all requests for an answer used of the prompt cache. What an answer says of its
-// tokens is up to its Step.
+// Cached returns the prompt cache usage of all requests for an answer. The usage that an answer
+// reports is up to its Step.
 func (s *Server) Cached() Cached { return s.cache.Total() }
 
-// Requests is everything that came so far, oldest first. The slice is the
-// caller's; what the requests point to is shared and must not be changed.
+// Requests returns all requests so far, oldest first. The slice belongs to the caller, but the
+// values that the requests point to are shared and must not be changed.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.record)
 }
 
-// ForModel are those of some requests that ask the model for an answer.
+// ForModel returns the requests that ask the model for an answer.
 func ForModel(all []Request) []Request {
 	return slices.DeleteFunc(slices.Clone(all), func(r Request) bool { return !r.ForModel() })
 }
 
-// Wait blocks until holds says true about the requests so far. It is asked at
-// once, and again whenever a request came, began to be answered or ended. The
-// error is ErrClosed or the context's, with a line about what did come.
+// Wait blocks until holds returns true for the requests so far. It is called at once and again
+// whenever a request arrives, gets an answer or ends. The error is ErrClosed or the context's, with
+// a line about the requests so far.
 func (s *Server) Wait(ctx context.Context, holds func([]Request) bool) error {
 	for {
 		s.mu.Lock()
@@ -124,7 +121,7 @@ func (s *Server) Wait(ctx context.Context, holds func([]Request) bool) error {
 	}
 }
 
-// add records a request and returns its place.
+// add records a request and returns its index.
 func (s *Server) add(r Request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +130,7 @@ func (s *Server) add(r Request) int {
 	return len(s.record) - 1
 }
 
-// update changes what is recorded about the request at a place.
+// update changes the record of the request at an index.
 func (s *Server) update(at int, change func(*Request)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,13 +138,13 @@ func (s *Server) update(at int, change func(*Request)) {
 	s.announce()
 }
 
-// announce wakes everybody who waits for a change. The caller holds mu.
+// announce wakes all goroutines that wait for a change. The caller holds mu.
 func (s *Server) announce() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// outline says in one line which requests came.
+// outline describes the requests on one line.
 func outline(seen []Request) string {
 	if len(seen) == 0 {
 		return "no request came"
@@ -159,19 +156,17 @@ func outline(seen []Request) string {
 	return "came: " + strings.Join(lines, ", ")
 }
 
-// Answer lets f decide about every request for the model, before scripts; where
-// it says false they decide. It is called from several goroutines at once and
-// must neither block nor end the test (t.Fatal works on the test's goroutine
-// only). nil takes it away.
+// Answer lets f decide about every request for the model. If f returns false, scripts decide. It is
+// called concurrently and must neither block nor end the test (t.Fatal works only on the test's
+// goroutine). A nil f removes it.
 func (s *Server) Answer(f func(Request) (Step, bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.decide = f
 }
 
-// Release lets the step go on that is held under key, and everyone who comes to
-// that key later: a release that is early is not lost. Take another key to hold
-// again.
+// Release continues the step that is held under key, and every later one with that key, so an early
+// release is not lost. Use another key to hold again.
 func (s *Server) Release(key string) {
 	held := s.hold(key)
 	s.mu.Lock()
@@ -202,10 +197,9 @@ func (s *Server) wait(ctx context.Context, key string) error {
 	}
 }
 
-// RequireCLI gives the path of the real claude command: OLLIM_TEST_CLAUDE, else
-// the one on PATH. Without one it skips the test, or fails it when
-// OLLIM_REQUIRE_CLAUDE is 1. A path in OLLIM_TEST_CLAUDE that cannot be run
-// fails it always: somebody meant it to be there.
+// RequireCLI returns the path of the real claude command: OLLIM_TEST_CLAUDE, or the one on PATH. If
+// there is none, it skips the test, or fails it if OLLIM_REQUIRE_CLAUDE is 1. It always fails the
+// test if OLLIM_TEST_CLAUDE is set to a path that cannot be run.
 func RequireCLI(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv("OLLIM_TEST_CLAUDE"); path != "" {
@@ -226,7 +220,7 @@ func RequireCLI(t testing.TB) string {
 	return ""
 }
 
-// absolute makes a path work from any folder: the test starts it in its own.
+// absolute makes a path independent of the folder, because tests start the command in their own.
 func absolute(t testing.TB, path string) string {
 	t.Helper()
 	abs, err := filepath.Abs(path)
@@ -236,9 +230,9 @@ func absolute(t testing.TB, path string) string {
 	return abs
 }
 
-// CLIEnv is the whole environment for a claude command that talks to s and to
-// nothing else: folders of its own, and nothing of this machine's environment.
-// The command must have ended before the test does, because its folders go.
+// CLIEnv returns the complete environment for a claude command that talks only to s: private
+// folders, and nothing from this machine's environment. The command must end before the test does,
+// because its folders are removed.
 func CLIEnv(t testing.TB, s *Server) []string {
 	t.Helper()
 	key := s.o.Key

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Request is one request that came, read as far as a test may ask about it.
+// Request is a received request, parsed as far as tests need it.
 type Request struct {
 	Time   time.Time // when its body had been read
 	Method string
@@ -17,9 +17,9 @@ type Request struct {
 	Header http.Header
 	Raw    []byte // the body
 
-	Status int  // the HTTP status of the answer; 0 while it is held, or when the connection was cut first
-	Ended  bool // nothing more will be answered
-	Left   bool // the client left (or Close came) before the answer was complete
+	Status int  // the HTTP status of the answer; 0 while it is held, or if the connection was cut first
+	Ended  bool // no more data will be sent
+	Left   bool // the client left (or Close was called) before the answer was complete
 
 	Model     string
 	Stream    bool
@@ -30,29 +30,29 @@ type Request struct {
 	Messages  []Message
 }
 
-// Thinking is how a request wants the model to think.
+// Thinking is a request's thinking setting.
 type Thinking struct {
-	Type   string `json:"type"`          // "enabled", "adaptive", "disabled"; empty when nothing was said
-	Budget int    `json:"budget_tokens"` // tokens; 0 when none was given
+	Type   string `json:"type"`          // "enabled", "adaptive", "disabled"; empty if missing
+	Budget int    `json:"budget_tokens"` // tokens; 0 if missing
 }
 
 // Message is one message of the history.
 type Message struct {
 	Role   string // "user", "assistant" or "system"
-	Text   string // its text blocks, joined by line breaks; results of tools are not part of it
+	Text   string // its text blocks, joined by line breaks, without results of tools
 	Blocks []Block
 }
 
 // Block is one content block, of a request or of an answer.
 type Block struct {
 	Type     string         `json:"type"`               // "text", "thinking", "tool_use", "tool_result", "image", …
-	Text     string         `json:"text,omitempty"`     // text; of a tool_result the text of its content
+	Text     string         `json:"text,omitempty"`     // text; for a tool_result the text of its content
 	Thinking string         `json:"thinking,omitempty"` // thinking
-	ID       string         `json:"id,omitempty"`       // tool_use: its id, made up where empty; tool_result: the id it answers
+	ID       string         `json:"id,omitempty"`       // tool_use: its ID, generated if empty; tool_result: the ID it answers
 	Name     string         `json:"name,omitempty"`     // tool_use: the tool
 	Input    map[string]any `json:"input,omitempty"`    // tool_use
 	IsError  bool           `json:"is_error,omitempty"` // tool_result
-	// Signature is the seal of a thought; where it is empty an answer gets one.
+	// Signature is the signature of a thought; if it is empty, an answer gets one.
 	Signature string `json:"signature,omitempty"`
 }
 
@@ -62,7 +62,7 @@ func (r Request) ForModel() bool {
 	return r.Method == http.MethodPost && r.Path == pathMessages
 }
 
-// Prompt is the text of the newest user message that has any.
+// Prompt returns the text of the newest user message that has any.
 func (r Request) Prompt() string {
 	for _, m := range slices.Backward(r.Messages) {
 		if m.Role == "user" && m.Text != "" {
@@ -176,7 +176,7 @@ func (r Request) fault() string {
 	if r.MaxTokens < 1 {
 		return "max_tokens: must be at least 1"
 	}
-	var asked []string // ids of the newest tool calls without a result
+	var asked []string // IDs of the newest tool calls without a result
 	known := map[string]bool{}
 	for i, m := range r.Messages {
 		switch m.Role {

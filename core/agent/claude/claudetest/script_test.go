@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// says is a message of a history with one text.
+// says returns a message with one text.
 func says(role, text string) Message {
 	return Message{Role: role, Text: text, Blocks: []Block{{Type: "text", Text: text}}}
 }
@@ -74,8 +74,7 @@ func TestAMisspeltScriptIsAnError(t *testing.T) {
 	}
 }
 
-// TestAScriptComesOutOfAPromptAsItWentIn writes any steps into a prompt and
-// reads them back.
+// TestAScriptComesOutOfAPromptAsItWentIn writes random steps into a prompt and reads them back.
 func TestAScriptComesOutOfAPromptAsItWentIn(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		str := rapid.StringMatching(`([a-z <>&"\\\n@\]\[{}ä🙂]|]@@|@@\[)*`)

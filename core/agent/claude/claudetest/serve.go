@@ -16,17 +16,17 @@ const (
 	pathMessages = "/v1/messages"
 	pathCount    = "/v1/messages/count_tokens"
 
-	maxBody = 32 << 20 // bytes, as the real API
+	maxBody = 32 << 20 // bytes, as in the real API
 )
 
-// errCut ends an answer that the step itself breaks off.
+// errCut means that the step itself ends the answer early.
 var errCut = errors.New("cut by the step")
 
 // exchange is one request and its answer.
 type exchange struct {
 	s   *Server
 	w   http.ResponseWriter
-	at  int // place in the record
+	at  int // index in the record
 	req Request
 }
 
@@ -42,7 +42,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		unread = x.req.read()
 	}
 	x.at = s.add(x.req)
-	left := true // also when what follows panics
+	left := true // true even if the code below panics
 	defer func() {
 		s.update(x.at, func(r *Request) { r.Ended, r.Left = true, left })
 	}()
@@ -64,18 +64,18 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	left = err != nil && !errors.Is(err, errCut)
 	if left {
-		// Without this the answer would look whole: net/http ends it properly
-		// when Close comes. Nobody is left to tell if the connection has gone.
+		// Without this the answer would look complete, because net/http ends it properly on Close.
+		// If the connection is gone, the error does not matter.
 		_ = x.cut()
 	}
 }
 
-// admits reports whether a request carries the key.
+// admits reports whether a request has the key.
 func (s *Server) admits(h http.Header) bool {
 	return s.o.Key == "" || h.Get("x-api-key") == s.o.Key || h.Get("authorization") == "Bearer "+s.o.Key
 }
 
-// answer plays the step that the request gets. ctx ends with the connection.
+// answer plays the request's step. ctx ends with the connection.
 func (x *exchange) answer(ctx context.Context) error {
 	if why := x.req.fault(); why != "" {
 		return x.refuse(Step{Error: http.StatusBadRequest, ErrMsg: why})
@@ -107,8 +107,8 @@ func (x *exchange) answer(ctx context.Context) error {
 	return x.whole(ctx, step)
 }
 
-// whole answers without streaming. What a step wants to happen between chunks
-// happens before the answer, which has none.
+// whole answers without streaming. Effects that a step wants between chunks happen before the
+// answer, which has no chunks.
 func (x *exchange) whole(ctx context.Context, step Step) error {
 	if step.Hold != "" {
 		if err := x.s.wait(ctx, step.Hold); err != nil {
@@ -147,14 +147,14 @@ func (x *exchange) json(status int, v any) error {
 	return err
 }
 
-// begin sends the head of an answer and records its status.
+// begin sends the headers of an answer and records its status.
 func (x *exchange) begin(status int) {
 	x.w.Header().Set("request-id", newID("req_"))
 	x.s.update(x.at, func(r *Request) { r.Status = status })
 	x.w.WriteHeader(status)
 }
 
-// cut ends the TCP connection in the middle of whatever was sent.
+// cut closes the TCP connection, even in the middle of an answer.
 func (x *exchange) cut() error {
 	conn, _, err := http.NewResponseController(x.w).Hijack()
 	if err != nil {
@@ -166,12 +166,12 @@ func (x *exchange) cut() error {
 	return errCut
 }
 
-// newID makes an id that no other server makes again: the claude command keeps
-// them in its sessions, which outlive a server.
+// newID returns a globally unique ID, because the claude command stores IDs in its sessions, which
+// outlive a server.
 func newID(prefix string) string { return prefix + rand.Text() }
 
-// choose finds the answer to a request: Answer's, the summary of a
-// compaction, the script's, or an echo.
+// choose selects the answer to a request: Answer's, the summary for a compaction, the script's, or
+// an echo.
 func (s *Server) choose(r Request) Step {
 	step := s.find(r)
 	if step.PromptTooLong {
@@ -206,8 +206,8 @@ func (s *Server) find(r Request) Step {
 	return Step{Text: echo(r)}
 }
 
-// fail counts a step's failures: with its faults until there were Times, then
-// without.
+// fail counts a step's failures: it returns the step with its faults the first Times times, and
+// then without.
 func (s *Server) fail(step Step) Step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +221,7 @@ func (s *Server) fail(step Step) Step {
 	return step
 }
 
-// complaint refuses a request that a test has written wrongly.
+// complaint refuses an invalid request of a test.
 func complaint(why string) Step {
 	return Step{Error: http.StatusBadRequest, ErrMsg: "fakeapi: " + why}
 }

@@ -199,8 +199,8 @@ func TestATestMayDecideBeforeTheScript(t *testing.T) {
 	}
 }
 
-// TestAHistoryThatTheRealAPIRefusesIsRefused covers what a fork or a resumed
-// session can get wrong.
+// TestAHistoryThatTheRealAPIRefusesIsRefused covers the mistakes that a fork or a resumed session
+// can make.
 func TestAHistoryThatTheRealAPIRefusesIsRefused(t *testing.T) {
 	call := assistant([]object{{"type": "tool_use", "id": "t1", "name": "Bash", "input": object{}}})
 	result := func(id string) object {
@@ -209,7 +209,7 @@ func TestAHistoryThatTheRealAPIRefusesIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		history []object
-		want    string // a part of the refusal; empty where it is fine
+		want    string // a part of the refusal; empty if it is accepted
 	}{
 		{"a tool loop", []object{user("go"), call, result("t1")}, ""},
 		{"a reminder inside a tool loop", []object{user("go"), call, {"role": "system", "content": "r"}, result("t1")}, ""},

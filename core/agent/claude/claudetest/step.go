@@ -13,11 +13,11 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Step is one answer of the API, or one way to fail. Its parts are played in
-// the order in which they stand here; what is not said does not happen.
+// Step is one answer of the API, or one way to fail. Its parts are played in the order of the
+// fields; unset fields have no effect.
 //
-// Error, PromptTooLong, DropAfter and SSEError are its faults. With Times
-// they befall the first requests only, and the answer comes after that.
+// Error, PromptTooLong, DropAfter and SSEError are its faults. With Times only the first requests
+// get them, and later ones get the answer.
 type Step struct {
 	// When the answer begins.
 	DelayMS int    `json:"delay_ms,omitempty"` // milliseconds before anything is sent
@@ -25,7 +25,7 @@ type Step struct {
 
 	// A refusal instead of an answer.
 	Error         int         `json:"error,omitempty"`           // HTTP status
-	ErrMsg        string      `json:"err_msg,omitempty"`         // else a sentence that goes with the status
+	ErrMsg        string      `json:"err_msg,omitempty"`         // if empty, the usual message for the status
 	RetryAfter    json.Number `json:"retry_after,omitempty"`     // seconds, in the header retry-after
 	PromptTooLong bool        `json:"prompt_too_long,omitempty"` // the 400 after which the claude command compacts
 
@@ -35,32 +35,31 @@ type Step struct {
 	Tool      string         `json:"tool,omitempty"`
 	Input     map[string]any `json:"input,omitempty"`
 	Blocks    []Block        `json:"blocks,omitempty"`     // text, thinking and tool_use, in any order and number
-	In        int            `json:"in,omitempty"`         // input tokens; else a quarter of the request's bytes
-	Out       int            `json:"out,omitempty"`        // output tokens; else a quarter of the answer's bytes
+	In        int            `json:"in,omitempty"`         // input tokens; if 0, a quarter of the request's bytes
+	Out       int            `json:"out,omitempty"`        // output tokens; if 0, a quarter of the answer's bytes
 	CacheRead int            `json:"cache_read,omitempty"` // tokens
 
-	// Cached replaces In and CacheRead by what a Cache has counted.
+	// Cached replaces In and CacheRead with the counts of a Cache.
 	Cached *Cached `json:"-"`
 
-	// How it streams. Chunks are counted over the whole answer. What comes
-	// after more chunks than there are comes when there are no more.
-	Chunk     int    `json:"chunk,omitempty"`      // bytes of one delta; else 24, and more where a block is long
-	HoldAfter int    `json:"hold_after,omitempty"` // Hold begins after so many chunks, not before the answer
-	DropAfter int    `json:"drop_after,omitempty"` // the connection is cut after so many chunks; -1 cuts before the answer begins
+	// How it streams. Chunks are counted over the whole answer. Effects after more chunks than
+	// exist happen at the end.
+	Chunk     int    `json:"chunk,omitempty"`      // bytes per delta; if 0, 24, or more for a long block
+	HoldAfter int    `json:"hold_after,omitempty"` // Hold applies after this many chunks instead of before the answer
+	DropAfter int    `json:"drop_after,omitempty"` // the connection is cut after this many chunks; -1 cuts before the answer begins
 	SSEError  string `json:"sse_error,omitempty"`  // an error event of this type ends the stream
-	SSEAfter  int    `json:"sse_after,omitempty"`  // after so many chunks; 0 means 1
+	SSEAfter  int    `json:"sse_after,omitempty"`  // after this many chunks; 0 means 1
 
-	Times int `json:"times,omitempty"` // how many requests meet the faults, counted by the step itself; 0 means all
+	Times int `json:"times,omitempty"` // how many requests get the faults, counted by the step itself; 0 means all
 }
 
-// Script writes steps as the script that a prompt carries. A script may stand
-// inside a string of another one, as the prompt of a subagent does. A prompt
-// without a script goes on with the one before it, in a fork too, until that has
-// no step left; then it is echoed.
+// Script returns the steps as a script for a prompt. A script may be inside a string of another
+// one, as in the prompt of a subagent. A prompt without a script continues the previous script,
+// even in a fork, until it has no more steps; after that, the prompt is echoed.
 func Script(steps ...Step) string {
 	b, err := json.Marshal(steps)
 	if err != nil {
-		// Only an Input that is no JSON gets here: the server says so to the test.
+		// Only an Input that is not JSON can fail: the server reports it to the test.
 		return scriptMark + "[" + err.Error() + "]" + scriptMark
 	}
 	return scriptMark + string(b) + scriptMark
@@ -68,11 +67,10 @@ func Script(steps ...Step) string {
 
 const scriptMark = "@@"
 
-// script finds the last script of a text: the claude command joins a prompt
-// that failed and the one after it. An opening mark without a closing one is
-// only text (someone may quote the begin of a prompt), and so is a script with
-// backslashes before its quotes (someone quotes it whole). Any other last script
-// that cannot be read is an error, else its author would search long.
+// script finds the last script of a text, because the claude command joins a prompt that failed and
+// the next one. An opening mark without a closing one is plain text (a quote of the beginning of a
+// prompt), and so is a script with backslashes before its quotes (a quote of the whole script). Any
+// other last script that cannot be read is an error, which saves its author a long search.
 func script(text string) (steps []Step, found bool, err error) {
 	for rest := text; ; {
 		at := strings.Index(rest, scriptMark+"[")
@@ -97,9 +95,9 @@ func script(text string) (steps []Step, found bool, err error) {
 	}
 }
 
-// fromScript finds the step that a history is at: the newest user message with
-// a script, and as many steps on as the assistant has answered since. Results
-// of tools are never read as a script. Behind the last step there is none.
+// fromScript finds the step that a history has reached: it starts at the newest user message with a
+// script and advances one step for each answer by the assistant since. Results of tools are never
+// read as a script. found is false after the last step.
 func fromScript(history []Message) (step Step, found bool, err error) {
 	answers := 0
 	for _, m := range slices.Backward(history) {
@@ -122,7 +120,7 @@ func fromScript(history []Message) (step Step, found bool, err error) {
 	return Step{}, false, nil
 }
 
-// unscripted is a text without its scripts, on one line.
+// unscripted returns a text without its scripts, on one line.
 func unscripted(text string) string {
 	for {
 		from := strings.Index(text, scriptMark+"[")
@@ -134,7 +132,7 @@ func unscripted(text string) string {
 	}
 }
 
-// content is the answer's blocks in order, every tool call with an id.
+// content returns the answer's blocks in order, with an ID for every tool call.
 func (s Step) content() []Block {
 	var out []Block
 	if s.Thinking != "" {
@@ -155,7 +153,7 @@ func (s Step) content() []Block {
 	return out
 }
 
-// stop is the stop reason of an answer with these blocks.
+// stop returns the stop reason of an answer with these blocks.
 func stop(content []Block) string {
 	if slices.ContainsFunc(content, func(b Block) bool { return b.Type == "tool_use" }) {
 		return "tool_use"
@@ -163,8 +161,8 @@ func stop(content []Block) string {
 	return "end_turn"
 }
 
-// inputJSON is the input of a tool call as it goes over the wire; "<" and its
-// like stay as they are, so that a script in a prompt can be read by people.
+// inputJSON returns the input of a tool call in its wire form. "<" and similar characters are not
+// escaped, so that a script in a prompt stays readable.
 func (b Block) inputJSON() string {
 	if len(b.Input) == 0 {
 		return "{}"
@@ -173,20 +171,18 @@ func (b Block) inputJSON() string {
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(b.Input); err != nil {
-		return "{}" // what came in as JSON goes out as JSON
+		return "{}" // it was decoded from JSON
 	}
 	return strings.TrimSpace(out.String())
 }
 
-// compactMark is how the claude command begins to ask for a summary of the
-// conversation.
+// compactMark is the beginning of the claude command's request for a summary of the conversation.
 const compactMark = "CRITICAL: Respond with TEXT ONLY"
 
-// textTooLong is the message by which the claude command knows that it must
-// compact the conversation.
+// textTooLong is the error message on which the claude command compacts the conversation.
 const textTooLong = "prompt is too long: 210000 tokens > 200000 maximum"
 
-// reminder is what the claude command adds to a prompt by itself.
+// reminder matches what the claude command adds to a prompt.
 var reminder = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
 
 // echo answers a prompt without a script.
@@ -200,7 +196,7 @@ func summary(r Request) string {
 		"<summary>\nA conversation of %d messages, summed up by the fake API.\n</summary>", len(r.Messages))
 }
 
-// refusal is the type and the sentence that go with an HTTP status.
+// refusal is the type and the message for an HTTP status.
 type refusal struct{ kind, text string }
 
 var refusals = map[int]refusal{
@@ -215,10 +211,10 @@ var refusals = map[int]refusal{
 	statusOverloaded:                 {"overloaded_error", "Overloaded"},
 }
 
-// statusOverloaded is the API's own status for too much to do.
+// statusOverloaded is the API's own status for an overloaded server.
 const statusOverloaded = 529
 
-// refusalFor finds the words for a status that is in the table or not.
+// refusalFor returns the message for any status, even one that is not in the table.
 func refusalFor(status int) refusal {
 	if r, ok := refusals[status]; ok {
 		return r
@@ -229,7 +225,7 @@ func refusalFor(status int) refusal {
 	return refusals[http.StatusInternalServerError]
 }
 
-// statusOf is the status that goes with the type of an error; 500 where none does.
+// statusOf returns the status for an error type, or 500 if it has none.
 func statusOf(kind string) int {
 	for status, r := range refusals {
 		if r.kind == kind {

@@ -21,7 +21,7 @@ type message struct {
 	content         []Block
 	in, out         int // tokens
 	read            int // tokens of the prompt cache
-	write, hour     int // tokens that were written to it, and those of them for an hour
+	write, hour     int // tokens written to it, and those of them kept for an hour
 }
 
 func newMessage(r Request, step Step) message {
@@ -43,7 +43,7 @@ func newMessage(r Request, step Step) message {
 	return m
 }
 
-// usage tells the tokens when so many have been put out.
+// usage returns the usage after this many output tokens.
 func (m message) usage(out int) object {
 	return object{
 		"input_tokens": m.in, "output_tokens": out,
@@ -53,7 +53,7 @@ func (m message) usage(out int) object {
 	}
 }
 
-// object is the message as a whole.
+// object returns the complete message.
 func (m message) object() object {
 	content := make([]object, len(m.content))
 	for i, b := range m.content {
@@ -64,7 +64,7 @@ func (m message) object() object {
 	return o
 }
 
-// head is the message before anything of it was put out.
+// head returns the message before any output.
 func (m message) head() object {
 	return object{
 		"id": m.id, "type": "message", "role": "assistant", "model": m.model,
@@ -72,12 +72,12 @@ func (m message) head() object {
 	}
 }
 
-// signature stands for the seal that the real API puts on thinking.
+// signature replaces the real API's signature of thinking.
 const signature = "c2lnbmF0dXJl"
 
 func (b Block) seal() string { return cmp.Or(b.Signature, signature) }
 
-// body is what of a block is streamed in deltas.
+// body returns the part of a block that is streamed in deltas.
 func (b Block) body() string {
 	switch b.Type {
 	case "thinking":
@@ -88,10 +88,10 @@ func (b Block) body() string {
 	return b.Text
 }
 
-// object is a block as a whole.
+// object returns a complete block.
 func (b Block) object() object { return b.holding(b.body(), b.seal()) }
 
-// empty is a block as content_block_start has it.
+// empty returns a block as in content_block_start.
 func (b Block) empty() object {
 	if b.Type == "tool_use" {
 		return b.holding("{}", "")
@@ -109,7 +109,7 @@ func (b Block) holding(body, seal string) object {
 	return object{"type": "text", "text": body}
 }
 
-// delta is a piece of a block's body.
+// delta returns a delta with a piece of a block's body.
 func (b Block) delta(piece string) object {
 	switch b.Type {
 	case "thinking":
@@ -120,14 +120,14 @@ func (b Block) delta(piece string) object {
 	return object{"type": "text_delta", "text": piece}
 }
 
-// event is one server-sent event. A piece is a delta of what a block holds.
+// event is one server-sent event. piece means that it is a delta of a block's content.
 type event struct {
 	name  string
 	data  object
 	piece bool
 }
 
-// events are the message as it streams.
+// events returns the events of the streamed message.
 func (m message) events(chunk int) []event {
 	list := []event{{name: "message_start", data: object{"message": m.head()}}, {name: "ping", data: object{}}}
 	for i, b := range m.content {
@@ -155,7 +155,7 @@ func (x *exchange) stream(ctx context.Context, step Step) error {
 	x.begin(http.StatusOK)
 	sent, held := 0, false
 	for _, e := range newMessage(x.req, step).events(step.Chunk) {
-		last := e.name == "message_delta" // no piece follows
+		last := e.name == "message_delta" // no more pieces follow
 		if last {
 			if err := x.between(ctx, step, math.MaxInt, &held); err != nil {
 				return err
@@ -174,7 +174,7 @@ func (x *exchange) stream(ctx context.Context, step Step) error {
 	return nil
 }
 
-// between plays what the step wants after so many pieces.
+// between plays the step's effects after this many pieces.
 func (x *exchange) between(ctx context.Context, s Step, sent int, held *bool) error {
 	if s.Hold != "" && s.HoldAfter > 0 && !*held && sent >= s.HoldAfter {
 		*held = true
@@ -195,7 +195,7 @@ func (x *exchange) between(ctx context.Context, s Step, sent int, held *bool) er
 	return ctx.Err()
 }
 
-// event sends one event at once.
+// event sends one event immediately.
 func (x *exchange) event(e event) error {
 	if err := e.write(x.w); err != nil {
 		return err
@@ -212,17 +212,17 @@ func (e event) write(w io.Writer) error {
 	return err
 }
 
-// Stream is a step's answer to a request as server-sent events.
+// Stream returns a step's answer to a request as server-sent events.
 func Stream(r Request, step Step) []byte {
 	var out bytes.Buffer
 	for _, e := range newMessage(r, step).events(step.Chunk) {
-		_ = e.write(&out) // a buffer takes everything, and a step came as JSON
+		_ = e.write(&out) // a buffer accepts everything, and a step was JSON
 	}
 	return out.Bytes()
 }
 
-// pieces cuts a text into deltas of at least size bytes, between runes. Without
-// a size they are 24 bytes, or as long as makes 200 of them.
+// pieces splits a text into deltas of at least size bytes, between runes. Without a size they have
+// 24 bytes, or more so that there are at most 200.
 func pieces(text string, size int) []string {
 	if size <= 0 {
 		size = max(24, len(text)/200)

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 )
 
-// verdict is a test of a test: it notes how it was ended.
+// verdict is the test passed to the code under test; it records how it was ended.
 type verdict struct {
 	testing.TB
 	skipped, failed string
@@ -25,7 +25,7 @@ func (v *verdict) Fatal(args ...any) { v.failed = args[0].(string); panic(v) }
 
 func (v *verdict) Fatalf(format string, _ ...any) { v.failed = format; panic(v) }
 
-// judge runs RequireCLI as a test of its own.
+// judge runs RequireCLI with a verdict.
 func judge(t *testing.T) (path string, v *verdict) {
 	t.Helper()
 	v = &verdict{TB: t}

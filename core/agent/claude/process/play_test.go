@@ -23,11 +23,10 @@ import (
 // that the tests start.
 const playName = "OLLIM_TEST_PLAY"
 
-// raceExit takes the second away that a program with the race detector waits
-// before it exits.
+// raceExit disables the one-second wait at the exit of programs with the race detector.
 const raceExit = "GORACE=atexit_sleep_ms=0"
 
-// longest is how long a played program lives if a test forgets it.
+// longest is how long a played program lives if a test forgets to end it.
 const longest = 2 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -44,7 +43,7 @@ var plays = map[string]func() int{
 	"parent": parent, "sleeper": sleeper, "heavy": heavy, "bot": bot,
 }
 
-// play starts one of the programs through Start, and stops it with the test.
+// play starts one of the programs with Start, and stops it with the test.
 func play(t testing.TB, name string, env ...string) *Process {
 	t.Helper()
 	p, err := Start(playSpec(t, name, env...))
@@ -84,7 +83,7 @@ func echo() int {
 	return 0
 }
 
-// stubborn ends for nothing but SIGKILL.
+// stubborn ends only on SIGKILL.
 func stubborn() int {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	fmt.Println("ready")
@@ -92,7 +91,7 @@ func stubborn() int {
 	return 0
 }
 
-// diarist writes down what happens to it, and ends at SIGTERM as claude does.
+// diarist records its signals, and ends on SIGTERM as claude does.
 func diarist() int {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -108,7 +107,7 @@ func diarist() int {
 	return 0
 }
 
-// polite ends at SIGINT alone.
+// polite ends on SIGINT only.
 func polite() int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT)
@@ -117,14 +116,14 @@ func polite() int {
 	return 0
 }
 
-// failing ends at once and says why.
+// failing ends at once with an error message.
 func failing() int {
 	fmt.Fprintln(os.Stderr, "error: unknown option '--bogus'")
 	fmt.Fprintln(os.Stderr, "see \x1b[31m--help\x1b[0m")
 	return 3
 }
 
-// wordy says fifty megabytes about nothing before it does anything else.
+// wordy writes fifty megabytes of errors before it does anything else.
 func wordy() int {
 	block := bytes.Repeat([]byte("a line of an error output that nobody has asked for\n"), 20_000)
 	for range 50 {
@@ -137,8 +136,8 @@ func wordy() int {
 	return echo()
 }
 
-// parent starts children as claude's shell does, in sessions of their own, and
-// does not end by itself. Its output has their ids.
+// parent starts children as claude's shell does, in their own sessions, and does not end by itself.
+// It prints their IDs.
 func parent() int {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 	for name := range strings.FieldsSeq(os.Getenv("OLLIM_TEST_CHILDREN")) {
@@ -153,9 +152,8 @@ func parent() int {
 	return 0
 }
 
-// child starts a play in a session of its own; it holds our output, so that
-// the pipe does not end with us. One whose name begins with "stranger-" does
-// not get the mark.
+// child starts a play in its own session. The child holds this process's output, so that the pipe
+// does not end with this process. One whose name begins with "stranger-" does not get the mark.
 func child(name string) (pid int, err error) {
 	name, stranger := strings.CutPrefix(name, "stranger-")
 	cmd := exec.Command(binarytest.Path())
@@ -183,7 +181,7 @@ func sleeper() int {
 	return 0
 }
 
-// heavy holds so much memory that the system needs a while to free it.
+// heavy allocates enough memory that the system needs a while to free it.
 func heavy() int {
 	held := make([]byte, 512<<20)
 	for i := range held {

@@ -29,7 +29,7 @@ func TestWhatIsWrittenComesBackThroughThePipes(t *testing.T) {
 
 func TestOutputCanBeReadAfterTheEnd(t *testing.T) {
 	p := play(t, "echo")
-	want := strings.Repeat("x", 30_000) // less than a pipe holds
+	want := strings.Repeat("x", 30_000) // less than the capacity of a pipe
 	if _, err := io.WriteString(p.Stdin(), want); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestNoDescriptorIsLeftBehind(t *testing.T) {
 	const rounds = 12
 	var before int
 	for i := range rounds {
-		if i == 1 { // the first one may open what the program keeps
+		if i == 1 { // the first round may open files that the program keeps open
 			before = count()
 		}
 		p := play(t, "echo")
@@ -195,7 +195,7 @@ func TestNoDescriptorIsLeftBehind(t *testing.T) {
 	for range rounds {
 		_, _ = Start(Spec{Path: script(t, "no program")})
 	}
-	// A few may come and go with what earlier tests have left to the collector.
+	// A few may vary because of garbage from earlier tests.
 	if after := count(); after-before > rounds/2 {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
@@ -244,8 +244,8 @@ func TestStartSaysWhatToDo(t *testing.T) {
 func TestStepsAreTakenOneByOneUntilTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		ends   time.Duration // after which the process is gone
-		cancel time.Duration // after which the context ends; 0 is never
+		ends   time.Duration // after this the process ends
+		cancel time.Duration // after this the context ends; 0 means never
 		want   []int
 		took   time.Duration
 		ended  bool
@@ -282,7 +282,7 @@ func TestStepsAreTakenOneByOneUntilTheEnd(t *testing.T) {
 	}
 }
 
-// script makes an executable file.
+// script creates an executable file.
 func script(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "claude")

@@ -27,8 +27,8 @@ func TestTheRealCommandTellsItsVersion(t *testing.T) {
 	}
 }
 
-// TestShellsOfTheRealCommandAreCollected: claude runs each shell in a session of
-// its own, and only its own mild end takes them along.
+// TestShellsOfTheRealCommandAreCollected: claude runs each shell in its own session, and ends them
+// only if it is stopped gently.
 func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 	path := claudetest.RequireCLI(t)
 	sleep, err := exec.LookPath("sleep")
@@ -37,7 +37,7 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		signal syscall.Signal
-		codes  []int // 0 or 1 by whether the interrupted turn has had its result
+		codes  []int // 0 or 1, depending on whether the interrupted turn already has its result
 	}{
 		"interrupted": {syscall.SIGINT, []int{0, 1}},
 		"terminated":  {syscall.SIGTERM, []int{143}},
@@ -67,7 +67,7 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 	}
 }
 
-// shelling starts claude and lets its model call a shell.
+// shelling starts claude and makes its model call a shell.
 func shelling(t *testing.T, path, command string) *Process {
 	t.Helper()
 	api := claudetest.Start(t, claudetest.Options{})
@@ -93,7 +93,7 @@ func shelling(t *testing.T, path, command string) *Process {
 	return p
 }
 
-// commands are the processes with a mark that run a program; with none, all.
+// commands returns the processes with a mark that run a program, or all of them without a program.
 func commands(mark, program string) []int {
 	var out []int
 	for pid := range pids() {

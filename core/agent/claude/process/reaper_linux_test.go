@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family starts a process with children in sessions of their own and returns
-// their ids in the order of the names.
+// family starts a process with children in their own sessions and returns their IDs in the order of
+// the names.
 func family(t *testing.T, mark, children string) (p *Process, pids []int) {
 	t.Helper()
 	p = play(t, "parent", MarkName+"="+mark, "OLLIM_TEST_CHILDREN="+children)
@@ -27,14 +27,14 @@ func family(t *testing.T, mark, children string) (p *Process, pids []int) {
 	return p, pids
 }
 
-// endPlay ends what a failed test has left; only a process that plays.
+// endPlay ends a leftover of a failed test, if it is a played process.
 func endPlay(pid int) {
 	if b, err := os.ReadFile(procFile(pid, "cmdline")); err == nil && len(b) > 0 && alive(pid) {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
 }
 
-// alive reports whether a process runs; a zombie does not.
+// alive reports whether a process is running. A zombie is not.
 func alive(pid int) bool {
 	state := statField(pid, fieldState)
 	return state != "" && state != "Z" && state != "X"
@@ -56,7 +56,7 @@ func toInt(t testing.TB, s string) int {
 	return n
 }
 
-// until waits for what another process does.
+// until waits for an effect of another process.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !ok(); {

@@ -69,7 +69,7 @@ func TestMemoryInASandboxIsThatOfTheCommand(t *testing.T) {
 	}
 }
 
-// The children of a parent go on in sessions of their own and hold its output.
+// The children of a parent continue in their own sessions and hold its output.
 func TestTheEndOfASandboxIsTheEndOfAllThatIsInIt(t *testing.T) {
 	for name, end := range map[string]func(p *Process) error{
 		"the sandbox is killed": func(p *Process) error { return p.Signal(os.Kill) },
@@ -94,7 +94,7 @@ func TestTheEndOfASandboxIsTheEndOfAllThatIsInIt(t *testing.T) {
 	}
 }
 
-// descendants are all processes below one.
+// descendants returns all processes below one.
 func descendants(pid int) []int {
 	var out []int
 	for other := range pids() {

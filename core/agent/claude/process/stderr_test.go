@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// tailOf is what is kept of a text that is written at once.
+// tailOf returns the tail of a text that is written at once.
 func tailOf(t testing.TB, text string, env ...string) string {
 	t.Helper()
 	tail := &tail{hide: secrets(env)}

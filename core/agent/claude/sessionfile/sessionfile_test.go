@@ -13,7 +13,7 @@ import (
 
 func TestAProjectsFolderIsNamedAsTheCLINamesIt(t *testing.T) {
 	long := "/tmp/expE/" + strings.Repeat(strings.Repeat("abcdefghij", 5)+"/", 4) + "x"
-	for dir, want := range map[string]string{ // as claude 2.1.197 has named them
+	for dir, want := range map[string]string{ // as named by claude 2.1.197
 		"/tmp/expE/a_b.c-é😀Ü x": "-tmp-expE-a-b-c------x",
 		"/home/olli/Data":       "-home-olli-Data",
 		long:                    strings.NewReplacer("/", "-").Replace(long)[:200] + "-fzh49k",
@@ -50,7 +50,7 @@ func TestTheConfigurationIsFoundAsTheCLIFindsIt(t *testing.T) {
 	}
 }
 
-// However messages are packed, each comes out as it went in.
+// However messages are packed, each is returned unchanged.
 func TestMessagesThatWaitedTogetherComeApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-z@/ \n]{1,20}`)

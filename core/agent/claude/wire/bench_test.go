@@ -15,8 +15,7 @@ func longLine() []byte {
 	return []byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"` + strings.Repeat(piece, 10<<20/len(piece)) + `"}]},"uuid":"u"}` + "\n")
 }
 
-// BenchmarkDeltaLine measures the time from a line's write into a pipe of the
-// system until it is decoded.
+// BenchmarkDeltaLine measures the time from writing a line into a system pipe until it is decoded.
 func BenchmarkDeltaLine(b *testing.B) {
 	r, in, err := os.Pipe()
 	must(b, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// answersOf are the control responses that the connection has written, by id.
+// answersOf returns the control responses that the connection has written, by ID.
 func (p *peer) answersOf() map[string]string {
 	p.t.Helper()
 	out := map[string]string{}
@@ -158,7 +158,7 @@ func TestCallbacksRunBesideEachOther(t *testing.T) {
 		second := make(chan struct{})
 		p := dial(t.Context(), t, Options{Handler: func(_ context.Context, subtype string, _ json.RawMessage) (any, error) {
 			if subtype == "first" {
-				<-second // would never come if requests were answered one by one
+				<-second // would never arrive if requests were answered one by one
 			} else {
 				close(second)
 			}

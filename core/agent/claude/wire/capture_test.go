@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// all are the lines of a capture of one kind, decoded.
+// all returns the decoded lines of one kind in a capture.
 func all[T any](t *testing.T, name, kind, subtype string, read func(Line) T) []T {
 	t.Helper()
 	var out []T

@@ -20,18 +20,18 @@ import (
 type peer struct {
 	t    *testing.T
 	conn *Conn
-	in   *io.PipeWriter // what the connection reads
-	out  *io.PipeReader // what it writes
+	in   *io.PipeWriter // input of the connection
+	out  *io.PipeReader // output of the connection
 	done chan struct{}
 	err  error // of Run, once done is closed
 
 	mu    sync.Mutex
-	got   [][]byte // the lines that the connection has written
-	lines []Line   // that it has delivered
+	got   [][]byte // lines written by the connection
+	lines []Line   // lines delivered by the connection
 }
 
-// dial runs a connection against a peer. When the test ends, the peer hangs up
-// and Run must have returned.
+// dial runs a connection against a peer. When the test ends, the peer hangs up and Run must have
+// returned.
 func dial(ctx context.Context, t *testing.T, o Options) *peer {
 	t.Helper()
 	r, in := io.Pipe()
@@ -77,7 +77,7 @@ func (p *peer) say(lines ...string) {
 	}
 }
 
-// heard is what the connection has written so far.
+// heard returns what the connection has written so far.
 func (p *peer) heard() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,14 +88,14 @@ func (p *peer) heard() []string {
 	return lines
 }
 
-// hangUp ends the peer's output and gives what Run has returned.
+// hangUp ends the peer's output and returns Run's error.
 func (p *peer) hangUp() error {
 	_ = p.in.Close()
 	<-p.done
 	return p.err
 }
 
-// delivered is what of the peer's lines was no control traffic, so far.
+// delivered returns the peer's lines so far that are not control traffic.
 func (p *peer) delivered() []Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +137,7 @@ func capture(t testing.TB, name string) []entry {
 	return entries
 }
 
-// captures are the names of all captures.
+// captures returns the names of all captures.
 func captures(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/captures/*.jsonl")
@@ -150,7 +150,7 @@ func captures(t testing.TB) []string {
 	return files
 }
 
-// captured are the lines of a capture that are no control traffic.
+// captured returns the lines of a capture that are not control traffic.
 func captured(t testing.TB, name string) []Line {
 	t.Helper()
 	var input bytes.Buffer
@@ -164,7 +164,7 @@ func captured(t testing.TB, name string) []Line {
 	return lines
 }
 
-// control is the shape of control traffic in either direction.
+// control is the form of control traffic in either direction.
 type control struct {
 	Type      string          `json:"type"`
 	RequestID string          `json:"request_id"`
@@ -186,12 +186,12 @@ func controlOf(t testing.TB, line []byte) control {
 	return c
 }
 
-// asks is a control request of the CLI.
+// asks returns a control request of the CLI.
 func asks(id, subtype string) string {
 	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":%q}}`, id, subtype)
 }
 
-// cancels takes it back.
+// cancels returns its cancellation.
 func cancels(id string) string {
 	return fmt.Sprintf(`{"type":"control_cancel_request","request_id":%q}`, id)
 }

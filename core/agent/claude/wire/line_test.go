@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// decoders are all of them.
+// decoders are all decoders.
 var decoders = map[string]func(Line) any{
 	TypeResult:    func(l Line) any { return l.Result() },
 	TypeAssistant: func(l Line) any { return l.Assistant() },

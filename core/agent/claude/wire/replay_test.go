@@ -12,18 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// replay plays both sides of a capture: the peer says the CLI's lines, and what
-// the capture's host did goes through the connection.
+// replay plays both sides of a capture: the peer says the CLI's lines, and the actions of the
+// capture's host go through the connection.
 type replay struct {
 	*peer
-	ids     map[string]string // the capture's ids of host requests -> ours
-	seen    int               // lines of the host that were looked at
+	ids     map[string]string // the capture's IDs of host requests -> the connection's
+	seen    int               // number of host lines already checked
 	answers map[string][]control
 	asked   []string // control requests that reached the handler
 
 	mu        sync.Mutex
 	cancelled int
-	responses map[string]json.RawMessage // by the capture's id; nil for a refusal
+	responses map[string]json.RawMessage // by the capture's ID; nil for a refusal
 }
 
 func newReplay(t *testing.T, entries []entry) *replay {
@@ -43,7 +43,7 @@ func newReplay(t *testing.T, entries []entry) *replay {
 	return r
 }
 
-// handle answers as the host of the capture did, or waits to be cancelled.
+// handle answers as the host of the capture did, or waits for cancellation.
 func (r *replay) handle(ctx context.Context, subtype string, request json.RawMessage) (any, error) {
 	r.mu.Lock()
 	r.asked = append(r.asked, subtype)
@@ -65,7 +65,7 @@ func (r *replay) handle(ctx context.Context, subtype string, request json.RawMes
 	return answers[0].Response.Response, nil
 }
 
-// play does what one entry of the capture says.
+// play replays one entry of the capture.
 func (r *replay) play(e entry, requests *sync.WaitGroup) {
 	c := controlOf(r.t, e.Line)
 	switch {
@@ -84,7 +84,7 @@ func (r *replay) play(e entry, requests *sync.WaitGroup) {
 			defer r.mu.Unlock()
 			r.responses[c.RequestID] = response
 		})
-	case c.Type != kindControlResponse: // answers come from the handler
+	case c.Type != kindControlResponse: // the handler sends the answers
 		if err := r.conn.Send(e.Line); err != nil {
 			r.t.Error(err)
 		}
@@ -95,8 +95,8 @@ func (r *replay) play(e entry, requests *sync.WaitGroup) {
 	}
 }
 
-// expect looks for the host's line of the capture among what the connection has
-// written since the last one.
+// expect looks for the host's line of the capture among the lines that the connection has written
+// since the last one.
 func (r *replay) expect(want control, line []byte) {
 	r.t.Helper()
 	heard := r.heard()

@@ -35,7 +35,7 @@ func TestARequestGetsTheAnswerThatBelongsToIt(t *testing.T) {
 		}
 		synctest.Wait()
 		heard := p.heard()
-		for _, h := range slices.Backward(heard) { // the answers come in another order
+		for _, h := range slices.Backward(heard) { // the answers arrive in another order
 			c := controlOf(t, []byte(h))
 			var asked struct{ N int }
 			if err := json.Unmarshal(c.Request, &asked); err != nil {
@@ -106,7 +106,7 @@ func TestAnAnswerThatComesTooLateIsDropped(t *testing.T) {
 }
 
 func TestAnAnswerInTheLastLineStillCounts(t *testing.T) {
-	for range 100 { // both are there at once, so that either could be seen first
+	for range 100 { // both are available at once, so either could be seen first
 		synctest.Test(t, func(t *testing.T) {
 			p := dial(t.Context(), t, Options{})
 			var g sync.WaitGroup

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// offline runs a connection over what a reader gives.
+// offline runs a connection over the bytes of a reader.
 func offline(t *testing.T, r io.Reader, o Options) ([]Line, *Conn) {
 	t.Helper()
 	var lines []Line
@@ -72,7 +72,7 @@ func TestWhatIsNoObjectIsSkippedAndLoggedOnceWithoutItsContents(t *testing.T) {
 	}
 }
 
-// pieces gives its bytes in reads of the given sizes.
+// pieces returns its bytes in reads of the given sizes.
 type pieces struct {
 	data  []byte
 	sizes []int
@@ -125,7 +125,7 @@ func TestAFaultOfTheReaderIsTold(t *testing.T) {
 	}
 }
 
-// broken panics at every use.
+// broken panics on every use.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error)  { panic("read") }
@@ -205,7 +205,7 @@ func TestRunReturnsOnlyWhenEveryCallbackHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := dial(t.Context(), t, Options{Handler: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
 			<-ctx.Done()
-			time.Sleep(time.Hour) // what a slow tool does after it was cancelled
+			time.Sleep(time.Hour) // a slow tool after it was cancelled
 			return nil, nil
 		}})
 		p.say(asks("c1", "mcp_message"), asks("c2", "mcp_message"))
@@ -220,7 +220,7 @@ func TestRunReturnsOnlyWhenEveryCallbackHas(t *testing.T) {
 	})
 }
 
-// endless gives the same line for ever and cannot be closed.
+// endless returns the same line forever and cannot be closed.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return copy(b, "{}\n"), nil }

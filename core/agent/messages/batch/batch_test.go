@@ -21,7 +21,7 @@ import (
 // api is a server of message batches.
 type api struct {
 	mu       sync.Mutex
-	made     []string // the bodies of those that were handed in
+	made     []string // the bodies of the submitted batches
 	looks    int
 	ready    bool // the batches have ended
 	result   string
@@ -54,13 +54,13 @@ func (a *api) RoundTrip(q *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(said)), Header: http.Header{}, Request: q}, nil
 }
 
-// bench is a Batches over it.
+// bench is a Batches with this server.
 type bench struct {
 	t      *testing.T
 	dir    *store.Dir
 	api    *api
-	gone   bool // the task is
-	refuse bool // the answer cannot be kept
+	gone   bool // the task was deleted
+	refuse bool // the answer cannot be stored
 	done   []Outcome
 }
 
@@ -130,7 +130,7 @@ func TestAnAnswerIsTakenOnceAcrossRestarts(t *testing.T) {
 			t.Errorf("%+v", body)
 		}
 		b.api.ready, b.refuse = true, true
-		b.run(20 * time.Minute) // the answer cannot be kept
+		b.run(20 * time.Minute) // the answer cannot be stored
 		b.refuse = false
 		b.run(20 * time.Minute)
 		b.run(20 * time.Minute)

@@ -23,7 +23,7 @@ func text(role, words string) []byte {
 	return fmt.Appendf(nil, `{"role":%q,"content":[{"type":"text","text":%q}]}`, role, words)
 }
 
-// begun is a session with a conversation.
+// begun returns a session with a conversation.
 func begun(t *testing.T, folder, id string) *History {
 	t.Helper()
 	h, err := New(folder, id)

@@ -1,12 +1,11 @@
-// Package messagestest is a Messages API behind which the offline engine plays the
-// model: for tests of the whole bot over the engine that speaks that API. It takes
-// the place of the network (http.RoundTripper), or serves a port (http.Handler). It
-// must not know that engine, and only tests import it.
+// Package messagestest is a Messages API in which the offline engine plays the model: for tests of
+// the whole bot over the engine that speaks that API. It replaces the network (http.RoundTripper),
+// or serves a port (http.Handler). It must not know that engine, and only tests import it.
 //
-// A play is one turn of the offline engine, in a goroutine of its own. Where it
-// calls a tool, the answer that streams so far ends with that call, and the play
-// waits for the request that brings the result. Which play a request belongs to
-// stands in the signature of the newest thought, which comes back as it was.
+// A play is one turn of the offline engine, in its own goroutine. When it calls a tool, the
+// streaming answer ends with that call, and the play waits for the request with the result. The
+// signature of the newest thought, which the client returns unchanged, identifies the play of a
+// request.
 package messagestest
 
 import (
@@ -28,7 +27,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Model is a model that plays.
+// Model is the fake model.
 type Model struct {
 	engine *script.Engine
 	ctx    context.Context
@@ -42,10 +41,10 @@ type Model struct {
 	cache claudetest.Cache
 }
 
-// Cached is what all requests used of the prompt cache.
+// Cached returns the prompt cache usage of all requests.
 func (m *Model) Cached() claudetest.Cached { return m.cache.Total() }
 
-// New is a model. Use Close at the end.
+// New returns a model. Call Close at the end.
 func New(o script.Options) *Model {
 	m := &Model{engine: script.New(o), open: map[string]*play{}}
 	m.ctx, m.end = context.WithCancel(context.Background())
@@ -58,14 +57,14 @@ func (m *Model) Close() {
 	m.plays.Wait()
 }
 
-// answer is what a play says up to a call or to its end.
+// answer is a play's output up to a call or its end.
 type answer struct {
 	text, thought string
 	call          *agent.ToolUse
 	fault         string
 }
 
-// word is what the engine of the bot says to a play that waits.
+// word is the bot's answer to a waiting play.
 type word struct {
 	text    string
 	isError bool
@@ -78,11 +77,11 @@ type play struct {
 	said    answer
 	answers chan answer
 	words   chan word
-	call    string // the id of the call that it waits for
+	call    string // the ID of the call that it waits for
 	stops   bool   // it waits for an objection to its end
 }
 
-// RoundTrip is http.RoundTripper's.
+// RoundTrip implements http.RoundTripper.
 func (m *Model) RoundTrip(r *http.Request) (*http.Response, error) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -97,7 +96,7 @@ func (m *Model) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -154,10 +153,10 @@ func (m *Model) respond(ctx context.Context, data []byte) (status int, kind stri
 	return refuse("the play was ended")
 }
 
-// stamped are words of the bot and not of a hook: they begin with the time.
+// stamped matches messages of the bot rather than a hook: they begin with the time.
 var stamped = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d `)
 
-// newest is what the newest message of the user brings: words, or the result of a call.
+// newest returns the content of the user's newest message: text, or the result of a call.
 func newest(q claudetest.Request) (text string, result *claudetest.Block, images int) {
 	for _, b := range newestOf(q, "user") {
 		switch b.Type {
@@ -172,7 +171,7 @@ func newest(q claudetest.Request) (text string, result *claudetest.Block, images
 	return text, result, images
 }
 
-// newestOf are the blocks of the newest message of a role.
+// newestOf returns the blocks of the newest message with a role.
 func newestOf(q claudetest.Request, role string) []claudetest.Block {
 	for _, m := range slices.Backward(q.Messages) {
 		if m.Role == role {
@@ -182,7 +181,7 @@ func newestOf(q claudetest.Request, role string) []claudetest.Block {
 	return nil
 }
 
-// find is the play that has said the newest answer of a history, or nil.
+// find returns the play of the newest answer in a history, or nil.
 func (m *Model) find(q claudetest.Request) *play {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -212,7 +211,7 @@ func (m *Model) begin(q claudetest.Request, text string, images int) *play {
 	return p
 }
 
-// perform lets the offline engine play a turn.
+// perform makes the offline engine play a turn.
 func (m *Model) perform(ctx context.Context, p *play, q claudetest.Request, msg agent.Message) {
 	o := agent.SessionOptions{
 		ID: store.NewUUID(), Settings: agent.Settings{Model: q.Model}, SystemPrompt: q.System,
@@ -255,7 +254,7 @@ func (m *Model) perform(ctx context.Context, p *play, q claudetest.Request, msg 
 	}
 }
 
-// give hands over what was said since the last time.
+// give passes on the output since the last time.
 func (p *play) give(ctx context.Context, a answer) {
 	p.said = answer{}
 	select {
@@ -264,7 +263,7 @@ func (p *play) give(ctx context.Context, a answer) {
 	}
 }
 
-// tell answers a play that waits.
+// tell answers a waiting play.
 func (p *play) tell(ctx context.Context, w word) {
 	p.call, p.stops = "", false
 	select {
@@ -308,7 +307,7 @@ func refuse(why string) (status int, kind string, body []byte) {
 	return http.StatusBadRequest, "application/json", data
 }
 
-// stream is an answer as it goes over the wire.
+// stream returns an answer in its wire form.
 func stream(sign string, q claudetest.Request, used claudetest.Cached, a answer) []byte {
 	step := claudetest.Step{Cached: &used, Blocks: []claudetest.Block{{Type: "thinking", Thinking: a.thought, Signature: sign}}}
 	if a.text != "" {
@@ -316,7 +315,7 @@ func stream(sign string, q claudetest.Request, used claudetest.Cached, a answer)
 	}
 	if a.call != nil {
 		var input map[string]any
-		_ = json.Unmarshal(a.call.Input, &input) // the engine calls with objects alone
+		_ = json.Unmarshal(a.call.Input, &input) // the engine only calls with objects
 		step.Blocks = append(step.Blocks, claudetest.Block{Type: "tool_use", ID: a.call.ID, Name: a.call.Name, Input: input})
 	}
 	return claudetest.Stream(q, step)

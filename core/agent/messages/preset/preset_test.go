@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/agent/messages/tools"
 )
 
-// bench is a data directory in which the tools show what is said of them.
+// bench is a data directory with the tools under test.
 type bench struct {
 	t     *testing.T
 	dir   string
@@ -58,13 +58,13 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// does calls a tool, which has to answer in this way.
+// does calls a tool and checks its answer.
 func (b *bench) does(tool string, fields map[string]any, says string) {
 	b.t.Helper()
 	b.answers(tool, fields, says, false)
 }
 
-// refuses calls a tool that has to refuse.
+// refuses calls a tool and checks that it refuses.
 func (b *bench) refuses(tool string, fields map[string]any, says string) {
 	b.t.Helper()
 	b.answers(tool, fields, says, true)
@@ -83,7 +83,7 @@ func (b *bench) answers(tool string, fields map[string]any, says string, refused
 
 type with = map[string]any
 
-// proofs show what the lines about tools say, by the words that those begin with.
+// proofs check the claims of the lines about tools, by the first words of each line.
 var proofs = map[string]func(*bench){
 	"Calls that do not need": func(b *bench) {
 		var looking []string
@@ -156,7 +156,7 @@ var proofs = map[string]func(*bench){
 	},
 }
 
-// Each line about the tools is shown to be true, and each tool has its line.
+// Each line about the tools is tested, and each tool has its line.
 func TestWhatIsSaidOfTheToolsIsTrue(t *testing.T) {
 	_, about, ok := strings.Cut(Text(true), "# Your tools\n\n- ")
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// withFile is a registry whose data directory holds this file.
+// withFile returns a registry whose data directory contains this file.
 func withFile(t *testing.T, text string, env map[string]string) *Registry {
 	t.Helper()
 	r := registry(t, env)
@@ -77,7 +77,7 @@ func TestTheFileIsReadAnewWhenItWasSaved(t *testing.T) {
 func TestWhatIsWrongIsNamedWithItsPlaceAndTheRestCounts(t *testing.T) {
 	for _, c := range []struct {
 		text, line, want string
-		still            string // what can be asked for all the same
+		still            string // models that are still available
 	}{
 		{"local:\n  models: [a]\n", "1", "base-url is missing", ""},
 		{"Local: x\n" + mine, "1", "not a valid provider name", "small"},

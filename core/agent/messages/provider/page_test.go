@@ -11,7 +11,7 @@ import (
 	pages "ollimbot/docs"
 )
 
-// docs/providers.md has every key of providers.yaml, with an example that is accepted.
+// docs/providers.md has every key of providers.yaml, with a valid example.
 func TestThePageOfProvidersHasEveryKey(t *testing.T) {
 	data, err := fs.ReadFile(pages.FS, "providers.md")
 	must(t, err)

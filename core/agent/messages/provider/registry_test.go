@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// registry is one over an empty data directory and this environment.
+// registry returns one with an empty data directory and this environment.
 func registry(t *testing.T, env map[string]string) *Registry {
 	t.Helper()
 	d := storetest.Dir(t)
@@ -62,7 +62,7 @@ func TestALongPromptCostsWhatLongPromptsCost(t *testing.T) {
 	}
 }
 
-// M11: a file with a local model took the conversation over without a word.
+// M11: a file with a local model silently took over the conversation.
 func TestALocalModelBesideAnthropicDoesNotTakeTheConversationOver(t *testing.T) {
 	r := registry(t, map[string]string{varKey: "sk-secret"})
 	local := "local:\n  base-url: http://127.0.0.1:11434\n  models:\n    - name: qwen3\n"

@@ -37,7 +37,7 @@ func TestACommandIsRunAsItIsWritten(t *testing.T) {
 	}
 }
 
-// A small system has no bash. Found by .ci/bare.
+// A small system may have no bash. Found by .ci/bare.
 func TestACommandRunsWhereThereIsNoBash(t *testing.T) {
 	g := newGround(t, map[string]string{"notes/a.md": "plum\n"})
 	g.open(Options{Dir: g.dir, Env: []string{"PATH=" + t.TempDir()}})
@@ -83,7 +83,7 @@ func TestTheFolderIsKeptBetweenCommands(t *testing.T) {
 			t.Fatalf("step %d, %s: %q, want %q", i, s.command, got, s.want)
 		}
 	}
-	// What is kept there is the session's, and can be read.
+	// Files kept there belong to the session and can be read.
 	tmp := strings.TrimSpace(g.does("Bash", with{"command": "echo $TMPDIR"}))
 	g.hiddenFromSee = func(path string, _ bool) bool { return !strings.HasPrefix(path, g.dir) }
 	if got := g.does("Read", with{"file_path": tmp + "/f"}); !strings.Contains(got, "fig") {
@@ -159,7 +159,7 @@ func TestACommandSeesNoSecretsInItsEnvironment(t *testing.T) {
 	}
 }
 
-// The fence stands around commands as around those of claude, and the folder is kept in it.
+// Commands run in the same sandbox as those of claude, and the folder is kept in it.
 func TestCommandsRunInTheFence(t *testing.T) {
 	g := newGround(t, map[string]string{".env": "marigold", "state/s.json": "marigold", "notes/a.md": "plum\n", "routines/r.md": "x"})
 	home := filepath.Dir(g.dir)

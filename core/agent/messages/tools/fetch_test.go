@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// web is a web of one server on loopback, which answers for every host.
+// web sets up one server on loopback that answers for every host.
 func (g *ground) web(handler http.HandlerFunc) {
 	g.t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -59,7 +59,7 @@ func TestAPageIsFetchedAsText(t *testing.T) {
 		case "/misdeclared":
 			w.Header().Set("Content-Type", "text/plain; charset=windows-1252")
 			_, _ = fmt.Fprint(w, "é")
-		case "/given-up": // browsers do not read it any more
+		case "/given-up": // browsers no longer support it
 			w.Header().Set("Content-Type", "text/plain; charset=ISO-2022-KR")
 			_, _ = fmt.Fprint(w, "plums")
 		case "/json":
@@ -213,8 +213,8 @@ func TestAPageReadsAsItLooks(t *testing.T) {
 	}
 }
 
-// Whatever a page holds, it ends, in time, as text that is hardly longer than the page
-// with its links, and shows nothing of what is hidden.
+// For any page, reading ends in time, the text is hardly longer than the page with its links, and
+// shows nothing hidden.
 func FuzzAPageIsText(f *testing.F) {
 	for _, seed := range []string{"<p>a", "<ul><li><table><td>x", "<a href=//x><a href=y>z", strings.Repeat("<div>", 1000) + "x", "<pre>\n\n x</pre>", "<svg><p>x", "<base href=%zz>", "\x00\xff<"} {
 		f.Add(seed)

@@ -103,7 +103,7 @@ func TestReadShowsPicturesAndDocuments(t *testing.T) {
 	g.refused("Read", with{"file_path": "a.pdf"}, "more than 10")
 }
 
-// drawn is a picture, black on its left and white on its right.
+// drawn returns a picture, black on its left and white on its right.
 func drawn(t *testing.T, w, h int) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, w, h))
@@ -182,8 +182,8 @@ func TestEditSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What the rules have judged is what is written: the table of core/safety/policy, to which the
-// claude command is held too.
+// The written bytes are those that the policy has judged: the table of core/safety/policy, which
+// also applies to the claude command.
 func TestEditMakesWhatTheRulesHaveJudged(t *testing.T) {
 	data, err := os.ReadFile("../../../safety/policy/testdata/edits.json")
 	must(t, err)
@@ -214,7 +214,7 @@ func TestEditMakesWhatTheRulesHaveJudged(t *testing.T) {
 		r := g.call(tool, e.With)
 		want := letters(e.After)
 		if !e.Told && tool == "Edit" {
-			want = letters(e.Before) // what the rules cannot tell is not done
+			want = letters(e.Before) // calls that the policy cannot predict are not made
 		}
 		if got := g.has(e.File); e.Told && got != want || !e.Told && tool == "Edit" && (got != want || !r.IsError) {
 			t.Errorf("%s: %q, want %q (%s)", e.Name, got, want, r.Text)
@@ -222,7 +222,7 @@ func TestEditMakesWhatTheRulesHaveJudged(t *testing.T) {
 	}
 }
 
-// An edit replaces one place and leaves the rest as it is, or does nothing.
+// An edit replaces one place and leaves the rest unchanged, or does nothing.
 func TestPropertyAnEditChangesOnlyItsPlace(t *testing.T) {
 	g := newGround(t, nil)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// askedAbout are the paths that were judged again, by the field.
+// askedAbout returns the paths that were judged again, by the field.
 func (g *ground) askedAbout(key string) []string {
 	g.t.Helper()
 	var out []string
@@ -100,8 +100,8 @@ func TestWhatTheFenceHidesIsNotThere(t *testing.T) {
 	}
 }
 
-// What a walk or a judged path comes by is opened without following links, whatever has
-// taken its place since.
+// Files found by a walk or by a judged path are opened without following links, even if they were
+// replaced since.
 func TestALinkInThePlaceOfAFileIsNotFollowed(t *testing.T) {
 	g := newGround(t, map[string]string{".env": "marigold", "notes/b.md": "plum"})
 	g.link("../.env", "notes/a.md")
@@ -120,8 +120,8 @@ func TestALinkInThePlaceOfAFileIsNotFollowed(t *testing.T) {
 	}
 }
 
-// A command of another session makes links while a file is opened. Whatever it does,
-// nothing is read that was not judged, or is not shown.
+// A command of another session creates links while a file is opened. Whatever it does, no file is
+// read that was not judged, or is not visible.
 func TestARaceOfLinksShowsNoSecret(t *testing.T) {
 	g := newGround(t, map[string]string{"notes/a.md": "plum", "notes/real/a.md": "plum", "secret/a.md": "marigold", ".env": "marigold"})
 	g.hiddenFromSee = func(path string, _ bool) bool {
@@ -137,7 +137,7 @@ func TestARaceOfLinksShowsNoSecret(t *testing.T) {
 				_ = os.Symlink(targets[i%2], next)
 				_ = os.Rename(next, filepath.Join(g.dir, name))
 			}
-			// A folder takes the place of a link, and the other way round.
+			// A folder replaces a link, and the other way round.
 			_ = os.Rename(filepath.Join(g.dir, "notes/real"), filepath.Join(g.dir, "notes/moved"))
 			_ = os.Symlink("../secret", filepath.Join(g.dir, "notes/real"))
 			_ = os.Remove(filepath.Join(g.dir, "notes/real"))
@@ -168,8 +168,8 @@ func TestARaceOfLinksShowsNoSecret(t *testing.T) {
 	}
 }
 
-// However a path is spelled, either the file is opened that the system means, or it is
-// judged by its real name before.
+// However a path is spelled, either the file that the system means is opened, or its real name is
+// judged first.
 func TestPropertyNoSpellingEscapes(t *testing.T) {
 	g := newGround(t, map[string]string{"a.md": "a", "notes/a.md": "notes/a", "notes/sub/a.md": "notes/sub/a"})
 	must(t, os.WriteFile(filepath.Join(g.outside, "a.md"), []byte("outside"), 0o600))
@@ -190,13 +190,13 @@ func TestPropertyNoSpellingEscapes(t *testing.T) {
 		if !filepath.IsAbs(path) {
 			full = g.dir + "/" + path
 		}
-		// The system's own opinion: what it opens, and by which real name.
+		// What the system opens, and its real name.
 		data, err := os.ReadFile(full)
 		switch {
 		case err == nil && r.IsError:
 			rt.Fatalf("%s: the tool says %q", path, r.Text)
 		case err != nil && !r.IsError && len(g.asked) == 0:
-			// A folder that is not there is passed by on the way back.
+			// A missing folder followed by ".." is skipped.
 			if data, err = os.ReadFile(filepath.Clean(full)); err != nil || !strings.Contains(r.Text, string(data)) {
 				rt.Fatalf("%s: %q, and tidied %q, %v", path, r.Text, data, err)
 			}
@@ -218,7 +218,7 @@ func TestPropertyNoSpellingEscapes(t *testing.T) {
 	})
 }
 
-// opened is a descriptor of a file, which the end of the test closes.
+// opened returns a descriptor of a file, which the end of the test closes.
 func opened(t *rapid.T, path string) uintptr {
 	f, err := os.Open(path)
 	if err != nil {

@@ -124,7 +124,7 @@ func TestGrepKeepsToItsLimits(t *testing.T) {
 	}
 }
 
-// A line is found if and only if the expression matches it, in all ways of showing it.
+// A line is found if and only if the expression matches it, in every output mode.
 func TestPropertyGrepFindsExactlyTheLinesThatMatch(t *testing.T) {
 	g := newGround(t, nil)
 	rapid.Check(t, func(rt *rapid.T) {

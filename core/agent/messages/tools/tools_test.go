@@ -15,13 +15,13 @@ import (
 	"ollimbot/core/base/schema"
 )
 
-// ground is a data directory with a box before it.
+// ground is a data directory with a box.
 type ground struct {
 	t             testing.TB
 	dir, outside  string
 	box           *Box
 	tools         map[string]Tool
-	asked         []agent.ToolUse // what was judged again
+	asked         []agent.ToolUse // calls that were judged again
 	refuse        string
 	hiddenFromSee func(path string, write bool) bool
 }
@@ -40,7 +40,7 @@ func newGround(t testing.TB, files map[string]string) *ground {
 	return g
 }
 
-// open makes the box anew, with the tests' judge and sight.
+// open recreates the box, with the test's judge and sight.
 func (g *ground) open(o Options) {
 	g.t.Helper()
 	o.Judge = func(_ context.Context, u agent.ToolUse) string {
@@ -86,7 +86,7 @@ func (g *ground) call(tool string, fields map[string]any) Result {
 	return g.tools[tool].Call(context.Background(), input)
 }
 
-// does is a call that has to go well, refused one that must not; both give the text.
+// does makes a call that must succeed, refused one that must not; both return the text.
 func (g *ground) does(tool string, fields map[string]any) string {
 	g.t.Helper()
 	r := g.call(tool, fields)
@@ -134,7 +134,7 @@ func TestToolsAreTheSameForEverySession(t *testing.T) {
 	}
 }
 
-// The rules read fields by their exact names, so that nothing else may count here.
+// The policy reads fields by their exact names, so no other names may count here.
 func TestOnlyExactFieldsCount(t *testing.T) {
 	g := newGround(t, map[string]string{"a.md": "plum", ".env": "marigold"})
 	for _, input := range []string{
@@ -167,7 +167,7 @@ func TestNoInputMakesAToolFall(t *testing.T) {
 			fields["url"] = "https://127.0.0.1:1/" + words.Draw(rt, "page")
 		}
 		if path, _ := fields["path"].(string); path == "/" || path == "~/" || strings.HasPrefix(path, "../") {
-			delete(fields, "path") // the whole machine is no test
+			delete(fields, "path") // searching the whole machine would take too long
 		}
 		if pattern, _ := fields["pattern"].(string); strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || strings.HasPrefix(pattern, "..") {
 			delete(fields, "pattern")

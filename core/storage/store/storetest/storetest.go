@@ -16,7 +16,7 @@ type tester interface {
 	Fatal(args ...any)
 }
 
-// At is the data directory at a path, which need not exist.
+// At returns the data directory at a path, which need not exist.
 func At(t tester, root string) *store.Dir {
 	t.Helper()
 	d, err := store.At(root)
@@ -26,7 +26,7 @@ func At(t tester, root string) *store.Dir {
 	return d
 }
 
-// Dir is an empty one, which goes with the test.
+// Dir returns an empty one, which goes with the test.
 func Dir(t testing.TB) *store.Dir {
 	t.Helper()
 	return At(t, t.TempDir())
@@ -50,7 +50,7 @@ func Put(t tester, d *store.Dir, rel, text string) {
 	}
 }
 
-// Text is what a file holds, "" for one that is not there.
+// Text returns what a file holds, "" for one that is not there.
 func Text(t tester, d *store.Dir, rel string) string {
 	t.Helper()
 	data, err := d.Read(rel)
