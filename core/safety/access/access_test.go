@@ -26,7 +26,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// public is a fresh key, and its line.
+// public returns a fresh key, and its line.
 func public(t testing.TB) (ssh.PublicKey, string) {
 	t.Helper()
 	p, _, err := ed25519.GenerateKey(rand.Reader)
@@ -129,7 +129,7 @@ func TestASocketOfADeadBotIsReplacedAndItsOwnGoes(t *testing.T) {
 }
 
 func TestAPathThatIsTooLongMovesTheSocket(t *testing.T) {
-	runtime, err := os.MkdirTemp("/tmp", "r") // t.TempDir is long by itself
+	runtime, err := os.MkdirTemp("/tmp", "r") // t.TempDir is too long
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
@@ -175,7 +175,7 @@ func TestAFolderThatOthersCanEnterIsNotTrusted(t *testing.T) {
 	}
 }
 
-// BenchmarkListen is what a start pays for a door that nobody comes to.
+// BenchmarkListen measures the cost at startup of a socket that is never used.
 func BenchmarkListen(b *testing.B) {
 	d := storetest.Prepared(b)
 	for b.Loop() {

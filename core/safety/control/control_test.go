@@ -38,7 +38,7 @@ func served(t testing.TB, dir string) (s *Server, end func()) {
 	return s, end
 }
 
-// echo is a session that answers with its name and the words it got.
+// echo returns a session that answers with its name and its arguments.
 func echo(name string) Command {
 	return func(_ context.Context, args []string) agent.CommandResult {
 		return agent.CommandResult{Stdout: fmt.Sprintf("%s %q", name, args), Stderr: "a warning", Exit: 3}
@@ -88,7 +88,7 @@ func TestATokenCountsUntilItIsRevoked(t *testing.T) {
 	}
 }
 
-// A token that leaks is of no use: its session's door cannot be seen from another's.
+// A leaked token is useless: its session's door is not visible from other sessions.
 func TestATokenCountsAtItsOwnDoorOnly(t *testing.T) {
 	s, _ := served(t, t.TempDir())
 	one, two := s.Issue(echo("one")), s.Issue(echo("two"))
@@ -166,7 +166,7 @@ func TestAThousandConnectionsOfGarbageDoNoHarm(t *testing.T) {
 		all.Go(func() {
 			defer func() { <-room }()
 			conn := ring(t, token)
-			_, _ = conn.Write([]byte(text)) // it may be refused before its end
+			_, _ = conn.Write([]byte(text)) // it may be refused before it is complete
 			line, _ := bufio.NewReader(conn).ReadBytes('\n')
 			var a answer
 			if err := json.Unmarshal(line, &a); err != nil || a.Exit != 1 || !strings.HasPrefix(a.Stderr, "ollim-bot: ") {
@@ -223,10 +223,10 @@ func TestWhatAKilledBotLeftIsReplaced(t *testing.T) {
 	}
 }
 
-// noDoors makes a folder in which a bot can put no doors, and where it puts them instead.
+// noDoors returns a folder in which a bot cannot create doors, and the folder it uses instead.
 func noDoors(t *testing.T) (dir, runtime string) {
 	t.Helper()
-	runtime, err := os.MkdirTemp("", "run") // t.TempDir is long by itself
+	runtime, err := os.MkdirTemp("", "run") // t.TempDir is too long
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
@@ -262,8 +262,8 @@ func TestWhereNoDoorCanBeMadeTheyAreInAFolderOfTheirOwn(t *testing.T) {
 	}
 }
 
-// The directory of a demo that was killed never comes back, so a bot over any other
-// removes its folder.
+// The directory of a killed demo is never used again, so a bot with any other directory removes its
+// folder.
 func TestAFolderOfAKilledBotIsSweptByTheNext(t *testing.T) {
 	dir, _ := noDoors(t)
 	killed, err := openPlace(dir + "-killed")

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a hostile process can put into its session's door.
+// Files that a hostile process can put into its session's door.
 func TestADoorOpensPipesOnly(t *testing.T) {
 	s, _ := served(t, t.TempDir())
 	token := s.Issue(echo("one"))

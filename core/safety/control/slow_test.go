@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// A pipe stands for the socket: the clock of a bubble waits for no socket.
+// A pipe replaces the socket, because a synctest bubble's clock does not advance during socket I/O.
 func TestASlowCallerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Dir: t.TempDir()})

@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/base/web"
 )
 
-// recorder is a network on which every dial is kept, and none gets anywhere.
+// recorder is a network that records every dial and fails all of them.
 type recorder struct {
 	gate
 	lookups []string
@@ -69,7 +69,7 @@ func TestAConnectionGoesWhereTheListSays(t *testing.T) {
 	for _, c := range []struct {
 		host  string
 		port  uint16
-		wants string // the addresses that are dialled, or the refusal
+		wants string // the dialled addresses, or the refusal
 	}{
 		{"api.example.org", 443, "1.1.1.1:443"},
 		{"API.example.org.", 443, "1.1.1.1:443"},
@@ -118,8 +118,8 @@ func TestAConnectionGoesWhereTheListSays(t *testing.T) {
 	}
 }
 
-// An owner of a name who answers otherwise each time gains nothing: what is dialled is what
-// was looked at.
+// A name whose owner returns another address each time gains nothing: the checked address is the
+// one that is dialled.
 func TestANameThatChangesIsLookedUpOnce(t *testing.T) {
 	turn := 0
 	r := newRecorder(t, "api.example.org", func(string) []netip.Addr {
@@ -135,7 +135,7 @@ func TestANameThatChangesIsLookedUpOnce(t *testing.T) {
 	}
 }
 
-// Whatever names lead to, only public addresses and listed ones are dialled.
+// Wherever names lead, only public addresses and listed ones are dialled.
 func TestNoAnswerOfAResolverOpensAClosedAddress(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		found := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) netip.Addr {

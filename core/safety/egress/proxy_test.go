@@ -33,7 +33,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// end is the inside of a sandbox, as Run makes it: its connections go over one link.
+// end is the inside of a sandbox, as set up by Run: its connections share one link.
 type end struct {
 	session *yamux.Session
 	list    hosts.List
@@ -68,7 +68,7 @@ func (e *end) client() *http.Client {
 	}}
 }
 
-// ask writes raw bytes and gives all that comes back.
+// ask writes raw bytes and returns the whole answer.
 func (e *end) ask(t testing.TB, text string) string {
 	t.Helper()
 	c, err := e.session.Open()
@@ -121,7 +121,7 @@ func TestARequestPassesAsItIs(t *testing.T) {
 	}
 }
 
-// The name in Host does not count where the request names another.
+// The name in Host is ignored if the request names another one.
 func TestAHostHeaderLeadsNowhere(t *testing.T) {
 	e := newEnd(t, newServer(t), "good.example.org")
 	for request, wants := range map[string]string{
@@ -177,7 +177,7 @@ func TestSocksConnectsAndRefuses(t *testing.T) {
 			if err != nil {
 				return
 			}
-			go func() { // what is sent comes back once the sender has ended
+			go func() { // everything sent is returned once the sender has ended
 				all, _ := io.ReadAll(c)
 				_, _ = c.Write(all)
 				_ = c.Close()
@@ -196,7 +196,7 @@ func TestSocksConnectsAndRefuses(t *testing.T) {
 	if !ok {
 		t.Fatal(c)
 	}
-	must(t, stream.Close()) // of a stream it ends the writing only
+	must(t, stream.Close()) // on a stream this only ends writing
 	if all, err := io.ReadAll(c); string(all) != "pear" || err != nil {
 		t.Errorf("%q came back, %v", all, err)
 	}
@@ -209,10 +209,10 @@ func TestSocksConnectsAndRefuses(t *testing.T) {
 		}
 	}
 	for request, wants := range map[string]string{
-		"\x05\x01\x02": "\x05\xff", // it wants a login
+		"\x05\x01\x02": "\x05\xff", // it requires a login
 		"\x05\x01\x00\x05\x02\x00\x01\x7f\x00\x00\x01\x00\x50": "\x05\x00\x05\x07\x00\x01\x00\x00\x00\x00\x00\x00", // to be connected to
 		"\x05\x01\x00\x05\x03\x00\x01\x7f\x00\x00\x01\x00\x50": "\x05\x00\x05\x07\x00\x01\x00\x00\x00\x00\x00\x00", // UDP
-		"\x05\x01\x00\x05\x01\x00\x09":                         "\x05\x00\x05\x08\x00\x01\x00\x00\x00\x00\x00\x00", // an address of some other kind
+		"\x05\x01\x00\x05\x01\x00\x09":                         "\x05\x00\x05\x08\x00\x01\x00\x00\x00\x00\x00\x00", // an unknown kind of address
 	} {
 		if got := e.ask(t, request); got != wants {
 			t.Errorf("%q: %q", request, got)
@@ -272,7 +272,7 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 	waiting, err := l.Accept() // the request is being answered
 	must(t, err)
 	defer waiting.Close()
-	half, err := e.session.Open() // somebody who says nothing
+	half, err := e.session.Open() // a client that sends nothing
 	must(t, err)
 	s.Close()
 	for _, c := range []net.Conn{c, request, half, server} {

@@ -60,7 +60,7 @@ func TestAStoredLabelIsCleaned(t *testing.T) {
 	}
 }
 
-// Whatever is joined or passed on: one labeled part labels the whole, and storing a label
+// However labels are joined or passed on, one labeled part labels the whole, and storing a label
 // changes nothing.
 func TestLabelsAreNeverLost(t *testing.T) {
 	step := rapid.StringN(0, 80, -1)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// asked is one Ask under way.
+// asked is an Ask in progress.
 type asked struct {
 	group   errgroup.Group
 	verdict Verdict
@@ -191,7 +191,7 @@ func TestTheEndOfTheTurnCancels(t *testing.T) {
 		if v, err := d.Ask(ctx, Request{Question: "x"}); v != Cancelled || err != nil || shown > 0 {
 			t.Errorf("after the end: %s, %v, shown %d times", v, err, shown)
 		}
-		// The id is free again, and what ended does not end the new one.
+		// The ID is free again, and the old request does not end the new one.
 		b := ask(t.Context(), d, Request{ID: "one", Question: "y"})
 		if err := d.Answer(t.Context(), "one", Allow); err != nil {
 			t.Error(err)
@@ -208,7 +208,7 @@ func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 		var heard []string
 		d.OnChange(func(a Approval) {
 			heard = append(heard, "first "+string(a.Verdict))
-			if a.Verdict == "" { // an answer from inside a listener does no harm
+			if a.Verdict == "" { // an answer from inside a listener is harmless
 				if err := d.Answer(t.Context(), a.ID, Allow); err != nil {
 					t.Error(err)
 				}

@@ -19,21 +19,21 @@ import (
 	"ollimbot/routines"
 )
 
-// attempt is one call that a model makes, and what has to become of it. The same
-// table is played against the real command in cmd/ollim-bot.
+// attempt is one call by a model, with the expected outcome. The same table is played against the
+// real command in cmd/ollim-bot.
 type attempt struct {
-	Line string         `json:"line"` // what it tries
-	On   string         `json:"on"`   // in which sessions, see sessionsOf
+	Line string         `json:"line"` // what it attempts
+	On   string         `json:"on"`   // in which sessions; see sessionsOf
 	Do   string         `json:"do"`   // the tool
 	With map[string]any `json:"with"` // its input
-	// Want is "refused", "asked" or "allowed". What is "held" is written and does
-	// nothing until the user says so; what is "limited" has no more rights in the
+	// Want is "refused", "asked" or "allowed". "held" means that the file is written and has no
+	// effect until the user approves it; "limited" means that it has no more rights in the
 	// conversation than the run that wrote it.
 	Want string `json:"want"`
-	Vary string `json:"vary"` // what may be written in other ways: "path", "case", "text"
+	Vary string `json:"vary"` // the parts that can be written in other ways: "path", "case", "text"
 }
 
-// battlefield is a data directory with everything in it that is attacked.
+// battlefield is a data directory with all targets of the attacks.
 type battlefield struct {
 	Files    map[string]string `json:"files"`
 	Links    map[string]string `json:"links"`
@@ -63,8 +63,8 @@ func newBattlefield(t *testing.T) *battlefield {
 		link(t, target, filepath.Join(b.root, name))
 	}
 	link(t, b.root, filepath.Join(base, "alias"))
-	// What is as young as the first command of a session may be that command's work:
-	// these files are the user's.
+	// Files as young as the first command of a session may be that command's work, but these files
+	// are the user's.
 	time.Sleep(2 * stampSlack)
 	b.guard.approvals.OnChange(func(a Approval) {
 		if a.Verdict == "" {
@@ -76,8 +76,8 @@ func newBattlefield(t *testing.T) *battlefield {
 	return &b
 }
 
-// sessionsOf are the sessions that a row of the table names. A generous list and
-// an "always" for every tool must open nothing that is closed.
+// sessionsOf returns the sessions that a row of the table names. A generous list and an "always"
+// for every tool must not open a closed place.
 func (b *battlefield) sessionsOf(on string) map[string]*Session {
 	sessions := map[string]*Session{}
 	add := func(name string, kind Kind, mode Mode, allowed []string) {
@@ -141,8 +141,8 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 	return sessions
 }
 
-// become is what a call comes to in the worst of engines: one that lets pass
-// whatever the hook does not object to. Hook and callback must not differ.
+// become returns the outcome of a call in the worst engine: one that allows everything to which the
+// hook does not object. Hook and callback must agree.
 func become(ctx context.Context, s *Session, u agent.ToolUse) (outcome, reason string) {
 	hook := s.PreTool(ctx, u)
 	if !hook.Allow {
@@ -158,8 +158,8 @@ func become(ctx context.Context, s *Session, u agent.ToolUse) (outcome, reason s
 	return fmt.Sprintf("hook %+v, callback %+v", hook, callback), ""
 }
 
-// meaning is what becomes of a task, a skill or a webhook that a call has written,
-// when it is read from its bytes; "allowed" for every other call.
+// meaning returns the effect of a task, skill or webhook that a call has written, read from its
+// bytes; "allowed" for every other call.
 func (g *Guard) meaning(u agent.ToolUse) string {
 	x := g.tree.call(u)
 	rel, ok := g.granting(x.path)
@@ -214,7 +214,7 @@ func TestEveryAttemptComesToWhatItShould(t *testing.T) {
 	}
 }
 
-// "Always" opens a tool, and nothing that is closed.
+// "Always" opens a tool, but no closed place.
 func TestAlwaysOpensNothingThatIsClosed(t *testing.T) {
 	b := newBattlefield(t)
 	for _, tool := range everything.Allowed {
@@ -232,7 +232,7 @@ func TestAlwaysOpensNothingThatIsClosed(t *testing.T) {
 	}
 }
 
-// However a call is written, it comes to the same.
+// However a call is written, its outcome is the same.
 func TestNoSpellingChangesWhatAnAttemptComesTo(t *testing.T) {
 	b := newBattlefield(t)
 	rows := slices.DeleteFunc(slices.Clone(b.Attempts), func(a attempt) bool { return a.Vary == "" })
@@ -255,7 +255,7 @@ func TestNoSpellingChangesWhatAnAttemptComesTo(t *testing.T) {
 		session := all[a.On][name]
 		before := session.Label()
 		got, reason := become(t.Context(), session, b.use(a))
-		session.taint.Clear() // of what this attempt has read
+		session.taint.Clear() // the label from this attempt
 		session.taint.Read(before)
 		if got != a.Want {
 			rt.Fatalf("%s: %s %q in %s is %s, want %s (%s)", a.Line, a.Do, a.With, name, got, a.Want, reason)
@@ -263,9 +263,8 @@ func TestNoSpellingChangesWhatAnAttemptComesTo(t *testing.T) {
 	})
 }
 
-// respelled is another way to write a path. Names of other case or with invisible
-// letters are other files here, and the same file elsewhere: refused they must be
-// in any case.
+// respelled returns another way to write a path. Names in another case or with invisible letters
+// are other files on this system and the same file on others, so they must be refused either way.
 func (b *battlefield) respelled(t *rapid.T, path string, a attempt) string {
 	if filepath.IsAbs(path) || strings.HasPrefix(path, "~") || strings.HasPrefix(path, "$") {
 		return path

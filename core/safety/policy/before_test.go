@@ -15,7 +15,7 @@ const (
 	agentsRoutine = "---\nid: aaaa0001\ncron: \"0 9 * * *\"\nbackground: true\nallowed-tools: [\"Bash(rm *)\"]\n---\nDelete it.\n"
 )
 
-// desk is a guard and a session of the agent's, which may run every command.
+// desk is a guard and a session of the agent that may run every command.
 type desk struct {
 	guard   *Guard
 	session *Session
@@ -28,7 +28,7 @@ func newDesk(t *testing.T) *desk {
 	return &desk{g, g.Session(Scope{Kind: Background, Session: "11112222", Rules: rules}), g.o.Dir}
 }
 
-// foresee is the hook of a call that writes a file; it is not written.
+// foresee calls the hook for a call that writes a file, without writing it.
 func (d *desk) foresee(t *testing.T, rel, text string) {
 	t.Helper()
 	u := toolUse("Write", fields{"file_path": rel, "content": text})
@@ -106,7 +106,7 @@ func TestAReminderThatComesBackIsNotKept(t *testing.T) {
 	}
 }
 
-// A command may write what nobody foresaw: another text, one with an error, one under
+// A command may write a file that was not predicted: another text, one with an error, one under
 // another name.
 func TestWhatACommandHasReplacedIsKept(t *testing.T) {
 	version := routines.Digest([]byte(usersRoutine))
@@ -162,7 +162,7 @@ func TestTextsThatNothingWaitsOverAreForgotten(t *testing.T) {
 	}
 }
 
-// Another time would leave the text in force behind.
+// Another time would separate the edit from the text in force.
 func TestAReminderIsNotMovedWhileItsEditWaits(t *testing.T) {
 	d := newDesk(t)
 	file := func(at, body string) string {

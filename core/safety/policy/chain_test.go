@@ -15,7 +15,7 @@ import (
 	"ollimbot/routines"
 )
 
-// chain is an attack in several sessions. The same table is played with the built program in
+// chain is an attack over several sessions. The same table is played with the built program in
 // cmd/ollim-bot.
 type chain struct {
 	Line  string            `json:"line"`
@@ -24,18 +24,18 @@ type chain struct {
 	Steps []chainStep       `json:"steps"`
 }
 
-// chainStep is one call of a session, something that the user does to a file ("hand"), or
-// something that happens to the conversation ("life"). Steps in a row with the same In belong
-// to one session; a number tells two of a kind apart.
+// chainStep is one call of a session, a change of a file by the user ("hand"), or an event of the
+// conversation ("life"). Consecutive steps with the same In belong to one session; a number
+// distinguishes two of a kind.
 type chainStep struct {
 	// In is a kind of session:
 	//   webhook   the run of a webhook
 	//   trusted   a background run whose file says trust-input
-	//   isolated  a background run apart from the conversation
+	//   isolated  a background run separate from the conversation
 	//   routine   a background run that branches from the conversation
 	//   reminder  the run of the reminder that the chain has set with "set"
-	//   task      a task in the conversation, with nobody there
-	//   user      a turn that the user begins with words
+	//   task      a task in the conversation, unattended
+	//   user      a turn that the user starts with a message
 	//   fork      an interactive fork that the user has entered
 	In   string         `json:"in"`
 	Do   string         `json:"do"`
@@ -44,13 +44,13 @@ type chainStep struct {
 	Want string `json:"want"`
 }
 
-// links plays a chain against the guard. What goes from session to session by way of the
-// conversation follows the rules that core/talk/chat and core/work/fork are tested for.
+// links plays a chain against the guard. Rules for what passes between sessions through the
+// conversation are tested in core/talk/chat and core/work/fork.
 type links struct {
 	t       *testing.T
 	guard   *Guard
 	root    string
-	network bool // commands reach it, as they do without a sandbox
+	network bool // commands reach the network, as without a sandbox
 	main    *Taint
 	fork    *Taint
 	updates []label.Label
@@ -97,7 +97,7 @@ func (l *links) file(name, text string) {
 	write(l.t, path, text)
 }
 
-// restart is a new start of the program over the same directory.
+// restart starts the program again on the same directory.
 func (l *links) restart() {
 	l.guard = New(Options{Dir: l.guard.o.Dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Network: func() bool { return l.network }})
 	_, err := l.guard.Provenance().Load()
@@ -171,7 +171,7 @@ func (l *links) begin(in string) {
 	l.session = l.guard.Session(scope)
 }
 
-// call makes a call as an engine would, and does what it does.
+// call makes a call as an engine would, and performs it.
 func (l *links) call(s chainStep) string {
 	u, with := toolUse(s.Do, s.With), func(key string) string { v, _ := s.With[key].(string); return v }
 	u.ID = s.In
@@ -213,7 +213,7 @@ func (l *links) call(s chainStep) string {
 	return "allowed"
 }
 
-// command runs a line of a shell; those of the bot go to its door.
+// command runs a shell command; the bot's own commands go to its door.
 func (l *links) command(line string) {
 	if args := strings.Fields(line); args[0] == ownProgram {
 		l.session.Command((&ran{}).run)(l.t.Context(), args[1:])
@@ -226,14 +226,14 @@ func (l *links) command(line string) {
 	}
 }
 
-// hand is what the user does to a file beside the bot.
+// hand changes a file as the user does, outside of the bot.
 func (l *links) hand(s chainStep) {
 	from, to := filepath.Join(l.root, s.With["from"].(string)), filepath.Join(l.root, s.With["to"].(string))
 	must(l.t, os.MkdirAll(filepath.Dir(to), 0o700))
 	must(l.t, map[string]func(string, string) error{"rename": os.Rename, "link": os.Link}[s.Do](from, to))
 }
 
-// life is what happens to the conversation.
+// life plays an event of the conversation.
 func (l *links) life(what string) {
 	switch what {
 	case "restart":

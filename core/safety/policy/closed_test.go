@@ -24,7 +24,7 @@ func TestCommandsThatAnEngineTakesForReadingAreDecidedHere(t *testing.T) {
 	}
 }
 
-// A place is closed under every name that leads there.
+// A place is closed under every name that leads to it.
 func TestAClosedPlaceHasNoOtherName(t *testing.T) {
 	base := t.TempDir()
 	g, root := guardAt(t, filepath.Join(base, "data"))
@@ -53,7 +53,7 @@ func TestAClosedPlaceHasNoOtherName(t *testing.T) {
 		"/srv/backup/id_rsa":                 false,
 		"notes/token.json":                   false,
 		"notes/tokens.md":                    true,
-		"notes/CLAUDE.md":                    true, // read it may be
+		"notes/CLAUDE.md":                    true, // it may be read
 		"notes/environment.txt":              true,
 		"notes/state/x.md":                   true,
 		"tool-policy.yaml":                   true,
@@ -110,7 +110,7 @@ func TestASearchInAClosedFolderIsRefusedWhateverItsGlob(t *testing.T) {
 	}
 }
 
-// A folder that cannot be looked through may contain anything.
+// A folder that cannot be searched may contain anything.
 func TestASearchThatCannotBeCheckedIsRefused(t *testing.T) {
 	g, _ := newGuard(t)
 	for folder, want := range map[string]bool{"notes": true, "none": true, strings.Repeat("x", 300): false} {
@@ -135,8 +135,8 @@ func TestTheArgumentsOfASkillOpenNoClosedFile(t *testing.T) {
 	}
 }
 
-// What the engine puts aside because it is long can be read; its settings, its
-// login and other sessions cannot.
+// Long results that the engine saved to disk can be read; its settings, its login and other
+// sessions cannot.
 func TestLongResultsCanBeReadAndNothingBesideThem(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	g, _ := newGuard(t)

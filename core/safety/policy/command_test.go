@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// P13: always is about the command that was asked about, and not about Bash.
+// P13: always applies to the command in question, and not to all of Bash.
 func TestAlwaysAllowsTheSameCommandAndNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := guardAt(t, t.TempDir())

@@ -88,7 +88,7 @@ func TestAFileThatIsNoYAMLNamesItsLine(t *testing.T) {
 		"a: !!binary |\n  x\n" + strings.Repeat("}", 200):        0,
 	} {
 		policy, problems, ok := parsePolicy([]byte(text))
-		if ok { // what the library takes may hold nothing for us, but must not change anything
+		if ok { // text that the library accepts may contain nothing relevant, but must not change anything
 			if diff := cmp.Diff(ToolPolicy{}, policy); diff != "" {
 				t.Errorf("%.30q: %s", text, diff)
 			}
@@ -139,7 +139,7 @@ func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 	load()
 	write(t, path, "bg_forks: {override: [Read]}\n")
 	load("Read")
-	write(t, path, "bg_forks: {override: [Task]}\n") // of the same size within the same moment
+	write(t, path, "bg_forks: {override: [Task]}\n") // with the same size at the same moment
 	load("Task")
 	write(t, path, "bg_forks: {override: [Glob}\n")
 	if problems := load("Task"); len(problems) != 1 || problems[0].Line != 1 {

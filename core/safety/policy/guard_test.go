@@ -114,7 +114,7 @@ func TestWhatTheUserAllowsHoldsForTheSession(t *testing.T) {
 
 func TestTheUsersAnswerDecides(t *testing.T) {
 	for _, tt := range []struct {
-		verdict Verdict // empty: nobody answers
+		verdict Verdict // empty means no answer
 		allow   bool
 		reason  string
 	}{
@@ -183,7 +183,8 @@ func TestARefusalNamesWhatWouldPass(t *testing.T) {
 	}
 }
 
-// F3: a refusal names what the prompt names: commands that exist here, and no mail to a conversation.
+// F3: a refusal names the same commands as the prompt: those that exist here, and no mail in a
+// conversation.
 func TestARefusalNamesNoCommandThatDoesNotExist(t *testing.T) {
 	google := false
 	g, _ := newGuard(t)

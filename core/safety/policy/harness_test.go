@@ -35,7 +35,7 @@ func file(tool, path string) agent.ToolUse {
 	return toolUse(tool, fields{key: path})
 }
 
-// newGuard is a guard over a fresh data directory.
+// newGuard returns a guard over a fresh data directory.
 func newGuard(t testing.TB) (*Guard, string) {
 	t.Helper()
 	return guardAt(t, t.TempDir())

@@ -30,7 +30,7 @@ func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		use  agent.ToolUse
-		deny []string // parts of the reason; nil: no objection
+		deny []string // parts of the reason; nil means no objection
 	}{
 		{"a good routine", writing("routines/new.md", goodRoutine), nil},
 		{"a good reminder", writing("reminders/new.md", goodReminder), nil},

@@ -9,7 +9,7 @@ import (
 	"ollimbot/routines"
 )
 
-// checked is a routine with a check and more lines.
+// checked returns a routine with a check and more lines.
 func checked(check, more, body string) string {
 	return "---\nid: aaaa0001\ncron: \"0 9 * * *\"\nbackground: true\ncheck: " + check + "\n" + more + "---\n" + body + "\n"
 }
@@ -21,7 +21,8 @@ func (d *desk) waits(rel, text string) bool {
 	return d.guard.TaskWaits(&task.Task) != ""
 }
 
-// An agent's edit of a routine with the user's check waited although the check was the same.
+// An agent's edit of a routine with the user's check waited for approval although the check was the
+// same.
 func TestAnEditThatLeavesTheUsersCheckWaitsForNothing(t *testing.T) {
 	const rel = "routines/look.md"
 	users := checked("./new.sh", "", "Look.")
@@ -67,13 +68,13 @@ func TestACheckIsKeptOverSeveralEditsOnlyWhileItIsTheUsers(t *testing.T) {
 		t.Error("the user's check waits")
 	}
 
-	// The user has taken the check away: an old version of the agent's does not bring it back.
+	// The user has removed the check: an old version of the agent's must not restore it.
 	storetest.Put(t, d.dir, rel, "---\nid: aaaa0001\ncron: \"0 9 * * *\"\nbackground: true\n---\nNo check.\n")
 	if !edit(t, d, first) {
 		t.Error("an old version brings back what the user took away")
 	}
 
-	// Of a file whose writer is not known, nothing is the user's.
+	// In a file with an unknown writer, nothing is the user's.
 	d = newDesk(t)
 	storetest.Put(t, d.dir, rel, checked("./new.sh", "", "Look."))
 	past := time.Now().Add(-time.Hour)

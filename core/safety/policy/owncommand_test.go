@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// ran is a runner that notes what it is asked for.
+// ran is a runner that records its calls.
 type ran struct {
 	by   []Scope
 	args [][]string
@@ -44,7 +44,7 @@ func TestACommandNeedsTheRightsOfItsSession(t *testing.T) {
 		{"routine|list", []string{"main session", "aaaa0002"}},
 		{"routine|add|-m|x|--cron|* * * * *", []string{"main session", "aaaa0002"}},
 		{"routine|cancel|aaaa0003", []string{"main session"}},
-		{"routine list", nil}, // one word that only looks like two
+		{"routine list", nil}, // one word that looks like two
 		{"help|;|reminder|list", nil},
 		{"budget|set|--capacity|99", nil},
 		{"", nil},
@@ -134,7 +134,7 @@ func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
 func TestAForbiddenCommandIsForbiddenInAnyQuotes(t *testing.T) {
 	g, _ := newGuard(t)
 	s := g.Session(Scope{Rules: Rules{Allowed: []string{"Bash"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}}})
-	s.permits.grant(s.g.tree.call(bash(`ollim-bot reminder "cancel" aaaa0001`))) // as if a mode had let it pass
+	s.permits.grant(s.g.tree.call(bash(`ollim-bot reminder "cancel" aaaa0001`))) // as if a mode had allowed it
 	var r ran
 	if got := s.Command(r.run)(t.Context(), []string{"reminder", "cancel", "aaaa0001"}); got.Exit != 1 || len(r.args) != 0 {
 		t.Errorf("it gives %+v", got)
@@ -173,8 +173,7 @@ func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
 	})
 }
 
-// What words takes for plain, a shell reads in the same way; the rest it may
-// leave alone.
+// Every line that words accepts as plain is read in the same way by a shell. It may reject others.
 func TestPlainCommandLinesAreReadAsAShellDoes(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	must(t, err)

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// linked is a data directory with links of every kind in and around it.
+// linked returns a data directory with links of every kind in and around it.
 func linked(t *testing.T) (g *Guard, root, base string) {
 	t.Helper()
 	base = t.TempDir()
@@ -119,8 +119,7 @@ func TestLinksMustMatchThePatternTooWhereTheyLead(t *testing.T) {
 			t.Errorf("%s %s: allowed %v, want %v", tt.tool, tt.path, got, tt.want)
 		}
 	}
-	// A data directory that is reached by a link: engines name its files by
-	// their real paths.
+	// A data directory that is reached through a link: engines name its files by their real paths.
 	set := Compile(filepath.Join(base, "alias"), rules)
 	if !set.Allows(file("Read", filepath.Join(root, "USER.md"))) || !set.Allows(file("Read", "USER.md")) {
 		t.Error("the real path of a linked data directory is not taken for its own")

@@ -7,15 +7,14 @@ import (
 	"testing"
 )
 
-// editing is a call with what it makes of a file, as the command does it. The real
-// command is held to the same table in core/agent/claude. Bytes are written as
-// letters, one for each.
+// editing is a call with its effect on a file, as the command performs it. The real command is
+// checked with the same table in core/agent/claude. Bytes are written as letters, one for each.
 type editing struct {
 	Name, File    string
-	Missing       bool // the file is not there before
+	Missing       bool // the file does not exist before
 	Before, After string
 	With          map[string]any
-	Told          bool // the guard knows what becomes of it
+	Told          bool // the guard can predict the contents
 }
 
 func bytesOf(letters string) []byte {
@@ -48,7 +47,7 @@ func TestTheGuardKnowsWhatAnEditMakes(t *testing.T) {
 	}
 }
 
-// A file with several spellings is told by the one that means most to the bot.
+// A file with several spellings is reported under the most important one.
 func TestAFileIsToldByItsPlace(t *testing.T) {
 	g, root := newGuard(t)
 	write(t, filepath.Join(root, "notes", "a.md"), "x")

@@ -16,8 +16,8 @@ import (
 	"ollimbot/routines"
 )
 
-// reaching is a guard over files of which some have labels: a download with another name,
-// and a note that a labeled run wrote. Commands reach the network or not.
+// reaching returns a guard over files of which some have labels: a download with another name, and
+// a note that a labeled run wrote. network sets whether commands reach the network.
 func reaching(t *testing.T, network bool) (*Guard, string) {
 	t.Helper()
 	g, root := guardAt(t, t.TempDir())
@@ -39,7 +39,7 @@ func reaching(t *testing.T, network bool) (*Guard, string) {
 	return g, root
 }
 
-// What a call reads is judged by what it can reach, not by how it is written.
+// A call is judged by what it can reach, not by how it is written.
 func TestACallIsLabeledByWhatItCanReach(t *testing.T) {
 	grep := func(f fields) agent.ToolUse { f["pattern"] = "x"; return toolUse("Grep", f) }
 	glob := func(pattern string) agent.ToolUse { return toolUse("Glob", fields{"pattern": pattern}) }
@@ -151,8 +151,8 @@ func TestATaskThatALabeledSessionWroteStartsLabeled(t *testing.T) {
 	}
 }
 
-// A conversation that has read untrusted text: what it may still do depends on who began
-// the turn, and on the mode only where the user has switched questions off.
+// The rights of a conversation that has read untrusted text depend on who started the turn, and on
+// the mode only if the user has switched questions off.
 func TestALabeledConversationAsksBeforeItActsAndActsNotAtAllWithNobodyThere(t *testing.T) {
 	add := toolset.Prefix + toolset.AddReminder
 	acting := []agent.ToolUse{toolUse(add, nil), writing("notes/a.md", "x"), bash("ls"), toolUse(toolset.Prefix+toolset.UpdateNames, nil), toolUse("mcp__tracker__close", nil)}
@@ -236,7 +236,7 @@ func TestAnApprovedCallWritesTheUsersOwnTextOnce(t *testing.T) {
 	})
 }
 
-// A search, whose own result is labeled, is not refused for what it is about to read.
+// A search, whose own result is labeled, is not refused because of what it is about to read.
 func TestACallIsNotLimitedByItself(t *testing.T) {
 	g, root := newGuard(t)
 	must(t, os.MkdirAll(filepath.Join(root, "downloads"), 0o700))

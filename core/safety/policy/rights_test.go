@@ -64,7 +64,7 @@ func TestAPatternIsCoveredOnlyWhereItCanBeProved(t *testing.T) {
 	}
 }
 
-// a day's patterns, and texts that they may meet
+// typical patterns, and texts that may match them
 var (
 	somePatterns = []string{
 		"Bash", "Bash(ls)", "Bash(ls *)", "Bash(ls -l *)", "Bash(rm *)", "Bash(rm:*)", "Bash(git * log)", "Read", "Read(./**.md)", "Read(./notes/*.md)",
@@ -323,7 +323,7 @@ func TestTheUserIsAskedAboutATaskThatMayDoMoreThanItsWriter(t *testing.T) {
 	}
 }
 
-// theUserIsAsked writes a routine as the conversation, with the user's answer.
+// theUserIsAsked writes a routine from the conversation, with the user's answer.
 func theUserIsAsked(t *testing.T, text, asked string, answer Verdict) {
 	synctest.Test(t, func(t *testing.T) {
 		g, root := newGuard(t)
@@ -358,7 +358,7 @@ func theUserIsAsked(t *testing.T, text, asked string, answer Verdict) {
 	})
 }
 
-// A file that is known already does not hide the files after it.
+// A known file does not hide the files after it.
 func TestACommandMayLeaveSeveralTasks(t *testing.T) {
 	g, root := newGuard(t)
 	text := "---\nid: \"%s\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n"
@@ -382,7 +382,7 @@ func TestACommandMayLeaveSeveralTasks(t *testing.T) {
 	}
 }
 
-// A call may leave other bytes than the guard foresaw.
+// A call may write other bytes than the guard predicted.
 func TestWhatACallHasReallyWrittenIsTheAgents(t *testing.T) {
 	g, root := newGuard(t)
 	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}})
@@ -416,7 +416,7 @@ func TestOnlyTaskFilesAndWhatTheirLinksLeadToGrantRights(t *testing.T) {
 	}
 }
 
-// The command line allows tasks in a process of its own.
+// The command line approves tasks in a separate process.
 func TestAnApprovalByAnotherProcessIsNoticed(t *testing.T) {
 	g, _ := newGuard(t)
 	mine, other := g.provenance, newProvenance(g.o.Dir)
@@ -436,7 +436,7 @@ func TestAnApprovalByAnotherProcessIsNoticed(t *testing.T) {
 	load("withdrawn", true)
 }
 
-// A run that starts with untrusted text is told only what it may use.
+// The prompt of a run that starts with untrusted text lists only what it may use.
 func TestQuietLeavesWhatReads(t *testing.T) {
 	may, mayNot := Quiet([]string{
 		"Read(./**.md)", "Write(./**.md)", "Edit", "NotebookEdit(a.ipynb)", "Bash", "Bash(rm *)", "Bash(ollim-bot gmail read *)", "Bash(ollim-bot help)",

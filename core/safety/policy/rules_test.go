@@ -59,7 +59,7 @@ func TestMergingIsAUnionInOrder(t *testing.T) {
 	})
 }
 
-// What is disallowed stays so, whatever else is allowed.
+// Disallowed calls stay disallowed, whatever else is allowed.
 func TestDisallowedBeatsAllowed(t *testing.T) {
 	root := t.TempDir()
 	patterns := rapid.SliceOf(rapid.SampledFrom([]string{"Bash", "Bash(ls *)", "Read", "Read(./**)", "mcp__docs", "Task"}))

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// The user gets what the session may read; what lies elsewhere only with a yes.
+// The user gets files that the session may read, and others only after approving.
 func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 	base := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(base, ".ssh"), 0o700))

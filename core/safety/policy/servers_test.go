@@ -15,8 +15,8 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// A server's tools act whatever it says of them, and what it returns is a stranger's word unless
-// the user trusts it. // M10
+// A server's tools count as acting, whatever the server claims, and their results as untrusted
+// unless the user trusts the server. // M10
 func TestAServersToolActsAndItsAnswerIsAStrangersWord(t *testing.T) {
 	g := New(Options{
 		Dir: storetest.Prepared(t), Log: slog.New(slog.DiscardHandler),
@@ -45,7 +45,7 @@ func TestAServersToolActsAndItsAnswerIsAStrangersWord(t *testing.T) {
 	}
 }
 
-// A tool that was found by words is judged as itself, however it is called.
+// A tool found by the tool search is judged as itself, however it is called.
 func TestAToolThatWasFoundNeedsThePermissionOfThatTool(t *testing.T) {
 	g := New(Options{Dir: storetest.Prepared(t), Log: slog.New(slog.DiscardHandler)})
 	call := func(tool string) agent.ToolUse {
@@ -80,8 +80,8 @@ func TestAToolThatWasFoundNeedsThePermissionOfThatTool(t *testing.T) {
 	}
 }
 
-// 31: an edit of the MCP servers' file waits for the user, whatever tool makes it and whatever
-// the mode; the call itself never writes it.
+// 31: an edit of the MCP servers' file waits for the user, with any tool and in any mode; the call
+// itself never writes it.
 func TestAnEditOfTheServersFileWaitsForTheUser(t *testing.T) {
 	old := `{"mcpServers": {"a": {"command": "x"}}}`
 	edited := fields{"file_path": ".mcp.json", "old_string": `"x"`, "new_string": `"y"`}
@@ -92,7 +92,7 @@ func TestAnEditOfTheServersFileWaitsForTheUser(t *testing.T) {
 		use     agent.ToolUse
 		label   label.Label
 		trusted bool
-		waits   string // empty: it does not
+		waits   string // empty if it does not
 		says    string
 	}{
 		"a conversation writes":          {Rules{}, Ask, Main, writing(".mcp.json", "{}"), "", false, "{}", "kept"},

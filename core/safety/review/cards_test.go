@@ -30,7 +30,7 @@ func (o *office) propose(t *testing.T, rel, more string) (version string) {
 	return version
 }
 
-// runs runs the desk while a story is told.
+// runs returns a story during which the desk runs.
 func runs(t *testing.T, story func(t *testing.T)) func(o *office) {
 	return func(o *office) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -139,8 +139,7 @@ func TestACardIsCutAndSaysWhereToSeeAll(t *testing.T) {
 	}
 }
 
-// Of a file that is new, and not only of an edit, the phone has a card: it has no effect until
-// then.
+// A new file gets a card on the phone too, not only an edit. It has no effect until it is allowed.
 func TestANewFileIsAllowedByItsCard(t *testing.T) {
 	for _, rel := range []string{routineFile, hookFile, skillFile} {
 		synctest.Test(t, func(t *testing.T) {

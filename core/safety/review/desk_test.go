@@ -34,7 +34,7 @@ const (
 	skillFile    = "skills/cook/SKILL.md"
 )
 
-// files are one of each kind that can wait.
+// files contains one file of each kind that can wait.
 var files = map[string]string{
 	routineFile:  "---\nid: \"" + routineID + "\"\ncron: \"0 9 * * *\"\n---\nWater the plants\n",
 	reminderFile: "---\nid: \"" + reminderID + "\"\nrun-at: \"2099-01-01T00:00:00Z\"\n---\nCall Ada\n",
@@ -42,8 +42,8 @@ var files = map[string]string{
 	skillFile:    "---\nname: cook\ndescription: Cooks\n---\nCook\n",
 }
 
-// office is a Desk over a directory with all files. It is its own guard, which lets a file
-// wait if it has a reason in whys and its version is not approved, and its own schedule.
+// office is a Desk over a directory with all files. It is its own guard, which lets a file wait if
+// it has a reason in whys and its version is not approved, and its own schedule.
 type office struct {
 	*Desk
 	dir     *store.Dir
@@ -115,7 +115,7 @@ func (o *office) RefuseTools(server, version string) error {
 	return nil
 }
 
-// open is an office in which those files wait.
+// open returns an office in which those files wait.
 func open(t *testing.T, waiting ...string) *office {
 	o := &office{dir: storetest.Prepared(t), whys: map[string]string{}, edits: map[string]string{}, tools: map[string]routines.Proposal{}}
 	for rel, text := range files {
@@ -163,7 +163,7 @@ func (o *office) allow(t *testing.T, c command.AllowTask) (command.Outcome, erro
 	return h.Do(t.Context(), c)
 }
 
-// waiting are the files that wait, in the order in which they are listed.
+// waiting returns the files that wait, in list order.
 func (o *office) waiting() []string { return filesOf(o.Waiting()) }
 
 func filesOf(list []routines.Problem) (files []string) {
@@ -173,7 +173,7 @@ func filesOf(list []routines.Problem) (files []string) {
 	return files
 }
 
-// digest is the version of a file that waits.
+// digest returns the version of a file that waits.
 func (o *office) digest(t *testing.T, rel string) string {
 	t.Helper()
 	list := o.Waiting()
@@ -209,7 +209,7 @@ func TestEachFileThatWaitsIsListedWithItsReasonAndVersion(t *testing.T) {
 	}
 }
 
-// Files that are no skills, and no folder of skills at all, are passed over.
+// Files that are not skills, and a missing skills folder, are skipped.
 func TestWhatIsNoSkillDoesNotWait(t *testing.T) {
 	o := open(t, skillFile)
 	must(t, os.MkdirAll(o.dir.Path("skills/a folder"), 0o700))
@@ -277,7 +277,7 @@ func TestOnlyTheVersionThatWasSeenIsApproved(t *testing.T) {
 	if _, err := o.allow(t, command.AllowTask{ID: routineID, Version: seen}); err == nil || len(o.waiting()) != 1 || o.judged != 0 {
 		t.Errorf("approved what was not seen: %v", err)
 	}
-	_, err := o.allow(t, command.AllowTask{ID: routineID}) // whatever is there
+	_, err := o.allow(t, command.AllowTask{ID: routineID}) // in any state
 	if must(t, err); len(o.waiting()) != 0 {
 		t.Errorf("waiting: %q", o.waiting())
 	}
@@ -296,7 +296,7 @@ func TestApprovingAFileThatDoesNotWaitChangesNothing(t *testing.T) {
 	}
 }
 
-// breakRecord makes the record of writers unwritable, for root too.
+// breakRecord makes the record of writers unwritable, even for root.
 func (o *office) breakRecord(t *testing.T) {
 	t.Helper()
 	path := o.dir.Path(store.StateDir)
@@ -370,14 +370,15 @@ func TestAStartReadsWhatWasApprovedBefore(t *testing.T) {
 	}
 }
 
-// Versions of files that exist are never forgotten, whatever else is.
+// Versions of existing files are never forgotten.
 func TestAStartForgetsOldVersionsOnlyOfFilesThatAreGone(t *testing.T) {
 	o := open(t, routineFile, reminderFile, hookFile, skillFile)
 	kept := map[string]string{}
 	for _, p := range o.Waiting() {
 		kept[p.Version] = p.File
 	}
-	// A note is no task, but may be what a stranger's text was written into. It has moved since.
+	// A note is not a task, but a stranger's text may have been written into it. It has been moved
+	// since.
 	const note = "What the stranger said\n"
 	storetest.Put(t, o.dir, "notes/moved/stranger.md", note)
 	kept[routines.Digest([]byte(note))] = "notes/moved/stranger.md"

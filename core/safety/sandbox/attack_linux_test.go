@@ -25,10 +25,10 @@ import (
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// secret stands in everything that must not be seen.
+// secret is in everything that must not be visible.
 const secret = "heliotrope"
 
-// ground is a machine with a bot on it: a home, a data directory, things beside.
+// ground is a machine with a bot: a home, a data directory, and things next to it.
 type ground struct {
 	root, home, data, beside, visible string
 	settings                          sandbox.Settings
@@ -58,7 +58,7 @@ func newGround(t testing.TB, files map[string]string) *ground {
 	return g
 }
 
-// settled are the closed places of a directory that has been in use.
+// settled are the closed places of a directory that is in use.
 var settled = map[string]string{
 	"CLAUDE.md": "mine", "tool-policy.yaml": "{}", ".mcp.json": "{}", ".claude/settings.json": "{}", ".git/config": "[core]\n",
 	"routines/a.md": "mine", "reminders/a.md": "mine", "skills/a/SKILL.md": "mine", "webhooks/a.md": "mine",
@@ -67,20 +67,20 @@ var settled = map[string]string{
 	"deep/a/CLAUDE.md": "mine", "deep/b.txt": "a plum", "repo/.git/config": "[core]\n", "repo/.git/hooks/a.sample": "mine", "repo/.git/index": "mine", "repo/.gitignore": "mine",
 }
 
-// ways are how a command gets into a sandbox.
+// ways are the ways in which a command gets into a sandbox.
 var ways = map[string]func(g *ground, cmd *exec.Cmd) func(){
 	"a skill's command":   func(g *ground, cmd *exec.Cmd) func() { return g.box.Command(cmd) },
 	"a command of claude": func(g *ground, cmd *exec.Cmd) func() { return g.inner(cmd) },
 	"claude itself":       func(g *ground, cmd *exec.Cmd) func() { return g.box.Engine(cmd) },
 }
 
-// inner lets the command run as claude runs the model's.
+// inner runs the command as claude runs the model's.
 func (g *ground) inner(cmd *exec.Cmd) func() {
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `exec "$CLAUDE_CODE_SHELL" -c "$0"`, cmd.Args[len(cmd.Args)-1]}
 	return g.box.Engine(cmd)
 }
 
-// run runs a script and gives what it printed.
+// run runs a script and returns its output.
 func (g *ground) run(t testing.TB, way, script string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -97,7 +97,7 @@ func (g *ground) run(t testing.TB, way, script string) (string, error) {
 	return string(out), err
 }
 
-// picture is all that stands in the directory and beside it.
+// picture returns everything in the directory and next to it.
 func (g *ground) picture(t testing.TB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -124,10 +124,10 @@ func (g *ground) picture(t testing.TB) map[string]string {
 	return all
 }
 
-// attack is a script that has to fail, show no secret and change nothing.
+// attack is a script that must fail, show no secret and change nothing.
 type attack struct {
 	name, script string
-	engine       bool // holds for the engine's process too
+	engine       bool // applies to the engine's process too
 }
 
 func attacks(g *ground, port int) []attack {
@@ -202,7 +202,7 @@ func attacks(g *ground, port int) []attack {
 	return list
 }
 
-// unmade reports an attack on a name that is closed only where it exists.
+// unmade reports whether the attack is on a name that is closed only if it exists.
 func unmade(a attack) bool {
 	return slices.ContainsFunc([]string{".git", "keys.yaml", "deep/"}, func(name string) bool { return strings.Contains(a.script, name) })
 }
@@ -234,7 +234,7 @@ func TestNoAttackFromInsideSucceeds(t *testing.T) {
 	}
 }
 
-// A tool that runs in our own process sees what the engine's process would see.
+// A tool that runs in the bot's process sees what the engine's process would see.
 func TestWhatIsSeenIsWhatTheFenceShows(t *testing.T) {
 	g := newGround(t, settled)
 	must(t, os.Mkdir(g.root+"/written", 0o700))
@@ -255,9 +255,9 @@ func TestWhatIsSeenIsWhatTheFenceShows(t *testing.T) {
 				script = "test -w " + path + " && { test -d " + path + " || : >> " + path + "; }"
 			}
 			_, err := g.run(t, "claude itself", script)
-			// What is private is writable inside, and no file of ours.
+			// Private paths are writable inside, but not the bot's files.
 			private := write && (path == g.home || path == g.data+"/state" || path == g.root)
-			// A folder on the way to something that is shown is there, with nothing else in it.
+			// A folder on the way to something visible exists, with nothing else in it.
 			way := !write && (path == g.root || path == g.home)
 			if empty := !write && path == g.root+"/written"; sees(path, write) != (err == nil) && !private && !way && !empty {
 				t.Errorf("%s, to write %v: seen %v, shown %v", path, write, sees(path, write), err == nil)
@@ -360,7 +360,7 @@ func TestTheNetworkIsOpenWhereTheUserSaysSo(t *testing.T) {
 	}
 }
 
-// ringArg makes the test binary call the bot, as our own commands do.
+// ringArg makes the test binary call the bot, as the bot's own commands do.
 const ringArg = "__ring"
 
 func ring(args []string) int {
@@ -400,8 +400,8 @@ func TestTheBotIsReachedFromInsideASandbox(t *testing.T) {
 	}
 }
 
-// An editor saves by putting a new file in the old one's place, and the kernel
-// then takes covers away that lie on the old one.
+// An editor saves by replacing the old file with a new one, and the kernel then removes covers on
+// the old one.
 func TestAReplacedSecretIsCoveredForTheNextCommand(t *testing.T) {
 	g := newGround(t, settled)
 	cmd := exec.Command("/bin/sh", "-c", `echo ready; read x; exec "$CLAUDE_CODE_SHELL" -c "cat .env; echo x > .env"`)

@@ -10,10 +10,10 @@ import (
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// BenchmarkASandboxAroundACommand takes each way in turn, so that a busy machine
-// weighs on all of them, and gives medians in milliseconds. What a sandbox adds to a command
-// is given too: for the command of a skill or of the messages engine, and for one more
-// command of a claude that runs.
+// BenchmarkASandboxAroundACommand alternates between the ways, so that a busy machine affects all
+// of them, and reports medians in milliseconds. It also reports what a sandbox adds to a command:
+// for the command of a skill or of the messages engine, and for one more command of a running
+// claude.
 func BenchmarkASandboxAroundACommand(b *testing.B) {
 	g := newGround(b, settled)
 	town := newTown(b)

@@ -18,8 +18,8 @@ import (
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// callsArg makes the test binary try the calls of the kernel that a sandbox closes, and
-// some that it must not close.
+// callsArg makes the test binary try the system calls that a sandbox closes, and some that it must
+// not close.
 const callsArg = "__calls"
 
 func tryCalls([]string) int {
@@ -30,7 +30,7 @@ func tryCalls([]string) int {
 		"init_module": unix.SYS_INIT_MODULE, "finit_module": unix.SYS_FINIT_MODULE, "kexec_load": unix.SYS_KEXEC_LOAD,
 		"open_by_handle_at": unix.SYS_OPEN_BY_HANDLE_AT, "pidfd_getfd": unix.SYS_PIDFD_GETFD,
 	} {
-		// Arguments that every kernel refuses in another way, if it gets to see them.
+		// Arguments that every kernel refuses with another error, if they reach it.
 		_, _, errno := unix.RawSyscall6(number, ^uintptr(0), ^uintptr(0), ^uintptr(0), ^uintptr(0), ^uintptr(0), ^uintptr(0))
 		if errno != unix.EPERM {
 			fmt.Println(name, errno)
@@ -56,7 +56,7 @@ func tryCalls([]string) int {
 	return 0
 }
 
-// closed are the layers of sandbox that a command of a model may run in.
+// closed returns the layers of sandbox in which a command of a model may run.
 func closed(t *testing.T) map[string]*ground {
 	t.Helper()
 	under := map[string]*ground{"bubblewrap": newGround(t, settled), "Landlock": newGround(t, settled)}
@@ -88,7 +88,7 @@ func TestCallsThatLeadPastFilesAreClosed(t *testing.T) {
 	}
 }
 
-// A socket with a path leads to whoever listens there, past all rules for files.
+// A socket with a path leads to its listener, bypassing all file rules.
 func TestAUnixSocketLeadsNowhere(t *testing.T) {
 	for layer, g := range closed(t) {
 		t.Chdir(g.data)
@@ -116,7 +116,7 @@ func TestAUnixSocketLeadsNowhere(t *testing.T) {
 	}
 }
 
-// T2: a dashboard lives in tmux, whose server runs what it is told outside of the sandbox.
+// T2: a dashboard often runs in tmux, whose server runs commands outside of the sandbox.
 func TestTmuxIsNoWayOut(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("OLLIM_REQUIRE_TMUX") == "1" {
@@ -132,7 +132,7 @@ func TestTmuxIsNoWayOut(t *testing.T) {
 			}
 		}
 		tmux("-f", "/dev/null", "new-session", "-d", "sleep 1000")
-		t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() }) // ends what was started
+		t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() }) // ends the started server
 		for way := range ways {
 			out, err := g.run(t, way, "tmux -S notes/tmux run-shell 'cat .env ~/.ssh/id_ed25519 > "+g.data+"/notes/stolen'")
 			if _, stolen := os.Stat(g.data + "/notes/stolen"); err == nil || stolen == nil {

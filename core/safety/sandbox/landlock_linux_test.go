@@ -19,14 +19,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What Landlock does not promise: the names of files and of interfaces are seen; in a folder
-// in which new files can be made, files are closed only if they hold secrets or
-// instructions; and what is open can be changed in mode and time.
+// Attacks that Landlock does not prevent: the names of files and of interfaces are visible; in a
+// folder in which new files can be created, files are closed only if they contain secrets or
+// instructions; and an open file's mode and time can be changed.
 var beyondLandlock = map[string]bool{
 	"see what is in state": true, "see interfaces": true, "write settings of a repository below": true, "change a mode by an open file": true,
 }
 
-// beyondLandlockForTheEngine is what it does not promise of the engine's own process.
+// beyondLandlockForTheEngine are attacks by the engine's own process that it does not prevent.
 var beyondLandlockForTheEngine = []string{"change the mode of a closed file", "change the time of a closed file", "change the owner of a closed file", "add an attribute to a closed file"}
 
 func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {

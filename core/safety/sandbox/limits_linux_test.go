@@ -23,7 +23,7 @@ func TestACommandHasLimits(t *testing.T) {
 				scripts["head -c 600M /dev/zero 2>/dev/null >/tmp/full || echo full; rm /tmp/full"] = "full\n"
 				scripts["touch /x 2>/dev/null || touch /dev/x 2>/dev/null || touch /run/x 2>/dev/null || echo closed"] = "closed\n"
 			}
-			if layer == "bubblewrap" && os.Getuid() != 0 { // the kernel limits no processes of root's
+			if layer == "bubblewrap" && os.Getuid() != 0 { // the kernel does not limit root's processes
 				many := `python3 -c 'import subprocess as s; [s.Popen(["sleep", "60"], stdout=s.DEVNULL, stderr=s.DEVNULL) for _ in range(600)]' 2>&1 | grep -c "^BlockingIOError"`
 				scripts[many] = "1\n"
 			}

@@ -18,11 +18,11 @@ import (
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// withoutArg makes the test binary say what the sandbox is on a machine whose kernel lacks
-// something, and run a command in it.
+// withoutArg makes the test binary report the sandbox on a machine whose kernel lacks something,
+// and run a command in it.
 const withoutArg = "__without"
 
-// step is an instruction of a filter that plays such a kernel.
+// step returns an instruction of a filter that imitates such a kernel.
 func step(code uint16, yes, no uint8, k uint32) unix.SockFilter {
 	return unix.SockFilter{Code: code, Jt: yes, Jf: no, K: k}
 }

@@ -28,8 +28,8 @@ import (
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// reachArg makes the test binary a program that uses the network: by the variable of a
-// proxy, or directly.
+// reachArg makes the test binary a program that uses the network: through the proxy variable, or
+// directly.
 const reachArg = "__reach"
 
 func reach(args []string) int {
@@ -68,11 +68,11 @@ func reach(args []string) int {
 	return 0
 }
 
-// town is a ground with servers on the machine around it, and a resolver.
+// town is a ground with servers on the surrounding machine, and a resolver.
 type town struct {
 	*ground
 	plain, secure string // ports
-	named         string // that of a server whose address is listed, for good.example.org
+	named         string // the port of a server whose address is listed, for good.example.org
 	log           syncBuffer
 }
 
@@ -93,8 +93,8 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// newTown lists a name and a port of this machine. rebound.example.org is a listed name
-// whose owner lets it lead to this machine.
+// newTown lists a name and a port of this machine. rebound.example.org is a listed name whose owner
+// points it to this machine.
 func newTown(t testing.TB) *town {
 	t.Helper()
 	greet := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "hello from "+r.Host) })
@@ -125,7 +125,7 @@ func newTown(t testing.TB) *town {
 	return g
 }
 
-// inside are the ways of commands.
+// inside are the ways for commands.
 var inside = []string{"a skill's command", "a command of claude"}
 
 func (g *town) reach(t testing.TB, way, by, target string) string {
@@ -171,8 +171,8 @@ func TestCommandsReachTheHostsOnTheListOnly(t *testing.T) {
 	}
 }
 
-// A list changes nothing of what a command is: its status, its signals, its input, what
-// it leaves running, which descriptors it has.
+// A list does not change a command in any other way: its status, its signals, its input, its
+// background processes and its descriptors.
 func TestACommandBesideTheProxyIsAsWithout(t *testing.T) {
 	g := newTown(t)
 	list := g.settings.Hosts
@@ -181,7 +181,7 @@ func TestACommandBesideTheProxyIsAsWithout(t *testing.T) {
 			"echo a; exit 7", "kill -TERM $$", "kill -KILL $$", "sleep 100 & echo b", "cat; echo end",
 			"echo $OLLIM_SESSION$DISCORD_TOKEN", "ls /proc/self/fd | wc -l", "exec missing",
 		}
-		if way == "a skill's command" { // the group of claude's has bubblewrap in it, which may end first
+		if way == "a skill's command" { // claude's process group contains bubblewrap, which may end first
 			scripts = append(scripts, "trap 'echo c' TERM; kill -TERM 0", "trap 'echo d' INT; kill -INT 0")
 		}
 		for _, script := range scripts {
@@ -221,7 +221,7 @@ func TestOnAndOffNeedNoProxy(t *testing.T) {
 	g := newTown(t)
 	list := g.settings.Hosts
 	for _, way := range inside {
-		g.settings.Network, g.settings.Hosts = true, list // the whole network holds the list
+		g.settings.Network, g.settings.Hosts = true, list // the whole network includes the list
 		if out := g.reach(t, way, "tcp4", "127.0.0.1:"+g.plain); !strings.Contains(out, "direct: <nil>") {
 			t.Errorf("%s with on: %s", way, out)
 		}
@@ -238,7 +238,7 @@ func TestOnAndOffNeedNoProxy(t *testing.T) {
 	}
 }
 
-// Landlock knows ports and no addresses, so that one open port would lead everywhere.
+// Landlock's rules have ports but no addresses, so one open port would lead everywhere.
 func TestWithLandlockAListOpensNothingAndSaysSo(t *testing.T) {
 	g := newTown(t)
 	g.box = sandboxtest.Landlock(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})

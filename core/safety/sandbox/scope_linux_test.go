@@ -14,8 +14,8 @@ import (
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// userManager starts a systemd of its own for the test, and gives the folder with its socket.
-// Only root can make it believe that systemd started the machine.
+// userManager starts a separate systemd for the test, and returns the folder with its socket. Only
+// root can make it believe that systemd started the machine.
 func userManager(t *testing.T) string {
 	t.Helper()
 	runtime := t.TempDir()
@@ -49,7 +49,7 @@ func userManager(t *testing.T) string {
 
 const runtimeVar = "XDG_RUNTIME_DIR"
 
-// recorder is a systemd-run that writes its arguments down and becomes the command.
+// recorder is a systemd-run that records its arguments and becomes the command.
 const recorder = `#!/bin/sh
 [ -n "$XDG_RUNTIME_DIR" ] || exit 9
 echo "$*" >>"%s"
@@ -58,7 +58,7 @@ shift
 exec "$@"
 `
 
-// recorded is a ground whose systemd-run is the recorder, and what that has written down.
+// recorded returns a ground whose systemd-run is the recorder, and its records.
 func recorded(t *testing.T, box func(testing.TB, sandbox.Options) *sandbox.Box) (g *ground, program string, started func() string, logout func()) {
 	t.Helper()
 	g = newGround(t, settled)
@@ -105,7 +105,7 @@ func TestASandboxStartsInAScopeOfTheUsersSystemd(t *testing.T) {
 	}
 }
 
-// The real one, where root may start it: the limit of tasks holds for root, too.
+// The real one, if root can start it: the limit of tasks applies to root, too.
 func TestAScopeLimitsAllProcessesTogether(t *testing.T) {
 	boxes := map[string]func(testing.TB, sandbox.Options) *sandbox.Box{"bubblewrap": sandboxtest.Box, "Landlock": sandboxtest.Landlock}
 	grounds := map[string]*ground{}

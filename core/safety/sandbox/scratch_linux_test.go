@@ -28,7 +28,7 @@ func keep(args []string) int {
 	return 0
 }
 
-// scratchOf are the names of the folders in a temporary directory.
+// scratchOf returns the names of the folders in a temporary directory.
 func scratchOf(t *testing.T, temp string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(temp)
@@ -39,7 +39,7 @@ func scratchOf(t *testing.T, temp string) (names []string) {
 	return names
 }
 
-// used is a Box in which a command has run.
+// used returns a Box in which a command has run.
 func used(t *testing.T, dir string) *sandbox.Box {
 	t.Helper()
 	box := sandboxtest.Landlock(t, sandbox.Options{Dir: dir})
@@ -83,7 +83,7 @@ func TestTheFolderOfAKilledBotIsSweptByTheNext(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("it says %q, %v", line, err)
 	}
-	// What a sweep must leave alone: a link, what it leads to, and what is not ours alone.
+	// Things that a sweep must not touch: a link, its target, and folders accessible to others.
 	beside, prefix := t.TempDir(), filepath.Join(temp, "ollim-bot-"+strconv.Itoa(os.Getuid())+"-")
 	must(t, os.WriteFile(filepath.Join(beside, "kept"), nil, 0o600))
 	must(t, os.Symlink(beside, prefix+"link"))

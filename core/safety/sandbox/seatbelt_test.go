@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// decided is what the profile's last rule about a path says of an operation.
+// decided returns what the profile's last rule about a path decides for an operation.
 func decided(profile, operation, path string) string {
 	answer := ""
 	for line := range strings.Lines(profile) {

@@ -13,13 +13,13 @@ import (
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// fresh is a directory in which no closed place exists but for its secrets.
+// fresh returns a directory in which no closed place exists except its secrets.
 func fresh(t *testing.T) *ground {
 	t.Helper()
 	return newGround(t, nil)
 }
 
-// left are the names in the data directory.
+// left returns the names in the data directory.
 func left(t *testing.T, g *ground) string {
 	t.Helper()
 	entries, err := os.ReadDir(g.data)
@@ -49,7 +49,7 @@ func TestASandboxLeavesNothingInTheDirectory(t *testing.T) {
 	}
 }
 
-// A process that still runs keeps its covers when another one has ended.
+// A running process keeps its covers when another one has ended.
 func TestWhatStandsForAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T) {
 	g := fresh(t)
 	before := left(t, g)
@@ -76,8 +76,8 @@ func TestWhatStandsForAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T)
 	}
 }
 
-// What the user writes while a command runs, and empty files of the user's, stay; what a
-// killed bot has left goes.
+// Files that the user writes while a command runs, and the user's empty files, stay; leftovers of a
+// killed bot are removed.
 func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
 	g := fresh(t)
 	must(t, os.WriteFile(g.data+"/CLAUDE.local.md", nil, 0o600))
@@ -101,7 +101,7 @@ func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
 	}
 }
 
-// What has appeared since the engine's process began is covered for its next command.
+// Files that appeared since the engine's process began are covered for its next command.
 func TestWhatAppearsLaterIsCoveredForTheNextCommand(t *testing.T) {
 	for _, script := range []string{"mv deep x", "mv deep/a deep/x", "echo x > deep/a/CLAUDE.md", "grep . deep/.env"} {
 		g := fresh(t)

@@ -37,7 +37,7 @@ func (m *machine) put(path, text string) {
 	must(m.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 }
 
-// furnished is one that has been lived in.
+// furnished returns a machine that has been in use.
 func furnished(t testing.TB) *machine {
 	m := newMachine(t)
 	for path, text := range map[string]string{
@@ -66,7 +66,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// files is what lies below a path: names with their text, folders with a slash.
+// files returns the tree below a path: names with their text, folders with a slash.
 func files(t testing.TB, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -87,7 +87,7 @@ func files(t testing.TB, root string) map[string]string {
 	return all
 }
 
-// export is an export of the machine; word is its passphrase, or empty.
+// export writes an export of the machine and returns its path. word is its passphrase, or empty.
 func (m *machine) export(word string) string {
 	m.t.Helper()
 	file := filepath.Join(m.t.(interface{ TempDir() string }).TempDir(), "bot.export")
@@ -96,7 +96,7 @@ func (m *machine) export(word string) string {
 	return file
 }
 
-// options are for an import onto the machine.
+// options returns options for an import onto the machine.
 func (m *machine) options(from, word string) ImportOptions {
 	return ImportOptions{
 		From: from, Dir: m.dir, Sessions: func(string) string { return m.sessions },
@@ -104,7 +104,7 @@ func (m *machine) options(from, word string) ImportOptions {
 	}
 }
 
-// clean reports an error where an import has left something beside the directory.
+// tidy reports an error if an import has left something next to the directory.
 func (m *machine) tidy() {
 	m.t.Helper()
 	entries, err := os.ReadDir(m.home)
@@ -240,7 +240,7 @@ func TestADirectoryThatIsLivedInIsKept(t *testing.T) {
 		t.Error("the import counts as a bot")
 	}
 	m.tidy()
-	if _, err := Import(o); err != nil { // in the same second
+	if _, err := Import(o); err != nil { // within the same second
 		t.Error(err)
 	}
 }
@@ -255,7 +255,7 @@ func TestADirectoryOfTheOriginalProgramIsImported(t *testing.T) {
 		old.put(path, text)
 	}
 	must(t, os.MkdirAll(old.dir.Path(".claude"), 0o700))
-	must(t, os.Symlink("../skills", old.dir.Path(".claude/skills"))) // which every start makes anew
+	must(t, os.Symlink("../skills", old.dir.Path(".claude/skills"))) // recreated at every start
 	m := newMachine(t)
 	o := m.options(old.dir.Root(), "")
 	o.FromSessions = old.sessions

@@ -16,8 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// forged is an archive of the given entries, between a good head and a manifest that
-// fits.
+// forged returns an archive of the given entries, between a valid head and a matching manifest.
 func forged(t testing.TB, entries ...tar.Header) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -48,7 +47,7 @@ func saved(t testing.TB, data []byte) string {
 	return file
 }
 
-// refused imports a file onto an empty machine and wants a sentence, and nothing changed.
+// refused imports a file onto an empty machine and expects a one-sentence error and no change.
 func refused(t testing.TB, file, part string) {
 	t.Helper()
 	m := newMachine(t)
@@ -104,7 +103,7 @@ func TestADamagedExportIsRefusedWhereverItIsDamaged(t *testing.T) {
 		for i := range 40 {
 			refused(t, saved(t, data[:len(data)*i/40]), says)
 			flipped := bytes.Clone(data)
-			flipped[len(data)*i/40+5] ^= 0x10 // behind gzip's time of day and name of the system
+			flipped[len(data)*i/40+5] ^= 0x10 // after gzip's time and operating system
 			if i > 0 && (word != "" || !bytes.Equal(unzipped(flipped), unzipped(data))) {
 				refused(t, saved(t, flipped), says)
 			}
@@ -116,8 +115,8 @@ func TestADamagedExportIsRefusedWhereverItIsDamaged(t *testing.T) {
 	refused(t, saved(t, []byte("hello")), "not an export")
 }
 
-// unzipped is what gzip reads of data, nil where that is damaged: a few bits of its
-// format stand for nothing (padding, lengths of codes that are not used).
+// unzipped returns the data that gzip reads, or nil if it is damaged: a few bits of its format have
+// no meaning (padding, lengths of unused codes).
 func unzipped(data []byte) []byte {
 	zip, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -167,7 +166,7 @@ func TestFilesThatTheManifestDoesNotNameAreRefused(t *testing.T) {
 	must(t, err)
 }
 
-// zeros are endless.
+// zeros is an endless reader.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
@@ -197,7 +196,7 @@ func FuzzAnyFileIsRefusedOrImportedWhole(f *testing.F) {
 	must(f, err)
 	f.Add(plain)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) > 0 && data[0] != 0x1f { // the fuzzer is not to learn gzip
+		if len(data) > 0 && data[0] != 0x1f { // keeps the fuzzer from learning gzip
 			var out bytes.Buffer
 			zip := gzip.NewWriter(&out)
 			_, err := zip.Write(data)

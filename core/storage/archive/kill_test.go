@@ -18,7 +18,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// importVar marks the process that does an import to be killed in it: the home of its
+// importVar marks the process that does an import and is killed. It contains the home of its
 // machine and the export.
 const importVar = "OLLIM_TEST_IMPORT"
 
@@ -52,7 +52,7 @@ func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 	is := files(t, first.dir.Root())
 	const kills = 16
 	var before, after int
-	var whole time.Duration // what one takes that nobody kills: the first
+	var whole time.Duration // the duration of the first import, which is not killed
 	for i := range kills + 1 {
 		m := newMachine(t)
 		m.put("bot/state/config.json", "{\"mine\":1}")
@@ -65,13 +65,13 @@ func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 			at = whole * time.Duration(i-1) * 5 / 4 / kills
 		}
 		timer := time.AfterFunc(at, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // killed, or done
+		_ = cmd.Wait() // killed, or finished
 		timer.Stop()
 		if i == 0 {
 			whole = time.Since(began)
 		}
 		got := files(t, m.dir.Root())
-		for name := range got { // of the lock that keeps bots away
+		for name := range got { // of the lock that keeps bots from starting
 			if name == "state/bot.pid" || name == "state/bot.lock" || store.IsTemp(filepath.Base(name)) {
 				delete(got, name)
 			}
@@ -130,8 +130,8 @@ func TestAFullDiskHarmsNothing(t *testing.T) {
 	}
 }
 
-// A bot writes a first and then b, each whole. A snapshot in which b is newer than a, or more
-// than one step behind, never stood on the disk.
+// A bot writes a and then b, each atomically. A snapshot in which b is newer than a, or more than
+// one step behind, never existed on disk.
 func TestAnExportBesideABotThatWritesIsOfOneMoment(t *testing.T) {
 	m := furnished(t)
 	storetest.Put(t, m.dir, "state/a.json", "1000000")

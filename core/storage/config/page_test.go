@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/base/goldentest"
 )
 
-// settingsTable is every setting of the files as a row of docs/settings.md, by group.
+// settingsTable returns every setting of the files as a row of docs/settings.md, by group.
 func settingsTable(t *testing.T) string {
 	t.Helper()
 	byName := map[string]key{}
@@ -48,7 +48,7 @@ func settingsTable(t *testing.T) string {
 	return b.String()
 }
 
-// A person reads a name, a sentence and an example; each name and key is there once.
+// Each setting has a name, a sentence and an example; each name and key is unique.
 func TestEverySettingIsNamedAndExplainedOnce(t *testing.T) {
 	seen, last := map[string]bool{}, 0
 	for _, s := range Settings {
@@ -64,7 +64,7 @@ func TestEverySettingIsNamedAndExplainedOnce(t *testing.T) {
 	}
 }
 
-// W5: the page says in which file each setting is.
+// W5: the page names the file of each setting.
 func TestThePageOfSettingsSaysWhereEachIsKept(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/settings.md")
 	must(t, err)

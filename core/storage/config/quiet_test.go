@@ -88,7 +88,7 @@ func TestQuietHoursAgreeWithTheClockOnTheWall(t *testing.T) {
 		_, next := now.ZoneBounds()
 		begin, _ := now.ZoneBounds()
 		if q.From == q.To || !next.IsZero() && next.Sub(now) < 48*time.Hour || !begin.IsZero() && now.Sub(begin) < 48*time.Hour {
-			return // near a change of the clock the table above says what holds
+			return // the table above covers clock changes
 		}
 		m := now.Hour()*60 + now.Minute()
 		inside := m >= q.From && m < q.To

@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// withConfig makes a data directory with this state/config.json.
+// withConfig returns a data directory with this state/config.json.
 func withConfig(t *testing.T, text string) *store.Dir {
 	t.Helper()
 	d := storetest.Dir(t)
@@ -44,7 +44,7 @@ func TestEverySettingIsReadFromItsFile(t *testing.T) {
 	}
 }
 
-// withBoth makes a data directory in which both files have this content.
+// withBoth returns a data directory in which both files have this content.
 func withBoth(t *testing.T, text string) *store.Dir {
 	t.Helper()
 	d := withConfig(t, text)
@@ -114,7 +114,7 @@ func TestOneFileThatIsNoJSONTakesTheOtherNothing(t *testing.T) {
 	}
 }
 
-// What nothing reads yet is neither offered nor reported, and keeps its value.
+// A setting that is not used yet is neither offered nor reported, and keeps its value.
 func TestASettingThatNothingReadsIsKeptAndNotOffered(t *testing.T) {
 	d := withConfig(t, `{"auto_update": "perhaps", "auto_update_hour": 30}`)
 	if _, problems, err := LoadRuntime(d); problems != nil || err != nil {

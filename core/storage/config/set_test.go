@@ -18,7 +18,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// tenKeys is what the original writes when nothing was ever set.
+// tenKeys is what the original writes if nothing was ever set.
 const tenKeys = `{"model_main": null, "model_fork": null, "thinking_main": "off", "thinking_fork": "adaptive", ` +
 	`"bg_fork_timeout": 1800, "fork_idle_timeout": 10, "permission_mode": "dontAsk", "auto_update": false, ` +
 	`"auto_update_interval": 60, "auto_update_hour": 6}` + "\n"
@@ -30,7 +30,7 @@ func content(t *testing.T, d *store.Dir) string {
 	return string(data)
 }
 
-// own is what our file holds; empty where it is not there.
+// own returns the content of this program's file, or empty if it is missing.
 func own(t *testing.T, d *store.Dir) string {
 	t.Helper()
 	data, err := d.Read(SettingsFile)
@@ -42,7 +42,7 @@ func own(t *testing.T, d *store.Dir) string {
 
 func TestEveryAcceptedValueIsSetAndReadBack(t *testing.T) {
 	for _, tt := range []struct {
-		name, value, file string // file: how it is written
+		name, value, file string // file: its form in the file
 		want              func(*Runtime)
 	}{
 		{"model.main", "Opus", `"model_main": "opus"`, func(r *Runtime) { r.ModelMain = "opus" }},
@@ -139,7 +139,7 @@ func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 
 func TestTheFirstSaveWritesExactlyTheOriginalsTenKeys(t *testing.T) {
 	d := withConfig(t, "")
-	if _, _, err := Set(d, "claude_warm", "1"); err != nil { // the default of a key that is ours
+	if _, _, err := Set(d, "claude_warm", "1"); err != nil { // the default of a key of this program
 		t.Fatal(err)
 	}
 	if _, err := d.Read(RuntimeFile); err == nil || own(t, d) != "" {
@@ -272,7 +272,7 @@ func TestSettersAtOnceLoseNothing(t *testing.T) {
 	}
 }
 
-// drawValue is a text that the key accepts.
+// drawValue returns a text that the key accepts.
 func drawValue(t *rapid.T, k key) string {
 	number := func(low, high int) string { return fmt.Sprint(rapid.IntRange(low, high).Draw(t, "n")) }
 	switch {

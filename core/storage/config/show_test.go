@@ -12,7 +12,7 @@ func TestTheWholeConfigurationIsShownWithKeysUnitsAndOffers(t *testing.T) {
 	var got []string
 	for _, l := range Show(defaultRuntime()) {
 		got = append(got, l.String())
-		if !l.Default { // W11: "(default)" itself was called a value of the user's
+		if !l.Default { // W11: "(default)" itself was shown as the user's value
 			t.Errorf("%s is not its default", l.Key)
 		}
 	}

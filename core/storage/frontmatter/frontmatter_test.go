@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// brief is a document as one line per field, for tables.
+// brief returns a document as one line per field, for tables.
 func brief(d Document) string {
 	var b strings.Builder
 	for _, f := range d.Fields {
@@ -251,7 +251,7 @@ func TestGarbageIsRefusedQuickly(t *testing.T) {
 		in := "---\n" + strings.Repeat(unit, maxFrontMatter/len(unit)-8) + "\n---\n"
 		start := time.Now()
 		_, _ = Parse([]byte(in))
-		if took := time.Since(start); took > 20*time.Second { // of a loaded machine; the square would take minutes
+		if took := time.Since(start); took > 20*time.Second { // for a busy machine; quadratic time would take minutes
 			t.Errorf("%q repeated took %v", unit, took)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scalarText draws scalars as they stand in files, plain, quoted and wrong.
+// scalarText draws scalars as in files: plain, quoted and invalid.
 func scalarText() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -53,7 +53,7 @@ func yamlText() *rapid.Generator[string] {
 	})
 }
 
-// agree fails when the fast path is sure of something the library denies.
+// agree fails if the fast path accepts something that the library does not.
 func agree(t interface{ Fatalf(string, ...any) }, yaml string) {
 	f := fences{yaml: yaml, firstLine: 2}
 	if checkText(f) != nil {
@@ -71,16 +71,16 @@ func agree(t interface{ Fatalf(string, ...any) }, yaml string) {
 	case serr != nil:
 		t.Fatalf("%q: fast path reads %s, library refuses: %v", yaml, brief(Document{Fields: fast}), serr)
 	}
-	// The library's columns are off by one after some values with trailing
-	// spaces; tables check ours.
+	// The library's columns are off by one after some values with trailing spaces; tables check the
+	// fast path's.
 	noColumns := cmpopts.IgnoreFields(Value{}, "Column")
 	if diff := cmp.Diff(slow, fast, noColumns, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("%q: library (-) and fast path (+) differ:\n%s", yaml, diff)
 	}
 }
 
-// stricter reports whether the fast path refuses what the library forgives but
-// YAML, and so the original program, does not.
+// stricter reports whether the fast path refuses something that the library tolerates but YAML, and
+// so the original program, does not.
 func stricter(err error) bool {
 	for _, m := range []string{"must be in quotes", "never closed", "first column", "add a colon", "after the colon", "after the closing quote"} {
 		if strings.Contains(err.Error(), m) {
@@ -144,7 +144,7 @@ func TestSplicingChangesOnlyWhatItShould(t *testing.T) {
 			return
 		}
 		if serr != nil {
-			return // written in a way that is only for people to change
+			return // written in a way that only people can change
 		}
 		after, err := Parse(out)
 		if err != nil {

@@ -37,7 +37,7 @@ func TestSplicingKeepsAllThatIsNotItsBusiness(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		set  []Entry
-		old  []string // what of the file is replaced, by pairs
+		old  []string // the replaced parts of the file, in pairs
 	}{
 		{"nothing", nil, nil},
 		{"the same value", []Entry{{"cron", "0 9 * * *"}, {"allow-ping", true}, {"skills", []string{"a", "b"}}}, nil},

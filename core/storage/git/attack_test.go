@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNoSettingOfTheRepositoryRunsAProgram lets whoever can write .git and
-// .gitattributes name a program wherever git would start one.
+// TestNoSettingOfTheRepositoryRunsAProgram simulates an attacker who can write .git and
+// .gitattributes, and names a program wherever git would start one.
 func TestNoSettingOfTheRepositoryRunsAProgram(t *testing.T) {
 	const settings = `[core]
 	repositoryformatversion = 1
@@ -116,14 +116,15 @@ func TestNoSettingOfTheRepositoryRunsAProgram(t *testing.T) {
 				if err := r.pack(t.Context()); err != nil {
 					t.Error(err)
 				}
-				// Objects that are missing would be fetched from the remote.
+				// Missing objects would be fetched from the remote.
 				if _, err := r.run(t.Context(), call{}, "read-tree", "1234567890123456789012345678901234567890"); err == nil {
 					t.Error("an object that is not there was read")
 				}
 				if got, err := os.ReadFile(pwned); err == nil {
 					t.Errorf("it ran:\n%s", got)
 				}
-				// Without the repository's settings the history can be read: all is recorded.
+				// Without the repository's settings the history can be read: everything is
+				// recorded.
 				write(d.Path(".git/"+where), "[core]\n\trepositoryformatversion = 0\n", 0o600)
 				if got := git(t, d, "ls-tree", "-r", "--name-only", "HEAD"); got != "reminders/new.md" {
 					t.Errorf("recorded: %q", got)
@@ -136,7 +137,7 @@ func TestNoSettingOfTheRepositoryRunsAProgram(t *testing.T) {
 	}
 }
 
-// TestTheAttackWouldWork shows that the settings are ones that git obeys.
+// TestTheAttackWouldWork shows that git obeys these settings.
 func TestTheAttackWouldWork(t *testing.T) {
 	d, _, _ := gitRepo(t)
 	pwned := filepath.Join(t.TempDir(), "pwned")

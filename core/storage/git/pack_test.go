@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// live plays the changes of some runs of the bot, each of which sets a reminder
-// and removes one that has fired.
+// live plays the changes of some runs of the bot, each of which sets a reminder and removes one
+// that has fired.
 func live(t testing.TB, d *store.Dir, g *Recorder, from, runs int) {
 	t.Helper()
 	const pending = 20
@@ -32,7 +32,7 @@ func live(t testing.TB, d *store.Dir, g *Recorder, from, runs int) {
 	}
 }
 
-// onDisk is how much room the history takes, in bytes of whole blocks.
+// onDisk returns the size of the history, in bytes of whole blocks.
 func onDisk(t testing.TB, d *store.Dir) int64 {
 	t.Helper()
 	var sum int64
@@ -50,7 +50,7 @@ func onDisk(t testing.TB, d *store.Dir) int64 {
 	return sum
 }
 
-// runsAYear is what the limit of 200 MB a year is for.
+// runsAYear is the number of runs for which the limit is 200 MB a year.
 const runsAYear = 100 * 365
 
 func TestAYearOfCommitsStaysSmall(t *testing.T) {

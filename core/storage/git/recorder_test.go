@@ -19,8 +19,8 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// gitRepo is a data directory with a repository, an identity and a log. What the
-// machine says about git counts for nothing.
+// gitRepo returns a data directory with a repository, an identity and a log. The machine's git
+// settings are ignored.
 func gitRepo(t *testing.T) (*store.Dir, *Recorder, *bytes.Buffer) {
 	t.Helper()
 	isolateGit(t)
@@ -74,7 +74,7 @@ func git(t *testing.T, d *store.Dir, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// drain lets Run work the queue off and stop.
+// drain makes Run empty the queue and stop.
 func drain(t *testing.T, g *Recorder) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -158,7 +158,7 @@ func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
 		}
 		g := New(d, slog.New(slog.DiscardHandler))
 		g.Sandbox = func(*exec.Cmd) func() {
-			if _, err := os.Stat(d.Path(".git")); err != nil { // a sandbox shows what is there
+			if _, err := os.Stat(d.Path(".git")); err != nil { // a sandbox shows only existing files
 				t.Errorf("%s: %v", name, err)
 			}
 			return func() {}
@@ -191,7 +191,7 @@ func TestWithoutARepositoryNothingHappens(t *testing.T) {
 	isolateGit(t)
 	d := storetest.Prepared(t)
 	put(t, d, "a.md", "a")
-	put(t, d, ".git", "gitdir: elsewhere") // a file is no repository
+	put(t, d, ".git", "gitdir: elsewhere") // a file is not a repository
 	g := New(d, slog.New(slog.DiscardHandler))
 	must(t, g.Init(t.Context()))
 	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
@@ -238,7 +238,7 @@ func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
 	var group errgroup.Group
 	group.Go(func() error { return g.Run(ctx) })
 	g.Add("a.md", "add a")
-	for ctx.Err() == nil { // each look costs a process, so this is no busy wait
+	for ctx.Err() == nil { // each check starts a process, so this is not a busy wait
 		if out, err := exec.Command("git", "-C", d.Root(), "log", "--format=%s").Output(); err == nil && string(out) == "add a\n" {
 			break
 		}
@@ -256,7 +256,7 @@ func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
 	d, g, _ := gitRepo(t)
 	isolateGit(t)
 	t.Setenv("GIT_CONFIG_COUNT", "1")
-	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly") // else git invents a name of the machine's
+	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly") // otherwise git derives a name from the machine's
 	t.Setenv("GIT_CONFIG_VALUE_0", "true")
 	must(t, d.Write("routines/a.md", []byte("x")))
 	must(t, g.Commit(t.Context(), "routines/a.md", "add a"))

@@ -42,8 +42,8 @@ func TestAFolderSurvivesItsLastFile(t *testing.T) {
 	}
 }
 
-// TestAFileThatAppearsDuringItsRemovalSurvives writes the file again at each
-// moment of the commit that records its removal: before each git command.
+// TestAFileThatAppearsDuringItsRemovalSurvives writes the file again at each moment of the commit
+// that records its removal: before each git command.
 func TestAFileThatAppearsDuringItsRemovalSurvives(t *testing.T) {
 	for moment := 1; ; moment++ {
 		d, g, log := gitRepo(t)

@@ -30,7 +30,7 @@ type house struct {
 	logged  strings.Builder
 	did     []string // in order
 	notices []string
-	forks   int // the setting that was in force for the last reader
+	forks   int // the setting in force for the last reader
 }
 
 func (h *house) Write(p []byte) (int, error) {
@@ -67,7 +67,7 @@ func open(t *testing.T) *house {
 	h := &house{dir: storetest.Prepared(t)}
 	unlock, err := h.dir.Lock()
 	must(t, err)
-	t.Cleanup(func() { _ = unlock() }) // the directory may be away
+	t.Cleanup(func() { _ = unlock() }) // the directory may be missing
 	log := slog.New(slog.NewTextHandler(h, nil))
 	tell := func(text string) { h.notices = append(h.notices, text) }
 	h.settings = NewSettings(h.dir, log, tell, func() { h.add("settings") })
@@ -146,7 +146,7 @@ func TestASavedFileTakesEffectWhileItIsWatched(t *testing.T) {
 			reloaded <- "by name"
 			cancel()
 		}
-		if b.Full { // the watch has begun
+		if b.Full { // watching has begun
 			must(t, os.WriteFile(h.dir.Path("routines/a.md"), nil, 0o600))
 		}
 	}}}
@@ -207,7 +207,7 @@ func TestSettingsThatAreSetAreInForce(t *testing.T) {
 	}
 }
 
-// keep runs Keep in a bubble, while do acts between its looks.
+// keep runs Keep in a bubble, while do acts between its checks.
 func keep(t *testing.T, do func(t *testing.T, h *house, look func())) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// fixture is a log with all of its outlets.
+// fixture is a log with all of its outputs.
 type fixture struct {
 	*slog.Logger
 	book *Sink
@@ -44,7 +44,7 @@ func newLog(t *testing.T, level slog.Leveler) fixture {
 	return fixture{log, book, d, &out}
 }
 
-// say logs a message that was made up at run time, which our own code never does.
+// say logs a message that was built at run time, which the program's own code never does.
 func (f fixture) say(t interface{ Fatal(...any) }, message string, args ...any) {
 	r := slog.NewRecord(time.Now(), slog.LevelInfo, message, 0)
 	r.Add(args...)
@@ -68,7 +68,7 @@ func (f fixture) file(t *testing.T) string {
 	return string(data)
 }
 
-// everywhere is all that was printed: ring, file and standard output.
+// everywhere returns everything printed: ring, file and standard output.
 func (f fixture) everywhere(t *testing.T) string {
 	return strings.Join(f.texts(), "\n") + f.file(t) + f.out.String()
 }
@@ -130,7 +130,7 @@ func TestGroupsAndAttributesOfALoggerAreKept(t *testing.T) {
 	}
 }
 
-// stubborn prints its secret whatever the way.
+// stubborn prints its secret in every format.
 type stubborn struct{ Word string }
 
 func (s stubborn) Error() string { return "cannot use " + s.Word }
@@ -275,7 +275,7 @@ func TestChangedIsCalledAfterEachLineIsThere(t *testing.T) {
 	f := newLog(t, nil)
 	var seen []uint64
 	f.book.Changed(func() { seen = append(seen, f.book.Lines()) })
-	f.book.Changed(func() { f.book.Changed(func() {}) }) // registering inside must not lock up
+	f.book.Changed(func() { f.book.Changed(func() {}) }) // registering from inside must not deadlock
 	f.Info("a")
 	f.Debug("not printed")
 	f.Info("b")

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Recording is what a program did to a directory.
+// Recording contains a program's changes of a directory.
 type Recording struct {
 	root    string
 	nodes   []*node // the first is the directory itself
@@ -19,14 +19,14 @@ type Recording struct {
 	marks   []Mark
 }
 
-// Mark is a line that the program wrote to the witness. What it says was true, and promised,
-// when the program had done the first At changes.
+// Mark is a line that the program wrote to the witness. Its content was true, and promised, when
+// the program had made the first At changes.
 type Mark struct {
 	At   int
 	Text string
 }
 
-// node is a file, a folder or a symbolic link, with what it held before the recording.
+// node is a file, a folder or a symbolic link, with its content before the recording.
 type node struct {
 	folder  bool
 	target  string // of a link
@@ -40,15 +40,15 @@ type change struct {
 	does   string // "write", "truncate", "sync", "enter", "leave", "rename"
 	node   int    // whose data or entries change
 	name   string
-	to     int // of enter and rename: the node, and of rename its new folder
+	to     int // of enter and rename: the node; of rename: its new folder
 	toName string
 	offset int
 	data   []byte
 	begins int // of sync: how many changes had been made when it began
 }
 
-// Read reads the recording of a program that found the directory as before is, a copy, and wrote
-// lines to the witness.
+// Read reads the recording of a program that wrote lines to the witness. before is a copy of the
+// directory as the program found it.
 func Read(trace io.Reader, root, before, witness string) (*Recording, error) {
 	list, err := calls(trace)
 	if err != nil {
@@ -121,8 +121,8 @@ func cloneTree(nodes []*node) []*node {
 	return out
 }
 
-// apply makes a change in a tree. What it refers to may be missing, where an earlier change was
-// lost: then nothing happens.
+// apply makes a change in a tree. Nodes it refers to may be missing because an earlier change was
+// lost; then it does nothing.
 func (c change) apply(tree []*node) {
 	n := tree[c.node]
 	switch c.does {
@@ -143,20 +143,20 @@ func (c change) apply(tree []*node) {
 	}
 }
 
-// Loss says what of the changes that were not yet durable a power cut takes.
+// Loss describes which of the changes that were not yet durable a power cut loses.
 type Loss int
 
 // The losses. Within one folder, file systems keep the order of changes; between folders, and
 // between names and data, only fsync does.
 const (
 	Nothing Loss = iota // as after a kill
-	Data                // the names are there, the bytes are not
-	Names               // the bytes are there, the names are not
+	Data                // the names exist, the bytes are lost
+	Names               // the bytes exist, the names are lost
 	All
 	Some // any part of each folder's names and of each file's bytes, the last write torn
 )
 
-// Cut writes what the directory holds after a power cut behind the first n changes.
+// Cut writes the directory's content after a power cut following the first n changes.
 func (r *Recording) Cut(to string, n int, loss Loss, random *rand.Rand) error {
 	tree := cloneTree(r.nodes)
 	kept := r.kept(n, loss, random)
@@ -171,8 +171,8 @@ func (r *Recording) Cut(to string, n int, loss Loss, random *rand.Rand) error {
 	return write(tree, 0, to)
 }
 
-// kept says of each of the first n changes how much of it is kept: 0 is nothing, and one more than
-// the number of bytes is all.
+// kept returns how much of each of the first n changes is kept: 0 is nothing, and one more than the
+// number of bytes is everything.
 func (r *Recording) kept(n int, loss Loss, random *rand.Rand) []int {
 	durable := make([]int, len(r.nodes)) // by node: how many changes are durable
 	for _, c := range r.changes[:n] {

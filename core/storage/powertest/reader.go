@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// reader turns calls into changes, with a tree that is kept up to date.
+// reader converts calls to changes, and keeps a tree up to date.
 type reader struct {
 	r       *Recording
 	witness string
@@ -19,7 +19,7 @@ func (x *reader) add(c change) {
 	c.apply(x.tree)
 }
 
-// within returns the part of a path below the directory, and whether it is there.
+// within returns the part of a path below the directory, and whether the path is below it.
 func (x *reader) within(at string) (string, bool) {
 	if at == x.r.root {
 		return ".", true
@@ -64,13 +64,13 @@ func (x *reader) make(at string, n node) {
 	x.add(change{does: "enter", node: in, name: name, to: len(x.tree) - 1})
 }
 
-// at is a call that names folders by descriptors, for one that does not: rename for renameat.
+// at maps a call without directory descriptors to the one with them: rename to renameat.
 var at = map[string]string{
 	"open": "openat", "creat": "openat", "openat2": "openat", "rename": "renameat", "renameat2": "renameat", "link": "linkat",
 	"symlink": "symlinkat", "unlink": "unlinkat", "rmdir": "unlinkat", "mkdir": "mkdirat",
 }
 
-// read adds what a call changes. begins is how many changes had been made when it began.
+// read adds the changes of a call. begins is how many changes had been made when the call began.
 func (x *reader) read(c call, begins int) error {
 	name, args := c.name, c.args
 	if full, short := at[name]; short {
@@ -118,7 +118,7 @@ func (x *reader) read(c call, begins int) error {
 	return nil
 }
 
-// withFolders adds the folders that the older calls do without.
+// withFolders adds the folder arguments that the older calls lack.
 func withFolders(name string, args []string) []string {
 	here := "AT_FDCWD<>"
 	switch name {
@@ -142,7 +142,7 @@ func (x *reader) open(args []string, ret string) error {
 	i, there := x.find(p)
 	if !there {
 		if !strings.Contains(flags, "O_CREAT") {
-			return nil // made by something that is not recorded, such as a lock
+			return nil // created by something that is not recorded, such as a lock
 		}
 		x.make(p, node{})
 		i, _ = x.find(p)

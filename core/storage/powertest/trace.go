@@ -1,6 +1,6 @@
-// Package powertest records what a program does to a directory, system call by system call, and
-// replays what the directory may look like after a power cut. It knows file systems and strace, and
-// nothing of the bot.
+// Package powertest records a program's changes of a directory, system call by system call, and
+// replays the possible states of the directory after a power cut. It knows file systems and strace,
+// and nothing of the bot.
 package powertest
 
 import (
@@ -28,7 +28,7 @@ func Strace(file string) []string {
 // call is one system call that succeeded.
 type call struct {
 	name   string
-	args   []string // as strace wrote them
+	args   []string // in strace's form
 	ret    string
 	begins int // the number of calls that had ended when this one began
 }
@@ -75,11 +75,11 @@ func calls(r io.Reader) ([]call, error) {
 	}
 }
 
-// result stands between the arguments and what the call returned. Strings contain no such text, because
+// result separates the arguments from the result of a call. Strings contain no such text, because
 // they are written in hexadecimal.
 var result = regexp.MustCompile(`\)\s+= `)
 
-// parse reads one line. It reports false for a call that failed or did not end.
+// parse parses one line. ok is false for a call that failed or did not end.
 func parse(text string) (call, bool, error) {
 	name, rest, ok := strings.Cut(text, "(")
 	end := result.FindStringIndex(rest)
@@ -119,7 +119,7 @@ func split(text string) (args []string) {
 func unquote(arg string) ([]byte, error) {
 	inner, ok := strings.CutPrefix(arg, `"`)
 	inner, ok2 := strings.CutSuffix(inner, `"`)
-	if !ok || !ok2 { // it is cut off with … behind it, or no string
+	if !ok || !ok2 { // it is cut off with … at the end, or not a string
 		return nil, fmt.Errorf("powertest: no whole string: %.100s", arg)
 	}
 	return hex.DecodeString(strings.ReplaceAll(inner, `\x`, ""))
@@ -127,7 +127,7 @@ func unquote(arg string) ([]byte, error) {
 
 var descriptor = regexp.MustCompile(`^(\d+|AT_FDCWD)<((?:\\x[0-9a-f]{2})*)>(\(deleted\))?`)
 
-// file returns the path behind a descriptor; "" if that has no path, or none any more.
+// file returns the path of a descriptor, or "" if it has none.
 func file(arg string) (number, at string) {
 	m := descriptor.FindStringSubmatch(arg)
 	if m == nil {
@@ -140,7 +140,7 @@ func file(arg string) (number, at string) {
 	return m[1], string(raw)
 }
 
-// place returns the path that a folder's descriptor and a name stand for.
+// place returns the path for a folder's descriptor and a name.
 func place(folder, name string) (string, error) {
 	raw, err := unquote(name)
 	if err != nil {

@@ -22,15 +22,15 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// platform is what the releases of these tests are made for.
+// platform is the platform of the releases in these tests.
 const platform = "linux_amd64"
 
-// script is a program that says a version, as far as an update asks.
+// script returns a program that prints a version, which is all that an update needs.
 func script(version string) string {
 	return "#!/bin/sh\necho ollim-bot " + version + " go1.26 linux/amd64\n"
 }
 
-// maker makes releases, with a key of its own.
+// maker makes releases, with its own key.
 type maker struct {
 	dir  string
 	key  minisign.PrivateKey
@@ -45,7 +45,7 @@ func newMaker(t *testing.T) *maker {
 	return &maker{dir: t.TempDir(), key: key, pub: pub.String()}
 }
 
-// add puts a file into the release; sign has the last word.
+// add puts a file into the release. sign comes last.
 func (m *maker) add(t *testing.T, name, text string) {
 	t.Helper()
 	must(t, os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600))
@@ -65,8 +65,7 @@ func (m *maker) release(t *testing.T, version string) {
 	m.add(t, FileName(version, platform), script(version))
 }
 
-// installed is a program of a version in a folder of its own, which takes releases
-// of m.
+// installed returns a program of a version in its own folder, which gets releases from m.
 func installed(t *testing.T, m *maker, version string) Program {
 	t.Helper()
 	p := Program{
@@ -77,7 +76,7 @@ func installed(t *testing.T, m *maker, version string) Program {
 	return p
 }
 
-// folder is what stands beside the program: names, modes and contents.
+// folder returns the files next to the program: names, modes and contents.
 func folder(t *testing.T, p Program) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -100,7 +99,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// does carries out an order that must go well.
+// does executes an order that must succeed.
 func does(t *testing.T, p Program, o Order) Result {
 	t.Helper()
 	r, err := p.Do(t.Context(), o)
@@ -108,7 +107,7 @@ func does(t *testing.T, p Program, o Order) Result {
 	return r
 }
 
-// stands checks which versions stand in the place and beside it; old is empty for none.
+// stands checks the installed and the kept version; an empty old means none.
 func stands(t *testing.T, p Program, version, old string) {
 	t.Helper()
 	want := map[string]string{"ollim-bot": "-rwxr-xr-x " + script(version)}
@@ -143,13 +142,13 @@ func TestANewerReleaseTakesThePlaceAndTheOldOneIsKept(t *testing.T) {
 func TestAnUpdateThatIsInPlaceAlreadyIsNotMadeTwice(t *testing.T) {
 	m := newMaker(t)
 	m.release(t, "0.2.0")
-	p := installed(t, m, "0.1.0") // which runs on, and asks once more
+	p := installed(t, m, "0.1.0") // which keeps running, and asks again
 	does(t, p, Order{})
 	if r := does(t, p, Order{}); r.Installed != "0.2.0" || !strings.Contains(r.Text, "nothing newer") {
 		t.Errorf("the second update says %+v", r)
 	}
 	stands(t, p, "0.2.0", "0.1.0")
-	does(t, p, Order{Force: true}) // and does not forget the way back
+	does(t, p, Order{Force: true}) // and keeps the way back
 	stands(t, p, "0.2.0", "0.1.0")
 }
 
@@ -294,7 +293,7 @@ func TestADownloadThatEndsTooSoonChangesNothing(t *testing.T) {
 	stands(t, p, "0.1.0", "")
 }
 
-// silent is a server that begins to answer and then says nothing more.
+// silent is a server that begins to answer and then stops sending.
 type silent struct{}
 
 func (silent) RoundTrip(r *http.Request) (*http.Response, error) {

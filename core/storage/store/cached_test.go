@@ -38,7 +38,7 @@ func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
 	expect("one", 2)
 	write("two", old.Add(time.Second))
 	expect("two", 3)
-	// Just written, another change of the same size may have the same time.
+	// Just after a write, another change of the same size may have the same time.
 	write("six", time.Now())
 	expect("six", 4)
 	expect("six", 5)
@@ -84,7 +84,7 @@ func TestOfTwoVersionsTheOlderIsNeverTakenForTheNewer(t *testing.T) {
 			t.Error(err)
 		}
 		must(t, os.Chtimes(d.Path("x"), at, at))
-		for range 2 { // an error is not kept
+		for range 2 { // an error is not cached
 			if _, err := c.Load(broken); !errors.Is(err, fs.ErrInvalid) {
 				t.Error(err)
 			}

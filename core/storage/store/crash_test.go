@@ -19,8 +19,8 @@ import (
 	"ollimbot/core/base/binarytest"
 )
 
-// TestMain lets the test binary play another process: with STORE_CHILD set it
-// plays that part instead of running tests.
+// TestMain lets the test binary act as another process: with STORE_CHILD set it plays that part
+// instead of running tests.
 func TestMain(m *testing.M) {
 	binarytest.Answer(nil)
 	part, ok := children[os.Getenv("STORE_CHILD")]
@@ -47,7 +47,7 @@ var children = map[string]func(*Dir) error{
 	"handles":  useAll,
 }
 
-// child starts the test binary in a part.
+// child starts the test binary with a part.
 func child(t *testing.T, part string, d *Dir, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -57,7 +57,7 @@ func child(t *testing.T, part string, d *Dir, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// generation is a file's content: a number and as many bytes as it says.
+// generation returns a file's content: a number and as many bytes as it says.
 func generation(n int) []byte {
 	return fmt.Appendf(nil, "%d:%s", n, strings.Repeat("x", n%7*9000))
 }
@@ -86,8 +86,8 @@ func TestAKilledWriterLeavesWholeFiles(t *testing.T) {
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		// How far the child is by now differs from round to round; reading a
-		// few thousand files lets it go on for a while without a clock.
+		// The child's progress differs from round to round: reading a few thousand files takes a
+		// while without using a clock.
 		for range round * 300 {
 			if got, err := d.Read("state/x.json"); err != nil || !whole(got) {
 				t.Fatalf("while it writes: %.40q, %v", got, err)
@@ -115,8 +115,8 @@ func whole(got []byte) bool {
 	return bytes.Equal(got, generation(n))
 }
 
-// fullDisk lets the system refuse files beyond 8 KiB, which reaches a program
-// in the same way as a disk that has filled up in the middle of a write.
+// fullDisk makes the system refuse files beyond 8 KiB, which looks to a program like a disk that
+// fills up in the middle of a write.
 func fullDisk(d *Dir) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	limit := syscall.Rlimit{Cur: 8192, Max: 8192}
@@ -160,7 +160,7 @@ func TestAFullDiskHarmsNothingAndNamesTheCure(t *testing.T) {
 	}
 }
 
-// lockAndWait is another bot: it holds the lock until its input ends.
+// lockAndWait acts as another bot: it holds the lock until its input ends.
 func lockAndWait(d *Dir) error {
 	unlock, err := d.Lock()
 	if err != nil {
@@ -173,7 +173,7 @@ func lockAndWait(d *Dir) error {
 	return unlock()
 }
 
-// countUp adds to a number in a file, again and again.
+// countUp repeatedly increments a number in a file.
 func countUp(d *Dir) error {
 	for range 40 {
 		err := d.WithLock("counter", func() error {
@@ -190,8 +190,8 @@ func countUp(d *Dir) error {
 	return nil
 }
 
-// useAll does everything many times with few open files, and without the garbage
-// collector, which would close forgotten ones.
+// useAll does everything many times with few open files, and without the garbage collector, which
+// would close leaked ones.
 func useAll(d *Dir) error {
 	debug.SetGCPercent(-1)
 	limit := syscall.Rlimit{Cur: 32, Max: 32}
@@ -216,7 +216,7 @@ func useAll(d *Dir) error {
 			}
 		}
 		d.Running()
-		// These fail, always in the same way.
+		// These always fail in the same way.
 		for n, err := range []error{
 			second(d.Read("folder")), second(d.Open("folder")), d.Append("pipe", nil), second(d.Read("large")), d.Write("folder", nil),
 			d.Create("folder/inside", nil),

@@ -26,7 +26,7 @@ func prepared(t testing.TB) *Dir {
 	return d
 }
 
-// put writes a file as a user would, past the store.
+// put writes a file as a user would, without the store.
 func put(t testing.TB, d *Dir, rel, text string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
@@ -148,7 +148,7 @@ func TestPrepareLeavesSomebodyElsesDirectoryOpen(t *testing.T) {
 func TestPrepareRemovesOnlyOurOwnOldLeftovers(t *testing.T) {
 	d := prepared(t)
 	old := time.Now().Add(-time.Hour)
-	ours := map[string]bool{ // true: must be gone
+	ours := map[string]bool{ // true: must be removed
 		"state/" + tempName("config.json"):   true,
 		"routines/" + tempName("a.md"):       true,
 		"state/forks/" + tempName("r.jsonl"): true,

@@ -258,8 +258,8 @@ func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 func TestACrashBetweenTheStepsOfAWriteLeavesTheOldFile(t *testing.T) {
 	d := prepared(t)
 	must(t, d.Write("state/x.json", []byte("old")))
-	// What a crash leaves after the temporary file was begun, and after it was
-	// finished but not renamed.
+	// The leftovers of a crash after the temporary file was begun, and after it was finished but
+	// not renamed.
 	begun := d.Path("state/" + tempName("x.json"))
 	must(t, os.WriteFile(begun, []byte("ne"), 0o600))
 	finished, err := d.writeTemp(d.Path("state/x.json"), []byte("new"), true)
@@ -267,7 +267,7 @@ func TestACrashBetweenTheStepsOfAWriteLeavesTheOldFile(t *testing.T) {
 	if got, err := d.Read("state/x.json"); err != nil || string(got) != "old" {
 		t.Errorf("it holds %q, %v", got, err)
 	}
-	// Renaming is the step that counts, and the folder holds no trace of others.
+	// Renaming is the decisive step, and the folder contains no trace of others.
 	must(t, os.Rename(finished, d.Path("state/x.json")))
 	d.Tidy(time.Now().Add(2 * leftoverAge))
 	names, err := os.ReadDir(d.Path("state"))

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// tenant is a directory whose bot this process is.
+// tenant returns a directory whose bot is this process.
 func tenant(t *testing.T) *Dir {
 	t.Helper()
 	d := prepared(t)
 	unlock, err := d.Lock()
 	must(t, err)
-	t.Cleanup(func() { _ = unlock() }) // the directory may be gone by then
+	t.Cleanup(func() { _ = unlock() }) // the directory may be missing by then
 	return d
 }
 
@@ -55,7 +55,7 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 	if _, err := os.Lstat(d.Root()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something was made in its place: %v", err)
 	}
-	// What stands under a disk that was unmounted.
+	// The folder under a disk that was unmounted.
 	must(t, os.Mkdir(d.Root(), 0o700))
 	refused("an empty folder in its place")
 	if names, err := os.ReadDir(d.Root()); err != nil || len(names) > 0 {
@@ -123,7 +123,7 @@ func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 		t.Fatalf("the old directory is still held: %v", err)
 	}
 	must(t, unlock())
-	// What was in the one does not come up in the other.
+	// Content of one directory must not appear in the other.
 	must(t, os.RemoveAll(d.Path(StateDir)))
 	looked(t, d, StateLost)
 	if got := stateFiles(t, d); len(got) > 0 {
@@ -198,7 +198,7 @@ func TestABotIsKnownByItsLock(t *testing.T) {
 	}
 	other, err := At(d.Root())
 	must(t, err)
-	// As in a container; what names no process must not be passed to kill.
+	// As in a container. Values that are not process IDs must not be passed to kill.
 	for text, pid := range map[string]int{"1": 1, " 7\n": 7, "0": 0, "-1": 0, "99999999999999999999": 0, "what": 0} {
 		put(t, other, pidFile, text)
 		var re *RunningError
@@ -212,8 +212,8 @@ func TestABotIsKnownByItsLock(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoFileNeverHangs puts pipes, folders, links to themselves and a
-// device where files and folders of ours are.
+// TestWhatIsNoFileNeverHangs puts pipes, folders, links to themselves and a device in place of the
+// bot's files and folders.
 func TestWhatIsNoFileNeverHangs(t *testing.T) {
 	kinds := map[string]func(path string) error{
 		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stateFiles are the files below state/ and what they hold, without those of the lock.
+// stateFiles returns the files below state/ with their contents, without those of the lock.
 func stateFiles(t *testing.T, d *Dir) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -87,7 +87,7 @@ func TestOnlyAFileThatIsMissingTwiceInARowIsForgotten(t *testing.T) {
 	for _, rel := range []string{"state/a.json", "state/b.json"} {
 		must(t, os.Remove(d.Path(rel)))
 	}
-	looked(t, d, AsItWas) // as when the folder is being removed, file by file
+	looked(t, d, AsItWas) // as while the folder is being removed, file by file
 	lost(map[string]string{"a.json": "back", "b.json": "x"})
 	must(t, os.Remove(d.Path("state/a.json")))
 	looked(t, d, AsItWas)

@@ -73,8 +73,8 @@ func TestALockDiesWithItsProcess(t *testing.T) {
 	}
 }
 
-// TestTheOriginalProgramIsRespected lets a process stand for the original: it
-// holds no lock of ours, but bot.pid names it and it is Python with that script.
+// TestTheOriginalProgramIsRespected uses a process to imitate the original: it holds none of this
+// program's locks, but bot.pid names it and it is Python with that script.
 func TestTheOriginalProgramIsRespected(t *testing.T) {
 	d := prepared(t)
 	original := child(t, "lock", newDir(t), "/usr/local/bin/ollim-bot")
@@ -109,7 +109,7 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 
 func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
 	d := newDir(t)
-	// Such as an editor with a file of the directory.
+	// For example, an editor with a file of the directory.
 	stranger := child(t, "lock", d, "/home/sam/.ollim-bot/routines/ollim-bot.md", "ollim-bot")
 	in, err := stranger.StdinPipe()
 	must(t, err)
@@ -184,7 +184,7 @@ func TestExclusiveLetsGoAfterAPanicAndReturnsTheError(t *testing.T) {
 	}
 }
 
-// In a bubble waiting takes no time.
+// In a bubble, waiting takes no time.
 func TestALockIsWaitedForAsLongAsItTakesButNotForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := prepared(t)
@@ -210,7 +210,7 @@ func TestALockIsWaitedForAsLongAsItTakesButNotForever(t *testing.T) {
 				return unlock()
 			}, "already running"},
 		} {
-			// Somebody who holds it for a while, or does not let go.
+			// Another process that holds the lock for a while, or does not release it.
 			other := flock.New(c.path, flock.SetFlag(os.O_RDONLY))
 			if c.path != d.Root() {
 				other = flock.New(c.path)
@@ -223,7 +223,7 @@ func TestALockIsWaitedForAsLongAsItTakesButNotForever(t *testing.T) {
 			if waited := time.Since(start); waited != c.patience {
 				t.Errorf("%s: gave up after %v, want %v", c.path, waited, c.patience)
 			}
-			time.AfterFunc(c.patience/2, func() { _ = other.Close() }) // nothing to lose
+			time.AfterFunc(c.patience/2, func() { _ = other.Close() }) // an error does not matter
 			start = time.Now()
 			if err := c.lock(); err != nil {
 				t.Errorf("%s, once it was free: %v", c.path, err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// N22, N23: what stands against a data directory is said before anything is written.
+// N22, N23: problems of a data directory are reported before anything is written.
 func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 	top := t.TempDir()
 	t.Setenv("HOME", filepath.Join(top, "home")) // which errors shorten to ~
@@ -16,10 +16,10 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 	for _, err := range []error{os.WriteFile(file, nil, 0o600), os.Mkdir(sealed, 0o500), os.Mkdir(locked, 0)} {
 		must(t, err)
 	}
-	root := os.Geteuid() == 0 // whom no mode keeps out
+	root := os.Geteuid() == 0 // no mode restricts root
 	for _, c := range []struct {
 		path             string
-		usable, writable string // part of the error; empty: none
+		usable, writable string // part of the error; empty means none
 		modes            bool   // the error comes from a mode
 	}{
 		{top, "", "", false},

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unprivileged runs fn as a user to whom file modes apply, root or not: the
-// thread gives up the capabilities that pass over modes.
+// unprivileged runs fn as a user to whom file modes apply, even if the test runs as root: the
+// thread drops the capabilities that override modes.
 func unprivileged(t *testing.T, fn func()) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -91,7 +91,7 @@ func TestStateThatCannotBeMadePrivateIsNotUsed(t *testing.T) {
 
 func TestAFileThatFailsWhileItIsReadIsNotEmpty(t *testing.T) {
 	d := prepared(t)
-	must(t, os.Symlink("/proc/self/mem", d.Path("state/x.json"))) // has no first byte
+	must(t, os.Symlink("/proc/self/mem", d.Path("state/x.json"))) // its first byte cannot be read
 	if data, err := d.Read("state/x.json"); err == nil {
 		t.Errorf("it holds %d bytes", len(data))
 	}
@@ -115,11 +115,11 @@ func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := d.Append("sealed/c", []byte("x")); err != nil { // its name is safe already
+		if err := d.Append("sealed/c", []byte("x")); err != nil { // its name is already durable
 			t.Error(err)
 		}
 	})
-	// File systems that cannot sync folders are none of the user's business.
+	// File systems that cannot sync folders do not concern the user.
 	if err := SyncFolder("/proc"); err != nil {
 		t.Error(err)
 	}

@@ -11,14 +11,14 @@ import (
 	"ollimbot/core/safety/sandbox"
 )
 
-// Landlock is a sandbox of Landlock, as on a machine without bubblewrap. The
-// package's TestMain has to answer to sandbox.HelperArg; see testbinary.Answer. Programs in
-// the first folder of o.Search come before those of the machine.
+// Landlock returns a Landlock sandbox, as on a machine without bubblewrap. The package's TestMain
+// must handle sandbox.HelperArg; see binarytest.Answer. Programs in the first folder of o.Search
+// take precedence over those of the machine.
 func Landlock(t testing.TB, o sandbox.Options) *sandbox.Box {
 	t.Helper()
 	first, _, _ := strings.Cut(o.Search, ":")
 	o.Executable, o.Search = binarytest.Path(), t.TempDir()
-	// Only the inner fence of claude's shell needs bash, and only a scope systemd-run.
+	// Only the inner sandbox of claude's shell needs bash, and only a scope needs systemd-run.
 	for name, needed := range map[string]bool{"bash": false, "sh": true, "true": true, "env": true, "systemd-run": false} {
 		path := filepath.Join(first, name)
 		_, err := os.Stat(path)

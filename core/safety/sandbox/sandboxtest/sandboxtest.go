@@ -1,4 +1,4 @@
-// Package sandboxtest gives tests a sandbox that is one. Nothing else imports it.
+// Package sandboxtest gives tests a real sandbox. Nothing else imports it.
 package sandboxtest
 
 import (
@@ -9,9 +9,9 @@ import (
 	"ollimbot/core/safety/sandbox"
 )
 
-// Box is a sandbox of bubblewrap with all its layers. Without one the test is
-// skipped, or fails when OLLIM_REQUIRE_SANDBOX is 1. The package's TestMain has to answer
-// to sandbox.HelperArg; see binarytest.Answer.
+// Box returns a bubblewrap sandbox with all its layers. If bubblewrap is missing, it skips the
+// test, or fails it if OLLIM_REQUIRE_SANDBOX is 1. The package's TestMain must handle
+// sandbox.HelperArg; see binarytest.Answer.
 func Box(t testing.TB, o sandbox.Options) *sandbox.Box {
 	t.Helper()
 	if o.Executable == "" {

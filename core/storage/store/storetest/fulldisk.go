@@ -11,9 +11,9 @@ import (
 // aloneVar marks the process of a single test.
 const aloneVar = "OLLIM_TEST_ALONE"
 
-// Alone reports whether the test has a process of its own. If not, it runs the test again
-// in one and adopts its result: a limit on the process would also affect what the testing
-// package writes.
+// Alone reports whether the test has its own process. If not, it runs the test again in one and
+// adopts the result, because a limit on the process would also affect what the testing package
+// writes.
 func Alone(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(aloneVar) == t.Name() {
@@ -34,7 +34,7 @@ func FullDisk(t *testing.T, do func() error) error {
 	return RoomFor(t, 0, do)
 }
 
-// RoomFor is FullDisk for a disk that fills up when a file reaches a size, in bytes.
+// RoomFor is like FullDisk, but for a disk that fills up when a file reaches a size, in bytes.
 func RoomFor(t *testing.T, size uint64, do func() error) error {
 	t.Helper()
 	var old syscall.Rlimit

@@ -1,5 +1,5 @@
-// Package storetest gives tests a data directory of their own. It is imported by
-// tests only, and knows nothing of what stands in the directory.
+// Package storetest gives tests their own data directory. Only tests import it, and it does not
+// know the contents of the directory.
 package storetest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// tester is a test, or a check of rapid's.
+// tester is a test, or a rapid check.
 type tester interface {
 	Helper()
 	Fatal(args ...any)
@@ -26,13 +26,13 @@ func At(t tester, root string) *store.Dir {
 	return d
 }
 
-// Dir returns an empty one, which goes with the test.
+// Dir returns an empty one, which is removed with the test.
 func Dir(t testing.TB) *store.Dir {
 	t.Helper()
 	return At(t, t.TempDir())
 }
 
-// Prepared is one as a bot's start leaves it.
+// Prepared returns one as it is after a bot's start.
 func Prepared(t testing.TB) *store.Dir {
 	t.Helper()
 	d := Dir(t)
@@ -50,7 +50,7 @@ func Put(t tester, d *store.Dir, rel, text string) {
 	}
 }
 
-// Text returns what a file holds, "" for one that is not there.
+// Text returns a file's content, or "" if it is missing.
 func Text(t tester, d *store.Dir, rel string) string {
 	t.Helper()
 	data, err := d.Read(rel)
