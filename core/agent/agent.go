@@ -55,7 +55,7 @@ var ErrNoSession = errors.New("no such session")
 // Errors for misuse of a session.
 var (
 	ErrClosed   = errors.New("the session is closed")
-	ErrTwoTurns = errors.New("a turn is under way: wait for its end before sending again")
+	ErrTwoTurns = errors.New("a turn is still running: wait for its end before you send again")
 )
 
 // ErrUnavailable is wrapped in errors that every turn would currently hit: the model is

@@ -25,7 +25,7 @@ import (
 func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	files, err := transcripts(sessionfile.ConfigDir(e.env()), session)
 	if err != nil {
-		return false, fmt.Errorf("look for the transcript: %w", err)
+		return false, fmt.Errorf("find the transcript: %w", err)
 	}
 	for _, file := range files {
 		heard, err := transcriptHolds(ctx, file, digest)

@@ -161,7 +161,7 @@ func (s *session) checkSilence(now time.Time) {
 			s.log.Warn("process was not interrupted", "error", err)
 		}
 	case stepEnd:
-		s.log.Error("process does not obey and is ended")
+		s.log.Error("process does not react and is ended")
 		s.kill(errors.New(textStalled))
 	}
 }

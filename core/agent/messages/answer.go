@@ -317,7 +317,7 @@ func (a *answer) message() ([]byte, error) {
 		}
 		raw, err := b.json()
 		if err != nil {
-			return nil, fmt.Errorf("keep the answer: %w", err)
+			return nil, fmt.Errorf("encode the answer: %w", err)
 		}
 		list = append(list, raw)
 		says = says || b.kind != kindThinking && b.kind != "redacted_thinking"

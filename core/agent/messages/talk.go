@@ -136,7 +136,7 @@ func (t *talk) try(q asked) (*answer, over) {
 			}
 			return nil, over{failed: f}
 		}
-		t.s.log.Warn("request failed and is made again", "attempt", attempt, "status", f.status, "error", f.text)
+		t.s.log.Warn("request failed; retrying", "attempt", attempt, "status", f.status, "error", f.text)
 		t.emit(agent.Retry{Attempt: attempt, Of: tries, Wait: wait, Reason: f.reason()})
 		if !t.wait(wait) {
 			return nil, over{err: context.Cause(t.ctx)}

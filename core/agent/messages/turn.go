@@ -126,7 +126,7 @@ func (t *turn) take(m agent.Message) error {
 	// received.
 	t.kept.Go(func() {
 		if err := t.history.Sync(); err != nil {
-			t.s.log.Error("message may be lost where the power fails", "error", err)
+			t.s.log.Error("message was not synced and may be lost in a power failure", "error", err)
 		}
 	})
 	return nil

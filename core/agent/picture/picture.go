@@ -91,9 +91,9 @@ func smaller(full image.Image, side int) *image.RGBA {
 
 // Why a file cannot be shown.
 const (
-	textKind      = "is no image that can be shown: PNG, JPEG, GIF and WebP can"
-	textHEIC      = "is a HEIC picture, which cannot be shown: send it as a JPEG (iPhone: Settings > Camera > Formats > Most Compatible)"
-	textLarge     = "is too large an image to be shown (%d × %d pixels; %d million are the most): make it smaller"
-	textLargeWebP = "is too large an image to be shown: make it smaller"
-	textBroken    = "is no whole image: it cannot be decoded"
+	textKind      = "is not a supported image: use PNG, JPEG, GIF or WebP"
+	textHEIC      = "is a HEIC picture, which is not supported: send it as a JPEG (iPhone: Settings > Camera > Formats > Most Compatible)"
+	textLarge     = "is too large an image (%d × %d pixels; the limit is %d million): make it smaller"
+	textLargeWebP = "is too large an image: make it smaller"
+	textBroken    = "is an incomplete or damaged image"
 )

@@ -128,9 +128,9 @@ func TestWhatCannotBeShownIsRefusedInOneSentence(t *testing.T) {
 	}{
 		"huge":  {huge, "30000 × 30000"},
 		"heic":  {[]byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00"), "HEIC"},
-		"zip":   {[]byte("PK\x03\x04rest"), "no image"},
-		"torn":  {[]byte("\x89PNG\r\n\x1a\nrest"), "no whole image"},
-		"empty": {nil, "no image"},
+		"zip":   {[]byte("PK\x03\x04rest"), "not a supported image"},
+		"torn":  {[]byte("\x89PNG\r\n\x1a\nrest"), "incomplete or damaged"},
+		"empty": {nil, "not a supported image"},
 	} {
 		if _, err := Fit(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

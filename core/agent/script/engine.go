@@ -303,7 +303,7 @@ func (e *Engine) record(session, text string) error {
 	sum := sha256.Sum256([]byte(text))
 	err := e.journal().Append(journalEntry{session, hex.EncodeToString(sum[:]), clean.Cut(clean.Text(text), journalText)})
 	if err != nil {
-		return fmt.Errorf("keep the message: %w", err)
+		return fmt.Errorf("record the message: %w", err)
 	}
 	return nil
 }

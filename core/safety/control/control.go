@@ -145,7 +145,7 @@ func (s *Server) reply(conn conn, r agent.CommandResult) {
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(patience)) // a closed connection fails in Write
 	if _, err := conn.Write(append(line, '\n')); err != nil {
-		s.log.Debug("answer to a command was not taken", "error", err)
+		s.log.Debug("answer to a command was not read", "error", err)
 	}
 }
 
@@ -285,7 +285,7 @@ func (t *Token) shut() {
 	}
 	delete(t.server.tokens, t)
 	if err := t.door.Close(); err != nil {
-		t.server.log.Warn("the way in for a session's commands was not removed", "error", err)
+		t.server.log.Warn("a session's door for commands was not removed", "error", err)
 	}
 }
 

@@ -108,7 +108,7 @@ func (d *door) check() error {
 // meet opens the pipes of a caller.
 func (d *door) meet(name string) (conn, error) {
 	if name == "" || strings.ContainsAny(name, "./") {
-		return nil, errors.New("this is no name")
+		return nil, errors.New("not a valid name of pipes")
 	}
 	path := filepath.Join(d.folder, name)
 	in, err := openPipe(path+inEnd, os.O_RDONLY)
@@ -133,7 +133,7 @@ func openPipe(path string, how int) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
-		return nil, errors.Join(errors.New("this is no pipe"), err, f.Close())
+		return nil, errors.Join(errors.New("not a pipe"), err, f.Close())
 	}
 	return f, nil
 }

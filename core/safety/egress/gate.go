@@ -76,7 +76,7 @@ func (g *gate) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	defer cancel()
 	found, err := g.lookup(ctx, strings.TrimSuffix(host, "."))
 	if err != nil {
-		return nil, fmt.Errorf("look %s up: %w", clean.Cut(clean.Line(host), maxShown), err)
+		return nil, fmt.Errorf("look up %s: %w", clean.Cut(clean.Line(host), maxShown), err)
 	}
 	return found, nil
 }

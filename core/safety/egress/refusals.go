@@ -64,5 +64,5 @@ func (l *refusalLog) write(host string, r *refusal) {
 	if kept > 0 {
 		attrs = append(attrs, "more_not_shown", kept)
 	}
-	l.log.Warn("a command was not let out to a host", attrs...)
+	l.log.Warn("a command's connection to a host was refused", attrs...)
 }

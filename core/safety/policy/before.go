@@ -35,7 +35,7 @@ func (g *Guard) keepText(rel string, data []byte) string {
 		return o.Before
 	}
 	if err := routines.KeepText(g.o.Dir, data); err != nil {
-		g.o.Log.Error("an edit of the agent's will hold its task: the text before it was not kept", "file", rel, "error", err)
+		g.o.Log.Error("the text before an edit of the agent was not kept; the task will wait for approval", "file", rel, "error", err)
 		return ""
 	}
 	return version

@@ -144,7 +144,7 @@ func (d *Desk) send(ctx context.Context, h held) (sent bool) {
 	}
 	message, err := d.o.Post(ctx, card(h, diff))
 	if err != nil && !errors.Is(err, post.ErrUnknown) {
-		d.o.Log.Debug("what waits was not shown", "error", err)
+		d.o.Log.Debug("the card of a waiting file was not shown", "error", err)
 		return false
 	}
 	if message != "" {

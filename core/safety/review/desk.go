@@ -100,15 +100,15 @@ func (d *Desk) Beside() []routines.Problem {
 func (d *Desk) Recover() {
 	p := d.o.Files
 	if err := p.Repair(); err != nil {
-		d.o.Log.Error("who has written the tasks is lost: those that may do much wait for your word", "error", err)
+		d.o.Log.Error("the record of task writers was lost; tasks with extra rights need your approval", "error", err)
 	}
 	if _, err := p.Load(); err != nil {
-		d.o.Log.Error("which tasks the agent has written is not known", "error", err)
+		d.o.Log.Error("the record of task writers could not be checked", "error", err)
 	}
 	live := d.inForce()
 	routines.PruneTexts(d.o.Dir, p.Replaced(time.Now(), live))
 	if err := p.Prune(time.Now(), live); err != nil {
-		d.o.Log.Warn("old origins of tasks were not forgotten", "error", err)
+		d.o.Log.Warn("old records of task writers were not removed", "error", err)
 	}
 	d.judge()
 	d.recall()
@@ -118,7 +118,7 @@ func (d *Desk) Recover() {
 func (d *Desk) Reload() {
 	changed, err := d.o.Files.Load()
 	if err != nil {
-		d.o.Log.Error("which tasks the agent has written could not be read; what was known stays in force", "error", err)
+		d.o.Log.Error("the record of task writers could not be read; the previous one stays in force", "error", err)
 	}
 	if changed {
 		d.judge()
@@ -174,7 +174,7 @@ func (d *Desk) files() map[string]bool {
 
 // FileWaits reports once that a file is waiting for the user.
 func (d *Desk) FileWaits(rel, why string) {
-	d.o.Log.Warn("a file of the agent waits for the user", "file", rel)
+	d.o.Log.Warn("a file of the agent needs approval", "file", rel)
 	text := textFileWaits
 	d.refresh(rel)
 	if one, ok := d.heldIn(rel); ok {

@@ -81,7 +81,7 @@ func (v *view) covers() ([]mount, error) {
 	}
 	n := nested{v: v, fixed: list}
 	if err := filepath.WalkDir(v.data, n.look); err != nil {
-		return nil, fmt.Errorf("look for closed files in %s: %w", v.data, err)
+		return nil, fmt.Errorf("find closed files in %s: %w", v.data, err)
 	}
 	if len(n.found) > maxCovers {
 		return nil, fmt.Errorf(errTooMany, len(n.found), v.data, maxCovers, filepath.Dir(n.found[len(n.found)/2].To))

@@ -166,7 +166,7 @@ func (l lists) restrict() error {
 	// Newer fields are zero, which older kernels accept.
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
-		return fmt.Errorf("make the rules: %w", errno)
+		return fmt.Errorf("create the rules: %w", errno)
 	}
 	defer func() { _ = unix.Close(int(fd)) }()
 	for _, one := range []struct {
@@ -180,10 +180,10 @@ func (l lists) restrict() error {
 		}
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("gain no rights: %w", err)
+		return fmt.Errorf("disable new privileges: %w", err)
 	}
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
-		return fmt.Errorf("take the rules on: %w", errno)
+		return fmt.Errorf("apply the rules: %w", errno)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (l lists) confine(path string, args, env []string) error {
 	if os.Getuid() == 0 {
 		none := [2]unix.CapUserData{}
 		if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
-			return fmt.Errorf("give root's powers up: %w", err)
+			return fmt.Errorf("drop root's capabilities: %w", err)
 		}
 	}
 	if l.Command {

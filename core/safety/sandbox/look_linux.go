@@ -82,7 +82,7 @@ func version(ctx context.Context, exe string) string {
 func inMemory(name string, text []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("make a file in memory: %w", err)
+		return nil, fmt.Errorf("create a file in memory: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), name)
 	if _, err := f.Write(text); err != nil {

@@ -79,7 +79,7 @@ func TestWhatAMachineCannotKeepIsNamed(t *testing.T) {
 	for lacks, says := range map[string][]string{
 		"": {"sandbox: bubblewrap ", " true\n"}, "landlock": {"sandbox: bubblewrap ", " true\n"},
 		"seccomp":                     {"sandbox: bubblewrap ", "no seccomp here", " false\n"},
-		"namespaces":                  {"sandbox: landlock ", "files only: ", "no limit of processes", " false\n"},
+		"namespaces":                  {"sandbox: landlock ", "files only: ", "no limit on processes", " false\n"},
 		"namespaces seccomp":          {"sandbox: landlock ", "no seccomp here", " false\n"},
 		"landlock namespaces":         {"no sandbox: ", " false\n", "x=heliotrope"},
 		"landlock namespaces seccomp": {"no sandbox: ", " false\n", "x=heliotrope"},

@@ -149,7 +149,7 @@ func TestCommandsReachTheHostsOnTheListOnly(t *testing.T) {
 
 			{"HTTP_PROXY", "http://evil.example.org:" + g.plain, "403 evil.example.org:" + g.plain + " is not allowed"},
 			{"HTTP_PROXY", "http://127.0.0.1:" + g.plain, "403 127.0.0.1:" + g.plain + " is not allowed"},
-			{"HTTP_PROXY", "http://rebound.example.org:" + g.plain, "403 rebound.example.org:" + g.plain + " is not allowed: the name leads to 127.0.0.1"},
+			{"HTTP_PROXY", "http://rebound.example.org:" + g.plain, "403 rebound.example.org:" + g.plain + " is not allowed: it resolves to 127.0.0.1"},
 			{"HTTPS_PROXY", "https://127.0.0.1:" + g.secure, "403 127.0.0.1:" + g.secure + " is not allowed"},
 			{"HTTPS_PROXY", "https://169.254.169.254/", "403 169.254.169.254:443 is not allowed"},
 			{"HTTPS_PROXY", "https://rebound.example.org:" + g.secure, "403 rebound.example.org:" + g.secure},
@@ -259,9 +259,9 @@ func TestAStateSaysWhatAListIsWorth(t *testing.T) {
 		says     string
 	}{
 		{sandbox.State{Kind: sandbox.Bubblewrap, Version: "0.9.0", Inner: true, Filter: true, Hosts: true}, true, "sandbox: bubblewrap 0.9.0"},
-		{sandbox.State{Kind: sandbox.Bubblewrap, Version: "0.9.0", Filter: true, Hosts: true}, false, "do not hold commands of claude"},
+		{sandbox.State{Kind: sandbox.Bubblewrap, Version: "0.9.0", Filter: true, Hosts: true}, false, "are not limited to the hosts"},
 		{sandbox.State{Kind: sandbox.Landlock, Version: "7", Inner: true, Filter: true, Hosts: true}, false, "need bubblewrap"},
-		{sandbox.State{Kind: sandbox.Seatbelt, Hosts: true}, false, "do not hold commands of claude"},
+		{sandbox.State{Kind: sandbox.Seatbelt, Hosts: true}, false, "are not limited to the hosts"},
 		{sandbox.State{Reason: "none", Hosts: true}, false, "the hosts in sandbox_network are not enforced"},
 		{sandbox.State{Off: true, Hosts: true}, false, "the hosts in sandbox_network are not enforced"},
 	} {

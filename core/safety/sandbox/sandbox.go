@@ -349,7 +349,7 @@ func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, arg
 const (
 	textOn      = "sandbox: %s"
 	textWeaker  = "sandbox: %s (%s)"
-	textNone    = "no sandbox: %s; until then only the tool rules keep the model's commands in"
+	textNone    = "no sandbox: %s; until then only the tool rules restrict the model's commands"
 	textNoHosts = "; the hosts in sandbox_network are not enforced"
 	textOff     = "no sandbox: it is switched off; /config sandbox auto switches it on"
 )
@@ -357,32 +357,32 @@ const (
 // Reasons why the sandbox is not better.
 const (
 	reasonInstall    = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
-	reasonBroken     = "bubblewrap is there and cannot work (%s): allow unprivileged user namespaces (ollim-bot help security)"
-	reasonForeign    = "the bot runs as root and its data directory belongs to somebody else: run the bot as that user, or chown -R root the directory"
-	reasonSystem     = "this system has none that the bot knows"
-	reasonSeatbelt   = "sandbox-exec cannot work (%s)"
+	reasonBroken     = "bubblewrap is installed but does not work (%s): allow unprivileged user namespaces (ollim-bot help security)"
+	reasonForeign    = "the bot runs as root and its data directory belongs to another user: run the bot as that user, or chown -R root the directory"
+	reasonSystem     = "the bot supports no sandbox of this system"
+	reasonSeatbelt   = "sandbox-exec does not work (%s)"
 	reasonOneLayer   = "one layer: a sandbox within a sandbox is refused here (%s), so commands share that of claude"
 	reasonNoBash     = "one layer: there is no bash, so commands share the sandbox of claude"
 	reasonSeatbelt1  = "one layer: commands share the sandbox of claude"
 	reasonLandlock   = "files only: %s"
-	reasonNoLandlock = "Landlock cannot work (%s)"
-	reasonOld        = "before bubblewrap 0.8 commands can fill the memory with temporary files, and make namespaces"
-	reasonNoLimits   = "commands have no limit of processes and temporary space, and can write settings such as .git/config in folders of the data directory"
-	reasonNoRoom     = "commands have no limit of temporary space, and can write settings such as .git/config in folders of the data directory"
+	reasonNoLandlock = "Landlock does not work (%s)"
+	reasonOld        = "before bubblewrap 0.8 commands can fill the memory with temporary files, and create namespaces"
+	reasonNoLimits   = "commands have no limit on processes and temporary space, and can write settings such as .git/config in folders of the data directory"
+	reasonNoRoom     = "commands have no limit on temporary space, and can write settings such as .git/config in folders of the data directory"
 	reasonNoHosts    = "hosts in sandbox_network need bubblewrap: until then commands have no network at all"
 	// With a single layer, commands have the same access as claude.
-	reasonHostsOneLayer = "the hosts in sandbox_network do not hold commands of claude, which share its open network"
-	reasonNoFilter      = "no seccomp here: commands can connect to unix sockets such as tmux, ssh-agent and docker, which may lead out"
+	reasonHostsOneLayer = "claude's commands are not limited to the hosts in sandbox_network, because they share its open network"
+	reasonNoFilter      = "no seccomp here: commands can connect to unix sockets such as tmux, ssh-agent and docker, which may lead out of the sandbox"
 )
 
 // Errors that keep a process from being started in its sandbox.
 const (
 	errLink        = "%s is a symbolic link, which a sandbox cannot protect: put the file or folder itself there, or switch it off with /config sandbox off"
-	errTooMany     = "%d closed files are in %s, and a sandbox covers %d of them: move some out, such as those in %s"
-	errPlaceholder = "make the empty %s that keeps commands from making one: %w"
+	errTooMany     = "%[2]s contains %[1]d closed files, but a sandbox can cover only %[3]d: move some out, such as those in %[4]s"
+	errPlaceholder = "create the empty %s that keeps commands from creating one: %w"
 	errScratch     = "%s is not a folder of the bot's own: remove it"
 	errSettings    = "the folder of the engine's sessions, %s, is missing: create it"
-	errNoScratch   = "make a folder for commands: %w: make the temporary directory writable, or set TMPDIR to another one"
+	errNoScratch   = "create a folder for commands: %w: make the temporary directory writable, or set TMPDIR to another one"
 	errVisible     = "show %s to commands: %w"
 )
 

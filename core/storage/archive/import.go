@@ -133,7 +133,7 @@ func mayTake(root string, o ImportOptions) (full bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look at %s: %w", root, err)
+		return false, fmt.Errorf("check %s: %w", root, err)
 	}
 	if pid, running := o.Dir.Running(); running {
 		return true, fmt.Errorf(textRuns, o.Dir.Display(), pid)
@@ -235,7 +235,7 @@ func newStage(root string, o ImportOptions) (*stage, error) {
 	s.sessions = s.path + "-sessions"
 	for _, dir := range []string{s.path, s.sessions} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return nil, errors.Join(fmt.Errorf("make room beside %s: %w", root, err), os.RemoveAll(s.path))
+			return nil, errors.Join(fmt.Errorf("create a temporary folder next to %s: %w", root, err), os.RemoveAll(s.path))
 		}
 	}
 	var err error

@@ -47,7 +47,7 @@ func (s *stage) settleSessions(folder string) (kept int, err error) {
 		return os.Rename(temp, to)
 	})
 	if err != nil {
-		err = fmt.Errorf("put the sessions into %s: %w", folder, err)
+		err = fmt.Errorf("move the sessions to %s: %w", folder, err)
 		s.withdraw()
 	}
 	return kept, err

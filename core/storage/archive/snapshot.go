@@ -57,7 +57,7 @@ type snapshot struct {
 func newSnapshot(folder string) (*snapshot, error) {
 	f, err := createTemp(folder)
 	if err != nil {
-		return nil, fmt.Errorf("make room in %s: %w", folder, err)
+		return nil, fmt.Errorf("create a temporary file in %s: %w", folder, err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -94,7 +94,7 @@ func (p *snapshot) round() (changed int, err error) {
 				return nil // removed in the meantime
 			}
 			if err != nil {
-				return fmt.Errorf("look at the files: %w", err)
+				return fmt.Errorf("check the files: %w", err)
 			}
 			rel, err := filepath.Rel(t.root, file)
 			if err != nil || rel == "." {
@@ -151,7 +151,7 @@ func (p *snapshot) look(i int, rel, file string, e fs.DirEntry) (int, error) {
 		return 1, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("look at %s: %w", rel, err)
+		return 0, fmt.Errorf("check %s: %w", rel, err)
 	}
 	if old != nil && !old.folder {
 		same := os.SameFile(old.info, info) && old.info.Size() == info.Size() && old.info.ModTime().Equal(info.ModTime())
@@ -263,7 +263,7 @@ func snapshotOf(dir, sessions string, secrets bool, spool string) (*snapshot, er
 	}
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return nil, fmt.Errorf("look at %s: %w", dir, err)
+		return nil, fmt.Errorf("check %s: %w", dir, err)
 	}
 	p.trees = []tree{{root, dataPrefix, func(rel string) bool {
 		v := judge(rel)

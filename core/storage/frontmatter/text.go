@@ -5,7 +5,7 @@ const (
 	msgNoFrontMatter = "no front matter: begin the file with a line of three dashes, " +
 		"then `key: value` lines such as id: \"a1b2c3d4\", then three dashes again, then the text"
 	msgUnclosed        = "the front matter is not closed: put a line of three dashes between the keys and the text"
-	msgFileSize        = "the file is larger than 64 KiB: leave out what it need not hold"
+	msgFileSize        = "the file is larger than 64 KiB: remove what does not belong in it"
 	msgFrontMatterSize = "the front matter is larger than 64 KiB: close it with a line of three dashes, " +
 		"and move long text below it"
 	msgNotUTF8   = "a byte that is not UTF-8 text: save the file as UTF-8"
@@ -24,10 +24,10 @@ const (
 	msgListOpen    = "the [ that opens here is never closed: end the list with ] on the same line"
 	msgIndented    = "this line does not belong to the value above it: begin keys in the first column"
 	msgTab         = "a tab cannot indent front matter: use spaces"
-	msgAlias       = "anchors and aliases (& and *) are not read here: write the value itself, in quotes"
+	msgAlias       = "anchors and aliases (& and *) are not supported: write the value itself, in quotes"
 	msgComplexKey  = "this key is not a plain word: write `key: value`"
 	msgTooDeep     = "values are nested too deeply: write them flatter"
-	msgTooLong     = "front matter of more than 2,000 lines is not read: move long text below the closing dashes"
+	msgTooLong     = "front matter must not exceed 2,000 lines: move long text below the closing dashes"
 	msgTwoDocs     = "a second document begins here: indent the dashes or put the value in quotes"
 	msgYAML        = "the front matter cannot be read (%s): put values with special characters in quotes"
 	msgUnreadable  = "the front matter cannot be read: write one `key: value` on each line, values in quotes"

@@ -68,7 +68,7 @@ func (g *Recorder) Init(ctx context.Context) error {
 			_ = os.Remove(filepath.Join(folder, lock)) // left by the killed git
 		}
 	} else if err != nil {
-		return fmt.Errorf("make a repository: %w", err)
+		return fmt.Errorf("create a repository: %w", err)
 	}
 	_, err := g.repoAt(g.dir.Root()).run(ctx, call{}, "-c", "init.defaultBranch=main", "init", "--quiet", "--template=")
 	if err != nil {

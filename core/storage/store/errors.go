@@ -62,7 +62,7 @@ func Bare(err error) error {
 const (
 	msgIsFile        = "%s is a file, not a directory: move it away, or choose another directory with --data-dir"
 	msgUnreadableDir = "you have no permission to read %s: get it with chmod -R u+rwX, or choose another directory with --data-dir"
-	msgParent        = "%s cannot be made: %s is not writable for you (%w); make it writable, or choose another directory with --data-dir"
+	msgParent        = "%s cannot be created: you cannot write to %s (%w); make it writable, or choose another directory with --data-dir"
 
 	msgNoRoot     = "no data directory: use --data-dir or set OLLIM_DATA_DIR"
 	msgRunning    = "ollim-bot is already running in %s: stop it first, or use another directory with --data-dir"
@@ -76,10 +76,10 @@ const (
 
 	cureFull         = "free some space and try again; stored data is intact"
 	cureReadOnly     = "make the data directory writable for your user (chmod -R u+rwX), or choose another with --data-dir"
-	cureNotDirectory = "a file is in the place of a directory; move it away, or choose another data directory with --data-dir"
-	cureIsDirectory  = "a directory is in the place of a file; move it away"
+	cureNotDirectory = "a file is where a directory should be; move it away, or choose another data directory with --data-dir"
+	cureIsDirectory  = "a directory is where a file should be; move it away"
 	cureLongName     = "the name is too long; choose a shorter one"
 	cureLoop         = "this is a link to itself; remove it"
-	cureNotFile      = "a pipe or device is in the place of a file; remove it"
+	cureNotFile      = "a pipe or device is where a file should be; remove it"
 	cureHandles      = "too many files are open: close other programs or raise the limit (ulimit -n); the bot then continues"
 )

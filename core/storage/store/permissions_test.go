@@ -27,7 +27,7 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 		{file, "is a file, not a directory: ", "is a file, not a directory: ", false},
 		{filepath.Join(file, "below", "it"), "file is a file, not a directory", "file is a file", false},
 		{sealed, "", "write in " + sealed + ": permission denied: make the data directory writable", true},
-		{filepath.Join(sealed, "new", "deep"), "", "cannot be made: " + sealed + " is not writable", true},
+		{filepath.Join(sealed, "new", "deep"), "", "cannot be created: you cannot write to " + sealed, true},
 		{locked, "no permission to read " + locked, "no permission to read " + locked, true},
 	} {
 		if c.modes && root {

@@ -107,7 +107,7 @@ func Read(d *store.Dir, f File) ([]byte, error) { return d.Read(f.in) }
 // Restore moves a file back to rel, which must be free.
 func Restore(d *store.Dir, f File, rel string) error {
 	if _, err := os.Lstat(d.Path(rel)); err == nil {
-		return fmt.Errorf("put %s back: another file has this name now", rel)
+		return fmt.Errorf("restore %s: another file has this name now", rel)
 	}
 	if err := d.Rename(f.in, rel); err != nil {
 		return store.Advise("put "+rel+" back", err)

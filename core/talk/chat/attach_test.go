@@ -150,7 +150,7 @@ func TestTheLargestFileIsAttachedAndAPictureThatCannotBeShownIsSaved(t *testing.
 	if told, err := s.inbox.attach("shown.bin", pixel); err != nil || strings.Contains(told, "not shown") {
 		t.Errorf("%q, %v", told, err)
 	}
-	if told, err := s.inbox.attach("torn.png", pixel[:20]); err != nil || !strings.Contains(told, "not shown it: it is no whole image") {
+	if told, err := s.inbox.attach("torn.png", pixel[:20]); err != nil || !strings.Contains(told, "not shown it: it is an incomplete or damaged image") {
 		t.Errorf("%q, %v", told, err)
 	}
 	equal(t, "attached", s.Attached(), []string{"largest.bin", "shown.bin", "torn.png"})

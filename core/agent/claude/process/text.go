@@ -23,7 +23,7 @@ const (
 	msgTooLong       = "%s cannot start because its arguments or its environment are too long: shorten them"
 	msgNoRoom        = "%s cannot start because the machine cannot run another process (%v): end some, then try again"
 	msgStart         = "%s cannot start (%v): check it by running it in a terminal with --version"
-	msgPipes         = "make the pipes for claude: %w: close some programs or raise the limit of open files"
+	msgPipes         = "create the pipes for claude: %w: close some programs or raise the limit of open files"
 	msgSandbox       = "claude was not started because its sandbox failed: %w"
 	msgNoFolder      = "the folder %s is missing: create it"
 	msgFolder        = "the folder %s cannot be used (%v): change its permissions"

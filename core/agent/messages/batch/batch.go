@@ -272,10 +272,10 @@ func (b *Batches) cancel(ctx context.Context, r Request) {
 // User-visible texts.
 const (
 	textTooLate  = "no answer within a day: %v"
-	textExpired  = "the server did not get to it within a day"
-	textNoID     = "the server does not say what it calls the batch"
-	textNoResult = "the server has ended the batch without an answer"
-	textRefused  = "the server says %d: %s"
+	textExpired  = "the server did not process it within a day"
+	textNoID     = "the server returned no ID for the batch"
+	textNoResult = "the server ended the batch without an answer"
+	textRefused  = "the server answered %d: %s"
 )
 
 // maxBody is the maximum number of bytes read of an answer.

@@ -109,11 +109,11 @@ func (h *History) create() error {
 		return nil
 	}
 	if err := os.MkdirAll(h.folder, 0o700); err != nil {
-		return fmt.Errorf("keep the session: %w", err)
+		return fmt.Errorf("save the session: %w", err)
 	}
 	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("keep the session: %w", err)
+		return fmt.Errorf("save the session: %w", err)
 	}
 	h.own, h.sources = f, append(h.sources, f)
 	return nil
@@ -126,7 +126,7 @@ func (h *History) write(text []byte) error {
 		own.append(text)
 	case *os.File:
 		if _, err := own.WriteAt(text, h.size); err != nil {
-			return errors.Join(fmt.Errorf("keep the session: %w", err), own.Truncate(h.size))
+			return errors.Join(fmt.Errorf("save the session: %w", err), own.Truncate(h.size))
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ func (h *History) Sync() error {
 		return nil
 	}
 	if err := f.Sync(); err != nil {
-		return fmt.Errorf("keep the session: %w", err)
+		return fmt.Errorf("save the session: %w", err)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (h *History) reload(f *os.File) error {
 		return nil
 	}
 	if err := f.Truncate(h.size); err != nil {
-		return fmt.Errorf("mend the session: %w", err)
+		return fmt.Errorf("repair the session: %w", err)
 	}
 	return nil
 }

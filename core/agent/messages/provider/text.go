@@ -7,7 +7,7 @@ const (
 )
 
 // The cure if no transcriber of voice messages is configured.
-const textNoTranscriber = "say in providers.yaml who transcribes voice messages (ollim-bot help providers)"
+const textNoTranscriber = "add a transcriber of voice messages to providers.yaml (ollim-bot help providers)"
 
 const textRedirect = "%s redirects to %s: use the address where the server really listens"
 

@@ -98,7 +98,7 @@ func TestReadShowsPicturesAndDocuments(t *testing.T) {
 	if r := g.call("Read", with{"file_path": "c.webp"}); r.IsError || len(r.Images) != 1 {
 		t.Errorf("%+v", r)
 	}
-	g.refused("Read", with{"file_path": "b.png"}, "no whole image")
+	g.refused("Read", with{"file_path": "b.png"}, "incomplete or damaged")
 	g.put("a.pdf", "%PDF-1.7\n"+strings.Repeat("x", maxPDF))
 	g.refused("Read", with{"file_path": "a.pdf"}, "more than 10")
 }
