@@ -163,5 +163,9 @@ func Diff(before, after []byte) string {
 
 // diffable returns a text as shown to the user, ending in one newline.
 func diffable(data []byte) string {
-	return strings.TrimRight(clean.Text(string(data)), "\n") + "\n"
+	text := strings.TrimRight(clean.Text(string(data)), "\n")
+	if text == "" { // a file that is new has no empty line to take away
+		return ""
+	}
+	return text + "\n"
 }

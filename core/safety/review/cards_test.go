@@ -208,6 +208,9 @@ func TestAnEditOfTheServersFileIsAllowedOrRefusedByItsCard(t *testing.T) {
 				if len(o.retired) != 1 {
 					t.Errorf("retired %v", o.retired)
 				}
+				if told := map[bool]string{true: "The user allowed your edit of .mcp.json", false: "The user refused your edit of .mcp.json"}[allow]; len(o.told) != 1 || !strings.HasPrefix(o.told[0], told) {
+					t.Errorf("the agent is told %q", o.told)
+				}
 				if _, err := o.Pressed(t.Context(), allow, press); err == nil {
 					t.Error("it is decided twice")
 				}

@@ -41,6 +41,8 @@ type Options struct {
 	Tools    Tools
 	// Note notifies the user and the agent.
 	Note func(text string)
+	// Tell notifies the agent only, in its next turn.
+	Tell func(text string)
 	// Post shows the user a message, and Retire removes its buttons. They may wait for a network.
 	// Retire may be called again after an error.
 	Post   func(context.Context, post.Post) (post.MessageID, error)

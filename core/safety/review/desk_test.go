@@ -51,6 +51,7 @@ type office struct {
 	whys    map[string]string // by file
 	edits   map[string]string // by version
 	notes   []string
+	told    []string // the agent only
 	sent    []post.Post
 	retired []post.MessageID
 	offline atomic.Bool // nothing can be sent
@@ -144,7 +145,8 @@ func (o *office) reopen(index *routines.Index, hooks *webhook.Index) {
 	o.Desk = New(Options{
 		Dir: o.dir, Log: slog.New(slog.NewTextHandler(&o.logged, nil)), Guard: o, Files: o.files, Index: index, Hooks: hooks, Schedule: o,
 		Servers: mcp.NewEdits(o.dir, nil), Tools: o,
-		Note: func(text string) { o.notes = append(o.notes, text) }, Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire,
+		Note: func(text string) { o.notes = append(o.notes, text) }, Tell: func(text string) { o.told = append(o.told, text) },
+		Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire,
 	})
 }
 

@@ -124,6 +124,9 @@ func (d *Desk) decideServers(id, version string, allow bool) (command.Outcome, e
 	if err != nil {
 		return command.Outcome{}, err
 	}
+	if !tools { // it is the agent's own edit
+		d.o.Tell(fmt.Sprintf(map[bool]string{true: toldAllowed, false: toldRefused}[allow], id))
+	}
 	action := map[bool]string{true: audit.TaskReleased, false: audit.TaskRefused}[allow]
 	return command.Outcome{Message: said, Decision: audit.Entry{Action: action, Subject: id, Detail: p.What}}, nil
 }

@@ -31,3 +31,9 @@ const (
 	textWhereAllowed = " Press y on it in the schedule, or run `ollim-bot allow`."
 	textWaitsAgain   = "%s needs your approval again"
 )
+
+// What the agent is told of the user's decision.
+const (
+	toldAllowed = "The user allowed your edit of %s: the file has its text now. Tools that are new come with the first message after /clear."
+	toldRefused = "The user refused your edit of %s: the file is unchanged. Do not try it again in another way; ask what they would like instead."
+)

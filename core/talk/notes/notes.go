@@ -41,6 +41,14 @@ func (n *Notes) Leave(text string, saved func()) error {
 	return n.Updates.AppendOnce(n.now(), text, "", saved)
 }
 
+// Tell leaves a pending update alone: the user knows, because it is what they have decided.
+func (n *Notes) Tell(text string) {
+	if err := n.Updates.Append(n.now(), text); err != nil {
+		n.Log.Error("a pending update could not be saved", "error", err)
+	}
+	n.Changed()
+}
+
 // Troubles replaces the pending update about files with mistakes. A mistake that was mended
 // before the agent read of it is not mentioned again.
 func (n *Notes) Troubles(kind routines.Kind, text func(unread bool) string) {

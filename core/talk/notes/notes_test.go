@@ -84,6 +84,14 @@ func TestANoteIsShownPendingAndRecorded(t *testing.T) {
 	})
 }
 
+func TestWhatTheAgentAloneIsToldIsNotShown(t *testing.T) {
+	d := open(t)
+	d.Tell("the user refused it")
+	if got := d.shown(); len(got) != 0 || !slices.Equal(d.pending(), []string{"the user refused it"}) || len(d.seen) != 1 {
+		t.Errorf("shown %q, pending %q, changed %d times", got, d.pending(), len(d.seen))
+	}
+}
+
 func TestALeftNotePendsOnceAndIsSavedBeforeItCanBeRead(t *testing.T) {
 	d := open(t)
 	for range 2 {
