@@ -79,21 +79,22 @@ func (noAnswer) End(_ bool, shown func([]post.MessageID)) { shown(nil) }
 func (a *answers) finishLeftovers(ctx context.Context) {
 	_, growing := a.room.state.leftovers()
 	for _, id := range growing {
-		a.cutShort(ctx, id)
+		if a.room.end(ctx, id, textCutShort) {
+			a.room.state.setGrowing(id, false)
+		}
 	}
 }
 
-// cutShort marks an answer as incomplete.
-func (a *answers) cutShort(ctx context.Context, id string) {
+// end appends the reason to a message of the last process that has no effect any more, and removes
+// its buttons. It reports whether there is nothing left to try.
+func (r *room) end(ctx context.Context, id, why string) (done bool) {
 	err := retry(ctx, func() error {
-		said, err := a.room.rest.Text(ctx, a.room.state.dm().Channel, id)
+		said, err := r.rest.Text(ctx, r.state.dm().Channel, id)
 		if err == nil {
-			room := render.MaxContent - render.Length(textCutShort)
-			err = a.room.replace(ctx, id, rest.Message{Content: render.Cut(said, room) + textCutShort})
+			room := render.MaxContent - render.Length(why)
+			err = r.replace(ctx, id, rest.Message{Content: render.Cut(said, room) + why})
 		}
 		return err
 	})
-	if err == nil || !passes(err) {
-		a.room.state.setGrowing(id, false)
-	}
+	return err == nil || !passes(err)
 }

@@ -106,6 +106,7 @@ func (c *cards) ask(ctx context.Context, k *card) {
 		c.log.Warn("approval was not shown in Discord", "error", err)
 		return
 	}
+	c.room.state.setAsked(message, true)
 	if emoji := c.show(k, message); emoji != "" {
 		c.decide(a.ID, emoji)
 	}
@@ -152,7 +153,9 @@ func (c *cards) conclude(ctx context.Context, a policy.Approval, message string)
 	}
 	if err != nil && !errors.Is(err, rest.ErrGone) {
 		c.log.Warn("answered approval still looks open in Discord", "error", err)
+		return // the next start tries again
 	}
+	c.room.state.setAsked(message, false)
 }
 
 // decide answers an approval. Only the first answer counts, and the card shows the outcome.

@@ -78,7 +78,8 @@ type Discord struct {
 	presence *presence
 	unread   *unread
 	rivals   *rivals
-	inbox    *queue.Queue[any] // for inbound
+	inbox    *queue.Queue[any]                  // for inbound
+	dead     struct{ asked, fleeting []string } // messages of the last process whose buttons do nothing
 
 	work     *workerPool // commands, clicks and approvals
 	refusals *workerPool // refused commands and clicks; outlives Run
@@ -182,6 +183,7 @@ func BareToken(s string) string {
 // only a person can fix the problem: its text says what to change, and where. Run may be called once.
 func (d *Discord) Run(ctx context.Context, bot core.Intake) error {
 	d.state.load()
+	d.dead.asked, d.dead.fleeting = d.state.dead() // before there are new ones
 	recording, stop := context.WithCancel(ctx)
 	var recorder errgroup.Group
 	recorder.Go(fault.Guard("the record of the connection", func() error { return d.record(recording) }))
@@ -257,6 +259,7 @@ func (d *Discord) inbound(bot core.Intake) *inbound {
 func (d *Discord) finishLeftovers(ctx context.Context) error {
 	d.marks.finishLeftovers(ctx)
 	d.answers.finishLeftovers(ctx)
+	d.room.removeDead(ctx, d.dead.asked, d.dead.fleeting)
 	return nil
 }
 

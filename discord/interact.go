@@ -185,7 +185,9 @@ func (a *interactions) used(ctx context.Context, i interaction) {
 	})
 	if err != nil && !errors.Is(err, rest.ErrGone) {
 		a.log.Debug("used button was not disabled", "error", err)
+		return
 	}
+	a.room.state.setFleeting(i.Message.ID, false)
 }
 
 // command executes a command, or a window without a message, and replaces the deferral by the reply.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -120,6 +121,9 @@ func (q *notices) send(ctx context.Context, n notice) error {
 	id, err := q.room.deliver(ctx, n.message())
 	if err == nil && n.presence {
 		q.room.state.setLine(id)
+	}
+	if err == nil {
+		q.room.state.setFleeting(id, slices.ContainsFunc(n.buttons, post.Button.Fleeting))
 	}
 	return err
 }

@@ -51,6 +51,7 @@ func (d *Discord) Post(ctx context.Context, p post.Post) (post.MessageID, error)
 	id, err := d.room.deliver(within, m)
 	if err == nil {
 		d.presence.turnChanged()
+		d.state.setFleeting(id, hasFleeting(p))
 		return post.MessageID(id), nil
 	}
 	maybe := errors.Is(err, rest.ErrUnknown)
@@ -83,15 +84,23 @@ func checkFiles(paths []string) error {
 
 // Edit replaces a post.
 func (d *Discord) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
-	return d.room.replace(ctx, string(id), render.Post(p))
+	err := d.room.replace(ctx, string(id), render.Post(p))
+	if err == nil {
+		d.state.setFleeting(string(id), hasFleeting(p))
+	}
+	return err
 }
 
 // Delete deletes a post. A missing one is not an error.
 func (d *Discord) Delete(ctx context.Context, id post.MessageID) error {
-	if err := d.room.Delete(ctx, id); !errors.Is(err, rest.ErrGone) {
-		return err
+	err := d.room.Delete(ctx, id)
+	if errors.Is(err, rest.ErrGone) {
+		err = nil
 	}
-	return nil
+	if err == nil {
+		d.state.setFleeting(string(id), false)
+	}
+	return err
 }
 
 // Typing shows for some seconds that the bot is typing.

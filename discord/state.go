@@ -53,6 +53,10 @@ type file struct {
 	Eyes []string `json:"eyes,omitempty"`
 	// Growing are the last messages of answers that are still growing.
 	Growing []string `json:"growing,omitempty"`
+	// Asked are the open approvals, and Fleeting other messages with buttons that do nothing after
+	// a restart.
+	Asked    []string `json:"asked,omitempty"`
+	Fleeting []string `json:"fleeting,omitempty"`
 	// Started is when the last session with the gateway was started.
 	Started time.Time `json:"started,omitzero"`
 	// Line is the message that shows whether the bot is online.
@@ -197,6 +201,32 @@ func (s *state) leftovers() (eyes, growing []string) {
 	return slices.Clone(s.file.Eyes), slices.Clone(s.file.Growing)
 }
 
+// setAsked records that a message asks for an approval or no longer does.
+func (s *state) setAsked(id string, there bool) {
+	s.change(func(f *file) bool { return toggle(&f.Asked, id, there) })
+}
+
+// setFleeting records whether a message has buttons that do nothing after a restart.
+func (s *state) setFleeting(id string, there bool) {
+	s.change(func(f *file) bool { return toggle(&f.Fleeting, id, there) })
+}
+
+// mostDead is how many messages lose their buttons after a restart.
+const mostDead = 20
+
+// dead returns the newest messages left by the last process whose buttons do nothing, and forgets
+// the others.
+func (s *state) dead() (asked, fleeting []string) {
+	s.change(func(f *file) bool {
+		for _, list := range []*[]string{&f.Asked, &f.Fleeting} {
+			*list = slices.Delete(*list, 0, max(0, len(*list)-mostDead))
+		}
+		asked, fleeting = slices.Clone(f.Asked), slices.Clone(f.Fleeting)
+		return false // the next change is saved with this one
+	})
+	return asked, fleeting
+}
+
 // toggle adds an ID to a list or removes it; false if nothing changed.
 func toggle(list *[]string, id string, there bool) bool {
 	i := slices.Index(*list, id)
@@ -221,6 +251,7 @@ func (s *state) change(do func(*file) bool) {
 	changed := do(&s.file)
 	f := s.file
 	f.Eyes, f.Growing = slices.Clone(f.Eyes), slices.Clone(f.Growing)
+	f.Asked, f.Fleeting = slices.Clone(f.Asked), slices.Clone(f.Fleeting)
 	s.mu.Unlock()
 	if !changed {
 		return

@@ -28,6 +28,7 @@ const (
 	textStoppedAt  = "discord has stopped (%s)"
 	textLargeFile  = "%s has %.1f MB, but Discord accepts 10 MB a file. Send a smaller one, or put it where the user can download it"
 	textNoFile     = "%s can no longer be read: %w"
+	textNotAsked   = "\n-# *no longer asked: the bot was restarted*"
 	textCutShort   = "\n-# *cut short: the bot was ended here. ask again for the rest.*"
 	textAnswerFile = "answer.md"
 	textCutAnswer  = "\n-# cut here; the dashboard has the full text"

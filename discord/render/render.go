@@ -130,12 +130,15 @@ const (
 	thumb       = "\U0001f44d"
 )
 
+// AllReactions are all that are offered to an approval.
+var AllReactions = []string{reactAllow, reactDeny, reactAlways}
+
 // Reactions are the offered reactions to an approval.
 func Reactions(a policy.Approval) []string {
 	if a.Scope() == "" {
 		return []string{reactAllow, reactDeny}
 	}
-	return []string{reactAllow, reactDeny, reactAlways}
+	return AllReactions
 }
 
 // Verdict is the meaning of a reaction.

@@ -199,6 +199,7 @@ func (c *Conversation) Run(ctx context.Context) error {
 	defer c.close()
 	c.queue.hear()
 	c.main.recover()
+	c.forgetFleeting()
 	c.main.openAhead(ctx)
 	c.queue.run(ctx, c.forks.checkIdle, func(err error) {
 		if errors.Is(err, errTold) {
@@ -410,11 +411,11 @@ func (c *Conversation) Click(ctx context.Context, message post.MessageID, button
 		return "", errors.New(textUnknownButton)
 	}
 	switch action {
-	case "fork_save":
+	case post.ForkSave:
 		return "", c.ExitFork(command.ExitSave)
-	case "fork_report":
+	case post.ForkReport:
 		return "", c.ExitFork(command.ExitReport)
-	case "fork_exit":
+	case post.ForkExit:
 		return "", c.ExitFork(command.ExitDiscard)
 	case "dismiss":
 		return "dismissed", c.surface.Delete(ctx, message)

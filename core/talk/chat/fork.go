@@ -256,9 +256,9 @@ func (s *forks) postEnter(ctx context.Context, f *interactive, r forkRequest) {
 		f.title = "Topic: " + f.topic
 	}
 	buttons := []post.Button{
-		{Label: "Save Context", Style: "success", Action: "fork_save:_"},
-		{Label: "Report", Style: "primary", Action: "fork_report:_"},
-		{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
+		{Label: "Save Context", Style: "success", Action: post.ForkSave + ":"},
+		{Label: "Report", Style: "primary", Action: post.ForkReport + ":"},
+		{Label: "Exit Fork", Style: "danger", Action: post.ForkExit + ":"},
 	}
 	if f.resumes != "" { // it cannot be saved
 		buttons = buttons[1:]

@@ -116,6 +116,22 @@ func (s *poster) settle(ctx context.Context, id post.MessageID, repeated bool, c
 	return failed
 }
 
+// forgetFleeting removes the buttons from before a restart that no longer do anything from the
+// transcript. A remote surface removes its own once it is connected.
+func (s *poster) forgetFleeting() {
+	for _, e := range s.transcript.Entries() {
+		if e.Embed == nil || !slices.ContainsFunc(e.Embed.Buttons, post.Button.Fleeting) {
+			continue
+		}
+		card := *e.Embed
+		card.Buttons = slices.DeleteFunc(slices.Clone(card.Buttons), post.Button.Fleeting)
+		p := post.Post{Text: e.Text, Embed: &card, Source: e.Source, Critical: e.Critical, Quiet: e.Quiet}
+		if err := s.transcript.Edit(context.Background(), e.ID, p); err != nil {
+			s.log.Debug("a button from before the restart was not removed", "error", err)
+		}
+	}
+}
+
 // SystemNote shows a notice of the program on every surface.
 func (s *poster) SystemNote(text string) { s.note(text) }
 

@@ -111,6 +111,20 @@ const (
 	EditRefuse = "edit_refuse"
 )
 
+// The actions of the buttons on the card of an open fork.
+const (
+	ForkSave   = "fork_save"
+	ForkReport = "fork_report"
+	ForkExit   = "fork_exit"
+)
+
+// Fleeting reports whether a button does nothing after a restart: the fork that it would leave, or
+// the message that it would send again, is gone.
+func (b Button) Fleeting() bool {
+	action, _, _ := strings.Cut(strings.TrimPrefix(b.Action, prefix), ":")
+	return slices.Contains([]string{ForkSave, ForkReport, ForkExit, TryAgain}, action)
+}
+
 // The actions of the buttons below an answer, and below the notice that there is none.
 const (
 	StopAnswer = "stop"
