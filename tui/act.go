@@ -21,7 +21,7 @@ import (
 	"ollimbot/tui/view"
 )
 
-// act carries out an action, or says why it is off.
+// act runs an action, or shows why it is disabled.
 func (r *root) act(a action.Action) tea.Cmd {
 	if why := r.view().Off(a); why != "" {
 		r.say(notice.Info, a.Title+": "+why)
@@ -45,7 +45,7 @@ func (r *root) act(a action.Action) tea.Cmd {
 	return r.answer(r.panes[a.Pane].Do(r.context(a.Pane), a.ID))
 }
 
-// press is act for a click on the help line. It asks before something that has a cost.
+// press is act for a click on the help line. It asks before an action that has a cost.
 func (r *root) press(a action.Action) tea.Cmd {
 	switch {
 	case !a.Costs || r.view().Off(a) != "":
@@ -67,7 +67,7 @@ func (r *root) press(a action.Action) tea.Cmd {
 	return nil
 }
 
-// actEverywhere carries out an action of no pane. sure means that the user has been asked.
+// actEverywhere runs a global action. sure means that the user has confirmed it.
 func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 	switch id {
 	case action.GoNext:
@@ -108,7 +108,7 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 		return walk{undo.Forward, sure}.take(r)
 	case action.Login:
 		r.open(&dialog.Login{})
-		if r.snap.Engine.LoginURL == "" { // none has started
+		if r.snap.Engine.LoginURL == "" { // no login has started
 			return r.send(command.Login{}, nil)
 		}
 	case action.Deliveries, action.Servers, action.Engine:
@@ -137,10 +137,10 @@ var lists = map[action.ID]func(*core.Snapshot) *dialog.Page{
 	action.Deliveries: dialog.Deliveries, action.Servers: dialog.Servers, action.Engine: dialog.Engine,
 }
 
-// tasked is a pane whose selection belongs to a task: its id, or empty.
+// tasked is a pane whose selection belongs to a task. Task returns its ID, or empty.
 type tasked interface{ Task() string }
 
-// goToPane focuses a pane; the page of a task shows the task that is selected.
+// goToPane focuses a pane; the task page shows the selected task.
 func (r *root) goToPane(id action.ID) tea.Cmd {
 	if t, ok := r.panes[r.focus].(tasked); ok && id == action.Task.Go() {
 		return r.answer(pane.Answer{Focus: action.Task, Item: t.Task()})
@@ -149,11 +149,10 @@ func (r *root) goToPane(id action.ID) tea.Cmd {
 	return nil
 }
 
-// lateInterrupt is how long after an answer ctrl+c still means that answer.
+// lateInterrupt is how long after an answer ctrl+c still refers to that answer.
 const lateInterrupt = 2 * time.Second
 
-// interrupt stops the answer. Without one it quits, unless it was meant for an answer that
-// has just ended.
+// interrupt stops the answer. Without one, it quits, unless it was meant for an answer that has just ended.
 func (r *root) interrupt() tea.Cmd {
 	switch {
 	case r.snap.Busy && !r.o.ReadOnly:
@@ -165,15 +164,15 @@ func (r *root) interrupt() tea.Cmd {
 	return r.goTo(pane.Quit)
 }
 
-// shower is a pane that can show what has an id.
+// shower is a pane that can show an item by its ID.
 type shower interface {
 	Show(c pane.Context, id string)
 }
 
-// answer carries out what a pane wants.
+// answer executes a pane's answer.
 func (r *root) answer(a pane.Answer) tea.Cmd { return r.answerFor(nil, a) }
 
-// answerFor carries out what a dialog wants.
+// answerFor executes a dialog's answer.
 func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Close {
 		r.dialogs = slices.DeleteFunc(r.dialogs, func(d pane.Dialog) bool { return d == asker })
@@ -236,13 +235,13 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// pass gives a message to a dialog, and carries out what it wants.
+// pass passes a message to a dialog, and executes its answer.
 func (r *root) pass(d pane.Dialog, msg tea.Msg) tea.Cmd {
 	return r.answerFor(d, d.Update(r.context(r.focus), msg))
 }
 
-// send runs a command. A read-only dashboard sends none that changes the bot. asker is the
-// dialog that waits for the outcome; nil for none.
+// send runs a command. A read-only dashboard does not send commands that change the bot. asker is the dialog waiting
+// for the outcome, or nil.
 func (r *root) send(c command.Value, asker pane.Dialog) tea.Cmd {
 	if r.o.ReadOnly {
 		r.say(notice.Info, view.TextReadOnly)
@@ -254,8 +253,8 @@ func (r *root) send(c command.Value, asker pane.Dialog) tea.Cmd {
 	return r.queue.add(doneMsg{command: c, asker: asker})
 }
 
-// edit opens a file of the data directory in the user's editor. Until it ends, nothing is
-// painted and no key is read; the bot keeps running.
+// edit opens a file of the data directory in the user's editor. Until the editor ends, the dashboard neither paints
+// nor reads keys; the bot keeps running.
 func (r *root) edit(e pane.Edit) tea.Cmd {
 	file, err := fileIn(r.snap.Root, e.File)
 	if err != nil {

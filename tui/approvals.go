@@ -9,20 +9,20 @@ import (
 	"ollimbot/tui/view"
 )
 
-// approvals follows the tool calls that wait, so that the user learns of a new one while
-// looking elsewhere, and of one that was settled elsewhere.
+// approvals tracks pending tool calls, so that the user notices a new one while looking elsewhere, and one that was
+// answered elsewhere.
 type approvals struct {
 	waiting map[string]policy.Approval
-	// answered are those that were answered here, until the answer is carried out.
+	// answered are the calls answered here, until the answer is executed.
 	answered map[string]policy.Approval
 	// hidden is the id of a call whose card the user has hidden on a small screen.
 	hidden string
-	// forkAsks says that the agent is waiting to hear whether to save the fork.
+	// forkAsks means that the agent is asking whether to save the fork.
 	forkAsks bool
 }
 
-// follow compares a snapshot with the one before. visible says that the user sees the
-// calls and the keys that answer them. It reports what is new, and returns what to ring for; empty for nothing.
+// follow compares a snapshot with the previous one. visible means that the user sees the calls and the keys to answer
+// them. It reports news, and returns the reason to ring, or empty.
 func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names, tell func(level notice.Level, text string)) (ring string) {
 	now := make(map[string]policy.Approval, len(s.Approvals))
 	for _, call := range s.Approvals {
@@ -54,7 +54,7 @@ func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names, te
 	return ring
 }
 
-// answer notes that the user answers a call here.
+// answer records that the user answers a call here.
 func (a *approvals) answer(c command.Answer) {
 	if call, ok := a.waiting[c.ID]; ok {
 		if a.answered == nil {
@@ -64,7 +64,7 @@ func (a *approvals) answer(c command.Answer) {
 	}
 }
 
-// answerDone forgets the answer, and returns its outcome with the call that it was for.
+// answerDone removes the answer, and returns its outcome with the call.
 func (a *approvals) answerDone(c command.Answer, outcome string) string {
 	call, ok := a.answered[c.ID]
 	delete(a.answered, c.ID)

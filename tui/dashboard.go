@@ -36,8 +36,8 @@ import (
 	"ollimbot/tui/view"
 )
 
-// dashboard is what is on the screen, and what the user has done with it. It knows neither
-// the terminal nor how commands run.
+// dashboard is the state of the screen and of the user's interaction with it. It is independent of the terminal and
+// of how commands run.
 type dashboard struct {
 	o    Options
 	tail func(id string, from tail.Cursor) tail.Page
@@ -69,7 +69,7 @@ func newDashboard(o Options, env environment, tail func(id string, from tail.Cur
 	return d
 }
 
-// context is what a pane may look at.
+// context returns the data available to a pane.
 func (d *dashboard) context(p action.Pane) pane.Context {
 	return pane.Context{
 		Theme: d.prefs.theme, Snap: d.snap, Tail: d.tail, Keys: d.prefs.keys, Chosen: d.prefs.chosen,
@@ -77,7 +77,7 @@ func (d *dashboard) context(p action.Pane) pane.Context {
 	}
 }
 
-// view is what is on the screen.
+// view returns the state to draw.
 func (d *dashboard) view() *view.State {
 	s := &view.State{
 		Context: d.context(d.focus), W: d.w, H: d.h, Panes: d.panes, Focus: d.focus, Lower: d.lower, Dialogs: d.dialogs,
@@ -90,23 +90,21 @@ func (d *dashboard) view() *view.State {
 	return s
 }
 
-// names are the keys as dialogs and toasts name them: those of the chat, and those that
-// work everywhere.
+// names returns the keys used in dialogs and toasts: those of the chat, and the global ones.
 func (d *dashboard) names() action.Names { return d.context(d.focus).Names(action.Chat) }
 
-// offers are the ways out that this dashboard has.
+// offers returns the programs that this dashboard can start.
 func (d *dashboard) offers() dialog.Offers {
 	return dialog.Offers{Demo: d.o.Demo != nil, SetUp: len(d.o.Init) > 0 && d.o.Restart != nil && !d.o.ReadOnly}
 }
 
-// see shows a snapshot to the panes, and reports what is new in it. It returns what
-// to ring for; empty for nothing.
+// see passes a snapshot to the panes, and reports news in it. It returns the reason to ring, or empty.
 func (d *dashboard) see(s core.Snapshot) (ring string) {
 	now := time.Now()
 	if d.snap.Busy && !s.Busy {
 		d.stopped = now
 	}
-	if d.snap.Fork != nil && s.Fork == nil { // it takes the place of what leaving it was said to do
+	if d.snap.Fork != nil && s.Fork == nil { // it replaces the message about leaving the fork
 		d.say(notice.Info, textForkEnded)
 	}
 	s.TwelveHours = d.prefs.chosen.Get("clock") == settings.Clocks[1]
@@ -116,24 +114,24 @@ func (d *dashboard) see(s core.Snapshot) (ring string) {
 		d.toasts.Report(now, level, text)
 	})
 	for _, p := range action.AllPanes {
-		if !p.Page() || p == d.focus { // other pages are brought up to date when they are opened
+		if !p.Page() || p == d.focus { // other pages are updated when they are opened
 			d.panes[p].Sync(d.context(p))
 		}
 	}
 	return ring
 }
 
-// say answers the user.
+// say shows the user a message.
 func (d *dashboard) say(level notice.Level, text string) { d.toasts.Reply(time.Now(), level, text) }
 
-// complain reports what is wrong in the user's files.
+// complain reports problems in the user's files.
 func (d *dashboard) complain(problems []settings.Problem) {
 	for _, p := range problems {
 		d.toasts.Report(time.Now(), notice.Warn, p.String())
 	}
 }
 
-// open puts a dialog over the panes.
+// open opens a dialog over the panes.
 func (d *dashboard) open(over pane.Dialog) { d.dialogs = append(d.dialogs, over) }
 
 // greet opens the welcome, with the notice of the start.
@@ -141,7 +139,7 @@ func (d *dashboard) greet(notice string) {
 	d.open(dialog.NewWelcome(d.context(d.focus), notice, d.offers()))
 }
 
-// setFocus moves the focus to a pane, if it is one.
+// setFocus moves the focus to a pane, if it exists.
 func (d *dashboard) setFocus(p action.Pane) {
 	if _, ok := d.panes[p]; !ok || p == d.focus {
 		return
@@ -152,12 +150,12 @@ func (d *dashboard) setFocus(p action.Pane) {
 	}
 }
 
-// ender is a pane in which esc takes something away, such as a filter, before it
-// leaves the page. End reports whether there was something.
+// ender is a pane in which esc first removes something, such as a filter, before it leaves the page. End reports
+// whether there was something to remove.
 type ender interface{ End(c pane.Context) bool }
 
-// back leaves the page or the zoom; without one it is for the pane. What the pane would say
-// is left out: that it is empty, or read-only, is no answer to esc.
+// back leaves the page or the zoom; without one, it is passed to the pane. The pane's message is omitted, because
+// "empty" or "read-only" is not a useful response to esc.
 func (d *dashboard) back() {
 	d.toasts.Dismiss(time.Now())
 	if p, ok := d.panes[d.focus].(ender); ok && p.End(d.context(d.focus)) {
@@ -167,7 +165,7 @@ func (d *dashboard) back() {
 		d.setFocus(d.toggleZoom())
 		return
 	}
-	if id := d.view().Hideable(); id != "" { // the call waits in its line
+	if id := d.view().Hideable(); id != "" { // the call stays in its line
 		d.calls.hidden = id
 		return
 	}
@@ -181,8 +179,8 @@ func (d *dashboard) choose(values map[string]string) {
 	}
 }
 
-// reloadKeys reads keys.yaml again if it was saved: before a key counts, when the
-// terminal gets the focus, and at each tick.
+// reloadKeys reloads keys.yaml if it was saved: before a key is handled, when the terminal gets the focus, and at
+// each tick.
 func (d *dashboard) reloadKeys() {
 	if d.prefs.keysChanged() {
 		d.complain(d.prefs.readKeys())
@@ -196,7 +194,7 @@ func (d *dashboard) resize(w, h int) bool {
 		return false
 	}
 	d.w, d.h = w, h
-	if d.focus == action.Day && d.view().Plan().Day == 0 { // there is no room for it any more
+	if d.focus == action.Day && d.view().Plan().Day == 0 { // it no longer fits
 		d.setFocus(d.toggleZoom())
 	}
 	return true
@@ -209,7 +207,7 @@ func (d *dashboard) moveBorder(id action.ID) {
 	d.restyle(fmt.Sprintf("%s %s", d.focus.Name(), a.Short), settings.Values(in.Size, in.Preset))
 }
 
-// look changes how the dashboard looks, and says so.
+// look changes the appearance, and shows a message.
 func (d *dashboard) look(name, value string) {
 	text := name + " " + d.prefs.chosen.Get(name) + " → " + value
 	d.restyle(text, map[string]string{name: value})
@@ -222,8 +220,8 @@ func (d *dashboard) look(name, value string) {
 // wheelLines is how far one notch of the wheel scrolls.
 const wheelLines = 3
 
-// wheelAction is what a notch of the wheel does in a box, and how many times: lines where
-// text scrolls, one row where rows are selected.
+// wheelAction returns the action of a notch of the wheel in a box, and how often to run it: several lines for text,
+// one row for lists.
 func (d *dashboard) wheelAction(b layout.Box, m tea.Mouse, verb string) (id action.ID, times int) {
 	text, rows := action.ID("tail."+verb), b.Pane.ID(verb)
 	_, scrolls := d.prefs.keys.Get(b.Pane, text)
@@ -240,7 +238,7 @@ func (d *dashboard) wheelAction(b layout.Box, m tea.Mouse, verb string) (id acti
 	return text, wheelLines
 }
 
-// chat is the conversation, in which the user may have started to write.
+// chat returns the chat pane, which may contain a draft.
 func (d *dashboard) chat() *chat.Pane { return d.panes[action.Chat].(*chat.Pane) }
 
 // failed handles a command that has failed.
@@ -257,7 +255,7 @@ func (d *dashboard) failed(msg doneMsg) {
 	}
 }
 
-// succeeded says what a command has changed, and remembers how to undo it.
+// succeeded shows the effect of a command, and records how to undo it.
 func (d *dashboard) succeeded(msg doneMsg) {
 	text := d.outcome(msg.command, msg.outcome.Message)
 	name, _, _ := strings.Cut(msg.outcome.Message, "\n")
@@ -274,7 +272,7 @@ func (d *dashboard) succeeded(msg doneMsg) {
 	}
 }
 
-// walked says what was undone or redone, and remembers how to go the other way.
+// walked shows what was undone or redone, and records the opposite change.
 func (d *dashboard) walked(way undo.Way, was, made undo.Change) {
 	text, other := "undone: ", fmt.Sprintf(textRedoKey, d.names().Name(action.Redo))
 	if way == undo.Forward {
@@ -288,13 +286,13 @@ func (d *dashboard) walked(way undo.Way, was, made undo.Change) {
 	d.say(notice.Info, text)
 }
 
-// restyle makes a choice about the look that can be undone.
+// restyle changes the appearance in a way that can be undone.
 func (d *dashboard) restyle(name string, values map[string]string) {
 	d.changes.Add(undo.Change{Name: name, Look: d.chosen(values)})
 	d.choose(values)
 }
 
-// chosen are the current values of some choices.
+// chosen returns the current values of choices.
 func (d *dashboard) chosen(names map[string]string) map[string]string {
 	was := map[string]string{}
 	for name := range names {
@@ -303,7 +301,7 @@ func (d *dashboard) chosen(names map[string]string) map[string]string {
 	return was
 }
 
-// outcome is what is said of a command that has succeeded.
+// outcome returns the message for a successful command.
 func (d *dashboard) outcome(c command.Value, message string) string {
 	switch c := c.(type) {
 	case command.Interrupt:
@@ -319,7 +317,7 @@ func (d *dashboard) outcome(c command.Value, message string) string {
 	return message
 }
 
-// unsaved reports whether something is written that would be lost.
+// unsaved reports whether written text would be lost.
 func (d *dashboard) unsaved() bool {
 	return d.chat().Draft() != "" || slices.ContainsFunc(d.dialogs, func(over pane.Dialog) bool {
 		form, ok := over.(interface{ Unsaved() bool })
@@ -327,10 +325,10 @@ func (d *dashboard) unsaved() bool {
 	})
 }
 
-// noticeColumn is where the text of a notice begins, after its time and level.
+// noticeColumn is the column at which the text of a notice starts, after its time and level.
 const noticeColumn = 18
 
-// notices is the page of all messages, newest first.
+// notices returns the page of all messages, newest first.
 func (d *dashboard) notices() *dialog.Page {
 	var rows []dialog.Row
 	for _, t := range slices.Backward(d.toasts.All()) {

@@ -10,26 +10,26 @@ import (
 	"ollimbot/tui/view"
 )
 
-// frameGap is the least time between two frames that no key asked for.
+// frameGap is the minimum time between two frames not caused by keys.
 const frameGap = 33 * time.Millisecond
 
 // urgency is how soon a change must be visible.
 type urgency uint8
 
 const (
-	never urgency = iota // nothing to see
+	never urgency = iota // no visible change
 	soon                 // within a frame
 	atOnce
 )
 
-// pacer decides when to paint. While things stream, each frame stays for at least
-// frameGap; after a key, painting never waits.
+// pacer decides when to paint. During streaming, each frame stays for at least frameGap; after a key, the dashboard
+// paints at once.
 type pacer struct {
 	painted time.Time // when the last frame was painted
 	due     bool      // the next one is scheduled
 }
 
-// decide reports whether to paint now, or after how long to do it; 0 is neither.
+// decide reports whether to paint now, or the delay after which to paint; 0 means neither.
 func (p *pacer) decide(now time.Time, when urgency) (paint bool, later time.Duration) {
 	rest := frameGap - now.Sub(p.painted)
 	switch {
@@ -55,7 +55,7 @@ func (r *root) show(when urgency) tea.Cmd {
 	return nil
 }
 
-// fail ends the dashboard with the first error that is given to it.
+// fail ends the dashboard with its first error.
 func (r *root) fail(err error) {
 	if err != nil && r.err == nil {
 		r.err = err
@@ -65,8 +65,8 @@ func (r *root) fail(err error) {
 // refresh takes a new snapshot.
 func (r *root) refresh() { r.update(r.core.Snapshot()) }
 
-// update shows a snapshot. It keeps the badges of the top line in the window's title, and
-// rings once when something begins to wait.
+// update shows a snapshot. It copies the badges of the top line to the window's title, and rings once when something
+// new needs the user.
 func (r *root) update(s core.Snapshot) {
 	ring := r.see(s)
 	if r.prefs.chosen.Get("title") == "on" {
@@ -77,7 +77,7 @@ func (r *root) update(s core.Snapshot) {
 	}
 }
 
-// worn draws everything with other choices.
+// worn redraws everything with other choices.
 func (r *root) worn() {
 	r.refresh()
 	r.askBackground()

@@ -1,6 +1,5 @@
-// Package action holds every action of the dashboard once: its name, its keys,
-// where it applies, what it would do and why it is off. Keys, help line, help
-// page, palette and docs/keys.md all come from this table.
+// Package action is the table of all actions of the dashboard: name, keys, pane, effect, and the reason if an action
+// is disabled. Key handling, help line, help page, palette and docs/keys.md all use this table.
 package action
 
 import (
@@ -29,8 +28,7 @@ const (
 	Logs       Pane = "logs"
 )
 
-// The pages: panes without a box and without a number. Each has the whole body while
-// it has the focus.
+// The pages: panes without a box or a number. A focused page fills the whole body.
 const (
 	Task     Pane = "task"
 	Costs    Pane = "costs"
@@ -39,7 +37,7 @@ const (
 	Settings Pane = "settings"
 )
 
-// Day is the day in its rows below the top line: no box, no page.
+// Day is the day, in rows below the top line: neither a box nor a page.
 const Day Pane = "day"
 
 // Panes lists the panes; the pane at index i has the number key i+1. Pages lists the
@@ -54,42 +52,39 @@ var (
 type Action struct {
 	ID    ID
 	Title string   // two to four words, for palette and help: "Raise the capacity"
-	More  string   // what else there is to know, in a few words; may be empty
+	More  string   // more about it, in a few words; may be empty
 	Short string   // a word or two for the help line: "capacity"
-	Words string   // what people type for it that it is not called; only the search knows them
-	Keys  []string // as tea.KeyPressMsg.String() gives them: "+", "ctrl+p", "enter"; none where the palette alone has it
+	Words string   // synonyms, used only by the search
+	Keys  []string // as returned by tea.KeyPressMsg.String(): "+", "ctrl+p", "enter"; empty if it is only in the palette
 	Pane  Pane
-	// Hint says the effect for the help line, such as "5→6"; empty shows Short
-	// alone. Nil when the effect never changes.
+	// Hint returns the effect for the help line, such as "5→6"; empty shows only Short. Nil if the effect never changes.
 	Hint func(core.Snapshot) string
-	// Off says why the action cannot be used now; empty means that it can. Nil
-	// means always.
+	// Off returns why the action is disabled, or empty if it is not. Nil means never disabled.
 	Off func(core.Snapshot) string
-	// Make is the command that the action stands for; nil where its pane or the frame
-	// knows it, such as for what is selected.
+	// Make returns the action's command. Nil if its pane or the frame handles the action, for example because it needs
+	// the selection.
 	Make func(core.Snapshot) command.Value
-	// Costs marks what spends something or ends something at once: a click on its word
-	// in the help line, which is easily made by accident, asks first.
+	// Costs marks actions that spend or end something at once: a click on one in the help line, which can happen by
+	// accident, asks first.
 	Costs bool
-	// Writes marks what changes the bot: --read-only switches it off.
+	// Writes marks actions that change the bot: --read-only disables them.
 	Writes bool
-	// Quiet keeps a row out of the help line, which has little room: moving
-	// about, and keys that another row of the line already stands for.
+	// Quiet keeps a row out of the help line, which has little room: movement, and keys covered by another row of the
+	// line.
 	Quiet bool
-	// Over marks a row that takes its keys from a later row of its pane, for as
-	// long as it is not off: "n" denies what waits, else it goes to the next match.
+	// Over marks a row that takes precedence over a later row of its pane with the same keys while it is enabled: "n"
+	// denies a pending call, otherwise it goes to the next match.
 	Over bool
-	// Anywhere marks a row of a pane whose keys work in every pane that has no use of its
-	// own for them.
+	// Anywhere marks a row whose keys also work in every other pane that does not use them itself.
 	Anywhere bool
 	// Pair names the row that shares a place in the help line with this one:
 	// "+/- capacity 5→6". The named row must follow this one in the table.
 	Pair ID
 }
 
-// The actions. Ids are unique in a pane; those of what scrolls are the same in all.
+// The actions. IDs are unique within a pane; scrolling actions have the same IDs in all panes.
 const (
-	// The actions that the frame carries out itself.
+	// The actions executed by the frame itself.
 	GoNext     ID = "go.next"
 	GoPrevious ID = "go.previous"
 
@@ -98,7 +93,7 @@ const (
 	Help    ID = "view.help"
 	Palette ID = "view.palette"
 	Notices ID = "view.notices"
-	// OpenHeadline shows what the top line is about.
+	// OpenHeadline opens the subject of the top line.
 	OpenHeadline ID = "view.headline"
 	Mouse        ID = "view.mouse"
 	Redraw       ID = "view.redraw"
@@ -118,8 +113,8 @@ const (
 	Undo      ID = "app.undo"
 	Redo      ID = "app.redo"
 	Welcome   ID = "app.welcome"
-	Demo      ID = "app.demo"   // in the place of the dashboard
-	SetUp     ID = "app.set-up" // the questions of the set-up
+	Demo      ID = "app.demo"   // replaces the dashboard
+	SetUp     ID = "app.set-up" // asks the setup questions
 	Login     ID = "app.login"
 	Interrupt ID = "app.interrupt"
 	Quit      ID = "app.quit"
@@ -141,7 +136,7 @@ const (
 	RefillUp5    ID = "budget.refill-up5"
 	RefillDown1  ID = "budget.refill-down1"
 	RefillUp1    ID = "budget.refill-up1"
-	Exact        ID = "budget.exact" // the frame opens the entry
+	Exact        ID = "budget.exact" // the frame opens the form
 	Mute         ID = "budget.mute"
 
 	// The actions of the schedule pane.
@@ -161,31 +156,30 @@ const (
 	UpdatesRead    ID = "updates.read"
 	UpdatesDiscard ID = "updates.discard"
 	UpdatesDeliver ID = "updates.deliver"
-	// UpdatesYes, UpdatesOther and UpdatesNo answer the selected question of the bot by its
-	// first button, the one in the middle, and the last.
+	// UpdatesYes, UpdatesOther and UpdatesNo answer the bot's selected question with its first, middle and last button.
 	UpdatesYes   ID = "updates.yes"
 	UpdatesOther ID = "updates.other"
 	UpdatesNo    ID = "updates.no"
 
-	// The actions of the forks pane beside those of its tail.
+	// The actions of the forks pane, except those of its tail.
 	ForksUp   ID = "forks.up"
 	ForksDown ID = "forks.down"
 	ForksTail ID = "forks.tail"
 	ForksStop ID = "forks.stop"
 	// ForksResume continues a finished run as an interactive fork.
 	ForksResume ID = "forks.resume"
-	// ForksAgain fires the task of a run once more, beside its schedule.
+	// ForksAgain fires the task of a run once more, in addition to its schedule.
 	ForksAgain ID = "forks.again"
 	// ForksSeen marks every failure as seen.
 	ForksSeen ID = "forks.seen"
-	// ForksState shows runs of another state, ForksSort sorts them by the next column,
-	// ForksTurn the other way round; all on the page of runs.
+	// ForksState shows runs in another state, ForksSort sorts them by the next column, and ForksTurn reverses the order;
+	// all on the runs page.
 	ForksState ID = "forks.state"
 	ForksSort  ID = "forks.sort"
 	ForksTurn  ID = "forks.turn"
 
-	// The actions of the page of a task.
-	TaskRun      ID = "task.run" // opens the run that is looked at
+	// The actions of the task page.
+	TaskRun      ID = "task.run" // opens the selected run
 	TaskOlder    ID = "task.older"
 	TaskNewer    ID = "task.newer"
 	TaskPrevious ID = "task.before"
@@ -193,12 +187,12 @@ const (
 	TaskEdit     ID = "task.edit"
 	TaskOpen     ID = "task.open"
 	TaskDelete   ID = "task.delete"
-	// TaskRestore brings back the task that was removed last.
+	// TaskRestore restores the last removed task.
 	TaskRestore ID = "task.restore"
 	TaskFire    ID = "task.fire"
 	TaskPause   ID = "task.pause"
 
-	// The actions of the page of costs.
+	// The actions of the week page.
 	WeekEarlier ID = "week.earlier"
 	WeekLater   ID = "week.later"
 
@@ -206,15 +200,14 @@ const (
 	CostsMark ID = "costs.mark"
 	CostsLift ID = "costs.lift"
 
-	// The actions of the chat pane beside its scrolling.
+	// The actions of the chat pane, except scrolling.
 	ChatWrite ID = "chat.write"
 	ChatSend  ID = "chat.send"
 	ChatReply ID = "chat.reply" // to the marked message
 	// ChatButtons chooses among the buttons of a card.
 	ChatButtons ID = "chat.buttons"
 
-	// The answers to a tool call that waits, and the exits of the interactive fork;
-	// both belong to the chat pane.
+	// The answers to a pending tool call, and the exits of the interactive fork; both belong to the chat pane.
 	ApprovalAllow  ID = "approval.allow"
 	ApprovalDeny   ID = "approval.deny"
 	ApprovalAlways ID = "approval.always"
@@ -225,15 +218,15 @@ const (
 	ForkReport ID = "fork.report"
 	ForkExit   ID = "fork.exit"
 
-	// The actions of everything that scrolls. A pane that has them has a row for
-	// each: the ids are the same everywhere, the keys may differ.
+	// The actions of everything that scrolls. Each scrolling pane has a row for each: the IDs are the same everywhere,
+	// the keys may differ.
 	TailFollow   ID = "tail.follow"
 	TailUp       ID = "tail.up"
 	TailDown     ID = "tail.down"
 	TailPageUp   ID = "tail.pgup"
 	TailPageDown ID = "tail.pgdn"
 	TailHome     ID = "tail.home"
-	TailLeft     ID = "tail.left" // with TailRight, where lines are not wrapped
+	TailLeft     ID = "tail.left" // with TailRight, if lines are not wrapped
 	TailRight    ID = "tail.right"
 	TailFind     ID = "tail.find"
 	TailNext     ID = "tail.next"
@@ -245,40 +238,38 @@ const (
 	TailTime     ID = "tail.time"
 	TailLevel    ID = "tail.level" // of the log
 
-	// AwayOpen opens what the selected line of the page of what was missed stands for;
-	// AwayHalf gives its other half the keys.
+	// AwayOpen opens the item of the selected line on the page of missed events; AwayHalf focuses its other half.
 	AwayOpen ID = "away.open"
 	AwayHalf ID = "away.half"
 
-	// SettingsEdit writes a new value of the selected setting; SettingsNext and
-	// SettingsPrevious take the one of its choices that is next.
+	// SettingsEdit edits the value of the selected setting; SettingsNext and SettingsPrevious select an adjacent choice.
 	SettingsEdit     ID = "settings.edit"
 	SettingsNext     ID = "settings.next"
 	SettingsPrevious ID = "settings.previous"
 )
 
-// Get finds the row of an id in a pane, with the table's own keys.
+// Get finds the row of an ID in a pane, with the default keys.
 func Get(p Pane, id ID) (Action, bool) { return Keys{}.Get(p, id) }
 
-// Verb is what an id says behind its pane: "capacity-up" of "budget.capacity-up".
+// Verb returns the ID without its pane: "capacity-up" of "budget.capacity-up".
 func (id ID) Verb() string {
 	_, verb, _ := strings.Cut(string(id), ".")
 	return verb
 }
 
-// Name is the pane as people call it.
+// Name returns the pane's name for people.
 func (p Pane) Name() string { return paneNames[p] }
 
-// Page reports that the pane has no box of its own.
+// Page reports whether the pane is a page, without a box.
 func (p Pane) Page() bool { return slices.Contains(Pages, p) }
 
-// ID is the action of the pane that is called so: "schedule.up".
+// ID returns the pane's action with this verb: "schedule.up".
 func (p Pane) ID(verb string) ID { return ID(string(p) + "." + verb) }
 
-// Go is the action that gives the pane the focus.
+// Go returns the action that focuses the pane.
 func (p Pane) Go() ID { return ID("go." + p) }
 
-// KeyName is a key as people read it: "PgDn", "↑".
+// KeyName returns a key's name for people: "PgDn", "↑".
 func KeyName(key string, ascii bool) string {
 	if sign := arrows[key]; sign != "" && !ascii {
 		return sign
@@ -286,7 +277,7 @@ func KeyName(key string, ascii bool) string {
 	return cmp.Or(keyNames[key], key)
 }
 
-// KeyNames lists the keys of a row as people read them, separated by spaces.
+// KeyNames lists the key names of a row, separated by spaces.
 func (a Action) KeyNames(ascii bool) string {
 	names := make([]string, len(a.Keys))
 	for i, k := range a.Keys {

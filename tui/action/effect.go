@@ -11,9 +11,8 @@ import (
 	"ollimbot/core/work/money"
 )
 
-// budgetStep makes a row one that steps from the budget that is shown, by tokens of
-// capacity or by minutes of the refill rate: the frame holds the next key until the core
-// has answered this one.
+// budgetStep turns a row into one that changes the displayed budget, by tokens of capacity or by minutes of the
+// refill rate. The frame delays the next key until the core has answered this one.
 func budgetStep(capacity, minutes int, a Action) Action {
 	a.Writes = true
 	a.Hint = func(s core.Snapshot) string {
@@ -22,7 +21,7 @@ func budgetStep(capacity, minutes int, a Action) Action {
 		if minutes != 0 {
 			from, to = &now.RefillRateMinutes, max(1, now.RefillRateMinutes+minutes)
 		}
-		text := strconv.Itoa(*from) + "→" + strconv.Itoa(to) // the frame replaces the arrow where it must
+		text := strconv.Itoa(*from) + "→" + strconv.Itoa(to) // the frame replaces the arrow if necessary
 		*from = to
 		if full := now.FullAt(s.At); !s.At.IsZero() && !full.IsZero() && full.Sub(s.At) <= 24*time.Hour {
 			text += ", full " + s.Clock(full, "15:04")
@@ -38,17 +37,17 @@ func budgetStep(capacity, minutes int, a Action) Action {
 	return a
 }
 
-// lift takes the caps away for today, or puts them back.
+// lift suspends the caps for today, or restores them.
 func lift(s core.Snapshot) command.Value { return command.LiftCaps{Undo: s.Money.Lifted} }
 
 func lifted(s core.Snapshot) bool { return s.Money.Lifted }
 
-// capped reports that a day or a month has a cap; the zero Span is none of a bot.
+// capped reports whether a day or month has a cap; the zero Span does not belong to a bot.
 func capped(s money.Span) bool { return s.Capped() && s != (money.Span{}) }
 
 func deliver(core.Snapshot) command.Value { return command.DeliverNow{} }
 
-// muteHint is until when pings are muted now.
+// muteHint returns the end of the current mute.
 func muteHint(s core.Snapshot) string {
 	if s.Budget.Muted.IsZero() {
 		return ""
@@ -56,7 +55,7 @@ func muteHint(s core.Snapshot) string {
 	return "until " + s.Clock(s.Budget.Muted, "15:04")
 }
 
-// deliverHint is how many updates would be handed over.
+// deliverHint returns the number of updates to deliver.
 func deliverHint(s core.Snapshot) string {
 	if len(s.Updates) < 2 {
 		return ""
@@ -64,7 +63,7 @@ func deliverHint(s core.Snapshot) string {
 	return "all " + strconv.Itoa(len(s.Updates))
 }
 
-// waiting is how many tasks, edits of them, and files beside them wait for the user.
+// waiting returns how many tasks, edits and other files need approval.
 func waiting(s core.Snapshot) (n int) {
 	for _, t := range s.Schedule.Tasks {
 		if t.Waits != "" || t.Proposed.Version != "" {
@@ -101,10 +100,10 @@ func ended(f fork.View) bool { return !f.Live() }
 
 func hasButtons(e transcript.Entry) bool { return e.Embed != nil && len(e.Embed.Buttons) > 0 }
 
-// reason says why an action is off; empty means that it can be used.
+// reason returns why an action is disabled, or empty if it is not.
 type reason = func(core.Snapshot) string
 
-// when is a reason for as long as something holds.
+// when returns a reason that applies while a condition is true.
 func when(holds func(core.Snapshot) bool, why string) reason {
 	return func(s core.Snapshot) string {
 		if holds(s) {
@@ -114,7 +113,7 @@ func when(holds func(core.Snapshot) bool, why string) reason {
 	}
 }
 
-// firstOf is the first reason that there is.
+// firstOf returns the first reason that applies.
 func firstOf(reasons ...reason) reason {
 	return func(s core.Snapshot) string {
 		for _, r := range reasons {

@@ -12,34 +12,32 @@ import (
 	"ollimbot/core"
 )
 
-// Keys is the table with the keys that the user wants. The zero value has the
-// table's own. It is immutable and can be compared: so
-// a pane can see that its drawing is outdated.
+// Keys is the table with the user's keys. The zero value has the default keys. It is immutable and comparable, so
+// that a pane can detect an outdated drawing.
 type Keys struct{ changed *[]Action }
 
-// Change gives the rows of an id other keys; none at all takes its keys away. An
-// empty Pane means every row of the id.
+// Change replaces the keys of an ID's rows; no keys removes them. An empty Pane means every row of the ID.
 type Change struct {
 	Pane Pane
 	ID   ID
 	Keys []string // as in Action.Keys
 }
 
-// Refusal says why a change was left out: the table's own keys stay.
+// Refusal is the reason why a change was ignored: the default keys stay.
 type Refusal struct {
 	Index int    // of the change
-	Key   string // that another row has; empty where it is none
+	Key   string // already used by another row; may be empty
 	Text  string // a sentence
 }
 
-// fixed are rows whose keys the terminal, or every dialog, relies on.
+// fixed are rows whose keys the terminal or every dialog relies on.
 var fixed = []ID{Interrupt, Back, Redraw}
 
-// renamed are actions that are now another one. keys.yaml may name them.
+// renamed maps old action names, which keys.yaml may contain, to new ones.
 var renamed = map[ID]ID{"forks.costs": Costs.Go()}
 
-// Change gives the keys with the changes that can be made, and why others cannot.
-// Where two changes want a key, the first one has it.
+// Change returns the keys with all valid changes, and the reasons for refusing the others. If two changes want the
+// same key, the first one gets it.
 func (Keys) Change(changes []Change) (Keys, []Refusal) {
 	refused := map[int]Refusal{}
 	changes = slices.Clone(changes)
@@ -55,8 +53,8 @@ func (Keys) Change(changes []Change) (Keys, []Refusal) {
 			refused[i] = Refusal{i, "", fmt.Sprintf(textNoAction, c.name())}
 		}
 	}
-	// A change that is left out gives the table's keys back, which may be in the
-	// way of another one. Each round leaves out one more, so it ends.
+	// Refusing a change restores its default keys, which may conflict with another change. Each round refuses one more,
+	// so the loop ends.
 	rows, by := applied(changes, refused)
 	for n, key, other := clash(rows, by); n >= 0; n, key, other = clash(rows, by) {
 		refused[n] = Refusal{n, key, fmt.Sprintf(textTaken, key, changes[n].name(), Change{Pane: other.Pane, ID: other.ID}.name())}
@@ -69,13 +67,12 @@ func (Keys) Change(changes []Change) (Keys, []Refusal) {
 	return Keys{&rows}, out
 }
 
-// name is the change's row as keys.yaml names it: "forks/tail.wrap".
+// name returns the change's row as written in keys.yaml: "forks/tail.wrap".
 func (c Change) name() string { return strings.TrimPrefix(string(c.Pane)+"/"+string(c.ID), "/") }
 
 func (c Change) means(a Action) bool { return a.ID == c.ID && (c.Pane == "" || c.Pane == a.Pane) }
 
-// applied is the table after the changes that are not left out, and for each row
-// the change that it is by, or -1.
+// applied returns the table after all changes that were not refused, and for each row the index of its change, or -1.
 func applied(changes []Change, refused map[int]Refusal) (rows []Action, by []int) {
 	rows, by = slices.Clone(table()), make([]int, len(table()))
 	for i := range rows {
@@ -90,13 +87,12 @@ func applied(changes []Change, refused map[int]Refusal) (rows []Action, by []int
 	return rows, by
 }
 
-// clash finds a change that takes a key which another row has: of two changes the later
-// one. It is -1 where there is none.
+// clash finds a change that uses a key of another row; of two changes, the later one. It returns -1 if there is none.
 func clash(rows []Action, by []int) (change int, key string, other Action) {
 	for i, a := range rows {
 		for j, b := range rows[:i] {
 			apart := a.Pane != b.Pane && a.Pane != Everywhere && b.Pane != Everywhere
-			over := b.Over && a.Pane == b.Pane && !a.Over // it takes precedence while it is not off
+			over := b.Over && a.Pane == b.Pane && !a.Over // it takes precedence while it is enabled
 			if by[i] < 0 && by[j] < 0 || apart || over {
 				continue
 			}
@@ -122,9 +118,8 @@ func (k Keys) All() []Action {
 	return *k.changed
 }
 
-// Of lists the rows of a pane; Of(Everywhere) lists the global ones. The rows of
-// a pane are adjacent in the table, so the slice is a part of it, because every
-// frame needs it. It must not be changed.
+// Of lists the rows of a pane; Of(Everywhere) lists the global ones. The rows of a pane are adjacent in the table, so
+// the result is a slice of it, which saves copying in every frame. It must not be changed.
 func (k Keys) Of(p Pane) []Action {
 	rows := k.All()
 	from := 0
@@ -141,7 +136,7 @@ func (k Keys) Of(p Pane) []Action {
 // Get finds the row of an id in a pane. Ids are unique within a pane.
 func (k Keys) Get(p Pane, id ID) (Action, bool) {
 	rows := k.All()
-	for i := range rows { // a row is large, and sentences are drawn often
+	for i := range rows { // avoid copying: a row is large, and this runs often
 		if a := &rows[i]; a.Pane == p && a.ID == id {
 			return *a, true
 		}
@@ -149,9 +144,8 @@ func (k Keys) Get(p Pane, id ID) (Action, bool) {
 	return Action{}, false
 }
 
-// ByKey finds what a key does while a pane has the focus: the global rows
-// first, then the pane's own, then those of other panes that work anywhere. A row that
-// takes precedence over another one counts only while it is not off.
+// ByKey finds the action of a key while a pane has the focus: first the global rows, then the pane's own, then those
+// of other panes that work anywhere. A row that takes precedence over another one counts only while it is enabled.
 func (k Keys) ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
 	for _, a := range slices.Concat(k.Of(Everywhere), k.Of(p)) {
 		if slices.Contains(a.Keys, key) && (!a.Over || a.Off(s) == "") {
@@ -166,11 +160,10 @@ func (k Keys) ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
 	return Action{}, false
 }
 
-// modifiers in the order in which a key press names them.
+// modifiers, in the order used by key presses.
 var modifiers = []string{"ctrl", "alt", "shift", "meta", "hyper", "super"}
 
-// bases are the keys that have a name of more than one letter, with the function keys
-// that a terminal can tell apart.
+// bases are the keys with names longer than one letter, including the function keys that terminals can distinguish.
 var bases = []string{
 	"up", "down", "left", "right", "enter", "tab", "esc", "space", "backspace",
 	"delete", "insert", "home", "end", "pgup", "pgdown",
@@ -178,15 +171,14 @@ var bases = []string{
 	"f11", "f12", "f13", "f14", "f15", "f16", "f17", "f18", "f19", "f20",
 }
 
-// otherNames are what people call a key too.
+// otherNames are alternative key names.
 var otherNames = map[string]string{
 	"escape": "esc", "return": "enter", "del": "delete", "ins": "insert", "pageup": "pgup", "pagedown": "pgdown", "pgdn": "pgdown",
 	"control": "ctrl", "option": "alt", "cmd": "super",
 	"↑": "up", "↓": "down", "←": "left", "→": "right",
 }
 
-// Spell gives a key as a key press names it: "Ctrl+PgDn" is "ctrl+pgdown". Not
-// ok means that no key press has such a name.
+// Spell returns the canonical name of a key: "Ctrl+PgDn" becomes "ctrl+pgdown". ok is false if there is no such key.
 func Spell(name string) (key string, ok bool) {
 	mods := map[string]bool{}
 	for {
@@ -205,9 +197,9 @@ func Spell(name string) (key string, ok bool) {
 	switch {
 	case letter && (!unicode.IsPrint(r) || r == ' '), !letter && !slices.Contains(bases, key):
 		return "", false
-	case letter && len(mods) == 1 && mods["shift"]: // it comes as the letter
+	case letter && len(mods) == 1 && mods["shift"]: // it arrives as the letter
 		return strings.ToUpper(key), true
-	case key == "esc" && len(mods) == 1 && mods["alt"]: // so arrive two quick escapes, which are meant as one
+	case key == "esc" && len(mods) == 1 && mods["alt"]: // two quick escapes arrive as this, and count as one
 		return key, true
 	case letter && len(mods) > 0:
 		key = strings.ToLower(key)
@@ -225,15 +217,15 @@ func plainName(s string) string {
 	return cmp.Or(otherNames[s], s)
 }
 
-// Names names keys in sentences and badges, as one pane has them: its own rows,
-// then those of everywhere. The zero Names has the table's keys and no pane.
+// Names names keys in sentences and badges for one pane: its own rows, then the global ones. The zero Names has the
+// default keys and no pane.
 type Names struct {
 	Keys  Keys
 	Pane  Pane
-	ASCII bool // the terminal draws no arrows
+	ASCII bool // the terminal cannot show arrows
 }
 
-// Key is the first key of a row as people read it; empty where it has none.
+// Key returns the name of a row's first key, or empty if it has none.
 func (n Names) Key(id ID) string {
 	rows := n.Keys.All()
 	for i := range rows {
@@ -245,9 +237,8 @@ func (n Names) Key(id ID) string {
 	return ""
 }
 
-// Name is what a sentence says that does something: "S" in "S saves it". A row
-// without a key is in the palette still, so it is "the palette (ctrl+p)" then,
-// and without that a key that the user may give it.
+// Name returns the subject of a sentence such as "S saves it". For a row without a key it is "the palette (ctrl+p)",
+// or, if the palette has no key either, a hint that the user can assign one.
 func (n Names) Name(id ID) string {
 	if key := n.Key(id); key != "" {
 		return key
@@ -258,7 +249,7 @@ func (n Names) Name(id ID) string {
 	return nameInFile
 }
 
-// Say is a sentence about a key, which the format names; none where the row has no key.
+// Say returns a sentence with the key's name, or none if the row has no key.
 func (n Names) Say(id ID, format string) []string {
 	if key := n.Key(id); key != "" {
 		return []string{fmt.Sprintf(format, key)}
@@ -266,7 +257,7 @@ func (n Names) Say(id ID, format string) []string {
 	return nil
 }
 
-// Opening is Name at the beginning of a sentence. A key stays as it is typed.
+// Opening is Name at the beginning of a sentence. A key is not capitalized.
 func (n Names) Opening(id ID) string {
 	name := n.Name(id)
 	if name == n.Key(id) {
@@ -275,8 +266,7 @@ func (n Names) Opening(id ID) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// Badge is Name where there is room for a key alone: that of the palette for a
-// row without one. It is empty where there is none at all.
+// Badge is Name if there is room only for a key: the palette's key for a row without one, or empty if there is none.
 func (n Names) Badge(id ID) string {
 	if key := n.Key(id); key != "" {
 		return key
@@ -284,8 +274,7 @@ func (n Names) Badge(id ID) string {
 	return n.Key(Palette)
 }
 
-// Badges are the badges of several rows, each of them once and none of them
-// empty.
+// Badges returns the badges of several rows, without duplicates or empty ones.
 func (n Names) Badges(ids ...ID) []string {
 	var out []string
 	for _, id := range ids {

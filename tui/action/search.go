@@ -6,34 +6,31 @@ import (
 	"unicode"
 )
 
-// Match is how well a query names an action: the greater the better, and zero
-// is not at all.
+// Match is how well a query matches an action: greater is better, and zero means no match.
 type Match int
 
-// What a query may be to an action, the worst first. A match is one of these
-// times rung, and what distinguishes two of a kind.
+// The kinds of matches, the worst first. A match is one of these times rung, plus a bonus within its kind.
 const (
 	inside    = (iota + 1) * rung // a part of a word, of the id, of a key
 	begins                        // of another name's word
 	opens                         // of a word of its title
 	word                          // of its id, its pane or another name
-	keyed                         // one of its keys, or what its id begins with
+	keyed                         // one of its keys, or the start of its ID
 	titled                        // a word of its title
-	called                        // what the help line or people call it
+	called                        // its name in the help line, or a synonym
 	identical                     // its name, its title, its id
 )
 
 const (
 	rung     = 100
-	together = 40 // the words stand together in the title
-	leads    = 20 // and at its beginning
+	together = 40 // the words are adjacent in the title
+	leads    = 20 // and at its start
 )
 
-// Exact reports that the query is what the row is called.
+// Exact reports whether the query is a name of the row.
 func (m Match) Exact() bool { return m >= called }
 
-// Name is the title behind the pane's name: "Schedule: Fire the selected task
-// now".
+// Name returns the title after the pane's name: "Schedule: Fire the selected task now".
 func (a Action) Name() string {
 	if a.Pane == Everywhere {
 		return a.Title
@@ -41,9 +38,8 @@ func (a Action) Name() string {
 	return a.Pane.Name() + ": " + a.Title
 }
 
-// Match finds out how well a query names the row: by its title, its pane, its
-// id, its keys, or another word that people have for it. Each word of the query
-// has to be found; the worst of them counts. The case matters for keys alone.
+// Match returns how well a query matches the row: its title, pane, ID, keys or synonyms. Each word of the query has
+// to match; the worst match counts. Case matters only for keys.
 func (a Action) Match(query string) Match {
 	query = strings.TrimSpace(query)
 	q := strings.ToLower(query)
@@ -70,8 +66,7 @@ func (a Action) Match(query string) Match {
 	return best
 }
 
-// matchWords is the worst of what the words are to the row, and a little more
-// for what the others are.
+// matchWords returns the worst match of the words, plus a small bonus for the others.
 func (a Action) matchWords(words []string) Match {
 	if len(words) == 0 {
 		return 0
@@ -102,8 +97,7 @@ func (a Action) matchWords(words []string) Match {
 	return worst + sum/Match(len(words))/rung
 }
 
-// hasKey reports that the query is one of the row's keys, as a key press names
-// it or as people read and write it.
+// hasKey reports whether the query is one of the row's keys, by its canonical name or its name for people.
 func (a Action) hasKey(query string) bool {
 	spelled, ok := Spell(query)
 	return slices.ContainsFunc(a.Keys, func(k string) bool {
@@ -111,13 +105,13 @@ func (a Action) hasKey(query string) bool {
 	})
 }
 
-// everything is all that a part of a word may be found in.
+// everything returns all texts in which a part of a word may match.
 func (a Action) everything() string {
 	return strings.ToLower(a.Name() + "\n" + a.Short + "\n" + string(a.Pane) + "/" + string(a.ID) + "\n" +
 		a.Words + "\n" + a.More + "\n" + strings.Join(a.Keys, "\n"))
 }
 
-// splitWords leaves "ctrl+l" whole: the "l" of it is no beginning of a word.
+// splitWords keeps "ctrl+l" as one word, so that its "l" does not match as the start of a word.
 func splitWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
 }

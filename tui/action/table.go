@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// table is every action once, in the order of the help line and the help page:
-// the panes first, each with what it alone does at the front and moving about at the
-// end, then what works everywhere.
+// table lists every action once, in the order of the help line and the help page: first the panes, each starting with
+// its specific actions and ending with movement, then the global actions.
 var table = sync.OnceValue(func() []Action {
 	return slices.Concat(
 		in(Day, dayRows), in(Budget, budgetRows),
@@ -139,7 +138,7 @@ var forksRows = []Action{
 	{ID: ForksDown, Keys: []string{"down", "j"}, Title: "Next run", Short: "select", Off: noForks, Quiet: true},
 }
 
-// chatRows begin with the answers to what waits: "n" takes precedence over the next match.
+// chatRows start with the answers to a pending call: their "n" takes precedence over the next match.
 var chatRows = []Action{
 	{
 		ID: ApprovalAllow, Keys: []string{"y"}, Title: "Allow tool call",
@@ -223,7 +222,7 @@ func findRows(keys ...string) []Action {
 	}
 }
 
-// scrollRows are how one moves in it.
+// scrollRows are the movements in it.
 func scrollRows(p Pane, up, down []string) []Action {
 	return []Action{
 		{ID: TailUp, Keys: up, Title: "Scroll up", Short: "scroll", Pair: TailDown, Quiet: p == Forks},
@@ -234,8 +233,7 @@ func scrollRows(p Pane, up, down []string) []Action {
 	}
 }
 
-// tailRows are those rows of a pane, and what only lines can do: the chat's messages are
-// always wrapped.
+// tailRows are the same rows, plus those that only lines have: the chat's messages are always wrapped.
 func tailRows(p Pane, up, down []string) []Action {
 	filter := "words, is:error, a day, \"a phrase\""
 	if p == Forks {
@@ -272,7 +270,7 @@ var settingsRows = []Action{
 	{ID: SettingsNext, Keys: []string{"right", "l", "space"}, Title: "Next choice", More: "of the selected setting", Short: "choice", Writes: true, Quiet: true},
 }
 
-// listRows are the rows of a list that can be filtered. Their ids are the pane's.
+// listRows are the rows of a list that can be filtered. Their IDs start with the pane.
 func listRows(p Pane, noun string) []Action {
 	return own(p, []Action{
 		{ID: "find", Keys: []string{"/"}, Title: "Filter the rows", More: "words, is:failed, a day, \"a phrase\"", Short: "filter", Words: "search grep"},
@@ -285,7 +283,7 @@ func listRows(p Pane, noun string) []Action {
 	})
 }
 
-// sortRows are the rows of a list with columns beside listRows.
+// sortRows are the rows that a list with columns has in addition to listRows.
 func sortRows(p Pane) []Action {
 	return own(p, []Action{
 		{ID: "sort", Keys: []string{"O"}, Title: "Sort by next column", More: "a click on its head does too", Short: "sort"},
@@ -293,7 +291,7 @@ func sortRows(p Pane) []Action {
 	})
 }
 
-// scrolled are the rows of a page with a text.
+// scrolled are the rows of a text page.
 func scrolled(p Pane) []Action {
 	return own(p, []Action{
 		{ID: "up", Keys: []string{"up", "k"}, Title: "Scroll up", Short: "scroll", Pair: "down", Quiet: true},
@@ -305,7 +303,7 @@ func scrolled(p Pane) []Action {
 	})
 }
 
-// in gives rows their pane.
+// in sets the pane of rows.
 func in(p Pane, rows []Action) []Action {
 	for i := range rows {
 		rows[i].Pane = p
@@ -313,7 +311,7 @@ func in(p Pane, rows []Action) []Action {
 	return rows
 }
 
-// own gives rows their pane, before whose name their ids stand.
+// own sets the pane of rows and prefixes their IDs with it.
 func own(p Pane, rows []Action) []Action {
 	for i := range rows {
 		rows[i].ID = p.ID(string(rows[i].ID))
@@ -324,7 +322,7 @@ func own(p Pane, rows []Action) []Action {
 	return in(p, rows)
 }
 
-// offWithout switches rows off where there is nothing for them.
+// offWithout disables rows for the given reason.
 func offWithout(off reason, rows []Action) []Action {
 	for i := range rows {
 		rows[i].Off = off
@@ -381,7 +379,7 @@ var everywhereRows = []Action{
 		ID: Welcome, Title: "Show the welcome", More: "first routine, starter routines, connecting a model", Short: "welcome",
 		Words: "start begin tutorial starter examples connect model api key", Quiet: true,
 	},
-	// The frame decides whether either is offered, and says why not.
+	// The frame decides whether to offer them, and shows the reason if not.
 	{ID: Demo, Title: "Watch the demo", More: "in the place of this dashboard", Short: "demo", Words: "try example showcase", Quiet: true},
 	{
 		ID: SetUp, Title: "Set the bot up", More: "names, time zone, Discord",

@@ -7,8 +7,8 @@ import (
 	"ollimbot/core/work/fork"
 )
 
-// Why actions are off; each is the end of "… is off: ". None knows what is selected, and in which view: that is the pane's
-// to say.
+// Why actions are disabled; each completes "… is off: ". None depends on the selection or the view; the pane handles
+// those.
 var (
 	capacityFloor = when(func(s core.Snapshot) bool { return s.Budget.State.Capacity <= 0 }, "the capacity is already 0: pings are muted")
 	refillFloor   = when(func(s core.Snapshot) bool { return s.Budget.State.RefillRateMinutes <= 1 }, "one token a minute is the fastest refill")
@@ -37,26 +37,26 @@ var (
 	noButtons = when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Chat, hasButtons) }, "no card in the chat has buttons")
 )
 
-// Why a change of keys is left out.
+// Why a change of keys is refused.
 const (
 	textNoAction = "no action is called %.40q; the palette shows the name of the marked one, ollim-bot help keys lists all"
 	textFixed    = "the key of %.40q cannot be changed"
 	textTaken    = "%q for %s is taken by %s; give that one another key first"
 )
 
-// What a sentence says in the place of a key where there is none.
+// Replacements for a missing key in sentences.
 const (
 	nameInPalette = "the palette (%s)"
 	nameInFile    = "a key in keys.yaml"
 )
 
-// arrows are the keys that have a sign, keyNames those that people call otherwise.
+// arrows are the keys with a symbol, keyNames those with another common name.
 var (
 	arrows   = map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "shift+up": "shift+↑", "shift+down": "shift+↓"}
 	keyNames = map[string]string{"pgup": "PgUp", "pgdown": "PgDn", "home": "Home", "end": "End"}
 )
 
-// paneNames are the panes as people call them.
+// paneNames are the names of the panes for people.
 var paneNames = map[Pane]string{
 	Everywhere: "Everywhere", Budget: "Ping budget", Schedule: "Schedule", Updates: "Updates",
 	Forks: "Forks", Chat: "Chat", Logs: "Logs",

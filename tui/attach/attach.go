@@ -30,26 +30,25 @@ import (
 type Options struct {
 	Bot *core.Bot
 	Log *slog.Logger
-	// Socket opens the socket, whose visitors know Token.
+	// Socket opens the socket, whose clients must present Token.
 	Socket func() (net.Listener, error)
-	// Token is what a visitor of the socket has to know. The user can read it in the data
-	// directory, a command of a model cannot. Empty refuses every visitor.
+	// Token authenticates clients of the socket. The user can read it in the data directory; a model's command cannot.
+	// Empty rejects every client.
 	Token func() string
 	// Listen is the address of the port, host:port; empty opens none.
 	Listen string
-	// HostKey is the bot's own key, Find the line of a key that a visitor offers.
+	// HostKey returns the bot's host key, Find the line for a key offered by a client.
 	HostKey func() (ssh.Signer, error)
 	Find    func(ssh.PublicKey) (access.Key, bool, error)
 	// Host is this machine, for the top line of remote viewers.
 	Host string
 	// Environ is the environment of the editor: the bot's own.
 	Environ []string
-	// Settings is the directory of the user's settings, with a folder for the choices of
-	// each key. Empty keeps nothing.
+	// Settings is the directory of the user's settings, with a folder for the choices of each key. Empty saves nothing.
 	Settings string
 	// Tidy is called some seconds after the number of viewers has changed.
 	Tidy func()
-	// Commands runs a command that only reads, for a client that wants its answer.
+	// Commands runs a read-only command for a client.
 	Commands func(ctx context.Context, args []string) agent.CommandResult
 }
 
@@ -58,7 +57,7 @@ const (
 	handshakeTime = 10 * time.Second
 	authTries     = 3
 	maxPending    = 48 // handshakes at a time
-	maxPerAddress = 32 // of them from one address, more than a household starts at once
+	maxPerAddress = 32 // from one address, more than a household starts at once
 	maxRefusals   = 16 // refused connections at a time that get a reason
 	maxConns      = 64
 	maxViewers    = 40
@@ -66,13 +65,13 @@ const (
 	// An idle connection is pinged, and closed after keptMissing pings without an answer.
 	keepalive   = 15 * time.Second
 	keptMissing = 8
-	// tidyAfter is how long viewers must have been the same for Options.Tidy.
+	// tidyAfter is how long the number of viewers must be unchanged before Options.Tidy is called.
 	tidyAfter = 3 * time.Second
-	// unknownGap is how often an address that shows unknown keys is logged.
+	// unknownGap is the minimum interval of logging an address that offers unknown keys.
 	unknownGap = time.Hour
 )
 
-// Server lets viewers in. Use New.
+// Server accepts viewers. Use New.
 type Server struct {
 	o      Options
 	key    func() (ssh.Signer, error) // once
@@ -81,7 +80,7 @@ type Server struct {
 
 	conns, viewers, serial, refusals atomic.Int32
 
-	busy rate.Sometimes // the log says that connections are refused
+	busy rate.Sometimes // logs refused connections
 
 	mu      sync.Mutex
 	pending map[string]int       // handshakes by address
@@ -98,8 +97,8 @@ func New(o Options) *Server {
 	}
 }
 
-// Run accepts viewers until ctx ends, then says so to them and waits until they have left.
-// If the socket or the port cannot be opened, the log says why and the bot works without it.
+// Run accepts viewers until ctx ends, then notifies them and waits until they have left. If the socket or the port
+// cannot be opened, the log says why and the bot works without it.
 func (s *Server) Run(ctx context.Context) error {
 	var g errgroup.Group
 	serve := func(name string, open func() (net.Listener, error), config func() *ssh.ServerConfig) {
@@ -135,7 +134,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.
 			}
 			_ = l.Close()
 			return
-		case err != nil: // no handles left, most likely; that passes
+		case err != nil: // probably no file descriptors left; this is temporary
 			failing.Do(func() { s.o.Log.Warn("no viewer can attach; trying again each second", "error", err) })
 			select {
 			case <-time.After(time.Second):
@@ -170,7 +169,7 @@ func address(conn net.Conn) string {
 	return host
 }
 
-// admit counts a new connection, which starts with a handshake, if there is room for it.
+// admit counts a new connection, which starts with a handshake, if the limits allow it.
 func (s *Server) admit(from string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,8 +185,7 @@ func (s *Server) admit(from string) bool {
 	return true
 }
 
-// refuse closes a connection for lack of room. It sends the reason, unless too many are
-// being refused.
+// refuse closes a connection above the limit. It sends the reason, unless too many are being refused.
 func (s *Server) refuse(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	defer s.refusals.Add(-1)
@@ -205,8 +203,8 @@ func (s *Server) refuse(ctx context.Context, conn net.Conn) {
 	_, _ = io.Copy(io.Discard, conn) // unread bytes would reset it before the reason arrives
 }
 
-// disconnect is what a server sends if it ends before the handshake: its version, and a
-// message with the reason "too many connections" (RFC 4253, 6 and 11.1).
+// disconnect returns the bytes that a server sends to end before the handshake: its version, and a message with the
+// reason "too many connections" (RFC 4253, 6 and 11.1).
 func disconnect(text string) []byte {
 	payload := ssh.Marshal(struct {
 		Reason         uint32 `sshtype:"1"`
@@ -221,7 +219,7 @@ func disconnect(text string) []byte {
 // tooMany is the reason of a disconnect: SSH_DISCONNECT_TOO_MANY_CONNECTIONS.
 const tooMany = 12
 
-// shaken counts a handshake out.
+// shaken records the end of a handshake.
 func (s *Server) shaken(from string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +249,7 @@ func (s *Server) connection(ctx context.Context, conn net.Conn, from string, con
 	all.Go(func() { KeepAlive(ctx, sshConn, keepalive*keptMissing) })
 	c.serve(ctx, channels, &all)
 	stop()
-	_ = conn.Close() // what still hangs on it ends
+	_ = conn.Close() // ends everything still using it
 	all.Wait()
 }
 
@@ -345,7 +343,7 @@ func KeepAlive(ctx context.Context, conn ssh.Conn, answers time.Duration) {
 	}
 }
 
-// origin names the viewer in the audit log.
+// origin adds the viewer's name for the audit log.
 func (c *client) origin(ctx context.Context, serial int32) context.Context {
 	where := c.may(permName)
 	if c.from != local {
@@ -354,8 +352,7 @@ func (c *client) origin(ctx context.Context, serial int32) context.Context {
 	return audit.With(ctx, audit.User, fmt.Sprintf("viewer %d: %s", serial, where))
 }
 
-// The extensions of a connection's permissions: a key that was offered but not proved must
-// leave no trace.
+// The extensions of a connection's permissions: a key that was offered but not proven must have no effect.
 const (
 	permName     = "name"
 	permReadOnly = "read-only"

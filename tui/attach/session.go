@@ -26,12 +26,12 @@ import (
 )
 
 const (
-	// farewell is how long a viewer has to take its last bytes.
+	// farewell is how long a viewer has to read its last bytes.
 	farewell = time.Second
-	// Ended is the exit status of a viewer whose bot has ended: it may be back soon.
+	// Ended is the exit status of a viewer whose bot has ended and may return soon.
 	Ended = 75
-	// What a viewer may send, in bytes a second and at once, and how many bytes without a
-	// key: an endless sequence is parsed again with each byte.
+	// Limits on a viewer's input: bytes per second and at once, and bytes without a complete key, because an endless
+	// sequence is parsed again with each byte.
 	inRate, inBurst = 128 << 10, 256 << 10
 	maxUnheard      = 256 << 10
 	maxVars         = 16
@@ -45,17 +45,16 @@ type session struct {
 	term    string // of a pty, empty without one
 	size    *unix.Winsize
 	vars    []string
-	began   bool // command is what the viewer wants
+	began   bool // the command has arrived
 	command string
 	resized chan os.Signal
 	master  atomic.Pointer[os.File]
 	pumps   sync.WaitGroup
-	// unheard is how many bytes have arrived since the dashboard's last key: an endless
-	// paste would be kept for ever.
+	// unheard is the number of bytes since the dashboard's last key: an endless paste would be kept in memory.
 	unheard atomic.Int64
 }
 
-// session serves one channel: what the viewer has, then what it wants to see.
+// session serves one channel: the viewer's settings, then its command.
 func (c *client) session(ctx context.Context, fresh ssh.NewChannel) {
 	channel, requests, err := fresh.Accept()
 	if err != nil {
@@ -87,7 +86,7 @@ func (c *client) session(ctx context.Context, fresh ssh.NewChannel) {
 	s.pumps.Wait()
 }
 
-// request answers a request of the other end. Only its first command starts.
+// request answers a request of the other end. Only the first command is started.
 func (s *session) request(r *ssh.Request) (ok bool) {
 	switch r.Type {
 	case "pty-req":
@@ -136,8 +135,7 @@ func (s *session) resize(to *unix.Winsize) {
 	}
 }
 
-// size is a terminal's size, limited to what a frame may cost. A client without a terminal
-// sends none.
+// size returns a terminal's size, limited because of the cost of a frame. A client without a terminal sends none.
 func size(columns, rows uint32) *unix.Winsize {
 	if columns == 0 || rows == 0 {
 		columns, rows = 80, 24
@@ -150,7 +148,7 @@ func Counts(name string) bool {
 	return slices.Contains([]string{"COLORTERM", "LANG", "NO_COLOR", "NO_MOTION"}, name) || strings.HasPrefix(name, "LC_")
 }
 
-// word reports whether a text is a plain word, as names of terminals and locales are.
+// word reports whether a text is a plain word, like names of terminals and locales.
 func word(text string) bool {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.+@;:", r)
@@ -163,16 +161,16 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// wish is what a viewer has asked for.
+// wish is a viewer's parsed command.
 type wish struct {
 	what     string // "dashboard", "plain" or "status"
 	readOnly bool
-	byKey    bool // because of the key
+	byKey    bool // required by the key
 	json     bool
 	theme    string
 }
 
-// parse reads the command of a viewer; none is the dashboard.
+// parse parses a viewer's command; empty means the dashboard.
 func parse(command string) (w wish, err error) {
 	words := strings.Fields(command)
 	w.what = "dashboard"
@@ -249,7 +247,7 @@ func (s *session) run(ctx context.Context) error {
 	return err
 }
 
-// ways is how the viewer is attached, for the audit log.
+// ways describes how the viewer is attached, for the audit log.
 func (s *session) ways(w wish) string {
 	text := "full"
 	if w.readOnly {
@@ -296,6 +294,6 @@ func (s *session) end(ctx context.Context, err error) {
 		s.server.o.Log.Error("a viewer broke", "error", err)
 		_, _ = io.WriteString(s.channel.Stderr(), textBroke+"\r\n")
 	}
-	// A lost connection is a viewer that has left.
+	// A lost connection counts as a viewer that has left.
 	_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
 }

@@ -21,8 +21,8 @@ import (
 	"ollimbot/tui/plain"
 )
 
-// onTerminal shows the dashboard, or plain mode, on a new pty: raw mode, the editor and line
-// editing work as on any terminal, and a viewer that reads nothing blocks only itself.
+// onTerminal shows the dashboard, or plain mode, on a new pty: raw mode, the editor and line editing work as on any
+// terminal, and a viewer that does not read blocks only itself.
 func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) error {
 	master, slave, err := openTerminal()
 	if err != nil {
@@ -47,15 +47,15 @@ func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) e
 		err = tui.Run(ctx, viewer, s.options(ctx, w, slave))
 	}
 	_ = slave.Close()
-	// The last bytes are still sent, but not to a viewer that does not read.
+	// The last bytes are still sent, unless the viewer does not read.
 	late := time.AfterFunc(farewell, func() { _ = master.Close() })
 	defer late.Stop()
 	shown.Wait()
 	return err
 }
 
-// openTerminal opens a pty whose master can be closed during a read: otherwise a program that
-// an editor has left running would keep the viewer open. It needs no thread either.
+// openTerminal opens a pty whose master can be closed during a read: otherwise a program left running by an editor
+// would keep the viewer open. A blocked read also needs no thread.
 func openTerminal() (master, slave *os.File, err error) {
 	blocking, slave, err := pty.Open()
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *session) sized(to *unix.Winsize) error {
 	return errors.Join(err, failed)
 }
 
-// options are those of a dashboard on the terminal.
+// options returns the options of a dashboard on the terminal.
 func (s *session) options(ctx context.Context, w wish, slave *os.File) tui.Options {
 	o := &s.server.o
 	vars := append([]string{"TERM=" + s.term}, s.vars...)
@@ -105,8 +105,8 @@ func (s *session) options(ctx context.Context, w wish, slave *os.File) tui.Optio
 	return out
 }
 
-// listen passes on what the viewer types until it leaves. In plain mode only the kernel
-// would see ctrl+c, so that interrupt is called for it.
+// listen forwards the viewer's input until it leaves. In plain mode only the kernel would see ctrl+c, so listen calls
+// interrupt for it.
 func (s *session) listen(ctx context.Context, lines bool, interrupt func()) {
 	limit := rate.NewLimiter(inRate, inBurst)
 	b := make([]byte, 4<<10)
@@ -146,7 +146,7 @@ func (s *session) show() {
 	_, _ = io.CopyBuffer(s.writer(s.channel), struct{ io.Reader }{s.master.Load()}, make([]byte, 8<<10))
 }
 
-// writer writes to the other end, and disconnects one that does not read.
+// writer writes to the other end, and disconnects it if it does not read.
 func (s *session) writer(w io.Writer) io.Writer {
 	late := time.AfterFunc(time.Hour, func() { _ = s.conn.Close() })
 	late.Stop()

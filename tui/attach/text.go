@@ -1,6 +1,6 @@
 package attach
 
-// Words for people who attach.
+// Texts for viewers.
 const (
 	textNoForwarding = "this server forwards nothing"
 	textManySessions = "this connection has too many sessions"

@@ -2,24 +2,23 @@ package keyboard
 
 import "unicode/utf8"
 
-// Limits on one control sequence. The longest that a key, a mouse report or an answer
-// needs has six parameters of at most seven digits (win32 input). A terminal that lists
-// more about itself is cut short, which costs nothing that the dashboard reads.
+// Limits on one control sequence. The longest that a key, a mouse report or an answer needs has six parameters of at
+// most seven digits (win32 input). Longer answers of a terminal are cut, which does not affect anything that the
+// dashboard reads.
 const (
 	maxParams = 16
 	maxDigits = 7
 )
 
-// filter removes what the decoder cannot be trusted with. Ultraviolet indexes past its
-// 32 parameters in a longer sequence, and past its input in an 8-bit mouse report that
-// was cut short, and panics (T8). So a control sequence has few parameters here and is
-// plain ASCII without control characters, and all other bytes are UTF-8, which no 8-bit
-// control is.
+// filter removes input that the decoder cannot handle safely. Ultraviolet indexes past its 32 parameters in a longer
+// sequence, and past its input in an 8-bit mouse report that was cut short, and panics (T8). So the filter limits the
+// parameters of a control sequence and requires plain ASCII without control characters; all other bytes must be
+// UTF-8, which excludes 8-bit controls.
 type filter struct {
 	state  state
 	params int    // separators in this sequence so far
 	digits int    // other bytes in this parameter so far
-	cut    []byte // the beginning of a character whose rest has not arrived
+	cut    []byte // the start of an incomplete character
 }
 
 type state uint8
@@ -30,8 +29,7 @@ const (
 	control       // in the parameters of CSI or DCS
 )
 
-// pass appends what is left of in to out. It keeps only an incomplete character back,
-// unless end says that nothing follows.
+// pass appends what is left of in to out. It holds back only an incomplete character, unless end is set.
 func (f *filter) pass(out, in []byte, end bool) []byte {
 	text := append(f.cut, in...)
 	for len(text) > 0 {

@@ -1,14 +1,12 @@
-// Package keyboard reads what a terminal sends: keys, the mouse, pastes and the
-// terminal's answers. These bytes come from outside, from read-only viewers too: they are
-// filtered first, and a fault in the decoder costs the bytes it was given and nothing
-// else. The package must not know what the keys do.
+// Package keyboard reads a terminal's input: keys, the mouse, pastes and the terminal's answers. These bytes are
+// untrusted, because read-only viewers send them, too: they are filtered first, and a fault in the decoder loses only
+// the bytes it was given. The package must not know the meaning of keys.
 //
 // # Why not Bubble Tea's reader
 //
-// It decodes input in a goroutine that nothing recovers, and its decoder panics on 33 parameters
-// in one sequence: 70 bytes from a read-only viewer ended the whole bot. This reader limits
-// control sequences, drops what is not UTF-8, starts a new decoder after a panic, and can be
-// stopped and woken at the end of a viewer.
+// It decodes input in a goroutine that nothing recovers, and its decoder panics on 33 parameters in one sequence: 70
+// bytes from a read-only viewer ended the whole bot. This reader limits control sequences, drops invalid UTF-8,
+// starts a new decoder after a panic, and can be stopped and woken at the end of a viewer.
 package keyboard
 
 import (
@@ -22,8 +20,7 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// GarbledMsg says that the terminal sent something that could not be decoded. It was
-// dropped, and reading continues.
+// GarbledMsg reports that input could not be decoded and was dropped. Reading continues.
 type GarbledMsg struct{}
 
 // Keyboard decodes the input of one terminal. Start, Stop and Close are called from one
@@ -62,9 +59,8 @@ func (k *Keyboard) Start() error {
 	return nil
 }
 
-// Stop leaves the input to another reader. It does not wait for a message that is being
-// sent, so the receiver may call it. Idle is false for an input that is not a file: its
-// read cannot be interrupted, and drops what arrives next.
+// Stop releases the input for another reader. It does not wait for a message that is being sent, so the receiver may
+// call it. Idle is false if the input is not a file: its read cannot be interrupted, and the next input is lost.
 func (k *Keyboard) Stop() (idle bool) {
 	if k.source == nil {
 		return true
@@ -74,15 +70,14 @@ func (k *Keyboard) Stop() (idle bool) {
 	return idle
 }
 
-// Close stops and, where it can, waits until nothing is being sent. Send must not block
-// from here on.
+// Close stops and, if possible, waits until no message is being sent. Send must not block from here on.
 func (k *Keyboard) Close() {
 	if k.Stop() {
 		k.readers.Wait()
 	}
 }
 
-// listen sends what arrives. After a fault it begins again with a new decoder.
+// listen sends messages for the input. After a fault it continues with a new decoder.
 func (k *Keyboard) listen(s *source) {
 	for {
 		err := k.decode(s)
@@ -93,8 +88,8 @@ func (k *Keyboard) listen(s *source) {
 	}
 }
 
-// decode sends what arrives until the input ends, the source is closed, or the decoder
-// panics, which is the error.
+// decode sends messages until the input ends, the source is closed, or the decoder panics; it returns the panic as an
+// error.
 func (k *Keyboard) decode(s *source) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -116,10 +111,10 @@ func (k *Keyboard) decode(s *source) error {
 	}
 }
 
-// A terminal that says it is larger than this is not believed: a frame costs memory.
+// Larger sizes reported by a terminal are ignored, because a frame costs memory.
 const maxWidth, maxHeight = 640, 200 // cells
 
-// message is an event as Bubble Tea names it, or nil where the dashboard has no use for it.
+// message converts an event to a Bubble Tea message, or to nil if the dashboard does not use it.
 func message(event uv.Event) tea.Msg {
 	switch e := event.(type) {
 	case uv.KeyPressEvent:
@@ -129,7 +124,7 @@ func message(event uv.Event) tea.Msg {
 	case uv.MouseWheelEvent:
 		return tea.MouseWheelMsg(e)
 	case uv.PasteEvent:
-		if e.Content == "" { // the late end of one that was given up
+		if e.Content == "" { // the late end of an abandoned paste
 			return nil
 		}
 		return tea.PasteMsg(e)

@@ -9,12 +9,12 @@ import (
 	"github.com/muesli/cancelreader"
 )
 
-// source reads a terminal and hands on what it read, filtered, in chunks.
+// source reads a terminal and passes on the filtered input in chunks.
 type source struct {
 	reader cancelreader.CancelReader
-	chunks chan []byte   // closed when nothing follows
+	chunks chan []byte   // closed at the end
 	quit   chan struct{} // closed by close
-	done   chan struct{} // closed when nothing is read any more
+	done   chan struct{} // closed when reading has ended
 }
 
 func open(in io.Reader) (*source, error) {
@@ -50,8 +50,7 @@ func (s *source) read() {
 	}
 }
 
-// close ends the reading and reports whether it has ended already. Otherwise the read
-// under way could not be interrupted.
+// close stops reading and reports whether it has ended; if not, the current read could not be interrupted.
 func (s *source) close() bool {
 	close(s.quit)
 	idle := s.reader.Cancel()
@@ -71,7 +70,7 @@ func (s *source) closed() bool {
 	}
 }
 
-// feed is a source as a decoder reads it, until ctx ends. It ends a paste whose end was lost.
+// feed is the reader of a source for a decoder, until ctx ends. It ends a paste whose end marker was lost.
 type feed struct {
 	*source
 	ctx   context.Context
@@ -108,14 +107,14 @@ func (f *feed) Read(p []byte) (int, error) {
 // The marks around a bracketed paste.
 var pasteStart, pasteEnd = []byte("\x1b[200~"), []byte("\x1b[201~")
 
-// pasteSilence is how long nothing may arrive within a paste. Its end was lost then, and
-// every key would be taken for text.
+// pasteSilence is the time without input within a paste after which its end marker counts as lost. Otherwise every
+// later key would count as text.
 const pasteSilence = time.Second
 
-// paste follows whether one is open.
+// paste tracks whether a paste is open.
 type paste struct {
 	open bool
-	tail []byte // the last bytes, in which a mark may have begun
+	tail []byte // the last bytes, which may contain the start of a marker
 }
 
 func (p *paste) follow(in []byte) {

@@ -4,15 +4,15 @@ package layout
 
 import "ollimbot/tui/action"
 
-// Mode is how much of the dashboard the screen can hold.
+// Mode is how much of the dashboard fits on the screen.
 type Mode uint8
 
 // The modes, from the one with the most room to the one with none.
 const (
 	Full     Mode = iota // every pane in a box, in two or three columns
 	Tabs                 // one pane at a time
-	Strip                // one line a pane, and the focused one where there is room
-	TooSmall             // nothing but a message that says so
+	Strip                // one line per pane, and the focused one if there is room
+	TooSmall             // only a message
 )
 
 // The smallest sizes of the modes, in cells.
@@ -23,42 +23,40 @@ const (
 	tabsHeight  = 14
 	StripWidth  = 40
 	StripHeight = 10
-	// wideWidth is from how many columns on there are three columns of panes.
+	// wideWidth is the screen width from which there are three columns of panes.
 	wideWidth = 160
-	// headHeight is from how many rows on the day is above the tabs, and the fixed row.
+	// headHeight is the screen height from which the day and the fixed row are above the tabs.
 	headHeight = 20
-	// bandHeight is from how many rows on the day has bandRows; below it has dayRows.
+	// bandHeight is the screen height from which the day has bandRows rows; below, it has dayRows.
 	bandHeight        = 40
 	bandRows, dayRows = 4, 2
-	// saidHeight is from how many rows on messages have their own row.
+	// saidHeight is the screen height from which messages have their own row.
 	saidHeight = 20
 )
 
-// Input is what decides the layout.
+// Input is the input of the layout.
 type Input struct {
 	W, H  int
 	Zoom  bool
 	Focus action.Pane
-	// Writing says that the focused pane must be visible: it takes text, or asks.
+	// Writing means that the focused pane must be visible, because it takes text or asks a question.
 	Writing bool
-	// Lower is Chat or Logs: what the lower right box shows if they share one. Anything
-	// else means Chat.
+	// Lower is the pane that the lower right box shows if Chat and Logs share it. Anything except Logs means Chat.
 	Lower action.Pane
 	// Preset is one of Presets.
 	Preset string
 	Size
 }
 
-// Size is how the user has resized a preset; Step changes it. The zero Size is the preset's
-// own.
+// Size is the user's resizing of a preset; Step changes it. The zero Size is the preset's default.
 type Size struct {
-	Columns int                 // by how many cells the left column is wider than the preset says
+	Columns int                 // cells added to the left column's default width
 	Right   int                 // the same for a third column
-	Rows    map[action.Pane]int // by how many rows panes are taller
+	Rows    map[action.Pane]int // rows added to panes
 }
 
-// Box is a pane's place. X, Y, W and H are its inside. The border around it is one cell left
-// and right, one row above and one below, which it shares with the next box of the column.
+// Box is the position of a pane. X, Y, W and H exclude its border, which takes one cell on the left and right and one
+// row above and below. Adjacent boxes of a column share a border row.
 type Box struct {
 	Pane       action.Pane
 	X, Y, W, H int
@@ -76,20 +74,18 @@ type Column struct {
 // line, in every mode but TooSmall.
 type Plan struct {
 	Mode Mode
-	// Said is the row of messages, above the help line; on a low screen it replaces the
-	// help line.
+	// Said is the row of messages, above the help line; on a low screen, messages replace the help line.
 	Said int
-	// Day is how many rows the day has, from row 1 on. Fixed is how many rows below it show
-	// what the tabs would hide: the gauge of the budget.
+	// Day is the number of rows of the day, starting at row 1. Fixed is the number of rows below it for the budget
+	// gauge, which the tabs would hide.
 	Day, Fixed int
-	// Strip is how many cells wide the one-line panes are, from row 1 and column 0 on; 0
-	// without them.
+	// Strip is the width of the one-line panes, which start at row 1 and column 0; 0 without them.
 	Strip   int
 	Columns []Column
 }
 
-// Divide makes the plan. The columns and the strip cover the body without a gap, except for
-// rows below a strip that are too few for a box.
+// Divide returns the plan. The columns and the strip cover the body without a gap, except for rows below a strip that
+// are too few for a box.
 func Divide(in Input) Plan {
 	p := Plan{Mode: mode(in.W, in.H), Said: in.H - 1}
 	if in.H >= saidHeight {
@@ -111,7 +107,7 @@ func Divide(in Input) Plan {
 	return p
 }
 
-// head is how many rows there are between the top line and the panes.
+// head returns the number of rows between the top line and the panes.
 func (in Input) head() (day, fixed int) {
 	day = dayRows
 	if in.H >= bandHeight {
@@ -126,7 +122,7 @@ func (in Input) head() (day, fixed int) {
 	return 0, 0
 }
 
-// box is the pane that a single box shows; the day has no box.
+// box returns the pane in a single box; the day has no box.
 func (in Input) box() action.Pane {
 	if in.Focus == action.Day {
 		return action.Forks
@@ -134,9 +130,8 @@ func (in Input) box() action.Pane {
 	return in.Focus
 }
 
-// strip is how wide the lines of the panes are, and the box of the focused one if there is
-// room: next to the lines on a wide screen, else below. A pane that takes text gets the whole
-// screen if its box would be too low.
+// strip returns the width of the one-line panes, and the box of the focused one if there is room: next to the lines
+// on a wide screen, else below. A pane that takes text gets the whole screen if its box would be too low.
 func strip(in Input, end int) (int, []Column) {
 	s := slot{pane: in.box()}
 	width, below, top := in.W, Column{W: in.W}, 1+len(action.Panes)
@@ -153,7 +148,7 @@ func strip(in Input, end int) (int, []Column) {
 	return width, []Column{single(below, top, end, s)}
 }
 
-// writingRows show what is written, and what it is about.
+// writingRows is the height needed to show the text being written and its context.
 const writingRows = 5
 
 func mode(w, h int) Mode {
@@ -168,7 +163,7 @@ func mode(w, h int) Mode {
 	return TooSmall
 }
 
-// slot asks for room in a column: least rows first, then a share of the rest.
+// slot is a request for rows in a column: at least least rows, then a share of the rest.
 type slot struct {
 	pane  action.Pane
 	least int
@@ -177,7 +172,7 @@ type slot struct {
 	tabs  []action.Pane
 }
 
-// size is under which pane the rows of a slot are kept: a shared box has one size.
+// size returns the pane under which the rows of a slot are stored: a shared box has one size.
 func (s slot) size() action.Pane {
 	if len(s.tabs) > 0 {
 		return s.tabs[0]
@@ -185,14 +180,14 @@ func (s slot) size() action.Pane {
 	return s.pane
 }
 
-// budgetRows is what the budget pane can fill; more would only be empty.
+// budgetRows is the number of rows that the budget pane can fill.
 const budgetRows = 5
 
-// talk is how tall the screen must be for chat and logs to have a box each.
+// talk is the screen height from which chat and logs have separate boxes.
 const talk = 48
 
-// full is the columns of a roomy screen: what is due, what runs and, in the same column or
-// the next one, the conversation.
+// full returns the columns of a large screen: due tasks, runs and, in the same column or the next one, the
+// conversation.
 func full(in Input) []Column {
 	day, _ := in.head()
 	wide := in.widths()
@@ -205,7 +200,7 @@ func full(in Input) []Column {
 	return out
 }
 
-// widths are those of the columns. The column of runs gets the rest.
+// widths returns the widths of the columns. The column of runs gets the rest.
 func (in Input) widths() []int {
 	left := in.leftLimits().clamp(in.Columns)
 	if in.W < wideWidth {
@@ -215,7 +210,7 @@ func (in Input) widths() []int {
 	return []int{left, in.W - left - right, right}
 }
 
-// rightLimits are those of a third column.
+// rightLimits returns the limits of a third column.
 func (in Input) rightLimits() limits {
 	base := min(max(in.W*3/10, 48), 72)
 	if presetOf(in.Preset).favourite == action.Chat {
@@ -224,7 +219,7 @@ func (in Input) rightLimits() limits {
 	return limits{base, leastColumn, max(base, in.W/2-leastColumn)}
 }
 
-// slots are the contents of the columns.
+// slots returns the contents of the columns.
 func (in Input) slots() [][]slot {
 	share := presetOf(in.Preset).share
 	lower := []slot{{pane: action.Chat, least: 5, share: share(action.Chat)}}
@@ -248,12 +243,12 @@ func (in Input) slots() [][]slot {
 	return [][]slot{left, append([]slot{runs}, lower...)}
 }
 
-// single is a column of one box, from a row on to the row before end.
+// single returns a column with one box, from row top to the row before end.
 func single(c Column, top, end int, s slot) Column {
 	return column(c, top, []slot{s}, []int{end - 2 - top})
 }
 
-// column stacks boxes of these heights between common borders, from a row on.
+// column stacks boxes of these heights with shared borders, starting at row top.
 func column(c Column, top int, slots []slot, heights []int) Column {
 	y := top + 1
 	for i, s := range slots {
@@ -263,8 +258,7 @@ func column(c Column, top int, slots []slot, heights []int) Column {
 	return c
 }
 
-// heights gives every slot its least and divides the rest by the shares; rows beyond the
-// most of a slot go to the others.
+// heights gives every slot its minimum and divides the rest by shares; rows beyond a slot's maximum go to the others.
 func heights(rows int, slots []slot) []int {
 	out := make([]int, len(slots))
 	for i, s := range slots {
@@ -299,12 +293,11 @@ func (p Plan) At(x, y int) (Box, bool) {
 	return Box{}, false
 }
 
-// Presets are the names of the ways to divide a roomy screen; the first replaces an unknown
-// name.
+// Presets are the names of the layouts of a large screen; the first one replaces an unknown name.
 var Presets = []string{"balanced", "chat", "forks", "schedule"}
 
-// preset is the weight that the panes have: the left column's share of the width and its
-// limits, and which pane has most of the rows of its column.
+// preset is the weights of the panes: the left column's share of the width and its limits, and the pane with most
+// rows of its column.
 type preset struct {
 	eighths     int // of the width
 	least, most int // cells of the left column
@@ -323,7 +316,7 @@ var shares = map[action.Pane]int{
 	action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
 }
 
-// share is a pane's in this preset.
+// share returns a pane's share in this preset.
 func (p preset) share(pane action.Pane) int {
 	if pane == p.favourite {
 		return 7
@@ -341,7 +334,7 @@ func presetOf(name string) preset {
 // The least width of a column that the user has narrowed.
 const leastColumn = 30
 
-// leftLimits are those of the left column. What it shows moves no border.
+// leftLimits returns the limits of the left column. They do not depend on its content.
 func (in Input) leftLimits() limits {
 	p := presetOf(in.Preset)
 	most := in.W - leastColumn

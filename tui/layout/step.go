@@ -8,10 +8,9 @@ import (
 	"ollimbot/tui/action"
 )
 
-// Step moves the borders of a pane by columns and rows, which may be negative, and returns
-// the input with the new Columns and Rows. It starts from the visible size, whatever was
-// stored for other screens. ok is false if the pane has no border that can move so far. The
-// step back restores the size.
+// Step moves the borders of a pane by columns and rows, which may be negative, and returns the input with the new
+// Columns and Rows. It starts from the visible size, not from a size stored on another screen. ok is false if the
+// pane has no border that can move so far. The step back restores the size.
 func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 	if mode(in.W, in.H) != Full || in.Zoom {
 		return in, false
@@ -62,7 +61,7 @@ func (in *Input) stepRows(column []slot, at, by int) bool {
 // limits are a size without the user's steps, and its bounds.
 type limits struct{ base, least, most int }
 
-// clamp is the size for a stored number of steps.
+// clamp returns the size for a stored number of steps.
 func (l limits) clamp(stored int) int { return min(max(l.base+stored, l.least), l.most) }
 
 // step changes the visible size and the stored steps.
@@ -75,7 +74,7 @@ func (l limits) step(stored *int, by int) bool {
 	return true
 }
 
-// grown is how many rows the slots of a column have, as the user has resized them.
+// grown returns the rows of a column's slots, as resized by the user.
 func (in Input) grown(column []slot) []int {
 	total := in.rows(column)
 	base := heights(total, column)
@@ -87,16 +86,15 @@ func (in Input) grown(column []slot) []int {
 	return out
 }
 
-// rows is how many rows are between the borders of a column: above them are the top line
-// and the day, below them the messages and the help line.
+// rows returns the number of rows between the borders of a column: above are the top line and the day, below the
+// messages and the help line.
 func (in Input) rows(column []slot) int {
 	day, _ := in.head()
 	return in.H - 3 - day - len(column) - 1
 }
 
-// settle takes rows from boxes, or gives some, until they are total together. Boxes that
-// are kept come last, and among the others what is furthest from its base comes first, so
-// that rows that were taken are given back where they came from.
+// settle removes rows from boxes, or adds some, until their sum is total. It changes kept boxes last, and first those
+// furthest from their base, so that removed rows are returned to the boxes they came from.
 func settle(have, base []int, total int, column []slot, keep func(i int) bool) {
 	sum := 0
 	for _, n := range have {

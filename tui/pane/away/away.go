@@ -1,6 +1,5 @@
-// Package away is the page of what the bot did while the user was away, by task, and below
-// it the audit log: what was asked, allowed and changed, and by whom. Both are read in the
-// background; a line of the upper half opens its run. It must not decide what to report.
+// Package away is the page of events during the user's absence, by task, with the audit log below. It reads both in
+// the background; a line of the upper half opens its run. It must not decide what to report.
 package away
 
 import (
@@ -24,17 +23,17 @@ import (
 	"ollimbot/tui/widget/table"
 )
 
-// Page is the page of what was missed. Use New.
+// Page is the page of missed events. Use New.
 type Page struct {
-	*pane.List[row]                 // the half that has the keys
-	report          *absence.Report // nil until it was read
+	*pane.List[row]                 // the focused half
+	report          *absence.Report // nil until it has been read
 	tasks, log      pane.List[row]
 	read            stamp
 	greeted         bool // the toast of the start was shown
 	snap            *core.Snapshot
 }
 
-// stamp is what makes a report out of date.
+// stamp changes when a report is out of date.
 type stamp struct {
 	from      time.Time
 	decisions uint64
@@ -130,7 +129,7 @@ func (p *Page) open() pane.Answer {
 	return pane.Answer{Open: dialog.NewPage(what(*r.entry), decision(p.snap, *r.entry))}
 }
 
-// lower is the place of the first line of the lower half.
+// lower is the Place of the first line of the lower half.
 const lower = 1 << 20
 
 // Press implements pane.Pane.
@@ -221,7 +220,7 @@ func (r row) note() widget.Span {
 	return widget.Span{Role: theme.Dim, Text: r.Why}
 }
 
-// facts are what a filter finds a line by.
+// facts returns the searchable properties of a line.
 func (p *Page) facts(r row) query.Facts {
 	if e := r.entry; e != nil {
 		text := e.Actor + " " + e.From + " " + what(*e) + " " + oneLine(*e)
@@ -265,7 +264,7 @@ func (p *Page) logColumns() []table.Column[row] {
 	return columns
 }
 
-// sum is the report in one line.
+// sum returns the report in one line.
 func sum(r *absence.Report) []widget.Span {
 	out := []widget.Span{{Text: " "}}
 	for _, part := range []struct {
@@ -289,14 +288,14 @@ func sum(r *absence.Report) []widget.Span {
 	return append(out, widget.Span{Text: words.Dollars(r.Sum.Dollars)})
 }
 
-// Line is a line of the page in words, for places without a screen.
+// Line is a line of the page as text, for plain mode.
 type Line struct {
 	Text  string
 	Whole string      // a decision in full
 	Facts query.Facts // what a filter finds it by
 }
 
-// Lines put an absence into words: its time and its sums, then each task and the other events.
+// Lines describes an absence as text: its time and totals, then each task and the other events.
 func Lines(s *core.Snapshot, r *absence.Report) (head string, lines []Line) {
 	switch {
 	case r.From.IsZero():
@@ -315,7 +314,7 @@ func Lines(s *core.Snapshot, r *absence.Report) (head string, lines []Line) {
 	return head, lines
 }
 
-// words are a line of the upper half in words.
+// words returns a line of the upper half as text.
 func (r row) words(s *core.Snapshot) string {
 	if r.entry != nil {
 		return words.Joined(s.Moment(r.entry.At), what(*r.entry), oneLine(*r.entry))
@@ -332,7 +331,7 @@ func (r row) words(s *core.Snapshot) string {
 		words.Some(r.Reports, "report", ""), cost, r.Why)
 }
 
-// LogLines are the decisions in a report, newest first.
+// LogLines returns the decisions in a report, newest first.
 func LogLines(s *core.Snapshot, r *absence.Report) (lines []Line) {
 	p := &Page{snap: s}
 	for _, row := range entriesOf(r.Log) {

@@ -22,7 +22,7 @@ const (
 	textDamaged = "%s of the audit log cannot be read and are not shown"
 )
 
-// textActions are the actions of the audit log in words.
+// textActions describe the actions of the audit log.
 var textActions = map[string]string{
 	audit.ApprovalAsked: "asked", audit.ApprovalAnswered: "answered", audit.ToolAlways: "allowed always", audit.ModeChanged: "mode",
 	audit.ConfigChanged: "setting", audit.BudgetChanged: "ping budget", audit.MuteChanged: "mute", audit.TaskAdded: "task added",
@@ -40,7 +40,7 @@ func what(e audit.Entry) string {
 	return strings.ReplaceAll(e.Action, ".", " ")
 }
 
-// oneLine is what a decision was about.
+// oneLine returns the subject of a decision.
 func oneLine(e audit.Entry) string {
 	line, _, _ := strings.Cut(e.Detail, "\n")
 	if e.Subject == "" || strings.HasPrefix(line, e.Subject) {
@@ -49,7 +49,7 @@ func oneLine(e audit.Entry) string {
 	return strings.TrimSuffix(e.Subject+": "+line, ": ")
 }
 
-// decision is an entry in full.
+// decision returns an entry in full.
 func decision(s *core.Snapshot, e audit.Entry) string {
 	who := e.Actor
 	if e.From != "" {
@@ -63,13 +63,13 @@ func decision(s *core.Snapshot, e audit.Entry) string {
 		"\nwhat     " + what(e) + " (" + e.Action + ")" + about + "\n\n" + e.Detail)
 }
 
-// textSpan is when that was: "09:12 to 14:00, 4 h 48 min".
+// textSpan describes a span: "09:12 to 14:00, 4 h 48 min".
 func textSpan(s *core.Snapshot, span absence.Span) string {
 	moment := func(t time.Time) string { return s.When(t, cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"}) }
 	return moment(span.From) + " to " + moment(span.To) + ", " + words.Long(span.To.Sub(span.From).Truncate(time.Minute))
 }
 
-// textBack is said on start.
+// textBack is shown at the start.
 func textBack(r *absence.Report, key string) string {
 	said := "While you were away:"
 	for _, span := range sum(r) {

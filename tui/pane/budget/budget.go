@@ -1,6 +1,6 @@
-// Package budget is the dashboard's pane of the ping budget: how many tokens there are, when
-// the next one is due, and the keys that change capacity and refill rate. It must not know
-// how the budget works: its numbers are in the snapshot, and a change is a command.
+// Package budget is the dashboard's pane of the ping budget: the tokens, the time of the next one, and the keys to
+// change capacity and refill rate. It must not know how the budget works: its numbers are in the snapshot, and
+// changes are commands.
 package budget
 
 import (
@@ -24,7 +24,7 @@ type Pane struct {
 	pane.Still
 	kept drawn
 	rows []widget.Row
-	// now are the last numbers, if any. Until a moment they are compared with those before.
+	// now are the latest numbers, if any; before are the previous ones, for comparison until a moment.
 	now, before numbers
 	until       time.Time
 }
@@ -60,8 +60,8 @@ func (p *Pane) Sync(c pane.Context) {
 	p.now = now
 }
 
-// compared are the numbers that the curve is compared with: those before a change while it is
-// shown, else the current ones.
+// compared returns the numbers for comparing the curve: the previous ones while a change is shown, else the current
+// ones.
 func (p *Pane) compared(s *core.Snapshot) numbers {
 	if s.At.Before(p.until) {
 		return p.before
@@ -69,7 +69,7 @@ func (p *Pane) compared(s *core.Snapshot) numbers {
 	return numbersOf(s.Budget.State)
 }
 
-// numbers are what the keys of the pane change.
+// numbers are the values that the pane's keys change.
 type numbers struct{ capacity, refill int }
 
 func numbersOf(s budget.State) numbers { return numbers{s.Capacity, s.RefillRateMinutes} }
@@ -84,8 +84,7 @@ var looks = map[core.OutlookKind]struct {
 	core.PingsTight: {theme.Text, theme.Check}, core.PingsEnough: {theme.Good, theme.Check},
 }
 
-// outlook is the outlook's sentence in lines of w cells: its tail follows in a line of its
-// own if one is too short.
+// outlook returns the outlook's sentence in lines of w cells: if one line is too short, its tail is in a second line.
 func outlook(c pane.Context, w int) [][]widget.Span {
 	o := c.Snap.Outlook()
 	look := looks[o.Kind]
@@ -121,8 +120,7 @@ func facts(c pane.Context) (out [][]widget.Span) {
 	return out
 }
 
-// gauge is the bar, as wide as possible, and its numbers. Without a whole token it has the
-// colour of an alarm.
+// gauge returns the bar, as wide as possible, and its numbers. Below one token, it has the alarm colour.
 func gauge(c pane.Context, w int) []widget.Span {
 	st, share := c.Snap.Budget.State, 0.0
 	numbers := []widget.Span{{Role: theme.Strong, Text: Tokens(st.Available)}, {Role: theme.Dim, Text: " / "}, {Text: Tokens(float64(st.Capacity))}}

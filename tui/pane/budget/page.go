@@ -20,16 +20,15 @@ import (
 )
 
 const (
-	// The least that the curve is drawn in.
+	// The minimum size of the curve.
 	leastPlot, leastPlotWidth = 5, 24
-	// roomy is from how many rows on there is a legend, and a third of the page is
-	// today's messages.
+	// roomy is the height from which the page has a legend, and a third of it shows today's messages.
 	roomy = 14
-	// proposes is how long after a change the curve shows what it has changed.
+	// proposes is how long the curve shows the effect of a change.
 	proposes = 15 * time.Second
 )
 
-// drawn is what a drawing depends on, except for the level's drift within a second.
+// drawn is the input of a drawing, except for the level's drift within a second.
 type drawn struct {
 	theme  *theme.Theme
 	keys   action.Keys
@@ -96,7 +95,7 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 	return widget.FillRows(all, w, h)
 }
 
-// messages are the newest rows of today's pings and refusals, below a rule.
+// messages returns the newest rows of today's pings and refusals, below a rule.
 func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	brush := widget.Brush{Theme: c.Theme}
 	count := c.Snap.Glance().PingsText()
@@ -111,8 +110,7 @@ func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	return out
 }
 
-// The columns of a message, in cells; the text takes the rest. As the width shrinks the
-// text goes first.
+// The columns of a message, in cells; the text takes the rest. As the width shrinks, the text is dropped first.
 const (
 	taskCells   = 20
 	answerCells = 16
@@ -144,10 +142,10 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	return append(out, widget.Span{Role: answers, Text: answer})
 }
 
-// reach is how far the curve goes back and ahead.
+// reach is the time range of the curve, back and ahead.
 const reach = 24 * time.Hour
 
-// ahead is the level around now, and the one that it is compared with.
+// ahead is the level around now, and the level for comparison.
 type ahead struct {
 	budget.Curve
 	now, before numbers
@@ -166,7 +164,7 @@ func aheadOf(s *core.Snapshot, before numbers) ahead {
 // compares reports whether the numbers have just changed.
 func (a ahead) compares() bool { return a.now != a.before }
 
-// verdict is the outlook or, after a change of the numbers, what that has changed.
+// verdict returns the outlook or, after a change of the numbers, its effect.
 func (a ahead) verdict(c pane.Context, w int) [][]widget.Span {
 	if !a.compares() || a.now.capacity <= 0 || a.Dry.IsZero() && a.other.Dry.IsZero() {
 		return outlook(c, w)
@@ -181,7 +179,7 @@ func (a ahead) verdict(c pane.Context, w int) [][]widget.Span {
 	return [][]widget.Span{{{Role: theme.Strong, Text: textFirstRefusal + text}}}
 }
 
-// refusal is when the first ping would be refused with some numbers.
+// refusal returns when the first ping would be refused with the given numbers.
 func (a ahead) refusal(s *core.Snapshot, n numbers, dry time.Time) string {
 	switch {
 	case n.capacity <= 0:
@@ -215,7 +213,7 @@ func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
 
 func (n numbers) words() string { return words.Count(n.capacity, "token") + ", " + textRate(n.refill) }
 
-// plot is the picture: hours from now across, tokens upright.
+// plot returns the chart: hours from now on the x axis, tokens on the y axis.
 func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
 	now := s.At
 	hours := func(at time.Time) float64 { return at.Sub(now).Hours() }
@@ -254,7 +252,7 @@ func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
 	return p
 }
 
-// marks are the pings and refusals of the last 24 hours, at the level that they left.
+// marks returns the pings and refusals of the last 24 hours, at the level after each.
 func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) float64) (out []chart.Mark) {
 	for _, ping := range s.Budget.Pings {
 		if ping.At.After(s.At) || s.At.Sub(ping.At) > reach {
@@ -275,7 +273,7 @@ func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) floa
 	return out
 }
 
-// hourTicks are hours of the clock, as many as there is room for.
+// hourTicks returns as many clock hours as fit.
 func hourTicks(s *core.Snapshot, w int) (out []chart.Tick) {
 	step := 24
 	for _, n := range []int{1, 2, 3, 6, 12} {
@@ -290,7 +288,7 @@ func hourTicks(s *core.Snapshot, w int) (out []chart.Tick) {
 	return out
 }
 
-// tickCells is how much room an hour at the axis wants.
+// tickCells is the width of an hour at the axis.
 const tickCells = 6
 
 const (
@@ -298,12 +296,11 @@ const (
 	heatRows = 1 + 7
 	// heatCells is the room for the name of a day, and for each hour two cells.
 	heatCells = 5 + 2*24
-	// heatHeight is from how many rows on the page has the heat map.
+	// heatHeight is the height from which the page has the heat map.
 	heatHeight = 24
 )
 
-// heat shows at which hours of which weekdays pings were answered, so that one sees when
-// they are welcome: a head, and a row for each weekday.
+// heat shows in which hours and on which weekdays pings were answered: a heading, and a row for each weekday.
 func heat(c pane.Context) [][]widget.Span {
 	var answered [7][24]float64
 	top, n := 0.0, 0
@@ -334,7 +331,7 @@ func heat(c pane.Context) [][]widget.Span {
 	return slices.Clip(out)
 }
 
-// sent are the pings that have reached the user.
+// sent returns the number of pings that reached the user.
 func sent(pings []budget.Ping) (n int) {
 	for i := range pings {
 		if pings[i].Refused == "" {

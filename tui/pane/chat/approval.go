@@ -16,19 +16,17 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// seen is the tool call that the pane asks about, and since when it has been
-// on the screen.
+// seen is the tool call in the pane's question, and when the question appeared.
 type seen struct {
 	id    string
 	since time.Time
 }
 
-// readable is how long a question must have stood before it can be answered. A
-// key that was on its way when it came, or an answer to the one before it,
-// decides nothing.
+// readable is how long a question must be visible before it can be answered. A key pressed before it appeared, or
+// meant for the previous question, is ignored.
 const readable = 500 * time.Millisecond
 
-// show notes that a question is on the screen.
+// show records that a question is visible.
 func (s *seen) show(id string) {
 	if s.id != id {
 		s.id, s.since = id, time.Now()
@@ -40,10 +38,10 @@ var verdicts = map[action.ID]policy.Verdict{
 	action.ApprovalAllow: policy.Allow, action.ApprovalDeny: policy.Deny, action.ApprovalAlways: policy.Always,
 }
 
-// answer answers the tool call that has waited longest.
+// answer answers the oldest pending tool call.
 func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
 	a := c.Snap.Approvals[0]
-	if p.reading != "" && p.reading != a.ID { // another one was read: this one came under its page
+	if p.reading != "" && p.reading != a.ID { // another call was read: this one appeared below its page
 		p.asked = seen{a.ID, time.Now()}
 	}
 	p.reading = ""
@@ -53,8 +51,7 @@ func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
 	return pane.Answer{Do: command.Answer{ID: a.ID, Verdict: v}}
 }
 
-// card draws the tool call that waits, above the line to write on; of a pane
-// with few lines it takes one.
+// card draws the pending tool call above the input line; in a pane with few lines it takes one.
 func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 	n := len(c.Snap.Approvals)
 	if n == 0 || h < 1 || h == 1 && p.writing {
@@ -84,8 +81,7 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 	return append(out, widget.Row{Text: b.Line(w, p.answers(c, a.Scope(), w, focused, cut)...), Place: widget.Nowhere})
 }
 
-// answers are the keys that answer, in w cells; before them goes what the card
-// does not show, which is to be read first.
+// answers returns the answer keys, in w cells, after a hint to read the part of the call that the card does not show.
 func (p *Pane) answers(c pane.Context, scope string, w int, focused, cut bool) []widget.Span {
 	ids := []action.ID{action.ApprovalRead, action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways}
 	if !cut {
@@ -102,8 +98,7 @@ func (p *Pane) answers(c pane.Context, scope string, w int, focused, cut bool) [
 	return p.offers(c, focused, "", ids[:len(ids)-1]...)
 }
 
-// askLine is the tool call that waits in one line. Of a long label the end is
-// cut before the keys and the time are.
+// askLine returns the pending tool call in one line. A long label is cut before the keys and the time.
 func (p *Pane) askLine(c pane.Context, w int) string {
 	a := c.Snap.Approvals[0]
 	p.asked.show(a.ID)
@@ -115,7 +110,7 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 		right = right[:1]
 	}
 	n, label := widget.Width(right), a.Label
-	if a.Command != "" && widget.Width([]widget.Span{{Text: mark + label}}) > w-n { // what a command asks is known
+	if a.Command != "" && widget.Width([]widget.Span{{Text: mark + label}}) > w-n { // the question is clear from the command
 		label = strings.ReplaceAll(a.Text, "\n", lineBreak)
 	}
 	left := []widget.Span{{Role: theme.Warn, Text: mark}, {Role: theme.Strong, Text: label}}
@@ -125,11 +120,10 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 	return b.Line(w-n, left...) + b.Line(n, right...)
 }
 
-// minLabel is how many cells of a label have to be seen.
+// minLabel is the minimum visible width of a label.
 const minLabel = 12
 
-// TimeLeft is how long the tool call waits yet. A part of a second counts as a
-// whole one.
+// TimeLeft returns the time until the tool call expires, rounded up to seconds.
 func TimeLeft(a policy.Approval, now time.Time) string {
 	return words.Elapsed(a.Until.Sub(now)+time.Second-1) + " left"
 }
@@ -137,8 +131,8 @@ func TimeLeft(a policy.Approval, now time.Time) string {
 // lineBreak replaces a line break in a label.
 const lineBreak = " ⏎ "
 
-// callRows are a tool call in at most so many rows of w cells, and whether there is
-// more to read. Where the sentence takes more than a row, the call stands first.
+// callRows returns a tool call in at most most rows of w cells, and whether there is more to read. If the sentence
+// takes more than a row, the call is first.
 func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cut bool) {
 	sentence, brief := "The "+core.Asker(a)+" asks: "+a.Label, a.Label+" · "+core.Asker(a)
 	for i, text := range []string{sentence, brief, a.Label} {
@@ -149,8 +143,8 @@ func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cu
 	return widget.WrapN(sentence, w, most, c.Theme.Glyph(theme.Ellipsis)), true
 }
 
-// More reports that a call would do more than its label says. A text that is far
-// longer is not even looked at: the card is drawn often.
+// More reports whether a call has more content than its label. It does not compare much longer texts, because the
+// card is drawn often.
 func More(a policy.Approval) bool {
 	flat := func(s string) string {
 		return strings.Join(strings.Fields(strings.ReplaceAll(s, strings.TrimSpace(lineBreak), " ")), " ")
@@ -158,13 +152,13 @@ func More(a policy.Approval) bool {
 	return len(a.Text) > 4*len(a.Label) || !strings.Contains(flat(a.Label), flat(a.Text))
 }
 
-// readCall shows the tool call that has waited longest in full. It answers
-// nothing: the question after the page has to be read as before.
+// readCall shows the oldest pending tool call in full. It does not answer it: the question after the page must be
+// visible long enough again.
 func (p *Pane) readCall(c pane.Context) pane.Answer {
 	a := c.Snap.Approvals[0]
 	p.reading = a.ID
 	return pane.Answer{Open: dialog.NewPage(widget.Cut(a.Label, maxCallTitle), textCall(a, c.Names(action.Chat), c.ReadOnly))}
 }
 
-// maxCallTitle is how many cells of a call are the title of its page.
+// maxCallTitle is the width of the call in the title of its page.
 const maxCallTitle = 60

@@ -20,11 +20,10 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// bannerRule is from how many lines on the banner has a rule below it.
+// bannerRule is the height from which the banner has a rule below it.
 const bannerRule = 10
 
-// banner says above the conversation that it is a fork's: what it is about,
-// since when, and the ways out of it.
+// banner shows, above the conversation, that it is a fork: its topic, its age, and the keys to leave it.
 func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 	f := c.Snap.Fork
 	if f == nil || h < 3 {
@@ -33,7 +32,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	left := subject(c, f, w)
 	var keys []widget.Span
-	if focused && !c.ReadOnly { // elsewhere its keys mean something else
+	if focused && !c.ReadOnly { // in other panes its keys have other meanings
 		keys = p.offers(c, focused, "", action.ForkSave, action.ForkReport, action.ForkExit)
 	}
 	mark, question := " "+c.Theme.Glyph(theme.Bang)+" ", textAsks(c.Names(action.Chat))
@@ -41,7 +40,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 		question = textAsksLead + question
 	}
 	asks := widget.Span{Role: theme.Warn, Text: mark + question}
-	if h < 6 && f.Asks { // the question matters more than the subject
+	if h < 6 && f.Asks { // the question is more important than the subject
 		return widget.Rows(widget.Nowhere, b.Line(w, asks))
 	}
 	out := []string{b.Spread(w, left, keys)}
@@ -61,8 +60,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 	return rows
 }
 
-// subject is what a fork is about and how long it has stood, in w cells: of a long
-// topic the end goes first.
+// subject returns a fork's topic and age, in w cells. A long topic is cut first.
 func subject(c pane.Context, f *chat.Banner, w int) []widget.Span {
 	mark := widget.Span{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork + "  "}
 	words := " · " + since(f, c.Snap.At) + " "
@@ -73,10 +71,10 @@ func subject(c pane.Context, f *chat.Banner, w int) []widget.Span {
 	return []widget.Span{mark, {Role: theme.Strong, Text: about}, {Role: theme.Dim, Text: words}}
 }
 
-// minTopic is how many cells of a topic have to be seen.
+// minTopic is the minimum visible width of a topic.
 const minTopic = 8
 
-// named is a fork in a sentence.
+// named returns a fork's name in a sentence.
 func named(f *chat.Banner) string {
 	if f.Topic == "" {
 		return "this fork"
@@ -84,7 +82,7 @@ func named(f *chat.Banner) string {
 	return fmt.Sprintf("the fork %q", f.Topic)
 }
 
-// since is how long a fork has stood, in minutes: nothing counts its seconds.
+// since returns a fork's age in minutes, so that the banner does not change every second.
 func since(f *chat.Banner, now time.Time) string {
 	if d := now.Sub(f.Since); d >= time.Minute {
 		return words.Age(d)
@@ -92,7 +90,7 @@ func since(f *chat.Banner, now time.Time) string {
 	return "just started"
 }
 
-// exit leaves the fork. Where nothing is kept, it asks first.
+// exit leaves the fork. If nothing would be kept, it asks first.
 func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	if id == action.ForkExit {
 		return pane.Answer{Ask: ExitQuestion(c.Snap)}
@@ -116,7 +114,7 @@ func ExitQuestion(s *core.Snapshot) *pane.Question {
 	}
 }
 
-// entry is a message of the conversation by its id, or nil.
+// entry returns a message by its ID, or nil.
 func entry(chat []transcript.Entry, id post.MessageID) *transcript.Entry {
 	for i := range chat {
 		if chat[i].ID == id && id != "" {
@@ -126,11 +124,11 @@ func entry(chat []transcript.Entry, id post.MessageID) *transcript.Entry {
 	return nil
 }
 
-// forkAction begins the actions that end an interactive fork.
+// forkAction is the prefix of actions that end an interactive fork.
 const forkAction = "fork_"
 
-// exitCard is the card whose buttons end the current fork; empty without a fork. The cards of
-// ended forks are still in the conversation.
+// exitCard returns the card whose buttons end the current fork; empty without a fork. The cards of ended forks are
+// still in the conversation.
 func exitCard(s *core.Snapshot) post.MessageID {
 	if s.Fork == nil {
 		return ""
@@ -143,8 +141,7 @@ func exitCard(s *core.Snapshot) post.MessageID {
 	return ""
 }
 
-// exits reports whether a button ends a fork. What was sent has the id of its
-// button as its action.
+// exits reports whether a button ends a fork. A sent button has its ID as its action.
 func exits(b post.Button) bool {
 	name, _, sent := post.ParseCustomID(b.Action)
 	if !sent {
@@ -153,7 +150,7 @@ func exits(b post.Button) bool {
 	return strings.HasPrefix(name, forkAction)
 }
 
-// live are the buttons of a message that do something now.
+// live returns the active buttons of a message.
 func live(e *transcript.Entry, exit post.MessageID) []post.Button {
 	if e == nil || e.Embed == nil {
 		return nil
@@ -164,12 +161,12 @@ func live(e *transcript.Entry, exit post.MessageID) []post.Button {
 	return slices.DeleteFunc(slices.Clone(e.Embed.Buttons), exits)
 }
 
-// buttons are those that can be pressed of the message with an id.
+// buttons returns the active buttons of the message with an ID.
 func buttons(s *core.Snapshot, id post.MessageID) []post.Button {
 	return live(entry(s.Chat, id), exitCard(s))
 }
 
-// Off says why an action cannot be used now; empty means that it can.
+// Off returns why an action is disabled, or empty if it is not.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
 	if id == action.ChatButtons && newestCard(c.Snap) == nil {
 		return textNoButtons
@@ -177,7 +174,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	return ""
 }
 
-// newestCard is the newest message with a button that does something now, or nil.
+// newestCard returns the newest message with an active button, or nil.
 func newestCard(s *core.Snapshot) *transcript.Entry {
 	exit := exitCard(s)
 	for i := range slices.Backward(s.Chat) {
@@ -188,8 +185,7 @@ func newestCard(s *core.Snapshot) *transcript.Entry {
 	return nil
 }
 
-// choose begins to choose among the buttons of the marked card, else of the
-// newest one.
+// choose opens a choice of the buttons of the marked card, else of the newest one.
 func (p *Pane) choose(c pane.Context) pane.Answer {
 	click := p.clicked
 	p.clicked = nil
@@ -210,7 +206,7 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	})}
 }
 
-// marked is the marked message; nil while the pane follows.
+// marked returns the marked message; nil while the pane follows.
 func (p *Pane) marked(c pane.Context) *transcript.Entry {
 	if i := p.view.Mark(); !p.view.Following() && i < uint64(len(p.view.entries)) {
 		return entry(c.Snap.Chat, p.view.entries[i].ID)

@@ -1,6 +1,6 @@
-// Package chat is the dashboard's pane of the conversation: the messages of the user and the
-// bot, and the input line. Without Discord the bot's messages arrive here. It must not send
-// anything by itself: a message is returned as a command.
+// Package chat is the dashboard's pane of the conversation: the messages of the user and the bot, and the input line.
+// Without Discord, this is where the bot's messages arrive. It must not send anything directly: it returns a message
+// as a command.
 package chat
 
 import (
@@ -28,18 +28,17 @@ type Pane struct {
 	writing bool
 	past    history
 	folds   folds
-	reply   post.MessageID  // what is being answered, or empty
+	reply   post.MessageID  // the message being answered, or empty
 	clicks  []command.Click // the buttons of the last drawing, by their places
-	clicked *command.Click  // that was pressed with the mouse
-	// commands are those that a line may name, in the order in which they are
-	// offered; tab is the choice among them.
+	clicked *command.Click  // the button pressed with the mouse
+	// commands are the slash commands, in the order of suggestions; tab is the choice among them.
 	commands []command.Command
 	tab      completion
 	asked    seen
-	reading  string // the tool call that was read in full and is not answered yet
+	reading  string // the unanswered tool call that was read in full
 }
 
-// New returns the pane. commands are what a line that begins with "/" may name.
+// New returns the pane. commands are the slash commands.
 func New(commands []command.Command) *Pane {
 	t := &talk{snap: &core.Snapshot{}, kept: map[post.MessageID]*kept{}, theme: theme.New(theme.Options{})}
 	t.Source, t.Wrap = t, true
@@ -67,10 +66,10 @@ func (p *Pane) State(c pane.Context) string {
 	return strings.Join(parts, " · ")
 }
 
-// maxState is how many cells the engine's state may take of the border.
+// maxState is the maximum width of the engine's state in the border.
 const maxState = 32
 
-// working is the engine's state during an answer, and its duration.
+// working returns the engine's state during an answer, and its duration.
 func working(s *core.Snapshot) string {
 	word := widget.Cut(strings.Join(strings.Fields(widget.Tidy(s.Engine.State)), " "), maxState)
 	if word == "" || word == "ready" {
@@ -82,8 +81,7 @@ func working(s *core.Snapshot) string {
 	return word + " " + words.Elapsed(s.At.Sub(s.BusySince))
 }
 
-// Line implements pane.Pane: the tool call that waits, else the last words that
-// were said.
+// Line implements pane.Pane: the pending tool call, else the last message.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
 	if len(c.Snap.Approvals) > 0 {
@@ -128,8 +126,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{Toast: reply.Toast}
 }
 
-// Press implements pane.Pane: a button is pressed, focused or not; on the line to write on
-// a message begins.
+// Press implements pane.Pane: it presses a button, focused or not; a click on the input line starts a message.
 func (p *Pane) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
 	if i := int(at); i >= 0 && i < len(p.clicks) {
 		click := p.clicks[i]
@@ -169,7 +166,7 @@ func (p *Pane) Type(_ pane.Context, msg tea.Msg) pane.Answer {
 	return p.compose(msg)
 }
 
-// send answers with what was written. The line stays open for the next words.
+// send returns the written message. The input line stays open.
 func (p *Pane) send() pane.Answer {
 	text := strings.TrimSpace(p.folds.unfold(p.field.Text()))
 	if text == "" {
@@ -184,8 +181,7 @@ func (p *Pane) send() pane.Answer {
 	return pane.Answer{Do: say}
 }
 
-// Return puts words back that could not be sent, unless others have been written
-// meanwhile.
+// Return restores a text that could not be sent, unless the user has written another one.
 func (p *Pane) Return(text string) {
 	if p.field.Text() == "" {
 		p.recall(text)
@@ -217,9 +213,8 @@ var commandKeys = []key.Binding{
 	key.NewBinding(key.WithHelp("esc", "keep for later")),
 }
 
-// offers draws keys with the words of the table, or the last with more of its own, as
-// far as the table lets them be used now. Before them stands what has to be pressed
-// first: "esc" out of the line that is being written, or the key of the pane.
+// offers draws the enabled keys with their words from the table; more replaces the last word. Before them is the key
+// that must be pressed first: "esc" to leave the input line, or the key of the pane.
 func (p *Pane) offers(c pane.Context, focused bool, more string, ids ...action.ID) []widget.Span {
 	if c.ReadOnly {
 		return []widget.Span{{Role: theme.Dim, Text: " " + textLocked}}

@@ -17,7 +17,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// compose takes the keys and pastes of a message that is being written.
+// compose handles keys and pastes while a message is being written.
 func (p *Pane) compose(msg tea.Msg) pane.Answer {
 	press, _ := msg.(tea.KeyPressMsg)
 	if press.Keystroke() == "tab" {
@@ -40,8 +40,7 @@ func (p *Pane) compose(msg tea.Msg) pane.Answer {
 	return a
 }
 
-// composeKey carries out a key that is the chat's own, and reports whether it was
-// one; the others are the editor's.
+// composeKey handles the chat's own keys, and reports whether it did; other keys go to the editor.
 func (p *Pane) composeKey(k string) (a pane.Answer, done bool) {
 	switch k {
 	case "esc":
@@ -78,8 +77,7 @@ func (p *Pane) composeKey(k string) (a pane.Answer, done bool) {
 	return pane.Answer{}, true
 }
 
-// leaf goes through what was sent before, from the first and the last line on;
-// elsewhere the caret moves.
+// leaf goes through the history if the caret is on the first or last line; elsewhere the caret moves.
 func (p *Pane) leaf(k string) bool {
 	top, bottom := p.field.Edges()
 	if k == "up" && !top || k == "down" && !bottom {
@@ -100,17 +98,16 @@ func (p *Pane) recall(text string) {
 	p.field.Insert(text)
 }
 
-// Draft is what was written and not sent yet, or empty.
+// Draft returns the unsent text, or empty.
 func (p *Pane) Draft() string { return strings.TrimSpace(p.folds.unfold(p.field.Text())) }
 
-// From how many lines or bytes on pasted text is shown by a word of its own, so
-// that what is written around it stays in sight.
+// The number of lines or bytes from which pasted text is folded to a token, so that the text around it stays visible.
 const (
 	foldLines = 8
 	foldBytes = 1500
 )
 
-// maxPaste is the most bytes of one paste that are taken.
+// maxPaste is the maximum size of one paste, in bytes.
 const maxPaste = 256 << 10
 
 // folds are pasted texts that a token replaces in the line: "[pasted 1,204 lines]". The
@@ -119,10 +116,10 @@ type folds struct{ parts []folded }
 
 type folded struct{ token, text string }
 
-// fold returns a paste as it is shown in the line: unchanged if it is short and contains
-// nothing that looks like a token. No word of the line becomes a token by it.
+// fold returns a paste as it is shown in the line: unchanged if it is short and contains nothing that looks like a
+// token. It never turns existing text of the line into a token.
 func (f *folds) fold(text, line string) (shown string, cut bool) {
-	// U+FFFD as the line writes it, so that a text is sent the same both ways.
+	// Write U+FFFD as the input line does, so that a text is sent the same way with and without folding.
 	text = strings.ReplaceAll(strings.TrimRight(clean.Text(text), "\n"), "\ufffd", "?")
 	if cut = len(text) > maxPaste; cut {
 		text = strings.ToValidUTF8(text[:maxPaste], "")
@@ -147,7 +144,7 @@ func (f *folds) fold(text, line string) (shown string, cut bool) {
 	return token, cut
 }
 
-// unfold is the line as it is sent. A token in a pasted text is not replaced.
+// unfold returns the line as it is sent. A token within a pasted text is not replaced.
 func (f *folds) unfold(line string) string {
 	var pairs []string
 	for _, p := range f.parts {
@@ -156,8 +153,7 @@ func (f *folds) unfold(line string) string {
 	return strings.NewReplacer(pairs...).Replace(line)
 }
 
-// last is how many characters the token has that ends the text before the
-// caret, or 0: it is deleted as one.
+// last returns the length of the token before the caret, in characters, or 0: a token is deleted as a whole.
 func (f *folds) last(before string) int {
 	for _, p := range f.parts {
 		if strings.HasSuffix(before, p.token) {
@@ -167,8 +163,7 @@ func (f *folds) last(before string) int {
 	return 0
 }
 
-// pastedWords is what stands for a text: its lines, or its characters where it
-// has one line only.
+// pastedWords returns the token of a text with its number of lines, or of characters if it has only one line.
 func pastedWords(lines, characters int) string {
 	if lines > 1 {
 		return "[pasted " + words.Grouped(uint64(lines), "line") + "]"
@@ -176,17 +171,14 @@ func pastedWords(lines, characters int) string {
 	return "[pasted " + words.Grouped(uint64(characters), "character") + "]"
 }
 
-// unfoldKey shows what was pasted. It is the chat's own, as the other keys of a line
-// that is being written.
+// unfoldKey shows the pasted text. Like the other keys of the input line, it is not in the action table.
 const unfoldKey = "ctrl+o"
 
-// unfoldLines is how many lines are unfolded in place. More is read on a page, because
-// a pane has only a few lines.
+// unfoldLines is the maximum number of lines unfolded in place. Longer texts are shown on a page.
 const unfoldLines = 400
 
-// unfold puts pasted texts in the place of their tokens. What is sent stays the
-// same: a text that is too long for the line, or that would mean something else in
-// it, is shown as a page.
+// unfold replaces tokens by their pasted texts, without changing the message. A text that is too long for the line,
+// or that would change its meaning there, is shown on a page.
 func (p *Pane) unfold() pane.Answer {
 	open := p.folds.unfold(p.field.Text())
 	switch {
@@ -204,19 +196,18 @@ func (p *Pane) unfold() pane.Answer {
 // folded reports whether the line contains a token.
 func (p *Pane) folded() bool { return p.folds.unfold(p.field.Text()) != p.field.Text() }
 
-// maxHistory is how many lines can be called back.
+// maxHistory is the number of stored lines.
 const maxHistory = 200
 
-// history is what the user has sent, so that it can be called back: "up" on the
-// first line goes to what was sent before, "down" on the last one returns to
-// what was being written.
+// history is the user's sent messages: "up" on the first line goes to older ones, "down" on the last line returns to
+// the draft.
 type history struct {
 	lines []string // oldest first
-	at    int      // of them, which is shown; len(lines) is the draft
+	at    int      // index of the shown line; len(lines) is the draft
 	draft string
 }
 
-// seed begins with what the user has said before the dashboard opened.
+// seed adds the user's messages from before the dashboard opened.
 func (h *history) seed(chat []transcript.Entry) {
 	if len(h.lines) > 0 {
 		return
@@ -228,7 +219,7 @@ func (h *history) seed(chat []transcript.Entry) {
 	}
 }
 
-// add remembers a line that was sent; one that is sent twice in a row counts once.
+// add stores a sent line; a repeated one is stored once.
 func (h *history) add(text string) {
 	text = strings.TrimSpace(text)
 	if n := len(h.lines); text != "" && (n == 0 || h.lines[n-1] != text) {
@@ -238,8 +229,7 @@ func (h *history) add(text string) {
 	h.at, h.draft = len(h.lines), ""
 }
 
-// step goes to an older line (-1) or a newer one (1). now is what is being
-// written. It is false at either end.
+// step goes to an older line (-1) or a newer one (1). now is the current text. ok is false at either end.
 func (h *history) step(by int, now string) (text string, ok bool) {
 	to := h.at + by
 	if to < 0 || to > len(h.lines) {
@@ -254,15 +244,15 @@ func (h *history) step(by int, now string) (text string, ok bool) {
 	return h.lines[to], true
 }
 
-// completion is the choice among commands while "tab" goes through them.
+// completion is the state of completing a command with "tab".
 type completion struct {
-	stem string // what was typed before the first tab
+	stem string // the text before the first tab
 	on   bool
 	at   int
 }
 
-// command splits what is being written into the name of a command and whether
-// something follows it; ok is false for words that are no command.
+// command returns the name of the command in the input line, and whether text follows it; ok is false if the line is
+// not a command.
 func (p *Pane) command() (name string, whole, ok bool) {
 	line, ok := strings.CutPrefix(strings.TrimLeft(p.field.Text(), " \n"), "/")
 	if !ok {
@@ -274,7 +264,7 @@ func (p *Pane) command() (name string, whole, ok bool) {
 	return strings.ToLower(line), false, true
 }
 
-// matching are the commands that the line may become, or is.
+// matching returns the commands that start with the line, or equal it.
 func (p *Pane) matching() []command.Command {
 	name, whole, ok := p.command()
 	if !ok {
@@ -292,8 +282,7 @@ func (p *Pane) matching() []command.Command {
 	return out
 }
 
-// complete writes the next command that begins as the line does. The only one
-// is written with the space behind which its arguments begin.
+// complete writes the next matching command. If there is only one, a space for its arguments follows.
 func (p *Pane) complete() {
 	name, whole, ok := p.command()
 	found := p.matching()
@@ -313,8 +302,8 @@ func (p *Pane) complete() {
 	p.recall("/" + found[p.tab.at].Name)
 }
 
-// suggestions draws the commands that match, each with what it takes and does, in at
-// most so many lines around the one that tab has written.
+// suggestions draws the matching commands with their arguments and effects, in at most most lines around the current
+// one.
 func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 	name, _, ok := p.command()
 	if !ok || !p.writing || most < 1 {
@@ -347,5 +336,5 @@ func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 	return out
 }
 
-// usage is a command with what it takes.
+// usage returns a command with its arguments.
 func usage(c command.Command) string { return strings.TrimSpace("/" + c.Name + " " + c.Usage) }

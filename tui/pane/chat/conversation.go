@@ -19,29 +19,29 @@ import (
 	"ollimbot/tui/widget/markdown"
 )
 
-// talk is the conversation as a scroll shows it: an item is a message. Messages
-// are kept drawn, because only the last one ever changes.
+// talk is the conversation as the source of a scroll view, one item per message. It caches drawings, because only the
+// last message ever changes.
 type talk struct {
 	widget.Scroll
 	entries []transcript.Entry
 	snap    *core.Snapshot // for its clock
 	kept    map[post.MessageID]*kept
-	theme   *theme.Theme   // of the plain texts: one of colours, where marks disappear
+	theme   *theme.Theme   // for plain texts: one with colours, which hides marks
 	spaced  bool           // an empty line between messages
-	exit    post.MessageID // the card whose buttons end the fork of now
+	exit    post.MessageID // the card whose buttons end the current fork
 }
 
-// kept is what was made of a message.
+// kept is the cached data of a message.
 type kept struct {
 	doc   markdown.Doc
-	of    look // what rows were drawn of
+	of    look // the input of rows
 	rows  [][]widget.Span
-	spots []spot // where the buttons of the last drawing stand
-	plain string // without the marks of markdown: what a search looks at, once there is one
-	read  int    // the version that plain was made of, and one
+	spots []spot // positions of the buttons in the last drawing
+	plain string // without Markdown marks, for searching; created on demand
+	read  int    // the version of plain, plus one
 }
 
-// look is what the drawing of a message depends on.
+// look is the input of a message's drawing.
 type look struct {
 	widget.Look
 	version                        int
@@ -50,8 +50,7 @@ type look struct {
 	where                          string
 }
 
-// sync takes the conversation of a snapshot over. The reader's place moves with
-// the message that it is at.
+// sync takes the conversation from a snapshot. The scroll position stays at the same message.
 func (t *talk) sync(s *core.Snapshot) {
 	old := t.entries
 	if t.snap.TwelveHours != s.TwelveHours || t.snap.Zone != s.Zone {
@@ -65,14 +64,14 @@ func (t *talk) sync(s *core.Snapshot) {
 	if len(old) > 0 {
 		t.Rebase(func(i uint64) uint64 { return place(t.entries, old, i) })
 	}
-	if len(t.kept) > len(t.entries) { // of messages that have gone
+	if len(t.kept) > len(t.entries) { // includes removed messages
 		maps.DeleteFunc(t.kept, func(id post.MessageID, _ *kept) bool { return entry(t.entries, id) == nil })
 	}
 	t.Refind()
 }
 
-// place is the index of the ith old message now; if it was removed, that of the next one that
-// is left, else the last.
+// place returns the new index of the ith old message; if it was removed, that of the next remaining one, else the
+// last.
 func place(now, old []transcript.Entry, i uint64) uint64 {
 	for _, was := range old[min(i, uint64(len(old))):] {
 		if j := slices.IndexFunc(now, func(e transcript.Entry) bool { return e.ID == was.ID }); j >= 0 {
@@ -82,7 +81,7 @@ func place(now, old []transcript.Entry, i uint64) uint64 {
 	return uint64(max(len(now), 1) - 1)
 }
 
-// of is what was made of a message so far.
+// of returns the cached data of a message.
 func (t *talk) of(id post.MessageID) *kept {
 	k := t.kept[id]
 	if k == nil {
@@ -96,7 +95,7 @@ func (t *talk) of(id post.MessageID) *kept {
 // conversation a widget.Source.
 func (t *talk) Bounds() (first, end uint64) { return 0, uint64(len(t.entries)) }
 
-// Text is everything of a message that can be read, as it is drawn.
+// Text returns all visible text of a message.
 func (t *talk) Text(i uint64) string {
 	e := t.entries[i]
 	if e.Role != transcript.Bot && e.Role != transcript.Ping {
@@ -121,8 +120,7 @@ func (t *talk) Rows(i uint64, l widget.Look) [][]widget.Span {
 	return k.rows
 }
 
-// asks reports whether the last tool of a message waits for the user, so that it is not used
-// yet.
+// asks reports whether the last tool of a message still needs the user's approval.
 func (t *talk) asks(e transcript.Entry) bool {
 	if !e.Streaming || len(e.Tools) == 0 {
 		return false
@@ -131,7 +129,7 @@ func (t *talk) asks(e transcript.Entry) bool {
 	return slices.ContainsFunc(t.snap.Approvals, func(a policy.Approval) bool { return a.Call == last })
 }
 
-// copyOne is the marked message, or the newest one.
+// copyOne copies the marked message, or the newest one.
 func (t *talk) copyOne() pane.Answer {
 	if len(t.entries) == 0 {
 		return pane.Answer{Toast: textSilence}
@@ -143,7 +141,7 @@ func (t *talk) copyOne() pane.Answer {
 	return pane.Answer{Copy: MessageText(t.entries[i]), Toast: "copied the message"}
 }
 
-// copyAll is the newest messages, as many as a clipboard takes.
+// copyAll copies the newest messages, as many as a clipboard takes.
 func (t *talk) copyAll() pane.Answer {
 	if len(t.entries) == 0 {
 		return pane.Answer{Toast: textSilence}
@@ -177,12 +175,11 @@ func MessageText(e transcript.Entry) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n")
 }
 
-// airy is from how many lines on messages are separated by an empty line.
+// airy is the height from which messages are separated by an empty line.
 const airy = 10
 
-// Draw implements pane.Pane: the fork's banner, the conversation, the tool call that
-// waits, and the line to write on. Where there is little room, what waits for an
-// answer comes first, and what is being written.
+// Draw implements pane.Pane: the fork's banner, the conversation, the pending tool call, and the input line. If there
+// is little room, pending questions and the input line have priority.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	card := p.card(c, w, h, focused)
 	input := p.input(c, w, h-len(card), focused)
@@ -200,7 +197,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	return append(lines, foot...)
 }
 
-// pressable gives the buttons in rows of the conversation places of their own.
+// pressable adds Places for the buttons in rows of the conversation.
 func (p *Pane) pressable(c pane.Context, rows []widget.Row) []widget.Row {
 	p.clicks = p.clicks[:0]
 	for y := range rows {
@@ -219,8 +216,8 @@ func (p *Pane) pressable(c pane.Context, rows []widget.Row) []widget.Row {
 	return rows
 }
 
-// input is the part below the conversation: what is being written, a draft, or
-// how to begin. A pane of a few lines has it only while there are words.
+// input draws the part below the conversation: the text being written, a draft, or a hint. A pane with few lines has
+// it only while there is text.
 func (p *Pane) input(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	draft, files := p.field.Text() != "", len(c.Snap.Attached) > 0
@@ -255,7 +252,7 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []widget.Row {
 	return out[:min(len(out), h)]
 }
 
-// written is the input line, after the prompt.
+// written draws the input line, after the prompt.
 func (p *Pane) written(c pane.Context, w, most int) []string {
 	b := widget.Brush{Theme: c.Theme}
 	prompt, room := b.Line(min(w, 3), widget.Span{Role: theme.You, Text: " " + c.Theme.Glyph(theme.Pointer) + " "}), w-min(w, 3)
@@ -272,8 +269,7 @@ func (p *Pane) written(c pane.Context, w, most int) []string {
 	return out
 }
 
-// rule separates what was said from what is being written. The files that go
-// with the next message are in it.
+// rule separates the conversation from the input line. It lists the files of the next message.
 func rule(c pane.Context, w int) widget.Row {
 	var title []widget.Span
 	if n := len(c.Snap.Attached); n > 0 {

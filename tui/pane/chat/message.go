@@ -14,7 +14,7 @@ import (
 	"ollimbot/tui/widget/markdown"
 )
 
-// roles says how a speaker looks.
+// roles are the styles of speakers.
 var roles = map[transcript.Role]theme.Role{
 	transcript.User:   theme.You,
 	transcript.Bot:    theme.Accent,
@@ -27,20 +27,19 @@ var edges = map[post.Color]theme.Role{
 	"blue": theme.Accent, "green": theme.Good, "red": theme.Bad, "yellow": theme.Warn, "purple": theme.Report,
 }
 
-// wide is from how many cells on the speaker has a column of its own.
+// wide is the width from which the speaker has a separate column.
 const wide = 40
 
-// roomy is from how many cells on the time has a column of its own.
+// roomy is the width from which the time has a separate column.
 const roomy = 56
 
 // column is the width of the speaker's column, with the gutter.
 const column = 8
 
-// clockColumn is what the time takes of the first line.
+// clockColumn is the width of the time in the first line.
 const clockColumn = 8
 
-// speaker is who speaks, in words: "you", "ping · Medication", and whether it
-// was critical.
+// speaker names the speaker: "you", "ping · Medication", and whether it was critical.
 func speaker(t *theme.Theme, e transcript.Entry) []widget.Span {
 	out := []widget.Span{{Role: roles[e.Role], Text: string(e.Role)}}
 	if e.Source != "" {
@@ -63,11 +62,11 @@ type writer struct {
 	look   widget.Look
 	indent int
 	rows   [][]widget.Span
-	first  []widget.Span // what stands before the first line of text
+	first  []widget.Span // precedes the first line of text
 	spots  []spot
 }
 
-// spot is the place of a button that can be pressed: cells of a row of its message.
+// spot is the position of an active button: cells of a row of its message.
 type spot struct{ row, from, to, button int }
 
 // line adds an indented line.
@@ -79,8 +78,7 @@ func (w *writer) line(spans ...widget.Span) {
 	w.rows = append(w.rows, append(head, spans...))
 }
 
-// room is how many cells a line has for text. A wide pane keeps a column for
-// the time at its right edge.
+// room returns the width for text. A wide pane reserves a column for the time at its right edge.
 func (w *writer) room() int {
 	margin := 1
 	if w.look.W >= roomy {
@@ -129,7 +127,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) (rows [
 	return w.rows, w.spots
 }
 
-// withClock puts the time at the end of a line that has room for it.
+// withClock adds the time at the end of a line with room for it.
 func withClock(row []widget.Span, clock string, w int) []widget.Span {
 	fill := w - widget.Width(row) - len(clock) - 1
 	if fill < 1 {
@@ -138,8 +136,8 @@ func withClock(row []widget.Span, clock string, w int) []widget.Span {
 	return append(row, widget.Span{Text: widget.Blank(fill)}, widget.Span{Role: theme.Dim, Text: clock})
 }
 
-// body adds what a message says. The words of the model are markdown, those of
-// the user stay as they were written. asks says that the last tool waits for the user.
+// body adds the text of a message. The model's text is Markdown; the user's is shown unchanged. asks means that the
+// last tool needs the user's approval.
 func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID, asks bool) {
 	role := theme.Text
 	if e.Role == transcript.Notice || e.Quiet {
@@ -152,7 +150,7 @@ func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID,
 		w.text(role, text)
 	case e.Role == transcript.Bot || e.Role == transcript.Ping:
 		w.markdown(doc, text, e.Streaming)
-	case e.Role == transcript.Notice && (strings.Contains(text, "\n") || strings.HasPrefix(text, "**")): // the reply of a command that has facts
+	case e.Role == transcript.Notice && (strings.Contains(text, "\n") || strings.HasPrefix(text, "**")): // the reply of a command with facts
 		reply(w, text)
 	default:
 		w.text(role, text)
@@ -176,7 +174,7 @@ func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID,
 	}
 }
 
-// elsewhere is where else a complete message can be read.
+// elsewhere names another place to read the complete message.
 func elsewhere(e transcript.Entry) string {
 	switch {
 	case e.Where == "" || e.Streaming:
@@ -187,7 +185,7 @@ func elsewhere(e transcript.Entry) string {
 	return "also in " + e.Where
 }
 
-// figure reports whether a text ends in code or in a table, which nothing may follow.
+// figure reports whether a text ends with code or a table, after which nothing may follow on the line.
 func figure(text string) bool {
 	last := text[strings.LastIndexByte(text, '\n')+1:]
 	return strings.HasPrefix(last, "|") || strings.HasSuffix(last, "```")
@@ -201,8 +199,7 @@ func cursor(t *theme.Theme) string {
 	return "▌"
 }
 
-// markdown adds words with their marks drawn. The doc keeps what it has drawn
-// of an answer that grows.
+// markdown adds text with rendered Markdown. The doc caches the drawing of a growing answer.
 func (w *writer) markdown(doc *markdown.Doc, s string, open bool, before ...widget.Span) {
 	look := markdown.Look{Theme: w.look.Theme, W: max(1, w.room()-widget.Width(before)), Open: open}
 	for _, row := range doc.Rows(s, look) {
@@ -210,7 +207,7 @@ func (w *writer) markdown(doc *markdown.Doc, s string, open bool, before ...widg
 	}
 }
 
-// behind adds a span to the last line if there is room, else a new line.
+// behind appends a span to the last line if there is room, else adds a new line.
 func (w *writer) behind(s widget.Span) {
 	last, room := len(w.rows)-1, w.indent+w.room()
 	if last == 0 {
@@ -224,8 +221,7 @@ func (w *writer) behind(s widget.Span) {
 	w.rows[last] = append(w.rows[last][:len(w.rows[last]):len(w.rows[last])], s)
 }
 
-// embed draws a card behind a coloured edge. Of its buttons some may no longer do
-// anything: they are named, and that they are over.
+// embed draws a card with a coloured edge. Inactive buttons are listed as used.
 func embed(w *writer, message transcript.Entry, live []post.Button) {
 	e := *message.Embed
 	role, ok := edges[e.Color]
@@ -255,7 +251,7 @@ func embed(w *writer, message transcript.Entry, live []post.Button) {
 	}
 }
 
-// buttons adds the buttons that can be pressed, none of them broken, and notes their places.
+// buttons adds the active buttons, without wrapping within one, and records their positions.
 func (w *writer) buttons(list []post.Button, edge widget.Span) {
 	row, x := []widget.Span{edge}, widget.Cells(edge.Text)
 	for i, b := range list {
@@ -272,7 +268,7 @@ func (w *writer) buttons(list []post.Button, edge widget.Span) {
 	w.line(row...)
 }
 
-// labels are buttons as a card shows them.
+// labels returns the labels of buttons.
 func labels(list []post.Button) string {
 	out := make([]string, len(list))
 	for i, b := range list {
@@ -281,11 +277,10 @@ func labels(list []post.Button) string {
 	return strings.Join(out, " ")
 }
 
-// fact is a line of a reply: a name and what is said of it, or words alone.
+// fact is a line of a reply: a name and a text, or only a text.
 type fact struct{ name, text string }
 
-// facts reads the reply of a command. Its lines are "**Name**: text", or a name
-// and a text with a gap between them.
+// facts parses the reply of a command. Its lines are "**Name**: text", or a name and a text with a gap between them.
 func facts(reply string) (list []fact) {
 	for line := range strings.SplitSeq(reply, "\n") {
 		line = strings.TrimRight(line, " ")
@@ -300,8 +295,7 @@ func facts(reply string) (list []fact) {
 	return list
 }
 
-// unquoted shows the values that a setting takes, which are markdown's code, as
-// words behind a dot.
+// unquoted shows a setting's allowed values, which are Markdown code, as plain words after a dot.
 func unquoted(s string) string {
 	if strings.Count(s, "`") < 2 {
 		return s
@@ -309,9 +303,8 @@ func unquoted(s string) string {
 	return strings.NewReplacer("` `", ", ", " `", " · takes ", "`", "").Replace(s)
 }
 
-// reply adds the words of a command's answer. Where it is a list of facts, their
-// names are a column, and what does not fit continues below itself; in a narrow
-// pane it is below its name.
+// reply adds a command's answer. If it is a list of facts, the names are in a column, and long texts wrap below
+// themselves; in a narrow pane a text is below its name.
 func reply(w *writer, text string) {
 	list := facts(text)
 	column := 0
@@ -334,7 +327,7 @@ func reply(w *writer, text string) {
 	}
 }
 
-// row adds a fact with its name in a column of so many cells.
+// row adds a fact with its name in a column of the given width.
 func (w *writer) row(f fact, column int) {
 	head := append(w.look.Matcher.Mark(theme.Key, f.name), widget.Span{Text: widget.Blank(column - widget.Cells(f.name))})
 	for _, l := range widget.Wrap(f.text, max(1, w.room()-column)) {
@@ -343,8 +336,7 @@ func (w *writer) row(f fact, column int) {
 	}
 }
 
-// replyTo begins a reply to the marked message, else to the newest that the bot
-// has sent.
+// replyTo starts a reply to the marked message, else to the bot's newest message.
 func (p *Pane) replyTo(c pane.Context) pane.Answer {
 	e := p.marked(c)
 	for i := range c.Snap.Chat {
@@ -362,7 +354,7 @@ func (p *Pane) replyTo(c pane.Context) pane.Answer {
 	return pane.Answer{Focus: action.Chat}
 }
 
-// quote is the line above what is being written that says what it answers.
+// quote returns the line above the input line that names the message being answered.
 func (p *Pane) quote(c pane.Context, w int) []string {
 	e := entry(c.Snap.Chat, p.reply)
 	if e == nil {

@@ -26,7 +26,7 @@ const (
 	textLocked   = "read-only"
 	textAttached = "attached: "
 
-	textOpen = "chat"   // in the place of the pane's key
+	textOpen = "chat"   // replaces the pane's key
 	textThen = ", then" // between the key that must come first and the others
 
 	textReadFirst = "a tool call just arrived: read, press again"
@@ -67,7 +67,7 @@ func toolsText(tools []string, asks bool) string {
 	return strings.Join(parts, " · ")
 }
 
-// textTeach names the way to write first: outside the line "/" finds.
+// textTeach first names the key to write: outside the input line, "/" searches.
 func textTeach(n action.Names) string {
 	way := n.Name(action.ChatWrite)
 	if n.Key(action.ChatWrite) != "" {
@@ -77,7 +77,7 @@ func textTeach(n action.Names) string {
 		way + ", then /help lists them."
 }
 
-// textAnswers are the keys that answer what waits.
+// textAnswers returns the keys that answer the pending call.
 func textAnswers(a policy.Approval, n action.Names) string {
 	ids := []action.ID{action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways}
 	if a.Scope() == "" {
@@ -86,7 +86,7 @@ func textAnswers(a policy.Approval, n action.Names) string {
 	return strings.Join(n.Badges(ids...), " ")
 }
 
-// textAsks has the ways out that have a key, and else where they are.
+// textAsks returns the keys to leave the fork, or where to find these actions if they have no key.
 func textAsks(n action.Names) string {
 	ways := slices.Concat(n.Say(action.ForkSave, "%s yes"), n.Say(action.ForkReport, "%s report"), n.Say(action.ForkExit, "%s exit"))
 	if len(ways) == 0 {
@@ -95,7 +95,7 @@ func textAsks(n action.Names) string {
 	return "save it? " + strings.Join(ways, ", ")
 }
 
-// textCall is a question as it is read in full.
+// textCall returns a question in full.
 func textCall(a policy.Approval, n action.Names, locked bool) string {
 	out := "The " + core.Asker(a) + " asks: " + a.Question + "\n\n"
 	if text := strings.TrimRight(a.Text, "\n"); text != "" {

@@ -1,5 +1,5 @@
-// Package costs is the page of costs: of the bot, day by day, and of each of its tasks. It
-// owns which tasks are marked, and must not compute costs: it reads a report.
+// Package costs is the page of costs, day by day and by task. It owns which tasks are marked, and must not compute
+// costs: it reads a report.
 package costs
 
 import (
@@ -23,21 +23,21 @@ import (
 	"ollimbot/tui/widget/table"
 )
 
-// days is how many are shown.
+// days is the number of days shown.
 const days = 30
 
 // Page is the page of costs. Use New.
 type Page struct {
 	pane.List[row]
 	report *command.CostReport
-	failed string          // why it could not be read
-	asked  asked           // what the report was read for
-	all    float64         // what its rows cost
+	failed string          // why reading the report failed
+	asked  asked           // the state for which the report was read
+	all    float64         // total cost of its rows
 	marked map[string]bool // ids of tasks
 	theme  *theme.Theme    // of the drawing, for the cells of the table
 }
 
-// asked is what makes a report out of date: another minute, money spent or set aside.
+// asked changes when a report is out of date: at a new minute, or when money is spent or reserved.
 type asked struct {
 	minute          time.Time
 	spent, reserved float64
@@ -148,7 +148,7 @@ const (
 	roomyAdvice = 14
 )
 
-// held are the runs that wait for money, or that the caps are lifted.
+// held describes the runs held by a cap, or that the caps are suspended.
 func (p *Page) held(c pane.Context) []widget.Span {
 	if p.report.Money.Lifted {
 		return []widget.Span{{Role: theme.Warn, Text: textLifted}}
@@ -167,7 +167,7 @@ func (p *Page) held(c pane.Context) []widget.Span {
 	}
 }
 
-// listed is the heading of the rows. It says what the bars show.
+// listed returns the heading of the rows, which explains the bars.
 func (p *Page) listed() []widget.Span {
 	which := widget.Span{Role: theme.Dim, Text: textLastDays}
 	if n := len(p.marked); n > 0 {
@@ -176,7 +176,7 @@ func (p *Page) listed() []widget.Span {
 	return []widget.Span{{Role: theme.Strong, Text: "By task"}, which}
 }
 
-// plot is a bar for each day: of everything, or of the tasks that are marked.
+// plot draws a bar for each day: of all costs, or of the marked tasks.
 func (p *Page) plot(w int) *chart.Plot {
 	r := p.report
 	n := len(r.Days)
@@ -195,7 +195,7 @@ func (p *Page) plot(w int) *chart.Plot {
 			bar.Y = p.ofMarked(i)
 		} else if i == n-1 {
 			bar.More = max(0, r.Projected-d.Dollars)
-			if dearest > 0 { // what may come must not set the scale for what was
+			if dearest > 0 { // a forecast must not determine the scale
 				bar.More = min(bar.More, max(0, dearest-d.Dollars))
 			}
 		}
@@ -221,7 +221,7 @@ func (p *Page) plot(w int) *chart.Plot {
 	return plot
 }
 
-// ofMarked is what the marked tasks have cost on a day.
+// ofMarked returns the cost of the marked tasks on a day.
 func (p *Page) ofMarked(day int) (dollars float64) {
 	for i := range p.report.Tasks {
 		if t := &p.report.Tasks[i]; p.marked[t.ID] && day < len(t.Days) {
@@ -259,7 +259,7 @@ func (p *Page) End(pane.Context) bool {
 	return was
 }
 
-// Off says why an action cannot be used on the selected row.
+// Off returns why an action is disabled for the selected row.
 func (p *Page) Off(_ pane.Context, id action.ID) string {
 	if r, _ := p.Row(); r.ID == "" && (id == action.CostsOpen || id == action.CostsMark) {
 		return textNoTask
@@ -270,8 +270,7 @@ func (p *Page) Off(_ pane.Context, id action.ID) string {
 // row is a task, or the conversation, which has no id.
 type row = command.TaskCost
 
-// rowsOf are the tasks of a report and the conversation, the dearest first; all is what
-// they cost.
+// rowsOf returns the tasks of a report and the conversation, the most expensive first; all is their total cost.
 func rowsOf(r *command.CostReport) (rows []row, all float64) {
 	rows = slices.Clone(r.Tasks)
 	if r.Talk > 0 {
@@ -304,7 +303,7 @@ func (p *Page) columns() []table.Column[row] {
 	}
 }
 
-// today is what a task has cost today.
+// today returns a task's cost of today.
 func today(r row) float64 {
 	if n := len(r.Days); n > 0 {
 		return r.Days[n-1]
@@ -312,7 +311,7 @@ func today(r row) float64 {
 	return 0
 }
 
-// share is a row's part of everything that was spent.
+// share returns a row's share of all costs.
 func (p *Page) share(r row) float64 { return r.Dollars / max(p.all, 1e-9) }
 
 func (p *Page) name(r row) widget.Span {
@@ -326,7 +325,7 @@ func (p *Page) bar(r row) widget.Span {
 	return widget.Span{Role: theme.Gauge, Text: strings.Repeat("▆", int(math.Round(p.share(r)*barCells)))}
 }
 
-// trend is by how much runs have become dearer; a small change is not shown.
+// trend returns the change in cost per run; a small change is not shown.
 func trend(r row) widget.Span {
 	switch n := int(math.Round(100 * r.Trend)); {
 	case n >= 5:
@@ -337,7 +336,7 @@ func trend(r row) widget.Span {
 	return table.Blank()
 }
 
-// spark is the days of a task in one colour.
+// spark draws a sparkline of a task's daily costs.
 func (p *Page) spark(r row) widget.Span {
 	if r.Days == nil {
 		return table.Blank()
