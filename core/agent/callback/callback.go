@@ -41,7 +41,7 @@ const (
 	AnswerNobody    = "This call was refused: no one is here to give permission."
 	answerNoReason  = "This call was refused."
 	textNotChecked  = "the turn's cost could not be checked, so it was ended"
-	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."
+	answerToolFault = "Error: %s failed inside the bot; its effects are unknown."
 )
 
 // Host makes the callbacks of one session. Use New.

@@ -98,7 +98,7 @@ func TestAnInterruptedCallSaysSo(t *testing.T) {
 	q.valid(t)
 	results := q.Messages[2].Content
 	holds(t, "the first result", fmt.Sprint(results[0]), "quick did it")
-	holds(t, "the third result", fmt.Sprint(results[2]), "nothing is known")
+	holds(t, "the third result", fmt.Sprint(results[2]), "its effects are unknown")
 }
 
 func TestWhatHelpsIsTriedAgainAndWhatDoesNotIsSaid(t *testing.T) {

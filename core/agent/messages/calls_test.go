@@ -37,7 +37,7 @@ func TestCallsOfOneAnswerAreAnsweredInOneMessage(t *testing.T) {
 	if q.roles() != "uau" || len(results) != 3 || results[2]["is_error"] != true {
 		t.Errorf("the results are %v", results)
 	}
-	holds(t, "the answer for an unknown tool", fmt.Sprint(results[2]), "there is no tool Nothing. There are: ")
+	holds(t, "the answer for an unknown tool", fmt.Sprint(results[2]), "there is no tool Nothing. Available: ")
 	if starts, ends := find[agent.ToolStart](got), find[agent.ToolEnd](got); len(starts) != 3 || len(ends) != 3 || ends[0].Text != "note did it" {
 		t.Errorf("events %v %v", starts, ends)
 	}

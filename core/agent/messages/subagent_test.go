@@ -52,7 +52,7 @@ func TestASubagentWorksByItselfAndItsWorkIsCounted(t *testing.T) {
 		t.Errorf("the subagent begins with %s, the session goes on with %s", inner.roles(), outer.roles())
 	}
 	holds(t, "the subagent's task", fmt.Sprint(inner.Messages[0].Content), "look at tea")
-	holds(t, "what a subagent of a subagent is told", fmt.Sprint(b.sent(2).Messages[2].Content), "has no subagents")
+	holds(t, "what a subagent of a subagent is told", fmt.Sprint(b.sent(2).Messages[2].Content), "cannot start subagents")
 	prefix := func(body string) string { return body[:strings.Index(body, `"messages":`)] }
 	if prefix(b.wire.bodies[0]) != prefix(b.wire.bodies[1]) {
 		t.Error("the subagent does not share the cached prefix")
@@ -152,7 +152,7 @@ func TestASubagentHasThePromptAndTheToolsOfItsFile(t *testing.T) {
 	}
 	told := fmt.Sprint(b.sent(2).Messages[2].Content)
 	holds(t, "the refusal of a command", told, "What passes: ollim-bot gmail *.")
-	holds(t, "the refusal of a tool", told, "there is no tool Read. There are: Bash")
+	holds(t, "the refusal of a tool", told, "there is no tool Read. Available: Bash")
 }
 
 // F1: without a list in its file a subagent has the session's tools, except for subagents.

@@ -117,8 +117,8 @@ var proofs = map[string]func(*bench){
 		b.does("Read", with{"file_path": "notes/a.md"}, "fig")
 		b.refuses("Edit", with{"file_path": "notes/a.md", "old_string": "plum", "new_string": "date"}, "2 times")
 		b.does("Edit", with{"file_path": "notes/a.md", "old_string": "fig", "new_string": "date"}, "a date")
-		b.does("Write", with{"file_path": "notes/new.md", "content": "x"}, "is new")
-		b.does("Write", with{"file_path": "notes/a.md", "content": "all of it"}, "is written")
+		b.does("Write", with{"file_path": "notes/new.md", "content": "x"}, "was created")
+		b.does("Write", with{"file_path": "notes/a.md", "content": "all of it"}, "was written")
 	},
 	"`Glob` finds files": func(b *bench) {
 		b.does("Glob", with{"pattern": "**/*.md"}, "notes/a.md")

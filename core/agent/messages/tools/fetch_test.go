@@ -107,10 +107,10 @@ func TestAPageIsFetchedAsText(t *testing.T) {
 	if r := g.call("WebFetch", with{"url": "https://example.com/png"}); len(r.Images) != 1 {
 		t.Errorf("%+v", r)
 	}
-	g.refused("WebFetch", with{"url": "https://example.com/zip"}, "no text (application/zip, 2 bytes)")
+	g.refused("WebFetch", with{"url": "https://example.com/zip"}, "not text (application/zip, 2 bytes)")
 	g.refused("WebFetch", with{"url": "https://example.com/gone"}, "(The server answered 404 Not Found.)\nno plums")
 	first := g.does("WebFetch", with{"url": "https://example.com/long"})
-	if !strings.HasSuffix(first, "(There is more: go on with offset 30720.)\n") || !utf8.ValidString(first) {
+	if !strings.HasSuffix(first, "(There is more: continue with offset 30720.)\n") || !utf8.ValidString(first) {
 		t.Errorf("…%q", first[len(first)-60:])
 	}
 	if got := g.does("WebFetch", with{"url": "https://example.com/long", "offset": 30720}); !strings.HasSuffix(got, "éend") {
@@ -169,9 +169,9 @@ func TestOnlyThePublicWebIsFetched(t *testing.T) {
 		g.refused("WebFetch", with{"url": "https://" + host + ":" + port + "/"}, "Only the public web is fetched.")
 	}
 	for address, says := range map[string]string{
-		"file:///etc/passwd": "no address on the web", "ftp://example.com/": "no address on the web", "example.com": "no address on the web", "https://": "no address on the web",
-		"javascript:alert(1)": "no address on the web", "https://user:pass@example.com/": "without a login", "http://example.com:8080/": "by https", "https://:443/": "no address on the web",
-		"https://example.com/" + strings.Repeat("x", 3000): "longer than", "https://exa mple.com/": "no address on the web", "http://%31%32%37.0.0.1:8080/": "",
+		"file:///etc/passwd": "not a web address", "ftp://example.com/": "not a web address", "example.com": "not a web address", "https://": "not a web address",
+		"javascript:alert(1)": "not a web address", "https://user:pass@example.com/": "without a login", "http://example.com:8080/": "by https", "https://:443/": "not a web address",
+		"https://example.com/" + strings.Repeat("x", 3000): "longer than", "https://exa mple.com/": "not a web address", "http://%31%32%37.0.0.1:8080/": "",
 	} {
 		g.refused("WebFetch", with{"url": address}, says)
 	}

@@ -22,7 +22,7 @@ func TestReadNumbersLines(t *testing.T) {
 	if got := g.does("Read", with{"file_path": "a.md"}); got != "     1\tplum\n     2\tfig\n     3\t\n     4\tpear\n" {
 		t.Errorf("%q", got)
 	}
-	if got := g.does("Read", with{"file_path": g.dir + "/./a.md", "offset": 2, "limit": 1}); got != "     2\tfig\n(shown up to line 2 of 4; go on with offset 3)\n" {
+	if got := g.does("Read", with{"file_path": g.dir + "/./a.md", "offset": 2, "limit": 1}); got != "     2\tfig\n(shown up to line 2 of 4; continue with offset 3)\n" {
 		t.Errorf("%q", got)
 	}
 	if got := g.does("Read", with{"file_path": "crlf.md"}); got != "     1\tplum\n     2\tfig\n" {
@@ -42,14 +42,14 @@ func TestReadKeepsToItsLimits(t *testing.T) {
 	if got := g.does("Read", with{"file_path": "long.md"}); len(got) > 2100 || !strings.Contains(got, "this line has 9 kB") {
 		t.Errorf("%d bytes: …%s", len(got), got[len(got)-60:])
 	}
-	if got := g.does("Read", with{"file_path": "many.md"}); !strings.HasSuffix(got, "(shown up to line 2000 of 5000; go on with offset 2001)\n") {
+	if got := g.does("Read", with{"file_path": "many.md"}); !strings.HasSuffix(got, "(shown up to line 2000 of 5000; continue with offset 2001)\n") {
 		t.Errorf("…%s", got[len(got)-80:])
 	}
-	if got := g.does("Read", with{"file_path": "wide.md"}); len(got) > maxText+3000 || !strings.Contains(got, "of 500; go on with offset") {
+	if got := g.does("Read", with{"file_path": "wide.md"}); len(got) > maxText+3000 || !strings.Contains(got, "of 500; continue with offset") {
 		t.Errorf("%d bytes", len(got))
 	}
-	g.refused("Read", with{"file_path": "data.bin"}, "is no text (3 bytes)")
-	g.refused("Read", with{"file_path": "latin.md"}, "is no text")
+	g.refused("Read", with{"file_path": "data.bin"}, "is not text (3 bytes)")
+	g.refused("Read", with{"file_path": "latin.md"}, "is not text")
 	must(t, os.Truncate(filepath.Join(g.dir, "data.bin"), maxFile+1))
 	g.refused("Read", with{"file_path": "data.bin"}, "larger than 16")
 }
@@ -60,8 +60,8 @@ func TestReadRefusesWhatIsNoFile(t *testing.T) {
 	g.link("loop", "loop")
 	g.link("nowhere", "dangling")
 	for path, says := range map[string]string{
-		"notes": "is a folder", "pipe": "no ordinary file", "loop": "no end", "dangling": "is not there", "none.md": "is not there",
-		"notes/a.md/b": "no folder", "/dev/null": "no ordinary file", "a\x00b": "zero byte", strings.Repeat("a", 300): "too long",
+		"notes": "is a folder", "pipe": "not a regular file", "loop": "loop of links", "dangling": "does not exist", "none.md": "does not exist",
+		"notes/a.md/b": "not a folder", "/dev/null": "not a regular file", "a\x00b": "zero byte", strings.Repeat("a", 300): "too long",
 	} {
 		g.refused("Read", with{"file_path": path}, says)
 	}
@@ -134,9 +134,9 @@ func TestNothingIsOverwrittenUnread(t *testing.T) {
 		t.Errorf("%q", g.has("a.md"))
 	}
 	g.does("Read", with{"file_path": "long.md"})
-	g.refused("Write", with{"file_path": "long.md", "content": "x"}, "Only a part of long.md was read")
+	g.refused("Write", with{"file_path": "long.md", "content": "x"}, "You have read only part of long.md")
 	g.does("Read", with{"file_path": "long.md", "offset": 2001})
-	g.refused("Write", with{"file_path": "long.md", "content": "x"}, "Only a part of long.md was read")
+	g.refused("Write", with{"file_path": "long.md", "content": "x"}, "You have read only part of long.md")
 	g.does("Write", with{"file_path": "blank.md", "content": "x"})
 	g.does("Write", with{"file_path": "deep/er/new.md", "content": "x"})
 	if g.has("deep/er/new.md") != "x" {
@@ -167,16 +167,16 @@ func TestEditSaysWhatIsWrong(t *testing.T) {
 	for _, e := range []struct {
 		old, new, says string
 	}{
-		{"a", "x", "occurs 2 times"}, {"c", "x", "was not found"}, {"b", "b", "are the same"}, {"", "x", "has text already"}, {"     2\tb", "x", "without line numbers"},
+		{"a", "x", "occurs 2 times"}, {"c", "x", "was not found"}, {"b", "b", "are the same"}, {"", "x", "already has text"}, {"     2\tb", "x", "without line numbers"},
 	} {
 		g.refused("Edit", with{"file_path": "a.md", "old_string": e.old, "new_string": e.new}, e.says)
 	}
-	if got := g.does("Edit", with{"file_path": "a.md", "old_string": "a", "new_string": "x", "replace_all": true}); got != "a.md is changed:\n     1\tx\n     2\tb\n     3\tx\n     4\t\n" {
+	if got := g.does("Edit", with{"file_path": "a.md", "old_string": "a", "new_string": "x", "replace_all": true}); got != "a.md was changed:\n     1\tx\n     2\tb\n     3\tx\n     4\t\n" {
 		t.Errorf("%q", got)
 	}
 	g.does("Edit", with{"file_path": "new.md", "old_string": "", "new_string": "fresh\n"})
 	g.does("Edit", with{"file_path": "new.md", "old_string": "fresh", "new_string": "stale"})
-	g.refused("Edit", with{"file_path": "none.md", "old_string": "a", "new_string": "b"}, "is not there")
+	g.refused("Edit", with{"file_path": "none.md", "old_string": "a", "new_string": "b"}, "does not exist")
 	if g.has("a.md") != "x\nb\nx\n" || g.has("new.md") != "stale\n" {
 		t.Errorf("%q, %q", g.has("a.md"), g.has("new.md"))
 	}

@@ -82,14 +82,14 @@ func TestWhatTheFenceHidesIsNotThere(t *testing.T) {
 		return path == g.dir+"/.env" || strings.HasPrefix(path, g.dir+"/state") || write && path == g.dir+"/policy.yaml"
 	}
 	for _, path := range []string{".env", "state/s.json", g.dir + "/.env", "notes/../.env"} {
-		g.refused("Read", with{"file_path": path}, "not shown to you")
-		g.refused("Write", with{"file_path": path, "content": "x"}, "not shown to you")
+		g.refused("Read", with{"file_path": path}, "not visible to you")
+		g.refused("Write", with{"file_path": path, "content": "x"}, "not visible to you")
 	}
 	g.does("Read", with{"file_path": "policy.yaml"})
-	g.refused("Write", with{"file_path": "policy.yaml", "content": "x"}, "not shown to you")
-	g.refused("Grep", with{"pattern": ".", "path": "state"}, "not shown to you")
+	g.refused("Write", with{"file_path": "policy.yaml", "content": "x"}, "not visible to you")
+	g.refused("Grep", with{"pattern": ".", "path": "state"}, "not visible to you")
 	g.link("../.env", "notes/env.md")
-	g.refused("Read", with{"file_path": "notes/env.md"}, "not shown to you")
+	g.refused("Read", with{"file_path": "notes/env.md"}, "not visible to you")
 	for _, got := range []string{
 		g.does("Grep", with{"pattern": "marigold", "output_mode": "content"}), g.does("Grep", with{"pattern": "m", "path": "."}),
 		g.does("Glob", with{"pattern": "**"}), g.does("Glob", with{"pattern": "**/*"}),

@@ -62,8 +62,8 @@ func TestGlobFindsNames(t *testing.T) {
 	if got := g.does("Glob", with{"pattern": "many/*"}); strings.Count(got, "\n") != maxNames+1 || !strings.HasSuffix(got, "(the newest 100 of 105)\n") {
 		t.Errorf("%d lines", strings.Count(got, "\n"))
 	}
-	g.refused("Glob", with{"pattern": "*", "path": "none"}, "is not there")
-	g.refused("Glob", with{"pattern": "*", "path": "a.md"}, "no folder")
+	g.refused("Glob", with{"pattern": "*", "path": "none"}, "does not exist")
+	g.refused("Glob", with{"pattern": "*", "path": "a.md"}, "not a folder")
 }
 
 func sameNames(got []string, want string) bool {
@@ -94,7 +94,7 @@ func TestGrepFindsWords(t *testing.T) {
 		"with what follows": {with{"output_mode": "content", "-A": 1, "-i": true, "path": "notes", "glob": "*.md"}, "notes/c.md:2:Plum tree\nnotes/c.md-3-three\n--\nnotes/c.md:5:four plum\n--\nnotes/deep/d.md:2:plum\n"},
 		"over lines":        {with{"output_mode": "content", "pattern": "three.*plum", "multiline": true}, "notes/c.md:3:three\nnotes/c.md:4:\nnotes/c.md:5:four plum\n"},
 		"at line ends":      {with{"output_mode": "count", "pattern": "^plum$", "glob": "*.md"}, "a.md:1\nnotes/deep/d.md:1\n"},
-		"some":              {with{"output_mode": "count", "head_limit": 2, "offset": 1}, "b.txt:1\nnotes/c.md:1\n(3 of 5 are shown; go on with offset 3)\n"},
+		"some":              {with{"output_mode": "count", "head_limit": 2, "offset": 1}, "b.txt:1\nnotes/c.md:1\n(3 of 5 are shown; continue with offset 3)\n"},
 		"nothing":           {with{"pattern": "quince"}, textNoHits},
 	} {
 		if c.fields["pattern"] == nil {
@@ -108,15 +108,15 @@ func TestGrepFindsWords(t *testing.T) {
 	if got := g.does("Grep", with{"pattern": "plum"}); !strings.HasPrefix(got, "b.txt\n") || strings.Count(got, "\n") != 5 {
 		t.Errorf("%q", got)
 	}
-	g.refused("Grep", with{"pattern": "(?=x)"}, "no regular expression")
-	g.refused("Grep", with{"pattern": "x", "type": "exe"}, "no type that is known")
-	g.refused("Grep", with{"pattern": "x", "path": "none"}, "is not there")
+	g.refused("Grep", with{"pattern": "(?=x)"}, "not a valid Go regular expression")
+	g.refused("Grep", with{"pattern": "x", "type": "exe"}, "not a known type")
+	g.refused("Grep", with{"pattern": "x", "path": "none"}, "does not exist")
 }
 
 func TestGrepKeepsToItsLimits(t *testing.T) {
 	g := newGround(t, map[string]string{"a.md": strings.Repeat("plum "+strings.Repeat("x", 2000)+"\n", 400), "b.md": strings.Repeat("plum\n", 30_000)})
 	got := g.does("Grep", with{"pattern": "plum", "output_mode": "content", "head_limit": 0, "path": "a.md"})
-	if len(got) > maxGrepText+200 || !strings.Contains(got, "go on with offset") {
+	if len(got) > maxGrepText+200 || !strings.Contains(got, "continue with offset") {
 		t.Errorf("%d bytes", len(got))
 	}
 	if got := g.does("Grep", with{"pattern": "plum", "output_mode": "content", "path": "b.md"}); strings.Count(got, "\n") < maxFound+1 || !strings.Contains(got, "(250 of ") {

@@ -27,8 +27,8 @@ func TestASkillIsRead(t *testing.T) {
 	if wrapped != 2 {
 		t.Errorf("%d commands ran in the fence", wrapped)
 	}
-	g.refused("Skill", with{"skill": "../notes"}, "There are: day, word.")
-	g.refused("Skill", with{"skill": "none"}, "There are: day, word.")
+	g.refused("Skill", with{"skill": "../notes"}, "Available: day, word.")
+	g.refused("Skill", with{"skill": "none"}, "Available: day, word.")
 }
 
 func TestASubagentIsWhatItsFileSays(t *testing.T) {
@@ -38,7 +38,7 @@ func TestASubagentIsWhatItsFileSays(t *testing.T) {
 		".claude/agents/none.md": "---\nname: none\ntools: []\n---\nNothing.\n", "secret": "marigold",
 	})
 	g.link("../../secret", ".claude/agents/link.md")
-	g.refused("Agent", with{"description": "x", "prompt": "y"}, "There are no subagents here")
+	g.refused("Agent", with{"description": "x", "prompt": "y"}, "Subagents are not available here")
 	var got []Subagent
 	g.open(Options{Dir: g.dir, Agent: func(_ context.Context, s Subagent) Result {
 		got = append(got, s)
