@@ -117,6 +117,7 @@ type Report struct {
 type Task struct {
 	ID, Title                             string
 	Runs, Pings, Refused, Reports, Failed int
+	Quiet                                 int // silent messages, which are not pings
 	Tokens                                int
 	Dollars                               float64
 	Run                                   string // the run to open: the newest that failed, else the newest
@@ -198,6 +199,7 @@ func (r *Report) runs(d *store.Dir) error {
 func (t *Task) add(v *fork.View) {
 	t.Runs++
 	t.Pings += v.Pings
+	t.Quiet += v.Quiet
 	t.Refused += v.Refused
 	t.Reports += v.Reports
 	t.Tokens += v.Usage.Tokens()

@@ -71,7 +71,7 @@ func TestWhatHappenedIsSummedUpByTask(t *testing.T) {
 		`{"id":"00000002","task":"walk","title":"Walk","state":"done","ended":"2026-11-22T12:20:00Z","tokens":100,"cost_usd":0.25}`,
 		`{"id":"00000003","task":"tea","title":"Tea","state":"failed","error":"the engine is gone","ended":"2026-11-22T12:30:00Z","refused":2,"cost_usd":0.5}`,
 		`{"id":"00000004","task":"tea","title":"Tea","state":"done","ended":"2026-11-22T12:40:00Z","pings":1,"reports":1}`,
-		`{"id":"00000005","task":"mail","title":"Mail","state":"done","ended":"2026-11-22T12:50:00Z","pings":1}`,
+		`{"id":"00000005","task":"mail","title":"Mail","state":"done","ended":"2026-11-22T12:50:00Z","pings":1,"quiet":2}`,
 		`{"id":"00000006","task":"walk","title":"Walk","state":"done","ended":"2026-11-22T14:00:00Z"}`, // after
 	}
 	if err := d.Write("state/fork_runs.jsonl", []byte(strings.Join(lines, "\n")+"\n")); err != nil {
@@ -98,7 +98,7 @@ func TestWhatHappenedIsSummedUpByTask(t *testing.T) {
 	if tea.Runs != 2 || tea.Failed != 1 || tea.Refused != 2 || tea.Pings != 1 || tea.Reports != 1 || tea.Why != "the engine is gone" {
 		t.Errorf("tea: %+v", tea)
 	}
-	if sum.Runs != 4 || sum.Pings != 2 || sum.Failed != 1 || sum.Dollars != 0.75 {
+	if sum.Runs != 4 || sum.Pings != 2 || sum.Quiet != 2 || sum.Failed != 1 || sum.Dollars != 0.75 {
 		t.Errorf("all: %+v", sum)
 	}
 	if len(r.Notes) != 1 || r.Notes[0].Detail != "Tea was missed" || len(r.Answers) != 1 || r.Answers[0].From != "Discord" {

@@ -227,7 +227,7 @@ func (p *Page) facts(r row) query.Facts {
 		return query.Facts{Text: text, At: p.snap.Local(e.At), Now: p.snap.Local(p.snap.At)}
 	}
 	f := query.Facts{Text: r.Title + " " + r.Why}
-	for is, n := range map[string]int{"pinged": r.Pings, "reported": r.Reports, "refused": r.Refused, "failed": r.Failed} {
+	for is, n := range map[string]int{"pinged": r.Pings, "quiet": r.Quiet, "reported": r.Reports, "refused": r.Refused, "failed": r.Failed} {
 		if n > 0 {
 			f.Is = append(f.Is, is)
 		}
@@ -240,6 +240,7 @@ var taskColumns = []table.Column[row]{
 	{Head: "TASK", Least: 14, Cell: row.name},
 	table.Number("RUNS", 5, theme.Text, func(r row) int { return r.Runs }, strconv.Itoa),
 	table.Number("PING", 5, theme.Ping, func(r row) int { return r.Pings }, strconv.Itoa),
+	table.Number("QUIET", 6, theme.Ping, func(r row) int { return r.Quiet }, strconv.Itoa),
 	table.Number("REPORT", 7, theme.Report, func(r row) int { return r.Reports }, strconv.Itoa),
 	table.Number("REFUSED", 8, theme.Warn, func(r row) int { return r.Refused }, strconv.Itoa),
 	table.Number("FAILED", 7, theme.Bad, func(r row) int { return r.Failed }, strconv.Itoa),
@@ -274,6 +275,7 @@ func sum(r *absence.Report) []widget.Span {
 	}{
 		{r.Sum.Runs, "run", theme.Strong},
 		{r.Sum.Pings, "ping", theme.Ping},
+		{r.Sum.Quiet, "quiet message", theme.Ping},
 		{r.Sum.Refused, "refused ping", theme.Warn},
 		{r.Sum.Failed, "failure", theme.Bad},
 		{len(r.Front), "foreground run", theme.Text},
@@ -327,7 +329,7 @@ func (r row) words(s *core.Snapshot) string {
 	if r.Dollars > 0 {
 		cost = words.Dollars(r.Dollars)
 	}
-	return words.Joined(r.Title, words.Count(r.Runs, "run"), failed, words.Some(r.Pings, "ping", ""), words.Some(r.Refused, "ping", " refused"),
+	return words.Joined(r.Title, words.Count(r.Runs, "run"), failed, words.Some(r.Pings, "ping", ""), words.Some(r.Quiet, "quiet message", ""), words.Some(r.Refused, "ping", " refused"),
 		words.Some(r.Reports, "report", ""), cost, r.Why)
 }
 
