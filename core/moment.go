@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -151,6 +152,21 @@ func windowNear(day []schedule.Entry, now time.Time) bool {
 		}
 	}
 	return false
+}
+
+// FireClockShort is FireClock in fewer cells: a range without the minutes of full hours, as in
+// "09–11" and "9–11:30am".
+func (s *Snapshot) FireClockShort(e schedule.Entry) string {
+	if e.Until.IsZero() {
+		return s.FireClock(e)
+	}
+	begin, end := strings.Replace(s.Clock(e.FireTime, "15:04"), ":00", "", 1), strings.Replace(s.Clock(e.Until, "15:04"), ":00", "", 1)
+	for _, half := range []string{"am", "pm"} {
+		if strings.HasSuffix(begin, half) && strings.HasSuffix(end, half) {
+			begin = strings.TrimSuffix(begin, half)
+		}
+	}
+	return begin + "–" + end
 }
 
 // FireClock formats when a fire happens: a range until its minute is chosen.

@@ -171,5 +171,5 @@ func TestAWindowIsDrawnAsARange(t *testing.T) {
 		e := schedule.Entry{ID: "ww", Description: "Water", FireTime: noon.Add(4 * time.Minute), Until: noon.Add(64 * time.Minute), Kind: routines.KindRoutine}
 		c.Schedule.Entries, c.Schedule.Day = []schedule.Entry{e}, []schedule.Entry{e}
 	})
-	has(t, s.screen(60, 30), "14:06–… Water") // the column of times is narrow
+	has(t, s.screen(60, 30), "14:06–15:06   Water") // the column of times is narrow
 }

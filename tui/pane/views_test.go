@@ -397,3 +397,27 @@ func TestATaskThatLacksSomethingIsMarked(t *testing.T) {
 	})
 	has(t, strings.Join(strings.Fields(page.screen(100, 20)), " "), why)
 }
+
+// A window is never cut to its beginning: a narrow list has it in short.
+func TestAWindowIsShownWholeOrInShort(t *testing.T) {
+	s := open("schedule")
+	s.next(func(c *core.Snapshot) {
+		c.Schedule.Entries = slices.Clone(c.Schedule.Entries)
+		c.Schedule.Entries[2].Until = c.Schedule.Entries[2].FireTime.Add(90 * time.Minute) // 14:30 to 16:00
+	})
+	for _, c := range []struct {
+		w, h   int
+		twelve bool
+		want   string
+	}{
+		{120, 20, false, "14:30–16:00"},
+		{80, 12, false, "14:30–16:00"},
+		{40, 8, false, "14:30–16 "},
+		{28, 6, false, "14:30–16 "},
+		{80, 12, true, "2:30pm–4:00pm"},
+		{40, 8, true, "2:30–4pm "},
+	} {
+		s.next(func(snap *core.Snapshot) { snap.TwelveHours = c.twelve })
+		has(t, s.screen(c.w, c.h), c.want)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -78,10 +79,7 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	if p.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, fmt.Sprintf(textFirst, c.Names(action.Schedule).Name(action.ScheduleNew)), textTeach)...)
 	}
-	p.theme, p.NoHeads, p.Columns[0].Cells = c.Theme, !c.Zoomed, c.Snap.ClockCells()
-	if p.view == every {
-		p.Columns[0].Cells = len("Mon 15:04")
-	}
+	p.theme, p.NoHeads, p.Columns[0].Cells = c.Theme, !c.Zoomed, p.whenCells(c.Snap, w)
 	var foot []string
 	// The fires of 24 hours were listed when the minute began.
 	if until := c.Snap.Schedule.DayUntil; p.view == around && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
@@ -140,6 +138,29 @@ func (p *Pane) role(it item) theme.Role {
 	return theme.Text
 }
 
+// wideWindow is the width of the list from which ranges of windows have all their minutes.
+const wideWindow = 50
+
+// whenCells is the width of the times: no range of a window is cut.
+func (p *Pane) whenCells(s *core.Snapshot, w int) int {
+	if p.view == every {
+		return len("Mon 15:04")
+	}
+	p.short = w < wideWindow
+	cells := s.ClockCells()
+	for _, e := range p.windows {
+		cells = max(cells, widget.Cells(p.fireClock(s, e)))
+	}
+	return cells
+}
+
+func (p *Pane) fireClock(s *core.Snapshot, e schedule.Entry) string {
+	if p.short {
+		return s.FireClockShort(e)
+	}
+	return s.FireClock(e)
+}
+
 // when is the time of an item, in the list of all tasks with its day.
 func (p *Pane) when(it item) widget.Span {
 	text := " "
@@ -153,7 +174,7 @@ func (p *Pane) when(it item) widget.Span {
 	case p.view == every:
 		text = moment(p.snap, it.FireTime)
 	default:
-		text = p.snap.FireClock(it.Entry)
+		text = p.fireClock(p.snap, it.Entry)
 	}
 	return widget.Span{Role: p.role(it), Text: text}
 }

@@ -26,11 +26,15 @@ import (
 // Pane is the schedule pane. Use New.
 type Pane struct {
 	pane.List[item]
-	view  view
-	snap  *core.Snapshot // the last one
-	next  time.Time      // when the first thing fires that is ahead
-	made  string         // a task that is to be selected once it is listed
-	theme *theme.Theme   // of the drawing, for the cells of the table
+	view view
+	snap *core.Snapshot // the last one
+	next time.Time      // when the first thing fires that is ahead
+	// windows are the fires listed whose minute is not chosen yet; short means that their
+	// ranges are written in the short form.
+	windows []schedule.Entry
+	short   bool
+	made    string       // a task that is to be selected once it is listed
+	theme   *theme.Theme // of the drawing, for the cells of the table
 	// page is of the selected task, beside the list of a wide page.
 	page   *task.Page
 	beside bool
@@ -168,6 +172,12 @@ func (p *Pane) Sync(c pane.Context) {
 	p.next = time.Time{}
 	if i := slices.IndexFunc(items, comes); i >= 0 {
 		p.next = items[i].FireTime
+	}
+	p.windows = nil
+	for _, it := range items {
+		if !it.Until.IsZero() && p.view == around {
+			p.windows = append(p.windows, it.Entry)
+		}
 	}
 	was, had := p.Row()
 	p.Fill(items)
