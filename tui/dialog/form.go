@@ -33,6 +33,9 @@ type Form struct {
 	// Make is the command, or nil if there is nothing to do; it is called once every
 	// field is valid.
 	Make func(c pane.Context) command.Value
+	// Then returns the dialog that enter opens instead, for the option at an index that needs
+	// more than a choice; nil for all others. A nil function means none.
+	Then func(c pane.Context, at int) pane.Dialog
 	// effect describes, below the fields, what they would do, or with ok false why they
 	// cannot be sent together. Nil shows nothing.
 	effect func(c pane.Context) (text string, ok bool)
@@ -177,6 +180,11 @@ func (f *Form) send(c pane.Context) pane.Answer {
 	if f.effect != nil {
 		if _, ok := f.effect(c); !ok {
 			return pane.Answer{}
+		}
+	}
+	if f.Then != nil {
+		if d := f.Then(c, f.at); d != nil {
+			return pane.Answer{Close: true, Open: d}
 		}
 	}
 	do := f.Make(c)

@@ -261,3 +261,50 @@ func TestTheMarkedMessageIsAnsweredWhereMoreWasSaidBefore(t *testing.T) {
 		}
 	}
 }
+
+// A button that needs a time asks for one, by key and by mouse; the others are pressed at once.
+func TestAButtonThatNeedsATimeAsksForOneInTheChat(t *testing.T) {
+	promised := func(c *core.Snapshot) {
+		carded(c)
+		c.Chat[3].Embed.Buttons = []post.Button{
+			{Label: "Remind me", Action: "act:propose:1a2b3c4d.yes"}, {Label: "Other time…", Action: "act:propose_when:1a2b3c4d.when"}, {Label: "Later", Action: "act:ping_later:p1"},
+		}
+	}
+	for down, id := range []string{1: "act:propose_when:1a2b3c4d.when", 2: "act:ping_later:p1"} {
+		if id == "" {
+			continue
+		}
+		s := open("chat")
+		s.next(promised)
+		d := s.do(action.ChatButtons).Open
+		for range down {
+			d.Update(s.c, tea.KeyPressMsg{Code: tea.KeyDown})
+		}
+		a := d.Update(s.c, tea.KeyPressMsg{Code: tea.KeyEnter})
+		if a.Send != nil || a.Do != nil || a.Open == nil || !a.Close {
+			t.Fatalf("%s answers %#v", id, a)
+		}
+		for _, r := range "tomorrow 9:00" {
+			a.Open.Update(s.c, tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+		want := command.Click{Message: "4", ID: id, Value: noon.AddDate(0, 0, 1).Format("2006-01-02") + " 09:00"}
+		if sent := a.Open.Update(s.c, tea.KeyPressMsg{Code: tea.KeyEnter}); sent.Send != want {
+			t.Errorf("it sends %#v, want %#v", sent.Send, want)
+		}
+	}
+	s := open("chat")
+	s.next(promised)
+	spots := 0
+	for _, row := range s.Draw(s.c, 80, 30, true) {
+		for i, spot := range row.Spots {
+			spots++
+			id := s.Press(s.c, spot.Place, true)
+			if a := s.do(id); (a.Open != nil) != (i > 0) || (a.Do != nil) != (i == 0) {
+				t.Errorf("button %d answers %#v", i, a)
+			}
+		}
+	}
+	if spots != 3 {
+		t.Errorf("%d buttons can be pressed with the mouse", spots)
+	}
+}

@@ -190,6 +190,9 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	click := p.clicked
 	p.clicked = nil
 	if click != nil {
+		if d := asksTime(c, *click); d != nil {
+			return pane.Answer{Open: d}
+		}
 		return pane.Answer{Do: *click}
 	}
 	card := newestCard(c.Snap)
@@ -201,9 +204,24 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	for i, b := range list {
 		labels[i] = b.Label
 	}
-	return pane.Answer{Open: dialog.Pick(cmp.Or(card.Embed.Title, "Press a button"), labels, 0, func(i int) command.Value {
-		return command.Click{Message: card.ID, ID: list[i].Action}
-	})}
+	clickOf := func(i int) command.Click { return command.Click{Message: card.ID, ID: list[i].Action} }
+	form := dialog.Pick(cmp.Or(card.Embed.Title, "Press a button"), labels, 0, func(i int) command.Value { return clickOf(i) })
+	form.Then = func(c pane.Context, i int) pane.Dialog { return asksTime(c, clickOf(i)) }
+	return pane.Answer{Open: form}
+}
+
+// asksTime returns the form for the time that a button needs, as Discord opens one; nil if
+// the button can be pressed as it is. Later below a reminder means in an hour.
+func asksTime(c pane.Context, click command.Click) pane.Dialog {
+	name, data, sent := post.ParseCustomID(click.ID)
+	form, asks := post.FormOf(name, data)
+	if !sent || !asks || name == post.RemindLater || len(form.Fields) != 1 || form.Fields[0].Name != post.FieldWhen {
+		return nil
+	}
+	return dialog.NewUntil(c, form.Title, time.Time{}, func(at time.Time) command.Value {
+		click.Value = c.Snap.Local(at).Format("2006-01-02 15:04")
+		return click
+	})
 }
 
 // marked returns the marked message; nil while the pane follows.
