@@ -20,10 +20,10 @@ func TestAPromiseOverTheRealCommand(t *testing.T) {
 	at := time.Now().AddDate(0, 0, 1).Format("2006-01-02T15:04")
 	bot := w.plain()
 	bot.types("say " + words + " " + claudetest.Script(
-		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": "I'll send Eve the keys"}},
+		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": `I'll send "Eve" the keys`}},
 		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": words, "run_at": at}},
 		claudetest.Step{Text: "That is a plan."}))
-	bot.hears("That is a plan.")
+	bot.hears("bot: That is a plan.")
 	bot.types("questions")
 	bot.hears("Answers: Remind me, Other time…, No.")
 	if strings.Contains(stored(w.data, "state", "proposals.json"), "Eve") {

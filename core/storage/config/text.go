@@ -71,7 +71,7 @@ var Settings = []Setting{
 	{"quiet_messages", groupSpeak, "Quiet messages", "How many messages a day runs may leave without a sound; 0 allows none.", "1", "messages"},
 	{"discord_budget", groupSpeak, "Budget in Discord", "Whether the bot's status in Discord says how many pings are left.", "off", ""},
 	{"promises", groupSpeak, "Promises", "Whether the agent offers reminders of what you say you will do.", "off", ""},
-	{"learning", groupSpeak, "Learning", "Whether the bot learns from your answers at which hours pings suit you, and suggests better times.", "off", ""},
+	{"learning", groupSpeak, "Learning", "Whether the bot learns when pings suit you, and suggests better times.", "off", ""},
 
 	{"daily_cap", groupMoney, "Daily limit", "Background runs are held once this much is spent in a day.", "5", "dollars a day"},
 	{"monthly_cap", groupMoney, "Monthly limit", "Background runs are held once this much is spent in a month.", "60", "dollars a month"},
