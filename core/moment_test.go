@@ -121,8 +121,10 @@ func TestAFireIsARangeUntilItsMinuteIsChosen(t *testing.T) {
 		from, until time.Duration
 		day, half   string
 	}{
-		{9 * time.Hour, 11 * time.Hour, "09–11", "9–11am"}, {9*time.Hour + 30*time.Minute, 11 * time.Hour, "09:30–11", "9:30–11am"},
-		{11 * time.Hour, 13 * time.Hour, "11–13", "11am–1pm"}, {22 * time.Hour, 24*time.Hour + 10*time.Minute, "22–00:10", "10pm–12:10am"},
+		{9 * time.Hour, 11 * time.Hour, "09–11", "9–11am"},
+		{9*time.Hour + 30*time.Minute, 11 * time.Hour, "09:30–11", "9:30–11am"},
+		{11 * time.Hour, 13 * time.Hour, "11–13", "11am–1pm"},
+		{22 * time.Hour, 24*time.Hour + 10*time.Minute, "22–00:10", "10pm–12:10am"},
 		{10*time.Hour + time.Minute, 0, "10:01", "10:01am"},
 	} {
 		e := schedule.Entry{FireTime: at.Truncate(24 * time.Hour).Add(c.from)}

@@ -115,6 +115,9 @@ func (v view) items(s *core.Snapshot) (items []item) {
 		}
 	}
 	for _, p := range s.Schedule.Problems {
+		if p.Lacks != "" { // its file is in order: the row of the task says it
+			continue
+		}
 		items = append(items, item{Entry: schedule.Entry{Description: path.Base(p.File) + ": " + p.Message, FilePath: p.File}, problem: &p})
 	}
 	for i := range items {
