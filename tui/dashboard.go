@@ -259,6 +259,7 @@ func (d *dashboard) failed(msg doneMsg) {
 func (d *dashboard) succeeded(msg doneMsg) {
 	text := d.outcome(msg.command, msg.outcome.Message)
 	name, _, _ := strings.Cut(msg.outcome.Message, "\n")
+	name, _, _ = strings.Cut(name, "; ") // what else follows from it
 	switch made := (undo.Change{Name: name, Step: msg.outcome.Undo}); {
 	case msg.change != nil:
 		d.walked(msg.way, *msg.change, made)

@@ -243,3 +243,19 @@ func TestCodeIsCutWhereTheBoxEnds(t *testing.T) {
 		}
 	}
 }
+
+// What is written behind "is:" narrows the states that are offered.
+func TestTheFilterOffersTheStatesThatBeginAsWritten(t *testing.T) {
+	states := func() []string { return []string{"done", "failed", "foreground"} }
+	for text, want := range map[string]string{
+		"is:": "is:done failed foreground", "is:F": "is:failed foreground", "mail !is:fo": "is:foreground", "is:x": "0 of 3", "mail": "0 of 3",
+	} {
+		var q Query
+		q.Open()
+		q.Set(text)
+		got := q.Line(Brush{Theme: &theme.Theme{}}, 80, "0 of 3", states)
+		if _, right, _ := strings.Cut(got, text); strings.TrimSpace(right) != want {
+			t.Errorf("%q offers %q", text, right)
+		}
+	}
+}

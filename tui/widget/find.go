@@ -215,15 +215,28 @@ func (q *Query) Mark(role theme.Role, text string) []Span {
 // written what can be.
 func (q *Query) Line(b Brush, w int, found string, states func() []string) string {
 	right := Span{theme.Accent, found + " "}
+	begun, ok := q.begun(states)
 	switch {
 	case states == nil:
-	case q.typing && query.Asks(q.Text()):
-		right = Span{theme.Dim, Cut(textStates(states()), w/2-1) + " "}
+	case ok:
+		right = Span{theme.Dim, Cut(textStates(begun), w/2-1) + " "}
 	case !q.On():
 		i := slices.IndexFunc(textQueryHelp, func(help string) bool { return 2*Cells(help)+2 <= w })
 		right = Span{theme.Dim, textQueryHelp[max(0, i)] + " "}
 	}
 	return q.line(b, w, " /", right)
+}
+
+// begun are the states that the word behind "is:" can become while it is written; ok is
+// false if there are others only.
+func (q *Query) begun(states func() []string) (begun []string, ok bool) {
+	word, asks := query.Asks(q.Text())
+	if states == nil || !q.typing || !asks {
+		return nil, false
+	}
+	all := states()
+	begun = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, word) })
+	return begun, len(begun) > 0 || len(all) == 0
 }
 
 // Hint is the help for the keys while the query is edited.

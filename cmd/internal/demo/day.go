@@ -106,7 +106,7 @@ wait 2s
 say Four newsletters and an invoice that is paid already.
 wait 2s
 say Two need an answer today: the landlord about the boiler, and Dana about Friday.
-call report_updates {"message": "Inbox: 2 of 7 need an answer today (landlord about the boiler, Dana about Friday)."}
+call report_updates {"message": "Inbox sweep: 2 of 7 need an answer today (landlord about the boiler, Dana about Friday)."}
 wait 2s
 say The rest can wait until tomorrow.`
 	medicationScript = `think A health routine: worth a token.

@@ -36,9 +36,9 @@ var habits = map[string]habit{
 	"a11ce003": {
 		long: 50 * time.Second, tokens: 26_000,
 		reports: []string{
-			"Inbox: the landlord asks about Thursday, and needs an answer today.",
-			"Inbox: 2 of 7 need an answer today (landlord about the boiler, Dana about Friday).",
-			"Inbox: one bill, due on Monday.",
+			"Inbox sweep: the landlord asks about Thursday, and needs an answer today.",
+			"Inbox sweep: 2 of 7 need an answer today (landlord about the boiler, Dana about Friday).",
+			"Inbox sweep: one bill, due on Monday.",
 		},
 		fails: "the mail server did not answer",
 	},

@@ -73,6 +73,14 @@ func TestPromptsOfRunsAreUnderstood(t *testing.T) {
 	}
 }
 
+// The report that the Stop hook asks for named the script: "```script say hello: looked at it".
+func TestTheBodyOfATaskIsWithoutItsScript(t *testing.T) {
+	got := read("[2026-11-23 Mon 09:02 AM PT] [reminder-bg:x] You run in the background.\n\nCall the pharmacy.\n\n```script\nsay hello\n\nsay again\n```")
+	if got.body != "Call the pharmacy." {
+		t.Errorf("the body is %q", got.body)
+	}
+}
+
 func TestUserMessagesAreUnderstood(t *testing.T) {
 	got := read("[2026-11-23 Mon 09:02 AM CET] RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (just now) a\n- (2 days ago) b\n\nWhat's up?\n\nReally.")
 	if diff := cmp.Diff([]string{"a (just now)", "b (2 days ago)"}, got.updates); diff != "" || got.body != "What's up?\n\nReally." || got.tag != "" {

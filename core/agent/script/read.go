@@ -48,6 +48,9 @@ func read(prompt string) message {
 	rest = rest[len(tag[0]):]
 	switch m.tag {
 	case "routine", "reminder", "webhook":
+		if at := fence().FindStringIndex(rest); at != nil { // what follows is for this program alone
+			rest = rest[:at[0]]
+		}
 		m.body = strings.TrimSpace(rest)
 		m.body = m.body[strings.LastIndex(m.body, "\n\n")+1:]
 	case "fork-timeout":

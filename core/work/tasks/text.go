@@ -24,7 +24,7 @@ const (
 	textLaterPassed   = "%s is in the past; choose a later time"
 	textMutePassed    = "%s is in the past; choose a later time"
 	textMuteTooLong   = "a mute can last a year at most; set the capacity to 0 to mute permanently"
-	textMuted         = "pings are muted until %s; critical ones are still delivered"
+	textMuted         = "pings muted until %s; critical ones are still delivered"
 	textNoLonger      = "no longer pending"
 	textNoWord        = "%q does not answer a reminder: use done, later or not-today"
 	textNoneRemoved   = "no task was removed within the last day"
@@ -44,7 +44,7 @@ const (
 	textStartersThere = "the starter routines are already installed"
 	textTheEdit       = "What the agent's edit would change:"
 	textTheUser       = "The user"
-	textUnmuted       = "pings are no longer muted"
+	textUnmuted       = "pings unmuted"
 	textWaits         = "needs your approval: %s"
 )
 

@@ -241,3 +241,14 @@ func TestAPlotIsExactWhateverItShows(t *testing.T) {
 		}
 	})
 }
+
+// Ten rows for five tokens: 4 stood one row too high.
+func TestTicksAreAsFarApartAsTheirNumbers(t *testing.T) {
+	p := &Plot{Y: Axis{To: 5}}
+	g := &grid{h: 10}
+	for v, want := range []int{9, 8, 6, 4, 2, 0} {
+		if got := p.row(g, float64(v)); got != want {
+			t.Errorf("%d is in row %d, want %d", v, got, want)
+		}
+	}
+}

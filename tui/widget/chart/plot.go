@@ -155,8 +155,9 @@ func (a Axis) share(v float64) float64 {
 	return min(max(share, 0), 1)
 }
 
-// place is the index among n cells of a share; a share of 1 is in the last one.
-func place(share float64, n int) int { return min(int(share*float64(n)), max(0, n-1)) }
+// place is the index among n cells of a share; a share of 1 is in the last one. A share that
+// arithmetic left just below a border, as 1-4.0/5 of 10 cells, is on it.
+func place(share float64, n int) int { return min(int(share*float64(n)+1e-9), max(0, n-1)) }
 
 // column and row are the coordinates of a value in cells.
 func (p *Plot) column(g *grid, x float64) int { return place(p.X.share(x), g.w) }

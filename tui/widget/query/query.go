@@ -76,10 +76,11 @@ func (q Query) Words() (out []string) {
 	return out
 }
 
-// Asks reports whether the last word of a text begins to name a state.
-func Asks(text string) bool {
+// Asks reports whether the last word of a text begins to name a state, and how it begins.
+func Asks(text string) (begun string, ok bool) {
 	last := text[strings.LastIndexByte(text, ' ')+1:]
-	return strings.HasPrefix(strings.TrimPrefix(last, opposite), prefix)
+	begun, ok = strings.CutPrefix(strings.TrimPrefix(last, opposite), prefix)
+	return strings.ToLower(begun), ok
 }
 
 func (t term) met(f Facts) bool {

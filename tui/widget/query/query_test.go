@@ -78,9 +78,12 @@ func TestOnlyWhatIsToBeReadIsMarked(t *testing.T) {
 
 func TestAQueryAsksForStates(t *testing.T) {
 	for text, want := range map[string]bool{"is:": true, "mail is:fa": true, "!is:": true, "is:failed ": false, "this": false, "": false} {
-		if query.Asks(text) != want {
+		if _, ok := query.Asks(text); ok != want {
 			t.Errorf("%q", text)
 		}
+	}
+	if begun, _ := query.Asks("mail !is:Fa"); begun != "fa" {
+		t.Errorf("the state begins with %q", begun)
 	}
 }
 
