@@ -54,6 +54,7 @@ type stage struct {
 	d    *Discord
 	bot  *core.Bot
 	stop func()
+	pace *tuning // nil is quick
 }
 
 // quick are paces that make tests short: those of Discord are tested where they
@@ -105,6 +106,9 @@ func (st *stage) write(rel, text string) {
 func (st *stage) surface(o Options) *Discord {
 	st.t.Helper()
 	pace := quick()
+	if st.pace != nil {
+		pace = *st.pace
+	}
 	pace.start = st.born
 	d, err := newTuned(o, pace)
 	must(st.t, err)

@@ -79,7 +79,7 @@ func age(t *testing.T, st *stage, d time.Duration) {
 	must(t, st.dir.WriteJSON("state/fork_messages.json", list))
 }
 
-func await(t *testing.T, st *stage, what string, ok func(core.Snapshot) bool) core.Snapshot {
+func await(t testing.TB, st *stage, what string, ok func(core.Snapshot) bool) core.Snapshot {
 	t.Helper()
 	over := time.NewTimer(20 * time.Second)
 	defer over.Stop()
