@@ -195,7 +195,7 @@ func (e *Engine) name(p place, s agent.Settings) string {
 	return p.member
 }
 
-// OnChange sets what is called after the status of any engine has changed.
+// OnChange sets the function to call after the status of any engine has changed.
 func (e *Engine) OnChange(changed func()) {
 	e.mu.Lock()
 	e.changed = changed

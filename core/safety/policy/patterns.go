@@ -249,8 +249,8 @@ func (p pattern) told(kind Kind, google bool) bool {
 	return google
 }
 
-// google is the command of the user's account at Google that a pattern lets pass: "tasks",
-// "cal" or "gmail"; "" for all else.
+// google returns the Google command that a pattern allows: "tasks", "cal" or "gmail"; "" for any
+// other pattern.
 func (p pattern) google() string {
 	words := strings.FieldsFunc(p.arg, func(r rune) bool { return r == ' ' || r == ':' })
 	if p.tool == "Bash" && len(words) > 1 && words[0] == ownProgram && slices.Contains([]string{"tasks", "cal", "gmail"}, words[1]) {
@@ -259,8 +259,8 @@ func (p pattern) google() string {
 	return ""
 }
 
-// NeedsGoogle is the command of the user's account at Google without which a pattern lets
-// nothing pass: "tasks", "cal" or "gmail"; "" for all else.
+// NeedsGoogle returns the Google command without which a pattern allows nothing: "tasks", "cal" or
+// "gmail"; "" for any other pattern.
 func NeedsGoogle(s string) string {
 	p := parsePattern(tree{"/"}, s)
 	if p.tool == toolName("Agent") && p.arg == "gmail-reader" {

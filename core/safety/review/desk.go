@@ -71,10 +71,10 @@ type Schedule interface {
 // concurrently.
 type Desk struct {
 	o      Options
-	skills atomic.Pointer[[]routines.Problem] // those that are waiting
+	skills atomic.Pointer[[]routines.Problem] // serializes writes to servers
 	cards  cards
 
-	judging sync.Mutex                                   // orders what is written to servers
+	judging sync.Mutex                                   // waiting changes of the MCP servers, by ID
 	servers atomic.Pointer[map[string]routines.Proposal] // what is waiting about the MCP servers, by ID
 }
 
@@ -86,7 +86,8 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Handlers returns the handlers of the Desk's commands.
+// Beside returns the changes, other than tasks and webhooks, that were waiting when last checked:
+// skills, the edit of the MCP servers' file, and changes to the servers' tools.
 func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{command.On(command.Directory, d.allow), command.On(command.Directory, d.refuse)}
 }

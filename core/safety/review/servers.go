@@ -44,7 +44,8 @@ type Tools interface {
 // ofServers reports whether an ID belongs to the MCP servers.
 func ofServers(id string) bool { return id == serversFile || strings.HasPrefix(id, toolsPrefix) }
 
-// JudgeServers checks again what is waiting about the MCP servers, and tells the user what is new.
+// JudgeServers checks again which changes of the MCP servers are waiting, and notifies the user of
+// new ones.
 func (d *Desk) JudgeServers() {
 	before, now := d.judgeServers()
 	for _, h := range d.heldServers() {
@@ -56,7 +57,7 @@ func (d *Desk) JudgeServers() {
 	d.o.Changed()
 }
 
-// judgeServers returns what was waiting before and what is waiting now, by ID.
+// judgeServers returns the changes that were waiting before and those waiting now, by ID.
 func (d *Desk) judgeServers() (before, now map[string]routines.Proposal) {
 	d.judging.Lock()
 	defer d.judging.Unlock()
@@ -73,7 +74,7 @@ func (d *Desk) judgeServers() (before, now map[string]routines.Proposal) {
 	return before, now
 }
 
-// tell tells the user about something that has just started to wait.
+// tell notifies the user of a change that has just started to wait.
 func (d *Desk) tell(h held) {
 	if h.task.Proposed.What == "" {
 		d.cards.put(h, time.Time{})
@@ -87,7 +88,7 @@ func (d *Desk) tell(h held) {
 	}
 }
 
-// heldServers returns what is waiting about the servers, in the form of a task's edit.
+// heldServers returns the waiting changes of the servers, in the form of a task's edit.
 func (d *Desk) heldServers() (list []held) {
 	all := *d.servers.Load()
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -96,12 +97,13 @@ func (d *Desk) heldServers() (list []held) {
 	return list
 }
 
-// decideServers allows or refuses what is waiting under an ID. An empty version means any.
+// decideServers allows or refuses the change that is waiting under an ID. An empty version means
+// any.
 func (d *Desk) decideServers(id, version string, allow bool) (command.Outcome, error) {
 	_, all := d.judgeServers()
 	p, ok := all[id]
 	server, tools := strings.CutPrefix(id, toolsPrefix)
-	if !ok && tools && allow && version != "" { // one that was refused before
+	if !ok && tools && allow && version != "" { // a change that was refused before
 		p, ok = routines.Proposal{Version: version, What: fmt.Sprintf(textToolsOf, server)}, true
 	}
 	switch {

@@ -79,8 +79,8 @@ func TestAServerThatKeepsChangingItsToolsIsACardAnHour(t *testing.T) {
 	})
 }
 
-// What was sent before a restart loses its buttons after it, if it was decided meanwhile, and
-// works if it was not. What began to wait while the bot was not there gets a card then.
+// Cards sent before a restart lose their buttons afterwards if they were decided in the meantime,
+// and otherwise work. Changes that began to wait while the bot was not running get a card then.
 func TestACardOfAnEarlierStartLosesItsButtonsOnceItIsDecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := open(t)
@@ -121,7 +121,7 @@ func TestACardOfAnEarlierStartLosesItsButtonsOnceItIsDecided(t *testing.T) {
 	})
 }
 
-// A card that nobody can reach any more is given up, until the next start.
+// A card that can no longer be reached is given up until the next start.
 func TestAButtonIsTakenOffAFewTimesAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := open(t)

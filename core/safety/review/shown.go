@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// ShownFile contains the cards with buttons, so that they lose them after a restart, too.
+	// ShownFile contains the cards with buttons, so that the buttons can be removed even after a
+	// restart.
 	ShownFile = store.StateDir + "/cards.json"
 	// shownFor is how long a card is remembered.
 	shownFor = 7 * 24 * time.Hour
@@ -22,7 +23,7 @@ var retirePauses = []time.Duration{2 * time.Second, 10 * time.Second, time.Minut
 
 // shown is a card with buttons.
 type shown struct {
-	Version string         `json:"version"` // of what it is about
+	Version string         `json:"version"` // version of its subject
 	File    string         `json:"file"`
 	Message post.MessageID `json:"message"`
 	At      time.Time      `json:"at"`
@@ -76,7 +77,7 @@ func (d *Desk) keep() {
 	}
 }
 
-// retire removes the buttons of what is no longer waiting, and returns when to try again.
+// retire removes the buttons of changes that are no longer waiting, and returns when to try again.
 func (d *Desk) retire(ctx context.Context) (again time.Time) {
 	waits := map[string]bool{}
 	for _, h := range d.held() {

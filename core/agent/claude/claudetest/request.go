@@ -56,8 +56,8 @@ type Block struct {
 	Signature string `json:"signature,omitempty"`
 }
 
-// ForModel reports whether the request asked for an answer of the model, which
-// counting tokens and the greeting at the start do not.
+// ForModel reports whether the request asked for an answer of the model. Token counts and the
+// greeting at the start do not.
 func (r Request) ForModel() bool {
 	return r.Method == http.MethodPost && r.Path == pathMessages
 }
@@ -72,8 +72,8 @@ func (r Request) Prompt() string {
 	return ""
 }
 
-// body is the shape of a request on the wire. What may be a string or a list of
-// blocks stays raw until blocks reads it.
+// body is a request in its wire form. A field that may be a string or a list of blocks stays raw
+// until blocks parses it.
 type body struct {
 	Model     string          `json:"model"`
 	Stream    bool            `json:"stream"`
@@ -121,7 +121,7 @@ func (r *Request) read() error {
 	return nil
 }
 
-// blocks reads content: nothing, a string, or a list of blocks.
+// blocks parses content: nothing, a string, or a list of blocks.
 func blocks(content json.RawMessage) ([]Block, error) {
 	if len(content) == 0 || string(content) == "null" {
 		return nil, nil
@@ -167,8 +167,8 @@ func texts(list []Block) string {
 	return strings.Join(parts, "\n")
 }
 
-// fault says why the real API would refuse a history, or "". Only what a client
-// can get wrong about forks, resumed sessions and empty texts is checked.
+// fault describes why the real API would refuse a history, or returns "". It checks only the
+// mistakes that a client can make with forks, resumed sessions and empty texts.
 func (r Request) fault() string {
 	if len(r.Messages) == 0 {
 		return "messages: at least one message is required"

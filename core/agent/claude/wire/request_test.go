@@ -219,7 +219,7 @@ func TestSendNeverWaitsForThePipeAndItsEndIsNoFault(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				r, in := io.Pipe()
-				_, w := io.Pipe() // nobody reads
+				_, w := io.Pipe() // without a reader
 				c := New(r, w, Options{})
 				var g sync.WaitGroup
 				g.Go(func() {

@@ -119,7 +119,7 @@ func (p Provider) nearby() bool {
 	return web.Loopback(u.Hostname()) || strings.HasSuffix(u.Hostname(), ".local") || ip != nil && ip.IsPrivate()
 }
 
-// private reports whether nobody on the way can read a key that is sent there.
+// private reports whether a key can be sent there without being readable on the way.
 func (p Provider) private() bool {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil {
