@@ -9,16 +9,16 @@ import (
 // place is where the user is: the focused pane, and the way back from a page.
 type place struct {
 	focus  action.Pane
-	lower  action.Pane // Chat or Logs: what the box shows that they share
+	lower  action.Pane // Chat or Logs: the pane shown in their shared box
 	zoom   bool
-	trail  []action.Pane // what esc goes back to from a page or the day, the newest last
-	before *place        // where esc leads from a message that was begun elsewhere; nil if none was
+	trail  []action.Pane // the panes to which esc returns from a page or the day, the newest last
+	before *place        // where esc leads from a message started elsewhere; nil if there is none
 }
 
-// passing reports whether the focused pane is one that esc leaves: a page, or the day.
+// passing reports whether esc leaves the focused pane: a page, or the day.
 func (p *place) passing() bool { return p.focus.Page() || p.focus == action.Day }
 
-// beneath is the pane that the day keeps in view while it has the focus; empty without one.
+// beneath returns the pane that stays visible while the day has the focus, or empty.
 func (p *place) beneath() action.Pane {
 	if n := len(p.trail); p.focus == action.Day && n > 0 && !p.trail[n-1].Page() {
 		return p.trail[n-1]
@@ -44,7 +44,7 @@ func (p *place) move(to action.Pane) {
 	}
 }
 
-// visit moves the focus for as long as something is written there; leave leads back.
+// visit moves the focus while something is written there; leave returns.
 func (p *place) visit(to action.Pane) {
 	was := *p
 	was.trail = slices.Clone(p.trail)
@@ -52,7 +52,7 @@ func (p *place) visit(to action.Pane) {
 	p.before = &was
 }
 
-// leave goes back to where a visit began, and reports whether there was one.
+// leave returns to where a visit started, and reports whether there was one.
 func (p *place) leave() bool {
 	if p.before == nil {
 		return false
@@ -64,7 +64,7 @@ func (p *place) leave() bool {
 // whole reports whether the focused pane has the whole body.
 func (p *place) whole() bool { return p.zoom && p.focus != action.Day || p.focus.Page() }
 
-// beside is the pane that many steps away; from a page or the day, from the pane where the first page
+// beside returns the pane that many steps away; from a page or the day, it counts from the pane where the first page
 // was opened.
 func (p *place) beside(steps int) action.Pane {
 	at, n := p.focus, len(action.Panes)
@@ -74,8 +74,7 @@ func (p *place) beside(steps int) action.Pane {
 	return action.Panes[(slices.Index(action.Panes, at)+steps+n)%n]
 }
 
-// toggleZoom gives the focused pane the whole body or takes it back. It returns what has
-// the focus next: a page and the day are left.
+// toggleZoom zooms the focused pane or restores it. It returns the next focus, because a page and the day are left.
 func (p *place) toggleZoom() (focus action.Pane) {
 	if !p.passing() {
 		p.zoom = !p.zoom

@@ -28,7 +28,7 @@ type preferences struct {
 	theme *theme.Theme  // as chosen, for the background
 }
 
-// newPreferences reads what was chosen before. It returns what is wrong in the files.
+// newPreferences reads the saved choices. It returns the problems in the files.
 func newPreferences(config, kept string, look theme.Options) (*preferences, []settings.Problem) {
 	p := &preferences{config: config, kept: cmp.Or(kept, config), look: look}
 	chosen, problems := settings.Load(config)
@@ -38,11 +38,11 @@ func newPreferences(config, kept string, look theme.Options) (*preferences, []se
 	return p, slices.Concat(problems, more, p.readKeys())
 }
 
-// keysChanged reports whether the file of keys was saved since it was read. Nothing
-// watches it: the caller asks when it matters.
+// keysChanged reports whether the file of keys was saved since it was read. The file is not watched, so the caller
+// must check when it matters.
 func (p *preferences) keysChanged() bool { return settings.Look(p.config) != p.stamp }
 
-// readKeys reads the file of keys and returns what is wrong in it.
+// readKeys reads the file of keys and returns its problems.
 func (p *preferences) readKeys() (problems []settings.Problem) {
 	p.stamp = settings.Look(p.config)
 	p.keys, problems = settings.Keys(p.config)
@@ -56,7 +56,7 @@ func (p *preferences) choose(values map[string]string) error {
 	return settings.Save(p.kept, p.chosen)
 }
 
-// next is the choice after the current one; after the last comes the first.
+// next returns the choice after the current one; after the last, the first.
 func (p *preferences) next(name string) string {
 	choices := settings.Choices[name]
 	return choices[(max(0, slices.Index(choices, p.chosen.Get(name)))+1)%len(choices)]
@@ -89,7 +89,7 @@ func (p *preferences) followsBackground() bool {
 	return name != "dark" && name != "light"
 }
 
-// environment is what the environment variables say about the terminal.
+// environment is the information about the terminal from environment variables.
 type environment struct {
 	look  theme.Options // its background is a guess until the terminal has answered
 	still bool          // NO_MOTION, REDUCE_MOTION: nothing counts seconds

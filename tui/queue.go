@@ -16,23 +16,22 @@ import (
 	"ollimbot/tui/undo"
 )
 
-// doneMsg is a command and, once it has ended, what became of it.
+// doneMsg is a command and, once it has ended, its outcome.
 type doneMsg struct {
 	command command.Value
 	outcome command.Outcome
 	snap    core.Snapshot // taken afterwards
 	err     error
 	asker   pane.Dialog // that waits for it; may be nil
-	// change is the one of the history that the command carries out, in the direction way;
-	// nil if the command is a change of its own.
+	// change is the undo or redo that the command executes, in the direction way; nil if the command is a new change.
 	change *undo.Change
 	way    undo.Way
 }
 
-// loadedMsg hands over what was read.
+// loadedMsg delivers the result of a read.
 type loadedMsg func() tea.Cmd
 
-// silent reports whether a command has no message for the user, who did not ask for it.
+// silent reports whether a command shows no message, because the user did not start it.
 func silent(c command.Value) bool {
 	_, active := c.(command.UserActive)
 	_, seen := c.(command.MarkSeen)
@@ -42,17 +41,16 @@ func silent(c command.Value) bool {
 // commandTime is how long a command of the user may take.
 const commandTime = 10 * time.Second
 
-// runner carries out commands and reads.
+// runner executes commands and reads.
 type runner interface {
 	pane.Reader
 	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 	Snapshot() core.Snapshot
 }
 
-// commandQueue brings the user's commands to the core in the order of the keys.
-// Those that write a small file and can be undone are quick: they run one after
-// the other, and whatever changes the bot waits for those before it. The others may
-// take seconds, and wait only for those of their own lane.
+// commandQueue passes the user's commands to the core in the order of the keys. Commands that write a small file and
+// can be undone are quick: they run one after the other, and every command that changes the bot waits for the earlier
+// ones. The others may take seconds, and wait only for those in the same lane.
 type commandQueue struct {
 	ctx     context.Context
 	core    runner
@@ -82,7 +80,7 @@ func (q *commandQueue) start(job doneMsg) tea.Cmd {
 	}
 }
 
-// load reads something next to the program, and hands it to take. A panic is said.
+// load runs a read concurrently with the program, and passes the result to take. A panic is shown as an error.
 func (q *commandQueue) load(load pane.Load, take func(pane.Loaded) tea.Cmd) tea.Cmd {
 	return func() tea.Msg {
 		var got pane.Loaded
@@ -97,7 +95,7 @@ func (q *commandQueue) load(load pane.Load, take func(pane.Loaded) tea.Cmd) tea.
 	}
 }
 
-// beside does something for a limited time; a panic in it becomes its error.
+// beside runs do for a limited time; a panic in it becomes its error.
 func (q *commandQueue) beside(what string, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(q.ctx, commandTime)
 	defer cancel()
@@ -140,8 +138,8 @@ func (q *commandQueue) changing() bool {
 	})
 }
 
-// hold keeps input back, for no longer than commandTime, if it must wait or follows input
-// that does: keys pressed without waiting do the same as with waiting.
+// hold delays input, for at most commandTime, if it must wait or follows input that waits, so that fast typing has
+// the same effect as slow typing.
 func (q *commandQueue) hold(msg tea.Msg, waits func(tea.Msg) bool) bool {
 	if len(q.held) == 0 && !waits(msg) {
 		return false
@@ -150,7 +148,7 @@ func (q *commandQueue) hold(msg tea.Msg, waits func(tea.Msg) bool) bool {
 	return true
 }
 
-// release takes out the oldest input that was held and need not wait any longer.
+// release removes the oldest held input that no longer has to wait.
 func (q *commandQueue) release(waits func(tea.Msg) bool) (msg tea.Msg, ok bool) {
 	if len(q.held) == 0 || waits(q.held[0]) {
 		return nil, false

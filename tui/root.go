@@ -19,8 +19,7 @@ import (
 	"ollimbot/tui/settings"
 )
 
-// root is the dashboard's model. Bubble Tea calls it from one goroutine. It decides what
-// each message means.
+// root is the dashboard's model. Bubble Tea calls it from one goroutine. It dispatches each message.
 type root struct {
 	*dashboard
 	ctx      context.Context // ends with Run
@@ -30,7 +29,7 @@ type root struct {
 	pacer    pacer
 	presence presence
 	queue    commandQueue
-	reading  map[action.Pane]bool // panes that something is being read for
+	reading  map[action.Pane]bool // panes with a read in progress
 	still    bool                 // nothing counts seconds
 	err      error                // why the dashboard ended by itself
 	begun    func()               // called after the first frame; nil does nothing
@@ -48,7 +47,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 	return r
 }
 
-// Init takes the first snapshot and paints the first frame.
+// Init gets the first snapshot and paints the first frame.
 func (r *root) Init() tea.Cmd {
 	r.refresh()
 	switch welcome := r.o.Welcome && r.prefs.chosen.Get(settings.Welcome) != "off"; {
@@ -72,7 +71,7 @@ func (r *root) Init() tea.Cmd {
 // View draws nothing: Update has painted.
 func (r *root) View() tea.View { return tea.View{} }
 
-// Update takes a message and paints. A panic ends the dashboard, not the bot.
+// Update handles a message and paints. A panic ends the dashboard, not the bot.
 func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	defer fault.Rescue("the dashboard", func(err *fault.Error) {
 		r.fail(err)
@@ -86,11 +85,11 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	return r, tea.Batch(cmd, later, r.readMore(), r.afterwards())
 }
 
-// obey does what a signal asks for and says how soon that must be visible.
+// obey handles a signal and returns how soon its effect must be visible.
 func (m signalMsg) obey(r *root) urgency {
 	how := atOnce
 	switch m.sig {
-	case syscall.SIGWINCH: // a window that is being dragged sends hundreds
+	case syscall.SIGWINCH: // resizing a window by dragging sends hundreds
 		how = soon
 	case syscall.SIGTSTP:
 		r.suspend()
@@ -101,7 +100,7 @@ func (m signalMsg) obey(r *root) urgency {
 	return how
 }
 
-// receive handles a message and says how soon its effect must be visible.
+// receive handles a message and returns how soon its effect must be visible.
 func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -117,7 +116,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 			return nil, atOnce
 		}
 	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
-		// A desktop that turned dark says nothing about this terminal's own colours.
+		// A dark desktop theme does not determine this terminal's colours, so ask again.
 		r.askBackground()
 	case tea.BlurMsg:
 		r.presence.blurred = time.Now()
@@ -130,7 +129,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		if !r.queue.busy[command.LaneQuick] { // a quick command brings its own snapshot in a moment
 			r.refresh()
 		}
-		return r.sources.after(frameGap, rearmMsg{}), soon // the pause bounds what a busy core costs
+		return r.sources.after(frameGap, rearmMsg{}), soon // the pause limits the cost of a busy core
 	case rearmMsg:
 		return r.sources.changed(), never
 	case tickMsg:
@@ -138,8 +137,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		r.refresh()
 		return r.sources.tick(), soon
 	case paintMsg:
-		// Changes since the snapshot that asked for this frame would otherwise wait for
-		// one of their own.
+		// Take a new snapshot, so that recent changes need not wait for the next frame.
 		r.pacer.due = false
 		r.refresh()
 		return nil, soon
@@ -164,8 +162,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	return nil, never
 }
 
-// afterwards schedules the next tick and reports to the core that someone is looking, as far
-// as the dashboard knows.
+// afterwards schedules the next tick and, if it is due, reports to the core that someone is looking.
 func (r *root) afterwards() tea.Cmd {
 	now, every := time.Now(), time.Minute
 	if counts(r.snap) && !r.still || len(r.toasts.Showing(now)) > 0 {

@@ -16,8 +16,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// input handles a key, paste or click, or keeps it until the change is done that its
-// meaning depends on.
+// input handles a key, paste or click, or holds it until a change on which its meaning depends is done.
 func (r *root) input(msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
 		r.queue.held = nil
@@ -27,7 +26,7 @@ func (r *root) input(msg tea.Msg) tea.Cmd {
 	return r.route(msg)
 }
 
-// replay handles the input that was kept and need not wait any longer.
+// replay handles held input that no longer has to wait.
 func (r *root) replay() tea.Cmd {
 	var cmds []tea.Cmd
 	for {
@@ -39,8 +38,7 @@ func (r *root) replay() tea.Cmd {
 	}
 }
 
-// waits reports whether the meaning of input depends on a change that is under way, or
-// on a page that is loading.
+// waits reports whether the meaning of input depends on a change in progress, or on a page that is loading.
 func (r *root) waits(msg tea.Msg) bool {
 	page, ok := r.view().Top().(*dialog.Page)
 	loads := ok && page.Loads
@@ -73,8 +71,7 @@ func (r *root) route(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// key gives a key to the topmost dialog, else to a pane that takes text, else
-// to its action.
+// key passes a key to the topmost dialog, else to a pane that takes text, else runs its action.
 func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	if msg.String() == "alt+esc" { // two quick escapes, as the terminal sends them
 		msg = tea.KeyPressMsg{Code: tea.KeyEscape}
@@ -113,8 +110,7 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	return r.act(a)
 }
 
-// tinyKey handles a key on a screen that shows nothing but its page: the keys of a
-// question, and the way out.
+// tinyKey handles a key on a screen that is too small for the dashboard: the keys of a question, and quitting.
 func (r *root) tinyKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := msg.String()
 	quit, _ := r.prefs.keys.Get(action.Everywhere, action.Quit)
@@ -130,7 +126,7 @@ func (r *root) tinyKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// paste goes where text is taken; elsewhere it is not read as keys.
+// paste passes a paste to a text field; elsewhere it is ignored instead of being read as keys.
 func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
 	shown := r.view()
 	if shown.Tiny() {
@@ -147,15 +143,15 @@ func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// click handles the left button. The mouse is never needed: a click does what a key does,
-// and a question is not answered by a click that was on its way when it opened.
+// click handles the left button. The mouse is optional: every click has an equivalent key. A click just after a
+// question opened does not answer it.
 func (r *root) click(m tea.Mouse) tea.Cmd {
 	shown := r.view()
 	if q, ok := shown.Top().(*dialog.Question); m.Button != tea.MouseLeft || shown.Tiny() || ok && !q.Ripe() {
 		return nil
 	}
 	now, target := time.Now(), view.At(shown, m.X, m.Y)
-	if target == (view.Toast{}) { // it has been read
+	if target == (view.Toast{}) { // a click on a toast dismisses it
 		r.toasts.Dismiss(now)
 		return nil
 	}
@@ -183,7 +179,7 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	case view.Heading:
 		page := r.focus.Page()
 		r.setFocus(to.Pane)
-		if page || r.zoom { // the words that esc or z goes back are there
+		if page || r.zoom { // the hint to go back with esc or z is there
 			r.setFocus(r.toggleZoom())
 			return nil
 		}
@@ -194,7 +190,7 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	return nil
 }
 
-// clickDay selects what is under a cell of the day, and opens it if it was selected.
+// clickDay selects the mark at a cell of the day, and opens it if it was already selected.
 func (r *root) clickDay(at view.Day) tea.Cmd {
 	p, focused := r.panes[action.Day].(*today.Pane), r.focus == action.Day
 	r.setFocus(action.Day)

@@ -14,15 +14,15 @@ import (
 
 const textRefused = "ping refused"
 
-// Outcome is what came of a run.
+// Outcome is the result of a run.
 type Outcome struct {
-	Short widget.Span   // its state; of a run that is done what matters most, in 14 cells
-	Full  []widget.Span // what it sent, and what was refused
-	Is    []string      // what a filter finds it by
+	Short widget.Span   // its state; for a finished run the most important result, in 14 cells
+	Full  []widget.Span // sent and refused messages
+	Is    []string      // its searchable states
 }
 
-// OutcomeOf returns the outcome of a run. When and why a ping was answered or refused is known
-// of those in the snapshot.
+// OutcomeOf returns the outcome of a run. Details of answered and refused pings are available only for those in the
+// snapshot.
 func OutcomeOf(s *core.Snapshot, f *fork.View) Outcome {
 	_, role := Look(f.State)
 	o := Outcome{Short: widget.Span{Role: role, Text: string(f.State)}, Is: []string{string(f.State)}}
@@ -77,7 +77,7 @@ func OutcomeOf(s *core.Snapshot, f *fork.View) Outcome {
 	return o
 }
 
-// pingsOf are the newest pings of a run that were answered and refused; nil without one.
+// pingsOf returns a run's newest answered and refused pings, or nil.
 func pingsOf(s *core.Snapshot, f *fork.View) (answered, refused *budget.Ping) {
 	if f.Pings+f.Refused == 0 {
 		return nil, nil
@@ -94,5 +94,5 @@ func pingsOf(s *core.Snapshot, f *fork.View) (answered, refused *budget.Ping) {
 	return answered, refused
 }
 
-// Answered is how long a ping waited for its answer, in words.
+// Answered describes how soon a ping was answered.
 func Answered(p *budget.Ping) string { return "answered in " + words.Minutes(p.Answered.Sub(p.At)) }

@@ -1,6 +1,6 @@
-// Package pane defines what the dashboard's frame needs from a pane. A pane owns its cursor,
-// scroll and filters; everything else it shows is in the Context, so that a test can set up
-// any screen. It must not block or talk to the core: it returns what should be done or read.
+// Package pane defines the interface between the dashboard's frame and its panes. A pane owns its cursor, scroll
+// position and filters; all other data is in the Context, so that a test can set up any screen. It must not block or
+// call the core: it returns commands and reads for the frame to execute.
 package pane
 
 import (
@@ -24,17 +24,17 @@ import (
 	"ollimbot/tui/widget/table"
 )
 
-// Context is what a pane may read while it draws or answers.
+// Context is the data that a pane may read while it draws or answers.
 type Context struct {
 	Theme *theme.Theme
 	Snap  *core.Snapshot
-	// Tail reads a run's tail, or the log with core.LogTail as its id. It does not block.
+	// Tail reads a run's tail, or the log if the ID is core.LogTail. It does not block.
 	Tail func(id string, from tail.Cursor) tail.Page
 	// Keys are the user's keys, which a pane names in its texts.
 	Keys action.Keys
 	// Chosen are the user's settings for the look of the dashboard.
 	Chosen settings.Dashboard
-	// Zoomed means that the focused pane has the whole screen: it shows more then.
+	// Zoomed means that the focused pane has the whole screen and can show more.
 	Zoomed bool
 	// ReadOnly disables everything that changes something.
 	ReadOnly bool
@@ -42,39 +42,37 @@ type Context struct {
 	Remote bool
 }
 
-// Names names the keys of a pane in its sentences.
+// Names returns the names of a pane's keys for sentences.
 func (c Context) Names(p action.Pane) action.Names {
 	return action.Names{Keys: c.Keys, Pane: p, ASCII: c.Theme.ASCII()}
 }
 
-// Pane is one box of the dashboard. The frame draws border and title; a pane
-// renders what is inside.
+// Pane is one box of the dashboard. The frame draws border and title; the pane renders the content.
 type Pane interface {
-	// State is shown at the right end of the pane's border: uncoloured words, the most
-	// important first, such as "next 3h".
+	// State returns the text at the right end of the pane's border: uncoloured, the most important words first, such as
+	// "next 3h".
 	State(c Context) string
 	// Draw renders exactly h rows of exactly w cells, at least one of each.
 	Draw(c Context, w, h int, focused bool) []widget.Row
-	// Line is the pane in one line of exactly w cells, for tiny terminals.
+	// Line returns the pane as one line of exactly w cells, for tiny terminals.
 	Line(c Context, w int) string
-	// Do carries out an action of this pane that is not disabled: by the table of
-	// actions, by the pane's own Off, or because the dashboard is read-only.
+	// Do executes an action of this pane. The frame calls it only for actions that are not disabled by the action table,
+	// by the pane's own Off, or because the dashboard is read-only.
 	Do(c Context, id action.ID) Answer
 	// Press selects the item of a row that was clicked. It returns the action of the
 	// click, if any, such as that of enter on an item that was already selected. focused
 	// means that the pane had the focus before.
 	Press(c Context, at widget.Place, focused bool) action.ID
-	// Capture reports whether the pane takes every key as text now (a search,
-	// an exact entry, the chat's input line).
+	// Capture reports whether the pane currently takes every key as text (a search, a form, the chat's input line).
 	Capture() bool
-	// Type gives a captured key or a paste to the pane.
+	// Type passes a captured key or a paste to the pane.
 	Type(c Context, msg tea.Msg) Answer
-	// Sync gives the pane a new snapshot before it draws.
+	// Sync passes a new snapshot to the pane before it draws.
 	Sync(c Context)
 }
 
-// Reader reads what a snapshot does not contain, as core.Reader does. Its methods change
-// nothing, may block and respect ctx.
+// Reader reads data that a snapshot does not contain, like core.Reader. Its methods change nothing, may block and
+// respect ctx.
 type Reader interface {
 	Preview(ctx context.Context, id string) (string, error)
 	Describe(ctx context.Context, id string) (string, error)
@@ -86,32 +84,30 @@ type Reader interface {
 	DueTimes(ctx context.Context, since time.Time) (command.DueTimes, error)
 }
 
-// Load reads something next to the program, and must not touch what the program draws.
+// Load reads data concurrently with the program, and must not access the state that the program draws.
 type Load func(context.Context, Reader) Loaded
 
-// Loaded takes what was read. The program calls it, unless the dialog that asked was closed.
+// Loaded applies the result of a Load. The program calls it, unless the dialog that requested it was closed.
 type Loaded func(Context) Answer
 
 // Loader is a pane that shows more than a snapshot contains.
 type Loader interface {
-	// Wants is a Load that the pane needs, or a command to Do. It is called after each key and
-	// each snapshot, but not while a Load of the pane is running.
+	// Wants returns a Load that the pane needs, or a command in Do. It is called after each key and each snapshot,
+	// except while a Load of the pane is running.
 	Wants(c Context) Answer
 }
 
-// Dialog is drawn over the panes and takes all keys: a question, a form, a page to
-// read. The frame keeps a stack of them and knows nothing else about them. tui/dialog
-// makes them; a pane opens one with Answer.Open.
+// Dialog is drawn over the panes and takes all keys: a question, a form, a page to read. The frame only keeps a stack
+// of them. tui/dialog creates them; a pane opens one with Answer.Open.
 type Dialog interface {
-	// Title is the heading of its box.
+	// Title returns the heading of its box.
 	Title() string
-	// Draw returns the inside: at least one line, all of equal width, at most w by h
-	// cells.
+	// Draw returns the content: at least one line, all of equal width, at most w by h cells.
 	Draw(c Context, w, h int) []string
-	// Update handles what the user does: a tea.KeyPressMsg, a tea.PasteMsg, a Click or a
-	// Wheel; and a Done once its command was carried out.
+	// Update handles input: a tea.KeyPressMsg, a tea.PasteMsg, a Click or a Wheel; and a Done once its command was
+	// executed.
 	Update(c Context, msg tea.Msg) Answer
-	// Hint is the help line while it is open.
+	// Hint returns the help line while it is open.
 	Hint() []key.Binding
 }
 
@@ -128,7 +124,7 @@ type Wheel struct{ Up bool }
 // Done is the outcome of a command of Answer.Send.
 type Done struct{ Err error }
 
-// Leave is where the user goes from the dashboard.
+// Leave is how the user leaves the dashboard.
 type Leave uint8
 
 // The ways out.
@@ -139,27 +135,27 @@ const (
 	Demo  // to the demo, instead of this dashboard
 )
 
-// Answer is what a pane or a dialog wants to happen. The zero Answer only redraws.
+// Answer is the request of a pane or a dialog to the frame. The zero Answer only redraws.
 type Answer struct {
 	Do    command.Value // run this, toast its outcome
 	Open  Dialog        // put this over the panes
 	Send  command.Value // run this and send a Done to the dialog that answers
-	Load  Load          // read this for the dialog that opens, else for the one that answers, or the Loader
+	Load  Load          // read this for the opened dialog, else for the answering one, or the Loader
 	Ask   *Question     // ask first
-	Toast string        // say something at once
+	Toast string        // show this message
 	Copy  string        // put this on the clipboard (OSC 52)
 	Zoom  bool          // give the pane the whole screen
 	Focus action.Pane   // move the focus
-	Item  string        // and show there what has this id: a run, a task, a setting
+	Item  string        // and show the item with this ID there: a run, a task, a setting
 	Edit  *Edit         // open a file in the user's editor
 
-	// What only dialogs want.
+	// For dialogs only.
 
 	Close bool           // close the dialog
-	Run   *action.Action // do as if its key were pressed
-	Sure  bool           // the user was asked: Do and Run ask no more
+	Run   *action.Action // act as if its key were pressed
+	Sure  bool           // the user has confirmed: Do and Run do not ask again
 	Leave Leave
-	Look  map[string]string // choose this about the look: "theme"
+	Look  map[string]string // change these appearance settings: "theme"
 	Seen  bool              // the welcome was dismissed: it no longer opens by itself
 }
 
@@ -178,7 +174,7 @@ type Question struct {
 	Do   command.Value
 }
 
-// Look is the sign and the colour of a run's state; a word is always next to them.
+// Look returns the sign and the colour of a run's state; a word always accompanies them.
 func Look(s fork.State) (theme.Glyph, theme.Role) {
 	switch {
 	case s == fork.Waiting:
@@ -195,8 +191,7 @@ func Look(s fork.State) (theme.Glyph, theme.Role) {
 	return theme.Stopped, theme.Dim
 }
 
-// Hours are the hours of the clock around the moment of a snapshot, one of each so many, with
-// their labels. Midnight has the name of its day.
+// Hours returns every each-th clock hour around a snapshot's time, with its label. Midnight is labelled with its day.
 func Hours(s *core.Snapshot, reach time.Duration, each int) iter.Seq2[time.Time, string] {
 	return func(yield func(at time.Time, label string) bool) {
 		from := s.Local(s.At).Add(-reach)
@@ -221,7 +216,7 @@ type List[T any] struct {
 	Open action.ID
 }
 
-// Do carries out the actions of every list.
+// Do executes the actions common to all lists.
 func (l *List[T]) Do(_ Context, id action.ID) Answer {
 	l.Table.Do(id.Verb())
 	return Answer{}
@@ -235,10 +230,10 @@ func (l *List[T]) Press(_ Context, at widget.Place, focused bool) action.ID {
 	return ""
 }
 
-// Capture implements Pane: the filter takes every key while it is written.
+// Capture implements Pane: the filter takes every key while it is being typed.
 func (l *List[T]) Capture() bool { return l.Query.Typing() }
 
-// Hint is the help line while the filter is written.
+// Hint returns the help line while the filter is being typed.
 func (l *List[T]) Hint() []key.Binding { return l.Query.Hint() }
 
 // Type implements Pane.
@@ -250,8 +245,7 @@ func (l *List[T]) Type(_ Context, msg tea.Msg) Answer {
 // End removes the filter and reports whether there was one.
 func (l *List[T]) End(Context) bool { return l.EndQuery() }
 
-// Still has the methods of a page without text input, state, selection or a line for
-// tiny terminals.
+// Still implements the methods of a page without text input, state, selection or a line for tiny terminals.
 type Still struct{}
 
 // State implements Pane.

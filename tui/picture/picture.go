@@ -1,5 +1,5 @@
-// Package picture draws parts of the dashboard as pictures for a phone, with the dashboard's
-// own painters. It must not know where the pictures go.
+// Package picture draws parts of the dashboard as pictures for a phone, with the dashboard's own painters. It must
+// not know the destination of the pictures.
 package picture
 
 import (
@@ -23,15 +23,15 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Picture is a picture and what it says, for those who cannot see it.
+// Picture is a picture and its description for screen readers.
 type Picture struct {
 	PNG []byte
 	Alt string
 }
 
 const (
-	// columns is how many cells a picture is wide: letters stay legible on a phone, and the
-	// band of a day has a cell for each half hour.
+	// columns is the width of a picture in cells: letters stay legible on a phone, and the band of a day has a cell for
+	// each half hour.
 	columns = 62
 	// letters is their height in pixels. A picture is then about 1000 pixels wide.
 	letters = 26
@@ -41,13 +41,13 @@ const (
 	maxAlt = 1000
 )
 
-// Source has what the pictures show; a core.Viewer is one.
+// Source provides the data of pictures; a core.Viewer is one.
 type Source interface {
 	Snapshot() core.Snapshot
 	Week(ctx context.Context, ago int) (week.Report, error)
 }
 
-// Of is the picture of a name, such as post.PictureDay.
+// Of returns the picture with a name, such as post.PictureDay.
 func Of(ctx context.Context, name string, from Source) (Picture, error) {
 	switch name {
 	case post.PictureDay:
@@ -69,17 +69,16 @@ func weekOf(ctx context.Context, from Source, ago int) (Picture, error) {
 	return Week(&r)
 }
 
-// Week is a week, as its page in the dashboard shows it.
+// Week draws a week like its page in the dashboard.
 func Week(r *week.Report) (Picture, error) {
 	p := page{all: weekpage.Lines(look(), r, columns, mostRows)}
 	return p.drawn(textWeekAlt + strings.Join(r.Lines(), ". ") + ".")
 }
 
-// mostRows is the greatest height of a picture.
+// mostRows is the maximum height of a picture.
 const mostRows = 40
 
-// Day is the day around now, as the dashboard shows it: the headline, the band, and the curve
-// of the ping budget.
+// Day draws the day around now like the dashboard: the headline, the band, and the curve of the ping budget.
 func Day(s *core.Snapshot) (Picture, error) {
 	c := pane.Context{Theme: look(), Snap: s, Zoomed: true}
 	var band day.Pane
@@ -100,7 +99,7 @@ func Day(s *core.Snapshot) (Picture, error) {
 	return p.drawn(textDayAlt + s.Headline().Text() + " " + s.BudgetText())
 }
 
-// bandRows is how many rows the band of the day has with its lanes.
+// bandRows is the height of the day's band with its lanes.
 const bandRows = 4
 
 const (
@@ -109,7 +108,7 @@ const (
 	textWeekAlt = "The week as a picture. "
 )
 
-// look are the colours of every picture.
+// look returns the theme of all pictures.
 func look() *theme.Theme {
 	return theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 }
@@ -144,7 +143,7 @@ func (p *page) rule(title, state string) {
 	p.all = append(p.all, p.brush.Rule(columns, []widget.Span{{Role: theme.Strong, Text: title}}, []widget.Span{{Role: theme.Dim, Text: state}}))
 }
 
-// drawn is the page as a picture.
+// drawn returns the page as a picture.
 func (p *page) drawn(alt string) (Picture, error) {
 	pen, err := raster.NewPen(letters)
 	if err != nil {

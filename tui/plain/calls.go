@@ -14,13 +14,13 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// verdict is an answer to a tool call, and what is printed after it.
+// verdict is an answer to a tool call, and its confirmation text.
 type verdict struct {
 	verdict policy.Verdict
 	text    string
 }
 
-// verdicts are those of the commands that answer a tool call.
+// verdicts maps the answer commands to their verdicts.
 var verdicts = map[string]verdict{
 	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and %s from now on"}, "deny": {policy.Deny, "denied"},
 }
@@ -29,8 +29,8 @@ func (c *console) callThing(a policy.Approval) thing {
 	return callThing(c.snap, a, c.numbers.of(allCalls, a.ID))
 }
 
-// printCalls lists the calls that wait. Of the one with a number, or the only one, it prints
-// all, and asks whether to allow it.
+// printCalls lists the pending calls. It prints the call with a number, or the only one, in full, and asks whether to
+// allow it.
 func printCalls(c *console, r request) {
 	if r.rest == "" && len(c.snap.Approvals) != 1 {
 		c.list(allCalls, each(c.snap.Approvals, c.callThing))
@@ -43,7 +43,7 @@ func printCalls(c *console, r request) {
 	number := c.numbers.of(allCalls, a.ID)
 	text := strings.Trim(a.Text, "\n")
 	c.whole(clean.Line(fmt.Sprintf(textCallIs, number, words.Joined(c.snap.Clock(a.Until, time.TimeOnly), callSize(text)), a.Question)))
-	for i, l := range callLines(text) { // numbered, so that none can pass for a line of the program
+	for i, l := range callLines(text) { // numbered, so that none can imitate a line of the program
 		c.whole(strconv.Itoa(i+1) + ": " + l)
 	}
 	if c.readOnly != "" {
@@ -56,7 +56,7 @@ func printCalls(c *console, r request) {
 	c.whole(fmt.Sprintf(textCallEnds, number, callAnswers(a, number)))
 }
 
-// answerCall answers the tool call that the words name; without words the only one that waits.
+// answerCall answers the named tool call, or the only pending one.
 func answerCall(c *console, r request) {
 	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.callThing)
 	if !ok {
@@ -80,7 +80,7 @@ func give(c *console, a policy.Approval, v verdict) {
 	}
 }
 
-// callHead is how much of a call its short form has, in characters.
+// callHead is the length of a call's short form, in characters.
 const callHead = 80
 
 // shortCall is a question and the start of its text, with its size if there is more.
@@ -97,8 +97,8 @@ func shortCall(a policy.Approval) (short string, more bool) {
 	return words.Joined(a.Question+" "+head, callSize(text)), true
 }
 
-// callSize is how long a call is. It is printed before the text, so that no line of
-// the text can pass for the end.
+// callSize describes the length of a call. It is printed before the text, so that no line of the text can imitate the
+// end.
 func callSize(text string) string {
 	if text == "" {
 		return ""
@@ -106,7 +106,7 @@ func callSize(text string) string {
 	return words.Joined(words.Grouped(uint64(strings.Count(text, "\n")+1), "line"), words.Grouped(uint64(len([]rune(text))), "character"))
 }
 
-// callLines are all of a call. Unlike a message it is never cut: long lines are split.
+// callLines returns all lines of a call. Unlike a message, it is never cut: long lines are split.
 func callLines(text string) (lines []string) {
 	if text == "" {
 		return nil
@@ -132,7 +132,7 @@ func callThing(s *core.Snapshot, a policy.Approval, number int) thing {
 	return thing{id: a.ID, title: a.Label, line: line}
 }
 
-// callAnswers are the commands that answer a call.
+// callAnswers returns the commands that answer a call.
 func callAnswers(a policy.Approval, number int) string {
 	if a.Scope() == "" {
 		return fmt.Sprintf("allow %d or deny %d", number, number)

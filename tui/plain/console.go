@@ -14,8 +14,8 @@ import (
 	"ollimbot/tui/toast"
 )
 
-// console is what all commands share: the last snapshot, the printer, the numbers of
-// lists, the bot, and what was said and followed.
+// console is the state shared by all commands: the last snapshot, the printer, the numbers of lists, the bot,
+// notices, and the followed tail.
 type console struct {
 	snap *core.Snapshot
 	*printer
@@ -23,14 +23,14 @@ type console struct {
 	*executor
 	chooser
 
-	past     toast.List  // notices, which can be read again
+	past     toast.List  // notices, to read again
 	listed   []fork.View // the stored runs of the last list
 	followed *following  // nil if nothing is followed
 	look     func()      // takes a new snapshot and prints the news
 	done     bool        // the user has quit
 }
 
-// chooser keeps the user's choices about how the bot is shown, such as the clock.
+// chooser stores the user's display settings, such as the clock.
 type chooser struct {
 	chosen look.Dashboard
 	dir    string // where they are saved
@@ -45,7 +45,7 @@ func (k *chooser) choose(name, value string) error {
 func newConsole(ctx context.Context, c tui.Core, w io.Writer, readOnly, dir string) *console {
 	snap := new(core.Snapshot)
 	out := &printer{w: w, snap: snap}
-	chosen, _ := look.Load(dir) // the dashboard reports errors in it
+	chosen, _ := look.Load(dir) // the dashboard reports errors in the file
 	shared := &console{
 		snap: snap, printer: out, finder: &finder{out: out, numbers: numbers{}}, chooser: chooser{chosen, dir},
 		executor: &executor{ctx: ctx, core: c, out: out, readOnly: readOnly},
@@ -60,7 +60,7 @@ func (c *console) refresh() {
 	c.snap.TwelveHours, c.untimed = c.chosen.Get("clock") == look.Clocks[1], c.chosen.Get(look.Prefix) == "off"
 }
 
-// keep keeps an event that is a notice. One without a time is from now.
+// keep stores an event if it is a notice. An event without a time gets the current time.
 func (c *console) keep(e event) {
 	if e.notice() {
 		c.past.Record(cmp.Or(e.at, c.snap.At), notice.Level(e.kind), e.words)

@@ -17,14 +17,14 @@ import (
 	"ollimbot/routines"
 )
 
-// event is something that has happened.
+// event is one event to print.
 type event struct {
 	at    time.Time
 	kind  string
 	words string
 }
 
-// notice reports whether the program itself says it.
+// notice reports whether the event is a notice of the program.
 func (e event) notice() bool {
 	switch e.kind {
 	case string(notice.Info), string(notice.Warn), string(notice.Alert), kindNotice:
@@ -33,7 +33,7 @@ func (e event) notice() bool {
 	return false
 }
 
-// snapshotDiff remembers the last snapshot and finds what is new in the next one.
+// snapshotDiff compares snapshots and finds new events.
 type snapshotDiff struct {
 	last     core.Snapshot
 	heard    map[string]bool // messages, and whether they are still growing
@@ -47,11 +47,11 @@ type snapshotDiff struct {
 	recent   map[string]event // lines of the last seconds
 }
 
-// notAgain is how long the same line is not repeated by another source: an error in the
-// conversation is both a notice and a message.
+// notAgain is how long a line from another source counts as a repetition: an error in the conversation is both a
+// notice and a message.
 const notAgain = 10 * time.Second
 
-// news are the events since the last snapshot, in the order in which they are understood.
+// news returns the events since the last snapshot, in a logical order.
 func (e *snapshotDiff) news(s *core.Snapshot) []event {
 	e.events = nil
 	e.state(s)
@@ -96,8 +96,8 @@ func fresh[T any, V comparable](was *map[string]V, list []T, key func(T) (string
 	return out
 }
 
-// updateKey distinguishes updates. While the list is full, each new one changes the
-// entry that counts those that were dropped: that is printed once.
+// updateKey distinguishes updates. While the list is full, each new update changes the entry that counts dropped
+// ones, which is printed only once.
 func updateKey(u updates.Update) (string, bool) {
 	if u.Dropped > 0 {
 		return "", true
@@ -105,9 +105,8 @@ func updateKey(u updates.Update) (string, bool) {
 	return u.Key, true
 }
 
-// add adds an event. A notice that repeats another event, such as an error in a file that is
-// also an update, is left out. What the conversation says again has happened again: a script
-// waits for it.
+// add adds an event. It omits a notice that repeats another event, such as an error in a file that is also an update.
+// A repeated message of the conversation is a new event, because a script may wait for it.
 func (e *snapshotDiff) add(at time.Time, kind, words string) {
 	one, line := event{at, kind, words}, flat(words)
 	maps.DeleteFunc(e.recent, func(_ string, was event) bool { return at.Sub(was.at) > notAgain })
@@ -121,7 +120,7 @@ func (e *snapshotDiff) add(at time.Time, kind, words string) {
 	e.events = append(e.events, one)
 }
 
-// state compares what is up or down, the budget and the fork.
+// state compares connections, the budget and the fork.
 func (e *snapshotDiff) state(s *core.Snapshot) {
 	was := &e.last
 	if s.Engine.OK != was.Engine.OK || s.Engine.Model != was.Engine.Model {
@@ -172,7 +171,7 @@ func (e *snapshotDiff) message(m transcript.Entry) {
 	}
 }
 
-// approvals adds tool calls that now wait, and those that no longer do.
+// approvals adds new pending tool calls, and those no longer pending.
 func (e *snapshotDiff) approvals(s *core.Snapshot) {
 	for _, a := range fresh(&e.asked, s.Approvals, func(a policy.Approval) (string, bool) { return a.ID, true }) {
 		number := e.numbers.of(allCalls, a.ID)

@@ -12,30 +12,30 @@ import (
 	"ollimbot/tui/undo"
 )
 
-// question is about the next line: "yes" on it does one thing, "no" another.
+// question is answered by the next line: "yes" runs one function, "no" another.
 type question struct {
 	again string // the word that also means yes; may be empty
 	do    func()
 	not   func() // nil: nothing changes
 }
 
-// executor has the bot carry out commands, asks before some of them, and can undo them.
+// executor passes commands to the bot, asks before some of them, and can undo them.
 type executor struct {
 	ctx      context.Context
 	core     tui.Core
 	out      *printer
-	wear     func(name, value string) error // saves how the bot is shown
-	readOnly string                         // why changes are refused; empty if they are not
+	wear     func(name, value string) error // saves a display setting
+	readOnly string                         // why changes are refused; empty if they are allowed
 
 	changes undo.History
 	asked   *question
 	awaited []<-chan error // closed when a message of the user was answered
 }
 
-// do carries out a command and prints its outcome.
+// do executes a command and prints its outcome.
 func (x *executor) do(r request, v command.Value) { x.doAndAdd(r, v, "") }
 
-// doAndAdd is do with more words after the outcome.
+// doAndAdd is do with more text after the outcome.
 func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	o, ok := x.carryOut(v)
 	if !ok {
@@ -61,7 +61,7 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	x.out.answer(text)
 }
 
-// carefully is do, after a question where a file that the user may have written goes.
+// carefully is do, after a question if the command removes a file that the user may have written.
 func (x *executor) carefully(r request, v command.Value) {
 	if q := tui.Removal(x.out.snap, v, "undo"); q != nil && x.readOnly == "" {
 		x.ask(r, q)
@@ -70,7 +70,7 @@ func (x *executor) carefully(r request, v command.Value) {
 	x.do(r, v)
 }
 
-// carryOut carries out a command. False means that it has printed why not.
+// carryOut executes a command. ok is false if it failed; then the reason has been printed.
 func (x *executor) carryOut(v command.Value) (o command.Outcome, ok bool) {
 	if x.readOnly != "" {
 		x.out.fail(x.readOnly)
@@ -106,7 +106,7 @@ func (x *executor) ask(r request, q *pane.Question) {
 	x.out.answer(fmt.Sprintf(textAsk, q.Text, q.Yes, q.No))
 }
 
-// confirmed reports whether a word was the answer to a question, and carries it out.
+// confirmed reports whether a word was the answer to a question, and acts on it.
 func (x *executor) confirmed(word string) bool {
 	q := x.asked
 	if q == nil {
@@ -131,7 +131,7 @@ func (x *executor) confirmed(word string) bool {
 	return true
 }
 
-// walk undoes or redoes a change, after a question where that removes a file.
+// walk undoes or redoes a change, after a question if that removes a file.
 func (x *executor) walk(way undo.Way) {
 	change, ok := x.changes.Next(way)
 	if !ok {
@@ -146,7 +146,7 @@ func (x *executor) walk(way undo.Way) {
 	x.step(way, change, change.Step)
 }
 
-// step carries out the command that undoes or redoes a change.
+// step executes the command that undoes or redoes a change.
 func (x *executor) step(way undo.Way, change undo.Change, step command.Value) {
 	o, ok := x.carryOut(step)
 	if !ok { // it can be tried again

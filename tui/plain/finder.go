@@ -10,8 +10,7 @@ import (
 	"ollimbot/tui/widget/query"
 )
 
-// thing is what a command can name: by its number in the last list, by its ID, or by
-// words of its title.
+// thing is an object that a command can name: by its number in the last list, by its ID, or by words of its title.
 type thing struct {
 	id, title string
 	line      string // in a list, without its number
@@ -23,9 +22,9 @@ type thing struct {
 type list struct {
 	noun   string
 	none   string // printed if there are none
-	newest bool   // of several with one title the first is meant
-	alone  bool   // the only one need not be named
-	kept   bool   // a thing keeps its number for good
+	newest bool   // among several with the same title, the first one is meant
+	alone  bool   // if there is only one, it need not be named
+	kept   bool   // numbers are permanent
 }
 
 var (
@@ -38,19 +37,19 @@ var (
 	allButtons   = list{noun: "button", none: textNoButtons, newest: true, kept: true}
 )
 
-// minID is how much of an ID is enough, in characters.
+// minID is the minimum length of an ID prefix, in characters.
 const minID = 4
 
-// or is the list with other words if it is empty.
+// or returns the list with another text for an empty list.
 func (l list) or(none string) list {
 	l.none = none
 	return l
 }
 
-// numbers are the IDs of numbered things, by the noun of their list. The first has number 1.
+// numbers stores the IDs of numbered things, by the noun of their list. The first has number 1.
 type numbers map[string][]string
 
-// of is the number of a thing; a new one gets the next.
+// of returns the number of a thing; a new thing gets the next number.
 func (n numbers) of(l list, id string) int {
 	i := slices.Index(n[l.noun], id)
 	if i < 0 {
@@ -60,7 +59,7 @@ func (n numbers) of(l list, id string) int {
 	return i + 1
 }
 
-// each makes something of each value.
+// each converts each value.
 func each[T, U any](values []T, of func(T) U) []U {
 	out := make([]U, len(values))
 	for i, v := range values {
@@ -69,7 +68,7 @@ func each[T, U any](values []T, of func(T) U) []U {
 	return out
 }
 
-// kept are the values that a filter keeps.
+// kept returns the values that a filter keeps.
 func kept[T any](values []T, filter string, facts func(T) query.Facts) []T {
 	q := query.Parse(filter)
 	return slices.DeleteFunc(slices.Clone(values), func(v T) bool { return !q.Keeps(facts(v)) })
@@ -77,13 +76,13 @@ func kept[T any](values []T, filter string, facts func(T) query.Facts) []T {
 
 func (t thing) found() query.Facts { return t.facts }
 
-// finder prints lists with numbers and finds what words or numbers name.
+// finder prints numbered lists and finds things by words or numbers.
 type finder struct {
 	out     *printer
 	numbers numbers
 }
 
-// list prints things with numbers, which mean these things until the next list.
+// list prints things with numbers, which are valid until the next list.
 func (f *finder) list(l list, things []thing) {
 	if !l.kept {
 		delete(f.numbers, l.noun)
@@ -100,11 +99,11 @@ func (f *finder) list(l list, things []thing) {
 	f.out.read(words.Grouped(uint64(len(things)), l.noun), lines, l.none)
 }
 
-// mostListed is how many things a list has. That is enough to listen to, and a filter finds the rest.
+// mostListed is the maximum length of a list. That is enough to listen to, and a filter finds the rest.
 const mostListed = 300
 
-// pick finds the value that a request names; of makes a thing of each. If that is not exactly
-// one, it prints the candidates.
+// pick finds the value named in a request; of converts values to things. If there is not exactly one match, it prints
+// the candidates.
 func pick[T any](f *finder, r request, l list, values []T, of func(T) thing) (v T, ok bool) {
 	things := each(values, of)
 	t, ok := f.find(r, l, things)
@@ -114,8 +113,7 @@ func pick[T any](f *finder, r request, l list, values []T, of func(T) thing) (v 
 	return v, ok
 }
 
-// find is pick among things. Among several whose titles match, those to which the command
-// applies win.
+// find is pick among things. If several titles match, those to which the command applies take precedence.
 func (f *finder) find(r request, l list, things []thing) (thing, bool) {
 	query := r.rest
 	n, err := strconv.Atoi(query)
@@ -150,10 +148,10 @@ func (f *finder) find(r request, l list, things []thing) (thing, bool) {
 	return f.candidates(l, found, fmt.Sprintf(textSeveral, query, words.Grouped(uint64(len(found)), l.noun)))
 }
 
-// fewLines is how many of the candidates are printed at once.
+// fewLines is the number of candidates printed at once.
 const fewLines = 6
 
-// candidates prints what could have been meant, and why it is not clear.
+// candidates prints the possible matches, and why the request is ambiguous.
 func (f *finder) candidates(l list, things []thing, why string) (thing, bool) {
 	f.out.fail(why)
 	f.out.printed = max(f.out.printed, maxLines-fewLines)
@@ -161,8 +159,8 @@ func (f *finder) candidates(l list, things []thing, why string) (thing, bool) {
 	return thing{}, false
 }
 
-// byNumber is the thing with a number in the last list. Without a list no number is
-// valid, because the order may have changed since the user saw it.
+// byNumber returns the thing with a number in the last list. Without a list no number is valid, because the order may
+// have changed since the user saw it.
 func (f *finder) byNumber(l list, things []thing, n int) (t thing, ok bool) {
 	ids := f.numbers[l.noun]
 	switch {
@@ -188,8 +186,8 @@ func byID(things []thing, id string) (thing, bool) {
 	return things[i], true
 }
 
-// byWords are the things with exactly this title, else those whose ID starts with it,
-// else those whose title contains every word.
+// byWords returns the things with exactly this title, else those whose ID starts with the query, else those whose
+// title contains every word.
 func byWords(things []thing, query string) []thing {
 	query = strings.ToLower(query)
 	for _, fits := range []func(t thing) bool{

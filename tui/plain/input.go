@@ -19,7 +19,7 @@ import (
 // maxLine is the longest command, in bytes.
 const maxLine = 64 << 10
 
-// input joins lines that end in a backslash. One that ends in two ends in one.
+// input joins lines that end in a backslash. Two backslashes at the end stand for one.
 type input struct {
 	begun string // at most one line more than maxLine
 }
@@ -82,8 +82,8 @@ func readLine(r *bufio.Reader) (string, error) {
 	}
 }
 
-// interruptible makes a Read of the input end with ctx. Closing a terminal does not wake
-// its reader, so that files are polled; what cannot be polled is closed.
+// interruptible makes a Read of the input end with ctx. Closing a terminal does not wake its reader, so files are
+// polled; other inputs are closed.
 func interruptible(ctx context.Context, in io.Reader) (io.Reader, func()) {
 	r, err := cancelreader.NewReader(in)
 	if err != nil {
@@ -91,13 +91,13 @@ func interruptible(ctx context.Context, in io.Reader) (io.Reader, func()) {
 	}
 	stop := context.AfterFunc(ctx, func() {
 		if c, ok := in.(io.Closer); !r.Cancel() && ok {
-			_ = c.Close() // there is no cure for an input that does not close
+			_ = c.Close() // nothing can be done if the input does not close
 		}
 	})
 	return r, func() { stop(); _ = r.Close() }
 }
 
-// request is a command of the user and what was written after its name.
+// request is a command of the user and the text after its name.
 type request struct {
 	command.Command
 	rest string
@@ -112,7 +112,7 @@ func howMany(text string, n int) (int, bool) {
 	return min(n, 10_000), err == nil && n > 0
 }
 
-// countFirst reads how many lines are wanted, n by default, before a filter.
+// countFirst reads a number of lines, n by default, before a filter.
 func countFirst(text string, n int) (most int, filter string) {
 	first, rest := command.CutWord(text)
 	if most, ok := howMany(first, n); ok && first != "" {

@@ -14,7 +14,7 @@ import (
 	"ollimbot/tui/undo"
 )
 
-// handlers carry out the commands that are more than one value for the bot, by name.
+// handlers execute commands that are more than a single value for the bot, by name.
 var handlers = map[string]func(*console, request){
 	"status":   bare(func(c *console) { c.answer(strings.Join(statusText(c.snap), "\n")) }),
 	"engine":   bare(func(c *console) { c.read("", rowsText(dialog.EngineRows(c.snap)), "") }),
@@ -49,7 +49,7 @@ var handlers = map[string]func(*console, request){
 	"help": func(c *console, r request) { c.answer(help(r.rest)) },
 }
 
-// bare is a command that takes nothing.
+// bare adapts a command without arguments.
 func bare(do func(*console)) func(*console, request) {
 	return func(c *console, r request) {
 		if r.rest != "" {
@@ -62,7 +62,7 @@ func bare(do func(*console)) func(*console, request) {
 
 func noQuestion(c *console, _ request) { c.fail(textNoQuestion) }
 
-// goOn prints the lines of an answer that are left, a few or "all".
+// goOn prints the remaining lines of an answer: some, or "all".
 func goOn(c *console, r request) {
 	switch strings.ToLower(r.rest) {
 	case "", "all":
@@ -72,7 +72,7 @@ func goOn(c *console, r request) {
 	}
 }
 
-// obey carries out a command, or sends a message to the agent.
+// obey executes a command, or sends a message to the agent.
 func obey(c *console, line string) {
 	word, rest := command.CutWord(line)
 	word = strings.ToLower(word)
@@ -108,8 +108,7 @@ func obey(c *console, line string) {
 	}
 }
 
-// say sends a line that is no command to the agent. Where it may be a command that was
-// mistyped, it says so and asks first.
+// say sends a line that is not a command to the agent. If it may be a mistyped command, it asks first.
 func say(c *console, word, line string) {
 	var names []string
 	for _, known := range command.List(command.InPlain) {
@@ -133,7 +132,7 @@ func say(c *console, word, line string) {
 	}
 }
 
-// subject reads what a command takes. False means that it has printed what is wrong.
+// subject reads a command's argument. ok is false if it is invalid; then the reason has been printed.
 func subject(c *console, r request) (to command.Subject, ok bool) {
 	switch r.Takes {
 	case command.TaskMoment: // the moment is at the end of the line
@@ -200,7 +199,7 @@ func help(about string) string {
 	return text
 }
 
-// helpText is each group in one line, with the names of its commands.
+// helpText returns each group in one line, with the names of its commands.
 func helpText() string {
 	text := textHelpHead
 	for _, g := range command.Groups {
@@ -217,7 +216,7 @@ func groupText(g command.Group) string {
 	return g.Title() + ":\n" + strings.Join(each(groupOf(g), shortText), "\n")
 }
 
-// shortText is a command in one line with its example.
+// shortText returns a command in one line with its example.
 func shortText(c command.Command) string {
 	text := c.Line() + ": " + c.About
 	if c.Example != "" {

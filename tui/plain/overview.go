@@ -31,7 +31,7 @@ func printNotices(c *console, r request) {
 	c.read("", lines[:min(n, len(lines))], c.noneOf(r, "no notices yet"))
 }
 
-// noneOf is what is printed for an empty list: that nothing matches the filter, or none.
+// noneOf returns the text for an empty list: that nothing matches the filter, or none.
 func (c *console) noneOf(r request, none string) string {
 	if r.rest == "" {
 		return none
@@ -39,7 +39,7 @@ func (c *console) noneOf(r request, none string) string {
 	return fmt.Sprintf(textNoneMatches, r.rest)
 }
 
-// printCosts prints what the runs of each task have cost, in seven days by default.
+// printCosts prints the cost of each task's runs, in seven days by default.
 func printCosts(c *console, r request) {
 	days, ok := howMany(r.rest, 7)
 	if !ok {
@@ -52,8 +52,7 @@ func printCosts(c *console, r request) {
 	}
 }
 
-// printAccount prints what became of due times, newest first: without a filter those that did
-// not run.
+// printAccount prints the outcome of due times, newest first; without a filter, only those that did not run.
 func printAccount(c *console, r request) {
 	day, filter := command.CutWord(r.rest)
 	since, err := account.ReadDay(day, c.now())
@@ -92,12 +91,12 @@ func printWeek(c *console, r request) {
 	}
 }
 
-// report reads what happened while the user was away, and the decisions.
+// report reads the events during the user's absence, and the decisions.
 func report(c *console) (r absence.Report, ok bool) {
 	return call(c.executor, func(ctx context.Context, _ struct{}) (absence.Report, error) { return c.core.Away(ctx) }, struct{}{})
 }
 
-// printAway prints what happened while the user was away.
+// printAway prints the events during the user's absence.
 func printAway(c *console, r request) {
 	got, ok := report(c)
 	if !ok {
@@ -111,7 +110,7 @@ func printAway(c *console, r request) {
 	}
 }
 
-// printAudit prints the decisions, newest first, or all of the one with a number.
+// printAudit prints the decisions, newest first, or the one with a number in full.
 func printAudit(c *console, r request) {
 	got, ok := report(c)
 	if !ok {
@@ -164,7 +163,7 @@ func liftCaps(c *console, r request) {
 	}
 }
 
-// updateTitle is how much of an update a list prints, in characters.
+// updateTitle is the length of an update in a list, in characters.
 const updateTitle = 160
 
 func (c *console) newestUpdates() []updates.Update {
@@ -183,12 +182,12 @@ func printUpdates(c *console, r request) {
 	c.list(allUpdates.or(c.noneOf(r, textNoUpdates)), kept(each(c.newestUpdates(), c.updateThing), r.rest, thing.found))
 }
 
-// findUpdate is the update that the words name; without words the only one.
+// findUpdate returns the named update, or the only one.
 func findUpdate(c *console, r request) (updates.Update, bool) {
 	return pick(c.finder, r, allUpdates, c.newestUpdates(), c.updateThing)
 }
 
-// printUpdate prints all of an update, and what happens to it next.
+// printUpdate prints an update in full, and how it will be delivered.
 func printUpdate(c *console, r request) {
 	if u, ok := findUpdate(c, r); ok {
 		c.answer(panes.Text(c.snap, u) + textUpdateNext)

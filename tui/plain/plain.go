@@ -18,13 +18,12 @@ import (
 	"ollimbot/tui"
 )
 
-// Options say where plain mode reads and writes.
+// Options are the input, output and settings of plain mode.
 type Options struct {
-	// Input is where commands are read from; nil reads none. Its end means "quit", after
-	// the last message was answered. A reader that is no file must be an io.Closer whose
-	// Close ends a Read.
+	// Input is where commands are read from; nil reads none. Its end means "quit", after the last message was answered.
+	// A reader that is not a file must be an io.Closer whose Close ends a Read.
 	Input io.Reader
-	// Output receives whole lines, one Write for all that happened at once.
+	// Output receives whole lines, with one Write for simultaneous events.
 	Output io.Writer
 	// ReadOnly refuses every command that changes the bot.
 	ReadOnly bool
@@ -44,8 +43,7 @@ const (
 	commandTime = 10 * time.Second
 )
 
-// Run prints events and carries out commands until "quit", the end of the input or
-// the end of ctx, which are not errors.
+// Run prints events and executes commands until "quit", the end of the input or the end of ctx, which are not errors.
 func Run(ctx context.Context, c tui.Core, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -94,7 +92,7 @@ func (s *session) run(lines <-chan string) error {
 		case <-s.ctx.Done():
 			s.look() // the last events
 			return s.flush()
-		case <-oldest: //nolint:errcheck // the chat says why a message was not answered
+		case <-oldest: //nolint:errcheck // the chat shows why a message was not answered
 			s.awaited = s.awaited[1:]
 			s.look()
 		case <-s.core.Changed():
@@ -102,7 +100,7 @@ func (s *session) run(lines <-chan string) error {
 			s.look()
 		case line, ok := <-lines:
 			if !ok {
-				lines = nil // answers that are awaited are still printed
+				lines = nil // pending answers are still printed
 				s.end()
 				continue
 			}
@@ -112,7 +110,7 @@ func (s *session) run(lines <-chan string) error {
 	}
 }
 
-// start prints what the user has to know first: what waits for them, then the rest.
+// start prints the state at the start: first the items that need the user, then the rest.
 func (s *session) start() {
 	s.refresh()
 	s.diff.last = *s.snap
@@ -139,7 +137,7 @@ func (s *session) collect() {
 	}
 }
 
-// look prints what has happened since the last look.
+// look prints the events since the last call.
 func (s *session) look() {
 	s.refresh()
 	for _, e := range s.diff.news(s.snap) {
@@ -153,7 +151,7 @@ func (s *session) print(e event) {
 	s.keep(e)
 }
 
-// take reads a line of input and obeys the command that it completes.
+// take handles a line of input and executes the command that it completes.
 func (s *session) take(line string) {
 	if s.input.add(line) {
 		s.answer(textContinues)
@@ -162,7 +160,7 @@ func (s *session) take(line string) {
 	s.end()
 }
 
-// end obeys the lines of input since the last command.
+// end executes the lines of input since the last command.
 func (s *session) end() {
 	text, ok := s.input.end()
 	switch {
@@ -173,7 +171,7 @@ func (s *session) end() {
 	}
 }
 
-// whyReadOnly is the reason why nothing can be changed, and who can change that; empty for none.
+// whyReadOnly returns why changes are refused, and who can change that; empty if they are allowed.
 func (o Options) whyReadOnly() string {
 	switch {
 	case !o.ReadOnly:

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxWidth is the longest line of output, in characters: a screen reader reads it in
-	// one go. The command "read" prints all of a message.
+	// maxWidth is the longest line of output, in characters: a screen reader reads a line without a pause. The command
+	// "read" prints all of a message.
 	maxWidth = 2000
 	// maxLines is how many lines of an answer are printed at once: a listener cannot skip
 	// them. "more" prints the next ones.
@@ -28,15 +28,15 @@ type printer struct {
 	w       io.Writer
 	snap    *core.Snapshot // for its clock
 	buf     bytes.Buffer
-	untimed bool     // times are left out
+	untimed bool     // without times
 	printed int      // lines of the current answer
-	rest    []string // what "more" prints next
+	rest    []string // the lines that "more" prints next
 }
 
-// say prints what has happened in one line: time, kind, words.
+// say prints an event in one line: time, kind, text.
 func (p *printer) say(at time.Time, kind, words string) { p.timed(at, kind+": "+words) }
 
-// timed prints a line behind the time when it was said.
+// timed prints a line after its time.
 func (p *printer) timed(at time.Time, line string) {
 	if !p.untimed {
 		p.buf.WriteString(p.snap.Clock(cmp.Or(at, time.Now()), time.TimeOnly) + " ")
@@ -44,10 +44,10 @@ func (p *printer) timed(at time.Time, line string) {
 	p.whole(clean.Cut(clean.Line(line), maxWidth))
 }
 
-// whole prints a line that is clean and must not be cut or put off.
+// whole prints a clean line without cutting or delaying it.
 func (p *printer) whole(line string) { p.buf.WriteString(line + "\n") }
 
-// answer prints the lines of an answer that are not empty, as many as one listens to.
+// answer prints the non-empty lines of an answer, up to maxLines.
 func (p *printer) answer(text string) {
 	for line := range strings.Lines(clean.Text(text)) {
 		line = clean.Cut(clean.Line(strings.TrimSpace(line)), maxWidth)
@@ -62,7 +62,7 @@ func (p *printer) answer(text string) {
 	}
 }
 
-// begin forgets the answer before.
+// begin forgets the previous answer.
 func (p *printer) begin() { p.printed, p.rest = 0, nil }
 
 // more prints the next lines of the last answer, or all of them.
@@ -77,17 +77,17 @@ func (p *printer) more(all bool) {
 	p.answer(strings.Join(lines, "\n"))
 }
 
-// end says how many lines of an answer are left.
+// end prints how many lines of an answer are left.
 func (p *printer) end() {
 	if n := len(p.rest); n > 0 {
 		p.whole(fmt.Sprintf(textMore, words.Grouped(uint64(n), "more line")))
 	}
 }
 
-// fail prints why a command was not carried out.
+// fail prints why a command was not executed.
 func (p *printer) fail(text string) { p.answer(textError + text) }
 
-// usage prints how a command is written.
+// usage prints the syntax of a command.
 func (p *printer) usage(c command.Command) {
 	p.fail(fmt.Sprintf(textUsage, c.Name, c.Usage, cmp.Or(c.Example, c.Name), c.Name))
 }

@@ -11,10 +11,10 @@ import (
 	"ollimbot/tui/widget/query"
 )
 
-// allQuestions are what the bot asks by itself.
+// allQuestions is the list of questions raised by the bot.
 var allQuestions = list{noun: "question", none: textNoQuestions, alone: true}
 
-// questions are the open ones, the newest first.
+// questions returns the open questions, newest first.
 func questions(c *console) []proposals.Proposal {
 	list := slices.Clone(c.snap.Proposals)
 	slices.Reverse(list)
@@ -31,8 +31,8 @@ func printQuestions(c *console, r request) {
 	c.list(allQuestions.or(c.noneOf(r, textNoQuestions)), kept(each(questions(c), c.questionThing), r.rest, thing.found))
 }
 
-// answerQuestion answers one by the label of a button, or by a time for the button that asks for
-// one. Its number may come first.
+// answerQuestion answers a question with the label of a button, or with a time for the button that needs one. The
+// number of the question may precede it.
 func answerQuestion(c *console, r request) {
 	which, said := request{Command: r.Command}, r.rest
 	if first, rest := command.CutWord(said); first != "" {

@@ -27,7 +27,7 @@ type following struct {
 	cursor          tail.Cursor
 }
 
-// runThing is a run in a list: its title, when it began, what came of it.
+// runThing returns a run for a list: its title, start and outcome.
 func (c *console) runThing(f fork.View) thing {
 	text, at := runText(c.snap, f), ""
 	if !f.Started.IsZero() {
@@ -37,7 +37,7 @@ func (c *console) runThing(f fork.View) thing {
 	return thing{id: f.ID, title: f.Title, line: words.Joined(flat(f.Title), at, rest)}
 }
 
-// runs are the running, waiting and newest runs, and those of the last list.
+// runs returns the running, waiting and newest runs, and those of the last list.
 func (c *console) runs() []fork.View {
 	current := map[string]bool{}
 	for _, f := range c.snap.Forks {
@@ -46,7 +46,7 @@ func (c *console) runs() []fork.View {
 	return slices.Concat(c.snap.Forks, slices.DeleteFunc(slices.Clone(c.listed), func(f fork.View) bool { return current[f.ID] }))
 }
 
-// storedRuns is how many of the runs in the ledger are read, filtered where there is a filter.
+// storedRuns is the number of stored runs to read; filteredRuns applies if there is a filter.
 const storedRuns, filteredRuns = 250, 20_000
 
 // readRuns reads the stored runs, as far as a filter may need them.
@@ -60,7 +60,7 @@ func (c *console) readRuns(q query.Query) bool {
 	return ok
 }
 
-// printRuns lists the runs that a filter keeps, newest first.
+// printRuns lists the runs that match a filter, newest first.
 func printRuns(c *console, r request) {
 	if c.readRuns(query.Parse(r.rest)) {
 		runs := kept(c.runs(), r.rest, func(f fork.View) query.Facts { return forks.Summarize(c.snap, f).Facts })
@@ -78,8 +78,7 @@ func markSeen(c *console) {
 	c.do(request{}, command.MarkSeen{Runs: failed})
 }
 
-// findRun is the run that the words name. why says why the command does not apply to a run,
-// or nothing.
+// findRun returns the named run. why returns the reason if the command does not apply to a run.
 func findRun(c *console, r request, why func(f fork.View) string) (fork.View, bool) {
 	f, ok := pick(c.finder, r, allRuns, c.runs(), func(f fork.View) thing {
 		t := c.runThing(f)
@@ -93,7 +92,7 @@ func findRun(c *console, r request, why func(f fork.View) string) (fork.View, bo
 	return f, ok
 }
 
-// onRun carries out a key of the pane of runs on the run that the words name.
+// onRun executes an action of the runs pane on the named run.
 func onRun(id action.ID, do func(*console, request, fork.View)) func(*console, request) {
 	return func(c *console, r request) {
 		if f, ok := findRun(c, r, func(f fork.View) string { return forks.Off(f, id) }); ok {
@@ -128,8 +127,7 @@ func follow(c *console, r request) {
 	c.answer(fmt.Sprintf(textFollowed, f.title))
 }
 
-// printNewLines prints the lines that have arrived in the tail that is followed. It skips
-// some, and counts them, if there are too many to listen to.
+// printNewLines prints new lines of the followed tail. If there are too many to listen to, it skips and counts some.
 func printNewLines(c *console) {
 	f := c.followed
 	if f == nil {

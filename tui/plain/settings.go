@@ -13,7 +13,7 @@ import (
 	look "ollimbot/tui/settings"
 )
 
-// setPrefix puts times before what happens, or leaves them out.
+// setPrefix shows or hides the times of events.
 func setPrefix(c *console, r request) {
 	said, ok := map[string]string{"on": textPrefix, "off": textNoPrefix}[strings.ToLower(r.rest)]
 	if !ok {
@@ -81,7 +81,7 @@ func settingNamed(t page.Described, name string) bool {
 	})
 }
 
-// setting prints a setting, or gives it a value.
+// setting prints a setting, or sets its value.
 func setting(c *console, r request, t page.Described, value string) {
 	value = strings.TrimSpace(value)
 	if value == "" {

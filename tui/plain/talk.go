@@ -13,8 +13,8 @@ import (
 	"ollimbot/tui/widget/query"
 )
 
-// send sends a message. A command in it is answered here: as a message its answer would
-// be in the conversation, too, and be read twice.
+// send sends a message. A command in it is executed here: sent as a message, its answer would also be in the
+// conversation and be printed twice.
 func send(c *console, r request, m command.Say) {
 	switch {
 	case m.Text == "":
@@ -36,7 +36,7 @@ func readMessages(c *console, r request) {
 	}
 }
 
-// messages are the complete messages of the conversation, newest first.
+// messages returns the complete messages of the conversation, newest first.
 func messages(c *console) (things []thing) {
 	for _, e := range slices.Backward(c.snap.Chat) {
 		if text := flat(messageText(e)); text != "" && !e.Streaming {
@@ -47,7 +47,7 @@ func messages(c *console) (things []thing) {
 	return things
 }
 
-// newestMessage is the newest complete message that matches.
+// newestMessage returns the newest complete message that matches.
 func newestMessage(c *console, matches func(e transcript.Entry) bool) (e transcript.Entry) {
 	for _, e := range slices.Backward(c.snap.Chat) {
 		if !e.Streaming && messageText(e) != "" && matches(e) {
@@ -85,7 +85,7 @@ func reply(c *console, r request) {
 	}
 }
 
-// buttons are those of all cards, the newest card first.
+// buttons returns the buttons of all cards, newest card first.
 func buttons(c *console) (things []thing) {
 	for _, e := range slices.Backward(c.snap.Chat) {
 		things = append(things, buttonsOf(e)...)

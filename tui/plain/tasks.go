@@ -22,14 +22,14 @@ import (
 	"ollimbot/tui/widget/query"
 )
 
-// oftenFires is how many fires of one task the list of a day has as lines of their own.
+// oftenFires is the number of fires of one task listed as separate lines.
 const oftenFires = 4
 
 func (c *console) taskThing(t schedule.TaskView) thing {
 	return thing{id: t.ID, title: t.Title, line: taskText(c.snap, t)}
 }
 
-// findTask is the task that the words name.
+// findTask returns the named task.
 func findTask(c *console, r request) (schedule.TaskView, bool) {
 	return pick(c.finder, r, allTasks, c.snap.Schedule.Tasks, c.taskThing)
 }
@@ -44,8 +44,8 @@ func printTasks(c *console, r request) {
 	c.list(allTasks.or(c.noneOf(r, textNoTasks)), each(tasks, c.taskThing))
 }
 
-// printDay lists what is to come within 24 hours and the user's appointments, then the runs of
-// today, newest first; of another day what there is of it.
+// printDay lists the fires of the next 24 hours and the user's appointments, then today's runs, newest first; for
+// another day, everything known about it.
 func printDay(c *console, r request) {
 	ctx, cancel := context.WithTimeout(c.ctx, commandTime)
 	defer cancel()
@@ -77,14 +77,14 @@ func printDay(c *console, r request) {
 	}
 }
 
-// onDay reports whether something is of the day of a query, whatever its words say.
+// onDay reports whether something is on the day of a query, ignoring the query's words.
 func (c *console) onDay(q query.Query, f query.Facts) bool {
 	f.Text, f.Now = "", c.now()
 	return q.Keeps(f)
 }
 
-// fires are those of the next 24 hours that are of a day. A task that fires often has one
-// line, at its first fire.
+// fires returns the fires of the next 24 hours on the day of a query. A task that fires often has one line, at its
+// first fire.
 func (c *console) fires(q query.Query) (list []thing) {
 	day := slices.DeleteFunc(slices.Clone(c.snap.Schedule.Day), func(e schedule.Entry) bool { return !c.onDay(q, query.Facts{At: c.snap.Local(e.FireTime)}) })
 	fires := map[string]int{}
@@ -110,14 +110,14 @@ func printPreview(c *console, r request) {
 	}
 }
 
-// printTask prints everything about a task but its file: what it is, its past, its next fires.
+// printTask prints everything about a task except its file: its properties, its past, its next fires.
 func printTask(c *console, r request) {
 	t, text, ok := readTask(c, r, c.core.Describe)
 	if !ok {
 		return
 	}
 	about, _, _ := strings.Cut(text, "\n\n")
-	next := false // its fires are printed below, with what is expected of them
+	next := false // its fires are printed below, with their forecasts
 	for line := range strings.Lines(about) {
 		if next = strings.HasPrefix(line, "next ") || next && strings.HasPrefix(line, " "); !next {
 			c.answer(spoken(line))
@@ -128,7 +128,7 @@ func printTask(c *console, r request) {
 	}
 }
 
-// printFile prints where the file of a task is, for an editor, and what it contains.
+// printFile prints the path and the content of a task's file.
 func printFile(c *console, r request) {
 	if t, text, ok := readTask(c, r, c.core.Describe); ok {
 		_, file, _ := strings.Cut(text, "\n\n")
@@ -136,7 +136,7 @@ func printFile(c *console, r request) {
 	}
 }
 
-// readTask reads something about the task that the words name.
+// readTask reads data about the named task.
 func readTask(c *console, r request, of func(context.Context, string) (string, error)) (t schedule.TaskView, text string, ok bool) {
 	if t, ok = findTask(c, r); ok {
 		text, ok = call(c.executor, of, t.ID)
@@ -189,7 +189,7 @@ type waiting struct {
 	edit         routines.Proposal // zero if the file is new
 }
 
-// waitingFiles are those that need a decision.
+// waitingFiles returns the files that need a decision.
 func waitingFiles(c *console) (all []waiting) {
 	for _, t := range c.snap.Schedule.Tasks {
 		if t.Waits != "" || t.Proposed.Version != "" {
@@ -213,8 +213,7 @@ func findWaiting(c *console, r request, all []waiting) (w waiting, ok bool) {
 	return w, ok
 }
 
-// grant approves a task, a skill or a webhook, or an edit, after a question that says what it
-// would be allowed.
+// grant approves a task, skill, webhook or edit, after a question that names the requested rights.
 func grant(c *console, r request) {
 	w, ok := findWaiting(c, r, waitingFiles(c))
 	switch {
@@ -226,7 +225,7 @@ func grant(c *console, r request) {
 	}
 }
 
-// refuse restores the file that an edit of the agent's waits to change.
+// refuse refuses the agent's pending edit and restores the file.
 func refuse(c *console, r request) {
 	edits := slices.DeleteFunc(waitingFiles(c), func(w waiting) bool { return w.edit.Version == "" })
 	if w, ok := findWaiting(c, r, edits); ok {
@@ -266,7 +265,7 @@ func create(c *console, r request) {
 	}
 }
 
-// taskWords are what may precede a message: "silent foreground called TITLE:".
+// taskWords matches the words that may precede a message: "silent foreground called TITLE:".
 var taskWords = lazyregexp.New(`(?is)^((?:\b(?:silent|foreground)\b,?\s*)*)(?:called\s+(.+?))?:\s(.+)$`)
 
 // newTask reads a message and the words before it.

@@ -20,7 +20,7 @@ const (
 	kindButton   = "buttons"
 )
 
-// Text for users, as a screen reader reads it well: no columns, boxes or arrows.
+// Texts for users, suitable for screen readers: no columns, boxes or arrows.
 const (
 	textReady       = "ollim-bot in plain mode in %s, %s; help lists the commands"
 	textDone        = "done"

@@ -27,9 +27,8 @@ var (
 	offers = strings.NewReplacer("` `", ", ", " `", " (", "`", ")")
 )
 
-// spoken replaces signs that a screen reader spells with words and gaps between columns
-// with commas, and drops the marks of markdown. It is for text of the program: what the
-// model or the user wrote is left unchanged.
+// spoken replaces symbols by words and gaps between columns by commas, for screen readers, and removes Markdown
+// marks. It is only for the program's own text: text by the model or the user stays unchanged.
 func spoken(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
@@ -45,13 +44,13 @@ func spoken(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// flat is a text on one line.
+// flat returns a text on one line.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// engineName is the engine with its model, where it has one.
+// engineName returns the engine with its model, if it has one.
 func engineName(e core.EngineStatus) string { return flat("engine " + e.Name + " " + e.Model) }
 
-// upDown says whether something works, with its state if that is known.
+// upDown describes whether something works, with its state if known.
 func upDown(ok bool, state string) string {
 	if inner, ok := strings.CutPrefix(state, "("); ok { // from the top line
 		state = strings.TrimSuffix(inner, ")")
@@ -64,7 +63,7 @@ func upDown(ok bool, state string) string {
 
 func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " + p.Message) }
 
-// runText is a run and what came of it, after its title.
+// runText describes a run's outcome, for use after its title.
 func runText(s *core.Snapshot, f fork.View) string {
 	sum := forks.Summarize(s, f)
 	took, cost := "", ""
@@ -77,7 +76,7 @@ func runText(s *core.Snapshot, f fork.View) string {
 	return flat(words.Joined(f.Title, spoken(sum.Outcome), took, cost))
 }
 
-// messageText is a message with its card, after the task that sent it.
+// messageText returns a message with its card, after the task that sent it.
 func messageText(m transcript.Entry) string {
 	text := chat.MessageText(m)
 	if text != "" && m.Source != "" {
@@ -86,7 +85,7 @@ func messageText(m transcript.Entry) string {
 	return text
 }
 
-// updateText is an update with its source, or that some were dropped.
+// updateText returns an update with its source, or the number of dropped ones.
 func updateText(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return fmt.Sprintf(textOmitted, updates.MaxPending)
@@ -97,8 +96,7 @@ func updateText(s *core.Snapshot, u updates.Update) string {
 	return s.Sourced(u)
 }
 
-// statusText is everything at a glance: the headline, what waits for the user, what comes
-// next, the rest.
+// statusText summarizes the state: the headline, items that need the user, upcoming fires, and the rest.
 func statusText(s *core.Snapshot) []string {
 	lines := append([]string{s.Headline().Text()}, waitsText(s)...)
 	for _, e := range s.Schedule.Entries[:min(nextFires, len(s.Schedule.Entries))] {
@@ -119,13 +117,13 @@ func statusText(s *core.Snapshot) []string {
 	return append(lines, words.Some(len(s.Attached), "file", " attached to the next message"))
 }
 
-// nextFires is how many of the next fires a status has.
+// nextFires is the number of next fires in a status.
 const nextFires = 3
 
-// said are the facts of a status that waitsText says.
+// said are the facts of a status that waitsText already contains.
 var said = []string{"asks", "failed", "problems"}
 
-// waitsText is what waits for the user, with the command for it.
+// waitsText lists the items that need the user, each with its command.
 func waitsText(s *core.Snapshot) []string {
 	waiting := 0
 	for _, t := range s.Schedule.Tasks {
@@ -155,12 +153,12 @@ func rowsText(rows []dialog.Row) []string {
 	})
 }
 
-// entryText is a fire of the schedule.
+// entryText describes a fire of the schedule.
 func entryText(s *core.Snapshot, e schedule.Entry, more string) string {
 	return flat(words.Joined(s.FireClock(e)+" "+words.Joined(panes.FireWords(s, e)...), more))
 }
 
-// dateText is an appointment, or the tasks that are due on a day.
+// dateText describes an appointment, or the tasks due on a day.
 func dateText(s *core.Snapshot, d google.Item) string {
 	text := words.Joined(panes.DateWords(s, d)...)
 	switch {
@@ -172,7 +170,7 @@ func dateText(s *core.Snapshot, d google.Item) string {
 	return text
 }
 
-// taskText is a routine or reminder in the list of all.
+// taskText describes a routine or reminder in the list of all tasks.
 func taskText(s *core.Snapshot, t schedule.TaskView) string {
 	next := ""
 	if !t.Next.IsZero() {
@@ -182,7 +180,7 @@ func taskText(s *core.Snapshot, t schedule.TaskView) string {
 	return flat(words.Joined(what[0], string(t.Kind), next, words.Joined(what[1:]...)))
 }
 
-// tailText is a line of a run's output or of the log, after its kind.
+// tailText returns a line of a run's output or of the log, after its kind.
 func tailText(l tail.Line) string {
 	if l.Kind == tail.Text || l.Kind == tail.Info {
 		return l.Text
@@ -190,7 +188,7 @@ func tailText(l tail.Line) string {
 	return string(l.Kind) + ": " + l.Text
 }
 
-// costsText is a line for what the runs of each task have cost.
+// costsText returns a line with the cost of each task's runs.
 func costsText(r *command.CostReport) (lines []string) {
 	for _, t := range r.Tasks {
 		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all", t.Title, words.Some(t.Runs, "run", ""),
@@ -204,7 +202,7 @@ func costsText(r *command.CostReport) (lines []string) {
 	return lines
 }
 
-// buttonsOf are the buttons of a card.
+// buttonsOf returns the buttons of a card.
 func buttonsOf(e transcript.Entry) (things []thing) {
 	if e.Embed == nil {
 		return nil

@@ -1,6 +1,5 @@
-// Package raster makes pictures of a terminal's screen: PNG, SVG and GIF, in pure Go, with no
-// font but the one in it. It knows cells and colours, and nothing of the program whose screen
-// it draws.
+// Package raster makes pictures of a terminal's screen: PNG, SVG and GIF, in pure Go, with only its embedded font. It
+// handles cells and colours, independent of the program whose screen it draws.
 package raster
 
 import (
@@ -16,8 +15,7 @@ import (
 // Pen draws cells in one size. Use NewPen.
 type Pen struct {
 	letters font.Face
-	// w and h are a cell's size in pixels, base the height of the line that
-	// letters stand on.
+	// w and h are a cell's size in pixels, base is the position of the baseline.
 	w, h, base int
 }
 
@@ -36,13 +34,12 @@ func NewPen(size float64) (*Pen, error) {
 	return &Pen{letters: letters, w: advance.Round(), h: (m.Ascent + m.Descent).Round(), base: m.Ascent.Round()}, nil
 }
 
-// first is the sign of braille without a dot; dots are where the others have theirs, in
-// the order of the bits.
+// first is the Braille character without dots; dots are the positions of the dots, in the order of the bits.
 const first = '\u2800'
 
 var dots = [8]image.Point{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}, {0, 3}, {1, 3}}
 
-// braille draws the signs that the font lacks. It reports whether it has.
+// braille draws Braille characters, which the font lacks. It reports whether the character is one.
 func braille(img *image.RGBA, r image.Rectangle, sign rune, c color.RGBA) bool {
 	if sign < first || sign > first+0xff {
 		return false
@@ -56,7 +53,7 @@ func braille(img *image.RGBA, r image.Rectangle, sign rune, c color.RGBA) bool {
 	return true
 }
 
-// The signs that fill parts of a cell. Those of the font leave seams between cells.
+// The characters that fill parts of a cell. The font's versions leave seams between cells.
 const (
 	eighthUp   = '\u2581' // the lowest eighth
 	full       = '\u2588'
@@ -71,8 +68,7 @@ var arms = map[rune][4]bool{
 	'┬': {false, true, true, true}, '┴': {true, false, true, true}, '┼': {true, true, true, true},
 }
 
-// block fills the part of a cell that a sign stands for; a shade mixes with the background.
-// It reports whether the sign is one of those.
+// block draws a block character; shades mix with the background. It reports whether the character is a block.
 func block(img *image.RGBA, r image.Rectangle, sign rune, c, back color.RGBA) bool {
 	switch {
 	case sign >= eighthUp && sign <= full:
@@ -88,7 +84,7 @@ func block(img *image.RGBA, r image.Rectangle, sign rune, c, back color.RGBA) bo
 	return true
 }
 
-// line draws a sign of lines that reach the edges of their cell.
+// line draws a box-drawing character, with lines up to the edges of its cell.
 func line(img *image.RGBA, r image.Rectangle, sign rune, c color.RGBA) bool {
 	reach, ok := arms[sign]
 	if !ok {
@@ -114,7 +110,7 @@ func line(img *image.RGBA, r image.Rectangle, sign rune, c color.RGBA) bool {
 	return true
 }
 
-// mixed is so many quarters of a colour on another one.
+// mixed returns a mix of two colours, in quarters.
 func mixed(c, back color.RGBA, quarters int) color.RGBA {
 	part := func(a, b uint8) uint8 { return uint8((int(a)*quarters + int(b)*(4-quarters)) / 4) } //nolint:gosec // a mean of two bytes
 	return color.RGBA{part(c.R, back.R), part(c.G, back.G), part(c.B, back.B), 0xff}

@@ -23,7 +23,7 @@ type Grid struct {
 	Back  color.RGBA // of the screen itself
 }
 
-// At is the cell in a column of a row.
+// At returns the cell at column x of row y.
 func (g *Grid) At(x, y int) Cell { return g.Cells[y*g.W+x] }
 
 // Look is a terminal's own colours.
@@ -40,7 +40,7 @@ type Screen interface {
 	CellAt(x, y int) *uv.Cell
 }
 
-// Of is what stands on a screen.
+// Of returns the content of a screen.
 func Of(s Screen, w, h int, look Look) *Grid {
 	g := &Grid{W: w, H: h, Back: look.Back, Cells: make([]Cell, 0, w*h)}
 	for y := range h {
@@ -51,7 +51,7 @@ func Of(s Screen, w, h int, look Look) *Grid {
 	return g
 }
 
-// Lines is a screen of w columns with lines that are painted for a terminal.
+// Lines returns a screen of w columns with lines painted for a terminal.
 func Lines(lines []string, w int, look Look) *Grid {
 	screen := uv.NewScreenBuffer(w, len(lines))
 	uv.NewStyledString(strings.Join(lines, "\n")).Draw(screen, screen.Bounds())

@@ -23,8 +23,7 @@ func (p *Pen) PNG(w io.Writer, g *Grid) error {
 	return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, p.image(g))
 }
 
-// Small is PNG in less time and fewer bytes: every pixel has one of the 256 colours that are
-// used most.
+// Small is a faster and smaller PNG: every pixel has one of the 256 most used colours.
 func (p *Pen) Small(w io.Writer, g *Grid) error {
 	img := p.image(g)
 	return png.Encode(w, paletted(img, img.Bounds(), palette([]*image.RGBA{img})))
@@ -59,7 +58,7 @@ func (p *Pen) cell(img *image.RGBA, r image.Rectangle, c Cell, paper color.RGBA)
 	}
 	d := font.Drawer{Dst: img, Src: image.NewUniform(c.Fore), Face: p.letters, Dot: fixed.P(r.Min.X, r.Min.Y+p.base)}
 	d.DrawString(c.Text)
-	if c.Bold { // once more beside itself, so that no second font is needed
+	if c.Bold { // drawn a second time with an offset, so that no second font is needed
 		d.Dot = fixed.P(r.Min.X+1, r.Min.Y+p.base)
 		d.DrawString(c.Text)
 	}
@@ -99,7 +98,7 @@ func (p *Pen) GIF(w io.Writer, frames []Frame) error {
 	return gif.EncodeAll(w, &out)
 }
 
-// paletted is a part of a picture in the nearest of so many colours.
+// paletted returns a part of a picture in the nearest colours of a palette.
 func paletted(img *image.RGBA, r image.Rectangle, colours color.Palette) *image.Paletted {
 	part, index := image.NewPaletted(r, colours), map[color.RGBA]uint8{}
 	var last color.RGBA
@@ -135,7 +134,7 @@ func changed(a, b *image.RGBA) image.Rectangle {
 	return r
 }
 
-// palette are the 256 colours that are used most.
+// palette returns the 256 most used colours.
 func palette(images []*image.RGBA) color.Palette {
 	count := map[color.RGBA]int{}
 	for _, img := range images {

@@ -1,7 +1,6 @@
-// Package day is the day as a band around now: twelve hours back and twelve ahead on one
-// axis, with lanes for pings and for runs, the level of the token bucket, and the hours. The
-// past is read from storage, so that it survives a restart. The package owns only which mark
-// is chosen.
+// Package day is the day as a band around now: twelve hours back and twelve ahead on one axis, with lanes for pings
+// and for runs, the level of the token bucket, and the hours. It reads the past from storage, so that it survives a
+// restart. The package owns only the chosen mark.
 package day
 
 import (
@@ -28,14 +27,13 @@ type Pane struct {
 	rows   []widget.Row
 }
 
-// made is what the marks and the levels were made of. The lists are compared by their
-// addresses, because they are immutable.
+// made is the input of the marks and levels. The lists are immutable, so they are compared by address.
 type made struct {
 	minute        int64
 	pings         *budget.Ping
 	ended         *fork.View
 	upcoming      *time.Time
-	lists         [6]int // how long they are
+	lists         [6]int // their lengths
 	capacity, per int
 }
 
@@ -58,8 +56,7 @@ func madeOf(s *core.Snapshot) made {
 	return m
 }
 
-// Sync implements pane.Pane. It makes the marks again each minute, and when what they were
-// made of has changed.
+// Sync implements pane.Pane. It rebuilds the marks each minute, and when their input has changed.
 func (p *Pane) Sync(c pane.Context) {
 	now := madeOf(c.Snap)
 	if now == p.made {
@@ -115,14 +112,14 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// End forgets which mark was chosen: esc leaves the day for the pane before it.
+// End resets the chosen mark: esc leaves the day for the previous pane.
 func (p *Pane) End(c pane.Context) bool {
 	p.Do(c, action.DayNow)
 	return false
 }
 
-// Point chooses the mark nearest to a cell of h rows of w cells, in the lane of its row; of
-// equally near ones, the most important. again reports that it was chosen already.
+// Point chooses the mark nearest to a cell of h rows of w cells, in the lane of its row; of equally near ones, the
+// most important. again reports whether it was already chosen.
 func (p *Pane) Point(c pane.Context, x, y, w, h int) (again, ok bool) {
 	a := axisOf(c.Snap.At, w, h)
 	best, least := -1, [3]int{}
@@ -144,8 +141,7 @@ func (p *Pane) Point(c pane.Context, x, y, w, h int) (again, ok bool) {
 	return again, true
 }
 
-// here are the marks in the cell of the chosen one, as places in marks, and which of them it
-// is.
+// here returns the indices of the marks in the cell of the chosen one, and which of them it is.
 func (p *Pane) here(a axis) (of []int, which int) {
 	m, ok := p.at()
 	if !ok {
@@ -159,17 +155,17 @@ func (p *Pane) here(a axis) (of []int, which int) {
 	return of, slices.Index(of, p.chosen)
 }
 
-// reach is how far the band goes back and ahead.
+// reach is the time range of the band, back and ahead.
 const reach = 12 * time.Hour
 
-// axis places moments in cells. Now has the cell in the middle to itself. Cells are the same
-// stretches of time until now has come to the next one: then all move together.
+// axis maps times to cells. The middle cell contains only now. The times of cells are fixed until now reaches the
+// next one; then all cells move together.
 type axis struct {
 	now             time.Time
-	left, n, right  int // cells before the axis, of it, and behind it
+	left, n, right  int // cells before the axis, on it, and after it
 	half            int // the cell of now
 	cells           time.Duration
-	lanes, explains bool // there are lanes, and a legend behind them
+	lanes, explains bool // whether there are lanes, and a legend after them
 }
 
 func axisOf(now time.Time, w, h int) axis {
@@ -188,12 +184,12 @@ func axisOf(now time.Time, w, h int) axis {
 // slot numbers the stretches of time.
 func (a axis) slot(t time.Time) int { return int(t.UnixNano() / int64(a.cells)) }
 
-// from is when a cell begins.
+// from returns the start time of a cell.
 func (a axis) from(cell int) time.Time {
 	return time.Unix(0, int64(a.slot(a.now)+cell-a.half)*int64(a.cells))
 }
 
-// cell is that of a moment, the first or the last one if it is outside.
+// cell returns the cell of a time, or the first or last one if it is outside.
 func (a axis) cell(t time.Time) int {
 	i := a.half + a.slot(t) - a.slot(a.now)
 	if t.After(a.now) {
@@ -202,7 +198,7 @@ func (a axis) cell(t time.Time) int {
 	return max(0, min(i, a.half-1))
 }
 
-// lows are the lowest levels of the cells: a ping must not vanish between two of them.
+// lows returns the lowest level within each cell, so that a ping does not vanish between two of them.
 func (a axis) lows(levels []budget.Level) []float64 {
 	lows := make([]float64, a.n)
 	for i := range lows {
@@ -223,7 +219,7 @@ func (a axis) lows(levels []budget.Level) []float64 {
 	return lows
 }
 
-// each is every how many hours there is room for a label of a width.
+// each returns the interval of hour labels that fit, for a label width.
 func (a axis) each(width int) int {
 	for _, n := range []int{1, 2, 3, 4, 6, 12} {
 		if time.Duration(n)*time.Hour/a.cells > time.Duration(width) {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// bandRows is how many rows have lanes, the level and the hours; fewer have the marks in
-	// one row, and the hours.
+	// bandRows is the number of rows for lanes, the level and the hours; with fewer, there is one row of marks, and the
+	// hours.
 	bandRows = 4
 	// labelCells is the room for the names of the rows.
 	labelCells = 8
-	// legendCells is the room for the legend behind the rows, from legendWidth cells on.
+	// legendCells is the width of the legend after the rows, shown from a width of legendWidth.
 	legendCells, legendWidth = 29, 96
 )
 
@@ -27,7 +27,7 @@ var gap = widget.Span{Text: "  "}
 // laneNames are the names of the rows of marks.
 var laneNames = [...]string{pings: "pings", runs: "runs"}
 
-// drawn is what a drawing depends on.
+// drawn is the input of a drawing.
 type drawn struct {
 	theme           *theme.Theme
 	w, h, slot      int
@@ -38,8 +38,7 @@ type drawn struct {
 	muted           time.Time
 }
 
-// Draw implements pane.Pane. It keeps its drawing, because most frames leave the day as it
-// was.
+// Draw implements pane.Pane. It keeps its drawing, because the day is unchanged in most frames.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	s, a := c.Snap, axisOf(c.Snap.At, w, h)
 	now := drawn{
@@ -82,7 +81,7 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 	return out
 }
 
-// joined are cells as spans, with the rule of now among them.
+// joined returns cells as spans, with the rule for now between them.
 func joined(c pane.Context, a axis, cells []widget.Span) (out []widget.Span) {
 	cells[a.half] = widget.Span{Role: theme.Focus, Text: c.Theme.Box().Left}
 	for _, s := range cells {
@@ -100,8 +99,8 @@ func blank(a axis) []widget.Span {
 	return slices.Repeat([]widget.Span{{Text: " "}}, a.n)
 }
 
-// lane is a row of marks; without lanes, of all. Pings have the quiet hours behind them. The
-// chosen mark is visible whatever is in its cell.
+// lane draws a row of marks; without lanes, of all marks. The lane of pings shows the quiet hours in the background.
+// The chosen mark is always visible.
 func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Span {
 	cells := blank(a)
 	if lane == pings {
@@ -128,7 +127,7 @@ func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Spa
 	return joined(c, a, cells)
 }
 
-// shade fills the time in which pings that are not critical are refused.
+// shade fills the times in which non-critical pings are refused.
 func shade(c pane.Context, a axis, cells []widget.Span) {
 	spans := c.Snap.Budget.QuietSpans
 	if muted := c.Snap.Budget.Muted; muted.After(a.now) {
@@ -143,7 +142,7 @@ func shade(c pane.Context, a axis, cells []widget.Span) {
 	}
 }
 
-// name writes what the shades are, where the marks and now leave room.
+// name labels the shaded times where marks and now leave room.
 func name(c pane.Context, a axis, cells []widget.Span) {
 	for from := 0; from < len(cells); from++ {
 		to := from
@@ -164,7 +163,7 @@ func name(c pane.Context, a axis, cells []widget.Span) {
 	}
 }
 
-// area is the level of the bucket: as it was, and as it is expected.
+// area draws the level of the bucket, past and expected.
 func (p *Pane) area(c pane.Context, a axis) []widget.Span {
 	lows := a.lows(p.levels)
 	level := chart.Levels(c.Theme, lows, float64(c.Snap.Budget.State.Capacity))
@@ -182,7 +181,7 @@ func (p *Pane) area(c pane.Context, a axis) []widget.Span {
 	return joined(c, a, cells)
 }
 
-// hours are the labels, each from the cell of its hour on; now leaves out what it would cut.
+// hours draws the labels, each starting at the cell of its hour; those overlapping now are omitted.
 func hours(c pane.Context, a axis) []widget.Span {
 	width := 4
 	if c.Snap.TwelveHours {
@@ -201,7 +200,7 @@ func hours(c pane.Context, a axis) []widget.Span {
 	return joined(c, a, cells)
 }
 
-// legend explains the signs that are in the band.
+// legend explains the signs in the band.
 func (p *Pane) legend(c pane.Context) (out [][]widget.Span) {
 	entry := func(role theme.Role, sign, word string) {
 		out = append(out, []widget.Span{{Role: role, Text: sign}, {Role: theme.Dim, Text: " " + word}})
@@ -210,7 +209,7 @@ func (p *Pane) legend(c pane.Context) (out [][]widget.Span) {
 	for _, m := range p.marks {
 		seen[m.kind] = true
 	}
-	seen[refused], seen[short] = seen[refused] || seen[short], false // they have one sign
+	seen[refused], seen[short] = seen[refused] || seen[short], false // they share one sign
 	for _, k := range []kind{pinged, critical, refused, likely, done, failed, missed, running, stopped, date, coming} {
 		if seen[k] {
 			entry(kinds[k].role, c.Theme.Glyph(kinds[k].glyph), kinds[k].word)
@@ -231,9 +230,8 @@ func (p *Pane) Legend(c pane.Context, w int) (rows []string) {
 	return rows
 }
 
-// Caption is a row of w cells for a day of h rows: while the day has the focus what the
-// chosen mark is, and the legend if it has no room in the day. It is empty if there is
-// nothing to say.
+// Caption returns a row of w cells for a day of h rows: the chosen mark while the day has the focus, and the legend
+// if it does not fit in the day. It may be empty.
 func (p *Pane) Caption(c pane.Context, w, h int, focused bool) string {
 	a := axisOf(c.Snap.At, w, h)
 	var said, legend []widget.Span
@@ -257,7 +255,7 @@ func (p *Pane) Caption(c pane.Context, w, h int, focused bool) string {
 	return widget.Brush{Theme: c.Theme}.Spread(w, said, legend)
 }
 
-// words are the sign of the chosen mark and a sentence.
+// words returns the sign of the chosen mark and a sentence.
 func (p *Pane) words(c pane.Context, a axis) []widget.Span {
 	m, ok := p.at()
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// kind is what a mark means. Of several in one cell the lowest is shown.
+// kind is the meaning of a mark. If there are several in one cell, the lowest kind is shown.
 type kind uint8
 
 const (
@@ -47,7 +47,7 @@ var kinds = [...]struct {
 	date: {theme.Event, theme.Report, "date"}, coming: {theme.Coming, theme.Accent, "to come"},
 }
 
-// The lanes, from above.
+// The lanes, from top to bottom.
 const (
 	pings = iota
 	runs
@@ -86,7 +86,7 @@ func (m mark) open(s *core.Snapshot) pane.Answer {
 	return pane.Answer{Open: dialog.NewPage(m.title, s.Clock(m.at, "15:04")+"  "+m.title+"\n\n"+m.note)}
 }
 
-// marksOf are the marks around the moment of the snapshot, by time.
+// marksOf returns the marks around the snapshot's time, in order.
 func marksOf(s *core.Snapshot, curve budget.Curve) (out []mark) {
 	add := func(m mark) {
 		if m.at = s.Local(m.at); m.at.Sub(s.At).Abs() <= reach {
@@ -166,7 +166,7 @@ func ofPing(p *budget.Ping) mark {
 	return m
 }
 
-// ending is the kind of a finished run.
+// ending returns the kind of a finished run.
 func ending(s fork.State) kind {
 	switch {
 	case s.Failed():

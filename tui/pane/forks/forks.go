@@ -1,6 +1,5 @@
-// Package forks is the dashboard's pane of background runs: the list of running, waiting and
-// finished ones, and below it the output of the selected one. It must not stop a run by
-// itself: it asks a question, whose answer is a command.
+// Package forks is the dashboard's pane of background runs: the list of running, waiting and finished ones, and below
+// it the output of the selected one. It must not stop a run directly: it asks a question whose answer is a command.
 package forks
 
 import (
@@ -25,20 +24,19 @@ import (
 // Pane is the forks pane. Use New.
 type Pane struct {
 	book *book
-	// visited are the failures that the user has seen; a selected one keeps its place at the
-	// top. pinned are the failures at the top; noted are the seen ones that the core has not
-	// been informed of.
+	// visited are the failures that the user has seen; a selected one stays at the top. pinned are the failures at the
+	// top; noted are the seen ones not yet reported to the core.
 	visited map[string]bool
 	pinned  []fork.View
 	noted   []string
-	wanted  string // a run that was asked for and has to be read first
+	wanted  string // a requested run that has to be read first
 	awaited string // a task whose next run is shown
-	// run is the selected one; chosen says that the user selected it, at moved, so that a
-	// run that starts does not take the screen away.
+	// run is the selected run. chosen means that the user selected it, at moved, so that a starting run does not replace
+	// it.
 	run    string
 	chosen bool
 	moved  time.Time
-	tail   bool // the tail has the keys
+	tail   bool // the tail has the focus
 	views  map[string]*widget.TailView
 }
 
@@ -58,7 +56,7 @@ func (p *Pane) State(c pane.Context) string {
 	return strings.Trim(strings.Join(append(parts, counts(c.Snap, len(p.Unseen(c.Snap)))), " · "), " ·")
 }
 
-// Line implements pane.Pane: the counts and what the first run does.
+// Line implements pane.Pane: the counts, and the state of the first run.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: "Forks    "}}
 	if p.book.Shown() == 0 {
@@ -102,8 +100,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 			return pane.Answer{}
 		}
 	}
-	// What has the focus moves. Only the keys that scroll by a line are always the tail's, and
-	// the search.
+	// Movement keys apply to the focused part. Only the keys that scroll by a line, and the search, always apply to the
+	// tail.
 	tails := []action.ID{action.TailUp, action.TailDown, action.TailFind}
 	if !p.tail && !slices.Contains(tails, id) && p.book.Table.Do(id.Verb()) {
 		p.follow(c)
@@ -116,7 +114,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
 }
 
-// Press implements pane.Pane: a click in the tail or the list gives it the keys.
+// Press implements pane.Pane: a click focuses the tail or the list.
 func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	if at == widget.Inner && !p.tail {
 		return action.ForksTail
@@ -155,14 +153,14 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	return pane.Answer{}
 }
 
-// End takes the filter away and reports whether there was one.
+// End removes the filter and reports whether there was one.
 func (p *Pane) End(c pane.Context) bool {
 	was := !p.tail && p.book.EndQuery()
 	p.Sync(c)
 	return was
 }
 
-// Word is what keys do that the list and the tail share.
+// Word returns the meaning of keys that the list and the tail share.
 func (p *Pane) Word(id action.ID) string {
 	switch {
 	case p.tail && id == action.ForksUp:
@@ -180,7 +178,7 @@ func (p *Pane) Word(id action.ID) string {
 // Wants implements pane.Loader.
 func (p *Pane) Wants(c pane.Context) (a pane.Answer) {
 	if len(p.noted) > 0 && !c.ReadOnly {
-		a.Do, p.noted = command.MarkSeen{Runs: p.noted}, nil // what cannot be saved counts as unseen at the next start
+		a.Do, p.noted = command.MarkSeen{Runs: p.noted}, nil // if saving fails, they count as unseen at the next start
 	}
 	if k := p.book; (c.Zoomed || k.Query.On()) && (k.hungry() || p.wanted != "" && !k.past.all()) {
 		from := k.past.next
@@ -192,7 +190,7 @@ func (p *Pane) Wants(c pane.Context) (a pane.Answer) {
 	return a
 }
 
-// take lists a page of stored runs. An error and damaged lines are said once.
+// take lists a page of stored runs. It reports an error and damaged lines once.
 func (p *Pane) take(c pane.Context, page fork.Page, err error) pane.Answer {
 	k := p.book
 	if err != nil {
@@ -208,8 +206,7 @@ func (p *Pane) take(c pane.Context, page fork.Page, err error) pane.Answer {
 	return pane.Answer{}
 }
 
-// Off says why an action cannot be used on the selected run; empty means that
-// it can.
+// Off returns why an action is disabled for the selected run, or empty if it is not.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
 	if id == action.ForksSeen && len(p.Unseen(c.Snap)) == 0 {
 		return textNoneUnseen
@@ -221,7 +218,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	return Off(f, id)
 }
 
-// Off says why a run cannot be stopped, resumed or repeated; empty means that it can.
+// Off returns why a run cannot be stopped, resumed or repeated, or empty if it can.
 func Off(f fork.View, id action.ID) string {
 	switch {
 	case id == action.ForksStop && !f.Live():
@@ -238,8 +235,7 @@ func Off(f fork.View, id action.ID) string {
 	return ""
 }
 
-// with does something with the selected run: it is stopped, behind a question, resumed
-// in the chat, or its task fires once more.
+// with acts on the selected run: it stops it after a question, resumes it in the chat, or fires its task once more.
 func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
 	f, _ := p.selected()
 	switch id {
@@ -251,23 +247,21 @@ func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{Do: command.FireNow{ID: f.TaskID, Stays: true}}
 }
 
-// StopQuestion asks before a run is stopped, and says what is lost.
+// StopQuestion asks before stopping a run, and names what would be lost.
 func StopQuestion(f fork.View, now time.Time) *pane.Question {
 	return &pane.Question{Text: stopText(f, now), Yes: "stop it", No: leaveWords(f), Do: command.StopFork{Run: f.ID}}
 }
 
 const (
-	// tailLeast is how many lines the tail of a box keeps before the list has more than a
-	// third, and tailMost how many that of the page has where the list could use them
-	// and has the keys.
+	// tailLeast is the number of lines reserved for the tail in a box before the list gets more than a third. tailMost
+	// is the number of tail lines on a page if the list is focused and could use more.
 	tailLeast, tailMost = 8, 10
-	// ruled is from how many lines on a rule names the run.
+	// ruled is the height from which a rule names the run.
 	ruled = 6
 )
 
-// listed is how many of h lines the list gets: what it needs, up to half of a box, but more for
-// what is above the rule. On the page half is the least where the list has the keys, and the
-// most where the tail has them.
+// listed returns how many of h lines the list gets: as many as it needs, up to half of a box, but more for the rows
+// above the rule. On a page, half is the minimum if the list is focused, and the maximum if the tail is.
 func (p *Pane) listed(c pane.Context, h int) int {
 	n, pinned := p.book.Lines(), min(p.book.pins+3, 2*h/3)
 	switch {
@@ -300,7 +294,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	return append(k.Draw(c.Theme, w, list, focused && !p.tail), p.detail(c, w, h-list, focused)...)
 }
 
-// detail is the selected run: a rule that names it, where there is room, and its tail.
+// detail draws the selected run: a rule that names it, if there is room, and its tail.
 func (p *Pane) detail(c pane.Context, w, h int, focused bool) (rows []widget.Row) {
 	f, ok := p.selected()
 	switch {
@@ -314,7 +308,7 @@ func (p *Pane) detail(c pane.Context, w, h int, focused bool) (rows []widget.Row
 	return append(rows, p.words(c, f, w, h-len(rows), focused)...)
 }
 
-// words are what a run has said, in h lines, or why there is nothing.
+// words draws a run's output in h lines, or the reason why there is none.
 func (p *Pane) words(c pane.Context, f fork.View, w, h int, focused bool) []widget.Row {
 	v := p.view()
 	if v.Len() == 0 {
@@ -324,8 +318,7 @@ func (p *Pane) words(c pane.Context, f fork.View, w, h int, focused bool) []widg
 	return widget.Rows(widget.Inner, v.Lines(c.Theme, w, h, focused)...)
 }
 
-// rule separates the list from the tail, and says whose tail it is. A pointer marks it while
-// the tail has the keys.
+// rule separates the list from the tail and names the run. A pointer marks it while the tail is focused.
 func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
 	name := widget.Span{Role: theme.Dim, Text: "tail: "}
 	if focused && p.tail {
@@ -338,7 +331,7 @@ func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
 			state.Role = theme.Warn
 		}
 	}
-	if k := p.book; k.Shown() > k.pins+k.Height && !c.Zoomed { // runs are out of sight
+	if k := p.book; k.Shown() > k.pins+k.Height && !c.Zoomed { // not all runs are visible
 		more := strings.TrimSuffix(fmt.Sprintf("run %d of %d · %s", k.At()+1, k.Shown(), state.Text), " · ")
 		if widget.Width(title)+widget.Cells(more)+10 <= w {
 			state.Text = more
@@ -347,7 +340,7 @@ func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
 	return widget.Brush{Theme: c.Theme}.Rule(w, title, []widget.Span{state})
 }
 
-// silence is why a run has no tail.
+// silence returns why a run has no tail.
 func silence(c pane.Context, f fork.View, w, h int) []string {
 	b := widget.Brush{Theme: c.Theme}
 	switch {

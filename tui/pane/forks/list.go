@@ -20,8 +20,8 @@ import (
 	"ollimbot/tui/widget/table"
 )
 
-// columns are those of the list. Where there is less room, COST goes first, then TIME; TASK and
-// what came of the run stay. Figures have columns on a wide screen only.
+// columns returns the columns of the list. If there is less room, COST is dropped first, then TIME; TASK and the
+// outcome stay. Figures have columns only on a wide screen.
 func (k *book) columns() []table.Column[*row] {
 	took := table.Number("TIME", 7, theme.Text, k.took, words.Elapsed)
 	took.Essential = true
@@ -43,26 +43,26 @@ const (
 	startColumn, firstFigure, lastFigure = 1, 3, 7
 	// shortStart shows the day of a run or its time.
 	shortStart = 7
-	// From narrow cells on there is START, from figures on the long one and figures.
+	// The widths from which START is shown, and the long START with figures.
 	narrow, figures = 40, 116
 )
 
-// states are what the key of states filters by, in turn.
+// states are the filters that the state key cycles through.
 var states = []string{"", "is:failed", "is:pinged", "is:done", "is:stopped"}
 
-// book is the list: unseen failures and running and waiting runs above a rule, and finished
-// runs below it, on the page all that are stored.
+// book is the list: unseen failures, running and waiting runs above a rule, and finished runs below it; on a page,
+// all stored runs.
 type book struct {
 	pane.List[*row]
 	past  past
-	pins  int    // how many rows are above the rule
-	made  string // what the rows below the rule were made of: how many have ended, and the failures above
+	pins  int    // number of rows above the rule
+	made  string // the input of the rows below the rule: the number of ended runs, and the failures above
 	snap  *core.Snapshot
 	theme *theme.Theme
 }
 
-// fill brings the list up to a snapshot: above the rule are the running runs, the newest
-// first, then those that wait, then the pinned failures.
+// fill updates the list from a snapshot: above the rule are the running runs, newest first, then the waiting ones,
+// then the pinned failures.
 func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	k.snap = s
 	k.past.ended(s.Forks)
@@ -94,7 +94,7 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	}
 }
 
-// fit makes the columns fit a width.
+// fit fits the columns to a width.
 func (k *book) fit(t *theme.Theme, w int) {
 	k.theme = t
 	start := &k.Columns[startColumn]
@@ -107,7 +107,7 @@ func (k *book) fit(t *theme.Theme, w int) {
 	}
 }
 
-// run is the id of the selected row, "" for none.
+// run returns the ID of the selected row, or "".
 func (k *book) run() string {
 	if r, ok := k.Row(); ok {
 		return r.id
@@ -118,7 +118,7 @@ func (k *book) run() string {
 // choose selects a run and reports whether it is shown.
 func (k *book) choose(id string) bool { return k.Select(func(r *row) bool { return r.id == id }) }
 
-// hungry reports that there are runs to be read.
+// hungry reports whether there are more runs to read.
 func (k *book) hungry() bool { return !k.past.all() && (k.NearEnd() || k.NeedsAll()) }
 
 func (k *book) sign(r *row) widget.Span {
@@ -126,8 +126,7 @@ func (k *book) sign(r *row) widget.Span {
 	return widget.Span{Role: role, Text: k.theme.Glyph(glyph)}
 }
 
-// start is when a run began, as much of it as the column has room for: the time of
-// today's, else the day.
+// start returns when a run started, as far as the column has room: the time if it was today, else the day.
 func (k *book) start(r *row) widget.Span {
 	if r.started.IsZero() {
 		return widget.Span{}
@@ -139,7 +138,7 @@ func (k *book) start(r *row) widget.Span {
 	return widget.Span{Role: theme.Dim, Text: k.snap.When(r.started, layouts)}
 }
 
-// took is how long a run has taken, which is more than nothing once it has begun.
+// took returns a run's duration, which is positive once it has started.
 func (k *book) took(r *row) time.Duration {
 	end := r.ended
 	if end.IsZero() {
@@ -151,7 +150,7 @@ func (k *book) took(r *row) time.Duration {
 	return max(1, end.Sub(r.started))
 }
 
-// facts are what a filter finds a run by.
+// facts returns the searchable properties of a run.
 func (k *book) facts(r *row) query.Facts {
 	view := r.view()
 	return query.Facts{
@@ -160,11 +159,11 @@ func (k *book) facts(r *row) query.Facts {
 	}
 }
 
-// outcome is what came of a run, why it failed, or what it does.
+// outcome describes a run's result, failure or current activity.
 func (k *book) outcome(r *row) widget.Span {
 	view := r.view()
 	said := pane.OutcomeOf(k.snap, &view).Full
-	if r.late && !strings.HasPrefix(r.why, textLate) { // its first line says the same at more length
+	if r.late && !strings.HasPrefix(r.why, textLate) { // its first line has the same information
 		said = slices.Insert(said, 0, widget.Span{Role: theme.Warn, Text: textLate})
 	}
 	switch {
@@ -185,14 +184,14 @@ func (k *book) outcome(r *row) widget.Span {
 	return out
 }
 
-// Summary is a run in words, for lists without a screen.
+// Summary is a run as text, for plain mode.
 type Summary struct {
-	Outcome string        // what came of it, why it failed, or what it does
-	Took    time.Duration // 0 if it has not begun
-	Facts   query.Facts   // what a filter finds it by
+	Outcome string        // its result, failure or current activity
+	Took    time.Duration // 0 if it has not started
+	Facts   query.Facts   // its searchable properties
 }
 
-// Summarize puts a run into words.
+// Summarize describes a run as text.
 func Summarize(s *core.Snapshot, f fork.View) Summary {
 	k := New().book
 	k.snap = s
@@ -201,18 +200,18 @@ func Summarize(s *core.Snapshot, f fork.View) Summary {
 		r.why = queued(s, f)
 	}
 	t := Summary{Outcome: k.outcome(r).Text, Took: k.took(r), Facts: k.facts(r)}
-	if f.State != fork.Done && !strings.Contains(t.Outcome, string(f.State)) { // the list has a sign for it
+	if f.State != fork.Done && !strings.Contains(t.Outcome, string(f.State)) { // the list shows a sign instead
 		t.Outcome = words.Joined(string(f.State), t.Outcome)
 	}
 	return t
 }
 
-// row is a run as the list keeps it: ten thousand of them take three megabytes.
+// row is the stored form of a run in the list: ten thousand of them take three megabytes.
 type row struct {
 	id, title, task, session string
 	kind                     routines.Kind
 	state                    fork.State
-	why                      string // why it failed, or what it does
+	why                      string // its failure or current activity
 	warned, late             bool   // its tools are off; it fired late
 	started, ended           time.Time
 	pings, reports, refused  int
@@ -236,38 +235,37 @@ func rowOf(f *fork.View) *row {
 	return r
 }
 
-// view is the run as far as it is kept.
+// view returns the stored part of the run.
 func (r *row) view() fork.View {
 	f := fork.View{
 		ID: r.id, Kind: r.kind, TaskID: r.task, Title: r.title, State: r.state, Session: r.session, Late: r.late,
 		Started: r.started, Ended: r.ended, Pings: r.pings, Reports: r.reports, Refused: r.refused,
 	}
-	if !r.warned { // otherwise the note is about what it read
+	if !r.warned { // otherwise the note names the untrusted text
 		f.Error = r.why
 	}
 	return f
 }
 
-// past are the runs that have ended, as far as they were read, newest first.
+// past is the ended runs read so far, newest first.
 type past struct {
 	rows    []*row
 	known   map[string]*row
 	next    command.Mark
 	damaged int
-	whole   bool // there is nothing more to read, or reading has failed
+	whole   bool // everything was read, or reading has failed
 }
 
-// pageRows is how many runs are read at once, mostRows how many are kept.
+// pageRows is the number of runs read at once, mostRows the number kept.
 const (
 	pageRows = 250
 	mostRows = 50_000
 )
 
-// all reports that there is nothing more to read.
+// all reports whether everything was read.
 func (p *past) all() bool { return p.whole || len(p.rows) >= mostRows }
 
-// ended takes over runs of a snapshot that have ended, newest first, which are newer
-// than what was read.
+// ended adds a snapshot's ended runs, newest first, that are newer than those read.
 func (p *past) ended(runs []fork.View) {
 	var fresh []*row
 	for i := range runs {
@@ -280,7 +278,7 @@ func (p *past) ended(runs []fork.View) {
 	}
 }
 
-// add adds a run to rows if it was not known.
+// add adds a run to rows unless it is already listed.
 func (p *past) add(rows []*row, f *fork.View) []*row {
 	if p.known[f.ID] != nil {
 		return rows
@@ -297,7 +295,7 @@ func (p *past) read(page *fork.Page) {
 	}
 }
 
-// find is the run of an id among them, as far as it is kept.
+// find returns the stored part of the run with an ID.
 func (p *past) find(id string) (f fork.View, ok bool) {
 	if r := p.known[id]; r != nil {
 		return r.view(), true

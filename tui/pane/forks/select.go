@@ -13,16 +13,14 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// maxViews is how many tails keep their place while the user looks at others.
+// maxViews is the number of tails that keep their scroll position while others are shown.
 const maxViews = 8
 
-// Failures do not scroll away: an unseen one is above the running runs,
-// and the frame counts it.
+// Failures do not scroll away: an unseen one stays above the running runs, and the frame counts it.
 
-// arrange lists what runs and waits, and unseen failures, above what has
-// ended.
+// arrange lists running and waiting runs and unseen failures above ended runs.
 func (p *Pane) arrange(s *core.Snapshot) {
-	held := p.pinned // of these, the one that is looked at keeps its place
+	held := p.pinned // the selected one of these keeps its position
 	p.pinned = nil
 	for _, f := range slices.Concat(s.Failures, held) {
 		if (f.ID == p.run && find(held, f.ID) >= 0 || !p.visited[f.ID] && find(s.Failures, f.ID) >= 0) && find(p.pinned, f.ID) < 0 {
@@ -34,7 +32,7 @@ func (p *Pane) arrange(s *core.Snapshot) {
 	p.book.fill(s, p.pinned)
 }
 
-// Unseen are the failures that the user has not seen, the newest first.
+// Unseen returns the failures that the user has not seen, newest first.
 func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
 	for _, f := range s.Failures {
 		if !p.visited[f.ID] {
@@ -44,15 +42,15 @@ func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
 	return ids
 }
 
-// visit notes that the user has the selected run before them. A failure goes to its
-// place in the list once they leave it.
+// visit records that the user sees the selected run. A failure moves to its regular position once another run is
+// selected.
 func (p *Pane) visit(s *core.Snapshot) {
 	p.see(s, p.run)
 	p.arrange(s)
 	p.book.choose(p.run)
 }
 
-// see notes that the user has seen failures. Other ids are ignored.
+// see records that the user has seen failures. Other IDs are ignored.
 func (p *Pane) see(s *core.Snapshot, ids ...string) {
 	for _, id := range ids {
 		if find(s.Failures, id) >= 0 && !p.visited[id] {
@@ -73,7 +71,7 @@ func (p *Pane) Show(c pane.Context, id string) {
 // Await selects the run of a task once it starts, because the user has fired it.
 func (p *Pane) Await(c pane.Context, task string) { p.awaited, p.moved = task, c.Snap.At }
 
-// begun shows the awaited run if it has started.
+// begun selects the awaited run if it has started.
 func (p *Pane) begun(c pane.Context) {
 	for i := range c.Snap.Forks {
 		if f := &c.Snap.Forks[i]; f.TaskID == p.awaited && (f.Live() || f.Ended.After(p.moved)) {
@@ -84,11 +82,11 @@ func (p *Pane) begun(c pane.Context) {
 	}
 }
 
-// idle is how long an unmoved selection stays.
+// idle is the time after which the user's selection expires.
 const idle = time.Minute
 
-// Sync implements pane.Pane: the selection follows its run, or the newest one
-// while the user has not chosen, and the tail is read.
+// Sync implements pane.Pane: it keeps the selected run, or selects the newest one unless the user has chosen, and
+// reads the tail.
 func (p *Pane) Sync(c pane.Context) {
 	p.arrange(c.Snap)
 	if p.awaited != "" && c.Snap.At.Sub(p.moved) < idle {
@@ -114,7 +112,7 @@ func (p *Pane) Sync(c pane.Context) {
 	p.read(c)
 }
 
-// selected is the selected run.
+// selected returns the selected run.
 func (p *Pane) selected() (fork.View, bool) {
 	for _, list := range [][]fork.View{p.book.snap.Forks, p.pinned} {
 		if i := find(list, p.run); i >= 0 {
@@ -124,7 +122,7 @@ func (p *Pane) selected() (fork.View, bool) {
 	return p.book.past.find(p.run)
 }
 
-// Task is the id of the task of the selected run; empty for none.
+// Task returns the ID of the selected run's task, or empty.
 func (p *Pane) Task() string {
 	f, ok := p.selected()
 	if !ok || f.Kind == routines.KindWebhook {
@@ -133,18 +131,17 @@ func (p *Pane) Task() string {
 	return f.TaskID
 }
 
-// reading reports that the user is at work in the tail: scrolled up, searching,
-// or behind a filter; or filters the runs. Nothing may take it away then.
+// reading reports whether the user is working in the tail, that is scrolling up, searching or filtering, or is
+// filtering the runs. The selection must not change then.
 func (p *Pane) reading() bool {
 	v := p.view()
 	return p.tail || p.book.Query.Shown() || !v.Following() || v.Finding() || v.Filtered()
 }
 
-// lingering is how long a run that has ended counts as one that runs: long enough to
-// read its last words.
+// lingering is how long an ended run still counts as running: long enough to read its last lines.
 const lingering = 8 * time.Second
 
-// newest is the run that started last among those that run; empty without any.
+// newest returns the last started of the running runs; empty if there are none.
 func (p *Pane) newest() (id string) {
 	var at time.Time
 	for _, f := range p.book.snap.Forks {
@@ -155,8 +152,8 @@ func (p *Pane) newest() (id string) {
 	return id
 }
 
-// follow takes over the selection of the list. After a return to the newest running
-// run of the box, the pane chooses again.
+// follow applies the list's selection. After the user returns to the newest running run in the box, the selection
+// becomes automatic again.
 func (p *Pane) follow(c pane.Context) {
 	id := p.book.run()
 	if id == "" {
@@ -167,7 +164,7 @@ func (p *Pane) follow(c pane.Context) {
 	p.read(c)
 }
 
-// back leaves one thing at a time: the search, the tail, the choice.
+// back leaves one state at a time: the search, the tail, the selection.
 func (p *Pane) back(c pane.Context) {
 	switch {
 	case p.view().EndFind():
@@ -179,7 +176,7 @@ func (p *Pane) back(c pane.Context) {
 	p.read(c)
 }
 
-// view is the tail of the selected run.
+// view returns the tail of the selected run.
 func (p *Pane) view() *widget.TailView {
 	v := p.views[p.run]
 	if v == nil {
@@ -201,7 +198,7 @@ func (p *Pane) read(c pane.Context) {
 	}
 }
 
-// find is the index of a run, or -1.
+// find returns the index of a run, or -1.
 func find(forks []fork.View, id string) int {
 	return slices.IndexFunc(forks, func(f fork.View) bool { return f.ID == id })
 }

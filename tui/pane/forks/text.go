@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/work/fork"
 )
 
-// textLabeled is a run that has read untrusted text, by its label: its tools that act are off.
+// textLabeled marks a run that has read untrusted text, with its label: its tools that act are disabled.
 const textLabeled = "untrusted input: %s"
 
 const (
@@ -57,7 +57,7 @@ func counts(s *core.Snapshot, unseen int) string {
 	return strings.Join(out, " · ")
 }
 
-// queued is the position of a waiting run.
+// queued returns the position of a waiting run.
 func queued(s *core.Snapshot, f fork.View) string {
 	running, _ := fork.Count(s.Forks)
 	place := "next in the queue"
@@ -70,7 +70,7 @@ func queued(s *core.Snapshot, f fork.View) string {
 	return fmt.Sprintf("%s (%d run)", place, running)
 }
 
-// stopText says what would be lost.
+// stopText names what would be lost.
 func stopText(f fork.View, now time.Time) string {
 	if f.State == fork.Waiting {
 		return fmt.Sprintf("Remove %q from the queue? It has not started and will not run this time.", f.Title)

@@ -18,8 +18,7 @@ import (
 	"ollimbot/tui/widget/table"
 )
 
-// group is the part of the list that an item is in: the day, and what is to come today
-// below now.
+// group returns the heading of an item's part of the list: the day, or the rest of today after now.
 func (p *Pane) group(it item) widget.Span {
 	s := p.snap
 	switch {
@@ -45,7 +44,8 @@ func (p *Pane) group(it item) widget.Span {
 	return now
 }
 
-// columns are those of the list. A title is cut last: first the outcome goes, then the time.
+// columns returns the columns of the list. In narrow lists the outcome is dropped first, then the time; the title is
+// cut last.
 func (p *Pane) columns() []table.Column[item] {
 	return []table.Column[item]{
 		{Head: "WHEN", Cell: p.when, Compare: func(a, b item) int { return a.FireTime.Compare(b.FireTime) }},
@@ -71,9 +71,8 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	return widget.Beside(widget.Brush{Theme: c.Theme}, list, widget.FillRows(detail, right, h), left)
 }
 
-// list draws the rows, why the selected item waits or is wrong, and what there is beyond
-// the list. Problems are never out of sight: where the list is longer than the pane, their
-// count is below it.
+// list draws the rows, the reason if the selected item waits or is invalid, and a note about omitted fires. Problems
+// are always visible: if the list is longer than the pane, their count is below it.
 func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	if p.Len() == 0 {
@@ -81,7 +80,7 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	p.theme, p.NoHeads, p.Columns[0].Cells = c.Theme, !c.Zoomed, p.whenCells(c.Snap, w)
 	var foot []string
-	// The fires of 24 hours were listed when the minute began.
+	// The fires of 24 hours were listed at the start of the minute.
 	if until := c.Snap.Schedule.DayUntil; p.view == around && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
 		text := fmt.Sprintf(" "+textMore, moment(c.Snap, until))
 		foot = append(foot, b.Line(w, widget.Span{Role: theme.Warn, Text: text}))
@@ -97,9 +96,8 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	return widget.FillRows(rows, w, h)
 }
 
-// reason is why the selected item waits for its user, or what is wrong with it, in a
-// third of h lines. Where there is room, the first problem says what is wrong while
-// another item is selected.
+// reason returns why the selected item needs the user, or what is wrong with it, in a third of h lines. If there is
+// room, it shows the first problem even while another item is selected.
 func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 	it, ok := p.Row()
 	waits, edit, lacks := it.of(c.Snap).Waits, it.edit(c.Snap), it.lacks(c.Snap)
@@ -129,7 +127,7 @@ func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 	return rows
 }
 
-// role dims what has been, what does not fire, and what agents do not see yet.
+// role dims past items, items that do not fire, and items that agents do not see yet.
 func (p *Pane) role(it item) theme.Role {
 	until := p.snap.Schedule.Until
 	if it.stage == past || it.Held || p.view == around && it.stage == ahead && !until.IsZero() && it.FireTime.After(until) {
@@ -161,14 +159,14 @@ func (p *Pane) fireClock(s *core.Snapshot, e schedule.Entry) string {
 	return s.FireClock(e)
 }
 
-// when is the time of an item, in the list of all tasks with its day.
+// when returns the time of an item; in the list of all tasks, with its day.
 func (p *Pane) when(it item) widget.Span {
 	text := " "
 	switch {
 	case it.problem != nil:
 	case it.date != nil && it.date.AllDay:
 	case it.run != nil && it.FireTime.IsZero():
-	case it.FireTime.IsZero() && !it.Held: // else the word for it stands at the right
+	case it.FireTime.IsZero() && !it.Held: // otherwise the outcome column says so
 		text = "never"
 	case it.FireTime.IsZero():
 	case p.view == every:
@@ -179,9 +177,9 @@ func (p *Pane) when(it item) widget.Span {
 	return widget.Span{Role: p.role(it), Text: text}
 }
 
-// outcome is what has become of an item, or how far away it is and why it may not fire.
+// outcome returns an item's result, or the time until it fires and why it may not.
 func (p *Pane) outcome(it item) widget.Span {
-	left := it.FireTime.Truncate(time.Minute).Sub(p.snap.At) // as the clock shows it
+	left := it.FireTime.Truncate(time.Minute).Sub(p.snap.At) // as displayed by a clock
 	tag, _, _ := strings.Cut(it.Tag, " until ")
 	text, role := "", theme.Dim
 	switch {
@@ -215,7 +213,7 @@ func (p *Pane) outcome(it item) widget.Span {
 	return widget.Span{Role: role, Text: text}
 }
 
-// sign is the mark of an item in short, before the title so that they line up.
+// sign returns the short mark of an item, before the title so that marks align.
 func (p *Pane) sign(it item) widget.Span {
 	glyph := func(role theme.Role, g theme.Glyph) widget.Span {
 		return widget.Span{Role: role, Text: p.theme.Glyph(g)}
@@ -244,14 +242,14 @@ func (p *Pane) sign(it item) widget.Span {
 	return widget.Span{}
 }
 
-// note are the words on an item that stand nowhere else in its line.
+// note returns the marks of an item that are not already in its line.
 func (p *Pane) note(it item) widget.Span {
 	outcome := p.outcome(it).Text
 	marks := slices.DeleteFunc(it.marks(p.snap), func(mark string) bool { return mark == outcome || mark == textTomorrow })
 	return widget.Span{Role: theme.Dim, Text: strings.Join(marks, " · ")}
 }
 
-// facts are what a filter finds an item by.
+// facts returns the searchable properties of an item.
 func (p *Pane) facts(it item) query.Facts {
 	s := p.snap
 	f := query.Facts{
@@ -277,8 +275,7 @@ func (p *Pane) facts(it item) query.Facts {
 	return f
 }
 
-// nextItems is how many upcoming items are in one line, the later ones in at
-// least so many cells.
+// nextItems is the number of upcoming items in one line; later ones need at least nextCells cells.
 const nextItems, nextCells = 3, 12
 
 // Line implements pane.Pane: the next fires and appointments.

@@ -19,16 +19,16 @@ import (
 type view uint8
 
 const (
-	around view = iota // what has run in the last 24 hours, and all that comes
-	every              // every task once, by its next fire
+	around view = iota // runs of the last 24 hours, and all upcoming fires
+	every              // each task once, by its next fire
 	numViews
 )
 
-// item is one thing that can be selected: a run or a fire that has been, one to come, a task
-// with its next fire, something of the user's own day, or a problem.
+// item is a selectable row: a past run or fire, an upcoming one, a task with its next fire, an appointment of the
+// user, or a problem.
 type item struct {
-	schedule.Entry        // of a date its begin, title, calendar and place; of a problem its file and its words
-	when           string // how often a task fires, or which link of a chain it is
+	schedule.Entry        // for an appointment its start, title, calendar and place; for a problem its file and text
+	when           string // how often a task fires, or its number in a chain
 	task           bool
 	run            *fork.View
 	date           *google.Item
@@ -40,9 +40,9 @@ type item struct {
 type stage uint8
 
 const (
-	past    stage = iota // it has been, or has waited since an earlier day
+	past    stage = iota // it is over, or has waited since an earlier day
 	broken               // a problem
-	present              // it runs, or waits for something
+	present              // it is running or waiting
 	ahead
 	untimed // it will not fire
 )
@@ -53,7 +53,7 @@ func ofRun(f *fork.View) item {
 	return item{run: f, Entry: schedule.Entry{ID: f.TaskID, FireTime: started(f), Description: f.Title, Kind: f.Kind}}
 }
 
-// started is when a run began, or began to wait.
+// started returns when a run started, or was queued.
 func started(f *fork.View) time.Time {
 	if f.Started.IsZero() {
 		return f.Queued
@@ -92,9 +92,9 @@ func ofDate(s *core.Snapshot, d *google.Item) item {
 	return item{Entry: e, date: d}
 }
 
-// items are those of the view in their order.
+// items returns the items of the view in order.
 func (v view) items(s *core.Snapshot) (items []item) {
-	fires := map[string]bool{} // tasks with one ahead
+	fires := map[string]bool{} // tasks with an upcoming fire
 	if v == around {
 		for i := range s.Day {
 			items = append(items, ofDate(s, &s.Day[i]))
@@ -127,7 +127,7 @@ func (v view) items(s *core.Snapshot) (items []item) {
 	return items
 }
 
-// runs are those that have ended within 24 hours, and those that have not ended.
+// runs returns the runs that ended within 24 hours or have not ended.
 func runs(s *core.Snapshot) (out []item) {
 	for i := range s.Ended {
 		out = append(out, ofRun(&s.Ended[i]))
@@ -140,17 +140,17 @@ func runs(s *core.Snapshot) (out []item) {
 	return out
 }
 
-// mostLate is how long after its fire a run may start.
+// mostLate is the maximum delay between a fire and the start of its run.
 const mostLate = 15 * time.Minute
 
-// shown reports whether a fire that has been is among the items: as its run, or as missed.
+// shown reports whether a past fire is among the items, as its run or as missed.
 func shown(items []item, e schedule.Entry) bool {
 	return slices.ContainsFunc(items, func(it item) bool {
 		return it.ID == e.ID && (it.FireTime.Equal(e.FireTime) || it.run != nil && !it.FireTime.Before(e.FireTime) && it.FireTime.Sub(e.FireTime) < mostLate)
 	})
 }
 
-// at is the stage of an item.
+// at returns the stage of an item.
 func (i item) at(s *core.Snapshot) stage {
 	switch {
 	case i.problem != nil:
@@ -167,7 +167,7 @@ func (i item) at(s *core.Snapshot) stage {
 	return past
 }
 
-// beyond are the fires of the window and the later ones of the day.
+// beyond returns the fires of the window, followed by the later ones of the day.
 func beyond(window, day []schedule.Entry) []schedule.Entry {
 	for i, e := range day {
 		if n := len(window); n == 0 || e.FireTime.After(window[n-1].FireTime) {
@@ -177,13 +177,12 @@ func beyond(window, day []schedule.Entry) []schedule.Entry {
 	return window
 }
 
-// title is what people call the item: of a task the words on it, not its label, unless
-// there are none.
+// title returns the item's title: for a task its description or, if it has none, its label.
 func (i item) title() string {
 	return strings.ReplaceAll(cmp.Or(i.Description, i.Label, i.ID), "\n", " ")
 }
 
-// marks are the words on an item, the most telling first.
+// marks returns an item's marks, the most important first.
 func (i item) marks(s *core.Snapshot) []string {
 	if i.run != nil {
 		why := cmp.Or(i.run.Error, i.run.Activity)
@@ -208,8 +207,7 @@ func (i item) marks(s *core.Snapshot) []string {
 	return slices.DeleteFunc(out, func(word string) bool { return word == "" })
 }
 
-// of is the task of an item, of a problem the one whose file it is about; without an id
-// where there is none.
+// of returns the task of an item, or of a problem's file; without an ID if there is none.
 func (i item) of(s *core.Snapshot) schedule.TaskView {
 	for _, t := range s.Schedule.Tasks {
 		if t.ID == i.ID || i.problem != nil && t.Path == i.FilePath {
@@ -227,7 +225,7 @@ func (i item) lacks(s *core.Snapshot) *routines.Problem {
 	return s.Lacks(i.FilePath)
 }
 
-// edit is the edit that waits in the file of an item.
+// edit returns the pending edit in the file of an item.
 func (i item) edit(s *core.Snapshot) routines.Proposal {
 	if i.problem != nil && i.problem.Proposed.Version != "" {
 		return i.problem.Proposed

@@ -1,7 +1,6 @@
-// Package schedule is the dashboard's pane of the schedule: one list around now of what has run
-// and what comes, with the user's appointments and the files that need the user. What agents
-// see of it stands out. Another view lists every task once. It must not compute times: they
-// are in the snapshot.
+// Package schedule is the dashboard's pane of the schedule: one list of past runs and upcoming fires around now, with
+// the user's appointments and the files that need the user. Entries that agents see are highlighted. Another view
+// lists every task once. It must not compute times: they are in the snapshot.
 package schedule
 
 import (
@@ -28,14 +27,14 @@ type Pane struct {
 	pane.List[item]
 	view view
 	snap *core.Snapshot // the last one
-	next time.Time      // when the first thing fires that is ahead
+	next time.Time      // time of the first upcoming fire
 	// windows are the fires listed whose minute is not chosen yet; short means that their
 	// ranges are written in the short form.
 	windows []schedule.Entry
 	short   bool
-	made    string       // a task that is to be selected once it is listed
+	made    string       // a task to select once it is listed
 	theme   *theme.Theme // of the drawing, for the cells of the table
-	// page is of the selected task, beside the list of a wide page.
+	// page shows the selected task, next to the list of a wide page.
 	page   *task.Page
 	beside bool
 }
@@ -77,7 +76,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case !ok:
 		return pane.Answer{Toast: textNothing}
 	}
-	p.Chosen = true // what the user works with stays selected
+	p.Chosen = true // the item that the user works with stays selected
 	edit := it.edit(c.Snap)
 	switch problem := it.problem; {
 	case it.run != nil && id == action.ScheduleDetails:
@@ -103,9 +102,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return dialog.OnTask(c, t, id)
 }
 
-// Off says why an action cannot be used on what is selected; empty means that it
-// can. A file with an error has to be repaired first; one with a hint only is in
-// force, and its task is as good as any.
+// Off returns why an action is disabled for the selection, or empty if it is not. A file with an error has to be
+// repaired first; one with only a hint is active, and its task has all actions.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
 	it, ok := p.Row()
 	a, _ := action.Get(action.Schedule, id)
@@ -129,7 +127,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	return ""
 }
 
-// turn shows the next view; the selection stays with its task.
+// turn shows the next view; the same task stays selected.
 func (p *Pane) turn(c pane.Context) {
 	was, _ := p.Row()
 	chosen := p.Chosen && was.ID != ""
@@ -152,7 +150,7 @@ func (p *Pane) Show(c pane.Context, id string) {
 	p.Sync(c)
 }
 
-// End implements the way out of a filter, and then back to now.
+// End removes the filter; without one, it returns to now.
 func (p *Pane) End(c pane.Context) bool {
 	was := p.EndQuery()
 	if !was {
@@ -162,8 +160,8 @@ func (p *Pane) End(c pane.Context) bool {
 	return was
 }
 
-// Sync implements pane.Pane: until the user selects a row, the next fire is selected. A
-// selected fire that has been hands over to the next one of its task.
+// Sync implements pane.Pane: until the user selects a row, the next fire is selected. When a selected fire is over,
+// the next one of its task is selected.
 func (p *Pane) Sync(c pane.Context) {
 	s := c.Snap
 	p.snap = s
@@ -184,14 +182,14 @@ func (p *Pane) Sync(c pane.Context) {
 	switch {
 	case p.made != "" && p.show(p.made):
 		p.made, p.Chosen = "", true
-	case !p.Chosen: // the first one, even where the row at the old place comes, too
+	case !p.Chosen: // select the first one, even if the row at the old position is also upcoming
 		p.Select(func(it item) bool { return comes(it) && it.FireTime.Equal(p.next) })
 	case had && !p.Select(func(it item) bool { return it.same(was) }) && was.stage >= ahead:
 		p.show(was.ID)
 	}
 }
 
-// Wants implements pane.Loader: what the page of the selected task shows.
+// Wants implements pane.Loader: it loads the page of the selected task.
 func (p *Pane) Wants(c pane.Context) pane.Answer {
 	it, ok := p.Row()
 	if !ok || it.ID == "" || !p.beside {

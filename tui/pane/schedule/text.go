@@ -35,7 +35,7 @@ const (
 	textSilent   = "silent"
 	textTomorrow = "tomorrow"
 	textToday    = "today"
-	textMissed   = "missed" // as package schedule says it
+	textMissed   = "missed" // the word of package schedule
 
 	textNoTitle = "(no title)"
 	// textMore ends a day with too many fires to list.
@@ -46,7 +46,7 @@ const (
 	textAtGoogle = "this is in your Google account: change it there, or ask the agent to"
 )
 
-// dateTitle is what people call an appointment, or the tasks of a day.
+// dateTitle returns the title of an appointment, or of the tasks of a day.
 func dateTitle(d google.Item) string {
 	if d.Tasks == nil {
 		return cmp.Or(d.Title, textNoTitle)
@@ -58,8 +58,7 @@ func dateTitle(d google.Item) string {
 	return words.Count(len(names), "task") + " due: " + strings.Join(names, ", ")
 }
 
-// dateText is all that is known of an appointment, or the tasks that are due, and beneath
-// an appointment those of its day.
+// dateText returns the details of an appointment, followed by the due tasks of its day, or only the due tasks.
 func dateText(s *core.Snapshot, d google.Item) string {
 	if d.Tasks != nil {
 		return tasksText(d)
@@ -110,7 +109,7 @@ func dayOf(s *core.Snapshot, t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "Monday", Week: "Monday 2 Jan", Year: "Monday 2 Jan", Else: "2 Jan 2006"})
 }
 
-// moment is when something fires: the time, with the day when it is another.
+// moment returns a fire's time, with the day if it is not today.
 func moment(s *core.Snapshot, t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"})
 }
@@ -140,7 +139,7 @@ const (
 	textLetWait = "let it wait"
 )
 
-// problemCount is "1 error · 2 warnings".
+// problemCount returns "1 error · 2 warnings".
 func problemCount(problems []routines.Problem) string {
 	errors := 0
 	for _, p := range problems {
@@ -158,7 +157,7 @@ func problemCount(problems []routines.Problem) string {
 	return strings.Join(parts, " · ")
 }
 
-// Place is "routines/a.md:3:7", as far as it is known.
+// Place returns "routines/a.md:3:7", as far as it is known.
 func Place(p routines.Problem) string {
 	switch {
 	case p.Line <= 0:
@@ -178,7 +177,7 @@ func problemText(p routines.Problem) string {
 	return string(p.Severity) + " in " + Place(p) + "\n\n" + p.Message + "\n\n" + then
 }
 
-// chain is "check 2/5" for a link of a chain, from its label.
+// chain returns "check 2/5" for a link of a chain, from its label.
 func chain(label string) string {
 	rest, ok := strings.CutPrefix(label, "Chain reminder (")
 	if !ok {
@@ -187,16 +186,16 @@ func chain(label string) string {
 	return "check " + strings.TrimSuffix(rest, ")")
 }
 
-// TaskWords are a task in words: what people call it, then its marks.
+// TaskWords describes a task: its title, then its marks.
 func TaskWords(s *core.Snapshot, t schedule.TaskView) []string { return ofTask(s, t).words(s) }
 
-// FireWords are a fire in words: what people call it, then its marks.
+// FireWords describes a fire: its title, then its marks.
 func FireWords(s *core.Snapshot, e schedule.Entry) []string { return ofFire(e).words(s) }
 
-// DateWords are an appointment, or the tasks of a day, in words.
+// DateWords describes an appointment, or the tasks of a day.
 func DateWords(s *core.Snapshot, d google.Item) []string { return ofDate(s, &d).words(s) }
 
-// TaskFacts are what a filter finds a task by.
+// TaskFacts returns the searchable properties of a task.
 func TaskFacts(s *core.Snapshot, t schedule.TaskView) query.Facts {
 	return (&Pane{snap: s, view: every}).facts(ofTask(s, t))
 }

@@ -1,6 +1,5 @@
-// Package settings is the page of settings: the bot's configuration, the ping budget, and the
-// look of the dashboard. It must not change anything by itself: a new value is a command,
-// which can be undone and is in the audit log.
+// Package settings is the page of settings: the bot's configuration, the ping budget, and the dashboard's appearance.
+// It must not change anything directly: a new value is a command, which can be undone and is in the audit log.
 package settings
 
 import (
@@ -25,7 +24,7 @@ import (
 // Page is the page of settings. Use New.
 type Page struct {
 	pane.List[*setting]
-	picked int // the choice that was clicked, from 1
+	picked int // the clicked choice, from 1
 }
 
 // New returns the page.
@@ -71,7 +70,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// step takes the next or previous choice; a setting without choices opens its form.
+// step selects the next or previous choice; a setting without choices opens its form.
 func (s *setting) step(by int) pane.Answer {
 	n, at := len(s.Choices), slices.Index(s.Choices, s.Text)
 	if n < 2 {
@@ -83,7 +82,7 @@ func (s *setting) step(by int) pane.Answer {
 	return s.take(s.Choices[(at+by+n)%n])
 }
 
-// take sets a value; the current one changes nothing.
+// take sets a value, unless it is the current one.
 func (s *setting) take(value string) pane.Answer {
 	do, err := s.set(s, value)
 	switch {
@@ -116,15 +115,15 @@ func (s *setting) form() *dialog.Form {
 	}
 }
 
-// example is a value that could be set.
+// example returns a valid value.
 func (s *setting) example() string {
 	return fmt.Sprintf("For example %s.", strings.TrimSpace(s.About.Example+" "+s.About.Unit))
 }
 
-// choicePlace is the place of the first choice below the table.
+// choicePlace is the Place of the first choice below the table.
 const choicePlace = 1 << 20
 
-// Press implements pane.Pane: a choice below the table is taken.
+// Press implements pane.Pane: a click on a choice below the table selects it.
 func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	if i := int(at) - choicePlace; i >= 0 {
 		p.picked = i + 1
@@ -135,7 +134,7 @@ func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 
 // Draw implements pane.Pane: the table, and below it everything about the selected setting.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	narrow := w < 100 // what it changes is below
+	narrow := w < 100 // the description is below
 	p.Columns[1].Cells, p.Columns[1].Least, p.Columns[2].Hidden = 23, 0, narrow
 	if narrow {
 		p.Columns[1].Cells, p.Columns[1].Least = 0, 8
@@ -179,7 +178,7 @@ func detail(c pane.Context, s *setting, w int) []widget.Row {
 	return widget.FillRows(rows, w, max(len(rows), detailRows))
 }
 
-// elsewhere is how the setting is called outside of the dashboard.
+// elsewhere returns the setting's name outside of the dashboard.
 func (s *setting) elsewhere() string {
 	if look, ok := strings.CutPrefix(s.Key, lookKeys); ok {
 		return settings.DashboardFile + ": " + look
@@ -216,12 +215,12 @@ type setting struct {
 	set func(s *setting, value string) (command.Value, error)
 }
 
-// facts are what a filter finds a setting by.
+// facts returns the searchable properties of a setting.
 func (s *setting) facts() query.Facts {
 	return query.Facts{Text: strings.Join([]string{s.About.Group, s.About.Name, strings.ReplaceAll(s.Key, "_", " "), s.Long, s.About.About}, " ")}
 }
 
-// rowsOf are all settings, by group.
+// rowsOf returns all settings, by group.
 func rowsOf(c pane.Context) []*setting {
 	var rows []*setting
 	for _, about := range config.Settings {
@@ -230,7 +229,7 @@ func rowsOf(c pane.Context) []*setting {
 	return rows
 }
 
-// rowOf is a setting with its value: of the dashboard, of the budget, or of the bot.
+// rowOf returns a setting with its value: of the dashboard, of the budget, or of the bot.
 func rowOf(c pane.Context, about config.Setting) *setting {
 	if name, ok := strings.CutPrefix(about.Key, lookKeys); ok {
 		value, choices := c.Chosen.Get(name), settings.Choices[name]
@@ -244,13 +243,13 @@ func rowOf(c pane.Context, about config.Setting) *setting {
 	return &setting{line, setConfig}
 }
 
-// Described is a setting in words, for places without a screen.
+// Described is a setting as text, for plain mode.
 type Described struct {
 	*setting
-	Takes string // what can be set, in a sentence
+	Takes string // the allowed values, as a sentence
 }
 
-// Describe puts all settings into words, by group.
+// Describe returns all settings as text, by group.
 func Describe(c pane.Context) (list []Described) {
 	for _, s := range rowsOf(c) {
 		takes := s.example()
@@ -262,7 +261,7 @@ func Describe(c pane.Context) (list []Described) {
 	return list
 }
 
-// Set is the command that gives a setting a value, or why it cannot have it.
+// Set returns the command that sets a value, or an error that says why the value is invalid.
 func (t Described) Set(value string) (command.Value, error) { return t.set(t.setting, value) }
 
 // Find lists the settings for the search of the palette.

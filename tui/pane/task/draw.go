@@ -20,7 +20,7 @@ import (
 	"ollimbot/tui/widget/chart"
 )
 
-// leastPrompt is how many lines of the prompt a low page shows at least.
+// leastPrompt is the minimum number of prompt lines on a low page.
 const leastPrompt = 3
 
 // Draw implements pane.Pane: the facts of the task, the most important first, and beside or
@@ -43,7 +43,7 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	return widget.FillRows(append(rows, p.promptRows(c, w, h-len(rows))...), w, h)
 }
 
-// facts are the lines above the prompt; a low page cuts the last ones.
+// facts returns the lines above the prompt; a low page omits the last ones.
 func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.Row) {
 	b := widget.Brush{Theme: c.Theme}
 	line := func(at widget.Place, spans ...widget.Span) {
@@ -82,10 +82,10 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 	return out
 }
 
-// nameCells is how wide the column of names is.
+// nameCells is the width of the column of names.
 const nameCells = 10
 
-// Lines are the past of a task and its next fires in words, for places without a screen.
+// Lines describes the past of a task and its next fires, for plain mode.
 func Lines(s *core.Snapshot, past *command.TaskPast) (lines []string) {
 	c, p := pane.Context{Snap: s}, &Page{past: past, run: len(past.Runs) - 1}
 	tell := func(name string, spans ...widget.Span) {
@@ -112,7 +112,7 @@ func Lines(s *core.Snapshot, past *command.TaskPast) (lines []string) {
 	return lines
 }
 
-// kind is the kind of the task, and what it may do.
+// kind returns the kind of the task, and its rights.
 func kind(t *schedule.TaskView) []widget.Span {
 	text := textBackground
 	switch {
@@ -128,8 +128,8 @@ func kind(t *schedule.TaskView) []widget.Span {
 	return out
 }
 
-// strip is a sign for each run, the oldest first; the selected one is marked. On a narrow page
-// the oldest are left out.
+// strip draws a sign for each run, oldest first, and marks the selected one. On a narrow page, the oldest are
+// omitted.
 func (p *Page) strip(c pane.Context, w int) []widget.Span {
 	if len(p.past.Runs) == 0 {
 		return []widget.Span{{Role: theme.Dim, Text: textNoRun}}
@@ -172,7 +172,7 @@ func ran(c pane.Context, r *fork.View) []widget.Span {
 	return out
 }
 
-// took is the durations of the runs.
+// took draws the durations of the runs.
 func (p *Page) took(c pane.Context) []widget.Span {
 	values := p.each(func(r *fork.View) float64 { return r.Ended.Sub(r.Started).Seconds() })
 	longest := time.Duration(slices.Max(values) * float64(time.Second))
@@ -183,7 +183,7 @@ func (p *Page) dollars() []float64 {
 	return p.each(func(r *fork.View) float64 { return r.Usage.CostUSD })
 }
 
-// mean is what a run costs.
+// mean returns the average cost of a run.
 func (p *Page) mean() string {
 	values, sum := p.dollars(), 0.0
 	for _, v := range values {
@@ -192,7 +192,7 @@ func (p *Page) mean() string {
 	return words.Dollars(sum/float64(len(values))) + " a run"
 }
 
-// each is a figure of every run; there is at least one.
+// each returns a figure of every run; there must be at least one run.
 func (p *Page) each(figure func(r *fork.View) float64) (values []float64) {
 	for i := range p.past.Runs {
 		values = append(values, max(0, figure(&p.past.Runs[i])))
@@ -200,7 +200,7 @@ func (p *Page) each(figure func(r *fork.View) float64) (values []float64) {
 	return values
 }
 
-// pings is how often a run pings and how soon pings are answered; at least one run has ended.
+// pings describes how often a run pings and how soon pings are answered; at least one run must have ended.
 func (p *Page) pings() []widget.Span {
 	rate, answers := p.past.Rate, p.past.Answers
 	out := []widget.Span{{Text: fmt.Sprintf("%d in %s", rate.Pings, words.Grouped(uint64(max(0, rate.Runs)), "run"))}}
@@ -218,7 +218,7 @@ func (p *Page) pings() []widget.Span {
 	return out
 }
 
-// fires is an upcoming fire and its forecast.
+// fires describes an upcoming fire and its forecast.
 func fires(c pane.Context, next command.NextFire) []widget.Span {
 	out := []widget.Span{{Text: clock(c, next.At)}, {Role: theme.Dim, Text: "  " + words.Ahead(next.At.Sub(c.Snap.At))}}
 	if next.Verdict == command.VerdictNone {
@@ -234,7 +234,7 @@ func fires(c pane.Context, next command.NextFire) []widget.Span {
 // verdicts are the colours of forecasts that are not warnings.
 var verdicts = map[command.Verdict]theme.Role{command.VerdictSure: theme.Good, command.VerdictQuiet: theme.Dim}
 
-// promptRows are as much of the prompt as fits, below a rule.
+// promptRows draws as much of the prompt as fits, below a rule.
 func (p *Page) promptRows(c pane.Context, w, h int) []widget.Row {
 	if h < 2 {
 		return nil
@@ -261,7 +261,7 @@ func (p *Page) promptRows(c pane.Context, w, h int) []widget.Row {
 	return rows
 }
 
-// clock is a moment of the days around now.
+// clock formats a time within the days around now.
 func clock(c pane.Context, at time.Time) string {
 	if at.IsZero() {
 		return "-"

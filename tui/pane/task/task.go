@@ -1,6 +1,5 @@
-// Package task is the page of one routine or reminder: how its runs went, how its pings are
-// answered, when it fires next, and its prompt. It owns which task and which run is shown,
-// and must not compute the rest: it reads that.
+// Package task is the page of one routine or reminder: its runs, the answers to its pings, its next fires, and its
+// prompt. It owns which task and which run is shown, and must not compute the rest: it reads a report.
 package task
 
 import (
@@ -21,35 +20,34 @@ import (
 // Page is the page of one task. The zero Page is ready to use.
 type Page struct {
 	pane.Still
-	id string // of the task; empty: the first is shown
+	id string // of the task; empty means the first one
 
 	past   *command.TaskPast
 	prompt string
-	failed string      // why a read has failed
-	seen   seen        // what past and prompt were read for
+	failed string      // the error of a read
+	seen   seen        // the state for which past and prompt were read
 	asked  bool        // the prompt was requested too
-	run    int         // which of the runs is shown
-	lines  widget.List // of the prompt: the first one in view
-	shown  int         // how many of them are in view
-	total  int         // how many there are
+	run    int         // index of the shown run
+	lines  widget.List // of the prompt: the first visible one
+	shown  int         // number of visible lines
+	total  int         // number of lines
 }
 
-// seen is what makes the page read again: another task or version of it, a run that has
-// ended, a ping, another minute.
+// seen changes when the page must be reloaded: another task or version of it, an ended run, a ping, a new minute.
 type seen struct {
 	id, version  string
 	ended, pings int
 	minute       time.Time
 }
 
-// Show shows the task of an id.
+// Show shows the task with an ID.
 func (p *Page) Show(_ pane.Context, id string) {
 	if p.id != id {
 		*p = Page{id: id}
 	}
 }
 
-// task is the one that is shown; nil for none.
+// task returns the shown task, or nil.
 func (p *Page) task(c pane.Context) *schedule.TaskView {
 	tasks := c.Snap.Schedule.Tasks
 	if i := p.place(c); i >= 0 {
@@ -58,7 +56,7 @@ func (p *Page) task(c pane.Context) *schedule.TaskView {
 	return nil
 }
 
-// place is the index of the task that is shown; -1 if it was deleted or there is none.
+// place returns the index of the shown task, or -1 if it was deleted or there is none.
 func (p *Page) place(c pane.Context) int {
 	tasks := c.Snap.Schedule.Tasks
 	i := slices.IndexFunc(tasks, func(t schedule.TaskView) bool { return t.ID == p.id })
@@ -68,7 +66,7 @@ func (p *Page) place(c pane.Context) int {
 	return i
 }
 
-// Wants implements pane.Loader: the past of the task, and then its prompt.
+// Wants implements pane.Loader: it loads the past of the task, and then its prompt.
 func (p *Page) Wants(c pane.Context) pane.Answer {
 	t := p.task(c)
 	if !c.Zoomed || t == nil {
@@ -93,7 +91,7 @@ func (p *Page) Wants(c pane.Context) pane.Answer {
 	return pane.Answer{}
 }
 
-// read takes what was read about a task, unless another one is shown by now.
+// read applies a result about a task, unless another task is shown by now.
 func (p *Page) read(id string, err error, take func()) pane.Loaded {
 	return func(pane.Context) pane.Answer {
 		switch {
@@ -107,7 +105,7 @@ func (p *Page) read(id string, err error, take func()) pane.Loaded {
 	}
 }
 
-// take shows a past that was read, and keeps showing the newest run.
+// take shows a loaded past, and keeps showing the newest run.
 func (p *Page) take(past command.TaskPast) {
 	last := p.past == nil || p.run >= len(p.past.Runs)-1
 	p.past, p.failed = &past, ""
@@ -116,7 +114,7 @@ func (p *Page) take(past command.TaskPast) {
 	}
 }
 
-// selected is the run that is shown; nil for none.
+// selected returns the shown run, or nil.
 func (p *Page) selected() *fork.View {
 	if p.past == nil || p.run < 0 || p.run >= len(p.past.Runs) {
 		return nil
@@ -158,7 +156,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// Off says why an action cannot be used on the task that is shown.
+// Off returns why an action is disabled for the shown task.
 func (p *Page) Off(c pane.Context, id action.ID) string {
 	t := p.task(c)
 	switch {

@@ -13,10 +13,10 @@ import (
 	"ollimbot/tui/pane"
 )
 
-// questionKey begins the key of a row that is a question of the bot's.
+// questionKey is the prefix of the key of a row with a question.
 const questionKey = "question "
 
-// question is what a row asks; nil for an update.
+// question returns the question of a row; nil for an update.
 func (p *Pane) question(u updates.Update) *proposals.Proposal {
 	id, ok := strings.CutPrefix(u.Key, questionKey)
 	for i := range p.snap.Proposals {
@@ -27,7 +27,7 @@ func (p *Pane) question(u updates.Update) *proposals.Proposal {
 	return nil
 }
 
-// button is the button that a key presses. ok is false if the question has fewer.
+// button returns the button for a key. ok is false if the question has fewer buttons.
 func button(q proposals.Proposal, id action.ID) (b proposals.Button, ok bool) {
 	at := map[action.ID]int{action.UpdatesYes: 0, action.UpdatesOther: 1, action.UpdatesNo: len(q.Buttons) - 1}
 	i, known := at[id]
@@ -37,7 +37,7 @@ func button(q proposals.Proposal, id action.ID) (b proposals.Button, ok bool) {
 	return q.Buttons[i], true
 }
 
-// answer answers the selected question, after it has asked for a time if the button wants one.
+// answer answers the selected question. If the button needs a time, it asks for one first.
 func (p *Pane) answer(c pane.Context, u updates.Update, id action.ID) pane.Answer {
 	q := p.question(u)
 	if q == nil {
@@ -57,7 +57,7 @@ func (p *Pane) answer(c pane.Context, u updates.Update, id action.ID) pane.Answe
 	})}
 }
 
-// answers are the keys of a question's buttons, and what they mean.
+// answers returns the keys of a question's buttons and their meanings.
 func answers(c pane.Context, q proposals.Proposal) string {
 	var list []string
 	for _, id := range []action.ID{action.UpdatesYes, action.UpdatesOther, action.UpdatesNo} {
@@ -68,7 +68,7 @@ func answers(c pane.Context, q proposals.Proposal) string {
 	return "[" + strings.Join(list, " · ") + "]"
 }
 
-// summary is a row in the list.
+// summary returns the text of a row in the list.
 func (p *Pane) summary(u updates.Update) string {
 	if p.question(u) != nil {
 		return u.Message
@@ -76,7 +76,7 @@ func (p *Pane) summary(u updates.Update) string {
 	return summary(p.snap, u)
 }
 
-// page is a row in full.
+// page returns a row in full.
 func (p *Pane) page(c pane.Context, u updates.Update) string {
 	q := p.question(u)
 	if q == nil {

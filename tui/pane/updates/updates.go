@@ -1,6 +1,6 @@
-// Package updates is the dashboard's pane of the bot's own questions and, below them, of the
-// reports that background runs have left for the main session, the newest first. It must not
-// change anything by itself: an answer and discarding are commands.
+// Package updates is the dashboard's pane of the bot's own questions and, below them, of the reports that background
+// runs have left for the main session, the newest first. It must not change anything directly: answering and
+// discarding are commands.
 package updates
 
 import (
@@ -24,8 +24,8 @@ import (
 type Pane struct {
 	pane.List[updates.Update]
 	snap   *core.Snapshot // the last one
-	window widget.List    // which of the lines are on the screen
-	whole  bool           // the selected one is beside or below the list, in full
+	window widget.List    // the visible lines
+	whole  bool           // the selected one is shown in full next to or below the list
 }
 
 // New returns the pane.
@@ -81,7 +81,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// read opens an update, or the run that it came from if the update is on the screen already.
+// read opens an update, or its run if the update is already visible in full.
 func (p *Pane) read(c pane.Context, u updates.Update) pane.Answer {
 	if p.question(u) != nil {
 		return pane.Answer{Open: dialog.NewPage(textQuestion, p.page(c, u))}
@@ -97,8 +97,7 @@ func (p *Pane) read(c pane.Context, u updates.Update) pane.Answer {
 	return pane.Answer{Open: text}
 }
 
-// Word is what enter does where the update is on the screen already, and what the keys of an
-// answer mean.
+// Word returns the meaning of enter if the update is already visible in full, and of the answer keys.
 func (p *Pane) Word(id action.ID) string {
 	u, ok := p.Row()
 	if !ok {
@@ -114,8 +113,8 @@ func (p *Pane) Word(id action.ID) string {
 	return ""
 }
 
-// Sync implements pane.Pane. The selection stays with its update or, if that was removed, at
-// its place. Until the user selects one, it is the newest.
+// Sync implements pane.Pane. The same update stays selected or, if it was removed, the one at its position. Until the
+// user selects one, the newest is selected.
 func (p *Pane) Sync(c pane.Context) {
 	p.snap = c.Snap
 	rows := slices.Clone(c.Snap.Updates)
@@ -126,7 +125,7 @@ func (p *Pane) Sync(c pane.Context) {
 	p.Fill(rows)
 }
 
-// leastDetail is from how many lines on a page shows the selected update below the list.
+// leastDetail is the height from which a page shows the selected update below the list.
 const leastDetail = 12
 
 // Draw implements pane.Pane: the list and, on a page, the selected update beside or below it.
@@ -144,7 +143,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 }
 
-// detail is the selected update in full, and where it came from.
+// detail returns the selected update in full, with its source.
 func (p *Pane) detail(c pane.Context, w, h int) []widget.Row {
 	b, cut := widget.Brush{Theme: c.Theme}, c.Theme.Glyph(theme.Ellipsis)
 	u, _ := p.Row()
@@ -158,9 +157,8 @@ func (p *Pane) detail(c pane.Context, w, h int) []widget.Row {
 	return widget.FillRows(rows, w, h)
 }
 
-// list draws the updates. Every one gets as many lines as are free: first the
-// selected one, as long as two others stay visible, then the newest. What is out of view is
-// not drawn: there may be thousands.
+// list draws the updates. Free lines go first to the selected update, as long as two others stay visible, then to the
+// newest ones. Only visible updates are drawn, because there may be thousands.
 func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	b, n := widget.Brush{Theme: c.Theme}, p.Shown()
 	var foot []widget.Row
@@ -178,8 +176,8 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	at := p.At()
 	selected := p.wrapped(c, at, w, max(1, h-min(n-1, 2)))
 	free := h - n - len(selected) + 1
-	// Where it scrolls, every other one has one line, and the first line is never below the
-	// selected one's: the number of a line above that is the number of an update.
+	// If the list scrolls, all other updates have one line, and the first visible line is never below the selected
+	// update's: so above it, line numbers equal update numbers.
 	first := p.window.Window(at, min(at+len(selected), at+h)-1, n-1+len(selected), h)
 	last := min(first+h, n) - 1
 	texts := map[int][]string{at: selected}
@@ -191,7 +189,7 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	var rows []widget.Row
 	for i := first; i <= last; i++ {
-		if i > first && free >= n-1 { // air between them
+		if i > first && free >= n-1 { // a blank line between them
 			rows = append(rows, widget.Row{Text: widget.Blank(w), Place: widget.Nowhere})
 		}
 		rows = append(rows, p.item(c, i, w, texts[i], focused && i == at)...)
@@ -199,7 +197,7 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	return append(widget.FillRows(rows, w, h), foot...)
 }
 
-// ageWidth is the column of the age: "15 min" and two cells of air.
+// ageWidth is the width of the age column: "15 min" and two blank cells.
 const ageWidth = 8
 
 func ageColumn(w int) int {
@@ -209,7 +207,7 @@ func ageColumn(w int) int {
 	return ageWidth
 }
 
-// wrapped is the text of the ith update in at most so many lines.
+// wrapped returns the text of the ith update in at most most lines.
 func (p *Pane) wrapped(c pane.Context, i, w, most int) []string {
 	u, _ := p.Nth(i)
 	text := strings.TrimRight(p.summary(u), "\n ")
@@ -252,18 +250,18 @@ const (
 	textOpenRun = "open run"
 	textNothing = "there are no updates"
 
-	// textFrom is an update in the list by the origin of untrusted text in it.
+	// textFrom prefixes an update in the list with the origin of its untrusted text.
 	textFrom = "[from %s] %s"
-	// textUntrusted is the path of untrusted text that an update was made from.
+	// textUntrusted shows the path of an update's untrusted text.
 	textUntrusted = "\nMade from untrusted text: %s.\nUntil you answer it, the conversation asks you before it acts.\n"
 	textTeach     = "An update is a report from a background run without a ping: the main session reads it with your next message."
 )
 
-// flat is a message on one line.
+// flat returns a message on one line.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// ageOf is the age of an update. The one that counts dropped updates has none: its time is
-// that of the last drop.
+// ageOf returns the age of an update. The entry that counts dropped updates has none, because its time is that of the
+// last drop.
 func ageOf(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return "earlier"
@@ -271,7 +269,7 @@ func ageOf(s *core.Snapshot, u updates.Update) string {
 	return words.Age(s.At.Sub(u.At))
 }
 
-// Text is an update in full: its time, its source and its message.
+// Text returns an update in full: its time, source and message.
 func Text(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return fmt.Sprintf("%s\n\nIt replaces %s, because only ten are kept. "+
@@ -289,7 +287,7 @@ func Text(s *core.Snapshot, u updates.Update) string {
 	return text
 }
 
-// summary is an update in the list: its source or, if untrusted text went into it, its origin.
+// summary returns the text of an update in the list, with its source or, if it contains untrusted text, its origin.
 func summary(s *core.Snapshot, u updates.Update) string {
 	if u.Label == "" {
 		return s.Sourced(u)
@@ -297,7 +295,7 @@ func summary(s *core.Snapshot, u updates.Update) string {
 	return fmt.Sprintf(textFrom, u.Label.Origin(), u.Message)
 }
 
-// page is an update in full, and what happens to it next.
+// page returns an update in full, and how it will be delivered.
 func page(s *core.Snapshot, u updates.Update, n action.Names) string {
 	return Text(s, u) + fmt.Sprintf("\nThe main session gets it with your next message, once. %s hands it over now; %s discards it, %s brings it back.\n",
 		n.Opening(action.UpdatesDeliver), n.Name(action.UpdatesDiscard), n.Name(action.Undo))

@@ -1,5 +1,5 @@
-// Package week is the page of a week: a row for each day, and what there is to say of all of
-// them. It owns which week is shown, and must not sum it up: it reads a report.
+// Package week is the page of a week: a row for each day, and a summary. It owns which week is shown, and must not
+// compute the summary: it reads a report.
 package week
 
 import (
@@ -22,13 +22,13 @@ import (
 // Page is the page of a week. The zero Page shows this week.
 type Page struct {
 	pane.Still
-	ago    int // how many weeks back
+	ago    int // number of weeks back
 	report *week.Report
-	failed string // why it could not be read
-	asked  asked  // what the report was read for
+	failed string // why reading the report failed
+	asked  asked  // the state for which the report was read
 }
 
-// asked is what makes a report out of date.
+// asked changes when a report is out of date.
 type asked struct {
 	ago           int
 	minute        time.Time
@@ -83,14 +83,14 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 const textReading = "reading the week…"
 
 const (
-	// nameCells is the room for the name of a day, factCells for the name of a fact.
+	// nameCells is the width of a day's name, factCells of a fact's name.
 	nameCells, factCells = 8, 12
 	// chartRows is the height of the days with their heads.
 	chartRows = 1 + week.Days
 )
 
-// Lines paint a report in at most h lines of w cells: the days if there is room for them below
-// the title and above the facts, which come first.
+// Lines draws a report in at most h lines of w cells. The facts have priority; the days are between the title and the
+// facts if there is room.
 func Lines(t *theme.Theme, r *week.Report, w, h int) []string {
 	b := widget.Brush{Theme: t}
 	lines := []string{b.Line(w, widget.Span{Role: theme.Strong, Text: " " + r.Title()})}
@@ -104,7 +104,7 @@ func Lines(t *theme.Theme, r *week.Report, w, h int) []string {
 	return lines[:min(len(lines), h)]
 }
 
-// facts are the facts with their names in a column of their own, where there is room for one.
+// facts draws the facts, with their names in a separate column if there is room.
 func facts(b widget.Brush, r *week.Report, w int) (lines []string) {
 	for _, f := range r.Facts() {
 		if w < 4*factCells {
@@ -122,7 +122,7 @@ func facts(b widget.Brush, r *week.Report, w int) (lines []string) {
 	return lines
 }
 
-// column is one thing about each day: a bar, of which a part is the better one, and a number.
+// column is one figure of each day: a bar, with its successful part highlighted, and a number.
 type column struct {
 	head  string
 	role  theme.Role
@@ -133,7 +133,7 @@ type column struct {
 	words func(week.Day) string
 }
 
-// fitting are the columns that fit into w cells, with bars as wide as there is room.
+// fitting returns the columns that fit into w cells, with bars as wide as possible.
 func fitting(r *week.Report, w int) []column {
 	all := []column{
 		{
@@ -172,7 +172,7 @@ func fitting(r *week.Report, w int) []column {
 	return all[:n]
 }
 
-// days are the heads and a row for each day.
+// days draws the headings and a row for each day.
 func days(b widget.Brush, r *week.Report, columns []column, w int) []string {
 	head := []widget.Span{{Text: widget.Blank(nameCells + 1)}}
 	for _, c := range columns {
@@ -195,7 +195,7 @@ func days(b widget.Brush, r *week.Report, columns []column, w int) []string {
 	return lines
 }
 
-// row is the column's part of a day's row.
+// row draws the column's part of a day's row.
 func (c column) row(t *theme.Theme, r *week.Report, d week.Day, begun bool) []widget.Span {
 	top := 0.0
 	for _, d := range r.Days {
@@ -208,7 +208,7 @@ func (c column) row(t *theme.Theme, r *week.Report, d week.Day, begun bool) []wi
 		return max(1, int(math.Round(v/top*float64(c.cells))))
 	}
 	good, all := length(c.good(d)), length(c.all(d))
-	if c.good(d) < c.all(d) { // what is not whole must not look so
+	if c.good(d) < c.all(d) { // an incomplete bar must not look complete
 		good = min(good, max(0, all-1))
 	}
 	full, rest := "▆", "▁" // lower than a row, so that the bars of two days stay apart
@@ -233,7 +233,7 @@ const (
 	textCost  = "cost"
 )
 
-// share is "5/7": so many of all; a dash for none.
+// share formats a ratio such as "5/7"; a dash if there are none.
 func share(n, of int) string {
 	if of == 0 {
 		return "-"
