@@ -11,29 +11,29 @@ import (
 	"ollimbot/routines"
 )
 
-// What a routine must have before anything is advised: less would be a guess.
+// Thresholds for giving advice: with less data it would be a guess.
 const (
 	leastRuns   = 5    // runs in the report
 	leastShare  = 0.05 // of everything that was spent
 	leastSaving = 0.05 // dollars
 	mostlyQuiet = 0.6  // the share of runs without a ping or report
-	oftenADay   = 4    // fires a day from which on fewer may do
+	oftenADay   = 4    // fires per day from which fewer may be enough
 )
 
-// Advice is what a routine costs and what a change of its file would have saved, over the
-// days of a report.
+// Advice is the cost of a routine and the saving that a change of its file would have
+// brought in the period of a report.
 type Advice struct {
 	ID    string  `json:"id"`
 	Title string  `json:"title"`
-	Share float64 `json:"share"` // of everything that was spent, with the conversation
-	// Change is the line for the file, Words what it would have saved and why; both are ""
-	// for none.
+	Share float64 `json:"share"` // of the total cost, including the conversation
+	// Change is the line for the file. Words is the saving and the reason. Both are empty if
+	// there is no advice.
 	Change string  `json:"change"`
 	Words  string  `json:"words"`
 	Saves  float64 `json:"saves_usd"` // at most
 }
 
-// Text is the advice as a sentence.
+// Text returns the advice as a sentence.
 func (a Advice) Text() string {
 	head := fmt.Sprintf(textAdviceShare, a.Title, 100*a.Share)
 	if a.Change == "" {
@@ -42,9 +42,9 @@ func (a Advice) Text() string {
 	return head + "; " + a.Words + "."
 }
 
-// advise is one advice for each routine that costs enough to be worth one, what saves most
-// first: the change that would have saved most. It uses no model and no guess about prices:
-// only what the runs of the report have cost.
+// advise returns one piece of advice for each routine that costs enough, largest saving
+// first: the change that would have saved most. It uses neither a model nor estimated
+// prices, only the costs of the report's runs.
 func (r *CostReport) advise(list []*routines.Routine) []Advice {
 	all := r.Total.Dollars + r.Talk
 	var out []Advice
@@ -67,7 +67,7 @@ func (r *CostReport) advise(list []*routines.Routine) []Advice {
 	return out
 }
 
-// fewerFires is half as many fires of a routine that fires often.
+// fewerFires advises halving the fires of a routine that fires often.
 func fewerFires(t TaskCost, routine *routines.Routine) Advice {
 	was := routine.Schedule.PerDay()
 	half, ok := routine.Schedule.Sparser()
@@ -81,8 +81,8 @@ func fewerFires(t TaskCost, routine *routines.Routine) Advice {
 	}
 }
 
-// firstACheck is a check for a background routine most of whose runs have nothing to say. Of
-// one that never reports, silence says nothing.
+// firstACheck advises a check for a background routine most of whose runs report nothing.
+// For a routine that never reports, silence means nothing.
 func firstACheck(t TaskCost, routine *routines.Routine) Advice {
 	quiet := float64(t.Quiet) >= mostlyQuiet*float64(t.Runs)
 	if !quiet || !routine.Background || routine.Check != "" || routine.Mode == routines.Blocked {
@@ -94,7 +94,7 @@ func firstACheck(t TaskCost, routine *routines.Routine) Advice {
 	}
 }
 
-// Explained is the advice as lines, each with the line for the file below it.
+// Explained returns the advice as lines, each followed by the line for the file.
 func (r *CostReport) Explained() []string {
 	if len(r.Advice) == 0 {
 		return []string{fmt.Sprintf(textNoAdvice, int(math.Round(100*leastShare)), leastRuns)}

@@ -38,7 +38,7 @@ func restores(s budget.State) RestoreBudget {
 	return RestoreBudget{Capacity: s.Capacity, RefillMinutes: s.RefillRateMinutes, Available: s.Available}
 }
 
-// budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".
+// budgetChange describes the change: "capacity 5 → 6, refill 90 → 60 min".
 func budgetChange(before, after budget.State) string {
 	var parts []string
 	if before.Capacity != after.Capacity {

@@ -10,9 +10,10 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Replies as cards. Their controls say all that a press needs, also after a restart.
+// Replies as cards. Their controls contain everything a press needs, so they work after a
+// restart.
 
-// SettingsCard is all settings in their groups, with a menu of the groups.
+// SettingsCard shows all settings in their groups, with a menu of the groups.
 func SettingsCard(r config.Runtime) *post.Embed {
 	e := &post.Embed{Title: textSettings, Selects: []post.Select{groupMenu("")}}
 	for _, g := range config.Groups {
@@ -33,8 +34,8 @@ func groupMenu(now string) post.Select {
 	return menu
 }
 
-// GroupCard is one group of settings, each of which can be chosen; nil if there is none of
-// that name.
+// GroupCard shows one group of settings, each of which can be chosen; nil if there is no
+// group of that name.
 func GroupCard(r config.Runtime, group string) *post.Embed {
 	if !slices.Contains(config.Groups, group) {
 		return nil
@@ -49,8 +50,8 @@ func GroupCard(r config.Runtime, group string) *post.Embed {
 	return e
 }
 
-// SettingCard is one setting with its choices, and a button for any other value; nil if there
-// is none of that key.
+// SettingCard shows one setting with its choices, and a button for any other value; nil
+// if there is no such key.
 func SettingCard(r config.Runtime, key string) *post.Embed {
 	l, err := config.ShowOne(r, key)
 	if err != nil {
@@ -71,7 +72,7 @@ func SettingCard(r config.Runtime, key string) *post.Embed {
 	return e
 }
 
-// SureCard asks whether a setting is to be changed although something follows from it.
+// SureCard asks for confirmation of a setting that has a consequence.
 func SureCard(c SetConfig, follows string) *post.Embed {
 	about, _ := config.About(c.Key)
 	return &post.Embed{
@@ -83,7 +84,7 @@ func SureCard(c SetConfig, follows string) *post.Embed {
 	}
 }
 
-// ModelCard is the model that answers, with a menu of the others.
+// ModelCard shows the current model, with a menu of the others.
 func (h Host) ModelCard() *post.Embed {
 	now := cmp.Or(h.Chat.CurrentSettings().Model, "(default)")
 	menu := post.Select{Action: post.ModelTo + ":", Hint: textAnyModel}
@@ -96,7 +97,7 @@ func (h Host) ModelCard() *post.Embed {
 	}
 }
 
-// helpGroups are the commands of the conversation as the card of /help lists them.
+// helpGroups are the slash commands as listed on the card of /help.
 var helpGroups = []struct {
 	title    string
 	commands [][2]string // name, and two to four words about it

@@ -27,7 +27,7 @@ type Spending struct {
 	Days  []money.Day      // days without spending may be missing
 	State money.State      // now
 	Ahead []schedule.Entry // the fires until midnight, with their costs
-	// Routines are those in force.
+	// Routines are the routines in force.
 	Routines []*routines.Routine
 }
 
@@ -62,7 +62,7 @@ func (s Spending) Report(days int, now time.Time) CostReport {
 	return r
 }
 
-// Head is the report in one line.
+// Head returns the report in one line.
 func (r *CostReport) Head() string {
 	days, t := words.Count(len(r.Days), "day"), r.Total
 	if t.Runs == 0 {
@@ -75,7 +75,7 @@ func (r *CostReport) Head() string {
 	return head
 }
 
-// Text is the head and, if there were runs, a table of the tasks.
+// Text returns the head and, if there were runs, a table of the tasks.
 func (r *CostReport) Text() string {
 	if r.Total.Runs == 0 {
 		return r.Head()
@@ -197,7 +197,7 @@ func (r *CostReport) table() string {
 	return out.String()
 }
 
-// oldest is the start of the first run that has ended. views is newest first.
+// oldest returns the start of the first ended run. views is newest first.
 func oldest(views []fork.View) time.Time {
 	for _, v := range slices.Backward(views) {
 		switch {

@@ -6,18 +6,18 @@ import (
 	"reflect"
 )
 
-// Needs is what must be true for a command to be carried out.
+// Needs is the precondition of a command.
 type Needs int
 
-// The needs.
+// The preconditions.
 const (
 	Directory Needs = iota // the data directory is enough
 	Unowned                // no other program runs the bot on the directory
 	Running                // this program runs the bot
 )
 
-// Handler carries out the commands of one type. A service lists the handlers of the
-// commands that it carries out.
+// Handler carries out the commands of one type. Each service lists the handlers for its
+// commands.
 type Handler struct {
 	Needs Needs
 	// Do carries out the command. It may block on file I/O. A command that starts a run
@@ -35,11 +35,11 @@ func On[C Value](needs Needs, do func(context.Context, C) (Outcome, error)) Hand
 	}}
 }
 
-// Handlers finds the handler of a command.
+// Handlers maps command types to handlers.
 type Handlers map[reflect.Type]Handler
 
-// Add registers handlers. It panics where a type has one already: which of the two
-// counts must not depend on their order.
+// Add registers handlers. It panics if a type already has one, because the result must
+// not depend on the order.
 func (h Handlers) Add(list ...Handler) {
 	for _, one := range list {
 		if _, twice := h[one.of]; twice {
@@ -49,7 +49,8 @@ func (h Handlers) Add(list ...Handler) {
 	}
 }
 
-// Do carries out a command that is a part of another one, which has met its needs.
+// Do carries out a command that is part of another one, whose precondition is already
+// met.
 func (h Handlers) Do(ctx context.Context, c Value) (Outcome, error) {
 	one, ok := h.Of(c)
 	if !ok {
@@ -58,7 +59,7 @@ func (h Handlers) Do(ctx context.Context, c Value) (Outcome, error) {
 	return one.Do(ctx, c)
 }
 
-// Of is the handler of a command.
+// Of returns the handler of a command.
 func (h Handlers) Of(c Value) (Handler, bool) {
 	one, ok := h[reflect.TypeOf(c)]
 	return one, ok

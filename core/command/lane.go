@@ -1,22 +1,22 @@
 package command
 
-// Lane says which commands must wait for each other. A surface runs the commands of one
-// lane one after the other, in the order in which the user gave them.
+// Lane decides which commands wait for each other. A surface runs the commands of one
+// lane in the order in which the user gave them.
 type Lane string
 
-// The lanes. Commands of LaneBeside wait for nothing, and LaneQuick goes before all others: it
-// changes a small file, can be undone, and what follows may depend on it.
+// The lanes. Commands of LaneBeside wait for nothing. LaneQuick goes before all others:
+// it changes a small file, can be undone, and later commands may depend on it.
 const (
 	LaneBeside   Lane = "beside" // changes something, or stops it, at once
 	LaneQuick    Lane = "quick"
-	LaneTalk     Lane = "talk" // the conversation's, in its order
+	LaneTalk     Lane = "talk" // the conversation's commands, in order
 	LaneFiring   Lane = "firing"
 	LaneSpending Lane = "spending"
 	LaneApproval Lane = "approval"
 	LaneAccount  Lane = "account"
 )
 
-// LaneOf is the lane of a command.
+// LaneOf returns the lane of a command.
 func LaneOf(c Value) Lane { return c.lane() }
 
 // All commands and their lanes. The method seals Value.

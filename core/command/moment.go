@@ -9,9 +9,9 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// ReadMoment reads when something is to be: "2h30m", "in 20 minutes", "18:30", "6:30 pm",
-// "tomorrow", "friday noon", "2006-01-02 15:04", "Mon 2 Jan 15:04". A time of day that has passed
-// means tomorrow's. The text must be nothing else.
+// ReadMoment parses a moment: "2h30m", "in 20 minutes", "18:30", "6:30 pm", "tomorrow",
+// "friday noon", "2006-01-02 15:04", "Mon 2 Jan 15:04". A time of day that has passed
+// means tomorrow's. The text must not contain anything else.
 func ReadMoment(text string, now time.Time) (time.Time, bool) {
 	words := strings.Fields(strings.ToLower(text))
 	for len(words) > 1 && (words[0] == "until" || words[0] == "for" || words[0] == "in" || words[0] == "at" || words[0] == "this" || words[0] == "on") {
@@ -32,7 +32,7 @@ func ReadMoment(text string, now time.Time) (time.Time, bool) {
 	return clockOf(words, now)
 }
 
-// dated reads what cron.DayClock writes. Without a year it is the next such day.
+// dated parses the format of cron.DayClock. Without a year it means the next such day.
 func dated(text string, now time.Time) (time.Time, bool) {
 	if at, err := time.Parse("2 Jan 2006 15:04", text); err == nil {
 		return cron.Instant(at, now.Location()), true
@@ -48,13 +48,13 @@ func dated(text string, now time.Time) (time.Time, bool) {
 	return cron.Instant(at.AddDate(1, 0, 0), now.Location()), true
 }
 
-// The times of day that a word means.
+// The times of day that words stand for.
 const (
 	morning = 8
 	evening = 18
 )
 
-// clockOf reads "18:30", "tomorrow 9am", "friday", "evening", "tomorrow evening".
+// clockOf parses "18:30", "tomorrow 9am", "friday", "evening", "tomorrow evening".
 func clockOf(words []string, now time.Time) (time.Time, bool) {
 	days, dated := dayAhead(words[0], now)
 	if dated {
@@ -70,7 +70,7 @@ func clockOf(words []string, now time.Time) (time.Time, bool) {
 		hour = evening
 	default:
 		t, ok := cron.ParseClock(word)
-		if _, err := strconv.Atoi(word); !ok || err == nil { // a bare number may be of anything
+		if _, err := strconv.Atoi(word); !ok || err == nil { // a bare number is ambiguous
 			return time.Time{}, false
 		}
 		hour, minute = t.Hour(), t.Minute()
@@ -82,7 +82,7 @@ func clockOf(words []string, now time.Time) (time.Time, bool) {
 	return at, true
 }
 
-// dayAhead reads a day: how many days from now. A weekday is the next of its name.
+// dayAhead parses a day as a number of days from now. A weekday is the next of its name.
 func dayAhead(word string, now time.Time) (int, bool) {
 	switch word {
 	case "today":
@@ -99,7 +99,7 @@ func dayAhead(word string, now time.Time) (int, bool) {
 	return 0, false
 }
 
-// length reads "2h30m", "2 hours", "1 hour 30 minutes", "half an hour", "an hour".
+// length parses "2h30m", "2 hours", "1 hour 30 minutes", "half an hour", "an hour".
 func length(words []string) (time.Duration, bool) {
 	switch strings.Join(words, " ") {
 	case "half an hour":
@@ -125,7 +125,7 @@ func length(words []string) (time.Duration, bool) {
 	return sum, true
 }
 
-// units are those of a length, in the singular.
+// units are the units of a length, in the singular.
 var units = map[string]time.Duration{
 	"minute": time.Minute, "min": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour,
 }
@@ -167,7 +167,7 @@ func CutWord(text string) (word, rest string) {
 	return text[:i], strings.TrimSpace(text[i:])
 }
 
-// SkipWords is what follows the first n words.
+// SkipWords returns the text after the first n words.
 func SkipWords(text string, n int) string {
 	for range n {
 		_, text = CutWord(text)
@@ -175,10 +175,10 @@ func SkipWords(text string, n int) string {
 	return strings.TrimSpace(text)
 }
 
-// maxDays keeps a number of days within a time.Duration.
+// maxDays keeps a number of days within the range of time.Duration.
 const maxDays = 10_000
 
-// span reads "2h30m", "2d" and "1d12h".
+// span parses "2h30m", "2d" and "1d12h".
 func span(word string) (time.Duration, bool) {
 	days, rest, dated := strings.Cut(word, "d")
 	if !dated {

@@ -15,34 +15,34 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// ErrInterrupted is the end of a message whose answer was stopped, by the user or by a newer
-// message.
+// ErrInterrupted is the outcome of a message whose answer was stopped, by the user or by
+// a newer message.
 var ErrInterrupted = errors.New("the answer was interrupted")
 
 // Outcome is the result of a command.
 type Outcome struct {
 	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
 	Body    string // the address of a login
-	// Card says the same as Message and has buttons, for a surface that shows cards. A click
-	// on one of its buttons returns the card as it is now. It is nil for most commands.
+	// Card is the message as a card with buttons, for a surface that shows cards. A click on
+	// one of its buttons returns the updated card. Nil for most commands.
 	Card    *post.Embed
-	Picture string // the name of a picture that goes with the message, where there are some (post.PictureDay)
+	Picture string // the name of a picture to show with the message, on surfaces with pictures (post.PictureDay)
 	Undo    Value  // the inverse, or nil
-	Follows string // the consequence for which SetConfig has changed nothing
+	Follows string // the consequence because of which SetConfig has changed nothing
 	// Decision is the command's entry in the audit log, without its actor. An empty detail
 	// is filled with Message. The zero value writes no entry.
 	Decision audit.Entry
-	// Done gets an error if a message could not be answered, and is closed once it has been
-	// answered or never will be, ErrInterrupted if its answer was stopped; nil for other commands. It may stay open after the bot has
-	// stopped.
+	// Done receives an error if a message could not be answered, and ErrInterrupted if its
+	// answer was stopped. It is closed once the message has been answered or never will be.
+	// Nil for other commands. It may stay open after the bot has stopped.
 	Done <-chan error
 }
 
-// TaskCost is the usage of one task's runs.
+// TaskCost is the cost of one task's runs.
 type TaskCost struct {
 	Kind    routines.Kind `json:"kind"`
 	ID      string        `json:"id"`
-	Title   string        `json:"title"` // of the newest run
+	Title   string        `json:"title"` // from the newest run
 	Runs    int           `json:"runs"`
 	Tokens  int           `json:"tokens"`
 	Dollars float64       `json:"usd"`
@@ -52,7 +52,7 @@ type TaskCost struct {
 	// Trend compares the mean cost of the newer half of the runs with that of the older
 	// half: 0.25 is a quarter more. It is 0 for fewer than four runs.
 	Trend float64 `json:"trend"`
-	// Quiet are the runs that went well and sent no ping and no report, with their cost.
+	// Quiet counts the successful runs without a ping or report, QuietDollars their cost.
 	Quiet        int     `json:"quiet_runs"`
 	QuietDollars float64 `json:"quiet_usd"`
 	// Days are the dollars of each day of CostReport.Days.
@@ -64,7 +64,7 @@ type CostDay struct {
 	Date    time.Time // its midnight, in the bot's zone
 	Dollars float64   // including the possible cost of runs that were cut off
 	Tokens  int
-	Runs    int // that ended on this day
+	Runs    int // runs that ended on this day
 }
 
 // CostReport is the cost of some days, the caps, and the expected cost until midnight.
@@ -73,7 +73,7 @@ type CostReport struct {
 	Days  []CostDay // every day, oldest first; the last is today
 	Tasks []TaskCost
 	Total TaskCost // of all tasks
-	// Advice is what changes to routines would have saved, the most first.
+	// Advice lists changes to routines that would have saved money, largest saving first.
 	Advice []Advice
 	Since  time.Time // of the first known run, if it is later than the first day
 	// Used is the usage of those days, by price class.
@@ -99,10 +99,10 @@ type TaskPast struct {
 	Next    []NextFire // at most three
 }
 
-// DueTimes are due times and what became of them.
+// DueTimes are due times with their outcomes.
 type DueTimes struct {
 	account.Report
-	Runs map[account.Key]fork.View // the runs of those that had one, as far as they are known
+	Runs map[account.Key]fork.View // the runs of those that had one, as far as known
 }
 
 // TaskFile is the contents of a routine's or reminder's file.

@@ -1,6 +1,6 @@
 package command
 
-// The commands of plain mode: everything that the panes of the dashboard can do.
+// The commands of plain mode: everything the dashboard's panes can do.
 
 var overviewRows = []Command{
 	{Name: "status", About: "what waits for you, what comes next, and everything else at a glance"},

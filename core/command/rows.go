@@ -114,8 +114,8 @@ var permissionModes = []string{
 	string(policy.DontAsk), string(policy.Ask), string(policy.AcceptEdits), string(policy.BypassPermissions),
 }
 
-// agentRows are the shell commands that the agent may have the bot run. None of them reads
-// a named file or standard input.
+// agentRows are the shell commands that the agent may have the bot run. None of them
+// reads a named file or standard input.
 var agentRows = []Command{
 	{Name: "help", About: "Help on a command."},
 	{Name: "reminder list", About: "List pending reminders."},

@@ -24,13 +24,13 @@ import (
 	"ollimbot/core/work/budget"
 )
 
-// setupSkill is the bundled skill of /setup. Only the user can start it, not the model.
+// setupSkill is the bundled skill for /setup. Only the user can start it, not the model.
 const setupSkill = "setup"
 
-// Conversation is what the commands need of the conversation.
+// Conversation is what the slash commands need of the conversation.
 type Conversation interface {
-	// Settings are those of the main session or a fork, CurrentSettings those of the session
-	// that the user is in.
+	// Settings returns the settings of the main session or a fork, CurrentSettings those of
+	// the session the user is in.
 	Settings(inFork bool) agent.Settings
 	CurrentSettings() agent.Settings
 	SetModel(ctx context.Context, name string) error
@@ -38,13 +38,14 @@ type Conversation interface {
 	Mode() policy.Mode
 	SetMode(ctx context.Context, m policy.Mode) error
 	ConfigChanged(ctx context.Context, key string) error
-	// Command sends a command to the engine of the main session; tokens is how many it saved.
+	// Command sends a command to the engine of the main session; tokens is the number of
+	// tokens saved.
 	Command(ctx context.Context, m agent.Message) (text string, r agent.Result, tokens int, err error)
 	Clear(ctx context.Context) (forkToo bool, err error)
 	Attach(path string) (string, error)
 	EnterFork(topic string) error
 	Interrupt(ctx context.Context) error
-	// Busy reports whether a turn runs, and since when.
+	// Busy reports whether a turn is running, and since when.
 	Busy() (bool, time.Time)
 }
 
@@ -63,21 +64,21 @@ type Host struct {
 	SetConfig func(*config.Runtime)
 	// Follows describes the consequences of a setting that needs a confirmation; usually "".
 	Follows func(key, value string) string
-	// CheckModel returns an error if the provider has no such model; nil accepts all names.
+	// CheckModel returns an error if the provider has no such model; nil accepts every name.
 	CheckModel func(name string) error
 	// Lift suspends the spending caps for today, or restores them.
 	Lift func(ctx context.Context, undo bool) (string, error)
-	// Status is the state of everything, in lines.
+	// Status returns the whole status, in lines.
 	Status func() []string
 	// Week sums up a week, that many weeks ago, in lines.
 	Week func(ctx context.Context, ago int) ([]string, error)
-	// Servers says what is known of the MCP servers, or logs in at one or out.
+	// Servers describes the MCP servers, or logs in or out at one.
 	Servers func(ctx context.Context, args []string) (string, error)
-	// Card is a look at everything with buttons.
+	// Card returns the status as a card with buttons.
 	Card func() *post.Embed
 	// Record writes a decision to the audit log.
 	Record func(context.Context, audit.Entry)
-	// Follow runs a skill in a turn of the user's.
+	// Follow runs a skill in a turn of the user.
 	Follow func(context.Context, skill.Skill) error
 	// Google starts a login at Google, or reports the existing one.
 	Google func(ctx context.Context, args []string) (string, error)
@@ -87,7 +88,7 @@ type Host struct {
 	Restart func()
 }
 
-// CarryOut executes the line and returns the reply. Errors are for people.
+// CarryOut executes the line and returns the reply. Errors are for the user.
 func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 	line := strings.Fields(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
 	if len(line) == 0 {
@@ -97,13 +98,13 @@ func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 	switch {
 	case !ok:
 		return "", errors.New(noSlash(line[0]))
-	case row.slash == nil: // the table cannot hold what lists it
+	case row.slash == nil: // the table cannot contain the command that lists it
 		return slashHelp(), nil
 	}
 	return row.slash(h, ctx, line[1:])
 }
 
-// Picture is the name of the picture that goes with the reply to the line; empty if it has none.
+// Picture returns the name of the picture for the reply to the line, or "".
 func (c Slash) Picture() string {
 	line := strings.Fields(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
 	if len(line) == 0 {
@@ -115,7 +116,7 @@ func (c Slash) Picture() string {
 	return ""
 }
 
-// Card is the reply to the line as a card, or nil if it has none.
+// Card returns the reply to the line as a card, or nil if there is none.
 func (c Slash) Card(h Host) *post.Embed {
 	name, args, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"), " ")
 	row, ok := Find(InSlash, strings.ToLower(name))
@@ -165,7 +166,7 @@ func (h Host) week(ctx context.Context, args []string) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// WeeksAgo reads which week is meant: "", "last", or how many weeks ago.
+// WeeksAgo parses a week: "", "last", or the number of weeks ago.
 func WeeksAgo(text string) (ago int, ok bool) {
 	switch strings.ToLower(text) {
 	case "", "this":
@@ -177,7 +178,7 @@ func WeeksAgo(text string) (ago int, ok bool) {
 	return ago, err == nil && ago >= 0
 }
 
-// weekPicture is the picture of the week that is meant.
+// weekPicture returns the picture for the requested week.
 func weekPicture(args []string) string {
 	ago, ok := WeeksAgo(strings.Join(args, " "))
 	switch {
@@ -213,7 +214,7 @@ func (h Host) attach(_ context.Context, args []string) (string, error) {
 	return h.Chat.Attach(strings.Join(args, " "))
 }
 
-// fork enters a fork; the card that it posts is the reply.
+// fork enters a fork; the card it posts is the reply.
 func (h Host) fork(_ context.Context, args []string) (string, error) {
 	return "", h.Chat.EnterFork(strings.Join(args, " "))
 }
@@ -244,7 +245,7 @@ func (h Host) cost(ctx context.Context, _ []string) (string, error) {
 	return text, err
 }
 
-// remind makes a reminder: "buy milk, tomorrow 9:00", also without the comma.
+// remind creates a reminder: "buy milk, tomorrow 9:00", with or without the comma.
 func (h Host) remind(ctx context.Context, args []string) (string, error) {
 	line := strings.Join(args, " ")
 	if line == "" {

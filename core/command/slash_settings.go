@@ -63,7 +63,8 @@ func (h Host) thinking(ctx context.Context, args []string) (string, error) {
 	return "thinking: " + mode + "." + h.ignoredThinking(h.Chat.Settings(false)), nil
 }
 
-// ignoredThinking says which part of a thinking setting the model ignores, or "".
+// ignoredThinking describes the part of a thinking setting that the model ignores, or
+// returns "".
 func (h Host) ignoredThinking(s agent.Settings) string {
 	r, ok := h.Engine.(agent.Reporter)
 	if !ok {
@@ -143,7 +144,7 @@ func (h Host) set(ctx context.Context, key, value string) (config.Change, error)
 	return change, h.Chat.ConfigChanged(ctx, change.Key)
 }
 
-// ignored says which part of a change the model ignores, or "".
+// ignored describes the part of a change that the model ignores, or returns "".
 func (h Host) ignored(c config.Change) string {
 	if !strings.HasPrefix(c.Key, "thinking_") {
 		return ""
@@ -152,7 +153,7 @@ func (h Host) ignored(c config.Change) string {
 }
 
 // CarryOut changes the setting. If the change has a consequence that needs confirmation,
-// it only describes that.
+// it only describes the consequence.
 func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 	if err := config.Try(&config.Runtime{}, c.Key, c.Value); err != nil {
 		return Outcome{}, err

@@ -13,15 +13,15 @@ import (
 // Command is a row of the table: a command with a name, on any surface that accepts text.
 // The dashboard's keys are in tui/action, because they depend on the selection.
 type Command struct {
-	// Name is what it is called: "fire", "ping-budget", "reminder add".
+	// Name is the command's name: "fire", "ping-budget", "reminder add".
 	Name    string
-	Aliases []string // mean the same
-	In      Place    // where it can be asked for
-	Group   Group    // what it belongs to, in plain mode
-	Usage   string   // what may follow the name
-	About   string   // what it does; the end of a sentence
-	Example string   // the name, where it says no more
-	More    string   // what help on it adds: whole sentences, one a line
+	Aliases []string // alternative names
+	In      Place    // where it is available
+	Group   Group    // its group in plain mode
+	Usage   string   // the arguments
+	About   string   // what it does, as the end of a sentence
+	Example string   // empty if it is just the name
+	More    string   // additional help: full sentences, one per line
 	// Writes marks what changes the bot: --read-only refuses it.
 	Writes bool
 	// Options are Usage for a surface that has a field for each.
@@ -50,11 +50,11 @@ const (
 	InDiscord                   // Discord's own list of such commands
 	InShell                     // the command line
 	InAgent                     // the command line in the agent's shell
-	InBot                       // of the command line: the running bot carries it out where there is one
+	InBot                       // on the command line: the running bot carries it out, if there is one
 	InMessage                   // the menu of a message in Discord
 )
 
-// Kind is what a command takes.
+// Kind is the kind of a command's argument.
 type Kind uint8
 
 // The kinds. TaskMoment is a task followed by a moment.
@@ -74,22 +74,22 @@ type Subject struct {
 	Words string
 }
 
-// Option is a field of a command: its values are words, one of Choices
-// ("label=value" where the two differ), or a number of at least Least.
+// Option is a field of a command. Its value is text, one of Choices ("label=value" if the
+// two differ), or a number of at least Least.
 type Option struct {
 	Name, About string
 	Choices     []string
 	Number      bool
 	Least       int
 	Required    bool
-	Suggests    bool   // what is typed gets suggestions (core.Intake)
+	Suggests    bool   // typed text gets suggestions (core.Intake)
 	Ends        string // follows the value in a line
 }
 
-// Group is what commands have in common.
+// Group is a group of related commands.
 type Group string
 
-// Groups are all groups in the order of the help.
+// Groups lists all groups in the order of the help.
 var Groups = []Group{overview, tasks, runs, pending, conversation, toolCalls, pings, program}
 
 const (
@@ -103,7 +103,7 @@ const (
 	program      Group = "this program"
 )
 
-// Title introduces the group.
+// Title returns the heading of the group.
 func (g Group) Title() string { return groupTitles[g] }
 
 var groupTitles = map[Group]string{
@@ -111,7 +111,7 @@ var groupTitles = map[Group]string{
 	toolCalls: "Tool calls that ask you", pings: "Pings", program: "This program",
 }
 
-// table is every command once, in the order in which they are listed.
+// table contains every command once, in listing order.
 var table = slices.Concat(
 	in(InPlain, overview, overviewRows), in(InPlain, tasks, taskRows), in(InPlain, runs, runRows), in(InPlain, pending, updateRows),
 	in(InPlain, conversation, talkRows), in(InPlain, toolCalls, callRows), in(InPlain, pings, pingRows), in(InPlain, program, programRows),
@@ -119,7 +119,7 @@ var table = slices.Concat(
 	in(InMessage, tasks, messageRows),
 )
 
-// in gives rows their group, and their place where they do not say it.
+// in sets the group of rows, and their place if they have none.
 func in(p Place, g Group, rows []Command) []Command {
 	for i := range rows {
 		rows[i].In, rows[i].Group = cmp.Or(rows[i].In, p), g
@@ -127,7 +127,7 @@ func in(p Place, g Group, rows []Command) []Command {
 	return rows
 }
 
-// List gives the commands of a place.
+// List returns the commands of a place.
 func List(p Place) []Command {
 	var list []Command
 	for _, c := range table {
@@ -138,7 +138,7 @@ func List(p Place) []Command {
 	return list
 }
 
-// Find is the command that a word names in a place.
+// Find returns the command that a word names in a place.
 func Find(p Place, word string) (Command, bool) {
 	i := slices.IndexFunc(table, func(c Command) bool {
 		return c.In&p != 0 && (c.Name == word || slices.Contains(c.Aliases, word))
@@ -149,7 +149,7 @@ func Find(p Place, word string) (Command, bool) {
 	return table[i], true
 }
 
-// Line is the command as it is written, with what may follow its name.
+// Line returns the command's name with its arguments.
 func (c Command) Line() string {
 	line := strings.TrimSpace(c.Name + " " + c.Usage)
 	switch {

@@ -1,9 +1,9 @@
 package command
 
-// TextRemindOf is the prompt of a reminder that was made of a few words.
+// TextRemindOf is the prompt of a reminder created from a few words.
 const TextRemindOf = "Remind the user of this:\n\n%s"
 
-// TextNoMoment reports a text that is no time.
+// TextNoMoment reports a text that is not a time.
 const TextNoMoment = "%q is not a time: write 2h, 18:30, tomorrow 9:00, friday noon or 2026-12-01 08:00"
 
 // TextNoTask reports an unknown task ID.

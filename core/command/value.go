@@ -175,9 +175,9 @@ type Remind struct {
 	Until time.Time
 }
 
-// AnswerProposal answers a question that the bot has asked by itself (core/work/proposals), by one
-// of its buttons. Value is the time for a button that asks for one, as the user writes it.
-// Undoable, unless what the answer has made cannot be taken back.
+// AnswerProposal answers a question that the bot asked on its own initiative
+// (core/work/proposals) with one of its buttons. Value is the user's text for a button
+// that asks for a time. Undoable, unless the effect of the answer is irreversible.
 type AnswerProposal struct{ ID, Button, Value string }
 
 // ReopenProposal undoes AnswerProposal; Button and Value are those of the answer.
@@ -221,7 +221,7 @@ type Receive struct {
 	// bot no longer has that message.
 	Quoted string
 	Files  []File
-	// Label says that somebody else wrote it, as with a forwarded message; empty: the user did.
+	// Label is set if someone else wrote the message, for example a forwarded one.
 	Label label.Label
 	// At is when the message was written; zero means now.
 	At time.Time
@@ -240,7 +240,7 @@ type Reword struct {
 	Gone      bool
 }
 
-// File is a file from the user, under the name that it has there.
+// File is a file from the user, under its original name.
 type File struct {
 	Name string
 	Data []byte
@@ -250,8 +250,8 @@ type File struct {
 type Slash struct{ Line string }
 
 // Click presses a button of a message. ID is the button's persistent ID, such as
-// "act:agent:1a2b3c4d". Value is what was chosen in a menu or filled into the only line of a
-// form, Words what was filled into its text; both are empty for a button.
+// "act:agent:1a2b3c4d". Value is the choice from a menu or the single line of a form,
+// Words the text field of a form; both are empty for a button.
 type Click struct {
 	Message post.MessageID
 	ID      string

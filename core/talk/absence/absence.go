@@ -1,4 +1,4 @@
-// Package absence records when the user was last here, across restarts, and summarizes
+// Package absence records when the user was last active, across restarts, and summarizes
 // what the bot did while they were away. It must not know surfaces, screens or what the
 // decisions in the audit log mean.
 package absence
@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// fileName records when the user was here.
+	// fileName stores when the user was active.
 	fileName = store.StateDir + "/presence.json"
 	// leastAway is the shortest absence.
 	leastAway = 15 * time.Minute
-	// writeEvery is how much of a stay a crash may lose.
+	// writeEvery is how much activity a crash may lose.
 	writeEvery = time.Minute
-	// pageRuns is how many runs are read at once, mostRuns how many are summarized.
+	// pageRuns is the number of runs read at a time, mostRuns the maximum number summarized.
 	pageRuns, mostRuns = 200, 5000
-	// logShown is how many decisions a report has.
+	// logShown is the maximum number of decisions in a report.
 	logShown = 5000
 )
 
@@ -34,8 +34,8 @@ type Span struct {
 	To   time.Time `json:"to,omitzero"` // when they came back
 }
 
-// Keeper records when the user was here. Use New; its methods may be called from any
-// goroutine. Its lock also orders the writes to the file.
+// Keeper records when the user was active. Use New. Its methods are safe for concurrent
+// use. Its lock also orders the writes of the file.
 type Keeper struct {
 	dir *store.Dir
 	log *slog.Logger
@@ -48,14 +48,14 @@ type Keeper struct {
 
 // state is the content of the file.
 type state struct {
-	Last time.Time `json:"last,omitzero"` // when the user was here
+	Last time.Time `json:"last,omitzero"` // when the user was last active
 	Span           // their latest absence
 }
 
-// New returns the keeper of a data directory. It reads nothing yet.
+// New returns the keeper of a data directory without reading anything.
 func New(d *store.Dir, log *slog.Logger) *Keeper { return &Keeper{dir: d, log: log} }
 
-// UserActive records that the user does something now, on any surface. If they have just
+// UserActive records that the user is active now, on any surface. If they have just
 // returned, the absence that ends is the one reported from now on.
 func (k *Keeper) UserActive(now time.Time) {
 	k.mu.Lock()
@@ -75,7 +75,7 @@ func (k *Keeper) UserActive(now time.Time) {
 	}
 }
 
-// Span is the user's latest absence; it extends to now while they are away.
+// Span returns the user's latest absence. It extends to now while they are away.
 func (k *Keeper) Span(now time.Time) Span {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -98,29 +98,29 @@ func (k *Keeper) load() {
 	}
 }
 
-// Report is what happened in a span, and the decisions of all times.
+// Report describes a period of absence, and contains the decisions of all times.
 type Report struct {
 	Span
-	Tasks []Task // those that failed first, then those that pinged, then by name
+	Tasks []Task // failed ones first, then those that pinged, then by name
 	Sum   Task   // of all of them
 	// Notes are the bot's own reports: missed and held fires, files with errors.
 	// Answers are the approvals that were answered. Both are oldest first.
 	Notes, Answers []audit.Entry
-	// Held are fires that were held because of a spending cap, Front the runs in the
-	// conversation; both are oldest first.
+	// Held are fires held because of a spending cap, Front the runs in the conversation;
+	// both are oldest first.
 	Held, Front []audit.Entry
 	Log         []audit.Entry // newest first
-	Damaged     int           // lines of the log that cannot be read
+	Damaged     int           // unreadable lines of the log
 }
 
-// Task is what the runs of one task did.
+// Task sums up the runs of one task.
 type Task struct {
 	ID, Title                             string
 	Runs, Pings, Refused, Reports, Failed int
 	Quiet                                 int // silent messages, which are not pings
 	Tokens                                int
 	Dollars                               float64
-	Run                                   string // the run to open: the newest that failed, else the newest
+	Run                                   string // the run to open: the newest that failed, or else the newest
 	Why                                   string // why it failed
 	Ended                                 time.Time
 }
@@ -163,7 +163,7 @@ func (r *Report) covers(at time.Time) bool {
 	return !r.From.IsZero() && !at.Before(r.From) && !at.After(r.To)
 }
 
-// runs adds the runs that have ended in the span.
+// runs adds the runs that ended in the span.
 func (r *Report) runs(d *store.Dir) error {
 	places := map[string]int{}
 	seen := map[string]bool{}

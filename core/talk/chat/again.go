@@ -9,11 +9,11 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// failed is the user's message that could not be answered last, for the button that sends it
-// again. It is not kept on disk: after a restart the button has expired.
+// failed is the user's last message that could not be answered, for the button that sends
+// it again. It is not stored on disk: after a restart the button has expired.
 type failed struct {
 	mu  sync.Mutex
-	id  string // of the button; empty when there is none
+	id  string // of the button; empty if there is none
 	all batch  // without ids: they are no longer on disk
 }
 
@@ -25,7 +25,7 @@ func (f *failed) keep(id string, all batch) {
 	f.id, f.all = id, all
 }
 
-// take gives the message of a button, once.
+// take returns the message of a button, once.
 func (f *failed) take(id string) (all batch, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -37,8 +37,8 @@ func (f *failed) take(id string) (all batch, ok bool) {
 	return all, true
 }
 
-// offerAgain tells the user that a message was not answered, with a button to send it again.
-// It returns the error that is left to tell.
+// offerAgain tells the user that a message was not answered, with a button to send it
+// again. It returns the error that still has to be reported.
 func (c *Conversation) offerAgain(ctx context.Context, err error, all batch) error {
 	if err == nil || errors.Is(err, errTold) || ctx.Err() != nil {
 		return err
@@ -49,7 +49,7 @@ func (c *Conversation) offerAgain(ctx context.Context, err error, all batch) err
 	return errTold
 }
 
-// tell shows why there is no answer.
+// tell shows the reason for a missing answer.
 func (c *Conversation) tell(err error, buttons ...post.Button) {
 	c.log.Error(textTurnFailed, "error", err)
 	c.note(textTurnFailed+": "+err.Error(), buttons...) // a toast disappears, the question stays

@@ -21,7 +21,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// The most that may be attached.
+// Limits of attachments.
 const (
 	maxAttachment  = 25 << 20
 	maxAttachments = 10
@@ -33,19 +33,19 @@ type attachments struct {
 	dir *store.Dir
 	log *slog.Logger
 
-	// saving is held while a file is saved, so that at most maxAttachments are
-	// attached. Snapshots take mu alone.
+	// saving is held while a file is saved, so that at most maxAttachments are attached.
+	// Snapshots lock only mu.
 	saving sync.Mutex
 
 	mu     sync.Mutex
 	images []agent.Image
 	files  []string // saved under downloads/, relative to the data directory
-	names  []string // of all, for people
+	names  []string // of all, as shown to the user
 }
 
-// gather is a message of a text and the files that came with it: images, recognized
-// by their first bytes, are shown to the model, all others are saved and named. hidden tells
-// the user which pictures the model is not shown, and why.
+// gather makes a message of a text and its files: images, recognized by their first
+// bytes, are shown to the model, all other files are saved and named. hidden tells the
+// user which images the model does not see, and why.
 func (a *attachments) gather(in command.Receive) (m agent.Message, hidden []string) {
 	var files, lost []string
 	if in.From == "" {
@@ -74,7 +74,7 @@ func (a *attachments) gather(in command.Receive) (m agent.Message, hidden []stri
 	return m, hidden
 }
 
-// withFiles adds to a message where its files are, and which were lost.
+// withFiles adds the paths of the files to a message, and the names of those lost.
 func withFiles(text string, files, lost []string) string {
 	for _, f := range files {
 		text += "\n[attached file: " + f + "]"
@@ -94,16 +94,16 @@ func (a *attachments) take() (images []agent.Image, files []string) {
 	return images, files
 }
 
-// Attached are the names of the files that are sent with the next message.
+// Attached returns the names of the files to be sent with the next message.
 func (a *attachments) Attached() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.names)
 }
 
-// Attach adds a file of the user's to the next message: an image, recognized by its
-// first bytes, as an image that models accept; any other file is saved in
-// downloads/ and the message names its path.
+// Attach adds a file of the user's to the next message: an image, recognized by its first
+// bytes, as an image that models accept. Any other file is saved in downloads/, and the
+// message names its path.
 func (a *attachments) Attach(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -175,8 +175,8 @@ func (a *attachments) attach(name string, data []byte) (string, error) {
 	return told, nil
 }
 
-// numberedNames is how many numbered names are tried when a name is taken; after
-// that the file gets random digits.
+// numberedNames is how many numbered names are tried if a name is taken; after that the
+// file gets random digits.
 const numberedNames = 20
 
 // download saves a file in downloads/ under a new name; it never overwrites a file.
@@ -202,10 +202,10 @@ func (a *attachments) download(name string, data []byte) (rel string, err error)
 	return rel, err
 }
 
-// pictureNames are the endings of names that promise a picture.
+// pictureNames are file extensions of images.
 var pictureNames = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".heif"}
 
-// isPicture reports whether a file is a picture, or promises to be one.
+// isPicture reports whether a file is an image by its content or extension.
 func isPicture(name string, data []byte) bool {
 	return strings.HasPrefix(http.DetectContentType(data), "image/") || slices.Contains(pictureNames, strings.ToLower(filepath.Ext(name)))
 }

@@ -24,47 +24,47 @@ import (
 )
 
 const (
-	// idleCheck is how often an interactive fork is checked for being left alone.
+	// idleCheck is how often an interactive fork is checked for inactivity.
 	idleCheck = time.Minute
-	// A queue without a sign of life for this long is stuck: longer than a tool call
-	// or the wait for a model takes, if its job is a turn.
+	// A queue without a sign of life for this long is stuck. If its job is a turn, that is
+	// longer than a tool call or the wait for a model takes.
 	turnQuiet = time.Hour
 	jobQuiet  = 10 * time.Minute
 )
 
-// Host is the program around the conversation. Its methods may be called concurrently.
+// Host is the program as seen by the conversation. Its methods must be safe for
+// concurrent use.
 type Host interface {
 	Config() *config.Runtime
 	SystemPrompt() string
-	// Reminders is what the reminder tools write to, with a writer's rights.
+	// Reminders returns the book that the reminder tools write to, with a writer's rights.
 	Reminders(policy.Writer) toolset.ReminderBook
-	// Propose asks the user about a promise, if the words are theirs. It may write a file.
+	// Propose asks the user about a promise, if they made it. It may write a file.
 	Propose(toolset.Promise) agent.ToolResult
 	// Hide removes secrets from a text.
 	Hide(text string) string
-	// Changed is called after something that a dashboard shows has changed. It must
-	// not block.
+	// Changed is called after something shown in a dashboard has changed. It must not block.
 	Changed()
 }
 
 // Money pays for the turns.
 type Money interface {
-	// MayTalk returns why no turn may start now, or nil; it may block while the user
-	// is asked.
+	// MayTalk returns why no turn may start now, or nil. It may block while the user is
+	// asked.
 	MayTalk(context.Context) error
-	// MayGoOn decides whether a turn that has used something may go on, in the form of
-	// agent.Hooks.Afford; it may block while the user is asked.
+	// MayGoOn decides whether a turn may continue after some usage, as agent.Hooks.Afford.
+	// It may block while the user is asked.
 	MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, stop string)
-	// Spent records what a turn of a model has used.
+	// Spent records the usage of a model's turn.
 	Spent(model string, u agent.Usage)
 }
 
-// Google is the user's account there.
+// Google is the user's Google account.
 type Google interface {
-	// Redirected reports whether a message was the address that ends a login, and
-	// finishes the login. The message holds a secret.
+	// Redirected reports whether a message was the address that completes a login, and
+	// completes it. The message contains a secret.
 	Redirected(ctx context.Context, text string) bool
-	// Click carries out a button of a task or an event and returns what it did.
+	// Click carries out a button of a task or an event and describes the effect.
 	Click(ctx context.Context, action, data string) (done string, err error)
 }
 
@@ -78,15 +78,14 @@ type Records struct {
 	Audit *audit.Log
 }
 
-// Options are what a conversation is made of. All are needed unless they say
-// otherwise.
+// Options configure a conversation. All are required unless noted.
 type Options struct {
 	Dir    *store.Dir
 	Zone   *time.Location
 	Log    *slog.Logger
 	Engine agent.Engine
-	// Remote reaches the user away from the dashboard, under the name RemoteName; nil
-	// is none.
+	// Remote reaches the user away from the dashboard, under the name RemoteName; may be
+	// nil.
 	Remote     Remote
 	RemoteName string
 	Records    Records
@@ -95,24 +94,24 @@ type Options struct {
 	Policy     *policy.File
 	// UserName is the user's name in prompts.
 	UserName string
-	// Library returns the tools that every session has besides the bot's own, the same until
-	// Renew is called, for a new main session; nil is none.
+	// Library returns the tools that every session has besides the bot's own. They stay the
+	// same until Renew is called, for a new main session. May be nil.
 	Library func() []agent.Tool
 	Renew   func(context.Context)
 	// Commands runs the program's own commands for a session; nil refuses them.
 	Commands policy.Runner
-	// Commit records a file that a session has written in the directory's history.
+	// Commit records a file written by a session in the directory's history.
 	Commit func(rel, message string)
 	Host   Host
 	Money  Money
 	Google Google
 }
 
-// Conversation is the main session and the interactive fork that may be open in front
-// of it. One turn runs at a time, in order; a user's message interrupts the running
-// one. Its methods may be called from any goroutine.
+// Conversation is the main session and the interactive fork that may be open in front of
+// it. Turns run one at a time, in order; a user's message interrupts the running one. Its
+// methods are safe for concurrent use.
 type Conversation struct {
-	// What these export is part of the conversation.
+	// Their exported methods are part of the conversation.
 	*poster
 	*settings
 
@@ -181,8 +180,8 @@ func New(o Options) *Conversation {
 	return c
 }
 
-// Recover continues where the program's last run ended: it settles a delivery and
-// queues the messages without an answer. Call it once, before Run.
+// Recover resumes after a restart: it settles a delivery and queues unanswered messages.
+// Call it once, before Run.
 func (c *Conversation) Recover(ctx context.Context) {
 	c.delivery.recover(ctx)
 	if !c.inbox.recover() {
@@ -210,7 +209,7 @@ func (c *Conversation) Run(ctx context.Context) error {
 	return nil
 }
 
-// close closes the sessions. No turn runs any more.
+// close closes the sessions. No turn may be running.
 func (c *Conversation) close() {
 	if f := c.forks.current(); f != nil {
 		c.forks.set(nil)
@@ -219,9 +218,9 @@ func (c *Conversation) close() {
 	c.main.drop()
 }
 
-// Alive waits until the queue has run a job for this question. If another job is still
+// Alive waits until the queue has run a job added by this call. If another job is still
 // running when ctx ends, it is enough that the job started within ten minutes, or that
-// its turn showed a sign of life within an hour. The error says what is stuck.
+// its turn showed a sign of life within an hour. The error names the stuck part.
 func (c *Conversation) Alive(ctx context.Context) error {
 	return c.queue.alive(ctx, func() time.Duration {
 		if busy, _ := c.running.Busy(); busy {
@@ -231,24 +230,24 @@ func (c *Conversation) Alive(ctx context.Context) error {
 	})
 }
 
-// Busy reports whether a turn runs, and since when.
+// Busy reports whether a turn is running, and since when.
 func (c *Conversation) Busy() (bool, time.Time) { return c.running.Busy() }
 
-// Status is what delays the running turn, in a few words; empty when nothing does.
+// Status describes what delays the running turn, in a few words; empty if nothing does.
 func (c *Conversation) Status() string { return c.running.Status() }
 
 // Interrupt ends the running turn, if there is one, and its open questions.
 func (c *Conversation) Interrupt(ctx context.Context) error { return c.running.Interrupt(ctx) }
 
-// Banner is the open fork, or nil.
+// Banner returns the open fork, or nil.
 func (c *Conversation) Banner() *Banner { return c.forks.Banner() }
 
-// Guard judges the calls of the main session or of a fork, by the list that it returns.
+// Guard judges the calls of the main session or of a fork, by the list it returns.
 func (c *Conversation) Guard(kind policy.Kind) (*policy.Session, []string) {
 	return c.rights.Guard(kind)
 }
 
-// configure hands changed settings to the open sessions.
+// configure applies changed settings to the open sessions.
 func (c *Conversation) configure(ctx context.Context) error {
 	var err error
 	if s := c.main.current(); s != nil {
@@ -260,8 +259,8 @@ func (c *Conversation) configure(ctx context.Context) error {
 	return err
 }
 
-// onEngineTurn shows a turn that a session starts by itself, such as when a command
-// in the background has ended. It is a job like any turn. Its events are kept only
+// onEngineTurn shows a turn that a session starts by itself, for example when a
+// background command has ended. It is queued like any turn. Its events are available only
 // until this returns. A fork that was left in the meantime no longer reaches the user.
 func (c *Conversation) onEngineTurn(kind policy.Kind, events iter.Seq2[agent.Event, error]) {
 	shown := make(chan struct{})
@@ -314,9 +313,9 @@ func (c *Conversation) RunTask(ctx context.Context, build Prompt, d schedule.Due
 	})
 }
 
-// DeliverUpdates queues a turn that hands the main session its pending updates, n of
-// them. It interrupts nothing. Updates that another turn has taken by then are not
-// delivered again.
+// DeliverUpdates queues a turn that gives the main session its n pending updates. It
+// interrupts nothing. Updates that another turn has claimed by then are not delivered
+// again.
 func (c *Conversation) DeliverUpdates() (n int, done <-chan error, err error) {
 	n = len(c.delivery.updates.Peek())
 	switch {
@@ -340,7 +339,7 @@ func (c *Conversation) DeliverUpdates() (n int, done <-chan error, err error) {
 	return n, finished, err
 }
 
-// ExitFork queues the user's way out of the fork.
+// ExitFork queues the user's exit from the fork.
 func (c *Conversation) ExitFork(how command.Exit) error {
 	f := c.forks.current()
 	switch {
@@ -355,12 +354,12 @@ func (c *Conversation) ExitFork(how command.Exit) error {
 	})
 }
 
-// EnterFork queues a fork that the user leads.
+// EnterFork queues a fork led by the user.
 func (c *Conversation) EnterFork(topic string) error {
 	return c.enterLater(forkRequest{topic: cleanTopic(topic)})
 }
 
-// Resume continues the session of a background run, without branching off from it.
+// Resume continues the session of a background run, without branching off.
 func (c *Conversation) Resume(session, title string, ended time.Time) error {
 	first := prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(c.now().Sub(ended))
 	return c.enterLater(forkRequest{resume: session, title: title, first: first})
@@ -376,9 +375,9 @@ func (c *Conversation) enterLater(r forkRequest) error {
 	})
 }
 
-// Clear forgets the conversation: the fork, the session and its id, and what was
-// allowed and denied so far. Pending updates stay. The running turn is interrupted
-// first, so that the user does not wait for a turn that is about to be forgotten.
+// Clear forgets the conversation: the fork, the session and its id, and earlier approvals
+// and denials. Pending updates are kept. The running turn is interrupted first, so that
+// the user does not wait for a turn that is about to be forgotten.
 func (c *Conversation) Clear(ctx context.Context) (forkToo bool, err error) {
 	if err := c.running.Interrupt(ctx); err != nil {
 		c.log.Warn("turn was not interrupted", "error", err)

@@ -12,8 +12,8 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// delivery hands pending updates to the main session, each exactly once as far as the
-// engine remembers what it was sent.
+// delivery delivers pending updates to the main session, each exactly once as far as the
+// engine remembers the messages it got.
 type delivery struct {
 	updates *updates.Queue
 	engine  agent.Engine
@@ -22,8 +22,8 @@ type delivery struct {
 	ack func(ids ...string) error
 }
 
-// claim takes the pending updates for a message of the main session. First it settles
-// whether the previous message arrived.
+// claim claims the pending updates for a message of the main session, after settling the
+// previous delivery.
 func (d *delivery) claim(ctx context.Context, compose func([]updates.Update) updates.Delivery) (updates.Delivery, error) {
 	claimed, err := d.updates.Claim(compose)
 	if errors.Is(err, updates.ErrUnsettled) {
@@ -33,8 +33,8 @@ func (d *delivery) claim(ctx context.Context, compose func([]updates.Update) upd
 	return claimed, err
 }
 
-// settle ends a delivery. The user's messages in it are removed first, the record
-// last: until then every step can be repeated.
+// settle ends a delivery. The user's messages in it are removed first, the record last,
+// so that every step can be repeated until then.
 func (d *delivery) settle(claimed updates.Delivery, arrived bool) error {
 	if arrived {
 		if err := d.ack(claimed.Waiting...); err != nil {
@@ -44,9 +44,9 @@ func (d *delivery) settle(claimed updates.Delivery, arrived bool) error {
 	return d.updates.Settle(claimed, arrived)
 }
 
-// recover settles a message that was on its way when its turn or the program ended.
-// If the engine does not know whether it arrived, its updates stay pending: rather
-// twice than never.
+// recover settles a message that was being sent when its turn or the program ended. If
+// the engine does not know whether it arrived, its updates stay pending: delivering twice
+// is better than never.
 func (d *delivery) recover(ctx context.Context) {
 	claimed, arrived, found, err := d.updates.Unsettled()
 	if err == nil && found {
@@ -54,7 +54,7 @@ func (d *delivery) recover(ctx context.Context) {
 			arrived, err = d.hasArrived(ctx, claimed)
 		}
 		if ctx.Err() != nil {
-			return // the next start asks again
+			return // retried at the next start
 		}
 		if err != nil {
 			d.log.Error("it is not known whether the last message arrived; its updates stay pending", "error", err)

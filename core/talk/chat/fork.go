@@ -18,8 +18,8 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// forks enters, runs and ends the interactive fork in front of the main session. All
-// its methods but Banner belong to the running job.
+// forks enters, runs and ends the interactive fork in front of the main session. All its
+// methods except Banner may be called only from the running job.
 type forks struct {
 	*forkState
 	opener   *opener
@@ -45,7 +45,7 @@ func (s *forks) behind(ctx context.Context, f *interactive, build Prompt, title 
 	return s.main.turn(ctx, build, nil, nil)
 }
 
-// enter opens a fork and lets it speak first.
+// enter opens a fork and lets it start the conversation.
 func (s *forks) enter(ctx context.Context, r forkRequest) error {
 	if s.current() != nil {
 		return errors.New(textAlreadyForked)
@@ -71,8 +71,8 @@ func (s *forks) enter(ctx context.Context, r forkRequest) error {
 	return s.after(ctx, s.turn(ctx, f, agent.Message{Text: first, Images: r.images}))
 }
 
-// begin is the session that a fork continues, or the id of a new one, and what it has read:
-// a run what it read itself, a branch what the main session has.
+// begin returns the session that a fork continues, or the id of a new one, and what it
+// has read: a resumed run keeps its own label, a branch gets that of the main session.
 func (s *forks) begin(r forkRequest) (resume, id string, read *policy.Taint) {
 	if r.resume != "" {
 		resume = r.resume
@@ -87,8 +87,7 @@ func (s *forks) begin(r forkRequest) (resume, id string, read *policy.Taint) {
 	return resume, id, read
 }
 
-// turn runs one turn of the fork. It shows pending updates once and leaves them for
-// the main session.
+// turn runs one turn of the fork. It shows pending updates once without claiming them.
 func (s *forks) turn(ctx context.Context, f *interactive, m agent.Message) error {
 	now := s.now()
 	s.running.begin(f.session, now)
@@ -123,8 +122,7 @@ func (s *forks) learn(f *interactive, id string) error {
 	return s.sessions.Log(s.now(), session.Event{SessionID: id, Event: session.InteractiveFork, Parent: s.sessions.Main()})
 }
 
-// remember records the ids of an answer, so that a later reply to it continues this
-// fork.
+// remember records the ids of an answer, so that a later reply continues this fork.
 func (s *forks) remember(f *interactive, ids []post.MessageID) {
 	id := f.sessionID()
 	if id == "" {
@@ -135,8 +133,8 @@ func (s *forks) remember(f *interactive, ids []post.MessageID) {
 	}
 }
 
-// after ends a turn: it carries out the agent's request to leave the fork or to enter
-// one. It returns err, the turn's own error, with its own.
+// after ends a turn: it carries out the agent's request to leave or enter a fork. It
+// joins its errors with err, the turn's own error.
 func (s *forks) after(ctx context.Context, err error) error {
 	wanted := s.takeRequest()
 	f := s.current()
@@ -152,9 +150,9 @@ func (s *forks) after(ctx context.Context, err error) error {
 	return err
 }
 
-// leave ends the fork. Saving makes it the main session, exactly once: the id
-// is written before anything is closed. The next turn resumes it as main, since
-// its process has the fork's model, thinking and rights.
+// leave ends the fork. Saving makes it the main session, exactly once: the id is written
+// before anything is closed. The next turn resumes it as the main session, because its
+// process has the fork's model, thinking and rights.
 func (s *forks) leave(ctx context.Context, f *interactive, how command.Exit) error {
 	id := f.sessionID()
 	if how == command.ExitSave && (id == "" || f.resumes != "") {
@@ -173,8 +171,8 @@ func (s *forks) leave(ctx context.Context, f *interactive, how command.Exit) err
 	return nil
 }
 
-// reportBehind reports to a saved fork what it has not seen: it replaces the session
-// in which those tasks ran.
+// reportBehind reports to a saved fork what it has missed: it replaces the session in
+// which those tasks ran.
 func (s *forks) reportBehind(f *interactive) {
 	for _, title := range f.ranBehind {
 		if err := s.updates.Append(s.now(), fmt.Sprintf(textRanBehind, title)); err != nil {
@@ -190,7 +188,8 @@ func (s *forks) close(f *interactive) {
 	closeSession(f.session, s.log)
 }
 
-// discard ends the fork at once, for a reason that the user sees; false if none is open.
+// discard ends the fork at once, with a reason for the user. It returns false if none is
+// open.
 func (s *forks) discard(why string) bool {
 	f := s.current()
 	if f == nil {
@@ -204,8 +203,8 @@ func (s *forks) discard(why string) bool {
 	return true
 }
 
-// exit carries out the user's choice. For a report the agent is asked for a summary
-// first; the fork ends even if there is none.
+// exit carries out the user's choice. For a report, the agent is asked for a summary
+// first; the fork ends even without one.
 func (s *forks) exit(ctx context.Context, how command.Exit) error {
 	f := s.current()
 	if f == nil {
@@ -219,8 +218,8 @@ func (s *forks) exit(ctx context.Context, how command.Exit) error {
 	return s.leave(ctx, f, how)
 }
 
-// checkIdle looks after a fork that the user has left alone: the agent is asked
-// whether to leave, then told to, and then the fork is discarded.
+// checkIdle handles an idle fork: it asks the agent whether to leave, then tells it to,
+// and then discards the fork.
 func (s *forks) checkIdle(ctx context.Context) error {
 	f := s.current()
 	if f == nil {

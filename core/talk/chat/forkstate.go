@@ -12,8 +12,8 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// interactive is a fork that the user talks to. Its fields belong to the running
-// job, except those below mu.
+// interactive is a fork that the user talks to. The running job owns its fields, except
+// those below mu.
 type interactive struct {
 	session agent.Session
 	read    *policy.Taint // what the session has read
@@ -24,17 +24,17 @@ type interactive struct {
 	title   string
 	idle    time.Duration
 
-	// active is when the user or the agent last did something, prompted when the agent
-	// was asked whether to leave; overdue is set once the agent was told to.
+	// active is the time of the last activity of the user or the agent, prompted when the
+	// agent was asked whether to leave. overdue is set once the agent was told to leave.
 	active, prompted time.Time
 	overdue          bool
-	ranBehind        []string        // titles of tasks that ran in the main session meanwhile
+	ranBehind        []string        // titles of tasks that ran in the main session behind the fork
 	seen             map[string]bool // updates that were shown in this fork
 
 	mu sync.Mutex
 	id string // empty until the engine reports it
-	// exit is how the agent wants to leave, report its latest report; saveAsked is set
-	// while it waits for the user's answer about saving; mode is the fork's own, or empty.
+	// exit is how the agent wants to leave, report its latest report. saveAsked is set while
+	// the user's answer about saving is pending; mode is the fork's own, or empty.
 	exit      command.Exit
 	report    string
 	saveAsked bool
@@ -46,24 +46,23 @@ type forkRequest struct {
 	topic  string
 	idle   time.Duration // 0: as configured
 	resume string        // session of a background run to continue, or empty
-	first  string        // the first prompt, unless it is that of a new fork
-	title  string        // the run to resume, for people
+	first  string        // the first prompt, unless it is the standard one of a new fork
+	title  string        // the resumed run, for people
 	images []agent.Image // sent with the first prompt
-	// written is when the user wrote the first prompt, zero if that was somebody else;
-	// label is the label of the first prompt.
+	// written is when the user wrote the first prompt, zero if someone else did; label is
+	// the label of the first prompt.
 	written time.Time
 	label   label.Label
 }
 
-// forkState is the open interactive fork, if any, and the fork that the agent has
-// asked for.
+// forkState is the open interactive fork, if any, and the fork the agent has requested.
 type forkState struct {
 	mu     sync.Mutex
 	fork   *interactive
-	wanted *forkRequest // entered when the running turn has ended
+	wanted *forkRequest // entered after the running turn
 }
 
-// current is the open fork, or nil.
+// current returns the open fork, or nil.
 func (s *forkState) current() *interactive {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +76,7 @@ func (s *forkState) set(f *interactive) {
 	s.fork, s.wanted = f, nil
 }
 
-// request records that the agent wants a fork; false if it is in one.
+// request records that the agent wants a fork. It returns false if one is open.
 func (s *forkState) request(topic string, minutes int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,14 +87,14 @@ func (s *forkState) request(topic string, minutes int) bool {
 	return true
 }
 
-// requested reports whether the agent has asked for a fork in the running turn.
+// requested reports whether the agent has requested a fork in the running turn.
 func (s *forkState) requested() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.wanted != nil
 }
 
-// takeRequest returns the fork that the agent has asked for, and forgets it.
+// takeRequest returns the fork that the agent has requested, and clears the request.
 func (s *forkState) takeRequest() *forkRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,14 +103,14 @@ func (s *forkState) takeRequest() *forkRequest {
 	return r
 }
 
-// sessionID is the id that the engine has reported, or empty.
+// sessionID returns the id that the engine has reported, or "".
 func (f *interactive) sessionID() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.id
 }
 
-// learn records the session's id; true for the first one.
+// learn records the session's id. It returns true for the first one.
 func (f *interactive) learn(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,21 +128,21 @@ func (f *interactive) requestExit(how command.Exit, report string) {
 	f.report = cmp.Or(report, f.report)
 }
 
-// exiting is how the agent wants to leave the fork, empty to stay, and its report.
+// exiting returns how the agent wants to leave the fork, empty to stay, and its report.
 func (f *interactive) exiting() (how command.Exit, report string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.exit, f.report
 }
 
-// askToSave records that the agent waits for the user's answer about saving.
+// askToSave records that the user's answer about saving is pending.
 func (f *interactive) askToSave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.saveAsked = true
 }
 
-// ownMode is the fork's permission mode; empty if it has none of its own.
+// ownMode returns the fork's permission mode; empty if it has none of its own.
 func (f *interactive) ownMode() policy.Mode {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,12 +155,12 @@ func (f *interactive) setMode(m policy.Mode) {
 	f.mode = m
 }
 
-// Banner is the interactive fork as a dashboard shows it.
+// Banner is the interactive fork as shown in a dashboard.
 type Banner struct {
-	Topic   string // cleaned; empty when the user leads
+	Topic   string // cleaned; empty if led by the user
 	Resumed bool   // continues a background run: it cannot be saved
 	Since   time.Time
-	// Asks is true while the agent wants to save the fork and waits for an answer.
+	// Asks is true while the agent's request to save the fork is pending.
 	Asks bool
 }
 

@@ -12,30 +12,30 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// inbound is a message of the user on its way to an answer.
+// inbound is a message of the user that is being processed.
 type inbound struct {
 	message agent.Message
-	// shown is what the chat shows instead of the message; empty shows the message.
+	// shown is the text shown in the chat instead of the message; empty shows the message.
 	shown string
-	// quoted is what the answered message said, according to its surface.
+	// quoted is the text of the message being replied to, according to its surface.
 	quoted    string
 	at        time.Time   // when the user wrote it
-	label     label.Label // of a text that somebody else wrote
+	label     label.Label // of a text written by someone else
 	from, key string
-	plain     string // what the user wrote, without additions
+	plain     string // the user's text, without additions
 	// id is its id on disk, entry the one in the transcript.
 	id    string
 	entry post.MessageID
-	// done has room for the error of a message that could not be answered, and is closed
-	// when it has been answered or never will be; nil if no caller waits for it.
+	// done is buffered for the error of a message that could not be answered. It is closed
+	// when the message was answered or never will be. Nil if no caller waits for it.
 	done chan error
 }
 
-// batch is what a turn answers: one message made of several.
+// batch is the input of a turn: one message made of several.
 type batch struct {
 	message agent.Message
-	written time.Time   // when the user wrote the last one; zero if the words are not theirs
-	label   label.Label // of the texts that others wrote
+	written time.Time   // when the user wrote the last one; zero if someone else wrote them
+	label   label.Label // of the texts written by others
 	ids     []string    // of the messages on disk
 }
 
@@ -44,7 +44,7 @@ func (m inbound) batch(id string) batch {
 	return batch{message: m.message, written: m.at, label: m.label, ids: []string{id}}
 }
 
-// finish releases the caller that waits for the answer.
+// finish releases the caller waiting for the answer.
 func (m inbound) finish(err error) {
 	if m.done != nil {
 		if err != nil {
@@ -54,17 +54,17 @@ func (m inbound) finish(err error) {
 	}
 }
 
-// shownText is the message as the chat shows it.
+// shownText returns the message as shown in the chat.
 func (m inbound) shownText() string { return cmp.Or(m.shown, shownMessage(m.message)) }
 
-// quoting is the message with the one that it answers in front of it.
+// quoting prepends the message being replied to.
 func (m inbound) quoting(answered string) inbound {
 	m.shown = shownMessage(m.message)
 	m.message.Text = prompt.Quote(cmp.Or(answered, m.quoted), m.message.Text)
 	return m
 }
 
-// shownMessage is a user's message as the chat shows it.
+// shownMessage returns a user's message as shown in the chat.
 func shownMessage(m agent.Message) string {
 	switch n := len(m.Images); n {
 	case 0:

@@ -15,8 +15,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// inbox keeps the user's messages from the moment they are received until a turn
-// answers all of them.
+// inbox stores the user's messages from their receipt until a turn answers all of them.
 type inbox struct {
 	*unansweredFile
 	*attachments
@@ -24,25 +23,25 @@ type inbox struct {
 	now    func() time.Time
 
 	mu sync.Mutex
-	// unsaved are messages of a backlog that are not on disk yet, and newest the keys of the
-	// newest messages by their surfaces, as far as they came in this process.
+	// unsaved are messages of a backlog that are not on disk yet. newest are the keys of the
+	// newest messages by surface, as far as received by this process.
 	unsaved []inbound
 	newest  map[string]string
 	// messages wait for the next turn; queued is set while that turn is in the queue.
 	messages []inbound
 	queued   bool
-	// kept are the ids written to disk before recover has looked for those of the
-	// program's last run; recovered is set once it has.
+	// kept are the ids written to disk before recover looked for those from before the
+	// restart; recovered is set once it has.
 	kept      []string
 	recovered bool
 }
 
-// maxUnsaved is how many messages of a backlog are written to disk at a time. If the program
-// ends before, their surface passes them on again.
+// maxUnsaved is how many messages of a backlog are written to disk at a time. If the
+// program ends before that, their surface delivers them again.
 const maxUnsaved = 50
 
-// put adds a message; a turn has to be queued for it. It is on disk and shown when this
-// returns, unless more follow at once.
+// put adds a message; the caller must queue a turn for it. When put returns, the message
+// is on disk and shown, unless more follow at once.
 func (b *inbox) put(m inbound, more bool) error {
 	b.mu.Lock()
 	b.unsaved = append(b.unsaved, m)
@@ -55,7 +54,7 @@ func (b *inbox) put(m inbound, more bool) error {
 	return b.save()
 }
 
-// save writes what put has left, and shows it.
+// save writes the messages that put has deferred, and shows them.
 func (b *inbox) save() error {
 	b.mu.Lock()
 	list := b.unsaved
@@ -79,7 +78,7 @@ func (b *inbox) save() error {
 	return nil
 }
 
-// keep writes a message to disk, after those that put has left, and returns its id there.
+// keep writes a message to disk, after the deferred ones, and returns its id there.
 func (b *inbox) keep(m inbound) (string, error) {
 	list := []inbound{m}
 	err := b.save()
@@ -110,7 +109,7 @@ func (b *inbox) write(list []inbound) error {
 		return nil
 	}
 	b.mu.Lock()
-	b.newest = nil // the file knows
+	b.newest = nil // the file has them
 	b.mu.Unlock()
 	return fmt.Errorf("keep the message: %w", err)
 }
@@ -126,8 +125,8 @@ func (b *inbox) hear(from, key string) {
 	b.newest[from] = key
 }
 
-// LastReceived is the key of the newest message that was received from a surface
-// (command.Receive.Key), or empty.
+// LastReceived returns the key of the newest message received from a surface
+// (command.Receive.Key), or "".
 func (b *inbox) LastReceived(from string) string {
 	b.mu.Lock()
 	key := b.newest[from]
@@ -138,7 +137,7 @@ func (b *inbox) LastReceived(from string) string {
 	return b.load().Heard[from]
 }
 
-// noteReceived records a message that needs no turn, after those that put has left.
+// noteReceived records a message that needs no turn, after the deferred ones.
 func (b *inbox) noteReceived(from, key string) error {
 	if key == "" {
 		return nil
@@ -149,8 +148,8 @@ func (b *inbox) noteReceived(from, key string) error {
 	return errors.Join(b.save(), b.change(func(s *unansweredState) { s.noteNewest(from, key) }))
 }
 
-// needsTurn reports whether messages wait for which no turn is queued. The caller
-// queues one.
+// needsTurn reports whether messages are waiting without a queued turn. The caller queues
+// one.
 func (b *inbox) needsTurn() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -159,7 +158,7 @@ func (b *inbox) needsTurn() bool {
 	return needed
 }
 
-// take empties the inbox: one message made of all, in order. finish releases their callers.
+// take empties the inbox into one message, in order. finish releases the callers.
 func (b *inbox) take() (all batch, finish func(error)) {
 	b.mu.Lock()
 	list := b.messages
@@ -185,12 +184,12 @@ func (b *inbox) take() (all batch, finish func(error)) {
 	}
 }
 
-// maxTexts is how many messages a turn is told in full: a backlog of a thousand would fill the
-// model's context and cost accordingly.
+// maxTexts is the maximum number of messages included in full in a turn: a backlog of a
+// thousand would fill the model's context and cost accordingly.
 const maxTexts = 100
 
-// prompt is one text made of all messages. Those before the newest maxTexts are in a file that
-// the text names; if it cannot be written, they are all told.
+// prompt combines all messages into one text. Those before the newest maxTexts go to a
+// file that the text names; if it cannot be written, they are all included.
 func (b *inbox) prompt(texts []string) string {
 	sep := "\n\n"
 	earlier := len(texts) - maxTexts
@@ -205,8 +204,8 @@ func (b *inbox) prompt(texts []string) string {
 	return fmt.Sprintf(textEarlier, words.Count(earlier, "earlier message"), file) + sep + strings.Join(texts[earlier:], sep)
 }
 
-// recover puts what the program's last run left unanswered in front of what arrived
-// since the start: a surface may be faster. It reports whether there was any.
+// recover puts the unanswered messages from before the restart in front of those received
+// since, because a surface may have been faster. It reports whether there were any.
 func (b *inbox) recover() bool {
 	state := b.load()
 	var left []inbound
@@ -222,9 +221,8 @@ func (b *inbox) recover() bool {
 	return len(left) > 0
 }
 
-// Reword changes the text of a message whose turn has not started or, if gone, takes
-// the message back. A message whose turn has started stays unchanged, which is no
-// error.
+// Reword changes the text of a message whose turn has not started or, if gone, takes the
+// message back. A message whose turn has started stays unchanged, which is not an error.
 func (b *inbox) Reword(from, key, text string, gone bool) error {
 	b.mu.Lock()
 	i := slices.IndexFunc(b.messages, func(m inbound) bool { return key != "" && m.key == key && m.from == from })
@@ -256,8 +254,7 @@ func (b *inbox) Reword(from, key, text string, gone bool) error {
 	})
 }
 
-// replaced is a text with old, which the user wrote, replaced. What the bot has added
-// stays.
+// replaced replaces old, which the user wrote, in a text. The bot's additions stay.
 func replaced(text, old, with string) string {
 	if text == "" || !strings.Contains(text, old) {
 		return text

@@ -19,8 +19,8 @@ type rights struct {
 	fork     *forkState
 }
 
-// Guard judges the calls of the main session or of the open fork by the list in effect now,
-// which it returns too.
+// Guard judges the calls of the main session or of the open fork by the current list,
+// which it also returns.
 func (r *rights) Guard(kind policy.Kind) (guard *policy.Session, allowed []string) {
 	return r.guardOf(kind, r.read(kind))
 }
@@ -65,8 +65,9 @@ type opener struct {
 	onEngineTurn func(kind policy.Kind, events iter.Seq2[agent.Event, error])
 }
 
-// options are those of a new session; read is what it has read. Main session and forks have the same tools, so
-// that an engine's prompt cache stays valid, and the same hooks and permissions.
+// options returns the options of a new session; read is what it has read. The main
+// session and forks have the same tools, so that an engine's prompt cache stays valid,
+// and the same hooks and permissions.
 func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOptions {
 	guard, allowed := o.rights.guardOf(kind, read)
 	tools := toolset.Tools(o.tools)

@@ -31,8 +31,8 @@ type poster struct {
 	hide       func(text string) string
 }
 
-// Post sends a message to the user. Its buttons first get lasting ids: a
-// click is understood from its id alone, also after a restart.
+// Post sends a message to the user. Its buttons first get permanent ids: a click is
+// understood from its id alone, even after a restart.
 func (s *poster) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	if p.Embed != nil && len(p.Embed.Buttons) > 0 {
 		e := *p.Embed
@@ -59,7 +59,7 @@ func (s *poster) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 	return id, err
 }
 
-// card sends a card about a fork. Without an id it was not sent.
+// card sends a card about a fork. An empty id means that it was not sent.
 func (s *poster) card(ctx context.Context, e post.Embed) post.MessageID {
 	p := post.Post{Nonce: newNonce(), Embed: &e, Context: "fork"}
 	id, err := s.Post(context.WithoutCancel(ctx), p)
@@ -86,7 +86,7 @@ func retired(why string) func(card *post.Embed) {
 	return func(card *post.Embed) { card.Buttons, card.Footer, card.Back = nil, why, time.Time{} }
 }
 
-// PutOff is Retire for a reminder that comes back at a time. Its card keeps the button that
+// PutOff is Retire for a reminder that repeats at a time. Its card keeps the button that
 // ends it.
 func (s *poster) PutOff(ctx context.Context, id post.MessageID, why string, back time.Time) {
 	_ = s.settle(ctx, id, false, func(card *post.Embed) {
@@ -135,8 +135,8 @@ func (s *poster) forgetFleeting() {
 // SystemNote shows a notice of the program on every surface.
 func (s *poster) SystemNote(text string) { s.note(text) }
 
-// note is SystemNote with buttons on the remote surface. In the dashboard the user repeats a
-// message with a key.
+// note is SystemNote with buttons on the remote surface. In the dashboard, a key resends
+// a message.
 func (s *poster) note(text string, buttons ...post.Button) {
 	text = s.hide(text)
 	s.transcript.Add(transcript.Notice, text)
@@ -153,8 +153,8 @@ func (s *poster) aside(text string) {
 	}
 }
 
-// show puts the user's message into the transcript. One from the dashboard appears on
-// the remote surface too, so that an answer there has its question.
+// show adds the user's message to the transcript. A message from the dashboard also
+// appears on the remote surface, so that the answer there has its question.
 func (s *poster) show(m inbound) post.MessageID {
 	text := m.shownText()
 	if m.from != "" {
@@ -167,7 +167,7 @@ func (s *poster) show(m inbound) post.MessageID {
 	return entry
 }
 
-// textOf is the text of a message; empty if the transcript no longer has it.
+// textOf returns the text of a message; empty if it is no longer in the transcript.
 func (s *poster) textOf(id post.MessageID) string {
 	for _, e := range s.transcript.Entries() {
 		switch {

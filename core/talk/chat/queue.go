@@ -11,25 +11,25 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// job is something that needs the conversation to itself, such as a turn. Its error
-// is shown to the user.
+// job is work that needs exclusive use of the conversation, such as a turn. Its error is
+// shown to the user.
 type job func(ctx context.Context) error
 
-// maxJobs is how many jobs can wait.
+// maxJobs is the maximum number of waiting jobs.
 const maxJobs = 64
 
-// queue runs one job after the other, in the order they were added. Its methods may
-// be called from any goroutine.
+// queue runs jobs one at a time, in the order they were added. Its methods are safe for
+// concurrent use.
 type queue struct {
 	jobs chan job
-	// done is closed when run has ended: no further job starts.
+	// done is closed when run has ended; no further job starts.
 	done chan struct{}
 	// heard is when a job started or a turn last showed a sign of life, in
 	// nanoseconds since 1970.
 	heard atomic.Int64
 
 	mu sync.Mutex
-	// probe is closed by a job that alive has added; nil when none is waiting.
+	// probe is closed by a job added by alive; nil if none is waiting.
 	probe chan struct{}
 }
 
@@ -37,8 +37,8 @@ func newQueue() *queue {
 	return &queue{jobs: make(chan job, maxJobs), done: make(chan struct{})}
 }
 
-// run works until ctx ends. idle is a job that runs every minute; failed receives
-// the errors of jobs that no caller waits for.
+// run works until ctx ends. idle is a job that runs every minute; failed receives the
+// errors of jobs that no caller waits for.
 func (q *queue) run(ctx context.Context, idle job, failed func(error)) {
 	defer close(q.done)
 	tick := time.NewTicker(idleCheck)
@@ -61,10 +61,10 @@ func (q *queue) run(ctx context.Context, idle job, failed func(error)) {
 	}
 }
 
-// do runs a job when its turn comes and waits for it. Its context ends with the
-// caller's and with the queue's. A job that has started is waited for even then.
+// do runs a job in its turn and waits for it. Its context ends with the caller's and with
+// the queue's. do waits even then for a job that has started.
 func (q *queue) do(ctx context.Context, f job) error {
-	var claimed atomic.Bool // by run, or by a caller that stops waiting
+	var claimed atomic.Bool // by run, or by a caller that gives up
 	result := make(chan error, 1)
 	j := func(run context.Context) error {
 		if !claimed.CompareAndSwap(false, true) {
@@ -98,7 +98,7 @@ func (q *queue) do(ctx context.Context, f job) error {
 	return notDoneError{textStopping, context.Canceled}
 }
 
-// notDoneError says in plain words why a job never started.
+// notDoneError explains why a job never started.
 type notDoneError struct {
 	text  string
 	cause error
@@ -108,7 +108,7 @@ func (e notDoneError) Error() string { return e.text }
 
 func (e notDoneError) Unwrap() error { return e.cause }
 
-// later adds a job without waiting for it. A full queue refuses it.
+// later adds a job without waiting for it. It fails if the queue is full.
 func (q *queue) later(j job) error {
 	select {
 	case q.jobs <- j:
@@ -121,9 +121,9 @@ func (q *queue) later(j job) error {
 // hear records a sign of life.
 func (q *queue) hear() { q.heard.Store(time.Now().UnixNano()) }
 
-// alive waits until the queue has run a job added for this question. If another job
-// is still running when ctx ends, a sign of life within quiet is enough. The error
-// says for how long there was none.
+// alive waits until the queue has run a job added by this call. If another job is still
+// running when ctx ends, a sign of life within quiet is enough. The error says how long
+// ago the last one was.
 func (q *queue) alive(ctx context.Context, quiet func() time.Duration) error {
 	select {
 	case <-q.ask():
@@ -136,8 +136,8 @@ func (q *queue) alive(ctx context.Context, quiet func() time.Duration) error {
 	return nil
 }
 
-// ask adds a job that closes the channel. One is enough: a long turn must not fill
-// the queue with questions.
+// ask adds a job that closes the channel. One at a time is enough: a long turn must not
+// fill the queue with probes.
 func (q *queue) ask() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"ollimbot/core/talk/session"
 )
 
-// reading is what untrusted text the sessions of the conversation have read, and whether
-// the user has answered it.
+// reading tracks which untrusted text the sessions of the conversation have read, and
+// whether the user has answered it.
 type reading struct {
 	sessions *session.Store
 	audit    *audit.Log
@@ -20,13 +20,13 @@ type reading struct {
 	now      func() time.Time
 
 	mu sync.Mutex
-	// main is what the main session has read; nil until it is first asked for.
+	// main is what the main session has read; loaded on first use.
 	main *policy.Taint
-	// shown is when the last turn ended: the user has seen what came before.
+	// shown is when the last turn ended: the user has seen everything before.
 	shown time.Time
 }
 
-// ofMain is what the main session has read, also in earlier runs of the program.
+// ofMain returns what the main session has read, including before a restart.
 func (r *reading) ofMain() *policy.Taint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -36,7 +36,7 @@ func (r *reading) ofMain() *policy.Taint {
 	return r.main
 }
 
-// of is what a session has read so far. Its id is asked for whenever that changes.
+// of returns what a session has read so far. It calls id whenever that changes.
 func (r *reading) of(name string, id func() string) *policy.Taint {
 	t := policy.NewTaint(r.sessions.Labels().Of(id()))
 	t.Changed = func(l label.Label) { r.changed(name, id(), l) }
@@ -66,8 +66,8 @@ func (r *reading) ended() {
 	r.shown = r.now()
 }
 
-// answered clears what a session has read if the user's words were written after it was
-// shown. A zero time is not the user's words.
+// answered clears what a session has read if the user wrote after it was shown. A zero time
+// means that someone else wrote.
 func (r *reading) answered(t *policy.Taint, id string, written time.Time) {
 	r.mu.Lock()
 	shown := r.shown
@@ -77,8 +77,8 @@ func (r *reading) answered(t *policy.Taint, id string, written time.Time) {
 	}
 }
 
-// becomes replaces what the main session has read by what a fork has, which becomes the
-// main session.
+// becomes replaces what the main session has read with what a fork has, when the fork
+// becomes the main session.
 func (r *reading) becomes(fork *policy.Taint) {
 	r.mu.Lock()
 	r.main = r.of(fromMain, r.sessions.Main)
@@ -87,7 +87,7 @@ func (r *reading) becomes(fork *policy.Taint) {
 	main.Read(fork.Label())
 }
 
-// forget drops what the main session has read, along with the session.
+// forget drops what the main session has read, together with the session.
 func (r *reading) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

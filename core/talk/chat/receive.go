@@ -20,9 +20,9 @@ import (
 // maxMessage is the longest message of the user, in characters.
 const maxMessage = 100_000
 
-// Receive takes a message of the user: it is on disk and in the chat when this
-// returns, unless more follow at once, and answered when its turn comes. done is that of
-// command.Outcome; nil if it needs no answer.
+// Receive accepts a message of the user. When it returns, the message is on disk and in
+// the chat, unless more follow at once; it is answered in its turn. done is that of
+// command.Outcome; nil if the message needs no answer.
 func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-chan error, err error) {
 	if !in.More {
 		defer func() { err = errors.Join(err, c.inbox.save(), c.answerWaiting(ctx)) }()
@@ -54,12 +54,12 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	return m.done, c.inbox.put(m, in.More && len(in.Files) == 0)
 }
 
-// LastReceived is the key of the newest message that was received from a surface
-// (command.Receive.Key), or empty.
+// LastReceived returns the key of the newest message received from a surface
+// (command.Receive.Key), or "".
 func (c *Conversation) LastReceived(from string) string { return c.inbox.LastReceived(from) }
 
 // Reword changes the text of a message whose turn has not started or, if gone, takes it
-// back. A message whose turn has started stays unchanged, which is no error.
+// back. A message whose turn has started stays unchanged, which is not an error.
 func (c *Conversation) Reword(from, key, text string, gone bool) error {
 	return c.inbox.Reword(from, key, text, gone)
 }
@@ -67,7 +67,7 @@ func (c *Conversation) Reword(from, key, text string, gone bool) error {
 // Attach adds a file of the user's to the next message.
 func (c *Conversation) Attach(path string) (string, error) { return c.inbox.Attach(path) }
 
-// Attached are the names of the files that are sent with the next message.
+// Attached returns the names of the files to be sent with the next message.
 func (c *Conversation) Attached() []string { return c.inbox.Attached() }
 
 // newer compares keys of one surface: numbers of any length, without a sign.
@@ -78,10 +78,10 @@ func newer(key, than string) bool {
 	return key > than
 }
 
-// answersApproval reports whether a message was the answer to the tool call that has
-// waited longest. A "yes" below a question means that, and not a new turn that
-// withdraws the question. A message written before the question answers nothing, even
-// if it arrives late.
+// answersApproval reports whether a message was the answer to the longest pending tool
+// call. A "yes" below a question is an answer to it and not a new turn that withdraws the
+// question. A message written before the question answers nothing, even if it arrives
+// late.
 func (c *Conversation) answersApproval(ctx context.Context, text string, at time.Time) bool {
 	approvals := c.rights.guard.Approvals()
 	word := strings.ToLower(strings.Trim(text, " .!\n"))
@@ -103,10 +103,9 @@ var spokenVerdicts = map[string]policy.Verdict{
 	"no": policy.Deny, "n": policy.Deny, "deny": policy.Deny, "👎": policy.Deny, "❌": policy.Deny,
 }
 
-// answerWaiting queues one turn for all waiting messages, unless it is queued already.
-// A running turn is interrupted first: if its successor were queued before that, the
-// interruption could hit the successor. A full queue gives the messages back to the
-// user.
+// answerWaiting queues one turn for all waiting messages, unless it is queued already. It
+// interrupts a running turn first: if the new turn were queued before that, the interrupt
+// could hit it. If the queue is full, the user gets the messages back.
 func (c *Conversation) answerWaiting(ctx context.Context) error {
 	if !c.inbox.needsTurn() {
 		return nil
@@ -131,19 +130,19 @@ func (c *Conversation) answerWaiting(ctx context.Context) error {
 }
 
 var (
-	// errTold is the error of a turn that did not run, which the user knows.
+	// errTold is the error of a turn that did not run, after the user was told.
 	errTold = errors.New("the user was informed why there is no answer")
-	// errPanicked is the error of a turn that did not return.
+	// errPanicked is the error of a turn that panicked.
 	errPanicked = errors.New("the turn broke")
 )
 
-// Ask queues a turn for a text of the program's own in the user's name.
+// Ask queues a turn for a text of the program itself in the user's name.
 func (c *Conversation) Ask(text string) error {
 	return c.queue.later(func(ctx context.Context) error { return c.answer(ctx, batch{message: agent.Message{Text: text}}) })
 }
 
-// written is when the user wrote a message that has just arrived. Another surface may know
-// an earlier time.
+// written returns when the user wrote a message that has just arrived. Another surface
+// may know an earlier time.
 func (c *Conversation) written(at time.Time) time.Time {
 	if now := c.now(); at.IsZero() || at.After(now) {
 		return now
@@ -151,8 +150,9 @@ func (c *Conversation) written(at time.Time) time.Time {
 	return at
 }
 
-// answer is one turn for messages of the user, in the fork if one is open. They stay on disk
-// only if the program ends: a failed turn has an error, and the user can send them again.
+// answer runs one turn for messages of the user, in the fork if one is open. The messages
+// stay on disk only if the program ends: a failed turn reports an error, and the user can
+// send them again.
 func (c *Conversation) answer(ctx context.Context, all batch) error {
 	if why := c.money.MayTalk(ctx); why != nil {
 		if ctx.Err() == nil {
@@ -179,8 +179,8 @@ func (c *Conversation) answer(ctx context.Context, all batch) error {
 	return c.forks.after(ctx, err)
 }
 
-// reply answers a reply to one of the bot's messages: in the run that sent it while
-// that is remembered (seven days), else with the message quoted.
+// reply answers a reply to one of the bot's messages: in the run that sent it, while its
+// record is kept (seven days), or else with the message quoted.
 func (c *Conversation) reply(ctx context.Context, to post.MessageID, m inbound) error {
 	now := c.now()
 	from, standing := c.forks.runs.Lookup(now, to)
@@ -196,7 +196,7 @@ func (c *Conversation) reply(ctx context.Context, to post.MessageID, m inbound) 
 	switch {
 	case standing == session.Expired:
 		c.SystemNote(textReplyExpired)
-	case standing == session.Live && fork.resumes == from.Session: // the user talks to this run already
+	case standing == session.Live && fork.resumes == from.Session: // the user is already talking to this run
 		return c.inbox.put(m, false)
 	case standing == session.Live:
 		c.SystemNote(textReplyInFork)
@@ -205,7 +205,7 @@ func (c *Conversation) reply(ctx context.Context, to post.MessageID, m inbound) 
 }
 
 // replyInRun continues the run that was replied to. Until that has started, the message
-// is on disk as the main session would get it: quoting.
+// is on disk in the form for the main session, quoting.
 func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) error {
 	id, err := c.inbox.keep(quoting)
 	if err != nil {
@@ -246,8 +246,8 @@ func resumption(from session.ForkMessage, first string, now time.Time) forkReque
 	}
 }
 
-// clickAgent asks the agent a button's question: in the run that showed it, if that is
-// known, else in the current session.
+// clickAgent asks the agent the question of a button: in the run that showed it, if
+// known, or else in the current session.
 func (c *Conversation) clickAgent(ctx context.Context, message post.MessageID, inquiry string) error {
 	now := c.now()
 	from, standing := c.forks.runs.Lookup(now, message)

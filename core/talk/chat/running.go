@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// running is the turn that runs, of whichever session.
+// running is the turn that is running, of any session.
 type running struct {
 	guard   *policy.Guard
 	reading *reading
@@ -20,14 +20,14 @@ type running struct {
 	changed func()
 
 	mu sync.Mutex
-	// session is the one whose turn runs, nil while it is being opened; since is when
-	// the turn began, zero when none runs; status is a note for the top line.
+	// session is the one whose turn is running, nil while it is being opened. since is when
+	// the turn began, zero if none is running; status is a note for the top line.
 	session agent.Session
 	since   time.Time
 	status  string
 	// compacting keeps messages from interrupting the turn.
 	compacting bool
-	// cutOff is whether the newest turn was interrupted.
+	// cutOff means that the newest turn was interrupted.
 	cutOff bool
 	// behind is set during a turn of the main session while a fork is open.
 	behind bool
@@ -35,14 +35,14 @@ type running struct {
 	may policy.Turn
 }
 
-// Busy reports whether a turn runs, and since when.
+// Busy reports whether a turn is running, and since when.
 func (r *running) Busy() (bool, time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.since.IsZero(), r.since
 }
 
-// Status is what delays the running turn, in a few words; empty when nothing does.
+// Status describes what delays the running turn, in a few words; empty if nothing does.
 func (r *running) Status() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,8 +64,8 @@ func (r *running) Interrupt(ctx context.Context) error {
 	return nil
 }
 
-// makeRoom interrupts the running turn for a new message, unless it is compacting or
-// is a task's turn behind the fork that the message is for.
+// makeRoom interrupts the running turn for a new message, unless the turn is compacting
+// or is a task's turn behind the fork that the message is for.
 func (r *running) makeRoom(ctx context.Context) {
 	r.mu.Lock()
 	waits := r.compacting || r.behind
@@ -101,14 +101,14 @@ func (r *running) setStatus(s string) {
 	r.changed()
 }
 
-// interrupted records that the turn has been interrupted.
+// interrupted records that the turn was interrupted.
 func (r *running) interrupted() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cutOff = true
 }
 
-// verdict is how a message fared whose turn has ended with err.
+// verdict returns the outcome for a message whose turn has ended with err.
 func (r *running) verdict(err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,8 +141,8 @@ func (r *running) isBehind() bool {
 	return r.behind
 }
 
-// allow sets what the turns may do until the returned function is called. Other turns are
-// those that nobody attends.
+// allow sets the rights of turns until the returned function is called. Otherwise turns
+// count as unattended.
 func (r *running) allow(t policy.Turn) (end func()) {
 	set := func(t policy.Turn) {
 		r.mu.Lock()
@@ -153,10 +153,10 @@ func (r *running) allow(t policy.Turn) (end func()) {
 	return func() { set(policy.Turn{}) }
 }
 
-// attended is a turn that the user has begun.
+// attended is a turn started by the user.
 var attended = policy.Turn{Attended: true}
 
-// rights is what the running turn may do.
+// rights returns the rights of the running turn.
 func (r *running) rights() policy.Turn {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,10 +18,10 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// Prompt composes a turn's message, with the updates that it delivers.
+// Prompt composes a turn's message, including the updates it delivers.
 type Prompt func(now time.Time, u []updates.Update) string
 
-// mainSession is the session that lasts. Its turns belong to the running job.
+// mainSession is the permanent session. Its turns belong to the running job.
 type mainSession struct {
 	opener   *opener
 	turns    *turns
@@ -44,8 +44,8 @@ func (m *mainSession) current() agent.Session {
 	return m.session
 }
 
-// open returns the session, resumed if one is known. If the engine does not know its
-// id, a new one starts and the user is told.
+// open returns the session, resuming a known one. If the engine does not know its id, a
+// new one starts and the user is told.
 func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	if s := m.current(); s != nil {
 		return s, nil
@@ -72,8 +72,8 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	return s, nil
 }
 
-// recover tells the user at once that the file with the session's id is unusable, and not
-// with their next message.
+// recover tells the user at once if the file with the session's id is unusable, instead
+// of at their next message.
 func (m *mainSession) recover() {
 	switch kept, err := m.sessions.Recover(m.now()); {
 	case err != nil:
@@ -83,8 +83,8 @@ func (m *mainSession) recover() {
 	}
 }
 
-// openAhead opens the session, so that the user's next message finds its process
-// ready. With claude_warm 0 it stays closed until then, which saves memory.
+// openAhead opens the session in advance, so that the process is ready for the user's
+// next message. With claude_warm 0 it stays closed until then, which saves memory.
 func (m *mainSession) openAhead(ctx context.Context) {
 	engine := m.opener.engine
 	if _, processes := engine.(agent.Runner); !processes || m.opener.host.Config().ClaudeWarm == 0 {
@@ -107,7 +107,7 @@ func (m *mainSession) drop() {
 	closeSession(s, m.log)
 }
 
-// closeSession closes a session, which may be nil; trouble with it is only logged.
+// closeSession closes a session, which may be nil. Errors are only logged.
 func closeSession(s agent.Session, log *slog.Logger) {
 	if s == nil {
 		return
@@ -127,9 +127,9 @@ func (m *mainSession) forget() error {
 	return nil
 }
 
-// turn sends one message. It claims the pending updates when it starts and removes
-// them once the engine has the message. If the message never gets there, they stay
-// pending. waiting are the ids of the user's messages in it.
+// turn sends one message. It claims the pending updates when it starts and removes them
+// once the engine has the message. If the message never arrives, they stay pending.
+// waiting are the ids of the user's messages in it.
 func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Image, waiting []string) error {
 	now := m.now()
 	m.running.begin(nil, now) // busy while the session opens
@@ -170,8 +170,8 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 	return err
 }
 
-// command sends one of the engine's own commands and returns its output. tokens is
-// the length of the history before it was compacted.
+// command sends one of the engine's own commands and returns its output. tokens is the
+// length of the history before compaction.
 func (m *mainSession) command(ctx context.Context, message agent.Message) (text string, r agent.Result, tokens int, err error) {
 	now := m.now()
 	m.running.begin(nil, now)

@@ -11,22 +11,22 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// settings are the model, thinking and permission mode of the sessions: the user's
-// choice for this process, else the configuration. A fork can have its own mode.
+// settings are the model, thinking and permission mode of the sessions: the user's choice
+// for this process, or else the configuration. A fork can have its own mode.
 type settings struct {
 	config func() *config.Runtime
 	fork   *forkState
 	turn   *running
-	// apply hands the settings to the open sessions.
+	// apply applies the settings to the open sessions.
 	apply func(context.Context) error
 
 	mu sync.Mutex
-	// model, thinking and mode are the user's choice for this process, else empty.
+	// model, thinking and mode are the user's choice for this process, or empty.
 	model, thinking string
 	mode            policy.Mode
 }
 
-// Settings are in effect for the main session or a fork.
+// Settings returns the current settings of the main session or of a fork.
 func (s *settings) Settings(inFork bool) agent.Settings {
 	r := s.config()
 	mode := s.modeOf(inFork).Engine()
@@ -39,7 +39,7 @@ func (s *settings) Settings(inFork bool) agent.Settings {
 	return agent.Settings{Model: model, Thinking: cmp.Or(s.thinking, r.ThinkingMain), Mode: mode}
 }
 
-// CurrentSettings are in effect for the session that the user talks to.
+// CurrentSettings returns the settings of the session the user is talking to.
 func (s *settings) CurrentSettings() agent.Settings { return s.Settings(s.fork.current() != nil) }
 
 // SetModel switches the main session's model for the life of the process.
@@ -47,7 +47,7 @@ func (s *settings) SetModel(ctx context.Context, name string) error {
 	return s.choose(ctx, func() { s.model = name })
 }
 
-// SetThinking does the same for how much the model thinks before it answers.
+// SetThinking switches the thinking mode likewise.
 func (s *settings) SetThinking(ctx context.Context, mode string) error {
 	return s.choose(ctx, func() { s.thinking = mode })
 }
@@ -62,11 +62,11 @@ func (s *settings) choose(ctx context.Context, set func()) error {
 	return s.apply(ctx)
 }
 
-// Mode is the permission mode of the session whose turn runs, or of the one that the
-// user talks to.
+// Mode returns the permission mode of the session whose turn is running, or of the one
+// the user is talking to.
 func (s *settings) Mode() policy.Mode { return s.modeOf(!s.turn.isBehind()) }
 
-// modeOf is the fork's own mode, the process's, or the configuration's.
+// modeOf returns the fork's own mode, or else the process's or the configuration's.
 func (s *settings) modeOf(inFork bool) policy.Mode {
 	if f := s.fork.current(); inFork && f != nil {
 		if own := f.ownMode(); own != "" {
@@ -78,7 +78,7 @@ func (s *settings) modeOf(inFork bool) policy.Mode {
 	return cmp.Or(s.mode, policy.Mode(s.config().PermissionMode))
 }
 
-// SetMode sets the mode of the open fork, else that of the main session, for the life
+// SetMode sets the mode of the open fork, or else that of the main session, for the life
 // of the process.
 func (s *settings) SetMode(ctx context.Context, m policy.Mode) error {
 	if f := s.fork.current(); f != nil {
@@ -91,8 +91,8 @@ func (s *settings) SetMode(ctx context.Context, m policy.Mode) error {
 	return s.apply(ctx)
 }
 
-// ConfigChanged applies a changed key of the configuration at once: it replaces the
-// user's choice for this process.
+// ConfigChanged applies a changed configuration key at once: it overrides the user's
+// choice for this process.
 func (s *settings) ConfigChanged(ctx context.Context, key string) error {
 	s.mu.Lock()
 	switch key {

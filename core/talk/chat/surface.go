@@ -9,56 +9,54 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// Surface is where the bot's messages go. Discord is one; without it the
-// dashboard's transcript is. Every method may block on a network and respects
-// ctx; all may be called concurrently. After the bot has stopped they fail.
+// Surface is where the bot's messages go, such as Discord. Without a remote surface it is
+// the dashboard's transcript. Every method may block on a network and respects ctx; all
+// must be safe for concurrent use. After the bot has stopped they fail.
 type Surface interface {
 	// Post sends a message, once per nonce.
 	Post(ctx context.Context, p post.Post) (post.MessageID, error)
-	// Edit replaces a message that was posted before.
+	// Edit replaces an earlier message.
 	Edit(ctx context.Context, id post.MessageID, p post.Post) error
-	// Delete removes it; a message that no longer exists is no error.
+	// Delete removes a message; a missing one is not an error.
 	Delete(ctx context.Context, id post.MessageID) error
-	// Typing shows that the bot is at work.
+	// Typing shows that the bot is working.
 	Typing(ctx context.Context) error
 }
 
 // Remote is a surface that reaches the user away from the dashboard.
 type Remote interface {
 	Surface
-	// Answer starts an answer that grows on the user's screen.
+	// Answer starts a streaming answer.
 	Answer() RemoteAnswer
-	// Small shows a short notice of the program, with buttons that have their lasting
-	// actions, in order with everything else. It never blocks; a notice that cannot be
-	// delivered is dropped.
+	// Small shows a short notice of the program, in order with everything else. Its buttons
+	// already have their permanent actions. It never blocks; an undeliverable notice is
+	// dropped.
 	Small(text string, buttons ...post.Button)
-	// Aside is Small for what the user need not know at once: it does not notify.
+	// Aside is Small for low-priority texts: it does not notify.
 	Aside(text string)
 }
 
-// RemoteAnswer is an answer on its way. No method blocks: a slow or broken network
-// must never delay a turn.
+// RemoteAnswer is a streaming answer. No method blocks: a slow or broken network must
+// never delay a turn.
 type RemoteAnswer interface {
-	// Append adds text; Rewind removes its last n bytes again.
+	// Append adds text; Rewind removes the last n bytes.
 	Append(delta string)
 	Rewind(n int)
-	// Tool adds the label of a tool that was called, or that was refused.
+	// Tool adds the label of a tool call, allowed or denied.
 	Tool(label string, denied bool)
-	// Status shows what the bot does while it says nothing: "Thinking".
+	// Status shows what the bot is doing while it writes nothing: "Thinking".
 	Status(label string)
 	// Compacting shows that the history is being compacted.
 	Compacting(ev agent.Compacting)
-	// End finishes the answer: what is not shown yet follows as soon as the network
-	// allows. shown is called once, with the ids of the messages, when everything
-	// was shown or given up. An empty answer leaves nothing behind, or an excuse if
-	// it should not be empty.
+	// End finishes the answer: the rest follows as soon as the network allows. shown is
+	// called once, with the ids of the messages, when everything was shown or given up. An
+	// empty answer leaves no message, or an excuse unless emptyIsFine.
 	End(emptyIsFine bool, shown func(ids []post.MessageID))
 }
 
-// fanout is the surface of a bot with a remote one: what reaches the user there
-// appears in the dashboard too, under the same id. A message that does not
-// reach the user appears nowhere, so that the agent and the budget can rely on
-// the result.
+// fanout is the surface of a bot with a remote one: messages that reach the user there
+// also appear in the dashboard, under the same id. A message that does not reach the user
+// appears nowhere, so that the agent and the budget can rely on the result.
 type fanout struct {
 	remote     Remote
 	name       string
@@ -84,8 +82,8 @@ func (f *fanout) Delete(ctx context.Context, id post.MessageID) error {
 
 func (f *fanout) Typing(ctx context.Context) error { return f.remote.Typing(ctx) }
 
-// reply is one answer while it grows: in the transcript and, if there is one, on the
-// remote surface.
+// reply is one streaming answer: in the transcript and, if there is one, on the remote
+// surface.
 type reply struct {
 	entry  *transcript.Stream
 	remote RemoteAnswer // nil without a remote surface

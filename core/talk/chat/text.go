@@ -8,7 +8,6 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// Words for people.
 // nameFork is the interactive fork as a step of a label and in the audit log.
 const nameFork = "fork"
 

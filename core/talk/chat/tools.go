@@ -19,14 +19,14 @@ import (
 	"ollimbot/routines"
 )
 
-// Where the decisions of an agent come from, for the audit log.
+// The sources of an agent's decisions, for the audit log.
 const (
 	fromMain = "main session"
 	fromRun  = "background run"
 )
 
-// tools is what the sessions' tools act on. The user started the conversation, so
-// nothing here counts against the ping budget. Its methods may be called concurrently.
+// tools implements the sessions' tools. The user started the conversation, so nothing
+// here counts against the ping budget. Its methods are safe for concurrent use.
 type tools struct {
 	dir     *store.Dir
 	host    Host
@@ -40,12 +40,12 @@ type tools struct {
 	now     func() time.Time
 
 	mu sync.Mutex
-	// chain is the foreground reminder whose turn runs, or nil.
+	// chain is the foreground reminder whose turn is running, or nil.
 	chain *toolset.Chain
 }
 
-// front is the fork that the running turn belongs to, or nil. A turn behind the fork
-// is the main session's.
+// front returns the fork that the running turn belongs to, or nil. A turn behind the fork
+// belongs to the main session.
 func (t *tools) front() *interactive {
 	if t.running.isBehind() {
 		return nil
@@ -53,7 +53,7 @@ func (t *tools) front() *interactive {
 	return t.fork.current()
 }
 
-// guard judges calls of the session whose turn runs.
+// guard returns the judge for calls of the session whose turn is running.
 func (t *tools) guard() *policy.Session {
 	kind := policy.Main
 	if t.front() != nil {
@@ -63,7 +63,7 @@ func (t *tools) guard() *policy.Session {
 	return guard
 }
 
-// read is what the session whose turn runs has read.
+// read returns what the session whose turn is running has read.
 func (t *tools) read() *policy.Taint {
 	if f := t.front(); f != nil {
 		return f.read
@@ -107,15 +107,15 @@ func (t *tools) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	return c.FollowUp(ctx, minutes)
 }
 
-// Reminders is the book that the reminder tools write in.
+// Reminders returns the book for the reminder tools.
 func (t *tools) Reminders() toolset.ReminderBook {
 	w := t.guard().Writer()
 	w.Label = t.read().LabelOf(toolset.AddReminder)
 	return t.host.Reminders(w)
 }
 
-// Propose asks the user about a promise. A session that has read a stranger's words proposes
-// nothing: they could have talked it into anything.
+// Propose asks the user about a promise. A session that has read untrusted text must not
+// propose anything, because the text could have talked it into it.
 func (t *tools) Propose(_ context.Context, p toolset.Promise) agent.ToolResult {
 	if t.read().Label() != "" {
 		return toolset.Refusal(toolset.TextProposeLabel)
@@ -123,7 +123,7 @@ func (t *tools) Propose(_ context.Context, p toolset.Promise) agent.ToolResult {
 	return t.host.Propose(p)
 }
 
-// record writes a decision of the main session into the audit log.
+// record adds a decision of the main session to the audit log.
 func (t *tools) record(e audit.Entry) {
 	e.Actor, e.From = audit.Agent, fromMain
 	t.audit.Record(t.now(), e)
@@ -167,8 +167,8 @@ func (t *tools) Report(_ context.Context, message string) agent.ToolResult {
 	return toolset.Said(textForkReported)
 }
 
-// SaveContext asks the user whether the fork becomes the main session: nothing
-// happens until they say so.
+// SaveContext asks the user whether the fork becomes the main session. Nothing happens
+// until they agree.
 func (t *tools) SaveContext(context.Context) agent.ToolResult {
 	f := t.front()
 	switch {
@@ -182,7 +182,7 @@ func (t *tools) SaveContext(context.Context) agent.ToolResult {
 	return toolset.Said(textSaveAsked)
 }
 
-// ExitFork leaves the fork; nothing of it is kept.
+// ExitFork leaves and discards the fork.
 func (t *tools) ExitFork(context.Context) agent.ToolResult {
 	f := t.front()
 	if f == nil {
@@ -192,7 +192,7 @@ func (t *tools) ExitFork(context.Context) agent.ToolResult {
 	return toolset.Said(textForkDiscarding)
 }
 
-// EnterFork branches off when the running turn has ended.
+// EnterFork branches off after the running turn.
 func (t *tools) EnterFork(_ context.Context, topic string, idleMinutes int) agent.ToolResult {
 	if !t.fork.request(cleanTopic(topic), idleMinutes) {
 		return toolset.Refusal(textAlreadyIn)

@@ -31,31 +31,32 @@ type turns struct {
 	alive func()
 }
 
-// turn is the events that a session answers a message with.
+// turn consumes the events with which a session answers a message.
 type turn struct {
 	*turns
 	session agent.Session
 	read    *policy.Taint // what the session has read
 	inFork  bool
-	// accepted is called with the first event, ended with the result; shown, if set,
+	// accepted is called with the first event, ended with the result, and shown, if set,
 	// with the ids under which the answer can be replied to.
 	accepted func() error
 	ended    func(agent.Result) error
 	shown    func(ids []post.MessageID)
 
 	reply *reply
-	cut   bool // the agent wants a fork: the rest of its answer is dropped
+	cut   bool // the agent wants a fork, so the rest of its answer is dropped
 	over  bool // and the turn should have ended
 	// Whether the history was compacted, and whether the turn was interrupted.
 	compacted, interrupted bool
-	noticed                bool // the engine has said something about it
-	// found are the calls of tools that were found by words, by their IDs: their ends do not name the tool.
+	noticed                bool // the engine has reported it
+	// found are the calls made through the tool search, by ID: their end events do not name
+	// the tool.
 	found map[string]string
 	// open are the labels of calls that have not ended, by their IDs.
 	open map[string]string
 }
 
-// consume shows a turn's events to their end.
+// consume shows all events of a turn.
 func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
 	t.reply = t.poster.newReply()
 	// A new fork or a compacted history needs no answer; a failed turn has an error.
@@ -84,7 +85,7 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 	emptyIsFine = t.cut || t.compacted || t.interrupted || t.noticed
 	switch {
 	case !t.interrupted || t.cut:
-	case t.reply.empty(): // a tool was running, or nothing had been said yet
+	case t.reply.empty(): // a tool was running, or there was no output yet
 		t.poster.transcript.Add(transcript.Notice, textInterrupted)
 	default:
 		t.reply.append(textCutShort)
@@ -99,13 +100,13 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 		if !t.cut {
 			t.running.interrupted()
 		}
-		return ctx.Err() // a stop of the bot has cut it off, which a task has to know
+		return ctx.Err() // interrupted because the bot stops, which a task must know
 	}
 	return nil
 }
 
 // arrived reports whether an event proves that the message is in the session. While an
-// engine waits, or makes room for it, the message may still be given back.
+// engine is waiting or compacting, the message may still be returned.
 func arrived(ev agent.Event) bool {
 	switch ev := ev.(type) {
 	case agent.Retry, agent.RateLimit, agent.Compacting, agent.Notice:
@@ -116,7 +117,7 @@ func arrived(ev agent.Event) bool {
 	return true
 }
 
-// show puts one event into the reply.
+// show adds one event to the reply.
 func (t *turn) show(ctx context.Context, ev agent.Event) error {
 	t.cutForFork(ctx, ev)
 	switch ev := ev.(type) {
@@ -153,8 +154,8 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 	return nil
 }
 
-// cutForFork drops the answer once the agent has asked for a fork. Its tool ends the
-// turn; a turn that continues nevertheless, as after a subagent, is interrupted.
+// cutForFork drops the answer once the agent has asked for a fork. The tool ends the
+// turn; a turn that continues anyway, for example after a subagent, is interrupted.
 func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
 	t.cut = t.cut || t.fork.requested()
 	continues := false
@@ -173,7 +174,7 @@ func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
 	}
 }
 
-// called notes a call that has begun, and which tool a call of a found one calls.
+// called records a started call, and which tool a call through the tool search runs.
 func (t *turn) called(ev agent.ToolStart) {
 	if t.open == nil {
 		t.open, t.found = map[string]string{}, map[string]string{}
@@ -184,7 +185,7 @@ func (t *turn) called(ev agent.ToolStart) {
 	}
 }
 
-// label is a tool call in a few words, with the subagent that made it.
+// label describes a tool call in a few words, with the subagent that made it.
 func (t *turn) label(ev agent.ToolStart) string {
 	if ev.Subagent == "" {
 		return toolset.Label(ev.Name, ev.Input)
@@ -238,7 +239,7 @@ func (t *turn) result(r agent.Result) error {
 	return nil
 }
 
-// sessionID is a session's id after a turn.
+// sessionID returns a session's id after a turn.
 func sessionID(r agent.Result, s agent.Session) string {
 	return cmp.Or(r.SessionID, s.ID())
 }

@@ -15,9 +15,9 @@ const (
 	unansweredLock = "waiting_messages"
 )
 
-// unansweredMessage is a message that the engine does not have yet. It is on disk
-// from the moment it was received, so that it is answered even if the program ends
-// first. Images are not kept; the text mentions them.
+// unansweredMessage is a message that the engine does not have yet. It is on disk from
+// its receipt, so that it is answered even if the program ends first. Images are not
+// stored; the text mentions them.
 type unansweredMessage struct {
 	ID    string      `json:"id"`
 	At    time.Time   `json:"at"`
@@ -25,9 +25,9 @@ type unansweredMessage struct {
 	Label label.Label `json:"label,omitempty"`
 }
 
-// unansweredState is the content of the file: the messages, and the newest key of
-// each surface. Both change in one write, so that a message that arrives again after
-// a crash is recognized, and one that was not written is not.
+// unansweredState is the content of the file: the messages, and the newest key of each
+// surface. Both change in one write, so that a message that arrives again after a crash
+// is recognized if and only if it was stored.
 type unansweredState struct {
 	Messages []unansweredMessage `json:"messages,omitempty"`
 	Heard    map[string]string   `json:"heard,omitempty"`
@@ -55,8 +55,8 @@ func (s *unansweredState) noteNewest(from, key string) {
 	s.Heard[from] = key
 }
 
-// unansweredFile keeps the messages without an answer on disk. Its methods may be
-// called from any goroutine.
+// unansweredFile stores the unanswered messages on disk. Its methods are safe for
+// concurrent use.
 type unansweredFile struct {
 	dir *store.Dir
 	log *slog.Logger
@@ -80,7 +80,7 @@ func (f *unansweredFile) change(do func(*unansweredState)) error {
 	})
 }
 
-// ack removes messages that the engine has, or that are the user's again.
+// ack removes messages that the engine has, or that were returned to the user.
 func (f *unansweredFile) ack(ids ...string) error {
 	if len(ids) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (f *unansweredFile) ack(ids ...string) error {
 	})
 }
 
-// forget is ack where nothing else depends on it.
+// forget is ack for callers that cannot handle an error.
 func (f *unansweredFile) forget(ids ...string) {
 	if err := f.ack(ids...); err != nil {
 		f.log.Error("an answered message could not be forgotten and may be answered again", "error", err)

@@ -17,7 +17,7 @@ import (
 )
 
 // folders are the projects folder of the CLI and the folder of our own sessions, as roots
-// that no name and no symbolic link leads out of; nil if missing.
+// that no name and no symbolic link can escape; nil if missing.
 type folders struct{ projects, own *os.Root }
 
 func (h *History) folders() (f folders, err error) {
@@ -39,7 +39,7 @@ func (h *History) folders() (f folders, err error) {
 func (f folders) close() {
 	for _, root := range []*os.Root{f.projects, f.own} {
 		if root != nil {
-			_ = root.Close() // only read
+			_ = root.Close() // opened for reading only
 		}
 	}
 }
@@ -79,7 +79,7 @@ func filesIn(root *os.Root, folder, of string, since time.Time) (list []found) {
 	for _, name := range names(root, folder) {
 		id, ok := strings.CutSuffix(name, sessionfile.Ext)
 		if !ok || !validID(id) || strings.HasPrefix(id, "agent-") {
-			continue // a subagent's file is a part of its session
+			continue // a subagent's file is part of its session
 		}
 		name = folder + "/" + name
 		info, err := root.Lstat(name)
@@ -91,7 +91,7 @@ func filesIn(root *os.Root, folder, of string, since time.Time) (list []found) {
 	return list
 }
 
-// names are the names in a folder; none if it cannot be read.
+// names returns the names in a folder; none if it cannot be read.
 func names(root *os.Root, folder string) []string {
 	if root == nil {
 		return nil
@@ -100,7 +100,7 @@ func names(root *os.Root, folder string) []string {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // opened for reading only
 	list, _ := f.Readdirnames(-1)
 	return list
 }
@@ -125,7 +125,7 @@ func (h *History) read(s found, seen map[string]bool, f func(Entry) bool) error 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // opened for reading only
 	var fork forking
 	return jsonl.EachLine(file, func(data []byte) bool {
 		l, ok := readLine(data)
@@ -186,7 +186,7 @@ func (f *forking) copied(l *line) bool {
 	return !f.own
 }
 
-// validID keeps anything but an id away from paths: an id is letters, digits, dots,
+// validID keeps anything but ids out of paths: an id consists of letters, digits, dots,
 // dashes and underscores, and starts with a letter or a digit.
 func validID(id string) bool {
 	const most = 200

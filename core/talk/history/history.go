@@ -11,28 +11,28 @@ import (
 	"ollimbot/core/talk/session"
 )
 
-// ErrNoSession is the error of an id that no session has.
+// ErrNoSession is returned for an unknown session id.
 var ErrNoSession = errors.New("no such session")
 
-// Options are the parts of a History. Dir and ConfigDir are required.
+// Options configure a History. Dir and ConfigDir are required.
 type Options struct {
 	Dir       *store.Dir
-	ConfigDir string         // where the claude command keeps its files
+	ConfigDir string         // the claude command's folder
 	Zone      *time.Location // of all times returned; nil is UTC
-	Log       *slog.Logger   // nil is silent
+	Log       *slog.Logger   // nil discards
 }
 
-// History reads sessions. Use New; its methods may be called from any goroutine.
+// History reads sessions. Use New. Its methods are safe for concurrent use.
 type History struct{ o Options }
 
-// New returns the history of a data directory. It reads nothing yet.
+// New returns the history of a data directory without reading anything.
 func New(o Options) *History {
 	o.Zone = cmp.Or(o.Zone, time.UTC)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &History{o}
 }
 
-// Labels returns the labels of what was said, by session and time.
+// Labels returns a function for the label of what was said in a session at a time.
 func (h *History) Labels() func(id string, at time.Time) label.Label {
 	return session.NewStore(h.o.Dir, h.o.Zone, h.o.Log).Labels().Past()
 }

@@ -19,14 +19,14 @@ const (
 	Main       Kind = "main"
 	Fork       Kind = "fork"       // interactive
 	Background Kind = "background" // a run of a task
-	Other      Kind = "other"      // not the bot's, or forgotten by it
+	Other      Kind = "other"      // not the bot's, or no longer recorded
 )
 
-// runsRead is how many background runs are read for titles and fires; the ledger has
-// fewer.
+// runsRead is the maximum number of background runs read for titles and fires; the ledger
+// has fewer.
 const runsRead = 10_000
 
-// knowledge is what our own files record about sessions.
+// knowledge is the bot's own records about sessions.
 type knowledge struct {
 	kind   map[string]Kind
 	parent map[string]string
@@ -59,8 +59,8 @@ func (h *History) knowledge() knowledge {
 	return k
 }
 
-// kindAfter is the kind of a session after an event of its history. The last one counts,
-// because a fork can become the main session.
+// kindAfter returns the kind of a session after an event of its history. The last event
+// counts, because a fork can become the main session.
 func kindAfter(event string) Kind {
 	switch event {
 	case session.Created, session.Compacted, session.Swapped:
@@ -73,7 +73,7 @@ func kindAfter(event string) Kind {
 	return ""
 }
 
-// runs are the background runs in the ledger, newest first.
+// runs returns the background runs in the ledger, newest first.
 func (h *History) runs() []fork.View {
 	list, err := fork.Ledger(h.o.Dir, runsRead)
 	if err != nil {
@@ -86,7 +86,7 @@ func (h *History) runs() []fork.View {
 func (h *History) stateLines(rel string, f func(data []byte)) {
 	file, err := h.o.Dir.Open(rel)
 	if err == nil {
-		defer func() { _ = file.Close() }() // only read
+		defer func() { _ = file.Close() }() // opened for reading only
 		err = jsonl.EachLine(file, func(data []byte) bool { f(data); return true })
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/brief/toolset"
 )
 
-// kind is what a line of a session file is to a reader.
+// kind classifies a line of a session file.
 type kind int
 
 // Most lines are other: listings of tools, notes of the CLI to itself.
@@ -21,8 +21,8 @@ const (
 	answer      // a message or a tool call of the model
 )
 
-// line is one line of a session file, its content not decoded yet. It refers to the
-// bytes that it was read from.
+// line is one line of a session file, with undecoded content. It refers to the bytes it
+// was read from.
 type line struct {
 	kind    kind
 	at      time.Time // zero if the line has none
@@ -110,7 +110,7 @@ func holds(content []byte, kind string) bool {
 	return found
 }
 
-// member is the raw value of one key; nil if missing.
+// member returns the raw value of a key; nil if missing.
 func member(object []byte, name string) (found []byte) {
 	members(object, func(key, value []byte) {
 		if string(key) == name {
@@ -124,15 +124,15 @@ func member(object []byte, name string) (found []byte) {
 type Entry struct {
 	At   time.Time `json:"at"` // zero if unknown
 	Role Role      `json:"role"`
-	Tag  string    `json:"tag"`  // of a message of the program's: "routine-bg:9a8b7c6d", "button"
+	Tag  string    `json:"tag"`  // of a message by the program: "routine-bg:9a8b7c6d", "button"
 	Text string    `json:"text"` // cleaned, may hold line breaks; of one line for calls
 	// Failed is true for the result of a tool that failed.
 	Failed bool `json:"failed"`
-	// Copied is true for what a fork has copied from its parent.
+	// Copied is true for entries that a fork copied from its parent.
 	Copied bool `json:"copied"`
 
-	user   bool // the user acted: by a message, or by a button
-	counts bool // it is counted as a message: the first of its line
+	user   bool // the user acted, by a message or a button
+	counts bool // counts as a message: the first entry of its line
 }
 
 // block is one part of a message's content.
@@ -196,10 +196,10 @@ func (l line) blocks() []Entry {
 }
 
 // saying are the arguments of our own tools that contain a message: a ping is a message
-// to the user, although it is a tool call in the file.
+// to the user, although the file has it as a tool call.
 var saying = []string{"title", "message", "text", "description", "question", "prompt", "content"}
 
-// callText is a tool call as one line: its label, and its message if the label shows
+// callText formats a tool call on one line: its label, and its message if the label has
 // none.
 func callText(name string, input json.RawMessage) string {
 	label := toolset.Label(name, input)
@@ -219,7 +219,7 @@ func callText(name string, input json.RawMessage) string {
 	return label + ": " + strings.Join(words, " · ")
 }
 
-// resultText is the text of a tool's result, a string or blocks.
+// resultText returns the text of a tool's result, a string or blocks.
 func resultText(content json.RawMessage) string {
 	if whole := text(content); whole != "" {
 		return strings.TrimSpace(clean.Text(whole))

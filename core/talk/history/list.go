@@ -14,25 +14,25 @@ import (
 
 const (
 	// wholeSize is the size in bytes up to which a listing reads a whole session, and
-	// tailSize what it reads of the end of a larger one. Since 2.1.330 the command keeps
-	// its API requests next to the messages: one message takes 200 kB.
+	// tailSize how much it reads from the end of a larger one. Since 2.1.330 the command
+	// stores its API requests next to the messages, so one message takes 200 kB.
 	wholeSize = 384 << 10
 	tailSize  = 96 << 10
-	// farthest is how far from either end of a file a listing looks for a message
-	// between pictures, in bytes.
+	// farthest is how far from either end of a file a listing looks for a message between
+	// pictures, in bytes.
 	farthest = 8 << 20
-	// firstWords is how many runes of the first message a listing shows.
+	// firstWords is the length of the shown beginning of the first message, in runes.
 	firstWords = 100
 )
 
-// Session is a session as a list shows it. Times are zero if the file has none.
+// Session is a session as shown in a list. Times are zero if the file has none.
 type Session struct {
 	ID      string    `json:"id"`
 	Folder  string    `json:"folder"` // the CLI's name for its working directory
 	Kind    Kind      `json:"kind"`
 	Parent  string    `json:"parent"` // the session that a fork branched off from, or empty
 	Title   string    `json:"title"`  // of the task, for a background run
-	Words   string    `json:"words"`  // the first words of the first message that is its own
+	Words   string    `json:"words"`  // the beginning of the first message that is not a copy
 	Started time.Time `json:"started"`
 	Last    time.Time `json:"last"`
 	// Messages counts the messages of both sides, without a fork's copies. It is an
@@ -44,12 +44,12 @@ type Session struct {
 // Query selects sessions.
 type Query struct {
 	Since time.Time // those that changed since then; zero is all
-	All   bool      // of every directory, not just this data directory
-	Limit int       // the newest; must be above 0
+	All   bool      // of all directories, not just this data directory
+	Limit int       // the maximum number, newest first; must be above 0
 }
 
-// List returns the sessions, newest first, and how many more there are. It reads only the
-// ends of large files.
+// List returns the sessions, newest first, and the number of further ones. It reads only
+// the ends of large files.
 func (h *History) List(q Query) (list []Session, more int, err error) {
 	in, err := h.folders()
 	if err != nil {
@@ -73,7 +73,7 @@ func (h *History) List(q Query) (list []Session, more int, err error) {
 	return list, more, nil
 }
 
-// complete adds what our own files record.
+// complete adds the data from the bot's own records.
 func (k knowledge) complete(s Session) Session {
 	s.Parent = k.parent[s.ID]
 	if kind, ok := k.kind[s.ID]; ok {
@@ -85,13 +85,13 @@ func (k knowledge) complete(s Session) Session {
 	return s
 }
 
-// summary reads as much of a session as a list shows.
+// summary reads the part of a session needed for a list.
 func (h *History) summary(f found) (Session, error) {
 	file, err := f.open()
 	if err != nil {
 		return Session{}, err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // opened for reading only
 	t := tally{h: h, s: Session{ID: f.id, Folder: f.folder, Kind: Other, Exact: true}}
 	if f.size <= wholeSize {
 		err = jsonl.EachLine(file, func(data []byte) bool {
@@ -164,7 +164,7 @@ func (t *tally) begin(l line) {
 	}
 }
 
-// kindOfTag is the kind of a session that starts with such a message.
+// kindOfTag returns the kind of a session that starts with such a message.
 func kindOfTag(tag string) Kind {
 	name, _, _ := strings.Cut(tag, ":")
 	switch {
@@ -194,7 +194,7 @@ func (t *tally) ends(file *os.File, size int64) error {
 }
 
 // end reads the last lines; from is where the head ended. A fork's own part is read from
-// its start, unless that is too far away, and is exact then.
+// its start unless that is too far away, and is then exact.
 func (t *tally) end(file *os.File, from, size int64) error {
 	before, fork := *t, !t.fork.own
 	for want := int64(tailSize); ; want *= 8 {

@@ -19,13 +19,13 @@ import (
 // The kinds of events.
 const (
 	Fired  = "fire" // a task fired
-	Pinged = "ping" // a background run reached the user
+	Pinged = "ping" // a background run pinged the user
 )
 
-// maxEvents is how many events are returned, the newest.
+// maxEvents is the maximum number of events returned, the newest ones.
 const maxEvents = 2000
 
-// Event is the fire of a task, or a message of a background run to the user.
+// Event is the fire of a task, or a background run's message to the user.
 type Event struct {
 	At         time.Time `json:"at"`
 	What       string    `json:"what"` // Fired or Pinged
@@ -39,21 +39,21 @@ type Event struct {
 	Critical   bool      `json:"critical"`        // of a ping
 	Quiet      bool      `json:"quiet,omitempty"` // of a ping: it made no sound
 	Session    string    `json:"session"`         // where it happened, or empty
-	// Next is when the user answered: a ping by the rules of budget.Journal, a fire in the
-	// foreground by their next message or button. Zero if they did not, and for a
-	// background fire, which shows nothing but its pings.
+	// Next is when the user answered: a ping by the rules of budget.Journal, a foreground
+	// fire by their next message or button. Zero if they did not, and for background fires,
+	// which show only their pings.
 	Next time.Time  `json:"next"`
 	How  budget.How `json:"how"` // how a ping was answered
 }
 
-// Summary is how often a task pinged and how it was answered.
+// Summary describes how often a task pinged and how its pings were answered.
 type Summary struct {
 	Task, Title string
 	Rate        fork.Rate
 	Answers     budget.Answers
 }
 
-// Answers summarizes the pings since then by task, in the order of their first ping.
+// Answers summarizes the pings since then by task, in order of their first ping.
 func (h *History) Answers(since time.Time) ([]Summary, error) {
 	pings, err := budget.NewJournal(h.o.Dir, h.o.Zone, h.o.Log).All()
 	pings = slices.DeleteFunc(pings, func(p budget.Ping) bool { return p.At.Before(since) || p.Refused != "" })
@@ -67,9 +67,9 @@ func (h *History) Answers(since time.Time) ([]Summary, error) {
 	return list, err
 }
 
-// Pings returns the fires and the pings since then, oldest first, and how many older ones
-// there are. The fires are from the ledger of runs, from the sessions in which tasks ran in
-// the foreground, and the last ones in the schedule; the user's messages are from the
+// Pings returns the fires and pings since then, oldest first, and the number of older
+// ones. Fires come from the ledger of runs, from the sessions in which tasks ran in the
+// foreground, and from the last ones in the schedule. The user's messages come from the
 // sessions and the transcript.
 func (h *History) Pings(since time.Time) (list []Event, more int, err error) {
 	p := pinged{h: h, since: since, titles: map[string]string{}, kinds: map[string]string{}, sessions: map[string]string{}}
@@ -117,7 +117,7 @@ func (p *pinged) runs() {
 	}
 }
 
-// fired is when a run's task fired: before the run was queued.
+// fired returns when a run's task fired: before the run was queued.
 func fired(v fork.View) time.Time {
 	if v.Queued.IsZero() {
 		return v.Started
@@ -138,8 +138,8 @@ func (p *pinged) journal() error {
 	return err
 }
 
-// talk reads the sessions: when the user acted, and what fired in the foreground. A
-// fork's copies are skipped, since they are in its parent's session too.
+// talk reads from the sessions when the user acted, and what fired in the foreground. A
+// fork's copies are skipped, because they are also in its parent's session.
 func (p *pinged) talk() error {
 	in, err := p.h.folders()
 	if err != nil {
@@ -176,8 +176,8 @@ func (p *pinged) transcript() {
 	})
 }
 
-// schedule adds the last fires that are recorded nowhere else, such as with an engine
-// that keeps no session files.
+// schedule adds the last fires that are recorded nowhere else, for example with an engine
+// that has no session files.
 func (p *pinged) schedule() {
 	var saved struct {
 		Routines map[string]*struct {
@@ -231,7 +231,7 @@ func (p *pinged) finish() {
 	})
 }
 
-// next is when the user acted first after t.
+// next returns the user's first action after t.
 func (p *pinged) next(t time.Time) time.Time {
 	i := sort.Search(len(p.moves), func(i int) bool { return p.moves[i].After(t) })
 	if i == len(p.moves) {

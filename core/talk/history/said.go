@@ -11,26 +11,26 @@ import (
 var (
 	// header starts every message of ours.
 	header = lazyregexp.New(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}(?: [+-]\d\d:\d\d)?\] ?`)
-	// updatesHeading starts the updates that may follow it. They end at the first blank
-	// line, since an update has none.
+	// updatesHeading starts the updates that may follow the header. They end at the first
+	// blank line, because updates contain none.
 	updatesHeading = lazyregexp.New(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
-	// tagged is a message of the program's.
+	// tagged matches a message of the program.
 	tagged = lazyregexp.New(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,300}|` +
 		`fork-started|fork-timeout|stale-fork|button|system)\] ?`)
-	// noted is what the CLI writes in the user's name.
+	// noted matches text that the CLI writes in the user's name.
 	noted = lazyregexp.New(`^(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|task-notification|system-reminder)>|\[Request interrupted)`)
 )
 
-// said is a message to the model, taken apart.
+// said is a parsed message to the model.
 type said struct {
 	role Role
 	tag  string // "routine-bg:9a8b7c6d", "button"; empty for a plain message
 	text string // cleaned, without header, updates and tag
-	// user is true if the user acted: by a message, or by a button.
+	// user is true if the user acted, by a message or a button.
 	user bool
 }
 
-// takeApart finds out who wrote a message.
+// takeApart determines who wrote a message.
 func takeApart(message string) said {
 	rest := clean.Text(message)
 	if m := header().FindString(rest); m != "" {
@@ -56,7 +56,7 @@ func takeApart(message string) said {
 	return forkStarted(rest, m)
 }
 
-// forkStarted is the start of a fork: with the user's reply, which follows the first
+// forkStarted parses the start of a fork: with the user's reply, which follows the first
 // paragraph, with a click, or with a topic, which the agent may have chosen.
 func forkStarted(rest string, tag []string) said {
 	if words, ok := strings.CutPrefix(rest, promptwords.ForkReply("")); ok {
@@ -67,7 +67,7 @@ func forkStarted(rest string, tag []string) said {
 	return said{role: Program, tag: tag[1], text: rest[len(tag[0]):], user: clicked}
 }
 
-// task is the id in a task's tag, and whether the task ran in the foreground.
+// task returns the id in a task's tag, and whether the task ran in the foreground.
 func (s said) task() (kind, id string, foreground bool) {
 	kind, id, ok := strings.Cut(s.tag, ":")
 	if !ok {

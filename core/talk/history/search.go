@@ -11,13 +11,13 @@ import (
 
 const (
 	maxHits = 50
-	// excerptBefore is how many runes an excerpt shows before the first word found,
-	// excerptRunes how many in all.
+	// excerptBefore is the number of runes before the first match in an excerpt,
+	// excerptRunes its total length.
 	excerptBefore = 60
 	excerptRunes  = 240
 )
 
-// Hit is a message or call that has all words.
+// Hit is a message or call that contains all words.
 type Hit struct {
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
@@ -25,10 +25,10 @@ type Hit struct {
 	Excerpt string    `json:"excerpt"` // cleaned, one line
 }
 
-// Search finds the messages of the user and the bot, and the tool calls, that have all
+// Search finds the messages of the user and the bot, and the tool calls, that contain all
 // words, in the sessions of this data directory that changed since then. It ignores case.
-// It returns the newest fifty hits, newest first, and how many more there are. A message
-// that a fork has copied counts once, for the session where it was said.
+// It returns the newest fifty hits, newest first, and the number of further ones. A
+// message copied by a fork counts once, for the session in which it was said.
 func (h *History) Search(words []string, since time.Time) (hits []Hit, more int, err error) {
 	in, err := h.folders()
 	if err != nil {
@@ -58,9 +58,9 @@ func (h *History) Search(words []string, since time.Time) (hits []Hit, more int,
 	return newest(&hits), more + found - len(hits), nil
 }
 
-// oldestFirst puts a session before the forks that have copied it. The time of the
-// change is not enough: a fork's file changes until the fork ends, its parent's with
-// every message.
+// oldestFirst puts a session before the forks that copied it. The modification time alone
+// is not enough: a fork's file changes until the fork ends, its parent's with every
+// message.
 func (h *History) oldestFirst(files []found) []found {
 	main := h.knowledge().kind
 	slices.SortStableFunc(files, func(a, b found) int {
@@ -82,7 +82,7 @@ func newest(hits *[]Hit) []Hit {
 	return *hits
 }
 
-// lowered are the words to look for, in lower case.
+// lowered returns the search words in lower case.
 func lowered(words []string) []string {
 	var list []string
 	for _, w := range words {
@@ -91,8 +91,8 @@ func lowered(words []string) []string {
 	return list
 }
 
-// match reports whether a text has all words, and returns an excerpt around the first of
-// them. No words match nothing.
+// match reports whether a text contains all words, and returns an excerpt around the
+// first of them. An empty list matches nothing.
 func match(text string, words []string) (excerpt string, ok bool) {
 	line := clean.Line(text)
 	lower := strings.ToLower(line)
@@ -110,8 +110,8 @@ func match(text string, words []string) (excerpt string, ok bool) {
 	return around([]rune(line), utf8.RuneCountInString(lower[:first])), true
 }
 
-// around is an excerpt around the rune at. Lower case has as many runes as the text
-// itself, though not as many bytes.
+// around returns an excerpt around the rune at. Lower-casing preserves the number of
+// runes, though not of bytes.
 func around(line []rune, at int) string {
 	from := max(0, at-excerptBefore)
 	to := min(len(line), from+excerptRunes)

@@ -13,8 +13,8 @@ import (
 type Conversation struct {
 	Session
 	Entries []Entry `json:"entries"` // oldest first
-	Earlier int     `json:"earlier"` // entries before these that are not shown
-	Copied  int     `json:"copied"`  // entries that a fork has copied and that are not shown
+	Earlier int     `json:"earlier"` // earlier entries that are not shown
+	Copied  int     `json:"copied"`  // entries copied by a fork that are not shown
 }
 
 // Limits bound what Show returns.
@@ -26,10 +26,10 @@ type Limits struct {
 	Copies  bool
 }
 
-// Brief is enough to follow a session.
+// Brief returns limits for following a session.
 func Brief() Limits { return Limits{Entries: 200, Bytes: 128 << 10, Text: 2000, Result: 200} }
 
-// Full is a whole session, as far as a terminal or a model can take it.
+// Full returns limits for a whole session, up to what a terminal or a model can take.
 func Full() Limits {
 	return Limits{Entries: 20_000, Bytes: 8 << 20, Text: 100_000, Result: 100_000, Copies: true}
 }
@@ -119,8 +119,8 @@ func (h *History) fill(f found, limits Limits, c *Conversation) error {
 	return err
 }
 
-// cut shortens a text. Of the program's messages it keeps the end: a task's prompt
-// follows what every task is told.
+// cut shortens a text. Of the program's messages it keeps the end, because a task's
+// prompt follows the general instructions.
 func (l Limits) cut(e Entry) string {
 	switch e.Role {
 	case Program:

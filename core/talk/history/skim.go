@@ -9,9 +9,8 @@ import (
 // a line of megabytes. So a line is first skimmed for its members, at the speed of memory,
 // and only the values in use are decoded.
 
-// members calls f with each member of a JSON object: the key as it is between its quotes,
-// and the raw value. It reports whether the object was complete. It does not validate
-// values.
+// members calls f with each member of a JSON object: the raw key between its quotes, and
+// the raw value. It reports whether the object was complete. It does not validate values.
 func members(object []byte, f func(key, value []byte)) bool {
 	i := blank(object, 0)
 	if i >= len(object) || object[i] != '{' {
@@ -59,7 +58,7 @@ func elements(array []byte, f func(value []byte)) bool {
 	return i < len(array)
 }
 
-// next is the index of the next member or of the closing bracket, or -1.
+// next returns the index of the next member or of the closing bracket, or -1.
 func next(data []byte, i int, closing byte) int {
 	i = blank(data, i)
 	switch {
@@ -82,7 +81,7 @@ func blank(data []byte, i int) int {
 	return i
 }
 
-// pastString is the index after the string that starts at i, or -1.
+// pastString returns the index after the string that starts at i, or -1.
 func pastString(data []byte, i int) int {
 	if i >= len(data) || data[i] != '"' {
 		return -1
@@ -103,7 +102,7 @@ func pastString(data []byte, i int) int {
 	}
 }
 
-// pastValue is the index after the value that starts at i, or -1.
+// pastValue returns the index after the value that starts at i, or -1.
 func pastValue(data []byte, i int) int {
 	if i >= len(data) {
 		return -1
@@ -144,7 +143,7 @@ func pastBrackets(data []byte, i int) int {
 	return -1
 }
 
-// plainString is a raw string without escapes; empty for any other value.
+// plainString returns a raw string without escapes; empty for any other value.
 func plainString(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
 		return ""

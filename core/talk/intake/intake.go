@@ -1,5 +1,6 @@
-// Package intake takes what the user says and presses to the conversation, and records which
-// ping they answered by it. It must not know where the words come from or how a turn runs.
+// Package intake passes the user's messages and button presses to the conversation, and
+// records which ping they answer. It must not know where the input comes from or how a
+// turn runs.
 package intake
 
 import (
@@ -21,7 +22,7 @@ import (
 	"ollimbot/core/work/fork"
 )
 
-// Conversation takes words and buttons. It may block on a file.
+// Conversation accepts messages and button presses. It may block on a file.
 type Conversation interface {
 	Receive(ctx context.Context, c command.Receive) (answered <-chan error, err error)
 	Reword(from, key, text string, gone bool) error
@@ -36,34 +37,34 @@ type Forks interface {
 	ExitFork(how command.Exit) error
 }
 
-// Options are the parts that a Desk needs; all are required.
+// Options configure a Desk; all are required.
 type Options struct {
 	Dir     *store.Dir
 	Zone    *time.Location
 	Log     *slog.Logger
 	Chat    Conversation
 	Forks   Forks
-	Runs    func() []fork.View // those that are listed
+	Runs    func() []fork.View // the listed ones
 	Journal *budget.Journal
 	Present *absence.Keeper
 	Book    *transcript.Chat
-	// Slash is what a line that begins with "/" works with.
+	// Slash returns the host for a line that begins with "/".
 	Slash func() command.Host
-	// Remind answers a reminder by a button of a message.
+	// Remind answers a reminder with a button on a message.
 	Remind func(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error)
-	// Review decides about an edit of the agent's by a button.
+	// Review decides about an agent's edit with a button.
 	Review func(ctx context.Context, allow bool, version string) (command.Outcome, error)
-	// Press does what a control of a card or a ping says. ok is false if it is none of those.
+	// Press handles a control of a card or a ping. ok is false for other controls.
 	Press func(ctx context.Context, c command.Click) (out command.Outcome, ok bool, err error)
 }
 
-// Desk takes what the user says and presses. Its methods may be called concurrently.
+// Desk handles the user's input. Its methods are safe for concurrent use.
 type Desk struct{ o Options }
 
 // New returns a Desk.
 func New(o Options) *Desk { return &Desk{o} }
 
-// Handlers are the commands that the Desk carries out.
+// Handlers returns the handlers for the Desk's commands.
 func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{
 		command.On(command.Running, d.say),
@@ -98,7 +99,7 @@ func (d *Desk) Handlers() []command.Handler {
 	}
 }
 
-// say takes a line of the dashboard: a command, or words for the conversation.
+// say handles a line from the dashboard: a command, or a message for the conversation.
 func (d *Desk) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 	text := strings.TrimSpace(c.Text)
 	if strings.HasPrefix(text, "/") {
@@ -114,7 +115,7 @@ func (d *Desk) say(ctx context.Context, c command.Say) (command.Outcome, error) 
 	return command.Outcome{Done: done}, err
 }
 
-// receive takes words from another surface.
+// receive handles a message from another surface.
 func (d *Desk) receive(ctx context.Context, c command.Receive) (command.Outcome, error) {
 	m := budget.Move{At: d.now(), To: string(c.ReplyTo)}
 	if !c.At.IsZero() {
@@ -125,12 +126,12 @@ func (d *Desk) receive(ctx context.Context, c command.Receive) (command.Outcome,
 	return command.Outcome{Done: done}, err
 }
 
-// words are the answers that the buttons of a reminder give.
+// words maps the buttons of a reminder to its answers.
 var words = map[string]command.Word{
 	post.RemindDone: command.Done, post.RemindLater: command.Later, post.RemindNotToday: command.NotToday,
 }
 
-// until reads the time that was filled into a form; an empty one is the zero time.
+// until parses the time entered in a form; empty means the zero time.
 func until(typed string, now time.Time) (time.Time, error) {
 	if typed == "" {
 		return time.Time{}, nil
@@ -142,11 +143,11 @@ func until(typed string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// click presses a button: one of a reminder answers that, one about an edit decides it, one
-// of a card or a ping does what it says, and all others go to the conversation.
+// click handles a button press: on a reminder it answers that, on an edit it decides it,
+// on a card or ping it does what the button says. All others go to the conversation.
 func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, error) {
 	action, id, _ := post.ParseCustomID(c.ID)
-	if action == post.PingUseless || c.Message == "" { // the opposite of an answer, or about no message of the bot's
+	if action == post.PingUseless || c.Message == "" { // the opposite of an answer, or not about a message of the bot
 		d.o.Present.UserActive(d.now())
 	} else {
 		d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})
@@ -168,9 +169,9 @@ func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, err
 	return command.Outcome{Message: reply}, err
 }
 
-// answered records that the user is here, and which ping they answer. It comes before the
-// deed: if the program ends between the two, the deed is repeated, and an answer that is
-// recorded stays unchanged.
+// answered records that the user is active, and which ping they answer. It is called
+// before the action itself: if the program ends between the two, the action is repeated,
+// and a recorded answer stays unchanged.
 func (d *Desk) answered(m budget.Move) {
 	d.o.Present.UserActive(d.now())
 	if err := d.o.Journal.Answer(m); err != nil {
@@ -178,7 +179,7 @@ func (d *Desk) answered(m budget.Move) {
 	}
 }
 
-// deliver starts a turn that gives the main session its pending updates.
+// deliver starts a turn that delivers the pending updates to the main session.
 func (d *Desk) deliver(context.Context, command.DeliverNow) (command.Outcome, error) {
 	n, done, err := d.o.Chat.DeliverUpdates()
 	switch {
@@ -204,7 +205,7 @@ func (d *Desk) resume(_ context.Context, c command.ResumeFork) (command.Outcome,
 	return command.Outcome{Message: fmt.Sprintf(textResuming, v.Title)}, d.o.Forks.Resume(v.Session, v.Title, v.Ended)
 }
 
-// run finds a run among those that are listed, or in the ledger.
+// run finds a run among the listed ones, or in the ledger.
 func (d *Desk) run(id string) (fork.View, error) {
 	listed := d.o.Runs()
 	if i := slices.IndexFunc(listed, func(v fork.View) bool { return v.ID == id }); i >= 0 {

@@ -1,5 +1,5 @@
-// Package notes tells the user and the agent what happened in the background: as a notice,
-// as a pending update for the main session, and in the audit log. It must not know what
+// Package notes reports background events to the user and the agent: as a notice, as a
+// pending update for the main session, and in the audit log. It must not know what
 // happened.
 package notes
 
@@ -13,7 +13,8 @@ import (
 	"ollimbot/routines"
 )
 
-// Notes are the three places. Its methods may be called concurrently and write a file.
+// Notes writes to the three places. Its methods are safe for concurrent use and write a
+// file.
 type Notes struct {
 	Zone    *time.Location
 	Log     *slog.Logger
@@ -24,7 +25,7 @@ type Notes struct {
 	Changed func()
 }
 
-// Add leaves a note in all three places. An error is logged.
+// Add leaves a note in all three places. Errors are logged.
 func (n *Notes) Add(text string) {
 	n.Audit.Record(n.now(), audit.Entry{Actor: audit.Bot, Action: audit.Noted, Detail: text})
 	if err := n.Leave(text, nil); err != nil {
@@ -32,9 +33,9 @@ func (n *Notes) Add(text string) {
 	}
 }
 
-// Leave is Add for a caller that tries again after an error or a crash: a text that is
-// still pending is not left twice. Saved, which may be nil, is called once the update is on
-// the disk and before a turn can take it.
+// Leave is Add for a caller that retries after an error or a crash: a text that is still
+// pending is not added twice. saved, which may be nil, is called once the update is on
+// disk and before a turn can claim it.
 func (n *Notes) Leave(text string, saved func()) error {
 	n.Notices.Add(notice.Warn, text)
 	defer n.Changed()

@@ -1,4 +1,4 @@
-// Package notice keeps the program's short messages to its user, which a dashboard shows
+// Package notice holds the program's short messages to its user, which a dashboard shows
 // as toasts. It owns the board, on which logged errors appear too. It must not know who
 // reads it.
 package notice
@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// kept is how many notices a dashboard can look back on.
+	// kept is how many notices are kept.
 	kept = 100
-	// alertEvery is how long a repeated error is not shown again.
+	// alertEvery is how long a repeated error is suppressed.
 	alertEvery = time.Minute
 )
 
@@ -29,33 +29,33 @@ const (
 	Alert Level = "error"
 )
 
-// Notice is a short message of the program to its user: a toast.
+// Notice is a short message to the user, shown as a toast.
 type Notice struct {
-	Seq   uint64 // grows by one with each notice
+	Seq   uint64 // increases by one with each notice
 	At    time.Time
 	Level Level
 	Text  string
 }
 
-// Board keeps the newest notices.
+// Board holds the newest notices.
 type Board struct {
 	zone    *time.Location
 	hide    func(string) string
 	changed func()
 
 	mu sync.Mutex
-	// list is never changed in place, so that snapshots may share it.
+	// list is never modified in place, so that snapshots may share it.
 	list []Notice
 	seq  uint64
 }
 
-// NewBoard returns an empty board. hide removes secrets from a text; changed is called
+// NewBoard returns an empty board. hide removes secrets from a text. changed is called
 // after each notice and must not block.
 func NewBoard(zone *time.Location, hide func(string) string, changed func()) *Board {
 	return &Board{zone: zone, hide: hide, changed: changed}
 }
 
-// All are the newest 100 notices, oldest first.
+// All returns the newest 100 notices, oldest first.
 func (b *Board) All() []Notice {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,13 +77,13 @@ func (b *Board) Add(level Level, text string) {
 	b.changed()
 }
 
-// Errors is a log handler that shows logged errors as notices: a user must not learn of
-// a full disk from a file on it.
+// Errors returns a log handler that shows logged errors as notices: a full disk, for
+// example, must not be reported only in a file on that disk.
 func (b *Board) Errors() slog.Handler { return alerts{b} }
 
 type alerts struct{ board *Board }
 
-// Enabled is part of slog.Handler: errors only.
+// Enabled implements slog.Handler: errors only.
 func (alerts) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
 
 // Handle shows the message with its title and error, unless it was shown within the last minute.
@@ -105,8 +105,8 @@ func (a alerts) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs is part of slog.Handler; only a record's own attributes are shown.
+// WithAttrs implements slog.Handler; only a record's own attributes are shown.
 func (a alerts) WithAttrs([]slog.Attr) slog.Handler { return a }
 
-// WithGroup is part of slog.Handler.
+// WithGroup implements slog.Handler.
 func (a alerts) WithGroup(string) slog.Handler { return a }

@@ -7,15 +7,15 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// Select is a menu of an embed, of which one choice can be made. Action is a button's, and
-// its value is the choice.
+// Select is a single-choice menu of an embed. Action is that of a button, and its value
+// is the choice.
 type Select struct {
 	Action  string   `json:"action"`
-	Hint    string   `json:"hint,omitempty"` // what it shows while nothing is chosen
+	Hint    string   `json:"hint,omitempty"` // shown until something is chosen
 	Choices []Choice `json:"choices"`
 }
 
-// Choice is a line of a menu.
+// Choice is an entry of a menu.
 type Choice struct {
 	Label  string `json:"label"`
 	Value  string `json:"value"`
@@ -23,24 +23,24 @@ type Choice struct {
 	Chosen bool   `json:"chosen,omitempty"`
 }
 
-// CustomID is the ID under which a surface sends the menu.
+// CustomID returns the ID under which a surface sends the menu.
 func (s Select) CustomID() (string, error) { return Button{Action: s.Action}.CustomID(nil) }
 
-// Form is a window with fields, which a surface that can opens instead of pressing a button.
-// Filled in, it presses Action with the fields as values.
+// Form is a window with fields that a surface, if it can, opens instead of pressing a
+// button. When filled in, it presses Action with the fields as values.
 type Form struct {
 	Title, Action string
 	Fields        []Input
 }
 
-// CustomID is the ID under which a surface sends the form.
+// CustomID returns the ID under which a surface sends the form.
 func (f Form) CustomID() (string, error) { return Button{Action: f.Action}.CustomID(nil) }
 
 // Input is a field of a form.
 type Input struct {
 	Name, Label, Hint string
-	Value             string // that it has at first
-	Long              bool   // of several lines
+	Value             string // the initial value
+	Long              bool   // has several lines
 }
 
 // The fields of the forms.
@@ -50,8 +50,8 @@ const (
 	FieldValue = "value"
 )
 
-// FormOf is the form that a button opens. Everything it needs is in the button's action, so
-// it is there at once, also after a restart.
+// FormOf returns the form that a button opens. It depends only on the button's action, so
+// it opens at once and works after a restart.
 func FormOf(action, data string) (Form, bool) {
 	when := Input{Name: FieldWhen, Label: textWhen, Hint: textWhenHint, Value: textInAnHour}
 	switch action {
@@ -70,7 +70,7 @@ func FormOf(action, data string) (Form, bool) {
 	return Form{}, false
 }
 
-// About is the form of a reminder about a message. key tells one message from another.
+// About returns the form of a reminder about a message. key identifies the message.
 func About(key, words, hint string) Form {
 	return Form{Title: textAbout, Action: fmt.Sprintf("%s:%s", RemindAbout, key), Fields: []Input{
 		{Name: FieldWhen, Label: textWhen, Hint: textWhenHint, Value: textInAnHour},
@@ -78,7 +78,7 @@ func About(key, words, hint string) Form {
 	}}
 }
 
-// Ping are the buttons of a ping; its id is that of the attempt in the journal.
+// Ping returns the buttons of a ping; id is that of the attempt in the journal.
 func Ping(id string) []Button {
 	return []Button{
 		{Label: "Done", Style: "success", Action: PingDone + ":" + id},
@@ -87,12 +87,12 @@ func Ping(id string) []Button {
 	}
 }
 
-// OfPing reports whether the action is that of a ping's button, which works once.
+// OfPing reports whether the action belongs to a button of a ping, which works once.
 func OfPing(action string) bool {
 	return action == PingDone || action == PingLater || action == PingUseless
 }
 
-// NotUseful is the button that says that a ping was not worth the interruption.
+// NotUseful returns the button for a ping that was not worth the interruption.
 func NotUseful(id string) Button {
 	return Button{Label: "Not useful", Style: "secondary", Action: PingUseless + ":" + id}
 }
@@ -104,8 +104,8 @@ const (
 	PingUseless = "ping_useless"
 )
 
-// The actions of the menus and forms about settings, models, runs and reminders. The value
-// of a menu is what was chosen.
+// The actions of the menus and forms for settings, models, runs and reminders. The value
+// of a menu is the choice.
 const (
 	CardRun     = "card_run"     // a task's ID
 	ConfigAll   = "config_all"   // shows all groups of settings
@@ -125,8 +125,8 @@ const (
 	ProposeWhen = "propose_when" // the same; asks for a time
 )
 
-// Own and Foreign begin the data of RemindAbout and TaskAbout: whether the words are the
-// user's own.
+// Own and Foreign start the data of RemindAbout and TaskAbout and say whether the text is
+// the user's own.
 const (
 	Own     = "own."
 	Foreign = "foreign."

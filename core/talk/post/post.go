@@ -1,5 +1,5 @@
-// Package post is the bot's messages to its user as values: texts, embeds and buttons.
-// It owns their limits and the ids of buttons. It must not know the surfaces that render
+// Package post represents the bot's messages to its user: texts, embeds and buttons. It
+// owns their limits and the ids of buttons. It must not know the surfaces that render
 // them.
 package post
 
@@ -16,15 +16,14 @@ import (
 	"ollimbot/core/safety/label"
 )
 
-// ErrNoChannel is the error of a surface that has stopped, or that does not know its
-// user yet.
+// ErrNoChannel is returned by a surface that has stopped, or does not know its user yet.
 var ErrNoChannel = errors.New("no active channel")
 
-// ErrUnknown is the error of a message that got no answer and may have been delivered.
-// Its sender counts it as sent.
+// ErrUnknown is returned for a message that got no answer and may have been delivered.
+// The sender counts it as sent.
 var ErrUnknown = errors.New("it is not known whether it arrived")
 
-// MessageID is a surface's own id of a message.
+// MessageID is a surface's own message id.
 type MessageID string
 
 // Post is one message to the user.
@@ -33,27 +32,26 @@ type Post struct {
 	Nonce string
 	Text  string
 	Embed *Embed
-	// Buttons are below a text without an embed, on a surface that has them there.
+	// Buttons appear below a text without an embed, on surfaces that support that.
 	Buttons []Button
 	// Small marks a framework notice (Discord's "-# " subtext).
 	Small bool
 	// Context is "", "bg" or "fork": the kind of session that sent it.
 	Context string
-	// Source names the task or run for people: "Email sweep".
+	// Source is the name of the task or run, for people: "Email sweep".
 	Source string
 	// Label is the label of the session that wrote it.
 	Label label.Label
 	// Critical marks a message that bypassed the ping budget.
 	Critical bool
-	// Quiet marks a message that makes no sound.
+	// Quiet marks a silent message.
 	Quiet bool
 	// Files are the absolute paths of files to attach. They were checked when the
 	// message was made; if a surface can no longer read one, the whole message fails.
 	Files []string
-	// Before is called by every surface, through Begin, once and right before the
-	// message leaves, after it has waited for a network or a limit. On an error nothing
-	// is sent, and the surface returns the error. It may take the time of a write. Nil
-	// is fine.
+	// Before is called by every surface, through Begin, once and right before the message is
+	// sent, after any wait for a network or a limit. If it returns an error, nothing is sent
+	// and the surface returns the error. It may take as long as a write. May be nil.
 	Before func() error
 }
 
@@ -74,12 +72,12 @@ type Embed struct {
 	Buttons     []Button `json:"buttons,omitempty"`
 	Selects     []Select `json:"selects,omitempty"`
 	Footer      string   `json:"footer,omitempty"`
-	// Back is when what the card is about comes back, if that is what the footer says: a
-	// surface that can shows the time relative to now instead.
+	// Back is when the subject of the card repeats, if the footer says so. A surface that
+	// can shows the time relative to now instead.
 	Back time.Time `json:"back,omitzero"`
 }
 
-// Color is one of blue, green, red, yellow, purple; anything else reads as blue.
+// Color is one of blue, green, red, yellow, purple; anything else counts as blue.
 type Color string
 
 // Field is a named value of an embed.
@@ -104,8 +102,8 @@ const (
 	RemindNotToday = "remind_not_today"
 )
 
-// The actions of the buttons about an edit of the agent's that waits; their data is the
-// beginning of its version.
+// The actions of the buttons for a pending edit of the agent; their data is the beginning
+// of its version.
 const (
 	EditAllow  = "edit_allow"
 	EditRefuse = "edit_refuse"
@@ -132,7 +130,8 @@ const (
 )
 
 // The actions of the buttons on the card of /status. The data of CardMute is MuteHour or
-// MuteOff, that of CardCapacity is the new capacity: pressing it twice changes nothing more.
+// MuteOff, that of CardCapacity is the new capacity, so that pressing it twice has no
+// further effect.
 const (
 	CardMute     = "card_mute"
 	CardCapacity = "card_capacity"
@@ -149,7 +148,7 @@ const (
 	PictureLastWeek = "last-week"
 )
 
-// Remind are the buttons of a reminder that repeats until it is done.
+// Remind returns the buttons of a reminder that repeats until done.
 func Remind(id string) []Button {
 	return []Button{
 		{Label: "Done", Style: "success", Action: RemindDone + ":" + id},
@@ -158,7 +157,7 @@ func Remind(id string) []Button {
 	}
 }
 
-// AskAgent is the action that sends the agent a prompt, which is kept under an id.
+// AskAgent is the action that sends the agent a prompt, which is stored under an id.
 const AskAgent = "agent"
 
 const prefix = "act:"
@@ -167,20 +166,21 @@ const prefix = "act:"
 const maxCustomID = 100
 
 var (
-	// errNoAction is the error of an action that does not have the form of one.
+	// errNoAction is the error for a malformed action.
 	errNoAction = errors.New("a button's action is a name of small letters, a colon and its data, such as task_done:<task_id>")
-	// errLongAction is the error of an action that does not fit into a button's id.
+	// errLongAction is the error for an action too long for a button's id.
 	errLongAction = fmt.Errorf("a button's action is too long: with its data it has at most %d characters", maxCustomID-len(prefix))
 )
 
-// agentActions are the actions that a card of the agent may have. The bot's own buttons have others, which the agent must not forge.
+// agentActions are the actions allowed on the agent's cards. The bot's own buttons have
+// others, which the agent must not forge.
 var agentActions = []string{AskAgent, "dismiss", "event_del", "task_del", "task_done"}
 
-// CustomID is the id under which a surface sends the button. A click is understood from
-// it alone, also after a restart. register keeps the prompt of an agent:<prompt> action
-// and returns its id; it is not called for other actions. An empty prompt is replaced by
-// the label. Errors are errNoAction, errLongAction and those of register: such a button
-// is left out.
+// CustomID returns the id under which a surface sends the button. A click is understood
+// from it alone, even after a restart. register stores the prompt of an agent:<prompt>
+// action and returns its id; it is not called for other actions. An empty prompt is
+// replaced by the label. The errors are errNoAction, errLongAction and those of register;
+// the button is then left out.
 func (b Button) CustomID(register func(prompt string) (id string, err error)) (string, error) {
 	action, data, _ := strings.Cut(b.Action, ":")
 	if action == AskAgent {
@@ -219,8 +219,8 @@ func isAction(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
-// CheckAgent returns what is wrong with a button of the agent: an action that it may not
-// use, or one that is too long.
+// CheckAgent returns an error for a button of the agent whose action is not allowed or
+// too long.
 func (b Button) CheckAgent() error {
 	action, _, _ := strings.Cut(b.Action, ":")
 	if !slices.Contains(agentActions, action) {

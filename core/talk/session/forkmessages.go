@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Standing is whether a message can be followed back to its fork.
+// Standing says whether a message can be traced to its fork.
 type Standing int
 
 // A message is Unknown unless it was recorded, Live for seven days, then Expired.
@@ -26,22 +26,22 @@ const (
 // ForkMessage is a message that a fork sent to the user.
 type ForkMessage struct {
 	ID      post.MessageID
-	Session string    // of the fork, which a reply resumes
-	Parent  string    // the main session that it came from; empty when isolated
+	Session string    // of the fork, resumed by a reply
+	Parent  string    // the main session it branched off from; empty when isolated
 	At      time.Time // when it was recorded, in UTC
 }
 
-// ForkMessages records which fork sent which message, so that a reply to it continues
-// that fork: state/fork_messages.json. All methods are safe for several goroutines, and
-// with other processes of the bot. Use NewForkMessages.
+// ForkMessages records which fork sent which message, so that a reply continues that
+// fork: state/fork_messages.json. Its methods are safe for concurrent use, also by
+// several processes of the bot. Use NewForkMessages.
 //
 // The original's message ids are whole numbers. Any other id, such as one of the
-// transcript, is in a key "id" next to "message_id": 0, which no message has: the
-// original keeps such a record and never finds it.
+// transcript, is stored in a key "id" next to "message_id": 0, which no message has. The
+// original preserves such a record and never matches it.
 type ForkMessages struct{ keeper }
 
-// NewForkMessages returns the records of a data directory. It reads and writes nothing
-// yet; a nil log is silent.
+// NewForkMessages returns the records of a data directory without reading or writing
+// anything. A nil log discards.
 func NewForkMessages(d *store.Dir, log *slog.Logger) *ForkMessages {
 	return &ForkMessages{newKeeper(d, log, "fork_messages")}
 }
@@ -121,7 +121,7 @@ func readMessage(raw json.RawMessage) (f ForkMessage, ts float64, ok bool) {
 	return f, ts, f.ID != "" && checkFork(f.Session, f.Parent) == nil
 }
 
-// spellMessage is one record as the original spells it.
+// spellMessage encodes one record as the original does.
 func spellMessage(f ForkMessage) json.RawMessage {
 	o := object{
 		"message_id": json.RawMessage("0"), "fork_session_id": rawText(f.Session),
@@ -138,13 +138,13 @@ func spellMessage(f ForkMessage) json.RawMessage {
 	return json.RawMessage(o.spell("message_id", "fork_session_id", "parent_session_id", "ts"))
 }
 
-// isWhole reports whether an id is a positive number as Discord writes them, so that
-// text and number are the same.
+// isWhole reports whether an id is a positive number as Discord writes them, for which
+// text and number are equivalent.
 func isWhole(id string) bool {
 	return id != "" && len(id) <= 20 && id[0] != '0' && strings.Trim(id, "0123456789") == ""
 }
 
-// encodeList is a list of records on one line, and a line break.
+// encodeList encodes a list of records on one line, with a line break.
 func encodeList(list []json.RawMessage) []byte {
 	records := make([]string, len(list))
 	for i, raw := range list {

@@ -17,23 +17,23 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// maxInquiry is the longest prompt in runes; longer ones end in an ellipsis.
+// maxInquiry is the maximum length of a prompt in runes; longer ones end in an ellipsis.
 const maxInquiry = 4000
 
 var errNoPrompt = errors.New("the prompt is empty: write what the agent is asked")
 
-// Inquiries keeps the prompts of the buttons on the agent's cards, so that a button
-// still works after a restart: state/inquiries.json. All methods are safe for several
-// goroutines, and with other processes of the bot. Use NewInquiries.
+// Inquiries stores the prompts of the buttons on the agent's cards, so that a button
+// works after a restart: state/inquiries.json. Its methods are safe for concurrent use,
+// also by several processes of the bot. Use NewInquiries.
 type Inquiries struct{ keeper }
 
-// NewInquiries returns the inquiries of a data directory. It reads and writes nothing
-// yet; a nil log is silent.
+// NewInquiries returns the inquiries of a data directory without reading or writing
+// anything. A nil log discards.
 func NewInquiries(d *store.Dir, log *slog.Logger) *Inquiries {
 	return &Inquiries{newKeeper(d, log, "inquiries")}
 }
 
-// Register keeps a prompt for seven days, cleaned and cut to 4,000 runes, and returns
+// Register stores a prompt for seven days, cleaned and cut to 4,000 runes, and returns
 // its id: eight hex characters. An empty prompt is an error. from is the label of the
 // session that wrote it.
 func (q *Inquiries) Register(now time.Time, prompt string, from label.Label) (id string, err error) {
@@ -58,15 +58,15 @@ func (q *Inquiries) Register(now time.Time, prompt string, from label.Label) (id
 	return id, nil
 }
 
-// Pop returns a prompt with its label and removes it: only the first click on a button gets it. It
-// returns false for an id that is unknown, used or older than seven days. On an error
-// the prompt is kept.
+// Pop returns a prompt with its label and removes it, so only the first click on a button
+// gets it. It returns false for an id that is unknown, used or older than seven days. If
+// it fails, the prompt is kept.
 func (q *Inquiries) Pop(now time.Time, id string) (prompt string, from label.Label, ok bool, err error) {
 	err = q.change(now, func(list map[string]json.RawMessage) bool {
 		o, _ := asObject(list[id])
 		if prompt, ok = o.text("prompt"); ok {
 			text, _ := o.text("label")
-			_ = from.UnmarshalText([]byte(text)) // reads any text
+			_ = from.UnmarshalText([]byte(text)) // accepts any text
 			delete(list, id)
 		}
 		return ok
@@ -85,7 +85,7 @@ func (q *Inquiries) change(now time.Time, f func(map[string]json.RawMessage) boo
 		if err := q.load(&list); err != nil {
 			return err
 		}
-		if list == nil { // the file held "null"
+		if list == nil { // the file contained "null"
 			list = map[string]json.RawMessage{}
 		}
 		maps.DeleteFunc(list, func(_ string, raw json.RawMessage) bool { return stale(raw, now) })
@@ -96,7 +96,7 @@ func (q *Inquiries) change(now time.Time, f func(map[string]json.RawMessage) boo
 	})
 }
 
-// encodeMembers is an object on one line, the oldest member first, and a line break.
+// encodeMembers encodes an object on one line, oldest member first, with a line break.
 func encodeMembers(list map[string]json.RawMessage) []byte {
 	ids := slices.SortedFunc(maps.Keys(list), func(a, b string) int {
 		return cmp.Or(cmp.Compare(since(list[a]), since(list[b])), cmp.Compare(a, b))

@@ -18,8 +18,8 @@ import (
 const (
 	// keepFor is how long inquiries and messages of forks are kept.
 	keepFor = 7 * 24 * time.Hour
-	// maxKept is the most bytes of either file, far below what can be read; the oldest
-	// entries make room.
+	// maxKept is the maximum size of either file in bytes, far below what can be read; the
+	// oldest entries are dropped.
 	maxKept = 1 << 20
 )
 
@@ -38,43 +38,43 @@ func newKeeper(d *store.Dir, log *slog.Logger, name string) keeper {
 	return keeper{dir: d, log: log, file: "state/" + name + ".json", turn: name, trouble: &store.Trouble{}}
 }
 
-// peek reads the file into v without changing it. An unreadable file counts as empty
-// and stays in place.
+// peek reads the file into v without changing it. An unreadable file counts as empty and
+// is left in place.
 func (k *keeper) peek(v any) {
 	if _, err := k.dir.PeekJSON(k.file, v); k.trouble.News(err) {
 		k.log.Warn("state file was not read", "file", k.file, "problem", err)
 	}
 }
 
-// load reads the file into v for a change. A file with other content is set aside;
-// other problems are errors, since a write would lose the content.
+// load reads the file into v for a change. A file with other content is set aside; other
+// problems are errors, because a write would lose the content.
 func (k *keeper) load(v any) error {
 	_, err := k.dir.LoadJSON(k.file, v, k.log)
 	return err
 }
 
-// stamp is a time as the original writes it in these files: seconds since 1970.
+// stamp converts a time to the original's format in these files: seconds since 1970.
 func stamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 // fresh reports whether an entry of that time is less than seven days old.
 func fresh(ts float64, now time.Time) bool { return ts > stamp(now)-keepFor.Seconds() }
 
-// since is the time of an entry, 0 if it has none.
+// since returns the time of an entry, 0 if it has none.
 func since(raw json.RawMessage) float64 {
 	o, _ := asObject(raw)
 	ts, _ := o.time("ts")
 	return ts
 }
 
-// stale reports whether an entry has expired. One without a time was written by another
-// program and is kept.
+// stale reports whether an entry has expired. An entry without a time was written by
+// another program and is kept.
 func stale(raw json.RawMessage, now time.Time) bool {
 	o, _ := asObject(raw)
 	ts, ok := o.time("ts")
 	return ok && !fresh(ts, now)
 }
 
-// object is a JSON object whose unknown keys are kept.
+// object is a JSON object whose unknown keys are preserved.
 type object map[string]json.RawMessage
 
 // asObject reads an object; false for anything else.
@@ -101,7 +101,7 @@ func (o object) time(key string) (float64, bool) {
 	return *f, true
 }
 
-// spell is the object on one line: first the keys in order, then the others by name.
+// spell encodes the object on one line: first the keys in order, then the others by name.
 func (o object) spell(order ...string) string {
 	var b strings.Builder
 	add := func(key string) {
@@ -135,8 +135,8 @@ func newest(entries []string) []string {
 	return entries[first:]
 }
 
-// rawText is a text as JSON.
+// rawText encodes a text as JSON.
 func rawText(s string) json.RawMessage { return json.RawMessage(pycompat.Quote(s)) }
 
-// rawTime is a number of seconds as JSON.
+// rawTime encodes a number of seconds as JSON.
 func rawTime(ts float64) json.RawMessage { return json.RawMessage(pycompat.Float(ts)) }

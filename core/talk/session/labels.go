@@ -11,28 +11,27 @@ import (
 
 const (
 	labelsName = "session_labels" // state/session_labels.json
-	// maxLabeledSessions and maxSpans bound the file: the newest are kept.
+	// maxLabeledSessions and maxSpans limit the file to the newest entries.
 	maxLabeledSessions = 2000
 	maxSpans           = 20
 )
 
 // Labels records which sessions have read untrusted text, and until when the user had not
-// answered it. It outlives the program, because sessions do. The main session that has no
-// id yet is "". All methods are safe for several goroutines, and with other processes of the
-// bot.
+// answered it. It outlives the program, because sessions do. A main session without an id
+// is "". The methods are safe for concurrent use, also by several processes of the bot.
 type Labels struct{ keeper }
 
-// span is the time during which a session had a label. An open one has no end.
+// span is a period during which a session had a label. An open span has no end.
 type span struct {
 	Label label.Label `json:"label"`
 	From  time.Time   `json:"from"`
 	To    time.Time   `json:"to,omitzero"`
 }
 
-// Labels returns the labels of the sessions.
+// Labels returns the labels of all sessions.
 func (s *Store) Labels() *Labels { return &Labels{s.labels} }
 
-// Of returns the label that a session has now, or "".
+// Of returns the current label of a session, or "".
 func (l *Labels) Of(id string) label.Label {
 	last := l.last(l.read()[id])
 	if !last.To.IsZero() {
@@ -41,7 +40,7 @@ func (l *Labels) Of(id string) label.Label {
 	return last.Label
 }
 
-// Since returns when a session read what it has a label for; zero if it has none.
+// Since returns when a session got its current label; zero if it has none.
 func (l *Labels) Since(id string) time.Time {
 	last := l.last(l.read()[id])
 	if last.closed() {
@@ -51,10 +50,10 @@ func (l *Labels) Since(id string) time.Time {
 }
 
 // At returns the label that a session had at a time, or ever if the time is unknown. What
-// was said then was made of labeled text, whether or not the user has answered it since.
+// was said then came from labelled text, even if the user has answered it since.
 func (l *Labels) At(id string, at time.Time) label.Label { return l.Past()(id, at) }
 
-// Past is At for many questions: the file is read once.
+// Past is At for many lookups: the file is read once.
 func (l *Labels) Past() func(id string, at time.Time) label.Label {
 	all := l.read()
 	return func(id string, at time.Time) label.Label {
@@ -67,7 +66,7 @@ func (l *Labels) Past() func(id string, at time.Time) label.Label {
 	}
 }
 
-// Read records that a session is about to read labeled text.
+// Read records that a session is about to read labelled text.
 func (l *Labels) Read(now time.Time, id string, from label.Label) error {
 	return l.change(func(all map[string][]span) bool {
 		last := l.last(all[id])
@@ -79,7 +78,7 @@ func (l *Labels) Read(now time.Time, id string, from label.Label) error {
 	})
 }
 
-// Clear records that the user has seen and answered what a session had read.
+// Clear records that the user has seen and answered what a session read.
 func (l *Labels) Clear(now time.Time, id string) error {
 	return l.change(func(all map[string][]span) bool {
 		if l.last(all[id]).closed() {
@@ -90,7 +89,8 @@ func (l *Labels) Clear(now time.Time, id string) error {
 	})
 }
 
-// end closes the last span. A clock that was set back must not make it end before it began.
+// end closes the last span. After the clock was set back, the span must still not end
+// before its start.
 func end(list []span, now time.Time) {
 	last := &list[len(list)-1]
 	last.To = last.From
@@ -99,7 +99,8 @@ func end(list []span, now time.Time) {
 	}
 }
 
-// Follow records that a session goes on under another id, as after a compaction.
+// Follow records that a session continues under another id, for example after a
+// compaction.
 func (l *Labels) Follow(now time.Time, from, to string) error {
 	return l.change(func(all map[string][]span) bool {
 		last := l.last(all[from])
@@ -117,7 +118,7 @@ func (l *Labels) Follow(now time.Time, from, to string) error {
 	})
 }
 
-// closed reports whether another span may begin.
+// closed reports whether a new span may start.
 func (s span) closed() bool { return s.Label == "" || !s.To.IsZero() }
 
 func (*Labels) last(list []span) span {
@@ -139,7 +140,7 @@ func (l *Labels) change(do func(map[string][]span) bool) error {
 		if err := l.load(&all); err != nil {
 			return err
 		}
-		if all == nil { // the file held "null"
+		if all == nil { // the file contained "null"
 			all = map[string][]span{}
 		}
 		if !do(all) {

@@ -1,8 +1,9 @@
 // Package session records which session is the main one (state/sessions.json), what
-// happened to all of them (state/session_history.jsonl), the prompts of buttons
+// happened to all sessions (state/session_history.jsonl), the prompts of buttons
 // (state/inquiries.json), which fork sent which message (state/fork_messages.json), and
-// what untrusted text sessions have read (state/session_labels.json), in the formats of the original (docs/data-directory.md). It must not know what is said
-// in a session, how an engine runs one or how a surface shows a message.
+// which untrusted text sessions have read (state/session_labels.json), in the formats of
+// the original (docs/data-directory.md). It must not know what is said in a session, how
+// an engine runs one or how a surface shows a message.
 package session
 
 import (
@@ -46,8 +47,8 @@ type Event struct {
 	Parent    string // the session that this one branched off from, or empty
 }
 
-// Store is the sessions of a data directory. All methods are safe for several
-// goroutines, and with other processes of the bot. Use NewStore.
+// Store manages the sessions of a data directory. Its methods are safe for concurrent
+// use, also by several processes of the bot. Use NewStore.
 type Store struct {
 	dir  *store.Dir
 	zone *time.Location
@@ -57,15 +58,15 @@ type Store struct {
 	labels  keeper
 }
 
-// NewStore returns the sessions of a data directory. It reads and writes nothing yet.
-// Times are written in zone; a nil log is silent.
+// NewStore returns the sessions of a data directory without reading or writing anything.
+// Times are written in zone; a nil log discards.
 func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Store{dir: d, zone: zone, log: log, labels: newKeeper(d, log, labelsName)}
 }
 
-// Main is the id of the main session; empty if there is none: no file, an empty one,
-// an object from another program, or not an id.
+// Main returns the id of the main session. It is empty if the file is missing, empty, or
+// contains an object of another program or an invalid id.
 func (s *Store) Main() string {
 	data, err := s.dir.Read(mainFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,14 +87,13 @@ func (s *Store) Main() string {
 	return id
 }
 
-// Recover keeps the main session's file aside if it has no id, and returns the name under
-// which it was kept; empty if there is nothing wrong with it. Without this the next turn
-// would write over it.
+// Recover sets the main session's file aside if it has no id, and returns the new name;
+// empty if the file is fine. Without this the next turn would overwrite it.
 func (s *Store) Recover(now time.Time) (kept string, err error) {
 	err = s.dir.WithLock(turnName, func() error {
 		data, err := s.dir.Read(mainFile)
 		if err != nil || mainID(data) == "" || checkID(mainID(data)) == nil {
-			return nil // missing, in order, or Main logs why it cannot be read
+			return nil // missing, valid, or unreadable, which Main logs
 		}
 		kept, err = s.dir.SetAside(mainFile, now)
 		return err
@@ -104,8 +104,8 @@ func (s *Store) Recover(now time.Time) (kept string, err error) {
 	return kept, nil
 }
 
-// mainID is what the file gives as the id; empty for an empty file and for an object of
-// another program.
+// mainID returns the id in the file's content; empty for an empty file and for an object
+// of another program.
 func mainID(data []byte) string {
 	id := strings.TrimSpace(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	if strings.HasPrefix(id, "{") {
@@ -123,7 +123,7 @@ func (s *Store) logOnce(err error) {
 
 // SaveMain saves the id of the main session that an engine reports after a turn. The
 // first id is logged as created, a changed one as compacted, with the old id as its
-// parent; the same id writes nothing.
+// parent. An unchanged id writes nothing.
 func (s *Store) SaveMain(now time.Time, id string) error {
 	return s.saveMain(now, id, Compacted)
 }
@@ -161,8 +161,8 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 	})
 }
 
-// ClearMain forgets the main session; the next one starts afresh. Without one it does
-// nothing.
+// ClearMain forgets the main session, so that the next one starts afresh. Without one it
+// does nothing.
 func (s *Store) ClearMain(now time.Time) error {
 	return s.dir.WithLock(turnName, func() error {
 		old := s.Main()
@@ -184,9 +184,9 @@ func (s *Store) Log(now time.Time, e Event) error {
 	return s.dir.WithLock(turnName, func() error { return s.append(now, e) })
 }
 
-// append writes one line as the original spells it. The caller holds the lock. The
-// original commits the file each time; since it grows with every run, the git history
-// would have a version for each line, so we do not.
+// append writes one line in the original's format. The caller holds the lock. The
+// original commits the file each time. It grows with every run, so the git history would
+// have a version for each line; therefore we do not.
 func (s *Store) append(now time.Time, e Event) error {
 	if err := e.check(); err != nil {
 		return fmt.Errorf("log a session event: %w", err)
@@ -218,7 +218,7 @@ func (e Event) check() error {
 	return checkID(e.SessionID)
 }
 
-// checkID keeps anything but an id away from command lines and log lines: an id is
+// checkID keeps anything but ids out of command lines and log lines: an id consists of
 // letters, digits, dots, dashes and underscores, and does not start with a dash.
 func checkID(id string) error {
 	const most = 200
@@ -234,21 +234,21 @@ func checkID(id string) error {
 
 const idChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-// historyLine is what Created needs of a line of the history.
+// historyLine is the part of a history line that Created needs.
 type historyLine struct {
 	Event     string `json:"event"`
 	Timestamp string `json:"timestamp"`
 }
 
-// Created is when the main conversation started: the time of the last created event;
-// false if there is none. The file is read as a stream, since it is never pruned; other
+// Created returns when the main conversation started: the time of the last created event;
+// false if there is none. The file is read as a stream, because it is never pruned; other
 // lines are skipped.
 func (s *Store) Created() (time.Time, bool) {
 	f, err := s.dir.Open(historyFile)
 	if err != nil {
 		return time.Time{}, false
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // opened for reading only
 	var last time.Time
 	err = jsonl.EachLine(f, func(line []byte) bool {
 		if at, ok := s.createdAt(line); ok {

@@ -1,7 +1,7 @@
-// Package transcript is the conversation as the dashboard shows it: the user's
-// messages, the bot's answers, and every message it sent. It owns the entries and
-// their file, and is the bot's surface when there is no Discord. It must not know
-// engines, sessions or dashboards.
+// Package transcript is the conversation as shown in the dashboard: the user's messages,
+// the bot's answers, and every message it sent. It owns the entries and their file, and
+// is the bot's surface if there is no Discord. It must not know engines, sessions or
+// dashboards.
 package transcript
 
 import (
@@ -21,16 +21,16 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// maxText is the longest text of an entry in bytes; longer ones are cut.
+// maxText is the maximum length of an entry's text in bytes; longer ones are cut.
 const maxText = 64 << 10
 
-// maxName is the longest shown name of a file, in characters.
+// maxName is the maximum length of a shown file name, in characters.
 const maxName = 200
 
-// errClosed is the error of posts after Close; it is a post.ErrNoChannel.
+// errClosed is returned by posts after Close; it is a post.ErrNoChannel.
 var errClosed = fmt.Errorf("the bot has stopped: %w", post.ErrNoChannel)
 
-// Options are what a Chat is made of. Zero values work: no file, UTC, 500 entries.
+// Options configure a Chat. Zero values work: no file, UTC, 500 entries.
 type Options struct {
 	Dir   *store.Dir // nil keeps the conversation in memory only
 	Log   *slog.Logger
@@ -38,24 +38,24 @@ type Options struct {
 	Zone  *time.Location
 }
 
-// Chat is the conversation. It is a surface (chat.Surface): each post becomes an
-// entry. All methods may be called concurrently.
+// Chat is the conversation. It is a surface (chat.Surface): each post becomes an entry.
+// Its methods are safe for concurrent use.
 type Chat struct {
 	limit int
 	zone  *time.Location
 	file  *file
 
 	mu sync.Mutex
-	// entries are the newest ones, oldest first; live are the answers that still
-	// grow, by entry id; nonces maps a post's nonce to its entry. seen is the latest
-	// snapshot, nil once anything has changed.
+	// entries are the newest ones, oldest first; live are the streaming answers by entry id;
+	// nonces maps a post's nonce to its entry. seen is the latest snapshot, nil after a
+	// change.
 	entries  []Entry
 	live     map[post.MessageID]*Stream
 	nonces   map[string]post.MessageID
 	seen     []Entry
 	onChange func()
 	closed   bool
-	more     bool // entries went beyond the limit
+	more     bool // older entries were dropped
 }
 
 // New returns a chat that starts with the saved entries. It writes nothing until an
@@ -85,11 +85,11 @@ func New(o Options) *Chat {
 	return c
 }
 
-// OnChange sets the function that is called after every change, from the
-// goroutine that made it and without a lock. Set it before the chat is shared.
+// OnChange sets the function called after every change, from the goroutine that made it
+// and without holding a lock. Set it before the chat is shared.
 func (c *Chat) OnChange(f func()) { c.onChange = f }
 
-// Entries is the conversation, oldest first: an immutable slice, the same one
+// Entries returns the conversation, oldest first, as an immutable slice: the same one
 // until something changes.
 func (c *Chat) Entries() []Entry {
 	c.mu.Lock()
@@ -114,13 +114,13 @@ func (c *Chat) More() bool {
 	return c.more
 }
 
-// Add appends a finished entry, such as the user's own words.
+// Add appends a finished entry, such as a message of the user.
 func (c *Chat) Add(role Role, text string) post.MessageID {
 	return c.add(Entry{ID: newID(), At: c.now(), Role: role, Text: tidy(text)})
 }
 
-// AddFrom adds the user's message from another surface, with its id there. Its label says that
-// somebody else wrote it.
+// AddFrom adds a user's message from another surface, with its id there. A label means
+// that someone else wrote it.
 func (c *Chat) AddFrom(where string, id post.MessageID, text string, from label.Label) post.MessageID {
 	e := Entry{ID: newID(), At: c.now(), Role: User, Text: tidy(text), Where: where, Label: from}
 	if id != "" {
@@ -137,8 +137,8 @@ func (c *Chat) add(e Entry) post.MessageID {
 	return e.ID
 }
 
-// Post adds the bot's message, once per nonce: a repeated nonce returns the id
-// of the first message and changes nothing.
+// Post adds the bot's message, once per nonce: a repeated nonce returns the id of the
+// first message and has no effect.
 func (c *Chat) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -172,7 +172,7 @@ func (c *Chat) Reword(id post.MessageID, text string) {
 	}
 }
 
-// change alters an entry; false if it was removed.
+// change alters an entry. It returns false if the entry was removed.
 func (c *Chat) change(id post.MessageID, alter func(*Entry)) (Entry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +187,7 @@ func (c *Chat) change(id post.MessageID, alter func(*Entry)) (Entry, bool) {
 	return *e, true
 }
 
-// PostAs adds a message that another surface has sent, under its id there. An entry
+// PostAs adds a message sent by another surface, under its id there. An existing entry
 // with that id stays unchanged.
 func (c *Chat) PostAs(id post.MessageID, p post.Post, where string) {
 	e := c.fromPost(p)
@@ -205,7 +205,7 @@ func (c *Chat) PostAs(id post.MessageID, p post.Post, where string) {
 	c.save(e, p.Nonce)
 }
 
-// Edit replaces a message; its place and time stay.
+// Edit replaces a message, keeping its place and time.
 func (c *Chat) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (c *Chat) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
 	return nil
 }
 
-// Delete removes a message; a missing one is no error.
+// Delete removes a message; a missing one is not an error.
 func (c *Chat) Delete(ctx context.Context, id post.MessageID) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -249,11 +249,10 @@ func (c *Chat) Delete(ctx context.Context, id post.MessageID) error {
 	return nil
 }
 
-// Typing does nothing: a dashboard sees from the snapshot that the bot works.
+// Typing does nothing: the snapshot already shows dashboards that the bot is working.
 func (c *Chat) Typing(ctx context.Context) error { return ctx.Err() }
 
-// Close saves the answers that are still growing. Posting fails afterwards. It is
-// idempotent.
+// Close saves the answers that are still streaming. Later posts fail. It is idempotent.
 func (c *Chat) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -308,7 +307,7 @@ func (c *Chat) trim() {
 	}
 }
 
-// find searches from the end, since newer entries change more often.
+// find searches from the end, because newer entries change more often.
 func (c *Chat) find(id post.MessageID) int {
 	for i, e := range slices.Backward(c.entries) {
 		if e.ID == id {
@@ -318,8 +317,8 @@ func (c *Chat) find(id post.MessageID) int {
 	return -1
 }
 
-// save writes a finished entry to the file. With a full disk the entry is missing
-// after a restart; the conversation continues.
+// save writes a finished entry to the file. If the disk is full, the entry is missing
+// after a restart, but the conversation continues.
 func (c *Chat) save(e Entry, nonce string) { c.write(recordOf(e, nonce)) }
 
 func (c *Chat) write(r record) {

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Role says who speaks.
+// Role is the speaker of an entry.
 type Role string
 
 // The roles of an entry.
@@ -22,26 +22,26 @@ const (
 	Notice Role = "notice" // the program about itself
 )
 
-// Entry is one message of the conversation. Entries are values: a changed
-// entry keeps its ID and gets a higher Version.
+// Entry is one message of the conversation. Entries are values: a changed entry keeps its
+// ID and gets a higher Version.
 type Entry struct {
 	ID      post.MessageID
 	Version int
 	At      time.Time
 	Role    Role
-	Text    string // cleaned, may hold line breaks
+	Text    string // cleaned, may contain line breaks
 	Embed   *post.Embed
-	// Source names the task that spoke, for pings.
+	// Source is the task that sent a ping.
 	Source   string
 	Critical bool
-	Quiet    bool // it made no sound
-	// Label is set if untrusted text may have gone into it.
+	Quiet    bool // silent
+	// Label is set if untrusted text may have influenced it.
 	Label label.Label
-	// Streaming is true while the answer still grows; Tools are its tool labels.
+	// Streaming is true while the answer is incomplete; Tools are its tool labels.
 	Streaming bool
 	Tools     []string
-	// Where is the other surface that shows or sent this, such as "Discord";
-	// Elsewhere are its message ids there, if they differ from ID.
+	// Where is the other surface that shows or sent this, such as "Discord". Elsewhere are
+	// its message ids there, if they differ from ID.
 	Where     string
 	Elsewhere []post.MessageID
 }
@@ -51,7 +51,7 @@ func (e Entry) Is(id post.MessageID) bool {
 	return id != "" && (e.ID == id || slices.Contains(e.Elsewhere, id))
 }
 
-// textFile starts the line of an attached file.
+// textFile starts the line for an attached file.
 const textFile = "File: "
 
 // tidy cleans a whole text and caps its length.
@@ -63,7 +63,7 @@ func tidy(s string) string {
 	return s
 }
 
-// tidyEmbed is a cleaned copy, which its sender cannot change.
+// tidyEmbed returns a cleaned copy, so that the sender cannot modify it.
 func tidyEmbed(e *post.Embed) *post.Embed {
 	if e == nil {
 		return nil
@@ -81,8 +81,8 @@ func tidyEmbed(e *post.Embed) *post.Embed {
 	return &c
 }
 
-// withFiles adds a line with the name of each attached file to a cleaned text. Its
-// folder is left out.
+// withFiles adds a line with the name of each attached file, without its folder, to a
+// cleaned text.
 func withFiles(text string, files []string) string {
 	lines := make([]string, 0, len(files)+1)
 	if text != "" {

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// fileName has the finished entries, one JSON object a line, so that the chat is
+	// fileName stores the finished entries, one JSON object per line, so that the chat is
 	// not empty after a restart.
 	fileName = "state/transcript.jsonl"
-	// rotateAt is the size in bytes at which the file is cut to its newest lines,
-	// keepBytes the most that is left.
+	// rotateAt is the size in bytes at which the file is trimmed to its newest lines, of at
+	// most keepBytes.
 	rotateAt  = 1 << 20
 	keepBytes = rotateAt / 2
 )
 
-// record is one line of the file. A later line with the same id replaces an
-// earlier one. Tool labels are not saved: their arguments may hold secrets.
+// record is one line of the file. A later line with the same id replaces an earlier one.
+// Tool labels are not saved, because their arguments may contain secrets.
 type record struct {
 	ID       string      `json:"id"`
 	At       time.Time   `json:"at,omitzero"`
@@ -49,7 +49,7 @@ func recordOf(e Entry, nonce string) record {
 	}
 }
 
-// entry cleans the text again: a file is input from outside.
+// entry cleans the text again, because a file is untrusted input.
 func (r record) entry(zone *time.Location) Entry {
 	return Entry{
 		ID: post.MessageID(r.ID), At: r.At.In(zone), Role: r.Role, Text: tidy(r.Text),
@@ -67,8 +67,7 @@ type file struct {
 	err error // of the last write
 }
 
-// load reads all entries. It skips lines that are not entries; an unreadable file
-// has none.
+// load reads all entries and skips invalid lines. An unreadable file has none.
 func (f *file) load() (list []record) {
 	lines, _, err := f.lines.Newest(rotateAt)
 	if err != nil {
@@ -102,7 +101,7 @@ func (f *file) add(r record) {
 	f.err = err
 }
 
-// failed is the error of the last write, if the newest entries are not on disk.
+// failed returns the error of the last write, if the newest entries are not on disk.
 func (f *file) failed() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,12 +10,12 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// maxHeld is how many bytes after an escape character are held back while the rest of
-// its sequence may still arrive.
+// maxHeld is how many bytes after an escape character are held back while the rest of its
+// sequence may still arrive.
 const maxHeld = 4096
 
-// Stream is an answer that still grows. Its methods may be called from any
-// goroutine; after End they do nothing.
+// Stream is a streaming answer. Its methods are safe for concurrent use; after End they
+// do nothing.
 type Stream struct {
 	chat *Chat
 	id   post.MessageID
@@ -27,7 +27,7 @@ type Stream struct {
 	ended bool
 }
 
-// Begin starts an entry that grows until End.
+// Begin starts an entry that streams until End.
 func (c *Chat) Begin(role Role) *Stream {
 	e := Entry{ID: newID(), At: c.now(), Role: role, Streaming: true}
 	s := &Stream{chat: c, id: e.ID}
@@ -39,7 +39,7 @@ func (c *Chat) Begin(role Role) *Stream {
 	return s
 }
 
-// ID is the entry's id.
+// ID returns the entry's id.
 func (s *Stream) ID() post.MessageID { return s.id }
 
 // Label marks the answer as made from untrusted text.
@@ -72,8 +72,8 @@ func (s *Stream) Append(delta string) {
 	})
 }
 
-// Rewind removes the last n bytes that were appended, as far as cleaning has left
-// them: the stream broke, and what follows repeats them.
+// Rewind removes the last n appended bytes, as far as they are left after cleaning: the
+// stream broke, and the following text repeats them.
 func (s *Stream) Rewind(n int) {
 	s.update(func() {
 		n -= len(s.held)
@@ -104,7 +104,7 @@ func (s *Stream) Elsewhere(where string, ids []post.MessageID) {
 	}
 }
 
-// Tool adds the label of a tool that the answer used.
+// Tool adds the label of a tool used for the answer.
 func (s *Stream) Tool(label string) {
 	s.update(func() { s.tools = append(s.tools, clean.Cut(clean.Line(label), 200)) })
 }
@@ -124,7 +124,7 @@ func (s *Stream) Denied(name string) {
 	})
 }
 
-// Interrupted marks the newest use of a tool that was interrupted, or still asked whether it may run.
+// Interrupted marks the newest use of a tool as interrupted, including a tool still awaiting approval.
 func (s *Stream) Interrupted(label string) {
 	label = clean.Cut(clean.Line(label), 200)
 	s.update(func() {
@@ -137,7 +137,7 @@ func (s *Stream) Interrupted(label string) {
 	})
 }
 
-// DeniedMark and InterruptedMark end the labels of tools that were denied or interrupted.
+// DeniedMark and InterruptedMark are the suffixes of the labels of denied or interrupted tools.
 const (
 	DeniedMark      = " — denied"
 	InterruptedMark = " — interrupted"
@@ -221,7 +221,7 @@ func (s *Stream) write(raw string) {
 	s.text.WriteString(text)
 }
 
-// complete is how many bytes of p can be cleaned whatever follows.
+// complete returns how many bytes of p can be cleaned regardless of what follows.
 func complete(p []byte) int {
 	end := len(p)
 	if i := bytes.LastIndexByte(p, 0x1b); i >= 0 && bytes.IndexByte(p[i:], '\n') < 0 && len(p)-i < maxHeld {
