@@ -22,9 +22,9 @@ import (
 // Lookup returns a variable of the environment or of .env.
 type Lookup func(name string) (value string, ok bool)
 
-// Server is a server of the user's file, with its variables filled in.
+// Server is a server from the user's file, with variables expanded.
 type Server struct {
-	// Name is as in the names of its tools; Given is as the user wrote it.
+	// Name is the form used in tool names; Given is as the user wrote it.
 	Name, Given string
 	Command     string
 	Args        []string
@@ -35,47 +35,48 @@ type Server struct {
 	Trusted     bool
 	Disabled    bool
 
-	// source identifies it as it is written, without the values of variables.
+	// source identifies the server as written, without the values of variables.
 	source string
 	where  string
 }
 
-// Where is its command line or address as the user wrote it, without values of variables.
+// Where returns its command line or address as written by the user, without the values of
+// variables.
 func (s Server) Where() string { return s.where }
 
 // hosts reports whether the file lists hosts for its program.
 func (s Server) hosts() bool { return s.URL == "" && s.Network.String() != "" }
 
-// equal reports whether two servers would be started alike.
+// equal reports whether two servers would be started the same way.
 func (s Server) equal(o Server) bool {
 	return s.Name == o.Name && s.Command == o.Command && slices.Equal(s.Args, o.Args) && maps.Equal(s.Env, o.Env) &&
 		s.URL == o.URL && maps.Equal(s.Headers, o.Headers) && s.Network.String() == o.Network.String() && s.Disabled == o.Disabled
 }
 
-// secrets are values that must not reach a log.
+// secrets returns values that must not reach a log.
 func (s Server) secrets() []string {
 	return slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Headers)))
 }
 
-// maxServerName keeps most of a tool's 64 characters for the tool.
+// maxServerName leaves most of a tool's 64 characters to the tool.
 const maxServerName = 24
 
-// maxServers is how many a file may have.
+// maxServers is the maximum number of servers in a file.
 const maxServers = 50
 
-// parsed is a file that was understood, except for what its problems say.
+// parsed is a parsed file, with the problems found.
 type parsed struct {
 	servers []Server
-	// broken are the names of servers with mistakes.
+	// broken are the names of servers with errors.
 	broken   []string
 	problems []routines.Problem
 }
 
-// parse reads a file. An error is one of the whole file, which then says nothing.
+// parse parses a file. An error applies to the whole file and yields nothing.
 func parse(data []byte, lookup Lookup) (parsed, error) {
 	p := &parser{lookup: lookup}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if len(bytes.TrimSpace(data)) == 0 { // a sandbox keeps the name of a missing file with an empty one
+	if len(bytes.TrimSpace(data)) == 0 { // a sandbox reserves the name of a missing file with an empty one
 		return p.out, nil
 	}
 	root, err := positions(data)
@@ -99,11 +100,11 @@ func parse(data []byte, lookup Lookup) (parsed, error) {
 	return p.out, nil
 }
 
-// parser collects servers and mistakes.
+// parser collects servers and problems.
 type parser struct {
 	lookup Lookup
 	out    parsed
-	failed bool // the server that is read has a mistake
+	failed bool // the current server has an error
 }
 
 func (p *parser) warn(line int, key, format string, args ...any) {
@@ -151,7 +152,7 @@ func (p *parser) servers(n node) {
 	}
 }
 
-// server reads one server.
+// server parses one server.
 func (p *parser) server(s *Server, f field, key string) {
 	kind, raw := "", map[string]any{}
 	seen := map[string]int{}
@@ -186,12 +187,12 @@ func (p *parser) server(s *Server, f field, key string) {
 	s.where = where(raw)
 	delete(raw, "trusted")
 	delete(raw, "disabled")
-	text, _ := json.Marshal(raw) // texts, lists and tables alone: it cannot fail
+	text, _ := json.Marshal(raw) // only strings, lists and tables, which cannot fail
 	sum := sha256.Sum256(text)
 	s.source = hex.EncodeToString(sum[:8])
 }
 
-// kind checks what belongs together.
+// kind checks the keys that belong together.
 func (p *parser) kind(s *Server, kind string, seen map[string]int, line int, key string) {
 	switch kind {
 	case "", "stdio", "http", "streamable-http":
@@ -221,7 +222,7 @@ func (p *parser) kind(s *Server, kind string, seen map[string]int, line int, key
 	}
 }
 
-// plainValue is a value as it is written.
+// plainValue returns a value as written.
 func plainValue(n node) any {
 	switch n.kind {
 	case '{':
@@ -240,7 +241,7 @@ func plainValue(n node) any {
 	return n.value
 }
 
-// where is the command line or the address as it is written.
+// where returns the command line or the address as written.
 func where(raw map[string]any) string {
 	if address, ok := raw["url"].(string); ok {
 		if u, err := url.Parse(address); err == nil {
@@ -321,10 +322,10 @@ func (p *parser) network(f field, key string) hosts.List {
 	return l
 }
 
-// variable is ${NAME} or ${NAME:-default}.
+// variable matches ${NAME} and ${NAME:-default}.
 var variable = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
-// expand fills in variables.
+// expand expands variables.
 func (p *parser) expand(s string, line int, key string) string {
 	return variable().ReplaceAllStringFunc(s, func(found string) string {
 		m := variable().FindStringSubmatch(found)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// olderProtocol is understood by servers that do not know server/discover, with which the
-	// newest protocol begins: some of them ignore it, and some end.
+	// olderProtocol is for servers that do not know server/discover, with which the newest
+	// protocol starts: some ignore it, and some exit.
 	olderProtocol = "2025-11-25"
 	listPatience  = 30 * time.Second
 )
@@ -26,8 +26,8 @@ const (
 // connection is an open session with a server.
 type connection struct {
 	session *sdk.ClientSession
-	process *process      // nil for one over HTTP
-	holder  *login.Holder // nil for one that has no login
+	process *process      // nil for HTTP
+	holder  *login.Holder // nil without a login
 	ended   chan struct{}
 }
 
@@ -36,11 +36,11 @@ func (c *connection) close() {
 	if c.process != nil {
 		c.process.end() // Close would wait for a server that does not read
 	}
-	_ = c.session.Close() // a server that has ended is no error
+	_ = c.session.Close() // a server that has already ended is not an error
 	<-c.ended
 }
 
-// fate says why the connection has ended.
+// fate describes why the connection ended.
 func (c *connection) fate() string {
 	if c.process != nil {
 		if text := c.process.fate(); text != "" {
@@ -50,8 +50,8 @@ func (c *connection) fate() string {
 	return textClosed
 }
 
-// connect starts or reaches a server. version is the protocol that worked last time; "" tries
-// the newest first. It returns the one that works.
+// connect starts or reaches a server. version is the protocol that worked last time; ""
+// tries the newest first. It returns the version that works.
 func (s *server) connect(ctx context.Context, config Server, version string) (*connection, string, error) {
 	if version == "" {
 		c, err := s.attempt(ctx, config, "", s.host.o.limits.newest)
@@ -69,7 +69,7 @@ func (s *server) connect(ctx context.Context, config Server, version string) (*c
 	return c, olderProtocol, nil
 }
 
-// startError says that a server's program could not be started at all.
+// startError means that a server's program could not be started at all.
 type startError struct{ error }
 
 // attempt tries one protocol.
@@ -101,7 +101,7 @@ func (s *server) attempt(ctx context.Context, config Server, version string, pat
 	c.session = session
 	s.host.group.Go(func() error {
 		defer close(c.ended)
-		_ = session.Wait() // why it has ended is known by fate
+		_ = session.Wait() // fate knows why it ended
 		s.lost(c)
 		return nil
 	})
@@ -121,8 +121,8 @@ func (s *server) transport(config Server, c *connection) (sdk.Transport, error) 
 	return t, nil
 }
 
-// client is the bot for one session. It offers nothing: no files (roots), no model (sampling)
-// and no questions to the user (elicitation).
+// client is the bot's side of one session. It offers nothing: no files (roots), no model
+// (sampling) and no questions to the user (elicitation).
 func (s *server) client(c *connection) *sdk.Client {
 	client := sdk.NewClient(&sdk.Implementation{Name: "ollim-bot", Version: s.host.o.Version}, &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{},
@@ -141,7 +141,7 @@ func (s *server) client(c *connection) *sdk.Client {
 	return client
 }
 
-// listed asks a session for its tools.
+// listed lists the tools of a session.
 func listed(ctx context.Context, c *connection) (list []*sdk.Tool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listPatience, fmt.Errorf(textNoAnswer, listPatience))
 	defer cancel()
@@ -162,9 +162,9 @@ func listed(ctx context.Context, c *connection) (list []*sdk.Tool, err error) {
 	return list, nil
 }
 
-// httpClient sends a server's headers to its own address only, and reads no endless answer.
+// httpClient sends a server's headers only to its own address, and limits answers.
 func httpClient(config Server) *http.Client {
-	home, _ := url.Parse(config.URL) // the file's reader has parsed it
+	home, _ := url.Parse(config.URL) // already validated by the parser
 	return &http.Client{
 		Transport: &limited{next: http.DefaultTransport, headers: config.Headers},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -189,13 +189,13 @@ func (l *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set(name, value)
 	}
 	resp, err := l.next.RoundTrip(r)
-	if err == nil && resp.Header.Get("Content-Type") != "text/event-stream" { // the transport limits those by event
+	if err == nil && resp.Header.Get("Content-Type") != "text/event-stream" { // the transport limits event streams per event
 		resp.Body = &limitedBody{ReadCloser: resp.Body, left: maxFrame}
 	}
 	return resp, err
 }
 
-// limitedBody fails where an answer is too long.
+// limitedBody fails if an answer is too long.
 type limitedBody struct {
 	io.ReadCloser
 	mu   sync.Mutex

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// EditFile has the edit of the agent's that waits for the user.
+	// EditFile stores the agent's edit that awaits the user's approval.
 	EditFile = store.StateDir + "/mcp_edit.json"
 	editLock = "mcp_edit"
-	// maxEdit is the longest text that may wait, in bytes.
+	// maxEdit is the maximum size of such an edit, in bytes.
 	maxEdit = 256 << 10
 )
 
-// Edits are the edits of the file by the agent. One waits at a time, and the file itself
-// changes only when the user allows it: it says which programs run. Methods may be called
-// concurrently.
+// Edits are the agent's edits of the servers' file. At most one is pending, and the file
+// itself changes only when the user allows it, because it decides which programs run.
+// Methods are safe for concurrent use.
 type Edits struct {
 	dir    *store.Dir
 	redact func(text string) string
 }
 
-// NewEdits returns the edits of a data directory. redact takes known secrets out of a text;
-// nil does not.
+// NewEdits returns the edits of a data directory. redact removes known secrets from a
+// text; may be nil.
 func NewEdits(dir *store.Dir, redact func(text string) string) *Edits {
 	if redact == nil {
 		redact = func(s string) string { return s }
@@ -36,8 +36,8 @@ func NewEdits(dir *store.Dir, redact func(text string) string) *Edits {
 	return &Edits{dir, redact}
 }
 
-// edit is the file of an edit. It counts as long as the servers' file is the one that it was
-// made for: what the user saves comes first.
+// edit is the content of EditFile. It is valid as long as the servers' file is the
+// version it was made for: a change by the user takes precedence.
 type edit struct {
 	Version string    `json:"version"`
 	Base    string    `json:"base"`
@@ -45,8 +45,8 @@ type edit struct {
 	At      time.Time `json:"at"`
 }
 
-// current is the servers' file and its version. A missing and an empty file are the same: a
-// sandbox keeps the name with an empty one.
+// current returns the servers' file and its version. A missing file counts as an empty
+// one, because a sandbox reserves the name with an empty file.
 func (e *Edits) current() (text []byte, version string, err error) {
 	text, err = e.dir.Read(File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,8 +58,8 @@ func (e *Edits) current() (text []byte, version string, err error) {
 	return text, routines.Digest(text), nil
 }
 
-// Propose keeps a text for the user to allow, in place of one that waits. It returns what the
-// agent is told.
+// Propose stores a text for the user's approval, replacing a pending one. It returns the
+// answer for the agent.
 func (e *Edits) Propose(text []byte) (answer string, waits bool) {
 	known := func(string) (string, bool) { return "set", true }
 	_, problems, _ := read(text, known)
@@ -85,7 +85,7 @@ func (e *Edits) Propose(text []byte) (answer string, waits bool) {
 	return fmt.Sprintf(answerWaits, File), true
 }
 
-// waiting is the edit that waits.
+// waiting returns the pending edit.
 func (e *Edits) waiting() (one edit, before []byte, ok bool) {
 	if found, err := e.dir.PeekJSON(EditFile, &one); err != nil || !found {
 		return edit{}, nil, false
@@ -94,8 +94,8 @@ func (e *Edits) waiting() (one edit, before []byte, ok bool) {
 	return one, before, err == nil && base == one.Base && one.Version == routines.Digest([]byte(one.Text))
 }
 
-// Proposal is the edit that waits, with its changes, in which secrets are hidden. The version
-// is empty if none waits.
+// Proposal returns the pending edit with its changes, in which secrets are hidden. The
+// version is empty if there is none.
 func (e *Edits) Proposal() routines.Proposal {
 	one, before, ok := e.waiting()
 	if !ok {
@@ -106,12 +106,12 @@ func (e *Edits) Proposal() routines.Proposal {
 	return routines.Proposal{Version: one.Version, Why: textEditWhy, Diff: routines.Diff([]byte(e.redact(old)), []byte(e.redact(now)))}
 }
 
-// Allow puts the edit that waits into the file, if it is still that version.
+// Allow writes the pending edit to the file, if it is still that version.
 func (e *Edits) Allow(version string) error {
 	return e.decide(version, func(one edit) error { return e.dir.Write(File, []byte(one.Text)) })
 }
 
-// Refuse forgets the edit that waits. The file has never had it.
+// Refuse drops the pending edit, which was never in the file.
 func (e *Edits) Refuse(version string) error {
 	return e.decide(version, func(edit) error { return nil })
 }
@@ -129,7 +129,7 @@ func (e *Edits) decide(version string, do func(one edit) error) error {
 	})
 }
 
-// Waits says that an edit waits, for lists of servers; "" if none does.
+// Waits returns a line about the pending edit for lists of servers, or "".
 func (e *Edits) Waits() string {
 	if _, _, ok := e.waiting(); !ok {
 		return ""
@@ -137,7 +137,7 @@ func (e *Edits) Waits() string {
 	return fmt.Sprintf(textEditWaits, File, File)
 }
 
-// What is said of edits, to the agent and to the user.
+// Texts about edits, for the agent and the user.
 const (
 	answerWaits = "%s is not changed yet: your edit waits for the user, who sees what it changes and allows or refuses it. " +
 		"Another edit replaces this one. Do not try it in another way."

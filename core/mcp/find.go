@@ -18,17 +18,19 @@ import (
 )
 
 const (
-	// maxDirect is how many bytes of definitions stand in a prompt, about 500 tokens. More tools
-	// are found by words, so that their number costs nothing.
+	// maxDirect is the maximum size of definitions in a prompt, in bytes, about 500 tokens.
+	// If there are more, tools must be searched for, so that their number costs nothing.
 	maxDirect = 2_000
-	// overhead is what an engine writes around a definition, in bytes.
+	// overhead is what an engine adds to each definition, in bytes.
 	overhead = 70
-	// maxNamed is how much of the list of servers stands in the description of the search, in bytes.
+	// maxNamed is the maximum size of the list of servers in the description of the search,
+	// in bytes.
 	maxNamed = 600
-	// maxFound is how many tools a search returns; maxAnswer is its length in bytes.
+	// maxFound is the maximum number of tools in a search result; maxAnswer is its maximum
+	// size in bytes.
 	maxFound  = 10
 	maxAnswer = 40 << 10
-	// maxWanted is how many words of a search are used.
+	// maxWanted is the maximum number of search words used.
 	maxWanted = 16
 )
 
@@ -39,7 +41,8 @@ const (
 		`"description":"The whole name, as find gives it"},"arguments":{"type":"object"}}}`
 )
 
-// forPrompt are the tools that a prompt lists: all of them if they are few, else the search.
+// forPrompt returns the tools listed in a prompt: all of them if there are few, else the
+// search.
 func (h *Host) forPrompt(tools []agent.Tool) []agent.Tool {
 	size := 0
 	for _, t := range tools {
@@ -60,7 +63,7 @@ func (h *Host) forPrompt(tools []agent.Tool) []agent.Tool {
 	}
 }
 
-// named are the servers of sorted tools, with how many each has.
+// named lists the servers of sorted tools, with the number of tools of each.
 func named(tools []agent.Tool) string {
 	var parts []string
 	size := 0
@@ -79,8 +82,8 @@ func named(tools []agent.Tool) string {
 	return strings.Join(parts, ", ")
 }
 
-// find answers a search with the tools that fit best. It knows those that the servers have
-// now: nothing of them stands in the prompt that an engine keeps.
+// find answers a search with the best matching tools. It uses the current tools of the
+// servers, because the prompt that an engine caches does not contain them.
 func (h *Host) find(_ context.Context, args json.RawMessage) agent.ToolResult {
 	var a struct {
 		Words string `json:"words"`
@@ -107,7 +110,7 @@ func (h *Host) find(_ context.Context, args json.RawMessage) agent.ToolResult {
 	return agent.ToolResult{Text: b.String()}
 }
 
-// callFound calls the tool of a server that a search has found. What it may call is decided
+// callFound calls a tool that a search has found. Whether it may be called was decided
 // before, by the name of that tool.
 func (h *Host) callFound(ctx context.Context, args json.RawMessage) agent.ToolResult {
 	name, inner, ok := toolset.Inner(args)
@@ -117,7 +120,7 @@ func (h *Host) callFound(ctx context.Context, args json.RawMessage) agent.ToolRe
 	return h.callNamed(ctx, name, inner)
 }
 
-// callNamed calls a tool by the whole name that a model sees.
+// callNamed calls a tool by its full name.
 func (h *Host) callNamed(ctx context.Context, name string, args json.RawMessage) agent.ToolResult {
 	tools := h.current()
 	i := slices.IndexFunc(tools, func(t agent.Tool) bool { return wireName(t) == name })
@@ -127,11 +130,11 @@ func (h *Host) callNamed(ctx context.Context, name string, args json.RawMessage)
 	return tools[i].Call(ctx, args)
 }
 
-// emptyValues are what tools answer that have nothing to say.
+// emptyValues are the answers of tools without a result.
 var emptyValues = []string{"", "[]", "{}", "null", `""`}
 
-// Ask calls a tool without a model. An answer that holds nothing is empty: no text, or the JSON
-// of an empty value.
+// Ask calls a tool without a model. text is empty if the answer has no content: no text,
+// or the JSON of an empty value.
 func (h *Host) Ask(ctx context.Context, tool string, args json.RawMessage) (text string, err error) {
 	r := h.callNamed(ctx, tool, args)
 	text = strings.TrimSpace(r.Text)
@@ -146,8 +149,8 @@ func (h *Host) Ask(ctx context.Context, tool string, args json.RawMessage) (text
 
 func wireName(t agent.Tool) string { return "mcp__" + t.Server + "__" + t.Name }
 
-// search returns the best tools, best first, and how many fit at all. A word counts four
-// times in a name, and more if fewer tools have it.
+// search returns the best matching tools, best first, and the total number of matches. A
+// word counts four times in a name, and more if fewer tools have it.
 func search(known *splits, tools []agent.Tool, query string) (best []agent.Tool, all int) {
 	query = strings.TrimSpace(query)
 	if i := slices.IndexFunc(tools, func(t agent.Tool) bool { return wireName(t) == query }); i >= 0 {
@@ -189,20 +192,20 @@ func search(known *splits, tools []agent.Tool, query string) (best []agent.Tool,
 	return best, len(list)
 }
 
-// splits are the words of tools that a search has looked at. The zero value has none. It may be
-// used concurrently.
+// splits caches the words of tools for the search. The zero value is empty. It is safe
+// for concurrent use.
 type splits struct {
 	mu sync.Mutex
 	by map[string]splitTool // by name
 }
 
-// splitTool is a tool in words.
+// splitTool is a tool split into words.
 type splitTool struct {
 	name, about []string
-	description string // that about was made of
+	description string // the source of about
 }
 
-// of returns the words of a tool. They are split again after its description has changed.
+// of returns the words of a tool. They are recomputed after its description changes.
 func (s *splits) of(t agent.Tool) splitTool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,14 +222,14 @@ func (s *splits) of(t agent.Tool) splitTool {
 	return one
 }
 
-// once leaves each word in a list once.
+// once removes duplicate words from a list.
 func once(words []string) []string {
 	slices.Sort(words)
 	return slices.Clip(slices.Compact(words))
 }
 
-// parts are the words of a text, in lower case and without a plural s: those of getForecast
-// and get_forecast are the same.
+// parts splits a text into words, in lower case and without a plural s. getForecast and
+// get_forecast give the same words.
 func parts(text string) (list []string) {
 	var b strings.Builder
 	was := ' '
@@ -246,7 +249,7 @@ func parts(text string) (list []string) {
 	return list
 }
 
-// What a model is told of the search.
+// Texts about the search for the model.
 const (
 	aboutFind = "Finds tools of the user's MCP servers by words, with their arguments. Search before you say that you cannot do something. " +
 		"Servers, and how many tools each has: %s"

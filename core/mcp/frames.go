@@ -11,14 +11,15 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// maxFrame is the longest message of a server, in bytes.
+// maxFrame is the maximum size of a server's message, in bytes.
 const maxFrame = 16 << 20
 
-// frames lets only messages through: a server that prints something else, such as a greeting,
-// would else end its connection with it.
+// frames passes only messages: other output of a server, such as a greeting, would end
+// its connection.
 type frames struct {
 	from *bufio.Reader
-	// stray is called with what is no message; broken with why the stream has ended early.
+	// stray is called with lines that are not messages; broken with the reason if the stream
+	// ended early.
 	stray  func(line string)
 	broken func(why error)
 	rest   []byte
@@ -51,7 +52,7 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line reads a line, of which at most maxFrame bytes are kept.
+// line reads a line and keeps at most maxFrame bytes of it.
 func (f *frames) line() ([]byte, error) {
 	var line []byte
 	for {

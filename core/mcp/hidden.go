@@ -11,8 +11,9 @@ import (
 	"ollimbot/core/base/lazyregexp"
 )
 
-// hidden is a text of the file without the secrets in env and headers, and those secrets. One
-// that is known is said to be: the text before has it, too.
+// hidden returns a text of the file with the secrets in env and headers replaced, and
+// those secrets. A known secret, which the previous text also contains, is marked as
+// such.
 func hidden(text []byte, known map[string]bool) (shown string, secrets map[string]bool) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	secrets = map[string]bool{}
@@ -25,7 +26,7 @@ func hidden(text []byte, known map[string]bool) (shown string, secrets map[strin
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // nothing of it can be told apart
+		if err != nil { // the text cannot be parsed, so show nothing
 			return textNotShown, secrets
 		}
 		value, is := token.(string)
@@ -45,7 +46,7 @@ func hidden(text []byte, known map[string]bool) (shown string, secrets map[strin
 	return out.String(), secrets
 }
 
-// nesting is where a reader of tokens is.
+// nesting is the position of a token reader.
 type nesting []level
 
 // level is an object or a list.
@@ -54,7 +55,7 @@ type level struct {
 	key            string
 }
 
-// next takes a token and reports whether it is a value, or begins one.
+// next processes a token and reports whether it is a value, or starts one.
 func (n *nesting) next(token json.Token) (value bool) {
 	delim, _ := token.(json.Delim)
 	if delim == '}' || delim == ']' {
@@ -76,7 +77,7 @@ func (n *nesting) next(token json.Token) (value bool) {
 	return true
 }
 
-// secret reports whether a value here is one that nobody should read.
+// secret reports whether a value at this position is a secret.
 func (n *nesting) secret(value string) bool {
 	var names []string // from env or headers on
 	for _, l := range *n {
@@ -88,15 +89,16 @@ func (n *nesting) secret(value string) bool {
 }
 
 var (
-	// reference is a value that only names variables.
+	// reference matches a value that only names variables.
 	reference = lazyregexp.New(`^(?i:(bearer|basic|token) +)?(\$\{[A-Za-z_][A-Za-z0-9_]*\})+$`)
-	// keyLike are characters of keys and tokens; paths, options and sentences have others.
+	// keyLike matches texts that look like keys and tokens; paths, options and sentences
+	// contain other characters.
 	keyLike    = lazyregexp.New(`^(?i:(bearer|basic|token) +)?[A-Za-z0-9_\-+=.~]{16,}$`)
 	secretName = lazyregexp.New(`(?i)token|secret|passw|key|auth|cookie|credential`)
 )
 
-// looksSecret judges a value by its name and its looks. What a program would run, such as
-// options or a path, is always shown.
+// looksSecret judges a value by its name and its form. Parts of a command line, such as
+// options or a path, are always shown.
 func looksSecret(name, value string) bool {
 	switch {
 	case value == "" || reference().MatchString(value):

@@ -23,40 +23,41 @@ import (
 	"ollimbot/routines"
 )
 
-// Options are the parts of a Host. Dir, Log and Lookup are required.
+// Options configure a Host. Dir, Log and Lookup are required.
 type Options struct {
 	Dir *store.Dir
 	Log *slog.Logger
-	// Lookup returns variables for ${NAME}, and PATH.
+	// Lookup looks up variables for ${NAME}, and PATH.
 	Lookup Lookup
-	// Fence keeps the servers' programs in; nil is none.
+	// Fence sandboxes the servers' programs; nil means no sandbox.
 	Fence   Fence
-	Version string // of the bot, which servers are told
-	// OnDemand asks no server for its tools before it is called.
+	Version string // the bot's version, sent to servers
+	// OnDemand delays listing a server's tools until it is called.
 	OnDemand bool
-	// Hide keeps a value out of logs, and Redact takes hidden values out of a text; nil does not.
+	// Hide registers a value to be kept out of logs, and Redact removes such values from a
+	// text; either may be nil.
 	Hide   func(secret string)
 	Redact func(text string) string
-	// Notice tells the user; Changed is called after a state has changed. None of these may
-	// block; nil is not called.
+	// Notice tells the user something; Changed is called after a state has changed. None of
+	// these callbacks may block; all may be nil.
 	Notice  func(text string)
 	Changed func()
-	// Offered is called after other changes of tools wait for the user than before.
+	// Offered is called after the set of tool changes awaiting approval has changed.
 	Offered func()
-	// Say tells the user how a login has ended; nil is Notice.
+	// Say tells the user the outcome of a login; nil uses Notice.
 	Say func(text string)
 
-	limits limits // of tests; each zero is as usual
+	limits limits // for tests; zero fields mean the defaults
 }
 
-// limits are times that a test with real programs cannot wait for.
+// limits are times that are too long for tests with real programs.
 type limits struct {
-	// newest is how long a server may take to answer the newest protocol, older the older one:
-	// a first start may have to download the server.
+	// newest is the time limit for answering the newest protocol, older that for the older
+	// one: a first start may have to download the server.
 	newest, older time.Duration
-	// idle is how long a server runs without a call.
+	// idle is how long a server keeps running without a call.
 	idle time.Duration
-	// direct is how many bytes of definitions stand in a prompt.
+	// direct is the maximum size of definitions in a prompt, in bytes.
 	direct int
 }
 
@@ -66,7 +67,8 @@ func (l limits) orUsual() limits {
 	}
 }
 
-// Host has the servers of one data directory. Its methods may be called concurrently.
+// Host manages the servers of one data directory. Its methods are safe for concurrent
+// use.
 type Host struct {
 	o      Options
 	record *records
@@ -76,20 +78,20 @@ type Host struct {
 	wake   chan struct{} // capacity 1
 	begun  chan struct{} // closed by Run
 
-	ctx   context.Context // of Run
+	ctx   context.Context // from Run
 	group *errgroup.Group
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	running  bool
 	servers  map[string]*server
 	problems []routines.Problem
 	tools    []agent.Tool
 	// trusted are the names of servers whose results carry no label.
 	trusted map[string]bool
-	login   *login.Login // that waits for the user; nil for none
+	login   *login.Login // the pending login; may be nil
 }
 
-// New reads the file and returns a host that starts nothing before Run.
+// New reads the file and returns a host. Nothing starts before Run.
 func New(o Options) *Host {
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
@@ -119,13 +121,13 @@ func New(o Options) *Host {
 	return h
 }
 
-// Run starts servers when they are needed, until ctx ends and all of them have ended. Call it
-// once.
+// Run starts servers on demand, until ctx ends and all of them have ended. Call it once.
 func (h *Host) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	h.mu.Lock()
 	h.ctx, h.group, h.running = ctx, group, true
-	// The loop joins the group before begin can: a group that is waited for may not start empty.
+	// The loop joins the group before begin can, because Wait on an empty group forbids
+	// later starts.
 	group.Go(fault.Guard("the MCP servers", func() error {
 		h.keep(ctx)
 		h.stop()
@@ -136,7 +138,7 @@ func (h *Host) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// keep asks new servers for their tools and ends those that are idle.
+// keep lists the tools of new servers and stops idle ones.
 func (h *Host) keep(ctx context.Context) {
 	for {
 		var next time.Time
@@ -165,7 +167,7 @@ func (h *Host) keep(ctx context.Context) {
 	}
 }
 
-// discover asks a server for its tools if they are not known. It returns when to try again.
+// discover lists the tools of a server if they are unknown. It returns when to retry.
 func (h *Host) discover(s *server) (again time.Time) {
 	if h.o.OnDemand {
 		return time.Time{}
@@ -188,7 +190,7 @@ func (h *Host) discover(s *server) (again time.Time) {
 	return time.Time{}
 }
 
-// stop ends all servers.
+// stop stops all servers.
 func (h *Host) stop() {
 	h.mu.Lock()
 	h.running = false
@@ -199,10 +201,11 @@ func (h *Host) stop() {
 			ends.Go(func() error { c.close(); return nil })
 		}
 	}
-	_ = ends.Wait() // none has an error
+	_ = ends.Wait() // they return no errors
 }
 
-// begin does something next to the host's loop. It reports false if the host does not run.
+// begin runs a function in the background of the host's loop. It returns false if the
+// host is not running.
 func (h *Host) begin(do func(ctx context.Context)) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -213,7 +216,7 @@ func (h *Host) begin(do func(ctx context.Context)) bool {
 	return true
 }
 
-// signal lets the loop look again.
+// signal wakes the loop.
 func (h *Host) signal() {
 	select {
 	case h.wake <- struct{}{}:
@@ -221,7 +224,7 @@ func (h *Host) signal() {
 	}
 }
 
-// changed records the states and tells whoever shows them.
+// changed records the states and notifies the viewers.
 func (h *Host) changed() {
 	for _, s := range h.list() {
 		config := s.configured()
@@ -240,7 +243,7 @@ func (h *Host) list() []*server {
 	return list
 }
 
-// Reload reads the files again. Servers that are the same go on.
+// Reload rereads the files. Unchanged servers keep running.
 func (h *Host) Reload() {
 	h.record.reload()
 	for _, c := range h.read() {
@@ -257,8 +260,8 @@ func (h *Host) Reload() {
 	h.o.Changed()
 }
 
-// read puts the file in force and returns the connections of servers that are not in it any
-// more, or have changed. A mistake leaves the last good version of what it concerns.
+// read applies the file and returns the connections of servers that were removed or
+// changed. A part with an error keeps its last good version.
 func (h *Host) read() (ends []*connection) {
 	data, err := h.o.Dir.Read(File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -304,7 +307,7 @@ func (h *Host) read() (ends []*connection) {
 	return ends
 }
 
-// report keeps the problems of the file, and logs new ones.
+// report stores the problems of the file, and logs new ones.
 func (h *Host) report(problems []routines.Problem) {
 	h.mu.Lock()
 	old := h.problems
@@ -318,7 +321,7 @@ func (h *Host) report(problems []routines.Problem) {
 	}
 }
 
-// Problems are the mistakes in the file.
+// Problems returns the problems of the file.
 func (h *Host) Problems() []routines.Problem {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -332,8 +335,8 @@ func (h *Host) Trusted(server string) bool {
 	return h.trusted[server]
 }
 
-// Tools are the tools of all servers for a session, or the search for them, the same until
-// Renew: they are a part of the prompt that an engine keeps.
+// Tools returns the tools of all servers for a session, or the search for them. They stay
+// the same until Renew, because they are part of the prompt that an engine caches.
 func (h *Host) Tools() []agent.Tool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -343,8 +346,8 @@ func (h *Host) Tools() []agent.Tool {
 // renewPatience is how long a new conversation waits for servers that were just added.
 const renewPatience = 5 * time.Second
 
-// Renew takes the tools as they are now, for a new conversation. It waits a little for servers
-// that are being asked for the first time.
+// Renew updates the tools for a new conversation. It waits briefly for servers whose
+// tools are being listed for the first time.
 func (h *Host) Renew(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, renewPatience)
 	defer cancel()
@@ -366,7 +369,7 @@ func (h *Host) Renew(ctx context.Context) {
 	h.tools = tools
 }
 
-// current are the tools in force of all servers, sorted.
+// current returns the approved tools of all servers, sorted.
 func (h *Host) current() (tools []agent.Tool) {
 	for _, s := range h.list() {
 		config := s.configured()
@@ -384,8 +387,8 @@ func (h *Host) current() (tools []agent.Tool) {
 	return tools
 }
 
-// tool is a tool for a session. It finds its server anew with each call, because the file may
-// have changed since.
+// tool returns a tool for a session. It looks up its server at each call, because the
+// file may have changed.
 func (h *Host) tool(name string, t Tool) agent.Tool {
 	return agent.Tool{
 		Name: t.Name, Server: name, Description: t.Description, Schema: t.Schema,
@@ -401,7 +404,7 @@ func (h *Host) tool(name string, t Tool) agent.Tool {
 	}
 }
 
-// States are the states of all servers, sorted by name.
+// States returns the states of all servers, sorted by name.
 func (h *Host) States() []State {
 	var list []State
 	for _, s := range h.list() {
@@ -417,7 +420,8 @@ func (h *Host) stateOf(s *server) State {
 	return s.state(one)
 }
 
-// Test starts a server and lists its tools, once Run has begun. The server ends with Run.
+// Test starts a server and lists its tools; Run must have started. The server ends with
+// Run.
 func (h *Host) Test(ctx context.Context, name string) error {
 	s, err := h.named(name)
 	if err != nil {
@@ -435,7 +439,7 @@ func (h *Host) Test(ctx context.Context, name string) error {
 	return nil
 }
 
-// read parses a file. Not ok means that it says nothing.
+// read parses a file. ok is false if the whole file is invalid.
 func read(data []byte, lookup Lookup) (out parsed, problems []routines.Problem, ok bool) {
 	out, err := parse(data, lookup)
 	if wrong, is := errors.AsType[*syntaxError](err); is {
@@ -444,7 +448,7 @@ func read(data []byte, lookup Lookup) (out parsed, problems []routines.Problem, 
 	return out, out.problems, true
 }
 
-// Read reads the file of a data directory, for commands beside the bot.
+// Read reads the file of a data directory, for commands without the bot.
 func Read(dir *store.Dir, lookup Lookup) ([]Server, []routines.Problem, error) {
 	data, err := dir.Read(File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -9,8 +9,8 @@ import (
 	"ollimbot/routines"
 )
 
-// Known are the servers of a data directory with their last known states, for commands beside
-// the bot.
+// Known returns the servers of a data directory with their last known states, for
+// commands without the bot.
 func Known(dir *store.Dir, lookup Lookup) ([]State, []routines.Problem, error) {
 	servers, problems, err := Read(dir, lookup)
 	if err != nil {
@@ -39,11 +39,11 @@ func Known(dir *store.Dir, lookup Lookup) ([]State, []routines.Problem, error) {
 	return list, problems, nil
 }
 
-// Of reports whether the record is of the server as the file has it now.
+// Of reports whether the record belongs to the server as currently configured.
 func (r Record) Of(s Server) bool { return r.Source == s.source }
 
-// Unreached says of each server whose list of hosts opens nothing that it does not. It looks
-// at the sandbox only if there is such a list.
+// Unreached reports each server whose list of hosts has no effect. It inspects the
+// sandbox only if there is such a list.
 func Unreached(list []State, look func() sandbox.State) (said []string) {
 	for _, s := range list {
 		if !s.Hosts || s.Status == Off {
@@ -56,7 +56,7 @@ func Unreached(list []State, look func() sandbox.State) (said []string) {
 	return said
 }
 
-// String is a line about the server.
+// String describes the server in one line.
 func (s State) String() string {
 	text := fmt.Sprintf("%s: %s, %s", s.Name, s.Status, words.Count(s.Tools, "tool"))
 	if s.Trusted {

@@ -12,28 +12,29 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// maxLog is the size in bytes at which a server's log begins anew; the one before it is kept.
+// maxLog is the size in bytes at which a server's log is rotated; the previous one is
+// kept.
 const maxLog = 256 << 10
 
 const oldLog = ".1"
 
-// logBook keeps what servers write to their standard error: one file for each.
+// logBook stores the standard error output of servers, one file each.
 type logBook struct {
 	dir    *store.Dir
 	redact func(string) string
 
-	mu sync.Mutex // is held while a line is written, to keep their order
+	mu sync.Mutex // held while a line is written, to keep their order
 }
 
 func logFile(server string) string { return folder + "/" + server + ".log" }
 
-// add appends a line, cleaned. A line that cannot be written is lost.
+// add appends a cleaned line. A line that cannot be written is lost.
 func (l *logBook) add(server, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	path := l.dir.Path(logFile(server))
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		_ = os.Rename(path, path+oldLog) // else it grows a little more
+		_ = os.Rename(path, path+oldLog) // if this fails, the log grows a little more
 	}
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
@@ -46,7 +47,7 @@ func (l *logBook) add(server, line string) {
 	_ = f.Close()
 }
 
-// Log returns the latest lines that a server has logged, the oldest first.
+// Log returns the latest lines logged by a server, oldest first.
 func Log(dir *store.Dir, server string, lines int) ([]string, error) {
 	var all []string
 	for _, rel := range []string{logFile(server) + oldLog, logFile(server)} {

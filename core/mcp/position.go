@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// node is a JSON value with its line, for messages.
+// node is a JSON value with its line number, for messages.
 type node struct {
 	line   int
 	value  any // of a scalar
@@ -24,7 +24,7 @@ type field struct {
 	node node
 }
 
-// syntaxError is a mistake in the JSON itself.
+// syntaxError is an error in the JSON itself.
 type syntaxError struct {
 	line int
 	what string
@@ -32,10 +32,10 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.what }
 
-// maxDepth is how deep the file may nest: servers, a server, its lists.
+// maxDepth limits the nesting of the file: servers, a server, its lists.
 const maxDepth = 20
 
-// positions parses JSON and keeps the line of each value.
+// positions parses JSON and records the line of each value.
 func positions(data []byte) (node, error) {
 	r := &positioned{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
 	n, err := r.next(0)
@@ -52,7 +52,7 @@ type positioned struct {
 	dec  *json.Decoder
 }
 
-// line is that of the last token.
+// line returns the line of the last token.
 func (r *positioned) line() int { return r.lineAt(r.dec.InputOffset()) }
 
 func (r *positioned) lineAt(offset int64) int {
@@ -104,13 +104,13 @@ func (r *positioned) next(depth int) (node, error) {
 			n.items = append(n.items, f.node)
 		}
 	}
-	if _, err := r.dec.Token(); err != nil { // the end of it
+	if _, err := r.dec.Token(); err != nil { // the end of the document
 		return n, r.fault(err)
 	}
 	return n, nil
 }
 
-// is names the kind of a value as people say it.
+// is returns the kind of a value in plain words.
 func (n node) is() string {
 	switch n.value.(type) {
 	case string:

@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	// parting is how long a server has to end after its input has.
+	// parting is how long a server may take to exit after its input was closed.
 	parting = 2 * time.Second
-	// waitDelay is how long a dead server's output is waited for: a process that it has left
-	// behind may hold it open.
+	// waitDelay is how long to wait for a dead server's output: a process it left behind may
+	// hold it open.
 	waitDelay = 5 * time.Second
-	// maxLogLine is how much of a line of a server's log is kept.
+	// maxLogLine is the maximum length kept of a line in a server's log.
 	maxLogLine = 2_000
 )
 
@@ -35,20 +35,20 @@ type Fence interface {
 	Server(s sandbox.Server, cmd *exec.Cmd) (done func())
 }
 
-// process is the program of a stdio server.
+// process is the running program of a stdio server.
 type process struct {
 	cmd   *exec.Cmd
 	in    io.Closer
-	ended chan struct{} // closed when it has, and its group is gone
-	done  func()        // of the fence
+	ended chan struct{} // closed when it has ended and its group is gone
+	done  func()        // from the fence
 
 	mu   sync.Mutex
 	why  error  // why its output ended early
-	last string // the last line that it logged
+	last string // the last logged line
 }
 
-// start starts the server's program. log gets what it writes to standard error, and stray what it
-// prints that is no message.
+// start starts the server's program. log gets the lines of standard error, and stray the
+// output that is not a message.
 func (h *Host) start(s Server, log func(line string), stray func(line string)) (*process, sdk.Transport, error) {
 	place := h.o.Dir.Path(filepath.Join(folder, s.Name))
 	if err := os.MkdirAll(place, 0o700); err != nil {
@@ -86,7 +86,7 @@ func (h *Host) start(s Server, log func(line string), stray func(line string)) (
 		p.mu.Lock()
 		p.why = err
 		p.mu.Unlock()
-		_ = stdout.CloseWithError(err) // nobody reads on; it never fails
+		_ = stdout.CloseWithError(err) // no one reads any more; it never fails
 	})
 	h.group.Go(func() error {
 		defer close(p.ended)
@@ -98,8 +98,8 @@ func (h *Host) start(s Server, log func(line string), stray func(line string)) (
 	return p, &sdk.IOTransport{Reader: io.NopCloser(out), Writer: stdin, MaxLineLength: maxFrame + 1}, nil
 }
 
-// pipes are the ends of the server's input and output. The output is a pipe of our own:
-// exec's would be closed by Wait, with what has not been read of it.
+// pipes returns the ends of the server's input and output. The output is our own pipe,
+// because Wait would close exec's together with the unread data.
 func (p *process) pipes() (in io.WriteCloser, out *io.PipeReader, err error) {
 	in, err = p.cmd.StdinPipe()
 	if err != nil {
@@ -109,15 +109,15 @@ func (p *process) pipes() (in io.WriteCloser, out *io.PipeReader, err error) {
 	p.cmd.Stdout = writer
 	done := p.done
 	p.done = func() {
-		_ = writer.Close() // the reader sees the end
+		_ = writer.Close() // so that the reader sees the end
 		done()
 	}
 	return in, reader, nil
 }
 
-// end lets the server end, and kills its group if it does not. It waits until that is done.
+// end lets the server exit, and kills its group if it does not. It waits for that.
 func (p *process) end() {
-	_ = p.in.Close() // that of a dead process is closed already
+	_ = p.in.Close() // that of a dead process is already closed
 	timer := time.NewTimer(parting)
 	defer timer.Stop()
 	select {
@@ -129,7 +129,7 @@ func (p *process) end() {
 	<-p.ended
 }
 
-// fate says why the server does not answer, if it has ended; "" if it runs.
+// fate describes why the server does not answer, if it has ended; "" while it is running.
 func (p *process) fate() string {
 	p.mu.Lock()
 	why, last := p.why, p.last
@@ -149,10 +149,11 @@ func (p *process) fate() string {
 	return text
 }
 
-// passed are the variables that every server gets, if the bot has them.
+// passed are the variables passed to every server, if set.
 var passed = []string{"PATH", "LANG", "LC_ALL", "TZ"}
 
-// environment is what a server gets: what it is given, and a home directory of its own.
+// environment returns a server's environment: the configured variables, and a private
+// home directory.
 func (h *Host) environment(s Server, place string) []string {
 	var env []string
 	for _, name := range passed {
@@ -160,7 +161,7 @@ func (h *Host) environment(s Server, place string) []string {
 			env = append(env, name+"="+v)
 		}
 	}
-	env = append(env, "HOME="+place, "TMPDIR="+os.TempDir()) // a sandbox has a folder of its own for that
+	env = append(env, "HOME="+place, "TMPDIR="+os.TempDir()) // a sandbox has its own folder for that
 	names := make([]string, 0, len(s.Env))
 	for name := range s.Env {
 		names = append(names, name)
@@ -172,7 +173,7 @@ func (h *Host) environment(s Server, place string) []string {
 	return env
 }
 
-// find is the path of a program: as it is written, or on PATH.
+// find returns the path of a program: as written, or from PATH.
 func find(command, search string) (string, error) {
 	if strings.ContainsRune(command, '/') {
 		if !filepath.IsAbs(command) {
@@ -192,7 +193,7 @@ func find(command, search string) (string, error) {
 	return "", fmt.Errorf(textNotOnPath, command)
 }
 
-// namedPaths are the absolute paths among the arguments: the user has named them, so the
+// namedPaths returns the absolute paths among the arguments. The user named them, so the
 // server may read them.
 func namedPaths(args []string) (list []string) {
 	for _, a := range args {
@@ -203,7 +204,7 @@ func namedPaths(args []string) (list []string) {
 	return list
 }
 
-// lineWriter cuts what is written into lines.
+// lineWriter splits written data into lines.
 type lineWriter struct {
 	line func(string)
 	rest []byte
@@ -224,7 +225,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// cutLine cuts the first line off, or what would become too long.
+// cutLine splits off the first line, or a part of one that would become too long.
 func cutLine(p []byte) (line string, rest []byte, ok bool) {
 	before, after, found := strings.Cut(string(p), "\n")
 	switch {

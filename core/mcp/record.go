@@ -11,30 +11,32 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Record is what is kept of a server.
+// Record is the stored data of a server.
 type Record struct {
-	// Source identifies the server as .mcp.json has it: another command has other tools.
+	// Source identifies the server as configured in .mcp.json: another command has other
+	// tools.
 	Source string `json:"source"`
-	// Protocol is the version that worked last.
+	// Protocol is the last working version.
 	Protocol string `json:"protocol,omitempty"`
-	// Tools are in force. Offered is a later list that waits for the user; nil if none does.
+	// Tools are the approved tools. Offered is a later list that awaits approval; nil if
+	// there is none.
 	Tools   []Tool `json:"tools"`
 	Offered []Tool `json:"offered,omitempty"`
-	// Refused is the version of the changes that the user has refused: they do not wait.
+	// Refused is the version of the changes that the user has refused, which are not pending.
 	Refused string `json:"refused,omitempty"`
-	// Status and Text are its last state, for commands beside the bot.
+	// Status and Text are the last state, for commands without the bot.
 	Status Status `json:"status,omitempty"`
 	Text   string `json:"text,omitempty"`
 }
 
-// Change is a tool that waits for the user.
+// Change is a changed tool that awaits approval.
 type Change struct {
 	Name string
-	// Before is nil for a new tool, After for one that is gone.
+	// Before is nil for a new tool, After for a removed one.
 	Before, After *Tool
 }
 
-// Changes are the differences between the tools in force and those that wait.
+// Changes returns the differences between the approved tools and the offered ones.
 func (r Record) Changes() (list []Change) {
 	if r.Offered == nil {
 		return nil
@@ -100,7 +102,7 @@ func byName(tools []Tool) map[string]*Tool {
 	return m
 }
 
-// holds reports whether the server still offers a tool as it was approved.
+// holds reports whether the server still offers a tool as approved.
 func (r Record) holds(t Tool) bool {
 	list := r.Tools
 	if r.Offered != nil {
@@ -109,12 +111,12 @@ func (r Record) holds(t Tool) bool {
 	return slices.ContainsFunc(list, func(o Tool) bool { return o.Given == t.Given && o.digest() == t.digest() })
 }
 
-// recordFile is the file.
+// recordFile is the content of the file.
 type recordFile struct {
 	Servers map[string]Record `json:"servers"`
 }
 
-// records is state/mcp.json. Its methods may be called concurrently.
+// records manages state/mcp.json. Its methods are safe for concurrent use.
 type records struct {
 	dir *store.Dir
 	log *slog.Logger
@@ -129,7 +131,7 @@ func newRecords(dir *store.Dir, log *slog.Logger) *records {
 	return r
 }
 
-// Records reads what is kept of all servers, by name.
+// Records reads the records of all servers, by name.
 func Records(dir *store.Dir) (map[string]Record, error) {
 	var f recordFile
 	if _, err := dir.PeekJSON(RecordFile, &f); err != nil {
@@ -138,7 +140,7 @@ func Records(dir *store.Dir) (map[string]Record, error) {
 	return f.Servers, nil
 }
 
-// reload reads what a command beside the bot has changed.
+// reload reads the changes made by a command without the bot.
 func (r *records) reload() {
 	by, err := Records(r.dir)
 	if err != nil {
@@ -153,7 +155,7 @@ func (r *records) reload() {
 	}
 }
 
-// of is the record of a server as the file has it now.
+// of returns the record of a server as currently configured.
 func (r *records) of(s Server) (Record, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +166,7 @@ func (r *records) of(s Server) (Record, bool) {
 func (r *records) protocol(s Server) string {
 	one, ok := r.of(s)
 	if !ok || one.Protocol != olderProtocol {
-		return "" // the newest is tried first
+		return "" // try the newest first
 	}
 	return one.Protocol
 }
@@ -174,8 +176,8 @@ func (r *records) holds(s Server, t Tool) bool {
 	return ok && one.holds(t)
 }
 
-// offer records the tools that a server has listed. The first list of a server is in force at
-// once: the user has just added it. It reports whether others wait for the user than before.
+// offer records the tools listed by a server. The first list of a server is approved at once,
+// because the user has just added it. It reports whether the pending changes have changed.
 func (r *records) offer(s Server, version string, tools []Tool) (changed bool, err error) {
 	err = changeRecord(r.dir, s.Name, func(one *Record) error {
 		if one.Source != s.source {
@@ -200,7 +202,7 @@ func (r *records) offer(s Server, version string, tools []Tool) (changed bool, e
 	return changed, err
 }
 
-// note records the state of a server, if it has changed.
+// note records the state of a server if it has changed.
 func (r *records) note(s Server, st State) {
 	one, ok := r.of(s)
 	if !ok && st.Status == Idle || ok && one.Status == st.Status && one.Text == st.Text {

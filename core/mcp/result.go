@@ -12,10 +12,10 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// maxResult is how much of a result a model reads, in characters.
+// maxResult is how much of a result the model gets, in characters.
 const maxResult = 100_000
 
-// result makes the text for a model of what a tool has returned.
+// result converts a tool's result to a text for the model.
 func result(r *sdk.CallToolResult) agent.ToolResult {
 	if r.NeedsInput() {
 		return failed(textAsksBack)
@@ -41,8 +41,8 @@ func result(r *sdk.CallToolResult) agent.ToolResult {
 	return agent.ToolResult{Text: text, IsError: r.IsError}
 }
 
-// contentText is one part of a result. A picture, a sound or a file is named, not shown; a
-// link is not followed.
+// contentText returns the text of one part of a result. A picture, a sound or a file is
+// named but not shown; a link is not followed.
 func contentText(c sdk.Content) string {
 	switch c := c.(type) {
 	case *sdk.TextContent:

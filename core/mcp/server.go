@@ -18,52 +18,53 @@ import (
 )
 
 const (
-	// callPatience bounds a call. Messages about its progress do not extend it.
+	// callPatience bounds a call. Progress messages do not extend it.
 	callPatience = 2 * time.Minute
-	// firstPause is the pause after a start that failed; it doubles up to longestPause.
+	// firstPause is the pause after a failed start; it doubles up to longestPause.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
-	// maxRemarks is how many sentences about a server are kept, maxCalls how many calls.
+	// maxRemarks and maxCalls are the numbers of remarks and calls kept per server.
 	maxRemarks = 5
 	maxCalls   = 5
 )
 
-// server is one server of the file. The host starts and ends it.
+// server is one server of the file. The host starts and stops it.
 type server struct {
 	host *Host
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	config  Server
 	removed bool
 	conn    *connection
-	opening chan struct{} // closed when the attempt to connect has ended; nil without one
-	calls   int           // under way, or waiting for the connection
+	opening chan struct{} // closed when the attempt to connect ends; nil if there is none
+	calls   int           // in progress, or waiting for the connection
 	used    time.Time     // the last use
-	// problem is why it does not run; remarks are what else was seen of it.
+	// problem is why it is not running; remarks are other observations.
 	problem string
 	remarks []string
-	// failures follow one another; it is not tried again before retryAt.
+	// failures counts consecutive failures; no retry before retryAt.
 	failures int
 	retryAt  time.Time
 	ended    []Call // the last calls, oldest first
-	// asked says that the host is asking it for its tools, asks that it wants a login.
+	// asked means that the host is listing its tools, asks that it requires a login.
 	asked, asks bool
 }
 
-// configured is what the file says of it.
+// configured returns the server's current configuration.
 func (s *server) configured() Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config
 }
 
-// backOff notes a failure and puts the next try off. The caller holds mu.
+// backOff records a failure and delays the next attempt. The caller holds mu.
 func (s *server) backOff(problem string) {
 	s.failures++
 	s.problem, s.retryAt = problem, time.Now().Add(min(firstPause<<min(s.failures-1, 10), longestPause))
 }
 
-// configure puts what the file says in force. It reports whether that ends what runs now.
+// configure applies a new configuration. It returns a connection that must be closed
+// because of it, or nil.
 func (s *server) configure(config Server) (end *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +78,7 @@ func (s *server) configure(config Server) (end *connection) {
 	return end
 }
 
-// remove takes the server out of use.
+// remove takes the server out of service.
 func (s *server) remove() (end *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +87,7 @@ func (s *server) remove() (end *connection) {
 	return end
 }
 
-// remark keeps a sentence about the server, once.
+// remark records a remark about the server, once.
 func (s *server) remark(text string) {
 	s.mu.Lock()
 	if slices.Contains(s.remarks, text) {
@@ -102,16 +103,16 @@ func (s *server) remark(text string) {
 	s.host.changed()
 }
 
-// log keeps a line of the server's standard error.
+// log records a line of the server's standard error.
 func (s *server) log(line string) {
 	s.host.logs.add(s.configured().Name, line)
 }
 
-// acquire returns an open connection, which it opens if needed. Call release afterwards, unless
-// there is an error.
+// acquire returns an open connection, opening it if necessary. Call release afterwards,
+// unless it fails.
 func (s *server) acquire(ctx context.Context) (*connection, error) {
 	s.mu.Lock()
-	s.calls++ // from now on: it must not rest between its start and the call
+	s.calls++ // from now on, so that it is not stopped between its start and the call
 	s.mu.Unlock()
 	c, err := s.opened(ctx)
 	if err != nil {
@@ -212,7 +213,7 @@ func (s *server) open(ctx context.Context) {
 	s.host.signal()
 }
 
-// list records the tools that a server has now.
+// list records the current tools of a server.
 func (s *server) list(ctx context.Context, c *connection, config Server, version string) error {
 	list, err := listed(ctx, c)
 	if err != nil {
@@ -235,7 +236,7 @@ func (s *server) list(ctx context.Context, c *connection, config Server, version
 	return nil
 }
 
-// listAgain lists the tools of a server that says they have changed.
+// listAgain lists the tools of a server that reported a change.
 func (s *server) listAgain(c *connection) {
 	s.mu.Lock()
 	config, current := s.config, s.conn == c
@@ -269,7 +270,7 @@ func (s *server) lost(c *connection) {
 	s.host.changed()
 }
 
-// rest ends a server that has not been called for a while, and returns when to look again.
+// rest stops a server that has been idle for a while, and returns when to check again.
 func (s *server) rest(now time.Time) (end *connection, again time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,8 +284,8 @@ func (s *server) rest(now time.Time) (end *connection, again time.Time) {
 	return end, time.Time{}
 }
 
-// unknown reports whether the host has to ask the server for its tools now, and if not, when
-// to try again. A server that could not be asked is asked again: nobody can call it before.
+// unknown reports whether the host must list the server's tools now, and if not, when to
+// retry. A failed attempt is repeated, because the server cannot be called before.
 func (s *server) unknown(now time.Time) (config Server, first, ask bool, again time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,7 +307,7 @@ func (s *server) answered() {
 	s.host.signal()
 }
 
-// call calls a tool and notes how that went.
+// call calls a tool and records the outcome.
 func (s *server) call(ctx context.Context, t Tool, args json.RawMessage) agent.ToolResult {
 	began := time.Now()
 	r := s.carryOut(ctx, t, args)

@@ -12,8 +12,8 @@ import (
 	"ollimbot/core/mcp/login"
 )
 
-// ownHeader reports whether the file says how the server knows the user, so that there is
-// nothing to log in to.
+// ownHeader reports whether the file configures its own authorization, so that no login
+// is needed.
 func (s Server) ownHeader() bool {
 	for name := range s.Headers {
 		if http.CanonicalHeaderKey(name) == "Authorization" {
@@ -23,7 +23,7 @@ func (s Server) ownHeader() bool {
 	return false
 }
 
-// holder gives requests to a server over HTTP its token; nil for one that has none.
+// holder returns the token holder for a server over HTTP; nil if it has none.
 func (h *Host) holder(config Server) *login.Holder {
 	home, err := url.Parse(config.URL)
 	if err != nil || config.URL == "" || config.ownHeader() {
@@ -32,8 +32,8 @@ func (h *Host) holder(config Server) *login.Holder {
 	return h.logins.Holder(config.Name, config.URL, home)
 }
 
-// Login begins a login at a server, in place of any other, and returns once its page is known
-// (Login.URL). It ends by itself; Options.Say tells how.
+// Login starts a login at a server, replacing any other, and returns once its page is
+// known (Login.URL). The login ends by itself; Options.Say reports the outcome.
 func (h *Host) Login(ctx context.Context, name string) (*login.Login, error) {
 	s, err := h.named(name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *Host) Login(ctx context.Context, name string) (*login.Login, error) {
 	return l, nil
 }
 
-// loggedIn tells how a login has ended, and asks the server for its tools.
+// loggedIn reports the outcome of a login, and lists the server's tools.
 func (h *Host) loggedIn(ctx context.Context, s *server, l *login.Login, err error) {
 	h.mu.Lock()
 	replaced := h.login != l
@@ -84,7 +84,7 @@ func (h *Host) loggedIn(ctx context.Context, s *server, l *login.Login, err erro
 	}
 	h.mu.Unlock()
 	page, _ := l.URL(ctx)
-	if replaced || ctx.Err() != nil || err != nil && page == "" { // whoever has begun it knows
+	if replaced || ctx.Err() != nil || err != nil && page == "" { // the caller that started it knows
 		return
 	}
 	if err != nil {
@@ -100,7 +100,8 @@ func (h *Host) loggedIn(ctx context.Context, s *server, l *login.Login, err erro
 	h.o.Say(fmt.Sprintf(textLoggedIn, l.Server(), words.Count(h.stateOf(s).Tools, "tool")))
 }
 
-// Logout forgets the login at a server. What runs with it goes on until it asks again.
+// Logout removes the login at a server. Running connections continue until the server
+// asks again.
 func (h *Host) Logout(name string) error {
 	s, err := h.named(name)
 	if err != nil {
@@ -117,8 +118,8 @@ func (h *Host) Logout(name string) error {
 	return err
 }
 
-// Redirected reports whether a message is the address that ends a login at a server, and
-// passes it on. It holds a secret and must not be kept.
+// Redirected reports whether a message is the address that completes a login at a server,
+// and passes it on. It contains a secret and must not be stored.
 func (h *Host) Redirected(text string) bool {
 	if !login.Redirected(text) {
 		return false
@@ -136,7 +137,7 @@ func (h *Host) Redirected(text string) bool {
 	return true
 }
 
-// named is the server with a name, as the user writes it.
+// named returns the server with a name, as written by the user.
 func (h *Host) named(name string) (*server, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -146,7 +147,7 @@ func (h *Host) named(name string) (*server, error) {
 	return nil, fmt.Errorf(textNoServer, name, File)
 }
 
-// again lets a server be tried at once, after the user has logged in.
+// again allows an immediate retry after the user has logged in.
 func (s *server) again() {
 	s.mu.Lock()
 	s.failures, s.retryAt, s.problem, s.asks = 0, time.Time{}, "", false
@@ -154,7 +155,7 @@ func (s *server) again() {
 	s.host.signal()
 }
 
-// drop ends what runs, which was begun with another login.
+// drop ends a connection that uses an earlier login.
 func (s *server) drop() (end *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,8 +163,8 @@ func (s *server) drop() (end *connection) {
 	return end
 }
 
-// waits notes that a server asks for a login, and tells the user the first time. c is the
-// connection that was in use; nil is none.
+// waits records that a server requires a login, and tells the user the first time. c is
+// the connection that was in use; may be nil.
 func (s *server) waits(c *connection, err error) {
 	asks, is := errors.AsType[*login.AsksError](err)
 	if !is {
@@ -186,15 +187,15 @@ func (s *server) waits(c *connection, err error) {
 	s.host.changed()
 }
 
-// loggedInMeanwhile reports whether a server that has asked for a login has one now, by
-// another program.
+// loggedInMeanwhile reports whether another process has logged in at a server that
+// requires a login.
 func (s *server) loggedInMeanwhile() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asks && s.host.logins.Has(s.config.Name, s.config.URL)
 }
 
-// What is said of logins.
+// Texts about logins.
 const (
 	textNoLogin      = "%s is a program on this machine, which needs no login"
 	textOwnHeader    = "%s has an Authorization header in %s, which is used as it is: remove it there to log in"

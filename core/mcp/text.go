@@ -1,6 +1,6 @@
 package mcp
 
-// Mistakes in .mcp.json.
+// Errors in .mcp.json.
 const (
 	textMoreThanOne    = "there is text behind the last }: remove it"
 	textEndsEarly      = "the file ends before its last }: a bracket is missing"
@@ -28,7 +28,7 @@ const (
 	textMistake        = "%s, line %d: %s"
 )
 
-// What is said of a server.
+// Texts about a server.
 const (
 	textNoStart       = "the program could not be started: %s"
 	textRelative      = "command %q is a relative path: write the whole path, or a name on PATH"
@@ -64,7 +64,7 @@ const (
 	textNoServer      = "there is no server %s in %s"
 )
 
-// What a model is told.
+// Texts for the model.
 const (
 	textUnavailable    = "the MCP server %s is not available: %v"
 	textCallFailed     = "the MCP server %s did not carry this out: %s"
@@ -77,7 +77,7 @@ const (
 	textUnknownContent = "[content of a kind that is not known: not shown]"
 )
 
-// What a server claims about a tool.
+// A server's claims about a tool.
 const (
 	hintReadOnly    = "says that it only reads"
 	hintDestructive = "says that it may destroy"

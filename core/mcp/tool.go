@@ -17,39 +17,42 @@ import (
 )
 
 const (
-	// maxKept is how much is kept of one server's tools, in bytes of descriptions and schemas.
+	// maxKept is how much of one server's tools is kept, in bytes of descriptions and
+	// schemas.
 	maxKept = 8 << 20
-	// maxListed is how many tools are read of a server.
+	// maxListed is the maximum number of tools read from a server.
 	maxListed = 10_000
-	// maxToolName is the limit of many servers that speak the Messages API; Anthropic's has 128.
+	// maxToolName is the limit of many servers with the Messages API; Anthropic's own limit
+	// is 128.
 	maxToolName = 64
 	// maxDescription is in characters, maxSchema in bytes.
 	maxDescription = 4_000
 	maxSchema      = 32 << 10
-	// hashLength is how much of a hash replaces the end of a long name.
+	// hashLength is the length of the hash that replaces the end of a long name.
 	hashLength = 8
 )
 
-// Tool is a tool as it was listed, cleaned.
+// Tool is a listed tool, cleaned.
 type Tool struct {
-	// Name is as the model sees it, behind mcp__server__; Given is as the server calls it.
+	// Name is the model's name for it, after mcp__server__; Given is the server's.
 	Name        string          `json:"name"`
 	Given       string          `json:"given"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"schema"`
-	// ReadOnly and Destructive are what the server claims. They are shown and decide nothing.
+	// ReadOnly and Destructive are claims by the server. They are displayed but have no
+	// effect.
 	ReadOnly    bool  `json:"read_only,omitempty"`
 	Destructive *bool `json:"destructive,omitempty"`
 }
 
-// digest identifies all that a model reads of it and what the user was shown.
+// digest identifies everything that the model reads and that the user was shown.
 func (t Tool) digest() string {
 	text, _ := json.Marshal(t) // it cannot fail: the schema is valid
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// Hint is what the server claims about the tool, for people; "" for nothing.
+// Hint describes the server's claims about the tool for the user, or returns "".
 func (t Tool) Hint() string {
 	switch {
 	case t.ReadOnly:
@@ -62,11 +65,12 @@ func (t Tool) Hint() string {
 
 var notInNames = lazyregexp.New(`[^a-zA-Z0-9-]+`)
 
-// plainName is a name in the characters of tool names. Two underscores would end the name of
-// a server.
+// plainName restricts a name to the characters of tool names. Two underscores would end
+// the name of a server.
 func plainName(s string) string { return strings.Trim(notInNames().ReplaceAllString(s, "_"), "_") }
 
-// fitting is a name of at most n characters; a longer one ends with a hash of the whole.
+// fitting shortens a name to at most n characters; a shortened one ends with a hash of
+// the whole.
 func fitting(name, whole string, n int) string {
 	if len(name) <= n {
 		return name
@@ -84,8 +88,8 @@ func toolName(server, given string) string {
 	return fitting(cmp.Or(plainName(given), "tool"), given, room)
 }
 
-// cleanTools makes tools for a model of what a server has listed, sorted by name, with what was
-// left out.
+// cleanTools converts the tools listed by a server for the model, sorted by name, with
+// remarks about those left out.
 func cleanTools(server string, listed []*sdk.Tool) (tools []Tool, remarks []string) {
 	by := map[string]string{}
 	for _, one := range listed {
@@ -133,8 +137,8 @@ func cleanTool(server string, t *sdk.Tool) (Tool, error) {
 	return out, nil
 }
 
-// cleanSchema cleans all texts of a schema: a model reads them like the description. Its keys
-// are sorted, so that the same schema has the same bytes.
+// cleanSchema cleans all texts of a schema, because the model reads them like the
+// description. Its keys are sorted, so that equal schemas have equal bytes.
 func cleanSchema(schema any) (json.RawMessage, error) {
 	text, err := json.Marshal(schema)
 	if err != nil {

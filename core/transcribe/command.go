@@ -17,17 +17,17 @@ import (
 	"ollimbot/core/safety/sandbox"
 )
 
-// Words in a command's arguments that are replaced. Without fileWord the path of the recording
-// is the last argument.
+// Placeholders in a command's arguments. Without fileWord the path of the recording is
+// the last argument.
 const (
 	fileWord     = "{file}"
 	languageWord = "{language}"
 )
 
-// leftBehind is how long after a command's end its children may keep its output open.
+// leftBehind is how long the children of a finished command may keep its output open.
 const leftBehind = time.Second
 
-// run gives a command the path of a WAV file, and returns what it writes to its output.
+// run gives a command the path of a WAV file, and returns the command's output.
 func (s *Service) run(ctx context.Context, command []string, sound []byte) (text string, err error) {
 	tmp, err := os.MkdirTemp("", "ollim-bot-voice-")
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Service) run(ctx context.Context, command []string, sound []byte) (text
 	return said.kept.String(), nil
 }
 
-// arguments are those of a command for a recording.
+// arguments returns a command's arguments for a recording.
 func (s *Service) arguments(list []string, path string) []string {
 	language := s.o.Language()
 	if language == "" {
@@ -83,13 +83,14 @@ func (s *Service) arguments(list []string, path string) []string {
 
 // capped keeps the first bytes of an output.
 type capped struct {
-	kept bytes.Buffer // not embedded: its ReadFrom would take everything
+	kept bytes.Buffer // not embedded, because its ReadFrom would read everything
 	most int
 	over bool
-	full func() // called when there are more
+	full func() // called when there is more
 }
 
-// Write implements io.Writer. It never fails, so that the command does not end with its pipe.
+// Write implements io.Writer. It never fails, because the command would end with a broken
+// pipe.
 func (c *capped) Write(p []byte) (int, error) {
 	room := c.most - c.kept.Len()
 	_, _ = c.kept.Write(p[:min(len(p), room)])
@@ -100,7 +101,8 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLine is what a program says at its end, usually why it failed.
+// lastLine returns the last line of a program's output, usually the reason for its
+// failure.
 func (c *capped) lastLine() string {
 	text := strings.TrimSpace(clean.Text(c.kept.String()))
 	return clean.Cut(text[strings.LastIndexByte(text, '\n')+1:], maxWhy)

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// rate is the number of samples in a second: what recognizers of speech are trained on.
+	// rate is the number of samples per second on which speech recognizers are trained.
 	rate = 16_000
-	// opusRate is the rate in which Opus counts (RFC 7845, section 4).
+	// opusRate is the sample rate in which Opus counts (RFC 7845, section 4).
 	opusRate = 48_000
 	// maxPacket is the number of samples of the longest packet, 120 ms (RFC 6716, section 3.2.5).
 	maxPacket = rate * 120 / 1000
@@ -25,10 +25,10 @@ var (
 	errTooLong = errors.New("it is too long")
 )
 
-// decode reads a recording, Opus in an Ogg file, as one channel of samples. Of one that is
-// longer than longest it reads no more and returns errTooLong.
+// decode decodes a recording, Opus in an Ogg file, to one channel of samples. If it is
+// longer than longest, decode stops reading and returns errTooLong.
 func decode(data []byte, longest time.Duration) (samples []int16, err error) {
-	// The decoder is new; no recording may end the bot.
+	// The decoder is new, and no recording may crash the bot.
 	defer func() {
 		if recover() != nil {
 			samples, err = nil, errNotOpus
@@ -68,12 +68,13 @@ func decode(data []byte, longest time.Duration) (samples []int16, err error) {
 const (
 	// window is the number of samples in a tenth of a second.
 	window = rate / 10
-	// quiet is the loudness below which nobody speaks: -52 dB, the noise of a quiet room.
+	// quiet is the loudness below which nothing counts as speech: -52 dB, the noise of a
+	// quiet room.
 	quiet = 80
 )
 
-// silent reports whether nobody speaks: no tenth of a second is louder than a quiet room. Asked
-// to transcribe silence, models invent words.
+// silent reports whether a recording contains no speech: no tenth of a second is louder
+// than a quiet room. Models invent words when asked to transcribe silence.
 func silent(samples []int16) bool {
 	for at := 0; at < len(samples); at += window {
 		part := samples[at:min(at+window, len(samples))]
@@ -88,7 +89,7 @@ func silent(samples []int16) bool {
 	return true
 }
 
-// wav is a WAV file of the samples.
+// wav encodes the samples as a WAV file.
 func wav(samples []int16) []byte {
 	const header, width = 44, 2
 	size := uint32(len(samples) * width)

@@ -1,6 +1,6 @@
 package transcribe
 
-// Why a recording was not transcribed. Each follows "it was not transcribed: ".
+// Reasons why a recording was not transcribed. Each follows "it was not transcribed: ".
 const (
 	textNotOpus   = "the recording is damaged"
 	textTooLong   = "it is longer than %s (the setting voice_limit)"

@@ -1,7 +1,7 @@
-// Package transcribe turns the recording of a voice message into words, by a server with
-// OpenAI's interface for transcriptions or by a command of the user's. It owns the sound: it
-// decodes it, measures its length and recognizes silence. It must not know where a recording
-// comes from, nor what becomes of the words.
+// Package transcribe converts the recording of a voice message to text, with a server
+// that has OpenAI's transcription API or with a command of the user. It owns the sound:
+// it decodes it, measures its length and detects silence. It must not know where a
+// recording comes from, nor how the text is used.
 package transcribe
 
 import (
@@ -26,36 +26,38 @@ import (
 )
 
 const (
-	// patience is how long the words may take, in addition to the length of the recording.
+	// patience is the time limit for a transcription, in addition to the length of the
+	// recording.
 	patience = time.Minute
-	// maxAnswer limits the words of a recording, in bytes.
+	// maxAnswer limits the text of a recording, in bytes.
 	maxAnswer = 256 << 10
-	// maxWhy is how much of a reason from outside is shown, in characters.
+	// maxWhy is how much of an external error is shown, in characters.
 	maxWhy = 200
 )
 
-// Options are the parts of a Service; all are required but Sandbox and Client.
+// Options configure a Service. All are required but Sandbox and Client.
 type Options struct {
-	// Find returns who transcribes.
+	// Find returns the transcriber to use.
 	Find func() (provider.Transcriber, error)
-	// Language is that of the speech, as a code such as "de"; empty: it is recognized.
+	// Language returns the language of the speech, as a code such as "de"; empty to detect
+	// it.
 	Language func() string
-	// Longest is the length up to which recordings are transcribed.
+	// Longest returns the length up to which recordings are transcribed.
 	Longest func() time.Duration
 	// Sandbox sandboxes a command before it starts: sandbox.Box.CommandIn.
 	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
-	// Dir is where a command starts, Env its environment.
+	// Dir is the working directory of a command, Env its environment.
 	Dir string
 	Env []string
 }
 
-// Service transcribes. Its methods may be called concurrently.
+// Service transcribes recordings. Its methods are safe for concurrent use.
 type Service struct {
 	o      Options
 	client *http.Client
 }
 
-// New starts nothing.
+// New returns a service without starting anything.
 func New(o Options) *Service {
 	if o.Sandbox == nil {
 		o.Sandbox = func(string, *exec.Cmd) func() { return func() {} }
@@ -63,9 +65,8 @@ func New(o Options) *Service {
 	return &Service{o: o, client: &http.Client{CheckRedirect: provider.CheckRedirect}}
 }
 
-// Words returns what is said in a recording, Opus in an Ogg file. It ends with ctx, and by
-// itself when it takes too long. The error is a phrase for the user that says why there are no
-// words.
+// Words transcribes a recording, Opus in an Ogg file. It ends with ctx, or by itself if
+// it takes too long. The error is a phrase for the user about why there is no text.
 func (s *Service) Words(ctx context.Context, recording []byte) (string, error) {
 	by, err := s.o.Find()
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Service) ask(ctx context.Context, by provider.Transcriber, name string,
 	if err != nil {
 		return "", fmt.Errorf(textNoServer, trouble(err))
 	}
-	defer func() { _ = res.Body.Close() }() // only read
+	defer func() { _ = res.Body.Close() }() // opened for reading only
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {
 	case err != nil:
@@ -139,7 +140,7 @@ func (s *Service) ask(ctx context.Context, by provider.Transcriber, name string,
 	return *said.Text, nil
 }
 
-// trouble is what went wrong on the way, without the address.
+// trouble describes a network error, without the address.
 func trouble(err error) string {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err
@@ -147,7 +148,8 @@ func trouble(err error) string {
 	return cmp.Or(web.Trouble(err), clean.Cut(clean.Line(err.Error()), maxWhy))
 }
 
-// form is the request as OpenAI describes it: platform.openai.com/docs/api-reference/audio/createTranscription.
+// form builds the request as documented by OpenAI:
+// platform.openai.com/docs/api-reference/audio/createTranscription.
 func (s *Service) form(by provider.Transcriber, name string, sound []byte) (kind string, body io.Reader, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -165,7 +167,7 @@ func (s *Service) form(by provider.Transcriber, name string, sound []byte) (kind
 	return w.FormDataContentType(), &b, errors.Join(err, w.Close())
 }
 
-// reason is what an answer says about its failure.
+// reason returns an answer's own description of its failure.
 func reason(answer []byte) string {
 	var said struct {
 		Error json.RawMessage `json:"error"`

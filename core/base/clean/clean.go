@@ -1,6 +1,7 @@
-// Package clean makes text from outside safe to show and store: valid UTF-8 without terminal
-// escapes, control or bidirectional-override characters. All text of other people, files or
-// the model is cleaned before it is kept. It must not know where a text is from.
+// Package clean makes untrusted text safe to show and store: valid UTF-8 without terminal
+// escapes, control or bidirectional-override characters. All text from other people,
+// files or the model is cleaned before it is stored. It must not know where a text comes
+// from.
 package clean
 
 import (
@@ -80,7 +81,7 @@ func Whole(p []byte) []byte {
 	return p
 }
 
-// plain reports whether s is printable ASCII, which is the common case and needs no work.
+// plain reports whether s is printable ASCII, the common case, which needs no cleaning.
 func plain(s string, breaks bool) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c >= 0x7f || c < 0x20 && (c != '\n' || !breaks) {
@@ -181,8 +182,8 @@ func escapeLen(s string) int {
 	return i
 }
 
-// maxFileName is the maximum length of FileName in bytes: file systems allow 255, and a number
-// may be appended. A longer extension than maxExt is not one.
+// maxFileName is the maximum length of FileName in bytes: file systems allow 255, and a
+// number may be appended. An extension longer than maxExt is treated as part of the name.
 const maxFileName, maxExt = 160, 16
 
 // FileName makes a name from outside a valid file name: the last element of a path, on one
@@ -219,7 +220,7 @@ func FileName(s string) string {
 		stem = "file"
 	}
 	name := stem + ext
-	if len(name) < len(s) { // the end of what is left may be an extension now
+	if len(name) < len(s) { // the end of the rest may now be an extension
 		return FileName(name)
 	}
 	return name

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Error is a panic. Its text is for people; Stack is for the log, which finds it in a wrapped
-// error.
+// Error is a recovered panic. Its text is for the user. Stack is for the log, which also
+// finds it in wrapped errors.
 type Error struct {
 	What  string // what was running: "the schedule"
 	Value any    // the value of the panic
@@ -22,7 +22,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("internal fault in %s: %v", e.What, e.Value) }
 
-// Unwrap returns the panic's value if that is an error.
+// Unwrap returns the panic's value if it is an error.
 func (e *Error) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
@@ -50,8 +50,8 @@ func Rescue(what string, then func(err *Error)) {
 	}
 }
 
-// Kind describes the panic without its value, which may come from outside. Only texts of the
-// runtime are safe.
+// Kind describes the panic without its value, which may contain untrusted text. Only the
+// runtime's texts are safe.
 func (e *Error) Kind() string {
 	if err, ok := e.Value.(runtime.Error); ok {
 		return err.Error()
@@ -67,11 +67,11 @@ func Stack(err error) string {
 	return ""
 }
 
-// maxFrames of a stack fit into a log line.
+// maxFrames is the number of frames that fit into a log line.
 const maxFrames = 24
 
-// stack returns the calls that led to the panic: "core.(*Bot).Do (do.go:14) < …". Folders of
-// files are left out, because they are those of another machine.
+// stack returns the calls that led to the panic: "core.(*Bot).Do (do.go:14) < …". It
+// omits folders, which are those of the build machine.
 func stack() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

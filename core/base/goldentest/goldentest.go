@@ -1,6 +1,6 @@
-// Package goldentest compares what a program says with a file that is kept of it. It owns
-// the flag -update of a test, which writes such files anew. It is imported by tests only, and
-// knows nothing of what they hold.
+// Package goldentest compares a program's output with a golden file. It owns the test
+// flag -update, which rewrites such files. Only tests import it, and it knows nothing
+// about their contents.
 package goldentest
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Update says that the files are written instead of compared.
+// Update means that the files are rewritten instead of compared.
 var Update = flag.Bool("update", false, "write the files that outputs are compared with")
 
-// Compare compares a file below testdata with what a test has made.
+// Compare compares a file in testdata with a test's output.
 func Compare(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

@@ -1,5 +1,5 @@
-// Package hosts is a list of hosts that may be reached: how one is written, and what it
-// allows. It resolves no names and connects to nothing.
+// Package hosts parses lists of reachable hosts and decides what they allow. It resolves
+// no names and connects to nothing.
 package hosts
 
 import (
@@ -12,15 +12,15 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// List is what may be reached. An empty one allows nothing.
+// List is a list of reachable hosts. An empty one allows nothing.
 type List []rule
 
-// rule allows one host, or the names below one.
+// rule allows one host, or all names below one.
 type rule struct {
 	name  string     // "example.org"; empty for an address
-	below bool       // the names below it, and not itself
-	addr  netip.Addr // where there is no name
-	port  uint16     // 0 is any
+	below bool       // the names below it, excluding itself
+	addr  netip.Addr // used if there is no name
+	port  uint16     // 0 means any
 }
 
 const (
@@ -29,8 +29,8 @@ const (
 	maxLabel = 63  // characters between two of its dots
 )
 
-// Parse reads hosts that are separated by commas: example.org, *.example.org,
-// localhost:8080, 192.168.1.5, [::1]:8080. The error names the entry and the cure.
+// Parse parses hosts separated by commas: example.org, *.example.org, localhost:8080,
+// 192.168.1.5, [::1]:8080. The error names the entry and the cure.
 func Parse(text string) (List, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) > maxHosts {
@@ -81,7 +81,7 @@ func parse(s string) (rule, error) {
 	return r.checked(s)
 }
 
-// checked refuses a rule that could not work, or that would allow more than it seems to.
+// checked rejects a rule that could not work, or that would allow more than it seems to.
 func (r rule) checked(s string) (rule, error) {
 	if r.addr.IsValid() {
 		switch {
@@ -104,7 +104,7 @@ func (r rule) checked(s string) (rule, error) {
 	return r, nil
 }
 
-// portOf is an entry with a port, as an example.
+// portOf returns an entry with a port, as an example.
 func portOf(s string) string {
 	if strings.Contains(s, ":") {
 		s = "[" + strings.Trim(s, "[]") + "]"
@@ -112,7 +112,7 @@ func portOf(s string) string {
 	return s + ":8080"
 }
 
-// checkName refuses what is no name of a host.
+// checkName rejects text that is not a host name.
 func checkName(name, entry string) error {
 	if strings.Contains(name, "*") {
 		return fmt.Errorf(errStar, entry)
@@ -136,7 +136,7 @@ func checkName(name, entry string) error {
 	return nil
 }
 
-// Allows reports whether a port of a host, a name or an address, is on the list.
+// Allows reports whether a port of a host, given as a name or an address, is on the list.
 func (l List) Allows(host string, port uint16) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return l.AllowsAddr(addr, port)
@@ -156,7 +156,7 @@ func (l List) Allows(host string, port uint16) bool {
 	return false
 }
 
-// AllowsAddr reports whether a port of an address is on the list, as an address.
+// AllowsAddr reports whether a port of an address is on the list by address.
 func (l List) AllowsAddr(addr netip.Addr, port uint16) bool {
 	addr = addr.Unmap()
 	for _, r := range l {
@@ -167,7 +167,7 @@ func (l List) AllowsAddr(addr netip.Addr, port uint16) bool {
 	return false
 }
 
-// String is the list as Parse reads it.
+// String formats the list for Parse.
 func (l List) String() string {
 	parts := make([]string, len(l))
 	for i, r := range l {
@@ -192,7 +192,7 @@ func (r rule) String() string {
 	return host + ":" + strconv.Itoa(int(r.port))
 }
 
-// What is wrong with an entry.
+// Errors of an entry.
 const (
 	errTooMany   = "%d hosts are too many: list %d at most"
 	errEmpty     = "an entry is empty: write hosts separated by single commas"

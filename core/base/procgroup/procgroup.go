@@ -1,5 +1,5 @@
-// Package procgroup lets a command and all its children end together. It owns process
-// groups; it must not know what runs in them.
+// Package procgroup makes a command and all its children end together. It owns process
+// groups and must not know what runs in them.
 package procgroup
 
 import (
@@ -9,10 +9,9 @@ import (
 	"syscall"
 )
 
-// Own gives a command a process group, so that its children end with it when its
-// context does, and a session, so that none of them can reach the dashboard's
-// terminal. A bubblewrap that is killed while it starts leaves its child waiting
-// forever; the group takes that along.
+// Own gives a command a process group, so that its children end when its context does,
+// and a session, so that none of them can reach the dashboard's terminal. A bubblewrap
+// killed during startup leaves its child waiting forever; the group kills that too.
 func Own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error {
@@ -24,7 +23,7 @@ func Own(cmd *exec.Cmd) {
 	}
 }
 
-// Kill ends what a command has left running.
+// Kill kills all processes that a command has left running.
 func Kill(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a group that has ended is fine
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // an ended group is fine
 }

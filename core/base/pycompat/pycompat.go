@@ -1,7 +1,6 @@
-// Package pycompat spells values the way the original program spells them in
-// its state files, so that both programs can take turns on one data directory
-// and a file that nobody changed keeps its bytes. It owns times, floats and
-// quoted strings; it must not know what any file means.
+// Package pycompat formats values as the original program does in its state files, so
+// that both programs can take turns on one data directory and an unchanged file keeps its
+// bytes. It owns times, floats and quoted strings and must not know what any file means.
 package pycompat
 
 import (
@@ -22,8 +21,8 @@ const (
 
 var errTime = errors.New("not a time such as 2026-11-23T08:30:00-08:00")
 
-// Time is ISO 8601 with the offset of t's zone: whole seconds without a
-// fraction, everything else with six digits. Parts of a microsecond are cut.
+// Time formats t as ISO 8601 with its zone's offset: whole seconds without a fraction,
+// everything else with six digits. Parts of a microsecond are cut off.
 func Time(t time.Time) string {
 	if t.Nanosecond()/int(time.Microsecond) == 0 {
 		return t.Format(isoSeconds)
@@ -31,9 +30,9 @@ func Time(t time.Time) string {
 	return t.Format(isoMicros)
 }
 
-// ParseTime reads what Time writes, and its relatives: a space for the T, any
-// number of fraction digits, Z, no seconds, no offset (then the time is in
-// zone). The result is in zone.
+// ParseTime parses the output of Time and variations: a space instead of the T, any
+// number of fraction digits, Z, no seconds, no offset (the time is then in zone). The
+// result is in zone.
 func ParseTime(s string, zone *time.Location) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	if len(s) > len("2006-01-02") && s[10] == ' ' {
@@ -49,8 +48,8 @@ func ParseTime(s string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, errTime
 }
 
-// Float is the shortest text that reads back as f, never without a point or an
-// exponent, so that the original keeps taking it for a float. f is finite.
+// Float returns the shortest text that parses back to f, always with a point or an
+// exponent, so that the original still reads a float. f must be finite.
 func Float(f float64) string {
 	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
 		return strconv.FormatFloat(f, 'e', -1, 64)
@@ -62,8 +61,8 @@ func Float(f float64) string {
 	return s
 }
 
-// Quote is s as a JSON string in pure ASCII, which survives a reader whose
-// locale is not UTF-8. Bytes that are not UTF-8 become U+FFFD.
+// Quote returns s as a JSON string in pure ASCII, for readers whose locale is not UTF-8.
+// Invalid UTF-8 becomes U+FFFD.
 func Quote(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)

@@ -1,5 +1,5 @@
-// Package queue is an unbounded first-in first-out queue: pushing never blocks, and nothing is
-// lost. It must not know what it carries.
+// Package queue is an unbounded first-in first-out queue: pushing never blocks, and
+// nothing is lost. It must not know the values it carries.
 package queue
 
 import (
@@ -44,8 +44,8 @@ func (q *Queue[T]) Push(v T) bool {
 	return true
 }
 
-// Pop removes the oldest item, and waits for one. It returns io.EOF if the queue is closed and
-// empty, and ctx's error if that ends first.
+// Pop removes the oldest item, waiting if necessary. It returns io.EOF if the queue is
+// closed and empty, or ctx's error if that ends first.
 func (q *Queue[T]) Pop(ctx context.Context) (T, error) {
 	for {
 		v, ok, more := q.take()

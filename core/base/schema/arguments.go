@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// maxNamed is how many faults of a call's arguments one answer names.
+// maxNamed is the maximum number of faults listed in one answer.
 const maxNamed = 5
 
-// Arguments are those of a tool's call that have passed their schema: what is there
-// is of the right kind, so that what is missing reads as nothing. Names count
-// exactly as they are written.
+// Arguments are the validated arguments of a tool call. Present values have the right
+// type, and missing ones read as zero values. Names are case-sensitive.
 type Arguments map[string]any
 
-// Read compiles a schema from its text.
+// Read compiles a schema from JSON text.
 func Read(text []byte) (*Schema, error) {
 	value, err := decode(text)
 	if err != nil {
@@ -25,9 +24,8 @@ func Read(text []byte) (*Schema, error) {
 	return Compile(value)
 }
 
-// Arguments decodes the arguments of a call of that tool, of at most limit bytes,
-// and holds them against the schema, or says what is wrong with them and how to
-// cure it.
+// Arguments decodes the arguments of a call of that tool, of at most limit bytes, and
+// validates them. problem describes what is wrong and how to fix it.
 func (s *Schema) Arguments(tool string, args json.RawMessage, limit int) (a Arguments, problem string) {
 	if len(args) > limit {
 		return nil, fmt.Sprintf(textTooLarge, tool, limit>>10)
@@ -51,23 +49,24 @@ func (s *Schema) Arguments(tool string, args json.RawMessage, limit int) (a Argu
 	return nil, fmt.Sprintf(textInvalid, tool, strings.Join(list, "; "))
 }
 
-// Text is a string; what is missing is empty.
+// Text returns a string; empty if missing.
 func (a Arguments) Text(key string) string {
 	s, _ := a[key].(string)
 	return s
 }
 
-// Flag is a boolean; what is missing is false.
+// Flag returns a boolean; false if missing.
 func (a Arguments) Flag(key string) bool { return a[key] == true }
 
-// Number is an integer within the bounds of its schema; 5.0 and 5e1 are integers too.
+// Number returns an integer within the bounds of its schema; 5.0 and 5e1 count as
+// integers.
 func (a Arguments) Number(key string) int {
 	n, _ := a[key].(json.Number)
 	f, _ := n.Float64()
 	return int(f)
 }
 
-// List are the objects of an array.
+// List returns the objects of an array.
 func (a Arguments) List(key string) []Arguments {
 	all, _ := a[key].([]any)
 	list := make([]Arguments, 0, len(all))
@@ -78,8 +77,7 @@ func (a Arguments) List(key string) []Arguments {
 	return list
 }
 
-// fieldFault is a problem in our words, with the field as people write it:
-// fields[0].name.
+// fieldFault words a problem, with the field in the form fields[0].name.
 func fieldFault(p Problem) string {
 	name := fieldOf(p.Path)
 	switch p.Keyword {
@@ -109,7 +107,7 @@ func fieldFault(p Problem) string {
 	case "maximum":
 		return fmt.Sprintf(textTooBig, name, p.Want)
 	}
-	return fmt.Sprintf(textUnfit, cmp.Or(name, "the object")) // a number out of bounds, or too much of everything
+	return fmt.Sprintf(textUnfit, cmp.Or(name, "the object")) // a number out of bounds, or too many values
 }
 
 func fieldOf(path []string) string {
@@ -127,7 +125,7 @@ func fieldOf(path []string) string {
 	return b.String()
 }
 
-// choices are the values of an enumeration, as people list them.
+// choices lists the values of an enumeration in prose.
 func choices(want any) string {
 	all, _ := want.([]any)
 	list := make([]string, 0, len(all))
@@ -137,7 +135,7 @@ func choices(want any) string {
 	return strings.Join(list, ", ")
 }
 
-// What is wrong with arguments.
+// Problems with arguments.
 const (
 	textUnreadable = "Error: the arguments of %s cannot be read (%v). Send one JSON object."
 	textTooLarge   = "Error: the arguments of %s are larger than %d KiB. Shorten them."

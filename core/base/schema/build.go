@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// node is one schema, ready to be used.
+// node is a compiled schema.
 type node struct {
 	never  bool // the schema false
 	path   []string
-	ref    string // everything else is void then
-	to     *node  // what ref leads to
+	ref    string // if set, everything else is ignored
+	to     *node  // the target of ref
 	linked bool
-	parts  []*node // the schemas in it that a document can meet
-	kinds  []rule  // a value that breaks one of them has that one problem
+	parts  []*node // the subschemas that apply to a document
+	kinds  []rule  // if a value violates one, that is its only problem
 	rules  []rule
 }
 
-// rule reports whether a value keeps to a keyword, and tells the run if not.
+// rule checks a value against a keyword and reports violations to the run.
 type rule func(r *run, v any) bool
 
-// builder makes nodes of schemas. The first error stays.
+// builder compiles schemas to nodes. It keeps the first error.
 type builder struct {
 	document any
 	draft    *Schema
@@ -49,7 +49,7 @@ func (b *builder) fail(err error) {
 	}
 }
 
-// well is node for a value that may not be a schema.
+// well is node for a value that may not be a valid schema.
 func (b *builder) well(v any, path []string) *node {
 	if err := b.draft.inspect(v, path); err != nil {
 		b.fail(err)
@@ -58,7 +58,7 @@ func (b *builder) well(v any, path []string) *node {
 	return b.node(v, path)
 }
 
-// node makes the node of a well-formed schema and of all schemas in it.
+// node compiles a well-formed schema with all its subschemas.
 func (b *builder) node(v any, path []string) *node {
 	place := pointer(path)
 	if n, known := b.nodes[place]; known {
@@ -83,8 +83,8 @@ func (b *builder) node(v any, path []string) *node {
 	return n
 }
 
-// link follows the references of all that a document can meet, so that what
-// nobody refers to does no harm.
+// link resolves the references of all subschemas that can apply to a document, so that
+// unused ones cause no errors.
 func (b *builder) link(n *node) {
 	if n.linked || b.err != nil {
 		return
@@ -101,7 +101,7 @@ func (b *builder) link(n *node) {
 	}
 }
 
-// target is the node that a local reference leads to.
+// target returns the node that a local reference points to.
 func (b *builder) target(n *node) *node {
 	lost := &Error{Pointer: pointer(below(n.path, "$ref")), Reason: Lost, Text: n.ref}
 	plain, err := url.PathUnescape(n.ref)
@@ -132,24 +132,24 @@ func (b *builder) target(n *node) *node {
 	if known := b.nodes[pointer(path)]; known != nil {
 		return known
 	}
-	return b.well(v, path) // it stands where no schema would be looked for
+	return b.well(v, path) // it is at a place not normally searched for schemas
 }
 
-// keywords reads those of one schema into its node.
+// keywords compiles the keywords of one schema into its node.
 type keywords struct {
 	b      *builder
 	n      *node
 	schema map[string]any
 }
 
-// part is the schema at some steps from this one; a document can meet it.
+// part compiles the subschema at a relative path, which can apply to a document.
 func (k *keywords) part(v any, steps ...string) *node {
 	n := k.b.node(v, below(k.n.path, steps...))
 	k.n.parts = append(k.n.parts, n)
 	return n
 }
 
-// one is the schema of a keyword; nil where there is none.
+// one compiles the schema of a keyword; nil if there is none.
 func (k *keywords) one(keyword string) *node {
 	v, ok := k.schema[keyword]
 	if !ok {
@@ -166,7 +166,7 @@ func (k *keywords) several(keyword string, list []any) []*node {
 	return nodes
 }
 
-// property is a schema for what has a name or, if matches is not nil, names.
+// property is a schema for one name or, if matches is not nil, for all matching names.
 type property struct {
 	name    string
 	matches *regexp.Regexp
@@ -200,7 +200,7 @@ func (k *keywords) patterns() []property {
 	return list
 }
 
-// read adds what a keyword asks for.
+// read compiles one keyword.
 func (k *keywords) read(keyword string, want any) {
 	n := k.n
 	refuse := func(reason Reason) {
@@ -212,8 +212,8 @@ func (k *keywords) read(keyword string, want any) {
 			refuse(Remote)
 		}
 	case "$id":
-		// At the top it only names the schema. Tools write the pointers of parts
-		// as their $id, which means nothing to references by pointer.
+		// At the top it only names the schema. Tools write the pointers of parts as their $id,
+		// which does not affect references by pointer.
 		if len(n.path) > 0 && !strings.HasPrefix(want.(string), "#") {
 			refuse(ID)
 		}
@@ -221,7 +221,7 @@ func (k *keywords) read(keyword string, want any) {
 		if strings.TrimSuffix(want.(string), "#") != "http://json-schema.org/draft-07/schema" {
 			refuse(Draft)
 		}
-	case "definitions", "additionalItems", "then", "else": // met only by way of others
+	case "definitions", "additionalItems", "then", "else": // used only through other keywords
 		k.aside(keyword, want)
 	case "type":
 		n.kinds = slices.Insert(n.kinds, 0, ofType(want))
@@ -236,7 +236,7 @@ func (k *keywords) read(keyword string, want any) {
 	}
 }
 
-// aside reads schemas that are nobody's part yet.
+// aside compiles schemas that are not used yet.
 func (k *keywords) aside(keyword string, want any) {
 	if keyword != "definitions" {
 		k.b.node(want, below(k.n.path, keyword))
@@ -289,7 +289,7 @@ func (k *keywords) rule(keyword string, want any) rule {
 	return nil
 }
 
-// condition leaves out the branch that nothing can lead to.
+// condition omits an unreachable branch.
 func (k *keywords) condition(want any) rule {
 	var yes, noes *node
 	if want != false {
@@ -301,10 +301,10 @@ func (k *keywords) condition(want any) rule {
 	return condition(k.one("if"), yes, noes)
 }
 
-// below is the path of something in what stands at a path.
+// below returns the path of a descendant.
 func below(path []string, steps ...string) []string { return append(slices.Clip(path), steps...) }
 
-// tokens writes a name as a JSON pointer has it.
+// tokens escapes a name for a JSON pointer.
 var tokens = strings.NewReplacer("~", "~0", "/", "~1")
 
 func pointer(path []string) string {

@@ -1,17 +1,17 @@
-// Package schema owns JSON Schema, draft 7: a schema is read once, then held
-// against payloads of webhooks and arguments of tools. It knows every assertion
-// of the draft and references into the schema itself; formats and content are
-// notes to it. It must not know webhooks, tools, YAML, files or networks: it
-// takes decoded values, never follows an address, and no problem that it
-// reports holds a value of the document it judged. ARCHITECTURE.md says why no
-// library does this.
+// Package schema implements JSON Schema, draft 7: a schema is compiled once, then
+// validates webhook payloads and tool arguments. It supports every assertion of the draft
+// and references within the schema itself; formats and content are annotations only. It
+// must not know webhooks, tools, YAML, files or networks: it takes decoded values, never
+// resolves an address, and its problems never contain a value of the validated document.
+// ARCHITECTURE.md says why no library is used.
 //
 // # Why not a library
 //
-// Payloads of webhooks and arguments of tools are checked by one validator of draft 7; whether a
-// schema is well-formed, a schema decides. google/jsonschema-go reports only the first problem,
-// as a sentence that quotes the payload; a reference to itself overflows its stack, which no
-// recover catches; a schema that doubles at each level never ends; and 0.29 is not a multiple of
-// 0.01. santhosh-tekuri/jsonschema knows positions, but costs each start about 4 ms. It is the
-// second opinion in the tests.
+// Webhook payloads and tool arguments are checked by a single draft 7 validator; whether
+// a schema is well-formed is itself checked with a schema. google/jsonschema-go reports
+// only the first problem, as a sentence that quotes the payload; a self-reference
+// overflows its stack, which recover cannot catch; a schema that doubles at each level
+// never terminates; and 0.29 is not a multiple of 0.01. santhosh-tekuri/jsonschema
+// reports positions, but costs about 4 ms at each start. It is the second opinion in the
+// tests.
 package schema

@@ -40,7 +40,7 @@ func among(keyword string, want any, allowed []any) rule {
 	}
 }
 
-// amount checks how many there are of what min… and max… count.
+// amount checks the counts of min… and max… keywords.
 func amount(keyword string, bound int) rule {
 	what, least := keyword[3:], keyword[:3] == "min"
 	return func(r *run, v any) bool {
@@ -87,7 +87,7 @@ func bounded(keyword string, want any) rule {
 		fits = func(n *big.Rat) bool { return n.Quo(n, bound).IsInt() }
 	}
 	return func(r *run, v any) bool {
-		if kindOf(v) != number || r.spend(1+len(numeral(v))/8) && fits(exact(v)) { // large ones cost more
+		if kindOf(v) != number || r.spend(1+len(numeral(v))/8) && fits(exact(v)) { // large numbers cost more
 			return true
 		}
 		return r.fail(Problem{Keyword: keyword, Want: want})
@@ -104,7 +104,7 @@ func matches(pattern *regexp.Regexp) rule {
 	}
 }
 
-// onObject is a rule of objects only.
+// onObject is a rule that applies to objects only.
 func onObject(f func(r *run, v map[string]any) bool) rule {
 	return func(r *run, v any) bool {
 		object, ok := v.(map[string]any)
@@ -147,12 +147,13 @@ func properties(list []property) rule {
 	})
 }
 
-// match reports whether a name is one of a property's.
+// match reports whether a name matches a property.
 func (r *run) match(p property, name string) bool {
 	return r.spend(1+len(name)/stepBytes) && p.matches.MatchString(name)
 }
 
-// each judges the names of an object, sorted: the same document takes the same steps.
+// each checks the names of an object in sorted order, so that the same document takes the
+// same number of steps.
 func (r *run) each(v map[string]any, f func(name string) bool) bool {
 	ok := true
 	for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -193,7 +194,7 @@ func additional(declared map[string]any, patterns []property, n *node) rule {
 	})
 }
 
-// names has one problem for all of them.
+// names checks all property names and reports a single problem.
 func names(n *node) rule {
 	return onObject(func(r *run, v map[string]any) bool {
 		r.quiet++
@@ -203,8 +204,8 @@ func names(n *node) rule {
 	})
 }
 
-// dependencies are what an object needs that has a property: other properties,
-// or to fit a schema.
+// dependencies checks the requirements of present properties: other properties, or a
+// schema.
 func dependencies(needs map[string]any, schemas []property) rule {
 	return onObject(func(r *run, v map[string]any) bool {
 		ok := true
@@ -242,8 +243,8 @@ func unique(wanted bool) rule {
 	})
 }
 
-// items judges the first items by a schema each and the rest by one, which may
-// be nil; if the rest is forbidden by a keyword, that is one problem.
+// items checks the first items against one schema each and the rest against rest, which
+// may be nil. If a keyword forbids the rest, that is one problem.
 func items(first []*node, rest *node, forbids string) rule {
 	return onList(func(r *run, v []any) bool {
 		ok := true

@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// Bounds of the work for one document. A payload of the largest size against an
-// ordinary schema takes some ten thousand steps.
+// Limits of the work for one document. Validating the largest payload against an ordinary
+// schema takes about ten thousand steps.
 const (
 	maxSteps    = 1 << 18
 	maxProblems = 4096
-	// stepBytes is how much text is compared or matched in one step.
+	// stepBytes is the amount of text compared or matched in one step.
 	stepBytes = 64
 )
 
-// run is the judgement of one document.
+// run is the validation of one document.
 type run struct {
 	refs     bool
-	quiet    int // above 0 only the verdict counts, and ends at the first problem
-	left     int // steps; below 0 there are none
+	quiet    int // above 0, only the verdict counts, and checking stops at the first problem
+	left     int // remaining steps; negative if exhausted
 	problems []Problem
 	path     []step
-	// active are the schemas under way, and from mark on those for the value
-	// under way: one that comes twice would come for ever.
+	// active are the schemas being checked, those from mark on for the current value. One
+	// that occurs twice would recurse forever.
 	active []*node
 	mark   int
 	buffer []byte
@@ -40,8 +40,7 @@ type step struct {
 	item int
 }
 
-// check reports whether a value fits, and notes what is wrong unless the run is
-// quiet.
+// check reports whether a value is valid, and records problems unless the run is quiet.
 func (r *run) check(n *node, v any) bool {
 	if !r.spend(1) {
 		return false
@@ -61,7 +60,7 @@ func (r *run) check(n *node, v any) bool {
 	return ok
 }
 
-// fits is check without notes.
+// fits is check without recording problems.
 func (r *run) fits(n *node, v any) bool {
 	r.quiet++
 	ok := r.check(n, v)
@@ -69,7 +68,7 @@ func (r *run) fits(n *node, v any) bool {
 	return ok
 }
 
-// inside checks something in the value under way.
+// inside checks a part of the current value.
 func (r *run) inside(n *node, v any, s step) bool {
 	mark := r.mark
 	r.mark = len(r.active)
@@ -80,21 +79,21 @@ func (r *run) inside(n *node, v any, s step) bool {
 	return ok
 }
 
-// over reports whether the rest does not matter any more.
+// over reports whether the remaining checks are irrelevant.
 func (r *run) over(ok bool) bool {
 	return !ok && r.quiet > 0 || r.stopped()
 }
 
 func (r *run) stopped() bool { return r.left < 0 || len(r.problems) >= maxProblems }
 
-// spend counts steps; false when there are none left.
+// spend uses up steps. It returns false if none are left.
 func (r *run) spend(steps int) bool {
 	r.left -= steps
 	return !r.stopped()
 }
 
-// fail notes a problem with the value under way or, where names follow, with
-// what they lead to from there. It returns false.
+// fail records a problem with the current value or, if names are given, with the
+// descendant at that path. It returns false.
 func (r *run) fail(p Problem, names ...string) bool {
 	if r.quiet > 0 || r.stopped() {
 		return false
@@ -112,8 +111,8 @@ func (r *run) fail(p Problem, names ...string) bool {
 	return false
 }
 
-// judge applies the rules of a schema. A value of the wrong kind, or none of
-// those allowed, has that one problem.
+// judge applies the rules of a schema. If a value has the wrong type or is not an allowed
+// one, that is its only problem.
 func (r *run) judge(n *node, v any) bool {
 	if n.to != nil {
 		return r.check(n.to, v)
@@ -136,20 +135,20 @@ func (r *run) judge(n *node, v any) bool {
 	return ok
 }
 
-// kinds are kinds of values, as bits in the order in which they are named.
+// kinds is a set of value types, as bits in naming order.
 type kinds uint8
 
 const (
 	null kinds = 1 << iota
 	boolean
 	number
-	integer // a number without a fraction; never the kind of a value
+	integer // a number without a fraction; never the type of a value
 	text
 	list
 	object
 )
 
-// kindNames are what draft 7 calls them, in the order of the bits.
+// kindNames are the draft 7 names, in the order of the bits.
 var kindNames = []string{"null", "boolean", "number", "integer", "string", "array", "object"}
 
 func (k kinds) names() []string {
@@ -162,13 +161,12 @@ func (k kinds) names() []string {
 	return names
 }
 
-// kindNamed is 0 for what is no name of a kind.
+// kindNamed returns 0 for an unknown name.
 func kindNamed(name string) kinds {
 	return kinds(1<<(slices.Index(kindNames, name)+1)) >> 1
 }
 
-// kindOf is 0 for a value that JSON does not know and for a number out of
-// bounds.
+// kindOf returns 0 for a non-JSON value and for a number out of bounds.
 func kindOf(v any) kinds {
 	switch v := v.(type) {
 	case nil:
@@ -189,14 +187,14 @@ func kindOf(v any) kinds {
 	return 0
 }
 
-// Bounds of a number's text. Beyond them exact arithmetic costs seconds; every
-// float64 is within.
+// Limits of a number's text. Beyond them exact arithmetic takes seconds. Every float64 is
+// within them.
 const (
 	maxNumber   = 400
 	maxExponent = 400
 )
 
-// inBounds reports whether a text is a number of JSON within the bounds.
+// inBounds reports whether a text is a JSON number within the limits.
 func inBounds(s string) bool {
 	if plain(s) {
 		return true
@@ -211,8 +209,8 @@ func inBounds(s string) bool {
 	return true
 }
 
-// plain reports whether a text is a whole number in its shortest form that
-// certainly fits an int64.
+// plain reports whether a text is a whole number in its shortest form that certainly fits
+// an int64.
 func plain(s string) bool {
 	digits := strings.TrimPrefix(s, "-")
 	if digits == "" || len(digits) > 18 || digits[0] == '0' && s != "0" {
@@ -226,13 +224,13 @@ func plain(s string) bool {
 	return true
 }
 
-// numeral is a number as JSON writes it. v is of the kind number.
+// numeral returns the JSON text of a number. v must be a number.
 func numeral(v any) string {
 	n, _ := v.(json.Number)
 	return string(n)
 }
 
-// exact is a number without any rounding. v is of the kind number.
+// exact returns a number without rounding. v must be a number.
 func exact(v any) *big.Rat {
 	s := numeral(v)
 	if plain(s) {
@@ -242,12 +240,12 @@ func exact(v any) *big.Rat {
 	}
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {
-		return new(big.Rat) // kindOf has seen that it is one
+		return new(big.Rat) // kindOf has already validated it
 	}
 	return r
 }
 
-// count is a number of things that is not negative.
+// count returns a non-negative number of things.
 func count(v any) int {
 	if n := exact(v).Num(); n.IsInt64() && n.Int64() <= math.MaxInt {
 		return int(n.Int64())
@@ -260,9 +258,8 @@ func isInteger(v any) bool {
 	return !strings.ContainsAny(s, ".eE") || exact(v).IsInt()
 }
 
-// appendCanonical appends a text that two values share if and only if they are
-// equal as draft 7 has it: 1, 1.0 and 10e-1 are, and the order of names does
-// not count.
+// appendCanonical appends a text that is the same for two values if and only if they are
+// equal by draft 7: 1, 1.0 and 10e-1 are equal, and the order of names does not matter.
 func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -299,8 +296,7 @@ func appendCanonical(b []byte, v any) []byte {
 	return append(b, ';')
 }
 
-// appendText puts the length in front, so that no text can look like the end of
-// another.
+// appendText prepends the length, so that no text can look like the end of another.
 func appendText(b []byte, s string) []byte {
 	b = strconv.AppendInt(append(b, 's'), int64(len(s)), 10)
 	return append(append(b, ':'), s...)

@@ -16,25 +16,22 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// maxDepth bounds how deep a schema may nest, in keywords and names.
+// maxDepth limits the nesting of a schema, in keywords and names.
 const maxDepth = 200
 
-// Schema is a schema that was read. It does not change, so that any number of
-// goroutines may use it.
+// Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	root *node
-	refs bool // some part refers to another, which may lead back
+	refs bool // some part has a reference, which may be circular
 }
 
-// Compile reads a decoded schema: what encoding/json makes of one with
-// UseNumber. It keeps parts of the value, which must not be changed afterwards.
-// An error is an *Error; of several mistakes it is the first in the order of the
-// names.
+// Compile compiles a schema decoded by encoding/json with UseNumber. It keeps parts of
+// the value, which must not be modified afterwards. An error is an *Error; of several
+// mistakes it is the first by name order.
 //
-// Other than the draft it takes no reference to an address or an anchor, and
-// below the top no $id that would move what references mean. A $ref makes
-// everything beside it void, as the draft says, but not exempt from being
-// well-formed.
+// Unlike the draft, it rejects references to an address or an anchor, and any $id below
+// the top that would change what references mean. A $ref makes everything next to it
+// ineffective, as in the draft, but it must still be well-formed.
 func Compile(value any) (*Schema, error) {
 	rules, err := draft7()
 	if err != nil {
@@ -46,8 +43,8 @@ func Compile(value any) (*Schema, error) {
 //go:embed draft7.json
 var draft7Text []byte
 
-// draft7 is what draft 7 asks of a schema, as a schema; conditions stand where
-// the draft has anyOf, so that a problem has the place of the mistake.
+// draft7 is the meta-schema of draft 7. It uses conditions instead of the draft's anyOf,
+// so that a problem is reported at the place of the mistake.
 var draft7 = sync.OnceValues(func() (*Schema, error) {
 	value, err := decode(draft7Text)
 	if err != nil {
@@ -56,8 +53,8 @@ var draft7 = sync.OnceValues(func() (*Schema, error) {
 	return build(value, nil)
 })
 
-// decode reads exactly one JSON value as Compile and Validate take it: numbers are
-// kept as they are written.
+// decode decodes exactly one JSON value for Compile and Validate, with numbers as
+// written.
 func decode(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -71,17 +68,16 @@ func decode(text []byte) (any, error) {
 	return value, nil
 }
 
-// Validate holds a decoded document against the schema; the value is of the
-// kind that Compile takes. Nothing is returned where the document fits. The
-// problems come in the order of their paths. Work is bounded: a document that
-// costs more than maxSteps steps has the one problem Exhausted, and after
-// maxProblems problems no more are looked for.
+// Validate validates a decoded document, of the same form as for Compile. It returns nil
+// if the document is valid. Problems are sorted by path. The work is bounded: a document
+// that takes more than maxSteps steps has the single problem Exhausted, and the search
+// ends after maxProblems problems.
 func (s *Schema) Validate(value any) []Problem { return s.validate(value, maxSteps) }
 
 func (s *Schema) validate(value any, steps int) []Problem {
 	r := run{refs: s.refs, left: steps}
 	fits := r.check(s.root, value)
-	if r.left < 0 { // whatever the verdict: below a "not" giving up looks like a fit
+	if r.left < 0 { // regardless of the verdict, because below a "not", giving up looks like a match
 		return []Problem{{Keyword: Exhausted}}
 	}
 	if fits {
@@ -91,7 +87,7 @@ func (s *Schema) validate(value any, steps int) []Problem {
 	return r.problems
 }
 
-// inspect refuses the value at a path if it is no schema.
+// inspect rejects the value at a path if it is not a schema.
 func (s *Schema) inspect(value any, path []string) error {
 	if s == nil { // draft 7 itself
 		return nil
@@ -105,34 +101,32 @@ func (s *Schema) inspect(value any, path []string) error {
 	return &Error{Pointer: pointer(p.Path), Problem: p}
 }
 
-// Keywords of problems that draft 7 has no keyword for.
+// Pseudo-keywords for problems without a draft 7 keyword.
 const (
-	// False is that of a part that no document can fit: the schema false, or a
-	// value that JSON does not know.
+	// False marks a part that no document can satisfy: the schema false, or a value that is
+	// not JSON.
 	False = ""
-	// Exhausted is that of a document that takes too many steps to judge.
+	// Exhausted marks a document that takes too many steps to validate.
 	Exhausted = "(steps)"
 )
 
-// Problem is one thing that is wrong with a document. It holds no value of it,
-// but names, which its author chose.
+// Problem is one problem of a document. It contains no value of the document, but may
+// contain names, which its author chose.
 type Problem struct {
-	// Path are the steps from the document to what is wrong: names, and numbers
-	// of items. That of a missing or forbidden property ends with its name.
+	// Path is the path to the problem: names, and numbers of items. For a missing or
+	// forbidden property it ends with the property's name.
 	Path []string
-	// Keyword is what was violated, False or Exhausted. A reference that leads
-	// back to itself violates "$ref".
+	// Keyword is the violated keyword, False or Exhausted. A circular reference violates
+	// "$ref".
 	Keyword string
-	// Want is what the schema asks for: []string of "type", in a fixed order;
-	// []any of "enum"; the value of "const"; an int where something is counted;
-	// the number as it was written of a bound; the text of "pattern". It is nil
-	// otherwise.
+	// Want is the schema's requirement: []string for "type", in a fixed order; []any for
+	// "enum"; the value of "const"; an int for counts; the number as written for a bound;
+	// the text of "pattern". Otherwise it is nil.
 	Want any
-	// Kind is what the value is, with "type": "null", "boolean", "number",
-	// "string", "array" or "object".
+	// Kind is the type of the value, for "type": "null", "boolean", "number", "string",
+	// "array" or "object".
 	Kind string
-	// Count is how many characters, items or properties there are, where Want
-	// counts them.
+	// Count is the actual number of characters, items or properties, if Want is a count.
 	Count int
 }
 
@@ -142,32 +136,33 @@ func sortProblems(list []Problem) {
 	})
 }
 
-// Reason is what kind of mistake keeps a schema from being read.
+// Reason is the kind of mistake in a schema.
 type Reason int
 
 // The reasons.
 const (
-	Malformed Reason = iota // not what draft 7 allows there
-	Pattern                 // a regular expression that Go does not know
-	Remote                  // a reference that leads out of the schema, or to an anchor
-	Lost                    // a reference that leads nowhere
-	ID                      // an $id that moves what references mean
+	Malformed Reason = iota // not allowed by draft 7
+	Pattern                 // a regular expression not supported by Go
+	Remote                  // a reference outside the schema, or to an anchor
+	Lost                    // a reference without a target
+	ID                      // an $id that changes what references mean
 	Draft                   // a $schema of another draft
 	Deep                    // nested beyond maxDepth
 )
 
-// Error is why a schema is not read.
+// Error describes why a schema was rejected.
 type Error struct {
-	// Pointer is the place in the schema, a JSON pointer; empty for all of it.
+	// Pointer is the position in the schema, a JSON pointer; empty for the whole schema.
 	Pointer string
 	Reason  Reason
-	// Problem is what is wrong with the schema as a document, if it is Malformed.
+	// Problem is the problem with the schema as a document, if it is Malformed.
 	Problem Problem
-	// Text is the pattern, the reference or the address that cannot be used.
+	// Text is the unusable pattern, reference or address.
 	Text string
 }
 
-// Error names the place and what is refused; who shows it to people names the cure.
+// Error names the position and the rejected part. A caller that shows it to people adds
+// the cure.
 func (e *Error) Error() string {
 	what := [...]string{
 		Malformed: "is not what draft 7 allows", Pattern: "is no pattern that can be used", Remote: "leads out of the schema",

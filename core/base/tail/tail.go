@@ -16,12 +16,12 @@ type Line struct {
 	Text string    `json:"text"`
 }
 
-// Kind is the kind of a line; dashboards print it and colour by it.
+// Kind is the kind of a line. Dashboards show it and use it for colours.
 type Kind string
 
 // The kinds of lines.
 const (
-	Text   Kind = "text"   // the model's words
+	Text   Kind = "text"   // the model's output
 	Think  Kind = "think"  // its reasoning
 	Tool   Kind = "tool"   // a tool call
 	Result Kind = "result" // the result of a tool call
@@ -47,7 +47,7 @@ type Page struct {
 	Lost  uint64
 }
 
-// Ring keeps the newest lines. Use New.
+// Ring holds the newest lines. Use New.
 type Ring struct {
 	mu sync.Mutex
 	// rows are a ring once there are size of them: line n is at n modulo size.

@@ -22,9 +22,9 @@ var errNotSocket = errors.New("it is not a socket: move it away")
 // checkEvery is how often a listener checks that its socket still exists.
 const checkEvery = 10 * time.Second
 
-// Listen opens a socket in a private folder. One that a killed process has left is
-// replaced: the caller makes sure that no other process listens there. A socket that
-// is removed later is made again, as long as its folder exists and Accept is running.
+// Listen opens a socket in a private folder. It replaces one left by a killed process;
+// the caller ensures that no other process is listening there. If the socket is removed
+// later, it is recreated, as long as its folder exists and Accept is running.
 func Listen(path string) (net.Listener, error) {
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -59,7 +59,7 @@ func openSocket(path string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil { // the folder is private already
+	if err := os.Chmod(path, 0o600); err != nil { // the folder is already private
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
@@ -74,7 +74,7 @@ type listener struct {
 	closed bool
 }
 
-// Accept is net.Listener's.
+// Accept implements net.Listener.
 func (s *listener) Accept() (net.Conn, error) {
 	for {
 		l, err := s.current()
@@ -91,7 +91,7 @@ func (s *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// current is the open socket, a new one if the old one was removed.
+// current returns the open socket, or a new one if the old one was removed.
 func (s *listener) current() (*net.UnixListener, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *listener) current() (*net.UnixListener, error) {
 	if s.closed || folder != nil || !errors.Is(missing, fs.ErrNotExist) {
 		return s.open, nil
 	}
-	_ = s.open.Close() // first: closing removes what has its name
+	_ = s.open.Close() // first, because closing removes the file of that name
 	l, err := openSocket(s.path)
 	if err == nil {
 		s.open = l
@@ -108,7 +108,7 @@ func (s *listener) current() (*net.UnixListener, error) {
 	return s.open, err
 }
 
-// Addr is net.Listener's.
+// Addr implements net.Listener.
 func (s *listener) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
 
 // Close removes the socket.

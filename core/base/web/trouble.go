@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// What went wrong on a network, about a server.
+// Network errors, worded for a server.
 const (
 	textNoName    = "its address cannot be looked up; is this machine online?"
 	textRefused   = "connection refused"
@@ -22,8 +22,8 @@ const (
 	textOther     = "the network failed"
 )
 
-// Trouble says in fixed words what went wrong on a network. The errors of package net name
-// the ports of both ends, so that no two of them are alike. It is empty for other errors.
+// Trouble describes a network error in fixed words, because the errors of package net
+// contain the ports of both ends and so are never equal. It returns "" for other errors.
 func Trouble(err error) string {
 	var (
 		dns     *net.DNSError

@@ -1,6 +1,6 @@
-// Package web holds what the clients of servers elsewhere share: whether a server is
-// on this machine or on the open Internet, and how long one asks to be left alone. It knows
-// none of them.
+// Package web contains helpers for clients of remote servers: whether a server is on this
+// machine or on the open Internet, and how long it asks to wait. It knows no particular
+// server.
 package web
 
 import (
@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Loopback reports whether a host without its port is this machine.
+// Loopback reports whether a host, without its port, is this machine.
 func Loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// RetryAfter is how long a server wants us to wait, up to a day: by its own clock
-// where it names a time; 0 where it says nothing that can be read.
+// RetryAfter returns how long a server asks to wait, up to a day. A time is converted
+// with the server's own clock. It returns 0 if there is no valid header.
 func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return Seconds(ms / 1000)
@@ -38,7 +38,8 @@ func RetryAfter(h http.Header) time.Duration {
 	return Seconds(at.Sub(now).Seconds())
 }
 
-// Seconds is a number of seconds to the millisecond, from 0 to a day.
+// Seconds converts a number of seconds to a duration, to the millisecond, from 0 to a
+// day.
 func Seconds(f float64) time.Duration {
 	if !(f > 0) { // not a NaN either
 		return 0

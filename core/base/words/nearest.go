@@ -2,8 +2,8 @@ package words
 
 import "strings"
 
-// Nearest is the candidate that a mistyped word most likely means: one that it
-// abbreviates, or one at a distance of few slips. Empty if none is near.
+// Nearest returns the candidate that a mistyped word most likely means: the one it
+// abbreviates, or one a few typos away. It returns "" if none is near.
 func Nearest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	best, least := "", 1+slips(len(word))
@@ -21,14 +21,14 @@ func Nearest(word string, candidates []string) string {
 			continue
 		}
 		if best != "" {
-			return "" // it abbreviates several
+			return "" // an ambiguous abbreviation
 		}
 		best = c
 	}
 	return best
 }
 
-// slips is how many slips of the finger a word of that length may have.
+// slips is the number of typos allowed in a word of that length.
 func slips(length int) int {
 	switch {
 	case length < 3:
@@ -41,8 +41,8 @@ func slips(length int) int {
 	return 3
 }
 
-// distance counts the slips between two words: a letter too many, too few or
-// wrong, or two neighbours swapped (optimal string alignment).
+// distance counts the typos between two words: an extra, missing or wrong letter, or two
+// swapped neighbours (optimal string alignment).
 func distance(a, b string) int {
 	var before []int
 	last := make([]int, len(b)+1)

@@ -1,6 +1,5 @@
-// Package words puts numbers, sizes, amounts and times into words, in each form
-// that the program's texts have. It is pure; what the words are about it must not
-// know.
+// Package words formats numbers, sizes, amounts and times in all forms used in the
+// program's texts. It is pure and must not know what the texts are about.
 package words
 
 import (
@@ -11,10 +10,11 @@ import (
 	"time"
 )
 
-// Count is a number and its noun: "1 file", "3 files". The plural takes an s.
+// Count returns a number with its noun: "1 file", "3 files". The plural is formed with an
+// s.
 func Count(n int, noun string) string { return strconv.Itoa(n) + " " + plural(n, noun) }
 
-// Nth is a number as a place: "first", "third", "12th".
+// Nth returns an ordinal: "first", "third", "12th".
 func Nth(n int) string {
 	if small := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}; n >= 1 && n <= len(small) {
 		return small[n-1]
@@ -33,7 +33,7 @@ func Nth(n int) string {
 	return strconv.Itoa(n) + end
 }
 
-// plural is a noun as it stands behind a number: "file", "files".
+// plural returns the noun for a number: "file", "files".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return noun
@@ -41,7 +41,7 @@ func plural(n int, noun string) string {
 	return noun + "s"
 }
 
-// Some is Grouped with what is said of it: "3 runs going on"; empty for none.
+// Some is Grouped followed by more text: "3 runs in the queue"; empty for 0.
 func Some(n int, noun, more string) string {
 	if n <= 0 {
 		return ""
@@ -49,12 +49,12 @@ func Some(n int, noun, more string) string {
 	return Grouped(uint64(n), noun) + more
 }
 
-// Joined puts what is not empty side by side.
+// Joined joins the non-empty parts with commas.
 func Joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), ", ")
 }
 
-// HoldsAll reports whether a text holds every word of a query, whatever the case.
+// HoldsAll reports whether a text contains every word of a query, ignoring case.
 func HoldsAll(text, query string) bool {
 	text = strings.ToLower(text)
 	for w := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -73,7 +73,7 @@ func Grouped(n uint64, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
-// Thousands writes a number with a comma before every third digit.
+// Thousands formats a number with a comma before every third digit.
 func Thousands(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -82,7 +82,7 @@ func Thousands(n uint64) string {
 	return s
 }
 
-// Big writes a number in at most four cells: "940", "1.2k", "14k", "3.1M".
+// Big formats a number in at most four cells: "940", "1.2k", "14k", "3.1M".
 func Big(n int) string {
 	switch {
 	case n < 1000:
@@ -97,7 +97,7 @@ func Big(n int) string {
 	return fmt.Sprintf("%.0fM", float64(n)/1e6)
 }
 
-// Tokens is a number of tokens as people read it: "812", "45k", "1.2M".
+// Tokens formats a number of tokens: "812", "45k", "1.2M".
 func Tokens(n int) string {
 	switch {
 	case n < 1000:
@@ -108,11 +108,10 @@ func Tokens(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// thousand is a number in whole thousands, rounded: "45k".
+// thousand formats a number in thousands, rounded: "45k".
 func thousand(n int) string { return fmt.Sprintf("%dk", (n+500)/1000) }
 
-// Dollars is an amount with as many digits as it takes to see something: "$0.12",
-// "$0.0034".
+// Dollars formats an amount with enough digits for a non-zero result: "$0.12", "$0.0034".
 func Dollars(v float64) string {
 	if v > 0 && v < 0.00995 { // what rounds to a cent is a cent
 		return fmt.Sprintf("$%.4f", v)
@@ -120,8 +119,7 @@ func Dollars(v float64) string {
 	return fmt.Sprintf("$%.2f", v)
 }
 
-// Cents is an amount of dollars as each row of a column has it, without the sign: "0.19",
-// "<0.01".
+// Cents formats an amount of dollars for a column, without the sign: "0.19", "<0.01".
 func Cents(v float64) string {
 	if v > 0 && v < 0.01 {
 		return "<0.01"
@@ -129,7 +127,7 @@ func Cents(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// Bytes is the size of a file: "812 bytes", "45 kB", "1.2 MB", "14 MB".
+// Bytes formats a file size: "812 bytes", "45 kB", "1.2 MB", "14 MB".
 func Bytes(n int64) string {
 	switch {
 	case n >= 10<<20:
@@ -142,7 +140,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Memory is how much memory something takes: "145 MB", "1.5 GB".
+// Memory formats a memory size: "145 MB", "1.5 GB".
 func Memory(n int64) string {
 	if n >= 1<<30 {
 		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
@@ -150,8 +148,8 @@ func Memory(n int64) string {
 	return fmt.Sprintf("%d MB", n>>20)
 }
 
-// Until says in at most seven cells how far away a moment is: "now", "in 28m",
-// "in 1h", "in 1h05", "in 11h", "in 2d"; "5m ago" for what has passed.
+// Until formats the time until a moment in at most seven cells: "now", "in 28m", "in 1h",
+// "in 1h05", "in 11h", "in 2d"; "5m ago" for a past one.
 func Until(d time.Duration) string {
 	if d <= -time.Minute {
 		return short(-max(d, -far)) + " ago"
@@ -159,15 +157,14 @@ func Until(d time.Duration) string {
 	if d <= 0 {
 		return "now"
 	}
-	// A part of a minute counts as a whole one: "in 28m" turns to "in 27m" when
-	// 27 minutes are left.
+	// Round up: "in 28m" turns into "in 27m" when 27 minutes are left.
 	return "in " + short(min(d, far)+time.Minute-1)
 }
 
-// far keeps sums and roundings from overflowing.
+// far prevents overflow in sums and rounding.
 const far = 999 * 24 * time.Hour
 
-// short is a duration in at most four cells, whole minutes, rounded down.
+// short formats a duration in at most four cells, in whole minutes, rounded down.
 func short(d time.Duration) string {
 	m := int(d / time.Minute)
 	switch {
@@ -181,8 +178,8 @@ func short(d time.Duration) string {
 	return strconv.Itoa(min(m/(24*60), 999)) + "d"
 }
 
-// Minutes is a duration in words of a sentence, rounded up: "45 min", "1 h",
-// "1h05", "2 days".
+// Minutes formats a duration for use in a sentence, rounded up: "45 min", "1 h", "1h05",
+// "2 days".
 func Minutes(d time.Duration) string {
 	d = (max(d, 0) + time.Minute - 1).Truncate(time.Minute)
 	switch {
@@ -196,7 +193,7 @@ func Minutes(d time.Duration) string {
 	return short(d)
 }
 
-// Elapsed is a running time as a stopwatch shows it: "0:12", "12:05", "1:02:03".
+// Elapsed formats a running time like a stopwatch: "0:12", "12:05", "1:02:03".
 func Elapsed(d time.Duration) string {
 	s := int(max(d, 0) / time.Second)
 	if s < 3600 {
@@ -205,7 +202,7 @@ func Elapsed(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Age is how old something is, in at most six cells: "now", "15 min", "3 h", "2 d".
+// Age formats an age in at most six cells: "now", "15 min", "3 h", "2 d".
 func Age(d time.Duration) string {
 	m := int(d / time.Minute)
 	switch {
@@ -219,9 +216,8 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%d d", min(m/(24*60), 9999))
 }
 
-// Ago is how long ago something was, in words: "just now", "1 minute ago", "15
-// minutes ago", "3 hours ago", "2 days ago". Parts of a unit do not count, and
-// what lies ahead is "just now".
+// Ago formats a time in the past in words: "just now", "1 minute ago", "15 minutes ago",
+// "3 hours ago", "2 days ago". It rounds down, and a future time is "just now".
 func Ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -234,8 +230,8 @@ func Ago(d time.Duration) string {
 	return Count(int(d/(24*time.Hour)), "day") + " ago"
 }
 
-// Ahead is how far away a moment is: "in 45 min", "in 3 h 5 min", "in 2 days";
-// what has been is told by Ago.
+// Ahead formats the time until a moment: "in 45 min", "in 3 h 5 min", "in 2 days". Past
+// moments are formatted by Ago.
 func Ahead(d time.Duration) string {
 	minutes := int((d + time.Minute - 1) / time.Minute)
 	switch {
@@ -251,8 +247,7 @@ func Ahead(d time.Duration) string {
 	return fmt.Sprintf("in %d h %d min", minutes/60, minutes%60)
 }
 
-// Distance is how far away a moment is, as columns show it: "in 2h 05m", "45m
-// ago", "now".
+// Distance formats the distance of a moment for a column: "in 2h 05m", "45m ago", "now".
 func Distance(d time.Duration) string {
 	span := Span(d.Abs())
 	switch {
@@ -264,8 +259,8 @@ func Distance(d time.Duration) string {
 	return "in " + span
 }
 
-// Span is a duration as columns show it, rounded: "45m", "2h 05m", "3d"; empty
-// where it is under half a minute.
+// Span formats a duration for a column, rounded: "45m", "2h 05m", "3d"; empty below half
+// a minute.
 func Span(d time.Duration) string {
 	m := int(d.Round(time.Minute) / time.Minute)
 	switch {
@@ -279,8 +274,8 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd", m/(24*60))
 }
 
-// Long is a duration without any abbreviation, in two units at most: "12
-// seconds", "1 hour 5 minutes", "3 days".
+// Long formats a duration without abbreviations, in at most two units: "12 seconds", "1
+// hour 5 minutes", "3 days".
 func Long(d time.Duration) string {
 	s := int(d.Round(time.Second) / time.Second)
 	two := func(n int, unit string, rest int, of string) string {
@@ -302,7 +297,7 @@ func Long(d time.Duration) string {
 	return two(s/86400, "day", s/3600%24, "hour")
 }
 
-// Every is how often something is, behind "every": "hour", "90 seconds".
+// Every formats an interval for use after "every": "hour", "90 seconds".
 func Every(d time.Duration) string {
 	text := Long(d)
 	if one, ok := strings.CutPrefix(text, "1 "); ok && !strings.Contains(one, " ") {
@@ -311,8 +306,8 @@ func Every(d time.Duration) string {
 	return text
 }
 
-// ClockLayout is a layout of package time whose time of day, or hour alone, has twelve
-// hours or 24.
+// ClockLayout converts the time of day, or hour alone, in a layout of package time to 12
+// or 24 hours.
 func ClockLayout(layout string, twelve bool) string {
 	if !twelve {
 		return layout
@@ -320,7 +315,7 @@ func ClockLayout(layout string, twelve bool) string {
 	return strings.NewReplacer("15:04:05", "3:04:05pm", "15:04", "3:04pm", "15", "3pm").Replace(layout)
 }
 
-// SameDay reports whether two moments are on one day of the zone.
+// SameDay reports whether two moments are on the same day in the zone.
 func SameDay(a, b time.Time, zone *time.Location) bool {
 	ay, am, ad := a.In(zone).Date()
 	by, bm, bd := b.In(zone).Date()

@@ -1,6 +1,6 @@
-// Package docs serves the program's documentation to the agent: the list of pages, a search,
-// and the pages themselves. It owns the search and its tools. It must not know what the pages
-// are about, and reads only the files that it is given.
+// Package docs serves the program's documentation to the agent: the list of pages, a
+// search, and the pages themselves. It owns the search and its tools. It must not know
+// what the pages are about, and reads only the files it is given.
 package docs
 
 import (
@@ -31,8 +31,8 @@ type Page struct {
 	About string // the beginning of its first paragraph, one line
 }
 
-// Library is the pages, which are read at the first use: most processes never use them. Its
-// methods may be called concurrently.
+// Library is the set of pages, which are read on first use: most processes never use
+// them. Its methods are safe for concurrent use.
 type Library struct {
 	files fs.FS
 	load  func() (index, error)
@@ -151,7 +151,7 @@ type Hit struct {
 	Excerpt string // the lines around the words, at most 320 characters
 }
 
-// maxQuery is how many words of a search are used.
+// maxQuery is the maximum number of search words used.
 const maxQuery = 16
 
 // Search returns the n best sections, best first. It is deterministic.
@@ -251,5 +251,5 @@ func words(text string) iter.Seq[string] {
 	}
 }
 
-// tooCommon are words that say nothing about a page.
+// tooCommon are words that do not characterise a page.
 var tooCommon = strings.Fields("a an and are as at be by can do does for from how i in is it its my of on or that the this to what when which with you your")

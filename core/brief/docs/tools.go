@@ -23,9 +23,9 @@ const (
 )
 
 const (
-	// maxAnswer is the largest answer of a tool in bytes, notes included.
+	// maxAnswer is the maximum size of a tool result in bytes, including notes.
 	maxAnswer = 20 << 10
-	// maxArguments is the largest arguments object in bytes.
+	// maxArguments is the maximum size of the arguments in bytes.
 	maxArguments = 8 << 10
 	defaultHits  = 6
 )
@@ -40,8 +40,8 @@ const (
 		`"offset":{"type":"integer","minimum":0,"description":"Where to go on in a long page, as the last answer said"}}}`
 )
 
-// Tools returns list, search and read, which an engine serves as Server. They only read, and
-// may be called concurrently. Results have at most 20 KB.
+// Tools returns list, search and read, which an engine serves as Server. They are
+// read-only and safe for concurrent use. Results have at most 20 KB.
 func (l *Library) Tools() []agent.Tool {
 	return []agent.Tool{
 		l.tool(ToolList, aboutList, schemaList, l.callList),
@@ -50,7 +50,8 @@ func (l *Library) Tools() []agent.Tool {
 	}
 }
 
-// tool calls answer with valid arguments, unless the pages cannot be read.
+// tool returns a tool that calls answer with valid arguments, unless the pages cannot be
+// read.
 func (l *Library) tool(name, about, text string, answer func(schema.Arguments) agent.ToolResult) agent.Tool {
 	return agent.Tool{Name: name, Description: about, Schema: json.RawMessage(text), Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
 		_, err := l.load()
@@ -110,12 +111,12 @@ func (l *Library) callRead(a schema.Arguments) agent.ToolResult {
 	return bounded(window(text, offset))
 }
 
-// window returns as many lines of a text from an offset in bytes as fit into a result, with a
-// note where it continues.
+// window returns as many lines of a text, from a byte offset, as fit into a result, with
+// a note where to continue.
 func window(text string, from int) string {
 	from = len(clean.Head(text, from))
 	rest := text[from:]
-	room := maxAnswer - len(textGoesOn) - 20 // the note's number
+	room := maxAnswer - len(textGoesOn) - 20 // digits of the note's number
 	if len(rest) <= room {
 		return rest
 	}
@@ -146,14 +147,14 @@ func bounded(text string) agent.ToolResult {
 
 func refused(text string) agent.ToolResult { return agent.ToolResult{Text: text, IsError: true} }
 
-// What the agent reads about the tools.
+// Tool descriptions for the agent.
 const (
 	aboutList   = "List the pages of ollim-bot's own documentation, each with what it is about."
 	aboutSearch = "Find the sections of ollim-bot's own documentation that fit some words, the best first."
 	aboutRead   = "Read one page of ollim-bot's own documentation."
 )
 
-// Answers of the tools.
+// Tool results.
 const (
 	textNoLibrary = "Error: %s. The documentation cannot be used; say so."
 	textNoHits    = "Nothing in the documentation fits %s. Try other words, or list the pages."

@@ -1,7 +1,7 @@
-// Package guide owns the files that the program installs in a data directory for the agent:
-// the first IDENTITY.md, documents about its files, subagents and bundled skills. It never
-// overwrites those that the user has changed. It must not know sessions, runs or engines; the
-// text of the files is in files/.
+// Package guide owns the files that the program installs in a data directory for the
+// agent: the first IDENTITY.md, documents about the directory's files, subagents and
+// bundled skills. It never overwrites files that the user has changed. It must not know
+// sessions, runs or engines. The texts are in files/.
 package guide
 
 import (
@@ -23,29 +23,29 @@ import (
 	"ollimbot/routines"
 )
 
-// Options are what the texts depend on.
+// Options are the inputs of the texts.
 type Options struct {
 	UserName, BotName string
 	Zone              string // IANA name of the configured zone
-	// Google says that the user's account is connected, Webhooks that webhooks are on.
+	// Google means that the user's account is connected, Webhooks that webhooks are on.
 	Google, Webhooks bool
 	NoMail           bool // Google is connected without permission to read mail
-	Promises         bool // the agent proposes reminders of what the user promises
+	Promises         bool // the agent proposes reminders for the user's promises
 }
 
 // Note is an event of the installation.
 type Note struct {
 	File string // relative to the data directory
 	Text string // what was done, or what failed and the cure
-	// Warning says that something was not done.
+	// Warning means that something was not done.
 	Warning bool
 }
 
-// rule says how a file is updated.
+// rule is how a file is updated.
 type rule int
 
 const (
-	// once: written a single time, and not again after it was deleted.
+	// once: written once, and not again after it was deleted.
 	once rule = iota
 	// keep: created if missing, never overwritten; newer versions are offered.
 	keep
@@ -101,7 +101,7 @@ func newItem(name string, data []byte) item {
 	return it
 }
 
-// maxName is the maximum length of a name in a file, in characters.
+// maxName is the maximum length of a name inserted into a file, in characters.
 const maxName = 80
 
 // fill returns the file's text with the two names.
@@ -167,7 +167,7 @@ func SystemPrompt(d *store.Dir, o Options) string {
 	return prompt.System(in)
 }
 
-// profile returns a file of the profile, or a line that says why it cannot be read.
+// profile returns a profile file, or a line about why it cannot be read.
 func profile(d *store.Dir, name string) string {
 	data, err := d.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,17 +179,17 @@ func profile(d *store.Dir, name string) string {
 	return string(data)
 }
 
-// Subagent is what matters here of a file in .claude/agents/. All text is cleaned.
+// Subagent is the relevant content of a file in .claude/agents/. All text is cleaned.
 type Subagent struct {
 	Name  string // default: the file's name
-	Model string // empty: that of the session
+	Model string // empty: the session's model
 	Tools []string
 	Path  string // relative to the data directory
 }
 
-// Subagents reads all subagents of the data directory, sorted by file. One without tools has
-// those of the session. A file without front matter is not a subagent, which is a warning, and
-// so are patterns that allow too much.
+// Subagents reads all subagents of the data directory, sorted by file. One without tools
+// has those of the session. A file without front matter is not a subagent and gets a
+// warning; so do patterns that allow too much.
 func Subagents(d *store.Dir) ([]Subagent, []routines.Problem) {
 	root, err := os.OpenRoot(d.Root())
 	if err != nil {
@@ -237,7 +237,7 @@ func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
 	return []Subagent{s}, problems
 }
 
-// toolValues returns the patterns of a list, or of a text with commas.
+// toolValues returns the patterns from a list or a comma-separated text.
 func toolValues(doc frontmatter.Document) []frontmatter.Value {
 	f, _ := doc.Get("tools")
 	items := f.Value.Items

@@ -13,19 +13,20 @@ import (
 	"ollimbot/routines"
 )
 
-// recordFile records what was installed. The original program does not know this file.
+// recordFile records what was installed. The original program does not use it.
 const recordFile = "state/installed.json"
 
 // record describes one installed file.
 type record struct {
-	Ours string `json:"ours"` // hash of our text that it was made from
-	File string `json:"file"` // hash of the bytes that were written
+	Ours string `json:"ours"` // hash of the built-in text it was made from
+	File string `json:"file"` // hash of the written bytes
 }
 
-// Install installs and updates the files in a prepared data directory. It is called at every
-// start, before the first session, and writes only what is necessary. A file that cannot be
-// written is reported in a note and retried at the next start. Nothing is written through
-// links out of the directory. An error means that the directory itself cannot be used.
+// Install installs and updates the files in a prepared data directory. It is called at
+// every start, before the first session, and writes only what is necessary. A file that
+// cannot be written is reported in a note and retried at the next start. Nothing is
+// written through links that lead out of the directory. An error means that the directory
+// itself is unusable.
 func Install(d *store.Dir, o Options) ([]Note, error) {
 	list, err := items()
 	if err != nil {
@@ -94,7 +95,7 @@ func (in *installer) install(it item) {
 		}
 	case there.is == leadsOut && it.rule == follow:
 		in.replaceLink(it, want)
-	case there.is != ordinary: // the user arranged it so
+	case there.is != ordinary: // the user set it up this way
 	case bytes.Equal(there.data, want):
 		in.know(it, want)
 	case it.rule == follow && known.File == routines.Digest(there.data) && known.Ours != it.version:
@@ -102,7 +103,8 @@ func (in *installer) install(it item) {
 	}
 }
 
-// withdraw removes a file about something that is not set up, unless the user has changed it.
+// withdraw removes a file about a feature that is not set up, unless the user has changed
+// it.
 func (in *installer) withdraw(it item) {
 	there, err := inspect(in.root, in.dir, it.path)
 	if err != nil || there.is != ordinary || in.records[it.path].File != routines.Digest(there.data) {
@@ -125,8 +127,9 @@ func (in *installer) write(it item, data []byte, note string) {
 	in.notes = append(in.notes, Note{File: it.path, Text: note})
 }
 
-// replaceLink replaces a link out of the directory by a document: the original program made
-// such links to its own documents, which the agent may not read there.
+// replaceLink replaces a link that leads out of the directory with a document: the
+// original program made such links to its own documents, which the agent may not read
+// there.
 func (in *installer) replaceLink(it item, data []byte) {
 	if err := in.dir.Remove(it.path); err != nil {
 		in.warn(it.path, clean.Line(err.Error()))
@@ -148,13 +151,15 @@ func (in *installer) warn(file, text string) {
 	in.notes = append(in.notes, Note{File: file, Text: text, Warning: true})
 }
 
-// The folder in which the engine looks for skills, and the target of the link there.
+// The folder in which the engine looks for skills, and the target of the link in its
+// place.
 const (
 	skillsLink   = ".claude/skills"
 	skillsTarget = "../skills"
 )
 
-// link lets the engine find the user's skills. Anything that already exists there is kept.
+// link makes the user's skills visible to the engine. Anything that already exists there
+// is kept.
 func (in *installer) link() {
 	_, err := in.root.Lstat(skillsLink)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +178,7 @@ type standing int
 const (
 	missing  standing = iota
 	ordinary          // a file of the directory
-	leadsOut          // a link out of the directory, or to nothing
+	leadsOut          // a link out of the directory, or a dangling one
 	other             // a link within the directory, a folder, a pipe
 )
 
@@ -183,8 +188,8 @@ type found struct {
 	data []byte
 }
 
-// inspect never follows a link out of the directory: neither one in the path,
-// which is an error, nor the last part, which is told as what it is.
+// inspect never follows a link out of the directory. One in the path is an error; one as
+// the last component is reported as such.
 func inspect(root *os.Root, d *store.Dir, name string) (found, error) {
 	info, err := root.Lstat(name)
 	switch {
@@ -207,17 +212,16 @@ func inspect(root *os.Root, d *store.Dir, name string) (found, error) {
 	return found{is: ordinary, data: data}, nil
 }
 
-// Offer is a file of which the program brings a newer version than the one that
-// is there.
+// Offer is a file of which the program has a newer version.
 type Offer struct {
 	File   string // relative to the data directory
-	Edited bool   // the user has changed theirs, or it never was ours
+	Edited bool   // the user changed it, or it was never ours
 	Text   string // a sentence: what is offered, and how to take it
 }
 
-// Offers are the newer versions that Install does not put in by itself, in the
-// order of their paths. It only reads; what cannot be read is not offered. A
-// file that is the user's own arrangement (a link, a folder) is none.
+// Offers returns the newer versions that Install does not install by itself, sorted by
+// path. It only reads; unreadable files are not offered. A file that the user replaced
+// with a link or a folder is not offered either.
 func Offers(d *store.Dir) []Offer {
 	list, err := items()
 	if err != nil {
@@ -230,7 +234,7 @@ func Offers(d *store.Dir) []Offer {
 	defer root.Close()
 	var records map[string]record
 	if _, err := d.PeekJSON(recordFile, &records); err != nil {
-		return nil // the doctor tells it with the other state files
+		return nil // the doctor reports it with the other state files
 	}
 	var offers []Offer
 	for _, it := range list {

@@ -19,7 +19,8 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// preamble is the part before the task: the sections in order, separated by blank lines.
+// preamble returns the part before the task: the sections in order, separated by blank
+// lines.
 func (b Background) preamble() string {
 	t := b.Task
 	list := []string{textDiscarded + textNoPing, b.reporting()}
@@ -33,7 +34,7 @@ func (b Background) preamble() string {
 		list = append(list, b.budget())
 	}
 	switch allowed := b.available(); {
-	case b.Allowed == nil: // nothing is restricted
+	case b.Allowed == nil: // no restrictions
 	case len(allowed) == 0:
 		list = append(list, textNoTools)
 	default:
@@ -54,7 +55,7 @@ func (b Background) preamble() string {
 	return strings.Join(list, "\n\n")
 }
 
-// reporting says what the main session gets to know.
+// reporting describes what the main session gets to know.
 func (b Background) reporting() (text string) {
 	ping := b.Task.AllowPing
 	switch b.Task.Mode {
@@ -70,7 +71,7 @@ func (b Background) reporting() (text string) {
 		if ping {
 			text += textFreelyPinged
 		}
-	default: // on_ping, and whatever a file says that we do not know
+	default: // on_ping, and any unknown value in a file
 		text = textOnPing
 		if ping {
 			text += textOnPingMust
@@ -80,7 +81,7 @@ func (b Background) reporting() (text string) {
 	return text + textQuality
 }
 
-// hold holds pings back while the user talks or sleeps.
+// hold tells the run to hold pings back while the user talks or sleeps.
 func (b Background) hold() (text string) {
 	switch quiet := !b.QuietUntil.IsZero(); {
 	case b.Busy && quiet:
@@ -103,17 +104,17 @@ func (b Background) hold() (text string) {
 	return text + textHoldQuiet
 }
 
-// mayBeQuiet reports whether the run may leave a message without a sound: a conversation holds
-// those, too.
+// mayBeQuiet reports whether the run may send a silent message. A conversation holds those
+// too.
 func (b Background) mayBeQuiet() bool { return b.QuietLeft > 0 && !b.Busy }
 
-// budget tells what a ping costs now, what is coming, and when to ping.
+// budget describes what a ping costs now, what is coming up, and when to ping.
 func (b Background) budget() string {
 	var w strings.Builder
 	w.WriteString(textBudget + b.Budget.Status(b.Now) + ".\n")
 	rate := b.Budget.RefillRateMinutes
 	if b.Budget.Capacity == 0 {
-		rate = 0 // nothing refills a muted bucket
+		rate = 0 // a muted bucket never refills
 	}
 	if b.Habits != "" {
 		w.WriteString(textHabits + b.Habits + ".\n")
@@ -138,7 +139,7 @@ func (b Background) budget() string {
 	return w.String()
 }
 
-// writeSent quotes what was sent before. What untrusted text is in it says so.
+// writeSent quotes earlier messages. Those made from untrusted text are marked.
 func writeSent(b *strings.Builder, sent []budget.Ping, now time.Time) {
 	for i, p := range sent {
 		if i == 0 {
@@ -164,9 +165,9 @@ func tools(heading string, patterns []string) string {
 	return heading
 }
 
-// available is the list that is shown: what is allowed, less what the task's
-// file denies and what its other settings close, and the bot's own tools that
-// they open.
+// available returns the list of tools to show: the allowed ones, without those that the
+// task's file denies or its other settings disable, plus the bot's own tools that the
+// settings enable.
 func (b Background) available() []string {
 	t := b.Task
 	own := []struct {
@@ -192,7 +193,7 @@ func (b Background) available() []string {
 	return slices.DeleteFunc(list, func(p string) bool { return slices.Contains(b.Disallowed, p) })
 }
 
-// canDelegate reports whether the run may ask the user-proxy.
+// canDelegate reports whether the run may use the user-proxy.
 func (b Background) canDelegate() bool {
 	if b.Allowed == nil {
 		return !slices.Contains(b.Disallowed, "Task") && !slices.Contains(b.Disallowed, "Agent")
@@ -200,9 +201,9 @@ func (b Background) canDelegate() bool {
 	return policy.DelegatesTo(policy.Rules{Allowed: b.Allowed, Disallowed: b.Disallowed}, policy.UserProxy)
 }
 
-// writeSchedule writes the forward schedule as an agent reads it, with the
-// refills until its last task at rate minutes each. Foreground tasks are left
-// out. Times are in now's zone. There is no line break at its end.
+// writeSchedule writes the forward schedule for an agent, with the refills until its last
+// task at one per rate minutes. Foreground tasks are left out. Times are in now's zone.
+// There is no final line break.
 func writeSchedule(b *strings.Builder, f schedule.Forward, now time.Time, rate int) {
 	empty := true
 	for _, e := range f.Entries {
@@ -226,7 +227,7 @@ func writeSchedule(b *strings.Builder, f schedule.Forward, now time.Time, rate i
 	}
 }
 
-// writeEntry writes one line. Everything in it comes from a user's file.
+// writeEntry writes one line. Its texts come from a user's file.
 func writeEntry(b *strings.Builder, e schedule.Entry, zone *time.Location) {
 	var clock [16]byte
 	b.WriteString("- ")
@@ -253,38 +254,38 @@ func writeEntry(b *strings.Builder, e schedule.Entry, zone *time.Location) {
 	}
 }
 
-// Background is all that a background run is told when it starts.
+// Background is the input of a background run's prompt.
 type Background struct {
-	Now  time.Time // in the configured zone, which all times are told in
+	Now  time.Time // in the configured zone, which is used for all times
 	Task routines.Task
-	// Busy says that the user is mid-conversation; QuietUntil until when quiet
-	// hours hold, zero outside of them.
+	// Busy means that the user is mid-conversation. QuietUntil is the end of current quiet
+	// hours, or zero.
 	Busy       bool
 	QuietUntil time.Time
 	Budget     budget.State
-	QuietLeft  int // messages without a sound that may be left today
-	// Habits is when the user answers pings, in a few words; empty if nothing is known.
+	QuietLeft  int // silent messages that may still be sent today
+	// Habits describes when the user answers pings, in a few words; empty if unknown.
 	Habits  string
 	Forward schedule.Forward
-	// Allowed is the merged list of tool patterns; nil where nothing is
-	// restricted. Disallowed is what the task's file denies.
+	// Allowed is the merged list of tool patterns; nil means no restrictions. Disallowed is
+	// the task file's list.
 	Allowed, Disallowed []string
-	// Google says that the account is connected: without it its commands are not
-	// listed, as they do not exist.
+	// Google means that the account is connected. Without it, its commands do not exist and
+	// are not listed.
 	Google bool
-	// GoogleTrouble is what is wrong with a login, and the cure; "" for nothing.
+	// GoogleTrouble describes a problem with the login and its cure, or "".
 	GoogleTrouble string
-	Late          time.Time // when it should have run; zero when it is on time
+	Late          time.Time // when it should have run; zero if it is on time
 	Chain         *Chain    // nil outside of chains
 	Updates       []updates.Update
 	Skills        []Skill
-	// Sent are the last pings of the task, the oldest first; a text that is withheld is empty.
+	// Sent are the last pings of the task, oldest first; a withheld text is empty.
 	Sent []budget.Ping
 }
 
-// BackgroundPrompt is the whole message of a background run: header, tag,
-// late notice, preamble, skills, chain context, and the body as it stands. An
-// isolated task sees no updates.
+// BackgroundPrompt returns the whole message of a background run: header, tag, late
+// notice, preamble, skills, chain context, and the unchanged body. An isolated task sees
+// no updates.
 func BackgroundPrompt(b Background) string {
 	var list []updates.Update
 	if !b.Task.Isolated {

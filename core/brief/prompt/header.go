@@ -1,8 +1,7 @@
-// Package prompt owns every word that is sent to the agent: the
-// header of a message, the tags, the preamble of background runs, the forward
-// schedule, the chain context. All of it is pure functions of values; nothing
-// here reads a file, a clock or a configuration, and nobody else puts words
-// into the agent's prompt.
+// Package prompt owns all text sent to the agent: the header of a message, the tags, the
+// preamble of background runs, the forward schedule, the chain context. All of it is pure
+// functions of values. The package reads no file, clock or configuration, and no other
+// package adds text to the agent's prompt.
 package prompt
 
 import (
@@ -17,7 +16,8 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Timestamp begins every message: "[2026-02-24 Tue 02:30 PM PT]", in now's zone.
+// Timestamp returns the start of every message: "[2026-02-24 Tue 02:30 PM PT]", in now's
+// zone.
 func Timestamp(now time.Time) string {
 	var b strings.Builder
 	writeTimestamp(&b, now)
@@ -32,13 +32,13 @@ func writeTimestamp(b *strings.Builder, now time.Time) {
 	b.WriteByte(']')
 }
 
-// Main is a message to the main session: the timestamp, the updates that this
-// turn delivers, and the message.
+// Main returns a message to the main session: the timestamp, the updates delivered in
+// this turn, and the message.
 func Main(now time.Time, list []updates.Update, message string) string {
 	return headed(now, textUpdatesMain, list, message)
 }
 
-// Peeked is a message to a fork, which sees the updates without taking them.
+// Peeked returns a message to a fork, which sees the updates without claiming them.
 func Peeked(now time.Time, list []updates.Update, message string) string {
 	return headed(now, textUpdatesFork, list, message)
 }
@@ -58,7 +58,7 @@ func headed(now time.Time, heading string, list []updates.Update, message string
 	return b.String()
 }
 
-// writeHeader writes the timestamp and the updates, without anything behind.
+// writeHeader writes the timestamp and the updates, without a trailing separator.
 func writeHeader(b *strings.Builder, now time.Time, heading string, list []updates.Update) {
 	writeTimestamp(b, now)
 	if len(list) == 0 {
@@ -77,9 +77,9 @@ func writeHeader(b *strings.Builder, now time.Time, heading string, list []updat
 	}
 }
 
-// writeIndented writes text whose second and later lines are indented, blank
-// ones left out: no text can forge another update, a tag or a heading, all of
-// which begin in the first column.
+// writeIndented writes text with the second and later lines indented and without blank
+// lines, so that it cannot forge another update, a tag or a heading, all of which start
+// in the first column.
 func writeIndented(b *strings.Builder, text string) {
 	first := true
 	for line := range strings.SplitSeq(clean.Text(text), "\n") {
@@ -95,9 +95,9 @@ func writeIndented(b *strings.Builder, text string) {
 	}
 }
 
-// zoneWord is the last word of a timestamp: the US zones print
-// their generic form, the same in summer and winter; every other zone prints
-// its abbreviation at that moment, or its offset where it has none.
+// zoneWord returns the last word of a timestamp: US zones use their generic form, the
+// same in summer and winter; all others use their abbreviation at that moment, or the
+// offset if they have none.
 func zoneWord(t time.Time) string {
 	abbreviation, _ := t.Zone()
 	if generic, ok := genericWords[abbreviation]; ok && isUS(t.Location().String()) {
@@ -114,8 +114,8 @@ var genericWords = map[string]string{
 	"CST": "CT", "CDT": "CT", "EST": "ET", "EDT": "ET",
 }
 
-// isUS reports whether a zone of the tz database lies in the United States. It
-// goes by name, because China, Cuba and Canada share the abbreviations.
+// isUS reports whether a zone of the tz database is in the United States. It goes by
+// name, because China, Cuba and Canada share the abbreviations.
 func isUS(name string) bool {
 	if usZones[name] {
 		return true
@@ -138,14 +138,14 @@ var usZones = map[string]bool{
 	"PST8PDT": true, "MST7MDT": true, "CST6CDT": true, "EST5EDT": true,
 }
 
-// Delivery is a message to the main session that hands it updates at once,
-// without words of the user: the header of Main and nothing behind it.
+// Delivery returns a message that delivers updates to the main session at once, without a
+// message of the user: the header of Main and nothing after it.
 func Delivery(now time.Time, list []updates.Update) string { return Main(now, list, "") }
 
-// maxQuoted is how much of a message is quoted, in characters.
+// maxQuoted is the maximum length of a quoted message, in characters.
 const maxQuoted = 500
 
-// ForkStarted begins an interactive fork. Without a topic the user
+// ForkStarted returns the first message of an interactive fork. Without a topic the user
 // leads.
 func ForkStarted(topic string) string {
 	topic = strings.TrimSpace(clean.Text(topic))
@@ -155,24 +155,24 @@ func ForkStarted(topic string) string {
 	return textForkStarted + textForkTopic + topic + textForkTalk
 }
 
-// ForkReply begins an interactive fork that resumes a background run because
-// the user answered one of its messages.
+// ForkReply returns the first message of an interactive fork that resumes a background
+// run because the user replied to one of its messages.
 func ForkReply(message string) string { return textForkReplied + "\n\n" + message }
 
-// ForkButton begins an interactive fork that resumes a background run because
-// the user clicked one of its buttons; inquiry is the button's stored prompt.
+// ForkButton returns the first message of an interactive fork that resumes a background
+// run because the user clicked one of its buttons; inquiry is the button's stored prompt.
 func ForkButton(userName, inquiry string) string {
 	name := clean.Line(userName)
 	return textForkResumed + "\n\n" + name + textForkClicked + strings.TrimSpace(clean.Text(inquiry)) +
 		"\n\n" + textForkAddress + "\n\n" + textForkStay + name + textForkAsks
 }
 
-// Stale is the notice that stands behind a blank line at the end of the first
-// message to a resumed session that ended so long ago.
+// Stale returns the notice for the end of the first message to a resumed session, after a
+// blank line. It says how long ago the session ended.
 func Stale(age time.Duration) string { return fmt.Sprintf(textStale, words.Ago(age)) }
 
-// ForkIdle speaks to a fork that nobody has written to for so long: softly the
-// first time; hard when it did not end after that.
+// ForkIdle returns the message to a fork in which no one has written for some time: a
+// soft one first, a hard one if the fork did not end after that.
 func ForkIdle(idle time.Duration, hard bool) string {
 	if hard {
 		return fmt.Sprintf(textIdleHard, minutesOf(idle))
@@ -180,21 +180,20 @@ func ForkIdle(idle time.Duration, hard bool) string {
 	return fmt.Sprintf(textIdleSoft, minutesOf(idle))
 }
 
-// minutesOf is a duration in whole minutes, at least one: "1 minute", "20 minutes".
+// minutesOf formats a duration in whole minutes, at least one: "1 minute", "20 minutes".
 func minutesOf(d time.Duration) string { return words.Count(max(1, int(d/time.Minute)), "minute") }
 
-// ForkReport is what the Report button says to the fork.
+// ForkReport returns the message that the Report button sends to the fork.
 func ForkReport() string { return textForkReport }
 
-// Button is the stored prompt of a button that belongs to no fork.
+// Button formats the stored prompt of a button that belongs to no fork.
 func Button(prompt string) string { return "[button] " + strings.TrimSpace(clean.Text(prompt)) }
 
-// Instruction is a text that the program itself gives the agent to follow.
+// Instruction formats an instruction by the program itself.
 func Instruction(text string) string { return "[system] " + strings.TrimSpace(clean.Text(text)) }
 
-// Quote puts a message that the user replies to in front of their own, cut and
-// with "> " before each line. Nothing to quote leaves the message
-// as it is.
+// Quote puts the message that the user replies to in front of their own, cut and with ">
+// " before each line. If there is nothing to quote, the message is returned unchanged.
 func Quote(replied, message string) string {
 	replied = strings.TrimSpace(clean.Text(replied))
 	if replied == "" {
@@ -207,7 +206,7 @@ func Quote(replied, message string) string {
 	return b.String() + "\n" + message
 }
 
-// cutQuote keeps the first characters, and says by dots that there were more.
+// cutQuote keeps the first characters, and adds dots if there were more.
 func cutQuote(s string) string {
 	n := 0
 	for i := range s {
@@ -219,7 +218,7 @@ func cutQuote(s string) string {
 	return s
 }
 
-// QuoteEmbed is an embed's text as Quote takes it: title, description, fields.
+// QuoteEmbed returns an embed's text for Quote: title, description, fields.
 func QuoteEmbed(e post.Embed) string {
 	var lines []string
 	if e.Title != "" {

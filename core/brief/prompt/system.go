@@ -11,47 +11,45 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// SystemInput is all that the system prompt depends on. Equal values give equal
-// bytes, so that an engine's prompt cache holds.
+// SystemInput is the complete input of the system prompt. Equal values give equal bytes,
+// so that an engine's prompt cache stays valid.
 type SystemInput struct {
-	UserName string // what the user is called; "the user" where it is empty
+	UserName string // the user's name; "the user" if empty
 	Zone     string // IANA name of the configured zone
-	// Identity and User are IDENTITY.md and USER.md as they stand in the data
-	// directory; empty where there is none.
+	// Identity and User are the contents of IDENTITY.md and USER.md; empty if missing.
 	Identity, User string
-	Skills         []SkillLine // those that the user wrote, in the order to list them
-	// Google says that the user's account is connected here, Webhooks that the bot
-	// listens for them. What is not there is described as not there.
+	Skills         []SkillLine // the user's own, in listing order
+	// Google means that the user's account is connected, Webhooks that the bot listens for
+	// webhooks. The prompt says so if either is missing.
 	Google, Webhooks bool
-	NoMail           bool // Google is connected, and reading mail is not allowed
-	// Promises says that reminders are proposed of what the user promises.
+	NoMail           bool // Google is connected without permission to read mail
+	// Promises means that reminders are proposed for the user's promises.
 	Promises bool
 }
 
-// SkillLine is a skill as the system prompt lists it.
+// SkillLine is a skill as listed in the system prompt.
 type SkillLine struct{ Name, Description string }
 
-// Limits of what comes from outside. The profile and the list go along with
-// every single message.
+// Limits of user-provided text. The profile and the list are part of every single
+// message.
 const (
 	maxProfile     = 32 << 10 // bytes of each profile file
 	maxUserName    = 80       // characters
-	maxSkills      = 100      // skills that are listed by name
+	maxSkills      = 100      // skills listed by name
 	maxSkillName   = 64       // characters
 	maxSkillAbout  = 200      // characters
-	conditionOpen  = " ["     // before the condition of a heading
+	conditionOpen  = " ["     // precedes the condition of a heading
 	conditionClose = "]"
 )
 
-// System is the text that is appended to the engine's preset: the
-// profile, verbatim and first, then the sections of how to work here. It costs
-// well under a millisecond.
+// System returns the text appended to the engine's preset: the profile, verbatim and
+// first, then the sections of working instructions. It takes well under a millisecond.
 func System(in SystemInput) string {
 	var b strings.Builder
 	b.Grow(len(systemTemplate) + len(in.Identity) + len(in.User) + 2048)
 	writeProfile(&b, in.Identity, "IDENTITY.md")
 	writeProfile(&b, in.User, "USER.md")
-	values := strings.NewReplacer( // one pass: a name cannot bring in another one
+	values := strings.NewReplacer( // in one pass, so that a name cannot insert another value
 		"{{user}}", cmp.Or(clean.Cut(clean.Line(in.UserName), maxUserName), textTheUser),
 		"{{zone}}", cmp.Or(clean.Cut(clean.Line(in.Zone), maxUserName), textTheZone),
 		"{{skills}}", skillList(in), "{{commands}}", in.commands(),
@@ -68,8 +66,8 @@ func System(in SystemInput) string {
 	return b.String()
 }
 
-// writeProfile writes a profile file as it stands, without what is never text:
-// escapes, zero bytes, broken UTF-8. An empty one leaves nothing behind.
+// writeProfile writes a profile file unchanged except for characters that are never text:
+// escapes, zero bytes, invalid UTF-8. It writes nothing for an empty file.
 func writeProfile(b *strings.Builder, text, name string) {
 	text = strings.TrimSpace(keepTabs(text))
 	if text == "" {
@@ -84,7 +82,7 @@ func writeProfile(b *strings.Builder, text, name string) {
 	}
 }
 
-// keepTabs cleans a text but for its tabs, which mean something in markdown.
+// keepTabs cleans a text but keeps its tabs, which are significant in markdown.
 func keepTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return clean.Text(text)
@@ -96,7 +94,7 @@ func keepTabs(text string) string {
 	return strings.Join(parts, "\t")
 }
 
-// skillList lists the user's skills, one a line.
+// skillList lists the user's skills, one per line.
 func skillList(in SystemInput) string {
 	var b strings.Builder
 	for i, s := range in.Skills {
@@ -113,11 +111,10 @@ func skillList(in SystemInput) string {
 	return textYourSkills + b.String()
 }
 
-// inline is one line that cannot end the code span that it may stand in.
+// inline returns one line that cannot end an enclosing code span.
 func inline(s string) string { return strings.ReplaceAll(clean.Line(s), "`", "'") }
 
-// commands are the shell commands of the main session's list that it is told of, in
-// its own order.
+// commands lists the shell commands shown to the main session, in order.
 func (in SystemInput) commands() string {
 	var list []string
 	for _, p := range policy.Told(policy.MainTools(), policy.Main, in.Google) {
@@ -134,11 +131,11 @@ func (in SystemInput) commands() string {
 //go:embed templates/system.md
 var systemTemplate string
 
-// systemSection is one section of the template with the condition under which
-// it is there: "", a word such as "google", or "no google".
+// systemSection is one section of the template with its condition: "", a word such as
+// "google", or "no google".
 type systemSection struct{ condition, text string }
 
-// systemSections takes the template apart, once.
+// systemSections parses the template, once.
 var systemSections = sync.OnceValue(func() []systemSection {
 	var list []systemSection
 	for i, part := range strings.Split(strings.TrimSpace(systemTemplate), "\n## ") {
@@ -153,7 +150,7 @@ var systemSections = sync.OnceValue(func() []systemSection {
 	return list
 })
 
-// cutCondition parts "Heading [google]" into the heading and "google".
+// cutCondition splits "Heading [google]" into the heading and "google".
 func cutCondition(heading string) (title, condition string) {
 	title, condition, ok := strings.Cut(heading, conditionOpen)
 	if !ok {
@@ -162,16 +159,15 @@ func cutCondition(heading string) (title, condition string) {
 	return title, strings.TrimSuffix(condition, conditionClose)
 }
 
-// has reports whether a condition of the template holds. One that nobody knows
-// does not.
+// has reports whether a condition of the template is true. An unknown condition is not.
 func (in SystemInput) has(condition string) bool {
 	about, missing := strings.CutPrefix(condition, "no ")
 	there, known := map[string]bool{"google": in.Google, "mail": in.Google && !in.NoMail, "webhooks": in.Webhooks, "promises": in.Promises}[about]
 	return condition == "" || known && there != missing
 }
 
-// pick leaves out the lines that are for another setup: a line may begin with
-// the condition in brackets, as "[google] - …".
+// pick removes the lines for other setups: a line may start with a condition in brackets,
+// as in "[google] - …".
 func (in SystemInput) pick(text string) string {
 	if !strings.Contains(text, "\n[") {
 		return text
@@ -191,7 +187,7 @@ func (in SystemInput) pick(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-// The words of the system prompt that depend on values; the rest of it is
+// The texts of the system prompt that depend on values; the rest is in
 // templates/system.md.
 const (
 	textTheUser    = "the user"

@@ -13,38 +13,38 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Foreground is what the main session is told when a task fires in it.
+// Foreground is the input of the prompt for a task that fires in the main session.
 type Foreground struct {
 	Now     time.Time
 	Task    routines.Task
 	Late    time.Time
 	Chain   *Chain
-	Updates []updates.Update // those that this turn delivers
+	Updates []updates.Update // delivered in this turn
 	Skills  []Skill
 }
 
-// Chain is a reminder's place in its chain: check Depth+1 of Max+1.
+// Chain is a reminder's position in its chain: check Depth+1 of Max+1.
 type Chain struct {
 	Depth, Max int
-	UntilDone  *UntilDone // nil for one that goes on only where its run wants it to
+	UntilDone  *UntilDone // nil if the chain continues only when its run asks for it
 }
 
-// UntilDone is a reminder that comes back by itself.
+// UntilDone is a reminder that repeats by itself.
 type UntilDone struct {
 	ID    string
-	Again int // minutes until it does
-	Came  int // how often it has reached the user
+	Again int // minutes until the next repetition
+	Came  int // how often it has pinged the user
 	Since time.Time
 }
 
-// final reports whether no further check can follow.
+// final reports whether this is the last check.
 func (c Chain) final() bool { return c.Depth >= c.Max }
 
-// Skill is a skill whose text goes into the prompt.
+// Skill is a skill whose text is added to the prompt.
 type Skill struct{ Name, Body string }
 
-// ForegroundPrompt is the whole message of a task that fires in the main
-// session: like BackgroundPrompt, without a preamble.
+// ForegroundPrompt returns the whole message of a task that fires in the main session:
+// like BackgroundPrompt, without a preamble.
 func ForegroundPrompt(f Foreground) string {
 	return assemble(assembly{
 		now: f.Now, heading: textUpdatesMain, updates: f.Updates,
@@ -52,7 +52,7 @@ func ForegroundPrompt(f Foreground) string {
 	})
 }
 
-// assembly is what both kinds of prompts are put together from.
+// assembly contains the parts of both kinds of prompts.
 type assembly struct {
 	now        time.Time
 	heading    string
@@ -60,14 +60,13 @@ type assembly struct {
 	task       routines.Task
 	background bool
 	late       time.Time
-	preamble   string // empty for none
+	preamble   string // may be empty
 	skills     []Skill
 	chain      *Chain
 }
 
-// assemble joins the parts: a routine's tag stands before its text
-// on one line, a reminder's on a line of its own. Blocks are parted by a blank
-// line, and a missing one leaves nothing behind.
+// assemble joins the parts. A routine's tag is on the same line as its text, a reminder's
+// on its own line. Blocks are separated by a blank line, and a missing one leaves no gap.
 func assemble(a assembly) string {
 	var b strings.Builder
 	b.Grow(4096 + len(a.task.Body) + 160*len(a.updates))
@@ -78,7 +77,7 @@ func assemble(a assembly) string {
 		b.WriteString("\n\n")
 	}
 	b.WriteString(tag(a.task, a.background))
-	first, next := " ", "\n\n" // before the first block, and before the others
+	first, next := " ", "\n\n" // separators before the first block and before the others
 	if !a.late.IsZero() {
 		b.WriteString("\n" + textLateBefore + cron.ClockOn(a.late, a.now) + textLateAfter)
 		first = "\n"
@@ -90,7 +89,7 @@ func assemble(a assembly) string {
 		b.WriteString(first + a.preamble)
 		first = next
 	} else if first == "\n" {
-		first = next // without a preamble the body must not look like part of the tag's lines
+		first = next // without a preamble, the body must not look like part of the tag's lines
 	}
 	if writeSkills(&b, first, a.skills) {
 		first = next
@@ -107,7 +106,7 @@ func assemble(a assembly) string {
 	return b.String()
 }
 
-// tag says what fired. Webhooks always run in the background.
+// tag returns the tag of the fired task. Webhooks always run in the background.
 func tag(t routines.Task, background bool) string {
 	kind := string(t.Kind)
 	if background && t.Kind != routines.KindWebhook {
@@ -116,8 +115,8 @@ func tag(t routines.Task, background bool) string {
 	return "[" + kind + ":" + strings.ReplaceAll(clean.Line(t.ID), "]", "") + "]"
 }
 
-// writeSkills writes the texts of the skills behind before, and reports
-// whether there were any.
+// writeSkills writes the texts of the skills after before, and reports whether there were
+// any.
 func writeSkills(b *strings.Builder, before string, skills []Skill) bool {
 	wrote := false
 	for _, s := range skills {
@@ -138,7 +137,7 @@ func writeSkills(b *strings.Builder, before string, skills []Skill) bool {
 	return wrote
 }
 
-// writeChain tells a reminder where in its chain it stands.
+// writeChain describes a reminder's position in its chain.
 func writeChain(b *strings.Builder, c Chain, t routines.Task, background bool) {
 	place := placeInChain(c)
 	if c.UntilDone != nil {
@@ -167,7 +166,7 @@ func writeChain(b *strings.Builder, c Chain, t routines.Task, background bool) {
 	}
 }
 
-// writeUntilDone tells a reminder that comes back by itself how often it came.
+// writeUntilDone describes how often a repeating reminder has pinged the user.
 func writeUntilDone(b *strings.Builder, c Chain) {
 	u := c.UntilDone
 	came := textUntilFirst

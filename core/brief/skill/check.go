@@ -10,20 +10,21 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// nothingNew is the exit status of a check that found nothing to run for.
+// nothingNew is the exit status of a check that found no reason to run.
 const nothingNew = 1
 
-// Verdict is what the check of a routine says.
+// Verdict is the result of a routine's check.
 type Verdict struct {
-	Skip bool // there is nothing to run for
-	// Found is what it printed, cleaned and limited; only for a run.
+	Skip bool // there is no reason to run
+	// Found is the check's output, cleaned and limited; only for a run.
 	Found string
-	// Failed is why it could not decide; then the routine runs.
+	// Failed is why the check could not decide; the routine then runs.
 	Failed string
 }
 
-// Check runs the check of a routine, for at most eachTime: exit status 0 runs the routine, 1
-// does not. Any other end runs it too, because a broken check must not silence a routine.
+// Check runs the check of a routine, for at most eachTime: exit status 0 runs the
+// routine, 1 does not. Any other result runs it too, because a broken check must not
+// silence a routine.
 func Check(ctx context.Context, d *store.Dir, how How, line string) Verdict {
 	words, err := split(line)
 	if err != nil || len(words) == 0 || words[0] == "" {

@@ -17,21 +17,20 @@ import (
 )
 
 const (
-	// maxBytes is how much of what a command prints is kept before it is
-	// cleaned and cut.
+	// maxBytes is how much of a command's output is kept before it is cleaned and cut.
 	maxBytes = 64 << 10
 	maxSays  = 300 // characters of the first line on standard error
-	// leftBehind is how long a command's own children may keep its output open
-	// after it has ended.
+	// leftBehind is how long a command's own children may keep its output open after it has
+	// ended.
 	leftBehind = time.Second
-	// noExec is the exit code that shells give where a program cannot be started.
+	// noExec is the exit code of shells for a program that cannot be started.
 	noExec = 126
-	// How bubblewrap says that a program is not there for it.
+	// bubblewrap's message for a program that does not exist in the sandbox.
 	sandboxSays = "bwrap: execvp "
 	noSuchFile  = "No such file or directory"
 )
 
-// run runs one command and returns what stands in its place.
+// run runs one command and returns its replacement text.
 func (e expander) run(ctx context.Context, line string) string {
 	label := clean.Line(line)
 	words, err := split(line)
@@ -60,7 +59,7 @@ func (e expander) run(ctx context.Context, line string) string {
 	return failed(noExec, label, clean.Line(store.Bare(err).Error()))
 }
 
-// perform runs a program to its end, with its children.
+// perform runs a program and its children to the end.
 func (e expander) perform(ctx context.Context, words []string) (stdout *head, says string, err error) {
 	stdout, stderr := &head{}, &head{}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
@@ -72,14 +71,14 @@ func (e expander) perform(ctx context.Context, words []string) (stdout *head, sa
 	}
 	err = cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) {
-		procgroup.Kill(cmd) // it went well, and left a child that still prints
+		procgroup.Kill(cmd) // it succeeded, but left a child that is still printing
 		err = nil
 	}
 	return stdout, clean.FirstLine(string(stderr.data), maxSays), err
 }
 
-// notFoundInside reports whether a sandbox says that a program does not exist: bubblewrap
-// itself, or the shell that sets limits and then starts it.
+// notFoundInside reports whether a program does not exist in the sandbox, according to
+// bubblewrap itself or the shell that sets limits and then starts the program.
 func notFoundInside(says, program string) bool {
 	if strings.HasPrefix(says, sandboxSays) {
 		return strings.HasSuffix(says, noSuchFile)
@@ -95,9 +94,9 @@ func failed(code int, label, says string) string {
 	return fmt.Sprintf(textFailedSays, code, label, says)
 }
 
-// environment is what a command is told of ours: how to find programs and the
-// user's files, and our own settings but the secret ones. Our commands work on
-// the directory that the skill is from, however the bot was told of it.
+// environment returns a command's environment: the variables for finding programs and the
+// user's files, and our own settings except secrets. Our commands use the skill's data
+// directory, however the bot was told about it.
 func (e expander) environment(environ []string) []string {
 	var env []string
 	for _, v := range environ {
@@ -117,15 +116,15 @@ func (e expander) environment(environ []string) []string {
 
 const dataDir = "OLLIM_DATA_DIR"
 
-// secretParts make a variable's name that of a secret wherever they stand in it.
+// secretParts mark a variable as a secret if its name contains one of them.
 var secretParts = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH", "COOKIE"}
 
 func secret(name string) bool {
 	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(strings.ToUpper(name), part) })
 }
 
-// head keeps the beginning of what a command prints and swallows the rest, so
-// that the command is neither stopped nor able to fill the memory.
+// head keeps the beginning of a command's output and discards the rest, so that the
+// command is not blocked and cannot fill the memory.
 type head struct {
 	data []byte
 	over bool
@@ -138,7 +137,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// output is the text that goes into the prompt.
+// output returns the text for the prompt.
 func (h *head) output() string {
 	text, n := strings.TrimRight(clean.Text(string(h.data)), "\n"), 0
 	for i := range text {
@@ -159,17 +158,17 @@ var (
 	errNUL       = errors.New("a command cannot hold a zero byte")
 )
 
-// split takes a command line apart as a shell would, without doing anything
-// else that a shell does: no variables, patterns, pipes or comments. Words are
-// parted by white space. '…' is taken as it stands; in "…" a backslash escapes
-// a quote and itself; elsewhere it escapes whatever follows.
+// split splits a command line into words as a shell would, without the shell's other
+// features: no variables, patterns, pipes or comments. Words are separated by white
+// space. '…' is literal; in "…" a backslash escapes a quote and itself; elsewhere it
+// escapes any character.
 func split(line string) ([]string, error) {
 	if strings.IndexByte(line, 0) >= 0 {
 		return nil, errNUL
 	}
 	var words []string
 	var word strings.Builder
-	open := false // a word has begun, perhaps with empty quotes
+	open := false // a word has started, possibly with empty quotes
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; c {
 		case ' ', '\t', '\n', '\r':
@@ -202,8 +201,8 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// quoted adds the quoted text that s begins with, and returns the length of it
-// with its quotes; 0 where the quote is not closed.
+// quoted adds the quoted text at the start of s, and returns its length including the
+// quotes; 0 if the quote is not closed.
 func quoted(word *strings.Builder, s string) int {
 	quote := s[0]
 	for i := 1; i < len(s); i++ {

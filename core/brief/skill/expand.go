@@ -13,19 +13,19 @@ import (
 
 // Limits of the commands in one text.
 const (
-	// TotalTime is how long the commands of one text may take together.
+	// TotalTime is the time limit for all commands of one text.
 	TotalTime  = 30 * time.Second
 	eachTime   = 10 * time.Second
 	maxOutput  = 2000      // characters of one command's output
-	maxOutputs = 256 << 10 // bytes that all outputs together add to a text
+	maxOutputs = 256 << 10 // total bytes of all outputs in a text
 )
 
-// marked begins a command in a text, marker is the whole of it.
+// marked is the start of a command in a text; marker matches the whole command.
 const marked = "!`"
 
 var marker = lazyregexp.New("!`([^`]+)`")
 
-// Commands are the commands in a text that Expand would run, in its order.
+// Commands returns the commands in a text that Expand would run, in order.
 func Commands(text string) []string {
 	var list []string
 	for _, m := range marker().FindAllStringSubmatch(text, -1) {
@@ -34,24 +34,23 @@ func Commands(text string) []string {
 	return list
 }
 
-// Expand replaces the commands in a skill's text by what they print, or by a
-// note in brackets why they did not. It blocks for at most
-// TotalTime, and returns early when ctx ends. Equal commands run once. What a
-// command prints is cleaned and not expanded again.
+// Expand replaces the commands in a skill's text with their output, or with a note in
+// brackets about why they failed. It blocks for at most TotalTime, and returns early when
+// ctx ends. Identical commands run once. Output is cleaned and not expanded again.
 func Expand(ctx context.Context, d *store.Dir, how How, text string) string {
 	return expander{How: how, dir: d.Root(), each: eachTime, total: TotalTime}.expand(ctx, text)
 }
 
-// How says what the commands of a text run in. The zero value adds nothing.
+// How is the environment for the commands of a text. The zero value adds nothing.
 type How struct {
-	// Sandbox puts a command into its sandbox; done is called after its end. Nil is none.
+	// Sandbox puts a command into a sandbox; done is called after its end. May be nil.
 	Sandbox func(*exec.Cmd) (done func())
 	Zone    string   // the TZ of the commands, an IANA name; empty is the machine's
-	Env     []string // NAME=value, beside what a command is told anyway
+	Env     []string // NAME=value, in addition to the standard environment
 }
 
-// locate cleans a text and finds the commands in it, with their marks. Whoever
-// asks what a skill would run asks here, so that nothing runs that was not seen.
+// locate cleans a text and finds the commands in it, with their marks. Every check of a
+// skill's commands uses it, so that nothing runs that was not seen.
 func locate(text string) (cleaned string, marks []string) {
 	if !strings.Contains(text, "!") {
 		return text, nil

@@ -10,25 +10,22 @@ import (
 	"ollimbot/routines"
 )
 
-// Inspection is what a file of a skill does beyond being read.
+// Inspection describes the active parts of a skill's file.
 type Inspection struct {
-	// Commands are those that Expand would run, and the blocks that an engine runs
-	// by itself when it loads the skill, each with its marks.
+	// Commands are the commands that Expand would run, and the blocks that an engine runs
+	// when it loads the skill, each with its marks.
 	Commands []string
-	// Mentions are the words behind an "@", by which an engine reads the file of
-	// that name when it loads the skill.
+	// Mentions are the words after an "@", which make an engine read the file of that name
+	// when it loads the skill.
 	Mentions []string
-	// Problem is what makes the file no skill that an agent may write, with the
-	// cure: front matter that cannot be read, keys that reach past the bot's rules,
-	// tools that no skill may have.
+	// Problem is why an agent may not write this file as a skill, with the cure: unreadable
+	// front matter, keys that exceed the bot's rules, or tools that no skill may have.
 	Problem string
-	// Head is the front matter as it was understood, to compare; "" where it was
-	// not.
+	// Head is the parsed front matter, for comparison; "" if it could not be parsed.
 	Head string
 }
 
-// Inspect looks at the bytes of a file, both as they are and cleaned as a prompt
-// would have them.
+// Inspect examines the bytes of a file, both unchanged and cleaned as in a prompt.
 func Inspect(data []byte) Inspection {
 	var in Inspection
 	body := ""
@@ -55,16 +52,16 @@ func Inspect(data []byte) Inspection {
 }
 
 var (
-	// block begins a code block whose lines an engine runs: "```!". It may stand
-	// anywhere in a line.
+	// block matches the start of a code block whose lines an engine runs: "```!". It may
+	// occur anywhere in a line.
 	block = lazyregexp.New("```+[ \t]*!|~~~+[ \t]*!")
-	// mention is an "@" that is not in the middle of a word, as in an address, nor
-	// in back quotes.
+	// mention matches an "@" that is not in the middle of a word, as in an address, nor in
+	// back quotes.
 	mention = lazyregexp.New("(?:^|[^\\pL\\pN_.+/`-])@(\"[^\"]*\"|[^\\pZ\\s\"`\ufeff]+)")
 )
 
-// reaches is the first key or pattern of the front matter that reaches further
-// than a skill may.
+// reaches returns the first key or pattern of the front matter that exceeds what a skill
+// may do.
 func reaches(doc frontmatter.Document) string {
 	for _, f := range doc.Fields {
 		switch key := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(clean.Line(f.Key))); key {

@@ -1,6 +1,7 @@
-// Package skill owns the user's skills: skills/NAME/SKILL.md, texts that a task adds to its
-// prompt, with the tools that they need. It reads and checks them, and runs the commands in
-// their texts. It never writes, and must not know prompts, runs or the final tools of a run.
+// Package skill owns the user's skills: skills/NAME/SKILL.md, texts that a task adds to
+// its prompt, with the tools they need. It reads and checks them, and runs the commands
+// in their texts. It never writes, and must not know prompts, runs or the final tools of
+// a run.
 package skill
 
 import (
@@ -31,7 +32,7 @@ const maxFile = 256 << 10
 
 // Skill is the content of a skill. All text is cleaned.
 type Skill struct {
-	Name        string // that of the file; tasks refer to the folder's name
+	Name        string // from the file; tasks use the folder's name
 	Description string // one line
 	Body        string // with its commands, which Expand runs
 	// Tools are the patterns of allowed-tools, unchecked; see the function Tools.
@@ -128,7 +129,7 @@ func readIn(root *os.Root, name string) (Skill, []routines.Problem, bool) {
 	return parse(name, data)
 }
 
-// single reports whether a name is that of one folder.
+// single reports whether a name is a single folder name.
 func single(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, `/\`) && clean.Line(name) == name
 }

@@ -1,6 +1,6 @@
 package skill
 
-// What is wrong with a skill's file, and the cure.
+// Problems of a skill's file, with the cure.
 const (
 	textFolderName    = "the name of the folder cannot be referred to; give it a name of small letters, digits and hyphens"
 	textNoDescription = "there is no description; add a line description: with one sentence that says what the skill is for"
@@ -17,7 +17,7 @@ const (
 	textUnreadable    = "cannot be read (%s); a skill is an ordinary file of up to 256 KiB within the skills folder"
 )
 
-// What stands in a prompt instead of a command's output.
+// Replacements for a command's output in a prompt.
 const (
 	textParseError = "[command parse error: %s]"
 	textTimedOut   = "[command timed out: %s]"

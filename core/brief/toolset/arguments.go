@@ -8,13 +8,13 @@ import (
 	"ollimbot/core/base/schema"
 )
 
-// maxArgs is the largest arguments object in bytes; a model never needs more.
+// maxArgs is the maximum size of the arguments in bytes, more than a model ever needs.
 const maxArgs = 256 << 10
 
 // arguments are the valid arguments of a call.
 type arguments = schema.Arguments
 
-// schemas are the schemas of all tools, read at the first call.
+// schemas are the schemas of all tools, compiled at the first call.
 var schemas = sync.OnceValues(func() (map[string]*schema.Schema, error) {
 	all := make(map[string]*schema.Schema, len(tools))
 	for _, t := range tools {
@@ -29,7 +29,8 @@ var schemas = sync.OnceValues(func() (map[string]*schema.Schema, error) {
 	return all, nil
 })
 
-// read decodes a tool's arguments and validates them, or says what is wrong and how to fix it.
+// read decodes and validates a tool's arguments. problem describes what is wrong and how
+// to fix it.
 func read(tool string, args json.RawMessage) (a arguments, problem string) {
 	all, err := schemas()
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Caller is the session that the tools act for: a background run, an interactive fork, or the
-// main session. Its methods may be called concurrently, block while they write or send, and
-// return a text that the agent can act on.
+// Caller is the session the tools act for: a background run, an interactive fork, or the
+// main session. Its methods must be safe for concurrent use, may block while they write
+// or send, and return a text that the agent can act on.
 type Caller interface {
 	// Ping sends a plain text, Embed a card. Both are cleaned and within the limits. A quiet
-	// text makes no sound; it is never critical.
+	// text is silent and never critical.
 	Ping(ctx context.Context, message string, critical, quiet bool) agent.ToolResult
 	Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult
-	// SendFile sends a file. The path is that of the agent; see File.
+	// SendFile sends a file. The path is as given by the agent; see File.
 	SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult
 	// Report queues an update for the main session.
 	Report(ctx context.Context, message string) agent.ToolResult

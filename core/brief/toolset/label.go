@@ -57,14 +57,15 @@ func Label(name string, input json.RawMessage) string {
 	return name + "(" + strings.Join(shown, ", ") + ")"
 }
 
-// unwrapped is the call of a server's tool that was found by words.
+// unwrapped returns the inner call of a call made through the tool search.
 func unwrapped(name string, input json.RawMessage) (string, json.RawMessage) {
 	u := Unwrap(agent.ToolUse{Name: name, Input: input})
 	return u.Name, u.Input
 }
 
-// bare is the name of an MCP tool as people read it: "ping_user" for one of the bot's own, and
-// "weather/forecast" for that of another server, because two servers may have tools of one name.
+// bare returns the display name of an MCP tool: "ping_user" for one of the bot's own, and
+// "weather/forecast" for another server's, because two servers may have tools of the same
+// name.
 func bare(name string) string {
 	parts := strings.SplitN(name, "__", 3)
 	switch {

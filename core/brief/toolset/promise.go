@@ -10,11 +10,11 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Promise is what the user has said that they will do.
+// Promise is something the user has said they will do.
 type Promise struct {
-	Words string // theirs, one line
-	// Due is when to remind them; the zero time if none was named. problem says what is wrong
-	// with the time.
+	Words string // the user's words, one line
+	// Due returns when to remind them, or the zero time if they named none. problem
+	// describes an invalid time.
 	Due func(now time.Time) (at time.Time, problem string)
 }
 

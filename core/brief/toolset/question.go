@@ -14,17 +14,18 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// question is how a tool's call is asked about. short has the argument of key; long is for one
-// that is too long for a sentence, which then begins the text.
+// question is the approval question for a tool's call. short includes the argument named
+// by key; long is for an argument that is too long for a sentence and becomes the
+// beginning of the text.
 type question struct {
 	key, short, long string
-	// path says that the argument is one.
+	// path means that the argument is a path.
 	path bool
-	// text describes other arguments, and takes them out.
+	// text describes other arguments and removes them from the map.
 	text func(a map[string]any) string
 }
 
-// questions are those of the tools whose arguments people need not know.
+// questions are the questions for tools whose argument names the user need not know.
 var questions = map[string]question{
 	"Bash":      {key: "command", long: "Run this command?", text: without("description", "timeout")},
 	"Read":      {key: "file_path", short: "Read the file %s?", long: "Read this file?", path: true},
@@ -55,9 +56,10 @@ const (
 	maxText = 256 << 10
 )
 
-// Question is what a user decides about a tool call: a sentence, and all that they have to see
-// to decide, in lines: hidden parts would be allowed too. place describes where a path leads. Both
-// are clean; a text of more than 256 kB says how much is missing.
+// Question returns the approval question for a tool call: a sentence, and all details
+// needed to decide, in lines, because hidden parts would be allowed too. place describes
+// where a path leads. Both texts are clean; one of more than 256 kB says how much is
+// missing.
 func Question(name string, input json.RawMessage, place func(path string) string) (asks, text string) {
 	name, input = unwrapped(name, input)
 	name = bare(clean.Line(name))
@@ -102,7 +104,7 @@ func Question(name string, input json.RawMessage, place func(path string) string
 	return asks, whole(strings.Join(lines, "\n"))
 }
 
-// used asks about a tool of which nothing is known.
+// used returns the question for an unknown tool.
 func used(name string) string {
 	if server, tool, ok := strings.Cut(name, "/"); ok {
 		return fmt.Sprintf(textUseOf, tool, server)
@@ -110,11 +112,11 @@ func used(name string) string {
 	return fmt.Sprintf(textUse, name)
 }
 
-// Name is a tool's name as people read it.
+// Name returns a tool's display name.
 func Name(tool string) string { return bare(clean.Line(tool)) }
 
-// argumentText is the value of an argument. What follows its first line is indented, so that it
-// cannot pass for another argument.
+// argumentText formats the value of an argument. Lines after the first are indented, so
+// that they cannot pass for another argument.
 func argumentText(v any) string {
 	if s, ok := v.(string); ok {
 		return strings.ReplaceAll(strings.TrimRight(clean.Text(s), "\n"), "\n", "\n    ")
@@ -128,7 +130,7 @@ func argumentText(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// without leaves arguments out that change nothing.
+// without removes arguments that do not matter.
 func without(keys ...string) func(map[string]any) string {
 	return func(a map[string]any) string {
 		for _, k := range keys {
@@ -138,7 +140,7 @@ func without(keys ...string) func(map[string]any) string {
 	}
 }
 
-// content is what a file would hold.
+// content shows the content of the file to be written.
 func content(a map[string]any) string {
 	s, ok := a["content"].(string)
 	if ok {
@@ -147,7 +149,7 @@ func content(a map[string]any) string {
 	return s
 }
 
-// change is an edit as a diff.
+// change shows an edit as a diff.
 func change(a map[string]any) string {
 	var lines []string
 	for _, side := range []struct{ key, mark string }{{"old_string", "-"}, {"new_string", "+"}} {
@@ -168,7 +170,7 @@ func change(a map[string]any) string {
 	return strings.Join(lines, "\n")
 }
 
-// whole is a clean text, with what is missing of one that is too long.
+// whole returns a clean text, with a note about the missing part if it is too long.
 func whole(text string) string {
 	text = clean.Text(text)
 	if n := len(text); n > maxText {

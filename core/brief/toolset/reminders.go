@@ -16,28 +16,28 @@ import (
 	"ollimbot/routines/leeway"
 )
 
-// maxBody and maxDescribed bound what a tool may write into a reminder file,
-// in characters.
+// maxBody and maxDescribed limit the texts that a tool may write into a reminder file, in
+// characters.
 const (
 	maxBody      = 20_000
 	maxDescribed = 200
-	// farthest is ten years: beyond it a date is a mistake.
+	// farthest is ten years: a later date is a mistake.
 	farthest = 10 * 366 * 24 * time.Hour
 )
 
-// ReminderBook keeps the pending reminders. Methods may be called concurrently
-// and block on files.
+// ReminderBook manages the pending reminders. Methods must be safe for concurrent use and
+// may block on files.
 type ReminderBook interface {
 	// Add writes a reminder and returns it with its id and path.
 	Add(ctx context.Context, r routines.Reminder) (routines.Reminder, error)
-	// Continue is Add for the next check of a chain: it may do what the one before it
-	// may, whoever asks for it.
+	// Continue is Add for the next check of a chain. It gets the rights of the previous
+	// check, whoever asks for it.
 	Continue(ctx context.Context, from, next routines.Reminder) (routines.Reminder, error)
-	// List is all pending reminders, in any order.
+	// List returns all pending reminders, in any order.
 	List() []routines.Reminder
-	// Cancel removes one; false means that there is none of that id.
+	// Cancel removes a reminder. It returns false if none has that id.
 	Cancel(id string) (bool, error)
-	// Now is the present in the configured zone.
+	// Now returns the current time in the configured zone.
 	Now() time.Time
 }
 
@@ -71,8 +71,8 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	return Said(fmt.Sprintf(textReminderSet, made.ID, cron.ClockOn(at, now)))
 }
 
-// reminderMoment is when the reminder runs, or from when on if it has a window: that of the day
-// that is named, else the next one.
+// reminderMoment returns when the reminder runs or, if it has a window, when the window
+// opens: on the named day, or else the next one.
 func reminderMoment(a arguments, now time.Time) (at time.Time, window leeway.Window, problem string) {
 	written, has := a["window"]
 	if !has {
@@ -99,8 +99,8 @@ func reminderMoment(a arguments, now time.Time) (at time.Time, window leeway.Win
 	return at, window, problem
 }
 
-// reminderTime is when it runs: so many minutes from now, or at a whole minute to
-// come. A time of day is the next of its name.
+// reminderTime returns when it runs: a number of minutes from now, or a whole minute in
+// the future. A time of day means its next occurrence.
 func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
 	written := a.Text("run_at")
 	_, delayed := a["delay_minutes"]
@@ -132,8 +132,8 @@ func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
 	return at, ""
 }
 
-// nextClock is the next moment at which the clock shows "15:30", "3:30 PM" or "noon". A bare
-// number is none: it may be of anything.
+// nextClock returns the next moment at which the clock shows "15:30", "3:30 PM" or
+// "noon". It rejects a bare number as ambiguous.
 func nextClock(written string, now time.Time) (time.Time, bool) {
 	word := strings.ToLower(strings.Join(strings.Fields(written), " "))
 	t, ok := cron.ParseClock(word)
@@ -184,23 +184,22 @@ func cancelReminder(_ context.Context, c Caller, a arguments) agent.ToolResult {
 	return Said(fmt.Sprintf(textCancelled, id))
 }
 
-// maxFollowUp is the farthest next check, in minutes: a week.
+// maxFollowUp is the longest time to the next check, in minutes: a week.
 const maxFollowUp = 7 * 24 * 60
 
-// Chain is the reminder that is running, as follow_up_chain continues it: at
-// most once. A nil Chain answers that there is none.
+// Chain is the running reminder, which follow_up_chain continues at most once. A nil
+// Chain reports that there is none.
 type Chain struct {
 	book     ReminderBook
 	reminder routines.Reminder
 
 	mu sync.Mutex
-	// next is the follow-up's time once it is scheduled. The lock is held while
-	// the reminder is written: it orders the two calls that a run might make.
+	// next is the follow-up's time once it is scheduled. The lock is held while the reminder
+	// is written, to order two calls of one run.
 	next time.Time
 }
 
-// NewChain returns the chain of a firing reminder, or nil where the firing
-// task is none or a one-shot.
+// NewChain returns the chain of a firing reminder, or nil if it is nil or a one-shot.
 func NewChain(book ReminderBook, r *routines.Reminder) *Chain {
 	if r == nil || r.MaxChain <= 0 || book == nil {
 		return nil
@@ -237,8 +236,8 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	return Said(fmt.Sprintf(textChainSet, minutes, unit, cron.ClockOn(next.RunAt, c.book.Now()), r.ChainDepth+2, r.MaxChain+1))
 }
 
-// follower is the next check: it inherits
-// everything but the id, the file and the description.
+// follower returns the next check. It inherits everything except the id, the file and the
+// description.
 func follower(r routines.Reminder, at time.Time) routines.Reminder {
 	n := r
 	n.Kind, n.ID, n.Path, n.Description = routines.KindReminder, "", "", ""

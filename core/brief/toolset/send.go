@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Limits of texts in UTF-16 units, as Discord counts them. A message leaves room for a
+// Limits of texts in UTF-16 units, as counted by Discord. A message leaves room for a
 // mark that a surface may prepend. The limits of embeds belong to the surface, which also
 // reports what it left out.
 const (
@@ -51,7 +51,7 @@ func cardOf(a arguments) post.Embed {
 	e := post.Embed{Title: clean.Line(a.Text("title")), Description: block(a.Text("description")), Color: colour(a.Text("color"))}
 	for _, f := range a.List("fields") {
 		inline, given := f["inline"].(bool)
-		// Discord refuses a field without text, so an empty one is a dash.
+		// Discord rejects an empty field, so it becomes a dash.
 		e.Fields = append(e.Fields, post.Field{
 			Name: orDash(clean.Line(f.Text("name"))), Value: orDash(block(f.Text("value"))), Inline: inline || !given,
 		})
@@ -64,7 +64,7 @@ func cardOf(a arguments) post.Embed {
 	return e
 }
 
-// block cleans a text of several lines; models often write a line break as the two characters
+// block cleans a multi-line text. Models often write a line break as the two characters
 // "\n".
 func block(s string) string {
 	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
@@ -93,7 +93,7 @@ func style(s string) string {
 	return "secondary"
 }
 
-// maxFile is the size of the largest file that is sent, in bytes.
+// maxFile is the maximum size of a sent file, in bytes.
 const maxFile = 25 << 20
 
 // File finds the file of send_file: absolute, below the home directory (~), or relative to
@@ -109,7 +109,7 @@ func File(root, path string, may func(full string) (refusal string)) (found, pro
 	switch {
 	case err != nil || !info.Mode().IsRegular():
 		return "", fmt.Sprintf(textNoFile, shownPath(path))
-	case info.Size() == 0: // also files of the kernel, which only look regular
+	case info.Size() == 0: // this includes kernel files, which only look regular
 		return "", fmt.Sprintf(textEmptyFile, shownPath(path))
 	case info.Size() > maxFile:
 		return "", fmt.Sprintf(textLargeFile, shownPath(path), (info.Size()+1<<20-1)>>20, maxFile>>20)

@@ -8,7 +8,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// The two tools that stand for those of MCP servers where these are too many for a prompt.
+// The two tools that replace those of MCP servers if there are too many for a prompt.
 const (
 	Servers  = "servers" // the name under which they are served
 	FindTool = "find"
@@ -21,8 +21,8 @@ const (
 // OwnServers are the names of the bot's own tool servers.
 var OwnServers = []string{server, "docs", Servers}
 
-// Inner reads the arguments of Call: the tool of an MCP server, and what it gets. What may
-// be called and what is called are both read here, so that they are the same.
+// Inner parses the arguments of Call: the tool of an MCP server, and its arguments. Both
+// the permission check and the call use it, so that they cannot differ.
 func Inner(args json.RawMessage) (tool string, inner json.RawMessage, ok bool) {
 	var a struct {
 		Tool      string          `json:"tool"`
@@ -41,8 +41,7 @@ func Inner(args json.RawMessage) (tool string, inner json.RawMessage, ok bool) {
 	return a.Tool, a.Arguments, true
 }
 
-// Unwrap returns the call of a server's tool that a call of Call makes, and any other call as
-// it is.
+// Unwrap returns the inner call of a call of Call, and any other call unchanged.
 func Unwrap(u agent.ToolUse) agent.ToolUse {
 	if u.Name == Call {
 		if tool, args, ok := Inner(u.Input); ok {

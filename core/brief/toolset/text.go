@@ -1,6 +1,6 @@
 package toolset
 
-// What the agent reads about each tool.
+// Tool descriptions for the agent.
 const (
 	aboutPing = "Send the user a plain message. Background forks only. At most one ping, embed or file per fork, " +
 		"and each costs a token of the ping budget unless critical is true. With quiet it makes no sound and costs no token; a few a day are allowed."
@@ -22,7 +22,8 @@ const (
 		"Not where they asked for a reminder: set that with add_reminder."
 )
 
-// Answers that runs give; their words are those of the original, which its prompts and tests know.
+// Tool results in runs; their wording is that of the original, which its prompts and
+// tests depend on.
 const (
 	TextSent      = "Message sent."
 	TextEmbedSent = "Embed sent."
@@ -45,12 +46,11 @@ const (
 
 // Answers of send_file and update_names.
 const (
-	// TextNoChannel answers where there is nobody to send to.
+	// TextNoChannel is returned if there is no one to send to.
 	TextNoChannel = "Error: no active channel, so nothing was sent."
 	textPerhaps   = "Error: no answer came (%v). It is not known whether the message arrived: do not send it again."
 	textNotSent   = "Error: the message could not be delivered (%v). You may try once more."
-	// TextNamesSet is told with the user's and the bot's name, TextNamesFailed
-	// with the reason.
+	// TextNamesSet gets the user's and the bot's names, TextNamesFailed the reason.
 	TextNamesSet = "Names saved: the user is %s, you are %s. They take effect after /restart. " +
 		"IDENTITY.md is not changed: correct the name there yourself if it holds one."
 	TextNamesFailed = "Error: the names could not be saved: %v"
@@ -105,7 +105,7 @@ const (
 	textNotRemoved      = "Error: reminder %s could not be cancelled: %v"
 )
 
-// textNobody answers a call of tools that belong to no run.
+// textNobody is the result of calls of tools that belong to no run.
 const textNobody = "Error: this session belongs to no run yet, so nothing can be done here."
 
 // Answers of propose_reminder.

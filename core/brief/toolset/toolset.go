@@ -1,6 +1,6 @@
-// Package toolset is the tools that the agent calls, bound to one run: their
-// names, descriptions and JSON schemas, the check of their arguments, and the
-// words of their answers. What a call does is the run's business.
+// Package toolset defines the tools that the agent calls, bound to one run: their names,
+// descriptions and JSON schemas, the validation of their arguments, and the wording of
+// their results. The run decides what a call does.
 //
 // It must not know forks, budgets or any surface.
 package toolset
@@ -45,14 +45,14 @@ const (
 //go:embed schemas/*.json
 var schemaFiles embed.FS
 
-// tool is one entry of the list. Its handler gets arguments that fit the schema.
+// tool is one entry of the list. Its handler gets valid arguments.
 type tool struct {
 	name, about string
 	handle      func(ctx context.Context, c Caller, a arguments) agent.ToolResult
 }
 
-// tools is the one list: the same for every run, so that an engine's prompt
-// cache holds. Which of them a run may use is decided when it calls them.
+// tools is the list for every run, always the same so that an engine's prompt cache stays
+// valid. Whether a run may use a tool is decided at the call.
 var tools = []tool{
 	{PingUser, aboutPing, ping},
 	{DiscordEmbed, aboutEmbed, sendEmbed},
@@ -73,14 +73,14 @@ var tools = []tool{
 	{ProposeReminder, aboutPropose, propose},
 }
 
-// Tools is the bot's thirteen tools bound to c. Bad arguments are answered with
-// the field and the cure; a panic inside c becomes an error answer. A nil c
-// lists the tools: every call is refused.
+// Tools returns the bot's thirteen tools bound to c. Invalid arguments are answered with
+// the field and the cure; a panic in c becomes an error result. With a nil c the tools
+// are only listed: every call is refused.
 func Tools(c Caller) []agent.Tool {
 	list := make([]agent.Tool, 0, len(tools))
 	for _, t := range tools {
 		schema, err := schemaFiles.ReadFile("schemas/" + t.name + ".json")
-		if err != nil { // embedded beside this file: only a build without it could fail
+		if err != nil { // they are embedded next to this file, so only a broken build could fail
 			schema = []byte(`{"type":"object"}`)
 		}
 		list = append(list, agent.Tool{

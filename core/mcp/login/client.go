@@ -21,17 +21,17 @@ import (
 // maxAnswer is how much of an answer is read, in bytes.
 const maxAnswer = 1 << 20
 
-// guarded is the client for addresses that a server names. It reaches private addresses only
-// where the user has written the host into the file, follows redirects on the same host only,
-// and reads no endless answer.
+// guarded returns the client for addresses named by a server. It reaches private
+// addresses only if the user has written the host into the file, follows redirects only
+// on the same host, and limits answers.
 func guarded(home *url.URL, patience time.Duration) *http.Client {
 	g := &guard{home: home.Hostname()}
 	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	t.Proxy, t.DialContext = g.proxy, g.dial
-	t.DisableKeepAlives = true // a login is a handful of requests
+	t.DisableKeepAlives = true // a login is only a handful of requests
 	return &http.Client{Transport: bounded{t}, Timeout: patience, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		first := via[0]
-		// A repeated POST would hand the code or the token to somebody else.
+		// A repeated POST would give the code or the token to somebody else.
 		if first.Method != http.MethodGet || r.URL.Host != first.URL.Host || r.URL.Scheme != first.URL.Scheme || len(via) > 3 {
 			return &saidError{fmt.Sprintf(textRedirect, line(r.URL.Host))}
 		}
@@ -39,10 +39,10 @@ func guarded(home *url.URL, patience time.Duration) *http.Client {
 	}}
 }
 
-// guard decides which addresses are reached.
+// guard decides which addresses may be reached.
 type guard struct {
 	home    string
-	proxies sync.Map // of the environment: they are the user's
+	proxies sync.Map // from the environment: they are the user's
 }
 
 func (g *guard) proxy(r *http.Request) (*url.URL, error) {
@@ -79,12 +79,12 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// saidError is an error that is a sentence for the user already.
+// saidError is an error already worded for the user.
 type saidError struct{ text string }
 
 func (e *saidError) Error() string { return e.text }
 
-// reason is why a step of a login has failed, in one line.
+// reason describes in one line why a step of a login failed.
 func reason(err error) string {
 	if said, is := errors.AsType[*saidError](err); is {
 		return said.text
@@ -98,7 +98,7 @@ func reason(err error) string {
 	if text := web.Trouble(err); text != "" {
 		return text
 	}
-	// The library has put other errors into its texts.
+	// The library includes other errors in its texts.
 	for part, text := range map[string]string{
 		"client registration methods": textNoRegistration, "Client.Timeout": textSlow, "deadline exceeded": textSlow,
 		"body too large": fmt.Sprintf(textEndless, maxAnswer>>20),

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Holder gives the requests to one server its token. It never asks the user.
+// Holder adds the token to the requests to one server. It never asks the user.
 type Holder struct {
 	tokens          *Tokens
 	server, address string
@@ -24,12 +24,12 @@ type Holder struct {
 
 var _ auth.OAuthHandler = (*Holder)(nil)
 
-// Holder returns the holder for a server. home is its address.
+// Holder returns the holder for a server. home is the server's address.
 func (t *Tokens) Holder(server, address string, home *url.URL) *Holder {
 	return &Holder{tokens: t, server: server, address: address, client: guarded(home, t.wait.request)}
 }
 
-// Asks reports whether the server has asked for a login in vain.
+// Asks reports whether the server wants a login that is missing.
 func (h *Holder) Asks() bool { return h.asks.Load() }
 
 // TokenSource implements auth.OAuthHandler.
@@ -57,13 +57,13 @@ func (h *Holder) token(ctx context.Context, rejected string) (*oauth2.Token, err
 	return t, err
 }
 
-// Authorize implements auth.OAuthHandler: it renews a token that the server does not take any
-// more, and else says that the user has to log in.
+// Authorize implements auth.OAuthHandler: it renews a token that the server no longer
+// accepts, or else reports that the user has to log in.
 func (h *Holder) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be reused
 	_ = resp.Body.Close()
 	if resp.StatusCode == http.StatusForbidden && !lacksScope(resp.Header) {
-		return nil // the next answer says why
+		return nil // the next answer gives the reason
 	}
 	if sent := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); sent != "" && resp.StatusCode == http.StatusUnauthorized {
 		t, err := h.token(ctx, sent)
@@ -75,9 +75,10 @@ func (h *Holder) Authorize(ctx context.Context, r *http.Request, resp *http.Resp
 	return &AsksError{h.server}
 }
 
-// lacksScope reports a server that wants the user to allow more (RFC 6750, section 3.1).
+// lacksScope reports whether a server wants the user to grant more permissions (RFC 6750,
+// section 3.1).
 func lacksScope(h http.Header) bool {
-	list, _ := oauthex.ParseWWWAuthenticate(h["Www-Authenticate"]) // one that cannot be read says nothing
+	list, _ := oauthex.ParseWWWAuthenticate(h["Www-Authenticate"]) // an unreadable header is ignored
 	for _, c := range list {
 		if c.Scheme == "bearer" && c.Params["error"] == "insufficient_scope" {
 			return true

@@ -23,31 +23,32 @@ import (
 	"ollimbot/core/base/web"
 )
 
-// callback is the path to which browsers are sent back. It tells these addresses from those of
-// Google's login.
+// callback is the path to which browsers are sent back. It distinguishes these addresses
+// from those of Google's login.
 const callback = "/mcp/callback"
 
-// maxPage is the longest address of a page that the user is asked to open.
+// maxPage is the maximum length of the address of a page for the user, in bytes.
 const maxPage = 4_000
 
-// hello is a request of the protocol, to see whether the server asks for a login.
+// hello is a protocol request that shows whether the server requires a login.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 	`"clientInfo":{"name":"ollim-bot","version":"1"}}}`
 
-// Login is one login at a server. Call Run once; the other methods may be called concurrently.
+// Login is one login at a server. Call Run once; the other methods are safe for
+// concurrent use.
 type Login struct {
 	tokens  *Tokens
 	server  string
 	address string
 	home    *url.URL
-	web     *http.Client // of the server itself, with its headers
+	web     *http.Client // for the server itself, with its headers
 	client  *http.Client
 	page    net.Listener
 	answers chan url.Values // capacity 1
 	known   chan struct{}   // closed when the page is known, or the login has ended
 	ended   chan struct{}   // closed when the login has ended
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	url, state string
 	err        error
 	stop       context.CancelCauseFunc
@@ -65,7 +66,7 @@ func (t *Tokens) Login(server, address string, home *url.URL, web *http.Client) 
 	}, nil
 }
 
-// Run carries the login out until it has ended, in minutes at most.
+// Run carries out the login, within minutes at most.
 func (l *Login) Run(ctx context.Context) error {
 	ctx, late := context.WithTimeoutCause(ctx, l.tokens.wait.discovery+l.tokens.wait.user, &saidError{fmt.Sprintf(textLate, l.tokens.wait.user)})
 	defer late()
@@ -93,7 +94,7 @@ func (l *Login) Run(ctx context.Context) error {
 	return l.err
 }
 
-// end notes how the login has ended.
+// end records the outcome of the login.
 func (l *Login) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +107,7 @@ func (l *Login) end(err error) {
 	close(l.ended)
 }
 
-// perform asks the server, and then its authorization server.
+// perform contacts the server, and then its authorization server.
 func (l *Login) perform(ctx context.Context, stop context.CancelCauseFunc) error {
 	slow := time.AfterFunc(l.tokens.wait.discovery, func() { stop(&saidError{fmt.Sprintf(textUnanswered, l.tokens.wait.discovery)}) })
 	defer slow.Stop()
@@ -148,7 +149,7 @@ func (l *Login) perform(ctx context.Context, stop context.CancelCauseFunc) error
 	return err
 }
 
-// browse gives the page to the user and waits for the answer.
+// browse shows the page to the user and waits for the answer.
 func (l *Login) browse(ctx context.Context, page string) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(page)
 	if err != nil || !l.opens(u) || len(page) > maxPage {
@@ -169,8 +170,9 @@ func (l *Login) browse(ctx context.Context, page string) (*auth.AuthorizationRes
 	}
 }
 
-// opens reports whether a page may be shown to the user: over an encrypted connection, or on
-// this machine, if the server is there too. Names before an @ would only mislead.
+// opens reports whether a page may be shown to the user: it must use an encrypted
+// connection, or be on this machine if the server is there too. User names before an @
+// would only mislead.
 func (l *Login) opens(u *url.URL) bool {
 	if u.Host == "" || u.User != nil {
 		return false
@@ -178,7 +180,7 @@ func (l *Login) opens(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && web.Loopback(u.Hostname()) && web.Loopback(l.home.Hostname())
 }
 
-// keep stores the tokens of a login that has succeeded.
+// keep stores the tokens of a successful login.
 func (l *Login) keep(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 	for _, secret := range []string{t.AccessToken, t.RefreshToken, c.ClientSecret} {
 		l.tokens.hide(secret)
@@ -192,8 +194,8 @@ func (l *Login) keep(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oaut
 // Server is the name of the server.
 func (l *Login) Server() string { return l.server }
 
-// URL returns the page for the user to open, as soon as it is known. An error is how the login
-// has ended without one.
+// URL returns the page for the user to open, as soon as it is known. An error is the
+// outcome of a login that ended before.
 func (l *Login) URL(ctx context.Context) (string, error) {
 	select {
 	case <-l.known:
@@ -208,7 +210,7 @@ func (l *Login) URL(ctx context.Context) (string, error) {
 	return l.url, nil
 }
 
-// Wait blocks until the login has ended, and returns how.
+// Wait blocks until the login has ended, and returns the outcome.
 func (l *Login) Wait(ctx context.Context) error {
 	select {
 	case <-l.ended:
@@ -220,7 +222,7 @@ func (l *Login) Wait(ctx context.Context) error {
 	return l.err
 }
 
-// Stop ends a login that is not wanted any more.
+// Stop cancels a login.
 func (l *Login) Stop() {
 	l.mu.Lock()
 	stop := l.stop
@@ -228,7 +230,7 @@ func (l *Login) Stop() {
 	stop(&saidError{textReplaced})
 }
 
-// Redirected reports whether a text is the address of the end of a login at an MCP server. It
+// Redirected reports whether a text is the final address of a login at an MCP server. It
 // contains a secret.
 func Redirected(text string) bool {
 	text = strings.TrimSpace(text)
@@ -239,7 +241,7 @@ func Redirected(text string) bool {
 	return err == nil && u.Path == callback && u.Query().Has("state") && (u.Query().Has("code") || u.Query().Has("error"))
 }
 
-// Take passes the address on that the user has pasted.
+// Take processes the address pasted by the user.
 func (l *Login) Take(text string) error {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
@@ -263,7 +265,7 @@ func (l *Login) take(q url.Values) error {
 	}
 }
 
-// ServeHTTP is the page to which the browser is sent.
+// ServeHTTP serves the page to which the browser is sent.
 func (l *Login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || r.URL.Path != callback {
 		http.NotFound(w, r)
@@ -284,5 +286,5 @@ func (l *Login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		text = pageFailed
 	}
-	_, _ = io.WriteString(w, text) // the browser may have gone
+	_, _ = io.WriteString(w, text) // the browser may have disconnected
 }

@@ -13,42 +13,43 @@ import (
 )
 
 const (
-	// File keeps the logins. Its name closes it to the agent and to exports without secrets,
-	// like that of Google's (core/safety/closed).
+	// File stores the logins. Its name hides it from the agent and from exports without
+	// secrets, like the file of Google's login (core/safety/closed).
 	File = store.StateDir + "/token_mcp.json"
 	lock = "mcp_login"
-	// early is how long before its end a token is renewed.
+	// early is how long before its expiry a token is renewed.
 	early = time.Minute
 )
 
-// AsksError says that a server wants a login.
+// AsksError means that a server requires a login.
 type AsksError struct{ Server string }
 
 func (e *AsksError) Error() string { return fmt.Sprintf(textAsks, e.Server, e.Server) }
 
-// patience are the limits of a login, which tests shorten.
+// patience is the time limits of a login, which tests shorten.
 type patience struct {
 	request, discovery, user, renewal time.Duration
 }
 
-// Tokens are the logins of one data directory. Its methods may be called concurrently, also in
-// several programs.
+// Tokens manages the logins of one data directory. Its methods are safe for concurrent
+// use, also by several processes.
 type Tokens struct {
 	dir  *store.Dir
 	hide func(secret string)
 	wait patience
 }
 
-// New returns the logins of a data directory. hide keeps a secret out of logs.
+// New returns the logins of a data directory. hide registers a secret to be kept out of
+// logs.
 func New(dir *store.Dir, hide func(secret string)) *Tokens {
 	return &Tokens{dir: dir, hide: hide, wait: patience{
 		request: 15 * time.Second, discovery: 45 * time.Second, user: 5 * time.Minute, renewal: 8 * time.Second,
 	}}
 }
 
-// kept is a login as it is stored.
+// kept is a stored login.
 type kept struct {
-	// Address is the server's: another one under the same name gets no token.
+	// Address is the server's address: another server under the same name gets no token.
 	Address  string           `json:"address"`
 	Client   string           `json:"client_id"`
 	Secret   string           `json:"client_secret,omitempty"`
@@ -61,15 +62,15 @@ type kept struct {
 
 func (k kept) token() *oauth2.Token { return &oauth2.Token{AccessToken: k.Access} }
 
-// tokenFile is the file.
+// tokenFile is the content of the file.
 type tokenFile struct {
 	Servers map[string]kept `json:"servers"`
 }
 
-// find returns the login at a server. A file that cannot be read has none.
+// find returns the login at a server. An unreadable file counts as empty.
 func (t *Tokens) find(server, address string) (kept, bool) {
 	var f tokenFile
-	_, _ = t.dir.PeekJSON(File, &f) // the user logs in again, which sets it aside
+	_, _ = t.dir.PeekJSON(File, &f) // logging in again sets a bad file aside
 	k, ok := f.Servers[server]
 	if !ok || k.Address != address || k.Access == "" {
 		return kept{}, false
@@ -80,13 +81,13 @@ func (t *Tokens) find(server, address string) (kept, bool) {
 	return k, true
 }
 
-// Has reports whether there is a login at a server.
+// Has reports whether a login at a server exists.
 func (t *Tokens) Has(server, address string) bool {
 	_, ok := t.find(server, address)
 	return ok
 }
 
-// Forget removes the login at a server. It reports whether there was one.
+// Forget removes the login at a server, and reports whether it existed.
 func (t *Tokens) Forget(server string) (there bool, err error) {
 	err = t.dir.WithLock(lock, func() error {
 		return t.change(func(all map[string]kept) { _, there = all[server]; delete(all, server) })
@@ -117,8 +118,8 @@ func (t *Tokens) change(do func(all map[string]kept)) error {
 	return nil
 }
 
-// token returns the token of a login, renewed if it is about to end or was rejected; nil
-// without a login.
+// token returns the token of a login, renewed if it is about to expire or was rejected;
+// nil without a login.
 func (t *Tokens) token(ctx context.Context, of *Holder, rejected string) (*oauth2.Token, error) {
 	good := func(k kept) bool {
 		return k.Access != rejected && (k.Expiry.IsZero() || time.Until(k.Expiry) > early || k.Refresh == "")
@@ -134,7 +135,7 @@ func (t *Tokens) token(ctx context.Context, of *Holder, rejected string) (*oauth
 		if k, ok = t.find(of.server, of.address); !ok {
 			return &AsksError{of.server}
 		}
-		if good(k) { // another program has renewed it
+		if good(k) { // another process renewed it
 			return nil
 		}
 		k, err = t.renewed(ctx, of, k)
@@ -146,7 +147,7 @@ func (t *Tokens) token(ctx context.Context, of *Holder, rejected string) (*oauth
 	return k.token(), nil
 }
 
-// renewed asks for a new token and stores it; the lock is held. A login that has ended is
+// renewed requests a new token and stores it; the lock is held. A login that has ended is
 // removed.
 func (t *Tokens) renewed(ctx context.Context, of *Holder, k kept) (kept, error) {
 	ended := func() (kept, error) {
@@ -177,5 +178,5 @@ func (t *Tokens) renewed(ctx context.Context, of *Holder, k kept) (kept, error) 
 	return k, t.change(func(all map[string]kept) { all[of.server] = k })
 }
 
-// line is somebody else's text in one line that is not long.
+// line shortens untrusted text to one line.
 func line(text string) string { return clean.Cut(clean.Line(text), 300) }

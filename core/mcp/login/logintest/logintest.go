@@ -1,5 +1,5 @@
-// Package logintest is an MCP server that asks for a login, with its authorization server, as
-// strict as the texts that they follow. It is for tests.
+// Package logintest is a fake MCP server that requires a login, with its authorization
+// server, as strict as the RFCs. It is for tests.
 package logintest
 
 import (
@@ -19,18 +19,19 @@ import (
 	"time"
 )
 
-// Server is both servers. Change the fields before the first request.
+// Server is both servers. Set the fields before the first request.
 type Server struct {
 	MCP *httptest.Server // the resource: its address is MCP.URL + "/mcp"
 	As  *httptest.Server // the authorization server
 
-	// Override answers requests in place of either server; false leaves them to it.
+	// Override answers requests instead of either server; return false to let the server
+	// answer.
 	Override func(w http.ResponseWriter, r *http.Request) bool
-	// Metadata changes what the authorization server says of itself.
+	// Metadata changes the authorization server's metadata.
 	Metadata func(m map[string]any)
-	// Lasts is how long a token is good for.
+	// Lasts is the lifetime of a token.
 	Lasts time.Duration
-	// SaysNo lets the user refuse.
+	// SaysNo makes the user refuse.
 	SaysNo bool
 
 	mu      sync.Mutex
@@ -83,14 +84,14 @@ func New(t testing.TB, resource http.Handler) *Server {
 // Resource is the address of the MCP server.
 func (s *Server) Resource() string { return s.MCP.URL + "/mcp" }
 
-// Count is how many requests there were, by method and path.
+// Count returns the number of requests, by method and path.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counts[what]
 }
 
-// Revoke ends all tokens; with all set, those too that renew them.
+// Revoke revokes all access tokens and, with all set, also the refresh tokens.
 func (s *Server) Revoke(all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +101,8 @@ func (s *Server) Revoke(all bool) {
 	}
 }
 
-// Browse opens a page as a browser does in which the user says yes, and returns the address
-// that it is sent to.
+// Browse opens a page like a browser whose user agrees, and returns the address it is
+// redirected to.
 func Browse(t testing.TB, page string) string {
 	t.Helper()
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -117,7 +118,7 @@ func Browse(t testing.TB, page string) string {
 	return resp.Header.Get("Location")
 }
 
-// Visit lets the browser follow an address to the bot's page, and returns what that says.
+// Visit opens an address of the bot's page like a browser, and returns the page's text.
 func Visit(t testing.TB, address string) string {
 	t.Helper()
 	resp, err := http.Get(address) //nolint:gosec // of a test
@@ -140,7 +141,7 @@ func refuse(w http.ResponseWriter, code, format string, args ...any) {
 	answer(w, http.StatusBadRequest, map[string]any{"error": code, "error_description": fmt.Sprintf(format, args...)})
 }
 
-// guard is RFC 6750, sections 2.1 and 3, and RFC 9728, section 5.1.
+// guard implements RFC 6750, sections 2.1 and 3, and RFC 9728, section 5.1.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request, resource http.Handler) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.mu.Lock()
@@ -158,7 +159,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, resource http.Han
 	w.WriteHeader(http.StatusUnauthorized)
 }
 
-// describe is RFC 8414, section 2.
+// describe implements RFC 8414, section 2.
 func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 	m := map[string]any{
 		"issuer": s.As.URL, "authorization_endpoint": s.As.URL + "/authorize", "token_endpoint": s.As.URL + "/token",
@@ -172,8 +173,8 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, m)
 }
 
-// register is RFC 7591, sections 2 and 3; redirects are those of a native program (RFC 8252,
-// section 7.3).
+// register implements RFC 7591, sections 2 and 3; redirects are those of a native program
+// (RFC 8252, section 7.3).
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	var m struct {
 		Redirects []string `json:"redirect_uris"`
@@ -203,13 +204,14 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// authorize is RFC 6749, section 4.1.1, RFC 7636, section 4.3, and RFC 8707, section 2.
+// authorize implements RFC 6749, section 4.1.1, RFC 7636, section 4.3, and RFC 8707,
+// section 2.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	s.mu.Lock()
 	known := slices.Contains(s.clients[q.Get("client_id")], q.Get("redirect_uri"))
 	s.mu.Unlock()
-	if !known { // nobody is sent anywhere then
+	if !known { // never redirect then
 		http.Error(w, "unknown client or redirect_uri", http.StatusBadRequest)
 		return
 	}
@@ -230,8 +232,8 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// token is RFC 6749, sections 4.1.3 and 6, and RFC 7636, section 4.6. A token that renews
-// another is good once (OAuth 2.1, section 4.3.1).
+// token implements RFC 6749, sections 4.1.3 and 6, and RFC 7636, section 4.6. A refresh
+// token can be used once (OAuth 2.1, section 4.3.1).
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" || r.ParseForm() != nil || r.Header.Get("Authorization") != "" {
 		refuse(w, "invalid_request", "not a form of a public client")
