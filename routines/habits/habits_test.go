@@ -301,11 +301,15 @@ func TestTheNewestCountWhereverTheyAre(t *testing.T) {
 	// More than the newest are not looked at: which ones those are does not depend on the order.
 	var many []Ask
 	for n := range 3 * most {
-		many = append(many, Ask{Task: "tea", At: end.Add(-time.Duration(n+1) * 10 * time.Minute)})
+		a := Ask{Task: "tea", At: end.Add(-time.Duration(n+1) * 10 * time.Minute)}
+		if n < most {
+			a.Acted = a.At.Add(time.Minute)
+		}
+		many = append(many, a)
 	}
 	want := Learn(many, end, time.UTC)
 	rand.New(rand.NewPCG(3, 3)).Shuffle(len(many), func(i, j int) { many[i], many[j] = many[j], many[i] })
-	if got := Learn(many, end, time.UTC); fmt.Sprint(got) != fmt.Sprint(want) || got.All.Sent != most {
+	if got := Learn(many, end, time.UTC); fmt.Sprint(got) != fmt.Sprint(want) || got.All != (Rate{most, most}) {
 		t.Errorf("in another order %+v, want %+v", got.All, want.All)
 	}
 }
