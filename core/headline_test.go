@@ -142,3 +142,16 @@ All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings left, likely none a
 All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
   likely enough | likely enough until Wed 14:02; if every task pings, out at 14:29: Tea break
 `
+
+// The first characters of a prompt end within a word, as models see them; people see its title.
+func TestAFireIsCalledAsItsTaskIs(t *testing.T) {
+	for want, e := range map[string]schedule.Entry{
+		"Check the machine, and again…": {Title: "Check the machine, and again…", Description: "Check the machine, and again i...", Label: "Reminder", ID: "a"},
+		"Tea break":                     {Description: "Tea break", Label: "Routine", ID: "a"},
+		"Reminder":                      {Label: "Reminder", ID: "a"},
+	} {
+		if got := TitleOf(e); got != want {
+			t.Errorf("%+v is called %q", e, got)
+		}
+	}
+}

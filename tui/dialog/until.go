@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -135,7 +134,7 @@ func muteText(s *core.Snapshot, when time.Time) string {
 	fires, count, cut := counted(s, when, func(e schedule.Entry) bool { return !e.Silent && !e.Held })
 	var names []string
 	for _, e := range fires[:min(len(fires), namedMost)] {
-		names = append(names, clockWords(s, e.FireTime)+" "+widget.Cut(cmp.Or(e.Description, e.Label), 24))
+		names = append(names, clockWords(s, e.FireTime)+" "+widget.Cut(core.TitleOf(e), 24))
 	}
 	switch {
 	case len(fires) == 0 && cut:

@@ -84,7 +84,7 @@ func (p *Prompts) nameless(f schedule.Forward) schedule.Forward {
 		e := &f.Entries[i]
 		if l := p.Guard.FileLabel(e.FilePath); l != "" {
 			e.Label = fmt.Sprintf(promptNameless, l.Origin())
-			e.Description, e.Prompt, e.FilePath = e.Label, "", path.Dir(e.FilePath)
+			e.Title, e.Description, e.Prompt, e.FilePath = "", e.Label, "", path.Dir(e.FilePath)
 		}
 	}
 	return f

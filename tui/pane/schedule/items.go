@@ -179,7 +179,7 @@ func beyond(window, day []schedule.Entry) []schedule.Entry {
 
 // title returns the item's title: for a task its description or, if it has none, its label.
 func (i item) title() string {
-	return strings.ReplaceAll(cmp.Or(i.Description, i.Label, i.ID), "\n", " ")
+	return core.TitleOf(i.Entry)
 }
 
 // marks returns an item's marks, the most important first.
