@@ -8,7 +8,7 @@ import (
 	"ollimbot/core/agent/script"
 )
 
-// alive asks a bot within half a minute.
+// alive checks a bot, for at most half a minute.
 func alive(b *Bot) error {
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()
@@ -17,7 +17,7 @@ func alive(b *Bot) error {
 
 func TestABotLivesWhileItsLoopsTurn(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
-		for range 200 { // questions do not fill the queue
+		for range 200 { // probes must not fill the queue
 			must(t, alive(b))
 		}
 		began := time.Now()

@@ -11,13 +11,13 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// foreground writes a foreground reminder that is due in d and plays a script.
+// foreground writes a foreground reminder that is due in d and runs a script.
 func (h home) foreground(id string, d time.Duration, lines ...string) {
 	h.write("reminders/"+id+".md", fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: false\ndescription: \"Task %s\"\nmax-chain: 2\n---\nDo it.\n\n```script\n%s\n```\n",
 		id, time.Now().In(h.zone).Add(d).Format(time.RFC3339Nano), id, strings.Join(lines, "\n")))
 }
 
-// forkID is the session of the newest interactive fork.
+// forkID returns the session of the newest interactive fork.
 func forkID(t *testing.T, b *Bot) string {
 	t.Helper()
 	data, err := b.dir.Read("state/session_history.jsonl")

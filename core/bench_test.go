@@ -12,9 +12,8 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// manyRoutines fills a data directory with n background routines as a large
-// household would have them: most daily, spread over the day, one in ten
-// hourly, one in twenty every five minutes.
+// manyRoutines fills a data directory with n background routines in a realistic mix: most
+// daily, spread over the day, one in ten hourly, one in twenty every five minutes.
 func manyRoutines(tb testing.TB, root string, n int) {
 	tb.Helper()
 	must(tb, os.MkdirAll(filepath.Join(root, "routines"), 0o700))
@@ -31,9 +30,9 @@ func manyRoutines(tb testing.TB, root string, n int) {
 	}
 }
 
-// BenchmarkFireToPrompt measures what stands between a due routine and its
-// finished prompt: schedule, budget, updates and text. The clock moves on by a
-// minute with each fire, so that fires pass and caches have work.
+// BenchmarkFireToPrompt measures the work between a due routine and its finished prompt:
+// schedule, budget, updates and text. The clock advances by a minute per fire, so that
+// fires pass and caches are renewed.
 func BenchmarkFireToPrompt(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -59,7 +58,7 @@ func BenchmarkFireToPrompt(b *testing.B) {
 	}
 }
 
-// BenchmarkSnapshot is what a dashboard costs the bot each time it looks.
+// BenchmarkSnapshot measures one snapshot for a dashboard.
 func BenchmarkSnapshot(b *testing.B) {
 	for _, n := range []int{100, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -76,8 +75,8 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// BenchmarkSnapshotOfANewMinute is what the first look of each minute costs: the
-// schedule is made anew.
+// BenchmarkSnapshotOfANewMinute measures the first snapshot of a minute, which recomputes
+// the schedule.
 func BenchmarkSnapshotOfANewMinute(b *testing.B) {
 	h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
 	manyRoutines(b, h.root, 10000)
@@ -93,7 +92,7 @@ func BenchmarkSnapshotOfANewMinute(b *testing.B) {
 	}
 }
 
-// BenchmarkNew is the start of the program up to the first snapshot.
+// BenchmarkNew measures the start of the program up to the first snapshot.
 func BenchmarkNew(b *testing.B) {
 	for _, n := range []int{100, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -109,7 +108,7 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// BenchmarkMessageWithTenUpdates is the assembly of a user's message.
+// BenchmarkMessageWithTenUpdates measures the assembly of a user's message.
 func BenchmarkMessageWithTenUpdates(b *testing.B) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	var list []updates.Update

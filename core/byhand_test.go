@@ -7,8 +7,8 @@ import (
 	"ollimbot/core/command"
 )
 
-// W2, S2: a fire by hand said that it starts, ran nothing while no ping could go, moved
-// the reminder and used up a return of it.
+// W2, S2: a fire by hand was announced but ran nothing while no ping could go out; it
+// moved the reminder and used up a repetition.
 func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
 	type hindrance struct {
 		says string
@@ -47,7 +47,7 @@ func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
 	}
 }
 
-// A run that waits has not started, although the answer said so.
+// The answer said that a queued run had started.
 func TestAFireByHandSaysThatItsRunWaitsForAPlace(t *testing.T) {
 	running(t, func(h home) {
 		h.write("state/settings.json", `{"max_background_forks": 1}`)
@@ -68,7 +68,7 @@ func TestAFireByHandSaysThatItsRunWaitsForAPlace(t *testing.T) {
 	})
 }
 
-// Firing a reminder whose last answer is awaited asks once more; it does not end it.
+// Firing a reminder that awaits its last answer asks once more and does not end it.
 func TestAFireByHandDoesNotEndAReminderThatWaitsForItsLastAnswer(t *testing.T) {
 	running(t, func(h home) { dentist(h, "max-chain: 1\nagain: 20\n") }, func(_ home, b *Bot) {
 		time.Sleep(25 * time.Minute)

@@ -48,8 +48,8 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 	})
 }
 
-// A file of the data directory that may be read is sent; one that lies elsewhere
-// is asked about, whatever the mode, and the user sees where it lies.
+// A readable file of the data directory is sent without asking. Any other file needs
+// approval in every mode, and the user sees its path.
 func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "plan.md")
 	must(t, os.WriteFile(outside, []byte("x"), 0o600))

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// decisions are the entries of the audit log, in short.
+// decisions returns the entries of the audit log in short form.
 func decisions(t *testing.T, b *Bot) []string {
 	t.Helper()
 	list, damaged, err := b.audit.Read(1000)
@@ -25,7 +25,7 @@ func decisions(t *testing.T, b *Bot) []string {
 	return out
 }
 
-// decided counts the entries that contain all the words.
+// decided counts the entries that contain all words.
 func decided(t *testing.T, b *Bot, words ...string) (n int) {
 	t.Helper()
 next:
@@ -69,7 +69,7 @@ func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		do(t, b, command.Slash{Line: "/clear"}) // what was always allowed is asked again
+		do(t, b, command.Slash{Line: "/clear"}) // permanently allowed tools need approval again
 		ask("rm four")
 		if _, err := b.Do(phone, command.Say{Text: "yes"}); err != nil {
 			t.Fatal(err)

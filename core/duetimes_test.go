@@ -8,15 +8,15 @@ import (
 	duetimes "ollimbot/routines/account"
 )
 
-// A due time is shown with its own run, not with the one before or after it, nor with one of
-// another task.
+// A due time is shown with its own run, not with an earlier or later one, nor with
+// another task's.
 func TestADueTimeIsShownWithItsRun(t *testing.T) {
 	nine := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
 	runs := []fork.View{
 		{ID: "early", Queued: nine.Add(-time.Minute)},
 		{ID: "first", Queued: nine.Add(time.Second), Started: nine.Add(time.Hour)},
 		{ID: "again", Queued: nine.Add(10 * time.Minute)},
-		{ID: "old", Started: nine.Add(2 * time.Hour)}, // earlier versions did not write when a run was queued
+		{ID: "old", Started: nine.Add(2 * time.Hour)}, // earlier versions did not record when a run was queued
 	}
 	for _, c := range []struct {
 		at   time.Duration

@@ -8,7 +8,7 @@ import (
 	"ollimbot/core/agent/script"
 )
 
-// choosy is an engine one of whose models obeys nothing that is set about thinking.
+// choosy is an engine with a model that ignores every thinking setting.
 type choosy struct{ agent.Engine }
 
 func (choosy) Status() agent.Status {
@@ -20,7 +20,7 @@ func (choosy) Status() agent.Status {
 }
 func (choosy) OnChange(func()) {}
 
-// warning is an engine that works, of a version that nobody has tried.
+// warning is a working engine of an untested version.
 type warning struct {
 	agent.Engine
 	changed func()

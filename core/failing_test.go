@@ -8,7 +8,7 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// failCards are the cards about routines that fail.
+// failCards returns the cards about failing routines.
 func failCards(b *Bot) (list []transcript.Entry) {
 	for _, e := range b.Snapshot().Chat {
 		if e.Embed != nil && strings.HasSuffix(e.Embed.Title, "keeps failing") {

@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/storage/logs"
 )
 
-// leaky breaks where one logs in, and tells a secret in its errors.
+// leaky panics during a login, and includes a secret in its errors.
 type leaky struct {
 	*script.Engine
 	fault bool
@@ -26,7 +26,7 @@ func (e leaky) Login(context.Context) (string, error) {
 }
 func (leaky) Finish(context.Context, string) error { return errors.New("hunter2-hunter2") }
 
-// leaking runs a bot over an engine that leaks, with a log that hides the secret.
+// leaking runs a bot with a leaky engine and a log that hides the secret.
 func leaking(t *testing.T, fault bool, story func(b *Bot, book *logs.Sink)) {
 	t.Helper()
 	log, book := logs.New(logs.Options{})

@@ -8,8 +8,8 @@ import (
 	"ollimbot/core/work/budget"
 )
 
-// A ping is not told in the same words again: its run reads the last three that were sent,
-// in its own message, so that the cached prompt of the system stays as it is.
+// A ping is not repeated in the same words: the run's message contains the last three
+// texts sent, so that the cached system prompt does not change.
 func TestARunIsToldTheLastThreeTextsOfItsTask(t *testing.T) {
 	r := &recorder{Engine: offline()}
 	liveWith(t, r, func(h home) { dentist(h, "max-chain: 9\n") }, func(h home, b *Bot) {
@@ -45,7 +45,7 @@ func TestARunIsToldTheLastThreeTextsOfItsTask(t *testing.T) {
 	})
 }
 
-// What was written from untrusted text is withheld from a run that may act.
+// A text made from untrusted text is withheld from a run that may act.
 func TestATextFromOutsideIsWithheldFromARunThatMayAct(t *testing.T) {
 	r := &recorder{Engine: offline()}
 	liveWith(t, r, func(h home) {

@@ -12,7 +12,7 @@ import (
 
 func TestAGlanceCountsTheDayOfTheUsersZone(t *testing.T) {
 	zone := time.FixedZone("east", 9*3600)
-	now := time.Date(2026, 11, 22, 8, 0, 0, 0, zone) // 23:00 of the day before in UTC
+	now := time.Date(2026, 11, 22, 8, 0, 0, 0, zone) // 23:00 of the previous day in UTC
 	s := Snapshot{At: now, Zone: zone, Approvals: []policy.Approval{{}}, Budget: BudgetView{State: budget.State{DailyUsed: 2, CriticalUsed: 1}}}
 	s.Engine.Today.CostUSD = 1.09
 	s.Ended = []fork.View{

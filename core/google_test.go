@@ -18,7 +18,7 @@ import (
 	"ollimbot/core/work/google/googletest"
 )
 
-// connectable is a bot that runs beside a Google, with a client file and no login.
+// connectable returns a bot with a fake Google, a client file and no login.
 func connectable(t *testing.T) (*Bot, *googletest.Server) {
 	t.Helper()
 	g := googletest.New()
@@ -30,7 +30,7 @@ func connectable(t *testing.T) (*Bot, *googletest.Server) {
 	return b, g
 }
 
-// beside is a bot that runs beside a Google until it is stopped.
+// beside runs a bot with a fake Google until stop is called.
 func beside(t *testing.T, g *googletest.Server, h home) (b *Bot, stop func()) {
 	t.Helper()
 	b = h.bot(script.New(script.Options{}), func(o *Options) {
@@ -43,7 +43,7 @@ func beside(t *testing.T, g *googletest.Server, h home) (b *Bot, stop func()) {
 	return b, stop
 }
 
-// saidInChat waits until the chat says something.
+// saidInChat waits until the chat contains a text.
 func saidInChat(t *testing.T, b *Bot, want string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -56,7 +56,7 @@ func saidInChat(t *testing.T, b *Bot, want string) {
 	t.Fatalf("nobody said %q: %+v", want, b.Snapshot().Chat)
 }
 
-// begins types /google-auth and gives the address that it answers.
+// begins types /google-auth and returns the address in the answer.
 func begins(t *testing.T, b *Bot, line string) string {
 	t.Helper()
 	out, err := b.Do(context.Background(), command.Slash{Line: line})
@@ -67,7 +67,7 @@ func begins(t *testing.T, b *Bot, line string) string {
 	return address
 }
 
-// connects logs in as a browser does.
+// connects logs in like a browser.
 func connects(t *testing.T, b *Bot) {
 	t.Helper()
 	res, err := http.Get(begins(t, b, "/google-auth"))
@@ -122,7 +122,7 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 	if _, err := b.Do(context.Background(), command.Click{Message: "t0", ID: "act:task_done:x"}); err == nil || !strings.Contains(err.Error(), "log in again") {
 		t.Error(err)
 	}
-	b.google.Refresh() // as the watch on files would
+	b.google.Refresh() // as the file watcher would
 	b.google.Refresh()
 	saidInChat(t, b, "google: Google no longer accepts the login")
 	if s := b.Snapshot(); s.Google == "" || strings.Contains(b.SystemPrompt(), "`ollim-bot tasks") {
@@ -190,7 +190,7 @@ func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 		"id": "fair", "summary": "Fair\x1b[31m", "start": map[string]any{"date": today.Format(time.DateOnly)},
 		"end": map[string]any{"date": today.AddDate(0, 0, 2).Format(time.DateOnly)},
 	})
-	asked := g.Count("calendar.events.list") // the login itself asks whose it is
+	asked := g.Count("calendar.events.list") // the login itself makes a request
 	if s := b.Snapshot(); len(s.Day) > 0 || g.Count("tasks.tasks.list") > 0 {
 		t.Error("the day was read while nobody looks", s.Day)
 	}

@@ -22,7 +22,7 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// home is a data directory for a story, in a real zone that is not UTC.
+// home is a data directory for a story, in a real time zone other than UTC.
 type home struct {
 	t    testing.TB
 	root string
@@ -34,7 +34,7 @@ func newHome(t *testing.T) home {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	must(t, err)
 	root := t.TempDir()
-	if memory, err := os.MkdirTemp("/dev/shm", "ollim-core-"); err == nil { // where a sync costs nothing
+	if memory, err := os.MkdirTemp("/dev/shm", "ollim-core-"); err == nil { // fsync costs nothing there
 		t.Cleanup(func() { _ = os.RemoveAll(memory) })
 		root = memory
 	}
@@ -53,13 +53,13 @@ func (h home) has(rel string) bool {
 	return err == nil
 }
 
-// reminder writes a background reminder that is due in d and plays a script.
+// reminder writes a background reminder that is due in d and runs a script.
 func (h home) reminder(id string, d time.Duration, extra string, lines ...string) {
 	h.write("reminders/"+id+".md", fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\ndescription: \"Task %s\"\n%s---\nDo it.\n\n```script\n%s\n```\n",
 		id, time.Now().In(h.zone).Add(d).Format(time.RFC3339Nano), id, extra, strings.Join(lines, "\n")))
 }
 
-// bot builds a bot that neither watches files nor looks for releases.
+// bot builds a bot without a file watcher and release checks.
 func (h home) bot(e agent.Engine, changes ...func(*Options)) *Bot {
 	h.t.Helper()
 	o := Options{Dir: storetest.At(h.t, h.root), Env: config.Env{Zone: h.zone}, Engine: e, EngineName: "script", Log: slog.New(slog.DiscardHandler)}
@@ -73,7 +73,7 @@ func (h home) bot(e agent.Engine, changes ...func(*Options)) *Bot {
 	return b
 }
 
-// begin runs a bot until the function that it returns is called.
+// begin runs a bot until the returned function is called.
 func begin(t *testing.T, b *Bot) (end func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -100,8 +100,8 @@ func liveWith(t *testing.T, e agent.Engine, prepare func(h home), story func(h h
 	livesWith(t, func(o *Options) { o.Engine = e }, 0, prepare, story)
 }
 
-// lives runs several starts of the bot over one directory, with a gap before
-// each but the first.
+// lives restarts the bot over one directory once per story, with a gap before each start
+// but the first.
 func lives(t *testing.T, gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
 	t.Helper()
 	livesWith(t, func(*Options) {}, gap, prepare, stories...)
@@ -126,7 +126,7 @@ func livesWith(t *testing.T, change func(*Options), gap time.Duration, prepare f
 	})
 }
 
-// recorder is an engine that records how sessions are opened and what they are sent.
+// recorder is an engine that records how sessions are opened and which messages they get.
 type recorder struct {
 	agent.Engine
 
@@ -161,7 +161,7 @@ func (s recorded) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 	return func(yield func(agent.Event, error) bool) {
 		for ev, err := range s.Session.Send(ctx, m) {
 			s.r.mu.Lock()
-			s.r.sent[n].session = s.ID() // known once the first event is there
+			s.r.sent[n].session = s.ID() // known after the first event
 			s.r.mu.Unlock()
 			if !yield(ev, err) {
 				return
@@ -170,14 +170,14 @@ func (s recorded) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 	}
 }
 
-// last is what the newest session was opened with.
+// last returns the options of the newest session.
 func (r *recorder) last() agent.SessionOptions {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.opened[len(r.opened)-1]
 }
 
-// messages is all that was sent so far.
+// messages returns all messages sent so far.
 func (r *recorder) messages() (list []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,7 +192,7 @@ func (r *recorder) lastSent() string {
 	return list[len(list)-1]
 }
 
-// to is what a session was sent.
+// to returns the messages sent to a session.
 func (r *recorder) to(id string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -215,7 +215,7 @@ func do(t testing.TB, b *Bot, c command.Value) command.Outcome {
 	return out
 }
 
-// describe is what the bot says of a task.
+// describe returns the bot's description of a task.
 func describe(t testing.TB, b *Bot, id string) string {
 	t.Helper()
 	text, err := b.Reads().Describe(t.Context(), id)
@@ -225,7 +225,7 @@ func describe(t testing.TB, b *Bot, id string) string {
 	return text
 }
 
-// pastOf is how a task went.
+// pastOf returns the past of a task.
 func pastOf(t testing.TB, b *Bot, id string) command.TaskPast {
 	t.Helper()
 	past, err := b.Reads().Past(t.Context(), id)
@@ -235,7 +235,7 @@ func pastOf(t testing.TB, b *Bot, id string) command.TaskPast {
 	return past
 }
 
-// refused carries out a command that must be refused, in words.
+// refused carries out a command that must fail with an error containing words.
 func refused(t testing.TB, b *Bot, c command.Value, words string) {
 	t.Helper()
 	if _, err := b.Do(context.Background(), c); err == nil || !strings.Contains(err.Error(), words) {
@@ -243,7 +243,7 @@ func refused(t testing.TB, b *Bot, c command.Value, words string) {
 	}
 }
 
-// tell sends words as the chat pane does and lets the bot answer.
+// tell sends a message like the chat pane and waits for the answer.
 func tell(t testing.TB, b *Bot, words string) {
 	t.Helper()
 	type_(t, b, words)
@@ -278,7 +278,7 @@ func spoken(s Snapshot, part string) bool {
 	return false
 }
 
-// pinged is the newest message of a background run.
+// pinged returns the newest message of a background run.
 func pinged(t testing.TB, b *Bot) transcript.Entry {
 	t.Helper()
 	chat := b.Snapshot().Chat

@@ -14,7 +14,7 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// Every sentence of the headline and of the outlook, as people read it.
+// All sentences of the headline and the outlook, as shown to people.
 func TestTheSentencesAboutNow(t *testing.T) {
 	at := time.Date(2026, 3, 10, 14, 2, 0, 0, time.UTC)
 	in := func(minutes int) time.Time { return at.Add(time.Duration(minutes) * time.Minute) }

@@ -51,8 +51,8 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 	})
 }
 
-// W1: what was set since the bot last looked was lost. Nothing waits here between the
-// commands and the removal, as a user does not wait either.
+// W1: changes made since the bot's last check were lost. The test does not wait between
+// the commands and the removal, because a user does not either.
 func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
 	running(t, func(h home) {
 		h.write("routines/later.md", "---\nid: \"cccc1002\"\ncron: \"0 12 * * *\"\n---\nLater.\n")
@@ -63,7 +63,7 @@ func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
 		do(t, b, command.Pause{ID: "cccc1002", Paused: true})
 		do(t, b, command.SetConfig{Key: "daily_cap", Value: "9"})
 		do(t, b, command.SetConfig{Key: "model_main", Value: "opus"})
-		// What a command of another process has changed arrives as a change of its file.
+		// A change by another process's command arrives as a change of its file.
 		h.write("state/pending_updates.json", `[{"ts":"2000-01-01T00:00:30Z","message":"from elsewhere"}]`)
 		b.directory.Apply(watch.Batch{Names: []string{"state/pending_updates.json"}})
 		files := stateFiles(t, h)
@@ -87,7 +87,7 @@ func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
 	})
 }
 
-// stateFiles are the names of the JSON files in state/.
+// stateFiles returns the names of the JSON files in state/.
 func stateFiles(t *testing.T, h home) (names []string) {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(h.root, "state", "*.json"))

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child runs a bot until its input closes and prints a line for every change,
-// so that the parent can choose a moment by what happens and not by a clock.
+// child runs a bot until its input closes and prints a line for every change, so that the
+// parent can choose a moment by events rather than by a clock.
 func child(root string) int {
 	dir, err := store.At(root)
 	if err != nil {
@@ -60,8 +60,8 @@ func child(root string) int {
 		stop()
 	}()
 	go func() {
-		// The ticker makes the last state known too: a change may be seen
-		// before what it is about.
+		// The ticker also reports the last state, because a change may be noticed before its
+		// data is visible.
 		tick := time.NewTicker(100 * time.Millisecond)
 		v := b.Viewer(false)
 		for {
@@ -79,7 +79,7 @@ func child(root string) int {
 	return 0
 }
 
-// childSaves makes the child enter a fork and save it, over and over.
+// childSaves makes the child enter and save forks in a loop.
 const childSaves = "OLLIM_TEST_CHILD_SAVES"
 
 func saveForks(ctx context.Context, b *Bot) {
@@ -99,9 +99,9 @@ func saveForks(ctx context.Context, b *Bot) {
 	}
 }
 
-// TestAForkIsPromotedOnceWhenTheProcessIsKilled kills a bot that saves forks
-// without a pause. Whenever it dies, the main session is the one before or the
-// fork, never nothing and never something else, and no fork is promoted twice.
+// TestAForkIsPromotedOnceWhenTheProcessIsKilled kills a bot that saves forks in a loop.
+// Whenever it dies, the main session is the previous one or the fork and never anything
+// else, and no fork is promoted twice.
 func TestAForkIsPromotedOnceWhenTheProcessIsKilled(t *testing.T) {
 	t.Setenv(childSaves, "1")
 	h := home{t: t, root: filepath.Join(t.TempDir(), "data"), zone: time.UTC}
@@ -163,7 +163,7 @@ func start(t *testing.T, h home) (*exec.Cmd, *bufio.Scanner, func()) {
 	return cmd, bufio.NewScanner(out), func() { _ = in.Close() }
 }
 
-// kill starts a bot and kills it after so many changes.
+// kill starts a bot and kills it after a number of changes.
 func kill(t *testing.T, h home, changes int) {
 	t.Helper()
 	cmd, lines, stop := start(t, h)
@@ -175,10 +175,10 @@ func kill(t *testing.T, h home, changes int) {
 			break
 		}
 	}
-	killAll(cmd) // the limit may have been faster
+	killAll(cmd) // the limit may have been reached first
 	_ = cmd.Wait()
 }
 
-// killAll kills the child and what it has started: a git that goes on writing
-// would be in the way of the test's end.
+// killAll kills the child and its children: a git that continues writing would disturb
+// the test's cleanup.
 func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

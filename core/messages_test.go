@@ -15,8 +15,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// overMessages is the engine over the Messages API, behind which the offline engine
-// plays the model.
+// overMessages is the engine for the Messages API, with the offline engine as the model.
 func overMessages(h home) (agent.Engine, func()) {
 	h.t.Helper()
 	must(h.t, os.MkdirAll(h.root, 0o700))

@@ -28,7 +28,8 @@ func TestOnlyAnAppointmentThatTakesTheUserIsAMeeting(t *testing.T) {
 	}
 }
 
-// A choice knows the conversation, a mute, quiet hours and the habit, each as long as it lasts.
+// A choice takes the conversation, a mute, quiet hours and the habit into account, each
+// as long as it lasts.
 func TestAChoiceKnowsWhatTheUserIsDoing(t *testing.T) {
 	running(t, func(h home) { movedFor(h, "aaaa0001", 60) }, func(h home, b *Bot) {
 		u := newUserFacts(b)
@@ -65,7 +66,7 @@ func TestAChoiceKnowsWhatTheUserIsDoing(t *testing.T) {
 	})
 }
 
-// The habit is learned again when something was said, answered, or an hour has passed.
+// The habit is recomputed after a message or an answer, and after an hour.
 func TestAHabitIsKeptUntilSomethingChanges(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		u := newUserFacts(b)

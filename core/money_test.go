@@ -16,11 +16,11 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// costly is an engine whose tokens cost by the table.
+// costly is an engine whose tokens are priced by the table.
 func costly() agent.Engine { return script.New(script.Options{Pace: 1, Priced: true}) }
 
-// dear gives each run of the script engine a price of some cents, and says what one
-// has cost before.
+// dear makes each run of the script engine cost some cents, and records the cost of an
+// earlier one.
 func dear(h home, settings string) {
 	h.write("prices.yaml", "default: 15000 0 0 0\n")
 	h.write("state/settings.json", settings)
@@ -233,7 +233,7 @@ func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
 		}
 		for _, bad := range []string{"-1", "five", "1e3", "NaN", "", "0x10", "1.2.3"} {
 			if bad == "" {
-				continue // shows it
+				continue // this one shows it
 			}
 			refused(t, b, command.Slash{Line: "/config daily_cap " + bad}, "must be an amount in dollars")
 		}
@@ -243,8 +243,8 @@ func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
 	})
 }
 
-// W12: without caps, lifting them was written down as a decision, and so was taking back
-// what nobody had lifted.
+// W12: without caps, lifting them was recorded as a decision, and so was undoing a lift
+// that never happened.
 func TestOnlyALiftThatChangesSomethingIsADecision(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		step := func(undo bool, message string, decided bool) {

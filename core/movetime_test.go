@@ -20,10 +20,11 @@ import (
 
 const medFile = "routines/medication.md"
 
-// medText is a file with what an edit must leave as it is.
+// medText is a file with parts that an edit must not change.
 const medText = "---\n# by hand\nid: \"aaaa0001\"\ndescription:   \"Medication\"\ncron: \"0 8 * * *\" # after breakfast\nbackground: true\nmine: [1,  2]\n---\nSay nothing.\n\n\tAs it is. \n"
 
-// movedFor writes a journal in which the user answered a ping at 8:00 of a task each day at 9:30.
+// movedFor writes a journal in which a task pings at 8:00 and the user answers at 9:30
+// every day.
 func movedFor(h home, task string, days int) {
 	begin := time.Date(2000, 1, 1, 8, 0, 10, 0, h.zone).AddDate(0, 0, -days)
 	var lines []string
@@ -47,11 +48,11 @@ func moves(h home) {
 	movedFor(h, "aaaa0001", 60)
 }
 
-// The whole way of a suggestion: it is made by day, once, changes nothing by itself, and what its
-// answer changes can be undone.
+// The whole life of a suggestion: it is made by day, once, changes nothing by itself, and
+// the effect of the answer can be undone.
 func TestATimeIsProposedAndChangedOnlyWithConsent(t *testing.T) {
 	running(t, moves, func(h home, b *Bot) {
-		time.Sleep(7*time.Hour + 30*time.Minute) // the story begins at one
+		time.Sleep(7*time.Hour + 30*time.Minute) // the story starts at one
 		if open := b.Snapshot().Proposals; len(open) != 0 {
 			t.Errorf("at %s it asks: %+v", b.now().Format("15:04"), open)
 		}
@@ -137,7 +138,7 @@ func TestNothingIsProposedInQuietHours(t *testing.T) {
 	})
 }
 
-// A file that was changed in the meantime keeps the user's words.
+// If the file changed in the meantime, the user's text stays.
 func TestAChangeMeetsAFileThatHasChanged(t *testing.T) {
 	running(t, moves, func(h home, b *Bot) {
 		time.Sleep(10 * time.Hour)
@@ -189,7 +190,8 @@ func TestWhatWasPutOffWaitsFourWeeksAndAWeekHasOneProposal(t *testing.T) {
 	}
 }
 
-// Only a routine with one time of the day, of which the user may be told, is proposed another one.
+// A better time is suggested only for a routine with a single time of day and permission
+// to ping.
 func TestOnlyAPlainTimeIsMoved(t *testing.T) {
 	running(t, func(h home) { movedFor(h, "aaaa0001", 60) }, func(_ home, b *Bot) {
 		asks, err := asksByTask(b, b.now())
@@ -221,7 +223,7 @@ func TestOnlyAPlainTimeIsMoved(t *testing.T) {
 	})
 }
 
-// lastCard is the newest card with a title.
+// lastCard returns the newest card with a title.
 func lastCard(t *testing.T, b *Bot, title string) transcript.Entry {
 	t.Helper()
 	for _, e := range slices.Backward(b.Snapshot().Chat) {
@@ -233,7 +235,7 @@ func lastCard(t *testing.T, b *Bot, title string) transcript.Entry {
 	return transcript.Entry{}
 }
 
-// labelsOf are the buttons of a proposal.
+// labelsOf returns the labels of a proposal's buttons.
 func labelsOf(p proposals.Proposal) (list []string) {
 	for _, b := range p.Buttons {
 		list = append(list, b.Label)

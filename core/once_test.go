@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestAReminderWhoseRunStandsAsDoneDoesNotFireAgain is a kill between the last line of a
-// run in the ledger and the removal of its reminder.
+// TestAReminderWhoseRunStandsAsDoneDoesNotFireAgain simulates a kill between the last
+// ledger line of a run and the removal of its reminder.
 func TestAReminderWhoseRunStandsAsDoneDoesNotFireAgain(t *testing.T) {
 	h := newHome(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -223,7 +223,7 @@ func TestADayWithTooManyFiresSaysUntilWhenItIsComplete(t *testing.T) {
 			h.write(fmt.Sprintf("routines/r%02d.md", i), fmt.Sprintf("---\nid: \"bbbb01%02d\"\ncron: \"*/30 * * * *\"\nbackground: true\n---\nLook.\n", i))
 		}
 	}, func(_ home, b *Bot) {
-		s := b.Snapshot().Schedule // 30 fires each half hour: 500 of them are seen within nine hours
+		s := b.Snapshot().Schedule // 30 fires every half hour, of which 500 are visible within nine hours
 		if len(s.Day) != 500 || !s.DayUntil.Equal(s.Day[499].FireTime) {
 			t.Errorf("%d fires, complete until %v; the last is at %v", len(s.Day), s.DayUntil, s.Day[len(s.Day)-1].FireTime)
 		}

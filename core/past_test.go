@@ -50,7 +50,7 @@ func TestATaskShowsItsPastAndWhatComes(t *testing.T) {
 		h.write("state/ping_budget.json", `{"capacity": 3, "available": 3.0, "refill_rate_minutes": 600, "last_refill": "`+time.Now().Format(time.RFC3339)+
 			`", "critical_used": 0, "critical_reset_date": "2000-01-01", "daily_used": 0, "daily_used_reset": "2000-01-01"}`)
 	}, func(_ home, b *Bot) {
-		time.Sleep(10*time.Minute + 10*time.Second) // it fires at once, and again
+		time.Sleep(10*time.Minute + 10*time.Second) // it fires at once, and once more
 		do(t, b, command.Say{Text: "coming\n\n```script\nsay ok\n```"})
 		past := pastOf(t, b, "bbbb0021")
 		if len(past.Runs) != 2 || past.Rate.PerRun() != 1 || past.Answers.Pings != 2 || past.Answers.Answered != 1 || past.Answers.Median <= 0 {

@@ -25,42 +25,43 @@ import (
 	"ollimbot/routines"
 )
 
-// promised is what may be relied on, written down while nothing was under way.
+// promised is the guaranteed state, recorded while the bot was at rest.
 type promised struct {
 	At    time.Time
 	Facts map[string]string // settings, numbers and files, by name
-	Used  int               // pings that were paid today
+	Used  int               // paid pings of today
 	// Pending are updates that wait, Told those that the conversation has been given, Taken those of
 	// deliveries and of a reminder that were accepted, by their marks.
 	Pending, Told, Taken []string
-	// Said are the messages of the user that were accepted, Heard those that the engine was sent.
+	// Said are the accepted messages of the user, Heard those the engine was sent.
 	Said, Heard []string
 	// Refused says that something could not be done. It may have been done all the same, where a
 	// file was replaced and the folder could not be synced.
 	Refused bool
-	// Digest is that of a message that the engine has had; such a line says nothing else.
+	// Digest is that of a message the engine has received; such a line contains nothing
+	// else.
 	Digest string
 }
 
-// marks are the words that tell one thing from another: u is what a run reports, t is its task, w is a
-// message of the user.
+// marks distinguish things: u is the report of a run, t its task, w a message of the
+// user.
 var marks = regexp.MustCompile(`\b[utw][0-9]{3}\b`)
 
-// powered is a bot in a bubble, with what it has accepted.
+// powered is a bot in a bubble, with everything it has accepted.
 type powered struct {
 	h           home
 	b           *Bot
 	engine      *recorder
 	logged      bytes.Buffer
 	said, taken []string
-	// had are the messages that the engine had before, heard is called with each that it has now.
+	// had are the messages the engine had before; heard is called with each new one.
 	had   map[string]bool
 	heard func(text string)
-	// failed collects what was refused; nil where nothing may be.
+	// failed collects refused calls; nil if none are allowed.
 	failed *[]error
 }
 
-// start starts a bot whose port for webhooks is taken: deliveries are handed to it.
+// start starts a bot whose webhook port is taken: deliveries are passed to it directly.
 func (p *powered) start(port int) (end func()) {
 	p.engine = &recorder{Engine: offline()}
 	p.b = p.h.bot(remembering{p.engine, p}, func(o *Options) {
@@ -81,7 +82,7 @@ func (p *powered) start(port int) (end func()) {
 	}
 }
 
-// do carries out a command. It reports whether that has succeeded.
+// do carries out a command, and reports whether it succeeded.
 func (p *powered) do(c command.Value) (command.Outcome, bool) {
 	p.h.t.Helper()
 	if p.failed == nil {
@@ -102,7 +103,7 @@ func (p *powered) say(mark string) {
 	time.Sleep(time.Minute)
 }
 
-// deliver hands the bot a payload of a webhook, as its server would.
+// deliver passes a webhook payload to the bot, like its server.
 func (p *powered) deliver(marks ...string) {
 	for _, mark := range marks {
 		r := httptest.NewRequest(http.MethodPost, "/hook/ci", strings.NewReader(fmt.Sprintf(`{"n": %s}`, mark[1:])))
@@ -119,17 +120,17 @@ func (p *powered) deliver(marks ...string) {
 	}
 }
 
-// now is what may be relied on, once nothing is under way.
+// now returns the guaranteed state, while the bot is at rest.
 func (p *powered) now() promised {
 	synctest.Wait()
-	p.b.index.Scan() // nobody watches the files here
+	p.b.index.Scan() // there is no file watcher here
 	s := p.b.Snapshot()
 	out := promised{At: time.Now(), Facts: map[string]string{
 		"capacity": strconv.Itoa(s.Budget.State.Capacity), "refill": strconv.Itoa(s.Budget.State.RefillRateMinutes),
 		"cap": fmt.Sprint(s.Config.DailyCap), "model": s.Config.ModelMain,
 	}, Used: s.Budget.State.DailyUsed, Taken: p.taken, Said: p.said, Refused: p.failed != nil && len(*p.failed) > 0}
 	for _, r := range p.b.index.Set().Reminders {
-		if r.RunAt.After(s.At) { // the others come and go
+		if r.RunAt.After(s.At) { // the others repeat
 			out.Facts["file "+r.ID] = r.Digest
 		}
 	}
@@ -154,8 +155,8 @@ func (p *powered) now() promised {
 	return out
 }
 
-// given are the marks that the conversation was given, and how often: words of the user, and the
-// updates that go with them. Runs are given neither.
+// given counts the marks the conversation was given: messages of the user, and the
+// updates delivered with them. Runs are given neither.
 func (p *powered) given() map[string]int {
 	given := map[string]int{}
 	for _, text := range p.engine.messages() {
@@ -170,8 +171,8 @@ func (p *powered) given() map[string]int {
 	return given
 }
 
-// remembering is an engine that knows after a restart what it was sent, as those do that keep their
-// sessions on disk.
+// remembering is an engine that knows after a restart which messages it was sent, like
+// engines with sessions on disk.
 type remembering struct {
 	*recorder
 	p *powered
@@ -199,7 +200,7 @@ func (s hearing) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Even
 	return s.Session.Send(ctx, m)
 }
 
-// digestOf names a message as HasMessage does.
+// digestOf identifies a message as in HasMessage.
 func digestOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -218,7 +219,8 @@ The build number is {n}.
 
 ` + "```script\ncall report_updates {\"message\":\"u{n}\"}\n```\n"
 
-// prepareTheDay writes the files of the day. They are there before it, and durable.
+// prepareTheDay writes the files of the day, which exist and are durable before it
+// starts.
 func prepareTheDay(h home) {
 	h.write("webhooks/ci.md", powerHook)
 	for i := range 6 {
@@ -230,7 +232,7 @@ func prepareTheDay(h home) {
 	h.write("routines/often.md", "---\nid: \"aaaa0001\"\ncron: \"*/20 * * * *\"\nbackground: true\n---\nLook around.\n\n```script\nsay nothing new\n```\n")
 }
 
-// steps are the day. After each the bot comes to rest.
+// steps are the steps of the day. The bot comes to rest after each.
 func (p *powered) steps() []func() {
 	number := func(n int) *int { return &n }
 	one := func(c command.Value) func() { return func() { p.do(c) } }
@@ -291,29 +293,30 @@ func (p *powered) rewrite() {
 	p.do(command.EditTask{ID: "aaaa0001", Version: past.File.Digest, Edit: routines.Edit{Body: &body}})
 }
 
-// The day is lived by a process of its own, so that its system calls can be recorded and made to fail.
+// A separate process runs the day, so that its system calls can be recorded and made to
+// fail.
 const (
 	dayRoot    = "OLLIM_TEST_DAY_ROOT"
 	dayWitness = "OLLIM_TEST_DAY_WITNESS"
 	dayPort    = "OLLIM_TEST_DAY_PORT"
 )
 
-// liveTheDay writes what is promised to the witness whenever the bot has come to rest, and each
-// message of the user that was accepted.
+// liveTheDay writes the guaranteed state to the witness file whenever the bot is at rest,
+// and each accepted message of the user.
 func liveTheDay(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	must(t, err)
 	port, err := strconv.Atoi(os.Getenv(dayPort))
 	must(t, err)
 	witness, err := os.Create(os.Getenv(dayWitness))
-	if err != nil { // the fault was meant for the bot
+	if err != nil { // the injected fault was meant for the bot
 		witness, err = os.Create(os.Getenv(dayWitness))
 	}
 	must(t, err)
 	tell := func(p promised) {
 		line, err := json.Marshal(p)
 		must(t, err)
-		if _, err := witness.Write(append(line, '\n')); err != nil { // the fault was meant for the bot
+		if _, err := witness.Write(append(line, '\n')); err != nil { // the injected fault was meant for the bot
 			_, err = witness.Write(append(line, '\n'))
 			must(t, err)
 		}

@@ -30,9 +30,9 @@ var (
 	faults    = flag.Int("faults", 20, "in how many days a system call fails")
 )
 
-// TestNothingPromisedIsLostInAPowerCut records each write, rename and fsync of a day, and starts the
-// bot on what the disk may hold when the power fails behind any of them: everything, what fsync has
-// made durable, or any part of what lies between.
+// TestNothingPromisedIsLostInAPowerCut records each write, rename and fsync of a day, and
+// starts the bot on each possible disk state after a power cut: everything, only what
+// fsync has made durable, or any part of the rest.
 func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 	d := newDay(t)
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -56,7 +56,7 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 		at, loss := 1+random.IntN(day.Changes()), powertest.Loss(i%5)
 		t.Run(fmt.Sprintf("loss %d behind change %d, seed %d", loss, at, seed), func(t *testing.T) {
 			var told []promised
-			was := 0 // how many of these lie before the cut
+			was := 0 // how many of these precede the cut
 			for _, m := range day.Marks() {
 				told = append(told, promiseOf(t, m.Text))
 				if m.At <= at {
@@ -70,13 +70,14 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 	}
 }
 
-// TestNothingPromisedIsLostWhenACallFails lets a system call of the day fail, once in each thread: the
-// disk is full or broken, or no descriptor is left. Whatever the bot has said to be done is so after the next start.
+// TestNothingPromisedIsLostWhenACallFails makes a system call of the day fail, once per
+// thread: the disk is full or broken, or no descriptor is left. Everything the bot
+// reported as done must hold after the next start.
 func TestNothingPromisedIsLostWhenACallFails(t *testing.T) {
 	d := newDay(t)
 	kinds := []struct {
 		call, err string
-		most      int // about as many of these calls has a thread
+		most      int // approximate number of these calls per thread
 	}{
 		{"write", "ENOSPC", 100},
 		{"write", "EIO", 100},
@@ -99,7 +100,7 @@ func TestNothingPromisedIsLostWhenACallFails(t *testing.T) {
 	}
 }
 
-// day is what the process that lives the day needs.
+// day is the data for the process that runs the day.
 type day struct {
 	t               *testing.T
 	h               home
@@ -123,7 +124,7 @@ func newDay(t *testing.T) *day {
 	return d.anew(t)
 }
 
-// anew is the same day in another directory.
+// anew returns the same day in another directory.
 func (d *day) anew(t *testing.T) *day {
 	h := newHome(t)
 	prepareTheDay(h)
@@ -132,7 +133,7 @@ func (d *day) anew(t *testing.T) *day {
 	return &day{t: t, h: h, before: before, witness: filepath.Join(t.TempDir(), "witness"), port: d.port}
 }
 
-// live lives the day under strace, with those arguments, and returns what was promised.
+// live runs the day under strace with those arguments, and returns the guaranteed states.
 func (d *day) live(strace ...string) (told []promised) {
 	d.t.Helper()
 	name, _, _ := strings.Cut(d.t.Name(), "/")
@@ -155,8 +156,8 @@ func promiseOf(t *testing.T, line string) (p promised) {
 	return p
 }
 
-// startAgain starts the bot on a directory and asks for what was promised: the first was lines of the
-// witness lie before, and of the next any part may have come true.
+// startAgain starts the bot on a directory and checks the guaranteed states: the first
+// was lines of the witness are in the past, and any part of the next may have come true.
 func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 	var before, next, last promised
 	had := map[string]bool{}
@@ -179,7 +180,7 @@ func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 		p := &powered{h: home{t: t, root: root, zone: d.h.zone}, had: had, heard: func(string) {}}
 		end := p.start(d.port)
 		got := p.now()
-		time.Sleep(time.Hour) // whatever is due
+		time.Sleep(time.Hour) // everything that is due
 		p.say("w901")
 		end()
 		heard := p.given()
@@ -199,7 +200,7 @@ func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 		}
 		for mark, times := range heard {
 			switch {
-			// A run that was cut off behind its report runs again, and reports again.
+			// A run that was cut off after its report runs and reports again.
 			case mark[0] == 'u' && times > 1 && done["t"+mark[1:]], mark[0] == 'w' && times > 1:
 				t.Errorf("%s was heard %d times", mark, times)
 			case slices.Contains(before.Told, mark) || slices.Contains(before.Heard, mark):
@@ -228,7 +229,7 @@ func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 	})
 }
 
-// filesIn are the contents of all files below a folder, but for locks, which hold nothing.
+// filesIn returns the contents of all files below a folder except locks, which are empty.
 func filesIn(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -247,7 +248,7 @@ func filesIn(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// doneTasks are the marks of the tasks whose runs stand in the ledger as done.
+// doneTasks returns the marks of the tasks whose runs the ledger has as done.
 func doneTasks(t *testing.T, root string) map[string]bool {
 	data, err := os.ReadFile(filepath.Join(root, "state", "fork_runs.jsonl"))
 	if !errors.Is(err, fs.ErrNotExist) {

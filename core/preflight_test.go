@@ -9,8 +9,8 @@ import (
 	"ollimbot/core/work/google"
 )
 
-// A routine that cannot work says so before it fires: in the list of problems, and once in a
-// notice, which a restart does not repeat.
+// A routine that cannot work is reported before it fires: in the list of problems, and in
+// a single notice that a restart does not repeat.
 func TestWhatARoutineLacksIsToldOnceBeforeItFires(t *testing.T) {
 	const lacks = `runs without the skill "gone"`
 	told := func(b *Bot) (n int) {

@@ -23,9 +23,9 @@ import (
 	"ollimbot/routines/watch"
 )
 
-// TestThePreviewIsThePrompt lives through random days: routines, reminders and
-// webhooks fire, report, ping, are held, edited and missed, and clocks change. What
-// is sent is what `preview --at` that moment said right before, to the byte.
+// TestThePreviewIsThePrompt runs random days: routines, reminders and webhooks fire,
+// report, ping, are held, edited and missed, and clocks change. Each sent prompt must
+// equal, byte for byte, the output of `preview --at` that moment just before.
 func TestThePreviewIsThePrompt(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestThePreviewIsThePrompt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h.t = t
 				p := &previewed{t: t, h: h, rng: rand.New(rand.NewPCG(seed, 7)), said: map[string][2]string{}}
-				// One of three days, two of them with a change of the clocks.
+				// One of three days, two of them with a clock change.
 				days := []string{"2000-01-03T06:00:00Z", "2000-03-25T22:30:00Z", "2000-10-28T22:30:00Z"}
 				from, err := time.Parse(time.RFC3339, days[seed%3])
 				must(t, err)
@@ -52,7 +52,7 @@ func TestThePreviewIsThePrompt(t *testing.T) {
 	}
 }
 
-// previewed is a life with somebody who looks ahead.
+// previewed is a running bot with someone previewing its prompts.
 type previewed struct {
 	t   *testing.T
 	h   home
@@ -68,8 +68,7 @@ type previewed struct {
 	turns atomic.Int64
 
 	mu sync.Mutex
-	// said are the prompts that were foretold for a moment, for a quiet and for a
-	// busy bot, by task.
+	// said are the prompts predicted for a moment, for a quiet and for a busy bot, by task.
 	said                   map[string][2]string
 	moment                 time.Time
 	began                  time.Time // when the bot started last
@@ -139,7 +138,7 @@ func (p *previewed) stop() {
 	p.hooks.Wait()
 }
 
-// minute is a minute with something in it, and a look ahead at the next one.
+// minute runs a minute with random events, and previews the next one.
 func (p *previewed) minute() {
 	next := time.Now().Truncate(time.Minute).Add(time.Minute)
 	time.Sleep(20*time.Second + 100*time.Millisecond)
@@ -166,7 +165,7 @@ func (p *previewed) minute() {
 	synctest.Wait()
 }
 
-// foretell previews every task that is due at a moment to come.
+// foretell previews every task that is due at a future moment.
 func (p *previewed) foretell(at time.Time) {
 	set := p.bot.index.Set()
 	var ids, due []string
@@ -202,7 +201,7 @@ func (p *previewed) both(preview func(busy bool) (string, error)) (texts [2]stri
 	return texts
 }
 
-// deliver lets a webhook fire.
+// deliver triggers a webhook.
 func (p *previewed) deliver() {
 	spec, ok := p.bot.webhooks.index.Find("ci")
 	payload := []byte(`{"status":"success","title":"green"}`)
@@ -221,26 +220,26 @@ func (p *previewed) deliver() {
 	p.hooks.Add(1)
 	go func(b *Bot) {
 		defer p.hooks.Done()
-		// It ends with the bot it runs in, which is no fault.
+		// It ends with its bot, which is not an error.
 		_ = b.dispatch.FireWebhook(context.Background(), webhook.Job{Spec: spec, Payload: checked, Delivery: webhook.Delivery{ID: "aaaaaaaa", At: at}})
 	}(p.bot)
 	synctest.Wait()
 }
 
-// hold snoozes or pauses a task, or lets it go on.
+// hold snoozes, pauses or resumes a task.
 func (p *previewed) hold() {
 	if len(p.ids) == 0 {
 		return
 	}
 	id := p.ids[p.rng.IntN(len(p.ids))]
 	do := []command.Value{command.Pause{ID: id, Paused: true}, command.Snooze{ID: id}, command.Snooze{ID: id, Until: time.Now().Add(time.Duration(p.rng.IntN(30)) * time.Minute)}}
-	_, _ = p.bot.Do(p.t.Context(), do[p.rng.IntN(len(do))]) // the task may be gone
+	_, _ = p.bot.Do(p.t.Context(), do[p.rng.IntN(len(do))]) // the task may no longer exist
 }
 
 var previewTag = regexp.MustCompile(`(?m)^(?:\[\d{4}-[^\]]+\] )?\[(routine|reminder|webhook)(-bg)?:([^\]]+)\]`)
 
-// sent compares what a session was sent with what was foretold. What was sent at
-// another moment, as late tasks are, is compared with a preview of now.
+// sent compares a sent prompt with the predicted one. A prompt sent at another moment,
+// such as that of a late task, is compared with a preview of now.
 func (p *previewed) sent(text string) {
 	tag := previewTag.FindStringSubmatch(text)
 	if tag == nil {
@@ -248,7 +247,7 @@ func (p *previewed) sent(text string) {
 		return
 	}
 	if p.began.Equal(time.Now()) {
-		return // what was missed is being written down at the same moment
+		return // missed fires are being recorded at the same moment
 	}
 	p.mu.Lock()
 	want, ok := p.said[tag[3]]
@@ -270,7 +269,7 @@ func (p *previewed) sent(text string) {
 	}
 }
 
-// previewEar is the offline engine with somebody who compares what it is sent.
+// previewEar is the offline engine with a check of the messages it gets.
 type previewEar struct {
 	agent.Engine
 	p *previewed
@@ -293,7 +292,7 @@ func (s *previewSession) Send(ctx context.Context, m agent.Message) iter.Seq2[ag
 	s.p.sent(m.Text)
 	events := s.Session.Send(ctx, m)
 	return func(yield func(agent.Event, error) bool) {
-		// What it does is done beside the minute, and at a moment of its own.
+		// Act between two minutes, at a distinct moment.
 		time.Sleep(300*time.Millisecond + time.Duration(s.p.turns.Add(1))*time.Microsecond)
 		events(yield)
 	}

@@ -20,11 +20,11 @@ const (
 	tidyFile = "routines/tidy.md"
 )
 
-// tidy is the user's routine with more rights than the conversation has.
+// tidy returns the user's routine, which has more rights than the conversation.
 func tidy(body string) string { return everyMinute(tidyID, bash, body) }
 
-// fired counts the runs that were sent each of the bodies, in three minutes from the middle of
-// this one.
+// fired counts the runs with each of the bodies, within three minutes from the middle of
+// the current one.
 func fired(r *recorder, bodies ...string) (counts []int) {
 	time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(90 * time.Second)))
 	old := len(r.messages())
@@ -116,7 +116,8 @@ func TestAnEditOfTheAgentsSuspendsTheEditAndNotTheRoutine(t *testing.T) {
 	})
 }
 
-// A bot that starts on a copy of the directory finds what a kill at that moment leaves.
+// A bot that starts on a copy of the directory sees the state left by a kill at that
+// moment.
 func TestAKillAtAnyMomentOfAnEditLeavesTheTextInForce(t *testing.T) {
 	r := &recorder{Engine: offline()}
 	liveWith(t, r, func(h home) { h.write(tidyFile, tidy(oldText)) }, func(h home, b *Bot) {
@@ -175,7 +176,7 @@ func TestAnEditOfAnEditAndSeveralFilesWaitOverTheTextsInForce(t *testing.T) {
 		if n := fired(r, oldText, newText, "Water the", "Burn the"); fmt.Sprint(n) != "[3 0 0 3]" {
 			t.Errorf("one is allowed, and %v fired", n)
 		}
-		// What the user saves over a waiting edit is theirs.
+		// A user's change to a file with a pending edit takes precedence.
 		h.userWrites(b, tidyFile, tidy("Tidy up the shelf."))
 		if v := viewOf(t, b.Snapshot(), tidyID); v.Proposed.Version != "" || v.Waits != "" {
 			t.Errorf("the user's text waits: %+v", v)
@@ -217,7 +218,7 @@ func TestARefusedOrAllowedTimeFiresNothingTwice(t *testing.T) {
 	})
 }
 
-// The card is in the chat and on the remote surface, and its buttons decide.
+// The card appears in the chat and on the remote surface, and its buttons decide.
 func TestAnEditThatWaitsIsACardWithADiffAndTwoButtons(t *testing.T) {
 	for _, allow := range []bool{true, false} {
 		running(t, func(h home) { h.write(tidyFile, tidy(oldText)) }, func(h home, b *Bot) {

@@ -19,12 +19,12 @@ import (
 	"ollimbot/routines"
 )
 
-// dentist is a reminder that comes back each half an hour until it is done.
+// dentist writes a reminder that repeats every half hour until it is done.
 func dentist(h home, extra string) {
 	h.reminder("dddd0001", 10*time.Second, "until: done\n"+extra, `call ping_user {"message":"Call the dentist."}`, `call report_updates {"message":"Pinged."}`)
 }
 
-// cards are the pings with their cards, the oldest first.
+// cards returns the pings with cards, oldest first.
 func cards(b *Bot) (list []transcript.Entry) {
 	for _, e := range b.Snapshot().Chat {
 		if e.Role == transcript.Ping && e.Embed != nil {
@@ -34,7 +34,7 @@ func cards(b *Bot) (list []transcript.Entry) {
 	return list
 }
 
-// press clicks the button of a card that bears a label.
+// press clicks the button with a label on a card.
 func press(t *testing.T, b *Bot, e transcript.Entry, label string) (command.Outcome, error) {
 	t.Helper()
 	for _, button := range e.Embed.Buttons {
@@ -46,7 +46,7 @@ func press(t *testing.T, b *Bot, e transcript.Entry, label string) (command.Outc
 	return command.Outcome{}, nil
 }
 
-// reminderOf is the reminder as the schedule has it.
+// reminderOf returns the reminder from the schedule.
 func reminderOf(t *testing.T, b *Bot) *routines.Reminder {
 	t.Helper()
 	r, ok := b.Index().Set().ReminderByID("dddd0001")
@@ -140,9 +140,9 @@ func TestAReminderStopsAtItsLimitWithALastWord(t *testing.T) {
 
 func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
 	running(t, func(h home) { dentist(h, "max-chain: 1\n") }, func(h home, b *Bot) {
-		time.Sleep(40 * time.Minute) // its last time
+		time.Sleep(40 * time.Minute) // the last repetition
 		r := reminderOf(t, b)
-		out, err := press(t, b, cards(b)[0], "Later") // on the message before
+		out, err := press(t, b, cards(b)[0], "Later") // on the previous message
 		if now := b.now(); err != nil || !reminderOf(t, b).RunAt.Equal(now.Add(time.Hour).Truncate(time.Second)) {
 			t.Errorf("%+v, %v, due %v", out, err, reminderOf(t, b).RunAt)
 		}
@@ -186,7 +186,7 @@ func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
 	})
 }
 
-// While a ping could not go there is no run, and nothing is counted.
+// While a ping cannot go out, there is no run, and nothing is counted.
 func TestAReminderThatComesBackKeepsToBudgetAndQuiet(t *testing.T) {
 	running(t, func(h home) { dentist(h, "max-chain: 2\n") }, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
@@ -231,7 +231,8 @@ func TestAnEmptyBucketLetsAReminderWaitForItsToken(t *testing.T) {
 	})
 }
 
-// A run that fails, or that says nothing, is a round; one that wants another time gets it.
+// A failed or silent run counts as a repetition; a run that asks for another time gets
+// it.
 func TestAReminderComesBackAfterWhateverItsRunDid(t *testing.T) {
 	running(t, func(h home) {
 		h.reminder("dddd0001", time.Second, "until: done\n", `call follow_up_chain {"minutes_from_now": 240}`, `call ping_user {"message":"Four hours?"}`,
@@ -264,11 +265,11 @@ func TestTheUsersHandOnTheFileWins(t *testing.T) {
 		h.reminder("dddd0003", 10*time.Second, "until: done\n", `wait 20m`)
 	}, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
-		// Two runs are under way. One is answered meanwhile, the other deleted.
+		// Two runs are in progress. In the meantime one is answered, the other deleted.
 		do(t, b, command.Remind{ID: "dddd0002", Word: command.Later})
 		at := b.now().Add(time.Hour).Truncate(time.Second)
 		must(t, os.Remove(filepath.Join(h.root, "reminders/dddd0003.md")))
-		// The third is made to come once more and no more.
+		// The third may repeat only once more.
 		path := filepath.Join(h.root, "reminders/dddd0001.md")
 		data, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(data), "until: done\n") || !strings.Contains(string(data), "first-at:") {
@@ -323,7 +324,7 @@ func TestTwoPressesAtOnceAreOneAnswer(t *testing.T) {
 	})
 }
 
-// The bot may be away when it should come back, and it may be answered then.
+// The bot may be off when a repetition is due or an answer is given.
 func TestAReminderOutlivesTheProgram(t *testing.T) {
 	lives(t, 0, func(h home) { dentist(h, "") }, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
@@ -337,7 +338,7 @@ func TestAReminderOutlivesTheProgram(t *testing.T) {
 		if all = cards(b); len(all) != 2 || !strings.HasSuffix(all[1].Embed.Footer, "for the second time") {
 			t.Fatalf("after the restart: %+v", all)
 		}
-		if _, err := press(t, b, all[0], "Done"); err != nil { // a button of before
+		if _, err := press(t, b, all[0], "Done"); err != nil { // a button from before the restart
 			t.Error(err)
 		}
 		if h.has("reminders/dddd0001.md") {
@@ -364,7 +365,7 @@ func TestAReminderThatWasDueWhileNobodyWasThereComesLate(t *testing.T) {
 	})
 }
 
-// What the agent has written stays the agent's when the program moves it.
+// A reminder written by the agent keeps the agent's rights when the program moves it.
 func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		book := b.tasks.Book(policy.Writer{Kind: "background", Alone: true})
@@ -393,7 +394,7 @@ func TestADashboardAddsAReminderUntilDone(t *testing.T) {
 	})
 }
 
-// A held reminder does not come back, and can be answered all the same.
+// A held reminder does not repeat, but can be answered.
 func TestAHeldReminderCanBeAnswered(t *testing.T) {
 	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
@@ -409,8 +410,8 @@ func TestAHeldReminderCanBeAnswered(t *testing.T) {
 	})
 }
 
-// However it is answered and however long it is left alone, it comes at most as often
-// as its rounds allow, never once it is done, and always says so in the end.
+// However it is answered and however long it is ignored, it pings at most as often as its
+// repetitions allow, never once it is done, and always sends a final notice.
 func TestPropertyAReminderEnds(t *testing.T) {
 	for seed := range 6 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

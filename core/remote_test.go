@@ -16,7 +16,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// phone is a remote surface in memory: what its user would see.
+// phone is an in-memory remote surface that records what the user would see.
 type phone struct {
 	mu      sync.Mutex
 	posts   []post.Post
@@ -24,8 +24,8 @@ type phone struct {
 	answers []*phoneAnswer
 	deleted []post.MessageID
 	asked   []policy.Approval
-	broken  error // what sending answers with
-	stopped error // what Run ends with at once
+	broken  error // the result of sending
+	stopped error // the result of Run, at once
 	bye     bool
 }
 
@@ -113,8 +113,7 @@ func (a *phoneAnswer) End(_ bool, shown func([]post.MessageID)) {
 	shown([]post.MessageID{a.id})
 }
 
-// shows is what stands on the screen by now: the answers' texts, the small
-// notices, the approvals.
+// shows returns the current screen: the answers' texts, the small notices, the approvals.
 func (p *phone) shows() (texts, smalls []string, asked []policy.Approval) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"ollimbot/routines/starter"
 )
 
-// TestAnOrdinaryDayAsksNothing counts what waits and what is asked when the agent
-// does what it did before: it writes the starter routines and those of its own
-// manual, adds reminders, and gives routines tools that the conversation has.
+// TestAnOrdinaryDayAsksNothing counts pending approvals when the agent does what it
+// always did: it writes the starter routines and those of its own manual, adds reminders,
+// and gives routines tools that the conversation has.
 func TestAnOrdinaryDayAsksNothing(t *testing.T) {
 	for _, mode := range []policy.Mode{policy.DontAsk, policy.Ask} {
 		running(t, func(home) {}, func(h home, b *Bot) {

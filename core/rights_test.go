@@ -19,8 +19,8 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// pen writes files as a session's Write would: past its hooks and its permission,
-// and then into the directory and the schedule.
+// pen writes files like a session's Write: through its hooks and permissions, then to the
+// directory and the schedule.
 type pen struct {
 	t testing.TB
 	h home
@@ -34,7 +34,7 @@ func (p pen) call(name string, input map[string]any) agent.ToolUse {
 	return agent.ToolUse{ID: fmt.Sprint(len(data), name), Name: name, Input: data}
 }
 
-// decide is what hooks and permission say to a call, as an engine asks them.
+// decide returns the decision of hooks and permissions on a call, as for an engine.
 func (p pen) decide(u agent.ToolUse) agent.Decision {
 	d := p.s.PreTool(p.t.Context(), u)
 	if d.Allow {
@@ -59,14 +59,14 @@ func mainPen(t testing.TB, h home, b *Bot) pen {
 	return pen{t, h, b, s}
 }
 
-// runPen is a background run that may also write files.
+// runPen returns a pen for a background run that may also write files.
 func runPen(t testing.TB, h home, b *Bot, allowed ...string) pen {
 	return pen{t, h, b, b.guard.Session(policy.Scope{
 		Kind: policy.Background, Session: "11112222", Rules: policy.Rules{Allowed: policy.Merge(policy.BackgroundTools(), allowed)},
 	})}
 }
 
-// userWrites saves a file as an editor would.
+// userWrites saves a file like an editor.
 func (h home) userWrites(b *Bot, rel, text string) {
 	h.write(rel, text)
 	b.schedule.Refresh(rel)

@@ -10,7 +10,7 @@ import (
 func TestTheBotWorksOnceTheDashboardHasPainted(t *testing.T) {
 	for name, c := range map[string]struct {
 		after time.Duration // of the first frame; 0 for never
-		works time.Duration // when the bot has begun
+		works time.Duration // when the bot starts working
 	}{
 		"a frame":                     {300 * time.Millisecond, 300 * time.Millisecond},
 		"a terminal that is not read": {0, time.Second},

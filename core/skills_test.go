@@ -18,7 +18,7 @@ func skills(h home) {
 	h.write("skills/coach/SKILL.md", "---\nname: coach\ndescription: One thing.\n---\nOne thing at a time.\n")
 }
 
-// skillBlock is how the skills of these stories stand in a prompt.
+// skillBlock is the text of these stories' skills in a prompt.
 const skillBlock = "SKILL INSTRUCTIONS:\n\n### coach\nOne thing at a time.\n\n### triage\nSort by urgency.\n\n"
 
 func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
@@ -93,7 +93,7 @@ func TestCommandsOfSkillsDoNotRunWhereOthersCouldHaveWrittenThem(t *testing.T) {
 		mode os.FileMode
 		want string
 	}{{0o700, "Sort by urgency."}, {0o777, "Sort by !`echo urgency`."}} {
-		must(t, os.Chmod(h.root, c.mode)) //nolint:gosec // it is open on purpose
+		must(t, os.Chmod(h.root, c.mode)) // open on purpose
 		if text, err := b.dispatch.Preview(t.Context(), "bbbb0004", time.Time{}, false); err != nil || !strings.Contains(text, c.want) {
 			t.Errorf("mode %v: %v\n%s", c.mode, err, text)
 		}

@@ -20,19 +20,19 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// soakEar is the offline engine with somebody who listens: it keeps what was
-// told and which calls of tools went well, outside of the bot.
+// soakEar is the offline engine with a listener: it records, outside of the bot, the
+// messages and the successful tool calls.
 type soakEar struct {
 	agent.Engine
 
-	mu sync.Mutex // guards what follows
-	// told counts messages by mark, fires by the id or mark of a task, delivered
-	// updates by their text; omitted are those that a sentinel stood for.
+	mu sync.Mutex // guards the fields below
+	// told counts messages by mark, fires by the id or mark of a task, delivered updates by
+	// text; omitted are those a sentinel stood for.
 	told, fires, delivered map[string]int
 	omitted                int
-	reported               map[string]int // reports that were accepted, by text
-	added                  []string       // marks of reminders that were
-	pings                  []time.Time    // that were sent, oldest first
+	reported               map[string]int // accepted reports, by text
+	added                  []string       // marks of accepted reminders
+	pings                  []time.Time    // sent pings, oldest first
 }
 
 func (l *soakEar) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
@@ -71,12 +71,12 @@ func (o *soakSession) Send(ctx context.Context, m agent.Message) iter.Seq2[agent
 
 var (
 	soakMark = regexp.MustCompile(`\b(msg|added|file)-\d+\.`)
-	soakTask = regexp.MustCompile(`(?m)^((?:added|file)-\d+\.) Do it\.`) // a line of its own: the schedule names others
+	soakTask = regexp.MustCompile(`(?m)^((?:added|file)-\d+\.) Do it\.`) // on a line of its own: the schedule names others
 	soakTag  = regexp.MustCompile(`\[(?:routine|reminder)(?:-bg)?:([0-9a-f]{8})\]`)
 	soakGone = regexp.MustCompile(`\((\d+) earlier update`)
 )
 
-// hear counts a message that was told.
+// hear counts a message sent to the engine.
 func (l *soakEar) hear(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *soakEar) hear(text string) {
 		body = rest
 		for line := range strings.SplitSeq(head, "\n") {
 			if n := soakGone.FindStringSubmatch(line); n != nil {
-				dropped, _ := strconv.Atoi(n[1]) // digits alone
+				dropped, _ := strconv.Atoi(n[1]) // only digits
 				l.omitted += dropped
 			} else if _, update, ok := strings.Cut(line, ") "); ok {
 				l.delivered[update]++
@@ -104,16 +104,16 @@ func (l *soakEar) hear(text string) {
 		return
 	}
 	for i, mark := range soakMark.FindAllString(body, -1) {
-		if i == 0 || strings.HasPrefix(mark, "msg-") { // words that waited are told in one turn
+		if i == 0 || strings.HasPrefix(mark, "msg-") { // queued messages are sent in one turn
 			l.told[mark]++
 		}
 	}
 }
 
-// called counts a call of a tool that went well.
+// called counts a successful tool call.
 func (l *soakEar) called(tool string, args json.RawMessage) {
 	var a struct{ Message, Prompt string }
-	_ = json.Unmarshal(args, &a) // it was understood by the tool
+	_ = json.Unmarshal(args, &a) // the tool has parsed it
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch tool {
@@ -129,7 +129,7 @@ func (l *soakEar) called(tool string, args json.RawMessage) {
 	}
 }
 
-// compare holds what was sent against what arrived.
+// compare compares sent and received messages.
 func (s *soak) compare() {
 	l := s.ear
 	l.mu.Lock()
@@ -147,7 +147,7 @@ func (s *soak) compare() {
 		n := l.fires[mark]
 		switch {
 		case waiting[mark] && n == 0:
-			s.set = append(s.set, mark) // it is still to come
+			s.set = append(s.set, mark) // it is still pending
 		case n != 1:
 			s.t.Errorf("%s: reminder %s fired %d times", s.now(), mark, n)
 		}
@@ -159,7 +159,7 @@ func (s *soak) compare() {
 
 func (s *soak) now() string { return time.Now().Format("Mon 15:04") }
 
-// waiting are the marks of the reminders that are still to come.
+// waiting returns the marks of the pending reminders.
 func (s *soak) waiting() map[string]bool {
 	found := map[string]bool{}
 	for _, r := range s.bot.Index().Set().Reminders {
@@ -168,7 +168,8 @@ func (s *soak) waiting() map[string]bool {
 	return found
 }
 
-// updates: each report was delivered, is pending, was discarded, or made room.
+// updates checks that each report was delivered, is pending, was discarded, or was
+// dropped by the cap.
 func (s *soak) updates() {
 	l := s.ear
 	pending, omitted := map[string]int{}, l.omitted
@@ -188,14 +189,14 @@ func (s *soak) updates() {
 		missing += max(0, rest)
 		sum += n
 	}
-	// Notices of the bot itself make room too, so that it may be fewer.
+	// The bot's own notices count towards the cap too, so there may be fewer.
 	if missing > omitted {
 		s.t.Errorf("%s: of %d reports %d are nowhere, and %d made room", s.now(), sum, missing, omitted)
 	}
 	s.sums["reports"], s.sums["updates that made room"] = sum, omitted
 }
 
-// bucket: the budget is what the sent pings and the time that has passed make of it.
+// bucket checks that the budget follows from the sent pings and the elapsed time.
 func (s *soak) bucket() {
 	s.spend()
 	want := s.model.at(time.Now())
@@ -205,8 +206,8 @@ func (s *soak) bucket() {
 	}
 }
 
-// spend takes the pings into the model that were sent since the last time. The
-// caller holds the ear's lock.
+// spend adds the pings sent since the last call to the model. The caller holds the ear's
+// lock.
 func (s *soak) spend() {
 	for _, at := range s.ear.pings {
 		s.model.spend(at)
@@ -215,8 +216,7 @@ func (s *soak) spend() {
 	s.ear.pings = nil
 }
 
-// fired compares the fires of the routines that nobody has touched with their
-// schedules.
+// fired compares the fires of the untouched routines with their schedules.
 func (s *soak) fired(from, to time.Time) {
 	for id, expr := range map[string]string{everyFive: "*/5 * * * *", pinging: "5,35 * * * *", hourly: "0 * * * *"} {
 		schedule, err := cron.Parse(expr)
@@ -240,7 +240,7 @@ func (s *soak) fired(from, to time.Time) {
 	s.sums["fires of the edited routine"] = s.ear.fires[edited]
 }
 
-// String is the summary.
+// String returns the summary.
 func (s *soak) String() string {
 	var b bytes.Buffer
 	for _, k := range slices.Sorted(maps.Keys(s.sums)) {
@@ -249,7 +249,7 @@ func (s *soak) String() string {
 	return b.String()
 }
 
-// soakModel is the arithmetic of the budget, done a second time.
+// soakModel is an independent implementation of the budget's arithmetic.
 type soakModel struct {
 	tokens   float64
 	capacity int

@@ -9,13 +9,13 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// doing is one thing that a user, an editor or the agent does.
+// doing is one action of a user, an editor or the agent.
 type doing struct {
 	name string
 	do   func(s *soak)
 }
 
-// doings are drawn evenly; what happens often stands here more than once.
+// doings are drawn with equal probability; frequent ones are listed several times.
 var doings = []doing{
 	{"messages", (*soak).talk},
 	{"messages", (*soak).talk},
@@ -46,7 +46,7 @@ func (s *soak) talk() {
 	s.do(command.Say{Text: mark + " How is it going?"})
 }
 
-// askForReminder has the agent set a reminder, of which it is told once it is kept.
+// askForReminder makes the agent set a reminder, which gets its mark once it is saved.
 func (s *soak) askForReminder() {
 	mark, where := s.mark("msg"), s.rng.IntN(2) == 0
 	s.sent = append(s.sent, mark)
@@ -54,8 +54,7 @@ func (s *soak) askForReminder() {
 		mark, s.mark("added"), 1+s.rng.IntN(40), where)})
 }
 
-// remind writes a reminder's file: one that reports, one that pings, or one
-// that speaks.
+// remind writes a reminder file: one that reports, one that pings, or one that speaks.
 func (s *soak) remind() {
 	mark, id := s.mark("file"), store.NewID()
 	lines, extra := "call report_updates {\"message\":\""+mark+"\"}", "background: true\n"
@@ -104,7 +103,7 @@ func (s *soak) configure() {
 	s.do(command.Slash{Line: lines[s.rng.IntN(len(lines))]})
 }
 
-// discard throws an update away, and mostly takes it back.
+// discard discards an update, and usually restores it.
 func (s *soak) discard() {
 	list := s.bot.updates.Peek()
 	if len(list) == 0 || list[0].Dropped > 0 {

@@ -19,22 +19,22 @@ import (
 	"ollimbot/routines/watch"
 )
 
-// `task soak` asks for a week; a seed repeats what was done and when.
+// `task soak` asks for a week. A seed repeats the same actions at the same times.
 var (
 	soakDays = flag.Int("soak", 1, "how many days TestSoak lives through")
 	soakSeed = flag.Uint64("soakseed", 1, "seed of what is done in them")
 )
 
-// What a soak may take up, whatever its length.
+// Limits of a soak's resources, whatever its length.
 const (
-	soakHeap      = 24 << 20 // bytes that the heap may grow from the first day's end to the last's
+	soakHeap      = 24 << 20 // growth of the heap in bytes from the first day's end to the last's
 	soakState     = 24 << 20 // bytes in state/
 	soakFile      = 8 << 20  // bytes of one file there
-	soakReminders = 20       // files that wait at a day's end
+	soakReminders = 20       // pending files at a day's end
 )
 
-// The routines of the soak. The first three are left alone, so that it is known
-// how often they fire; the last one is edited, paused, snoozed and fired early.
+// The routines of the soak. The first three are left alone, so that the number of their
+// fires is known; the last one is edited, paused, snoozed and fired early.
 const (
 	everyFive = "50a00001"
 	pinging   = "50a00002"
@@ -42,24 +42,24 @@ const (
 	edited    = "50a00004"
 )
 
-// TestSoak lives through days of an accelerated life: a real bot in a bubble
-// whose clock runs as fast as the work is done, with routines, reminders, pings,
-// messages, edits of files and settings, and a restart each night. What was
-// sent is compared with what arrived every hour, and what the bot takes up every
-// day. Webhooks are not among it: a bubble has no network; TestCrashes has them.
+// TestSoak runs days of an accelerated life: a real bot in a bubble whose clock runs as
+// fast as the work is done, with routines, reminders, pings, messages, edits of files and
+// settings, and a restart each night. Every hour it compares sent and received messages,
+// and every day it checks the bot's resources. Webhooks are left out, because a bubble
+// has no network; TestCrashes covers them.
 func TestSoak(t *testing.T) {
 	soakWith(t, *soakDays, func(home) (agent.Engine, func()) {
 		return script.New(script.Options{Pace: 0.5}), func() {}
 	})
 }
 
-// TestADayOverTheMessagesAPI lives through a day with the engine that speaks the
-// Messages API, behind which the offline engine plays the model.
+// TestADayOverTheMessagesAPI runs a day with the engine for the Messages API, with the
+// offline engine as the model.
 func TestADayOverTheMessagesAPI(t *testing.T) {
 	soakWith(t, 1, overMessages)
 }
 
-// soakWith lives through days with an engine, which is closed at the end.
+// soakWith runs days with an engine, which is closed at the end.
 func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) {
 	t.Helper()
 	h := newHome(t)
@@ -89,7 +89,7 @@ func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) 
 	})
 }
 
-// soak is a life and what is known of it.
+// soak is a run of the bot with its expected state.
 type soak struct {
 	t    *testing.T
 	h    home
@@ -102,12 +102,12 @@ type soak struct {
 	model soakModel
 	sums  map[string]int // what was done, by kind
 	marks int
-	// sent are the messages, set the reminders that were written or that the agent
-	// has accepted, dropped the texts of updates that were discarded.
+	// sent are the messages, set the reminders that were written or that the agent has
+	// accepted, dropped the texts of discarded updates.
 	sent, set []string
 	dropped   map[string]int
-	heap      uint64 // at the first day's end
-	routines  int    // goroutines while the bot rests, at the first day's end
+	heap      uint64 // at the end of the first day
+	routines  int    // goroutines while the bot is idle, at the end of the first day
 }
 
 func (s *soak) furnish() {
@@ -138,7 +138,7 @@ func (s *soak) stop() {
 	}
 }
 
-// restart ends the bot and begins it anew, between two fires.
+// restart restarts the bot, between two fires.
 func (s *soak) restart() {
 	time.Sleep(2 * time.Minute)
 	s.stop()
@@ -146,8 +146,8 @@ func (s *soak) restart() {
 	s.sums["restarts"]++
 }
 
-// hour is an hour with a few things in it, each at a minute of its own, that
-// ends at two minutes past: no fire is under way then.
+// hour runs an hour with a few random actions, each at a minute of its own. It ends at
+// two minutes past, when no fire is in progress.
 func (s *soak) hour() {
 	end := time.Now().Truncate(time.Hour).Add(time.Hour + 2*time.Minute)
 	for {
@@ -168,7 +168,7 @@ func (s *soak) mark(kind string) string {
 	return fmt.Sprintf("%s-%d.", kind, s.marks)
 }
 
-// do carries out a command; one that fails is no fault: the task may be gone.
+// do carries out a command. An error is ignored, because the task may no longer exist.
 func (s *soak) do(c command.Value) command.Outcome {
 	out, err := s.bot.Do(s.t.Context(), c)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *soak) do(c command.Value) command.Outcome {
 
 func (s *soak) saved(rel string) { s.bot.directory.Apply(watch.Batch{Names: []string{rel}}) }
 
-// bounded looks at what the bot takes up at a day's end.
+// bounded checks the bot's resources at the end of a day.
 func (s *soak) bounded(day int) {
 	synctest.Wait()
 	var m runtime.MemStats

@@ -38,7 +38,7 @@ func TestTheSourceOfAnUpdateIsTheOnlyRunThatFits(t *testing.T) {
 	}
 }
 
-// The program leaves updates as well, and tells them at once.
+// The program leaves updates too, and reports them at once.
 func TestWhatTheProgramHasLeftComesFromNoRun(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 0, 30, 0, time.UTC)
 	s := Snapshot{

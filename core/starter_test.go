@@ -9,12 +9,12 @@ import (
 	"ollimbot/core/command"
 )
 
-// N5: the starter routines are installed beside what is there, which stays unchanged.
+// N5: the starter routines are installed next to existing files, which stay unchanged.
 func TestTheStarterRoutinesAreInstalledBesideWhatIsThere(t *testing.T) {
 	const mine, moved = "---\nid: \"cccc1001\"\ncron: \"0 9 * * *\"\n---\nMine.\n", "---\nid: \"a11ce002\"\ncron: \"0 7 * * *\"\n---\nMy medication.\n"
 	running(t, func(h home) {
 		h.write("routines/good-night.md", mine)
-		h.write("routines/pills.md", moved) // a starter routine that was renamed
+		h.write("routines/pills.md", moved) // a renamed starter routine
 	}, func(h home, b *Bot) {
 		out := do(t, b, command.AddStarters{})
 		if want := "4 starter routines installed: Inbox sweep, Morning plan, Move a little, Weekly review"; out.Message != want {

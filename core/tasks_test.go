@@ -59,7 +59,7 @@ func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
 		}
 		refused(t, b, out.Undo, "within the last day")
 		out = do(t, b, command.FireNow{ID: "cccc1001"})
-		do(t, b, out.Undo) // while it is being run
+		do(t, b, out.Undo) // while it is running
 		time.Sleep(time.Minute)
 		if len(b.Index().Set().Reminders) != 1 || !h.has("reminders/say-it.md") {
 			t.Error("undo during the run came too late")
@@ -149,7 +149,7 @@ func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
 		at(2, func(e *schedule.Entry) { e.Silent = true }),
 		at(3, func(e *schedule.Entry) { e.Foreground = true }),
 		at(4, func(e *schedule.Entry) { e.Held = true }),
-		at(30, func(*schedule.Entry) {}), // in quiet time
+		at(30, func(*schedule.Entry) {}), // in quiet hours
 	}, func(t time.Time) time.Time {
 		if t.Minute() >= 20 {
 			return noon.Add(2 * time.Hour)
@@ -178,7 +178,7 @@ func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 		if r, _ := b.Index().Set().RoutineByID("aaaa0001"); r.Cron != "0 10 * * *" {
 			t.Errorf("in force: %+v", r)
 		}
-		// Whoever has seen another version is told what the file says now.
+		// An edit based on another version gets the current content of the file.
 		_, err := b.Do(t.Context(), command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
 		var other *command.ChangedError
 		if !errors.As(err, &other) || other.Now.Body != "Look twice." || other.Now.Digest == seen.Digest {
@@ -245,7 +245,7 @@ func TestAReminderThatIsFiredBesideItsScheduleStays(t *testing.T) {
 	})
 }
 
-// fileOf is what a file of the directory says.
+// fileOf returns the content of a file in the directory.
 func fileOf(t *testing.T, h home, rel string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(h.root, rel))

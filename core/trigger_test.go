@@ -27,7 +27,7 @@ The build says {status}.
 
 ` + "```script\ncall report_updates {\"message\":\"the build was looked at\"}\n```\n"
 
-// hooked runs a bot that takes triggers on a port of this machine.
+// hooked runs a bot that accepts triggers on a port of this machine.
 func hooked(t *testing.T, h home) (*Bot, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func hooked(t *testing.T, h home) (*Bot, string) {
 	return b, addr
 }
 
-// until waits for a state of the bot, woken by its changes.
+// until waits for a state of the bot; changes wake it.
 func until(t *testing.T, b *Bot, what string, holds func(Snapshot) bool) {
 	t.Helper()
 	limit := time.After(30 * time.Second)
@@ -91,7 +91,7 @@ func TestADeliveryRunsInTheBackgroundAndReports(t *testing.T) {
 }
 
 // A delivery that tries to give orders is held: it is not run, and the update names the
-// fields and not what they said.
+// fields but not their values.
 func TestADeliveryThatGivesOrdersIsHeld(t *testing.T) {
 	h := newHome(t)
 	h.write("webhooks/ci.md", hookFile)
@@ -146,7 +146,7 @@ func TestADeliveryIsTaintedFromItsStartUnlessItsUserSaysSo(t *testing.T) {
 			t.Errorf("trusted %v, the prompt says %q, %v", trusted, not, err)
 		}
 		var past []fork.View
-		until(t, b, "its line in the ledger", func(Snapshot) bool { // it follows the end
+		until(t, b, "its line in the ledger", func(Snapshot) bool { // written after the end
 			past, err = fork.Ledger(b.dir, 1)
 			return err != nil || len(past) == 1
 		})

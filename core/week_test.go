@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/work/proposals"
 )
 
-// The conversation, its picture and every reader have the week from one report.
+// The conversation, its picture and every reader use the same report of the week.
 func TestTheWeekIsTheSameInTheConversationAsForReaders(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		now := b.now()

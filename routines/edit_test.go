@@ -180,7 +180,7 @@ func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 	}
 }
 
-// drawTask draws a task as it would come out of a file.
+// drawTask draws a task as read from a file.
 func drawTask(t *rapid.T, kind Kind) Task {
 	text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("ab\"'\\#:-\n\t{}[]é…\u00a0"))))
 	line := rapid.Map(text, clean.Line)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// manyRoutines is a realistic spread: daily jobs over the day, a tenth of them
-// hourly, a twentieth every five minutes.
+// manyRoutines is a realistic mix: daily jobs over the day, a tenth of them hourly, a
+// twentieth every five minutes.
 func manyRoutines(i int) string {
 	cron := fmt.Sprintf("%d %d * * *", i*7%60, i*13%24)
 	switch {
@@ -25,7 +25,7 @@ func fill(b testing.TB, n int) *room {
 	for i := range n {
 		r.put(fmt.Sprintf("routines/routine-%05d.md", i), manyRoutines(i))
 	}
-	// Files just written are looked at twice; these are to be old.
+	// Fresh files are read twice, so age these.
 	old := time.Now().Add(-time.Hour)
 	for i := range n {
 		must(b, os.Chtimes(r.dir.Path(fmt.Sprintf("routines/routine-%05d.md", i)), old, old))
@@ -54,7 +54,7 @@ func BenchmarkIdleScanOf1000(b *testing.B) {
 	}
 }
 
-// BenchmarkOneRoutineChangedAmong1000 is the index's part of a saved file.
+// BenchmarkOneRoutineChangedAmong1000 measures the index's part of saving a file.
 func BenchmarkOneRoutineChangedAmong1000(b *testing.B) {
 	r := fill(b, 1_000)
 	r.x.Scan()

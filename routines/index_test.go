@@ -17,7 +17,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// room is a data directory in a test, with an index over it.
+// room is a data directory in a test, with an index.
 type room struct {
 	t    testing.TB
 	root string
@@ -32,7 +32,7 @@ func newRoom(t testing.TB) *room {
 	return &room{t: t, root: root, dir: d, x: NewIndex(d, time.UTC)}
 }
 
-// put writes a file in place, as an editor without temporary files does.
+// put writes a file in place, like an editor without temporary files.
 func (r *room) put(rel, text string) {
 	r.t.Helper()
 	path := filepath.Join(r.root, rel)
@@ -60,8 +60,7 @@ func lines(list []string) string {
 	return strings.Join(list, "\n") + "\n"
 }
 
-// both runs a test with each of the two ways of looking: at everything, and at
-// the named files.
+// both runs a test with both kinds of scan: of everything, and of the named files.
 func both(t *testing.T, test func(t *testing.T, look func(r *room, names ...string) Change)) {
 	t.Run("scan", func(t *testing.T) {
 		test(t, func(r *room, _ ...string) Change { return r.x.Scan() })
@@ -91,7 +90,7 @@ func wantProblems(t *testing.T, x *Index, want ...string) {
 	}
 }
 
-// words is "file:line:column: why".
+// words formats a problem as "file:line:column: why".
 func words(p Problem) string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
@@ -246,8 +245,8 @@ func TestCancellingATaskRemovesTheFileThatIsInForce(t *testing.T) {
 	}
 }
 
-// The original names a file after the ASCII letters of its text, so that of a
-// text without any is called ".md".
+// The original names a file after the ASCII letters of its text, so that a text without
+// any becomes ".md".
 func TestAFileThatIsCalledOnlyMdIsATask(t *testing.T) {
 	both(t, func(t *testing.T, look func(*room, ...string) Change) {
 		r := newRoom(t)
@@ -275,7 +274,7 @@ func TestAnIDIsWhateverTheOriginalAcceptsAsOne(t *testing.T) {
 			t.Errorf("%q was written as %q: %v", id, again.ID, problems)
 		}
 	}
-	for _, id := range []string{"12:30:45", "v1.2", "gießen", "12345678", "3e5", "true"} { // without quotes too
+	for _, id := range []string{"12:30:45", "v1.2", "gießen", "12345678", "3e5", "true"} { // also without quotes
 		text := strings.Replace(routineText("X", "0 9 * * *", "body"), `"X"`, id, 1)
 		if got, problems := ParseRoutine("routines/a.md", []byte(text)); HasErrors(problems) || got.ID != id {
 			t.Errorf("%s became %q: %v", id, got.ID, problems)
@@ -345,7 +344,7 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 	r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
 	r.x.Scan()
 	must(t, os.Rename(r.dir.Path("routines"), r.dir.Path("kept")))
-	// A loop of links is unreadable for every user, root included.
+	// A link loop is unreadable for every user, including root.
 	must(t, os.Symlink("routines", r.dir.Path("routines")))
 	wantChange(t, r.x.Scan(), Change{Problems: true})
 	wantProblems(t, r.x, "the folder cannot be read")

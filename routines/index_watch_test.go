@@ -11,8 +11,8 @@ import (
 	"ollimbot/routines/watch"
 )
 
-// watched runs a watch that keeps the room's index up to date. in takes the
-// moment at which each change is in force.
+// watched runs a watcher that keeps the room's index up to date. in receives the moment
+// at which each change takes effect.
 func watched(t testing.TB, r *room) (in chan time.Time) {
 	in = make(chan time.Time, 1000)
 	ready := make(chan struct{}, 1000)

@@ -80,7 +80,7 @@ func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 	}
 }
 
-// Whatever moves it, the file is in order, and says what the move said.
+// After any move the file is valid and contains the new values.
 func TestPropertyAMoveIsWhatTheFileSays(t *testing.T) {
 	m := mover(t)
 	rapid.Check(t, func(rt *rapid.T) {

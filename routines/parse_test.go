@@ -24,7 +24,7 @@ func losAngeles(t testing.TB) *time.Location {
 	return loc
 }
 
-// parseEither reads a file as the kind that its name says.
+// parseEither parses a file as the kind given by its path.
 func parseEither(rel string, data []byte, zone *time.Location) []Problem {
 	if strings.Contains(rel, "reminder") {
 		_, problems := ParseReminder(rel, data, zone)

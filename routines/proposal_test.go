@@ -11,13 +11,13 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// edited is a directory with an index in which what an agent wrote waits: every text with
-// "agent" in it. Which text was before it is known.
+// edited is a directory with an index in which agent-written texts, those containing
+// "agent", need approval. The previous text of each is known.
 type edited struct {
 	*Index
 	dir    *store.Dir
 	before map[string]string
-	stops  bool // the text before waits as well
+	stops  bool // the previous text needs approval too
 }
 
 const (
@@ -32,7 +32,7 @@ func newEdited(t *testing.T) *edited {
 	})
 }
 
-// again is the index of another start.
+// again returns the index after a restart.
 func again(d *store.Dir, before map[string]string) *edited {
 	e := &edited{Index: NewIndex(d, time.UTC), dir: d, before: before}
 	e.JudgeBy(func(t *Task) string {
@@ -111,7 +111,7 @@ func TestATextInForceThatWasChangedOnTheDiskIsNotUsed(t *testing.T) {
 	if e.now(t).Waits == "" {
 		t.Errorf("in force is %+v", e.now(t))
 	}
-	must(t, KeepText(e.dir, []byte(approvedText))) // it is mended
+	must(t, KeepText(e.dir, []byte(approvedText))) // repaired
 	if e.Judge(); e.now(t).Waits != "" {
 		t.Error("it is not used again")
 	}
@@ -160,8 +160,8 @@ func TestARefusedEditMakesRoomForTheTextInForce(t *testing.T) {
 	}
 }
 
-// Whoever cancels a task names it by the id in force, which an edit may have changed. What
-// can be restored is the text in force.
+// A task is cancelled by its id in force, which an edit may have changed. The text in
+// force can be restored.
 func TestATaskIsCancelledByItsIDInForce(t *testing.T) {
 	renamed := strings.ReplaceAll(agentsText, "id: a", "id: other")
 	for name, edit := range map[string]string{"another id": renamed, "the same id": agentsText} {
@@ -185,7 +185,7 @@ func TestATaskIsCancelledByItsIDInForce(t *testing.T) {
 	}
 }
 
-// Without the text in force there is no other than the edit to restore.
+// If the text in force is lost, only the edit can be restored.
 func TestATaskIsCancelledThoughItsKeptTextIsGone(t *testing.T) {
 	e := newEdited(t)
 	must(t, KeepText(e.dir, []byte(approvedText)))

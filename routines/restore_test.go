@@ -70,7 +70,7 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	if err != nil || back.Path == first.Path || !strings.Contains(storetest.Text(t, d, first.Path), "mine") {
 		t.Errorf("%+v, %v", back, err)
 	}
-	// The id is there: nothing is doubled.
+	// The id exists, so nothing is duplicated.
 	storetest.Put(t, d, "reminders/copy.md", storetest.Text(t, d, back.Path))
 	if _, _, err := RemoveTask(d, KindReminder, first.ID, Task{}); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	}
 }
 
-// drained lets everything that waits be committed.
+// drained waits until everything pending is committed.
 func drained(t *testing.T, g *git.Recorder) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -88,9 +88,9 @@ func drained(t *testing.T, g *git.Recorder) {
 	must(t, g.Run(ctx))
 }
 
-// TestNoOrderOfAddingAndCancellingLosesAReminder moves reminders, all with the
-// same few texts, while commits are made at any time: what should be pending is
-// on disk and in the last commit.
+// TestNoOrderOfAddingAndCancellingLosesAReminder moves reminders, all with the same few
+// texts, while commits happen at any time: everything that should be pending is on disk
+// and in the last commit.
 func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
 	_, missing := exec.LookPath("git")
 	t.Setenv("HOME", t.TempDir())

@@ -13,7 +13,8 @@ import (
 	"ollimbot/routines"
 )
 
-// sweeps are runs of a routine at 10 cents each, of which the first so many say nothing.
+// sweeps returns runs of a routine at 10 cents each, the first quiet of which report
+// nothing.
 func sweeps(id string, n, quiet int, ended time.Time) (runs []fork.View) {
 	for i := range n {
 		v := fork.View{

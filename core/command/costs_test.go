@@ -19,8 +19,8 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// Nothing is counted twice or lost: the tasks add up to the whole, and each
-// stands where its cost puts it.
+// Nothing is counted twice or lost: the tasks add up to the total, and each is at the
+// position of its cost.
 func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 	since := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -101,8 +101,8 @@ Email 📬 sweep (aaaa0002)
 	}
 }
 
-// The bars of the days, the rows of the tasks and the sum of what is to come agree
-// with what they were made of, over a clock change too.
+// The days' bars, the tasks' rows and the expected sum agree with their input, even
+// across a clock change.
 func TestTheReportOfCostsPutsEachDollarOnItsDay(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

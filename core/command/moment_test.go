@@ -29,7 +29,7 @@ func TestAMomentIsReadAsItIsSaid(t *testing.T) {
 		{"1 hour 30 minutes", at(21, 17, 50)},
 		{"half an hour", at(21, 16, 50)},
 		{"until 18:30", at(21, 18, 30)},
-		{"8:05", at(22, 8, 5)}, // has passed today
+		{"8:05", at(22, 8, 5)}, // already passed today
 		{"6:30pm", at(21, 18, 30)},
 		{"at 6 PM", at(21, 18, 0)},
 		{"tomorrow noon", at(22, 12, 0)},
@@ -60,7 +60,7 @@ func TestAMomentIsReadAsItIsSaid(t *testing.T) {
 	}
 }
 
-// A day that the clocks make longer has its times of day where they belong.
+// Times of day are correct on a day that the clocks make longer.
 func TestATimeOfTomorrowSurvivesTheClockChange(t *testing.T) {
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
@@ -72,7 +72,7 @@ func TestATimeOfTomorrowSurvivesTheClockChange(t *testing.T) {
 	}
 }
 
-// Wherever a moment stands, what is left is the other words as they were.
+// Wherever the moment is, the rest of the text is unchanged.
 func TestAMomentIsFoundAtEitherEnd(t *testing.T) {
 	now := time.Date(2026, 11, 21, 16, 20, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {

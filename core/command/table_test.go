@@ -41,7 +41,7 @@ func TestEveryCommandOfTheConversationIsCarriedOut(t *testing.T) {
 	}
 }
 
-// N6: a mistyped command of the conversation gets the nearest one; N20: the old name of
+// N6: a mistyped slash command gets the nearest one as a suggestion; N20: the old name of
 // upgrade still works.
 func TestAMistypedSlashCommandGetsTheNearest(t *testing.T) {
 	for line, want := range map[string]string{"/modell": "did you mean /model?", "/cleer": "did you mean /clear?", "/xyzzy": "there are /attach "} {

@@ -60,7 +60,7 @@ func TestAnOldServerWorksInASecondProcess(t *testing.T) {
 				t.Errorf("processes: %v", list)
 			}
 			h.end()
-			h.remake() // the version that works is known from now on
+			h.remake() // the working version is now recorded
 			h.run()
 			h.Renew(t.Context())
 			if got := h.call(part+"/ancient", `{}`); got.IsError {
@@ -102,7 +102,7 @@ func TestAResultIsTextThatHidesNothing(t *testing.T) {
 
 func TestAServersQuestionsAreRefused(t *testing.T) {
 	h := newHome(t, stdio(t, nil, "asks"))
-	h.limits.newest = 10 * time.Millisecond // it is old
+	h.limits.newest = 10 * time.Millisecond // it is an old server
 	h.remake()
 	h.run()
 	h.known()
@@ -124,7 +124,7 @@ func TestAServerThatDiesFailsTheCallAndIsStartedAgain(t *testing.T) {
 	h.until("the server is tried again", func() bool { return h.call("plain/echo", `{"text":"x"}`).Text == "you said x" || h.pause() })
 }
 
-// pause lets until look again; the server has to wait a second.
+// pause advances time until retry; the server must wait at least a second.
 func (h *home) pause() bool {
 	h.o.Changed()
 	return false
@@ -279,7 +279,7 @@ func TestAServerOverHTTPGetsItsHeadersAndNoOtherAddressDoes(t *testing.T) {
 
 func pidsIn(t *testing.T, file string) (list []int) {
 	t.Helper()
-	data, _ := os.ReadFile(file) // it may not be there yet
+	data, _ := os.ReadFile(file) // it may not exist yet
 	for _, word := range strings.Fields(string(data)) {
 		pid, err := strconv.Atoi(word)
 		if err != nil {
@@ -290,12 +290,12 @@ func pidsIn(t *testing.T, file string) (list []int) {
 	return list
 }
 
-// gone reports whether a process has ended; one that nobody has waited for counts.
+// gone reports whether a process has ended, including one that was not reaped.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true
 	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // "1 (name) Z …"; there is none on a Mac
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // "1 (name) Z …"; missing on a Mac
 	_, state, _ := strings.Cut(string(stat), ") ")
 	return err == nil && strings.HasPrefix(state, "Z")
 }

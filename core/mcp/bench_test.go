@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/base/binarytest"
 )
 
-// BenchmarkACallOfALocalServer measures a call of a tool through the host, and in turn the same
-// call by the SDK alone: what the host adds to it.
+// BenchmarkACallOfALocalServer measures a tool call through the host, alternating with
+// the same call by the SDK alone, to show the host's overhead.
 func BenchmarkACallOfALocalServer(b *testing.B) {
 	h := newHome(b, stdio(b, nil, "plain"))
 	h.run()

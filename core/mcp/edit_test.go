@@ -24,7 +24,7 @@ const (
 `
 )
 
-// 31: an edit of the agent's changes nothing until the user allows it, and hides no change.
+// 31: an agent's edit changes nothing until the user allows it, and hides no change.
 func TestAnEditOfTheFileWaitsAndHidesItsSecrets(t *testing.T) {
 	dir := storetest.Prepared(t)
 	storetest.Put(t, dir, File, before)
@@ -61,12 +61,12 @@ func TestAnEditOfTheFileWaitsAndHidesItsSecrets(t *testing.T) {
 	}
 }
 
-// 31: a refused edit was never in the file; what the user saves comes first.
+// 31: a refused edit was never in the file; a change by the user takes precedence.
 func TestAnEditIsGoneOnceItIsRefusedOrTheUserHasSaved(t *testing.T) {
 	dir := storetest.Prepared(t)
 	e := NewEdits(dir, nil)
 	e.Propose([]byte(after))
-	storetest.Put(t, dir, File, "") // a sandbox keeps the name
+	storetest.Put(t, dir, File, "") // a sandbox reserves the name
 	p := e.Proposal()
 	if p.Version == "" || e.Refuse(p.Version) != nil || e.Proposal().Version != "" || storetest.Text(t, dir, File) != "" {
 		t.Errorf("refused: %+v", e.Proposal())
@@ -78,7 +78,7 @@ func TestAnEditIsGoneOnceItIsRefusedOrTheUserHasSaved(t *testing.T) {
 	}
 }
 
-// 31: a mistake is told to the agent at once, with its line.
+// 31: an error is reported to the agent at once, with its line.
 func TestAnEditWithAMistakeDoesNotWait(t *testing.T) {
 	dir := storetest.Prepared(t)
 	storetest.Put(t, dir, File, before)
@@ -93,7 +93,7 @@ func TestAnEditWithAMistakeDoesNotWait(t *testing.T) {
 	}
 }
 
-// 31: what cannot be read hides everything.
+// 31: unparsable text is hidden completely.
 func TestATextWithAMistakeIsNotShown(t *testing.T) {
 	if shown, _ := hidden([]byte(`{"mcpServers": {"a": {"env": {"KEY": "hunter2"`), nil); strings.Contains(shown, "hunter2") {
 		t.Errorf("shown: %s", shown)

@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// tokens is what definitions cost in a prompt, about.
+// tokens estimates the cost of definitions in a prompt.
 func tokens(t testing.TB, tools []agent.Tool) int {
 	t.Helper()
 	size := 0
@@ -27,7 +27,8 @@ func tokens(t testing.TB, tools []agent.Tool) int {
 	return size / 4
 }
 
-// recorded is a host whose servers have so many tools in all, none of them running.
+// recorded returns a host whose servers have a total number of tools, none of them
+// running.
 func recorded(t testing.TB, servers, tools int) *Host {
 	t.Helper()
 	dir := storetest.Prepared(t)
@@ -64,7 +65,7 @@ func recorded(t testing.TB, servers, tools int) *Host {
 	return New(Options{Dir: dir, Log: slog.New(slog.DiscardHandler), Lookup: none})
 }
 
-// However many tools there are, a prompt grows by fewer than 600 tokens.
+// For any number of tools, a prompt grows by fewer than 600 tokens.
 func TestAPromptHasRoomForAnyNumberOfTools(t *testing.T) {
 	for _, c := range []struct{ servers, tools int }{{1, 0}, {1, 3}, {1, 4}, {1, 20}, {1, 200}, {1, 5_000}, {50, 200}, {50, 5_000}} {
 		n := tokens(t, recorded(t, c.servers, c.tools).Tools())
@@ -75,7 +76,7 @@ func TestAPromptHasRoomForAnyNumberOfTools(t *testing.T) {
 	}
 }
 
-// Few tools stand in the prompt themselves, so that no search is needed for them.
+// If there are few tools, the prompt contains them and no search is needed.
 func TestAFewToolsNeedNoSearch(t *testing.T) {
 	if list := recorded(t, 1, 2).Tools(); len(list) != 2 || list[0].Name != "get_thing_0" {
 		t.Errorf("%d tools, the first is %+v", len(list), list)
@@ -126,8 +127,8 @@ func TestAToolIsFoundByWordsAndCalled(t *testing.T) {
 	}
 }
 
-// A session's list stays the same bytes whatever the servers do: an engine keeps it. What is
-// found may be newer.
+// A session's list stays byte-identical whatever the servers do, because an engine caches
+// it. Search results may be newer.
 func TestTheToolsOfASessionStayTheSameWhileItsServersChange(t *testing.T) {
 	h := recorded(t, 1, 200)
 	names := func() (list []string) {

@@ -8,7 +8,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// A list of hosts that opens nothing is said, where the user looks.
+// A list of hosts without effect is reported where the user looks.
 func TestAListOfHostsThatOpensNothingIsSaid(t *testing.T) {
 	dir := storetest.Prepared(t)
 	text := `{"mcpServers": {"a": {"command": "x", "network": ["api.example.org"]}, "b": {"command": "x"}}}`
@@ -27,7 +27,7 @@ func TestAListOfHostsThatOpensNothingIsSaid(t *testing.T) {
 	}
 }
 
-// The last calls of a server are kept with how they went, newest last.
+// The last calls of a server are recorded with their outcomes, newest last.
 func TestTheLastCallsOfAServerAreKnown(t *testing.T) {
 	h := newHome(t, stdio(t, nil, "plain"))
 	h.run()

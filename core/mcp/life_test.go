@@ -28,7 +28,7 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 func TestAnIdleServerEndsAndTheNextCallStartsIt(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "plain"))
-	h.limits = limits{newest: time.Minute, idle: time.Millisecond} // a slow machine starts no second process for the older protocol
+	h.limits = limits{newest: time.Minute, idle: time.Millisecond} // so that a slow machine starts no second process for the older protocol
 	h.remake()
 	h.run()
 	h.known()
@@ -48,7 +48,7 @@ func TestAServerRestsAfterItsLastCallAndNotDuringOne(t *testing.T) {
 		calls int
 		after time.Duration
 		ends  bool
-		again time.Duration // after its last use; 0 is not looked again
+		again time.Duration // after its last use; 0 for no further check
 	}{
 		{0, 10*time.Minute - 1, false, 10 * time.Minute},
 		{0, 10 * time.Minute, true, 0},
@@ -68,7 +68,7 @@ func TestAServerDoesNotRestBeforeTheCallThatHasStartedIt(t *testing.T) {
 		s := &server{host: host, opening: make(chan struct{})}
 		got := make(chan *connection, 1)
 		go func() {
-			c, _ := s.acquire(t.Context()) // nil with an error
+			c, _ := s.acquire(t.Context()) // nil if there is an error
 			got <- c
 		}()
 		synctest.Wait()

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play is a server of the tests, as a program of its own: the first argument is its part.
+// play runs a test server as a separate program; the first argument is its part.
 func play(args []string) int {
 	part := args[0]
 	if file := os.Getenv("PIDS"); file != "" {
@@ -73,18 +73,18 @@ func play(args []string) int {
 	return 0
 }
 
-// hang does nothing until it is killed. Go would end a program that waits for nothing at all, as
-// a deadlock.
+// hang does nothing until it is killed. If it waited for nothing at all, Go would end the
+// program as a deadlock.
 func hang() int {
 	time.Sleep(10 * time.Minute)
 	return 1
 }
 
-// playOld knows only the older protocol. It ignores what it does not know, or exits; asks asks
-// for a model before it answers a call.
+// playOld supports only the older protocol. It ignores unknown requests or exits; the
+// part asks requests a model before it answers a call.
 func playOld(part string) int {
 	in := bufio.NewScanner(os.Stdin)
-	var call json.RawMessage // that waits for an answer of ours
+	var call json.RawMessage // waits for our answer
 	for in.Scan() {
 		var m struct {
 			ID            json.RawMessage
@@ -112,7 +112,7 @@ func playOld(part string) int {
 				continue
 			}
 			says(m.ID, "from long ago")
-		case "": // the answer to a question
+		case "": // an answer to its request
 			says(call, fmt.Sprintf("result %s, error %s", m.Result, m.Error))
 		case "notifications/initialized":
 		default:
@@ -128,7 +128,7 @@ type echoArgs struct {
 	Text string `json:"text"`
 }
 
-// fakeServer has the tools of a part.
+// fakeServer returns a server with the tools of a part.
 func fakeServer(part string) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "fake", Version: "1"}, nil)
 	add := func(name, description string, do func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error)) {
@@ -197,7 +197,7 @@ type home struct {
 	t   testing.TB
 	dir *store.Dir
 	env map[string]string
-	// fence and limits are for the next remake.
+	// fence and limits apply at the next remake.
 	fence  Fence
 	limits limits
 	end    func()
@@ -221,7 +221,7 @@ func (h *home) said() string {
 	return strings.Join(h.notices, "\n")
 }
 
-// newHome is a host for a file, not yet running.
+// newHome returns a host for a file, not yet running.
 func newHome(t testing.TB, file string) *home {
 	h := &home{t: t, dir: storetest.Prepared(t), env: map[string]string{"PATH": os.Getenv("PATH")}, news: make(chan struct{}, 1), end: func() {}}
 	h.save(file)
@@ -238,7 +238,7 @@ func (h *home) remake() {
 	}
 	limits := h.limits
 	if limits.direct == 0 {
-		limits.direct = 1 << 30 // a test calls the tools themselves
+		limits.direct = 1 << 30 // the test calls the tools directly
 	}
 	h.Host = New(Options{
 		Dir: h.dir, Log: slog.New(slog.NewTextHandler(h, nil)), Changed: tell, Fence: h.fence, limits: limits,
@@ -265,7 +265,7 @@ func (h *home) save(file string) {
 	}
 }
 
-// run starts the host until the test ends.
+// run runs the host until the test ends.
 func (h *home) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -280,7 +280,7 @@ func (h *home) run() {
 	<-h.begun
 }
 
-// until waits until a condition holds, looking at each news.
+// until waits for a condition, checking it at each change.
 func (h *home) until(what string, holds func() bool) {
 	h.t.Helper()
 	limit := time.After(60 * time.Second)
@@ -293,7 +293,7 @@ func (h *home) until(what string, holds func() bool) {
 	}
 }
 
-// known waits until all servers were asked for their tools, and takes the tools for a session.
+// known waits until the tools of all servers are known, and renews the session's tools.
 func (h *home) known() {
 	h.t.Helper()
 	h.until("the tools of all servers", func() bool {
@@ -332,7 +332,7 @@ func (h *home) state(name string) State {
 	return State{}
 }
 
-// stdio is a file with a server that plays each part, under the part's name.
+// stdio returns a file with one server per part, named after it.
 func stdio(t testing.TB, env map[string]string, parts ...string) string {
 	t.Helper()
 	servers := map[string]any{}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// 31: the example of the protocol's authors in TypeScript, with an authorization server of its
-// own, written by others than the library that this program uses.
+// 31: the TypeScript example of the protocol's authors, with its own authorization
+// server, which was not written by the authors of our library.
 func TestALoginAtTheServerOfTheProtocolsAuthors(t *testing.T) {
 	script := filepath.Join(filepath.Dir(referenceServers(t)), "@modelcontextprotocol/sdk/dist/esm/examples/server/simpleStreamableHttp.js")
 	if _, err := os.Stat(script); err != nil {

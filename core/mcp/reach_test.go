@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// addReach gives a server tools that try to get at files and at the network.
+// addReach adds tools to a server that try to access files and the network.
 func addReach(s *sdk.Server) {
 	type args struct {
 		What string `json:"what"`
@@ -47,8 +47,8 @@ func addReach(s *sdk.Server) {
 	}
 }
 
-// fetch gets an address by the proxy of the environment, which package http does not use for
-// this machine.
+// fetch requests an address through the proxy of the environment, which package http
+// bypasses for this machine.
 func fetch(address string) (string, error) {
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{Proxy: func(*http.Request) (*url.URL, error) {
 		if by := os.Getenv("HTTP_PROXY"); by != "" {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// referenceServers is the folder of programs of the servers that the protocol's authors
-// maintain, as npm has installed them: OLLIM_TEST_MCP. OLLIM_REQUIRE_MCP=1 makes its absence a
-// failure.
+// referenceServers returns the folder with the programs of the servers maintained by the
+// protocol's authors, as installed by npm: OLLIM_TEST_MCP. OLLIM_REQUIRE_MCP=1 makes its
+// absence a failure.
 func referenceServers(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(os.Getenv("OLLIM_TEST_MCP"), "node_modules", ".bin")

@@ -19,7 +19,8 @@ import (
 // boxes are the sandboxes of Linux.
 var boxes = map[string]func(testing.TB, sandbox.Options) *sandbox.Box{"bubblewrap": sandboxtest.Box, "Landlock": sandboxtest.Landlock}
 
-// fenced is a host whose servers run in a sandbox, with a home directory around its data.
+// fenced returns a host whose servers run in a sandbox, with a home directory around its
+// data.
 func fenced(t *testing.T, kind string, file func(home string) string) (h *home, user string) {
 	t.Helper()
 	user = t.TempDir()
@@ -58,7 +59,7 @@ func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
 			own := h.dir.Path(folder + "/reach/kept.txt")
 			for _, c := range []struct{ tool, path, says string }{
 				{"read", filepath.Join(user, "notes/plums.txt"), "heliotrope"}, // an argument names its folder
-				{"write", filepath.Join(user, "site/index.html"), "written"},   // the setting says so
+				{"write", filepath.Join(user, "site/index.html"), "written"},   // the setting allows it
 				{"write", own, "written"},
 				{"read", own, "text of a server"},
 				{"write", filepath.Join(user, "notes/plums.txt"), "error: "},
@@ -73,7 +74,7 @@ func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
 					t.Errorf("%s %s: %s", c.tool, c.path, got.Text)
 				}
 			}
-			// What a server writes elsewhere fails, or goes into a folder that ends with it.
+			// Writing elsewhere fails, or goes to a folder that is removed with the server.
 			for _, path := range []string{h.dir.Path("notes.md"), h.dir.Path(File + ".new"), filepath.Join(user, "new.txt")} {
 				h.call("reach/write", fmt.Sprintf(`{"what": %q}`, path))
 				if _, err := os.Stat(path); err == nil {
@@ -110,7 +111,7 @@ func TestAServersProgramReachesTheHostsThatAreListedForIt(t *testing.T) {
 			h.run()
 			h.known()
 			open, refused := "200 good morning", "403 "
-			if kind == "Landlock" { // it knows no names, so that a list opens nothing
+			if kind == "Landlock" { // it does not support names, so a list has no effect
 				open, refused = "error: ", "error: "
 			}
 			for _, c := range []struct{ server, tool, to, says string }{

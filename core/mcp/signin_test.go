@@ -14,7 +14,8 @@ import (
 	"ollimbot/core/mcp/login/logintest"
 )
 
-// behindLogin is a server that asks for a login, and a running host whose file names it.
+// behindLogin returns a server that requires a login, and a running host whose file names
+// it.
 func behindLogin(t *testing.T) (*logintest.Server, *home) {
 	t.Helper()
 	s := logintest.New(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return fakeServer("plain") }, nil))
@@ -23,7 +24,7 @@ func behindLogin(t *testing.T) (*logintest.Server, *home) {
 	return s, h
 }
 
-// page begins a login and returns the page to open.
+// page starts a login and returns the page to open.
 func (h *home) page(name string) string {
 	h.t.Helper()
 	l, err := h.Login(h.t.Context(), name)
@@ -37,7 +38,7 @@ func (h *home) page(name string) string {
 	return page
 }
 
-// visit opens a page in a browser and says yes.
+// visit opens a page like a browser whose user agrees.
 func (h *home) visit(page string) {
 	h.t.Helper()
 	if text := logintest.Visit(h.t, logintest.Browse(h.t, page)); !strings.Contains(text, "You are logged in") {
@@ -45,7 +46,7 @@ func (h *home) visit(page string) {
 	}
 }
 
-// signIn logs in as the user does in a browser.
+// signIn logs in like a user with a browser.
 func (h *home) signIn() {
 	h.t.Helper()
 	before := strings.Count(h.said(), "You are logged in at")
@@ -62,7 +63,7 @@ func (h *home) expect(tool, want string) {
 	}
 }
 
-// 31: a server that asks for a login says so in one sentence, once, and works after it.
+// 31: a server that requires a login says so in one sentence, once, and works afterwards.
 func TestAServerThatAsksForALoginSaysHowAndWorksAfterIt(t *testing.T) {
 	s, h := behindLogin(t)
 	const cure = "it asks for a login: run `ollim-bot mcp login weather`"
@@ -85,7 +86,7 @@ func TestAServerThatAsksForALoginSaysHowAndWorksAfterIt(t *testing.T) {
 	}
 }
 
-// 31: nobody but the user sees a token.
+// 31: only the user sees a token.
 func TestTokensAreKeptPrivateAndHidden(t *testing.T) {
 	_, h := behindLogin(t)
 	hidden := map[string]bool{}
@@ -106,12 +107,12 @@ func TestTokensAreKeptPrivateAndHidden(t *testing.T) {
 			t.Errorf("%s is in a log", s)
 		}
 	}
-	if n != 2 { // the token, and the one that renews it
+	if n != 2 { // the access token and the refresh token
 		t.Errorf("%d secrets are hidden", n)
 	}
 }
 
-// 31: a token that the server does not take any more is renewed, and a login that has ended asks again.
+// 31: a rejected token is renewed; after the login has ended, the server asks again.
 func TestATokenIsRenewedUntilTheLoginHasEnded(t *testing.T) {
 	s, h := behindLogin(t)
 	h.signIn()
@@ -130,10 +131,10 @@ func TestATokenIsRenewedUntilTheLoginHasEnded(t *testing.T) {
 	h.expect("weather/echo", "you said hello")
 }
 
-// 31: a token that is about to end is renewed before it is used.
+// 31: a token that is about to expire is renewed before use.
 func TestATokenThatIsAboutToEndIsRenewedFirst(t *testing.T) {
 	s, h := behindLogin(t)
-	s.Lasts = 30 * time.Second // less than the minute before its end
+	s.Lasts = 30 * time.Second // less than the minute before the expiry
 	h.signIn()
 	before := s.Count("POST /token")
 	h.expect("weather/echo", "you said hello")
@@ -142,7 +143,7 @@ func TestATokenThatIsAboutToEndIsRenewedFirst(t *testing.T) {
 	}
 }
 
-// 31: the address of the end of a login can be pasted, and another one does no harm.
+// 31: the final address of a login can be pasted, and another address does no harm.
 func TestALoginEndsByItsPastedAddress(t *testing.T) {
 	_, h := behindLogin(t)
 	address := logintest.Browse(t, h.page("weather"))
@@ -165,7 +166,7 @@ func TestALoginEndsByItsPastedAddress(t *testing.T) {
 	}
 }
 
-// 31: a login by another program is noticed, as is its end.
+// 31: a login by another process is noticed, and so is its end.
 func TestALoginByAnotherProgramIsUsedAndEnds(t *testing.T) {
 	_, h := behindLogin(t)
 	h.until("the question", func() bool { return h.state("weather").Asks })
@@ -186,7 +187,7 @@ func TestALoginByAnotherProgramIsUsedAndEnds(t *testing.T) {
 	}
 }
 
-// 31: another address under the same name does not get the token.
+// 31: another server address under the same name does not get the token.
 func TestATokenGoesToItsOwnAddressOnly(t *testing.T) {
 	_, h := behindLogin(t)
 	h.signIn()
@@ -212,7 +213,7 @@ func TestATokenGoesToItsOwnAddressOnly(t *testing.T) {
 	}
 }
 
-// 31: what needs no login has none.
+// 31: a server without a login says so.
 func TestWhatNeedsNoLoginSaysSo(t *testing.T) {
 	open := logintest.New(t, nil)
 	open.Override = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusNoContent); return true }

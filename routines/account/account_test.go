@@ -57,7 +57,7 @@ func TestOfTheRowsOfADueTimeTheNewestCountsAndAGuessNever(t *testing.T) {
 	}
 }
 
-// An import may join the accounts of two bots in any order, and with rows that both have.
+// An import may join the accounts of two bots in any order, and with duplicate rows.
 func TestTheOrderOfJoinedAccountsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var rows []Row

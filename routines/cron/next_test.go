@@ -73,7 +73,7 @@ func TestNextIsTheFirstFireAtOrAfter(t *testing.T) {
 }
 
 func TestALeapDayThatMustBeASundayIsFound(t *testing.T) {
-	s := mustParse(t, "0 0 29 2 */6") // Sunday or Saturday, and the 29th
+	s := mustParse(t, "0 0 29 2 */6") // Sunday or Saturday, and also the 29th
 	got := s.Next(at(t, "UTC", "2072-03-01 00:00:00"))
 	if want := at(t, "UTC", "2076-02-29 00:00:00"); !got.Equal(want) {
 		t.Errorf("got %s, want %s", got, want)
@@ -153,7 +153,7 @@ func TestInstantReadsAWallClock(t *testing.T) {
 	}
 }
 
-// horizon is how far the oracle looks in the property test.
+// horizon is the oracle's range in the property test.
 const horizon = 40 * hour
 
 func TestNextAgreesWithTheOracleEverywhere(t *testing.T) {

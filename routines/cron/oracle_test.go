@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// job is a schedule as the oracle knows it: explicit lists of values, drawn or
-// written by the test and never parsed, next to the expression that says the same.
+// job is a schedule in the oracle's form: explicit lists of values, drawn or written by
+// the test and never parsed, with an equivalent expression.
 type job struct {
 	expr                       string
 	minute, hour, dom, mon     []int
@@ -34,7 +34,7 @@ func span(from, to int) []int {
 	return out
 }
 
-// clock is the job's times of day, by minute.
+// clock returns the job's times of day, by minute.
 func (j job) clock() (c [24 * 60]bool) {
 	for _, h := range j.hour {
 		for _, m := range j.minute {
@@ -44,7 +44,7 @@ func (j job) clock() (c [24 * 60]bool) {
 	return c
 }
 
-// date asks whether the date of a wall time, in seconds as UTC counts them, fits.
+// date reports whether the date of a wall time, in seconds as if in UTC, matches.
 func (j job) date(wall int64) bool {
 	t := time.Unix(wall, 0).UTC()
 	if !slices.Contains(j.mon, int(t.Month())) {
@@ -57,8 +57,7 @@ func (j job) date(wall int64) bool {
 	return dom || dow
 }
 
-// wallMinutes is what the clock on the wall shows at every minute of a window,
-// looked up one by one.
+// wallMinutes is the wall clock time at every minute of a window, looked up one by one.
 type wallMinutes struct {
 	start int64 // unix seconds, a whole minute
 	wall  []int64
@@ -73,9 +72,9 @@ func watchWall(start, end int64, loc *time.Location) wallMinutes {
 	return w
 }
 
-// fires walks the window minute by minute. Wildcard hours fire whenever the
-// clock shows a matching time. Fixed hours fire when the clock first passes a
-// matching time, be it by moving on or by leaping over it.
+// fires walks the window minute by minute. Wildcard hours fire whenever the clock shows a
+// matching time. Fixed hours fire when the clock first passes a matching time, whether it
+// reaches or skips it.
 func (w wallMinutes) fires(j job) []int64 {
 	var out []int64
 	clock := j.clock()
@@ -102,7 +101,7 @@ func (w wallMinutes) fires(j job) []int64 {
 	return out
 }
 
-// drawJob draws an expression with the values it stands for.
+// drawJob draws an expression together with its values.
 func drawJob(t *rapid.T) job {
 	var j job
 	words := make([]string, 5)

@@ -162,7 +162,7 @@ func TestSpacesOfAnyKindSeparateFields(t *testing.T) {
 	}
 }
 
-// exprRunes is what people type, and what they paste.
+// exprRunes are characters that people type or paste.
 const exprRunes = "0123456789*/-,?LW#@ \tmonfrijauTZ=+.é\u00a0"
 
 func TestErrorsPointIntoTheExpressionAndSchedulesParseAgain(t *testing.T) {

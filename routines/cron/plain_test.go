@@ -24,7 +24,7 @@ func TestPlainWordsAreAnExpression(t *testing.T) {
 		"":                             "",
 		"0 9 * * 1-5":                  "",
 		"0 9 * * mon":                  "",
-		"every 7 minutes":              "", // they would not be even
+		"every 7 minutes":              "", // the intervals would be uneven
 		"every weekday":                "",
 		"every month on the 32nd at 9": "",
 		"at 9 and 9:30":                "",

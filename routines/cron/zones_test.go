@@ -28,9 +28,9 @@ func zone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-// TestAZoneOfGosOwnTableFiresLater: there the last change of Ciudad Juárez, of 29 November 2022, is
-// none of its rule, and 23:00 came twice. A machine without a zone database has only that table; found
-// by .ci/bare.
+// TestAZoneOfGosOwnTableFiresLater: in Go's own table the last change of Ciudad Juárez,
+// of 29 November 2022, is not part of its rule, and 23:00 occurred twice. A machine
+// without a zone database has only that table; found by .ci/bare.
 func TestAZoneOfGosOwnTableFiresLater(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	must(t, err)
@@ -55,9 +55,9 @@ const (
 // change is a moment at which a zone's offset changes, in seconds.
 type change struct{ at, before, after int64 }
 
-// changes finds the changes of 2000 to 2040 by looking at every day and halving
-// the days on which the offset is another at their end. It knows nothing of
-// ZoneBounds, which the code under test uses.
+// changes finds the changes of 2000 to 2040 by checking every day and bisecting the days
+// at whose end the offset differs. It does not use ZoneBounds, which the code under test
+// uses.
 func changes(loc *time.Location) []change {
 	offset := func(sec int64) int64 {
 		_, o := time.Unix(sec, 0).In(loc).Zone()
@@ -86,8 +86,8 @@ func changes(loc *time.Location) []change {
 	return out
 }
 
-// jobsAround are fixed-hour jobs of the usual times, and of every minute that a
-// change makes special.
+// jobsAround returns fixed-hour jobs at the usual times, and at every minute that is
+// special because of a change.
 func jobsAround(c change) []job {
 	times := []int64{0, 2*hour + 30*60, 12 * hour, 23*hour + 59*60}
 	low, high := c.at+min(c.before, c.after), c.at+max(c.before, c.after)
@@ -102,7 +102,7 @@ func jobsAround(c change) []job {
 	return out
 }
 
-// wildcards are jobs that go by elapsed time, and a fixed one that fires often.
+// wildcards returns jobs that follow elapsed time, and a fixed one that fires often.
 func wildcards() []job {
 	hourly, half, even, often := daily(0, 0), daily(0, 0), daily(0, 0), daily(0, 0)
 	hourly.expr, hourly.hour, hourly.starHour = "0 * * * *", span(0, 23), true
@@ -127,15 +127,15 @@ func walk(s Schedule, from, to int64, loc *time.Location) []int64 {
 	}
 }
 
-// expectation is what the oracle found around a change; zones that change alike
-// share it.
+// expectation is the oracle's result around a change, shared by zones with the same
+// change.
 type expectation struct {
 	jobs      []job
 	schedules []Schedule
 	fires     [][]int64
 }
 
-// around is how far from a change fires are compared.
+// around is the distance from a change within which fires are compared.
 const around = 32 * hour
 
 func expect(t *testing.T, c change, loc *time.Location) expectation {
@@ -185,7 +185,7 @@ func TestEveryTransitionOfEveryZoneFiresOnceADay(t *testing.T) {
 	t.Logf("%d zones, %d transitions, %d of them different", zones, transitions, len(known))
 }
 
-// checkDaily compares the fires of the jobs that fire once a day, and counts them.
+// checkDaily compares and counts the fires of jobs that fire once a day.
 func checkDaily(t *testing.T, c change, e expectation, loc *time.Location) {
 	t.Helper()
 	for i, j := range e.jobs {
@@ -195,8 +195,8 @@ func checkDaily(t *testing.T, c change, e expectation, loc *time.Location) {
 	}
 }
 
-// checkWildcards compares the fires of the others: many, so once for each kind
-// of change.
+// checkWildcards compares the fires of the other jobs. There are many, so it does this
+// once per kind of change.
 func checkWildcards(t *testing.T, c change, e expectation, loc *time.Location) {
 	t.Helper()
 	for i, j := range e.jobs {
@@ -216,8 +216,8 @@ func checkFires(t *testing.T, c change, e expectation, i int, loc *time.Location
 	return got
 }
 
-// checkOnceADay counts the fires of each date. A fire at the change itself also
-// stands for the dates whose time the change skipped.
+// checkOnceADay counts the fires of each date. A fire at the change itself also counts
+// for the dates whose time the change skipped.
 func checkOnceADay(t *testing.T, c change, j job, fires []int64, loc *time.Location) {
 	t.Helper()
 	clock := int64(j.hour[0])*hour + int64(j.minute[0])*60
@@ -240,7 +240,7 @@ func checkOnceADay(t *testing.T, c change, j job, fires []int64, loc *time.Locat
 	for d := (c.at+c.before)/day - 1; d <= (c.at+c.after)/day+1; d++ {
 		w := d*day + clock
 		if w < c.at-around+c.before || w >= c.at+around+min(c.before, c.after) {
-			continue // outside of what was walked
+			continue // outside of the range
 		}
 		if count[d] != 1 {
 			t.Errorf("%s in %s fired %d times on %s", j.expr, loc, count[d], time.Unix(d*day, 0).UTC().Format(time.DateOnly))
@@ -248,7 +248,7 @@ func checkOnceADay(t *testing.T, c change, j job, fires []int64, loc *time.Locat
 	}
 }
 
-// checkStarts asks for the next fire from the awkward places around a change.
+// checkStarts checks the next fire from the difficult moments around a change.
 func checkStarts(t *testing.T, c change, e expectation, loc *time.Location) {
 	t.Helper()
 	size := max(c.after-c.before, c.before-c.after)

@@ -15,8 +15,8 @@ import (
 
 var begin = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) // a Monday
 
-// lived is how a synthetic user answers a ping at a minute of each of some days: at once if they
-// are there, else when they come back, if that is within two hours. One in ten they overlook.
+// lived simulates a user's answers to a daily ping at a minute: at once if they are
+// active, else when they return, if that is within two hours. They overlook one in ten.
 func lived(u usertest.User, task string, minute, days int) (asks []Ask) {
 	for n := range days {
 		day, sessions, dice := u.Day(begin, n)
@@ -41,7 +41,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// soon is how many pings were answered within a quarter of an hour.
+// soon counts the pings answered within a quarter of an hour.
 func soon(asks []Ask) (n int) {
 	for _, a := range asks {
 		if !a.Acted.IsZero() && a.Acted.Sub(a.At) <= 15*time.Minute {
@@ -51,7 +51,8 @@ func soon(asks []Ask) (n int) {
 	return n
 }
 
-// A suggestion is right if the user answers more pings within a quarter of an hour at the new time.
+// A suggestion is right if the user answers more pings within a quarter of an hour at the
+// new time.
 func TestWhatIsSuggestedToThreeUsersHelpsThem(t *testing.T) {
 	var made, right, total int
 	for _, u := range usertest.All {
@@ -81,7 +82,8 @@ func TestWhatIsSuggestedToThreeUsersHelpsThem(t *testing.T) {
 	}
 }
 
-// everyDay is a ping each day at a minute, answered after some minutes; -1 is never.
+// everyDay returns a daily ping at a minute, answered after some minutes, or never for
+// -1.
 func everyDay(task string, minute, after, days int) (asks []Ask) {
 	for n := range days {
 		a := Ask{Task: task, At: begin.AddDate(0, 0, n).Add(time.Duration(minute) * time.Minute)}
@@ -119,8 +121,8 @@ func TestARoutineThatIsMovedInSixOfEightWeeksIsNoticed(t *testing.T) {
 	}
 }
 
-// What is no habit is not suggested: answers in time, no answers, any time, another day's, a time
-// of an earlier file, a few weeks.
+// Only habits are suggested: not answers in time, no answers, arbitrary times, another
+// day's time, a time from an earlier file, or a few weeks.
 func TestWhatIsNoHabitIsNotSuggested(t *testing.T) {
 	dice := rand.New(rand.NewPCG(7, 7))
 	anyTime := everyDay("med", 480, 0, 56)
@@ -152,7 +154,7 @@ func TestWhatIsNoHabitIsNotSuggested(t *testing.T) {
 	}
 }
 
-// After the time was changed nothing is left to suggest, whatever the old pings say.
+// After the time was changed, nothing is left to suggest, whatever the old pings are.
 func TestAChangeIsTheEndOfItsSuggestion(t *testing.T) {
 	asks := everyDay("med", 480, 90, 56)
 	m, _ := FindMove(asks, "med", 480, end, time.UTC)
@@ -206,7 +208,8 @@ func TestWhoAnswersEverythingOrNothingHasNoBestHours(t *testing.T) {
 	}
 }
 
-// The agent reads the words before each ping: they stay below 40 tokens, which are some 120 characters.
+// The agent reads these words before each ping, so they stay below 40 tokens, about 120
+// characters.
 func TestTheWordsAreShort(t *testing.T) {
 	f := Facts{All: Rate{2000, 1000}}
 	for h := range f.Hours {
@@ -220,8 +223,8 @@ func TestTheWordsAreShort(t *testing.T) {
 	}
 }
 
-// Chance is not taken for a habit: of 200 users who answer by the toss of a coin, few are said
-// to have one.
+// Chance is not taken for a habit: of 200 users who answer at random, few appear to have
+// one.
 func TestACoinHasFewHabits(t *testing.T) {
 	wrong := 0
 	for seed := range uint64(200) {
@@ -245,7 +248,7 @@ func TestACoinHasFewHabits(t *testing.T) {
 	}
 }
 
-// Joined journals have pings twice and in any order; a clock that was wrong leaves pings of the
+// Joined journals contain duplicate pings in any order. A wrong clock leaves pings in the
 // future, and answers before their pings.
 func TestPropertyOrderDoublesAndTheFutureChangeNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

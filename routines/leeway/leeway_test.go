@@ -26,7 +26,7 @@ func window(t testing.TB, text string) Window {
 	return w
 }
 
-// opened is a fire of a window on a day, with all of it left.
+// opened returns a fire at the start of its window on a day.
 func opened(w Window, day time.Time) Fire {
 	r := Rule{Window: w}
 	start := w.Start(day)
@@ -131,7 +131,7 @@ func TestClocksThatChangeKeepAWindowOnItsDay(t *testing.T) {
 		first, last string
 	}{
 		{spring, "1:30-3:30", "01:30 EST", "03:30 EDT"},
-		{spring, "2:15-2:45", "03:00 EDT", "03:00 EDT"}, // all of it is skipped
+		{spring, "2:15-2:45", "03:00 EDT", "03:00 EDT"}, // skipped entirely
 		{spring, "2:30-4:00", "03:00 EDT", "04:00 EDT"},
 		{autumn, "0:30-1:30", "00:30 EDT", "01:30 EDT"}, // the first of the two
 		{autumn, "1:30-2:30", "01:30 EDT", "02:30 EST"},
@@ -151,7 +151,7 @@ func TestClocksThatChangeKeepAWindowOnItsDay(t *testing.T) {
 
 var zones = []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Pacific/Apia"}
 
-// drawn are a fire and facts of any kind, around clock changes more often than not.
+// drawn draws a fire and facts, usually around a clock change.
 func drawn(t *rapid.T) (Fire, Facts, []time.Time) {
 	zone := in(t, rapid.SampledFrom(zones).Draw(t, "zone"))
 	days := []time.Time{
@@ -232,7 +232,7 @@ func TestAJitterStaysShortAndDiffersFromDayToDay(t *testing.T) {
 func BenchmarkAChoice(b *testing.B) {
 	day := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
 	var active, others []time.Time
-	for n := range 1100 { // what the journal of pings and the transcript give at most
+	for n := range 1100 { // the most that the journal of pings and the transcript provide
 		active = append(active, day.Add(-time.Duration(n)*97*time.Minute))
 	}
 	var busy []Busy

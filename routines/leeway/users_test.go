@@ -7,11 +7,11 @@ import (
 	"ollimbot/routines/leeway/usertest"
 )
 
-// answerWithin is how soon a ping has to be seen to be answered.
+// answerWithin is how soon a ping must be seen to be answered.
 const answerWithin = 15 * time.Minute
 
-// live lives 90 days with a ping each, and returns how many were answered. The bot learns from the
-// answers, and from what the user writes to it in one of three sessions.
+// live simulates 90 days with a ping each, and returns the number of answers. The bot
+// learns from the answers, and from the user's messages in one of three sessions.
 func live(u usertest.User, windows bool) (answered int) {
 	begin := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 	w := Window{From: 9 * 60, To: 12 * 60}

@@ -15,7 +15,7 @@ import (
 	"ollimbot/routines/account"
 )
 
-// fateWords are the final rows of a task, "15:04 fate why".
+// fateWords returns the final rows of a task as "15:04 fate why".
 func (r *room) fateWords(id string, now time.Time) (list []string) {
 	r.t.Helper()
 	past, err := account.New(r.dir).Read(now)
@@ -97,7 +97,7 @@ func TestATaskFiredByHandHasNoRow(t *testing.T) {
 	})
 }
 
-// A hole in the account is filled at the next start, with what the record still knows.
+// A gap in the account is filled at the next start, as far as the record allows.
 func TestAHoleInTheAccountIsSaidToBeOne(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "0 * * * *", "water"))
@@ -118,7 +118,7 @@ func TestAHoleInTheAccountIsSaidToBeOne(t *testing.T) {
 	})
 }
 
-// crashing is a schedule that a program of a test steps by hand, with a clock of its own.
+// crashing is a schedule that a test steps by hand, with its own clock.
 type crashing struct {
 	*room
 	t    *rapid.T
@@ -144,7 +144,7 @@ func (c *crashing) begin() {
 	c.l.begin(c.now)
 }
 
-// step is a step of the loop and the end of all runs it has started.
+// step runs a step of the loop and ends all runs it started.
 func (c *crashing) step() {
 	c.l.step(context.Background(), c.now)
 	if c.now.After(c.seen) {
@@ -153,8 +153,8 @@ func (c *crashing) step() {
 	_ = c.l.fires.Wait()
 }
 
-// crash is a step that ends anywhere after its record has been written: of what it appends
-// to the account a part remains.
+// crash runs a step that ends at any point after its record was written: a part of its
+// new account rows remains.
 func (c *crashing) crash() {
 	before, _ := os.Stat(c.dir.Path(account.File))
 	c.step()
@@ -172,8 +172,8 @@ func (c *crashing) crash() {
 	}
 }
 
-// Whatever happens, each due time that the cron expression gives has one row that counts,
-// and no other moment has one.
+// Whatever happens, each due time of the cron expression has one row that counts, and no
+// other moment has one.
 func TestEveryDueTimeHasOneRowWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := &crashing{room: newRoom(t), t: rt, now: time.Date(2026, 3, 28, 6, 0, 30, 0, time.UTC)}

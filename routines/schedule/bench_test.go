@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// BenchmarkThousandRoutinesOfOneMinute is from the minute until the last of the
-// thousand has started, the write of the book included.
+// BenchmarkThousandRoutinesOfOneMinute measures the time from the minute until the last
+// of a thousand routines has started, including the write of the record.
 func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
 	r := newRoom(b)
 	for i := range 1000 {
@@ -35,7 +35,7 @@ func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
 	}
 }
 
-// BenchmarkView is what people are shown, a minute after it was shown last.
+// BenchmarkView measures the view for people, a minute after the previous one.
 func BenchmarkView(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -55,7 +55,7 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// BenchmarkAccountOfAFire is what the account adds to a fire: its two rows, on the disk.
+// BenchmarkAccountOfAFire measures the account's part of a fire: its two rows, on disk.
 func BenchmarkAccountOfAFire(b *testing.B) {
 	r := newRoom(b)
 	r.put("routines/a.md", routineText(idA, "* * * * *", "water"))

@@ -11,7 +11,7 @@ import (
 	"ollimbot/routines"
 )
 
-// tellsFailing has the loop report routines that fail.
+// tellsFailing makes the loop report failing routines.
 func (n *night) tellsFailing() func() []string {
 	var list []string
 	n.failing = func(_ context.Context, t routines.Task, why string, paused bool) {

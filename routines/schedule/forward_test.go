@@ -22,7 +22,7 @@ func zoneOf(t testing.TB, name string) *time.Location {
 	return zone
 }
 
-// planOf is the plan of some tasks at a moment.
+// planOf returns the plan of some tasks at a moment.
 func planOf(now time.Time, tasks ...any) *Plan {
 	p := &Plan{Now: now, Set: &routines.Set{}}
 	for _, task := range tasks {
@@ -36,7 +36,7 @@ func planOf(now time.Time, tasks ...any) *Plan {
 	return p
 }
 
-// seenAt is the plan as seen at another moment.
+// seenAt returns the plan as seen at another moment.
 func (p *Plan) seenAt(now time.Time) *Plan {
 	next := *p
 	next.Now = now
@@ -62,8 +62,8 @@ func reminderOf(id string, at time.Time, change func(*routines.Reminder)) routin
 	return r
 }
 
-// literal is the algorithm of the forward schedule without any thought for speed:
-// of each task its last fire within the grace, and its first after now.
+// literal is a naive implementation of the forward schedule: for each task its last fire
+// within the grace period, and its first one after now.
 func literal(p *Plan, current string) []string {
 	now := p.Now
 	type found struct {
@@ -243,7 +243,7 @@ func TestWindowWords(t *testing.T) {
 	}{
 		{10 * time.Minute, "next 1h"},
 		{-time.Second, "next 1h"},
-		{81 * time.Minute, "next 2h"}, // above "in 1h 21m"
+		{81 * time.Minute, "next 2h"}, // more than "in 1h 21m"
 		{90 * time.Minute, "next 2h"},
 		{150 * time.Minute, "next 3h"},
 		{151 * time.Minute, "next 3h"},
@@ -313,7 +313,7 @@ func TestCalendarListsEveryFireOfEverything(t *testing.T) {
 
 func TestCalendarEqualsAWalkThroughTheMinutes(t *testing.T) {
 	zone := zoneOf(t, "Europe/Berlin")
-	from := time.Date(2026, 10, 24, 20, 0, 0, 0, zone) // over the end of summer time
+	from := time.Date(2026, 10, 24, 20, 0, 0, 0, zone) // across the end of summer time
 	x := planOf(from,
 		routineOf(t, "r1", "*/20 * * * *", nil), routineOf(t, "r2", "30 2 * * *", nil), routineOf(t, "r3", "0 0 * * 0", nil))
 	to := from.Add(12 * time.Hour)

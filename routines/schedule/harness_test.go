@@ -36,7 +36,7 @@ func newRoom(t testing.TB) *room {
 	return &room{t: t, root: root, dir: d}
 }
 
-// made is a schedule with what a test leaves out: a silent log, nobody to tell.
+// made fills in the options that a test leaves out: a silent log and no callbacks.
 func made(o Options) *Schedule {
 	if o.Zone == nil {
 		o.Zone = time.UTC
@@ -66,14 +66,14 @@ func made(o Options) *Schedule {
 	return New(o)
 }
 
-// schedule is one over the directory as it is now, which does not run.
+// schedule returns a schedule over the directory that is not running.
 func (r *room) schedule() *Schedule {
 	s := made(Options{Dir: r.dir})
 	s.index.Scan()
 	return s
 }
 
-// put writes a file in place, as an editor without temporary files does.
+// put writes a file in place, like an editor without temporary files.
 func (r *room) put(rel, text string) {
 	r.t.Helper()
 	path := filepath.Join(r.root, rel)
@@ -101,8 +101,8 @@ func lines(list []string) string {
 	return strings.Join(list, "\n") + "\n"
 }
 
-// night is a loop in a bubble over a real directory. The bubble's clock begins
-// at midnight of 1 January 2000, a Saturday, in UTC.
+// night is a loop in a bubble over a real directory. The bubble's clock starts at
+// midnight on 1 January 2000, a Saturday, in UTC.
 type night struct {
 	*room
 	loop *Schedule
@@ -110,20 +110,20 @@ type night struct {
 
 	mu      sync.Mutex
 	shift   time.Duration // of the wall clock
-	form    string        // how the time of a fire is written down
+	form    string        // the format of the recorded fire times
 	fired   []string
 	notes   []string
 	added   []string
 	gone    []string
-	log     bytes.Buffer // what is worth a warning
+	log     bytes.Buffer // warnings
 	starts  []time.Time  // bubble time of each fire
 	tickets []string
 	changed int                         // calls of Changed
 	purse   Purse                       // nil: nothing costs anything
-	judge   func(*routines.Task) string // nil: no task waits for the user
+	judge   func(*routines.Task) string // nil: no task needs approval
 	work    func(ctx context.Context, d Due) error
 	facts   leeway.Facts
-	ended   func(id string, runAt, since time.Time) bool // nil: no run is known to have
+	ended   func(id string, runAt, since time.Time) bool // nil: no run is known to have ended
 	failing func(context.Context, routines.Task, string, bool)
 }
 
@@ -140,7 +140,7 @@ func (n *night) clock() time.Time {
 	return time.Now().UTC().Add(n.shift)
 }
 
-// changes is how often Changed was called.
+// changes returns the number of calls of Changed.
 func (n *night) changes() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -153,21 +153,21 @@ func (n *night) known(time.Time, time.Time) leeway.Facts {
 	return n.facts
 }
 
-// knows sets what is known of the user.
+// knows sets the facts about the user.
 func (n *night) knows(facts leeway.Facts) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.facts = facts
 }
 
-// jump sets the wall clock, as a suspension or somebody at the keyboard does.
+// jump sets the wall clock, like a suspension or a manual change.
 func (n *night) jump(by time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.shift += by
 }
 
-// start runs a loop over the directory as it is now.
+// start runs a loop over the current directory.
 func (n *night) start() {
 	n.stop()
 	index := routines.NewIndex(n.dir, time.UTC)
@@ -229,14 +229,14 @@ func (n *night) Remove(rel, message string) {
 	n.gone = append(n.gone, rel+": "+message)
 }
 
-// does says what the fires from now on do.
+// does sets the work of later fires.
 func (n *night) does(work func(ctx context.Context, d Due) error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.work = work
 }
 
-// look has the loop see what is on disk.
+// look makes the loop read the disk.
 func (n *night) look() {
 	n.loop.Apply(watch.Batch{Full: true})
 	synctest.Wait()
@@ -247,8 +247,8 @@ func (n *night) sleep(d time.Duration) {
 	synctest.Wait()
 }
 
-// want compares what fired, "day h:m:s id day h:m:s [late] [+missed]": when it
-// was, what, and when it was due.
+// want compares the fires, "day h:m:s id day h:m:s [late] [+missed]": when it fired,
+// which task, and when it was due.
 func (n *night) want(fires ...string) {
 	n.t.Helper()
 	n.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hold gives the loop an order and lets it take it.
+// hold gives the loop an order and waits until it is processed.
 func (n *night) hold(id string, h Hold) Hold {
 	n.t.Helper()
 	before, err := n.loop.Hold(id, h)
@@ -23,7 +23,7 @@ func (n *night) hold(id string, h Hold) Hold {
 	return before
 }
 
-// at is a moment of the bubble's first days: "01 15:04".
+// at parses a moment of the bubble's first days: "01 15:04".
 func (n *night) at(text string) time.Time {
 	n.t.Helper()
 	at, err := time.Parse("2006-01-02 15:04", "2000-01-"+text)
@@ -206,7 +206,7 @@ func TestTheHoldOfARemovedTaskIsForgottenAfterADayAndOutlivesAnEditorsSave(t *te
 			n.loop.MoneyChanged()
 			synctest.Wait()
 		}
-		n.sleep(keepGone) // from now on, not from the first time
+		n.sleep(keepGone) // from now on, not since the first time
 		review()
 		n.wantHolds(`"gone"`)
 		n.sleep(time.Second)
@@ -275,8 +275,8 @@ func TestAHoldThatCannotBeWrittenIsNotInForce(t *testing.T) {
 	})
 }
 
-// However a routine is held, let go on, restarted and slept over, it fires at
-// exactly the times of its schedule that no hold covers, and nothing is missed.
+// However a routine is held, resumed, restarted and suspended, it fires at exactly the
+// times of its schedule that no hold covers, and nothing is missed.
 func TestARoutineFiresWhereverNoHoldIs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 8).Draw(rt, "steps")

@@ -12,8 +12,8 @@ import (
 	"ollimbot/routines"
 )
 
-// told is the schedule for people at the loop's moment, and what agents are told of
-// the fires behind it.
+// told returns the past fires in the schedule for people and for agents, at the loop's
+// moment.
 func (n *night) told() (people, agents []string) {
 	now := n.clock()
 	f := n.loop.Forward(now, "")
@@ -70,10 +70,10 @@ func TestAFireThatNobodyWasThereForIsMissedAndNotFired(t *testing.T) {
 		n.sleep(4 * time.Minute)
 		n.stop()
 		n.sleep(8 * time.Minute)
-		n.loop = n.schedule() // a command beside a bot that is down
+		n.loop = n.schedule() // a command while the bot is down
 		n.loop.now = n.clock
 		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:10 aaaaaaaa missed", "00:10 bbbbbbbb missed"}, []string{"00:00 aaaaaaaa just fired"})
-		n.start() // and the bot, once it is back
+		n.start() // and the restarted bot
 		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:10 aaaaaaaa missed", "00:10 bbbbbbbb missed"}, []string{"00:00 aaaaaaaa just fired"})
 		n.sleep(4 * time.Minute)
 		n.wantTold([]string{"00:10 bbbbbbbb missed", "00:15 aaaaaaaa just fired"}, []string{"00:15 aaaaaaaa just fired"})
@@ -84,7 +84,7 @@ func TestAFireThatNobodyWasThereForIsMissedAndNotFired(t *testing.T) {
 			now  time.Time
 			want []string
 		}{
-			{n.clock(), missed}, {n.at("01 00:10"), missed}, {n.at("01 00:10").Add(-1), nil}, // a clock that was set back
+			{n.clock(), missed}, {n.at("01 00:10"), missed}, {n.at("01 00:10").Add(-1), nil}, // the clock was set back
 			{n.at("02 00:10").Add(-1), missed}, {n.at("02 00:10"), nil},
 		} {
 			if diff := cmp.Diff(at.want, brief(n.loop.View(at.now).Missed)); diff != "" {
@@ -126,7 +126,7 @@ func TestARunThatIsUnderWayIsTold(t *testing.T) {
 		n.loop = n.schedule()
 		n.wantTold([]string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running"}, both)
 		n.loop = loop
-		n.sleep(4 * time.Minute) // at 00:05 it was still under way
+		n.sleep(4 * time.Minute) // at 00:05 it was still running
 		n.wantTold([]string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running", "00:05 aaaaaaaa skipped"}, both)
 		n.sleep(3 * time.Minute)
 		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:05 aaaaaaaa skipped"}, both[:1])
@@ -143,7 +143,7 @@ func TestWhatPassedWhileATaskWasHeldIsToldAsHeld(t *testing.T) {
 		}
 		n.sleep(5 * time.Minute)
 		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:05 aaaaaaaa held"}, []string{"00:00 aaaaaaaa just fired"})
-		n.sleep(3 * time.Minute) // the hold is over and forgotten
+		n.sleep(3 * time.Minute) // the hold is over and removed
 		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:05 aaaaaaaa held"}, []string{"00:00 aaaaaaaa just fired"})
 	})
 }

@@ -38,7 +38,7 @@ func TestTheNextFiresOfATaskAreListedAlsoBesideTheBot(t *testing.T) {
 	})
 }
 
-// What a fire has come to, by when it was due.
+// The outcome of a fire, by its due time.
 func TestTheOutcomeOfAFireIsKnownByItsTime(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	ago := func(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }

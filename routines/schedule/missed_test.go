@@ -99,7 +99,7 @@ func TestAFireIsOnTimeForAMinute(t *testing.T) {
 	}
 }
 
-// The dashboard is woken for a fire that was missed, and for nothing else.
+// While nothing is running, only a missed fire wakes the dashboard.
 func TestOnlyAMissedFireWakesTheDashboardWhileNothingRuns(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "0 9 * * *", "water"))
@@ -125,7 +125,7 @@ func TestALateRunThatHadNotStartedSurvivesARestart(t *testing.T) {
 		n.start()
 		n.stop()
 		time.Sleep(2 * time.Hour)
-		n.start() // notes it, and stops before the five seconds are over
+		n.start() // it notes this, and stops before the five seconds are over
 		n.stop()
 		n.start()
 		n.sleep(time.Minute)

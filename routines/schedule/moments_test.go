@@ -8,7 +8,7 @@ import (
 	"ollimbot/routines/leeway"
 )
 
-// usual makes the user active at a time of every day before the bubble begins.
+// usual makes the user active at a time of every day before the bubble starts.
 func usual(at time.Duration) *leeway.Habit {
 	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	var active []time.Time
@@ -18,7 +18,7 @@ func usual(at time.Duration) *leeway.Habit {
 	return leeway.NewHabit(active, begin, time.UTC)
 }
 
-// row is the first entry of a task in the view, as "09:00–11:00" or "10:05 reason".
+// row returns the first entry of a task in the view, as "09:00–11:00" or "10:05 reason".
 func (n *night) row(id string) string {
 	n.t.Helper()
 	for _, e := range n.loop.View(n.clock()).Day {

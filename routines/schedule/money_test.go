@@ -119,7 +119,7 @@ func TestAReminderThatWaitsForMoneyFiresWhenItsTimeComes(t *testing.T) {
 		n.put("reminders/b.md", reminderText(idB, "2000-01-01T00:40:00Z", "call"))
 		n.start()
 		n.sleep(time.Hour)
-		n.loop.MoneyChanged() // and there is none
+		n.loop.MoneyChanged() // there is none
 		n.sleep(4 * time.Hour)
 		n.want()
 		n.sleep(2 * time.Hour)
@@ -142,7 +142,8 @@ func TestTheUsersOwnFireIsPaidInAnyCase(t *testing.T) {
 	})
 }
 
-// An essential task does not wait for money: it fires, and knows that no model can be paid.
+// An essential task does not wait for money: it fires, and is told that no model can be
+// paid.
 func TestWithoutMoneyAnEssentialTaskFiresAndKnows(t *testing.T) {
 	inBubble(t, func(n *night) {
 		p := &purse{until: n.at("01 06:00")}

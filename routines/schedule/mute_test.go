@@ -23,7 +23,7 @@ func TestAMuteLastsToItsTimeOverARestartAndCanBeUndone(t *testing.T) {
 	}
 	for name, m := range map[string]*Mute{"at once": m, "after a restart": open()} {
 		for at, want := range map[time.Time]time.Time{now: until, until.Add(-1): until, until: {}, until.Add(1): {}} {
-			if got := m.At(at); got != want { // the zone counts too
+			if got := m.At(at); got != want { // the zone matters too
 				t.Errorf("%s, at %v: muted until %v, want %v", name, at, got, want)
 			}
 		}

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// killed runs the reminder a at 00:10 until do returns, and then makes the directory what
-// a kill at the end of the run leaves: its file, and the record of a run under way.
+// killed runs reminder a at 00:10 until do returns, and then restores the directory to
+// its state after a kill at the end of the run: the file, and the record of a run in
+// progress.
 func (n *night) killed(text string, do func()) {
 	n.t.Helper()
 	n.put("reminders/a.md", text)
@@ -39,7 +40,7 @@ func at(clock string) time.Time {
 	return time.Date(2000, 1, 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// book is a record of runs with one that has ended: of a reminder, for a time.
+// book is a record of runs with one ended run, of a reminder due at a time.
 func book(id, runAt, begun string) func(string, time.Time, time.Time) bool {
 	return func(of string, due, since time.Time) bool {
 		return of == id && due.Equal(at(runAt)) && !at(begun).Before(since)
@@ -191,7 +192,7 @@ func TestAReminderInTheConversationIsUsedUpBeforeItsRunIsRecorded(t *testing.T) 
 	})
 }
 
-// The ledger knows runs in the background alone; what could not be removed is written down.
+// The ledger has background runs only. A failed removal is recorded.
 func TestAReminderWhoseFileCannotBeRemovedDoesNotFireAgain(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
@@ -199,7 +200,7 @@ func TestAReminderWhoseFileCannotBeRemovedDoesNotFireAgain(t *testing.T) {
 		n.put("state/trash", "in the way of the folder")
 		n.sleep(15 * time.Minute)
 		n.stop()
-		n.start() // and is tried again
+		n.start() // and is retried
 		n.sleep(time.Minute)
 		n.want(firstFire)
 		n.wantFile("reminders/a.md", true)

@@ -11,8 +11,8 @@ import (
 	"ollimbot/routines"
 )
 
-// A reminder fires as it was approved, and takes the edit that waits with it: a later start
-// must not fire it again.
+// A reminder fires as approved and removes its pending edit, which must not fire after a
+// restart.
 func TestAReminderTakesTheEditThatWaitsWithIt(t *testing.T) {
 	for _, c := range []struct {
 		name, from, to string

@@ -8,8 +8,8 @@ import (
 	"ollimbot/routines/watch"
 )
 
-// The files are read before the loop hears of it: in between, what is due is judged by
-// what the files say.
+// The files are read before the loop is notified. In between, due tasks are judged by the
+// files.
 func TestWhatTheUserChangedAMomentAgoDoesNotFire(t *testing.T) {
 	pause := func(n *night, k key) {
 		must(n.t, n.loop.holds.change(n.dir, false, func(all map[key]held) { all[k] = held{Hold: Hold{Since: n.clock(), Paused: true}} }))
@@ -56,7 +56,7 @@ func TestNothingStartsOnceTheBotEnds(t *testing.T) {
 		n.put("routines/a.md", routineText(idA, "0 0 * * *", "due now"))
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		for range 20 { // whatever it notices first
+		for range 20 { // whichever it notices first
 			s := made(Options{Dir: n.dir, Fire: n.fire})
 			s.now = n.clock
 			s.index.Scan()

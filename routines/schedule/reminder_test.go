@@ -160,7 +160,7 @@ func TestAReminderWhoseFileCannotBeRemovedDoesNotFireTwice(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
 		n.does(func(context.Context, Due) error {
-			// The lock of the folder lives in state; without it nothing is removed.
+			// The folder's lock is in state/; without it nothing can be removed.
 			n.remove("state")
 			n.put("state", "in the way")
 			return nil
@@ -204,7 +204,7 @@ func TestAReminderWhoseFailedRunCouldNotBeRecordedIsTriedAgain(t *testing.T) {
 		n.start()
 		n.sleep(12 * time.Minute)
 		n.wantFile("reminders/a.md", true)
-		n.wantTold([]string{"00:10 aaaaaaaa overdue"}, []string{"00:10 aaaaaaaa just fired"}) // and not running
+		n.wantTold([]string{"00:10 aaaaaaaa overdue"}, []string{"00:10 aaaaaaaa just fired"}) // not shown as running
 		n.sleep(time.Hour)
 		n.want("01 00:10:00 aaaaaaaa 01 00:10:00", "01 00:15:00 aaaaaaaa 01 00:10:00 late", "01 00:20:00 aaaaaaaa 01 00:10:00 late")
 		n.wantFile("reminders/a.md", false)

@@ -51,7 +51,7 @@ func TestACrashDuringARunDoesNotDoubleIt(t *testing.T) {
 		n.sleep(5 * time.Minute)
 		n.stop()
 		n.want("01 00:05:00 aaaaaaaa 01 00:05:00")
-		// What was on disk while it ran is all that a kill -9 leaves.
+		// A kill -9 leaves only the state on disk during the run.
 		if !strings.Contains(string(atFire), `"last_fire":"2000-01-01T00:05:00Z","outcome":"running"`) {
 			t.Fatalf("the fire was not written before it started:\n%s", atFire)
 		}

@@ -16,7 +16,7 @@ func TestAReminderUntilDoneComesBackUntilItsLastTime(t *testing.T) {
 		n.put("reminders/a.md", untilDone("2000-01-01T00:10:00Z", "max-chain: 2"))
 		var seen []string
 		n.does(func(_ context.Context, d Due) error {
-			time.Sleep(1500 * time.Millisecond) // it comes back after its end, on a whole second
+			time.Sleep(1500 * time.Millisecond) // it repeats after its end, at a whole second
 			word := d.Reminder.Label()
 			if d.Reminder.LastWord {
 				word += ", the last"
@@ -39,7 +39,7 @@ func TestAReminderUntilDoneThatCannotBeMovedOnIsTriedAgain(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", untilDone("2000-01-01T00:10:00Z"))
 		n.does(func(context.Context, Due) error {
-			n.remove("state") // the lock of the folder is in it
+			n.remove("state") // contains the folder's lock
 			n.put("state", "in the way")
 			return nil
 		})

@@ -42,12 +42,12 @@ func TestAFullBatchTakesEverythingAlong(t *testing.T) {
 	}
 }
 
-// Whatever is touched and whenever: each touch is told after it, no later than
-// the hold (plus a third of quiet between two batches), and never twice for nothing.
+// Whatever is touched and whenever: each touch is reported after it, no later than the
+// delay (plus a third of quietFor between two batches), and never without need.
 func TestEveryTouchIsToldInTime(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPending()
-		waiting := map[string]time.Time{} // first touch that was not told
+		waiting := map[string]time.Time{} // first unreported touch
 		now := noon
 		deliver := func() {
 			for _, name := range p.take(now).Names {

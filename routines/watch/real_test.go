@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// patience bounds the wait for something that comes within a fraction of a
-// second; only a failing test waits for it.
+// patience bounds the wait for events that arrive within a fraction of a second; only a
+// failing test waits that long.
 const patience = 20 * time.Second
 
-// field is a Run over real folders with the system's own events.
+// field is a Run over real folders with real system events.
 type field struct {
 	t     *testing.T
 	root  string
@@ -28,7 +28,7 @@ func newField(t *testing.T, root string) *field {
 	return &field{t: t, root: root, told: make(chan Batch, 1000)}
 }
 
-// start runs the watch; its timer alone would be a minute late.
+// start runs the watcher; its timer alone would be a minute late.
 func (f *field) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -68,8 +68,8 @@ func (f *field) full() {
 	}
 }
 
-// alive makes sure that a write into the folder is told by name. While the watch
-// is still being renewed a full batch may take its place; then it writes again.
+// alive checks that a write into the folder is reported by name. While the watch is still
+// being renewed, a full batch may arrive instead; then it writes again.
 func (f *field) alive(folder string) {
 	f.t.Helper()
 	for range 50 {
@@ -118,7 +118,7 @@ func TestASaveByRenameIsToldByTheNameThatMatters(t *testing.T) {
 	if b := f.next(); b.Full || !slices.Equal(b.Names, []string{"in/a.md"}) {
 		t.Errorf("told %v", b)
 	}
-	// As vim does: the old file moves away, a new one is written in its place.
+	// Like vim: move the old file away and write a new one in its place.
 	f.do(os.Rename(f.path("in/a.md"), f.path("in/a.md~")))
 	f.write("in/a.md")
 	f.do(os.Remove(f.path("in/a.md~")))
@@ -161,7 +161,7 @@ func TestAFolderThatIsReplacedByAnotherIsWatched(t *testing.T) {
 	f.do(os.Rename(f.path("in"), f.path("old")), os.Rename(f.path("other"), f.path("in")))
 	f.full()
 	f.alive("in")
-	f.write("old/x.md") // the folder that moved away is nobody's business
+	f.write("old/x.md") // the moved folder is no longer watched
 	f.write("in/last.md")
 	for {
 		b := f.next()
@@ -198,7 +198,7 @@ func TestARootThatIsMissingIsWaitedFor(t *testing.T) {
 	f.alive("in")
 }
 
-// told waits until a name is told.
+// tells waits until a name is reported.
 func (f *field) tells(name string) {
 	f.t.Helper()
 	for {
@@ -219,7 +219,7 @@ func TestAFileThatIsALinkIsToldWhenWhatItLeadsToIsSaved(t *testing.T) {
 	f.tells("in/a.md")
 	f.do(os.WriteFile(notes+".tmp", []byte("three"), 0o600), os.Rename(notes+".tmp", notes)) // by renaming
 	f.tells("in/twice.md")
-	// A link that comes later, and one that is pointed elsewhere.
+	// A link created later, and one whose target changes.
 	f.do(os.Symlink(filepath.Join(other, "not yet.md"), f.path("in/b.md")))
 	f.tells("in/b.md")
 	f.do(os.WriteFile(filepath.Join(other, "not yet.md"), []byte("there"), 0o600))
@@ -228,7 +228,7 @@ func TestAFileThatIsALinkIsToldWhenWhatItLeadsToIsSaved(t *testing.T) {
 	f.tells("in/a.md")
 	f.do(os.WriteFile(filepath.Join(other, "moved.md"), []byte("there"), 0o600))
 	f.tells("in/a.md")
-	// What is no longer led to is nobody's business, nor is what lies beside it.
+	// Former targets are no longer watched, nor are files next to them.
 	f.do(os.Remove(f.path("in/b.md")), os.Remove(f.path("in/a.md")), os.Remove(f.path("in/twice.md")))
 	f.tells("in/twice.md")
 	f.do(os.WriteFile(notes, []byte("four"), 0o600), os.WriteFile(filepath.Join(other, "x.md"), nil, 0o600))

@@ -28,7 +28,7 @@ type stage struct {
 	stop   func()
 
 	mu      sync.Mutex
-	refuse  error // what add answers
+	refuse  error // the result of add
 	watched map[string]bool
 	began   time.Time
 	told    []string // "when what"
@@ -153,8 +153,8 @@ func TestAFileUnderConstantWritingIsToldEveryQuarterSecond(t *testing.T) {
 			time.Sleep(7 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		// The first touch after a batch, at 252 ms, opens the next span. The last
-		// silence ends at 653 ms, 10 ms after a look that came too early.
+		// The first touch after a batch, at 252 ms, starts the next span. The last quiet period
+		// ends at 653 ms, 10 ms after a check that was too early.
 		s.want("0s full", "250ms in/a.md", "502ms in/a.md", "656ms in/a.md")
 	})
 }
@@ -189,7 +189,7 @@ func TestManyFilesComeInFewBatches(t *testing.T) {
 		const files = 2000
 		for i := range files {
 			s.events <- fsnotify.Event{Name: filepath.Join(s.root, fmt.Sprintf("in/%d.md", i)), Op: fsnotify.Create}
-			time.Sleep(50 * time.Microsecond) // 100 ms for all of them
+			time.Sleep(50 * time.Microsecond) // 100 ms in total
 		}
 		time.Sleep(time.Second)
 		s.mu.Lock()
@@ -228,7 +228,7 @@ func TestAWatchLimitIsWarnedOfOnceAndPolledEveryTenSeconds(t *testing.T) {
 				s.start(nil)
 				time.Sleep(25 * time.Second)
 				s.mu.Lock()
-				s.refuse = nil // room again
+				s.refuse = nil // watches are available again
 				s.mu.Unlock()
 				time.Sleep(70 * time.Second)
 				s.want("0s full", "10s full", "20s full", "30s full", "1m30s full")

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// again starts this binary; one that ran its tests would start itself without end.
+// again starts this binary; one that ran its tests would start itself endlessly.
 func again(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -48,11 +48,11 @@ func TestABinaryPlaysThePartThatItKnows(t *testing.T) {
 	}
 }
 
-// startsItself finds where a test starts the running binary.
+// startsItself matches code with which a test starts the running binary.
 var startsItself = regexp.MustCompile(`os\.Executable\(\)|exec\.Command.*os\.Args\[0\]`)
 
-// TestNoTestStartsItsBinaryPastThisPackage keeps it the only place that knows the name,
-// so that none is started again without the guard.
+// TestNoTestStartsItsBinaryPastThisPackage keeps this the only place that names the
+// binary, so that none is started without the guard.
 func TestNoTestStartsItsBinaryPastThisPackage(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	seen := 0

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile draws text with all that this package is there to remove.
+// hostile draws text with everything that this package must remove.
 func hostile() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.String(),

@@ -33,7 +33,7 @@ func TestANameFromOutsideBecomesAFilesName(t *testing.T) {
 	}
 }
 
-// FuzzFileName tries names of any kind; in a test run its seeds are enough.
+// FuzzFileName tries arbitrary names; a test run uses only its seeds.
 func FuzzFileName(f *testing.F) {
 	for _, s := range []string{
 		"a/b", "..\\..", "\x1b]0;x\a.txt", "\xff\xfe.png", strings.Repeat("é", 300), strings.Repeat("x", 254), "." + strings.Repeat("y", 300),

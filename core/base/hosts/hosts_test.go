@@ -105,12 +105,13 @@ func TestAnEntryThatIsWrongNamesItselfAndTheCure(t *testing.T) {
 	}
 }
 
-// drawName is a name of two to four labels of few letters, so that names often share ends.
+// drawName draws a name of two to four labels with few letters, so that names often share
+// suffixes.
 func drawName(t *rapid.T, label string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "ab", "example", "org", "com"}), 2, 4).Draw(t, label), ".")
 }
 
-// A model that knows names as lists of labels agrees with the list.
+// A model that represents names as lists of labels agrees with the list.
 func TestAListIsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entry, host := drawName(t, "entry"), drawName(t, "host")
@@ -120,7 +121,7 @@ func TestAListIsItsModel(t *testing.T) {
 		l, err := Parse(r.String())
 		if err != nil {
 			if star {
-				return // the end of many names
+				return // the suffix of many names
 			}
 			t.Fatal(err)
 		}
@@ -156,7 +157,7 @@ func FuzzParse(f *testing.F) {
 		if l.Allows(host, 80) != again.Allows(host, 80) {
 			t.Fatalf("%s and %s differ on %q", l, again, host)
 		}
-		// No name makes an address allowed: what an address may be is written as one.
+		// No name allows an address: an address must be listed as one.
 		if addr, err := netip.ParseAddr(host); err == nil && l.Allows(host, 80) != l.AllowsAddr(addr, 80) {
 			t.Fatalf("%s allows %s by name", l, host)
 		}

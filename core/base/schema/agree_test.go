@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// library reads a schema with a full implementation of the draft.
+// library compiles a schema with a full implementation of the draft.
 func library(schema any) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft7)
@@ -24,8 +24,8 @@ func library(schema any) (*jsonschema.Schema, error) {
 	return c.Compile("test:///schema")
 }
 
-// flat are the problems that the library found, as a path and a keyword each.
-// What fails in a choice between schemas is one problem, as with ours.
+// flat returns the problems found by the library as path and keyword. As in our code,
+// everything that fails in a choice between schemas is one problem.
 func flat(e *jsonschema.ValidationError) []string {
 	at := pointer(e.InstanceLocation)
 	switch k := e.ErrorKind.(type) {
@@ -48,7 +48,7 @@ func flat(e *jsonschema.ValidationError) []string {
 		}
 		return list
 	case *kind.PropertyNames:
-		return []string{"propertyNames"} // its path changes under the library's hands
+		return []string{"propertyNames"} // the library modifies its path afterwards
 	case *kind.Dependency:
 		return []string{at + " dependencies"}
 	case *kind.Not:
@@ -76,8 +76,8 @@ func sorted(list []string) []string {
 	return slices.Compact(list)
 }
 
-// Names, texts and numbers come from small sets, so that schemas and documents
-// meet.
+// Names, texts and numbers come from small sets, so that schemas and documents often
+// match.
 var (
 	someNamesOfTests = []string{"a", "b", "ab", "~/", "é"}
 	someTexts        = []string{"", "a", "ab", "é", "日本語", "abab", "1"}
@@ -140,8 +140,7 @@ func drawSchema(t *rapid.T, depth int) any {
 	return schema
 }
 
-// beside takes away what the library, other than the draft, minds beside a
-// reference.
+// beside removes what the library, unlike the draft, does not ignore next to a reference.
 func beside(schema map[string]any) {
 	if _, ok := schema["$ref"].(string); ok {
 		for _, keyword := range []string{"const", "contains", "propertyNames", "if"} {
@@ -227,7 +226,7 @@ func anys(list []string) []any {
 	return all
 }
 
-// drawRoot is a schema whose references may find something.
+// drawRoot draws a schema whose references may have targets.
 func drawRoot(t *rapid.T) any {
 	root := drawSchema(t, 3)
 	object, ok := root.(map[string]any)
@@ -248,8 +247,7 @@ func shown(t *rapid.T, v any) string {
 	return string(text)
 }
 
-// Both find the same problems at the same places, whatever the schema and the
-// document.
+// Both find the same problems at the same places, for any schema and document.
 func TestPropertyOurVerdictIsThatOfTheDraft(t *testing.T) {
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -267,7 +265,7 @@ func TestPropertyOurVerdictIsThatOfTheDraft(t *testing.T) {
 			document := drawValue(t, 3)
 			problems := mine.Validate(document)
 			if len(problems) == 1 && problems[0].Keyword == Exhausted {
-				continue // the library would take as many steps
+				continue // the library would take just as many steps
 			}
 			var want []string
 			var wrong *jsonschema.ValidationError
@@ -293,7 +291,7 @@ func TestPropertyOurVerdictIsThatOfTheDraft(t *testing.T) {
 	}
 }
 
-// Both refuse the same schemas, wherever junk stands in them.
+// Both reject the same schemas, wherever the invalid part is.
 func TestPropertyWhatWeReadIsWhatTheDraftAllows(t *testing.T) {
 	all := append(slices.Clone(keywordsOfTests), "title", "$comment", "readOnly", "writeOnly", "examples", "contentMediaType", "contentEncoding", "description", "other")
 	taken, refused := 0, 0
@@ -318,7 +316,7 @@ func TestPropertyWhatWeReadIsWhatTheDraftAllows(t *testing.T) {
 		holder[rapid.SampledFrom(all).Draw(t, "where")] = junk
 		beside(holder)
 		if words, ok := holder["$ref"].(string); ok && !strings.HasPrefix(words, "#") {
-			return // the library would follow it
+			return // the library would resolve it
 		}
 		_, err := Compile(root)
 		_, theirErr := library(root)

@@ -193,7 +193,7 @@ func TestAReferenceThatLeadsBackEndsAsAProblem(t *testing.T) {
 	}
 }
 
-// twins is a schema that asks twice of each level what the next one asks twice.
+// twins is a schema whose work doubles at each level of the document.
 const twins = `{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["b"],"title":"again"}]}`
 
 func TestASchemaThatDoublesAtEachLevelIsGivenUp(t *testing.T) {
@@ -285,7 +285,7 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-// The most that one document can cost.
+// The maximum cost of one document.
 func BenchmarkGivingUp(b *testing.B) {
 	s := compiled(b, twins)
 	v := decoded(b, strings.Repeat(`{"b":1,"a":`, 60)+`{}`+strings.Repeat(`}`, 60))

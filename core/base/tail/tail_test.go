@@ -14,7 +14,7 @@ import (
 
 func line(n int) Line { return Line{Kind: Text, Text: fmt.Sprint(n)} }
 
-// drawn is the nth line: with a time or none, short or longer than any block.
+// drawn draws the nth line: with or without a time, shorter or longer than any block.
 func drawn(t *rapid.T, n int) Line {
 	l := Line{Kind: rapid.SampledFrom([]Kind{Text, Tool, "of another program"}).Draw(t, "kind")}
 	l.Text = fmt.Sprint(n) + strings.Repeat("x", rapid.SampledFrom([]int{0, 3, 400, 9000, 20_000}).Draw(t, "length"))
@@ -26,8 +26,8 @@ func drawn(t *rapid.T, n int) Line {
 
 var west = time.FixedZone("west", -8*60*60)
 
-// TestARingBehavesLikeTheWholeHistory compares a ring with a list of all lines,
-// and pages that were read before with what they were then.
+// TestARingBehavesLikeTheWholeHistory compares a ring with a list of all lines, and
+// checks that pages read earlier do not change.
 func TestARingBehavesLikeTheWholeHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(-1, 9).Draw(t, "size")
@@ -186,8 +186,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkSecondOfAFlood is 10,000 lines with a dashboard that looks 30 times:
-// the time of one round, of which a second has room for many.
+// BenchmarkSecondOfAFlood measures 10,000 lines with a dashboard that reads 30 times: the
+// time of one round, many of which fit into a second.
 func BenchmarkSecondOfAFlood(b *testing.B) {
 	r := New(10_000)
 	l := Line{At: time.Now(), Kind: Tool, Text: "gmail unread --max 20"}

@@ -115,7 +115,7 @@ func TestAgesCountWholeUnits(t *testing.T) {
 	}
 }
 
-// N6: a slip of the finger finds the word that was meant, and nothing far away.
+// N6: a typo finds the intended word, and no distant one.
 func TestTheNearestWordIsTheOneThatWasMeant(t *testing.T) {
 	commands := []string{"run", "status", "schedule", "update", "updates", "reminder", "routine", "restore", "restart", "daily_cap", "monthly_cap"}
 	for word, want := range map[string]string{

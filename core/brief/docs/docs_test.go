@@ -63,7 +63,7 @@ func TestEveryRealPageHasATitleAndSaysWhatItIsAbout(t *testing.T) {
 	}
 }
 
-// Questions that the guide is asked, and the page whose section answers them.
+// Questions for the guide, with the page whose section answers them.
 func TestSearchFindsTheRealSectionThatAnswers(t *testing.T) {
 	l := shipped(t)
 	for _, c := range []struct{ query, page string }{
@@ -96,7 +96,7 @@ func TestSearchRanksHeadingsRareWordsAndSeveralWordsFirst(t *testing.T) {
 		{"chain", "one", "Chains"},         // in a heading
 		{"fork quiet", "two", "Deep"},      // the rarer word
 		{"budget of a fork", "one", "One"}, // both words
-		{"ZEBRA", "two", "Deep"},           // code counts, its # is no heading
+		{"ZEBRA", "two", "Deep"},           // code counts, and its # is not a heading
 		{"three", "three", "Three"},        // the page's name
 	} {
 		hits := l.Search(c.query, 5)
@@ -125,7 +125,7 @@ func TestAnExcerptIsOneShortLineAroundTheWords(t *testing.T) {
 	}
 }
 
-// call runs a tool as an engine does.
+// call calls a tool like an engine.
 func call(t testing.TB, l *docs.Library, name, args string) (string, bool) {
 	t.Helper()
 	for _, tool := range l.Tools() {
@@ -193,8 +193,8 @@ func TestTheSchemasSayWhatTheToolsTake(t *testing.T) {
 	}
 }
 
-// However long the pages are: no answer is larger than 20 KB, and following the
-// offsets gives every byte of a page once.
+// For pages of any length, no answer is larger than 20 KB, and following the offsets
+// returns every byte of a page once.
 func TestPropertyLongPagesAreReadInPiecesWithoutLoss(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		piece := rapid.SampledFrom([]string{"word ", "\n", "日本", "👩‍👧", strings.Repeat("x", 700), "# Head\n"})

@@ -20,7 +20,7 @@ import (
 	"ollimbot/routines"
 )
 
-// text is a file as the program brings it.
+// text returns a built-in file.
 func text(t testing.TB, name string) string {
 	t.Helper()
 	list, err := items()
@@ -41,7 +41,7 @@ var (
 	toolish = regexp.MustCompile(`^(mcp__\w+|[a-z]+(?:_[a-z]+)+)\b`)
 )
 
-// examples are the files that a document shows.
+// examples returns the example files in a document.
 func examples(t testing.TB, name string) []string {
 	t.Helper()
 	var list []string
@@ -54,7 +54,7 @@ func examples(t testing.TB, name string) []string {
 	return list
 }
 
-// spans are the words in back quotes, code blocks left out.
+// spans returns the words in back quotes, outside code blocks.
 func spans(text string) []string {
 	var list []string
 	fenced := false
@@ -72,8 +72,8 @@ func spans(text string) []string {
 	return list
 }
 
-// keys are the keys of the table under "## Keys", with the kind of file where
-// the table says it.
+// keys returns the keys of the table under "## Keys", with the kind of file if the table
+// gives it.
 func keys(t testing.TB, name string) map[string]string {
 	t.Helper()
 	_, part, _ := strings.Cut(text(t, name), "\n## Keys\n")
@@ -117,8 +117,8 @@ func TestTheExamplesOfRoutinesAndRemindersAreWithoutFault(t *testing.T) {
 	}
 }
 
-// known asks the parser about a key: one that it reads cannot be a mapping, of
-// one that it does not know it says nothing.
+// known asks the parser about a key. If the parser reads it, a mapping is an error; an
+// unknown key is ignored.
 func known(kind, key string) bool {
 	base := map[string]string{"id": `id: "a"`, "cron": `cron: "0 9 * * *"`, "run-at": `run-at: "2026-11-24T15:00:00Z"`}
 	delete(base, map[string]string{"routines": "run-at", "reminders": "cron"}[kind])
@@ -151,8 +151,8 @@ func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
 	}
 }
 
-// fieldKeys are the keys behind the fields of the parsed values; the empty ones
-// are no keys, and one field can have two. A field that is not here is new, and so are its key and its row.
+// fieldKeys are the keys of the parsed values' fields. Empty ones are not keys, and one
+// field can have two. A field missing here is new, and so are its key and its row.
 var fieldKeys = map[string]string{
 	"Kind": "", "Path": "", "Body": "", "Schedule": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "Proposed": "", "TrustInput": "trust-input", "Critical": "critical", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
 	"ID": "id", "Description": "description", "Background": "background", "Model": "model", "Thinking": "thinking",
@@ -164,7 +164,7 @@ var fieldKeys = map[string]string{
 	"Check": "check", "Essential": "essential", "Leeway": "window jitter",
 }
 
-// complete holds a document's table against the types that its files become.
+// complete compares a document's table with the types its files are parsed to.
 func complete(t *testing.T, name string, values ...any) {
 	t.Helper()
 	table, seen := keys(t, name), map[string]bool{}
@@ -194,7 +194,7 @@ func TestTheDocumentsExplainEveryKey(t *testing.T) {
 	complete(t, "skill-spec.md", skill.Skill{})
 }
 
-// What the table says of values and defaults, asked of the parser.
+// Compares the table's values and defaults with the parser.
 func TestTheDefaultsOfTheDocumentAreTheParsers(t *testing.T) {
 	_, routine := parseTask("routines", "---\nid: a\ncron: 0 9 * * *\n---\nx")
 	_, reminder := parseTask("reminders", "---\nid: a\nrun-at: 2026-11-24T15:00:00Z\n---\nx")
@@ -259,8 +259,7 @@ func TestTheCommandOfTheSkillDocumentRunsAsItSays(t *testing.T) {
 	}
 }
 
-// The examples that the guard of the agent's own writing refuses would be bad
-// advice.
+// Examples that the guard rejects when the agent writes them would be bad advice.
 func TestTheAgentMayWriteWhatTheDocumentsShow(t *testing.T) {
 	d := prepared(t)
 	guard := policy.New(policy.Options{Dir: d, Zone: time.UTC})
@@ -284,7 +283,7 @@ func TestTheAgentMayWriteWhatTheDocumentsShow(t *testing.T) {
 func TestEveryToolThatTheFilesNameExists(t *testing.T) {
 	exists := map[string]bool{
 		"mcp__docs__" + docs.ToolList: true, "mcp__docs__" + docs.ToolSearch: true, "mcp__docs__" + docs.ToolRead: true,
-		"on_ping": true, "newer_than": true, "mcp__discord__": true, // no tools
+		"on_ping": true, "newer_than": true, "mcp__discord__": true, // not tools
 	}
 	for _, tool := range toolset.Tools(nil) {
 		exists[tool.Name], exists[toolset.Prefix+tool.Name] = true, true
@@ -307,8 +306,8 @@ func TestEveryToolThatTheFilesNameExists(t *testing.T) {
 	}
 }
 
-// Files that the texts name in the top folder are installed, are the user's
-// profile, or stand for an example.
+// Files in the top folder that the texts name are installed, belong to the user's
+// profile, or are examples.
 func TestEveryFileThatTheFilesNameIsThere(t *testing.T) {
 	known := map[string]bool{
 		"USER.md": true, "IDENTITY.md": true, "CLAUDE.md": true, "SKILL.md": true, "tool-policy.yaml": true,

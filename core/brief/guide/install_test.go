@@ -60,7 +60,7 @@ func exists(d *store.Dir, name string) bool {
 	return err == nil
 }
 
-// tree is every file below a folder with its bytes, links with their targets.
+// tree returns every file below a folder with its bytes, and links with their targets.
 func tree(t testing.TB, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -126,7 +126,8 @@ func TestTheFirstStartInstallsEverythingAndTheNextNothing(t *testing.T) {
 	}
 }
 
-// modTimes shows rewriting even where the bytes stay: a rename makes another file.
+// modTimes detects rewriting even if the bytes do not change, because a rename creates
+// another file.
 func modTimes(t testing.TB, d *store.Dir) map[string]int64 {
 	t.Helper()
 	all := map[string]int64{}
@@ -180,7 +181,7 @@ func TestAnIdentityFromBeforeIsTheUsers(t *testing.T) {
 	}
 }
 
-// older makes a file what an earlier version of the program had installed.
+// older replaces a file with the version installed by an earlier release.
 func older(t testing.TB, d *store.Dir, name, text string) {
 	t.Helper()
 	storetest.Put(t, d, name, text)
@@ -255,8 +256,8 @@ func TestSubagentsAndSkillsAreOfferedAndNeverWrittenOver(t *testing.T) {
 	}
 }
 
-// A directory of the original program: subagents of its own, and links to
-// documents in its checkout.
+// A directory of the original program: its own subagents, and links to documents in its
+// checkout.
 func TestADirectoryOfTheOriginalProgramIsTakenOver(t *testing.T) {
 	d := prepared(t)
 	checkout := t.TempDir()
@@ -314,7 +315,7 @@ func TestNothingIsWrittenThroughLinksOutOfTheDirectory(t *testing.T) {
 			if got, err := os.Readlink(d.Path(name)); err != nil || got != target {
 				t.Errorf("%s is no longer the user's link (%v)", name, err)
 			}
-			if warned(notes) != folder { // a folder holds what cannot be installed
+			if warned(notes) != folder { // a folder contains what cannot be installed
 				t.Errorf("%s, there: %v: notes are %+v", name, there, notes)
 			}
 			if !exists(d, "webhook-spec.md") {

@@ -35,8 +35,8 @@ func TestAReadOnlyDirectoryGivesNotesAndNoHarm(t *testing.T) {
 	}
 }
 
-// unprivileged runs fn as a user to whom file modes apply, root or not: the
-// thread gives up the capabilities that pass over modes.
+// unprivileged runs fn as a user subject to file modes, even as root: the thread drops
+// the capabilities that bypass them.
 func unprivileged(t *testing.T, fn func()) {
 	t.Helper()
 	runtime.LockOSThread()

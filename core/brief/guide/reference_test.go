@@ -19,7 +19,8 @@ import (
 )
 
 // N17: the pages for people explain the same keys as the agent's documents, which are
-// compared with the parsers above, and say nothing of a key that the parser does not do.
+// compared with the parsers above, and claim nothing about a key that the parser does not
+// do.
 
 // A reference is a page of the documentation that explains the keys of a kind of file.
 type reference struct{ page, spec, kind string }
@@ -30,7 +31,7 @@ var references = []reference{
 	{"webhook-files.md", "webhook-spec.md", "webhooks"},
 }
 
-// row is what a page says about a key.
+// row is a page's description of a key.
 type row struct{ in, standard, example, effect string }
 
 var code = regexp.MustCompile("`([^`]+)`")
@@ -42,7 +43,7 @@ func pageText(t testing.TB, page string) string {
 	return string(data)
 }
 
-// keyRows are the rows of the tables of a page that have an example.
+// keyRows returns the rows with an example from a page's tables.
 func keyRows(t testing.TB, page string) map[string]row {
 	t.Helper()
 	rows := map[string]row{}
@@ -89,7 +90,7 @@ func TestThePagesExplainTheSameKeysAsTheAgentsDocuments(t *testing.T) {
 	}
 }
 
-// file is a file of a kind with these lines in its front matter.
+// file returns a file of a kind with these lines in its front matter.
 func file(kind string, lines ...string) string {
 	base := map[string][]string{
 		"routines": {`cron: "0 9 * * *"`}, "reminders": {`run-at: "2026-11-24T09:00:00Z"`},
@@ -103,7 +104,7 @@ func file(kind string, lines ...string) string {
 	return "---\n" + strings.Join(append(base, lines...), "\n") + "\n---\nx"
 }
 
-// parsed is a file without what differs with its bytes alone.
+// parsed returns a parsed file without the parts that depend only on its bytes.
 func parsed(kind, text string) (any, []routines.Problem) {
 	switch kind {
 	case "webhooks":
@@ -120,14 +121,14 @@ func parsed(kind, text string) (any, []routines.Problem) {
 	return r, problems
 }
 
-// needs are the other lines that a key has no effect without.
+// needs are the other lines without which a key has no effect.
 var needs = map[string][]string{
 	"again": {"until: done"}, "first-at": {"until: done"}, "last-word": {"until: done"},
 	"chain-depth": {"max-chain: 3"}, "may-wait": {"background: true"}, "check": {"background: true"}, "essential": {"background: true"},
 }
 
-// The example of each row is accepted as it stands and changes something; the default of
-// each row, written out, changes nothing.
+// The example of each row is accepted unchanged and has an effect; the default of each
+// row, written out, has none.
 func TestTheExamplesAndDefaultsOfThePagesAreTheParsers(t *testing.T) {
 	examples, defaults := 0, 0
 	for _, r := range references {
@@ -187,7 +188,7 @@ func TestTheFilesThatThePagesShowAreWithoutFault(t *testing.T) {
 	}
 }
 
-// Every document that has the key model says that a provider may stand in front.
+// Every document with the key model says that a provider may precede the model.
 func TestTheDocumentsSayThatAModelMayHaveItsProvider(t *testing.T) {
 	for _, name := range []string{"routine-reminder-spec.md", "webhook-spec.md"} {
 		_, line, _ := strings.Cut(text(t, name), "| `model` |")

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// The five of the original, with our own command for past sessions.
+// The original's five subagents, with our own command for past sessions.
 func TestTheFiveSubagentsHaveTheModelsAndToolsOfTheSpec(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
@@ -38,7 +38,7 @@ func TestTheFiveSubagentsHaveTheModelsAndToolsOfTheSpec(t *testing.T) {
 	}
 }
 
-// What a subagent's text tells it to use, its tools let it use.
+// A subagent's tools allow everything its text tells it to use.
 func TestASubagentsTextNamesOnlyWhatItsToolsAllow(t *testing.T) {
 	d := prepared(t)
 	install(t, d)

@@ -62,7 +62,7 @@ func TestTheDefaultsOfTheWebhookDocumentAreTheParsers(t *testing.T) {
 	}
 }
 
-// The call and the prompt that the document shows are what really happens.
+// The call and the prompt in the document match the actual behaviour.
 func TestTheCallThatTheWebhookDocumentShowsGivesThePromptThatItShows(t *testing.T) {
 	doc, spec := text(t, "webhook-spec.md"), webhookExample(t)
 	_, part, _ := strings.Cut(doc, "-d '")

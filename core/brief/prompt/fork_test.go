@@ -38,7 +38,7 @@ func card() post.Embed {
 	}
 }
 
-// The words that agents have been told from the beginning, byte for byte.
+// The words that agents have always been given, byte for byte.
 func TestForkPromptsHoldTheRequiredWords(t *testing.T) {
 	const seed = `[fork-started] You are now inside an interactive fork resumed from a
 background fork. Your conversation history from that session is available.

@@ -22,7 +22,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// monday is the moment that most tests look at: 9:02 on a winter morning.
+// monday is the time used by most tests: 9:02 on a winter morning.
 func monday(t testing.TB) time.Time {
 	return time.Date(2026, 11, 23, 9, 2, 0, 0, zone(t, "America/Los_Angeles"))
 }
@@ -56,7 +56,7 @@ func background(t testing.TB, kind routines.Kind) Background {
 	}
 }
 
-// variants are whole background prompts; each changes the plain one.
+// variants returns complete background prompts; each changes the plain one.
 func variants() map[string]func(*Background) {
 	mode := func(m routines.Mode, ping bool) func(*Background) {
 		return func(b *Background) { b.Task.Mode, b.Task.AllowPing, b.Updates = m, ping, nil }

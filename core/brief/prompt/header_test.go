@@ -66,7 +66,7 @@ func TestClocksHaveNoLeadingZero(t *testing.T) {
 	}
 }
 
-// A whole example, in the zone and with the ages that it shows.
+// A complete example, with its zone and ages.
 func TestTheMainMessageReadsAsTheSeedShowsIt(t *testing.T) {
 	now := time.Date(2026, 2, 24, 14, 30, 0, 0, zone(t, "America/Los_Angeles"))
 	list := []updates.Update{
@@ -158,7 +158,7 @@ func TestADeliveryIsTheHeaderAndNothingElse(t *testing.T) {
 	}))
 }
 
-// M9: of a hundred reports 91 were only counted.
+// M9: 91 of a hundred reports were only counted.
 func TestUpdatesWithoutRoomSayWhereTheyCanBeRead(t *testing.T) {
 	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	list := []updates.Update{{At: at, Message: "(91 earlier update(s) omitted — cap reached)", Dropped: 91}, {At: at, Message: "It rains."}}

@@ -34,7 +34,7 @@ func TestTheSystemPromptReadsAsTheGoldenFilesDo(t *testing.T) {
 	golden(t, "system-bare", System(SystemInput{}))
 }
 
-// The order of the table of tags.
+// The order in the table of tags.
 var systemOrder = []string{
 	"Capturing tasks", "How much to say", "Notes on this setup", "Skills", "Google Tasks", "Google Calendar",
 	"Routines and reminders", "Promises", "Guide", "Gmail", "Past conversations", "Responsiveness", "User proxy", "Embeds",
@@ -113,7 +113,7 @@ var (
 	spanPattern = regexp.MustCompile("`([^`\n]+)`")
 )
 
-// codeSpans are the words that stand in back quotes.
+// codeSpans returns the words in back quotes.
 func codeSpans(text string) []string {
 	var list []string
 	for _, m := range spanPattern.FindAllStringSubmatch(text, -1) {
@@ -124,7 +124,7 @@ func codeSpans(text string) []string {
 
 func TestEveryToolThatThePromptNamesExists(t *testing.T) {
 	known := map[string]bool{
-		// Words with an underscore that are no tools.
+		// Words with an underscore that are not tools.
 		"on_ping": true, "run_at": true,
 	}
 	for _, tool := range docs.New(nil).Tools() {
@@ -152,8 +152,7 @@ func TestEveryToolThatThePromptNamesExists(t *testing.T) {
 	}
 }
 
-// Every tag is one that some prompt of this package begins with, and the other
-// way round.
+// Every tag is the beginning of some prompt of this package, and vice versa.
 func TestEveryTagThatThePromptNamesIsReallySent(t *testing.T) {
 	sent := map[string]bool{}
 	for _, kind := range []routines.Kind{routines.KindRoutine, routines.KindReminder, routines.KindWebhook} {
@@ -201,9 +200,8 @@ func TestManySkillsAreCountedNotListed(t *testing.T) {
 	}
 }
 
-// Whatever names and descriptions hold, they add no line, no heading and
-// nothing that controls a terminal, and the profile does not either but for
-// its own lines.
+// Whatever names and descriptions contain, they add no line, no heading and no terminal
+// control sequence; nor does the profile, except for its own lines.
 func TestPropertyNothingFromOutsideForgesALine(t *testing.T) {
 	plain := lines(System(SystemInput{UserName: "x", Zone: "x", Skills: []SkillLine{{"x", "x"}, {"x", "x"}}}))
 	wild := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("\n\r\t\x00\x1b[#`{}usr\u2028\u202e")), rapid.Rune()))
@@ -239,7 +237,7 @@ func BenchmarkSystem(b *testing.B) {
 }
 
 func TestThePromptNamesTheCommandsThatPassAndNoOthers(t *testing.T) {
-	for _, google := range []bool{false, true} { // F3: mail is the gmail-reader's work
+	for _, google := range []bool{false, true} { // F3: mail is the job of gmail-reader
 		if line := System(SystemInput{Google: google}); strings.Contains(line, "`ollim-bot gmail …`") || strings.Contains(line, "`ollim-bot tasks …`") != google {
 			t.Errorf("Google %v: the commands are %s", google, line)
 		}

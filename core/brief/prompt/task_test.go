@@ -15,7 +15,8 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// must are the words that the tests of the original look for, by the golden variant that they are in or missing from.
+// must are the words that the original's tests look for, by the golden variant that
+// contains or lacks them.
 func TestRequiredWordsStandWhereTheyBelong(t *testing.T) {
 	for _, c := range []struct {
 		variant   string
@@ -125,7 +126,7 @@ func TestTheShownToolsFollowTheRunsSettings(t *testing.T) {
 	}
 }
 
-// Any combination of everything that a prompt can be made of.
+// Any combination of all parts of a prompt.
 func drawBackground(t *rapid.T, now time.Time) Background {
 	flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 	b := Background{Now: now, Busy: flag("busy"), Task: routines.Task{
@@ -228,8 +229,8 @@ func TestWithoutGoogleNoRunIsToldOfItsCommands(t *testing.T) {
 	}
 }
 
-// F6: a routine is labelled by its description, and its prompt is quoted behind that. What would
-// be said twice is said once.
+// F6: a routine's label is its description, followed by its quoted prompt. Nothing is
+// said twice.
 func TestTheScheduleQuotesThePromptBehindTheDescription(t *testing.T) {
 	b := background(t, routines.KindRoutine)
 	want := `- 9:00 AM: Morning task review — "Review tasks and plan the day" (routines/morning-task-review.md) [this task]`
@@ -269,7 +270,8 @@ func TestAReminderUntilDoneIsToldHowOftenItCame(t *testing.T) {
 	}
 }
 
-// The habits of the user are one line of the budget, which a task that may not ping is not told.
+// The user's habits are one line of the budget, which a task that may not ping does not
+// see.
 func TestARunIsToldWhenTheUserAnswers(t *testing.T) {
 	b := background(t, routines.KindRoutine)
 	b.Habits = "best hours 9–11; usually ignored 7–8"

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// programs are small scripts in a data directory, so that the tests depend on
-// nothing but a shell.
+// programs writes small scripts to a data directory, so that the tests depend only on a
+// shell.
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	d := at(t, nil)
@@ -110,8 +110,8 @@ func TestACommandThatHangsIsEndedWithItsChildren(t *testing.T) {
 	}
 }
 
-// gone waits for the process whose id the file holds to end: a killed one may
-// stay a moment until somebody has taken note of its end.
+// gone waits until the process whose id is in the file has ended: a killed one may remain
+// until it is reaped.
 func gone(t *testing.T, name string) bool {
 	t.Helper()
 	data, err := os.ReadFile(name)

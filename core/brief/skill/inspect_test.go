@@ -48,8 +48,7 @@ func unique(list []string) (out []string) {
 	return out
 }
 
-// What runs is what was seen: Expand starts nothing that Inspect does not name,
-// whatever stands in the file.
+// Expand runs nothing that Inspect does not report, whatever the file contains.
 func TestNothingRunsThatWasNotSeen(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "made")

@@ -14,7 +14,7 @@ import (
 	"ollimbot/routines"
 )
 
-// at is a data directory with files in it.
+// at returns a data directory with files.
 func at(t *testing.T, files map[string]string) *store.Dir {
 	t.Helper()
 	root := t.TempDir()

@@ -25,7 +25,7 @@ func library(t testing.TB, tool string) *jsonschema.Schema {
 	return s
 }
 
-// knownWords are the keywords that faults have words for.
+// knownWords are the keywords that faults are worded for.
 type knownWords struct {
 	Type, Description   string
 	Required            []string
@@ -53,7 +53,7 @@ func TestEverySchemaIsValidAndFullyChecked(t *testing.T) {
 	}
 }
 
-// Our check and a full implementation agree on any arguments.
+// Our validation and a full implementation agree on all arguments.
 func TestPropertyTheCheckAgreesWithJSONSchema(t *testing.T) {
 	compiled := map[string]*jsonschema.Schema{}
 	for _, tool := range tools {

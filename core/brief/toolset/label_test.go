@@ -23,7 +23,7 @@ func TestACallIsAskedAboutInWordsOfWhatAPersonDecides(t *testing.T) {
 		{"mcp__discord__add_reminder", `{"message":"tea","delay_minutes":20}`, "Add the reminder tea?", "delay_minutes: 20"},
 		{"mcp__weather__forecast", `{"city":"Bonn","days":[1,2]}`, "Use forecast of weather?", "city: Bonn\ndays: [1,2]"},
 		{"mcp__other__send_file", `{"file_path":"x"}`, "Use send_file of other?", "file_path: x"},
-		{"mcp__a__b", `{"x":"1\nto: all","to":"one"}`, "Use b of a?", "to: one\nx: 1\n    to: all"}, // no line passes for another argument
+		{"mcp__a__b", `{"x":"1\nto: all","to":"one"}`, "Use b of a?", "to: one\nx: 1\n    to: all"}, // no line can pass for another argument
 		{"Other", `{}`, "Use Other?", ""},
 		{"Other", `no JSON`, "Use Other?", "no JSON"},
 	} {

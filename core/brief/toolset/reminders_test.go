@@ -15,7 +15,7 @@ import (
 	"ollimbot/routines/leeway"
 )
 
-// shelf keeps reminders in memory.
+// shelf is an in-memory reminder book.
 type shelf struct {
 	list []routines.Reminder
 	zone *time.Location
@@ -50,7 +50,7 @@ func (s *shelf) Cancel(id string) (bool, error) {
 
 func (s *shelf) Now() time.Time { return time.Now().In(s.zone) }
 
-// within is a reminder with a window.
+// within returns a reminder with a window.
 func within(at time.Time, body string) routines.Reminder {
 	w := leeway.Window{From: 9 * 60, To: 11 * 60}
 	if at.Hour() == 0 {
@@ -102,7 +102,7 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 			`{"prompt":"at least a minute","run_at":"2000-01-01T01:00:20"}`, "Reminder 00000001 set for 1:01 AM.",
 			routines.Reminder{Task: routines.Task{Body: "at least a minute", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 1, 0, 0, berlin)},
 		},
-		// A window gives the time, and run_at or delay_minutes the day.
+		// A window gives the time, run_at or delay_minutes the day.
 		{
 			`{"prompt":"next","window":"9:00-11:00"}`, "Reminder 00000001 set for between 9:00 AM and 11:00 AM: the program chooses the minute.",
 			within(time.Date(2000, 1, 1, 9, 0, 0, 0, berlin), "next"),
@@ -116,7 +116,7 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 			"Reminder 00000001 set for between 9:00 AM on Tue 2000-01-04 and 11:00 AM on Tue 2000-01-04: the program chooses the minute.",
 			within(time.Date(2000, 1, 4, 9, 0, 0, 0, berlin), "a day"),
 		},
-		// F2: a time of day is the next one of that name, and a day that is not today is named.
+		// F2: a time of day means its next occurrence, and a day other than today is named.
 		{
 			`{"prompt":"today","run_at":"15:30"}`, "Reminder 00000001 set for 3:30 PM.",
 			routines.Reminder{Task: routines.Task{Body: "today", Background: true}, RunAt: time.Date(2000, 1, 1, 15, 30, 0, 0, berlin)},
@@ -132,7 +132,7 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // the bubble begins on 2000-01-01 at 01:00 in Berlin
+			synctest.Test(t, func(t *testing.T) { // the bubble starts on 2000-01-01 at 01:00 in Berlin
 				book := &shelf{zone: berlin}
 				a := use(t, &recorder{book: book}, AddReminder, tt.args)
 				if a.Text != tt.answer {
@@ -149,8 +149,8 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 	}
 }
 
-// What the tool says, what it writes down and what the file is read as are one
-// time, also where the clock on the wall skips or repeats it.
+// The tool's answer, the written time and the parsed time are the same, even if the wall
+// clock skips or repeats the time.
 func TestAReminderHasOneTimeAtClockChanges(t *testing.T) {
 	la, err := time.LoadLocation("America/Los_Angeles")
 	must(t, err)

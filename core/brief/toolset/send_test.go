@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// folder is a data directory with files worth sending and others that are not.
+// folder returns a data directory with files to send and others that must not be sent.
 func folder(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -55,7 +55,7 @@ func TestAFileIsFoundWhereverTheAgentNamesIt(t *testing.T) {
 		week:                         week,
 		"link.md":                    week,
 		"~/notes/week.md":            filepath.Join(home, "notes", "week.md"),
-		home + "/state/token.json":   filepath.Join(home, "state", "token.json"), // not the data directory's
+		home + "/state/token.json":   filepath.Join(home, "state", "token.json"), // not in the data directory
 		"states.md":                  filepath.Join(root, "states.md"),
 		".env.example":               filepath.Join(root, ".env.example"),
 		"large.bin":                  filepath.Join(root, "large.bin"),
@@ -82,7 +82,7 @@ func TestAFileThatMustNotBeSentIsToldWhy(t *testing.T) {
 	for path, want := range map[string]string{
 		"nothing.md": missing, "notes": missing, "pipe": missing, "dangling": missing, "loop": missing, "\x00": missing, "~nobody/x": missing,
 		"notes/week.md/x": missing, "state": missing, strings.Repeat("x", 5000): missing, "../" + filepath.Base(root) + "/nothing": missing,
-		"innocent.json": "was not sent. Not " + filepath.Join(root, "state", "token.json"), // the guard sees where it lies
+		"innocent.json": "was not sent. Not " + filepath.Join(root, "state", "token.json"), // the guard sees its real location
 		"empty.md":      "is empty",
 		"large.bin":     "has 26 MB, which exceeds the limit of 25 MB",
 	} {

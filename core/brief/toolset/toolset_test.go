@@ -17,7 +17,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// recorder is a run that keeps what it is asked for.
+// recorder is a run that records its requests.
 type recorder struct {
 	calls []string
 	embed post.Embed
@@ -182,7 +182,7 @@ func TestABadCallIsToldTheFieldAndTheCure(t *testing.T) {
 		{AddReminder, `{"prompt":"x"}`, []string{"give delay_minutes or run_at"}},
 		{AddReminder, `{"prompt":"x","delay_minutes":5,"run_at":"2000-01-01T10:00:00"}`, []string{"not both"}},
 		{AddReminder, `{"prompt":"x","run_at":"tomorrow"}`, []string{`run_at "tomorrow"`, "2026-03-01T15:00:00", "15:30"}},
-		{AddReminder, `{"prompt":"x","run_at":"15"}`, []string{`run_at "15"`}}, // F2: it may be of anything
+		{AddReminder, `{"prompt":"x","run_at":"15"}`, []string{`run_at "15"`}}, // F2: it is ambiguous
 		{AddReminder, `{"prompt":"x","run_at":"1999-12-31T23:00:00"}`, []string{"in the past", "later"}},
 		{AddReminder, `{"prompt":"x","run_at":"2099-12-31T23:00:00"}`, []string{"ten years"}},
 		{AddReminder, `{"prompt":"x","delay_minutes":-5}`, []string{"delay_minutes must be at least 1"}},
@@ -267,7 +267,7 @@ func TestAnEmbedIsCleanAndWhole(t *testing.T) {
 	if e.Title != long || e.Description != "first\nsecond" || e.Color != "blue" {
 		t.Errorf("title of %d bytes, description %q, colour %q", len(e.Title), e.Description, e.Color)
 	}
-	// What does not fit on a screen is left away, and told, by whoever draws it.
+	// The view leaves out what does not fit on a screen, and says so.
 	if len(e.Fields) != 40 || e.Fields[0].Inline || !e.Fields[1].Inline || e.Fields[2].Value != "–" || e.Fields[3].Value != "a\nb" || e.Fields[3].Name != "n" {
 		t.Errorf("%d fields: %+v", len(e.Fields), e.Fields[:4])
 	}

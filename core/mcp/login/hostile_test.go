@@ -40,7 +40,7 @@ func begin(t *testing.T, s *logintest.Server, shorter func(*patience)) *attempt 
 	return a
 }
 
-// fails waits for the end of a login that gets no token.
+// fails waits for the end of a login without a token.
 func (a *attempt) fails(t *testing.T, want string) {
 	t.Helper()
 	err := <-a.done
@@ -52,7 +52,7 @@ func (a *attempt) fails(t *testing.T, want string) {
 	}
 }
 
-// at answers a path in place of the servers.
+// at answers a path instead of the servers.
 func at(path string, answer http.HandlerFunc) func(*logintest.Server) {
 	return func(s *logintest.Server) {
 		s.Override = func(w http.ResponseWriter, r *http.Request) bool {
@@ -92,7 +92,7 @@ func to(address string) http.HandlerFunc {
 }
 
 func hangs(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // only then does a server notice that the client has gone
+	_, _ = io.Copy(io.Discard, r.Body) // a server notices only then that the client has disconnected
 	<-r.Context().Done()
 }
 
@@ -101,7 +101,8 @@ const (
 	resource  = "/.well-known/oauth-protected-resource/mcp"
 )
 
-// 31: whatever a server says before the user is asked, there is one sentence and no page to open.
+// 31: whatever a server does before the user is asked, the result is one sentence and no
+// page to open.
 func TestAHostileServerGetsASentenceAndNoPage(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*logintest.Server)
@@ -156,7 +157,7 @@ func hangAll(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// 31: what comes back from the browser is taken only if it belongs to this login.
+// 31: the browser's answer is accepted only if it belongs to this login.
 func TestWhatTheBrowserBringsBackIsChecked(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*logintest.Server)
@@ -202,7 +203,8 @@ func TestWhatTheBrowserBringsBackIsChecked(t *testing.T) {
 	}
 }
 
-// 31: a state that is not this login's changes nothing: the right answer is still taken.
+// 31: an answer with another login's state has no effect; the right answer is still
+// accepted.
 func TestAnotherStateChangesNothing(t *testing.T) {
 	a := begin(t, logintest.New(t, nil), nil)
 	page, err := a.URL(t.Context())
@@ -227,7 +229,7 @@ func TestAnotherStateChangesNothing(t *testing.T) {
 	}
 }
 
-// 31: nobody comes back from the browser.
+// 31: the browser never returns.
 func TestALoginThatNobodyEndsIsOver(t *testing.T) {
 	a := begin(t, logintest.New(t, nil), func(p *patience) { p.discovery, p.user = time.Second, time.Second })
 	if _, err := a.URL(t.Context()); err != nil {
@@ -236,7 +238,7 @@ func TestALoginThatNobodyEndsIsOver(t *testing.T) {
 	a.fails(t, "you did not log in within 1s")
 }
 
-// A file that cannot be read has no logins, and the next one sets it aside.
+// An unreadable file counts as empty, and the next login sets it aside.
 func TestADamagedFileIsSetAside(t *testing.T) {
 	dir := storetest.Prepared(t)
 	storetest.Put(t, dir, File, "{")

@@ -36,7 +36,7 @@ func TestWhoComesBackIsToldOfTheTimeBetween(t *testing.T) {
 	if s := k.Span(at(20)); s != (Span{}) {
 		t.Errorf("ten minutes are no absence: %+v", s)
 	}
-	k = keeper() // as after a restart
+	k = keeper() // like after a restart
 	if s, want := k.Span(at(200)), (Span{at(10), at(200)}); s != want {
 		t.Errorf("still away: %+v, want %+v", s, want)
 	}

@@ -18,23 +18,23 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// actor is an engine that plays what a test wrote for it. It has processes, a login
-// and a memory, as far as the test gives it these.
+// actor is an engine that plays scripted turns. It has processes, a login and a memory,
+// as far as the test sets them up.
 type actor struct {
 	mu sync.Mutex
-	// plays are the events of the next turns; a turn without any says "fine".
+	// plays are the events of the next turns; a turn without a play says "fine".
 	plays []play
-	// refuse are the errors of Open, by the id to resume.
+	// refuse maps session ids to errors of Open.
 	refuse  map[string]error
-	login   bool // is needed
+	login   bool // is required
 	opened  []agent.SessionOptions
 	cast    []*acting
 	heard   []string
-	has     bool // the message that it is asked about
+	has     bool // whether it has the message in question
 	hasErr  error
 	hasDone []string // sessions it was asked about
-	before  int      // sessions that it opened in earlier lives of the program
-	stiff   error    // the answer to every interrupt and every close
+	before  int      // number of sessions opened before the restart
+	stiff   error    // the result of every interrupt and close
 }
 
 // play is one turn: events, an error at its end, and functions that run in between.
@@ -80,14 +80,14 @@ func (a *actor) next(p ...any) {
 	a.plays = append(a.plays, p)
 }
 
-// session is the n-th that was opened.
+// session returns the n-th opened session.
 func (a *actor) session(n int) *acting {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cast[n]
 }
 
-// told are the messages of all sessions, without their timestamps.
+// told returns the messages of all sessions, without timestamps.
 func (a *actor) told() (out []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -187,7 +187,7 @@ func (s *acting) isClosed() bool {
 	return s.closed
 }
 
-// configured are the newest settings that the session got.
+// configured returns the newest settings applied to the session.
 func (s *acting) configured() agent.Settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +197,7 @@ func (s *acting) configured() agent.Settings {
 	return s.settings[len(s.settings)-1]
 }
 
-// call is the call of a tool of the bot.
+// call calls a tool of the bot.
 func (s *acting) call(t *testing.T, name, args string) agent.ToolResult {
 	t.Helper()
 	i := slices.IndexFunc(s.o.Tools, func(tool agent.Tool) bool { return tool.Name == name })
@@ -207,7 +207,7 @@ func (s *acting) call(t *testing.T, name, args string) agent.ToolResult {
 // untilStopped holds a turn until it is interrupted.
 func untilStopped(ctx context.Context) { <-ctx.Done() }
 
-// acted runs a story with an actor for an engine.
+// acted runs a story with an actor as the engine.
 func acted(t *testing.T, story func(s *stage, a *actor)) { actedWith(t, &actor{}, nil, story) }
 
 // actedWith prepares the stage before the conversation runs.
@@ -228,7 +228,7 @@ func actedWith(t *testing.T, a *actor, prepare func(s *stage), story func(s *sta
 	})
 }
 
-// say is a message of the user and its answer.
+// say sends a message of the user and waits for the answer.
 func (s *stage) say(text string) {
 	s.t.Helper()
 	s.sent++
@@ -236,7 +236,7 @@ func (s *stage) say(text string) {
 	s.settle()
 }
 
-// entries are the texts of the chat by one role, without cards.
+// entries returns the texts of one role in the chat, without cards.
 func (s *stage) entries(role transcript.Role) (out []string) {
 	for _, e := range s.o.Records.Transcript.Entries() {
 		if e.Role == role && e.Embed == nil {
@@ -253,7 +253,7 @@ func (s *stage) noted(text string) bool {
 	return slices.ContainsFunc(s.phone.notes, func(n string) bool { return strings.Contains(n, text) })
 }
 
-// cards are the titles of all cards that were posted.
+// cards returns the titles of all posted cards.
 func (s *stage) cards() (out []string) {
 	s.phone.with(func() {
 		for _, p := range s.phone.posts {
@@ -265,7 +265,7 @@ func (s *stage) cards() (out []string) {
 	return out
 }
 
-// click presses a button that must work.
+// click presses a button, which must succeed.
 func (s *stage) click(id string) string {
 	s.t.Helper()
 	done, err := s.Click(s.t.Context(), "9001", id)

@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// attachSome attaches bytes that are no image under a name.
+// attachSome attaches bytes that are not an image under a name.
 func attachSome(s *stage, name string) error {
 	_, err := s.inbox.attach(name, []byte("some words of "+name))
 	return err
@@ -57,7 +57,7 @@ func TestNothingThatExistsIsWrittenOver(t *testing.T) {
 	s := newStage(t, nil)
 	elsewhere := filepath.Join(t.TempDir(), "secret")
 	must(t, os.MkdirAll(filepath.Join(s.dir.Root(), "downloads"), 0o700))
-	// A link that leads nowhere yet is a name that is taken, too.
+	// A dangling link also counts as a used name.
 	must(t, os.Symlink(elsewhere, filepath.Join(s.dir.Root(), "downloads", "notes.txt")))
 	must(t, s.dir.Write("downloads/notes-2.txt", []byte("older")))
 	must(t, attachSome(s, "notes.txt"))

@@ -17,8 +17,8 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// The card of an open fork has its exits, and loses them when the fork has ended. Another card
-// says how it ended.
+// The card of an open fork has buttons for its exits, which disappear when the fork ends.
+// Another card says how it ended.
 func TestTheCardsOfAForkShowItsExitsAndItsEnd(t *testing.T) {
 	exits := []post.Button{
 		{Label: "Save Context", Style: "success", Action: "act:fork_save:_"},
@@ -75,7 +75,7 @@ func TestTheCardsOfAForkShowItsExitsAndItsEnd(t *testing.T) {
 	}
 }
 
-// A bot without Discord has the dashboard alone.
+// A bot without Discord has only the dashboard.
 func TestWithoutAPhoneTheDashboardHasEverything(t *testing.T) {
 	a := &actor{}
 	alone := func(o *Options) { o.Engine, o.Remote, o.RemoteName = a, nil, "" }
@@ -139,7 +139,7 @@ func TestATurnWhoseUpdatesCannotBeClaimedIsNotSent(t *testing.T) {
 	})
 }
 
-// A turn may think for an hour. Anything else that takes ten minutes is stuck.
+// A turn may think for an hour. Any other job that takes ten minutes is stuck.
 func TestTheConversationIsAliveWhileItsTurnGivesSignsOfLife(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		alive := func() bool {
@@ -176,7 +176,7 @@ func TestTheConversationIsAliveWhileItsTurnGivesSignsOfLife(t *testing.T) {
 	})
 }
 
-// None of this keeps the user from an answer, so that only the log can tell of it.
+// None of these errors prevents an answer, so only the log reports them.
 func TestTroubleThatStopsNothingIsLogged(t *testing.T) {
 	actedWith(t, &actor{stiff: errors.New("it does not react")}, nil, func(s *stage, a *actor) {
 		s.say("hello")

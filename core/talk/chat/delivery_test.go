@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// The crash between the engine taking a message and its updates being removed.
+// A crash after the engine has accepted a message and before its updates are removed.
 func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 	for _, taken := range []bool{true, false} {
 		root := filepath.Join(t.TempDir(), "data")
@@ -43,7 +43,7 @@ func TestAMessageThatWaitedWhenTheProgramEndedIsAnsweredOnceAfterwards(t *testin
 	synctest.Test(t, func(t *testing.T) {
 		first := stageAt(t, root, nil)
 		first.run(func(s *stage) {
-			s.occupy() // for good
+			s.occupy() // permanently
 			s.hear("1", lines("say here you are"))
 			time.Sleep(time.Minute)
 		})

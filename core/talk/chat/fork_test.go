@@ -12,8 +12,7 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// pinged is a message that a background run has sent, whose session the engine
-// knows.
+// pinged posts a message of a background run whose session the engine knows.
 func (s *stage) pinged(buttons ...post.Button) (id post.MessageID, card *post.Embed) {
 	s.t.Helper()
 	e := post.Embed{Title: "Mail", Buttons: buttons}
@@ -40,7 +39,7 @@ func (s *stage) said(text string) bool {
 func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
 	live(t, func(s *stage) {
 		ping, _ := s.pinged()
-		release := s.occupy() // both come before the run has been entered
+		release := s.occupy() // both arrive before the run is entered
 		for i, words := range []string{"say one", "say two", "say three"} {
 			if i == 2 {
 				release()

@@ -166,7 +166,7 @@ func TestAResumedRunCannotBeSaved(t *testing.T) {
 			if r := a.session(1).call(t, toolset.SaveContext, `{}`); !r.IsError || r.Text != textNoSaveResumed {
 				t.Errorf("%+v", r)
 			}
-			s.forks.current().requestExit(command.ExitSave, "") // as if it got there all the same
+			s.forks.current().requestExit(command.ExitSave, "") // as if it got that far
 		})
 		s.say("go")
 		equal(t, "cards", s.cards(), []string{textForkCard, "Fork Ended — discarded"})
@@ -253,7 +253,7 @@ func TestAnAnswerOfAForkCanBeRepliedToLater(t *testing.T) {
 	})
 }
 
-// answerID is the id of an answer in the chat.
+// answerID returns the id of an answer in the chat.
 func (s *stage) answerID(text string) post.MessageID {
 	for _, e := range s.o.Records.Transcript.Entries() {
 		if e.Role == transcript.Bot && e.Text == text {

@@ -20,8 +20,8 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// Whatever is put into the inbox, changed and taken back comes out once, in order,
-// and the disk has the same.
+// Messages put into the inbox, changed and taken back come out once, in order, and the
+// disk agrees.
 func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 	s := newStage(t, nil)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -385,7 +385,7 @@ func TestARetiredMessageHasNoButtons(t *testing.T) {
 		if len(s.phone.edits) != 0 {
 			t.Errorf("%+v", s.phone.edits)
 		}
-		for range 2 { // a second time there is nothing to take away
+		for range 2 { // the second time there is nothing to remove
 			s.Retire(s.t.Context(), id, "answered")
 		}
 		p := s.phone.edits[id]
@@ -474,7 +474,7 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 	}
 }
 
-// M5: while an engine waits or makes room, the message may still be given back.
+// M5: while an engine waits or compacts, the message may still be returned.
 func TestUpdatesStayPendingUntilTheEngineHasAnswered(t *testing.T) {
 	for _, before := range []agent.Event{
 		agent.Notice{Text: "the history could not be compacted"},

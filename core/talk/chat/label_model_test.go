@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// labelModel is the rules of labels for the conversation, in a few lines.
+// labelModel is a short model of the label rules for the conversation.
 type labelModel struct {
 	main, fork label.Label
 	forked     bool
@@ -23,7 +23,8 @@ type labelModel struct {
 	seen       int           // how many of them the fork has seen
 }
 
-// say is a message of the user, a minute after everything before it was shown.
+// say models a message of the user, written a minute after everything before it was
+// shown.
 func (m *labelModel) say() string {
 	if m.forked {
 		m.fork = label.Join(m.pending[m.seen:]...)
@@ -35,7 +36,7 @@ func (m *labelModel) say() string {
 	return attendedMay(m.main)
 }
 
-// task is a turn that the schedule begins.
+// task models a turn started by the schedule.
 func (m *labelModel) task() string {
 	m.main = label.Join(append([]label.Label{m.main}, m.pending...)...)
 	m.pending, m.seen = nil, 0
@@ -66,8 +67,8 @@ func attendedMay(l label.Label) string {
 	return "allowed"
 }
 
-// Random days of a conversation against the model: what a turn may do, and the label with
-// which a run would branch from it.
+// Random days of a conversation compared with the model: the rights of a turn, and the
+// label with which a run would branch off.
 func TestLabelsOfAConversationMatchTheirModel(t *testing.T) {
 	steps := rapid.SliceOfN(rapid.SampledFrom([]string{"say", "say", "task", "mail", "own", "enter", "save", "discard", "report", "compact", "restart", "clear"}), 1, 14)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -76,12 +77,12 @@ func TestLabelsOfAConversationMatchTheirModel(t *testing.T) {
 	})
 }
 
-// liveThrough plays a day, in one life of the program up to each restart.
+// liveThrough plays a day, with one run of the program per restart.
 func liveThrough(t *testing.T, root string, day []string, m *labelModel) {
 	for i := 0; i < len(day); i++ {
-		a := &actor{before: 100 * i} // no two sessions have the same id
+		a := &actor{before: 100 * i} // so that session ids are unique
 		stageAt(t, root, nil, func(o *Options) { o.Engine = a }).run(func(s *stage) {
-			s.sent = 100 * i // keys go on from life to life
+			s.sent = 100 * i // keys continue across restarts
 			for ; i < len(day) && day[i] != "restart"; i++ {
 				s.step(a, m, day[i])
 				pass(time.Minute)
@@ -91,13 +92,13 @@ func liveThrough(t *testing.T, root string, day []string, m *labelModel) {
 			}
 		})
 		if m.forked {
-			m.exit(false) // a fork does not outlive the program
+			m.exit(false) // a fork does not survive a restart
 		}
 		m.seen = 0
 	}
 }
 
-// step does one thing with the conversation and its model.
+// step performs one action in the conversation and the model.
 func (s *stage) step(a *actor, m *labelModel, what string) {
 	var may []string
 	want := ""
@@ -157,7 +158,7 @@ func (s *stage) step(a *actor, m *labelModel, what string) {
 	}
 }
 
-// inMain is inTurn for a turn of the main session, which a fork may be in front of.
+// inMain is inTurn for a turn of the main session, which may be behind a fork.
 func (s *stage) inMain(a *actor, may *[]string) {
 	a.next(func() { *may = append(*may, s.mayIn(policy.Main)) }, agent.Text{Delta: "done"}, agent.Result{})
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// worked runs a story beside a running queue, whose errors it collects.
+// worked runs a story with a running queue and collects the queue's errors.
 func worked(t *testing.T, story func(ctx context.Context, q *queue, stop func(), failed func() []string)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestJobsRunInOrderAndTheirErrorsAreReported(t *testing.T) {
 		var order []string
 		release := make(chan struct{})
 		must(t, q.later(func(context.Context) error { <-release; return nil }))
-		synctest.Wait() // it runs, and the others wait
+		synctest.Wait() // it is running, and the others wait
 		for i := range maxJobs {
 			must(t, q.later(func(context.Context) error {
 				order = append(order, fmt.Sprint(i))
@@ -144,7 +144,7 @@ func TestAQueueThatHasEndedStartsNothing(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		synctest.Wait()
-		for len(q.jobs) < maxJobs { // nobody makes room any more
+		for len(q.jobs) < maxJobs { // nothing makes room any more
 			must(t, q.later(func(context.Context) error { return nil }))
 		}
 		if err := q.do(context.Background(), func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) || err.Error() != textStopping {
@@ -170,7 +170,7 @@ func TestAQueueIsAliveWhileItsJobGivesSignsOfLife(t *testing.T) {
 		must(t, q.later(func(context.Context) error { <-over; return nil }))
 		synctest.Wait()
 		began := time.Now()
-		for range maxJobs + 1 { // one question is in the queue, however often it is asked
+		for range maxJobs + 1 { // one probe is in the queue, however many callers ask
 			must(t, alive())
 		}
 		if len(q.jobs) != 1 {

@@ -24,7 +24,7 @@ import (
 // fromMail is the label of a report of a run that has read mail.
 const fromMail label.Label = "mail → run 4f2a91c0"
 
-// may returns what becomes of a call that acts, in the running turn: "allowed", "asked" or
+// may returns the result of an acting call in the running turn: "allowed", "asked" or
 // "refused".
 func (s *stage) may() string {
 	if s.forks.current() != nil {
@@ -45,7 +45,7 @@ func (s *stage) mayIn(kind policy.Kind) string {
 	return "allowed"
 }
 
-// inTurn adds a turn that finds out what may be done in it.
+// inTurn adds a turn that determines what is allowed in it.
 func (s *stage) inTurn(a *actor, may *[]string) {
 	a.next(func() { *may = append(*may, s.may()) }, agent.Text{Delta: "done"}, agent.Result{})
 }
@@ -71,7 +71,7 @@ func TestAnUpdateFromUntrustedTextLimitsTheConversationUntilTheUserAnswers(t *te
 		s.say("hello")
 		s.report(fromMail)
 		pass(time.Minute)
-		s.say("what is new?") // it comes with the update, which nobody has seen before
+		s.say("what is new?") // it includes the update, which no one has seen before
 		if got := s.labelOfMain(); got != fromMail.Via("update") {
 			t.Errorf("the main session has the label %q", got)
 		}
@@ -106,7 +106,7 @@ func TestAnUpdateFromUntrustedTextLimitsTheConversationUntilTheUserAnswers(t *te
 	})
 }
 
-// The schedule fires a foreground task while nobody is there.
+// The schedule fires a foreground task while the user is absent.
 func TestATaskOfTheScheduleActsOnNoUntrustedTextAndAnswersNone(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		var may []string
@@ -197,7 +197,7 @@ func TestAForkHasTheLabelOfWhatItBranchesFromAndGivesItOn(t *testing.T) {
 		var may []string
 		s.report(fromMail)
 		must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Morning", false)))
-		s.inTurn(a, &may) // the fork speaks first
+		s.inTurn(a, &may) // the fork starts the conversation
 		must(t, s.EnterFork("mail"))
 		synctest.Wait()
 		f := s.forks.current()
@@ -246,8 +246,8 @@ func TestASavedForkBringsItsLabelAndANewConversationHasNone(t *testing.T) {
 	})
 }
 
-// A reply to a run's message answers what the run had read. A button does not: the user sees
-// its label, and not the words behind it.
+// A reply to a run's message answers what the run has read. A button does not: the user
+// sees its label but not its prompt.
 func TestAReplyToARunAnswersWhatItHasReadAndAButtonDoesNot(t *testing.T) {
 	const run = "11111111-0000-4000-8000-000000000000"
 	for name, press := range map[string]func(s *stage, id post.MessageID, card *post.Embed) string{
@@ -298,8 +298,8 @@ func TestTheWordsBehindAButtonKeepTheirLabelWhereTheRunIsForgotten(t *testing.T)
 	})
 }
 
-// A reminder that a run wrote after it had read mail, which fires in the conversation, is no
-// less the mail's than the run's report. Only the user's own file may say otherwise.
+// A reminder written by a run after it read mail, firing in the conversation, is as
+// untrusted as the run's report. Only the user's own file can change that.
 func TestATaskBringsTheLabelOfItsFile(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		var may []string
@@ -320,7 +320,7 @@ func TestATaskBringsTheLabelOfItsFile(t *testing.T) {
 	})
 }
 
-// trusted is a task whose file, which the user wrote, trusts what it reads.
+// trusted returns a task whose file, written by the user, trusts its input.
 func trusted(t *testing.T, s *stage) schedule.Due {
 	t.Helper()
 	d := due(t, "Sort the mail", false)
@@ -330,8 +330,8 @@ func trusted(t *testing.T, s *stage) schedule.Due {
 	return d
 }
 
-// Cards, files and reminders that a session with a label makes look like the bot's own words
-// unless they say where they come from.
+// Cards, files and reminders made by a labelled session look like the bot's own words
+// unless they name their source.
 func TestWhatALabeledSessionMakesHasItsLabel(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		must(t, s.dir.Write("downloads/plan.txt", []byte("x")))
@@ -353,7 +353,7 @@ func TestWhatALabeledSessionMakesHasItsLabel(t *testing.T) {
 		must(t, s.EnterFork(""))
 		s.settle()
 		inMain, inFork := fromMail.Via("update"), fromMail.Via("update").Via(fromMain)
-		for i, want := range []label.Label{inMain, inMain, "", inFork, inFork} { // in between is the fork's card
+		for i, want := range []label.Label{inMain, inMain, "", inFork, inFork} { // the fork's card is in between
 			if p := s.phone.posts[i]; p.Label != want || want != "" && p.Nonce == "" {
 				t.Errorf("message %d has the label %q, want %q", i, p.Label, want)
 			}
@@ -368,7 +368,7 @@ func TestWhatALabeledSessionMakesHasItsLabel(t *testing.T) {
 	})
 }
 
-// The user saw the reminder and said yes: it is theirs. The next one is not.
+// The user saw and approved the reminder, so it is theirs. The next one is not.
 func TestAReminderThatTheUserApprovedIsTheirOwn(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		const args = `{"prompt":"Pay the bill","delay_minutes":5}`

@@ -64,7 +64,7 @@ func TestABacklogOfAThousandMessagesTellsTheNewestAndNamesAFile(t *testing.T) {
 
 func TestMessagesWhileAnotherWaitsJoinItsTurn(t *testing.T) {
 	live(t, func(s *stage) {
-		release := s.occupy() // something else has the conversation
+		release := s.occupy() // another job has the conversation
 		for i := range 3 {
 			s.hear(fmt.Sprint(100+i), fmt.Sprint("part ", i))
 			pass(time.Second)
@@ -255,8 +255,8 @@ func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) 
 	})
 }
 
-// P11: a backlog is written to disk in groups. What the program had not written when it ended was
-// not received, so that its surface passes it on again.
+// P11: a backlog is written to disk in groups. Messages not yet written when the program
+// ended were not received, so their surface delivers them again.
 func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T) {
 	live(t, func(s *stage) {
 		hear := func(key int, more bool, files ...command.File) {
@@ -281,7 +281,7 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 		onDisk(maxUnsaved, "2000")
 		hear(2001, true)
 		onDisk(maxUnsaved, "2000")
-		hear(2002, true, command.File{Name: "a.txt", Data: []byte("x")}) // was downloaded, perhaps transcribed
+		hear(2002, true, command.File{Name: "a.txt", Data: []byte("x")}) // downloaded, perhaps transcribed
 		onDisk(maxUnsaved+2, "2002")
 		hear(2003, true)
 		must(t, s.inbox.noteReceived("Phone", "2004"))
@@ -297,7 +297,8 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 	})
 }
 
-// What a full or broken disk did not take was not received: the surface may pass it on again.
+// Messages that a full or broken disk did not accept were not received: the surface may
+// deliver them again.
 func TestABacklogThatCannotBeWrittenWasNotReceived(t *testing.T) {
 	live(t, func(s *stage) {
 		mend := s.jam(unansweredLock)

@@ -34,8 +34,8 @@ import (
 	"ollimbot/routines"
 )
 
-// stage is a conversation on a data directory of its own, with a user who has a
-// phone, and an engine of which is known what it was told.
+// stage is a conversation in its own data directory, with a user who has a phone, and an
+// engine that records its input.
 type stage struct {
 	*Conversation
 	o     Options
@@ -44,21 +44,21 @@ type stage struct {
 	phone *phone
 	ear   *ear
 	purse purse
-	// adjust changes the settings; set it before the conversation runs.
+	// adjust changes the settings. Set it before the conversation runs.
 	adjust func(*config.Runtime)
-	sent   int // messages, by say
+	sent   int // messages sent by say
 	book   book
-	// proposed are the promises that the agent has proposed.
+	// proposed are the promises proposed by the agent.
 	proposed []string
 	log      bytes.Buffer
-	// troubles are what the log has to say, besides what the user is told of a failed turn.
+	// troubles are the expected log entries, except failed turns reported to the user.
 	troubles []string
 
 	looking sync.Mutex
-	saw     look // by the dashboard, at the last change it was told of
+	saw     look // by the dashboard, at the last change notification
 }
 
-// look is what a dashboard shows of the conversation beside the chat.
+// look is a dashboard's view of the conversation, without the chat.
 type look struct {
 	busy   bool
 	status string
@@ -74,7 +74,7 @@ func (s *stage) look() (l look) {
 	return l
 }
 
-// Changed is what a dashboard does then: it looks again.
+// Changed does what a dashboard does: it reads the state again.
 func (s *stage) Changed() {
 	s.looking.Lock()
 	defer s.looking.Unlock()
@@ -83,7 +83,7 @@ func (s *stage) Changed() {
 	}
 }
 
-// settle waits until nothing happens any more. By then a dashboard shows how things are.
+// settle waits until everything is idle. By then the dashboard must be up to date.
 func (s *stage) settle() {
 	s.t.Helper()
 	synctest.Wait()
@@ -94,7 +94,7 @@ func (s *stage) settle() {
 	}
 }
 
-// The stage is the program around its conversation.
+// The stage is its conversation's host.
 func (s *stage) Config() *config.Runtime {
 	r, _, _ := config.LoadRuntime(s.dir)
 	if s.adjust != nil {
@@ -115,10 +115,10 @@ func (s *stage) Propose(p toolset.Promise) agent.ToolResult {
 
 func (s *stage) Hide(text string) string { return strings.ReplaceAll(text, secret, "***") }
 
-// secret is what Hide hides.
+// secret is hidden by Hide.
 const secret = "hunter2-hunter2"
 
-// purse pays for everything, unless it is empty.
+// purse pays for everything unless it is empty.
 type purse struct {
 	mu    sync.Mutex
 	empty error
@@ -131,7 +131,7 @@ func (p *purse) MayTalk(context.Context) error {
 	return p.empty
 }
 
-// MayGoOn lets every turn go on.
+// MayGoOn lets every turn continue.
 func (p *purse) MayGoOn(_ context.Context, s agent.Spending) (float64, string) { return s.Allowed, "" }
 
 func (p *purse) Spent(model string, _ agent.Usage) {
@@ -140,7 +140,7 @@ func (p *purse) Spent(model string, _ agent.Usage) {
 	p.spent = append(p.spent, model)
 }
 
-// book counts the checks that continue a chain, and records who wrote.
+// book counts the checks that continue a chain, and records the writers.
 type book struct {
 	toolset.ReminderBook
 	continued int
@@ -156,7 +156,7 @@ func (b *book) Add(_ context.Context, r routines.Reminder) (routines.Reminder, e
 func (b *book) List() []routines.Reminder                                             { return nil }
 func (b *book) Now() time.Time                                                        { return time.Now() }
 
-// offline is a user without an account at Google.
+// offline is a user without a Google account.
 type offline struct{}
 
 func (offline) Redirected(context.Context, string) bool { return false }
@@ -164,7 +164,7 @@ func (offline) Click(context.Context, string, string) (string, error) {
 	return "", errors.New("google is not connected")
 }
 
-// newStage makes a conversation that does not run. engine may be nil.
+// newStage creates a conversation that is not running. engine may be nil.
 func newStage(t *testing.T, engine agent.Engine, change ...func(*Options)) *stage {
 	t.Helper()
 	return stageAt(t, filepath.Join(t.TempDir(), "data"), engine, change...)
@@ -203,7 +203,7 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 // live runs a story inside a bubble with a running conversation.
 func live(t *testing.T, story func(s *stage)) { liveAt(t, func(string) {}, story) }
 
-// liveAt is live in a directory that was prepared.
+// liveAt is live in a prepared directory.
 func liveAt(t *testing.T, prepare func(root string), story func(s *stage)) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "data")
@@ -213,7 +213,7 @@ func liveAt(t *testing.T, prepare func(root string), story func(s *stage)) {
 	})
 }
 
-// run brings the conversation to life for a story.
+// run runs a story with a running conversation.
 func (s *stage) run(story func(s *stage)) {
 	s.t.Helper()
 	ctx, stop := context.WithCancel(s.t.Context())
@@ -229,7 +229,7 @@ func (s *stage) run(story func(s *stage)) {
 	s.readLog()
 }
 
-// readLog fails if the log lacks a trouble, or tells of one that there was not.
+// readLog fails if the log lacks an expected entry, or has an unexpected one.
 func (s *stage) readLog() {
 	s.t.Helper()
 	text := s.log.String()
@@ -245,7 +245,7 @@ func (s *stage) readLog() {
 	}
 }
 
-// hear takes a message from the phone, as its user sent it.
+// hear receives a message from the phone.
 func (s *stage) hear(key, text string) <-chan error {
 	s.t.Helper()
 	return s.take(command.Receive{From: "Phone", Key: key, Text: text})
@@ -260,7 +260,7 @@ func (s *stage) take(m command.Receive) <-chan error {
 	return done
 }
 
-// occupy lets something else have the conversation until it is released.
+// occupy keeps the conversation busy until it is released.
 func (s *stage) occupy() (release func()) {
 	s.t.Helper()
 	over := make(chan struct{})
@@ -275,24 +275,24 @@ func (s *stage) occupy() (release func()) {
 	return func() { close(over) }
 }
 
-// has reports whether a file is there.
+// has reports whether a file exists.
 func (s *stage) has(rel string) bool {
 	_, err := os.Lstat(s.dir.Path(rel))
 	return err == nil
 }
 
-// pass lets time go by, and all that happens at its end.
+// pass lets time pass, and everything happen that is due by then.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// lines are words that make the offline engine play a script.
+// lines returns a message that makes the offline engine play a script.
 func lines(list ...string) string {
 	return "please\n\n```script\n" + strings.Join(list, "\n") + "\n```"
 }
 
-// ear notes what the model is told.
+// ear records the model's input.
 type ear struct {
 	agent.Engine
 	mu    sync.Mutex
@@ -304,12 +304,12 @@ func (e *ear) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, 
 	return eavesdropper{s, e}, err
 }
 
-// HasMessage asks the engine behind it.
+// HasMessage asks the wrapped engine.
 func (e *ear) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	return e.Engine.(agent.HistoryChecker).HasMessage(ctx, session, digest)
 }
 
-// told is what the model has heard of the user, without timestamps.
+// told returns the user's messages to the model, without timestamps.
 func (e *ear) told() (out []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -332,7 +332,7 @@ func (s eavesdropper) Send(ctx context.Context, m agent.Message) iter.Seq2[agent
 	return s.Session.Send(ctx, m)
 }
 
-// phone is a remote surface in memory: what its user would see.
+// phone is an in-memory remote surface that records what the user would see.
 type phone struct {
 	mu      sync.Mutex
 	posts   []post.Post
@@ -340,8 +340,8 @@ type phone struct {
 	buttons []post.Button // of the notes
 	texts   []*strings.Builder
 	asked   []policy.Approval
-	// edits are the posts that replaced others, deleted the ids that were removed, aside
-	// what answers showed besides their text.
+	// edits are the posts that replaced others, deleted the removed ids, aside the extra
+	// information shown with answers.
 	edits   map[post.MessageID]post.Post
 	deleted []post.MessageID
 	aside   []string
@@ -396,7 +396,7 @@ func (p *phone) Answer() RemoteAnswer {
 	return a
 }
 
-// approvals are the tool calls that were shown, asked and settled.
+// approvals returns the shown tool calls, asked and settled.
 func (p *phone) approvals() (list []policy.Approval) {
 	p.with(func() { list = append(list, p.asked...) })
 	return list
@@ -419,7 +419,7 @@ func (a *phoneAnswer) Tool(label string, denied bool) { a.note("tool %s denied=%
 func (a *phoneAnswer) Status(label string)            { a.note("status %s", label) }
 func (a *phoneAnswer) Compacting(ev agent.Compacting) { a.note("compacting done=%v", ev.Done) }
 
-// End shows the answer as the message "8" and its number.
+// End shows the answer as a message with the id "8" and its number.
 func (a *phoneAnswer) End(emptyIsFine bool, shown func([]post.MessageID)) {
 	a.note("end emptyIsFine=%v", emptyIsFine)
 	if a.text.Len() == 0 {
@@ -447,20 +447,20 @@ func (s *stage) reword(key, text string, gone bool) {
 	must(s.t, s.Reword("Phone", key, text, gone))
 }
 
-// inBubble gives a story that has several lives, or a stage of its own, a place.
+// inBubble provides a directory for a story with several runs, or with its own stage.
 func inBubble(t *testing.T, story func(t *testing.T, root string)) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "data")
 	synctest.Test(t, func(t *testing.T) { story(t, root) })
 }
 
-// jam makes everything fail that takes a lock, until it is mended.
+// jam makes every operation with a lock fail until mend is called.
 func (s *stage) jam(name string) (mend func()) {
 	s.t.Helper()
 	lock := s.dir.Path("state/." + name + ".lock")
 	if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
 		s.t.Fatal(err)
 	}
-	must(s.t, os.Symlink(lock, lock)) // a loop, which nobody can open
+	must(s.t, os.Symlink(lock, lock)) // a loop, which cannot be opened
 	return func() { must(s.t, os.Remove(lock)) }
 }

@@ -211,7 +211,7 @@ func TestASessionTheEngineForgotStartsAfreshWithANotice(t *testing.T) {
 	})
 }
 
-// M13: nobody was told.
+// M13: the user was not told.
 func TestALostMainSessionIsSaidAtOnce(t *testing.T) {
 	actedWith(t, &actor{}, func(s *stage) {
 		must(t, s.dir.Write("state/sessions.json", []byte("two words")))
@@ -360,7 +360,7 @@ func TestWhatTheUserMayNotSpendIsNotAsked(t *testing.T) {
 	})
 }
 
-// M6, M8: a refusal without a text had two notices, an interrupted tool none.
+// M6, M8: a refusal without a text caused two notices, an interrupted tool none.
 func TestATurnHasOneNotice(t *testing.T) {
 	for name, c := range map[string]struct {
 		events []any

@@ -16,7 +16,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// command runs the real claude command once with a message of ours.
+// command runs the real claude command once with a message.
 func command(t *testing.T, path, dir string, env []string, message string, args ...string) {
 	t.Helper()
 	line, err := json.Marshal(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []map[string]string{
@@ -34,8 +34,8 @@ func command(t *testing.T, path, dir string, env []string, message string, args 
 	}
 }
 
-// What the real command writes is what we read: a session, and a fork of it,
-// whose file holds a copy.
+// Checks that we read the real command's files: a session, and a fork of it, whose file
+// contains a copy.
 func TestWithTheRealCLIASessionAndItsForkAreRead(t *testing.T) {
 	path := claudetest.RequireCLI(t)
 	api := claudetest.Start(t, claudetest.Options{})
@@ -70,7 +70,7 @@ func TestWithTheRealCLIASessionAndItsForkAreRead(t *testing.T) {
 		c, err := h.Show(id, Brief())
 		must(t, err)
 		got := talked(c.Entries)
-		for i := range got { // the script of the fake API is a part of the message
+		for i := range got { // the fake API's script is part of the message
 			got[i], _, _ = strings.Cut(got[i], " @@")
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

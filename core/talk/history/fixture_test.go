@@ -17,10 +17,10 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// noon is the moment that the sessions of these tests are about.
+// noon is the reference time of the sessions in these tests.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// world is a data directory beside the files of a claude command.
+// world is a data directory with the files of a claude command.
 type world struct {
 	t      testing.TB
 	dir    *store.Dir
@@ -40,10 +40,10 @@ func (w *world) history() *History {
 	return New(Options{Dir: w.dir, ConfigDir: w.config, Log: slog.New(slog.NewTextHandler(&w.logged, nil))})
 }
 
-// file is where a session of the data directory stands.
+// file returns the path of a session of the data directory.
 func (w *world) file(id string) string { return sessionfile.Path(w.config, w.dir.Root(), id) }
 
-// session writes a session that changed last at that time.
+// session writes a session that last changed at that time.
 func (w *world) session(id string, changed time.Time, lines ...string) {
 	w.t.Helper()
 	w.put(w.file(id), strings.Join(lines, "\n")+"\n", changed)
@@ -61,36 +61,36 @@ func (w *world) state(name, content string) {
 	w.put(w.dir.Path("state/"+name), content, noon)
 }
 
-// stamp is a time as the CLI writes it.
+// stamp formats a time as the CLI does.
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// at is some minutes after noon.
+// at returns a time some minutes after noon.
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 
 func queued(at time.Time) string {
 	return fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","timestamp":%q,"sessionId":"s"}`, stamp(at))
 }
 
-// lineOf is a line of the conversation as the CLI writes it.
+// lineOf returns a line of the conversation in the CLI's format.
 func lineOf(at time.Time, kind, role string, content any, extra string) string {
 	raw, err := json.Marshal(content)
 	if err != nil {
 		panic(err)
 	}
-	// A copy of a line has its id, and no other line has.
+	// A copied line has the same id, and no other line does.
 	sum := sha256.Sum256(append(raw, stamp(at)...))
 	return fmt.Sprintf(`{"parentUuid":null,"isSidechain":false,"type":%q,"message":{"role":%q,"content":%s},`+
 		`"uuid":"%x","timestamp":%q%s,"cwd":"/d","version":"2.1.197"}`, kind, role, raw, sum[:16], stamp(at), extra)
 }
 
-// says is a message of ours, with its last block.
+// says returns a message of ours, with its last block.
 func says(at time.Time, text string) string {
 	return lineOf(at, "user", "user", []map[string]any{
 		{"type": "text", "text": text}, {"type": "text", "text": sessionfile.LastBlock},
 	}, "")
 }
 
-// headed is a message with the header that every one of ours has.
+// headed adds the header of our messages.
 func headed(at time.Time, text string) string {
 	return says(at, at.Format("[2006-01-02 Mon 03:04 PM ")+"UTC] "+text)
 }
@@ -109,7 +109,7 @@ func gives(at time.Time, text string, failed bool) string {
 	}, `,"toolUseResult":{"stdout":"x"}`)
 }
 
-// talked are the entries as "role text" lines.
+// talked formats the entries as "role text".
 func talked(list []Entry) []string {
 	var lines []string
 	for _, e := range list {

@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/storage/jsonl"
 )
 
-// A line that was cut anywhere is no line, whatever stands in it.
+// A truncated line is invalid, whatever it contains.
 func TestATornLineIsNone(t *testing.T) {
 	data := answers(noon, "hi")
 	for cut := range data {

@@ -19,7 +19,7 @@ const (
 	runID  = "77777777-51f0-4df4-8a6e-8a3c2c5bb003"
 )
 
-// talk is the main session of these tests.
+// talk returns the main session of these tests.
 func talk() []string {
 	return []string{
 		queued(at(0)), headed(at(0), "Where is the red key?"),
@@ -30,13 +30,13 @@ func talk() []string {
 	}
 }
 
-// branch is a fork of it: a copy with the times of the original, behind the
-// note of its own first message.
+// branch returns a fork of it: a copy with the original's times, after the note of the
+// fork's own first message.
 func branch(began time.Time, own ...string) []string {
 	return append(append([]string{`{"type":"mode","mode":"normal"}`, queued(began)}, talk()[1:7]...), own...)
 }
 
-// family is a main session with an interactive fork and a background run.
+// family returns a main session with an interactive fork and a background run.
 func family(t testing.TB) *world {
 	w := newWorld(t)
 	w.session(mainID, at(61), talk()...)
@@ -81,7 +81,7 @@ func TestAListTellsWhatEachSessionWas(t *testing.T) {
 		},
 		{ID: mainID, Folder: folder, Kind: Main, Words: "Where is the red key?", Started: at(0), Last: at(60), Messages: 4, Exact: true},
 	}
-	// Line breaks become spaces, one for each.
+	// Each line break becomes a space.
 	for i := range got {
 		got[i].Words = strings.Join(strings.Fields(got[i].Words), " ")
 	}
@@ -96,7 +96,7 @@ func TestAForkThatBecameTheMainSessionIsMain(t *testing.T) {
 {"session_id": %q, "event": "swapped", "parent_session_id": %q}
 {"session_id": %q, "event": "restarting"}`, forkID, forkID, mainID, forkID))
 	for _, s := range first(listed(t, w.history(), Query{})) {
-		want := map[string]Kind{mainID: Other, forkID: Main, runID: Background}[s.ID] // the ledger knows the run
+		want := map[string]Kind{mainID: Other, forkID: Main, runID: Background}[s.ID] // the ledger has the run
 		if s.Kind != want {
 			t.Errorf("%s is %s, not %s", s.ID, s.Kind, want)
 		}
@@ -133,7 +133,7 @@ func TestWithoutSessionsThereIsNoHistory(t *testing.T) {
 	}
 }
 
-// What leads out of the projects folder, or is no file, is not opened.
+// Links out of the projects folder, and things that are not files, are not opened.
 func TestNothingOutsideOfTheProjectsFolderIsRead(t *testing.T) {
 	w := family(t)
 	secret := filepath.Join(t.TempDir(), "secret.jsonl")
@@ -166,7 +166,7 @@ func TestNothingOutsideOfTheProjectsFolderIsRead(t *testing.T) {
 	}
 }
 
-// large is a conversation of n exchanges of about a kilobyte each.
+// large returns a conversation of n exchanges of about a kilobyte each.
 func large(n int) []string {
 	lines := []string{queued(at(0))}
 	for i := range n {
@@ -189,8 +189,8 @@ func TestALargeSessionIsEstimatedFromItsEnds(t *testing.T) {
 	}
 }
 
-// The own part of a fork is exact, even behind a long copy, and where it is
-// itself longer than the part that is read at first.
+// The own part of a fork is counted exactly, even after a long copy, and even if it is
+// longer than the part read first.
 func TestAForkOfALargeSessionIsCountedExactly(t *testing.T) {
 	for _, exchanges := range []int{1, 40, 300} {
 		w := newWorld(t)

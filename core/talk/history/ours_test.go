@@ -19,7 +19,7 @@ func TestSessionsOfTheMessagesAPIAreReadAsThoseOfTheCommand(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 	}
-	synctest.Test(t, func(t *testing.T) { // it begins at midnight of the year 2000
+	synctest.Test(t, func(t *testing.T) { // it starts at midnight of the year 2000
 		h, err := sessions.New(w.dir.Path(sessions.Folder), id)
 		must(t, err)
 		must(t, h.Begin([]byte(`[{"name":"Read"}]`), []byte(`[]`), sessions.Facts{}))

@@ -49,7 +49,7 @@ func TestOnlyTheUsersForksCountAsAMove(t *testing.T) {
 	}
 }
 
-// Whatever the bot puts in front of the user's words, the words come out.
+// The user's words are extracted whatever the bot adds in front.
 func TestTheUsersWordsComeOutOfAnyMessage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.StringMatching(`[a-z][a-z ,.\n-]{0,40}[a-z]`).Draw(t, "words")

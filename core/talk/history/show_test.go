@@ -78,7 +78,7 @@ func TestLongTextsAreCutWhereTheyMatterLeast(t *testing.T) {
 	}
 }
 
-// However much was said, what is shown stays within the limits and is the end.
+// However long the session, the result is its end within the limits.
 func TestWhatIsShownIsTheEndWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
@@ -115,7 +115,7 @@ func TestASearchFindsWhatWasSaidOnce(t *testing.T) {
 		words []string
 		want  []Hit
 	}{
-		{[]string{"RED", "where"}, []Hit{{mainID, at(0), User, "Where is the red key?"}}}, // not in its two forks again
+		{[]string{"RED", "where"}, []Hit{{mainID, at(0), User, "Where is the red key?"}}}, // without its two copies in forks
 		{[]string{"red key"}, []Hit{{mainID, at(0), User, "Where is the red key?"}}},
 		{[]string{"the"}, []Hit{
 			{runID, at(181), Call, "ping_user: Take the blue pill."},
@@ -125,10 +125,10 @@ func TestASearchFindsWhatWasSaidOnce(t *testing.T) {
 		}},
 		{[]string{"red", "ficus"}, nil},      // not in one message
 		{[]string{"background"}, nil},        // the program's words
-		{[]string{"really"}, nil},            // what a tool gave
-		{[]string{"end of message"}, nil},    // what ends every message
+		{[]string{"really"}, nil},            // a tool's result
+		{[]string{"end of message"}, nil},    // the end of every message
 		{[]string{" ", ""}, nil},             // no words
-		{[]string{`"role"`, "content"}, nil}, // the file's own
+		{[]string{`"role"`, "content"}, nil}, // from the file format
 	} {
 		hits, more, err := h.Search(tt.words, time.Time{})
 		if diff := cmp.Diff(tt.want, hits); diff != "" || more != 0 || err != nil {

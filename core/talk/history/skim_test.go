@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// value draws something that JSON can hold.
+// value draws a JSON value.
 func value(depth int) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		kinds := 4
@@ -76,7 +76,7 @@ func TestSkimmingFindsTheElementsThatDecodingFinds(t *testing.T) {
 	})
 }
 
-// A line that was cut anywhere is no line, whatever stands in it.
+// A truncated object is never complete.
 func TestATornObjectIsNeverWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data, err := json.Marshal(rapid.MapOf(rapid.String(), value(3)).Draw(t, "object"))

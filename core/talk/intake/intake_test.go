@@ -23,19 +23,19 @@ import (
 	"ollimbot/core/work/fork"
 )
 
-// room is a Desk whose conversation and forks are the room itself, which writes down
-// what it is asked to do.
+// room is a Desk that implements its own conversation and forks, and records the
+// requests.
 type room struct {
 	*Desk
 	dir    *store.Dir
 	did    []string
-	err    error // of everything
+	err    error // the result of everything
 	turn   chan error
 	wait   int // updates that are pending
 	runs   []fork.View
 	ended  time.Time // with which a run was resumed
 	got    command.Receive
-	before func() // is called before each deed
+	before func() // called before each action
 }
 
 func open(t *testing.T) *room {
@@ -112,7 +112,7 @@ func (r *room) carryOut(t *testing.T, c command.Value) (command.Outcome, error) 
 	return h.Do(t.Context(), c)
 }
 
-// ping writes a ping of a task into the journal, sent a while ago.
+// ping writes a ping of a task, sent a while ago, to the journal.
 func (r *room) ping(t *testing.T, id, message string, ago time.Duration) {
 	t.Helper()
 	must(t, r.o.Journal.Append(budget.Ping{At: time.Now().Add(-ago), ID: id, Task: "task " + id, Message: message, Kind: "ping"}))
@@ -125,13 +125,13 @@ func (r *room) answers() (how []budget.How, at []time.Time) {
 	return how, at
 }
 
-// leave makes the user be away.
+// leave makes the user absent.
 func (r *room) leave() {
 	r.o.Present.UserActive(time.Now())
 	time.Sleep(24 * time.Hour)
 }
 
-// returned reports whether the user was noticed at this moment: from then on they are not away.
+// returned reports whether the user was noticed at this moment, which ends the absence.
 func (r *room) returned() bool {
 	span := r.o.Present.Span(time.Now().Add(time.Second))
 	return span.To.Equal(time.Now())
@@ -149,8 +149,8 @@ func TestWhatTheUserDoesReachesTheConversation(t *testing.T) {
 		command command.Value
 		did     string
 		message string
-		turn    bool // the outcome says when the turn ends
-		present bool // the user is here
+		turn    bool // the outcome tells when the turn ends
+		present bool // the user is active
 	}{
 		{command.Say{Text: " hello \n", ReplyTo: "m1"}, `receive "hello" to "m1"`, "", true, true},
 		{command.Receive{Text: " /hello", ReplyTo: "m1"}, `receive " /hello" to "m1"`, "", true, true},
@@ -229,14 +229,14 @@ func TestEachMoveAnswersThePingsThatItIsAbout(t *testing.T) {
 		{command.Receive{Text: "done", ReplyTo: other}, []budget.How{budget.Spoke, budget.Spoke}},
 		{command.Click{Message: "m1", ID: own}, []budget.How{budget.Pressed, ""}},
 		{command.Click{Message: "m1", ID: "act:remind_done:00000001"}, []budget.How{budget.Pressed, ""}},
-		{command.Click{ID: "act:remind_about:own.1", Words: "milk"}, []budget.How{"", ""}}, // about a message of anybody's
+		{command.Click{ID: "act:remind_about:own.1", Words: "milk"}, []budget.How{"", ""}}, // about any message
 		{command.Say{Text: "/google-auth", ReplyTo: "m1"}, []budget.How{"", ""}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := open(t)
 			r.ping(t, "1", "m1", time.Hour)
 			r.ping(t, "2", "m2", time.Minute)
-			r.before = func() { // if the deed is interrupted, the answer is saved already
+			r.before = func() { // if the action is interrupted, the answer is already saved
 				if how, at := r.answers(); !slices.Equal(how, c.want) || how[0] != "" && !at[0].Equal(time.Now()) {
 					t.Errorf("%+v: answered %q at %v, want %q", c.command, how, at, c.want)
 				}

@@ -130,7 +130,7 @@ func TestTroublesReplaceEachOtherByKindUntilTheyAreMended(t *testing.T) {
 	d.Troubles(routines.KindReminder, say("b.md: no time"))
 	d.Troubles(routines.KindRoutine, func(unread bool) string {
 		if !unread {
-			return "" // the notice is about what is new
+			return "" // the notice is only about new ones
 		}
 		return "a.md and c.md: no cron"
 	})
@@ -149,10 +149,10 @@ func TestTroublesReplaceEachOtherByKindUntilTheyAreMended(t *testing.T) {
 	}
 }
 
-// The user sees mistakes in files even where the agent cannot be told of them.
+// The user sees errors in files even if the agent cannot be told about them.
 func TestTroublesThatCannotBeSavedAreShownAndLogged(t *testing.T) {
 	d := open(t)
-	if err := os.MkdirAll(d.dir.Path("state/.pending_updates.lock"), 0o700); err != nil { // in the way of the lock
+	if err := os.MkdirAll(d.dir.Path("state/.pending_updates.lock"), 0o700); err != nil { // blocks the lock
 		t.Fatal(err)
 	}
 	d.Troubles(routines.KindRoutine, func(bool) string { return "a.md: no cron" })

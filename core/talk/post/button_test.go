@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// none is a register that must not be called.
+// none returns a register function that must not be called.
 func none(t interface{ Fatalf(string, ...any) }) func(string) (string, error) {
 	return func(prompt string) (string, error) {
 		t.Fatalf("%q was registered", prompt)

@@ -27,7 +27,7 @@ func (p place) inquiries() *Inquiries {
 	return NewInquiries(p.dir, slog.New(slog.NewTextHandler(p.logged, nil)))
 }
 
-// Peek is Pop that leaves the prompt where it is.
+// Peek is Pop without removing the prompt.
 func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
 	var list map[string]json.RawMessage
 	q.peek(&list)
@@ -141,7 +141,7 @@ func TestACorruptFileIsKeptAsideBeforeItIsReplaced(t *testing.T) {
 	}
 }
 
-// checkAside makes sure that a broken file's bytes are still there.
+// checkAside checks that a broken file's bytes were kept.
 func checkAside(t *testing.T, p place, rel, broken string) {
 	t.Helper()
 	entries, err := os.ReadDir(p.dir.Path("state"))
@@ -190,7 +190,7 @@ func TestTheFileStaysReadableHoweverMuchIsAsked(t *testing.T) {
 	p := newPlace(t)
 	q := p.inquiries()
 	members := map[string]any{}
-	for i := range 40 { // by name, the first the oldest
+	for i := range 40 { // by name, the first is the oldest
 		members[fmt.Sprintf("%08d", i)] = map[string]any{"prompt": strings.Repeat("x", 40_000), "ts": 1795449600 + i}
 	}
 	data, err := json.Marshal(members)
@@ -243,7 +243,7 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 	}
 }
 
-// TestPropertyInquiriesAreAMap holds any sequence of calls against a plain map.
+// TestPropertyInquiriesAreAMap compares random sequences of calls with a plain map.
 func TestPropertyInquiriesAreAMap(t *testing.T) {
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

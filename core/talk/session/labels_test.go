@@ -13,7 +13,7 @@ import (
 
 const labelsPath = "state/session_labels.json"
 
-// again is the store of another process.
+// again returns the store of another process.
 func (p place) again() *Store { return NewStore(p.dir, pacific, nil) }
 
 func TestASessionHasItsLabelUntilTheUserAnswers(t *testing.T) {
@@ -43,7 +43,8 @@ func TestASessionHasItsLabelUntilTheUserAnswers(t *testing.T) {
 	}
 }
 
-// A conversation goes on under another id after a compaction, and a new one starts afresh.
+// A conversation continues under another id after a compaction, and a new one starts
+// afresh.
 func TestALabelFollowsTheMainSession(t *testing.T) {
 	p := newPlace(t)
 	s := p.again()
@@ -103,7 +104,8 @@ func TestLabelsOfOthersAreReadAndTheFileStaysSmall(t *testing.T) {
 	}
 }
 
-// Against a model: the label of each session, by reading, answering, compacting and restarting.
+// Compared with a model: the label of each session after reading, answering, compacting
+// and restarting.
 func TestLabelsOfSessionsMatchAModel(tt *testing.T) {
 	rapid.Check(tt, func(rt *rapid.T) {
 		p := newPlace(tt)

@@ -182,7 +182,7 @@ func TestAHistoryThatCannotBeWrittenIsAnErrorAndTheSessionIsKept(t *testing.T) {
 	}
 }
 
-// M13: a file with garbage was a new conversation without a word, and then overwritten.
+// M13: a file with garbage silently started a new conversation, and was then overwritten.
 func TestAFileWithoutAnIDIsKeptAside(t *testing.T) {
 	for content, aside := range map[string]bool{
 		"two words\n": true, "a\x1b[31mb": true, "--flag": true,

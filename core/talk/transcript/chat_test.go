@@ -20,7 +20,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// told is the conversation as "role text".
+// told returns the conversation as "role text".
 func told(b *Chat) []string {
 	var list []string
 	for _, e := range b.Entries() {
@@ -198,7 +198,7 @@ func TestPropertyAStreamedTextIsTheCleanedWhole(t *testing.T) {
 		whole := strings.Join(text, "")
 		b := New(Options{})
 		s := b.Begin(Bot)
-		s.Append("!") // so that the entry stays
+		s.Append("!") // so that the entry is kept
 		for rest := whole; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(rt, "piece")
 			s.Append(rest[:n])
@@ -256,7 +256,7 @@ func TestARestartShowsTheLastEntriesWithoutTools(t *testing.T) {
 	s := b.Begin(Bot)
 	s.Append("an answer\nof two lines")
 	s.Tool("Bash(secret --token x)")
-	if err := b.Close(); err != nil { // ends what is open
+	if err := b.Close(); err != nil { // ends open answers
 		t.Fatal(err)
 	}
 	data, err := dir.Read(fileName)
@@ -322,7 +322,7 @@ func TestTheFileIsCutDownAtOneMebibyte(t *testing.T) {
 
 func TestADiskThatCannotBeWrittenDoesNotSilenceTheBot(t *testing.T) {
 	dir := storetest.Dir(t)
-	if err := os.MkdirAll(dir.Path(fileName), 0o700); err != nil { // a folder in the file's place
+	if err := os.MkdirAll(dir.Path(fileName), 0o700); err != nil { // a folder instead of the file
 		t.Fatal(err)
 	}
 	b := New(Options{Dir: dir})

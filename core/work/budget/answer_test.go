@@ -14,14 +14,14 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func clock(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 
-// sent are two tasks' pings: medication at 0 and 60, tea at 30, one refused at 40.
+// sent returns two tasks' pings: medication at 0 and 60, tea at 30, one refused at 40.
 func sent() []Ping {
 	return []Ping{
 		{At: clock(0), ID: "a-1", Task: "med", Message: "m1"},
 		{At: clock(30), ID: "b-1", Task: "tea", Message: "m2"},
 		{At: clock(40), Task: "tea", Refused: "no token left"},
 		{At: clock(60), ID: "c-1", Task: "med", Message: "m3"},
-		{At: clock(60), Task: "old"}, // of an earlier version: without an id
+		{At: clock(60), Task: "old"}, // from an earlier version, without an id
 	}
 }
 
@@ -77,8 +77,8 @@ func TestAnAnswerStaysAsItWasFirst(t *testing.T) {
 	}
 }
 
-// Whatever is done in whatever order, an answer is never before its ping, no ping has
-// two, and the sums are those of the pings.
+// After any sequence of actions, an answer is never before its ping, no ping has two, and
+// the sums match the pings.
 func TestPropertyAnswersAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := storetest.Prepared(t)

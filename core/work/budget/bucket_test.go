@@ -19,7 +19,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// place is a data directory with a bucket in it.
+// place is a data directory with a bucket.
 type place struct {
 	dir    *store.Dir
 	bucket *Bucket
@@ -41,7 +41,7 @@ func (p place) content(t testing.TB) string {
 	return storetest.Text(t, p.dir, file)
 }
 
-// stored is the file's state, which must be one without problems.
+// stored returns the file's state, which must be valid.
 func (p place) stored(t testing.TB) State {
 	t.Helper()
 	s, problems := Decode([]byte(p.content(t)), morning())
@@ -134,7 +134,7 @@ func TestAReleasedTokenCanBeReservedAgain(t *testing.T) {
 func TestARefundFitsIntoTheBucketAsItIsByThen(t *testing.T) {
 	p := newPlace(t, "")
 	r := reserve(t, p.bucket, true)
-	release(t, r, morning().Add(time.Minute)) // it has refilled meanwhile
+	release(t, r, morning().Add(time.Minute)) // it has refilled in the meantime
 	if s := p.stored(t); s.Available != 5 {
 		t.Errorf("%v tokens in a bucket of 5", s.Available)
 	}
@@ -185,7 +185,7 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 func TestAPartOfATokenCannotBeReserved(t *testing.T) {
 	p := newPlace(t, string(bucketOf(0.99, 5, 90).Encode()))
 	reserve(t, p.bucket, false)
-	reserveAt(t, p.bucket, morning().Add(time.Minute), true) // by then the token is whole
+	reserveAt(t, p.bucket, morning().Add(time.Minute), true) // the token is complete by then
 }
 
 func TestAMutedBucketReservesNothing(t *testing.T) {
@@ -290,11 +290,11 @@ func TestAFileThatCannotBeReadIsNotWrittenOver(t *testing.T) {
 	must(t, os.MkdirAll(p.dir.Path("state"), 0o700))
 	secret := filepath.Join(t.TempDir(), "gone")
 	must(t, os.Symlink(filepath.Join(secret, "loop"), p.dir.Path(file)))
-	if err := os.Symlink(secret, secret); err != nil { // a loop: ELOOP, for root too
+	if err := os.Symlink(secret, secret); err != nil { // a loop: ELOOP, also for root
 		t.Fatal(err)
 	}
 	unsaved, err := p.bucket.Try(true, func(pay func() error) (bool, error) { return true, pay() })
-	if unsaved == nil || err != nil { // it is sent all the same
+	if unsaved == nil || err != nil { // it is sent anyway
 		t.Errorf("a file that cannot be read was replaced: %v, %v", unsaved, err)
 	}
 	if s, _ := p.bucket.State(morning()); s != Default(morning()) {
@@ -331,8 +331,8 @@ func TestManyRunsNeverSpendMoreThanThereIs(t *testing.T) {
 	}
 }
 
-// The bucket against a model, with a crash at any step. A token leaves before its
-// message and comes back only by a release, so that no crash makes one of nothing.
+// The bucket compared with a model, with a crash at any step. A token is taken before its
+// message and returned only by a release, so that no crash creates a token.
 func TestNoSequenceOfReservationsAndCrashesGivesATokenAway(t *testing.T) {
 	p := newPlace(t, "")
 	rapid.Check(t, func(rt *rapid.T) {

@@ -94,8 +94,8 @@ func TestWhatCannotBeReadGetsItsDefaultAndIsNamed(t *testing.T) {
 	}
 }
 
-// good is a file of defaults with one key set otherwise: of equal keys JSON
-// takes the last.
+// good returns a file with defaults and one changed key: JSON uses the last of equal
+// keys.
 func good(change string) string {
 	return strings.TrimSuffix(string(Default(morning()).Encode()), "}\n") + ", " + change + "}"
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// points are times in minutes from noon and levels.
+// points converts levels to times in minutes from noon and levels.
 func points(levels []Level) (list [][2]float64) {
 	for _, l := range levels {
 		list = append(list, [2]float64{l.At.Sub(noon).Minutes(), math.Round(l.Left*1000) / 1000})
@@ -21,7 +21,7 @@ func TestTheCurveGoesBackByWhatWasSent(t *testing.T) {
 	left := 1.25
 	s := bucket(noon, 3, 1.5, 60)
 	got := s.Curve([]Ping{
-		{At: clock(-2000)}, // long ago, but the first that is known
+		{At: clock(-2000)}, // long ago, but the first known one
 		{At: clock(-1500), Critical: true},
 		{At: clock(-600)},
 		{At: clock(-570), Refused: "no token left"},
@@ -31,7 +31,7 @@ func TestTheCurveGoesBackByWhatWasSent(t *testing.T) {
 		{-1440, 3},
 		{-600, 3},
 		{-600, 2},
-		{-30, 2.25}, // one more than it has left, whatever the rate was
+		{-30, 2.25}, // one more than after the ping, whatever the rate was
 		{-30, 1.25},
 		{0, 1.5},
 	}
@@ -77,8 +77,8 @@ func TestAThoughtOfBucketIsWhatSettingItWouldGive(t *testing.T) {
 	}
 }
 
-// The worst case is what the bucket's own arithmetic gives, and points are in order and
-// within the bucket.
+// The worst case equals the bucket's own arithmetic, and points are in order and within
+// the bucket.
 func TestPropertyTheCurveAgreesWithTheForecast(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		capacity := rapid.IntRange(1, 9).Draw(rt, "capacity")

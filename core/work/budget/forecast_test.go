@@ -11,8 +11,8 @@ func bucket(now time.Time, capacity int, available float64, rate int) State {
 	return s
 }
 
-// lived is the bucket's level if at each moment a ping is sent, after it, and the first that
-// finds no token: the bucket's own arithmetic, lived through.
+// lived simulates the bucket with its own arithmetic: its level after a ping at each
+// moment, and the first moment without a token.
 func lived(s State, pings []time.Time, now time.Time) (levels []Level, dry time.Time) {
 	s = s.At(now)
 	for _, at := range pings {

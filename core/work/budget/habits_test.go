@@ -9,7 +9,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// Facts are learned anew when a ping or an answer has come, and when an hour has passed.
+// Facts are recomputed after a ping or an answer, and after an hour.
 func TestHabitsAreLearnedWhenTheJournalHasChanged(t *testing.T) {
 	j := NewJournal(storetest.Dir(t), time.UTC, nil)
 	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -59,7 +59,7 @@ func BenchmarkHabits(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	old := now.AddDate(-1, 0, 0) // a file of this second is read each time: it may change again
+	old := now.AddDate(-1, 0, 0) // a file of the current second is reread each time, because it may change again
 	if err := os.Chtimes(d.Path(journalFile), old, old); err != nil {
 		b.Fatal(err)
 	}

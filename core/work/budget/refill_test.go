@@ -12,7 +12,7 @@ import (
 
 var pacific = time.FixedZone("PST", -8*3600)
 
-// morning is the moment that most tests begin at.
+// morning is the start time of most tests.
 func morning() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, pacific) }
 
 func bucketOf(available float64, capacity, rate int) State {

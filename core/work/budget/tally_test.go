@@ -28,7 +28,7 @@ func TestADayHasItsQuietMessagesAlsoAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := storetest.Prepared(t)
 		for range 3 {
-			must(t, leave(NewTally(dir, time.UTC, nil), 3)) // each in a program of its own
+			must(t, leave(NewTally(dir, time.UTC, nil), 3)) // each by a separate process
 		}
 		tally := NewTally(dir, time.UTC, nil)
 		var limit *LimitError
@@ -63,7 +63,7 @@ func TestAQuietMessageThatDidNotLeaveIsNotCounted(t *testing.T) {
 	if got := tally.At(time.Now()).Quiet; got != 0 {
 		t.Errorf("%d counted", got)
 	}
-	// What may have arrived stays counted.
+	// A message that may have arrived stays counted.
 	unknown := errors.New("no answer")
 	if _, err := tally.Quiet(1, func(pay func() error) (bool, error) { return true, errors.Join(pay(), unknown) }); !errors.Is(err, unknown) {
 		t.Error(err)
@@ -88,7 +88,7 @@ func TestASettlementOfYesterdayTakesNothingFromToday(t *testing.T) {
 	})
 }
 
-// A day is one of the configured zone, also where it has 23 or 25 hours.
+// Days use the configured zone, even if they have 23 or 25 hours.
 func TestTheDayIsTheZonesOverAChangeOfTheClock(t *testing.T) {
 	for day, hours := range map[string]int{"2026-03-29": 23, "2026-10-25": 25, "2026-11-27": 24} {
 		berlin, err := time.LoadLocation("Europe/Berlin")
@@ -119,7 +119,7 @@ func TestADamagedTallyIsKeptAsideAndCountsFromZero(t *testing.T) {
 func TestWithoutACountNoQuietMessageLeaves(t *testing.T) {
 	dir := storetest.Prepared(t)
 	must(t, os.RemoveAll(dir.Path("state")))
-	must(t, os.WriteFile(dir.Path("state"), nil, 0o600)) // which is no folder
+	must(t, os.WriteFile(dir.Path("state"), nil, 0o600)) // not a folder
 	sent := false
 	_, err := NewTally(dir, time.UTC, nil).Quiet(3, func(pay func() error) (bool, error) {
 		err := pay()
@@ -132,8 +132,8 @@ func TestWithoutACountNoQuietMessageLeaves(t *testing.T) {
 	}
 }
 
-// However many programs leave messages at once, a day never has more than the limit, and the
-// bucket keeps its tokens.
+// However many processes send quiet messages at once, a day never exceeds the limit, and
+// the bucket keeps its tokens.
 func TestPropertyManyNeverLeaveMoreThanTheLimit(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		root := storetest.Prepared(t)

@@ -52,8 +52,8 @@ func TestTokensThatCouldNotBeGivenBackComeBackByRefilling(t *testing.T) {
 	reserveAt(t, p.bucket, later, true)
 }
 
-// What is reserved is missing from the file, whichever writes fail and wherever
-// the process dies; what is released is not, if that could be written.
+// Reserved tokens are missing from the file, whichever writes fail and wherever the
+// process dies; released ones are not, if that could be written.
 func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
 	if !storetest.Alone(t) {
 		return
@@ -99,7 +99,7 @@ func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
 				return nil
 			}
 			if !full {
-				_ = do() // it stops the test where it must
+				_ = do() // it stops the test itself
 			} else if err := storetest.FullDisk(t, do); err != nil {
 				rt.Fatal(err)
 			}

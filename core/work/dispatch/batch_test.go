@@ -10,7 +10,7 @@ import (
 
 const digestRoutine = "---\nid: d1\ncron: 0 9 * * *\nbackground: true\nmodel: far/big\nmay_wait: true\ndescription: Digest\n---\nSum up the week."
 
-// handIn is a dispatcher whose models at far take batches.
+// handIn returns a dispatcher whose models at far accept batches.
 func handIn(t *testing.T) *stage {
 	return newStage(t, map[string]string{
 		"routines/digest.md": digestRoutine,
@@ -36,7 +36,7 @@ func TestARunThatMayWaitIsHandedInAndItsAnswerIsItsReport(t *testing.T) {
 	o := batch.Outcome{Text: "Quiet week."}
 	o.Usage.InputTokens, o.Usage.CostUSD = 10, 0.25
 	s.d.o.Requests.answered(list[0], o, func() { taken++ })
-	s.d.o.Requests.answered(list[0], o, func() { taken++ }) // as after a crash
+	s.d.o.Requests.answered(list[0], o, func() { taken++ }) // like after a crash
 	if u := s.updates.Peek(); len(u) != 1 || !strings.Contains(u[0].Message, "Quiet week.") || taken != 2 {
 		t.Errorf("%+v, taken %d times", u, taken)
 	}

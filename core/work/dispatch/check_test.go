@@ -88,7 +88,7 @@ func TestARequestOfABatchHasWhatItsCheckFound(t *testing.T) {
 	}
 }
 
-// servers answer every call alike.
+// servers answers every call the same way.
 type servers struct {
 	text    string
 	err     error

@@ -30,6 +30,6 @@ func TestAReminderInTheConversationIsUsedUpBeforeAnythingSaysThatItRan(t *testin
 
 func audited(t *testing.T, d *store.Dir) string {
 	t.Helper()
-	data, _ := d.Read(audit.File) // not there yet
+	data, _ := d.Read(audit.File) // missing at first
 	return string(data)
 }

@@ -29,13 +29,13 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// runs are background runs that end at once.
+// runs simulates background runs that end at once.
 type runs struct {
 	jobs    []fork.Job
 	prompts []string
 	views   []fork.View
 	stopped []string
-	end     fork.View // how each run ends
+	end     fork.View // the outcome of each run
 	fails   error
 }
 
@@ -60,7 +60,7 @@ func (r *runs) Stop(id string) error {
 	return nil
 }
 
-// talk is a conversation that runs tasks at once.
+// talk simulates a conversation that runs tasks at once.
 type talk struct {
 	prompts []string
 	retired []string
@@ -76,13 +76,13 @@ func (c *talk) Retire(_ context.Context, _ post.MessageID, why string) {
 	c.retired = append(c.retired, why)
 }
 
-// settled are the tickets that were settled.
+// settled records the settled tickets.
 type settled []string
 
 func (s *settled) Settle(ticket string) { *s = append(*s, ticket) }
 
-// stage is a dispatcher on a temporary directory, with runs and a conversation that only
-// note what they are asked.
+// stage is a dispatcher in a temporary directory, with runs and a conversation that only
+// record their requests.
 type stage struct {
 	d        *Dispatcher
 	dir      *store.Dir
@@ -141,7 +141,7 @@ func newStage(t *testing.T, files map[string]string) *stage {
 	return s
 }
 
-// due is a task of the index, due now.
+// due returns a task of the index, due now.
 func (s *stage) due(t *testing.T, id string) schedule.Due {
 	t.Helper()
 	d, ok := s.schedule.DueAt(id, s.d.now())

@@ -23,7 +23,7 @@ import (
 
 const mainSession = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
 
-// remembering gives the harness a map of messages and a main session.
+// remembering adds a message map and a main session to the harness.
 func remembering(t *testing.T) *harness {
 	t.Helper()
 	h := newHarness(t, func(o *Options) { o.Messages = session.NewForkMessages(o.Dir, slog.New(slog.DiscardHandler)) })
@@ -184,8 +184,7 @@ func TestASurfaceThatHangsHoldsNoEndedRunBack(t *testing.T) {
 	})
 }
 
-// moving is a session whose id changes in the middle of its turn, as it does
-// when the history is compacted.
+// moving is a session whose id changes during its turn, as after a compaction.
 type moving struct {
 	rude
 	ids []string

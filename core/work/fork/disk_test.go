@@ -50,7 +50,7 @@ func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
 		}
 		got := views[0]
 		want := v
-		want.Usage.Free = false // which is no matter any more
+		want.Usage.Free = false // irrelevant afterwards
 		if want.Usage.OutputTokens == 0 {
 			t.Errorf("the run has used %+v", v.Usage)
 		}
@@ -157,7 +157,7 @@ func TestALedgerOfOneEndlessLineCostsAStartLittle(t *testing.T) {
 	good := View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}
 	f, err := os.Create(h.dir.Path(ledgerName))
 	must(t, err)
-	must(t, f.Truncate(1<<30)) // a hole: it takes no room
+	must(t, f.Truncate(1<<30)) // a sparse file, which takes no space
 	must(t, f.Close())
 
 	read := func() (cut, listed []View) {
@@ -174,7 +174,7 @@ func TestALedgerOfOneEndlessLineCostsAStartLittle(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 200<<20 || len(cut)+len(listed) > 0 {
 		t.Errorf("%d MB were allocated to read %v and %v", got>>20, cut, listed)
 	}
-	must(t, appendLedger(h.dir, good)) // which shortens it
+	must(t, appendLedger(h.dir, good)) // which trims it
 	if cut, listed = read(); len(cut) != 1 || len(listed) != 1 || listed[0].ID != good.ID {
 		t.Errorf("after a line: cut off are %v, listed %v", cut, listed)
 	}
@@ -197,7 +197,7 @@ func TestATailIsOnDiskWhileTheRunLivesAndAfterIt(t *testing.T) {
 		if err != nil || len(page.Lines) != 2 || page.Lines[0].Text != "late" || page.Lines[1].Text != "done" {
 			t.Errorf("the rest: %+v, %v", page, err)
 		}
-		// Another program reads it from disk, the same lines.
+		// Another process reads the same lines from disk.
 		memory, _ := h.m.Tail(id, 0)
 		disk, ok := h.manager().Tail(id, 0)
 		if !ok || len(disk.Lines) != len(memory.Lines) {
@@ -222,7 +222,7 @@ func TestAFullDiskIsNotedOnceAndTheTailGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		h.troubles = []string{"tail is not saved"}
-		// A file where the folder should be: no write there can work.
+		// A file instead of the folder makes all writes fail.
 		storetest.Put(t, h.dir, tailFolder, "in the way")
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task(), "repeat 20", "say line %d", "wait 3s", "end"))
@@ -307,7 +307,7 @@ func TestDeltasBecomeWholeCleanLines(t *testing.T) {
 	}
 }
 
-// storm is an engine that says n lines as fast as it is listened to.
+// storm is an engine that emits n lines as fast as they are consumed.
 type storm struct {
 	rude
 	n int
@@ -347,8 +347,8 @@ func TestAReaderLosesNoLineWithinTheRing(t *testing.T) {
 	})
 }
 
-// BenchmarkTailAbsorbs measures a run's whole way from event to ring, with the
-// file beside it; 10,000 lines a second are asked for.
+// BenchmarkTailAbsorbs measures the path of a run's events to the ring and the file; the
+// requirement is 10,000 lines a second.
 func BenchmarkTailAbsorbs(b *testing.B) {
 	m := newHarness(b, stormy(b.N)).m
 	ctx, cancel := context.WithCancel(b.Context())
@@ -368,7 +368,7 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
-		lock := h.dir.Path("state/.pending_updates.lock") // in the way of the queue's lock
+		lock := h.dir.Path("state/.pending_updates.lock") // blocks the queue's lock
 		must(t, os.MkdirAll(lock, 0o700))
 		job := playing(titled("Email sweep"), `call report_updates {"message":"two mails"}`)
 		v, err := h.m.Do(t.Context(), job)
@@ -390,7 +390,7 @@ func TestAFailedRunOnAFullDiskIsUnrecorded(t *testing.T) {
 		return
 	}
 	h := newHarness(t)
-	defer h.log.Reset() // what it tells of depends on when the disk is full
+	defer h.log.Reset() // its content depends on when the disk is full
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.m.Run(ctx) }()
@@ -430,7 +430,7 @@ func TestTheOutputOfRunsTakesABoundedRoom(t *testing.T) {
 		name := h.dir.Path(tailName(fmt.Sprintf("%08x", i)))
 		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		must(t, os.WriteFile(name, nil, 0o600))
-		if err := os.Truncate(name, maxTailFile); err != nil { // takes no room itself
+		if err := os.Truncate(name, maxTailFile); err != nil { // takes no space
 			t.Fatal(err)
 		}
 		at := time.Now().Add(time.Duration(i) * time.Minute)

@@ -19,9 +19,9 @@ func TestTheFirstPingOfAnEssentialTaskIsBesideTheBudget(t *testing.T) {
 	for name, tt := range map[string]struct {
 		prepare func(*harness)
 		job     func(*Job)
-		refused string // part of the answer; empty where it is sent
+		refused string // part of the answer; empty if it is sent
 		quiet   bool
-		token   bool // it costs one
+		token   bool // it costs a token
 	}{
 		"it costs no token":                 {},
 		"an empty bucket cannot refuse it":  {prepare: func(h *harness) { h.drain(0) }},
@@ -87,7 +87,7 @@ func TestAnEssentialTaskReachesTheUserWithoutAModel(t *testing.T) {
 		plain  string
 		opened int
 		state  State
-		want   string // what the user reads; empty for nothing
+		want   string // what the user gets; empty for nothing
 	}{
 		"the engine is down":    {task: task(essential), opened: 1, state: Failed, want: "no route to the provider"},
 		"there is no money":     {task: task(essential, mode(routines.Always)), plain: "no money until Monday", state: Done, want: "no money until Monday"},
@@ -123,8 +123,8 @@ func TestAnEssentialTaskReachesTheUserWithoutAModel(t *testing.T) {
 	}
 }
 
-// A run whose own words may be a stranger's pays for them, and where that is refused the user
-// gets the words of the file.
+// A run that may contain a stranger's words pays for its ping, and if that is refused the
+// user gets the text of the file.
 func TestARefusedEssentialPingBecomesTheWordsOfTheFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)

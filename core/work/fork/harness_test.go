@@ -28,8 +28,7 @@ import (
 	"ollimbot/routines"
 )
 
-// harness is a manager over a temporary directory, with everything around it
-// recorded.
+// harness is a manager in a temporary directory that records everything around it.
 type harness struct {
 	t    testing.TB
 	dir  *store.Dir
@@ -38,16 +37,16 @@ type harness struct {
 	book *book
 
 	mu     sync.Mutex
-	poster func(context.Context, post.Post) (post.MessageID, error) // what Post does
+	poster func(context.Context, post.Post) (post.MessageID, error) // implements Post
 	posts  []post.Post
-	failed error // what Post answers
+	failed error // the error of Post
 	busy   bool
 	quiet  time.Time
 	muted  time.Time
 	limits Limits
 
 	log bytes.Buffer
-	// troubles are what the log has to say.
+	// troubles are the expected log entries.
 	troubles []string
 }
 
@@ -71,7 +70,7 @@ func newHarness(t testing.TB, change ...func(*Options)) *harness {
 	return h
 }
 
-// readLog fails if the log lacks a trouble, or tells of one that there was not.
+// readLog fails if the log lacks an expected entry, or has an unexpected one.
 func (h *harness) readLog() {
 	text := h.log.String()
 	for _, trouble := range h.troubles {
@@ -93,7 +92,7 @@ func (h *harness) manager() *Manager {
 	return m
 }
 
-// serve runs the manager; the function it returns stops it and waits.
+// serve runs the manager; the returned function stops it and waits.
 func (h *harness) serve() (stop func()) {
 	ctx, cancel := context.WithCancel(h.t.Context())
 	var wg sync.WaitGroup
@@ -158,7 +157,7 @@ func (h *harness) set(change func()) {
 	change()
 }
 
-// drain leaves the bucket with so many tokens.
+// drain leaves that many tokens in the bucket.
 func (h *harness) drain(left int) {
 	h.t.Helper()
 	for {
@@ -178,7 +177,7 @@ func (h *harness) tokens() float64 {
 	return state.Available
 }
 
-// task is a background routine with the defaults of its file format.
+// task returns a background routine with the defaults of the file format.
 func task(change ...func(*routines.Task)) routines.Task {
 	t := routines.Task{
 		Kind: routines.KindRoutine, ID: "a1b2c3d4", Description: "Email sweep", Body: "Sweep.",
@@ -194,14 +193,14 @@ func mode(m routines.Mode) func(*routines.Task) { return func(t *routines.Task) 
 
 func noPing(t *routines.Task) { t.AllowPing = false }
 
-// playing is a job whose prompt is a script for the offline engine.
+// playing returns a job whose prompt is a script for the offline engine.
 func playing(t routines.Task, lines ...string) Job {
 	return Job{Task: t, Allowed: []string{"Read(./**.md)"}, Prompt: func(context.Context) string {
 		return "[routine-bg:" + t.ID + "]\n```script\n" + strings.Join(lines, "\n") + "\n```\n"
 	}}
 }
 
-// run is a run whose tools can be called without an engine.
+// run returns a run whose tools can be called without an engine.
 func (h *harness) run(t routines.Task, change ...func(*Job)) *run {
 	j := playing(t, "stop")
 	for _, c := range change {
@@ -210,7 +209,7 @@ func (h *harness) run(t routines.Task, change ...func(*Job)) *run {
 	return newRun(&h.m.o, j, h.m.stop)
 }
 
-// tailOf is a run's lines as "kind text".
+// tailOf formats a run's lines as "kind text".
 func tailOf(r *tail.Ring) []string {
 	var list []string
 	for _, l := range r.Read(0).Lines {
@@ -219,7 +218,7 @@ func tailOf(r *tail.Ring) []string {
 	return list
 }
 
-// book keeps reminders in memory.
+// book is an in-memory reminder book.
 type book struct {
 	mu   sync.Mutex
 	list []routines.Reminder
@@ -251,7 +250,8 @@ func (b *book) Cancel(string) (bool, error) { return false, nil }
 
 func (b *book) Now() time.Time { return time.Now().UTC() }
 
-// engineFunc is an engine of one function, for what the offline engine never does.
+// engineFunc is an engine of a single function, for behaviour that the offline engine
+// lacks.
 type engineFunc func(ctx context.Context, o agent.SessionOptions) (agent.Session, error)
 
 func (f engineFunc) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {

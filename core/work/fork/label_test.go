@@ -14,7 +14,7 @@ import (
 	"ollimbot/routines"
 )
 
-// Where a run's label comes from, and what carries it on.
+// The sources of a run's label, and what inherits it.
 func TestARunPassesItsLabelOn(t *testing.T) {
 	isolated := func(t *routines.Task) { t.Isolated = true }
 	for name, c := range map[string]struct {
@@ -66,8 +66,8 @@ func TestARunPassesItsLabelOn(t *testing.T) {
 	}
 }
 
-// A run that reads the web midway has been the user's own up to there. From there on it is
-// not, and neither is a reply that continues its session.
+// A run that reads the web midway is the user's own up to that point. After it, neither
+// the run nor a reply that continues its session is.
 func TestARunThatReadsUntrustedTextOnTheWayIsLimitedFromThere(t *testing.T) {
 	for trusted, note := range map[bool]string{false: textLabeled, true: textTrusted} {
 		synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestALabelThatCannotBeSavedLimitsTheRunAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		h.troubles = []string{"the label of a run's session was not recorded"}
-		must(t, os.MkdirAll(h.dir.Path("state/.session_labels.lock"), 0o700)) // in the way of the lock
+		must(t, os.MkdirAll(h.dir.Path("state/.session_labels.lock"), 0o700)) // blocks the lock
 		defer h.serve()()
 		j := playing(task(), `call ping_user {"message":"Look."}`, `call report_updates {"message":"I looked."}`)
 		j.Label = "webhook build"

@@ -22,7 +22,7 @@ func titled(title string) routines.Task {
 	return task(func(t *routines.Task) { t.Description = title })
 }
 
-// states is what the views say: "title state", with the position in the queue.
+// states formats the views as "title state", with the position in the queue.
 func states(m *Manager) []string {
 	var list []string
 	for _, v := range m.Views() {
@@ -422,7 +422,7 @@ func TestAFailureTellsTheUserAndIsAnError(t *testing.T) {
 				if h.tokens() != 5 {
 					t.Errorf("%v tokens left; a notice costs none", h.tokens())
 				}
-				// The manager goes on.
+				// The manager continues.
 				h.m.o.Engine = script.New(script.Options{})
 				if v, err := h.m.Do(t.Context(), playing(task(), "say fine")); err != nil || v.State != Done {
 					t.Errorf("the next run: %s, %v", v.State, err)
@@ -508,7 +508,7 @@ func TestTheNextProgramKnowsWhichRemindersARunHasUsedUp(t *testing.T) {
 		ran := func(id string, lines ...string) {
 			j := playing(titled(id), lines...)
 			j.Task.ID, j.Reminder = id, &routines.Reminder{Task: j.Task, RunAt: due}
-			_, _ = h.m.Do(t.Context(), j) // how it ended is in the ledger
+			_, _ = h.m.Do(t.Context(), j) // the ledger has its outcome
 		}
 		ran("aaaaaaaa", "say done")
 		ran("bbbbbbbb", "fail no")

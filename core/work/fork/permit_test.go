@@ -17,8 +17,8 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// Hook and callback of a run decide alike: engines allow some calls without
-// asking the callback.
+// Hook and callback of a run decide alike, because engines allow some calls without the
+// callback.
 func TestARunMayUseWhatItsListsName(t *testing.T) {
 	h := newHarness(t)
 	r := newRun(&h.m.o, Job{
@@ -28,7 +28,7 @@ func TestARunMayUseWhatItsListsName(t *testing.T) {
 	hooks, permission := o.Hooks, o.Permission
 	for _, tt := range []struct {
 		tool, input string
-		want        string // a part of the reason; empty: allowed
+		want        string // part of the reason; empty: allowed
 	}{
 		{"Read", `{"file_path":"notes/a.md"}`, ""},
 		{"Read", `{"file_path":"notes/a.json"}`, "not available in background forks"},
@@ -90,7 +90,7 @@ func TestARunRecordsTheMarkdownThatItWrites(t *testing.T) {
 			}
 		})
 		defer h.serve()()
-		// The script engine runs no tools: what is written stands there already.
+		// The script engine runs no tools, so the files already exist.
 		for _, name := range []string{"USER.md", "other.txt"} {
 			must(t, os.WriteFile(filepath.Join(h.dir.Root(), name), []byte("x"), 0o600))
 		}

@@ -20,7 +20,7 @@ import (
 	"ollimbot/routines"
 )
 
-// sendings are the ways to reach the user; the rules are the same.
+// sendings are the ways to reach the user, all with the same rules.
 var sendings = map[string]func(*run, bool) agent.ToolResult{
 	"ping": func(r *run, critical bool) agent.ToolResult {
 		return r.tools.Ping(context.Background(), "Water the plants", critical, false)
@@ -219,7 +219,7 @@ func TestAMessageIsPaidInTheFileBeforeItIsSent(t *testing.T) {
 		if err := p.Begin(); err != nil {
 			return "", err
 		}
-		s, _ := budget.NewBucket(h.dir, time.UTC, nil).State(h.m.o.now()) // as after a crash at this moment
+		s, _ := budget.NewBucket(h.dir, time.UTC, nil).State(h.m.o.now()) // like after a crash at this moment
 		seen = append(seen, s)
 		return "1", nil
 	}
@@ -255,7 +255,7 @@ func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
 		if tool.Name != toolset.PingUser {
 			continue
 		}
-		for range 2 { // the gate is open again after the first
+		for range 2 { // the gate must be open again after the first
 			if a := tool.Call(t.Context(), []byte(`{"message":"x"}`)); !a.IsError {
 				t.Errorf("answer %+v", a)
 			}
@@ -293,7 +293,7 @@ func TestTwoRunsRacingForTheLastTokenSendOne(t *testing.T) {
 	}
 }
 
-// The journal is what the user reads when they ask why something did or did not arrive.
+// The journal tells the user why a message did or did not arrive.
 func TestEveryPingAndWhyItWasRefusedIsInTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
@@ -327,8 +327,8 @@ func TestEveryPingAndWhyItWasRefusedIsInTheJournal(t *testing.T) {
 	})
 }
 
-// A reminder that comes until it is done has the buttons that end it, and says how often it
-// came. Two messages of one run are one time.
+// A reminder that repeats until done has the buttons that end it, and says how often it
+// pinged. Two messages of one run count once.
 func TestAReminderThatRepeatsCanBeEndedFromItsPing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
@@ -389,8 +389,8 @@ func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {
 	}
 }
 
-// Whatever is called in whatever order: no more than one non-critical message,
-// none but the first, tokens and counters agree with what was sent.
+// After any sequence of calls: at most one non-critical message, which is the first, and
+// tokens and counters match the sent messages.
 func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHarness(t)

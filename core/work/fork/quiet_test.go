@@ -78,7 +78,7 @@ func TestQuietMessages(t *testing.T) {
 	}
 }
 
-// A ping that the budget refuses stays refused: it does not become a quiet one.
+// A ping refused by the budget is not sent as a quiet one.
 func TestARefusedPingIsNotTurnedIntoAQuietOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
@@ -94,7 +94,7 @@ func TestARefusedPingIsNotTurnedIntoAQuietOne(t *testing.T) {
 	})
 }
 
-// A quiet message is the one message of its run, and owes a report as a ping does.
+// A quiet message is the only message of its run, and requires a report like a ping.
 func TestAQuietMessageIsTheOneOfItsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)

@@ -20,7 +20,7 @@ import (
 
 func TestOnlyAnOpenThatTimedOutIsTriedAgainAfter5And15Seconds(t *testing.T) {
 	for name, tt := range map[string]struct {
-		fail int // how many opens time out
+		fail int // number of opens that time out
 		want State
 		took time.Duration
 	}{
@@ -161,8 +161,8 @@ func TestARunCountsWhatItDid(t *testing.T) {
 	})
 }
 
-// M12: thinking_fork was ignored, and each run that thought otherwise than the conversation
-// paid for its whole history again.
+// M12: thinking_fork was ignored, and each run with a thinking setting other than the
+// conversation's paid for its whole history again.
 func TestARunThinksAsTheSettingsSay(t *testing.T) {
 	for _, c := range []struct {
 		name               string

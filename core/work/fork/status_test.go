@@ -56,7 +56,7 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 			agent.ToolEnd{Name: own, Text: "refused", IsError: true}, agent.ToolEnd{Name: own, Text: "refused", IsError: true},
 			agent.ToolEnd{Name: own, Text: "no", Denied: true}, agent.ToolEnd{Name: toolset.Prefix + toolset.SendFile, Text: "no", Denied: true},
 			agent.ToolEnd{Name: "Bash", Text: "no", Denied: true},
-			// The end of a found tool's call names the tool that calls it.
+			// The end of a found tool's call names the wrapping tool.
 			agent.ToolStart{ID: "c", Name: toolset.Call, Input: []byte(`{"tool":"mcp__weather__forecast","arguments":{}}`)},
 			agent.ToolEnd{ID: "c", Name: toolset.Call, Text: "no", Denied: true},
 			agent.Compacting{PreTokens: 12_499}, agent.Compacting{Done: true},
@@ -131,7 +131,7 @@ func TestWhatAFailureTellsTheUserIsOneShortLine(t *testing.T) {
 	})
 }
 
-// What a dashboard shows of a task is the same before and after a restart.
+// A dashboard shows the same past of a task before and after a restart.
 func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := time.FixedZone("east", 2*3600)
@@ -198,12 +198,12 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 	})
 }
 
-// stubborn is a session that reports trouble when it is closed.
+// stubborn is a session whose Close returns an error.
 type stubborn struct{ *telling }
 
 func (s stubborn) Close() error { return errors.New("it does not react") }
 
-// None of this makes a run fail that has done its work, so that only the log can tell of it.
+// None of these errors makes a successful run fail, so only the log reports them.
 func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, func(o *Options) {
@@ -236,7 +236,7 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 	})
 }
 
-// A run is paid from what was set aside for it, at the price of its model.
+// A run is paid from its reservation, at the price of its model.
 func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		used := agent.Usage{OutputTokens: 1, CostUSD: 0.25}

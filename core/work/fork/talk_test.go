@@ -86,7 +86,7 @@ func TestAFileThatCannotBeSentCostsNothing(t *testing.T) {
 	if v := r.status.snapshot(); v.Pings != 0 || v.Refused != 0 || h.tokens() != 5 || len(h.sent()) != 0 {
 		t.Errorf("%d pings, %d refused, %v tokens", v.Pings, v.Refused, h.tokens())
 	}
-	// Whether anything may be sent at all is told before the file is looked at.
+	// Whether anything may be sent at all is checked before the file.
 	if a := h.run(task(noPing)).tools.SendFile(t.Context(), "missing.md", "", false); !strings.Contains(a.Text, "disabled") {
 		t.Errorf("%+v", a)
 	}

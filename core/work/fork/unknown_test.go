@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// errUnknown is what a surface answers that got no answer itself.
+// errUnknown is returned by a surface that got no answer.
 var errUnknown = fmt.Errorf("send the message: no answer within 20s: %w", post.ErrUnknown)
 
 func TestAPingWithoutAnAnswerCountsAsSentAndSaysThatItIsNotKnown(t *testing.T) {
@@ -49,8 +49,8 @@ func TestAPingWithoutAnAnswerCountsAsSentAndSaysThatItIsNotKnown(t *testing.T) {
 	}
 }
 
-// Whatever fails, no run has two messages out, and each that may be out has cost
-// its token.
+// Whatever fails, no run sends two messages, and each message that may have been sent has
+// cost its token.
 func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 	faults := map[string]func(ctx context.Context) error{
 		"none":           func(context.Context) error { return nil },
@@ -114,13 +114,13 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 	})
 }
 
-// breakBudget makes every write of the budget fail until it is mended.
+// breakBudget makes every write of the budget fail until mend is called.
 func breakBudget(t *testing.T, h *harness) (mend func()) {
 	lock := h.dir.Path("state/.ping_budget.lock")
 	if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(lock, lock); err != nil { // a loop, which nobody can open
+	if err := os.Symlink(lock, lock); err != nil { // a loop, which cannot be opened
 		t.Fatal(err)
 	}
 	return func() {

@@ -16,7 +16,7 @@ func ids(list []View) (out string) {
 	return out
 }
 
-// ended writes runs of an earlier program; those with an odd number have failed.
+// ended writes runs from before a restart; those with an odd number have failed.
 func (h *harness) ended(from, to int) {
 	h.t.Helper()
 	for i := from; i < to; i++ {
@@ -71,7 +71,7 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 func TestAStartWithoutTroubleLogsNothing(t *testing.T) {
 	var log bytes.Buffer
 	h := newHarness(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	for range 2 { // without the file, and with it
+	for range 2 { // without and with the file
 		(&failures{o: &h.o}).recall()
 	}
 	if log.Len() > 0 {

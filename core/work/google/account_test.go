@@ -22,7 +22,7 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// desk is an Account and all that it tells.
+// desk is an Account that records its messages.
 type desk struct {
 	*google.Account
 	g       *googletest.Server
@@ -35,10 +35,10 @@ type desk struct {
 
 	mu      sync.Mutex
 	said    []string
-	heard   chan string // each line that is said
+	heard   chan string // each line said
 	allowed int
 	changed int
-	now     time.Time // of the day that is looked at
+	now     time.Time // of the viewed day
 }
 
 func deskOf(t *testing.T, scopes ...google.Scope) *desk {
@@ -76,8 +76,8 @@ func deskOf(t *testing.T, scopes ...google.Scope) *desk {
 	return a
 }
 
-// take returns what was said, and how often the rights and what is shown have changed,
-// since the last call.
+// take returns the lines said, and the number of changes of rights and of the view, since
+// the last call.
 func (a *desk) take() (said []string, allowed, changed int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,7 +113,7 @@ func (a *desk) run(t *testing.T) {
 
 var address = regexp.MustCompile(`http://\S+`)
 
-// browser opens the address in a text and returns the one that Google sends it to.
+// browser opens the address in a text and returns the address of Google's redirect.
 func (a *desk) browser(t *testing.T, text string) (redirect string) {
 	t.Helper()
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -228,7 +228,7 @@ func TestALookThatFailsIsShownOnceUntilItSucceeds(t *testing.T) {
 	if look() != 1 {
 		t.Error("nothing was read")
 	}
-	// The bot ends, or Google has ended the login: neither is a problem of the day.
+	// The bot ends, or Google has ended the login: neither is an error of the day.
 	a.now = a.now.Add(time.Hour)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -320,13 +320,13 @@ func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 	}
 }
 
-// page is the page of a login that ends at an address.
+// page returns the page of a login that redirects to an address.
 func page(redirect string) string { return redirect[:strings.Index(redirect, "?")] }
 
-// waited returns once the account waits for a login.
+// waited returns once the account is waiting for a login.
 func waited(t *testing.T, redirect string) {
 	t.Helper()
-	res, err := http.Get(page(redirect)) // is answered by then
+	res, err := http.Get(page(redirect)) // it is answered by then
 	must(t, err)
 	must(t, res.Body.Close())
 }
@@ -338,7 +338,7 @@ func left(redirect string) {
 		if err != nil {
 			return
 		}
-		_ = res.Body.Close() // the answer does not count
+		_ = res.Body.Close() // the answer does not matter
 	}
 }
 
@@ -357,12 +357,12 @@ func TestTheEndOfALoginIsToldOnce(t *testing.T) {
 			if !a.Redirected(t.Context(), wrong) || !strings.Contains(<-a.heard, "not the address") {
 				t.Error("the wrong address is not refused")
 			}
-			waited(t, redirect) // it still does
+			waited(t, redirect) // it still waits
 			if !a.Redirected(t.Context(), redirect) || !strings.Contains(<-a.heard, says) || a.State().On() != (name == "granted") {
 				t.Errorf("it is %v", a.State())
 			}
 			left(redirect)
-			// The next one is told after all that is left to say of this one.
+			// The next login is reported after everything about this one.
 			a.g.SaysNo = false
 			text, err = a.Connect(t.Context(), []string{"mail"})
 			must(t, err)
@@ -389,7 +389,7 @@ func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 	a.g.Before = func(r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			must(t, a.dir.Remove("state/google_login.json")) // nothing is pending from here on
-			left(redirect)                                   // and whoever waited has noticed
+			left(redirect)                                   // and the waiting goroutine has noticed
 		}
 	}
 	if !a.Redirected(t.Context(), redirect) || !strings.Contains(<-a.heard, "connected") {
@@ -398,7 +398,7 @@ func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 	a.g.Before = nil
 	text, err = a.Connect(t.Context(), []string{"mail"})
 	must(t, err)
-	waited(t, a.browser(t, text)) // all is said of the first one by then
+	waited(t, a.browser(t, text)) // everything about the first one has been said by then
 	select {
 	case said := <-a.heard:
 		t.Errorf("it was told again: %q", said)
@@ -429,7 +429,7 @@ func TestALoginThatNothingWaitsForCanBePasted(t *testing.T) {
 	a := deskOf(t)
 	must(t, a.dir.Remove(google.TokenFile))
 	var text string
-	for range 2 { // the first one is about to be waited for, the second is not
+	for range 2 { // the first becomes the pending one, the second does not
 		var err error
 		text, err = a.Connect(t.Context(), nil)
 		must(t, err)

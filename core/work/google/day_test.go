@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/work/google/googletest"
 )
 
-// today is a day that is looked at, of an account with two calendars and a task list; its
-// clock is turned by hand.
+// today is a day of an account with two calendars and a task list; the test sets its
+// clock.
 type today struct {
 	*testing.T
 	*google.Day
@@ -36,8 +36,8 @@ func newToday(t *testing.T, scopes ...google.Scope) *today {
 	return s
 }
 
-// event puts an appointment into a calendar, from one time of the day to another one, or to
-// one of the next day.
+// event adds an appointment to a calendar, from one time of the day to another, possibly
+// on the next day.
 func (s *today) event(calendar, id, title string, day int, from, to string) {
 	moment := func(day int, text string) map[string]any {
 		at, err := time.ParseInLocation("2006-01-02 15:04", fmt.Sprintf("2026-11-%02d %s", day, text), s.want.Zone)
@@ -66,7 +66,7 @@ func (s *today) change(calendar, id string, change map[string]any) {
 	}
 }
 
-// reads lets five minutes pass and reads.
+// reads advances the clock by five minutes and reads.
 func (s *today) reads() {
 	s.Helper()
 	s.now = s.now.Add(5 * time.Minute)
@@ -75,7 +75,7 @@ func (s *today) reads() {
 	}
 }
 
-// shows compares what is ahead with a line for each item.
+// shows compares the upcoming items with one line each.
 func (s *today) shows(want ...string) {
 	s.Helper()
 	var got []string
@@ -115,7 +115,7 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 	const fair, milk, soap = "22-24 Fair", "23-24 Milk", "24-25 Soap"
 	s.shows(fair, "22 23:00-23 11:00 Night train", milk, "23 10:30-23 10:45 Stand-up", "23 12:00-23 13:00 Lunch", soap, "24 10:30-24 10:45 Stand-up")
 
-	// What has changed since: cancelled, moved away, moved here, new, declined, renamed.
+	// Changes since then: cancelled, moved away, moved here, new, declined, renamed.
 	s.change("team", "standup_20261123T173000Z", map[string]any{"status": "cancelled"})
 	s.change("primary", "lunch", map[string]any{"start": map[string]any{"dateTime": "2026-12-01T12:00:00Z"}, "end": map[string]any{"dateTime": "2026-12-01T13:00:00Z"}})
 	s.change("primary", "far", map[string]any{"start": map[string]any{"dateTime": "2026-11-23T22:00:00Z"}, "end": map[string]any{"dateTime": "2026-11-23T23:00:00Z"}})
@@ -134,7 +134,7 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 	s.Forget("new")
 	s.shows(slices.DeleteFunc(slices.Clone(after), func(l string) bool { return strings.HasSuffix(l, "Retro") })...)
 
-	// Google forgets, and all is read again.
+	// Google expires the token, and everything is read again.
 	s.g.ForgetSync()
 	s.reads()
 	s.shows(after...)
@@ -142,7 +142,7 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 
-	// Midnight comes.
+	// Midnight passes.
 	s.event("primary", "later", "Later", 25, "09:00", "10:00")
 	s.now = time.Date(2026, 11, 24, 0, 0, 30, 0, s.want.Zone)
 	s.shows(soap, "24 10:30-24 10:45 Stand-up")
@@ -155,7 +155,7 @@ func TestGoogleIsAskedForTheDayEveryFiveMinutesAtMost(t *testing.T) {
 	start, read := s.now, 0
 	for ; s.now.Sub(start) < time.Hour; s.now = s.now.Add(7 * time.Second) {
 		if s.now.Sub(start) > 20*time.Minute {
-			s.want.Calendars = []string{"primary"} // a change of the settings is no reason
+			s.want.Calendars = []string{"primary"} // a changed setting is not a reason
 		}
 		asked, err := s.Read(context.Background(), s.want)
 		must(t, err)
@@ -176,7 +176,7 @@ func TestADayThatCannotBeReadStaysAsItWas(t *testing.T) {
 	both := []string{"23 12:00-23 13:00 Lunch", "23 16:00-23 17:00 Retro"}
 	s.shows(both...)
 
-	// One calendar goes, another one has changed: the rest is read.
+	// One calendar is removed, another has changed: the rest is read.
 	s.g.Lock()
 	delete(s.g.Events, "team")
 	s.g.Unlock()
@@ -186,11 +186,11 @@ func TestADayThatCannotBeReadStaysAsItWas(t *testing.T) {
 		t.Error(asked, err)
 	}
 	s.shows(append([]string{"23-24 Milk"}, both...)...)
-	s.want.Calendars = []string{"primary"} // the user takes it out
+	s.want.Calendars = []string{"primary"} // the user removes it
 	s.reads()
 	s.shows("23-24 Milk", both[0])
 
-	// Nobody is there: tried once in five minutes, and nothing is lost.
+	// Google is unreachable: one attempt in five minutes, and nothing is lost.
 	s.g.Close()
 	s.now = s.now.Add(5 * time.Minute)
 	if asked, err := s.Read(context.Background(), s.want); !asked || err == nil || !strings.Contains(err.Error(), "cannot be reached") {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An event that the calendar shows as free is known as such.
+// An event shown as free in the calendar is recognised.
 func TestAFreeEventLeavesTheUserFree(t *testing.T) {
 	for text, free := range map[string]bool{`"transparency":"transparent",`: true, `"transparency":"opaque",`: false, "": false} {
 		var e Event

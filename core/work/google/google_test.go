@@ -17,7 +17,7 @@ import (
 	"ollimbot/core/work/google/googletest"
 )
 
-// account is a directory that is logged in at a Google of its own.
+// account returns a directory that is logged in at its own fake Google.
 func account(t testing.TB, scopes ...google.Scope) (*google.Client, *googletest.Server, *store.Dir) {
 	t.Helper()
 	g := googletest.New()
@@ -85,7 +85,7 @@ func TestManyAtOnceRenewTheTokenOnceAndKeepWhatTheOriginalWrote(t *testing.T) {
 	for i := range 100 {
 		all.Go(func() {
 			mine := c
-			if i%2 == 0 { // as another process would be
+			if i%2 == 0 { // like another process
 				other, err := store.At(d.Root())
 				if err != nil {
 					t.Error(err)
@@ -126,7 +126,7 @@ func TestAnAnswerThatIsLostMakesNothingTwice(t *testing.T) {
 				if err != nil || made.ID == "" {
 					t.Fatal(made, err)
 				}
-				// What was there before with the same words is another thing, some seconds later.
+				// An earlier thing with the same text is a different one, some seconds older.
 				g.Lock()
 				for _, task := range g.Tasks["@default"] {
 					task["updated"] = "2026-01-01T00:00:00.000Z"
@@ -241,7 +241,7 @@ func TestEventsOfSeveralCalendarsComeInOrder(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		break // leaves nothing behind
+		break // leaves nothing running
 	}
 }
 
@@ -273,7 +273,7 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// BenchmarkLists reads 10,000 tasks: what is in memory at once must not grow with them.
+// BenchmarkLists reads 10,000 tasks: the memory in use must not grow with them.
 func BenchmarkLists(b *testing.B) {
 	c, g, _ := account(b, google.Tasks)
 	for i := range 10000 {
@@ -291,8 +291,8 @@ func BenchmarkLists(b *testing.B) {
 	}
 }
 
-// BenchmarkState is what each look at the files costs. Without a login it is all that a bot's
-// start does for Google.
+// BenchmarkState measures reading the files. Without a login that is all the bot's start
+// does for Google.
 func BenchmarkState(b *testing.B) {
 	c, _, _ := account(b, google.Tasks)
 	b.Run("on", func(b *testing.B) {
@@ -344,7 +344,7 @@ func TestALoginPageOfTheNetworkIsNamed(t *testing.T) {
 		if s := c.State(); s.Kind != google.Unreachable || s.Why != err.Error() {
 			t.Error(s)
 		}
-		g.Fail("tasks.tasks.insert", f) // it is logged in to meanwhile
+		g.Fail("tasks.tasks.insert", f) // logged in to the network in the meantime
 		if made, err := c.Tasks.Add(context.Background(), "@default", google.Task{Title: "Milk"}); err != nil || made.ID == "" || count(t, c) != 1 {
 			t.Error(made, err)
 		}

@@ -14,7 +14,7 @@ func TestMailIsReadInTheCharsetThatItNames(t *testing.T) {
 	c, g, _ := account(t, google.Mail)
 	for set, mail := range map[string]struct{ bytes, want string }{
 		"utf-8":            {"Gr\xc3\xbc\xc3\x9fe", "Grüße"},
-		"us-ascii":         {"Gr\xc3\xbc\xc3\x9fe", "Grüße"}, // it was Google that made UTF-8 of it
+		"us-ascii":         {"Gr\xc3\xbc\xc3\x9fe", "Grüße"}, // Google converted it to UTF-8
 		"ISO-8859-1":       {"Gr\xfc\xdfe", "Grüße"},
 		"iso-8859-10":      {"\xe1\xbe", "áū"},
 		"iso-8859-15":      {"5 \xa4", "5 €"},
@@ -24,16 +24,16 @@ func TestMailIsReadInTheCharsetThatItNames(t *testing.T) {
 		"cp1251":           {"\xcf\xf0\xe8", "При"},
 		// G2
 		"Shift_JIS":      {"\x93\xfa\x96\x7b", "日本"},
-		"ISO-2022-JP":    {"\x1b$BF|K\\\x1b(B", "日本"}, // all of it is ASCII
+		"ISO-2022-JP":    {"\x1b$BF|K\\\x1b(B", "日本"}, // pure ASCII bytes
 		"GB2312":         {"\xd6\xd0\xce\xc4", "中文"},
 		"euc-kr":         {"\xc7\xd1\xb1\xdb", "한글"},
 		"Big5":           {"\xa4\xa4\xa4\xe5", "中文"},
 		"utf-16":         {"\xfe\xff\x00H\x4e\x2d", "H中"},
 		"utf-16le":       {"H\x00i\x00", "Hi"},
-		"hz-gb-2312":     {"\xff a", "\ufffd a"}, // no reader is left for it, so what is ASCII stays
+		"hz-gb-2312":     {"\xff a", "\ufffd a"}, // no decoder exists any more, so ASCII is kept
 		"x-nobody-knows": {"a\xff", "a\ufffd"},
 	} {
-		body := base64.StdEncoding.EncodeToString([]byte(mail.bytes)) // Google's is for URLs, and without =
+		body := base64.StdEncoding.EncodeToString([]byte(mail.bytes)) // Google's is URL-safe and without =
 		g.Mails = []map[string]any{{"id": "m", "payload": map[string]any{
 			"mimeType": "text/plain", "headers": []any{map[string]any{"name": "Content-Type", "value": "text/plain; charset=" + set}},
 			"body": map[string]any{"data": body},

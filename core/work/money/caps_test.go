@@ -18,7 +18,7 @@ import (
 	"ollimbot/routines"
 )
 
-// costing is a task whose runs have cost so much.
+// costing returns a run of a task with a cost.
 func costing(id string, dollars float64) Run {
 	return Run{Task{routines.KindRoutine, id}, dollars}
 }
@@ -83,7 +83,7 @@ func TestALiftedCapHoldsNothingUntilMidnightAlsoAfterARestart(t *testing.T) {
 	}
 }
 
-// Mean, guess and what is not known: each is set aside as the best that is known.
+// Mean, guess and unknown: the best available estimate is reserved.
 func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
 	d, _ := open(t)
 	p := made(capped(d, noCaps(), costing("a", 0.1), costing("a", 0.3), costing("b", 1)))
@@ -118,7 +118,7 @@ func TestARunThatEndedTeachesWhatTheNextOneCosts(t *testing.T) {
 	}
 }
 
-// Ten fires of one moment cannot all take the last of the money.
+// Ten simultaneous fires cannot all take the last of the money.
 func TestTenRunsAtOnceStayWithinTheCap(t *testing.T) {
 	d, _ := open(t)
 	p := made(capped(d, Caps{Day: 1, Month: math.Inf(1)}, costing("a", 0.3)))
@@ -133,11 +133,11 @@ func TestTenRunsAtOnceStayWithinTheCap(t *testing.T) {
 	}
 }
 
-// The program may be killed after each step of a run; the next one settles what it
-// finds, and what may have been spent counts.
+// The program may be killed after each step of a run. The next start settles what it
+// finds, and possibly spent amounts count.
 func TestARestartAtEachStepLosesNoMoney(t *testing.T) {
 	task := Task{routines.KindRoutine, "a"}
-	for i, want := range []float64{0, 0, 0.3, 0.2, 0.2} { // before, set aside, begun, told, settled
+	for i, want := range []float64{0, 0, 0.3, 0.2, 0.2} { // before, reserved, begun, reported, settled
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			d, _ := open(t)
 			o := capped(d, Caps{Day: 1, Month: 1}, costing("a", 0.3))
@@ -170,7 +170,7 @@ func TestTheUserIsToldOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
 		o.Notice = func(text string) { told = append(told, text) }
 		return made(o)
 	}
-	for day := range 11 { // a dollar each day
+	for day := range 11 { // one dollar per day
 		for range 10 {
 			spend(t, fresh(), noon.AddDate(0, 0, -20+day), "", 0.1)
 		}
@@ -210,9 +210,8 @@ func TestDaysAndMonthsEndByTheUsersClock(t *testing.T) {
 	}
 }
 
-// Whatever happens, with restarts in between: what was spent exceeds a cap by no more
-// than what runs under way cost beyond what was set aside for them, and what was
-// spent outside of runs.
+// Whatever happens, including restarts, spending exceeds a cap by no more than the cost
+// of current runs beyond their reservations plus spending outside of runs.
 func TestACapIsExceededByNoMoreThanRunsCostBeyondTheirShare(t *testing.T) {
 	root := t.TempDir()
 	n := 0
@@ -226,7 +225,7 @@ func TestACapIsExceededByNoMoreThanRunsCostBeyondTheirShare(t *testing.T) {
 		var open []Ticket
 		share := map[Ticket]float64{}
 		cost := map[Ticket]float64{}
-		var over float64 // what runs have cost beyond their share, and the conversation
+		var over float64 // the cost of runs beyond their reservations, and of the conversation
 		step := func() {
 			switch rapid.SampledFrom([]string{"reserve", "reserve", "spend", "settle", "talk", "wait", "kill"}).Draw(rt, "step") {
 			case "reserve":

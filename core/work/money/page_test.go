@@ -10,7 +10,7 @@ import (
 	pages "ollimbot/docs"
 )
 
-// docs/prices.md has the prices that are built in, and a file that is accepted.
+// docs/prices.md lists the built-in prices, and a valid file.
 func TestThePageOfPricesHasTheBuiltInOnes(t *testing.T) {
 	data, err := fs.ReadFile(pages.FS, "prices.md")
 	must(t, err)

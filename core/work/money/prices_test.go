@@ -29,7 +29,7 @@ func TestALongPromptAndAnHoursCacheHavePricesOfTheirOwn(t *testing.T) {
 	long := Price{Rate: Rate{Input: 1, CacheWrite: 2, HourWrite: 4}, Above: 1000, Long: Rate{Input: 10, CacheWrite: 20}}
 	for name, c := range map[string]struct {
 		used agent.Usage
-		want float64 // for a million times as much
+		want float64 // for a million times the tokens
 	}{
 		"a prompt at the bound":            {agent.Usage{InputTokens: 1000}, 1000},
 		"a prompt above it":                {agent.Usage{InputTokens: 1001}, 10010},

@@ -23,7 +23,7 @@ func open(t *testing.T) (*store.Dir, *Purse) {
 
 func noCaps() Caps { return Caps{math.Inf(1), math.Inf(1)} }
 
-// made is a purse with what a test leaves out: no caps, no past, nobody to tell.
+// made fills in the options that a test leaves out: no caps, no past, no callbacks.
 func made(o Options) *Purse {
 	o.Zone = cmp.Or(o.Zone, time.UTC)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))

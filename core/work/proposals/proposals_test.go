@@ -54,7 +54,7 @@ func TestTwoProposalsAreTheSameWhateverTheirOrderAndPunctuation(t *testing.T) {
 
 func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing.T) {
 	d, now := storetest.Prepared(t), time.Date(2026, 11, 27, 9, 0, 0, 0, berlin)
-	fresh := func() *Store { return NewStore(d, berlin, nil) } // another start of the program
+	fresh := func() *Store { return NewStore(d, berlin, nil) } // a restart of the program
 	p, err := fresh().Add(now, promise("I'll call the dentist"), 3)
 	must(t, err)
 	if _, err := fresh().Add(now, promise("call the dentist, I'll"), 3); !errors.Is(err, ErrOpen) {
@@ -127,8 +127,8 @@ func TestAnAcceptedOneMayComeAgainOnAnotherDayAndAnUnansweredOneCloses(t *testin
 	}
 }
 
-// Whatever is proposed and answered, however often the program starts and whichever way the clock
-// goes: at most three a day, and nothing that was refused.
+// Whatever is proposed and answered, with any restarts and clock changes: at most three a
+// day, and nothing that was refused.
 func TestPropertyThreeADayAndNeverAgainAfterNo(t *testing.T) {
 	nouns := []string{"the dentist", "my mother", "the bank", "Ada", "the plumber", "the school", "the garage", "the doctor", "the library"}
 	rapid.Check(t, func(r *rapid.T) {
@@ -199,7 +199,7 @@ func TestAFileThatIsNoneIsSetAside(t *testing.T) {
 	}
 }
 
-// office is a desk whose surface is the office itself.
+// office is a desk that implements its own surface.
 type office struct {
 	*Desk
 	dir *store.Dir
@@ -209,7 +209,7 @@ type office struct {
 	retired []post.MessageID
 	offline bool
 	did     []string // answers that were carried out
-	err     error    // of the next
+	err     error    // of the next answer
 }
 
 func open(t *testing.T, d *store.Dir) *office {
@@ -246,7 +246,7 @@ func open(t *testing.T, d *store.Dir) *office {
 	return o
 }
 
-// runs runs the desk while a story is told.
+// runs runs the desk during a story.
 func (o *office) runs(t *testing.T, story func()) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -28,8 +28,8 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// shop is a Desk with a purse of its own. Its zone is two hours ahead of UTC. In a bubble
-// it is two in the morning of 1 January 2000.
+// shop is a Desk with its own purse. Its zone is two hours ahead of UTC. In a bubble it
+// is two in the morning of 1 January 2000.
 type shop struct {
 	*Desk
 	dir    *store.Dir
@@ -42,7 +42,7 @@ type shop struct {
 
 	asked   []policy.Request
 	verdict policy.Verdict
-	failure error // of asking
+	failure error // the error of Ask
 }
 
 func open(t *testing.T, day, month float64) *shop {
@@ -74,10 +74,10 @@ func (s *shop) spend(t *testing.T, dollars float64) {
 	must(t, s.purse.Add(s.now(), "", agent.Usage{InputTokens: 1, CostUSD: dollars}))
 }
 
-// breakFile makes the record of spending unwritable, for root too.
+// breakFile makes the spending record unwritable, also for root.
 func (s *shop) breakFile(t *testing.T) {
 	t.Helper()
-	s.purse.Days() // an unreadable file would be moved aside
+	s.purse.Days() // now, because an unreadable file would be moved aside
 	path := s.dir.Path("state/usage.json")
 	must(t, os.RemoveAll(path))
 	must(t, os.MkdirAll(path+"/in the way", 0o700))
@@ -234,7 +234,7 @@ func TestACriticalDeliveryDoesNotWaitAndACancelledOneGivesUp(t *testing.T) {
 func TestTheConversationAsksOnceADayAboveACap(t *testing.T) {
 	for _, c := range []struct {
 		verdict policy.Verdict
-		want    string // of the error, for the amount that is spent
+		want    string // the error for the spent amount
 		again   bool   // the next turn asks again
 	}{
 		{policy.Allow, "", false},
@@ -282,7 +282,7 @@ func TestTheCapThatIsReachedIsNamed(t *testing.T) {
 		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(textCapSpent, "$1.50", "$1.00", textToday)) {
 			t.Errorf("above the cap of the day: %v", err)
 		}
-		// What is reserved counts too.
+		// Reserved amounts count too.
 		s.Reserve(routine("a"), s.now(), true)
 		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(textCapSpent, "$1.50", "$2.00", textThisMonth)) {
 			t.Errorf("above the cap of the month: %v", err)
@@ -369,7 +369,7 @@ func TestASettingWarnsOfACapBelowWhatIsSpent(t *testing.T) {
 				t.Errorf("%s %s: %q, want %q", c.key, c.value, got, c.want)
 			}
 		}
-		s.config.DailyCap, s.config.MonthlyCap = 1, 1 // exceeded already, and left as it is
+		s.config.DailyCap, s.config.MonthlyCap = 1, 1 // already exceeded, and unchanged
 		for _, c := range [][2]string{{"daily_cap", "1"}, {"monthly_cap", "1"}, {"auto_update_hour", "7"}} {
 			if got := s.Follows(c[0], c[1]); got != "" {
 				t.Errorf("%s, unchanged: %q", c, got)

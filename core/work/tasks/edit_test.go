@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/safety/audit"
 )
 
-// An undo is a change like any other: the user reads it, and can undo it too.
+// An undo is a change like any other: it is reported and can be undone too.
 func TestAnEditItsUndoAndItsRedoAreTold(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		id := d.routine()
@@ -27,8 +27,8 @@ func TestAnEditItsUndoAndItsRedoAreTold(t *testing.T) {
 	})
 }
 
-// An editor may have saved the file a moment ago. The user sees its newest state, not the one
-// that the bot read last.
+// An editor may have saved the file a moment ago. The user sees its current state, not
+// the one that the bot read last.
 func TestAnEditOfAFileThatWasJustSavedShowsIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		id := d.routine()

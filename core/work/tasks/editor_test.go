@@ -25,14 +25,14 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// desk is an Editor over a real schedule that does not run. It is its own Rights. In a
+// desk is an Editor over a real schedule that is not running. It implements Rights. In a
 // bubble it is one in the morning of 1 January 2000, in a zone one hour ahead of UTC.
 type desk struct {
-	kept []string // reminders that were done, or not after all
+	kept []string // reminders marked as done or not done
 	*Editor
 	t       *testing.T
 	dir     *store.Dir
-	rights  []string // that were given
+	rights  []string // the rights given
 	left    string   // why a task runs without its skill
 	retired []string
 	changed int
@@ -119,7 +119,8 @@ func (d *desk) describe(id string) string {
 	return text
 }
 
-// refuse demands that a command fails with an error that says so, and changes no task.
+// refuse expects a command to fail with an error that contains says, and to change no
+// task.
 func (d *desk) refuse(c command.Value, says string) {
 	d.t.Helper()
 	before := d.ids()
@@ -235,7 +236,7 @@ func TestARemovedTaskIsRestored(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		// Without an id it is the one that was removed last.
+		// Without an id it is the task removed last.
 		out := d.do(command.RestoreTask{})
 		if out.Undo != (command.DeleteTask{ID: second}) || out.Decision != (audit.Entry{Action: audit.TaskAdded, Subject: second}) ||
 			!slices.Equal(d.ids(), []string{second}) {
@@ -344,7 +345,7 @@ func TestAnEditIsUndoneByTheOldFile(t *testing.T) {
 	})
 }
 
-// came writes down that a reminder has reached the user.
+// came records that a reminder has pinged the user.
 func (d *desk) came(id, message string, ago time.Duration) {
 	d.t.Helper()
 	must(d.t, d.o.Journal.Append(budget.Ping{At: d.now().Add(-ago), ID: message, Task: id, Run: message, Message: message, Kind: "ping"}))
@@ -426,7 +427,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 		d.do(command.Remind{ID: id, Word: command.Later})
-		time.Sleep(2 * time.Hour) // it was due an hour ago: there is no time to put back
+		time.Sleep(2 * time.Hour) // it was due an hour ago, so there is no time to restore
 		if out := d.do(command.Remind{ID: id, Word: command.Later}); out.Undo != nil {
 			t.Errorf("%+v", out)
 		}

@@ -11,7 +11,7 @@ import (
 	"ollimbot/routines"
 )
 
-// W3: pressed at 00:09, Not today gave 01:09 of the same night.
+// W3: pressed at 00:09, Not today moved it to 01:09 of the same night.
 func TestNotTodayIsNeverTheSameNight(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -54,8 +54,8 @@ func TestAnAnswerBeforeTheReminderCameCountsNoPings(t *testing.T) {
 	})
 }
 
-// A chain of checks goes on where it was. A reminder that comes until it is done starts over:
-// the user has seen it.
+// A chain of checks continues where it was. A reminder that repeats until done starts
+// over, because the user has seen it.
 func TestAPutOffReminderGoesOnWithItsChain(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		for _, c := range []struct {
@@ -73,14 +73,14 @@ func TestAPutOffReminderGoesOnWithItsChain(t *testing.T) {
 	})
 }
 
-// The answer counts. The user reads what it could not be written down for.
+// The answer counts. The user is told why it could not be saved.
 func TestAnAnswerThatCannotBeWrittenDownCountsAndSaysSo(t *testing.T) {
 	for _, lock := range []string{"state/.pings.lock", "state/.pending_updates.lock"} {
 		inBubble(t, func(t *testing.T, d *desk) {
 			id := d.reminder(30 * time.Minute)
 			d.came(id, "m1", time.Minute)
 			must(t, os.RemoveAll(d.dir.Path(lock)))
-			must(t, os.MkdirAll(d.dir.Path(lock), 0o700)) // in the way of the lock
+			must(t, os.MkdirAll(d.dir.Path(lock), 0o700)) // blocks the lock
 			out, err := d.Answer(t.Context(), command.Remind{ID: id, Word: command.Later}, "m1")
 			if err == nil || !strings.HasPrefix(err.Error(), out.Message+", but the agent could not be informed") || !strings.Contains(err.Error(), lock) {
 				t.Errorf("%s: %q, %v", lock, out.Message, err)

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// claim begins a delivery, which is to carry these messages.
+// claim starts a delivery, which must contain these messages.
 func claim(t testing.TB, q *Queue, want ...string) Delivery {
 	t.Helper()
 	var got []Update
@@ -67,8 +67,8 @@ func TestWhatIsAppendedDuringADeliveryComesWithTheNext(t *testing.T) {
 	must(t, p.queue.Settle(claim(t, p.queue, "two"), true))
 }
 
-// Also another process, and the next one after a crash, know what is claimed:
-// it stands on the disk.
+// Other processes, and the next one after a crash, also know the claimed updates, because
+// they are on disk.
 func TestTheCapDoesNotTouchWhatIsBeingDelivered(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, numbered(1, 8)...)
@@ -105,7 +105,7 @@ func TestAUsersMessageAloneIsADelivery(t *testing.T) {
 	}
 }
 
-// What is on its way cannot be taken back: undoing it would deliver it again.
+// A message being delivered cannot be taken back: undoing that would deliver it again.
 func TestWhatIsBeingDeliveredCannotBeDiscarded(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, "one", "two")
@@ -160,8 +160,8 @@ func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
 	claim(t, NewQueue(p.dir, pacific, nil), "two", "three")
 }
 
-// The queue against a model: every update is delivered once, or counted by a
-// sentinel, or discarded, or still there; never two of these.
+// The queue compared with a model: every update is delivered once, counted by a sentinel,
+// discarded, or still pending, and never two of these.
 func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPlace(t, "")

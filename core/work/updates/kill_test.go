@@ -21,12 +21,12 @@ import (
 // kills is how often the child is killed.
 var kills = flag.Int("kills", 100, "how often the process that delivers updates is killed")
 
-// childDir makes the test binary a process that works on that directory until
-// it is killed; childNumber tells its updates from those of others.
+// childDir makes the test binary a process that works on that directory until it is
+// killed; childNumber distinguishes its updates from others.
 const (
 	childDir    = "OLLIM_TEST_UPDATES_DIR"
 	childNumber = "OLLIM_TEST_UPDATES_NUMBER"
-	heardFile   = "heard.txt" // what the session was told, a line for each message
+	heardFile   = "heard.txt" // the messages to the session, one line each
 )
 
 func TestMain(m *testing.M) {
@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child settles what the process before it left, and then appends and delivers
-// side by side. It says what it begins to append and what is appended.
+// child settles what the previous process left, and then appends and delivers
+// concurrently. It reports each append before and after.
 func child(root, number string) error {
 	dir, err := store.At(root)
 	if err != nil {
@@ -104,10 +104,9 @@ func deliverAll(q *Queue, root string) error {
 	return q.Settle(d, true)
 }
 
-// TestNothingIsLostOrDeliveredTwiceOverKills kills a process that appends and
-// delivers at once, while this one appends beside it. In the end every update
-// that was appended was delivered exactly once, is pending, or is counted by a
-// sentinel.
+// TestNothingIsLostOrDeliveredTwiceOverKills kills a process that appends and delivers
+// concurrently, while this process appends too. In the end every appended update was
+// delivered exactly once, is pending, or is counted by a sentinel.
 func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "")
@@ -141,7 +140,7 @@ func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 			delivered++
 		case appended[name]:
 			missing++
-		default: // the kill came before or after it was written
+		default: // killed before or after the write
 			unsure++
 		}
 	}
@@ -154,7 +153,7 @@ func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 	t.Logf("%d kills: %d updates begun, %d appended, %d delivered or pending, %d dropped for the cap", *kills, len(begun), len(appended), delivered, missing)
 }
 
-// victim starts a child, lets it live for a moment and kills it.
+// victim starts a child and kills it after a moment.
 func victim(t *testing.T, p place, number int, begun, appended map[string]bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binarytest.Path())

@@ -25,7 +25,7 @@ func TestTheLabelOfAnUpdateIsStoredAndReadByAnybody(t *testing.T) {
 	}
 }
 
-// The original knows no labels and keeps the key; a person may write anything there.
+// The original ignores labels but keeps the key; people may write anything there.
 func TestALabelInAnUpdateOfOthersIsCleaned(t *testing.T) {
 	p := newPlace(t, `[{"ts": "2026-11-23T08:45:40-08:00", "message": "a", "label": "\u001b[2Jmail"}, {"ts": "2026-11-23T08:45:41-08:00", "message": "b", "label": 7}, {"ts": "2026-11-23T08:45:42-08:00", "message": "c", "label": ""}]`)
 	list := p.queue.Peek()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// many is a file of n updates as an earlier version wrote them, without a limit.
+// many returns a file of n updates as written by an earlier version without a limit.
 func many(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -18,7 +18,7 @@ func many(n int) string {
 	return "[" + b.String()[2:] + "]\n"
 }
 
-// allocated is how many bytes fn allocates.
+// allocated returns the number of bytes that fn allocates.
 func allocated(fn func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

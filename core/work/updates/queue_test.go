@@ -45,7 +45,7 @@ func (p place) content(t testing.TB) string {
 	return storetest.Text(t, p.dir, file)
 }
 
-// add appends one message each minute from the morning on.
+// add appends one message per minute, starting in the morning.
 func (p place) add(t testing.TB, messages ...string) {
 	t.Helper()
 	for i, m := range messages {
@@ -196,7 +196,7 @@ func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
 		if _, err := p.queue.Discard(before[i].Key); !errors.Is(err, errGone) {
 			t.Errorf("discarded twice: %v", err)
 		}
-		for range 2 { // a second time changes nothing
+		for range 2 { // a second call has no effect
 			must(t, p.queue.Restore(gone))
 		}
 		if diff := cmp.Diff(before, p.queue.Peek()); diff != "" {
@@ -205,8 +205,8 @@ func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
 	}
 }
 
-// Undo gives back what the file held: its spelling of the time, the keys of
-// others, equal ones, an order that is not that of the times, and more than fit.
+// Undo restores the file's original bytes: its time format, unknown keys, equal entries,
+// an order other than by time, and more entries than the limit.
 func TestUndoPutsBackTheBytesThatWereThere(t *testing.T) {
 	same := `{"ts": "2026-11-23T08:45:40+00:00", "message": "same"}`
 	var many []string
@@ -257,7 +257,7 @@ func TestUndoDropsNothingAndComesBackToItsNeighbours(t *testing.T) {
 	must(t, p.queue.Append(morning().Add(time.Hour), "new"))
 	must(t, p.queue.Restore(gone))
 	p.pending(t, append(numbered(1, 10), "new")...)
-	// What comes next makes room as ever.
+	// The next append applies the limit as usual.
 	must(t, p.queue.Append(morning().Add(2*time.Hour), "next"))
 	p.pending(t, append([]string{"(3 earlier update(s) omitted — cap reached)"}, append(numbered(4, 10), "new", "next")...)...)
 }
@@ -412,7 +412,7 @@ func TestAnUpdateAboutAMatterIsReplacedUntilItIsRead(t *testing.T) {
 	want("before", "b is broken")
 	say("", "")
 	want("before")
-	// What is on its way to the main session counts as read.
+	// An update being delivered counts as read.
 	say("a is broken", "a is broken")
 	if _, err := p.queue.Claim(func(list []Update) Delivery { return NewDelivery("s", "text", nil) }); err != nil {
 		t.Fatal(err)

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// An update that is committed while another is appended is gone for good: the
-// append has read the file before or after, and must not write it back.
+// An update committed while another is appended is gone for good: whether the append
+// reads the file before or after, it must not write the update back.
 func TestWhatIsCommittedWhileOthersAppendIsNotDeliveredAgain(t *testing.T) {
 	p := newPlace(t, "")
 	now, twice := morning(), 0
-	for i := range 100 { // of 2,000 rounds 723 failed before one lock ordered all of it
+	for i := range 100 { // 723 of 2,000 rounds failed before one lock ordered everything
 		now = now.Add(time.Second)
 		delivered := fmt.Sprintf("delivered %d", i)
 		must(t, p.queue.Append(now, delivered))

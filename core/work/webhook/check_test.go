@@ -30,7 +30,7 @@ func TestAPayloadKeepsItsOrderAndItsNumbers(t *testing.T) {
 	}
 }
 
-// refused is the refusal of a payload, which must not show what is secret in it.
+// refused returns the refusal of a payload, which must not reveal its secret parts.
 func refused(t *testing.T, s Spec, payload string) *RefusedError {
 	t.Helper()
 	_, err := s.Check([]byte(payload))
@@ -140,8 +140,8 @@ func TestAnAnswerStaysShortHoweverMuchIsWrong(t *testing.T) {
 	}
 }
 
-// A sender who found a spec that doubles at each level could else keep the
-// machine busy for years.
+// Otherwise a sender who found a spec that doubles at each level could keep the machine
+// busy for years.
 func TestAPayloadThatTakesTooLongToCheckIsRefused(t *testing.T) {
 	branch := "{properties: {a: {$ref: \"#\"}}, required: [b]}"
 	s := parsed(t, spec("  anyOf: ["+branch+", "+branch+"]\n", "Go"))
@@ -186,7 +186,7 @@ func TestAllFreeTextIsScreened(t *testing.T) {
 	if err != nil || len(p.Screened) != 0 {
 		t.Errorf("%v, %v", p.Screened, err)
 	}
-	// Beside a $ref draft 7 ignores properties, and so their enum closes nothing.
+	// Next to a $ref, draft 7 ignores properties, so their enum restricts nothing.
 	s = parsed(t, spec("  $ref: \"#/definitions/d\"\n  properties: {a: {enum: [b]}}\n  definitions: {d: {type: object}}\n", "Go"))
 	if p, err = s.Check([]byte(`{"a":"anything"}`)); err != nil || !slices.Contains(p.Screened, "a") {
 		t.Errorf("%v, %v", p.Screened, err)

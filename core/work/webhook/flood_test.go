@@ -47,8 +47,8 @@ func TestTenThousandIdleConnectionsLeaveTheBotAlive(t *testing.T) {
 	}
 }
 
-// Deliveries over loopback, paced; all of them are accepted, so that each answer
-// waits for the disk. What is reported is the time to the answer.
+// Paced deliveries over loopback. All of them are accepted, so each answer waits for the
+// disk. The benchmark reports the time to the answer.
 func BenchmarkAccepted(b *testing.B) {
 	for _, perSecond := range []int{100, 1000} {
 		b.Run(fmt.Sprint(perSecond), func(b *testing.B) { acceptedAt(b, perSecond) })
@@ -56,7 +56,7 @@ func BenchmarkAccepted(b *testing.B) {
 }
 
 func acceptedAt(b *testing.B, perSecond int) {
-	const hooks, senders = 500, 128 // so many that neither the rate nor a slow answer is in the way
+	const hooks, senders = 500, 128 // enough that neither the rate limit nor a slow answer matters
 	r := newRig(b, func(o *Options) {
 		o.Run = func(context.Context, Job) error { return nil }
 	})
@@ -73,7 +73,7 @@ func acceptedAt(b *testing.B, perSecond int) {
 	took := make([]time.Duration, b.N)
 	b.ResetTimer()
 	begun := time.Now()
-	var bare []time.Duration // what the disk alone takes at the same time
+	var bare []time.Duration // the disk's own time in the same period
 	var g sync.WaitGroup
 	g.Go(func() {
 		for more := true; more; more = next.Load() < int64(b.N) {
@@ -117,7 +117,7 @@ func acceptedAt(b *testing.B, perSecond int) {
 	b.ReportMetric(100*float64(accepted.Load())/float64(b.N), "%accepted")
 }
 
-// one delivery to a webhook, and the status that it was answered with.
+// one sends a delivery to a webhook and returns the status of the answer.
 func one(b *testing.B, client *http.Client, addr string, hook int) int {
 	request, err := http.NewRequest(http.MethodPost, fmt.Sprintf("http://%s/hook/w%d", addr, hook), strings.NewReader(`{"status":"up","n":12}`))
 	if err != nil {

@@ -24,7 +24,7 @@ func fullFor(runs int, began *atomic.Int32) func(*Options) {
 	}
 }
 
-// outcome is that of the only delivery, as a dashboard and a command have it.
+// outcome returns the outcome of the only delivery, as seen by a dashboard and a command.
 func (r *rig) outcome(t *testing.T) string {
 	t.Helper()
 	list, err := Log(r.dir, 10)

@@ -20,7 +20,7 @@ import (
 
 const secret = "a-long-secret-of-the-tests"
 
-// ciSpec is the fixture that the original program's users know.
+// ciSpec is a fixture known to users of the original program.
 const ciSpec = `---
 id: "github-ci"
 isolated: true
@@ -48,7 +48,7 @@ fields:
 CI result for {repo}: {status}. Check if it warrants attention.
 `
 
-// fixedSpec takes nothing that would need screening.
+// fixedSpec has no fields that need screening.
 const fixedSpec = `---
 id: fixed
 fields:
@@ -67,7 +67,7 @@ fields: {type: object, properties: {note: {type: string, maxLength: 9000}}}
 Someone says: {{note}}
 `
 
-// rig is a server with what it was told and what it did.
+// rig is a server that records its messages and actions.
 type rig struct {
 	*Server
 	dir   *store.Dir
@@ -79,18 +79,18 @@ type rig struct {
 	mu     sync.Mutex
 	jobs   []Job
 	notes  []string
-	told   []string // at once
-	refuse error    // what Note gives
+	told   []string // immediate notices
+	refuse error    // the error of Note
 }
 
-// toldAtOnce is what the user was told.
+// toldAtOnce returns the immediate notices to the user.
 func (r *rig) toldAtOnce() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]string(nil), r.told...)
 }
 
-// logged is the log so far, while others write.
+// logged returns the log so far, while others write to it.
 func (r *rig) logged() string {
 	r.writer.mu.Lock()
 	defer r.writer.mu.Unlock()
@@ -127,7 +127,7 @@ func newRig(t testing.TB, change func(*Options)) *rig {
 	return rigOn(t, d, change)
 }
 
-// rigOn makes a server on a data directory, which may have a past.
+// rigOn creates a server on a data directory, which may have a history.
 func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{dir: d, index: NewIndex(d), log: &bytes.Buffer{}}
@@ -193,8 +193,7 @@ func (r *rig) post(id, body string) *httptest.ResponseRecorder {
 	return r.ask(http.MethodPost, "/hook/"+id, "Bearer "+secret, body)
 }
 
-// start runs the server on the listener and returns the function that ends it
-// and waits.
+// start runs the server on the listener and returns a function that stops it and waits.
 func (r *rig) start(t testing.TB, l net.Listener) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -213,7 +212,7 @@ func (r *rig) start(t testing.TB, l net.Listener) (stop func()) {
 	}
 }
 
-// pipes is a listener in memory, so that time can be that of a bubble.
+// pipes is an in-memory listener, so that time can be that of a bubble.
 type pipes struct {
 	coming chan net.Conn
 	closed chan struct{}

@@ -29,8 +29,8 @@ var kills = flag.Int("kills", 60, "how often the process that takes deliveries i
 // childDir makes the test binary a server on that directory until it is killed.
 const (
 	childDir  = "OLLIM_TEST_WEBHOOK_DIR"
-	ranFile   = "ran.txt"   // a line for each run that began: its number
-	notesFile = "notes.txt" // a line for each note
+	ranFile   = "ran.txt"   // one line per started run: its number
+	notesFile = "notes.txt" // one line per note
 )
 
 func TestMain(m *testing.M) {
@@ -73,7 +73,7 @@ func serveUntilKilled(root string) error {
 			time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
 			return err
 		},
-		// What is pending is known, as the bot's own note knows it.
+		// As in the bot's own note, a pending text is not added again.
 		Note: func(text string, kept func()) error {
 			if told, err := os.ReadFile(filepath.Join(root, notesFile)); err == nil && strings.Contains(string(told), text) {
 				kept()
@@ -98,14 +98,14 @@ func serveUntilKilled(root string) error {
 	})
 }
 
-// TestAcceptedDeliveriesOutliveKills kills a server that senders deliver to. In
-// the end every delivery that was answered with 202 has run once, and where its
-// run may have been cut off that was reported once; nothing ran twice.
+// TestAcceptedDeliveriesOutliveKills kills a server that is receiving deliveries. In the
+// end every delivery answered with 202 has run once, or was reported once if its run may
+// have been cut off; nothing ran twice.
 func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
 	t.Parallel()
 	dir := storetest.Dir(t)
 	const hooks = 10
-	for i := range hooks { // enough of them that the rate refuses nothing
+	for i := range hooks { // enough that the rate limit refuses nothing
 		put(t, dir, fmt.Sprintf("w%d.md", i), fmt.Sprintf(countSpec, fmt.Sprintf("w%d", i)))
 	}
 	var number atomic.Int64
@@ -122,11 +122,11 @@ func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
 			}
 		}, time.Duration(rand.IntN(20_000))*time.Microsecond)
 	}
-	outlive(t, dir, nil, 300*time.Millisecond) // what is left runs to its end
+	outlive(t, dir, nil, 300*time.Millisecond) // the rest runs to its end
 	settleAccounts(t, dir, accepted)
 }
 
-// outlive starts a server, lets four senders at it, and kills it.
+// outlive starts a server with four senders, and kills it.
 func outlive(t *testing.T, dir *store.Dir, send func(addr string), life time.Duration) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binarytest.Path())
@@ -171,7 +171,7 @@ func settleAccounts(t *testing.T, dir *store.Dir, accepted map[string]bool) {
 	reported, neither := strings.Count(notes, "Delivery "), 0
 	for n := range accepted {
 		if runs[n] == 0 {
-			neither++ // cut off between the disk and its first step, so reported
+			neither++ // cut off between the disk write and its first step, and so reported
 		}
 	}
 	cut := 0
@@ -182,8 +182,8 @@ func settleAccounts(t *testing.T, dir *store.Dir, accepted map[string]bool) {
 			t.Errorf("number %s ran %d times and was reported %d times", n, times, told)
 		}
 	}
-	// Reported were those that were cut off in their run and those that had not
-	// taken its first step; of the latter a few may not have had their answer.
+	// The reported deliveries are those cut off during their run and those that had not
+	// taken the first step; a few of the latter may not have been answered.
 	if neither > reported-cut {
 		t.Errorf("%d accepted deliveries neither ran nor were reported", neither-(reported-cut))
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// raw opens a connection and writes a beginning.
+// raw opens a connection and writes the beginning of a request.
 func raw(t *testing.T, l *pipes, text string) net.Conn {
 	t.Helper()
 	c, err := l.dial()
@@ -35,7 +35,7 @@ func TestSlowClientsAreCutOffInTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		after time.Duration
-		want  string // the status that it is told, or nothing
+		want  string // the status of the answer, or nothing
 	}{
 		"silent":     {"", headerTimeout, ""},
 		"header":     {head, headerTimeout, ""},
@@ -51,7 +51,7 @@ func TestSlowClientsAreCutOffInTime(t *testing.T) {
 			client, err := l.dial()
 			must(t, err)
 			var sending sync.WaitGroup
-			sending.Go(func() { _, _ = io.WriteString(client, c.text) }) // the server may stop reading half-way
+			sending.Go(func() { _, _ = io.WriteString(client, c.text) }) // the server may stop reading midway
 			answer, _ := bufio.NewReader(client).ReadString('\n')
 			if took := time.Since(begun); took > c.after+time.Second || took < c.after {
 				t.Errorf("%s: an answer or an end after %s", name, took)
@@ -121,7 +121,7 @@ func TestAConnectionOnWhichADeliveryIsSavedIsNotClosed(t *testing.T) {
 	assertOpen(true, true, true, true)
 	release := g.protect(request(conns[0]))
 	g.changed(conns[2], http.StateNew)
-	assertOpen(true, false, true, true) // the oldest on which nothing is saved
+	assertOpen(true, false, true, true) // the oldest one on which nothing is being saved
 	g.protect(request(conns[2]))
 	g.changed(conns[3], http.StateNew)
 	assertOpen(true, false, true, false) // no room: a delivery is being saved on both
@@ -213,7 +213,7 @@ func TestAListenerThatDiesIsToldAndReplaced(t *testing.T) {
 	})
 }
 
-// exhausted is a listener for which there is no file handle at times.
+// exhausted is a listener that sometimes has no file handle.
 type exhausted struct {
 	*pipes
 	none atomic.Bool
@@ -235,7 +235,7 @@ func TestAMomentWithoutFileHandlesPasses(t *testing.T) {
 		defer idle.Close()
 		synctest.Wait()
 		l.none.Store(true)
-		second := raw(t, l.pipes, "") // the Accept that waits takes it
+		second := raw(t, l.pipes, "") // the waiting Accept takes it
 		defer second.Close()
 		waitFor(10 * time.Second)
 		if _, err := idle.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {

@@ -79,8 +79,8 @@ func TestWhatACrashCutOffIsToldOnce(t *testing.T) {
 	})
 }
 
-// A crash at any moment of a hold leaves a log from which the next start tells
-// the same note, before the main session can take anything, and screens nothing.
+// A crash at any moment of a hold leaves a log from which the next start sends the same
+// note, before the main session can claim anything, without screening again.
 func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		flag := func(context.Context, map[string]string) (bool, []string, error) {
@@ -92,7 +92,7 @@ func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t 
 			o.Screen = flag
 			told := o.Note
 			o.Note = func(text string, kept func()) error {
-				crashed, _ = first.dir.Read(LogFile) // as the disk is when the note has only just been kept
+				crashed, _ = first.dir.Read(LogFile) // the disk's state when the note has just been saved
 				return told(text, kept)
 			}
 		})
@@ -176,7 +176,7 @@ func TestMemoryAndFileStayBounded(t *testing.T) {
 	})
 }
 
-// The largest payloads of all that may be under way fit into what is read at
+// The largest payloads of all possible pending deliveries fit into what is read at the
 // start, and do not make each write a rewrite.
 func TestAsManyLargePayloadsAsMayWaitSurviveARestart(t *testing.T) {
 	r := newRig(t, nil)
@@ -192,7 +192,7 @@ func TestAsManyLargePayloadsAsMayWaitSurviveARestart(t *testing.T) {
 	var was int64
 	for i := range keptMost {
 		if i == keptMost/2 {
-			was = l.size // after the one rewrite that was due
+			was = l.size // after the one expected rewrite
 		}
 		add(underWay+i, Delivery{Webhook: "open", Outcome: Done}, nil)
 	}
@@ -269,7 +269,8 @@ func TestADeliveryThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 	})
 }
 
-// A run begins only when the disk knows it: else a crash would run it again.
+// A run starts only after it is recorded on disk, because otherwise a crash would repeat
+// it.
 func TestARunThatCannotBeWrittenDownWaitsForTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := make(chan struct{})
@@ -309,7 +310,7 @@ func TestWhatWasAcceptedBeforeTheStartIsRunOnceOrReportedOnce(t *testing.T) {
 		storetest.Put(t, d, LogFile, text+`{"id":"torn`)
 		for round := range 2 {
 			r := rigOn(t, d, nil)
-			if round == 0 { // the first time nothing can be told
+			if round == 0 { // the first time nothing can be reported
 				r.refuse = errors.New("no space left")
 			}
 			r.Recover()
@@ -331,11 +332,11 @@ func TestWhatWasAcceptedBeforeTheStartIsRunOnceOrReportedOnce(t *testing.T) {
 	})
 }
 
-// All that wait share a write: a hundred deliveries take a few syncs.
+// Concurrent callers share a write: a hundred deliveries take a few syncs.
 func TestWhoWaitsTogetherSharesAWrite(t *testing.T) {
 	r := newRig(t, nil)
 	l := r.deliveryLog()
-	l.disk.Lock() // a write is under way
+	l.disk.Lock() // a write is in progress
 	var g errgroup.Group
 	for i := range 100 {
 		g.Go(func() error {
@@ -369,7 +370,7 @@ func TestADeliveryThatCannotBeStoredFreesItsSlot(t *testing.T) {
 	d := storetest.Prepared(t)
 	r := rigOn(t, d, nil)
 	must(t, os.RemoveAll(d.Path(LogFile)))
-	must(t, os.Mkdir(d.Path(LogFile), 0o700)) // nothing can be appended
+	must(t, os.Mkdir(d.Path(LogFile), 0o700)) // makes appending fail
 	for range underWay + 1 {
 		refusal := r.accept(&task{record: &record{}})
 		if refusal == nil || refusal.Status != statusNotStored {

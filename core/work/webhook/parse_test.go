@@ -19,7 +19,7 @@ func parsed(t testing.TB, text string) Spec {
 	return s
 }
 
-// spec is a file around the fields and the body.
+// spec returns a file with these fields and body.
 func spec(fields, body string) string {
 	return "---\nid: x\nfields:\n" + fields + "---\n" + body + "\n"
 }
@@ -105,7 +105,7 @@ func TestEveryProblemHasItsPlaceAndItsCure(t *testing.T) {
 	}
 }
 
-// fields declares n texts.
+// fields declares n text fields.
 func fields(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -75,7 +75,7 @@ func TestTheScreeningSeesEachTextOnOneLine(t *testing.T) {
 	})
 }
 
-// held is the rig after one delivery whose screening ends so.
+// held returns the rig after one delivery with this screening result.
 func held(t *testing.T, screen func(context.Context, map[string]string) (bool, []string, error), id, body string) *rig {
 	t.Helper()
 	r := newRig(t, func(o *Options) { o.Screen = screen })
@@ -116,8 +116,8 @@ func TestAFlaggedDeliveryIsHeldAndToldByItsFields(t *testing.T) {
 	})
 }
 
-// assertNothingLeaked looks for "hush", which stands in every value of these
-// tests, and for the secret. The log of deliveries is looked at when it was tidied.
+// assertNothingLeaked searches for "hush", which is in every value of these tests, and
+// for the secret. It checks the delivery log after tidying.
 func assertNothingLeaked(t *testing.T, r *rig) {
 	t.Helper()
 	r.deliveryLog().tidy(time.Now())

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// waitFor lets a bubble's time pass.
+// waitFor lets time pass in a bubble.
 func waitFor(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -74,11 +74,11 @@ func TestTheLimitOfAPayloadIsExact(t *testing.T) {
 	if w := r.post("open", body(MaxBody+1)); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("one byte more: %d", w.Code)
 	}
-	// The schema of the spec allows fewer characters: this one is read and judged.
+	// The spec's schema allows fewer characters, so this one is read and validated.
 	if w := r.post("open", body(MaxBody)); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "note has 10229 characters") {
 		t.Errorf("exactly the limit: %d %s", w.Code, w.Body.String())
 	}
-	request, _ := http.NewRequest(http.MethodPost, "/hook/open", io.MultiReader(strings.NewReader(body(MaxBody+1)))) // no length is told
+	request, _ := http.NewRequest(http.MethodPost, "/hook/open", io.MultiReader(strings.NewReader(body(MaxBody+1)))) // without a length
 	request.Header.Set("Authorization", "Bearer "+secret)
 	d := &Delivery{}
 	if refusal := r.check(discard{}, request, "open", d); refusal == nil || refusal.Status != http.StatusRequestEntityTooLarge || d.Size != MaxBody+1 {
@@ -100,7 +100,7 @@ func TestSixtyDeliveriesPassForEachWebhookAndThenOneASecond(t *testing.T) {
 				t.Fatalf("delivery %d: %d", i+1, w.Code)
 			}
 		}
-		for range 3 { // what is refused uses nothing up
+		for range 3 { // refused deliveries use up nothing
 			w := r.post("github-ci", "{")
 			if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "1" {
 				t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
@@ -135,7 +135,7 @@ func TestTenDeliveriesRunAtOnceAndTheOthersWait(t *testing.T) {
 		l := newPipes()
 		stop := r.start(t, l)
 		deliver := func(i int) int {
-			if i%2 == 0 { // two of them: the rate of one is less than all that may be under way
+			if i%2 == 0 { // two webhooks, because the rate of one is less than the total limit
 				status, _ := l.post(t, "open", `{"note":"up"}`)
 				return status
 			}

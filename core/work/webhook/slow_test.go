@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Two thousand clients that do not get on, in every stage of a request, leave
-// room for those who do.
+// Two thousand stalled clients, in every stage of a request, leave room for working ones.
 func TestSlowClientsLeaveRoomForTheHealthCheck(t *testing.T) {
 	head := "POST /hook/w%d HTTP/1.1\r\nHost: x\r\n"
 	for name, text := range map[string]string{
@@ -35,7 +34,7 @@ func TestSlowClientsLeaveRoomForTheHealthCheck(t *testing.T) {
 				must(t, err)
 				defer c.Close()
 				if strings.Contains(text, "%d") {
-					_, _ = fmt.Fprintf(c, text, i%20) // it may be closed already
+					_, _ = fmt.Fprintf(c, text, i%20) // it may already be closed
 				}
 			}
 			client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}

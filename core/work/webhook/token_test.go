@@ -14,8 +14,8 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// What is compared are digests of equal length: neither the length nor the
-// beginning of a token shows in the time.
+// The comparison uses digests of equal length, so its time reveals neither the length nor
+// the beginning of a token.
 func TestTokensAreComparedByDigest(t *testing.T) {
 	r := newRig(t, nil)
 	for token, want := range map[string]bool{
@@ -53,8 +53,8 @@ func TestOnlyLoopbackAndASecretMakeAServer(t *testing.T) {
 	}
 }
 
-// Guesses are limited. A long secret cannot be guessed, and whoever has it is not
-// to be locked out by a stranger; a short one waits with the guesses.
+// Guesses are limited. A long secret cannot be guessed, so its owner must not be locked
+// out by a stranger; a short one waits with the guesses.
 func TestGuessesOfTheTokenAreLimited(t *testing.T) {
 	for _, short := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

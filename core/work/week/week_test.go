@@ -21,7 +21,7 @@ func none(time.Time, time.Time) proposals.Counts { return proposals.Counts{} }
 
 func at(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, time.UTC) }
 
-// busy is made of what has happened in the week from Monday 23 November 2026, and around it.
+// busy returns the events in and around the week from Monday 23 November 2026.
 func busy() Sources {
 	s := Sources{
 		Pings: []budget.Ping{
@@ -100,7 +100,7 @@ func TestTheDaysAreThoseOfTheUser(t *testing.T) {
 	if r.Begun() != 3 {
 		t.Errorf("%d days have begun", r.Begun())
 	}
-	tokyo := time.FixedZone("Tokyo", 9*3600) // there, Monday begins at 15:00 UTC of Sunday
+	tokyo := time.FixedZone("Tokyo", 9*3600) // there, Monday starts at 15:00 UTC on Sunday
 	if r := Of(at(25, 14).In(tokyo), 0, busy()); r.Days[0].Sent != 3 {
 		t.Errorf("in Tokyo: %+v", r.Days[0])
 	}
