@@ -22,7 +22,7 @@ type accountAnswer struct {
 	Rows    []account.Row `json:"rows"` // by due time
 }
 
-// Run says what became of each due time. Without --task it lists those that did not run.
+// Run shows the outcome of each due time. Without --task, it lists only those that did not run.
 func (c *accountCmd) Run(p *process, at console.DataDir) error {
 	from, err := account.ReadDay(c.Since, at.Now.In(at.Env.Zone))
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *accountCmd) Run(p *process, at console.DataDir) error {
 	return p.Answer(c.JSON, a, lines)
 }
 
-// accountLine is a due time and what became of it.
+// accountLine formats a due time and its outcome.
 func accountLine(r account.Row, zone *time.Location) string {
 	line := fmt.Sprintf("%s  %-11s  %s  %s", r.Due.In(zone).Format(console.MomentLayout), r.Fate, r.ID, r.Title)
 	if more := r.More(func(t time.Time) string { return cron.DayClock(t.In(zone), r.Due.In(zone)) }); more != "" {

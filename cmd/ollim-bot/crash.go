@@ -35,10 +35,9 @@ else
 	printf '%s\n' "$words"
 fi`
 
-// watchForCrash restores the terminal where the program cannot: after a panic in a goroutine
-// of a library, which nobody can recover, and after SIGKILL. A shell waits next to the
-// program. Without a shell on the machine it does nothing. dir is the data directory; forget
-// ends the shell.
+// watchForCrash restores the terminal where the program cannot: after an unrecoverable panic in a library's
+// goroutine, and after SIGKILL. A shell waits next to the program. Without a shell on the machine it does nothing.
+// dir is the data directory; forget ends the shell.
 //
 // Call it before the terminal is taken, and start once after the first frame, which does not
 // wait for the shell.

@@ -24,12 +24,11 @@ type historyCmds struct {
 	Pings  historyPingsCmd  `cmd:""`
 }
 
-// maxDays is more than any of these files is old.
+// maxDays is longer than the age of any of these files.
 const maxDays = 36_500
 
-// history opens the earlier sessions, those of the claude command with the environment
-// that the bot's own have. since is the moment that so many days ago means; 0
-// is the beginning of time.
+// history opens the earlier sessions, those of the claude command with the environment that the bot's own have. since
+// is the time that many days ago; 0 days means no limit.
 func (p *process) history(days int) (past *history.History, since time.Time, err error) {
 	at, err := p.Open()
 	switch {
@@ -46,8 +45,7 @@ func (p *process) history(days int) (past *history.History, since time.Time, err
 	}), since, nil
 }
 
-// reads returns a function that records that a model is about to read what was said in a
-// session at a time.
+// reads returns a function that records that a model is about to read text of a session from a given time.
 func (p *process) reads(past *history.History) func(id string, at time.Time) {
 	if p.Served == nil {
 		return func(string, time.Time) {}
@@ -87,8 +85,8 @@ func (c *historyListCmd) Run(p *process) error {
 	return p.Answer(c.JSON, map[string]any{"sessions": append([]history.Session{}, list...), "more": more}, lines)
 }
 
-// sessionLine is one session of the list: the beginning of its id, which is
-// enough for show, and what is known without reading it.
+// sessionLine formats one session of the list: the start of its ID, which is enough for show, and the data available
+// without reading it.
 func sessionLine(s history.Session) string {
 	began := "-"
 	if !s.Started.IsZero() {
@@ -98,7 +96,7 @@ func sessionLine(s history.Session) string {
 		short(s.ID), s.Kind, began, tookOf(s), messages(s), cmp.Or(s.Title, s.Words))
 }
 
-// short is as much of a session's id as a list shows.
+// short returns the part of a session's ID shown in lists.
 func short(id string) string {
 	if len(id) == len("00000000-0000-0000-0000-000000000000") {
 		return id[:8]
@@ -167,8 +165,7 @@ func conversationLines(s history.Conversation) []string {
 	return lines
 }
 
-// spokenLine is one entry. Only its first line begins in the first column, so
-// that no text can pretend to be another entry.
+// spokenLine is one entry. Only its first line starts in the first column, so that no text can imitate another entry.
 func spokenLine(e history.Entry) string {
 	at := strings.Repeat(" ", len(time.DateTime))
 	if !e.At.IsZero() {
@@ -244,7 +241,7 @@ type pingedAnswer struct {
 	Minutes  *int    `json:"median_minutes"`
 }
 
-// Run lists fires and pings, oldest first, and when the user moved next.
+// Run lists fires and pings, oldest first, and the user's next activity after each.
 func (c *historyPingsCmd) Run(p *process) error {
 	past, since, err := p.history(c.Days)
 	if err != nil {

@@ -34,7 +34,7 @@ type ofServer struct {
 	console.AsJSON
 }
 
-// find is the server of the file with that name.
+// find returns the server in the file with that name.
 func (c *ofServer) find(p *process, at console.DataDir) (mcp.Server, error) {
 	servers, problems, err := mcp.Read(at.Dir, p.Variables(at))
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 	}, lines)
 }
 
-// serverHost has the servers for one command. say is told how a login has ended.
+// serverHost creates a host of the servers for one command. say is called with the result of a login.
 func serverHost(p *process, at console.DataDir, fence mcp.Fence, say func(text string)) *mcp.Host {
 	return mcp.New(mcp.Options{
 		Dir: at.Dir, Log: p.Log(), Lookup: p.Variables(at), Fence: fence, Version: version, Hide: p.Secrets.Hide, Redact: p.Secrets.Redact,
@@ -108,7 +108,7 @@ type mcpTestCmd struct{ ofServer }
 // testPatience bounds a test: a first start may download the server.
 const testPatience = 2 * time.Minute
 
-// Run starts a server in its sandbox, asks it for its tools and ends it.
+// Run starts a server in its sandbox, lists its tools and stops it.
 func (c *mcpTestCmd) Run(p *process, at console.DataDir) error {
 	s, err := c.find(p, at)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *mcpTestCmd) Run(p *process, at console.DataDir) error {
 
 type mcpToolsCmd struct{ ofServer }
 
-// Run shows a server's tools as a model reads them, and what waits for the user.
+// Run shows a server's tools as a model sees them, and tools awaiting approval.
 func (c *mcpToolsCmd) Run(p *process, at console.DataDir) error {
 	s, err := c.find(p, at)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *mcpToolsCmd) Run(p *process, at console.DataDir) error {
 	return p.Answer(c.JSON, map[string]any{"tools": r.Tools, "offered": r.Offered}, lines)
 }
 
-// shownTool is a tool as a model reads it, with what the server claims.
+// shownTool formats a tool as a model sees it, with the server's claims.
 func shownTool(s mcp.Server, t mcp.Tool) []string {
 	name := "mcp__" + s.Name + "__" + t.Name
 	if hint := t.Hint(); hint != "" {
@@ -189,7 +189,7 @@ func indented(text string) (lines []string) {
 
 type mcpAllowCmd struct{ ofServer }
 
-// Run puts the tools in force that wait for the user, or that they have refused.
+// Run allows the tools that await approval or were refused.
 func (c *mcpAllowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (c *mcpLogCmd) Run(p *process, at console.DataDir) error {
 	return p.Answer(c.JSON, map[string]any{"lines": lines}, lines)
 }
 
-// What these commands say.
+// Messages of these commands.
 const (
 	textNoMCPServers    = "There are no MCP servers: ollim-bot help mcp.md says how to add one."
 	textNoMCPServer     = "no server %s in .mcp.json: ollim-bot mcp list shows those that are there"

@@ -15,7 +15,7 @@ import (
 
 type mcpLoginCmd struct{ ofServer }
 
-// Run logs in at a server: it shows the page, and waits for the browser or a pasted address.
+// Run logs in to a server: it shows the page, and waits for the browser or a pasted address.
 func (c *mcpLoginCmd) Run(p *process, at console.DataDir) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (c *mcpLoginCmd) Run(p *process, at console.DataDir) error {
 	return p.Answer(c.JSON, doneAnswer{text}, []string{text})
 }
 
-// login returns what is said of the end of a login.
+// login returns the message about the result of a login.
 func (c *mcpLoginCmd) login(ctx context.Context, p *process, host *mcp.Host, name string, said <-chan string) (string, error) {
 	l, err := host.Login(ctx, name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *mcpLoginCmd) login(ctx context.Context, p *process, host *mcp.Host, nam
 		return "", fmt.Errorf(textMCPNoLogin, name, err)
 	}
 	select {
-	case text := <-said: // it was asked for its tools
+	case text := <-said: // the server's tools were listed
 		return text, nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
@@ -87,7 +87,7 @@ func pasteLogin(p *process, l *login.Login) {
 
 type mcpLogoutCmd struct{ ofServer }
 
-// Run forgets the login at a server.
+// Run deletes the login to a server.
 func (c *mcpLogoutCmd) Run(p *process, at console.DataDir) error {
 	if err := p.UsersOnly(); err != nil {
 		return err

@@ -68,7 +68,7 @@ type serving struct {
 	// beside runs and ends with the bot: the demo's driver. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
 	at     console.DataDir
-	// painted is closed after the first frame; nil if nobody waits for it.
+	// painted is closed after the first frame; may be nil.
 	painted <-chan struct{}
 }
 
@@ -138,7 +138,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	return &restartError{*next.Load()}
 }
 
-// transcribes makes who turns voice messages into words. settings are those of the running bot.
+// transcribes creates the transcriber of voice messages. settings returns those of the running bot.
 func (p *process) transcribes(at console.DataDir, m model, settings func() config.Runtime) *transcribe.Service {
 	providers := m.providers
 	if providers == nil { // with the offline engine

@@ -16,7 +16,7 @@ import (
 	dashboard "ollimbot/tui/settings"
 )
 
-// viewFlags are how a dashboard looks.
+// viewFlags are the flags for a dashboard's appearance.
 type viewFlags struct {
 	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
 	Plain    bool   `help:"No screen control: a line for each thing that happens, commands on standard input."`
@@ -36,7 +36,7 @@ type uiMode struct {
 	demo  bool                 // the demo, which suggests what to try
 	dir   string               // the data directory
 	again func(args ...string) // restarts the program with these arguments
-	shown func()               // called after the first frame; nil if nobody waits for it
+	shown func()               // called after the first frame; may be nil
 }
 
 // check refuses flags that exclude each other, and a terminal that cannot show the dashboard.

@@ -50,7 +50,7 @@ type statusAnswer struct {
 	Next   []schedule.Entry `json:"next"`
 	// Held are the next fires on hold because of a spending cap, with their expected costs.
 	Held []schedule.Entry `json:"held_for_money"`
-	// Unreached is why the bot could not write to its user in Discord, or empty.
+	// Unreached is why the bot could not message its user in Discord, or empty.
 	Unreached string `json:"discord_unreached,omitempty"`
 	// Discord is the state of the running bot's connection.
 	Discord *discord.Standing `json:"discord,omitempty"`

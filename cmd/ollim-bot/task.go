@@ -67,7 +67,7 @@ func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, er
 	}, nil
 }
 
-// leeway reads what the time leaves open.
+// leeway reads the window and jitter.
 func (f *taskFlags) leeway() (r leeway.Rule, err error) {
 	if f.Window != "" {
 		if r.Window, err = leeway.ParseWindow(f.Window); err != nil {
@@ -314,7 +314,7 @@ func routineTimes(r *routines.Routine) string {
 	return times(r.Task, "cron '"+r.Cron+"'") + leewayMark(r.Leeway)
 }
 
-// leewayMark is what a schedule leaves open, for a list.
+// leewayMark formats a schedule's window and jitter for a list.
 func leewayMark(r leeway.Rule) string {
 	if r == (leeway.Rule{}) {
 		return ""
@@ -388,7 +388,7 @@ func (f taskFiles) read() *routines.Set {
 	return s.Set()
 }
 
-// guard makes the guard that knows who wrote which task.
+// guard creates the guard with the authors of tasks.
 func (f taskFiles) guard() *policy.Guard {
 	file := policy.NewFile(f.at.Dir)
 	return policy.New(policy.Options{Dir: f.at.Dir, Zone: f.at.Env.Zone, Log: f.p.Log(), Base: func() []string {
@@ -397,7 +397,7 @@ func (f taskFiles) guard() *policy.Guard {
 	}})
 }
 
-// waitsMark marks a task that needs approval, or in whose file an edit does.
+// waitsMark marks a task that needs approval, or has a pending edit.
 func waitsMark(t routines.Task) string {
 	tag := schedule.TagWaits
 	switch {

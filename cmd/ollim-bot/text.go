@@ -1,7 +1,7 @@
 package main
 
-// Words for people. What a command answers is plain text in the style of Unix
-// tools: no colours, no boxes, one fact a line; times carry their zone.
+// Texts for users. The output of a command is plain text in the style of Unix tools: no colours, no boxes, one fact a
+// line; times carry their zone.
 
 const (
 	textBudgetSets = "%s is a number of the ping budget: set it with ollim-bot budget set --capacity N --refill MIN"

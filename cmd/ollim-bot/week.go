@@ -13,7 +13,7 @@ type weekCmd struct {
 	console.AsJSON
 }
 
-// Run sums up a week.
+// Run summarizes a week.
 func (c *weekCmd) Run(p *process, bot *core.Bot) error {
 	if c.Ago < 0 || c.Ago > week.Most {
 		return console.Usagef("--ago takes a number from 0 to %d", week.Most)

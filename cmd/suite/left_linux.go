@@ -17,7 +17,7 @@ import (
 // patience is the grace period for processes after the tests have ended.
 const patience = 3 * time.Second
 
-// process is one that the tests left running.
+// process is a process that the tests left running.
 type process struct {
 	pid     int
 	command string
@@ -115,7 +115,7 @@ func stillRunning(running []process) error {
 	return errors.Join(all...)
 }
 
-// left is an error that names what is in the temporary directory.
+// left returns an error that lists the entries of the temporary directory.
 func left(temp string) error {
 	entries, err := os.ReadDir(temp)
 	all := []error{err}
@@ -125,7 +125,7 @@ func left(temp string) error {
 	return errors.Join(all...)
 }
 
-// describe names an entry, and of a folder the first file in it, which says whose it is.
+// describe names an entry and, for a folder, the first file in it, which identifies its test.
 func describe(temp string, e fs.DirEntry) string {
 	first := ""
 	_ = filepath.WalkDir(filepath.Join(temp, e.Name()), func(path string, in fs.DirEntry, err error) error {

@@ -3,7 +3,7 @@
 //
 //	go run ./cmd/suite [-skips REASONS] go test ARGS…
 //
-// It prints what `go test` prints without -v. It runs on Linux only and knows nothing of the bot.
+// It prints what `go test` prints without -v. It runs only on Linux and is independent of the bot.
 package main
 
 import (

@@ -30,7 +30,7 @@ type report struct {
 	failed map[string]*strings.Builder // output of failed tests by package
 }
 
-// read reads all events. Lines that are none are printed.
+// read reads all events, and prints lines that are not events.
 func (r *report) read(from io.Reader) error {
 	r.lines, r.failed = map[string]*strings.Builder{}, map[string]*strings.Builder{}
 	in := bufio.NewReader(from)
@@ -94,8 +94,8 @@ func (r *report) ended(e event, said string) {
 	_, _ = io.WriteString(r.out, said)
 }
 
-// refused is an error that names the skips that are not allowed. That there was no test at all
-// is one too: a test that was renamed would no longer run.
+// refused returns an error that lists the forbidden skips. It also fails if no test ran, because a renamed test would
+// no longer be selected.
 func (r *report) refused(allowed *regexp.Regexp) error {
 	var all []error
 	if r.tests == 0 {

@@ -1,6 +1,5 @@
-// Package attach is the client side of a remote dashboard: it connects to the bot,
-// authenticates, and connects the terminal, which it restores on every way out. It
-// reconnects when the bot restarts. It must not know what is displayed.
+// Package attach is the client side of a remote dashboard: it connects to the bot, authenticates, and connects the
+// terminal, which it always restores. It reconnects when the bot restarts. It must not know what is displayed.
 package attach
 
 import (
@@ -28,7 +27,7 @@ import (
 
 // Options of a client. Dial, Auth and HostKey are required.
 type Options struct {
-	// Dial connects to the bot; Name is its place for messages.
+	// Dial connects to the bot; Name is its address for messages.
 	Dial func(ctx context.Context) (net.Conn, error)
 	Name string
 	// User, Auth and HostKey authenticate both sides.
@@ -51,17 +50,17 @@ type Options struct {
 const (
 	patience = 10 * time.Second
 	answers  = 30 * time.Second // of the other end, when it is asked whether it is there
-	// How long to wait before it is looked for again, at first and at most.
+	// The first and the longest pause between attempts to reconnect.
 	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
 )
 
-// StatusError is the exit status of a command that has failed and has said why.
+// StatusError is the exit status of a command that has failed and has printed the reason.
 type StatusError int
 
 func (e StatusError) Error() string { return fmt.Sprintf("the bot ended it with status %d", int(e)) }
 
-// Run attaches until the user detaches or ctx ends. A bot that cannot be reached at first
-// is an error; one that goes away later is waited for.
+// Run attaches until the user detaches or ctx ends. If the bot cannot be reached at first, that is an error; if it
+// disappears later, Run waits for it.
 func Run(ctx context.Context, o Options) error {
 	o.Err = screen.NewOutput(ctx, o.Err)
 	c := &client{o: o, retry: make(chan struct{}, 1)}
@@ -126,7 +125,7 @@ func (c *client) wait(ctx context.Context, pause time.Duration) (retry bool) {
 	return false
 }
 
-// lostError is a connection that was there, or a bot that has ended.
+// lostError is a lost connection, or a bot that has ended.
 type lostError struct {
 	attached bool
 	err      error
@@ -179,7 +178,7 @@ func (c *client) listen() {
 	}
 }
 
-// feed makes a session the one that is typed into.
+// feed directs the input to a session.
 func (c *client) feed(in io.WriteCloser) {
 	c.reads.Do(func() { go c.listen() }) // it ends with the process: a blocked read of a terminal cannot be cancelled
 	c.mu.Lock()
@@ -319,8 +318,8 @@ func (c *client) lend(s *ssh.Session) (restore func(), err error) {
 	}, nil
 }
 
-// watched is the terminal's output, and knows whether the dashboard has it. One goroutine
-// writes, and has ended when the session has.
+// watched is the terminal's output, and tracks whether the dashboard uses it. One goroutine writes, and has ended
+// when the session has.
 type watched struct {
 	*screen.Output
 	tail []byte

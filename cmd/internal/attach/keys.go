@@ -17,7 +17,7 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 )
 
-// defaultPort is where a bot is looked for where no port is named.
+// defaultPort is the port used if none is given.
 const defaultPort = "2226"
 
 // Place reads user@server:port; user and port may be left out.
@@ -37,8 +37,8 @@ func Place(text string) (user, address string, err error) {
 	return user, net.JoinHostPort(host, port), nil
 }
 
-// Identity are the keys of the user: those of a file, else those of the agent and of
-// ~/.ssh. The passphrase of a key is asked for on the terminal.
+// Identity returns the user's keys: those of a file, else those of the agent and of ~/.ssh. It asks for the
+// passphrase of a key on the terminal.
 func Identity(file, home, agentSocket string, ask func(question string) (string, error)) (ssh.AuthMethod, error) {
 	if file != "" {
 		s, err := readKey(file, ask)
@@ -97,15 +97,14 @@ func readKey(path string, ask func(question string) (string, error)) (ssh.Signer
 	return s, nil
 }
 
-// unknownKeyError is the key of a bot that is not known yet: the user is asked, while no bot
-// waits for the answer.
+// unknownKeyError is the unknown key of a bot. The user is asked about it after the connection is closed.
 type unknownKeyError struct{ host, mark, file, line string }
 
 func (e *unknownKeyError) Error() string {
 	return fmt.Sprintf("the bot at %s is not known yet", e.host)
 }
 
-// settle keeps the key once the user has said yes.
+// settle saves the key once the user has accepted it.
 func (e *unknownKeyError) settle(ask func(question string) (string, error)) error {
 	word, err := ask(fmt.Sprintf(textNewKey, e.host, e.mark))
 	if err != nil {
@@ -117,8 +116,8 @@ func (e *unknownKeyError) settle(ask func(question string) (string, error)) erro
 	return keep(e.file, e.line)
 }
 
-// KnownHosts checks the key of a bot against this program's own file. An unknown key is
-// asked for by Run; another one than was kept is refused.
+// KnownHosts checks the key of a bot against this program's own file. Run asks about an unknown key; a key that
+// differs from the saved one is rejected.
 func KnownHosts(file string) ssh.HostKeyCallback {
 	return func(host string, remote net.Addr, key ssh.PublicKey) error {
 		known, err := knownhosts.New(file)

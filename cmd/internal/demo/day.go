@@ -17,9 +17,8 @@ const (
 	goodNight   = "a11ce006"
 )
 
-// scenes are the day's. Within a minute they show what the bot does, within five minutes
-// also what it does when something is in the way: a ping refused, a run that fails, a file
-// with a mistake, a file that needs approval. The hours after that are calm.
+// scenes are the scenes of a day. Within a minute they show normal operation, within five minutes also problems: a
+// ping refused, a run that fails, a file with a mistake, a file that needs approval. The hours after that are calm.
 var scenes = []scene{
 	{300 * time.Millisecond, "inbox", fire(inboxSweep)},
 	{1500 * time.Millisecond, "medication", fire(medication)},
@@ -58,7 +57,7 @@ var scenes = []scene{
 }
 
 const (
-	// between is how long it is between two quiet runs, from calm on.
+	// between is the interval of quiet runs, starting at calm.
 	between = 150 * time.Second
 	calm    = 8 * time.Minute
 )
@@ -91,7 +90,7 @@ Sort the invoices of the week, and report what is due.
 `
 )
 
-// answers are the user's to the pings of reminders, by title.
+// answers are the user's answers to the pings of reminders, by title.
 var answers = map[string]string{
 	"Evening list": "Bins are out. Dana gets a yes.",
 	"Parcel":       "Good, I am at home.",

@@ -10,8 +10,7 @@
 //
 // # One past
 //
-// The weeks before the start are lived in memory (past), event by event and under the program's
-// own rules: cron lines say what fires, the bucket pays for each ping or refuses it, the price
-// table prices each turn. All files are written from that one past, so that none contradicts
-// another.
+// The weeks before the start are simulated in memory (past), event by event and by the program's own rules: cron
+// lines determine fires, the bucket accepts or refuses each ping, the price table prices each turn. All files are
+// written from this one past, so that they are consistent.
 package demo

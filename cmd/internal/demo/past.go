@@ -35,9 +35,9 @@ const (
 	refusedEmpty  = "no token left"
 )
 
-// past is what has happened until now. It is lived event by event, under the program's
-// own rules: tasks fire when their cron lines say so, the bucket pays for pings, and the
-// price table prices tokens. All files of the past are written from it.
+// past is what has happened until now. It is simulated event by event, by the program's own rules: tasks fire when
+// their cron lines say so, the bucket pays for pings, and the price table prices tokens. All files of the past are
+// written from it.
 type past struct {
 	prices *money.Prices
 	now    time.Time
@@ -73,7 +73,7 @@ type report struct {
 	text string
 }
 
-// liveUntil lives the days until now with these routines.
+// liveUntil simulates the days until now with these routines.
 func liveUntil(set []routines.Routine, prices *money.Prices, now time.Time) *past {
 	p := &past{prices: prices, now: now, fired: map[string]time.Time{}}
 	begin := time.Date(now.Year(), now.Month(), now.Day()-pastDays+1, 0, 0, 0, 0, now.Location())
@@ -100,7 +100,7 @@ func liveUntil(set []routines.Routine, prices *money.Prices, now time.Time) *pas
 	return p
 }
 
-// at lets something happen, unless its time has not come by now.
+// at schedules an event, unless its time is after now.
 func (p *past) at(at time.Time, do func(time.Time)) {
 	if at.After(p.now) {
 		return
@@ -111,7 +111,7 @@ func (p *past) at(at time.Time, do func(time.Time)) {
 	p.queue = slices.Insert(p.queue, i, event{at, do})
 }
 
-// expect lets a routine fire at its next time.
+// expect schedules a routine's next fire.
 func (p *past) expect(r routines.Routine, from time.Time) {
 	due := r.Schedule.Next(from)
 	if due.IsZero() {
@@ -135,14 +135,14 @@ func (p *past) asleep(at time.Time) bool {
 	return !at.Before(clock(0, 0)) && at.Before(clock(8, 45))
 }
 
-// account notes what became of a due time.
+// account records the outcome of a due time.
 func (p *past) account(r routines.Routine, due, at time.Time, fate account.Fate, why string) {
 	p.due = append(p.due, account.Row{
 		Kind: string(routines.KindRoutine), ID: r.ID, Title: r.Description, Due: due, At: at, Fate: fate, Why: why,
 	})
 }
 
-// dice are those of one fire, so that it goes the same way whatever happens beside it.
+// dice returns the random source of one fire, so that its outcome does not depend on other events.
 func dice(task string, at time.Time) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(task))                                  // a hash takes everything

@@ -10,8 +10,8 @@ import (
 	"ollimbot/core/work/fork"
 )
 
-// Talk answers the user's words in place of a model: with scripts for the offline engine. What
-// they say about the day is what the bot's snapshot says.
+// Talk answers the user's messages without a model, with scripts for the offline engine. Facts about the day come
+// from the bot's snapshot.
 func Talk(look func() core.Snapshot) func(said string) string {
 	return func(said string) string {
 		s := look()
@@ -27,7 +27,7 @@ func Talk(look func() core.Snapshot) func(said string) string {
 const elsewise = "I only know this example day. Ask me what is left, what came in, what was refused, what failed or what it cost; " +
 	"or say: remind me to call Dana in 2 minutes."
 
-// topic is something that the user may talk about.
+// topic is a subject that the user may mention.
 type topic struct {
 	about  lazyregexp.Pattern
 	answer func(s *core.Snapshot) string
@@ -71,10 +71,10 @@ say Nothing is sent before you say so.`)},
 		`say Hello! It is a calm day. Ask me what is left, or tell me what is on your mind.`)},
 }
 
-// about finds any of some words.
+// about matches any of the given words.
 func about(words string) lazyregexp.Pattern { return lazyregexp.New(`(?i)\b(` + words + `)`) }
 
-// says is an answer that is always the same.
+// says returns a fixed answer.
 func says(script string) func(*core.Snapshot) string {
 	return func(*core.Snapshot) string { return script }
 }
@@ -121,7 +121,7 @@ func countPings(s *core.Snapshot) (sent, answered int) {
 	return sent, answered
 }
 
-// refusals tells of the newest ping that was refused.
+// refusals describes the newest refused ping.
 func refusals(s *core.Snapshot) string {
 	list := s.Budget.Pings
 	for i := len(list) - 1; i >= 0; i-- {
@@ -133,7 +133,7 @@ func refusals(s *core.Snapshot) string {
 	return "say Nothing was refused so far."
 }
 
-// failures tells of the newest run that has failed.
+// failures describes the newest failed run.
 func failures(s *core.Snapshot) string {
 	for i := len(s.Ended) - 1; i >= 0; i-- {
 		if v := &s.Ended[i]; v.State == fork.Failed {
@@ -143,7 +143,7 @@ func failures(s *core.Snapshot) string {
 	return "say Nothing has failed in the last 24 hours."
 }
 
-// costs tells what today has cost.
+// costs describes today's costs.
 func costs(s *core.Snapshot) string {
 	return fmt.Sprintf("say Today $%.2f so far, this month $%.2f, by the price list. In the demo nobody pays it.", s.Money.Today.Spent, s.Money.Month.Spent)
 }

@@ -25,7 +25,7 @@ const (
 	textNoMoreAsked = "google is %s; use --mail to add mail, --logout to log out"
 )
 
-// LoginCmd is the login at Google.
+// LoginCmd is the login to Google.
 type LoginCmd struct {
 	Client string `placeholder:"FILE" help:"First install this client file, as downloaded from Google."`
 	Mail   bool   `help:"Also ask for permission to read mail."`

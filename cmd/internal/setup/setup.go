@@ -65,8 +65,7 @@ const (
 	textByHand = "%s could not be changed safely: add %s to it by hand"
 )
 
-// Run walks through the questions. With Wait what was said at the end can be
-// read before the dashboard covers it.
+// Run asks the questions. With Wait, the user can read the result before the dashboard covers it.
 func (c *Cmd) Run(p *console.Process) error {
 	q := &questions{p: p, in: bufio.NewReader(p.In)}
 	err := c.walk(q)
@@ -119,7 +118,7 @@ func (c *Cmd) walk(q *questions) error {
 	return wrong
 }
 
-// whoAnswers looks for models on this machine and offers Ollama if it is running.
+// whoAnswers searches for models on this machine and offers Ollama if it is running.
 func (q *questions) whoAnswers(at console.DataDir) error {
 	providers := q.p.Providers(at)
 	models := provider.Ollama(context.Background(), q.p.Getenv("OLLAMA_HOST"))
@@ -171,8 +170,7 @@ func (c *Cmd) working(q *questions, at console.DataDir) (token config.Secret, wr
 	}
 }
 
-// finish says what to do next, and how what was written takes effect. A dashboard that
-// waits sees to that itself.
+// finish prints the next steps, and how the changes take effect. A waiting dashboard applies them itself.
 func (c *Cmd) finish(p *console.Process, at console.DataDir) {
 	for _, name := range []string{"OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_TIMEZONE", "DISCORD_TOKEN"} {
 		if p.Getenv(name) != "" {
@@ -194,8 +192,8 @@ func (c *Cmd) finish(p *console.Process, at console.DataDir) {
 	}
 }
 
-// check asks Discord about the token and prints what it says. Only then, when the user can have
-// let the bot in, does the bot write to them.
+// check checks the token with Discord and prints the result. Only then, when the user may have authorized the bot,
+// does the bot send a message.
 func (c *Cmd) check(q *questions, at console.DataDir, token config.Secret) (discord.Report, error) {
 	printed, wrote := 0, false
 	tell := func(r discord.Report) {
@@ -238,8 +236,8 @@ func (c *Cmd) check(q *questions, at console.DataDir, token config.Secret) (disc
 	return r, nil
 }
 
-// questions are asked one after the other. From a terminal a wrong answer is
-// asked for again, from a pipe it is an error.
+// questions asks questions one after the other. On a terminal, an invalid answer repeats the question; from a pipe,
+// it is an error.
 type questions struct {
 	p  *console.Process
 	in *bufio.Reader
@@ -271,7 +269,7 @@ func zoneAnswer(name string) error {
 	return nil
 }
 
-// tokenAnswer is about the form alone; empty keeps what is set.
+// tokenAnswer checks only the form; an empty answer keeps the current token.
 func tokenAnswer(s string) error {
 	s = discord.BareToken(s)
 	const fine = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
@@ -322,9 +320,8 @@ func (q *questions) ask(question, otherwise string, read func() (string, error),
 	}
 }
 
-// writeVariables puts the zone and the token into .env, and leaves every other
-// line as it is. What was written is read back; where that is something else,
-// the file becomes what it was.
+// writeVariables writes the zone and the token to .env, and keeps all other lines. It reads the file back and, if the
+// values differ, restores the old file.
 func writeVariables(at console.DataDir, zone string, token config.Secret) error {
 	names := "OLLIM_TIMEZONE=" + zone
 	return at.Dir.WithLock("env", func() error {
