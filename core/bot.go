@@ -435,6 +435,7 @@ func (b *Bot) makeDispatch() {
 	b.dispatch = dispatch.New(dispatch.Options{
 		Zone: b.zone, Log: b.log, Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule, Runs: b.forks, Requests: b.requests,
 		Chat: b.chat, Money: b.money, Guard: b.guard, Prompts: b.prompts, Notes: b.notes, Notices: b.notices, Audit: b.audit,
+		Held: func(rel string) { b.review.ScriptWaits(rel) },
 	})
 }
 
@@ -444,6 +445,7 @@ func (b *Bot) newDirectory() *live.Directory {
 		Dir: b.dir, Log: b.log, Settings: b.settings, Notice: b.warn, Changed: b.viewers.notify,
 		Shown: []string{"ping_budget.json", "ping_tally.json", "pending_updates.json", "pings.jsonl"},
 		Readers: []live.Reader{
+			{Files: []string{path.Base(policy.ChecksFile)}, Reload: func(watch.Batch) { b.schedule.Judge(); b.review.Settle() }},
 			{Files: []string{path.Base(policy.ProvenanceFile)}, Reload: func(watch.Batch) { b.review.Reload() }},
 			{Files: []string{mcp.File, path.Base(mcp.RecordFile), path.Base(login.File)}, Reload: func(watch.Batch) { b.servers.Reload() }},
 			{Files: []string{mcp.File, path.Base(mcp.EditFile), path.Base(mcp.RecordFile)}, Reload: func(watch.Batch) { b.review.JudgeServers() }},

@@ -202,7 +202,7 @@ func (f *Folder[T]) settle(one *file[T]) {
 	}
 	next := *one.good // a copy, because listings share the old one
 	t := f.task(&next)
-	if t.Waits = f.why(t); t.Waits != "" {
+	if t.Waits = f.why(t); t.Waits != "" && t.Script == "" {
 		if before := f.textBefore(one, t.Digest); before != nil {
 			f.task(before).Proposed = f.proposal(one, t, f.task(before))
 			next = *before
@@ -214,7 +214,7 @@ func (f *Folder[T]) settle(one *file[T]) {
 }
 
 func sameState(a, b *Task) bool {
-	return a.Digest == b.Digest && a.Waits == b.Waits && a.Proposed == b.Proposed
+	return a.Digest == b.Digest && a.Waits == b.Waits && a.Script == b.Script && a.Proposed == b.Proposed
 }
 
 // textBefore returns the text that was in force before a version of a file, or nil if it

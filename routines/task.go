@@ -69,6 +69,9 @@ type Task struct {
 	// Waits is why the task needs the user's approval before it may fire, or empty. The
 	// index sets it (Folder.JudgeBy); it is not part of the file.
 	Waits string
+	// Script is the version of the script of its check that awaits approval, or empty. What
+	// sets Waits sets it, too.
+	Script string
 	// Proposed is the agent's edit in the task's file that awaits approval, while this
 	// earlier text stays in force. The index sets it.
 	Proposed Proposal

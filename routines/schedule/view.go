@@ -126,7 +126,7 @@ func (p *Plan) list() []TaskView {
 		h := p.hold(t.Task)
 		v := TaskView{
 			ID: t.ID, Path: t.Path, Kind: t.Kind, Title: t.Title(), Next: p.nextFree(t, h, p.Now),
-			Foreground: !t.Background, Silent: !t.AllowPing, Version: t.Digest, Proposed: t.Proposed,
+			Foreground: !t.Background, Silent: !t.AllowPing, Version: cmp.Or(t.Script, t.Digest), Proposed: t.Proposed,
 			Cost: p.price(t.Task).Dollars,
 		}
 		if !h.Ended(p.Now) {

@@ -26,7 +26,7 @@ type Verdict struct {
 // routine, 1 does not. Any other result runs it too, because a broken check must not
 // silence a routine.
 func Check(ctx context.Context, d *store.Dir, how How, line string) Verdict {
-	words, err := split(line)
+	words, err := Words(line)
 	if err != nil || len(words) == 0 || words[0] == "" {
 		return Verdict{Failed: fmt.Sprintf(textParseError, clean.Line(line))}
 	}

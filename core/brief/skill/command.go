@@ -33,7 +33,7 @@ const (
 // run runs one command and returns its replacement text.
 func (e expander) run(ctx context.Context, line string) string {
 	label := clean.Line(line)
-	words, err := split(line)
+	words, err := Words(line)
 	if err != nil || len(words) == 0 || words[0] == "" {
 		return fmt.Sprintf(textParseError, label)
 	}
@@ -158,11 +158,11 @@ var (
 	errNUL       = errors.New("a command cannot hold a zero byte")
 )
 
-// split splits a command line into words as a shell would, without the shell's other
+// Words splits a command line into words as a shell would, without the shell's other
 // features: no variables, patterns, pipes or comments. Words are separated by white
 // space. '…' is literal; in "…" a backslash escapes a quote and itself; elsewhere it
 // escapes any character.
-func split(line string) ([]string, error) {
+func Words(line string) ([]string, error) {
 	if strings.IndexByte(line, 0) >= 0 {
 		return nil, errNUL
 	}

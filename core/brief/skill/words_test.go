@@ -33,9 +33,9 @@ func TestACommandLineIsSplitAsAShellWouldWithoutItsPowers(t *testing.T) {
 		{`echo a\`, nil, errBackslash},
 		{"a\x00b", nil, errNUL},
 	} {
-		got, err := split(c.line)
+		got, err := Words(c.line)
 		if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
-			t.Errorf("split(%q): error %v, want %v (-want +got):\n%s", c.line, err, c.err, diff)
+			t.Errorf("Words(%q): error %v, want %v (-want +got):\n%s", c.line, err, c.err, diff)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestQuotedWordsComeBackAsTheyWere(t *testing.T) {
 				line += ` "` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(w) + `"`
 			}
 		}
-		got, err := split(line)
+		got, err := Words(line)
 		if diff := cmp.Diff(words, got); diff != "" || err != nil {
 			t.Fatalf("%q: %v\n%s", line, err, diff)
 		}
@@ -61,7 +61,7 @@ func TestQuotedWordsComeBackAsTheyWere(t *testing.T) {
 func TestAnyLineIsSplitWithoutHarm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.String().Draw(t, "line")
-		words, err := split(line)
+		words, err := Words(line)
 		if n := len(strings.Join(words, "")); n > len(line) || err != nil && words != nil {
 			t.Fatalf("%q became %q, %v", line, words, err)
 		}

@@ -184,10 +184,12 @@ func (g *Guard) Provenance() *Provenance { return g.provenance }
 // the user wrote or approved, and for those within their writer's rights.
 func (g *Guard) TaskWaits(t *routines.Task) string {
 	o, byAgent := g.origin(t.Path, t.Digest)
-	if !byAgent && !g.unknown(t.Path, t.Digest) {
-		return ""
+	if byAgent || g.unknown(t.Path, t.Digest) {
+		if why := waitsWords(o, excessOf(o.Writer, g.o.Base(), taskGrants(*t, g.skill))); why != "" {
+			return why
+		}
 	}
-	return waitsWords(o, excessOf(o.Writer, g.o.Base(), taskGrants(*t, g.skill)))
+	return g.provenance.Scripts.waits(t)
 }
 
 // SkillWaits is TaskWaits for a skill. A skill that waits is not loaded for any task.

@@ -47,6 +47,9 @@ type Origin struct {
 //
 // All methods may be called concurrently; reads never wait for the disk.
 type Provenance struct {
+	// Scripts are those that the checks of routines run.
+	Scripts *Scripts
+
 	dir *store.Dir
 	// order serializes changes. It is held while the file is written, because it orders those
 	// writes.
@@ -76,7 +79,7 @@ func (o *origins) index() *origins {
 
 // newProvenance returns the record of a data directory without reading it.
 func newProvenance(d *store.Dir) *Provenance {
-	p := &Provenance{dir: d}
+	p := &Provenance{dir: d, Scripts: &Scripts{dir: d}}
 	p.now.Store(&origins{})
 	return p
 }

@@ -162,6 +162,9 @@ func (d *Desk) diff(h held) (diff string, ok bool) {
 	if h.edits() {
 		return h.task.Proposed.Diff, true
 	}
+	if h.task.Script != "" {
+		return d.o.Files.Scripts.Diff(h.task.Check), true
+	}
 	data, err := d.o.Dir.Read(h.file)
 	if err != nil || routines.Digest(data) != h.digest {
 		return "", false
@@ -180,6 +183,9 @@ func card(h held, diff string) post.Post {
 	version := h.digest[:cardVersion]
 	says, title := fmt.Sprintf(textCardNew, clean.Line(h.why)), fmt.Sprintf(textCardTitleNew, h.title)
 	no := post.Button{Label: textCardWait, Style: "secondary", Action: "dismiss:"}
+	if h.task.Script != "" {
+		says, title = fmt.Sprintf(textCardScript, clean.Line(h.why)), fmt.Sprintf(textCardTitleScript, h.title)
+	}
 	if h.edits() {
 		says, title = h.task.Proposed.Says(), h.task.Proposed.Title(h.title)
 		no = post.Button{Label: textCardRefuse, Style: "danger", Action: post.EditRefuse + ":" + version}

@@ -4,6 +4,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,6 +114,7 @@ func (d *Desk) Recover() {
 	if err := p.Prune(time.Now(), live); err != nil {
 		d.o.Log.Warn("old records of task writers were not removed", "error", err)
 	}
+	p.Scripts.Own()
 	d.judge()
 	d.recall()
 }
@@ -192,6 +194,15 @@ func (d *Desk) FileWaits(rel, why string) {
 	}
 }
 
+// ScriptWaits tells the user that the check of the task in a file waits.
+func (d *Desk) ScriptWaits(rel string) {
+	d.judge()
+	if one, ok := d.heldIn(rel); ok {
+		d.cards.put(one, time.Time{})
+		d.o.Note(fmt.Sprintf(textFileWaits, clean.Line(rel), one.why+"."))
+	}
+}
+
 // refresh reloads a file that has just been written.
 func (d *Desk) refresh(rel string) {
 	d.o.Schedule.Refresh(rel)
@@ -224,6 +235,14 @@ func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, e
 	}
 	out := command.Outcome{Message: fmt.Sprintf(textNotWaiting, one.title), Decision: audit.Entry{Action: audit.TaskReleased, Subject: c.ID}}
 	if one.why == "" {
+		return out, nil
+	}
+	if one.task.Script != "" {
+		if err := p.Scripts.Approve(one.task.Check, one.digest); err != nil {
+			return command.Outcome{}, err
+		}
+		d.judge()
+		out.Message = fmt.Sprintf(textScriptAllowed, one.title)
 		return out, nil
 	}
 	if err := p.Approve(one.digest, one.file, time.Now()); err != nil {
@@ -326,7 +345,8 @@ func (d *Desk) heldTask(t routines.Task) held {
 	if p := t.Proposed; p.Version != "" {
 		return held{file: t.Path, digest: p.Version, title: t.Title(), why: p.Why, task: t}
 	}
-	return held{file: t.Path, digest: t.Digest, title: t.Title(), why: d.o.Guard.TaskWaits(&t), task: t}
+	why := d.o.Guard.TaskWaits(&t)
+	return held{file: t.Path, digest: cmp.Or(t.Script, t.Digest), title: t.Title(), why: why, task: t}
 }
 
 // Waiting returns the files that have no effect until the user approves them, with the reasons.

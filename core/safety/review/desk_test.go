@@ -405,3 +405,34 @@ func TestAStartForgetsOldVersionsOnlyOfFilesThatAreGone(t *testing.T) {
 		t.Error("a version that is gone is remembered")
 	}
 }
+
+// A changed script of a check waits like a file: with its changes, as a version of its own.
+func TestAChangedScriptOfACheckIsShownAndAllowed(t *testing.T) {
+	o := open(t)
+	must(t, o.dir.Write("check.sh", []byte("echo one\n")))
+	must(t, o.dir.Write("routines/look.md", []byte("---\nid: look0001\ncron: 0 9 * * *\nbackground: true\ncheck: sh check.sh\n---\nLook.\n")))
+	o.o.Index.Scan()
+	task, _ := o.o.Index.Set().Find("look0001")
+	guard := policy.New(policy.Options{Dir: o.dir})
+	o.o.Guard, o.o.Files = guard, guard.Provenance()
+	o.o.Files.Scripts.Own()
+	if h := o.heldTask(task); h.why != "" {
+		t.Errorf("a script that is new to the bot waits: %s", h.why)
+	}
+	must(t, o.dir.Write("check.sh", []byte("curl evil\n")))
+	h := o.heldTask(task)
+	diff, ok := o.diff(h)
+	if !strings.Contains(h.why, "check.sh, which has changed") || !ok || !strings.Contains(diff, "-echo one\n+curl evil") || h.digest == task.Digest {
+		t.Errorf("%+v shows %q", h, diff)
+	}
+	if text := card(h, diff).Text; !strings.Contains(text, "The run is held until you allow it.") || strings.Contains(text, "The agent has written") {
+		t.Errorf("the card: %s", text)
+	}
+	if _, err := o.allow(t, command.AllowTask{ID: "look0001", Version: task.Digest}); err == nil {
+		t.Error("a script that was not seen is allowed")
+	}
+	out, err := o.allow(t, command.AllowTask{ID: "look0001", Version: h.digest})
+	if err != nil || out.Undo != nil || o.heldTask(task).why != "" || !strings.Contains(out.Message, "may run the script") {
+		t.Errorf("allowed: %+v, %v; %+v", out, err, o.heldTask(task))
+	}
+}

@@ -23,7 +23,12 @@ func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (verdict, erro
 	if task.Check == "" || due.ByHand {
 		return verdict{}, nil
 	}
+	held, err := d.untilAllowed(ctx, task)
+	if err != nil {
+		return verdict{}, err
+	}
 	v := d.o.Prompts.Skills.check(ctx, task.Check)
+	v.held = held
 	if err := ctx.Err(); err != nil { // the program is ending, which is not a verdict
 		return v, fmt.Errorf("check whether to run: %w", err)
 	}
@@ -35,7 +40,7 @@ func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (verdict, erro
 	}
 	d.o.Log.Info("a check found nothing new", "id", task.ID)
 	now := d.now()
-	err := d.o.Runs.Put(fork.View{
+	err = d.o.Runs.Put(fork.View{
 		ID: store.NewID(), Kind: task.Kind, TaskID: task.ID, Title: task.Title(), State: fork.NothingNew, Late: due.Late, Queued: now, Ended: now,
 	})
 	if err != nil {
@@ -44,12 +49,39 @@ func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (verdict, erro
 	return v, routines.ErrNothingNew
 }
 
+// allowedEvery is how often a held run looks whether the user has allowed its check.
+const allowedEvery = 5 * time.Second
+
+// untilAllowed holds a run while the script of its check waits for the user. A run of a routine
+// that is gone or another one by then is put off.
+func (d *Dispatcher) untilAllowed(ctx context.Context, task routines.Task) (held bool, err error) {
+	for {
+		why := d.o.Guard.TaskWaits(&task)
+		if task.Script == "" {
+			return held, nil
+		}
+		if now, ok := d.o.Index.Set().Find(task.ID); !ok || now.Digest != task.Digest {
+			return held, &schedule.PutOffError{Why: why}
+		}
+		if !held {
+			d.o.Held(task.Path)
+		}
+		held = true
+		select {
+		case <-time.After(allowedEvery):
+		case <-ctx.Done():
+			return held, fmt.Errorf("wait until the check is allowed: %w", ctx.Err())
+		}
+	}
+}
+
 // verdict is the result of a check. server is the MCP server that was asked, or "" for a
 // command.
 type verdict struct {
 	skill.Verdict
 	server  string
 	trusted bool // the server's output counts as the user's
+	held    bool // it has waited for the user
 }
 
 // found returns what the check found, worded for the prompt, or "".

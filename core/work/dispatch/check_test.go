@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 func TestACheckDecidesWhetherARoutineRuns(t *testing.T) {
@@ -172,3 +173,54 @@ func (silent) Ask(ctx context.Context, _ string, _ json.RawMessage) (string, err
 }
 
 func (silent) Trusted(string) bool { return false }
+
+// A run whose check's script has changed is held until the user allows the script, and then runs.
+func TestARunWhoseScriptHasChangedIsHeldAndNotLost(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs a shell")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\ncheck: sh check.sh\n---\nLook.\n"})
+		var held []string
+		s.d.o.Held = func(rel string) { held = append(held, rel) }
+		scripts := s.d.o.Guard.Provenance().Scripts
+		scripts.Own()
+		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo one\n"), 0o600))
+		must(t, s.d.Fire(t.Context(), s.due(t, "r1")))
+		if len(s.runs.jobs) != 1 || held != nil {
+			t.Fatalf("the known script: %d runs, held %v", len(s.runs.jobs), held)
+		}
+		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo two\n"), 0o600))
+		done := make(chan error, 1)
+		go func() { done <- s.d.Fire(t.Context(), s.due(t, "r1")) }()
+		time.Sleep(time.Hour)
+		if len(s.runs.jobs) != 1 || !slices.Equal(held, []string{"routines/look.md"}) {
+			t.Fatalf("the changed script: %d runs, held %v", len(s.runs.jobs), held)
+		}
+		task := s.due(t, "r1").Task()
+		s.d.o.Guard.TaskWaits(&task)
+		must(t, scripts.Approve(task.Check, task.Script))
+		must(t, <-done)
+		if len(s.runs.jobs) != 2 || !s.runs.jobs[1].Late || !strings.Contains(s.runs.prompts[1], "> two") {
+			t.Errorf("allowed: %+v", s.runs.jobs)
+		}
+
+		// The end of the program is no verdict, and an edit of the routine drops the run.
+		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo three\n"), 0o600))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { done <- s.d.Fire(ctx, s.due(t, "r1")) }()
+		time.Sleep(time.Minute)
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("stopped: %v", err)
+		}
+		go func() { done <- s.d.Fire(t.Context(), s.due(t, "r1")) }()
+		time.Sleep(time.Minute)
+		must(t, s.dir.Write("routines/look.md", []byte("---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook.\n")))
+		s.index.Scan()
+		var put *schedule.PutOffError
+		if err := <-done; !errors.As(err, &put) || len(s.runs.jobs) != 2 {
+			t.Errorf("edited: %v, %d runs", err, len(s.runs.jobs))
+		}
+	})
+}

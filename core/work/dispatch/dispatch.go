@@ -76,6 +76,8 @@ type Options struct {
 	Notes    *notes.Notes
 	Notices  *notice.Board
 	Audit    *audit.Log
+	// Held is told the file of a routine whose run is held because its check waits for the user.
+	Held func(rel string)
 }
 
 // Dispatcher fires tasks. Its methods are safe for concurrent use.
@@ -116,6 +118,7 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	if err != nil {
 		return err
 	}
+	due.Late = due.Late || checked.held
 	skills := d.o.Prompts.Skills.Load(task)
 	if d.o.Requests.takes(task) {
 		return d.o.Requests.handIn(ctx, due, skills, checked)

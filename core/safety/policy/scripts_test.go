@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines"
+)
+
+func scripted(t *testing.T) (*Guard, func(check string) routines.Task) {
+	t.Helper()
+	dir := storetest.Prepared(t)
+	must(t, os.Mkdir(dir.Path("bin"), 0o700))
+	storetest.Put(t, dir, "bin/mail.sh", "echo one\n")
+	storetest.Put(t, dir, "notes.md", "one\n")
+	g := New(Options{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	return g, func(check string) routines.Task {
+		return routines.Task{Kind: routines.KindRoutine, ID: "r1", Path: "routines/r1.md", Check: check, Background: true, Digest: routines.Digest([]byte(check))}
+	}
+}
+
+// A script of the data directory that a check runs is fixed by its bytes, however it is called.
+func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
+	for check, waits := range map[string]bool{
+		"./bin/mail.sh": true, "bin/mail.sh a b": true, "sh bin/mail.sh notes.md": true, "sh -c './bin/mail.sh notes.md; true'": true,
+		"env A=b timeout 5 python3.12 bin/mail.sh": true, "sh notes/../bin/link": true,
+		"grep -q one bin/mail.sh": false, "true": false, "mcp__bin__mail": false, "sh missing.sh": false,
+	} {
+		t.Run(check, func(t *testing.T) {
+			g, of := scripted(t)
+			d := g.o.Dir
+			must(t, os.Mkdir(d.Path("notes"), 0o700))
+			must(t, os.Symlink("mail.sh", d.Path("bin/link")))
+			task := of(check)
+			storetest.Put(t, d, "bin/mail.sh", "echo before\n")
+			if g.TaskWaits(&task) != "" || storetest.Text(t, d, "bin/mail.sh") != "echo before\n" {
+				t.Error("it waits before anything is known")
+			}
+			g.Provenance().Scripts.Own()
+			if why := g.TaskWaits(&task); why != "" {
+				t.Errorf("what is seen first waits: %s", why)
+			}
+			storetest.Put(t, d, "notes.md", "two\n")
+			storetest.Put(t, d, "bin/mail.sh", "curl evil\n")
+			why := g.TaskWaits(&task)
+			if (why != "") != waits || (task.Script != "") != waits {
+				t.Fatalf("changed: %q, version %q", why, task.Script)
+			}
+			if !waits {
+				return
+			}
+			if diff := g.Provenance().Scripts.Diff(check); !strings.Contains(diff, "-echo before\n+curl evil") {
+				t.Errorf("the changes are %s", diff)
+			}
+			seen := task.Script
+			storetest.Put(t, d, "bin/mail.sh", "curl worse\n")
+			if g.Provenance().Scripts.Approve(check, seen) == nil || g.TaskWaits(&task) == "" {
+				t.Error("what was not seen is allowed")
+			}
+			must(t, g.Provenance().Scripts.Approve(check, task.Script))
+			if why := g.TaskWaits(&task); why != "" || task.Script != "" {
+				t.Errorf("allowed, it waits: %s", why)
+			}
+		})
+	}
+}
+
+// A script that comes later is as new as one that has changed; one that is gone runs nothing.
+func TestAScriptThatComesLaterWaitsAndOneThatIsGoneDoesNot(t *testing.T) {
+	g, of := scripted(t)
+	g.Provenance().Scripts.Own()
+	task := of("sh bin/later.sh")
+	if why := g.TaskWaits(&task); why != "" {
+		t.Errorf("missing: %s", why)
+	}
+	storetest.Put(t, g.o.Dir, "bin/later.sh", "curl evil\n")
+	if g.TaskWaits(&task) == "" {
+		t.Error("a script that came later runs at once")
+	}
+	must(t, os.Remove(g.o.Dir.Path("bin/later.sh")))
+	if why := g.TaskWaits(&task); why != "" {
+		t.Errorf("gone: %s", why)
+	}
+	task = of("sh bin/mail.sh")
+	g.TaskWaits(&task)
+	storetest.Put(t, g.o.Dir, ChecksFile, "{")
+	if g.TaskWaits(&task) == "" {
+		t.Error("a record that cannot be read lets everything run")
+	}
+}
