@@ -274,7 +274,7 @@ func (b *Bot) makeSafety() {
 	b.index.JudgeBy(b.guard.TaskWaits)
 	b.index.KeepBy(b.guard.Provenance().Before)
 	if _, err := b.guard.Provenance().Load(); err != nil {
-		b.log.Error("which tasks the agent has written is not known", "error", err)
+		b.log.Error("cannot tell which tasks the agent wrote", "error", err)
 	}
 	b.guard.Approvals().OnChange(func(a policy.Approval) {
 		b.auditor.approval(a)

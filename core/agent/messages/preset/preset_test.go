@@ -85,7 +85,7 @@ type with = map[string]any
 
 // proofs check the claims of the lines about tools, by the first words of each line.
 var proofs = map[string]func(*bench){
-	"Calls that do not need": func(b *bench) {
+	"Put calls that do not need": func(b *bench) {
 		var looking []string
 		for name, tool := range b.tools {
 			if !tool.Alone {
@@ -135,17 +135,17 @@ var proofs = map[string]func(*bench){
 			b.t.Error("a command has outlived its call")
 		}
 	},
-	"`WebFetch` gives": func(b *bench) {
+	"`WebFetch` returns": func(b *bench) {
 		b.refuses("WebFetch", with{"url": "https://127.0.0.1/"}, "Only the public web")
 		b.refuses("WebFetch", with{"url": "https://a:b@example.org/"}, "without a login")
 	},
 	"`WebSearch` finds": func(b *bench) {
 		b.does("WebSearch", with{"query": "plums"}, "https://example.org")
 	},
-	"`Skill` gives": func(b *bench) {
+	"`Skill` loads": func(b *bench) {
 		b.does("Skill", with{"skill": "tidy"}, "Sort by date.")
 	},
-	"`Agent` hands": func(b *bench) {
+	"`Agent` gives": func(b *bench) {
 		b.does("Agent", with{"description": "read mail", "prompt": "Read."}, "last words")
 		if len(b.about) != 1 || b.about[0].Prompt != "Read." || b.about[0].System != "" {
 			b.t.Errorf("%+v", b.about)
