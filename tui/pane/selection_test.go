@@ -108,7 +108,7 @@ func TestOneKeyMarksAllFailuresAsSeen(t *testing.T) {
 			c.Failures = append(c.Failures, fork.View{ID: fmt.Sprint("e", i), Title: fmt.Sprint("Broken ", i), State: fork.Failed, Started: at, Ended: at})
 		}
 	})
-	has(t, s.Pane.State(s.c), "4 failed")
+	has(t, s.State(s.c), "4 failed")
 	above, _, _ := strings.Cut(s.screen(80, 24), "\n──")
 	last := 0
 	for _, title := range []string{"Weekly review", "Email sweep", "Broken 2", "Broken 1", "Broken 0", "Rent"} {
@@ -121,7 +121,7 @@ func TestOneKeyMarksAllFailuresAsSeen(t *testing.T) {
 	s.do(action.ForksSeen)
 	above, _, _ = strings.Cut(s.screen(80, 24), "\n──")
 	lacks(t, "it has been seen", above, "Broken")
-	lacks(t, "the title", s.Pane.State(s.c), "failed")
+	lacks(t, "the title", s.State(s.c), "failed")
 	a := s.Pane.(pane.Loader).Wants(s.c)
 	if looked, ok := a.Do.(command.MarkSeen); !ok || len(looked.Runs) != 4 {
 		t.Errorf("the core learns %#v", a.Do)

@@ -13,8 +13,9 @@ const (
 	answerSearch   = "This search could print files that are closed to you (state/, .env, keys). Search a folder below, such as notes, " +
 		"or give one glob such as *.md."
 	answerMention   = "@%s makes the engine read that file at once, and it is not on the list of files to read: write the name without the @."
-	answerArguments = "This skill inserts its arguments into a command, or they contain one: use plain words, without quotes and characters that a shell interprets."
-	answerUnsure    = "The contents of %s after this call cannot be predicted, so they cannot be checked. Read the file and give the old text exactly as " +
+	answerArguments = "This skill inserts its arguments into a command, or they contain one: use plain words, " +
+		"without quotes and characters that a shell interprets."
+	answerUnsure = "The contents of %s after this call cannot be predicted, so they cannot be checked. Read the file and give the old text exactly as " +
 		"it is there, or write the whole file with Write."
 	answerNoFile      = "%s does not name a file that could be checked, so it was denied. Give the file's path."
 	answerUnavailable = "%s is not available in background forks, or not with these arguments."

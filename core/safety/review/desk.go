@@ -87,14 +87,13 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Beside returns the changes, other than tasks and webhooks, that were waiting when last checked:
-// skills, the edit of the MCP servers' file, and changes to the servers' tools.
+// Handlers are the commands that answer what waits.
 func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{command.On(command.Directory, d.allow), command.On(command.Directory, d.refuse)}
 }
 
-// Beside returns what was waiting when last checked, other than tasks and webhooks: skills, the edit
-// of the MCP servers' file, and changes to the servers' tools.
+// Beside returns the changes, other than tasks and webhooks, that were waiting when last checked:
+// skills, the edit of the MCP servers' file, and changes to the servers' tools.
 func (d *Desk) Beside() []routines.Problem {
 	return slices.Concat(*d.skills.Load(), problems(d.heldServers()))
 }

@@ -329,7 +329,8 @@ func (r row) words(s *core.Snapshot) string {
 	if r.Dollars > 0 {
 		cost = words.Dollars(r.Dollars)
 	}
-	return words.Joined(r.Title, words.Count(r.Runs, "run"), failed, words.Some(r.Pings, "ping", ""), words.Some(r.Quiet, "quiet message", ""), words.Some(r.Refused, "ping", " refused"),
+	return words.Joined(r.Title, words.Count(r.Runs, "run"), failed, words.Some(r.Pings, "ping", ""),
+		words.Some(r.Quiet, "quiet message", ""), words.Some(r.Refused, "ping", " refused"),
 		words.Some(r.Reports, "report", ""), cost, r.Why)
 }
 
