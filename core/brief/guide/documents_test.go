@@ -154,7 +154,8 @@ func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
 // fieldKeys are the keys of the parsed values' fields. Empty ones are not keys, and one
 // field can have two. A field missing here is new, and so are its key and its row.
 var fieldKeys = map[string]string{
-	"Kind": "", "Path": "", "Body": "", "Schedule": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "Proposed": "", "TrustInput": "trust-input", "Critical": "critical", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
+	"Kind": "", "Path": "", "Body": "", "Schedule": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "Proposed": "", "Script": "",
+	"TrustInput": "trust-input", "Critical": "critical", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
 	"ID": "id", "Description": "description", "Background": "background", "Model": "model", "Thinking": "thinking",
 	"Isolated": "isolated", "Mode": "update-main-session", "UpdateMainSession": "update-main-session", "AllowPing": "allow-ping",
 	"Allowed": "allowed-tools", "Disallowed": "disallowed-tools", "AllowedTools": "allowed-tools", "DisallowedTools": "disallowed-tools",
