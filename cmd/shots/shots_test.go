@@ -65,7 +65,7 @@ var pictures = []picture{
 		s.save("routines/sort-invoices.md", "---\nid: \"5a1eb001\"\ncron: \"0 17 * * fri\"\ndescription: \"Sort invoices\"\n"+
 			"background: true\nskills: [\"invoices\"]\n---\nSort the invoices of the week, and report what is due.\n")
 		s.wait(5 * time.Second)
-		s.press("2", "z")
+		s.press("2", "z", "G", "k")
 	}},
 	{"preview", 120, 40, raster.Dark, func(s *stage) {
 		afternoon(s)
