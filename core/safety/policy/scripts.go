@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -35,6 +37,8 @@ type script struct {
 	File   string `json:"file,omitempty"`   // in the data directory
 	Digest string `json:"digest,omitempty"` // of its name and its bytes
 	Text   string `json:"text,omitempty"`   // empty if it is long, or no text
+	// Data are the other files that the line names: those that a check only reads.
+	Data []string `json:"data,omitempty"`
 }
 
 // scriptList is the file, by the line of the check.
@@ -56,7 +60,10 @@ func (s *Scripts) waits(t *routines.Task) string {
 		return fmt.Sprintf(waitsChecks, ChecksFile, err)
 	}
 	was, known := list.Checks[t.Check]
-	now := s.find(t.Check)
+	if !known {
+		was.Data = s.data(t.Check)
+	}
+	now := s.find(t.Check, was.Data)
 	switch {
 	case !known && s.own.Load():
 		if err := s.keep(t.Check, now); err != nil {
@@ -72,7 +79,11 @@ func (s *Scripts) waits(t *routines.Task) string {
 
 // Approve makes the script that a check runs now the known one, if it is still that version.
 func (s *Scripts) Approve(check, version string) error {
-	now := s.find(check)
+	was, err := s.known(check)
+	if err != nil {
+		return err
+	}
+	now := s.find(check, was.Data)
 	if now.Digest != version {
 		return errors.New(textScriptChanged)
 	}
@@ -81,11 +92,17 @@ func (s *Scripts) Approve(check, version string) error {
 
 // Diff returns what has changed in the script of a check.
 func (s *Scripts) Diff(check string) string {
-	var list scriptList
-	if _, err := s.dir.PeekJSON(ChecksFile, &list); err != nil {
+	was, err := s.known(check)
+	if err != nil {
 		return ""
 	}
-	return routines.Diff([]byte(list.Checks[check].Text), []byte(s.find(check).Text))
+	return routines.Diff([]byte(was.Text), []byte(s.find(check, was.Data).Text))
+}
+
+func (s *Scripts) known(check string) (script, error) {
+	var list scriptList
+	_, err := s.dir.PeekJSON(ChecksFile, &list)
+	return list.Checks[check], err
 }
 
 func (s *Scripts) keep(check string, now script) error {
@@ -102,61 +119,89 @@ func (s *Scripts) keep(check string, now script) error {
 	})
 }
 
-// find returns the script of a check: the program itself or, for a program that runs others, the
-// first file among its arguments.
-func (s *Scripts) find(check string) script {
-	if _, _, call := routines.CheckCall(check); call {
-		return script{}
-	}
-	words, err := skill.Words(check)
-	if err != nil || len(words) == 0 {
-		return script{}
-	}
-	if strings.Contains(words[0], "/") {
-		if found := s.read(words[0]); found.File != "" {
-			return found
+// find returns the script of a check: the first file of the data directory that its line names,
+// apart from data.
+func (s *Scripts) find(check string, data []string) script {
+	for _, one := range s.named(check) {
+		if !slices.Contains(data, one.File) {
+			one.Data = data
+			return one.script
 		}
 	}
-	if !runners[strings.TrimRight(filepath.Base(words[0]), "0123456789.")] {
-		return script{}
-	}
-	for _, w := range words[1:] {
-		for _, name := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"`$<>=", r) }) {
-			if found := s.read(name); found.File != "" {
-				return found
-			}
-		}
-	}
-	return script{}
+	return script{Data: data}
 }
 
-// read returns a file as a script, if it is in the data directory by its name or by its links.
-func (s *Scripts) read(name string) script {
+// data returns the files that a line names only to read them, by their contents' usual endings. The
+// program itself, files that may be executed and those that begin with "#!" are not among them.
+func (s *Scripts) data(check string) []string {
+	var names []string
+	for _, one := range s.named(check) {
+		if !one.runs {
+			names = append(names, one.File)
+		}
+	}
+	return names
+}
+
+// namedFile is a file of the data directory that the line of a check names.
+type namedFile struct {
+	script
+	runs bool // it is the program, or looks like one
+}
+
+// named returns the files that a line names, in its order, also within the command of a shell.
+func (s *Scripts) named(check string) []namedFile {
+	if _, _, call := routines.CheckCall(check); call {
+		return nil
+	}
+	words, err := skill.Words(check)
+	if err != nil {
+		return nil
+	}
+	var files []namedFile
+	for i, w := range words {
+		for _, name := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"`$<>=", r) }) {
+			one, ok := s.read(name)
+			if !ok || i == 0 && !strings.Contains(name, "/") { // a program without a slash comes from the PATH
+				continue
+			}
+			one.runs = one.runs || i == 0
+			files = append(files, one)
+		}
+	}
+	return files
+}
+
+// read returns a file, if it is in the data directory by its name or by its links.
+func (s *Scripts) read(name string) (one namedFile, ok bool) {
 	full := name
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(s.dir.Root(), name)
 	}
 	info, err := os.Stat(full)
 	if err != nil || !info.Mode().IsRegular() {
-		return script{}
+		return one, false
 	}
 	rel, ok := s.inside(s.dir.Root(), full)
 	if !ok {
 		root, err := filepath.EvalSymlinks(s.dir.Root())
 		resolved, err2 := filepath.EvalSymlinks(full)
 		if rel, ok = s.inside(root, resolved); err != nil || err2 != nil || !ok {
-			return script{}
+			return one, false
 		}
 	}
+	one.File, one.runs = rel, info.Mode()&0o111 != 0
 	data, err := os.ReadFile(full)
 	if err != nil { // it may still run
-		return script{File: rel, Digest: routines.Digest([]byte(rel + "\x00" + err.Error()))}
+		one.Digest, one.runs = routines.Digest([]byte(rel+"\x00"+err.Error())), true
+		return one, true
 	}
-	one := script{File: rel, Digest: routines.Digest(append([]byte(rel+"\x00"), data...))}
+	one.Digest = routines.Digest(append([]byte(rel+"\x00"), data...))
+	one.runs = one.runs || bytes.HasPrefix(data, []byte("#!")) || !slices.Contains(dataEndings, strings.ToLower(filepath.Ext(rel)))
 	if len(data) <= maxScript && utf8.Valid(data) {
 		one.Text = string(data)
 	}
-	return one
+	return one, true
 }
 
 func (s *Scripts) inside(root, full string) (rel string, ok bool) {
@@ -164,12 +209,9 @@ func (s *Scripts) inside(root, full string) (rel string, ok bool) {
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-// runners are programs that run the file that they are given, without the numbers of versions.
-var runners = map[string]bool{
-	"sh": true, "bash": true, "dash": true, "ash": true, "zsh": true, "ksh": true, "fish": true, "busybox": true, "pwsh": true,
-	"python": true, "pypy": true, "uv": true, "node": true, "deno": true, "bun": true, "tsx": true, "ruby": true, "perl": true, "php": true,
-	"lua": true, "Rscript": true, "awk": true, "java": true, "go": true, "make": true, "just": true,
-	"env": true, "timeout": true, "nice": true, "nohup": true, "setsid": true, "stdbuf": true, "time": true, "xargs": true, "sudo": true, "doas": true,
+// dataEndings are those of files that are read, not run. Any other file in the line of a check may be a script.
+var dataEndings = []string{
+	".md", ".txt", ".org", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".xml", ".html", ".ics", ".vcf", ".eml", ".mbox", ".log",
 }
 
 const (

@@ -27,7 +27,8 @@ func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 	for check, waits := range map[string]bool{
 		"./bin/mail.sh": true, "bin/mail.sh a b": true, "sh bin/mail.sh notes.md": true, "sh -c './bin/mail.sh notes.md; true'": true,
 		"env A=b timeout 5 python3.12 bin/mail.sh": true, "sh notes/../bin/link": true,
-		"grep -q one bin/mail.sh": false, "true": false, "mcp__bin__mail": false, "sh missing.sh": false,
+		"grep -q one notes.md bin/mail.sh": true, "python3 -u -- notes.md bin/mail.sh": true,
+		"grep -q one notes.md": false, "grep -q two <notes.md": false, "true": false, "mcp__bin__mail": false, "sh missing.sh": false,
 	} {
 		t.Run(check, func(t *testing.T) {
 			g, of := scripted(t)
@@ -38,6 +39,9 @@ func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 			storetest.Put(t, d, "bin/mail.sh", "echo before\n")
 			if g.TaskWaits(&task) != "" || storetest.Text(t, d, "bin/mail.sh") != "echo before\n" {
 				t.Error("it waits before anything is known")
+			}
+			if _, err := os.Stat(d.Path(ChecksFile)); err == nil {
+				t.Error("a program that does not own the directory has recorded a script")
 			}
 			g.Provenance().Scripts.Own()
 			if why := g.TaskWaits(&task); why != "" {
@@ -89,5 +93,49 @@ func TestAScriptThatComesLaterWaitsAndOneThatIsGoneDoesNot(t *testing.T) {
 	storetest.Put(t, g.o.Dir, ChecksFile, "{")
 	if g.TaskWaits(&task) == "" {
 		t.Error("a record that cannot be read lets everything run")
+	}
+}
+
+// A file that may be executed is a script whatever its name, and stays one when it loses its mode.
+// Data may change, and a script that comes later than the data is one whatever it looks like.
+func TestAFileThatMayBeExecutedIsAScriptAndDataIsNot(t *testing.T) {
+	g, of := scripted(t)
+	g.Provenance().Scripts.Own()
+	tool := g.o.Dir.Path("bin/tool.md")
+	must(t, os.WriteFile(tool, []byte("echo one\n"), 0o700))
+	program := of("bin/program.txt")
+	storetest.Put(t, g.o.Dir, "bin/program.txt", "not yet\n")
+	g.TaskWaits(&program)
+	storetest.Put(t, g.o.Dir, "bin/program.txt", "curl evil\n")
+	if g.TaskWaits(&program) == "" {
+		t.Error("the program itself counts as data")
+	}
+	marked := of("sh bin/marked.txt")
+	storetest.Put(t, g.o.Dir, "bin/marked.txt", "#!/bin/sh\necho one\n")
+	g.TaskWaits(&marked)
+	storetest.Put(t, g.o.Dir, "bin/marked.txt", "curl evil\n")
+	if g.TaskWaits(&marked) == "" {
+		t.Error("a file that began with #! counts as data")
+	}
+	task := of("env A=b bin/tool.md notes.md bin/later.txt")
+	if why := g.TaskWaits(&task); why != "" {
+		t.Errorf("what is seen first waits: %s", why)
+	}
+	storetest.Put(t, g.o.Dir, "notes.md", "#!/bin/sh\ntwo\n")
+	if why := g.TaskWaits(&task); why != "" {
+		t.Errorf("its data has changed: %s", why)
+	}
+	must(t, os.WriteFile(tool, []byte("curl evil\n"), 0o600))
+	must(t, os.Chmod(tool, 0o600))
+	if g.TaskWaits(&task) == "" {
+		t.Error("a script that has lost its mode runs changed")
+	}
+	must(t, os.Remove(tool))
+	if why := g.TaskWaits(&task); why != "" {
+		t.Errorf("gone: %s", why)
+	}
+	storetest.Put(t, g.o.Dir, "bin/later.txt", "curl evil\n")
+	if g.TaskWaits(&task) == "" {
+		t.Error("a file that came later runs at once")
 	}
 }
