@@ -53,6 +53,14 @@ func editOfTheServersFile(t *testing.T, engine string) {
 	// An edit of a file that is there.
 	end := one[len(one)-4:]
 	got = s.talks(call("Edit", map[string]any{"file_path": ".mcp.json", "old_string": end, "new_string": strings.TrimPrefix(two, strings.TrimSuffix(one, end))}))
+	if engine == choice.Claude && strings.Contains(got[0].Text, "has not been read yet") {
+		// Older versions of the command refuse the call before they ask us, because the agent may
+		// not read this file.
+		if s.read(".mcp.json") != one {
+			t.Errorf("refused by the command, the file is %q", s.read(".mcp.json"))
+		}
+		return
+	}
 	if !got[0].IsError || !strings.Contains(got[0].Text, "your edit waits for the user") {
 		t.Errorf("the model is told: %+v", got[0])
 	}
