@@ -109,7 +109,7 @@ func (c *cards) next(now time.Time) (h held, ok bool, due time.Time) {
 func (d *Desk) Run(ctx context.Context) error {
 	for {
 		again := d.retire(ctx)
-		h, ok, due := d.cards.next(time.Now())
+		h, ok, due := d.nextCard(time.Now())
 		if ok {
 			if !d.send(ctx, h) {
 				d.cards.put(h, time.Now().Add(cardAgain))
@@ -132,12 +132,23 @@ func (d *Desk) Run(ctx context.Context) error {
 	}
 }
 
-// send shows the card of a file if the file is still waiting. sent is false if it has to be sent
-// again.
-func (d *Desk) send(ctx context.Context, h held) (sent bool) {
-	if now, ok := d.heldIn(h.file); !ok || now.digest != h.digest {
-		return true
+// nextCard returns the next card that is due and whose file is still waiting in that version. A new
+// version of the same thing comes before or after it, never in between, so it takes over the turn.
+func (d *Desk) nextCard(now time.Time) (h held, ok bool, due time.Time) {
+	d.judging.Lock()
+	defer d.judging.Unlock()
+	for {
+		if h, ok, due = d.cards.next(now); !ok {
+			return h, ok, due
+		}
+		if one, waits := d.heldIn(h.file); waits && one.digest == h.digest {
+			return h, true, due
+		}
 	}
+}
+
+// send shows a card. sent is false if it has to be sent again.
+func (d *Desk) send(ctx context.Context, h held) (sent bool) {
 	diff, ok := d.diff(h)
 	if !ok {
 		return true

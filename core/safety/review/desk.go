@@ -72,18 +72,19 @@ type Schedule interface {
 // concurrently.
 type Desk struct {
 	o      Options
-	skills atomic.Pointer[[]routines.Problem] // serializes writes to servers
+	skills atomic.Pointer[[]routines.Problem]
 	cards  cards
 
-	judging sync.Mutex                                   // waiting changes of the MCP servers, by ID
-	servers atomic.Pointer[map[string]routines.Proposal] // what is waiting about the MCP servers, by ID
+	// judging makes a change of servers and the queueing of its cards one step.
+	judging sync.Mutex
+	servers atomic.Pointer[map[string]routines.Proposal] // waiting changes of the MCP servers, by ID
 }
 
 // New returns a Desk. It reads the skills.
 func New(o Options) *Desk {
 	d := &Desk{o: o, cards: cards{wake: make(chan struct{}, 1)}}
 	d.judgeSkills()
-	d.judgeServers()
+	d.readServers()
 	return d
 }
 
@@ -114,6 +115,7 @@ func (d *Desk) Recover() {
 		d.o.Log.Warn("old records of task writers were not removed", "error", err)
 	}
 	p.Scripts.Own()
+	d.readServers()
 	d.judge()
 	d.recall()
 }
@@ -132,7 +134,6 @@ func (d *Desk) Reload() {
 // judge determines again which files are waiting.
 func (d *Desk) judge() {
 	d.judgeSkills()
-	d.judgeServers()
 	d.o.Hooks.Judge()
 	d.o.Schedule.Judge()
 	d.Settle()

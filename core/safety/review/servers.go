@@ -47,45 +47,61 @@ func ofServers(id string) bool { return id == serversFile || strings.HasPrefix(i
 // JudgeServers checks again which changes of the MCP servers are waiting, and notifies the user of
 // new ones.
 func (d *Desk) JudgeServers() {
-	before, now := d.judgeServers()
-	for _, h := range d.heldServers() {
-		if before[h.file].Version != now[h.file].Version {
-			d.tell(h)
-		}
+	for _, note := range d.announceServers() {
+		d.o.Note(note)
 	}
 	d.Settle()
 	d.o.Changed()
 }
 
-// judgeServers returns the changes that were waiting before and those waiting now, by ID.
-func (d *Desk) judgeServers() (before, now map[string]routines.Proposal) {
+// announceServers queues the cards of new changes, and returns the notes about them.
+func (d *Desk) announceServers() (notes []string) {
 	d.judging.Lock()
 	defer d.judging.Unlock()
-	now = map[string]routines.Proposal{}
+	now := d.offered()
+	before := d.servers.Swap(&now)
+	for _, h := range d.heldServers() {
+		if (*before)[h.file].Version == now[h.file].Version {
+			continue
+		}
+		if note := d.announce(h); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// readServers takes what is waiting now as known.
+func (d *Desk) readServers() {
+	now := d.offered()
+	d.servers.Store(&now)
+}
+
+// offered returns the changes that are waiting now, by ID.
+func (d *Desk) offered() map[string]routines.Proposal {
+	now := map[string]routines.Proposal{}
 	if p := d.o.Servers.Proposal(); p.Version != "" {
 		now[serversFile] = p
 	}
 	for server, p := range d.o.Tools.Offered() {
 		now[toolsPrefix+server] = p
 	}
-	if old := d.servers.Swap(&now); old != nil {
-		before = *old
-	}
-	return before, now
+	return now
 }
 
-// tell notifies the user of a change that has just started to wait.
-func (d *Desk) tell(h held) {
+// announce queues the card of a change that has just started to wait, and returns the note about
+// it, or "" if the server has had one within the hour.
+func (d *Desk) announce(h held) (note string) {
 	if h.task.Proposed.What == "" {
 		d.cards.put(h, time.Time{})
-		d.o.Note(fmt.Sprintf(textEditWaits, h.file, h.why))
-		return
+		return fmt.Sprintf(textEditWaits, h.file, h.why)
 	}
 	due := d.cards.turn(h, time.Now())
 	d.cards.put(h, due)
 	if due.IsZero() {
-		d.o.Note(h.task.Proposed.Text + textWhereAllowed)
+		return h.task.Proposed.Text + textWhereAllowed
 	}
+	return ""
 }
 
 // heldServers returns the waiting changes of the servers, in the form of a task's edit.
@@ -100,8 +116,7 @@ func (d *Desk) heldServers() (list []held) {
 // decideServers allows or refuses the change that is waiting under an ID. An empty version means
 // any.
 func (d *Desk) decideServers(id, version string, allow bool) (command.Outcome, error) {
-	_, all := d.judgeServers()
-	p, ok := all[id]
+	p, ok := d.offered()[id]
 	server, tools := strings.CutPrefix(id, toolsPrefix)
 	if !ok && tools && allow && version != "" { // a change that was refused before
 		p, ok = routines.Proposal{Version: version, What: fmt.Sprintf(textToolsOf, server)}, true

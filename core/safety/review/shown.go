@@ -47,7 +47,9 @@ func (d *Desk) recall() {
 	d.cards.mu.Unlock()
 	for _, h := range d.heldServers() {
 		if h.task.Proposed.What != "" && !d.isShown(h) { // it started to wait while the bot was not running
-			d.tell(h)
+			if note := d.announce(h); note != "" {
+				d.o.Note(note)
+			}
 		}
 	}
 }
