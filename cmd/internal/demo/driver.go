@@ -15,7 +15,7 @@ import (
 	"ollimbot/routines"
 )
 
-// Drive acts as the user of a furnished bot until ctx ends: it saves files, sends
+// Drive acts as the user of a furnished bot, which has started, until ctx ends: it saves files, sends
 // commands, and answers pings. A speed of 2 plays twice as fast.
 func Drive(ctx context.Context, bot *core.Bot, h Home, log *slog.Logger, speed float64) error {
 	return newDriver(bot, h, log, speed).run(ctx)
@@ -53,20 +53,14 @@ const (
 	// glance is how often the user looks for pings, patience how long one stays open.
 	glance   = 10 * time.Second
 	patience = 50 * time.Second
-	// startPoll is how often the driver looks whether the bot has started.
-	startPoll = 50 * time.Millisecond
 )
 
 // run plays one day after another until ctx ends. A scene that fails is logged and
 // skipped: whoever watches may have removed what it needs.
 func (d *driver) run(ctx context.Context) error {
-	// A slow machine may still be starting the bot, which fires nothing before.
-	for d.bot.Alive(ctx) != nil {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(startPoll):
-		}
+	// A slow machine may still be starting the schedule, which fires nothing before.
+	if d.bot.Alive(ctx) != nil {
+		return nil // ctx has ended
 	}
 	refill := max(1, int(refillMinutes/d.speed+0.5))
 	if err := d.do(ctx, command.SetBudget{RefillMinutes: &refill}); err != nil {

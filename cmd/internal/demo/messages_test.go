@@ -112,12 +112,21 @@ func play(t *testing.T, engine func(*store.Dir, func() core.Snapshot) (agent.Eng
 		defer end()
 		var loud counted
 		log := slog.New(&loud)
-		bot, err = core.New(core.Options{Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: e, EngineName: "messages", Log: log, Still: true, Demo: true})
+		bot, err = core.New(core.Options{
+			Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: e, EngineName: "messages", Log: log, Still: true, Demo: true,
+			Shown: make(chan struct{}), // a slow start: no scene may be lost to it
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var g sync.WaitGroup
+		g.Go(func() {
+			if err := bot.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
 		g.Go(func() {
 			d := newDriver(bot, home, log, speed)
 			d.saved = (&eyes{bot: bot, known: map[string]bool{}}).look
@@ -125,12 +134,8 @@ func play(t *testing.T, engine func(*store.Dir, func() core.Snapshot) (agent.Eng
 				t.Error(err)
 			}
 		})
-		time.Sleep(time.Second) // a slow start: no scene may be lost to it
-		g.Go(func() {
-			if err := bot.Run(ctx); err != nil {
-				t.Error(err)
-			}
-		})
+		time.Sleep(time.Second) // the bot waits that long for a frame
+		synctest.Wait()
 		watch(bot, dir, &loud)
 		stop()
 		g.Wait()
