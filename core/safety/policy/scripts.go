@@ -1,9 +1,10 @@
 package policy
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,11 +56,10 @@ func (s *Scripts) waits(t *routines.Task) string {
 	if t.Script = ""; t.Check == "" {
 		return ""
 	}
-	var list scriptList
-	if _, err := s.dir.PeekJSON(ChecksFile, &list); err != nil {
+	was, known, err := s.known(t.Check)
+	if err != nil {
 		return fmt.Sprintf(waitsChecks, ChecksFile, err)
 	}
-	was, known := list.Checks[t.Check]
 	if !known {
 		was.Data = s.data(t.Check)
 	}
@@ -79,7 +79,7 @@ func (s *Scripts) waits(t *routines.Task) string {
 
 // Approve makes the script that a check runs now the known one, if it is still that version.
 func (s *Scripts) Approve(check, version string) error {
-	was, err := s.known(check)
+	was, _, err := s.known(check)
 	if err != nil {
 		return err
 	}
@@ -92,17 +92,18 @@ func (s *Scripts) Approve(check, version string) error {
 
 // Diff returns what has changed in the script of a check.
 func (s *Scripts) Diff(check string) string {
-	was, err := s.known(check)
+	was, _, err := s.known(check)
 	if err != nil {
 		return ""
 	}
 	return routines.Diff([]byte(was.Text), []byte(s.find(check, was.Data).Text))
 }
 
-func (s *Scripts) known(check string) (script, error) {
+func (s *Scripts) known(check string) (was script, ok bool, err error) {
 	var list scriptList
-	_, err := s.dir.PeekJSON(ChecksFile, &list)
-	return list.Checks[check], err
+	_, err = s.dir.PeekJSON(ChecksFile, &list)
+	was, ok = list.Checks[check]
+	return was, ok, err
 }
 
 func (s *Scripts) keep(check string, now script) error {
@@ -122,31 +123,25 @@ func (s *Scripts) keep(check string, now script) error {
 // find returns the script of a check: the first file of the data directory that its line names,
 // apart from data.
 func (s *Scripts) find(check string, data []string) script {
-	for _, one := range s.named(check) {
-		if !slices.Contains(data, one.File) {
+	for _, f := range s.named(check) {
+		if !slices.Contains(data, f.rel) {
+			one := f.read()
 			one.Data = data
-			return one.script
+			return one
 		}
 	}
 	return script{Data: data}
 }
 
-// data returns the files that a line names only to read them, by their contents' usual endings. The
-// program itself, files that may be executed and those that begin with "#!" are not among them.
+// data returns the files that a line names only to read them.
 func (s *Scripts) data(check string) []string {
 	var names []string
-	for _, one := range s.named(check) {
-		if !one.runs {
-			names = append(names, one.File)
+	for _, f := range s.named(check) {
+		if !f.runs() {
+			names = append(names, f.rel)
 		}
 	}
 	return names
-}
-
-// namedFile is a file of the data directory that the line of a check names.
-type namedFile struct {
-	script
-	runs bool // it is the program, or looks like one
 }
 
 // named returns the files that a line names, in its order, also within the command of a shell.
@@ -161,52 +156,76 @@ func (s *Scripts) named(check string) []namedFile {
 	var files []namedFile
 	for i, w := range words {
 		for _, name := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"`$<>=", r) }) {
-			one, ok := s.read(name)
+			f, ok := s.locate(name)
 			if !ok || i == 0 && !strings.Contains(name, "/") { // a program without a slash comes from the PATH
 				continue
 			}
-			one.runs = one.runs || i == 0
-			files = append(files, one)
+			f.program = i == 0
+			files = append(files, f)
 		}
 	}
 	return files
 }
 
-// read returns a file, if it is in the data directory by its name or by its links.
-func (s *Scripts) read(name string) (one namedFile, ok bool) {
-	full := name
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(s.dir.Root(), name)
+// locate finds a file that is in the data directory by its name or by its links.
+func (s *Scripts) locate(name string) (f namedFile, ok bool) {
+	f.full = name
+	if !filepath.IsAbs(f.full) {
+		f.full = filepath.Join(s.dir.Root(), name)
 	}
-	info, err := os.Stat(full)
+	info, err := os.Stat(f.full)
 	if err != nil || !info.Mode().IsRegular() {
-		return one, false
+		return f, false
 	}
-	rel, ok := s.inside(s.dir.Root(), full)
-	if !ok {
-		root, err := filepath.EvalSymlinks(s.dir.Root())
-		resolved, err2 := filepath.EvalSymlinks(full)
-		if rel, ok = s.inside(root, resolved); err != nil || err2 != nil || !ok {
-			return one, false
-		}
+	f.mode = info.Mode()
+	if f.rel, ok = inside(s.dir.Root(), f.full); ok {
+		return f, true
 	}
-	one.File, one.runs = rel, info.Mode()&0o111 != 0
-	data, err := os.ReadFile(full)
+	root, err := filepath.EvalSymlinks(s.dir.Root())
+	resolved, err2 := filepath.EvalSymlinks(f.full)
+	f.rel, ok = inside(root, resolved)
+	return f, err == nil && err2 == nil && ok
+}
+
+func inside(root, full string) (rel string, ok bool) {
+	rel, err := filepath.Rel(root, full)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}
+
+// namedFile is a file of the data directory that the line of a check names.
+type namedFile struct {
+	rel, full string
+	mode      fs.FileMode
+	program   bool // the line begins with it
+}
+
+// runs reports whether a file may be run: all but data may, by the usual ending. It reads two
+// bytes at most, because data may be large.
+func (f namedFile) runs() bool {
+	if f.program || f.mode&0o111 != 0 || !slices.Contains(dataEndings, strings.ToLower(filepath.Ext(f.rel))) {
+		return true
+	}
+	file, err := os.Open(f.full)
 	if err != nil { // it may still run
-		one.Digest, one.runs = routines.Digest([]byte(rel+"\x00"+err.Error())), true
-		return one, true
+		return true
 	}
-	one.Digest = routines.Digest(append([]byte(rel+"\x00"), data...))
-	one.runs = one.runs || bytes.HasPrefix(data, []byte("#!")) || !slices.Contains(dataEndings, strings.ToLower(filepath.Ext(rel)))
+	defer func() { _ = file.Close() }() // it was only read
+	begin := make([]byte, 2)
+	_, err = io.ReadFull(file, begin)
+	return err == nil && string(begin) == "#!"
+}
+
+// read returns the file as a script.
+func (f namedFile) read() script {
+	data, err := os.ReadFile(f.full)
+	if err != nil { // it may still run
+		return script{File: f.rel, Digest: routines.Digest([]byte(f.rel + "\x00" + err.Error()))}
+	}
+	one := script{File: f.rel, Digest: routines.Digest(append([]byte(f.rel+"\x00"), data...))}
 	if len(data) <= maxScript && utf8.Valid(data) {
 		one.Text = string(data)
 	}
-	return one, true
-}
-
-func (s *Scripts) inside(root, full string) (rel string, ok bool) {
-	rel, err := filepath.Rel(root, full)
-	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+	return one
 }
 
 // dataEndings are those of files that are read, not run. Any other file in the line of a check may be a script.
