@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
@@ -106,8 +106,9 @@ func TestAForkIsPromotedOnceWhenTheProcessIsKilled(t *testing.T) {
 	t.Setenv(childSaves, "1")
 	h := home{t: t, root: filepath.Join(t.TempDir(), "data"), zone: time.UTC}
 	promotions := 0
+	dice := testkit.Rand(t)
 	for range 15 {
-		kill(t, h, 2+rand.IntN(60))
+		kill(t, h, 2+dice.IntN(60))
 		id := ""
 		if data, err := os.ReadFile(filepath.Join(h.root, "state", "sessions.json")); err == nil {
 			id = string(data)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/powertest"
 	"ollimbot/core/work/fork"
 
@@ -50,7 +51,7 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 	if diff := cmp.Diff(filesIn(t, d.h.root), filesIn(t, replayed)); diff != "" {
 		t.Fatalf("the recording is not what the disk holds (-disk +recording):\n%s", diff)
 	}
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	for i := range *powerCuts {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		at, loss := 1+random.IntN(day.Changes()), powertest.Loss(i%5)
@@ -88,7 +89,7 @@ func TestNothingPromisedIsLostWhenACallFails(t *testing.T) {
 		{"unlinkat", "EIO", 15},
 		{"mkdirat", "ENOSPC", 10},
 	}
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	for i := range *faults {
 		kind := kinds[i%len(kinds)]
 		when := 1 + rand.New(rand.NewPCG(seed, uint64(i))).IntN(kind.most)

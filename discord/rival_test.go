@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/budget"
@@ -137,7 +138,7 @@ func TestANonceOfOurOwnOrOfTheProgramBeforeIsNoOtherProgram(t *testing.T) {
 }
 
 func TestANonceTellsTheStartOfTheProgramThatMadeIt(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		at := time.UnixMilli(rapid.Int64Range(0, 2e12).Draw(rt, "start"))
 		text := rapid.String().Draw(rt, "text")
 		nonce := newMark(at).stamp(text)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines/cron"
 )
@@ -216,7 +217,7 @@ func drawTask(t *rapid.T, kind Kind) Task {
 }
 
 func TestEveryRoutineComesBackFromItsFile(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		expr := rapid.SampledFrom([]string{"0 9 * * *", "*/30 9-18 * * mon-fri", "0 9 13 * 5"}).Draw(t, "cron")
 		schedule, err := cron.Parse(expr)
 		if err != nil {
@@ -238,7 +239,7 @@ func TestEveryRoutineComesBackFromItsFile(t *testing.T) {
 
 func TestEveryReminderComesBackFromItsFile(t *testing.T) {
 	zone := losAngeles(t)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		micros := rapid.Int64Range(0, 4_000_000_000_000_000).Draw(t, "microseconds")
 		limit := rapid.IntRange(0, 9).Draw(t, "max chain")
 		want := Reminder{

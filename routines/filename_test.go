@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -29,7 +30,7 @@ func TestSlugsFollowTheSpec(t *testing.T) {
 
 func TestSlugsAreFitForFileNames(t *testing.T) {
 	shape := regexp.MustCompile(`^([a-z0-9]+(-[a-z0-9]+)*)?$`)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := slug(rapid.String().Draw(t, "text"))
 		if !shape.MatchString(s) || len(s) > 50 || slug(s) != s {
 			t.Fatalf("%q", s)

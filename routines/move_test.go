@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -83,7 +84,7 @@ func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 // After any move the file is valid and contains the new values.
 func TestPropertyAMoveIsWhatTheFileSays(t *testing.T) {
 	m := mover(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		at := time.Date(2026, 11, 23, 15, 0, 0, 0, time.UTC)
 		r := Reminder{RunAt: at, UntilDone: true, MaxChain: rapid.IntRange(1, 4).Draw(rt, "max"), Again: rapid.IntRange(0, 90).Draw(rt, "again"), Task: Task{
 			ID: "a", Background: true, Thinking: true, Mode: OnPing, AllowPing: true, Body: "x",

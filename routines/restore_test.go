@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/git"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/storage/trash"
@@ -95,7 +96,7 @@ func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
 	_, missing := exec.LookPath("git")
 	t.Setenv("HOME", t.TempDir())
 	texts := []string{"Water the plants", "Tea", "茶"}
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		d := storetest.Dir(t)
 		g := git.New(d, slog.New(slog.DiscardHandler))
 		if err := g.Init(t.Context()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
@@ -88,7 +89,7 @@ var told = map[string]*regexp.Regexp{
 
 // Every place that tells a fact tells the same, at every size and without a screen.
 func TestPropertyAllPlacesAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := anyDay(t)
 		texts := map[string]string{"headline": s.Headline().Text(), "status": strings.Join(s.Status(), "\n"), "budget": s.BudgetText()}
 		for _, f := range s.Facts() {
@@ -130,7 +131,7 @@ func TestPropertyAllPlacesAgree(t *testing.T) {
 
 // The most urgent fact is the headline, whatever else is true.
 func TestPropertyTheHeadlineIsTheMostUrgentFact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := anyDay(t)
 		held := false
 		for _, e := range s.Schedule.Day {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/undo"
@@ -46,7 +47,7 @@ func TestEscAlwaysLeadsOut(t *testing.T) {
 	keys := []string{
 		"1", "2", "3", "4", "5", "6", "0", "$", ",", "A", "K", "z", "/", "&", "a", "enter", "?", ":", "!", "E", "H", "v", "m", "e", "n", "tab", "i", "w", "down", "left", "D",
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		r := plainRoot(t, everything(day))
 		t := rt
 		for range rapid.IntRange(1, 12).Draw(t, "keys") {

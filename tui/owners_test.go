@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
@@ -28,7 +29,7 @@ import (
 // The parts of the dashboard, each by itself.
 
 func TestEveryPageLeadsBackToThePaneWhereItWasOpened(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		start := rapid.SampledFrom(action.Panes).Draw(t, "start")
 		p := place{focus: start, zoom: rapid.Bool().Draw(t, "zoom")}
 		zoomed := p.zoom

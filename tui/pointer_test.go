@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/updates"
@@ -245,7 +246,7 @@ func TestOtherButtonsDoNothing(t *testing.T) {
 // TestNoClickBreaksTheFrame clicks, turns the wheel and presses keys anywhere.
 func TestNoClickBreaksTheFrame(t *testing.T) {
 	keys := keysOfAll()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := newBot(everything(day))
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}, ASCII: rapid.Bool().Draw(t, "ascii")})
 		r.terminal.screen = screen.New(t.Context(), &bytes.Buffer{}, nil)

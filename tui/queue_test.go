@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -140,7 +141,7 @@ func TestADiskThatHangsHoldsNeitherTheWayAboutNorTheEnd(t *testing.T) {
 // TestNoCommandOvertakesAnother drives the queue alone.
 func TestNoCommandOvertakesAnother(t *testing.T) {
 	kinds := []command.Value{command.SetBudget{}, command.Pause{}, command.Say{}, command.ExitFork{}, command.FireNow{}, command.Answer{}}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		q := commandQueue{busy: map[command.Lane]bool{}}
 		number := map[pane.Dialog]int{}
 		var began, running []doneMsg

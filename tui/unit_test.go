@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"
@@ -65,7 +66,7 @@ func keysOfAll() []string {
 // TestNoSequenceOfKeysAndSizesBreaksTheFrame drives the model alone.
 func TestNoSequenceOfKeysAndSizesBreaksTheFrame(t *testing.T) {
 	keys := keysOfAll()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		snap := busyDay(day)
 		if rapid.Bool().Draw(t, "forks") {
 			snap = withForks(snap)

@@ -10,17 +10,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/base/fault"
+	"ollimbot/core/base/testkit"
 )
 
-// `task crash` asks for more kills; a seed repeats what was done and when.
+// `task crash` asks for more kills; testkit.Seed repeats what was done and when.
 var (
-	crashes   = flag.Int("crashes", 10, "how often the program is killed")
-	crashSeed = flag.Uint64("seed", 0, "seed of the kills; 0 takes the clock's")
+	crashes = flag.Int("crashes", 20, "how often the program is killed")
 )
 
 const (
@@ -43,10 +42,7 @@ const (
 // of the webhooks. Six kinds are counted; see CONTRIBUTING.md.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
-	c := &crashCampaign{exe: built(t), seed: *crashSeed, total: newTally()}
-	if c.seed == 0 {
-		c.seed = uint64(time.Now().UnixNano())
-	}
+	c := &crashCampaign{exe: built(t), seed: testkit.Seed(t), total: newTally()}
 	var jobs []crashJob
 	size := min(lives, max(5, *crashes/crashWorkers))
 	for left := *crashes; left > 0; left -= size {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
@@ -23,7 +24,7 @@ import (
 // position of its cost.
 func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 	since := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		views := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) fork.View {
 			v := fork.View{
 				Kind: routines.KindRoutine, TaskID: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "task"),

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines/cron"
 )
 
@@ -75,7 +76,7 @@ func TestATimeOfTomorrowSurvivesTheClockChange(t *testing.T) {
 // Wherever the moment is, the rest of the text is unchanged.
 func TestAMomentIsFoundAtEitherEnd(t *testing.T) {
 	now := time.Date(2026, 11, 21, 16, 20, 0, 0, time.UTC)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		when := rapid.SampledFrom([]string{"2h", "until 18:30", "tomorrow 9:00", "2 hours", "friday", "2026-12-24 09:00"}).Draw(t, "when")
 		words := rapid.SampledFrom([]string{"email", "call mum", "2", "the bins", "put out"}).Draw(t, "words")
 		want, _ := ReadMoment(when, now)
@@ -89,7 +90,7 @@ func TestAMomentIsFoundAtEitherEnd(t *testing.T) {
 }
 
 func TestAMomentIsReadAsItIsShown(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), 15, 12, 0, 0, 0, time.UTC)
 		at := now.Add(time.Duration(rapid.IntRange(1, 360*24*60).Draw(t, "minutes")) * time.Minute)
 		shown := cron.DayClock(at, now)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func described(name, text string) Tool {
@@ -60,7 +62,7 @@ func TestAnEndlessDescriptionIsCutAndSaysWhereAllOfItIs(t *testing.T) {
 
 // Whatever a server writes, its lines begin with a sign, and our own say which tool they are of.
 func TestPropertyALineOfAServersIsNeverTakenForOurs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([+\- @a-z\n\x1b]|gone: mcp__weather__a|new: |@@ -1 \+1 @@){0,30}`)
 		r := Record{Tools: []Tool{described("a", text.Draw(t, "old"))}, Offered: []Tool{described("b", text.Draw(t, "new"))}}
 		lines := strings.Split(Diff("weather", r.Changes()), "\n")

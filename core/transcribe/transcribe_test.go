@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
 )
 
 // sample reads a recording of the testdata: hello.ogg says "hello world", quiet.ogg is a quiet
@@ -103,7 +104,7 @@ func TestALongRecordingIsRefusedBeforeAllOfItIsDecoded(t *testing.T) {
 
 func TestPropertyNoRecordingBreaksTheDecoder(t *testing.T) {
 	whole := sample(t, "hello.ogg")
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		data := bytes.Clone(whole[:rapid.IntRange(0, len(whole)).Draw(t, "length")])
 		for range rapid.IntRange(0, 20).Draw(t, "flaws") {
 			if len(data) > 0 {

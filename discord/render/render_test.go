@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 )
@@ -215,7 +216,7 @@ func TestPropertyAnEmbedKeepsAllLimits(t *testing.T) {
 		piece := rapid.OneOf(rapid.StringN(0, 20, -1), rapid.SampledFrom([]string{"word ", family, "```go\n", "x", "\n", "é\xff"}))
 		return strings.Repeat(piece.Draw(t, "piece"), rapid.SampledFrom([]int{1, 30, 300, 3000}).Draw(t, "times"))
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		e := post.Embed{Title: long.Draw(t, "title"), Description: long.Draw(t, "description"), Footer: long.Draw(t, "footer")}
 		for range rapid.IntRange(0, 40).Draw(t, "fields") {
 			e.Fields = append(e.Fields, post.Field{Name: long.Draw(t, "name"), Value: long.Draw(t, "value")})
@@ -375,7 +376,7 @@ func TestATextCannotLeaveItsCode(t *testing.T) {
 			t.Errorf("%.40q: %.80q", text, got)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching("x[`a *~|_]{0,40}").Draw(t, "text")
 		got := settled(text)
 		outer := len(got) - len(strings.TrimLeft(got, "`"))

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // units counts as Discord does, by the standard library's own encoder.
@@ -32,7 +34,7 @@ func prose() *rapid.Generator[string] {
 }
 
 func TestPropertyPartsAreTheTextAndFit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text, limit := prose().Draw(t, "text"), rapid.OneOf(rapid.IntRange(2, 300), rapid.Just(2000)).Draw(t, "limit")
 		list := Parts(text, limit)
 		split := Split(text, limit)
@@ -65,7 +67,7 @@ func TestPropertyEveryPartHasWholeCodeBlocks(t *testing.T) {
 		return "```" + lang + body + rapid.SampledFrom([]string{"\n", ""}).Draw(t, "end") + "```"
 	})
 	text := rapid.StringMatching(`([a-z.]{1,9}[ \n]){1,50}[a-z]{1,50}`)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		all := strings.Join(rapid.SliceOfN(rapid.OneOf(code, text), 1, 8).Draw(t, "pieces"), "\n")
 		limit := rapid.IntRange(leastBlock, 500).Draw(t, "limit")
 		for i, part := range Split(all, limit) {
@@ -83,7 +85,7 @@ func TestPropertyEveryPartHasWholeCodeBlocks(t *testing.T) {
 }
 
 func TestPropertyWhatIsWrittenStaysWhileATextGrows(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text, more := prose().Draw(t, "text"), prose().Draw(t, "more")
 		before, after := Parts(text, 150), Parts(text+more, 150)
 		for i := 0; i < len(before)-2; i++ {
@@ -182,7 +184,7 @@ func TestACutCodeBlockIsClosedAndOpenedAgain(t *testing.T) {
 }
 
 func TestPropertyACutTextFitsAndSaysSo(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text, limit := prose().Draw(t, "text"), rapid.IntRange(0, 400).Draw(t, "limit")
 		got := Cut(text, limit)
 		if units(got) > limit {
@@ -225,7 +227,7 @@ func TestCutLeavesCharactersWhole(t *testing.T) {
 }
 
 func TestLengthIsDiscords(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := prose().Draw(t, "text")
 		if got, want := Length(s), units(s); got != want {
 			t.Fatalf("%q: %d, want %d", s, got, want)

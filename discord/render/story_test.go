@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
@@ -48,7 +49,7 @@ func TestWhatIsRenderedDiscordTakes(t *testing.T) {
 	send(Approval(policy.Approval{Question: emoji + "`", Verdict: policy.Expired}))
 
 	piece := prose()
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		p := post.Post{Text: piece.Draw(rt, "text"), Small: rapid.Bool().Draw(rt, "small"), Context: "bg"}
 		if rapid.Bool().Draw(rt, "card") {
 			p.Embed = &post.Embed{

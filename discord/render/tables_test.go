@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 const rain = "| Day | Rain |\n|:----|-----:|\n| Mon | **3 mm** |\n| Tue | 12 mm |\n"
@@ -50,7 +52,7 @@ func TestATableThatGrowsIsNeverSeenRaw(t *testing.T) {
 
 func TestPropertyATableLosesNoWord(t *testing.T) {
 	word := rapid.StringMatching(`[a-z]{1,12}`)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(2, 6).Draw(t, "columns")
 		row := rapid.SliceOfN(word, columns, columns)
 		rows := rapid.SliceOfN(row, 2, 8).Draw(t, "rows")
@@ -99,7 +101,7 @@ func TestAStyleThatIsCutIsClosedAndOpenedAgain(t *testing.T) {
 func TestPropertyEveryPartOfBoldIsWhole(t *testing.T) {
 	bold := rapid.StringMatching(`\*\*[a-z]{1,9}( [a-z]{1,9}){0,60}\*\*`)
 	plain := rapid.StringMatching(`[a-z]{1,9}( [a-z]{1,9}){0,40}`)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(bold, plain), 1, 8).Draw(t, "pieces"), " ")
 		limit := rapid.IntRange(leastBlock, 300).Draw(t, "limit")
 		for i, part := range Split(text, limit) {

@@ -17,6 +17,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // everything is a message with all that a message can have.
@@ -136,7 +138,7 @@ func second(_ string, err error) error { return err }
 
 func TestPropertyANonceFitsAndStaysTheSame(t *testing.T) {
 	known := map[string]string{}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.StringN(1, 60, -1), rapid.StringMatching(`[a-z0-9]{20,30}(/[0-9])?`)).Draw(t, "nonce")
 		n := nonce(s)
 		if n != nonce(s) {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // rings are the texts with which messages notified, as they stand now.
@@ -173,7 +175,7 @@ func TestAGrowingAnswerOffersToStopAndAFinishedOneDoesNot(t *testing.T) {
 
 // P2
 func TestWhateverHappensAnAnswerRingsAtMostOnce(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		list := moves(rt)
 		var rang []string
 		var left string

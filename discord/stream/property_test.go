@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
 )
@@ -155,7 +156,7 @@ func shown(texts []string) string {
 }
 
 func TestWhateverHappensTheScreenSaysWhatTheAnswerSays(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		list := moves(rt)
 		var m model
 		for i := range list {
@@ -242,7 +243,7 @@ func performed(t *testing.T, list []move, m *model, prepare func(*room)) []strin
 }
 
 func TestPartsOfATextThatAreFixedStay(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
 			words(300), words(1500), "```go\n", "```\n", "```", "`", "\n", strings.Repeat("🦊", 400), strings.Repeat("\n", 2500), strings.Repeat("x", 900),
 		}), 1, 25).Draw(t, "pieces"), "")
@@ -299,7 +300,7 @@ func TestAPartThatIsFollowedStaysWhenWhatBeganThereTurnsOutToBeOther(t *testing.
 }
 
 func TestAMessageThatAnotherFollowsNeverChanges(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{
 			words(700), words(1950), words(30), strings.Repeat("x", 1985), "```abcdefghijklmn", "```go\n", "```py", "\n```\n", "``", "`", "\n", strings.Repeat("x", 60), strings.Repeat("🦊", 400),
 		}), 1, 40).Draw(rt, "pieces")

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -59,7 +60,7 @@ func TestOfTheRowsOfADueTimeTheNewestCountsAndAGuessNever(t *testing.T) {
 
 // An import may join the accounts of two bots in any order, and with duplicate rows.
 func TestTheOrderOfJoinedAccountsDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		var rows []Row
 		for i := range rapid.IntRange(1, 12).Draw(rt, "rows") {
 			r := row(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "id"), rapid.IntRange(8, 10).Draw(rt, "hour"),

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func at(t testing.TB, name, text string) time.Time {
@@ -163,7 +165,7 @@ func TestNextAgreesWithTheOracleEverywhere(t *testing.T) {
 		"America/St_Johns", "Antarctica/Troll", "Asia/Pyongyang", "Pacific/Chatham",
 	}
 	known := map[string][]change{}
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		name := rapid.SampledFrom(names).Draw(rt, "zone")
 		loc := zone(t, name)
 		if known[name] == nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func mustParse(t testing.TB, expr string) Schedule {
@@ -166,7 +168,7 @@ func TestSpacesOfAnyKindSeparateFields(t *testing.T) {
 const exprRunes = "0123456789*/-,?LW#@ \tmonfrijauTZ=+.é\u00a0"
 
 func TestErrorsPointIntoTheExpressionAndSchedulesParseAgain(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		expr := rapid.OneOf(
 			rapid.StringOfN(rapid.RuneFrom([]rune(exprRunes)), 0, 24, -1),
 			rapid.Custom(func(t *rapid.T) string { return drawJob(t).expr }),

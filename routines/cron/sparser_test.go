@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestASparserScheduleFiresHalfAsOften(t *testing.T) {
@@ -27,7 +29,7 @@ func TestASparserScheduleFiresHalfAsOften(t *testing.T) {
 }
 
 func TestWhatASparserScheduleFiresIsCountedByTheDay(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		minute := rapid.SampledFrom([]string{"0", "5", "*", "*/5", "*/7", "10-40", "0,30"}).Draw(t, "minute")
 		hour := rapid.SampledFrom([]string{"*", "*/2", "*/3", "*/5", "7", "9-17", "22-3", "8,9,12"}).Draw(t, "hour")
 		s, err := Parse(minute + " " + hour + " * * *")

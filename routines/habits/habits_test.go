@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines/leeway/usertest"
 )
 
@@ -251,7 +252,7 @@ func TestACoinHasFewHabits(t *testing.T) {
 // Joined journals contain duplicate pings in any order. A wrong clock leaves pings in the
 // future, and answers before their pings.
 func TestPropertyOrderDoublesAndTheFutureChangeNothing(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		asks := append(lived(usertest.All[0], "a", 480, 60), lived(usertest.All[1], "b", 1320, 60)...)
 		want, wantMove := Learn(asks, end, time.UTC), found(asks)
 		noise := slices.Clone(asks[:rapid.IntRange(0, len(asks)).Draw(rt, "twice")])
@@ -321,8 +322,9 @@ func TestTheNewestCountWhereverTheyAre(t *testing.T) {
 func TestWhatIsTwiceCountsOnceInAnyOrder(t *testing.T) {
 	at := end.Add(-24 * time.Hour)
 	same := []Ask{{Task: "a", At: at, Acted: at.Add(30 * time.Minute)}, {Task: "a", At: at}, {Task: "a", At: at, Acted: at.Add(5 * time.Minute)}}
+	dice := testkit.Rand(t)
 	for range 20 {
-		rand.Shuffle(len(same), func(i, j int) { same[i], same[j] = same[j], same[i] })
+		dice.Shuffle(len(same), func(i, j int) { same[i], same[j] = same[j], same[i] })
 		if f := Learn(same, end, time.UTC); f.All != (Rate{1, 1}) || f.Tasks["a"].Median != 5*time.Minute {
 			t.Fatalf("%+v %+v", f.All, f.Tasks["a"])
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func in(t interface{ Fatal(...any) }, name string) *time.Location {
@@ -187,7 +189,7 @@ func drawn(t *rapid.T) (Fire, Facts, []time.Time) {
 }
 
 func TestAChoiceIsInsideItsWindowTheSameTwiceAndOnlyMovesLater(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		f, facts, others := drawn(t)
 		c := Choose(f, facts, others)
 		if c.At.Before(f.Start) || c.At.After(f.End) || c.Why == "" {

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
 )
@@ -175,7 +176,7 @@ func (c *crashing) crash() {
 // Whatever happens, each due time of the cron expression has one row that counts, and no
 // other moment has one.
 func TestEveryDueTimeHasOneRowWhateverHappens(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		c := &crashing{room: newRoom(t), t: rt, now: time.Date(2026, 3, 28, 6, 0, 30, 0, time.UTC)}
 		catchUp := []string{"missed: run"}
 		c.put("routines/a.md", routineText(idA, "*/20 * * * *", "water", catchUp[:rapid.IntRange(0, 1).Draw(rt, "missed: run")]...))

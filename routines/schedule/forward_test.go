@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -138,7 +139,7 @@ func TestForwardIsTheAlgorithmOfTheSpec(t *testing.T) {
 	zone := zoneOf(t, "Europe/Berlin")
 	exprs := []string{"*/5 * * * *", "0 * * * *", "17 * * * *", "0 9 * * *", "30 2 * * *", "0 0,12 * * 1-5", "15 10-17/2 * * mon-fri", "0 3 29 2 *", "59 23 * * *", "* * * * *", "*/4 1-3 * * *"}
 	start := time.Date(2026, 10, 24, 18, 0, 0, 0, zone)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		var tasks []any
 		for i := range rapid.IntRange(0, 12).Draw(rt, "routines") {
 			tasks = append(tasks, routineOf(t, fmt.Sprintf("r%02d", i), rapid.SampledFrom(exprs).Draw(rt, "cron"), func(r *routines.Routine) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // hold gives the loop an order and waits until it is processed.
@@ -278,7 +280,7 @@ func TestAHoldThatCannotBeWrittenIsNotInForce(t *testing.T) {
 // However a routine is held, resumed, restarted and suspended, it fires at exactly the
 // times of its schedule that no hold covers, and nothing is missed.
 func TestARoutineFiresWhereverNoHoldIs(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 8).Draw(rt, "steps")
 		waits := rapid.SliceOfN(rapid.IntRange(1, 50), len(steps), len(steps)).Draw(rt, "minutes")
 		inBubble(t, func(n *night) {

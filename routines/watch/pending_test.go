@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -45,7 +47,7 @@ func TestAFullBatchTakesEverythingAlong(t *testing.T) {
 // Whatever is touched and whenever: each touch is reported after it, no later than the
 // delay (plus a third of quietFor between two batches), and never without need.
 func TestEveryTouchIsToldInTime(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		p := newPending()
 		waiting := map[string]time.Time{} // first unreported touch
 		now := noon

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 )
 
 func TestOtherKeysTakeThePlaceOfTheTables(t *testing.T) {
@@ -89,7 +90,7 @@ func TestWhateverIsAskedForNoKeyMeansTwoThings(t *testing.T) {
 	for _, a := range table() {
 		ids = append(ids, a.ID)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		changes := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Change {
 			return Change{
 				Pane: rapid.SampledFrom(append([]Pane{Everywhere}, Panes...)).Draw(t, "pane"),
@@ -186,7 +187,7 @@ func TestKeysThatAreReadAnewAreOtherKeys(t *testing.T) {
 // Whatever is bound, a name is something that a sentence can say.
 func TestANameIsNeverEmpty(t *testing.T) {
 	rows := table()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		var changes []Change
 		for range rapid.IntRange(0, 20).Draw(t, "changes") {
 			a := rapid.SampledFrom(rows).Draw(t, "row")

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -52,7 +53,7 @@ func TestEveryMomentOfTheDialogLiesAhead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, zone).Add(time.Duration(rapid.IntRange(0, 365*86400).Draw(t, "s")) * time.Second)
 		for _, c := range moments(now) {
 			if d := c.when.Sub(now); d <= 0 || d > 33*time.Hour {

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -71,7 +72,7 @@ func TestWhatGoesOnInTheNextLineStandsBelowItsWords(t *testing.T) {
 
 func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 	c := plainContext()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		p := NewPage("Title", strings.Repeat("a line of the text\n", rapid.IntRange(0, 60).Draw(t, "lines"))+"end")
 		w, h := rapid.IntRange(3, 120).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
 		for range rapid.IntRange(1, 20).Draw(t, "keys") {
@@ -126,7 +127,7 @@ func press(name string) tea.KeyPressMsg {
 }
 
 func TestAPageLosesNoWordHoweverNarrow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		cell := rapid.StringMatching(`( {0,4}[a-z世é]{1,12}){0,6}`)
 		var rows []Row
 		for range rapid.IntRange(1, 6).Draw(t, "rows") {

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/work/fork"
@@ -122,7 +123,7 @@ func TestTheReasonOfTheMarkedRowIsReadInFull(t *testing.T) {
 
 func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
 	r := newDesk(action.Forks)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		r.ReadOnly = rapid.Bool().Draw(t, "read-only")
 		p := ask(r, rapid.StringMatching(`[a-z+./ ]{0,8}|世|\?`).Draw(t, "query"))
 		w, h := rapid.IntRange(2, 90).Draw(t, "w"), rapid.IntRange(1, 40).Draw(t, "h")
@@ -171,7 +172,7 @@ func TestLettersOfSeveralWordsFindNothing(t *testing.T) {
 // A letter that is missing, too much or has changed places with the next one is forgiven,
 // and no word stands for one that shares nothing with it.
 func TestALetterThatIsWrongIsOneMistake(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		word := []rune(rapid.StringMatching(`[a-dé]{6,9}`).Draw(t, "word"))
 		at := rapid.IntRange(0, len(word)-2).Draw(t, "at")
 		turned := slices.Clone(word)

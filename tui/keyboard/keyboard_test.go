@@ -16,6 +16,8 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/creack/pty"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // heard is what a keyboard has sent.
@@ -108,7 +110,7 @@ func TestOrdinaryInputPassesUnchanged(t *testing.T) {
 
 // However bytes are split between reads, the same bytes pass, and none is added.
 func TestTheFilterDoesNotDependOnHowBytesArrive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		alphabet := rapid.OneOf(
 			rapid.SampledFrom([]string{"\x1b", "[", ";", ":", "?", "1", "38", "m", "M", "~", "<", "_", "\x9b", "\x18", "ä", "\xc3", "x"}),
 			rapid.Map(rapid.Byte(), func(b byte) string { return string([]byte{b}) }),
@@ -284,7 +286,7 @@ func TestAPasteWhoseEndIsLostEndsAfterASecondOfSilence(t *testing.T) {
 }
 
 func TestAPasteIsFollowedHoweverItsBytesArrive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		piece := rapid.SampledFrom([]string{"a", "\x1b", "\x1b[200", "~", string(pasteStart), string(pasteEnd)})
 		in := strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "in"), "")
 		var p paste

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/action"
 )
 
@@ -221,7 +222,7 @@ func draw(t *rapid.T) Input {
 }
 
 func TestColumnsFillTheBodyWithoutAHole(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		in := draw(t)
 		p := Divide(in)
 		x, top := 0, 2+p.Day+p.Fixed
@@ -254,7 +255,7 @@ func TestColumnsFillTheBodyWithoutAHole(t *testing.T) {
 }
 
 func TestTheFocusedPaneIsOnTheScreen(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		in := draw(t)
 		if in.Focus == action.Chat || in.Focus == action.Logs {
 			in.Lower = in.Focus // as the frame does
@@ -277,7 +278,7 @@ func TestTheFocusedPaneIsOnTheScreen(t *testing.T) {
 }
 
 func TestAPaneThatIsWrittenInHasRoomForIt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		in := draw(t)
 		in.Writing = true
 		if in.Focus == action.Chat || in.Focus == action.Logs {

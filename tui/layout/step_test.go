@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/action"
 )
 
@@ -83,7 +84,7 @@ func (in Input) ends(wide bool) (least, most int) {
 }
 
 func TestAStepThatCanBeSeenIsSeenAndTheStepBackTakesItBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		in := Input{Preset: rapid.SampledFrom(Presets).Draw(t, "preset"), Size: Size{Columns: rapid.IntRange(-300, 300).Draw(t, "columns"), Rows: map[action.Pane]int{}}}
 		for _, p := range action.Panes {
 			in.Rows[p] = rapid.IntRange(-60, 60).Draw(t, string(p))

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/google"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
@@ -112,7 +113,7 @@ func TestTheNextAppointmentIsInTheOneLine(t *testing.T) {
 }
 
 func TestEachFireAndAppointmentIsShownOnceByItsTime(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := open("schedule")
 		moments := func(from int) *rapid.Generator[[]int] { return rapid.SliceOfN(rapid.IntRange(from, 60), 0, 12) }
 		var want int

@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/updates"
@@ -125,7 +126,7 @@ func TestAProblemIsReadNotFired(t *testing.T) {
 }
 
 func TestProblemsAreAlwaysInSight(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := open("schedule")
 		s.next(func(c *core.Snapshot) {
 			for i := range rapid.IntRange(0, 20).Draw(t, "entries") {

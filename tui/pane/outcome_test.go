@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/pane"
@@ -52,7 +53,7 @@ func TestAnOutcomeSaysTheSameInShortAndInFull(t *testing.T) {
 // The schedule gives an outcome 14 cells, and a filter names each word once.
 func TestAnOutcomeIsShort(t *testing.T) {
 	states := []fork.State{fork.Waiting, fork.Running, fork.Done, fork.Failed, fork.TimedOut, fork.Stopped, fork.Interrupted, fork.NoReport}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 99)
 		run := fork.View{
 			ID: "r", State: rapid.SampledFrom(states).Draw(t, "state"), Started: noon.Add(-time.Duration(n.Draw(t, "minutes")) * time.Second),

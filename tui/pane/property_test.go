@@ -16,6 +16,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
@@ -199,7 +200,7 @@ func TestPanesAreExactForAnySnapshotAndSize(t *testing.T) {
 		theme.New(theme.Options{ASCII: true, NoColor: true}), plainTheme(),
 	}
 	for name := range panes() {
-		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+		t.Run(name, testkit.Property(func(t *rapid.T) {
 			p := panes()[name]
 			c := pane.Context{Theme: rapid.SampledFrom(themes).Draw(t, "theme"), Snap: anySnapshot(t), Tail: anyTail(t), ReadOnly: rapid.Bool().Draw(t, "read-only")}
 			p.Sync(c)
@@ -238,7 +239,7 @@ func exact(t *rapid.T, line string, w int) {
 
 // A drawing that was kept is the drawing that would be made.
 func TestKeptDrawingsAreNeverStale(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"budget", "schedule", "updates", "forks", "chat", "logs"}).Draw(t, "pane")
 		p := panes()[name]
 		c := pane.Context{Theme: plainTheme(), Snap: anySnapshot(t), Tail: anyTail(t)}

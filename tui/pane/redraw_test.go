@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/updates"
 )
 
@@ -25,7 +26,7 @@ func TestNoUpdateIsCutWhileALineIsFree(t *testing.T) {
 	s := open("updates")
 	s.next(func(c *core.Snapshot) { c.Updates = findings(2, 40); c.Forks = nil })
 	lacks(t, "there is room for all of it", s.screen(80, 14), "…")
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := open("updates")
 		n := rapid.IntRange(1, 20).Draw(t, "updates")
 		s.next(func(c *core.Snapshot) {

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -95,7 +96,7 @@ func TestWhatIsSentIsTheSameFoldedOrNot(t *testing.T) {
 		piece := rapid.SampledFrom([]string{"a", "\n", "\n\n", "\t", " ", "\r\n", "世界", "é", "👨‍👩‍👧", "\x1b[31m", "\ufffd", "\xff", "[pasted 9 lines]", "[pasted 10 lines]", "long words "})
 		return strings.Join(rapid.SliceOfN(piece, 1, 60).Draw(t, "pieces"), "") + strings.Repeat("\nx", rapid.IntRange(0, 12).Draw(t, "lines"))
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		folded, unfolded := writing(), writing()
 		for range rapid.IntRange(1, 4).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "typed") {

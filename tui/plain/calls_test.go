@@ -13,6 +13,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
@@ -67,7 +68,7 @@ func TestAShortCallIsSaidWhole(t *testing.T) {
 
 // Whatever a call would do, the lines of waits N hold all of it, in order.
 func TestNothingOfACallIsLeftOut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := clean.Text(rapid.StringOf(rapid.SampledFrom([]rune("ab ä\n(⏎)"))).Draw(t, "text"))
 		text += strings.Repeat(rapid.SampledFrom([]string{"", "x", "wide ", "\n"}).Draw(t, "tail"), rapid.IntRange(0, 3*maxWidth).Draw(t, "times"))
 		var whole strings.Builder
@@ -233,7 +234,7 @@ func TestAPickIsAlwaysWhatTheWordsName(t *testing.T) {
 	title := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(word, 1, 3).Draw(t, "words"), " ")
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		var things []thing
 		for i, name := range rapid.SliceOfN(title, 0, 6).Draw(t, "titles") {
 			things = append(things, thing{id: fmt.Sprintf("%08x", 0xa0000000+i), title: name})

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
 )
@@ -38,7 +39,7 @@ func TestLinesAreWrittenAtOnce(t *testing.T) {
 
 // Whatever is printed, a listener gets a few lines at once, and all of them in order.
 func TestALongAnswerGoesOnWithMore(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5*maxLines).Draw(t, "lines")
 		p, written := newPrinter()
 		var want, got []string

@@ -12,6 +12,8 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/charmbracelet/x/vt"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestTheRestOfALineMakesItWhole(t *testing.T) {
@@ -19,7 +21,7 @@ func TestTheRestOfALineMakesItWhole(t *testing.T) {
 		"a", " ", "12", "│", "世", "é", "é", "\x1b[1;38;2;1;2;3mred\x1b[22;39m", "\x1b[48;5;4mback\x1b[38;5;1m both\x1b[39;49m", "\x1b[7mturned\x1b[27m",
 		"\x1b[3;4mlines\x1b[23;24m", "\x1b[91mx\x1b[39m", "\x1b[2mf\x1b[0m",
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		draw := func(name string) string { return strings.Join(rapid.SliceOfN(piece, 0, 5).Draw(t, name), "") }
 		same := draw("same")
 		was, now := same+draw("was"), same+draw("now")
@@ -49,7 +51,7 @@ func TestTheChangedCellsOfManyRowsMakeThemWhole(t *testing.T) {
 	colour := rapid.SampledFrom([]string{
 		"", "", "", "", "\x1b[0m", "\x1b[m", "\x1b[1;38;2;1;2;3m", "\x1b[22;39m", "\x1b[48;5;4m", "\x1b[49m", "\x1b[7m", "\x1b[27m", "\x1b[3;4m", "\x1b[23;24m", "\x1b[2m", "\x1b[91m", "\x1b[4:3;58;5;9m",
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		piece := func() string {
 			if rapid.IntRange(0, 30).Draw(t, "odd") == 0 {
 				return odd.Draw(t, "character")

@@ -15,6 +15,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // glass is a terminal emulator that counts writes.
@@ -88,7 +90,7 @@ func line(t *rapid.T, w int) string {
 }
 
 func TestTheTerminalShowsExactlyTheLines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 24).Draw(t, "w"), rapid.IntRange(1, 6).Draw(t, "h")
 		g := newGlass(w, h)
 		s := opened(t, g)

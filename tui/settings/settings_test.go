@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 )
@@ -26,7 +27,7 @@ func write(t *testing.T, name, text string) (dir string) {
 
 func TestWhatIsSavedIsLoaded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "ollim-bot")
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		want := Dashboard{}
 		for _, name := range Names {
 			want = want.With(map[string]string{name: rapid.SampledFrom(append([]string{""}, Choices[name]...)).Draw(t, name)})
@@ -147,7 +148,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 
 func TestAnyFileIsRead(t *testing.T) {
 	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.OneOf(
 			rapid.SampledFrom([]string{"app.quit", ":", ": ", "\n", "- ", "[", "]", "{", "}", "&a ", "*a", "!!str ", "|\n", "\t", "\"", "'", "#", "? ", "---\n", "z"}),
 			rapid.String())).Draw(t, "text"), "")

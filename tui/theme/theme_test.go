@@ -11,6 +11,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // luminance is the relative luminance of WCAG 2.
@@ -109,7 +111,7 @@ func TestHighContrastIsHighOnEveryUsualBackground(t *testing.T) {
 }
 
 func TestPaintLeavesTheTextAndClosesWhatItOpens(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		th := New(Options{
 			Dark: rapid.Bool().Draw(t, "dark"), NoColor: rapid.Bool().Draw(t, "no colour"),
 			Profile: rapid.SampledFrom([]colorprofile.Profile{colorprofile.NoTTY, colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor}).Draw(t, "profile"), Contrast: rapid.Bool().Draw(t, "contrast"),

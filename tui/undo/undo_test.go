@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 )
 
@@ -48,7 +49,7 @@ type model struct {
 }
 
 func TestAnySequenceOfChangesUndoAndRedoEqualsTheModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		var p program
 		m := model{values: []int{0}}
 		for range rapid.IntRange(0, 120).Draw(t, "steps") {

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/budget"
@@ -324,7 +325,7 @@ func TestTheCaptionTellsWhatHappenedLast(t *testing.T) {
 
 func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
 	th := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		w := rapid.IntRange(4, 60).Draw(t, "w")
 		text := widget.Fit(rapid.StringMatching(`[a-z世界█│ ]{0,60}`).Draw(t, "line"), w)
 		x := rapid.IntRange(0, w-2).Draw(t, "x")

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
 )
 
@@ -44,7 +45,7 @@ func spanText() *rapid.Generator[string] {
 func seen(line string) int { return displaywidth.String(ansi.Strip(line)) }
 
 func TestFitIsExactForAnyText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s, w := text().Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "w")
 		got := Fit(s, w)
 		if n := displaywidth.String(got); n != w {
@@ -57,7 +58,7 @@ func TestFitIsExactForAnyText(t *testing.T) {
 }
 
 func TestTidyIsStableAndHarmless(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := text().Draw(t, "text")
 		got := Tidy(s)
 		if again := Tidy(got); again != got {
@@ -123,7 +124,7 @@ func TestLinesAreExactForAnySpans(t *testing.T) {
 	spans := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Span {
 		return Span{theme.Role(rapid.IntRange(0, 20).Draw(t, "role")), spanText().Draw(t, "text")}
 	}), 0, 5)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := Brush{Theme: rapid.SampledFrom(themes).Draw(t, "theme"), Back: rapid.SampledFrom([]theme.Role{theme.Text, theme.Select}).Draw(t, "back")}
 		left, right, w := spans.Draw(t, "left"), spans.Draw(t, "right"), rapid.IntRange(0, 60).Draw(t, "w")
 		for name, line := range map[string]string{
@@ -158,7 +159,7 @@ func TestASelectedRowKeepsItsBackgroundBehindAMatch(t *testing.T) {
 }
 
 func TestWrapLosesNothingButSpaces(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s, w := text().Draw(t, "text"), rapid.IntRange(2, 30).Draw(t, "w")
 		lines := Wrap(s, w)
 		squeeze := func(s string) string { return strings.ReplaceAll(s, " ", "") }
@@ -230,7 +231,7 @@ func TestTheSelectedRowIsOfOnePieceInSixteenColours(t *testing.T) {
 
 // Wherever a word is broken: every line fits, no character is lost, and it ends.
 func TestBrokenPathsAreWhole(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab/:.日")), 0, 60, -1).Draw(t, "text")
 		w := rapid.IntRange(1, 20).Draw(t, "w")
 		lines := Wrap(text, w)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
 )
 
@@ -99,7 +100,7 @@ func TestAFilteredTailThatIsPausedDoesNotMove(t *testing.T) {
 // over all lines would keep, in their order and without a gap.
 func TestAFilterShowsTheLinesThatALoopWouldKeep(t *testing.T) {
 	words := []string{"red", "green", "blue", "!red", "", "!", "e", "error", "nothing"}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := newBench(60, 40, rapid.IntRange(1, 9).Draw(t, "h"))
 		var kept []tail.Line
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
@@ -196,7 +197,7 @@ func TestAMatchBehindTheEdgeIsBroughtIntoSight(t *testing.T) {
 
 func TestSpansAreWrappedAsTheirTextIs(t *testing.T) {
 	texts := []string{"word", " ", "  ", "日本語", "👍🏽", "a-long-word-without-end", "e\u0301", "مرحبا", "x"}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		var spans []Span
 		var whole string
 		for range rapid.IntRange(0, 12).Draw(t, "n") {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
 )
 
@@ -172,7 +173,7 @@ func TestWhatIsWrittenIsDrawnExactlyWithOneCaret(t *testing.T) {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		a, in := &Area{}, &Input{}
 		for range rapid.IntRange(1, 12).Draw(t, "presses") {
 			w, h := rapid.IntRange(1, 30).Draw(t, "w"), rapid.IntRange(1, 5).Draw(t, "h")
@@ -202,7 +203,7 @@ func TestWhatIsWrittenIsDrawnExactlyWithOneCaret(t *testing.T) {
 
 // TestAnEditorIsAStringAndACaret compares both editors with the simplest one.
 func TestAnEditorIsAStringAndACaret(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]string{"area", "input"}).Draw(t, "kind")
 		f, text, at := editors()[kind](), "", 0
 		for range rapid.IntRange(1, 30).Draw(t, "presses") {

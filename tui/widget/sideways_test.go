@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
 )
 
@@ -102,7 +103,7 @@ func TestACountThatAppearsAboveAPausedReaderMovesNothing(t *testing.T) {
 // Whatever comes, however fast, and whatever is done: each line of the tail is
 // either shown or counted, and no count is a line.
 func TestEveryLineIsShownOrCounted(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := newBench(rapid.IntRange(1, 12).Draw(t, "ring"), 60, rapid.IntRange(1, 6).Draw(t, "h"))
 		b.keep = rapid.IntRange(1, 12).Draw(t, "kept")
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
@@ -263,7 +264,7 @@ func (m *plainSeen) fresh(b *bench) (n uint64) {
 // a mark behind the newest one that was seen would count.
 func TestTheBadgeCountsWhatWasNeverOnTheScreen(t *testing.T) {
 	words := []string{"red", "green", "blue"}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := newBench(maxTail, 60, rapid.IntRange(2, 9).Draw(t, "h"))
 		m := &plainSeen{}
 		grow := func() {

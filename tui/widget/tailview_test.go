@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
 )
 
@@ -326,7 +327,7 @@ func TestMatcherIgnoresCaseUnlessAsked(t *testing.T) {
 func TestAnyUseOfATailIsSound(t *testing.T) {
 	verbs := []string{"up", "down", "pgup", "pgdn", "home", "follow", "find", "next", "prev", "wrap", "left", "right", "copy-line", "copy-all"}
 	keys := []tea.Msg{press("l"), press("i"), press("9"), press("backspace"), press("enter"), press("esc"), press("up"), tea.PasteMsg{Content: "line"}}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := newBench(rapid.IntRange(1, 30).Draw(t, "ring"), 0, 0)
 		b.Wrap = rapid.Bool().Draw(t, "wrap")
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // played opens a session with a played process.
@@ -418,7 +419,7 @@ func TestAnEngineThatDoesNotRunOpensNothing(t *testing.T) {
 
 // In any order of turns, every message gets its own answer and every other turn goes to the bot.
 func TestNoAnswerIsLostOrGivenToAnother(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		order := rapid.SliceOfN(rapid.SampledFrom([]string{"mine", "own", "own first", "taken in", "idle"}), 1, 12).Draw(rt, "order")
 		synctest.Test(t, func(t *testing.T) {
 			own := make(chan told, 100)

@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/storage/store"
 )
@@ -83,7 +84,7 @@ func TestWhateverIsSaidIsHeard(t *testing.T) {
 	folder := filepath.Join(dir, sessionfile.Projects, "x")
 	must(t, os.MkdirAll(folder, 0o700))
 	e := witnessIn(dir)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		text := strings.ToValidUTF8(rapid.String().Draw(rt, "text"), "?")
 		line, err := json.Marshal(map[string]any{"type": "user", "message": map[string]any{"content": []map[string]string{
 			{"type": "text", "text": text}, {"type": "text", "text": sessionfile.LastBlock},

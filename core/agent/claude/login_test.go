@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 const (
@@ -159,7 +160,7 @@ func TestHalfACodeLeavesTheLoginWaiting(t *testing.T) {
 }
 
 func TestNoCodeBecomesTwoLines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		code, err := loginCode(rapid.String().Draw(t, "code") + rapid.SampledFrom([]string{"#", "", "#\n"}).Draw(t, "mark") + rapid.String().Draw(t, "state"))
 		if err != nil {
 			return

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
+	"ollimbot/core/base/testkit"
 )
 
 func TestTheCapturedPermissionsAreAnsweredAsTheCLIUnderstoodThem(t *testing.T) {
@@ -42,7 +43,7 @@ func TestTheCapturedPermissionsAreAnsweredAsTheCLIUnderstoodThem(t *testing.T) {
 
 func TestAnAllowedInputComesBackAsItWas(t *testing.T) {
 	h := boundHost(t, &hostRun{})
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		key := rapid.String().Draw(rt, "key")
 		quoted, err := json.Marshal(key)
 		if err != nil {

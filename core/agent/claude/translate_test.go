@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/base/testkit"
 )
 
 // capturedTurns returns the lines written by the real command, turn by turn.
@@ -178,7 +179,7 @@ func TestAnInterruptionIsNoFailure(t *testing.T) {
 // However a message is streamed, broken off and repeated, the final text consists of its lines,
 // each block once and on its own line.
 func TestWhatIsSaidIsWhatTheLinesSay(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		var s textAccumulator
 		var h told
 		put := func(e agent.Event) { h.events = append(h.events, e) }

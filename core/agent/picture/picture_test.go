@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // photo returns a JPEG with a red top left corner, in an orientation; 0 means none.
@@ -140,7 +142,7 @@ func TestWhatCannotBeShownIsRefusedInOneSentence(t *testing.T) {
 
 func TestNoBytesBreakTheOrientation(t *testing.T) {
 	whole := photo(t, 16, 16, 6, binary.LittleEndian)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		data := bytes.Clone(whole[:rapid.IntRange(0, 60).Draw(rt, "cut")])
 		for range rapid.IntRange(0, 6).Draw(rt, "changes") {
 			if len(data) > 0 {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 func TestTheSamePromptGivesTheSameTurn(t *testing.T) {
@@ -192,7 +193,7 @@ func TestTheUserIsAnswered(t *testing.T) {
 }
 
 func TestPropertyNoMessageBreaksATurn(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		parts := rapid.SliceOfN(rapid.OneOf(
 			rapid.String(),
 			rapid.SampledFrom([]string{

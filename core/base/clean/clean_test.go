@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // hostile draws text with everything that this package must remove.
@@ -33,7 +35,7 @@ func fit(s string, breaks bool) bool {
 }
 
 func TestNothingThatControlsOrHidesRemains(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := hostile().Draw(t, "text")
 		if got := Text(s); !fit(got, true) {
 			t.Fatalf("Text(%q) = %q", s, got)
@@ -46,7 +48,7 @@ func TestNothingThatControlsOrHidesRemains(t *testing.T) {
 }
 
 func TestCleaningTwiceChangesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := hostile().Draw(t, "text")
 		if text := Text(s); Text(text) != text {
 			t.Fatalf("Text(%q) = %q, then %q", s, text, Text(text))
@@ -58,7 +60,7 @@ func TestCleaningTwiceChangesNothing(t *testing.T) {
 }
 
 func TestHarmlessTextStaysAsItIs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`([ -~äöüß€日本👍\n]|👩‍👧){0,40}`).Draw(t, "text")
 		if got := Text(s); got != s {
 			t.Fatalf("Text(%q) = %q", s, got)
@@ -93,7 +95,7 @@ func TestCleaningKnowsTheSequencesOfTerminals(t *testing.T) {
 }
 
 func TestCutKeepsTheBeginAndTheLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s, n := rapid.String().Draw(t, "text"), rapid.IntRange(-1, 20).Draw(t, "limit")
 		got := Cut(s, n)
 		if utf8.RuneCountInString(s) <= n {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAListAllowsWhatItNames(t *testing.T) {
@@ -113,7 +115,7 @@ func drawName(t *rapid.T, label string) string {
 
 // A model that represents names as lists of labels agrees with the list.
 func TestAListIsItsModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		entry, host := drawName(t, "entry"), drawName(t, "host")
 		star := rapid.Bool().Draw(t, "star")
 		port := rapid.SampledFrom([]uint16{0, 80, 443}).Draw(t, "port")

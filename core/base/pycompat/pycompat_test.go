@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestTimesAreSpelledWithOffsetAndSixDigitsOnlyWhenNeeded(t *testing.T) {
@@ -44,7 +46,7 @@ func TestTimesOfOtherSpellingsAreRead(t *testing.T) {
 }
 
 func TestAWrittenTimeReadsBackToTheMicrosecond(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		zone := time.FixedZone("", rapid.IntRange(-14*60, 14*60).Draw(t, "offset minutes")*60)
 		at := time.Unix(0, rapid.Int64Range(0, 4e18).Draw(t, "nanoseconds")).In(zone)
 		got, err := ParseTime(Time(at), zone)
@@ -65,7 +67,7 @@ func TestFloatsLookLikeTheOriginals(t *testing.T) {
 }
 
 func TestFloatsReadBackExactlyAndStayFloats(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		f := rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64).Draw(t, "f")
 		s := Float(f)
 		if got, err := strconv.ParseFloat(s, 64); err != nil || got != f {
@@ -78,7 +80,7 @@ func TestFloatsReadBackExactlyAndStayFloats(t *testing.T) {
 }
 
 func TestQuotedStringsAreASCIIJSON(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
 		q := Quote(s)
 		for i := range len(q) {

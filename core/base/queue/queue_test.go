@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestADrainedQueueGivesItsRoomBack(t *testing.T) {
@@ -27,7 +29,7 @@ func TestADrainedQueueGivesItsRoomBack(t *testing.T) {
 }
 
 func TestAQueueThatIsNeverEmptyDoesNotGrow(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		q := New[int]()
 		pushed, popped := rapid.IntRange(1, 300).Draw(rt, "waiting"), 0
 		for i := range pushed {

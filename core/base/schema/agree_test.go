@@ -12,6 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // library compiles a schema with a full implementation of the draft.
@@ -250,7 +252,7 @@ func shown(t *rapid.T, v any) string {
 // Both find the same problems at the same places, for any schema and document.
 func TestPropertyOurVerdictIsThatOfTheDraft(t *testing.T) {
 	seen := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		schema := drawRoot(t)
 		mine, err := Compile(schema)
 		theirs, theirErr := library(schema)
@@ -295,7 +297,7 @@ func TestPropertyOurVerdictIsThatOfTheDraft(t *testing.T) {
 func TestPropertyWhatWeReadIsWhatTheDraftAllows(t *testing.T) {
 	all := append(slices.Clone(keywordsOfTests), "title", "$comment", "readOnly", "writeOnly", "examples", "contentMediaType", "contentEncoding", "description", "other")
 	taken, refused := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		root, ok := drawRoot(t).(map[string]any)
 		if !ok {
 			return

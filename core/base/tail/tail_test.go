@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func line(n int) Line { return Line{Kind: Text, Text: fmt.Sprint(n)} }
@@ -29,7 +31,7 @@ var west = time.FixedZone("west", -8*60*60)
 // TestARingBehavesLikeTheWholeHistory compares a ring with a list of all lines, and
 // checks that pages read earlier do not change.
 func TestARingBehavesLikeTheWholeHistory(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(-1, 9).Draw(t, "size")
 		r := New(size)
 		kept := max(1, size)

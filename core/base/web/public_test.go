@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAddressesThatAreClosed(t *testing.T) {
@@ -26,7 +28,7 @@ func TestAddressesThatAreClosed(t *testing.T) {
 	if Public(netip.Addr{}) {
 		t.Error("no address is public")
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		b := rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(rt, "bytes")
 		a := netip.AddrFrom16([16]byte(b))
 		if rapid.Bool().Draw(rt, "short") {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestWordsOfTime(t *testing.T) {
@@ -82,7 +84,7 @@ func TestWordsOfTime(t *testing.T) {
 }
 
 func TestCountdownsNeverOutgrowTheirColumns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64().Draw(t, "d"))
 		if s := Until(d); len(s) > 8 {
 			t.Fatalf("Until(%v) = %q", d, s)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/docs"
 	pages "ollimbot/docs"
 )
@@ -196,7 +197,7 @@ func TestTheSchemasSayWhatTheToolsTake(t *testing.T) {
 // For pages of any length, no answer is larger than 20 KB, and following the offsets
 // returns every byte of a page once.
 func TestPropertyLongPagesAreReadInPiecesWithoutLoss(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		piece := rapid.SampledFrom([]string{"word ", "\n", "日本", "👩‍👧", strings.Repeat("x", 700), "# Head\n"})
 		text := strings.Repeat(strings.Join(rapid.SliceOfN(piece, 1, 30).Draw(rt, "pieces"), ""), rapid.IntRange(1, 40).Draw(rt, "times"))
 		l := library(t, map[string]string{"long.md": text})

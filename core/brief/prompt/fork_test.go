@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 )
 
@@ -91,7 +92,7 @@ func TestAQuoteIsCutAt500CharactersAndEmptyOnesAreNone(t *testing.T) {
 }
 
 func TestPropertyNoQuotedLineStandsInTheFirstColumn(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		replied := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("\n\r\u2028\x1b[a >")), rapid.Rune())).Draw(t, "replied")
 		got := Quote(replied, "MESSAGE")
 		quote, ok := strings.CutSuffix(got, "MESSAGE")

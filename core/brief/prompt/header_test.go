@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
@@ -104,7 +105,7 @@ func TestAMessageWithoutUpdatesFollowsTheTimestamp(t *testing.T) {
 func TestNoUpdateCanForgeALineOfThePrompt(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 2, 0, 0, time.UTC)
 	first := regexp.MustCompile(`^\S`)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		part := rapid.OneOf(
 			rapid.SampledFrom([]string{
 				"\n", "\r\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f", "\t", " ", "\x1b[2K", "- (2 days ago) ",

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/docs"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
@@ -205,7 +206,7 @@ func TestManySkillsAreCountedNotListed(t *testing.T) {
 func TestPropertyNothingFromOutsideForgesALine(t *testing.T) {
 	plain := lines(System(SystemInput{UserName: "x", Zone: "x", Skills: []SkillLine{{"x", "x"}, {"x", "x"}}}))
 	wild := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("\n\r\t\x00\x1b[#`{}usr\u2028\u202e")), rapid.Rune()))
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		in := SystemInput{UserName: wild.Draw(t, "user"), Zone: wild.Draw(t, "zone")}
 		for range 2 {
 			in.Skills = append(in.Skills, SkillLine{wild.Draw(t, "name"), wild.Draw(t, "about")})

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
@@ -170,7 +171,7 @@ func drawBackground(t *rapid.T, now time.Time) Background {
 
 func TestAMissingSectionLeavesNothingBehind(t *testing.T) {
 	now := monday(t)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := drawBackground(t, now)
 		body := b.Task.Body
 		for name, got := range map[string]string{
@@ -193,7 +194,7 @@ func TestAMissingSectionLeavesNothingBehind(t *testing.T) {
 
 func TestABlockedTaskNeverHearsOfReports(t *testing.T) {
 	now := monday(t)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := drawBackground(t, now)
 		b.Task.Mode, b.Task.Body = routines.Blocked, "do it"
 		if got := BackgroundPrompt(b); strings.Contains(got, "report_updates") {

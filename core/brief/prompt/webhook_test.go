@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -83,7 +84,7 @@ func TestNoValueForgesALineAHeadingOrATag(t *testing.T) {
 		"{a}", "{a}{b}", "{a} {b}", "See {a}.\n{b}\n- {c}", "> {a}\n  {b}{c}", "{{a}}{{b}} {c}", "[{a}] {b}", "1. {a}{b}", "{",
 	})
 	b := webhookBackground(t)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b.Task.Body = templates.Draw(t, "template")
 		data := []Datum{{"a", nasty().Draw(t, "a")}, {"b", nasty().Draw(t, "b")}, {"c", nasty().Draw(t, "c")}, {nasty().Draw(t, "key"), "v"}}
 		got := WebhookPrompt(b, data)
@@ -117,7 +118,7 @@ func TestNoValueForgesALineAHeadingOrATag(t *testing.T) {
 }
 
 func TestAQuotedValueIsTheJSONOfTheValue(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := strings.ToValidUTF8(rapid.OneOf(rapid.String(), nasty()).Draw(t, "value"), "?")
 		var back string
 		if err := json.Unmarshal([]byte(quote(s)), &back); err != nil || back != s {

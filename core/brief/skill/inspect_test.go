@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/testkit"
 )
 
 func TestWhatASkillDoesIsSeen(t *testing.T) {
@@ -55,7 +56,7 @@ func TestNothingRunsThatWasNotSeen(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"!", "`", "!`", "touch made", "\n", "\r\n", "\a", "\x1b[1m", "\x1b]", "\u200b", "\ufeff", "---\n", "name: x\n", "description: x\n", " ", "\\", "\x9b", "\x00",
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		data := "---\nname: x\ndescription: x\n---\n" + strings.Join(rapid.SliceOfN(piece, 1, 12).Draw(t, "pieces"), "")
 		s, _, ok := parse("x", []byte(data))
 		if !ok {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestACommandLineIsSplitAsAShellWouldWithoutItsPowers(t *testing.T) {
@@ -41,7 +43,7 @@ func TestACommandLineIsSplitAsAShellWouldWithoutItsPowers(t *testing.T) {
 }
 
 func TestQuotedWordsComeBackAsTheyWere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringOf(rapid.SampledFrom([]rune(`ab '"\$#é`+"\n\t"))), 1, 5).Draw(t, "words")
 		line := ""
 		for _, w := range words {
@@ -59,7 +61,7 @@ func TestQuotedWordsComeBackAsTheyWere(t *testing.T) {
 }
 
 func TestAnyLineIsSplitWithoutHarm(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		line := rapid.String().Draw(t, "line")
 		words, err := Words(line)
 		if n := len(strings.Join(words, "")); n > len(line) || err != nil && words != nil {

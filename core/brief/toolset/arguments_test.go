@@ -9,6 +9,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // library compiles a tool's schema with a full implementation of JSON Schema.
@@ -67,7 +69,7 @@ func TestPropertyTheCheckAgreesWithJSONSchema(t *testing.T) {
 		`1`, `0`, `-1`, `1.0`, `2.5`, `1e2`, `99999999`, `""`, `"x"`, `"é"`, `null`, `true`, `[]`, `{}`,
 		`[{"name":"a","value":"b"}]`, `[{"name":"a"}]`, `[{"name":1,"value":"b","inline":"no"}]`, `[{"label":"a","action":"b","style":1}]`, `[1,2,3,4,5,6]`,
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		tool := tools[rapid.IntRange(0, len(tools)-1).Draw(rt, "tool")].name
 		object := map[string]json.RawMessage{}
 		for range rapid.IntRange(0, 5).Draw(rt, "n") {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 )
 
@@ -279,7 +280,7 @@ func TestAnEmbedIsCleanAndWhole(t *testing.T) {
 func units(s string) int { return len(utf16.Encode([]rune(s))) }
 
 func TestPropertyACutTextFitsAndIsTheBeginning(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
 		n := rapid.IntRange(1, 30).Draw(t, "limit")
 		got := cut(s, n)
@@ -296,7 +297,7 @@ func TestPropertyACutTextFitsAndIsTheBeginning(t *testing.T) {
 }
 
 func TestPropertyNoArgumentsMakeAToolPanicOrStaySilent(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		r := &recorder{book: &shelf{zone: time.UTC}}
 		tools := Tools(r)
 		tool := tools[rapid.IntRange(0, len(tools)-1).Draw(rt, "tool")]

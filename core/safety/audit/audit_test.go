@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -62,7 +63,7 @@ func TestWhatIsRecordedIsReadInOrderAndByAnotherProcess(t *testing.T) {
 func TestAnythingMayBeRecordedAndOneDecisionStaysOneEntry(t *testing.T) {
 	l, _ := newLog(t, nil)
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a\x1b[2Jb", "x\nforged\r\n{}", "\u202eoolb", "\xff\xfe", strings.Repeat("ü", 5000)}))
 		l.Record(noon, Entry{Actor: text.Draw(t, "actor"), From: text.Draw(t, "from"), Action: "x", Subject: text.Draw(t, "subject"), Detail: text.Draw(t, "detail")})
 		n++

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/hosts"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/base/web"
 )
 
@@ -137,7 +138,7 @@ func TestANameThatChangesIsLookedUpOnce(t *testing.T) {
 
 // Wherever names lead, only public addresses and listed ones are dialled.
 func TestNoAnswerOfAResolverOpensAClosedAddress(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		found := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) netip.Addr {
 			b := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "bytes"))
 			switch rapid.IntRange(0, 3).Draw(t, "kind") {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestALabelTellsItsOriginAndItsPath(t *testing.T) {
@@ -70,7 +72,7 @@ func TestLabelsAreNeverLost(t *testing.T) {
 		}
 		return From(step.Draw(t, "source"))
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(some, 0, 4).Draw(t, "labels")
 		joined := Join(list...)
 		labeled := false

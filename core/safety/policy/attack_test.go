@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/skill"
 	"ollimbot/routines"
 )
@@ -240,7 +241,7 @@ func TestNoSpellingChangesWhatAnAttemptComesTo(t *testing.T) {
 	for _, a := range rows {
 		all[a.On] = b.sessionsOf(a.On)
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		a := rapid.SampledFrom(rows).Draw(rt, "row")
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(all[a.On]))).Draw(rt, "session")
 		a.With = maps.Clone(a.With)

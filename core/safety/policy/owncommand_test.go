@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // ran is a runner that records its calls.
@@ -157,7 +158,7 @@ func TestTheHelpKnowsWhatTheRulesAllow(t *testing.T) {
 func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	must(t, err)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.StringMatching(`[a-z \t\n'"\\$`+"`"+`*?~;|&<>(){}\[\]#!=ü-]{0,8}`), 1, 4).Draw(t, "words")
 		line := quoted(append([]string{"printf", `%s\0`}, list...))
 		out, err := exec.Command(sh, "-c", line).Output()
@@ -178,7 +179,7 @@ func TestPlainCommandLinesAreReadAsAShellDoes(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	must(t, err)
 	plain := 0
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		line := rapid.StringMatching(`[ab \t\r\n\x{a0}\x{85}'"\\$*~#=;|ü-]{1,12}`).Draw(t, "line")
 		want, ok := words(line)
 		if !ok {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // linked returns a data directory with links of every kind in and around it.
@@ -138,7 +139,7 @@ func TestLinksMustMatchThePatternTooWhereTheyLead(t *testing.T) {
 func TestNoSpellingOpensState(t *testing.T) {
 	g, root, base := linked(t)
 	ways := []string{"state", "notes/door", "notes/../state", "./state", "notes/side/../../state", root + "/state", base + "/alias/state"}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		path := rapid.SampledFrom(ways).Draw(t, "way")
 		for range rapid.IntRange(0, 3).Draw(t, "steps") {
 			path += rapid.SampledFrom([]string{"/x", "/./y", "//z", "/a/../b", "/forks"}).Draw(t, "step")

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
@@ -85,7 +86,7 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 	root := t.TempDir()
 	g, _ := guardAt(t, root)
 	n := 0
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		n++
 		patterns := func(name string) []string {
 			return rapid.SliceOfN(rapid.SampledFrom(somePatterns), 0, 6).Draw(r, name)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestOurOwnListsAreSafe(t *testing.T) {
@@ -42,7 +44,7 @@ func TestMergingKeepsTheFirstOfEach(t *testing.T) {
 
 func TestMergingIsAUnionInOrder(t *testing.T) {
 	list := rapid.SliceOf(rapid.SampledFrom([]string{"Read", "Glob", "Task", "", " ", "Web "}))
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		a, b := list.Draw(t, "a"), list.Draw(t, "b")
 		ab := Merge(a, b)
 		if diff := cmp.Diff(ab, Merge(ab, a, b)); diff != "" {
@@ -63,7 +65,7 @@ func TestMergingIsAUnionInOrder(t *testing.T) {
 func TestDisallowedBeatsAllowed(t *testing.T) {
 	root := t.TempDir()
 	patterns := rapid.SliceOf(rapid.SampledFrom([]string{"Bash", "Bash(ls *)", "Read", "Read(./**)", "mcp__docs", "Task"}))
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		r := Rules{Allowed: patterns.Draw(t, "allowed"), Disallowed: patterns.Draw(t, "disallowed")}
 		u := rapid.SampledFrom([]func() bool{
 			func() bool {

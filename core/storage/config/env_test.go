@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // machine is a test's environment: variables, .env and the zone files.
@@ -176,7 +178,7 @@ func TestAnEnvFileForEveryoneIsWarnedAbout(t *testing.T) {
 }
 
 func TestTheEnvFileNeverPanicsNorLeaks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.SliceOf(rapid.SampledFrom([]string{
 			"A", "=", "\n", "\"", "'", "$", "{", "}", "#", " ", "export ", "hunter2", "\\", ":", "é", "\x00", "\xff",
 		})).Draw(t, "text")

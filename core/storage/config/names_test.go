@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -81,7 +82,7 @@ func TestPropertyWhatIsSetIsReadAgain(t *testing.T) {
 	name := rapid.Custom(func(t *rapid.T) string {
 		return rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("aZ '#=-.!éß日{}%")), rapid.RuneFrom(nil, unicode.L))).Draw(t, "name")
 	})
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		d, path := dotenv(t, strings.Join(rapid.SliceOfN(line, 0, 6).Draw(rt, "lines"), "\n"))
 		user, bot := name.Draw(rt, "user"), name.Draw(rt, "bot")
 		if strings.TrimSpace(user) == "" || strings.TrimSpace(bot) == "" {

@@ -7,6 +7,8 @@ import (
 	_ "time/tzdata"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func zone(t interface{ Fatal(...any) }, name string) *time.Location {
@@ -63,7 +65,7 @@ func TestQuietHoursHoldFromTheirBeginUpToTheirEnd(t *testing.T) {
 
 func TestTheSpansOfQuietHoursAreWhereItIsQuiet(t *testing.T) {
 	zones := []*time.Location{zone(t, "Europe/Berlin"), zone(t, "Australia/Lord_Howe"), time.UTC}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		r := Runtime{QuietHours: Quiet{From: rapid.IntRange(0, 1439).Draw(t, "from"), To: rapid.IntRange(0, 1439).Draw(t, "to")}}
 		loc := rapid.SampledFrom(zones).Draw(t, "zone")
 		from := time.Unix(rapid.Int64Range(1_400_000_000, 1_900_000_000).Draw(t, "now"), 0).In(loc)
@@ -77,7 +79,7 @@ func TestTheSpansOfQuietHoursAreWhereItIsQuiet(t *testing.T) {
 
 func TestQuietHoursAgreeWithTheClockOnTheWall(t *testing.T) {
 	zones := []*time.Location{zone(t, "Europe/Berlin"), zone(t, "Australia/Lord_Howe"), zone(t, "America/Sao_Paulo"), time.UTC}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		q := Quiet{From: rapid.IntRange(0, 1439).Draw(t, "from"), To: rapid.IntRange(0, 1439).Draw(t, "to")}
 		loc := rapid.SampledFrom(zones).Draw(t, "zone")
 		now := time.Unix(rapid.Int64Range(1_400_000_000, 1_900_000_000).Draw(t, "now"), 0).In(loc)
@@ -105,7 +107,7 @@ func TestQuietHoursAgreeWithTheClockOnTheWall(t *testing.T) {
 }
 
 func TestQuietHoursAreWrittenAsTheyAreRead(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		q := Quiet{From: rapid.IntRange(0, 1439).Draw(t, "from"), To: rapid.IntRange(0, 1439).Draw(t, "to")}
 		var got Quiet
 		if !quiet(&got, q.text()) || got.text() != q.text() {

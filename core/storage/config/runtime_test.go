@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -179,7 +180,7 @@ func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 	dir, err := os.MkdirTemp(t.TempDir(), "")
 	must(t, err)
 	d := storetest.At(t, dir)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		values := map[string]any{}
 		for _, k := range keys {
 			values[k.name] = rapid.OneOf(

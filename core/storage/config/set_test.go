@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -314,7 +315,7 @@ func drawValue(t *rapid.T, k key) string {
 
 func TestSettingBeforeTakesAnyChangeBack(t *testing.T) {
 	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		d := storetest.At(t, dir)
 		start, _, err := LoadRuntime(d)
 		if err != nil {

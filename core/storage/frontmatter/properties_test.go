@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // scalarText draws scalars as in files: plain, quoted and invalid.
@@ -91,11 +93,11 @@ func stricter(err error) bool {
 }
 
 func TestBothPathsOfTheParserAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { agree(t, yamlText().Draw(t, "yaml")) })
+	testkit.Check(t, func(t *rapid.T) { agree(t, yamlText().Draw(t, "yaml")) })
 }
 
 func TestParsedValuesSurviveFormatting(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.String(), 0, 4).Draw(t, "list")
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[-"'\\ #:a\n\t]{0,12}`)).Draw(t, "text")
 		body := strings.TrimSpace(strings.ReplaceAll(rapid.String().Draw(t, "body"), "\r\n", "\n"))
@@ -123,7 +125,7 @@ func TestParsedValuesSurviveFormatting(t *testing.T) {
 }
 
 func TestSplicingChangesOnlyWhatItShould(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		data := []byte("---\n" + yamlText().Draw(t, "yaml") + "---\nBody\n\n---\nmore\n")
 		if rapid.Bool().Draw(t, "crlf") {
 			data = bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))

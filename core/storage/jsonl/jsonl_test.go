@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -34,7 +35,7 @@ func pages(t *testing.T, l Log[int], n int) (all []int, damaged int) {
 }
 
 func TestALogIsReadFromItsEndAPageAtATime(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		l := newLog(t)
 		var text strings.Builder
 		var want []int

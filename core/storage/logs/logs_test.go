@@ -19,6 +19,7 @@ import (
 
 	"ollimbot/core/base/fault"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -182,7 +183,7 @@ func TestAttributesWithSecretNamesAreHidden(t *testing.T) {
 
 func TestNothingThatControlsATerminalIsPrinted(t *testing.T) {
 	f := newLog(t, nil)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text") + "\x1b]0;x\a\r\n"
 		f.say(t, text, text, text)
 	})

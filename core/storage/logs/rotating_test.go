@@ -10,11 +10,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
 func TestARotatingFileKeepsTheNewestLinesWhole(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		d := storetest.Dir(t)
 		r := newRotating(d, "state/bot.log", 1000)
 		var all strings.Builder

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func newDir(t testing.TB) *Dir {
@@ -174,7 +176,7 @@ func TestPrepareRemovesOnlyOurOwnOldLeftovers(t *testing.T) {
 }
 
 func TestOurLeftoversAreToldFromOtherFiles(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		base := rapid.StringN(1, -1, 250).Draw(t, "base")
 		name := tempName(base)
 		if !IsTemp(name) || len(name) > 255 {

@@ -14,11 +14,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestWhatIsWrittenIsReadAndPrivate(t *testing.T) {
 	d := newDir(t)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")
 		if err := d.Write("state/a/b.json", data); err != nil {
 			t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 type state struct {
@@ -106,7 +108,7 @@ func TestAStateFolderInPlaceOfAFileIsMovedAside(t *testing.T) {
 
 func TestStateSurvivesTheRoundTrip(t *testing.T) {
 	d := prepared(t)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		in := map[string]string{}
 		for k, v := range rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "state") {
 			in[strings.ToValidUTF8(k, "?")] = strings.ToValidUTF8(v, "?")

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/testkit"
 )
 
 // attachSome attaches bytes that are not an image under a name.
@@ -105,7 +106,7 @@ func TestManyFilesOfOneNameGetANameEachAndTenMayWait(t *testing.T) {
 
 func TestWhateverAFileIsCalledItStaysInDownloadsAndInOneLineOfThePrompt(t *testing.T) {
 	s := newStage(t, nil)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[./\\\[\]a漢\n -]{0,300}`)).Draw(rt, "name")
 		rel, err := s.inbox.download(name, []byte("x"))
 		if err != nil {

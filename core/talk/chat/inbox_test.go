@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
@@ -24,7 +25,7 @@ import (
 // disk agrees.
 func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 	s := newStage(t, nil)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		b := s.inbox
 		all, finish := b.take()
 		ids := all.ids
@@ -97,7 +98,7 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 }
 
 func TestPropertyTheNewerKeyIsTheLargerNumber(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		a, b := rapid.Uint64Min(1).Draw(rt, "a"), rapid.Uint64Min(1).Draw(rt, "b")
 		if newer(strconv.FormatUint(a, 10), strconv.FormatUint(b, 10)) != (a > b) || !newer(strconv.FormatUint(a, 10), "") {
 			rt.Fatalf("%d and %d", a, b)

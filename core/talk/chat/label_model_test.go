@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/label"
@@ -71,7 +72,7 @@ func attendedMay(l label.Label) string {
 // label with which a run would branch off.
 func TestLabelsOfAConversationMatchTheirModel(t *testing.T) {
 	steps := rapid.SliceOfN(rapid.SampledFrom([]string{"say", "say", "task", "mail", "own", "enter", "save", "discard", "report", "compact", "restart", "clear"}), 1, 14)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		day, root := steps.Draw(rt, "day"), t.TempDir()
 		synctest.Test(t, func(t *testing.T) { liveThrough(t, root, day, &labelModel{}) })
 	})

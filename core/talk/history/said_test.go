@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	promptwords "ollimbot/core/brief/prompt"
 	"ollimbot/core/work/updates"
 )
@@ -51,7 +52,7 @@ func TestOnlyTheUsersForksCountAsAMove(t *testing.T) {
 
 // The user's words are extracted whatever the bot adds in front.
 func TestTheUsersWordsComeOutOfAnyMessage(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		words := rapid.StringMatching(`[a-z][a-z ,.\n-]{0,40}[a-z]`).Draw(t, "words")
 		var list []updates.Update
 		for range rapid.IntRange(0, 3).Draw(t, "updates") {

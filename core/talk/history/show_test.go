@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func mkfifo(t *testing.T, name string) {
@@ -80,7 +82,7 @@ func TestLongTextsAreCutWhereTheyMatterLeast(t *testing.T) {
 
 // However long the session, the result is its end within the limits.
 func TestWhatIsShownIsTheEndWithinTheLimits(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		n := rapid.IntRange(1, 60).Draw(rt, "messages")
 		var lines []string
@@ -150,7 +152,7 @@ func TestASearchGivesTheNewestAndSaysHowManyThereAre(t *testing.T) {
 }
 
 func TestAnExcerptShowsThePlace(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		filler := rapid.StringMatching(`([a-yäİßK日] ?){0,300}`)
 		text := filler.Draw(t, "before") + "zZ" + filler.Draw(t, "after")
 		excerpt, ok := match(text, []string{"zz"})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // value draws a JSON value.
@@ -33,7 +35,7 @@ func value(depth int) *rapid.Generator[any] {
 }
 
 func TestSkimmingFindsTheMembersThatDecodingFinds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		object := rapid.MapOf(rapid.StringMatching(`[a-z]{1,6}`), value(3)).Draw(t, "object")
 		indent := rapid.SampledFrom([]string{"", "\t"}).Draw(t, "indent")
 		data, err := json.MarshalIndent(object, "", indent)
@@ -58,7 +60,7 @@ func TestSkimmingFindsTheMembersThatDecodingFinds(t *testing.T) {
 }
 
 func TestSkimmingFindsTheElementsThatDecodingFinds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		data, err := json.Marshal(rapid.SliceOf(value(3)).Draw(t, "array"))
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +80,7 @@ func TestSkimmingFindsTheElementsThatDecodingFinds(t *testing.T) {
 
 // A truncated object is never complete.
 func TestATornObjectIsNeverWhole(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		data, err := json.Marshal(rapid.MapOf(rapid.String(), value(3)).Draw(t, "object"))
 		if err != nil {
 			t.Fatal(err)

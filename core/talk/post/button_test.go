@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // none returns a register function that must not be called.
@@ -103,7 +105,7 @@ func TestIDsOfOthersAreNoButtonsOfOurs(t *testing.T) {
 }
 
 func TestPropertyAnIDThatIsMadeIsUnderstood(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		action := rapid.StringMatching(`[a-z_]{1,12}`).Filter(func(s string) bool { return s != AskAgent }).Draw(t, "action")
 		data := rapid.String().Draw(t, "data")
 		id, err := Button{Action: action + ":" + data}.CustomID(none(t))

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
@@ -225,7 +226,7 @@ func TestAFullDiskLeavesTheMapAsItWas(t *testing.T) {
 
 func TestPropertyAnyMessageIDIsFoundAgain(t *testing.T) {
 	root := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		d := storetest.At(t, root)
 		if err := d.Remove(messagesPath); err != nil {
 			t.Fatal(err)

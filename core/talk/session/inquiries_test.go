@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -246,7 +247,7 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 // TestPropertyInquiriesAreAMap compares random sequences of calls with a plain map.
 func TestPropertyInquiriesAreAMap(t *testing.T) {
 	root := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		d := storetest.At(t, root)
 		if err := d.Remove(inquiriesPath); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -107,7 +108,7 @@ func TestLabelsOfOthersAreReadAndTheFileStaysSmall(t *testing.T) {
 // Compared with a model: the label of each session after reading, answering, compacting
 // and restarting.
 func TestLabelsOfSessionsMatchAModel(tt *testing.T) {
-	rapid.Check(tt, func(rt *rapid.T) {
+	testkit.Check(tt, func(rt *rapid.T) {
 		p := newPlace(tt)
 		s := p.again()
 		now := morning()

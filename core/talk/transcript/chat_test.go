@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
 )
@@ -193,7 +194,7 @@ func TestEscapesAndCharactersCutInTwoStillCannotPass(t *testing.T) {
 }
 
 func TestPropertyAStreamedTextIsTheCleanedWhole(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		text := rapid.SliceOfN(rapid.SampledFrom([]string{"word ", "é", "😀", "\n", "\x1b[31m", "\x1b]0;t\x07", "\x1b", "\xff", "\t", "\u202e"}), 1, 20).Draw(rt, "text")
 		whole := strings.Join(text, "")
 		b := New(Options{})

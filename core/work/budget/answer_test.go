@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -80,7 +81,7 @@ func TestAnAnswerStaysAsItWasFirst(t *testing.T) {
 // After any sequence of actions, an answer is never before its ping, no ping has two, and
 // the sums match the pings.
 func TestPropertyAnswersAddUp(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		dir := storetest.Prepared(t)
 		j, pings, at := NewJournal(dir, time.UTC, nil), 0, noon
 		var err error

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -335,7 +336,7 @@ func TestManyRunsNeverSpendMoreThanThereIs(t *testing.T) {
 // message and returned only by a release, so that no crash creates a token.
 func TestNoSequenceOfReservationsAndCrashesGivesATokenAway(t *testing.T) {
 	p := newPlace(t, "")
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		capacity := rapid.IntRange(0, 4).Draw(rt, "capacity")
 		if err := p.dir.Write(file, bucketOf(float64(capacity), capacity, MaxRefill).Encode()); err != nil {
 			rt.Fatal(err)

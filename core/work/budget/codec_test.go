@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestTheOriginalsFileKeepsItsBytes(t *testing.T) {
@@ -101,7 +103,7 @@ func good(change string) string {
 }
 
 func TestAWrittenStateReadsBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := drawState(t)
 		s.LastRefill = s.LastRefill.Add(time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "at")) * time.Microsecond)
 		got, problems := Decode(s.Encode(), s.LastRefill)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // points converts levels to times in minutes from noon and levels.
@@ -80,7 +82,7 @@ func TestAThoughtOfBucketIsWhatSettingItWouldGive(t *testing.T) {
 // The worst case equals the bucket's own arithmetic, and points are in order and within
 // the bucket.
 func TestPropertyTheCurveAgreesWithTheForecast(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		capacity := rapid.IntRange(1, 9).Draw(rt, "capacity")
 		s := bucket(noon, capacity, rapid.Float64Range(0, float64(capacity)).Draw(rt, "left"), rapid.IntRange(1, 300).Draw(rt, "rate"))
 		var fires []Fire

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -25,7 +26,7 @@ func lineAt(at time.Time, id, answers string) string {
 // their times, and joining again changes nothing.
 func TestPropertyJoinedJournalsHaveEachLineOnce(t *testing.T) {
 	begin := time.Date(2016, 1, 1, 8, 0, 0, 0, time.UTC)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		var a, b, all []string
 		for n := range rapid.IntRange(0, 30).Draw(rt, "pings") {
 			at, id := begin.Add(time.Duration(n)*7*time.Hour), fmt.Sprintf("%08x-1", n)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 var pacific = time.FixedZone("PST", -8*3600)
@@ -130,7 +132,7 @@ func TestFullStatusAddsWhatWasUsedToday(t *testing.T) {
 }
 
 func TestAtNextAtTheTokenIsThere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := drawState(t)
 		now := s.LastRefill.Add(time.Duration(rapid.Int64Range(0, int64(48*time.Hour)).Draw(t, "elapsed")))
 		s = s.At(now)
@@ -220,7 +222,7 @@ func drawState(t *rapid.T) State {
 }
 
 func TestNoSequenceOfClockMovesDrainsOrOverfills(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s, now := drawState(t), morning()
 		for range rapid.IntRange(1, 20).Draw(t, "moves") {
 			now = now.Add(time.Duration(rapid.Int64Range(-int64(100*24*time.Hour), int64(100*24*time.Hour)).Draw(t, "move")))
@@ -240,7 +242,7 @@ func TestNoSequenceOfClockMovesDrainsOrOverfills(t *testing.T) {
 }
 
 func TestReadingOftenGivesNoMoreThanReadingOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := drawState(t)
 		often, now := s, morning()
 		for range rapid.IntRange(1, 20).Draw(t, "reads") {
@@ -254,7 +256,7 @@ func TestReadingOftenGivesNoMoreThanReadingOnce(t *testing.T) {
 }
 
 func TestRestoreUndoesSetAndKeepsWhatWasSpent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		before := drawState(t)
 		capacity, refill := rapid.IntRange(0, 50).Draw(t, "new capacity"), rapid.IntRange(minRefill, MaxRefill).Draw(t, "new rate")
 		after := before

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -135,7 +136,7 @@ func TestWithoutACountNoQuietMessageLeaves(t *testing.T) {
 // However many processes send quiet messages at once, a day never exceeds the limit, and
 // the bucket keeps its tokens.
 func TestPropertyManyNeverLeaveMoreThanTheLimit(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		root := storetest.Prepared(t)
 		limit, tries := rapid.IntRange(0, 4).Draw(rt, "limit"), rapid.IntRange(1, 8).Draw(rt, "tries")
 		left := make([]bool, tries)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -58,7 +59,7 @@ func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
 	if !storetest.Alone(t) {
 		return
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		p := newPlace(t, string(bucketOf(3, 4, 30).Encode()))
 		now, want := morning(), bucketOf(3, 4, 30)
 		var open []*payment

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
@@ -392,7 +393,7 @@ func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {
 // After any sequence of calls: at most one non-critical message, which is the first, and
 // tokens and counters match the sent messages.
 func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		h := newHarness(t)
 		h.drain(rapid.IntRange(0, 3).Draw(rt, "tokens"))
 		before, _ := h.o.Budget.State(h.m.o.now())

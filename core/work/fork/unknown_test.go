@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 )
 
@@ -66,7 +67,7 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 	}
 	out := map[string]bool{"none": true, "no answer": true, "frozen a while": true, "slow": true, "cancelled": true}
 	names := []string{"none", "refused", "no channel", "no answer", "frozen a while", "slow", "cancelled"}
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		plan := rapid.SliceOfN(rapid.SampledFrom(names), 2, 6).Draw(rt, "faults")
 		full := rapid.SliceOfN(rapid.Bool(), len(plan), len(plan)).Draw(rt, "the budget cannot be written")
 		synctest.Test(t, func(t *testing.T) {

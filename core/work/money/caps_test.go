@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
@@ -215,7 +216,7 @@ func TestDaysAndMonthsEndByTheUsersClock(t *testing.T) {
 func TestACapIsExceededByNoMoreThanRunsCostBeyondTheirShare(t *testing.T) {
 	root := t.TempDir()
 	n := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		n++
 		d := storetest.At(t, filepath.Join(root, fmt.Sprint(n)))
 		must(t, d.Prepare())

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -131,7 +132,7 @@ func TestAnAcceptedOneMayComeAgainOnAnotherDayAndAnUnansweredOneCloses(t *testin
 // day, and nothing that was refused.
 func TestPropertyThreeADayAndNeverAgainAfterNo(t *testing.T) {
 	nouns := []string{"the dentist", "my mother", "the bank", "Ada", "the plumber", "the school", "the garage", "the doctor", "the library"}
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		d := storetest.Prepared(t)
 		must(t, d.Remove(File))
 		s, now := NewStore(d, berlin, nil), time.Date(2026, 3, 28, 12, 0, 0, 0, berlin)

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
@@ -432,7 +433,7 @@ func TestTheCostsAreOfTheLedgerTheDaysAndTheFiresUntilMidnight(t *testing.T) {
 }
 
 func TestBetweenKeepsWhatIsAfterTheOneAndBeforeTheOther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		moment := rapid.Map(rapid.Int64Range(0, 9), func(n int64) time.Time { return time.Unix(n, 0) })
 		from, to := moment.Draw(t, "from"), moment.Draw(t, "to")
 		var list, want []time.Time

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -163,7 +164,7 @@ func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
 // The queue compared with a model: every update is delivered once, counted by a sentinel,
 // discarded, or still pending, and never two of these.
 func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		p := newPlace(t, "")
 		now, appended := morning(), 0
 		fate := map[string]int{}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 )
 
@@ -111,8 +111,9 @@ func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "")
 	begun, appended := map[string]bool{}, map[string]bool{}
+	dice := testkit.Rand(t)
 	for round := range *kills {
-		victim(t, p, round, begun, appended)
+		victim(t, p, round, time.Duration(dice.IntN(20_000))*time.Microsecond, begun, appended)
 		name := fmt.Sprintf("beside%d;", round)
 		must(t, p.queue.Append(time.Now(), name))
 		begun[name], appended[name] = true, true
@@ -153,8 +154,8 @@ func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 	t.Logf("%d kills: %d updates begun, %d appended, %d delivered or pending, %d dropped for the cap", *kills, len(begun), len(appended), delivered, missing)
 }
 
-// victim starts a child and kills it after a moment.
-func victim(t *testing.T, p place, number int, begun, appended map[string]bool) {
+// victim starts a child and kills it after the given time.
+func victim(t *testing.T, p place, number int, life time.Duration, begun, appended map[string]bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binarytest.Path())
 	cmd.Env = append(os.Environ(), childDir+"="+p.dir.Root(), fmt.Sprintf("%s=%d", childNumber, number))
@@ -166,7 +167,7 @@ func victim(t *testing.T, p place, number int, begun, appended map[string]bool) 
 		word, name, _ := strings.Cut(lines.Text(), " ")
 		switch word {
 		case "ready":
-			timer := time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+			timer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
 			defer timer.Stop()
 		case "append":
 			begun[name] = true

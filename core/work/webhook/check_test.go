@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/prompt"
 )
 
@@ -203,7 +204,7 @@ func TestWhatIsReadIsWhatWasWritten(t *testing.T) {
 			rapid.Map(rapid.MapOfN(rapid.String(), rapid.Int(), 0, 3), func(m map[string]int) any { return m }),
 		)
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		want := rapid.MapOf(rapid.String(), value).Draw(t, "payload")
 		text, err := json.Marshal(want)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -70,7 +70,7 @@ func serveUntilKilled(root string) error {
 		Log: slog.New(slog.DiscardHandler),
 		Run: func(_ context.Context, j Job) error {
 			err := put(ranFile, j.Delivery.ID+" "+j.Payload.Data[0].Value)
-			time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+			time.Sleep(time.Duration(j.Delivery.ID[0]%3) * time.Millisecond)
 			return err
 		},
 		// As in the bot's own note, a pending text is not added again.
@@ -111,6 +111,7 @@ func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
 	var number atomic.Int64
 	var mu sync.Mutex
 	accepted := map[string]bool{}
+	dice := testkit.Rand(t)
 	for range *kills {
 		outlive(t, dir, func(addr string) {
 			n := number.Add(1)
@@ -120,7 +121,7 @@ func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
 				accepted[fmt.Sprint(n)] = true
 				mu.Unlock()
 			}
-		}, time.Duration(rand.IntN(20_000))*time.Microsecond)
+		}, time.Duration(dice.IntN(20_000))*time.Microsecond)
 	}
 	outlive(t, dir, nil, 300*time.Millisecond) // the rest runs to its end
 	settleAccounts(t, dir, accepted)

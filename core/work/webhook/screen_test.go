@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAVerdictIsReadOrNothingIsLetThrough(t *testing.T) {
@@ -67,7 +69,7 @@ func TestTheScreeningSeesEachTextOnOneLine(t *testing.T) {
 		}
 	}
 	lines := strings.Count(ScreenPrompt(map[string]string{"a": "", "b": ""}), "\n")
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		one, two := rapid.String().Draw(t, "one"), rapid.String().Draw(t, "two")
 		if n := strings.Count(ScreenPrompt(map[string]string{"a": one, two: two, "b": ""}), "\n"); n != lines+1 && two != "a" && two != "b" {
 			t.Fatalf("%d lines for %q and %q", n, one, two)

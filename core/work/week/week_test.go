@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/proposals"
@@ -160,7 +161,7 @@ func TestAChangeOfTheClocksIsNamed(t *testing.T) {
 }
 
 func TestTheSumsAreThoseOfTheDays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		of := Sources{Promises: none}
 		for range rapid.IntRange(0, 30).Draw(t, "pings") {
 			p := budget.Ping{At: at(9, 0).Add(time.Duration(rapid.IntRange(0, 28*24*60).Draw(t, "at")) * time.Minute)}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
@@ -222,7 +223,7 @@ func TestTheMarksAreMadeOnlyWhenSomethingHasChanged(t *testing.T) {
 }
 
 func TestTheRowsOfTheDayAreAsWideAsTheScreen(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := aDay()
 		s.At = noon.Add(time.Duration(rapid.IntRange(-1440, 1440).Draw(t, "now")) * time.Minute)
 		s.TwelveHours = rapid.Bool().Draw(t, "twelve")
@@ -247,7 +248,7 @@ func TestTheRowsOfTheDayAreAsWideAsTheScreen(t *testing.T) {
 
 // Whatever the width, what was is before now and what comes is behind it, in order.
 func TestMomentsKeepTheirOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		now := noon.Add(time.Duration(rapid.Int64Range(0, 86400).Draw(t, "now")) * time.Second)
 		a := axisOf(now, rapid.IntRange(20, 240).Draw(t, "w"), rapid.SampledFrom([]int{2, 4}).Draw(t, "h"))
 		last := 0

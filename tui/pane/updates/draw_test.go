@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -47,7 +48,7 @@ func TestAFrameOfTenThousandUpdatesCostsWhatOneOfAHundredDoes(t *testing.T) {
 // The lines on the screen are updates that follow one another, the selected one among them
 // and none cut but by the end of the pane, wherever the user goes.
 func TestTheSelectedUpdateIsOnTheScreenAmongItsNeighbours(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n, w, h := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(12, 60).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
 		lengths := rapid.SliceOfN(rapid.IntRange(0, 30), n, n).Draw(t, "words")
 		p, c := filled(n, func(i int) int { return lengths[i] })

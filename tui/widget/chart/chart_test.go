@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -56,7 +57,7 @@ func TestGaugeShowsEighths(t *testing.T) {
 }
 
 func TestGaugeAndSparkAreExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		th := theme.New(looks[rapid.SampledFrom([]string{"braille", "ascii"}).Draw(t, "look")])
 		w := rapid.IntRange(0, 70).Draw(t, "w")
 		if got := widget.Width(Gauge(th, rapid.Float64().Draw(t, "share"), w)); got != w {
@@ -204,7 +205,7 @@ func TestNamesOfMarksNeverOverlap(t *testing.T) {
 func TestAPlotIsExactWhateverItShows(t *testing.T) {
 	number := rapid.OneOf(rapid.Float64Range(-30, 30), rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e308, -1e308}))
 	words := rapid.SampledFrom([]string{"", "a", "日本語", "👍🏽 done", "\x1b[31mred", "a long name that fits nowhere", "e\u0301"})
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		draw := func(name string) float64 { return number.Draw(t, name) }
 		axis := func() Axis {
 			a := Axis{From: draw("from"), To: draw("to")}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -137,7 +138,7 @@ func source(t *rapid.T) string {
 // Whatever the source, rows fit, and a text that grew piece by piece is drawn as
 // one that came at once.
 func TestAGrowingTextIsDrawnAsTheWholeOne(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text, w := source(t), rapid.IntRange(1, 70).Draw(t, "w")
 		l := Look{Theme: colours(), W: w, Open: rapid.Bool().Draw(t, "open")}
 		var grown, fresh Doc

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/widget/query"
 )
 
@@ -89,7 +90,7 @@ func TestAQueryAsksForStates(t *testing.T) {
 
 // A term and its opposite part the rows, whatever is written.
 func TestAnOppositeKeepsWhatItsTermLeavesOut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-zA-Z0-9:-]{1,8}|is:[a-z]{1,4}|tuesday|today|2026-11-2[0-9]`).Draw(t, "word")
 		f := query.Facts{Text: rapid.StringMatching(`[a-z ]{0,12}`).Draw(t, "text"), At: on(rapid.IntRange(1, 30).Draw(t, "day"), 9), Now: now, Is: []string{"failed"}}
 		q := query.Parse(word)

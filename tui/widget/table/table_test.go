@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/query"
@@ -218,7 +219,7 @@ func TestAFilterThatKeepsNothingShowsNothing(t *testing.T) {
 }
 
 func TestLinesAreExact(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 30).Draw(rt, "rows")
 		list := make([]fruit, n)
 		for i := range list {

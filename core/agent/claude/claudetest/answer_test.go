@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
@@ -52,7 +53,7 @@ func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
 // sent as a whole.
 func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
 	s := claudetest.Start(t, claudetest.Options{})
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		step := claudetest.Step{
 			Thinking: rapid.String().Draw(r, "thinking"), Text: rapid.String().Draw(r, "text"),
 			Tool: rapid.SampledFrom([]string{"", "Bash"}).Draw(r, "tool"), Input: object{"a": rapid.String().Draw(r, "input")},

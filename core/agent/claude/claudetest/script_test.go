@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // says returns a message with one text.
@@ -76,7 +78,7 @@ func TestAMisspeltScriptIsAnError(t *testing.T) {
 
 // TestAScriptComesOutOfAPromptAsItWentIn writes random steps into a prompt and reads them back.
 func TestAScriptComesOutOfAPromptAsItWentIn(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		str := rapid.StringMatching(`([a-z <>&"\\\n@\]\[{}ä🙂]|]@@|@@\[)*`)
 		var steps []Step
 		for range rapid.IntRange(1, 4).Draw(r, "steps") {
@@ -106,7 +108,7 @@ func TestAScriptComesOutOfAPromptAsItWentIn(t *testing.T) {
 }
 
 func TestPiecesAreWholeRunesOfAtLeastTheirSize(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		text := rapid.StringOfN(rapid.Rune(), 0, 2000, -1).Draw(r, "text")
 		size := rapid.IntRange(0, 30).Draw(r, "size")
 		list := pieces(text, size)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestABareEnvironmentGetsWhatABotNeeds(t *testing.T) {
@@ -137,7 +139,7 @@ func TestNothingForbiddenEverPassesAndNoNameTwice(t *testing.T) {
 		}
 		return part.Draw(r, "part") + end.Draw(r, "end") + "=" + rapid.StringMatching(`[a-z\x00=\n]{0,5}`).Draw(r, "value")
 	})
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		base := rapid.SliceOf(variable).Draw(r, "base")
 		o := Env{Mark: "bot", Extra: rapid.SliceOf(variable).Draw(r, "extra")}
 		got := Environment(base, o)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/testkit"
 )
 
 // tailOf returns the tail of a text that is written at once.
@@ -73,7 +74,7 @@ func TestSecretsOfTheEnvironmentAreNotShown(t *testing.T) {
 func TestTheTailIsTheSameHoweverTheOutputIsCut(t *testing.T) {
 	words := rapid.SampledFrom([]string{"a", "\n", "\r\n", "12 | ", "ü", "\xf0\x9f", "\x1b[3", "m", " ", "sk-ant-0123456789", strings.Repeat("long ", 100)})
 	env := []string{"ANTHROPIC_API_KEY=sk-ant-0123456789"}
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(words, 0, 200).Draw(r, "text"), "")
 		want := tailOf(t, text, env...)
 		tail := &tail{hide: secrets(env)}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestTheVersionIsReadFromTheCommandsAnswer(t *testing.T) {
@@ -94,7 +96,7 @@ func TestAVersionIsCheckedAgainstTheOldestThatWorks(t *testing.T) {
 
 func TestVersionsAreOrderedByTheirNumbers(t *testing.T) {
 	part := rapid.IntRange(0, 12)
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		var a, b [3]int
 		for i := range 3 {
 			a[i], b[i] = part.Draw(r, "a"), part.Draw(r, "b")

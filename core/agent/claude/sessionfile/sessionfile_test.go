@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAProjectsFolderIsNamedAsTheCLINamesIt(t *testing.T) {
@@ -52,7 +54,7 @@ func TestTheConfigurationIsFoundAsTheCLIFindsIt(t *testing.T) {
 
 // However messages are packed, each is returned unchanged.
 func TestMessagesThatWaitedTogetherComeApart(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-z@/ \n]{1,20}`)
 		want := rapid.SliceOfN(text, 1, 5).Draw(t, "messages")
 		var blocks []map[string]string

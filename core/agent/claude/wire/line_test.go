@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // decoders are all decoders.
@@ -63,7 +65,7 @@ func TestFieldsOfAWrongTypeAreZeroAndTheOthersAreRead(t *testing.T) {
 }
 
 func TestTimesOfTheCLINeverOverflow(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		x := rapid.Float64().Draw(rt, "x")
 		if d := (Retry{DelayMS: x}).Delay(); d < 0 {
 			rt.Errorf("%g ms is %s", x, d)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 type interrupt struct {
@@ -147,7 +149,7 @@ func TestOnlyObjectsAreSent(t *testing.T) {
 }
 
 func TestWhateverIsSentIsOneLine(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		words := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a\nb\r\nc", "\u2028\u2029", "\x00\x1f\x7f", "\xff\xfe", "<&>"})).Draw(rt, "words")
 		quoted, err := json.Marshal(words)
 		if err != nil {

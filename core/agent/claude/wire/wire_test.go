@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // offline runs a connection over the bytes of a reader.
@@ -92,7 +94,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 }
 
 func TestAnySplitOfTheStreamGivesTheSameLines(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		var want []string
 		var stream []byte
 		for range rapid.IntRange(0, 8).Draw(rt, "lines") {

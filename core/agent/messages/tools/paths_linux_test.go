@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // askedAbout returns the paths that were judged again, by the field.
@@ -179,7 +181,7 @@ func TestPropertyNoSpellingEscapes(t *testing.T) {
 	g.link("sub/..", "notes/here")
 	g.link(g.dir, "whole")
 	part := rapid.SampledFrom([]string{"notes", "sub", "..", ".", "", "in", "out", "up", "here", "whole", "outside", "data", "a.md", "none"})
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		path := strings.Join(rapid.SliceOfN(part, 1, 6).Draw(rt, "parts"), "/") + "/a.md"
 		if rapid.Bool().Draw(rt, "absolute") {
 			path = g.dir + "/" + path

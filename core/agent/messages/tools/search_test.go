@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 var library = map[string]string{
@@ -127,7 +129,7 @@ func TestGrepKeepsToItsLimits(t *testing.T) {
 // A line is found if and only if the expression matches it, in every output mode.
 func TestPropertyGrepFindsExactlyTheLinesThatMatch(t *testing.T) {
 	g := newGround(t, nil)
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		lines := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab c.")), 0, 6, -1), 1, 12).Draw(rt, "lines")
 		pattern := rapid.SampledFrom([]string{"a", "b c", "^a", "a$", "^$", "[ab]+", "a|c", "."}).Draw(rt, "pattern")
 		around := rapid.IntRange(0, 3).Draw(rt, "around")

@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/schema"
+	"ollimbot/core/base/testkit"
 )
 
 // ground is a data directory with a box.
@@ -155,7 +156,7 @@ func TestOnlyExactFieldsCount(t *testing.T) {
 func TestNoInputMakesAToolFall(t *testing.T) {
 	g := newGround(t, map[string]string{"a.md": "plum\n"})
 	words := rapid.SampledFrom([]string{"", "a.md", "../a", "/", "~/", "\x00", "*", "**", "{a,b", "{{{,}", "(", "[", "a\nb", strings.Repeat("../", 300), "\xff", "a.md/b", "$(x)", "https://x", "-1"})
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		name := rapid.SampledFrom([]string{"Read", "Write", "Edit", "Glob", "Grep", "Skill", "Agent", "TodoWrite", "WebFetch"}).Draw(rt, "tool")
 		fields := with{}
 		for _, key := range []string{"file_path", "content", "old_string", "new_string", "pattern", "path", "glob", "type", "skill", "args", "description", "prompt", "subagent_type", "url"} {
