@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"ollimbot/core/base/testkit"
 )
 
 // server is the built program as a bot without a dashboard, with a port for viewers.
@@ -103,20 +105,9 @@ func (s *server) answers(in, name string, args ...string) (out, said string, sta
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
-// needsSSH skips where there is no OpenSSH client. OLLIM_REQUIRE_SSH=1 makes that a failure.
-func needsSSH(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("ssh"); err != nil {
-		if os.Getenv("OLLIM_REQUIRE_SSH") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("needs ssh, the OpenSSH client")
-	}
-}
-
 func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 	t.Parallel()
-	needsSSH(t)
+	testkit.Needs(t, "ssh")
 	s := serveViewers(t)
 	full, looks, stranger := s.keyFor(""), s.keyFor("read-only"), s.keyFor("unknown")
 
@@ -180,7 +171,7 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 
 func TestOurClientOutlivesTheBot(t *testing.T) {
 	t.Parallel()
-	needsSSH(t) // for its keys
+	testkit.Needs(t, "ssh") // for its keys
 	s := serveViewers(t)
 	v := startCommand(t, exec.Command(s.exe, "--data-dir", s.root), s.env()) // it was refused before
 	v.sees("q detach")

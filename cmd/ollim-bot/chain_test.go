@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // chain is an attack in several sessions; core/safety/policy/chain_test.go says what the
@@ -34,9 +35,7 @@ type chainStep struct {
 // the bot's own tools and with the real command, behind every fence.
 func TestNoChainOfSessionsGetsPastTheProgram(t *testing.T) {
 	t.Parallel()
-	if !*siegeToo {
-		t.Skip("takes minutes: `task siege` runs it")
-	}
+	testkit.Campaign(t, "siege")
 	for _, engine := range []string{choice.Messages, choice.Claude} {
 		for _, fence := range slices.Sorted(maps.Keys(fences)) {
 			t.Run(engine+" behind "+fence, func(t *testing.T) {

@@ -44,7 +44,7 @@ func built(t *testing.T) string {
 func neutral() {
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
-		ours := strings.HasPrefix(name, "OLLIM_TEST_") || strings.HasPrefix(name, "OLLIM_REQUIRE_")
+		ours := strings.HasPrefix(name, "OLLIM_TEST_")
 		for _, prefix := range []string{"OLLIM_", "WEBHOOK_", "DISCORD_", "ANTHROPIC_", "CLAUDE_", "TMUX", "EDITOR", "VISUAL", "NO_COLOR", "NO_MOTION", "LC_", "LANG", "TZ"} {
 			if strings.HasPrefix(name, prefix) && !ours {
 				_ = os.Unsetenv(name)

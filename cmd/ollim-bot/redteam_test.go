@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,19 +11,15 @@ import (
 
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
-
-// siegeToo plays the long story below; it takes minutes, and a quiet machine.
-var siegeToo = flag.Bool("siege", false, "besiege the whole program with the real claude command")
 
 // TestTheWholeProgramUnderSiege lets a model that obeys a stranger try everything
 // in the running program: in the conversation, in background runs and in the run
 // of a webhook, behind each of the fences and without one.
 func TestTheWholeProgramUnderSiege(t *testing.T) {
 	t.Parallel()
-	if !*siegeToo {
-		t.Skip("takes minutes: `task siege` runs it")
-	}
+	testkit.Campaign(t, "siege")
 	for _, engine := range []string{choice.Claude, choice.Messages} {
 		for fence := range fences {
 			t.Run(engine+" behind "+fence, func(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // notified is a bot without a dashboard, and the socket on which its supervisor hears
@@ -139,9 +141,7 @@ kill %1; wait %1
 
 func TestTheServiceLivesInARealSystemd(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("OLLIM_REQUIRE_SYSTEMD") == "" {
-		t.Skip("needs systemd and root: OLLIM_REQUIRE_SYSTEMD=1 runs it")
-	}
+	testkit.Campaign(t, "systemd")
 	home := t.TempDir()
 	// A watchdog that one can wait for; a drop-in is the way of a user's own changes.
 	put(t, filepath.Join(home, ".config/systemd/user/ollim-bot.service.d/quick.conf"), "[Service]\nWatchdogSec=10\nRestartSec=0\n")

@@ -8,19 +8,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // TestInARealTerminal drives the dashboard in tmux, which is a terminal that we
-// have not written. OLLIM_REQUIRE_TMUX=1 makes a missing tmux a failure.
+// have not written.
 func TestInARealTerminal(t *testing.T) {
 	t.Parallel()
-	path, err := exec.LookPath("tmux")
-	if err != nil {
-		if os.Getenv("OLLIM_REQUIRE_TMUX") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("needs tmux")
-	}
+	path := testkit.Needs(t, "tmux")
 	dir := t.TempDir()
 	tmux := func(args ...string) string {
 		t.Helper()

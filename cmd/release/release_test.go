@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/selfupdate"
 )
 
@@ -34,9 +35,7 @@ type releases struct {
 // them as users do. It builds for a while, fetches nfpm and installs packages, so it runs
 // only where it is asked for.
 func TestAReleaseIsMadeInstalledAndUpdated(t *testing.T) {
-	if os.Getenv("OLLIM_REQUIRE_RELEASE") == "" {
-		t.Skip("needs root, dpkg, minisign and the network: OLLIM_REQUIRE_RELEASE=1 runs it")
-	}
+	testkit.Campaign(t, "release")
 	r := makeReleases(t)
 	t.Run("the programs are static and the bill names what they are linked of", r.bill)
 	t.Run("the sums are right, and the minisign command accepts the signature", r.sums)

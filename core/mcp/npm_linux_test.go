@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // 31: the TypeScript example of the protocol's authors, with its own authorization
@@ -17,12 +19,9 @@ import (
 func TestALoginAtTheServerOfTheProtocolsAuthors(t *testing.T) {
 	script := filepath.Join(filepath.Dir(referenceServers(t)), "@modelcontextprotocol/sdk/dist/esm/examples/server/simpleStreamableHttp.js")
 	if _, err := os.Stat(script); err != nil {
-		t.Skip("needs npm's MCP servers with the examples of their SDK")
+		testkit.Missing(t, "npm's MCP servers with the examples of their SDK")
 	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("needs node")
-	}
+	node := testkit.Needs(t, "node")
 	at, as := freePort(t), freePort(t)
 	server := exec.Command(node, script, "--oauth", "--oauth-strict")
 	server.Env = append(os.Environ(), "MCP_PORT="+at, "MCP_AUTH_PORT="+as)

@@ -6,21 +6,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // referenceServers returns the folder with the programs of the servers maintained by the
-// protocol's authors, as installed by npm: OLLIM_TEST_MCP. OLLIM_REQUIRE_MCP=1 makes its
-// absence a failure.
+// protocol's authors, as installed by npm: OLLIM_TEST_MCP.
 func referenceServers(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(os.Getenv("OLLIM_TEST_MCP"), "node_modules", ".bin")
 	if _, err := os.Stat(filepath.Join(bin, "mcp-server-memory")); err == nil && filepath.IsAbs(bin) {
 		return bin
 	}
-	if os.Getenv("OLLIM_REQUIRE_MCP") == "1" {
-		t.Fatal("OLLIM_REQUIRE_MCP is 1, but OLLIM_TEST_MCP is not the folder into which npm has installed the servers")
-	}
-	t.Skip("needs npm's MCP servers: set OLLIM_TEST_MCP to the folder into which .ci/run installs them")
+	testkit.Missing(t, "npm's MCP servers: set OLLIM_TEST_MCP to the folder into which .ci/run installs them")
 	return ""
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 )
 
@@ -15,12 +16,7 @@ import (
 // sandbox where this machine has one.
 func TestWhatIsSpokenIsRecognized(t *testing.T) {
 	for _, program := range []string{"espeak-ng", "opusenc", "pocketsphinx_continuous"} {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("OLLIM_REQUIRE_VOICE") == "1" {
-				t.Fatal(err)
-			}
-			t.Skip("needs espeak-ng, opusenc and pocketsphinx")
-		}
+		testkit.Needs(t, program)
 	}
 	dir := t.TempDir()
 	spoken, recording := filepath.Join(dir, "spoken.wav"), filepath.Join(dir, "voice-message.ogg")

@@ -65,7 +65,7 @@ type Server struct {
 }
 
 // Start runs a fake on 127.0.0.1 until the test ends. A breach of the contract fails t. Start stops the test if the
-// API description is required (OLLIM_REQUIRE_CONTRACT=1) but absent.
+// API description is required (OLLIM_DISCORD_OPENAPI) but absent.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	s, err := start(t, o)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 // world is a machine: its files, what its supervisor answers, and what was run.
@@ -344,19 +346,8 @@ func TestTheAgentDecodesToWhatItShouldBe(t *testing.T) {
 	}
 }
 
-// needs skips a test where a program of Debian's is missing, unless it is required.
-func needs(t *testing.T, program string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		if os.Getenv("OLLIM_REQUIRE_SYSTEMD") != "" {
-			t.Fatalf("%s is required: apt install systemd", program)
-		}
-		t.Skipf("needs %s: apt install systemd", program)
-	}
-}
-
 func TestSystemdTakesTheUnit(t *testing.T) {
-	needs(t, "systemd-analyze")
+	testkit.Needs(t, "systemd-analyze")
 	w := newWorld(t, "linux")
 	exe, err := exec.LookPath("systemd-analyze") // any program that exists
 	must(t, err)

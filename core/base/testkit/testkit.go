@@ -28,6 +28,9 @@ const (
 	// their results when a program changes.
 	machineVar = "OLLIM_TEST_MACHINE"
 
+	// stageVar names the stage of the campaign that runs.
+	stageVar = "OLLIM_TEST_STAGE"
+
 	// seedVar chooses the seed of random tests: a number, or Clock. Without it the name of the test determines it.
 	seedVar = "OLLIM_TEST_SEED"
 	// Clock draws a new seed in each run.
@@ -65,6 +68,14 @@ func Missing(t testing.TB, what string) {
 		t.Fatalf("needs %s, and %s says that everything is installed", what, machineVar)
 	}
 	t.Skipf("needs %s", what)
+}
+
+// Campaign skips a test that is too long, or changes too much of the machine, for anything but a stage of the campaign.
+func Campaign(t testing.TB, stage string) {
+	t.Helper()
+	if os.Getenv(stageVar) != stage {
+		t.Skipf("belongs to the campaign: .ci/campaign %s runs it", stage)
+	}
 }
 
 // Seed returns the seed of a random test and logs it: by default one that depends on the test's name

@@ -90,6 +90,15 @@ func TestAProgramThatIsMissingSkipsWhereNothingIsPromised(t *testing.T) {
 	}
 }
 
+func TestATestOfTheCampaignRunsInItsStageOnly(t *testing.T) {
+	for stage, want := range map[string]bool{"": true, "siege": true, "systemd": false} {
+		t.Setenv(stageVar, stage)
+		if got := skips(t, func(t testing.TB) { Campaign(t, "systemd") }); got != want {
+			t.Errorf("in stage %q it is skipped: %v", stage, got)
+		}
+	}
+}
+
 // TestNoRandomTestHasASeedOfItsOwn keeps chance out of the gate: what draws numbers takes its seed from here.
 func TestNoRandomTestHasASeedOfItsOwn(t *testing.T) {
 	unseeded := regexp.MustCompile(`\brapid\.(Check|MakeCheck)\(|\brand\.(Int|Uint|Float|Perm|Shuffle|N\()|PCG\(uint64\(time\.`)

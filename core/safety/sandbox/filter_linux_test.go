@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -118,12 +119,7 @@ func TestAUnixSocketLeadsNowhere(t *testing.T) {
 
 // T2: a dashboard often runs in tmux, whose server runs commands outside of the sandbox.
 func TestTmuxIsNoWayOut(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("OLLIM_REQUIRE_TMUX") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("needs tmux")
-	}
+	testkit.Needs(t, "tmux")
 	for layer, g := range closed(t) {
 		socket := g.data + "/notes/tmux"
 		tmux := func(args ...string) {

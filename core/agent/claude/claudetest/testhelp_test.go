@@ -59,7 +59,7 @@ func TestAMissingCommandSkipsUnlessItIsRequired(t *testing.T) {
 	} {
 		t.Setenv("PATH", c.path)
 		t.Setenv("OLLIM_TEST_CLAUDE", c.test)
-		t.Setenv("OLLIM_REQUIRE_CLAUDE", c.require)
+		t.Setenv("OLLIM_TEST_MACHINE", c.require)
 		path, v := judge(t)
 		if (path == claude) != c.found || (v.skipped != "") != c.skipped || (v.failed != "") != c.failed {
 			t.Errorf("%s: path %q, skipped %q, failed %q", c.name, path, v.skipped, v.failed)

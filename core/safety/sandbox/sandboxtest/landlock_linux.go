@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 )
 
@@ -38,7 +39,7 @@ func Landlock(t testing.TB, o sandbox.Options) *sandbox.Box {
 	b := sandbox.New(o)
 	t.Cleanup(b.Close)
 	if s := b.State(); s.Kind != sandbox.Landlock {
-		missing(t, s.String())
+		testkit.Missing(t, "Landlock: "+s.String())
 	}
 	return b
 }

@@ -2,15 +2,15 @@
 package sandboxtest
 
 import (
-	"os"
 	"testing"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 )
 
 // Box returns a bubblewrap sandbox with all its layers. If bubblewrap is missing, it skips the
-// test, or fails it if OLLIM_REQUIRE_SANDBOX is 1. The package's TestMain must handle
+// test, or fails it on a machine that should have it. The package's TestMain must handle
 // sandbox.HelperArg; see binarytest.Answer.
 func Box(t testing.TB, o sandbox.Options) *sandbox.Box {
 	t.Helper()
@@ -19,15 +19,7 @@ func Box(t testing.TB, o sandbox.Options) *sandbox.Box {
 	}
 	b := sandbox.New(o)
 	if s := b.State(); s.Kind != sandbox.Bubblewrap || !s.Inner {
-		missing(t, s.String())
+		testkit.Missing(t, "bubblewrap: "+s.String())
 	}
 	return b
-}
-
-func missing(t testing.TB, what string) {
-	t.Helper()
-	if os.Getenv("OLLIM_REQUIRE_SANDBOX") == "1" {
-		t.Fatalf("OLLIM_REQUIRE_SANDBOX is 1, but: %s", what)
-	}
-	t.Skip("needs bubblewrap: " + what)
 }
