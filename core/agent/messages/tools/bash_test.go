@@ -180,11 +180,7 @@ func TestCommandsRunInTheFence(t *testing.T) {
 			t.Errorf("step %d, %s: %q, want %q", i, s.command, got.Text, s.want)
 		}
 	}
-	begun := time.Now()
-	g.refused("Bash", with{"command": "setsid sleep 300", "timeout": 400}, "(ended after ")
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
+	g.refused("Bash", with{"command": "setsid sleep 100000", "timeout": 400}, "(ended after ")
 	if _, err := os.Stat(filepath.Join(g.dir, "routines/new.md")); err == nil {
 		t.Error("a routine was written by a shell")
 	}
