@@ -216,6 +216,17 @@ func startDemo(t *testing.T) *terminal {
 
 func TestTheDemoTellsItsStory(t *testing.T) {
 	term := startDemo(t)
+	if *demoCommand != "" { // at its own speed: what README.md promises for the first ten seconds
+		term.seen(map[string]string{
+			"a run":          `[1-9] running`,
+			"a ping spent":   `Medication +(1 |ping)`,
+			"a ping refused": `ping refused`,
+		})
+		if status := term.quit(); status != exitDone {
+			t.Errorf("status %d, want %d", status, exitDone)
+		}
+		return
+	}
 	term.seen(map[string]string{
 		"a run":                      `[1-9] running`,
 		"a ping spent":               `Medication +(1 |ping)`,

@@ -57,7 +57,7 @@ func neutral() {
 // TestStories plays testdata/script with the real binary: commands that do one thing and end.
 func TestStories(t *testing.T) { play(t, "script") }
 
-// TestABotPlaysItsStories plays testdata/bot, in which a bot runs for a while. .ci/run has the race detector in it.
+// TestABotPlaysItsStories plays testdata/bot, in which a bot runs for a while. .ci/campaign has the race detector in it.
 func TestABotPlaysItsStories(t *testing.T) { play(t, "bot") }
 
 // play plays the stories of a folder. Beside testscript's own commands a story may use
