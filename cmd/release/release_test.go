@@ -225,6 +225,7 @@ func TestAPackageHasThePagesOfTheDocumentation(t *testing.T) {
 }
 
 func TestTheLicencesOfAllModulesAreKnown(t *testing.T) {
+	testkit.Alone(t)
 	info, ok := debug.ReadBuildInfo()
 	if !ok || len(info.Deps) == 0 {
 		t.Fatal("this test knows nothing of what it is linked of")
@@ -287,6 +288,7 @@ func TestWhatIsNoReleaseIsNotRemoved(t *testing.T) {
 }
 
 func TestWrongOrdersAreRefusedBeforeAnythingIsBuilt(t *testing.T) {
+	testkit.Alone(t)
 	out := filepath.Join(t.TempDir(), "dist")
 	for _, args := range [][]string{
 		{"-only", "plan9_386"},

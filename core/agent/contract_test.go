@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/agent/messages"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -179,6 +180,7 @@ func answering(text string) func(context.Context) agent.ToolResult {
 }
 
 func TestATurnSaysItsTextAndEndsWithItsSession(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		id := store.NewUUID()
 		s := k.open(t, func(o *agent.SessionOptions) { o.ID = id })
@@ -193,6 +195,7 @@ func TestATurnSaysItsTextAndEndsWithItsSession(t *testing.T) {
 }
 
 func TestACallGoesThroughItsHooks(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		var mu sync.Mutex
 		var seen []string
@@ -228,6 +231,7 @@ func TestACallGoesThroughItsHooks(t *testing.T) {
 }
 
 func TestAToolCanEndTheTurn(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		s := k.open(t, func(o *agent.SessionOptions) {
 			o.Tools = []agent.Tool{tool("leave", func(context.Context) agent.ToolResult { return agent.ToolResult{Text: "bye", EndTurn: true} })}
@@ -243,6 +247,7 @@ func TestAToolCanEndTheTurn(t *testing.T) {
 }
 
 func TestTheStopHookIsAskedAndHoldsOnce(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		var asked []bool
 		s := k.open(t, func(o *agent.SessionOptions) {
@@ -259,6 +264,7 @@ func TestTheStopHookIsAskedAndHoldsOnce(t *testing.T) {
 }
 
 func TestAnInterruptedTurnSaysSoAndTheNextOneWorks(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		begun := make(chan struct{}, 1)
 		s := k.open(t, func(o *agent.SessionOptions) {
@@ -290,6 +296,7 @@ func TestAnInterruptedTurnSaysSoAndTheNextOneWorks(t *testing.T) {
 }
 
 func TestASessionTakesOneTurnAtATimeAndNoneWhenClosed(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		var s agent.Session
 		var inside error
@@ -317,6 +324,7 @@ func TestASessionTakesOneTurnAtATimeAndNoneWhenClosed(t *testing.T) {
 }
 
 func TestAForkGoesItsOwnWay(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		main := k.open(t)
 		send(t, main, agent.Message{Text: k.prompt(step{say: "Noted."})})
@@ -333,6 +341,7 @@ func TestAForkGoesItsOwnWay(t *testing.T) {
 }
 
 func TestASessionIdThatIsNoneIsRefused(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		_, err := k.engine.Open(t.Context(), agent.SessionOptions{Dir: k.dir, Resume: "../elsewhere"})
 		if !errors.Is(err, agent.ErrNoSession) {
@@ -342,6 +351,7 @@ func TestASessionIdThatIsNoneIsRefused(t *testing.T) {
 }
 
 func TestWhatASessionHasTakenIsKnown(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		s := k.open(t)
 		text := k.prompt(step{say: "Taken."}) + " ü <&>"
@@ -362,6 +372,7 @@ func TestWhatASessionHasTakenIsKnown(t *testing.T) {
 }
 
 func TestABareSessionHasItsPromptAndItsToolsOnly(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		s := k.open(t, func(o *agent.SessionOptions) {
 			o.Bare, o.Tools = true, []agent.Tool{tool("look", answering("seen"))}
@@ -380,6 +391,7 @@ func TestABareSessionHasItsPromptAndItsToolsOnly(t *testing.T) {
 }
 
 func TestSettingsChangeWhileASessionLives(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		s := k.open(t)
 		for _, n := range []agent.Settings{{Model: "sonnet"}, {Thinking: "adaptive"}, {Thinking: "4000"}, {Mode: "acceptEdits"}, {}} {
@@ -394,6 +406,7 @@ func TestSettingsChangeWhileASessionLives(t *testing.T) {
 }
 
 func TestTheEnginesCommandsWork(t *testing.T) {
+	testkit.Alone(t)
 	overAll(t, func(t *testing.T, k kind) {
 		s := k.open(t)
 		send(t, s, agent.Message{Text: k.prompt(step{say: "One."})})

@@ -12,9 +12,12 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestABadServerGetsASentenceAndTheOthersGoOn(t *testing.T) {
+	testkit.Alone(t)
 	for _, c := range []struct {
 		part   string
 		status Status
@@ -46,6 +49,7 @@ func TestABadServerGetsASentenceAndTheOthersGoOn(t *testing.T) {
 }
 
 func TestAnOldServerWorksInASecondProcess(t *testing.T) {
+	testkit.Alone(t)
 	for _, part := range []string{"old", "old-exits"} {
 		t.Run(part, func(t *testing.T) {
 			t.Parallel()
@@ -74,6 +78,7 @@ func TestAnOldServerWorksInASecondProcess(t *testing.T) {
 }
 
 func TestNamesOfToolsFitEveryAPI(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "names"))
 	h.run()
 	h.known()
@@ -91,6 +96,7 @@ func TestNamesOfToolsFitEveryAPI(t *testing.T) {
 }
 
 func TestAResultIsTextThatHidesNothing(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "content"))
 	h.run()
 	h.known()
@@ -101,6 +107,7 @@ func TestAResultIsTextThatHidesNothing(t *testing.T) {
 }
 
 func TestAServersQuestionsAreRefused(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "asks"))
 	h.limits.newest = 10 * time.Millisecond // it is an old server
 	h.remake()
@@ -115,6 +122,7 @@ func TestAServersQuestionsAreRefused(t *testing.T) {
 }
 
 func TestAServerThatDiesFailsTheCallAndIsStartedAgain(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "plain"))
 	h.run()
 	h.known()
@@ -131,6 +139,7 @@ func (h *home) pause() bool {
 }
 
 func TestNothingOfAServerSurvivesTheHost(t *testing.T) {
+	testkit.Alone(t)
 	pids := filepath.Join(t.TempDir(), "pids")
 	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "child", "plain"))
 	h.run()
@@ -143,6 +152,7 @@ func TestNothingOfAServerSurvivesTheHost(t *testing.T) {
 }
 
 func TestAToolThatChangesWaitsForTheUser(t *testing.T) {
+	testkit.Alone(t)
 	file := filepath.Join(t.TempDir(), "description")
 	h := newHome(t, stdio(t, map[string]string{"DESCRIPTION": file}, "plain"))
 	h.run()
@@ -186,6 +196,7 @@ func TestAToolThatChangesWaitsForTheUser(t *testing.T) {
 }
 
 func TestToolsThatChangeInTheMiddleAreNotUsed(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "changes"))
 	h.run()
 	h.known()
@@ -229,6 +240,7 @@ func TestAMistakeNamesLineAndKeyAndLeavesTheLastGoodVersion(t *testing.T) {
 }
 
 func TestAServerThatLeavesTheFileIsEnded(t *testing.T) {
+	testkit.Alone(t)
 	pids := filepath.Join(t.TempDir(), "pids")
 	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "plain"))
 	h.run()
@@ -245,6 +257,7 @@ func TestAServerThatLeavesTheFileIsEnded(t *testing.T) {
 }
 
 func TestAServerOverHTTPGetsItsHeadersAndNoOtherAddressDoes(t *testing.T) {
+	testkit.Alone(t)
 	stolen := ""
 	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { stolen = r.Header.Get("Authorization") }))
 	defer thief.Close()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -89,6 +90,7 @@ func searched(h *home, words string) string {
 }
 
 func TestAToolIsFoundByWordsAndCalled(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "many", "plain"))
 	h.limits.direct = maxDirect
 	h.remake()
@@ -164,6 +166,7 @@ func BenchmarkFindAmong5000Tools(b *testing.B) {
 }
 
 func TestACheckGetsWhatAToolAnswersOrNothing(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "content"))
 	h.run()
 	h.known()

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -29,6 +30,7 @@ func TestAListOfHostsThatOpensNothingIsSaid(t *testing.T) {
 
 // The last calls of a server are recorded with their outcomes, newest last.
 func TestTheLastCallsOfAServerAreKnown(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "plain"))
 	h.run()
 	h.known()

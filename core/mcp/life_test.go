@@ -6,9 +6,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
+	testkit.Alone(t)
 	pids := filepath.Join(t.TempDir(), "pids")
 	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "hang"))
 	h.limits = limits{newest: 20 * time.Millisecond, older: 20 * time.Millisecond}
@@ -26,6 +29,7 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 }
 
 func TestAnIdleServerEndsAndTheNextCallStartsIt(t *testing.T) {
+	testkit.Alone(t)
 	pids := filepath.Join(t.TempDir(), "pids")
 	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "plain"))
 	h.limits = limits{newest: time.Minute, idle: time.Millisecond} // so that a slow machine starts no second process for the older protocol

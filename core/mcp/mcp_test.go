@@ -21,6 +21,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -349,6 +350,7 @@ func stdio(t testing.TB, env map[string]string, parts ...string) string {
 }
 
 func TestAServersToolsReachASessionAndCanBeCalled(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t, stdio(t, nil, "plain"))
 	h.run()
 	h.known()
@@ -364,6 +366,7 @@ func TestAServersToolsReachASessionAndCanBeCalled(t *testing.T) {
 }
 
 func TestAServerGetsOnlyTheEnvironmentThatItIsGiven(t *testing.T) {
+	testkit.Alone(t)
 	t.Setenv("OLLIM_TEST_SECRET", "do-not-pass")
 	h := newHome(t, strings.Replace(stdio(t, nil, "plain"), `"PART": "plain"`, `"GIVEN": "${KEY}", "OTHER": "${NONE:-fallback}"`, 1))
 	h.env["KEY"] = "the-key"

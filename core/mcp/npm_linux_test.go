@@ -17,6 +17,7 @@ import (
 // 31: the TypeScript example of the protocol's authors, with its own authorization
 // server, which was not written by the authors of our library.
 func TestALoginAtTheServerOfTheProtocolsAuthors(t *testing.T) {
+	testkit.Alone(t)
 	script := filepath.Join(filepath.Dir(referenceServers(t)), "@modelcontextprotocol/sdk/dist/esm/examples/server/simpleStreamableHttp.js")
 	if _, err := os.Stat(script); err != nil {
 		testkit.Missing(t, "npm's MCP servers with the examples of their SDK")

@@ -24,6 +24,7 @@ func referenceServers(t *testing.T) string {
 
 // The servers of docs/mcp.md, in the sandbox.
 func TestTheReferenceServersWorkInTheSandbox(t *testing.T) {
+	testkit.Alone(t)
 	bin := referenceServers(t)
 	for kind := range boxes {
 		t.Run(kind, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -45,6 +46,7 @@ func fenced(t *testing.T, kind string, file func(home string) string) (h *home, 
 }
 
 func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
+	testkit.Alone(t)
 	for kind := range boxes {
 		t.Run(kind, func(t *testing.T) {
 			h, user := fenced(t, kind, func(user string) string {
@@ -89,6 +91,7 @@ func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
 }
 
 func TestAServersProgramReachesTheHostsThatAreListedForIt(t *testing.T) {
+	testkit.Alone(t)
 	greet := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "good morning") })
 	listed, other := httptest.NewServer(greet), httptest.NewServer(greet)
 	defer listed.Close()

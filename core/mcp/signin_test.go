@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/mcp/login"
 	"ollimbot/core/mcp/login/logintest"
 )
@@ -65,6 +66,7 @@ func (h *home) expect(tool, want string) {
 
 // 31: a server that requires a login says so in one sentence, once, and works afterwards.
 func TestAServerThatAsksForALoginSaysHowAndWorksAfterIt(t *testing.T) {
+	testkit.Alone(t)
 	s, h := behindLogin(t)
 	const cure = "it asks for a login: run `ollim-bot mcp login weather`"
 	h.until("the sentence", func() bool { st := h.state("weather"); return st.Asks && st.Status == Failed })
@@ -88,6 +90,7 @@ func TestAServerThatAsksForALoginSaysHowAndWorksAfterIt(t *testing.T) {
 
 // 31: only the user sees a token.
 func TestTokensAreKeptPrivateAndHidden(t *testing.T) {
+	testkit.Alone(t)
 	_, h := behindLogin(t)
 	hidden := map[string]bool{}
 	h.o.Hide = func(s string) { hidden[s] = true }
@@ -114,6 +117,7 @@ func TestTokensAreKeptPrivateAndHidden(t *testing.T) {
 
 // 31: a rejected token is renewed; after the login has ended, the server asks again.
 func TestATokenIsRenewedUntilTheLoginHasEnded(t *testing.T) {
+	testkit.Alone(t)
 	s, h := behindLogin(t)
 	h.signIn()
 	s.Revoke(false)
@@ -133,6 +137,7 @@ func TestATokenIsRenewedUntilTheLoginHasEnded(t *testing.T) {
 
 // 31: a token that is about to expire is renewed before use.
 func TestATokenThatIsAboutToEndIsRenewedFirst(t *testing.T) {
+	testkit.Alone(t)
 	s, h := behindLogin(t)
 	s.Lasts = 30 * time.Second // less than the minute before the expiry
 	h.signIn()
@@ -145,6 +150,7 @@ func TestATokenThatIsAboutToEndIsRenewedFirst(t *testing.T) {
 
 // 31: the final address of a login can be pasted, and another address does no harm.
 func TestALoginEndsByItsPastedAddress(t *testing.T) {
+	testkit.Alone(t)
 	_, h := behindLogin(t)
 	address := logintest.Browse(t, h.page("weather"))
 	forged := strings.Replace(address, "state=", "state=x", 1)
@@ -168,6 +174,7 @@ func TestALoginEndsByItsPastedAddress(t *testing.T) {
 
 // 31: a login by another process is noticed, and so is its end.
 func TestALoginByAnotherProgramIsUsedAndEnds(t *testing.T) {
+	testkit.Alone(t)
 	_, h := behindLogin(t)
 	h.until("the question", func() bool { return h.state("weather").Asks })
 	other := &home{t: t, dir: h.dir, env: h.env, news: make(chan struct{}, 1), end: func() {}}
@@ -189,6 +196,7 @@ func TestALoginByAnotherProgramIsUsedAndEnds(t *testing.T) {
 
 // 31: another server address under the same name does not get the token.
 func TestATokenGoesToItsOwnAddressOnly(t *testing.T) {
+	testkit.Alone(t)
 	_, h := behindLogin(t)
 	h.signIn()
 	stolen := make(chan string, 100)
@@ -215,6 +223,7 @@ func TestATokenGoesToItsOwnAddressOnly(t *testing.T) {
 
 // 31: a server without a login says so.
 func TestWhatNeedsNoLoginSaysSo(t *testing.T) {
+	testkit.Alone(t)
 	open := logintest.New(t, nil)
 	open.Override = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusNoContent); return true }
 	h := newHome(t, `{"mcpServers": {"open": {"url": "`+open.Resource()+`"}, "keyed": {"url": "`+open.Resource()+

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ollimbot/cmd/internal/attach"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/access"
 
 	"github.com/charmbracelet/x/term"
@@ -70,6 +71,7 @@ func modes(t testing.TB, f *os.File) term.State {
 }
 
 func TestTheClientFindsABotThatBeganAnew(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	_, slave, err := pty.Open()
 	must(t, err)
@@ -104,6 +106,7 @@ func TestTheClientFindsABotThatBeganAnew(t *testing.T) {
 }
 
 func TestTheTerminalIsGivenBackWhenTheConnectionBreaks(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	o := h.socket()
 	o.Stays = false
@@ -126,6 +129,7 @@ func settleShown(t *testing.T, d *desk) {
 }
 
 func TestABotThatIsNotThereIsAnError(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	h.end()
 	d := sits(t, h.socket())
@@ -142,6 +146,7 @@ func TestABotThatIsNotThereIsAnError(t *testing.T) {
 }
 
 func TestAWaitingClientEndsWithCtrlC(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	d := sits(t, h.socket())
 	d.out.sees(t, "Ping budget")
@@ -154,6 +159,7 @@ func TestAWaitingClientEndsWithCtrlC(t *testing.T) {
 }
 
 func TestTheKeyOfABotIsAskedForOnceAndAnotherRefused(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	key := h.key("")
 	file := filepath.Join(t.TempDir(), "config", "known_hosts")

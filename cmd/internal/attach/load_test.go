@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 )
 
 // TestKeysAreAnsweredByABotUnderLoad lets ten runs talk and the log fill, with nine more
 // viewers beside one that is at work.
 func TestKeysAreAnsweredByABotUnderLoad(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	for range 9 {
 		h.attaches("", "").out.sees(t, "Ping budget")

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/access"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/store/storetest"
@@ -34,6 +35,7 @@ func (h *house) decisions() string {
 }
 
 func TestAViewerDetachesAndTheBotGoesOn(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	full := h.key("")
 	for i, key := range []string{"", full} {
@@ -69,6 +71,7 @@ func TestAViewerDetachesAndTheBotGoesOn(t *testing.T) {
 }
 
 func TestAReadOnlyKeyChangesNothing(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	key := h.key("read-only")
 	for _, command := range []string{"", "dashboard", "dashboard --theme light"} {
@@ -100,6 +103,7 @@ func TestAReadOnlyKeyChangesNothing(t *testing.T) {
 
 // T8: these bytes, typed by a viewer that may only read, ended the whole bot.
 func TestBytesOfAReadOnlyViewerEndNobody(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	other := h.attaches("", "")
 	other.out.sees(t, "Ping budget")
@@ -121,6 +125,7 @@ func TestBytesOfAReadOnlyViewerEndNobody(t *testing.T) {
 }
 
 func TestThirtyViewersEachHaveTheirOwn(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	first := h.attaches("", "")
 	first.out.sees(t, "Ping budget")
@@ -187,6 +192,7 @@ func settle(t *testing.T, what string, most int, number func() int) {
 }
 
 func TestAViewerThatReadsNothingHoldsUpNobody(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	conn, err := h.dial("")
 	must(t, err)
@@ -219,6 +225,7 @@ func TestAViewerThatReadsNothingHoldsUpNobody(t *testing.T) {
 }
 
 func TestTheEndOfTheBotIsTold(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	v := h.attaches(h.key(""), "")
 	v.out.sees(t, "Ping budget")
@@ -232,6 +239,7 @@ func TestTheEndOfTheBotIsTold(t *testing.T) {
 }
 
 func TestGarbageDoesNoHarm(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	random := make([]byte, 4096)
 	_, _ = rand.Read(random)
@@ -261,6 +269,7 @@ func TestGarbageDoesNoHarm(t *testing.T) {
 
 // N11: what one address begins at once is limited, and what is refused gets a reason.
 func TestOneAddressHasFewHandshakesAtATime(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	var open []net.Conn
 	greeted := func() bool {
@@ -301,6 +310,7 @@ func TestOneAddressHasFewHandshakesAtATime(t *testing.T) {
 }
 
 func TestWhatIsNoDashboardIsRefused(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	conn, err := h.dial(h.key(""))
 	must(t, err)
@@ -366,6 +376,7 @@ func TestWhatIsNoDashboardIsRefused(t *testing.T) {
 }
 
 func TestUnknownKeysAreOneLineInTheLog(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	h.key("")
 	for range 3 {
@@ -385,6 +396,7 @@ func TestUnknownKeysAreOneLineInTheLog(t *testing.T) {
 }
 
 func TestTheSocketWantsTheTokenAndThePortAKey(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	for _, word := range []string{"", "x", token + "x"} {
 		conn, err := access.Dial(h.dir)
@@ -407,6 +419,7 @@ func TestTheSocketWantsTheTokenAndThePortAKey(t *testing.T) {
 }
 
 func TestPlainModeAndCommandsNeedNoTerminal(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	conn, err := h.dial(h.key(""))
 	must(t, err)
@@ -435,6 +448,7 @@ func TestPlainModeAndCommandsNeedNoTerminal(t *testing.T) {
 }
 
 func TestAPasteWithoutAnEndIsCutOff(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	v := h.attaches("", "")
 	v.out.sees(t, "Ping budget")
@@ -453,6 +467,7 @@ func TestAPasteWithoutAnEndIsCutOff(t *testing.T) {
 }
 
 func TestTheEditorRunsOnATerminalOfTheBots(t *testing.T) {
+	testkit.Alone(t)
 	var seen string
 	h := open(t, func(h *house) {
 		bin := t.TempDir()
@@ -481,6 +496,7 @@ func TestTheEditorRunsOnATerminalOfTheBots(t *testing.T) {
 }
 
 func TestEachKeyHasChoicesOfItsOwn(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	one, two := h.key(""), h.key("read-only")
 	v := h.attaches(one, "")
@@ -500,6 +516,7 @@ func TestEachKeyHasChoicesOfItsOwn(t *testing.T) {
 }
 
 func TestAViewerLooksThroughTheEyesOfItsTerminal(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	for _, c := range []struct {
 		term, variable, value string
@@ -525,6 +542,7 @@ func TestAViewerLooksThroughTheEyesOfItsTerminal(t *testing.T) {
 }
 
 func TestAProgramThatAnEditorLeavesBehindHoldsNobody(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t, func(h *house) {
 		program := filepath.Join(t.TempDir(), "editor")
 		must(t, os.WriteFile(program, []byte("#!/bin/sh\ntrap '' HUP\nsleep 30 & echo THE-EDITOR $!\n"), 0o700))

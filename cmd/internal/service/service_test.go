@@ -347,6 +347,7 @@ func TestTheAgentDecodesToWhatItShouldBe(t *testing.T) {
 }
 
 func TestSystemdTakesTheUnit(t *testing.T) {
+	testkit.Alone(t)
 	testkit.Needs(t, "systemd-analyze")
 	w := newWorld(t, "linux")
 	exe, err := exec.LookPath("systemd-analyze") // any program that exists

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
@@ -33,6 +34,7 @@ func walk(t *testing.T, root, api string, c Cmd, answers ...string) (string, err
 }
 
 func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Token: initToken})
 	root := filepath.Join(t.TempDir(), "data")
 	if err := os.MkdirAll(root, 0o700); err != nil {
@@ -72,6 +74,7 @@ func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
 }
 
 func TestInitWritesNoTokenThatDiscordRefuses(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
 	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "", "", "UTC", initToken)
@@ -116,6 +119,7 @@ func TestInitUnderstandsATokenHoweverItWasCopied(t *testing.T) {
 }
 
 func TestInitWithoutANetworkKeepsTheTokenAndSaysThatNobodyHasCheckedIt(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Token: initToken})
 	s.Fault(discordtest.Match{Times: -1}, discordtest.Broken(503))
 	root := filepath.Join(t.TempDir(), "data")

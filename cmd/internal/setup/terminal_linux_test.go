@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
@@ -27,6 +28,7 @@ func echoes(t *testing.T, f *os.File) bool {
 }
 
 func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUser(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Token: initToken})
 	root := filepath.Join(t.TempDir(), "data")
 	screen, keys, err := pty.Open()

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 )
 
@@ -15,6 +16,7 @@ import (
 // change would be paid in full. Commands before 2.1.330 do so once in each fork, near the end of
 // its history.
 func TestMostOfTheInputIsReadFromThePromptCache(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	prompt := func(o *agent.SessionOptions) {
 		o.SystemPrompt = "You are the bot of a test. " + strings.Repeat("It has many rules. ", 500)

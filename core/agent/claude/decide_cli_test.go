@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 )
 
@@ -30,6 +31,7 @@ func outcome(t *testing.T, h told) agent.ToolEnd {
 // TestWithTheRealCLITheRunDecidesAboutItsCalls makes one process call tools that the run's hooks
 // and its permission answer differently.
 func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	var objects atomic.Bool
 	run := &hostRun{
@@ -106,6 +108,7 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 }
 
 func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	var mu sync.Mutex
 	arrived := map[string]string{}

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // The guard judges a file by its predicted contents after a call, so the command has to produce
 // what the table in core/safety/policy says.
 func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	data, err := os.ReadFile(filepath.Join("..", "..", "safety", "policy", "testdata", "edits.json"))
 	must(t, err)

@@ -8,9 +8,11 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 func TestAToolCanEndTheTurnAndLeavesNoInterruptionInTheHistory(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	leave := func(o *agent.SessionOptions) {
 		o.Tools = []agent.Tool{{

@@ -11,9 +11,11 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 func TestARequestThatFailsIsMadeAgainAndSaysSo(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	h := say(t, r.open(), claudetest.Script(claudetest.Step{Error: 429, Times: 1, Text: "Now it works."}))
 	if tries := all[agent.Retry](h); len(tries) != 1 || tries[0].Attempt != 1 || tries[0].Reason != "rate limit" || tries[0].Wait <= 0 {
@@ -25,6 +27,7 @@ func TestARequestThatFailsIsMadeAgainAndSaysSo(t *testing.T) {
 }
 
 func TestAFailureSaysWhatToDo(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "CLAUDE_CODE_MAX_RETRIES=1") })
 	s := r.open()
 	for _, c := range []struct {
@@ -52,6 +55,7 @@ func TestAFailureSaysWhatToDo(t *testing.T) {
 }
 
 func TestABrokenStreamIsNeverSaidTwice(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	whole := "one two three four five six seven eight"
@@ -67,6 +71,7 @@ func TestABrokenStreamIsNeverSaidTwice(t *testing.T) {
 }
 
 func TestAnAnswerThatStallsIsInterruptedAfterTwoMinutes(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	once := false
@@ -91,6 +96,7 @@ func TestAnAnswerThatStallsIsInterruptedAfterTwoMinutes(t *testing.T) {
 }
 
 func TestAPromptThatIsTooLongIsCompactedAndAnswered(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	for range 4 {
@@ -111,6 +117,7 @@ func TestAPromptThatIsTooLongIsCompactedAndAnswered(t *testing.T) {
 }
 
 func TestWithoutALoginTheCureIsSaid(t *testing.T) {
+	testkit.Alone(t)
 	changed := make(chan struct{}, 100)
 	r := newRig(t, func(o *Options) {
 		o.Env = slices.DeleteFunc(slices.Clone(o.Env), func(v string) bool { return strings.HasPrefix(v, "ANTHROPIC_API_KEY=") })
@@ -133,6 +140,7 @@ func TestWithoutALoginTheCureIsSaid(t *testing.T) {
 }
 
 func TestACommandThatCannotBeginSaysWhy(t *testing.T) {
+	testkit.Alone(t)
 	for _, c := range []struct {
 		name, body string
 		mode       os.FileMode
@@ -187,6 +195,7 @@ func TestTheEngineRunsOnce(t *testing.T) {
 }
 
 func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
+	testkit.Alone(t)
 	path := playing(t, "#!/bin/sh\nexec sleep 60\n", 0o755)
 	e := New(Options{Path: path, Env: []string{"PATH=/usr/bin:/bin"}, Log: testLog(t)})
 	runEngine(t, e)

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 	"ollimbot/core/storage/config"
@@ -18,6 +19,7 @@ import (
 // TestTheFirstSessionOfAnEmptyHomeIsKept is D1: without the folder of its settings, claude wrote
 // its sessions to a folder that was removed with the sandbox.
 func TestTheFirstSessionOfAnEmptyHomeIsKept(t *testing.T) {
+	testkit.Alone(t)
 	fences := map[string]func(testing.TB, sandbox.Options) *sandbox.Box{
 		"bubblewrap": sandboxtest.Box, "Landlock": sandboxtest.Landlock, "no sandbox": nil,
 	}
@@ -78,6 +80,7 @@ func keepsItsHistory(t *testing.T, r *rig) {
 }
 
 func TestASettingsFolderThatCannotBeWrittenIsSaid(t *testing.T) {
+	testkit.Alone(t)
 	home := t.TempDir()
 	file := filepath.Join(home, "a file")
 	must(t, os.WriteFile(file, nil, 0o600))

@@ -125,6 +125,7 @@ func TestAWitnessStopsWhenAskedTo(t *testing.T) {
 
 // A folder's real path, its characters beyond ASCII and its length all matter.
 func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
+	testkit.Alone(t)
 	path := claudetest.RequireCLI(t)
 	api := claudetest.Start(t, claudetest.Options{})
 	env := claudetest.CLIEnv(t, api)
@@ -160,6 +161,7 @@ func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 }
 
 func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
+	testkit.Alone(t)
 	begun, release := make(chan struct{}, 1), make(chan struct{})
 	hold := echoTool("hold")
 	hold.Call = func(context.Context, json.RawMessage) agent.ToolResult {

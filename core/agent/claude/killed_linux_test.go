@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -27,6 +28,7 @@ const (
 // TestAKilledBotTakesItsTurnAlong: otherwise the command would continue without the hooks that
 // confine it, doing whatever the model says next.
 func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
+	testkit.Alone(t)
 	if dir := os.Getenv(botDir); dir != "" {
 		bePlayed(t, dir)
 		return

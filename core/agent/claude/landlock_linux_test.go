@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 	"ollimbot/core/storage/config"
@@ -18,6 +19,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestTheRealCommandIsKeptInByLandlockToo(t *testing.T) {
+	testkit.Alone(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{".env": "heliotrope", "notes/a.txt": "a plum", "routines/a.md": "mine"} {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))

@@ -90,6 +90,7 @@ func loginEnded(t *testing.T, a *attempt) {
 }
 
 func TestALoginGoesFromAddressToCodeToAccount(t *testing.T) {
+	testkit.Alone(t)
 	e, home := loginEngine(t, loginScript)
 	ctx := within10(t)
 	e.setStatus(func(s *agent.Status) { s.LoginNeeded, s.Problem = true, "not logged in" })
@@ -113,6 +114,7 @@ func TestALoginGoesFromAddressToCodeToAccount(t *testing.T) {
 }
 
 func TestALoginThatSucceedsLeavesOtherProblemsAlone(t *testing.T) {
+	testkit.Alone(t)
 	e, _ := loginEngine(t, loginScript)
 	ctx := within10(t)
 	e.setStatus(func(s *agent.Status) { s.Problem = "claude 1.0 is too old" })
@@ -126,6 +128,7 @@ func TestALoginThatSucceedsLeavesOtherProblemsAlone(t *testing.T) {
 }
 
 func TestARefusedCodeIsToldInOneLineWithoutTheCode(t *testing.T) {
+	testkit.Alone(t)
 	e, _ := loginEngine(t, loginScript)
 	ctx := within10(t)
 	if _, err := e.Login(ctx); err != nil {
@@ -144,6 +147,7 @@ func TestARefusedCodeIsToldInOneLineWithoutTheCode(t *testing.T) {
 }
 
 func TestHalfACodeLeavesTheLoginWaiting(t *testing.T) {
+	testkit.Alone(t)
 	e, _ := loginEngine(t, loginScript)
 	ctx := within10(t)
 	if _, err := e.Login(ctx); err != nil {
@@ -172,6 +176,7 @@ func TestNoCodeBecomesTwoLines(t *testing.T) {
 }
 
 func TestASecondLoginReplacesTheFirst(t *testing.T) {
+	testkit.Alone(t)
 	e, _ := loginEngine(t, loginScript)
 	ctx := within10(t)
 	if _, err := e.Login(ctx); err != nil {
@@ -195,6 +200,7 @@ func TestASecondLoginReplacesTheFirst(t *testing.T) {
 }
 
 func TestALoginEndsWithTheEngine(t *testing.T) {
+	testkit.Alone(t)
 	withScript, _ := loginEngine(t, loginScript)
 	e := New(withScript.o)
 	end := runLogins(t, e)
@@ -218,6 +224,7 @@ func TestALoginEndsWithTheEngine(t *testing.T) {
 }
 
 func TestALoginDoesNotWaitForEver(t *testing.T) {
+	testkit.Alone(t)
 	e, _ := loginEngine(t, loginScript)
 	e.loginLimit = time.Second
 	_, err := e.Login(within10(t))
@@ -236,6 +243,7 @@ func TestALoginDoesNotWaitForEver(t *testing.T) {
 }
 
 func TestALoginThatNobodyWaitsForIsEnded(t *testing.T) {
+	testkit.Alone(t)
 	e, _ := loginEngine(t, "#!/bin/sh\nread code\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -248,6 +256,7 @@ func TestALoginThatNobodyWaitsForIsEnded(t *testing.T) {
 }
 
 func TestACommandThatCannotLogInSaysWhy(t *testing.T) {
+	testkit.Alone(t)
 	for name, c := range map[string]struct{ script, want string }{
 		"words on stderr":     {"#!/bin/sh\necho 'no network' >&2\nexit 1\n", "no network"},
 		"a code only":         {"#!/bin/sh\nexit 3\n", "3"},
@@ -272,6 +281,7 @@ func TestACommandThatCannotLogInSaysWhy(t *testing.T) {
 }
 
 func TestTheAddressMayStandOnTheLineBelowItsAnnouncement(t *testing.T) {
+	testkit.Alone(t)
 	for said, want := range map[string]string{
 		"If it did not open, visit:\n" + loginPage:                           loginPage,
 		"visit:\n\n\033[4m" + loginPage + "\033[0m":                          loginPage,
@@ -303,6 +313,7 @@ func TestOnlyAnHTTPSAddressIsShown(t *testing.T) {
 }
 
 func TestALoginsSpeechHasNoLineLimit(t *testing.T) {
+	testkit.Alone(t)
 	e, _ := loginEngine(t, "#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' x\necho\necho 'visit: "+loginPage+"'\nread code\n")
 	if address, err := e.Login(within10(t)); err != nil || address != loginPage {
 		t.Errorf("the address is %q, %v", address, err)
@@ -310,6 +321,7 @@ func TestALoginsSpeechHasNoLineLimit(t *testing.T) {
 }
 
 func TestTheStatusIsReadOrTheErrorSaysWhatToDo(t *testing.T) {
+	testkit.Alone(t)
 	for name, c := range map[string]struct {
 		script string
 		want   Auth
@@ -336,6 +348,7 @@ func TestTheStatusIsReadOrTheErrorSaysWhatToDo(t *testing.T) {
 }
 
 func TestAskingForTheStatusEndsWithItsContext(t *testing.T) {
+	testkit.Alone(t)
 	e, _ := loginEngine(t, "#!/bin/sh\nexec sleep 100000\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -367,6 +380,7 @@ func realLogin(t *testing.T, key string) *Engine {
 }
 
 func TestWithTheRealCLITheStatusSaysWhetherSomebodyIsLoggedIn(t *testing.T) {
+	testkit.Alone(t)
 	for key, want := range map[string]Auth{
 		"":     {Method: "none", Provider: "firstParty"},
 		"test": {LoggedIn: true, Method: "api_key", Provider: "firstParty", KeySource: "ANTHROPIC_API_KEY"},
@@ -381,6 +395,7 @@ func TestWithTheRealCLITheStatusSaysWhetherSomebodyIsLoggedIn(t *testing.T) {
 }
 
 func TestWithTheRealCLIALoginGivesAnAddressAndSaysWhyItFails(t *testing.T) {
+	testkit.Alone(t)
 	e := realLogin(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()

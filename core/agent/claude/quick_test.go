@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // M13: the bot waited 25 seconds for a command that closed its output and kept running.
@@ -64,6 +65,7 @@ func TestCredentialsThatAreRefusedTwiceEndTheTurn(t *testing.T) {
 }
 
 func TestARefusedKeyIsSaidAfterTwoRequests(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	end := say(t, s, claudetest.Script(claudetest.Step{Error: 401})).result(t)

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 )
 
@@ -32,6 +33,7 @@ func bash(command string) claudetest.Step {
 }
 
 func TestATurnStreamsItsTextAndEndsWithItsUsage(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	h := say(t, s, "hello "+claudetest.Script(claudetest.Step{Text: "Good morning, this comes in several pieces.", In: 100, Out: 7}))
@@ -52,6 +54,7 @@ func TestATurnStreamsItsTextAndEndsWithItsUsage(t *testing.T) {
 }
 
 func TestAToolIsSeenFromItsBeginToItsEnd(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	h := say(t, r.open(), claudetest.Script(bash("echo here; exit 3"), claudetest.Step{Text: "It failed."}))
 	starts, ends := all[agent.ToolStart](h), all[agent.ToolEnd](h)
@@ -70,6 +73,7 @@ func TestAToolIsSeenFromItsBeginToItsEnd(t *testing.T) {
 }
 
 func TestWordsOfTheUserAreNeverObeyed(t *testing.T) {
+	testkit.Alone(t)
 	secret := filepath.Join(t.TempDir(), "secret.txt")
 	must(t, os.WriteFile(secret, []byte("the word is heliotrope"), 0o600))
 	r := newRig(t)
@@ -96,6 +100,7 @@ func TestWordsOfTheUserAreNeverObeyed(t *testing.T) {
 }
 
 func TestAForkSharesThePromptOfItsRunningParent(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	tools := func(o *agent.SessionOptions) { o.Tools = []agent.Tool{whoTool("main")} }
 	main := r.open(tools)
@@ -134,6 +139,7 @@ func TestAForkSharesThePromptOfItsRunningParent(t *testing.T) {
 }
 
 func TestABareSessionIsASmallRequest(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	for name, text := range map[string]string{
 		"CLAUDE.md": "heliotrope", ".claude/agents/a.md": "---\nname: a\ndescription: heliotrope\n---\nx\n", "skills/s/SKILL.md": "heliotrope",
@@ -165,6 +171,7 @@ func whoTool(who string) agent.Tool {
 }
 
 func TestASessionGoesOnAfterItsProcessWasKilled(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	say(t, s, "remember the pear")
@@ -200,6 +207,7 @@ func (r *rig) kill() {
 }
 
 func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	main := r.open()
 	say(t, main, "remember the pear")
@@ -228,6 +236,7 @@ func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
 }
 
 func TestASessionThatWasEndedForItsMemoryAnswersTheNextMessage(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	say(t, s, "remember the pear")
@@ -242,6 +251,7 @@ func TestASessionThatWasEndedForItsMemoryAnswersTheNextMessage(t *testing.T) {
 }
 
 func TestWhatIsSetWhileTheProcessIsGoneCountsForTheNext(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	say(t, s, "hello")
@@ -256,6 +266,7 @@ func TestWhatIsSetWhileTheProcessIsGoneCountsForTheNext(t *testing.T) {
 }
 
 func TestAnIDHasOneProcess(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	say(t, s, "hello")
@@ -273,6 +284,7 @@ func TestAnIDHasOneProcess(t *testing.T) {
 }
 
 func TestASessionThatNobodyKnowsIsToldFromOtherFailures(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	for _, id := range []string{store.NewUUID(), "yesterday", "../../etc"} {
 		o := r.options()
@@ -284,6 +296,7 @@ func TestASessionThatNobodyKnowsIsToldFromOtherFailures(t *testing.T) {
 }
 
 func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	asked := make(chan struct{})
 	s := r.open(func(o *agent.SessionOptions) {
@@ -335,6 +348,7 @@ func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
 }
 
 func TestAMessageThatWasNotTakenYetCanBeInterrupted(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	for range 5 {
@@ -349,6 +363,7 @@ func TestAMessageThatWasNotTakenYetCanBeInterrupted(t *testing.T) {
 }
 
 func TestBreakingOffLeavesTheSessionClean(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	for _, err := range s.Send(t.Context(), agent.Message{Text: claudetest.Script(slow("never"))}) {
@@ -378,6 +393,7 @@ func TestBreakingOffLeavesTheSessionClean(t *testing.T) {
 }
 
 func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
+	testkit.Alone(t)
 	// Background commands are off; here they represent anything that may begin a turn in a later
 	// version.
 	r := newRig(t, func(o *Options) { o.Process.Extra = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS="} })
@@ -408,6 +424,7 @@ func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
 }
 
 func TestCommandsOfTheEngineAreObeyed(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	for _, fruit := range []string{"fig", "lime", "date"} {
@@ -432,6 +449,7 @@ func TestCommandsOfTheEngineAreObeyed(t *testing.T) {
 }
 
 func TestSettingsChangeWhileASessionLives(t *testing.T) {
+	testkit.Alone(t)
 	const budgeted = "claude-sonnet-4-5" // supports every thinking setting, in all versions
 	r := newRig(t)
 	s := r.open(func(o *agent.SessionOptions) { o.Settings.Model = budgeted })
@@ -459,6 +477,7 @@ func TestSettingsChangeWhileASessionLives(t *testing.T) {
 }
 
 func TestWhatThinkingCannotBeIsTold(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	for _, name := range []string{"haiku", "sonnet", "opus"} {
 		s := r.open(func(o *agent.SessionOptions) { o.Settings.Model = name })
@@ -473,6 +492,7 @@ func TestWhatThinkingCannotBeIsTold(t *testing.T) {
 }
 
 func TestAPictureComesBeforeItsText(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	dot, err := os.ReadFile("testdata/dot.png")
 	must(t, err)

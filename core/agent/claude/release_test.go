@@ -9,12 +9,14 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/base/testkit"
 )
 
 // tellsVersion returns a command that only prints its version.
 func tellsVersion(version string) string { return "#!/bin/sh\necho '" + version + " (Claude Code)'\n" }
 
 func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
+	testkit.Alone(t)
 	path := playing(t, tellsVersion("2.1.100"), 0o700)
 	e := New(Options{Path: path, Env: append(os.Environ(), "HOME="+t.TempDir(), "CLAUDE_CONFIG_DIR="), Log: testLog(t)})
 	players := make(chan *player, 9)
@@ -44,6 +46,7 @@ func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
 
 // TestWhatIsKnownOfTheReleaseIsTrue checks the table of releases against the installed command.
 func TestWhatIsKnownOfTheReleaseIsTrue(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t, func(o *Options) {
 		o.Process.Extra = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=", "CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS="}
 	})

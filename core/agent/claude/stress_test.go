@@ -9,11 +9,13 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo is the table of the Messages engine, as far as
 // the fake API serves it to the real command. With -v it prints the cost of each row.
 func TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "CLAUDE_CODE_MAX_RETRIES=2") })
 	type step = claudetest.Step
 	whole := "one two three four five six seven eight"

@@ -13,10 +13,12 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/base/testkit"
 )
 
 // turn_cap had no effect here, because the command reports the cost only at the end of a turn.
 func TestATurnOfTheCommandAsksBeforeItCostsMore(t *testing.T) {
+	testkit.Alone(t)
 	for name, call := range map[string]claudetest.Step{
 		"a command":           bash("echo one"),
 		"a tool of the bot":   {Tool: "mcp__discord__echo", Input: map[string]any{}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 )
 
@@ -188,6 +189,7 @@ func fill(t testing.TB, r *rig, bytes int) agent.Session {
 // TestAHundredForksOfALongHistoryStreamInLittleMemory keeps a hundred requests open at once and
 // measures the program's memory for them.
 func TestAHundredForksOfALongHistoryStreamInLittleMemory(t *testing.T) {
+	testkit.Alone(t)
 	api := newCounting(t, strings.Repeat("An answer of the model, as long as the question was. ", 330))
 	r := newRigFor(t, api.URL)
 	main := fill(t, r, 2<<20)

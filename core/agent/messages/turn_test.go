@@ -5,9 +5,11 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 func TestATurnOfTextArrivesInPiecesAndCosts(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
 	got := say(t, s, claudetest.Script(claudetest.Step{Thinking: "hmm", Text: "Good morning, this is a longer text that streams.", In: 1000, Out: 100}))

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -36,6 +38,7 @@ func again(t *testing.T, args ...string) (string, int) {
 }
 
 func TestABinaryStartedForSomethingUnknownEndsAtOnce(t *testing.T) {
+	testkit.Alone(t)
 	out, status := again(t, "__confined", "{}", "--", "/bin/true")
 	if status != wrongUsage || !strings.Contains(out, `is a test binary and not ollim-bot: it does not know "__confined"`) || strings.Contains(out, "PASS") {
 		t.Errorf("status %d: %s", status, out)
@@ -43,6 +46,7 @@ func TestABinaryStartedForSomethingUnknownEndsAtOnce(t *testing.T) {
 }
 
 func TestABinaryPlaysThePartThatItKnows(t *testing.T) {
+	testkit.Alone(t)
 	if out, status := again(t, "__answer", "a", "b", "c"); out != "asked for a b c" || status != 3 {
 		t.Errorf("status %d: %s", status, out)
 	}

@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestARemovedSocketIsMadeAgain(t *testing.T) {
+	testkit.Alone(t)
 	folder := filepath.Join(t.TempDir(), "state")
 	must(t, os.Mkdir(folder, 0o700))
 	path := filepath.Join(folder, "s.sock")

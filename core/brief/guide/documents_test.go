@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/docs"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/skill"
@@ -249,6 +250,7 @@ func TestTheSkillExampleAndTheBundledSkillsAreWithoutFault(t *testing.T) {
 }
 
 func TestTheCommandOfTheSkillDocumentRunsAsItSays(t *testing.T) {
+	testkit.Alone(t)
 	d := prepared(t)
 	_, part, _ := strings.Cut(text(t, "skill-spec.md"), "```\nToday is ")
 	command, _, _ := strings.Cut(part, "\n```")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
@@ -395,6 +396,7 @@ func TestTwoStartsAtOnceInstallOnce(t *testing.T) {
 }
 
 func TestAFullDiskGivesNotesAndNoHarmAndIsMadeUpForLater(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 // programs writes small scripts to a data directory, so that the tests depend only on a
@@ -27,6 +29,7 @@ func programs(t *testing.T, scripts map[string]string) string {
 }
 
 func TestCommandsAreReplacedByWhatTheyPrint(t *testing.T) {
+	testkit.Alone(t)
 	root := programs(t, map[string]string{
 		"fail": "exit 3", "complain": "echo >&2; echo 'it  \033[31mbroke' >&2; echo more >&2; exit 4",
 		"count": "echo x >>counted; wc -l <counted | tr -d ' '", "colour": `printf '\033[31mred\033[0m\tone\r\ntwo\007\n\n\n'`,
@@ -70,6 +73,7 @@ func resolved(t *testing.T, path string) string {
 }
 
 func TestLongOutputIsCutAndSaysSo(t *testing.T) {
+	testkit.Alone(t)
 	root := programs(t, map[string]string{
 		"exact": "printf '%2000s\n' | tr ' ' a", "long": "printf '%2001s\n' | tr ' ' a",
 		"endless": "i=0; while [ $i -lt 3000 ]; do printf '%100s\\n' b; i=$((i+1)); done",
@@ -96,6 +100,7 @@ func TestLongOutputIsCutAndSaysSo(t *testing.T) {
 }
 
 func TestACommandThatHangsIsEndedWithItsChildren(t *testing.T) {
+	testkit.Alone(t)
 	root := programs(t, map[string]string{"hang": "sleep 100000 & echo $! >child; wait", "quick": "echo quick"})
 	e := expander{dir: root, each: 2 * time.Second, total: time.Minute}
 	if got := e.expand(t.Context(), "!`./hang` and !`./quick`"); got != "[command timed out: ./hang] and quick" {
@@ -123,6 +128,7 @@ func gone(t *testing.T, name string) bool {
 }
 
 func TestTheTotalTimeIsShared(t *testing.T) {
+	testkit.Alone(t)
 	root := programs(t, map[string]string{"hang": "exec sleep 100000"})
 	e := expander{dir: root, each: time.Minute, total: 300 * time.Millisecond}
 	want := "[command timed out: ./hang] [command skipped (total timeout): echo never] [command parse error: '] [command timed out: ./hang]"
@@ -144,6 +150,7 @@ func TestNothingRunsOnceTheRunHasEnded(t *testing.T) {
 }
 
 func TestAChildThatKeepsTheOutputOpenDoesNotHoldUpTheText(t *testing.T) {
+	testkit.Alone(t)
 	root := programs(t, map[string]string{"leave": "sleep 100000 & echo $! >child; echo done"})
 	e := expander{dir: root, each: time.Minute, total: time.Minute}
 	if got := e.expand(t.Context(), "!`./leave`"); got != "done" {
@@ -155,6 +162,7 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldUpTheText(t *testing.T) {
 }
 
 func TestACommandHasASessionOfItsOwn(t *testing.T) {
+	testkit.Alone(t)
 	root := programs(t, map[string]string{"self": "cut -d ' ' -f 1,5,6 /proc/$$/stat"})
 	got := strings.Fields(Expand(t.Context(), open(t, root), How{}, "!`./self`"))
 	if len(got) != 3 || got[0] != got[1] || got[1] != got[2] || got[1] == strconv.Itoa(syscall.Getpgrp()) {
@@ -163,6 +171,7 @@ func TestACommandHasASessionOfItsOwn(t *testing.T) {
 }
 
 func TestACommandSeesNoSecrets(t *testing.T) {
+	testkit.Alone(t)
 	got := expander{dir: "/data"}.environment([]string{
 		"PATH=/bin", "HOME=/home/u", "LANG=C", "TZ=UTC", "OLLIM_USER_NAME=Ann", "OLLIM_TIMEZONE=Asia/Tokyo",
 		"OLLIM_DATA_DIR=/other", "OLLIM_API_KEY=1", "OLLIM_TOKEN=1", "OLLIM_WEBHOOK_SECRET=1", "OLLIM_PASSWORD=1", "ollim_token=1",

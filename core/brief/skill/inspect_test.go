@@ -51,6 +51,7 @@ func unique(list []string) (out []string) {
 
 // Expand runs nothing that Inspect does not report, whatever the file contains.
 func TestNothingRunsThatWasNotSeen(t *testing.T) {
+	testkit.Alone(t)
 	dir := t.TempDir()
 	made := filepath.Join(dir, "made")
 	piece := rapid.SampledFrom([]string{

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
 func TestCommandsOfASkillRunInTheSandboxInTheUsersZone(t *testing.T) {
+	testkit.Alone(t)
 	root := programs(t, map[string]string{
 		"zone": "date +%z", "secret": "cat .env | grep -c .", "task": "echo x > routines/x.md", "write": "echo x > made && cat made",
 		"plant": "echo 'OLLIM_CLAUDE=/bin/sh' > .env", "hang": "sleep 600 & echo $! >child; echo done", "env": "env | grep -c OLLIM_SESSION",

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/mcp/login/logintest"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -104,6 +105,7 @@ const (
 // 31: whatever a server does before the user is asked, the result is one sentence and no
 // page to open.
 func TestAHostileServerGetsASentenceAndNoPage(t *testing.T) {
+	testkit.Alone(t)
 	for name, c := range map[string]struct {
 		do   func(*logintest.Server)
 		want string
@@ -159,6 +161,7 @@ func hangAll(w http.ResponseWriter, r *http.Request) bool {
 
 // 31: the browser's answer is accepted only if it belongs to this login.
 func TestWhatTheBrowserBringsBackIsChecked(t *testing.T) {
+	testkit.Alone(t)
 	for name, c := range map[string]struct {
 		do   func(*logintest.Server)
 		edit func(q url.Values)
@@ -206,6 +209,7 @@ func TestWhatTheBrowserBringsBackIsChecked(t *testing.T) {
 // 31: an answer with another login's state has no effect; the right answer is still
 // accepted.
 func TestAnotherStateChangesNothing(t *testing.T) {
+	testkit.Alone(t)
 	a := begin(t, logintest.New(t, nil), nil)
 	page, err := a.URL(t.Context())
 	if err != nil {
@@ -231,6 +235,7 @@ func TestAnotherStateChangesNothing(t *testing.T) {
 
 // 31: the browser never returns.
 func TestALoginThatNobodyEndsIsOver(t *testing.T) {
+	testkit.Alone(t)
 	a := begin(t, logintest.New(t, nil), func(p *patience) { p.discovery, p.user = time.Second, time.Second })
 	if _, err := a.URL(t.Context()); err != nil {
 		t.Fatal(err)

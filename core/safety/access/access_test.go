@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/access"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -108,6 +109,7 @@ func dials(t *testing.T, d *store.Dir) {
 }
 
 func TestASocketOfADeadBotIsReplacedAndItsOwnGoes(t *testing.T) {
+	testkit.Alone(t)
 	d := storetest.Prepared(t)
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: d.Path("state/attach.sock"), Net: "unix"})
 	must(t, err)
@@ -129,6 +131,7 @@ func TestASocketOfADeadBotIsReplacedAndItsOwnGoes(t *testing.T) {
 }
 
 func TestAPathThatIsTooLongMovesTheSocket(t *testing.T) {
+	testkit.Alone(t)
 	runtime, err := os.MkdirTemp("/tmp", "r") // t.TempDir is too long
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
@@ -165,6 +168,7 @@ func TestAPathThatIsTooLongMovesTheSocket(t *testing.T) {
 }
 
 func TestAFolderThatOthersCanEnterIsNotTrusted(t *testing.T) {
+	testkit.Alone(t)
 	d := storetest.Prepared(t)
 	l, err := access.Listen(d)
 	must(t, err)

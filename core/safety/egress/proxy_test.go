@@ -24,6 +24,7 @@ import (
 	socks "golang.org/x/net/proxy"
 
 	"ollimbot/core/base/hosts"
+	"ollimbot/core/base/testkit"
 )
 
 func must(t testing.TB, err error) {
@@ -94,6 +95,7 @@ func portOf(address string) string {
 }
 
 func TestARequestPassesAsItIs(t *testing.T) {
+	testkit.Alone(t)
 	var got *http.Request
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r
@@ -168,6 +170,7 @@ func TestARefusalIsOneSentenceThatNamesHostAndSetting(t *testing.T) {
 }
 
 func TestSocksConnectsAndRefuses(t *testing.T) {
+	testkit.Alone(t)
 	echo, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	defer echo.Close()
@@ -221,6 +224,7 @@ func TestSocksConnectsAndRefuses(t *testing.T) {
 }
 
 func TestAPassIsGoodForItsListOnly(t *testing.T) {
+	testkit.Alone(t)
 	s := newServer(t)
 	list, err := hosts.Parse("good.example.org,localhost:80")
 	must(t, err)
@@ -252,6 +256,7 @@ func TestAPassIsGoodForItsListOnly(t *testing.T) {
 }
 
 func TestCloseEndsWhatIsOpen(t *testing.T) {
+	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	defer l.Close()

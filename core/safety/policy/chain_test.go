@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
 	"ollimbot/routines"
@@ -60,6 +61,7 @@ type links struct {
 }
 
 func TestEveryChainOfSessionsEndsAsItShould(t *testing.T) {
+	testkit.Alone(t)
 	data, err := os.ReadFile("testdata/chains.json")
 	must(t, err)
 	var table struct{ Chains []chain }

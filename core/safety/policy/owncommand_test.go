@@ -156,6 +156,7 @@ func TestTheHelpKnowsWhatTheRulesAllow(t *testing.T) {
 }
 
 func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
+	testkit.Alone(t)
 	sh, err := exec.LookPath("sh")
 	must(t, err)
 	testkit.Check(t, func(t *rapid.T) {
@@ -176,6 +177,7 @@ func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
 
 // Every line that words accepts as plain is read in the same way by a shell. It may reject others.
 func TestPlainCommandLinesAreReadAsAShellDoes(t *testing.T) {
+	testkit.Alone(t)
 	sh, err := exec.LookPath("sh")
 	must(t, err)
 	plain := 0

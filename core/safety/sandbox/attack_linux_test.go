@@ -20,6 +20,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
@@ -208,6 +209,7 @@ func unmade(a attack) bool {
 }
 
 func TestNoAttackFromInsideSucceeds(t *testing.T) {
+	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
@@ -236,6 +238,7 @@ func TestNoAttackFromInsideSucceeds(t *testing.T) {
 
 // A tool that runs in the bot's process sees what the engine's process would see.
 func TestWhatIsSeenIsWhatTheFenceShows(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, settled)
 	must(t, os.Mkdir(g.root+"/written", 0o700))
 	g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: g.root + "/written", Write: true})
@@ -267,6 +270,7 @@ func TestWhatIsSeenIsWhatTheFenceShows(t *testing.T) {
 }
 
 func TestTemporaryFilesOfACommandAreThereForTheNext(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, settled)
 	tmp := g.root + "/of a session"
 	must(t, os.Mkdir(tmp, 0o700))
@@ -286,6 +290,7 @@ func TestTemporaryFilesOfACommandAreThereForTheNext(t *testing.T) {
 }
 
 func TestOrdinaryWorkIsDoneInside(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, settled)
 	g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: g.beside, Write: true})
 	for _, way := range []string{"a skill's command", "a command of claude", "claude itself"} {
@@ -326,6 +331,7 @@ func TestOrdinaryWorkIsDoneInside(t *testing.T) {
 }
 
 func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, settled)
 	program := g.root + "/opt/bot-1.2"
 	for _, dir := range []string{"/opt", "/bin"} {
@@ -347,6 +353,7 @@ func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
 }
 
 func TestTheNetworkIsOpenWhereTheUserSaysSo(t *testing.T) {
+	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
@@ -374,6 +381,7 @@ func ring(args []string) int {
 }
 
 func TestTheBotIsReachedFromInsideASandbox(t *testing.T) {
+	testkit.Alone(t)
 	for layer, g := range closed(t) {
 		g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: filepath.Dir(binarytest.Path())})
 		server := control.New(control.Options{Dir: g.data + "/state"})
@@ -403,6 +411,7 @@ func TestTheBotIsReachedFromInsideASandbox(t *testing.T) {
 // An editor saves by replacing the old file with a new one, and the kernel then removes covers on
 // the old one.
 func TestAReplacedSecretIsCoveredForTheNextCommand(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, settled)
 	cmd := exec.Command("/bin/sh", "-c", `echo ready; read x; exec "$CLAUDE_CODE_SHELL" -c "cat .env; echo x > .env"`)
 	cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
@@ -435,6 +444,7 @@ func TestAReplacedSecretIsCoveredForTheNextCommand(t *testing.T) {
 }
 
 func TestGitWritesItsFolderAndNothingElse(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, map[string]string{"routines/a.md": "mine"})
 	git := func(args ...string) (string, error) {
 		cmd := exec.Command("git", append([]string{"-C", g.data, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)

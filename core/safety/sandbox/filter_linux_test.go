@@ -67,6 +67,7 @@ func closed(t *testing.T) map[string]*ground {
 }
 
 func TestCallsThatLeadPastFilesAreClosed(t *testing.T) {
+	testkit.Alone(t)
 	for layer, g := range closed(t) {
 		g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: filepath.Dir(binarytest.Path())})
 		for way := range ways {
@@ -91,6 +92,7 @@ func TestCallsThatLeadPastFilesAreClosed(t *testing.T) {
 
 // A socket with a path leads to its listener, bypassing all file rules.
 func TestAUnixSocketLeadsNowhere(t *testing.T) {
+	testkit.Alone(t)
 	for layer, g := range closed(t) {
 		t.Chdir(g.data)
 		l, err := net.Listen("unix", "notes/s")
@@ -119,6 +121,7 @@ func TestAUnixSocketLeadsNowhere(t *testing.T) {
 
 // T2: a dashboard often runs in tmux, whose server runs commands outside of the sandbox.
 func TestTmuxIsNoWayOut(t *testing.T) {
+	testkit.Alone(t)
 	testkit.Needs(t, "tmux")
 	for layer, g := range closed(t) {
 		socket := g.data + "/notes/tmux"

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -30,6 +31,7 @@ var beyondLandlock = map[string]bool{
 var beyondLandlockForTheEngine = []string{"change the mode of a closed file", "change the time of a closed file", "change the owner of a closed file", "add an attribute to a closed file"}
 
 func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {
+	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
@@ -58,6 +60,7 @@ func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {
 }
 
 func TestOrdinaryWorkIsDoneUnderLandlock(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, settled)
 	g.box = sandboxtest.Landlock(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})
 	for _, way := range []string{"a skill's command", "a command of claude", "claude itself"} {

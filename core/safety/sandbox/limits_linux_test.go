@@ -6,9 +6,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestACommandHasLimits(t *testing.T) {
+	testkit.Alone(t)
 	for layer, g := range closed(t) {
 		for _, way := range []string{"a skill's command", "a command of claude"} {
 			scripts := map[string]string{

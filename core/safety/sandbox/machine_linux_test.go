@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -75,6 +76,7 @@ func without(args []string) int {
 }
 
 func TestWhatAMachineCannotKeepIsNamed(t *testing.T) {
+	testkit.Alone(t)
 	sandboxtest.Box(t, sandbox.Options{Dir: t.TempDir()}) // this machine has all of it
 	for lacks, says := range map[string][]string{
 		"": {"sandbox: bubblewrap ", " true\n"}, "landlock": {"sandbox: bubblewrap ", " true\n"},

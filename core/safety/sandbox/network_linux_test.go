@@ -24,6 +24,7 @@ import (
 
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/hosts"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -138,6 +139,7 @@ func (g *town) reach(t testing.TB, way, by, target string) string {
 }
 
 func TestCommandsReachTheHostsOnTheListOnly(t *testing.T) {
+	testkit.Alone(t)
 	g := newTown(t)
 	for _, way := range inside {
 		for _, c := range []struct{ by, target, says string }{
@@ -174,6 +176,7 @@ func TestCommandsReachTheHostsOnTheListOnly(t *testing.T) {
 // A list does not change a command in any other way: its status, its signals, its input, its
 // background processes and its descriptors.
 func TestACommandBesideTheProxyIsAsWithout(t *testing.T) {
+	testkit.Alone(t)
 	g := newTown(t)
 	list := g.settings.Hosts
 	for _, way := range inside {
@@ -198,6 +201,7 @@ func TestACommandBesideTheProxyIsAsWithout(t *testing.T) {
 }
 
 func TestNoAttackSucceedsBesideTheProxy(t *testing.T) {
+	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
@@ -218,6 +222,7 @@ func TestNoAttackSucceedsBesideTheProxy(t *testing.T) {
 }
 
 func TestOnAndOffNeedNoProxy(t *testing.T) {
+	testkit.Alone(t)
 	g := newTown(t)
 	list := g.settings.Hosts
 	for _, way := range inside {
@@ -240,6 +245,7 @@ func TestOnAndOffNeedNoProxy(t *testing.T) {
 
 // Landlock's rules have ports but no addresses, so one open port would lead everywhere.
 func TestWithLandlockAListOpensNothingAndSaysSo(t *testing.T) {
+	testkit.Alone(t)
 	g := newTown(t)
 	g.box = sandboxtest.Landlock(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})
 	if s := g.box.State(); s.Complete() || !strings.Contains(s.String(), "hosts in sandbox_network need bubblewrap") {

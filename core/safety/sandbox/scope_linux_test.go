@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -78,6 +79,7 @@ func recorded(t *testing.T, box func(testing.TB, sandbox.Options) *sandbox.Box) 
 }
 
 func TestASandboxStartsInAScopeOfTheUsersSystemd(t *testing.T) {
+	testkit.Alone(t)
 	for layer, box := range map[string]func(testing.TB, sandbox.Options) *sandbox.Box{"bubblewrap": sandboxtest.Box, "Landlock": sandboxtest.Landlock} {
 		g, program, started, logout := recorded(t, box)
 		if s := g.box.State(); !s.Scope || !strings.Contains(started(), "/true") {
@@ -107,6 +109,7 @@ func TestASandboxStartsInAScopeOfTheUsersSystemd(t *testing.T) {
 
 // The real one, if root can start it: the limit of tasks applies to root, too.
 func TestAScopeLimitsAllProcessesTogether(t *testing.T) {
+	testkit.Alone(t)
 	boxes := map[string]func(testing.TB, sandbox.Options) *sandbox.Box{"bubblewrap": sandboxtest.Box, "Landlock": sandboxtest.Landlock}
 	grounds := map[string]*ground{}
 	for layer, box := range boxes {

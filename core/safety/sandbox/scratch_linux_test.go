@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -54,6 +55,7 @@ func used(t *testing.T, dir string) *sandbox.Box {
 }
 
 func TestTheFolderOfLandlockGoesWithTheLastThatUsesIt(t *testing.T) {
+	testkit.Alone(t)
 	temp, dir := filepath.Join(t.TempDir(), "with a space"), t.TempDir()
 	must(t, os.Mkdir(temp, 0o700))
 	t.Setenv("TMPDIR", temp)
@@ -70,6 +72,7 @@ func TestTheFolderOfLandlockGoesWithTheLastThatUsesIt(t *testing.T) {
 }
 
 func TestTheFolderOfAKilledBotIsSweptByTheNext(t *testing.T) {
+	testkit.Alone(t)
 	temp, dir := t.TempDir(), t.TempDir()
 	search := t.TempDir() // a PATH without bubblewrap
 	must(t, os.Symlink("/bin/true", filepath.Join(search, "true")))

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // decided returns what the profile's last rule about a path decides for an operation.
@@ -46,6 +48,7 @@ func matches(rule, path string) bool {
 }
 
 func TestTheProfileOfMacOSDecidesAsTheOthersDo(t *testing.T) {
+	testkit.Alone(t)
 	root := resolved(t.TempDir())
 	home, data := root+"/home", root+"/home/.ollim-bot"
 	for _, name := range []string{"home/.ollim-bot/.env", "home/.ollim-bot/.git/config", "home/.claude/settings.json", "home/.ssh/id", "shown/a"} {

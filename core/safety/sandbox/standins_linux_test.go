@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -32,6 +33,7 @@ func left(t *testing.T, g *ground) string {
 }
 
 func TestASandboxLeavesNothingInTheDirectory(t *testing.T) {
+	testkit.Alone(t)
 	for _, layer := range []string{"bubblewrap", "landlock"} {
 		g := fresh(t)
 		if layer == "landlock" {
@@ -51,6 +53,7 @@ func TestASandboxLeavesNothingInTheDirectory(t *testing.T) {
 
 // A running process keeps its covers when another one has ended.
 func TestWhatStandsForAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T) {
+	testkit.Alone(t)
 	g := fresh(t)
 	before := left(t, g)
 	cmd := exec.Command("/bin/sh", "-c", `read x; echo x > CLAUDE.md`)
@@ -79,6 +82,7 @@ func TestWhatStandsForAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T)
 // Files that the user writes while a command runs, and the user's empty files, stay; leftovers of a
 // killed bot are removed.
 func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
+	testkit.Alone(t)
 	g := fresh(t)
 	must(t, os.WriteFile(g.data+"/CLAUDE.local.md", nil, 0o600))
 	cmd := exec.Command("/bin/true")
@@ -103,6 +107,7 @@ func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
 
 // Files that appeared since the engine's process began are covered for its next command.
 func TestWhatAppearsLaterIsCoveredForTheNextCommand(t *testing.T) {
+	testkit.Alone(t)
 	for _, script := range []string{"mv deep x", "mv deep/a deep/x", "echo x > deep/a/CLAUDE.md", "grep . deep/.env"} {
 		g := fresh(t)
 		cmd := exec.Command("/bin/sh", "-c", `read x; exec "$CLAUDE_CODE_SHELL" -c "$x"`)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -342,6 +343,7 @@ func TestWhatAKilledImportLeftIsRemovedByALaterOne(t *testing.T) {
 }
 
 func TestAMountPointIsNotExchanged(t *testing.T) {
+	testkit.Alone(t)
 	m := newMachine(t)
 	must(t, os.MkdirAll(m.dir.Root(), 0o700))
 	if err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "tmpfs", m.dir.Root()).Run(); err != nil {

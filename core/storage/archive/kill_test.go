@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
+	testkit.Alone(t)
 	if testing.Short() {
 		t.Skip("kills imports")
 	}
@@ -98,6 +100,7 @@ func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 }
 
 func TestAFullDiskHarmsNothing(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

@@ -6,11 +6,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // TestNoSettingOfTheRepositoryRunsAProgram simulates an attacker who can write .git and
 // .gitattributes, and names a program wherever git would start one.
 func TestNoSettingOfTheRepositoryRunsAProgram(t *testing.T) {
+	testkit.Alone(t)
 	const settings = `[core]
 	repositoryformatversion = 1
 	fsmonitor = %[1]s
@@ -139,6 +142,7 @@ func TestNoSettingOfTheRepositoryRunsAProgram(t *testing.T) {
 
 // TestTheAttackWouldWork shows that git obeys these settings.
 func TestTheAttackWouldWork(t *testing.T) {
+	testkit.Alone(t)
 	d, _, _ := gitRepo(t)
 	pwned := filepath.Join(t.TempDir(), "pwned")
 	git(t, d, "config", "core.fsmonitor", "touch "+pwned+"; false")

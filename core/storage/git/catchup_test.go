@@ -5,10 +5,12 @@ import (
 	"os"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
 func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	names := []string{"routines/same.md", "routines/gone.md", "routines/changed.md", "routines/edited.md"}
 	for _, rel := range names {

@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestGitEndsWithAllThatItHasStarted(t *testing.T) {
+	testkit.Alone(t)
 	alive, held, err := os.Pipe()
 	must(t, err)
 	defer alive.Close()

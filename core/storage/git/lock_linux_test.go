@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestALeftLockIsRemovedOnceItsOwnerIsGone(t *testing.T) {
+	testkit.Alone(t)
 	for _, lock := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"} {
 		d, g, log := gitRepo(t)
 		put(t, d, "a.md", "x")
@@ -32,6 +35,7 @@ func TestALeftLockIsRemovedOnceItsOwnerIsGone(t *testing.T) {
 }
 
 func TestALockInUseStays(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "x")
 	lock := d.Path(".git/index.lock")
@@ -64,6 +68,7 @@ func TestALockInUseStays(t *testing.T) {
 }
 
 func TestACommitWaitsForAnotherGit(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "x")
 	put(t, d, ".git/index.lock", "")
@@ -88,6 +93,7 @@ func TestACommitWaitsForAnotherGit(t *testing.T) {
 }
 
 func TestACommandSaysWhoHoldsTheLock(t *testing.T) {
+	testkit.Alone(t)
 	d, g, _ := gitRepo(t)
 	put(t, d, "a.md", "x")
 	must(t, os.Mkdir(filepath.Join(d.Root(), ".git", "rebase-merge"), 0o700))

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -54,6 +55,7 @@ func onDisk(t testing.TB, d *store.Dir) int64 {
 const runsAYear = 100 * 365
 
 func TestAYearOfCommitsStaysSmall(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	live(t, d, g, 0, 30)
 	r, _, _ := g.locate("a.md")
@@ -76,6 +78,7 @@ func TestAYearOfCommitsStaysSmall(t *testing.T) {
 }
 
 func TestPackingBeginsByItselfAndKeepsWhatIsDangling(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	blob := git(t, d, "hash-object", "-w", "--literally", "-t", "blob", ".git/HEAD")
 	g.packAt = 200

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -83,6 +84,7 @@ func drain(t *testing.T, g *Recorder) {
 }
 
 func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	put(t, d, "routines/a.md", "a")
 	put(t, d, "notes.md", "staged by the user")
@@ -108,6 +110,7 @@ func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
 }
 
 func TestStrangeNamesAreTakenAsTheyAre(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	for _, name := range []string{":(exclude)x.md", "*.md", "-f.md", "a b.md", "other.md"} {
 		put(t, d, name, "x")
@@ -123,6 +126,7 @@ func TestStrangeNamesAreTakenAsTheyAre(t *testing.T) {
 }
 
 func TestNothingToCommitIsNoError(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "a")
 	for range 2 {
@@ -137,6 +141,7 @@ func TestNothingToCommitIsNoError(t *testing.T) {
 }
 
 func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
+	testkit.Alone(t)
 	for _, gone := range []string{"HEAD", "config", "objects", "refs"} {
 		isolateGit(t)
 		d := storetest.Prepared(t)
@@ -150,6 +155,7 @@ func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
 }
 
 func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
+	testkit.Alone(t)
 	for name, begun := range map[string]bool{"a fresh directory": false, "one that an earlier start has left": true} {
 		isolateGit(t)
 		d := storetest.Prepared(t)
@@ -173,6 +179,7 @@ func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
 }
 
 func TestTheNearestRepositoryIsUsed(t *testing.T) {
+	testkit.Alone(t)
 	d, g, _ := gitRepo(t)
 	inner := filepath.Join(d.Root(), "skills", "own")
 	must(t, os.MkdirAll(inner, 0o700))
@@ -219,6 +226,7 @@ func TestAMissingGitIsOneWarning(t *testing.T) {
 }
 
 func TestQueueingNeverWaitsAndIsBounded(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "x")
 	for n := range 3 * queueLimit {
@@ -231,6 +239,7 @@ func TestQueueingNeverWaitsAndIsBounded(t *testing.T) {
 }
 
 func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -253,6 +262,7 @@ func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
 }
 
 func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
+	testkit.Alone(t)
 	d, g, _ := gitRepo(t)
 	isolateGit(t)
 	t.Setenv("GIT_CONFIG_COUNT", "1")

@@ -6,9 +6,12 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAFileWrittenAgainAfterItsRemovalSurvives(t *testing.T) {
+	testkit.Alone(t)
 	d, g, _ := gitRepo(t)
 	put(t, d, "reminders/water.md", "first")
 	g.Add("reminders/water.md", "add reminder aaaa0000")
@@ -27,6 +30,7 @@ func TestAFileWrittenAgainAfterItsRemovalSurvives(t *testing.T) {
 }
 
 func TestAFolderSurvivesItsLastFile(t *testing.T) {
+	testkit.Alone(t)
 	d, g, _ := gitRepo(t)
 	put(t, d, "reminders/water.md", "x")
 	g.Add("reminders/water.md", "add reminder aaaa0000")
@@ -45,6 +49,7 @@ func TestAFolderSurvivesItsLastFile(t *testing.T) {
 // TestAFileThatAppearsDuringItsRemovalSurvives writes the file again at each moment of the commit
 // that records its removal: before each git command.
 func TestAFileThatAppearsDuringItsRemovalSurvives(t *testing.T) {
+	testkit.Alone(t)
 	for moment := 1; ; moment++ {
 		d, g, log := gitRepo(t)
 		put(t, d, "reminders/water.md", "first")
@@ -81,6 +86,7 @@ func TestAFileThatAppearsDuringItsRemovalSurvives(t *testing.T) {
 }
 
 func TestABurstIsOneCommit(t *testing.T) {
+	testkit.Alone(t)
 	d, g, _ := gitRepo(t)
 	for i := range 20 {
 		rel := fmt.Sprintf("reminders/r%d.md", i)
@@ -98,6 +104,7 @@ func TestABurstIsOneCommit(t *testing.T) {
 }
 
 func TestWhatTheUserIgnoresIsNotRecorded(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	put(t, d, ".gitignore", "private.md\n")
 	put(t, d, "private.md", "x")
@@ -111,6 +118,7 @@ func TestWhatTheUserIgnoresIsNotRecorded(t *testing.T) {
 }
 
 func TestALinkedFolderIsRecordedWhereItLeads(t *testing.T) {
+	testkit.Alone(t)
 	d, g, log := gitRepo(t)
 	outside := t.TempDir()
 	put(t, d, "skills/mail/SKILL.md", "x")

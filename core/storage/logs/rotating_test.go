@@ -65,6 +65,7 @@ func TestAClosedRotatingFileStaysClosed(t *testing.T) {
 }
 
 func TestAFullDiskLeavesNoHalfLineInALog(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

@@ -19,6 +19,7 @@ import (
 	"aead.dev/minisign"
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -120,6 +121,7 @@ func stands(t *testing.T, p Program, version, old string) {
 }
 
 func TestANewerReleaseTakesThePlaceAndTheOldOneIsKept(t *testing.T) {
+	testkit.Alone(t)
 	m := newMaker(t)
 	m.release(t, "0.9.0")
 	m.release(t, "0.10.0")
@@ -140,6 +142,7 @@ func TestANewerReleaseTakesThePlaceAndTheOldOneIsKept(t *testing.T) {
 }
 
 func TestAnUpdateThatIsInPlaceAlreadyIsNotMadeTwice(t *testing.T) {
+	testkit.Alone(t)
 	m := newMaker(t)
 	m.release(t, "0.2.0")
 	p := installed(t, m, "0.1.0") // which keeps running, and asks again
@@ -153,6 +156,7 @@ func TestAnUpdateThatIsInPlaceAlreadyIsNotMadeTwice(t *testing.T) {
 }
 
 func TestRollbackGoesBackAndForward(t *testing.T) {
+	testkit.Alone(t)
 	m := newMaker(t)
 	m.release(t, "0.2.0")
 	p := installed(t, m, "0.1.0")
@@ -174,6 +178,7 @@ func TestRollbackGoesBackAndForward(t *testing.T) {
 }
 
 func TestAProgramThatNoLongerRunsCanBeTakenBackAndReplaced(t *testing.T) {
+	testkit.Alone(t)
 	m := newMaker(t)
 	m.release(t, "0.2.0")
 	p := installed(t, m, "0.1.0")
@@ -186,6 +191,7 @@ func TestAProgramThatNoLongerRunsCanBeTakenBackAndReplaced(t *testing.T) {
 }
 
 func TestAnOlderReleaseIsTakenOnlyByForce(t *testing.T) {
+	testkit.Alone(t)
 	m := newMaker(t)
 	m.release(t, "0.9.9")
 	p := installed(t, m, "0.10.0")
@@ -199,6 +205,7 @@ func TestAnOlderReleaseIsTakenOnlyByForce(t *testing.T) {
 }
 
 func TestWhatCannotBeTrustedOrDoesNotFitChangesNothing(t *testing.T) {
+	testkit.Alone(t)
 	cases := []struct {
 		name   string
 		change func(t *testing.T, m *maker, p *Program)
@@ -274,6 +281,7 @@ func TestWhatCannotBeTrustedOrDoesNotFitChangesNothing(t *testing.T) {
 }
 
 func TestADownloadThatEndsTooSoonChangesNothing(t *testing.T) {
+	testkit.Alone(t)
 	m := newMaker(t)
 	m.release(t, "0.2.0")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -315,6 +323,7 @@ func TestAServerThatFallsSilentIsGivenUp(t *testing.T) {
 }
 
 func TestAFullDiskInTheMiddleChangesNothing(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}
@@ -343,6 +352,7 @@ func TestAPlaceThatCannotBeWrittenSaysSo(t *testing.T) {
 }
 
 func TestOfTwoUpdatesAtOnceOneIsRefusedAndTheFileIsWhole(t *testing.T) {
+	testkit.Alone(t)
 	m := newMaker(t)
 	m.release(t, "0.2.0")
 	p := installed(t, m, "0.1.0")
@@ -362,6 +372,7 @@ func TestOfTwoUpdatesAtOnceOneIsRefusedAndTheFileIsWhole(t *testing.T) {
 }
 
 func TestWhatAKilledUpdateHasLeftIsReplaced(t *testing.T) {
+	testkit.Alone(t)
 	m := newMaker(t)
 	m.release(t, "0.2.0")
 	p := installed(t, m, "0.1.0")

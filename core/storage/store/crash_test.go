@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 )
 
 // TestMain lets the test binary act as another process: with STORE_CHILD set it plays that part
@@ -77,6 +78,7 @@ func writeForever(d *Dir) error {
 }
 
 func TestAKilledWriterLeavesWholeFiles(t *testing.T) {
+	testkit.Alone(t)
 	d := prepared(t)
 	for round := range 12 {
 		cmd := child(t, "write", d)
@@ -133,6 +135,7 @@ func fullDisk(d *Dir) error {
 }
 
 func TestAFullDiskHarmsNothingAndNamesTheCure(t *testing.T) {
+	testkit.Alone(t)
 	d := prepared(t)
 	put(t, d, "state/x.json", "old")
 	put(t, d, "state/h.jsonl", "{\"a\":1}\n")
@@ -230,6 +233,7 @@ func useAll(d *Dir) error {
 }
 
 func TestABotThatRunsForMonthsKeepsNoFileOpen(t *testing.T) {
+	testkit.Alone(t)
 	d := prepared(t)
 	put(t, d, "state/x.json", "x")
 	put(t, d, "folder/inside", "x")

@@ -13,9 +13,12 @@ import (
 
 	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestOnlyOneBotLivesInADirectory(t *testing.T) {
+	testkit.Alone(t)
 	d := prepared(t)
 	other := child(t, "lock", d)
 	in, err := other.StdinPipe()
@@ -51,6 +54,7 @@ func TestOnlyOneBotLivesInADirectory(t *testing.T) {
 }
 
 func TestALockDiesWithItsProcess(t *testing.T) {
+	testkit.Alone(t)
 	d := prepared(t)
 	other := child(t, "lock", d)
 	if _, err := other.StdinPipe(); err != nil {
@@ -76,6 +80,7 @@ func TestALockDiesWithItsProcess(t *testing.T) {
 // TestTheOriginalProgramIsRespected uses a process to imitate the original: it holds none of this
 // program's locks, but bot.pid names it and it is Python with that script.
 func TestTheOriginalProgramIsRespected(t *testing.T) {
+	testkit.Alone(t)
 	d := prepared(t)
 	original := child(t, "lock", newDir(t), "/usr/local/bin/ollim-bot")
 	original.Args[0] = "/usr/bin/python3.12"
@@ -108,6 +113,7 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 }
 
 func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
+	testkit.Alone(t)
 	d := newDir(t)
 	// For example, an editor with a file of the directory.
 	stranger := child(t, "lock", d, "/home/sam/.ollim-bot/routines/ollim-bot.md", "ollim-bot")
@@ -145,6 +151,7 @@ func TestUnlockingLeavesThePidFileOfAnother(t *testing.T) {
 }
 
 func TestExclusiveOrdersProcessesAndGoroutines(t *testing.T) {
+	testkit.Alone(t)
 	d := prepared(t)
 	again, err := At(d.Root())
 	must(t, err)

@@ -19,6 +19,7 @@ import (
 )
 
 func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	a, err := send(soon(t), s, "/v1/messages", ask(true, user(claudetest.Script(claudetest.Step{
 		Thinking: "Let me think about it for a while.", Text: "I look it up for you, a moment please.",
@@ -52,6 +53,7 @@ func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
 // TestStreamingChangesNothingOfAnAnswer compares an assembled streamed answer with the same answer
 // sent as a whole.
 func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	testkit.Check(t, func(r *rapid.T) {
 		step := claudetest.Step{
@@ -93,6 +95,7 @@ func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
 }
 
 func TestAFaultBefallsTheFirstRequestsOnly(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	script := user(claudetest.Script(claudetest.Step{Error: 529, Times: 2, Text: "fine"}))
 	other := user(claudetest.Script(claudetest.Step{Error: 500, ErrMsg: "mine", Times: 1, Text: "fine too"}))
@@ -110,6 +113,7 @@ func TestAFaultBefallsTheFirstRequestsOnly(t *testing.T) {
 }
 
 func TestARefusalLooksLikeTheRealOne(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	a, err := send(soon(t), s, "/v1/messages", ask(true, user(claudetest.Script(claudetest.Step{Error: 429, RetryAfter: "2"}))))
 	must(t, err)
@@ -126,6 +130,7 @@ func TestARefusalLooksLikeTheRealOne(t *testing.T) {
 }
 
 func TestACutConnectionEndsInTheMiddleOfTheAnswer(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	list, err := streamed(soon(t), s, user(claudetest.Script(claudetest.Step{Text: "one two three four", Chunk: 4, DropAfter: 2})))
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -152,6 +157,7 @@ func TestACutConnectionEndsInTheMiddleOfTheAnswer(t *testing.T) {
 }
 
 func TestAnErrorEventEndsTheStream(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	for _, c := range []struct {
 		step   claudetest.Step
@@ -181,6 +187,7 @@ func TestAnErrorEventEndsTheStream(t *testing.T) {
 
 // TestAHeldAnswerWaitsForItsRelease holds before the answer and in its middle.
 func TestAHeldAnswerWaitsForItsRelease(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	for i, step := range []claudetest.Step{{Text: "late", Hold: "a"}, {Text: "late", Hold: "b"}} {
 		var list []event
@@ -221,6 +228,7 @@ func TestAHeldAnswerWaitsForItsRelease(t *testing.T) {
 }
 
 func TestAnEarlyReleaseIsNotLost(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	s.Release("k")
 	s.Release("k")
@@ -230,6 +238,7 @@ func TestAnEarlyReleaseIsNotLost(t *testing.T) {
 }
 
 func TestTheServerSeesThatAClientLeaves(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	for _, step := range []claudetest.Step{{Hold: "never"}, {DelayMS: 3_600_000}, {Text: "a long one", Chunk: 1, Hold: "never", HoldAfter: 1}} {
 		before := len(s.Requests())
@@ -253,6 +262,7 @@ func TestTheServerSeesThatAClientLeaves(t *testing.T) {
 // TestCloseEndsWhatHangs closes before an answer and in its middle. Neither may look like a
 // complete answer.
 func TestCloseEndsWhatHangs(t *testing.T) {
+	testkit.Alone(t)
 	for _, step := range []claudetest.Step{{Hold: "never"}, {Text: "one two three", Chunk: 4, Hold: "never", HoldAfter: 1}} {
 		s := claudetest.Start(t, claudetest.Options{})
 		var failed error

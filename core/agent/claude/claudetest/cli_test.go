@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // command is a running claude command, driven by lines of its protocol.
@@ -118,6 +119,7 @@ func statuses(all []claudetest.Request) string {
 // TestTheRealCommandUnderstandsEveryKindOfAnswer plays every feature to the claude command: deltas,
 // failures, compaction and retries.
 func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
+	testkit.Alone(t)
 	claudetest.RequireCLI(t)
 	type step = claudetest.Step
 	input := func(command string) map[string]any {

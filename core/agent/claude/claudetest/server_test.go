@@ -15,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 func TestARequestIsReadAsFarAsATestMayAsk(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	body := ask(false,
 		user([]object{
@@ -58,6 +60,7 @@ func TestARequestIsReadAsFarAsATestMayAsk(t *testing.T) {
 }
 
 func TestOnlyTheKeyIsLetIn(t *testing.T) {
+	testkit.Alone(t)
 	for _, c := range []struct {
 		key, header, value string
 		want               int
@@ -85,6 +88,7 @@ func TestOnlyTheKeyIsLetIn(t *testing.T) {
 }
 
 func TestWhateverComesIsRecorded(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	for _, c := range []struct {
 		method, path, body string
@@ -116,6 +120,7 @@ func TestWhateverComesIsRecorded(t *testing.T) {
 }
 
 func TestWaitEndsWithTheServerOrTheContext(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	never := func([]claudetest.Request) bool { return false }
 	text(t, s, user("hello"))
@@ -142,6 +147,7 @@ func TestWaitEndsWithTheServerOrTheContext(t *testing.T) {
 }
 
 func TestManyClientsAtOnceGetEachItsOwnAnswer(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	const n = 60
 	var want []string
@@ -177,6 +183,7 @@ func TestManyClientsAtOnceGetEachItsOwnAnswer(t *testing.T) {
 }
 
 func TestATestMayDecideBeforeTheScript(t *testing.T) {
+	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	s.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
 		return claudetest.Step{Text: "decided for " + r.Model}, r.Prompt() == "decide"
@@ -202,6 +209,7 @@ func TestATestMayDecideBeforeTheScript(t *testing.T) {
 // TestAHistoryThatTheRealAPIRefusesIsRefused covers the mistakes that a fork or a resumed session
 // can make.
 func TestAHistoryThatTheRealAPIRefusesIsRefused(t *testing.T) {
+	testkit.Alone(t)
 	call := assistant([]object{{"type": "tool_use", "id": "t1", "name": "Bash", "input": object{}}})
 	result := func(id string) object {
 		return user([]object{{"type": "tool_result", "tool_use_id": id, "content": "ok"}})

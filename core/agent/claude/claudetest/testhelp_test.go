@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // verdict is the test passed to the code under test; it records how it was ended.
@@ -71,6 +72,7 @@ func TestAMissingCommandSkipsUnlessItIsRequired(t *testing.T) {
 }
 
 func TestTheCommandGetsNothingOfThisMachine(t *testing.T) {
+	testkit.Alone(t)
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "from outside")
 	t.Setenv("CLAUDE_CONFIG_DIR", "/from/outside")
 	s := claudetest.Start(t, claudetest.Options{Key: "the-key"})

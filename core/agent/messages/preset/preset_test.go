@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent/messages/tools"
+	"ollimbot/core/base/testkit"
 )
 
 // bench is a data directory with the tools under test.
@@ -158,6 +159,7 @@ var proofs = map[string]func(*bench){
 
 // Each line about the tools is tested, and each tool has its line.
 func TestWhatIsSaidOfTheToolsIsTrue(t *testing.T) {
+	testkit.Alone(t)
 	_, about, ok := strings.Cut(Text(true), "# Your tools\n\n- ")
 	if !ok {
 		t.Fatal("there is nothing about the tools")

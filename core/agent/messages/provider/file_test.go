@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -156,6 +157,7 @@ func errorOf(errs ...error) error {
 }
 
 func TestAKeyFollowsNoRedirect(t *testing.T) {
+	testkit.Alone(t)
 	reached := false
 	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 	defer thief.Close()
@@ -187,6 +189,7 @@ func FuzzAProvidersFileNeverBreaks(f *testing.F) {
 }
 
 func TestOllamaIsFoundOnThisMachineOnly(t *testing.T) {
+	testkit.Alone(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/api/tags" {
 			_, _ = w.Write([]byte(`{"models":[{"name":"qwen3:8b"},{"name":"bad name"},{"name":"llama3"}]}`))
@@ -209,6 +212,7 @@ func TestOllamaIsFoundOnThisMachineOnly(t *testing.T) {
 }
 
 func TestAServerIsAskedWhetherItTakesTheKey(t *testing.T) {
+	testkit.Alone(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.Header.Get("x-api-key") != "right-key" {
 			w.WriteHeader(http.StatusUnauthorized)

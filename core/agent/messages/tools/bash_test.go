@@ -10,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
 func TestACommandIsRunAsItIsWritten(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, map[string]string{"notes/a.md": "plum\n"})
 	for command, want := range map[string]string{
 		"echo a plum":                   "a plum\n",
@@ -39,6 +41,7 @@ func TestACommandIsRunAsItIsWritten(t *testing.T) {
 
 // A small system may have no bash. Found by .ci/bare.
 func TestACommandRunsWhereThereIsNoBash(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, map[string]string{"notes/a.md": "plum\n"})
 	g.open(Options{Dir: g.dir, Env: []string{"PATH=" + t.TempDir()}})
 	for _, s := range []struct{ command, want string }{
@@ -53,6 +56,7 @@ func TestACommandRunsWhereThereIsNoBash(t *testing.T) {
 }
 
 func TestTheFolderIsKeptBetweenCommands(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, map[string]string{"notes/deep/a.md": "plum\n"})
 	steps := []struct{ command, want string }{
 		{"pwd", g.dir + "\n"},
@@ -97,6 +101,7 @@ func TestTheFolderIsKeptBetweenCommands(t *testing.T) {
 }
 
 func TestACommandEndsInTimeWithAllThatItHasStarted(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, nil)
 	begun := time.Now()
 	g.refused("Bash", with{"command": "echo before; (sleep 60; touch late) & sleep 60", "timeout": 300}, "before\n(ended after ")
@@ -131,6 +136,7 @@ func TestACommandEndsInTimeWithAllThatItHasStarted(t *testing.T) {
 }
 
 func TestALongOutputIsCutInItsMiddle(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, nil)
 	got := g.does("Bash", with{"command": "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last"})
 	if len(got) > keptHead+keptTail+100 || !strings.HasPrefix(got, "first\nxxx") || !strings.HasSuffix(got, "xxx\nlast\n") || !strings.Contains(got, "left out here) …") {
@@ -142,6 +148,7 @@ func TestALongOutputIsCutInItsMiddle(t *testing.T) {
 }
 
 func TestACommandSeesNoSecretsInItsEnvironment(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, nil)
 	g.open(Options{Dir: g.dir, Env: []string{
 		"PATH=/usr/bin:/bin", "ANTHROPIC_API_KEY=marigold", "DISCORD_TOKEN=marigold", "HTTPS_PROXY=http://a:marigold@b", "BASH_ENV=" + g.dir + "/evil", "ENV=x",
@@ -161,6 +168,7 @@ func TestACommandSeesNoSecretsInItsEnvironment(t *testing.T) {
 
 // Commands run in the same sandbox as those of claude, and the folder is kept in it.
 func TestCommandsRunInTheFence(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, map[string]string{".env": "marigold", "state/s.json": "marigold", "notes/a.md": "plum\n", "routines/r.md": "x"})
 	home := filepath.Dir(g.dir)
 	must(t, os.MkdirAll(home+"/.ssh", 0o700))

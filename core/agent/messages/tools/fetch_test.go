@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"ollimbot/core/base/testkit"
 )
 
 // web sets up one server on loopback that answers for every host.
@@ -30,6 +32,7 @@ func (g *ground) web(handler http.HandlerFunc) {
 }
 
 func TestAPageIsFetchedAsText(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, nil)
 	var asked []string
 	g.web(func(w http.ResponseWriter, r *http.Request) {
@@ -128,6 +131,7 @@ func TestAPageIsFetchedAsText(t *testing.T) {
 }
 
 func TestAPageThatHasMoved(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, nil)
 	hops := 0
 	g.web(func(w http.ResponseWriter, r *http.Request) {
@@ -160,6 +164,7 @@ func TestAPageThatHasMoved(t *testing.T) {
 }
 
 func TestOnlyThePublicWebIsFetched(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, nil)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
 	t.Cleanup(server.Close)
@@ -178,6 +183,7 @@ func TestOnlyThePublicWebIsFetched(t *testing.T) {
 }
 
 func TestASlowServerIsGivenUp(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, nil)
 	g.web(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	g.box.web.Timeout = 100 * time.Millisecond

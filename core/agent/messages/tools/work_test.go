@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestASkillIsRead(t *testing.T) {
+	testkit.Alone(t)
 	g := newGround(t, map[string]string{
 		"skills/day/SKILL.md":  "---\nname: day\ndescription: The day.\n---\nIt is !`echo monday`, $ARGUMENTS.\n",
 		"skills/word/SKILL.md": "---\nname: word\ndescription: A word.\n---\nSay !`echo $ARGUMENTS $1` and read @.env.\n",
