@@ -41,11 +41,29 @@ func (p *process) ask(socket, token string, args []string) int {
 // commands runs this command line for sessions of the bot.
 func (p *process) commands(at console.DataDir) policy.Runner {
 	return func(ctx context.Context, by *policy.Session, args []string) agent.CommandResult {
-		r := inside(ctx, args, &process{Process: console.Process{
+		served := &process{Process: console.Process{
 			Executable: p.Executable, Getenv: p.Getenv, Environ: p.Environ, Now: p.Now, Served: &console.Served{By: by, At: at},
-		}})
+		}}
+		r := inside(ctx, args, served)
+		if r.Stdout != "" && !served.helped { // a command that failed has read nothing
+			reads(by, served.asked)
+		}
 		r.Stdout, r.Stderr = clean.Text(r.Stdout), clean.Text(r.Stderr)
 		return r
+	}
+}
+
+// reads records what a session reads in the output of one of the agent's commands.
+func reads(by *policy.Session, asked string) {
+	c, _ := command.Find(command.InAgent, asked)
+	switch c.Prints {
+	case command.PrintsOwn, command.PrintsLabeled:
+	case command.PrintsTasks:
+		by.ReadsTasks()
+	case command.PrintsMail:
+		by.ReadsMail()
+	default:
+		by.ReadsUnknown()
 	}
 }
 

@@ -135,6 +135,7 @@ type updatesCmd struct {
 func (c *updatesCmd) Run(p *process, at console.DataDir) error {
 	list := updates.NewQueue(at.Dir, at.Env.Zone, p.Log()).Peek()
 	lines := console.Each(list, func(u updates.Update) string {
+		p.Reads(u.Label)
 		text := strings.ReplaceAll(u.Message, "\n", "\n                  ")
 		return fmt.Sprintf("%16s  %s", words.Ago(at.Now.Sub(u.At)), text)
 	})

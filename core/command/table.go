@@ -24,6 +24,9 @@ type Command struct {
 	More    string   // additional help: full sentences, one per line
 	// Writes marks what changes the bot: --read-only refuses it.
 	Writes bool
+	// Prints is the stored text that the agent reads if it runs the command, which determines its label. Each command
+	// in the agent's shell has one.
+	Prints Stored
 	// Options are Usage for a surface that has a field for each.
 	Options []Option
 	// Silent means that the command needs no reply, because its effect is visible.
@@ -39,6 +42,18 @@ type Command struct {
 	// picture is the name of the picture of its reply; nil if it has none.
 	picture func(args []string) string
 }
+
+// Stored is text of the data directory or of a service that a command prints.
+type Stored uint8
+
+// The kinds of stored text. The zero Stored is undecided: the output counts as somebody else's words.
+const (
+	_             Stored = iota
+	PrintsOwn            // words of the program, of the user or of the command's own arguments only
+	PrintsTasks          // texts of tasks, skills and webhooks
+	PrintsMail           // mail
+	PrintsLabeled        // text whose label the command itself records, item by item
+)
 
 // Place is where a command can be used; several are joined with "|".
 type Place uint8

@@ -53,3 +53,12 @@ func TestAMistypedSlashCommandGetsTheNearest(t *testing.T) {
 		t.Errorf("/update is %q", c.Name)
 	}
 }
+
+// A2: a command that prints what others may have written labels its reader.
+func TestEachCommandOfTheAgentSaysWhatItPrints(t *testing.T) {
+	for _, c := range List(InAgent) {
+		if c.Prints == 0 {
+			t.Errorf("%s: decide which stored text it prints", c.Name)
+		}
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/hosts"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
@@ -71,6 +72,13 @@ type Live struct {
 type Served struct {
 	By *policy.Session // the session that runs it
 	At DataDir         // the bot's own
+}
+
+// Reads records that the agent reads text with a label, if it runs this command.
+func (p *Process) Reads(l label.Label) {
+	if p.Served != nil {
+		p.Served.By.Reads(l)
+	}
 }
 
 // DataDir is where the commands work: the environment and its data directory.

@@ -136,8 +136,8 @@ const labelInvitation = "calendar invitation"
 
 // strangers records that a model is about to read another person's text.
 func strangers(p *console.Process, e google.Event) {
-	if p.Served != nil && e.Foreign() {
-		p.Served.By.Reads(label.From(labelInvitation))
+	if e.Foreign() {
+		p.Reads(label.From(labelInvitation))
 	}
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
@@ -215,10 +217,17 @@ func (l *links) call(s chainStep) string {
 	return "allowed"
 }
 
-// command runs a shell command; the bot's own commands go to its door.
+// command runs a shell command; the bot's own commands go to its door, and label what they print as the program does.
 func (l *links) command(line string) {
 	if args := strings.Fields(line); args[0] == ownProgram {
-		l.session.Command((&ran{}).run)(l.t.Context(), args[1:])
+		l.session.Command(func(_ context.Context, by *Session, args []string) agent.CommandResult {
+			if args[0] == "gmail" {
+				by.ReadsMail()
+			} else {
+				by.ReadsTasks()
+			}
+			return agent.CommandResult{}
+		})(l.t.Context(), args[1:])
 		return
 	}
 	cmd := exec.CommandContext(l.t.Context(), "/bin/sh", "-c", line)

@@ -12,14 +12,12 @@ import (
 )
 
 // Runner runs the bot's own command line on the bot's directory, for a session whose rules have
-// allowed it.
+// allowed it. It records the labels of what it printed (Session.Reads and its kin) before it returns.
 type Runner func(ctx context.Context, by *Session, args []string) agent.CommandResult
 
 const (
 	// ownProgram is the command's name in rules.
 	ownProgram = "ollim-bot"
-	// ownMail is its command that shows mail.
-	ownMail = "gmail"
 	// grantFor is how long a command may take between the user's approval of its shell call and its
 	// own call: a shell command may run for ten minutes.
 	grantFor = 10 * time.Minute
@@ -45,7 +43,6 @@ func (s *Session) Command(run Runner) func(ctx context.Context, args []string) a
 			log.Warn("command of the agent was refused")
 			return agent.CommandResult{Stderr: ownProgram + ": " + d.Reason + "\n", Exit: 1}
 		}
-		s.Reads(s.g.reach.ownLabel(args))
 		r := run(ctx, s, args)
 		log.Info("command of the agent", "exit", r.Exit)
 		return r
@@ -97,6 +94,3 @@ func (p *permits) take(line string) bool {
 	delete(p.by, line)
 	return ok && time.Since(at) < grantFor
 }
-
-// ownLists are the commands that print the texts of tasks and webhooks.
-var ownLists = []string{"routine", "reminder", "webhook"}

@@ -69,24 +69,6 @@ func TestACommandNeedsTheRightsOfItsSession(t *testing.T) {
 	}
 }
 
-func TestReadingMailByCommandTaintsARunAndNothingElse(t *testing.T) {
-	g, _ := newGuard(t)
-	for _, kind := range []Kind{Background, Main} {
-		s := g.Session(Scope{Kind: kind, Rules: Rules{Allowed: MainTools()}})
-		command := s.Command((&ran{}).run)
-		for _, args := range []string{"help", "tasks list", ""} {
-			command(t.Context(), strings.Fields(args))
-			if s.Label() != "" {
-				t.Errorf("kind %d is tainted by %q", kind, args)
-			}
-		}
-		command(t.Context(), []string{"gmail", "read", "1"})
-		if s.Label() != labelMail {
-			t.Errorf("kind %d after reading mail: %q", kind, s.Label())
-		}
-	}
-}
-
 func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -40,8 +39,8 @@ type reach struct {
 
 // reads returns the label of everything a call can reach, in any spelling: a file by its label, a
 // search by the files that it may visit, a command by the labeled files that it can see and by the
-// network, an edit by the text it changes. The bot's own commands are labeled by their output
-// (Session.Reads).
+// network, an edit by the text it changes. The bot's own commands are labeled by what they print
+// (Runner).
 func (r *reach) reads(x call) label.Label {
 	switch {
 	case x.tool == "WebFetch" || x.tool == "WebSearch":
@@ -72,7 +71,7 @@ func (r *reach) reads(x call) label.Label {
 // commandLabel returns the label of everything a command can reach.
 func (r *reach) commandLabel(x call) label.Label {
 	if list, ok := words(x.arg); x.tool == "Bash" && ok && list[0] == ownProgram {
-		return r.ownLabel(list[1:])
+		return "" // whoever runs it records what it prints
 	}
 	if r.network() {
 		r.downloads() // so that they are recognized if the command moves them
@@ -80,20 +79,6 @@ func (r *reach) commandLabel(x call) label.Label {
 	}
 	for f := range r.labeled() {
 		return f.label.Via(labelCommand)
-	}
-	return ""
-}
-
-// ownLabel returns the label of the output of one of the bot's own commands. History and the
-// calendar are labeled line by line.
-func (r *reach) ownLabel(args []string) label.Label {
-	switch {
-	case len(args) == 0:
-		return ""
-	case args[0] == ownMail:
-		return label.From(labelMail)
-	case slices.Contains(ownLists, args[0]):
-		return r.tasksLabel()
 	}
 	return ""
 }

@@ -67,7 +67,6 @@ func TestACallIsLabeledByWhatItCanReach(t *testing.T) {
 		"a command by its path":              {bash("/usr/bin/python3 -c 'print(open(1))'"), "download evil.md → command"},
 		"the bot's own command":              {bash("ollim-bot tasks list"), ""},
 		"the bot's own command in a pipe":    {bash("ollim-bot tasks list | cat downloads/evil.md"), "download evil.md → command"},
-		"mail":                               {bash("ollim-bot  gmail unread"), "mail"},
 		"a page":                             {toolUse("WebFetch", fields{"url": "https://example.com"}), "web page"},
 		"a web search":                       {toolUse("WebSearch", fields{"query": "x"}), "web page"},
 		"an MCP server":                      {toolUse("mcp__tracker__list", nil), "MCP server tracker"},

@@ -345,6 +345,15 @@ func (s *Session) Label() label.Label { return s.taint.Label() }
 // Reads records that the session is about to read text with a label.
 func (s *Session) Reads(l label.Label) { s.taint.Read(l) }
 
+// ReadsTasks records that the session reads texts of tasks, skills and webhooks.
+func (s *Session) ReadsTasks() { s.Reads(s.g.reach.tasksLabel()) }
+
+// ReadsMail records that the session reads mail.
+func (s *Session) ReadsMail() { s.Reads(label.From(labelMail)) }
+
+// ReadsUnknown records that the session reads text whose author is not known.
+func (s *Session) ReadsUnknown() { s.Reads(label.From(labelUnknown)) }
+
 // approved records that the user has approved a call of a session with a label: the text it writes
 // counts as the user's own.
 func (s *Session) approved(x call) {
