@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/discord/discordtest"
 )
@@ -16,6 +17,7 @@ import (
 const reactions = "/channels/*/messages/*/reactions/*/@me"
 
 func TestABacklogIsOneTurnWithAllOfItInOrder(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{NoContract: true})
 	st.live()
@@ -59,6 +61,7 @@ func TestABacklogIsOneTurnWithAllOfItInOrder(t *testing.T) {
 }
 
 func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{NoContract: true}) // the description knows no forwarded messages
 	b := newStub(nil)
@@ -96,6 +99,7 @@ func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *t
 }
 
 func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	release := make(chan struct{})
 	st, b := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
@@ -136,6 +140,7 @@ func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 }
 
 func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	b := newStub(nil)
@@ -156,6 +161,7 @@ func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
 
 // P9: a number that Discord wrote as text cost a message, and nobody was told.
 func TestAnOddAuthorCostsNoMessageAndAnUnreadableMessageIsTold(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{NoContract: true}) // the description knows no such messages
 	b := newStub(nil)
@@ -203,6 +209,7 @@ func TestAnOddAuthorCostsNoMessageAndAnUnreadableMessageIsTold(t *testing.T) {
 
 // P9: a page of history without a readable message ended the catch-up.
 func TestAMessageBehindAPageOfUnreadableOnesIsReceived(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{NoContract: true}) // the description knows no such messages
 	b := newStub(nil)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/config"
 	"ollimbot/discord/discordtest"
 )
@@ -31,6 +32,7 @@ func inspect(t *testing.T, s *discordtest.Server, o CheckOptions) (Report, strin
 }
 
 func TestACheckOfAGoodTokenSaysNothingToAnyone(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	s := discordtest.Start(t, discordtest.Options{Token: secret})
 	r, text := inspect(t, s, CheckOptions{})
@@ -59,6 +61,7 @@ func TestACheckOfAGoodTokenSaysNothingToAnyone(t *testing.T) {
 }
 
 func TestACheckNamesWhatIsWrongAndTheNextStep(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string

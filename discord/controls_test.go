@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/budget"
@@ -28,6 +29,7 @@ func (st *stage) opened(i discordtest.Interaction) *discordtest.Modal {
 }
 
 func TestRunOnTheCardStartsATaskOnceAlsoFromAnOldMenu(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.write("routines/tea.md", "---\nid: \"aaaa0001\"\ncron: \"0 4 * * *\"\nbackground: true\ndescription: \"Tea\"\n---\nMake tea.\n\n"+
@@ -63,6 +65,7 @@ func pinged(t *testing.T) (*stage, *discordtest.Message) {
 }
 
 func TestAPingIsDoneLaterOrNotUseful(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, ping := pinged(t)
 	me := st.s.User()
@@ -85,6 +88,7 @@ func TestAPingIsDoneLaterOrNotUseful(t *testing.T) {
 }
 
 func TestLaterAsksWhenAndRemindsOnceAlsoAfterARestart(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, ping := pinged(t)
 	me := st.s.User()
@@ -125,6 +129,7 @@ func (st *stage) made(word string) (paths []string) {
 
 // P10
 func TestAMessagesMenuMakesOneReminderOfItHoweverOftenItIsUsed(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -162,6 +167,7 @@ func TestAMessagesMenuMakesOneReminderOfItHoweverOftenItIsUsed(t *testing.T) {
 
 // P10
 func TestWhatIsTypedIsAnsweredOnlyWhereItIsTheNewest(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	hold := make(chan struct{})
 	st := newStage(t, discordtest.Options{})
@@ -198,6 +204,7 @@ func TestWhatIsTypedIsAnsweredOnlyWhereItIsTheNewest(t *testing.T) {
 
 // P10
 func TestRemindMakesAnOrdinaryReminderAndSuggestsTimesAndTitles(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.write("routines/tea.md", "---\nid: \"aaaa0001\"\ncron: \"0 4 * * *\"\nbackground: true\ndescription: \"Tea time\"\n---\nMake tea.\n")
@@ -248,6 +255,7 @@ func menu(m *discordtest.Message, value string) string {
 
 // P13
 func TestConfigIsChosenFromMenusAndWhatIsNoChoiceIsTyped(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -294,6 +302,7 @@ func TestConfigIsChosenFromMenusAndWhatIsNoChoiceIsTyped(t *testing.T) {
 
 // P13
 func TestModelIsSwitchedFromAMenuOrTyped(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -313,6 +322,7 @@ func TestModelIsSwitchedFromAMenuOrTyped(t *testing.T) {
 
 // P13
 func TestHelpIsACardOfAllCommandsInAFewWordsEach(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/discord/discordtest"
 )
@@ -27,6 +28,7 @@ func (st *stage) killed() {
 // What was asked before a restart is not asked any more after it, and its buttons and reactions go.
 // Those that still work stay.
 func TestButtonsFromBeforeARestartThatDoNothingGo(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.write(tidyFile, tidy("Tidy up."))
@@ -86,6 +88,7 @@ func TestButtonsFromBeforeARestartThatDoNothingGo(t *testing.T) {
 // A message that could not be answered is sent again with its button; after a restart the bot no
 // longer has it.
 func TestTryAgainGoesWithARestart(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store/storetest"
@@ -50,6 +51,7 @@ func ends(t *testing.T, st *stage, o Options) error {
 }
 
 func TestAWrongTokenStopsWithASentence(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	o := st.options()
@@ -63,6 +65,7 @@ func TestAWrongTokenStopsWithASentence(t *testing.T) {
 }
 
 func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	d := st.surface(st.options())
@@ -81,6 +84,7 @@ func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 }
 
 func TestWithoutAnOwnerNobodyIsObeyed(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.s.Fault(discordtest.Match{PathPrefix: "/applications/@me", Times: -1}, discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","team":{"owner_user_id":""}}`})
@@ -90,6 +94,7 @@ func TestWithoutAnOwnerNobodyIsObeyed(t *testing.T) {
 }
 
 func TestAnOwnerWhoCannotBeWrittenToIsNamed(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	o := st.options()
@@ -104,6 +109,7 @@ func TestAnOwnerWhoCannotBeWrittenToIsNamed(t *testing.T) {
 }
 
 func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{Team: true})
 	b := newStub(nil)
@@ -116,6 +122,7 @@ func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
 }
 
 func TestDiscordMayComeLater(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	lift := st.s.Fault(discordtest.Match{Times: -1}, discordtest.Broken(503))
@@ -144,6 +151,7 @@ func TestDiscordMayComeLater(t *testing.T) {
 }
 
 func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, _ := hears(t, nil)
 	for _, plan := range []discordtest.Plan{discordtest.Broken(500), discordtest.Lost(), discordtest.Garbled()} {
@@ -160,6 +168,7 @@ func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
 }
 
 func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, _ := hears(t, nil)
 	lift := st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true, Times: -1}, discordtest.Plan{Hold: "frozen"})
@@ -177,6 +186,7 @@ func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
 }
 
 func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, _ := hears(t, nil)
 	paid := 0
@@ -197,6 +207,7 @@ func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
 }
 
 func TestAPostIsChangedAndDeleted(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, nil)
 	id, err := st.d.Post(t.Context(), post.Post{Nonce: "long", Text: strings.Repeat("a line of the report\n", 300)})
@@ -221,6 +232,7 @@ func TestAPostIsChangedAndDeleted(t *testing.T) {
 }
 
 func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, _ := hears(t, nil)
 	path := filepath.Join(t.TempDir(), "film.mp4")
@@ -241,6 +253,7 @@ func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
 }
 
 func TestARememberedChannelThatIsGoneIsOpenedAnew(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.write("state/discord.json", `{"app":"`+st.s.Bot().ID+`","owner":"`+st.s.Owner().ID+`","channel":"424242"}`)
@@ -252,6 +265,7 @@ func TestARememberedChannelThatIsGoneIsOpenedAnew(t *testing.T) {
 }
 
 func TestARuinedMemoryIsSetAside(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.write("state/discord.json", `{"app":[]`)

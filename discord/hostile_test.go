@@ -18,6 +18,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
@@ -34,6 +35,7 @@ func hears(t *testing.T, answer func(context.Context, command.Value) (command.Ou
 }
 
 func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, nil)
 	me := st.s.User()
@@ -68,6 +70,7 @@ func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 }
 
 func TestAStrangersClickIsRefusedAndAnothersChannelToo(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, nil)
 	id, err := st.d.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Card", Buttons: []post.Button{{Label: "Away", Action: "act:dismiss:_"}}}})
@@ -80,6 +83,7 @@ func TestAStrangersClickIsRefusedAndAnothersChannelToo(t *testing.T) {
 }
 
 func TestFourThousandEmojiAndAnEmptyMessageAreMessages(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, nil)
 	many := strings.Repeat("👩‍🚀", 4000)
@@ -92,6 +96,7 @@ func TestFourThousandEmojiAndAnEmptyMessageAreMessages(t *testing.T) {
 }
 
 func TestAttachmentsThatLieAreFoundOut(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, nil)
 	files := []discordtest.File{
@@ -113,6 +118,7 @@ func TestAttachmentsThatLieAreFoundOut(t *testing.T) {
 }
 
 func TestTenFilesAndFiftyMegabytesAreTheLimit(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, nil)
 	var files []discordtest.File
@@ -133,6 +139,7 @@ func TestTenFilesAndFiftyMegabytesAreTheLimit(t *testing.T) {
 }
 
 func TestAFileThatDiscordDoesNotGiveIsNamed(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, nil)
 	st.s.Fault(discordtest.Match{PathPrefix: "/attachments", Times: 1}, discordtest.Refused(404, 0))
@@ -148,6 +155,7 @@ func TestAFileThatDiscordDoesNotGiveIsNamed(t *testing.T) {
 }
 
 func TestAMessageThatTheBotRefusesIsSaidOnce(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, func(context.Context, command.Value) (command.Outcome, error) {
 		return command.Outcome{}, errors.New("too many messages wait already")
@@ -167,6 +175,7 @@ func TestAMessageThatTheBotRefusesIsSaidOnce(t *testing.T) {
 
 // The number that was asked for: all, once, in order.
 func TestTenThousandMessagesAreHeardOnceAndInOrder(t *testing.T) {
+	testkit.Alone(t)
 	const n = 10_000
 	st := newStage(t, discordtest.Options{NoContract: true})
 	b := newStub(nil)
@@ -258,6 +267,7 @@ func heap() uint64 {
 }
 
 func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	pending := true

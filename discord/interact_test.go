@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/discord/discordtest"
 	"ollimbot/discord/rest"
@@ -42,6 +43,7 @@ func TestEachCommandBecomesALineOfTheBot(t *testing.T) {
 }
 
 func TestTheCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.alone(newStub(nil))
@@ -66,6 +68,7 @@ func TestTheCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
 }
 
 func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	reply := make(chan command.Outcome, 1)
 	st, b := hears(t, func(context.Context, command.Value) (command.Outcome, error) { return <-reply, nil })
@@ -89,6 +92,7 @@ func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
 }
 
 func TestAReplyAfterFifteenMinutesComesAsAMessage(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	go1, done := make(chan struct{}), make(chan struct{})
 	st, _ := hears(t, func(context.Context, command.Value) (command.Outcome, error) {
@@ -106,6 +110,7 @@ func TestAReplyAfterFifteenMinutesComesAsAMessage(t *testing.T) {
 }
 
 func TestACommandThatComesTooLateIsNotCarriedOut(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, nil)
 	st.s.Fault(discordtest.Match{PathPrefix: "/interactions", Times: 1}, discordtest.Refused(404, 10062))
@@ -122,6 +127,7 @@ func TestACommandThatComesTooLateIsNotCarriedOut(t *testing.T) {
 }
 
 func TestAClickTellsWhatCameOfIt(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, b := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
 		if k, ok := c.(command.Click); ok && k.ID == "act:fork_exit:_" {
@@ -145,6 +151,7 @@ func TestAClickTellsWhatCameOfIt(t *testing.T) {
 }
 
 func TestACommandWhileTheBotStopsIsToldSo(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	asked := make(chan struct{})
 	st, _ := hears(t, func(ctx context.Context, _ command.Value) (command.Outcome, error) {
@@ -159,6 +166,7 @@ func TestACommandWhileTheBotStopsIsToldSo(t *testing.T) {
 }
 
 func TestACommandThatBreaksIsAnsweredAndBreaksNothingElse(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, _ := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
 		if s, ok := c.(command.Slash); ok && s.Line == "/cost" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
@@ -45,6 +46,7 @@ func day(t *testing.T, statusLine bool) []string {
 
 // P2
 func TestADayRingsOncePerAnswerAndPing(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for _, statusLine := range []bool{true, false} {
 		rang := day(t, statusLine)
@@ -57,6 +59,7 @@ func TestADayRingsOncePerAnswerAndPing(t *testing.T) {
 
 // P2: the first thing that the phone shows of an answer are its words.
 func TestTheNotificationHasTheWordsOfTheAnswer(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/mcp"
 	"ollimbot/core/safety/policy"
@@ -51,6 +52,7 @@ func labels(m *discordtest.Message) string {
 // Whatever can be asked is asked in the same words in Discord and in the dashboard, and is gone
 // from one once it was answered in the other.
 func TestEveryQuestionIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	risky := strings.ReplaceAll(tidy("Tidy up."), "\n", `\n`)
 	risky = strings.ReplaceAll(risky, `"`, `\"`)
@@ -130,6 +132,7 @@ func TestEveryQuestionIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
 // What the agent has written and what waits for the user, an edit or a whole file, is a card with
 // the same words and changes as in the dashboard, and gone once it was allowed there.
 func TestEveryFileThatWaitsIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for name, tt := range map[string]struct{ old, title, buttons string }{
 		"edit":     {tidy("Tidy up the desk."), "Edit of Tidy", "Allow, Refuse"},
@@ -221,6 +224,7 @@ func serversWait(s core.Snapshot) (p routines.Problem, ok bool) {
 // What an MCP server has changed about its tools is a card with the same words and changes as in
 // the dashboard and on the command line, and gone everywhere once it was answered anywhere.
 func TestAServersChangeOfItsToolsIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for name, tt := range map[string]struct{ phone, allow bool }{
 		"allowed on the phone": {true, true}, "refused on the phone": {true, false},

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
 )
 
 // The day as a picture, on demand, with words for those who cannot see it.
 func TestTheDayIsAPictureOnDemand(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	o := st.options()
@@ -45,6 +47,7 @@ func TestTheDayIsAPictureOnDemand(t *testing.T) {
 
 // Words say what a picture shows, so that they come without it too.
 func TestWithoutAPictureTheWordsCome(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	o := st.options()
@@ -71,6 +74,7 @@ func TestWithoutAPictureTheWordsCome(t *testing.T) {
 
 // A week is told in words, and in a picture with the same words.
 func TestTheWeekIsAPicture(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	o := st.options()

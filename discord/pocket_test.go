@@ -8,6 +8,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/discord/discordtest"
 )
@@ -22,6 +23,7 @@ func button(m *discordtest.Message, label string) string {
 }
 
 func TestTheCardOfStatusMutesAndAddsPingsOnceAlsoAfterARestart(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()

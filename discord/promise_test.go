@@ -3,11 +3,13 @@ package discord
 import (
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
 // Item 32: the card of a promise asks for a time in a form, also after a restart, and is answered once.
 func TestAPromiseIsAnsweredByItsCardAlsoAfterARestart(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()

@@ -6,12 +6,14 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
 // A quiet message arrives and does not ring, and costs no token; what was not asked to be
 // quiet rings.
 func TestAQuietMessageDoesNotRing(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.reminder("dddd0001", 100*time.Millisecond, `call ping_user {"message":"The parcel has arrived.","quiet":true}`)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
@@ -14,6 +15,7 @@ import (
 )
 
 func TestAUserWhoShutsTheBotOutIsSeenInTheStatus(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, _ := hears(t, nil)
 	lift := st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, discordtest.Refused(403, 50007))
@@ -34,6 +36,7 @@ func TestAUserWhoShutsTheBotOutIsSeenInTheStatus(t *testing.T) {
 
 // Nothing that can be mended without a restart needs one.
 func TestAUserWhoMustWriteFirstOpensTheDirectMessagesByThat(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	lift := st.s.Fault(discordtest.Match{PathPrefix: "/users/@me/channels", Times: -1}, discordtest.Refused(403, 50278))
@@ -73,6 +76,7 @@ func TestAUserWhoMustWriteFirstOpensTheDirectMessagesByThat(t *testing.T) {
 }
 
 func TestAnAnswerSurvivesAMomentInWhichTheUserCannotBeReached(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st, _ := hears(t, nil)
 	st.s.Fault(discordtest.Match{Method: "PATCH", PathPrefix: "/channels/*/messages", Times: 1}, discordtest.Refused(403, 50007))
@@ -87,6 +91,7 @@ func TestAnAnswerSurvivesAMomentInWhichTheUserCannotBeReached(t *testing.T) {
 }
 
 func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	b := newStub(func(context.Context, command.Value) (command.Outcome, error) {

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
@@ -56,6 +57,7 @@ func edits(t *testing.T, text string) (*stage, *discordtest.Message) {
 }
 
 func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for i, press := range []string{"Allow", "Refuse"} {
 		t.Run(press, func(t *testing.T) {
@@ -87,6 +89,7 @@ func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
 }
 
 func TestTheCardOfALongEditIsCutAndSaysWhereTheRestIs(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	var long strings.Builder
 	for i := range 100 {

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/discord/discordtest"
@@ -42,6 +43,7 @@ func sounds(f discordtest.State, bot discordtest.User, words ...string) map[stri
 // message that is typed in the dashboard. Only what the user has to see at once rings, with and
 // without the status line.
 func TestOfEachKindOnlyWhatTheUserHasToSeeRings(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for _, statusLine := range []bool{true, false} {
 		st := newStage(t, discordtest.Options{NoContract: true})

@@ -59,6 +59,7 @@ func connected(n Standing) bool { return n.State == textUp }
 
 // P6: two programs with one token both answered everything, and nothing named the cause.
 func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	first := newStage(t, discordtest.Options{})
 	first.born = time.Now().Add(-time.Hour)
@@ -96,6 +97,7 @@ func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testi
 
 // P6: it said that a command had not arrived in time, although another program had it.
 func TestACommandThatAnotherProgramAnsweredIsNotCalledLate(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	b := newStub(func(context.Context, command.Value) (command.Outcome, error) {
@@ -114,6 +116,7 @@ func TestACommandThatAnotherProgramAnsweredIsNotCalledLate(t *testing.T) {
 
 // P6: what the program before left behind is no other program.
 func TestANonceOfOurOwnOrOfTheProgramBeforeIsNoOtherProgram(t *testing.T) {
+	testkit.Alone(t)
 	st := newStage(t, discordtest.Options{NoContract: true})
 	d := st.surface(st.options())
 	d.rivals.sent = func(nonce string) bool { return nonce == "ours" }
@@ -152,6 +155,7 @@ func TestANonceTellsTheStartOfTheProgramThatMadeIt(t *testing.T) {
 }
 
 func TestThePingsThatAreLeftAreShownBelowTheBotsName(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	b := newStub(nil)
@@ -206,6 +210,7 @@ func TestTheStateOfTheConnectionIsOnDiskWhileTheBotRuns(t *testing.T) {
 
 // P1: the next program knows when the session before it has started.
 func TestTheStartOfTheLastSessionIsOnDisk(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.alone(newStub(nil))

@@ -6,11 +6,13 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
 // P13
 func TestStopEndsAGrowingAnswerWhichIsNeitherDoneNorFailed(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.liveWith(script.New(script.Options{Pace: 0.5}))
@@ -36,6 +38,7 @@ func TestStopEndsAGrowingAnswerWhichIsNeitherDoneNorFailed(t *testing.T) {
 
 // P13
 func TestAFailedAnswerIsTriedAgainByItsButton(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -62,6 +65,7 @@ func TestAFailedAnswerIsTriedAgainByItsButton(t *testing.T) {
 
 // P13
 func TestInterruptSaysWhenNothingRuns(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()

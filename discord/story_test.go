@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/discord/discordtest"
@@ -17,6 +18,7 @@ import (
 var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
 
 func TestAConversationWithAnImage(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -47,6 +49,7 @@ func TestAConversationWithAnImage(t *testing.T) {
 // The reply comes an hour later: the ids that lead back to the run are on disk,
 // and the bot has been started anew meanwhile.
 func TestAPingThatIsAnsweredAnHourLaterGoesOnInItsRun(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.reminder("dddd0001", 100*time.Millisecond, `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
@@ -98,6 +101,7 @@ func await(t testing.TB, st *stage, what string, ok func(core.Snapshot) bool) co
 }
 
 func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -136,6 +140,7 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 }
 
 func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -180,6 +185,7 @@ func cameTo(card *discordtest.Message, call, what string) bool {
 }
 
 func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -233,6 +239,7 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 }
 
 func TestTheNetworkIsGoneWhileAReplyStreams(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -273,6 +280,7 @@ func said(st *stage) string {
 }
 
 func TestMessagesOfTheTimeBetweenAreCaughtUpWithOnce(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.s.User().Say(play("say from before the first start"))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/discord/discordtest"
 )
@@ -12,6 +13,7 @@ import (
 // P14: a setting with a consequence is asked about, in the words of the dashboard, and changes
 // only after the second yes.
 func TestASettingWithAConsequenceIsSetAfterASecondYes(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()

@@ -72,6 +72,7 @@ func (st *stage) hearsFrom(address, model, key string) Options {
 }
 
 func TestAnIndependentServerTranscribesAndTheBotAnswers(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	address := transcriber(t)
 	st := newStage(t, discordtest.Options{})
@@ -87,6 +88,7 @@ func TestAnIndependentServerTranscribesAndTheBotAnswers(t *testing.T) {
 // What our own servers of the other stories answer, an independent one does too: the user reads
 // the same words.
 func TestAnIndependentServerAndThatOfTheStoriesAgree(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	address := transcriber(t)
 	for name, tt := range map[string]struct {

@@ -17,6 +17,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/transcribe"
 	"ollimbot/discord/discordtest"
@@ -85,6 +86,7 @@ func (st *stage) replyTo(m *discordtest.Message) *discordtest.Message {
 }
 
 func TestAVoiceMessageIsTranscribedShownAndAnswered(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	asked := make(chan string, 1)
@@ -121,6 +123,7 @@ func TestAVoiceMessageIsTranscribedShownAndAnswered(t *testing.T) {
 }
 
 func TestAVoiceMessageThatCannotBeTranscribedIsKeptAndTheUserIsTold(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	ten := strings.Repeat("x", 10<<20)
 	for name, tt := range map[string]struct {
@@ -153,6 +156,7 @@ func TestAVoiceMessageThatCannotBeTranscribedIsKeptAndTheUserIsTold(t *testing.T
 }
 
 func TestWithoutATranscriberTheBotSaysHowToSetOneUp(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	o := st.hears(says("never"))
@@ -169,6 +173,7 @@ func TestWithoutATranscriberTheBotSaysHowToSetOneUp(t *testing.T) {
 // A program that ends while it transcribes has received nothing, so that the next one does it
 // again; what is shown is shown once.
 func TestAVoiceMessageIsCaughtUpWithWhenTheProgramEndedMeanwhile(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	begun := make(chan struct{}, 1)
@@ -211,6 +216,7 @@ func TestAVoiceMessageIsCaughtUpWithWhenTheProgramEndedMeanwhile(t *testing.T) {
 }
 
 func TestWhatIsForwardedIsNotTheUsersOwn(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	bot := newStub(nil)
@@ -228,6 +234,7 @@ func TestWhatIsForwardedIsNotTheUsersOwn(t *testing.T) {
 
 // The conversation is labeled from the forwarded message on, until the user answers it.
 func TestAForwardedMessageLabelsTheConversation(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()
@@ -245,6 +252,7 @@ func TestAForwardedMessageLabelsTheConversation(t *testing.T) {
 }
 
 func TestTheUserIsToldOfAPictureThatCannotBeShown(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.live()

@@ -93,6 +93,7 @@ func drained(t *testing.T, g *git.Recorder) {
 // texts, while commits happen at any time: everything that should be pending is on disk
 // and in the last commit.
 func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
+	testkit.Alone(t)
 	_, missing := exec.LookPath("git")
 	t.Setenv("HOME", t.TempDir())
 	texts := []string{"Water the plants", "Tea", "茶"}

@@ -15,6 +15,7 @@ import (
 // One program speaks, another encodes as phones do, a third recognizes the words, in the
 // sandbox where this machine has one.
 func TestWhatIsSpokenIsRecognized(t *testing.T) {
+	testkit.Alone(t)
 	for _, program := range []string{"espeak-ng", "opusenc", "pocketsphinx_continuous"} {
 		testkit.Needs(t, program)
 	}

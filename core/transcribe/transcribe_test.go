@@ -166,6 +166,7 @@ func TestAServerGetsItsKeyAndItsFormat(t *testing.T) {
 }
 
 func TestACommandTranscribes(t *testing.T) {
+	testkit.Alone(t)
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	for name, tt := range map[string]struct{ script, want, why string }{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
@@ -34,6 +35,7 @@ func bot(t *testing.T, s *discordtest.Server) *discordgo.Session {
 }
 
 func TestABotOnDiscordgoLivesThroughADay(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Heartbeat: 5 * time.Second, AnyPresence: true})
 	d := bot(t, s)
 	mute := &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}

@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
 func TestPlansAnswerInPlaceOfDiscord(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	path := "/channels/" + dm(t, s) + "/messages"
 	for name, c := range map[string]struct {
@@ -46,6 +48,7 @@ func TestPlansAnswerInPlaceOfDiscord(t *testing.T) {
 }
 
 func TestAnAnswerCanGetLostAfterItsMessageWasStored(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	path := "/channels/" + dm(t, s) + "/messages"
 	once := text("once")
@@ -65,6 +68,7 @@ func TestAnAnswerCanGetLostAfterItsMessageWasStored(t *testing.T) {
 }
 
 func TestAFaultStrikesAsOftenAsPlanned(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	lift := s.Fault(discordtest.Match{Method: "GET", PathPrefix: "/gate", Times: -1}, discordtest.Broken(500))
 	s.Fault(discordtest.Match{PathPrefix: "/users/@me", Times: 2}, discordtest.Broken(502))
@@ -83,6 +87,7 @@ func TestAFaultStrikesAsOftenAsPlanned(t *testing.T) {
 }
 
 func TestAHeldRequestCanBeSeenBeforeItIsReleased(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	s.Fault(discordtest.Match{PathPrefix: "/users/@me"}, discordtest.Plan{Hold: "gate"})
 	var group sync.WaitGroup
@@ -100,6 +105,7 @@ func TestAHeldRequestCanBeSeenBeforeItIsReleased(t *testing.T) {
 }
 
 func TestAWaitThatEndsInVainSaysWhatThereWas(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	s.User().Say("only this")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)

@@ -10,10 +10,12 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
 func TestAClientHearsWhatHappensInItsDirectMessages(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	c := dial(t, s)
 	c.login()
@@ -40,6 +42,7 @@ func TestAClientHearsWhatHappensInItsDirectMessages(t *testing.T) {
 }
 
 func TestWhatHappenedMeanwhileIsReplayedInOrder(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	first := dial(t, s)
 	session := first.login()
@@ -69,6 +72,7 @@ func TestWhatHappenedMeanwhileIsReplayedInOrder(t *testing.T) {
 }
 
 func TestAFarewellEndsTheSession(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	first := dial(t, s)
 	session := first.login()
@@ -86,6 +90,7 @@ func TestAFarewellEndsTheSession(t *testing.T) {
 }
 
 func TestAStartMayBeAnsweredByAskingToReconnect(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	s.Op7First()
 	c := dial(t, s)
@@ -96,6 +101,7 @@ func TestAStartMayBeAnsweredByAskingToReconnect(t *testing.T) {
 }
 
 func TestAWrongStartIsClosedWithItsCode(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	for want, in := range map[int]obj{
 		4002: {"token": "Bot token", "intents": dmIntents, "presence": obj{ // P3: discordgo's empty keys
@@ -116,6 +122,7 @@ func TestAWrongStartIsClosedWithItsCode(t *testing.T) {
 }
 
 func TestAnUnknownVersionIsClosed(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	ws, res, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL(), "http")+"/?v=5", nil)
 	must(t, err)
@@ -129,6 +136,7 @@ func TestAnUnknownVersionIsClosed(t *testing.T) {
 }
 
 func TestFaultsOfARunningConnection(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	c := dial(t, s)
 	c.login()
@@ -161,6 +169,7 @@ func TestFaultsOfARunningConnection(t *testing.T) {
 }
 
 func TestAServerThatIsDownComesBackOnItsPort(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	c := dial(t, s)
 	c.login()
@@ -179,6 +188,7 @@ func TestAServerThatIsDownComesBackOnItsPort(t *testing.T) {
 }
 
 func TestMessagesInGuildsAreEmpty(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	c := dial(t, s)
 	c.expect("op 10")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
@@ -31,6 +32,7 @@ func hook(s *discordtest.Server, i discordtest.Interaction, rest string) string 
 }
 
 func TestADeferredCommandIsFilledLater(t *testing.T) {
+	testkit.Alone(t)
 	s, _ := stage(t, discordtest.Options{})
 	i := s.User().Slash("cost")
 	if r := answerTo(t, s, i, obj{"type": 5, "data": obj{"flags": 64}}); r.status != 204 {
@@ -53,6 +55,7 @@ func TestADeferredCommandIsFilledLater(t *testing.T) {
 }
 
 func TestTheFirstAnswerHasThreeSecondsAndComesOnce(t *testing.T) {
+	testkit.Alone(t)
 	s, _ := stage(t, discordtest.Options{})
 	late := s.User().Slash("cost")
 	s.Advance(3100 * time.Millisecond)
@@ -67,6 +70,7 @@ func TestTheFirstAnswerHasThreeSecondsAndComesOnce(t *testing.T) {
 }
 
 func TestATokenLivesFifteenMinutes(t *testing.T) {
+	testkit.Alone(t)
 	s, _ := stage(t, discordtest.Options{})
 	i := s.User().Slash("cost")
 	if r := do(t, s, "PATCH", hook(s, i, "/messages/@original"), text("x")); r.code() != 10015 {
@@ -80,6 +84,7 @@ func TestATokenLivesFifteenMinutes(t *testing.T) {
 }
 
 func TestFiveFollowupsAndNoMore(t *testing.T) {
+	testkit.Alone(t)
 	s, _ := stage(t, discordtest.Options{})
 	i := s.User().Slash("cost")
 	answerTo(t, s, i, obj{"type": 4, "data": text("first")})
@@ -94,6 +99,7 @@ func TestFiveFollowupsAndNoMore(t *testing.T) {
 }
 
 func TestAClickIsAnsweredOnItsOwnMessage(t *testing.T) {
+	testkit.Alone(t)
 	s, message := stage(t, discordtest.Options{})
 	i := s.User().Click(message, "act:go:_")
 	if r := answerTo(t, s, i, obj{"type": 6}); r.status != 204 {
@@ -108,6 +114,7 @@ func TestAClickIsAnsweredOnItsOwnMessage(t *testing.T) {
 }
 
 func TestAStrangersClickCarriesTheStranger(t *testing.T) {
+	testkit.Alone(t)
 	s, message := stage(t, discordtest.Options{})
 	c := dial(t, s)
 	c.login()
@@ -123,6 +130,7 @@ func TestAStrangersClickCarriesTheStranger(t *testing.T) {
 }
 
 func TestAStoryCannotClickWhatIsNotThere(t *testing.T) {
+	testkit.Alone(t)
 	s := quiet(t, discordtest.Options{})
 	m := s.User().Say("no buttons here")
 	s.User().Click(m.ID, "act:go:_")
@@ -133,6 +141,7 @@ func TestAStoryCannotClickWhatIsNotThere(t *testing.T) {
 }
 
 func TestMenusWindowsAndSuggestionsHaveTheirLimits(t *testing.T) {
+	testkit.Alone(t)
 	window := func(title, label string, rows int) obj {
 		var list []obj
 		for i := range rows {

@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
 func TestEveryAnswerOfTheFakeKeepsDiscordsContract(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Team: true})
 	u := s.User()
 	ch := dm(t, s)
@@ -69,6 +71,7 @@ func TestEveryAnswerOfTheFakeKeepsDiscordsContract(t *testing.T) {
 }
 
 func TestAnApplicationOfATeamIsOwnedByNobodyWhoCanBeWrittenTo(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Team: true, Owner: discordtest.User{ID: "42"}})
 	r := do(t, s, "GET", "/applications/@me", nil)
 	owner, team := r.json["owner"].(obj), r.json["team"].(obj)
@@ -78,6 +81,7 @@ func TestAnApplicationOfATeamIsOwnedByNobodyWhoCanBeWrittenTo(t *testing.T) {
 }
 
 func TestTheSameNonceMakesOneMessage(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	path := "/channels/" + dm(t, s) + "/messages"
 	once := func() reply {
@@ -100,6 +104,7 @@ func TestTheSameNonceMakesOneMessage(t *testing.T) {
 }
 
 func TestHistoryComesNewestFirstInPages(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{NoContract: true})
 	ch := dm(t, s)
 	var ids []string
@@ -125,6 +130,7 @@ func TestHistoryComesNewestFirstInPages(t *testing.T) {
 }
 
 func TestAnUploadIsServedAsItWasSent(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	ch := dm(t, s)
 	var body bytes.Buffer
@@ -161,6 +167,7 @@ func TestAnUploadIsServedAsItWasSent(t *testing.T) {
 }
 
 func TestAFileMayLieAboutItself(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	m := s.User().Upload("", discordtest.File{Name: "cat.png", Type: "image/png", Data: []byte("MZ"), Size: 5})
 	a := m.Attachments[0]
@@ -180,6 +187,7 @@ func TestAFileMayLieAboutItself(t *testing.T) {
 }
 
 func TestAnAddressOfAFileEndsAfterADay(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	m := s.User().Upload("", discordtest.File{Name: "a", Data: []byte("x")})
 	get := func(url string) int {
@@ -199,6 +207,7 @@ func TestAnAddressOfAFileEndsAfterADay(t *testing.T) {
 }
 
 func TestABreachIsReportedAndRefused(t *testing.T) {
+	testkit.Alone(t)
 	s := quiet(t, discordtest.Options{})
 	path := "/channels/" + dm(t, s) + "/messages"
 	with := func(o obj) obj { o["allowed_mentions"] = silent(); return o }
@@ -267,6 +276,7 @@ func make6(button func(string) obj) []obj {
 }
 
 func TestExactlyTheLimitIsNoBreach(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	path := "/channels/" + dm(t, s) + "/messages"
 	for _, content := range []string{strings.Repeat("x", 2000), strings.Repeat("🦀", 1000)} {
@@ -277,6 +287,7 @@ func TestExactlyTheLimitIsNoBreach(t *testing.T) {
 }
 
 func TestAnUnknownRouteAndAnUnknownAgentAreViolations(t *testing.T) {
+	testkit.Alone(t)
 	s := quiet(t, discordtest.Options{})
 	if r := do(t, s, "GET", "/guilds/1", nil); r.status != 404 {
 		t.Errorf("status %d", r.status)
@@ -291,6 +302,7 @@ func TestAnUnknownRouteAndAnUnknownAgentAreViolations(t *testing.T) {
 }
 
 func TestAResetTokenIsRefused(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	s.ResetToken("another")
 	if r := do(t, s, "GET", "/users/@me", nil); r.status != 401 {
@@ -299,6 +311,7 @@ func TestAResetTokenIsRefused(t *testing.T) {
 }
 
 func TestLimitsCountAndSayHowLongToWait(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Limits: true, NoContract: true})
 	path := "/channels/" + dm(t, s) + "/messages"
 	for i := range 5 {
@@ -321,6 +334,7 @@ func TestLimitsCountAndSayHowLongToWait(t *testing.T) {
 }
 
 func TestSnowflakesGrowAndCarryTheClock(t *testing.T) {
+	testkit.Alone(t)
 	at := time.UnixMilli(1_800_000_000_123)
 	s := discordtest.Start(t, discordtest.Options{Now: func() time.Time { return at }})
 	a, b := s.User().Say("a"), s.User().Say("b")

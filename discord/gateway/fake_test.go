@@ -7,6 +7,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 	"ollimbot/discord/message"
 )
@@ -14,6 +15,7 @@ import (
 // The fake is another author's reading of Discord's documents than the server of
 // the other tests.
 func TestTheFakesDayIsTheLinksDay(t *testing.T) {
+	testkit.Alone(t)
 	f := discordtest.Start(t, discordtest.Options{Token: testToken, Heartbeat: 200 * time.Millisecond, NoContract: true})
 	w := begin(t, new(server), Options{Token: testToken, Hurry: 500, Find: found("ws" + strings.TrimPrefix(f.URL(), "http"))})
 	defer w.leave()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/base/testkit"
 )
 
 // These stories use real sockets and real time.
@@ -44,14 +46,17 @@ func bestOfThree(t *testing.T, limit, interval time.Duration, end func(*peer)) {
 
 // The number that was asked for: within 2 s.
 func TestOverRealSocketsADroppedConnectionIsBackWithinTwoSeconds(t *testing.T) {
+	testkit.Alone(t)
 	bestOfThree(t, 2*time.Second, 0, (*peer).drop)
 }
 
 func TestOverRealSocketsADeadConnectionCostsTwoHeartbeatsAtMost(t *testing.T) {
+	testkit.Alone(t)
 	bestOfThree(t, 3*time.Second, 500*time.Millisecond, func(p *peer) { p.mute.Store(true) })
 }
 
 func TestFourLinksSideBySideDoNotKnowOfEachOther(t *testing.T) {
+	testkit.Alone(t)
 	var all sync.WaitGroup
 	for i := range 4 {
 		srv := &server{script: func(_ int, p *peer) {
@@ -72,6 +77,7 @@ func TestFourLinksSideBySideDoNotKnowOfEachOther(t *testing.T) {
 
 // The number that was asked for: all, in order.
 func TestABurstOfTenThousandArrivesWholeAndInOrder(t *testing.T) {
+	testkit.Alone(t)
 	const n = 10_000
 	text := strings.Repeat("words ", 50)
 	srv := &server{script: func(_ int, p *peer) {

@@ -14,6 +14,7 @@ import (
 )
 
 func TestWhatIsRenderedDiscordTakes(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Token: "t"})
 	c := rest.New(rest.Options{Token: "t", Base: s.URL() + "/api/v10"})
 	dm := s.User().Channel()

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/base/testkit"
 )
 
 // overNetwork is a client of a server on loopback, with the transport that the
@@ -32,6 +34,7 @@ func overNetwork(t *testing.T, h http.HandlerFunc) (*Client, *httptest.Server) {
 func write(w io.Writer, s string) { _, _ = io.WriteString(w, s) } // whoever hung up has its own test
 
 func TestACutConnectionIsRepeatedUnderTheSameNonce(t *testing.T) {
+	testkit.Alone(t)
 	var nonces []any
 	c, _ := overNetwork(t, func(w http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(r.Body)
@@ -54,6 +57,7 @@ func TestACutConnectionIsRepeatedUnderTheSameNonce(t *testing.T) {
 }
 
 func TestAServerThatIsDownIsToldWithoutItsAddress(t *testing.T) {
+	testkit.Alone(t)
 	c, s := overNetwork(t, func(http.ResponseWriter, *http.Request) {})
 	s.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
@@ -65,6 +69,7 @@ func TestAServerThatIsDownIsToldWithoutItsAddress(t *testing.T) {
 }
 
 func TestAFileTravelsInOnePieceWithItsLength(t *testing.T) {
+	testkit.Alone(t)
 	want := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB
 	c, _ := overNetwork(t, func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseMultipartForm(8 << 20); err != nil {
@@ -124,6 +129,7 @@ func TestOnlyDiscordsAttachmentsAreFetched(t *testing.T) {
 }
 
 func TestADownloadIsAsLargeAsItIsAndNotAsItSays(t *testing.T) {
+	testkit.Alone(t)
 	c, s := overNetwork(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/fits":
@@ -153,6 +159,7 @@ func TestADownloadIsAsLargeAsItIsAndNotAsItSays(t *testing.T) {
 }
 
 func TestADownloadThatBreaksOffIsBegunAgain(t *testing.T) {
+	testkit.Alone(t)
 	tries := 0
 	c, s := overNetwork(t, func(w http.ResponseWriter, _ *http.Request) {
 		if tries++; tries == 1 {
@@ -197,6 +204,7 @@ func TestADownloadFollowsNobodyAndSaysWhenItsTimeIsOver(t *testing.T) {
 }
 
 func TestASlowDownloadEndsWithItsContext(t *testing.T) {
+	testkit.Alone(t)
 	c, s := overNetwork(t, func(w http.ResponseWriter, r *http.Request) {
 		write(w, "the begin")
 		w.(http.Flusher).Flush()
@@ -210,6 +218,7 @@ func TestASlowDownloadEndsWithItsContext(t *testing.T) {
 }
 
 func TestWhatWaitsForAConnectionHasNotBeenSent(t *testing.T) {
+	testkit.Alone(t)
 	// It accepts and says nothing: no request can be written before the handshake.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

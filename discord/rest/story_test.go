@@ -10,6 +10,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
@@ -33,6 +34,7 @@ func must[T any](t *testing.T) func(T, error) T {
 }
 
 func TestTheLifeOfAMessage(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	c, s := atFake(t, discordtest.Options{})
 	ctx := t.Context()
@@ -91,6 +93,7 @@ func TestTheLifeOfAMessage(t *testing.T) {
 }
 
 func TestTheLifeOfACommand(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	c, s := atFake(t, discordtest.Options{})
 	ctx := t.Context()
@@ -140,6 +143,7 @@ func TestTheLifeOfACommand(t *testing.T) {
 }
 
 func TestAButtonIsAnswered(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	c, s := atFake(t, discordtest.Options{})
 	ctx := t.Context()
@@ -159,6 +163,7 @@ func TestAButtonIsAnswered(t *testing.T) {
 }
 
 func TestWhateverHappensOnTheWayAMessageArrivesOnce(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for name, plan := range map[string]discordtest.Plan{
 		"500": discordtest.Broken(500), "502": discordtest.Broken(502), "cut": discordtest.Lost(), "garbled": discordtest.Garbled(), "limited": discordtest.RateLimited(10*time.Millisecond, false),
@@ -182,6 +187,7 @@ func TestWhateverHappensOnTheWayAMessageArrivesOnce(t *testing.T) {
 }
 
 func TestRefusalsOfTheFakeAreUnderstood(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for _, tt := range []struct {
 		plan discordtest.Plan
@@ -219,6 +225,7 @@ func TestRefusalsOfTheFakeAreUnderstood(t *testing.T) {
 }
 
 func TestABurstMeetsNoRefusal(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	c, s := atFake(t, discordtest.Options{Limits: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

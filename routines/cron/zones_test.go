@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata" // the walk needs every zone, whatever the machine has
+
+	"ollimbot/core/base/testkit"
 )
 
 // zoneList names every zone of the tz database in the Go distribution.
@@ -32,6 +34,7 @@ func zone(t testing.TB, name string) *time.Location {
 // of 29 November 2022, is not part of its rule, and 23:00 occurred twice. A machine
 // without a zone database has only that table; found by .ci/bare.
 func TestAZoneOfGosOwnTableFiresLater(t *testing.T) {
+	testkit.Alone(t)
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	must(t, err)
 	table, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))

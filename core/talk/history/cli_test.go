@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -37,6 +38,7 @@ func command(t *testing.T, path, dir string, env []string, message string, args 
 // Checks that we read the real command's files: a session, and a fork of it, whose file
 // contains a copy.
 func TestWithTheRealCLIASessionAndItsForkAreRead(t *testing.T) {
+	testkit.Alone(t)
 	path := claudetest.RequireCLI(t)
 	api := claudetest.Start(t, claudetest.Options{})
 	env, dir := claudetest.CLIEnv(t, api), t.TempDir()

@@ -211,6 +211,7 @@ func TestTheMapStaysReadableHoweverManyMessages(t *testing.T) {
 }
 
 func TestAFullDiskLeavesTheMapAsItWas(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

@@ -214,6 +214,7 @@ func TestTheFileStaysReadableHoweverMuchIsAsked(t *testing.T) {
 }
 
 func TestAFullDiskLosesNoInquiry(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 )
 
 func TestOnAFullDiskNoTokenIsReservedAndTheErrorNamesTheCure(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}
@@ -35,6 +36,7 @@ func TestOnAFullDiskNoTokenIsReservedAndTheErrorNamesTheCure(t *testing.T) {
 }
 
 func TestTokensThatCouldNotBeGivenBackComeBackByRefilling(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}
@@ -56,6 +58,7 @@ func TestTokensThatCouldNotBeGivenBackComeBackByRefilling(t *testing.T) {
 // Reserved tokens are missing from the file, whichever writes fail and wherever the
 // process dies; released ones are not, if that could be written.
 func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

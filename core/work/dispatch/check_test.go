@@ -13,12 +13,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
 
 func TestACheckDecidesWhetherARoutineRuns(t *testing.T) {
+	testkit.Alone(t)
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("needs a shell")
 	}
@@ -72,6 +74,7 @@ func TestACheckDecidesWhetherARoutineRuns(t *testing.T) {
 }
 
 func TestARequestOfABatchHasWhatItsCheckFound(t *testing.T) {
+	testkit.Alone(t)
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("needs a shell")
 	}
@@ -176,6 +179,7 @@ func (silent) Trusted(string) bool { return false }
 
 // A run whose check's script has changed is held until the user allows the script, and then runs.
 func TestARunWhoseScriptHasChangedIsHeldAndNotLost(t *testing.T) {
+	testkit.Alone(t)
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("needs a shell")
 	}

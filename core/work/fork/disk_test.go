@@ -20,6 +20,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
@@ -386,6 +387,7 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 }
 
 func TestAFailedRunOnAFullDiskIsUnrecorded(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
@@ -124,6 +125,7 @@ func (a *desk) browser(t *testing.T, text string) (redirect string) {
 }
 
 func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t, google.Tasks, google.Calendar)
 	a.g.AddEvent("team", map[string]any{"id": "e1", "summary": "Standup"})
 	a.g.AddEvent("primary", map[string]any{"id": "e2", "summary": "Dentist"})
@@ -174,6 +176,7 @@ func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
 }
 
 func TestADeletedEventIsNoLongerAhead(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t, google.Tasks, google.Calendar)
 	at := func(hour int) map[string]any {
 		return map[string]any{"dateTime": time.Date(2026, 11, 23, hour, 0, 0, 0, a.now.Location()).Format(time.RFC3339)}
@@ -197,6 +200,7 @@ func TestADeletedEventIsNoLongerAhead(t *testing.T) {
 }
 
 func TestALookThatFailsIsShownOnceUntilItSucceeds(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t, google.Tasks, google.Calendar)
 	look := func(faults ...googletest.Fault) (changed int) {
 		a.g.Fail("calendar.events.list", faults...)
@@ -241,6 +245,7 @@ func TestALookThatFailsIsShownOnceUntilItSucceeds(t *testing.T) {
 }
 
 func TestALoginThatGoogleEndedIsReportedOnceAndTakesTheRightsAway(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t, google.Tasks)
 	a.Refresh()
 	if said, allowed, changed := a.take(); len(said) != 0 || allowed != 0 || changed != 1 || a.Trouble() != "" {
@@ -270,6 +275,7 @@ func TestALoginThatGoogleEndedIsReportedOnceAndTakesTheRightsAway(t *testing.T) 
 }
 
 func TestReadingMailIsARightOfItsOwn(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t, google.Tasks)
 	m := read(t, a.dir)
 	m["scopes"] = []string{string(google.Tasks), string(google.Mail)}
@@ -283,6 +289,7 @@ func TestReadingMailIsARightOfItsOwn(t *testing.T) {
 }
 
 func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
+	testkit.Alone(t)
 	for name, end := range map[string]func(t *testing.T, a *desk, redirect string){
 		"browser": func(t *testing.T, _ *desk, redirect string) {
 			res, err := http.Get(redirect)
@@ -343,6 +350,7 @@ func left(redirect string) {
 }
 
 func TestTheEndOfALoginIsToldOnce(t *testing.T) {
+	testkit.Alone(t)
 	for name, says := range map[string]string{"refused": "access_denied", "granted": "connected"} {
 		t.Run(name, func(t *testing.T) {
 			a := deskOf(t)
@@ -379,6 +387,7 @@ func TestTheEndOfALoginIsToldOnce(t *testing.T) {
 }
 
 func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t)
 	must(t, a.dir.Remove(google.TokenFile))
 	a.run(t)
@@ -407,6 +416,7 @@ func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 }
 
 func TestASecondLoginTakesThePlaceOfTheFirst(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t)
 	must(t, a.dir.Remove(google.TokenFile))
 	a.run(t)
@@ -426,6 +436,7 @@ func TestASecondLoginTakesThePlaceOfTheFirst(t *testing.T) {
 }
 
 func TestALoginThatNothingWaitsForCanBePasted(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t)
 	must(t, a.dir.Remove(google.TokenFile))
 	var text string
@@ -442,6 +453,7 @@ func TestALoginThatNothingWaitsForCanBePasted(t *testing.T) {
 }
 
 func TestOtherWordsAreNoAddressOfALogin(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t)
 	for _, text := range []string{"hello", "http://127.0.0.1:1/", "http://example.com/?state=a&code=b"} {
 		if a.Redirected(t.Context(), text) || len(a.heard) != 0 {
@@ -451,6 +463,7 @@ func TestOtherWordsAreNoAddressOfALogin(t *testing.T) {
 }
 
 func TestALoginWithoutAClientFileOrAnEndedOne(t *testing.T) {
+	testkit.Alone(t)
 	a := deskOf(t, google.Tasks)
 	if note, err := a.Logout(t.Context()); err != nil || note != "" || a.g.Logins() != 0 {
 		t.Errorf("%q, %v, %d logins", note, err, a.g.Logins())

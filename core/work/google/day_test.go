@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/google/googletest"
 )
@@ -98,6 +99,7 @@ func (s *today) shows(want ...string) {
 }
 
 func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
+	testkit.Alone(t)
 	s := newToday(t, google.Tasks, google.Calendar)
 	s.event("primary", "lunch", "Lunch", 23, "12:00", "13:00")
 	s.event("primary", "past", "Breakfast", 23, "08:00", "09:00")
@@ -151,6 +153,7 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 }
 
 func TestGoogleIsAskedForTheDayEveryFiveMinutesAtMost(t *testing.T) {
+	testkit.Alone(t)
 	s := newToday(t, google.Tasks, google.Calendar)
 	start, read := s.now, 0
 	for ; s.now.Sub(start) < time.Hour; s.now = s.now.Add(7 * time.Second) {
@@ -169,6 +172,7 @@ func TestGoogleIsAskedForTheDayEveryFiveMinutesAtMost(t *testing.T) {
 }
 
 func TestADayThatCannotBeReadStaysAsItWas(t *testing.T) {
+	testkit.Alone(t)
 	s := newToday(t, google.Tasks, google.Calendar)
 	s.event("primary", "lunch", "Lunch", 23, "12:00", "13:00")
 	s.event("team", "retro", "Retro", 23, "16:00", "17:00")
@@ -203,6 +207,7 @@ func TestADayThatCannotBeReadStaysAsItWas(t *testing.T) {
 }
 
 func TestOfTheDayOnlyWhatTheUserAllowsIsRead(t *testing.T) {
+	testkit.Alone(t)
 	s := newToday(t, google.Tasks)
 	s.event("primary", "lunch", "Lunch", 23, "12:00", "13:00")
 	s.g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn("2026-11-23")})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/google"
@@ -78,6 +79,7 @@ func TestOnlyAnAddressOfThisMachineStandsInForGoogle(t *testing.T) {
 }
 
 func TestManyAtOnceRenewTheTokenOnceAndKeepWhatTheOriginalWrote(t *testing.T) {
+	testkit.Alone(t)
 	c, g, d := account(t, google.Tasks)
 	g.Rotates = true
 	before := read(t, d)
@@ -116,6 +118,7 @@ func TestManyAtOnceRenewTheTokenOnceAndKeepWhatTheOriginalWrote(t *testing.T) {
 }
 
 func TestAnAnswerThatIsLostMakesNothingTwice(t *testing.T) {
+	testkit.Alone(t)
 	for name, f := range map[string]googletest.Fault{"lost": {Lost: true}, "cut": {Cut: true}, "500": {Status: 500}, "503": {Status: 503}} {
 		t.Run(name, func(t *testing.T) {
 			c, g, _ := account(t, google.Tasks, google.Calendar)
@@ -154,6 +157,7 @@ func TestAnAnswerThatIsLostMakesNothingTwice(t *testing.T) {
 }
 
 func TestARevokedLoginIsAskedForOnce(t *testing.T) {
+	testkit.Alone(t)
 	c, g, d := account(t, google.Tasks)
 	g.Revoke()
 	for range 5 {
@@ -178,6 +182,7 @@ func TestARevokedLoginIsAskedForOnce(t *testing.T) {
 }
 
 func TestARefreshThatFailsForAWhileKeepsTheLogin(t *testing.T) {
+	testkit.Alone(t)
 	c, g, _ := account(t, google.Tasks)
 	g.Fail("token", googletest.Fault{Status: 503, Reason: "x"}, googletest.Fault{Status: 500, Reason: "x"})
 	if n := count(t, c); n != 0 || c.State().Kind != google.Connected {
@@ -193,6 +198,7 @@ func TestARefreshThatFailsForAWhileKeepsTheLogin(t *testing.T) {
 }
 
 func TestATokenWithoutScopesOrWithAText(t *testing.T) {
+	testkit.Alone(t)
 	c, g, d := account(t, google.Tasks)
 	m := read(t, d)
 	delete(m, "scopes")
@@ -218,6 +224,7 @@ func TestATokenWithoutScopesOrWithAText(t *testing.T) {
 }
 
 func TestEventsOfSeveralCalendarsComeInOrder(t *testing.T) {
+	testkit.Alone(t)
 	c, g, _ := account(t, google.Calendar)
 	from := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 600 {
@@ -314,6 +321,7 @@ func BenchmarkState(b *testing.B) {
 }
 
 func TestTheTokenIsInNoError(t *testing.T) {
+	testkit.Alone(t)
 	c, g, d := account(t, google.Tasks)
 	secrets := []string{read(t, d)["refresh_token"].(string), googletest.ClientSecret}
 	g.Close()
@@ -333,6 +341,7 @@ func TestTheTokenIsInNoError(t *testing.T) {
 
 // G5
 func TestALoginPageOfTheNetworkIsNamed(t *testing.T) {
+	testkit.Alone(t)
 	for portal, want := range map[string]string{"page": "(a web page)", "http://portal.example/login": "(a redirect to portal.example)"} {
 		c, g, _ := account(t, google.Tasks)
 		f := googletest.Fault{Portal: portal}

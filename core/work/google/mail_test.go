@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/google"
 )
 
 func TestMailIsReadInTheCharsetThatItNames(t *testing.T) {
+	testkit.Alone(t)
 	c, g, _ := account(t, google.Mail)
 	for set, mail := range map[string]struct{ bytes, want string }{
 		"utf-8":            {"Gr\xc3\xbc\xc3\x9fe", "Grüße"},
@@ -55,6 +57,7 @@ func TestMailIsReadInTheCharsetThatItNames(t *testing.T) {
 
 // G1
 func TestASearchSaysHowManyThereAre(t *testing.T) {
+	testkit.Alone(t)
 	c, g, _ := account(t, google.Mail)
 	for _, x := range []struct {
 		in, most, listed, found int

@@ -141,6 +141,7 @@ func TestAnUnreadableRecordIsKeptAsideAndItsUpdatesStay(t *testing.T) {
 }
 
 func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

@@ -108,6 +108,7 @@ func deliverAll(q *Queue, root string) error {
 // concurrently, while this process appends too. In the end every appended update was
 // delivered exactly once, is pending, or is counted by a sentinel.
 func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	p := newPlace(t, "")
 	begun, appended := map[string]bool{}, map[string]bool{}

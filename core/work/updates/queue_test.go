@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -272,6 +273,7 @@ func TestWhatIsRestoredAmongOthersStandsBehindTheSentinel(t *testing.T) {
 }
 
 func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}
@@ -319,6 +321,7 @@ func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 }
 
 func TestAFullDiskHarmsNothing(t *testing.T) {
+	testkit.Alone(t)
 	if !storetest.Alone(t) {
 		return
 	}

@@ -13,9 +13,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestTenThousandIdleConnectionsLeaveTheBotAlive(t *testing.T) {
+	testkit.Alone(t)
 	const idle = 10_000
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < idle+4*maxConnections {

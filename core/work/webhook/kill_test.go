@@ -102,6 +102,7 @@ func serveUntilKilled(root string) error {
 // end every delivery answered with 202 has run once, or was reported once if its run may
 // have been cut off; nothing ran twice.
 func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	dir := storetest.Dir(t)
 	const hooks = 10

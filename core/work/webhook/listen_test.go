@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // raw opens a connection and writes the beginning of a request.
@@ -140,6 +142,7 @@ func TestAConnectionOnWhichADeliveryIsSavedIsNotClosed(t *testing.T) {
 }
 
 func TestAPortThatIsTakenIsToldWithItsCureAndTakenWhenItIsFree(t *testing.T) {
+	testkit.Alone(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		l := newPipes()

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 // waitFor lets time pass in a bubble.
@@ -262,6 +264,7 @@ func TestWhatHasNotBegunAtTheEndRunsAfterTheNextStart(t *testing.T) {
 }
 
 func TestDeliverSpeaksToARunningBot(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

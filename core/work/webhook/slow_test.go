@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // Two thousand stalled clients, in every stage of a request, leave room for working ones.
 func TestSlowClientsLeaveRoomForTheHealthCheck(t *testing.T) {
+	testkit.Alone(t)
 	head := "POST /hook/w%d HTTP/1.1\r\nHost: x\r\n"
 	for name, text := range map[string]string{
 		"silent":    "",
