@@ -332,7 +332,7 @@ func (b *Bot) makeGoogle() error {
 	b.manual = &manual{dir: b.dir, log: b.log, env: b.o.Env, webhooks: b.webhooks, settings: b.settings}
 	b.google = google.NewAccount(google.AccountOptions{
 		Client: client, Zone: b.zone, Log: b.log, Config: b.settings.Load, Audit: b.audit, Updates: b.updates, Notices: b.notices,
-		Say: func(text string) { b.chat.SystemNote(text) }, Allowed: b.manual.install, Changed: b.viewers.notify,
+		Say: func(text string) { b.chat.Say(text) }, Allowed: b.manual.install, Changed: b.viewers.notify,
 	})
 	b.manual.google = b.google
 	return nil
@@ -344,7 +344,7 @@ func (b *Bot) makeTalk() {
 	b.notes = &notes.Notes{Zone: b.zone, Log: b.log, Audit: b.audit, Notices: b.notices, Updates: b.updates, Changed: b.viewers.notify}
 	b.host = &host{settings: b.settings, manual: b.manual}
 	b.servers = newServers(mcp.Options{
-		Log: b.log, Notice: b.warn, Changed: b.viewers.notify, Offered: func() { b.review.JudgeServers() }, Say: func(text string) { b.chat.SystemNote(text) },
+		Log: b.log, Notice: b.warn, Changed: b.viewers.notify, Offered: func() { b.review.JudgeServers() }, Say: func(text string) { b.chat.Say(text) },
 	}, b.o)
 	b.library = allTools(b.servers)
 	o := chat.Options{
@@ -352,6 +352,7 @@ func (b *Bot) makeTalk() {
 		Records: chat.Records{Transcript: b.book, Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Audit: b.audit},
 		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: b.library, Renew: b.servers.Renew,
 		Commands: b.o.Commands, Commit: b.git.Add, Host: newChatHost(b), Money: b.money, Google: logins{b.google, b.servers},
+		Rings: func(cause string) bool { return b.attention.Rings(cause) },
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.viewers.notify)

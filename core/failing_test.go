@@ -52,3 +52,25 @@ func TestARoutineThatFailsThreeTimesIsPausedAndItsCardOffersTheCure(t *testing.T
 		}
 	})
 }
+
+// L6: failing runs and their cards rang the phone each time, through quiet hours and mutes.
+func TestAFailingRoutineRingsOnceAndNotAtNight(t *testing.T) {
+	for hours, want := range map[string]int{"": 1, "22:00-07:30": 0} {
+		p := &phone{}
+		remotely(t, p, func(h home) {
+			h.write("state/settings.json", `{"quiet_hours": "`+hours+`"}`)
+			h.write(tidyFile, everyMinute(tidyID, "", script_("fail no route to the desk")))
+		}, func(_ home, _ *Bot) {
+			time.Sleep(10*time.Minute + 30*time.Second)
+			rings := 0
+			for _, m := range p.posts {
+				if !m.Quiet {
+					rings++
+				}
+			}
+			if len(p.posts) < 4 || rings != want { // three runs and the card
+				t.Errorf("quiet hours %q: %d of %d messages ring, want %d", hours, rings, len(p.posts), want)
+			}
+		})
+	}
+}

@@ -153,7 +153,9 @@ func (d *Desk) send(ctx context.Context, h held) (sent bool) {
 	if !ok {
 		return true
 	}
-	message, err := d.o.Post(ctx, card(h, diff))
+	p := card(h, diff)
+	p.Cause = h.file
+	message, err := d.o.Post(ctx, p)
 	if err != nil && !errors.Is(err, post.ErrUnknown) {
 		d.o.Log.Debug("the card of a waiting file was not shown", "error", err)
 		return false

@@ -4,6 +4,8 @@
 package attention
 
 import (
+	"maps"
+	"sync"
 	"time"
 
 	"ollimbot/core/storage/config"
@@ -18,6 +20,32 @@ type Attention struct {
 	Mute   *schedule.Mute
 	// Talking reports whether a turn of the conversation is running, and since when.
 	Talking func() (busy bool, since time.Time)
+
+	mu   sync.Mutex
+	rung map[string]time.Time // by cause
+}
+
+// ringsAgain is when something that the program says by itself may ring once more for the same cause.
+const ringsAgain = 12 * time.Hour
+
+// Rings reports whether something that the program says by itself may make a sound, and records that it does. It may
+// not in quiet hours, while muted, or soon after the same cause. Answers to the user are not the program's own words.
+func (a *Attention) Rings(cause string) bool {
+	now := time.Now()
+	if !a.QuietUntil(now).IsZero() {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at, ok := a.rung[cause]; ok && now.Sub(at) < ringsAgain {
+		return false
+	}
+	if a.rung == nil {
+		a.rung = map[string]time.Time{}
+	}
+	maps.DeleteFunc(a.rung, func(_ string, at time.Time) bool { return now.Sub(at) >= ringsAgain })
+	a.rung[cause] = now
+	return true
 }
 
 // Busy reports whether a conversation is in progress, and until when non-critical pings

@@ -3,6 +3,7 @@ package attention
 import (
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core/storage/config"
@@ -32,4 +33,37 @@ func TestAMuteAndQuietHoursThatMeetAreOneQuietTime(t *testing.T) {
 			t.Errorf("at %v: quiet until %v, want %v", c.now, got, c.want)
 		}
 	}
+}
+
+// L6: two broken routines made eight sounds in two minutes, in quiet hours too.
+func TestWhatTheProgramSaysByItselfRingsOnceForACause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // from midnight UTC
+		dir := storetest.Prepared(t)
+		storetest.Put(t, dir, "state/settings.json", `{"quiet_hours": "22:00-07:30"}`)
+		r, _, err := config.LoadRuntime(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mute := schedule.NewMute(dir, slog.New(slog.DiscardHandler))
+		a := Attention{Zone: time.UTC, Config: func() *config.Runtime { return &r }, Mute: mute}
+		rings := func(cause string, want bool) {
+			t.Helper()
+			if got := a.Rings(cause); got != want {
+				t.Errorf("at %s, %s rings: %v, want %v", time.Now().UTC().Format("15:04"), cause, got, want)
+			}
+		}
+		rings("feed", false) // at night
+		time.Sleep(8 * time.Hour)
+		rings("feed", true)
+		rings("feed", false)
+		rings("mail", true)
+		if _, err := mute.Set(time.Now().Add(time.Hour), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		rings("calendar", false)
+		time.Sleep(time.Hour)
+		rings("calendar", true)
+		time.Sleep(ringsAgain - time.Hour)
+		rings("mail", true)
+	})
 }

@@ -88,7 +88,9 @@ type Options struct {
 	// nil.
 	Remote     Remote
 	RemoteName string
-	Records    Records
+	// Rings reports whether something that the program says by itself may make a sound, by its cause.
+	Rings   func(cause string) bool
+	Records Records
 	Notices    *notice.Board
 	Guard      *policy.Guard
 	Policy     *policy.File
@@ -139,7 +141,7 @@ func New(o Options) *Conversation {
 	c.now = func() time.Time { return time.Now().In(o.Zone) }
 	r := o.Records
 	c.poster = &poster{
-		transcript: r.Transcript, remote: o.Remote, remoteName: o.RemoteName, surface: r.Transcript,
+		rings: o.Rings, transcript: r.Transcript, remote: o.Remote, remoteName: o.RemoteName, surface: r.Transcript,
 		inquiries: session.NewInquiries(o.Dir, o.Log), audit: r.Audit, log: o.Log, now: c.now, hide: o.Host.Hide,
 	}
 	if o.Remote != nil {

@@ -235,7 +235,7 @@ func (s *forks) checkIdle(ctx context.Context) error {
 	}
 	asked := cmp.Or(f.prompted, now)
 	overdue := now.Sub(asked) > f.idle
-	s.poster.SystemNote(textForkIdle)
+	s.poster.Say(textForkIdle)
 	idle := f.idle
 	if overdue {
 		idle *= 2

@@ -24,6 +24,7 @@ type poster struct {
 	remote     Remote // or nil
 	remoteName string
 	surface    Surface // both of them
+	rings      func(cause string) bool
 	inquiries  *session.Inquiries
 	audit      *audit.Log
 	log        *slog.Logger
@@ -47,6 +48,9 @@ func (s *poster) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 			e.Buttons = append(e.Buttons, button)
 		}
 		p.Embed = &e
+	}
+	if p.Cause != "" {
+		p.Quiet = !s.rings(p.Cause)
 	}
 	id, err := s.surface.Post(ctx, p)
 	if err == nil && len(p.Files) > 0 {
@@ -132,8 +136,17 @@ func (s *poster) forgetFleeting() {
 	}
 }
 
-// SystemNote shows a notice of the program on every surface.
+// SystemNote shows a notice of the program that belongs to what the user has just done, on every surface.
 func (s *poster) SystemNote(text string) { s.note(text) }
+
+// Say shows what the program says by itself.
+func (s *poster) Say(text string) {
+	if s.rings(text) {
+		s.note(text)
+	} else {
+		s.aside(text)
+	}
+}
 
 // note is SystemNote with buttons on the remote surface. In the dashboard, a key resends
 // a message.
@@ -147,6 +160,7 @@ func (s *poster) note(text string, buttons ...post.Button) {
 
 // aside shows a notice of the program without notifying the user.
 func (s *poster) aside(text string) {
+	text = s.hide(text)
 	s.transcript.Add(transcript.Notice, text)
 	if s.remote != nil {
 		s.remote.Aside(text)

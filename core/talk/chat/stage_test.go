@@ -181,6 +181,7 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 	log, zone := slog.New(slog.NewTextHandler(&s.log, nil)), time.UTC
 	asIs := func(text string) string { return text }
 	o := Options{
+		Rings: func(string) bool { return true },
 		Dir: dir, Zone: zone, Log: log, Engine: s.ear, Remote: s.phone, RemoteName: "Phone",
 		Records: Records{
 			Transcript: transcript.New(transcript.Options{Dir: dir, Log: log, Zone: zone}),

@@ -46,6 +46,9 @@ type Post struct {
 	Critical bool
 	// Quiet marks a silent message.
 	Quiet bool
+	// Cause marks what the program says by itself, such as that a run failed, and says what about. It is silent in
+	// quiet hours, while muted, and if the same cause has rung before (attention.Attention.Rings).
+	Cause string
 	// Files are the absolute paths of files to attach. They were checked when the
 	// message was made; if a surface can no longer read one, the whole message fails.
 	Files []string

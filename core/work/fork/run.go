@@ -354,7 +354,8 @@ func (r *run) notify(text string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: r.status.snapshot().Title}
+	v := r.status.snapshot()
+	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: v.Title, Cause: v.Title}
 	if _, err := r.o.Host.Post(ctx, p); err != nil {
 		r.o.Log.Warn("the user was not informed of a failed run", "run", r.id, "error", err)
 	}

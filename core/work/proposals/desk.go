@@ -211,7 +211,7 @@ func card(p Proposal) post.Post {
 		}
 		e.Buttons = append(e.Buttons, post.Button{Label: b.Label, Style: b.Style, Action: action + ":" + p.ID + " " + b.ID})
 	}
-	return post.Post{Nonce: fmt.Sprintf("offer%s%d", p.ID, p.Rounds), Text: p.Text, Embed: e}
+	return post.Post{Nonce: fmt.Sprintf("offer%s%d", p.ID, p.Rounds), Text: p.Text, Embed: e, Cause: p.ID}
 }
 
 func (d *Desk) signal() {
