@@ -106,6 +106,7 @@ func (s *server) answers(in, name string, args ...string) (out, said string, sta
 }
 
 func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	testkit.Needs(t, "ssh")
 	s := serveViewers(t)
@@ -170,6 +171,7 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 }
 
 func TestOurClientOutlivesTheBot(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	testkit.Needs(t, "ssh") // for its keys
 	s := serveViewers(t)

@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 	messagesapi "ollimbot/core/agent/messages"
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
@@ -58,6 +59,7 @@ const hostile = `{
 // TestNoAttemptGetsPastTheRealCommand plays the table with a model of ours behind
 // the real command.
 func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	cli := claudetest.RequireCLI(t)
 	noAttemptGetsPast(t, func(f *front) besieged {
@@ -68,6 +70,7 @@ func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 // TestNoAttemptGetsPastOurOwnTools plays it with the tools of our own. They are not in a
 // fence: the rules alone stand before them.
 func TestNoAttemptGetsPastOurOwnTools(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	noAttemptGetsPast(t, func(f *front) besieged {
 		env := map[string]string{"ANTHROPIC_BASE_URL": f.api.URL(), "ANTHROPIC_API_KEY": marigold}

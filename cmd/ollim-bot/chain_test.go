@@ -34,6 +34,7 @@ type chainStep struct {
 // TestNoChainOfSessionsGetsPastTheProgram plays the table of chains in the built program: with
 // the bot's own tools and with the real command, behind every fence.
 func TestNoChainOfSessionsGetsPastTheProgram(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	testkit.Campaign(t, "siege")
 	for _, engine := range []string{choice.Messages, choice.Claude} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // claudeWorld is the real bot over the real command, which talks to an API of
@@ -81,6 +82,7 @@ func (w *claudeWorld) plain() *program {
 // TestARoutineOverTheRealCommand: a routine fires, pings and reports through
 // the real command, and the next message of the user carries the report.
 func TestARoutineOverTheRealCommand(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	w := newClaudeWorld(t)
 	w.routine("aaaa0001",
@@ -122,6 +124,7 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 // TestTwentyRunsOverTheRealCommand: what is due at once waits in line, four at a
 // time, and every one of them ends.
 func TestTwentyRunsOverTheRealCommand(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	w := newClaudeWorld(t)
 	const runs = 20

@@ -11,10 +11,13 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"ollimbot/core/base/testkit"
 )
 
 // A real bash offers, behind each command, what may follow it and nothing else.
 func TestBashCompletesEveryCommandAndEveryFlag(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -120,6 +123,7 @@ func offersOf(root *kong.Node, name string) (flags []string) {
 // N16: groff has nothing to complain about, in the newest version either, which warns of
 // empty arguments and blank lines.
 func TestThePageIsCleanForGroff(t *testing.T) {
+	testkit.Alone(t)
 	page := manPage(commandTree(t).Model.Node)
 	title, _, _ := strings.Cut(page, "\n")
 	if strings.Contains(title, `""`) || strings.Count(title, `"`) != 6 {

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 )
 
 // contract is the whole program over the real command, with a model that looks
@@ -46,6 +47,7 @@ var around = []claudetest.Step{
 // command's by a digest for each version. A version that has no line there is
 // held against the rest only.
 func TestWhatTheModelSees(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	c := newContract(t)
 	kinds := c.look()

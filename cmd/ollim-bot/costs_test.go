@@ -8,10 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // An hourly routine whose runs nearly always have something to say: half as many cost half as much.
 func TestTheCostsAreExplainedFromTheLedgerAndTheFiles(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	root := t.TempDir()
 	put(t, filepath.Join(root, "routines/sweep.md"), "---\nid: sweep001\ncron: \"0 * * * *\"\ndescription: Inbox sweep\nbackground: true\n---\nLook.\n")

@@ -41,6 +41,7 @@ const (
 // the fake Discord, in the journal of what the engine was told, at the sender
 // of the webhooks. Six kinds are counted; see CONTRIBUTING.md.
 func TestCrashes(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	c := &crashCampaign{exe: built(t), seed: testkit.Seed(t), total: newTally()}
 	var jobs []crashJob

@@ -16,6 +16,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/base/testkit"
 )
 
 // terminal is the real binary in a pseudo terminal, drawn into memory.
@@ -215,6 +217,7 @@ func startDemo(t *testing.T) *terminal {
 }
 
 func TestTheDemoTellsItsStory(t *testing.T) {
+	testkit.Alone(t)
 	term := startDemo(t)
 	if *demoCommand != "" { // at its own speed: what README.md promises for the first ten seconds
 		term.seen(map[string]string{

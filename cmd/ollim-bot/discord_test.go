@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/discord/discordtest"
@@ -89,6 +90,7 @@ const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x
 // TestABotInDirectMessages: a conversation with an image, a ping that is
 // answered by a reply, and a button after a restart, all in the built program.
 func TestABotInDirectMessages(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	w := newDiscordWorld(t)
 	w.start()
@@ -129,6 +131,7 @@ func TestABotInDirectMessages(t *testing.T) {
 // TestABotThatIsKilledInTheMiddleOfAnAnswer: the half answer says that it will
 // not go on, no eyes stay, and what was written in the night is one answer.
 func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	w := newDiscordWorld(t)
 	w.start()
@@ -168,6 +171,7 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 }
 
 func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(t *testing.T) {
+	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
 	const token = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"

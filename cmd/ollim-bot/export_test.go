@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // says lets the bot without a screen hear a line, and waits until the API has been asked
@@ -50,6 +51,7 @@ func (w *claudeWorld) runs(args ...string) string {
 // TestTheConversationGoesOnOnANewMachine: another home, another directory, and the real
 // command goes on with what was said on the old one.
 func TestTheConversationGoesOnOnANewMachine(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	w := newClaudeWorld(t)
 	w.says("the heron is in the reeds", "the heron is in the reeds")

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // TestTheFirstStartKeepsTheConversation is D1 in the built program: with an empty home, the
 // conversation, a fork, a background run and the next start all know what was said first.
 func TestTheFirstStartKeepsTheConversation(t *testing.T) {
+	testkit.Alone(t)
 	for name, prepare := range map[string]func(w *claudeWorld){
 		"bubblewrap": func(*claudeWorld) {},
 		"Landlock":   func(w *claudeWorld) { w.setenv("PATH", pathWithout(t, "bwrap")) },

@@ -23,6 +23,7 @@ import (
 	"ollimbot/cmd/internal/google"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/google/googletest"
 )
 
@@ -45,6 +46,7 @@ type googleKey struct{}
 //	google copy FILE TO          the same, and keeps the last address in place of opening it
 //	today                        some events, see there
 func TestGoogleStories(t *testing.T) {
+	testkit.Alone(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "google"),
 		RequireExplicitExec: true,
@@ -230,6 +232,7 @@ func browse(ts *testscript.TestScript, args []string) {
 // command as a tool's result, and the model that obeys it gets nothing done. The same
 // goes for an invitation that somebody has put into the calendar.
 func TestAHostileMailCanDoNothing(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	w := newClaudeWorld(t)
 	g := googletest.New()
@@ -346,6 +349,7 @@ var heaps = regexp.MustCompile(` (\d+)->(\d+)->(\d+) MB`)
 // TestALongListTakesNoMoreMemoryThanItsPages lists 10,000 tasks and 5,000 events and looks at
 // what each collection leaves alive.
 func TestALongListTakesNoMoreMemoryThanItsPages(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	g := googletest.New()
 	t.Cleanup(g.Close)

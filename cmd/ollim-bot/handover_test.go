@@ -20,6 +20,7 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
@@ -94,6 +95,7 @@ func shell(t testing.TB, exe string, env []string, args ...string) spoken {
 }
 
 func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	d, exe := newDesk(t), built(t)
 	main := d.session(policy.Scope{Kind: policy.Main, Session: "main session", Rules: policy.Rules{Allowed: policy.MainTools()}})
@@ -198,6 +200,7 @@ func TestCommandsAtOnceDoNotDisturbEachOther(t *testing.T) {
 }
 
 func TestACommandSaysWhenItsBotIsGone(t *testing.T) {
+	testkit.Alone(t)
 	d, exe := newDesk(t), built(t)
 	env := d.session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}})
 	d.stop()
@@ -210,6 +213,7 @@ func TestACommandSaysWhenItsBotIsGone(t *testing.T) {
 // TestTheRealCommandAsksTheBot: the model calls commands of ours in the sandbox of
 // this machine, and reads the bot's answer; so does a subagent that it asks.
 func TestTheRealCommandAsksTheBot(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	w := newClaudeWorld(t)
 	w.env = append(w.env, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")

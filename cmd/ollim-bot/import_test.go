@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/budget"
 )
@@ -42,6 +43,7 @@ func daysOf(from, to int, but ...int) (days []int) {
 // the directory itself and from an export, and the journals of pings overlap. Of each ping and
 // each answer there is one, by its time.
 func TestAnImportJoinsTwoJournalsOfPings(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for name, c := range map[string]struct{ here, there, want string }{
 		"they overlap":       {journalOf(daysOf(0, 20)...), journalOf(daysOf(10, 30)...), journalOf(daysOf(0, 30)...)},

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // ARCHITECTURE.md lists five journeys as the functions that they pass. Each line is
@@ -61,6 +63,7 @@ func journeys(t *testing.T) map[string][]stop {
 }
 
 func TestTheJourneysAreAsDescribed(t *testing.T) {
+	testkit.Alone(t)
 	lists := journeys(t)
 	packages := map[string]*checked{}
 	for name, most := range longest {

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // The rooms of ARCHITECTURE.md, from the ground up. A package may import its
@@ -116,6 +118,7 @@ func withinAny(path string, rooms []string) bool {
 }
 
 func TestImportsRunDownwardOnly(t *testing.T) {
+	testkit.Alone(t)
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "ollimbot/...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)

@@ -18,6 +18,7 @@ import (
 
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 )
 
@@ -55,10 +56,16 @@ func neutral() {
 }
 
 // TestStories plays testdata/script with the real binary: commands that do one thing and end.
-func TestStories(t *testing.T) { play(t, "script") }
+func TestStories(t *testing.T) {
+	testkit.Alone(t)
+	play(t, "script")
+}
 
 // TestABotPlaysItsStories plays testdata/bot, in which a bot runs for a while. .ci/campaign has the race detector in it.
-func TestABotPlaysItsStories(t *testing.T) { play(t, "bot") }
+func TestABotPlaysItsStories(t *testing.T) {
+	testkit.Alone(t)
+	play(t, "bot")
+}
 
 // play plays the stories of a folder. Beside testscript's own commands a story may use
 //
@@ -205,6 +212,7 @@ func TestANegativeWordIsNoFlag(t *testing.T) {
 }
 
 func TestThisBinaryIsTheProgramByItsNameOnly(t *testing.T) {
+	testkit.Alone(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binarytest.Path(), sandbox.HelperArg, "{}", "--", "/bin/true")

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // TestAPromiseOverTheRealCommand: the user writes a promise, the model calls
 // propose_reminder through the real command, the user accepts, and the reminder file
 // quotes the promise. Words that the user has not written are refused.
 func TestAPromiseOverTheRealCommand(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	const words = "I'll call the dentist tomorrow"
 	w := newClaudeWorld(t)

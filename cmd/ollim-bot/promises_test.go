@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/skill"
@@ -250,6 +251,7 @@ func (p *promised) try(span string) (why string, known bool) {
 // quotes: the command runs, the tool is there, the file is open or closed, the
 // tag is written, and the policy says what the text says.
 func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	p := newPromised(t)
 	all := map[string]bool{}
@@ -279,6 +281,7 @@ func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
 // TestWhatTheShippedFilesPromiseIsTrue tries the commands and files of subagents
 // and bundled skills, which run with the rights of the main session.
 func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	p := newPromised(t)
 	var files []string

@@ -18,6 +18,7 @@ import (
 // in the running program: in the conversation, in background runs and in the run
 // of a webhook, behind each of the fences and without one.
 func TestTheWholeProgramUnderSiege(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	testkit.Campaign(t, "siege")
 	for _, engine := range []string{choice.Claude, choice.Messages} {

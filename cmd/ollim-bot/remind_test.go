@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
 )
@@ -14,6 +15,7 @@ import (
 // TestAReminderUntilDoneInDirectMessages: it comes for the second time, and is put off
 // and done by its buttons, after a restart and on a message that is long past.
 func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	w := newDiscordWorld(t)
 	reminder := "---\nid: \"cccc0002\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +

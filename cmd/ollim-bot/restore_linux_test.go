@@ -17,6 +17,8 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/testkit"
 )
 
 // onPty runs the dashboard on a terminal device and gives the device and what is
@@ -124,6 +126,7 @@ func (p *onPty) ends() {
 }
 
 func TestTheTerminalIsAsItWasAfterEveryEnd(t *testing.T) {
+	testkit.Alone(t)
 	if testing.Short() {
 		t.Skip("starts the program four times")
 	}
@@ -165,6 +168,7 @@ func TestTheTerminalIsAsItWasAfterEveryEnd(t *testing.T) {
 }
 
 func TestALostTerminalEndsTheProgramInOrder(t *testing.T) {
+	testkit.Alone(t)
 	if testing.Short() {
 		t.Skip("starts the program")
 	}
@@ -192,6 +196,7 @@ func TestALostTerminalEndsTheProgramInOrder(t *testing.T) {
 
 // S28: TERM, HUP and QUIT did nothing for as long as nobody read the terminal.
 func TestAFrozenTerminalDoesNotKeepTheProgram(t *testing.T) {
+	testkit.Alone(t)
 	if testing.Short() {
 		t.Skip("starts the program three times")
 	}
@@ -242,6 +247,7 @@ func freeze(t *testing.T, tty *os.File) {
 
 // S31: SIGKILL left the other screen, the mouse and raw mode behind.
 func TestAKilledProgramLeavesTheTerminalAsItWas(t *testing.T) {
+	testkit.Alone(t)
 	if testing.Short() {
 		t.Skip("starts the program twice")
 	}
@@ -291,6 +297,7 @@ func watched(t *testing.T, pid int) {
 }
 
 func TestTheModeOfATerminalIsWrittenAsSttyDoes(t *testing.T) {
+	testkit.Alone(t)
 	stty, err := exec.LookPath("stty")
 	if err != nil {
 		t.Skip("needs stty")

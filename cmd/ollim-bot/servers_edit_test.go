@@ -6,16 +6,19 @@ import (
 	"testing"
 
 	"ollimbot/core/agent/choice"
+	"ollimbot/core/base/testkit"
 )
 
 // The whole path of an edit of the servers' file, with the tools of each engine: the call is
 // answered with a sentence, the user sees the changes, and only their word writes the file. // M10
 func TestAnEditOfTheServersFileByOurOwnTools(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	editOfTheServersFile(t, choice.Messages)
 }
 
 func TestAnEditOfTheServersFileByTheRealCommand(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	editOfTheServersFile(t, choice.Claude)
 }

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 )
 
@@ -39,6 +40,7 @@ func weather(t testing.TB, others int) *httptest.Server {
 // What an MCP server answers is a stranger's word: the conversation and a run that have read it
 // may not act on it. // M10
 func TestABotDoesNotActOnTheAnswerOfAnMCPServer(t *testing.T) {
+	testkit.Alone(t)
 	for _, engine := range []string{choice.Messages, choice.Claude} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -86,6 +88,7 @@ func (s *siege) refusedAfterTheForecast(t *testing.T, what string, results []cla
 // Among many tools a model finds one by words. A search is no stranger's answer and no act;
 // the questions, the audit log and the label see the tool that is called.
 func TestAToolAmongTwoHundredIsJudgedAsItself(t *testing.T) {
+	testkit.Alone(t)
 	for _, engine := range []string{choice.Messages, choice.Claude} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()

@@ -61,6 +61,7 @@ func (n *notified) hears(part string) {
 }
 
 func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "reminders", "long.md"), "---\nid: \"aaaa0001\"\nrun-at: \""+time.Now().Add(time.Second).Format(time.RFC3339)+
@@ -136,6 +137,7 @@ kill %1; wait %1
 `
 
 func TestTheServiceLivesInARealSystemd(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	testkit.Campaign(t, "systemd")
 	home := t.TempDir()

@@ -13,6 +13,7 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/agent/choice"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 )
 
@@ -31,6 +32,7 @@ func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
 
 // A restart takes its time. Who ends the program meanwhile means it.
 func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
+	testkit.Alone(t)
 	for _, ends := range []bool{false, true} {
 		p := &process{Process: console.Process{
 			In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Environ: func() []string { return nil },

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // unknotted are the packages in which no file calls up into a file that calls it, so that
@@ -50,6 +52,7 @@ var unknotted = []string{
 }
 
 func TestNoFileCallsUp(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	for _, path := range unknotted {
 		for _, files := range knots(typed(t, path).calls()) {

@@ -15,6 +15,7 @@ import (
 // TestInARealTerminal drives the dashboard in tmux, which is a terminal that we
 // have not written.
 func TestInARealTerminal(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	path := testkit.Needs(t, "tmux")
 	dir := t.TempDir()

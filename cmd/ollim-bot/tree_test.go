@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // largest is how many bytes a tracked file may have outside of screenshots/.
@@ -34,6 +36,7 @@ func unwanted(path string, size int64, executable bool, head []byte) string {
 }
 
 func TestTheTreeHoldsNoLargeFileAndNoProgram(t *testing.T) {
+	testkit.Alone(t)
 	root := filepath.Join("..", "..")
 	if _, err := os.Stat(filepath.Join(root, ".git")); errors.Is(err, os.ErrNotExist) {
 		t.Skip("this source is no clone of git")
