@@ -1,13 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
 	"go/types"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"ollimbot/core/base/testkit"
@@ -175,4 +184,79 @@ func TestTheCheckOfJourneysSeesWhatIsMissing(t *testing.T) {
 	if _, err := declared(t, packages, "core/base/queue.Queue.Nothing"); err == nil {
 		t.Error("a method that does not exist was found")
 	}
+}
+
+// checked is one package with its types.
+type checked struct {
+	fset  *token.FileSet
+	files []*ast.File
+	info  *types.Info
+	pkg   *types.Package
+}
+
+// goPackage is what go list says of a package.
+type goPackage struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+}
+
+// goPackages are all packages of the tree and what they import, by import path.
+var goPackages = sync.OnceValues(func() (map[string]goPackage, error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "ollimbot/...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	packages := map[string]goPackage{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		packages[p.ImportPath] = p
+	}
+})
+
+// typed parses and type-checks a package; what it imports comes from export data.
+func typed(t *testing.T, path string) *checked {
+	t.Helper()
+	packages, err := goPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packages[path].Dir == "" {
+		t.Fatalf("there is no package %s", path)
+	}
+	c := &checked{fset: token.NewFileSet(), info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
+	for _, name := range packages[path].GoFiles {
+		f, err := parser.ParseFile(c.fset, filepath.Join(packages[path].Dir, name), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.files = append(c.files, f)
+	}
+	conf := types.Config{Importer: importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(packages[path].Export)
+	})}
+	if c.pkg, err = conf.Check(path, c.fset, c.files, c.info); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return fmt.Sprintf("%T", e)
 }
