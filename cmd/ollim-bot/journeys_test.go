@@ -260,3 +260,9 @@ func receiver(e ast.Expr) string {
 	}
 	return fmt.Sprintf("%T", e)
 }
+
+// abstract reports whether a method is one of an interface, which decides nothing.
+func abstract(fn *types.Func) bool {
+	recv := fn.Signature().Recv()
+	return recv != nil && types.IsInterface(recv.Type())
+}
