@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/talk/post"
@@ -77,6 +78,7 @@ func connects(t *testing.T, b *Bot) {
 }
 
 func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *testing.T) {
+	testkit.Alone(t)
 	b, g := connectable(t)
 	if p := b.SystemPrompt(); strings.Contains(p, "`ollim-bot tasks") {
 		t.Error("the agent is told of what is not there")
@@ -138,6 +140,7 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 }
 
 func TestButtonsActOnTasksAndEvents(t *testing.T) {
+	testkit.Alone(t)
 	b, g := connectable(t)
 	click := func(id string) string {
 		out, err := b.Do(context.Background(), command.Click{Message: "t0", ID: id})
@@ -180,6 +183,7 @@ func TestButtonsActOnTasksAndEvents(t *testing.T) {
 }
 
 func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
+	testkit.Alone(t)
 	b, g := connectable(t)
 	today := time.Now().In(b.zone)
 	b.google.Look(t.Context())
@@ -218,6 +222,7 @@ func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 }
 
 func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
+	testkit.Alone(t)
 	g := googletest.New()
 	t.Cleanup(g.Close)
 	h := newHome(t)
@@ -280,6 +285,7 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 
 // P10
 func TestAMessageMakesOneTaskAndAnothersWordsAreMarked(t *testing.T) {
+	testkit.Alone(t)
 	b, g := connectable(t)
 	press := func(key, words string) string {
 		out, err := b.Do(context.Background(), command.Click{ID: "act:task_about:" + key, Words: words})

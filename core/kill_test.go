@@ -103,6 +103,7 @@ func saveForks(ctx context.Context, b *Bot) {
 // Whenever it dies, the main session is the previous one or the fork and never anything
 // else, and no fork is promoted twice.
 func TestAForkIsPromotedOnceWhenTheProcessIsKilled(t *testing.T) {
+	testkit.Alone(t)
 	t.Setenv(childSaves, "1")
 	h := home{t: t, root: filepath.Join(t.TempDir(), "data"), zone: time.UTC}
 	promotions := 0

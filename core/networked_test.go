@@ -3,12 +3,14 @@ package core
 import (
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 	"ollimbot/core/storage/config"
 )
 
 func TestAListOfHostsCountsAsANetwork(t *testing.T) {
+	testkit.Alone(t)
 	if !networked(nil, config.Runtime{}) {
 		t.Error("without a sandbox commands are taken for ones without a network")
 	}

@@ -35,6 +35,7 @@ var (
 // starts the bot on each possible disk state after a power cut: everything, only what
 // fsync has made durable, or any part of the rest.
 func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
+	testkit.Alone(t)
 	d := newDay(t)
 	trace := filepath.Join(t.TempDir(), "trace")
 	d.live(powertest.Strace(trace)...)
@@ -75,6 +76,7 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 // thread: the disk is full or broken, or no descriptor is left. Everything the bot
 // reported as done must hold after the next start.
 func TestNothingPromisedIsLostWhenACallFails(t *testing.T) {
+	testkit.Alone(t)
 	d := newDay(t)
 	kinds := []struct {
 		call, err string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/fork"
@@ -265,6 +266,7 @@ func TestRightsSurviveARestart(t *testing.T) {
 }
 
 func TestAWebhookOfTheAgentWaitsAndItsRunBeginsTainted(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t)
 	h.write("webhooks/ci.md", hookFile)
 	b, _ := hooked(t, h)

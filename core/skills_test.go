@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 )
@@ -22,6 +23,7 @@ func skills(h home) {
 const skillBlock = "SKILL INSTRUCTIONS:\n\n### coach\nOne thing at a time.\n\n### triage\nSort by urgency.\n\n"
 
 func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
+	testkit.Alone(t)
 	w := &recorder{Engine: offline()}
 	liveWith(t, w, func(h home) {
 		skills(h)
@@ -51,6 +53,7 @@ func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
 }
 
 func TestAForegroundTaskHasItsSkillsInTheConversation(t *testing.T) {
+	testkit.Alone(t)
 	w := &recorder{Engine: offline()}
 	liveWith(t, w, func(h home) {
 		skills(h)
@@ -68,6 +71,7 @@ func TestAForegroundTaskHasItsSkillsInTheConversation(t *testing.T) {
 }
 
 func TestTheCommandsOfSkillsEndWithTheirContext(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t)
 	h.write("skills/slow/SKILL.md", "---\nname: slow\ndescription: Slow.\n---\n!`sleep 100000` !`echo never`\n")
 	h.write("routines/r.md", "---\nid: \"bbbb0003\"\ncron: \"0 3 1 1 *\"\nbackground: true\nskills: [slow]\n---\nGo.\n")
@@ -81,6 +85,7 @@ func TestTheCommandsOfSkillsEndWithTheirContext(t *testing.T) {
 }
 
 func TestCommandsOfSkillsDoNotRunWhereOthersCouldHaveWrittenThem(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t)
 	skills(h)
 	h.write("routines/r.md", "---\nid: \"bbbb0004\"\ncron: \"0 3 1 1 *\"\nbackground: true\nskills: [triage]\n---\nGo.\n")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/webhook"
@@ -76,6 +77,7 @@ func deliver(t *testing.T, addr, payload string) int {
 }
 
 func TestADeliveryRunsInTheBackgroundAndReports(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t)
 	h.write("webhooks/ci.md", hookFile)
 	b, addr := hooked(t, h)
@@ -93,6 +95,7 @@ func TestADeliveryRunsInTheBackgroundAndReports(t *testing.T) {
 // A delivery that tries to give orders is held: it is not run, and the update names the
 // fields but not their values.
 func TestADeliveryThatGivesOrdersIsHeld(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t)
 	h.write("webhooks/ci.md", hookFile)
 	b, addr := hooked(t, h)
@@ -128,6 +131,7 @@ func TestTheExactPromptOfAPayloadIsShown(t *testing.T) {
 }
 
 func TestADeliveryIsTaintedFromItsStartUnlessItsUserSaysSo(t *testing.T) {
+	testkit.Alone(t)
 	for _, trusted := range []bool{false, true} {
 		h := newHome(t)
 		text := hookFile

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/work/fork"
@@ -46,6 +47,7 @@ func runOf(t *testing.T, b *Bot, task string) (run fork.View) {
 // When the user is absent, a stranger's words cause no action, however many hops they
 // take.
 func TestAStrangersWordsInAnUpdateDoNotActInTheNextRoutine(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t)
 	h.write("routines/evening.md", "---\nid: \"eeee0001\"\ncron: \"0 0 1 1 *\"\nbackground: true\ndescription: Evening\n---\nLook around.\n\n"+acting)
 	b := toldByAStranger(t, h)
@@ -62,6 +64,7 @@ func TestAStrangersWordsInAnUpdateDoNotActInTheNextRoutine(t *testing.T) {
 }
 
 func TestAStrangersWordsInAnUpdateDoNotActInATaskOfTheConversation(t *testing.T) {
+	testkit.Alone(t)
 	h := newHome(t)
 	h.write("routines/morning.md", "---\nid: \"eeee0002\"\ncron: \"0 0 1 1 *\"\ndescription: Morning\n---\nSay what is new.\n\n"+acting)
 	b := toldByAStranger(t, h)

@@ -34,6 +34,7 @@ import (
 var _, _ = os.Getpid, exec.Command
 
 func TestSample(t *testing.T) {
+	testkit.Alone(t)
 	` + body + `
 }
 `,
@@ -67,6 +68,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestTheSuiteFailsForWhatGoTestLetsPass(t *testing.T) {
+	testkit.Alone(t)
 	if _, err := exec.LookPath("sleep"); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +108,7 @@ func TestTheSuiteFailsForWhatGoTestLetsPass(t *testing.T) {
 }
 
 func TestTheSuiteTakesOnlyGoTest(t *testing.T) {
+	testkit.Alone(t)
 	for _, args := range [][]string{{}, {"go", "vet", "./..."}, {"-skips", "(", "go", "test"}, {"-nonsense"}} {
 		if out, err := called(t, ".", args...); err == nil || err.Error() != "exit status 2" {
 			t.Errorf("%q ends with %v and prints %s", args, err, out)
@@ -184,6 +187,7 @@ const failsOnce = `if _, err := os.Stat("once"); err != nil {
 }`
 
 func TestTwoPassesRunEachTestOnce(t *testing.T) {
+	testkit.Alone(t)
 	dir := markedSample(t, `t.Log("fine")`)
 	counts := filepath.Join(t.TempDir(), "counts")
 	for _, pass := range []string{passUnmarked, passPrograms} {
@@ -198,6 +202,7 @@ func TestTwoPassesRunEachTestOnce(t *testing.T) {
 }
 
 func TestATestThatFailsByChanceIsFlaky(t *testing.T) {
+	testkit.Alone(t)
 	dir, temp := markedSample(t, failsOnce), t.TempDir()
 	counts, flaky := filepath.Join(temp, "counts"), filepath.Join(temp, "flaky")
 	out, err := called(t, dir, "-pass", passPrograms, "-counts", counts, "-flaky", flaky, "go", "test", "./...")
@@ -213,6 +218,7 @@ func TestATestThatFailsByChanceIsFlaky(t *testing.T) {
 }
 
 func TestATestThatFailsTwiceFails(t *testing.T) {
+	testkit.Alone(t)
 	for name, body := range map[string]string{"an error": `t.Error("torn")`, "no end": `select {}`} {
 		t.Run(name, func(t *testing.T) {
 			counts := filepath.Join(t.TempDir(), "counts")
@@ -225,6 +231,7 @@ func TestATestThatFailsTwiceFails(t *testing.T) {
 }
 
 func TestTheFirstPassDoesNotRepeat(t *testing.T) {
+	testkit.Alone(t)
 	dir := sample(t, failsOnce)
 	if out, err := called(t, dir, "-pass", passUnmarked, "go", "test", "./..."); err == nil {
 		t.Errorf("a failure passes:\n%s", out)

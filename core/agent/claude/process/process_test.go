@@ -15,9 +15,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestWhatIsWrittenComesBackThroughThePipes(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "echo")
 	if _, err := io.WriteString(p.Stdin(), "over and out\n"); err != nil {
 		t.Fatal(err)
@@ -28,6 +31,7 @@ func TestWhatIsWrittenComesBackThroughThePipes(t *testing.T) {
 }
 
 func TestOutputCanBeReadAfterTheEnd(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "echo")
 	want := strings.Repeat("x", 30_000) // less than the capacity of a pipe
 	if _, err := io.WriteString(p.Stdin(), want); err != nil {
@@ -44,6 +48,7 @@ func TestOutputCanBeReadAfterTheEnd(t *testing.T) {
 }
 
 func TestAnObedientProcessEndsWithItsInput(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "echo")
 	if p.Err() != nil {
 		t.Error("a process that runs has an error already")
@@ -61,6 +66,7 @@ func TestAnObedientProcessEndsWithItsInput(t *testing.T) {
 }
 
 func TestStopGoesFromTheMildestToTheHarshest(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "diarist")
 	out := bufio.NewReader(p.Stdout())
 	line(t, out)
@@ -77,6 +83,7 @@ func TestStopGoesFromTheMildestToTheHarshest(t *testing.T) {
 }
 
 func TestOnlyTheKillEndsAProcessThatIgnoresSignals(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "stubborn")
 	line(t, bufio.NewReader(p.Stdout()))
 	must(t, p.Stop(t.Context(), time.Millisecond))
@@ -90,6 +97,7 @@ func TestOnlyTheKillEndsAProcessThatIgnoresSignals(t *testing.T) {
 }
 
 func TestTheEndOfTheContextKillsAtOnce(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "stubborn")
 	line(t, bufio.NewReader(p.Stdout()))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,6 +109,7 @@ func TestTheEndOfTheContextKillsAtOnce(t *testing.T) {
 }
 
 func TestTwoStopsAtOnceBothReturnAndTheHastierDecides(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "stubborn")
 	line(t, bufio.NewReader(p.Stdout()))
 	hasty, cancel := context.WithCancel(t.Context())
@@ -120,6 +129,7 @@ func TestTwoStopsAtOnceBothReturnAndTheHastierDecides(t *testing.T) {
 }
 
 func TestAWriteThatNobodyReadsEndsWithTheProcess(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "stubborn")
 	line(t, bufio.NewReader(p.Stdout()))
 	var writer sync.WaitGroup
@@ -134,6 +144,7 @@ func TestAWriteThatNobodyReadsEndsWithTheProcess(t *testing.T) {
 }
 
 func TestAProcessThatEndsAtOnceSaysWhy(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "failing")
 	<-p.Done()
 	want := &ExitError{Code: 3, Stderr: "error: unknown option '--bogus' | see --help"}
@@ -147,6 +158,7 @@ func TestAProcessThatEndsAtOnceSaysWhy(t *testing.T) {
 }
 
 func TestFiftyMegabytesOfErrorsHoldNobodyUp(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "wordy")
 	if got := line(t, bufio.NewReader(p.Stdout())); got != "done" {
 		t.Fatalf("got %q", got)
@@ -160,6 +172,7 @@ func TestFiftyMegabytesOfErrorsHoldNobodyUp(t *testing.T) {
 }
 
 func TestAProcessGetsItsEnvironmentAndNothingElse(t *testing.T) {
+	testkit.Alone(t)
 	t.Setenv("DISCORD_TOKEN", "not for others")
 	s := script(t, "#!/bin/sh\nexec /usr/bin/env\n")
 	p, err := Start(Spec{Path: s, Env: []string{"A=1", MarkName + "=me"}, Dir: "/"})
@@ -173,6 +186,7 @@ func TestAProcessGetsItsEnvironmentAndNothingElse(t *testing.T) {
 }
 
 func TestNoDescriptorIsLeftBehind(t *testing.T) {
+	testkit.Alone(t)
 	count := func() int {
 		entries, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -202,6 +216,7 @@ func TestNoDescriptorIsLeftBehind(t *testing.T) {
 }
 
 func TestStartSaysWhatToDo(t *testing.T) {
+	testkit.Alone(t)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	write(t, plain, "#!/bin/sh\n", 0o644)

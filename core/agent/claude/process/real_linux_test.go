@@ -16,9 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 func TestTheRealCommandTellsItsVersion(t *testing.T) {
+	testkit.Alone(t)
 	path := claudetest.RequireCLI(t)
 	home := t.TempDir()
 	v, err := Version(t.Context(), path, Environment([]string{"PATH=/usr/bin:/bin", "HOME=" + home}, Env{ConfigDir: home}))
@@ -30,6 +32,7 @@ func TestTheRealCommandTellsItsVersion(t *testing.T) {
 // TestShellsOfTheRealCommandAreCollected: claude runs each shell in its own session, and ends them
 // only if it is stopped gently.
 func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
+	testkit.Alone(t)
 	path := claudetest.RequireCLI(t)
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/testkit"
 )
 
 // family starts a process with children in their own sessions and returns their IDs in the order of
@@ -68,6 +70,7 @@ func until(t *testing.T, what string, ok func() bool) {
 }
 
 func TestTheChildrenOfAKilledProcessAreCollectedThoughTheyLeftItsSession(t *testing.T) {
+	testkit.Alone(t)
 	p, pids := family(t, "bot", "sleeper stubborn sleeper")
 	for _, pid := range pids {
 		if s, err := unix.Getsid(pid); err != nil || s != pid {
@@ -84,6 +87,7 @@ func TestTheChildrenOfAKilledProcessAreCollectedThoughTheyLeftItsSession(t *test
 }
 
 func TestStopReturnsWithTheOrphansCollected(t *testing.T) {
+	testkit.Alone(t)
 	p, pids := family(t, "", "sleeper stubborn")
 	must(t, p.Stop(t.Context(), time.Millisecond))
 	mustBeGone(t, append(pids, p.PID())...)
@@ -91,12 +95,14 @@ func TestStopReturnsWithTheOrphansCollected(t *testing.T) {
 
 // A process shows no environment while it frees its memory, but still runs.
 func TestStopWaitsForAnOrphanThatIsExiting(t *testing.T) {
+	testkit.Alone(t)
 	p, pids := family(t, "", "heavy")
 	must(t, p.Stop(t.Context(), time.Millisecond))
 	mustBeGone(t, pids...)
 }
 
 func TestTheEndOfOneProcessLeavesAnotherWithTheSameMarkAlone(t *testing.T) {
+	testkit.Alone(t)
 	one, ones := family(t, "bot", "sleeper")
 	two, twos := family(t, "bot", "sleeper")
 	must(t, one.Stop(t.Context(), time.Millisecond))
@@ -111,6 +117,7 @@ func TestTheEndOfOneProcessLeavesAnotherWithTheSameMarkAlone(t *testing.T) {
 }
 
 func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
+	testkit.Alone(t)
 	s := playSpec(t, "bot", "OLLIM_TEST_MARK=data/dir")
 	cmd := exec.Command(s.Path)
 	cmd.Env = s.Env
@@ -140,6 +147,7 @@ func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
 }
 
 func TestAProcessWithoutTheMarkIsLeftAlone(t *testing.T) {
+	testkit.Alone(t)
 	p, pids := family(t, "bot", "stranger-sleeper")
 	must(t, p.Stop(t.Context(), time.Millisecond))
 	if n, err := CollectOrphans("bot"); n != 0 || err != nil {
@@ -151,6 +159,7 @@ func TestAProcessWithoutTheMarkIsLeftAlone(t *testing.T) {
 }
 
 func TestMemoryIsToldWhileTheProcessLives(t *testing.T) {
+	testkit.Alone(t)
 	p := play(t, "stubborn")
 	line(t, bufio.NewReader(p.Stdout()))
 	n, ok := p.Resident()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -34,6 +35,7 @@ func boxed(t *testing.T, name string, env ...string) *Process {
 }
 
 func TestACommandInASandboxHearsItsSignalsAndTellsHowItEnded(t *testing.T) {
+	testkit.Alone(t)
 	p := boxed(t, "diarist")
 	out := bufio.NewReader(p.Stdout())
 	if got := line(t, out); got != "ready" {
@@ -56,6 +58,7 @@ func TestACommandInASandboxHearsItsSignalsAndTellsHowItEnded(t *testing.T) {
 }
 
 func TestMemoryInASandboxIsThatOfTheCommand(t *testing.T) {
+	testkit.Alone(t)
 	p := boxed(t, "sleeper")
 	line(t, bufio.NewReader(p.Stdout()))
 	pid := p.command()
@@ -71,6 +74,7 @@ func TestMemoryInASandboxIsThatOfTheCommand(t *testing.T) {
 
 // The children of a parent continue in their own sessions and hold its output.
 func TestTheEndOfASandboxIsTheEndOfAllThatIsInIt(t *testing.T) {
+	testkit.Alone(t)
 	for name, end := range map[string]func(p *Process) error{
 		"the sandbox is killed": func(p *Process) error { return p.Signal(os.Kill) },
 		"the command is killed": func(p *Process) error { return syscall.Kill(p.command(), syscall.SIGKILL) },
@@ -109,6 +113,7 @@ func descendants(pid int) []int {
 }
 
 func TestASandboxThatCannotBeMadeStartsNothing(t *testing.T) {
+	testkit.Alone(t)
 	s := playSpec(t, "sleeper")
 	must(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(s.Dir, "CLAUDE.md")))
 	box := sandboxtest.Box(t, sandbox.Options{Dir: s.Dir, Executable: s.Path})

@@ -16,6 +16,7 @@ import (
 )
 
 func TestTheVersionIsReadFromTheCommandsAnswer(t *testing.T) {
+	testkit.Alone(t)
 	for name, c := range map[string]struct{ script, want, err string }{
 		"the real one":   {`echo "2.1.197 (Claude Code)"`, "2.1.197", ""},
 		"a beta":         {`echo "2.2.0-beta.1 (Claude Code)"`, "2.2.0-beta.1", ""},
@@ -41,6 +42,7 @@ func TestTheVersionIsReadFromTheCommandsAnswer(t *testing.T) {
 }
 
 func TestACommandThatDoesNotAnswerIsEndedWithItsChildren(t *testing.T) {
+	testkit.Alone(t)
 	s := playSpec(t, "parent", "OLLIM_TEST_CHILDREN=sleeper")
 	_, err := askVersion(t.Context(), s, 500*time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "--version did not answer within 500ms: try it in a terminal") {
