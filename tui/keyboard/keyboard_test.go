@@ -175,6 +175,7 @@ func TestAFaultInTheDecoderCostsWhatItWasGiven(t *testing.T) {
 
 // The program that the terminal is lent to gets each key that is pressed from then on.
 func TestAStoppedKeyboardLeavesTheTerminalToOthers(t *testing.T) {
+	testkit.Alone(t)
 	master, slave, err := pty.Open()
 	if err != nil {
 		t.Skip("no pseudo terminal: ", err)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/testkit"
 )
 
 // frozen takes nothing until it is closed.
@@ -60,6 +62,7 @@ func TestASlowTerminalIsGivenTimeAtTheEnd(t *testing.T) {
 
 // S28: it reads again after the program has ended, and is as it was before.
 func TestAFrozenTerminalIsGivenBackOnceItReads(t *testing.T) {
+	testkit.Alone(t)
 	master, tty, err := pty.Open()
 	must(t, err)
 	defer master.Close()

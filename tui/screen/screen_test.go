@@ -296,6 +296,7 @@ func TestAnOutputThatIsNoTerminalHasNoSize(t *testing.T) {
 }
 
 func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testing.T) {
+	testkit.Alone(t)
 	master, tty, err := pty.Open()
 	must(t, err)
 	defer master.Close()
@@ -325,6 +326,7 @@ func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testi
 
 // S30: an editor that died in raw mode left its mode to the user's shell, and to the next editor.
 func TestTheTerminalIsAsTheFirstOpeningFoundItWhateverWasLeftInBetween(t *testing.T) {
+	testkit.Alone(t)
 	master, tty, err := pty.Open()
 	must(t, err)
 	defer master.Close()

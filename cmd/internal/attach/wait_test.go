@@ -8,11 +8,14 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
+
+	"ollimbot/core/base/testkit"
 )
 
 // N12: a client that waits says for how long, tries again at once after r, and never waits
 // more than five seconds.
 func TestAWaitEndsWithOneKey(t *testing.T) {
+	testkit.Alone(t)
 	master, slave, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -91,9 +91,9 @@ type Options struct {
 	// Rings reports whether something that the program says by itself may make a sound, by its cause.
 	Rings   func(cause string) bool
 	Records Records
-	Notices    *notice.Board
-	Guard      *policy.Guard
-	Policy     *policy.File
+	Notices *notice.Board
+	Guard   *policy.Guard
+	Policy  *policy.File
 	// UserName is the user's name in prompts.
 	UserName string
 	// Library returns the tools that every session has besides the bot's own. They stay the

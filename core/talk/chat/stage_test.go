@@ -182,7 +182,7 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 	asIs := func(text string) string { return text }
 	o := Options{
 		Rings: func(string) bool { return true },
-		Dir: dir, Zone: zone, Log: log, Engine: s.ear, Remote: s.phone, RemoteName: "Phone",
+		Dir:   dir, Zone: zone, Log: log, Engine: s.ear, Remote: s.phone, RemoteName: "Phone",
 		Records: Records{
 			Transcript: transcript.New(transcript.Options{Dir: dir, Log: log, Zone: zone}),
 			Updates:    updates.NewQueue(dir, zone, log), Sessions: session.NewStore(dir, zone, log), Runs: session.NewForkMessages(dir, log),
