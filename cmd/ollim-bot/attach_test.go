@@ -30,11 +30,10 @@ type server struct {
 
 func serveViewers(t *testing.T) *server {
 	t.Helper()
-	dir := t.TempDir()
-	temp, err := os.MkdirTemp("", "t")
+	temp, err := os.MkdirTemp("", "t") // short: the path of a socket has at most a hundred bytes
 	check(t, err)
 	t.Cleanup(func() { check(t, os.RemoveAll(temp)) })
-	s := &server{t: t, exe: built(t), root: filepath.Join(dir, "data"), home: filepath.Join(dir, "home"), temp: temp, port: somePort(t)}
+	s := &server{t: t, exe: built(t), root: filepath.Join(temp, "data"), home: filepath.Join(temp, "home"), temp: temp, port: somePort(t)}
 	s.start()
 	t.Cleanup(s.kill)
 	return s

@@ -86,8 +86,12 @@ func (p *onPty) read() error {
 	return ignoreEnd(err)
 }
 
-// readUntil reads until a text has come, or without one until the end, which is an error.
+// readUntil reads until a text has come, or without one until the end, which is an error. If neither comes, as when
+// the program has ended and the test keeps its side of the terminal open, that is an error too.
 func (p *onPty) readUntil(text string) error {
+	if err := p.device.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := p.device.Read(buf)
