@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"encoding/json"
 	"io/fs"
 	"math"
 	"os"
