@@ -244,7 +244,7 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 // A run is paid from its reservation, at the price of its model.
 func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		used := agent.Usage{OutputTokens: 1, CostUSD: 0.25}
+		used := agent.Usage{OutputTokens: 1, CostUSD: 0.05}
 		h := newHarness(t, tells(agent.Result{SessionID: "s-1", Usage: used}))
 		purse := money.New(money.Options{
 			Dir: h.dir, Zone: time.UTC, Log: h.o.Log, Changed: func() {},

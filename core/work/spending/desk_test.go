@@ -308,9 +308,13 @@ func TestTheCapThatIsReachedIsNamed(t *testing.T) {
 		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "$1.50 of your $1.00 cap for today is used") {
 			t.Errorf("above the cap of the day: %v", err)
 		}
-		// Reserved amounts count too.
-		s.Reserve(routine("a"), s.now(), true)
-		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "$1.50 of your $2.00 cap for this month is used") {
+		ticket, _ := s.Reserve(routine("a"), s.now(), true)
+		s.begin(t, ticket) // what is set aside is not spent
+		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "for today is used") {
+			t.Errorf("with money set aside: %v", err)
+		}
+		s.spend(t, 0.5)
+		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "$2.00 of your $2.00 cap for this month is used") {
 			t.Errorf("above the cap of the month: %v", err)
 		}
 	})
