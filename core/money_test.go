@@ -82,11 +82,11 @@ func TestTenRemindersOfOneMomentStayWithinTheCapAndRunAnotherDay(t *testing.T) {
 				}
 			}
 		}
-		if first != 3 || held != 10-first || s.Money.Today.Spent > 0.5 || s.Money.Reserved != 0 {
+		if first != 3 || held != 10-first || s.Money.Today.Spent.Dollars() > 0.5 || s.Money.Reserved != 0 {
 			t.Fatalf("%d ran, %d are held, %+v", first, held, s.Money)
 		}
 		time.Sleep(24 * time.Hour)
-		if second := done(); second <= first || second == 10 || b.Snapshot().Money.Today.Spent > 0.5 {
+		if second := done(); second <= first || second == 10 || b.Snapshot().Money.Today.Spent.Dollars() > 0.5 {
 			t.Errorf("the next day %d of 10 have run, %d before; %+v", second, first, b.Snapshot().Money)
 		}
 		out := do(t, b, command.LiftCaps{})

@@ -406,10 +406,10 @@ func TestAnAnswerCountsForItsDayAlsoAfterARestart(t *testing.T) {
 	o := capped(d, Caps{Day: 1, Month: math.Inf(1)})
 	must(t, made(o).Answer(noon, GoOn))
 	p := made(o)
-	if got := p.Talk(noon); got != GoOn {
+	if got := p.State(noon).Talk; got != GoOn {
 		t.Errorf("after a restart the answer is %q", got)
 	}
-	if got := p.Talk(noon.Add(24 * time.Hour)); got != "" {
+	if got := p.State(noon.Add(24 * time.Hour)).Talk; got != "" {
 		t.Errorf("the next day it is still %q", got)
 	}
 }

@@ -148,9 +148,6 @@ func (p *Purse) write() error {
 	return nil
 }
 
-// Talk returns the user's answer of the day of now.
-func (p *Purse) Talk(now time.Time) Talk { return p.State(now).Talk }
-
 func (p *Purse) date(now time.Time) string { return now.In(p.o.Zone).Format(time.DateOnly) }
 
 // read loads the files once. Unreadable content counts as nothing. mu is held.
