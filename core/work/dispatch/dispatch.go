@@ -138,19 +138,11 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		},
 	}
 	_, err = d.o.Runs.Do(ctx, job)
-	return d.unpaid(due, err)
-}
-
-// unpaid puts off a fire whose run had not begun when a spending cap was reached.
-func (d *Dispatcher) unpaid(due schedule.Due, err error) error {
 	var broke *fork.NoMoneyError
-	switch {
-	case !errors.As(err, &broke):
-		return err
-	case due.Reminder != nil:
-		return d.putOff(due.Reminder, broke.Why, broke.Until)
+	if errors.As(err, &broke) { // a cap was reached before its turn came
+		return &schedule.PutOffError{Why: broke.Why, Until: broke.Until, Broke: true}
 	}
-	return &schedule.PutOffError{Why: broke.Why, Until: broke.Until}
+	return err
 }
 
 // plain returns why an essential task sends its own text without asking a model, or "".
