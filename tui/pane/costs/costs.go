@@ -195,7 +195,7 @@ func (p *Page) plot(w int) *chart.Plot {
 			bar.Y = p.ofMarked(i)
 		} else if i == n-1 {
 			bar.More = max(0, r.Projected-d.Dollars)
-			if dearest > 0 && !r.Money.Today.Capped() { // a forecast without a bound must not determine the scale
+			if dearest > 0 { // a forecast must not determine the scale
 				bar.More = min(bar.More, max(0, dearest-d.Dollars))
 			}
 		}
