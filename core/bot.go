@@ -296,7 +296,7 @@ func (b *Bot) makeMoney() {
 		prices = b.o.Providers.Prices()
 	}
 	b.purse = money.New(money.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: prices, Past: func() []money.Run { return spending.PastRuns(b.dir, b.log) },
+		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: prices,
 		Caps: func() money.Caps {
 			r := b.settings.Load()
 			return money.Caps{Day: r.DailyCap, Month: r.MonthlyCap}
@@ -391,7 +391,7 @@ func (b *Bot) makeWork() (err error) {
 		Ended: b.forks.UsedUp, Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.viewers.notify, Commits: b.git, Inherit: b.guard.Inherit,
 	})
 	b.makeDispatch()
-	screener := &dispatch.Screener{Dir: b.dir, Log: b.log, Engine: b.o.Engine, Spent: b.money.Spent}
+	screener := &dispatch.Screener{Dir: b.dir, Log: b.log, Engine: b.o.Engine, Charge: b.money.Screened}
 	b.webhooks.open(b.o.Env.WebhookPort, webhook.Options{
 		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),

@@ -56,7 +56,7 @@ type engine struct {
 func (e *engine) status() EngineStatus {
 	s := EngineStatus{
 		Name: e.name, Model: e.settings.Load().ModelMain, OK: true, State: "ready",
-		Today: e.purse.Today(time.Now().In(e.zone)).Usage,
+		Today: e.purse.Today(time.Now().In(e.zone)).Used(),
 	}
 	if r, ok := e.of.(agent.Reporter); ok {
 		status := r.Status()

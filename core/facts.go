@@ -47,7 +47,7 @@ func (s *Snapshot) Facts() (facts []Fact) {
 	tell("google", s.Google)
 	tell("budget", s.BudgetText())
 	today := s.Money.Today
-	spent := words.Dollars(today.Spent)
+	spent := today.Spent.Text()
 	if today.Capped() {
 		spent += " of " + words.Dollars(today.Cap)
 	}

@@ -239,9 +239,27 @@ func (s *Snapshot) heldForMoney() (h Headline, ok bool) {
 		h.Lead += " until " + s.Hour(span.Ends)
 	}
 	if span.Capped() {
-		h.Detail = fmt.Sprintf("%s of the %s cap of %s is spent", words.Dollars(span.Spent), of, words.Dollars(span.Cap))
+		h.Detail = fmt.Sprintf("%s of the %s cap of %s is spent", words.Dollars(span.Spent.Dollars()), of, words.Dollars(span.Cap))
 	}
 	return h, true
+}
+
+// setAside returns the runs whose turn has come, and which wait only for money that is set aside for
+// others. It is no cause for concern: those end soon.
+func (s *Snapshot) setAside() (who string) {
+	n, title := 0, ""
+	for i := range s.Forks {
+		if v := &s.Forks[i]; v.Aside {
+			n, title = n+1, clean.Line(cmp.Or(v.Title, v.TaskID))
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return title + " waits: " + words.Dollars(s.Money.Reserved) + " is set aside for runs under way"
+	}
+	return words.Count(n, "run") + " wait: " + words.Dollars(s.Money.Reserved) + " is set aside for runs under way"
 }
 
 func (s *Snapshot) disconnected() (h Headline, ok bool) {
@@ -270,6 +288,7 @@ func (s *Snapshot) allQuiet() (h Headline, ok bool) {
 	} else if s.Busy {
 		h.Lead = "The bot is answering"
 	}
+	h.Detail = cmp.Or(s.setAside(), h.Detail)
 	return h, true
 }
 

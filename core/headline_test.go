@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/work/budget"
@@ -70,7 +71,7 @@ func TestTheSentencesAboutNow(t *testing.T) {
 		{broken("routines/gym.md"), broken("routines/tea.md"), broken("routines/tea.md")},
 		{func(s *Snapshot) {
 			s.Schedule.Entries = []schedule.Entry{{ID: "m", Description: "Medication", FireTime: in(9), Held: true, Money: true, Cost: 1}, tea}
-			s.Money.Today = money.Span{Spent: 5, Cap: 5, Ends: in(598)}
+			s.Money.Today = money.Span{Spent: money.Total(money.Row{Used: agent.Usage{CostUSD: 5}}), Cap: 5, Ends: in(598)}
 		}},
 		{func(s *Snapshot) { s.Surface = SurfaceStatus{Name: "Discord", State: "no token: set DISCORD_TOKEN"} }},
 		{func(s *Snapshot) { s.Engine = EngineStatus{Name: "claude", State: "not logged in"} }},

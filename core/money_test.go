@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
 	"ollimbot/routines/schedule"
 )
 
@@ -24,6 +25,7 @@ func costly() agent.Engine { return script.New(script.Options{Pace: 1, Priced: t
 func dear(h home, settings string) {
 	h.write("prices.yaml", "default: 15000 0 0 0\n")
 	h.write("state/settings.json", settings)
+	h.write(money.Ledger, `{"at":"1999-11-01T00:00:00Z","for":"run","task":{"kind":"routine","id":"old"},"run":"00000001","usage":{"input_tokens":10,"cost_usd":0.15}}`+"\n")
 	h.write("state/fork_runs.jsonl", `{"id":"00000001","task":"old","kind":"routine","title":"Old","state":"done","ended":"1999-12-01T00:00:00Z","tokens":10,"cost_usd":0.15}`+"\n")
 }
 
@@ -80,11 +82,11 @@ func TestTenRemindersOfOneMomentStayWithinTheCapAndRunAnotherDay(t *testing.T) {
 				}
 			}
 		}
-		if first != 3 || held != 10-first || s.Money.Today.Spent > 0.5 || s.Money.Reserved != 0 {
+		if first != 3 || held != 10-first || s.Money.Today.Spent.Dollars() > 0.5 || s.Money.Reserved != 0 {
 			t.Fatalf("%d ran, %d are held, %+v", first, held, s.Money)
 		}
 		time.Sleep(24 * time.Hour)
-		if second := done(); second <= first || second == 10 || b.Snapshot().Money.Today.Spent > 0.5 {
+		if second := done(); second <= first || second == 10 || b.Snapshot().Money.Today.Spent.Dollars() > 0.5 {
 			t.Errorf("the next day %d of 10 have run, %d before; %+v", second, first, b.Snapshot().Money)
 		}
 		out := do(t, b, command.LiftCaps{})
@@ -218,7 +220,7 @@ func TestAtTheCapTheConversationAsksOnceADay(t *testing.T) {
 func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
 	liveWith(t, costly(), func(h home) {
 		dear(h, `{}`)
-		h.write("state/usage.json", `{"2000-01-01": {"turns": 1, "cost_usd": 2.5}}`)
+		h.write(money.Ledger, `{"at":"2000-01-01T00:00:00Z","for":"conversation","usage":{"cost_usd":2.5}}`+"\n")
 	}, func(_ home, b *Bot) {
 		out := type_(t, b, "/config daily_cap 2")
 		if !strings.Contains(out.Message, "today has cost $2.50") || !strings.Contains(out.Message, "sure") || b.Snapshot().Money.Today.Capped() {

@@ -13,7 +13,7 @@ import (
 
 // recover finishes what an earlier run of the bot left half done.
 func (b *Bot) recover(ctx context.Context) {
-	if err := b.purse.Recover(); err != nil {
+	if err := b.purse.Recover(b.now()); err != nil {
 		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
 	}
 	b.chat.Recover(ctx)

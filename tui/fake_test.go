@@ -274,9 +274,13 @@ func taskPast(id string, at time.Time) command.TaskPast {
 	return past
 }
 
+func cost(dollars float64) money.Sum {
+	return money.Total(money.Row{Used: agent.Usage{CostUSD: dollars}})
+}
+
 // costReport are a few days with more tasks than a screen shows.
 func costReport(at time.Time) command.CostReport {
-	r := command.CostReport{At: at, Money: money.State{Today: money.Span{Spent: 1, Cap: 2}, Month: money.Span{Spent: 9, Cap: math.Inf(1)}}}
+	r := command.CostReport{At: at, Money: money.State{Today: money.Span{Spent: cost(1), Cap: 2}, Month: money.Span{Spent: cost(9), Cap: math.Inf(1)}}}
 	for i := range 30 {
 		r.Days = append(r.Days, command.CostDay{Date: at.AddDate(0, 0, i-29), Dollars: float64(i % 5)})
 	}

@@ -35,6 +35,7 @@ type costsAnswer struct {
 	Ahead     []schedule.Entry   `json:"ahead"`
 	Used      agent.Usage        `json:"usage"`
 	Advice    []command.Advice   `json:"advice"`
+	Parts     []command.PartCost `json:"purposes"`
 }
 
 // moneyAnswer is what was spent, is reserved, and may be spent; a missing cap is null.
@@ -45,6 +46,11 @@ type moneyAnswer struct {
 	MonthCap *float64 `json:"monthly_cap_usd"`
 	Reserved float64  `json:"reserved_usd"`
 	Lifted   bool     `json:"lifted"`
+	// Unknown counts the requests of this month whose cost is not known; NotExact is what an earlier
+	// version booked this month, which counts nowhere. Plan means that a subscription pays.
+	Unknown  int     `json:"unknown_requests"`
+	NotExact float64 `json:"not_exact_usd"`
+	Plan     bool    `json:"plan"`
 }
 
 type costDayAnswer struct {
@@ -52,6 +58,8 @@ type costDayAnswer struct {
 	Dollars float64 `json:"usd"`
 	Tokens  int     `json:"tokens"`
 	Runs    int     `json:"runs"`
+	// NotExact is what an earlier version booked, which counts nowhere.
+	NotExact float64 `json:"not_exact_usd,omitempty"`
 }
 
 // Run shows the costs by day and by task, and the expected cost of today.
@@ -74,16 +82,20 @@ func answerCosts(r command.CostReport) costsAnswer {
 	return costsAnswer{
 		Money: answerMoney(r.Money), Talk: r.Talk, Expected: r.Expected, Projected: r.Projected,
 		Ahead: append([]schedule.Entry{}, r.Ahead...), Used: r.Used,
-		Advice: append([]command.Advice{}, r.Advice...),
+		Advice: append([]command.Advice{}, r.Advice...), Parts: append([]command.PartCost{}, r.Parts...),
 		Days: console.Each(r.Days, func(d command.CostDay) costDayAnswer {
-			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs}
+			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs, d.NotExact}
 		}),
 		Tasks: append([]command.TaskCost{}, r.Tasks...),
 	}
 }
 
 func answerMoney(s money.State) moneyAnswer {
-	a := moneyAnswer{Today: s.Today.Spent, Month: s.Month.Spent, Reserved: s.Reserved, Lifted: s.Lifted}
+	month := s.Month.Spent
+	a := moneyAnswer{
+		Today: s.Today.Spent.Dollars(), Month: month.Dollars(), Reserved: s.Reserved, Lifted: s.Lifted,
+		Unknown: month.Unknown(), NotExact: month.NotExact(), Plan: month.Plan(),
+	}
 	if s.Today.Capped() {
 		a.DayCap = &s.Today.Cap
 	}
@@ -98,42 +110,25 @@ func answerMoney(s money.State) moneyAnswer {
 func costLines(r command.CostReport) []string {
 	var lines []string
 	for _, d := range r.Days {
-		if d.Dollars > 0 || d.Runs > 0 {
-			lines = append(lines, fmt.Sprintf("%s  %8s  %6s  %s", d.Date.Format("Mon 2006-01-02"),
-				words.Dollars(d.Dollars), words.Tokens(d.Tokens), words.Count(d.Runs, "run")))
+		if d.Dollars > 0 || d.Runs > 0 || d.NotExact > 0 {
+			line := fmt.Sprintf("%s  %8s  %6s  %s", d.Date.Format("Mon 2006-01-02"),
+				words.Dollars(d.Dollars), words.Tokens(d.Tokens), words.Count(d.Runs, "run"))
+			if d.NotExact > 0 {
+				line += ", and " + words.Dollars(d.NotExact) + " that is not exact"
+			}
+			lines = append(lines, line)
 		}
 	}
 	if len(lines) > 0 {
 		lines = append(lines, "")
 	}
-	lines = append(lines, moneyLines(r.Money)...)
+	lines = append(lines, command.MoneyLines(r.Money)...)
 	if r.Expected > 0 {
 		lines = append(lines, fmt.Sprintf("today is expected to come to %s: %s are scheduled until midnight", words.Dollars(r.Projected), words.Dollars(r.Expected)))
 	}
 	if text := command.Blocks(r.Used); text != "" {
 		lines = append(lines, text)
 	}
-	if r.Talk > 0 {
-		lines = append(lines, "the conversation: "+words.Dollars(r.Talk))
-	}
+	lines = append(lines, r.PartLines()...)
 	return append(lines, "", strings.TrimRight(r.Text(), "\n"))
-}
-
-// moneyLines describe the spending of today and of this month, with the caps.
-func moneyLines(s money.State) []string {
-	line := func(name string, span money.Span) string {
-		text := name + words.Dollars(span.Spent)
-		if span.Capped() {
-			text += " of " + words.Dollars(span.Cap)
-		}
-		return text
-	}
-	lines := []string{line("today:      ", s.Today), line("this month: ", s.Month)}
-	if s.Reserved > 0 {
-		lines[0] += ", " + words.Dollars(s.Reserved) + " set aside for runs under way"
-	}
-	if s.Lifted {
-		lines[0] += ", the caps are lifted for today"
-	}
-	return lines
 }

@@ -168,7 +168,7 @@ func (t *tally) add(r *report) {
 // write prints what was taken from Go's cache and appends the rest to files, if there are any.
 func (t *tally) write(to outputs) error {
 	if to.pass != "" {
-		_, _ = fmt.Printf("%d packages from the cache, %d not: %s\n", t.cached, len(t.ran), strings.Join(t.ran, " "))
+		_, _ = fmt.Fprintf(os.Stdout, "%d packages from the cache, %d not: %s\n", t.cached, len(t.ran), strings.Join(t.ran, " "))
 	}
 	var lines strings.Builder
 	for _, name := range t.flaky {

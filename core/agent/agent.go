@@ -125,7 +125,7 @@ func (s Settings) With(n Settings) Settings {
 type Message struct {
 	Text   string
 	Images []Image
-	// Command is a command of the engine itself, Compact or Cost, with Text as its
+	// Command is a command of the engine itself, such as Compact, with Text as its
 	// argument. Only the bot sets it; a user's text never becomes one.
 	Command Command
 }
@@ -133,11 +133,8 @@ type Message struct {
 // Command is an operation of an engine other than answering.
 type Command string
 
-// The commands of an engine.
-const (
-	Compact Command = "compact" // shortens the history
-	Cost    Command = "cost"    // reports the session's usage
-)
+// Compact is the command that shortens the history.
+const Compact Command = "compact"
 
 // Image is an encoded picture.
 type Image struct {
@@ -201,7 +198,34 @@ type Hooks struct {
 	// while the user decides. A non-empty stop ends the turn; otherwise allowed is passed back in
 	// Spending.Allowed the next time.
 	Afford func(ctx context.Context, s Spending) (allowed float64, stop string)
+	// Charge books what requests to a model have used, once, as soon as it is known, whatever
+	// becomes of their turn. It may be called concurrently, and must return soon.
+	Charge func(Charge)
 }
+
+// Charge is what one request to a model has used, or several of which only the sum is known.
+type Charge struct {
+	Model string // empty if unknown
+	// Used has a cost if the engine knows it. Otherwise the cost follows from the price of the
+	// model, unless it is free.
+	Used Usage
+	Part Part
+	// About means that the request broke off and Used is estimated. Unknown means that nothing is
+	// known but that there was a request.
+	About, Unknown bool
+	// Plan means that the user has a subscription, and would pay this much without one.
+	Plan bool
+}
+
+// Part is the part of a turn that a request belongs to.
+type Part string
+
+// The parts of a turn.
+const (
+	Main       Part = "" // the conversation itself
+	Subagent   Part = "subagent"
+	Compaction Part = "compaction"
+)
 
 // Spending is a turn's usage before its next request, including subagents and answers that broke
 // off and were requested again.

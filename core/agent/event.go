@@ -72,7 +72,8 @@ type Result struct {
 	// Stopped is why the turn was ended before the model was done; otherwise empty.
 	Stopped string
 	Turns   int
-	Usage   Usage // of this turn
+	// Usage is that of this turn, for those who show the turn. Hooks.Charge books it.
+	Usage Usage
 }
 
 // Usage is the usage of a turn.

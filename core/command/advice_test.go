@@ -9,7 +9,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/work/fork"
-	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
 
@@ -70,13 +69,13 @@ func TestTheCostOfARoutineIsExplainedFromItsRuns(t *testing.T) {
 				c.change(&runs[i])
 			}
 		}
-		spent := 0.0 // half of it by the conversation
+		talk := 0.0 // as much as the runs
 		for _, v := range runs {
-			spent += 2 * v.Usage.CostUSD
+			talk += v.Usage.CostUSD
 		}
 		r := Spending{
 			Runs: runs, Routines: []*routines.Routine{&routine},
-			Days: []money.Day{{Date: "2026-11-23", Usage: agent.Usage{CostUSD: spent}}},
+			Rows: append(rowsOf(runs), spent("2026-11-23", talk)),
 		}.Report(30, now)
 		if c.want == "" {
 			if len(r.Advice) != 0 || len(r.Explained()) != 1 {
@@ -98,7 +97,8 @@ func TestOnlyRoutinesThatCostMuchAreExplainedAndTheDearestChangeIsFirst(t *testi
 		list = append(list, &r)
 	}
 	runs := append(sweeps("small", 5, 0, now), append(sweeps("middle", 20, 0, now), append(sweeps("large", 80, 0, now), sweeps("deleted", 50, 50, now)...)...)...)
-	r := Spending{Runs: runs, Routines: list}.Report(1, now)
+	rows := rowsOf(runs)
+	r := Spending{Runs: runs, Rows: rows, Routines: list}.Report(1, now)
 	if a := r.Advice; len(a) != 2 || a[0].ID != "large" || a[1].ID != "middle" || a[0].Change != `cron: "0 */2 * * *"` {
 		t.Errorf("%+v", a)
 	}

@@ -24,7 +24,7 @@ const mostCostDays = 366
 // Spending is the input of a cost report.
 type Spending struct {
 	Runs  []fork.View      // from the ledger, newest first
-	Days  []money.Day      // days without spending may be missing
+	Rows  []money.Row      // the ledger of money, from which every amount comes
 	State money.State      // now
 	Ahead []schedule.Entry // the fires until midnight, with their costs
 	// Routines are the routines in force.
@@ -41,21 +41,31 @@ func (s Spending) Report(days int, now time.Time) CostReport {
 		r.Days[i].Date = cron.Wall(now, i-days+1, 0, 0, now.Location())
 		place[now.AddDate(0, 0, i-days+1).Format(time.DateOnly)] = i
 	}
-	for _, d := range s.Days {
-		if i, ok := place[d.Date]; ok {
-			r.Days[i].Dollars, r.Days[i].Tokens = d.Spent(), d.Tokens()
-			r.Used, r.Talk = r.Used.Add(d.Usage), r.Talk+d.Spent()
+	byDay := make([][]money.Row, days)
+	var rows []money.Row
+	for _, row := range s.Rows {
+		if i, ok := place[row.At.In(now.Location()).Format(time.DateOnly)]; ok {
+			byDay[i], rows = append(byDay[i], row), append(rows, row)
 		}
 	}
+	for i, list := range byDay {
+		spent := money.Total(list...)
+		r.Days[i].Dollars, r.Days[i].NotExact, r.Days[i].Tokens = spent.Dollars(), spent.NotExact(), spent.Used().Tokens()
+	}
+	r.Spent = money.Total(rows...)
+	r.Used = r.Spent.Used()
 	for _, e := range s.Ahead {
 		if !e.Held {
 			r.Expected += e.Cost
 		}
 	}
-	r.sum(s.Runs)
-	r.Talk = max(0, r.Talk-r.Total.Dollars)
+	r.sum(s.Runs, rows)
+	r.Parts = partsOf(rows)
+	r.Talk = money.Total(slices.DeleteFunc(slices.Clone(rows), func(row money.Row) bool {
+		return row.Task != (money.Task{}) || row.For == money.Screening
+	})...).Dollars()
 	r.Advice = r.advise(s.Routines)
-	r.Projected = s.State.Today.Spent + s.State.Reserved + r.Expected
+	r.Projected = projected(s.State, s.State.Reserved+r.Expected)
 	if first := oldest(s.Runs).In(now.Location()); first.After(r.Days[0].Date) { // the ledger has dropped older runs
 		r.Since = first
 	}
@@ -117,49 +127,104 @@ func sum(list []float64) float64 {
 	return s
 }
 
-// sum adds up the runs that ended on the days of the report: in total, by day and by
-// task, the most expensive task first.
-func (r *CostReport) sum(views []fork.View) {
-	type task struct {
-		kind routines.Kind
-		id   string
+// projected returns what today comes to if that much more is spent. Runs are held at a cap, so it
+// stops there.
+func projected(s money.State, more float64) float64 {
+	spent := s.Today.Spent.Dollars()
+	if !s.Lifted {
+		for _, span := range []money.Span{s.Today, s.Month} {
+			more = min(more, max(0, span.Cap-span.Spent.Dollars()))
+		}
 	}
-	place := map[task]int{}
-	var costs [][]float64 // of each task, newest first
+	return spent + more
+}
+
+// partsOf adds up what the rows were for, the most expensive first.
+func partsOf(rows []money.Row) (parts []PartCost) {
+	by := map[money.Purpose][]money.Row{}
+	for _, row := range rows {
+		by[row.For] = append(by[row.For], row)
+	}
+	for what, list := range by {
+		s := money.Total(list...)
+		parts = append(parts, PartCost{For: what, Dollars: s.Dollars(), NotExact: s.NotExact(), Requests: s.Requests(), Unknown: s.Unknown()})
+	}
+	slices.SortFunc(parts, func(a, b PartCost) int {
+		return cmp.Or(cmp.Compare(b.Dollars, a.Dollars), cmp.Compare(a.For, b.For))
+	})
+	return parts
+}
+
+// taskCosts collects the costs of tasks.
+type taskCosts struct {
+	r     *CostReport
+	place map[money.Task]int
+	costs [][]float64 // of the runs of each task, newest first
+}
+
+// at returns the position of a task.
+func (t *taskCosts) at(task money.Task, title string) int {
+	i, known := t.place[task]
+	if !known {
+		i = len(t.r.Tasks)
+		t.place[task] = i
+		t.r.Tasks = append(t.r.Tasks, TaskCost{Kind: task.Kind, ID: task.ID, Title: title, Days: make([]float64, len(t.r.Days))})
+		t.costs = append(t.costs, nil)
+	}
+	return i
+}
+
+// day returns the position of the last day that starts at or before a moment; 0 if there is none,
+// counted from 1.
+func (r *CostReport) day(at time.Time) int {
+	day, _ := slices.BinarySearchFunc(r.Days, at, func(d CostDay, at time.Time) int {
+		if d.Date.After(at) {
+			return 1
+		}
+		return -1
+	})
+	return day
+}
+
+// sum adds up, in total, by day and by task, the runs that ended on the days of the report, and what
+// the rows of those days say that runs cost. The most expensive task comes first.
+func (r *CostReport) sum(views []fork.View, rows []money.Row) {
+	list := &taskCosts{r: r, place: map[money.Task]int{}}
+	runs := map[string][]money.Row{}
+	for _, row := range rows {
+		runs[row.Run] = append(runs[row.Run], row)
+	}
 	for _, v := range views {
-		// The day is the last one that starts at or before the end of the run.
-		day, _ := slices.BinarySearchFunc(r.Days, v.Ended, func(d CostDay, at time.Time) int {
-			if d.Date.After(at) {
-				return 1
-			}
-			return -1
-		})
+		day := r.day(v.Ended)
 		if v.Live() || v.State == fork.NothingNew || day == 0 {
 			continue
 		}
-		i, known := place[task{v.Kind, v.TaskID}]
-		if !known {
-			i = len(r.Tasks)
-			place[task{v.Kind, v.TaskID}] = i
-			r.Tasks = append(r.Tasks, TaskCost{Kind: v.Kind, ID: v.TaskID, Title: v.Title, Days: make([]float64, len(r.Days))})
-			costs = append(costs, nil)
-		}
-		cost := max(0, v.Usage.CostUSD)
+		i := list.at(money.Task{Kind: v.Kind, ID: v.TaskID}, v.Title)
+		cost := money.Total(runs[v.ID]...).Dollars()
 		for _, t := range []*TaskCost{&r.Tasks[i], &r.Total} {
 			t.Runs++
-			t.Tokens += max(0, v.Usage.Tokens())
-			t.Dollars += cost
 			if v.State == fork.Done && v.Pings+v.Refused+v.Reports == 0 {
 				t.Quiet, t.QuietDollars = t.Quiet+1, t.QuietDollars+cost
 			}
 		}
 		r.Days[day-1].Runs++
-		r.Tasks[i].Days[day-1] += cost
-		costs[i] = append(costs[i], cost)
+		list.costs[i] = append(list.costs[i], cost)
+	}
+	for _, row := range rows {
+		if row.Task == (money.Task{}) {
+			continue
+		}
+		i, s := list.at(row.Task, row.Task.ID), money.Total(row)
+		for _, t := range []*TaskCost{&r.Tasks[i], &r.Total} {
+			t.Tokens, t.Dollars = t.Tokens+s.Used().Tokens(), t.Dollars+s.Dollars()
+		}
+		if day := r.day(row.At); day > 0 {
+			r.Tasks[i].Days[day-1] += s.Dollars()
+		}
 	}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
-		t.Share, t.Mean, t.Trend = share(*t, r.Total), t.Dollars/float64(t.Runs), trend(costs[i])
+		t.Share, t.Mean, t.Trend = share(*t, r.Total), t.Dollars/float64(max(1, t.Runs)), trend(list.costs[i])
 	}
 	r.Total.Share = share(r.Total, r.Total)
 	slices.SortStableFunc(r.Tasks, func(a, b TaskCost) int {
@@ -192,7 +257,7 @@ func (r *CostReport) table() string {
 			title += " (" + t.ID + ")"
 		}
 		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.Runs), words.Tokens(t.Tokens), words.Dollars(t.Dollars),
-			words.Dollars(t.Dollars/float64(t.Runs)), fmt.Sprintf("%.0f %%", 100*t.Share))
+			words.Dollars(t.Dollars/float64(max(1, t.Runs))), fmt.Sprintf("%.0f %%", 100*t.Share))
 	}
 	return out.String()
 }
@@ -209,4 +274,40 @@ func oldest(views []fork.View) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// MoneyLines describe the spending of today and of this month, with the caps.
+func MoneyLines(s money.State) []string {
+	line := func(name string, span money.Span) string {
+		text := name + span.Spent.Text()
+		if span.Capped() {
+			text += fmt.Sprintf(textOfCap, words.Dollars(span.Cap))
+		}
+		return text
+	}
+	lines := []string{line(textTodayIs, s.Today), line(textMonthIs, s.Month)}
+	if s.Reserved > 0 {
+		lines[0] += fmt.Sprintf(textSetAside, words.Dollars(s.Reserved))
+	}
+	if s.Lifted {
+		lines[0] += textCapsLifted
+	}
+	return lines
+}
+
+// PartLines describe what the requests of the report were for.
+func (r *CostReport) PartLines() (lines []string) {
+	for _, p := range r.Parts {
+		text := fmt.Sprintf(textPart, textParts[p.For], words.Dollars(p.Dollars), words.Count(p.Requests, "request"))
+		if p.Unknown > 0 {
+			text += fmt.Sprintf(textPartUnknown, p.Unknown)
+		}
+		if p.For != money.Before {
+			lines = append(lines, text)
+		}
+	}
+	if n := r.Spent.About(); n > 0 {
+		lines = append(lines, fmt.Sprintf(textEstimated, words.Count(n, "request")))
+	}
+	return lines
 }

@@ -20,6 +20,27 @@ import (
 	"ollimbot/routines/schedule"
 )
 
+// rowsOf are the rows of the ledger of money of some runs.
+func rowsOf(views []fork.View) (rows []money.Row) {
+	for i, v := range views {
+		if !v.Live() {
+			views[i].ID = cmp.Or(v.ID, fmt.Sprintf("%08x", i))
+			a := money.Account{For: money.OfRun, Task: money.Task{Kind: v.Kind, ID: v.TaskID}, Run: views[i].ID}
+			rows = append(rows, money.Row{At: v.Ended, Account: a, Used: v.Usage, Requests: 1})
+		}
+	}
+	return rows
+}
+
+// spent is a row of the conversation.
+func spent(date string, dollars float64) money.Row {
+	at, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		panic(err)
+	}
+	return money.Row{At: at.Add(12 * time.Hour), Account: money.Account{For: money.Conversation}, Used: agent.Usage{CostUSD: dollars}, Requests: 1}
+}
+
 // Nothing is counted twice or lost: the tasks add up to the total, and each is at the
 // position of its cost.
 func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
@@ -42,7 +63,7 @@ func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 			}
 		}
 		r := CostReport{Days: []CostDay{{Date: since}}}
-		r.sum(views)
+		r.sum(views, slices.DeleteFunc(rowsOf(views), func(row money.Row) bool { return row.At.Before(since) }))
 		list, total := r.Tasks, r.Total
 		var runs, tokens int
 		var spent, shares float64
@@ -83,7 +104,8 @@ func TestTheTableOfCostsNamesEachTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Spending{Runs: runs}.Report(7, now)
+	rows := rowsOf(runs)
+	r := Spending{Runs: runs, Rows: rows}.Report(7, now)
 	const want = `last 7 days: 3 runs, 1.2M tokens, $6.00
 
  runs tokens     cost  per run share
@@ -97,7 +119,7 @@ Email 📬 sweep (aaaa0002)
 	if r.Text() != want || r.Head() != strings.SplitN(want, "\n", 2)[0] {
 		t.Errorf("text:\n%s\nwant:\n%s", r.Text(), want)
 	}
-	if r = (Spending{Runs: runs}).Report(30, now); !strings.Contains(r.Head(), "the first known run was on") || !strings.Contains(r.Text(), "Forgotten") {
+	if r = (Spending{Runs: runs, Rows: rows}).Report(30, now); !strings.Contains(r.Head(), "the first known run was on") || !strings.Contains(r.Text(), "Forgotten") {
 		t.Errorf("over a month: %s", r.Text())
 	}
 }
@@ -122,15 +144,15 @@ func TestTheReportOfCostsPutsEachDollarOnItsDay(t *testing.T) {
 			run("aaaa0001", 0.4, at(26, 9, 0)), run("aaaa0001", 0.4, at(26, 0, 0)), run("aaaa0001", 0.2, at(25, 23, 59)), run("aaaa0001", 0.2, at(25, 0, 0)),
 			run("aaaa0002", 1, at(24, 12, 0)), run("aaaa0001", 9, at(23, 23, 59)),
 		},
-		Days: []money.Day{
-			{Date: "2026-10-26", Usage: agent.Usage{CostUSD: 1.3}, Unknown: 0.1},
-			{Date: "2026-10-25", Usage: agent.Usage{CostUSD: 0.4}},
-			{Date: "2026-10-24", Usage: agent.Usage{CostUSD: 1}},
-			{Date: "2026-10-01", Usage: agent.Usage{CostUSD: 50}},
+		State: money.State{
+			Today: money.Span{Spent: money.Total(spent("2026-10-26", 1.4)), Cap: math.Inf(1)}, Month: money.Span{Cap: math.Inf(1)}, Reserved: 0.3,
 		},
-		State: money.State{Today: money.Span{Spent: 1.4}, Reserved: 0.3},
 		Ahead: []schedule.Entry{{Cost: 0.25}, {Cost: 5, Held: true}, {Cost: 0.05}},
 	}
+	for i := range s.Runs {
+		s.Runs[i].ID = fmt.Sprintf("%08x", i)
+	}
+	s.Rows = append(rowsOf(s.Runs), spent("2026-10-26", 0.6), spent("2026-10-01", 50))
 	r := s.Report(3, now)
 	for i, want := range []CostDay{
 		{Date: at(24, 0, 0), Dollars: 1, Runs: 1}, {Date: at(25, 0, 0), Dollars: 0.4, Runs: 2}, {Date: at(26, 0, 0), Dollars: 1.4, Runs: 2},

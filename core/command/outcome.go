@@ -62,9 +62,11 @@ type TaskCost struct {
 // CostDay is the cost of one day, including the conversation.
 type CostDay struct {
 	Date    time.Time // its midnight, in the bot's zone
-	Dollars float64   // including the possible cost of runs that were cut off
-	Tokens  int
-	Runs    int // runs that ended on this day
+	Dollars float64
+	// NotExact is what an earlier version booked, which is in no sum.
+	NotExact float64
+	Tokens   int
+	Runs     int // runs that ended on this day
 }
 
 // CostReport is the cost of some days, the caps, and the expected cost until midnight.
@@ -76,9 +78,12 @@ type CostReport struct {
 	// Advice lists changes to routines that would have saved money, largest saving first.
 	Advice []Advice
 	Since  time.Time // of the first known run, if it is later than the first day
+	// Spent is what all rows of the ledger on those days come to, Parts what they were for.
+	Spent money.Sum
+	Parts []PartCost
 	// Used is the usage of those days, by price class.
 	Used agent.Usage
-	// Talk is the conversation's cost: the dollars of those days that belong to no run.
+	// Talk is the conversation's cost, with its forks, subagents and compactions.
 	Talk float64
 	// Money has the caps and the spending that counts against them.
 	Money money.State
@@ -86,8 +91,17 @@ type CostReport struct {
 	// fires are marked as held.
 	Ahead []schedule.Entry
 	// Expected is the cost in dollars of the fires that are not held. Projected is the
-	// cost of today with those fires and with the unused reservations of active runs.
+	// cost of today with those fires and what is set aside for runs under way; it stops at a cap.
 	Expected, Projected float64
+}
+
+// PartCost is what the requests for one purpose have cost.
+type PartCost struct {
+	For      money.Purpose `json:"for"`
+	Dollars  float64       `json:"usd"`
+	NotExact float64       `json:"not_exact_usd,omitempty"`
+	Requests int           `json:"requests"`
+	Unknown  int           `json:"unknown_requests,omitempty"`
 }
 
 // TaskPast is the history of one task's runs and pings, and its next fires.

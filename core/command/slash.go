@@ -68,6 +68,8 @@ type Host struct {
 	CheckModel func(name string) error
 	// Lift suspends the spending caps for today, or restores them.
 	Lift func(ctx context.Context, undo bool) (string, error)
+	// Costs reports the spending of a number of days with today.
+	Costs func(days int) (CostReport, error)
 	// Status returns the whole status, in lines.
 	Status func() []string
 	// Week sums up a week, that many weeks ago, in lines.
@@ -238,11 +240,13 @@ func (h Host) compact(ctx context.Context, args []string) (string, error) {
 	return strings.Join(stats, " · "), nil
 }
 
-// cost asks the engine for the usage of the session.
-func (h Host) cost(ctx context.Context, _ []string) (string, error) {
-	text, _, _, err := h.Chat.Command(ctx, agent.Message{Command: agent.Cost})
-	text = cmp.Or(text, "done.")
-	return text, err
+// cost shows today's and this month's spending, and what today's was for.
+func (h Host) cost(context.Context, []string) (string, error) {
+	r, err := h.Costs(1)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(append(MoneyLines(r.Money), r.PartLines()...), "\n"), nil
 }
 
 // remind creates a reminder: "buy milk, tomorrow 9:00", with or without the comma.

@@ -1,5 +1,7 @@
 package command
 
+import "ollimbot/core/work/money"
+
 // TextRemindOf is the prompt of a reminder created from a few words.
 const TextRemindOf = "Remind the user of this:\n\n%s"
 
@@ -43,3 +45,19 @@ const (
 	textUnchanged    = "%s is already %s"
 	textChanged      = "%s: %s → %s"
 )
+
+const (
+	textTodayIs     = "today:      "
+	textMonthIs     = "this month: "
+	textOfCap       = " of %s"
+	textSetAside    = ", %s set aside for runs under way"
+	textCapsLifted  = ", the caps are lifted for today"
+	textPart        = "%s: %s, %s"
+	textPartUnknown = ", the cost of %d of them is unknown"
+	textEstimated   = "%s broke off and are estimated"
+)
+
+var textParts = map[money.Purpose]string{
+	money.Conversation: "the conversation", money.Fork: "forks", money.OfRun: "runs", money.Subagent: "subagents",
+	money.Compaction: "compactions", money.Screening: "screening of webhooks",
+}

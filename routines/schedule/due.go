@@ -39,6 +39,9 @@ func (d Due) Task() routines.Task {
 type PutOffError struct {
 	Why   string
 	Until time.Time
+	// Broke means that a spending cap was reached before the run began: a reminder waits for money,
+	// as if the cap had been reached when it was due.
+	Broke bool
 }
 
 func (p *PutOffError) Error() string { return "put off: " + p.Why }

@@ -45,6 +45,7 @@ type ended struct {
 	why     string    // the error of a failed run, or why it was put off
 	until   time.Time // when it was put off to
 	spent   time.Time // of a reminder that must not fire again although its file still exists
+	broke   bool      // of a reminder that waits for money
 	retry   bool      // of a reminder that failed and will be retried
 }
 

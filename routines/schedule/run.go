@@ -56,6 +56,8 @@ func (r *runner) run(ctx context.Context, d Due) {
 	}
 	switch {
 	case d.Kind == routines.KindRoutine, e.outcome == outcomeCutOff:
+	case put != nil && put.Broke:
+		e.broke = true
 	case errors.Is(err, routines.ErrUnrecorded):
 		e.retry = true
 	default:

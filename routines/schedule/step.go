@@ -143,6 +143,10 @@ func (l *loop) noteEnded(list []ended, now time.Time) {
 			l.record.Spent[k.id] = e.spent
 		}
 		l.syncReminder(k.id, now)
+		if _, known := l.set().ReminderByID(k.id); e.broke && known {
+			l.agenda.put(item{itemKey: itemKey{key: k}, at: e.fire.At, when: e.until, late: true, forMoney: true})
+			continue
+		}
 		if it, planned := l.agenda.get(itemKey{key: k}); e.retry && planned && it.when.Before(now.Add(retryDelay)) {
 			it.late, it.when = true, now.Add(retryDelay)
 			l.agenda.put(it)

@@ -151,12 +151,16 @@ func costsRead() *costspage.Page {
 	return p
 }
 
+func cost(dollars float64) money.Sum {
+	return money.Total(money.Row{Used: agent.Usage{CostUSD: dollars}})
+}
+
 // everydayCosts are thirty days with four tasks.
 func everydayCosts() command.CostReport {
 	r := command.CostReport{
 		At: noon, Talk: 4.2, Expected: 0.5, Projected: 1.8,
 		Money: money.State{
-			Today: money.Span{Spent: 1.09, Cap: 2}, Month: money.Span{Spent: 21.3, Cap: 40}, Reserved: 0.2,
+			Today: money.Span{Spent: cost(1.09), Cap: 2}, Month: money.Span{Spent: cost(21.3), Cap: 40}, Reserved: 0.2,
 		},
 		Ahead: []schedule.Entry{{ID: "e5f6a7b8", Description: "Weekly review", Held: true, Money: true, Tag: "held for money until Tue 00:00", Cost: 0.3}},
 	}

@@ -110,7 +110,7 @@ func TestTheDemoLivesForHours(t *testing.T) {
 			days := math.Max(1, after.Hours()/dayLong.Hours())
 			t.Logf("after %v: %d pings (%.1f a day), %d answered, %d left open, %d refused, %d runs failed, %d approvals asked (%.1f a day), %.1f tokens, empty in %d of %d looks, $%.2f",
 				after, sent, float64(sent)/days, answered, ignored, refused, failed, len(l.asked), float64(len(l.asked))/days,
-				s.Budget.State.Available, l.empty, l.looks, s.Money.Today.Spent)
+				s.Budget.State.Available, l.empty, l.looks, s.Money.Today.Spent.Dollars())
 			if l.empty*20 > l.looks {
 				t.Errorf("the budget is empty in %d of %d looks", l.empty, l.looks)
 			}

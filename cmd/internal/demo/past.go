@@ -315,23 +315,19 @@ func (p *past) add(at time.Time, role transcript.Role, text, source string) post
 	return id
 }
 
-// days are what each day has cost: its runs and its conversation.
-func (p *past) days() map[string]money.Day {
-	days := map[string]money.Day{}
-	count := func(at time.Time, u agent.Usage) {
-		date := at.Format(time.DateOnly)
-		d := days[date]
-		d.Turns++
-		d.Usage = d.Add(u)
-		days[date] = d
-	}
+// spent are the rows of the ledger of money: the runs and the conversation.
+func (p *past) spent() []money.Row {
+	var rows []money.Row
 	for i := range p.runs {
-		count(p.runs[i].Ended, p.runs[i].Usage)
+		v := &p.runs[i]
+		a := money.Account{For: money.OfRun, Task: money.Task{Kind: v.Kind, ID: v.TaskID}, Run: v.ID}
+		rows = append(rows, money.Row{At: v.Ended, Account: a, Model: v.Model, Used: v.Usage, Requests: 1})
 	}
 	for _, t := range p.turns {
-		count(t.at, t.usage)
+		rows = append(rows, money.Row{At: t.at, Account: money.Account{For: money.Conversation}, Used: t.usage, Requests: 1})
 	}
-	return days
+	slices.SortStableFunc(rows, func(a, b money.Row) int { return a.At.Compare(b.At) })
+	return rows
 }
 
 func pick(list []string, d *rand.Rand) string {
@@ -351,7 +347,7 @@ func (p *past) keep(dir *store.Dir, set []routines.Routine) error {
 	if err := dir.Write("state/ping_budget.json", p.bucket.Encode()); err != nil {
 		return err
 	}
-	if err := dir.WriteJSON("state/usage.json", p.days()); err != nil {
+	if err := writeLines(dir, money.Ledger, p.spent()); err != nil {
 		return err
 	}
 	return dir.WriteJSON("state/schedule.json", p.record(set))

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"encoding/json"
 	"io/fs"
 	"math"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/transcript"
@@ -43,7 +43,7 @@ type told struct {
 	pings []budget.Ping
 	runs  map[string]fork.View
 	chat  []transcript.Entry
-	days  map[string]money.Day
+	days  map[string]money.Sum
 	state budget.State
 	set   *routines.Set
 	due   map[account.Key]account.Row
@@ -71,12 +71,21 @@ func furnishAt(t *testing.T, now time.Time) (told, *store.Dir) {
 		t.Error("two runs have one ID")
 	}
 	got.chat = transcript.New(transcript.Options{Dir: dir, Zone: now.Location()}).Entries()
-	data, err := dir.Read("state/usage.json")
-	if err == nil {
-		err = json.Unmarshal(data, &got.days)
-	}
+	data, err := dir.Read(money.Ledger)
 	if err != nil {
 		t.Fatal(err)
+	}
+	rows := map[string][]money.Row{}
+	for row, err := range jsonl.Lines[money.Row](data) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		date := row.At.Format(time.DateOnly)
+		rows[date] = append(rows[date], row)
+	}
+	got.days = map[string]money.Sum{}
+	for date, list := range rows {
+		got.days[date] = money.Total(list...)
 	}
 	got.state, _ = budget.NewBucket(dir, now.Location(), nil).State(now)
 	due, err := account.New(dir).Read(now)
@@ -252,8 +261,8 @@ func TestThePastOfTheDemoAddsUp(t *testing.T) {
 				}
 			}
 			for date, d := range p.days {
-				if d.CostUSD < dollars[date] || (date > p.chat[0].At.Format(time.DateOnly) && d.Turns != turns[date]) {
-					t.Errorf("%s: $%v and %d turns; runs and chat have $%v and %d", date, d.CostUSD, d.Turns, dollars[date], turns[date])
+				if d.Dollars() < dollars[date]-1e-9 || (date > p.chat[0].At.Format(time.DateOnly) && d.Requests() != turns[date]) {
+					t.Errorf("%s: $%v and %d turns; runs and chat have $%v and %d", date, d.Dollars(), d.Requests(), dollars[date], turns[date])
 				}
 			}
 		})

@@ -179,6 +179,16 @@ func (h *Host) Afford(ctx context.Context, s agent.Spending) (allowed float64, s
 	return allowed, stop
 }
 
+// Charge books what a request has used, also while the session ends. A panic is logged.
+func (h *Host) Charge(c agent.Charge) {
+	if h.o.Hooks.Charge == nil || !c.Unknown && c.Used.Tokens() == 0 && c.Used.CostUSD == 0 {
+		return
+	}
+	if err := fault.Guard("the booking of a request", func() error { h.o.Hooks.Charge(c); return nil })(); err != nil {
+		h.log.Error("a request could not be booked", "fault", err, "stack", fault.Stack(err))
+	}
+}
+
 // Call runs one of the bot's tools. A panic becomes an error result, because it must not
 // end the program with its other sessions. ok is false once the session has ended.
 func (h *Host) Call(ctx context.Context, t agent.Tool, args []byte) (r agent.ToolResult, ok bool) {

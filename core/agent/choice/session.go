@@ -245,7 +245,7 @@ func (e *Engine) summary(ctx context.Context, c *carry, o agent.SessionOptions) 
 	refuse := func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Reason: noTools} }
 	s, err := engine.Open(ctx, agent.SessionOptions{
 		Resume: c.id, Fork: true, Dir: o.Dir, SystemPrompt: o.SystemPrompt, Settings: c.from.settings(o.Settings), Tools: o.Tools,
-		Hooks: agent.Hooks{PreTool: refuse}, Permission: refuse,
+		Hooks: agent.Hooks{PreTool: refuse, Charge: o.Hooks.Charge}, Permission: refuse,
 	})
 	if err != nil {
 		e.o.Log.Warn("the conversation could not be summed up", "engine", c.from.member, "error", err)

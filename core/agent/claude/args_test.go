@@ -64,7 +64,7 @@ func TestACommandIsOneLineAndOneBlock(t *testing.T) {
 	if diff := cmp.Diff(want, content(m), cmp.Comparer(func(a, b wire.Block) bool { return a == b })); diff != "" {
 		t.Error(diff)
 	}
-	if got := content(agent.Message{Command: agent.Cost}); len(got) != 1 || got[0] != wire.TextBlock("/cost") {
+	if got := content(agent.Message{Command: agent.Compact}); len(got) != 1 || got[0] != wire.TextBlock("/compact") {
 		t.Errorf("%v", got)
 	}
 }
@@ -75,23 +75,5 @@ func TestTheLastBlockIsNeverTheUsers(t *testing.T) {
 		if got[len(got)-1] != wire.TextBlock(sessionfile.LastBlock) {
 			t.Errorf("%q ends with %v", text, got[len(got)-1])
 		}
-	}
-}
-
-func TestUsageIsWhatATurnHasAdded(t *testing.T) {
-	var m meter
-	first := wire.Result{TotalCostUSD: 0.5, ModelUsage: map[string]wire.ModelUsage{
-		"a": {InputTokens: 10, OutputTokens: 2, CacheReadInputTokens: 5}, "b": {InputTokens: 1, CacheCreationInputTokens: 7},
-	}}
-	want := agent.Usage{InputTokens: 11, OutputTokens: 2, CacheRead: 5, CacheWrite: 7, CostUSD: 0.5}
-	if diff := cmp.Diff(want, m.sinceLast(first)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(agent.Usage{}, m.sinceLast(first)); diff != "" {
-		t.Error("an interrupted turn that has used nothing:", diff)
-	}
-	smaller := wire.Result{TotalCostUSD: 0.25, ModelUsage: map[string]wire.ModelUsage{"a": {InputTokens: 4}}}
-	if got := m.sinceLast(smaller); got.InputTokens != 4 || got.CostUSD != 0.25 {
-		t.Errorf("sums that began anew: %+v", got)
 	}
 }

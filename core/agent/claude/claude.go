@@ -78,6 +78,7 @@ type Engine struct {
 	// background counts the goroutines that outlive the call that started them: Run waits for them.
 	background sync.WaitGroup
 	ran        atomic.Bool // Run was called
+	plan       atomic.Bool // the account is a subscription
 	loginLimit time.Duration
 
 	// ctx is Run's context, set before begun is closed. Sessions may be opened until it ends.
@@ -120,6 +121,9 @@ func New(o Options) *Engine {
 		start: func(s process.Spec) (child, error) { return process.Start(s) },
 	}
 }
+
+// subscribed reports whether the user has a subscription instead of paying for each request.
+func (e *Engine) subscribed() bool { return e.plan.Load() }
 
 // safely runs f and turns a panic into an error, which it logs.
 func (e *Engine) safely(what string, f func()) error {

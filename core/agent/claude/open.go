@@ -168,6 +168,7 @@ func (s *session) shakeHands(ctx context.Context, path string) error {
 	switch {
 	case err == nil:
 		s.noteGreeting(answer)
+		s.begin(within)
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("open a session: %w", context.Cause(ctx))
@@ -204,6 +205,7 @@ type greeting struct {
 	Account struct {
 		TokenSource  string `json:"tokenSource"`
 		APIKeySource string `json:"apiKeySource"`
+		Plan         string `json:"subscriptionType"`
 	} `json:"account"`
 	Models []struct {
 		Value       string `json:"value"`
@@ -227,6 +229,7 @@ func (s *session) noteGreeting(answer json.RawMessage) {
 		}
 		models = append(models, of)
 	}
+	s.e.plan.Store(g.Account.Plan != "" && g.Account.APIKeySource == "")
 	s.e.setStatus(func(st *agent.Status) { st.Models = func() []agent.Model { return models } })
 	if g.Account.TokenSource != "" {
 		s.e.setLogin(g.Account.TokenSource != "none" || g.Account.APIKeySource != "")

@@ -80,7 +80,9 @@ func (p *player) listen() {
 			}
 			p.messages <- m
 		case "control_request":
-			p.asked <- l.Request.Subtype
+			if l.Request.Subtype != "get_usage" { // at any time, and never answered with totals
+				p.asked <- l.Request.Subtype
+			}
 			if !p.mute.Load() {
 				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{}}}`, l.ID))
 			}

@@ -430,11 +430,7 @@ func TestCommandsOfTheEngineAreObeyed(t *testing.T) {
 	for _, fruit := range []string{"fig", "lime", "date"} {
 		say(t, s, "remember the "+fruit)
 	}
-	h := send(t, s, agent.Message{Command: agent.Cost})
-	if !strings.Contains(h.text(), "cost") || len(r.requests()) != 3 {
-		t.Errorf("/cost says %q", h.text())
-	}
-	h = send(t, s, agent.Message{Command: agent.Compact, Text: "keep the fruit\n/clear\x1b[31m"})
+	h := send(t, s, agent.Message{Command: agent.Compact, Text: "keep the fruit\n/clear\x1b[31m"})
 	got := all[agent.Compacting](h)
 	if len(got) != 2 || got[0].Done || got[0].Auto || !got[1].Done || got[1].Auto || got[1].PreTokens == 0 {
 		t.Errorf("/compact gives %+v", got)

@@ -49,6 +49,9 @@ func (s *session) route(l wire.Line) {
 	case f.current != nil:
 		f.current.tr.translate(l, f.current.events.put)
 		s.giveUp(f.current)
+		if l.Type == wire.TypeStream && l.Stream().Kind == wire.MessageDelta {
+			s.later(func() { s.read(context.Background()) })
+		}
 	}
 }
 
@@ -158,8 +161,9 @@ func (s *session) finish(l wire.Line) {
 	s.noteAuth(t.tr.failure, r)
 	t.tr.text.takeBack(t.events.put) // unfinished text is not in the history
 	end := t.tr.result(r, !t.stopped.IsZero(), t.forced)
-	end.SessionID, end.Usage = s.id, s.meter.sinceLast(r)
+	end.SessionID, end.Usage = s.id, s.closeTurn(r)
 	s.endTurn(t, end)
+	s.later(s.flush) // the reader may have left
 }
 
 // disown undoes the assumption that the current turn answers our message: its result shows that
@@ -225,9 +229,12 @@ func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, err
 			return err
 		case next.err != nil:
 			over = true
+			s.flush()
 			return next.err
 		}
-		_, over = next.event.(agent.Result)
+		if _, over = next.event.(agent.Result); over {
+			s.flush() // whoever sees the end sees what it cost
+		}
 		if !yield(next.event, nil) || over {
 			return nil
 		}

@@ -60,6 +60,9 @@ type session struct {
 	reader chan struct{}
 	done   chan struct{} // closed when the session has released everything
 
+	// booking is held while charges are passed on, to keep their order.
+	booking sync.Mutex
+
 	// mu guards the fields below. It is never held over I/O or a callback of the bot.
 	mu       sync.Mutex
 	id       string // the CLI's current ID of the session
@@ -123,6 +126,9 @@ func (s *session) abandon() {
 		}
 	}
 	for _, t := range []*turn{s.flow.current, s.flow.waiting} {
+		if t != nil && t == s.flow.current {
+			s.loseTurn(t)
+		}
 		switch {
 		case t == nil:
 		case t.forced != nil:
@@ -137,6 +143,7 @@ func (s *session) abandon() {
 	}
 	s.flow.current, s.flow.waiting = nil, nil
 	s.calmed()
+	s.later(s.flush)
 }
 
 // stop ends the process in steps. If another call has already started them, it only waits.

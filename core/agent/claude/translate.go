@@ -28,16 +28,17 @@ type translator struct {
 	command agent.Command
 	refused map[string]bool   // calls that the CLI itself refused
 	tools   map[string]string // names of the running calls
-	// compacting means that the history is being compacted.
-	compacting bool
-	retry      wire.Retry // the last one, until another line follows
-	failure    string     // class of the last failed request
-	text       textAccumulator
-	tally      *tally
+	// compacting means that the history is being compacted, compacted that this turn did that.
+	compacting, compacted bool
+	lent                  bool       // a subagent was called
+	retry                 wire.Retry // the last one, until another line follows
+	failure               string     // class of the last failed request
+	text                  textAccumulator
+	tally                 *tally
 }
 
 func newTranslator(denied func(string) bool, command agent.Command) *translator {
-	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}, tally: &tally{requests: map[string]counted{}}}
+	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}, tally: newTally()}
 }
 
 // handOver returns the translator for a message that joined a running turn: the calls continue, but
@@ -90,6 +91,7 @@ func (t *translator) stream(s wire.Stream, put func(agent.Event)) {
 	switch {
 	case s.Kind == wire.MessageDelta:
 		t.tally.note(t.text.stream, "", s.Usage)
+		t.tally.end(t.text.stream)
 	case s.Kind == wire.MessageStart:
 		t.tally.note(s.MessageID, s.Model, s.Usage)
 		t.text.begin(s.MessageID, put)
@@ -109,6 +111,9 @@ func (t *translator) assistant(a wire.Assistant, put func(agent.Event)) {
 		return
 	}
 	t.tally.note(a.MessageID, a.Model, a.Usage)
+	if a.ParentToolUseID != "" {
+		t.tally.lend(a.MessageID)
+	}
 	for _, b := range a.Content {
 		switch b.Type {
 		case wire.BlockText:
@@ -117,6 +122,7 @@ func (t *translator) assistant(a wire.Assistant, put func(agent.Event)) {
 			}
 		case wire.BlockToolUse:
 			t.tools[b.ID] = b.Name
+			t.lent = t.lent || subagentTools[b.Name]
 			put(agent.ToolStart{ID: b.ID, Name: b.Name, Input: b.Input, Subagent: subagent(a.Origin)})
 		}
 	}
@@ -187,7 +193,7 @@ func putNotice(text string, put func(agent.Event)) {
 func (t *translator) status(s wire.System, put func(agent.Event)) {
 	switch {
 	case s.Status == "compacting":
-		t.compacting = true
+		t.compacting, t.compacted = true, true
 		put(agent.Compacting{Auto: t.command != agent.Compact})
 	case t.compacting && s.CompactResult != "" && s.CompactResult != "success":
 		t.compacting = false

@@ -171,37 +171,6 @@ func failureText(r wire.Result, class string) string {
 	return said
 }
 
-// meter computes the usage of each turn from a process's running totals. The totals start at zero
-// with every process and include subagents, retries and interrupted streams, which the usage of a
-// result does not.
-type meter struct{ seen agent.Usage }
-
-// sinceLast returns the usage since the last result.
-func (m *meter) sinceLast(r wire.Result) agent.Usage {
-	sum := agent.Usage{CostUSD: r.TotalCostUSD}
-	for _, u := range r.ModelUsage {
-		sum.InputTokens += u.InputTokens
-		sum.OutputTokens += u.OutputTokens
-		sum.CacheRead += u.CacheReadInputTokens
-		sum.CacheWrite += u.CacheCreationInputTokens
-	}
-	before := m.seen
-	m.seen = sum
-	return agent.Usage{
-		InputTokens: grown(before.InputTokens, sum.InputTokens), OutputTokens: grown(before.OutputTokens, sum.OutputTokens),
-		CacheRead: grown(before.CacheRead, sum.CacheRead), CacheWrite: grown(before.CacheWrite, sum.CacheWrite),
-		CostUSD: grown(before.CostUSD, sum.CostUSD),
-	}
-}
-
-// grown returns the growth of a total. A smaller total has started over.
-func grown[T int | float64](before, now T) T {
-	if now < before {
-		return now
-	}
-	return now - before
-}
-
 // silence returns the step that is due. heard is when the last line arrived, pending the number of
 // the bot's running callbacks.
 func (t *turn) silence(now, heard time.Time, pending int) step {

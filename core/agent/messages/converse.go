@@ -284,9 +284,9 @@ func (t *talk) save() over {
 		return over{err: err}
 	}
 	quiet := *t
-	quiet.quiet, quiet.rounds, quiet.progress = true, maxRounds-savingRounds, progress{}
+	quiet.quiet, quiet.part, quiet.rounds, quiet.progress = true, agent.Compaction, maxRounds-savingRounds, progress{}
 	end := quiet.converse(nil)
-	t.used, t.again, t.rounds = quiet.used, quiet.again, t.rounds+quiet.rounds-(maxRounds-savingRounds)
+	t.used, t.rounds = quiet.used, t.rounds+quiet.rounds-(maxRounds-savingRounds)
 	if t.ctx.Err() != nil {
 		return over{err: errors.Join(t.ctx.Err(), end.err)}
 	}
@@ -334,8 +334,8 @@ func (t *talk) summary() (first []byte, betas string, end over) {
 // sumUp asks for a summary. If the prompt does not fit, its oldest part is left out.
 func (t *talk) sumUp(q asked) (a *answer, end over) {
 	quiet := *t
-	quiet.quiet = true
-	defer func() { t.used, t.again, t.rounds = quiet.used, quiet.again, quiet.rounds }()
+	quiet.quiet, quiet.part = true, agent.Compaction
+	defer func() { t.used, t.rounds = quiet.used, quiet.rounds }()
 	for size := t.history.Size() / 2; ; size /= 2 {
 		a, end = quiet.try(q)
 		if end.failed == nil || !end.failed.long || size < 1<<10 {

@@ -38,9 +38,6 @@ type session struct {
 	settings agent.Settings
 	cancel   context.CancelCauseFunc // ends the running turn; nil without one
 	closed   bool
-	used     agent.Usage // since the session was opened
-	again    repeats
-	turns    int
 }
 
 // judge checks a path that resolves to a different place than it names.
@@ -78,7 +75,6 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 		}, yield: yield}
 		t.emit = t.put
 		t.run(m)
-		s.count(t.used, t.again)
 		t.finish()
 	}
 }
@@ -109,14 +105,6 @@ func (s *session) end() {
 			s.log.Warn("session did not close cleanly", "error", err)
 		}
 	}
-}
-
-// count adds a turn's usage.
-func (s *session) count(u agent.Usage, again repeats) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.used, s.again = s.used.Add(u), repeats{s.again.answers + again.answers, s.again.dollars + again.dollars}
-	s.turns++
 }
 
 func (s *session) current() agent.Settings {

@@ -53,13 +53,14 @@ type talk struct {
 	limit *policy.Set
 	// quiet hides the model's texts.
 	quiet bool
+	// part is what its requests are booked on.
+	part agent.Part
 	// wish is what the user asked the summary to keep.
 	wish string
 
 	speech   speech
 	bill     *bill
 	progress progress
-	again    repeats
 	counting *sync.Mutex // guards used and rounds while calls run
 	used     agent.Usage
 	rounds   int
@@ -119,7 +120,6 @@ func (t *talk) try(q asked) (*answer, over) {
 		}
 		if cost.Tokens() > 0 { // the broken answer costs money, and so does the next one
 			paid++
-			t.again = repeats{t.again.answers + 1, t.again.dollars + cost.CostUSD}
 			tries = min(tries, attempt+maxIdle-1-paid)
 		}
 		switch {
@@ -174,16 +174,10 @@ func (t *talk) wait(d time.Duration) bool {
 	}
 }
 
-// repeats counts answers that broke off and were requested again.
-type repeats struct {
-	answers int
-	dollars float64
-}
-
 // bytesPerToken is roughly how many bytes of an answer make one token.
 const bytesPerToken = 4
 
-// spend counts the usage of a request, even a failed one, and returns it. The server reports only
+// spend books the usage of a request, even a failed one, and returns it. The server reports only
 // at the end how many tokens an answer had, so those of a broken one are estimated.
 func (t *talk) spend(a *answer, broken bool) agent.Usage {
 	if a.used == (provider.Count{}) {
@@ -193,6 +187,7 @@ func (t *talk) spend(a *answer, broken bool) agent.Usage {
 		a.used.Output = max(a.used.Output, a.length()/bytesPerToken)
 	}
 	used := t.model.Cost(a.used.Usage())
+	t.s.host.Charge(agent.Charge{Model: t.model.FullName(), Used: used, Part: t.part, About: broken})
 	t.add(used, 0)
 	t.bill.add(used)
 	t.tokens = used.Prompt() + used.OutputTokens

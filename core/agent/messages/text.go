@@ -1,7 +1,5 @@
 package messages
 
-import "fmt"
-
 // User-visible errors. Each includes the cure.
 const (
 	textGarbled        = "the answer does not follow the Messages API"
@@ -31,19 +29,9 @@ const (
 	textRounds       = "the turn was ended after %d requests: send another message to continue"
 	textWaitsLong    = "%s: the server asks to retry in %s"
 	textThinking     = "%.40q is not a thinking setting: use off, adaptive or a number of tokens"
-	textAskedAgain   = " %s cut off and asked for again, which cost about %s of it."
 	textNothingYet   = "there is nothing to compact yet"
 	textNoSummary    = "the model gave no summary"
-	textFree         = "nothing, the model is free"
-	textCost         = "Cost: %s in %d turns, %d tokens: %d read, %d of them from the cache, and %d written."
 )
-
-func brokenAnswers(n int) string {
-	if n == 1 {
-		return "One answer was"
-	}
-	return fmt.Sprintf("%d answers were", n)
-}
 
 // Texts for the model.
 const (

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/base/words"
 )
 
 // errGone means that the consumer has left the turn.
@@ -51,12 +50,8 @@ func (t *turn) run(m agent.Message) {
 		t.end.err = err
 		return
 	}
-	switch m.Command {
-	case agent.Compact:
+	if m.Command == agent.Compact {
 		t.text = t.compactNow(m.Text)
-		return
-	case agent.Cost:
-		t.text = t.cost()
 		return
 	}
 	if t.full() {
@@ -158,22 +153,6 @@ func (t *turn) finish() {
 		r.IsError, r.Text, r.Unavailable = true, t.end.failed.text, t.end.failed.away
 	}
 	t.yield(r, nil)
-}
-
-// cost describes the session's usage since it was opened.
-func (t *turn) cost() string {
-	t.s.mu.Lock()
-	u, n, again := t.s.used, t.s.turns, t.s.again
-	t.s.mu.Unlock()
-	price := words.Dollars(u.CostUSD)
-	if t.model.Free {
-		price = textFree
-	}
-	text := fmt.Sprintf(textCost, price, n, u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens)
-	if again.answers > 0 {
-		text += fmt.Sprintf(textAskedAgain, brokenAnswers(again.answers), words.Dollars(again.dollars))
-	}
-	return text
 }
 
 // compactNow is the command that compacts a history of any length. wish is what the user wants to

@@ -6,8 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/agent"
 )
 
@@ -94,22 +92,16 @@ func TestACompactionTakesItsTime(t *testing.T) {
 	})
 }
 
-func TestCostTellsWhatTheSessionUsed(t *testing.T) {
-	s := open(t, Options{}, agent.SessionOptions{}).(*session)
-	got, _, err := turnWith(t.Context(), s, agent.Message{Command: agent.Cost})
-	want := "Cost: $0.00, the offline engine is free. 0 turns, about 0 tokens: 0 read, 0 of them from the cache, and 0 written."
-	if diff := cmp.Diff([]string{"text " + want, `result "` + want + `" interrupted=false error=false`}, got); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
+func TestATurnIsBookedOnce(t *testing.T) {
+	var list []agent.Charge
+	o := agent.SessionOptions{Hooks: agent.Hooks{Charge: func(c agent.Charge) { list = append(list, c) }}}
+	s := open(t, Options{Priced: true}, o).(*session)
 	_, result, err := turnOf(t.Context(), s, "hello")
 	must(t, err)
-	used, _ := s.spent()
-	if used.Tokens() <= result.Usage.Tokens() {
-		t.Error("the question for the cost costs nothing")
-	}
-	_, result, _ = turnWith(t.Context(), s, agent.Message{Command: agent.Cost})
-	if !strings.Contains(result.Text, " 1 turn, about ") || strings.Contains(result.Text, "about 0 tokens") || len(s.history) != 1 {
-		t.Errorf("%q, history %+v", result.Text, s.history)
+	_, _, err = turnWith(t.Context(), s, agent.Message{Command: agent.Compact})
+	must(t, err)
+	if len(list) != 2 || list[0].Used != result.Usage || list[0].Part != agent.Main || list[1].Part != agent.Compaction {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -20,7 +20,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
-	"ollimbot/core/base/words"
 	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
@@ -124,7 +123,6 @@ type session struct {
 	cancel   context.CancelCauseFunc
 	settings agent.Settings
 	history  []exchange
-	used     agent.Usage // since the session was opened
 	turns    int
 	closed   bool
 }
@@ -174,7 +172,6 @@ func (s *session) end(t *turn, asked string) {
 	s.mu.Lock()
 	s.cancel(nil)
 	s.cancel = nil
-	s.used = s.used.Add(t.usage())
 	if t.command {
 		s.history = t.history // a command is not part of the conversation
 	} else {
@@ -223,13 +220,6 @@ func (s *session) Close() error {
 	return nil
 }
 
-// spent returns the usage and the number of the finished turns.
-func (s *session) spent() (agent.Usage, int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.used, s.turns
-}
-
 func (s *session) current() agent.Settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,16 +229,11 @@ func (s *session) current() agent.Settings {
 // maxSummary is the length of a summarized question or answer, in characters.
 const maxSummary = 200
 
-// engineCommand runs /compact and /cost. It returns false for any other message.
+// engineCommand runs /compact. It returns false for any other message.
 func (t *turn) engineCommand(c agent.Command) bool {
-	switch c {
-	case agent.Compact:
+	if c == agent.Compact {
 		t.command = true
 		t.compactNow()
-	case agent.Cost:
-		t.command = true
-		u, turns := t.s.spent()
-		t.say(fmt.Sprintf(sayCost, words.Count(turns, "turn"), u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens))
 	}
 	return t.command
 }
@@ -273,8 +258,9 @@ func (t *turn) compactNow() {
 		return
 	}
 	t.history = short
-	_, turns := t.s.spent()
-	t.rounds = max(1, turns)
+	t.s.mu.Lock()
+	t.rounds = max(1, t.s.turns)
+	t.s.mu.Unlock()
 	t.lastText.Reset()
 	fmt.Fprintf(&t.lastText, sayCompacted, before, after)
 }

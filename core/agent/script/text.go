@@ -54,7 +54,6 @@ const (
 	sayNoted     = "I hear you: %s. Shall I remind you of it? Say: remind me to … in 20 minutes."
 	sayQuestion  = "I cannot look that up without a model, and I would rather not guess. What I can do offline: set, list and " +
 		"cancel reminders, and tell you what happened in the background."
-	sayCost      = "Cost: $0.00, the offline engine is free. %s, about %d tokens: %d read, %d of them from the cache, and %d written."
 	sayCompacted = "History summarized: about %d tokens became %d."
 )
 

@@ -107,6 +107,7 @@ func (t *turn) alive() bool {
 func (t *turn) finish() {
 	cause := context.Cause(t.ctx)
 	interrupted := errors.Is(cause, errInterrupted)
+	t.charge()
 	switch {
 	case errors.Is(t.err, errGone):
 		return
@@ -125,6 +126,17 @@ func (t *turn) finish() {
 		SessionID: t.s.id, Text: text, Interrupted: interrupted,
 		IsError: t.fault != "" && !interrupted, Turns: t.rounds, Usage: t.usage(),
 	}, nil)
+}
+
+// charge books the turn, whatever has become of it.
+func (t *turn) charge() {
+	if book := t.s.o.Hooks.Charge; book != nil && t.rounds > 0 {
+		c := agent.Charge{Model: t.s.current().Model, Used: t.usage()}
+		if t.command {
+			c.Part = agent.Compaction
+		}
+		book(c)
+	}
 }
 
 // preset is the size of the system prompt that a real engine always sends, in tokens.

@@ -142,6 +142,7 @@ func (s *acting) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Even
 			case func(context.Context):
 				one(ctx)
 			case agent.Result:
+				s.o.Hooks.Charge(agent.Charge{Model: s.o.Settings.Model, Used: one.Usage})
 				yield(one, nil)
 				return
 			case agent.Event:
@@ -153,6 +154,7 @@ func (s *acting) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Even
 		s.mu.Lock()
 		r := agent.Result{SessionID: s.id, Interrupted: s.interrupted}
 		s.mu.Unlock()
+		s.o.Hooks.Charge(agent.Charge{Model: s.o.Settings.Model})
 		yield(r, nil)
 	}
 }

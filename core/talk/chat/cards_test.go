@@ -212,19 +212,24 @@ func TestTroubleThatStopsNothingIsLogged(t *testing.T) {
 	})
 }
 
-func TestATurnIsPaidAtThePriceOfItsOwnModel(t *testing.T) {
+func TestARequestIsBookedOnItsOwnSession(t *testing.T) {
 	actedWith(t, &actor{}, func(s *stage) {
 		s.adjust = func(r *config.Runtime) { r.ModelMain, r.ModelFork = "opus", "haiku" }
 	}, func(s *stage, a *actor) {
-		byItself := func(yield func(agent.Event, error) bool) { yield(agent.Result{}, nil) }
+		byItself := func(o agent.SessionOptions) {
+			o.OnEngineTurn(func(yield func(agent.Event, error) bool) {
+				o.Hooks.Charge(agent.Charge{Model: o.Settings.Model})
+				yield(agent.Result{}, nil)
+			})
+		}
 		s.say("hello")
-		a.opened[0].OnEngineTurn(byItself)
+		byItself(a.opened[0])
 		must(t, s.EnterFork(""))
 		s.settle()
 		s.say("in the fork")
-		a.opened[1].OnEngineTurn(byItself)
+		byItself(a.opened[1])
 		must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Tea", false)))
-		equal(t, "paid for", s.purse.spent, []string{"opus", "opus", "haiku", "haiku", "haiku", "opus"})
+		equal(t, "paid for", s.purse.spent, []string{"main opus", "main opus", "fork haiku", "fork haiku", "fork haiku", "main opus"})
 	})
 }
 

@@ -55,8 +55,8 @@ type Money interface {
 	// MayGoOn decides whether a turn may continue after some usage, as agent.Hooks.Afford.
 	// It may block while the user is asked.
 	MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, stop string)
-	// Spent records the usage of a model's turn.
-	Spent(model string, u agent.Usage)
+	// Booked books a request of the main session or of a fork.
+	Booked(inFork bool, c agent.Charge)
 }
 
 // Google is the user's Google account.
@@ -168,7 +168,7 @@ func New(o Options) *Conversation {
 		library: o.Library, renew: o.Renew, commands: o.Commands, commit: o.Commit, money: o.Money, onEngineTurn: c.onEngineTurn,
 	}
 	c.turns = &turns{
-		poster: c.poster, running: c.running, fork: fork, settings: c.settings, money: o.Money,
+		poster: c.poster, running: c.running, fork: fork, settings: c.settings,
 		notices: o.Notices, zone: o.Zone, log: o.Log, alive: c.queue.hear,
 	}
 	c.main = &mainSession{

@@ -76,6 +76,7 @@ func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOpti
 	}
 	hooks := guard.Hooks(o.commit)
 	hooks.Afford = o.money.MayGoOn
+	hooks.Charge = func(c agent.Charge) { o.money.Booked(kind == policy.Interactive, c) }
 	return agent.SessionOptions{
 		Dir:          o.dir,
 		SystemPrompt: o.host.SystemPrompt(),

@@ -134,10 +134,14 @@ func (p *purse) MayTalk(context.Context) error {
 // MayGoOn lets every turn continue.
 func (p *purse) MayGoOn(_ context.Context, s agent.Spending) (float64, string) { return s.Allowed, "" }
 
-func (p *purse) Spent(model string, _ agent.Usage) {
+func (p *purse) Booked(inFork bool, c agent.Charge) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.spent = append(p.spent, model)
+	on := "main "
+	if inFork {
+		on = "fork "
+	}
+	p.spent = append(p.spent, on+c.Model)
 }
 
 // book counts the checks that continue a chain, and records the writers.

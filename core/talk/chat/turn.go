@@ -23,7 +23,6 @@ type turns struct {
 	running  *running
 	fork     *forkState
 	settings *settings
-	money    Money
 	notices  *notice.Board
 	zone     *time.Location
 	log      *slog.Logger
@@ -221,7 +220,6 @@ func (t *turn) compacting(ev agent.Compacting) {
 
 // result ends the turn. An interruption is not a failure.
 func (t *turn) result(r agent.Result) error {
-	t.money.Spent(t.settings.Settings(t.inFork).Model, r.Usage)
 	if err := t.ended(r); err != nil {
 		return fmt.Errorf("save the session id: %w", err)
 	}

@@ -49,7 +49,7 @@ func TestATurnIsShownInTheChatAndOnThePhone(t *testing.T) {
 		if !s.noted("switched models ***") || s.noted(secret) {
 			t.Errorf("the notes are %q", s.phone.notes)
 		}
-		equal(t, "paid", s.purse.spent, []string{s.Config().ModelMain})
+		equal(t, "paid", s.purse.spent, []string{"main " + s.Config().ModelMain})
 		if s.o.Records.Sessions.Main() != "main-7" {
 			t.Errorf("the main session is %q", s.o.Records.Sessions.Main())
 		}
@@ -344,7 +344,7 @@ func TestAForkThatTheAgentAsksForEndsItsTurn(t *testing.T) {
 		if a.session(0).stops != 1 || s.forks.current().idle != 7*time.Minute {
 			t.Errorf("interrupted %d times, idle after %s", a.session(0).stops, s.forks.current().idle)
 		}
-		if !slices.Equal(s.purse.spent, []string{s.Settings(false).Model, s.Settings(true).Model}) {
+		if !slices.Equal(s.purse.spent, []string{"main " + s.Settings(false).Model, "fork " + s.Settings(true).Model}) {
 			t.Errorf("paid for %q", s.purse.spent)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/messages/batch"
 	"ollimbot/core/agent/messages/provider"
@@ -143,7 +144,8 @@ func (q *Requests) answered(r batch.Request, o batch.Outcome, taken func()) {
 	t, known := q.o.Index.Set().RoutineByID(r.Task)
 	done := func() {
 		taken()
-		if err := q.o.Purse.Add(q.now(), "", o.Usage); err != nil {
+		on := money.Account{For: money.OfRun, Task: money.Task{Kind: routines.KindRoutine, ID: r.Task}, Run: r.ID}
+		if err := q.o.Purse.Book(q.now(), on, agent.Charge{Model: r.Model, Used: o.Usage}); err != nil {
 			q.o.Log.Error("what a run has used could not be written down", "run", r.ID, "error", err)
 		}
 		if err := q.o.Runs.Put(v); err != nil {

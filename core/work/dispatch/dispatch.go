@@ -57,8 +57,12 @@ type Schedule interface {
 	MoveReminder(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error)
 }
 
-// Money releases the amount reserved for a run.
-type Money interface{ Settle(ticket string) }
+// Money reserves the amount of a run and releases it.
+type Money interface {
+	// Afford waits until there is money. It returns false if ctx ends first.
+	Afford(ctx context.Context, t routines.Task) (ticket string, ok bool)
+	Settle(ticket string)
+}
 
 // Options configure a Dispatcher; all are required.
 type Options struct {
@@ -134,6 +138,10 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		},
 	}
 	_, err = d.o.Runs.Do(ctx, job)
+	var broke *fork.NoMoneyError
+	if errors.As(err, &broke) { // a cap was reached before its turn came
+		return &schedule.PutOffError{Why: broke.Why, Until: broke.Until, Broke: true}
+	}
 	return err
 }
 
@@ -180,7 +188,7 @@ func (d *Dispatcher) inConversation(ctx context.Context, task routines.Task, due
 // FireWebhook runs a delivery to its end in the background.
 func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 	task := j.Spec.Task
-	defer d.o.Money.Settle(j.Ticket)
+	defer func() { d.o.Money.Settle(j.Ticket) }()
 	d.o.Log.Info("webhook fires", "id", task.ID, "delivery", j.Delivery.ID)
 	if why := d.o.Guard.TaskWaits(&task); why != "" { // the webhook was changed while the delivery was queued
 		return fmt.Errorf(textWebhookWaits, task.ID, why)
@@ -188,11 +196,20 @@ func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 	skills := d.o.Prompts.Skills.Load(task)
 	rights := d.o.Guard.Bound(task, skills)
 	trusted := d.o.Guard.Trusted(task)
-	v, err := d.o.Runs.Do(ctx, fork.Job{
+	job := fork.Job{
 		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
 		Label: label.From(string(task.Kind) + " " + task.ID), Trusted: trusted, Ticket: money.Ticket(j.Ticket),
 		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofDelivery(ctx, j, d.o.Prompts.present(), skills) },
-	})
+	}
+	v, err := d.o.Runs.Do(ctx, job)
+	for broke := new(*fork.NoMoneyError); errors.As(err, broke); v, err = d.o.Runs.Do(ctx, job) {
+		d.o.Money.Settle(j.Ticket)
+		var ok bool
+		if j.Ticket, ok = d.o.Money.Afford(ctx, task); !ok {
+			return fmt.Errorf("wait for money: %w", ctx.Err())
+		}
+		job.Ticket = money.Ticket(j.Ticket)
+	}
 	full := errors.Is(err, routines.ErrNoSpace) || errors.Is(err, routines.ErrUnrecorded)
 	if acted := v.Pings+v.Quiet+v.Reports > 0 || trusted && v.Tools > 0; full && !acted {
 		return fmt.Errorf("%w: %w", webhook.ErrNoEffect, err)

@@ -22,8 +22,8 @@ type Screener struct {
 	Dir    *store.Dir
 	Log    *slog.Logger
 	Engine agent.Engine
-	// Spent records the usage of the answer.
-	Spent func(model string, u agent.Usage)
+	// Charge books the request.
+	Charge func(agent.Charge)
 }
 
 // Screen asks the small model, in a session without tools, whether texts from outside try
@@ -34,7 +34,7 @@ func (s *Screener) Screen(ctx context.Context, fields map[string]string) (safe b
 	session, err := s.Engine.Open(ctx, agent.SessionOptions{
 		Dir: s.Dir.Root(), Bare: true, SystemPrompt: webhook.ScreenSystem,
 		Settings: agent.Settings{Model: screenModel, Thinking: "off", Mode: "default"},
-		Hooks: agent.Hooks{PreTool: func(context.Context, agent.ToolUse) agent.Decision {
+		Hooks: agent.Hooks{Charge: s.Charge, PreTool: func(context.Context, agent.ToolUse) agent.Decision {
 			return agent.Decision{Reason: textScreenNoTools}
 		}},
 	})
@@ -57,7 +57,6 @@ func (s *Screener) Screen(ctx context.Context, fields map[string]string) (safe b
 		case agent.Rewind:
 			text = text[:max(0, len(text)-ev.Bytes)]
 		case agent.Result:
-			s.Spent(screenModel, ev.Usage)
 			if ev.IsError || ev.Interrupted {
 				return false, nil, fmt.Errorf("screen a payload: %s", ev.Text)
 			}

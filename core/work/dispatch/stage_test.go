@@ -79,6 +79,8 @@ func (c *talk) Retire(_ context.Context, _ post.MessageID, why string) {
 // settled records the settled tickets.
 type settled []string
 
+func (s *settled) Afford(context.Context, routines.Task) (string, bool) { return "", false }
+
 func (s *settled) Settle(ticket string) { *s = append(*s, ticket) }
 
 // stage is a dispatcher in a temporary directory, with runs and a conversation that only

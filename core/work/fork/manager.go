@@ -7,6 +7,7 @@
 package fork
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"ollimbot/core/base/tail"
 	"ollimbot/routines"
 )
 
@@ -128,6 +130,9 @@ func (m *Manager) closeOpen() {
 	for _, v := range open {
 		v = inZone(v, m.o.Zone)
 		v.State, v.Ended, v.Error = Interrupted, m.o.now(), textProgramEnded
+		if m.o.Money != nil { // what it had finished is in the ledger
+			v.Usage = m.o.Money.Run(v.ID).Used()
+		}
 		if err := appendLedger(m.o.Dir, v); err != nil {
 			m.o.Log.Warn("ledger line was not written", "run", v.ID, "error", err)
 		}
@@ -156,6 +161,13 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 			return v, nil
 		}
 		return v, errStopping
+	}
+	if err := m.afford(ctx, r); err != nil {
+		v := r.status.snapshot()
+		if v.State == Stopped && errors.Is(err, errStopping) { // by the user
+			return v, nil
+		}
+		return v, err
 	}
 	func() {
 		defer m.finish(r) // even after a panic, so that the next run gets its place
@@ -257,10 +269,75 @@ func (m *Manager) drop(r *run, s State) bool {
 	return true
 }
 
+// NoMoneyError means that a run whose turn had come was not begun, because of a spending cap.
+type NoMoneyError struct {
+	Why   string
+	Until time.Time // when there will be money
+}
+
+func (e *NoMoneyError) Error() string { return e.Why }
+
+// asideAgain is how often a run looks whether money that is set aside for others has become free.
+const asideAgain = time.Second
+
+// afford asks for the money of a run whose turn has come. It waits while others have set aside what
+// is left. An error means that the run has not begun and its place is free again.
+func (m *Manager) afford(ctx context.Context, r *run) error {
+	if m.o.Money == nil {
+		return nil
+	}
+	for told := false; ; told = true {
+		until, wait, err := m.o.Money.Start(m.o.now(), r.job.Ticket, r.id)
+		if err != nil {
+			m.o.Log.Error("what is set aside for a run could not be saved", "run", r.id, "error", err)
+		}
+		why := m.o.Money.State(m.o.now()).Reached()
+		switch {
+		case !until.IsZero() && r.job.Task.Essential:
+			r.job.Plain = cmp.Or(why, textNoMoney)
+			return nil
+		case !until.IsZero():
+			m.leave(r, Stopped)
+			return &NoMoneyError{Why: cmp.Or(why, textNoMoney), Until: until}
+		case !wait:
+			r.status.update(func(v *View) { v.Aside = false })
+			return nil
+		}
+		if !told {
+			r.status.update(func(v *View) { v.Aside = true })
+			r.status.line(tail.Note, textAside)
+		}
+		select {
+		case <-time.After(asideAgain):
+		case <-r.stopped:
+			m.archive(m.leave(r, Stopped))
+			return errStopping
+		case <-ctx.Done():
+			m.leave(r, Interrupted)
+			return errStopping
+		case <-m.stop:
+			m.leave(r, Interrupted)
+			return errStopping
+		}
+	}
+}
+
+// leave ends a run that has not begun, and frees its place.
+func (m *Manager) leave(r *run, s State) *run {
+	r.conclude(s, "")
+	m.free(r)
+	return r
+}
+
 // finish archives a run and starts the next one.
 func (m *Manager) finish(r *run) {
 	m.archive(r)
 	m.add(r.status.snapshot())
+	m.free(r)
+}
+
+// free starts the next run in a run's place.
+func (m *Manager) free(r *run) {
 	m.mu.Lock()
 	m.running = slices.DeleteFunc(m.running, func(x *run) bool { return x == r })
 	m.dispatch()

@@ -219,7 +219,7 @@ func (r *run) options(l Limits) agent.SessionOptions {
 	if r.o.Tools != nil {
 		o.Tools = append(o.Tools, r.o.Tools()...)
 	}
-	o.Hooks.Stop, o.Hooks.Afford = r.tools.stopRule, r.talk.afford(l.TurnCap)
+	o.Hooks.Stop, o.Hooks.Afford, o.Hooks.Charge = r.tools.stopRule, r.talk.afford(l.TurnCap), r.talk.book
 	if main := r.o.Sessions.Main(); main != "" && !t.Isolated {
 		o.Resume, o.Fork = main, true
 		r.guard.Reads(r.o.Sessions.Labels().Of(main).Via(labelMain))

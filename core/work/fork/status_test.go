@@ -39,7 +39,12 @@ func (s *telling) Send(context.Context, agent.Message) iter.Seq2[agent.Event, er
 
 func tells(events ...agent.Event) func(*Options) {
 	return func(o *Options) {
-		o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
+		o.Engine = engineFunc(func(_ context.Context, o agent.SessionOptions) (agent.Session, error) {
+			for _, ev := range events {
+				if r, is := ev.(agent.Result); is && o.Hooks.Charge != nil {
+					o.Hooks.Charge(agent.Charge{Used: r.Usage})
+				}
+			}
 			return &telling{rude{closed: make(chan struct{})}, events}, nil
 		})
 	}
@@ -239,11 +244,11 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 // A run is paid from its reservation, at the price of its model.
 func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		used := agent.Usage{OutputTokens: 1, CostUSD: 0.25}
+		used := agent.Usage{OutputTokens: 1, CostUSD: 0.05}
 		h := newHarness(t, tells(agent.Result{SessionID: "s-1", Usage: used}))
 		purse := money.New(money.Options{
 			Dir: h.dir, Zone: time.UTC, Log: h.o.Log, Changed: func() {},
-			Caps: func() money.Caps { return money.Caps{} }, Past: func() []money.Run { return nil },
+			Caps: func() money.Caps { return money.Caps{} },
 		})
 		h.o.Money = purse
 		h.m = h.manager()
@@ -254,9 +259,8 @@ func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
 		j.Ticket = ticket
 		v, err := h.m.Do(t.Context(), j)
 		must(t, err)
-		day := purse.Today(h.o.now())
-		if kept := day.Reserved[ticket]; !kept.Begun || !kept.Told || kept.Drawn != used.CostUSD || v.Usage.CostUSD != used.CostUSD {
-			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, kept)
+		if s := purse.State(h.o.now()); s.Today.Spent.Dollars() != used.CostUSD || s.Reserved <= 0 || v.Usage.CostUSD != used.CostUSD || purse.Run(v.ID).Dollars() != used.CostUSD {
+			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, s)
 		}
 		if list, err := Ledger(h.dir, 1); err != nil || list[0].Usage != used {
 			t.Errorf("the ledger says %+v, %v", list, err)

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
+	"ollimbot/core/work/money"
 )
 
 // reopen are the pauses before retrying to open a session after a timeout.
@@ -58,7 +59,6 @@ func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error)
 	}
 	defer t.status.lines.flush()
 	ended := false
-	t.charge()
 	for ev, err := range s.Send(ctx, agent.Message{Text: prompt}) {
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error)
 			continue
 		}
 		ended = true
-		t.result(res)
+		t.status.update(func(v *View) { v.Session = cmp.Or(res.SessionID, v.Session) })
 		if res.IsError || res.Interrupted || res.Stopped != "" {
 			return resultError(res)
 		}
@@ -141,11 +141,14 @@ func (t *talk) close() {
 	}
 }
 
-// afford ends a run that has reached the cost limit of a turn.
+// afford ends a run that has reached the cost limit of a turn, or a spending cap.
 func (t *talk) afford(limit float64) func(context.Context, agent.Spending) (float64, string) {
 	return func(_ context.Context, s agent.Spending) (float64, string) {
 		if purse := t.o.Money; purse != nil {
 			s.Used = purse.Prices().Priced(cmp.Or(t.status.snapshot().Model, s.Model), s.Used)
+			if why := purse.Stop(t.o.now(), t.job.Ticket); why != "" {
+				return s.Allowed, fmt.Sprintf(textCapReached, why)
+			}
 		}
 		if limit <= 0 || s.Used.CostUSD < limit {
 			return s.Allowed, ""
@@ -154,27 +157,22 @@ func (t *talk) afford(limit float64) func(context.Context, agent.Spending) (floa
 	}
 }
 
-// charge records that the run may cost money from now on, even if it fails.
-func (t *talk) charge() {
-	if t.o.Money == nil {
-		return
+// book books a request of the run. What the run shows is what the ledger has.
+func (t *talk) book(c agent.Charge) {
+	v := t.status.snapshot()
+	used := v.Usage.Add(c.Used)
+	if purse := t.o.Money; purse != nil {
+		c.Model = cmp.Or(c.Model, v.Model)
+		if err := purse.Book(t.o.now(), t.account(), c); err != nil {
+			t.o.Log.Error("a request of a run could not be saved", "run", t.status.id, "error", err)
+		}
+		used = purse.Run(t.status.id).Used()
 	}
-	if err := t.o.Money.Begin(t.job.Ticket); err != nil {
-		t.o.Log.Error("a run's start could not be saved in the spending record", "run", t.status.id, "error", err)
-	}
+	t.status.update(func(v *View) { v.Usage = used })
 }
 
-// result records the usage and the cost of a turn.
-func (t *talk) result(res agent.Result) {
-	used := res.Usage
-	if purse := t.o.Money; purse != nil {
-		used = purse.Prices().Priced(t.status.snapshot().Model, used)
-		if err := purse.Add(t.o.now(), t.job.Ticket, used); err != nil {
-			t.o.Log.Error("a turn's usage could not be saved", "run", t.status.id, "error", err)
-		}
-	}
-	t.status.update(func(v *View) {
-		v.Usage = v.Usage.Add(used)
-		v.Session = cmp.Or(res.SessionID, v.Session)
-	})
+// account is what the run's requests are booked on.
+func (t *talk) account() money.Account {
+	task := t.job.Task
+	return money.Account{For: money.OfRun, Task: money.Task{Kind: task.Kind, ID: task.ID}, Run: t.status.id, Ticket: t.job.Ticket}
 }

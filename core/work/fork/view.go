@@ -58,6 +58,8 @@ type View struct {
 	Reports int         `json:"reports"` // updates for the main session
 	Usage   agent.Usage `json:"-"`
 	Lines   uint64      `json:"-"` // tail lines ever written
+	// Aside means that it waits for money that is set aside for runs under way.
+	Aside bool `json:"-"`
 }
 
 // Failed reports whether a run in this state did not do its job.

@@ -1,6 +1,7 @@
 package money
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -32,13 +33,13 @@ const firstRunInput, firstRunOutput = 20_000, 1_000
 // Ticket identifies the reservation for one run; empty for none.
 type Ticket string
 
-// Reservation is the amount reserved for one run, in dollars.
+// Reservation is the amount set aside for one run, in dollars. It is not spent.
 type Reservation struct {
 	Task    Task    `json:"task"`
 	Dollars float64 `json:"usd"`
-	Drawn   float64 `json:"drawn_usd,omitempty"` // its cost so far
-	Begun   bool    `json:"begun,omitempty"`     // a request was sent to a model
-	Told    bool    `json:"told,omitempty"`      // and its usage was reported
+	Run     string  `json:"run,omitempty"`   // its id, once it has begun
+	Firm    bool    `json:"firm,omitempty"`  // no cap holds or ends it
+	Begun   bool    `json:"begun,omitempty"` // it has left the queue
 }
 
 // Talk is the user's answer to whether the conversation may continue past a cap.
@@ -50,9 +51,9 @@ const (
 	Wait Talk = "no"
 )
 
-// Span is a day or a month: the amount spent in it and its cap, in dollars.
+// Span is a day or a month: what it has cost, and its cap in dollars.
 type Span struct {
-	Spent float64
+	Spent Sum
 	Cap   float64   // +Inf without a cap
 	Ends  time.Time // the start of the next one
 }
@@ -63,27 +64,47 @@ func (s Span) Capped() bool { return !math.IsInf(s.Cap, 1) }
 // State is the state of the purse at a moment.
 type State struct {
 	Today, Month Span
-	Reserved     float64 // dollars reserved for runs that have not ended
+	Reserved     float64 // dollars set aside for runs under way and not spent
 	Lifted       bool    // the user lifted the caps for today
 	Talk         Talk    // the user's answer today
 }
 
-// Until returns when a run of that cost may start, or the zero time for now. Reserved
-// amounts count as spent.
-func (s State) Until(dollars float64) time.Time {
+// Until returns when a run of that cost may start, or the zero time for now. What is set aside for
+// others is not spent, and holds nothing back for the day.
+func (s State) Until(dollars float64) time.Time { return s.until(0, dollars) }
+
+// Aside reports whether a run of that cost has to wait only for what is set aside.
+func (s State) Aside(dollars float64) bool {
+	return s.Reserved > 0 && s.until(0, dollars).IsZero() && !s.until(s.Reserved, dollars).IsZero()
+}
+
+func (s State) until(reserved, dollars float64) time.Time {
 	switch {
 	case s.Lifted:
-	case s.Month.over(s.Reserved, dollars):
+	case s.Month.over(reserved, dollars):
 		return s.Month.Ends
-	case s.Today.over(s.Reserved, dollars):
+	case s.Today.over(reserved, dollars):
 		return s.Today.Ends
 	}
 	return time.Time{}
 }
 
+// Reached returns the cap that is used up, in words; empty if none is.
+func (s State) Reached() string {
+	for _, one := range []struct {
+		name string
+		span Span
+	}{{"month", s.Month}, {"day", s.Today}} {
+		if !s.Lifted && one.span.over(0, 0) {
+			return fmt.Sprintf(textReached, words.Dollars(one.span.Spent.Dollars()), words.Dollars(one.span.Cap), textSpans[one.name])
+		}
+	}
+	return ""
+}
+
 // over reports whether a cap is reached, or would be exceeded by another dollars.
 func (s Span) over(reserved, dollars float64) bool {
-	gone := s.Spent + reserved
+	gone := s.Spent.Dollars() + reserved
 	return gone >= s.Cap-tiny && s.Capped() || gone+dollars > s.Cap+tiny
 }
 
@@ -103,24 +124,23 @@ func (p *Purse) state(now time.Time) State {
 	year, month, _ := now.Date()
 	next := time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC)
 	s := State{
-		Today:  Span{Spent: today.Spent(), Cap: caps.Day, Ends: cron.Wall(now, 1, 0, 0, p.o.Zone)},
-		Month:  Span{Cap: caps.Month, Ends: cron.Wall(next, 0, 0, 0, p.o.Zone)},
+		Today:  Span{Spent: p.sums[date], Cap: caps.Day, Ends: cron.Wall(now, 1, 0, 0, p.o.Zone)},
+		Month:  Span{Spent: p.month(date[:len("2006-01")]), Cap: caps.Month, Ends: cron.Wall(next, 0, 0, 0, p.o.Zone)},
 		Lifted: today.Lifted, Talk: today.Talk,
 	}
-	for d, day := range p.days {
-		if strings.HasPrefix(d, date[:len("2006-01")]) {
-			s.Month.Spent += day.Spent()
-		}
-		for _, r := range day.Reserved {
-			s.Reserved += max(0, r.Dollars-r.Drawn)
+	for _, day := range p.days {
+		for t, r := range day.Reserved {
+			if r.Begun {
+				s.Reserved += max(0, r.Dollars-p.drawn[t])
+			}
 		}
 	}
 	return s
 }
 
-// Reserve reserves the expected cost of a run of the task. If there is not enough money,
-// the ticket is empty and until is when there will be. Firm runs get a ticket in any
-// case. An error means that the reservation could not be saved.
+// Reserve plans the expected cost of a run of the task, which waits for its turn. If the cap does
+// not allow it, the ticket is empty and until is when there will be money. Firm runs get a ticket
+// in any case. An error means that the reservation could not be saved.
 func (p *Purse) Reserve(now time.Time, t Task, firm bool) (ticket Ticket, until time.Time, err error) {
 	err = p.change(now, func(d *Day) bool {
 		o := p.outlook(now)
@@ -129,56 +149,84 @@ func (p *Purse) Reserve(now time.Time, t Task, firm bool) (ticket Ticket, until 
 			return false
 		}
 		until, ticket = time.Time{}, Ticket(store.NewID())
-		d.set(ticket, Reservation{Task: t, Dollars: dollars})
+		d.set(ticket, Reservation{Task: t, Dollars: dollars, Firm: firm})
 		return true
 	})
 	return ticket, until, err
 }
 
-// Begin records that the run sends a request to a model: from now on its whole
-// reservation may be spent, whatever happens to it.
-func (p *Purse) Begin(t Ticket) error {
-	return p.alter(t, func(_ *Day, r *Reservation) { r.Begun = true })
+// Start asks again when the run's turn has come, and sets its cost aside. If the cap is used up,
+// until is when there will be money. If only what is set aside for other runs is missing, wait is
+// true: they end soon. Without a ticket a run starts.
+func (p *Purse) Start(now time.Time, t Ticket, run string) (until time.Time, wait bool, err error) {
+	p.mu.Lock()
+	p.read()
+	s, begins := p.state(now), false
+	p.find(t, func(_ *Day, r *Reservation) {
+		if !r.Firm && !r.Begun {
+			until, wait = s.Until(r.Dollars), s.Aside(r.Dollars)
+		}
+		if begins = until.IsZero() && !wait; begins {
+			r.Begun, r.Run = true, run
+		}
+	})
+	if begins {
+		err = p.write()
+	}
+	p.mu.Unlock()
+	if begins {
+		p.o.Changed()
+	}
+	return until, wait, err
 }
 
-// Settle releases the reservation of a run whose turns were added before. A run that
-// began and never reported its usage counts with its whole reservation.
+// Stop returns why a run must not make another request, or "". It is asked between its requests.
+func (p *Purse) Stop(now time.Time, t Ticket) (why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.read()
+	for _, d := range p.days {
+		if d.Reserved[t].Firm {
+			return ""
+		}
+	}
+	return p.state(now).Reached()
+}
+
+// Settle releases the reservation of a run that has ended.
 func (p *Purse) Settle(t Ticket) error {
 	return p.alter(t, func(d *Day, r *Reservation) {
-		p.end(d, *r)
+		if dollars, known := p.drawn[t]; known {
+			p.learn(Run{r.Task, dollars})
+		}
 		delete(d.Reserved, t)
 	})
 }
 
-// Recover settles runs that were open when the program last ended. Call it once, before
-// anything is reserved.
-func (p *Purse) Recover() error {
+// Recover releases what was set aside when the program last ended. A run that was under way may
+// have made a request whose cost is not known. Call it once, before anything is reserved.
+func (p *Purse) Recover(now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.read()
 	found := false
 	for date, d := range p.days {
-		for _, r := range d.Reserved {
-			p.end(&d, r)
+		for t, r := range d.Reserved {
+			if r.Begun {
+				row := Row{At: now, Account: Account{For: OfRun, Task: r.Task, Run: r.Run, Ticket: t}, Requests: 1, Unknown: 1}
+				p.enter(row)
+				p.fresh = append(p.fresh, row)
+			}
 			found = true
 		}
 		d.Reserved = nil
 		p.days[date] = d
 	}
+	err := errors.Join(p.save(), p.tidy(now))
 	if !found {
-		return nil
+		return err
 	}
-	return p.write()
-}
-
-// end adds the cost of a run that has not reported it; mu is held.
-func (p *Purse) end(d *Day, r Reservation) {
-	switch {
-	case r.Told:
-		p.learn(Run{r.Task, r.Drawn})
-	case r.Begun:
-		d.Unknown += r.Dollars
-	}
+	return errors.Join(err, p.write())
 }
 
 // alter changes the reservation of a ticket, whatever day it is from. An unknown ticket
@@ -250,11 +298,11 @@ func (p *Purse) tell(now time.Time, d *Day) (texts []string) {
 		name string
 		span Span
 	}{{"day", s.Today}, {"month", s.Month}} {
-		if !one.span.Capped() || one.span.Cap <= 0 || one.span.Spent < most*one.span.Cap-tiny || p.told(one.name, p.date(now)) {
+		if !one.span.Capped() || one.span.Cap <= 0 || one.span.Spent.Dollars() < most*one.span.Cap-tiny || p.told(one.name, p.date(now)) {
 			continue
 		}
 		d.Told = append(slices.Clip(d.Told), one.name)
-		texts = append(texts, fmt.Sprintf(textMost, words.Dollars(one.span.Spent), words.Dollars(one.span.Cap), textSpans[one.name]))
+		texts = append(texts, fmt.Sprintf(textMost, words.Dollars(one.span.Spent.Dollars()), words.Dollars(one.span.Cap), textSpans[one.name]))
 	}
 	return texts
 }
@@ -333,7 +381,7 @@ func (p *Purse) recall() {
 		return
 	}
 	p.means = map[Task][]float64{}
-	for _, r := range p.o.Past() {
+	for _, r := range p.past() {
 		p.learn(r)
 	}
 }

@@ -1,12 +1,13 @@
-// Package money tracks what the model has cost and may cost: the usage of all turns by
-// day, reservations for current runs, the user's caps and their permission to exceed them
-// on a day, all in state/usage.json; and the prices of models. The cost of a single run
-// is in the ledger of runs (core/work/fork). It must not know sessions, engines or the
+// Package money tracks what the model has cost and may cost. The ledger
+// (state/spending.jsonl) has a row for each request, written once, when its usage is known;
+// every sum takes rows of it. state/usage.json has what is set aside for current runs, and
+// the user's permission to exceed a cap on a day. It must not know sessions, engines or the
 // schedule.
 package money
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -14,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -34,9 +34,6 @@ type Options struct {
 	Log    *slog.Logger
 	// Caps returns the current caps.
 	Caps func() Caps
-	// Past returns the runs in the ledger, oldest first, to predict the cost of a task's
-	// next run. It is called once.
-	Past func() []Run
 	// Notice is called once per day and once per month when most of a cap is spent.
 	Notice func(text string)
 	// Changed is called when the available money may have changed. It must not block.
@@ -55,15 +52,13 @@ type Run struct {
 	Dollars float64
 }
 
-// Day is the usage of one day, and the user's decisions on it.
+// Day is what is remembered of one day besides its spending.
 type Day struct {
-	Date  string `json:"-"` // "2026-11-21"
-	Turns int    `json:"turns"`
-	agent.Usage
-	// Unknown is the possible cost of runs that were cut off before they reported it, in
-	// dollars: their reservations.
-	Unknown float64 `json:"unknown_usd,omitempty"`
-	// Reserved is the reservations for runs that began on this day, by ticket.
+	// Earlier is what versions without a ledger have booked, and Cut what they added for runs that
+	// were cut off. Both are only read.
+	Earlier
+	Cut float64 `json:"unknown_usd,omitempty"`
+	// Reserved is the reservations for runs that were queued on this day, by ticket.
 	Reserved map[Ticket]Reservation `json:"reserved,omitempty"`
 	// Told lists the caps whose warning was given: "day", "month".
 	Told []string `json:"told,omitempty"`
@@ -73,8 +68,14 @@ type Day struct {
 	Talk Talk `json:"talk,omitempty"`
 }
 
-// Spent returns the amount that counts against the caps, in dollars.
-func (d Day) Spent() float64 { return d.CostUSD + d.Unknown }
+// Earlier is a usage in the form of earlier versions.
+type Earlier struct {
+	Input      int     `json:"input_tokens,omitempty"`
+	Output     int     `json:"output_tokens,omitempty"`
+	CacheRead  int     `json:"cache_read_tokens,omitempty"`
+	CacheWrite int     `json:"cache_write_tokens,omitempty"`
+	Dollars    float64 `json:"cost_usd,omitempty"`
+}
 
 // Purse tracks spent amounts, reservations and caps. Use New. Its methods are safe for
 // concurrent use. Only one process writes the file: the bot, or a command if no bot is
@@ -84,8 +85,14 @@ type Purse struct {
 
 	// mu guards the fields below and is held while the file is written, to order the writes.
 	mu    sync.Mutex
-	days  map[string]Day // nil until the file was read
+	days  map[string]Day // nil until the files were read
 	means map[Task][]float64
+
+	rows   []Row // see enter
+	places map[rowKey]int
+	sums   map[string]Sum // of each day
+	drawn  map[Ticket]float64
+	fresh  []Row // not yet in the file
 }
 
 // New returns the purse of a data directory without reading or writing anything.
@@ -97,41 +104,29 @@ func New(o Options) *Purse {
 // Prices returns the prices of models.
 func (p *Purse) Prices() *Prices { return p.o.Prices }
 
-// Add adds the usage of a turn that ended at now; the ticket is that of its run, empty
-// for the conversation. A turn without usage is not counted. An error means that the file
-// lacks some of what Today returns.
-func (p *Purse) Add(now time.Time, t Ticket, u agent.Usage) error {
-	return p.change(now, func(d *Day) bool {
-		known := p.find(t, func(_ *Day, r *Reservation) {
-			r.Told, r.Drawn = true, r.Drawn+u.CostUSD
-		})
-		if u.Tokens() == 0 && u.CostUSD == 0 {
-			return known
-		}
-		if date := p.date(now); known {
-			d.Reserved = p.days[date].Reserved // the run may be of this day
-		}
-		d.Turns++
-		d.Usage = d.Add(u)
-		return true
-	})
-}
-
-// change alters the day of now, writes the file if do returns true, and gives due
-// warnings.
+// change alters the day of now, writes what is new, and gives due warnings. do returns whether the
+// day has changed.
 func (p *Purse) change(now time.Time, do func(*Day) bool) error {
 	p.mu.Lock()
 	p.read()
 	date := p.date(now)
 	d := p.days[date]
-	if !do(&d) {
+	changed := do(&d)
+	if !changed && len(p.fresh) == 0 {
 		p.mu.Unlock()
 		return nil
 	}
-	p.days[date] = d
+	if changed {
+		p.days[date] = d
+	}
 	texts := p.tell(now, &d)
-	p.days[date] = d
-	err := p.write()
+	if changed = changed || texts != nil; changed {
+		p.days[date] = d
+	}
+	err := p.save()
+	if changed {
+		err = errors.Join(err, p.write())
+	}
 	p.mu.Unlock()
 	p.o.Changed()
 	for _, text := range texts {
@@ -148,36 +143,14 @@ func (p *Purse) write() error {
 		}
 	}
 	if err := p.o.Dir.WriteJSON(fileName, p.days); err != nil {
-		return fmt.Errorf("write what was spent: %w", err)
+		return fmt.Errorf("write what is set aside: %w", err)
 	}
 	return nil
 }
 
-// Today returns the usage of the day of now so far.
-func (p *Purse) Today(now time.Time) Day {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.read()
-	return p.days[p.date(now)]
-}
-
-// Days returns all days with usage, newest first.
-func (p *Purse) Days() []Day {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.read()
-	list := make([]Day, 0, len(p.days))
-	for _, date := range slices.Backward(slices.Sorted(maps.Keys(p.days))) {
-		d := p.days[date]
-		d.Date = date
-		list = append(list, d)
-	}
-	return list
-}
-
 func (p *Purse) date(now time.Time) string { return now.In(p.o.Zone).Format(time.DateOnly) }
 
-// read loads the file once. Unreadable content counts as nothing. mu is held.
+// read loads the files once. Unreadable content counts as nothing. mu is held.
 func (p *Purse) read() {
 	if p.days != nil {
 		return
@@ -189,17 +162,24 @@ func (p *Purse) read() {
 	if p.days == nil { // the file contained "null"
 		p.days = map[string]Day{}
 	}
-	for date, d := range p.days {
+	for date := range p.days {
 		if _, err := time.Parse(time.DateOnly, date); err != nil {
 			delete(p.days, date)
-			continue
 		}
-		d.CostUSD, d.Unknown = max(0, d.CostUSD), max(0, d.Unknown)
-		p.days[date] = d
 	}
+	p.places, p.sums, p.drawn = map[rowKey]int{}, map[string]Sum{}, map[Ticket]float64{}
+	p.readLedger()
+	p.readBefore()
 }
 
 // User-visible texts.
+const (
+	textReached  = "%s of your %s cap for %s is used"
+	textUnknown  = " and %s of unknown cost"
+	textNotExact = " and %s that an earlier version booked, not exact"
+	textPlan     = " (what it would cost without your plan)"
+)
+
 const textMost = "%s of your %s cap for %s is used; at the cap, background runs are held and the conversation asks you"
 
 var textSpans = map[string]string{"day": "today", "month": "this month"}

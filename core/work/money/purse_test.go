@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines"
 )
 
 func open(t *testing.T) (*store.Dir, *Purse) {
@@ -30,9 +32,6 @@ func made(o Options) *Purse {
 	if o.Caps == nil {
 		o.Caps = noCaps
 	}
-	if o.Past == nil {
-		o.Past = func() []Run { return nil }
-	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
@@ -44,59 +43,157 @@ func made(o Options) *Purse {
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func TestADaysTurnsAreSummedAndSurviveARestart(t *testing.T) {
+// book books a request of the conversation, or of a run with that ticket.
+func book(t testing.TB, p *Purse, now time.Time, ticket Ticket, u agent.Usage) {
+	t.Helper()
+	a := Account{For: Conversation}
+	if ticket != "" {
+		a = Account{For: OfRun, Task: Task{routines.KindRoutine, "a"}, Run: "run" + string(ticket), Ticket: ticket}
+	}
+	must(t, p.Book(now, a, agent.Charge{Model: "sonnet", Used: u}))
+}
+
+func TestADaysRequestsAreSummedAndSurviveARestart(t *testing.T) {
 	d, l := open(t)
 	for range 3 {
-		must(t, l.Add(noon, "", agent.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5}))
+		book(t, l, noon, "", agent.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5})
 	}
-	must(t, l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}))
+	book(t, l, noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1, CostUSD: 1})
 	again := made(Options{Dir: d})
-	if u := again.Today(noon); u.InputTokens != 30 || u.OutputTokens != 6 || u.CostUSD != 1.5 {
+	if u := again.Today(noon); u.Used().InputTokens != 30 || u.Used().OutputTokens != 6 || u.Dollars() != 1.5 || u.Requests() != 3 {
 		t.Errorf("%+v", u)
 	}
-	days := again.Days()
-	if len(days) != 2 || days[0].Date != "2026-11-22" || days[1].Turns != 3 {
-		t.Errorf("%+v", days)
+	if s := again.State(noon.Add(13 * time.Hour)); s.Month.Spent.Dollars() != 2.5 || s.Today.Spent.Dollars() != 1 {
+		t.Errorf("%+v", s)
 	}
 }
 
-func TestATurnThatUsedNothingWritesNothing(t *testing.T) {
+func TestARequestThatUsedNothingWritesNothing(t *testing.T) {
 	d, l := open(t)
-	must(t, l.Add(noon, "", agent.Usage{}))
-	if _, err := os.Stat(d.Path(fileName)); !os.IsNotExist(err) {
-		t.Error(err)
+	book(t, l, noon, "", agent.Usage{})
+	for _, name := range []string{fileName, Ledger} {
+		if _, err := os.Stat(d.Path(name)); !os.IsNotExist(err) {
+			t.Error(err)
+		}
 	}
 }
 
-func TestAfterFourHundredDaysTheOldestAreForgotten(t *testing.T) {
+func TestARequestWithoutACostIsPricedByItsModel(t *testing.T) {
 	_, l := open(t)
-	for i := range keptDays + 5 {
-		must(t, l.Add(noon.AddDate(0, 0, i), "", agent.Usage{InputTokens: 1}))
-	}
-	days := l.Days()
-	if oldest := days[len(days)-1].Date; len(days) != keptDays || oldest != noon.AddDate(0, 0, 5).Format(time.DateOnly) {
-		t.Errorf("%d days from %s", len(days), oldest)
+	must(t, l.Book(noon, Account{For: Screening}, agent.Charge{Model: "claude-haiku-5-5", Used: agent.Usage{InputTokens: 10_000}}))
+	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Model: "never heard of", Used: agent.Usage{InputTokens: 10_000}}))
+	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 10_000, Free: true}}))
+	if got := l.Today(noon); !near(got.Dollars(), 0.001+0.04) || got.Used().InputTokens != 30_000 {
+		t.Errorf("%+v", got)
 	}
 }
 
 func TestADayBeginsInTheUsersZone(t *testing.T) {
 	d, _ := open(t)
 	l := made(Options{Dir: d, Zone: time.FixedZone("far", -8*3600)})
-	must(t, l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}))
-	if u := l.Today(noon); u.InputTokens != 1 {
+	book(t, l, noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1})
+	if u := l.Today(noon); u.Used().InputTokens != 1 {
 		t.Errorf("%+v", u)
 	}
 }
 
-func TestAFileThatIsNoLedgerIsReplaced(t *testing.T) {
+func TestAFileThatIsNoRecordIsReplaced(t *testing.T) {
 	for i, garbage := range []string{"", "null", "[]", "{\"x\":1}", "\x00\xff"} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			d, l := open(t)
 			must(t, d.Write(fileName, []byte(garbage)))
-			must(t, l.Add(noon, "", agent.Usage{InputTokens: 7}))
-			if u := made(Options{Dir: d}).Today(noon); u.InputTokens != 7 {
-				t.Errorf("%+v", u)
+			if _, err := l.Lift(noon, true); err != nil {
+				t.Fatal(err)
+			}
+			if !made(Options{Dir: d}).State(noon).Lifted {
+				t.Error("it was not kept")
 			}
 		})
+	}
+}
+
+// A ledger that was cut, edited or damaged counts what can be read, and goes on.
+func TestADamagedLedgerCountsWhatCanBeRead(t *testing.T) {
+	d, l := open(t)
+	book(t, l, noon, "", agent.Usage{InputTokens: 1, CostUSD: 0.5})
+	data, err := d.Read(Ledger)
+	must(t, err)
+	torn := data[:len(data)-9]
+	bad := `{"at":"2026-11-21T12:00:00Z","for":"conversation","usage":{"cost_usd":-9,"input_tokens":-5}}` + "\n" +
+		`{"at":"0001-01-01T00:00:00Z","for":"run","usage":{"cost_usd":9}}` + "\nnull\n[]\n\x00\n{\"at\":4}\n"
+	must(t, d.Write(Ledger, slices.Concat([]byte(bad), data, torn)))
+	again := made(Options{Dir: d})
+	if got := again.Today(noon); !near(got.Dollars(), 0.5) {
+		t.Errorf("%+v", got)
+	}
+	book(t, again, noon, "", agent.Usage{InputTokens: 1, CostUSD: 0.25})
+	if got := made(Options{Dir: d}).Today(noon); !near(got.Dollars(), 0.75) {
+		t.Errorf("after the next request: %+v", got)
+	}
+}
+
+func TestAClockThatIsSetBackBooksOnTheDayItShows(t *testing.T) {
+	d, l := open(t)
+	book(t, l, noon, "", agent.Usage{InputTokens: 1, CostUSD: 1})
+	book(t, l, noon.AddDate(0, 0, -1), "", agent.Usage{InputTokens: 1, CostUSD: 2})
+	for _, p := range []*Purse{l, made(Options{Dir: d})} {
+		if a, b := p.Today(noon).Dollars(), p.Today(noon.AddDate(0, 0, -1)).Dollars(); a != 1 || b != 2 {
+			t.Errorf("%v and %v", a, b)
+		}
+		if rows := p.Rows(); len(rows) != 2 || rows[0].At.After(rows[1].At) {
+			t.Errorf("%+v", rows)
+		}
+	}
+}
+
+// B1: what versions without a ledger have booked may count a session's past again and again.
+func TestWhatEarlierVersionsBookedIsNotExactAndInNoCap(t *testing.T) {
+	d, _ := open(t)
+	must(t, d.Write(fileName, []byte(`{"2026-11-21":{"turns":3,"input_tokens":10,"cost_usd":50.44,"unknown_usd":0.1,"lifted":true}}`)))
+	o := Options{Dir: d, Caps: func() Caps { return Caps{20, 20} }}
+	p := made(o)
+	check := func(p *Purse, dollars float64) {
+		t.Helper()
+		s := p.State(noon)
+		if !near(s.Today.Spent.NotExact(), 50.54) || s.Today.Spent.Dollars() != dollars || !s.Lifted || s.Month.Spent.Dollars() != dollars {
+			t.Errorf("%+v", s)
+		}
+	}
+	check(p, 0)
+	if _, err := p.Lift(noon, false); err != nil || !p.State(noon).Until(1).IsZero() {
+		t.Error("it holds runs", err)
+	}
+	_, err := p.Lift(noon, true)
+	must(t, err)
+	book(t, p, noon, "", agent.Usage{InputTokens: 1, CostUSD: 1})
+	check(p, 1)
+	check(made(o), 1)
+}
+
+// A ledger stays small: the requests of a run on one day become one row.
+func TestALargeLedgerIsShortenedWithoutLosingACent(t *testing.T) {
+	d, _ := open(t)
+	var lines []byte
+	for i := range 20_000 {
+		lines = fmt.Appendf(lines, `{"at":%q,"for":"run","task":{"kind":"routine","id":"a"},"run":"%08x","model":"%0120d","usage":{"input_tokens":1,"cost_usd":0.001},"requests":1}`+"\n",
+			noon.AddDate(0, 0, -i%500).Format(time.RFC3339), i%50, 1)
+	}
+	must(t, d.Write(Ledger, lines))
+	before := made(Options{Dir: d})
+	must(t, before.Recover(noon))
+	after := made(Options{Dir: d})
+	data, err := os.ReadFile(d.Path(Ledger))
+	must(t, err)
+	if len(data) > len(lines)/3 {
+		t.Errorf("%d of %d bytes", len(data), len(lines))
+	}
+	sum := func(p *Purse) Sum {
+		return Total(slices.DeleteFunc(p.Rows(), func(r Row) bool { return r.At.Before(noon.AddDate(0, 0, -keptDays)) })...)
+	}
+	if a, b := sum(before), sum(after); !near(a.Dollars(), b.Dollars()) || a.Requests() != b.Requests() || a.Dollars() < 16 {
+		t.Errorf("%+v, then %+v", a, b)
+	}
+	if oldest := after.Rows()[0].At; oldest.Before(noon.AddDate(0, 0, -keptDays)) {
+		t.Errorf("a row of %v is kept", oldest)
 	}
 }

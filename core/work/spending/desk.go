@@ -32,21 +32,6 @@ const minStep = 0.5
 // affordEvery is how often a waiting delivery checks for money.
 const affordEvery = 15 * time.Second
 
-// PastRuns returns the cost of the runs in the ledger, oldest first.
-func PastRuns(dir *store.Dir, log *slog.Logger) []money.Run {
-	views, err := fork.Ledger(dir, math.MaxInt)
-	if err != nil {
-		log.Warn("what runs cost was not read", "error", err)
-	}
-	var runs []money.Run
-	for _, v := range slices.Backward(views) {
-		if !v.Live() && (v.Usage.Tokens() > 0 || v.Usage.CostUSD > 0) {
-			runs = append(runs, money.Run{Task: money.Task{Kind: v.Kind, ID: v.TaskID}, Dollars: max(0, v.Usage.CostUSD)})
-		}
-	}
-	return runs
-}
-
 // Options configure a Desk; all are required.
 type Options struct {
 	Dir    *store.Dir
@@ -141,11 +126,7 @@ func (d *Desk) MayTalk(ctx context.Context) error {
 	if s.Until(0).IsZero() || s.Talk == money.GoOn {
 		return nil
 	}
-	span, name := s.Today, textToday
-	if s.Month.Spent+s.Reserved >= s.Month.Cap {
-		span, name = s.Month, textThisMonth
-	}
-	spent := fmt.Sprintf(textCapSpent, words.Dollars(span.Spent), words.Dollars(span.Cap), name)
+	spent := s.Reached()
 	if s.Talk == money.Wait {
 		return fmt.Errorf(textCapNo, spent)
 	}
@@ -219,10 +200,10 @@ func (d *Desk) Follows(key, value string) string {
 		return "" // setting it reports the error
 	}
 	switch {
-	case r.DailyCap != d.o.Config().DailyCap && now.Today.Spent >= r.DailyCap:
-		return fmt.Sprintf(textCapBelow, textToday, words.Dollars(now.Today.Spent), words.Dollars(r.DailyCap), cron.DayClock(now.Today.Ends, d.now()))
-	case r.MonthlyCap != d.o.Config().MonthlyCap && now.Month.Spent >= r.MonthlyCap:
-		return fmt.Sprintf(textCapBelow, textThisMonth, words.Dollars(now.Month.Spent), words.Dollars(r.MonthlyCap), now.Month.Ends.Format("2 January"))
+	case r.DailyCap != d.o.Config().DailyCap && now.Today.Spent.Dollars() >= r.DailyCap:
+		return fmt.Sprintf(textCapBelow, textToday, words.Dollars(now.Today.Spent.Dollars()), words.Dollars(r.DailyCap), cron.DayClock(now.Today.Ends, d.now()))
+	case r.MonthlyCap != d.o.Config().MonthlyCap && now.Month.Spent.Dollars() >= r.MonthlyCap:
+		return fmt.Sprintf(textCapBelow, textThisMonth, words.Dollars(now.Month.Spent.Dollars()), words.Dollars(r.MonthlyCap), now.Month.Ends.Format("2 January"))
 	}
 	return ""
 }
@@ -235,7 +216,7 @@ func (d *Desk) Costs(days int) (command.CostReport, error) {
 	}
 	now := d.now()
 	state := d.o.Purse.State(now)
-	s := command.Spending{Runs: runs, Days: d.o.Purse.Days(), State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends), Routines: d.o.Routines()}
+	s := command.Spending{Runs: runs, Rows: d.o.Purse.Rows(), State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends), Routines: d.o.Routines()}
 	return s.Report(days, now), nil
 }
 
@@ -246,9 +227,20 @@ func between(list []schedule.Entry, from, to time.Time) []schedule.Entry {
 	})
 }
 
-// Spent adds the usage of a turn of the conversation, or of another question to a model.
-func (d *Desk) Spent(model string, u agent.Usage) {
-	if err := d.o.Purse.Add(d.now(), "", d.o.Purse.Prices().Priced(model, u)); err != nil {
-		d.o.Log.Error("what a turn has used could not be written down", "error", err)
+// Booked books a request of the main session or of a fork.
+func (d *Desk) Booked(inFork bool, c agent.Charge) {
+	a := money.Account{For: money.Conversation}
+	if inFork {
+		a.For = money.Fork
+	}
+	d.book(a, c)
+}
+
+// Screened books a request that screens a delivery.
+func (d *Desk) Screened(c agent.Charge) { d.book(money.Account{For: money.Screening}, c) }
+
+func (d *Desk) book(a money.Account, c agent.Charge) {
+	if err := d.o.Purse.Book(d.now(), a, c); err != nil {
+		d.o.Log.Error("what a request has used could not be written down", "error", err)
 	}
 }

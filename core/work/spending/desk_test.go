@@ -37,7 +37,6 @@ type shop struct {
 	purse  *money.Purse
 	audit  *audit.Log
 	config config.Runtime
-	past   []money.Run
 	day    []schedule.Entry
 	logged bytes.Buffer
 
@@ -54,7 +53,6 @@ func open(t *testing.T, day, month float64) *shop {
 	s.purse = money.New(money.Options{
 		Dir: s.dir, Zone: zone, Log: log, Notice: func(string) {}, Changed: func() {},
 		Caps: func() money.Caps { return money.Caps{Day: s.config.DailyCap, Month: s.config.MonthlyCap} },
-		Past: func() []money.Run { return s.past },
 	})
 	s.Desk = New(Options{
 		Dir: s.dir, Zone: zone, Log: log, Purse: s.purse, Audit: s.audit,
@@ -72,16 +70,35 @@ func open(t *testing.T, day, month float64) *shop {
 // spend spends dollars in the conversation.
 func (s *shop) spend(t *testing.T, dollars float64) {
 	t.Helper()
-	must(t, s.purse.Add(s.now(), "", agent.Usage{InputTokens: 1, CostUSD: dollars}))
+	must(t, s.purse.Book(s.now(), money.Account{For: money.Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: dollars}}))
+}
+
+// had puts runs of an earlier month into the ledger.
+func (s *shop) had(t *testing.T, runs ...money.Run) {
+	t.Helper()
+	for _, r := range runs {
+		a := money.Account{For: money.OfRun, Task: r.Task, Run: store.NewID()}
+		must(t, s.purse.Book(s.now().AddDate(0, -2, 0), a, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: r.Dollars}}))
+	}
+}
+
+// begin takes a reserved run to the head of the queue.
+func (s *shop) begin(t *testing.T, ticket string) (until time.Time, wait bool) {
+	t.Helper()
+	until, wait, err := s.purse.Start(s.now(), money.Ticket(ticket), "0000000a")
+	must(t, err)
+	return until, wait
 }
 
 // breakFile makes the spending record unwritable, also for root.
 func (s *shop) breakFile(t *testing.T) {
 	t.Helper()
-	s.purse.Days() // now, because an unreadable file would be moved aside
-	path := s.dir.Path("state/usage.json")
-	must(t, os.RemoveAll(path))
-	must(t, os.MkdirAll(path+"/in the way", 0o700))
+	s.purse.Rows() // now, because an unreadable file would be moved aside
+	for _, name := range []string{"state/usage.json", money.Ledger} {
+		path := s.dir.Path(name)
+		must(t, os.RemoveAll(path))
+		must(t, os.MkdirAll(path+"/in the way", 0o700))
+	}
 }
 
 func (s *shop) entries(t *testing.T) []audit.Entry {
@@ -120,7 +137,7 @@ var none = math.Inf(1)
 func TestAPriceIsThatOfTheTaskAndHeldWhereTheCapWouldBeExceeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, 1, none)
-		s.past = []money.Run{run("cheap", 0.25), run("dear", 3), {Task: money.Task{Kind: routines.KindReminder, ID: "dear"}, Dollars: 0.5}}
+		s.had(t, run("cheap", 0.25), run("dear", 3), money.Run{Task: money.Task{Kind: routines.KindReminder, ID: "dear"}, Dollars: 0.5})
 		price := s.At(s.now())
 		dear, cheap, reminder := routine("dear"), routine("cheap"), routines.Task{Kind: routines.KindReminder, ID: "dear"}
 		if p := price(&dear); p.Dollars != 3 || !p.Until.Equal(time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC)) {
@@ -138,12 +155,20 @@ func TestAPriceIsThatOfTheTaskAndHeldWhereTheCapWouldBeExceeded(t *testing.T) {
 func TestAHeldRunIsRecordedAndOneThatStartsIsSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, 1, none)
-		s.past = []money.Run{run("a", 0.75)}
+		s.had(t, run("a", 0.75))
 		a := routines.Task{Kind: routines.KindRoutine, ID: "a", Description: "Water the plants"}
 		first, until := s.Reserve(a, s.now(), false)
 		if first == "" || !until.IsZero() || len(s.entries(t)) != 0 {
 			t.Fatalf("a run within the cap: %q until %v, recorded %v", first, until, s.entries(t))
 		}
+		if until, wait := s.begin(t, first); wait || !until.IsZero() {
+			t.Fatal("it does not begin", until)
+		}
+		second, until := s.Reserve(a, s.now(), false)
+		if _, wait := s.begin(t, second); second == "" || !until.IsZero() || !wait {
+			t.Errorf("a run for which the first has set aside the money: %q until %v, waits %v", second, until, wait)
+		}
+		s.spend(t, 0.5)
 		ticket, until := s.Reserve(a, s.now(), false)
 		if midnight := time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC); ticket != "" || !until.Equal(midnight) {
 			t.Fatalf("a second run: %q until %v, want it held until %v", ticket, until, midnight)
@@ -155,7 +180,8 @@ func TestAHeldRunIsRecordedAndOneThatStartsIsSettled(t *testing.T) {
 			got[0].Subject != want.Subject || got[0].Detail != want.Detail {
 			t.Errorf("recorded %+v, want %+v", got, want)
 		}
-		if firm, until := s.Reserve(a, s.now(), true); firm == "" || !until.IsZero() || len(s.entries(t)) != 1 {
+		firm, until := s.Reserve(a, s.now(), true)
+		if held, wait := s.begin(t, firm); firm == "" || !until.IsZero() || !held.IsZero() || wait || len(s.entries(t)) != 1 {
 			t.Errorf("a firm run is held until %v", until)
 		}
 		s.Settle(first)
@@ -168,14 +194,14 @@ func TestAHeldRunIsRecordedAndOneThatStartsIsSettled(t *testing.T) {
 func TestAReservationThatCannotBeSavedCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, 1, none)
-		s.past = []money.Run{run("a", 0.75)}
+		s.had(t, run("a", 0.75))
 		s.breakFile(t)
 		ticket, until := s.Reserve(routine("a"), s.now(), false)
-		if ticket == "" || !until.IsZero() || s.purse.State(s.now()).Reserved != 0.75 {
+		if _, _, err := s.purse.Start(s.now(), money.Ticket(ticket), "0000000a"); err == nil || ticket == "" || !until.IsZero() || s.purse.State(s.now()).Reserved != 0.75 {
 			t.Errorf("%q until %v, reserved %v", ticket, until, s.purse.State(s.now()).Reserved)
 		}
 		s.Settle(ticket)
-		s.Spent("haiku", agent.Usage{InputTokens: 1_000_000})
+		s.Screened(agent.Charge{Model: "haiku", Used: agent.Usage{InputTokens: 1_000_000}})
 		if got := strings.Count(s.logged.String(), "level=ERROR"); got != 3 {
 			t.Errorf("%d errors logged, want one each for the reservation, the settlement and the usage:\n%s", got, &s.logged)
 		}
@@ -249,7 +275,7 @@ func TestTheConversationAsksOnceADayAboveACap(t *testing.T) {
 				s.verdict = c.verdict
 				must(t, s.MayTalk(t.Context()))
 				s.spend(t, 1)
-				spent := fmt.Sprintf(textCapSpent, "$1.00", "$1.00", textToday)
+				spent := "$1.00 of your $1.00 cap for today is used"
 				for range 2 {
 					err := s.MayTalk(t.Context())
 					if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != fmt.Sprintf(c.want, spent)) {
@@ -277,15 +303,19 @@ func TestTheConversationAsksOnceADayAboveACap(t *testing.T) {
 func TestTheCapThatIsReachedIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, 1, 2)
-		s.past = []money.Run{run("a", 0.5)}
+		s.had(t, run("a", 0.5))
 		s.verdict = policy.Deny
 		s.spend(t, 1.5)
-		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(textCapSpent, "$1.50", "$1.00", textToday)) {
+		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "$1.50 of your $1.00 cap for today is used") {
 			t.Errorf("above the cap of the day: %v", err)
 		}
-		// Reserved amounts count too.
-		s.Reserve(routine("a"), s.now(), true)
-		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(textCapSpent, "$1.50", "$2.00", textThisMonth)) {
+		ticket, _ := s.Reserve(routine("a"), s.now(), true)
+		s.begin(t, ticket) // what is set aside is not spent
+		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "for today is used") {
+			t.Errorf("with money set aside: %v", err)
+		}
+		s.spend(t, 0.5)
+		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "$2.00 of your $2.00 cap for this month is used") {
 			t.Errorf("above the cap of the month: %v", err)
 		}
 	})
@@ -390,22 +420,9 @@ func line(id, task, state string, tokens int, cost float64) string {
 		id, task, state, then, then, tokens, cost)
 }
 
-func TestPastRunsAreThoseThatUsedAModelOldestFirst(t *testing.T) {
-	s := open(t, none, none)
-	storetest.Put(t, s.dir, ledger, line("00000001", "a", "done", 5, 0.5)+line("00000002", "b", "failed", 1, 0)+line("00000003", "c", "running", 9, 1)+
-		line("00000004", "d", "done", 0, 0)+line("00000005", "e", "done", 0, 0.25)+line("00000006", "f", "stopped", 3, -4))
-	want := []money.Run{run("a", 0.5), run("b", 0), run("e", 0.25), run("f", 0)}
-	if got := PastRuns(s.dir, s.o.Log); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
 func TestAnUnreadableLedgerHasNoPastRunsAndNoCosts(t *testing.T) {
 	s := open(t, none, none)
 	must(t, os.MkdirAll(s.dir.Path(ledger), 0o700))
-	if got := PastRuns(s.dir, s.o.Log); len(got) != 0 || !strings.Contains(s.logged.String(), "level=WARN") {
-		t.Errorf("%v, logged %s", got, &s.logged)
-	}
 	if r, err := s.Costs(7); err == nil {
 		t.Errorf("%+v", r)
 	}
@@ -415,7 +432,8 @@ func TestTheCostsAreOfTheLedgerTheDaysAndTheFiresUntilMidnight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, 9, none)
 		storetest.Put(t, s.dir, ledger, line("00000001", "a", "done", 5, 0.5))
-		s.Spent("haiku", agent.Usage{InputTokens: 1_000_000, OutputTokens: 100})
+		must(t, s.purse.Book(s.now(), money.Account{For: money.OfRun, Task: money.Task{Kind: routines.KindRoutine, ID: "a"}, Run: "00000001"},
+			agent.Charge{Model: "haiku", Used: agent.Usage{InputTokens: 1_000_000, OutputTokens: 100}}))
 		priced := s.purse.Prices().Cost("haiku", agent.Usage{InputTokens: 1_000_000, OutputTokens: 100})
 		midnight := time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC)
 		s.day = []schedule.Entry{
@@ -423,7 +441,7 @@ func TestTheCostsAreOfTheLedgerTheDaysAndTheFiresUntilMidnight(t *testing.T) {
 		}
 		r, err := s.Costs(7)
 		must(t, err)
-		if r.Expected != 6 || r.Money.Today.Cap != 9 || r.Money.Today.Spent != priced || priced == 0 || len(r.Tasks) != 1 {
+		if r.Expected != 6 || r.Money.Today.Cap != 9 || r.Money.Today.Spent.Dollars() != priced || priced == 0 || len(r.Tasks) != 1 {
 			t.Errorf("report: %+v", r)
 		}
 		if len(s.day) != 4 || s.day[0].Cost != 1 {

@@ -7,7 +7,6 @@ const (
 	textCapBelow = "%s has cost %s, and the cap would be %s: background runs that are not critical would be held until %s, " +
 		"and the conversation would ask"
 	textCapNo         = "%s, and you chose to wait: /lift suspends the cap for today, /config daily_cap and /config monthly_cap change it"
-	textCapSpent      = "%s of your %s cap for %s is used"
 	textCapUnanswered = "%s, and you did not answer: send another message to be asked again"
 	textCapsBack      = "spending caps are active again"
 	textLifted        = "the caps are lifted for today"

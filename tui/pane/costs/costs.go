@@ -56,7 +56,7 @@ func New() *Page {
 // Wants implements pane.Loader. After an error the last report stays.
 func (p *Page) Wants(c pane.Context) pane.Answer {
 	m := c.Snap.Money
-	now := asked{c.Snap.At.Truncate(time.Minute), m.Today.Spent, m.Reserved, m.Lifted}
+	now := asked{c.Snap.At.Truncate(time.Minute), m.Today.Spent.Dollars(), m.Reserved, m.Lifted}
 	if !c.Zoomed || now == p.asked {
 		return pane.Answer{}
 	}
@@ -79,7 +79,7 @@ func (p *Page) Wants(c pane.Context) pane.Answer {
 
 // State implements pane.Pane.
 func (p *Page) State(c pane.Context) string {
-	parts := []string{textToday + words.Dollars(c.Snap.Engine.Today.CostUSD)}
+	parts := []string{textToday + words.Dollars(c.Snap.Money.Today.Spent.Dollars())}
 	return strings.Join(append(parts, p.Order()...), " · ")
 }
 
@@ -109,8 +109,8 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 		return b.Line(w, append([]widget.Span{{Text: " "}}, spans...)...)
 	}
 	dim := func(text string) widget.Span { return widget.Span{Role: theme.Dim, Text: text} }
-	today := []widget.Span{dim(textToday), {Role: theme.Strong, Text: words.Dollars(m.Today.Spent)}, dim(textMidnight + words.Dollars(r.Projected))}
-	month := []widget.Span{dim("this month "), {Text: words.Dollars(m.Month.Spent)}}
+	today := []widget.Span{dim(textToday), {Role: theme.Strong, Text: words.Dollars(m.Today.Spent.Dollars())}, dim(textMidnight + words.Dollars(r.Projected))}
+	month := []widget.Span{dim("this month "), {Text: m.Month.Spent.Text()}}
 	if m.Today.Capped() {
 		today = append(today, dim(textCap(m.Today.Cap, "a day")))
 		if r.Projected > m.Today.Cap {

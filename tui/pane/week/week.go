@@ -41,7 +41,7 @@ type asked struct {
 func (p *Page) Wants(c pane.Context) pane.Answer {
 	s := c.Snap
 	now := asked{
-		p.ago, s.At.Truncate(time.Minute), len(s.Budget.Pings), len(s.Proposals), len(s.Ended), len(s.Schedule.Missed), s.Money.Today.Spent,
+		p.ago, s.At.Truncate(time.Minute), len(s.Budget.Pings), len(s.Proposals), len(s.Ended), len(s.Schedule.Missed), s.Money.Today.Spent.Dollars(),
 	}
 	if !c.Zoomed || now == p.asked {
 		return pane.Answer{}

@@ -27,6 +27,7 @@ var releases = []Release{
 	{Version: "2.1.197", Opus: "claude-opus-4-8"},
 	{Version: "2.1.240", Opus: "claude-opus-5"},
 	{Version: "2.1.330", Opus: "claude-opus-5-5", AlwaysThinks: true},
+	{Version: "2.1.332", Opus: "claude-opus-5-5", AlwaysThinks: true},
 }
 
 // Oldest returns the oldest version that is supported.

@@ -298,13 +298,28 @@ func (l Line) Stream() Stream {
 	}
 }
 
-// ModelUsage is a model's usage since the process started.
+// ModelUsage is a model's usage in a session: since its process started, and in newer versions
+// (2.1.300) also before.
 type ModelUsage struct {
-	InputTokens              int `json:"inputTokens"`
-	OutputTokens             int `json:"outputTokens"`
-	CacheReadInputTokens     int `json:"cacheReadInputTokens"`
-	CacheCreationInputTokens int `json:"cacheCreationInputTokens"`
+	InputTokens              int     `json:"inputTokens"`
+	OutputTokens             int     `json:"outputTokens"`
+	CacheReadInputTokens     int     `json:"cacheReadInputTokens"`
+	CacheCreationInputTokens int     `json:"cacheCreationInputTokens"`
+	CacheHour                int     `json:"cacheCreationEphemeral1hInputTokens"`
+	CostUSD                  float64 `json:"costUSD"`
 }
+
+// Totals are the answer to the control request get_usage, which every version answers within
+// milliseconds, also during a turn.
+type Totals struct {
+	Session *struct {
+		CostUSD float64               `json:"total_cost_usd"`
+		Models  map[string]ModelUsage `json:"model_usage"`
+	} `json:"session"`
+}
+
+// ReadTotals reads an answer. Session is nil if the version gave none.
+func ReadTotals(answer json.RawMessage) Totals { return decode[Totals](answer) }
 
 // Result ends a turn.
 type Result struct {
@@ -315,7 +330,7 @@ type Result struct {
 	NumTurns  int    `json:"num_turns"`
 	Text      string `json:"result"` // the last text; may be empty
 	SessionID string `json:"session_id"`
-	// TotalCostUSD and ModelUsage are totals since the process started.
+	// TotalCostUSD and ModelUsage are totals, as in Totals.
 	TotalCostUSD float64               `json:"total_cost_usd"`
 	ModelUsage   map[string]ModelUsage `json:"modelUsage"`
 	// TerminalReason is "completed", "aborted_streaming", "aborted_tools",

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent/choice"
+	"ollimbot/core/agent/claude/claudetest"
+)
+
+// The API bills the same for each request, so that any sum of it is a number of requests.
+const billedIn, billedOut = 5000, 1000
+
+// bill is the whole program, with an API that keeps a bill.
+type bill struct {
+	*siege
+	one float64 // dollars of a request
+}
+
+func newBill(t *testing.T, engine string) *bill {
+	t.Helper()
+	s := newSiege(t, engine, "no sandbox")
+	s.file("state/settings.json", `{"sandbox": "off"}`)
+	s.file("state/config.json", `{"model_main": "haiku", "model_fork": "haiku"}`)
+	s.file("prices.yaml", "haiku: 0.1 0.5 0.01 0.125\n")
+	s.api.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
+		step := claudetest.Step{Text: "<summary>\nWe talked.\n</summary>", In: billedIn, Out: billedOut}
+		return step, !strings.Contains(r.Prompt(), "@@[") // a compaction, or a fork's first words
+	})
+	return &bill{siege: s}
+}
+
+func billed(s claudetest.Step) claudetest.Step {
+	s.In, s.Out = billedIn, billedOut
+	return s
+}
+
+// turn has a turn of the conversation with a number of requests.
+func (b *bill) turn(requests int) {
+	b.t.Helper()
+	b.said++
+	end := fmt.Sprintf("That was turn %d.", b.said)
+	steps := b.loop(requests - 1)
+	b.types("say go. " + claudetest.Script(append(steps, billed(claudetest.Step{Text: end}))...))
+	b.hears("bot: " + end)
+}
+
+// loop are requests that each call a harmless tool with another input.
+func (b *bill) loop(n int) (steps []claudetest.Step) {
+	for i := range n {
+		steps = append(steps, billed(call("Read", map[string]any{"file_path": "IDENTITY.md", "offset": i + 1})))
+	}
+	return steps
+}
+
+// run fires a task with a number of requests and waits for its end.
+func (b *bill) run(id string, requests int) {
+	b.t.Helper()
+	end := billed(claudetest.Step{Text: "Done with " + id + "."})
+	text := strings.Split(dueNow(id, "model: \"haiku\"\n"), "Go.\n")[0] + "Go.\n\n" + claudetest.Script(append(b.loop(requests-1), end)...) + "\n"
+	b.file("reminders/"+id+".md", text)
+	b.until("the end of "+id, func() bool { return ended(b.read("state/fork_runs.jsonl"), id) == 1 })
+}
+
+// costs are what `costs --json` says.
+type costs struct {
+	Money struct {
+		Today   float64 `json:"today_usd"`
+		Month   float64 `json:"month_usd"`
+		Unknown int     `json:"unknown_requests"`
+	} `json:"money"`
+	Days []struct {
+		Dollars float64 `json:"usd"`
+	} `json:"days"`
+	Tasks []struct {
+		ID      string  `json:"id"`
+		Dollars float64 `json:"usd"`
+	} `json:"tasks"`
+	Usage struct {
+		In  int     `json:"input_tokens"`
+		Out int     `json:"output_tokens"`
+		USD float64 `json:"cost_usd"`
+	} `json:"usage"`
+	Purposes []struct {
+		For      string  `json:"for"`
+		Dollars  float64 `json:"usd"`
+		Requests int     `json:"requests"`
+	} `json:"purposes"`
+}
+
+func (b *bill) costs() (c costs) {
+	b.t.Helper()
+	check(b.t, json.Unmarshal([]byte(b.runs("costs", "--json")), &c))
+	return c
+}
+
+// finished counts the requests that the API has billed.
+func (b *bill) finished() int {
+	return len(slices.DeleteFunc(claudetest.ForModel(b.api.Requests()), func(r claudetest.Request) bool {
+		return r.Status != 200 || !r.Ended || r.Left
+	}))
+}
+
+// agrees compares every figure with the bill.
+func (b *bill) agrees(when string) {
+	b.t.Helper()
+	n := 0
+	var c costs
+	b.until("the bill of "+when, func() bool {
+		n, c = b.finished(), b.costs()
+		return c.Usage.In == n*billedIn && n == b.finished()
+	})
+	if b.one == 0 {
+		b.one = c.Usage.USD / float64(n)
+	}
+	want := float64(n) * b.one
+	sum, tasks := 0.0, 0.0
+	for _, p := range c.Purposes {
+		sum += p.Dollars
+	}
+	for _, task := range c.Tasks {
+		tasks += task.Dollars
+	}
+	last := c.Days[len(c.Days)-1].Dollars
+	for name, got := range map[string]float64{"today": c.Money.Today, "this month": c.Money.Month, "the usage": c.Usage.USD, "all purposes": sum, "the day": last} {
+		if math.Abs(got-want) > 0.000001 {
+			b.t.Errorf("%s: %s is $%.6f, billed were %d requests, $%.6f: %+v", when, name, got, n, want, c)
+		}
+	}
+	if c.Usage.In != n*billedIn || c.Usage.Out != n*billedOut {
+		b.t.Errorf("%s: %d and %d tokens, billed were %d and %d", when, c.Usage.In, c.Usage.Out, n*billedIn, n*billedOut)
+	}
+	b.t.Logf("%s %s: billed $%.4f, shown $%.4f in %d requests, runs $%.4f", b.engine, when, want, c.Money.Today, n, tasks)
+}
+
+// part returns the dollars that were for something, as a number of requests.
+func (b *bill) part(what string) float64 {
+	b.t.Helper()
+	for _, p := range b.costs().Purposes {
+		if p.For == what {
+			return math.Round(1000*p.Dollars/b.one) / 1000
+		}
+	}
+	return 0
+}
+
+// B1, B3: what is shown is what the API has billed, whatever happens in between.
+func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
+	for _, engine := range []string{choice.Claude, choice.Messages} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			b := newBill(t, engine)
+			b.start()
+			b.turn(3)
+			b.agrees("a chat")
+			b.stops()
+			b.start()
+			b.turn(2)
+			b.agrees("a restart")
+			b.types("/fork taxes")
+			b.turn(2)
+			b.types("/exit")
+			b.agrees("a fork")
+			if b.part("fork") < 2 || b.part("conversation") != 5 {
+				t.Errorf("5 requests of a chat and 2 or more of a fork are booked as %v and %v", b.part("conversation"), b.part("fork"))
+			}
+			for i, n := range []int{1, 2, 3} {
+				b.run(fmt.Sprintf("bbbb000%d", i), n)
+			}
+			b.agrees("three runs")
+			if runs := b.part("run"); runs != 6 {
+				t.Errorf("three runs with 6 requests are booked as %v", runs)
+			}
+			before := b.finished()
+			b.types("/compact")
+			b.until("a compaction", func() bool { return b.finished() > before })
+			b.agrees("a compaction")
+			if b.part("compaction") == 0 {
+				t.Error("no compaction is booked")
+			}
+			b.types("say go. " + claudetest.Script(append(b.loop(2), claudetest.Step{Text: "never", Hold: "the end"})...))
+			n := b.finished() + 2
+			b.until("two of three requests", func() bool {
+				return b.finished() >= n && len(claudetest.ForModel(b.api.Requests())) > n
+			})
+			b.kill()
+			b.agrees("a kill")
+			b.start()
+			b.turn(1)
+			b.agrees("the start after the kill")
+		})
+	}
+}
+
+// B2: ten runs that loop stop at the cap, with at most one request beyond it for each run that was
+// under way.
+func TestTenLoopingRunsStopAtTheCap(t *testing.T) {
+	for _, engine := range []string{choice.Messages} { // claude counts with its own prices: see TestARunIsEndedBetweenItsRequestsWhenACapIsReached
+		for _, limit := range []float64{1, 3, 10} {
+			t.Run(fmt.Sprintf("%s $%v", engine, limit), func(t *testing.T) {
+				t.Parallel()
+				b := newBill(t, engine)
+				b.file("prices.yaml", "haiku: 40 200 1 1\n") // $0.40 a request, if the bot prices it
+				b.file("state/settings.json", fmt.Sprintf(`{"sandbox": "off", "daily_cap": %v, "turn_cap": 1000}`, limit))
+				b.start()
+				b.turn(1)
+				b.one = b.costs().Usage.USD
+				for i := range 10 {
+					id := fmt.Sprintf("cccc000%d", i)
+					text := strings.Split(dueNow(id, "model: \"haiku\"\nisolated: true\n"), "Go.\n")[0] + "Go.\n\n" + claudetest.Script(b.loop(60)...) + "\n"
+					b.file("reminders/"+id+".md", text)
+				}
+				b.until("the end of what was under way", func() bool {
+					lines := ledgerLines(b.read("state/fork_runs.jsonl"))
+					open := map[string]bool{}
+					for _, l := range lines {
+						open[l.Task] = l.State == "running"
+					}
+					busy := 0
+					for _, is := range open {
+						if is {
+							busy++
+						}
+					}
+					return len(open) > 0 && busy == 0 && b.costs().Money.Today >= limit-1e-9
+				})
+				spent, most := b.costs().Money.Today, limit+float64(4)*b.one
+				if spent > most+1e-9 {
+					t.Errorf("$%.4f of a cap of $%.4f; at most $%.4f", spent, limit, most)
+				}
+				t.Logf("%s: cap $%.4f, spent $%.4f, over by %.2f requests of $%.4f", engine, limit, spent, (spent-limit)/b.one, b.one)
+			})
+		}
+	}
+}
