@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // The API bills the same for each request, so that any sum of it is a number of requests.
@@ -150,6 +151,7 @@ func (b *bill) part(what string) float64 {
 
 // B1, B3: what is shown is what the API has billed, whatever happens in between.
 func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
+	testkit.Alone(t)
 	for _, engine := range []string{choice.Claude, choice.Messages} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -199,6 +201,7 @@ func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
 // B2: ten runs that loop stop at the cap, with at most one request beyond it for each run that was
 // under way.
 func TestTenLoopingRunsStopAtTheCap(t *testing.T) {
+	testkit.Alone(t)
 	for _, engine := range []string{choice.Messages} { // claude counts with its own prices: see TestARunIsEndedBetweenItsRequestsWhenACapIsReached
 		for _, limit := range []float64{1, 3, 10} {
 			t.Run(fmt.Sprintf("%s $%v", engine, limit), func(t *testing.T) {

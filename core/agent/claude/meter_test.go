@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/base/testkit"
 )
 
 // till collects what a session is charged.
@@ -40,6 +41,7 @@ func (b *till) sum(parts ...agent.Part) (u agent.Usage) {
 // B1: 2.1.300 and newer start a resumed or forked process with the past total of its session, which
 // was booked again at each restart, fork and background run.
 func TestAResumedSessionBooksOnlyWhatItUsesItself(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	step := claudetest.Step{Text: "x", In: 100_000, Out: 20_000}
 	turns, one := 0, 0.0
@@ -83,6 +85,7 @@ func TestAResumedSessionBooksOnlyWhatItUsesItself(t *testing.T) {
 
 // B3: a compaction and subagents have no lines of their own, and were in no figure, or in another's.
 func TestEachPartOfATurnIsBooked(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t, func(o *Options) { o.Process.Extra = []string{"CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS="} })
 	var b till
 	s := r.open(b.of)
@@ -105,6 +108,7 @@ func TestEachPartOfATurnIsBooked(t *testing.T) {
 
 // B3: what a turn had finished was lost with its process.
 func TestATurnWhoseProcessDiesKeepsWhatItHadFinished(t *testing.T) {
+	testkit.Alone(t)
 	r := newRig(t)
 	var b till
 	s := r.open(func(o *agent.SessionOptions) {
