@@ -38,6 +38,8 @@ type View struct {
 	Timeout  time.Duration `json:"-"`
 	// Due is the time of the reminder the run was for, as in its file.
 	Due      time.Time `json:"due,omitzero"`
+	// Delivery is the delivery of a webhook that the run is for, once the model was asked.
+	Delivery string    `json:"delivery,omitempty"`
 	Late     bool      `json:"late"`
 	Model    string    `json:"model"`
 	Session  string    `json:"session"` // session id, once known
