@@ -63,7 +63,7 @@ type deliveryLog struct {
 	// keys are the accepted deliveries of the last week by key, also those that list has
 	// dropped.
 	keys map[string]*record
-	dead    bool      // the file contains lines that a rewrite would drop
+	dead bool // the file contains lines that a rewrite would drop
 
 	// disk orders the file: it is held over its I/O, and locked before mu.
 	disk sync.Mutex
