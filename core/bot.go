@@ -396,7 +396,7 @@ func (b *Bot) makeWork() (err error) {
 		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
 		Screen: screener.Screen, Afford: b.money.Afford, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
-		Notice: b.warn,
+		Begun: func() (map[string]string, error) { return dispatch.Deliveries(b.dir) }, Notice: b.warn,
 	})
 	b.review = review.New(review.Options{
 		Dir: b.dir, Log: b.log, Guard: b.guard, Files: b.guard.Provenance(), Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule,

@@ -1,8 +1,10 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,8 +72,13 @@ func lookAgain(b *Bot) {
 }
 
 // reportedFile holds the problems already reported to the user, so that each is reported
-// once.
+// once. Those of a chain are kept when its file is gone, because each check is a new file.
 const reportedFile = store.StateDir + "/preflight.json"
+
+const (
+	chainMark    = "chain "
+	keptReported = 500
+)
 
 // tellLacking reports to the user what tasks lack, each problem once until it is fixed.
 func tellLacking(b *Bot) {
@@ -82,13 +89,27 @@ func tellLacking(b *Bot) {
 		b.log.Warn("the reported problems of tasks could not be read", "error", err)
 		return
 	}
-	now := []string{}
-	for _, p := range Lacking(b, b.now()) {
-		text := p.File + ": " + p.Message
-		if now = append(now, text); !slices.Contains(reported, text) {
-			b.notes.Add(text)
+	chains := map[string]string{} // the first check of its chain, by file
+	for _, r := range b.index.Set().Reminders {
+		if r.MaxChain > 0 {
+			chains[r.Path] = cmp.Or(r.ChainParent, r.ID)
 		}
 	}
+	now := slices.DeleteFunc(slices.Clone(reported), func(key string) bool { return !strings.HasPrefix(key, chainMark) })
+	for _, p := range Lacking(b, b.now()) {
+		text := p.File + ": " + p.Message
+		key := text
+		if first := chains[p.File]; first != "" {
+			key = chainMark + first + ": " + p.Message
+		}
+		if !slices.Contains(reported, key) {
+			b.notes.Add(text)
+		}
+		if !slices.Contains(now, key) {
+			now = append(now, key)
+		}
+	}
+	now = now[max(0, len(now)-keptReported):]
 	if slices.Equal(now, reported) {
 		return
 	}

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +78,37 @@ func TestWhatARoutineLacksOfGoogleIsToldOnce(t *testing.T) {
 		b.google.Refresh() // as the watch on files and the end of a login do
 		if s := b.Snapshot(); s.Lacks(tidyFile) != nil {
 			t.Errorf("with a login it lacks %+v", s.Lacks(tidyFile))
+		}
+	})
+}
+
+// L2: each check of a chain is a new file, and each told again what it lacks, so that the notices pushed out the reports
+// of runs.
+func TestWhatAChainLacksIsToldOnceForTheChain(t *testing.T) {
+	const lacks = `runs without the skill "gone"`
+	lives(t, time.Minute, func(h home) {}, func(h home, b *Bot) {
+		seen := map[string]bool{}
+		for i := range 3 {
+			parent := ""
+			if i > 0 {
+				parent = "chain-parent: \"c0000000\"\n"
+			}
+			file := fmt.Sprintf("reminders/c000000%d.md", i)
+			h.write(file, fmt.Sprintf("---\nid: \"c000000%d\"\nrun-at: \"2000-01-20T00:00:00Z\"\nbackground: true\nskills: [gone]\nchain-depth: %d\nmax-chain: 5\n%s---\nCheck.\n", i, i, parent))
+			b.index.Scan()
+			lookAgain(b)
+			time.Sleep(time.Minute)
+			for _, one := range b.Snapshot().Notices {
+				if strings.Contains(one.Text, lacks) {
+					seen[one.Text] = true
+				}
+			}
+			must(t, os.Remove(b.dir.Path(file)))
+			b.index.Scan()
+			lookAgain(b) // between two checks there is no file
+		}
+		if len(seen) != 1 { // each would name its file
+			t.Errorf("told %v", seen)
 		}
 	})
 }

@@ -40,6 +40,9 @@ func Open(kind Kind, rel string, data []byte) (*File, bool) {
 		p.Add(Error, 1, 1, "%v", err)
 	}
 	p.Doc = doc
+	for _, d := range frontmatter.DroppedText(data, doc.Fields) {
+		p.Add(Warning, d.Line, d.Column, msgDropped, d.Text, d.Key)
+	}
 	return p, err == nil
 }
 

@@ -40,7 +40,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	uv "github.com/charmbracelet/ultraviolet"
 	"golang.org/x/time/rate"
 
 	"ollimbot/core"
@@ -153,7 +152,7 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 		_ = p.ReleaseTerminal() // there is none: it stops the ticker
 	}
 	if o.Input != nil {
-		keys := keyboard.New(o.Input, uv.Environ(o.Env).Getenv("TERM"), p.Send)
+		keys := keyboard.New(o.Input, p.Send)
 		if err := keys.Start(); err != nil {
 			return fmt.Errorf("read the terminal: %w", err)
 		}

@@ -1,21 +1,25 @@
 // Package keyboard reads a terminal's input: keys, the mouse, pastes and the terminal's answers. These bytes are
-// untrusted, because read-only viewers send them, too: they are filtered first, and a fault in the decoder loses only
-// the bytes it was given. The package must not know the meaning of keys.
+// untrusted, because read-only viewers send them, too, and a slow line delivers them in pieces: a framer puts each
+// sequence together before it is decoded, and a fault in the decoder loses only the bytes it was given. The package must
+// not know the meaning of keys.
 //
 // # Why not Bubble Tea's reader
 //
 // It decodes input in a goroutine that nothing recovers, and its decoder panics on 33 parameters in one sequence: 70
-// bytes from a read-only viewer ended the whole bot. This reader limits control sequences, drops invalid UTF-8,
-// starts a new decoder after a panic, and can be stopped and woken at the end of a viewer.
+// bytes from a read-only viewer ended the whole bot. It also gives up a sequence after 50 ms and types the rest of it as
+// keys. This reader waits for the whole sequence, limits it, continues after a panic, and can be stopped and woken at
+// the end of a viewer.
 package keyboard
 
 import (
-	"context"
 	"io"
+	"strings"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core/base/fault"
 )
@@ -26,26 +30,18 @@ type GarbledMsg struct{}
 // Keyboard decodes the input of one terminal. Start, Stop and Close are called from one
 // goroutine. Use New.
 type Keyboard struct {
-	in    io.Reader
-	term  string
-	send  func(tea.Msg)
-	newer func(in io.Reader, term string) decoder // replaced in tests
+	in     io.Reader
+	send   func(tea.Msg)
+	decode func([]byte) (int, uv.Event) // replaced in tests
 
 	source  *source // being read, or nil
 	readers sync.WaitGroup
 }
 
-// decoder turns bytes into events until its input ends.
-type decoder interface {
-	StreamEvents(ctx context.Context, events chan<- uv.Event) error
-}
-
-// New returns a keyboard that does not read yet. Term is the variable TERM. Send gets
-// the messages in order, from another goroutine, and may block.
-func New(in io.Reader, term string, send func(tea.Msg)) *Keyboard {
-	return &Keyboard{in: in, term: term, send: send, newer: func(in io.Reader, term string) decoder {
-		return uv.NewTerminalReader(in, term)
-	}}
+// New returns a keyboard that does not read yet. Send gets the messages in order, from another goroutine, and may
+// block.
+func New(in io.Reader, send func(tea.Msg)) *Keyboard {
+	return &Keyboard{in: in, send: send, decode: new(uv.EventDecoder).Decode}
 }
 
 // Start reads until Stop or the end of the input.
@@ -77,38 +73,78 @@ func (k *Keyboard) Close() {
 	}
 }
 
-// listen sends messages for the input. After a fault it continues with a new decoder.
+// listen sends messages for the input until it ends or the source is closed. What is incomplete at the end of the
+// input is given up.
 func (k *Keyboard) listen(s *source) {
+	var f framer
+	silence := time.NewTimer(0)
+	defer silence.Stop()
 	for {
-		err := k.decode(s)
-		if fault.Stack(err) == "" || s.closed() {
+		if wait := f.wait(); wait > 0 {
+			silence.Reset(wait)
+		} else {
+			silence.Stop()
+		}
+		var units []unit
+		open := true
+		select {
+		case chunk, more := <-s.chunks:
+			if open = more; more {
+				units = f.take(chunk)
+			} else {
+				units = f.expire()
+			}
+		case <-silence.C:
+			units = f.expire()
+		}
+		for _, u := range units {
+			k.pass(&f, s, u)
+		}
+		if !open {
 			return
 		}
-		k.send(GarbledMsg{})
 	}
 }
 
-// decode sends messages until the input ends, the source is closed, or the decoder panics; it returns the panic as an
-// error.
-func (k *Keyboard) decode(s *source) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	events, ended := make(chan uv.Event), make(chan error, 1)
-	go func() {
-		ended <- fault.Guard("keyboard", func() error {
-			return k.newer(&feed{source: s, ctx: ctx}, k.term).StreamEvents(ctx, events)
-		})()
-	}()
-	for {
-		select {
-		case event := <-events:
-			if msg := message(event); msg != nil && !s.closed() {
-				k.send(msg)
-			}
-		case err := <-ended:
-			return err
+// pass sends the messages of a unit. A unit that the decoder cannot handle is reported.
+func (k *Keyboard) pass(f *framer, s *source, u unit) {
+	var events []uv.Event
+	err := fault.Guard("keyboard", func() error { events = k.events(u); return nil })()
+	if err != nil && !s.closed() {
+		k.send(GarbledMsg{})
+	}
+	for _, event := range events {
+		if e, ok := event.(uv.KeyboardEnhancementsEvent); ok {
+			f.sure = e.Flags&ansi.KittyDisambiguateEscapeCodes != 0
+		}
+		if msg := message(event); msg != nil && !s.closed() {
+			k.send(msg)
 		}
 	}
+}
+
+// maxRepeats limits the events of one sequence. A terminal can report a key that was held down as one with a number.
+const maxRepeats = 16
+
+// events decodes a unit.
+func (k *Keyboard) events(u unit) (events []uv.Event) {
+	if u.kind == pasted {
+		return []uv.Event{uv.PasteEvent{Content: strings.ToValidUTF8(string(u.bytes), "")}}
+	}
+	for rest := u.bytes; len(rest) > 0; {
+		n, event := k.decode(rest)
+		if several, ok := event.(uv.MultiEvent); ok {
+			events = append(events, several[:min(len(several), maxRepeats)]...)
+		} else {
+			events = append(events, event)
+		}
+		// A sequence is one event, except that ESC before it may be a key.
+		if n <= 0 || u.kind == sequence && (n > 1 || rest[0] != esc) {
+			break
+		}
+		rest = rest[n:]
+	}
+	return events
 }
 
 // Larger sizes reported by a terminal are ignored, because a frame costs memory.
@@ -118,6 +154,9 @@ const maxWidth, maxHeight = 640, 200 // cells
 func message(event uv.Event) tea.Msg {
 	switch e := event.(type) {
 	case uv.KeyPressEvent:
+		if e.Code == 0 && e.BaseCode != 0 { // typed by an input method on Windows
+			e = uv.KeyPressEvent{Code: e.BaseCode, Text: string(e.BaseCode)}
+		}
 		return tea.KeyPressMsg(e)
 	case uv.MouseClickEvent:
 		return tea.MouseClickMsg(e)

@@ -1,7 +1,7 @@
 package keyboard
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -11,10 +11,12 @@ import (
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
@@ -54,7 +56,7 @@ func (h *heard) text() string {
 func types(t *testing.T, in io.Reader) *heard {
 	t.Helper()
 	h := &heard{}
-	k := New(in, "xterm-256color", h.send)
+	k := New(in, h.send)
 	if err := k.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -108,62 +110,65 @@ func TestOrdinaryInputPassesUnchanged(t *testing.T) {
 	}
 }
 
-// However bytes are split between reads, the same bytes pass, and none is added.
-func TestTheFilterDoesNotDependOnHowBytesArrive(t *testing.T) {
+// However bytes are split between reads, they are the same units, and none is longer than the decoder can take.
+func TestUnitsDoNotDependOnHowBytesArrive(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		alphabet := rapid.OneOf(
-			rapid.SampledFrom([]string{"\x1b", "[", ";", ":", "?", "1", "38", "m", "M", "~", "<", "_", "\x9b", "\x18", "ä", "\xc3", "x"}),
+			rapid.SampledFrom([]string{
+				"\x1b", "[", "]", "O", "P", ";", ":", "?", "$", "1", "38", "m", "M", "~", "<", "_", "\\", "\a", "\x9b", "\x9c",
+				"\x18", "\x03", "ä", "\xc3", "x", pasteStart, pasteEnd,
+			}),
 			rapid.Map(rapid.Byte(), func(b byte) string { return string([]byte{b}) }),
 		)
-		in := []byte(strings.Join(rapid.SliceOfN(alphabet, 0, 60).Draw(t, "in"), ""))
-		var whole filter
-		want := string(whole.pass(nil, in, true))
-		var f filter
-		var got []byte
-		for rest := in; len(rest) > 0; {
+		in := strings.Join(rapid.SliceOfN(alphabet, 0, 60).Draw(t, "in"), "")
+		var whole framer
+		want := joined(append(whole.take([]byte(in)), whole.expire()...))
+		var f framer
+		var got []unit
+		for rest := in; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
-			got = f.pass(got, rest[:n], n == len(rest))
+			got = append(got, f.take([]byte(rest[:n]))...)
 			rest = rest[n:]
 		}
-		if string(got) != want {
-			t.Fatalf("%q gave %q in pieces, %q whole", in, got, want)
+		got = joined(append(got, f.expire()...))
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(unit{})); d != "" {
+			t.Fatalf("%q in pieces (-whole, +in pieces):\n%s", in, d)
 		}
-		if len(got) > len(in) {
-			t.Fatalf("%q grew to %q", in, got)
-		}
-		for _, sequence := range strings.Split(string(got), "\x1b[")[1:] {
-			end := strings.IndexFunc(sequence, func(r rune) bool { return r == can || r == sub || r >= 0x40 })
-			if end < 0 {
-				end = len(sequence)
+		for _, u := range got {
+			if n := bytes.Count(u.bytes, []byte(";")) + bytes.Count(u.bytes, []byte(":")); u.kind == sequence && bytes.HasPrefix(u.bytes, []byte("\x1b[")) && n >= maxParams {
+				t.Fatalf("%q has a sequence of %d separators: %q", in, n, u.bytes)
 			}
-			if n := strings.Count(sequence[:end], ";") + strings.Count(sequence[:end], ":"); n >= maxParams {
-				t.Fatalf("%q has a sequence of %d separators: %q", in, n, got)
+			if u.kind == text && !utf8.Valid(u.bytes) {
+				t.Fatalf("%q has text that is none: %q", in, u.bytes)
 			}
 		}
 	})
 }
 
-// fragile panics when it reads an exclamation mark.
-type fragile struct{ in io.Reader }
-
-func (f fragile) StreamEvents(_ context.Context, events chan<- uv.Event) error {
-	b := make([]byte, 1)
-	for {
-		n, err := f.in.Read(b)
-		if err != nil {
-			return err
+// joined puts text that was delivered in pieces together.
+func joined(units []unit) (all []unit) {
+	for _, u := range units {
+		if last := len(all) - 1; last >= 0 && u.kind == text && all[last].kind == text {
+			all[last].bytes = append(bytes.Clone(all[last].bytes), u.bytes...)
+			continue
 		}
-		if n > 0 && b[0] == '!' {
-			panic("a fault of the decoder")
-		}
-		events <- uv.KeyPressEvent{Code: rune(b[0]), Text: string(b)}
+		all = append(all, u)
 	}
+	return all
+}
+
+// fragile panics at an exclamation mark.
+func fragile(b []byte) (int, uv.Event) {
+	if b[0] == '!' {
+		panic("a fault of the decoder")
+	}
+	return 1, uv.KeyPressEvent{Code: rune(b[0]), Text: string(b[:1])}
 }
 
 func TestAFaultInTheDecoderCostsWhatItWasGiven(t *testing.T) {
 	h := &heard{}
-	k := New(iotest.OneByteReader(strings.NewReader("ab!cd!e")), "xterm", h.send)
-	k.newer = func(in io.Reader, _ string) decoder { return fragile{in} }
+	k := New(iotest.OneByteReader(strings.NewReader("ab!cd!e")), h.send)
+	k.decode = fragile
 	if err := k.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +188,7 @@ func TestAStoppedKeyboardLeavesTheTerminalToOthers(t *testing.T) {
 	defer master.Close()
 	defer slave.Close()
 	arrived := make(chan string, 8)
-	k := New(slave, "xterm", func(msg tea.Msg) {
+	k := New(slave, func(msg tea.Msg) {
 		if key, ok := msg.(tea.KeyPressMsg); ok {
 			arrived <- key.String()
 		}
@@ -224,7 +229,7 @@ func TestAReceiverMayStopTheKeyboardWhileItIsBeingSentTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, out := io.Pipe()
 		got, release := make(chan tea.Msg), make(chan struct{})
-		k := New(in, "xterm", func(msg tea.Msg) {
+		k := New(in, func(msg tea.Msg) {
 			select {
 			case got <- msg:
 			case <-release:
@@ -250,9 +255,9 @@ func TestAClaimedSizeIsLimited(t *testing.T) {
 }
 
 // S34: after a paste whose end was lost, no key had an effect, q and ctrl+c neither.
-func TestAPasteWhoseEndIsLostEndsAfterASecondOfSilence(t *testing.T) {
+func TestAPasteWhoseEndIsLostEndsAfterSilence(t *testing.T) {
 	for name, c := range map[string]struct {
-		chunks []string // half a second apart
+		chunks []string // half of the patience apart
 		want   string
 	}{
 		"lost":                {[]string{"a\x1b[200~te", "x", "t", "", "", "q"}, "a[text]q"},
@@ -266,7 +271,7 @@ func TestAPasteWhoseEndIsLostEndsAfterASecondOfSilence(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				in, out := io.Pipe()
 				h := &heard{}
-				k := New(in, "xterm", h.send)
+				k := New(in, h.send)
 				if err := k.Start(); err != nil {
 					t.Fatal(err)
 				}
@@ -274,7 +279,7 @@ func TestAPasteWhoseEndIsLostEndsAfterASecondOfSilence(t *testing.T) {
 					if _, err := io.WriteString(out, chunk); err != nil {
 						t.Fatal(err)
 					}
-					time.Sleep(pasteSilence/2 + time.Millisecond)
+					time.Sleep(patience/2 + time.Millisecond)
 				}
 				_ = out.Close()
 				k.readers.Wait()
@@ -284,22 +289,6 @@ func TestAPasteWhoseEndIsLostEndsAfterASecondOfSilence(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAPasteIsFollowedHoweverItsBytesArrive(t *testing.T) {
-	testkit.Check(t, func(t *rapid.T) {
-		piece := rapid.SampledFrom([]string{"a", "\x1b", "\x1b[200", "~", string(pasteStart), string(pasteEnd)})
-		in := strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "in"), "")
-		var p paste
-		for rest := in; rest != ""; {
-			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
-			p.follow([]byte(rest[:n]))
-			rest = rest[n:]
-		}
-		if want := strings.LastIndex(in, string(pasteStart)) > strings.LastIndex(in, string(pasteEnd)); p.open != want {
-			t.Fatalf("%q: open is %v", in, p.open)
-		}
-	})
 }
 
 // FuzzInput feeds the path that a viewer's bytes take, split in two at any place.

@@ -54,12 +54,14 @@ func New(ctx context.Context, out io.Writer, in io.Reader) *Screen {
 // Control sequences. Lines never wrap on this screen: a line that a terminal
 // takes for wider than it is must not push the others down.
 const (
-	// Mode 2031 has a terminal say when it turns dark or light; keysOn has it tell
-	// shift+enter from enter, in the two ways that terminals know for that.
-	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[?1004h\x1b[?2031h" + keysOn + "\x1b[0m\x1b[2J"
+	// Mode 2031 has a terminal say when it turns dark or light; keysOn has it distinguish
+	// shift+enter from enter, in the two ways that terminals know for that, and askKeys has it
+	// say whether the second, with which esc is no start of another key, is in use.
+	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[?1004h\x1b[?2031h" + keysOn + askKeys + "\x1b[0m\x1b[2J"
 	leave = keysOff + "\x1b[0m\x1b[?2031l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 	keysOn, keysOff = "\x1b[>4;1m\x1b[>1u", "\x1b[<1u\x1b[>4m"
+	askKeys         = "\x1b[?u"
 
 	// The title is pushed before and popped after, where the terminal can.
 	pushTitle, popTitle = "\x1b[22;2t", "\x1b[23;2t"

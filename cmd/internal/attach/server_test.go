@@ -563,3 +563,39 @@ func TestAProgramThatAnEditorLeavesBehindHoldsNobody(t *testing.T) {
 	}
 	h.end()
 }
+
+// L3, L4: what arrives at a viewer's terminal in two reads acts as what it is. The bot's reply to the first half, here a
+// change of the size, is waited for before the second half is sent.
+func TestAViewersSequencesMayArriveInPieces(t *testing.T) {
+	h := open(t)
+	v := h.attaches("", "")
+	v.out.sees(t, "Ping budget")
+	<-v.answered // what its background is
+	v.types("5i")
+	v.out.sees(t, "enter send")
+	between := func(size int) {
+		v.out.reset()
+		must(t, v.WindowChange(40, 120-size%2))
+		over := time.After(patience)
+		for v.out.String() == "" {
+			select {
+			case <-v.out.more:
+			case <-over:
+				t.Fatal("the size has no effect")
+			}
+		}
+	}
+	want, n := "", 0
+	for _, sequence := range []string{"\x1b[200~ab \x1b[201~", "\x1b]11;rgb:0000/0000/0000\x1b\\", "\x1b[<64;10;10M", "\x1b[?2026;2$y", "\x1bP>|x(1)\x1b\\"} {
+		for cut := 2; cut < len(sequence); cut++ {
+			v.types(sequence[:cut])
+			between(n)
+			v.types(sequence[cut:])
+			if n++; strings.Contains(sequence, "200~") {
+				want += "ab "
+			}
+		}
+	}
+	v.types("end")
+	v.out.sees(t, want+"end")
+}

@@ -174,6 +174,7 @@ func New(o Options) *Conversation {
 	c.main = &mainSession{
 		opener: opener, turns: c.turns, running: c.running, delivery: c.delivery,
 		sessions: r.Sessions, reading: c.reading, notices: o.Notices, log: o.Log, now: c.now,
+		passed: fork.passed,
 	}
 	c.forks = &forks{
 		forkState: fork, opener: opener, turns: c.turns, main: c.main, poster: c.poster, running: c.running,

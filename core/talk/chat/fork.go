@@ -159,24 +159,48 @@ func (s *forks) leave(ctx context.Context, f *interactive, how command.Exit) err
 		how = command.ExitDiscard
 	}
 	if how == command.ExitSave {
+		// Before it replaces the session that has received them: a crash in between repeats
+		// them, and loses none.
+		if err := s.passOn(f); err != nil {
+			return fmt.Errorf("save the fork: %w", err)
+		}
 		if err := s.sessions.SwapMain(s.now(), id); err != nil {
 			return fmt.Errorf("save the fork: %w", err)
 		}
 		s.reading.becomes(f.read)
 		s.main.drop()
-		s.reportBehind(f)
+		s.forgetSeen(f)
 	}
 	s.close(f)
 	s.postExit(ctx, f, how)
 	return nil
 }
 
-// reportBehind reports to a saved fork what it has missed: it replaces the session in
-// which those tasks ran.
-func (s *forks) reportBehind(f *interactive) {
+// passOn leaves for a fork that is being saved what it has missed: it replaces the session in
+// which tasks ran behind it, and which received updates. If saving fails and is repeated, they
+// are not left twice.
+func (s *forks) passOn(f *interactive) error {
 	for _, title := range f.ranBehind {
-		if err := s.updates.Append(s.now(), fmt.Sprintf(textRanBehind, title)); err != nil {
-			s.log.Error("a saved fork has lost its background tasks", "error", err)
+		if err := s.updates.AppendOnce(s.now(), fmt.Sprintf(textRanBehind, title), "", nil); err != nil {
+			return err
+		}
+	}
+	for _, u := range f.taken {
+		if f.seen[u.Key] {
+			continue
+		}
+		if err := s.updates.AppendOnce(s.now(), u.Message, u.Label, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetSeen discards the pending updates that a saved fork has seen.
+func (s *forks) forgetSeen(f *interactive) {
+	for key := range f.seen {
+		if _, err := s.updates.Discard(key); err != nil && !errors.Is(err, updates.ErrGone) {
+			s.log.Error("a saved fork will see an update again", "error", err)
 		}
 	}
 }

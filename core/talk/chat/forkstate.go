@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
+	"ollimbot/core/work/updates"
 )
 
 // interactive is a fork that the user talks to. The running job owns its fields, except
@@ -30,6 +31,8 @@ type interactive struct {
 	overdue          bool
 	ranBehind        []string        // titles of tasks that ran in the main session behind the fork
 	seen             map[string]bool // updates that were shown in this fork
+	// taken are the updates that the main session has received behind the fork.
+	taken []updates.Update
 
 	mu sync.Mutex
 	id string // empty until the engine reports it
@@ -101,6 +104,14 @@ func (s *forkState) takeRequest() *forkRequest {
 	r := s.wanted
 	s.wanted = nil
 	return r
+}
+
+// passed records updates that the main session has received: if an open fork replaces it,
+// the fork must get them.
+func (s *forkState) passed(list []updates.Update) {
+	if f := s.current(); f != nil {
+		f.taken = append(f.taken, list...)
+	}
 }
 
 // sessionID returns the id that the engine has reported, or "".

@@ -32,6 +32,8 @@ type mainSession struct {
 	notices  *notice.Board
 	log      *slog.Logger
 	now      func() time.Time
+	// passed gets the updates that the session has received.
+	passed func([]updates.Update)
 
 	mu      sync.Mutex
 	session agent.Session // nil while it is closed
@@ -140,8 +142,9 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 	}
 	var text string
 	var from label.Label
+	var news []updates.Update
 	claimed, err := m.delivery.claim(ctx, func(u []updates.Update) updates.Delivery {
-		text, from = build(now, u), updates.Labels(u)
+		text, from, news = build(now, u), updates.Labels(u), u
 		return updates.NewDelivery(s.ID(), text, waiting)
 	})
 	if err != nil {
@@ -156,6 +159,7 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 	accepted := false
 	t := &turn{turns: m.turns, session: s, read: read, accepted: func() error {
 		accepted = true
+		m.passed(news)
 		return m.delivery.settle(claimed, true)
 	}, ended: func(r agent.Result) error {
 		return m.sessions.SaveMain(m.now(), sessionID(r, s))

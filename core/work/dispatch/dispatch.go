@@ -191,7 +191,7 @@ func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 	defer func() { d.o.Money.Settle(j.Ticket) }()
 	d.o.Log.Info("webhook fires", "id", task.ID, "delivery", j.Delivery.ID)
 	if why := d.o.Guard.TaskWaits(&task); why != "" { // the webhook was changed while the delivery was queued
-		return fmt.Errorf(textWebhookWaits, task.ID, why)
+		return &webhook.WaitsError{Why: why}
 	}
 	skills := d.o.Prompts.Skills.Load(task)
 	rights := d.o.Guard.Bound(task, skills)
@@ -199,22 +199,50 @@ func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 	job := fork.Job{
 		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
 		Label: label.From(string(task.Kind) + " " + task.ID), Trusted: trusted, Ticket: money.Ticket(j.Ticket),
-		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofDelivery(ctx, j, d.o.Prompts.present(), skills) },
+		Delivery: j.Delivery.Run(),
+		Prompt:   func(ctx context.Context) string { return d.o.Prompts.ofDelivery(ctx, j, d.o.Prompts.present(), skills) },
 	}
 	v, err := d.o.Runs.Do(ctx, job)
 	for broke := new(*fork.NoMoneyError); errors.As(err, broke); v, err = d.o.Runs.Do(ctx, job) {
 		d.o.Money.Settle(j.Ticket)
 		var ok bool
 		if j.Ticket, ok = d.o.Money.Afford(ctx, task); !ok {
-			return fmt.Errorf("wait for money: %w", ctx.Err())
+			return webhook.ErrNotBegun // the program ends
 		}
 		job.Ticket = money.Ticket(j.Ticket)
+	}
+	if errors.Is(err, fork.ErrStopping) {
+		if v.Delivery == "" {
+			return webhook.ErrNotBegun
+		}
+		return webhook.ErrCutOff
 	}
 	full := errors.Is(err, routines.ErrNoSpace) || errors.Is(err, routines.ErrUnrecorded)
 	if acted := v.Pings+v.Quiet+v.Reports > 0 || trusted && v.Tools > 0; full && !acted {
 		return fmt.Errorf("%w: %w", webhook.ErrNoEffect, err)
 	}
 	return err
+}
+
+// Deliveries returns the outcome of each run for a delivery that has begun, by
+// webhook.Delivery.Run, from the ledger of runs.
+func Deliveries(dir *store.Dir) (map[string]string, error) {
+	runs, err := fork.Deliveries(dir)
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make(map[string]string, len(runs))
+	for run, state := range runs {
+		switch state {
+		case fork.Running, fork.Interrupted:
+			outcomes[run] = webhook.Interrupted
+		case fork.Failed:
+			outcomes[run] = webhook.Failed
+		default: // it may have been stopped or out of time, which the user knows
+			outcomes[run] = webhook.Done
+		}
+	}
+	return outcomes, nil
 }
 
 // fireNow runs a task in addition to its schedule.

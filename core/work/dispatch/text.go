@@ -29,7 +29,6 @@ const (
 	textStopped          = "The reminder %q (%s) was not done and has stopped coming back: %s. Ask whether it still matters, and propose another time."
 	labelBatch           = "batch"
 	textTaskGone         = "its task was deleted or no longer allows waiting"
-	textWebhookWaits     = "webhook %s waits for its user: %s"
 )
 
 // Missing requirements of a task, with the cure.

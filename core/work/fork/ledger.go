@@ -35,7 +35,7 @@ type entry struct {
 // view returns the run of a line, cleaned.
 func (e entry) view() View {
 	v := e.View
-	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error} {
+	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error, &v.Delivery} {
 		*text = clean.Line(*text)
 	}
 	v.Usage = agent.Usage{InputTokens: e.Tokens, CostUSD: e.CostUSD}
@@ -162,6 +162,29 @@ func appendLedger(d *store.Dir, v View) error {
 		return fmt.Errorf("write the ledger of runs: %w", err)
 	}
 	return nil
+}
+
+// appendStart writes the start of a run.
+func appendStart(d *store.Dir, v View) error {
+	v.State, v.Ended, v.Error = Running, time.Time{}, ""
+	return appendLedger(d, v)
+}
+
+// Deliveries returns the state of each run for a delivery that has begun, by Job.Delivery.
+// Without an end it is Running.
+func Deliveries(d *store.Dir) (map[string]State, error) {
+	runs := map[string]State{}
+	err := runLog(d).Each(func(line []byte) bool {
+		var e entry
+		if bytes.Contains(line, []byte(`"delivery":`)) && json.Unmarshal(line, &e) == nil && e.Delivery != "" && slices.Contains(recorded, e.State) {
+			runs[e.Delivery] = e.State
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger of runs: %w", err)
+	}
+	return runs, nil
 }
 
 func inZone(v View, zone *time.Location) View {

@@ -38,8 +38,8 @@ const (
 	defaultTimeout = 30 * time.Minute
 )
 
-// errStopping is returned by Do if the manager stops before the run has ended.
-var errStopping = errors.New("the bot is stopping")
+// ErrStopping is returned by Do if the manager stops before the run has ended.
+var ErrStopping = errors.New("the bot is stopping")
 
 // Manager runs jobs, a few at a time, first come first served.
 type Manager struct {
@@ -148,7 +148,7 @@ func (m *Manager) closeOpen() {
 }
 
 // Do queues a job and waits for its end. A run that timed out or was stopped by the user
-// is not an error. A failed run is, and so is the end of the program (errStopping). The
+// is not an error. A failed run is, and so is the end of the program (ErrStopping). The
 // View has the outcome.
 func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 	r, err := m.enqueue(j)
@@ -160,11 +160,11 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 		if v.State == Stopped {
 			return v, nil
 		}
-		return v, errStopping
+		return v, ErrStopping
 	}
 	if err := m.afford(ctx, r); err != nil {
 		v := r.status.snapshot()
-		if v.State == Stopped && errors.Is(err, errStopping) { // by the user
+		if v.State == Stopped && errors.Is(err, ErrStopping) { // by the user
 			return v, nil
 		}
 		return v, err
@@ -185,7 +185,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 		}
 		return v, err
 	case Interrupted:
-		return v, errStopping
+		return v, ErrStopping
 	}
 	return v, nil
 }
@@ -195,7 +195,7 @@ func (m *Manager) enqueue(j Job) (*run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopping {
-		return nil, errStopping
+		return nil, ErrStopping
 	}
 	m.waiting = append(m.waiting, r)
 	m.dispatch()
@@ -311,13 +311,13 @@ func (m *Manager) afford(ctx context.Context, r *run) error {
 		case <-time.After(asideAgain):
 		case <-r.stopped:
 			m.archive(m.leave(r, Stopped))
-			return errStopping
+			return ErrStopping
 		case <-ctx.Done():
 			m.leave(r, Interrupted)
-			return errStopping
+			return ErrStopping
 		case <-m.stop:
 			m.leave(r, Interrupted)
-			return errStopping
+			return ErrStopping
 		}
 	}
 }
@@ -352,16 +352,20 @@ func (m *Manager) free(r *run) {
 }
 
 func (m *Manager) archive(r *run) {
-	if err := appendLedger(m.o.Dir, r.status.snapshot()); err != nil {
+	v := r.status.snapshot()
+	if v.State == Interrupted && v.Delivery != r.job.Delivery { // it has not begun, and will be another run
+		return
+	}
+	if err := appendLedger(m.o.Dir, v); err != nil {
 		r.unrecorded = true
 		m.o.Log.Warn("ledger line was not written", "run", r.id, "error", err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.keepDay(r.status.snapshot())
+	m.keepDay(v)
 	m.finished = slices.Insert(m.finished, 0, r)
 	m.finished = m.finished[:min(len(m.finished), keptRuns)]
-	count(m.rates, r.status.snapshot())
+	count(m.rates, v)
 }
 
 // Put shows a run that is managed elsewhere, replacing its previous view. A run that has

@@ -93,7 +93,7 @@ func TestAWaitingRunWhoseCallerLeavesNeverStarts(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		v, err := h.m.Do(ctx, job)
-		if !errors.Is(err, errStopping) || v.State != Interrupted || len(h.m.Views()) != 0 {
+		if !errors.Is(err, ErrStopping) || v.State != Interrupted || len(h.m.Views()) != 0 {
 			t.Errorf("got %s, %v; the queue is %v", v.State, err, states(h.m))
 		}
 	})
@@ -297,8 +297,8 @@ func TestASessionThatIgnoresTheInterruptDoesNotHoldTheProgramUp(t *testing.T) {
 		stop := h.serve()
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if _, err := h.m.Do(t.Context(), playing(task())); !errors.Is(err, errStopping) {
-				t.Errorf("the run ended with %v, want errStopping", err)
+			if _, err := h.m.Do(t.Context(), playing(task())); !errors.Is(err, ErrStopping) {
+				t.Errorf("the run ended with %v, want ErrStopping", err)
 			}
 		})
 		synctest.Wait()
@@ -319,8 +319,8 @@ func TestShutdownDropsWaitingRunsAndInterruptsRunningOnes(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 2 {
 			wg.Go(func() {
-				if _, err := h.m.Do(context.Background(), playing(titled(fmt.Sprint(i)), "wait 20m")); !errors.Is(err, errStopping) {
-					t.Errorf("run %d: %v, want errStopping", i, err)
+				if _, err := h.m.Do(context.Background(), playing(titled(fmt.Sprint(i)), "wait 20m")); !errors.Is(err, ErrStopping) {
+					t.Errorf("run %d: %v, want ErrStopping", i, err)
 				}
 			})
 			synctest.Wait()
@@ -331,7 +331,7 @@ func TestShutdownDropsWaitingRunsAndInterruptsRunningOnes(t *testing.T) {
 			t.Errorf("stopping took %s", d)
 		}
 		wg.Wait()
-		if _, err := h.m.Do(context.Background(), playing(task())); !errors.Is(err, errStopping) {
+		if _, err := h.m.Do(context.Background(), playing(task())); !errors.Is(err, ErrStopping) {
 			t.Errorf("a job after the end: %v", err)
 		}
 		if len(h.sent()) != 0 {
@@ -351,7 +351,7 @@ func TestTheCallersEndStopsARunLikeAShutdown(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		v, err := h.m.Do(ctx, playing(task(), "wait 20m"))
-		if !errors.Is(err, errStopping) || v.State != Interrupted {
+		if !errors.Is(err, ErrStopping) || v.State != Interrupted {
 			t.Errorf("got %s, %v", v.State, err)
 		}
 	})

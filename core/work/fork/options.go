@@ -113,6 +113,9 @@ type Job struct {
 	// Label is the run's initial label. Trusted lets it keep its tools whatever it reads.
 	Label   label.Label
 	Trusted bool
+	// Delivery identifies the delivery that the run is for, or "". The start of its run is in
+	// the ledger once the model is about to be asked, and not earlier: see Deliveries.
+	Delivery string
 	// Plain is why an essential task sends its own text without asking a model, or "".
 	Plain string
 	// Note is the first line of the tail, or "".

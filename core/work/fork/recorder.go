@@ -8,14 +8,14 @@ import (
 	"ollimbot/core/base/tail"
 )
 
-// record writes the ledger's start line, then appends the tail to its file while the run
+// record writes the ledger's start line, unless the run writes it itself, then appends the tail to its file while the run
 // is live. The ring is the buffer, so neither the engine nor a reader ever waits for the
 // disk.
-func record(o *Options, s *status, done <-chan struct{}) {
-	v := s.snapshot()
-	v.State, v.Ended, v.Error = Running, time.Time{}, ""
-	if err := appendLedger(o.Dir, v); err != nil {
-		o.Log.Warn("ledger line was not written", "run", s.id, "error", err)
+func record(o *Options, s *status, begins bool, done <-chan struct{}) {
+	if begins {
+		if err := appendStart(o.Dir, s.snapshot()); err != nil {
+			o.Log.Warn("ledger line was not written", "run", s.id, "error", err)
+		}
 	}
 	w := tailWriter{o: o, status: s}
 	ticker := time.NewTicker(flushEvery)

@@ -107,7 +107,7 @@ func (r *run) execute(ctx context.Context) {
 			r.o.Log.Error("background run's helper failed", "run", r.id, "error", err)
 		}
 	}()
-	group.Go(fault.Guard("a run's ledger", func() error { record(r.o, r.status, done); return nil }))
+	group.Go(fault.Guard("a run's ledger", func() error { record(r.o, r.status, r.job.Delivery == "", done); return nil }))
 	group.Go(fault.Guard("a run's watch", func() error { r.watch(ctx, runCtx, cancel, done); return nil }))
 	var err error
 	if r.job.Plain == "" {

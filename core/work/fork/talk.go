@@ -59,6 +59,9 @@ func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error)
 	}
 	defer t.status.lines.flush()
 	ended := false
+	if err := t.begin(ctx); err != nil {
+		return err
+	}
 	for ev, err := range s.Send(ctx, agent.Message{Text: prompt}) {
 		if err != nil {
 			return err
@@ -81,6 +84,29 @@ func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error)
 		return errors.New(textNoResult)
 	}
 	return nil
+}
+
+// begin returns when the start of a run for a delivery is in the ledger, so that no restart
+// repeats it. While that cannot be written, the run waits.
+func (t *talk) begin(ctx context.Context) error {
+	if t.job.Delivery == "" {
+		return nil
+	}
+	for {
+		v := t.status.snapshot()
+		v.Delivery = t.job.Delivery
+		err := appendStart(t.o.Dir, v)
+		if err == nil {
+			t.status.update(func(v *View) { v.Delivery = t.job.Delivery })
+			return nil
+		}
+		t.o.Log.Warn("ledger line was not written", "run", t.status.id, "error", err)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(tryAgain):
+		}
+	}
 }
 
 func resultError(res agent.Result) error {

@@ -37,13 +37,15 @@ type View struct {
 	Ended    time.Time     `json:"ended,omitzero"`   // zero until final
 	Timeout  time.Duration `json:"-"`
 	// Due is the time of the reminder the run was for, as in its file.
-	Due      time.Time `json:"due,omitzero"`
-	Late     bool      `json:"late"`
-	Model    string    `json:"model"`
-	Session  string    `json:"session"` // session id, once known
-	Parent   string    `json:"parent"`  // main session id at start; empty when isolated
-	Activity string    `json:"-"`       // the newest tail line, shortened
-	Error    string    `json:"error"`   // why it failed, for the user
+	Due time.Time `json:"due,omitzero"`
+	// Delivery is the delivery of a webhook that the run is for, once the model was asked.
+	Delivery string `json:"delivery,omitempty"`
+	Late     bool   `json:"late"`
+	Model    string `json:"model"`
+	Session  string `json:"session"` // session id, once known
+	Parent   string `json:"parent"`  // main session id at start; empty when isolated
+	Activity string `json:"-"`       // the newest tail line, shortened
+	Error    string `json:"error"`   // why it failed, for the user
 
 	Tools     int `json:"tools"`               // tool calls
 	Pings     int `json:"pings"`               // messages that reached the user, including critical ones

@@ -111,7 +111,7 @@ func TestWhatIsBeingDeliveredCannotBeDiscarded(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, "one", "two")
 	d := claim(t, p.queue, "one", "two")
-	if _, err := p.queue.Discard(d.Keys[0]); !errors.Is(err, errGone) {
+	if _, err := p.queue.Discard(d.Keys[0]); !errors.Is(err, ErrGone) {
 		t.Errorf("discarded: %v", err)
 	}
 	must(t, p.dir.Remove(file))
@@ -196,7 +196,7 @@ func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
 				}
 				u := rapid.SampledFrom(list).Draw(t, "which")
 				gone, err := p.queue.Discard(u.Key)
-				if slices.Contains(open.Keys, u.Key) != errors.Is(err, errGone) {
+				if slices.Contains(open.Keys, u.Key) != errors.Is(err, ErrGone) {
 					t.Fatalf("discarded %+v: %v", u, err)
 				}
 				if err == nil {

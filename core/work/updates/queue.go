@@ -33,9 +33,9 @@ const (
 	maxMessage = 4000
 )
 
-// errGone means that an update is no longer pending: a turn claimed it, or it was
+// ErrGone means that an update is no longer pending: a turn claimed it, or it was
 // discarded.
-var errGone = errors.New(textGone)
+var ErrGone = errors.New(textGone)
 
 // Queue stores the pending updates in the data directory. Its methods are safe for
 // concurrent use, also by several processes of the program. Use NewQueue.
@@ -165,14 +165,14 @@ type Discarded struct {
 	back bool
 }
 
-// Discard removes one update and returns it for Restore. It returns errGone if no update
+// Discard removes one update and returns it for Restore. It returns ErrGone if no update
 // has the key, or if the update is being delivered.
 func (q *Queue) Discard(key string) (*Discarded, error) {
 	gone := &Discarded{}
 	err := q.change("discard an update", func(list []entry, claimed []string) ([]entry, error) {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.Key == key })
 		if i < 0 || slices.Contains(claimed, key) {
-			return nil, errGone
+			return nil, ErrGone
 		}
 		gone.Update, gone.entry = list[i].Update, list[i]
 		gone.ahead, gone.behind = keys(list[:i]), keys(list[i+1:])
@@ -276,7 +276,7 @@ func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)
 // processes. Every change of the queue or the delivery uses it.
 func (q *Queue) alone(doing string, fn func() error) error {
 	err := q.dir.WithLock(turnName, fn)
-	if err == nil || errors.Is(err, errGone) {
+	if err == nil || errors.Is(err, ErrGone) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", doing, err)

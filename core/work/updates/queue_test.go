@@ -194,7 +194,7 @@ func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
 		if gone.Update != before[i] {
 			t.Errorf("discarded %+v, want %+v", gone, before[i])
 		}
-		if _, err := p.queue.Discard(before[i].Key); !errors.Is(err, errGone) {
+		if _, err := p.queue.Discard(before[i].Key); !errors.Is(err, ErrGone) {
 			t.Errorf("discarded twice: %v", err)
 		}
 		for range 2 { // a second call has no effect

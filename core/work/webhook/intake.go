@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -62,6 +63,11 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 		write(w, http.StatusAccepted, reply{Status: Accepted})
 		return
 	}
+	if refusal == repeated {
+		s.o.Log.Info("delivery repeated", "webhook", d.Webhook)
+		write(w, http.StatusOK, reply{Status: statusRepeated})
+		return
+	}
 	if refusal.Status != statusNotStored { // already in the log
 		d.refused(refusal.Status)
 		s.log.refuse(*d)
@@ -107,9 +113,28 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *D
 	d.Status, d.Outcome = http.StatusAccepted, Accepted
 	return s.accept(&task{
 		job:    Job{Spec: spec, Payload: payload, Delivery: *d},
-		record: &record{Delivery: *d, Payload: body},
+		record: &record{Delivery: *d, Payload: body, Key: key(spec.ID, r.Header)},
 	})
 }
+
+// keyHeaders are the headers in which senders give a delivery an id that stays the same when
+// they send it again; the first one counts.
+var keyHeaders = []string{"Idempotency-Key", "Webhook-Id", "X-GitHub-Delivery", "X-Gitea-Delivery", "X-Gitlab-Event-UUID"}
+
+// key identifies what was delivered to a webhook, if its sender says so. It is a digest,
+// because the sender chooses the text.
+func key(webhook string, h http.Header) string {
+	for _, name := range keyHeaders {
+		if id := strings.TrimSpace(h.Get(name)); id != "" {
+			sum := sha256.Sum256([]byte(webhook + "\x00" + id))
+			return hex.EncodeToString(sum[:16])
+		}
+	}
+	return ""
+}
+
+// repeated is what accept returns for a delivery that was accepted before.
+var repeated = &RefusedError{Status: http.StatusOK, Reason: statusRepeated}
 
 // admits checks the token. Wrong tokens are limited. Beyond the limit even a right token is
 // refused if it is weak enough to be guessed; a strong one is not locked out by guesses.
@@ -164,6 +189,9 @@ func (s *Server) accept(t *task) *RefusedError {
 	}
 	if err := s.log.add(t.record); err != nil {
 		s.release()
+		if errors.Is(err, errRepeated) {
+			return repeated
+		}
 		return &RefusedError{Status: statusNotStored, Reason: answerNotStored, retry: retrySlot}
 	}
 	s.queue <- t // it has room for all active ones

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -30,14 +32,21 @@ const (
 	lazyEvery = time.Second
 	// alike is how long refusals of the same kind count as one.
 	alike = time.Minute
+	// onceWithin is how long a delivery with a key is not accepted again, while there are at
+	// most mostKeys.
+	onceWithin = 7 * 24 * time.Hour
+	mostKeys   = 50_000
 )
 
-// record is a delivery with its payload, which is kept until its run begins.
+// record is a delivery with its payload, which is kept until its end: a run that has not
+// begun is made up for after a restart.
 type record struct {
 	Delivery
 	Payload json.RawMessage `json:"payload,omitempty"`
 	// Note is what the main session must still be told about a held delivery.
 	Note string `json:"note,omitempty"`
+	// Key identifies what the sender delivered, or is empty (Server.key).
+	Key string `json:"key,omitempty"`
 }
 
 // deliveryLog is the deliveries in memory and in LogFile. add and change return when
@@ -51,7 +60,10 @@ type deliveryLog struct {
 	mu      sync.Mutex
 	list    []*record // the oldest first
 	unsaved []*record // the file lacks their current state; each once
-	dead    bool      // the file contains lines that a rewrite would drop
+	// keys are the accepted deliveries of the last week by key, also those that list has
+	// dropped.
+	keys map[string]*record
+	dead bool // the file contains lines that a rewrite would drop
 
 	// disk orders the file: it is held over its I/O, and locked before mu.
 	disk sync.Mutex
@@ -64,45 +76,84 @@ func newLog(o Options) *deliveryLog {
 	if err != nil {
 		o.Log.Error("the delivery log could not be read; starting a new one", "error", err)
 	}
-	l.list, l.dead = list, len(list) > 0
+	l.list, l.dead, l.keys = list, len(list) > 0, map[string]*record{}
+	for _, r := range list {
+		if r.Key != "" && r.Status == http.StatusAccepted {
+			l.keys[r.Key] = r
+		}
+	}
+	l.list = slices.DeleteFunc(l.list, func(r *record) bool { return r.Outcome == forgotten })
 	l.trim()
 	return l
 }
 
+// forgotten is the outcome of a delivery of which only the key is kept.
+const forgotten = "forgotten"
+
+// What add returns for a delivery with the key of another one.
+var (
+	errRepeated  = errors.New("it was accepted before")
+	errNotStored = errors.New("the other one could not be stored")
+)
+
 // add adds a delivery and returns when it is on the disk. One that could not be saved
-// counts as refused, in the file too once that can be written.
+// counts as refused, in the file too once that can be written. For one with a known key it
+// returns errRepeated when the other one is on the disk.
 func (l *deliveryLog) add(r *record) error {
 	l.mu.Lock()
+	if other := l.keys[r.Key]; r.Key != "" && other != nil && r.At.Sub(other.At) < onceWithin {
+		l.mu.Unlock()
+		return l.repeated(other)
+	}
+	if r.Key != "" {
+		l.keys[r.Key] = r
+	}
 	l.list = append(l.list, r)
 	l.trim()
 	l.touch(r)
 	l.mu.Unlock()
-	err := l.save(r, func() { r.refused(statusNotStored) })
+	err := l.save(r, func() {
+		r.refused(statusNotStored)
+		delete(l.keys, r.Key)
+	})
 	l.changed()
 	return err
 }
 
-// change alters a delivery and returns its new state when that is on the disk. After
-// an error it is saved later.
-func (l *deliveryLog) change(r *record, alter func(*record)) (Delivery, error) {
+// repeated returns errRepeated when a delivery is on the disk, or why it is not.
+func (l *deliveryLog) repeated(r *record) error {
+	if err := l.save(r, func() {}); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.Status != http.StatusAccepted { // its own caller could not save it
+		return errNotStored
+	}
+	return errRepeated
+}
+
+// change alters a delivery and returns when that is on the disk. After an error, which is
+// logged, it is saved later.
+func (l *deliveryLog) change(r *record, alter func(*record)) {
+	l.mu.Lock()
+	alter(r)
+	l.touch(r)
+	l.mu.Unlock()
+	_ = l.save(r, func() {})
+	l.changed()
+}
+
+// later alters a delivery without waiting for the disk, and returns its new state.
+func (l *deliveryLog) later(r *record, alter func(*record)) Delivery {
 	l.mu.Lock()
 	alter(r)
 	now := r.Delivery
 	l.touch(r)
 	l.mu.Unlock()
-	err := l.save(r, func() {})
-	l.changed()
-	return now, err
-}
-
-// later alters a delivery without waiting for the disk.
-func (l *deliveryLog) later(r *record, alter func(*record)) {
-	l.mu.Lock()
-	alter(r)
-	l.touch(r)
-	l.mu.Unlock()
 	l.wake()
 	l.changed()
+	return now
 }
 
 // refuse adds a refusal. Those of the same kind within a minute are counted in one
@@ -226,13 +277,18 @@ func (l *deliveryLog) tidy(now time.Time) {
 // needed from the file. disk is held.
 func (l *deliveryLog) rewrite(now time.Time) {
 	l.mu.Lock()
-	n := len(l.list)
+	n := len(l.list) + len(l.keys)
+	l.trimKeys(now)
 	l.list = slices.DeleteFunc(l.list, func(r *record) bool { return !r.open() && now.Sub(r.last()) > keptFor })
-	if !l.dead && len(l.list) == n {
+	if !l.dead && len(l.list)+len(l.keys) == n {
 		l.mu.Unlock()
 		return
 	}
 	var text bytes.Buffer
+	for _, r := range l.dropped() {
+		text.Write(r.line())
+		text.WriteByte('\n')
+	}
 	for _, r := range l.list {
 		text.Write(r.line())
 		text.WriteByte('\n')
@@ -246,6 +302,36 @@ func (l *deliveryLog) rewrite(now time.Time) {
 		return
 	}
 	l.size = int64(text.Len())
+}
+
+// trimKeys drops the keys that are too old, and the oldest of too many. mu is held.
+func (l *deliveryLog) trimKeys(now time.Time) {
+	maps.DeleteFunc(l.keys, func(_ string, r *record) bool { return now.Sub(r.At) >= onceWithin })
+	if over := len(l.keys) - mostKeys; over > 0 {
+		for _, r := range slices.SortedFunc(maps.Values(l.keys), older)[:over] {
+			delete(l.keys, r.Key)
+		}
+	}
+}
+
+func older(a, b *record) int { return a.At.Compare(b.At) }
+
+// dropped returns what is kept of deliveries that the list has dropped: their keys. mu is
+// held.
+func (l *deliveryLog) dropped() (list []*record) {
+	kept := make(map[*record]bool, len(l.list))
+	for _, r := range l.list {
+		kept[r] = true
+	}
+	for _, r := range l.keys {
+		if !kept[r] {
+			list = append(list, &record{
+				Delivery: Delivery{ID: r.ID, At: r.At, Status: r.Status, Outcome: forgotten, Count: 1}, Key: r.Key,
+			})
+		}
+	}
+	slices.SortFunc(list, older)
+	return list
 }
 
 // tend saves what no caller waits for and keeps the file small until stop is closed.
@@ -302,7 +388,7 @@ func (l *deliveryLog) open() []*record {
 // line returns a state as a line of the file.
 func (r *record) line() []byte {
 	one := *r
-	if one.Outcome != Accepted {
+	if !one.open() {
 		one.Payload = nil
 	}
 	line, err := store.JSONLine(one)
@@ -317,6 +403,7 @@ func (r *record) line() []byte {
 // an empty log.
 func Log(d *store.Dir, n int) ([]Delivery, error) {
 	list, err := readLog(d)
+	list = slices.DeleteFunc(list, func(r *record) bool { return r.Outcome == forgotten })
 	return newest(list, n), err
 }
 
@@ -344,6 +431,6 @@ func readLog(d *store.Dir) ([]*record, error) {
 		last[one.ID] = &one
 		list = append(list, &one)
 	}
-	slices.SortStableFunc(list, func(a, b *record) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(list, older)
 	return list, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,12 +67,12 @@ func TestWhatACrashCutOffIsToldOnce(t *testing.T) {
 			for _, d := range r.Deliveries() {
 				got[d.ID] = d.Outcome
 			}
-			want := map[string]string{"aaaaaaaa": Interrupted, "bbbbbbbb": Interrupted, "cccccccc": Done, "dddddddd": "done"}
+			want := map[string]string{"aaaaaaaa": Held, "bbbbbbbb": Interrupted, "cccccccc": Done, "dddddddd": "done"}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			notes := strings.Join(r.noted(), "\n")
-			if round == 0 && (!strings.Contains(notes, "not run, because the bot stopped. Delivery aaaaaaaa") ||
+			if round == 0 && (!strings.Contains(notes, "its webhook is gone or has other fields now. Delivery aaaaaaaa") ||
 				!strings.Contains(notes, "may not have finished. Delivery bbbbbbbb")) || len(r.noted()) != 2-2*round {
 				t.Errorf("round %d: notes %q", round, r.noted())
 			}
@@ -269,32 +270,67 @@ func TestADeliveryThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 	})
 }
 
-// A run starts only after it is recorded on disk, because otherwise a crash would repeat
-// it.
-func TestARunThatCannotBeWrittenDownWaitsForTheDisk(t *testing.T) {
+// A4: what the ledger of runs says about a delivery decides: a run that had begun is not repeated, and one that ended is
+// not reported, even if the log of deliveries lacks its end.
+func TestAfterARestartTheLedgerOfRunsDecides(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		seen := make(chan struct{})
-		r := newRig(t, func(o *Options) {
-			o.Screen = func(context.Context, map[string]string) (bool, []string, error) { <-seen; return true, nil, nil }
-		})
-		l := newPipes()
-		stop := r.start(t, l)
-		l.post(t, "open", `{"note":"x"}`)
+		d := storetest.Dir(t)
+		put(t, d, "fixed.md", fixedSpec)
+		text := ""
+		for i, outcome := range []string{Accepted, Running, Running, Accepted, Running} {
+			text += fmt.Sprintf(`{"id":"aaaaaaa%d","webhook":"fixed","at":%q,"remote":"x","outcome":%q,"status":202,"tries":%d,"payload":{"status":"up"}}`+"\n",
+				i, time.Now().Format(time.RFC3339), outcome, i/4)
+		}
+		storetest.Put(t, d, LogFile, text)
+		r := rigOn(t, d, nil)
+		r.begun = map[string]string{"aaaaaaa2-1": Interrupted, "aaaaaaa3-1": Done, "aaaaaaa4-1": Failed} // of the last, the first try
+		stop := r.start(t, newPipes())
 		synctest.Wait()
-		must(t, os.Rename(r.dir.Path(LogFile), r.dir.Path("aside")))
-		must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
-		close(seen)
-		waitFor(time.Hour / 2)
-		if len(r.ran()) != 0 || r.Deliveries()[0].Outcome != Accepted {
-			t.Errorf("it ran: %+v", r.Deliveries())
-		}
-		must(t, os.Remove(r.dir.Path(LogFile)))
-		waitFor(retryEvery)
-		if len(r.ran()) != 1 || r.Deliveries()[0].Outcome != Done {
-			t.Errorf("it did not run: %+v", r.Deliveries())
-		}
 		stop()
+		var ran []string
+		for _, j := range r.ran() {
+			ran = append(ran, j.Delivery.ID)
+		}
+		slices.Sort(ran)
+		if want := []string{"aaaaaaa0", "aaaaaaa1", "aaaaaaa4"}; !slices.Equal(ran, want) {
+			t.Errorf("ran %q, not %q", ran, want)
+		}
+		if notes := r.noted(); len(notes) != 1 || !strings.Contains(notes[0], "may not have finished. Delivery aaaaaaa2") {
+			t.Errorf("notes %q", notes)
+		}
+		for _, one := range r.Deliveries() {
+			if want := map[bool]string{true: Interrupted, false: Done}[one.ID == "aaaaaaa2"]; one.Outcome != want {
+				t.Errorf("%s is %s, not %s", one.ID, one.Outcome, want)
+			}
+		}
 	})
+}
+
+// What the run says about its end decides what becomes of the delivery when the bot stops.
+func TestADeliveryWhoseRunHasNotBegunWhenTheBotStopsIsKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		outcome string
+		note    string
+	}{
+		"not begun": {ErrNotBegun, Accepted, ""},
+		"cut off":   {ErrCutOff, Interrupted, "may not have finished"},
+		"waits":     {&WaitsError{Why: "it runs ls"}, Held, "the webhook was changed: it runs ls."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, func(o *Options) { o.Run = func(context.Context, Job) error { return c.err } })
+				l := newPipes()
+				stop := r.start(t, l)
+				l.post(t, "fixed", `{"status":"up"}`)
+				waitFor(time.Minute)
+				stop()
+				if got := r.outcome(t); got != c.outcome || !strings.Contains(strings.Join(r.noted(), "\n"), c.note) || (c.note == "") != (len(r.noted()) == 0) {
+					t.Errorf("it is %s, notes %q", got, r.noted())
+				}
+			})
+		})
+	}
 }
 
 func TestWhatWasAcceptedBeforeTheStartIsRunOnceOrReportedOnce(t *testing.T) {
@@ -305,7 +341,7 @@ func TestWhatWasAcceptedBeforeTheStartIsRunOnceOrReportedOnce(t *testing.T) {
 			return fmt.Sprintf(`{"id":%q,"webhook":%q,"at":%q,"remote":"x","outcome":"accepted","status":202,"payload":%s}`+"\n",
 				id, webhook, time.Now().Add(-age).Format(time.RFC3339), payload)
 		}
-		text := line("aaaaaaaa", "fixed", time.Hour, `{"status":"up"}`) + line("bbbbbbbb", "fixed", 2*lateAfter, `{"status":"up"}`) +
+		text := line("aaaaaaaa", "fixed", time.Hour, `{"status":"up"}`) + line("bbbbbbbb", "fixed", 24*time.Hour, `{"status":"up"}`) +
 			line("cccccccc", "gone", time.Hour, `{}`) + line("dddddddd", "fixed", time.Hour, `{"status":"other"}`)
 		storetest.Put(t, d, LogFile, text+`{"id":"torn`)
 		for round := range 2 {
@@ -319,10 +355,16 @@ func TestWhatWasAcceptedBeforeTheStartIsRunOnceOrReportedOnce(t *testing.T) {
 			stop := r.start(t, newPipes())
 			synctest.Wait()
 			stop()
-			if ran := r.ran(); len(ran) != 1-round || len(ran) == 1 && (ran[0].Delivery.ID != "aaaaaaaa" || ran[0].Payload.Data[0].Value != "up") {
+			ran := r.ran()
+			if len(ran) != 2-2*round {
 				t.Errorf("round %d: ran %+v", round, ran)
 			}
-			if len(r.noted()) != 3*round {
+			for _, j := range ran { // however old they are
+				if !slices.Contains([]string{"aaaaaaaa", "bbbbbbbb"}, j.Delivery.ID) || j.Payload.Data[0].Value != "up" {
+					t.Errorf("ran %+v", j)
+				}
+			}
+			if len(r.noted()) != 2*round {
 				t.Errorf("round %d: noted %q", round, r.noted())
 			}
 		}

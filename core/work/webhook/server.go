@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -39,12 +40,10 @@ const (
 	stopTimeout = time.Second
 	// screenTimeout is how long the screening can take.
 	screenTimeout = time.Minute
-	// lateAfter is the age at which a delivery is no longer run after a restart.
-	lateAfter = 12 * time.Hour
 	// retryEvery is the pause before another attempt to listen, or to write to the disk.
 	retryEvery = 10 * time.Second
 	// A run that found the disk full is tried again mostTries times, at least retryFull after
-	// the last, once the start of the next one can be written.
+	// the last.
 	mostTries = 3
 	retryFull = 5 * time.Minute
 	// minSecret is how many characters make a secret too long to guess.
@@ -58,9 +57,21 @@ var (
 	errAddress  = errors.New("webhooks need a loopback address, such as 127.0.0.1:8420")
 )
 
-// ErrNoEffect is part of what Options.Run returns if the disk was full and nothing of the
-// run has reached anybody: the delivery is tried again.
-var ErrNoEffect = errors.New("the run had no effect")
+// Errors that are part of what Options.Run returns.
+var (
+	// ErrNoEffect: the disk was full and nothing of the run has reached anybody. The delivery
+	// is tried again.
+	ErrNoEffect = errors.New("the run had no effect")
+	// ErrNotBegun: the bot stops, and the model was not asked. The next start runs it.
+	ErrNotBegun = errors.New("the run had not begun")
+	// ErrCutOff: the bot stops in the middle of the run, which is not repeated.
+	ErrCutOff = errors.New("the run was cut off")
+)
+
+// WaitsError is what Options.Run returns if the webhook cannot run until the user decides.
+type WaitsError struct{ Why string }
+
+func (e *WaitsError) Error() string { return e.Why }
 
 // Options are the parts of a Server. All are required unless they can be nil.
 type Options struct {
@@ -80,6 +91,9 @@ type Options struct {
 	// Run runs a delivery and returns when it has ended. ctx ends when the server stops. It
 	// is called concurrently.
 	Run func(ctx context.Context, j Job) error
+	// Begun returns the outcome, Done, Failed or Interrupted, of each run (Delivery.Run) that a
+	// previous process has begun. Recover asks for it.
+	Begun func() (map[string]string, error)
 	// Note leaves a pending update for the main session, unless the same one is pending. It
 	// calls kept when that is on the disk and before the main session can take it, so that
 	// no crash separates the two. After an error the next start tries again.
@@ -176,44 +190,59 @@ func (s *Server) Addr() string {
 }
 
 // Recover handles the deliveries that the last process accepted and did not finish. Those
-// that had not started will run first; those that were cut off, are too old or have lost
-// their spec are reported. Call it before the main session takes pending updates, so that a
+// whose run had not begun will run first; those that were cut off or have lost their spec
+// are reported. Call it before the main session takes pending updates, so that a
 // report repeated after a crash is recognized as pending. Run calls it if you did not.
 func (s *Server) Recover() { s.recovered.Do(s.recoverOpen) }
 
 func (s *Server) recoverOpen() {
-	for _, r := range s.log.open() {
-		if r.Outcome == Accepted && r.Note != "" { // held, and a crash prevented the report
+	open := s.log.open()
+	var begun map[string]string
+	var unknown error
+	if len(open) > 0 {
+		if begun, unknown = s.o.Begun(); unknown != nil { // a run that may have begun is not repeated
+			s.o.Log.Error("the runs of deliveries could not be looked up", "error", unknown)
+		}
+	}
+	for _, r := range open {
+		if r.Note != "" { // held, and a crash prevented the report
 			s.abandon(r, r.Note, Held)
 			continue
 		}
-		if t, ok := s.again(r); ok {
-			s.mu.Lock()
-			s.active++
-			s.mu.Unlock()
-			s.resumed = append(s.resumed, t)
-			continue
+		outcome := begun[r.Run()]
+		if unknown != nil || r.Outcome == Running && r.Payload == nil { // an earlier version dropped it when the run began
+			outcome = cmp.Or(outcome, Interrupted)
 		}
-		note := noteLost
-		if r.Outcome == Running {
-			note = noteCutOff
+		switch outcome {
+		case "":
+			s.resume(r)
+		case Interrupted:
+			s.abandon(r, fmt.Sprintf(noteCutOff, r.Webhook, r.ID), Interrupted)
+		default:
+			s.finish(r, func(r *record) { r.Outcome = outcome })
 		}
-		s.abandon(r, fmt.Sprintf(note, r.Webhook, r.ID), Interrupted)
 	}
 	s.log.tidy(time.Now())
 }
 
-// again returns the task of a delivery that was accepted before the start and can still run.
-func (s *Server) again(r *record) (*task, bool) {
+// resume has a delivery run that was accepted before the start, or reports why it cannot run.
+func (s *Server) resume(r *record) {
 	spec, known := s.o.Index.Find(r.Webhook)
-	if r.Outcome != Accepted || !known || time.Since(r.At) > lateAfter {
-		return nil, false
+	var payload Payload
+	err := errors.New("it is gone")
+	if known {
+		payload, err = spec.Check(r.Payload)
 	}
-	payload, err := spec.Check(r.Payload)
 	if err != nil {
-		return nil, false
+		s.o.Log.Warn("delivery held", "delivery", r.ID, "webhook", r.Webhook, "error", clean.Line(err.Error()))
+		s.abandon(r, fmt.Sprintf(noteLost, r.Webhook, r.ID), Held)
+		return
 	}
-	return &task{job: Job{Spec: spec, Payload: payload, Delivery: r.Delivery}, record: r}, true
+	s.mu.Lock()
+	s.active++
+	s.mu.Unlock()
+	s.log.later(r, func(r *record) { r.Outcome = Accepted })
+	s.resumed = append(s.resumed, &task{job: Job{Spec: spec, Payload: payload, Delivery: r.Delivery}, record: r})
 }
 
 // Run accepts deliveries until ctx ends, which is not an error, and then waits for those in

@@ -25,6 +25,7 @@ const (
 	answerInternal     = "internal error"
 	answerStopping     = "the bot is stopping"
 	answerNotStored    = "the delivery could not be stored"
+	statusRepeated     = "accepted before"
 )
 
 // Sentences about a payload; each starts with its subject.
@@ -103,7 +104,8 @@ const (
 	noteFlagged    = "Webhook %s: a delivery was held and not run, because the screening found instructions in %s. Delivery %s."
 	noteUnreadable = "Webhook %s: a delivery was held and not run, because the screening of %s gave no verdict. Delivery %s."
 	noteNoScreen   = "Webhook %s: a delivery was held and not run, because %s could not be screened without a model. Delivery %s."
-	noteLost       = "Webhook %s: a delivery was accepted but not run, because the bot stopped. Delivery %s."
+	noteLost       = "Webhook %s: a delivery was held and not run after the restart, because its webhook is gone or has other fields now. Delivery %s."
+	noteWaits      = "Webhook %s: a delivery was held and not run, because the webhook was changed: %s. Delivery %s."
 	noteCutOff     = "Webhook %s: the bot stopped during the run of a delivery, which may not have finished. Delivery %s."
 	noteNoSpace    = "Webhook %s: a delivery was given up after %d runs, because the disk is full. Delivery %s."
 	noteSomeText   = "its texts"

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -59,7 +60,7 @@ const (
 	Done        = "done"
 	Failed      = "failed"
 	Held        = "held"
-	Interrupted = "interrupted" // the bot stopped before it ended
+	Interrupted = "interrupted" // the bot stopped during its run
 )
 
 // Delivery describes a delivery without private data: it contains no value of the payload,
@@ -81,6 +82,9 @@ type Delivery struct {
 	// this one; At is the time of the last.
 	Count int `json:"count"`
 }
+
+// Run identifies the delivery's run, and after a full disk the next one.
+func (d Delivery) Run() string { return fmt.Sprintf("%s-%d", d.ID, d.Tries+1) }
 
 // open reports whether the delivery has not ended.
 func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == Running }

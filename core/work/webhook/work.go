@@ -47,7 +47,7 @@ func (s *Server) release() {
 }
 
 // perform screens and runs a delivery, and calls ran when its run has ended. If the bot
-// stops before the run, the delivery stays accepted.
+// stops before the run has begun, the delivery stays accepted.
 func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	defer fault.Rescue("a delivery", func(f *fault.Error) {
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "fault", f.Kind())
@@ -56,15 +56,20 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	if t.verdict == "" {
 		t.verdict = s.screened(ctx, t)
 	}
-	if t.verdict == "" || !s.afforded(ctx, t) || !s.begin(ctx, t, t.verdict) {
+	if t.verdict == "" || !s.afforded(ctx, t) {
 		return
 	}
+	t.job.Delivery = s.log.later(t.record, func(r *record) { r.Outcome, r.Verdict = Running, t.verdict })
 	err := s.o.Run(ctx, t.job)
 	ran() // the next one does not wait for the disk
 	full := errors.Is(err, ErrNoEffect)
-	switch {
+	switch waits := new(WaitsError); {
 	case err == nil:
 		s.end(t, Done)
+	case errors.Is(err, ErrNotBegun): // the next start runs it
+		s.log.later(t.record, func(r *record) { r.Outcome = Accepted })
+	case errors.As(err, &waits):
+		s.hold(t, t.verdict, nil, fmt.Sprintf(noteWaits, t.record.Webhook, waits.Why, t.record.ID))
 	case full && t.job.Delivery.Tries < mostTries:
 		s.tryAgain(ctx, t)
 	case full && ctx.Err() == nil:
@@ -72,7 +77,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 		note := fmt.Sprintf(noteNoSpace, t.record.Webhook, mostTries+1, t.record.ID)
 		s.o.Notice(note)
 		s.abandon(t.record, note, Failed)
-	case ctx.Err() != nil:
+	case errors.Is(err, ErrCutOff), ctx.Err() != nil:
 		s.abandon(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
 	default:
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
@@ -81,8 +86,8 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 }
 
 // tryAgain puts a delivery back whose run found the disk full and had no effect, and queues
-// it again after a pause. If the bot ends before that, the next start runs it, or reports it
-// as cut off if its return could not be written.
+// it again after a pause. If the bot ends before that, the next start runs it, or records the
+// run as failed if its return could not be written.
 func (s *Server) tryAgain(ctx context.Context, t *task) {
 	tries := t.job.Delivery.Tries + 1
 	s.log.later(t.record, func(r *record) { r.Outcome, r.Tries = Accepted, tries })
@@ -113,24 +118,6 @@ func (s *Server) afforded(ctx context.Context, t *task) (ok bool) {
 	}
 	t.job.Ticket, ok = s.o.Afford(ctx, t.job.Spec.Task)
 	return ok
-}
-
-// begin returns true when the start of the run is on the disk, so that no restart runs it
-// again. While that cannot be written, the delivery waits.
-func (s *Server) begin(ctx context.Context, t *task, verdict string) bool {
-	for ctx.Err() == nil {
-		d, err := s.log.change(t.record, func(r *record) { r.Outcome, r.Verdict = Running, verdict })
-		if err == nil {
-			t.job.Delivery = d
-			return true
-		}
-		s.log.later(t.record, func(r *record) { r.Outcome = Accepted })
-		select {
-		case <-time.After(retryEvery):
-		case <-ctx.Done():
-		}
-	}
-	return false
 }
 
 // screened returns the verdict if the delivery can run. Otherwise the verdict is empty, and
@@ -177,8 +164,7 @@ func (s *Server) screen(ctx context.Context, p Payload) (safe bool, flagged []st
 // so that no restart screens the delivery again.
 func (s *Server) hold(t *task, verdict string, flagged []string, note string) {
 	s.o.Log.Warn("delivery held", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "verdict", verdict)
-	// After an error, which is logged, it is written later.
-	_, _ = s.log.change(t.record, func(r *record) { r.Verdict, r.Flagged, r.Note = verdict, flagged, note })
+	s.log.change(t.record, func(r *record) { r.Outcome, r.Verdict, r.Flagged, r.Note = Accepted, verdict, flagged, note })
 	s.abandon(t.record, note, Held)
 }
 
@@ -195,10 +181,9 @@ func (s *Server) end(t *task, outcome string) {
 	s.finish(t.record, func(r *record) { r.Outcome = outcome })
 }
 
-// finish records the end of a delivery. After an error, which is logged, it is written
-// later.
+// finish records the end of a delivery.
 func (s *Server) finish(r *record, alter func(*record)) {
-	_, _ = s.log.change(r, func(r *record) {
+	s.log.change(r, func(r *record) {
 		alter(r)
 		r.Ended, r.Payload = time.Now(), nil
 	})
