@@ -12,6 +12,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // sequences are all kinds that a terminal may send: keys, pastes, the mouse, focus and answers, in their 7-bit and
@@ -166,7 +168,7 @@ func TestWhereKeysAreUnambiguousEveryCutSequenceIsWhole(t *testing.T) {
 
 // Cut at any number of places but after ESC, and mixed with others, sequences act as if they had come whole.
 func TestSequencesInManyPiecesActAsWholeOnes(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		some := rapid.SliceOfN(rapid.SampledFrom(append(sequences, "a", "\x7f", "\r")), 1, 4).Draw(rt, "sequences")
 		in := strings.Join(some, "")
 		var pieces []string
@@ -196,7 +198,7 @@ func TestSequencesInManyPiecesActAsWholeOnes(t *testing.T) {
 
 // Whatever the input was, two and a half seconds later a key acts.
 func TestNoInputEndsTheKeys(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testkit.Check(t, func(rt *rapid.T) {
 		piece := rapid.OneOf(
 			rapid.SampledFrom([]string{"\x1b", "\x1b[", "\x1b]", "\x1bP", "\x9d", "\x90", "\x1b[M", pasteStart, "\x1b[20", "\x1b[<", "\x1b[?1u", "\xe2"}),
 			rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 8), func(b []byte) string { return string(b) }),

@@ -567,6 +567,7 @@ func TestAProgramThatAnEditorLeavesBehindHoldsNobody(t *testing.T) {
 // L3, L4: what arrives at a viewer's terminal in two reads acts as what it is. The bot's reply to the first half, here a
 // change of the size, is waited for before the second half is sent.
 func TestAViewersSequencesMayArriveInPieces(t *testing.T) {
+	testkit.Alone(t)
 	h := open(t)
 	v := h.attaches("", "")
 	v.out.sees(t, "Ping budget")

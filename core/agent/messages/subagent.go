@@ -75,7 +75,10 @@ func (s *session) search(ctx context.Context, q tools.Query) tools.Result {
 	if !ok {
 		return failed(answerNoTalk)
 	}
-	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, bill: in.bill, provider: in.provider, model: in.model, settings: in.settings, about: in.about, part: in.part, quiet: true}
+	t := talk{
+		s: s, ctx: ctx, counting: &sync.Mutex{}, bill: in.bill, provider: in.provider, model: in.model, settings: in.settings,
+		about: in.about, part: in.part, quiet: true,
+	}
 	t.emit = func(e agent.Event) bool { in.tell(e); return ctx.Err() == nil }
 	h, err := inMemory(fmt.Appendf(nil, "[%s]", q.Definition(in.model.WebSearch)), []byte("[]"))
 	if err != nil {

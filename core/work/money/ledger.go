@@ -102,9 +102,10 @@ func (s Sum) Used() agent.Usage { return s.used }
 // Requests returns the number of requests.
 func (s Sum) Requests() int { return s.requests }
 
-// About returns how many requests broke off and are estimated, Unknown how many are not in the sum
-// because nothing is known of them.
-func (s Sum) About() int   { return s.about }
+// About returns how many requests broke off and are estimated.
+func (s Sum) About() int { return s.about }
+
+// Unknown returns how many requests are not in the sum because nothing is known of them.
 func (s Sum) Unknown() int { return s.unknown }
 
 // Plan reports whether a subscription paid for all of it: the dollars are what it would have cost.
