@@ -292,7 +292,7 @@ func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
 				close(asked)
 				<-ctx.Done()
 			}
-			return agent.Decision{Allow: true}
+			return u.Allowed()
 		}
 	})
 	interrupt := func() {
