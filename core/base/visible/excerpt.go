@@ -24,6 +24,12 @@ func Excerpt(picture string, n int) (short string, cut bool) {
 	return head + Note(fmt.Sprintf(textLeft, left)) + tail, true
 }
 
+// Fenced returns a picture for a block between lines of three backticks: three in it would end the block,
+// so the third is a mark.
+func Fenced(picture string) string {
+	return strings.ReplaceAll(picture, "```", "``"+Open+"U+0060"+Close)
+}
+
 // units returns the length of a text in UTF-16 units.
 func units(s string) (n int) {
 	for _, r := range s {

@@ -202,7 +202,7 @@ func (g *Guard) isUsers(f draft) bool {
 // waitsFor reports whether a version needs the user's approval.
 func (g *Guard) waitsFor(f draft) bool {
 	o, _ := g.provenance.Find(f.digest)
-	return len(f.excess) > 0 && o.Approved.IsZero()
+	return len(f.excess) > 0 && !o.approvedIn(f.rel)
 }
 
 // askRights asks the user about a file that grants more than its writer has.
