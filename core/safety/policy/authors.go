@@ -247,9 +247,20 @@ func (s *Session) authored(x call) {
 	if !writes(x.tool) || x.path == "" {
 		return
 	}
-	if rel, ok := s.g.granting(x.path); ok {
+	if rel, ok := s.g.granting(x.path); ok && !s.g.approved(rel) {
 		s.claimAloud(rel)
 	}
+}
+
+// approved reports whether the user has approved the file at a path as it is. The hook before a write has
+// ended the approvals of earlier ones.
+func (g *Guard) approved(rel string) bool {
+	data, err := g.o.Dir.Read(rel)
+	if err != nil {
+		return false
+	}
+	o, _ := g.provenance.Find(routines.Digest(data))
+	return o.approvedIn(rel)
 }
 
 // claim records that this session wrote the current version of a file.
