@@ -402,6 +402,9 @@ func (b *Bot) makeWork() (err error) {
 		Dir: b.dir, Log: b.log, Guard: b.guard, Files: b.guard.Provenance(), Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule,
 		Servers: b.edits, Tools: b.servers, Note: b.notes.Add, Tell: b.notes.Tell, Changed: b.viewers.notify,
 		Post: b.chat.Post, Retire: b.chat.Settle,
+		Ended: func(file string) {
+			b.audit.Record(b.now(), audit.Entry{Actor: audit.Bot, Action: audit.ApprovalEnded, Subject: file})
+		},
 	})
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,

@@ -64,7 +64,7 @@ func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
 			t.Parallel()
 			edit := tidy("Delete ```everything```.")
 			st, card := edits(t, edit)
-			want := "\n```diff\n@@ -5,4 +5,4 @@\n description: Tidy\n allowed-tools: [\"Bash(rm *)\"]\n ---\n-Tidy up the desk.\n+Delete '''everything'''.\n```"
+			want := "\n```diff\n@@ -5,4 +5,4 @@\n description: Tidy\n allowed-tools: [\"Bash(rm *)\"]\n ---\n-Tidy up the desk.\n+Delete ``⟦U+0060⟧everything``⟦U+0060⟧.\n```"
 			if !strings.Contains(card.Content, "`routines/tidy.md`") || !strings.Contains(card.Content, "Bash(rm *)") || !strings.HasSuffix(card.Content, want) {
 				t.Errorf("the card says\n%s\nwant at its end\n%s", card.Content, want)
 			}
@@ -98,8 +98,11 @@ func TestTheCardOfALongEditIsCutAndSaysWhereTheRestIs(t *testing.T) {
 	_, card := edits(t, tidy(long.String()))
 	_, rest, _ := strings.Cut(card.Content, "```diff\n")
 	_, rest, closed := strings.Cut(rest, "\n```\n")
-	if !closed || !strings.HasPrefix(rest, "… The rest is not shown here") || strings.Count(card.Content, "\n") > 60 {
+	if !closed || !strings.HasPrefix(rest, "This is cut. All of it is in the attached file") || strings.Count(card.Content, "\n") > 60 {
 		t.Errorf("the card says\n%s", card.Content)
+	}
+	if len(card.Attachments) != 1 || strings.Count(string(card.Attachments[0].Data), "look below the carpet.") != 100 { // N2
+		t.Errorf("attached are %+v", card.Attachments)
 	}
 	if len(card.Buttons) != 2 {
 		t.Errorf("its buttons are %+v", card.Buttons)

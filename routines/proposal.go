@@ -11,7 +11,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/trash"
 )
@@ -47,8 +47,7 @@ const (
 	// approval: the task files contain the proposals, and there may be no git history.
 	keptFolder = store.StateDir + "/approved"
 	// mostDiff is the longest diff shown, in characters.
-	mostDiff = 20_000
-	diffTail = "\n(the rest of the changes is not shown; open the file)"
+	mostDiff = 200_000
 )
 
 func keptFile(version string) string { return keptFolder + "/" + version + ".md" }
@@ -155,17 +154,19 @@ func Diff(before, after []byte) string {
 		text = text[i:]
 	}
 	text = strings.TrimRight(text, "\n")
-	if cut := clean.Cut(text, mostDiff); cut != text {
-		text = cut + diffTail
-	}
+	text, _ = visible.Excerpt(text, mostDiff)
 	return text
 }
 
-// diffable returns a text as shown to the user, ending in one newline.
+// diffable returns the picture of a text, ending in one newline.
 func diffable(data []byte) string {
-	text := strings.TrimRight(clean.Text(string(data)), "\n")
+	text := Pictured(data)
 	if text == "" { // a file that is new has no empty line to take away
 		return ""
 	}
 	return text + "\n"
 }
+
+// Pictured returns the picture of a file (package visible), in which the line break at its end is not
+// shown.
+func Pictured(data []byte) string { return visible.Text(strings.TrimSuffix(string(data), "\n")) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,8 @@ type allowCmd struct {
 	// Refuse is not a separate command, so that all user-only actions are under one word.
 	Refuse bool `xor:"do" help:"Refuse the agent's edit of a task or webhook: its file is restored to the text in force."`
 	Undo   bool `xor:"do" help:"Withdraw the approval."`
+	// Digest binds the approval to what was shown. Without it the user is asked, on a terminal.
+	Digest string `placeholder:"DIGEST" help:"Allow only this version, as shown by a call without it."`
 }
 
 // Run approves a file, or refuses an edit. It is not a subcommand of routine or reminder, which the agent may
@@ -85,9 +88,16 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.ID == "" {
 		return p.Lines(console.OrNone(waitingLines(bot), "nothing is waiting for approval")...)
 	}
-	var do command.Value = command.AllowTask{ID: c.ID, Withdraw: c.Undo}
-	if c.Refuse {
+	var do command.Value = command.AllowTask{ID: c.ID, Withdraw: true}
+	switch {
+	case c.Refuse:
 		do = command.RefuseEdit{ID: c.ID}
+	case !c.Undo:
+		version, err := c.seen(p, bot)
+		if err != nil {
+			return err
+		}
+		do = command.AllowTask{ID: c.ID, Version: version}
 	}
 	o, err := bot.Do(p.asking(context.Background()), do)
 	if err != nil {
@@ -98,6 +108,49 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	}
 	return p.Lines(o.Message)
 }
+
+// leastDigest is how many characters of a version's digest name it.
+const leastDigest = 16
+
+// seen shows what would be approved and returns its version, once the user has confirmed it.
+func (c *allowCmd) seen(p *process, bot *core.Bot) (version string, err error) {
+	what, picture, err := bot.Review().Look(c.ID)
+	if err != nil || !what.Waits {
+		return what.Version, err // AllowTask says what is wrong
+	}
+	short := what.Version[:min(len(what.Version), leastDigest)]
+	lines := strings.Split(picture, "\n")
+	for i := range lines {
+		lines[i] = "    " + lines[i]
+	}
+	head := []string{what.File + "  " + what.Message, ""}
+	if err := p.Lines(append(append(head, lines...), "", "digest "+short)...); err != nil {
+		return "", err
+	}
+	switch {
+	case len(c.Digest) >= leastDigest && strings.HasPrefix(what.Version, c.Digest):
+		return what.Version, nil
+	case c.Digest != "":
+		return "", fmt.Errorf(textOtherDigest, clean.Line(c.ID))
+	case !p.Terminal():
+		return "", fmt.Errorf(textNeedsDigest, clean.Line(c.ID), short)
+	}
+	if err := p.Lines(textAllowThis); err != nil {
+		return "", err
+	}
+	answer, err := bufio.NewReader(p.In).ReadString('\n')
+	if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
+		return "", errors.New(textNotAllowed)
+	}
+	return what.Version, nil
+}
+
+const (
+	textOtherDigest = "%s is not the version with that digest: look again before you decide; nothing was allowed"
+	textNeedsDigest = "nothing was allowed yet. If you want what is shown above: ollim-bot allow %s --digest %s"
+	textAllowThis   = "Allow this? Type y and enter."
+	textNotAllowed  = "nothing was allowed"
+)
 
 // waitingLines lists the files that need approval, each edit with what it changes.
 func waitingLines(bot *core.Bot) []string {

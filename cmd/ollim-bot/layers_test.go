@@ -21,7 +21,7 @@ const (
 
 var groundRooms = []string{
 	"core/storage/store", "core/storage/frontmatter", "core/storage/git", "core/storage/jsonl", "core/storage/trash",
-	"core/base/binarytest", "core/base/clean", "core/base/fault", "core/base/goldentest", "core/base/procgroup", "core/base/queue", "core/base/testkit", "core/base/unixsocket",
+	"core/base/binarytest", "core/base/clean", "core/base/fault", "core/base/goldentest", "core/base/procgroup", "core/base/queue", "core/base/testkit", "core/base/unixsocket", "core/base/visible",
 	"core/base/words",
 }
 

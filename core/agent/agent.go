@@ -168,22 +168,6 @@ type CommandResult struct {
 	Exit           int
 }
 
-// ToolUse is one tool call as hooks and the permission callback see it.
-type ToolUse struct {
-	ID    string
-	Name  string // "Bash", "Write", "mcp__discord__ping_user"
-	Input json.RawMessage
-}
-
-// Decision answers a permission request or a PreTool hook.
-type Decision struct {
-	Allow  bool
-	Reason string // shown to the model if the call is denied
-	// Ask is for PreTool hooks that allow a call: Permission must be called even if the engine
-	// would allow it.
-	Ask bool
-}
-
 // Hooks run at fixed moments of a turn. Nil functions are skipped. A hook must not panic or fail:
 // an internal error must become a denial.
 type Hooks struct {

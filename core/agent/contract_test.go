@@ -118,7 +118,7 @@ func (k kind) open(t *testing.T, change ...func(*agent.SessionOptions)) agent.Se
 	t.Helper()
 	o := agent.SessionOptions{
 		Dir: k.dir, SystemPrompt: "You are the bot of a test.", Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
-		Permission: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} },
+		Permission: func(_ context.Context, u agent.ToolUse) agent.Decision { return u.Allowed() },
 	}
 	for _, f := range change {
 		f(&o)
@@ -208,7 +208,7 @@ func TestACallGoesThroughItsHooks(t *testing.T) {
 			}
 			o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision {
 				note("pre " + u.Name)
-				return agent.Decision{Allow: u.Name != "mcp__discord__bad", Reason: "keep off"}
+				return agent.Decision{Digest: u.Digest(), Allow: u.Name != "mcp__discord__bad", Reason: "keep off"}
 			}
 			o.Hooks.PostTool = func(_ context.Context, u agent.ToolUse) { note("post " + u.Name) }
 		})

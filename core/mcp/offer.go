@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/base/words"
 	"ollimbot/routines"
 )
 
 const (
 	// mostDiff is the longest diff of changes that waits with them, in characters.
-	mostDiff = 20_000
+	mostDiff = 200_000
 	// mostOwnName is the longest name of a server's own that is shown, in characters.
 	mostOwnName = 200
 )
@@ -64,8 +66,8 @@ func proposal(server, version string, changes []Change) routines.Proposal {
 		Version: version, Why: why, Diff: Diff(server, changes),
 		What: fmt.Sprintf(textChange, server), Text: fmt.Sprintf(textChanged, server, why),
 	}
-	if cut := clean.Cut(p.Diff, mostDiff); cut != p.Diff {
-		p.Diff = cut + fmt.Sprintf(textDiffCut, server)
+	if short, cut := visible.Excerpt(p.Diff, mostDiff); cut {
+		p.Diff = short + fmt.Sprintf(textDiffCut, server)
 	}
 	return p
 }
@@ -95,11 +97,12 @@ func counted(changes []Change) string {
 	return strings.Join(list, ", ")
 }
 
-// Diff is what the changes are, tool by tool, with all that a model would read. A line of a server's
+// Diff is what the changes are, tool by tool, with all that a model would read: what changed before what
+// is new, so that a server cannot push it out of sight with new tools. A line of a server's
 // begins with a sign or a space, so that none can pass for a line of ours.
 func Diff(server string, changes []Change) string {
 	var out []string
-	for _, c := range changes {
+	for _, c := range slices.SortedStableFunc(slices.Values(changes), func(a, b Change) int { return a.rank() - b.rank() }) {
 		name := "mcp__" + server + "__" + c.Name
 		switch {
 		case c.Before == nil:
@@ -113,6 +116,17 @@ func Diff(server string, changes []Change) string {
 	return strings.Join(out, "\n")
 }
 
+// rank orders changes: of what is in use, then what is new, then what is gone.
+func (c Change) rank() int {
+	switch {
+	case c.Before == nil:
+		return 1
+	case c.After == nil:
+		return 2
+	}
+	return 0
+}
+
 // signed is a text with a sign before each line.
 func signed(sign, text string) string {
 	text = strings.TrimRight(text, "\n")
@@ -123,17 +137,17 @@ func signed(sign, text string) string {
 func (t Tool) shown() string {
 	var b strings.Builder
 	if t.Given != t.Name {
-		fmt.Fprintf(&b, textOwnName+"\n", clean.Cut(clean.Line(t.Given), mostOwnName))
+		fmt.Fprintf(&b, textOwnName+"\n", clean.Cut(visible.Line(t.Given), mostOwnName))
 	}
 	if hint := t.Hint(); hint != "" {
 		fmt.Fprintf(&b, "(%s)\n", hint)
 	}
-	if text := clean.Text(t.Description); text != "" {
+	if text := visible.Text(strings.TrimSpace(t.Description)); text != "" {
 		b.WriteString(text + "\n")
 	}
 	var schema bytes.Buffer
 	if err := json.Indent(&schema, t.Schema, "", "  "); err == nil && string(t.Schema) != emptySchema {
-		b.WriteString(textArguments + "\n" + clean.Text(schema.String()) + "\n")
+		b.WriteString(textArguments + "\n" + visible.Text(schema.String()) + "\n")
 	}
 	return b.String()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/rest"
@@ -54,6 +55,9 @@ func Post(p post.Post) rest.Message {
 		m.Embeds, m.Components = []*discordgo.MessageEmbed{card}, rows
 	} else if m.Content != "" || len(p.Files) > 0 {
 		m.Components = Buttons(p.Buttons)
+	}
+	if p.Whole != "" {
+		m.Files = append(m.Files, attached(p.Whole))
 	}
 	for _, path := range p.Files[:min(len(p.Files), maxFiles)] {
 		m.Files = append(m.Files, rest.File{
@@ -164,7 +168,9 @@ const (
 
 // Texts of the card.
 const (
-	textMore   = "\n… %d more characters: the dashboard shows all; deny it if in doubt."
+	textMore = "\nThis is cut. All of it is in the attached file: read it before you allow it, and deny it if in doubt."
+	// wholeFile is the name of the file with all of a text that is cut.
+	wholeFile  = "all-of-it.txt"
 	textLegend = "-# *%s*: %s until the bot is restarted. You can also type yes, always or no, or react: ✅ once, 🔓 always, ❌ no. " +
 		"Without an answer it is not done; the question ends <t:%d:R>."
 	textYesNo = "-# You can also type yes or no, or react: ✅ yes, ❌ no. Without an answer it is not done; the question ends <t:%d:R>."
@@ -207,7 +213,8 @@ func question(a policy.Approval) rest.Message {
 		legend = fmt.Sprintf(textLegend, capital(scope), Cut(a.Grant(), maxGrant), a.Until.Unix())
 	}
 	content := "**" + asked(a) + "**\n"
-	content += shown(strings.Trim(clean.Text(a.Text), "\n"), MaxContent-Length(content)-Length(legend))
+	block, cut := shown(a.Text, MaxContent-Length(content)-Length(legend))
+	content += block
 	var row discordgo.ActionsRow
 	for _, b := range answers {
 		label := b.label
@@ -221,27 +228,38 @@ func question(a policy.Approval) rest.Message {
 		}
 		row.Components = append(row.Components, discordgo.Button{Label: label, Style: b.style, CustomID: approvalPrefix + b.word + ":" + a.ID})
 	}
-	return rest.Message{Content: content + legend, Components: []discordgo.MessageComponent{row}}
+	m := rest.Message{Content: content + legend, Components: []discordgo.MessageComponent{row}}
+	if cut || Length(a.Question) > maxAsked {
+		m.Files = []rest.File{attached(a.Question + "\n\n" + a.Text)}
+	}
+	return m
 }
 
-// shown renders a text as a block of at most n units, with a note of how much is missing.
-func shown(text string, n int) string {
+// attached is a file with all of a text.
+func attached(text string) rest.File {
+	return rest.File{Name: wholeFile, Read: func() ([]byte, error) { return []byte(text), nil }}
+}
+
+// shown renders a picture as a block of at most n units. If it is cut, its head and its tail are shown, and
+// a note says where all of it is.
+func shown(text string, n int) (block string, cut bool) {
 	if text == "" {
-		return ""
+		return "", false
 	}
-	const around = len("```diff\n") + len("\n```\n") + len(textMore) + 10
-	most := min(maxText, n-around)
-	out := fence + tongue(text) + "\n" + strings.ReplaceAll(Cut(text, most), fence, "'''") + "\n" + fence
-	if left := Length(text) - most; left > 0 {
-		out += fmt.Sprintf(textMore, left+1)
+	const around = len("```diff\n") + len("\n```\n") + len(textMore)
+	short, cut := visible.Excerpt(visible.Fenced(text), min(maxText, n-around))
+	block = fence + tongue(text) + "\n" + short + "\n" + fence
+	if cut {
+		block += textMore
 	}
-	return out + "\n"
+	return block + "\n", cut
 }
 
 // asked returns the question as plain text, so that Discord does not interpret file names or addresses in it.
 func asked(a policy.Approval) string {
 	s := cmp.Or(clean.Line(a.Question), clean.Line(a.Label), dash)
-	return markdownSigns.ReplaceAllString(Cut(s, maxAsked), `\$0`)
+	s, _ = visible.Excerpt(s, maxAsked)
+	return markdownSigns.ReplaceAllString(s, `\$0`)
 }
 
 var markdownSigns = regexp.MustCompile("[\\\\`*_~|<>\\[\\]()#:@]")
@@ -272,8 +290,9 @@ func Approval(a policy.Approval) rest.Message {
 		return question(a)
 	}
 	line := asked(a)
-	if text := clean.Line(strings.ReplaceAll(clean.Text(a.Text), "\n", " ⏎ ")); text != "" {
-		line += " " + code(Cut(text, maxLine))
+	if text := strings.ReplaceAll(a.Text, "\n", " ⏎ "); text != "" {
+		short, _ := visible.Excerpt(text, maxLine)
+		line += " " + code(short)
 	}
 	if a.Verdict == policy.Expired || a.Verdict == policy.Cancelled {
 		line = "~~" + line + "~~"
@@ -290,5 +309,5 @@ func code(s string) string {
 	if !strings.Contains(s, "`") {
 		return "`" + s + "`"
 	}
-	return "`` " + strings.ReplaceAll(s, "``", "''") + " ``"
+	return "`` " + strings.ReplaceAll(s, "``", "`"+visible.Open+"U+0060"+visible.Close) + " ``"
 }

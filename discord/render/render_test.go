@@ -304,7 +304,7 @@ func TestAnApprovalIsAQuestionWithItsAnswersAndItsDeadline(t *testing.T) {
 	}{
 		{
 			policy.Request{Question: "Run this command?", Text: "rm x\necho ```done```", Tool: "Bash", Command: "Bash {}"},
-			"**Run this command?**\n```\nrm x\necho '''done'''\n```\n-# *This command*: this exact command runs without a question" + typed,
+			"**Run this command?**\n```\nrm x\necho ``⟦U+0060⟧done``⟦U+0060⟧\n```\n-# *This command*: this exact command runs without a question" + typed,
 			[]string{"Once ab12 allowed true", "This command ab12 always allowed true", "Deny ab12 denied true"},
 		},
 		{
@@ -338,8 +338,13 @@ func TestAnApprovalIsAQuestionWithItsAnswersAndItsDeadline(t *testing.T) {
 		}
 	}
 	long := policy.Request{Question: strings.Repeat("`", 3000), Text: strings.Repeat("x", 5000), Tool: strings.Repeat("y", 3000)}.Asked(until)
-	if got := Approval(long).Content; Length(got) > MaxContent || !strings.Contains(got, "more characters: the dashboard shows all") {
+	if got := Approval(long).Content; Length(got) > MaxContent || !strings.Contains(got, "All of it is in the attached file") || !strings.Contains(got, " characters are not shown here⟧xxx") {
 		t.Errorf("%d units: %.3000s", Length(got), got)
+	}
+	if files := Approval(long).Files; len(files) != 1 { // N2
+		t.Errorf("attached %v", files)
+	} else if data, err := files[0].Read(); err != nil || !strings.HasSuffix(string(data), "\n\n"+strings.Repeat("x", 5000)) {
+		t.Errorf("attached %.80q, %v", data, err)
 	}
 }
 
@@ -368,9 +373,9 @@ func TestATextCannotLeaveItsCode(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"echo `id`":              "`` echo `id` ``",
-		"``` **bold**":           "`` ''` **bold** ``",
-		"a\nb\x1b[0m":            "`a ⏎ b`",
-		strings.Repeat("x", 5e3): "`" + strings.Repeat("x", maxLine-1) + "…`",
+		"``` **bold**":           "`` `⟦U+0060⟧` **bold** ``",
+		"a\nb":                   "`a ⏎ b`",
+		strings.Repeat("x", 5e3): "`" + strings.Repeat("x", 643) + "⟦4037 characters are not shown here⟧" + strings.Repeat("x", 320) + "`",
 	} {
 		if got := settled(text); got != want {
 			t.Errorf("%.40q: %.80q", text, got)

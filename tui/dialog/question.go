@@ -46,8 +46,8 @@ func (a answer) word() string {
 	return word
 }
 
-// grace is how long a question must be visible before it can be answered: an earlier
-// key was not meant for it.
+// grace is how long a question must be visible, without a key that answers it, before it
+// can be answered: an earlier key was not meant for it.
 const grace = 250 * time.Millisecond
 
 // Ask is a yes-no question. yes is the answer for yes, in addition to q.Do.
@@ -209,6 +209,7 @@ func (q *Question) Update(_ pane.Context, msg tea.Msg) pane.Answer {
 
 func (q *Question) give(i int) pane.Answer {
 	if i > 0 && !q.Ripe() {
+		q.opened = time.Now() // a key that repeats does not answer either
 		return pane.Answer{}
 	}
 	means := q.answers[i].means

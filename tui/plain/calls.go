@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
@@ -80,21 +81,19 @@ func give(c *console, a policy.Approval, v verdict) {
 	}
 }
 
-// callHead is the length of a call's short form, in characters.
-const callHead = 80
+// callLength is the length of a call's short form, in characters.
+const callLength = 300
 
-// shortCall is a question and the start of its text, with its size if there is more.
+// shortCall is a question with its text on one line. A long text is cut: its head, its tail and its size are there.
 func shortCall(a policy.Approval) (short string, more bool) {
-	text := strings.Trim(a.Text, "\n")
-	first, _, _ := strings.Cut(text, "\n")
-	head := clean.Cut(strings.TrimSpace(first), callHead)
-	switch {
-	case text == "":
+	if a.Text == "" {
 		return a.Question, false
-	case head == strings.TrimSpace(text):
-		return a.Question + " " + head, false
 	}
-	return words.Joined(a.Question+" "+head, callSize(text)), true
+	short, cut := visible.Excerpt(strings.ReplaceAll(a.Text, "\n", " ⏎ "), callLength)
+	if short = a.Question + " " + short; cut {
+		return words.Joined(short, callSize(a.Text)), true
+	}
+	return short, strings.Contains(a.Text, "\n")
 }
 
 // callSize describes the length of a call. It is printed before the text, so that no line of the text can imitate the
@@ -125,10 +124,10 @@ func callLines(text string) (lines []string) {
 
 func callThing(s *core.Snapshot, a policy.Approval, number int) thing {
 	short, more := shortCall(a)
-	line := fmt.Sprintf("%s, waits until %s; %s", short, s.Clock(a.Until, time.TimeOnly), callAnswers(a, number))
-	if more {
-		line += fmt.Sprintf("; approvals %d reads all of it", number)
+	if more { // before the answers
+		short += fmt.Sprintf("; approvals %d reads all of it", number)
 	}
+	line := fmt.Sprintf("%s, waits until %s; %s", short, s.Clock(a.Until, time.TimeOnly), callAnswers(a, number))
 	return thing{id: a.ID, title: a.Label, line: line}
 }
 

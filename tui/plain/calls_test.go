@@ -36,10 +36,12 @@ func TestALongCallIsNamedAndReadWholeWhenAsked(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		a := long(30)
 		s.bot.change(func(n *core.Snapshot) { n.Approvals = []policy.Approval{a} })
-		const short = "Write the file notes/plan.md? # Plan, 31 lines, "
+		const short = "Write the file notes/plan.md? # Plan ⏎     line 1 of the plan ⏎ "
 		got := s.hears()
 		s.one(got, "1, "+short)
-		if strings.Contains(got[0], "⏎") || strings.Contains(got[0], "of the plan") || !strings.Contains(got[0], "approvals 1 reads all of it") {
+		// N2: the tail is there, and how to read the rest comes before the answers.
+		if !strings.Contains(got[0], " characters are not shown here⟧") || !strings.Contains(got[0], "line 30 of the plan, 31 lines, ") ||
+			strings.Index(got[0], "approvals 1 reads all of it") > strings.Index(got[0], "allow 1") || !strings.Contains(got[0], "approvals 1 reads all of it") {
 			t.Errorf("heard %q", got[0])
 		}
 		for _, line := range []string{"approvals 1", "waits"} { // the only one need not be named

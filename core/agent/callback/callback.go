@@ -38,6 +38,7 @@ const (
 	answerCancelled = "This call was refused: the turn was interrupted."
 	AnswerFault     = "This call was refused: the check before it failed."
 	AnswerSlow      = "This call was refused: the check before it took too long. Continue without it."
+	AnswerOther     = "This call was refused: it is not the one that was approved. Make it again."
 	AnswerNobody    = "This call was refused: no one is here to give permission."
 	answerNoReason  = "This call was refused."
 	textNotChecked  = "the turn's cost could not be checked, so it was ended"
@@ -108,7 +109,7 @@ func (h *Host) Stop(ctx context.Context, again bool) (objection string) {
 // PreTool asks the run's guard. Any error is a denial.
 func (h *Host) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 	if h.o.Hooks.PreTool == nil {
-		return agent.Decision{Allow: true}
+		return u.Allowed()
 	}
 	d, err := within(ctx, h, Patience, func(ctx context.Context) agent.Decision { return h.o.Hooks.PreTool(ctx, u) })
 	switch {
@@ -121,9 +122,18 @@ func (h *Host) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 		h.failed("hook before a call did not answer", err)
 		return refusal(AnswerFault)
 	case d.Allow:
-		return d
+		return h.exactly(u, d)
 	}
 	return refusal(cmp.Or(d.Reason, answerNoReason))
+}
+
+// exactly returns the decision that allows a call, or a refusal if another call was judged.
+func (h *Host) exactly(u agent.ToolUse, d agent.Decision) agent.Decision {
+	if _, ok := agent.Approve(u, d); !ok {
+		h.log.Error("another call was approved than the one that would run", "tool", clean.Cut(clean.Line(u.Name), 80))
+		return refusal(AnswerOther)
+	}
+	return d
 }
 
 // PostTool reports a successful call to the run.
@@ -157,7 +167,7 @@ func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	case ctx.Err() != nil || h.Ended(): // whatever the decision
 		return refusal(answerCancelled)
 	case d.Allow:
-		return d
+		return h.exactly(u, d)
 	}
 	return refusal(cmp.Or(d.Reason, answerNoReason))
 }
@@ -191,7 +201,7 @@ func (h *Host) Charge(c agent.Charge) {
 
 // Call runs one of the bot's tools. A panic becomes an error result, because it must not
 // end the program with its other sessions. ok is false once the session has ended.
-func (h *Host) Call(ctx context.Context, t agent.Tool, args []byte) (r agent.ToolResult, ok bool) {
+func (h *Host) Call(ctx context.Context, t agent.Tool, a agent.Approved) (r agent.ToolResult, ok bool) {
 	if !h.enter() {
 		return r, false
 	}
@@ -199,7 +209,7 @@ func (h *Host) Call(ctx context.Context, t agent.Tool, args []byte) (r agent.Too
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.life, cancel)()
-	err := fault.Guard("the tool "+t.Name, func() error { r = t.Call(ctx, args); return nil })()
+	err := fault.Guard("the tool "+t.Name, func() error { r = t.Call(ctx, a.Input()); return nil })()
 	if err != nil {
 		h.log.Error("tool failed", "tool", t.Name, "fault", err, "stack", fault.Stack(err))
 		r = agent.ToolResult{Text: fmt.Sprintf(answerToolFault, t.Name), IsError: true}

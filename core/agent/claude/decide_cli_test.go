@@ -42,12 +42,12 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 			case strings.Contains(in, "faulty"):
 				panic("bug")
 			case strings.Contains(in, "# ask"):
-				return agent.Decision{Allow: true, Ask: true}
+				return agent.Decision{Digest: u.Digest(), Allow: true, Ask: true}
 			}
-			return agent.Decision{Allow: true}
+			return u.Allowed()
 		},
 		ask: func(_ context.Context, u agent.ToolUse) agent.Decision {
-			return agent.Decision{Allow: strings.Contains(string(u.Input), "yes"), Reason: "the user said no"}
+			return agent.Decision{Digest: u.Digest(), Allow: strings.Contains(string(u.Input), "yes"), Reason: "the user said no"}
 		},
 		stop: func(context.Context, bool) string {
 			if objects.Load() {

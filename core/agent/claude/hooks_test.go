@@ -21,7 +21,7 @@ func TestTheCapturedHooksAreAnsweredAsTheCLIUnderstoodThem(t *testing.T) {
 	r := &hostRun{
 		stop: func(_ context.Context, again bool) string { return "You have not reported yet." },
 		pre: func(_ context.Context, u agent.ToolUse) agent.Decision {
-			return agent.Decision{Allow: !strings.Contains(string(u.Input), "deny"), Reason: "no"}
+			return agent.Decision{Digest: u.Digest(), Allow: !strings.Contains(string(u.Input), "deny"), Reason: "no"}
 		},
 	}
 	h := boundHost(t, r)
@@ -171,7 +171,7 @@ func TestASlowHookIsAnsweredBeforeTheCLIGivesUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			release := make(chan struct{})
 			o := (&hostRun{}).options()
-			o.Hooks.PreTool = func(context.Context, agent.ToolUse) agent.Decision { <-release; return agent.Decision{Allow: true} }
+			o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision { <-release; return u.Allowed() }
 			o.Hooks.Stop = func(context.Context, bool) string { <-release; return "late" }
 			o.Hooks.PostTool = func(context.Context, agent.ToolUse) { <-release }
 			h := newHost(o, slog.New(slog.DiscardHandler))
@@ -192,10 +192,10 @@ func TestASlowHookIsAnsweredBeforeTheCLIGivesUp(t *testing.T) {
 func TestACancelledHookRefusesAndEndsItsCallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := false
-		h := boundHost(t, &hostRun{pre: func(ctx context.Context, _ agent.ToolUse) agent.Decision {
+		h := boundHost(t, &hostRun{pre: func(ctx context.Context, u agent.ToolUse) agent.Decision {
 			<-ctx.Done()
 			ended = true
-			return agent.Decision{Allow: true}
+			return u.Allowed()
 		}})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
@@ -212,9 +212,9 @@ func TestACancelledHookRefusesAndEndsItsCallback(t *testing.T) {
 
 func TestCloseCancelsTheHooksThatRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := boundHost(t, &hostRun{pre: func(ctx context.Context, _ agent.ToolUse) agent.Decision {
+		h := boundHost(t, &hostRun{pre: func(ctx context.Context, u agent.ToolUse) agent.Decision {
 			<-ctx.Done()
-			return agent.Decision{Allow: true}
+			return u.Allowed()
 		}})
 		begun := time.Now()
 		time.AfterFunc(time.Second, h.close)

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,9 @@ type host struct {
 	settle   func(allowed float64, stop string)
 	// asking is held while the user is asked, so that there is one question at a time.
 	asking chan struct{}
+
+	// granted are the newest calls that were allowed.
+	granted grants
 
 	mu sync.Mutex
 	// refused are the newest calls that were refused here, to distinguish them from a
@@ -193,7 +197,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 				Specific: &hookDecision{Event: "PreToolUse", Decision: "ask", Reason: stop},
 			}
 		}
-		d := h.preTool(ctx, r.Input)
+		d := h.preTool(ctx, r.ToolUse, r.Input)
 		switch {
 		case d.Allow && d.Ask:
 			return hookAnswer{Specific: &hookDecision{Event: "PreToolUse", Decision: "ask", Reason: answerAsk}}
@@ -252,13 +256,18 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 }
 
 // preTool asks the run's guard. Any error is a denial.
-func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decision {
+func (h *host) preTool(ctx context.Context, id string, input json.RawMessage) agent.Decision {
 	u, err := readHookUse(input)
 	if err != nil {
 		h.log.Error("input of a call could not be read", "error", err)
 		return agent.Decision{Reason: callback.AnswerGarbled}
 	}
-	return h.run.PreTool(ctx, u)
+	u.ID = cmp.Or(u.ID, id)
+	d := h.run.PreTool(ctx, u)
+	if a, ok := agent.Approve(u, d); ok && !d.Ask {
+		h.granted.add(a)
+	}
+	return d
 }
 
 // postTool reports a successful call to the run, and ends the turn if the tool asked for that. An
@@ -268,6 +277,9 @@ func (h *host) postTool(ctx context.Context, input json.RawMessage) (answer hook
 	if err != nil {
 		h.log.Error("input of a finished call could not be read", "error", err)
 		return answer
+	}
+	if !h.granted.ran(u) {
+		h.log.Error("claude has run another call than the one that was approved", "tool", clean.Cut(clean.Line(u.Name), 80))
 	}
 	if h.takeEnding(u.Name) {
 		answer.Continue, answer.Why = new(bool), answerTurnEnds
@@ -322,24 +334,32 @@ func (h *host) permit(ctx context.Context, request json.RawMessage) permission {
 		h.refuse(r.ID)
 		return permission{Behavior: "deny", Message: stop, Interrupt: true}
 	}
-	d := h.decide(ctx, r.ID, r.Tool, r.Input)
-	if !d.Allow {
+	a, refused := h.decide(ctx, r.ID, r.Tool, r.Input)
+	if refused != "" {
+		h.granted.remove(r.ID)
 		h.refuse(r.ID)
-		return permission{Behavior: "deny", Message: d.Reason}
+		return permission{Behavior: "deny", Message: refused}
 	}
-	return permission{Behavior: "allow", Input: r.Input}
+	h.granted.add(a)
+	return permission{Behavior: "allow", Input: a.Input()} // what was approved is what runs
 }
 
-func (h *host) decide(ctx context.Context, id, tool string, input json.RawMessage) agent.Decision {
+// decide returns the approved call, or why it is refused.
+func (h *host) decide(ctx context.Context, id, tool string, input json.RawMessage) (a agent.Approved, refused string) {
 	if tool == asking {
-		return agent.Decision{Reason: answerNoAsking}
+		return a, answerNoAsking
 	}
 	u, err := toolUse(id, tool, input)
 	if err != nil {
 		h.log.Error("permission request could not be read", "error", err)
-		return agent.Decision{Reason: callback.AnswerGarbled}
+		return a, callback.AnswerGarbled
 	}
-	return h.run.Permission(ctx, u)
+	d := h.run.Permission(ctx, u)
+	a, ok := agent.Approve(u, d)
+	if !ok {
+		return a, cmp.Or(d.Reason, callback.AnswerOther)
+	}
+	return a, ""
 }
 
 // toolUse returns a call in the form for callbacks, with the CLI's input unchanged.

@@ -53,7 +53,7 @@ func (r *hostRun) seen(hook string) (calls []hostCall) {
 
 // options returns the session's options. A callback that is not set allows.
 func (r *hostRun) options(tools ...agent.Tool) agent.SessionOptions {
-	allow := func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} }
+	allow := func(_ context.Context, u agent.ToolUse) agent.Decision { return u.Allowed() }
 	if r.pre == nil {
 		r.pre = allow
 	}
@@ -94,6 +94,7 @@ func boundHost(t testing.TB, r *hostRun, tools ...agent.Tool) *host {
 // asked returns the host's answer as the CLI reads it.
 func asked(t testing.TB, h *host, subtype, request string) string {
 	t.Helper()
+	allow(h, request)
 	answer, err := h.handle(t.Context(), subtype, json.RawMessage(request))
 	if err != nil {
 		t.Fatalf("%s is answered with the error %v", subtype, err)
@@ -101,6 +102,28 @@ func asked(t testing.TB, h *host, subtype, request string) string {
 	data, err := json.Marshal(answer)
 	must(t, err)
 	return string(data)
+}
+
+// allow lets the call of a tool in a message run, as the hook before it does.
+func allow(h *host, request string) {
+	var r struct {
+		Server  string `json:"server_name"`
+		Message struct {
+			Params struct {
+				Name string          `json:"name"`
+				Args json.RawMessage `json:"arguments"`
+			} `json:"params"`
+		} `json:"message"`
+	}
+	if json.Unmarshal([]byte(request), &r) != nil || r.Message.Params.Name == "" {
+		return
+	}
+	u := agent.ToolUse{Name: "mcp__" + r.Server + "__" + r.Message.Params.Name, Input: r.Message.Params.Args}
+	if len(u.Input) == 0 {
+		u.Input = json.RawMessage("{}")
+	}
+	a, _ := agent.Approve(u, u.Allowed())
+	h.granted.add(a)
 }
 
 // decoded returns a JSON value for comparison.
@@ -171,7 +194,7 @@ func captured(t *testing.T, name string) []*exchange {
 
 func TestOnlyWhatWeRefusedCountsAsDenied(t *testing.T) {
 	h := boundHost(t, &hostRun{pre: func(_ context.Context, u agent.ToolUse) agent.Decision {
-		return agent.Decision{Allow: u.Name == "Read", Reason: "no"}
+		return agent.Decision{Digest: u.Digest(), Allow: u.Name == "Read", Reason: "no"}
 	}})
 	asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Read","tool_input":{},"tool_use_id":"read"}`))
 	asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Write","tool_input":{},"tool_use_id":"write"}`))

@@ -80,7 +80,7 @@ func bePlayed(t *testing.T, dir string) {
 	defer cancel()
 	s, err := e.Open(ctx, agent.SessionOptions{
 		Dir: dir, SystemPrompt: "A test.", Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
-		Permission: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} },
+		Permission: func(_ context.Context, u agent.ToolUse) agent.Decision { return u.Allowed() },
 	})
 	must(t, err)
 	for _, err := range s.Send(ctx, agent.Message{Text: os.Getenv(botPrompt)}) {

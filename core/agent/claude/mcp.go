@@ -162,7 +162,12 @@ func (h *host) call(ctx context.Context, server string, m rpc) (any, *rpcError) 
 		defer h.mu.Unlock()
 		delete(h.calls, key)
 	}()
-	r, ok := h.run.Call(ctx, h.o.Tools[i], p.Args)
+	a, ok := h.granted.take(agent.ToolUse{Name: "mcp__" + server + "__" + p.Name, Input: p.Args})
+	if !ok {
+		h.log.Error("claude called a tool without asking, so it was refused", "tool", p.Name)
+		return nil, &rpcError{codeRefused, textNotGranted}
+	}
+	r, ok := h.run.Call(ctx, h.o.Tools[i], a)
 	if !ok {
 		return nil, &rpcError{codeRefused, textServerEnded}
 	}

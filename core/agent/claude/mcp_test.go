@@ -298,7 +298,9 @@ func TestTheEndOfTheRequestCancelsItsToolAndWaitsForIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var g sync.WaitGroup
 	g.Go(func() { <-begun; cancel() })
-	if _, err := h.handle(ctx, "mcp_message", json.RawMessage(mcpLine(1, "tools/call", map[string]any{"name": "wait"}))); err != nil {
+	line := mcpLine(1, "tools/call", map[string]any{"name": "wait"})
+	allow(h, line)
+	if _, err := h.handle(ctx, "mcp_message", json.RawMessage(line)); err != nil {
 		t.Error(err)
 	}
 	select {
@@ -378,8 +380,41 @@ func BenchmarkAToolsRoundTrip(b *testing.B) {
 	id := 1
 	for b.Loop() {
 		id++
-		if _, err := h.handle(b.Context(), "mcp_message", json.RawMessage(mcpLine(id, "tools/call", map[string]any{"name": "echo"}))); err != nil {
+		line := mcpLine(id, "tools/call", map[string]any{"name": "echo"})
+		allow(h, line)
+		if _, err := h.handle(b.Context(), "mcp_message", json.RawMessage(line)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A0: the bot's tools run with what was approved, and with nothing else.
+func TestAToolRunsOnlyAsItWasApproved(t *testing.T) {
+	h := boundHost(t, &hostRun{}, echoTool("echo"))
+	handshake(t, h)
+	call := func(id int, args string) string {
+		answer, err := h.handle(t.Context(), "mcp_message", json.RawMessage(mcpLine(id, "tools/call", json.RawMessage(`{"name":"echo","arguments":`+args+`}`))))
+		must(t, err)
+		data, err := json.Marshal(answer)
+		must(t, err)
+		return string(data)
+	}
+	if got := call(1, `{"a":1}`); !strings.Contains(got, textNotGranted) {
+		t.Errorf("without approval: %s", got)
+	}
+	asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"mcp__discord__echo","tool_input":{"a":1},"tool_use_id":"one"}`))
+	if got := call(2, `{"a":2}`); !strings.Contains(got, textNotGranted) {
+		t.Errorf("other arguments: %s", got)
+	}
+	if got := call(3, `{ "a": 1 }`); strings.Contains(got, "error") {
+		t.Errorf("as approved: %s", got)
+	}
+	if got := call(4, `{"a":1}`); !strings.Contains(got, textNotGranted) {
+		t.Errorf("a second time: %s", got)
+	}
+	asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"mcp__discord__echo","tool_input":{"a":5},"tool_use_id":"two"}`))
+	h.granted.remove("two") // the permission was denied after all
+	if got := call(5, `{"a":5}`); !strings.Contains(got, textNotGranted) {
+		t.Errorf("denied after all: %s", got)
 	}
 }

@@ -21,7 +21,7 @@ import (
 func TestTheCapturedPermissionsAreAnsweredAsTheCLIUnderstoodThem(t *testing.T) {
 	const refusal = "Not allowed by the owner of the bot."
 	h := boundHost(t, &hostRun{ask: func(_ context.Context, u agent.ToolUse) agent.Decision {
-		return agent.Decision{Allow: !strings.Contains(string(u.Input), "deny.txt"), Reason: refusal}
+		return agent.Decision{Digest: u.Digest(), Allow: !strings.Contains(string(u.Input), "deny.txt"), Reason: refusal}
 	}})
 	compared := 0
 	for _, x := range captured(t, "c-can-use-tool") {
@@ -114,9 +114,9 @@ func TestARunThatCanAskNobodyRefuses(t *testing.T) {
 func TestAnInterruptRefusesWhatWaitsForPermission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// The callback allows the call at the moment of the interrupt, which is too late.
-		h := boundHost(t, &hostRun{ask: func(ctx context.Context, _ agent.ToolUse) agent.Decision {
+		h := boundHost(t, &hostRun{ask: func(ctx context.Context, u agent.ToolUse) agent.Decision {
 			<-ctx.Done()
-			return agent.Decision{Allow: true}
+			return u.Allowed()
 		}})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
@@ -129,9 +129,9 @@ func TestAnInterruptRefusesWhatWaitsForPermission(t *testing.T) {
 
 func TestAPersonMayThinkForAsLongAsTheyLike(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := boundHost(t, &hostRun{ask: func(ctx context.Context, _ agent.ToolUse) agent.Decision {
+		h := boundHost(t, &hostRun{ask: func(ctx context.Context, u agent.ToolUse) agent.Decision {
 			time.Sleep(24 * time.Hour)
-			return agent.Decision{Allow: ctx.Err() == nil}
+			return agent.Decision{Digest: u.Digest(), Allow: ctx.Err() == nil}
 		}})
 		if got := asked(t, h, "can_use_tool", `{"tool_name":"Bash","input":{}}`); !strings.Contains(got, `"allow"`) {
 			t.Errorf("the answer is %s", got)

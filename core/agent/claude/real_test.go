@@ -305,7 +305,7 @@ func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
 				close(asked)
 				<-ctx.Done()
 			}
-			return agent.Decision{Allow: true}
+			return u.Allowed()
 		}
 	})
 	interrupt := func() {

@@ -81,7 +81,7 @@ func (r *rig) options() agent.SessionOptions {
 	return agent.SessionOptions{
 		Dir: r.dir, SystemPrompt: "You are the bot of a test.",
 		Settings:   agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
-		Permission: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} },
+		Permission: func(_ context.Context, u agent.ToolUse) agent.Decision { return u.Allowed() },
 	}
 }
 

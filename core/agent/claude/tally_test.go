@@ -136,7 +136,7 @@ func TestTheQuestionOfATurnsCostStandsBeforeEachCall(t *testing.T) {
 		stop := ""
 		st := newStage(t, Options{})
 		s, p := played(t, st, func(o *agent.SessionOptions) {
-			o.Permission = func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} }
+			o.Permission = func(_ context.Context, u agent.ToolUse) agent.Decision { return u.Allowed() }
 			o.Hooks.Afford = func(_ context.Context, x agent.Spending) (float64, string) {
 				asked = append(asked, x)
 				return 7, stop

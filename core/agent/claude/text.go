@@ -62,6 +62,7 @@ const (
 	textNoMethod      = "there is no such method"
 	textNoTool        = "there is no tool %s"
 	textServerEnded   = "the server has ended"
+	textNotGranted    = "this call was not approved"
 	textTwice         = "the request id is already in use"
 	textUnreadable    = "the message cannot be read"
 )

@@ -120,14 +120,16 @@ func (t *talk) carryOut(ctx context.Context, c call) outcome {
 	case c.bad != "":
 		return said(c.bad)
 	}
-	if d := t.permit(ctx, x, c.ToolUse); !d.Allow {
-		r := said(d.Reason)
+	d := t.permit(ctx, x, c.ToolUse)
+	a, ok := agent.Approve(c.ToolUse, d)
+	if !ok {
+		r := said(cmp.Or(d.Reason, callback.AnswerOther))
 		r.denied = true
 		return r
 	}
-	r := x.call(ctx, c.Input)
+	r := x.call(ctx, a)
 	if !r.IsError {
-		t.s.host.PostTool(ctx, c.ToolUse)
+		t.s.host.PostTool(ctx, a.Use())
 	}
 	return r
 }
@@ -223,7 +225,7 @@ func (s *session) toolsOf(box *tools.Box) []tool {
 	var list []tool
 	if box != nil {
 		for _, t := range box.Tools() {
-			call := func(ctx context.Context, args json.RawMessage) outcome { return outcome{Result: t.Call(ctx, args)} }
+			call := func(ctx context.Context, a agent.Approved) outcome { return outcome{Result: t.Call(ctx, a)} }
 			list = append(list, tool{name: t.Name, description: t.Description, schema: t.Schema, alone: t.Alone, call: call})
 		}
 	}
@@ -231,7 +233,7 @@ func (s *session) toolsOf(box *tools.Box) []tool {
 		server := cmp.Or(t.Server, botServer)
 		list = append(list, tool{
 			name: "mcp__" + server + "__" + t.Name, description: t.Description, schema: t.Schema, alone: true, trusted: server == botServer,
-			call: func(ctx context.Context, args json.RawMessage) outcome { return s.callBot(ctx, t, args) },
+			call: func(ctx context.Context, a agent.Approved) outcome { return s.callBot(ctx, t, a) },
 		})
 	}
 	slices.SortFunc(list, func(a, b tool) int { return cmp.Compare(a.name, b.name) })
@@ -239,8 +241,8 @@ func (s *session) toolsOf(box *tools.Box) []tool {
 }
 
 // callBot calls one of the bot's tools.
-func (s *session) callBot(ctx context.Context, t agent.Tool, args json.RawMessage) outcome {
-	r, ok := s.host.Call(ctx, t, args)
+func (s *session) callBot(ctx context.Context, t agent.Tool, a agent.Approved) outcome {
+	r, ok := s.host.Call(ctx, t, a)
 	if !ok {
 		return outcome{Result: tools.Result{Text: agent.ErrClosed.Error(), IsError: true}, denied: true}
 	}
@@ -255,7 +257,7 @@ type tool struct {
 	alone bool
 	// trusted means that the tool checks permissions itself.
 	trusted bool
-	call    func(ctx context.Context, args json.RawMessage) outcome
+	call    func(ctx context.Context, a agent.Approved) outcome
 }
 
 // outcome is the result of a call.

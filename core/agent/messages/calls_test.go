@@ -100,11 +100,11 @@ func TestWhoMayCallIsAskedInOrder(t *testing.T) {
 				docs.Server = "docs"
 				o.Tools = []agent.Tool{mine, docs}
 				o.Allowed, o.Disallowed = split(c.allowed), split(c.disallowed)
-				o.Hooks.PreTool = func(context.Context, agent.ToolUse) agent.Decision { return c.hook }
+				o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision { return of(u, c.hook) }
 				o.Hooks.PostTool = func(context.Context, agent.ToolUse) { posted.Add(1) }
 				o.Permission = nil
 				if c.permission != nil {
-					o.Permission = func(context.Context, agent.ToolUse) agent.Decision { asked.Add(1); return *c.permission }
+					o.Permission = func(_ context.Context, u agent.ToolUse) agent.Decision { asked.Add(1); return of(u, *c.permission) }
 				}
 			})
 			got := say(t, s, "do it")
@@ -115,6 +115,12 @@ func TestWhoMayCallIsAskedInOrder(t *testing.T) {
 			holds(t, "the model is told", fmt.Sprint(b.sent(1).Messages[2].Content), c.says)
 		})
 	}
+}
+
+// of returns a decision about this call.
+func of(u agent.ToolUse, d agent.Decision) agent.Decision {
+	d.Digest = u.Digest()
+	return d
 }
 
 func split(pattern string) []string {

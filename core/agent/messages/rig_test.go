@@ -69,7 +69,7 @@ func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 	r.t.Helper()
 	o := agent.SessionOptions{
 		Dir: r.dir.Root(), SystemPrompt: "You are the bot of a test.", Settings: agent.Settings{Model: "haiku", Thinking: "off"},
-		Permission: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} },
+		Permission: func(_ context.Context, u agent.ToolUse) agent.Decision { return u.Allowed() },
 	}
 	for _, f := range change {
 		f(&o)

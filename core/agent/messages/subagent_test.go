@@ -28,7 +28,7 @@ func TestASubagentWorksByItselfAndItsWorkIsCounted(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			hooked = append(hooked, u.Name)
-			return agent.Decision{Allow: true}
+			return u.Allowed()
 		}
 	})
 	got := say(t, s, "what is tea?")
@@ -110,7 +110,7 @@ func TestASearchIsARequestOfItsOwn(t *testing.T) {
 	s := b.open(func(o *agent.SessionOptions) {
 		o.Permission = func(_ context.Context, u agent.ToolUse) agent.Decision {
 			asked = append(asked, u.Name)
-			return agent.Decision{Allow: true}
+			return u.Allowed()
 		}
 	})
 	got := say(t, s, "what does tea cost?")

@@ -21,7 +21,7 @@ func TestAskGoesThroughHookAndPermission(t *testing.T) {
 		want             string
 	}{
 		"allowed": {nil, func(_ context.Context, u agent.ToolUse) agent.Decision {
-			return agent.Decision{Allow: u.Name == "Bash" && strings.Contains(string(u.Input), "ls")}
+			return agent.Decision{Digest: u.Digest(), Allow: u.Name == "Bash" && strings.Contains(string(u.Input), "ls")}
 		}, `end Bash "(offline engine: allowed, but there is nothing here that could run it)" error=false denied=false`},
 		"denied by the user": {nil, func(context.Context, agent.ToolUse) agent.Decision {
 			return agent.Decision{Reason: "not today"}
@@ -56,7 +56,7 @@ func TestTheHookDeniesBotToolsTooAndPostToolFollowsSuccess(t *testing.T) {
 		Tools: []agent.Tool{tool, echo("discord_embed", true)},
 		Hooks: agent.Hooks{
 			PreTool: func(_ context.Context, u agent.ToolUse) agent.Decision {
-				return agent.Decision{Allow: !strings.Contains(string(u.Input), "secret"), Reason: "no"}
+				return agent.Decision{Digest: u.Digest(), Allow: !strings.Contains(string(u.Input), "secret"), Reason: "no"}
 			},
 			PostTool: func(_ context.Context, u agent.ToolUse) { after = append(after, u.Name) },
 		},

@@ -251,8 +251,8 @@ func TestARefusalEndsAScriptWithItsOwnWords(t *testing.T) {
 		allow bool
 		want  string
 	}{"allowed": {true, "Written."}, "denied": {false, "Then not."}} {
-		s := open(t, Options{}, agent.SessionOptions{Permission: func(context.Context, agent.ToolUse) agent.Decision {
-			return agent.Decision{Allow: c.allow, Reason: "no"}
+		s := open(t, Options{}, agent.SessionOptions{Permission: func(_ context.Context, u agent.ToolUse) agent.Decision {
+			return agent.Decision{Digest: u.Digest(), Allow: c.allow, Reason: "no"}
 		}})
 		_, result, err := turnOf(t.Context(), s, source)
 		must(t, err)

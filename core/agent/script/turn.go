@@ -223,16 +223,17 @@ func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
 	at := slices.IndexFunc(t.s.o.Tools, func(o agent.Tool) bool { return o.Name == name })
 	var answer agent.ToolResult
 	d := t.preTool(use)
+	a, approved := agent.Approve(use, d)
 	switch {
-	case !d.Allow:
+	case !approved:
 		answer = agent.ToolResult{Text: d.Reason, IsError: true}
 	case at < 0:
 		answer = agent.ToolResult{Text: fmt.Sprintf(textNoTool, name, toolNames(t.s.o.Tools)), IsError: true}
 	default:
 		t.wait(250 * time.Millisecond)
-		answer = t.s.o.Tools[at].Call(t.ctx, input)
+		answer = t.s.o.Tools[at].Call(t.ctx, a.Input())
 	}
-	t.toolEnd(use, answer, !d.Allow)
+	t.toolEnd(use, answer, !approved)
 	t.over = answer.EndTurn
 	return answer
 }
@@ -252,7 +253,7 @@ func (t *turn) ask(name string, input json.RawMessage) {
 			d = t.s.o.Permission(t.ctx, use)
 		}
 	}
-	if !d.Allow {
+	if _, approved := agent.Approve(use, d); !approved {
 		t.toolEnd(use, agent.ToolResult{Text: d.Reason, IsError: true}, true)
 		return
 	}
@@ -271,7 +272,7 @@ func (t *turn) toolStart(name string, input json.RawMessage) agent.ToolUse {
 
 func (t *turn) preTool(u agent.ToolUse) agent.Decision {
 	if t.s.o.Hooks.PreTool == nil {
-		return agent.Decision{Allow: true}
+		return u.Allowed()
 	}
 	return t.s.o.Hooks.PreTool(t.ctx, u)
 }

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 )
 
 // argument is what a label shows of a tool's input: the keys in order, and how to shorten
@@ -31,7 +32,7 @@ var argument = map[string]struct {
 // line, but not escaped for Markdown.
 func Label(name string, input json.RawMessage) string {
 	name, input = unwrapped(name, input)
-	name = bare(clean.Line(name))
+	name = bare(visible.Line(name))
 	a, ok := argument[name]
 	if !ok {
 		return clean.Cut(name, 80)
@@ -49,7 +50,7 @@ func Label(name string, input json.RawMessage) string {
 		if a.shorten != nil {
 			s = a.shorten(s)
 		}
-		shown = append(shown, clean.Cut(clean.Line(s), 100))
+		shown = append(shown, clean.Cut(visible.Line(s), 100))
 	}
 	if len(shown) == 0 {
 		return name

@@ -331,7 +331,7 @@ func TestLabels(t *testing.T) {
 		{"Something", `{"x":1}`, "Something"},
 		{"Bash", `not json`, "Bash"},
 		{"Bash", `{"command":5}`, "Bash"},
-		{"Bash", `{"command":"echo \u001b[31mred"}`, "Bash(echo red)"},
+		{"Bash", `{"command":"echo \u001b[31mred"}`, `Bash(echo ⟦\x1b⟧[31mred)`},
 	}
 	for _, tt := range tests {
 		if got := Label(tt.name, json.RawMessage(tt.input)); got != tt.want {

@@ -40,6 +40,7 @@ const (
 	TaskAdded        = "task.added"   // Subject is the task's ID
 	TaskHeld         = "task.held"
 	TaskReleased     = "task.released"
+	ApprovalEnded    = "approval.ended" // of a file that has gone or changed; Subject is its path
 	TaskRemoved      = "task.removed"
 	TaskRefused      = "task.refused" // an edit by the agent
 	TaskChanged      = "task.changed" // by a change of its file

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/store"
@@ -43,8 +43,9 @@ func (v Verdict) Allows() bool { return v == Allow || v == Always }
 // Request asks the user a question, usually about a tool call.
 type Request struct {
 	ID       string // if empty, the queue assigns one
-	Question string // "Run this command?"; cleaned here
-	Text     string // everything the user needs to answer it; cleaned here
+	Question string // "Run this command?"; a picture (package visible)
+	Text     string // everything the user needs to answer it; a picture
+	Digest   string // of the call that runs if it is allowed; empty for other questions
 	Call     string // the tool call as shown in the conversation; empty for other questions
 	Tool     string // the bare name of the tool that Always allows; empty if there is no Always
 	Command  string // the rule of the single command that Always allows instead of the whole tool
@@ -53,10 +54,10 @@ type Request struct {
 
 // Approval is a request on the queue, as an immutable value for snapshots.
 type Approval struct {
-	ID, Question, Call, Tool, Command, Session string
+	ID, Question, Call, Digest, Tool, Command, Session string
 
 	Label        string       // question and text on one line of at most 2,000 characters
-	Text         string       // everything the user needs to answer it, cleaned, with line breaks
+	Text         string       // everything the user needs to answer it, a picture with line breaks
 	Asked, Until time.Time    // when it was asked and when it expires
 	Verdict      Verdict      // empty while it waits
 	By           audit.Origin // who settled it
@@ -85,24 +86,22 @@ func (a Approval) Grant() string {
 	return fmt.Sprintf(grantTool, toolset.Name(a.Tool))
 }
 
-// maxLabel is the maximum length of a label without its note, in characters.
+// maxLabel is the maximum length of a label, in UTF-16 units.
 const maxLabel = 2000
 
 // Asked returns the request as an approval pending since now.
 func (r Request) Asked(now time.Time) Approval {
-	question, text := clean.Line(r.Question), clean.Text(r.Text)
+	question, text := clean.Line(r.Question), clean.Text(r.Text) // pictures are clean already
 	return Approval{
-		ID: r.ID, Question: question, Text: text, Label: labelOf(question, text), Call: clean.Line(r.Call),
+		ID: r.ID, Question: question, Text: text, Label: labelOf(question, text), Call: clean.Line(r.Call), Digest: r.Digest,
 		Tool: clean.Line(r.Tool), Command: r.Command, Session: clean.Line(r.Session), Asked: now, Until: now.Add(Patience),
 	}
 }
 
-// labelOf returns a question on one clean line, with "⏎" for line breaks.
+// labelOf returns a question on one clean line, with "⏎" for line breaks, which a picture does not contain
+// otherwise. A very long one has its middle cut.
 func labelOf(question, text string) string {
-	line := clean.Line(strings.TrimSpace(question + " " + strings.ReplaceAll(text, "\n", " ⏎ ")))
-	if n := utf8.RuneCountInString(line); n > maxLabel {
-		line = clean.Cut(line, maxLabel) + fmt.Sprintf(textMoreLabel, n-maxLabel)
-	}
+	line, _ := visible.Excerpt(clean.Line(question+" "+strings.ReplaceAll(text, "\n", " ⏎ ")), maxLabel)
 	return line
 }
 

@@ -116,18 +116,20 @@ func (s *Session) author(x call) agent.Decision {
 				s.g.commands.begin(s, x.ID)
 			}
 		}
-		return agent.Decision{Allow: true}
+		return x.allow()
 	}
 	if s.g.isUsers(f) {
 		s.same.Store(f.digest, true)
-		return agent.Decision{Allow: true}
+		return x.allow()
 	}
 	f.origin.Before = s.g.keepBefore(f.rel)
 	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
 		s.g.o.Log.Error("task of the agent not written: its writer could not be recorded", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
-	return agent.Decision{Allow: true, Ask: s.g.waitsFor(f) && s.asks()}
+	d := x.allow()
+	d.Ask = s.g.waitsFor(f) && s.asks()
+	return d
 }
 
 // labels records the label of a file that a call is about to write.
@@ -200,7 +202,7 @@ func (g *Guard) isUsers(f draft) bool {
 // waitsFor reports whether a version needs the user's approval.
 func (g *Guard) waitsFor(f draft) bool {
 	o, _ := g.provenance.Find(f.digest)
-	return len(f.excess) > 0 && o.Approved.IsZero()
+	return len(f.excess) > 0 && !o.approvedIn(f.rel)
 }
 
 // askRights asks the user about a file that grants more than its writer has.
@@ -224,7 +226,7 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 	if err := s.g.provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
 		s.g.o.Log.Error("approval not saved; the task waits", "error", err)
 	}
-	return agent.Decision{Allow: true}, true
+	return x.allow(), true
 }
 
 // authored is called after a successful call: the files it wrote are the agent's, even if they
@@ -245,9 +247,20 @@ func (s *Session) authored(x call) {
 	if !writes(x.tool) || x.path == "" {
 		return
 	}
-	if rel, ok := s.g.granting(x.path); ok {
+	if rel, ok := s.g.granting(x.path); ok && !s.g.approved(rel) {
 		s.claimAloud(rel)
 	}
+}
+
+// approved reports whether the user has approved the file at a path as it is. The hook before a write has
+// ended the approvals of earlier ones.
+func (g *Guard) approved(rel string) bool {
+	data, err := g.o.Dir.Read(rel)
+	if err != nil {
+		return false
+	}
+	o, _ := g.provenance.Find(routines.Digest(data))
+	return o.approvedIn(rel)
 }
 
 // claim records that this session wrote the current version of a file.

@@ -27,7 +27,7 @@ func (g *Guard) keepText(rel string, data []byte) string {
 	version := routines.Digest(data)
 	of, ok := grantsOf(rel, data, g.skill)
 	o, known := g.provenance.Find(version)
-	waits := known && waiting(o, g.o.Base(), of)
+	waits := known && waiting(o, rel, g.o.Base(), of)
 	switch kind, task := kindOf(rel); {
 	case !task, kind == routines.KindReminder && comesBack(rel, data):
 		return ""

@@ -2,21 +2,25 @@ package policy
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/brief/toolset"
 )
 
 // call is a tool call as patterns see it.
 type call struct {
 	agent.ToolUse
-	tool string
-	arg  string // the argument that this tool's patterns match
-	path string // the same for tools that touch a file; "" if it is unclear which file
+	digest string // of the call as the engine will run it
+	tool   string
+	arg    string // the argument that this tool's patterns match
+	path   string // the same for tools that touch a file; "" if it is unclear which file
 	// folder is where a search begins.
 	folder string
 	// args are the arguments of a skill.
@@ -26,6 +30,7 @@ type call struct {
 	// command is the shell command that a tool would run: Bash, or what other engines call it
 	// (Monitor, PowerShell).
 	command string
+	keys    []string // the names of all arguments
 	// others are the paths in the input of an unknown tool, which may write them.
 	others []string
 }
@@ -40,12 +45,14 @@ var argumentOf = map[string]string{
 // call parses a call. A call of a server's tool through the tool search counts as that tool's. A
 // search that names a file searches that file, whatever its glob says.
 func (t tree) call(u agent.ToolUse) call {
+	digest := u.Digest()
 	u = toolset.Unwrap(u)
-	x := call{ToolUse: u, tool: toolName(u.Name)}
+	x := call{ToolUse: u, digest: digest, tool: toolName(u.Name)}
 	var input map[string]any
 	if json.Unmarshal(u.Input, &input) != nil {
 		return x
 	}
+	x.keys = slices.Collect(maps.Keys(input))
 	text := func(key string) string { s, _ := input[key].(string); return s }
 	x.arg = text(argumentOf[x.tool])
 	_, known := argumentOf[x.tool]
@@ -94,11 +101,35 @@ func (x call) exact() string {
 	return x.tool + " " + string(rule)
 }
 
+// allow returns the decision that lets exactly this call run.
+func (x call) allow() agent.Decision { return agent.Decision{Allow: true, Digest: x.digest} }
+
+// unclear returns why a call cannot be judged by what a person would see of it, or "".
+func (x call) unclear() string {
+	parts := append([]string{x.command, x.path, x.folder}, x.others...)
+	if x.tool == "WebFetch" || x.tool == "Glob" || x.tool == "Grep" {
+		parts = append(parts, x.arg)
+	}
+	for _, part := range parts {
+		if what := visible.Hidden(part); what != "" {
+			return fmt.Sprintf(answerHidden, what)
+		}
+	}
+	seen := map[string]bool{}
+	for _, key := range x.keys {
+		if key = strings.ToLower(key); seen[key] {
+			return fmt.Sprintf(answerTwice, visible.Line(key))
+		}
+		seen[key] = true
+	}
+	return ""
+}
+
 // request returns the approval request for a call.
 func (t tree) request(x call, session string) Request {
 	asks, text := toolset.Question(x.Name, x.Input, t.shown)
 	return Request{
-		Question: asks, Text: text, Call: toolset.Label(x.Name, x.Input), Tool: x.Name, Command: x.exact(), Session: session,
+		Question: asks, Text: text, Call: toolset.Label(x.Name, x.Input), Digest: x.digest, Tool: x.Name, Command: x.exact(), Session: session,
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *Session) mayRun(ctx context.Context, args []string) agent.Decision {
 	}
 	x := s.g.tree.call(agent.ToolUse{Name: "Bash", Input: input})
 	if s.permits.take(line) && !s.set().forbids(x) {
-		return agent.Decision{Allow: true}
+		return x.allow()
 	}
 	return s.permission(ctx, x)
 }

@@ -83,8 +83,8 @@ func TestAQuestionWithoutAToolAllowsNothingMore(t *testing.T) {
 
 func TestALabelThatIsCutSaysSo(t *testing.T) {
 	long := Request{Question: "Run this command?", Text: strings.Repeat("a", 5000)}.Asked(time.Time{})
-	if !strings.HasSuffix(long.Label, "(3018 more characters: read them, or deny it)") || len(long.Text) != 5000 {
-		t.Errorf("the label ends in %q, the text has %d", long.Label[len(long.Label)-60:], len(long.Text))
+	if _, _, marked := strings.Cut(long.Label, "⟧aaaa"); !marked || !strings.Contains(long.Label, "aaa⟦30") || len(long.Text) != 5000 {
+		t.Errorf("the label is %q, the text has %d", long.Label, len(long.Text))
 	}
 	if a := (Request{Question: "Run this command?", Text: "ls\nrm -rf ~"}.Asked(time.Time{})); a.Label != "Run this command? ls ⏎ rm -rf ~" {
 		t.Errorf("%q", a.Label)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -201,10 +202,10 @@ func (g *Guard) SkillWaits(s skill.Skill) string {
 	return waitsWords(o, excessOf(o.Writer, g.o.Base(), skillGrants(s)))
 }
 
-// waiting reports whether a version grants more than its writer may and has not been approved by
-// the user.
-func waiting(o Origin, base []string, of grants) bool {
-	return o.Approved.IsZero() && len(excessOf(o.Writer, base, of)) > 0
+// waiting reports whether a version in a file grants more than its writer may and has not been approved
+// there by the user.
+func waiting(o Origin, rel string, base []string, of grants) bool {
+	return !o.approvedIn(rel) && len(excessOf(o.Writer, base, of)) > 0
 }
 
 func waitsWords(o Origin, excess []string) string {
@@ -225,15 +226,19 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 		return Origin{}, false
 	}
 	o, known := g.provenance.Find(digest)
-	if !known && len(g.commands.now()) > 0 {
+	if (!known || o.approvedIn(rel)) && len(g.commands.now()) > 0 {
 		at, _ := g.reach.changedAt(rel)
-		if s := g.commands.who(at); s != nil {
+		if s := g.commands.who(at); s != nil && (!known || o.rewritten(at)) {
 			s.claim(rel)
 			o, known = g.provenance.Find(digest)
 		}
 	}
-	return o, known && o.Approved.IsZero()
+	return o, known && !o.approvedIn(rel)
 }
+
+// rewritten reports whether a file that changed at a time was written again after its approval. The
+// program writes a file soon after it has recorded an approval.
+func (o Origin) rewritten(at time.Time) bool { return at.After(o.Approved.Add(2 * time.Second)) }
 
 // unknown reports whether a version predates the loss of the record of writers.
 func (g *Guard) unknown(rel, digest string) bool {
@@ -335,11 +340,14 @@ func (g *Guard) Inherit(from, rel string, data []byte) error {
 	if !known {
 		return nil
 	}
-	if of, _ := grantsOf(rel, data, g.skill); o.Before != "" && waiting(o, g.o.Base(), of) {
+	if of, _ := grantsOf(rel, data, g.skill); o.Before != "" && waiting(o, cmp.Or(o.For, rel), g.o.Base(), of) {
 		return fmt.Errorf(textDecideFirst, rel)
 	}
 	o.Path, o.At, o.Before = rel, time.Now(), ""
-	return g.provenance.record(routines.Digest(data), o)
+	if !o.Approved.IsZero() {
+		o.Approved, o.For = o.At, rel
+	}
+	return g.provenance.inherit(routines.Digest(data), o)
 }
 
 // Written records that a session's tool is about to write a file with that session's

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ollimbot/core/base/visible"
+
 	"ollimbot/core/safety/closed"
 	"ollimbot/core/storage/store"
 )
@@ -61,21 +63,22 @@ func (t tree) within(full string) (string, bool) {
 	return relative(full, realRoot)
 }
 
-// shown returns a path for the user: relative if it is in the data directory, otherwise absolute,
-// with the places outside to which its links lead.
+// shown returns the picture of a path for the user: relative if it is in the data directory, otherwise
+// absolute, with the places outside to which its links lead.
 func (t tree) shown(path string) string {
 	full := t.absolute(path)
 	rel, inside := t.within(full)
 	if !inside {
-		return full
+		return visible.Path(full)
 	}
+	picture := visible.Path(rel)
 	places, _ := t.places(path)
 	for _, p := range places {
 		if _, inside := t.within(p); !inside {
-			rel += " → " + p
+			picture += " " + visible.Note("leads to "+visible.Path(p))
 		}
 	}
-	return rel
+	return picture
 }
 
 func relative(path, dir string) (string, bool) {

@@ -133,6 +133,9 @@ func (g *Guard) Reset() {
 	clear(g.allowed)
 }
 
+// maxPicture is the maximum length of a question's text, in bytes: nothing is cut from it.
+const maxPicture = 1 << 20
+
 // told returns a test for the patterns that refusals show in that kind of session.
 func told(g *Guard, kind Kind) func(pattern) bool {
 	return func(p pattern) bool { return p.told(kind, g.o.Google()) }
@@ -155,12 +158,15 @@ func (g *Guard) ask(ctx context.Context, session string, x call, why verdict) ag
 	if why.once {
 		r.Question, r.Tool, r.Command = strings.TrimSpace(why.reason+" "+r.Question), "", ""
 	}
+	if len(r.Text) > maxPicture {
+		return deny(answerTooLong, x)
+	}
 	v, err := g.approvals.Ask(ctx, r)
 	if err != nil {
 		g.o.Log.Warn("cannot ask for permission", "tool", clean.Line(x.Name), "error", err)
 	}
 	if v.Allows() {
-		return agent.Decision{Allow: true}
+		return x.allow()
 	}
 	name := clean.Line(toolset.Label(x.Name, x.Input))
 	switch v {

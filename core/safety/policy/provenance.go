@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,10 +37,19 @@ type Origin struct {
 	At     time.Time
 	// Excess describes what it granted beyond its writer's rights.
 	Excess []string
-	// Approved is when the user approved everything that this version grants.
+	// Approved is when the user approved everything that this version grants, in the file For. It
+	// ends when that file goes, or changes, or is written again (Provenance.EndApprovals, record).
 	Approved time.Time
+	For      string
+	// anywhere means that an earlier version of the program stored the approval, for any file.
+	anywhere bool
 	// Before is the version that it replaced, whose text stays in force while this one waits.
 	Before string
+}
+
+// approvedIn reports whether the user has approved the version in this file.
+func (o Origin) approvedIn(rel string) bool {
+	return !o.Approved.IsZero() && strings.EqualFold(o.For, rel)
 }
 
 // Provenance is state/provenance.json: which versions of task files, skills and webhooks an agent
@@ -111,7 +122,7 @@ func (p *Provenance) Load() (changed bool, err error) {
 	next := f.origins()
 	old := p.now.Load()
 	if old.lost.Equal(next.lost) && maps.EqualFunc(old.by, next.by, func(a, b Origin) bool {
-		return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) && a.Before == b.Before
+		return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) && a.For == b.For && a.Before == b.Before
 	}) {
 		return false, nil
 	}
@@ -121,29 +132,39 @@ func (p *Provenance) Load() (changed bool, err error) {
 
 // record stores that an agent is about to write a version. A known version keeps its origin, unless
 // the new writer has all the rights that it grants, or something that the old writer had kept of
-// the user's is gone. The version that it replaces is always updated.
+// the user's is gone. The version that it replaces is always updated. An approval ends, because the
+// user approved what was there before, unless the same version is in force anyway.
 func (p *Provenance) record(digest string, o Origin) error {
+	if o.Before == digest {
+		return nil
+	}
 	old, known := p.Find(digest)
 	lapsed := len(old.Writer.Kept) > 0 && old.Approved.IsZero() && len(o.Excess) > 0
 	if known && !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0) {
-		if o.Before == "" || o.Before == old.Before {
+		if (o.Before == "" || o.Before == old.Before) && old.Approved.IsZero() {
 			return nil
 		}
-		old.Before = o.Before
+		old.Before, old.Approved, old.For = cmp.Or(o.Before, old.Before), time.Time{}, ""
 		o = old
 	}
 	return p.change(func(next *origins) { next.by[digest] = o })
 }
 
-// Approve approves everything that a version grants. A version without an origin is recorded as
-// approved, too.
+// inherit stores that the program is about to write a version that follows another, and has its origin
+// and its approval.
+func (p *Provenance) inherit(digest string, o Origin) error {
+	return p.change(func(next *origins) { next.by[digest] = o })
+}
+
+// Approve approves everything that a version grants in the file at a path. A version without an origin
+// is recorded as approved, too.
 func (p *Provenance) Approve(digest, path string, now time.Time) error {
 	return p.change(func(next *origins) {
 		o := next.by[digest]
 		if o.At.IsZero() {
 			o.At, o.Path = now, path
 		}
-		o.Approved = now
+		o.Approved, o.For = now, path
 		next.by[digest] = o
 	})
 }
@@ -152,8 +173,61 @@ func (p *Provenance) Approve(digest, path string, now time.Time) error {
 func (p *Provenance) Withdraw(digest string) error {
 	return p.change(func(next *origins) {
 		if o, ok := next.by[digest]; ok {
-			o.Approved = time.Time{}
+			o.Approved, o.For = time.Time{}, ""
 			next.by[digest] = o
+		}
+	})
+}
+
+// Adopt binds the approvals that an earlier version of the program stored to the files that are there now
+// with those bytes. files are their paths by digest.
+func (p *Provenance) Adopt(files map[string]string) error {
+	adopts := func(digest string, o Origin) bool { return o.anywhere && files[digest] != "" }
+	for digest, o := range p.now.Load().by {
+		if adopts(digest, o) {
+			return p.change(func(next *origins) {
+				for digest, o := range next.by {
+					if adopts(digest, o) {
+						o.For, o.anywhere = files[digest], false
+						next.by[digest] = o
+					}
+				}
+			})
+		}
+	}
+	return nil
+}
+
+// fresh is how long an approval waits for its file, which is written after it.
+const fresh = time.Minute
+
+// Ended is an approval that has ended.
+type Ended struct{ File, Digest string }
+
+// EndApprovals ends the approvals of versions that are no longer in their files, and returns them. has
+// reports whether a file has a version, or is broken and its last valid version is in force. again is
+// when the youngest approvals have to be checked; zero if there are none.
+func (p *Provenance) EndApprovals(now time.Time, has func(file, digest string) bool) (ended []Ended, again time.Time, err error) {
+	for digest, o := range p.now.Load().by {
+		switch {
+		case o.Approved.IsZero() || has(o.For, digest):
+		case now.Sub(o.Approved) < fresh:
+			if next := o.Approved.Add(fresh); again.IsZero() || next.Before(again) {
+				again = next
+			}
+		default:
+			ended = append(ended, Ended{o.For, digest})
+		}
+	}
+	if ended == nil {
+		return nil, again, nil
+	}
+	return ended, again, p.change(func(next *origins) {
+		for _, one := range ended {
+			if o := next.by[one.Digest]; o.For == one.File {
+				o.Approved, o.For = time.Time{}, ""
+				next.by[one.Digest] = o
+			}
 		}
 	})
 }
@@ -262,13 +336,18 @@ type writtenEntry struct {
 	At       time.Time `json:"at"`
 	Excess   []string  `json:"excess,omitempty"`
 	Approved time.Time `json:"approved,omitzero"`
+	For      string    `json:"for,omitempty"` // earlier versions of the program left it out, and meant any file
 	Before   string    `json:"before,omitempty"`
 }
 
 func (f provenanceFile) origins() *origins {
 	o := &origins{by: make(map[string]Origin, len(f.Written)), lost: f.Lost}
 	for digest, e := range f.Written {
-		o.by[digest] = Origin{Path: e.Path, Writer: f.Writers[e.Writer], At: e.At, Excess: e.Excess, Approved: e.Approved, Before: e.Before}
+		o.by[digest] = Origin{Path: e.Path, Writer: f.Writers[e.Writer], At: e.At, Excess: e.Excess, Approved: e.Approved, For: e.For, Before: e.Before}
+		if one := o.by[digest]; !e.Approved.IsZero() && e.For == "" {
+			one.For, one.anywhere = e.Path, true
+			o.by[digest] = one
+		}
 	}
 	return o
 }
@@ -279,7 +358,7 @@ func fileOf(o *origins) provenanceFile {
 		name := one.Writer.name()
 		f.Writers[name] = one.Writer
 		f.Written[digest] = writtenEntry{
-			Path: one.Path, Writer: name, At: one.At.Round(0), Excess: one.Excess, Approved: one.Approved.Round(0), Before: one.Before,
+			Path: one.Path, Writer: name, At: one.At.Round(0), Excess: one.Excess, Approved: one.Approved.Round(0), For: one.For, Before: one.Before,
 		}
 	}
 	return f

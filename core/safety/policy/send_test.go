@@ -48,7 +48,7 @@ func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 					if offers := a.Scope() != ""; offers != strings.HasPrefix(full, base+"/data/") {
 						t.Errorf("%s: always is offered: %t", full, offers)
 					}
-					if want := "Send you " + filepath.Base(full) + "?"; a.Question != want || a.Text != at { // P13
+					if want := "Send you " + filepath.Base(full) + "?"; a.Question != want || a.Text != "⟦file_path:⟧ "+at { // P13
 						t.Errorf("asked %q with %q, want %q with %q", a.Question, a.Text, want, at)
 					}
 					if err := g.approvals.Answer(t.Context(), a.ID, Always); err != nil {

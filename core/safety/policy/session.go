@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/closed"
@@ -115,7 +117,7 @@ func (s *Session) judge(x call) verdict {
 	if v.is == refused {
 		return v
 	}
-	if reason := s.g.searches(x); reason != "" {
+	if reason := cmp.Or(x.unclear(), s.g.searches(x)); reason != "" {
 		return verdict{is: refused, reason: reason}
 	}
 	switch reason, unsure := s.contents(x); {
@@ -176,7 +178,7 @@ func (s *Session) permission(ctx context.Context, x call) agent.Decision {
 		}
 		switch v.is {
 		case allowed:
-			return agent.Decision{Allow: true}
+			return x.allow()
 		case open:
 			d := s.g.ask(ctx, s.scope.Session, x, v)
 			if d.Allow && v.once {
@@ -425,7 +427,8 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 		if d.Ask = d.Ask || v.is == open; !d.Ask {
 			s.begins(x) // an engine may run it without asking Permission
 		}
-		return agent.Decision{Allow: true, Ask: d.Ask, Reason: v.reason}
+		d.Reason = v.reason
+		return d
 	})
 }
 
@@ -473,16 +476,18 @@ func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 			return agent.Decision{Reason: answerFault}
 		case closed != "":
 			return agent.Decision{Reason: closed}
+		case visible.Hidden(full) != "":
+			return agent.Decision{Reason: fmt.Sprintf(answerHidden, visible.Hidden(full))}
 		case set.forbids(x):
 			return agent.Decision{Reason: answerSendUnread}
 		case inside && set.allows(x):
-			return agent.Decision{Allow: true}
+			return x.allow()
 		case alone != nil && inside:
 			return agent.Decision{Reason: answerSendUnread}
 		case alone != nil:
 			return agent.Decision{Reason: answerSendOutside}
 		case inside && (s.mode() == BypassPermissions || s.g.sessionAllows("Read") || s.g.sessionAllows(sent.Name)):
-			return agent.Decision{Allow: true}
+			return x.allow()
 		}
 		return s.g.ask(ctx, s.scope.Session, sent, verdict{once: !inside})
 	})

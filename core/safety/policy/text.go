@@ -17,6 +17,9 @@ const (
 		"without quotes and characters that a shell interprets."
 	answerUnsure = "The contents of %s after this call cannot be predicted, so they cannot be checked. Read the file and give the old text exactly as " +
 		"it is there, or write the whole file with Write."
+	answerHidden      = "A command or a path must not contain %s: the user could not see it. Write it without, or with an escape that is plain text."
+	answerTwice       = "The argument %s is given twice, in different spellings. Give it once."
+	answerTooLong     = "%s is too long to be shown to the user: do it in several smaller calls."
 	answerNoFile      = "%s does not name a file that could be checked, so it was denied. Give the file's path."
 	answerUnavailable = "%s is not available in background forks, or not with these arguments."
 	answerWouldPass   = " What passes: %s."
@@ -60,14 +63,13 @@ const (
 	textSameID      = "an approval with the ID %q is already waiting"
 )
 
-// The effects of Always, and the note on a shortened label.
+// The effects of Always.
 const (
-	scopeCommand  = "this command"
-	scopeTool     = "this tool"
-	grantCommand  = "this exact command runs without a question"
-	grantFiles    = "files of the data directory are sent without a question"
-	grantTool     = "every call of %s runs without a question"
-	textMoreLabel = " (%d more characters: read them, or deny it)"
+	scopeCommand = "this command"
+	scopeTool    = "this tool"
+	grantCommand = "this exact command runs without a question"
+	grantFiles   = "files of the data directory are sent without a question"
+	grantTool    = "every call of %s runs without a question"
 )
 
 // Problems of tool-policy.yaml.

@@ -10,16 +10,15 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/routines"
 )
 
 const (
-	// cardDiff and cardLines limit the diff on a card, in characters and lines: Discord takes
-	// 2,000 characters.
-	cardDiff  = 1200
-	cardLines = 40
+	// cardDiff limits the diff on a card, in UTF-16 units: Discord takes 2,000.
+	cardDiff = 1200
 	// cardVersion is how many characters of a version are in the ID of a button.
 	cardVersion = 32
 	// cardAgain is the pause after a card that could not be sent.
@@ -109,6 +108,9 @@ func (c *cards) next(now time.Time) (h held, ok bool, due time.Time) {
 func (d *Desk) Run(ctx context.Context) error {
 	for {
 		again := d.retire(ctx)
+		if next := d.endApprovals(time.Now()); !next.IsZero() {
+			again = earlier(again, next)
+		}
 		h, ok, due := d.nextCard(time.Now())
 		if ok {
 			if !d.send(ctx, h) {
@@ -182,16 +184,15 @@ func (d *Desk) diff(h held) (diff string, ok bool) {
 	if err != nil || routines.Digest(data) != h.digest {
 		return "", false
 	}
-	return "+" + strings.ReplaceAll(strings.TrimRight(clean.Text(string(data)), "\n"), "\n", "\n+"), true
+	return "+" + strings.ReplaceAll(routines.Pictured(data), "\n", "\n+"), true
 }
 
 // card returns the message about a file that waits for approval.
 func card(h held, diff string) post.Post {
-	diff, more := strings.ReplaceAll(diff, "```", "'''"), ""
-	lines := strings.Split(clean.Cut(diff, cardDiff), "\n")
-	short := strings.Join(lines[:min(len(lines), cardLines)], "\n")
-	if short != diff {
-		more = textCardCut
+	more, whole := "", ""
+	short, cut := visible.Excerpt(visible.Fenced(diff), cardDiff)
+	if cut {
+		more, whole = textCardCut, diff
 	}
 	version := h.digest[:cardVersion]
 	says, title := fmt.Sprintf(textCardNew, clean.Line(h.why)), fmt.Sprintf(textCardTitleNew, h.title)
@@ -204,7 +205,7 @@ func card(h held, diff string) post.Post {
 		no = post.Button{Label: textCardRefuse, Style: "danger", Action: post.EditRefuse + ":" + version}
 	}
 	return post.Post{
-		Nonce: "edit" + version[:20], Source: h.title,
+		Nonce: "edit" + version[:20], Source: h.title, Whole: whole,
 		Text: fmt.Sprintf(textCardText, clean.Line(h.file), clean.Line(says), short, more),
 		Embed: &post.Embed{Title: title, Color: "yellow", Buttons: []post.Button{
 			{Label: textCardAllow, Style: "success", Action: post.EditAllow + ":" + version}, no,

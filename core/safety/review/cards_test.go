@@ -125,9 +125,12 @@ func TestOnlyTheEditThatWasSeenIsRefused(t *testing.T) {
 
 func TestACardIsCutAndSaysWhereToSeeAll(t *testing.T) {
 	edit := routines.Proposal{Version: strings.Repeat("a", 64), Why: "it may"}
-	p := card(held{file: "routines/a.md", digest: edit.Version, task: routines.Task{Proposed: edit}}, "+```\n"+strings.Repeat("+line\n", 500))
-	if !strings.HasSuffix(p.Text, textCardCut) || strings.Count(p.Text, "```") != 2 || strings.Count(p.Text, "\n+line") > cardLines {
+	p := card(held{file: "routines/a.md", digest: edit.Version, task: routines.Task{Proposed: edit}}, "+```\n"+strings.Repeat("+line\n", 500)+"+the end")
+	if !strings.HasSuffix(p.Text, "+the end\n```"+textCardCut) || strings.Count(p.Text, "```") != 2 || !strings.Contains(p.Text, " characters are not shown here⟧") {
 		t.Errorf("the card is %q", p.Text)
+	}
+	if !strings.HasPrefix(p.Whole, "+```\n+line") || !strings.HasSuffix(p.Whole, "+line\n+the end") { // N2
+		t.Errorf("attached is %q", p.Whole)
 	}
 	for _, b := range p.Embed.Buttons {
 		if _, err := b.CustomID(nil); err != nil {

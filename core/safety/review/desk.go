@@ -50,6 +50,8 @@ type Options struct {
 	Retire func(ctx context.Context, message post.MessageID, why string) error
 	// Changed is called after something has started or stopped waiting.
 	Changed func()
+	// Ended is called after the user's approval of a file has ended.
+	Ended func(file string)
 }
 
 // Guard returns why a file waits for the user's approval, or empty if it does not.
@@ -109,6 +111,10 @@ func (d *Desk) Recover() {
 	if _, err := p.Load(); err != nil {
 		d.o.Log.Error("the record of task writers could not be checked", "error", err)
 	}
+	if err := p.Adopt(d.granting()); err != nil {
+		d.o.Log.Error("the approvals of the last version were not taken over; those files wait", "error", err)
+	}
+	d.endApprovals(time.Now())
 	live := d.inForce()
 	routines.PruneTexts(d.o.Dir, p.Replaced(time.Now(), live))
 	if err := p.Prune(time.Now(), live); err != nil {
@@ -156,6 +162,58 @@ func (d *Desk) inForce() func(digest string) bool {
 	files := sync.OnceValue(d.files)
 	return func(digest string) bool { return known[digest] || files()[digest] }
 }
+
+// granting returns the paths of the files that can be approved, by the digests of their versions.
+func (d *Desk) granting() map[string]string {
+	files := map[string]string{}
+	note := func(file string) {
+		if data, err := d.o.Dir.Read(file); err == nil {
+			files[routines.Digest(data)] = file
+		}
+	}
+	for _, t := range d.o.Index.Set().Tasks() {
+		files[t.Digest] = t.Path
+		note(t.Path)
+	}
+	for _, s := range d.o.Hooks.Now().InForce {
+		note(s.Path)
+	}
+	for _, s := range d.skillFiles() {
+		note(s)
+	}
+	return files
+}
+
+// endApprovals ends the approvals of files that have gone or changed. A broken file whose last valid
+// version is in force keeps that version's approval. again is when to check once more; zero means after
+// the next change.
+func (d *Desk) endApprovals(now time.Time) (again time.Time) {
+	inForce := map[string]string{}
+	for _, t := range d.o.Index.Set().Tasks() {
+		inForce[t.Path] = t.Digest
+	}
+	for _, s := range d.o.Hooks.Now().InForce {
+		inForce[s.Path] = s.Digest
+	}
+	ended, again, err := d.o.Files.EndApprovals(now, func(file, digest string) bool {
+		data, err := d.o.Dir.Read(file)
+		if err != nil {
+			return !errors.Is(err, fs.ErrNotExist) // it cannot be read now
+		}
+		return routines.Digest(data) == digest || inForce[file] == digest
+	})
+	if err != nil {
+		d.o.Log.Error("the end of an approval was not saved", "error", err)
+		return now.Add(fresh)
+	}
+	for _, one := range ended {
+		d.o.Ended(one.File)
+	}
+	return again
+}
+
+// fresh is how long after a failure the approvals are checked again.
+const fresh = time.Minute
 
 // files returns the digests of all files of the user.
 func (d *Desk) files() map[string]bool {
@@ -349,6 +407,31 @@ func (d *Desk) heldTask(t routines.Task) held {
 	return held{file: t.Path, digest: cmp.Or(t.Script, t.Digest), title: t.Title(), why: why, task: t}
 }
 
+// Look returns what ID names, as in command.AllowTask, and the picture of what allowing it would put in
+// force. Waits is false if there is nothing to allow.
+func (d *Desk) Look(id string) (p routines.Problem, picture string, err error) {
+	if ofServers(id) {
+		one := d.offered()[id]
+		h := d.heldTask(routines.Task{Path: id, Description: id, Proposed: one})
+		p, picture = h.problem(), one.Diff
+		p.Waits = one.Version != ""
+		return p, picture, nil
+	}
+	h, err := d.find(id)
+	if err != nil {
+		return p, "", err
+	}
+	p = h.problem()
+	if p.Waits = h.why != ""; !p.Waits {
+		return p, "", nil
+	}
+	picture, ok := d.diff(h)
+	if !ok {
+		return p, "", fmt.Errorf(textOtherVersion, h.title)
+	}
+	return p, picture, nil
+}
+
 // Waiting returns the files that have no effect until the user approves them, with the reasons.
 func (d *Desk) Waiting() []routines.Problem { return problems(d.held()) }
 
@@ -384,19 +467,27 @@ func (d *Desk) heldIn(rel string) (held, bool) {
 
 // heldSkills returns the skills that are waiting.
 func (d *Desk) heldSkills() (list []held) {
+	for _, file := range d.skillFiles() {
+		s, ok := skill.Read(d.o.Dir, path.Base(path.Dir(file)))
+		if !ok {
+			continue
+		}
+		if h := d.heldSkill(s); h.why != "" {
+			h.file = file
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// skillFiles returns the main files of all skills.
+func (d *Desk) skillFiles() (list []string) {
 	entries, err := os.ReadDir(d.o.Dir.Path(skill.Folder))
 	if err != nil { // there are no skills
 		return nil
 	}
 	for _, e := range entries {
-		s, ok := skill.Read(d.o.Dir, e.Name())
-		if !ok {
-			continue
-		}
-		if h := d.heldSkill(s); h.why != "" {
-			h.file = path.Join(skill.Folder, e.Name(), skill.File)
-			list = append(list, h)
-		}
+		list = append(list, path.Join(skill.Folder, e.Name(), skill.File))
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core/brief/skill"
@@ -60,6 +61,7 @@ type office struct {
 	logged  strings.Builder
 	tools   map[string]routines.Proposal // changes of MCP servers' tools, by server
 	decided []string                     // about them
+	ended   []string                     // approvals
 }
 
 func (o *office) why(file, digest string) string {
@@ -146,7 +148,7 @@ func (o *office) reopen(index *routines.Index, hooks *webhook.Index) {
 		Dir: o.dir, Log: slog.New(slog.NewTextHandler(&o.logged, nil)), Guard: o, Files: o.files, Index: index, Hooks: hooks, Schedule: o,
 		Servers: mcp.NewEdits(o.dir, nil), Tools: o,
 		Note: func(text string) { o.notes = append(o.notes, text) }, Tell: func(text string) { o.told = append(o.told, text) },
-		Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire,
+		Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire, Ended: func(file string) { o.ended = append(o.ended, file) },
 	})
 }
 
@@ -435,4 +437,27 @@ func TestAChangedScriptOfACheckIsShownAndAllowed(t *testing.T) {
 	if err != nil || out.Undo != nil || o.heldTask(task).why != "" || !strings.Contains(out.Message, "may run the script") {
 		t.Errorf("allowed: %+v, %v; %+v", out, err, o.heldTask(task))
 	}
+}
+
+// A1: the approval of a file ends while the bot runs, once the file is gone, and at a start.
+func TestAnApprovalEndsWithItsFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := open(t, routineFile)
+		must(t, o.files.Approve(o.digest(t, routineFile), routineFile, time.Now()))
+		must(t, o.files.Approve("older", skillFile, time.Now().Add(-time.Hour)))
+		o.Recover()
+		if !slices.Equal(o.ended, []string{skillFile}) {
+			t.Errorf("at the start, ended %q", o.ended)
+		}
+		runs(t, func(t *testing.T) {
+			time.Sleep(2 * time.Minute)
+			must(t, os.Remove(o.dir.Path(routineFile)))
+			o.Refresh(routineFile)
+			o.Settle()
+			synctest.Wait()
+			if !slices.Equal(o.ended, []string{skillFile, routineFile}) || o.logged.Len() > 0 {
+				t.Errorf("ended %q, logged %s", o.ended, &o.logged)
+			}
+		})(o)
+	})
 }

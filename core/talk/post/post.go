@@ -52,6 +52,8 @@ type Post struct {
 	// Files are the absolute paths of files to attach. They were checked when the
 	// message was made; if a surface can no longer read one, the whole message fails.
 	Files []string
+	// Whole is all of a text of which Text shows a part. A surface that can attaches it as a file.
+	Whole string
 	// Before is called by every surface, through Begin, once and right before the message is
 	// sent, after any wait for a network or a limit. If it returns an error, nothing is sent
 	// and the surface returns the error. It may take as long as a write. May be nil.

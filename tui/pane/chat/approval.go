@@ -22,8 +22,8 @@ type seen struct {
 	since time.Time
 }
 
-// readable is how long a question must be visible before it can be answered. A key pressed before it appeared, or
-// meant for the previous question, is ignored.
+// readable is how long a question must be visible, without a key that answers it, before it can be answered. A key
+// that was on its way when it appeared, or was meant for the previous question, is ignored.
 const readable = 500 * time.Millisecond
 
 // show records that a question is visible.
@@ -46,6 +46,7 @@ func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
 	}
 	p.reading = ""
 	if p.asked.id != a.ID || time.Since(p.asked.since) < readable {
+		p.asked = seen{a.ID, time.Now()} // a key that repeats does not answer either
 		return pane.Answer{Toast: textReadFirst}
 	}
 	return pane.Answer{Do: command.Answer{ID: a.ID, Verdict: v}}

@@ -218,7 +218,7 @@ func (m *Model) perform(ctx context.Context, p *play, q claudetest.Request, msg 
 		Hooks: agent.Hooks{Stop: func(ctx context.Context, again bool) string { return p.stop(ctx, again) }},
 		Permission: func(ctx context.Context, u agent.ToolUse) agent.Decision {
 			w := p.ask(ctx, u)
-			return agent.Decision{Allow: !w.isError, Reason: w.text}
+			return agent.Decision{Digest: u.Digest(), Allow: !w.isError, Reason: w.text}
 		},
 	}
 	for _, tool := range q.Tools {

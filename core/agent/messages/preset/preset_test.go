@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/tools"
 	"ollimbot/core/base/testkit"
 )
@@ -77,7 +78,9 @@ func (b *bench) answers(tool string, fields map[string]any, says string, refused
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if r := b.tools[tool].Call(b.t.Context(), input); r.IsError != refused || !strings.Contains(r.Text, says) {
+	u := agent.ToolUse{Name: tool, Input: input}
+	a, _ := agent.Approve(u, u.Allowed())
+	if r := b.tools[tool].Call(b.t.Context(), a); r.IsError != refused || !strings.Contains(r.Text, says) {
 		b.t.Errorf("%s %v: error %v, %q, want %q", tool, fields, r.IsError, r.Text, says)
 	}
 }

@@ -110,12 +110,12 @@ func TestACommandEndsInTimeWithAllThatItHasStarted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
-	if r := g.tools["Bash"].Call(ctx, []byte(`{"command":"echo a; sleep 60"}`)); !r.IsError || r.Text != "a\n"+textInterrupted {
+	if r := g.run(ctx, "Bash", []byte(`{"command":"echo a; sleep 60"}`)); !r.IsError || r.Text != "a\n"+textInterrupted {
 		t.Errorf("%q", r.Text)
 	}
 	done := make(chan Result)
 	go func() {
-		done <- g.tools["Bash"].Call(context.Background(), []byte(`{"command":"touch begun; sleep 60"}`))
+		done <- g.run(context.Background(), "Bash", []byte(`{"command":"touch begun; sleep 60"}`))
 	}()
 	for begun := filepath.Join(g.dir, "begun"); ; {
 		if _, err := os.Stat(begun); err == nil {

@@ -191,7 +191,7 @@ func TestASlowServerIsGivenUp(t *testing.T) {
 	g.box.web.Timeout = time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if r := g.tools["WebFetch"].Call(ctx, []byte(`{"url":"https://example.com/"}`)); !r.IsError || !strings.Contains(r.Text, "interrupted") {
+	if r := g.run(ctx, "WebFetch", []byte(`{"url":"https://example.com/"}`)); !r.IsError || !strings.Contains(r.Text, "interrupted") {
 		t.Errorf("%q", r.Text)
 	}
 }

@@ -29,6 +29,7 @@ const (
 const (
 	textFault       = "%s failed with an internal error (%s). Continue without it."
 	textInterrupted = "The call was interrupted."
+	textOtherCall   = "this call of %s was not approved"
 	textZero        = "The text contains a zero byte, which is not allowed in paths and commands."
 	textLoop        = "%s is a loop of links. Name the file itself."
 	textUnseen      = "%s is not visible to you, or may not be written. Use the data directory and what the user has made visible."

@@ -61,8 +61,9 @@ type Tool struct {
 	// Alone means that calls change something: among one message's calls they run by themselves, in
 	// order. Others run concurrently.
 	Alone bool
-	// Call runs the tool and returns early if ctx ends. It does not panic on any input.
-	Call func(ctx context.Context, args json.RawMessage) Result
+	// Call runs an approved call of the tool and returns early if ctx ends. It does not panic on any
+	// input.
+	Call func(ctx context.Context, a agent.Approved) Result
 }
 
 // Result is what the model gets from a call: a text, plus anything that cannot be text. Mistakes of
@@ -132,12 +133,14 @@ type kind struct {
 	handle      func(b *Box, ctx context.Context, c call) (Result, error)
 }
 
-// call is one call: its arguments, and the raw input.
+// call is one call with its arguments.
 type call struct {
 	schema.Arguments
-	tool  string
-	input json.RawMessage
+	tool string
 }
+
+// formerAgent is an older name of Agent.
+const formerAgent = "Task"
 
 // kinds returns all tools, sorted by name.
 func kinds() []kind {
@@ -170,27 +173,30 @@ func (b *Box) Tools() []Tool {
 		}
 		list = append(list, Tool{
 			Name: k.name, Description: k.about, Schema: text, Alone: k.alone,
-			Call: func(ctx context.Context, args json.RawMessage) Result { return b.call(ctx, k, text, args) },
+			Call: func(ctx context.Context, a agent.Approved) Result { return b.call(ctx, k, text, a) },
 		})
 	}
 	return list
 }
 
 // call runs a tool. A panic becomes an error result.
-func (b *Box) call(ctx context.Context, k kind, text []byte, args json.RawMessage) (r Result) {
+func (b *Box) call(ctx context.Context, k kind, text []byte, a agent.Approved) (r Result) {
 	defer fault.Rescue("the tool "+k.name, func(err *fault.Error) { r = failed(fmt.Errorf(textFault, k.name, err.Kind())) })
+	if name := a.Use().Name; name != k.name && (name != formerAgent || k.name != "Agent") {
+		return failed(fmt.Errorf(textOtherCall, k.name))
+	}
 	s, err := schema.Read(text)
 	if err != nil {
 		return failed(err)
 	}
-	fields, problem := s.Arguments(k.name, args, maxArgs)
+	fields, problem := s.Arguments(k.name, a.Input(), maxArgs)
 	if problem != "" {
 		return Result{Text: problem, IsError: true}
 	}
 	if ctx.Err() != nil {
 		return failed(errors.New(textInterrupted))
 	}
-	if r, err = k.handle(b, ctx, call{fields, k.name, args}); err != nil {
+	if r, err = k.handle(b, ctx, call{fields, k.name}); err != nil {
 		return failed(err)
 	}
 	return r

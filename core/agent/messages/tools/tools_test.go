@@ -84,7 +84,14 @@ func (g *ground) call(tool string, fields map[string]any) Result {
 	g.t.Helper()
 	input, err := json.Marshal(fields)
 	must(g.t, err)
-	return g.tools[tool].Call(context.Background(), input)
+	return g.run(context.Background(), tool, input)
+}
+
+// run makes a call that was approved.
+func (g *ground) run(ctx context.Context, tool string, input []byte) Result {
+	u := agent.ToolUse{Name: tool, Input: input}
+	a, _ := agent.Approve(u, u.Allowed())
+	return g.tools[tool].Call(ctx, a)
 }
 
 // does makes a call that must succeed, refused one that must not; both return the text.
@@ -142,11 +149,11 @@ func TestOnlyExactFieldsCount(t *testing.T) {
 		`{"file_path":"a.md","FILE_PATH":".env"}`, `{"File_Path":".env"}`, `{"file_path":"a.md","x":1}`, `{"file_path":["a.md"]}`,
 		`[]`, `"a.md"`, `{"file_path":""}`, `{"file_path":"a.md"}{}`, `{"file_path":`, `{"file_path":"a.md","offset":0}`, `{"file_path":"a.md","limit":1.5}`,
 	} {
-		if r := g.tools["Read"].Call(t.Context(), json.RawMessage(input)); !r.IsError || strings.Contains(r.Text, "marigold") {
+		if r := g.run(t.Context(), "Read", []byte(input)); !r.IsError || strings.Contains(r.Text, "marigold") {
 			t.Errorf("%s: %q", input, r.Text)
 		}
 	}
-	if r := g.tools["Read"].Call(t.Context(), json.RawMessage(`{"file_path":".env","file_path":"a.md"}`)); r.IsError || !strings.Contains(r.Text, "plum") {
+	if r := g.run(t.Context(), "Read", []byte(`{"file_path":".env","file_path":"a.md"}`)); r.IsError || !strings.Contains(r.Text, "plum") {
 		t.Errorf("the last of two counts, as for the rules: %q", r.Text)
 	}
 	g.refused("Write", with{"file_path": "b.md", "content": "x", "Content": "y"}, "Content is no field that is known, leave it out")
@@ -178,7 +185,7 @@ func TestNoInputMakesAToolFall(t *testing.T) {
 		}
 		input, err := json.Marshal(fields)
 		must(t, err)
-		if r := g.tools[name].Call(t.Context(), input); strings.Contains(r.Text, "internal fault") || r.Text == "" {
+		if r := g.run(t.Context(), name, input); strings.Contains(r.Text, "internal fault") || r.Text == "" {
 			rt.Errorf("%s %s: %q", name, input, r.Text)
 		}
 	})
