@@ -6,6 +6,8 @@ import (
 	"unicode/utf16"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
 )
 
 // N2: the tail of a long call is always shown, and what is missing is said with a mark that no text imitates.
@@ -21,7 +23,7 @@ func TestAnExcerptHasHeadAndTailAndSaysThatItIsCut(t *testing.T) {
 }
 
 func TestAnExcerptKeepsItsLimitAndItsMarksWhole(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		p := Text(strings.Repeat(hostile().Draw(t, "text"), rapid.IntRange(1, 60).Draw(t, "times")))
 		n := rapid.IntRange(60, 400).Draw(t, "limit")
 		short, cut := Excerpt(p, n)
