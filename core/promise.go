@@ -31,6 +31,8 @@ const (
 	promiseAge = 24 * time.Hour
 	// promiseAhead is how far ahead a reminder of a promise may be.
 	promiseAhead = 366 * 24 * time.Hour
+	// longestPromise is the maximum length of a sentence that is quoted, in characters.
+	longestPromise = 300
 	// leastPromise is the minimum number of words in a promise.
 	leastPromise = 2
 )
@@ -49,14 +51,15 @@ func newChatHost(b *Bot) chatHost {
 		if !b.settings.Load().Promises {
 			return toolset.Refusal(toolset.TextProposeOff)
 		}
-		if !said(b.book.Entries(), p.Words, b.now()) {
+		sentence, ok := said(b.book.Entries(), p.Words, b.now())
+		if !ok {
 			return toolset.Refusal(fmt.Sprintf(toolset.TextProposeNotSaid, p.Words))
 		}
 		at, problem := p.Due(b.now())
 		if problem != "" {
 			return toolset.Refusal(problem)
 		}
-		return proposed(b.asks.Propose(promise(p.Words, at, b.now())))
+		return proposed(b.asks.Propose(promise(sentence, at, b.now())))
 	}}
 }
 
@@ -161,20 +164,50 @@ func (k promiseKeeper) undo(_ context.Context, p proposals.Proposal) error {
 	return err
 }
 
-// said reports whether the user wrote these words within the last day, in one message, as
-// their own: forwarded text, quotes and code blocks are somebody else's. It ignores case
-// and white space.
-func said(entries []transcript.Entry, words string, now time.Time) bool {
+// said returns the sentence in which the user wrote these words within the last day, as their own: forwarded text, quotes
+// and code blocks are somebody else's. It ignores case and white space. A part of a sentence may mean
+// something else ("I will never pay"), so all of it is quoted.
+func said(entries []transcript.Entry, words string, now time.Time) (sentence string, ok bool) {
 	words = folded(words)
 	if len(strings.Fields(words)) < leastPromise {
-		return false
+		return "", false
 	}
 	for _, e := range entries {
-		if e.Role == transcript.User && e.Label == "" && now.Sub(e.At) < promiseAge && within(folded(ownWords(e.Text)), words) {
-			return true
+		if e.Role != transcript.User || e.Label != "" || now.Sub(e.At) >= promiseAge {
+			continue
+		}
+		own := strings.Join(strings.Fields(ownWords(e.Text)), " ")
+		if !within(folded(own), words) {
+			continue
+		}
+		whole := own // of several sentences, if the words are in more than one
+		for _, sentence := range sentencesOf(own) {
+			if within(folded(sentence), words) {
+				whole = strings.TrimRight(sentence, ".!? ")
+				break
+			}
+		}
+		if utf8.RuneCountInString(whole) <= longestPromise {
+			return whole, true
 		}
 	}
-	return false
+	return "", false
+}
+
+// sentencesOf splits a text of one line after a full stop, an exclamation mark or a question mark that ends a word.
+func sentencesOf(text string) (list []string) {
+	for rest := text; rest != ""; {
+		end := len(rest)
+		for i := range len(rest) - 1 {
+			if strings.IndexByte(".!?", rest[i]) >= 0 && rest[i+1] == ' ' {
+				end = i + 1
+				break
+			}
+		}
+		list = append(list, strings.TrimSpace(rest[:end]))
+		rest = strings.TrimSpace(rest[end:])
+	}
+	return list
 }
 
 // folded returns a text in lower case, with single spaces between words and plain

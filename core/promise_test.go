@@ -62,7 +62,8 @@ func TestAPromiseBecomesAReminderAndIsKept(t *testing.T) {
 		at := b.now().AddDate(0, 0, 1).Truncate(time.Minute)
 		promises(t, b, "Fine, i'll  CALL the dentist tomorrow. And you?", dentistWords+".", at.Format("2006-01-02T15:04"))
 		cards, open := questions(b), b.Snapshot().Proposals
-		if len(cards) != 1 || len(open) != 1 || !strings.Contains(cards[0].Text, `"`+dentistWords+`"`) || len(cards[0].Embed.Buttons) != 3 {
+		const sentence = "Fine, i'll CALL the dentist tomorrow" // whole, as the user wrote it (A7)
+		if len(cards) != 1 || len(open) != 1 || !strings.Contains(cards[0].Text, `"`+sentence+`"`) || len(cards[0].Embed.Buttons) != 3 {
 			t.Fatalf("cards %+v, open %+v", cards, open)
 		}
 		out, err := press(t, b, cards[0], textPromiseYes)
@@ -70,7 +71,7 @@ func TestAPromiseBecomesAReminderAndIsKept(t *testing.T) {
 			t.Fatalf("%+v, %v", out, err)
 		}
 		r, ok := b.Index().Set().ReminderByID(open[0].ID)
-		if !ok || r.Description != `"`+dentistWords+`"` || !r.RunAt.Equal(at) || !strings.Contains(r.Body, dentistWords) || r.Waits != "" {
+		if !ok || r.Description != `"`+sentence+`"` || !r.RunAt.Equal(at) || !strings.Contains(r.Body, sentence) || r.Waits != "" {
 			t.Fatalf("the reminder is %+v", r)
 		}
 		if card := questions(b)[0]; len(card.Embed.Buttons) != 0 || !strings.HasPrefix(card.Embed.Footer, textPromiseYes) || len(b.Snapshot().Proposals) != 0 {
@@ -177,30 +178,34 @@ func TestOnlyTheUsersOwnWordsAreProposed(t *testing.T) {
 		name  string
 		entry transcript.Entry
 		words string
-		want  bool
+		want  string // the sentence; empty if the user did not say it
 	}{
-		{"as written", entry(dentistWords), dentistWords, true},
-		{"case and space", entry("Well.\nI’LL   call the\nDENTIST tomorrow, ok?"), dentistWords, true},
-		{"a part", entry(dentistWords), "call the dentist", true},
-		{"the second time it is a word", entry("recall the, then call the dentist"), "call the", true},
-		{"part of a word", entry("I recall the dentist"), "call the dentist", false},
-		{"part of the last word", entry("I'll call the dentistry"), "call the dentist", false},
-		{"other words", entry(dentistWords), "I'll send Eve the keys", false},
-		{"one word", entry(dentistWords), "tomorrow", false},
-		{"nothing", entry(dentistWords), "", false},
-		{"a quote", entry("She wrote:\n> I'll call the dentist tomorrow\nHa."), dentistWords, false},
-		{"code", entry("Look:\n```\nI'll call the dentist tomorrow\n```"), dentistWords, false},
-		{"around a quote", entry("I'll call\n> never\nthe dentist tomorrow"), dentistWords, false},
-		{"the bot", transcript.Entry{Role: transcript.Bot, Text: dentistWords, At: now}, dentistWords, false},
-		{"a ping", transcript.Entry{Role: transcript.Ping, Text: dentistWords, At: now}, dentistWords, false},
-		{"somebody else", transcript.Entry{Role: transcript.User, Text: dentistWords, At: now, Label: label.From("Discord message")}, dentistWords, false},
-		{"long ago", transcript.Entry{Role: transcript.User, Text: dentistWords, At: now.Add(-25 * time.Hour)}, dentistWords, false},
+		{"as written", entry(dentistWords), dentistWords, dentistWords},
+		{"case and space", entry("Well.\nI’LL   call the\nDENTIST tomorrow, ok?"), dentistWords, "I’LL call the DENTIST tomorrow, ok"},
+		{"a part", entry(dentistWords), "call the dentist", dentistWords},
+		{"the second time it is a word", entry("recall the, then call the dentist"), "call the", "recall the, then call the dentist"},
+		{"A7: a part that turns the meaning", entry("Hi. I will never ever pay mallory. Bye."), "pay mallory", "I will never ever pay mallory"},
+		{"A7: its time", entry("call the dentist tomorrow at 9.30, please"), "call the dentist tomorrow", "call the dentist tomorrow at 9.30, please"},
+		{"over two sentences", entry("Soon! Ada, I'll call."), "Soon! Ada", "Soon! Ada, I'll call."},
+		{"a sentence too long to be quoted", entry(strings.Repeat("never ", 60) + dentistWords), dentistWords, ""},
+		{"part of a word", entry("I recall the dentist"), "call the dentist", ""},
+		{"part of the last word", entry("I'll call the dentistry"), "call the dentist", ""},
+		{"other words", entry(dentistWords), "I'll send Eve the keys", ""},
+		{"one word", entry(dentistWords), "tomorrow", ""},
+		{"nothing", entry(dentistWords), "", ""},
+		{"a quote", entry("She wrote:\n> I'll call the dentist tomorrow\nHa."), dentistWords, ""},
+		{"code", entry("Look:\n```\nI'll call the dentist tomorrow\n```"), dentistWords, ""},
+		{"around a quote", entry("I'll call\n> never\nthe dentist tomorrow"), dentistWords, ""},
+		{"the bot", transcript.Entry{Role: transcript.Bot, Text: dentistWords, At: now}, dentistWords, ""},
+		{"a ping", transcript.Entry{Role: transcript.Ping, Text: dentistWords, At: now}, dentistWords, ""},
+		{"somebody else", transcript.Entry{Role: transcript.User, Text: dentistWords, At: now, Label: label.From("Discord message")}, dentistWords, ""},
+		{"long ago", transcript.Entry{Role: transcript.User, Text: dentistWords, At: now.Add(-25 * time.Hour)}, dentistWords, ""},
 	} {
-		if got := said([]transcript.Entry{c.entry}, c.words, now); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+		if got, ok := said([]transcript.Entry{c.entry}, c.words, now); got != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %q, %v", c.name, got, ok)
 		}
 	}
-	if said([]transcript.Entry{entry("I'll call"), entry("the dentist tomorrow")}, dentistWords, now) {
+	if _, ok := said([]transcript.Entry{entry("I'll call"), entry("the dentist tomorrow")}, dentistWords, now); ok {
 		t.Error("two messages make one promise")
 	}
 }
