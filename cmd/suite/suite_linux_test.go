@@ -34,7 +34,6 @@ import (
 var _, _ = os.Getpid, exec.Command
 
 func TestSample(t *testing.T) {
-	testkit.Alone(t)
 	` + body + `
 }
 `,
