@@ -1,6 +1,7 @@
 package claudetest_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,11 +21,9 @@ type verdict struct {
 
 func (v *verdict) Helper() {}
 
-func (v *verdict) Skip(args ...any) { v.skipped = args[0].(string); panic(v) }
+func (v *verdict) Skipf(format string, args ...any) { v.skipped = fmt.Sprintf(format, args...); panic(v) }
 
-func (v *verdict) Fatal(args ...any) { v.failed = args[0].(string); panic(v) }
-
-func (v *verdict) Fatalf(format string, _ ...any) { v.failed = format; panic(v) }
+func (v *verdict) Fatalf(format string, args ...any) { v.failed = fmt.Sprintf(format, args...); panic(v) }
 
 // judge runs RequireCLI with a verdict.
 func judge(t *testing.T) (path string, v *verdict) {

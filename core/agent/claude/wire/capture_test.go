@@ -27,7 +27,7 @@ func TestAResultCarriesWhatTheTurnHasUsed(t *testing.T) {
 	want := Result{
 		NumTurns: 1, Text: "Hi there, this is a fake streamed answer for the test.",
 		SessionID: "c98eca25-4ccf-4f98-8a76-612b79706614", TotalCostUSD: 0.095952,
-		ModelUsage: map[string]ModelUsage{"claude-sonnet-4-5": {InputTokens: 31934, OutputTokens: 10}}, TerminalReason: "completed",
+		ModelUsage: map[string]ModelUsage{"claude-sonnet-4-5": {InputTokens: 31934, OutputTokens: 10, CostUSD: 0.095952}}, TerminalReason: "completed",
 	}
 	if diff := cmp.Diff(want, all(t, "a-handshake-turn", TypeResult, "", Line.Result)[0]); diff != "" {
 		t.Error(diff)
