@@ -21,9 +21,15 @@ type verdict struct {
 
 func (v *verdict) Helper() {}
 
-func (v *verdict) Skipf(format string, args ...any) { v.skipped = fmt.Sprintf(format, args...); panic(v) }
+func (v *verdict) Skipf(format string, args ...any) {
+	v.skipped = fmt.Sprintf(format, args...)
+	panic(v)
+}
 
-func (v *verdict) Fatalf(format string, args ...any) { v.failed = fmt.Sprintf(format, args...); panic(v) }
+func (v *verdict) Fatalf(format string, args ...any) {
+	v.failed = fmt.Sprintf(format, args...)
+	panic(v)
+}
 
 // judge runs RequireCLI with a verdict.
 func judge(t *testing.T) (path string, v *verdict) {
