@@ -62,7 +62,7 @@ func TestAPromiseBecomesAReminderAndIsKept(t *testing.T) {
 		at := b.now().AddDate(0, 0, 1).Truncate(time.Minute)
 		promises(t, b, "Fine, i'll  CALL the dentist tomorrow. And you?", dentistWords+".", at.Format("2006-01-02T15:04"))
 		cards, open := questions(b), b.Snapshot().Proposals
-		const sentence = "Fine, i'll CALL the dentist tomorrow" // whole, as the user wrote it (A7)
+		const sentence = "Fine, i'll CALL the dentist tomorrow" // A7: whole, as the user wrote it
 		if len(cards) != 1 || len(open) != 1 || !strings.Contains(cards[0].Text, `"`+sentence+`"`) || len(cards[0].Embed.Buttons) != 3 {
 			t.Fatalf("cards %+v, open %+v", cards, open)
 		}

@@ -18,13 +18,15 @@ func TestTheCostsAreExplainedFromTheLedgerAndTheFiles(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	put(t, filepath.Join(root, "routines/sweep.md"), "---\nid: sweep001\ncron: \"0 * * * *\"\ndescription: Inbox sweep\nbackground: true\n---\nLook.\n")
-	var ledger strings.Builder
+	var ledger, spending strings.Builder
 	for i := range 20 {
 		at := time.Now().Add(-time.Duration(i+1) * time.Minute).Format(time.RFC3339)
 		fmt.Fprintf(&ledger, `{"id":"%08x","kind":"routine","task":"sweep001","title":"Inbox sweep","state":"done","queued":%q,"started":%q,"ended":%q,`+
 			`"reports":1,"tokens":5000,"cost_usd":0.19}`+"\n", i, at, at, at)
+		fmt.Fprintf(&spending, `{"at":%q,"for":"run","task":{"kind":"routine","id":"sweep001"},"run":"%08x","usage":{"input_tokens":5000,"cost_usd":0.19},"requests":1}`+"\n", at, i)
 	}
 	put(t, filepath.Join(root, "state/fork_runs.jsonl"), ledger.String())
+	put(t, filepath.Join(root, "state/spending.jsonl"), spending.String())
 	env := []string{"OLLIM_DATA_DIR=" + root, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "OLLIM_TIMEZONE=UTC"}
 	const want = "Inbox sweep: 100 % of the costs; every 2 hours instead of every hour would have saved up to $1.90.\n" +
 		"    cron: \"0 */2 * * *\"   # sweep001\n"

@@ -122,7 +122,7 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		{"run", run, []string{"routine", "cancel", "1a2b3c4d"}, 1, "", `not available in background forks`},
 		{"main", main, []string{"history", "pings"}, 0, `.`, ""},
 		{"main", main, []string{"reminder", "list", "--data-dir", "/etc"}, 2, "", `are fixed here`},
-		{"main", main, []string{"reminder", "list", "\x1b[31m"}, 2, "", `^ollim-bot: reminder list does not take "[^\x1b]*\n[^\x1b]*$`},
+		{"main", main, []string{"reminder", "list", "\x1b[31m"}, 1, "", `^ollim-bot: A command or a path must not contain ⟦\\x1b⟧ [^\x1b]*\n$`},
 		{"run", run, []string{"reminder", "list"}, 1, "", `not available in background forks`},
 		{"run", run, []string{"help"}, 0, `(?s)may run.*ollim-bot help\n.*Not available in this session.*ollim-bot reminder list`, ""},
 		{"main", main, []string{"help"}, 0, `(?s)may run.*ollim-bot reminder add\n.*Not available in this session.*ollim-bot budget show`, ""},

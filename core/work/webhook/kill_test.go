@@ -113,7 +113,7 @@ func serveUntilKilled(root string) error {
 	})
 }
 
-// TestAcceptedDeliveriesOutliveKills kills a server that is receiving deliveries (A4). In the
+// TestAcceptedDeliveriesOutliveKills kills a server that is receiving deliveries. In the
 // end every delivery answered with 202 has run exactly once. Only those whose run may have
 // been cut off were reported, once.
 func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
