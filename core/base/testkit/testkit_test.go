@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,14 +63,26 @@ func TestPropertiesSideBySideKeepTheirOwnSeeds(t *testing.T) {
 	}
 }
 
-// skips runs a test body and reports whether it skipped itself.
-func skips(t *testing.T, body func(testing.TB)) (skipped bool) {
+// probe is the test passed to the code under test; it records whether it was skipped.
+type probe struct {
+	testing.TB
+	skipped bool
+}
+
+func (p *probe) Helper() {}
+
+func (p *probe) Skip(...any) { p.skipped = true; runtime.Goexit() }
+
+func (p *probe) Skipf(string, ...any) { p.Skip() }
+
+// skips reports whether a test body skips its test.
+func skips(t *testing.T, body func(testing.TB)) bool {
 	t.Helper()
-	t.Run("probe", func(t *testing.T) {
-		defer func() { skipped = t.Skipped() }()
-		body(t)
-	})
-	return skipped
+	p := &probe{TB: t}
+	var running sync.WaitGroup
+	running.Go(func() { body(p) })
+	running.Wait()
+	return p.skipped
 }
 
 func TestAMarkedTestSkipsItselfInTheFirstPassOnly(t *testing.T) {
