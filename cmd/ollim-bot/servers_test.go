@@ -110,6 +110,7 @@ func TestAToolAmongTwoHundredIsJudgedAsItself(t *testing.T) {
 			s.hears("allow 1")
 			s.types("allow 1")
 			s.hears("MCP server weather")
+			s.hears("deny 2")
 			s.types("deny 2")
 			s.hears("bot: That was all.")
 			got := s.results("That was all.", len(steps))

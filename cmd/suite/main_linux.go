@@ -4,8 +4,8 @@
 //	go run ./cmd/suite [flags] go test ARGS…
 //	go run ./cmd/suite lay DIR
 //
-// With -pass unmarked, tests marked with testkit.Alone are left out. With -pass programs only those run, package by package
-// and one after another; one that fails is run once more alone, and counts as passed but FLAKY if it then passes.
+// With -pass unmarked, tests marked with testkit.Alone are left out. With -pass programs only those run, one package
+// after another; a test that fails is run once more alone, and counts as passed but FLAKY if it then passes.
 //
 // lay gives all files of a tree modification times that depend on nothing but their contents: Go's test cache takes
 // a file with the same size and time for the same file.

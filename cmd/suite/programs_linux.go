@@ -45,7 +45,7 @@ func (s *suite) programs(args []string) error {
 			continue
 		}
 		tests += len(names)
-		command := slices.Concat(args[:2], flags, []string{"-parallel=1", "-run=^(" + strings.Join(names, "|") + ")$", path})
+		command := slices.Concat(args[:2], flags, []string{"-run=^(" + strings.Join(names, "|") + ")$", path})
 		if err := s.patiently(command); err != nil {
 			all = append(all, fmt.Errorf("%s: %w", path, err))
 		}

@@ -41,7 +41,7 @@ const (
 const SkippedMark = "starts programs, listens or uses a terminal: it has a pass of its own"
 
 // Alone marks a test that starts a program, listens on a socket or uses a terminal. The gate runs such tests one
-// after another, with nothing beside them. It must be the first statement of the test function:
+// package after another. It must be the first statement of the test function:
 // that is how cmd/suite finds them.
 func Alone(t testing.TB) {
 	t.Helper()
