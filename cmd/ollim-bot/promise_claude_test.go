@@ -21,7 +21,7 @@ func TestAPromiseOverTheRealCommand(t *testing.T) {
 	w := newClaudeWorld(t)
 	at := time.Now().AddDate(0, 0, 1).Format("2006-01-02T15:04")
 	bot := w.plain()
-	bot.types("say " + words + " " + claudetest.Script(
+	bot.types("say " + words + ". " + claudetest.Script(
 		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": `I'll send "Eve" the keys`}},
 		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": words, "run_at": at}},
 		claudetest.Step{Text: "That is a plan."}))
