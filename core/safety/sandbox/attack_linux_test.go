@@ -84,7 +84,7 @@ func (g *ground) inner(cmd *exec.Cmd) func() {
 // run runs a script and returns its output.
 func (g *ground) run(t testing.TB, way, script string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", script)
 	cmd.Dir, cmd.SysProcAttr, cmd.WaitDelay = g.data, &syscall.SysProcAttr{Setsid: true}, time.Second
