@@ -96,7 +96,7 @@ func say(t testing.TB, s agent.Session, text string) turnOf {
 
 func send(t testing.TB, s agent.Session, m agent.Message) turnOf {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	return gather(s.Send(ctx, m))
 }
