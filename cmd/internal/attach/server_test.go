@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"ollimbot/tui/attach"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/sys/unix"
 )
 
 // decisions are the lines of the audit log.
@@ -545,7 +547,13 @@ func TestAProgramThatAnEditorLeavesBehindHoldsNobody(t *testing.T) {
 	testkit.Alone(t)
 	h := open(t, func(h *house) {
 		program := filepath.Join(t.TempDir(), "editor")
-		must(t, os.WriteFile(program, []byte("#!/bin/sh\ntrap '' HUP\nsleep 30 & echo THE-EDITOR $!\n"), 0o700))
+		must(t, os.WriteFile(program, []byte("#!/bin/sh\ntrap '' HUP\nsleep 300 & echo $! >\"$0.pid\"; echo THE-EDITOR\n"), 0o700))
+		t.Cleanup(func() {
+			pid, _ := os.ReadFile(program + ".pid")
+			left, err := strconv.Atoi(strings.TrimSpace(string(pid)))
+			must(t, err)
+			must(t, unix.Kill(left, unix.SIGKILL))
+		})
 		h.env = []string{"VISUAL=" + program}
 		storetest.Put(t, h.dir, "routines/a.md", "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
 	})
