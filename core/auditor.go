@@ -51,12 +51,12 @@ func (a auditor) approval(call policy.Approval) {
 	}
 	if call.Verdict == "" {
 		a.audit.Record(a.now(), audit.Entry{
-			Actor: audit.Agent, From: call.Session, Action: audit.ApprovalAsked, Subject: call.Tool, Detail: label,
+			Actor: audit.Agent, From: call.Session, Action: audit.ApprovalAsked, Subject: call.Tool, Detail: label, Digest: call.Digest,
 		})
 		return
 	}
 	e := audit.Entry{
-		Actor: call.By.Actor, From: call.By.From, Action: audit.ApprovalAnswered, Subject: call.Tool, Detail: string(call.Verdict) + ": " + label,
+		Actor: call.By.Actor, From: call.By.From, Action: audit.ApprovalAnswered, Subject: call.Tool, Detail: string(call.Verdict) + ": " + label, Digest: call.Digest,
 	}
 	a.audit.Record(a.now(), e)
 	if call.Verdict == policy.Always {

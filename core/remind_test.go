@@ -375,7 +375,7 @@ func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
 		must(t, err)
 		time.Sleep(time.Minute)
 		moved := reminderOf(t, b)
-		o, known := b.guard.Provenance().Find(moved.Digest)
+		o, known := b.guard.Provenance().Find(moved.Path, moved.Digest)
 		if moved.Digest == r.Digest || !known || !o.Writer.Alone {
 			t.Errorf("moved %v, its writer is %+v (%v)", moved.Digest != r.Digest, o, known)
 		}

@@ -223,7 +223,7 @@ func TestABackgroundRunsForegroundReminderHasTheRunsRights(t *testing.T) {
 				t.Fatalf("reminders: %d", len(set.Reminders))
 			}
 			for _, n := range set.Reminders {
-				if o, ok := b.guard.Provenance().Find(n.Digest); !ok || o.Writer.Alone != limited {
+				if o, ok := b.guard.Provenance().Find(n.Path, n.Digest); !ok || o.Writer.Alone != limited {
 					t.Errorf("limited %v: %s (depth %d) is of %+v, known %v", limited, n.ID, n.ChainDepth, o.Writer, ok)
 				}
 			}

@@ -120,8 +120,7 @@ func (b *Bot) runGit(ctx context.Context) error {
 		b.log.Warn("data directory is not under version control", "error", err)
 	}
 	agents := func(data []byte) bool {
-		_, known := b.guard.Provenance().Find(routines.Digest(data))
-		return known
+		return b.guard.Provenance().Known(routines.Digest(data))
 	}
 	for _, folder := range []string{"routines", "reminders", "skills", "webhooks"} {
 		if err := b.git.CatchUp(ctx, folder, agents); err != nil && ctx.Err() == nil {

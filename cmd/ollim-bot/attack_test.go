@@ -310,7 +310,7 @@ func (f *front) waiting(rows []attempt) {
 		if err != nil {
 			f.t.Errorf("%s: %v", a.Line, err)
 		}
-		o, known := f.guard.Provenance().Find(routines.Digest(data))
+		o, known := f.guard.Provenance().Find(name, routines.Digest(data))
 		if !known || a.Want == "held" && len(o.Excess) == 0 || a.Want == "limited" && !o.Writer.Alone {
 			f.t.Errorf("%s: %s is of %+v, known %v", a.Line, name, o, known)
 		}

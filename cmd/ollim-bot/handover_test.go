@@ -157,7 +157,7 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		t.Errorf("the routine's files: %v, %v", files, err)
 	} else if data, err := os.ReadFile(files[0]); err != nil {
 		t.Error(err)
-	} else if o, known := d.guard.Provenance().Find(routines.Digest(data)); !known || o.Writer.Session != "main session" {
+	} else if o, known := d.guard.Provenance().Find("routines/"+filepath.Base(files[0]), routines.Digest(data)); !known || o.Writer.Session != "main session" {
 		t.Errorf("the routine's writer is %+v", o)
 	}
 	d.stop()

@@ -50,6 +50,16 @@ func CutFront(s string, w int, mark string) string {
 	return ansi.TruncateLeft(s, over+1, mark)
 }
 
+// CutMiddle shortens s to at most w cells and keeps its beginning and its end, with the mark of one cell between
+// them. It is for text that somebody decides about.
+func CutMiddle(s string, w int, mark string) string {
+	if s = Tidy(s); Cells(s) <= w {
+		return s
+	}
+	head, n := cut(s, w-w/2, mark)
+	return head + CutFront(s, w-n+1, "")
+}
+
 // Blank returns n spaces, or "" for n below one.
 func Blank(n int) string {
 	if n <= len(spaces) {

@@ -279,3 +279,22 @@ func TestEvenTextIsAsItWouldBeTakenApart(t *testing.T) {
 		}
 	}
 }
+
+// N2: what somebody decides about keeps its beginning and its end.
+func TestCutMiddleKeepsBothEnds(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		w    int
+		want string
+	}{
+		{"echo harmless", 13, "echo harmless"},
+		{"echo harmless; touch /tmp/evil", 15, "echo ha…mp/evil"},
+		{"abcdef", 4, "a…ef"},
+		{"日本語日本語終", 7, "日…語終"},
+		{"abc", 1, "…"},
+	} {
+		if got := CutMiddle(c.in, c.w, "…"); got != c.want || Cells(got) > c.w {
+			t.Errorf("CutMiddle(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/visible"
 	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
@@ -23,7 +24,7 @@ const (
 	// sizeLimit is the maximum size of the file in bytes. At that size its older half is dropped,
 	// which leaves about 5,000 decisions.
 	sizeLimit = 3 << 20
-	// Limits of a field's length, in runes.
+	// Limits of a field's length, in runes and in UTF-16 units.
 	wordLimit, textLimit = 200, 4000
 )
 
@@ -81,6 +82,7 @@ type Entry struct {
 	Action  string    `json:"action"`            // one of the actions above
 	Subject string    `json:"subject,omitempty"` // the subject, as a word or an ID
 	Detail  string    `json:"detail,omitempty"`  // the details, with line breaks
+	Digest  string    `json:"digest,omitempty"`  // of the whole call that Detail shows, if it is one
 }
 
 // Options configure a Log. Dir is required.
@@ -108,7 +110,7 @@ func New(o Options) *Log {
 }
 
 // Record writes an entry, which is on disk when Record returns. Texts are cleaned, secrets removed,
-// and very long texts cut. A nil Log records nothing. A write error is only logged, because a full
+// and of a very long text the middle is left out. A nil Log records nothing. A write error is only logged, because a full
 // disk must not decide what the user may do.
 func (l *Log) Record(now time.Time, e Entry) {
 	if l == nil {
@@ -136,7 +138,7 @@ func (l *Log) tidy(now time.Time, e Entry) Entry {
 	word := func(s string) string { return clean.Cut(l.o.Hide(clean.Line(l.o.Hide(s))), wordLimit) }
 	e.At = now.Round(0).Truncate(time.Millisecond)
 	e.Actor, e.From, e.Action, e.Subject = word(e.Actor), word(e.From), word(e.Action), word(e.Subject)
-	e.Detail = clean.Cut(l.o.Hide(clean.Text(l.o.Hide(e.Detail))), textLimit)
+	e.Detail, _ = visible.Excerpt(l.o.Hide(clean.Text(l.o.Hide(e.Detail))), textLimit)
 	return e
 }
 

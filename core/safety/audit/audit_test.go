@@ -81,6 +81,16 @@ func TestAnythingMayBeRecordedAndOneDecisionStaysOneEntry(t *testing.T) {
 	}
 }
 
+// S46: of a long call the log has both ends, and the digest of all of it.
+func TestALongCallIsRecordedWithBothEndsAndItsDigest(t *testing.T) {
+	l, _ := newLog(t, nil)
+	l.Record(noon, Entry{Action: ApprovalAnswered, Detail: "allowed: echo " + strings.Repeat("x", 200_000) + "; rm -r notes", Digest: "0b5a"})
+	e := read(t, l, 1)[0]
+	if !strings.HasPrefix(e.Detail, "allowed: echo xxx") || !strings.HasSuffix(e.Detail, "xxx; rm -r notes") || e.Digest != "0b5a" {
+		t.Errorf("%.40q … %q, digest %q", e.Detail, e.Detail[len(e.Detail)-40:], e.Digest)
+	}
+}
+
 func TestSecretsAreNotKept(t *testing.T) {
 	l, dir := newLog(t, func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") })
 	l.Record(noon, Entry{Action: ApprovalAsked, Subject: "hunter2", Detail: "curl -H 'Bearer hun\x1b[mter2'"})

@@ -21,6 +21,7 @@ const (
 	Keys              // keys and logins of programs
 	Git               // a repository's own folder
 	Engine            // settings of the engine
+	Servers           // MCP servers, whose entries may contain keys
 	Instructions      // texts that the engine obeys as if the user had typed them
 	Settings          // settings of the bot
 	Programs          // settings of shells, editors and git, which can name programs to run
@@ -51,7 +52,8 @@ var Places = [...]Place{
 	{State, InData, []string{"state"}},
 	{Env, Anywhere, []string{".env", ".env*"}},
 	{Git, Anywhere, []string{".git"}},
-	{Engine, Anywhere, []string{".claude", ".claude.json", ".mcp.json"}},
+	{Engine, Anywhere, []string{".claude", ".claude.json"}},
+	{Servers, Anywhere, []string{".mcp.json"}},
 	{Instructions, Anywhere, []string{"claude.md", "claude.local.md"}},
 	{Settings, InData, []string{"tool-policy.yaml", "prices.yaml", "providers.yaml", "keys.yaml"}},
 	{Keys, Anywhere, []string{

@@ -38,6 +38,7 @@ var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Backg
 // draft is a file as it will be after a call.
 type draft struct {
 	rel, digest string
+	data        []byte
 	grants      grants
 	excess      []string
 	origin      Origin
@@ -67,8 +68,8 @@ func (g *Guard) drafted(w Writer, rel string, data []byte) (draft, bool) {
 	if !ok {
 		return draft{}, false
 	}
-	d := draft{rel: rel, digest: routines.Digest(data), grants: of, excess: excessOf(w, g.o.Base(), of)}
-	d.origin = Origin{Path: rel, Writer: w, At: time.Now(), Excess: d.excess}
+	d := draft{rel: rel, digest: routines.Digest(data), data: data, grants: of, excess: excessOf(w, g.o.Base(), of)}
+	d.origin = Origin{Path: rel, Writer: w, Excess: d.excess}
 	return d, true
 }
 
@@ -123,7 +124,7 @@ func (s *Session) author(x call) agent.Decision {
 		return x.allow()
 	}
 	f.origin.Before = s.g.keepBefore(f.rel)
-	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
+	if err := s.g.record(f.origin, f.data, time.Time{}); err != nil {
 		s.g.o.Log.Error("task of the agent not written: its writer could not be recorded", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
@@ -141,7 +142,7 @@ func (s *Session) labels(x call) error {
 	if !ok {
 		return nil // the bytes are known after the write
 	}
-	return s.g.reach.record(s.Writer(), rel, data)
+	return s.g.record(Origin{Path: rel, Writer: s.Writer()}, data, time.Time{})
 }
 
 // labelsWritten is labels after a call, for contents that could not be predicted: an edit, and all
@@ -151,11 +152,11 @@ func (s *Session) labelsWritten(x call, began time.Time) error {
 	case s.Label() == "":
 		return nil
 	case x.command != "" && !began.IsZero():
-		return s.g.reach.recordChanged(s.Writer(), began)
+		return s.g.recordChanged(s.Writer(), began)
 	case writes(x.tool):
 		for _, rel := range s.g.rels(x.path) {
 			if data, err := s.g.o.Dir.Read(rel); err == nil {
-				return s.g.reach.record(s.Writer(), rel, data)
+				return s.g.record(Origin{Path: rel, Writer: s.Writer()}, data, time.Time{})
 			}
 		}
 	}
@@ -186,7 +187,7 @@ func inBackground(x call) bool {
 
 // isUsers reports whether a version is already on disk and is the user's.
 func (g *Guard) isUsers(f draft) bool {
-	if _, known := g.provenance.Find(f.digest); known {
+	if _, known := g.provenance.Find(f.rel, f.digest); known {
 		return false
 	}
 	folder := func(rel string) string { first, _, _ := strings.Cut(rel, "/"); return strings.ToLower(first) }
@@ -201,7 +202,7 @@ func (g *Guard) isUsers(f draft) bool {
 
 // waitsFor reports whether a version needs the user's approval.
 func (g *Guard) waitsFor(f draft) bool {
-	o, _ := g.provenance.Find(f.digest)
+	o, _ := g.provenance.Find(f.rel, f.digest)
 	return len(f.excess) > 0 && !o.approvedIn(f.rel)
 }
 
@@ -259,7 +260,7 @@ func (g *Guard) approved(rel string) bool {
 	if err != nil {
 		return false
 	}
-	o, _ := g.provenance.Find(routines.Digest(data))
+	o, _ := g.provenance.Find(rel, routines.Digest(data))
 	return o.approvedIn(rel)
 }
 
@@ -269,7 +270,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if err != nil {
 		return draft{}, false
 	}
-	o, _ := s.g.provenance.Find(routines.Digest(data))
+	o, _ := s.g.provenance.Find(rel, routines.Digest(data))
 	w := s.Writer()
 	w.Kept = o.Writer.Kept
 	f, ok := s.g.drafted(w, rel, data)
@@ -278,13 +279,13 @@ func (s *Session) claim(rel string) (draft, bool) {
 		return f, false
 	}
 	if !ok { // the file has an error: its writer applies to the text that stays in force
-		f = draft{rel: rel, digest: routines.Digest(data), origin: Origin{Path: rel, Writer: w, At: time.Now()}}
+		f = draft{rel: rel, digest: routines.Digest(data), data: data, origin: Origin{Path: rel, Writer: w}}
 	}
 	f.origin.Before = before
 	if _, same := s.same.Load(f.digest); same {
 		return f, false
 	}
-	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
+	if err := s.g.record(f.origin, f.data, time.Time{}); err != nil {
 		s.g.o.Log.Error("writer of a task not recorded", "error", err)
 	}
 	return f, true

@@ -26,7 +26,7 @@ func (g *Guard) keepBefore(rel string) string {
 func (g *Guard) keepText(rel string, data []byte) string {
 	version := routines.Digest(data)
 	of, ok := grantsOf(rel, data, g.skill)
-	o, known := g.provenance.Find(version)
+	o, known := g.provenance.Find(rel, version)
 	waits := known && waiting(o, rel, g.o.Base(), of)
 	switch kind, task := kindOf(rel); {
 	case !task, kind == routines.KindReminder && comesBack(rel, data):
@@ -83,10 +83,10 @@ func (g *Guard) replaced(rel string, data []byte) string {
 		}
 	}
 	version := routines.Digest(was)
-	if _, foreseen := g.provenance.Find(routines.Digest(data)); foreseen {
+	if _, foreseen := g.provenance.Find(rel, routines.Digest(data)); foreseen {
 		return "" // it was recorded before the file was written
 	}
-	if _, known := g.provenance.Find(version); !ok || version == routines.Digest(data) || !known && !g.provenance.Lost().IsZero() {
+	if _, known := g.provenance.Find(rel, version); !ok || version == routines.Digest(data) || !known && !g.provenance.Lost().IsZero() {
 		return ""
 	}
 	return g.keepText(rel, was)

@@ -181,7 +181,7 @@ func TestApprovalsOfWhatIsGoneEnd(t *testing.T) {
 	must(t, p.Approve("old", "reminders/r.md", now.Add(-time.Hour)))
 	must(t, g.Inherit("old", "reminders/r.md", next))
 	digest := routines.Digest(next)
-	if o, _ := p.Find(digest); !o.approvedIn("reminders/r.md") {
+	if o, _ := p.Find("reminders/r.md", digest); !o.approvedIn("reminders/r.md") {
 		t.Error("a moved reminder has lost its approval")
 	}
 	ended, again, err := p.EndApprovals(time.Now(), func(file, digest string) bool { return false })
@@ -191,11 +191,11 @@ func TestApprovalsOfWhatIsGoneEnd(t *testing.T) {
 	if ended, _, _ = p.EndApprovals(again, func(string, string) bool { return false }); len(ended) != 1 || ended[0].Digest != digest {
 		t.Errorf("ended %v", ended)
 	}
-	if o, _ := p.Find(digest); o.approvedIn("reminders/r.md") || len(o.Excess) == 0 {
+	if o, _ := p.Find("reminders/r.md", digest); o.approvedIn("reminders/r.md") || len(o.Excess) == 0 {
 		t.Errorf("%+v", o)
 	}
 	must(t, p.record("old", Origin{Path: "reminders/r.md", At: now, Excess: []string{"use Bash"}}))
-	if o, _ := p.Find("old"); !o.Approved.IsZero() {
+	if o, _ := p.Find("reminders/r.md", "old"); !o.Approved.IsZero() {
 		t.Error("written again, it is approved")
 	}
 }
@@ -217,7 +217,7 @@ func TestApprovalsOfThePreviousVersionStayWithTheirBytes(t *testing.T) {
 		t.Errorf("ended %v, %v", ended, err)
 	}
 	for digest, rel := range map[string]string{"here": "routines/a.md", "moved": "routines/c.md", "gone": ""} {
-		if o, _ := p.Find(digest); o.approvedIn(rel) != (rel != "") || o.approvedIn("routines/other.md") {
+		if o, _ := p.Find("reminders/r.md", digest); o.approvedIn(rel) != (rel != "") || o.approvedIn("routines/other.md") {
 			t.Errorf("%s: %+v", digest, o)
 		}
 	}

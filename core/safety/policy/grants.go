@@ -225,12 +225,12 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	if digest == "" {
 		return Origin{}, false
 	}
-	o, known := g.provenance.Find(digest)
+	o, known := g.provenance.Find(rel, digest)
 	if (!known || o.approvedIn(rel)) && len(g.commands.now()) > 0 {
 		at, _ := g.reach.changedAt(rel)
 		if s := g.commands.who(at); s != nil && (!known || o.rewritten(at)) {
 			s.claim(rel)
-			o, known = g.provenance.Find(digest)
+			o, known = g.provenance.Find(rel, digest)
 		}
 	}
 	return o, known && !o.approvedIn(rel)
@@ -243,7 +243,7 @@ func (o Origin) rewritten(at time.Time) bool { return at.After(o.Approved.Add(2 
 // unknown reports whether a version predates the loss of the record of writers.
 func (g *Guard) unknown(rel, digest string) bool {
 	lost := g.provenance.Lost()
-	if _, known := g.provenance.Find(digest); known || lost.IsZero() || digest == "" {
+	if _, known := g.provenance.Find(rel, digest); known || lost.IsZero() || digest == "" {
 		return false
 	}
 	info, err := os.Stat(g.o.Dir.Path(rel))
@@ -336,7 +336,7 @@ func (g *Guard) LimitOf(t routines.Task) *Limit {
 // approval. A version that waits while another text is in force is not passed on, because that text
 // would be lost.
 func (g *Guard) Inherit(from, rel string, data []byte) error {
-	o, known := g.provenance.Find(from)
+	o, known := g.provenance.now.Load().by[from]
 	if !known {
 		return nil
 	}
@@ -358,7 +358,7 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 		return nil
 	}
 	excess := excessOf(w, g.o.Base(), grants)
-	err := g.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
+	err := g.record(Origin{Path: rel, Writer: w, Excess: excess}, data, time.Time{})
 	if err == nil && len(excess) > 0 {
 		g.o.Waits(rel, grants.Ask(excess))
 	}

@@ -62,7 +62,9 @@ func (r *reach) wandered(versions map[string]Origin, yield func(labeledFile) boo
 		id := identify(at)
 		l := r.arrivals.label(id)
 		if l == "" && len(versions) > 0 {
-			l = versions[r.digests.of(r.dir, rel, id)].Writer.Label
+			if o := versions[r.digests.of(r.dir, rel, id)]; o.in(rel) {
+				l = o.Writer.Label
+			}
 		}
 		if l != "" && !yield(labeledFile{rel, l}) {
 			return

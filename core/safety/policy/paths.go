@@ -111,6 +111,7 @@ var accesses = map[closed.Kind]access{
 	closed.Keys:         {never, answerKey},
 	closed.Git:          {never, answerGit},
 	closed.Engine:       {named, answerSettings},
+	closed.Servers:      {named, answerSettings},
 	closed.Instructions: {listed, answerSettings},
 	closed.Settings:     {listed, answerSettings},
 	closed.Programs:     {listed, answerPrograms},

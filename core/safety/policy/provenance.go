@@ -45,6 +45,14 @@ type Origin struct {
 	anywhere bool
 	// Before is the version that it replaced, whose text stays in force while this one waits.
 	Before string
+	// Own are the files that had the same bytes when the agent wrote them: there the version is not
+	// the agent's, until that file goes or changes.
+	Own []string
+}
+
+// in reports whether the version is the agent's in a file.
+func (o Origin) in(rel string) bool {
+	return !slices.ContainsFunc(o.Own, func(own string) bool { return strings.EqualFold(own, rel) })
 }
 
 // approvedIn reports whether the user has approved the version in this file.
@@ -54,7 +62,8 @@ func (o Origin) approvedIn(rel string) bool {
 
 // Provenance is state/provenance.json: which versions of task files, skills and webhooks an agent
 // wrote, and with which rights. A version is identified by its bytes, so that moving, linking or
-// respelling a path does not change its author. All other versions are the user's.
+// respelling a path does not change its author; the files that had these bytes before keep theirs
+// (Origin.Own). All other versions are the user's.
 //
 // All methods may be called concurrently; reads never wait for the disk.
 type Provenance struct {
@@ -95,10 +104,19 @@ func newProvenance(d *store.Dir) *Provenance {
 	return p
 }
 
-// Find returns the origin of a version. ok is false if no agent wrote it.
-func (p *Provenance) Find(digest string) (Origin, bool) {
+// Find returns the origin of a version in a file. ok is false if no agent wrote it there.
+func (p *Provenance) Find(rel, digest string) (Origin, bool) {
 	o, ok := p.now.Load().by[digest]
-	return o, ok && digest != ""
+	if !ok || digest == "" || !o.in(rel) {
+		return Origin{}, false
+	}
+	return o, true
+}
+
+// Known reports whether an agent has written a version in any file.
+func (p *Provenance) Known(digest string) bool {
+	_, ok := p.now.Load().by[digest]
+	return ok
 }
 
 // labeled returns the versions that a session with a label wrote, by digest.
@@ -122,7 +140,7 @@ func (p *Provenance) Load() (changed bool, err error) {
 	next := f.origins()
 	old := p.now.Load()
 	if old.lost.Equal(next.lost) && maps.EqualFunc(old.by, next.by, func(a, b Origin) bool {
-		return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) && a.For == b.For && a.Before == b.Before
+		return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) && a.For == b.For && a.Before == b.Before && slices.Equal(a.Own, b.Own)
 	}) {
 		return false, nil
 	}
@@ -138,14 +156,19 @@ func (p *Provenance) record(digest string, o Origin) error {
 	if o.Before == digest {
 		return nil
 	}
-	old, known := p.Find(digest)
+	old, known := p.now.Load().by[digest]
+	// A file that got the bytes later, or was written again, is not one of those that had them before.
+	own := slices.DeleteFunc(slices.Clone(old.Own), func(rel string) bool { return o.in(rel) })
 	lapsed := len(old.Writer.Kept) > 0 && old.Approved.IsZero() && len(o.Excess) > 0
 	if known && !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0) {
-		if (o.Before == "" || o.Before == old.Before) && old.Approved.IsZero() {
+		if (o.Before == "" || o.Before == old.Before) && old.Approved.IsZero() && len(own) == len(old.Own) {
 			return nil
 		}
 		old.Before, old.Approved, old.For = cmp.Or(o.Before, old.Before), time.Time{}, ""
 		o = old
+	}
+	if known {
+		o.Own = own
 	}
 	return p.change(func(next *origins) { next.by[digest] = o })
 }
@@ -204,11 +227,18 @@ const fresh = time.Minute
 // Ended is an approval that has ended.
 type Ended struct{ File, Digest string }
 
-// EndApprovals ends the approvals of versions that are no longer in their files, and returns them. has
+// EndApprovals ends the approvals of versions that are no longer in their files, and returns them; such
+// files have also stopped being the user's own (Origin.Own). has
 // reports whether a file has a version, or is broken and its last valid version is in force. again is
 // when the youngest approvals have to be checked; zero if there are none.
 func (p *Provenance) EndApprovals(now time.Time, has func(file, digest string) bool) (ended []Ended, again time.Time, err error) {
+	var left []Ended // files that were the user's own
 	for digest, o := range p.now.Load().by {
+		for _, own := range o.Own {
+			if !has(own, digest) {
+				left = append(left, Ended{own, digest})
+			}
+		}
 		switch {
 		case o.Approved.IsZero() || has(o.For, digest):
 		case now.Sub(o.Approved) < fresh:
@@ -219,7 +249,7 @@ func (p *Provenance) EndApprovals(now time.Time, has func(file, digest string) b
 			ended = append(ended, Ended{o.For, digest})
 		}
 	}
-	if ended == nil {
+	if ended == nil && left == nil {
 		return nil, again, nil
 	}
 	return ended, again, p.change(func(next *origins) {
@@ -229,12 +259,17 @@ func (p *Provenance) EndApprovals(now time.Time, has func(file, digest string) b
 				next.by[one.Digest] = o
 			}
 		}
+		for _, one := range left {
+			o := next.by[one.Digest]
+			o.Own = slices.DeleteFunc(slices.Clone(o.Own), func(own string) bool { return own == one.File })
+			next.by[one.Digest] = o
+		}
 	})
 }
 
 // unlabel removes the label of a version that the user has approved.
 func (p *Provenance) unlabel(digest string) error {
-	if o, known := p.Find(digest); !known || o.Writer.Label == "" {
+	if p.now.Load().by[digest].Writer.Label == "" {
 		return nil
 	}
 	return p.change(func(next *origins) {
@@ -246,10 +281,7 @@ func (p *Provenance) unlabel(digest string) error {
 
 // Before returns the version that was in force before an agent wrote a version of a task or
 // a webhook; "" if none was, or if it is not known.
-func (p *Provenance) Before(version string) string {
-	o, _ := p.Find(version)
-	return o.Before
-}
+func (p *Provenance) Before(version string) string { return p.now.Load().by[version].Before }
 
 // Replaced returns a test for the versions that are needed while the versions that replaced them
 // wait. Those are live, or were written recently and can be restored.
@@ -338,12 +370,13 @@ type writtenEntry struct {
 	Approved time.Time `json:"approved,omitzero"`
 	For      string    `json:"for,omitempty"` // earlier versions of the program left it out, and meant any file
 	Before   string    `json:"before,omitempty"`
+	Own      []string  `json:"own,omitempty"`
 }
 
 func (f provenanceFile) origins() *origins {
 	o := &origins{by: make(map[string]Origin, len(f.Written)), lost: f.Lost}
 	for digest, e := range f.Written {
-		o.by[digest] = Origin{Path: e.Path, Writer: f.Writers[e.Writer], At: e.At, Excess: e.Excess, Approved: e.Approved, For: e.For, Before: e.Before}
+		o.by[digest] = Origin{Path: e.Path, Writer: f.Writers[e.Writer], At: e.At, Excess: e.Excess, Approved: e.Approved, For: e.For, Before: e.Before, Own: e.Own}
 		if one := o.by[digest]; !e.Approved.IsZero() && e.For == "" {
 			one.For, one.anywhere = e.Path, true
 			o.by[digest] = one
@@ -358,7 +391,7 @@ func fileOf(o *origins) provenanceFile {
 		name := one.Writer.name()
 		f.Writers[name] = one.Writer
 		f.Written[digest] = writtenEntry{
-			Path: one.Path, Writer: name, At: one.At.Round(0), Excess: one.Excess, Approved: one.Approved.Round(0), For: one.For, Before: one.Before,
+			Path: one.Path, Writer: name, At: one.At.Round(0), Excess: one.Excess, Approved: one.Approved.Round(0), For: one.For, Before: one.Before, Own: one.Own,
 		}
 	}
 	return f

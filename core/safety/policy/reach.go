@@ -92,7 +92,7 @@ func (r *reach) tasksLabel() label.Label {
 // returns the label of any skill.
 func (r *reach) skillLabel(name string) label.Label {
 	if s, ok := skill.Read(r.dir, name); ok {
-		return r.bytesLabel(s.Digest)
+		return r.versionLabel(s.Path, s.Digest)
 	}
 	return r.firstLabel(func(rel string) bool { return strings.HasPrefix(rel, skill.Folder+"/") })
 }
@@ -100,7 +100,7 @@ func (r *reach) skillLabel(name string) label.Label {
 func (r *reach) firstLabel(of func(rel string) bool) label.Label {
 	for _, rel := range r.grantingFiles() {
 		if data, err := r.dir.Read(rel); err == nil && of(rel) {
-			if l := r.bytesLabel(routines.Digest(data)); l != "" {
+			if l := r.versionLabel(rel, routines.Digest(data)); l != "" {
 				return l
 			}
 		}
@@ -156,7 +156,7 @@ func (r *reach) fileLabel(file string) label.Label {
 	if !ok {
 		return label.From(labelUnknown)
 	}
-	for _, full := range append(places, r.tree.absolute(file)) {
+	for _, full := range append(places, r.tree.absolute(file)) { // the links of the last are not followed
 		rel, inside := r.tree.within(full)
 		first, _, _ := strings.Cut(rel, "/")
 		if inside && isDownloads(first) {
@@ -169,11 +169,14 @@ func (r *reach) fileLabel(file string) label.Label {
 				}
 			}
 		}
+	}
+	for _, full := range places {
+		rel, inside := r.tree.within(full)
 		if !inside || len(r.provenance.labeled()) == 0 {
 			continue // there are no bytes to compare
 		}
 		if data, err := r.dir.Read(rel); err == nil {
-			if l := r.bytesLabel(routines.Digest(data)); l != "" {
+			if l := r.versionLabel(rel, routines.Digest(data)); l != "" {
 				return l
 			}
 		}
@@ -187,24 +190,27 @@ func otherNames(info os.FileInfo) bool {
 	return ok && !info.IsDir() && s.Nlink > 1
 }
 
-// bytesLabel returns the label of bytes that an agent wrote and the user has not approved.
-func (r *reach) bytesLabel(digest string) label.Label {
-	return r.provenance.labeled()[digest].Writer.Label
+// versionLabel returns the label of a version that an agent wrote in a file and the user has not approved.
+func (r *reach) versionLabel(rel, digest string) label.Label {
+	if o := r.provenance.labeled()[digest]; o.in(rel) {
+		return o.Writer.Label
+	}
+	return ""
 }
 
 // TaskLabel returns the label of a task's file and of its skills, or "" if all of them are the
 // user's own or approved.
 func (g *Guard) TaskLabel(t routines.Task) label.Label {
-	l := g.reach.bytesLabel(t.Digest)
+	l := g.reach.versionLabel(t.Path, t.Digest)
 	for _, name := range t.Skills {
 		if s, ok := g.skill(name); ok {
-			l = label.Join(l, g.reach.bytesLabel(s.Digest))
+			l = label.Join(l, g.reach.versionLabel(s.Path, s.Digest))
 		}
 	}
 	return l
 }
 
-// FileLabel returns the label of a file of the data directory, by its bytes.
+// FileLabel returns the label of a file of the data directory.
 func (g *Guard) FileLabel(rel string) label.Label {
 	if len(g.provenance.labeled()) == 0 {
 		return ""
@@ -213,26 +219,58 @@ func (g *Guard) FileLabel(rel string) label.Label {
 	if err != nil { // it was removed, so nothing is read from it
 		return ""
 	}
-	return g.reach.bytesLabel(routines.Digest(data))
-}
-
-// record stores that a writer with a label writes a version of a file.
-func (r *reach) record(w Writer, rel string, data []byte) error {
-	return r.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now()})
+	return g.reach.versionLabel(rel, routines.Digest(data))
 }
 
 // recordChanged records the files that a command of a writer with a label has changed since the
 // command began.
-func (r *reach) recordChanged(w Writer, since time.Time) error {
+func (g *Guard) recordChanged(w Writer, since time.Time) error {
 	var problems []error
-	for _, rel := range r.changedFiles(since) {
-		data, err := r.dir.Read(rel)
+	for _, rel := range g.reach.changedFiles(since) {
+		data, err := g.o.Dir.Read(rel)
 		if err == nil {
-			err = r.record(w, rel, data)
+			err = g.record(Origin{Path: rel, Writer: w}, data, since)
 		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
+}
+
+// record stores that an agent writes a version of a file. since is when the call that writes it began; zero
+// means now.
+func (g *Guard) record(o Origin, data []byte, since time.Time) error {
+	o.At = time.Now()
+	if since.IsZero() {
+		since = o.At
+	}
+	o.Own = g.unchanged(o.Path, data, since)
+	return g.provenance.record(routines.Digest(data), o)
+}
+
+// unchanged lists the files, without the one at rel, that have these bytes and had them when a call, or the
+// first running command, began: in those files they are not the agent's.
+func (g *Guard) unchanged(rel string, data []byte, since time.Time) []string {
+	for _, began := range g.commands.now() {
+		if began.Before(since) {
+			since = began
+		}
+	}
+	var list []string
+	digest, looked := routines.Digest(data), 0
+	for at, other := range g.reach.files() {
+		if looked++; looked > maxLooked {
+			break
+		}
+		info, err := os.Lstat(at)
+		if err != nil || info.Size() != int64(len(data)) || other == rel {
+			continue
+		}
+		changed, ok := g.reach.changedAt(other)
+		if ok && changed.Before(since.Add(-stampSlack)) && g.reach.digests.of(g.o.Dir, other, identify(at)) == digest {
+			list = append(list, other)
+		}
+	}
+	return list
 }
 
 // changedFiles lists the files of the data directory, except the bot's own, that have changed since

@@ -115,6 +115,70 @@ func TestAFileKeepsItsLabelUntilTheUserChangesIt(t *testing.T) {
 	}
 }
 
+// A5: a label and its writer's rights belong to the files that the agent wrote, not to others with the same bytes.
+func TestACopyTakesNothingFromTheUsersOwnFile(t *testing.T) {
+	const mine, powerful = "routines/mine.md", "---\nid: aaaa0001\ncron: 0 9 * * *\nbackground: true\nallowed-tools: [Write, \"Bash(rm *)\"]\n---\nTidy.\n"
+	for name, copies := range map[string]struct {
+		to    string
+		label label.Label
+	}{
+		"a labeled session, to the notes":      {"notes/backup.md", "web page"},
+		"a labeled session, as a routine":      {"routines/backup.md", "web page"},
+		"a session without a label, a routine": {"routines/backup.md", ""},
+	} {
+		g, root := guardAt(t, t.TempDir())
+		write(t, filepath.Join(root, mine), powerful)
+		for written := time.Now(); time.Since(written) < 2*stampSlack; { // the clock of the file system cannot be faked
+		}
+		s := g.Session(Scope{Kind: Background, Session: "run", Rules: Rules{Allowed: []string{"Bash(cp *)"}}, Taint: &Taint{Trusted: true}})
+		s.Reads(copies.label)
+		u := bash("cp routines/mine.md " + copies.to)
+		if d := s.PreTool(t.Context(), u); !d.Allow {
+			t.Fatal(d.Reason)
+		}
+		write(t, filepath.Join(root, copies.to), powerful)
+		judge := func(g *Guard, when string) {
+			if got := g.reach.fileLabel(mine); got != "" {
+				t.Errorf("%s, %s: the original has label %q", name, when, got)
+			}
+			if got := g.FileLabel(mine); got != "" {
+				t.Errorf("%s, %s: the original's text has label %q", name, when, got)
+			}
+			if got := g.reach.fileLabel(copies.to); got != copies.label {
+				t.Errorf("%s, %s: the copy has label %q", name, when, got)
+			}
+			if why := waitsNow(t, g, mine); why != "" {
+				t.Errorf("%s, %s: the original waits: %s", name, when, why)
+			}
+			if copies.to != "notes/backup.md" && waitsNow(t, g, copies.to) == "" {
+				t.Errorf("%s, %s: the copy has the rights of the original", name, when)
+			}
+		}
+		s.Hooks(nil).PostTool(t.Context(), u)
+		s.End()
+		judge(g, "afterwards")
+		again := New(Options{Dir: g.o.Dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
+		_, err := again.Provenance().Load()
+		must(t, err)
+		judge(again, "after a restart")
+
+		// The user takes the rights away; the agent puts the copy in the place of the original.
+		write(t, filepath.Join(root, mine), strings.Replace(powerful, ", \"Bash(rm *)\"", "", 1))
+		_, _, err = again.Provenance().EndApprovals(time.Now(), func(file, digest string) bool {
+			data, _ := g.o.Dir.Read(file)
+			return routines.Digest(data) == digest
+		})
+		must(t, err)
+		write(t, filepath.Join(root, mine), powerful)
+		if got := again.reach.fileLabel(mine); got != copies.label {
+			t.Errorf("%s: put back, the original has label %q", name, got)
+		}
+		if copies.to != "notes/backup.md" && waitsNow(t, again, mine) == "" {
+			t.Errorf("%s: put back, the original has its old rights", name)
+		}
+	}
+}
+
 // A command of a run that keeps its tools may write any file.
 func TestFilesThatACommandOfALabeledRunChangesHaveItsLabel(t *testing.T) {
 	g, root := guardAt(t, t.TempDir())

@@ -425,7 +425,7 @@ func TestAnApprovalByAnotherProcessIsNoticed(t *testing.T) {
 	load := func(what string, want bool) {
 		t.Helper()
 		changed, err := mine.Load()
-		if o, _ := mine.Find("abc"); err != nil || changed != want || o.Approved.IsZero() == (what == "approved") {
+		if o, _ := mine.Find("routines/a.md", "abc"); err != nil || changed != want || o.Approved.IsZero() == (what == "approved") {
 			t.Errorf("%s: changed %v, %+v, %v", what, changed, o, err)
 		}
 	}

@@ -112,7 +112,7 @@ func (s *Session) claimWritten() {
 			continue
 		}
 		if data, err := s.g.o.Dir.Read(rel); err == nil {
-			if o, known := s.g.provenance.Find(routines.Digest(data)); known && (!o.approvedIn(rel) || !o.rewritten(at)) {
+			if o, known := s.g.provenance.Find(rel, routines.Digest(data)); known && (!o.approvedIn(rel) || !o.rewritten(at)) {
 				continue
 			}
 		}

@@ -61,7 +61,7 @@ func newGround(t testing.TB, files map[string]string) *ground {
 
 // settled are the closed places of a directory that is in use.
 var settled = map[string]string{
-	"CLAUDE.md": "mine", "tool-policy.yaml": "{}", ".mcp.json": "{}", ".claude/settings.json": "{}", ".git/config": "[core]\n",
+	"CLAUDE.md": "mine", "tool-policy.yaml": "{}", ".mcp.json": `{"mcpServers": {"a": {"command": "a", "env": {"KEY": "` + secret + `"}}}}`, ".claude/settings.json": "{}", ".git/config": "[core]\n",
 	"routines/a.md": "mine", "reminders/a.md": "mine", "skills/a/SKILL.md": "mine", "webhooks/a.md": "mine",
 	".env.local": secret, "id_rsa": secret, "token.json": secret, "sub/a/.env": secret, "skills/a/.ENV": secret, "sub/.ssh/config": secret, "sub/server.pem": secret,
 	"CLAUDE.local.md": "mine", "keys.yaml": "{}", ".gitattributes": "mine", ".gitignore": "mine", ".bashrc": "mine", ".vscode/tasks.json": "{}",
@@ -167,6 +167,7 @@ func attacks(g *ground, port int) []attack {
 		{"write the instructions", "echo x > CLAUDE.md || rm CLAUDE.md", true},
 		{"let a key in", "echo x >> authorized_keys || rm authorized_keys || mv notes/a.txt authorized_keys", true},
 		{"attach to the bot", "test -e state/attach.sock && exit 0; exit 1", true},
+		{"read the keys of servers", "grep . .mcp.json", false}, // L8
 		{"name a server", "echo x > .mcp.json || rm .mcp.json", true},
 		{"write a hook for claude at the user's terminal", "echo x > ~/.claude/settings.json && exit 1; exit 1", false},
 

@@ -148,7 +148,7 @@ const (
 	maxProcesses = 512
 	maxMemory    = 4 << 30 // of one process, in bytes
 	maxSeconds   = 3600    // CPU seconds of one process
-	maxTemporary = 512 << 20
+	MaxTemporary = 512 << 20 // of a folder for temporary files, in bytes
 )
 
 // last returns the last arguments: paths without a mount are in memory without a limit, so they are
@@ -169,7 +169,7 @@ func (b *Box) tmpfs(path string) []string {
 	if !b.seen.modern() {
 		return []string{"--tmpfs", path}
 	}
-	return []string{"--size", strconv.Itoa(maxTemporary), "--tmpfs", path}
+	return []string{"--size", strconv.Itoa(MaxTemporary), "--tmpfs", path}
 }
 
 // innerPlan returns the plan of the inner sandbox, which runs in the outer one. The outer sandbox's

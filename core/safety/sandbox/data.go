@@ -75,7 +75,7 @@ func (v *view) coveredFolders() []string {
 func (v *view) covers() ([]mount, error) {
 	list := []mount{{How: private, To: v.at(stateDir)}}
 	for _, name := range slices.Concat(madeFiles, unmade, v.coveredFolders()) {
-		if exists(v.at(name)) {
+		if exists(v.at(name)) && !v.hides(closed.Of(name)) {
 			list = append(list, mount{How: readOnly, From: v.at(name), To: v.at(name)})
 		}
 	}
@@ -90,6 +90,12 @@ func (v *view) covers() ([]mount, error) {
 	// has to repeat those.
 	slices.SortFunc(n.folders, func(a, b mount) int { return strings.Compare(a.To, b.To) })
 	return slices.Concat(list, n.folders, n.found), nil
+}
+
+// hides reports whether files of a kind are hidden: those with secrets, and from a command the MCP servers
+// too, whose entries may contain keys. Git commits them.
+func (v *view) hides(k closed.Kind) bool {
+	return k.Secret() || k == closed.Servers && v.profile == command
 }
 
 // nested collects the closed files and folders at every depth.
@@ -114,7 +120,7 @@ func (n *nested) look(path string, e fs.DirEntry, err error) error {
 	switch kind := closed.Of(rel); {
 	case kind == closed.State:
 		return fs.SkipDir
-	case kind.Secret():
+	case n.v.hides(kind):
 		how := hidden
 		if e.IsDir() {
 			how = private
@@ -127,7 +133,7 @@ func (n *nested) look(path string, e fs.DirEntry, err error) error {
 		n.repository(path)
 		return fs.SkipDir
 	case kind != closed.Open:
-		n.fix(path, kind == closed.Instructions || kind == closed.Engine)
+		n.fix(path, kind == closed.Instructions || kind == closed.Engine || kind == closed.Servers)
 	}
 	if rel == gitDir {
 		return fs.SkipDir

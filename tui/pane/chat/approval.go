@@ -99,7 +99,7 @@ func (p *Pane) answers(c pane.Context, scope string, w int, focused, cut bool) [
 	return p.offers(c, focused, "", ids[:len(ids)-1]...)
 }
 
-// askLine returns the pending tool call in one line. A long label is cut before the keys and the time.
+// askLine returns the pending tool call in one line. A long label is cut in its middle, before the keys and the time.
 func (p *Pane) askLine(c pane.Context, w int) string {
 	a := c.Snap.Approvals[0]
 	p.asked.show(a.ID)
@@ -118,6 +118,7 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 	if w-n < minLabel {
 		return b.Line(w, left...)
 	}
+	left[1].Text = widget.CutMiddle(label, w-n-widget.Cells(mark), c.Theme.Glyph(theme.Ellipsis))
 	return b.Line(w-n, left...) + b.Line(n, right...)
 }
 
@@ -133,7 +134,7 @@ func TimeLeft(a policy.Approval, now time.Time) string {
 const lineBreak = " ⏎ "
 
 // callRows returns a tool call in at most most rows of w cells, and whether there is more to read. If the sentence
-// takes more than a row, the call is first.
+// takes more than a row, the call is first. Of a call that does not fit, the beginning and the end are shown.
 func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cut bool) {
 	sentence, brief := "The "+core.Asker(a)+" asks: "+a.Label, a.Label+" · "+core.Asker(a)
 	for i, text := range []string{sentence, brief, a.Label} {
@@ -141,7 +142,11 @@ func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cu
 			return rows, More(a)
 		}
 	}
-	return widget.WrapN(sentence, w, most, c.Theme.Glyph(theme.Ellipsis)), true
+	mark := c.Theme.Glyph(theme.Ellipsis)
+	if most == 1 {
+		return []string{widget.CutMiddle(a.Label, w, mark)}, true
+	}
+	return append(widget.WrapN(a.Label, w, most-most/2, mark), rows[len(rows)-most/2:]...), true
 }
 
 // More reports whether a call has more content than its label. It does not compare much longer texts, because the

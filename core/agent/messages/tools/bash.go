@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,8 @@ const (
 	leftBehind = time.Second
 	// keptHead and keptTail are the numbers of bytes shown of a long output.
 	keptHead, keptTail = 8 << 10, 22 << 10
+	// looksAtTemp is how often the size of a session's temporary files is checked while a command runs.
+	looksAtTemp = 250 * time.Millisecond
 	// maxFolder is the longest path of a working directory.
 	maxFolder = 4 << 10
 )
@@ -76,6 +79,43 @@ func (s *shell) begin(ctx context.Context, limit time.Duration) (context.Context
 	return ctx, func() { s.cancel(); s.turn.Unlock() }, nil
 }
 
+var errFull = errors.New("the temporary files of a session are too large")
+
+// watch ends a command that puts more into the folder of temporary files than fits into the sandbox's own,
+// which is in memory. This one is on the disk, because it is kept between commands.
+func (s *shell) watch(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		tick := time.NewTicker(looksAtTemp)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if size(s.tmp()) > sandbox.MaxTemporary {
+					cancel(errFull)
+				}
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// size returns the bytes of all files below a folder.
+func size(folder string) (n int64) {
+	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error { // what cannot be seen is not counted
+		if err != nil {
+			return nil //nolint:nilerr // it was removed meanwhile
+		}
+		if info, err := e.Info(); err == nil && e.Type().IsRegular() {
+			n += info.Size()
+		}
+		return nil
+	})
+	return n
+}
+
 func (s *shell) close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -114,6 +154,8 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 		return Result{}, err
 	}
 	defer end()
+	ctx, stop := b.shell.watch(ctx)
+	defer stop(nil)
 	interpreter := b.interpreter()
 	cmd := exec.CommandContext(ctx, interpreter[0], append(interpreter[1:], "-c", script, "bash", line)...)
 	folder, lost := b.folder()
@@ -207,6 +249,8 @@ func (b *Box) moved(where *os.File) string {
 func ended(ctx context.Context, text string, limit time.Duration, err error) (Result, error) {
 	var exit *exec.ExitError
 	switch {
+	case errors.Is(context.Cause(ctx), errFull):
+		return Result{Text: text + fmt.Sprintf(textFull, words.Bytes(sandbox.MaxTemporary)), IsError: true}, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return Result{Text: text + fmt.Sprintf(textTimeout, words.Long(limit)), IsError: true}, nil
 	case ctx.Err() != nil:

@@ -135,6 +135,16 @@ func TestACommandEndsInTimeWithAllThatItHasStarted(t *testing.T) {
 	}
 }
 
+// L8: the folder of a session's temporary files, which is on the disk, holds no more than the one in memory.
+func TestACommandCannotFillTheDiskWithTemporaryFiles(t *testing.T) {
+	testkit.Alone(t)
+	g := newGround(t, nil)
+	g.refused("Bash", with{"command": "truncate -s 513M $TMPDIR/big; echo begun; sleep 600"}, "begun\n(ended, because $TMPDIR holds more than 512")
+	if got := g.does("Bash", with{"command": "rm $TMPDIR/big; truncate -s 511M $TMPDIR/big; sleep 0.6; echo kept"}); got != "kept\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestALongOutputIsCutInItsMiddle(t *testing.T) {
 	testkit.Alone(t)
 	g := newGround(t, nil)

@@ -83,6 +83,7 @@ const (
 	textExit       = "(exit %d)\n"
 	textSignal     = "(ended: %s)\n"
 	textTimeout    = "(ended after %s: set a larger timeout, or split the command)\n"
+	textFull       = "(ended, because $TMPDIR holds more than %s: remove files there)\n"
 	textNotStarted = "the command was not started: %w"
 	textOutputCut  = "\n… (%s left out here) …\n"
 	textFolderLost = "(The folder of the last command no longer exists; this one started in the data directory.)\n"
