@@ -57,9 +57,10 @@ const hostile = `{
 }`
 
 // TestNoAttemptGetsPastTheRealCommand plays the table with a model of ours behind
-// the real command.
+// the real command. The gate plays it with our own tools, and with the rules alone.
 func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 	testkit.Alone(t)
+	testkit.Campaign(t, "claude")
 	t.Parallel()
 	cli := claudetest.RequireCLI(t)
 	noAttemptGetsPast(t, func(f *front) besieged {

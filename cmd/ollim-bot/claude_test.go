@@ -125,6 +125,7 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 // time, and every one of them ends.
 func TestTwentyRunsOverTheRealCommand(t *testing.T) {
 	testkit.Alone(t)
+	testkit.Campaign(t, "claude")
 	t.Parallel()
 	w := newClaudeWorld(t)
 	const runs = 20

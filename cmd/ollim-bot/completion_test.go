@@ -15,7 +15,8 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-// A real bash offers, behind each command, what may follow it and nothing else.
+// A real bash offers, behind each command with others below it, what may follow it and nothing else; what follows the
+// others it would ask the same function.
 func TestBashCompletesEveryCommandAndEveryFlag(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
@@ -33,6 +34,7 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 		script += "offered " + words + "\n"
 		want = append(want, strings.Join(offered, " "))
 	}
+	seen := 0
 	var walk func(n *kong.Node, path string)
 	walk = func(n *kong.Node, path string) {
 		var commands, flags []string
@@ -44,15 +46,23 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 		}
 		if len(commands) > 0 {
 			ask(path+" ''", commands...)
+			ask(path+" --", flags...)
 		}
-		ask(path+" --", flags...)
+		offers := completer{}.offers(root, append(strings.Fields(path), "--"))
+		for i := range offers {
+			offers[i], _, _ = strings.Cut(offers[i], "\t")
+		}
+		if !slices.Equal(offers, flags) {
+			t.Errorf("behind %s: %q, want %q", path, offers, flags)
+		}
+		seen++
 		for _, child := range n.Children {
 			walk(child, path+" "+child.Name)
 		}
 	}
 	walk(root, "")
-	if len(want) < 80 {
-		t.Fatalf("only %d questions", len(want))
+	if seen < 80 {
+		t.Fatalf("only %d commands", seen)
 	}
 	ask("budget se", "set")
 	ask("config daily_c", "daily_cap")
