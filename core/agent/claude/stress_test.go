@@ -16,6 +16,7 @@ import (
 // the fake API serves it to the real command. With -v it prints the cost of each row.
 func TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo(t *testing.T) {
 	testkit.Alone(t)
+	testkit.Campaign(t, "claude")
 	r := newRig(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "CLAUDE_CODE_MAX_RETRIES=2") })
 	type step = claudetest.Step
 	whole := "one two three four five six seven eight"
