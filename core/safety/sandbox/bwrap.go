@@ -146,8 +146,8 @@ func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]stri
 // Limits of a command: generous for work, but low enough to protect the machine.
 const (
 	maxProcesses = 512
-	maxMemory    = 4 << 30 // of one process, in bytes
-	maxSeconds   = 3600    // CPU seconds of one process
+	maxMemory    = 4 << 30   // of one process, in bytes
+	maxSeconds   = 3600      // CPU seconds of one process
 	MaxTemporary = 512 << 20 // of a folder for temporary files, in bytes
 )
 

@@ -17,7 +17,7 @@ func TestACommandHasLimits(t *testing.T) {
 			scripts := map[string]string{
 				"bash -c 'ulimit -d; ulimit -t; ulimit -c'":       "4194304\n3600\n0\n",
 				"python3 -c 'bytearray(5 << 30)' 2>&1 | tail -1":  "MemoryError\n",
-				"python3 -c 'print(len(bytearray(64 << 20)))'":     "67108864\n",
+				"python3 -c 'print(len(bytearray(64 << 20)))'":    "67108864\n",
 				"ulimit -H -d unlimited 2>/dev/null || echo kept": "kept\n",
 			}
 			if layer == "bubblewrap" {
