@@ -65,7 +65,7 @@ type office struct {
 }
 
 func (o *office) why(file, digest string) string {
-	if by, ok := o.files.Find(digest); ok && !by.Approved.IsZero() {
+	if by, ok := o.files.Find(file, digest); ok && !by.Approved.IsZero() {
 		return ""
 	}
 	return cmp.Or(o.edits[digest], o.whys[file])
