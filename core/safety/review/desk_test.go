@@ -251,7 +251,7 @@ func TestApprovingAFileIsUndoneByWithdrawing(t *testing.T) {
 			if d := out.Decision; d.Action != audit.TaskReleased || d.Subject != c.id {
 				t.Errorf("decision %+v", d)
 			}
-			if by, ok := o.files.Find(version); !ok || by.Path != c.file {
+			if by, ok := o.files.Find(c.file, version); !ok || by.Path != c.file {
 				t.Errorf("recorded: %+v", by)
 			}
 			undo, ok := out.Undo.(command.AllowTask)
@@ -399,11 +399,11 @@ func TestAStartForgetsOldVersionsOnlyOfFilesThatAreGone(t *testing.T) {
 		t.Fatalf("logged %s", &o.logged)
 	}
 	for digest, file := range kept {
-		if _, ok := o.files.Find(digest); !ok {
+		if _, ok := o.files.Find(file, digest); !ok {
 			t.Errorf("%s is forgotten", file)
 		}
 	}
-	if _, ok := o.files.Find("gone7"); ok {
+	if _, ok := o.files.Find("routines/gone7.md", "gone7"); ok {
 		t.Error("a version that is gone is remembered")
 	}
 }
