@@ -109,8 +109,12 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	return p.Lines(o.Message)
 }
 
-// leastDigest is how many characters of a version's digest name it.
-const leastDigest = 16
+const (
+	// leastDigest is how many characters of a version's digest name it.
+	leastDigest = 16
+	// shortDigest is how many of them a user at a terminal types.
+	shortDigest = 4
+)
 
 // seen shows what would be approved and returns its version, once the user has confirmed it.
 func (c *allowCmd) seen(p *process, bot *core.Bot) (version string, err error) {
@@ -135,11 +139,12 @@ func (c *allowCmd) seen(p *process, bot *core.Bot) (version string, err error) {
 	case !p.Terminal():
 		return "", fmt.Errorf(textNeedsDigest, clean.Line(c.ID), short)
 	}
-	if err := p.Lines(textAllowThis); err != nil {
+	// Not "y": what was typed before the question appeared cannot answer it.
+	if err := p.Lines(fmt.Sprintf(textAllowThis, short[:shortDigest])); err != nil {
 		return "", err
 	}
 	answer, err := bufio.NewReader(p.In).ReadString('\n')
-	if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
+	if err != nil || strings.TrimSpace(answer) != short[:shortDigest] {
 		return "", errors.New(textNotAllowed)
 	}
 	return what.Version, nil
@@ -148,7 +153,7 @@ func (c *allowCmd) seen(p *process, bot *core.Bot) (version string, err error) {
 const (
 	textOtherDigest = "%s is not the version with that digest: look again before you decide; nothing was allowed"
 	textNeedsDigest = "nothing was allowed yet. If you want what is shown above: ollim-bot allow %s --digest %s"
-	textAllowThis   = "Allow this? Type y and enter."
+	textAllowThis   = "To allow this, type the beginning of its digest (%s) and enter."
 	textNotAllowed  = "nothing was allowed"
 )
 

@@ -273,7 +273,7 @@ func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, e
 	if ofServers(c.ID) && !c.Withdraw {
 		return d.decideServers(c.ID, c.Version, true)
 	}
-	one, err := d.find(c.ID)
+	one, err := d.findNow(c.ID)
 	if err != nil {
 		return command.Outcome{}, err
 	}
@@ -319,7 +319,7 @@ func (d *Desk) refuse(_ context.Context, c command.RefuseEdit) (command.Outcome,
 	if ofServers(c.ID) {
 		return d.decideServers(c.ID, c.Version, false)
 	}
-	one, err := d.find(c.ID)
+	one, err := d.findNow(c.ID)
 	switch {
 	case err != nil:
 		return command.Outcome{}, err
@@ -397,6 +397,16 @@ func (d *Desk) find(id string) (held, error) {
 		return d.heldSkill(s), nil
 	}
 	return held{}, fmt.Errorf(textNothingWaits, clean.Cut(clean.Line(id), 60))
+}
+
+// findNow is find after the file has been read again: what is decided about is what is on the disk.
+func (d *Desk) findNow(id string) (held, error) {
+	one, err := d.find(id)
+	if err != nil {
+		return held{}, err
+	}
+	d.refresh(one.file)
+	return d.find(id)
 }
 
 func (d *Desk) heldTask(t routines.Task) held {
