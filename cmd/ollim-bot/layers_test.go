@@ -103,7 +103,6 @@ var outside = []struct {
 	{"github.com/gofrs/flock", []string{"core/storage/store"}},
 	{"github.com/goccy/go-yaml", []string{"core/storage/frontmatter"}},
 	{"github.com/joho/godotenv", []string{"core/storage/config"}},
-	{"filippo.io/age", []string{"core/storage/archive"}},
 	{"github.com/coreos/go-systemd", []string{"cmd/internal/service"}},
 	{"aead.dev/minisign", []string{"core/storage/selfupdate"}},
 }

@@ -75,6 +75,9 @@ func run(args []string, p *process) int {
 	if len(args) == 0 {
 		args = []string{"run"}
 	}
+	if err := asksForRemoved(args); err != nil {
+		return p.fail(err)
+	}
 	parser, err := newParser(&tree, p, args[0])
 	if err != nil {
 		return p.fail(fmt.Errorf("build the command tree: %w", err))
@@ -222,8 +225,6 @@ type commands struct {
 
 	Auth authCmds
 
-	Export  exportCmd
-	Import  importCmd
 	Service serviceCmds
 	Upgrade upgradeCmd `aliases:"update"`
 	Restart restartCmd

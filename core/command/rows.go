@@ -206,8 +206,6 @@ var shellRows = []Command{
 	{Name: "auth status", About: "Show the login to Claude."},
 	{Name: "auth logout", About: "Log out of Claude."},
 	{Name: "auth google", About: "Connect Google Tasks, Calendar and Gmail; show the login, or log out."},
-	{Name: "export", About: "Write everything into one file, as a backup or to move to another machine."},
-	{Name: "import", About: "Import an export or a data directory."},
 	{Name: "service", About: "Run the bot as a user service: systemd on Linux, launchd on macOS."},
 	{Name: "service install", About: "Show and write the service's file, and start the bot."},
 	{Name: "service uninstall", About: "Stop the bot and remove the service's file. Your data is kept."},
