@@ -56,7 +56,8 @@ func (a auditor) approval(call policy.Approval) {
 		return
 	}
 	e := audit.Entry{
-		Actor: call.By.Actor, From: call.By.From, Action: audit.ApprovalAnswered, Subject: call.Tool, Detail: string(call.Verdict) + ": " + label, Digest: call.Digest,
+		Actor: call.By.Actor, From: call.By.From, Action: audit.ApprovalAnswered,
+		Subject: call.Tool, Detail: string(call.Verdict) + ": " + label, Digest: call.Digest,
 	}
 	a.audit.Record(a.now(), e)
 	if call.Verdict == policy.Always {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func decisions(t *testing.T, b *Bot) []string {
 	}
 	var out []string
 	for _, e := range list {
-		if asked := e.Action == audit.ApprovalAsked || e.Action == audit.ApprovalAnswered; asked == (e.Digest == "") {
+		if asked := slices.Contains([]string{audit.ApprovalAsked, audit.ApprovalAnswered, audit.ToolAlways}, e.Action); asked == (e.Digest == "") {
 			t.Errorf("the digest of %s is %q", e.Action, e.Digest)
 		}
 		out = append(out, strings.Join([]string{e.Actor, e.From, e.Action, e.Subject, e.Detail}, "|"))

@@ -146,7 +146,8 @@ func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cu
 	if most == 1 {
 		return []string{widget.CutMiddle(a.Label, w, mark)}, true
 	}
-	return append(widget.WrapN(a.Label, w, most-most/2, mark), rows[len(rows)-most/2:]...), true
+	rows = widget.Wrap(sentence, w)
+	return append(widget.WrapN(sentence, w, most-most/2, mark), rows[len(rows)-most/2:]...), true
 }
 
 // More reports whether a call has more content than its label. It does not compare much longer texts, because the

@@ -18,7 +18,7 @@ func TestACardShowsBothEndsOfACall(t *testing.T) {
 		for most := 1; most < 6; most++ {
 			rows, cut := callRows(c, policy.Approval{Label: call, Text: call}, w, most)
 			all := strings.Join(rows, "")
-			if !cut || len(rows) > most || !strings.HasPrefix(all, "Bash: cu") || !strings.HasSuffix(all, "evil") {
+			if !cut || len(rows) > most || !strings.HasPrefix(all, "Bash: cu") && !strings.HasPrefix(all, "The ") || !strings.HasSuffix(all, "evil") {
 				t.Errorf("%d cells, %d rows: cut %v\n%s", w, most, cut, strings.Join(rows, "\n"))
 			}
 			for _, row := range rows {
