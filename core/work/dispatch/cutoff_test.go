@@ -4,11 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // L5: a foreground task cut off by the user's next message counted as done.
@@ -25,6 +27,23 @@ func TestATaskThatTheUserCutsOffIsNoFailureAndIsSaidToBeCutOff(t *testing.T) {
 	}
 	if n := s.d.o.Notices.All(); len(n) != 0 {
 		t.Errorf("the user hears of what they did: %+v", n)
+	}
+}
+
+// L5: the run that repeats a fire is for the same fire, another one is not.
+func TestARunKnowsItsFire(t *testing.T) {
+	s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook.\n"})
+	first := s.due(t, "r1")
+	other, byHand := first, first
+	other.At, byHand.ByHand = first.At.Add(time.Second), true
+	for _, due := range []schedule.Due{first, first, other, byHand} {
+		if err := s.d.Fire(t.Context(), due); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := s.runs.jobs
+	if j[0].Fire == "" || j[1].Fire != j[0].Fire || j[2].Fire == j[0].Fire || j[3].Fire != "" {
+		t.Errorf("the fires are %q, %q, %q and %q", j[0].Fire, j[1].Fire, j[2].Fire, j[3].Fire)
 	}
 }
 

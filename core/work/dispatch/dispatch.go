@@ -133,7 +133,7 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Ticket: money.Ticket(due.Ticket),
 		Label: d.o.Prompts.labelOf(task, checked), Trusted: d.o.Guard.Trusted(task), Note: noteOf(checked),
-		Plain: d.plain(due),
+		Plain: d.plain(due), Fire: due.Fire(),
 		Prompt: func(ctx context.Context) string {
 			return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills, checked)
 		},
