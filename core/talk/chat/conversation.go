@@ -201,6 +201,7 @@ func (c *Conversation) Run(ctx context.Context) error {
 	defer c.close()
 	c.queue.hear()
 	c.main.recover()
+	c.forks.recover()
 	c.forgetFleeting()
 	c.main.openAhead(ctx)
 	c.queue.run(ctx, c.forks.checkIdle, func(err error) {
