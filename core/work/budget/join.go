@@ -62,7 +62,7 @@ func Join(a, b []byte, zone *time.Location) []byte {
 	return out
 }
 
-// readLine reads a line; id is that of its ping. A ping is the same if its ID and its time are, an
+// readLine reads a line; id is that of its ping. A ping is the same if its ID and its time are, and both are before or after it was sent, an
 // answer if it answers the same ping in the same way at the same time, and a line of an earlier
 // version, which has no ID, if all of it is.
 func readLine(text []byte, zone *time.Location) (p placed, id string, ok bool) {
@@ -80,7 +80,7 @@ func readLine(text []byte, zone *time.Location) (p placed, id string, ok bool) {
 	case p.answer:
 		p.key = fmt.Sprint("answer ", l.Answers, " ", l.How, " ", moment)
 	case l.ID != "":
-		p.key = fmt.Sprint("ping ", l.ID, " ", moment)
+		p.key = fmt.Sprint("ping ", l.ID, " ", l.Begun, " ", moment)
 	}
 	return p, l.ID, true
 }
