@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/talk/absence"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/talk/transcript"
+	duetimes "ollimbot/routines/account"
 )
 
 // foreground writes a foreground reminder that is due in d and runs a script.
@@ -34,6 +36,30 @@ func forkID(t *testing.T, b *Bot) string {
 		}
 	}
 	return id
+}
+
+// L5: it counted as done wherever "done" is shown.
+func TestAForegroundTaskCutOffByTheNextMessageIsInterruptedEverywhere(t *testing.T) {
+	running(t, func(h home) {
+		h.foreground("aaaa0001", 10*time.Minute, "say First.", "wait 1h", "say Last.")
+	}, func(h home, b *Bot) {
+		time.Sleep(11 * time.Minute)
+		tell(t, b, "hello")
+		time.Sleep(time.Minute)
+		past, err := dueTimes(b.dir, nil, time.Time{}, b.now())
+		must(t, err)
+		if len(past.Rows) != 1 || past.Rows[0].Fate != duetimes.Interrupted || past.Rows[0].Why != duetimes.ByUser {
+			t.Errorf("the account: %+v", past.Rows)
+		}
+		away, err := absence.Sum(b.dir, b.audit, absence.Span{From: b.now().Add(-time.Hour), To: b.now()})
+		must(t, err)
+		if len(away.Front) != 1 || !strings.Contains(away.Front[0].Detail, "interrupted by you") {
+			t.Errorf("the page of an absence: %+v", away.Front)
+		}
+		if h.has("reminders/aaaa0001.md") || len(b.Snapshot().Notices) != 0 {
+			t.Errorf("it is kept, or a notice says what the user did: %+v", b.Snapshot().Notices)
+		}
+	})
 }
 
 func TestAForegroundTaskRunsInTheMainSessionBehindAFork(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/mcp"
@@ -22,6 +23,7 @@ import (
 	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
+	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
@@ -134,15 +136,21 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
 	}
-	_, policyProblems := b.policy.Load()
-	problems := slices.Concat(policyProblems, b.purse.Prices().Problems())
-	if b.o.Providers != nil {
-		problems = append(problems, b.o.Providers.Problems()...)
-	}
-	if len(problems) > 0 {
+	if problems := FileProblems(b, b.o.Providers); len(problems) > 0 {
 		s.Schedule.Problems = append(problems, s.Schedule.Problems...)
 	}
 	return s
+}
+
+// FileProblems returns the problems of the files that are no task, webhook or skill. Without
+// providers, which may be nil, those of providers.yaml are left out.
+func FileProblems(b *Bot, providers *provider.Registry) []routines.Problem {
+	_, problems := b.policy.Load()
+	problems = append(problems, b.purse.Prices().Problems()...)
+	if providers != nil {
+		problems = append(problems, providers.Problems()...)
+	}
+	return problems
 }
 
 // Reporter returns the run that left an update: the run of the only task that reported

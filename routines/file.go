@@ -40,8 +40,8 @@ func Open(kind Kind, rel string, data []byte) (*File, bool) {
 		p.Add(Error, 1, 1, "%v", err)
 	}
 	p.Doc = doc
-	for _, d := range frontmatter.DroppedText(data, doc.Fields) {
-		p.Add(Warning, d.Line, d.Column, msgDropped, d.Text, d.Key)
+	for _, d := range doc.Dropped {
+		p.Add(Warning, d.Line, d.Column, "%s", d.Problem())
 	}
 	return p, err == nil
 }

@@ -151,6 +151,10 @@ var ErrUnrecorded = errors.New("the run could not be recorded")
 // ErrNothingNew is returned for a fire whose check found no reason to run.
 var ErrNothingNew = errors.New("the check found nothing new")
 
+// ErrCutOff is returned for a run that the user ended early, by stopping it or with their next
+// message. It is not repeated.
+var ErrCutOff = errors.New("interrupted by you")
+
 // ErrNoSpace is wrapped in the error of a run that failed because the disk is full.
 var ErrNoSpace = errors.New("the disk is full")
 

@@ -39,7 +39,6 @@ func (p *File) freshID() string {
 }
 
 const (
-	msgDropped    = "%s is a comment in YAML and not part of the value; put the value of %s in quotes, or the comment on a line of its own"
 	msgMissingID  = "there is no id; add a line id: %q between the dashes"
 	msgBadID      = "id %s cannot be used; an id is one line of 1 to %d visible characters without spaces at its ends, for example %q"
 	msgBadOtherID = "%s %s is not the id of a reminder; copy the id from its file, or delete the line"

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/budget"
 	"ollimbot/discord/discordtest"
 )
 
@@ -152,17 +153,15 @@ func (e *evidence) message(x *thing) {
 	}
 }
 
-// ping: what was recorded as sent has arrived, and no run sends twice: a ping has
-// the id of its run. The second number is of runs that were cut off and whose ping has
-// not arrived: it may have been paid.
+// ping: what was recorded as sent has arrived, and a fire sends once, also if a kill cut its
+// run off and another one followed (L5). The second number is of runs that were cut off and
+// whose ping has not arrived: it may have been paid.
 func (e *evidence) ping(x *thing, text string) (arrived, cut int) {
 	r := e.b.tally.rows[kindPings]
-	byRun, byID := map[string]int{}, map[string]int{}
+	byID := map[string]int{}
 	for _, m := range e.posts {
 		if m.Author.Bot && strings.Contains(m.Content, text) {
-			run, _, _ := strings.Cut(m.Nonce(), "-")
 			arrived++
-			byRun[run]++
 			byID[m.Nonce()]++
 		}
 	}
@@ -173,22 +172,15 @@ func (e *evidence) ping(x *thing, text string) (arrived, cut int) {
 			e.b.fault("the ping %s of %s was recorded and has not arrived", id, x.mark)
 		}
 	}
-	for run, n := range byRun {
-		if n > 1 {
-			r.doubled += n - 1
-			e.b.fault("run %s has sent the ping of %s %d times", run, x.mark, n)
-		}
-	}
-	if runs := e.runs(x); len(byRun) > runs {
-		r.doubled += len(byRun) - runs
-		e.b.fault("the ping of %s arrived from %d runs, and the engine was told of %d", x.mark, len(byRun), runs)
+	if arrived > 1 {
+		r.doubled += arrived - 1
+		e.b.fault("the ping of %s arrived %d times: %v", x.mark, arrived, byID)
 	}
 	ended, cut := e.ended(x)
-	for _, run := range ended {
-		delete(byRun, run.ID)
+	if len(ended) == 0 {
+		cut -= arrived
 	}
-	e.again("pings of a run that was cut off, and of the one that followed", arrived-1)
-	return arrived, max(0, cut-len(byRun))
+	return arrived, max(0, cut)
 }
 
 // tokens: each message cost one. Where a run was cut off nobody knows whether
@@ -280,16 +272,18 @@ func (e *evidence) fires(x *thing, tag string, set bool) {
 	}
 }
 
-// recorded are the ids of pings in the program's own journal, by task.
+// recorded are the ids of pings in the program's own journal, by task. One that was about to
+// leave when the program was killed may have arrived.
 func (b *batch) recorded() map[string][]string {
 	found := map[string][]string{}
-	data, err := os.ReadFile(filepath.Join(b.root, "state", "pings.jsonl"))
+	dir, err := store.At(b.root)
+	must(err)
+	pings, err := budget.NewJournal(dir, time.UTC, nil).All()
 	if err != nil {
-		b.note("no journal of pings: %v", err)
+		b.fault("the journal of pings: %v", err)
 	}
-	for line := range bytes.Lines(data) {
-		var p struct{ ID, Task, Refused string }
-		if json.Unmarshal(line, &p) == nil && p.Task != "" && p.Refused == "" {
+	for _, p := range pings {
+		if p.Task != "" && p.Refused == "" && !p.Begun {
 			found[p.Task] = append(found[p.Task], p.ID)
 		}
 	}

@@ -32,7 +32,7 @@ const (
 	Running     Fate = "running"
 	Ran         Fate = "done"
 	Failed      Fate = "failed"
-	Interrupted Fate = "interrupted" // the program ended during the run
+	Interrupted Fate = "interrupted" // it was cut off, by the user or the end of the program
 	Held        Fate = "held"        // paused, snoozed, put off, or awaiting approval
 	Refused     Fate = "refused"     // out of money
 	Skipped     Fate = "skipped"     // the previous run had not ended
@@ -51,6 +51,10 @@ const (
 	Asleep = "the machine slept"
 	Adrift = "the data directory was missing"
 )
+
+// ByUser is the reason for an interruption by the user, who stopped the run or went on to
+// something else.
+const ByUser = "by you"
 
 // Paused is the reason for a due time that was held because the user paused or snoozed
 // it. A snooze has an end.

@@ -146,7 +146,7 @@ func (l *loop) accountStart(d Due) {
 
 // fates maps the outcome of a run to the fate of its due time.
 var fates = map[outcome]account.Fate{
-	outcomeDone: account.Ran, outcomeFailed: account.Failed, outcomeCutOff: account.Interrupted, outcomeHeld: account.Held,
+	outcomeDone: account.Ran, outcomeFailed: account.Failed, outcomeCutOff: account.Interrupted, outcomeStopped: account.Interrupted, outcomeHeld: account.Held,
 	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped,
 }
 

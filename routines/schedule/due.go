@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"time"
 
 	"ollimbot/routines"
@@ -32,6 +33,15 @@ func (d Due) Task() routines.Task {
 		return d.Routine.Task
 	}
 	return d.Reminder.Task
+}
+
+// Fire identifies the fire: it is the same when the fire is repeated because its run was cut
+// off, and empty if the user fired the task, which nothing repeats.
+func (d Due) Fire() string {
+	if d.ByHand {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %d", d.Kind, d.Task().ID, d.At.UnixNano())
 }
 
 // PutOffError is the error of a fire that was put off without a run because no provider

@@ -64,7 +64,7 @@ const (
 	TagProposed  = "an edit waits"  // the text before the edit fires
 	tagRunning   = "running"
 	tagFailed    = "failed"
-	tagCutOff    = "cut off"     // the program ended during the run
+	tagCutOff    = "cut off"     // by the user or the end of the program
 	tagMissed    = "missed"      // the bot was not running
 	tagHeld      = "held"        // the task was paused or snoozed at the time
 	tagNothing   = "nothing new" // its check found no reason to run

@@ -36,6 +36,7 @@ const (
 	outcomeDone    outcome = "done"
 	outcomeFailed  outcome = "failed"
 	outcomeCutOff  outcome = "interrupted" // the program ended during the run
+	outcomeStopped outcome = "stopped"     // the user cut it off
 	outcomeMissed  outcome = "missed"
 	outcomeHeld    outcome = "held"
 	outcomeSkipped outcome = "skipped"
@@ -57,7 +58,7 @@ func (o outcome) ran() bool {
 
 // tags are the outcomes as shown to people.
 var tags = map[outcome]string{
-	outcomeRunning: tagRunning, outcomeFailed: tagFailed, outcomeCutOff: tagCutOff, outcomeMissed: tagMissed,
+	outcomeRunning: tagRunning, outcomeFailed: tagFailed, outcomeCutOff: tagCutOff, outcomeStopped: tagCutOff, outcomeMissed: tagMissed,
 	outcomeHeld: tagHeld, outcomeSkipped: tagSkipped, outcomeOverdue: tagOverdue,
 	outcomeNothing: tagNothing,
 }

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/base/fault"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 )
 
 // retryDelay is the pause before retrying a reminder whose run could not be recorded.
@@ -50,6 +51,8 @@ func (r *runner) run(ctx context.Context, d Due) {
 		e.outcome = outcomeCutOff
 	case errors.Is(err, routines.ErrNothingNew):
 		e.outcome = outcomeNothing
+	case errors.Is(err, routines.ErrCutOff):
+		e.outcome, e.why = outcomeStopped, account.ByUser
 	case err != nil:
 		e.outcome, e.why = outcomeFailed, err.Error()
 		r.log.Error("task failed", "kind", string(d.Kind), "task", k.id, "title", d.Task().Title(), "error", err)

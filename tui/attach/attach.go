@@ -323,6 +323,20 @@ type client struct {
 
 func (c *client) may(what string) string { return c.conn.Permissions.Extensions[what] }
 
+// less reports whether the client's key may do less now than when it came: it has become
+// read-only or lost its line, or nothing is known about it.
+func (c *client) less() bool {
+	if c.may(permKey) == "" {
+		return false // it came over the socket
+	}
+	public, err := ssh.ParsePublicKey([]byte(c.may(permPublic)))
+	if err != nil {
+		return true
+	}
+	key, ok, err := c.server.o.Find(public)
+	return err != nil || !ok || key.ReadOnly && c.may(permReadOnly) == ""
+}
+
 // KeepAlive pings the other end until ctx ends, and closes the connection if it does not
 // answer in time.
 func KeepAlive(ctx context.Context, conn ssh.Conn, answers time.Duration) {
@@ -357,6 +371,7 @@ const (
 	permName     = "name"
 	permReadOnly = "read-only"
 	permKey      = "key"
+	permPublic   = "public" // the key itself
 )
 
 // version is the server version on the socket and on the port.
@@ -388,7 +403,7 @@ func (s *Server) portConfig() *ssh.ServerConfig {
 				s.logUnknown(meta.RemoteAddr().String(), mark, err)
 				return nil, errors.New("another key")
 			}
-			e := map[string]string{permName: strings.TrimSpace(key.Name + " " + mark[:len("SHA256:")+8]), permKey: mark}
+			e := map[string]string{permName: strings.TrimSpace(key.Name + " " + mark[:len("SHA256:")+8]), permKey: mark, permPublic: string(public.Marshal())}
 			if key.ReadOnly {
 				e[permReadOnly] = "yes"
 			}

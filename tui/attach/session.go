@@ -20,6 +20,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/sys/unix"
 
+	"ollimbot/core"
 	"ollimbot/core/safety/audit"
 	"ollimbot/tui/plain"
 	"ollimbot/tui/settings"
@@ -50,6 +51,7 @@ type session struct {
 	resized chan os.Signal
 	master  atomic.Pointer[os.File]
 	pumps   sync.WaitGroup
+	revoke  context.CancelCauseFunc // ends the viewer with a reason
 	// unheard is the number of bytes since the dashboard's last key: an endless paste would be kept in memory.
 	unheard atomic.Int64
 }
@@ -205,6 +207,9 @@ func (s *session) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.less() {
+		return refusal(textLess)
+	}
 	w.byKey = s.may(permReadOnly) != ""
 	w.readOnly = w.readOnly || w.byKey
 	o := &s.server.o
@@ -226,25 +231,65 @@ func (s *session) run(ctx context.Context) error {
 	if n > maxViewers {
 		return refusal(fmt.Sprintf(textManyViewers, maxViewers))
 	}
-	ctx = s.origin(ctx, s.server.serial.Add(1))
+	ctx, s.revoke = context.WithCancelCause(s.origin(ctx, s.server.serial.Add(1)))
+	defer s.revoke(nil)
+	s.pumps.Go(func() { s.watch(ctx) })
 	viewer := o.Bot.Viewer(w.readOnly)
 	defer viewer.Close()
 	o.Bot.Note(ctx, audit.ViewerAttached, w.what, s.ways(w))
 	o.Log.Info("a viewer has attached", "who", audit.OriginOf(ctx).From, "what", w.what, "read_only", w.readOnly)
 	defer o.Log.Info("a viewer has left", "who", audit.OriginOf(ctx).From)
 	if s.term != "" {
-		return s.onTerminal(ctx, w, viewer)
+		err = s.onTerminal(ctx, w, viewer)
+	} else {
+		err = s.onPipe(ctx, w, viewer)
 	}
+	if why := refusal(""); errors.As(context.Cause(ctx), &why) {
+		return why
+	}
+	return err
+}
+
+// onPipe shows plain mode without a terminal.
+func (s *session) onPipe(ctx context.Context, w wish, viewer *core.Viewer) error {
 	in, out := io.Pipe()
 	s.pumps.Go(func() {
-		_, err := io.Copy(out, s.channel)
+		_, err := io.Copy(out, input{s})
 		_ = out.CloseWithError(err) // never fails
 	})
-	err = plain.Run(ctx, viewer, plain.Options{
-		Input: in, Output: s.writer(s.channel), ReadOnly: w.readOnly, ByKey: w.byKey, Config: o.Settings,
+	err := plain.Run(ctx, viewer, plain.Options{
+		Input: in, Output: s.writer(s.channel), ReadOnly: w.readOnly, ByKey: w.byKey, Config: s.server.o.Settings,
 	})
 	_ = in.Close() // the pump ends at the next byte
 	return err
+}
+
+// input is what the viewer types, as long as its key may do what it could when the viewer came.
+type input struct{ *session }
+
+func (i input) Read(b []byte) (int, error) {
+	n, err := i.channel.Read(b)
+	if n > 0 && i.less() {
+		i.revoke(refusal(textLess))
+		return 0, refusal(textLess)
+	}
+	return n, err
+}
+
+// watch ends a viewer that only looks, too, once its key may do less.
+func (s *session) watch(ctx context.Context) {
+	tick := time.NewTicker(keepalive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if s.less() {
+			s.revoke(refusal(textLess))
+		}
+	}
 }
 
 // ways describes how the viewer is attached, for the audit log.

@@ -111,7 +111,7 @@ func (s *session) listen(ctx context.Context, lines bool, interrupt func()) {
 	limit := rate.NewLimiter(inRate, inBurst)
 	b := make([]byte, 4<<10)
 	for {
-		n, err := s.channel.Read(b)
+		n, err := input{s}.Read(b)
 		if n > 0 {
 			if s.unheard.Add(int64(n)) > maxUnheard && !lines {
 				s.server.o.Log.Warn("a viewer sent too much that is no key, and was cut off", "who", audit.OriginOf(ctx).From)

@@ -116,6 +116,7 @@ type Problem struct {
 	File         string // its name
 	Line, Column int    // from 1; 0 means the whole file
 	Text         string // one line, with the fix
+	Used         bool   // the value is used all the same
 }
 
 // String is the problem in one line, as compilers write it.
@@ -233,16 +234,20 @@ func (r *reader) fields(dir string) []frontmatter.Field {
 		r.add(0, 0, textUnreadable, err)
 		return nil
 	}
-	fields, err := frontmatter.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown since
+	fields, dropped, err := frontmatter.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown since
 	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
 		r.add(wrong.Line, wrong.Column, "%s", wrong.Message)
 		return nil
+	}
+	for _, d := range dropped {
+		r.add(d.Line, d.Column, "%s", d.Problem())
+		r.problems[len(r.problems)-1].Used = true
 	}
 	return fields
 }
 
 func (r *reader) add(line, column int, format string, args ...any) {
-	r.problems = append(r.problems, Problem{r.file, line, column, fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, Problem{File: r.file, Line: line, Column: column, Text: fmt.Sprintf(format, args...)})
 }
 
 // key and value report a problem with a name or its value.

@@ -155,7 +155,7 @@ func (r *report) google() {
 func (r *report) providers() {
 	providers := r.p.Providers(r.DataDir)
 	for _, problem := range providers.Problems() {
-		r.fail(provider.File, "line %d: %s", problem.Line, problem.Message)
+		r.add(level(problem.Severity), provider.File, "line %d: %s", problem.Line, problem.Message)
 	}
 	list := providers.Providers()
 	for _, one := range list {

@@ -11,8 +11,10 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
+	"ollimbot/core/brief/guide"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/frontmatter"
@@ -40,7 +42,7 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 		if err != nil {
 			return err
 		}
-		found, what := checkDir(at, bot)
+		found, what := checkDir(at, bot, p.Providers(at))
 		chosen, names := checkSettings(dashboard.Dir(p.Environ()))
 		problems, looked = append(append(problems, found...), chosen...), what+names
 	}
@@ -49,12 +51,13 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 
 // checkDir checks the data directory as the bot reads it. Only that finds duplicate IDs,
 // problems of skills, and files that are waiting for approval.
-func checkDir(at console.DataDir, bot *core.Bot) ([]routines.Problem, string) {
+func checkDir(at console.DataDir, bot *core.Bot, providers *provider.Registry) ([]routines.Problem, string) {
 	set := schedule.Files(at.Dir, at.Env.Zone)
 	_, skills := skill.List(at.Dir)
 	hooks := webhook.NewIndex(at.Dir)
 	hooks.Scan()
-	problems := slices.Concat(set.Problems, hooks.Problems(), skills)
+	_, agents := guide.Subagents(at.Dir)
+	problems := slices.Concat(core.FileProblems(bot, providers), set.Problems, hooks.Problems(), skills, agents)
 	if weak := webhook.WeakSecret(at.Env.WebhookSecret); weak != "" {
 		problems = append(problems, routines.Problem{File: config.EnvFile, Severity: routines.Warning, Message: weak})
 	}
@@ -91,15 +94,18 @@ func checkSettings(dir string) (problems []routines.Problem, looked string) {
 	return problems, ", " + strings.Join(names, " and ") + " in " + folder.Display()
 }
 
-// checkSetting reads one of those files as the dashboard does. Each problem is an error,
-// because the dashboard ignores that setting.
+// checkSetting reads one of those files as the dashboard does. What it ignores is an error.
 func checkSetting(dir, name, shown string) []routines.Problem {
 	_, found := dashboard.Keys(dir)
 	if name == dashboard.DashboardFile {
 		_, found = dashboard.Load(dir)
 	}
 	return console.Each(found, func(f dashboard.Problem) routines.Problem {
-		return routines.Problem{File: shown, Line: f.Line, Column: f.Column, Severity: routines.Error, Message: f.Text}
+		severity := routines.Error
+		if f.Used {
+			severity = routines.Warning
+		}
+		return routines.Problem{File: shown, Line: f.Line, Column: f.Column, Severity: severity, Message: f.Text}
 	})
 }
 

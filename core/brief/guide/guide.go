@@ -228,6 +228,9 @@ func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
 	s := Subagent{Name: scalar(doc, "name"), Model: scalar(doc, "model"), Path: file}
 	s.Name = cmp.Or(s.Name, clean.Line(stem))
 	var problems []routines.Problem
+	for _, d := range doc.Dropped {
+		problems = append(problems, warning(file, d.Line, d.Column, d.Problem()))
+	}
 	for _, v := range toolValues(doc) {
 		s.Tools = append(s.Tools, v.Text)
 		if severity, message := routines.CheckTool(v.Text); severity != "" {

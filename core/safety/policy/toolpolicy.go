@@ -99,11 +99,14 @@ type reader struct {
 
 // parsePolicy parses the file's text. ok is false if it could not be read at all.
 func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, ok bool) {
-	sections, err := frontmatter.ParseYAML(data)
+	sections, dropped, err := frontmatter.ParseYAML(data)
 	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
 		return ToolPolicy{}, []routines.Problem{problem(wrong.Line, wrong.Column, routines.Error, wrong.Message)}, false
 	}
 	r := &reader{}
+	for _, d := range dropped {
+		r.add(d.Line, d.Column, routines.Warning, d.Problem())
+	}
 	for _, s := range sections {
 		switch s.Key {
 		case "main-session":

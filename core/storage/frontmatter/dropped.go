@@ -1,7 +1,7 @@
 package frontmatter
 
 import (
-	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,10 +18,16 @@ type Dropped struct {
 // free are the keys of text for people, in which even `# ` is hardly a comment.
 var free = []string{"description", "name", "title"}
 
-// DroppedText finds text that YAML drops from unquoted values of parsed fields. A comment after
-// a space, as in `background: true # for now`, is one, except in text for people.
-func DroppedText(data []byte, fields []Field) []Dropped {
-	d := dropping{lines: strings.Split(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\n")}
+// Problem says what is dropped, and the cure.
+func (d Dropped) Problem() string { return fmt.Sprintf(msgDropped, d.Text, d.Key) }
+
+// dropped finds text that YAML drops from unquoted values. A comment after a space, as in
+// `background: true # for now`, is one, except in text for people.
+func dropped(f fences, fields []Field) []Dropped {
+	if !strings.Contains(f.yaml, " #") {
+		return nil
+	}
+	d := dropping{lines: strings.Split(f.yaml, "\n"), first: f.firstLine}
 	for _, f := range fields {
 		d.field(f)
 	}
@@ -30,6 +36,7 @@ func DroppedText(data []byte, fields []Field) []Dropped {
 
 type dropping struct {
 	lines []string
+	first int // the line of the first one in the file
 	found []Dropped
 }
 
@@ -54,22 +61,35 @@ func (d *dropping) value(key string, v Value) {
 
 // look finds a mark in the rest of a line. Text in a block below | or > has none.
 func (d *dropping) look(key string, line, column int) {
-	if line < 1 || line > len(d.lines) {
+	i := line - d.first
+	if i < 0 || i >= len(d.lines) {
 		return
 	}
-	text := strings.TrimSuffix(d.lines[line-1], "\r")
+	text := strings.TrimSuffix(d.lines[i], "\r")
 	rest := text
 	for range column - 1 {
 		_, n := utf8.DecodeRuneInString(rest)
 		rest = rest[n:]
 	}
-	i := strings.Index(rest, " #")
-	if i < 0 || strings.ContainsAny(rest[:1], `|>"'[{`) {
+	if rest == "" || strings.ContainsAny(rest[:1], `|>"'[{`) {
 		return
 	}
-	lost := strings.TrimRight(rest[i+1:], " ")
-	if after := strings.TrimLeft(lost, "#"); after == "" || after[0] == ' ' && !slices.Contains(free, key) {
-		return
+	if lost := Lost(rest, slices.Contains(free, key)); lost != "" {
+		column := utf8.RuneCountInString(text[:len(text)-len(rest)+strings.Index(rest, " #")]) + 2
+		d.found = append(d.found, Dropped{Key: key, Line: line, Column: column, Text: lost})
 	}
-	d.found = append(d.found, Dropped{Key: key, Line: line, Column: utf8.RuneCountInString(text[:len(text)-len(rest)+i]) + 2, Text: lost})
+}
+
+// Lost returns the text of a line that a comment takes, with its mark, if it hardly is a
+// comment: it has no space behind the mark, or is in text for people.
+func Lost(line string, people bool) string {
+	i := strings.Index(line, " #")
+	if i < 0 {
+		return ""
+	}
+	lost := strings.TrimRight(line[i+1:], " ")
+	if after := strings.TrimLeft(lost, "#"); after == "" || after[0] == ' ' && !people {
+		return ""
+	}
+	return lost
 }

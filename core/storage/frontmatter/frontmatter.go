@@ -43,9 +43,10 @@ type Field struct {
 
 // Document is a markdown file with front matter.
 type Document struct {
-	Fields   []Field // in the file's order, keys unique
-	Body     string  // without leading and trailing white space, line breaks as "\n"
-	BodyLine int     // line of the body's first text, or where it would be if the body is empty
+	Fields   []Field   // in the file's order, keys unique
+	Body     string    // without leading and trailing white space, line breaks as "\n"
+	Dropped  []Dropped // text that looks like part of a value and is none
+	BodyLine int       // line of the body's first text, or where it would be if the body is empty
 }
 
 // Get returns the field with that key in kebab-case.
@@ -111,19 +112,19 @@ func Parse(data []byte) (Document, error) {
 	if err := checkDuplicates(fields); err != nil {
 		return Document{}, err
 	}
-	return Document{Fields: fields, Body: strings.TrimSpace(f.body), BodyLine: f.textLine()}, nil
+	return Document{Fields: fields, Dropped: dropped(f, fields), Body: strings.TrimSpace(f.body), BodyLine: f.textLine()}, nil
 }
 
-// ParseYAML reads the keys of a file that is only YAML. An error is a *SyntaxError. It never
-// panics.
-func ParseYAML(data []byte) ([]Field, error) {
+// ParseYAML reads the keys of a file that is only YAML, and the text that YAML drops from it, which
+// the reader reports to the user. An error is a *SyntaxError. It never panics.
+func ParseYAML(data []byte) ([]Field, []Dropped, error) {
 	if len(data) > maxFrontMatter {
-		return nil, &SyntaxError{Line: 1, Column: 1, Message: msgFileSize}
+		return nil, nil, &SyntaxError{Line: 1, Column: 1, Message: msgFileSize}
 	}
 	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\r\n", "\n")
 	f := fences{yaml: text, firstLine: 1}
 	if err := checkText(f); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fields, err := parseYAML(f, kebab)
 	if err == nil {
@@ -132,7 +133,7 @@ func ParseYAML(data []byte) ([]Field, error) {
 	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) {
 		syntax.Message = strings.NewReplacer("front matter", "file", exampleID, "").Replace(syntax.Message)
 	}
-	return fields, err
+	return fields, dropped(f, fields), err
 }
 
 // split finds the two fences. White space after a fence, empty lines before the first one, CRLF and

@@ -253,7 +253,7 @@ func TestGarbageIsRefusedQuickly(t *testing.T) {
 }
 
 func TestAFileOfKeysIsReadWithItsPlaces(t *testing.T) {
-	fields, err := ParseYAML([]byte("# mine\nlocal:\n  base_url: http://127.0.0.1:1\n  models:\n    - name: qwen3:8b\n      window: 8192\n    - small\n"))
+	fields, _, err := ParseYAML([]byte("# mine\nlocal:\n  base_url: http://127.0.0.1:1\n  models:\n    - name: qwen3:8b\n      window: 8192\n    - small\n"))
 	if err != nil || len(fields) != 1 || fields[0].Key != "local" || fields[0].Value.Kind != Map {
 		t.Fatalf("%+v %v", fields, err)
 	}
@@ -268,7 +268,7 @@ func TestAFileOfKeysIsReadWithItsPlaces(t *testing.T) {
 	for text, want := range map[string]string{
 		"a:\n  b: 1\n  b: 2\n": "line 3", "a: [1\n": "line 1", "\tx: 1\n": "line 1", "- a\n": "the file is a list", "a: &x 1\nb: *x\n": "anchors",
 	} {
-		if _, err := ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "front matter") {
+		if _, _, err := ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "front matter") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

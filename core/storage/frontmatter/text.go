@@ -24,6 +24,7 @@ const (
 	msgListOpen    = "the [ that opens here is never closed: end the list with ] on the same line"
 	msgIndented    = "this line does not belong to the value above it: begin keys in the first column"
 	msgTab         = "a tab cannot indent front matter: use spaces"
+	msgDropped     = "%s is a comment in YAML and not part of the value; put the value of %s in quotes, or the comment on a line of its own"
 	msgAlias       = "anchors and aliases (& and *) are not supported: write the value itself, in quotes"
 	msgComplexKey  = "this key is not a plain word: write `key: value`"
 	msgTooDeep     = "values are nested too deeply: write them flatter"

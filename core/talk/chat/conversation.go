@@ -201,6 +201,7 @@ func (c *Conversation) Run(ctx context.Context) error {
 	defer c.close()
 	c.queue.hear()
 	c.main.recover()
+	c.forks.recover()
 	c.forgetFleeting()
 	c.main.openAhead(ctx)
 	c.queue.run(ctx, c.forks.checkIdle, func(err error) {
@@ -301,7 +302,7 @@ func (c *Conversation) showEngineTurn(ctx context.Context, kind policy.Kind, eve
 
 // RunTask runs one turn of the main session for a foreground task, in order with all
 // others. An interactive fork stays open in front of it: the task's output must not be
-// discarded with a fork.
+// discarded with a fork. The error is command.ErrInterrupted if the user cut the turn off.
 func (c *Conversation) RunTask(ctx context.Context, build Prompt, d schedule.Due) error {
 	return c.queue.do(ctx, func(ctx context.Context) error {
 		c.tools.chainOf(d.Reminder)
@@ -310,9 +311,9 @@ func (c *Conversation) RunTask(ctx context.Context, build Prompt, d schedule.Due
 		defer c.running.allow(policy.Turn{Limit: guard.LimitOf(task), Trusted: guard.Trusted(task)})()
 		c.reading.ofMain().Read(guard.TaskLabel(task).Via(string(task.Kind) + " " + task.ID))
 		if f := c.forks.current(); f != nil {
-			return c.forks.behind(ctx, f, build, task.Title())
+			return c.running.verdict(c.forks.behind(ctx, f, build, task.Title()))
 		}
-		return c.forks.after(ctx, c.main.turn(ctx, build, nil, nil))
+		return c.forks.after(ctx, c.running.verdict(c.main.turn(ctx, build, nil, nil)))
 	})
 }
 

@@ -59,13 +59,14 @@ func (s *forks) enter(ctx context.Context, r forkRequest) error {
 	}
 	now := s.now()
 	f := &interactive{
-		session: opened, read: read, topic: r.topic, resumes: r.resume, entered: now, active: now,
+		session: opened, read: read, topic: r.topic, named: cmp.Or(r.title, r.topic), resumes: r.resume, entered: now, active: now,
 		idle: r.idle, seen: map[string]bool{},
 	}
 	if f.idle <= 0 {
 		f.idle = s.opener.host.Config().ForkIdleTimeout
 	}
 	s.set(f)
+	s.record(f)
 	s.postEnter(ctx, f, r)
 	first := cmp.Or(r.first, prompt.ForkStarted(r.topic))
 	return s.after(ctx, s.turn(ctx, f, agent.Message{Text: first, Images: r.images}))
@@ -114,9 +115,42 @@ func (s *forks) turn(ctx context.Context, f *interactive, m agent.Message) error
 	return err
 }
 
+// record notes the fork that is open, or with nil that none is, for the next start.
+func (s *forks) record(f *interactive) {
+	var open *session.OpenFork
+	if f != nil {
+		open = &session.OpenFork{Session: cmp.Or(f.sessionID(), f.resumes), Title: f.named, Since: f.entered}
+	}
+	if err := s.sessions.SetOpenFork(open); err != nil {
+		s.log.Warn("the open fork was not recorded", "error", err)
+	}
+}
+
+// recover says that the fork which was open has ended with the program.
+func (s *forks) recover() {
+	switch f, err := s.sessions.LeftOpen(); {
+	case err != nil:
+		s.log.Warn("it is not known whether a fork was open", "error", err)
+	case f != nil:
+		var title, words string
+		if f.Title != "" {
+			title = fmt.Sprintf(" %q", cleanTopic(f.Title))
+		}
+		if f.Session != "" {
+			words = fmt.Sprintf(textForkWords, f.Session)
+		}
+		s.poster.aside(fmt.Sprintf(textForkLost, title) + words)
+	}
+	s.record(nil)
+}
+
 // learn records the fork's session id, and logs it once.
 func (s *forks) learn(f *interactive, id string) error {
-	if !f.learn(id) || f.resumes != "" {
+	if !f.learn(id) {
+		return nil
+	}
+	s.record(f)
+	if f.resumes != "" {
 		return nil
 	}
 	return s.sessions.Log(s.now(), session.Event{SessionID: id, Event: session.InteractiveFork, Parent: s.sessions.Main()})
@@ -209,6 +243,7 @@ func (s *forks) forgetSeen(f *interactive) {
 func (s *forks) close(f *interactive) {
 	s.opener.rights.guard.Approvals().CancelAll()
 	s.set(nil)
+	s.record(nil)
 	closeSession(f.session, s.log)
 }
 

@@ -19,6 +19,7 @@ type interactive struct {
 	session agent.Session
 	read    *policy.Taint // what the session has read
 	topic   string        // cleaned
+	named   string        // its topic, or the run that it continues
 	resumes string        // the session of a background run that it continues, or empty
 	entered time.Time
 	card    post.MessageID // the message with its exits, titled title

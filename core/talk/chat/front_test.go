@@ -312,6 +312,36 @@ func TestATaskRunsBehindAnOpenForkAndTheSavedForkIsTold(t *testing.T) {
 	})
 }
 
+// L5: a task whose turn the user cut off with the next message counted as done.
+func TestATaskCutOffByTheNextMessageSaysSo(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		build := func(time.Time, []updates.Update) string { return "water them" }
+		cut := func(ctx context.Context) {
+			s.running.makeRoom(s.t.Context())
+			<-ctx.Done()
+		}
+		a.next(agent.Text{Delta: "First"}, cut)
+		if err := s.RunTask(s.t.Context(), build, due(t, "Water the plants", false)); !errors.Is(err, command.ErrInterrupted) {
+			t.Errorf("cut off: %v", err)
+		}
+		a.next(func() { a.session(0).call(t, toolset.EnterFork, `{}`) }, enterFork)
+		a.next(cut)
+		if err := s.RunTask(s.t.Context(), build, due(t, "Water the plants", false)); err != nil {
+			t.Errorf("only the fork that it entered was cut off: %v", err)
+		}
+		if a.session(0).isClosed() {
+			t.Error("the session is closed, as after an error")
+		}
+		a.next(func(ctx context.Context) {
+			must(t, s.Interrupt(s.t.Context()))
+			<-ctx.Done()
+		})
+		if err := s.RunTask(s.t.Context(), build, due(t, "Water the plants", false)); !errors.Is(err, command.ErrInterrupted) {
+			t.Errorf("cut off behind a fork: %v", err)
+		}
+	})
+}
+
 func TestAReminderInTheConversationContinuesItsChainWhileItsTurnRuns(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		build := func(time.Time, []updates.Update) string { return "check" }

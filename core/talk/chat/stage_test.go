@@ -342,6 +342,7 @@ type phone struct {
 	mu      sync.Mutex
 	posts   []post.Post
 	notes   []string
+	silent  []string      // the notes without a sound
 	buttons []post.Button // of the notes
 	texts   []*strings.Builder
 	asked   []policy.Approval
@@ -388,7 +389,11 @@ func (p *phone) Delete(_ context.Context, id post.MessageID) error {
 	return nil
 }
 func (p *phone) Typing(context.Context) error { return nil }
-func (p *phone) Aside(text string)            { p.Small(text) }
+func (p *phone) Aside(text string) {
+	p.Small(text)
+	p.with(func() { p.silent = append(p.silent, text) })
+}
+
 func (p *phone) Small(text string, buttons ...post.Button) {
 	p.with(func() { p.notes, p.buttons = append(p.notes, text), append(p.buttons, buttons...) })
 }

@@ -58,10 +58,13 @@ const (
 	textForkCard       = "Forked Session"
 	textForkIdle       = "the fork has been idle for a while: asking the agent whether to leave it"
 	textForkExpired    = "the fork was idle for too long and was discarded"
-	textExitFirst      = "exit fork first"
-	textNoFork         = "no active fork"
-	textAlreadyForked  = "already in a fork: leave it first, with save, report or exit"
-	textGoOn           = "I would like to continue from here. Summarize in a line or two, then wait for me."
+	// textForkLost is followed by textForkWords if something was said in the fork.
+	textForkLost      = "the fork%s ended with the program and was not saved"
+	textForkWords     = ". Its words are kept: ollim-bot history show %s shows them, and a reply to one of its answers continues it for seven days"
+	textExitFirst     = "exit fork first"
+	textNoFork        = "no active fork"
+	textAlreadyForked = "already in a fork: leave it first, with save, report or exit"
+	textGoOn          = "I would like to continue from here. Summarize in a line or two, then wait for me."
 )
 
 func catchingUp(n int) string {

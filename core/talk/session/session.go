@@ -1,8 +1,9 @@
 // Package session records which session is the main one (state/sessions.json), what
 // happened to all sessions (state/session_history.jsonl), the prompts of buttons
-// (state/inquiries.json), which fork sent which message (state/fork_messages.json), and
-// which untrusted text sessions have read (state/session_labels.json), in the formats of
-// the original (docs/data-directory.md). It must not know what is said in a session, how
+// (state/inquiries.json), which fork sent which message (state/fork_messages.json), which
+// fork is open (state/open_fork.json), and which untrusted text sessions have read
+// (state/session_labels.json), in the formats of the original where it has them
+// (docs/data-directory.md). It must not know what is said in a session, how
 // an engine runs one or how a surface shows a message.
 package session
 

@@ -27,8 +27,10 @@ const (
 
 // Ping is a message of a background run to the user, sent or refused.
 type Ping struct {
-	At       time.Time
-	ID       string // of this attempt, "1a2b3c4d-1"; empty in lines of earlier versions
+	At time.Time
+	// ID identifies the message; empty in lines of earlier versions.
+	ID       string
+	Begun    bool   // it was about to leave, and its outcome is not known: it counts as sent
 	Task     string // the task's id
 	Title    string // the task's display name
 	Kind     string // "ping", "embed" or "file"
@@ -59,6 +61,7 @@ type line struct {
 	Critical  bool        `json:"critical,omitempty"`
 	Quiet     bool        `json:"quiet,omitempty"`
 	Essential bool        `json:"essential,omitempty"`
+	Begun     bool        `json:"begun,omitempty"` // another line of the same id has the outcome
 	Run       string      `json:"run,omitempty"`
 	Text      string      `json:"text,omitempty"`
 	Label     label.Label `json:"label,omitempty"`
@@ -69,8 +72,8 @@ type line struct {
 	How       How         `json:"how,omitempty"`
 }
 
-// Journal records sent and refused pings in state/pings.jsonl, one line per ping and one
-// per answer. Use NewJournal. Its methods are safe for concurrent use, also by several
+// Journal records sent and refused pings in state/pings.jsonl: one line right before a ping is
+// sent, one for its outcome, and one per answer. Use NewJournal. Its methods are safe for concurrent use, also by several
 // processes of the program.
 type Journal struct {
 	lines jsonl.Log[line]
@@ -96,7 +99,7 @@ func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 func (j *Journal) Append(p Ping) error {
 	l := line{
 		At: pycompat.Time(p.At.In(j.zone)), ID: clean.Line(p.ID), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
-		Kind: clean.Line(p.Kind), Critical: p.Critical, Quiet: p.Quiet, Essential: p.Essential, Run: clean.Line(p.Run),
+		Kind: clean.Line(p.Kind), Critical: p.Critical, Quiet: p.Quiet, Essential: p.Essential, Begun: p.Begun, Run: clean.Line(p.Run),
 		Text: clean.Cut(clean.Line(p.Text), maxPingText), Message: clean.Line(p.Message), Refused: clean.Line(p.Refused),
 		Left: p.Left, Label: p.Label,
 	}
@@ -184,17 +187,23 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 			}
 			continue
 		}
+		p := l.ping(at)
+		if i, known := place[l.ID]; known && list[i].Begun {
+			p.Answered, p.How = list[i].Answered, list[i].How
+			list[i] = p
+			continue
+		}
 		if l.ID != "" {
 			place[l.ID] = len(list)
 		}
-		list = append(list, l.ping(at))
+		list = append(list, p)
 	}
 	return list, err
 }
 
 // ping converts a line, cleaning its texts.
 func (l line) ping(at time.Time) Ping {
-	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Quiet: l.Quiet, Essential: l.Essential, Message: l.Message, Left: l.Left, Label: l.Label}
+	p := Ping{At: at, ID: l.ID, Begun: l.Begun, Critical: l.Critical, Quiet: l.Quiet, Essential: l.Essential, Message: l.Message, Left: l.Left, Label: l.Label}
 	for _, text := range []struct {
 		to   *string
 		from string

@@ -43,7 +43,8 @@ type Runs interface {
 
 // Conversation runs tasks in the foreground.
 type Conversation interface {
-	// RunTask waits for its turn and blocks until that has ended.
+	// RunTask waits for its turn and blocks until that has ended. If the user cut it off, it
+	// returns command.ErrInterrupted.
 	RunTask(context.Context, chat.Prompt, schedule.Due) error
 	// Retire removes the buttons from a message and replaces them with a reason.
 	Retire(ctx context.Context, message post.MessageID, why string)
@@ -132,12 +133,15 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Ticket: money.Ticket(due.Ticket),
 		Label: d.o.Prompts.labelOf(task, checked), Trusted: d.o.Guard.Trusted(task), Note: noteOf(checked),
-		Plain: d.plain(due),
+		Plain: d.plain(due), Fire: due.Fire(),
 		Prompt: func(ctx context.Context) string {
 			return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills, checked)
 		},
 	}
-	_, err = d.o.Runs.Do(ctx, job)
+	v, err := d.o.Runs.Do(ctx, job)
+	if v.State == fork.Stopped {
+		return routines.ErrCutOff
+	}
 	var broke *fork.NoMoneyError
 	if errors.As(err, &broke) { // a cap was reached before its turn came
 		return &schedule.PutOffError{Why: broke.Why, Until: broke.Until, Broke: true}
@@ -164,7 +168,11 @@ func (d *Dispatcher) inConversation(ctx context.Context, task routines.Task, due
 		return prompt.ForegroundPrompt(p)
 	}
 	err := d.o.Chat.RunTask(ctx, build, due)
-	if err == nil && due.Finish != nil {
+	cut := errors.Is(err, command.ErrInterrupted)
+	if cut {
+		err = routines.ErrCutOff
+	}
+	if (err == nil || cut) && due.Finish != nil {
 		due.Finish()
 	}
 	if detail := task.Title(); err == nil || ctx.Err() == nil {
@@ -174,7 +182,7 @@ func (d *Dispatcher) inConversation(ctx context.Context, task routines.Task, due
 		d.o.Audit.Record(d.now(), audit.Entry{Actor: audit.Bot, Action: audit.RunInFront, Subject: task.ID, Detail: detail})
 	}
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !cut {
 			d.o.Notices.Add(notice.Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
 		}
 		if store.Full(err) {

@@ -116,6 +116,9 @@ type Job struct {
 	// Delivery identifies the delivery that the run is for, or "". The start of its run is in
 	// the ledger once the model is about to be asked, and not earlier: see Deliveries.
 	Delivery string
+	// Fire identifies the fire, the same for the run that repeats it after it was cut off; empty
+	// if nothing repeats it.
+	Fire string
 	// Plain is why an essential task sends its own text without asking a model, or "".
 	Plain string
 	// Note is the first line of the tail, or "".

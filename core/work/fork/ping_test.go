@@ -311,7 +311,7 @@ func TestEveryPingAndWhyItWasRefusedIsInTheJournal(t *testing.T) {
 		entry := func(n int, kind, text string, p budget.Ping) budget.Ping {
 			p.At, p.Task, p.Title, p.Run, p.Kind, p.Text = now, "a1b2c3d4", "Email sweep", r.id, kind, text
 			if n > 0 {
-				p.ID = fmt.Sprintf("%s-%d", r.id, n)
+				p.ID = h.sent()[n-1].Nonce
 			}
 			return p
 		}
@@ -339,11 +339,11 @@ func TestAReminderThatRepeatsCanBeEndedFromItsPing(t *testing.T) {
 		var buttons [][]post.Button // of each message
 		for range 2 {
 			r := h.run(task(), func(j *Job) { j.Reminder = again })
-			for _, id := range []string{r.id + "-1", r.id + "-2"} {
-				buttons = append(buttons, append(post.Remind("a1b2c3d4"), post.NotUseful(id)))
-			}
 			r.tools.Ping(t.Context(), "Take your pills", false, false)
 			r.tools.Embed(t.Context(), post.Embed{Title: "Pills", Description: "the blue ones", Buttons: []post.Button{own}}, true)
+		}
+		for _, p := range h.sent() {
+			buttons = append(buttons, append(post.Remind("a1b2c3d4"), post.NotUseful(p.Nonce)))
 		}
 		once := h.run(task(), func(j *Job) { j.Reminder = &routines.Reminder{Task: task()} })
 		once.tools.Ping(t.Context(), "Only once", true, false)
@@ -371,7 +371,7 @@ func TestACardWithItsOwnDoneGetsNoSecondOne(t *testing.T) {
 		r := h.run(task())
 		own := post.Button{Label: "done", Action: "agent:water them"}
 		r.tools.Embed(t.Context(), post.Embed{Title: "Plants", Description: "Water them?", Buttons: []post.Button{own}}, true)
-		want := append([]post.Button{own}, post.Ping(r.id + "-1")[1:]...)
+		want := append([]post.Button{own}, post.Ping(h.sent()[0].Nonce)[1:]...)
 		if diff := cmp.Diff(want, h.sent()[0].Embed.Buttons); diff != "" {
 			t.Error(diff)
 		}

@@ -218,7 +218,7 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 		})
 		h.troubles = []string{
 			"background session did not close cleanly", "session history was not written", "ledger line was not written",
-			"ping journal was not written", "an update could not be saved", "the user was not informed of a failed run",
+			"ping journal was not written", "ping journal was not read", "an update could not be saved", "the user was not informed of a failed run",
 		}
 		defer h.serve()()
 		inTheWay := []string{"state/session_history.jsonl", ledgerName, "state/pings.jsonl", "state/.pending_updates.lock"}

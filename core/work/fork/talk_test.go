@@ -59,10 +59,9 @@ func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 	}
 	root, err := filepath.EvalSymlinks(h.dir.Root())
 	must(t, err)
-	want := []post.Post{{
-		Nonce: r.id + "-1", Text: "Your week", Context: "bg", Source: "Email sweep", Files: []string{filepath.Join(root, "notes", "week.md")},
-		Buttons: post.Ping(r.id + "-1"),
-	}}
+	want := []post.Post{{Text: "Your week", Files: []string{filepath.Join(root, "notes", "week.md")}}}
+	id := identity(r.id, want[0], 0)
+	want[0].Nonce, want[0].Context, want[0].Source, want[0].Buttons = id, "bg", "Email sweep", post.Ping(id)
 	if diff := cmp.Diff(want, h.sent()); diff != "" {
 		t.Error(diff)
 	}

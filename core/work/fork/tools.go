@@ -43,10 +43,10 @@ type tools struct {
 	gate       chan struct{}
 	unreported bool // something visible was sent since the last report
 	reported   bool
-	blocked    bool   // the stop rule has already blocked once
-	attempts   int    // for nonces
-	pings      int    // pings that reached the user
-	refused    string // why the last one was refused, in a few words
+	blocked    bool            // the stop rule has already blocked once
+	named      map[string]bool // the pings that this run has sent, or that had arrived already
+	pings      int             // pings that reached the user
+	refused    string          // why the last one was refused, in a few words
 
 	mu    sync.Mutex // guards the fields below
 	ended bool       // late calls are refused
@@ -57,7 +57,7 @@ type tools struct {
 var _ toolset.Caller = (*tools)(nil)
 
 func newTools(o *Options, j Job, s *status, g *policy.Session) *tools {
-	t := &tools{o: o, job: j, status: s, guard: g, title: s.snapshot().Title, gate: make(chan struct{}, 1)}
+	t := &tools{o: o, job: j, status: s, guard: g, title: s.snapshot().Title, gate: make(chan struct{}, 1), named: map[string]bool{}}
 	t.chain = toolset.NewChain(t.Reminders(), j.Reminder)
 	return t
 }
@@ -93,6 +93,7 @@ type outgoing struct {
 	done      string // the answer on success
 	own       bool   // the text of the task's file, not written by a model
 	essential bool   // the budget cannot refuse it
+	begun     bool   // it is in the journal, because it is about to leave
 }
 
 // Ping sends a plain text if the rules (mayPing, mayLeave) allow it now.
@@ -127,31 +128,46 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 		return toolset.Refusal(refusal)
 	}
 	defer leave()
+	nonce, earlier := t.identify(m.post)
+	if earlier.ID != "" && !earlier.Begun {
+		return t.already(m, nonce)
+	}
 	if why, briefly := t.may(&m); why != "" {
 		return t.refuse(m, why, briefly)
 	}
 	if m.problem != "" {
 		return toolset.Refusal(m.problem)
 	}
-	t.attempts++
 	if !m.own {
 		m.post.Label = t.guard.Label().Via(fmt.Sprintf(labelRun, t.status.id))
 	}
-	m.post.Context, m.post.Source, m.post.Nonce = "bg", t.title, fmt.Sprintf("%s-%d", t.status.id, t.attempts)
+	m.post.Context, m.post.Source, m.post.Nonce = "bg", t.title, nonce
 	if reminder := t.job.Reminder; reminder != nil && reminder.UntilDone {
 		t.untilDone(&m.post, reminder.ID)
 	} else {
 		withButtons(&m.post)
 	}
 	var id post.MessageID
+	var unsaved, err error
 	sent := false
-	unsaved, err := t.paid(m, func(pay func() error) (bool, error) {
-		var err error
-		m.post.Before = pay
+	send := func(pay func() error) (bool, error) {
+		m.post.Before = func() error {
+			if err := pay(); err != nil {
+				return err
+			}
+			m.begun = earlier.ID == "" // what an earlier run has begun may have arrived
+			t.journal(m, budget.Ping{Begun: true})
+			return nil
+		}
 		id, err = t.o.Host.Post(ctx, m.post)
 		sent = err == nil || errors.Is(err, post.ErrUnknown)
 		return sent, err
-	})
+	}
+	if earlier.Begun { // and paid for
+		_, err = send(func() error { return nil })
+	} else {
+		unsaved, err = t.paid(m, send)
+	}
 	if unsaved != nil {
 		t.uncounted(sent, unsaved)
 	}
@@ -230,6 +246,9 @@ func withButtons(p *post.Post) {
 
 // notSent returns the result for a message that was not sent.
 func (t *tools) notSent(m outgoing, err error) agent.ToolResult {
+	if m.begun {
+		t.journal(m, budget.Ping{Refused: briefNotSent})
+	}
 	var limit *budget.LimitError
 	if errors.As(err, &limit) {
 		if limit.Err != nil {
@@ -288,8 +307,7 @@ func (t *tools) uncounted(sent bool, err error) {
 // delivered handles a message that has reached the user, or may have. Replies to its id
 // continue this run's session.
 func (t *tools) delivered(m outgoing, id post.MessageID) {
-	t.unreported = true
-	t.pings++
+	t.counts(m.post.Nonce)
 	if id != "" {
 		t.mu.Lock()
 		t.sent = append(t.sent, id)
@@ -318,6 +336,20 @@ func (t *tools) delivered(m outgoing, id post.MessageID) {
 	t.status.line(tail.Ping, text)
 	left, _ := t.o.Budget.State(t.o.now())
 	t.journal(m, budget.Ping{Message: string(id), Left: &left.Available})
+}
+
+// counts records that a message has reached the user: it has to be reported, and uses up the
+// run's ping.
+func (t *tools) counts(nonce string) {
+	t.unreported, t.named[nonce] = true, true
+	t.pings++
+}
+
+// already returns the result for a message that an earlier run has sent for the same fire.
+func (t *tools) already(m outgoing, nonce string) agent.ToolResult {
+	t.counts(nonce)
+	t.status.line(tail.Ping, fmt.Sprintf(textAlready, shown(m.shown)))
+	return toolset.Said(answerAlready)
 }
 
 // refuse returns the result for a refused ping, which only the agent sees. The journal

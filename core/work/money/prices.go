@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -151,6 +152,10 @@ func parsePrices(data []byte) table {
 			continue
 		}
 		name, price, err := parsePrice(text)
+		if lost := frontmatter.Lost(strings.TrimRight(string(line), "\r\n"), false); err == nil && lost != "" {
+			d := frontmatter.Dropped{Key: name, Text: lost}
+			t.problems = append(t.problems, problem(number, d.Problem()))
+		}
 		if err == nil && seen[name] > 0 {
 			err = fmt.Errorf(problemTwice, name, seen[name])
 		}
