@@ -237,6 +237,35 @@ func TestARestartAtEachStepLosesNoMoney(t *testing.T) {
 	}
 }
 
+// B3: a kill within a turn of the conversation left no row.
+func TestARequestOfAnEndedProgramIsUnknownAndInNoCap(t *testing.T) {
+	for _, what := range []Purpose{Conversation, Fork, Screening} {
+		d, p := open(t)
+		over, err := p.Begin(noon, what)
+		must(t, err)
+		must(t, p.Book(noon, Account{For: what}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.4}}))
+		must(t, p.Settle(over))
+		_, err = p.Begin(noon, what)
+		must(t, err)
+		must(t, p.Book(noon, Account{For: what}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.5}}))
+		if s := p.State(noon); s.Reserved != 0 || s.Today.Spent.Unknown() != 0 {
+			t.Errorf("%s, under way: %+v", what, s)
+		}
+		again := made(Options{Dir: d, Caps: func() Caps { return Caps{1, 1} }})
+		must(t, again.Recover(noon))
+		must(t, again.Recover(noon))
+		s := again.State(noon)
+		if got := s.Today.Spent; !near(got.Dollars(), 0.9) || got.Unknown() != 1 || got.Text() != "$0.90 and 1 request of unknown cost" || !s.Until(0.1).IsZero() {
+			t.Errorf("%s, killed: %s, %+v", what, got.Text(), s)
+		}
+		for _, r := range again.Rows() {
+			if r.For != what || r.Run != "" || r.Task != (Task{}) {
+				t.Errorf("%s is booked as %+v", what, r)
+			}
+		}
+	}
+}
+
 func TestTheUserIsToldOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
 	d, _ := open(t)
 	var told []string
