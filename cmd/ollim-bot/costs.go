@@ -46,11 +46,13 @@ type moneyAnswer struct {
 	MonthCap *float64 `json:"monthly_cap_usd"`
 	Reserved float64  `json:"reserved_usd"`
 	Lifted   bool     `json:"lifted"`
-	// Unknown counts the requests of this month whose cost is not known; NotExact is what an earlier
+	// Unknown counts the requests of this month whose cost is not known, Unpriced names the models
+	// without a price that some of them went to; NotExact is what an earlier
 	// version booked this month, which counts nowhere. Plan means that a subscription pays.
-	Unknown  int     `json:"unknown_requests"`
-	NotExact float64 `json:"not_exact_usd"`
-	Plan     bool    `json:"plan"`
+	Unknown  int      `json:"unknown_requests"`
+	Unpriced []string `json:"unpriced_models"`
+	NotExact float64  `json:"not_exact_usd"`
+	Plan     bool     `json:"plan"`
 }
 
 type costDayAnswer struct {
@@ -94,7 +96,7 @@ func answerMoney(s money.State) moneyAnswer {
 	month := s.Month.Spent
 	a := moneyAnswer{
 		Today: s.Today.Spent.Dollars(), Month: month.Dollars(), Reserved: s.Reserved, Lifted: s.Lifted,
-		Unknown: month.Unknown(), NotExact: month.NotExact(), Plan: month.Plan(),
+		Unknown: month.Unknown(), Unpriced: append([]string{}, month.Unpriced()...), NotExact: month.NotExact(), Plan: month.Plan(),
 	}
 	if s.Today.Capped() {
 		a.DayCap = &s.Today.Cap

@@ -309,5 +309,8 @@ func (r *CostReport) PartLines() (lines []string) {
 	if n := r.Spent.About(); n > 0 {
 		lines = append(lines, fmt.Sprintf(textEstimated, words.Count(n, "request")))
 	}
+	if models := r.Spent.Unpriced(); len(models) > 0 {
+		lines = append(lines, fmt.Sprintf(textNoPrice, strings.Join(models, ", ")))
+	}
 	return lines
 }

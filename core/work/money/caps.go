@@ -360,7 +360,7 @@ func (p *Purse) outlook(now time.Time) Outlook {
 		o.all += o.means[t] / float64(len(p.means))
 	}
 	if !o.known {
-		o.first = p.o.Prices.Cost("", agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
+		o.first = p.o.Prices.assumed(agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
 	}
 	return o
 }

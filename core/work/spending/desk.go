@@ -153,7 +153,8 @@ func (d *Desk) MayTalk(ctx context.Context) error {
 // MayGoOn asks the user whether a turn of the conversation may exceed the limit of a
 // turn. allowed is the new limit in dollars; stop is the reason why the turn must end.
 func (d *Desk) MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, stop string) {
-	limit, spent := d.o.Config().TurnCap, d.o.Purse.Prices().Priced(s.Model, s.Used).CostUSD
+	used, _ := d.o.Purse.Prices().Priced(s.Model, s.Used)
+	limit, spent := d.o.Config().TurnCap, used.CostUSD
 	if spent <= 0 || spent < max(limit, s.Allowed) {
 		return s.Allowed, ""
 	}
