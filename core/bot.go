@@ -310,6 +310,12 @@ func (b *Bot) makeMoney() {
 	})
 }
 
+// Transcribing notes that the transcription of a voice message is under way, until end is called.
+func (b *Bot) Transcribing() (end func()) { return b.money.Begin(money.Transcribing) }
+
+// Transcribed books the transcription of a voice message.
+func (b *Bot) Transcribed(c agent.Charge) { b.money.Book(money.Transcribing, c) }
+
 // moneyChanged tells the schedule and the viewers that the available money may have
 // changed.
 func (b *Bot) moneyChanged() {

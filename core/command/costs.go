@@ -62,7 +62,7 @@ func (s Spending) Report(days int, now time.Time) CostReport {
 	r.sum(s.Runs, rows)
 	r.Parts = partsOf(rows)
 	r.Talk = money.Total(slices.DeleteFunc(slices.Clone(rows), func(row money.Row) bool {
-		return row.Task != (money.Task{}) || row.For == money.Screening
+		return row.Task != (money.Task{}) || row.For == money.Screening || row.For == money.Transcribing
 	})...).Dollars()
 	r.Advice = r.advise(s.Routines)
 	r.Projected = projected(s.State, s.State.Reserved+r.Expected)

@@ -60,5 +60,5 @@ const (
 
 var textParts = map[money.Purpose]string{
 	money.Conversation: "the conversation", money.Fork: "forks", money.OfRun: "runs", money.Subagent: "subagents",
-	money.Compaction: "compactions", money.Screening: "screening of webhooks",
+	money.Compaction: "compactions", money.Screening: "screening of webhooks", money.Transcribing: "transcription of voice messages",
 }

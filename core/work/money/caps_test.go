@@ -239,7 +239,7 @@ func TestARestartAtEachStepLosesNoMoney(t *testing.T) {
 
 // B3: a kill within a turn of the conversation left no row.
 func TestARequestOfAnEndedProgramIsUnknownAndInNoCap(t *testing.T) {
-	for _, what := range []Purpose{Conversation, Fork, Screening} {
+	for _, what := range []Purpose{Conversation, Fork, Screening, Transcribing} {
 		d, p := open(t)
 		over, err := p.Begin(noon, what)
 		must(t, err)

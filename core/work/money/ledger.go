@@ -37,6 +37,7 @@ const (
 	Subagent     Purpose = Purpose(agent.Subagent)
 	Compaction   Purpose = Purpose(agent.Compaction)
 	Screening    Purpose = "screening"
+	Transcribing Purpose = "transcription" // of voice messages
 	Before       Purpose = "before"
 )
 
