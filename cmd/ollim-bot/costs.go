@@ -62,6 +62,8 @@ type costDayAnswer struct {
 	Runs    int     `json:"runs"`
 	// NotExact is what an earlier version booked, which counts nowhere.
 	NotExact float64 `json:"not_exact_usd,omitempty"`
+	// Unknown counts the requests whose cost is not in Dollars.
+	Unknown int `json:"unknown_requests,omitempty"`
 }
 
 // Run shows the costs by day and by task, and the expected cost of today.
@@ -86,7 +88,7 @@ func answerCosts(r command.CostReport) costsAnswer {
 		Ahead: append([]schedule.Entry{}, r.Ahead...), Used: r.Used,
 		Advice: append([]command.Advice{}, r.Advice...), Parts: append([]command.PartCost{}, r.Parts...),
 		Days: console.Each(r.Days, func(d command.CostDay) costDayAnswer {
-			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs, d.NotExact}
+			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs, d.NotExact, d.Unknown}
 		}),
 		Tasks: append([]command.TaskCost{}, r.Tasks...),
 	}
@@ -112,11 +114,14 @@ func answerMoney(s money.State) moneyAnswer {
 func costLines(r command.CostReport) []string {
 	var lines []string
 	for _, d := range r.Days {
-		if d.Dollars > 0 || d.Runs > 0 || d.NotExact > 0 {
+		if d.Dollars > 0 || d.Runs+d.Unknown > 0 || d.NotExact > 0 {
 			line := fmt.Sprintf("%s  %8s  %6s  %s", d.Date.Format("Mon 2006-01-02"),
 				words.Dollars(d.Dollars), words.Tokens(d.Tokens), words.Count(d.Runs, "run"))
 			if d.NotExact > 0 {
 				line += ", and " + words.Dollars(d.NotExact) + " that is not exact"
+			}
+			if d.Unknown > 0 {
+				line += ", and " + words.Count(d.Unknown, "request") + " of unknown cost"
 			}
 			lines = append(lines, line)
 		}

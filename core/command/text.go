@@ -54,6 +54,7 @@ const (
 	textCapsLifted  = ", the caps are lifted for today"
 	textPart        = "%s: %s, %s"
 	textPartUnknown = ", the cost of %d of them is unknown"
+	textMissing     = ", without %s of unknown cost"
 	textNoPrice     = "no price for %s: a line in prices.yaml gives one, and until then it is in no sum and no cap"
 	textEstimated   = "%s broke off and are estimated"
 )

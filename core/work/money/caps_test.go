@@ -116,8 +116,16 @@ func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
 	}
 	ticket, _, err := first.Reserve(noon, Task{routines.KindRoutine, "a"}, false)
 	must(t, err)
-	if start(t, first, noon, ticket); first.State(noon).Reserved <= 0 {
-		t.Error("nothing is set aside for the first run")
+	if start(t, first, noon, ticket); !near(first.State(noon).Reserved, 0.1) {
+		t.Errorf("%v are set aside for the first run", first.State(noon).Reserved)
+	}
+	past := []Run{costing("a", 100)}
+	for range 20 {
+		past = append(past, costing("a", 0.2))
+	}
+	d, _ = open(t)
+	if got, _ := made(capped(d, noCaps(), past...)).Outlook(noon).Of(Task{routines.KindRoutine, "a"}); !near(got, 0.2) {
+		t.Errorf("after 21 runs: %v, want the mean of the last 20", got)
 	}
 }
 

@@ -309,9 +309,9 @@ func (p *Page) share(r row) float64 { return r.Dollars / max(p.all, 1e-9) }
 
 func (p *Page) name(r row) widget.Span {
 	if p.marked[r.ID] {
-		return widget.Span{Role: theme.Accent, Text: "* " + r.Title}
+		return widget.Span{Role: theme.Accent, Text: "* " + r.Title + r.Missing()}
 	}
-	return widget.Span{Role: theme.Strong, Text: r.Title}
+	return widget.Span{Role: theme.Strong, Text: r.Title + r.Missing()}
 }
 
 func (p *Page) bar(r row) widget.Span {
