@@ -310,6 +310,12 @@ func (b *Bot) makeMoney() {
 	})
 }
 
+// Transcribing notes that the transcription of a voice message is under way, until end is called.
+func (b *Bot) Transcribing() (end func()) { return b.money.Begin(money.Transcribing) }
+
+// Transcribed books the transcription of a voice message.
+func (b *Bot) Transcribed(c agent.Charge) { b.money.Book(money.Transcribing, c) }
+
 // moneyChanged tells the schedule and the viewers that the available money may have
 // changed.
 func (b *Bot) moneyChanged() {
@@ -391,7 +397,11 @@ func (b *Bot) makeWork() (err error) {
 		Ended: b.forks.UsedUp, Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.viewers.notify, Commits: b.git, Inherit: b.guard.Inherit,
 	})
 	b.makeDispatch()
-	screener := &dispatch.Screener{Dir: b.dir, Log: b.log, Engine: b.o.Engine, Charge: b.money.Screened}
+	screener := &dispatch.Screener{
+		Dir: b.dir, Log: b.log, Engine: b.o.Engine,
+		Begin:  func() func() { return b.money.Begin(money.Screening) },
+		Charge: func(c agent.Charge) { b.money.Book(money.Screening, c) },
+	}
 	b.webhooks.open(b.o.Env.WebhookPort, webhook.Options{
 		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),

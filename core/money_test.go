@@ -97,6 +97,31 @@ func TestTenRemindersOfOneMomentStayWithinTheCapAndRunAnotherDay(t *testing.T) {
 	})
 }
 
+// B4: for the seconds in which money was set aside for three runs, the headline said that all others
+// were held until the next day.
+func TestWhileMoneyIsOnlySetAsideNothingIsHeld(t *testing.T) {
+	liveWith(t, costly(), func(h home) {
+		dear(h, `{"daily_cap": "0.5"}`)
+		for i := range 4 {
+			h.reminder(fmt.Sprintf("cccc000%d", i), 10*time.Minute, "", "wait 20s\nsay here")
+		}
+		h.reminder("dddd0001", 20*time.Hour, "", "say here")
+	}, func(_ home, b *Bot) {
+		time.Sleep(10*time.Minute + 10*time.Second)
+		s := b.Snapshot()
+		s.Engine.Offline = false // which is more urgent
+		head := s.Headline()
+		if s.Money.Today.Spent.Dollars() != 0 || s.Money.Reserved < 0.4 || head.Kind == HeldForMoney || !strings.Contains(head.Text(), "$0.45 is set aside for runs under way") {
+			t.Errorf("%q, %+v", head.Text(), s.Money)
+		}
+		for _, e := range s.Schedule.Entries {
+			if e.Money {
+				t.Errorf("held: %+v", e)
+			}
+		}
+	})
+}
+
 func TestARoutineHeldForMoneyOwesNothingAndGoesOnWhenLifted(t *testing.T) {
 	liveWith(t, costly(), func(h home) {
 		dear(h, `{"daily_cap": "0"}`)

@@ -46,11 +46,13 @@ type moneyAnswer struct {
 	MonthCap *float64 `json:"monthly_cap_usd"`
 	Reserved float64  `json:"reserved_usd"`
 	Lifted   bool     `json:"lifted"`
-	// Unknown counts the requests of this month whose cost is not known; NotExact is what an earlier
+	// Unknown counts the requests of this month whose cost is not known, Unpriced names the models
+	// without a price that some of them went to; NotExact is what an earlier
 	// version booked this month, which counts nowhere. Plan means that a subscription pays.
-	Unknown  int     `json:"unknown_requests"`
-	NotExact float64 `json:"not_exact_usd"`
-	Plan     bool    `json:"plan"`
+	Unknown  int      `json:"unknown_requests"`
+	Unpriced []string `json:"unpriced_models"`
+	NotExact float64  `json:"not_exact_usd"`
+	Plan     bool     `json:"plan"`
 }
 
 type costDayAnswer struct {
@@ -60,6 +62,8 @@ type costDayAnswer struct {
 	Runs    int     `json:"runs"`
 	// NotExact is what an earlier version booked, which counts nowhere.
 	NotExact float64 `json:"not_exact_usd,omitempty"`
+	// Unknown counts the requests whose cost is not in Dollars.
+	Unknown int `json:"unknown_requests,omitempty"`
 }
 
 // Run shows the costs by day and by task, and the expected cost of today.
@@ -84,7 +88,7 @@ func answerCosts(r command.CostReport) costsAnswer {
 		Ahead: append([]schedule.Entry{}, r.Ahead...), Used: r.Used,
 		Advice: append([]command.Advice{}, r.Advice...), Parts: append([]command.PartCost{}, r.Parts...),
 		Days: console.Each(r.Days, func(d command.CostDay) costDayAnswer {
-			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs, d.NotExact}
+			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs, d.NotExact, d.Unknown}
 		}),
 		Tasks: append([]command.TaskCost{}, r.Tasks...),
 	}
@@ -94,7 +98,7 @@ func answerMoney(s money.State) moneyAnswer {
 	month := s.Month.Spent
 	a := moneyAnswer{
 		Today: s.Today.Spent.Dollars(), Month: month.Dollars(), Reserved: s.Reserved, Lifted: s.Lifted,
-		Unknown: month.Unknown(), NotExact: month.NotExact(), Plan: month.Plan(),
+		Unknown: month.Unknown(), Unpriced: append([]string{}, month.Unpriced()...), NotExact: month.NotExact(), Plan: month.Plan(),
 	}
 	if s.Today.Capped() {
 		a.DayCap = &s.Today.Cap
@@ -110,11 +114,14 @@ func answerMoney(s money.State) moneyAnswer {
 func costLines(r command.CostReport) []string {
 	var lines []string
 	for _, d := range r.Days {
-		if d.Dollars > 0 || d.Runs > 0 || d.NotExact > 0 {
+		if d.Dollars > 0 || d.Runs+d.Unknown > 0 || d.NotExact > 0 {
 			line := fmt.Sprintf("%s  %8s  %6s  %s", d.Date.Format("Mon 2006-01-02"),
 				words.Dollars(d.Dollars), words.Tokens(d.Tokens), words.Count(d.Runs, "run"))
 			if d.NotExact > 0 {
 				line += ", and " + words.Dollars(d.NotExact) + " that is not exact"
+			}
+			if d.Unknown > 0 {
+				line += ", and " + words.Count(d.Unknown, "request") + " of unknown cost"
 			}
 			lines = append(lines, line)
 		}

@@ -19,7 +19,6 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/safety/control"
-	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/transcribe"
@@ -111,7 +110,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
 		line := func() bool { return bot != nil && bot.Runtime().StatusLine }
-		hear := p.transcribes(at, s.model, func() config.Runtime { return bot.Runtime() })
+		hear := p.transcribes(at, s.model, func() *core.Bot { return bot })
 		if options.Remote, options.NoRemote, err = directMessages(at, discord.Options{
 			Log: log, LoginPending: pending, StatusLine: line, Transcribe: hear.Words,
 			Draw: func(ctx context.Context, name string) ([]byte, string, error) {
@@ -138,16 +137,18 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	return &restartError{*next.Load()}
 }
 
-// transcribes creates the transcriber of voice messages. settings returns those of the running bot.
-func (p *process) transcribes(at console.DataDir, m model, settings func() config.Runtime) *transcribe.Service {
+// transcribes creates the transcriber of voice messages. bot returns the running bot.
+func (p *process) transcribes(at console.DataDir, m model, bot func() *core.Bot) *transcribe.Service {
 	providers := m.providers
 	if providers == nil { // with the offline engine
 		providers = p.Providers(at)
 	}
 	return transcribe.New(transcribe.Options{
 		Find: providers.Transcriber, Sandbox: m.box.CommandIn, Dir: at.Dir.Root(), Env: p.EngineEnviron(at),
-		Language: func() string { return settings().VoiceLanguage },
-		Longest:  func() time.Duration { return settings().VoiceLimit },
+		Language: func() string { return bot().Runtime().VoiceLanguage },
+		Longest:  func() time.Duration { return bot().Runtime().VoiceLimit },
+		Begin:    func() (end func()) { return bot().Transcribing() },
+		Charge:   func(c agent.Charge) { bot().Transcribed(c) },
 	})
 }
 

@@ -50,7 +50,8 @@ func (s Spending) Report(days int, now time.Time) CostReport {
 	}
 	for i, list := range byDay {
 		spent := money.Total(list...)
-		r.Days[i].Dollars, r.Days[i].NotExact, r.Days[i].Tokens = spent.Dollars(), spent.NotExact(), spent.Used().Tokens()
+		r.Days[i].Dollars, r.Days[i].NotExact, r.Days[i].Unknown = spent.Dollars(), spent.NotExact(), spent.Unknown()
+		r.Days[i].Tokens = spent.Used().Tokens()
 	}
 	r.Spent = money.Total(rows...)
 	r.Used = r.Spent.Used()
@@ -62,7 +63,7 @@ func (s Spending) Report(days int, now time.Time) CostReport {
 	r.sum(s.Runs, rows)
 	r.Parts = partsOf(rows)
 	r.Talk = money.Total(slices.DeleteFunc(slices.Clone(rows), func(row money.Row) bool {
-		return row.Task != (money.Task{}) || row.For == money.Screening
+		return row.Task != (money.Task{}) || row.For == money.Screening || row.For == money.Transcribing
 	})...).Dollars()
 	r.Advice = r.advise(s.Routines)
 	r.Projected = projected(s.State, s.State.Reserved+r.Expected)
@@ -216,7 +217,7 @@ func (r *CostReport) sum(views []fork.View, rows []money.Row) {
 		}
 		i, s := list.at(row.Task, row.Task.ID), money.Total(row)
 		for _, t := range []*TaskCost{&r.Tasks[i], &r.Total} {
-			t.Tokens, t.Dollars = t.Tokens+s.Used().Tokens(), t.Dollars+s.Dollars()
+			t.Tokens, t.Dollars, t.Unknown = t.Tokens+s.Used().Tokens(), t.Dollars+s.Dollars(), t.Unknown+s.Unknown()
 		}
 		if day := r.day(row.At); day > 0 {
 			r.Tasks[i].Days[day-1] += s.Dollars()
@@ -256,10 +257,18 @@ func (r *CostReport) table() string {
 		if t.ID != "" {
 			title += " (" + t.ID + ")"
 		}
-		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.Runs), words.Tokens(t.Tokens), words.Dollars(t.Dollars),
+		fmt.Fprintf(&out, "%s\n"+form, title+t.Missing(), strconv.Itoa(t.Runs), words.Tokens(t.Tokens), words.Dollars(t.Dollars),
 			words.Dollars(t.Dollars/float64(max(1, t.Runs))), fmt.Sprintf("%.0f %%", 100*t.Share))
 	}
 	return out.String()
+}
+
+// Missing says that the cost of some requests is not known; empty if there are none.
+func (t TaskCost) Missing() string {
+	if t.Unknown == 0 {
+		return ""
+	}
+	return fmt.Sprintf(textMissing, words.Count(t.Unknown, "request"))
 }
 
 // oldest returns the start of the first ended run. views is newest first.
@@ -308,6 +317,9 @@ func (r *CostReport) PartLines() (lines []string) {
 	}
 	if n := r.Spent.About(); n > 0 {
 		lines = append(lines, fmt.Sprintf(textEstimated, words.Count(n, "request")))
+	}
+	if models := r.Spent.Unpriced(); len(models) > 0 {
+		lines = append(lines, fmt.Sprintf(textNoPrice, strings.Join(models, ", ")))
 	}
 	return lines
 }

@@ -173,6 +173,39 @@ func TestTheReportOfCostsPutsEachDollarOnItsDay(t *testing.T) {
 	}
 }
 
+// A model without a price is named wherever a sum lacks it.
+func TestEachPartOfTheReportSaysWhatItLacks(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	task := money.Task{Kind: routines.KindRoutine, ID: "aaaa0001"}
+	row := func(what money.Purpose, dollars float64, unknown int) money.Row {
+		return money.Row{At: now, Account: money.Account{For: what}, Model: "far/zeta", Used: agent.Usage{InputTokens: 9, CostUSD: dollars}, Requests: 1, Unknown: unknown, Unpriced: unknown > 0}
+	}
+	rows := []money.Row{row(money.Conversation, 0.5, 0), row(money.Transcribing, 0, 1), row(money.OfRun, 0, 2)}
+	rows[2].Task, rows[2].Run = task, "00000001"
+	s := Spending{
+		Rows: rows, State: money.State{Today: money.Span{Spent: money.Total(rows...), Cap: 1}, Month: money.Span{Spent: money.Total(rows...), Cap: math.Inf(1)}},
+		Runs: []fork.View{{Kind: task.Kind, TaskID: task.ID, ID: "00000001", Title: "Tea", State: fork.Done, Started: now, Ended: now}},
+	}
+	r := s.Report(3, now)
+	if d := r.Days[2]; d.Unknown != 3 || d.Dollars != 0.5 || d.Tokens != 27 || r.Tasks[0].Unknown != 2 || r.Total.Unknown != 2 || r.Talk != 0.5 || r.Projected != 0.5 {
+		t.Errorf("%+v, %+v", d, r.Tasks)
+	}
+	if got := r.Text(); strings.Count(got, ", without 2 requests of unknown cost") != 2 {
+		t.Errorf("the table: %s", got)
+	}
+	want := []string{
+		"the conversation: $0.50, 1 request", "runs: $0.00, 1 request, the cost of 2 of them is unknown",
+		"transcription of voice messages: $0.00, 1 request, the cost of 1 of them is unknown",
+		"no price for far/zeta: a line in prices.yaml gives one, and until then it is in no sum and no cap",
+	}
+	if got := r.PartLines(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := MoneyLines(s.State)[0]; got != "today:      $0.50 and 3 requests of unknown cost (no price for far/zeta) of $1.00" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestWithoutRunsTheCostsSaySo(t *testing.T) {
 	if r := (Spending{}).Report(1, time.Now()); r.Head() != "no run has ended in the last 1 day" || r.Text() != r.Head() {
 		t.Errorf("%q, %q", r.Head(), r.Text())

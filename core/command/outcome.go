@@ -46,7 +46,8 @@ type TaskCost struct {
 	Runs    int           `json:"runs"`
 	Tokens  int           `json:"tokens"`
 	Dollars float64       `json:"usd"`
-	Share   float64       `json:"share"` // of the cost of all runs, 0 to 1
+	Unknown int           `json:"unknown_requests"` // requests whose cost is not in Dollars
+	Share   float64       `json:"share"`            // of the cost of all runs, 0 to 1
 	// Mean is the mean cost of a run, in dollars.
 	Mean float64 `json:"usd_per_run"`
 	// Trend compares the mean cost of the newer half of the runs with that of the older
@@ -65,6 +66,7 @@ type CostDay struct {
 	Dollars float64
 	// NotExact is what an earlier version booked, which is in no sum.
 	NotExact float64
+	Unknown  int // requests whose cost is not in Dollars
 	Tokens   int
 	Runs     int // runs that ended on this day
 }

@@ -54,10 +54,12 @@ const (
 	textCapsLifted  = ", the caps are lifted for today"
 	textPart        = "%s: %s, %s"
 	textPartUnknown = ", the cost of %d of them is unknown"
+	textMissing     = ", without %s of unknown cost"
+	textNoPrice     = "no price for %s: a line in prices.yaml gives one, and until then it is in no sum and no cap"
 	textEstimated   = "%s broke off and are estimated"
 )
 
 var textParts = map[money.Purpose]string{
 	money.Conversation: "the conversation", money.Fork: "forks", money.OfRun: "runs", money.Subagent: "subagents",
-	money.Compaction: "compactions", money.Screening: "screening of webhooks",
+	money.Compaction: "compactions", money.Screening: "screening of webhooks", money.Transcribing: "transcription of voice messages",
 }

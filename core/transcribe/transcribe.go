@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/web"
@@ -44,6 +45,10 @@ type Options struct {
 	Language func() string
 	// Longest returns the length up to which recordings are transcribed.
 	Longest func() time.Duration
+	// Begin notes that a request that may cost money is under way, until end is called. Charge books
+	// it.
+	Begin  func() (end func())
+	Charge func(agent.Charge)
 	// Sandbox sandboxes a command before it starts: sandbox.Box.CommandIn.
 	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
 	// Dir is the working directory of a command, Env its environment.
@@ -112,6 +117,9 @@ func (s *Service) ask(ctx context.Context, by provider.Transcriber, name string,
 	if err != nil {
 		return "", fmt.Errorf(textNoServer, clean.Cut(clean.Line(err.Error()), maxWhy))
 	}
+	if !by.Free() {
+		defer s.o.Begin()()
+	}
 	q.Header.Set("Content-Type", kind)
 	q.Header.Set("Accept", "application/json")
 	by.Authorize(q.Header)
@@ -121,6 +129,9 @@ func (s *Service) ask(ctx context.Context, by provider.Transcriber, name string,
 	}
 	defer func() { _ = res.Body.Close() }() // opened for reading only
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if !by.Free() && res.StatusCode == http.StatusOK {
+		s.o.Charge(charge(by.Model, answer))
+	}
 	switch {
 	case err != nil:
 		return "", fmt.Errorf(textNoServer, trouble(err))
@@ -138,6 +149,21 @@ func (s *Service) ask(ctx context.Context, by provider.Transcriber, name string,
 		return "", errors.New(textNonsense)
 	}
 	return *said.Text, nil
+}
+
+// charge is what an answer has cost: its tokens, if the server counts in tokens. Others bill seconds,
+// for which there are no prices.
+func charge(model string, answer []byte) agent.Charge {
+	var said struct {
+		Usage struct {
+			Input  int `json:"input_tokens"`
+			Output int `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	_ = json.Unmarshal(answer, &said) // an answer that is none has no tokens
+	c := agent.Charge{Model: model, Used: agent.Usage{InputTokens: max(0, said.Usage.Input), OutputTokens: max(0, said.Usage.Output)}}
+	c.Unknown = c.Used.Tokens() == 0
+	return c
 }
 
 // trouble describes a network error, without the address.

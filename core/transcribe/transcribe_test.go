@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/testkit"
 )
@@ -42,6 +44,7 @@ func service(by provider.Transcriber) *Service {
 		Find:     func() (provider.Transcriber, error) { return by, nil },
 		Language: func() string { return "" }, Longest: func() time.Duration { return time.Minute },
 		Env: os.Environ(), Dir: os.TempDir(),
+		Begin: func() func() { return func() {} }, Charge: func(agent.Charge) {},
 	})
 }
 
@@ -60,6 +63,46 @@ func asks(by provider.Transcriber, f roundTrip) *Service {
 	s := service(by)
 	s.client.Transport = f
 	return s
+}
+
+// A transcription that costs money was in no sum.
+func TestATranscriptionIsBookedWhereItMayCost(t *testing.T) {
+	const elsewhere, here = "http://server.invalid/v1/audio/transcriptions", "http://192.168.1.4:8000/v1/audio/transcriptions"
+	for name, c := range map[string]struct {
+		url, answer string
+		status      int
+		want        []agent.Charge
+	}{
+		"counted in tokens":  {elsewhere, `{"text":"hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3}}`, 200, []agent.Charge{{Model: "m", Used: agent.Usage{InputTokens: 14, OutputTokens: 3}}}},
+		"counted in seconds": {elsewhere, `{"text":"hi","usage":{"type":"duration","seconds":9}}`, 200, []agent.Charge{{Model: "m", Unknown: true}}},
+		"not counted":        {elsewhere, `{"text":"hi"}`, 200, []agent.Charge{{Model: "m", Unknown: true}}},
+		"no answer":          {elsewhere, `nonsense`, 200, []agent.Charge{{Model: "m", Unknown: true}}},
+		"refused":            {elsewhere, `{}`, 401, nil},
+		"in the network":     {here, `{"text":"hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3}}`, 200, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			under, begun := 0, 0
+			var got []agent.Charge
+			s := asks(provider.Transcriber{Model: "m"}, func(*http.Request) (*http.Response, error) {
+				if (under == 1) != (c.url == elsewhere) {
+					t.Errorf("%d count as under way", under)
+				}
+				return &http.Response{StatusCode: c.status, Body: io.NopCloser(strings.NewReader(c.answer))}, nil
+			})
+			s.o.Find = func() (provider.Transcriber, error) { return provider.Transcriber{URL: c.url, Model: "m"}, nil }
+			s.o.Begin = func() func() { under++; begun++; return func() { under-- } }
+			s.o.Charge = func(charge agent.Charge) {
+				if under != 1 {
+					t.Error("booked when nothing is under way")
+				}
+				got = append(got, charge)
+			}
+			_, _ = s.Words(t.Context(), sample(t, "ten.ogg"))
+			if !slices.Equal(got, c.want) || under != 0 || begun > 1 {
+				t.Errorf("booked %+v, want %+v; %d under way of %d", got, c.want, under, begun)
+			}
+		})
+	}
 }
 
 func TestTheSoundOfARecordingIsDecoded(t *testing.T) {

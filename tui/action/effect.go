@@ -43,7 +43,7 @@ func lift(s core.Snapshot) command.Value { return command.LiftCaps{Undo: s.Money
 func lifted(s core.Snapshot) bool { return s.Money.Lifted }
 
 // capped reports whether a day or month has a cap; the zero Span does not belong to a bot.
-func capped(s money.Span) bool { return s.Capped() && s != (money.Span{}) }
+func capped(s money.Span) bool { return s.Capped() && (s.Cap > 0 || !s.Ends.IsZero()) }
 
 func deliver(core.Snapshot) command.Value { return command.DeliverNow{} }
 

@@ -191,8 +191,8 @@ func tailText(l tail.Line) string {
 // costsText returns a line with the cost of each task's runs.
 func costsText(r *command.CostReport) (lines []string) {
 	for _, t := range r.Tasks {
-		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all", t.Title, words.Some(t.Runs, "run", ""),
-			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share))
+		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all%s", t.Title, words.Some(t.Runs, "run", ""),
+			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share, t.Missing()))
 	}
 	for _, a := range r.Advice {
 		if a.Change != "" {

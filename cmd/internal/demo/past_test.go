@@ -203,7 +203,11 @@ func TestThePastOfTheDemoAddsUp(t *testing.T) {
 				dollars[date] += v.Usage.CostUSD
 				usage := v.Usage
 				usage.CostUSD = 0
-				if got := prices.Priced(v.Model, usage); v.Usage.CostUSD == 0 || math.Abs(got.CostUSD-v.Usage.CostUSD) > 1e-9 {
+				model := v.Model
+				if model == "" {
+					model = "opus"
+				}
+				if got, _ := prices.Priced(model, usage); v.Usage.CostUSD == 0 || math.Abs(got.CostUSD-v.Usage.CostUSD) > 1e-9 {
 					t.Errorf("%s cost %v, by the table %v", v.Title, v.Usage.CostUSD, got.CostUSD)
 				}
 				r, ok := p.set.RoutineByID(v.TaskID)

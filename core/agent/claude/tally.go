@@ -130,7 +130,9 @@ func (s *session) spending() (spent agent.Spending, stop string) {
 		stop = t.forced.Stopped
 	}
 	y := t.tr.tally
-	return agent.Spending{Model: y.model, Used: y.sum(s.e.o.Price), Allowed: y.allowed}, stop
+	used := y.sum(s.e.o.Price)
+	used.CostUSD = cmp.Or(used.CostUSD, s.meter.turn.CostUSD) // what the CLI says of a model without a price
+	return agent.Spending{Model: y.model, Used: used, Allowed: y.allowed}, stop
 }
 
 // settle records how much the running turn may cost, or why it must end.

@@ -67,6 +67,18 @@ func TestATurnThatGetsSomewhereGoesOn(t *testing.T) {
 	}
 }
 
+func TestATurnEndsAfterFourHundredRequests(t *testing.T) {
+	next := 0
+	b := newBench(t, func(r *http.Request) canned {
+		next++
+		return streams(reply("tool_use", use("a", "mcp__discord__note", object{"n": next})))(r)
+	})
+	got := say(t, b.open(func(o *agent.SessionOptions) { o.Tools = []agent.Tool{noting("note", new([]string))} }), "go")
+	if b.count() != 400 || got.result.Stopped == "" {
+		t.Errorf("%d requests, %+v", b.count(), got.result)
+	}
+}
+
 // Requests were made without checking the cost of the turn: $153 in 12 seconds.
 func TestATurnAsksBeforeItCostsMore(t *testing.T) {
 	next := 0

@@ -55,6 +55,8 @@ type Money interface {
 	// MayGoOn decides whether a turn may continue after some usage, as agent.Hooks.Afford.
 	// It may block while the user is asked.
 	MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, stop string)
+	// Began notes that a turn of the main session or of a fork is under way, until ended is called.
+	Began(inFork bool) (ended func())
 	// Booked books a request of the main session or of a fork.
 	Booked(inFork bool, c agent.Charge)
 }
@@ -169,7 +171,7 @@ func New(o Options) *Conversation {
 	}
 	c.turns = &turns{
 		poster: c.poster, running: c.running, fork: fork, settings: c.settings,
-		notices: o.Notices, zone: o.Zone, log: o.Log, alive: c.queue.hear,
+		notices: o.Notices, money: o.Money, zone: o.Zone, log: o.Log, alive: c.queue.hear,
 	}
 	c.main = &mainSession{
 		opener: opener, turns: c.turns, running: c.running, delivery: c.delivery,

@@ -185,6 +185,7 @@ func (m *mainSession) command(ctx context.Context, message agent.Message) (text 
 		return "", r, 0, err
 	}
 	m.running.begin(s, now)
+	defer m.turns.money.Began(false)()
 	var parts []string
 	for ev, err := range s.Send(ctx, message) {
 		if err != nil {

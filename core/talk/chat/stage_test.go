@@ -91,6 +91,8 @@ func (s *stage) settle() {
 	defer s.looking.Unlock()
 	if now := s.look(); s.saw != now {
 		s.t.Errorf("a dashboard still shows %+v, and not %+v", s.saw, now)
+	} else if n := s.purse.underWay(); n > 0 && !now.busy {
+		s.t.Errorf("%d turns count as under way after their end", n)
 	}
 }
 
@@ -123,6 +125,7 @@ type purse struct {
 	mu    sync.Mutex
 	empty error
 	spent []string
+	under map[bool]int // turns under way, by whether they are a fork's
 }
 
 func (p *purse) MayTalk(context.Context) error {
@@ -134,12 +137,34 @@ func (p *purse) MayTalk(context.Context) error {
 // MayGoOn lets every turn continue.
 func (p *purse) MayGoOn(_ context.Context, s agent.Spending) (float64, string) { return s.Allowed, "" }
 
+func (p *purse) Began(inFork bool) (ended func()) {
+	add := func(n int) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.under == nil {
+			p.under = map[bool]int{}
+		}
+		p.under[inFork] += n
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+func (p *purse) underWay() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.under[false] + p.under[true]
+}
+
 func (p *purse) Booked(inFork bool, c agent.Charge) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	on := "main "
 	if inFork {
 		on = "fork "
+	}
+	if p.under[inFork] != 1 {
+		on += "outside of a turn " // a kill would leave no trace of it
 	}
 	p.spent = append(p.spent, on+c.Model)
 }

@@ -24,6 +24,7 @@ type turns struct {
 	fork     *forkState
 	settings *settings
 	notices  *notice.Board
+	money    Money
 	zone     *time.Location
 	log      *slog.Logger
 	// alive records a sign of life.
@@ -57,6 +58,7 @@ type turn struct {
 
 // consume shows all events of a turn.
 func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
+	defer t.money.Began(t.inFork)()
 	t.reply = t.poster.newReply()
 	// A new fork or a compacted history needs no answer; a failed turn has an error.
 	emptyIsFine := true

@@ -252,7 +252,9 @@ func TestACommandOfTheEngineAnswersAndItsFailureReopensTheSession(t *testing.T) 
 			}, agent.Notice{Text: "first"}, agent.Compacting{Done: true, PreTokens: 300},
 			agent.Text{Delta: " second "}, agent.Result{SessionID: "after", Text: "unused"},
 		)
+		s.purse.spent = nil
 		text, r, tokens, err := s.Command(s.t.Context(), agent.Message{Text: "/compact"})
+		equal(t, "paid", s.purse.spent, []string{"main " + s.Config().ModelMain})
 		if err != nil || text != "first\n second" || r.SessionID != "after" || tokens != 500 || a.session(0).stops != 0 {
 			t.Errorf("%q, %+v, %d, %v, interrupted %d times", text, r, tokens, err, a.session(0).stops)
 		}

@@ -22,7 +22,8 @@ type Screener struct {
 	Dir    *store.Dir
 	Log    *slog.Logger
 	Engine agent.Engine
-	// Charge books the request.
+	// Begin notes that the request is under way, until end is called. Charge books it.
+	Begin  func() (end func())
 	Charge func(agent.Charge)
 }
 
@@ -46,6 +47,7 @@ func (s *Screener) Screen(ctx context.Context, fields map[string]string) (safe b
 			s.Log.Warn("session did not close cleanly", "error", err)
 		}
 	}()
+	defer s.Begin()()
 	var text string
 	for ev, err := range session.Send(ctx, agent.Message{Text: webhook.ScreenPrompt(fields)}) {
 		if err != nil {

@@ -171,7 +171,7 @@ func (t *talk) close() {
 func (t *talk) afford(limit float64) func(context.Context, agent.Spending) (float64, string) {
 	return func(_ context.Context, s agent.Spending) (float64, string) {
 		if purse := t.o.Money; purse != nil {
-			s.Used = purse.Prices().Priced(cmp.Or(t.status.snapshot().Model, s.Model), s.Used)
+			s.Used, _ = purse.Prices().Priced(cmp.Or(t.status.snapshot().Model, s.Model), s.Used)
 			if why := purse.Stop(t.o.now(), t.job.Ticket); why != "" {
 				return s.Allowed, fmt.Sprintf(textCapReached, why)
 			}

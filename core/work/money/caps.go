@@ -33,9 +33,11 @@ const firstRunInput, firstRunOutput = 20_000, 1_000
 // Ticket identifies the reservation for one run; empty for none.
 type Ticket string
 
-// Reservation is the amount set aside for one run, in dollars. It is not spent.
+// Reservation is the amount set aside for one run, in dollars. It is not spent. One without an amount
+// says only that requests are under way.
 type Reservation struct {
-	Task    Task    `json:"task"`
+	For     Purpose `json:"for,omitempty"` // empty for a run
+	Task    Task    `json:"task,omitzero"`
 	Dollars float64 `json:"usd"`
 	Run     string  `json:"run,omitempty"`   // its id, once it has begun
 	Firm    bool    `json:"firm,omitempty"`  // no cap holds or ends it
@@ -180,6 +182,15 @@ func (p *Purse) Start(now time.Time, t Ticket, run string) (until time.Time, wai
 	return until, wait, err
 }
 
+// Begin notes that something else than a run may have a request under way, until it is settled.
+func (p *Purse) Begin(now time.Time, what Purpose) (Ticket, error) {
+	t := Ticket(store.NewID())
+	return t, p.change(now, func(d *Day) bool {
+		d.set(t, Reservation{For: what, Begun: true})
+		return true
+	})
+}
+
 // Stop returns why a run must not make another request, or "". It is asked between its requests.
 func (p *Purse) Stop(now time.Time, t Ticket) (why string) {
 	p.mu.Lock()
@@ -193,7 +204,7 @@ func (p *Purse) Stop(now time.Time, t Ticket) (why string) {
 	return p.state(now).Reached()
 }
 
-// Settle releases the reservation of a run that has ended.
+// Settle releases the reservation of what has ended.
 func (p *Purse) Settle(t Ticket) error {
 	return p.alter(t, func(d *Day, r *Reservation) {
 		if dollars, known := p.drawn[t]; known {
@@ -203,8 +214,8 @@ func (p *Purse) Settle(t Ticket) error {
 	})
 }
 
-// Recover releases what was set aside when the program last ended. A run that was under way may
-// have made a request whose cost is not known. Call it once, before anything is reserved.
+// Recover releases what was set aside when the program last ended. What was under way may have made
+// a request whose cost is not known. Call it once, before anything is reserved.
 func (p *Purse) Recover(now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,7 +224,10 @@ func (p *Purse) Recover(now time.Time) error {
 	for date, d := range p.days {
 		for t, r := range d.Reserved {
 			if r.Begun {
-				row := Row{At: now, Account: Account{For: OfRun, Task: r.Task, Run: r.Run, Ticket: t}, Requests: 1, Unknown: 1}
+				row := Row{At: now, Account: Account{For: r.For, Task: r.Task, Run: r.Run}, Requests: 1, Unknown: 1}
+				if r.For == "" {
+					row.For, row.Ticket = OfRun, t
+				}
 				p.enter(row)
 				p.fresh = append(p.fresh, row)
 			}
@@ -346,7 +360,7 @@ func (p *Purse) outlook(now time.Time) Outlook {
 		o.all += o.means[t] / float64(len(p.means))
 	}
 	if !o.known {
-		o.first = p.o.Prices.Cost("", agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
+		o.first = p.o.Prices.assumed(agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
 	}
 	return o
 }

@@ -116,8 +116,16 @@ func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
 	}
 	ticket, _, err := first.Reserve(noon, Task{routines.KindRoutine, "a"}, false)
 	must(t, err)
-	if start(t, first, noon, ticket); first.State(noon).Reserved <= 0 {
-		t.Error("nothing is set aside for the first run")
+	if start(t, first, noon, ticket); !near(first.State(noon).Reserved, 0.1) {
+		t.Errorf("%v are set aside for the first run", first.State(noon).Reserved)
+	}
+	past := []Run{costing("a", 100)}
+	for range 20 {
+		past = append(past, costing("a", 0.2))
+	}
+	d, _ = open(t)
+	if got, _ := made(capped(d, noCaps(), past...)).Outlook(noon).Of(Task{routines.KindRoutine, "a"}); !near(got, 0.2) {
+		t.Errorf("after 21 runs: %v, want the mean of the last 20", got)
 	}
 }
 
@@ -234,6 +242,35 @@ func TestARestartAtEachStepLosesNoMoney(t *testing.T) {
 				t.Errorf("after step %d: %+v, want %+v and nothing set aside", i, s, want)
 			}
 		})
+	}
+}
+
+// B3: a kill within a turn of the conversation left no row.
+func TestARequestOfAnEndedProgramIsUnknownAndInNoCap(t *testing.T) {
+	for _, what := range []Purpose{Conversation, Fork, Screening, Transcribing} {
+		d, p := open(t)
+		over, err := p.Begin(noon, what)
+		must(t, err)
+		must(t, p.Book(noon, Account{For: what}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.4}}))
+		must(t, p.Settle(over))
+		_, err = p.Begin(noon, what)
+		must(t, err)
+		must(t, p.Book(noon, Account{For: what}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.5}}))
+		if s := p.State(noon); s.Reserved != 0 || s.Today.Spent.Unknown() != 0 {
+			t.Errorf("%s, under way: %+v", what, s)
+		}
+		again := made(Options{Dir: d, Caps: func() Caps { return Caps{1, 1} }})
+		must(t, again.Recover(noon))
+		must(t, again.Recover(noon))
+		s := again.State(noon)
+		if got := s.Today.Spent; !near(got.Dollars(), 0.9) || got.Unknown() != 1 || got.Text() != "$0.90 and 1 request of unknown cost" || !s.Until(0.1).IsZero() {
+			t.Errorf("%s, killed: %s, %+v", what, got.Text(), s)
+		}
+		for _, r := range again.Rows() {
+			if r.For != what || r.Run != "" || r.Task != (Task{}) {
+				t.Errorf("%s is booked as %+v", what, r)
+			}
+		}
 	}
 }
 

@@ -37,6 +37,7 @@ const (
 	Subagent     Purpose = Purpose(agent.Subagent)
 	Compaction   Purpose = Purpose(agent.Compaction)
 	Screening    Purpose = "screening"
+	Transcribing Purpose = "transcription" // of voice messages
 	Before       Purpose = "before"
 )
 
@@ -55,10 +56,11 @@ type Row struct {
 	Model    string      `json:"model,omitempty"`
 	Used     agent.Usage `json:"usage"`
 	Requests int         `json:"requests,omitempty"`
-	// About counts the requests that broke off, whose usage is estimated, and Unknown those of which
-	// nothing is known.
-	About   int `json:"about,omitempty"`
-	Unknown int `json:"unknown,omitempty"`
+	// About counts the requests that broke off, whose usage is estimated, and Unknown those whose cost
+	// is not known: the program was killed, or the model has no price, which Unpriced says.
+	About    int  `json:"about,omitempty"`
+	Unknown  int  `json:"unknown,omitempty"`
+	Unpriced bool `json:"unpriced,omitempty"`
 	// Plan means that a subscription paid.
 	Plan bool `json:"plan,omitempty"`
 	// NotExact means that an earlier version of the program booked it, perhaps more than once. It
@@ -71,6 +73,7 @@ type Row struct {
 type Sum struct {
 	used                     agent.Usage
 	requests, about, unknown int
+	unpriced                 []string // models, in order
 	plan, notExact           float64
 }
 
@@ -85,6 +88,9 @@ func Total(rows ...Row) (s Sum) {
 		s.used = s.used.Add(r.Used)
 		if r.Plan {
 			s.plan += r.Used.CostUSD
+		}
+		if r.Unpriced {
+			s.unpriced = merge(s.unpriced, []string{cmp.Or(r.Model, textNoModel)})
 		}
 	}
 	return s
@@ -105,8 +111,11 @@ func (s Sum) Requests() int { return s.requests }
 // About returns how many requests broke off and are estimated.
 func (s Sum) About() int { return s.about }
 
-// Unknown returns how many requests are not in the sum because nothing is known of them.
+// Unknown returns how many requests are not in the dollars because their cost is not known.
 func (s Sum) Unknown() int { return s.unknown }
+
+// Unpriced returns the models without a price, whose requests are among the unknown ones.
+func (s Sum) Unpriced() []string { return s.unpriced }
 
 // Plan reports whether a subscription paid for all of it: the dollars are what it would have cost.
 func (s Sum) Plan() bool { return s.plan > 0 && s.plan >= s.used.CostUSD-tiny }
@@ -116,6 +125,9 @@ func (s Sum) Text() string {
 	text := words.Dollars(s.Dollars())
 	if s.unknown > 0 {
 		text += fmt.Sprintf(textUnknown, words.Count(s.unknown, "request"))
+	}
+	if len(s.unpriced) > 0 {
+		text += fmt.Sprintf(textUnpriced, strings.Join(s.unpriced, ", "))
 	}
 	if s.notExact > 0 {
 		text += fmt.Sprintf(textNotExact, words.Dollars(s.notExact))
@@ -144,11 +156,12 @@ func (p *Purse) Book(now time.Time, a Account, c agent.Charge) error {
 	if c.Part != agent.Main {
 		a.For = Purpose(c.Part)
 	}
-	r := Row{At: now, Account: a, Model: c.Model, Plan: c.Plan, Used: p.o.Prices.Priced(c.Model, c.Used), Requests: 1}
+	used, priced := p.o.Prices.Priced(c.Model, c.Used)
+	r := Row{At: now, Account: a, Model: c.Model, Plan: c.Plan, Used: used, Requests: 1, Unpriced: !priced && used.Tokens() > 0}
 	if c.About {
 		r.About = 1
 	}
-	if c.Unknown {
+	if c.Unknown || r.Unpriced {
 		r.Unknown = 1
 	}
 	r, ok := r.sane()
@@ -167,11 +180,15 @@ type rowKey struct {
 	date string
 	Account
 	plan, notExact bool
+	unpriced       string // the model without a price
 }
 
 // enter adds a row to those in memory; mu is held.
 func (p *Purse) enter(r Row) {
-	k := rowKey{p.date(r.At), r.Account, r.Plan, r.NotExact}
+	k := rowKey{date: p.date(r.At), Account: r.Account, plan: r.Plan, notExact: r.NotExact}
+	if r.Unpriced {
+		k.unpriced = cmp.Or(r.Model, textNoModel)
+	}
 	i, known := p.places[k]
 	if !known {
 		p.places[k] = len(p.rows)
@@ -195,7 +212,17 @@ func (p *Purse) enter(r Row) {
 }
 
 func (s Sum) plus(t Sum) Sum {
-	return Sum{s.used.Add(t.used), s.requests + t.requests, s.about + t.about, s.unknown + t.unknown, s.plan + t.plan, s.notExact + t.notExact}
+	return Sum{
+		s.used.Add(t.used), s.requests + t.requests, s.about + t.about, s.unknown + t.unknown, merge(s.unpriced, t.unpriced),
+		s.plan + t.plan, s.notExact + t.notExact,
+	}
+}
+
+// merge returns the names in either list, in order, without changing the lists.
+func merge(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func (p *Purse) ledger() jsonl.Log[Row] {

@@ -7,8 +7,23 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/base/words"
 	pages "ollimbot/docs"
 )
+
+// docs/limit-spending.md says what a run costs before anything is known.
+func TestThePageOfLimitsSaysWhatAFirstRunCosts(t *testing.T) {
+	data, err := fs.ReadFile(pages.FS, "limit-spending.md")
+	must(t, err)
+	d, _ := open(t)
+	first := agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput}
+	cost := func(model string) string { return words.Dollars(NewPrices(d, nil).Cost(model, first)) }
+	want := fmt.Sprintf("that is %s with opus, %s with sonnet and less than a cent with haiku", cost("opus"), cost("sonnet"))
+	if !strings.Contains(strings.Join(strings.Fields(string(data)), " "), want) || NewPrices(d, nil).Cost("haiku", first) >= 0.01 {
+		t.Errorf("the page lacks %q", want)
+	}
+}
 
 // docs/prices.md lists the built-in prices, and a valid file.
 func TestThePageOfPricesHasTheBuiltInOnes(t *testing.T) {

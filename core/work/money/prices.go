@@ -50,8 +50,11 @@ func (p Price) Cost(u agent.Usage) float64 {
 		float64(u.CacheWrite-hour)*r.CacheWrite + float64(hour)*r.HourWrite) / 1e6
 }
 
-// anyModel is the row for models without their own.
+// anyModel is the row of the user's file for models without their own.
 const anyModel = "default"
+
+// assumedModel has the price of requests that are expected before anything is known.
+const assumedModel = "opus"
 
 // builtIn are the default prices.
 var builtIn = map[string]Price{
@@ -59,7 +62,6 @@ var builtIn = map[string]Price{
 	"opus":   {Rate: Rate{4, 20, 0.2, 5, 8}},
 	"sonnet": {Rate: Rate{2, 10, 0.1, 2.5, 4}},
 	"haiku":  {Rate: Rate{0.1, 0.5, 0.01, 0.125, 0.2}, Above: 100_000, Long: Rate{0.5, 2.5, 0.05, 0.625, 1}},
-	anyModel: {Rate: Rate{4, 20, 0.2, 5, 8}},
 }
 
 // Prices is the price table by model: built-in rows, overridden by those of the user's
@@ -90,10 +92,10 @@ func NewPrices(d *store.Dir, models func(string) (Price, bool)) *Prices {
 func (p *Prices) Problems() []routines.Problem { return p.load().problems }
 
 // Of returns the price of a model: the row with the longest name contained in the
-// model's.
-func (p *Prices) Of(model string) Price {
+// model's. ok is false if it has none.
+func (p *Prices) Of(model string) (_ Price, ok bool) {
 	if price, ok := p.models(model); ok {
-		return price
+		return price, true
 	}
 	own := p.load().rows
 	model = strings.ToLower(model)
@@ -106,23 +108,36 @@ func (p *Prices) Of(model string) Price {
 		}
 	}
 	if best != "" {
-		return found
+		return found, true
 	}
-	if price, ok := own[anyModel]; ok {
-		return price
-	}
-	return builtIn[anyModel]
+	found, ok = own[anyModel]
+	return found, ok
 }
 
-// Cost returns the cost of a usage by the table, in dollars.
-func (p *Prices) Cost(model string, u agent.Usage) float64 { return p.Of(model).Cost(u) }
+// Cost returns the cost of a usage by the table, in dollars; 0 without a price.
+func (p *Prices) Cost(model string, u agent.Usage) float64 {
+	price, _ := p.Of(model)
+	return price.Cost(u)
+}
 
-// Priced returns a usage with its cost: the engine's figure, or else the table's.
-func (p *Prices) Priced(model string, u agent.Usage) agent.Usage {
-	if u.CostUSD == 0 && !u.Free {
-		u.CostUSD = p.Cost(model, u)
+// Priced returns a usage with its cost: the engine's figure, or else the table's. known is false if
+// there is neither.
+func (p *Prices) Priced(model string, u agent.Usage) (_ agent.Usage, known bool) {
+	if u.CostUSD > 0 || u.Free {
+		return u, true
 	}
-	return u
+	price, known := p.Of(model)
+	u.CostUSD = price.Cost(u)
+	return u, known
+}
+
+// assumed returns what a usage costs if its model is not known yet.
+func (p *Prices) assumed(u agent.Usage) float64 {
+	price, ok := p.load().rows[anyModel]
+	if !ok {
+		price, _ = p.Of(assumedModel)
+	}
+	return price.Cost(u)
 }
 
 func (p *Prices) load() table {

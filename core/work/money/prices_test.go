@@ -11,17 +11,24 @@ func TestAUsageIsPricedWhereTheEngineDoesNot(t *testing.T) {
 	d, _ := open(t)
 	p := NewPrices(d, nil)
 	used := agent.Usage{InputTokens: 1_000_000, OutputTokens: 100_000, CacheRead: 1_000_000, CacheWrite: 200_000}
-	for model, want := range map[string]float64{"sonnet": 2 + 1 + 0.1 + 0.5, "claude-opus-5-5-20261001": 4 + 2 + 0.2 + 1, "": 4 + 2 + 0.2 + 1, "Haiku": 0.5 + 0.25 + 0.05 + 0.125} {
-		if got := p.Priced(model, used).CostUSD; !near(got, want) {
+	for model, want := range map[string]float64{"sonnet": 2 + 1 + 0.1 + 0.5, "claude-opus-5-5-20261001": 4 + 2 + 0.2 + 1, "Haiku": 0.5 + 0.25 + 0.05 + 0.125} {
+		if got, known := p.Priced(model, used); !known || !near(got.CostUSD, want) {
 			t.Errorf("%q costs %v, want %v", model, got, want)
+		}
+	}
+	for _, model := range []string{"", "gpt-5", "local/qwen3"} {
+		if got, known := p.Priced(model, used); known || got.CostUSD != 0 || p.Cost(model, used) != 0 {
+			t.Errorf("%q costs %v", model, got)
 		}
 	}
 	said := used
 	said.CostUSD = 0.01
 	free := used
 	free.Free = true
-	if p.Priced("opus", said).CostUSD != 0.01 || p.Priced("opus", free).CostUSD != 0 {
-		t.Error("what the engine says does not count")
+	for _, u := range []agent.Usage{said, free} {
+		if got, known := p.Priced("gpt-5", u); !known || got != u {
+			t.Error("what the engine says does not count")
+		}
 	}
 }
 
@@ -51,8 +58,10 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	}, "\n")
 	must(t, d.Write(pricesFile, []byte(text)))
 	p := NewPrices(d, nil)
-	if p.Of("claude-sonnet-5-5") != (Price{Rate: Rate{1, 2, 3, 4, 0}}) || p.Of("my-model-2") != (Price{}) || p.Of("opus") != builtIn["opus"] {
-		t.Errorf("%+v %+v %+v", p.Of("claude-sonnet-5-5"), p.Of("my-model-2"), p.Of("opus"))
+	for model, want := range map[string]Price{"claude-sonnet-5-5": {Rate: Rate{1, 2, 3, 4, 0}}, "my-model-2": {}, "opus": builtIn["opus"]} {
+		if got, ok := p.Of(model); !ok || got != want {
+			t.Errorf("%s: %+v, want %+v", model, got, want)
+		}
 	}
 	var lines []int
 	for _, problem := range p.Problems() {

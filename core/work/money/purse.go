@@ -176,6 +176,8 @@ func (p *Purse) read() {
 const (
 	textReached  = "%s of your %s cap for %s is used"
 	textUnknown  = " and %s of unknown cost"
+	textUnpriced = " (no price for %s)"
+	textNoModel  = "a model without a name"
 	textNotExact = " and %s that an earlier version booked, not exact"
 	textPlan     = " (what it would cost without your plan)"
 )

@@ -81,10 +81,58 @@ func TestARequestThatUsedNothingWritesNothing(t *testing.T) {
 func TestARequestWithoutACostIsPricedByItsModel(t *testing.T) {
 	_, l := open(t)
 	must(t, l.Book(noon, Account{For: Screening}, agent.Charge{Model: "claude-haiku-5-5", Used: agent.Usage{InputTokens: 10_000}}))
-	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Model: "never heard of", Used: agent.Usage{InputTokens: 10_000}}))
 	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 10_000, Free: true}}))
-	if got := l.Today(noon); !near(got.Dollars(), 0.001+0.04) || got.Used().InputTokens != 30_000 {
+	if got := l.Today(noon); !near(got.Dollars(), 0.001) || got.Used().InputTokens != 20_000 || got.Unknown() != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A model without a price was priced as if it were a model of Anthropic's.
+func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
+	d, _ := open(t)
+	o := Options{Dir: d, Caps: func() Caps { return Caps{1, 1} }}
+	p := made(o)
+	request := func(p *Purse, model, run string) {
+		t.Helper()
+		a := Account{For: Conversation}
+		if run != "" {
+			a = Account{For: OfRun, Task: Task{routines.KindRoutine, "a"}, Run: run}
+		}
+		must(t, p.Book(noon, a, agent.Charge{Model: model, Used: agent.Usage{InputTokens: 1_000_000}}))
+	}
+	request(p, "far/zeta", "")
+	request(p, "far/alpha", "")
+	request(p, "far/zeta", "")
+	request(p, "", "1")
+	request(p, "claude-sonnet-5-5", "1")
+	const text = "$2.00 and 4 requests of unknown cost (no price for a model without a name, far/alpha, far/zeta)"
+	for _, p := range []*Purse{p, made(o)} {
+		s := p.State(noon)
+		if got := s.Today.Spent; got.Text() != text || got.Requests() != 5 || got.Used().InputTokens != 5_000_000 || s.Month.Spent.Text() != text {
+			t.Errorf("%s, %+v", got.Text(), got)
+		}
+		if got := Total(p.Rows()...); got.Text() != text {
+			t.Errorf("all rows: %s", got.Text())
+		}
+		if got := p.Run("1"); got.Dollars() != 2 || got.Unknown() != 1 {
+			t.Errorf("the run: %s", got.Text())
+		}
+	}
+	must(t, d.Write(pricesFile, []byte("default: 3 0 0 0\n")))
+	p = made(o)
+	request(p, "far/zeta", "")
+	if got := p.Today(noon); !near(got.Dollars(), 5) || got.Unknown() != 4 {
+		t.Errorf("with a price for all others: %s", got.Text())
+	}
+}
+
+// A model without a price bounds nothing, and holds nothing.
+func TestWhatHasNoPriceReachesNoCap(t *testing.T) {
+	d, _ := open(t)
+	p := made(Options{Dir: d, Caps: func() Caps { return Caps{1, 1} }})
+	must(t, p.Book(noon, Account{For: OfRun, Run: "1", Task: Task{routines.KindRoutine, "a"}}, agent.Charge{Model: "far/zeta", Used: agent.Usage{OutputTokens: 9_000_000}}))
+	if s := p.State(noon); s.Reached() != "" || !s.Until(0.5).IsZero() || p.Stop(noon, "") != "" {
+		t.Errorf("%+v", s)
 	}
 }
 

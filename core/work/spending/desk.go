@@ -153,7 +153,8 @@ func (d *Desk) MayTalk(ctx context.Context) error {
 // MayGoOn asks the user whether a turn of the conversation may exceed the limit of a
 // turn. allowed is the new limit in dollars; stop is the reason why the turn must end.
 func (d *Desk) MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, stop string) {
-	limit, spent := d.o.Config().TurnCap, d.o.Purse.Prices().Priced(s.Model, s.Used).CostUSD
+	used, _ := d.o.Purse.Prices().Priced(s.Model, s.Used)
+	limit, spent := d.o.Config().TurnCap, used.CostUSD
 	if spent <= 0 || spent < max(limit, s.Allowed) {
 		return s.Allowed, ""
 	}
@@ -227,20 +228,32 @@ func between(list []schedule.Entry, from, to time.Time) []schedule.Entry {
 	})
 }
 
+// Began notes that a turn of the main session or of a fork is under way, until ended is called.
+func (d *Desk) Began(inFork bool) (ended func()) { return d.Begin(talked(inFork)) }
+
 // Booked books a request of the main session or of a fork.
-func (d *Desk) Booked(inFork bool, c agent.Charge) {
-	a := money.Account{For: money.Conversation}
+func (d *Desk) Booked(inFork bool, c agent.Charge) { d.Book(talked(inFork), c) }
+
+func talked(inFork bool) money.Purpose {
 	if inFork {
-		a.For = money.Fork
+		return money.Fork
 	}
-	d.book(a, c)
+	return money.Conversation
 }
 
-// Screened books a request that screens a delivery.
-func (d *Desk) Screened(c agent.Charge) { d.book(money.Account{For: money.Screening}, c) }
+// Begin notes that something else than a run may have a request under way, until end is called. If
+// the program is killed before, the cost of that request is unknown.
+func (d *Desk) Begin(what money.Purpose) (end func()) {
+	ticket, err := d.o.Purse.Begin(d.now(), what)
+	if err != nil {
+		d.o.Log.Error("what is under way could not be written down", "purpose", what, "error", err)
+	}
+	return func() { d.Settle(string(ticket)) }
+}
 
-func (d *Desk) book(a money.Account, c agent.Charge) {
-	if err := d.o.Purse.Book(d.now(), a, c); err != nil {
+// Book books a request of something else than a run.
+func (d *Desk) Book(what money.Purpose, c agent.Charge) {
+	if err := d.o.Purse.Book(d.now(), money.Account{For: what}, c); err != nil {
 		d.o.Log.Error("what a request has used could not be written down", "error", err)
 	}
 }

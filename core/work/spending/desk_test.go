@@ -201,7 +201,7 @@ func TestAReservationThatCannotBeSavedCounts(t *testing.T) {
 			t.Errorf("%q until %v, reserved %v", ticket, until, s.purse.State(s.now()).Reserved)
 		}
 		s.Settle(ticket)
-		s.Screened(agent.Charge{Model: "haiku", Used: agent.Usage{InputTokens: 1_000_000}})
+		s.Book(money.Screening, agent.Charge{Model: "haiku", Used: agent.Usage{InputTokens: 1_000_000}})
 		if got := strings.Count(s.logged.String(), "level=ERROR"); got != 3 {
 			t.Errorf("%d errors logged, want one each for the reservation, the settlement and the usage:\n%s", got, &s.logged)
 		}

@@ -109,7 +109,7 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 		return b.Line(w, append([]widget.Span{{Text: " "}}, spans...)...)
 	}
 	dim := func(text string) widget.Span { return widget.Span{Role: theme.Dim, Text: text} }
-	today := []widget.Span{dim(textToday), {Role: theme.Strong, Text: words.Dollars(m.Today.Spent.Dollars())}, dim(textMidnight + words.Dollars(r.Projected))}
+	today := []widget.Span{dim(textToday), {Role: theme.Strong, Text: m.Today.Spent.Text()}, dim(textMidnight + words.Dollars(r.Projected))}
 	month := []widget.Span{dim("this month "), {Text: m.Month.Spent.Text()}}
 	if m.Today.Capped() {
 		today = append(today, dim(textCap(m.Today.Cap, "a day")))
@@ -182,10 +182,6 @@ func (p *Page) plot(w int) *chart.Plot {
 	n := len(r.Days)
 	plot := &chart.Plot{X: chart.Axis{To: float64(n)}}
 	top, step := 0.0, 7 // days with a date below them
-	dearest := 0.0
-	for _, d := range r.Days[:max(0, n-1)] {
-		dearest = max(dearest, d.Dollars)
-	}
 	if w < 60 {
 		step = 14
 	}
@@ -195,9 +191,6 @@ func (p *Page) plot(w int) *chart.Plot {
 			bar.Y = p.ofMarked(i)
 		} else if i == n-1 {
 			bar.More = max(0, r.Projected-d.Dollars)
-			if dearest > 0 { // a forecast must not determine the scale
-				bar.More = min(bar.More, max(0, dearest-d.Dollars))
-			}
 		}
 		top = max(top, bar.Y+bar.More)
 		plot.Bars = append(plot.Bars, bar)
@@ -316,9 +309,9 @@ func (p *Page) share(r row) float64 { return r.Dollars / max(p.all, 1e-9) }
 
 func (p *Page) name(r row) widget.Span {
 	if p.marked[r.ID] {
-		return widget.Span{Role: theme.Accent, Text: "* " + r.Title}
+		return widget.Span{Role: theme.Accent, Text: "* " + r.Title + r.Missing()}
 	}
-	return widget.Span{Role: theme.Strong, Text: r.Title}
+	return widget.Span{Role: theme.Strong, Text: r.Title + r.Missing()}
 }
 
 func (p *Page) bar(r row) widget.Span {

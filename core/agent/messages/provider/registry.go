@@ -241,7 +241,7 @@ var families = []string{"opus", "sonnet", "haiku", "fable"}
 func (r *Registry) Find(name string) (Provider, Model, error) {
 	p, m, err := r.find(name)
 	if err == nil && !m.priced && !m.Free {
-		m.Price = r.prices.Of(m.Name)
+		m.Price, _ = r.prices.Of(m.Name) // without one, the ledger says so
 	}
 	return p, m, err
 }

@@ -35,6 +35,9 @@ type Transcriber struct {
 	Command []string
 }
 
+// Free reports whether a transcription costs nothing: it is made on this machine or in its network.
+func (t Transcriber) Free() bool { return t.URL == "" || (Provider{BaseURL: t.URL}).nearby() }
+
 // Authorize sets the key in a request's headers.
 func (t Transcriber) Authorize(h http.Header) {
 	if t.Key != "" {
