@@ -216,41 +216,49 @@ func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
 // under way.
 func TestTenLoopingRunsStopAtTheCap(t *testing.T) {
 	testkit.Alone(t)
-	for _, engine := range []string{choice.Claude, choice.Messages} {
-		for _, limit := range []float64{1, 3, 10} {
-			t.Run(fmt.Sprintf("%s $%v", engine, limit), func(t *testing.T) {
-				t.Parallel()
-				b := newBill(t, engine)
-				b.file("prices.yaml", "haiku: 40 200 1 1\n") // $0.40 a request, if the bot prices it
-				if engine == choice.Claude {                 // which has its own prices
-					b.model, b.in, b.out = "opus", 30_000, 10_000
+	loopingRuns(t, choice.Messages)
+}
+
+func TestTenLoopingRunsOfTheRealCommandStopAtTheCap(t *testing.T) {
+	testkit.Alone(t)
+	testkit.Campaign(t, "claude")
+	loopingRuns(t, choice.Claude)
+}
+
+func loopingRuns(t *testing.T, engine string) {
+	for _, limit := range []float64{1, 3, 10} {
+		t.Run(fmt.Sprintf("$%v", limit), func(t *testing.T) {
+			t.Parallel()
+			b := newBill(t, engine)
+			b.file("prices.yaml", "haiku: 40 200 1 1\n") // $0.40 a request, if the bot prices it
+			if engine == choice.Claude {                 // which has its own prices
+				b.model, b.in, b.out = "opus", 30_000, 10_000
+			}
+			b.file("state/settings.json", fmt.Sprintf(`{"sandbox": "off", "daily_cap": %v, "turn_cap": 1000}`, limit))
+			b.start()
+			b.turn(1)
+			b.one = b.costs().Usage.USD
+			for i := range 10 {
+				id := fmt.Sprintf("cccc000%d", i)
+				text := strings.Split(dueNow(id, "model: \""+b.model+"\"\nisolated: true\n"), "Go.\n")[0] + "Go.\n\n" + claudetest.Script(b.loop(60)...) + "\n"
+				b.file("reminders/"+id+".md", text)
+			}
+			begun := 0
+			b.until("the end of what was under way", func() bool {
+				open := map[string]bool{}
+				for _, l := range ledgerLines(b.read("state/fork_runs.jsonl")) {
+					open[l.Task] = l.State == "running"
 				}
-				b.file("state/settings.json", fmt.Sprintf(`{"sandbox": "off", "daily_cap": %v, "turn_cap": 1000}`, limit))
-				b.start()
-				b.turn(1)
-				b.one = b.costs().Usage.USD
-				for i := range 10 {
-					id := fmt.Sprintf("cccc000%d", i)
-					text := strings.Split(dueNow(id, "model: \""+b.model+"\"\nisolated: true\n"), "Go.\n")[0] + "Go.\n\n" + claudetest.Script(b.loop(60)...) + "\n"
-					b.file("reminders/"+id+".md", text)
-				}
-				begun := 0
-				b.until("the end of what was under way", func() bool {
-					open := map[string]bool{}
-					for _, l := range ledgerLines(b.read("state/fork_runs.jsonl")) {
-						open[l.Task] = l.State == "running"
-					}
-					begun = len(open)
-					busy := slices.Contains(slices.Collect(maps.Values(open)), true)
-					return begun > 0 && !busy && b.costs().Money.Today >= limit-1e-9
-				})
-				spent, most := b.costs().Money.Today, limit+float64(min(begun, runsAtOnce))*b.one
-				if billed := float64(b.finished()) * b.one; math.Abs(billed-spent) > 1e-6 || spent > most+1e-9 {
-					t.Errorf("$%.4f are shown and $%.4f billed of a cap of $%.4f; at most $%.4f", spent, billed, limit, most)
-				}
-				t.Logf("%s: cap $%.4f, spent $%.4f, over by %.2f requests of $%.4f, %d runs begun", engine, limit, spent, (spent-limit)/b.one, b.one, begun)
+				begun = len(open)
+				busy := slices.Contains(slices.Collect(maps.Values(open)), true)
+				return begun > 0 && !busy && b.costs().Money.Today >= limit-1e-9
 			})
-		}
+			spent, most := b.costs().Money.Today, limit+float64(min(begun, runsAtOnce))*b.one
+			if billed := float64(b.finished()) * b.one; math.Abs(billed-spent) > 1e-6 || spent > most+1e-9 {
+				t.Errorf("$%.4f are shown and $%.4f billed of a cap of $%.4f; at most $%.4f", spent, billed, limit, most)
+			}
+			t.Logf("%s: cap $%.4f, spent $%.4f, over by %.2f requests of $%.4f, %d runs begun", engine, limit, spent, (spent-limit)/b.one, b.one, begun)
+		})
 	}
 }
 
