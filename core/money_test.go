@@ -23,7 +23,7 @@ func costly() agent.Engine { return script.New(script.Options{Pace: 1, Priced: t
 // dear makes each run of the script engine cost some cents, and records the cost of an
 // earlier one.
 func dear(h home, settings string) {
-	h.write("prices.yaml", "default: 15000 0 0 0\n")
+	h.write("prices.yaml", "opus: 15000 0 0 0\n")
 	h.write("state/settings.json", settings)
 	h.write(money.Ledger, `{"at":"1999-11-01T00:00:00Z","for":"run","task":{"kind":"routine","id":"old"},"run":"00000001","usage":{"input_tokens":10,"cost_usd":0.15}}`+"\n")
 	h.write("state/fork_runs.jsonl", `{"id":"00000001","task":"old","kind":"routine","title":"Old","state":"done","ended":"1999-12-01T00:00:00Z","tokens":10,"cost_usd":0.15}`+"\n")

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,13 +132,16 @@ func (t *turn) finish() {
 // charge books the turn, whatever has become of it.
 func (t *turn) charge() {
 	if book := t.s.o.Hooks.Charge; book != nil && t.rounds > 0 {
-		c := agent.Charge{Model: t.s.current().Model, Used: t.usage()}
+		c := agent.Charge{Model: cmp.Or(t.s.current().Model, pricedAs), Used: t.usage()}
 		if t.command {
 			c.Part = agent.Compaction
 		}
 		book(c)
 	}
 }
+
+// pricedAs is the model whose price turns of a session without a model have.
+const pricedAs = "opus"
 
 // preset is the size of the system prompt that a real engine always sends, in tokens.
 const preset = 1800
