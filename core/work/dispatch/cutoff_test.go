@@ -54,4 +54,9 @@ func TestARunThatTheUserStopsIsCutOff(t *testing.T) {
 	if err := s.d.Fire(t.Context(), s.due(t, "r1")); !errors.Is(err, routines.ErrCutOff) {
 		t.Errorf("%v", err)
 	}
+	var put *schedule.PutOffError
+	s.runs.fails = &fork.NoMoneyError{Why: "no money"} // it has left the queue, to wait for money
+	if err := s.d.Fire(t.Context(), s.due(t, "r1")); !errors.As(err, &put) || !put.Broke {
+		t.Errorf("without money: %v", err)
+	}
 }

@@ -139,7 +139,7 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		},
 	}
 	v, err := d.o.Runs.Do(ctx, job)
-	if v.State == fork.Stopped {
+	if err == nil && v.State == fork.Stopped { // by the user, and not for want of money
 		return routines.ErrCutOff
 	}
 	var broke *fork.NoMoneyError
