@@ -82,9 +82,11 @@ func (s *shell) begin(ctx context.Context, limit time.Duration) (context.Context
 var errFull = errors.New("the temporary files of a session are too large")
 
 // watch ends a command that puts more into the folder of temporary files than fits into the sandbox's own,
-// which is in memory. This one is on the disk, because it is kept between commands.
+// which is in memory. This one is on the disk, because it is kept between commands. A command that
+// only removes files there may run.
 func (s *shell) watch(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	before := size(s.tmp())
 	go func() {
 		tick := time.NewTicker(looksAtTemp)
 		defer tick.Stop()
@@ -93,7 +95,7 @@ func (s *shell) watch(ctx context.Context) (context.Context, context.CancelCause
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if size(s.tmp()) > sandbox.MaxTemporary {
+				if now := size(s.tmp()); now > sandbox.MaxTemporary && now > before {
 					cancel(errFull)
 				}
 			}
