@@ -46,7 +46,7 @@ func TestAViewerEndsOnceItsKeyMayDoLess(t *testing.T) {
 	}
 }
 
-// L5: a key that may do more, or another one's change, ends nobody.
+// L5: a key that may do more, or another one's change, ends no viewer.
 func TestAViewerStaysWhileItsKeyMayDoAsMuch(t *testing.T) {
 	testkit.Alone(t)
 	h := open(t)
