@@ -323,9 +323,22 @@ type client struct {
 
 func (c *client) may(what string) string { return c.conn.Permissions.Extensions[what] }
 
-// less reports whether the client's key may do less now than when it came: it has become
-// read-only or lost its line, or nothing is known about it.
+// saving is how long the file of keys may be incomplete while an editor saves it.
+const saving = 300 * time.Millisecond
+
+// less reports whether the client's key may do less now than when it came, also after the time of a save. The
+// caller's input waits meanwhile.
 func (c *client) less() bool {
+	if !c.lessNow() {
+		return false
+	}
+	time.Sleep(saving)
+	return c.lessNow()
+}
+
+// lessNow is less for the file as it is: the key has become read-only or lost its line, or nothing is
+// known about it.
+func (c *client) lessNow() bool {
 	if c.may(permKey) == "" {
 		return false // it came over the socket
 	}

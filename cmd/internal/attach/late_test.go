@@ -20,6 +20,9 @@ func TestAViewerEndsOnceItsKeyMayDoLess(t *testing.T) {
 			h := open(t)
 			key := h.key("")
 			v := h.attaches(key, command)
+			if command == "" {
+				<-v.answered // what its background is
+			}
 			press := map[string]string{"": "1+", "plain": "capacity 6\n"}[command]
 			v.types(press)
 			v.out.sees(t, map[string]string{"": "capacity 5 → 6", "plain": "capacity 5 to 6"}[command])
@@ -53,6 +56,7 @@ func TestAViewerStaysWhileItsKeyMayDoAsMuch(t *testing.T) {
 	key := h.key("read-only")
 	v := h.attaches(key, "")
 	v.out.sees(t, "read-only")
+	<-v.answered // what its background is
 	lines, err := os.ReadFile(h.dir.Path(access.KeysFile))
 	must(t, err)
 	must(t, os.WriteFile(h.dir.Path(access.KeysFile), []byte(strings.TrimPrefix(string(lines), "read-only ")), 0o600))
