@@ -5,14 +5,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/command"
 
 	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
 )
 
 // commandTree is the tree as the parser builds it.
@@ -24,55 +27,64 @@ func commandTree(t *testing.T) *kong.Kong {
 	return parser
 }
 
-// section is the part of docs/cli.md under the heading that names a command.
-func section(text, command string) (string, bool) {
-	var found []string
-	for part := range strings.SplitSeq(text, "\n### ") {
-		heading, _, _ := strings.Cut(part, "\n")
-		for name := range strings.SplitSeq(heading, "`") {
-			name = strings.TrimSpace(strings.TrimPrefix(name, "ollim-bot"))
-			if name == command || strings.HasPrefix(name, command+" ") && strings.ContainsAny(name[len(command)+1:len(command)+2], "[ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
-				found = append(found, part)
+// commandTable is the table of docs/cli.md: a row for each command or group of commands, as the user types them.
+func commandTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| Command | Effect |\n|---|---|\n")
+	usage := func(n *kong.Node) string {
+		words := n.Name
+		for _, arg := range n.Positional {
+			word := strings.ToUpper(arg.Name)
+			if arg.IsCumulative() {
+				word += "…"
 			}
+			if !arg.Required {
+				word = "[" + word + "]"
+			}
+			words += " " + word
 		}
+		return "`" + strings.ReplaceAll(words, "|", `\|`) + "`"
 	}
-	return strings.Join(found, "\n"), len(found) > 0
-}
-
-func TestEveryCommandAndFlagIsInTheDocuments(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
-	check(t, err)
-	text := string(data)
-	seen := 0
-	for _, leaf := range commandTree(t).Model.Leaves(true) {
-		name := nameOf(leaf)
-		// What a command does by default is documented with the command itself.
-		name = strings.TrimSuffix(strings.TrimSuffix(name, " show"), "forks list")
-		if name == "" {
-			name = "forks"
-		}
-		part, ok := section(text, name)
-		if !ok {
-			t.Errorf("docs/cli.md has no heading for `ollim-bot %s`", name)
+	for _, child := range commandTree(t).Model.Children {
+		if len(child.Children) == 0 {
+			b.WriteString("| " + usage(child) + " | " + child.Help + " |\n")
 			continue
 		}
-		for _, flag := range leaf.Flags {
-			seen++
-			if !strings.Contains(part, "--"+flag.Name) && !strings.Contains(part, "`-"+flag.Name+"`") {
-				t.Errorf("docs/cli.md: `ollim-bot %s` does not mention --%s", name, flag.Name)
-			}
-			if flag.Short != 0 && !strings.Contains(part, "`-"+string(flag.Short)+"`") {
-				t.Errorf("docs/cli.md: `ollim-bot %s` does not mention -%c", name, flag.Short)
-			}
+		var parts []string
+		for _, leaf := range child.Leaves(true) {
+			parts = append(parts, usage(leaf)+": "+strings.ToLower(leaf.Help[:1])+strings.TrimSuffix(leaf.Help[1:], "."))
 		}
+		if len(parts) == 0 { // what the group does by itself is hidden
+			parts = append(parts, child.Help)
+		}
+		b.WriteString("| `" + child.Name + "` | " + strings.Join(parts, "; ") + " |\n")
+	}
+	return b.String()
+}
+
+func TestThePageOfTheCommandLineHasTheTableOfCommands(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "cli.md")
+	data, err := os.ReadFile(path)
+	check(t, err)
+	const head, foot = "\n## Commands\n\n", "\n## Beyond `--help`\n"
+	before, rest, _ := strings.Cut(string(data), head)
+	got, after, found := strings.Cut(rest, foot)
+	if !found {
+		t.Fatalf("docs/cli.md has no table between %q and %q", head, foot)
+	}
+	want := commandTable(t)
+	if *goldentest.Update {
+		check(t, os.WriteFile(path, []byte(before+head+want+foot+after), 0o644))
+		return
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("docs/cli.md is stale; write its table with: go test ./cmd/ollim-bot -run PageOfTheCommandLine -update\n%s", d)
 	}
 	for _, flag := range commandTree(t).Model.Flags {
-		if !strings.Contains(text, "--"+flag.Name) {
+		if !strings.Contains(before, "--"+flag.Name) {
 			t.Errorf("docs/cli.md does not mention the global flag --%s", flag.Name)
 		}
-	}
-	if seen < 40 {
-		t.Errorf("only %d flags seen; the test looks in the wrong place", seen)
 	}
 }
 
@@ -111,11 +123,11 @@ func TestTheReadmeNamesTheTwoCommands(t *testing.T) {
 	}
 }
 
-// TestEveryDependencyIsExplained holds go.mod and docs/dependencies.md together.
+// TestEveryDependencyIsExplained holds go.mod and docs/contributing/dependencies.md together.
 func TestEveryDependencyIsExplained(t *testing.T) {
 	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
 	check(t, err)
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "dependencies.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "contributing", "dependencies.md"))
 	check(t, err)
 	direct := map[string]bool{}
 	for line := range strings.Lines(string(mod)) {
@@ -135,41 +147,53 @@ func TestEveryDependencyIsExplained(t *testing.T) {
 	}
 	for name := range direct {
 		if !explained[name] {
-			t.Errorf("docs/dependencies.md does not say what %s is for", name)
+			t.Errorf("docs/contributing/dependencies.md does not say what %s is for", name)
 		}
 	}
 	for name := range explained {
 		if !direct[name] {
-			t.Errorf("docs/dependencies.md explains %s, which go.mod does not ask for", name)
+			t.Errorf("docs/contributing/dependencies.md explains %s, which go.mod does not ask for", name)
 		}
 	}
 }
 
-// Each promise of docs/security.md names the tests that attack it, after its last sentence. That
-// these exist is checked by TestWhatIsCitedCanBeRead.
-func TestEveryPromiseNamesItsTest(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "security.md"))
-	check(t, err)
-	_, promised, found := strings.Cut(string(page), "\n## What is promised\n")
+// docs/contributing/security-tests.md names the tests that attack each promise of docs/security.md, in a row that begins as
+// the promise does. That these tests exist is checked by TestWhatIsCitedCanBeRead.
+func TestEveryPromiseHasItsTests(t *testing.T) {
+	read := func(path ...string) string {
+		data, err := os.ReadFile(filepath.Join(append([]string{"..", "..", "docs"}, path...)...))
+		check(t, err)
+		return string(data)
+	}
+	_, promised, found := strings.Cut(read("security.md"), "\n## What is promised\n")
 	promised, _, _ = strings.Cut(promised, "\n## ")
 	if !found {
 		t.Fatal("docs/security.md has no section of promises")
 	}
-	named := regexp.MustCompile("\\.(\\s+`Test\\w+`)+$")
-	var promises int
+	link := regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`)
+	var promises []string
 	for paragraph := range strings.SplitSeq(promised, "\n\n") {
 		items := strings.Split("\n"+strings.TrimSpace(paragraph), "\n- ")
 		for _, promise := range items[1:] {
-			promises++
-			if !named.MatchString(strings.TrimSpace(promise)) {
-				t.Errorf("this promise ends without the names of its tests: %s", promise)
-			}
+			promises = append(promises, link.ReplaceAllString(strings.Join(strings.Fields(promise), " "), "$1"))
 		}
 		if head := strings.TrimSpace(items[0]); strings.HasPrefix(head, "**Against") && !strings.HasSuffix(head, ":") {
-			t.Errorf("a promise in a heading, which names no test: %s", head)
+			t.Errorf("a promise in a heading, which has no tests: %s", head)
 		}
 	}
-	if promises < 20 {
-		t.Errorf("only %d promises were found", promises)
+	if len(promises) < 20 {
+		t.Errorf("only %d promises were found", len(promises))
+	}
+	rows := regexp.MustCompile("(?m)^\\| (.+) … \\|(?: `Test\\w+`)+ \\|$").FindAllStringSubmatch(read("contributing", "security-tests.md"), -1)
+	for _, row := range rows {
+		at := slices.IndexFunc(promises, func(p string) bool { return strings.HasPrefix(p, row[1]) })
+		if at < 0 {
+			t.Errorf("docs/security.md promises nothing that begins with %q", row[1])
+			continue
+		}
+		promises = slices.Delete(promises, at, at+1)
+	}
+	for _, promise := range promises {
+		t.Errorf("docs/contributing/security-tests.md has no row with tests for: %s", promise)
 	}
 }

@@ -21,8 +21,29 @@ import (
 // topicList is the topic that lists the pages.
 const topicList = "topics"
 
+// contributing is the folder of the pages for contributors.
+const contributing = "contributing/"
+
 type helpCmd struct {
 	About []string `arg:"" optional:"" name:"command-or-topic" help:"A command, such as: budget set. Or a page, such as: settings."`
+}
+
+// movedPages are the names that pages had in earlier versions, each with the page that has their content now. Those for
+// contributors are not in the program.
+var movedPages = map[string]string{
+	"conversation-commands": "cli",
+	"dependencies":          "contributing/dependencies",
+	"discord-rules":         "contributing/discord-rules",
+	"discord-tutorial":      "discord",
+	"git-and-crashes":       "data-directory",
+	"glossary":              "how-it-works",
+	"performance":           "contributing/performance",
+	"prices":                "connect-a-model",
+	"providers":             "connect-a-model",
+	"release":               "contributing/release",
+	"security-tests":        "contributing/security-tests",
+	"tool-patterns":         "permissions",
+	"webhook-files":         "webhooks",
 }
 
 // Run prints the help of a command or a page of the documentation. If both have the same
@@ -33,6 +54,9 @@ func (c *helpCmd) Run(p *process) error {
 	}
 	library := docs.New(pages.FS)
 	about := strings.TrimPrefix(strings.ToLower(strings.Join(c.About, "-")), "docs/")
+	if moved, ok := movedPages[strings.TrimSuffix(about, ".md")]; ok {
+		about = moved
+	}
 	page, isPage := library.Read(about)
 	commands := commandNames(p.parser.Model.Node)
 	switch {
@@ -49,6 +73,9 @@ func (c *helpCmd) Run(p *process) error {
 		return p.Lines(topics(library.List())...)
 	case isPage:
 		return p.Lines(drawn(page, p.Out, p.Environ))
+	}
+	if strings.HasPrefix(about, contributing) {
+		return fmt.Errorf(textContributor, about)
 	}
 	meant := ""
 	if near := words.Nearest(about, slices.Concat(commands, topicNames(library))); near != "" {

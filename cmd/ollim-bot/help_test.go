@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -25,7 +26,7 @@ func TestParagraphsOfAPageAreJoinedAndNothingElse(t *testing.T) {
 // N10: a user who is sent to a page can read it: every page that a message names is in the
 // program, and the message says how to open it, not where it lies in the source.
 func TestMessagesNamePagesThatTheUserHas(t *testing.T) {
-	source := regexp.MustCompile(`docs/[a-z-]+\.md`)
+	source := regexp.MustCompile(`docs/(?:contributing/)?[a-z-]+\.md`)
 	topic := regexp.MustCompile(`ollim-bot help ([a-z][a-z-]+)(\.md)?`)
 	commands := map[string]bool{"topics": true}
 	for _, child := range commandTree(t).Model.Children {
@@ -93,4 +94,15 @@ func literal(n ast.Node) string {
 		return ""
 	}
 	return text
+}
+
+func TestTheOldNamesOfPagesLeadToPages(t *testing.T) {
+	for old, name := range movedPages {
+		if _, err := os.Stat(filepath.Join("..", "..", "docs", old+".md")); err == nil {
+			t.Errorf("%s is a page itself", old)
+		}
+		if _, err := os.Stat(filepath.Join("..", "..", "docs", name+".md")); err != nil {
+			t.Errorf("%s leads to %s: %v", old, name, err)
+		}
+	}
 }

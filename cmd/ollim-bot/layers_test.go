@@ -76,7 +76,7 @@ func forbidden(from, to string) string {
 	return ""
 }
 
-// outside are the libraries that stay in their rooms. docs/dependencies.md
+// outside are the libraries that stay in their rooms. docs/contributing/dependencies.md
 // names who imports the others.
 var outside = []struct {
 	module string

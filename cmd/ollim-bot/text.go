@@ -12,7 +12,7 @@ const (
 	textDescription = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp     = "Run `%s` for help."
 	textNoClaude    = "%v; until then you get scripted replies, at no cost"
-	textNoWebhooks  = "no webhooks; to add one, save a file in webhooks/ (ollim-bot help webhook-files)"
+	textNoWebhooks  = "no webhooks; to add one, save a file in webhooks/ (ollim-bot help webhooks)"
 	textNoDiscord   = "(Discord: ollim-bot init)"
 	textDumb        = "TERM=dumb: this terminal cannot show the dashboard; use --plain for lines"
 	textFresh       = `
@@ -75,6 +75,7 @@ connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-b
 
 	textTopics      = "Pages of the documentation:"
 	textReadTopic   = "Read one with: ollim-bot help NAME. If a command has the same name: ollim-bot help NAME.md"
+	textContributor = "that page is for contributors: docs/%s.md in the source of the program"
 	textTopicsToo   = "ollim-bot help topics lists the pages of the documentation."
 	textTopicsOffer = "The pages of the documentation."
 	textPageToo     = "There is also a page about it: ollim-bot help %s.md"

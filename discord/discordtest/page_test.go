@@ -15,13 +15,13 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/discord-rules.md")
+var update = flag.Bool("update", false, "write docs/contributing/discord-rules.md")
 
 const (
-	thePage  = "../../docs/discord-rules.md"
+	thePage  = "../../docs/contributing/discord-rules.md"
 	pageHead = `# The fake Discord's rules
 
-For contributors. The tests run against a Discord on loopback, [discord/discordtest](../discord/discordtest), that is as strict
+For contributors. The tests run against a Discord on loopback, [discord/discordtest](../../discord/discordtest), that is as strict
 as the real one. These are its rules beyond Discord's description of its API, from the comments in its code, each with the page of
 Discord's documentation that has it. ` + "`go test ./discord/discordtest -run Page -update`" + ` writes this page; the test fails while
 it and the code differ.

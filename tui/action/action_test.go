@@ -125,7 +125,7 @@ func TestATitleIsAFewWords(t *testing.T) {
 
 // A letter that means several things in different panes is explained.
 func TestALetterMeansOneThingOrTheDocsSayWhy(t *testing.T) {
-	data, err := os.ReadFile("../../docs/keys.md")
+	data, err := os.ReadFile("../../docs/contributing/keys.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,30 +350,74 @@ func TestDocsKeysHasTheTable(t *testing.T) {
 	}
 }
 
-// tables are what docs/keys.md has behind its words: every row as Markdown.
+// tables are what docs/keys.md has behind its words: a row for each key, with what it does in which pane.
 func tables() string {
 	var b strings.Builder
-	for _, p := range append([]Pane{Everywhere}, AllPanes...) {
-		if len(Keys{}.Of(p)) == 0 {
-			continue
-		}
-		b.WriteString("\n## " + p.Name())
-		if n := slices.Index(Panes, p) + 1; n > 0 {
-			b.WriteString(" (`" + string(rune('0'+n)) + "`)")
-		}
-		b.WriteString("\n\n| Keys | Action | Name |\n|---|---|---|\n")
-		for _, a := range (Keys{}).Of(p) {
-			b.WriteString("| " + codes(a.Keys) + " | " + a.Title)
-			if a.More != "" {
-				b.WriteString("; " + a.More)
+	for i, panes := range [][]Pane{{Everywhere}, AllPanes} {
+		var keys []string
+		meanings := map[string][]meaning{}
+		for _, p := range panes {
+			for _, a := range (Keys{}).Of(p) {
+				k := codes(a.Keys)
+				if i == 1 && len(meanings[k]) == 0 || i == 0 && !slices.Contains(keys, k) {
+					keys = append(keys, k)
+				}
+				meanings[k] = with(meanings[k], a, p)
 			}
-			if a.Writes {
-				b.WriteString(" *")
+		}
+		b.WriteString("\n## " + [...]string{Everywhere.Name(), "In a pane"}[i] + "\n\n| Keys | Action |\n|---|---|\n")
+		for _, k := range keys {
+			list := make([]string, len(meanings[k]))
+			for n, m := range meanings[k] {
+				list[n] = m.String()
 			}
-			b.WriteString(" | `" + string(a.ID) + "` |\n")
+			b.WriteString("| " + k + " | " + strings.Join(list, "; ") + " |\n")
 		}
 	}
 	return b.String()
+}
+
+// A meaning is what a key does in one pane or in several.
+type meaning struct {
+	verb        string // the action's name without its subject
+	writes      bool
+	own         bool // the subject is the pane itself
+	titles, ids []string
+	panes       []string // if it is not
+}
+
+// with adds an action to the meanings of its keys. Actions of several panes with the same verb are one meaning.
+func with(list []meaning, a Action, p Pane) []meaning {
+	subject, verb, _ := strings.Cut(string(a.ID), ".")
+	own := p == Everywhere || subject == string(p)
+	at := slices.IndexFunc(list, func(m meaning) bool { return p != Everywhere && m.verb == verb && m.writes == a.Writes && m.own == own })
+	if at < 0 {
+		at, list = len(list), append(list, meaning{verb: verb, writes: a.Writes, own: own})
+	}
+	m := &list[at]
+	title := strings.ToLower(a.Title[:1]) + a.Title[1:]
+	if !slices.Contains(m.titles, title) {
+		m.titles = append(m.titles, title)
+	}
+	if id := "`" + string(a.ID) + "`"; !slices.Contains(m.ids, id) {
+		m.ids = append(m.ids, id)
+	}
+	if !own {
+		m.panes = append(m.panes, p.Name())
+	}
+	return list
+}
+
+// String writes a meaning as in "Chat: allow tool call * `approval.allow`".
+func (m meaning) String() string {
+	text := strings.Join(m.titles, ", ") + " "
+	if len(m.panes) > 0 {
+		text = strings.Join(m.panes, ", ") + ": " + text
+	}
+	if m.writes {
+		text += "* "
+	}
+	return text + strings.Join(m.ids, " ")
 }
 
 // codes writes keys as Markdown code.

@@ -18,7 +18,6 @@ import (
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
-	"ollimbot/docs"
 	"ollimbot/routines"
 )
 
@@ -301,18 +300,6 @@ func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
 	for _, g := range command.Groups {
 		if g.Title() == "" || !strings.Contains(all, groupText(g)) || !strings.Contains(help(""), "\n"+string(g)+": ") {
 			t.Errorf("help lacks the group %s", g)
-		}
-	}
-}
-
-func TestTheManualNamesEveryCommand(t *testing.T) {
-	page, err := docs.FS.ReadFile("cli.md")
-	must(t, err)
-	_, section, _ := strings.Cut(string(page), "### Without a screen")
-	section, _, _ = strings.Cut(section, "\n## ")
-	for _, c := range command.List(command.InPlain) {
-		if !strings.Contains(section, "`"+c.Name+"`") && !strings.Contains(section, "`"+c.Name+" ") {
-			t.Errorf("docs/cli.md lacks %s", c.Name)
 		}
 	}
 }

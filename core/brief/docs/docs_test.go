@@ -68,8 +68,8 @@ func TestEveryRealPageHasATitleAndSaysWhatItIsAbout(t *testing.T) {
 func TestSearchFindsTheRealSectionThatAnswers(t *testing.T) {
 	l := shipped(t)
 	for _, c := range []struct{ query, page string }{
-		{"which tools may background runs use", "routines"},
-		{"override background tools yaml", "tool-patterns"},
+		{"which tools may background runs use", "permissions"},
+		{"override background tools yaml", "permissions"},
 		{"permission modes acceptEdits", "permissions"},
 		{"set ping budget capacity command", "cli"},
 		{"reminder add flags", "cli"},

@@ -28,7 +28,7 @@ type reference struct{ page, spec, kind string }
 var references = []reference{
 	{"routines.md", "routine-reminder-spec.md", "routines"},
 	{"routines.md", "routine-reminder-spec.md", "reminders"},
-	{"webhook-files.md", "webhook-spec.md", "webhooks"},
+	{"webhooks.md", "webhook-spec.md", "webhooks"},
 }
 
 // row is a page's description of a key.
@@ -42,6 +42,9 @@ func pageText(t testing.TB, page string) string {
 	must(t, err)
 	return string(data)
 }
+
+// asInRoutines matches the list of the keys that a page leaves to the page about routines.
+var asInRoutines = regexp.MustCompile("As in \\[routine files\\]\\(routines\\.md#keys\\):[^.]+\\.")
 
 // keyRows returns the rows with an example from a page's tables.
 func keyRows(t testing.TB, page string) map[string]row {
@@ -68,6 +71,14 @@ func keyRows(t testing.TB, page string) map[string]row {
 				*map[string]*string{"Key": new(string), "Type": new(string), "In": &r.in, "Default": &r.standard, "Example": &r.example, "Effect": &r.effect}[name] = cells[i]
 			}
 			rows[strings.Trim(cells[0], "`")] = r
+		}
+	}
+	if shared := asInRoutines.FindString(pageText(t, page)); shared != "" {
+		ofRoutines := keyRows(t, "routines.md")
+		for _, key := range code.FindAllStringSubmatch(shared, -1) {
+			r := ofRoutines[key[1]]
+			r.in = ""
+			rows[key[1]] = r
 		}
 	}
 	return rows
@@ -165,7 +176,7 @@ func TestTheExamplesAndDefaultsOfThePagesAreTheParsers(t *testing.T) {
 }
 
 func TestTheFilesThatThePagesShowAreWithoutFault(t *testing.T) {
-	for page, kinds := range map[string][]string{"routines.md": {"routines", "reminders"}, "webhook-files.md": {"webhooks"}} {
+	for page, kinds := range map[string][]string{"routines.md": {"routines", "reminders"}, "webhooks.md": {"webhooks"}} {
 		shown := fence.FindAllStringSubmatch(pageText(t, page), -1)
 		if len(shown) != len(kinds) {
 			t.Fatalf("docs/%s shows %d files", page, len(shown))

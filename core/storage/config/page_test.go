@@ -33,14 +33,14 @@ func settingsTable(t *testing.T) string {
 				b.WriteString("\n")
 			}
 			group = s.Group
-			b.WriteString("### " + group + "\n\n| Name | Key | Values | Default | Example | Effect |\n|---|---|---|---|---|---|\n")
+			b.WriteString("### " + group + "\n\n| Setting | Values | Default | Effect |\n|---|---|---|---|\n")
 		}
 		r := defaultRuntime()
 		if !k.parse(&r, s.Example) || r == defaultRuntime() {
 			t.Errorf("%s: %s is no example: it is refused, or the default", k.name, s.Example)
 		}
-		values := strings.TrimPrefix(k.must, "must be ")
-		b.WriteString("| " + s.Name + " | `" + k.name + "` | " + values + " | `" + k.text(defaultRuntime()) + "` | `" + s.Example + "` | " + s.About + " |\n")
+		values := strings.Replace(strings.TrimPrefix(k.must, "must be "), " (true or false, yes or no, 1 or 0)", "", 1)
+		b.WriteString("| " + s.Name + " `" + k.name + "` | " + values + " | `" + k.text(defaultRuntime()) + "` | " + s.About + " |\n")
 	}
 	for name := range byName {
 		t.Errorf("%s has no name and no group", name)

@@ -25,9 +25,9 @@ func TestThePageOfLimitsSaysWhatAFirstRunCosts(t *testing.T) {
 	}
 }
 
-// docs/prices.md lists the built-in prices, and a valid file.
+// docs/connect-a-model.md lists the built-in prices, and a valid file.
 func TestThePageOfPricesHasTheBuiltInOnes(t *testing.T) {
-	data, err := fs.ReadFile(pages.FS, "prices.md")
+	data, err := fs.ReadFile(pages.FS, "connect-a-model.md")
 	must(t, err)
 	row := func(name string, r Rate) string {
 		line := "| " + name
@@ -45,7 +45,8 @@ func TestThePageOfPricesHasTheBuiltInOnes(t *testing.T) {
 			t.Errorf("the page lacks\n%s", want)
 		}
 	}
-	_, shown, _ := strings.Cut(string(data), "```yaml\n")
+	_, shown, _ := strings.Cut(string(data), "\n## Prices\n")
+	_, shown, _ = strings.Cut(shown, "```yaml\n")
 	shown, _, _ = strings.Cut(shown, "```")
 	if got := parsePrices([]byte(shown)); len(got.rows) != 3 || len(got.problems) > 0 {
 		t.Errorf("the file that the page shows: %+v", got)

@@ -55,7 +55,7 @@ func Ollama(ctx context.Context, host string) *Found {
 // YAML returns the server's entry for providers.yaml.
 func (f Found) YAML() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Servers of the Messages API. All keys: ollim-bot help providers\nlocal:\n  base-url: %s\n  models:\n", f.Address)
+	fmt.Fprintf(&b, "# Servers of the Messages API. All keys: ollim-bot help connect-a-model\nlocal:\n  base-url: %s\n  models:\n", f.Address)
 	for _, name := range f.Names {
 		fmt.Fprintf(&b, "    - name: %q\n", name)
 	}

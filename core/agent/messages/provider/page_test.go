@@ -11,11 +11,11 @@ import (
 	pages "ollimbot/docs"
 )
 
-// docs/providers.md has every key of providers.yaml, with a valid example.
+// docs/connect-a-model.md has every key of providers.yaml, with valid examples.
 func TestThePageOfProvidersHasEveryKey(t *testing.T) {
-	data, err := fs.ReadFile(pages.FS, "providers.md")
+	data, err := fs.ReadFile(pages.FS, "connect-a-model.md")
 	must(t, err)
-	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| [^|]+ \\| [^|]+ \\| `([^`]+)` \\| ")
+	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| [^|]+ \\| `([^`]+)` \\| ")
 	rows := func(heading string) map[string]string {
 		_, part, _ := strings.Cut(string(data), "\n## "+heading+"\n")
 		part, _, _ = strings.Cut(part, "\n## ")
@@ -58,7 +58,13 @@ func TestThePageOfProvidersHasEveryKey(t *testing.T) {
 		}
 		try(text)
 	}
-	_, shown, _ := strings.Cut(string(data), "```yaml\n")
-	shown, _, _ = strings.Cut(shown, "```")
-	try(shown)
+	files, _, _ := strings.Cut(string(data), "\n## Prices\n")
+	shown := strings.Split(files, "```yaml\n")[1:]
+	for _, file := range shown {
+		file, _, _ = strings.Cut(file, "```")
+		try(file)
+	}
+	if len(shown) != 2 {
+		t.Errorf("the page shows %d files", len(shown))
+	}
 }

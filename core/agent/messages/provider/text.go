@@ -3,11 +3,11 @@ package provider
 // User-visible texts.
 const (
 	textUnknown = "unknown model %q; known models: %s. Add others to providers.yaml"
-	textNoKey   = "no key for a model: set ANTHROPIC_API_KEY in the environment or in .env, or add a provider to providers.yaml (ollim-bot help providers)"
+	textNoKey   = "no key for a model: set ANTHROPIC_API_KEY in the environment or in .env, or add a provider to providers.yaml (ollim-bot help connect-a-model)"
 )
 
 // The cure if no transcriber of voice messages is configured.
-const textNoTranscriber = "add a transcriber of voice messages to providers.yaml (ollim-bot help providers)"
+const textNoTranscriber = "add a transcriber of voice messages to providers.yaml (ollim-bot help connect-a-model)"
 
 const textRedirect = "%s redirects to %s: use the address where the server really listens"
 
