@@ -359,7 +359,6 @@ func TestEssentialIsForTasksThatPing(t *testing.T) {
 		"a background routine":   {KindRoutine, "cron: 0 9 * * *\nbackground: true\nessential: true", true, ""},
 		"one in the foreground":  {KindRoutine, "cron: 0 9 * * *\nessential: true", false, "background: true"},
 		"one that may not ping":  {KindReminder, "run-at: 2026-11-23T09:40:00Z\nallow-ping: false\nessential: true", false, "allow-ping"},
-		"one that may wait":      {KindRoutine, "cron: 0 9 * * *\nbackground: true\nessential: true\nmay-wait: true", true, "may-wait is for"},
 		"not where it says not":  {KindReminder, "run-at: 2026-11-23T09:40:00Z\nessential: false", false, ""},
 		"not where it is absent": {KindReminder, "run-at: 2026-11-23T09:40:00Z", false, ""},
 	} {
@@ -368,7 +367,7 @@ func TestEssentialIsForTasksThatPing(t *testing.T) {
 		for _, p := range problems {
 			warned += p.Message
 		}
-		if task.Essential != c.is || task.MayWait && task.Essential || (warned == "") != (c.warns == "") || !strings.Contains(warned, c.warns) {
+		if task.Essential != c.is || (warned == "") != (c.warns == "") || !strings.Contains(warned, c.warns) {
 			t.Errorf("%s: %v, %q", name, task.Essential, warned)
 		}
 	}

@@ -172,7 +172,7 @@ func sizeOf(path string) (sum int64) {
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
 	"installed.json", "holds.json", "mute.json", "usage.json", "spending.jsonl", "discord.json", "waiting_messages.json", "delivery.json",
-	"provenance.json", "checks.json", "batches.json", "engine_moves.json", "mcp.json", "mcp_edit.json", "open_fork.json",
+	"provenance.json", "checks.json", "engine_moves.json", "mcp.json", "mcp_edit.json", "open_fork.json",
 }
 
 func (r *report) state() {

@@ -132,12 +132,6 @@ func newStage(t *testing.T, files map[string]string) *stage {
 		Zone: zone, Log: log, Index: s.index, Hooks: hooks, Schedule: s.schedule, Runs: s.runs, Chat: s.talk, Money: s.settled,
 		Guard: guard, Prompts: prompts, Notices: board, Audit: decisions,
 		Notes: &notes.Notes{Zone: zone, Log: log, Audit: decisions, Notices: board, Updates: s.updates, Changed: func() {}},
-		Requests: NewRequests(RequestOptions{
-			Dir: dir, Zone: zone, Log: log, Providers: provider.New(provider.Options{Dir: dir, Getenv: func(string) string { return "" }}),
-			Index: s.index, Runs: s.runs, Prompts: prompts, Notices: board,
-			Purse:  money.New(money.Options{Dir: dir, Zone: zone, Log: log, Caps: func() money.Caps { return money.Caps{} }, Changed: func() {}}),
-			Engine: func() string { return "script" }, Model: func() string { return "haiku" }, SystemPrompt: func() string { return "" },
-		}),
 	})
 	s.index.Scan()
 	return s
