@@ -401,7 +401,7 @@ func (p *File) UnknownKeys() {
 			p.Add(Warning, f.Line, f.Column, msgBackground)
 		case slices.Contains(commonKeys, f.Key), slices.Contains(ownKeys[p.kind], f.Key):
 		case msgRemovedKeys[f.Key] != "":
-			p.Add(Warning, f.Line, f.Column, msgRemovedKeys[f.Key])
+			p.Add(Warning, f.Line, f.Column, "%s", msgRemovedKeys[f.Key])
 		case p.kind == KindWebhook:
 			p.Add(Warning, f.Line, f.Column, msgUnknownKey, show(f.Key))
 		case slices.Contains(ownKeys[otherKind[p.kind]], f.Key):

@@ -169,6 +169,7 @@ func TestEverySlipIsNamedAtItsPlace(t *testing.T) {
 		{"escape in the description", "routine", "id: a\ncron: 0 9 * * *\ndescription: \"\\e[2Jhi\"\n", 4, 14, Warning, "invisible"},
 		{"a letter missing", "routine", "id: a\ncron: 0 9 * * *\nsubagnt: x\n", 4, 1, Warning, "did you mean subagent?"},
 		{"two letters swapped", "routine", "id: a\ncron: 0 9 * * *\nsiklls: x\n", 4, 1, Warning, "did you mean skills?"},
+		{"a key of an earlier version", "routine", "id: a\ncron: 0 9 * * *\nmay-wait: true\n", 4, 1, Warning, "may-wait was removed"},
 		{"a capital letter", "routine", "id: a\ncron: 0 9 * * *\nModel: haiku\n", 4, 1, Warning, "did you mean model?"},
 		{"a key of reminders", "routine", "id: a\ncron: 0 9 * * *\nmax-chain: 1\n", 4, 1, Warning, "a key of reminders"},
 		{"a key of routines", "reminder", "id: a\ncron: 0 9 * * *\n" + reminder, 3, 1, Warning, "a key of routines"},

@@ -125,7 +125,7 @@ func (s *Session) author(x call) agent.Decision {
 		return x.allow()
 	}
 	f.origin.Before = s.g.keepBefore(f.rel)
-	if err := s.g.record(f.origin, f.data, time.Time{}); err != nil {
+	if err := s.g.record(f.origin, f.data); err != nil {
 		s.g.o.Log.Error("task of the agent not written: its writer could not be recorded", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
@@ -143,7 +143,7 @@ func (s *Session) labels(x call) error {
 	if !ok {
 		return nil // the bytes are known after the write
 	}
-	return s.g.record(Origin{Path: rel, Writer: s.Writer()}, data, time.Time{})
+	return s.g.record(Origin{Path: rel, Writer: s.Writer()}, data)
 }
 
 // labelsWritten is labels after a call, for contents that could not be predicted: an edit, and all
@@ -157,7 +157,7 @@ func (s *Session) labelsWritten(x call, began time.Time) error {
 	case writes(x.tool):
 		for _, rel := range s.g.rels(x.path) {
 			if data, err := s.g.o.Dir.Read(rel); err == nil {
-				return s.g.record(Origin{Path: rel, Writer: s.Writer()}, data, time.Time{})
+				return s.g.record(Origin{Path: rel, Writer: s.Writer()}, data)
 			}
 		}
 	}
@@ -286,7 +286,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if _, same := s.same.Load(f.digest); same {
 		return f, false
 	}
-	if err := s.g.record(f.origin, f.data, time.Time{}); err != nil {
+	if err := s.g.record(f.origin, f.data); err != nil {
 		s.g.o.Log.Error("writer of a task not recorded", "error", err)
 	}
 	return f, true

@@ -358,7 +358,7 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 		return nil
 	}
 	excess := excessOf(w, g.o.Base(), grants)
-	err := g.record(Origin{Path: rel, Writer: w, Excess: excess}, data, time.Time{})
+	err := g.record(Origin{Path: rel, Writer: w, Excess: excess}, data)
 	if err == nil && len(excess) > 0 {
 		g.o.Waits(rel, grants.Ask(excess))
 	}

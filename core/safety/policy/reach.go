@@ -231,20 +231,19 @@ func (g *Guard) recordChanged(w Writer, since time.Time) error {
 	for _, rel := range g.reach.changedFiles(since) {
 		data, err := g.o.Dir.Read(rel)
 		if err == nil {
-			err = g.record(Origin{Path: rel, Writer: w}, data, since)
+			err = g.recordSince(Origin{Path: rel, Writer: w}, data, since)
 		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }
 
-// record stores that an agent writes a version of a file. since is when the call that writes it began; zero
-// means now.
-func (g *Guard) record(o Origin, data []byte, since time.Time) error {
+// record stores that an agent writes a version of a file now.
+func (g *Guard) record(o Origin, data []byte) error { return g.recordSince(o, data, time.Now()) }
+
+// recordSince is record for a file that was written by a call that began at since.
+func (g *Guard) recordSince(o Origin, data []byte, since time.Time) error {
 	o.At = time.Now()
-	if since.IsZero() {
-		since = o.At
-	}
 	o.Own = g.unchanged(o.Path, data, since)
 	return g.provenance.record(routines.Digest(data), o)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
@@ -22,7 +21,6 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
-	"ollimbot/core/work/money"
 	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
 	"ollimbot/core/safety/label"
 	"ollimbot/routines"
 )
@@ -73,6 +74,14 @@ func (s State) Failed() bool { return s == Failed || s == TimedOut || s == NoRep
 
 // ended reports whether a run in this state must not be repeated.
 func (s State) ended() bool { return s != Waiting && s != Running && s != Interrupted }
+
+// Spent returns the dollars of the run for people. It is empty if it has cost nothing, or nothing that is known.
+func (v View) Spent() string {
+	if v.Usage.CostUSD <= 0 {
+		return ""
+	}
+	return words.Dollars(v.Usage.CostUSD)
+}
 
 // Live reports whether the run is queued or running.
 func (v View) Live() bool { return v.State == Waiting || v.State == Running }
