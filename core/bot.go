@@ -146,7 +146,6 @@ type work struct {
 	schedule  *schedule.Schedule
 	dispatch  *dispatch.Dispatcher
 	prompts   *dispatch.Prompts
-	requests  *dispatch.Requests
 	forks     *fork.Manager
 	tasks     *tasks.Editor
 	money     *spending.Desk
@@ -441,13 +440,8 @@ func (b *Bot) makeDispatch() {
 		Zone: b.zone, Attention: b.attention, Budget: b.budget, Tally: b.tally, Journal: b.journal, Updates: b.updates, Guard: b.guard, Google: b.google,
 		Skills: skills, Schedule: b.schedule,
 	}
-	b.requests = dispatch.NewRequests(dispatch.RequestOptions{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Providers: b.o.Providers, Index: b.index, Runs: b.forks, Purse: b.purse, Prompts: b.prompts,
-		Notices: b.notices, Engine: func() string { return b.engine.status().Name }, Model: func() string { return b.settings.Load().ModelMain },
-		SystemPrompt: b.host.SystemPrompt,
-	})
 	b.dispatch = dispatch.New(dispatch.Options{
-		Zone: b.zone, Log: b.log, Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule, Runs: b.forks, Requests: b.requests,
+		Zone: b.zone, Log: b.log, Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule, Runs: b.forks,
 		Chat: b.chat, Money: b.money, Guard: b.guard, Prompts: b.prompts, Notes: b.notes, Notices: b.notices, Audit: b.audit,
 		Held: func(rel string) { b.review.ScriptWaits(rel) },
 	})

@@ -2,13 +2,21 @@ package core
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/absence"
 	"ollimbot/core/work/dispatch"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/week"
+	duetimes "ollimbot/routines/account"
+	"ollimbot/routines/cron"
 )
 
 // Reader reads data that a snapshot does not contain. Its methods change nothing, may
@@ -68,5 +76,95 @@ func (r Reader) Week(_ context.Context, ago int) (week.Report, error) {
 func (r Reader) Away(context.Context) (absence.Report, error) {
 	return guarded(r.bot, "the report of an absence", func() (absence.Report, error) {
 		return absence.Sum(r.bot.dir, r.bot.audit, r.bot.present.Span(r.bot.now()))
+	})
+}
+
+// readWeek reads the data for the report of a week.
+func readWeek(b *Bot, ago int) (week.Report, error) {
+	if ago < 0 || ago > week.Most {
+		return week.Report{}, fmt.Errorf(textNoWeek, week.Most)
+	}
+	now := b.now()
+	due, err := duetimes.New(b.dir).Read(now)
+	if err != nil {
+		return week.Report{}, err
+	}
+	pings, err := b.journal.All()
+	if err != nil {
+		return week.Report{}, err
+	}
+	costs, err := b.money.Costs(week.CostDays(ago))
+	if err != nil {
+		return week.Report{}, err
+	}
+	open := slices.DeleteFunc(b.offers.Open(now), func(p proposals.Proposal) bool { return p.Kind == KindPromise })
+	return week.Of(now, ago, week.Sources{
+		Pings: pings, Due: due.Since(week.Begins(now, ago)), Costs: costs, Open: open,
+		Promises: func(from, until time.Time) proposals.Counts { return b.offers.Counts(KindPromise, from, until) },
+	}), nil
+}
+
+// mostSuggestions is the maximum number of results of Suggest: the limit of Discord's
+// list.
+const mostSuggestions = 25
+
+// suggestedTimes are offered until a valid time has been typed.
+var suggestedTimes = []string{
+	"20 minutes", "1 hour", "3 hours", "18:00", "this evening", "tomorrow 9:00", "tomorrow evening", "monday 9:00", "friday noon",
+}
+
+// Suggest lists times or titles that match the text typed into a field of /remind. It
+// uses only data in memory.
+func (b *Bot) Suggest(name, option, typed string) []string {
+	if name != "remind" {
+		return nil
+	}
+	if option == "when" {
+		return suggestTimes(typed, b.now())
+	}
+	var list []string
+	if typed = strings.TrimSpace(typed); typed != "" {
+		list = append(list, typed)
+	}
+	set := b.index.Set()
+	var titles []string
+	for _, r := range set.RemindersByTime() {
+		titles = append(titles, r.Title())
+	}
+	for _, r := range set.Routines {
+		titles = append(titles, r.Title())
+	}
+	return append(list, matching(titles, typed)...)
+}
+
+// suggestTimes offers a typed time once it is valid, with the moment it means.
+func suggestTimes(typed string, now time.Time) []string {
+	if at, ok := command.ReadMoment(typed, now); ok && at.After(now) {
+		return append([]string{typed}, cron.DayClock(at, now))
+	}
+	return matching(suggestedTimes, typed)
+}
+
+// matching returns the texts that contain the typed text, in any case.
+func matching(list []string, typed string) (out []string) {
+	for _, s := range list {
+		if s = clean.Line(s); strings.Contains(strings.ToLower(s), strings.ToLower(typed)) && len(out) < mostSuggestions {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// newProposals creates the desk for questions that the bot asks on its own. Each kind is
+// an entry of the map and calls Propose.
+func newProposals(b *Bot) *proposals.Desk {
+	times := timeMover{index: b.index, do: func(ctx context.Context, c command.Value) (command.Outcome, error) { return b.handlers.Do(ctx, c) }}
+	promises := promiseKeeper{b.tasks.Book(policy.Writer{Kind: textTheUser})}
+	return proposals.New(proposals.Options{
+		Store: b.offers, Zone: b.zone, Log: b.log, Post: b.chat.Post, Retire: b.chat.Retire, Changed: b.viewers.notify,
+		Kinds: map[string]proposals.Kind{
+			KindPromise: {PerDay: promisesPerDay, Do: promises.do, Undo: promises.undo},
+			KindTime:    {PerDay: 1, Do: times.answer, Undo: times.undo},
+		},
 	})
 }

@@ -89,7 +89,6 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the remote surface", func() error { return b.surface.run(gctx, b) }))
 	g.Go(fault.Guard("the webhooks", func() error { return b.webhooks.run(gctx) }))
 	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
-	g.Go(fault.Guard("requests that wait", func() error { return b.requests.Run(gctx) }))
 	g.Go(fault.Guard("the schedule", func() error { return b.schedule.Run(gctx) }))
 	g.Go(fault.Guard("edits that wait", func() error { return b.review.Run(gctx) }))
 	g.Go(fault.Guard("proposals", func() error { return b.asks.Run(gctx) }))

@@ -4,13 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/gateway"
+	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )
 
@@ -176,4 +183,164 @@ func (s *status) down(since time.Time, why string) string {
 		why = textLooking
 	}
 	return fmt.Sprintf(textDownSince, since.In(s.zone).Format("15:04"), why)
+}
+
+const (
+	// turnTakes is the delay between a turn's start or end, or a ping, and reading the bot's state.
+	turnTakes = 2 * time.Second
+	// presentEvery is the interval of checking for the start or end of a mute, or a new token.
+	presentEvery = 30 * time.Second
+)
+
+// presence shows, below the bot's name, whether it is busy or muted, or how many pings are left.
+type presence struct {
+	link *gateway.Link
+	zone *time.Location
+	// turns has capacity 1 and signals that a turn has started or ended.
+	turns chan struct{}
+}
+
+// run updates the presence until ctx ends.
+func (p *presence) run(ctx context.Context, bot core.Intake) error {
+	tick := time.NewTicker(presentEvery)
+	defer tick.Stop()
+	for {
+		p.link.Show(p.shown(bot.Snapshot()))
+		select {
+		case <-tick.C:
+		case <-p.turns:
+			if sleep(ctx, turnTakes) != nil {
+				return nil
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// shown is the presence for a state of the bot.
+func (p *presence) shown(s core.Snapshot) gateway.Presence {
+	switch {
+	case s.Busy:
+		return gateway.Presence{Watching: textBusy}
+	case !s.Budget.Quiet.IsZero():
+		return gateway.Presence{Watching: fmt.Sprintf(textMuted, s.Budget.Quiet.In(p.zone).Format("15:04")), Away: true}
+	case s.Config.DiscordBudget && s.Budget.State.Capacity > 0:
+		return gateway.Presence{Status: s.Budget.State.Left()}
+	}
+	return gateway.Presence{}
+}
+
+// turnChanged signals that a turn has started or ended, or that a ping was sent.
+func (p *presence) turnChanged() { signal(p.turns) }
+
+// Notices expire, and only a few are kept.
+const (
+	noticeWithin = 2 * time.Minute
+	maxNotices   = 50
+)
+
+// notice is a short message of the program. A quiet one does not notify the user's phone.
+type notice struct {
+	text    string
+	at      time.Time
+	quiet   bool
+	nonce   string
+	buttons []post.Button
+	// presence marks a notice of whether the bot is online: the same message is edited each time, so that they do not
+	// pile up.
+	presence bool
+}
+
+func (n notice) message() rest.Message {
+	m := render.Small(n.text)
+	m.Nonce, m.Components = n.nonce, render.Buttons(n.buttons)
+	if n.quiet {
+		m.Flags |= discordgo.MessageFlagsSuppressNotifications
+	}
+	return m
+}
+
+// notices is the queue of notices for the network.
+type notices struct {
+	room *room
+	log  *slog.Logger
+	wake chan struct{} // capacity 1
+
+	mu   sync.Mutex
+	list []notice
+}
+
+// put adds a notice unless it repeats the newest one. If there are too many the oldest is
+// dropped.
+func (q *notices) put(n notice) {
+	n.text = strings.TrimSpace(n.text)
+	if n.text == "" {
+		return
+	}
+	n.at, n.nonce = time.Now(), q.room.mark.stamp(store.NewID()+store.NewID())
+	q.mu.Lock()
+	if last := len(q.list) - 1; last < 0 || q.list[last].text != n.text {
+		if q.list = append(q.list, n); len(q.list) > maxNotices {
+			q.list = q.list[1:]
+		}
+	}
+	q.mu.Unlock()
+	signal(q.wake)
+}
+
+// next returns the oldest notice that has not expired.
+func (q *notices) next(now time.Time) (notice, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.list) > 0 {
+		n := q.list[0]
+		q.list = q.list[1:]
+		if now.Sub(n.at) < noticeWithin {
+			return n, true
+		}
+	}
+	return notice{}, false
+}
+
+// small queues a short notice. It never blocks; a notice that is not delivered within two
+// minutes is dropped.
+func (q *notices) small(text string) { q.put(notice{text: text}) }
+
+// run sends the notices until they expire.
+func (q *notices) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		n, ok := q.next(time.Now())
+		if !ok {
+			select {
+			case <-q.wake:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		within, cancel := context.WithDeadline(ctx, n.at.Add(noticeWithin))
+		if err := q.send(within, n); err != nil {
+			q.log.Debug("notice was dropped", "error", err)
+		}
+		cancel()
+	}
+	return nil
+}
+
+// send sends a notice.
+func (q *notices) send(ctx context.Context, n notice) error {
+	if id := q.room.state.line(); n.presence && id != "" {
+		err := q.room.replace(ctx, id, n.message())
+		if err == nil || !errors.Is(err, rest.ErrGone) && !errors.Is(err, rest.ErrOldEdit) {
+			return err
+		}
+	}
+	id, err := q.room.deliver(ctx, n.message())
+	if err == nil && n.presence {
+		q.room.state.setLine(id)
+	}
+	if err == nil {
+		q.room.state.setFleeting(id, slices.ContainsFunc(n.buttons, post.Button.Fleeting))
+	}
+	return err
 }

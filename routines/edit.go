@@ -278,7 +278,6 @@ func common(t Task) []frontmatter.Entry {
 		{Key: "trust-input", Value: unless(false, t.TrustInput)},
 		{Key: "critical", Value: unless(false, t.Critical)},
 		{Key: "essential", Value: unless(false, t.Essential)},
-		{Key: "may-wait", Value: unless(false, t.MayWait)},
 	}
 }
 

@@ -113,13 +113,8 @@ func (p *File) Task() Task {
 		Subagent:    p.Line("subagent"),
 		TrustInput:  p.flag("trust-input", false),
 		Critical:    p.flag("critical", false),
-		MayWait:     p.kind == KindRoutine && p.flag("may-wait", false),
 	}
 	t.Essential = p.essential(t.Background && t.AllowPing)
-	if f := p.Field("may-wait"); t.MayWait && (!t.Background || len(t.Allowed) > 0 || t.Essential) {
-		p.AddAt(Warning, f, msgMayWait)
-		t.MayWait = false
-	}
 	t.Check = p.check(t.Background)
 	if t.Allowed != nil && t.Disallowed != nil {
 		later := p.Field("allowed-tools")
@@ -388,7 +383,7 @@ var (
 		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
-		KindRoutine:  {"cron", "window", "jitter", "missed", "may-wait", "check", "essential"},
+		KindRoutine:  {"cron", "window", "jitter", "missed", "check", "essential"},
 		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word", "essential"},
 		KindWebhook:  {"fields"},
 	}
@@ -405,6 +400,8 @@ func (p *File) UnknownKeys() {
 		case p.kind == KindWebhook && f.Key == "background":
 			p.Add(Warning, f.Line, f.Column, msgBackground)
 		case slices.Contains(commonKeys, f.Key), slices.Contains(ownKeys[p.kind], f.Key):
+		case msgRemovedKeys[f.Key] != "":
+			p.Add(Warning, f.Line, f.Column, "%s", msgRemovedKeys[f.Key])
 		case p.kind == KindWebhook:
 			p.Add(Warning, f.Line, f.Column, msgUnknownKey, show(f.Key))
 		case slices.Contains(ownKeys[otherKind[p.kind]], f.Key):

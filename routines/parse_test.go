@@ -169,6 +169,7 @@ func TestEverySlipIsNamedAtItsPlace(t *testing.T) {
 		{"escape in the description", "routine", "id: a\ncron: 0 9 * * *\ndescription: \"\\e[2Jhi\"\n", 4, 14, Warning, "invisible"},
 		{"a letter missing", "routine", "id: a\ncron: 0 9 * * *\nsubagnt: x\n", 4, 1, Warning, "did you mean subagent?"},
 		{"two letters swapped", "routine", "id: a\ncron: 0 9 * * *\nsiklls: x\n", 4, 1, Warning, "did you mean skills?"},
+		{"a key of an earlier version", "routine", "id: a\ncron: 0 9 * * *\nmay-wait: true\n", 4, 1, Warning, "may-wait was removed"},
 		{"a capital letter", "routine", "id: a\ncron: 0 9 * * *\nModel: haiku\n", 4, 1, Warning, "did you mean model?"},
 		{"a key of reminders", "routine", "id: a\ncron: 0 9 * * *\nmax-chain: 1\n", 4, 1, Warning, "a key of reminders"},
 		{"a key of routines", "reminder", "id: a\ncron: 0 9 * * *\n" + reminder, 3, 1, Warning, "a key of routines"},
@@ -359,7 +360,6 @@ func TestEssentialIsForTasksThatPing(t *testing.T) {
 		"a background routine":   {KindRoutine, "cron: 0 9 * * *\nbackground: true\nessential: true", true, ""},
 		"one in the foreground":  {KindRoutine, "cron: 0 9 * * *\nessential: true", false, "background: true"},
 		"one that may not ping":  {KindReminder, "run-at: 2026-11-23T09:40:00Z\nallow-ping: false\nessential: true", false, "allow-ping"},
-		"one that may wait":      {KindRoutine, "cron: 0 9 * * *\nbackground: true\nessential: true\nmay-wait: true", true, "may-wait is for"},
 		"not where it says not":  {KindReminder, "run-at: 2026-11-23T09:40:00Z\nessential: false", false, ""},
 		"not where it is absent": {KindReminder, "run-at: 2026-11-23T09:40:00Z", false, ""},
 	} {
@@ -368,7 +368,7 @@ func TestEssentialIsForTasksThatPing(t *testing.T) {
 		for _, p := range problems {
 			warned += p.Message
 		}
-		if task.Essential != c.is || task.MayWait && task.Essential || (warned == "") != (c.warns == "") || !strings.Contains(warned, c.warns) {
+		if task.Essential != c.is || (warned == "") != (c.warns == "") || !strings.Contains(warned, c.warns) {
 			t.Errorf("%s: %v, %q", name, task.Essential, warned)
 		}
 	}

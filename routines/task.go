@@ -58,9 +58,6 @@ type Task struct {
 	// Essential is `essential: true` (ours): the first ping of a fire bypasses the budget,
 	// and if no model is available, the user gets the file's own text.
 	Essential bool
-	// MayWait is `may-wait: true` (ours): a run is one request without tools that may be
-	// answered up to a day later at half the price.
-	MayWait bool
 	// Check is `check:` (ours): a command or tool call (CheckCall) that decides before each
 	// fire whether the task needs to run.
 	Check string

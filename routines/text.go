@@ -73,7 +73,6 @@ const (
 	msgNotABool      = "%s is %s; write true or false"
 	msgQuotedFalse   = "%s is %s in quotes, which counts as true in the original program; write %s: false without quotes"
 	msgNotAChoice    = "%s is %s; write %s"
-	msgMayWait       = "may-wait is for routines with background: true and without allowed-tools or essential, whose runs are one request: this one runs at once"
 	msgEssential     = "essential is for tasks that ping, so it has no effect here; write background: true and delete allow-ping: false, or delete essential"
 	msgCheckEmpty    = "check is empty, so every fire runs; write a command whose exit status decides, or delete check"
 	msgCheckFront    = "check works in the background only, so every fire runs; write background: true, or delete check"
@@ -96,6 +95,11 @@ const (
 	msgOverlyBroad   = "%s is overly broad; name the files, for example %s(notes/*.md)"
 	msgWritesState   = "%s could write to state/, which belongs to the bot; name the files, for example Write(notes/**.md)"
 )
+
+// msgRemovedKeys are the keys of earlier versions, with what replaces them.
+var msgRemovedKeys = map[string]string{
+	"may-wait": "may-wait was removed, and the routine runs when it is due; delete the line",
+}
 
 // firesBy describes what makes a task fire.
 var firesBy = map[Kind]string{KindRoutine: "by its cron", KindReminder: "at its run-at"}

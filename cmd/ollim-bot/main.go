@@ -82,7 +82,7 @@ func run(args []string, p *process) int {
 	if err != nil {
 		return p.fail(fmt.Errorf("build the command tree: %w", err))
 	}
-	args = negatives(args)
+	args = negatives(withoutRemoved(args, p.Err))
 	ctx, err := parser.Parse(args)
 	if p.helped { // --help has printed everything
 		return exitDone

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,11 @@ var removed = map[string]string{
 	"import": "copy a data directory into place instead: `ollim-bot help migrate` says how. The original program's is used as it is",
 }
 
+// removedFlags are the flags of earlier versions. They do nothing but for a notice.
+var removedFlags = map[string]string{
+	"--may-wait": "the routine runs when it is due",
+}
+
 // asksForRemoved returns the error for a command line with a removed command, which may follow flags.
 func asksForRemoved(args []string) error {
 	for name, instead := range removed {
@@ -22,4 +28,15 @@ func asksForRemoved(args []string) error {
 		}
 	}
 	return nil
+}
+
+// withoutRemoved returns a command line without removed flags, and prints a notice for each. Flags follow the name of a command.
+func withoutRemoved(args []string, notices io.Writer) []string {
+	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+		instead, is := removedFlags[arg]
+		if is {
+			fmt.Fprintf(notices, "%s was removed: %s\n", arg, instead)
+		}
+		return is
+	})
 }

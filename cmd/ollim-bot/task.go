@@ -94,7 +94,6 @@ type routineAddCmd struct {
 	Cron       string `required:"" placeholder:"EXPR" help:"Five fields: minute hour day month weekday."`
 	Background bool   `help:"Run in the background, in a fork of the main session."`
 	Missed     string `enum:"note,run" default:"note" placeholder:"note|run" help:"A fire missed while the bot was off: note it, or run it up to 12 hours late."`
-	MayWait    bool   `name:"may-wait" help:"Answer within a day at half the price, in one request without tools; needs --background."`
 }
 
 // Run writes the file; a running bot loads it at once.
@@ -102,9 +101,6 @@ func (c *routineAddCmd) Run(p *process) error {
 	task, err := c.task(routines.KindRoutine, c.Background)
 	if err != nil {
 		return err
-	}
-	if task.MayWait = c.MayWait; c.MayWait && (!c.Background || len(c.AllowedTools) > 0) {
-		return console.Usagef(textMayWait)
 	}
 	schedule, err := cron.Parse(c.Cron)
 	if err != nil {

@@ -33,7 +33,6 @@ connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-b
 	textBadDelay     = "%q is not a time within the next year; use minutes, or a time such as 90m, 2d, 18:30, \"tomorrow 9:00\" or \"in 20 minutes\""
 	textBadModel     = "unknown model %q; --model takes opus, sonnet, haiku, or provider/model such as local/qwen3:8b"
 	textWindowOver   = "the window %s is over on that day; choose another day with --delay"
-	textMayWait      = "--may-wait needs --background and no --allowed-tools"
 	textWaiting      = "for your approval (ollim-bot allow):"
 	textNothingAhead = "no background task fires in the next hours"
 	textNoSessions   = "no sessions yet"

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -125,6 +126,9 @@ func (s *Service) ask(ctx context.Context, by provider.Transcriber, name string,
 	by.Authorize(q.Header)
 	res, err := s.client.Do(q)
 	if err != nil {
+		if dial, ok := errors.AsType[*net.OpError](err); !by.Free() && (!ok || dial.Op != "dial") { // the server may have done its work
+			s.o.Charge(agent.Charge{Model: by.Model, Unknown: true})
+		}
 		return "", fmt.Errorf(textNoServer, trouble(err))
 	}
 	defer func() { _ = res.Body.Close() }() // opened for reading only

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -78,6 +79,8 @@ func TestATranscriptionIsBookedWhereItMayCost(t *testing.T) {
 		"not counted":        {elsewhere, `{"text":"hi"}`, 200, []agent.Charge{{Model: "m", Unknown: true}}},
 		"no answer":          {elsewhere, `nonsense`, 200, []agent.Charge{{Model: "m", Unknown: true}}},
 		"refused":            {elsewhere, `{}`, 401, nil},
+		"broken off":         {elsewhere, "", 0, []agent.Charge{{Model: "m", Unknown: true}}},
+		"not reached":        {elsewhere, "", -1, nil},
 		"in the network":     {here, `{"text":"hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3}}`, 200, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,6 +89,12 @@ func TestATranscriptionIsBookedWhereItMayCost(t *testing.T) {
 			s := asks(provider.Transcriber{Model: "m"}, func(*http.Request) (*http.Response, error) {
 				if (under == 1) != (c.url == elsewhere) {
 					t.Errorf("%d count as under way", under)
+				}
+				switch c.status {
+				case 0:
+					return nil, io.ErrUnexpectedEOF
+				case -1:
+					return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 				}
 				return &http.Response{StatusCode: c.status, Body: io.NopCloser(strings.NewReader(c.answer))}, nil
 			})

@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -234,4 +236,28 @@ func (c *Client) ours(address string) bool {
 		return true
 	}
 	return u.Scheme == "https" && (u.Host == "cdn.discordapp.com" || u.Host == "media.discordapp.net")
+}
+
+// keptNonces is the number of remembered nonces. Discord delivers each message within seconds.
+const keptNonces = 512
+
+// nonces are the nonces of the latest messages.
+type nonces struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (n *nonces) add(nonce string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.list = append(n.list, nonce); len(n.list) > keptNonces {
+		n.list = slices.Delete(n.list, 0, len(n.list)-keptNonces)
+	}
+}
+
+// Sent reports whether one of the latest messages of this client had a nonce.
+func (c *Client) Sent(nonce string) bool {
+	c.nonces.mu.Lock()
+	defer c.nonces.mu.Unlock()
+	return slices.Contains(c.nonces.list, nonce)
 }

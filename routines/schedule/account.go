@@ -2,10 +2,13 @@ package schedule
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
 )
@@ -223,4 +226,123 @@ func (l *loop) endOf(row account.Row) (account.Fate, string) {
 		return e.fateOf(e.LastFire), ""
 	}
 	return account.Interrupted, ""
+}
+
+// mostFailures is the number of consecutive failures after which a routine is paused.
+const mostFailures = 3
+
+// failing is a routine that keeps failing.
+type failing struct {
+	task   routines.Task
+	why    string
+	paused bool
+}
+
+// countFailure counts consecutive failures of a routine. A routine that fails too often
+// is paused, so that it spends nothing until the user responds.
+func (l *loop) countFailure(r *routineEntry, e ended, now time.Time) {
+	switch e.outcome {
+	case outcomeDone:
+		r.Failures = 0
+	case outcomeFailed:
+		r.Failures++
+	}
+	if l.o.Failing == nil || r.Failures < mostFailures {
+		return
+	}
+	r.Failures = 0
+	f := failing{task: e.fire.Task(), why: e.why}
+	t, ok := l.set().RoutineByID(f.task.ID)
+	if !ok || l.heldAt(&t.Task, now) {
+		return // it no longer fires
+	}
+	if !t.Critical && !t.Essential {
+		err := l.holds.change(l.o.Dir, true, func(all map[key]held) { replaceHold(all, e.fire.key(), Hold{Paused: true}, now) })
+		if err != nil {
+			l.o.Log.Error("the pause of a routine that fails could not be saved", "task", t.ID, "error", err)
+		}
+		f.paused = true
+		l.planRoutine(t, now)
+		l.agenda.drop(itemKey{key: e.fire.key(), catchUp: true})
+	}
+	l.failing = append(l.failing, f)
+}
+
+// reportFailing reports the paused routines. start runs a function in the background.
+func reportFailing(ctx context.Context, report func(context.Context, routines.Task, string, bool), start func(func() error), list []failing) {
+	for _, f := range list {
+		start(fault.Guard("the report of a failing routine", func() error {
+			report(ctx, f.task, f.why, f.paused)
+			return nil
+		}))
+	}
+}
+
+// report collects the messages of one step of the loop.
+type report struct {
+	changed  bool // Options.Changed must be called
+	notes    []string
+	troubles []trouble
+	known    map[string]bool // files whose errors were reported
+}
+
+// trouble lists the errors in files of one kind, and the new ones among them.
+type trouble struct {
+	kind       routines.Kind
+	all, fresh []string
+}
+
+// words returns the note about the errors; unread means that the user has not seen the
+// last one.
+func (t trouble) words(unread bool) string {
+	list := t.fresh
+	if unread {
+		list = t.all
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return invalidNote(t.kind, list)
+}
+
+func (r *report) note(text ...string) { r.notes = append(r.notes, text...) }
+
+// problems reports files that are not in force: one note per kind, and each file once
+// until it is valid again. It replaces an unread note.
+func (r *report) problems(set *routines.Set) {
+	kinds := []trouble{{kind: routines.KindRoutine}, {kind: routines.KindReminder}}
+	wrong := map[string]bool{}
+	for _, p := range set.Problems {
+		if p.Severity != routines.Error || wrong[p.File] {
+			continue
+		}
+		wrong[p.File] = true
+		t := &kinds[0]
+		if p.File == routines.ReminderFolder || strings.HasPrefix(p.File, routines.ReminderFolder+"/") {
+			t = &kinds[1]
+		}
+		text := p.Position() + ": " + p.Message
+		t.all = append(t.all, text)
+		if !r.known[p.File] {
+			t.fresh = append(t.fresh, text)
+		}
+	}
+	r.known = wrong
+	r.changed = true
+	r.troubles = append(r.troubles, kinds...)
+}
+
+// deliver passes all messages on.
+func (r *report) deliver(o Options) {
+	notes, troubles, changed := r.notes, r.troubles, r.changed
+	r.notes, r.troubles, r.changed = nil, nil, false
+	for _, text := range notes {
+		o.Note(text)
+	}
+	for _, t := range troubles {
+		o.Troubles(t.kind, t.words)
+	}
+	if changed {
+		o.Changed()
+	}
 }

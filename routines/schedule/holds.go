@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -180,4 +181,160 @@ func replaceHold(all map[key]held, k key, h Hold, now time.Time) (before Hold) {
 	}
 	all[k] = held{Hold: h}
 	return before
+}
+
+// holdChange replaces or removes a hold.
+type holdChange struct {
+	seen, next held
+	forget     bool
+}
+
+// reviewHolds returns the changes to holds that have ended and to those whose tasks were
+// removed or have returned. It advances the record to the end of each hold, which may be
+// removed after the record is written.
+func (l *loop) reviewHolds(now time.Time) map[key]holdChange {
+	l.holdEnd = time.Time{}
+	if l.unset || len(l.holds.now.Load().of) == 0 {
+		return nil
+	}
+	changes := map[key]holdChange{}
+	for k, h := range l.holds.now.Load().of {
+		_, planned := l.agenda.get(itemKey{key: k})
+		switch exists := l.exists(k); {
+		case !exists && h.gone.IsZero():
+			changes[k] = holdChange{seen: h, next: held{h.Hold, now}}
+		case !exists && now.Sub(h.gone) > keepGone:
+			changes[k] = holdChange{seen: h, forget: true}
+		case exists && !h.gone.IsZero():
+			changes[k] = holdChange{seen: h, next: held{Hold: h.Hold}}
+		case !exists:
+		case !h.Ended(now):
+			if !h.Paused && (l.holdEnd.IsZero() || h.Until.Before(l.holdEnd)) {
+				l.holdEnd = h.Until
+			}
+		case k.kind == routines.KindRoutine:
+			l.passHeld(k.id, h.Hold)
+			changes[k] = holdChange{seen: h, forget: true}
+		case !planned:
+			// While it queues behind other late ones, the hold keeps its due time.
+			changes[k] = holdChange{seen: h, forget: true}
+		}
+	}
+	return changes
+}
+
+func (l *loop) exists(k key) bool {
+	if k.kind == routines.KindReminder {
+		_, ok := l.set().ReminderByID(k.id)
+		return ok
+	}
+	_, ok := l.set().RoutineByID(k.id)
+	return ok
+}
+
+// passHeld advances the record to the end of a hold, including the last fire the hold
+// prevented.
+func (l *loop) passHeld(id string, h Hold) {
+	e := l.record.entry(id)
+	if !e.After.Before(h.after()) {
+		return
+	}
+	decided := e.After
+	e.After = h.after()
+	r, ok := l.set().RoutineByID(id)
+	if !ok {
+		return
+	}
+	if c, ok := l.record.Moments[chosenKey(routineKey(id))]; ok && h.covers(c.At) && c.At.After(decided) {
+		e.pass(c.At, outcomeHeld)
+		return
+	}
+	from := max(ceilSecond(h.Since), ceilSecond(h.Until.Add(-knownFor)))
+	if first, end := nextFire(r.Schedule, from, l.zone), h.after().Unix(); first <= end {
+		last, _, _ := lastFires(r.Schedule, first, end, l.zone)
+		e.pass(moment(last, l.zone), outcomeHeld)
+	}
+}
+
+// keepHolds saves the changes. It leaves alone holds that the user has changed since;
+// changes that cannot be saved are repeated after a restart.
+func (l *loop) keepHolds(changes map[key]holdChange) {
+	if len(changes) == 0 {
+		return
+	}
+	l.report.changed = true
+	err := l.holds.change(l.o.Dir, true, func(all map[key]held) {
+		for k, c := range changes {
+			switch {
+			case all[k] != c.seen:
+			case c.forget:
+				delete(all, k)
+			default:
+				all[k] = c.next
+			}
+		}
+	})
+	if err != nil {
+		l.o.Log.Error("holds that have ended could not be removed", "error", err)
+	}
+}
+
+// muteFile is private to this program; the original program does not use it.
+const muteFile = store.StateDir + "/mute.json"
+
+// Mute is the time until which only critical pings go through.
+type Mute struct {
+	dir *store.Dir
+	log *slog.Logger
+	// order is held during the write of the file, because it orders those writes.
+	order sync.Mutex
+	until atomic.Pointer[time.Time]
+}
+
+// muteEntry is the content of the file.
+type muteEntry struct {
+	Until time.Time `json:"until"`
+}
+
+// NewMute reads the file without repairing it.
+func NewMute(d *store.Dir, log *slog.Logger) *Mute {
+	m := &Mute{dir: d, log: log}
+	var e muteEntry
+	found, err := d.PeekJSON(muteFile, &e)
+	if err != nil {
+		log.Error("the mute could not be read; pings are not muted", "error", err)
+	}
+	if found {
+		m.until.Store(&e.Until)
+	}
+	return m
+}
+
+// At returns the time until which pings are muted, or zero if they are not muted at now.
+func (m *Mute) At(now time.Time) time.Time {
+	if until := m.until.Load(); until != nil && now.Before(*until) {
+		return until.In(now.Location())
+	}
+	return time.Time{}
+}
+
+// Set mutes pings until a time, or unmutes them with the zero time, and returns the
+// previous mute. An unreadable file is set aside first.
+func (m *Mute) Set(until, now time.Time) (before time.Time, err error) {
+	m.order.Lock()
+	defer m.order.Unlock()
+	before = m.At(now)
+	var old muteEntry
+	if _, err := m.dir.ReadJSON(muteFile, &old); err != nil {
+		m.log.Error("the mute could not be read", "error", err)
+	}
+	if until.IsZero() {
+		err = m.dir.Remove(muteFile)
+	} else {
+		err = m.dir.WriteJSON(muteFile, muteEntry{Until: until})
+	}
+	if err == nil {
+		m.until.Store(&until)
+	}
+	return before, err
 }

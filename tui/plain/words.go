@@ -66,14 +66,11 @@ func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " 
 // runText describes a run's outcome, for use after its title.
 func runText(s *core.Snapshot, f fork.View) string {
 	sum := forks.Summarize(s, f)
-	took, cost := "", ""
+	took := ""
 	if !f.Live() && sum.Took > time.Second {
 		took = words.Long(sum.Took)
 	}
-	if f.Usage.CostUSD > 0 {
-		cost = words.Dollars(f.Usage.CostUSD)
-	}
-	return flat(words.Joined(f.Title, spoken(sum.Outcome), took, cost))
+	return flat(words.Joined(f.Title, spoken(sum.Outcome), took, f.Spent()))
 }
 
 // messageText returns a message with its card, after the task that sent it.

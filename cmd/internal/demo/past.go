@@ -305,7 +305,7 @@ func (p *past) turn(at time.Time, tokens int) {
 func (p *past) used(model string, tokens int) agent.Usage {
 	u := agent.Usage{InputTokens: 24, OutputTokens: tokens / 100, CacheWrite: tokens / 5}
 	u.CacheRead = tokens - u.InputTokens - u.OutputTokens - u.CacheWrite
-	u, _ = p.prices.Priced(cmp.Or(model, "opus"), u)
+	u, _ = p.prices.Priced(cmp.Or(model, money.AssumedModel), u)
 	return u
 }
 

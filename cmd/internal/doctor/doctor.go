@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
 	"ollimbot/core/work/webhook"
 )
 
@@ -147,32 +148,17 @@ func (r *report) disk() {
 		}
 		var size int64
 		for _, path := range paths {
-			size += sizeOf(r.Dir.Path(path))
+			size += store.Size(r.Dir.Path(path))
 		}
 		r.pass(k.label, "%s; %s", words.Bytes(size), k.rule)
 	}
-}
-
-// sizeOf is the size of a file, or of all files below a folder. Unreadable files count
-// as 0.
-func sizeOf(path string) (sum int64) {
-	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return nil //nolint:nilerr // it counts as 0
-		}
-		if info, err := e.Info(); err == nil {
-			sum += info.Size()
-		}
-		return nil
-	})
-	return sum
 }
 
 // stateFiles are the bot's JSON files. A missing one is not a problem.
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
 	"installed.json", "holds.json", "mute.json", "usage.json", "spending.jsonl", "discord.json", "waiting_messages.json", "delivery.json",
-	"provenance.json", "checks.json", "batches.json", "engine_moves.json", "mcp.json", "mcp_edit.json", "open_fork.json",
+	"provenance.json", "checks.json", "engine_moves.json", "mcp.json", "mcp_edit.json", "open_fork.json",
 }
 
 func (r *report) state() {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/work/money"
 )
 
 // botPrefix precedes the names of the bot's own tools.
@@ -132,16 +133,13 @@ func (t *turn) finish() {
 // charge books the turn, whatever has become of it.
 func (t *turn) charge() {
 	if book := t.s.o.Hooks.Charge; book != nil && t.rounds > 0 {
-		c := agent.Charge{Model: cmp.Or(t.s.current().Model, pricedAs), Used: t.usage()}
+		c := agent.Charge{Model: cmp.Or(t.s.current().Model, money.AssumedModel), Used: t.usage()}
 		if t.command {
 			c.Part = agent.Compaction
 		}
 		book(c)
 	}
 }
-
-// pricedAs is the model whose price turns of a session without a model have.
-const pricedAs = "opus"
 
 // preset is the size of the system prompt that a real engine always sends, in tokens.
 const preset = 1800

@@ -162,7 +162,7 @@ var fieldKeys = map[string]string{
 	"Allowed": "allowed-tools", "Disallowed": "disallowed-tools", "AllowedTools": "allowed-tools", "DisallowedTools": "disallowed-tools",
 	"Skills": "skills", "Subagent": "subagent", "Cron": "cron", "RunMissed": "missed", "RunAt": "run-at",
 	"ChainDepth": "chain-depth", "MaxChain": "max-chain", "ChainParent": "chain-parent",
-	"UntilDone": "until", "Again": "again", "FirstAt": "first-at", "LastWord": "last-word", "MayWait": "may-wait",
+	"UntilDone": "until", "Again": "again", "FirstAt": "first-at", "LastWord": "last-word",
 	"Check": "check", "Essential": "essential", "Leeway": "window jitter",
 }
 

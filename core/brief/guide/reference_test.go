@@ -135,7 +135,7 @@ func parsed(kind, text string) (any, []routines.Problem) {
 // needs are the other lines without which a key has no effect.
 var needs = map[string][]string{
 	"again": {"until: done"}, "first-at": {"until: done"}, "last-word": {"until: done"},
-	"chain-depth": {"max-chain: 3"}, "may-wait": {"background: true"}, "check": {"background: true"}, "essential": {"background: true"},
+	"chain-depth": {"max-chain: 3"}, "check": {"background: true"}, "essential": {"background: true"},
 }
 
 // The example of each row is accepted unchanged and has an effect; the default of each

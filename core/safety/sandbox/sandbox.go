@@ -1,3 +1,34 @@
+// Package sandbox owns the operating system's sandbox around everything that runs commands for a
+// model: the engine's process, the commands that the model or a skill's text runs, and git in the
+// data directory. It finds out what the machine offers (bubblewrap, Landlock, Seatbelt or nothing),
+// and rewrites an exec.Cmd so that it runs inside. It must not know what the commands are for, who
+// may call which tool, or the contents of files in the data directory.
+//
+// # Two sandboxes
+//
+// claude needs the network and its login; its commands need neither. So they get their own sandbox
+// inside claude's. It is started through CLAUDE_CODE_SHELL: instead of bash, a script for the bot's
+// own program, kept in memory. The program determines what is closed at that moment, and becomes
+// bubblewrap with a clean environment, because bubblewrap's own environment can be read inside. A
+// root process is "nobody" inside, because the kernel gives no namespace to a root without
+// capabilities. A second /proc needs a complete one to be visible somewhere, so one is mounted out
+// of reach under an empty folder. The signals of Stop go to the command and not to bubblewrap,
+// which would die of them at once; SIGKILL goes to bubblewrap, and everything inside dies with it.
+//
+// # Limits
+//
+// Limits of a single process are set inside. The total use of all processes of one start is limited
+// by a scope of the user's systemd, if it is running: systemd-run --scope creates it and becomes
+// the command, so that the process ID and the open files stay the same. Without systemd there is no
+// such limit.
+//
+// # Some hosts
+//
+// If commands may reach some hosts (Settings.Hosts), their sandbox has no network except a relay to
+// the proxy of package egress: the bot's own program, which is the first process inside and starts
+// the command. Only a separate network namespace closes every other way. Landlock's network rules
+// contain a port but no address, so the proxy's port would open every server that listens on it.
+// With Landlock and with Seatbelt, such commands therefore have no network at all.
 package sandbox
 
 import (
@@ -5,17 +36,21 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/hosts"
 	"ollimbot/core/base/procgroup"
 	"ollimbot/core/safety/egress"
+	"ollimbot/core/storage/config"
 )
 
 // Kind is the mechanism of a sandbox.
@@ -388,3 +423,70 @@ const (
 
 // maxReason is the maximum length of a system's reason in a sentence, in characters.
 const maxReason = 160
+
+// Limits of all processes of one start together. A command alone only has limits per process (see
+// last), and those add up.
+const (
+	scopeMemory = "50%" // of the machine's memory; Limits says "half"
+	scopeTasks  = 1024  // processes and threads; claude itself has some forty
+)
+
+// scopeLimit is how long the first scope may take on a busy machine.
+const scopeLimit = 10 * time.Second
+
+// runtimeVar tells systemd-run where the user's systemd is.
+const runtimeVar = "XDG_RUNTIME_DIR"
+
+// Limits describes the limits for the user; empty without a sandbox.
+func (s State) Limits() string {
+	switch {
+	case s.Scope:
+		return fmt.Sprintf("all commands of a start together: half of the memory, %d processes and threads, by your systemd", scopeTasks)
+	case s.Kind != None:
+		return "each process by itself: your systemd, which could limit them together, does not answer here"
+	}
+	return ""
+}
+
+// scoped makes a command, which is already in its sandbox, start in a scope of the user's systemd.
+// systemd-run becomes the command, so that its process ID and its files stay the same. If that
+// systemd is not running at this moment, as after a logout, the command starts unchanged.
+func (b *Box) scoped(cmd *exec.Cmd) {
+	if b.scope == "" || !b.managed() {
+		return
+	}
+	begin := []string{
+		b.scope, "--user", "--scope", "--quiet", "--collect",
+		"--property=MemoryMax=" + scopeMemory, "--property=TasksMax=" + strconv.Itoa(scopeTasks), "--",
+	}
+	if config.Lookup(cmd.Env, runtimeVar) == "" {
+		begin = append(begin, b.find("env"), "-u", runtimeVar)
+	}
+	cmd.Args = slices.Concat(begin, []string{cmd.Path}, cmd.Args[1:])
+	cmd.Path, cmd.Env = b.scope, config.With(cmd.Env, runtimeVar, b.o.Runtime)
+}
+
+// managed reports whether the user's systemd is running.
+func (b *Box) managed() bool {
+	if b.o.Runtime == "" {
+		return false
+	}
+	c, err := net.Dial("unix", filepath.Join(b.o.Runtime, "systemd/private"))
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
+}
+
+// tryScope tests whether the user's systemd starts scopes with these limits.
+func (b *Box) tryScope(ctx context.Context) string {
+	trial := &Box{o: b.o, scope: b.find("systemd-run")}
+	if trial.scope == "" || b.find("env") == "" || !b.managed() {
+		return ""
+	}
+	err := try(ctx, func(cmd *exec.Cmd) func() { trial.scoped(cmd); return func() {} }, "/", b.find("true"))
+	if err != nil {
+		return ""
+	}
+	return trial.scope
+}

@@ -115,3 +115,17 @@ func (d *Dir) Look() (Found, error) {
 	d.memory.look(d)
 	return StateLost, errors.Join(t.state.Close(), d.writePID())
 }
+
+// Size returns the bytes of a file, or of all files below a folder. What cannot be read counts as 0.
+func Size(path string) (sum int64) {
+	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil //nolint:nilerr // it counts as 0
+		}
+		if info, err := e.Info(); err == nil {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}

@@ -1,9 +1,12 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -11,8 +14,10 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/words"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
 )
 
 // inbox stores the user's messages from their receipt until a turn answers all of them.
@@ -261,4 +266,155 @@ func replaced(text, old, with string) string {
 	}
 	i := strings.LastIndex(text, old) // a quote precedes it
 	return strings.TrimSpace(text[:i] + with + text[i+len(old):])
+}
+
+// inbound is a message of the user that is being processed.
+type inbound struct {
+	message agent.Message
+	// shown is the text shown in the chat instead of the message; empty shows the message.
+	shown string
+	// quoted is the text of the message being replied to, according to its surface.
+	quoted    string
+	at        time.Time   // when the user wrote it
+	label     label.Label // of a text written by someone else
+	from, key string
+	plain     string // the user's text, without additions
+	// id is its id on disk, entry the one in the transcript.
+	id    string
+	entry post.MessageID
+	// done is buffered for the error of a message that could not be answered. It is closed
+	// when the message was answered or never will be. Nil if no caller waits for it.
+	done chan error
+}
+
+// batch is the input of a turn: one message made of several.
+type batch struct {
+	message agent.Message
+	written time.Time   // when the user wrote the last one; zero if someone else wrote them
+	label   label.Label // of the texts written by others
+	ids     []string    // of the messages on disk
+}
+
+// batch is the message alone, under its id on disk.
+func (m inbound) batch(id string) batch {
+	return batch{message: m.message, written: m.at, label: m.label, ids: []string{id}}
+}
+
+// finish releases the caller waiting for the answer.
+func (m inbound) finish(err error) {
+	if m.done != nil {
+		if err != nil {
+			m.done <- err
+		}
+		close(m.done)
+	}
+}
+
+// shownText returns the message as shown in the chat.
+func (m inbound) shownText() string { return cmp.Or(m.shown, shownMessage(m.message)) }
+
+// quoting prepends the message being replied to.
+func (m inbound) quoting(answered string) inbound {
+	m.shown = shownMessage(m.message)
+	m.message.Text = prompt.Quote(cmp.Or(answered, m.quoted), m.message.Text)
+	return m
+}
+
+// shownMessage returns a user's message as shown in the chat.
+func shownMessage(m agent.Message) string {
+	switch n := len(m.Images); n {
+	case 0:
+		return m.Text
+	case 1:
+		return strings.TrimSpace(m.Text + "\n[1 image]")
+	default:
+		return strings.TrimSpace(fmt.Sprintf("%s\n[%d images]", m.Text, n))
+	}
+}
+
+const (
+	unansweredPath = "state/waiting_messages.json"
+	unansweredLock = "waiting_messages"
+)
+
+// unansweredMessage is a message that the engine does not have yet. It is on disk from
+// its receipt, so that it is answered even if the program ends first. Images are not
+// stored; the text mentions them.
+type unansweredMessage struct {
+	ID    string      `json:"id"`
+	At    time.Time   `json:"at"`
+	Text  string      `json:"text"`
+	Label label.Label `json:"label,omitempty"`
+}
+
+// unansweredState is the content of the file: the messages, and the newest key of each
+// surface. Both change in one write, so that a message that arrives again after a crash
+// is recognized if and only if it was stored.
+type unansweredState struct {
+	Messages []unansweredMessage `json:"messages,omitempty"`
+	Heard    map[string]string   `json:"heard,omitempty"`
+}
+
+// UnmarshalJSON also reads the format of earlier versions: the messages alone.
+func (s *unansweredState) UnmarshalJSON(data []byte) error {
+	var list []unansweredMessage
+	if json.Unmarshal(data, &list) == nil {
+		*s = unansweredState{Messages: list}
+		return nil
+	}
+	type plain unansweredState
+	return json.Unmarshal(data, (*plain)(s))
+}
+
+// noteNewest records the newest message received from a surface.
+func (s *unansweredState) noteNewest(from, key string) {
+	if key == "" {
+		return
+	}
+	if s.Heard == nil {
+		s.Heard = map[string]string{}
+	}
+	s.Heard[from] = key
+}
+
+// unansweredFile stores the unanswered messages on disk. Its methods are safe for
+// concurrent use.
+type unansweredFile struct {
+	dir *store.Dir
+	log *slog.Logger
+}
+
+func (f *unansweredFile) load() unansweredState {
+	var state unansweredState
+	if _, err := f.dir.ReadJSON(unansweredPath, &state); err != nil {
+		f.log.Error("waiting messages could not be read", "error", err)
+	}
+	return state
+}
+
+func (f *unansweredFile) change(do func(*unansweredState)) error {
+	return f.dir.WithLock(unansweredLock, func() error {
+		state := f.load()
+		if do(&state); len(state.Messages) == 0 && len(state.Heard) == 0 {
+			return f.dir.Remove(unansweredPath)
+		}
+		return f.dir.WriteJSON(unansweredPath, state)
+	})
+}
+
+// ack removes messages that the engine has, or that were returned to the user.
+func (f *unansweredFile) ack(ids ...string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return f.change(func(s *unansweredState) {
+		s.Messages = slices.DeleteFunc(s.Messages, func(m unansweredMessage) bool { return slices.Contains(ids, m.ID) })
+	})
+}
+
+// forget is ack for callers that cannot handle an error.
+func (f *unansweredFile) forget(ids ...string) {
+	if err := f.ack(ids...); err != nil {
+		f.log.Error("an answered message could not be forgotten and may be answered again", "error", err)
+	}
 }

@@ -3,10 +3,16 @@ package chat
 import (
 	"context"
 	"iter"
+	"log/slog"
+	"sync"
+	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/session"
 )
 
 // rights are what the conversation's sessions may do.
@@ -88,4 +94,87 @@ func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOpti
 		Command:      guard.Command(o.commands),
 		OnEngineTurn: func(events iter.Seq2[agent.Event, error]) { o.onEngineTurn(kind, events) },
 	}
+}
+
+// reading tracks which untrusted text the sessions of the conversation have read, and
+// whether the user has answered it.
+type reading struct {
+	sessions *session.Store
+	audit    *audit.Log
+	log      *slog.Logger
+	now      func() time.Time
+
+	mu sync.Mutex
+	// main is what the main session has read; loaded on first use.
+	main *policy.Taint
+	// shown is when the last turn ended: the user has seen everything before.
+	shown time.Time
+}
+
+// ofMain returns what the main session has read, including before a restart.
+func (r *reading) ofMain() *policy.Taint {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.main == nil {
+		r.main = r.of(fromMain, r.sessions.Main)
+	}
+	return r.main
+}
+
+// of returns what a session has read so far. It calls id whenever that changes.
+func (r *reading) of(name string, id func() string) *policy.Taint {
+	t := policy.NewTaint(r.sessions.Labels().Of(id()))
+	t.Changed = func(l label.Label) { r.changed(name, id(), l) }
+	return t
+}
+
+// changed records that a session is about to read untrusted text, or that the user has
+// answered it.
+func (r *reading) changed(name, id string, l label.Label) {
+	now, labels := r.now(), r.sessions.Labels()
+	e := audit.Entry{Actor: audit.Bot, From: name, Action: audit.InputRead, Subject: id, Detail: string(l.Via(audit.ThisConversation))}
+	keep := func() error { return labels.Read(now, id, l) }
+	if l == "" {
+		e.Actor, e.Action, e.Detail = audit.User, audit.InputAnswered, string(labels.Of(id))
+		keep = func() error { return labels.Clear(now, id) }
+	}
+	if err := keep(); err != nil {
+		r.log.Error("what the conversation has read was not recorded", "error", err)
+	}
+	r.audit.Record(now, e)
+}
+
+// ended records that a turn has ended, so that the user sees all of it.
+func (r *reading) ended() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shown = r.now()
+}
+
+// answered clears what a session has read if the user wrote after it was shown. A zero time
+// means that someone else wrote.
+func (r *reading) answered(t *policy.Taint, id string, written time.Time) {
+	r.mu.Lock()
+	shown := r.shown
+	r.mu.Unlock()
+	if !written.IsZero() && !written.Before(shown) && !written.Before(r.sessions.Labels().Since(id)) {
+		t.Clear()
+	}
+}
+
+// becomes replaces what the main session has read with what a fork has, when the fork
+// becomes the main session.
+func (r *reading) becomes(fork *policy.Taint) {
+	r.mu.Lock()
+	r.main = r.of(fromMain, r.sessions.Main)
+	main := r.main
+	r.mu.Unlock()
+	main.Read(fork.Label())
+}
+
+// forget drops what the main session has read, together with the session.
+func (r *reading) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.main = nil
 }

@@ -73,25 +73,6 @@ func TestACheckDecidesWhetherARoutineRuns(t *testing.T) {
 	}
 }
 
-func TestARequestOfABatchHasWhatItsCheckFound(t *testing.T) {
-	testkit.Alone(t)
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("needs a shell")
-	}
-	s := handIn(t)
-	must(t, s.dir.Write("routines/digest.md", []byte(strings.Replace(digestRoutine, "may_wait", "check: sh check.sh\nmay_wait", 1))))
-	must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo two mails\n"), 0o600))
-	s.index.Scan()
-	must(t, s.d.Fire(t.Context(), s.due(t, "d1")))
-	if list := s.d.o.Requests.batches.Waiting(); len(list) != 1 || !strings.Contains(list[0].Prompt, "> two mails") || list[0].Label == "" {
-		t.Fatalf("%+v", list)
-	}
-	must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("exit 1\n"), 0o600))
-	if err := s.d.Fire(t.Context(), s.due(t, "d1")); !errors.Is(err, routines.ErrNothingNew) {
-		t.Errorf("handed in although there is nothing new: %v", err)
-	}
-}
-
 // servers answers every call the same way.
 type servers struct {
 	text    string

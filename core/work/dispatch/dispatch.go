@@ -73,7 +73,6 @@ type Options struct {
 	Hooks    *webhook.Index
 	Schedule Schedule
 	Runs     Runs
-	Requests *Requests
 	Chat     Conversation
 	Money    Money
 	Guard    *policy.Guard
@@ -125,9 +124,6 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	}
 	due.Late = due.Late || checked.held
 	skills := d.o.Prompts.Skills.Load(task)
-	if d.o.Requests.takes(task) {
-		return d.o.Requests.handIn(ctx, due, skills, checked)
-	}
 	rights := d.o.Guard.Bound(task, skills)
 	job := fork.Job{
 		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
@@ -271,9 +267,6 @@ func (d *Dispatcher) fireNow(_ context.Context, c command.FireNow) (command.Outc
 		Message:  message + d.pingless(task),
 		Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID, Detail: task.Title()},
 	}
-	if d.o.Requests.takes(task) {
-		out.Message = fmt.Sprintf(textFiredAsBatch, task.Title())
-	}
 	if r, is := d.o.Index.Set().ReminderByID(c.ID); is && !r.UntilDone && !c.Stays {
 		out.Undo = command.RestoreTask{ID: c.ID}
 	}
@@ -309,11 +302,7 @@ func (d *Dispatcher) pingless(task routines.Task) string {
 	return fmt.Sprintf(textFiredQuietly, cron.DayClock(from.In(d.o.Zone), now))
 }
 
-// stop stops a run, or withdraws a request.
+// stop stops a run.
 func (d *Dispatcher) stop(_ context.Context, c command.StopFork) (command.Outcome, error) {
-	var err error
-	if !d.o.Requests.stop(c.Run) {
-		err = d.o.Runs.Stop(c.Run)
-	}
-	return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, err
+	return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, d.o.Runs.Stop(c.Run)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
@@ -22,7 +21,6 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
-	"ollimbot/core/work/money"
 	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
@@ -132,12 +130,6 @@ func newStage(t *testing.T, files map[string]string) *stage {
 		Zone: zone, Log: log, Index: s.index, Hooks: hooks, Schedule: s.schedule, Runs: s.runs, Chat: s.talk, Money: s.settled,
 		Guard: guard, Prompts: prompts, Notices: board, Audit: decisions,
 		Notes: &notes.Notes{Zone: zone, Log: log, Audit: decisions, Notices: board, Updates: s.updates, Changed: func() {}},
-		Requests: NewRequests(RequestOptions{
-			Dir: dir, Zone: zone, Log: log, Providers: provider.New(provider.Options{Dir: dir, Getenv: func(string) string { return "" }}),
-			Index: s.index, Runs: s.runs, Prompts: prompts, Notices: board,
-			Purse:  money.New(money.Options{Dir: dir, Zone: zone, Log: log, Caps: func() money.Caps { return money.Caps{} }, Changed: func() {}}),
-			Engine: func() string { return "script" }, Model: func() string { return "haiku" }, SystemPrompt: func() string { return "" },
-		}),
 	})
 	s.index.Scan()
 	return s

@@ -118,7 +118,7 @@ func TestARunIsEndedBetweenItsRequestsWhenACapIsReached(t *testing.T) {
 		if v := r.status.snapshot(); v.Usage.CostUSD != 1.25 || v.Usage.InputTokens != 10 {
 			t.Errorf("the run shows %+v", v.Usage)
 		}
-		if rows := purse.Rows(); len(rows) != 2 || rows[0].For != money.OfRun || rows[1].For != money.Subagent || rows[1].Run != r.id || rows[1].Task.ID != "a1b2c3d4" {
+		if _, rows := purse.Books(time.Now()); len(rows) != 2 || rows[0].For != money.OfRun || rows[1].For != money.Subagent || rows[1].Run != r.id || rows[1].Task.ID != "a1b2c3d4" {
 			t.Errorf("%+v", rows)
 		}
 	})

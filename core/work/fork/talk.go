@@ -14,6 +14,8 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/work/money"
 )
 
@@ -201,4 +203,28 @@ func (t *talk) book(c agent.Charge) {
 func (t *talk) account() money.Account {
 	task := t.job.Task
 	return money.Account{For: money.OfRun, Task: money.Task{Kind: task.Kind, ID: task.ID}, Run: t.status.id, Ticket: t.job.Ticket}
+}
+
+// plain sends the text of the task's file, which needs no model.
+func (t *tools) plain(ctx context.Context, why string) {
+	words := cmp.Or(t.job.Task.Description, t.title)
+	m := outgoing{
+		kind: kindPing, own: true, shown: words, done: toolset.TextSent,
+		post: post.Post{Text: fmt.Sprintf(textPlain, words, clean.Cut(clean.Line(why), 200))},
+	}
+	t.status.line(tail.Note, fmt.Sprintf(textSendsPlain, clean.Line(why)))
+	if a := t.send(ctx, m); a.IsError {
+		t.o.Log.Error("an essential reminder was not sent", "run", t.status.id, "error", a.Text)
+		t.o.warn(fmt.Sprintf(tellNotSent, t.title, words))
+	}
+}
+
+// lastRefusal returns why the last ping of the run was refused, or "".
+func (t *tools) lastRefusal() string {
+	t.gate <- struct{}{}
+	defer func() { <-t.gate }()
+	if t.refused == "" {
+		return ""
+	}
+	return fmt.Sprintf(textWasRefused, t.refused)
 }

@@ -266,7 +266,8 @@ func TestARequestOfAnEndedProgramIsUnknownAndInNoCap(t *testing.T) {
 		if got := s.Today.Spent; !near(got.Dollars(), 0.9) || got.Unknown() != 1 || got.Text() != "$0.90 and 1 request of unknown cost" || !s.Until(0.1).IsZero() {
 			t.Errorf("%s, killed: %s, %+v", what, got.Text(), s)
 		}
-		for _, r := range again.Rows() {
+		_, rows := again.Books(noon)
+		for _, r := range rows {
 			if r.For != what || r.Run != "" || r.Task != (Task{}) {
 				t.Errorf("%s is booked as %+v", what, r)
 			}

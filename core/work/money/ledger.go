@@ -304,14 +304,14 @@ func (p *Purse) tidy(now time.Time) error {
 	return nil
 }
 
-// Rows returns the ledger, oldest first, with the requests of a run on one day in one row.
-func (p *Purse) Rows() []Row {
+// Books returns the state at now and the ledger behind it, oldest first, with the requests of a run on one day in one row.
+func (p *Purse) Books(now time.Time) (State, []Row) {
 	p.mu.Lock()
 	p.read()
-	list := slices.Clone(p.rows)
+	state, list := p.state(now), slices.Clone(p.rows)
 	p.mu.Unlock()
 	slices.SortStableFunc(list, func(a, b Row) int { return a.At.Compare(b.At) })
-	return list
+	return state, list
 }
 
 // Today returns what the day of now has cost so far.

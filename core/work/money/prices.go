@@ -53,8 +53,8 @@ func (p Price) Cost(u agent.Usage) float64 {
 // anyModel is the row of the user's file for models without their own.
 const anyModel = "default"
 
-// assumedModel has the price of requests that are expected before anything is known.
-const assumedModel = "opus"
+// AssumedModel has the price of requests that are expected before anything is known, and of a session without a model.
+const AssumedModel = "opus"
 
 // builtIn are the default prices.
 var builtIn = map[string]Price{
@@ -135,7 +135,7 @@ func (p *Prices) Priced(model string, u agent.Usage) (_ agent.Usage, known bool)
 func (p *Prices) assumed(u agent.Usage) float64 {
 	price, ok := p.load().rows[anyModel]
 	if !ok {
-		price, _ = p.Of(assumedModel)
+		price, _ = p.Of(AssumedModel)
 	}
 	return price.Cost(u)
 }

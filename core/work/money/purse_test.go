@@ -111,7 +111,8 @@ func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 		if got := s.Today.Spent; got.Text() != text || got.Requests() != 5 || got.Used().InputTokens != 5_000_000 || s.Month.Spent.Text() != text {
 			t.Errorf("%s, %+v", got.Text(), got)
 		}
-		if got := Total(p.Rows()...); got.Text() != text {
+		_, rows := p.Books(noon)
+		if got := Total(rows...); got.Text() != text {
 			t.Errorf("all rows: %s", got.Text())
 		}
 		if got := p.Run("1"); got.Dollars() != 2 || got.Unknown() != 1 {
@@ -188,7 +189,7 @@ func TestAClockThatIsSetBackBooksOnTheDayItShows(t *testing.T) {
 		if a, b := p.Today(noon).Dollars(), p.Today(noon.AddDate(0, 0, -1)).Dollars(); a != 1 || b != 2 {
 			t.Errorf("%v and %v", a, b)
 		}
-		if rows := p.Rows(); len(rows) != 2 || rows[0].At.After(rows[1].At) {
+		if _, rows := p.Books(noon); len(rows) != 2 || rows[0].At.After(rows[1].At) {
 			t.Errorf("%+v", rows)
 		}
 	}
@@ -236,12 +237,14 @@ func TestALargeLedgerIsShortenedWithoutLosingACent(t *testing.T) {
 		t.Errorf("%d of %d bytes", len(data), len(lines))
 	}
 	sum := func(p *Purse) Sum {
-		return Total(slices.DeleteFunc(p.Rows(), func(r Row) bool { return r.At.Before(noon.AddDate(0, 0, -keptDays)) })...)
+		_, rows := p.Books(noon)
+		return Total(slices.DeleteFunc(rows, func(r Row) bool { return r.At.Before(noon.AddDate(0, 0, -keptDays)) })...)
 	}
 	if a, b := sum(before), sum(after); !near(a.Dollars(), b.Dollars()) || a.Requests() != b.Requests() || a.Dollars() < 16 {
 		t.Errorf("%+v, then %+v", a, b)
 	}
-	if oldest := after.Rows()[0].At; oldest.Before(noon.AddDate(0, 0, -keptDays)) {
+	_, rows := after.Books(noon)
+	if oldest := rows[0].At; oldest.Before(noon.AddDate(0, 0, -keptDays)) {
 		t.Errorf("a row of %v is kept", oldest)
 	}
 }

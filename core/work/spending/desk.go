@@ -216,8 +216,8 @@ func (d *Desk) Costs(days int) (command.CostReport, error) {
 		return command.CostReport{}, err
 	}
 	now := d.now()
-	state := d.o.Purse.State(now)
-	s := command.Spending{Runs: runs, Rows: d.o.Purse.Rows(), State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends), Routines: d.o.Routines()}
+	state, rows := d.o.Purse.Books(now)
+	s := command.Spending{Runs: runs, Rows: rows, State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends), Routines: d.o.Routines()}
 	return s.Report(days, now), nil
 }
 

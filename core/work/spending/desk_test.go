@@ -93,7 +93,7 @@ func (s *shop) begin(t *testing.T, ticket string) (until time.Time, wait bool) {
 // breakFile makes the spending record unwritable, also for root.
 func (s *shop) breakFile(t *testing.T) {
 	t.Helper()
-	s.purse.Rows() // now, because an unreadable file would be moved aside
+	s.purse.Books(time.Now()) // now, because an unreadable file would be moved aside
 	for _, name := range []string{"state/usage.json", money.Ledger} {
 		path := s.dir.Path(name)
 		must(t, os.RemoveAll(path))

@@ -79,8 +79,8 @@ func stopText(f fork.View, now time.Time) string {
 	if f.Tools > 0 {
 		spent = ", made " + words.Grouped(uint64(f.Tools), "tool call")
 	}
-	if f.Usage.CostUSD > 0 {
-		spent += " and spent " + words.Dollars(f.Usage.CostUSD)
+	if cost := f.Spent(); cost != "" {
+		spent += " and spent " + cost
 	}
 	lost := "What it has found so far is lost."
 	if f.Reports+f.Pings+f.Quiet > 0 {

@@ -161,7 +161,9 @@ func ran(c pane.Context, r *fork.View) []widget.Span {
 	if !r.Started.IsZero() && !r.Ended.IsZero() {
 		text += " · " + words.Elapsed(r.Ended.Sub(r.Started))
 	}
-	text += " · " + words.Dollars(r.Usage.CostUSD)
+	if cost := r.Spent(); cost != "" {
+		text += " · " + cost
+	}
 	for _, said := range pane.OutcomeOf(c.Snap, r).Full {
 		text += " · " + said.Text
 	}

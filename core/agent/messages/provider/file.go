@@ -86,6 +86,9 @@ func (f *file) provider(p frontmatter.Field) {
 		case field.Key == "models":
 			models = field.Value
 			continue
+		case field.Key == "batches":
+			f.add(field.Line, field.Column, routines.Warning, p.Key+"."+textBatches)
+			continue
 		case !known:
 			f.unknown(field, slices.Sorted(maps.Keys(providerFields)), "models")
 			continue
@@ -183,7 +186,6 @@ var providerFields = map[string]func(*entry, frontmatter.Value) error{
 		}
 		e.BaseURL = strings.TrimSuffix(strings.TrimRight(v.Text, "/"), "/v1")
 		e.Betas = e.Betas && u.Host == anthropicHost
-		e.Batches = e.Batches && u.Host == anthropicHost
 		return nil
 	},
 	"key": func(e *entry, v frontmatter.Value) error {
@@ -202,8 +204,7 @@ var providerFields = map[string]func(*entry, frontmatter.Value) error{
 		e.Bearer = v.Text == "bearer"
 		return oneOf(v, "x-api-key", "bearer")
 	},
-	"betas":   func(e *entry, v frontmatter.Value) error { return boolean(&e.Betas, v) },
-	"batches": func(e *entry, v frontmatter.Value) error { return boolean(&e.Batches, v) },
+	"betas": func(e *entry, v frontmatter.Value) error { return boolean(&e.Betas, v) },
 }
 
 // modelFields are the keys of a model.

@@ -91,6 +91,7 @@ func TestWhatIsWrongIsNamedWithItsPlaceAndTheRestCounts(t *testing.T) {
 		{"local:\n  base-url: http://127.0.0.1:1\n  modles: [a]\n  models: [b]\n", "3", `unknown key "modles"`, "local/b"},
 		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, price: 1 2}\n    - {name: b, window: 2048, max-output: 4096}\n    - c\n", "4", "not a price", "local/c"},
 		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, context-editing: x}\n", "4", `unknown key "context-editing"`, "local/a"},
+		{"local:\n  base-url: http://127.0.0.1:1\n  batches: true\n  models: [a]\n", "3", "local.batches was removed", "local/a"},
 		{"local:\n  base-url: http://127.0.0.1:1\n  models: a\n", "3", "models must be a list", ""},
 		{"local: [\n", "1", "", ""},
 	} {

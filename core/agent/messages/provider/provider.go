@@ -29,8 +29,6 @@ type Provider struct {
 	Bearer bool
 	// Betas means that the server understands Anthropic's beta headers.
 	Betas bool
-	// Batches means that the server accepts message batches, at half the price.
-	Batches bool
 	// Models are the known models; the first is the default.
 	Models []Model
 }
@@ -155,9 +153,9 @@ func claudeModels() []Model {
 // anthropic returns the built-in provider at an address; an empty address means Anthropic's own.
 // Another server may not know Anthropic's betas.
 func anthropic(address string, known bool) Provider {
-	p := Provider{Name: Anthropic, BaseURL: "https://" + anthropicHost, Betas: known, Batches: known, Models: claudeModels()}
+	p := Provider{Name: Anthropic, BaseURL: "https://" + anthropicHost, Betas: known, Models: claudeModels()}
 	if address = strings.TrimRight(address, "/"); address != "" && address != p.BaseURL {
-		p.BaseURL, p.Betas, p.Batches = strings.TrimSuffix(address, "/v1"), false, false
+		p.BaseURL, p.Betas = strings.TrimSuffix(address, "/v1"), false
 	}
 	return p
 }

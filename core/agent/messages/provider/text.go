@@ -22,6 +22,7 @@ const (
 	textUnreadable   = "the file cannot be read: %v"
 	textBadName      = "%q is not a valid provider name: use lower-case letters, digits, dots and dashes, such as local"
 	textNoKeys       = "%s has no keys: write base-url and models below it, indented"
+	textBatches      = "batches was removed, and every request is answered at once; delete the line"
 	textNoBaseURL    = "base-url is missing: write the server's address, such as http://127.0.0.1:11434"
 	textOpenKey      = "the key would travel unencrypted: use https in base-url, or leave the key out"
 	textTwoKeys      = "both key and key-file are set: keep one"

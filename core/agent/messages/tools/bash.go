@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,7 +85,7 @@ var errFull = errors.New("the temporary files of a session are too large")
 // only removes files there may run.
 func (s *shell) watch(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	before := size(s.tmp())
+	before := store.Size(s.tmp())
 	go func() {
 		tick := time.NewTicker(looksAtTemp)
 		defer tick.Stop()
@@ -95,27 +94,13 @@ func (s *shell) watch(ctx context.Context) (context.Context, context.CancelCause
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if now := size(s.tmp()); now > sandbox.MaxTemporary && now > before {
+				if now := store.Size(s.tmp()); now > sandbox.MaxTemporary && now > before {
 					cancel(errFull)
 				}
 			}
 		}
 	}()
 	return ctx, cancel
-}
-
-// size returns the bytes of all files below a folder.
-func size(folder string) (n int64) {
-	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error { // what cannot be seen is not counted
-		if err != nil {
-			return nil //nolint:nilerr // it was removed meanwhile
-		}
-		if info, err := e.Info(); err == nil && e.Type().IsRegular() {
-			n += info.Size()
-		}
-		return nil
-	})
-	return n
 }
 
 func (s *shell) close() error {
