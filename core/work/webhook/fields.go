@@ -79,7 +79,7 @@ func explain(at frontmatter.Field, err error) error {
 		return &fieldError{at.Line, at.Column, msgFieldsUnreadable}
 	}
 	line, column := at.At(wrong.Pointer)
-	message := ""
+	var message string
 	switch wrong.Reason {
 	case schema.Pattern:
 		message = fmt.Sprintf(msgFieldsPattern, show(wrong.Text))
