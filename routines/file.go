@@ -30,20 +30,28 @@ type File struct {
 // directory. It returns false for a file without front matter, of which nothing else can
 // be read.
 func Open(kind Kind, rel string, data []byte) (*File, bool) {
-	p := &File{kind: kind, rel: rel, data: data}
 	doc, err := frontmatter.Parse(data)
-	var syntax *frontmatter.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		p.Add(Error, syntax.Line, syntax.Column, "%s", syntax.Message)
-	case err != nil:
-		p.Add(Error, 1, 1, "%v", err)
+	return &File{Doc: doc, kind: kind, rel: rel, data: data, problems: syntax(rel, doc.Dropped, err)}, err == nil
+}
+
+// Keys reads a file that is only YAML keys. ok is false if it cannot be read. The problems are those
+// of its syntax.
+func Keys(rel string, data []byte) (fields []frontmatter.Field, problems []Problem, ok bool) {
+	fields, dropped, err := frontmatter.ParseYAML(data)
+	return fields, syntax(rel, dropped, err), err == nil
+}
+
+// syntax returns the mistake that keeps a file from being read, or else what YAML drops from it.
+func syntax(rel string, dropped []frontmatter.Dropped, err error) []Problem {
+	p := File{rel: rel}
+	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
+		p.Add(Error, wrong.Line, wrong.Column, "%s", wrong.Message)
+		return p.problems
 	}
-	p.Doc = doc
-	for _, d := range doc.Dropped {
+	for _, d := range dropped {
 		p.Add(Warning, d.Line, d.Column, "%s", d.Problem())
 	}
-	return p, err == nil
+	return p.problems
 }
 
 // Problems returns the problems found so far, in the file's order.

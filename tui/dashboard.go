@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
+	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
@@ -125,9 +126,9 @@ func (d *dashboard) see(s core.Snapshot) (ring string) {
 func (d *dashboard) say(level notice.Level, text string) { d.toasts.Reply(time.Now(), level, text) }
 
 // complain reports problems in the user's files.
-func (d *dashboard) complain(problems []settings.Problem) {
+func (d *dashboard) complain(problems []routines.Problem) {
 	for _, p := range problems {
-		d.toasts.Report(time.Now(), notice.Warn, p.String())
+		d.toasts.Report(time.Now(), notice.Warn, p.Position()+": "+p.Message)
 	}
 }
 

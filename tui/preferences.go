@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 
+	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
@@ -29,7 +30,7 @@ type preferences struct {
 }
 
 // newPreferences reads the saved choices. It returns the problems in the files.
-func newPreferences(config, kept string, look theme.Options) (*preferences, []settings.Problem) {
+func newPreferences(config, kept string, look theme.Options) (*preferences, []routines.Problem) {
 	p := &preferences{config: config, kept: cmp.Or(kept, config), look: look}
 	chosen, problems := settings.Load(config)
 	own, more := settings.Load(kept)
@@ -43,7 +44,7 @@ func newPreferences(config, kept string, look theme.Options) (*preferences, []se
 func (p *preferences) keysChanged() bool { return settings.Look(p.config) != p.stamp }
 
 // readKeys reads the file of keys and returns its problems.
-func (p *preferences) readKeys() (problems []settings.Problem) {
+func (p *preferences) readKeys() (problems []routines.Problem) {
 	p.stamp = settings.Look(p.config)
 	p.keys, problems = settings.Keys(p.config)
 	return problems

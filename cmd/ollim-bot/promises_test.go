@@ -160,7 +160,7 @@ func (p *promised) words() map[string]func() bool {
 	list := []updates.Update{{At: now, Message: "x"}}
 	written := "---\nname: tidy-notes\ndescription: x\nallowed-tools:\n  - \"Edit(./notes/**.md)\"\n---\nx\n"
 	skillKey := func() bool {
-		s, ok := skill.Parse("tidy-notes", []byte(written))
+		s, _, ok := skill.Parse("tidy-notes", []byte(written))
 		return ok && s.Name == "tidy-notes" && s.Description == "x" && len(s.Tools) == 1
 	}
 	words := map[string]func() bool{

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/base/hosts"
 	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines"
 )
 
@@ -79,21 +80,21 @@ func parse(data []byte, lookup Lookup) (parsed, error) {
 	if len(bytes.TrimSpace(data)) == 0 { // a sandbox reserves the name of a missing file with an empty one
 		return p.out, nil
 	}
-	root, err := positions(data)
+	root, err := frontmatter.ParseJSON(data)
 	if err != nil {
 		return parsed{}, err
 	}
-	if root.kind != '{' {
-		return parsed{}, &syntaxError{root.line, fmt.Sprintf(textNotAnObject, root.is())}
+	if root.Kind != frontmatter.Map {
+		return parsed{}, &frontmatter.SyntaxError{Line: root.Line, Column: 1, Message: fmt.Sprintf(textNotAnObject, kindOf(root))}
 	}
-	for _, f := range root.fields {
+	for _, f := range root.Fields {
 		switch {
-		case f.key != "mcpServers":
-			p.warn(f.line, f.key, textUnknownTop)
-		case f.node.kind != '{':
-			return parsed{}, &syntaxError{f.line, fmt.Sprintf(textServersObject, f.node.is())}
+		case f.Key != "mcpServers":
+			p.warn(f.Line, f.Key, textUnknownTop)
+		case f.Value.Kind != frontmatter.Map:
+			return parsed{}, &frontmatter.SyntaxError{Line: f.Line, Column: 1, Message: fmt.Sprintf(textServersObject, kindOf(f.Value))}
 		default:
-			p.servers(f.node)
+			p.servers(f.Value)
 		}
 	}
 	slices.SortFunc(p.out.servers, func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
@@ -121,29 +122,29 @@ func (p *parser) add(s routines.Severity, line int, key, format string, args ...
 	p.out.problems = append(p.out.problems, routines.Problem{File: File, Line: line, Severity: s, Message: text})
 }
 
-func (p *parser) servers(n node) {
+func (p *parser) servers(all frontmatter.Value) {
 	taken := map[string]string{}
-	for i, f := range n.fields {
+	for i, f := range all.Fields {
 		p.failed = false
-		key := "mcpServers." + f.key
+		key := "mcpServers." + f.Key
 		if i >= maxServers {
-			p.fail(f.line, key, textTooManyServers, maxServers)
+			p.fail(f.Line, key, textTooManyServers, maxServers)
 			return
 		}
-		s := Server{Given: f.key, Name: serverName(f.key)}
+		s := Server{Given: f.Key, Name: serverName(f.Key)}
 		switch other, double := taken[s.Name]; {
 		case slices.Contains(toolset.OwnServers, s.Name):
-			p.fail(f.line, key, textReserved, s.Name)
+			p.fail(f.Line, key, textReserved, s.Name)
 			continue
 		case double:
-			p.fail(f.line, key, textSameName, other)
+			p.fail(f.Line, key, textSameName, other)
 			continue
-		case f.node.kind != '{':
-			p.fail(f.line, key, textServerObject, f.node.is())
+		case f.Value.Kind != frontmatter.Map:
+			p.fail(f.Line, key, textServerObject, kindOf(f.Value))
 		default:
 			p.server(&s, f, key)
 		}
-		taken[s.Name] = f.key
+		taken[s.Name] = f.Key
 		if p.failed {
 			p.out.broken = append(p.out.broken, s.Name)
 			continue
@@ -153,14 +154,14 @@ func (p *parser) servers(n node) {
 }
 
 // server parses one server.
-func (p *parser) server(s *Server, f field, key string) {
+func (p *parser) server(s *Server, f frontmatter.Field, key string) {
 	kind, raw := "", map[string]any{}
 	seen := map[string]int{}
-	for _, f := range f.node.fields {
-		at := key + "." + f.key
-		seen[f.key] = f.line
-		raw[f.key] = plainValue(f.node)
-		switch f.key {
+	for _, f := range f.Value.Fields {
+		at := key + "." + f.Key
+		seen[f.Key] = f.Line
+		raw[f.Key] = f.Value.JSON()
+		switch f.Key {
 		case "command":
 			s.Command = p.text(f, at)
 		case "args":
@@ -180,10 +181,10 @@ func (p *parser) server(s *Server, f field, key string) {
 		case "disabled":
 			s.Disabled = p.truth(f, at)
 		default:
-			p.warn(f.line, at, textUnknownKey)
+			p.warn(f.Line, at, textUnknownKey)
 		}
 	}
-	p.kind(s, kind, seen, f.line, key)
+	p.kind(s, kind, seen, f.Line, key)
 	s.where = where(raw)
 	delete(raw, "trusted")
 	delete(raw, "disabled")
@@ -222,23 +223,23 @@ func (p *parser) kind(s *Server, kind string, seen map[string]int, line int, key
 	}
 }
 
-// plainValue returns a value as written.
-func plainValue(n node) any {
-	switch n.kind {
-	case '{':
-		table := map[string]any{}
-		for _, f := range n.fields {
-			table[f.key] = plainValue(f.node)
-		}
-		return table
-	case '[':
-		list := []any{}
-		for _, one := range n.items {
-			list = append(list, plainValue(one))
-		}
-		return list
+// kindOf returns the kind of a value in plain words.
+func kindOf(v frontmatter.Value) string {
+	switch v.Kind {
+	case frontmatter.Null:
+		return "null"
+	case frontmatter.List:
+		return "a list"
+	case frontmatter.Map:
+		return "an object"
 	}
-	return n.value
+	switch v.JSON().(type) {
+	case bool:
+		return "true or false"
+	case string:
+		return "a text"
+	}
+	return "a number"
 }
 
 // where returns the command line or the address as written.
@@ -260,54 +261,54 @@ func where(raw map[string]any) string {
 	return clean.Cut(clean.Line(strings.Join(words, " ")), 120)
 }
 
-func (p *parser) text(f field, key string) string {
-	s, ok := f.node.value.(string)
+func (p *parser) text(f frontmatter.Field, key string) string {
+	s, ok := f.Value.JSON().(string)
 	if !ok {
-		p.fail(f.line, key, textNotText, f.node.is())
+		p.fail(f.Line, key, textNotText, kindOf(f.Value))
 		return ""
 	}
-	return p.expand(s, f.node.line, key)
+	return p.expand(s, f.Value.Line, key)
 }
 
-func (p *parser) truth(f field, key string) bool {
-	b, ok := f.node.value.(bool)
+func (p *parser) truth(f frontmatter.Field, key string) bool {
+	b, ok := f.Value.JSON().(bool)
 	if !ok {
-		p.fail(f.line, key, textNotTruth, f.node.is())
+		p.fail(f.Line, key, textNotTruth, kindOf(f.Value))
 	}
 	return b
 }
 
-func (p *parser) list(f field, key string) []string {
-	if f.node.kind != '[' {
-		p.fail(f.line, key, textNotList, f.node.is())
+func (p *parser) list(f frontmatter.Field, key string) []string {
+	if f.Value.Kind != frontmatter.List {
+		p.fail(f.Line, key, textNotList, kindOf(f.Value))
 		return nil
 	}
 	var out []string
-	for i, n := range f.node.items {
-		out = append(out, p.text(field{line: n.line, node: n}, fmt.Sprintf("%s[%d]", key, i)))
+	for i, item := range f.Value.Items {
+		out = append(out, p.text(frontmatter.Field{Line: item.Line, Value: item}, fmt.Sprintf("%s[%d]", key, i)))
 	}
 	return out
 }
 
-func (p *parser) table(f field, key string) map[string]string {
-	if f.node.kind != '{' {
-		p.fail(f.line, key, textNotTable, f.node.is())
+func (p *parser) table(f frontmatter.Field, key string) map[string]string {
+	if f.Value.Kind != frontmatter.Map {
+		p.fail(f.Line, key, textNotTable, kindOf(f.Value))
 		return nil
 	}
 	out := map[string]string{}
-	for _, one := range f.node.fields {
-		if one.key == "" || strings.ContainsAny(one.key, "=\x00") {
-			p.fail(one.line, key, textBadVariable, one.key)
+	for _, one := range f.Value.Fields {
+		if one.Key == "" || strings.ContainsAny(one.Key, "=\x00") {
+			p.fail(one.Line, key, textBadVariable, one.Key)
 			continue
 		}
-		out[one.key] = p.text(one, key+"."+one.key)
+		out[one.Key] = p.text(one, key+"."+one.Key)
 	}
 	return out
 }
 
-func (p *parser) network(f field, key string) hosts.List {
+func (p *parser) network(f frontmatter.Field, key string) hosts.List {
 	names := []string{}
-	if _, text := f.node.value.(string); text {
+	if _, text := f.Value.JSON().(string); text {
 		names = append(names, p.text(f, key))
 	} else {
 		names = p.list(f, key)
@@ -317,7 +318,7 @@ func (p *parser) network(f field, key string) hosts.List {
 	}
 	l, err := hosts.Parse(strings.Join(names, ","))
 	if err != nil {
-		p.fail(f.line, key, "%v", err)
+		p.fail(f.Line, key, "%v", err)
 	}
 	return l
 }

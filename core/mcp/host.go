@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/mcp/login"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -442,8 +443,8 @@ func (h *Host) Test(ctx context.Context, name string) error {
 // read parses a file. ok is false if the whole file is invalid.
 func read(data []byte, lookup Lookup) (out parsed, problems []routines.Problem, ok bool) {
 	out, err := parse(data, lookup)
-	if wrong, is := errors.AsType[*syntaxError](err); is {
-		return out, []routines.Problem{{File: File, Line: wrong.line, Severity: routines.Error, Message: clean.Line(wrong.what)}}, false
+	if wrong, is := errors.AsType[*frontmatter.SyntaxError](err); is {
+		return out, []routines.Problem{{File: File, Line: wrong.Line, Severity: routines.Error, Message: clean.Line(wrong.Message)}}, false
 	}
 	return out, out.problems, true
 }

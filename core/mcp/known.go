@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 
 	"ollimbot/core/base/words"
@@ -22,21 +23,48 @@ func Known(dir *store.Dir, lookup Lookup) ([]State, []routines.Problem, error) {
 	}
 	var list []State
 	for _, s := range servers {
-		st := State{Name: s.Name, Where: s.where, Status: Idle, Trusted: s.Trusted, Hosts: s.hosts(), Text: textNotAsked}
-		if one, ok := records[s.Name]; ok {
-			if one.Status == Failed {
-				st.Status, st.Text = one.Status, one.Text
-			}
-			if one.Of(s) {
-				st.Status, st.Text, st.Tools, st.Waiting = one.Status, one.Text, len(one.Tools), len(one.Waiting())
+		one := records[s.Name]
+		now := live{status: one.Status, text: one.Text}
+		if !one.Of(s) {
+			if one = (Record{}); now.status != Failed {
+				now = live{text: textNotAsked}
 			}
 		}
-		if s.Disabled {
-			st.Status, st.Text = Off, ""
-		}
-		list = append(list, st)
+		list = append(list, s.state(one, now))
 	}
 	return list, problems, nil
+}
+
+// live is what neither the file nor the tools of a server say. A command without the bot takes
+// status and text from the record.
+type live struct {
+	status Status // only Starting, Failed and Ready count
+	text   string // why it failed, or a remark
+	asks   bool
+	calls  []Call
+}
+
+// state is what is known of a server; one is its record, or empty.
+func (s Server) state(one Record, now live) State {
+	st := State{
+		Name: s.Name, Where: s.where, Status: Idle, Text: now.text, Tools: len(one.Tools), Waiting: len(one.Waiting()), Trusted: s.Trusted,
+		Asks: now.asks, Hosts: s.hosts(), Calls: now.calls,
+	}
+	switch {
+	case s.Disabled:
+		st.Status, st.Text = Off, ""
+	case now.status == Failed:
+		st.Status = Failed
+		return st
+	case now.status == Starting:
+		st.Status = Starting
+	case st.Waiting > 0:
+		st.Status = Waiting
+	case now.status == Ready:
+		st.Status = Ready
+	}
+	st.Text = cmp.Or(one.differs(s.Name), st.Text)
+	return st
 }
 
 // Of reports whether the record belongs to the server as currently configured.

@@ -156,11 +156,13 @@ func (r *records) reload() {
 }
 
 // of returns the record of a server as currently configured.
-func (r *records) of(s Server) (Record, bool) {
+func (r *records) of(s Server) (one Record, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one, ok := r.by[s.Name]
-	return one, ok && one.Source == s.source
+	if one, ok = r.by[s.Name]; !one.Of(s) {
+		return Record{}, false
+	}
+	return one, ok
 }
 
 func (r *records) protocol(s Server) string {

@@ -363,30 +363,19 @@ func (s *server) carryOut(ctx context.Context, t Tool, args json.RawMessage) age
 
 // state is what is known of it.
 func (s *server) state(one Record) State {
-	waiting := one.Waiting()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := State{
-		Name: s.config.Name, Where: s.config.where, Status: Idle, Tools: len(one.Tools), Waiting: len(waiting), Trusted: s.config.Trusted,
-		Asks: s.asks, Hosts: s.config.hosts(), Calls: slices.Clone(s.ended),
+	now := live{asks: s.asks, calls: slices.Clone(s.ended)}
+	if n := len(s.remarks); n > 0 {
+		now.text = s.remarks[n-1]
 	}
 	switch {
-	case s.config.Disabled:
-		st.Status = Off
 	case s.opening != nil:
-		st.Status = Starting
+		now.status = Starting
 	case s.problem != "":
-		st.Status, st.Text = Failed, s.problem
-	case len(waiting) > 0:
-		st.Status, st.Text = Waiting, one.differs(s.config.Name)
+		now.status, now.text = Failed, s.problem
 	case s.conn != nil:
-		st.Status = Ready
+		now.status = Ready
 	}
-	if st.Text == "" {
-		st.Text = one.differs(s.config.Name)
-	}
-	if st.Text == "" && len(s.remarks) > 0 {
-		st.Text = s.remarks[len(s.remarks)-1]
-	}
-	return st
+	return s.config.state(one, now)
 }

@@ -2,9 +2,6 @@ package mcp
 
 // Errors in .mcp.json.
 const (
-	textMoreThanOne    = "there is text behind the last }: remove it"
-	textEndsEarly      = "the file ends before its last }: a bracket is missing"
-	textTooDeep        = "it is nested more than %d deep"
 	textNotAnObject    = `the file is %s and has to be an object: {"mcpServers": {…}}`
 	textServersObject  = "mcpServers is %s and has to be an object with a server for each name"
 	textUnknownTop     = "is not a known key: list servers under mcpServers"

@@ -19,6 +19,7 @@ import (
 
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/frontmatter"
+	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 )
@@ -111,22 +112,6 @@ func isSize(name string) bool {
 	})
 }
 
-// Problem is something wrong in a file.
-type Problem struct {
-	File         string // its name
-	Line, Column int    // from 1; 0 means the whole file
-	Text         string // one line, with the fix
-	Used         bool   // the value is used all the same
-}
-
-// String is the problem in one line, as compilers write it.
-func (p Problem) String() string {
-	if p.Line == 0 {
-		return p.File + ": " + p.Text
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
-}
-
 // Dir is the directory of the settings for an environment as os.Environ returns it: ollim-bot
 // in $XDG_CONFIG_HOME, else in ~/.config; empty without a home.
 func Dir(env []string) string {
@@ -142,7 +127,7 @@ func Dir(env []string) string {
 }
 
 // Load reads dashboard.yaml and ignores invalid values.
-func Load(dir string) (Dashboard, []Problem) {
+func Load(dir string) (Dashboard, []routines.Problem) {
 	d := Dashboard{}
 	r := reader{file: DashboardFile}
 	for _, f := range r.fields(dir) {
@@ -203,7 +188,7 @@ func Look(dir string) Stamp {
 // reader collects the problems of a file.
 type reader struct {
 	file     string
-	problems []Problem
+	problems []routines.Problem
 }
 
 // maxFile is how much of a file is read, in bytes: the YAML reader's time grows
@@ -234,20 +219,15 @@ func (r *reader) fields(dir string) []frontmatter.Field {
 		r.add(0, 0, textUnreadable, err)
 		return nil
 	}
-	fields, dropped, err := frontmatter.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown since
-	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
-		r.add(wrong.Line, wrong.Column, "%s", wrong.Message)
-		return nil
-	}
-	for _, d := range dropped {
-		r.add(d.Line, d.Column, "%s", d.Problem())
-		r.problems[len(r.problems)-1].Used = true
-	}
+	fields, problems, _ := routines.Keys(r.file, data[:min(len(data), maxFile)]) // it may have grown since
+	r.problems = append(r.problems, problems...)
 	return fields
 }
 
 func (r *reader) add(line, column int, format string, args ...any) {
-	r.problems = append(r.problems, Problem{File: r.file, Line: line, Column: column, Text: fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, routines.Problem{
+		File: r.file, Line: line, Column: column, Severity: routines.Error, Message: fmt.Sprintf(format, args...),
+	})
 }
 
 // key and value report a problem with a name or its value.
@@ -280,7 +260,7 @@ func (r *reader) number(v frontmatter.Value) string {
 // Keys reads keys.yaml: names of actions with a key or a list of keys each.
 // "forks/tail.wrap" means the action of one pane, "tail.wrap" those of all panes. Invalid
 // entries leave the keys of the table unchanged.
-func Keys(dir string) (action.Keys, []Problem) {
+func Keys(dir string) (action.Keys, []routines.Problem) {
 	r := reader{file: KeysFile}
 	var changes []action.Change
 	var places []frontmatter.Field
@@ -299,7 +279,7 @@ func Keys(dir string) (action.Keys, []Problem) {
 		}
 		r.add(line, column, "%s", why.Text)
 	}
-	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+	slices.SortStableFunc(r.problems, func(a, b routines.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return keys, r.problems

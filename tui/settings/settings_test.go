@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
+	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 )
@@ -74,6 +75,8 @@ func TestTheBellIsSwitchedOffInEveryWayThatOneWritesIt(t *testing.T) {
 	}
 }
 
+func shown(p routines.Problem) string { return p.Position() + ": " + p.Message }
+
 func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "",
@@ -98,15 +101,15 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 		strings.Repeat("? ", maxFile/2-1):   "dashboard.yaml",
 	} {
 		d, problems := Load(write(t, DashboardFile, text))
-		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want)) {
+		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || !strings.HasPrefix(shown(problems[0]), want)) {
 			t.Errorf("%.40q gives %v, want %q", text, problems, want)
 		}
 		if d.Get("bell") != Bells[0] || d.Get("title") != "on" || d.Size("balanced").Columns != 0 || d["layout"] != "" {
 			t.Errorf("%.40q gives %+v", text, d)
 		}
 		for _, p := range problems {
-			if strings.ContainsRune(p.String(), 0x1b) {
-				t.Errorf("%q holds an escape", p)
+			if strings.ContainsRune(shown(p), 0x1b) {
+				t.Errorf("%q holds an escape", shown(p))
 			}
 		}
 	}
@@ -129,7 +132,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 	keys, problems := Keys(dir)
 	var got []string
 	for _, p := range problems {
-		place, _, _ := strings.Cut(p.String(), ": ")
+		place, _, _ := strings.Cut(shown(p), ": ")
 		got = append(got, place)
 	}
 	want := []string{"keys.yaml:4:12", "keys.yaml:5:1", "keys.yaml:6:20", "keys.yaml:7:15", "keys.yaml:8:1", "keys.yaml:10:1"}
@@ -192,7 +195,7 @@ func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(filepath.Dir(file), KeysFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, problems := Keys(filepath.Dir(file)); len(problems) != 1 || !slices.ContainsFunc(problems, func(p Problem) bool { return strings.Contains(p.Text, "not a regular file") }) {
+	if _, problems := Keys(filepath.Dir(file)); len(problems) != 1 || !slices.ContainsFunc(problems, func(p routines.Problem) bool { return strings.Contains(p.Message, "not a regular file") }) {
 		t.Errorf("a directory in the place of the file: %v", problems)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,9 +17,12 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/brief/skill"
+	"ollimbot/core/mcp"
+	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/work/money"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -35,7 +39,7 @@ type CheckCmd struct {
 func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 	problems, looked := []routines.Problem{}, words.Count(len(c.Files), "file")
 	for _, name := range c.Files {
-		problems = append(problems, checkFile(at, name)...)
+		problems = append(problems, checkFile(p, at, name)...)
 	}
 	if len(c.Files) == 0 {
 		bot, err := p.Bot(at)
@@ -100,45 +104,75 @@ func checkSetting(dir, name, shown string) []routines.Problem {
 	if name == dashboard.DashboardFile {
 		_, found = dashboard.Load(dir)
 	}
-	return console.Each(found, func(f dashboard.Problem) routines.Problem {
-		severity := routines.Error
-		if f.Used {
-			severity = routines.Warning
-		}
-		return routines.Problem{File: shown, Line: f.Line, Column: f.Column, Severity: severity, Message: f.Text}
-	})
+	return renamed(found, shown)
 }
 
-// checkFile checks a file in any folder.
-func checkFile(at console.DataDir, name string) (problems []routines.Problem) {
+// renamed returns problems of a file under the name that the user gave.
+func renamed(problems []routines.Problem, file string) []routines.Problem {
+	for i := range problems {
+		problems[i].File = file
+	}
+	return problems
+}
+
+// checkFile checks a file in any folder as what it is by its name, or by its folder.
+func checkFile(p *console.Process, at console.DataDir, name string) (problems []routines.Problem) {
 	shown := clean.Line(filepath.ToSlash(name))
 	abs, err := filepath.Abs(name)
 	if _, there := os.Lstat(abs); errors.Is(there, fs.ErrNotExist) && filepath.IsLocal(name) {
 		abs = at.Dir.Path(name) // as lists and problems name it
 	}
 	dir, base := filepath.Split(abs)
-	var folder *store.Dir
+	in := filepath.Base(dir)
+	folder, wrong := at, func(line int, text string) []routines.Problem {
+		return []routines.Problem{{File: shown, Line: line, Severity: routines.Error, Message: clean.Line(text)}}
+	}
 	if err == nil {
-		folder, err = store.At(dir)
+		folder.Dir, err = store.At(dir)
 	}
 	var data []byte
 	if err == nil {
-		data, err = folder.Read(base) // as the bot does, with its limits
+		data, err = folder.Dir.Read(base) // as the bot does, with its limits
 	}
+	rel := path.Join(in, base)
 	switch {
 	case err != nil:
-		return []routines.Problem{{File: shown, Severity: routines.Error, Message: clean.Line(err.Error())}}
-	case filepath.Base(dir) == "webhooks":
-		_, problems = webhook.Parse(shown, data)
+		return wrong(0, err.Error())
 	case base == dashboard.DashboardFile, base == dashboard.KeysFile:
 		return checkSetting(dir, base, shown)
+	case base == policy.FileName:
+		_, problems = policy.NewFile(folder.Dir).Load()
+	case base == money.PricesFile:
+		problems = money.NewPrices(folder.Dir, nil).Problems()
+	case base == provider.File:
+		problems = p.Providers(folder).Problems()
+	case base == mcp.File:
+		_, problems, _ = mcp.Read(folder.Dir, p.Variables(at)) // it was read just now
+	case base == config.EnvFile:
+		if err := config.CheckEnv(data); err != nil {
+			return wrong(0, err.Error())
+		}
+	case rel == config.RuntimeFile, rel == config.SettingsFile:
+		for _, text := range config.Check(rel, data) {
+			problems = append(problems, wrong(0, text)...)
+		}
+	case base == skill.File:
+		_, problems, _ = skill.Parse(in, data)
+	case filepath.Ext(base) != ".md":
+		return wrong(0, textNoKind)
+	case in == "agents":
+		_, problems = guide.ParseSubagent(shown, data)
+	case in == "webhooks":
+		_, problems = webhook.Parse(shown, data)
 	case isReminder(abs, data):
 		_, problems = routines.ParseReminder(shown, data, at.Env.Zone)
 	default:
 		_, problems = routines.ParseRoutine(shown, data)
 	}
-	return problems
+	return renamed(problems, shown)
 }
+
+const textNoKind = "this is no file that the bot reads: name it as ollim-bot help data-directory.md does"
 
 // isReminder reports whether a file is meant to be a reminder: by its folder, or else by
 // the key that only reminders have.

@@ -208,36 +208,32 @@ func Subagents(d *store.Dir) ([]Subagent, []routines.Problem) {
 		if err != nil || there.is != ordinary {
 			continue
 		}
-		s, found := parseSubagent(name, there.data)
+		s, found := ParseSubagent(name, there.data)
 		list, problems = append(list, s...), append(problems, found...)
 	}
 	return list, problems
 }
 
-// parseSubagent returns one subagent, or none and the reason.
-func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
-	doc, err := frontmatter.Parse(data)
-	if err != nil {
-		line, column, message := 1, 1, err.Error()
-		if syntax, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
-			line, column, message = syntax.Line, syntax.Column, syntax.Message
+// ParseSubagent returns one subagent, or none and the reason.
+func ParseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
+	p, ok := routines.Open("subagent", file, data)
+	var list []Subagent
+	if ok {
+		stem := strings.TrimSuffix(file[strings.LastIndexByte(file, '/')+1:], ".md")
+		s := Subagent{Name: cmp.Or(scalar(p.Doc, "name"), clean.Line(stem)), Model: scalar(p.Doc, "model"), Path: file}
+		for _, v := range toolValues(p.Doc) {
+			s.Tools = append(s.Tools, v.Text)
+			if _, message := routines.CheckTool(v.Text); message != "" {
+				p.Add(routines.Warning, v.Line, v.Column, "%s", message)
+			}
 		}
-		return nil, []routines.Problem{warning(file, line, column, message)}
+		list = []Subagent{s}
 	}
-	stem := strings.TrimSuffix(file[strings.LastIndexByte(file, '/')+1:], ".md")
-	s := Subagent{Name: scalar(doc, "name"), Model: scalar(doc, "model"), Path: file}
-	s.Name = cmp.Or(s.Name, clean.Line(stem))
-	var problems []routines.Problem
-	for _, d := range doc.Dropped {
-		problems = append(problems, warning(file, d.Line, d.Column, d.Problem()))
+	problems := p.Problems()
+	for i := range problems {
+		problems[i].Severity = routines.Warning // the engine decides whether it uses the file
 	}
-	for _, v := range toolValues(doc) {
-		s.Tools = append(s.Tools, v.Text)
-		if severity, message := routines.CheckTool(v.Text); severity != "" {
-			problems = append(problems, warning(file, v.Line, v.Column, message))
-		}
-	}
-	return []Subagent{s}, problems
+	return list, problems
 }
 
 // toolValues returns the patterns from a list or a comma-separated text.
@@ -261,8 +257,4 @@ func toolValues(doc frontmatter.Document) []frontmatter.Value {
 func scalar(doc frontmatter.Document, key string) string {
 	f, _ := doc.Get(key)
 	return clean.Line(f.Value.Text)
-}
-
-func warning(file string, line, column int, message string) routines.Problem {
-	return routines.Problem{File: clean.Line(file), Line: line, Column: column, Severity: routines.Warning, Message: clean.Line(message)}
 }

@@ -59,7 +59,7 @@ func TestNothingRunsThatWasNotSeen(t *testing.T) {
 	})
 	testkit.Check(t, func(t *rapid.T) {
 		data := "---\nname: x\ndescription: x\n---\n" + strings.Join(rapid.SliceOfN(piece, 1, 12).Draw(t, "pieces"), "")
-		s, _, ok := parse("x", []byte(data))
+		s, _, ok := Parse("x", []byte(data))
 		if !ok {
 			return
 		}

@@ -126,7 +126,7 @@ func readIn(root *os.Root, name string) (Skill, []routines.Problem, bool) {
 	case err != nil:
 		return Skill{}, unreadable(file, err), false
 	}
-	return parse(name, data)
+	return Parse(name, data)
 }
 
 // single reports whether a name is a single folder name.
@@ -160,15 +160,9 @@ func readFile(root *os.Root, name string) ([]byte, error) {
 	return data, err
 }
 
-// Parse parses a SKILL.md as if it were in that folder. It returns false if it is unusable.
-func Parse(folder string, data []byte) (Skill, bool) {
-	s, _, ok := parse(folder, data)
-	return s, ok
-}
-
-// parse parses the skill of a folder. It returns false if the front matter is invalid or lacks
-// the name or the description.
-func parse(folder string, data []byte) (Skill, []routines.Problem, bool) {
+// Parse parses a SKILL.md as if it were in that folder. It returns false if the front matter is
+// invalid or lacks the name or the description.
+func Parse(folder string, data []byte) (Skill, []routines.Problem, bool) {
 	path := Folder + "/" + folder + "/" + File
 	p, ok := routines.Open("skill", path, data)
 	if !ok {

@@ -93,7 +93,7 @@ func TestAFileIsParsedOrSaysWhereItIsWrong(t *testing.T) {
 		{"no text", "---\nname: demo\ndescription: x\n---\n", true, 5, 1, "no text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, problems, ok := parse("demo", []byte(c.text))
+			s, problems, ok := Parse("demo", []byte(c.text))
 			if ok != c.ok || ok && s.Name == "" || !ok && s.Path != "" {
 				t.Fatalf("ok is %v, skill %+v, problems %v", ok, s, problems)
 			}
@@ -118,14 +118,14 @@ func TestAFileIsParsedOrSaysWhereItIsWrong(t *testing.T) {
 }
 
 func TestAFolderThatBreaksTheRuleForNamesIsReadWithAWarning(t *testing.T) {
-	_, problems, ok := parse("Demo_1", []byte(file("Demo_1", "")))
+	_, problems, ok := Parse("Demo_1", []byte(file("Demo_1", "")))
 	if !ok || len(problems) != 1 || problems[0].Message != textNameLetters {
 		t.Errorf("ok %v, problems %v", ok, problems)
 	}
 }
 
 func TestTextOfASkillIsCleaned(t *testing.T) {
-	s, _, ok := parse("demo", []byte("---\nname: demo\ndescription: \"a\\e[31m b\\u202e\"\n---\nOne.\x1b[2J\n\n  Two.\u202e\x07\n"))
+	s, _, ok := Parse("demo", []byte("---\nname: demo\ndescription: \"a\\e[31m b\\u202e\"\n---\nOne.\x1b[2J\n\n  Two.\u202e\x07\n"))
 	if !ok || s.Description != "a b" || s.Body != "One.\n\n  Two." {
 		t.Errorf("ok %v, skill %q", ok, s)
 	}

@@ -179,7 +179,7 @@ func (g *Guard) meaning(u agent.ToolUse) string {
 		r.Digest = routines.Digest(data)
 		waits, limited = g.TaskWaits(&r.Task), g.LimitOf(r.Task) != nil
 	case "skills":
-		one, _ := skill.Parse(filepath.Base(filepath.Dir(rel)), data)
+		one, _, _ := skill.Parse(filepath.Base(filepath.Dir(rel)), data)
 		waits = g.SkillWaits(one)
 	case "webhooks":
 		waits = g.TaskWaits(&routines.Task{Kind: routines.KindWebhook, Path: rel, Digest: routines.Digest(data), Background: true})

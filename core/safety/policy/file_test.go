@@ -61,7 +61,7 @@ func TestToolPolicyFilesAreRead(t *testing.T) {
 				place, rest, _ := strings.Cut(tt.problems[i], " ")
 				severity, part, _ := strings.Cut(rest, " ")
 				at := fmt.Sprintf("%d:%d", p.Line, p.Column)
-				if !strings.HasPrefix(at, place) || string(p.Severity) != severity || !strings.Contains(p.Message, part) || p.File != fileName {
+				if !strings.HasPrefix(at, place) || string(p.Severity) != severity || !strings.Contains(p.Message, part) || p.File != FileName {
 					t.Errorf("%+v, want %q", p, tt.problems[i])
 				}
 			}
@@ -127,7 +127,7 @@ func TestThePolicyExtendsAndReplacesTheLists(t *testing.T) {
 func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 	g, root := newGuard(t)
 	f := NewFile(g.o.Dir)
-	path := filepath.Join(root, fileName)
+	path := filepath.Join(root, FileName)
 	load := func(want ...string) []routines.Problem {
 		t.Helper()
 		p, problems := f.Load()
@@ -161,7 +161,7 @@ func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 
 func TestAnUnchangedFileIsReadOnce(t *testing.T) {
 	g, root := newGuard(t)
-	path := filepath.Join(root, fileName)
+	path := filepath.Join(root, FileName)
 	write(t, path, "bg_forks: {override: [Read]}\n")
 	old := time.Now().Add(-time.Hour)
 	must(t, os.Chtimes(path, old, old))
@@ -192,7 +192,7 @@ func FuzzToolPolicyNeverPanicsOrOpensEverything(f *testing.F) {
 			}
 		}
 		for _, one := range problems {
-			if one.Message == "" || one.File != fileName || one.Line < 0 {
+			if one.Message == "" || one.File != FileName || one.Line < 0 {
 				t.Errorf("%+v", one)
 			}
 		}

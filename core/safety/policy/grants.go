@@ -68,7 +68,7 @@ func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
 		t, problems := routines.Parse(kind, rel, data, time.UTC)
 		return taskGrants(t, find), !routines.HasErrors(problems)
 	case isSkill(rel):
-		s, ok := skill.Parse(path.Base(path.Dir(rel)), data)
+		s, _, ok := skill.Parse(path.Base(path.Dir(rel)), data)
 		return skillGrants(s), ok
 	}
 	return grants{}, false

@@ -15,8 +15,8 @@ import (
 	"ollimbot/routines"
 )
 
-// fileName is the user's own tool policy, in the data directory.
-const fileName = "tool-policy.yaml"
+// FileName is the user's own tool policy, in the data directory.
+const FileName = "tool-policy.yaml"
 
 // ToolPolicy is the contents of tool-policy.yaml. The zero value changes nothing.
 type ToolPolicy struct {
@@ -55,7 +55,7 @@ type loaded struct {
 }
 
 // NewFile returns the file of a data directory. It reads nothing yet.
-func NewFile(d *store.Dir) *File { return &File{dir: d, loaded: store.NewCached[loaded](d, fileName)} }
+func NewFile(d *store.Dir) *File { return &File{dir: d, loaded: store.NewCached[loaded](d, FileName)} }
 
 // Load returns the policy in force and the problems of the file, each with its line and cure.
 // Patterns with errors are left out. If the file cannot be read at all, the last good policy stays
@@ -76,7 +76,7 @@ func (f *File) Load() (ToolPolicy, []routines.Problem) {
 }
 
 func (f *File) read() (loaded, error) {
-	data, err := f.dir.Read(fileName)
+	data, err := f.dir.Read(FileName)
 	if err != nil {
 		return loaded{}, err
 	}
@@ -88,7 +88,7 @@ func (f *File) read() (loaded, error) {
 }
 
 func problem(line, column int, s routines.Severity, message string) routines.Problem {
-	return routines.Problem{File: fileName, Line: line, Column: column, Severity: s, Message: clean.Line(message)}
+	return routines.Problem{File: FileName, Line: line, Column: column, Severity: s, Message: clean.Line(message)}
 }
 
 // reader collects the file's contents and problems.
@@ -99,14 +99,11 @@ type reader struct {
 
 // parsePolicy parses the file's text. ok is false if it could not be read at all.
 func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, ok bool) {
-	sections, dropped, err := frontmatter.ParseYAML(data)
-	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
-		return ToolPolicy{}, []routines.Problem{problem(wrong.Line, wrong.Column, routines.Error, wrong.Message)}, false
+	sections, problems, ok := routines.Keys(FileName, data)
+	if !ok {
+		return ToolPolicy{}, problems, false
 	}
-	r := &reader{}
-	for _, d := range dropped {
-		r.add(d.Line, d.Column, routines.Warning, d.Problem())
-	}
+	r := &reader{problems: problems}
 	for _, s := range sections {
 		switch s.Key {
 		case "main-session":

@@ -255,6 +255,12 @@ func parseEnv(data []byte, path string) (values map[string]string, err error) {
 	return nil, fmt.Errorf(msgEnvLine, path, 1)
 }
 
+// CheckEnv returns why the text of .env cannot be used, without its values.
+func CheckEnv(data []byte) error {
+	_, err := parseEnv(data, EnvFile)
+	return err
+}
+
 // unmarshalEnv calls the library, which can panic on garbage.
 func unmarshalEnv(data []byte) (values map[string]string, err error) {
 	defer fault.Rescue("the .env file", func(f *fault.Error) {

@@ -99,6 +99,26 @@ func LoadRuntime(d *store.Dir) (r Runtime, problems []string, err error) {
 	return r, problems, err
 }
 
+// Check returns what keeps a file of settings, by its name in the data directory, from being used,
+// and its values without effect.
+func Check(rel string, data []byte) (problems []string) {
+	var f files
+	content := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &content); err != nil {
+		return []string{fmt.Sprintf(msgNoJSON, err)}
+	}
+	if rel == RuntimeFile {
+		f.theirs = content
+	} else {
+		f.ours = content
+	}
+	_, problems = f.decode()
+	for i, p := range problems {
+		problems[i] = strings.TrimPrefix(p, rel+": ")
+	}
+	return problems
+}
+
 // files is the content of the two files.
 type files struct{ theirs, ours map[string]json.RawMessage }
 

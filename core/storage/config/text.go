@@ -13,6 +13,7 @@ const (
 	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
 	msgSystemZone  = "%s contains an unknown time zone, %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"
 
+	msgNoJSON  = "this is not JSON (%v)"
 	msgRuntime = "%s: %s is %s, but %s; the default %s is used"
 	msgUnknown = "unknown key %q: the keys are %s"
 	msgNearest = "unknown key %q, did you mean %q?"

@@ -27,7 +27,7 @@ func dropped(f fences, fields []Field) []Dropped {
 	if !strings.Contains(f.yaml, " #") {
 		return nil
 	}
-	d := dropping{lines: strings.Split(f.yaml, "\n"), first: f.firstLine}
+	d := dropping{lines: f.lines, first: f.firstLine}
 	for _, f := range fields {
 		d.field(f)
 	}

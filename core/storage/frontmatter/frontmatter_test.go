@@ -1,6 +1,7 @@
 package frontmatter
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -108,6 +109,7 @@ func TestFrontMatterIsReadAsText(t *testing.T) {
 			"columns count runes", "---\ntags: [ä, ö]\nd: \"é\"  # ü\n---\n",
 			"2:1 tags = list 2:7 (2:8 \"ä\", 2:11 \"ö\")\n3:1 d = quoted 3:4 \"é\"\n",
 		},
+		{"spaces behind values", "---\na: b c  \nt: [x , y ]\nd: ~ \n---\n", "2:1 a = 2:4 \"b c\"\n3:1 t = list 3:4 (3:5 \"x\", 3:9 \"y\")\n4:1 d = null 4:4\n"},
 		{"empty", "---\n---\nBody\n", ""},
 		{"only comments", "---\n# a\n---\nBody\n", ""},
 	}
@@ -121,6 +123,14 @@ func TestFrontMatterIsReadAsText(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestWordsBelowAnItemMayBeginWithADash(t *testing.T) {
+	doc, err := Parse([]byte("---\nt:\n- a\n  - @x\n---\n"))
+	must(t, err)
+	if items := doc.Fields[0].Value.Items; len(items) != 1 || items[0].Text != "a - @x" {
+		t.Errorf("%+v", items)
 	}
 }
 
@@ -189,6 +199,9 @@ func TestSyntaxErrorsNameThePlaceAndTheCure(t *testing.T) {
 		{"dashes and text", "---\nid: x\n--- y\nb: 1\n---\n", 3, 5, "three dashes must be alone"},
 		{"another document", "---\nid: x\n...\nb: 1\n---\n", 4, 1, "second document"},
 		{"a colon inside, beyond ASCII", "---\nü: Überblick: nein\n---\n", 2, 4, "quotes"},
+		{"a bare cron below a map", "---\nfields:\n  a: 1\ncron: */5 * * * *\n---\n", 4, 7, "must be in quotes"},
+		{"a bare tag below a block of text", "---\nd: |\n  a: @b\nid: !x\n---\n", 4, 5, "must be in quotes"},
+		{"an indented key under a list", "---\nt: [a]\n  b: 1\n---\n", 3, 3, "first column"},
 		{"an indented line under a quoted value", "---\nid: \"x\"\n  b: 1\n---\n", 3, 3, "first column"},
 	}
 	for _, tt := range tests {
@@ -241,6 +254,31 @@ func TestBrokenFixturesFailAtTheRightPlace(t *testing.T) {
 		says, broken := want[filepath.Base(name)]
 		if broken != (err != nil) || broken && !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", name, err, says)
+		}
+	}
+}
+
+func TestAJSONFileIsReadWithItsPlaces(t *testing.T) {
+	v, err := ParseJSON([]byte("{\"é\": [1, \"x\",\n  true], \"a_b\": null}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "map 1:1 {1:2 é = list 1:7 (1:8 \"1\", quoted 1:11 \"x\", 2:3 \"true\"); 2:10 a_b = null 2:17; }"
+	if got := briefValue(v); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if diff := cmp.Diff(map[string]any{"é": []any{json.Number("1"), "x", true}, "a_b": nil}, v.JSON()); diff != "" {
+		t.Error(diff)
+	}
+	f := Field{Line: 9, Column: 9, Value: v}
+	for pointer, want := range map[string]string{"": "9:9", "/é": "1:2", "/é/2": "2:3", "/é/3": "1:2", "/a_b/x": "2:10", "/b": "9:9"} {
+		if line, column := f.At(pointer); fmt.Sprintf("%d:%d", line, column) != want {
+			t.Errorf("%q is at %d:%d, want %s", pointer, line, column, want)
+		}
+	}
+	for text, want := range map[string]string{"{\n\"a\": x}": "line 2", "{\n\"a\": [1": "line 2, column 8: the file ends", "{}\n{}": "line 2, column 1: there is text"} {
+		if _, err := ParseJSON([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }

@@ -154,9 +154,8 @@ func (s *splicer) comment(f Field, from int) string {
 	case v.Kind == List && v.Line == f.Line:
 		return ""
 	case v.Quoted && v.Line == f.Line:
-		one := scalar{line: line, start: byteOffset(line, v.Column), no: v.Line, key: f.Key}
-		_, end, err := one.quoted()
-		if err != nil {
+		end := quoteEnd(line, byteOffset(line, v.Column))
+		if end < 0 {
 			return ""
 		}
 		if tail := strings.TrimLeft(line[end:], " \t"); strings.HasPrefix(tail, "#") {

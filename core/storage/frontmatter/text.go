@@ -33,6 +33,10 @@ const (
 	msgYAML        = "the front matter cannot be read (%s): put values with special characters in quotes"
 	msgUnreadable  = "the front matter cannot be read: write one `key: value` on each line, values in quotes"
 
+	msgMoreJSON = "there is text behind the last }: remove it"
+	msgJSONEnds = "the file ends before its last }: a bracket is missing"
+	msgDeepJSON = "it is nested more than %d deep"
+
 	msgSpliceFlow = "the keys are not on lines of their own: write one `key: value` on each line first"
 )
 

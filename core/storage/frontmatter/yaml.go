@@ -3,6 +3,7 @@ package frontmatter
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -27,19 +28,20 @@ type yamlError interface {
 	GetMessage() string
 }
 
-// parseYAML reads any front matter with the YAML library, which knows all of YAML but takes twenty
-// times as long as the fast path. inner normalizes the keys inside of values. The library may panic
-// on garbage.
-func parseYAML(f fences, inner func(string) string) (fields []Field, err error) {
+// parse reads the keys, or finds the mistake. inner normalizes the keys inside of values. The
+// library may panic on garbage.
+func parse(f fences, inner func(string) string) (fields []Field, err error) {
 	defer fault.Rescue("the front matter", func(_ *fault.Error) {
 		fields, err = nil, &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
 	})
-	if e := checkSize(f); e != nil {
-		return nil, e
+	for _, check := range []func(fences) error{checkText, checkSize, slip} {
+		if err := check(f); err != nil {
+			return nil, err
+		}
 	}
-	file, perr := parser.ParseBytes([]byte(clearBlank(f.yaml)), 0, parser.AllowDuplicateMapKey())
-	if perr != nil {
-		return nil, f.translate(perr)
+	file, err := parser.ParseBytes([]byte(clearBlank(f)), 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return nil, f.translate(err)
 	}
 	c := converter{f: f, inner: inner}
 	switch len(file.Docs) {
@@ -57,11 +59,11 @@ func parseYAML(f fences, inner func(string) string) (fields []Field, err error) 
 
 // clearBlank empties the lines with only white space: the library takes a tab in one for
 // indentation.
-func clearBlank(yaml string) string {
-	if !strings.Contains(yaml, "\t") {
-		return yaml
+func clearBlank(f fences) string {
+	if !strings.Contains(f.yaml, "\t") {
+		return f.yaml
 	}
-	lines := strings.Split(yaml, "\n")
+	lines := slices.Clone(f.lines)
 	for i, l := range lines {
 		if blank(l) {
 			lines[i] = ""
@@ -87,11 +89,10 @@ func checkSize(f fences) error {
 			return &SyntaxError{Line: line, Column: 1, Message: msgTooDeep}
 		}
 	}
-	lines := strings.Split(f.yaml, "\n")
-	if len(lines) > maxLines {
+	if len(f.lines) > maxLines {
 		return &SyntaxError{Line: f.firstLine + maxLines, Column: 1, Message: msgTooLong}
 	}
-	for no, l := range lines {
+	for no, l := range f.lines {
 		if strings.Count(l, "- -") > maxDepth || strings.Count(l, "? ?") > maxDepth ||
 			len(l)-len(strings.TrimLeft(l, " ")) > 20*maxDepth {
 			return &SyntaxError{Line: f.firstLine + no, Column: 1, Message: msgTooDeep}
@@ -106,6 +107,20 @@ func (f fences) position(t *token.Token) (line, col int) {
 		return f.firstLine, 1
 	}
 	return f.firstLine + max(1, t.Position.Line) - 1, max(1, t.Position.Column)
+}
+
+// textPosition returns the position of a plain scalar. The library counts the spaces behind it.
+func (f fences) textPosition(t *token.Token) (line, col int) {
+	line, col = f.position(t)
+	if i := line - f.firstLine; i < len(f.lines) {
+		before := []rune(f.lines[i])
+		for at := min(col-1, len(before)); at >= 0; at-- {
+			if strings.HasPrefix(string(before[at:]), t.Value) {
+				return line, at + 1
+			}
+		}
+	}
+	return line, col
 }
 
 // translate converts the library's error to this package's messages and line numbers.
@@ -165,7 +180,7 @@ func (c converter) fields(n ast.Node, depth int) ([]Field, error) {
 		}
 		out = append(out, f)
 	}
-	return out, nil
+	return out, checkDuplicates(out)
 }
 
 func (c converter) field(p *ast.MappingValueNode, depth int) (Field, error) {
@@ -209,13 +224,18 @@ func (c converter) value(n ast.Node, depth int) (Value, error) {
 	}
 	switch n := n.(type) {
 	case *ast.NullNode:
+		v.Line, v.Column = c.f.textPosition(n.Token)
 	case *ast.StringNode:
 		v.Kind, v.Text = Scalar, n.Value
 		v.Quoted = n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
+		if !v.Quoted {
+			v.Line, v.Column = c.f.textPosition(n.Token)
+		}
 	case *ast.LiteralNode:
 		v.Kind, v.Text = Scalar, n.Value.Value
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		v.Kind, v.Text = Scalar, strings.TrimSpace(n.GetToken().Value)
+		v.Line, v.Column = c.f.textPosition(n.GetToken())
 	case *ast.SequenceNode:
 		v.Kind = List
 		for _, item := range n.Values {
@@ -228,9 +248,7 @@ func (c converter) value(n ast.Node, depth int) (Value, error) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		v.Kind = Map
 		var err error
-		if v.Fields, err = c.fields(n, depth+1); err == nil {
-			err = checkDuplicates(v.Fields)
-		}
+		v.Fields, err = c.fields(n, depth+1)
 		return v, err
 	case *ast.TagNode:
 		return c.value(n.Value, depth+1)

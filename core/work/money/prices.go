@@ -18,8 +18,8 @@ import (
 	"ollimbot/routines"
 )
 
-// pricesFile is the user's own prices, in the data directory.
-const pricesFile = "prices.yaml"
+// PricesFile is the user's own prices, in the data directory.
+const PricesFile = "prices.yaml"
 
 // maxPrice is an upper limit for plausibility, in dollars per million tokens.
 const maxPrice = 100_000
@@ -85,7 +85,7 @@ func NewPrices(d *store.Dir, models func(string) (Price, bool)) *Prices {
 	if models == nil {
 		models = func(string) (Price, bool) { return Price{}, false }
 	}
-	return &Prices{dir: d, file: store.NewCached[table](d, pricesFile), models: models}
+	return &Prices{dir: d, file: store.NewCached[table](d, PricesFile), models: models}
 }
 
 // Problems returns the invalid lines of the user's file. Valid lines still count.
@@ -142,7 +142,7 @@ func (p *Prices) assumed(u agent.Usage) float64 {
 
 func (p *Prices) load() table {
 	t, err := p.file.Load(func() (table, error) {
-		data, err := p.dir.Read(pricesFile)
+		data, err := p.dir.Read(PricesFile)
 		if err != nil {
 			return table{}, err
 		}
@@ -212,5 +212,5 @@ func ParsePrice(text string) (price Price, err error) {
 }
 
 func problem(line int, message string) routines.Problem {
-	return routines.Problem{File: pricesFile, Line: line, Column: 1, Severity: routines.Warning, Message: clean.Line(message)}
+	return routines.Problem{File: PricesFile, Line: line, Column: 1, Severity: routines.Warning, Message: clean.Line(message)}
 }

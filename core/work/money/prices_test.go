@@ -56,7 +56,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 		"# dollars for a million tokens: input output read written", "", "sonnet: 1 2 3 4 # mine", "'my-model': [0, 0, 0, 0]",
 		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
 	}, "\n")
-	must(t, d.Write(pricesFile, []byte(text)))
+	must(t, d.Write(PricesFile, []byte(text)))
 	p := NewPrices(d, nil)
 	for model, want := range map[string]Price{"claude-sonnet-5-5": {Rate: Rate{1, 2, 3, 4, 0}}, "my-model-2": {}, "opus": builtIn["opus"]} {
 		if got, ok := p.Of(model); !ok || got != want {
@@ -66,7 +66,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	var lines []int
 	for _, problem := range p.Problems() {
 		lines = append(lines, problem.Line)
-		if problem.File != pricesFile || strings.Contains(problem.Message, "\x1b") {
+		if problem.File != PricesFile || strings.Contains(problem.Message, "\x1b") {
 			t.Errorf("%+v", problem)
 		}
 	}

@@ -119,7 +119,7 @@ func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 			t.Errorf("the run: %s", got.Text())
 		}
 	}
-	must(t, d.Write(pricesFile, []byte("default: 3 0 0 0\n")))
+	must(t, d.Write(PricesFile, []byte("default: 3 0 0 0\n")))
 	p = made(o)
 	request(p, "far/zeta", "")
 	if got := p.Today(noon); !near(got.Dollars(), 5) || got.Unknown() != 4 {

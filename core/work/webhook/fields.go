@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ollimbot/core/base/schema"
 	"ollimbot/core/storage/frontmatter"
@@ -22,15 +21,20 @@ type Fields struct {
 	compiled *schema.Schema
 }
 
-// compile makes a validator from the mapping, whose value it keeps. An error is a *fieldError.
-func compile(m *mapping) (f Fields, err error) {
-	root, ok := m.value.(map[string]any)
+// compile makes a validator from the value of `fields`. An error is a *fieldError.
+func compile(at frontmatter.Field) (f Fields, err error) {
+	for v := range at.Value.All() {
+		if number, ok := v.JSON().(json.Number); ok && checkNumber(number.String()) != nil {
+			return Fields{}, &fieldError{v.Line, v.Column, msgFieldsNumber}
+		}
+	}
+	root, ok := at.Value.JSON().(map[string]any)
 	if !ok {
-		return Fields{}, &fieldError{m.start, msgFieldsMapping}
+		return Fields{}, &fieldError{at.Line, at.Column, msgFieldsMapping}
 	}
 	f.declare(root)
 	if f.compiled, err = schema.Compile(root); err != nil {
-		return Fields{}, m.explain(err)
+		return Fields{}, explain(at, err)
 	}
 	return f, nil
 }
@@ -69,27 +73,30 @@ func isText(kind any) bool {
 }
 
 // explain turns a schema error into a line with a position.
-func (m *mapping) explain(err error) error {
+func explain(at frontmatter.Field, err error) error {
 	var wrong *schema.Error
 	if !errors.As(err, &wrong) {
-		return &fieldError{m.start, msgFieldsUnreadable}
+		return &fieldError{at.Line, at.Column, msgFieldsUnreadable}
 	}
-	at := m.at(wrong.Pointer)
+	line, column := at.At(wrong.Pointer)
+	var message string
 	switch wrong.Reason {
 	case schema.Pattern:
-		return &fieldError{at, fmt.Sprintf(msgFieldsPattern, show(wrong.Text))}
+		message = fmt.Sprintf(msgFieldsPattern, show(wrong.Text))
 	case schema.Remote:
-		return &fieldError{at, msgFieldsRef}
+		message = msgFieldsRef
 	case schema.Lost:
-		return &fieldError{m.start, fmt.Sprintf(msgFieldsLost, show(wrong.Text))}
+		line, column, message = at.Line, at.Column, fmt.Sprintf(msgFieldsLost, show(wrong.Text))
 	case schema.ID:
-		return &fieldError{at, msgFieldsID}
+		message = msgFieldsID
 	case schema.Draft:
-		return &fieldError{at, msgFieldsDraft}
+		message = msgFieldsDraft
 	case schema.Deep:
-		return &fieldError{at, msgFieldsDeep}
+		message = msgFieldsDeep
+	default:
+		message = fmt.Sprintf(msgFieldsSchema, sentences([]schema.Problem{wrong.Problem}, textFieldsRoot)[0])
 	}
-	return &fieldError{at, fmt.Sprintf(msgFieldsSchema, sentences([]schema.Problem{wrong.Problem}, textFieldsRoot)[0])}
+	return &fieldError{line, column, message}
 }
 
 // check returns the problems of a payload, one sentence each, without its values.
@@ -100,83 +107,10 @@ func (f Fields) check(payload map[string]any) []string {
 	return sentences(f.compiled.Validate(payload), textPayload)
 }
 
-// place is a position in a file. Both numbers start at 1; columns are in characters.
-type place struct{ line, column int }
-
 // fieldError is a problem of the fields, and its position.
 type fieldError struct {
-	at      place
-	message string
+	line, column int
+	message      string
 }
 
 func (f *fieldError) Error() string { return f.message }
-
-// mapping is the value of `fields` as JSON, with the positions of its parts by JSON pointer.
-type mapping struct {
-	value  any
-	places map[string]place
-	start  place // of the key `fields`
-}
-
-// at is the position of a JSON pointer, or of its nearest known parent.
-func (m *mapping) at(pointer string) place {
-	for {
-		if p, ok := m.places[pointer]; ok {
-			return p
-		}
-		i := strings.LastIndexByte(pointer, '/')
-		if i < 0 {
-			return m.start
-		}
-		pointer = pointer[:i]
-	}
-}
-
-// convert turns a value into JSON and records the positions of its parts.
-func (m *mapping) convert(v frontmatter.Value, pointer string) (any, error) {
-	switch v.Kind {
-	case frontmatter.Scalar:
-		return scalar(v)
-	case frontmatter.List:
-		list := make([]any, len(v.Items))
-		for i, item := range v.Items {
-			inner := pointer + "/" + strconv.Itoa(i)
-			m.places[inner] = place{item.Line, item.Column}
-			var err error
-			if list[i], err = m.convert(item, inner); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case frontmatter.Map:
-		object := make(map[string]any, len(v.Fields))
-		for _, f := range v.Fields {
-			inner := pointer + "/" + pointerToken.Replace(f.Key)
-			m.places[inner] = place{f.Line, f.Column}
-			var err error
-			if object[f.Key], err = m.convert(f.Value, inner); err != nil {
-				return nil, err
-			}
-		}
-		return object, nil
-	}
-	return nil, nil //nolint:nilnil // JSON null
-}
-
-// scalar is a number or boolean if JSON would read one, otherwise a string.
-func scalar(v frontmatter.Value) (any, error) {
-	switch {
-	case v.Quoted:
-		return v.Text, nil
-	case strings.EqualFold(v.Text, "true"), strings.EqualFold(v.Text, "false"):
-		return strings.EqualFold(v.Text, "true"), nil
-	case !json.Valid([]byte(v.Text)):
-		return v.Text, nil
-	case checkNumber(v.Text) != nil:
-		return nil, &fieldError{place{v.Line, v.Column}, msgFieldsNumber}
-	}
-	return json.Number(v.Text), nil
-}
-
-// pointerToken escapes a name for a JSON pointer.
-var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")

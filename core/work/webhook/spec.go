@@ -63,23 +63,17 @@ func parseFields(p *routines.File) Fields {
 		p.AddAt(routines.Error, f, msgFieldsMapping)
 		return Fields{}
 	}
-	m := &mapping{places: map[string]place{}, start: place{f.Line, f.Column}}
-	var fields Fields
-	var err error
-	m.value, err = m.convert(f.Value, "")
-	if err == nil {
-		fields, err = compile(m)
-	}
+	fields, err := compile(f)
 	if wrong, ok := errors.AsType[*fieldError](err); ok {
-		p.Add(routines.Error, wrong.at.line, wrong.at.column, "%s", wrong.message)
+		p.Add(routines.Error, wrong.line, wrong.column, "%s", wrong.message)
 		return Fields{}
 	}
 	switch n := len(fields.Declared); {
 	case n > maxProperties:
-		at := m.at("/properties")
-		p.Add(routines.Warning, at.line, at.column, msgTooManyDeclared, n, maxProperties)
+		line, column := f.At("/properties")
+		p.Add(routines.Warning, line, column, msgTooManyDeclared, n, maxProperties)
 	case n == 0:
-		p.Add(routines.Warning, m.start.line, m.start.column, msgNothingDeclared)
+		p.Add(routines.Warning, f.Line, f.Column, msgNothingDeclared)
 	}
 	return fields
 }

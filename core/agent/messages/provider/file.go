@@ -47,14 +47,10 @@ var providerName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]{0,30}$`)
 
 // parse reads the file's text.
 func parse(data []byte) file {
-	var f file
-	fields, dropped, err := frontmatter.ParseYAML(data)
-	if syntax := (*frontmatter.SyntaxError)(nil); errors.As(err, &syntax) {
-		f.add(syntax.Line, syntax.Column, routines.Error, syntax.Message)
+	fields, problems, ok := routines.Keys(File, data)
+	f := file{problems: problems}
+	if !ok {
 		return f
-	}
-	for _, d := range dropped {
-		f.add(d.Line, d.Column, routines.Warning, d.Problem())
 	}
 	for _, p := range fields {
 		switch {
