@@ -4,14 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/store/storetest"
-	"ollimbot/routines/watch"
 )
 
 func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
@@ -51,49 +50,37 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 	})
 }
 
-// W1: changes made since the bot's last check were lost. The test does not wait between
-// the commands and the removal, because a user does not either.
-func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
-	running(t, func(h home) {
-		h.write("routines/later.md", "---\nid: \"cccc1002\"\ncron: \"0 12 * * *\"\n---\nLater.\n")
-	}, func(h home, b *Bot) {
-		time.Sleep(time.Minute)
-		do(t, b, command.SetBudget{Capacity: new(7)})
-		do(t, b, command.MuteUntil{Until: b.now().Add(5 * time.Hour)})
-		do(t, b, command.Pause{ID: "cccc1002", Paused: true})
-		do(t, b, command.SetConfig{Key: "daily_cap", Value: "9"})
-		do(t, b, command.SetConfig{Key: "model_main", Value: "opus"})
-		// A change by another process's command arrives as a change of its file.
-		h.write("state/pending_updates.json", `[{"ts":"2000-01-01T00:00:30Z","message":"from elsewhere"}]`)
-		b.directory.Apply(watch.Batch{Names: []string{"state/pending_updates.json"}})
-		files := stateFiles(t, h)
-		must(t, os.RemoveAll(filepath.Join(h.root, "state")))
-		other := storetest.At(t, h.root)
-		var running *store.RunningError
-		if _, err := other.Lock(); !errors.As(err, &running) {
-			t.Errorf("a second bot: %v", err)
-		}
-		time.Sleep(time.Minute)
-		if !noticed(b.Snapshot(), "state/ was removed") {
-			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
-		}
-		s := b.Snapshot()
-		if s.Budget.State.Capacity != 7 || !viewOf(t, s, "cccc1002").Paused || s.Budget.Muted.IsZero() || b.settings.Load().DailyCap != 9 || len(b.updates.Peek()) != 1 {
-			t.Errorf("budget %+v, muted %v, runtime %+v", s.Budget, s.Budget.Muted, b.settings.Load())
-		}
-		if now := stateFiles(t, h); !slices.Equal(now, files) {
-			t.Errorf("%v were put back as %v", files, now)
-		}
-	})
-}
-
-// stateFiles returns the names of the JSON files in state/.
-func stateFiles(t *testing.T, h home) (names []string) {
-	t.Helper()
-	list, err := filepath.Glob(filepath.Join(h.root, "state", "*.json"))
-	must(t, err)
-	for _, path := range list {
-		names = append(names, filepath.Base(path))
+// What a bot knows without its state/ no longer matches the disk.
+func TestALostStateFolderEndsTheBotBeforeItWrites(t *testing.T) {
+	for name, replace := range map[string]bool{"removed": false, "replaced": true} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			synctest.Test(t, func(t *testing.T) {
+				h.t = t
+				h.write("routines/often.md", "---\nid: \"cccc1002\"\ncron: \"* * * * *\"\nbackground: true\n---\nOften.\n\n```script\nsay done\n```\n")
+				b := h.bot(offline(), func(*Options) {})
+				ended := make(chan error, 1)
+				go func() { ended <- b.Run(t.Context()) }()
+				time.Sleep(90 * time.Second)
+				state := filepath.Join(h.root, "state")
+				must(t, os.RemoveAll(state))
+				if replace {
+					must(t, os.Mkdir(state, 0o700))
+				}
+				if _, err := b.Do(t.Context(), command.SetBudget{Capacity: new(7)}); err == nil {
+					t.Error("a change was taken that is not on disk")
+				}
+				var lost *store.LostError
+				if err := <-ended; !errors.As(err, &lost) || !strings.Contains(err.Error(), state+" was removed or replaced") {
+					t.Errorf("it ended with %v", err)
+				}
+				if !noticed(b.Snapshot(), "was removed or replaced") {
+					t.Errorf("no notice: %+v", b.Snapshot().Notices)
+				}
+				if left, err := os.ReadDir(state); len(left) > 0 || replace != (err == nil) {
+					t.Errorf("state/ holds %v, %v", left, err)
+				}
+			})
+		})
 	}
-	return names
 }

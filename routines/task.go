@@ -152,9 +152,6 @@ var ErrNothingNew = errors.New("the check found nothing new")
 // message. It is not repeated.
 var ErrCutOff = errors.New("interrupted by you")
 
-// ErrNoSpace is wrapped in the error of a run that failed because the disk is full.
-var ErrNoSpace = errors.New("the disk is full")
-
 // Severity of a problem.
 type Severity string
 

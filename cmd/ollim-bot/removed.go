@@ -5,13 +5,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"ollimbot/core/command"
 )
 
 // removed are the commands of earlier versions that no longer exist, each with what replaces it. docs/cli.md has the
 // same table.
 var removed = map[string]string{
-	"export": "copy the data directory instead: `ollim-bot help migrate` says how, and how to encrypt the copy",
-	"import": "copy a data directory into place instead: `ollim-bot help migrate` says how. The original program's is used as it is",
+	"export":   "copy the data directory instead: `ollim-bot help migrate` says how, and how to encrypt the copy",
+	"import":   "copy a data directory into place instead: `ollim-bot help migrate` says how. The original program's is used as it is",
+	"rollback": strings.TrimPrefix(command.TextNoRollback, "rollback was removed: "),
 }
 
 // removedFlags are the flags of earlier versions. They do nothing but for a notice.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +35,7 @@ func (l *logBook) add(server, line string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		_ = os.Rename(path, path+oldLog) // if this fails, the log grows a little more
 	}
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+	if l.dir.MakeFolder(folder) != nil {
 		return
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

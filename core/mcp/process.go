@@ -51,7 +51,7 @@ type process struct {
 // output that is not a message.
 func (h *Host) start(s Server, log func(line string), stray func(line string)) (*process, sdk.Transport, error) {
 	place := h.o.Dir.Path(filepath.Join(folder, s.Name))
-	if err := os.MkdirAll(place, 0o700); err != nil {
+	if err := h.o.Dir.MakeFolder(filepath.Join(folder, s.Name)); err != nil {
 		return nil, nil, fmt.Errorf("make the server's folder: %w", err)
 	}
 	env := h.environment(s, place)

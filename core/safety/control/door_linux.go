@@ -37,8 +37,6 @@ const (
 	bellName = "bell"
 	inEnd    = ".in"
 	outEnd   = ".out"
-	// checkEvery is how often a door checks that its folder still exists.
-	checkEvery = 10 * time.Second
 )
 
 func openDoor(folder string) (*door, error) {
@@ -70,12 +68,9 @@ func (d *door) Path() string { return d.folder }
 // Accept waits for the next caller.
 func (d *door) Accept() (conn, error) {
 	for {
-		if err := d.check(); err != nil {
-			return nil, err
-		}
 		line, err := d.names.ReadSlice('\n')
 		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, bufio.ErrBufferFull): // the latter is garbage
+		case errors.Is(err, bufio.ErrBufferFull): // garbage
 			continue
 		case err != nil:
 			return nil, err
@@ -85,24 +80,6 @@ func (d *door) Accept() (conn, error) {
 			return c, nil
 		}
 	}
-}
-
-// check recreates the door if it was removed, as soon as the bot has recreated its folder, and sets
-// the time of the next check.
-func (d *door) check() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, missing := os.Lstat(filepath.Join(d.folder, bellName))
-	_, state := os.Lstat(filepath.Dir(filepath.Dir(d.folder)))
-	if !d.closed && errors.Is(missing, fs.ErrNotExist) && state == nil {
-		_ = os.Mkdir(filepath.Dir(d.folder), 0o700) // another door may have created it
-		_ = os.RemoveAll(d.folder)
-		_ = d.bell.Close()
-		if err := d.make(); err != nil {
-			return err
-		}
-	}
-	return d.bell.SetReadDeadline(time.Now().Add(checkEvery))
 }
 
 // meet opens the pipes of a caller.

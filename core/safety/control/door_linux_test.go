@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,35 +34,5 @@ func TestADoorOpensPipesOnly(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(folder, "file"+outEnd)); err != nil || string(data) != "{}" {
 		t.Errorf("a file was written: %q, %v", data, err)
-	}
-}
-
-func TestADoorThatWasRemovedIsMadeAgain(t *testing.T) {
-	state := t.TempDir()
-	folder := filepath.Join(state, folderName, "1")
-	must(t, os.Mkdir(filepath.Dir(folder), 0o700))
-	d, err := openDoor(folder)
-	must(t, err)
-	must(t, os.RemoveAll(filepath.Dir(folder)))
-	must(t, d.check())
-	accepted := make(chan error, 1)
-	go func() {
-		c, err := d.Accept()
-		if err == nil {
-			err = c.Close()
-		}
-		accepted <- err
-	}()
-	c, err := dial(folder, time.Now().Add(time.Minute))
-	must(t, err)
-	must(t, c.Close())
-	must(t, <-accepted)
-	must(t, d.Close())
-	must(t, os.RemoveAll(filepath.Dir(folder)))
-	if _, err := d.Accept(); err == nil {
-		t.Error("a closed door lets somebody in")
-	}
-	if _, err := os.Stat(folder); err == nil {
-		t.Error("a closed door is made again")
 	}
 }

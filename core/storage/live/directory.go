@@ -78,9 +78,8 @@ func (d *Directory) matters(rel string) bool {
 // Apply reloads the data of a batch of changed files. It must not be called concurrently.
 func (d *Directory) Apply(batch watch.Batch) {
 	if d.o.Dir.Present() != nil {
-		return // the whole directory is missing, so no single file was removed
+		return // the whole directory or state/ is missing, so no single file was removed
 	}
-	d.o.Dir.Remember(batch.Names...)
 	if batch.Full || slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(settingsFiles, rel) }) {
 		d.o.Settings.Reload()
 	}
@@ -92,14 +91,18 @@ func (d *Directory) Apply(batch watch.Batch) {
 	d.o.Changed()
 }
 
-// Keep checks the directory itself and removes old files until ctx ends.
+// Keep checks the directory itself and removes old files until ctx ends. If state/ is lost, it reports that and returns it as
+// an error, which ends the bot.
 func (d *Directory) Keep(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	problem, tidied := "", time.Now() // Prepare has just tidied
 	trash.Expire(d.o.Dir, tidied)
 	for {
-		problem = d.check(problem)
+		var err error
+		if problem, err = d.check(problem); err != nil {
+			return err
+		}
 		if now := time.Now(); problem == "" && now.Sub(tidied) >= tidyEvery {
 			tidied = now
 			d.o.Dir.Tidy(now)
@@ -114,9 +117,14 @@ func (d *Directory) Keep(ctx context.Context) error {
 }
 
 // check reports once that the directory is missing or has returned, and reloads it. It returns the
-// current problem with it; was is the previous one.
-func (d *Directory) check(was string) (problem string) {
+// current problem with it; was is the previous one. lost means that the bot has to end.
+func (d *Directory) check(was string) (problem string, lost error) {
 	found, err := d.o.Dir.Look()
+	if gone, ok := errors.AsType[*store.LostError](err); ok {
+		d.o.Log.Error("the bot ends", "dir", d.o.Dir.Display(), "error", gone)
+		d.o.Notice(gone.Error())
+		return "", gone
+	}
 	if err != nil {
 		if _, ok := errors.AsType[*store.RunningError](err); ok {
 			err = fmt.Errorf("another directory has replaced the bot's, and another bot is running in it: %w", err)
@@ -124,22 +132,19 @@ func (d *Directory) check(was string) (problem string) {
 		if err.Error() != was {
 			d.o.Log.Error("the data directory cannot be used; nothing fires or is stored until it can", "dir", d.o.Dir.Display(), "error", err)
 		}
-		return err.Error()
+		return err.Error(), nil
 	}
 	switch {
 	case found == store.Replaced:
 		d.o.Log.Error("another data directory has replaced the bot's, and is used from now on", "dir", d.o.Dir.Display())
-	case found == store.StateLost:
-		d.o.Log.Error("state/ was removed while the bot is running: settings, holds, budget and updates were restored; the lists of past runs and pings are lost",
-			"dir", d.o.Dir.Display())
 	case was != "":
 		d.o.Log.Info("the data directory is back", "dir", d.o.Dir.Display())
 		d.o.Notice(textDirBack)
 	default:
-		return ""
+		return "", nil
 	}
 	d.Apply(watch.Batch{Full: true})
-	return ""
+	return "", nil
 }
 
 // Concerns reports problems with the directory that the user should fix.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -250,27 +251,17 @@ func TestADirectoryThatGoesAwayIsReportedOnceAndReadWhenItReturns(t *testing.T) 
 	})
 }
 
-func TestLostStateIsReportedAsAnErrorAndReadAgain(t *testing.T) {
-	keep(t, func(t *testing.T, h *house, look func()) {
+func TestLostStateIsReportedAndEndsTheWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t)
 		must(t, os.RemoveAll(h.dir.Path(store.StateDir)))
-		look()
-		if got := h.take(); h.errors() != 1 || got != "some, all , changed" || !strings.Contains(h.logged.String(), "state/ was removed") {
-			t.Errorf("did %s, logged %s", got, &h.logged)
+		h.take()
+		err := h.Keep(t.Context())
+		if _, ok := errors.AsType[*store.LostError](err); !ok || h.errors() != 1 || len(h.notices) != 1 || h.notices[0] != err.Error() {
+			t.Errorf("%v, notices %q, logged %s", err, h.notices, &h.logged)
 		}
-		if look(); h.errors() != 1 || h.take() != "" || len(h.notices) != 0 {
-			t.Errorf("reported again: %s, notices %q", &h.logged, h.notices)
-		}
-	})
-}
-
-func TestWhatWasSavedRightBeforeStateWasLostIsRestored(t *testing.T) {
-	keep(t, func(t *testing.T, h *house, look func()) {
-		must(t, os.WriteFile(h.dir.Path("state/one.json"), []byte("1"), 0o600)) // as a command does
-		h.Apply(watch.Batch{Names: []string{"state/one.json"}})
-		must(t, os.RemoveAll(h.dir.Path(store.StateDir)))
-		look()
-		if got := storetest.Text(t, h.dir, "state/one.json"); got != "1" {
-			t.Errorf("restored: %q", got)
+		if h.Apply(watch.Batch{Full: true}); h.take() != "" {
+			t.Error("what is missing was read")
 		}
 	})
 }

@@ -28,8 +28,7 @@ type Dir struct {
 	root string
 
 	turns  turns
-	owned  atomic.Pointer[ownership] // set while this process is the bot of the directory
-	memory memory
+	owned  atomic.Pointer[ownership]   // set while this process is the bot of the directory
 	opened atomic.Pointer[fs.FileMode] // the directory's mode before Prepare restricted it
 }
 

@@ -68,6 +68,8 @@ const (
 	msgRunning    = "ollim-bot is already running in %s: stop it first, or use another directory with --data-dir"
 	msgRunningPID = "ollim-bot is already running in %s (pid %d): stop it first (kill %d), " +
 		"or use another directory with --data-dir"
+	msgLost = "%s was removed or replaced while the bot was running: the bot ends and writes nothing more. Put back the folder if you have " +
+		"it, and start the bot"
 	msgTurn = "another ollim-bot process has held the lock %s for more than %s: stop it and try again"
 
 	msgForeign     = "%s belongs to another user (uid %d), who can change what the bot does: commands of skills do not run; chown it: sudo chown -R $(id -u) '%s'"

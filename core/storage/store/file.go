@@ -37,8 +37,6 @@ func (d *Dir) Read(rel string) ([]byte, error) {
 		// A missing directory must not look like a file that never existed.
 		if gone := d.Present(); gone != nil {
 			err = gone
-		} else if d.recalled(rel) {
-			data, err = ReadFile(d.Path(rel))
 		}
 	}
 	if err != nil {
@@ -130,9 +128,6 @@ func (d *Dir) write(rel string, data []byte, sync bool) error {
 	}
 	if err := d.writeAtomic(d.Path(rel), data, sync); err != nil {
 		return Advise("write "+rel, err)
-	}
-	if d.owned.Load() != nil {
-		d.memory.note(rel, data)
 	}
 	return nil
 }
@@ -293,7 +288,6 @@ func (d *Dir) Remove(rel string) error {
 	if err := d.Present(); err != nil {
 		return Advise("remove "+rel, err)
 	}
-	d.memory.forget(rel)
 	err := os.Remove(d.Path(rel))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

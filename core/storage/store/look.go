@@ -14,8 +14,14 @@ import (
 var errGone = errors.New("the data directory is missing: put it back (an unmounted disk, a moved folder), " +
 	"and the bot continues by itself")
 
+// LostError means that state/, or the lock in it, was removed or replaced while the bot was running. What the bot knows no
+// longer matches the disk, so it writes nothing more and ends.
+type LostError struct{ Dir string }
+
+func (e *LostError) Error() string { return fmt.Sprintf(msgLost, filepath.Join(e.Dir, StateDir)) }
+
 // Present returns errGone if this process is the bot and its directory is missing or was
-// replaced. For a process without the lock it returns nil.
+// replaced, and a *LostError if that happened to its state folder. For a process without the lock it returns nil.
 func (d *Dir) Present() error {
 	t := d.owned.Load()
 	if t == nil {
@@ -23,6 +29,9 @@ func (d *Dir) Present() error {
 	}
 	if info, err := os.Stat(d.root); err != nil || !os.SameFile(info, t.root) {
 		return errGone
+	}
+	if info, err := os.Lstat(d.Path(lockFile)); err != nil || !os.SameFile(info, t.lock) {
+		return &LostError{Dir: d.Display()}
 	}
 	return nil
 }
@@ -63,14 +72,13 @@ type Found int
 
 // Results of Look.
 const (
-	AsItWas   Found = iota
-	Replaced        // another data directory has replaced it and now belongs to the bot
-	StateLost       // the state folder, or the lock in it, was removed and recreated
+	AsItWas  Found = iota
+	Replaced       // another data directory has replaced it and now belongs to the bot
 )
 
 // Look checks whether the directory is unchanged. The bot that holds its lock calls it every few
-// seconds. It returns errGone if the directory is missing, or a *RunningError if another directory,
-// in which another bot is running, has replaced it.
+// seconds. It returns errGone if the directory is missing, a *LostError if its state folder is, or a *RunningError if another
+// directory, in which another bot is running, has replaced it.
 func (d *Dir) Look() (Found, error) {
 	t := d.owned.Load()
 	if t == nil {
@@ -90,30 +98,9 @@ func (d *Dir) Look() (Found, error) {
 			return AsItWas, err
 		}
 		d.owned.Store(next)
-		d.memory.forgetAll()
 		return Replaced, errors.Join(t.close(), d.writePID())
 	}
-	held, err := t.state.Stat()
-	if err != nil {
-		return AsItWas, fmt.Errorf("check the lock of %s: %w", d.Display(), err)
-	}
-	if now, err := os.Lstat(d.Path(lockFile)); err == nil && os.SameFile(now, held) {
-		d.memory.look(d)
-		return AsItWas, nil
-	}
-	if _, err := d.recall(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return AsItWas, Advise("prepare "+d.Display(), err)
-	}
-	if err := d.makeFolder(d.Path(StateDir)); err != nil {
-		return AsItWas, Advise("prepare "+d.Display(), err)
-	}
-	state, err := lockState(d.root)
-	if err != nil {
-		return AsItWas, err
-	}
-	d.owned.Store(&ownership{root: t.root, dir: t.dir, state: state})
-	d.memory.look(d)
-	return StateLost, errors.Join(t.state.Close(), d.writePID())
+	return AsItWas, d.Present()
 }
 
 // Size returns the bytes of a file, or of all files below a folder. What cannot be read counts as 0.

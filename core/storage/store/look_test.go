@@ -123,44 +123,43 @@ func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 		t.Fatalf("the old directory is still held: %v", err)
 	}
 	must(t, unlock())
-	// Content of one directory must not appear in the other.
-	must(t, os.RemoveAll(d.Path(StateDir)))
-	looked(t, d, StateLost)
-	if got := stateFiles(t, d); len(got) > 0 {
-		t.Errorf("it holds %v", got)
-	}
 }
 
-func TestWithoutItsStateFolderADirectoryStillHasOneBot(t *testing.T) {
-	d := tenant(t)
-	put(t, d, "state/mute.json", `{"until":"2026-11-22T09:00:00Z"}`)
-	if found, err := d.Look(); found != AsItWas || err != nil {
-		t.Errorf("found %v, %v", found, err)
-	}
-	must(t, os.RemoveAll(d.Path(StateDir)))
-	other, err := At(d.Root())
-	must(t, err)
-	var re *RunningError
-	if _, err := other.Lock(); !errors.As(err, &re) {
-		t.Errorf("a second bot: %v", err)
-	}
-	if _, ok := other.Running(); !ok {
-		t.Error("not running, it says")
-	}
-	if got, err := d.Read("state/mute.json"); err != nil || !strings.Contains(string(got), "2026") {
-		t.Errorf("what was in it: %q, %v", got, err)
-	}
-	if _, err := d.Read("state/never-there.json"); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
-	if found, err := d.Look(); found != StateLost || err != nil {
-		t.Errorf("found %v, %v", found, err)
-	}
-	if _, err := other.Lock(); !errors.As(err, &re) || re.PID != os.Getpid() {
-		t.Errorf("a second bot: %v", err)
-	}
-	if found, err := d.Look(); found != AsItWas || err != nil {
-		t.Errorf("found %v, %v", found, err)
+func TestWithoutItsStateFolderNothingIsWrittenAndTheDirectoryStillHasOneBot(t *testing.T) {
+	for name, lose := range map[string]func(d *Dir) error{
+		"removed": func(d *Dir) error { return os.RemoveAll(d.Path(StateDir)) },
+		"replaced": func(d *Dir) error {
+			return errors.Join(os.RemoveAll(d.Path(StateDir)), os.Mkdir(d.Path(StateDir), 0o700), os.WriteFile(d.Path(lockFile), nil, 0o600))
+		},
+		"without the lock": func(d *Dir) error { return os.Remove(d.Path(lockFile)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := tenant(t)
+			must(t, lose(d))
+			before, _ := os.ReadDir(d.Path(StateDir))
+			for what, err := range map[string]error{
+				"write": d.Write("state/y.json", []byte("x")), "append": d.Append("state/y.jsonl", []byte("x")), "create": d.Create("state/new", nil),
+				"folder": d.MakeFolder("state/new"), "outside": d.Write("x.md", nil), "read": second(d.Read("state/never-there.json")),
+				"turn": d.WithLock("x", func() error { return nil }), "look": second(d.Look()),
+			} {
+				var lost *LostError
+				if !errors.As(err, &lost) || !strings.Contains(err.Error(), d.Display()+"/state was removed or replaced") {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if after, _ := os.ReadDir(d.Path(StateDir)); len(after) != len(before) {
+				t.Errorf("state/ holds %v, was %v", after, before)
+			}
+			other, err := At(d.Root())
+			must(t, err)
+			var re *RunningError
+			if _, err := other.Lock(); !errors.As(err, &re) {
+				t.Errorf("a second bot: %v", err)
+			}
+			if _, ok := other.Running(); !ok {
+				t.Error("not running, it says")
+			}
+		})
 	}
 }
 

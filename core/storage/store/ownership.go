@@ -42,7 +42,7 @@ func (e *RunningError) Error() string {
 // directory itself, which emptying it does not remove, and one on a file, for file
 // systems that lock only files. Both end with the process.
 type ownership struct {
-	root       fs.FileInfo
+	root, lock fs.FileInfo  // of the directory and of the locked file
 	dir, state *flock.Flock // dir is nil if directories cannot be locked
 }
 
@@ -65,6 +65,9 @@ func own(root string) (o *ownership, err error) {
 	}
 	if err == nil {
 		o.state, err = lockState(root)
+	}
+	if err == nil {
+		o.lock, err = o.state.Stat()
 	}
 	if err != nil {
 		if o.dir != nil {
@@ -140,7 +143,7 @@ func (d *Dir) writePID() error { return d.write(pidFile, []byte(strconv.Itoa(os.
 // Lock makes this process the only bot of the directory until unlock is called. If a bot is
 // running, this program or the original, it returns a *RunningError. From now on the bot is tied to
 // this directory: if it vanishes or is replaced, nothing is written (errGone) until Look finds it
-// again. bot.pid is for the original, which has no locks; this program relies on the locks alone.
+// again, and if its state folder does, nothing is written at all (*LostError). bot.pid is for the original, which has no locks; this program relies on the locks alone.
 func (d *Dir) Lock() (unlock func() error, err error) {
 	o, err := own(d.root)
 	if err != nil {

@@ -221,10 +221,6 @@ func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 		}
 		return webhook.ErrCutOff
 	}
-	full := errors.Is(err, routines.ErrNoSpace) || errors.Is(err, routines.ErrUnrecorded)
-	if acted := v.Pings+v.Quiet+v.Reports > 0 || trusted && v.Tools > 0; full && !acted {
-		return fmt.Errorf("%w: %w", webhook.ErrNoEffect, err)
-	}
 	return err
 }
 

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store/storetest"
-	"ollimbot/core/work/fork"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -132,43 +130,6 @@ func TestADeliveryRunsTaintedAndOneThatWaitsForTheUserDoesNot(t *testing.T) {
 	}
 	if _, err := s.d.PreviewWebhook(t.Context(), "none", nil, time.Time{}, false); err == nil {
 		t.Error("a webhook that does not exist has a prompt")
-	}
-}
-
-func TestADeliveryIsRunAgainOnlyIfTheDiskWasFullAndNothingHadAnEffect(t *testing.T) {
-	full, unrecorded := fmt.Errorf("no: %w", routines.ErrNoSpace), fmt.Errorf("no: %w", routines.ErrUnrecorded)
-	for name, c := range map[string]struct {
-		fails   error
-		end     fork.View
-		trusted bool
-		again   bool
-	}{
-		"full":               {fails: full, again: true},
-		"not recorded":       {fails: unrecorded, again: true},
-		"another reason":     {fails: errTurn},
-		"no failure":         {end: fork.View{Reports: 1}},
-		"it has pinged":      {fails: full, end: fork.View{Pings: 1}},
-		"it has reported":    {fails: full, end: fork.View{Reports: 1}},
-		"it has read":        {fails: full, end: fork.View{Tools: 2}, again: true},
-		"it may have acted":  {fails: full, end: fork.View{Tools: 2}, trusted: true},
-		"trusted, too early": {fails: full, trusted: true, again: true},
-	} {
-		trust := ""
-		if c.trusted {
-			trust = "trust-input: true\n"
-		}
-		s := newStage(t, map[string]string{"webhooks/ci.md": "---\nid: ci\n" + trust + "fields:\n  type: object\n  properties:\n    n: {type: integer}\n---\nIt says {n}.\n"})
-		s.runs.fails, s.runs.end = c.fails, c.end
-		spec, ok := s.d.o.Hooks.Find("ci")
-		if !ok {
-			t.Fatal(s.d.o.Hooks.Problems())
-		}
-		payload, err := spec.Check([]byte(`{"n": 1}`))
-		must(t, err)
-		err = s.d.FireWebhook(t.Context(), webhook.Job{Spec: spec, Payload: payload})
-		if errors.Is(err, webhook.ErrNoEffect) != c.again || (err == nil) != (c.fails == nil) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

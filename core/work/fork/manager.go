@@ -177,9 +177,6 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 	switch v.State {
 	case Failed:
 		err := errors.New(v.Error)
-		if r.noSpace {
-			err = fmt.Errorf("%w; %w", err, routines.ErrNoSpace)
-		}
 		if r.unrecorded {
 			err = fmt.Errorf("%w; %w", err, routines.ErrUnrecorded)
 		}

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -56,8 +54,6 @@ type run struct {
 	unrecorded bool
 	// told means that the text of an essential task was sent; same owner.
 	told bool
-	// noSpace is set if the run failed because the disk is full; same owner.
-	noSpace bool
 }
 
 func newRun(o *Options, j Job, stop <-chan struct{}) *run {
@@ -294,7 +290,6 @@ func (r *run) end(ctx context.Context, err error) {
 	switch lost := r.tools.lostReport(); {
 	case err == nil && lost != nil:
 		r.remember()
-		r.noSpace = noSpace(lost)
 		r.fail(fmt.Sprintf(textReportLost, lost))
 	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0 && r.job.Plain == "":
 		r.remember()
@@ -314,16 +309,9 @@ func (r *run) end(ctx context.Context, err error) {
 	case errors.Is(asked, errShutdown):
 		r.conclude(Interrupted, textProgramEnded)
 	default:
-		r.noSpace = noSpace(err)
 		r.fail(err.Error())
 	}
 	r.logSession()
-}
-
-// noSpace reports whether an error means a full disk. Errors of other programs, such as
-// an engine, can only be recognised by their text.
-func noSpace(err error) bool {
-	return store.Full(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error())
 }
 
 // fail marks a run as failed and tells the user.

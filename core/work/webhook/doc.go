@@ -6,15 +6,9 @@
 // # A delivery
 //
 // A delivery passes, in this order: token, spec, rate, size, payload, room for another run. It
-// is then written to state/webhooks.jsonl and answered with 202 once that line is on disk.
-// Deliveries that arrive at the same time share one write and one sync. A second line is on disk
+// is then written to state/webhooks.jsonl and answered with 202 once that line is on disk. A second line is on disk
 // before the run starts, so that no start runs it twice; a third line records its end. At start,
 // deliveries that had not begun are taken up, and those that were cut off are reported. The
 // report is pending before any turn can take it, so a crash that repeats the report is
 // recognised.
-//
-// # Connections are refused, not queued
-//
-// If the listener waited for room, slow clients could lock out everyone with something to
-// deliver. Surplus connections are therefore closed at once.
 package webhook

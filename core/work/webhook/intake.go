@@ -68,7 +68,7 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 		write(w, http.StatusOK, reply{Status: statusRepeated})
 		return
 	}
-	if refusal.Status != statusNotStored { // already in the log
+	if refusal.Reason != answerNotStored { // already in the log
 		d.refused(refusal.Status)
 		s.log.refuse(*d)
 	}
@@ -109,7 +109,6 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *D
 	if errors.As(err, &refusal) {
 		return refusal
 	}
-	defer s.conns.protect(r)()
 	d.Status, d.Outcome = http.StatusAccepted, Accepted
 	return s.accept(&task{
 		job:    Job{Spec: spec, Payload: payload, Delivery: *d},
@@ -179,7 +178,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *RefusedError) {
 }
 
 // statusNotStored means that the delivery is not on the disk.
-const statusNotStored = http.StatusInsufficientStorage
+const statusNotStored = http.StatusServiceUnavailable
 
 // accept queues a delivery, if there is room, once it is on the disk. Its sender can then
 // forget it.

@@ -137,7 +137,7 @@ func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
 				accepted[fmt.Sprint(n)] = true
 				mu.Unlock()
 			}
-		}, time.Duration(dice.IntN(20_000))*time.Microsecond)
+		}, time.Duration(dice.IntN(40_000))*time.Microsecond)
 	}
 	outlive(t, dir, nil, 300*time.Millisecond) // the rest runs to its end
 	settleAccounts(t, dir, accepted)
@@ -208,7 +208,7 @@ func settleAccounts(t *testing.T, dir *store.Dir, accepted map[string]bool) {
 			t.Errorf("in the end %s is %s", r.ID, r.Outcome)
 		}
 	}
-	if err != nil || len(accepted) < *kills {
+	if err != nil || len(accepted) < *kills/2 {
 		t.Errorf("only %d were accepted: the test looks at nothing (%v)", len(accepted), err)
 	}
 	t.Logf("%d kills: %d accepted, %d ran, %d reported as cut off", *kills, len(accepted), len(runs), reported)

@@ -50,7 +50,7 @@ type record struct {
 }
 
 // deliveryLog is the deliveries in memory and in LogFile. add and change return when
-// the new state is on the disk; callers that wait at the same time share one write.
+// the new state is on the disk: each takes one write and one sync. Refusals are written within a second.
 type deliveryLog struct {
 	dir     *store.Dir
 	log     *slog.Logger
@@ -90,68 +90,47 @@ func newLog(o Options) *deliveryLog {
 // forgotten is the outcome of a delivery of which only the key is kept.
 const forgotten = "forgotten"
 
-// What add returns for a delivery with the key of another one.
-var (
-	errRepeated  = errors.New("it was accepted before")
-	errNotStored = errors.New("the other one could not be stored")
-)
+// errRepeated is what add returns for a delivery with the key of another one.
+var errRepeated = errors.New("it was accepted before")
 
 // add adds a delivery and returns when it is on the disk. One that could not be saved
-// counts as refused, in the file too once that can be written. For one with a known key it
-// returns errRepeated when the other one is on the disk.
+// counts as refused, in the file too once that can be written. For one with the key of another one, which is on the disk,
+// it returns errRepeated.
 func (l *deliveryLog) add(r *record) error {
+	l.disk.Lock()
+	defer l.disk.Unlock()
 	l.mu.Lock()
 	if other := l.keys[r.Key]; r.Key != "" && other != nil && r.At.Sub(other.At) < onceWithin {
 		l.mu.Unlock()
-		return l.repeated(other)
-	}
-	if r.Key != "" {
-		l.keys[r.Key] = r
+		return errRepeated
 	}
 	l.list = append(l.list, r)
 	l.trim()
 	l.touch(r)
 	l.mu.Unlock()
-	err := l.save(r, func() {
+	err := l.write()
+	l.mu.Lock()
+	if err != nil {
 		r.refused(statusNotStored)
-		delete(l.keys, r.Key)
-	})
+	} else if r.Key != "" {
+		l.keys[r.Key] = r
+	}
+	l.mu.Unlock()
 	l.changed()
 	return err
 }
 
-// repeated returns errRepeated when a delivery is on the disk, or why it is not.
-func (l *deliveryLog) repeated(r *record) error {
-	if err := l.save(r, func() {}); err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if r.Status != http.StatusAccepted { // its own caller could not save it
-		return errNotStored
-	}
-	return errRepeated
-}
-
-// change alters a delivery and returns when that is on the disk. After an error, which is
+// change alters a delivery, returns when that is on the disk, and gives the new state. After an error, which is
 // logged, it is saved later.
-func (l *deliveryLog) change(r *record, alter func(*record)) {
-	l.mu.Lock()
-	alter(r)
-	l.touch(r)
-	l.mu.Unlock()
-	_ = l.save(r, func() {})
-	l.changed()
-}
-
-// later alters a delivery without waiting for the disk, and returns its new state.
-func (l *deliveryLog) later(r *record, alter func(*record)) Delivery {
+func (l *deliveryLog) change(r *record, alter func(*record)) Delivery {
+	l.disk.Lock()
+	defer l.disk.Unlock()
 	l.mu.Lock()
 	alter(r)
 	now := r.Delivery
 	l.touch(r)
 	l.mu.Unlock()
-	l.wake()
+	_ = l.write()
 	l.changed()
 	return now
 }
@@ -200,27 +179,6 @@ func (l *deliveryLog) wake() {
 	case l.kick <- struct{}{}:
 	default: // it will look anyway
 	}
-}
-
-// save returns when the state of a delivery is on the disk. The first caller to get
-// the disk writes all that is unsaved, for the others too. If it fails, undo runs with
-// mu held before anyone else can write the delivery.
-func (l *deliveryLog) save(r *record, undo func()) error {
-	l.disk.Lock()
-	defer l.disk.Unlock()
-	l.mu.Lock()
-	saved := !slices.Contains(l.unsaved, r)
-	l.mu.Unlock()
-	if saved {
-		return nil
-	}
-	err := l.write()
-	if err != nil {
-		l.mu.Lock()
-		undo()
-		l.mu.Unlock()
-	}
-	return err
 }
 
 // flush writes all that is unsaved.

@@ -42,10 +42,6 @@ const (
 	screenTimeout = time.Minute
 	// retryEvery is the pause before another attempt to listen, or to write to the disk.
 	retryEvery = 10 * time.Second
-	// A run that found the disk full is tried again mostTries times, at least retryFull after
-	// the last.
-	mostTries = 3
-	retryFull = 5 * time.Minute
 	// minSecret is how many characters make a secret too long to guess.
 	minSecret = 16
 )
@@ -59,9 +55,6 @@ var (
 
 // Errors that are part of what Options.Run returns.
 var (
-	// ErrNoEffect: the disk was full and nothing of the run has reached anybody. The delivery
-	// is tried again.
-	ErrNoEffect = errors.New("the run had no effect")
 	// ErrNotBegun: the bot stops, and the model was not asked. The next start runs it.
 	ErrNotBegun = errors.New("the run had not begun")
 	// ErrCutOff: the bot stops in the middle of the run, which is not repeated.
@@ -112,7 +105,6 @@ type Server struct {
 	wrong *rate.Limiter     // limits guesses of the token
 	log   *deliveryLog
 	limit limiter
-	conns *connections
 	// queue has room for underWay deliveries, so that sending never blocks.
 	queue chan *task
 	// recovered makes Recover run once; resumed are the deliveries it found, which run first.
@@ -123,8 +115,6 @@ type Server struct {
 	active   int  // deliveries that are being saved, queued, screened or run
 	stopping bool // no delivery is accepted any more
 	addr     string
-	trouble  string    // why nothing is accepted, as reported; empty if all is well
-	troubled time.Time // when it last happened
 }
 
 // task is a delivery with its record in the log.
@@ -146,7 +136,7 @@ func New(o Options) (*Server, error) {
 	return &Server{
 		o: o, token: sha256.Sum256([]byte(bearer + o.Secret.Reveal())),
 		weak: WeakSecret(o.Secret), wrong: newRate(guesses),
-		log: newLog(o), conns: newConnections(maxConnections), queue: make(chan *task, underWay),
+		log: newLog(o), queue: make(chan *task, underWay),
 	}, nil
 }
 
@@ -241,7 +231,7 @@ func (s *Server) resume(r *record) {
 	s.mu.Lock()
 	s.active++
 	s.mu.Unlock()
-	s.log.later(r, func(r *record) { r.Outcome = Accepted })
+	s.log.change(r, func(r *record) { r.Outcome = Accepted })
 	s.resumed = append(s.resumed, &task{job: Job{Spec: spec, Payload: payload, Delivery: r.Delivery}, record: r})
 }
 

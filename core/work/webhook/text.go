@@ -1,10 +1,8 @@
 package webhook
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 	"time"
 
 	"ollimbot/core/base/clean"
@@ -107,7 +105,6 @@ const (
 	noteLost       = "Webhook %s: a delivery was held and not run after the restart, because its webhook is gone or has other fields now. Delivery %s."
 	noteWaits      = "Webhook %s: a delivery was held and not run, because the webhook was changed: %s. Delivery %s."
 	noteCutOff     = "Webhook %s: the bot stopped during the run of a delivery, which may not have finished. Delivery %s."
-	noteNoSpace    = "Webhook %s: a delivery was given up after %d runs, because the disk is full. Delivery %s."
 	noteSomeText   = "its texts"
 )
 
@@ -115,8 +112,6 @@ const (
 const (
 	textNotTaken   = "webhooks are off for now; the bot keeps trying"
 	textTakenAgain = "webhooks are on again"
-	textNoHandles  = "no file handles are left: raise the limit (ulimit -n), or stop the programs that use them"
-	textFull       = "webhook %s: the disk is full, so the run of delivery %s failed; free some space, it is tried again up to %d times"
 	textNotTold    = "the outcome of a delivery could not be reported"
 	textNotWritten = "the delivery log could not be written"
 	textWeak       = "WEBHOOK_SECRET can be guessed"
@@ -126,14 +121,6 @@ const (
 // LimitsText describes how many deliveries are kept, and for how long.
 func LimitsText() string {
 	return fmt.Sprintf("keeps the newest %d, for %d days", keptMost, keptFor/(24*time.Hour))
-}
-
-// acceptTrouble describes why no connection can be accepted, and the cure.
-func acceptTrouble(err error) string {
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		return textNoHandles
-	}
-	return clean.Line(err.Error())
 }
 
 // fieldsText lists fields in a sentence.

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -76,15 +75,13 @@ type Delivery struct {
 	Flagged []string  `json:"flagged,omitempty"` // fields that the screening flagged
 	Outcome string    `json:"outcome"`
 	Status  int       `json:"status"` // of the answer
-	// Tries is how often it was put back because its run found the disk full.
-	Tries int `json:"tries,omitempty"`
 	// Count is the number of refusals of the same kind within a minute that were merged into
 	// this one; At is the time of the last.
 	Count int `json:"count"`
 }
 
-// Run identifies the delivery's run, and after a full disk the next one.
-func (d Delivery) Run() string { return fmt.Sprintf("%s-%d", d.ID, d.Tries+1) }
+// Run identifies the delivery's run.
+func (d Delivery) Run() string { return d.ID + "-1" }
 
 // open reports whether the delivery has not ended.
 func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == Running }

@@ -59,54 +59,21 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	if t.verdict == "" || !s.afforded(ctx, t) {
 		return
 	}
-	t.job.Delivery = s.log.later(t.record, func(r *record) { r.Outcome, r.Verdict = Running, t.verdict })
+	t.job.Delivery = s.log.change(t.record, func(r *record) { r.Outcome, r.Verdict = Running, t.verdict })
 	err := s.o.Run(ctx, t.job)
 	ran() // the next one does not wait for the disk
-	full := errors.Is(err, ErrNoEffect)
 	switch waits := new(WaitsError); {
 	case err == nil:
 		s.end(t, Done)
 	case errors.Is(err, ErrNotBegun): // the next start runs it
-		s.log.later(t.record, func(r *record) { r.Outcome = Accepted })
+		s.log.change(t.record, func(r *record) { r.Outcome = Accepted })
 	case errors.As(err, &waits):
 		s.hold(t, t.verdict, nil, fmt.Sprintf(noteWaits, t.record.Webhook, waits.Why, t.record.ID))
-	case full && t.job.Delivery.Tries < mostTries:
-		s.tryAgain(ctx, t)
-	case full && ctx.Err() == nil:
-		s.o.Log.Error("a delivery was given up, because the disk is full", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
-		note := fmt.Sprintf(noteNoSpace, t.record.Webhook, mostTries+1, t.record.ID)
-		s.o.Notice(note)
-		s.abandon(t.record, note, Failed)
 	case errors.Is(err, ErrCutOff), ctx.Err() != nil:
 		s.abandon(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
 	default:
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
 		s.end(t, Failed)
-	}
-}
-
-// tryAgain puts a delivery back whose run found the disk full and had no effect, and queues
-// it again after a pause. If the bot ends before that, the next start runs it, or records the
-// run as failed if its return could not be written.
-func (s *Server) tryAgain(ctx context.Context, t *task) {
-	tries := t.job.Delivery.Tries + 1
-	s.log.later(t.record, func(r *record) { r.Outcome, r.Tries = Accepted, tries })
-	s.o.Log.Warn("the run of a delivery found the disk full; it is tried again", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "try", tries)
-	if tries == 1 {
-		s.o.Notice(fmt.Sprintf(textFull, t.job.Spec.ID, t.job.Delivery.ID, mostTries))
-	}
-	select {
-	case <-time.After(retryFull):
-	case <-ctx.Done():
-		return
-	}
-	s.mu.Lock()
-	s.active++
-	s.mu.Unlock()
-	select {
-	case s.queue <- t:
-	case <-ctx.Done():
-		s.release()
 	}
 }
 

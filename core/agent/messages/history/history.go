@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -108,7 +109,8 @@ func (h *History) create() error {
 		h.own = &memory{}
 		return nil
 	}
-	if err := os.MkdirAll(h.folder, 0o700); err != nil {
+	// Its parent is not made: without it the bot has lost its state.
+	if err := os.Mkdir(h.folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("save the session: %w", err)
 	}
 	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

@@ -10,50 +10,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
-
-	"ollimbot/core/base/testkit"
 )
-
-func TestTenThousandIdleConnectionsLeaveTheBotAlive(t *testing.T) {
-	testkit.Alone(t)
-	const idle = 10_000
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < idle+4*maxConnections {
-		t.Skipf("needs more than %d open files (ulimit -n): %v", limit.Cur, err)
-	}
-	r := newRig(t, nil)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	stop := r.start(t, l)
-	defer stop()
-	conns := make([]net.Conn, 0, idle)
-	defer func() {
-		for _, c := range conns {
-			_ = c.Close()
-		}
-	}()
-	for i := range idle {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatalf("connection %d: %v", i, err)
-		}
-		conns = append(conns, c)
-		if i%1000 == 999 {
-			status, answer, err := Deliver(t.Context(), l.Addr().String(), secret, "fixed", []byte(`{"status":"up"}`))
-			if status != http.StatusAccepted || err != nil {
-				t.Fatalf("beside %d idle connections: %d %s %v", i+1, status, answer, err)
-			}
-		}
-	}
-}
 
 // Paced deliveries over loopback. All of them are accepted, so each answer waits for the
 // disk. The benchmark reports the time to the answer.
 func BenchmarkAccepted(b *testing.B) {
-	for _, perSecond := range []int{100, 1000} {
+	for _, perSecond := range []int{10, 100} {
 		b.Run(fmt.Sprint(perSecond), func(b *testing.B) { acceptedAt(b, perSecond) })
 	}
 }
