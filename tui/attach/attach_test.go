@@ -419,7 +419,7 @@ func TestTheEditorRunsInTheClient(t *testing.T) {
 	}
 	d.types("2o")
 	d.out.sees(t, "THE-EDITOR")
-	h.end() // the user goes on writing
+	h.end() // the user keeps writing
 	d.types("0\r")
 	if err := d.ends(); err == nil || !strings.Contains(err.Error(), textEnded) {
 		t.Errorf("it ends with %v", err)

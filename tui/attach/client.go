@@ -287,7 +287,7 @@ func (l *link) terminal(ctx context.Context, h hello, again bool) error {
 	return l.follow(ctx, signals)
 }
 
-// follow does what the bot asks for until it says bye, and tells it the signals. If ctx ends, it asks for the end.
+// follow does what the bot asks for until it says bye, and reports the signals. If ctx ends, it asks for the end.
 func (l *link) follow(ctx context.Context, signals chan os.Signal) error {
 	type heard struct {
 		message
