@@ -265,10 +265,10 @@ func (r *root) edit(e pane.Edit) tea.Cmd {
 		r.say(notice.Info, view.TextReadOnly)
 		return nil
 	}
-	if r.o.Remote != nil && r.o.Remote.OnOpen != nil {
+	if r.o.Remote != nil {
 		r.o.Remote.OnOpen(e.File)
 	}
-	argv := editorArgs(r.terminal.programs, file, e)
+	argv := editorArgs(r.terminal.env, file, e)
 	return r.handOver(argv, func(err error) {
 		if err != nil {
 			r.say(notice.Alert, editorText(filepath.Base(argv[0]), err))

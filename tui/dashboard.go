@@ -61,7 +61,7 @@ func newDashboard(o Options, env environment, tail func(id string, from tail.Cur
 		o: o, tail: tail, snap: &core.Snapshot{}, place: place{focus: action.Forks, lower: action.Chat},
 		w: env.w, h: env.h, panes: newPanes(),
 	}
-	prefs, problems := newPreferences(o.Config, o.Own, env.look)
+	prefs, problems := newPreferences(o.Config, o.ReadOnly, env.look)
 	d.prefs = prefs
 	d.complain(problems)
 	if o.Theme != "" && o.Theme != prefs.chosen["theme"] {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -55,9 +54,15 @@ func (r *root) exit(where pane.Leave) tea.Cmd {
 	return tea.Quit
 }
 
+// ExitError is the end of a program that has failed, such as an *exec.ExitError. Its text is the status.
+type ExitError interface {
+	error
+	ExitCode() int
+}
+
 // setUp restarts the bot with what Options.Init has written, or says that nothing was.
 func (d *dashboard) setUp(err error) {
-	switch ended := (*exec.ExitError)(nil); {
+	switch ended := ExitError(nil); {
 	case err == nil:
 		d.o.Restart()
 	case errors.As(err, &ended):

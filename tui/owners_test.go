@@ -152,9 +152,9 @@ func TestTheAgentsQuestionAboutAForkRingsOnce(t *testing.T) {
 }
 
 func TestChoicesAreSavedAndSurviveARestart(t *testing.T) {
-	config, own := t.TempDir(), filepath.Join(t.TempDir(), "viewer")
+	config, fixed := t.TempDir(), false
 	load := func() *preferences {
-		p, problems := newPreferences(config, own, theme.Options{Dark: true})
+		p, problems := newPreferences(config, fixed, theme.Options{Dark: true})
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -173,14 +173,18 @@ func TestChoicesAreSavedAndSurviveARestart(t *testing.T) {
 	if got := p.chosen.Get("theme"); got != settings.Themes[0] {
 		t.Errorf("after all themes it is %s", got)
 	}
-	if left, _ := settings.Load(config); len(left) > 0 {
-		t.Errorf("a viewer's choice is in the user's file: %v", left)
+	fixed = true
+	if err := load().choose(map[string]string{"theme": p.next("theme")}); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := settings.Load(config); left.Get("theme") != p.chosen.Get("theme") {
+		t.Errorf("the choice of a read-only dashboard is in the user's file: %v", left)
 	}
 }
 
 func TestTheThemeFollowsTheBackgroundUnlessOneIsChosen(t *testing.T) {
 	for name, follows := range map[string]bool{"auto": true, "contrast": true, "16": true, "dark": false, "light": false} {
-		p, _ := newPreferences(t.TempDir(), "", theme.Options{Dark: true})
+		p, _ := newPreferences(t.TempDir(), false, theme.Options{Dark: true})
 		if err := p.choose(map[string]string{"theme": name}); err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +200,7 @@ func TestTheThemeFollowsTheBackgroundUnlessOneIsChosen(t *testing.T) {
 
 func TestAFileOfKeysCountsFromTheMomentItIsSaved(t *testing.T) {
 	dir := t.TempDir()
-	p, _ := newPreferences(dir, "", theme.Options{})
+	p, _ := newPreferences(dir, false, theme.Options{})
 	if p.keysChanged() {
 		t.Error("nothing was saved")
 	}

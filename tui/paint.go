@@ -105,7 +105,7 @@ func (r *root) takeBack() {
 
 // suspend stops the program until the shell continues it.
 func (r *root) suspend() {
-	stopped, err := r.terminal.suspend()
+	stopped, err := r.terminal.suspend(r.ctx)
 	r.fail(err)
 	if !stopped {
 		r.say(notice.Info, textNoShell)

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"slices"
+
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 // keys. All but the keys can be changed in the dashboard, and are saved.
 type preferences struct {
 	config string // the directory of the user's settings
-	kept   string // the directory where choices are saved
+	fixed  bool   // choices are not saved
 
 	chosen settings.Dashboard
 	keys   action.Keys
@@ -30,13 +31,12 @@ type preferences struct {
 }
 
 // newPreferences reads the saved choices. It returns the problems in the files.
-func newPreferences(config, kept string, look theme.Options) (*preferences, []routines.Problem) {
-	p := &preferences{config: config, kept: cmp.Or(kept, config), look: look}
+func newPreferences(config string, fixed bool, look theme.Options) (*preferences, []routines.Problem) {
+	p := &preferences{config: config, fixed: fixed, look: look}
 	chosen, problems := settings.Load(config)
-	own, more := settings.Load(kept)
-	p.chosen = chosen.With(own)
+	p.chosen = chosen
 	p.setTheme()
-	return p, slices.Concat(problems, more, p.readKeys())
+	return p, append(problems, p.readKeys()...)
 }
 
 // keysChanged reports whether the file of keys was saved since it was read. The file is not watched, so the caller
@@ -50,11 +50,14 @@ func (p *preferences) readKeys() (problems []routines.Problem) {
 	return problems
 }
 
-// choose changes choices and saves them.
+// choose changes choices and saves them, unless this dashboard changes nothing.
 func (p *preferences) choose(values map[string]string) error {
 	p.chosen = p.chosen.With(values)
 	p.setTheme()
-	return settings.Save(p.kept, p.chosen)
+	if p.fixed {
+		return nil
+	}
+	return settings.Save(p.config, p.chosen)
 }
 
 // next returns the choice after the current one; after the last, the first.

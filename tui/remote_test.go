@@ -1,23 +1,27 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
 	"ollimbot/core/work/fork"
-	"ollimbot/tui/settings"
 )
 
 // remotely is a dashboard over a connection.
 func remotely(o Options) setup {
-	o.Remote = &Remote{Host: "attic\x1b[31m"}
+	o.Remote = &Remote{Host: "attic\x1b[31m", OnOpen: func(string) {}}
 	return setup{options: o, change: func(s *core.Snapshot) {
 		s.Forks = append(s.Forks, fork.View{ID: "f0000001", Title: "Long one", State: fork.Running, Started: s.At})
 	}}
@@ -73,48 +77,71 @@ func TestAFloodOfKeysWaits(t *testing.T) {
 	})
 }
 
-func TestWhatAViewerChoosesIsItsOwn(t *testing.T) {
-	main, own := t.TempDir(), filepath.Join(t.TempDir(), "viewer")
-	must(t, settings.Save(main, settings.Dashboard{"theme": "light"}))
-	for _, want := range []string{"theme light → contrast", "theme contrast → 16"} {
-		play(t, remotely(Options{Config: main, Own: own}), func(s *stage) {
-			s.press("T")
-			s.sees(want)
-		})
-	}
-	if d, _ := settings.Load(main); d["theme"] != "light" {
-		t.Errorf("the user's own theme is %q now", d["theme"])
-	}
-}
-
 func TestTheEditorIsNotForWhoMayOnlyRead(t *testing.T) {
-	dir := t.TempDir()
 	s := remotely(Options{ReadOnly: true})
-	s.change = func(v *core.Snapshot) { v.Root = dir }
-	s.options.Remote.Programs = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "opened")), "PATH=/bin:/usr/bin"}
+	s.change = func(v *core.Snapshot) { v.Root = t.TempDir() }
+	s.options.Remote.Run = func(_ context.Context, argv []string) error { t.Errorf("%q is run", argv); return nil }
 	play(t, s, func(s *stage) {
 		s.press("2")
 		s.opens()
 		s.sees("read-only")
 	})
-	if _, err := os.Stat(filepath.Join(dir, "opened")); err == nil {
-		t.Error("the editor was opened")
+}
+
+// The viewer's process runs the editor, which its user has chosen.
+func TestTheEditorOfARemoteDashboardIsItsViewers(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{{nil, "2 Schedule"}, {exec.ErrNotFound, "nano is not installed: set EDITOR"}, {errors.New("no"), "nano could not be opened: no"}} {
+		s := remotely(Options{})
+		s.change = func(v *core.Snapshot) { v.Root = dir }
+		s.env = []string{"VISUAL=nano -w"}
+		var ran, noted []string
+		s.options.Remote.Run = func(_ context.Context, argv []string) error { ran = argv; return c.err }
+		s.options.Remote.OnOpen = func(file string) { noted = append(noted, file) }
+		play(t, s, func(s *stage) {
+			s.press("2")
+			s.written()
+			s.opens()
+			if out := s.written(); strings.Index(out, "\x1b[?1049l") < 0 || strings.LastIndex(out, "\x1b[?1049h") < strings.Index(out, "\x1b[?1049l") {
+				t.Errorf("the terminal is not given back and taken again: %q", out)
+			}
+			s.sees(c.want)
+		})
+		if want := []string{"nano", "-w", filepath.Join(dir, "routines/email-sweep.md")}; !slices.Equal(ran, want) || len(noted) != 1 {
+			t.Errorf("it runs %q, not %q; noted: %q", ran, want, noted)
+		}
 	}
 }
 
-func TestTheEditorOfARemoteViewerIsTheBots(t *testing.T) {
-	dir := t.TempDir()
-	s := remotely(Options{})
-	s.change = func(v *core.Snapshot) { v.Root = dir }
-	s.env = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "theirs"))}
-	s.options.Remote.Programs = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "ours")), "PATH=/bin:/usr/bin"}
-	play(t, s, func(s *stage) {
-		s.press("2")
-		s.opens()
-	})
-	_, theirs := os.Stat(filepath.Join(dir, "theirs"))
-	_, ours := os.Stat(filepath.Join(dir, "ours"))
-	if theirs == nil || ours != nil {
-		t.Errorf("the viewer's own editor ran: %v; the bot's: %v", theirs == nil, ours)
+// ctrl+z stops the viewer's process. If the viewer is lost meanwhile, the terminal is its shell's.
+func TestARemoteDashboardIsSuspendedByItsViewer(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		setup := remotely(Options{})
+		var s *stage
+		setup.options.Remote.Suspend = func(ctx context.Context) error {
+			s.glass.mu.Lock()
+			if out := s.glass.raw.String(); !strings.Contains(out, "\x1b[?1049l") {
+				t.Errorf("the terminal is not given back: %q", out)
+			}
+			s.glass.raw.Reset()
+			s.glass.mu.Unlock()
+			if lost {
+				s.stop()
+			}
+			return ctx.Err()
+		}
+		play(t, setup, func(st *stage) {
+			s = st
+			s.written()
+			s.press("ctrl+z")
+			time.Sleep(2 * time.Second) // the reader of a pipe cannot be woken
+			synctest.Wait()
+			if taken := strings.Contains(s.written(), "\x1b[?1049h"); taken == lost {
+				t.Errorf("the viewer is lost: %v; the terminal is taken again: %v", lost, taken)
+			}
+		})
 	}
 }

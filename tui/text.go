@@ -62,8 +62,8 @@ func asksText(a policy.Approval, n action.Names) string {
 // editorText says why an editor has failed, and what to do.
 func editorText(name string, err error) string {
 	name = clean.Line(name)
-	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
-		return name + " ended with " + clean.Line(ended.String()) + ": check the file"
+	if ended, ok := errors.AsType[ExitError](err); ok {
+		return name + " ended with " + clean.Line(ended.Error()) + ": check the file"
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return name + " is not installed: set EDITOR to an editor that is"

@@ -82,7 +82,7 @@ type Options struct {
 	Output io.Writer
 	// Env is the environment in the form of os.Environ: TERM, NO_COLOR, COLORTERM.
 	Env []string
-	// ReadOnly disables everything that changes the bot.
+	// ReadOnly disables everything that changes the bot, and saves no choices.
 	ReadOnly bool
 	// ASCII draws borders and symbols in ASCII, NoColor draws without colours. The
 	// environment can set both, too.
@@ -93,10 +93,7 @@ type Options struct {
 	// Config is the directory of the user's settings (settings.Dir). If it is empty,
 	// settings are neither read nor saved.
 	Config string
-	// Own is the directory for the settings of a viewer with its own settings; empty
-	// means Config. Settings that are missing there come from Config.
-	Own string
-	// Remote is set if the terminal is connected remotely.
+	// Remote is set if the terminal is that of another process.
 	Remote *Remote
 	// Welcome means that nothing is set up yet: the dashboard opens with the welcome.
 	Welcome bool
@@ -234,20 +231,19 @@ func Page(text string, w int, o Options) string {
 	return markdown.Print(text, markdown.Look{Theme: t, W: w}, t.Paint)
 }
 
-// Remote describes a dashboard over a connection. Options.Input and Options.Output are a
-// local terminal that is forwarded to the viewer, and Options.Env is the viewer's
-// environment. When the viewer quits, the bot keeps running.
+// Remote describes a dashboard on the terminal of another process, the viewer's, which has passed it. Options.Env is
+// that process's environment. When the viewer quits, the bot keeps running.
 type Remote struct {
 	// Host is the bot's host for the top line; empty if the viewer is on the same machine.
 	Host string
-	// Signals receives SIGWINCH when the terminal is resized.
+	// Signals receives the viewer's SIGWINCH, SIGTSTP and SIGCONT.
 	Signals <-chan os.Signal
-	// Programs is the environment of programs started on the terminal: the bot's, never
-	// the viewer's.
-	Programs []string
-	// OnInput is called for each key, click and paste; nil is ignored.
-	OnInput func()
-	// OnOpen is called for each file that is opened in the editor; nil is ignored.
+	// Run runs a program in the viewer's process, which has the terminal as its controlling one. It returns
+	// when the program has ended, with an ExitError or exec.ErrNotFound if it has failed, or when ctx ends.
+	Run func(ctx context.Context, argv []string) error
+	// Suspend stops the viewer's process until its shell continues it. Nil if no shell could do that.
+	Suspend func(ctx context.Context) error
+	// OnOpen is called for each file that is opened in the editor.
 	OnOpen func(file string)
 }
 
@@ -268,9 +264,6 @@ func (o *Remote) filter(ctx context.Context) func(tea.Model, tea.Msg) tea.Msg {
 				break
 			}
 			_ = limit.Wait(ctx) // it fails only if ctx ends
-			if _, signal := msg.(signalMsg); !signal && o.OnInput != nil {
-				o.OnInput()
-			}
 		}
 		return msg
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -16,25 +15,26 @@ import (
 	"github.com/creack/pty"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/base/unixsocket"
 )
 
-// server is the built program as a bot without a dashboard, with a port for viewers.
+// server is the built program as a bot without a dashboard.
 type server struct {
 	t         *testing.T
 	exe, root string
 	home      string
 	temp      string // where a bot that is killed leaves its folders; the path is short, as sockets need it
-	port      string
+	out       output
 	cmd       *exec.Cmd
 }
 
-func serveViewers(t *testing.T) *server {
+func serveViewers(t *testing.T, env ...string) *server {
 	t.Helper()
-	temp, err := os.MkdirTemp("", "t") // short: the path of a socket has at most a hundred bytes
+	temp, err := os.MkdirTemp("", "t")
 	check(t, err)
 	t.Cleanup(func() { check(t, os.RemoveAll(temp)) })
-	s := &server{t: t, exe: built(t), root: filepath.Join(temp, "data"), home: filepath.Join(temp, "home"), temp: temp, port: somePort(t)}
-	s.start()
+	s := &server{t: t, exe: built(t), root: filepath.Join(temp, "data"), home: filepath.Join(temp, "home"), temp: temp}
+	s.start(env...)
 	t.Cleanup(s.kill)
 	return s
 }
@@ -45,18 +45,24 @@ func (s *server) env() []string {
 	}
 }
 
-func (s *server) start() {
+func (s *server) start(env ...string) {
 	s.t.Helper()
 	s.cmd = exec.CommandContext(s.t.Context(), s.exe, "run", "--headless", "--engine", "script", "--data-dir", s.root)
-	s.cmd.Env = append(s.env(), "OLLIM_ATTACH="+s.port)
+	s.cmd.Env, s.cmd.Stdout = append(s.env(), env...), &s.out
 	check(s.t, s.cmd.Start())
+	s.opened()
+}
+
+// opened waits until the bot accepts viewers.
+func (s *server) opened() {
+	s.t.Helper()
 	for over := time.Now().Add(patience); time.Now().Before(over); time.Sleep(20 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", "127.0.0.1:"+s.port); err == nil {
+		if conn, err := unixsocket.Dial(filepath.Join(s.root, "state", "attach.sock")); err == nil {
 			_ = conn.Close()
 			return
 		}
 	}
-	s.t.Fatal("the bot opens no port")
+	s.t.Fatal("the bot opens no socket")
 }
 
 func (s *server) kill() {
@@ -64,31 +70,9 @@ func (s *server) kill() {
 	_ = s.cmd.Wait() // killed
 }
 
-// keyFor makes a key with ssh-keygen, and lets it in with what stands before it.
-func (s *server) keyFor(option string) string {
-	s.t.Helper()
-	path := filepath.Join(s.t.TempDir(), "id")
-	if out, err := exec.CommandContext(s.t.Context(), "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path).CombinedOutput(); err != nil {
-		s.t.Fatalf("%v\n%s", err, out)
-	}
-	if option == "unknown" {
-		return path
-	}
-	f, err := os.OpenFile(filepath.Join(s.root, "authorized_keys"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	check(s.t, err)
-	defer f.Close()
-	if _, err := fmt.Fprintf(f, "%s %s", option, read(s.t, path+".pub")); err != nil {
-		s.t.Fatal(err)
-	}
-	return path
-}
-
-// ssh are the arguments of the OpenSSH client with a key.
-func (s *server) ssh(key string, more ...string) []string {
-	return append([]string{
-		"-F", os.DevNull, "-p", s.port, "-i", key, "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o", "StrictHostKeyChecking=accept-new",
-		"-o", "UserKnownHostsFile=" + filepath.Join(s.home, "known"), "-o", "LogLevel=ERROR", "ada@127.0.0.1",
-	}, more...)
+// attach is a client's command line.
+func (s *server) attach(args ...string) *exec.Cmd {
+	return exec.Command(s.exe, append([]string{"attach", "--data-dir", s.root}, args...)...)
 }
 
 // answers runs a command without a terminal.
@@ -104,16 +88,143 @@ func (s *server) answers(in, name string, args ...string) (out, said string, sta
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
-func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
+func TestTheClientOutlivesTheBot(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	testkit.Needs(t, "ssh")
 	s := serveViewers(t)
-	full, looks, stranger := s.keyFor(""), s.keyFor("read-only"), s.keyFor("unknown")
-
-	v := startCommand(t, exec.Command("ssh", s.ssh(full)...), s.env())
-	v.sees("@" + hostName(t))
+	v := startCommand(t, exec.Command(s.exe, "--data-dir", s.root), s.env()) // beside a bot, this attaches
+	small := startCommand(t, s.attach("--theme", "light"), s.env())
+	check(t, pty.Setsize(small.device, &pty.Winsize{Cols: 70, Rows: 24}))
+	small.sees("2 Schedule  3 Updates") // tabs
 	v.sees("q detach")
+	for range 2 {
+		s.kill() // leaves its socket and its token behind
+		v.sees("reconnecting in")
+		small.sees("reconnecting in")
+		s.start()
+		v.sees("q detach")
+		small.sees("detach")
+	}
+	for _, c := range []*terminal{v, small} {
+		c.typeKeys("q")
+		if status := c.leave(); status != 0 {
+			t.Errorf("q ends it with %d:\n%s", status, c.text())
+		}
+	}
+	for _, args := range [][]string{{"attach", "--plain", "--read-only"}, {"--plain"}} {
+		out, said, status := s.answers("budget\nquit\n", s.exe, append(args, "--data-dir", s.root)...)
+		if status != 0 || !strings.Contains(out, "5 of 5 pings left") {
+			t.Errorf("%q: %d, %q, %q", args, status, out, said)
+		}
+	}
+	if _, said, status := s.answers("", s.exe, "attach", "--data-dir", s.root); status != 1 || !strings.Contains(said, "this is not a terminal: use --plain") {
+		t.Errorf("without a terminal: %d, %q", status, said)
+	}
+	s.kill()
+	if _, said, status := s.answers("", s.exe, "attach", "--plain", "--data-dir", s.root); status != 1 || !strings.Contains(said, "no bot is running in "+s.root+"; run `ollim-bot` to start one") {
+		t.Errorf("without a bot: %d, %q", status, said)
+	}
+}
+
+// A data directory may have a longer path than a socket.
+func TestABotDeepInTheFileSystemAcceptsViewers(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	temp := t.TempDir()
+	s := &server{t: t, exe: built(t), root: filepath.Join(temp, strings.Repeat("long/", 30), "data"), home: temp, temp: temp}
+	s.start()
+	t.Cleanup(s.kill)
+	if out, said, status := s.answers("quit\n", s.exe, "attach", "--plain", "--data-dir", s.root); status != 0 || !strings.Contains(out, "pings left") {
+		t.Errorf("%d, %q, %q", status, out, said)
+	}
+}
+
+func TestWhatWasForTheSSHServerIsIgnoredWithOneNotice(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	s := serveViewers(t)
+	if strings.Contains(s.out.String(), "without effect") {
+		t.Errorf("nothing is left over:\n%s", s.out.String())
+	}
+	s.kill()
+	put(t, filepath.Join(s.root, "authorized_keys"), "ssh-ed25519 AAAA ada\n")
+	put(t, filepath.Join(s.root, "state", "ssh_host_ed25519_key"), "a key")
+	s.start("OLLIM_ATTACH=0.0.0.0:2226")
+	want := "without effect now in " + s.root + ": OLLIM_ATTACH, authorized_keys, state/ssh_host_ed25519_key; from elsewhere, attach with `ssh -t SERVER ollim-bot attach`"
+	if got := s.out.String(); strings.Count(got, want) != 1 {
+		t.Errorf("the log has:\n%s", got)
+	}
+	if out, said, status := s.answers("quit\n", s.exe, "attach", "--host", "ada@server:2226", "-i", "id", "--plain", "--data-dir", s.root); status != 0 ||
+		!strings.Contains(out, "pings left") || strings.Count(said, "without effect now: --host") != 1 {
+		t.Errorf("%d, %q, %q", status, out, said)
+	}
+	page := string(pageOf(t, "cli.md"))
+	for _, name := range append([]string{ignoredVariable, "ollim-bot attach --host"}, ignoredFiles...) {
+		if !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("docs/cli.md does not name %s", name)
+		}
+	}
+}
+
+// sshd is a stock server on this machine, for its own user. It lets a key in with a line of authorized_keys.
+func sshd(t *testing.T, line string) (args []string) {
+	t.Helper()
+	testkit.Campaign(t, "ssh")
+	program := testkit.Needs(t, "sshd")
+	testkit.Needs(t, "ssh")
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"host", "id"} {
+		out, err := exec.CommandContext(t.Context(), "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at(name)).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	port := somePort(t)
+	put(t, at("authorized_keys"), line+" "+string(read(t, at("id.pub"))))
+	put(t, at("config"), strings.Join([]string{
+		"Port " + port, "ListenAddress 127.0.0.1", "HostKey " + at("host"), "AuthorizedKeysFile " + at("authorized_keys"),
+		"PidFile none", "StrictModes no", "UsePAM no", "PasswordAuthentication no", "PermitRootLogin yes", "",
+	}, "\n"))
+	cmd := exec.CommandContext(t.Context(), program, "-D", "-e", "-f", at("config")) // the path has to be absolute
+	var said output
+	cmd.Stderr = &said
+	check(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+		if t.Failed() {
+			t.Logf("sshd says:\n%s", said.String())
+		}
+	})
+	for over := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			_ = conn.Close()
+			break
+		}
+		if time.Now().After(over) {
+			t.Fatalf("sshd does not start: %v\n%s", err, said.String())
+		}
+	}
+	return []string{
+		"-F", os.DevNull, "-p", port, "-i", at("id"), "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o", "StrictHostKeyChecking=accept-new",
+		"-o", "UserKnownHostsFile=" + at("known"), "-o", "LogLevel=ERROR", "127.0.0.1",
+	}
+}
+
+// The way from elsewhere that docs/attach.md describes.
+func TestAStockSSHServerGivesTheSameDashboard(t *testing.T) {
+	testkit.Alone(t)
+	s := serveViewers(t)
+	host, err := os.Hostname()
+	check(t, err)
+	command := fmt.Sprintf("%s attach --data-dir %s", s.exe, s.root)
+	full := sshd(t, "")
+
+	v := startCommand(t, exec.Command("ssh", append(append([]string{"-t"}, full...), command)...), s.env())
+	v.sees("q detach")
+	v.sees("@" + host[:min(len(host), 24)])
 	v.typeKeys("1")
 	v.sees("▸ 1 Ping budget")
 	v.typeKeys("+")
@@ -124,102 +235,30 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 	if status := v.leave(); status != 0 {
 		t.Errorf("q ends ssh with %d", status)
 	}
+	if out, said, status := s.answers("", "ssh", append(full, command)...); status != 1 || !strings.Contains(said, "not a terminal") {
+		t.Errorf("without -t: %d, %q, %q", status, out, said)
+	}
+	if out, said, status := s.answers("budget\nquit\n", "ssh", append(full, command+" --plain")...); status != 0 || !strings.Contains(out, "5 of 6 pings left") {
+		t.Errorf("plain: %d, %q, %q", status, out, said)
+	}
+	if out, said, status := s.answers("", "ssh", append(full, s.exe+" status --json --data-dir "+s.root)...); status != 0 || !strings.Contains(out, `"running": true`) {
+		t.Errorf("status: %d, %q, %q", status, out, said)
+	}
 
-	v = startCommand(t, exec.Command("ssh", s.ssh(looks)...), s.env())
+	looks := sshd(t, fmt.Sprintf(`restrict,pty,command="%s --read-only"`, command))
+	v = startCommand(t, exec.Command("ssh", append(append([]string{"-t"}, looks...), "whatever", "is", "asked")...), s.env())
 	v.sees("read-only")
 	v.typeKeys("1")
 	v.sees("▸ 1 Ping budget")
 	v.typeKeys("+")
 	v.sees("the dashboard is read-only")
-	_ = v.cmd.Process.Kill() // the bot goes on
-	v.leave()
-
-	if out, said, status := s.answers("budget\nquit\n", "ssh", s.ssh(full, "plain")...); status != 0 || !strings.Contains(out, "5 of 6 pings left") {
-		t.Errorf("plain: %d, %s\n%s", status, out, said)
+	v.typeKeys("\x1a")
+	v.sees("there is no shell to return to")
+	v.typeKeys("q")
+	if status := v.leave(); status != 0 {
+		t.Errorf("q ends ssh with %d", status)
 	}
-	out, said, status := s.answers("", "ssh", s.ssh(looks, "status", "--json")...)
-	var facts struct{ Running bool }
-	if err := json.Unmarshal([]byte(out), &facts); err != nil || !facts.Running || strings.Count(out, "\n") != 1 || status != 0 {
-		t.Errorf("status: %d, %v, %q, %q", status, err, out, said)
+	if out, _, status := s.answers("budget\nquit\n", s.exe, "attach", "--plain", "--data-dir", s.root); status != 0 || !strings.Contains(out, "5 of 6 pings left") {
+		t.Errorf("after it: %d, %q", status, out)
 	}
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{append([]string{"-T"}, s.ssh(full)...), "needs a terminal"},
-		{s.ssh(full, "rm", "-rf", "/"), "choose dashboard"},
-		{append([]string{"-o", "BatchMode=yes"}, s.ssh(stranger)...), "Permission denied"},
-		{append([]string{"-W", "127.0.0.1:1"}, s.ssh(full)...), "stdio forwarding failed"},
-		{append([]string{"-s"}, s.ssh(full, "sftp")...), "subsystem request failed"},
-	} {
-		if _, said, status := s.answers("", "ssh", c.args...); status == 0 || !strings.Contains(said, c.want) {
-			t.Errorf("%q: status %d, %q", c.args, status, said)
-		}
-	}
-
-	v = startCommand(t, exec.Command("ssh", s.ssh(full)...), s.env())
-	v.sees("q detach")
-	check(t, s.cmd.Process.Signal(os.Interrupt))
-	v.sees("the bot has ended")
-	if status := v.leave(); status != 75 {
-		t.Errorf("the end of the bot ends ssh with %d", status)
-	}
-	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("the bot ends with %v", err)
-	}
-}
-
-func TestOurClientOutlivesTheBot(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	testkit.Needs(t, "ssh") // for its keys
-	s := serveViewers(t)
-	v := startCommand(t, exec.Command(s.exe, "--data-dir", s.root), s.env()) // it was refused before
-	v.sees("q detach")
-	key := s.keyFor("")
-	far := startCommand(t, exec.Command(s.exe, "attach", "--host", "ada@127.0.0.1:"+s.port, "-i", key, "--theme", "light"), s.env())
-	far.sees("is not known yet")
-	doctor, _, _ := s.answers("", s.exe, "doctor", "--data-dir", s.root)
-	_, mark, _ := strings.Cut(doctor, "host key: ")
-	if mark, _, _ = strings.Cut(mark, "\n"); !strings.HasPrefix(mark, "SHA256:") || !strings.Contains(far.text(), mark) {
-		t.Errorf("doctor says %q; the client:\n%s", mark, far.text())
-	}
-	far.typeKeys("yes\r")
-	far.sees("@" + hostName(t))
-	for range 2 {
-		s.kill() // leaves its socket behind
-		v.sees("reconnecting in")
-		far.sees("reconnecting in")
-		s.start()
-		v.sees("q detach")
-		far.sees("q detach")
-	}
-	for _, c := range []*terminal{v, far} {
-		c.typeKeys("q")
-		if status := c.leave(); status != 0 {
-			t.Errorf("q ends it with %d:\n%s", status, c.text())
-		}
-	}
-	out, _, status := s.answers("", s.exe, "attach", "--data-dir", s.root, "--", "status", "--json")
-	if status != 0 || !json.Valid([]byte(out)) || strings.Count(out, "\n") != 1 {
-		t.Errorf("status: %d, %q", status, out)
-	}
-	if out, said, status := s.answers("budget\nquit\n", s.exe, "attach", "--plain", "--read-only", "--data-dir", s.root); status != 0 || !strings.Contains(out, "pings left") {
-		t.Errorf("plain: %d, %q, %q", status, out, said)
-	}
-	if out, _, status := s.answers("budget\nquit\n", s.exe, "--plain", "--data-dir", s.root); status != 0 || !strings.Contains(out, "pings left") {
-		t.Errorf("plain beside it: %d, %q", status, out)
-	}
-	s.kill()
-	if _, said, status := s.answers("", s.exe, "attach", "--plain", "--data-dir", s.root); status != 1 || !strings.Contains(said, "attach to") {
-		t.Errorf("without a bot: %d, %q", status, said)
-	}
-}
-
-// hostName is what a dashboard of another machine shows of this one.
-func hostName(t *testing.T) string {
-	t.Helper()
-	name, err := os.Hostname()
-	check(t, err)
-	return name[:min(len(name), 24)]
 }

@@ -96,7 +96,6 @@ var outside = []struct {
 	{"github.com/hashicorp/yamux", []string{"core/safety/egress"}},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"core/mcp"}},
 	{"mvdan.cc/sh/v3", []string{"core/safety/policy"}},
-	{"golang.org/x/crypto", []string{"core/safety/access", "tui/attach", "cmd", "core/storage/store"}},
 	{"golang.org/x/image", []string{"tui/raster", "core/agent/picture"}},
 	{"github.com/go-fonts/dejavu", []string{"tui/raster"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},

@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/command"
 )
 
@@ -42,4 +44,41 @@ func withoutRemoved(args []string, notices io.Writer) []string {
 		}
 		return is
 	})
+}
+
+// The settings and files of earlier versions that have no effect. docs/cli.md has them in the same table.
+var (
+	ignoredVariable = "OLLIM_ATTACH"
+	ignoredFiles    = []string{"authorized_keys", "state/ssh_host_ed25519_key"}
+)
+
+// ignoredFlags are flags of `attach` that have no effect.
+type ignoredFlags struct {
+	Host     string `hidden:""`
+	Identity string `short:"i" hidden:""`
+}
+
+// notice returns what replaces the flags, or "" if none is given.
+func (f ignoredFlags) notice() string {
+	if f == (ignoredFlags{}) {
+		return ""
+	}
+	return "without effect now: --host; " + textElsewhere
+}
+
+// leftOver returns what replaces the settings and files that are still there, or "" if none is.
+func leftOver(at console.DataDir, getenv func(string) string) string {
+	var names []string
+	if getenv(ignoredVariable) != "" || at.Env.Variable(ignoredVariable) != "" {
+		names = append(names, ignoredVariable)
+	}
+	for _, name := range ignoredFiles {
+		if info, err := os.Stat(at.Dir.Path(name)); err == nil && info.Size() > 0 { // a sandbox left empty ones
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "without effect now in " + at.Dir.Display() + ": " + strings.Join(names, ", ") + "; " + textElsewhere
 }

@@ -253,31 +253,57 @@ func freeze(t *testing.T, tty *os.File) {
 func TestAKilledProgramLeavesTheTerminalAsItWas(t *testing.T) {
 	testkit.Alone(t)
 	if testing.Short() {
-		t.Skip("starts the program twice")
+		t.Skip("starts the program several times")
 	}
 	if _, err := exec.LookPath("stty"); err != nil {
 		t.Skip("needs stty")
 	}
 	bot := serveViewers(t)
-	for name, args := range map[string][]string{
-		"a bot":                 append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")),
-		"an attached dashboard": {"attach", "--data-dir", bot.root},
+	for name, c := range map[string]struct {
+		args []string
+		last string // what its terminal gets at the end
+	}{
+		"a bot":                 {append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")), "the program was killed"},
+		"an attached dashboard": {[]string{"attach", "--data-dir", bot.root}, "\x1b[?1049l"}, // the bot still has the terminal
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, tty := commandOnPty(t, args, "OLLIM_USER_NAME=Ada", "TMPDIR="+t.TempDir()) // where it leaves its folders
+			p, tty := commandOnPty(t, c.args, "OLLIM_USER_NAME=Ada", "TMPDIR="+t.TempDir()) // where it leaves its folders
 			check(t, p.readUntil("\x1b[?2026l"))
-			watched(t, p.cmd.Process.Pid)
+			if c.args[0] == "run" {
+				watched(t, p.cmd.Process.Pid)
+			}
 			check(t, p.cmd.Process.Kill())
 			_ = p.cmd.Wait() // killed
-			check(t, p.readUntil("the program was killed"))
-			if after := p.mode(); after != p.before {
-				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)
-			}
+			check(t, p.readUntil(c.last))
+			p.modeAsBefore()
 			if out := p.out.String(); !strings.Contains(out, "\x1b[?1000l") || strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
 				t.Error("the terminal was not given back")
 			}
 			check(t, errors.Join(tty.Close(), p.device.Close()))
 		})
+	}
+	t.Run("the bot of an attached dashboard", func(t *testing.T) {
+		p, tty := commandOnPty(t, []string{"attach", "--data-dir", bot.root})
+		check(t, p.readUntil("\x1b[?2026l"))
+		bot.kill()
+		check(t, p.readUntil("reconnecting in"))
+		check(t, p.cmd.Process.Signal(syscall.SIGTERM))
+		p.ends()
+		p.modeAsBefore()
+		if out := p.out.String(); !strings.Contains(out, "\x1b[?1000l") || strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
+			t.Error("the terminal was not given back")
+		}
+		check(t, errors.Join(tty.Close(), p.device.Close()))
+	})
+}
+
+// modeAsBefore waits until the terminal takes input as before: another process may restore it.
+func (p *onPty) modeAsBefore() {
+	p.t.Helper()
+	for over := time.Now().Add(patience); p.mode() != p.before; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(over) {
+			p.t.Fatalf("the terminal takes input otherwise than before: %+v, was %+v", p.mode(), p.before)
+		}
 	}
 }
 

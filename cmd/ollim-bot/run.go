@@ -77,6 +77,9 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	defer s.model.box.Close()
 	log, book := p.openLog(at, s.Headless)
 	s.model.box.LogTo(log)
+	if text := leftOver(at, p.Getenv); text != "" {
+		log.Warn(text)
+	}
 	asked := ctx // ends when the user or the system stops the program, which also cancels a restart
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -197,7 +200,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	}
 	g.Go(fault.Guard("the viewers", func() error {
 		core.Yield(ctx, s.painted) // others can wait for the screen of this terminal
-		return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx)
+		return p.viewers(s.at, bot, attach.ServerOptions{Log: log, Tidy: tidyMemory}).Run(ctx)
 	}))
 	g.Go(fault.Guard("the memory", func() error { return leanMemory(ctx) }))
 	if s.beside != nil {

@@ -21,8 +21,8 @@ write your first routine, here: new routine 0 9 * * mon-fri Ping me with a good 
 install starter routines, in a shell: ollim-bot routine starters --install
 connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`
 	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
-	textNoHome          = "no home directory for the bot's key; set HOME"
 	textNotAttached     = "attach to %s: %w"
+	textElsewhere       = "from elsewhere, attach with `ssh -t SERVER ollim-bot attach` (ollim-bot help attach.md)"
 	textInstalled       = "  (installed)"
 	textInstallStarters = "to install them: ollim-bot routine starters --install"
 	textStartersThere   = "the starter routines are already installed"

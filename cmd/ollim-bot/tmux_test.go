@@ -12,50 +12,130 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-// TestInARealTerminal drives the dashboard in tmux, which is a terminal that we
-// have not written.
+// tmux is a terminal that we have not written, with a shell on it.
+type tmux struct {
+	t         *testing.T
+	path, dir string
+}
+
+func startTmux(t *testing.T) *tmux {
+	t.Helper()
+	x := &tmux{t, testkit.Needs(t, "tmux"), t.TempDir()}
+	x.run("-u", "new-session", "-d", "-x", "120", "-y", "40", "sh")
+	t.Cleanup(func() { // ours alone: it listens on a socket in our directory
+		_ = exec.Command(x.path, "-S", filepath.Join(x.dir, "socket"), "kill-server").Run()
+	})
+	return x
+}
+
+func (x *tmux) run(args ...string) string {
+	x.t.Helper()
+	cmd := exec.CommandContext(x.t.Context(), x.path, append([]string{"-S", filepath.Join(x.dir, "socket"), "-f", os.DevNull}, args...)...)
+	cmd.Env = append(os.Environ(), "TMUX=", "HOME="+x.dir, "XDG_CONFIG_HOME=", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		x.t.Fatalf("tmux %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func (x *tmux) keys(keys ...string) {
+	x.t.Helper()
+	x.run(append([]string{"send-keys", "-t", "0"}, keys...)...)
+}
+
+// presses keys again and again until a text is seen.
+func (x *tmux) presses(text string, every time.Duration, pressed ...string) {
+	x.t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		screen := x.run("capture-pane", "-p", "-t", "0")
+		if strings.Contains(screen, text) {
+			return
+		}
+		select {
+		case <-deadline:
+			x.t.Fatalf("the screen never shows %q:\n%s", text, screen)
+		case <-tick.C:
+			if len(pressed) > 0 {
+				x.keys(pressed...)
+			}
+		}
+	}
+}
+
+func (x *tmux) sees(text string) {
+	x.t.Helper()
+	x.presses(text, 20*time.Millisecond)
+}
+
+// TestAnAttachedDashboardInARealTerminal suspends and edits in the client, whose terminal it is.
+func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	s := serveViewers(t)
+	put(t, filepath.Join(s.root, "routines", "a.md"), "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
+	editor := filepath.Join(s.temp, "editor")
+	check(t, os.WriteFile(editor, []byte("#!/bin/sh\necho THE-EDITOR on $(tty) for $(cat \"$1\" | wc -l) lines\nread line\n"), 0o700))
+	x := startTmux(t)
+	stty := func(name string) string {
+		file := filepath.Join(s.temp, name)
+		x.keys("clear; stty -g > "+file+"; echo stored $((40+2))", "Enter")
+		x.sees("stored 42")
+		return string(read(t, file))
+	}
+	before := stty("before")
+	attach := "VISUAL=" + editor + " " + s.exe + " attach --data-dir " + s.root
+	x.keys("clear; sh -c '"+attach+"; echo it ended with $?'", "Enter") // which stops with us
+	x.sees("q detach")
+	x.sees("Sweep")
+	x.keys("C-z")
+	x.sees("suspended until fg; the bot keeps running")
+	if during := stty("during"); during != before {
+		t.Errorf("suspended, the terminal is %s, was %s", during, before)
+	}
+	x.keys("fg", "Enter")
+	x.sees("q detach")
+	x.keys("2")
+	x.sees("▸ 2 Schedule")
+	x.keys("o")
+	x.sees("THE-EDITOR on /dev/pts/")
+	x.keys("Enter")
+	x.sees("▸ 2 Schedule")
+	x.run("resize-window", "-t", "0", "-x", "70", "-y", "24")
+	x.sees("3 Updates  4 Forks")
+	x.run("resize-window", "-t", "0", "-x", "120", "-y", "40")
+	x.sees("q detach")
+	x.keys("q")
+	x.sees("it ended with 0")
+	if after := stty("after"); after != before {
+		t.Errorf("the terminal is %s, was %s", after, before)
+	}
+	if got := x.run("display-message", "-p", "-t", "0", "#{alternate_on}#{mouse_any_flag}#{cursor_flag}"); got != "001\n" {
+		t.Errorf("the terminal is not as it was: %q", got)
+	}
+
+	// Of a bot in the background of the same shell, it is the controlling terminal too.
+	s.kill()
+	x.keys("clear; "+s.exe+" run --headless --engine script --data-dir "+s.root+" >"+filepath.Join(s.temp, "log")+" 2>&1 &", "Enter")
+	s.opened()
+	x.keys("clear; "+attach, "Enter")
+	x.sees("q detach")
+	x.keys("2")
+	x.sees("▸ 2 Schedule")
+	x.keys("q")
+	x.keys("clear; kill %1; wait; echo it has ended $((40+2))", "Enter")
+	x.sees("it has ended 42")
+}
+
+// TestInARealTerminal drives the dashboard in tmux.
 func TestInARealTerminal(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	path := testkit.Needs(t, "tmux")
-	dir := t.TempDir()
-	tmux := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), path, append([]string{"-S", filepath.Join(dir, "socket"), "-f", os.DevNull}, args...)...)
-		cmd.Env = append(os.Environ(), "TMUX=", "HOME="+dir, "XDG_CONFIG_HOME=", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C.UTF-8")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("tmux %v: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
-	keys := func(keys ...string) { t.Helper(); tmux(append([]string{"send-keys", "-t", "0"}, keys...)...) }
-	// presses keys again and again until a text is seen.
-	presses := func(text string, every time.Duration, pressed ...string) {
-		t.Helper()
-		deadline := time.After(patience)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			screen := tmux("capture-pane", "-p", "-t", "0")
-			if strings.Contains(screen, text) {
-				return
-			}
-			select {
-			case <-deadline:
-				t.Fatalf("the screen never shows %q:\n%s", text, screen)
-			case <-tick.C:
-				if len(pressed) > 0 {
-					keys(pressed...)
-				}
-			}
-		}
-	}
-	sees := func(text string) { t.Helper(); presses(text, 20*time.Millisecond) }
-
-	tmux("-u", "new-session", "-d", "-x", "120", "-y", "40", "sh")
-	defer tmux("kill-server") // ours alone: it listens on a socket in our directory
-
+	x := startTmux(t)
+	dir, tmux, keys, presses, sees := x.dir, x.run, x.keys, x.presses, x.sees
 	exe := built(t)
 	keys("sh -c '"+exe+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?'", "Enter") // which stops with us
 	sees("Welcome")

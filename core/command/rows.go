@@ -157,7 +157,7 @@ var agentRows = []Command{
 
 var shellRows = []Command{
 	{Name: "run", About: "Run the bot with its dashboard (default command)."},
-	{Name: "attach", About: "Open the dashboard of a running bot, on this or another machine."},
+	{Name: "attach", About: "Open the dashboard of a running bot."},
 	{Name: "init", About: "Set up names, time zone and Discord."},
 	{Name: "demo", About: "Open the dashboard on a living example. Needs no account and no network."},
 	{Name: "snapshot", About: "Print one frame of the dashboard as text."},

@@ -1,15 +1,26 @@
-// Package attach shows the dashboard on another terminal: it is an SSH server on a socket in the data directory and,
-// if one is set, on a port. Each viewer is a dashboard, or plain mode, in the bot's process on its own pty; only
-// bytes are transferred. The core decides a viewer's rights; the package must not know how a dashboard or a command
-// works.
+// Package attach shows the dashboard of a running bot on another terminal, as tmux does: the client passes its terminal
+// to the bot over a socket, and the bot draws into it and reads from it. The package owns both ends and the lines that
+// they exchange. The core decides a viewer's rights; the package must not know how a dashboard works, nor where the socket
+// is.
 //
-// # Remote viewers
+// # Who may attach
 //
-// The server speaks SSH on a socket in the data directory and on a port, if one is set. On the socket, the token
-// identifies the user; on the port, a key in authorized_keys identifies the viewer and its role. Changes by a
-// read-only viewer are refused before they reach the bot. When the bot ends, viewers have a second to read their last
-// bytes and are disconnected two seconds later.
+// The system says whether the other end of the socket belongs to the same user (SO_PEERCRED). That is not enough: a
+// command of a model belongs to that user too, and Landlock does not stop it from connecting to a socket whose path it
+// may not read. If it attached, it could allow its own tool calls. So a client also sends a token, which is in a file that
+// no command of a model can read.
 //
-// Each viewer has its own pty. The kernel then provides raw mode, size, an editor's signals and line editing, and the
-// dashboard handles only one kind of terminal. A viewer that does not read blocks only writes to its own pty.
+// # Two processes, one terminal
+//
+// The terminal is the client's controlling one and cannot become the bot's. What needs a controlling terminal is done by
+// the client at the bot's request: it runs the editor, and stops itself for ctrl+z. Otherwise it only waits, and reports
+// changes of the size and its signals.
+//
+// Both processes and the user's shell share the open file, so the bot never makes it non-blocking. Its reads are polled
+// first; a write that the terminal does not take holds up this viewer alone, and is given up when the viewer ends.
+//
+// Whichever process is lost, the other one sees the end of the socket and restores the terminal.
+//
+// Plain mode needs no terminal, and the line editing, echo and job control of one that the client may have. So the client
+// passes two pipes and copies lines.
 package attach

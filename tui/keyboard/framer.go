@@ -20,7 +20,8 @@ const (
 const (
 	maxParams = 16
 	maxDigits = 7
-	maxString = 4 << 10 // bytes of an answer such as OSC or DCS
+	maxString = 4 << 10   // bytes of an answer such as OSC or DCS
+	maxPaste  = 256 << 10 // bytes
 )
 
 // framer cuts input into units: a run of text and control keys, one complete sequence, or one paste. A unit never
@@ -35,6 +36,8 @@ type framer struct {
 	params  int    // separators in this sequence so far
 	digits  int    // other bytes in this parameter so far
 	drop    bool   // the sequence is followed to its end and then dropped
+	// tooLong is set once a paste has more than maxPaste bytes. It is dropped, and that is reported.
+	tooLong bool
 	// late is set after a single ESC has acted as the key: the rest of a sequence that it was the start of may follow.
 	late bool
 	// sure is set if the terminal sends the key ESC as a sequence. Then a single ESC always is the start of one.
@@ -56,6 +59,7 @@ const (
 	text kind = iota
 	sequence
 	pasted
+	lost // a paste that was too long
 )
 
 type state uint8
@@ -353,7 +357,7 @@ func (f *framer) complete() {
 
 // abandon drops what is incomplete and returns to text.
 func (f *framer) abandon() {
-	f.state, f.drop, f.params, f.digits = ground, false, 0, 0
+	f.state, f.drop, f.tooLong, f.params, f.digits = ground, false, false, 0, 0
 	f.pending, f.paste = f.pending[:0], nil
 }
 
@@ -366,6 +370,10 @@ func (f *framer) abandonKey() {
 }
 
 func (f *framer) pasteByte(c byte) {
+	if len(f.paste) >= maxPaste { // only its end is looked for
+		f.tooLong = true
+		f.paste = append(f.paste[:0], f.paste[len(f.paste)-len(pasteEnd):]...)
+	}
 	f.paste = append(f.paste, c)
 	if c != '~' {
 		return
@@ -380,7 +388,10 @@ func (f *framer) pasteByte(c byte) {
 
 // endPaste passes on the paste without its last n bytes.
 func (f *framer) endPaste(n int) {
-	if !f.drop {
+	switch {
+	case f.tooLong:
+		f.emit(lost, nil)
+	case !f.drop:
 		f.emit(pasted, f.paste[:len(f.paste)-n])
 	}
 	f.abandon()

@@ -24,7 +24,8 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// GarbledMsg reports that input could not be decoded and was dropped. Reading continues.
+// GarbledMsg reports that input could not be decoded, or was a paste of more than 256 kB, and was dropped. Reading
+// continues.
 type GarbledMsg struct{}
 
 // Keyboard decodes the input of one terminal. Start, Stop and Close are called from one
@@ -110,7 +111,7 @@ func (k *Keyboard) listen(s *source) {
 func (k *Keyboard) pass(f *framer, s *source, u unit) {
 	var events []uv.Event
 	err := fault.Guard("keyboard", func() error { events = k.events(u); return nil })()
-	if err != nil && !s.closed() {
+	if (err != nil || u.kind == lost) && !s.closed() {
 		k.send(GarbledMsg{})
 	}
 	for _, event := range events {

@@ -311,3 +311,49 @@ func FuzzInput(f *testing.F) {
 		}
 	})
 }
+
+func TestAPasteThatIsTooLongIsDroppedAndReported(t *testing.T) {
+	for n, want := range map[int]string{maxPaste - 6: strings.Repeat("x", maxPaste-6), maxPaste + 100: ""} {
+		in := "a" + pasteStart + strings.Repeat("x", n) + pasteEnd + "z" + pasteStart + "y" + pasteEnd
+		pasted := "[" + want + "]"
+		if want == "" {
+			pasted = "<garbled>"
+		}
+		if got := types(t, strings.NewReader(in)).text(); got != "a"+pasted+"z[y]" {
+			t.Errorf("a paste of %d bytes gave %.60q", n, got)
+		}
+	}
+}
+
+// stolen is a terminal whose input another process gets, although it was there a moment ago.
+type stolen struct {
+	*os.File
+	read, end chan struct{}
+}
+
+func (s stolen) Read([]byte) (int, error) {
+	close(s.read)
+	<-s.end
+	return 0, io.EOF
+}
+
+func TestAReadThatNothingInterruptsDoesNotKeepTheKeyboard(t *testing.T) {
+	testkit.Alone(t)
+	device, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	defer tty.Close()
+	in := stolen{tty, make(chan struct{}), make(chan struct{})}
+	defer close(in.end)
+	k := New(in, (&heard{}).send)
+	if err := k.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := device.WriteString("x\n"); err != nil {
+		t.Fatal(err)
+	}
+	<-in.read
+	k.Close()
+}

@@ -3,6 +3,7 @@ package keyboard
 import (
 	"bytes"
 	"io"
+	"time"
 
 	"github.com/muesli/cancelreader"
 )
@@ -47,12 +48,20 @@ func (s *source) read() {
 	}
 }
 
+// stolenFor is how long a read may take whose input another process of the terminal has got, such as the shell after a
+// viewer's process was stopped. Nothing can interrupt it.
+const stolenFor = time.Second
+
 // close stops reading and reports whether it has ended; if not, the current read could not be interrupted.
 func (s *source) close() bool {
 	close(s.quit)
 	idle := s.reader.Cancel()
 	if idle {
-		<-s.done
+		select {
+		case <-s.done:
+		case <-time.After(stolenFor):
+			idle = false
+		}
 	}
 	_ = s.reader.Close() // it closes only what it opened itself
 	return idle

@@ -27,8 +27,6 @@ type Options struct {
 	Output io.Writer
 	// ReadOnly refuses every command that changes the bot.
 	ReadOnly bool
-	// ByKey means that ReadOnly is because of the user's SSH key.
-	ByKey bool
 	// Notice is printed once at the start, one line each; it may be empty.
 	Notice string
 	// Config is the directory of the user's settings (settings.Dir), for the clock;
@@ -171,13 +169,10 @@ func (s *session) end() {
 	}
 }
 
-// whyReadOnly returns why changes are refused, and who can change that; empty if they are allowed.
+// whyReadOnly returns why changes are refused; empty if they are allowed.
 func (o Options) whyReadOnly() string {
-	switch {
-	case !o.ReadOnly:
-		return ""
-	case o.ByKey:
-		return textReadOnlyKey
+	if o.ReadOnly {
+		return textReadOnly
 	}
-	return textReadOnly
+	return ""
 }

@@ -28,7 +28,6 @@ const (
 	textError       = "error: "
 	textUndoable    = "; undo takes it back"
 	textReadOnly    = "this is read-only; restart without --read-only to make changes"
-	textReadOnlyKey = "this is read-only because your key is; the owner of the bot can change that in authorized_keys"
 	textAsk         = "%s Type yes to %s, anything else to %s"
 	textQuit        = "%s in progress or queued. They stop at once, and reminders among them fire again at the next start. Type yes to quit, anything else to stay"
 	textUnchanged   = "nothing changed"

@@ -20,11 +20,9 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
-	"golang.org/x/sys/unix"
 )
 
 // Screen is the terminal. Its methods are called from one goroutine; each writes at
@@ -233,6 +231,9 @@ func (s *Screen) Copy(text string) error { return s.send(ansi.SetSystemClipboard
 // there is one, arrives as input.
 func (s *Screen) AskBackground() error { return s.send(ansi.RequestBackgroundColor) }
 
+// maxWidth and maxHeight limit what is drawn, in cells: a frame costs memory, and a terminal may claim any size.
+const maxWidth, maxHeight = 640, 200
+
 // Size is the terminal's size in cells; ok is false where Output is none.
 func (s *Screen) Size() (w, h int, ok bool) {
 	f, isFile := s.out.to.(term.File)
@@ -240,7 +241,7 @@ func (s *Screen) Size() (w, h int, ok bool) {
 		return 0, 0, false
 	}
 	w, h, err := term.GetSize(f.Fd())
-	return w, h, err == nil && w > 0 && h > 0
+	return min(w, maxWidth), min(h, maxHeight), err == nil && w > 0 && h > 0
 }
 
 // send writes to an open terminal; one that is closed is left alone.
@@ -272,18 +273,12 @@ func (s *Screen) listen() {
 	}
 }
 
-// stopSoon is how long the system may take to stop us.
-const stopSoon = time.Second
-
 // Suspend gives the terminal back and stops the program's group until its shell
 // resumes it; then it takes the terminal again. Note is the line that it leaves for the
 // meantime. Without a terminal, and where no shell could do that, nothing is stopped and
 // stopped is false.
-//
-// It is SIGSTOP, which the system would send to a group without a shell too: once
-// Go has caught SIGTSTP, that no longer stops the process, also after signal.Reset.
 func (s *Screen) Suspend(note string) (stopped bool, err error) {
-	if !s.open || !s.raw || !hasShell() {
+	if !s.open || !s.raw || !HasShell() {
 		return false, nil
 	}
 	if err := s.Close(); err != nil {
@@ -292,22 +287,6 @@ func (s *Screen) Suspend(note string) (stopped bool, err error) {
 	if _, err := s.out.Write([]byte(note + "\n")); err != nil {
 		return false, err
 	}
-	resumed := make(chan os.Signal, 1)
-	signal.Notify(resumed, syscall.SIGCONT)
-	defer signal.Stop(resumed)
-	if err = syscall.Kill(0, syscall.SIGSTOP); err == nil {
-		select {
-		case <-resumed:
-		case <-time.After(stopSoon): // we were not stopped
-		}
-	}
+	err = Pause()
 	return err == nil, errors.Join(err, s.Open())
-}
-
-// hasShell reports whether a shell with job control has started our group: our
-// parent is of our session, and its leader is not one of us.
-func hasShell() bool {
-	session, err := unix.Getsid(0)
-	parents, e := unix.Getsid(os.Getppid())
-	return err == nil && e == nil && session == parents && session != syscall.Getpgrp()
 }

@@ -22,7 +22,6 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/mcp"
-	"ollimbot/core/safety/access"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
@@ -322,37 +321,4 @@ func (r *report) agentFiles() {
 	if weak := webhook.WeakSecret(r.Env.WebhookSecret); weak != "" {
 		r.warn("webhooks", "%s", weak)
 	}
-}
-
-// attach reports who may view the bot remotely, and the host key that identifies the bot.
-func (r *report) attach() {
-	mark, err := access.Fingerprint(r.Dir)
-	switch {
-	case err != nil:
-		r.fail("host key", "%v", err)
-	case mark == "":
-		r.pass("host key", "not created yet; the first viewer to attach creates it")
-	default:
-		r.pass("host key", "%s", mark)
-	}
-	port := "no port is open; viewers connect through the socket of the data directory"
-	if r.Env.AttachAddress != "" {
-		port = r.Env.AttachAddress
-	}
-	r.pass("port", "%s", port)
-	keys, problems, err := access.Keys(r.Dir)
-	if err != nil {
-		r.fail(access.KeysFile, "%v", err)
-		return
-	}
-	for _, p := range problems {
-		r.warn(access.KeysFile, "%s", p)
-	}
-	readOnly := 0
-	for _, k := range keys {
-		if k.ReadOnly {
-			readOnly++
-		}
-	}
-	r.pass(access.KeysFile, "%s, %d of them read-only", words.Count(len(keys), "key"), readOnly)
 }

@@ -88,7 +88,6 @@ func (c *Cmd) Run(p *console.Process, at console.DataDir) error {
 		{"SANDBOX", r.sandbox},
 		{"MCP SERVERS", r.servers},
 		{"DATA DIRECTORY", r.dataDir},
-		{"VIEWERS", r.attach},
 		{"TIMEZONE & SCHEDULING", r.zone},
 		{"ROUTINES", tasks.routines},
 		{"REMINDERS", tasks.reminders},

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/work/money"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/work/money"
 )
 
 // botPrefix precedes the names of the bot's own tools.

@@ -1,4 +1,4 @@
-// Package unixsocket opens Unix sockets that only their user can connect to. It owns their
+// Package unixsocket opens Unix sockets that only their user can connect to, and connects to them. It owns their
 // files; it must not know the protocol.
 package unixsocket
 
@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -44,21 +43,58 @@ func Listen(path string) (net.Listener, error) {
 	return &listener{path: path, open: l}, nil
 }
 
-// Abandoned reports whether path is a socket whose listener has ended without
-// removing it.
-func Abandoned(path string) bool {
-	conn, err := net.Dial("unix", path)
-	if err == nil {
-		_ = conn.Close()
-	}
-	return errors.Is(err, syscall.ECONNREFUSED)
+// Dial connects to a socket.
+func Dial(path string) (conn *net.UnixConn, err error) {
+	err = within(path, func(short string) error {
+		conn, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: short, Net: "unix"})
+		return err
+	})
+	return conn, err
 }
 
-func openSocket(path string) (*net.UnixListener, error) {
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+// Ours reports whether the process at the other end belongs to this user, as the system says.
+func Ours(conn *net.UnixConn) bool {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var uid int
+	var failed error
+	err = raw.Control(func(fd uintptr) { uid, failed = peer(int(fd)) })
+	return err == nil && failed == nil && uid == os.Geteuid()
+}
+
+// within calls f with a name of the socket that is short enough for the system. A path that is too long gets one through
+// a link to its folder, for as long as f runs.
+func within(path string, f func(short string) error) error {
+	if len(path) <= MaxPath {
+		return f(path)
+	}
+	parent := os.TempDir()
+	if len(parent) > MaxPath/2 {
+		parent = "/tmp"
+	}
+	folder, err := os.MkdirTemp(parent, "ollim-") // only this user can enter it
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // cleanup is best effort
+	link := filepath.Join(folder, "s")
+	if err := os.Symlink(filepath.Dir(path), link); err != nil {
+		return err
+	}
+	return f(filepath.Join(link, filepath.Base(path)))
+}
+
+func openSocket(path string) (l *net.UnixListener, err error) {
+	err = within(path, func(short string) error {
+		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
+	l.SetUnlinkOnClose(false)                     // its short name may be gone by then
 	if err := os.Chmod(path, 0o600); err != nil { // the folder is already private
 		return nil, errors.Join(err, l.Close())
 	}
@@ -100,7 +136,7 @@ func (s *listener) current() (*net.UnixListener, error) {
 	if s.closed || folder != nil || !errors.Is(missing, fs.ErrNotExist) {
 		return s.open, nil
 	}
-	_ = s.open.Close() // first, because closing removes the file of that name
+	_ = s.open.Close() // no one can reach it
 	l, err := openSocket(s.path)
 	if err == nil {
 		s.open = l
@@ -116,5 +152,9 @@ func (s *listener) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	return s.open.Close()
+	err := s.open.Close()
+	if gone := os.Remove(s.path); err == nil && !errors.Is(gone, fs.ErrNotExist) {
+		err = gone
+	}
+	return err
 }

@@ -165,7 +165,6 @@ func attacks(g *ground, port int) []attack {
 		{"write settings of claude", "echo x > .claude/settings.json || mkdir .claude/hooks || echo x > .claude/x", true},
 		{"write the policy", "echo x > tool-policy.yaml || rm tool-policy.yaml || mv notes/a.txt tool-policy.yaml", true},
 		{"write the instructions", "echo x > CLAUDE.md || rm CLAUDE.md", true},
-		{"let a key in", "echo x >> authorized_keys || rm authorized_keys || mv notes/a.txt authorized_keys", true},
 		{"attach to the bot", "test -e state/attach.sock && exit 0; exit 1", true},
 		{"read the keys of servers", "grep . .mcp.json", false}, // L8
 		{"name a server", "echo x > .mcp.json || rm .mcp.json", true},

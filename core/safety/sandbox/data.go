@@ -17,7 +17,7 @@ import (
 var (
 	// made are created if they are missing, while a process is in a sandbox: a name that does not
 	// exist cannot be covered, and a command that created it would write the bot's own settings.
-	madeFiles   = []string{"CLAUDE.md", "CLAUDE.local.md", "tool-policy.yaml", "prices.yaml", "providers.yaml", ".mcp.json", "authorized_keys"}
+	madeFiles   = []string{"CLAUDE.md", "CLAUDE.local.md", "tool-policy.yaml", "prices.yaml", "providers.yaml", ".mcp.json"}
 	madeFolders = []string{".claude"}
 	// unmade would do harm: an empty .git would keep the bot from creating its repository, and keys
 	// are in another folder.

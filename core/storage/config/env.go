@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,8 +60,7 @@ type Env struct {
 	OwnerID       string         // OLLIM_OWNER_ID: the user in Discord, if Discord does not report the owner
 	WebhookPort   int            // WEBHOOK_PORT: the local port for triggers; 0 means none
 	WebhookSecret Secret         // WEBHOOK_SECRET: authenticates triggers
-	AttachAddress string         // OLLIM_ATTACH: host:port for viewers in addition to the socket; empty means none
-	Editor        string         // OLLIM_EDITOR, VISUAL or EDITOR: the editor for remote viewers; may be empty
+	Editor        string         // OLLIM_EDITOR, VISUAL or EDITOR: the editor of an attached dashboard; may be empty
 	// Engine contains the variables of .env for the engine's command as NAME=value: OLLIM_CLAUDE,
 	// ANTHROPIC_* and CLAUDE_*. They may be secret.
 	Engine []Secret
@@ -121,9 +119,6 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 	if problem != "" {
 		warnings = append(warnings, problem)
 	}
-	if env.AttachAddress, problem = attachAddress(get("OLLIM_ATTACH")); problem != "" {
-		warnings = append(warnings, problem)
-	}
 	zone, name, more, err := findZone(overrides.Timezone, get("OLLIM_TIMEZONE"), sys)
 	env.Zone, env.ZoneName = zone, name
 	return env, append(warnings, more...), err
@@ -166,26 +161,6 @@ func webhookPort(s string) (port int, problem string) {
 		return 0, fmt.Sprintf(msgWebhookPort, clean.Cut(clean.Line(s), 20))
 	}
 	return n, ""
-}
-
-// attachAddress parses the address for viewers. A port without a host means loopback only. An
-// invalid address is reported and opens no port.
-func attachAddress(s string) (address, problem string) {
-	s = strings.TrimSpace(s)
-	if s == "" || s == "off" {
-		return "", ""
-	}
-	host, port := "127.0.0.1", s
-	if strings.Contains(s, ":") {
-		var err error
-		if host, port, err = net.SplitHostPort(s); err != nil || host == "" {
-			return "", fmt.Sprintf(msgAttach, clean.Cut(clean.Line(s), 60))
-		}
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return "", fmt.Sprintf(msgAttach, clean.Cut(clean.Line(s), 60))
-	}
-	return net.JoinHostPort(host, port), ""
 }
 
 // engineVars returns the variables of .env for the engine's command, sorted.

@@ -7,7 +7,6 @@ const (
 	msgEnvRead     = "read %s: %w"
 	msgEnvLine     = "%s, line %d: not a NAME=value line; quote values with spaces, or start comments with #"
 	msgWebhookPort = "WEBHOOK_PORT is %q, but must be a number from 1 to 65535; webhooks are off"
-	msgAttach      = "OLLIM_ATTACH is %q, but must be a port (for this machine only) or an address with a port, such as 0.0.0.0:2226; no port is open"
 	msgEnvMode     = "other users of this machine can read %s (mode %#o): run chmod 600 %s"
 	msgEnvDataDir  = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or use --data-dir"
 	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
