@@ -53,6 +53,7 @@ func (s Server) state(one Record, now live) State {
 	switch {
 	case s.Disabled:
 		st.Status, st.Text = Off, ""
+		return st
 	case now.status == Failed:
 		st.Status = Failed
 		return st

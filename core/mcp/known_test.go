@@ -28,6 +28,41 @@ func TestAListOfHostsThatOpensNothingIsSaid(t *testing.T) {
 	}
 }
 
+// A command without the bot says what the bot would say of the same record.
+func TestACommandWithoutTheBotSaysWhichToolsWait(t *testing.T) {
+	dir := storetest.Prepared(t)
+	if err := dir.Write(File, []byte(`{"mcpServers": {"a": {"command": "x"}, "b": {"command": "x", "disabled": true}, "c": {"command": "x"}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	lookup := func(string) (string, bool) { return "", false }
+	servers, _, err := Read(dir, lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := Record{Source: servers[0].source, Tools: []Tool{{Name: "old"}}, Offered: []Tool{{Name: "old"}, {Name: "new"}}, Status: Ready}
+	other := one
+	other.Source = "another command"
+	for version, want := range map[string]string{
+		"":            "a: waiting, 1 tool; " + one.differs("a"),
+		one.Version(): "a: ready, 1 tool; ",
+	} {
+		one.Refused = version
+		if err := dir.WriteJSON(RecordFile, recordFile{map[string]Record{"a": one, "b": one, "c": other}}); err != nil {
+			t.Fatal(err)
+		}
+		states, _, err := Known(dir, lookup)
+		if err != nil || !strings.HasPrefix(states[0].String(), want) {
+			t.Errorf("%s, %v, want %s", states[0], err, want)
+		}
+		if got := states[0].Text; version != "" && !strings.Contains(got, "you have refused that") {
+			t.Errorf("%s", got)
+		}
+		if b, c := states[1], states[2]; b.Status != Off || b.Text != "" || c.Tools != 0 || c.Text != textNotAsked {
+			t.Errorf("%s, %s", b, c)
+		}
+	}
+}
+
 // The last calls of a server are recorded with their outcomes, newest last.
 func TestTheLastCallsOfAServerAreKnown(t *testing.T) {
 	testkit.Alone(t)
