@@ -25,7 +25,7 @@ type Program struct {
 
 // ThisProgram returns the program of this process. Call it when the process starts.
 func ThisProgram(path, line, builtBy string) Program {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
+	if real, err := filepath.EvalSymlinks(path); err == nil && path != "" {
 		path = real
 	}
 	began, _ := os.Stat(path)
