@@ -3,7 +3,6 @@ module ollimbot
 go 1.26.0
 
 require (
-	aead.dev/minisign v0.3.0
 	charm.land/bubbles/v2 v2.2.1
 	charm.land/bubbletea/v2 v2.0.9
 	charm.land/lipgloss/v2 v2.0.6

@@ -67,6 +67,7 @@ type Options struct {
 	// Providers are the providers of the Messages API; may be nil.
 	Providers *provider.Registry
 	Version   string // of the program, for /version
+	Program   command.Program
 	// Idle is called when the last background run has ended and none is queued. It may block
 	// for a while. May be nil.
 	Idle func()

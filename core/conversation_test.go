@@ -166,8 +166,5 @@ func TestSetupIsATalkThatOnlyTheUserBegins(t *testing.T) {
 		if _, err := b.Do(context.Background(), command.Slash{Line: "/google-auth"}); err == nil || !strings.Contains(err.Error(), "create your own client") {
 			t.Error(err)
 		}
-		if _, err := b.Do(context.Background(), command.Slash{Line: "/update"}); err == nil || !strings.Contains(err.Error(), "install the new version") {
-			t.Errorf("a bot without a source of releases answers %v", err)
-		}
 	})
 }

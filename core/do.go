@@ -138,7 +138,7 @@ func (b *Bot) slashHost() command.Host {
 	}
 	return command.Host{
 		Tally: b.tally,
-		Chat:  b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
+		Chat:  b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Program: b.o.Program, Now: b.now,
 		Config: b.settings.Load, SetConfig: b.settings.Set, Follows: b.money.Follows, Costs: b.money.Costs,
 		Record:  record,
 		Add:     func(ctx context.Context, c command.AddTask) (command.Outcome, error) { return recorded(ctx, c) },

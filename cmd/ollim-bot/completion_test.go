@@ -89,8 +89,8 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 	ask("reminder later --delay 5 ''", "c0ffee00")
 	ask("webhook test ''", "door")
 	ask("--data-dir elsewhere fire ''")
-	ask("upgrade --", offersOf(root, "upgrade")...)
-	ask("update --c", "--check")
+	ask("upgrade --", offersOf(root, "update")...)
+	ask("update --j", "--json")
 	home := t.TempDir()
 	for name, text := range map[string]string{
 		"routines/r.md":      "---\nid: a1b2c3d4\ncron: \"0 9 * * *\"\n---\nPlan.\n",

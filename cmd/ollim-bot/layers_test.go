@@ -92,11 +92,11 @@ var outside = []struct {
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/brief/toolset", "core/base/schema", "discord/discordtest"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
 	{"golang.org/x/oauth2", []string{"core/work/google", "core/mcp/login"}}, // the two places that log in
-	{"golang.org/x/net", []string{"core/work/google", "core/agent/messages/tools", "core/base/hosts", "core/safety/egress"}},
+	{"golang.org/x/net", []string{"core/work/google", "core/agent/messages/tools", "core/base/hosts", "core/safety/egress", "core/work/webhook"}},
 	{"github.com/hashicorp/yamux", []string{"core/safety/egress"}},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"core/mcp"}},
 	{"mvdan.cc/sh/v3", []string{"core/safety/policy"}},
-	{"golang.org/x/crypto", []string{"core/safety/access", "tui/attach", "cmd", "core/storage/store", "core/storage/selfupdate"}},
+	{"golang.org/x/crypto", []string{"core/safety/access", "tui/attach", "cmd", "core/storage/store"}},
 	{"golang.org/x/image", []string{"tui/raster", "core/agent/picture"}},
 	{"github.com/go-fonts/dejavu", []string{"tui/raster"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
@@ -104,7 +104,6 @@ var outside = []struct {
 	{"github.com/goccy/go-yaml", []string{"core/storage/frontmatter"}},
 	{"github.com/joho/godotenv", []string{"core/storage/config"}},
 	{"github.com/coreos/go-systemd", []string{"cmd/internal/service"}},
-	{"aead.dev/minisign", []string{"core/storage/selfupdate"}},
 }
 
 func withinAny(path string, rooms []string) bool {

@@ -226,7 +226,7 @@ type commands struct {
 	Auth authCmds
 
 	Service serviceCmds
-	Upgrade upgradeCmd `aliases:"update"`
+	Update  updateCmd `aliases:"upgrade"`
 	Restart restartCmd
 
 	Completion completionCmd
@@ -240,6 +240,9 @@ type commands struct {
 // version is the newest release in CHANGELOG.md. It is a variable so that the linker can
 // set it: -ldflags "-X main.version=0.2.0". Nothing else writes it.
 var version = "0.1.0"
+
+// builtBy is the tool that built a release. It is a variable so that the linker can set it, as .goreleaser.yaml does.
+var builtBy string
 
 type versionCmd struct{}
 

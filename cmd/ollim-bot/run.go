@@ -91,7 +91,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	server := control.New(control.Options{Dir: at.Dir.Path(store.StateDir), Log: log})
 	options := core.Options{
 		Dir: at.Dir, Env: at.Env, Engine: s.model.engine(log, server), EngineName: s.model.name, Demo: s.demo,
-		Log: log, Book: book, Version: version, Idle: tidyMemory,
+		Log: log, Book: book, Version: version, Program: p.program(), Idle: tidyMemory,
 		Commands: p.commands(at), Control: server,
 		UserCommands: func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) },
 		Sandbox:      s.model.box,

@@ -5,7 +5,7 @@ package main
 
 const (
 	textBudgetSets = "%s is a number of the ping budget: set it with ollim-bot budget set --capacity N --refill MIN"
-	textStillRuns  = "The bot running in %s keeps the old version; to update it: ollim-bot restart"
+	textNoInstall  = "--force and --from were removed: update no longer installs anything, but says how this installation gets a newer program"
 	textNoneRuns   = "no bot is running in %s; run `ollim-bot` to start one"
 	textSure       = ". To set it anyway, add --sure."
 

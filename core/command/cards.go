@@ -114,7 +114,7 @@ var helpGroups = []struct {
 	}},
 	{"Setup", [][2]string{{"setup", "names, profile, first routines"}, {"google-auth", "connect your Google account"}}},
 	{"Program", [][2]string{
-		{"upgrade", "get the newest version"}, {"restart", "start it again"}, {"version", "which version runs"}, {"help", "list these commands"},
+		{"update", "is it the newest?"}, {"restart", "start it again"}, {"version", "which version runs"}, {"help", "list these commands"},
 	}},
 }
 

@@ -17,7 +17,6 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
-	"ollimbot/core/storage/selfupdate"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
@@ -58,6 +57,7 @@ type Host struct {
 	Sessions *session.Store
 	Dir      *store.Dir
 	Version  string
+	Program  Program
 	Now      func() time.Time
 	// Config returns the current configuration, SetConfig replaces it.
 	Config    func() *config.Runtime
@@ -308,36 +308,6 @@ func (h Host) setup(ctx context.Context, _ []string) (string, error) {
 		return "", errors.New(textNoSetup)
 	}
 	return "", h.Follow(ctx, s)
-}
-
-// update installs the newest release. This process keeps running the old version until a
-// restart.
-func (h Host) update(ctx context.Context, args []string) (string, error) {
-	var o selfupdate.Order
-	switch what := strings.Join(args, " "); what {
-	case "":
-	case "check":
-		o.Check = true
-	case "rollback":
-		o.Rollback = true
-	default:
-		return "", fmt.Errorf(textNoUpdate, clean.Cut(clean.Line(what), 40))
-	}
-	p, err := selfupdate.Here(h.Version, h.Config().UpdateSource)
-	if err != nil {
-		return "", err
-	}
-	r, err := p.Do(ctx, o)
-	if err != nil {
-		return "", err
-	}
-	if r.Changed {
-		h.Record(ctx, audit.Entry{Action: audit.ProgramReplaced, Detail: r.Text})
-	}
-	if r.Installed != h.Version {
-		r.Text += fmt.Sprintf(textStillRuns, h.Version)
-	}
-	return r.Text, nil
 }
 
 // google starts a login at Google, or reports the existing one.

@@ -41,16 +41,16 @@ func TestEveryCommandOfTheConversationIsCarriedOut(t *testing.T) {
 	}
 }
 
-// N6: a mistyped slash command gets the nearest one as a suggestion; N20: the old name of
-// upgrade still works.
+// N6: a mistyped slash command gets the nearest one as a suggestion; N20: the other name of
+// update works.
 func TestAMistypedSlashCommandGetsTheNearest(t *testing.T) {
 	for line, want := range map[string]string{"/modell": "did you mean /model?", "/cleer": "did you mean /clear?", "/xyzzy": "there are /attach "} {
 		if _, err := (Slash{Line: line}).CarryOut(t.Context(), Host{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}
-	if c, ok := Find(InSlash, "update"); !ok || c.Name != "upgrade" {
-		t.Errorf("/update is %q", c.Name)
+	if c, ok := Find(InSlash, "upgrade"); !ok || c.Name != "update" {
+		t.Errorf("/upgrade is %q", c.Name)
 	}
 }
 

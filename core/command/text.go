@@ -11,6 +11,25 @@ const TextNoMoment = "%q is not a time: write 2h, 18:30, tomorrow 9:00, friday n
 // TextNoTask reports an unknown task ID.
 const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and ollim-bot routine list show the IDs"
 
+// What replaces two words of the earlier upgrade command.
+const (
+	TextNoCheck    = "check was removed: update itself only compares and changes nothing"
+	TextNoRollback = "rollback was removed: install the earlier version the way you installed this one, then restart the bot"
+)
+
+// How a running bot and the program on disk differ, and where a newer program comes from.
+const (
+	textNoProgram    = "find the file of this program: %w"
+	textSameProgram  = "%s runs, installed as %s."
+	textOtherProgram = "%s runs, but %s is now: %s.\nTo switch to it: /restart, or ollim-bot restart."
+	textNewBroken    = "%s was replaced and does not run here (%w): install it again before you restart the bot"
+	textLeftOver     = "%s is left from an earlier upgrade and no longer used: delete it."
+	textNewPackage   = "To get a newer one: download the newer package, and sudo apt install ./FILE.deb or sudo dnf install ./FILE.rpm."
+	textNewArchive   = "To get a newer one: download the newer archive, and unpack ollim-bot to %s."
+	textNewInstall   = "To get a newer one: git pull in your clone of the repository, then go install ./cmd/ollim-bot."
+	textNewBuild     = "To get a newer one: git pull in your clone of the repository, then go build -o %s ./cmd/ollim-bot."
+)
+
 const (
 	textNoRuns       = "no run has ended in the last %s"
 	textWhichWeek    = "%q is no week: write last, or how many weeks ago it was"
@@ -38,8 +57,7 @@ const (
 	textRemindUsage  = "say what and when, such as /remind buy milk, tomorrow 9:00"
 	textNothingRuns  = "there is nothing to interrupt"
 	textNoSetup      = "the setup skill is missing; the bot creates skills/setup/SKILL.md when it starts"
-	textNoUpdate     = "/upgrade takes check, rollback or nothing, not %q"
-	textStillRuns    = " %s runs until /restart."
+	textNoUpdate     = "/update takes nothing, not %q"
 	textAlwaysThinks = " The model %s still thinks: with this version of claude that cannot be turned off."
 	textOwnMeasure   = " The model %s decides how much it thinks and ignores the number."
 	textUnchanged    = "%s is already %s"

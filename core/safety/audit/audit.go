@@ -64,8 +64,7 @@ const (
 	LoginChanged     = "login.changed"
 	ViewerAttached   = "viewer.attached" // Subject is its view, Detail its rights and its key
 	FileOpened       = "file.opened"     // in the editor of a remote viewer; Subject is its path
-	ProgramReplaced  = "program.replaced"
-	Noted            = "schedule.noted" // a notice by the bot itself: missed and skipped fires, files with errors
+	Noted            = "schedule.noted"  // a notice by the bot itself: missed and skipped fires, files with errors
 )
 
 // ThisRun and ThisConversation are the last steps of the path of an InputRead.

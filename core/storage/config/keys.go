@@ -86,10 +86,13 @@ var keys = slices.Concat(
 		switchKey("discord_budget", func(r *Runtime) *bool { return &r.DiscordBudget }),
 		switchKey("promises", func(r *Runtime) *bool { return &r.Promises }),
 		switchKey("learning", func(r *Runtime) *bool { return &r.Learning }),
-		wordsKey("update_source", "none", source, func(r *Runtime) *string { return &r.UpdateSource }).
-			takes(mustSource, "https://example.org/ollim-bot", "/srv/ollim-bot", "none"),
 	),
 )
+
+// removed are the settings of earlier versions that no longer exist, each with what replaces it. Files keep their values.
+var removed = map[string]string{
+	"update_source": "ollim-bot update says how this installation gets a newer program",
+}
 
 // each applies mark to several keys.
 func each(mark func(*key), list ...key) []key {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -62,8 +63,6 @@ type Runtime struct {
 	DiscordBudget bool // the bot's status in Discord shows how many pings are left
 	Promises      bool // the agent offers reminders of the user's promises
 	Learning      bool // it learns when the user answers, and proposes better times
-
-	UpdateSource string // a directory or an http(s) address of releases; empty means none
 }
 
 // defaultRuntime returns the configuration of a directory without a config file.
@@ -143,6 +142,11 @@ func (f files) decode() (r Runtime, problems []string) {
 			}
 			standard := k.encode(k.text(defaultRuntime()))
 			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, clean.Cut(clean.Line(string(value)), 60), k.wants(text), standard))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(removed)) {
+		if _, ok := f.ours[name]; ok {
+			problems = append(problems, SettingsFile+": "+fmt.Sprintf(msgRemoved, name, removed[name])+"; delete its line")
 		}
 	}
 	return r, problems
@@ -276,6 +280,9 @@ func find(name string) (key, error) {
 		case !k.unused:
 			names = append(names, k.name)
 		}
+	}
+	if instead, ok := removed[strings.Replace(name, ".", "_", 1)]; ok {
+		return key{}, fmt.Errorf(msgRemoved, name, instead)
 	}
 	shown := clean.Cut(clean.Line(name), 40)
 	if near := words.Nearest(name, names); near != "" {

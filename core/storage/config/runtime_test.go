@@ -53,6 +53,17 @@ func withBoth(t *testing.T, text string) *store.Dir {
 	return d
 }
 
+func TestAnEarlierVersionsSettingIsKeptAndSaysWhatReplacesIt(t *testing.T) {
+	d := withConfig(t, "")
+	must(t, d.Write(SettingsFile, []byte(`{"update_source": "/srv", "engine": "script"}`)))
+	r, problems, err := LoadRuntime(d)
+	must(t, err)
+	want := []string{SettingsFile + ": update_source was removed and has no effect: ollim-bot update says how this installation gets a newer program; delete its line"}
+	if diff := cmp.Diff(want, problems); diff != "" || r.Engine != "script" {
+		t.Error(diff, r.Engine)
+	}
+}
+
 func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
 	for _, text := range []string{"", "{}"} {
 		got, problems, err := LoadRuntime(withConfig(t, text))

@@ -114,12 +114,7 @@ func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 		{"sandbox_visible", "notes", "absolute paths"},
 		{"sandbox_visible", "/a,", "absolute paths"},
 		{"sandbox_visible", "/a\x1b[2J", "absolute paths"},
-		{"update_source", "releases", "absolute path"},
-		{"update_source", "ftp://example.org/x", "an address"},
-		{"update_source", "https://", "an address"},
-		{"update_source", "https://me:secret@example.org/x", "without a name or password"},
-		{"update_source", "https://example.org/x?token=1", "an address"},
-		{"update_source", "/a\x1b[2J", "absolute path"},
+		{"update.source", "/srv", "was removed and has no effect: ollim-bot update says"},
 		{"dialy_cap", "5", `unknown key "dialy_cap", did you mean "daily_cap"?`}, // N6
 		{"thinking.frok", "off", `did you mean "thinking_fork"?`},
 		{"colour\x1b[2J", "red", `unknown key "colour": the keys are model_main, model_fork, thinking_main`},
@@ -297,8 +292,6 @@ func drawValue(t *rapid.T, k key) string {
 		return rapid.SampledFrom([]string{"auto", "off", "OFF"}).Draw(t, "sandbox")
 	case k.name == "sandbox_visible":
 		return rapid.SampledFrom([]string{"none", "", "/srv", "~/a b:rw, /srv/c"}).Draw(t, "paths")
-	case k.name == "update_source":
-		return rapid.SampledFrom([]string{"none", "", "/srv", "~/releases", "https://example.org/a b"}).Draw(t, "source")
 	case k.name == "sandbox_network":
 		return rapid.SampledFrom([]string{"on", "off", "1", "no", "api.github.com, *.Example.org,localhost:8080"}).Draw(t, "network")
 	case k.name == "quiet_hours":
@@ -349,7 +342,6 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", VoiceLanguage: "de", VoiceLimit: time.Minute, MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
 		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, StatusLine: true, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
-		UpdateSource: "/srv",
 	}
 	seen := map[string]bool{}
 	for i, k := range keys {

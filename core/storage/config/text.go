@@ -19,6 +19,8 @@ const (
 	msgRefused = "%s: %s"
 	msgUnused  = "%s has no effect in this version; " + RuntimeFile + " keeps its value for the original program"
 
+	msgRemoved = "%s was removed and has no effect: %s"
+
 	mustOneOf     = "must be one of: %s"
 	mustModel     = "must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"
 	mustFallback  = "must be engines (claude, messages, script) or models with their providers such as local/qwen3, separated by commas, each once; or none"
@@ -32,7 +34,6 @@ const (
 	mustDollars   = "must be an amount in dollars, 0 or more, such as 5 or 2.50, or off"
 	mustCalendars = "must be calendar IDs such as primary, separated by commas"
 	mustPaths     = "must be absolute paths or paths that begin with ~/, separated by commas, each with :rw to make it writable; or none"
-	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password, an absolute path, or one that begins with ~/; or none"
 	mustLanguage  = "must be the code of a language, such as de or pt, or auto"
 	mustWord      = "must be the ID of a task list, one word, such as @default"
 
@@ -117,7 +118,6 @@ var Settings = []Setting{
 		"Whether commands in the sandbox reach the network, or which hosts of it.", "api.github.com,*.example.org", "",
 	},
 	{"sandbox_visible", groupAdvanced, "Sandbox folders", "The other folders that commands in the sandbox can see.", "~/notes,~/site:rw", ""},
-	{"update_source", groupAdvanced, "Update source", "Where new versions of this program are found.", "https://example.org/ollim-bot", ""},
 }
 
 // About returns the setting with a key; ok is false if there is none.

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -234,17 +233,6 @@ func paths(to *string, s string) bool {
 	}
 	*to = strings.Join(list, ",")
 	return len(list) <= maxIDs
-}
-
-// source parses the place of releases: an address or a directory.
-func source(to *string, s string) bool {
-	u, err := url.Parse(s)
-	address := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
-	if s != clean.Line(s) || len(s) > maxPath || !address && !strings.HasPrefix(s, "~/") && !filepath.IsAbs(s) {
-		return false
-	}
-	*to = s
-	return true
 }
 
 // Quiet is the part of each day in which only critical pings are sent: from one minute of

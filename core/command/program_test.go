@@ -1,0 +1,72 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ollimbot/core/base/testkit"
+)
+
+// prints writes a program that prints a line as its version.
+func prints(t *testing.T, path, line string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n[ \"$1\" = version ] && echo '"+line+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAReplacedProgramOffersTheRestart(t *testing.T) {
+	testkit.Alone(t)
+	path := filepath.Join(t.TempDir(), "ollim-bot")
+	prints(t, path, "ollim-bot 0.1.0")
+	h := Host{Program: ThisProgram(path, "ollim-bot 0.1.0 abc", "")}
+	says := func(line string, want ...string) {
+		t.Helper()
+		text, err := Slash{Line: line}.CarryOut(t.Context(), h)
+		if err != nil {
+			text = err.Error()
+		}
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s says %q, which lacks %q", line, text, w)
+			}
+		}
+	}
+	says("/update", "ollim-bot 0.1.0 abc runs, installed as "+path, "git pull", "go build -o "+path)
+	says("/upgrade check", "check was removed", "To get a newer one")
+	says("/update rollback", "rollback was removed: install the earlier version")
+	says("/update now", `takes nothing, not "now"`)
+	prints(t, path+".old", "ollim-bot 0.0.9")
+	says("/update", path+".old is left from an earlier upgrade")
+
+	prints(t, path+".new", "ollim-bot 0.2.0 def")
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	says("/update", "ollim-bot 0.1.0 abc runs, but "+path+" is now: ollim-bot 0.2.0 def.", "/restart")
+	prints(t, path, "something else")
+	says("/update", "does not run here (it is another program)")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	says("/update", "find the file of this program")
+}
+
+func TestEachInstallationGetsANewerProgramInItsOwnWay(t *testing.T) {
+	for _, c := range []struct {
+		program Program
+		want    string
+	}{
+		{Program{Path: "/usr/bin/ollim-bot", BuiltBy: "goreleaser"}, "sudo apt install"},
+		{Program{Path: "/usr/bin/ollim-bot"}, "sudo apt install"}, // a package of an earlier version
+		{Program{Path: "/usr/local/bin/ollim-bot", BuiltBy: "goreleaser"}, "unpack ollim-bot to /usr/local/bin/ollim-bot"},
+		{Program{Path: "/home/ada/go/bin/ollim-bot"}, "go install ./cmd/ollim-bot"},
+		{Program{Path: "/home/ada/ollim/ollim-bot"}, "go build -o /home/ada/ollim/ollim-bot ./cmd/ollim-bot"},
+	} {
+		if got := c.program.newer(); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.program.Path, got, c.want)
+		}
+	}
+}
