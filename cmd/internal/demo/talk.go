@@ -15,6 +15,9 @@ import (
 func Talk(look func() core.Snapshot) func(said string) string {
 	return func(said string) string {
 		s := look()
+		if m := remindForm().FindStringSubmatch(said); m != nil {
+			return remind(m[1], m[2])
+		}
 		for _, t := range topics {
 			if t.about().MatchString(said) {
 				return t.answer(&s)
@@ -27,6 +30,15 @@ func Talk(look func() core.Snapshot) func(said string) string {
 const elsewise = "I only know this example day. Ask me what is left, what came in, what was refused, what failed or what it cost; " +
 	"or say: remind me to call Dana in 2 minutes."
 
+var remindForm = lazyregexp.New(`(?i)\bremind me to ([^."\\\n]{1,80}) in ([1-9]\d{0,2}) min`)
+
+// remind sets a reminder whose run pings by a script of its own.
+func remind(what, minutes string) string {
+	prompt := fmt.Sprintf("Remind me to %s.\n\n```script\ncall ping_user {\"message\": \"Time to %s.\"}\ncall report_updates {\"message\": \"Reminded: %s.\"}\n```", what, what, what)
+	return fmt.Sprintf("call add_reminder {\"prompt\": %q, \"delay_minutes\": %s, \"description\": %q}\nsay Set: I will remind you to %s.",
+		prompt, minutes, strings.ToUpper(what[:1])+what[1:], what)
+}
+
 // topic is a subject that the user may mention.
 type topic struct {
 	about  lazyregexp.Pattern
@@ -35,6 +47,12 @@ type topic struct {
 
 // topics are tried in order.
 var topics = []topic{
+	{lazyregexp.New(`^\[fork-started`), says(`say I am here. What is on your mind?`)},
+	{lazyregexp.New(`^\[fork-timeout`), says(`say Are you still there? Send a message to continue; otherwise I will close this fork soon.`)},
+	{lazyregexp.New(`^\[system`), says(`call report_updates {"message": "Talked in a fork; nothing is left open."}
+say Reported to the main session. See you there.`)},
+	{about(`I['’]ll call the dentist tomorrow`), says(`call propose_reminder {"words": "I'll call the dentist tomorrow", "delay_minutes": 1440}
+say Good plan.`)},
 	{about(`desktop|write to the landlord|answer (to )?the landlord`), says(
 		`say The answer is short. The desktop is outside of my own folder, so writing there needs your word.
 ask Write {"file_path": "/home/sam/Desktop/landlord.txt", "content": "Dear Ms. Berg, Thursday between 8 and 10 is fine, I am at home."}

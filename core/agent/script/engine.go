@@ -1,5 +1,5 @@
 // Package script is the offline engine: an engine without a model. It plays the script in a prompt
-// (docs/offline-engine.md), or improvises a simple answer. It uses the same tools, hooks and
+// (docs/offline-engine.md), or says that there is none. It uses the same tools, hooks and
 // permission checks as a model, and keeps a journal of the messages it received.
 //
 // It must not know forks, budgets or the bot's files: it sees prompts and tool results only.
@@ -28,8 +28,6 @@ const (
 	// keptSessions and keptTurns limit the memory: the oldest are dropped first.
 	keptSessions = 200
 	keptTurns    = 50
-	// defaultModel is the name to show if no model is set.
-	defaultModel = "offline"
 )
 
 // Options of the engine. The zero value never waits.
@@ -42,8 +40,8 @@ type Options struct {
 	Dir *store.Dir
 	// Offline precedes a session's first answer to the user; empty in the demo.
 	Offline string
-	// Talk returns a script that answers the user's message and replaces the engine's remarks about
-	// itself; nil for none. Requests for reminders still work.
+	// Talk returns a script that answers the user's message, the topic of a fork, or one of the bot's own messages to a fork,
+	// of which it gets the tag: "[fork-timeout]". Nil for none.
 	Talk func(said string) string
 	// Priced reports usage without a price, so that tokens cost the same as with a model; otherwise
 	// they are free.

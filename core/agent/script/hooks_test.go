@@ -85,7 +85,7 @@ func TestTheStopHookBlocksAndTheTurnGoesOn(t *testing.T) {
 		},
 		"with what it was asked for": {
 			[]string{"say a"},
-			[]string{"text a", "think Right, the report is still missing.\n", "start report_updates", "end report_updates", `result "" interrupted=false error=false`},
+			[]string{"text a", "start report_updates", "end report_updates", `result "" interrupted=false error=false`},
 			[]bool{false, true},
 		},
 	} {

@@ -42,9 +42,6 @@ type step struct {
 	input json.RawMessage
 	wait  time.Duration
 	round int // of its repetition, 0 outside of one
-	// refused are the steps that follow a call that returned an error; only
-	// improvisation uses them.
-	refused []step
 }
 
 // words returns the text to play: in a repetition, %d is the round.

@@ -33,7 +33,7 @@ func verdict(prompt string) []step {
 	if err != nil { // a name that is not valid text
 		return nil
 	}
-	return []step{say("%s", text)}
+	return []step{say(string(text))}
 }
 
 // unquoted returns the text of a JSON string, or any other text unchanged.

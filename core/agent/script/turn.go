@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
 )
 
 // botPrefix precedes the names of the bot's own tools.
@@ -43,7 +44,7 @@ type turn struct {
 	refused  bool   // the last tool call was, or has failed
 }
 
-// play plays the script in the prompt or improvises, and continues as long as the Stop hook keeps
+// play plays the script in the prompt, or says that there is none, and continues as long as the Stop hook keeps
 // the turn going.
 func (t *turn) play(m agent.Message) {
 	t.in = len(m.Text) + len(t.s.o.SystemPrompt)
@@ -58,15 +59,10 @@ func (t *turn) play(m agent.Message) {
 		return
 	}
 	asked := read(m.Text)
-	asked.images = len(m.Images)
 	source, unclosed, scripted := findScript(m.Text)
 	if !scripted {
-		if asked.background {
-			t.perform(t.background(asked))
-		} else {
-			t.perform(append([]step{pause()}, t.conversation(asked)...))
-		}
-		t.stopping(nil, asked)
+		t.perform(t.unscripted(asked))
+		t.stopping(nil, asked, reportNoModel)
 		return
 	}
 	steps, err := parse(source, unclosed)
@@ -74,12 +70,12 @@ func (t *turn) play(m agent.Message) {
 		t.fault = err.Error()
 		return
 	}
-	t.stopping(t.perform(steps), asked)
+	t.stopping(t.perform(steps), asked, reportDone)
 }
 
 // stopping asks the Stop hook whether the turn may end. While it blocks, the rest of the
 // script is played; if none is left, the turn does what the hook asks for.
-func (t *turn) stopping(rest []step, m message) {
+func (t *turn) stopping(rest []step, m message, report string) {
 	hook := t.s.o.Hooks.Stop
 	for again := false; hook != nil && t.alive(); again = true {
 		reason := hook(t.ctx, again)
@@ -95,7 +91,7 @@ func (t *turn) stopping(rest []step, m message) {
 		if again { // never loop on a hook that always blocks
 			return
 		}
-		t.perform(obey(reason, m))
+		t.perform(obey(reason, fmt.Sprintf(report, strings.TrimRight(clean.Cut(clean.Line(m.body), 120), " .!?:"))))
 	}
 }
 
@@ -311,9 +307,7 @@ func (t *turn) perform(steps []step) (rest []step) {
 		case vThink:
 			t.think(s.words())
 		case vCall:
-			if a := t.call(s.words(), s.arguments()); a.IsError {
-				t.perform(s.refused)
-			}
+			t.call(s.words(), s.arguments())
 		case vAsk:
 			t.ask(s.words(), s.arguments())
 		case vWait:
