@@ -105,7 +105,7 @@ func TestTheEditorOfARemoteDashboardIsItsViewers(t *testing.T) {
 			s.press("2")
 			s.written()
 			s.opens()
-			if out := s.written(); strings.Index(out, "\x1b[?1049l") < 0 || strings.LastIndex(out, "\x1b[?1049h") < strings.Index(out, "\x1b[?1049l") {
+			if out := s.written(); !strings.Contains(out, "\x1b[?1049l") || strings.LastIndex(out, "\x1b[?1049h") < strings.Index(out, "\x1b[?1049l") {
 				t.Errorf("the terminal is not given back and taken again: %q", out)
 			}
 			s.sees(c.want)
