@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"slices"
-
 	"strconv"
 	"strings"
 

@@ -158,7 +158,7 @@ func TestWhatWasForTheSSHServerIsIgnoredWithOneNotice(t *testing.T) {
 		!strings.Contains(out, "pings left") || strings.Count(said, "without effect now: --host") != 1 {
 		t.Errorf("%d, %q, %q", status, out, said)
 	}
-	page := string(pageOf(t, "cli.md"))
+	page := pageOf(t, "cli.md")
 	for _, name := range append([]string{ignoredVariable, "ollim-bot attach --host"}, ignoredFiles...) {
 		if !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("docs/cli.md does not name %s", name)

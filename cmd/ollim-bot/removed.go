@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func withoutRemoved(args []string, notices io.Writer) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
 		instead, is := removedFlags[arg]
 		if is {
-			fmt.Fprintf(notices, "%s was removed: %s\n", arg, instead)
+			console.Tell(notices, "%s was removed: %s", arg, instead)
 		}
 		return is
 	})
@@ -66,8 +67,8 @@ func (f ignoredFlags) notice() string {
 	return "without effect now: --host; " + textElsewhere
 }
 
-// leftOver returns what replaces the settings and files that are still there, or "" if none is.
-func leftOver(at console.DataDir, getenv func(string) string) string {
+// warnOfLeftOvers logs once what replaces the settings and files that are still there.
+func warnOfLeftOvers(at console.DataDir, getenv func(string) string, log *slog.Logger) {
 	var names []string
 	if getenv(ignoredVariable) != "" || at.Env.Variable(ignoredVariable) != "" {
 		names = append(names, ignoredVariable)
@@ -77,8 +78,7 @@ func leftOver(at console.DataDir, getenv func(string) string) string {
 			names = append(names, name)
 		}
 	}
-	if names == nil {
-		return ""
+	if len(names) > 0 {
+		log.Warn("settings or files of an earlier version have no effect", "names", strings.Join(names, ", "), "instead", textElsewhere)
 	}
-	return "without effect now in " + at.Dir.Display() + ": " + strings.Join(names, ", ") + "; " + textElsewhere
 }

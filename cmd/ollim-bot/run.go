@@ -77,9 +77,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	defer s.model.box.Close()
 	log, book := p.openLog(at, s.Headless)
 	s.model.box.LogTo(log)
-	if text := leftOver(at, p.Getenv); text != "" {
-		log.Warn(text)
-	}
+	warnOfLeftOvers(at, p.Getenv, log)
 	asked := ctx // ends when the user or the system stops the program, which also cancels a restart
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -105,9 +103,9 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		shown := make(chan struct{})
 		options.Shown, s.painted, s.shown = shown, shown, sync.OnceFunc(func() { close(shown) })
 	}
-	if list := s.model.providers; list != nil {
-		list.HideFrom(book.Hide)
-		options.Providers = list
+	if s.model.providers != nil {
+		s.model.providers.HideFrom(book.Hide)
+		options.Providers = s.model.providers
 	}
 	var err error
 	if s.discord {

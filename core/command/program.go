@@ -25,8 +25,8 @@ type Program struct {
 
 // ThisProgram returns the program of this process. Call it when the process starts.
 func ThisProgram(path, line, builtBy string) Program {
-	if real, err := filepath.EvalSymlinks(path); err == nil && path != "" {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil && path != "" {
+		path = target
 	}
 	began, _ := os.Stat(path)
 	return Program{Path: path, Line: line, BuiltBy: builtBy, began: began}

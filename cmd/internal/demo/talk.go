@@ -34,7 +34,8 @@ var remindForm = lazyregexp.New(`(?i)\bremind me to ([^."\\\n]{1,80}) in ([1-9]\
 
 // remind sets a reminder whose run pings by a script of its own.
 func remind(what, minutes string) string {
-	prompt := fmt.Sprintf("Remind me to %s.\n\n```script\ncall ping_user {\"message\": \"Time to %s.\"}\ncall report_updates {\"message\": \"Reminded: %s.\"}\n```", what, what, what)
+	prompt := fmt.Sprintf("Remind me to %s.\n\n```script\ncall ping_user {\"message\": \"Time to %[1]s.\"}\n"+
+		"call report_updates {\"message\": \"Reminded: %[1]s.\"}\n```", what)
 	return fmt.Sprintf("call add_reminder {\"prompt\": %q, \"delay_minutes\": %s, \"description\": %q}\nsay Set: I will remind you to %s.",
 		prompt, minutes, strings.ToUpper(what[:1])+what[1:], what)
 }

@@ -44,7 +44,7 @@ func pageText(t testing.TB, page string) string {
 }
 
 // asInRoutines matches the list of the keys that a page leaves to the page about routines.
-var asInRoutines = regexp.MustCompile("As in \\[routine files\\]\\(routines\\.md#keys\\):[^.]+\\.")
+var asInRoutines = regexp.MustCompile(`As in \[routine files\]\(routines\.md#keys\):[^.]+\.`)
 
 // keyRows returns the rows with an example from a page's tables.
 func keyRows(t testing.TB, page string) map[string]row {

@@ -143,7 +143,8 @@ func (d *Dir) writePID() error { return d.write(pidFile, []byte(strconv.Itoa(os.
 // Lock makes this process the only bot of the directory until unlock is called. If a bot is
 // running, this program or the original, it returns a *RunningError. From now on the bot is tied to
 // this directory: if it vanishes or is replaced, nothing is written (errGone) until Look finds it
-// again, and if its state folder does, nothing is written at all (*LostError). bot.pid is for the original, which has no locks; this program relies on the locks alone.
+// again, and if its state folder does, nothing is written at all (*LostError). bot.pid is for the original,
+// which has no locks; this program relies on the locks alone.
 func (d *Dir) Lock() (unlock func() error, err error) {
 	o, err := own(d.root)
 	if err != nil {
