@@ -36,7 +36,7 @@ func TestAClickOnTheSelectedRowOpensIt(t *testing.T) {
 		})
 	}
 	scene{keys: []string{"4"}}.play(t, func(s *stage) {
-		s.clickOn("Email sweep  ")
+		s.clickOn("31 Dec  Email sweep")
 		s.press("up") // goes to the tail now
 		s.misses("following")
 	})
@@ -375,7 +375,7 @@ func TestAClickInTheTailGivesItTheKeysAndOneInTheListTakesThem(t *testing.T) {
 		s.sees("following")
 		s.clickOn("Medication")
 		s.sees("tail: Medication")
-		s.clickOn("Email sweep")
+		s.clickOn("31 Dec  Email sweep")
 		s.sees("tail: Email sweep", "following") // where it was left
 		s.press("down")
 		s.sees("tail: Weekly review")

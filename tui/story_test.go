@@ -84,7 +84,7 @@ func TestZoomGivesAPaneTheScreenAndEscTakesItBack(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "z")
 		s.sees("▸ 2 Schedule", "zoomed")
-		s.misses("Ping budget", "5 Chat")
+		s.misses("5 Chat")
 		s.press("tab")
 		s.sees("▸ 3 Updates", "zoomed")
 		s.press("esc")
@@ -144,11 +144,11 @@ func TestTheWheelScrollsThePaneUnderThePointerAndNotTheFocusedOne(t *testing.T) 
 	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.bot.talk("f1f1f1f1", 200)
 		s.change(func(s *core.Snapshot) { s.Forks[0].Lines = 200 })
-		s.press("1")
+		s.press("5")
 		s.sees("line 199 of the tail")
 		s.send("\x1b[<64;80;10M")
 		time.Sleep(100 * time.Millisecond)
-		s.sees("▸ 1 Ping budget")
+		s.sees("▸5 Chat")
 		s.misses("line 199 of the tail")
 	})
 }

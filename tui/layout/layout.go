@@ -27,9 +27,8 @@ const (
 	wideWidth = 160
 	// headHeight is the screen height from which the day and the fixed row are above the tabs.
 	headHeight = 20
-	// bandHeight is the screen height from which the day has bandRows rows; below, it has dayRows.
-	bandHeight        = 40
-	bandRows, dayRows = 4, 2
+	// dayRows is the height of the day above the tabs.
+	dayRows = 2
 	// saidHeight is the screen height from which messages have their own row.
 	saidHeight = 20
 )
@@ -109,15 +108,15 @@ func Divide(in Input) Plan {
 
 // head returns the number of rows between the top line and the panes.
 func (in Input) head() (day, fixed int) {
-	day = dayRows
-	if in.H >= bandHeight {
-		day = bandRows
-	}
 	switch m := mode(in.W, in.H); {
+	case m == Full && in.H >= 54:
+		return 9, 0
+	case m == Full && in.H >= 34:
+		return 7, 0
 	case m == Full:
-		return day, 0
+		return 5, 0
 	case m == Tabs && in.H >= headHeight && !in.Zoom:
-		return day, 1
+		return dayRows, 1
 	}
 	return 0, 0
 }
@@ -174,14 +173,14 @@ type slot struct {
 
 // size returns the pane under which the rows of a slot are stored: a shared box has one size.
 func (s slot) size() action.Pane {
-	if len(s.tabs) > 0 {
+	switch {
+	case len(s.tabs) > 0:
 		return s.tabs[0]
+	case s.pane == action.Budget:
+		return action.Forks
 	}
 	return s.pane
 }
-
-// budgetRows is the number of rows that the budget pane can fill.
-const budgetRows = 5
 
 // talk is the screen height from which chat and logs have separate boxes.
 const talk = 48
@@ -232,11 +231,13 @@ func (in Input) slots() [][]slot {
 		}
 	}
 	left := []slot{
-		{pane: action.Budget, least: 5, most: budgetRows, share: share(action.Budget)},
 		{pane: action.Schedule, least: 4, share: share(action.Schedule)},
 		{pane: action.Updates, least: 3, share: share(action.Updates)},
 	}
 	runs := slot{pane: action.Forks, least: 8, share: share(action.Forks)}
+	if in.Focus == action.Budget { // the day shows its level; the page is in the large box
+		runs.pane = action.Budget
+	}
 	if in.W >= wideWidth {
 		return [][]slot{left, {runs}, lower}
 	}
@@ -313,7 +314,7 @@ var presets = map[string]preset{
 
 // shares are how the rows of a column are divided.
 var shares = map[action.Pane]int{
-	action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
+	action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
 }
 
 // share returns a pane's share in this preset.
