@@ -32,11 +32,15 @@ func TestTheClockIsInTheConfiguredZone(t *testing.T) {
 }
 
 func TestAKeyChangesTheBudgetAndTheHelpLineShowsTheEffect(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
+	play(t, setup{w: 200, h: 40}, func(s *stage) {
 		s.press("1")
 		s.sees("▸ 1 Ping budget", "+/- capacity 5→6", "[/] refill 90→85")
 		s.press("+")
-		s.sees("3.2 / 6", "capacity 5 → 6 · u undoes", "+/- capacity 6→7", "u undo capacity 5→6")
+		s.sees("3.2 / 6", "capacity 5 → 6 · u undoes", "+/- capacity 6→7", "u undo capacity 5→6", "{/} by 1")
+		s.press("2")
+		s.misses("u undo ")
+		s.press("u")
+		s.sees("3.2", "undone: capacity 5 → 6")
 	})
 }
 
@@ -45,7 +49,7 @@ func TestUndoTakesTheLastChangesBackNewestFirst(t *testing.T) {
 		s.press("1", "+", "+")
 		s.sees("3.2 / 7")
 		s.press("u")
-		s.sees("3.2 / 6", "undone: capacity 6 → 7", "u undo capacity 5→6")
+		s.sees("3.2 / 6", "undone: capacity 6 → 7")
 		s.press("u")
 		s.sees("3.2 / 5")
 		s.press("u")
