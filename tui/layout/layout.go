@@ -44,6 +44,8 @@ type Input struct {
 	Lower action.Pane
 	// Preset is one of Presets.
 	Preset string
+	// Needs returns how many rows of so many cells a pane can fill; 0 means any number, and so does a nil Needs.
+	Needs func(p action.Pane, cells int) int
 	Size
 }
 
@@ -182,6 +184,9 @@ func (s slot) size() action.Pane {
 	return s.pane
 }
 
+// The smallest screen that shows what is selected in the schedule and in the updates.
+const detailWidth, detailHeight = 100, 34
+
 // talk is the screen height from which chat and logs have separate boxes.
 const talk = 48
 
@@ -220,28 +225,46 @@ func (in Input) rightLimits() limits {
 
 // slots returns the contents of the columns.
 func (in Input) slots() [][]slot {
-	share := presetOf(in.Preset).share
+	share, wide := presetOf(in.Preset).share, in.W >= wideWidth
+	left := []slot{
+		in.limited(slot{pane: action.Schedule, least: 4, share: share(action.Schedule)}),
+		in.limited(slot{pane: action.Updates, least: 3, share: share(action.Updates)}),
+	}
 	lower := []slot{{pane: action.Chat, least: 5, share: share(action.Chat)}}
-	if in.H >= talk {
-		lower = append(lower, slot{pane: action.Logs, least: 5, share: share(action.Logs)})
-	} else {
+	switch logs := (slot{pane: action.Logs, least: 5, share: share(action.Logs)}); {
+	case in.H >= talk && wide: // they take what the schedule leaves
+		left = append(left, logs)
+	case in.H >= talk:
+		lower = append(lower, logs)
+	default:
 		lower[0].tabs = []action.Pane{action.Chat, action.Logs}
 		if in.Lower == action.Logs {
 			lower[0].pane = action.Logs
 		}
 	}
-	left := []slot{
-		{pane: action.Schedule, least: 4, share: share(action.Schedule)},
-		{pane: action.Updates, least: 3, share: share(action.Updates)},
-	}
 	runs := slot{pane: action.Forks, least: 8, share: share(action.Forks)}
 	if in.Focus == action.Budget { // the day shows its level; the page is in the large box
 		runs.pane = action.Budget
 	}
-	if in.W >= wideWidth {
-		return [][]slot{left, {runs}, lower}
+	right := []slot{runs}
+	if (in.Focus == action.Schedule || in.Focus == action.Updates) && in.W >= detailWidth && in.H >= detailHeight {
+		right = []slot{{pane: action.Detail, least: 5, share: 3}, runs}
 	}
-	return [][]slot{left, append([]slot{runs}, lower...)}
+	if wide {
+		return [][]slot{left, right, lower}
+	}
+	return [][]slot{left, append(right, lower...)}
+}
+
+// limited gives a slot of the left column no more rows than its pane can fill.
+func (in Input) limited(s slot) slot {
+	if in.Needs == nil {
+		return s
+	}
+	if s.most = in.Needs(s.pane, in.widths()[0]-2); s.most > 0 {
+		s.least = min(s.least, s.most)
+	}
+	return s
 }
 
 // single returns a column with one box, from row top to the row before end.

@@ -61,7 +61,7 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 	rows := append(p.area(c, a), p.lane(c, a, pings, focused))
 	names := make([]string, h)
 	if a.level > 0 {
-		names[0], names[a.level+pings], names[a.level+runs] = fmt.Sprintf("%4.0f", p.top(c.Snap)/headroom), "   0", "runs"
+		names[0], names[a.level+pings], names[a.level+runs] = fmt.Sprintf("%4.0f", p.top(c.Snap)), "   0", "runs"
 		rows = append(rows, p.lane(c, a, runs, focused))
 	}
 	rows = append(rows, hours(c, a))
@@ -176,16 +176,13 @@ func name(c pane.Context, a axis, cells []widget.Span) {
 	}
 }
 
-// headroom keeps a full bucket apart from what is above it.
-const headroom = 1.06
-
-// top is the level at the upper edge: a little above the capacity, or above a higher level of the past.
+// top is the level at the upper edge: the capacity, or a higher level of the past.
 func (p *Pane) top(s *core.Snapshot) float64 {
 	top := float64(max(1, s.Budget.State.Capacity))
 	for _, l := range p.levels {
 		top = max(top, l.Left)
 	}
-	return top * headroom
+	return top
 }
 
 // area draws the level of the bucket in rows: the past is solid, what is expected is not. On it are the number at
@@ -245,26 +242,29 @@ func (p *Pane) notes(c pane.Context, a axis, rows [][]widget.Span) {
 	}
 }
 
-// overlay writes a note at a cell: above the area if there is room, else on it. It may end there instead of beginning
-// there, and is omitted if another one is there.
+// overlay writes a note from a cell on, or up to it, in the first row that has room: the one above the area, else on
+// the area. It is omitted if other notes take the room.
 func overlay(rows [][]widget.Span, x int, text string) {
-	for _, from := range []int{x, x - len(text) + 1} {
-		if from < 0 || from+len(text) > len(rows[0]) {
+	area := func(s widget.Span) bool { return s.Role == theme.Level || s.Role == theme.Warn }
+	noted := func(s widget.Span) bool {
+		return s.Role == theme.Strong || s.Role == theme.Dim || s.Role == theme.Focus
+	}
+	for _, from := range []int{x, x - len(text)} {
+		to := from + len(text)
+		if from < 0 || to > len(rows[0]) {
 			continue
 		}
-		y := 0
-		for y < len(rows) && !slices.ContainsFunc(rows[y][from:from+len(text)], func(s widget.Span) bool { return s.Role == theme.Level || s.Role == theme.Warn }) {
-			y++
-		}
-		y = min(max(y-1, 0), len(rows)-1)
-		if y == 0 && rows[0][x].Role == theme.Level && len(rows) > 1 {
-			y = 1 // on the area, below its edge
-		}
-		taken := func(s widget.Span) bool {
-			return s.Role == theme.Strong || s.Role == theme.Dim || s.Role == theme.Focus
+		y := slices.IndexFunc(rows, func(row []widget.Span) bool { return slices.ContainsFunc(row[from:to], area) })
+		switch {
+		case y < 0:
+			y = len(rows) - 1
+		case y > 0:
+			y--
+		case len(rows) > 1:
+			y = 1 // below its edge
 		}
 		for ; y < len(rows); y++ {
-			if !slices.ContainsFunc(rows[y][from:from+len(text)], taken) {
+			if !slices.ContainsFunc(rows[y][from:to], noted) {
 				write(rows[y], from, theme.Dim, text)
 				return
 			}
