@@ -23,6 +23,7 @@ import (
 
 // act runs an action, or shows why it is disabled.
 func (r *root) act(a action.Action) tea.Cmd {
+	r.changes.Settle()
 	if why := r.view().Off(a); why != "" {
 		r.say(notice.Info, a.Title+": "+why)
 		return nil

@@ -76,7 +76,7 @@ func TestASuspendBeforeTheScreenIsOpenDoesNothing(t *testing.T) {
 }
 
 func TestAThemeIsUndoneAndRedone(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
+	play(t, setup{w: 160, h: 40}, func(s *stage) {
 		s.press("T")
 		s.sees("theme auto → dark · u undoes", "u undo theme auto→dark")
 		s.press("u")

@@ -36,7 +36,7 @@ func TestAClickOnTheSelectedRowOpensIt(t *testing.T) {
 		})
 	}
 	scene{keys: []string{"4"}}.play(t, func(s *stage) {
-		s.clickOn("Email sweep  ")
+		s.clickOn("31 Dec  Email sweep")
 		s.press("up") // goes to the tail now
 		s.misses("following")
 	})
@@ -109,7 +109,7 @@ func TestAClickBesideADialogClosesItWhereNothingIsLost(t *testing.T) {
 	}{
 		{[]string{"?"}, "Everywhere", true},
 		{[]string{"!"}, "Notices, newest first", true},
-		{[]string{"2", "p"}, "Second line of the prompt", true},
+		{[]string{"2", "p"}, "esc close", true},
 		{[]string{"ctrl+p"}, "╭─ Actions", true},
 		{[]string{"1", "e"}, "Ping budget, exactly", false},
 		{[]string{"1", "m"}, "Mute pings", false},
@@ -295,10 +295,7 @@ func TestAClickSelectsTheUpdateThatStoodThere(t *testing.T) {
 		s.press("3")
 		for _, name := range []string{"u4", "u3", "u5"} {
 			s.clickOn(name)
-			_, y := s.find(name)
-			if row := s.rows()[y]; !strings.Contains(row, "▸") {
-				t.Errorf("a click on %s selects another one:\n%s", name, s.screen())
-			}
+			s.sees("▸now     " + name)
 		}
 	})
 }
@@ -375,7 +372,7 @@ func TestAClickInTheTailGivesItTheKeysAndOneInTheListTakesThem(t *testing.T) {
 		s.sees("following")
 		s.clickOn("Medication")
 		s.sees("tail: Medication")
-		s.clickOn("Email sweep")
+		s.clickOn("31 Dec  Email sweep")
 		s.sees("tail: Email sweep", "following") // where it was left
 		s.press("down")
 		s.sees("tail: Weekly review")

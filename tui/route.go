@@ -193,6 +193,10 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 // clickDay selects the mark at a cell of the day, and opens it if it was already selected.
 func (r *root) clickDay(at view.Day) tea.Cmd {
 	p, focused := r.panes[action.Day].(*today.Pane), r.focus == action.Day
+	if today.Beside(at.X, r.w, at.Rows) {
+		r.setFocus(action.Budget)
+		return nil
+	}
 	r.setFocus(action.Day)
 	if again, ok := p.Point(r.context(action.Day), at.X, at.Y, r.w, at.Rows); ok && again && focused {
 		return r.answer(p.Do(r.context(action.Day), action.DayOpen))

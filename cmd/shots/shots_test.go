@@ -91,6 +91,9 @@ func TestPictures(t *testing.T) {
 			play(t, p.w, p.h, p.paper, func(s *stage) {
 				p.story(s)
 				g := s.grid()
+				if most, n := mostBlank[p.name], blank(g); most > 0 && n > most {
+					t.Errorf("%d %% of the cells are blank, at most %d may be", n, most)
+				}
 				var text, image bytes.Buffer
 				must(t, raster.SVG(&text, g))
 				kept(t, p.name+".svg", text.Bytes())
@@ -105,6 +108,20 @@ func TestPictures(t *testing.T) {
 	if *update {
 		t.Run("demo", film)
 	}
+}
+
+// mostBlank is how many percent of the cells of a usual day may be blank.
+var mostBlank = map[string]int{"dashboard": 43, "dashboard-200x60": 53}
+
+// blank returns how many percent of the cells are blank.
+func blank(g *raster.Grid) int {
+	n := 0
+	for _, c := range g.Cells {
+		if c.Width > 0 && (c.Text == "" || c.Text == " ") {
+			n++
+		}
+	}
+	return (100*n + len(g.Cells)/2) / len(g.Cells)
 }
 
 // film is the short moving picture for the README.

@@ -37,8 +37,12 @@ const (
 	Settings Pane = "settings"
 )
 
-// Day is the day, in rows below the top line: neither a box nor a page.
-const Day Pane = "day"
+// Day is the day, in rows below the top line: neither a box nor a page. Detail is the box that shows what is selected
+// in the focused list; it never has the focus.
+const (
+	Day    Pane = "day"
+	Detail Pane = "detail"
+)
 
 // Panes lists the panes; the pane at index i has the number key i+1. Pages lists the
 // pages, AllPanes both and the day.

@@ -332,8 +332,8 @@ func offWithout(off reason, rows []Action) []Action {
 
 var everywhereRows = []Action{
 	{ID: Help, Keys: []string{"?"}, Title: "Show all keys", Short: "keys", Words: "help shortcuts bindings manual"},
-	{ID: Undo, Keys: []string{"u"}, Title: "Undo last change", More: "asks before it removes a file", Short: "undo", Words: "revert"},
-	{ID: Redo, Keys: []string{"ctrl+r"}, Title: "Redo last undo", Short: "redo", Words: "repeat again"},
+	{ID: Undo, Keys: []string{"u"}, Title: "Undo last change", More: "asks before it removes a file", Short: "undo", Words: "revert", Quiet: true},
+	{ID: Redo, Keys: []string{"ctrl+r"}, Title: "Redo last undo", Short: "redo", Words: "repeat again", Quiet: true},
 	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Words: "login signin authenticate auth", Off: noLogin, Writes: true},
 	{
 		ID: Palette, Keys: []string{":", "ctrl+p"}, Title: "Run a command", More: "by name, with arguments and completion",

@@ -27,9 +27,8 @@ const (
 	wideWidth = 160
 	// headHeight is the screen height from which the day and the fixed row are above the tabs.
 	headHeight = 20
-	// bandHeight is the screen height from which the day has bandRows rows; below, it has dayRows.
-	bandHeight        = 40
-	bandRows, dayRows = 4, 2
+	// dayRows is the height of the day above the tabs.
+	dayRows = 2
 	// saidHeight is the screen height from which messages have their own row.
 	saidHeight = 20
 )
@@ -45,6 +44,8 @@ type Input struct {
 	Lower action.Pane
 	// Preset is one of Presets.
 	Preset string
+	// Needs returns how many rows of so many cells a pane can fill; 0 means any number, and so does a nil Needs.
+	Needs func(p action.Pane, cells int) int
 	Size
 }
 
@@ -109,15 +110,15 @@ func Divide(in Input) Plan {
 
 // head returns the number of rows between the top line and the panes.
 func (in Input) head() (day, fixed int) {
-	day = dayRows
-	if in.H >= bandHeight {
-		day = bandRows
-	}
 	switch m := mode(in.W, in.H); {
+	case m == Full && in.H >= 54:
+		return 9, 0
+	case m == Full && in.H >= 34:
+		return 7, 0
 	case m == Full:
-		return day, 0
+		return 5, 0
 	case m == Tabs && in.H >= headHeight && !in.Zoom:
-		return day, 1
+		return dayRows, 1
 	}
 	return 0, 0
 }
@@ -174,14 +175,17 @@ type slot struct {
 
 // size returns the pane under which the rows of a slot are stored: a shared box has one size.
 func (s slot) size() action.Pane {
-	if len(s.tabs) > 0 {
+	switch {
+	case len(s.tabs) > 0:
 		return s.tabs[0]
+	case s.pane == action.Budget:
+		return action.Forks
 	}
 	return s.pane
 }
 
-// budgetRows is the number of rows that the budget pane can fill.
-const budgetRows = 5
+// The smallest screen that shows what is selected in the schedule and in the updates.
+const detailWidth, detailHeight = 100, 34
 
 // talk is the screen height from which chat and logs have separate boxes.
 const talk = 48
@@ -221,26 +225,46 @@ func (in Input) rightLimits() limits {
 
 // slots returns the contents of the columns.
 func (in Input) slots() [][]slot {
-	share := presetOf(in.Preset).share
+	share, wide := presetOf(in.Preset).share, in.W >= wideWidth
+	left := []slot{
+		in.limited(slot{pane: action.Schedule, least: 4, share: share(action.Schedule)}),
+		in.limited(slot{pane: action.Updates, least: 3, share: share(action.Updates)}),
+	}
 	lower := []slot{{pane: action.Chat, least: 5, share: share(action.Chat)}}
-	if in.H >= talk {
-		lower = append(lower, slot{pane: action.Logs, least: 5, share: share(action.Logs)})
-	} else {
+	switch logs := (slot{pane: action.Logs, least: 5, share: share(action.Logs)}); {
+	case in.H >= talk && wide: // they take what the schedule leaves
+		left = append(left, logs)
+	case in.H >= talk:
+		lower = append(lower, logs)
+	default:
 		lower[0].tabs = []action.Pane{action.Chat, action.Logs}
 		if in.Lower == action.Logs {
 			lower[0].pane = action.Logs
 		}
 	}
-	left := []slot{
-		{pane: action.Budget, least: 5, most: budgetRows, share: share(action.Budget)},
-		{pane: action.Schedule, least: 4, share: share(action.Schedule)},
-		{pane: action.Updates, least: 3, share: share(action.Updates)},
-	}
 	runs := slot{pane: action.Forks, least: 8, share: share(action.Forks)}
-	if in.W >= wideWidth {
-		return [][]slot{left, {runs}, lower}
+	if in.Focus == action.Budget { // the day shows its level; the page is in the large box
+		runs.pane = action.Budget
 	}
-	return [][]slot{left, append([]slot{runs}, lower...)}
+	right := []slot{runs}
+	if (in.Focus == action.Schedule || in.Focus == action.Updates) && in.W >= detailWidth && in.H >= detailHeight {
+		right = []slot{{pane: action.Detail, least: 5, share: 3}, runs}
+	}
+	if wide {
+		return [][]slot{left, right, lower}
+	}
+	return [][]slot{left, append(right, lower...)}
+}
+
+// limited gives a slot of the left column no more rows than its pane can fill.
+func (in Input) limited(s slot) slot {
+	if in.Needs == nil {
+		return s
+	}
+	if s.most = in.Needs(s.pane, in.widths()[0]-2); s.most > 0 {
+		s.least = min(s.least, s.most)
+	}
+	return s
 }
 
 // single returns a column with one box, from row top to the row before end.
@@ -313,7 +337,7 @@ var presets = map[string]preset{
 
 // shares are how the rows of a column are divided.
 var shares = map[action.Pane]int{
-	action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
+	action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
 }
 
 // share returns a pane's share in this preset.

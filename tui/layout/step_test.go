@@ -56,10 +56,12 @@ func (in Input) ends(wide bool) (least, most int) {
 		if wide := in.widths(); len(wide) == 3 {
 			most = in.W / 2
 			switch in.Focus {
-			case action.Forks:
+			case action.Forks, action.Budget:
 				least, most = in.W-most-wide[2], in.W-least-wide[2]
 			case action.Chat, action.Logs:
-				least, most = leastColumn, in.rightLimits().most
+				if in.Focus == action.Chat || in.H < talk { // else the logs are in the left column
+					least, most = leastColumn, in.rightLimits().most
+				}
 			}
 		}
 		return least - 2, most - 2

@@ -263,7 +263,7 @@ func TestTheListOfRunsHasMoreThanAThirdWhereThereIsRoom(t *testing.T) {
 			}
 			n++
 		}
-		if n < least || n > max(h/2, 6) {
+		if n < least || n > max(h/2, h-7, 6) {
 			t.Errorf("%d of %d lines", n, h)
 		}
 	}

@@ -35,8 +35,8 @@ const (
 	columns = 62
 	// letters is their height in pixels. A picture is then about 1000 pixels wide.
 	letters = 26
-	// curveRows is the height of the budget with its curve.
-	curveRows = 13
+	// budgetRows is the height of the budget's facts, below the day that shows its curve.
+	budgetRows = 4
 	// maxAlt is the longest description of a picture, in characters; Discord takes 1024.
 	maxAlt = 1000
 )
@@ -78,7 +78,8 @@ func Week(r *week.Report) (Picture, error) {
 // mostRows is the maximum height of a picture.
 const mostRows = 40
 
-// Day draws the day around now like the dashboard: the headline, the band, and the curve of the ping budget.
+// Day draws the day around now like the dashboard: the headline, the level of the ping budget with the day's pings
+// and runs, and the facts of the budget.
 func Day(s *core.Snapshot) (Picture, error) {
 	c := pane.Context{Theme: look(), Snap: s, Zoomed: true}
 	var band day.Pane
@@ -95,12 +96,12 @@ func Day(s *core.Snapshot) (Picture, error) {
 	p.lines(band.Legend(c, columns))
 	p.blank()
 	p.rule(textBudget, pings.State(c))
-	p.rows(pings.Draw(c, columns, curveRows, false))
+	p.rows(pings.Draw(c, columns, budgetRows, false))
 	return p.drawn(textDayAlt + s.Headline().Text() + " " + s.BudgetText())
 }
 
-// bandRows is the height of the day's band with its lanes.
-const bandRows = 4
+// bandRows is the height of the day.
+const bandRows = 12
 
 const (
 	textBudget  = "Ping budget"

@@ -57,6 +57,7 @@ var colours = [numRoles]colour{
 	Report: {fg: tones{0xbda8ff, 0x5738b8, 0xd9c8ff, 0x3a1a86}, fg16: ansi.Magenta},
 	Gauge:  {fg: tones{0x8fd69a, 0x1a662d, 0x7dff9a, 0x00401a}, fg16: ansi.Green},
 	Track:  {fg: tones{0x6a7287, 0x7d8592, 0xc8c8c8, 0x303030}, fg16: ansi.BrightBlack},
+	Level:  {fg: tones{0x4d9a8e, 0x2f8579, 0x7ff4f4, 0x003f45}, fg16: ansi.Cyan},
 	You:    {fg: tones{0x82b6ff, 0x0b57a4, 0x9ecbff, 0x00337a}, fg16: ansi.Blue},
 }
 

@@ -35,6 +35,7 @@ const (
 	Report      // an update for the main session
 	Gauge       // the filled part of a gauge
 	Track       // its empty part
+	Level       // a filled area of a chart
 	You         // the user's own words
 	Caret       // where typing goes: reverse in every theme
 	numRoles

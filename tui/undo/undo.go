@@ -27,16 +27,21 @@ type Change struct {
 	Look map[string]string
 }
 
-// Short is the name for a narrow place: "capacity 5→6".
+// Short is the beginning of the name, in two words: "capacity 5→6".
 func (c Change) Short() string {
-	return strings.ReplaceAll(cmp.Or(c.Name, "the last change"), " → ", "→")
+	all := strings.Fields(strings.ReplaceAll(cmp.Or(c.Name, "last change"), " → ", "→"))
+	return strings.Join(all[:min(2, len(all))], " ")
 }
 
 // depth is how many changes can be taken back.
 const depth = 50
 
 // History is the changes. The zero History has none.
-type History struct{ back, forward []Change }
+type History struct {
+	back, forward []Change
+	fresh         bool // nothing else was done since the latest change
+	latest        Way  // in which that one is taken back
+}
 
 func (h *History) of(w Way) *[]Change {
 	if w == Forward {
@@ -50,6 +55,15 @@ func (h *History) of(w Way) *[]Change {
 func (h *History) Add(c Change) {
 	h.forward = nil
 	h.Put(Back, c)
+}
+
+// Settle notes that the user does something else.
+func (h *History) Settle() { h.fresh = false }
+
+// Fresh is the way in which the latest change is taken back; ok is false if something else was done since.
+func (h *History) Fresh() (w Way, ok bool) {
+	_, has := h.Next(h.latest)
+	return h.latest, h.fresh && has
 }
 
 // Next is the change that an undo or a redo is about; ok is false if there is none.
@@ -72,6 +86,7 @@ func (h *History) Take(w Way) (c Change, ok bool) {
 // Put adds a change without forgetting others: one that was taken back and can be made
 // again, or one that could not be carried out.
 func (h *History) Put(w Way, c Change) {
+	h.fresh, h.latest = true, w
 	list := h.of(w)
 	*list = append(*list, c)
 	*list = (*list)[max(0, len(*list)-depth):]

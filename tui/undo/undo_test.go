@@ -90,7 +90,25 @@ func TestAnySequenceOfChangesUndoAndRedoEqualsTheModel(t *testing.T) {
 }
 
 func TestANameIsShortInANarrowPlace(t *testing.T) {
-	if got := (Change{Name: "capacity 5 → 6, refill 90 → 60 min"}).Short(); got != "capacity 5→6, refill 90→60 min" {
-		t.Errorf("got %q", got)
+	for name, want := range map[string]string{"capacity 5 → 6": "capacity 5→6", "Email sweep snoozed": "Email sweep", "": "last change"} {
+		if got := (Change{Name: name}).Short(); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestTheLatestChangeIsFreshUntilSomethingElseIsDone(t *testing.T) {
+	var p program
+	p.change(1)
+	if w, ok := p.Fresh(); !ok || w != Back {
+		t.Error("a change is not fresh")
+	}
+	p.Settle()
+	if _, ok := p.Fresh(); ok {
+		t.Error("an old change is fresh")
+	}
+	p.walk(Back, false)
+	if w, ok := p.Fresh(); !ok || w != Forward {
+		t.Error("what was undone cannot be redone at once")
 	}
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -37,10 +39,11 @@ func (f frame) column(c layout.Column) []string {
 	var rows []string
 	for i, b := range c.Boxes {
 		above := i > 0 && c.Boxes[i-1].Pane == f.Focus
-		rows = append(rows, f.border(b, i == 0, above))
+		title, states, inside := f.inside(b)
+		rows = append(rows, f.border(b, title, states, i == 0, above))
 		role := f.borderRole(b.Pane)
 		side := f.Theme.Paint(role, box.Left)
-		for _, l := range f.Panes[b.Pane].Draw(f.Context, b.W, b.H, b.Pane == f.Focus) {
+		for _, l := range inside {
 			left, right := side, side
 			if l.Place == widget.Ruled {
 				left, right = f.Theme.Paint(role, box.MiddleLeft), f.Theme.Paint(role, box.MiddleRight)
@@ -53,6 +56,27 @@ func (f frame) column(c layout.Column) []string {
 	return append(rows, f.Theme.Paint(f.borderRole(last), bottom))
 }
 
+// detailer is a list that can show its selected row in a box of its own.
+type detailer interface {
+	// Detail returns the title of the selected row, and h rows of w cells about it.
+	Detail(c pane.Context, w, h int) (title string, rows []widget.Row)
+}
+
+// inside draws the content of a box, with its title and the alternatives for its right end.
+func (f frame) inside(b layout.Box) (title []widget.Span, states []string, rows []widget.Row) {
+	if b.Pane != action.Detail {
+		rows = f.Panes[b.Pane].Draw(f.Context, b.W, b.H, b.Pane == f.Focus)
+		title, states = f.heading(b)
+		return title, states, rows
+	}
+	name := ""
+	if list, ok := f.Panes[cmp.Or(f.Beneath, f.Focus)].(detailer); ok {
+		name, rows = list.Detail(f.Context, b.W, b.H)
+	}
+	name = widget.Cut(name, max(0, b.W-6))
+	return []widget.Span{{Text: " "}, {Role: theme.Strong, Text: name}, {Text: " "}}, nil, widget.FillRows(rows, b.W, b.H)
+}
+
 func (f frame) borderRole(p action.Pane) theme.Role {
 	if p == f.Focus {
 		return theme.Focus
@@ -60,8 +84,8 @@ func (f frame) borderRole(p action.Pane) theme.Role {
 	return theme.Border
 }
 
-// border is the top border of a box, with its title, and its state at the right end.
-func (f frame) border(b layout.Box, first, below bool) string {
+// border is the top border of a box, with its title, and the longest of its states that fits at the right end.
+func (f frame) border(b layout.Box, title []widget.Span, states []string, first, below bool) string {
 	box := f.Theme.Box()
 	left, right := box.MiddleLeft, box.MiddleRight
 	if first {
@@ -75,7 +99,6 @@ func (f frame) border(b layout.Box, first, below bool) string {
 	if b.Pane == f.Focus && len(b.Tabs) == 0 {
 		mark = widget.Span{Role: theme.Focus, Text: f.Theme.Glyph(theme.Pointer)}
 	}
-	title, states := f.heading(b)
 	room := b.W - 2 - widget.Width(title)
 	tail := []widget.Span{{Role: role, Text: box.Top + right}}
 	for _, state := range states {

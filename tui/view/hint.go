@@ -74,7 +74,27 @@ func (f frame) hints() (left, right []hint) {
 	if p, ok := f.Panes[f.Focus].(hinter); ok && f.Panes[f.Focus].Capture() {
 		return f.aside(append(p.Hint(), interruptHint(f.Snap.Busy, f.Remote)))
 	}
-	return fitting(f.paneHints(), f.rowHints(action.Everywhere), f.W)
+	verbs := f.paneHints()
+	left, right = fitting(verbs, f.rowHints(action.Everywhere), f.W)
+	if extra := f.fresh(); len(left) == len(verbs) && widthOf(left)+widthOf(extra)+widthOf(right)+1 <= f.W {
+		right = append(extra, right...)
+	}
+	return left, right
+}
+
+// fresh is what takes the latest change back, if nothing else was done since.
+func (f frame) fresh() []hint {
+	if f.Changes == nil {
+		return nil
+	}
+	way, ok := f.Changes.Fresh()
+	switch {
+	case !ok:
+		return nil
+	case way == undo.Forward:
+		return f.hintOf(action.Redo)
+	}
+	return f.hintOf(action.Undo)
 }
 
 // aside moves the key esc to the right end.
@@ -163,9 +183,6 @@ func (f frame) hintOf(id action.ID) []hint {
 	return nil
 }
 
-// longestChange is how many cells of the help line name what would be undone.
-const longestChange = 24
-
 // hinter is a pane with help for its keys while it captures all of them.
 type hinter interface{ Hint() []key.Binding }
 
@@ -192,9 +209,9 @@ func (f frame) hint(a action.Action) hint {
 	case a.Hint != nil:
 		h.effect = a.Hint(*f.Snap)
 	case a.ID == action.Undo:
-		h.effect = widget.Cut(f.next(undo.Back), longestChange)
+		h.effect = f.next(undo.Back)
 	case a.ID == action.Redo:
-		h.effect = widget.Cut(f.next(undo.Forward), longestChange)
+		h.effect = f.next(undo.Forward)
 	}
 	return h
 }

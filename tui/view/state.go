@@ -63,8 +63,18 @@ func (s *State) division() layout.Input {
 	preset := s.Chosen.Get("layout")
 	return layout.Input{
 		W: s.W, H: s.H, Zoom: s.Zoomed, Focus: cmp.Or(s.Beneath, s.Focus), Lower: s.Lower, Writing: s.NeedsRoom(),
-		Preset: preset, Size: s.Chosen.Size(preset),
+		Preset: preset, Size: s.Chosen.Size(preset), Needs: s.needs,
 	}
+}
+
+// needs returns how many rows of so many cells a pane can fill; 0 means any number.
+func (s *State) needs(p action.Pane, cells int) int {
+	if sized, ok := s.Panes[p].(interface {
+		Needs(c pane.Context, cells int) int
+	}); ok {
+		return sized.Needs(s.Context, cells)
+	}
+	return 0
 }
 
 // NeedsRoom reports whether the focused pane must be visible: it takes text input, or it

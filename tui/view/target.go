@@ -1,6 +1,8 @@
 package view
 
 import (
+	"cmp"
+
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
@@ -83,10 +85,16 @@ func (f frame) dialogAt(x, y int) Target {
 	return Dialog{pane.Click{X: x - 1, Y: y - 1}}
 }
 
+// opens are the actions of a click on the box that shows what is selected.
+var opens = map[action.Pane]action.ID{action.Schedule: action.ScheduleDetails, action.Updates: action.UpdatesRead}
+
 func (f frame) paneAt(x, y int) Target {
 	b, ok := f.plan.At(x, y)
-	if !ok {
+	switch list := cmp.Or(f.Beneath, f.Focus); {
+	case !ok:
 		return nil
+	case b.Pane == action.Detail:
+		return Action{list, opens[list]}
 	}
 	if y < b.Y {
 		if tab, ok := buttonAt(f.tabs(b), x-b.X-1).(Heading); ok {

@@ -1,6 +1,9 @@
 package budget
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // curveBack is the length of a curve's past.
 const curveBack = 24 * time.Hour
@@ -17,7 +20,9 @@ type Fire struct {
 // Curve is the bucket's level over time, as points with linear changes between them. A
 // ping is two points at the same moment.
 type Curve struct {
-	Past []Level // from 24 hours back to now
+	// Past is from 24 hours back to now, or from the first recorded level. It is empty if
+	// none is recorded.
+	Past []Level
 	// Expected and Worst continue from now over the known fires: with each task's own rate,
 	// and with a ping at every fire.
 	Expected, Worst []Level
@@ -67,54 +72,46 @@ func (s State) ahead(fires []Fire, until time.Time, rate func(Fire) float64) (le
 	return s.refillTo(levels, until), dry
 }
 
-// past reconstructs the level from the sent pings. If the journal has the level after a
-// ping, there was one token more before it; otherwise the ping took one token from the
-// computed level. Before the first known ping the bucket was full.
+// past returns the recorded levels: those after a ping, and one token more before it. Between two of them the
+// level rises at the present rate, but never above the later one. What that does not explain is a step, because
+// capacity and rate were different then.
 func (s State) past(pings []Ping, now time.Time) []Level {
 	from := now.Add(-curveBack)
-	at := s
-	at.Available = float64(s.Capacity)
-	if len(pings) > 0 {
-		at.LastRefill = pings[0].At
-	}
 	var levels []Level
-	begin := func() {
-		if levels == nil {
-			at = at.At(from)
-			levels = []Level{{At: from, Left: at.Available}}
-		}
-	}
 	for _, p := range pings {
-		if p.Refused != "" || p.free() || p.At.After(now) {
+		if p.Refused != "" || p.free() || p.At.After(now) || p.Left == nil {
 			continue
 		}
-		if p.At.After(from) {
-			begin()
-			if p.Left == nil {
-				levels = at.refillTo(levels, p.At)
-			} else {
-				levels = at.riseTo(levels, p.At, *p.Left+1)
-			}
+		if p.At.Before(from) {
+			levels = levels[:0] // only the last one before it matters
 		}
-		at = at.At(p.At)
-		if at.Available = max(0, at.Available-1); p.Left != nil {
-			at.Available = min(max(0, *p.Left), float64(at.Capacity))
-		}
-		if levels != nil {
-			levels = append(levels, Level{At: p.At, Left: at.Available})
-		}
+		left := max(0, *p.Left)
+		levels = append(s.riseTo(levels, p.At, left+1), Level{At: p.At, Left: left})
 	}
-	begin()
-	return at.riseTo(levels, now, s.Available)
+	if len(levels) == 0 {
+		return nil
+	}
+	levels = s.riseTo(levels, now, s.Available)
+	i := slices.IndexFunc(levels, func(l Level) bool { return !l.At.Before(from) })
+	if i == 0 {
+		return levels
+	}
+	return slices.Insert(slices.Clone(levels[i:]), 0, Level{At: from, Left: LeftAt(levels, from)})
 }
 
-// riseTo adds the rise of the level to a known one. The rate may have been different
-// then, so it is used only for when the bucket became full, if it did.
+// riseTo adds the change of the level to a known one.
 func (s State) riseTo(levels []Level, at time.Time, to float64) []Level {
-	if to = min(max(0, to), float64(s.Capacity)); to+tolerance >= float64(s.Capacity) {
-		levels = s.refillTo(levels, at)
-		levels[len(levels)-1].Left = to
-		return levels
+	if len(levels) > 0 {
+		last := levels[len(levels)-1]
+		risen := last.Left + at.Sub(last.At).Minutes()/float64(s.RefillRateMinutes)
+		switch {
+		case last.Left > to: // tokens were taken away
+			levels = append(levels, Level{At: at, Left: last.Left})
+		case risen > to: // it was full
+			levels = append(levels, Level{At: last.At.Add(s.timeFor(to - last.Left)), Left: to})
+		default:
+			levels = append(levels, Level{At: at, Left: risen})
+		}
 	}
 	return append(levels, Level{At: at, Left: to})
 }

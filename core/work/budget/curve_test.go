@@ -20,25 +20,34 @@ func points(levels []Level) (list [][2]float64) {
 }
 
 func TestTheCurveGoesBackByWhatWasSent(t *testing.T) {
-	left := 1.25
+	left := func(tokens float64) *float64 { return &tokens }
 	s := bucket(noon, 3, 1.5, 60)
-	got := s.Curve([]Ping{
-		{At: clock(-2000)}, // long ago, but the first known one
-		{At: clock(-1500), Critical: true},
-		{At: clock(-600)},
-		{At: clock(-570), Refused: "no token left"},
-		{At: clock(-30), Left: &left},
-	}, nil, noon, noon).Past
-	want := [][2]float64{
-		{-1440, 3},
-		{-600, 3},
-		{-600, 2},
-		{-30, 2.25}, // one more than after the ping, whatever the rate was
-		{-30, 1.25},
-		{0, 1.5},
-	}
-	if diff := cmp.Diff(want, points(got)); diff != "" {
-		t.Error(diff)
+	for _, c := range []struct {
+		name  string
+		pings []Ping
+		want  [][2]float64
+	}{
+		{"nothing is recorded", []Ping{{At: clock(-600)}, {At: clock(-570), Refused: "no token left"}}, nil},
+		{"from the first recorded level on", []Ping{{At: clock(-60), Left: left(0.5)}}, [][2]float64{{-60, 1.5}, {-60, 0.5}, {0, 1.5}, {0, 1.5}}},
+		{"it was full before a ping", []Ping{
+			{At: clock(-2000), Left: left(4)}, // of six, at that time
+			{At: clock(-1500), Critical: true, Left: left(1)},
+			{At: clock(-600), Left: left(3)},
+			{At: clock(-30), Left: left(1)},
+		}, [][2]float64{
+			{-1440, 4}, {-600, 4}, {-600, 3},
+			{-30, 3}, {-30, 2}, {-30, 1}, {0, 1.5}, {0, 1.5}, // a lower capacity took a token
+		}},
+		{"it rises until it is full", []Ping{{At: clock(-600), Left: left(1)}, {At: clock(-30), Left: left(1)}}, [][2]float64{
+			{-600, 2}, {-600, 1}, {-540, 2}, {-30, 2}, {-30, 1}, {0, 1.5}, {0, 1.5},
+		}},
+		{"another rate is a step", []Ping{{At: clock(-60), Left: left(0)}, {At: clock(-30), Left: left(1)}}, [][2]float64{
+			{-60, 1}, {-60, 0}, {-30, 0.5}, {-30, 2}, {-30, 1}, {0, 1.5}, {0, 1.5},
+		}},
+	} {
+		if diff := cmp.Diff(c.want, points(s.Curve(c.pings, nil, noon, noon).Past)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
 	}
 }
 

@@ -120,6 +120,24 @@ func facts(c pane.Context) (out [][]widget.Span) {
 	return out
 }
 
+// Head returns the lines beside the level in the day: what it is, how many tokens there are and whether they last,
+// and when there will be more.
+func Head(c pane.Context) [][]widget.Span {
+	st, o, key := c.Snap.Budget.State, c.Snap.Outlook(), c.Names(action.Budget).Key(action.Budget.Go())
+	look, next := looks[o.Kind], textRate(st.RefillRateMinutes)
+	if !o.More.IsZero() {
+		next = "+1 at " + c.Snap.Hour(o.More) + ", " + next
+	}
+	return [][]widget.Span{
+		{{Role: theme.Dim, Text: key + " "}, {Role: theme.Strong, Text: action.Budget.Name()}},
+		{
+			{Role: theme.Strong, Text: Tokens(st.Available)}, {Role: theme.Dim, Text: " / "}, {Text: Tokens(float64(st.Capacity)) + "  "},
+			{Role: look.role, Text: c.Theme.Glyph(look.glyph) + " " + o.Word},
+		},
+		{{Role: theme.Dim, Text: next}},
+	}
+}
+
 // gauge returns the bar, as wide as possible, and its numbers. Below one token, it has the alarm colour.
 func gauge(c pane.Context, w int) []widget.Span {
 	st, share := c.Snap.Budget.State, 0.0

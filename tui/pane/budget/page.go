@@ -215,7 +215,7 @@ func (n numbers) words() string { return words.Count(n.capacity, "token") + ", "
 
 // plot returns the chart: hours from now on the x axis, tokens on the y axis.
 func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
-	now := s.At
+	now := s.At.Truncate(time.Minute) // the ticks keep their places meanwhile
 	hours := func(at time.Time) float64 { return at.Sub(now).Hours() }
 	top := max(1, a.now.capacity, a.before.capacity)
 	p := &chart.Plot{
@@ -283,7 +283,7 @@ func hourTicks(s *core.Snapshot, w int) (out []chart.Tick) {
 		}
 	}
 	for at, label := range pane.Hours(s, reach, step) {
-		out = append(out, chart.Tick{At: at.Sub(s.At).Hours(), Label: label})
+		out = append(out, chart.Tick{At: at.Sub(s.At.Truncate(time.Minute)).Hours(), Label: label})
 	}
 	return out
 }

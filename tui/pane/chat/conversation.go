@@ -176,7 +176,7 @@ func MessageText(e transcript.Entry) string {
 }
 
 // airy is the height from which messages are separated by an empty line.
-const airy = 10
+const airy = 64
 
 // Draw implements pane.Pane: the fork's banner, the conversation, the pending tool call, and the input line. If there
 // is little room, pending questions and the input line have priority.

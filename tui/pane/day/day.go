@@ -1,9 +1,10 @@
-// Package day is the day as a band around now: twelve hours back and twelve ahead on one axis, with lanes for pings
-// and for runs, the level of the token bucket, and the hours. It reads the past from storage, so that it survives a
-// restart. The package owns only the chosen mark.
+// Package day is the day as a picture around now: twelve hours back and twelve ahead on one axis, with the level of
+// the token bucket as an area, the pings on its ground, a lane for runs, and the hours. It reads the past from
+// storage, so that it survives a restart. The package owns only the chosen mark.
 package day
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -19,7 +20,8 @@ import (
 type Pane struct {
 	pane.Still
 	marks  []mark
-	levels []budget.Level // of the bucket, from the first hour to the last
+	levels []budget.Level // of the bucket, from the first known hour to the last
+	dry    time.Time      // when it is expected to be empty; zero if it is not
 	chosen int            // of marks
 	picked bool           // by the user; else the next upcoming mark is chosen
 	made   made
@@ -65,7 +67,7 @@ func (p *Pane) Sync(c pane.Context) {
 	was, had := p.at()
 	curve := c.Snap.Budget.Curve(now.capacity, now.per)
 	p.made, p.marks = now, marksOf(c.Snap, curve)
-	p.levels = slices.Concat(curve.Past, curve.Expected)
+	p.levels, p.dry = slices.Concat(curve.Past, curve.Expected), curve.ExpectedDry
 	p.chosen = p.next(c.Snap.At)
 	if i := slices.IndexFunc(p.marks, was.same); p.picked && had && i >= 0 {
 		p.chosen = i
@@ -125,7 +127,7 @@ func (p *Pane) Point(c pane.Context, x, y, w, h int) (again, ok bool) {
 	best, least := -1, [3]int{}
 	for i, m := range p.marks {
 		away, other := a.cell(m.at)-(x-a.left), 0
-		if h == bandRows && y < len(laneNames) && y != m.kind.lane() {
+		if row := y - a.level; a.level > 0 && row >= 0 && row < lanes && row != m.kind.lane() {
 			other = 1
 		}
 		now := [3]int{max(away, -away) + 2*other, other, int(m.kind)}
@@ -141,6 +143,12 @@ func (p *Pane) Point(c pane.Context, x, y, w, h int) (again, ok bool) {
 	return again, true
 }
 
+// Beside reports whether a cell of h rows of w cells is right of the picture, in the words about the budget.
+func Beside(x, w, h int) bool {
+	a := axisOf(time.Time{}, w, h)
+	return a.explains && x >= a.left+a.n
+}
+
 // here returns the indices of the marks in the cell of the chosen one, and which of them it is.
 func (p *Pane) here(a axis) (of []int, which int) {
 	m, ok := p.at()
@@ -148,7 +156,7 @@ func (p *Pane) here(a axis) (of []int, which int) {
 		return nil, 0
 	}
 	for i, o := range p.marks {
-		if a.cell(o.at) == a.cell(m.at) && (!a.lanes || o.kind.lane() == m.kind.lane()) {
+		if a.cell(o.at) == a.cell(m.at) && (a.level == 0 || o.kind.lane() == m.kind.lane()) {
 			of = append(of, i)
 		}
 	}
@@ -161,16 +169,17 @@ const reach = 12 * time.Hour
 // axis maps times to cells. The middle cell contains only now. The times of cells are fixed until now reaches the
 // next one; then all cells move together.
 type axis struct {
-	now             time.Time
-	left, n, right  int // cells before the axis, on it, and after it
-	half            int // the cell of now
-	cells           time.Duration
-	lanes, explains bool // whether there are lanes, and a legend after them
+	now            time.Time
+	left, n, right int // cells before the axis, on it, and after it
+	half           int // the cell of now
+	cells          time.Duration
+	level          int  // rows of the level, above the lanes; 0 if all marks share one row
+	explains       bool // whether there are words after the rows
 }
 
 func axisOf(now time.Time, w, h int) axis {
-	a := axis{now: now, left: 1, lanes: h == bandRows}
-	if a.lanes {
+	a := axis{now: now, left: 1, level: max(0, h-under)}
+	if a.level > 0 {
 		a.left = labelCells
 		if a.explains = w >= legendWidth; a.explains {
 			a.right = legendCells
@@ -198,11 +207,16 @@ func (a axis) cell(t time.Time) int {
 	return max(0, min(i, a.half-1))
 }
 
-// lows returns the lowest level within each cell, so that a ping does not vanish between two of them.
+// lows returns the lowest level within each cell, so that a ping does not vanish between two of them; NaN where none
+// is known.
 func (a axis) lows(levels []budget.Level) []float64 {
 	lows := make([]float64, a.n)
 	for i := range lows {
 		from, to := a.from(i), a.from(i+1)
+		if len(levels) == 0 || levels[0].At.After(to) {
+			lows[i] = math.NaN()
+			continue
+		}
 		for len(levels) > 1 && levels[1].At.Before(from) {
 			levels = levels[1:]
 		}

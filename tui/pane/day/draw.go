@@ -2,30 +2,31 @@ package day
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
+	"ollimbot/core"
+	"ollimbot/core/work/budget"
 	"ollimbot/tui/pane"
+	budgetpane "ollimbot/tui/pane/budget"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/chart"
 )
 
 const (
-	// bandRows is the number of rows for lanes, the level and the hours; with fewer, there is one row of marks, and the
-	// hours.
-	bandRows = 4
+	// under is the number of rows below the level: the lanes and the hours. A day that is not higher has one row of
+	// marks, and the hours.
+	under = lanes + 1
 	// labelCells is the room for the names of the rows.
-	labelCells = 8
-	// legendCells is the width of the legend after the rows, shown from a width of legendWidth.
-	legendCells, legendWidth = 29, 96
+	labelCells = 6
+	// legendCells is the width of the words after the rows, shown from a width of legendWidth.
+	legendCells, legendWidth = 32, 96
 )
 
 // gap is between the entries of the legend, and before it.
 var gap = widget.Span{Text: "  "}
-
-// laneNames are the names of the rows of marks.
-var laneNames = [...]string{pings: "pings", runs: "runs"}
 
 // drawn is the input of a drawing.
 type drawn struct {
@@ -35,7 +36,8 @@ type drawn struct {
 	chosen          int
 	focused, twelve bool
 	quiet           [2]time.Time // the first quiet hours
-	muted           time.Time
+	muted, closed   time.Time
+	left            int // tenths of a token
 }
 
 // Draw implements pane.Pane. It keeps its drawing, because the day is unchanged in most frames.
@@ -43,7 +45,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	s, a := c.Snap, axisOf(c.Snap.At, w, h)
 	now := drawn{
 		theme: c.Theme, w: w, h: h, slot: a.slot(s.At), made: p.made, chosen: p.chosen,
-		focused: focused, twelve: s.TwelveHours, muted: s.Budget.Muted,
+		focused: focused, twelve: s.TwelveHours, muted: s.Budget.Muted, closed: s.Budget.Quiet, left: int(s.Budget.State.Available * 10),
 	}
 	if len(s.Budget.QuietSpans) > 0 {
 		now.quiet = s.Budget.QuietSpans[0]
@@ -56,20 +58,21 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 
 func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 	brush := widget.Brush{Theme: c.Theme}
-	names, rows := []string{""}, [][]widget.Span{p.lane(c, a, pings, focused)}
-	if a.lanes {
-		names = []string{laneNames[pings], laneNames[runs], "tokens"}
-		rows = append(rows, p.lane(c, a, runs, focused), p.area(c, a))
+	rows := append(p.area(c, a), p.lane(c, a, pings, focused))
+	names := make([]string, h)
+	if a.level > 0 {
+		names[0], names[a.level+pings], names[a.level+runs] = fmt.Sprintf("%4.0f", p.top(c.Snap)), "   0", "runs"
+		rows = append(rows, p.lane(c, a, runs, focused))
 	}
-	names, rows = append(names, ""), append(rows, hours(c, a))
+	rows = append(rows, hours(c, a))
 	var legend [][]widget.Span
 	if a.explains {
-		legend = widget.Flow(p.legend(c), gap, legendCells-2)
+		legend = append(budgetpane.Head(c), widget.Flow(p.legend(c, a.level > 0), gap, legendCells-2)...)
 	}
 	out := make([]string, 0, h)
 	for i, row := range rows[len(rows)-min(h, len(rows)):] {
 		lead := widget.Span{Role: theme.Dim, Text: " " + names[i]}
-		if focused && i == 0 {
+		if focused && i == a.level+pings {
 			lead = widget.Span{Role: theme.Focus, Text: c.Theme.Glyph(theme.Pointer) + names[i]}
 		}
 		row = append([]widget.Span{{Role: lead.Role, Text: widget.Fit(lead.Text, a.left)}}, row...)
@@ -82,8 +85,13 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 }
 
 // joined returns cells as spans, with the rule for now between them.
-func joined(c pane.Context, a axis, cells []widget.Span) (out []widget.Span) {
+func joined(c pane.Context, a axis, cells []widget.Span) []widget.Span {
 	cells[a.half] = widget.Span{Role: theme.Focus, Text: c.Theme.Box().Left}
+	return merged(cells)
+}
+
+// merged returns cells as spans.
+func merged(cells []widget.Span) (out []widget.Span) {
 	for _, s := range cells {
 		if k := len(out) - 1; k >= 0 && out[k].Role == s.Role {
 			out[k].Text += s.Text
@@ -94,15 +102,23 @@ func joined(c pane.Context, a axis, cells []widget.Span) (out []widget.Span) {
 	return out
 }
 
-// blank is a row of empty cells.
-func blank(a axis) []widget.Span {
-	return slices.Repeat([]widget.Span{{Text: " "}}, a.n)
+// row is a row of equal cells.
+func (a axis) row(role theme.Role, text string) []widget.Span {
+	return slices.Repeat([]widget.Span{{Role: role, Text: text}}, a.n)
 }
 
-// lane draws a row of marks; without lanes, of all marks. The lane of pings shows the quiet hours in the background.
+// lane draws a row of marks; without lanes, of all marks. The lane of pings is the ground of the level, and shows the
+// quiet hours in the background.
 // The chosen mark is always visible.
 func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Span {
-	cells := blank(a)
+	cells := a.row(theme.Text, " ")
+	if lane == pings && a.level > 0 {
+		ground := c.Theme.Box().Top
+		if c.Theme.ASCII() {
+			ground = "_"
+		}
+		cells = a.row(theme.Border, ground)
+	}
 	if lane == pings {
 		shade(c, a, cells)
 	}
@@ -112,7 +128,7 @@ func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Spa
 	}
 	for i, m := range p.marks {
 		at := a.cell(m.at)
-		if a.lanes && m.kind.lane() != lane {
+		if a.level > 0 && m.kind.lane() != lane {
 			continue
 		}
 		chosen := focused && i == p.chosen
@@ -154,31 +170,115 @@ func name(c pane.Context, a axis, cells []widget.Span) {
 			word = " muted "
 		}
 		if to-from >= len(word)+2 {
-			at := (from + to - len(word)) / 2
-			for i := range word {
-				cells[at+i] = widget.Span{Role: theme.Dim, Text: word[i : i+1]}
-			}
+			write(cells, (from+to-len(word))/2, theme.Dim, word)
 		}
 		from = to
 	}
 }
 
-// area draws the level of the bucket, past and expected.
-func (p *Pane) area(c pane.Context, a axis) []widget.Span {
-	lows := a.lows(p.levels)
-	level := chart.Levels(c.Theme, lows, float64(c.Snap.Budget.State.Capacity))
-	cells := blank(a)
-	for i, text := range level {
-		role := theme.Accent
-		switch {
-		case lows[i] < 1:
-			role = theme.Warn
-		case i > a.half:
-			role = theme.Gauge
-		}
-		cells[i] = widget.Span{Role: role, Text: text}
+// top is the level at the upper edge: the capacity, or a higher level of the past.
+func (p *Pane) top(s *core.Snapshot) float64 {
+	top := float64(max(1, s.Budget.State.Capacity))
+	for _, l := range p.levels {
+		top = max(top, l.Left)
 	}
-	return joined(c, a, cells)
+	return top
+}
+
+// area draws the level of the bucket in rows: the past is solid, what is expected is not. On it are the number at
+// now, and the times at which it is empty or full.
+func (p *Pane) area(c pane.Context, a axis) [][]widget.Span {
+	if a.level == 0 {
+		return nil
+	}
+	rows, top, lows := make([][]widget.Span, a.level), p.top(c.Snap), a.lows(p.levels)
+	for y := range rows {
+		rows[y] = a.row(theme.Text, " ")
+		rows[y][a.half] = widget.Span{Role: theme.Focus, Text: c.Theme.Box().Left}
+	}
+	for x, low := range lows {
+		role := theme.Level
+		if low < 1 {
+			role = theme.Warn
+		}
+		if x == a.half || math.IsNaN(low) {
+			continue
+		}
+		for y, text := range chart.Column(c.Theme, low/top, a.level, x > a.half) {
+			if text != "" {
+				rows[y][x] = widget.Span{Role: role, Text: text}
+			}
+		}
+	}
+	p.notes(c, a, rows)
+	for y := range rows {
+		rows[y] = merged(rows[y])
+	}
+	return rows
+}
+
+// notes writes the numbers and times on the level, the most important first.
+func (p *Pane) notes(c pane.Context, a axis, rows [][]widget.Span) {
+	left := c.Snap.Budget.State.Available
+	text := " " + budgetpane.Tokens(left) + " "
+	y := a.level - 1 - int(min(left/p.top(c.Snap), 0.999)*float64(a.level))
+	write(rows[max(0, y)], a.half-len(text)/2, theme.Strong, text)
+	note := func(at time.Time, word string) {
+		overlay(rows, a.cell(at), " "+word+" "+c.Snap.Clock(c.Snap.Local(at), "15:04")+" ")
+	}
+	if !p.dry.IsZero() {
+		note(p.dry, textEmpty)
+	}
+	full := slices.IndexFunc(p.levels, func(l budget.Level) bool {
+		return l.At.After(a.now) && l.Left > float64(c.Snap.Budget.State.Capacity)-0.01
+	})
+	if capacity := float64(c.Snap.Budget.State.Capacity); full >= 0 && left < capacity-0.01 {
+		note(p.levels[full].At, textFull)
+	}
+	for i := len(p.levels) - 1; i > 0; i-- {
+		if was, l := p.levels[i-1], p.levels[i]; l.At.Before(a.now) && l.At.After(a.from(0)) && was.Left >= 1 && l.Left < 1 {
+			note(l.At, textEmpty)
+		}
+	}
+}
+
+// overlay writes a note from a cell on, or up to it, in the first row that has room: the one above the area, else on
+// the area. It is omitted if other notes take the room.
+func overlay(rows [][]widget.Span, x int, text string) {
+	area := func(s widget.Span) bool { return s.Role == theme.Level || s.Role == theme.Warn }
+	noted := func(s widget.Span) bool {
+		return s.Role == theme.Strong || s.Role == theme.Dim || s.Role == theme.Focus
+	}
+	for _, from := range []int{x, x - len(text)} {
+		to := from + len(text)
+		if from < 0 || to > len(rows[0]) {
+			continue
+		}
+		y := slices.IndexFunc(rows, func(row []widget.Span) bool { return slices.ContainsFunc(row[from:to], area) })
+		switch {
+		case y < 0:
+			y = len(rows) - 1
+		case y > 0:
+			y--
+		case len(rows) > 1:
+			y = 1 // below its edge
+		}
+		for ; y < len(rows); y++ {
+			if !slices.ContainsFunc(rows[y][from:to], noted) {
+				write(rows[y], from, theme.Dim, text)
+				return
+			}
+		}
+	}
+}
+
+// write writes ASCII text from a cell on.
+func write(row []widget.Span, x int, role theme.Role, text string) {
+	for i := range text {
+		if x+i >= 0 && x+i < len(row) {
+			row[x+i] = widget.Span{Role: role, Text: text[i : i+1]}
+		}
+	}
 }
 
 // hours draws the labels, each starting at the cell of its hour; those overlapping now are omitted.
@@ -187,21 +287,19 @@ func hours(c pane.Context, a axis) []widget.Span {
 	if c.Snap.TwelveHours {
 		width = 6
 	}
-	cells := blank(a)
+	cells := a.row(theme.Text, " ")
 	for at, label := range pane.Hours(c.Snap, reach, a.each(width)) {
 		x := a.cell(at)
 		if at.Sub(a.now).Abs() >= reach || x+len(label) > a.n || x <= a.half && x+len(label) > a.half {
 			continue
 		}
-		for k := range label {
-			cells[x+k] = widget.Span{Role: theme.Dim, Text: label[k : k+1]}
-		}
+		write(cells, x, theme.Dim, label)
 	}
 	return joined(c, a, cells)
 }
 
-// legend explains the signs in the band.
-func (p *Pane) legend(c pane.Context) (out [][]widget.Span) {
+// legend explains the signs in the band, and its area if it has one.
+func (p *Pane) legend(c pane.Context, area bool) (out [][]widget.Span) {
 	entry := func(role theme.Role, sign, word string) {
 		out = append(out, []widget.Span{{Role: role, Text: sign}, {Role: theme.Dim, Text: " " + word}})
 	}
@@ -218,13 +316,16 @@ func (p *Pane) legend(c pane.Context) (out [][]widget.Span) {
 	if b := &c.Snap.Budget; len(b.QuietSpans) > 0 || !b.Muted.IsZero() {
 		entry(theme.Track, c.Theme.Glyph(theme.Quiet), textQuiet)
 	}
+	if area && len(p.levels) > 0 {
+		entry(theme.Level, chart.More(c.Theme), textExpected)
+	}
 	return out
 }
 
 // Legend are rows of w cells that explain the signs in the band.
 func (p *Pane) Legend(c pane.Context, w int) (rows []string) {
 	brush := widget.Brush{Theme: c.Theme}
-	for _, line := range widget.Flow(p.legend(c), gap, w-2) {
+	for _, line := range widget.Flow(p.legend(c, true), gap, w-2) {
 		rows = append(rows, brush.Line(w, append([]widget.Span{{Text: " "}}, line...)...))
 	}
 	return rows
@@ -240,7 +341,7 @@ func (p *Pane) Caption(c pane.Context, w, h int, focused bool) string {
 	}
 	if !a.explains {
 		room := w - widget.Width(said) - 3
-		if lines := widget.Flow(p.legend(c), gap, room); len(lines) > 0 && widget.Width(lines[0]) <= room {
+		if lines := widget.Flow(p.legend(c, a.level > 0), gap, room); len(lines) > 0 && widget.Width(lines[0]) <= room {
 			legend = lines[0]
 		}
 	}
@@ -274,4 +375,8 @@ func (p *Pane) words(c pane.Context, a axis) []widget.Span {
 
 const (
 	textQuiet = "quiet"
+	textEmpty = "empty"
+	textFull  = "full"
+
+	textExpected = "expected"
 )

@@ -51,6 +51,7 @@ var kinds = [...]struct {
 const (
 	pings = iota
 	runs
+	lanes // how many there are
 )
 
 // lane is the lane of a kind.

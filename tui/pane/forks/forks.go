@@ -254,13 +254,14 @@ func StopQuestion(f fork.View, now time.Time) *pane.Question {
 
 const (
 	// tailLeast is the number of lines reserved for the tail in a box before the list gets more than a third. tailMost
-	// is the number of tail lines on a page if the list is focused and could use more.
-	tailLeast, tailMost = 8, 10
+	// is the number of tail lines on a page if the list is focused and could use more. A short tail leaves room to the
+	// list in steps of tailStep lines, so that one that grows seldom moves it.
+	tailLeast, tailMost, tailStep = 8, 10, 6
 	// ruled is the height from which a rule names the run.
 	ruled = 6
 )
 
-// listed returns how many of h lines the list gets: as many as it needs, up to half of a box, but more for the rows
+// listed returns how many of h lines the list gets: as many as it needs, up to half of a box if the tail is long, but more for the rows
 // above the rule. On a page, half is the minimum if the list is focused, and the maximum if the tail is.
 func (p *Pane) listed(c pane.Context, h int) int {
 	n, pinned := p.book.Lines(), min(p.book.pins+3, 2*h/3)
@@ -274,7 +275,8 @@ func (p *Pane) listed(c pane.Context, h int) int {
 	case h < ruled:
 		return 1
 	}
-	return min(n, max(pinned, min(h/2, max(4, h/3+1, h-1-tailLeast))))
+	tail := (p.view().Len()/tailStep + 1) * tailStep
+	return min(n, max(pinned, 4, h/3+1, min(h/2, h-1-tailLeast), h-1-tail))
 }
 
 // Draw implements pane.Pane: the list, a rule that names the run, and its tail; on a wide page
@@ -338,6 +340,25 @@ func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
 		}
 	}
 	return widget.Brush{Theme: c.Theme}.Rule(w, title, []widget.Span{state})
+}
+
+// Tail is the output of a run in the box of another list. The zero Tail is ready to use.
+type Tail struct {
+	run  string
+	view *widget.TailView
+}
+
+// Draw draws the newest output of a run in h rows of w cells, or the reason why there is none.
+func (t *Tail) Draw(c pane.Context, f fork.View, w, h int) []widget.Row {
+	if t.run != f.ID || t.view == nil {
+		t.run, t.view = f.ID, widget.NewTailView(f.ID, true)
+	}
+	t.view.Twelve, t.view.Now, t.view.Names = c.Snap.TwelveHours, c.Snap.At, c.Names(action.Forks)
+	t.view.Sync(c.Tail, f.Lines, c.Snap.Zone)
+	if t.view.Len() == 0 {
+		return widget.Rows(widget.Nowhere, silence(c, f, w, h)...)
+	}
+	return widget.Rows(widget.Nowhere, t.view.Lines(c.Theme, w, h, false)...)
 }
 
 // silence returns why a run has no tail.

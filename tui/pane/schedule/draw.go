@@ -71,6 +71,41 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	return widget.Beside(widget.Brush{Theme: c.Theme}, list, widget.FillRows(detail, right, h), left)
 }
 
+// Detail returns the selected row in full: the output of a run, the page of a task, or the text of something else.
+func (p *Pane) Detail(c pane.Context, w, h int) (title string, rows []widget.Row) {
+	it, ok := p.Row()
+	if !ok {
+		return "", nil
+	}
+	text := strings.Join(it.marks(c.Snap), " · ")
+	switch {
+	case it.run != nil:
+		return it.title(), p.tail.Draw(c, *it.run, w, h)
+	case it.problem != nil:
+		text = it.problem.Message
+	case it.ID != "":
+		p.beside = true
+		p.page.Show(c, it.ID)
+		return it.title(), p.page.Draw(c, w, h, false)
+	}
+	for _, l := range widget.WrapN(text, max(1, w-2), h, c.Theme.Glyph(theme.Ellipsis)) {
+		rows = append(rows, widget.Row{Text: widget.Brush{Theme: c.Theme}.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
+	}
+	return it.title(), rows
+}
+
+// reasonRows is the room for the reason why an item needs the user.
+const reasonRows = 4
+
+// Needs returns how many rows the pane can fill.
+func (p *Pane) Needs(c pane.Context, _ int) int {
+	rows := p.Lines()
+	if len(c.Snap.Schedule.Problems) > 0 {
+		rows += reasonRows
+	}
+	return max(rows, 2*reasonRows)
+}
+
 // list draws the rows, the reason if the selected item waits or is invalid, and a note about omitted fires. Problems
 // are always visible: if the list is longer than the pane, their count is below it.
 func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {

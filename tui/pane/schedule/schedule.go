@@ -18,6 +18,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/pane/task"
 	"ollimbot/tui/theme"
 )
@@ -34,8 +35,9 @@ type Pane struct {
 	short   bool
 	made    string       // a task to select once it is listed
 	theme   *theme.Theme // of the drawing, for the cells of the table
-	// page shows the selected task, next to the list of a wide page.
+	// page shows the selected task, next to the list or in a box of its own; tail shows a selected run.
 	page   *task.Page
+	tail   forks.Tail
 	beside bool
 }
 
@@ -195,6 +197,7 @@ func (p *Pane) Wants(c pane.Context) pane.Answer {
 	if !ok || it.ID == "" || !p.beside {
 		return pane.Answer{}
 	}
+	c.Zoomed = true // it is visible
 	p.page.Show(c, it.ID)
 	return p.page.Wants(c)
 }

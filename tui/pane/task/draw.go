@@ -61,6 +61,9 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 		line(widget.Nowhere, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + why})
 	}
 	if p.past != nil {
+		for _, l := range widget.WrapN(p.past.File.Body, max(1, w-2), mostOwn, c.Theme.Glyph(theme.Ellipsis)) {
+			line(widget.Nowhere, widget.Span{Text: l})
+		}
 		named(widget.Inner, textRuns, p.strip(c, w-nameCells-2))
 		r := p.selected()
 		if r != nil {
@@ -81,6 +84,9 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 	line(widget.Nowhere, kind(t)...)
 	return out
 }
+
+// mostOwn is how many lines of the task's own text are above the facts; all of it is in the prompt.
+const mostOwn = 4
 
 // nameCells is the width of the column of names.
 const nameCells = 10

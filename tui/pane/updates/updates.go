@@ -15,6 +15,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/query"
@@ -26,6 +27,7 @@ type Pane struct {
 	snap   *core.Snapshot // the last one
 	window widget.List    // the visible lines
 	whole  bool           // the selected one is shown in full next to or below the list
+	tail   forks.Tail     // of the run that left the selected one
 }
 
 // New returns the pane.
@@ -157,6 +159,28 @@ func (p *Pane) detail(c pane.Context, w, h int) []widget.Row {
 	return widget.FillRows(rows, w, h)
 }
 
+// leastTail is the number of free rows from which the detail shows the output of the run, too.
+const leastTail = 4
+
+// Detail returns the selected update in full, and the output of the run that left it.
+func (p *Pane) Detail(c pane.Context, w, h int) (title string, rows []widget.Row) {
+	u, ok := p.Row()
+	b := widget.Brush{Theme: c.Theme}
+	if !ok {
+		return textPage, widget.Rows(widget.Nowhere, b.Empty(w, h, "No updates.")...)
+	}
+	lines := widget.Wrap(strings.TrimSpace(p.page(c, u)), max(1, w-2))
+	p.whole = len(lines) <= h
+	for _, l := range lines[:min(len(lines), h)] {
+		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
+	}
+	if run := c.Snap.Reporter(u); run != nil && h-len(rows) >= leastTail {
+		rows = append(rows, widget.Row{Text: b.Rule(w, []widget.Span{{Role: theme.Strong, Text: run.Title}}, nil), Place: widget.Ruled})
+		rows = append(rows, p.tail.Draw(c, *run, w, h-len(rows))...)
+	}
+	return textPage, rows
+}
+
 // list draws the updates. Free lines go first to the selected update, as long as two others stay visible, then to the
 // newest ones. Only visible updates are drawn, because there may be thousands.
 func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
@@ -195,6 +219,21 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 		rows = append(rows, p.item(c, i, w, texts[i], focused && i == at)...)
 	}
 	return append(widget.FillRows(rows, w, h), foot...)
+}
+
+// mostNeeded is the number of rows from which it does not matter how many more the pane can fill.
+const mostNeeded = 60
+
+// Needs returns how many rows of so many cells the pane can fill.
+func (p *Pane) Needs(c pane.Context, cells int) int {
+	rows := 0
+	for i := 0; i < p.Shown() && rows < mostNeeded; i++ {
+		rows += len(p.wrapped(c, i, cells, mostNeeded))
+	}
+	if p.Query.Shown() {
+		rows += 2
+	}
+	return max(1, rows)
 }
 
 // ageWidth is the width of the age column: "15 min" and two blank cells.

@@ -51,15 +51,26 @@ var (
 	plainHeights = [...]string{"_", ".", ":", "-", "=", "+", "*", "#"}
 )
 
-// Levels are a cell for each value from 0 to top, as high as the value. None is empty.
-func Levels(t *theme.Theme, values []float64, top float64) []string {
-	blocks := heights[:]
+// Column is a bar for a share from 0 to 1 in cells from the top to the bottom; an empty cell is "". A bar is never
+// empty. A faint one, such as of a forecast, has a texture and consists of whole cells.
+func Column(t *theme.Theme, share float64, rows int, faint bool) []string {
+	steps, full := heights[:], "█"
 	if t.ASCII() {
-		blocks = plainHeights[:]
+		steps, full = []string{"_", "=", "#"}, "#"
 	}
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = blocks[place(Axis{To: top}.share(v), len(blocks))]
+	if faint {
+		full = More(t)
+		steps = []string{full}
+	}
+	n := max(1, int(math.Round(min(max(share, 0), 1)*float64(rows*len(steps)))))
+	out := make([]string, rows)
+	for i := range out {
+		switch fill := n - (rows-1-i)*len(steps); {
+		case fill >= len(steps):
+			out[i] = full
+		case fill > 0:
+			out[i] = steps[fill-1]
+		}
 	}
 	return out
 }
