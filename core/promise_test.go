@@ -125,7 +125,7 @@ func TestAPromiseWithoutATimeIsAskedForOne(t *testing.T) {
 			t.Fatalf("buttons %+v", card.Embed.Buttons)
 		}
 		for value, says := range map[string]string{
-			"": "is not a time", "soon": "is not a time", "1999-01-01 10:00": "has passed", "2002-01-01 10:00": "more than a year away", "tomorrow at 25:00": "is not a time",
+			"": "there is no time", "soon": `I do not understand "soon"`, "1999-01-01 10:00": "has passed", "2002-01-01 10:00": "more than a year away", "tomorrow at 25:00": "there is no 25:00",
 		} {
 			if _, err := pressOther(t, b, card, value); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%q: %v, want %q", value, err, says)
