@@ -61,13 +61,13 @@ const (
 	textManyTimes = "say the times: at 8:00 and 20:00"
 )
 
-// Refusal is the reason why a text is not a time: one sentence.
-type Refusal struct {
+// Error is the reason why a text is not a time: one sentence.
+type Error struct {
 	text    string
 	telling bool // the text is clearly meant as a time
 }
 
-func (r *Refusal) Error() string { return r.text }
+func (r *Error) Error() string { return r.text }
 
 func sentence(format string, args ...any) string {
 	for i, a := range args {
@@ -80,12 +80,12 @@ func sentence(format string, args ...any) string {
 
 // refuse refuses a text that is clearly meant as a time.
 func refuse(format string, args ...any) error {
-	return &Refusal{sentence(format, args...), true}
+	return &Error{sentence(format, args...), true}
 }
 
 // Meant reports whether a refused text was clearly meant as a time or schedule.
 func Meant(err error) bool {
-	r, ok := errors.AsType[*Refusal](err)
+	r, ok := errors.AsType[*Error](err)
 	_, expression := errors.AsType[*cron.Error](err)
 	return ok && r.telling || expression
 }

@@ -236,7 +236,7 @@ func (p *parser) unknown(near string) error {
 		return refuse(textForeign, near)
 	}
 	if meant := words.Nearest(word, vocabulary); meant != "" && meant != word && len(word) > 2 && !vague[word] {
-		return &Refusal{text: sentence(textMeant, word, meant), telling: true}
+		return &Error{text: sentence(textMeant, word, meant), telling: true}
 	}
-	return &Refusal{text: sentence(textUnknown, word, near)}
+	return &Error{text: sentence(textUnknown, word, near)}
 }

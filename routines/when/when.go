@@ -93,7 +93,7 @@ func first[T any](r Reader, text string, read func(string) (T, error)) (got T, r
 			err = bad
 		}
 	}
-	return got, text, cmp.Or(err, error(refuse(textEmpty)))
+	return got, text, cmp.Or(err, refuse(textEmpty))
 }
 
 // Last splits a text before the longest moment at its end.
@@ -108,7 +108,7 @@ func (r Reader) Last(text string) (rest string, at time.Time, err error) {
 			err = bad
 		}
 	}
-	return text, at, cmp.Or(err, error(refuse(textEmpty)))
+	return text, at, cmp.Or(err, refuse(textEmpty))
 }
 
 // wordEnds are the positions after each word of a text.
