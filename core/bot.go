@@ -47,6 +47,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/routines/watch"
+	"ollimbot/routines/when"
 )
 
 // LogTail is the id of the program's own log in Tail.
@@ -420,6 +421,7 @@ func (b *Bot) makeWork() (err error) {
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
 		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, PutOff: b.chat.PutOff, Changed: b.viewers.notify,
 		Kept:    func(at time.Time, id string) { kept(b, at, id) },
+		Day:     func() when.Day { return b.settings.Load().Day() },
 		Lacking: func() []routines.Problem { return Lacking(b, b.now()) },
 	})
 	b.host.tasks = b.tasks

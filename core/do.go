@@ -84,7 +84,7 @@ func (b *Bot) addHandlers() {
 	b.handlers = command.Handlers{}
 	desk := intake.New(intake.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Chat: b.chat, Forks: b.chat, Runs: b.forks.Views, Journal: b.journal, Present: b.present,
-		Book: b.book, Slash: b.slashHost, Remind: b.tasks.Answer, Review: b.review.Pressed,
+		Book: b.book, Times: b.times, Slash: b.slashHost, Remind: b.tasks.Answer, Review: b.review.Pressed,
 		Press: b.asks.Before(pocket{
 			now: b.now, snapshot: b.Snapshot, do: b.handlers.Do, journal: b.journal, book: b.book, writes: b.tasks.Book, google: b.google,
 			making: new(sync.Mutex), config: b.settings.Load, models: func() *post.Embed { return b.slashHost().ModelCard() },

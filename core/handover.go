@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/transcript"
+	"ollimbot/routines/when"
 )
 
 // MainSession returns the id of the main session, or "".
@@ -41,3 +42,6 @@ func (b *Bot) Tell(text string) { b.notices.Add(notice.Info, text) }
 
 // now returns the current time in the configured zone.
 func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
+
+// times reads times as the user says them.
+func (b *Bot) times() when.Reader { return when.Reader{Now: b.now(), Day: b.settings.Load().Day()} }

@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/work/google"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 )
 
 // pocket handles the controls of cards, pings and messages.
@@ -229,16 +230,13 @@ func (p pocket) remind(ctx context.Context, r reminder) (command.Outcome, error)
 	now := p.now()
 	at := now.Add(muteFor)
 	if r.when != "" {
-		var ok bool
-		if at, ok = command.ReadMoment(r.when, now); !ok {
-			return command.Outcome{}, fmt.Errorf(command.TextNoMoment, clean.Cut(r.when, 60))
+		var err error
+		if at, err = (when.Reader{Now: now, Day: p.config().Day()}).Moment(r.when); err != nil {
+			return command.Outcome{}, err
 		}
 	}
 	if r.words = strings.TrimSpace(r.words); r.words == "" {
 		return command.Outcome{}, errors.New(textNoWords)
-	}
-	if !at.After(now) {
-		return command.Outcome{}, fmt.Errorf(textPassed, cron.DayClock(at, now))
 	}
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(r.key)) // never fails

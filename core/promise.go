@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/work/proposals"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 )
 
 // KindPromise is the kind of proposal that quotes a promise by the user.
@@ -55,7 +56,7 @@ func newChatHost(b *Bot) chatHost {
 		if !ok {
 			return toolset.Refusal(fmt.Sprintf(toolset.TextProposeNotSaid, p.Words))
 		}
-		at, problem := p.Due(b.now())
+		at, problem := p.Due(b.times())
 		if problem != "" {
 			return toolset.Refusal(problem)
 		}
@@ -115,8 +116,9 @@ func (k promiseKeeper) do(ctx context.Context, p proposals.Proposal, b proposals
 	if b.Never {
 		return proposals.Done{Message: textPromiseNo}, nil
 	}
-	now := k.writes.Now()
-	at, err := due(p, b, typed, now)
+	read := k.writes.Times()
+	now := read.Now
+	at, err := due(p, b, typed, read)
 	if err != nil {
 		return proposals.Done{}, err
 	}
@@ -133,11 +135,11 @@ func (k promiseKeeper) do(ctx context.Context, p proposals.Proposal, b proposals
 }
 
 // due returns the time in an answer.
-func due(p proposals.Proposal, b proposals.Button, typed string, now time.Time) (at time.Time, err error) {
+func due(p proposals.Proposal, b proposals.Button, typed string, read when.Reader) (at time.Time, err error) {
+	now := read.Now
 	if b.Asks {
-		var ok bool
-		if at, ok = command.ReadMoment(typed, now); !ok {
-			return at, fmt.Errorf(command.TextNoMoment, clean.Cut(typed, 60))
+		if at, err = read.Moment(typed); err != nil {
+			return at, err
 		}
 	} else {
 		var change promisedAt

@@ -125,7 +125,7 @@ func TestAPromiseWithoutATimeIsAskedForOne(t *testing.T) {
 			t.Fatalf("buttons %+v", card.Embed.Buttons)
 		}
 		for value, says := range map[string]string{
-			"": "is not a time", "soon": "is not a time", "1999-01-01 10:00": "has passed", "2002-01-01 10:00": "more than a year away", "tomorrow at 25:00": "is not a time",
+			"": "there is no time", "soon": `I do not understand "soon"`, "1999-01-01 10:00": "has passed", "2002-01-01 10:00": "more than a year away", "tomorrow at 25:00": "there is no 25:00",
 		} {
 			if _, err := pressOther(t, b, card, value); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%q: %v, want %q", value, err, says)
@@ -159,7 +159,7 @@ func TestAPromiseWhoseTimeHasPassedAsksForAnotherOne(t *testing.T) {
 		if _, err := press(t, b, questions(b)[0], textPromiseYes); err == nil || !strings.Contains(err.Error(), "has passed; choose another time") {
 			t.Errorf("%v", err)
 		}
-		for _, at := range []string{"1999-01-01T10:00", "next week", "2099-01-01T10:00"} { // nor can the agent name such a time
+		for _, at := range []string{"1999-01-01T10:00", "one day", "2099-01-01T10:00"} { // nor can the agent name such a time
 			promises(t, b, "I'll water the plants", "I'll water the plants", at)
 		}
 		if n := len(b.Snapshot().Proposals); n != 1 {

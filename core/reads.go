@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/work/week"
 	duetimes "ollimbot/routines/account"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 )
 
 // Reader reads data that a snapshot does not contain. Its methods change nothing, may
@@ -110,7 +111,7 @@ const mostSuggestions = 25
 
 // suggestedTimes are offered until a valid time has been typed.
 var suggestedTimes = []string{
-	"20 minutes", "1 hour", "3 hours", "18:00", "this evening", "tomorrow 9:00", "tomorrow evening", "monday 9:00", "friday noon",
+	"20 minutes", "1 hour", "3 hours", "18:00", "evening", "tomorrow 9:00", "tomorrow evening", "next monday 9:00", "friday noon", "in a week",
 }
 
 // Suggest lists times or titles that match the text typed into a field of /remind. It
@@ -120,7 +121,7 @@ func (b *Bot) Suggest(name, option, typed string) []string {
 		return nil
 	}
 	if option == "when" {
-		return suggestTimes(typed, b.now())
+		return suggestTimes(typed, b.times())
 	}
 	var list []string
 	if typed = strings.TrimSpace(typed); typed != "" {
@@ -138,9 +139,9 @@ func (b *Bot) Suggest(name, option, typed string) []string {
 }
 
 // suggestTimes offers a typed time once it is valid, with the moment it means.
-func suggestTimes(typed string, now time.Time) []string {
-	if at, ok := command.ReadMoment(typed, now); ok && at.After(now) {
-		return append([]string{typed}, cron.DayClock(at, now))
+func suggestTimes(typed string, read when.Reader) []string {
+	if at, err := read.Moment(typed); err == nil {
+		return []string{typed, cron.DayClock(at, read.Now)}
 	}
 	return matching(suggestedTimes, typed)
 }

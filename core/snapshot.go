@@ -26,6 +26,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 )
 
 // Snapshot is everything a dashboard shows, as one immutable value. It may be kept, but
@@ -198,6 +199,9 @@ func (s *Snapshot) Sourced(u updates.Update) string {
 
 // Local converts a time to the user's zone.
 func (s *Snapshot) Local(t time.Time) time.Time { return t.In(cmp.Or(s.Zone, time.UTC)) }
+
+// Times reads times as the user says them, from the snapshot's moment on.
+func (s *Snapshot) Times() when.Reader { return when.Reader{Now: s.Local(s.At), Day: s.Config.Day()} }
 
 // IsToday reports whether a moment is on the snapshot's day.
 func (s *Snapshot) IsToday(t time.Time) bool {

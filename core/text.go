@@ -19,7 +19,6 @@ const (
 	textNotUseful      = "noted: the agent sees how many of its pings were not useful."
 	textNoPing         = "that ping is no longer in the journal, so nothing was changed"
 	textNoWords        = "there are no words to be reminded of: fill in what it is about"
-	textPassed         = "%s is in the past; choose a later time"
 	textReminds        = "you will be reminded at %s."
 	textRemindsAlready = "that reminder exists already: it comes at %s"
 	textTheUser        = "the user"

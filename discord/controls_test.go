@@ -97,7 +97,7 @@ func TestLaterAsksWhenAndRemindsOnceAlsoAfterARestart(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	me.Submit(press.ID, discordtest.Field{Name: "when", Value: "some time"})
-	st.says(`"some time" is not a time`)
+	st.says(`I do not understand "some"`)
 	st.stop()
 	st.live()
 	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
@@ -236,7 +236,7 @@ func TestRemindMakesAnOrdinaryReminderAndSuggestsTimesAndTitles(t *testing.T) {
 		t.Errorf("made %q", list)
 	}
 	me.Slash("remind", discordtest.Option{Name: "what", Value: "bread"}, discordtest.Option{Name: "when", Value: "some time"})
-	st.says(`"some time" is not a time`)
+	st.says(`I do not understand "some"`)
 	me.Slash("remind", discordtest.Option{Name: "what", Value: "bread"}, discordtest.Option{Name: "when", Value: "2020-01-01 08:00"})
 	st.says("is in the past; choose a later time")
 }

@@ -22,7 +22,7 @@ func TestAPromiseIsAnsweredByItsCardAlsoAfterARestart(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	me.Submit(press.ID, discordtest.Field{Name: "when", Value: "some time"})
-	st.says(`"some time" is not a time`)
+	st.says(`I do not understand "some"`)
 	st.stop()
 	st.live()
 	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })

@@ -14,7 +14,7 @@ func TestAWindowAndAJitterAreReadAndEachMistakeNamesItsCure(t *testing.T) {
 		{"*/30 9-17 * * *", "jitter: 10m", ""},
 		{"30 8 1 * *", "window: 9:00-11:00", `r.md:4:9: cron does not fire at 9:00, where the window starts; write cron: "0 9 1 * *"`},
 		{"0 9,12 * * *", "window: 9:00-11:00", `write cron: "0 9 * * *"`},
-		{"0 9 * * *", "window: 9-11", `r.md:4:9: window "9-11" is not a window; write its start and end, for example 9:00-11:00`},
+		{"0 9 * * *", "window: 9-25", `r.md:4:9: window "9-25" is not a window; write its start and end, for example 9:00-11:00`},
 		{"0 9 * * *", "window: 9:00-9:00", "is empty; write an end"},
 		{"0 22 * * *", "window: 22:00-1:00", "passes midnight; a window lies within one day"},
 		{"0 9 * * *", "window: [9:00]", "window must be a single value"},

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 )
 
 // ParseRoutine reads a routine file. rel is its path relative to the data directory. It
@@ -110,7 +111,7 @@ func (p *File) firstAt(zone *time.Location) time.Time {
 	if !ok {
 		return time.Time{}
 	}
-	at, _, err := parseTime(text, zone)
+	at, _, err := when.Written(text, zone)
 	if err != nil {
 		p.addText(Warning, f.Value, msgBadFirstAt, show(text))
 	}
@@ -140,29 +141,14 @@ func (p *File) cron() (string, cron.Schedule) {
 // finest resolution the original program reads.
 const runAtLayout = "2006-01-02T15:04:05.999999-07:00"
 
-// The optional parts of ISO 8601 after the date. Package time accepts a fraction of a
-// second even if the layout has none.
-var (
-	offsetLayouts = []string{
-		"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07",
-		"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07",
-	}
-	naiveLayouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04"}
-)
-
 // The range of years for reminders.
 const (
 	firstYear = 1900
 	lastYear  = 9999
 )
 
-// Reasons why a text is not a time.
-var (
-	errNotTime = errors.New("is not a time")
-	errNoHour  = errors.New("has no time of day")
-	errNoDay   = errors.New("names a day or hour that does not exist")
-	errNoYear  = fmt.Errorf("is not in the years %d to %d", firstYear, lastYear)
-)
+// errNoYear is the reason why a time is none for a reminder. It follows the quoted text.
+var errNoYear = fmt.Errorf("is not in the years %d to %d", firstYear, lastYear)
 
 // runAt reads a reminder's time, in the configured zone.
 func (p *File) runAt(zone *time.Location) time.Time {
@@ -170,7 +156,7 @@ func (p *File) runAt(zone *time.Location) time.Time {
 	if !ok {
 		return time.Time{}
 	}
-	at, naive, err := parseTime(text, zone)
+	at, naive, err := when.Written(text, zone)
 	if err == nil && (at.Year() < firstYear || at.Year() > lastYear) {
 		err = errNoYear
 	}
@@ -182,62 +168,4 @@ func (p *File) runAt(zone *time.Location) time.Time {
 		p.addText(Warning, f.Value, msgNaiveRunAt, at.Location(), at.Format(runAtLayout))
 	}
 	return at
-}
-
-// ParseTime reads a time as task files write it. A date alone is the start of that day. A
-// time without an offset is local time in zone.
-func ParseTime(text string, zone *time.Location) (time.Time, error) {
-	at, _, err := parseTime(text, zone)
-	if errors.Is(err, errNoHour) {
-		day, perr := time.Parse(time.DateOnly, strings.TrimSpace(text))
-		if perr == nil {
-			return cron.Instant(day, zone), nil
-		}
-	}
-	return at, err
-}
-
-// parseTime reads an ISO 8601 time with "T" or a space, with or without seconds,
-// fractions and offset. A time without an offset is local time in zone. If the clock
-// skips it, it becomes the end of the gap; if the clock repeats it, the first occurrence.
-func parseTime(text string, zone *time.Location) (at time.Time, naive bool, err error) {
-	text = normaliseTime(text)
-	beyond := false
-	try := func(layouts []string) (time.Time, bool) {
-		for _, layout := range layouts {
-			t, err := time.Parse(layout, text)
-			if err == nil {
-				return t, true
-			}
-			var bad *time.ParseError
-			if errors.As(err, &bad) && strings.HasSuffix(bad.Message, "out of range") {
-				beyond = true
-			}
-		}
-		return time.Time{}, false
-	}
-	if t, ok := try(offsetLayouts); ok {
-		return t.In(zone), false, nil
-	}
-	if t, ok := try(naiveLayouts); ok {
-		return cron.Instant(t, zone), true, nil
-	}
-	if _, ok := try([]string{time.DateOnly}); ok {
-		return time.Time{}, false, errNoHour
-	}
-	if beyond {
-		return time.Time{}, false, errNoDay
-	}
-	return time.Time{}, false, errNotTime
-}
-
-// normaliseTime adds the "T", removes the space before an offset (which YAML 1.1 allows)
-// and upper-cases t and z.
-func normaliseTime(text string) string {
-	text = strings.ToUpper(strings.TrimSpace(text))
-	date, clock, found := strings.Cut(text, " ")
-	if !found {
-		return text
-	}
-	return date + "T" + strings.ReplaceAll(strings.TrimSpace(clock), " ", "")
 }

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 )
 
 func losAngeles(t testing.TB) *time.Location {
@@ -225,23 +226,23 @@ func TestRunAtIsReadInEveryFormOfISO8601(t *testing.T) {
 		"2026-11-23T17:40:00Z", "2026-11-23t17:40:00z", "2026-11-23 17:40Z", "2026-11-23T17:40:00.000000+00:00",
 		"2026-11-23T17:40+00", "2026-11-23T23:25:00+05:45",
 	} {
-		got, naive, err := parseTime(text, zone)
+		got, naive, err := when.Written(text, zone)
 		if err != nil || naive || !got.Equal(want) || got.Location() != zone {
 			t.Errorf("%s: %s, naive %t, %v", text, got, naive, err)
 		}
 	}
 	for _, text := range []string{"2026-11-23T09:40:00", "2026-11-23 09:40", "2026-11-23 09:40:00.0"} {
-		got, naive, err := parseTime(text, zone)
+		got, naive, err := when.Written(text, zone)
 		if err != nil || !naive || !got.Equal(want) {
 			t.Errorf("%s: %s, naive %t, %v", text, got, naive, err)
 		}
 	}
-	gap, _, err := parseTime("2026-03-08 02:30", zone)
+	gap, _, err := when.Written("2026-03-08 02:30", zone)
 	if err != nil || gap.Format(time.DateTime) != "2026-03-08 03:00:00" {
 		t.Errorf("a time that is skipped: %s, %v", gap, err)
 	}
 	for _, text := range []string{"", "next tuesday", "09:40", "2026-13-01T00:00:00Z", "2026-11-23T25:00", "23.11.2026 09:40", "1763890800"} {
-		if got, _, err := parseTime(text, zone); err == nil {
+		if got, _, err := when.Written(text, zone); err == nil {
 			t.Errorf("%q is read as %s", text, got)
 		}
 	}

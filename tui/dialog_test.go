@@ -251,7 +251,7 @@ func TestWhatWasJustMadeIsSelected(t *testing.T) {
 }
 
 func TestAReminderOfTheFormIsATime(t *testing.T) {
-	for spaces, kind := range map[string][]string{" ": {"fires once", "18:30, tomorrow 9:00"}, "  ": {"reminder until it is done", "repeats until you press Done"}} {
+	for spaces, kind := range map[string][]string{" ": {"fires once", "18:30, tonight, next monday 9am"}, "  ": {"reminder until it is done", "repeats until you press Done"}} {
 		play(t, setup{}, func(s *stage) {
 			s.press("2", "n", "up")
 			s.types(spaces)

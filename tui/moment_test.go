@@ -52,7 +52,7 @@ func TestMutingSaysWhatWouldGoSilentBeforeItIsDone(t *testing.T) {
 func TestATimeCanBeTypedAtOnce(t *testing.T) {
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("1", "m", "2", "5", "enter")
-		s.sees("I do not understand this: try 18:30")
+		s.sees("there is no 25; a day goes from 0:00 to 23:59")
 		s.press("backspace", "backspace", "2", "3", ":", "4", "5", "enter")
 		c := s.bot.done()[0].(command.MuteUntil)
 		if got := c.Until.UTC().Format("15:04"); got != "23:45" {
@@ -117,7 +117,7 @@ func TestWhatIsNoTimeIsRefusedAndNeverTheMarkedMoment(t *testing.T) {
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("1", "m")
 		s.types("soon")
-		s.sees("at a time     soon", "I do not understand this: try 18:30")
+		s.sees("at a time     soon", `I do not understand "soon"; say a time such as 18:30`)
 		s.press("enter")
 		s.sees("Mute pings that are not critical until", "soon")
 		s.did()

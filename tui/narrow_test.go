@@ -158,7 +158,7 @@ func TestWhatIsWrongWithATimeIsSaidWholeOnASmallScreen(t *testing.T) {
 	play(t, setup{w: 40, h: 10, snap: dayAhead}, func(s *stage) {
 		s.press("1", "m")
 		s.types("99")
-		s.sees("I do not understand this:", "try 18:30, tomorrow 9:00, in", "2 hours, or 2026-12-24 18:00", "at a time     99")
+		s.sees("there is no 99; a day goes", "from 0:00 to 23:59", "at a time     99")
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/budget"
-	"ollimbot/routines"
+	"ollimbot/routines/when"
 )
 
 // These commands do for scripts what keys do in the dashboard. The running bot executes
@@ -49,12 +49,12 @@ func (c *resumeCmd) Run(p *process, bot *core.Bot) error {
 
 type snoozeCmd struct {
 	ofTask
-	When []string `arg:"" help:"Until when: 2h, 18:30, tomorrow 9:00, 2026-12-01 08:00."`
+	When []string `arg:"" help:"Until when: 2h, 18:30, tonight, next monday 9am, 24 dec."`
 }
 
 // Run stops a task from firing until a time.
 func (c *snoozeCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	until, err := readWhen(c.When, at.Now)
+	until, err := p.readWhen(strings.Join(c.When, " "), at.Times())
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (c *snoozeCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 }
 
 type muteCmd struct {
-	When []string `arg:"" help:"Until when: 2h, 18:30, tomorrow 9:00; off ends the mute."`
+	When []string `arg:"" help:"Until when: 2h, 18:30, tonight, tomorrow 9:00; off ends the mute."`
 	console.AsJSON
 }
 
@@ -71,7 +71,7 @@ func (c *muteCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if len(c.When) == 1 && c.When[0] == "off" {
 		return p.doing(bot, c.AsJSON, command.MuteUntil{})
 	}
-	until, err := readWhen(c.When, at.Now)
+	until, err := p.readWhen(strings.Join(c.When, " "), at.Times())
 	if err != nil {
 		return err
 	}
@@ -125,22 +125,16 @@ func (c *configCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 // plainLine is a line without Discord's markup.
 func plainLine(text string) string { return strings.NewReplacer("**", "", "`", "").Replace(text) }
 
-// readWhen reads a time in the future.
-func readWhen(words []string, now time.Time) (time.Time, error) {
-	text := strings.Join(words, " ")
-	if at, ok := momentOf(text, now); ok {
-		return at, nil
+// readWhen reads a time in the future. A note about its day goes to standard error.
+func (p *process) readWhen(text string, read when.Reader) (time.Time, error) {
+	at, err := read.Moment(text)
+	if err != nil {
+		return at, console.Usagef("%v", err)
 	}
-	return time.Time{}, console.Usagef("%q is not a time: give 2h, 18:30, tomorrow 9:00 or 2026-12-01 08:00", text)
-}
-
-// momentOf reads a time in words or in digits, in the zone of now.
-func momentOf(text string, now time.Time) (time.Time, bool) {
-	if at, ok := command.ReadMoment(text, now); ok {
-		return at, true
+	if note := read.Note(text); note != "" {
+		console.Tell(p.Err, "%s", note)
 	}
-	at, err := routines.ParseTime(text, now.Location())
-	return at, err == nil
+	return at, nil
 }
 
 // doing executes a command and prints the result.

@@ -31,7 +31,7 @@ func (c *reminderNotTodayCmd) Run(p *process) error {
 
 type reminderLaterCmd struct {
 	ID    string `arg:"" complete:"reminder" help:"The reminder's id."`
-	Delay string `placeholder:"TIME" help:"Until when: minutes from now, 90m, 2d, 18:30, \"tomorrow 9:00\"; one hour if not given."`
+	Delay string `placeholder:"TIME" help:"Until when: minutes from now, 90m, 18:30, tonight, \"tomorrow 9:00\"; one hour if not given."`
 }
 
 func (c *reminderLaterCmd) Run(p *process) error {
@@ -39,7 +39,7 @@ func (c *reminderLaterCmd) Run(p *process) error {
 	if c.Delay != "" {
 		at, err := p.Open()
 		if err == nil {
-			r.Until, err = delay(c.Delay, at.Now)
+			r.Until, err = p.delay(c.Delay, at.Times())
 		}
 		if err != nil {
 			return err

@@ -132,7 +132,7 @@ const textPreviewWhat = "preview takes the id of a routine or reminder, or --sys
 const cronFires = 1000
 
 type cronCmd struct {
-	Expr []string `arg:"" name:"expr" help:"Five fields: minute hour day month weekday. Quotes are optional where the shell leaves * alone."`
+	Expr []string `arg:"" name:"expr" help:"Words such as weekdays at 9, or five fields: minute hour day month weekday. Quotes are optional where the shell leaves * alone."`
 	From string   `placeholder:"TIME" help:"Count from this moment instead of now."`
 	N    int      `short:"n" default:"5" help:"How many times to show."`
 	console.AsJSON
@@ -157,7 +157,7 @@ func (c *cronCmd) Run(p *process, at console.DataDir) error {
 		return err
 	}
 	expr := strings.Join(c.Expr, " ")
-	s, err := cron.Parse(expr)
+	s, err := at.Times().Schedule(expr)
 	if err != nil {
 		return cronError(expr, err)
 	}
@@ -188,7 +188,7 @@ func fires(s cron.Schedule, from time.Time, n int) []time.Time {
 func cronError(expr string, err error) error {
 	var at *cron.Error
 	if !errors.As(err, &at) || at.Column < 1 {
-		return console.Usagef("read the cron expression: %v", err)
+		return console.Usagef("%v", err)
 	}
 	return console.Usagef("cron expression, column %d: %s\n  %s\n  %s^",
 		at.Column, at.Message, clean.Line(expr), strings.Repeat(" ", at.Column-1))

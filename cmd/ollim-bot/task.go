@@ -18,6 +18,7 @@ import (
 	"ollimbot/routines/cron"
 	"ollimbot/routines/leeway"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 )
 
 // taskFlags are the flags that routine add and reminder add share.
@@ -91,7 +92,7 @@ type routineCmds struct {
 
 type routineAddCmd struct {
 	taskFlags
-	Cron       string `required:"" placeholder:"EXPR" help:"Five fields: minute hour day month weekday."`
+	Cron       string `required:"" aliases:"when" placeholder:"EXPR" help:"Words such as \"weekdays at 9\", or five fields: minute hour day month weekday."`
 	Background bool   `help:"Run in the background, in a fork of the main session."`
 	Missed     string `enum:"note,run" default:"note" placeholder:"note|run" help:"A fire missed while the bot was off: note it, or run it up to 12 hours late."`
 }
@@ -102,15 +103,18 @@ func (c *routineAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	schedule, err := cron.Parse(c.Cron)
+	at, err := p.Open()
+	if err != nil {
+		return err
+	}
+	schedule, err := at.Times().Schedule(c.Cron)
 	if err != nil {
 		return cronError(c.Cron, err)
 	}
 	if schedule.Never() {
 		return console.Usagef("%q never fires: no month has such a day", clean.Line(c.Cron))
 	}
-	at, err := p.Writable()
-	if err != nil {
+	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
 	files := taskFiles{p, at}
@@ -193,7 +197,7 @@ type reminderCmds struct {
 
 type reminderAddCmd struct {
 	taskFlags
-	Delay       string `required:"" placeholder:"TIME" help:"When: minutes from now, 90m, 1d12h, 18:30, \"tomorrow 9:00\" or \"in 20 minutes\"."`
+	Delay       string `required:"" placeholder:"TIME" help:"When: minutes from now, 90m, 18:30, tonight, \"next monday 9am\" or \"in 2 days at 9\"."`
 	Foreground  bool   `help:"Run in the main session instead of the background."`
 	Background  bool   `help:"The default; accepted and without effect."`
 	MaxChain    int    `name:"max-chain" placeholder:"N" help:"Up to N follow-ups, so N+1 checks."`
@@ -207,13 +211,14 @@ type reminderAddCmd struct {
 const reminderLimit = 366 * 24 * time.Hour
 
 // delay reads --delay: a number in minutes, or a time as snooze takes it.
-func delay(text string, now time.Time) (time.Time, error) {
-	until, ok := momentOf(text, now)
-	if minutes, err := strconv.Atoi(text); err == nil && minutes >= 0 && minutes <= int(reminderLimit/time.Minute) {
-		until, ok = now.Add(time.Duration(minutes)*time.Minute), true
+func (p *process) delay(text string, read when.Reader) (until time.Time, err error) {
+	if minutes, bad := strconv.Atoi(text); bad == nil && minutes >= 0 && minutes <= int(reminderLimit/time.Minute) {
+		until = read.Now.Add(time.Duration(minutes) * time.Minute)
+	} else if until, err = p.readWhen(text, read); err != nil {
+		return until, err
 	}
-	if !ok || until.Before(now) || until.Sub(now) > reminderLimit {
-		return time.Time{}, console.Usagef(textBadDelay, clean.Line(text))
+	if until.Sub(read.Now) > reminderLimit {
+		return until, console.Usagef(textFarDelay, clean.Line(text))
 	}
 	return until.Truncate(time.Second), nil
 }
@@ -237,7 +242,7 @@ func (c *reminderAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	runAt, err := delay(c.Delay, at.Now)
+	runAt, err := p.delay(c.Delay, at.Times())
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-b
 	textHowToConnect    = "No model is connected, so my replies are scripted. To connect one, run `npm install -g @anthropic-ai/claude-code` and " +
 		"`ollim-bot auth login`, or put ANTHROPIC_API_KEY into the file .env of the data directory. Then restart ollim-bot without --engine script."
 	textDemo         = "demo: everything is real except the model"
-	textBadDelay     = "%q is not a time within the next year; use minutes, or a time such as 90m, 2d, 18:30, \"tomorrow 9:00\" or \"in 20 minutes\""
+	textFarDelay     = "%q is more than a year away; say an earlier time"
 	textBadModel     = "unknown model %q; --model takes opus, sonnet, haiku, or provider/model such as local/qwen3:8b"
 	textWindowOver   = "the window %s is over on that day; choose another day with --delay"
 	textWaiting      = "for your approval (ollim-bot allow):"

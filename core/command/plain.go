@@ -96,7 +96,7 @@ var taskRows = []Command{
 		Example: "refuse email", More: helpGrant, Writes: true,
 	},
 	{
-		Name: "new", Usage: "routine CRON MESSAGE, or reminder WHEN MESSAGE", About: "create a task",
+		Name: "new", Usage: "routine WHEN MESSAGE, or reminder WHEN MESSAGE", About: "create a task",
 		Example: "new reminder tomorrow 9:00 put out the bins", More: helpNew, Writes: true,
 	},
 }
@@ -214,16 +214,16 @@ const (
 	helpFile = "Open it in your editor; a saved file takes effect immediately.\n" + helpTask
 	helpRun  = "RUN is words of its title, its number in the last list of runs, or its ID."
 	helpWhen = "WHEN is a duration (30m, 2 hours), a time (18:30, until 18:30), " +
-		"a day with or without a time (tomorrow, friday 9:00, tomorrow noon), or 2026-12-24 09:00."
+		"a day with or without a time (tonight, friday 9:00, 24 dec), or 2026-12-24 09:00."
 
 	helpSnooze   = "snooze email off ends it; so does resume.\n" + helpWhen + "\n" + helpTask
 	helpResume   = "It fires by its file's schedule again. To continue a finished run, use continue.\n" + helpTask
 	helpGrant    = "tasks, schedule and problems show what needs approval, and why. Skills and webhooks are named by their file.\n" + helpTask
 	helpContinue = "The conversation is then in a fork; exit leaves it.\n" + helpRun
-	helpNew      = "A routine takes a cron expression (minute, hour, day, month, weekday): new routine 0 9 * * mon-fri greet me.\n" +
+	helpNew      = "A routine takes words or a cron expression: new routine weekdays at 9 greet me.\n" +
 		"A reminder takes a time: new reminder 18:30 call mum.\n" +
 		"Before the message you can write silent (it never pings), foreground (it runs in the main conversation), and called with a title and a colon: " +
-		"new routine 0 9 * * mon-fri silent called Morning: collect the news.\n" + helpWhen
+		"new routine weekdays at 9 silent called Morning: collect the news.\n" + helpWhen
 	helpOutput = "The default is the last 15 lines. find shows only lines that a filter keeps: run email find is:error.\n" + helpRun
 	helpLog    = "The default is the last 15 lines. follow log prints new ones as they arrive."
 	helpUpdate = "UPDATE is its number in the last list of updates, or words of it."

@@ -179,8 +179,10 @@ var shellRows = []Command{
 	{Name: "lift", In: InShell | InBot, About: "Keep spending past the caps until midnight."},
 	{Name: "config", In: InShell | InBot, About: "Show all settings or one, or set one."},
 	{Name: "restart", In: InShell | InBot, About: "Restart the running bot, for example with a newer program."},
-	{Name: "update", Aliases: []string{"upgrade"}, In: InShell | InBot,
-		About: "Compare the running bot with the installed program, and say how to get a newer one."},
+	{
+		Name: "update", Aliases: []string{"upgrade"}, In: InShell | InBot,
+		About: "Compare the running bot with the installed program, and say how to get a newer one.",
+	},
 	{Name: "routine", About: "Add, list and cancel routines."},
 	{Name: "reminder", About: "Add, list and cancel reminders, and answer them: done, later, not-today."},
 	{Name: "allow", About: "Approve a task, skill or webhook that the agent wrote; without an ID, list those that need approval."},

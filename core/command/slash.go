@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/work/budget"
+	"ollimbot/routines/when"
 )
 
 // setupSkill is the bundled skill for /setup. Only the user can start it, not the model.
@@ -255,26 +256,38 @@ func (h Host) remind(ctx context.Context, args []string) (string, error) {
 	if line == "" {
 		return "", errors.New(textRemindUsage)
 	}
-	what, when := line, ""
+	what, said := line, ""
 	if i := strings.LastIndex(line, ","); i >= 0 {
-		what, when = line[:i], strings.TrimSpace(line[i+1:])
+		what, said = line[:i], strings.TrimSpace(line[i+1:])
 	}
-	at, ok := ReadMoment(when, h.Now())
-	if !ok {
-		var rest string
-		if rest, at, ok = LastMoment(line, h.Now()); ok {
-			what = strings.TrimRight(rest, ", ")
+	read := when.Reader{Now: h.Now(), Day: h.Config().Day()}
+	at, err := read.Moment(said)
+	if err != nil {
+		rest, last, bad := read.Last(line)
+		switch {
+		case bad == nil:
+			at, err, what = last, nil, strings.TrimRight(rest, ", ")
+		case said == "":
+			err = bad
 		}
 	}
 	what = strings.TrimSpace(what)
 	switch {
-	case !ok:
-		return "", fmt.Errorf(TextNoMoment, clean.Cut(clean.Line(cmp.Or(when, args[len(args)-1])), 60))
+	case err != nil:
+		return "", err
 	case what == "":
 		return "", errors.New(textRemindUsage)
 	}
 	out, err := h.Add(ctx, AddTask{At: at, Description: clean.Cut(clean.Line(what), 60), Message: fmt.Sprintf(TextRemindOf, what)})
-	return out.Message, err
+	return noted(out.Message, read.Note(line)), err
+}
+
+// noted is a message with a note, if there is one.
+func noted(message, note string) string {
+	if note == "" {
+		return message
+	}
+	return message + " (" + note + ")"
 }
 
 func (h Host) interrupt(ctx context.Context, _ []string) (string, error) {

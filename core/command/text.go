@@ -5,9 +5,6 @@ import "ollimbot/core/work/money"
 // TextRemindOf is the prompt of a reminder created from a few words.
 const TextRemindOf = "Remind the user of this:\n\n%s"
 
-// TextNoMoment reports a text that is not a time.
-const TextNoMoment = "%q is not a time: write 2h, 18:30, tomorrow 9:00, friday noon or 2026-12-01 08:00"
-
 // TextNoTask reports an unknown task ID.
 const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and ollim-bot routine list show the IDs"
 

@@ -34,20 +34,39 @@ const maxTimes = 6
 // badly without a day after it.
 func (s Schedule) clockWords() (words string, single bool) {
 	minutes, hours := s.minute.values(), s.hour.values()
-	runs := s.hour.runs(0, 23)
-	hourStep := s.hour.step()
-	switch {
-	case len(hours) == 24:
+	switch n := s.stepHour; {
+	case s.anyHour && len(hours) == 24:
 		return s.everyHour(), false
-	case len(minutes) == 1 && len(hours) >= 3 && len(runs) == 1:
-		from, to := runs[0].from, runs[0].to
-		return fmt.Sprintf("every hour from %s to %s", clockTime(from, minutes[0]), clockTime(to, minutes[0])), false
-	case len(minutes) == 1 && s.hour.evenFromZero(24):
-		words = fmt.Sprintf("every %d hours", hourStep)
+	case s.anyHour && n > 0 && len(minutes) == 1:
+		words = fmt.Sprintf("every %d hours", n)
+		if 24%n != 0 {
+			words += " from midnight"
+		}
 		if minutes[0] != 0 {
 			words += " at " + minuteMark(minutes[0])
 		}
 		return words, false
+	case s.anyHour && n > 0:
+		words = s.minuteWords()
+		if s.minute.evenFromZero(60) {
+			words = everyMinutes(s.minute.step())
+		}
+		return words + " of every " + ordinal(n) + " hour", false
+	}
+	if words, single = s.fixedHours(minutes, hours); s.anyHour {
+		words += " by elapsed time"
+	}
+	return words, single
+}
+
+// fixedHours describes the times of a schedule whose hours are written out.
+func (s Schedule) fixedHours(minutes, hours []int) (words string, single bool) {
+	runs := s.hour.runs(0, 23)
+	hourStep := s.hour.step()
+	switch {
+	case len(minutes) == 1 && len(hours) >= 3 && len(runs) == 1:
+		from, to := runs[0].from, runs[0].to
+		return fmt.Sprintf("every hour from %s to %s", clockTime(from, minutes[0]), clockTime(to, minutes[0])), false
 	case len(minutes) == 1 && len(hours) >= 4 && hourStep > 1:
 		return fmt.Sprintf("every %d hours from %s to %s", hourStep,
 			clockTime(hours[0], minutes[0]), clockTime(hours[len(hours)-1], minutes[0])), false

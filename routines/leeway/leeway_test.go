@@ -38,7 +38,7 @@ func opened(w Window, day time.Time) Fire {
 func TestAWindowIsReadOrItsMistakeIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		"9:00-11:00": "9:00-11:00", "09:00 - 11:00": "9:00-11:00", "9:00–11:00": "9:00-11:00", "0:00-23:59": "0:00-23:59",
-		"": "not a window", "9-11": "not a window", "9:00": "not a window", "9:00-25:00": "not a window", "9:60-10:00": "not a window",
+		"": "not a window", "9:00": "not a window", "9:00-25:00": "not a window", "9:60-10:00": "not a window",
 		"9:00-9:00": "empty", "22:00-01:00": "passes midnight", "-9:00-11:00": "not a window",
 	} {
 		w, err := ParseWindow(text)
@@ -48,7 +48,7 @@ func TestAWindowIsReadOrItsMistakeIsNamed(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"10m": "10m", "10": "10m", "1h": "1h", "1h30m": "90m", " 5m ": "5m",
-		"": "not a jitter", "soon": "not a jitter", "-5m": "out of range", "0": "out of range", "30s": "out of range", "13h": "out of range",
+		"": "not a jitter", "soon": "not a jitter", "-5m": "not a jitter", "0": "not a jitter", "30s": "out of range", "13h": "out of range",
 		"90s": "out of range",
 	} {
 		d, err := ParseJitter(text)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 )
 
 // Rule is how far a task's time may vary. The zero Rule fixes it.
@@ -99,11 +100,11 @@ var (
 	errRange    = fmt.Errorf("is out of range; write from 1m to %dh", int(MaxJitter.Hours()))
 )
 
-// ParseWindow reads a window.
+// ParseWindow reads a window: "9:00-11:00", "9am to 11am".
 func ParseWindow(text string) (Window, error) {
-	first, last, found := strings.Cut(strings.ReplaceAll(text, "–", "-"), "-")
-	from, ok := minuteOf(first)
-	to, also := minuteOf(last)
+	first, last, found := strings.Cut(strings.NewReplacer("–", "-", " to ", "-").Replace(text), "-")
+	from, ok := when.Clock(first)
+	to, also := when.Clock(last)
 	switch {
 	case !found || !ok || !also:
 		return Window{}, errForm
@@ -115,22 +116,16 @@ func ParseWindow(text string) (Window, error) {
 	return Window{from, to}, nil
 }
 
-// minuteOf parses "9:00" or "09:00".
-func minuteOf(text string) (int, bool) {
-	at, err := time.Parse("15:04", strings.TrimSpace(text))
-	return at.Hour()*60 + at.Minute(), err == nil
-}
-
 // MaxJitter is the longest jitter.
 const MaxJitter = 12 * time.Hour
 
-// ParseJitter parses "10m", "1h" or "1h30m". A bare number is minutes.
+// ParseJitter parses "10m", "1 hour" or "1h30m". A bare number is minutes.
 func ParseJitter(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	if _, err := strconv.ParseUint(text, 10, 32); err == nil {
 		text += "m"
 	}
-	d, err := time.ParseDuration(text)
+	d, err := when.Span(text)
 	switch {
 	case err != nil:
 		return 0, errJitter

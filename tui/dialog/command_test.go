@@ -41,7 +41,7 @@ func TestACommandLineIsCarriedOut(t *testing.T) {
 func TestAWrongArgumentSaysWhatIsAllowedAndDoesNothing(t *testing.T) {
 	r := newDesk(action.Forks)
 	for line, why := range map[string]string{
-		"capacity x": textNoCapacity, "capacity -1": "capacity", "refill 0": "refill", "mute banana": textBadMute,
+		"capacity x": textNoCapacity, "capacity -1": "capacity", "refill 0": "refill", "mute banana": `I do not understand "banana"`,
 		"theme pink": "auto, dark, light, contrast, 16",
 	} {
 		p := ask(r, line)

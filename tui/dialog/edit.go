@@ -85,7 +85,7 @@ func (e *editing) add(l editLine) {
 func (e *editing) when() {
 	show := func(f command.TaskFile) string { return f.Cron }
 	if e.file.Kind == routines.KindRoutine {
-		e.add(editLine{"cron", whenField(show(e.file), false), show, func(_ pane.Context, text string) any { return cronOf(text) }})
+		e.add(editLine{"cron", whenField(show(e.file), false), show, func(c pane.Context, text string) any { return cronOf(c, text) }})
 		return
 	}
 	show = func(f command.TaskFile) string { return f.RunAt.Format("2006-01-02 15:04") }
@@ -97,7 +97,7 @@ func (e *editing) when() {
 		return checkMoment(c, text)
 	}
 	e.add(editLine{"run-at", field, show, func(c pane.Context, text string) any {
-		at, _, _ := readMoment(text, now(c))
+		at, _, _ := readMoment(text, c.Snap.Times())
 		return routines.RunAt(at)
 	}})
 }

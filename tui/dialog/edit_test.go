@@ -133,7 +133,7 @@ func TestANewTaskGetsItsOptions(t *testing.T) {
 // Plain words that are not understood get plain words back, never a column.
 func TestAScheduleThatIsNotUnderstoodIsAnsweredInPlainWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"evry day":   `I do not understand "evry day": try every weekday at 9, or daily 8:15`,
+		"evry day":   `I do not understand "evry"; did you mean every?`,
 		"9 sharp":    "I do not understand",
 		"0 9 * *":    "a cron expression has five fields",
 		"61 * * * *": "minute 61 does not exist",

@@ -3,16 +3,13 @@ package dialog
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
-	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/budget"
-	"ollimbot/routines/cron"
 	"ollimbot/routines/leeway"
 	"ollimbot/tui/pane"
 )
@@ -27,12 +24,12 @@ func firstTask() *Form {
 	return f
 }
 
-func newTask(at, name, text string) *Form {
+func newTask(when, name, text string) *Form {
 	kind := Choice(fieldKind, textRoutine, textRoutine, textReminder, textUntilDone)
 	once := func() bool { return kind.Text() != textRoutine }
-	when := whenField(at, false)
+	at := whenField(when, false)
 	kind.Check = func(_ pane.Context, text string) (string, bool) {
-		when.Hint, when.Check = whenOf(once())
+		at.Hint, at.Check = whenOf(once())
 		return kindNotes[text], true
 	}
 	title := Text(fieldTitle, name, nil)
@@ -44,7 +41,7 @@ func newTask(at, name, text string) *Form {
 	isolated := Choice(fieldIsolated, textNo, textYes, textNo)
 	critical := Choice(fieldCritical, textNo, textYes, textNo)
 	return &Form{
-		Name: textFormTitle, Fields: []*Field{kind, when, title, prompt, pings, moreOptions([]*Field{place, window, model, isolated, critical})},
+		Name: textFormTitle, Fields: []*Field{kind, at, title, prompt, pings, moreOptions([]*Field{place, window, model, isolated, critical})},
 		at: 1, Send: "create", keeps: true,
 		Make: func(c pane.Context) command.Value {
 			chosen, _ := textOrNone(c, model.Text()).(string)
@@ -55,10 +52,10 @@ func newTask(at, name, text string) *Form {
 			}
 			task.Window, _ = leeway.ParseWindow(window.Text())
 			if once() {
-				task.At, _, _ = readMoment(when.Text(), now(c))
+				task.At, _, _ = readMoment(at.Text(), c.Snap.Times())
 				task.UntilDone = kind.Text() == textUntilDone
 			} else {
-				task.Cron = cronOf(when.Text())
+				task.Cron = cronOf(c, at.Text())
 			}
 			return task
 		},
@@ -92,14 +89,8 @@ var kindNotes = map[string]string{textRoutine: textKindRoutine, textReminder: te
 
 // CheckCron explains when a routine fires, and says when it fires next.
 func CheckCron(c pane.Context, text string) (note string, ok bool) {
-	line, err := cron.Parse(cronOf(text))
-	wrong, known := errors.AsType[*cron.Error](err)
-	switch {
-	case err != nil && plainWords(text):
-		return fmt.Sprintf(textNotUnderstood, clean.Cut(clean.Line(text), 40)), false
-	case known:
-		return wrong.Message, false
-	case err != nil:
+	line, err := c.Snap.Times().Schedule(text)
+	if err != nil {
 		return err.Error(), false
 	}
 	next := line.Next(now(c))
@@ -109,21 +100,14 @@ func CheckCron(c pane.Context, text string) (note string, ok bool) {
 	return line.Words() + "; next " + dayWords(c.Snap, next), true
 }
 
-// plainWords reports that a text is not meant as a cron expression, whose five fields begin
-// with a minute.
-func plainWords(text string) bool {
-	fields := strings.Fields(text)
-	letters := func(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) }
-	return letters(text) && (len(fields) != 5 || letters(fields[0]))
-}
-
 // checkMoment says which day a reminder's time is on.
 func checkMoment(c pane.Context, text string) (note string, ok bool) {
-	at, note, ok := readMoment(text, now(c))
-	if ok {
-		note = dayWords(c.Snap, at)
+	read := c.Snap.Times()
+	at, wrong, ok := readMoment(text, read)
+	if !ok {
+		return wrong, false
 	}
-	return note, ok
+	return words.Joined(dayWords(c.Snap, at), read.Note(text)), true
 }
 
 // now is the snapshot's moment in the bot's zone.

@@ -3,7 +3,6 @@ package dialog
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -327,12 +326,9 @@ func muteFor(c pane.Context, arg string) (pane.Answer, error) {
 	if arg == "off" {
 		return pane.Answer{Do: command.MuteUntil{}}, nil
 	}
-	until, ok := clockTime(arg, now(c))
-	switch {
-	case !ok:
-		return pane.Answer{}, errors.New(textBadMute)
-	case !until.After(now(c)):
-		return pane.Answer{}, errors.New(textPastMoment)
+	until, err := clockTime(arg, c.Snap.Times())
+	if err != nil {
+		return pane.Answer{}, err
 	}
 	return pane.Answer{Do: command.MuteUntil{Until: until}}, nil
 }

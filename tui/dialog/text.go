@@ -9,9 +9,10 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/words"
-	"ollimbot/core/command"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 )
 
 // The texts of the form.
@@ -23,11 +24,8 @@ const (
 	textKindReminder  = "fires once, then its file is deleted"
 	textKindUntilDone = "repeats until you press Done, Later or Not today on its ping"
 	textWhenRoutine   = "every weekday at 9, daily 8:15, or cron: 0 9 * * 1-5"
-	textWhenReminder  = "18:30, tomorrow 9:00, in 2 hours, or 2026-12-24 18:00"
+	textWhenReminder  = "18:30, tonight, next monday 9am, in 2 hours, or 24 dec"
 
-	textNotUnderstood = `I do not understand "%s": try every weekday at 9, or daily 8:15`
-
-	textBadMoment  = "I do not understand this: try 18:30, tomorrow 9:00, in 2 hours, or 2026-12-24 18:00"
 	textPastMoment = "that is in the past; choose a later time"
 	textFarMoment  = "that is more than a year away"
 	textNeverFires = "no month has such a day, so it would never fire"
@@ -111,23 +109,21 @@ const (
 // reminderYear is the maximum distance of a reminder: a later time is probably a typo.
 const reminderYear = 366 * 24 * time.Hour
 
-// cronOf is the cron expression of a text, which may be plain words.
-func cronOf(text string) string {
-	if expr, ok := cron.FromWords(text); ok {
-		return expr
+// cronOf is the cron expression of a text, which may be words.
+func cronOf(c pane.Context, text string) string {
+	if s, err := c.Snap.Times().Schedule(text); err == nil {
+		return s.String()
 	}
 	return strings.TrimSpace(text)
 }
 
 // readMoment parses the time of a reminder; wrong is what is wrong with it.
-func readMoment(text string, now time.Time) (at time.Time, wrong string, ok bool) {
-	at, ok = command.ReadMoment(text, now)
+func readMoment(text string, read when.Reader) (at time.Time, wrong string, ok bool) {
+	at, err := read.Moment(text)
 	switch {
-	case !ok:
-		return time.Time{}, textBadMoment, false
-	case !at.After(now):
-		return time.Time{}, textPastMoment, false
-	case at.Sub(now) > reminderYear:
+	case err != nil:
+		return time.Time{}, err.Error(), false
+	case at.Sub(read.Now) > reminderYear:
 		return time.Time{}, textFarMoment, false
 	}
 	return at, "", true
@@ -222,7 +218,6 @@ const (
 	textShowsAccount    = "shows what became of each due time since a day: monday, 30d, 2026-11-23"
 	textListsRuns       = "lists runs: a day, a state, words"
 	textListUsage       = "tuesday, yesterday, failed …"
-	textBadMute         = "write a time as 2h, 18:00 or tomorrow 9:00, or off"
 	textNoAction        = "no action has that name"
 	textIDIs            = "in keys.yaml: "
 	textEnter           = "enter "

@@ -11,8 +11,8 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/routines"
-	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
 )
@@ -28,12 +28,12 @@ type choice struct {
 // current one, or zero if there is none.
 func NewUntil(c pane.Context, title string, active time.Time, of func(until time.Time) command.Value) *Form {
 	clock := Text("at a time", "", func(c pane.Context, text string) (string, bool) {
-		_, ok := clockTime(text, now(c))
-		return map[bool]string{false: textBadMoment}[ok], ok
+		_, err := clockTime(text, c.Snap.Times())
+		return reason(err), err == nil
 	})
 	clock.Hint, clock.needed = textNoClock, true
 	f := &Form{Name: title, picks: true, opened: time.Now()}
-	list := moments(now(c))
+	list := moments(c.Snap.Times())
 	for _, m := range list {
 		f.Fields = append(f.Fields, Choice(m.name, "", clockWords(c.Snap, m.when)))
 	}
@@ -44,7 +44,8 @@ func NewUntil(c pane.Context, title string, active time.Time, of func(until time
 	f.Fields = append(f.Fields, clock)
 	chosen := func(c pane.Context) (time.Time, bool) {
 		if f.at == len(list) {
-			return clockTime(clock.Text(), now(c))
+			at, err := clockTime(clock.Text(), c.Snap.Times())
+			return at, err == nil
 		}
 		at := list[f.at].when
 		return at, at.IsZero() || at.After(c.Snap.At)
@@ -67,32 +68,26 @@ func NewUntil(c pane.Context, title string, active time.Time, of func(until time
 }
 
 // moments are the suggested times. The evening is omitted if it is less than an hour away.
-func moments(now time.Time) []choice {
+func moments(read when.Reader) []choice {
+	now := read.Now
 	out := []choice{
 		{"30 minutes", now.Add(30 * time.Minute)},
 		{"1 hour", now.Add(time.Hour)},
 	}
-	if evening := cron.Wall(now, 0, 18, 0, now.Location()); evening.Sub(now) > time.Hour {
-		out = append(out, choice{"this evening", evening})
-	}
-	return append(out, choice{"tomorrow", cron.Wall(now, 1, 8, 0, now.Location())})
-}
-
-// clockTime parses a moment. A time of day may omit the colon or the minutes.
-func clockTime(text string, now time.Time) (time.Time, bool) {
-	rest, last := "", text
-	if i := strings.LastIndexByte(text, ' '); i >= 0 {
-		rest, last = text[:i+1], text[i+1:]
-	}
-	if _, err := strconv.ParseUint(last, 10, 64); err == nil {
-		switch len(last) {
-		case 1, 2:
-			last += ":00"
-		case 4:
-			last = last[:2] + ":" + last[2:]
+	for _, name := range []string{"this evening", "tomorrow"} {
+		if at, err := read.Moment(name); err == nil && at.Sub(now) > time.Hour {
+			out = append(out, choice{name, at})
 		}
 	}
-	return command.ReadMoment(rest+last, now)
+	return out
+}
+
+// clockTime parses a moment. A number alone is a time of day here.
+func clockTime(text string, read when.Reader) (time.Time, error) {
+	if _, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64); err == nil {
+		text = "at " + text
+	}
+	return read.Moment(text)
 }
 
 // consequence describes which fires of the next 24 hours a mute or snooze would affect.

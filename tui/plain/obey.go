@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
+	"ollimbot/routines/when"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane/forks"
@@ -138,8 +139,9 @@ func subject(c *console, r request) (to command.Subject, ok bool) {
 	case command.TaskMoment: // the moment is at the end of the line
 		before, off := strings.CutSuffix(r.rest, " off")
 		if r.rest = before; !off {
-			if r.rest, to.At, ok = command.LastMoment(r.rest, c.now()); !ok {
-				c.usage(r.Command)
+			var err error
+			if r.rest, to.At, err = c.snap.Times().Last(r.rest); err != nil {
+				c.noTime(r.Command, err)
 				return to, false
 			}
 		}
@@ -153,13 +155,23 @@ func subject(c *console, r request) (to command.Subject, ok bool) {
 		u, ok := findUpdate(c, r)
 		return command.Subject{ID: u.Key}, ok
 	case command.Moment:
-		if to.At, ok = command.ReadMoment(r.rest, c.now()); !ok && r.rest != "off" {
-			c.usage(r.Command)
+		var err error
+		if to.At, err = c.snap.Times().Moment(r.rest); err != nil && r.rest != "off" {
+			c.noTime(r.Command, err)
 			return to, false
 		}
 	}
 	to.Words = r.rest
 	return to, true
+}
+
+// noTime says why a text is not a time, or how the command is used if it was not meant as one.
+func (c *console) noTime(named command.Command, err error) {
+	if when.Meant(err) {
+		c.fail(err.Error())
+		return
+	}
+	c.usage(named)
 }
 
 // quit ends plain mode, after a question if there are runs.

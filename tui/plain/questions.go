@@ -50,9 +50,9 @@ func answerQuestion(c *console, r request) {
 	}
 	answer := command.AnswerProposal{ID: q.ID}
 	for i, b := range q.Buttons {
-		_, when := command.ReadMoment(said, c.now())
+		_, err := c.snap.Times().Moment(said)
 		switch {
-		case b.Asks && when:
+		case b.Asks && err == nil:
 			answer.Button, answer.Value = b.ID, said
 		case !b.Asks && (words.HoldsAll(b.Label, said) || i == 0 && said == "yes" || i == len(q.Buttons)-1 && said == "no"):
 			answer.Button, answer.Value = b.ID, ""

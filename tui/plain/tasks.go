@@ -2,6 +2,7 @@ package plain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -233,31 +235,42 @@ func refuse(c *console, r request) {
 	}
 }
 
-// create writes a new task: "routine CRON MESSAGE" or "reminder WHEN MESSAGE".
+// create writes a new task: "routine WHEN MESSAGE" or "reminder WHEN MESSAGE".
 func create(c *console, r request) {
 	kind, rest := command.CutWord(r.rest)
-	t, more, ok := command.AddTask{}, "", true
-	switch fields := strings.Fields(rest); {
-	case strings.EqualFold(kind, "routine") && len(fields) >= 5:
-		expr := strings.Join(fields[:5], " ")
-		note, ok := dialog.CheckCron(pane.Context{Snap: c.snap}, expr)
-		if !ok {
-			c.fail(fmt.Sprintf(textBadCron, expr, note))
-			return
+	t, more, read := command.AddTask{}, "", c.snap.Times()
+	var err error
+	switch {
+	case rest == "":
+		c.usage(r.Command)
+		return
+	case strings.EqualFold(kind, "routine"):
+		var s cron.Schedule
+		s, rest, err = read.FirstSchedule(rest)
+		t = newTask(rest)
+		t.Cron = s.String()
+		if err == nil {
+			note, ok := dialog.CheckCron(pane.Context{Snap: c.snap}, t.Cron)
+			if more = "; " + note; !ok {
+				err = errors.New(note)
+			}
 		}
-		t, more = newTask(command.SkipWords(rest, 5)), "; "+note
-		t.Cron = expr
 	case strings.EqualFold(kind, "reminder"):
+		note := read.Note(rest)
 		var at time.Time
-		at, rest, ok = command.FirstMoment(rest, c.now())
+		at, rest, err = read.First(rest)
 		t = newTask(rest)
 		t.At = at
+		if note != "" {
+			more = "; " + note
+		}
 	default:
-		ok = false
+		c.usage(r.Command)
+		return
 	}
 	switch {
-	case !ok:
-		c.usage(r.Command)
+	case err != nil:
+		c.noTime(r.Command, err)
 	case t.Message == "":
 		c.fail(textNoMessage)
 	default:

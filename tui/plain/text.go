@@ -47,7 +47,6 @@ const (
 	textMore     = "and %s; type more to continue"
 	textOlder    = "and %s; narrow the list with a filter, such as a day"
 
-	textBadCron   = "invalid cron line %s: %s; it takes minute, hour, day, month and weekday, as in 0 9 * * mon-fri"
 	textNoMessage = "the task has no message; after its time, write what the bot should do"
 
 	textChatMore     = "earlier messages: ollim-bot history finds them"

@@ -25,8 +25,6 @@ const (
 	textUsersOnly       = "only the user may run this command; explain to them what it is for"
 	TextNoWebhookServer = "webhooks are off; set WEBHOOK_PORT and WEBHOOK_SECRET in the environment or in .env, then restart the bot"
 	TextNoWords         = "missing search words"
-
-	textBadMoment = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, as 15:04 for today, or as \"tomorrow 9:00\""
 )
 
 // AsJSON is the flag of commands that answer either way.

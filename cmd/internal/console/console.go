@@ -21,16 +21,15 @@ import (
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/base/hosts"
-	"ollimbot/core/command"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
-	"ollimbot/routines"
-	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 )
 
 // Process is a command's access to the outside. Commands take it as an argument, so that
@@ -168,23 +167,24 @@ func (at DataDir) Running() string {
 	return "not running"
 }
 
-// Moment reads the value of --at and --from: RFC 3339, the same without an
-// offset (then in the configured zone), a time of today, or any moment that snooze
-// takes. Empty means now.
+// Moment reads the value of --at and --from, which may be in the past. Empty means now.
 func (at DataDir) Moment(flag, value string) (time.Time, error) {
 	if value == "" {
 		return at.Now, nil
 	}
-	if t, err := routines.ParseTime(value, at.Env.Zone); err == nil {
-		return t, nil
+	read := at.Times()
+	read.Past = true
+	t, err := read.Moment(value)
+	if err != nil {
+		return time.Time{}, Usagef("%s %q: %v", flag, clean.Cut(clean.Line(value), 40), err)
 	}
-	if t, err := time.Parse("15:04", value); err == nil {
-		return cron.Wall(at.Now, 0, t.Hour(), t.Minute(), at.Env.Zone), nil
-	}
-	if t, ok := command.ReadMoment(value, at.Now); ok {
-		return t, nil
-	}
-	return time.Time{}, Usagef(textBadMoment, flag, value, at.Now.Format(time.RFC3339))
+	return t, nil
+}
+
+// Times reads times as the user says them. Errors in the settings are reported elsewhere.
+func (at DataDir) Times() when.Reader {
+	r, _, _ := config.LoadRuntime(at.Dir)
+	return when.Reader{Now: at.Now, Day: r.Day()}
 }
 
 // UsersOnly refuses a command that a model's shell must not run.

@@ -7,9 +7,9 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/clean"
-	"ollimbot/core/command"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/work/google"
+	times "ollimbot/routines/when"
 )
 
 // maxDaysAhead is how far ahead a list of events may look.
@@ -166,26 +166,17 @@ func (c *calShowCmd) Run(p *console.Process, g *At) error {
 		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID)))
 }
 
-// eventTime reads --start or --end, by default in the zone of now.
-func eventTime(flag, value string, now time.Time) (time.Time, error) {
-	zone := now.Location()
-	if t, ok := command.ReadMoment(value, now); ok {
-		return t, nil
+// eventTime reads --start or --end, by default in the configured zone. A local time that a
+// change of the clocks skips is refused.
+func eventTime(flag, value string, at console.DataDir) (time.Time, error) {
+	t, err := at.Moment(flag, value)
+	if err != nil {
+		return t, err
 	}
-	if t, err := time.Parse(time.RFC3339, value); err == nil {
-		return t.In(zone), nil
+	if _, naive, err := times.Written(value, t.Location()); err == nil && naive && !strings.Contains(strings.Replace(value, "T", " ", 1), t.Format("2006-01-02 15:04")) {
+		return time.Time{}, console.Usagef(textSkippedTime, flag, value, t.Location())
 	}
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		t, err := time.ParseInLocation(layout, value, zone)
-		if err != nil {
-			continue
-		}
-		if t.Format(layout) != value {
-			return time.Time{}, console.Usagef(textSkippedTime, flag, value, zone)
-		}
-		return t, nil
-	}
-	return time.Time{}, console.Usagef(textBadTime, flag, clean.Cut(clean.Line(value), 40), zone)
+	return t, nil
 }
 
 // ordered checks that an event ends after it starts.
@@ -211,11 +202,11 @@ func (c *calAddCmd) Run(p *console.Process, g *At) error {
 	if summary == "" {
 		return console.Usagef(textNoTitle)
 	}
-	start, err := eventTime("--start", c.Start, g.Now)
+	start, err := eventTime("--start", c.Start, g.DataDir)
 	if err != nil {
 		return err
 	}
-	end, err := eventTime("--end", c.End, g.Now)
+	end, err := eventTime("--end", c.End, g.DataDir)
 	if err == nil {
 		err = ordered(start, end)
 	}
@@ -259,7 +250,7 @@ func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 			continue
 		}
 		var err error
-		if *f.to, err = eventTime("--"+f.name, *f.value, g.Now); err != nil {
+		if *f.to, err = eventTime("--"+f.name, *f.value, g.DataDir); err != nil {
 			return err
 		}
 		fields[f.name] = google.Change(*f.to)

@@ -14,7 +14,6 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/clean"
-	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/google"
 )
@@ -26,8 +25,6 @@ const (
 	textNoCalendar  = "there is no calendar %s: its id is in its settings at calendar.google.com"
 	textNoTaskList  = "there is no task list %q: /config google_task_list @default uses the first one"
 	textNoTitle     = "a title is required"
-	textBadDay      = "%s %q is not a day: write it as YYYY-MM-DD, or as friday or tomorrow"
-	textBadTime     = "%s %q is not a time: write it as YYYY-MM-DDTHH:MM or as \"tomorrow 9:00\", in %s"
 	textSkippedTime = "%s %s does not exist in %s: the clocks are set forward then"
 	textEndsFirst   = "the event would end before it starts (%s to %s): --end must be later"
 	textBothEnds    = "this event has no time of day: set both --start and --end"
@@ -172,12 +169,12 @@ func (c changes) text(name string, value *string) {
 }
 
 // due sets the day, if one was given; an empty one removes it.
-func (c changes) due(day *string, now time.Time) error {
+func (c changes) due(day *string, at console.DataDir) error {
 	if day != nil && *day == "" {
 		c["due"] = nil
 		return nil
 	}
-	due, err := dueOn(day, now)
+	due, err := dueOn(day, at)
 	if due != "" {
 		c["due"] = due
 	}
@@ -278,7 +275,7 @@ func (c *tasksAddCmd) Run(p *console.Process, g *At) error {
 	if title == "" {
 		return console.Usagef(textNoTitle)
 	}
-	due, err := dueOn(c.Due, g.Now)
+	due, err := dueOn(c.Due, g.DataDir)
 	if err != nil {
 		return err
 	}
@@ -290,17 +287,15 @@ func (c *tasksAddCmd) Run(p *console.Process, g *At) error {
 }
 
 // dueOn is a day in Google's format; empty if none was given.
-func dueOn(day *string, now time.Time) (string, error) {
+func dueOn(day *string, at console.DataDir) (string, error) {
 	if day == nil {
 		return "", nil
 	}
-	if at, ok := command.ReadMoment(*day, now); ok {
-		return google.DueOn(at.Format(time.DateOnly)), nil
+	due, err := at.Moment("--due", *day)
+	if err != nil {
+		return "", err
 	}
-	if _, err := time.Parse(time.DateOnly, *day); err != nil {
-		return "", console.Usagef(textBadDay, "--due", clean.Cut(clean.Line(*day), 40))
-	}
-	return google.DueOn(*day), nil
+	return google.DueOn(due.Format(time.DateOnly)), nil
 }
 
 type tasksDoneCmd struct{ ofID }
@@ -321,7 +316,7 @@ type tasksUpdateCmd struct {
 // Run changes the given fields.
 func (c *tasksUpdateCmd) Run(p *console.Process, g *At) error {
 	fields := changes{}
-	if err := errors.Join(fields.title("title", c.Title), fields.due(c.Due, g.Now)); err != nil {
+	if err := errors.Join(fields.title("title", c.Title), fields.due(c.Due, g.DataDir)); err != nil {
 		return err
 	}
 	fields.text("notes", c.Notes)

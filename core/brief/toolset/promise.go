@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/routines/when"
 )
 
 // Promise is something the user has said they will do.
@@ -15,7 +16,7 @@ type Promise struct {
 	Words string // the user's words, one line
 	// Due returns when to remind them, or the zero time if they named none. problem
 	// describes an invalid time.
-	Due func(now time.Time) (at time.Time, problem string)
+	Due func(read when.Reader) (at time.Time, problem string)
 }
 
 func propose(ctx context.Context, c Caller, a arguments) agent.ToolResult {
@@ -23,13 +24,13 @@ func propose(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	if p.Words == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "words"))
 	}
-	p.Due = func(now time.Time) (time.Time, string) {
+	p.Due = func(read when.Reader) (time.Time, string) {
 		_, delayed := a["delay_minutes"]
 		_, timed := a["run_at"]
 		if !delayed && (!timed || strings.TrimSpace(a.Text("run_at")) == "") {
 			return time.Time{}, ""
 		}
-		return reminderTime(a, now)
+		return reminderTime(a, read)
 	}
 	return c.Propose(ctx, p)
 }

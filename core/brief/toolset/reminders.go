@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/leeway"
+	"ollimbot/routines/when"
 )
 
 // maxBody and maxDescribed limit the texts that a tool may write into a reminder file, in
@@ -37,8 +37,8 @@ type ReminderBook interface {
 	List() []routines.Reminder
 	// Cancel removes a reminder. It returns false if none has that id.
 	Cancel(id string) (bool, error)
-	// Now returns the current time in the configured zone.
-	Now() time.Time
+	// Times reads times as the user says them, from now on, in the configured zone.
+	Times() when.Reader
 }
 
 func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
@@ -47,8 +47,9 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 		return Refusal(fmt.Sprintf(textEmptyField, "prompt"))
 	}
 	book := c.Reminders()
-	now := book.Now()
-	at, window, problem := reminderMoment(a, now)
+	read := book.Times()
+	now := read.Now
+	at, window, problem := reminderMoment(a, read)
 	if problem != "" {
 		return Refusal(problem)
 	}
@@ -73,10 +74,11 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 
 // reminderMoment returns when the reminder runs or, if it has a window, when the window
 // opens: on the named day, or else the next one.
-func reminderMoment(a arguments, now time.Time) (at time.Time, window leeway.Window, problem string) {
+func reminderMoment(a arguments, read when.Reader) (at time.Time, window leeway.Window, problem string) {
+	now := read.Now
 	written, has := a["window"]
 	if !has {
-		at, problem = reminderTime(a, now)
+		at, problem = reminderTime(a, read)
 		return at, window, problem
 	}
 	window, err := leeway.ParseWindow(a.Text("window"))
@@ -91,7 +93,7 @@ func reminderMoment(a arguments, now time.Time) (at time.Time, window leeway.Win
 		}
 		return at, window, ""
 	}
-	if at, problem = reminderTime(a, now); problem == "" {
+	if at, problem = reminderTime(a, read); problem == "" {
 		if at = window.Start(at); !at.After(now) {
 			problem = fmt.Sprintf(textWindowOpened, window, cron.ClockOn(at, now))
 		}
@@ -100,8 +102,9 @@ func reminderMoment(a arguments, now time.Time) (at time.Time, window leeway.Win
 }
 
 // reminderTime returns when it runs: a number of minutes from now, or a whole minute in
-// the future. A time of day means its next occurrence.
-func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
+// the future.
+func reminderTime(a arguments, read when.Reader) (at time.Time, problem string) {
+	now := read.Now
 	written := a.Text("run_at")
 	_, delayed := a["delay_minutes"]
 	_, timed := a["run_at"]
@@ -113,15 +116,9 @@ func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
 	case !timed:
 		return at, textNeither
 	}
-	if at, ok := nextClock(written, now); ok {
-		return at, ""
-	}
-	at, err := routines.ParseTime(written, now.Location())
+	at, err := read.Moment(written)
 	if err != nil {
-		return at, fmt.Sprintf(textBadTime, clean.Cut(clean.Line(written), 60))
-	}
-	if at.Before(now) {
-		return at, fmt.Sprintf(textPast, cron.Format(at.In(now.Location()), "2006-01-02 03:04 PM"), cron.Format(now, "2006-01-02 03:04 PM"))
+		return at, fmt.Sprintf(textBadTime, clean.Cut(clean.Line(written), 60), err)
 	}
 	if at.Sub(now) > farthest {
 		return at, fmt.Sprintf(textTooFar, at.In(now.Location()).Format("2006-01-02"))
@@ -132,21 +129,6 @@ func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
 	return at, ""
 }
 
-// nextClock returns the next moment at which the clock shows "15:30", "3:30 PM" or
-// "noon". It rejects a bare number as ambiguous.
-func nextClock(written string, now time.Time) (time.Time, bool) {
-	word := strings.ToLower(strings.Join(strings.Fields(written), " "))
-	t, ok := cron.ParseClock(word)
-	if _, err := strconv.Atoi(word); !ok || err == nil {
-		return time.Time{}, false
-	}
-	at := cron.Wall(now, 0, t.Hour(), t.Minute(), now.Location())
-	if !at.After(now) {
-		at = cron.Wall(now, 1, t.Hour(), t.Minute(), now.Location())
-	}
-	return at, true
-}
-
 func listReminders(_ context.Context, c Caller, _ arguments) agent.ToolResult {
 	book := c.Reminders()
 	list := slices.Clone(book.List())
@@ -154,7 +136,7 @@ func listReminders(_ context.Context, c Caller, _ arguments) agent.ToolResult {
 		return Said(textNone)
 	}
 	slices.SortStableFunc(list, func(a, b routines.Reminder) int { return a.RunAt.Compare(b.RunAt) })
-	zone := book.Now().Location()
+	zone := book.Times().Now.Location()
 	lines := make([]string, 0, len(list))
 	for _, m := range list {
 		where, label := "fg", clean.Line(m.Description)
@@ -222,9 +204,9 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.next.IsZero() {
-		return Refusal(fmt.Sprintf(textChainTwice, cron.ClockOn(c.next, c.book.Now())))
+		return Refusal(fmt.Sprintf(textChainTwice, cron.ClockOn(c.next, c.book.Times().Now)))
 	}
-	next, err := c.book.Continue(ctx, r, follower(r, c.book.Now().Add(time.Duration(minutes)*time.Minute)))
+	next, err := c.book.Continue(ctx, r, follower(r, c.book.Times().Now.Add(time.Duration(minutes)*time.Minute)))
 	if err != nil {
 		return Refusal(fmt.Sprintf(textChainFailed, err))
 	}
@@ -233,7 +215,7 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	if minutes == 1 {
 		unit = "minute"
 	}
-	return Said(fmt.Sprintf(textChainSet, minutes, unit, cron.ClockOn(next.RunAt, c.book.Now()), r.ChainDepth+2, r.MaxChain+1))
+	return Said(fmt.Sprintf(textChainSet, minutes, unit, cron.ClockOn(next.RunAt, c.book.Times().Now), r.ChainDepth+2, r.MaxChain+1))
 }
 
 // follower returns the next check. It inherits everything except the id, the file and the

@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/routines"
 	"ollimbot/routines/leeway"
+	"ollimbot/routines/when"
 )
 
 // shelf is an in-memory reminder book.
@@ -48,7 +49,7 @@ func (s *shelf) Cancel(id string) (bool, error) {
 	return false, s.fail
 }
 
-func (s *shelf) Now() time.Time { return time.Now().In(s.zone) }
+func (s *shelf) Times() when.Reader { return when.Reader{Now: time.Now().In(s.zone)} }
 
 // within returns a reminder with a window.
 func within(at time.Time, body string) routines.Reminder {
@@ -160,7 +161,7 @@ func TestAReminderHasOneTimeAtClockChanges(t *testing.T) {
 		{"2026-11-01T00:10:30-07:00", "2026-11-01T01:30:00-08:00", "1:30 AM -08:00.", "2026-11-01 01:30 AM -08:00 —"},
 		{"2026-11-22T17:30:20-08:00", "2026-11-22T18:00:00", "6:00 PM.", "2026-11-22 06:00 PM —"},
 		{"2026-11-22T17:59:40-08:00", "2026-11-22 18:00", "6:00 PM.", "2026-11-22 06:00 PM —"},
-		{"2026-11-22T17:30:20-08:00", "2026-11-23", "12:00 AM on Mon 2026-11-23.", "2026-11-23 12:00 AM —"},
+		{"2026-11-22T17:30:20-08:00", "2026-11-23", "8:00 AM on Mon 2026-11-23.", "2026-11-23 08:00 AM —"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			now, err := time.Parse(time.RFC3339, c.now)

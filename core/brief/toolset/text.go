@@ -87,8 +87,7 @@ const (
 const (
 	textBoth            = "Error: give either delay_minutes or run_at, not both."
 	textNeither         = "Error: give delay_minutes or run_at, so that the reminder has a time."
-	textBadTime         = "Error: run_at %q is neither a date and time nor a time of day. Write it like 2026-03-01T15:00:00 or 15:30."
-	textPast            = "Error: run_at %s is in the past (now it is %s). Choose a later time."
+	textBadTime         = "Error: run_at %q: %v (or write it like 2026-03-01T15:00:00)"
 	textTooFar          = "Error: run_at %s is more than ten years away. Choose an earlier time."
 	textBadWindow       = "Error: window %q %s."
 	textWindowOpened    = "Error: the window %s of that day opened at %s. Name a later day."

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
+	"ollimbot/routines/when"
 )
 
 // recorder is a run that records its requests.
@@ -57,7 +58,7 @@ func (r *recorder) FollowUp(_ context.Context, n int) agent.ToolResult {
 func (r *recorder) Reminders() ReminderBook { return r.book }
 
 func (r *recorder) Propose(_ context.Context, p Promise) agent.ToolResult {
-	at, problem := p.Due(time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC))
+	at, problem := p.Due(when.Reader{Now: time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)})
 	r.calls = append(r.calls, fmt.Sprintf("propose %q %s %q", p.Words, at.Format(time.DateTime), problem))
 	return Said("ok")
 }
@@ -133,7 +134,7 @@ func TestGoodCallsReachTheRun(t *testing.T) {
 		{ProposeReminder, `{"words":"I'll call Ada","run_at":"2026-11-28T09:00"}`, `propose "I'll call Ada" 2026-11-28 09:00:00 ""`},
 		{
 			ProposeReminder, `{"words":"I'll call Ada","run_at":"soon"}`,
-			`propose "I'll call Ada" 0001-01-01 00:00:00 "Error: run_at \"soon\" is neither a date and time nor a time of day. Write it like 2026-03-01T15:00:00 or 15:30."`,
+			`propose "I'll call Ada" 0001-01-01 00:00:00 "Error: run_at \"soon\": I do not understand \"soon\"; say a time such as 18:30, tomorrow 9:00, in 2 hours or 24 dec 9am (or write it like 2026-03-01T15:00:00)"`,
 		},
 		{FollowUpChain, `{"minutes_from_now":3e1}`, `follow 30`},
 		{SaveContext, ``, `save`},
@@ -182,9 +183,9 @@ func TestABadCallIsToldTheFieldAndTheCure(t *testing.T) {
 		{FollowUpChain, `{"minutes_from_now":"5"}`, []string{"minutes_from_now must be of type integer, not string"}},
 		{AddReminder, `{"prompt":"x"}`, []string{"give delay_minutes or run_at"}},
 		{AddReminder, `{"prompt":"x","delay_minutes":5,"run_at":"2000-01-01T10:00:00"}`, []string{"not both"}},
-		{AddReminder, `{"prompt":"x","run_at":"tomorrow"}`, []string{`run_at "tomorrow"`, "2026-03-01T15:00:00", "15:30"}},
+		{AddReminder, `{"prompt":"x","run_at":"tomorow"}`, []string{`run_at "tomorow"`, "2026-03-01T15:00:00", "did you mean tomorrow?"}},
 		{AddReminder, `{"prompt":"x","run_at":"15"}`, []string{`run_at "15"`}}, // F2: it is ambiguous
-		{AddReminder, `{"prompt":"x","run_at":"1999-12-31T23:00:00"}`, []string{"in the past", "later"}},
+		{AddReminder, `{"prompt":"x","run_at":"1999-12-31T23:00:00"}`, []string{"31 Dec 1999 23:00 has passed"}},
 		{AddReminder, `{"prompt":"x","run_at":"2099-12-31T23:00:00"}`, []string{"ten years"}},
 		{AddReminder, `{"prompt":"x","delay_minutes":-5}`, []string{"delay_minutes must be at least 1"}},
 		{AddReminder, `{"delay_minutes":5}`, []string{`"prompt" is missing`}},

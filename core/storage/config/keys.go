@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/base/pycompat"
 	"ollimbot/core/base/words"
+	"ollimbot/routines/when"
 )
 
 // key is one setting: how it is parsed, encoded and shown. Its text is the form that Set
@@ -71,6 +72,11 @@ var keys = slices.Concat(
 		spanKey("voice_limit", time.Minute, func(r *Runtime) *time.Duration { return &r.VoiceLimit }),
 		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
 		free(textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off")),
+		clockKey("morning", func(r *Runtime) *int { return &r.Morning }),
+		clockKey("noon", func(r *Runtime) *int { return &r.Noon }),
+		clockKey("afternoon", func(r *Runtime) *int { return &r.Afternoon }),
+		clockKey("evening", func(r *Runtime) *int { return &r.Evening }),
+		clockKey("night", func(r *Runtime) *int { return &r.Night }),
 		countKey("quiet_messages", bounds{0, 20}, func(r *Runtime) *int { return &r.QuietMessages }),
 		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),
 		dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap }),
@@ -220,6 +226,18 @@ func countKey(name string, b bounds, field func(*Runtime) *int) key {
 		k.long = func(r Runtime) string { return words.Count(*field(&r), strings.TrimSuffix(about.Unit, "s")) }
 	}
 	return k
+}
+
+// clockKey returns a setting with a time of day, in minutes after midnight.
+func clockKey(name string, field func(*Runtime) *int) key {
+	about, _ := About(name)
+	return free(textKey(name, func(to *int, s string) (ok bool) {
+		minute, ok := when.Clock(s)
+		if ok {
+			*to = minute
+		}
+		return ok
+	}, func(minute int) string { return fmt.Sprintf("%d:%02d", minute/60, minute%60) }, field).takes(mustClock, about.Example))
 }
 
 func hourKey(name string, field func(*Runtime) *int) key {

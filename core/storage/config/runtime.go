@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/storage/store"
+	"ollimbot/routines/when"
 )
 
 // The files of the runtime configuration in the data directory. The original
@@ -46,15 +47,17 @@ type Runtime struct {
 	VoiceLanguage string        // of voice messages, a code such as "de"; if empty, it is recognized
 	VoiceLimit    time.Duration // longer voice messages are not transcribed
 
-	MaxBackgroundForks int     // simultaneous runs; more wait
-	QuietHours         Quiet   // zero means none
-	QuietMessages      int     // per day, without a sound; 0 means none
-	DailyCap           float64 // dollars per day; +Inf means no cap
-	MonthlyCap         float64 // dollars per month; +Inf means no cap
-	TurnCap            float64 // dollars per turn or run; +Inf means no cap
-	StatusLine         bool    // Discord shows a message while the bot thinks, which becomes the answer
-	ClaudeWarm         int     // 0 opens the main session with its first message instead of at startup
-	ClaudeMemoryLimit  int64   // bytes per engine process
+	MaxBackgroundForks int   // simultaneous runs; more wait
+	QuietHours         Quiet // zero means none
+	// What the words for parts of the day stand for, in minutes after midnight.
+	Morning, Noon, Afternoon, Evening, Night int
+	QuietMessages                            int     // per day, without a sound; 0 means none
+	DailyCap                                 float64 // dollars per day; +Inf means no cap
+	MonthlyCap                               float64 // dollars per month; +Inf means no cap
+	TurnCap                                  float64 // dollars per turn or run; +Inf means no cap
+	StatusLine                               bool    // Discord shows a message while the bot thinks, which becomes the answer
+	ClaudeWarm                               int     // 0 opens the main session with its first message instead of at startup
+	ClaudeMemoryLimit                        int64   // bytes per engine process
 
 	Sandbox        string // "off"; empty means on if available
 	SandboxNetwork string // "on", or the hosts that commands in the sandbox may reach, as hosts.Parse reads them; empty means none
@@ -73,9 +76,15 @@ func defaultRuntime() Runtime {
 		PermissionMode: "dontAsk", AutoUpdateInterval: 60 * time.Minute, AutoUpdateHour: 6,
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
 		VoiceLimit: 10 * time.Minute, MaxBackgroundForks: 4, QuietMessages: 3,
+		Morning: when.UsualDay.Morning, Noon: when.UsualDay.Noon, Afternoon: when.UsualDay.Afternoon, Evening: when.UsualDay.Evening, Night: when.UsualDay.Night,
 		DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
 		DiscordBudget: true, Promises: true, Learning: true,
 	}
+}
+
+// Day returns when the user's morning, noon, afternoon, evening and night are.
+func (r Runtime) Day() when.Day {
+	return when.Day{Morning: r.Morning, Noon: r.Noon, Afternoon: r.Afternoon, Evening: r.Evening, Night: r.Night}
 }
 
 // ForkThinking returns the thinking of a fork whose conversation thinks like main. The default

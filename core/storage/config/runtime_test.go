@@ -29,7 +29,7 @@ func withConfig(t *testing.T, text string) *store.Dir {
 func TestEverySettingIsReadFromItsFile(t *testing.T) {
 	d := withBoth(t, `{"model_main": "Sonnet", "model_fork": null, "thinking_main": 8000, "thinking_fork": "16000",
 		"bg_fork_timeout": 60, "fork_idle_timeout": "5", "permission_mode": "acceptEdits", "auto_update": true,
-		"auto_update_interval": 30, "auto_update_hour": 0, "quiet_hours": "22:00-07:30", "quiet_messages": 0, "max_background_forks": 2,
+		"auto_update_interval": 30, "auto_update_hour": 0, "quiet_hours": "22:00-07:30", "morning": "6:30", "evening": "7pm", "quiet_messages": 0, "max_background_forks": 2,
 		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary, x@example.com",
 		"google_task_list": "MDM4", "never heard of": [1]}`)
 	got, problems, err := LoadRuntime(d)
@@ -38,6 +38,7 @@ func TestEverySettingIsReadFromItsFile(t *testing.T) {
 		ModelMain: "sonnet", ThinkingMain: "8000", ThinkingFork: "16000", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: 5 * time.Minute, PermissionMode: "acceptEdits", AutoUpdate: true,
 		AutoUpdateInterval: 30 * time.Minute, VoiceLimit: 10 * time.Minute, MaxBackgroundForks: 2, DiscordBudget: true, Promises: true, Learning: true, QuietHours: Quiet{From: 22 * 60, To: 7*60 + 30},
+		Morning: 390, Noon: 720, Afternoon: 900, Evening: 1140, Night: 1260,
 		DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeMemoryLimit: 512 << 20, GoogleCalendars: "primary,x@example.com", GoogleTaskList: "MDM4",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || problems != nil {

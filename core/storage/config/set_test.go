@@ -296,6 +296,8 @@ func drawValue(t *rapid.T, k key) string {
 		return rapid.SampledFrom([]string{"on", "off", "1", "no", "api.github.com, *.Example.org,localhost:8080"}).Draw(t, "network")
 	case k.name == "quiet_hours":
 		return rapid.SampledFrom([]string{"off", "22:00-07:30", "0:00-5:05"}).Draw(t, "quiet")
+	case slices.Contains([]string{"morning", "noon", "afternoon", "evening", "night"}, k.name):
+		return rapid.SampledFrom([]string{"7:00", "07:30", "9pm", "23:59"}).Draw(t, "clock")
 	case k.name == "claude_memory_limit":
 		return number(64<<20, 1<<40)
 	case k.name == "quiet_messages":
@@ -341,6 +343,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", VoiceLanguage: "de", VoiceLimit: time.Minute, MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
+		Morning: 1, Noon: 2, Afternoon: 3, Evening: 4, Night: 5,
 		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, StatusLine: true, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
 	}
 	seen := map[string]bool{}

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/lazyregexp"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/when"
 )
 
 // bounds are the smallest and the largest accepted number.
@@ -314,13 +315,10 @@ func quiet(to *Quiet, s string) bool {
 	return true
 }
 
-// minuteOfDay parses "7:30" or "07:30"; 24:00 is the end of the day.
+// minuteOfDay parses a time of day; 24:00 is the end of the day.
 func minuteOfDay(s string) (int, bool) {
-	hour, minute, found := strings.Cut(strings.TrimSpace(s), ":")
-	h, err1 := strconv.Atoi(hour)
-	m, err2 := strconv.Atoi(minute)
-	if !found || err1 != nil || err2 != nil || len(minute) != 2 || h < 0 || m < 0 || m > 59 || h*60+m > 24*60 {
-		return 0, false
+	if strings.TrimSpace(s) == "24:00" {
+		return 0, true
 	}
-	return (h*60 + m) % (24 * 60), true
+	return when.Clock(s)
 }

@@ -32,6 +32,7 @@ import (
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/when"
 )
 
 // stage is a conversation in its own data directory, with a user who has a phone, and an
@@ -183,7 +184,7 @@ func (b *book) Continue(_ context.Context, _, next routines.Reminder) (routines.
 
 func (b *book) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) { return r, nil }
 func (b *book) List() []routines.Reminder                                             { return nil }
-func (b *book) Now() time.Time                                                        { return time.Now() }
+func (b *book) Times() when.Reader                                                    { return when.Reader{Now: time.Now()} }
 
 // offline is a user without a Google account.
 type offline struct{}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/absence"
@@ -20,6 +19,7 @@ import (
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
+	"ollimbot/routines/when"
 )
 
 // Conversation accepts messages and button presses. It may block on a file.
@@ -48,6 +48,8 @@ type Options struct {
 	Journal *budget.Journal
 	Present *absence.Keeper
 	Book    *transcript.Chat
+	// Times reads times as the user says them.
+	Times func() when.Reader
 	// Slash returns the host for a line that begins with "/".
 	Slash func() command.Host
 	// Remind answers a reminder with a button on a message.
@@ -132,15 +134,11 @@ var words = map[string]command.Word{
 }
 
 // until parses the time entered in a form; empty means the zero time.
-func until(typed string, now time.Time) (time.Time, error) {
+func until(typed string, read when.Reader) (time.Time, error) {
 	if typed == "" {
 		return time.Time{}, nil
 	}
-	at, ok := command.ReadMoment(typed, now)
-	if !ok {
-		return at, fmt.Errorf(command.TextNoMoment, clean.Cut(clean.Line(typed), 60))
-	}
-	return at, nil
+	return read.Moment(typed)
 }
 
 // click handles a button press: on a reminder it answers that, on an edit it decides it,
@@ -153,7 +151,7 @@ func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, err
 		d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})
 	}
 	if word, ok := words[action]; ok {
-		until, err := until(c.Value, d.now())
+		until, err := until(c.Value, d.o.Times())
 		if err != nil {
 			return command.Outcome{}, err
 		}

@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
+	"ollimbot/routines/when"
 )
 
 // room is a Desk that implements its own conversation and forks, and records the
@@ -44,6 +45,7 @@ func open(t *testing.T) *room {
 	r.Desk = New(Options{
 		Dir: r.dir, Zone: time.FixedZone("here", 2*60*60), Log: log, Chat: r, Forks: r, Runs: func() []fork.View { return r.runs },
 		Journal: budget.NewJournal(r.dir, time.UTC, nil), Present: absence.New(r.dir, log), Book: transcript.New(transcript.Options{}),
+		Times: func() when.Reader { return when.Reader{Now: time.Now()} },
 		Slash: func() command.Host {
 			return command.Host{
 				Google:    func(context.Context, []string) (string, error) { return r.reply(), r.do("google") },

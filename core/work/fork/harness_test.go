@@ -26,6 +26,7 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/when"
 )
 
 // harness is a manager in a temporary directory that records everything around it.
@@ -248,7 +249,7 @@ func (b *book) List() []routines.Reminder {
 
 func (b *book) Cancel(string) (bool, error) { return false, nil }
 
-func (b *book) Now() time.Time { return time.Now().UTC() }
+func (b *book) Times() when.Reader { return when.Reader{Now: time.Now().UTC()} }
 
 // engineFunc is an engine of a single function, for behaviour that the offline engine
 // lacks.

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/routines"
+	"ollimbot/routines/when"
 )
 
 // Book gives the tools of an agent's session access to reminder files, with the session's
@@ -21,8 +22,8 @@ type Book struct {
 // Book returns the reminders for a writer.
 func (e *Editor) Book(w policy.Writer) toolset.ReminderBook { return Book{e, w} }
 
-// Now returns the current time in the configured zone.
-func (k Book) Now() time.Time { return k.editor.now() }
+// Times reads times from now on, in the configured zone.
+func (k Book) Times() when.Reader { return when.Reader{Now: k.editor.now(), Day: k.editor.o.Day()} }
 
 // Add writes a reminder file and schedules it at once.
 func (k Book) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {

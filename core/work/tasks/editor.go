@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 )
 
 // farthest is how far ahead a reminder, a snooze or a mute may be. A later time is taken
@@ -47,6 +48,8 @@ type Options struct {
 	Kept func(at time.Time, id string)
 	// Lacking lists what tasks need and the bot does not have.
 	Lacking func() []routines.Problem
+	// Day returns when the user's morning, noon, afternoon, evening and night are.
+	Day func() when.Day
 	// Changed is called after an agent changed its reminders.
 	Changed func()
 }

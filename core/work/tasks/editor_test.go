@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 )
 
 // desk is an Editor over a real schedule that is not running. It implements Rights. In a
@@ -58,7 +59,7 @@ func open(t *testing.T) *desk {
 	index.Scan()
 	d.Editor = New(Options{
 		Dir: d.dir, Zone: zone, Log: log, Index: index, Mute: schedule.NewMute(d.dir, log), Journal: budget.NewJournal(d.dir, zone, nil),
-		Updates: updates.NewQueue(d.dir, zone, nil), Audit: audit.New(audit.Options{Dir: d.dir}), Rights: d,
+		Day: func() when.Day { return when.UsualDay }, Updates: updates.NewQueue(d.dir, zone, nil), Audit: audit.New(audit.Options{Dir: d.dir}), Rights: d,
 		Retire: func(_ context.Context, m post.MessageID, why string) {
 			if m != "" {
 				d.retired = append(d.retired, string(m)+": "+why)
@@ -437,8 +438,8 @@ func TestAnswersThatCannotBe(t *testing.T) {
 func TestAnAgentsRemindersHaveItsRights(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		book := d.Book(policy.Writer{Kind: "main session"})
-		if !book.Now().Equal(time.Now()) {
-			t.Errorf("now is %v", book.Now())
+		if !book.Times().Now.Equal(time.Now()) {
+			t.Errorf("now is %v", book.Times().Now)
 		}
 		at := func(h int) time.Time { return d.now().Add(time.Duration(h) * time.Hour) }
 		plain := routines.Reminder{Task: routines.Task{Body: "Call Ada", Background: true}, RunAt: at(2), MaxChain: 3}

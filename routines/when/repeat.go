@@ -1,0 +1,549 @@
+package when
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"ollimbot/routines/cron"
+)
+
+// Schedule reads a schedule in words, including those of cron.Schedule.Words, or as a cron
+// expression. What one expression cannot say is refused. A schedule without a time of day
+// fires in the morning. An error of an expression is a *cron.Error.
+func (r Reader) Schedule(text string) (cron.Schedule, error) {
+	if isCron(text) {
+		return cron.Parse(text)
+	}
+	p := r.parser(text)
+	if len(p.toks) == 0 {
+		return cron.Schedule{}, refuse(textNoSchedule)
+	}
+	var s repeat
+	if err := p.repeat(&s); err != nil {
+		return cron.Schedule{}, err
+	}
+	expr, err := p.expression(&s)
+	if err != nil {
+		return cron.Schedule{}, err
+	}
+	return cron.Parse(expr)
+}
+
+// isCron reports whether a text is meant as an expression, whose fields begin with a minute.
+func isCron(text string) bool {
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return false
+	}
+	plain := func(f string) bool { return strings.Trim(f, "0123456789*/,-?") == "" }
+	letters := strings.ContainsAny(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz")
+	return strings.HasPrefix(fields[0], "@") || plain(fields[0]) && (!letters || len(fields) >= 4 && plain(fields[1]))
+}
+
+// repeat is what the words of a schedule have said so far.
+type repeat struct {
+	times   []int // of the day, in minutes
+	part    int   // the time of a part of the day, valid if parted
+	parted  bool
+	every   int // interval, 0 if none
+	hourly  bool
+	marks   bits // minutes of an hour
+	ranges  [][2]int
+	allDay  bool // from midnight on
+	hours   bits // the hours that the minutes belong to
+	hourSet bool
+	nth     int  // of every n-th hour
+	elapsed bool // by elapsed time
+	markEnd int  // the range of an interval within the hour, -1 if none
+	markAt  int
+
+	week, dates, months bits
+	either, both        bool // a date or a weekday, a date that is a weekday
+	days                bool // days were said
+}
+
+// repeat reads all tokens.
+func (p *parser) repeat(s *repeat) error {
+	s.markEnd = -1
+	for !p.done() {
+		from := p.pos
+		ok, err := p.clause(s)
+		if err != nil {
+			return err
+		}
+		if !ok || p.pos == from {
+			return p.notRepeat()
+		}
+	}
+	return nil
+}
+
+// notRepeat is the error about a token that does not belong to a schedule.
+func (p *parser) notRepeat() error {
+	q := *p
+	q.pos = 0
+	if _, err := q.moment(); err == nil {
+		return refuse(textOnce)
+	}
+	return p.unknown(textNearSchedule)
+}
+
+// clause reads one part of a schedule.
+func (p *parser) clause(s *repeat) (bool, error) {
+	switch {
+	case p.skip(",", "and", "on", "the", "once", "o'clock", "regularly"):
+		if p.take("a", "day") {
+			s.days = true
+		} else if p.take("a", "week") || p.take("a", "month") {
+			return true, nil
+		}
+		return true, nil
+	case p.take("every"):
+		return p.interval(s)
+	case p.take("hourly"):
+		s.every, s.hourly = 1, true
+		return true, nil
+	case p.take("daily"):
+		s.days = true
+		return true, nil
+	case p.take("weekly"):
+		return true, nil
+	case p.take("monthly"), p.take("yearly"), p.take("annually"):
+		return true, nil
+	case p.take("by", "elapsed", "time"):
+		s.elapsed = true
+		return true, nil
+	case p.take("also"):
+		s.either = true
+		return true, nil
+	case p.take("when", "that", "is"), p.take("if", "that", "is"), p.take("when", "it", "is"), p.take("if", "it", "is"):
+		s.both = true
+		return p.weekdays(s)
+	case p.take("from"), p.take("between"):
+		return p.between(s)
+	case p.take("at", "night"):
+		s.part, s.parted = p.Day.Night, true
+		return true, nil
+	case p.take("at"):
+		return p.clocks(s, true)
+	case p.take("of"):
+		return p.of(s)
+	case p.peek(0).text == "in" && p.peek(1).text != "the":
+		p.pos++
+		return p.monthList(s)
+	case p.take("starting"), p.take("beginning"), p.take("until"), p.take("except"), p.take("not"):
+		return false, refuse(textBounds, map[string]string{"until": "end", "except": "exceptions", "not": "exceptions"}[p.toks[p.pos-1].text]+
+			map[string]string{"starting": "start", "beginning": "start"}[p.toks[p.pos-1].text])
+	case p.peek(0).text == "last":
+		return false, refuse(textLast)
+	case p.take("twice"), p.take("thrice"):
+		return false, refuse(textManyTimes)
+	case p.peek(1).text == "times" && p.peek(0).text != "":
+		return false, refuse(textManyTimes)
+	case p.peek(0).text == "biweekly" || p.peek(0).text == "fortnightly":
+		return false, refuse(textEveryN, p.peek(0).text, "every monday at 9")
+	}
+	for _, read := range []func(*repeat) (bool, error){p.parts, p.dates, p.weekdays, p.monthNamed} {
+		if ok, err := read(s); ok || err != nil {
+			return ok, err
+		}
+	}
+	return p.clocks(s, s.days || s.parted || s.week != 0 || s.dates != 0)
+}
+
+// interval reads what follows "every".
+func (p *parser) interval(s *repeat) (bool, error) {
+	switch {
+	case p.done():
+		return false, nil
+	case p.take("day"):
+		s.days = true
+		return true, nil
+	case p.take("week"), p.take("month"), p.take("year"):
+		return true, nil
+	case p.take("half", "hour"), p.take("half", "an", "hour"):
+		s.every = 30
+		return true, nil
+	case p.take("quarter", "hour"), p.take("quarter", "of", "an", "hour"):
+		s.every = 15
+		return true, nil
+	case p.take("other"), p.take("second"):
+		return false, notCounted("other", p.peek(0).text)
+	}
+	from := p.pos
+	if n, ok := p.ordinal(); ok {
+		if p.skip("hour") {
+			s.every, s.hourly = n, true
+			return true, nil
+		}
+		if _, _, weekday := p.weekday(); weekday {
+			return false, refuse(textEveryN, "every "+nth(n)+" "+p.toks[p.pos-1].text, "every "+p.toks[p.pos-1].text+" at 9")
+		}
+		p.pos = from
+		return true, nil // "every 1st of the month"
+	}
+	n, counted := p.integer()
+	if !counted {
+		n = 1
+	}
+	switch u, ok := p.unit(); {
+	case !ok:
+		p.pos = from
+		return true, nil // days follow
+	case u.rest == 0 && u.days == 1 && n == 1:
+		s.days = true
+	case u.rest == 0 && u.days == 1 && p.peek(0).text == "from":
+		p.pos++
+		return p.stepped(s, n)
+	case u.rest == 0:
+		return false, notCounted(strconv.Itoa(n), p.toks[p.pos-1].text)
+	case n < 1 || n > 24*60:
+		return false, refuse(textZero)
+	case u.rest < 60e9:
+		return false, refuse(textSeconds)
+	default:
+		s.every, s.hourly = n, u.rest > 60e9
+	}
+	return true, nil
+}
+
+// notCounted refuses "every other friday", "every 3 days": cron counts within a day only.
+func notCounted(which, what string) error {
+	near := "every " + dayOf(what) + " at 9"
+	for unit, instead := range map[string]string{
+		"day": "every 2 days from the 1st to the 31st of every month at 9, or weekdays at 9", "week": "every monday at 9",
+		"month": "on the 1st of January, March and May at 9", "year": "every year on 24 december at 9", "hour": "every 2 hours", "minute": "every 2 minutes",
+	} {
+		if strings.TrimSuffix(what, "s") == unit {
+			near = instead
+		}
+	}
+	return refuse(textEveryN, "every "+which+" "+what, near)
+}
+
+// dayOf is the whole name of a weekday, or else the word.
+func dayOf(word string) string {
+	for _, name := range dayNames {
+		if strings.HasPrefix(name, strings.TrimSuffix(word, "s")) {
+			return name
+		}
+	}
+	return word
+}
+
+// stepped reads "the 1st to the 31st", after "every 2 days from".
+func (p *parser) stepped(s *repeat, step int) (bool, error) {
+	p.take("the")
+	from, ok := p.ordinal()
+	if !ok || !p.take("to") {
+		return false, nil
+	}
+	p.take("the")
+	to, ok := p.ordinal()
+	if !ok || step < 1 || from < 1 || to > 31 {
+		return false, nil
+	}
+	for n := from; n <= to; n += step {
+		s.dates.add(n)
+	}
+	s.days = true
+	return true, nil
+}
+
+// between reads a range: of the day, or of the minutes of an hour.
+func (p *parser) between(s *repeat) (bool, error) {
+	if from, ok := p.mark(); ok {
+		if !p.skip("to", "and", "until") {
+			return false, nil
+		}
+		to, ok := p.mark()
+		s.markAt, s.markEnd = from, to
+		return ok, nil
+	}
+	if s.week == 0 && s.every == 0 && s.dates == 0 { // "from monday to friday"
+		q := *p
+		if _, _, ok := q.weekday(); ok {
+			return p.weekdays(s)
+		}
+	}
+	if q := *p; q.take("midnight") && q.peek(0).text != "to" && q.peek(0).text != "until" && q.peek(0).text != "and" {
+		p.pos++
+		s.allDay = true
+		return true, nil
+	}
+	_, bare := p.peek(0).number()
+	from, ok, err := p.clock(true)
+	if !ok || err != nil {
+		return false, err
+	}
+	if !p.skip("to", "and", "until") {
+		return false, nil
+	}
+	to, ok, err := p.clock(true)
+	if _, also := p.toks[p.pos-1].number(); bare && also && ok && to < from && from <= 12*60 {
+		return false, refuse(textNight, clockText(from), clockText(to+12*60))
+	}
+	s.ranges = append(s.ranges, [2]int{from, to})
+	return ok, err
+}
+
+// mark takes a minute of an hour: ":15".
+func (p *parser) mark() (int, bool) {
+	text, ok := strings.CutPrefix(p.peek(0).text, ":")
+	n, err := strconv.Atoi(text)
+	if !ok || err != nil || n > 59 {
+		return 0, false
+	}
+	p.pos++
+	return n, true
+}
+
+// clocks reads a list of times of day or of minutes.
+func (p *parser) clocks(s *repeat, loose bool) (found bool, err error) {
+	for {
+		from := p.pos
+		if found && !p.take(",", "and") && !p.skip(",", "and") {
+			return true, nil
+		}
+		p.take("at")
+		if n, ok := p.mark(); ok {
+			to := n
+			if p.take("to") {
+				if to, ok = p.mark(); !ok {
+					return false, nil
+				}
+			}
+			s.marks.span(n, to, 0, 59)
+			found = true
+			continue
+		}
+		q := *p
+		if _, ok := q.ordinal(); ok { // a day of the month
+			p.pos = from
+			return found, nil
+		}
+		if _, ok := q.peek(0).number(); ok {
+			if q.pos++; func() bool { _, ok := q.month(); return ok }() {
+				p.pos = from
+				return found, nil
+			}
+		}
+		minute, ok, err := p.clock(loose || found)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			p.pos = from
+			return found, nil
+		}
+		if tail := *p; tail.take("in", "the") || tail.take("at") {
+			if part, _, ok := tail.part(); ok {
+				minute, _ = inPart(minute, part)
+				p.pos = tail.pos
+			}
+		}
+		s.times = append(s.times, minute)
+		found = true
+	}
+}
+
+// of reads what the minutes or days belong to.
+func (p *parser) of(s *repeat) (bool, error) {
+	switch {
+	case p.take("every", "month"), p.take("the", "month"), p.take("month"), p.take("every", "year"), p.take("a", "month"):
+		return true, nil
+	case p.take("every", "hour"), p.take("the", "hour") && p.peek(0).text != "from":
+		s.hourSet = true
+		return true, nil
+	case p.peek(0).text == "from" && p.toks[p.pos-1].text == "hour": // "of the hour from 3:00"
+		p.pos++
+		minute, ok, err := p.clock(true)
+		s.hours.add(minute / 60)
+		s.hourSet = true
+		return ok, err
+	case p.take("the", "hours"):
+		return p.hourList(s)
+	case p.take("every"):
+		n, ok := p.ordinal()
+		if ok && p.take("hour") {
+			s.nth = n
+			return true, nil
+		}
+		return false, nil
+	}
+	return p.monthList(s)
+}
+
+// hourList reads "1, 2 and 5 to 9".
+func (p *parser) hourList(s *repeat) (bool, error) {
+	for found := false; ; found = true {
+		from := p.pos
+		if found && !p.skip(",", "and") {
+			return true, nil
+		}
+		n, ok := p.peek(0).number()
+		if !ok || n > 23 {
+			p.pos = from
+			return found, nil
+		}
+		p.pos++
+		to := n
+		if p.take("to") {
+			if to, ok = p.peek(0).number(); !ok || to > 23 {
+				return false, nil
+			}
+			p.pos++
+		}
+		s.hours.span(n, to, 0, 23)
+		s.hourSet = true
+	}
+}
+
+// monthNamed reads months after a date: "24 december".
+func (p *parser) monthNamed(s *repeat) (bool, error) {
+	if s.dates == 0 {
+		return false, nil
+	}
+	return p.monthList(s)
+}
+
+// monthList reads "June and July", "November to February".
+func (p *parser) monthList(s *repeat) (bool, error) {
+	for found := false; ; found = true {
+		from := p.pos
+		if found && !p.take(",", "and") && !p.skip(",", "and") {
+			return true, nil
+		}
+		m, ok := p.month()
+		if !ok {
+			p.pos = from
+			return found, nil
+		}
+		to := m
+		if p.take("to") {
+			if to, ok = p.month(); !ok {
+				return false, nil
+			}
+		}
+		s.months.span(m, to, 1, 12)
+		s.days = true
+	}
+}
+
+// parts reads "mornings", "in the evening".
+func (p *parser) parts(s *repeat) (bool, error) {
+	from := p.pos
+	p.take("in", "the")
+	minute, _, ok := p.part()
+	if !ok {
+		p.pos = from
+		return false, nil
+	}
+	if s.parted && s.part != minute {
+		return false, refuse(textTwo, "parts of the day")
+	}
+	s.part, s.parted = minute, true
+	return true, nil
+}
+
+// dates reads days of the month: "1st, 2nd and 5th to 9th", "15 june", "june 15".
+func (p *parser) dates(s *repeat) (bool, error) {
+	for found := false; ; found = true {
+		from := p.pos
+		if found && !p.take(",", "and") && !p.skip(",", "and") {
+			return true, nil
+		}
+		p.take("on")
+		p.take("the")
+		n, ok := p.ordinal()
+		if !ok {
+			n, ok = p.dateNumber()
+		}
+		if !ok {
+			p.pos = from
+			return found, nil
+		}
+		if q := *p; n <= 5 {
+			if _, _, ok := q.weekday(); ok {
+				return false, refuse(textNthDay, dayOf(p.peek(0).text))
+			}
+			if q.skip("weekday", "day") && n > 1 {
+				return false, refuse(textBothDays)
+			}
+			p.skip("day")
+		}
+		to := n
+		if p.take("to") {
+			p.take("the")
+			if to, ok = p.ordinal(); !ok {
+				return false, nil
+			}
+		}
+		if n < 1 || n > 31 || to < 1 || to > 31 {
+			return false, refuse(textNoMonthDay, "January", nth(max(n, to)), 31)
+		}
+		s.dates.span(n, to, 1, 31)
+		s.days = true
+	}
+}
+
+// dateNumber takes the number of "15 june" or "june 15", or of "monthly on 15".
+func (p *parser) dateNumber() (int, bool) {
+	n, ok := p.peek(0).number()
+	q := *p
+	if ok {
+		q.pos++
+		if _, month := q.month(); month || p.pos >= 2 && p.toks[p.pos-1].text == "on" && (p.toks[p.pos-2].text == "monthly" || p.toks[p.pos-2].text == "month") {
+			p.pos++
+			return n, true
+		}
+		return 0, false
+	}
+	m, ok := q.month()
+	if !ok {
+		return 0, false
+	}
+	n, ok = q.ordinal()
+	if !ok {
+		if n, ok = q.peek(0).number(); !ok || n > 31 {
+			return 0, false
+		}
+		q.pos++
+	}
+	p.toks = slices.Insert(slices.Clone(p.toks), q.pos, token{text: monthNames[m-1]})
+	p.pos = q.pos
+	return n, true
+}
+
+// weekdays reads "weekdays", "mondays and fridays", "Friday to Monday".
+func (p *parser) weekdays(s *repeat) (bool, error) {
+	for found := false; ; found = true {
+		from := p.pos
+		if found && !p.take(",", "and") {
+			p.skip(",", "and", "or")
+		}
+		p.take("on")
+		p.take("every")
+		switch {
+		case p.take("weekdays"), p.take("weekday"):
+			s.week |= 0b0111110
+		case p.take("weekends"), p.take("weekend"):
+			s.week |= 0b1000001
+		default:
+			d, _, ok := p.weekday()
+			if !ok {
+				p.pos = from
+				return found, nil
+			}
+			to := d
+			if p.take("to") {
+				if to, _, ok = p.weekday(); !ok {
+					return false, nil
+				}
+			}
+			s.week.span(d, to, 0, 6)
+		}
+		s.days = true
+	}
+}
