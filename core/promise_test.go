@@ -159,7 +159,7 @@ func TestAPromiseWhoseTimeHasPassedAsksForAnotherOne(t *testing.T) {
 		if _, err := press(t, b, questions(b)[0], textPromiseYes); err == nil || !strings.Contains(err.Error(), "has passed; choose another time") {
 			t.Errorf("%v", err)
 		}
-		for _, at := range []string{"1999-01-01T10:00", "one day", "2099-01-01T10:00"} { // nor can the agent name such a time
+		for _, at := range []string{"1999-01-01T10:00", "some day", "2099-01-01T10:00"} { // nor can the agent name such a time
 			promises(t, b, "I'll water the plants", "I'll water the plants", at)
 		}
 		if n := len(b.Snapshot().Proposals); n != 1 {

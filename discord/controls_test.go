@@ -238,7 +238,7 @@ func TestRemindMakesAnOrdinaryReminderAndSuggestsTimesAndTitles(t *testing.T) {
 	me.Slash("remind", discordtest.Option{Name: "what", Value: "bread"}, discordtest.Option{Name: "when", Value: "some time"})
 	st.says(`I do not understand "some"`)
 	me.Slash("remind", discordtest.Option{Name: "what", Value: "bread"}, discordtest.Option{Name: "when", Value: "2020-01-01 08:00"})
-	st.says("is in the past; choose a later time")
+	st.says("1 Jan 2020 08:00 has passed")
 }
 
 // menu is the ID of the message's menu with a choice.

@@ -15,7 +15,7 @@ func TestAPromiseIsAnsweredByItsCardAlsoAfterARestart(t *testing.T) {
 	st.live()
 	st.up()
 	me := st.s.User()
-	me.Say("I'll write to the bank later")
+	me.Say("I'll write to the bank later\n\n" + play(`call propose_reminder {"words":"I'll write to the bank later"}`))
 	card := st.says("When shall I remind you?")
 	press := me.Click(card.ID, button(card, "Other time…"))
 	if m := st.opened(press); m.Title != "Other time" {

@@ -132,7 +132,7 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 	if state.Interactions[2].Followups != 0 {
 		t.Error("a card that goes says so too")
 	}
-	st.s.User().Forge(st.says("I hear you").ID, "act:nonsense:1")
+	st.s.User().Forge(st.says("No model is connected").ID, "act:nonsense:1")
 	st.says("this version does not know this button")
 	if n := st.s.State().CommandPuts; n != 1 {
 		t.Errorf("the commands were registered %d times", n)
@@ -158,7 +158,7 @@ func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 	st.says("deep in the garden")
 	st.s.User().Slash("model", discordtest.Option{Name: "name", Value: "opus"})
 	st.says("exit fork first")
-	st.s.User().Click(card.ID, "act:fork_report:_")
+	st.s.User().Say(play(`call report_updates {"message":"The garden is planned."}`))
 	st.says("Fork Ended — summary queued")
 	st.s.Wait(t, "the exits to go", func(f discordtest.State) bool {
 		m := f.Message(card.ID)

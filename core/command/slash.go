@@ -262,7 +262,7 @@ func (h Host) remind(ctx context.Context, args []string) (string, error) {
 	}
 	read := when.Reader{Now: h.Now(), Day: h.Config().Day()}
 	at, err := read.Moment(said)
-	if err != nil {
+	if said == "" || err != nil && !when.Meant(err) { // a time that cannot be is not half a time
 		rest, last, bad := read.Last(line)
 		switch {
 		case bad == nil:

@@ -242,14 +242,14 @@ func (p *Pane) notes(c pane.Context, a axis, rows [][]widget.Span) {
 	}
 }
 
-// overlay writes a note from a cell on, or up to it, in the first row that has room: the one above the area, else on
+// overlay writes a note from a cell on (earlier at the right edge), or up to it, in the first row that has room: the one above the area, else on
 // the area. It is omitted if other notes take the room.
 func overlay(rows [][]widget.Span, x int, text string) {
 	area := func(s widget.Span) bool { return s.Role == theme.Level || s.Role == theme.Warn }
 	noted := func(s widget.Span) bool {
 		return s.Role == theme.Strong || s.Role == theme.Dim || s.Role == theme.Focus
 	}
-	for _, from := range []int{x, x - len(text)} {
+	for _, from := range []int{min(x, len(rows[0])-len(text)), x - len(text)} {
 		to := from + len(text)
 		if from < 0 || to > len(rows[0]) {
 			continue
