@@ -169,7 +169,7 @@ func (c *calShowCmd) Run(p *console.Process, g *At) error {
 // eventTime reads --start or --end, by default in the configured zone. A local time that a
 // change of the clocks skips is refused.
 func eventTime(flag, value string, at console.DataDir) (time.Time, error) {
-	t, err := at.Moment(flag, value)
+	t, err := given(flag, value, at)
 	if err != nil {
 		return t, err
 	}

@@ -25,6 +25,7 @@ const (
 	textNoCalendar  = "there is no calendar %s: its id is in its settings at calendar.google.com"
 	textNoTaskList  = "there is no task list %q: /config google_task_list @default uses the first one"
 	textNoTitle     = "a title is required"
+	textNoTime      = "%s is empty: write a day or a time, such as 2026-12-24 or tomorrow 9:00"
 	textSkippedTime = "%s %s does not exist in %s: the clocks are set forward then"
 	textEndsFirst   = "the event would end before it starts (%s to %s): --end must be later"
 	textBothEnds    = "this event has no time of day: set both --start and --end"
@@ -291,11 +292,19 @@ func dueOn(day *string, at console.DataDir) (string, error) {
 	if day == nil {
 		return "", nil
 	}
-	due, err := at.Moment("--due", *day)
+	due, err := given("--due", *day, at)
 	if err != nil {
 		return "", err
 	}
 	return google.DueOn(due.Format(time.DateOnly)), nil
+}
+
+// given reads a time that must not be empty.
+func given(flag, value string, at console.DataDir) (time.Time, error) {
+	if strings.TrimSpace(value) == "" {
+		return time.Time{}, console.Usagef(textNoTime, flag)
+	}
+	return at.Moment(flag, value)
 }
 
 type tasksDoneCmd struct{ ofID }
