@@ -78,7 +78,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	log, book := p.openLog(at, s.Headless)
 	s.model.box.LogTo(log)
 	warnOfLeftOvers(at, p.Getenv, log)
-	asked := ctx // ends when the user or the system stops the program, which also cancels a restart
+	asked := ctx // ends when the user or the system stops the program, which cancels a restart too
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var next atomic.Pointer[[]string]
@@ -129,13 +129,18 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		return errors.Join(err, book.Close())
 	}
 	s.model.live(bot)
-	if s.Headless && s.model.notice != "" {
-		log.Info("engine", "note", s.model.notice)
-	}
+	s.tellEngine(log)
 	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !s.restarts() {
 		return err
 	}
 	return &restartError{*next.Load()}
+}
+
+// tellEngine logs what is to be known about the engine, where no dashboard says it.
+func (s serving) tellEngine(log *slog.Logger) {
+	if s.Headless && s.model.notice != "" {
+		log.Info("engine", "note", s.model.notice)
+	}
 }
 
 // transcribes creates the transcriber of voice messages. bot returns the running bot.

@@ -132,7 +132,7 @@ const textPreviewWhat = "preview takes the id of a routine or reminder, or --sys
 const cronFires = 1000
 
 type cronCmd struct {
-	Expr []string `arg:"" name:"expr" help:"Words such as weekdays at 9, or five fields: minute hour day month weekday. Quotes are optional where the shell leaves * alone."`
+	Expr []string `arg:"" name:"expr" help:"Words such as weekdays at 9, or five fields: minute hour day month weekday, in quotes if the shell expands *."`
 	From string   `placeholder:"TIME" help:"Count from this moment instead of now."`
 	N    int      `short:"n" default:"5" help:"How many times to show."`
 	console.AsJSON

@@ -38,7 +38,8 @@ func isCron(text string) bool {
 	}
 	plain := func(f string) bool { return strings.Trim(f, "0123456789*/,-?") == "" }
 	letters := strings.ContainsAny(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz")
-	return strings.HasPrefix(fields[0], "@") || strings.HasPrefix(fields[0], "TZ=") || strings.HasPrefix(fields[0], "CRON_TZ=") || plain(fields[0]) && (!letters || len(fields) >= 4 && plain(fields[1]))
+	named := strings.HasPrefix(fields[0], "@") || strings.HasPrefix(fields[0], "TZ=") || strings.HasPrefix(fields[0], "CRON_TZ=")
+	return named || plain(fields[0]) && (!letters || len(fields) >= 4 && plain(fields[1]))
 }
 
 // repeat is what the words of a schedule have said so far.

@@ -238,8 +238,9 @@ func refuse(c *console, r request) {
 // create writes a new task: "routine WHEN MESSAGE" or "reminder WHEN MESSAGE".
 func create(c *console, r request) {
 	kind, rest := command.CutWord(r.rest)
-	t, more, read := command.AddTask{}, "", c.snap.Times()
+	var t command.AddTask
 	var err error
+	more, read := "", c.snap.Times()
 	switch {
 	case rest == "":
 		c.usage(r.Command)

@@ -173,7 +173,8 @@ func eventTime(flag, value string, at console.DataDir) (time.Time, error) {
 	if err != nil {
 		return t, err
 	}
-	if _, naive, err := times.Written(value, t.Location()); err == nil && naive && !strings.Contains(strings.Replace(value, "T", " ", 1), t.Format("2006-01-02 15:04")) {
+	written := strings.Replace(value, "T", " ", 1)
+	if _, naive, err := times.Written(value, t.Location()); err == nil && naive && !strings.Contains(written, t.Format("2006-01-02 15:04")) {
 		return time.Time{}, console.Usagef(textSkippedTime, flag, value, t.Location())
 	}
 	return t, nil

@@ -35,8 +35,14 @@ func TestTheCurveGoesBackByWhatWasSent(t *testing.T) {
 			{At: clock(-600), Left: left(3)},
 			{At: clock(-30), Left: left(1)},
 		}, [][2]float64{
-			{-1440, 4}, {-600, 4}, {-600, 3},
-			{-30, 3}, {-30, 2}, {-30, 1}, {0, 1.5}, {0, 1.5}, // a lower capacity took a token
+			{-1440, 4},
+			{-600, 4},
+			{-600, 3},
+			{-30, 3},
+			{-30, 2},
+			{-30, 1},
+			{0, 1.5},
+			{0, 1.5}, // a lower capacity took a token
 		}},
 		{"it rises until it is full", []Ping{{At: clock(-600), Left: left(1)}, {At: clock(-30), Left: left(1)}}, [][2]float64{
 			{-600, 2}, {-600, 1}, {-540, 2}, {-30, 2}, {-30, 1}, {0, 1.5}, {0, 1.5},

@@ -131,7 +131,9 @@ func Head(c pane.Context) [][]widget.Span {
 	return [][]widget.Span{
 		{{Role: theme.Dim, Text: key + " "}, {Role: theme.Strong, Text: action.Budget.Name()}},
 		{
-			{Role: theme.Strong, Text: Tokens(st.Available)}, {Role: theme.Dim, Text: " / "}, {Text: Tokens(float64(st.Capacity)) + "  "},
+			{Role: theme.Strong, Text: Tokens(st.Available)},
+			{Role: theme.Dim, Text: " / "},
+			{Text: Tokens(float64(st.Capacity)) + "  "},
 			{Role: look.role, Text: c.Theme.Glyph(look.glyph) + " " + o.Word},
 		},
 		{{Role: theme.Dim, Text: next}},
