@@ -79,9 +79,9 @@ type Options struct {
 	// Commands runs the program's own commands for the agent, which calls them in its shell;
 	// nil if unavailable.
 	Commands policy.Runner
-	// UserCommands runs the program's own commands for the user while the bot is running;
-	// nil runs none.
-	UserCommands func(ctx context.Context, args []string) agent.CommandResult
+	// UserCommands runs the program's own commands for the user while the bot is running: for the user's shell, and for
+	// lines of plain mode and of the palette. Nil runs none.
+	UserCommands command.Shell
 	// Control is the socket on which those commands reach the bot; may be nil.
 	Control *control.Server
 	// Remote reaches the user away from the dashboard; nil leaves only the chat pane.
@@ -243,7 +243,7 @@ func (b *Bot) makePlace() {
 	if b.o.Sandbox != nil {
 		b.git.Sandbox = b.o.Sandbox.Git
 	}
-	b.door = door{dir: b.dir, log: b.log, server: b.o.Control, user: b.o.UserCommands}
+	b.door = door{dir: b.dir, log: b.log, server: b.o.Control, user: userDoor(b.o.UserCommands)}
 }
 
 // makeSafety creates the parts that decide on tools, files and approvals, except the desk

@@ -107,6 +107,12 @@ func (b *Bot) addHandlers() {
 		command.On(command.Running, func(ctx context.Context, c command.Answer) (command.Outcome, error) {
 			return command.Outcome{Message: string(c.Verdict)}, b.guard.Approvals().Answer(ctx, c.ID, c.Verdict)
 		}),
+		command.On(command.Running, func(ctx context.Context, c command.Line) (command.Outcome, error) {
+			if b.o.UserCommands == nil {
+				return command.Outcome{}, &command.NoLineError{Why: textNoShell}
+			}
+			return c.CarryOut(ctx, b.o.UserCommands)
+		}),
 		command.On(command.Running, account{b.o.Engine, b.surface.small}.login),
 		command.On(command.Running, lookChanged),
 	)
@@ -158,6 +164,10 @@ func (b *Bot) slashHost() command.Host {
 		Card: func() *post.Embed {
 			s := b.Snapshot()
 			return s.Card()
+		},
+		Line: func(ctx context.Context, text string) (string, error) {
+			out, err := recorded(ctx, command.Line{Text: text})
+			return out.Printed, err
 		},
 		Lift: func(ctx context.Context, undo bool) (string, error) {
 			out, err := recorded(ctx, command.LiftCaps{Undo: undo})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/storage/store"
 )
@@ -30,6 +32,17 @@ func (d door) open(ctx context.Context) func() error {
 	return func() error {
 		defer leave()
 		return d.server.Serve(ctx)
+	}
+}
+
+// userDoor lets the user's shell use a Shell; nil lets it in nowhere.
+func userDoor(run command.Shell) control.Command {
+	if run == nil {
+		return nil
+	}
+	return func(ctx context.Context, args []string) agent.CommandResult {
+		r, _ := run(ctx, args)
+		return r
 	}
 }
 

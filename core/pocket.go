@@ -117,7 +117,7 @@ func (p pocket) run(ctx context.Context, s *Snapshot, id string) (command.Outcom
 			return command.Outcome{Message: fmt.Sprintf(textRunsAlready, clean.Cut(clean.Line(v.Title), 60))}, nil
 		}
 	}
-	return p.do(ctx, command.FireNow{ID: clean.Cut(clean.Line(id), 60)})
+	return p.do(ctx, command.FireNow{ID: clean.Cut(clean.Line(id), 60), Stays: true})
 }
 
 func (p pocket) mute(ctx context.Context, s *Snapshot, data string) (command.Outcome, error) {

@@ -42,6 +42,7 @@ const (
 	textNoLogin    = "this engine needs no login"
 	textLoggedIn   = "claude is logged in"
 	textOpenLogin  = "open the address, log in there, and paste the code that it shows"
+	textNoShell    = "this program has no command line"
 	textReadOnly   = "this viewer is read-only"
 	textNotRunning = "the bot is not running here: start it with ollim-bot run"
 )

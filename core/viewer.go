@@ -44,9 +44,10 @@ func (v *Viewer) Tail(id string, from tail.Cursor) tail.Page { return v.bot.Tail
 // Look reads the user's day from Google, for later snapshots; see google.Account.Look.
 func (v *Viewer) Look(ctx context.Context) { v.bot.google.Look(ctx) }
 
-// Do is Bot.Do, unless the viewer is read-only.
+// Do is Bot.Do. A read-only viewer may only have lines carried out that change nothing.
 func (v *Viewer) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
-	if v.readOnly {
+	line, is := c.(command.Line)
+	if row, _, _ := line.Row(); v.readOnly && (!is || row.Writes) {
 		return command.Outcome{}, errors.New(textReadOnly)
 	}
 	return v.bot.Do(ctx, c)

@@ -2,12 +2,14 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/forks"
 )
@@ -72,6 +74,10 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	case command.AddTask:
 		if undo, ok := msg.outcome.Undo.(command.RemoveTask); ok { // what was just made is selected
 			r.panes[action.Schedule].(shower).Show(r.context(action.Schedule), undo.ID)
+		}
+	case command.Line:
+		if msg.outcome.Undo == nil && strings.Contains(msg.outcome.Printed, "\n") {
+			return r.answer(pane.Answer{Open: dialog.NewPage(c.Text, msg.outcome.Printed)})
 		}
 	case command.SetLook:
 		r.choose(map[string]string{c.Name: c.Value})

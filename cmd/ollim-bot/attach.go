@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
@@ -17,21 +18,14 @@ import (
 // attachSocket is where the bot of a directory accepts viewers.
 const attachSocket = store.StateDir + "/attach.sock"
 
-type attachCmd struct {
-	viewFlags
-	ignoredFlags
-}
+type attachCmd struct{ viewFlags }
 
 // Run attaches to a running bot, and leaves it running when it returns.
 func (c *attachCmd) Run(p *process, at console.DataDir) error {
-	if err := (uiFlags{viewFlags: c.viewFlags}).check(p); err != nil {
+	if err := c.check(p, ""); err != nil {
 		return err
 	}
-	notice := c.notice()
-	if notice != "" {
-		console.Tell(p.Err, "%s", notice)
-	}
-	return p.attach(at, c.viewFlags, notice)
+	return p.attach(at, c.viewFlags)
 }
 
 // beside attaches to the bot that already runs in the directory, if it accepts viewers.
@@ -44,25 +38,25 @@ func (p *process) beside(at console.DataDir, f uiFlags) (attached bool, err erro
 		return false, nil //nolint:nilerr // the start reports why it cannot lock the directory
 	}
 	_ = conn.Close()
-	return true, p.attach(at, f.viewFlags, "")
+	return true, p.attach(at, f.viewFlags)
 }
 
 // attach shows the dashboard of the running bot on this terminal.
-func (p *process) attach(at console.DataDir, f viewFlags, notice string) error {
+func (p *process) attach(at console.DataDir, f viewFlags) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
 	}
 	in, isIn := p.In.(*os.File)
 	out, isOut := p.Out.(*os.File)
 	if !isIn || !isOut {
-		return errors.New(textNoTerminal)
+		return fmt.Errorf(textNoTerminal, "")
 	}
 	ctx, stop := p.Context()
 	defer stop()
 	name := at.Dir.Display()
 	err := attach.Run(ctx, attach.ClientOptions{
 		Name: name, Version: version, Editor: at.Env.Editor, In: in, Out: out, Err: p.Err, Env: p.Environ(),
-		Plain: f.Plain, ReadOnly: f.ReadOnly, Theme: f.Theme, Notice: notice, Stays: p.Terminal(),
+		Plain: f.Plain, ReadOnly: f.ReadOnly, Theme: f.Theme, Notice: strings.Join(p.notices, "\n"), Stays: p.Terminal(),
 		Dial: func() (*net.UnixConn, error) { return unixsocket.Dial(at.Dir.Path(attachSocket)) },
 		Token: func() string {
 			door, _ := openDoor(at, doorPatience)

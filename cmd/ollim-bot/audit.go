@@ -56,6 +56,11 @@ func decisionLine(at console.DataDir, e audit.Entry) string {
 
 // asking adds who runs this command: the agent if its Bash tool does, else the user.
 func (p *process) asking(ctx context.Context) context.Context {
+	if p.Live != nil {
+		if o := audit.OriginOf(p.Live.Context); o.From != "" { // a line of a dashboard or of plain mode
+			return audit.With(ctx, o.Actor, o.From)
+		}
+	}
 	actor := audit.User
 	if p.Getenv("CLAUDECODE") != "" { // set by claude for its commands
 		actor = audit.Agent
@@ -107,6 +112,15 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 		taskFiles{p, at}.commit(t.Path, fmt.Sprintf("restore %s %s", t.Kind, t.ID))
 	}
 	return p.Lines(o.Message)
+}
+
+type denyCmd struct {
+	ID string `arg:"" complete:"waiting" help:"The id of a task or webhook, or the path of its file."`
+}
+
+// Run refuses the agent's edit of a file.
+func (c *denyCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	return (&allowCmd{ID: c.ID, Refuse: true}).Run(p, at, bot)
 }
 
 const (

@@ -101,6 +101,9 @@ func (c *budgetSetCmd) Run(p *process, at console.DataDir) error {
 	if err != nil {
 		return err
 	}
+	if p.Live != nil {
+		p.Live.Undo = done.Undo
+	}
 	after := bot.SnapshotAt(at.Now).Budget.State
 	lines := []string{done.Message, "ping budget updated: " + after.Status(at.Now)}
 	if done.Undo == nil { // nothing was changed

@@ -158,7 +158,8 @@ func (p completer) offers(root *kong.Node, words []string) []string {
 			lines = topicOffers()
 		}
 	}
-	for _, child := range children {
+	for _, child := range children { // a page may have the name of a command
+		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, child.Name+"\t") })
 		lines = append(lines, child.Name+"\t"+child.Help)
 	}
 	if n, args := len(x.values), x.at.Positional; len(args) > 0 && (n < len(args) || args[len(args)-1].IsCumulative()) {

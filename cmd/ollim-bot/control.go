@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/budget"
+	"ollimbot/routines/schedule"
 	"ollimbot/routines/when"
 )
 
@@ -22,43 +23,79 @@ type doneAnswer struct {
 
 // ofTask is the argument that names a task.
 type ofTask struct {
-	ID string `arg:"" complete:"task" help:"The id of a routine or reminder."`
+	Task []string `arg:"" complete:"task" help:"A routine or reminder: its id, four characters of it, or words of its title."`
 	console.AsJSON
+}
+
+// onTask carries out a command on the task that the argument names.
+func (c ofTask) onTask(p *process, bot *core.Bot, of func(id string) command.Value) error {
+	id, err := p.task(bot, strings.Join(c.Task, " "))
+	if err != nil {
+		return err
+	}
+	return p.doing(bot, c.AsJSON, of(id))
+}
+
+// task returns the ID of the task that a text names. A text that names none is returned as it is: the bot knows best
+// why it is none.
+func (p *process) task(bot *core.Bot, text string) (string, error) {
+	things := console.Each(bot.SnapshotAt(p.Now()).Schedule.Tasks, func(t schedule.TaskView) command.Thing {
+		return command.Thing{ID: t.ID, Title: t.Title}
+	})
+	if len(command.Pick(things, text)) == 0 {
+		return text, nil
+	}
+	t, err := command.PickOne("task", things, text, false)
+	return t.ID, err
 }
 
 type fireCmd struct{ ofTask }
 
 // Run runs a task now, independently of its schedule.
 func (c *fireCmd) Run(p *process, bot *core.Bot) error {
-	return p.doing(bot, c.AsJSON, command.FireNow{ID: c.ID})
+	return c.onTask(p, bot, func(id string) command.Value { return command.FireNow{ID: id, Stays: true} })
 }
 
 type pauseCmd struct{ ofTask }
 
 // Run stops a task from firing.
 func (c *pauseCmd) Run(p *process, bot *core.Bot) error {
-	return p.doing(bot, c.AsJSON, command.Pause{ID: c.ID, Paused: true})
+	return c.onTask(p, bot, func(id string) command.Value { return command.Pause{ID: id, Paused: true} })
 }
 
 type resumeCmd struct{ ofTask }
 
 // Run resumes a task.
 func (c *resumeCmd) Run(p *process, bot *core.Bot) error {
-	return p.doing(bot, c.AsJSON, command.Snooze{ID: c.ID})
+	return c.onTask(p, bot, func(id string) command.Value { return command.Snooze{ID: id} })
 }
 
 type snoozeCmd struct {
-	ofTask
-	When []string `arg:"" help:"Until when: 2h, 18:30, tonight, next monday 9am, 24 dec."`
+	Task string   `arg:"" complete:"task" help:"A routine or reminder: its id, four characters of it, or words of its title."`
+	When []string `arg:"" help:"Until when: 2h, 18:30, tonight, next monday 9am, 24 dec; off ends it."`
+	console.AsJSON
 }
 
-// Run stops a task from firing until a time.
+// Run stops a task from firing until a time, which is at the end of the line.
 func (c *snoozeCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	until, err := p.readWhen(strings.Join(c.When, " "), at.Times())
+	line := strings.Join(append([]string{c.Task}, c.When...), " ")
+	name, off := strings.CutSuffix(line, " off")
+	var until time.Time
+	if !off {
+		read, err := at.Times(), error(nil)
+		if name, until, err = read.Last(line); err != nil || name == "" {
+			_, err = read.Moment(strings.Join(c.When, " "))
+			return console.Usagef("%v", err)
+		}
+		if note := read.Note(line); note != "" {
+			console.Tell(p.Err, "%s", note)
+		}
+	}
+	id, err := p.task(bot, name)
 	if err != nil {
 		return err
 	}
-	return p.doing(bot, c.AsJSON, command.Snooze{ID: c.ID, Until: until})
+	return p.doing(bot, c.AsJSON, command.Snooze{ID: id, Until: until})
 }
 
 type muteCmd struct {
@@ -79,16 +116,17 @@ func (c *muteCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 }
 
 type liftCmd struct {
-	Undo bool `help:"Make the caps active again."`
+	Off  string `arg:"" optional:"" enum:"off," default:"" help:"off makes the caps active again."`
+	Undo bool   `hidden:""` // the earlier name of off
 	console.AsJSON
 }
 
 // Run suspends the spending caps for today.
 func (c *liftCmd) Run(p *process, bot *core.Bot) error {
-	return p.doing(bot, c.AsJSON, command.LiftCaps{Undo: c.Undo})
+	return p.doing(bot, c.AsJSON, command.LiftCaps{Undo: c.Undo || c.Off != ""})
 }
 
-type configCmd struct {
+type settingsCmd struct {
 	Key   string   `arg:"" optional:"" complete:"setting" help:"The setting; without one, all are shown."`
 	Value []string `arg:"" optional:"" complete:"value" help:"What to set it to."`
 	Sure  bool     `help:"Set it even if the command would first warn of the consequences."`
@@ -96,7 +134,7 @@ type configCmd struct {
 }
 
 // Run shows the settings, or sets one.
-func (c *configCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+func (c *settingsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	state, _ := budget.NewBucket(at.Dir, at.Env.Zone, p.Log()).State(at.Now)
 	value, trial := strings.Join(c.Value, " "), bot.Runtime()
 	if _, ok := state.Setting(c.Key); ok && len(c.Value) > 0 {
@@ -147,6 +185,9 @@ func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error 
 	}
 	if o.Follows != "" {
 		o.Message = o.Follows + textSure
+	}
+	if p.Live != nil {
+		p.Live.Undo = o.Undo
 	}
 	return p.Answer(a.JSON, doneAnswer{plainLine(o.Message)}, strings.Split(plainLine(o.Message), "\n"))
 }

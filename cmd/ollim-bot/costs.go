@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +21,8 @@ import (
 const costDays = 366
 
 type costsCmd struct {
-	Days    int  `default:"30" placeholder:"N" help:"How many days with today, 1 to 366 (${default})."`
+	Number  int  `arg:"" optional:"" name:"days" help:"How many days with today, 1 to 366 (30)."`
+	Days    int  `hidden:"" default:"30"` // the flag of earlier versions
 	Explain bool `help:"What each routine costs and what a change would have saved."`
 	console.AsJSON
 }
@@ -68,10 +71,11 @@ type costDayAnswer struct {
 
 // Run shows the costs by day and by task, and the expected cost of today.
 func (c *costsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	if c.Days < 1 || c.Days > costDays {
-		return console.Usagef("--days takes a number from 1 to %d", costDays)
+	days := cmp.Or(c.Number, c.Days)
+	if days < 1 || days > costDays {
+		return console.Usagef("costs takes a number of days from 1 to %d", costDays)
 	}
-	r, err := bot.Reads().Costs(context.Background(), c.Days)
+	r, err := bot.Reads().Costs(context.Background(), days)
 	if err != nil {
 		return err
 	}
@@ -112,8 +116,16 @@ func answerMoney(s money.State) moneyAnswer {
 // costLines lists the days that cost something, the expected cost of today, and the
 // tasks.
 func costLines(r command.CostReport) []string {
-	var lines []string
-	for _, d := range r.Days {
+	lines := command.MoneyLines(r.Money)
+	if r.Expected > 0 {
+		lines = append(lines, fmt.Sprintf("today is expected to come to %s: %s are scheduled until midnight", words.Dollars(r.Projected), words.Dollars(r.Expected)))
+	}
+	lines = append(lines, strings.TrimRight(r.Text(), "\n"))
+	lines = append(lines, r.PartLines()...)
+	if text := command.Blocks(r.Used); text != "" {
+		lines = append(lines, text)
+	}
+	for _, d := range slices.Backward(r.Days) {
 		if d.Dollars > 0 || d.Runs+d.Unknown > 0 || d.NotExact > 0 {
 			line := fmt.Sprintf("%s  %8s  %6s  %s", d.Date.Format("Mon 2006-01-02"),
 				words.Dollars(d.Dollars), words.Tokens(d.Tokens), words.Count(d.Runs, "run"))
@@ -126,16 +138,5 @@ func costLines(r command.CostReport) []string {
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) > 0 {
-		lines = append(lines, "")
-	}
-	lines = append(lines, command.MoneyLines(r.Money)...)
-	if r.Expected > 0 {
-		lines = append(lines, fmt.Sprintf("today is expected to come to %s: %s are scheduled until midnight", words.Dollars(r.Projected), words.Dollars(r.Expected)))
-	}
-	if text := command.Blocks(r.Used); text != "" {
-		lines = append(lines, text)
-	}
-	lines = append(lines, r.PartLines()...)
-	return append(lines, "", strings.TrimRight(r.Text(), "\n"))
+	return lines
 }

@@ -68,11 +68,11 @@ func reads(by *policy.Session, asked string) {
 }
 
 // carryOut runs the user's command line in the running bot.
-func (p *process) carryOut(ctx context.Context, at console.DataDir, bot *core.Bot, args []string) agent.CommandResult {
+func (p *process) carryOut(ctx context.Context, at console.DataDir, bot *core.Bot, args []string) (agent.CommandResult, command.Value) {
 	getenv := func(string) string { return "" }
-	return inside(ctx, args, &process{Process: console.Process{
-		Executable: p.Executable, Getenv: getenv, Environ: p.Environ, Now: p.Now, Live: &console.Live{Bot: bot, At: at},
-	}})
+	live := &console.Live{Bot: bot, At: at, Context: ctx}
+	r := inside(ctx, args, &process{Process: console.Process{Executable: p.Executable, Getenv: getenv, Environ: p.Environ, Now: p.Now, Live: live}})
+	return r, live.Undo
 }
 
 // inside runs a command line in this process.

@@ -38,6 +38,8 @@ type process struct {
 	parser *kong.Kong
 	helped bool   // --help has printed
 	asked  string // the command that runs: "budget set"
+	// notices say what replaces the removed flags of the command line.
+	notices []string
 }
 
 func main() {
@@ -82,7 +84,11 @@ func run(args []string, p *process) int {
 	if err != nil {
 		return p.fail(fmt.Errorf("build the command tree: %w", err))
 	}
-	args = negatives(withoutRemoved(args, p.Err))
+	args, p.notices = withoutRemoved(args)
+	for _, notice := range p.notices {
+		console.Tell(p.Err, "%s", notice)
+	}
+	args = negatives(args)
 	ctx, err := parser.Parse(args)
 	if p.helped { // --help has printed everything
 		return exitDone
@@ -132,7 +138,7 @@ func (t *cli) branches(first string) (all []kong.Option) {
 	for f, v := range reflect.ValueOf(&t.commands).Elem().Fields() {
 		name := strings.ToLower(f.Name)
 		command := kong.DynamicCommand(name, "", "", v.Addr().Interface(), string(f.Tag))
-		if first != "" && first != "help" && (name == first || f.Tag.Get("aliases") == first) {
+		if first != "" && first != "help" && (name == first || slices.Contains(strings.Split(f.Tag.Get("aliases"), ","), first)) {
 			return []kong.Option{command}
 		}
 		all = append(all, command)
@@ -197,23 +203,25 @@ type commands struct {
 	Costs    costsCmd
 	Week     weekCmd
 	Updates  updatesCmd
-	Forks    forksCmds
+	Runs     runsCmds `aliases:"forks"`
 	History  historyCmds
 
 	Audit auditCmd
 
-	Fire   fireCmd
-	Pause  pauseCmd
-	Snooze snoozeCmd
-	Resume resumeCmd
-	Mute   muteCmd
-	Lift   liftCmd
-	Config configCmd
+	Fire     fireCmd
+	Pause    pauseCmd
+	Snooze   snoozeCmd
+	Resume   resumeCmd
+	Mute     muteCmd
+	Lift     liftCmd
+	Settings settingsCmd `aliases:"config"`
 
 	Routine  routineCmds
 	Reminder reminderCmds
 
 	Allow   allowCmd
+	Deny    denyCmd
+	Cancel  cancelCmd `aliases:"delete,remove"`
 	Restore restoreCmd
 
 	Tasks google.TasksCmd

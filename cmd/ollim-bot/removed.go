@@ -1,8 +1,8 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -20,31 +20,70 @@ var removed = map[string]string{
 	"rollback": strings.TrimPrefix(command.TextNoRollback, "rollback was removed: "),
 }
 
-// removedFlags are the flags of earlier versions. They do nothing but for a notice.
-var removedFlags = map[string]string{
-	"--may-wait": "the routine runs when it is due",
+// removedFlag is a flag of an earlier version that has no effect but a notice.
+type removedFlag struct {
+	command string // the first word of the command line
+	names   []string
+	valued  bool // a value follows it, or is in the same word after "="
+	instead string
 }
 
-// asksForRemoved returns the error for a command line with a removed command, which may follow flags.
-func asksForRemoved(args []string) error {
-	for name, instead := range removed {
-		at := slices.Index(args, name)
-		if at == 0 || at > 0 && at <= 2 && strings.HasPrefix(args[0], "-") {
-			return fmt.Errorf("%s was removed: %s", name, instead)
+var removedFlags = []removedFlag{
+	{"routine", []string{"--may-wait"}, false, "--may-wait was removed: the routine runs when it is due"},
+	{"attach", []string{"--host", "--identity", "-i"}, true, "without effect now: --host; " + textElsewhere},
+	{"update", []string{"--check"}, false, command.TextNoCheck},
+	{"update", []string{"--force"}, false, textNoInstall},
+	{"update", []string{"--from"}, true, textNoInstall},
+}
+
+// firstWord returns the command of a command line and the position after it. Flags of every command may come first.
+func firstWord(args []string) (name string, after int) {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case !strings.HasPrefix(args[i], "-"):
+			return args[i], i + 1
+		case args[i] == "--data-dir" || args[i] == "--timezone":
+			i++ // its value
 		}
+	}
+	return "", len(args)
+}
+
+// asksForRemoved returns the error for a command line with a removed command.
+func asksForRemoved(args []string) error {
+	name, after := firstWord(args)
+	if instead := removed[name]; instead != "" {
+		return fmt.Errorf("%s was removed: %s", name, instead)
+	}
+	if isUpdate(name) && slices.Contains(args[after:], "--rollback") {
+		return errors.New(command.TextNoRollback)
 	}
 	return nil
 }
 
-// withoutRemoved returns a command line without removed flags, and prints a notice for each. Flags follow the name of a command.
-func withoutRemoved(args []string, notices io.Writer) []string {
-	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
-		instead, is := removedFlags[arg]
-		if is {
-			console.Tell(notices, "%s was removed: %s", arg, instead)
+func isUpdate(name string) bool { return name == "update" || name == "upgrade" }
+
+// withoutRemoved returns a command line without removed flags, and what replaces them, each once.
+func withoutRemoved(args []string) (rest, notices []string) {
+	name, after := firstWord(args)
+	rest = slices.Clone(args[:after])
+	for i := after; i < len(args); i++ {
+		flag, _, inWord := strings.Cut(args[i], "=")
+		at := slices.IndexFunc(removedFlags, func(f removedFlag) bool {
+			return (f.command == name || isUpdate(f.command) && isUpdate(name)) && slices.Contains(f.names, flag)
+		})
+		if at < 0 {
+			rest = append(rest, args[i])
+			continue
 		}
-		return is
-	})
+		if f := removedFlags[at]; !slices.Contains(notices, f.instead) {
+			notices = append(notices, f.instead)
+		}
+		if removedFlags[at].valued && !inWord {
+			i++
+		}
+	}
+	return rest, notices
 }
 
 // The settings and files of earlier versions that have no effect. docs/cli.md has them in the same table.
@@ -52,20 +91,6 @@ var (
 	ignoredVariable = "OLLIM_ATTACH"
 	ignoredFiles    = []string{"authorized_keys", "state/ssh_host_ed25519_key"}
 )
-
-// ignoredFlags are flags of `attach` that have no effect.
-type ignoredFlags struct {
-	Host     string `hidden:""`
-	Identity string `short:"i" hidden:""`
-}
-
-// notice returns what replaces the flags, or "" if none is given.
-func (f ignoredFlags) notice() string {
-	if f == (ignoredFlags{}) {
-		return ""
-	}
-	return "without effect now: --host; " + textElsewhere
-}
 
 // warnOfLeftOvers logs once what replaces the settings and files that are still there.
 func warnOfLeftOvers(at console.DataDir, getenv func(string) string, log *slog.Logger) {

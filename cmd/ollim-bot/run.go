@@ -18,6 +18,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/base/fault"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
@@ -94,10 +95,12 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		Dir: at.Dir, Env: at.Env, Engine: s.model.engine(log, server), EngineName: s.model.name, Demo: s.demo,
 		Log: log, Book: book, Version: version, Program: p.program(), Idle: tidyMemory,
 		Commands: p.commands(at), Control: server,
-		UserCommands: func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) },
-		Sandbox:      s.model.box,
-		Lookup:       p.Getenv,
-		Restart:      func() { s.again(os.Args[1:]...) },
+		UserCommands: func(ctx context.Context, args []string) (agent.CommandResult, command.Value) {
+			return p.carryOut(ctx, at, bot, args)
+		},
+		Sandbox: s.model.box,
+		Lookup:  p.Getenv,
+		Restart: func() { s.again(os.Args[1:]...) },
 	}
 	if !s.Headless && !s.Plain && s.beside == nil {
 		shown := make(chan struct{})

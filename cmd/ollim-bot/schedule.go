@@ -90,16 +90,16 @@ func entryLine(e schedule.Entry, now time.Time) string {
 }
 
 type previewCmd struct {
-	ID      string `arg:"" optional:"" complete:"task" help:"The id of a routine or reminder."`
-	System  bool   `help:"What every session gets besides its first message: profile, skills and how to work here."`
-	Payload string `placeholder:"FILE" help:"The payload, for a webhook; - is standard input."`
-	At      string `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
-	Busy    bool   `help:"As if you were in a conversation."`
+	Task    []string `arg:"" optional:"" complete:"task" help:"A routine or reminder: its id, four characters of it, or words of its title; with --payload, a webhook."`
+	System  bool     `help:"What every session gets besides its first message: profile, skills and how to work here."`
+	Payload string   `placeholder:"FILE" help:"The payload, for a webhook; - is standard input."`
+	At      string   `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
+	Busy    bool     `help:"As if you were in a conversation."`
 }
 
 // Run prints the prompt to the byte, with one line break at its end.
 func (c *previewCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	if c.System == (c.ID != "") || c.System && (c.At != "" || c.Busy || c.Payload != "") {
+	if c.System == (len(c.Task) > 0) || c.System && (c.At != "" || c.Busy || c.Payload != "") {
 		return console.Usagef(textPreviewWhat)
 	}
 	now, err := at.Moment("--at", c.At)
@@ -112,12 +112,15 @@ func (c *previewCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	ctx, cancel := p.Context()
 	defer cancel()
 	var text string
+	id := strings.Join(c.Task, " ")
 	if c.Payload == "" {
-		text, err = bot.Prompts().Preview(ctx, c.ID, now, c.Busy)
+		if id, err = p.task(bot, id); err == nil {
+			text, err = bot.Prompts().Preview(ctx, id, now, c.Busy)
+		}
 	} else {
 		var payload []byte
 		if payload, err = p.payload(c.Payload); err == nil {
-			text, err = bot.Prompts().PreviewWebhook(ctx, c.ID, payload, now, c.Busy)
+			text, err = bot.Prompts().PreviewWebhook(ctx, id, payload, now, c.Busy)
 		}
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -42,18 +43,27 @@ type uiMode struct {
 // check refuses flags that exclude each other, and a terminal that cannot show the dashboard.
 func (f uiFlags) check(p *process) error {
 	switch {
-	case f.Theme != "" && !slices.Contains(dashboard.Themes, f.Theme):
-		return console.Usagef("there is no theme %q: --theme takes %s", f.Theme, strings.Join(dashboard.Themes, ", "))
 	case f.Headless && f.Plain:
 		return console.Usagef("--plain speaks on standard output: with --headless the log does")
 	case f.Headless && (f.ReadOnly || f.Theme != ""):
 		return console.Usagef("--read-only and --theme are for the dashboard: with --headless there is none")
+	case f.Headless:
+		return nil
+	}
+	return f.viewFlags.check(p, textOrHeadless)
+}
+
+// check is that of uiFlags. instead follows "use --plain for lines" where there is no terminal.
+func (f viewFlags) check(p *process, instead string) error {
+	switch {
+	case f.Theme != "" && !slices.Contains(dashboard.Themes, f.Theme):
+		return console.Usagef("there is no theme %q: --theme takes %s", f.Theme, strings.Join(dashboard.Themes, ", "))
 	case f.Plain && f.Theme != "":
 		return console.Usagef("--theme is for the dashboard: with --plain there are no colours")
-	case f.Headless || f.Plain:
+	case f.Plain:
 		return nil
 	case !p.Terminal():
-		return errors.New(textNoTerminal)
+		return fmt.Errorf(textNoTerminal, instead)
 	case p.Getenv("TERM") == "dumb":
 		return errors.New(textDumb)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func unknownPart(node *kong.Node, words []string) string {
 
 func child(node *kong.Node, name string) *kong.Node {
 	for _, c := range node.Children {
-		if c.Name == name {
+		if c.Name == name || slices.Contains(c.Aliases, name) {
 			return c
 		}
 	}
@@ -146,7 +147,8 @@ func TestTheCommandCheckFindsWhatIsWrong(t *testing.T) {
 		"reminder add --delay MINUTES -m TEXT": "",
 		"reminder list":                        "",
 		"routine *":                            "",
-		"forks":                                "",
+		"runs":                                 "",
+		"forks":                                "", // its earlier name
 		"frobnicate":                           "there is no command",
 		"reminder frobnicate":                  "takes no frobnicate",
 		"reminder add --color RED":             "has no flag --color",

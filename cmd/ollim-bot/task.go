@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/safety/audit"
@@ -135,6 +136,24 @@ func (routineListCmd) Run(p *process, at console.DataDir) error {
 	return p.Lines(console.OrNone(console.Each(set.Routines, func(r *routines.Routine) string {
 		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task))
 	}), "no routines")...)
+}
+
+type cancelCmd struct {
+	Task []string `arg:"" complete:"task" help:"A routine or reminder: its id, four characters of it, or words of its title."`
+}
+
+// Run removes the file of a task of either kind.
+func (c *cancelCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	id, err := p.task(bot, strings.Join(c.Task, " "))
+	if err != nil {
+		return err
+	}
+	files := taskFiles{p, at}
+	kind := routines.KindReminder
+	if t, ok := files.read().Find(id); ok {
+		kind = t.Kind
+	}
+	return files.cancel(kind, id)
 }
 
 type routineCancelCmd struct {

@@ -17,10 +17,11 @@ const (
 	textDumb        = "TERM=dumb: this terminal cannot show the dashboard; use --plain for lines"
 	textFresh       = `
 nothing is set up yet; there are three ways to start
-write your first routine, here: new routine 0 9 * * mon-fri Ping me with a good morning
+write your first routine, here: add routine 0 9 * * mon-fri Ping me with a good morning
 install starter routines, in a shell: ollim-bot routine starters --install
 connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`
-	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
+	textNoTerminal      = "this is not a terminal: use --plain for lines%s, or ollim-bot snapshot for one frame"
+	textOrHeadless      = ", --headless for no dashboard at all"
 	textNotAttached     = "attach to %s: %w"
 	textElsewhere       = "from elsewhere, attach with `ssh -t SERVER ollim-bot attach` (ollim-bot help attach.md)"
 	textInstalled       = "  (installed)"
@@ -90,6 +91,6 @@ Examples:
   ollim-bot preview 9a8b7c6d --at 20:00       the prompt that would be sent
   ollim-bot budget set --capacity 6           one more ping
   ollim-bot reminder add -m "Tea is ready" --delay 4
-  ollim-bot forks tail 1a2b3c4d -f            watch a run
+  ollim-bot runs tail 1a2b3c4d -f            watch a run
 `
 )

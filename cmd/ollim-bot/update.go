@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,26 +9,11 @@ import (
 	"ollimbot/core/command"
 )
 
-type updateCmd struct {
-	// Of the upgrade command of earlier versions.
-	Check    bool   `hidden:""`
-	Rollback bool   `hidden:""`
-	Force    bool   `hidden:""`
-	From     string `hidden:""`
-	console.AsJSON
-}
+type updateCmd struct{ console.AsJSON }
 
 // Run compares the running bot, which executes this command (handOver), with the program's file. Without a bot, it
 // describes the file.
 func (c *updateCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	switch {
-	case c.Rollback:
-		return errors.New(command.TextNoRollback)
-	case c.Check:
-		console.Tell(p.Err, "%s", command.TextNoCheck)
-	case c.Force || c.From != "":
-		console.Tell(p.Err, textNoInstall)
-	}
 	if p.Live != nil {
 		return p.doing(bot, c.AsJSON, command.Slash{Line: "/update"})
 	}

@@ -1,24 +1,28 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/work/week"
 )
 
 type weekCmd struct {
-	Ago int `placeholder:"N" help:"How many weeks ago, 0 to 51: 1 is last week (${default})." default:"0"`
+	Which string `arg:"" optional:"" help:"last for last week, or how many weeks ago, up to 51."`
+	Ago   int    `hidden:""` // the flag of earlier versions
 	console.AsJSON
 }
 
 // Run summarizes a week.
 func (c *weekCmd) Run(p *process, bot *core.Bot) error {
-	if c.Ago < 0 || c.Ago > week.Most {
-		return console.Usagef("--ago takes a number from 0 to %d", week.Most)
+	ago, ok := command.WeeksAgo(c.Which)
+	if ago = cmp.Or(ago, c.Ago); !ok || ago < 0 || ago > week.Most {
+		return console.Usagef("week takes last, or a number of weeks from 0 to %d", week.Most)
 	}
-	r, err := bot.Reads().Week(context.Background(), c.Ago)
+	r, err := bot.Reads().Week(context.Background(), ago)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -91,7 +90,7 @@ func (r *CostReport) Text() string {
 	if r.Total.Runs == 0 {
 		return r.Head()
 	}
-	return r.Head() + "\n\n" + r.table()
+	return r.Head() + "\n" + r.table()
 }
 
 // Blocks describes a usage by price class: prompt tokens, the cached share, and answer
@@ -244,21 +243,12 @@ func share(t, total TaskCost) float64 {
 	return 0
 }
 
-// table puts each task's title on a line above its numbers. The columns align whatever
-// the titles' width, and fit on a narrow screen.
+// table is a sentence for each task. Columns would be unreadable for those who listen to them.
 func (r *CostReport) table() string {
 	var out strings.Builder
-	const form = "%5s %6s %8s %8s %5s\n"
-	fmt.Fprintf(&out, form, "runs", "tokens", "cost", "per run", "share")
-	all := r.Total
-	all.Title = "all"
-	for _, t := range append([]TaskCost{all}, r.Tasks...) {
-		title := clean.Cut(t.Title, 60)
-		if t.ID != "" {
-			title += " (" + t.ID + ")"
-		}
-		fmt.Fprintf(&out, "%s\n"+form, title+t.Missing(), strconv.Itoa(t.Runs), words.Tokens(t.Tokens), words.Dollars(t.Dollars),
-			words.Dollars(t.Dollars/float64(max(1, t.Runs))), fmt.Sprintf("%.0f %%", 100*t.Share))
+	for _, t := range r.Tasks {
+		fmt.Fprintf(&out, textTaskCost, clean.Cut(t.Title, 60), t.ID, words.Count(t.Runs, "run"), words.Tokens(t.Tokens), words.Dollars(t.Dollars),
+			words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share, t.Missing())
 	}
 	return out.String()
 }

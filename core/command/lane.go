@@ -56,6 +56,7 @@ func (ExitFork) lane() Lane   { return LaneTalk }
 func (ResumeFork) lane() Lane { return LaneTalk }
 func (Click) lane() Lane      { return LaneTalk }
 func (Slash) lane() Lane      { return LaneTalk }
+func (Line) lane() Lane       { return LaneTalk }
 
 func (FireNow) lane() Lane  { return LaneFiring }
 func (LiftCaps) lane() Lane { return LaneSpending }

@@ -23,6 +23,8 @@ var ErrInterrupted = errors.New("the answer was interrupted")
 type Outcome struct {
 	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
 	Body    string // the address of a login
+	// Printed is what a Line has printed, without the line break at its end: notes first, then the answer.
+	Printed string
 	// Card is the message as a card with buttons, for a surface that shows cards. A click on
 	// one of its buttons returns the updated card. Nil for most commands.
 	Card    *post.Embed

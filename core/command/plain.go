@@ -9,9 +9,6 @@ var overviewRows = []Command{
 		Name: "audit", Usage: "[FILTER, or NUMBER]", About: "the audit log: what was asked, allowed and changed, by whom; with a number, one decision in full",
 		Example: "audit yesterday", More: helpFilter,
 	},
-	{Name: "costs", Usage: "[DAYS]", About: "the cost of each task's runs; default: one week", Example: "costs 30"},
-	{Name: "week", Usage: "[last, or HOW MANY AGO]", About: "a week: pings and answers, due times, costs", Example: "week last"},
-	{Name: "lift", Usage: "[off]", About: "keep spending past the caps until midnight; off applies them again", Writes: true},
 	{Name: "notices", Usage: "[HOW MANY] [FILTER]", About: "notices of the program, newest first", Example: "notices is:warning", More: helpFilter},
 	{Name: "problems", About: "errors in files, with their positions"},
 	{Name: "engine", About: "the model, its processes, and today's cost"},
@@ -19,13 +16,11 @@ var overviewRows = []Command{
 		Name: "log", Usage: "[LINES] [FILTER]", About: "the latest lines of the log",
 		Example: "log 20 is:error", More: helpLog,
 	},
-	{Name: "webhooks", About: "deliveries to webhooks, newest first"},
 	{
 		Name: "account", Usage: "[DAY] [FILTER]",
 		About:   "what became of each due time since a day, by default of seven days; without a filter, those that did not run",
 		Example: "account monday is:missed", More: helpFilter,
 	},
-	{Name: "servers", About: "the MCP servers: their states, their tools, their last calls"},
 }
 
 var taskRows = []Command{
@@ -34,46 +29,16 @@ var taskRows = []Command{
 		Name: "day", Usage: "[DAY]", About: "what fires in the next 24 hours, your appointments, and the runs of today; or of another day",
 		Example: "day yesterday", More: helpDay,
 	},
-	{Name: "tasks", Usage: "[FILTER]", About: "all routines and reminders, numbered", Example: "tasks is:reminder", More: helpFilter},
+	{Name: "list", Usage: "[FILTER]", About: "all routines and reminders, numbered", Example: "list is:reminder", More: helpFilter},
+	{Name: "tasks", About: "your tasks in Google Tasks: tasks list; the bot's own are in list"},
 	{
 		Name: "task", Aliases: []string{"details"}, Usage: "TASK", About: "everything about a task: its next fires, its runs, its pings, what it costs",
 		Example: "task email", More: helpTask,
 	},
-	{Name: "preview", Usage: "TASK", About: "the exact prompt that a task would send", Example: "preview 2", More: helpTask},
 	{Name: "file", Usage: "TASK", About: "the path and the content of a task's file", Example: "file email", More: helpFile},
 	{
 		Name: "edit", Usage: "TASK [FIELD VALUE]", About: "change a field of a task; without a field, list its fields",
 		Example: "edit email when every day at 8:15", More: helpEdit,
-	},
-	{
-		Name: "delete", Usage: "TASK", About: "delete the file of a task, after asking you; undo brings it back",
-		Example: "delete email", More: helpTask, Writes: true,
-	},
-	{
-		Name: "restore", About: "restore the task that was removed last", Writes: true,
-		Make: func(Subject) Value { return RestoreTask{} },
-	},
-	{
-		Name: "starters", About: "install the starter routines; existing ones stay unchanged", Writes: true,
-		Make: func(Subject) Value { return AddStarters{} },
-	},
-	{
-		Name: "fire", Usage: "TASK", About: "run a task now, in addition to its schedule", Example: "fire email", More: helpTask, Writes: true,
-		Takes: Task, Make: func(s Subject) Value { return FireNow{ID: s.ID, Stays: true} },
-	},
-	{
-		Name: "snooze", Usage: "TASK WHEN", About: "hold a task until a time",
-		Example: "snooze email until 18:30", More: helpSnooze, Writes: true,
-		Takes: TaskMoment, Make: func(s Subject) Value { return Snooze{ID: s.ID, Until: s.At} },
-	},
-	{
-		Name: "pause", Usage: "TASK", About: "hold a task until you resume it",
-		Example: "pause email", More: helpTask, Writes: true,
-		Takes: Task, Make: func(s Subject) Value { return Pause{ID: s.ID, Paused: true} },
-	},
-	{
-		Name: "resume", Usage: "TASK", About: "end a pause or a snooze", Example: "resume email", More: helpResume, Writes: true,
-		Takes: Task, Make: func(s Subject) Value { return Snooze{ID: s.ID} },
 	},
 	{
 		Name: "done", Usage: "TASK", About: "complete a reminder, so that it does not repeat", Example: "done dentist", More: helpTask, Writes: true,
@@ -88,16 +53,8 @@ var taskRows = []Command{
 		Takes: Task, Make: func(s Subject) Value { return Remind{ID: s.ID, Word: NotToday} },
 	},
 	{
-		Name: "grant", Usage: "TASK", About: "approve a task that the agent wrote",
-		Example: "grant email", More: helpGrant, Writes: true,
-	},
-	{
-		Name: "refuse", Usage: "TASK", About: "refuse an edit of the agent's, and restore the file of the task",
-		Example: "refuse email", More: helpGrant, Writes: true,
-	},
-	{
-		Name: "new", Usage: "routine WHEN MESSAGE, or reminder WHEN MESSAGE", About: "create a task",
-		Example: "new reminder tomorrow 9:00 put out the bins", More: helpNew, Writes: true,
+		Name: "add", Aliases: []string{"new"}, Usage: "routine WHEN MESSAGE, or reminder WHEN MESSAGE", About: "create a task",
+		Example: "add reminder tomorrow 9:00 put out the bins", More: helpNew, Writes: true,
 	},
 }
 
@@ -107,8 +64,8 @@ var runRows = []Command{
 		Example: "runs is:failed tuesday", More: helpFilter,
 	},
 	{
-		Name: "run", Aliases: []string{"output", "tail"}, Usage: "RUN [last HOW MANY] [find FILTER]", About: "what came of a run, and the last lines of its output",
-		Example: "run email last 40", More: helpOutput,
+		Name: "tail", Aliases: []string{"output", "run"}, Usage: "RUN [last HOW MANY] [find FILTER]", About: "what came of a run, and the last lines of its output",
+		Example: "tail email last 40", More: helpOutput,
 	},
 	{Name: "seen", About: "mark all failed runs as seen", Writes: true},
 	{
@@ -124,8 +81,10 @@ var runRows = []Command{
 }
 
 var updateRows = []Command{
-	{Name: "updates", Usage: "[FILTER]", About: "pending updates for the main conversation, newest first, numbered", Example: "updates today", More: helpFilter},
-	{Name: "update", Usage: "UPDATE", About: "show one update in full", Example: "update 1", More: helpUpdate},
+	{
+		Name: "updates", Usage: "[FILTER, or NUMBER]", About: "pending updates for the main conversation, newest first; with a number, one in full",
+		Example: "updates today", More: helpFilter,
+	},
 	{
 		Name: "discard", Usage: "UPDATE", About: "discard an update; undo restores it",
 		Example: "discard 2", More: helpUpdate, Writes: true,
@@ -168,22 +127,23 @@ var callRows = []Command{
 		About:   "tool calls that need your answer; the only one, or one with a number, in full, then yes or no answers it",
 		Example: "approvals 1", More: helpWaits,
 	},
-	{Name: "allow", Usage: "[NUMBER]", About: "allow a tool call", Example: "allow 1", More: helpCall, Writes: true},
+	{
+		Name: "allow", Aliases: []string{"grant"}, Usage: "[NUMBER, or TASK]", About: "allow a tool call, or what the agent wrote",
+		Example: "allow 1", More: helpCall, Writes: true,
+	},
 	{
 		Name: "always", Usage: "[NUMBER]", About: "allow the tool of a call from now on",
 		Example: "always 1", More: helpCall, Writes: true,
 	},
-	{Name: "deny", Usage: "[NUMBER]", About: "deny a tool call", Example: "deny 1", More: helpCall, Writes: true},
+	{
+		Name: "deny", Aliases: []string{"refuse"}, Usage: "[NUMBER, or TASK]", About: "deny a tool call, or an edit of the agent's, whose file is restored",
+		Example: "deny 1", More: helpCall, Writes: true,
+	},
 }
 
 var pingRows = []Command{
-	{Name: "budget", About: "how many pings are left, and when there are more; capacity and refill change it"},
 	{Name: "capacity", Usage: "NUMBER", About: "how many pings can be saved up", Example: "capacity +1", More: helpCapacity, Writes: true},
 	{Name: "refill", Usage: "MINUTES", About: "how long it takes until one more ping is allowed", Example: "refill 60", More: helpRefill, Writes: true},
-	{
-		Name: "mute", Usage: "WHEN, or off", About: "refuse pings until a time", Example: "mute 2h", More: helpWhen, Writes: true,
-		Takes: Moment, Make: func(s Subject) Value { return MuteUntil{Until: s.At} },
-	},
 }
 
 var programRows = []Command{
@@ -210,7 +170,7 @@ var programRows = []Command{
 
 // Further lines of `help COMMAND`.
 const (
-	helpTask = "TASK is words of its title, its number in the last list (schedule, day, tasks), or its ID."
+	helpTask = "TASK is words of its title, its number in the last list (schedule, day, list), or its ID."
 	helpFile = "Open it in your editor; a saved file takes effect immediately.\n" + helpTask
 	helpRun  = "RUN is words of its title, its number in the last list of runs, or its ID."
 	helpWhen = "WHEN is a duration (30m, 2 hours), a time (18:30, until 18:30), " +
@@ -218,24 +178,24 @@ const (
 
 	helpSnooze   = "snooze email off ends it; so does resume.\n" + helpWhen + "\n" + helpTask
 	helpResume   = "It fires by its file's schedule again. To continue a finished run, use continue.\n" + helpTask
-	helpGrant    = "tasks, schedule and problems show what needs approval, and why. Skills and webhooks are named by their file.\n" + helpTask
+	helpGrant    = "list, schedule and problems show what needs approval, and why. Skills and webhooks are named by their file.\n" + helpTask
 	helpContinue = "The conversation is then in a fork; exit leaves it.\n" + helpRun
-	helpNew      = "A routine takes words or a cron expression: new routine weekdays at 9 greet me.\n" +
-		"A reminder takes a time: new reminder 18:30 call mum.\n" +
+	helpNew      = "A routine takes words or a cron expression: add routine weekdays at 9 greet me.\n" +
+		"A reminder takes a time: add reminder 18:30 call mum.\n" +
 		"Before the message you can write silent (it never pings), foreground (it runs in the main conversation), and called with a title and a colon: " +
-		"new routine weekdays at 9 silent called Morning: collect the news.\n" + helpWhen
-	helpOutput = "The default is the last 15 lines. find shows only lines that a filter keeps: run email find is:error.\n" + helpRun
+		"add routine weekdays at 9 silent called Morning: collect the news.\n" + helpWhen
+	helpOutput = "The default is the last 15 lines. find shows only lines that a filter keeps: tail email find is:error.\n" + helpRun
 	helpLog    = "The default is the last 15 lines. follow log prints new ones as they arrive."
 	helpUpdate = "UPDATE is its number in the last list of updates, or words of it."
 	helpAnswer = "QUESTION is its number in the last list of questions; the only one need not be named. ANSWER is the label of an answer, yes for the first, " +
 		"no for the last, or a time where the question takes one.\n" + helpWhen
 	helpLines    = "A backslash at the end continues the line on the next one, so that a message can have several lines; two backslashes at the end mean one."
-	helpSay      = helpLines + "\n" + "This works in all commands, such as reply and new."
+	helpSay      = helpLines + "\n" + "This works in all commands, such as reply and add."
 	helpWaits    = "approvals 1 prints everything that call number 1 would do, line by line, and asks; yes or y allows it, no or n denies it."
 	helpReply    = "NUMBER is that of the last list of chat. To reply to the newest message with words that begin with a number, give its number first."
 	helpPress    = "BUTTON is its number in the message or in the list of buttons, or its label; of several with the same label, the newest."
 	helpExit     = "exit keeps nothing and asks first. exit save makes the fork the main conversation. exit report takes a report along."
-	helpCall     = "Without a number it answers the only pending call. A call without an answer is denied after a while."
+	helpCall     = "Without a number it answers the only pending call. A call without an answer is denied after a while.\n" + helpGrant
 	helpCapacity = "capacity +1 and capacity -1 change it by one, capacity 6 sets it, capacity 0 refuses all but critical pings."
 	helpRefill   = "refill 60 refills one ping every 60 minutes, refill -5 makes that 5 minutes faster."
 	helpFilter   = "FILTER is words, a phrase in quotes, a weekday or a date (tuesday, yesterday, 21 nov), or a state such as is:failed, " +

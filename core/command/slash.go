@@ -87,6 +87,8 @@ type Host struct {
 	Google func(ctx context.Context, args []string) (string, error)
 	// Add makes a task.
 	Add func(context.Context, AddTask) (Outcome, error)
+	// Line carries out a line of the command line and returns what it prints; nil if there is no command line.
+	Line func(ctx context.Context, text string) (string, error)
 	// Restart restarts the program; nil if that is impossible.
 	Restart func()
 }
@@ -99,6 +101,11 @@ func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 	}
 	row, ok := Find(InSlash, strings.ToLower(line[0]))
 	switch {
+	case !ok && h.Line != nil:
+		if _, _, err := (Line{strings.TrimPrefix(strings.TrimSpace(c.Line), "/")}).Row(); err == nil {
+			return h.Line(ctx, strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
+		}
+		return "", errors.New(noSlash(line[0]))
 	case !ok:
 		return "", errors.New(noSlash(line[0]))
 	case row.slash == nil: // the table cannot contain the command that lists it

@@ -29,6 +29,10 @@ type Command struct {
 	Prints Stored
 	// Options are Usage for a surface that has a field for each.
 	Options []Option
+	// Verbatim marks a command line that prints the words of a model or of somebody else, which stay as they are.
+	Verbatim bool
+	// Asks means that plain mode asks first, because the command removes something.
+	Asks bool
 	// Silent means that the command needs no reply, because its effect is visible.
 	Silent bool
 	// Takes is the kind of the command's argument. Make returns the command for an
@@ -105,7 +109,7 @@ type Option struct {
 type Group string
 
 // Groups lists all groups in the order of the help.
-var Groups = []Group{overview, tasks, runs, pending, conversation, toolCalls, pings, program}
+var Groups = []Group{overview, tasks, runs, pending, conversation, toolCalls, pings, googles, program}
 
 const (
 	overview     Group = "overview"
@@ -115,6 +119,7 @@ const (
 	conversation Group = "conversation"
 	toolCalls    Group = "tool calls"
 	pings        Group = "pings"
+	googles      Group = "google"
 	program      Group = "this program"
 )
 
@@ -123,7 +128,7 @@ func (g Group) Title() string { return groupTitles[g] }
 
 var groupTitles = map[Group]string{
 	overview: "Overview", tasks: "Routines and reminders", runs: "Background runs", pending: "Updates", conversation: "The conversation",
-	toolCalls: "Tool calls that ask you", pings: "Pings", program: "This program",
+	toolCalls: "Tool calls that ask you", pings: "Pings", googles: "Google", program: "This program",
 }
 
 // table contains every command once, in listing order.
@@ -134,10 +139,10 @@ var table = slices.Concat(
 	in(InMessage, tasks, messageRows),
 )
 
-// in sets the group of rows, and their place if they have none.
+// in sets the group and the place of rows that have none.
 func in(p Place, g Group, rows []Command) []Command {
 	for i := range rows {
-		rows[i].In, rows[i].Group = cmp.Or(rows[i].In, p), g
+		rows[i].In, rows[i].Group = cmp.Or(rows[i].In, p), cmp.Or(rows[i].Group, g)
 	}
 	return rows
 }

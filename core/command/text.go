@@ -8,6 +8,19 @@ const TextRemindOf = "Remind the user of this:\n\n%s"
 // TextNoTask reports an unknown task ID.
 const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and ollim-bot routine list show the IDs"
 
+// Why a line is no command line.
+const (
+	textNoCommand = "%q begins with no command"
+	textOpenQuote = "a quote is not closed"
+	textFailed    = "the command failed and says nothing"
+)
+
+// What a text names that should name one thing.
+const (
+	textNoThing       = "no %s is called %q"
+	textSeveralThings = "%q names %s: %s"
+)
+
 // What replaces two words of the earlier upgrade command.
 const (
 	TextNoCheck    = "check was removed: update itself only compares and changes nothing"
@@ -30,6 +43,7 @@ const (
 const (
 	textNoRuns       = "no run has ended in the last %s"
 	textWhichWeek    = "%q is no week: write last, or how many weeks ago it was"
+	textTaskCost     = "%s (%s): %s, %s tokens, %s, %s a run, %.0f %% of the runs%s\n"
 	textCosts        = "last %s: %s, %s tokens, %s"
 	textAdviceShare  = "%s: %.0f %% of the costs"
 	textAdviceFewer  = "%s instead of %s would have saved up to %s"

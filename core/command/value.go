@@ -249,6 +249,11 @@ type File struct {
 // Slash runs a slash command such as "/model opus". Outcome.Message is the reply.
 type Slash struct{ Line string }
 
+// Line carries out a line of the command line in the running bot: "snooze email until 18:30". Quotes keep words together,
+// as in a shell. Outcome.Printed is what it prints. An error is a *NoLineError if the words are no command line. Undoable
+// where the command is.
+type Line struct{ Text string }
+
 // Click presses a button of a message. ID is the button's persistent ID, such as
 // "act:agent:1a2b3c4d". Value is the choice from a menu or the single line of a form,
 // Words the text field of a form; both are empty for a button.

@@ -190,21 +190,6 @@ func (s Schedule) domWords() string {
 	return "on the " + list(stretches(s.dom.runs(1, 31), ordinal, 31), "and")
 }
 
-func ordinal(n int) string {
-	suffix := "th"
-	if n/10 != 1 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return strconv.Itoa(n) + suffix
-}
-
 // stretches names runs: each member of a run of up to two, "a to b" for longer ones. A
 // wrapping run restarts at cycle.
 func stretches(runs []run, name func(int) string, cycle int) []string {
@@ -302,3 +287,5 @@ func (s Schedule) shortMonths(day int) string {
 	}
 	return list(names, "and")
 }
+
+func ordinal(n int) string { return words.Ordinal(n) }

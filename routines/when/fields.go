@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"ollimbot/core/base/words"
 )
 
 // bits is a set of small numbers.
@@ -226,7 +228,7 @@ func (p *parser) dayFields(s *repeat) (string, error) {
 	case s.dates == 0 || s.week == 0:
 		if first := s.dates.list(1, 31); len(first) > 0 {
 			if name, last := longestMonth(s.months); first[0] > last {
-				return "", refuse(textNever, name, nth(first[0]), last)
+				return "", refuse(textNever, name, words.Ordinal(first[0]), last)
 			}
 		}
 	case s.both:

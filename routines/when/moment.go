@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/base/words"
 	"ollimbot/routines/cron"
 )
 
@@ -356,24 +357,9 @@ func (p *parser) dateOf(day, month, year int) (time.Time, error) {
 		if m == time.February && day == 29 {
 			return date, refuse(textLeapDay, y)
 		}
-		return date, refuse(textNoMonthDay, m.String(), nth(day), last)
+		return date, refuse(textNoMonthDay, m.String(), words.Ordinal(day), last)
 	}
 	return date, nil
-}
-
-func nth(n int) string {
-	suffix := "th"
-	if n/10 != 1 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return strconv.Itoa(n) + suffix
 }
 
 // resolve is the moment that the words mean.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ollimbot/core/base/words"
 	"ollimbot/routines/cron"
 )
 
@@ -96,8 +97,8 @@ func (p *parser) clause(s *repeat) (bool, error) {
 	case p.skip(",", "and", "on", "the", "once", "o'clock", "regularly"):
 		if p.take("a", "day") {
 			s.days = true
-		} else if p.take("a", "week") || p.take("a", "month") {
-			return true, nil
+		} else if !p.take("a", "week") {
+			p.take("a", "month")
 		}
 		return true, nil
 	case p.take("every"):
@@ -179,7 +180,7 @@ func (p *parser) interval(s *repeat) (bool, error) {
 			return true, nil
 		}
 		if _, _, weekday := p.weekday(); weekday {
-			return false, refuse(textEveryN, "every "+nth(n)+" "+p.toks[p.pos-1].text, "every "+p.toks[p.pos-1].text+" at 9")
+			return false, refuse(textEveryN, "every "+words.Ordinal(n)+" "+p.toks[p.pos-1].text, "every "+p.toks[p.pos-1].text+" at 9")
 		}
 		p.pos = from
 		return true, nil // "every 1st of the month"
@@ -482,7 +483,7 @@ func (p *parser) dates(s *repeat) (bool, error) {
 			}
 		}
 		if n < 1 || n > 31 || to < 1 || to > 31 {
-			return false, refuse(textNoMonthDay, "January", nth(max(n, to)), 31)
+			return false, refuse(textNoMonthDay, "January", words.Ordinal(max(n, to)), 31)
 		}
 		s.dates.span(n, to, 1, 31)
 		s.days = true

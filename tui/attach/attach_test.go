@@ -133,7 +133,7 @@ func TestPlainModeNeedsNoTerminal(t *testing.T) {
 	h := open(t)
 	in, out, ended := lines(t, h.client())
 	out.sees(t, "pings left")
-	_, err := io.WriteString(in, "budget\n")
+	_, err := io.WriteString(in, "status\n")
 	must(t, err)
 	out.sees(t, "5 of 5 pings left")
 	must(t, in.Close())
@@ -157,7 +157,7 @@ func TestPlainModeLeavesTheTerminalInItsMode(t *testing.T) {
 	o.Plain = true
 	d := sits(t, o)
 	d.out.sees(t, "pings left")
-	d.types("budxx\x7f\x7fget\r")
+	d.types("staxx\x7f\x7ftus\r")
 	d.out.sees(t, "5 of 5 pings left")
 	d.asBefore()
 	d.stop() // as SIGINT does
@@ -391,17 +391,18 @@ func TestTheEditorRunsInTheClient(t *testing.T) {
 	h := &house{t: t, dir: storetest.Prepared(t)}
 	bin := t.TempDir()
 	seen, program := filepath.Join(bin, "seen"), filepath.Join(bin, "editor")
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho THE-EDITOR size $(stty size) $THEIRS\nread line\necho \"$line $1\" > "+seen+"\nexit $line\n"), 0o700))
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >> "+seen+".times\n"+
+		"echo THE-EDITOR number $(wc -l < "+seen+".times) size $(stty size) $THEIRS\nread line\necho \"$line $1\" > "+seen+"\nexit $line\n"), 0o700))
 	storetest.Put(t, h.dir, "routines/a.md", "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
 	h.start()
 	o := h.client()
 	o.Editor, o.Env = program, append(o.Env, "THEIRS=of-the-client", "PATH="+os.Getenv("PATH"))
 	d := sits(t, o)
 	d.out.sees(t, "Sweep")
-	<-d.answered // what its background is, which is not for the editor
-	for _, status := range []string{"0", "3"} {
+	<-d.answered                                // what its background is, which is not for the editor
+	for i, status := range []string{"0", "3"} { // what the first one has printed is still on the screen when the second starts
 		d.types("2o")
-		d.out.sees(t, "THE-EDITOR size 40 120 of-the-client")
+		d.out.sees(t, fmt.Sprintf("THE-EDITOR number %d size 40 120 of-the-client", i+1))
 		if d.modes() != d.before {
 			t.Error("the editor has the terminal in other modes")
 		}
@@ -418,7 +419,7 @@ func TestTheEditorRunsInTheClient(t *testing.T) {
 		t.Errorf("the audit log:\n%s", got)
 	}
 	d.types("2o")
-	d.out.sees(t, "THE-EDITOR")
+	d.out.sees(t, "THE-EDITOR number 3")
 	h.end() // the user keeps writing
 	d.types("0\r")
 	if err := d.ends(); err == nil || !strings.Contains(err.Error(), textEnded) {

@@ -370,6 +370,9 @@ func (p *Palette) commands(text string) (out []*item) {
 			}
 		}
 	}
+	if name != "" {
+		out = append(out, p.shellLines(text)...)
+	}
 	if !typed && name != "" {
 		for _, list := range lists {
 			if strings.HasPrefix(list, name) {
@@ -399,4 +402,25 @@ func (p *Palette) line(v verb, arg, fill, off string) *item {
 		return a
 	}
 	return it
+}
+
+// shellLines are the commands of the command line that a text is, or that it begins.
+func (p *Palette) shellLines(text string) (out []*item) {
+	text = strings.TrimLeft(text, " ")
+	line := command.Line{Text: text}
+	if row, _, err := line.Row(); err == nil && (row.Takes != command.Task || len(p.shown) == 0) { // the list names the tasks
+		it := &item{name: strings.TrimSpace(text), kind: textACommand, does: row.About}
+		if p.context.ReadOnly && row.Writes {
+			it.off = textReadOnlyHere
+		}
+		it.do = func(pane.Context) pane.Answer { return pane.Answer{Do: line} }
+		out = append(out, it)
+	}
+	for _, row := range command.List(command.InShell) {
+		if row.In&command.InPlain != 0 && len(row.Name) > len(text) && strings.HasPrefix(row.Name, strings.ToLower(text)) &&
+			!slices.ContainsFunc(p.verbs, func(v verb) bool { return v.name == row.Name }) {
+			out = append(out, &item{name: row.Name, kind: textACommand, does: row.About, fill: row.Name + " "})
+		}
+	}
+	return out
 }

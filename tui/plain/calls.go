@@ -57,13 +57,20 @@ func printCalls(c *console, r request) {
 	c.whole(fmt.Sprintf(textCallEnds, number, callAnswers(a, number)))
 }
 
-// answerCall answers the named tool call, or the only pending one.
+// answerCall answers the named tool call, or the only pending one. Words that name no call may name a file.
 func answerCall(c *console, r request) {
-	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.callThing)
-	if !ok {
+	_, err := strconv.Atoi(r.rest)
+	files := waitingFiles(c)
+	switch named := r.rest != "" && err != nil; {
+	case r.Name == "always", !named && len(c.snap.Approvals) > 0, len(files) == 0:
+	case len(c.snap.Approvals) > 0 && len(byWords(each(c.snap.Approvals, c.callThing), r.rest)) > 0:
+	default:
+		map[string]func(*console, request, []waiting){"allow": grant, "deny": refuse}[r.Name](c, r, files)
 		return
 	}
-	give(c, a, verdicts[r.Name])
+	if a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.callThing); ok {
+		give(c, a, verdicts[r.Name])
+	}
 }
 
 // give gives the answer to a call.

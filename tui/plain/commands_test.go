@@ -55,25 +55,23 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"say what is left?", command.Say{Text: "what is left?"}, "sent"},
 		{"capacity +1", command.SetBudget{Capacity: &six}, "capacity 5 to 6; undo takes it back"},
 		{"refill 6", command.SetBudget{RefillMinutes: &six}, ""},
-		{"preview aaaa1111", nil, "Good morning, aaaa1111"},
-		{"fire email", command.FireNow{ID: "aaaa1111", Stays: true}, "so it is"},
-		{"fire medication", command.FireNow{ID: "bbbb2222", Stays: true}, "error: internal fault"},
-		{"pause refill", command.Pause{ID: "cccc3333", Paused: true}, "so it is"},
-		{"resume refill", command.Snooze{ID: "cccc3333"}, "so it is"},
-		{"snooze email until 18:30", command.Snooze{ID: "aaaa1111", Until: start.Add(18*time.Hour + 30*time.Minute)}, "so it is"},
-		{"snooze sweep tomorrow 9:00", command.Snooze{ID: "aaaa1111", Until: start.Add(33 * time.Hour)}, "so it is"},
-		{"snooze cccc 2 days", command.Snooze{ID: "cccc3333", Until: start.Add(48 * time.Hour)}, "so it is"},
-		{"snooze email off", command.Snooze{ID: "aaaa1111"}, "so it is"},
-		{"mute until 18:30", command.MuteUntil{Until: start.Add(18*time.Hour + 30*time.Minute)}, "so it is"},
-		{"mute off", command.MuteUntil{}, "so it is"},
+		{"preview email", command.Line{Text: "preview email"}, "so  it · is"},
+		{"fire email", command.Line{Text: "fire email"}, "so, it, is"},
+		{"FIRE Email sweep", command.Line{Text: "fire Email sweep"}, "so, it, is"},
+		{"snooze email until 18:30", command.Line{Text: "snooze email until 18:30"}, "so, it, is"},
+		{"webhooks", command.Line{Text: "webhook list "}, "so, it, is"},
+		{"starters --install", command.Line{Text: "routine starters --install"}, "so, it, is"},
+		{`reminder add -m "call mum" --delay 20`, command.Line{Text: `reminder add -m "call mum" --delay 20`}, "so, it, is"},
+		{"fire nothing", command.Line{Text: "fire nothing"}, "error: there is no such task"},
+		{"mute 2h", command.Line{Text: "mute 2h"}, "pings muted; undo takes it back"},
+		{"routine cancel email", nil, "routine cancel email: Remove a routine file. Type yes"},
+		{"tasks", nil, "tasks are those of Google Tasks"},
 		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "so it is; at 9:00, Monday to Friday; next "},
 		{
 			"new routine every weekday at 9 Water the plants",
 			command.AddTask{Cron: "0 9 * * 1-5", Message: "Water the plants"},
 			"so it is; at 9:00, Monday to Friday; next ",
 		},
-		{"snooze email next monday 9am", command.Snooze{ID: "aaaa1111", Until: start.Add(57 * time.Hour)}, "so it is"},
-		{"snooze email 30 feb", nil, "error: February has no 30th; the last day is 29 February"},
 		{
 			"new routine 0 9 * * * silent, called The Morning: note: greet me",
 			command.AddTask{Cron: "0 9 * * *", Description: "The Morning", Message: "note: greet me", Silent: true},
@@ -85,32 +83,21 @@ func TestCommandsReachTheBot(t *testing.T) {
 			"so it is",
 		},
 		{"new Reminder 18:30 remember: call mum", command.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "so it is"},
-		{"costs 30", nil, "no run has ended in the last 30 days"},
 		{"deliver", command.DeliverNow{}, "so it is"},
 		{"/model", command.Slash{Line: "/model"}, "model, opus"},
 		{"say", nil, "error: say takes WORDS, as in say what is left today?"},
-		{"fire", nil, "error: fire takes TASK, as in fire email; help fire explains it"},
-		{"snooze email", nil, "error: snooze takes TASK WHEN"},
-		{"snooze 2h", nil, "error: snooze takes TASK WHEN"},
-		{"new", nil, "error: new takes routine WHEN MESSAGE, or reminder WHEN MESSAGE"},
+		{"add", nil, "error: add takes routine WHEN MESSAGE, or reminder WHEN MESSAGE"},
 		{"new routine 0 9 * *", nil, "error: a cron expression has five fields"},
 		{"new routine 0 99 * * * hi", nil, "error: hour 99 does not exist"},
 		{"new routine 0 9 * * *", nil, "error: the task has no message"},
-		{"new reminder soon tea", nil, "error: new takes routine WHEN MESSAGE, or reminder WHEN MESSAGE"},
+		{"add reminder soon tea", nil, "error: add takes routine WHEN MESSAGE, or reminder WHEN MESSAGE"},
 		{"capacity many", nil, "error: capacity takes NUMBER, as in capacity +1"},
 		{"refill", nil, "error: refill takes MINUTES, as in refill 60"},
-		{"budget 6", nil, "error: budget takes nothing after it"},
 		{"deliver all", nil, "error: deliver takes nothing after it"},
-		{"lift now", nil, "error: lift takes [off]"},
-		{"lift", command.LiftCaps{}, "so it is"},
-		{"lift off", command.LiftCaps{Undo: true}, "so it is"},
 		{"prefix", nil, "error: prefix takes on or off, as in prefix off"},
-		{"restore", command.RestoreTask{}, "so it is"},
-		{"starters", command.AddStarters{}, "so it is"},
 		{"seen", nil, "every failed run has been seen"},
 		{"more", nil, "there is no more"},
 		{"where are my keys?", command.Say{Text: "where are my keys?"}, "sent"},
-		{"mute never", nil, "error: mute takes WHEN, or off, as in mute 2h"},
 		{"exit", nil, "error: you are not in a fork"},
 		{"undo", nil, "error: nothing to undo"},
 		{"yes", nil, "error: there is no question to answer"},
@@ -122,7 +109,6 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"stop 1", nil, "no runs yet"},
 		{"waits", nil, "no tool calls are waiting"},
 		{"buttons", nil, "no message has a button"},
-		{"budget", nil, "3 of 5 pings left, one comes back every 1 hour 30 minutes"},
 	} {
 		t.Run(c.line, func(t *testing.T) {
 			play(t, Options{}, func(s *stage) {
@@ -143,14 +129,14 @@ func TestCommandsReachTheBot(t *testing.T) {
 
 func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.one(s.types("grant email"), "nothing is waiting for approval")
+		s.one(s.types("allow email"), "no tool calls are waiting for you")
 		s.change(func(n *core.Snapshot) {
 			n.Schedule.Tasks[0].Waits = "it may use Bash"
 			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "this skill is not used until you approve it", Waits: true}}
 		})
-		s.one(s.types("grant email"), `Approve "Email sweep"? It needs your approval: it may use Bash.`)
+		s.one(s.types("allow email"), `Approve "Email sweep"? It needs your approval: it may use Bash.`)
 		s.one(s.types("no"), "nothing changed")
-		s.types("grant skills/x/SKILL.md")
+		s.types("allow skills/x/SKILL.md")
 		s.one(s.types("yes"), "")
 		s.did(command.AllowTask{ID: "skills/x/SKILL.md"})
 	})
@@ -173,8 +159,8 @@ func TestAnEditIsAllowedOrRefusedAfterItsChanges(t *testing.T) {
 			does           command.Value
 		}{
 			{"refuse email", `Refuse this edit of "Email sweep"?`, command.RefuseEdit{ID: "aaaa1111", Version: "v1"}},
-			{"grant email", `Allow this edit of "Email sweep"?`, command.AllowTask{ID: "aaaa1111", Version: "v1"}},
-			{"refuse webhooks/ci.md", `Refuse this edit of "webhooks/ci.md"?`, command.RefuseEdit{ID: "webhooks/ci.md", Version: "v1"}},
+			{"allow email", `Allow this edit of "Email sweep"?`, command.AllowTask{ID: "aaaa1111", Version: "v1"}},
+			{"deny webhooks/ci.md", `Refuse this edit of "webhooks/ci.md"?`, command.RefuseEdit{ID: "webhooks/ci.md", Version: "v1"}},
 		} {
 			said := s.types(c.line)
 			all := fmt.Sprint(said)
@@ -189,7 +175,7 @@ func TestAnEditIsAllowedOrRefusedAfterItsChanges(t *testing.T) {
 			did = append(did, c.does)
 			s.did(did...)
 		}
-		for _, line := range []string{"refuse medication", "refuse skills/x/SKILL.md"} { // they are new: there is no edit to refuse
+		for _, line := range []string{"deny medication", "deny skills/x/SKILL.md"} { // they are new: there is no edit to refuse
 			if said := fmt.Sprint(s.types(line)); strings.Contains(said, "Refuse") {
 				t.Errorf("%s: said %s", line, said)
 			}
@@ -234,8 +220,7 @@ func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 			}
 		}
 		s.did()
-		s.one(s.types("preview email"), "Good morning")
-		s.one(s.types("costs"), "no run has ended in the last 7 days")
+		s.one(s.types("preview email"), "so  it · is")
 	})
 }
 
@@ -300,7 +285,8 @@ func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
 		if n := strings.Count(all, "\n"+shortText(c)+"\n"); n != 1 {
 			t.Errorf("help tells %s %d times", c.Name, n)
 		}
-		if (handlers[c.Name] == nil) == (c.Make == nil) {
+		shell := c.In&command.InShell != 0
+		if (handlers[c.Name] == nil) == (c.Make == nil && !shell) {
 			t.Errorf("%s is done in no way, or in two", c.Name)
 		}
 	}
@@ -357,5 +343,27 @@ func TestTheDayIsReadWithTheUsersAppointmentsWhenItIsAskedFor(t *testing.T) {
 		if s.bot.looks != 1 {
 			t.Errorf("looked %d times", s.bot.looks)
 		}
+	})
+}
+
+// What is no command line is offered to the agent, because it may be meant for it.
+func TestWordsThatAreNoArgumentsMayBeForTheAgent(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hasLines(s.types("costs x"), "error: costs takes a number of days", "Type yes to send it to the agent as a message")
+		s.one(s.types("yes"), "sent")
+		s.did(command.Line{Text: "costs x"}, command.Say{Text: "costs x"})
+	})
+}
+
+// A line of the command line can be undone, and asks before it removes something.
+func TestALineOfTheCommandLineIsUndoneAndAsks(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.one(s.types("mute 2h"), "pings muted; undo takes it back")
+		s.one(s.types("undo"), "undone: pings muted")
+		s.one(s.types("delete medication"), "delete medication: Remove a routine or reminder; restore brings it back. Type yes to carry it out")
+		s.one(s.types("no"), "nothing changed")
+		s.types("cancel medication")
+		s.one(s.types("yes"), "so, it, is")
+		s.did(command.Line{Text: "mute 2h"}, command.MuteUntil{}, command.Line{Text: "cancel medication"})
 	})
 }

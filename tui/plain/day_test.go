@@ -174,16 +174,8 @@ func TestAFieldIsEditedWithTheChecksOfTheForm(t *testing.T) {
 
 func TestNoFileGoesUnasked(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.one(s.types("delete medication refill"), "so it is") // no file is known, and the bot says so
-		s.one(s.types("delete bbbb2222"), "Delete Medication? Its file routines/m.md is removed")
-		s.one(s.types("no"), "nothing changed")
-		s.types("delete bbbb2222")
-		s.one(s.types("yes"), "so it is")
-		s.did(command.DeleteTask{ID: "cccc3333"}, command.DeleteTask{ID: "bbbb2222"})
-	})
-	play(t, Options{}, func(s *stage) {
 		s.bot.undo = command.RemoveTask{ID: "bbbb2222", Version: "v1"}
-		s.types("new routine 0 9 * * * greet me")
+		s.types("add routine 0 9 * * * greet me")
 		s.change(func(n *core.Snapshot) { n.Schedule.Tasks[1].Version = "v2" })
 		s.one(s.types("undo"), "routines/m.md was edited since. Undo would remove it, edits included. Type yes to delete the file")
 		s.types("no")
@@ -262,7 +254,7 @@ func TestOlderRunsAreFoundAndNamed(t *testing.T) {
 			t.Errorf("the last line is %q", all[len(all)-1])
 		}
 		s.one(s.types("more"), "there is no more")
-		s.hasLines(s.types("run 4"), "Task 3, Friday 31 December 1999 20:00, done, 1 minute 30 seconds, $0.02", "I was here.")
+		s.hasLines(s.types("tail 4"), "Task 3, Friday 31 December 1999 20:00, done, 1 minute 30 seconds, $0.02", "I was here.")
 		s.hasLines(s.types(`runs "task 33"`), "11 runs:", "1, Task 33,", "2, Task 330,", "3, ", "4, ", "5, ", "6, ", "7, ", "8, ", "9, ", "10, ", "11, ")
 		s.one(s.types("continue 2"), "so it is")
 		s.one(s.types("runs is:failed"), "nothing matches is:failed")

@@ -88,16 +88,22 @@ func (x *executor) carryOut(v command.Value) (o command.Outcome, ok bool) {
 // call calls a method of the core, for a limited time; a panic in it is an error. False means
 // that it has printed the error.
 func call[Q, A any](x *executor, of func(context.Context, Q) (A, error), about Q) (a A, ok bool) {
-	ctx, cancel := context.WithTimeout(x.ctx, commandTime)
-	defer cancel()
-	err := fault.Guard("a command", func() (err error) {
-		a, err = of(ctx, about)
-		return err
-	})()
+	a, err := try(x, of, about)
 	if err != nil {
 		x.out.fail(spoken(err.Error()))
 	}
 	return a, err == nil
+}
+
+// try is call that prints no error.
+func try[Q, A any](x *executor, of func(context.Context, Q) (A, error), about Q) (a A, err error) {
+	ctx, cancel := context.WithTimeout(x.ctx, commandTime)
+	defer cancel()
+	err = fault.Guard("a command", func() (err error) {
+		a, err = of(ctx, about)
+		return err
+	})()
+	return a, err
 }
 
 // ask asks a question of the panes, which the next line answers.

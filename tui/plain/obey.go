@@ -1,8 +1,10 @@
 package plain
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ollimbot/core/base/words"
@@ -19,23 +21,21 @@ import (
 var handlers = map[string]func(*console, request){
 	"status":   bare(func(c *console) { c.answer(strings.Join(statusText(c.snap), "\n")) }),
 	"engine":   bare(func(c *console) { c.read("", rowsText(dialog.EngineRows(c.snap)), "") }),
-	"webhooks": bare(func(c *console) { c.read("", rowsText(dialog.DeliveryRows(c.snap)), "") }),
-	"servers":  bare(func(c *console) { c.read("", rowsText(dialog.ServerRows(c.snap)), "") }),
 	"problems": bare(func(c *console) { c.read("problems", each(c.snap.Schedule.Problems, problemText), textNoProblems) }),
-	"away":     printAway, "audit": printAudit, "notices": printNotices, "costs": printCosts, "week": printWeek, "account": printAccount,
-	"budget":   bare(func(c *console) { c.answer(c.snap.BudgetText()) }),
-	"capacity": setBudget, "refill": setBudget, "lift": liftCaps,
+	"away":     printAway, "audit": printAudit, "notices": printNotices, "account": printAccount,
+	"capacity": setBudget, "refill": setBudget,
 
-	"schedule": bare(func(c *console) { printSchedule(c) }), "day": printDay, "tasks": printTasks, "task": printTask,
-	"preview": printPreview, "file": printFile, "grant": grant, "refuse": refuse, "new": create, "edit": edit, "delete": remove,
+	"schedule": bare(func(c *console) { printSchedule(c) }), "day": printDay, "list": printTasks,
+	"tasks": func(c *console, _ request) { c.answer(textTasksAre) }, "task": printTask,
+	"file": printFile, "add": create, "edit": edit,
 
-	"runs": printRuns, "run": printOutput, "seen": bare(markSeen),
+	"runs": printRuns, "tail": printOutput, "seen": bare(markSeen),
 	"log": printLog, "follow": follow,
 	"stop":     onRun(action.ForksStop, func(c *console, r request, f fork.View) { c.ask(r, forks.StopQuestion(f, c.snap.At)) }),
 	"again":    onRun(action.ForksAgain, func(c *console, r request, f fork.View) { c.do(r, command.FireNow{ID: f.TaskID, Stays: true}) }),
 	"continue": onRun(action.ForksResume, func(c *console, r request, f fork.View) { c.do(r, command.ResumeFork{Run: f.ID}) }),
 
-	"updates": printUpdates, "update": printUpdate, "questions": printQuestions, "answer": answerQuestion,
+	"updates": printUpdates, "questions": printQuestions, "answer": answerQuestion,
 
 	"say":   func(c *console, r request) { send(c, r, command.Say{Text: r.rest}) },
 	"reply": reply, "read": bare(readNewest), "chat": readMessages, "press": press, "interrupt": bare(interrupt), "exit": exitFork,
@@ -47,7 +47,7 @@ var handlers = map[string]func(*console, request){
 	"undo": bare(func(c *console) { c.walk(undo.Back) }),
 	"redo": bare(func(c *console) { c.walk(undo.Forward) }),
 	"yes":  noQuestion, "no": noQuestion, "quit": bare(quit),
-	"help": func(c *console, r request) { c.answer(help(r.rest)) },
+	"help": printHelp,
 }
 
 // bare adapts a command without arguments.
@@ -75,7 +75,7 @@ func goOn(c *console, r request) {
 
 // obey executes a command, or sends a message to the agent.
 func obey(c *console, line string) {
-	word, rest := command.CutWord(line)
+	word, _ := command.CutWord(line)
 	word = strings.ToLower(word)
 	if word != "more" {
 		c.begin()
@@ -85,22 +85,25 @@ func obey(c *console, line string) {
 		return
 	}
 	if word == "/interrupt" { // its answer says less
-		word = "interrupt"
+		word, line = "interrupt", "interrupt"
 	}
 	if strings.HasPrefix(word, "/") {
 		c.do(request{}, command.Slash{Line: line})
 		return
 	}
-	named, ok := command.Find(command.InPlain, word)
-	r := request{named, rest}
+	args, _ := command.Split(line)
+	named, after, ok := command.Lead(command.InPlain, args)
+	r := request{named, command.SkipWords(line, len(args)-len(after))}
 	switch {
 	case !ok:
 		say(c, word, line)
 	case named.Writes && c.readOnly != "":
 		c.fail(named.Name + " is refused, " + c.readOnly)
+	case named.In&command.InShell != 0:
+		shell(c, r, line)
 	case named.Make == nil:
 		handlers[named.Name](c, r)
-	case named.Takes == command.Nothing && rest != "":
+	case named.Takes == command.Nothing && r.rest != "":
 		c.fail(fmt.Sprintf(textNothing, named.Name))
 	default:
 		if to, ok := subject(c, r); ok {
@@ -109,26 +112,78 @@ func obey(c *console, line string) {
 	}
 }
 
+// shell executes a line of the command line. Words that are none may be meant for the agent.
+func shell(c *console, r request, line string) {
+	if first, rest := command.CutWord(r.rest); r.Takes == command.Task {
+		if n, err := strconv.Atoi(first); err == nil {
+			t, ok := c.byNumber(allTasks, each(c.snap.Schedule.Tasks, c.taskThing), n)
+			if !ok {
+				return
+			}
+			r.rest = t.id + " " + rest
+		}
+	}
+	if r.Asks {
+		c.asked = &question{do: func() { c.carryLine(r, line) }}
+		c.answer(fmt.Sprintf(textAskLine, line, r.About))
+		return
+	}
+	c.carryLine(r, line)
+}
+
+// carryLine is shell without a question.
+func (c *console) carryLine(r request, line string) {
+	var no *command.NoLineError
+	out, err := try(c.executor, c.core.Do, command.Value(command.Line{Text: r.Name + " " + r.rest}))
+	switch {
+	case errors.As(err, &no):
+		c.fail(spoken(no.Why))
+		c.offer(line)
+	case err != nil:
+		c.fail(spoken(err.Error()))
+	default:
+		text := out.Printed
+		if !r.Verbatim {
+			text = spoken(text)
+		}
+		if out.Undo != nil {
+			c.changes.Add(undo.Change{Name: flat(text), Step: out.Undo})
+			text += textUndoable
+		}
+		c.answer(text)
+	}
+	c.look()
+}
+
 // say sends a line that is not a command to the agent. If it may be a mistyped command, it asks first.
 func say(c *console, word, line string) {
 	var names []string
 	for _, known := range command.List(command.InPlain) {
 		names = append(append(names, known.Name), known.Aliases...)
 	}
-	r, _ := command.Find(command.InPlain, "say")
-	send := func() { c.do(request{r, line}, command.Say{Text: line}) }
 	near, alone := words.Nearest(word, names), word == strings.ToLower(line)
 	wrong := fmt.Sprintf(textUnknown, word)
 	switch {
 	case near != "" && (alone || near[:2] == word[:2]): // the first letters are rarely mistyped
 		wrong += fmt.Sprintf(textNearest, near)
 	case !alone:
-		send()
+		toAgent(c, line)
 		return
 	}
 	c.fail(wrong)
+	c.offer(line)
+}
+
+// toAgent sends a line to the agent.
+func toAgent(c *console, line string) {
+	r, _ := command.Find(command.InPlain, "say")
+	c.do(request{r, line}, command.Say{Text: line})
+}
+
+// offer asks whether a line is meant for the agent.
+func (c *console) offer(line string) {
 	if c.readOnly == "" {
-		c.asked = &question{do: send, not: func() { c.answer(textUnchanged) }}
+		c.asked = &question{do: func() { toAgent(c, line) }, not: func() { c.answer(textUnchanged) }}
 		c.answer(textToAgent)
 	}
 }
@@ -189,6 +244,19 @@ func quit(c *console) {
 	c.answer(fmt.Sprintf(textQuit, words.Some(running+waiting, "run", "")))
 }
 
+// printHelp prints help; the command line explains its own commands.
+func printHelp(c *console, r request) {
+	args, _ := command.Split(r.rest)
+	named, after, ok := command.Lead(command.InPlain, args)
+	if !ok || len(after) > 0 || named.In&command.InShell == 0 || slices.Contains(command.Groups, command.Group(r.rest)) {
+		c.answer(help(r.rest))
+		return
+	}
+	if out, ok := call(c.executor, c.core.Do, command.Value(command.Line{Text: named.Name + " --help"})); ok {
+		c.answer(spoken(out.Printed))
+	}
+}
+
 // help lists the groups of commands, and explains all commands, those of a group, or one.
 func help(about string) string {
 	about = strings.ToLower(about)
@@ -230,7 +298,7 @@ func groupText(g command.Group) string {
 
 // shortText returns a command in one line with its example.
 func shortText(c command.Command) string {
-	text := c.Line() + ": " + c.About
+	text := strings.TrimSpace(c.Name+" "+c.Usage) + ": " + c.About
 	if c.Example != "" {
 		text += "; for example " + c.Example
 	}

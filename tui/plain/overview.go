@@ -39,19 +39,6 @@ func (c *console) noneOf(r request, none string) string {
 	return fmt.Sprintf(textNoneMatches, r.rest)
 }
 
-// printCosts prints the cost of each task's runs, in seven days by default.
-func printCosts(c *console, r request) {
-	days, ok := howMany(r.rest, 7)
-	if !ok {
-		c.usage(r.Command)
-		return
-	}
-	if report, ok := call(c.executor, c.core.Costs, days); ok {
-		c.answer(spoken(report.Head()))
-		c.answer(strings.Join(costsText(&report), "\n"))
-	}
-}
-
 // printAccount prints the outcome of due times, newest first; without a filter, only those that did not run.
 func printAccount(c *console, r request) {
 	day, filter := command.CutWord(r.rest)
@@ -76,18 +63,6 @@ func printAccount(c *console, r request) {
 		c.read("", each(rows, func(d dialog.DueTime) string { return flat(spoken(d.Line())) }), "")
 	} else if filter != "" {
 		c.answer(fmt.Sprintf(textNoneMatches, filter))
-	}
-}
-
-// printWeek prints a week: this one, the last one, or one that many weeks ago.
-func printWeek(c *console, r request) {
-	ago, ok := command.WeeksAgo(r.rest)
-	if !ok {
-		c.usage(r.Command)
-		return
-	}
-	if report, ok := call(c.executor, c.core.Week, ago); ok {
-		c.read("", each(report.Lines(), func(l string) string { return flat(spoken(l)) }), "")
 	}
 }
 
@@ -153,16 +128,6 @@ func changed(word string, now int) *int {
 	return &n
 }
 
-// liftCaps suspends the spending caps until midnight, or applies them again.
-func liftCaps(c *console, r request) {
-	switch r.rest {
-	case "", "off":
-		c.do(r, command.LiftCaps{Undo: r.rest == "off"})
-	default:
-		c.usage(r.Command)
-	}
-}
-
 // updateTitle is the length of an update in a list, in characters.
 const updateTitle = 160
 
@@ -179,17 +144,17 @@ func (c *console) updateThing(u updates.Update) thing {
 }
 
 func printUpdates(c *console, r request) {
+	if n, err := strconv.Atoi(r.rest); err == nil {
+		t, ok := c.byNumber(allUpdates, each(c.newestUpdates(), c.updateThing), n)
+		if i := slices.IndexFunc(c.snap.Updates, func(u updates.Update) bool { return u.Key == t.id }); ok && i >= 0 {
+			c.answer(panes.Text(c.snap, c.snap.Updates[i]) + textUpdateNext)
+		}
+		return
+	}
 	c.list(allUpdates.or(c.noneOf(r, textNoUpdates)), kept(each(c.newestUpdates(), c.updateThing), r.rest, thing.found))
 }
 
 // findUpdate returns the named update, or the only one.
 func findUpdate(c *console, r request) (updates.Update, bool) {
 	return pick(c.finder, r, allUpdates, c.newestUpdates(), c.updateThing)
-}
-
-// printUpdate prints an update in full, and how it will be delivered.
-func printUpdate(c *console, r request) {
-	if u, ok := findUpdate(c, r); ok {
-		c.answer(panes.Text(c.snap, u) + textUpdateNext)
-	}
 }

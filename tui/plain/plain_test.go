@@ -173,6 +173,16 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 		return command.Outcome{Done: b.replies}, nil
 	case command.SetBudget:
 		return command.Outcome{Message: "capacity 5 → 6", Undo: command.RestoreBudget{Capacity: 5}}, nil
+	case command.Line: // the command line itself is tested with the program
+		switch {
+		case c.Text == "costs x":
+			return command.Outcome{}, &command.NoLineError{Why: "costs takes a number of days"}
+		case c.Text == "fire nothing":
+			return command.Outcome{}, errors.New("there is no such task")
+		case strings.HasPrefix(c.Text, "mute"):
+			return command.Outcome{Printed: "pings muted", Undo: command.MuteUntil{}}, nil
+		}
+		return command.Outcome{Printed: "so  it · is"}, nil
 	case command.Slash:
 		return command.Outcome{Message: "model     opus"}, nil
 	case command.AddTask:
@@ -367,7 +377,7 @@ func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
 func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.one(s.types("read"), "no matching message")
-		s.one(s.types("day"), "nothing fires in the next 24 hours; tasks lists all tasks")
+		s.one(s.types("day"), "nothing fires in the next 24 hours; list names all tasks")
 		s.change(func(n *core.Snapshot) { n.Schedule.Entries = nil })
 		s.one(s.types("schedule"), "nothing is scheduled in this window; day lists the next 24 hours")
 		s.one(s.types("help dance"), "; the groups of commands are overview, tasks, runs")

@@ -106,12 +106,6 @@ func (c *console) fires(q query.Query) (list []thing) {
 	return list
 }
 
-func printPreview(c *console, r request) {
-	if _, text, ok := readTask(c, r, c.core.Preview); ok {
-		c.answer(text)
-	}
-}
-
 // printTask prints everything about a task except its file: its properties, its past, its next fires.
 func printTask(c *console, r request) {
 	t, text, ok := readTask(c, r, c.core.Describe)
@@ -177,13 +171,6 @@ func edit(c *console, r request) {
 	c.doAndAdd(r, do, note)
 }
 
-// remove deletes the file of a task, after a question.
-func remove(c *console, r request) {
-	if t, ok := findTask(c, r); ok {
-		c.carefully(r, command.DeleteTask{ID: t.ID})
-	}
-}
-
 // waiting is a file that needs the user's decision.
 type waiting struct {
 	thing
@@ -216,8 +203,8 @@ func findWaiting(c *console, r request, all []waiting) (w waiting, ok bool) {
 }
 
 // grant approves a task, skill, webhook or edit, after a question that names the requested rights.
-func grant(c *console, r request) {
-	w, ok := findWaiting(c, r, waitingFiles(c))
+func grant(c *console, r request, files []waiting) {
+	w, ok := findWaiting(c, r, files)
 	switch {
 	case !ok:
 	case w.edit.Version != "":
@@ -228,8 +215,8 @@ func grant(c *console, r request) {
 }
 
 // refuse refuses the agent's pending edit and restores the file.
-func refuse(c *console, r request) {
-	edits := slices.DeleteFunc(waitingFiles(c), func(w waiting) bool { return w.edit.Version == "" })
+func refuse(c *console, r request, files []waiting) {
+	edits := slices.DeleteFunc(files, func(w waiting) bool { return w.edit.Version == "" })
 	if w, ok := findWaiting(c, r, edits); ok {
 		c.ask(r, panes.RefuseQuestion(w.title, w.edit, command.RefuseEdit{ID: w.id, Version: w.edit.Version}))
 	}

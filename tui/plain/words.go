@@ -9,7 +9,6 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
-	"ollimbot/core/command"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
@@ -130,7 +129,7 @@ func waitsText(s *core.Snapshot) []string {
 	}
 	lines := []string{
 		words.Some(len(s.Approvals), "tool call", " waiting for your answer; approvals reads them"),
-		words.Some(waiting, "task", " waiting for approval; tasks is:held lists them"),
+		words.Some(waiting, "task", " waiting for approval; list is:held names them"),
 		words.Some(len(s.Failures), "failed run", " that you have not seen; runs is:failed lists them, seen marks them"),
 		words.Some(len(s.Schedule.Problems), "file", " with a problem; problems lists them"),
 	}
@@ -183,20 +182,6 @@ func tailText(l tail.Line) string {
 		return l.Text
 	}
 	return string(l.Kind) + ": " + l.Text
-}
-
-// costsText returns a line with the cost of each task's runs.
-func costsText(r *command.CostReport) (lines []string) {
-	for _, t := range r.Tasks {
-		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all%s", t.Title, words.Some(t.Runs, "run", ""),
-			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share, t.Missing()))
-	}
-	for _, a := range r.Advice {
-		if a.Change != "" {
-			lines = append(lines, strings.ReplaceAll(spoken(a.Text()), " %", " percent"))
-		}
-	}
-	return lines
 }
 
 // buttonsOf returns the buttons of a card.

@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/hosts"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/safety/sandbox"
@@ -64,6 +65,10 @@ type Globals struct {
 type Live struct {
 	Bot *core.Bot
 	At  DataDir
+	// Context ends when the command line is no longer wanted, and says where it comes from.
+	Context context.Context //nolint:containedctx // a Process belongs to one command line
+	// Undo receives the inverse of what the command does.
+	Undo command.Value
 }
 
 // Served is the origin of a command that the agent runs through the bot; nil for a
@@ -299,6 +304,9 @@ func (p *Process) Terminal() bool {
 // terminal (SIGHUP) and SIGQUIT are treated alike, so that everything is put
 // away: the runtime's own answer to SIGQUIT would leave the terminal raw.
 func (p *Process) Context() (context.Context, context.CancelFunc) {
+	if p.Live != nil {
+		return context.WithCancel(p.Live.Context)
+	}
 	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 }
 

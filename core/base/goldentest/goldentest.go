@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,4 +36,26 @@ func Compare(t testing.TB, name, got string) {
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got); if it is meant, run with -update:\n%s", path, diff)
 	}
+}
+
+// ComparePart compares the part of a page between two texts, each found once, with a test's output. It returns the page.
+func ComparePart(t testing.TB, path, head, foot, want string) (page string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(data), head)
+	got, after, found := strings.Cut(rest, foot)
+	if !found {
+		t.Fatalf("%s has nothing between %q and %q", path, head, foot)
+	}
+	if *Update {
+		if err := os.WriteFile(path, []byte(before+head+want+foot+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s is stale (-want +got); run this test with -update:\n%s", path, diff)
+	}
+	return string(data)
 }

@@ -19,6 +19,11 @@ func Nth(n int) string {
 	if small := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}; n >= 1 && n <= len(small) {
 		return small[n-1]
 	}
+	return Ordinal(n)
+}
+
+// Ordinal returns an ordinal in digits: "1st", "3rd", "12th".
+func Ordinal(n int) string {
 	end := "th"
 	if n%100/10 != 1 {
 		switch n % 10 {

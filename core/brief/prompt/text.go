@@ -5,7 +5,7 @@ package prompt
 const (
 	textUpdatesMain = "RECENT BACKGROUND UPDATES (mention key findings in your response):"
 	// textDropped follows the update that stands in for the dropped ones.
-	textDropped     = " Each run still has its own: `ollim-bot forks` lists the runs, `ollim-bot forks tail ID` shows what one has reported."
+	textDropped     = " Each run still has its own: `ollim-bot runs` lists the runs, `ollim-bot runs tail ID` shows what one has reported."
 	textUpdatesFork = "RECENT BACKGROUND UPDATES (read-only — main session will also see these):"
 
 	textLateBefore = "[late: was scheduled for "

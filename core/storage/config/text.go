@@ -44,7 +44,7 @@ const (
 
 // Setting contains a setting's name and description, for every front end.
 type Setting struct {
-	// Key is its name in the files, in /config and in ollim-bot config. "budget." and "dashboard."
+	// Key is its name in the files, in /config and in ollim-bot settings. "budget." and "dashboard."
 	// are the prefixes of settings that are stored elsewhere.
 	Key     string
 	Group   string // one of Groups

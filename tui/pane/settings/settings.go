@@ -299,7 +299,7 @@ func setLook(s *setting, value string) (command.Value, error) {
 
 const (
 	textNothing   = "no setting is selected"
-	textSetConfig = "ollim-bot config %s"
+	textSetConfig = "ollim-bot settings %s"
 	textSetBudget = "ollim-bot budget set"
 
 	textNoNumber = "%s: %q is not a whole number"

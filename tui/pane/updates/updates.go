@@ -312,7 +312,7 @@ func ageOf(s *core.Snapshot, u updates.Update) string {
 func Text(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return fmt.Sprintf("%s\n\nIt replaces %s, because only ten are kept. "+
-			"Each run still has its own: see it in the list of runs, or with \"ollim-bot forks tail ID\".\n",
+			"Each run still has its own: see it in the list of runs, or with \"ollim-bot runs tail ID\".\n",
 			u.Message, words.Grouped(uint64(u.Dropped), "earlier update"))
 	}
 	by := ""

@@ -24,12 +24,12 @@ const forksShown = 20
 // followEvery is the interval at which a followed tail reads new lines.
 const followEvery = 200 * time.Millisecond
 
-type forksCmds struct {
-	List forksListCmd `cmd:"" default:"withargs"`
-	Tail forksTailCmd `cmd:""`
+type runsCmds struct {
+	List runsListCmd `cmd:"" default:"withargs"`
+	Tail runsTailCmd `cmd:""`
 }
 
-type forksListCmd struct {
+type runsListCmd struct {
 	console.AsJSON
 }
 
@@ -46,7 +46,7 @@ type forkAnswer struct {
 }
 
 // Run lists the newest runs from the ledger, without a running bot.
-func (c *forksListCmd) Run(p *process, at console.DataDir) error {
+func (c *runsListCmd) Run(p *process, at console.DataDir) error {
 	views, err := ledger(at)
 	if err != nil {
 		return err
@@ -110,16 +110,16 @@ func forkTook(v fork.View, now time.Time) string {
 	return max(0, cmp.Or(v.Ended, now).Sub(v.Started)).Round(time.Second).String()
 }
 
-type forksTailCmd struct {
-	ID     string `arg:"" complete:"run" help:"The run's id, from ollim-bot forks."`
+type runsTailCmd struct {
+	ID     string `arg:"" complete:"run" help:"The run's id, from ollim-bot runs."`
 	Follow bool   `short:"f" help:"Wait for more lines until the run has ended."`
 }
 
 // Run prints a run's output from the file that the bot writes while it runs.
-func (c *forksTailCmd) Run(p *process, at console.DataDir) error {
+func (c *runsTailCmd) Run(p *process, at console.DataDir) error {
 	page, err := fork.DiskTail(at.Dir, c.ID, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no run %q: ollim-bot forks shows the newest ones", clean.Line(c.ID))
+		return fmt.Errorf("no run %q: ollim-bot runs shows the newest ones", clean.Line(c.ID))
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,100 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+)
+
+// Shell runs a command line in the running bot, for the user: undo is the inverse of what it did, or nil. It blocks until
+// the command has ended.
+type Shell func(ctx context.Context, args []string) (r agent.CommandResult, undo Value)
+
+// NoLineError means that the words of a Line are no command line: they begin with no command, or the others are not its
+// arguments.
+type NoLineError struct{ Why string }
+
+func (e *NoLineError) Error() string { return e.Why }
+
+// usageStatus is the exit status of a command line with wrong arguments.
+const usageStatus = 2
+
+// Row returns the line's command, and the arguments of its command line.
+func (l Line) Row() (c Command, args []string, err error) {
+	words, closed := Split(l.Text)
+	c, rest, ok := Lead(InShell, words)
+	switch {
+	case !ok || c.In&InPlain == 0:
+		return c, nil, &NoLineError{fmt.Sprintf(textNoCommand, clean.Cut(clean.Line(l.Text), 40))}
+	case !closed:
+		return c, nil, &NoLineError{textOpenQuote}
+	}
+	return c, append(strings.Fields(c.Name), rest...), nil
+}
+
+// CarryOut runs the line.
+func (l Line) CarryOut(ctx context.Context, run Shell) (Outcome, error) {
+	_, args, err := l.Row()
+	if err != nil {
+		return Outcome{}, err
+	}
+	r, undo := run(ctx, args)
+	said := strings.TrimSpace(strings.ReplaceAll("\n"+r.Stderr, "\nollim-bot: ", "\n"))
+	switch {
+	case r.Exit == usageStatus:
+		return Outcome{}, &NoLineError{said}
+	case r.Exit != 0 && r.Stdout == "":
+		return Outcome{}, errors.New(cmp.Or(said, textFailed))
+	}
+	out := Outcome{Printed: strings.TrimSpace(said + "\n" + r.Stdout), Undo: undo}
+	out.Message, _, _ = strings.Cut(out.Printed, "\n")
+	return out, nil
+}
+
+// Split returns the words of a line: blanks separate them, quotes of both kinds keep them together. ok is false if a
+// quote is not closed, as in a sentence with an apostrophe.
+func Split(line string) (args []string, ok bool) {
+	var word strings.Builder
+	quote, began := rune(0), false
+	end := func() {
+		if began {
+			args = append(args, word.String())
+		}
+		word.Reset()
+		began = false
+	}
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case !began && (r == '"' || r == '\''):
+			quote, began = r, true
+		case unicode.IsSpace(r):
+			end()
+		default:
+			began = true
+			word.WriteRune(r)
+		}
+	}
+	end()
+	return args, quote == 0
+}
+
+// Lead returns the command of a place with which a command line begins, and its arguments. Names of two words count
+// before those of one.
+func Lead(p Place, args []string) (c Command, rest []string, ok bool) {
+	for n := min(2, len(args)); n > 0; n-- {
+		if c, ok = Find(p, strings.ToLower(strings.Join(args[:n], " "))); ok {
+			return c, args[n:], true
+		}
+	}
+	return c, nil, false
+}

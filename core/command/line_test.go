@@ -1,0 +1,91 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
+)
+
+func TestQuotesKeepWordsTogether(t *testing.T) {
+	for line, want := range map[string][]string{
+		`fire email`: {"fire", "email"}, `  a  "b c" 'd "e' `: {"a", "b c", `d "e`}, `a ""`: {"a", ""}, `I don't know`: {"I", "don't", "know"}, "": nil,
+		"a\u00a0b\nc": {"a", "b", "c"},
+	} {
+		if got, ok := Split(line); !ok || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v", line, got, ok)
+		}
+	}
+	if _, ok := Split(`say "hello`); ok {
+		t.Error("an open quote is closed")
+	}
+	testkit.Check(t, func(rt *rapid.T) {
+		words := rapid.SliceOf(rapid.StringMatching(`[a-z \t"]{0,8}`)).Draw(rt, "words")
+		line := ""
+		for _, w := range words {
+			line += " '" + w + "'"
+		}
+		if got, ok := Split(line); !ok || !slices.Equal(got, words) && len(words) > 0 {
+			rt.Errorf("%q: %q", line, got)
+		}
+	})
+}
+
+func TestALineIsCarriedOutByTheCommandLine(t *testing.T) {
+	var ran []string
+	result, undo := agent.CommandResult{Stdout: "one\ntwo\n", Stderr: "ollim-bot: a note\n"}, Value(LiftCaps{})
+	run := func(_ context.Context, args []string) (agent.CommandResult, Value) {
+		ran = args
+		return result, undo
+	}
+	out, err := Line{`WEBHOOKS --json`}.CarryOut(t.Context(), run)
+	if err != nil || strings.Join(ran, " ") != "WEBHOOKS --json" && strings.Join(ran, " ") != "webhook list --json" {
+		t.Errorf("ran %q, %v", ran, err)
+	}
+	if out.Printed != "a note\none\ntwo" || out.Message != "a note" || out.Undo != undo {
+		t.Errorf("%+v", out)
+	}
+	var no *NoLineError
+	for _, line := range []string{"hello there", "run", `fire "x`, ""} { // run starts a bot
+		ran = nil
+		if _, err := (Line{line}).CarryOut(t.Context(), run); !errors.As(err, &no) || ran != nil {
+			t.Errorf("%q: %v, ran %q", line, err, ran)
+		}
+	}
+	result = agent.CommandResult{Stderr: "ollim-bot: it takes a number\n", Exit: usageStatus}
+	if _, err := (Line{"costs x"}).CarryOut(t.Context(), run); !errors.As(err, &no) || no.Why != "it takes a number" {
+		t.Errorf("%v", err)
+	}
+	result = agent.CommandResult{Stderr: "ollim-bot: no such task\n", Exit: 1}
+	if _, err := (Line{"fire x"}).CarryOut(t.Context(), run); err == nil || errors.As(err, &no) || err.Error() != "no such task" {
+		t.Errorf("%v", err)
+	}
+}
+
+// Each thing is named by its ID, the beginning of it, its title or words of it, everywhere in the same way.
+func TestThingsAreNamedByIDAndWords(t *testing.T) {
+	things := []Thing{
+		{ID: "aaaa1111", Title: "Email sweep"}, {ID: "bbbb2222", Title: "Medication"}, {ID: "cccc3333", Title: "Medication refill"},
+		{ID: "dddd4444", Title: "bbbb2222"}, {ID: "eeee5555", Title: "Email sweep", Off: true},
+	}
+	for text, want := range map[string]string{
+		"medication": "bbbb2222", "REFILL medic": "cccc3333", "cccc": "cccc3333", "bbbb2222": "bbbb2222", "email": "aaaa1111", "medic": "", "ccc": "", "dentist": "",
+	} {
+		if got, err := PickOne("task", things, text, false); (err == nil) != (want != "") || got.ID != want {
+			t.Errorf("%q names %+v, %v", text, got, err)
+		}
+	}
+	if _, err := PickOne("task", things, "medic", false); err == nil || err.Error() != `"medic" names 2 tasks: Medication (bbbb2222); Medication refill (cccc3333)` {
+		t.Errorf("%v", err)
+	}
+	twice := []Thing{{ID: "r2", Title: "Tea"}, {ID: "r1", Title: "Tea"}}
+	if got, err := PickOne("run", twice, "tea", true); err != nil || got.ID != "r2" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
