@@ -52,8 +52,8 @@ func (l Line) CarryOut(ctx context.Context, run Shell) (Outcome, error) {
 	case r.Exit != 0 && r.Stdout == "":
 		return Outcome{}, errors.New(cmp.Or(said, textFailed))
 	}
-	out := Outcome{Printed: strings.TrimSpace(said + "\n" + r.Stdout), Undo: undo}
-	out.Message, _, _ = strings.Cut(out.Printed, "\n")
+	out := Outcome{Printed: strings.Trim(said+"\n"+r.Stdout, "\n"), Undo: undo}
+	out.Message, _, _ = strings.Cut(strings.TrimSpace(out.Printed), "\n")
 	return out, nil
 }
 

@@ -118,3 +118,27 @@ func TestRunsAreFoundByTheirDayAndTheirState(t *testing.T) {
 		t.Errorf("yesterday has %d runs", n)
 	}
 }
+
+// A line of the command line is carried out as in a shell; what changes nothing, also where the dashboard is read-only.
+func TestAPaletteTakesALineOfTheCommandLine(t *testing.T) {
+	r := newDesk(action.Forks)
+	for text, want := range map[string]string{
+		"budget set --capacity 7": "budget set --capacity 7", `reminder add -m "call mum" --delay 5`: `reminder add -m "call mum" --delay 5`,
+		"history search dentist": "history search dentist", "routine list": "routine list",
+	} {
+		if a := enters(ask(r, text), r); a.Do != (command.Line{Text: want}) {
+			t.Errorf("%s: enter gives %+v", text, a)
+		}
+	}
+	p := ask(r, "history se")
+	if first := p.shown[0]; first.name != "history search" || first.fill != "history search " {
+		t.Errorf("it is completed as %+v", first)
+	}
+	r.ReadOnly = true
+	if a := enters(ask(r, "routine list"), r); a.Do == nil {
+		t.Error("a list changes nothing")
+	}
+	if a := enters(ask(r, "routine cancel x"), r); a.Do != nil {
+		t.Errorf("a read-only dashboard carries out %+v", a.Do)
+	}
+}

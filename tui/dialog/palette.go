@@ -416,6 +416,11 @@ func (p *Palette) shellLines(text string) (out []*item) {
 		it.do = func(pane.Context) pane.Answer { return pane.Answer{Do: line} }
 		out = append(out, it)
 	}
+	return out
+}
+
+// shellNames are the names of commands that a text begins.
+func (p *Palette) shellNames(text string) (out []*item) {
 	for _, row := range command.List(command.InShell) {
 		if row.In&command.InPlain != 0 && len(row.Name) > len(text) && strings.HasPrefix(row.Name, strings.ToLower(text)) &&
 			!slices.ContainsFunc(p.verbs, func(v verb) bool { return v.name == row.Name }) {

@@ -38,6 +38,12 @@ func (p *Palette) search() {
 		at++
 	}
 	p.shown = slices.Insert(p.shown, at, p.commands(text)...)
+	if strings.Contains(text, " ") {
+		at = 0
+	} else {
+		at = len(p.shown)
+	}
+	p.shown = slices.Insert(p.shown, at, p.shellNames(text)...)
 	if len(p.shown) == 0 {
 		p.find(query, func(it *item) string { return respell(query, it.name) })
 	}

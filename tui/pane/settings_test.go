@@ -48,7 +48,7 @@ var enter = tea.KeyPressMsg{Code: tea.KeyEnter}
 
 func TestASettingIsWrittenInAForm(t *testing.T) {
 	s := settingsPage(t, "quiet_hours")
-	has(t, s.screen(118, 36), "─ Quiet hours ─", "─ ollim-bot config quiet_hours ─", "during these hours.", " For example 22:00-07:30.", " [off] ")
+	has(t, s.screen(118, 36), "─ Quiet hours ─", "─ ollim-bot settings quiet_hours ─", "during these hours.", " For example 22:00-07:30.", " [off] ")
 	form := s.do(action.SettingsEdit).Open
 	has(t, writes(t, s, form, 0, "late"), "Value late ! must be a start and an end such as 22:00-07:30, or off")
 	if a := form.Update(s.c, enter); a.Send != nil || a.Close {

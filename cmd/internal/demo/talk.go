@@ -53,6 +53,7 @@ var topics = []topic{
 	{lazyregexp.New(`^\[system`), says(`call report_updates {"message": "Talked in a fork; nothing is left open."}
 say Reported to the main session. See you there.`)},
 	{about(`I['’]ll call the dentist tomorrow`), says(`call propose_reminder {"words": "I'll call the dentist tomorrow", "delay_minutes": 1440}
+wait 200ms
 say Good plan.`)},
 	{about(`desktop|write to the landlord|answer (to )?the landlord`), says(
 		`say The answer is short. The desktop is outside of my own folder, so writing there needs your word.

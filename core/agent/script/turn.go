@@ -230,7 +230,6 @@ func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
 	default:
 		t.wait(250 * time.Millisecond)
 		answer = t.s.o.Tools[at].Call(t.ctx, a.Input())
-		t.wait(150 * time.Millisecond) // no model says anything in the moment in which a tool shows a card
 	}
 	t.toolEnd(use, answer, !approved)
 	t.over = answer.EndTurn
