@@ -82,7 +82,7 @@ func entryLine(e schedule.Entry, now time.Time) string {
 	if !e.Until.IsZero() {
 		when += "–" + cron.Format(e.Until, "15:04")
 	}
-	line := fmt.Sprintf("  %s  %-10s  %s  %s", when, words.Distance(e.FireTime.Sub(now)), e.ID, what)
+	line := fmt.Sprintf("  %s  %-10s  %s  %s", when, words.Until(e.FireTime.Sub(now)), e.ID, what)
 	if len(marks) > 0 {
 		line += " [" + strings.Join(marks, ", ") + "]"
 	}

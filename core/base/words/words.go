@@ -252,18 +252,6 @@ func Ahead(d time.Duration) string {
 	return fmt.Sprintf("in %d h %d min", minutes/60, minutes%60)
 }
 
-// Distance formats the distance of a moment for a column: "in 2h 05m", "45m ago", "now".
-func Distance(d time.Duration) string {
-	span := Span(d.Abs())
-	switch {
-	case span == "":
-		return "now"
-	case d < 0:
-		return span + " ago"
-	}
-	return "in " + span
-}
-
 // Span formats a duration for a column, rounded: "45m", "2h 05m", "3d"; empty below half
 // a minute.
 func Span(d time.Duration) string {
