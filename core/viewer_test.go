@@ -1,10 +1,12 @@
 package core
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/command"
 )
 
@@ -81,6 +83,39 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 		}
 		if h.has("ran") {
 			t.Error("the command of a skill ran")
+		}
+	})
+}
+
+// A read-only viewer may have every line of the command line carried out that changes nothing, and no other.
+func TestAReadOnlyViewerRunsOnlyLinesThatChangeNothing(t *testing.T) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
+		ran := ""
+		b.o.UserCommands = func(_ context.Context, args []string) (agent.CommandResult, command.Value) {
+			ran = strings.Join(args, " ")
+			return agent.CommandResult{Stdout: "done\n"}, nil
+		}
+		for readOnly, v := range map[bool]*Viewer{true: b.Viewer(true), false: b.Viewer(false)} {
+			lines, refused := 0, 0
+			for _, c := range command.List(command.InShell) {
+				ran = ""
+				_, err := v.Do(t.Context(), command.Line{Text: c.Name + " x"})
+				here, may := c.In&command.InPlain != 0, !readOnly || !c.Writes
+				switch {
+				case here && may && (err != nil || ran != c.Name+" x"):
+					t.Errorf("read-only %v: %s ran %q, %v", readOnly, c.Name, ran, err)
+				case (!here || !may) && (err == nil || ran != ""):
+					t.Errorf("read-only %v: %s was carried out", readOnly, c.Name)
+				case here && may:
+					lines++
+				default:
+					refused++
+				}
+			}
+			if lines < 20 || refused < 15 {
+				t.Errorf("read-only %v: %d lines carried out, %d refused", readOnly, lines, refused)
+			}
+			v.Close()
 		}
 	})
 }

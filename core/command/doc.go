@@ -1,5 +1,6 @@
 // Package command defines the bot's commands: the values accepted by Bot.Do, their
-// outcomes, the table of named commands for plain mode, Discord and the command line, and
+// outcomes, the table of named commands for plain mode, Discord and the command line, lines of the
+// command line that any surface may have the bot carry out (Line), and
 // the bot's reports. It carries out "/" commands and changes of the budget, and computes
 // the cost report; the bot does the rest. It must not know a screen or Discord.
 //

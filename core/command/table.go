@@ -64,7 +64,7 @@ type Place uint8
 
 // The places.
 const (
-	InPlain   Place = 1 << iota // a line of plain mode
+	InPlain   Place = 1 << iota // a line of plain mode; with InShell also of the palette, and of the conversation after "/"
 	InSlash                     // a line of the conversation that begins with "/"
 	InDiscord                   // Discord's own list of such commands
 	InShell                     // the command line
