@@ -65,7 +65,10 @@ func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
 			edit := tidy("Delete ```everything```.")
 			st, card := edits(t, edit)
 			want := "\n```diff\n@@ -5,4 +5,4 @@\n description: Tidy\n allowed-tools: [\"Bash(rm *)\"]\n ---\n-Tidy up the desk.\n+Delete ``⟦U+0060⟧everything``⟦U+0060⟧.\n```"
-			if !strings.Contains(card.Content, "`routines/tidy.md`") || !strings.Contains(card.Content, "Bash(rm *)") || !strings.HasSuffix(card.Content, want) {
+			if f := card.Embeds[0].Footer; f == nil || f.Text != tidyFile {
+				t.Errorf("its footer is %+v", f)
+			}
+			if !strings.Contains(card.Content, "Bash(rm *)") || !strings.HasSuffix(card.Content, want) {
 				t.Errorf("the card says\n%s\nwant at its end\n%s", card.Content, want)
 			}
 			var labels []string

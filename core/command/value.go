@@ -257,6 +257,7 @@ type Click struct {
 	ID      string
 	Value   string
 	Words   string
+	Fields  map[string]string // all fields of a form, by name
 }
 
 // Exit is how an interactive fork ends.
