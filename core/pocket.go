@@ -76,7 +76,7 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 	case post.BudgetTo:
 		out, err = p.budget(ctx, c.Fields)
 	case post.SetupTo:
-		out.Message, err = p.setup.begin(ctx, data, c.Fields)
+		out.Message, err = p.setup.begin(ctx, data, c)
 	case post.ModelTo:
 		if out, err = p.do(ctx, command.Slash{Line: "/model " + c.Value}); err == nil {
 			out.Card = p.models()
@@ -154,15 +154,15 @@ func (p pocket) capacity(ctx context.Context, s *Snapshot, data string) (command
 }
 
 // budget sets the ping budget as a form says.
-func (p pocket) budget(ctx context.Context, fields map[string]string) (out command.Outcome, err error) {
+func (p pocket) budget(ctx context.Context, in command.Fields) (out command.Outcome, err error) {
 	var set command.SetBudget
 	for _, n := range []struct {
-		field, name string
+		typed, name string
 		to          **int
-	}{{post.FieldCapacity, textPings, &set.Capacity}, {post.FieldRefill, textMinutes, &set.RefillMinutes}} {
-		value, err := strconv.Atoi(fields[n.field])
+	}{{in.Capacity, textPings, &set.Capacity}, {in.Refill, textMinutes, &set.RefillMinutes}} {
+		value, err := strconv.Atoi(n.typed)
 		if err != nil {
-			return out, fmt.Errorf(textNoNumber, n.name, clean.Cut(clean.Line(fields[n.field]), 40))
+			return out, fmt.Errorf(textNoNumber, n.name, clean.Cut(clean.Line(n.typed), 40))
 		}
 		*n.to = &value
 	}

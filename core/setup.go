@@ -10,7 +10,6 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
-	"ollimbot/core/talk/post"
 )
 
 // setup begins the walk of /setup from its form: what needs no talk is set at once, the rest the agent asks.
@@ -25,20 +24,20 @@ type setup struct {
 }
 
 // begin carries out a form, once. A bad value changes nothing and is named.
-func (s *setup) begin(ctx context.Context, key string, fields map[string]string) (message string, err error) {
+func (s *setup) begin(ctx context.Context, key string, c command.Click) (message string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if key == s.last {
 		return "", errors.New(textSetupTwice)
 	}
 	filled := ""
-	if quiet := fields[post.FieldQuiet]; quiet != "" {
+	if quiet := c.Fields.Quiet; quiet != "" {
 		if _, err := s.do(ctx, command.SetConfig{Key: "quiet_hours", Value: quiet, Sure: true}); err != nil {
 			return "", err
 		}
 		filled += fmt.Sprintf(textSetupQuiet, quiet)
 	}
-	user, bot := fields[post.FieldUser], fields[post.FieldBot]
+	user, bot := c.Fields.User, c.Fields.Bot
 	if user+bot != "" && (user != s.user || bot != s.bot) {
 		user, bot = cmp.Or(user, s.user), cmp.Or(bot, s.bot)
 		if user == "" || bot == "" {
@@ -49,8 +48,8 @@ func (s *setup) begin(ctx context.Context, key string, fields map[string]string)
 		}
 		filled += fmt.Sprintf(textSetupNamed, user, bot)
 	}
-	if about := fields[post.FieldWhat]; about != "" {
-		filled += fmt.Sprintf(textSetupAbout, about)
+	if c.Words != "" {
+		filled += fmt.Sprintf(textSetupAbout, c.Words)
 	}
 	if err := s.follow(ctx, filled); err != nil {
 		return "", err

@@ -441,9 +441,13 @@ func (i interaction) click() command.Click {
 			c.Value = clean.Line(data.Values[0])
 		}
 	case discordgo.ModalSubmitInteractionData:
-		c.Fields = i.fields()
-		c.Value = clean.Line(c.Fields[post.FieldWhen] + c.Fields[post.FieldValue]) // a form has one of them
-		c.Words = c.Fields[post.FieldWhat]
+		in := i.fields()
+		c.Value = clean.Line(in[post.FieldWhen] + in[post.FieldValue]) // a form has one of them
+		c.Words = in[post.FieldWhat]
+		c.Fields = command.Fields{
+			User: in[post.FieldUser], Bot: in[post.FieldBot], Quiet: in[post.FieldQuiet],
+			Capacity: in[post.FieldCapacity], Refill: in[post.FieldRefill],
+		}
 	}
 	return c
 }
