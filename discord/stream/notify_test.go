@@ -93,6 +93,7 @@ func TestOpeningsEndAtSentencesOrWords(t *testing.T) {
 		"":      {0, 0},
 		"Sure.": {0, 5},
 		"Sure. Your dentist appointment is on Tue":                 {0, 36},
+		"Sure, I have it. Your dentist appointment is on":          {0, 44},
 		"Sure. Your dentist appointment is on Tuesday. The":        {45, 45},
 		"Sure. Your dentist appointment is on Tuesday.":            {0, 45},
 		"Your appointment with Dr. Lee is at 3. It costs 4.50 and": {0, 52},
