@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
@@ -89,6 +90,19 @@ func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
 			st.says("is no longer waiting")
 		})
 	}
+}
+
+// D11: after Refuse there was no way back from the phone.
+func TestARefusedEditWaitsAgainByUndo(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	st, card := edits(t, tidy("Delete everything."))
+	me := st.s.User()
+	me.Click(card.ID, button(card, "Refuse"))
+	reply := st.says("the edit of Tidy was refused")
+	await(t, st, "the refusal", func(s core.Snapshot) bool { return waitsNow(s) == nil })
+	me.Click(reply.ID, button(reply, "Undo"))
+	await(t, st, "the edit", func(s core.Snapshot) bool { return waitsNow(s) != nil })
 }
 
 func TestTheCardOfALongEditIsCutAndSaysWhereTheRestIs(t *testing.T) {
