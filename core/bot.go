@@ -32,6 +32,7 @@ import (
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/notes"
 	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
@@ -359,7 +360,7 @@ func (b *Bot) makeTalk() {
 		Records: chat.Records{Transcript: b.book, Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Audit: b.audit},
 		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: b.library, Renew: b.servers.Renew,
 		Commands: b.o.Commands, Commit: b.git.Add, Host: newChatHost(b), Money: b.money, Google: logins{b.google, b.servers},
-		Rings: func(cause string) bool { return b.attention.Rings(cause) },
+		Rings: func(k post.Kind, cause string) bool { return b.attention.Rings(k, cause) },
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.viewers.notify)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,8 @@ func (s *Snapshot) Card() *post.Embed {
 		mute,
 		{Label: "+1 ping", Style: "secondary", Action: post.CardCapacity + ":" + more},
 		{Label: textPicture, Style: "secondary", Action: post.CardPicture + ":" + post.PictureDay},
+		{Label: textNewReminder, Style: "secondary", Action: post.RemindNew + ":"},
+		{Label: textPingBudget, Style: "secondary", Action: fmt.Sprintf("%s:%d.%d", post.BudgetType, s.Budget.State.Capacity, s.Budget.State.RefillRateMinutes)},
 	}
 	if run := s.cardRun(); len(run.Choices) > 0 {
 		e.Selects = []post.Select{run}

@@ -90,6 +90,10 @@ func (b *Bot) addHandlers() {
 			making: new(sync.Mutex), config: b.settings.Load, models: func() *post.Embed { return b.slashHost().ModelCard() },
 			why:  func(id string) (string, error) { return lastFailure(b, id) },
 			kept: func(at time.Time, task string) { kept(b, at, task) },
+			setup: &setup{
+				dir: b.dir, user: b.o.Env.UserName, bot: b.o.Env.BotName, do: b.handlers.Do,
+				follow: func(ctx context.Context, filled string) error { return b.slashHost().BeginSetup(ctx, filled) },
+			},
 		}.press),
 	})
 	b.handlers.Add(desk.Handlers()...)
@@ -173,8 +177,12 @@ func (b *Bot) slashHost() command.Host {
 			out, err := recorded(ctx, command.LiftCaps{Undo: undo})
 			return out.Message, err
 		},
-		Follow: func(ctx context.Context, s skill.Skill) error {
-			return b.chat.Ask(prompt.Instruction(b.prompts.Skills.Expand(ctx, []skill.Skill{s})[0].Body))
+		Follow: func(ctx context.Context, s skill.Skill, filled string) error {
+			body := b.prompts.Skills.Expand(ctx, []skill.Skill{s})[0].Body
+			if filled != "" { // after the skill's commands have run, because these words are none
+				body += fmt.Sprintf(textSetupForm, filled)
+			}
+			return b.chat.Ask(prompt.Instruction(body))
 		},
 	}
 }

@@ -57,7 +57,7 @@ func TestSecretsReachNeitherTheUserNorAnyNotice(t *testing.T) {
 			t.Errorf("the user is told %v", err)
 		}
 		b.log.Error("a key of hunter2-hunter2 was refused", "error", errors.New("hunter2-hunter2 is wrong"))
-		b.chat.SystemNote("see hunter2-hunter2")
+		b.chat.Aside("see hunter2-hunter2")
 		s := b.Snapshot()
 		if text := fmt.Sprintf("%+v %+v", s.Notices, s.Chat); strings.Contains(text, "hunter2") || !strings.Contains(text, "[hidden] is wrong") {
 			t.Errorf("shown: %s", text)

@@ -44,6 +44,7 @@ type pocket struct {
 	models func() *post.Embed
 	why    func(id string) (string, error) // the newest error of a task
 	kept   func(at time.Time, task string) // records that the user did what a task reminded them of
+	setup  *setup
 }
 
 // press handles a control, unless its effect is already in place. ok is false if the
@@ -70,6 +71,12 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 		out, err = p.about(ctx, data, c)
 	case post.ConfigAll, post.ConfigGroup, post.ConfigKey, post.ConfigTo, post.ConfigSure:
 		out, err = p.setting(ctx, action, data, c.Value)
+	case post.RemindNew:
+		out, err = p.remind(ctx, reminder{key: data, when: c.Value, title: c.Words, words: c.Words})
+	case post.BudgetTo:
+		out, err = p.budget(ctx, c.Fields)
+	case post.SetupTo:
+		out.Message, err = p.setup.begin(ctx, data, c)
 	case post.ModelTo:
 		if out, err = p.do(ctx, command.Slash{Line: "/model " + c.Value}); err == nil {
 			out.Card = p.models()
@@ -144,6 +151,26 @@ func (p pocket) capacity(ctx context.Context, s *Snapshot, data string) (command
 		return command.Outcome{}, fmt.Errorf(textCapacityMoved, have)
 	}
 	return p.do(ctx, command.SetBudget{Capacity: &want})
+}
+
+// budget sets the ping budget as a form says.
+func (p pocket) budget(ctx context.Context, in command.Fields) (out command.Outcome, err error) {
+	var set command.SetBudget
+	for _, n := range []struct {
+		typed, name string
+		to          **int
+	}{{in.Capacity, textPings, &set.Capacity}, {in.Refill, textMinutes, &set.RefillMinutes}} {
+		value, err := strconv.Atoi(n.typed)
+		if err != nil {
+			return out, fmt.Errorf(textNoNumber, n.name, clean.Cut(clean.Line(n.typed), 40))
+		}
+		*n.to = &value
+	}
+	if out, err = p.do(ctx, set); err == nil {
+		s := p.snapshot()
+		out.Card = s.Card()
+	}
+	return out, err
 }
 
 // setting handles a control of the cards of /config and returns the updated card.

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/absence"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/work/dispatch"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/proposals"
@@ -164,8 +165,8 @@ func newProposals(b *Bot) *proposals.Desk {
 	return proposals.New(proposals.Options{
 		Store: b.offers, Zone: b.zone, Log: b.log, Post: b.chat.Post, Retire: b.chat.Retire, Changed: b.viewers.notify,
 		Kinds: map[string]proposals.Kind{
-			KindPromise: {PerDay: promisesPerDay, Do: promises.do, Undo: promises.undo},
-			KindTime:    {PerDay: 1, Do: times.answer, Undo: times.undo},
+			KindPromise: {PerDay: promisesPerDay, Ring: post.KindAside, Do: promises.do, Undo: promises.undo},
+			KindTime:    {PerDay: 1, Ring: post.KindNews, Do: times.answer, Undo: times.undo},
 		},
 	})
 }

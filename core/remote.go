@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/post"
 )
 
 // Remote is a surface that reaches the user away from the dashboard, such as Discord. The
@@ -69,10 +70,10 @@ func (s surface) run(ctx context.Context, bot Intake) error {
 	return nil
 }
 
-// small sends a short message away from the dashboard.
+// small sends a short message about what the user has just done, away from the dashboard.
 func (s surface) small(text string) {
 	if s.remote != nil {
-		s.remote.Small(text)
+		s.remote.Small(text, post.KindAside.Rings(post.Moment{}))
 	}
 }
 

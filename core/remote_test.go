@@ -65,7 +65,7 @@ func (p *phone) Run(ctx context.Context, _ Intake) error {
 	return nil
 }
 
-func (p *phone) Answer() chat.RemoteAnswer {
+func (p *phone) Answer(chat.AnswerOptions) chat.RemoteAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := &phoneAnswer{p: p, id: post.MessageID(fmt.Sprintf("8%03d", len(p.answers)+1))}
@@ -73,9 +73,7 @@ func (p *phone) Answer() chat.RemoteAnswer {
 	return a
 }
 
-func (p *phone) Aside(text string) { p.Small(text) }
-
-func (p *phone) Small(text string, _ ...post.Button) {
+func (p *phone) Small(text string, _ bool, _ ...post.Button) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.smalls = append(p.smalls, text)
@@ -102,6 +100,8 @@ func (a *phoneAnswer) Rewind(n int)    { a.change(func() { a.text = a.text[:len(
 func (a *phoneAnswer) Tool(l string, denied bool) {
 	a.change(func() { a.tools = append(a.tools, fmt.Sprint(l, " ", denied)) })
 }
+func (a *phoneAnswer) Rings() bool                 { return true }
+func (a *phoneAnswer) Rang()                       {}
 func (a *phoneAnswer) Status(string)               {}
 func (a *phoneAnswer) Compacting(agent.Compacting) {}
 func (a *phoneAnswer) End(_ bool, shown func([]post.MessageID)) {

@@ -8,6 +8,8 @@ const (
 	textUnknownCard    = "this version does not know that button: ask for a new card with the command again"
 	textNoWeek         = "a week is this one (0) or one of the %d before"
 	textPicture        = "Day as a picture"
+	textNewReminder    = "New reminder"
+	textPingBudget     = "Ping budget"
 	textRunHint        = "Run…"
 	textRunsAlready    = "%s already runs"
 	textFailing        = "%s has failed three times in a row and is paused, so that it spends nothing more: %s"
@@ -24,6 +26,18 @@ const (
 	textTheUser        = "the user"
 	textFromPing       = "ping"
 	textFromMessage    = "Discord message"
+
+	textPings    = "How many pings fit"
+	textMinutes  = "Minutes until one ping is refilled"
+	textNoNumber = "%s: write a whole number, not \"%s\""
+
+	textSetupBegun = "Thank you. I continue here, in a message of mine; it has at most four more questions."
+	textSetupTwice = "that form was sent already: I have begun with what you wrote"
+	textSetupNames = "fill in both names, yours and mine, or leave both empty"
+	textSetupQuiet = "Quiet hours are set: %s.\n"
+	textSetupNamed = "The names are stored and count after a restart: the user is %s, you are %s.\n"
+	textSetupAbout = "About themselves they wrote:\n%s\n"
+	textSetupForm  = "\n\nThe user has filled in a form first. Do not ask again for what it has:\n\n%s"
 
 	textCapacityThere = "the capacity is already %d"
 	textCapacityMoved = "the capacity has changed to %d since: /status gives you a new card"

@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"ollimbot/core/agent"
@@ -28,37 +29,73 @@ type answers struct {
 	pool     *workerPool
 	// statusLine is that of Options.
 	statusLine func() bool
+
+	mu            sync.Mutex
+	newest, ended *answer // the newest one, and the newest that has ended; nil before the first
 }
 
 // begin starts a growing answer. If the surface has stopped, the answer is only in the
 // dashboard.
-func (a *answers) begin() chat.RemoteAnswer {
+func (a *answers) begin(o chat.AnswerOptions) chat.RemoteAnswer {
 	if a.room.status.gaveUp() != "" || a.room.life.Err() != nil {
 		return noAnswer{}
 	}
 	a.presence.turnChanged()
 	a.room.growing.Add(1)
-	return &answer{Answer: stream.New(a.room.life, stream.Options{
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var after <-chan struct{} // without a network, the answers wait in order
+	if a.newest != nil {
+		after = a.newest.Sent()
+	}
+	a.newest = &answer{Answer: stream.New(a.room.life, stream.Options{
 		Channel: a.room, Log: a.room.log, Line: a.room.line, Messages: maxMessages,
 		StatusLine: a.statusLine != nil && a.statusLine(),
-		Growing:    func(id post.MessageID, there bool) { a.room.state.setGrowing(string(id), there) },
-	}), all: a}
+		ID:         o.ID, Silent: o.Silent, After: after,
+		Growing: func(id post.MessageID, there bool) { a.room.state.setGrowing(string(id), there) },
+	}), all: a, over: make(chan struct{})}
+	return a.newest
 }
 
-// answer is a growing answer. Only Farewell waits for its delivery.
+// delivered waits until the newest answer that has ended was delivered or given up. refused means that none of it
+// arrived.
+func (a *answers) delivered(ctx context.Context) (refused bool) {
+	a.mu.Lock()
+	last := a.ended
+	a.mu.Unlock()
+	if last == nil {
+		return false
+	}
+	select {
+	case <-last.over:
+		return last.refused
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// answer is a growing answer. Only Farewell and the marks wait for its delivery.
 type answer struct {
 	*stream.Answer
-	all *answers
+	all     *answers
+	over    chan struct{} // closed after the last try to deliver it
+	refused bool          // written before over is closed
 }
 
 // End finishes the answer without delaying its turn.
 func (a *answer) End(emptyIsFine bool, shown func(ids []post.MessageID)) {
 	a.all.presence.turnChanged()
 	a.all.room.growing.Add(-1)
+	a.all.mu.Lock()
+	a.all.ended = a
+	a.all.mu.Unlock()
 	finish := func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, shownWithin)
 		defer cancel()
-		shown(a.Answer.End(ctx, emptyIsFine))
+		ids := a.Answer.End(ctx, emptyIsFine)
+		a.refused = len(ids) == 0 && !a.Empty()
+		close(a.over)
+		shown(ids)
 	}
 	if !a.all.pool.begin(finish) {
 		over, cancel := context.WithCancel(context.Background())
@@ -74,6 +111,8 @@ func (noAnswer) Append(string)                            {}
 func (noAnswer) Rewind(int)                               {}
 func (noAnswer) Tool(string, bool)                        {}
 func (noAnswer) Status(string)                            {}
+func (noAnswer) Rings() bool                              { return false }
+func (noAnswer) Rang()                                    {}
 func (noAnswer) Compacting(agent.Compacting)              {}
 func (noAnswer) End(_ bool, shown func([]post.MessageID)) { shown(nil) }
 
@@ -93,8 +132,7 @@ func (r *room) end(ctx context.Context, id, why string) (done bool) {
 	err := retry(ctx, func() error {
 		said, err := r.rest.Text(ctx, r.state.dm().Channel, id)
 		if err == nil {
-			room := render.MaxContent - render.Length(why)
-			err = r.replace(ctx, id, rest.Message{Content: render.Cut(said, room) + why})
+			err = r.replace(ctx, id, rest.Message{Content: render.Appended(said, why)})
 		}
 		return err
 	})
@@ -114,6 +152,8 @@ const (
 type marks struct {
 	room *room
 	pool *workerPool
+	// delivered is that of answers: a message is done when its answer has arrived.
+	delivered func(ctx context.Context) (refused bool)
 }
 
 // eyesWithin limits adding the mark, and lastWithin removing it at the end.
@@ -138,6 +178,9 @@ func (m *marks) add(id string) func(done <-chan error) {
 		if err != nil && !passes(err) && ctx.Err() == nil {
 			m.room.state.setEyes(id, false)
 			return
+		}
+		if verdict == markDone && m.delivered(ctx) {
+			verdict = markFailed
 		}
 		if verdict != "" {
 			m.put(ctx, id, verdict)
@@ -188,30 +231,37 @@ func (m *marks) typing(ctx context.Context) {
 	}
 }
 
-// put adds a mark, once.
+// put adds a mark.
 func (m *marks) put(ctx context.Context, id, mark string) {
-	last, cancel := linger(ctx, eyesWithin)
-	defer cancel()
-	if err := m.room.rest.React(last, m.room.state.dm().Channel, id, mark); err != nil {
-		m.room.log.Debug("mark was not added", "error", err)
+	m.insist(ctx, func(ctx context.Context) error { return m.room.rest.React(ctx, m.room.state.dm().Channel, id, mark) })
+}
+
+// remove removes the eyes.
+func (m *marks) remove(ctx context.Context, id string) {
+	if m.insist(ctx, func(ctx context.Context) error { return m.room.rest.Unreact(ctx, m.room.state.dm().Channel, id, eyes) }) {
+		m.room.state.setEyes(id, false)
 	}
 }
 
-// remove removes the eyes and retries while ctx lasts: a rate limit can be long.
-func (m *marks) remove(ctx context.Context, id string) {
-	var tries pauses
+// markPause is the first pause between two tries to change a mark; it doubles each time. Without a network, the marks
+// must not take the place of the messages.
+const markPause = 4 * time.Second
+
+// insist retries temporary failures while ctx lasts: a rate limit can be long. It reports whether nothing is left to
+// try.
+func (m *marks) insist(ctx context.Context, change func(context.Context) error) (done bool) {
+	tries := pauses(markPause)
 	for {
 		last, cancel := linger(ctx, eyesWithin)
-		err := m.room.rest.Unreact(last, m.room.state.dm().Channel, id, eyes)
+		err := change(last)
 		cancel()
 		if err == nil || !passes(err) {
-			m.room.state.setEyes(id, false)
-			return
+			return true
 		}
-		m.room.log.Debug("mark was not removed", "error", err)
+		m.room.log.Debug("mark was not changed", "error", err)
 		var limited *rest.LimitedError
 		if errors.As(err, &limited) && sleep(ctx, limited.After) != nil || tries.wait(ctx) != nil {
-			return
+			return false
 		}
 	}
 }

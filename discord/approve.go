@@ -97,7 +97,7 @@ func (c *cards) update(a policy.Approval) {
 func (c *cards) ask(ctx context.Context, k *card) {
 	defer c.forget(k)
 	a := k.approval
-	m := render.Approval(a)
+	m := render.Ring(render.Approval(a), post.KindQuestion.Rings(post.Moment{}))
 	m.Nonce = "approval/" + a.ID
 	sending, cancel := context.WithDeadline(ctx, a.Until)
 	message, err := c.room.deliver(sending, m)

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/core/talk/chat"
 	"ollimbot/discord/discordtest"
 )
 
@@ -154,7 +155,7 @@ func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
 	b.mu.Lock()
 	b.shown.Busy = true
 	b.mu.Unlock()
-	st.d.Answer().Append("It is done.")
+	st.d.Answer(chat.AnswerOptions{}).Append("It is done.")
 	st.says("It is done.")
 	st.s.Wait(t, "the work", func(f discordtest.State) bool { return strings.Contains(strings.Join(f.Presences, ""), textBusy) })
 }

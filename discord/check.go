@@ -222,7 +222,7 @@ func (r *Report) owner(ctx context.Context, c *rest.Client, app rest.App, o Chec
 func (r *Report) hello(ctx context.Context, c *rest.Client, channel string) {
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
-	if _, err := c.Send(ctx, channel, render.Small(fmt.Sprintf(textHello, r.BotName))); err != nil {
+	if _, err := c.Send(ctx, channel, render.Notice(fmt.Sprintf(textHello, r.BotName), true)); err != nil {
 		r.unreached(err)
 		return
 	}

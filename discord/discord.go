@@ -89,6 +89,7 @@ type Discord struct {
 	dead     struct{ asked, fleeting []string } // messages of the last process whose buttons do nothing
 
 	work     *workerPool // commands, clicks and approvals
+	hearing  *workerPool // transcriptions
 	refusals *workerPool // refused commands and clicks; outlives Run
 
 	end context.CancelFunc // ends the room's life; called by Farewell
@@ -99,6 +100,7 @@ const (
 	maxWork     = 64
 	maxMarks    = 32
 	maxRefusals = 8
+	maxHearing  = 8
 	maxAnswers  = 256
 )
 
@@ -149,6 +151,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		}),
 		status: &status{zone: o.Zone, moved: make(chan struct{}, 1)}, state: &state{dir: o.Dir, log: o.Log}, inbox: queue.New[any](),
 		work: newPool(o.Log, maxWork), refusals: newPool(o.Log, maxRefusals),
+		hearing: newPool(o.Log, maxHearing),
 	}
 	d.link = gateway.New(gateway.Options{
 		Token: token, Find: d.rest.GatewayBot, Changed: d.status.notify, Log: o.Log, Hurry: t.hurry,
@@ -167,9 +170,9 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	d.notices = &notices{room: d.room, log: o.Log, wake: make(chan struct{}, 1)}
 	lost.state, lost.notices = d.state, d.notices
 	d.cards = &cards{room: d.room, work: d.work, log: o.Log, list: map[string]*card{}}
-	d.marks = &marks{room: d.room, pool: newPool(o.Log, maxMarks)}
 	d.presence = &presence{link: d.link, zone: o.Zone, turns: make(chan struct{}, 1)}
 	d.answers = &answers{room: d.room, presence: d.presence, pool: newPool(o.Log, maxAnswers), statusLine: o.StatusLine}
+	d.marks = &marks{room: d.room, pool: newPool(o.Log, maxMarks), delivered: d.answers.delivered}
 	d.refusals.open(life)
 	d.answers.pool.open(life)
 	return d, nil
@@ -237,10 +240,11 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 		room: d.room, notices: d.notices, bot: bot, log: d.log, work: d.work, refusals: d.refusals, rival: d.rivals.seen,
 		answered: recent{keep: keptInteractions},
 		draw:     d.o.Draw,
-		typed:    &suggestions{room: d.room, bot: bot, rival: d.rivals.seen, waits: make(chan interaction, 1)},
+		user:     d.o.UserName, botName: d.o.BotName,
+		typed: &suggestions{room: d.room, bot: bot, rival: d.rivals.seen, waits: make(chan interaction, 1)},
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	for _, pool := range []*workerPool{d.work, d.marks.pool} {
+	for _, pool := range []*workerPool{d.work, d.marks.pool, d.hearing} {
 		pool.open(gctx)
 		defer pool.finish()
 	}
@@ -258,7 +262,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 func (d *Discord) inbound(bot core.Intake) *inbound {
 	return &inbound{
 		room: d.room, marks: d.marks, notices: d.notices, bot: bot, log: d.log, queue: d.inbox, loginPending: d.o.LoginPending,
-		voices: &voices{room: d.room, transcribe: d.o.Transcribe, log: d.log},
+		voices: &voices{room: d.room, transcribe: d.o.Transcribe, pool: d.hearing, log: d.log},
 	}
 }
 
@@ -300,7 +304,7 @@ func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 			d.inbox.Push(data)
 			if !met {
 				met = true
-				d.notices.put(notice{text: fmt.Sprintf(textHello, d.botName()), quiet: true, presence: true})
+				d.notices.put(notice{text: fmt.Sprintf(textHello, d.botName()), presence: true})
 			}
 		case *discordgo.MessageCreate:
 			switch m := data.Message; {
@@ -438,19 +442,16 @@ func (d *Discord) Typing(ctx context.Context) error { return d.room.Typing(ctx) 
 
 // Answer starts a growing answer. If the surface has stopped, the answer is only in the
 // dashboard.
-func (d *Discord) Answer() chat.RemoteAnswer { return d.answers.begin() }
+func (d *Discord) Answer(o chat.AnswerOptions) chat.RemoteAnswer { return d.answers.begin(o) }
 
 // Approval shows a tool call that needs the user's approval, and later its outcome. It never blocks.
 func (d *Discord) Approval(a policy.Approval) { d.cards.update(a) }
 
 // Small shows a short notice, in order with all other messages. It never blocks; a notice
 // that is not delivered within two minutes is dropped.
-func (d *Discord) Small(text string, buttons ...post.Button) {
-	d.notices.put(notice{text: text, buttons: buttons})
+func (d *Discord) Small(text string, rings bool, buttons ...post.Button) {
+	d.notices.put(notice{text: text, rings: rings, buttons: buttons})
 }
-
-// Aside is Small without notifying the user's phone.
-func (d *Discord) Aside(text string) { d.notices.put(notice{text: text, quiet: true}) }
 
 // Status describes the connection.
 func (d *Discord) Status() core.SurfaceStatus {
@@ -481,16 +482,17 @@ func (d *Discord) Farewell(ctx context.Context) {
 	}
 	d.answers.pool.idle(ctx, farewellTakes)
 	var lines []string
+	var all notice
 	for n, more := d.notices.next(time.Now()); more; n, more = d.notices.next(time.Now()) {
 		if !n.presence {
-			lines = append(lines, n.text)
+			lines, all.rings = append(lines, n.text), all.rings || n.rings
 		}
 	}
 	var left error
-	if len(lines) > 0 {
-		_, left = d.rest.Send(ctx, dm.Channel, notice{text: strings.Join(lines, "\n")}.message())
+	if all.text = strings.Join(lines, "\n"); all.text != "" {
+		_, left = d.rest.Send(ctx, dm.Channel, all.message())
 	}
-	err := d.notices.send(ctx, notice{text: fmt.Sprintf(textFarewell, d.botName()), quiet: true, presence: true})
+	err := d.notices.send(ctx, notice{text: fmt.Sprintf(textFarewell, d.botName()), presence: true})
 	if err = errors.Join(left, err); err != nil {
 		d.log.Debug("farewell was not delivered", "error", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
 	"ollimbot/discord/gateway"
@@ -39,12 +40,12 @@ func ends(t *testing.T, st *stage, o Options) error {
 	if _, err := d.Post(t.Context(), post.Post{Text: "x"}); !errors.Is(err, post.ErrNoChannel) {
 		t.Errorf("posting into nothing: %v", err)
 	}
-	d.Answer().End(false, func(ids []post.MessageID) {
+	d.Answer(chat.AnswerOptions{}).End(false, func(ids []post.MessageID) {
 		if ids != nil {
 			t.Errorf("%v", ids)
 		}
 	})
-	d.Small("x")
+	d.Small("x", true)
 	d.Approval(policy.Approval{ID: "1", Until: time.Now().Add(time.Minute)})
 	d.Farewell(ctx)
 	return err
@@ -74,7 +75,7 @@ func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 	go func() { done <- d.Run(t.Context(), bot) }()
 	st.up()
 	st.s.ResetToken("another")
-	d.Small("are you there?") // the gateway does not notice; this does
+	d.Small("are you there?", true) // the gateway does not notice; this does
 	if err := <-done; !errors.Is(err, rest.ErrAuth) {
 		t.Error(err)
 	}
@@ -320,8 +321,8 @@ func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		for range 1000 {
-			d.Small("the same")
-			d.Small(time.Now().String())
+			d.Small("the same", true)
+			d.Small(time.Now().String(), true)
 		}
 		if time.Since(began) != 0 || len(d.notices.list) > maxNotices {
 			t.Errorf("%v, %d wait", time.Since(began), len(d.notices.list))
@@ -341,7 +342,7 @@ func TestAnAnswerThatCannotBeShownIsGivenUpAndNobodyWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := quietly(t)
 		began, told := time.Now(), make(chan []post.MessageID, 1)
-		a := d.Answer()
+		a := d.Answer(chat.AnswerOptions{})
 		a.Append("hello")
 		a.End(false, func(ids []post.MessageID) { told <- ids })
 		if time.Since(began) != 0 {
@@ -350,7 +351,7 @@ func TestAnAnswerThatCannotBeShownIsGivenUpAndNobodyWaitsForIt(t *testing.T) {
 		if ids := <-told; len(ids) != 0 || time.Since(began) < shownWithin {
 			t.Errorf("%v after %v", ids, time.Since(began))
 		}
-		b := d.Answer()
+		b := d.Answer(chat.AnswerOptions{})
 		b.Append("and another")
 		b.End(false, func(ids []post.MessageID) { told <- ids })
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
 )
@@ -25,7 +26,9 @@ func (i *identity) lookUp(ctx context.Context) error {
 	return retry(ctx, func() error {
 		err := i.lookOnce(ctx)
 		if err == nil || ctx.Err() == nil && passes(err) {
-			i.room.status.unreachable(err)
+			if i.room.status.unreachable(err) {
+				i.room.noteNetwork(err)
+			}
 		}
 		return err
 	})
@@ -103,7 +106,7 @@ func (i *identity) keepOpening(ctx context.Context) error {
 			return nil
 		}
 		if i.room.state.dm().Channel == "" && i.room.reopen(ctx) == nil {
-			i.notices.small(i.greet) // only a message shows whether the bot can send any
+			i.notices.say(post.KindAside, i.greet) // only a message shows whether the bot can send any
 		}
 	}
 }

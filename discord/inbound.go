@@ -43,6 +43,8 @@ type inbound struct {
 	// queue contains messages, their changes, and starts of sessions: Data of
 	// gateway.Event.
 	queue *queue.Queue[any]
+	// ahead are events that were taken out of the queue while a recording was transcribed.
+	ahead []any
 	// loginPending reports whether a login waits for its code.
 	loginPending func() bool
 }
@@ -55,12 +57,12 @@ func (in *inbound) run(ctx context.Context) error {
 	}
 	handed := recent{keep: keptMessages}
 	for {
-		event, err := in.queue.Pop(ctx)
+		event, err := in.next(ctx)
 		if err != nil {
 			return nil
 		}
 		var batch []*discordgo.Message
-		for more := true; more; event, more = in.queue.TryPop() {
+		for more := true; more; event, more = in.tryNext() {
 			switch e := event.(type) {
 			case *discordgo.Ready:
 				batch = append(batch, in.catchUp(ctx, newest)...)
@@ -89,6 +91,42 @@ func (in *inbound) run(ctx context.Context) error {
 			handed.add(m.ID)
 		}
 		in.receiveAll(ctx, batch)
+	}
+}
+
+// next returns the oldest event, and waits for it.
+func (in *inbound) next(ctx context.Context) (event any, err error) {
+	if event, ok := in.tryNext(); ok {
+		return event, nil
+	}
+	return in.queue.Pop(ctx)
+}
+
+// tryNext returns the oldest event, if there is one.
+func (in *inbound) tryNext() (event any, ok bool) {
+	if len(in.ahead) == 0 {
+		return in.queue.TryPop()
+	}
+	event = in.ahead[0]
+	in.ahead = in.ahead[1:]
+	return event, true
+}
+
+// wroteOn waits until the user has written another message; false if ctx ended first.
+func (in *inbound) wroteOn(ctx context.Context) bool {
+	wrote := func(event any) bool { _, is := event.(*discordgo.MessageCreate); return is }
+	if slices.ContainsFunc(in.ahead, wrote) {
+		return true
+	}
+	for {
+		event, err := in.queue.Pop(ctx)
+		if err != nil {
+			return false
+		}
+		in.ahead = append(in.ahead, event)
+		if wrote(event) {
+			return true
+		}
 	}
 }
 
@@ -134,7 +172,7 @@ func (in *inbound) catchUp(ctx context.Context, newest string) (missed []*discor
 		}
 		if !passes(err) {
 			in.log.Error("missed messages could not be read", "error", err)
-			in.notices.small(fmt.Sprintf(textMissed, reason(err)))
+			in.notices.say(post.KindTrouble, fmt.Sprintf(textMissed, reason(err)))
 			return missed
 		}
 		if tries.wait(ctx) != nil {
@@ -164,7 +202,7 @@ func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool)
 		answered = in.marks.add(m.ID)
 	}
 	got := in.fetch(ctx, message.Files(m))
-	heard := in.voices.hear(ctx, m, got.data)
+	heard := in.hear(ctx, m, got.data, more)
 	if ctx.Err() != nil {
 		answered(nil)
 		return // the next start catches up on it
@@ -185,7 +223,7 @@ func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool)
 		answered(failed(err))
 		if ctx.Err() == nil {
 			in.log.Warn("message from Discord was not accepted", "error", err)
-			in.notices.small(fmt.Sprintf(textLostWords, reason(err)))
+			in.notices.say(post.KindTrouble, fmt.Sprintf(textLostWords, reason(err)))
 		}
 		return
 	}
@@ -218,7 +256,7 @@ func (in *inbound) passCode(ctx context.Context, id, code string) {
 	ctx, cancel := context.WithTimeout(ctx, loginWithin)
 	defer cancel()
 	if _, err := in.bot.Do(ctx, command.Login{Code: code}); err != nil {
-		in.notices.small(fmt.Sprintf(textLoginWrong, strings.ReplaceAll(reason(err), code, "…")))
+		in.notices.say(post.KindTrouble, fmt.Sprintf(textLoginWrong, strings.ReplaceAll(reason(err), code, "…")))
 	}
 }
 
@@ -301,7 +339,7 @@ func (u *unread) tell(m message.Traits) {
 	u.mu.Unlock()
 	if fresh {
 		u.log.Warn("a message could not be read", "message", m.ID, "author", m.Author)
-		u.notices.small(textUnread)
+		u.notices.say(post.KindTrouble, textUnread)
 	}
 }
 
@@ -314,14 +352,26 @@ const showWithin = 10 * time.Second
 type voices struct {
 	room       *room
 	transcribe func(ctx context.Context, recording []byte) (string, error)
+	pool       *workerPool
 	log        *slog.Logger
 }
 
+// utterance is what a message's voice messages say.
+type utterance struct {
+	heard        map[*discordgo.MessageAttachment]string // the words, or why there are none
+	said, missed []string                                // the words, and sentences about missing ones
+}
+
+// voicePatience is how long a transcription may still take once the user has written on.
+const voicePatience = 5 * time.Second
+
 // hear returns what is said in the voice messages of a message, by their files, or why that is
-// not known. data are the files that were downloaded.
-func (v *voices) hear(
-	ctx context.Context, m *discordgo.Message, data map[*discordgo.MessageAttachment][]byte,
+// not known. data are the files that were downloaded. more says that another message follows: then, and once one has
+// arrived, the words must not keep the user waiting for long, and may follow as a message of their own.
+func (in *inbound) hear(
+	ctx context.Context, m *discordgo.Message, data map[*discordgo.MessageAttachment][]byte, more bool,
 ) map[*discordgo.MessageAttachment]string {
+	v := in.voices
 	list := message.Voices(m)
 	if len(list) == 0 || v.transcribe == nil {
 		return nil
@@ -329,8 +379,72 @@ func (v *voices) hear(
 	if err := v.room.Typing(ctx); err != nil {
 		v.log.Debug("typing indicator was not set", "error", err)
 	}
-	heard := map[*discordgo.MessageAttachment]string{}
-	var said, missed []string
+	result := make(chan utterance, 1)
+	ready, finish := context.WithCancel(ctx)
+	defer finish()
+	begun := v.pool.begin(func(ctx context.Context) {
+		defer finish()
+		result <- v.words(ctx, list, data)
+	})
+	if !begun { // the bot is stopping, or many are under way
+		result <- v.words(ctx, list, data)
+		finish()
+	}
+	if more || in.wroteOn(ready) {
+		patience := time.NewTimer(voicePatience)
+		defer patience.Stop()
+		select {
+		case <-ready.Done():
+		case <-patience.C:
+		}
+	}
+	select {
+	case s := <-result:
+		if ctx.Err() == nil {
+			v.report(ctx, m, s)
+		}
+		return s.heard
+	default:
+	}
+	if ctx.Err() == nil {
+		v.pool.begin(func(ctx context.Context) { in.hearLater(ctx, m, result) })
+	}
+	late := map[*discordgo.MessageAttachment]string{}
+	for _, f := range list {
+		late[f] = textHeardLater
+	}
+	return late
+}
+
+// hearLater passes on the words of a message that was received without them.
+func (in *inbound) hearLater(ctx context.Context, m *discordgo.Message, result <-chan utterance) {
+	var s utterance
+	select {
+	case s = <-result:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return // the recording is saved
+	}
+	in.voices.report(ctx, m, s)
+	if len(s.said) == 0 {
+		return
+	}
+	words := command.Receive{From: name, Text: textLaterWords + strings.Join(s.said, "\n")}
+	if message.Forwards(m) {
+		words.Label = label.From(textForwardedLabel)
+	}
+	if _, err := in.bot.Do(ctx, words); err != nil && ctx.Err() == nil {
+		in.log.Warn("the words of a voice message were not accepted", "error", err)
+		in.notices.say(post.KindTrouble, fmt.Sprintf(textLostWords, reason(err)))
+	}
+}
+
+// words transcribes recordings.
+func (v *voices) words(
+	ctx context.Context, list []*discordgo.MessageAttachment, data map[*discordgo.MessageAttachment][]byte,
+) utterance {
+	s := utterance{heard: map[*discordgo.MessageAttachment]string{}}
 	for _, f := range list {
 		recording, there := data[f]
 		if !there {
@@ -339,23 +453,27 @@ func (v *voices) hear(
 		words, err := v.transcribe(ctx, recording)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return s
 		case err != nil:
 			v.log.Info("a voice message was not transcribed", "error", err)
-			heard[f] = fmt.Sprintf(textNotHeard, err)
-			missed = append(missed, fmt.Sprintf(textTellNotHeard, strings.TrimRight(err.Error(), ".")))
+			s.heard[f] = fmt.Sprintf(textNotHeard, err)
+			s.missed = append(s.missed, fmt.Sprintf(textTellNotHeard, strings.TrimRight(err.Error(), ".")))
 		default:
-			heard[f] = words
-			said = append(said, words)
+			s.heard[f] = words
+			s.said = append(s.said, words)
 		}
 	}
+	return s
+}
+
+// report shows the user what was heard, or why nothing was.
+func (v *voices) report(ctx context.Context, m *discordgo.Message, s utterance) {
 	switch {
-	case len(said) > 0:
-		v.show(ctx, render.Transcript(strings.Join(said, "\n"), m.ID))
-	case len(missed) > 0:
-		v.show(ctx, render.Remark(missed[0], m.ID))
+	case len(s.said) > 0:
+		v.show(ctx, render.Transcript(strings.Join(s.said, "\n"), m.ID))
+	case len(s.missed) > 0:
+		v.show(ctx, render.Remark(s.missed[0], m.ID))
 	}
-	return heard
 }
 
 // show sends the reply. The message is received without it if Discord does not take it in time.

@@ -17,9 +17,13 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/gateway"
+	"ollimbot/discord/message"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )
+
+// setupCommand is the command that opens a form in Discord.
+const setupCommand = "setup"
 
 const (
 	// answerWithin is how long Discord waits for the first answer.
@@ -45,6 +49,9 @@ type interactions struct {
 	draw     func(ctx context.Context, name string) (png []byte, alt string, err error) // may be nil
 	rival    func()                                                                     // reports that another program answered an interaction
 	answered recent                                                                     // used only by the listening goroutine
+	// user and botName begin the form of /setup.
+	user, botName string
+	ways          ways
 }
 
 // take handles a command or a click. It sends the deferral first, independently of everything else.
@@ -110,7 +117,7 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 		if !errors.Is(err, rest.ErrExpired) && promised.Err() == nil {
 			text = fmt.Sprintf(textNotPromised, i.title(), reason(err))
 		}
-		a.notices.small(text)
+		a.notices.say(post.KindTrouble, text)
 		return
 	}
 	switch {
@@ -126,16 +133,23 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 func (a *interactions) click(ctx context.Context, i interaction) {
 	var c command.Value = i.click()
 	id, verdict, answers := render.ParseApproval(i.customID())
-	if answers {
+	action, about, _ := post.ParseCustomID(i.customID())
+	known := true
+	switch {
+	case answers:
 		c = command.Answer{ID: id, Verdict: verdict}
+	case action == post.Undo:
+		c, known = a.ways.undone(about)
 	}
-	out, err := a.do(ctx, c)
+	out, err := command.Outcome{}, errors.New(textNotUndone)
+	if known {
+		out, err = a.do(ctx, c)
+	}
 	text := out.Message
 	if err == nil && out.Card != nil {
 		a.renew(ctx, i, *out.Card)
 		out.Card = nil
 	}
-	action, _, _ := post.ParseCustomID(i.customID())
 	switch {
 	case answers && err == nil:
 		return // the card shows the outcome
@@ -151,10 +165,23 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	}
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
-	if time.Since(i.at) < tokenFor && a.room.rest.FollowUp(ctx, i.Interaction, a.message(ctx, text, out)) == nil {
+	m := a.message(ctx, text, out)
+	m.Components = render.Buttons(a.back(i, out, err))
+	if time.Since(i.at) < tokenFor && a.room.rest.FollowUp(ctx, i.Interaction, m) == nil {
 		return
 	}
-	a.notices.small(text)
+	a.notices.say(post.KindAnswer, text)
+}
+
+// back returns the buttons that lead back: to a form that was refused, or from what was done.
+func (a *interactions) back(i interaction, out command.Outcome, err error) []post.Button {
+	switch {
+	case err == nil:
+		return a.ways.undo(i.ID, out.Undo)
+	case i.submits():
+		return a.ways.again(i.customID(), i.ID, i.fields())
+	}
+	return nil
 }
 
 // renew updates a card after its button changed something.
@@ -192,7 +219,7 @@ func (a *interactions) used(ctx context.Context, i interaction) {
 
 // command executes a command, or a window without a message, and replaces the deferral by the reply.
 func (a *interactions) command(ctx context.Context, i interaction) {
-	text, out := a.reply(ctx, i)
+	text, out, back := a.reply(ctx, i)
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
 	err := rest.ErrExpired
@@ -200,14 +227,18 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 		if text == "" {
 			err = a.room.rest.DeleteAnswer(ctx, i.Interaction)
 		} else {
-			err = a.room.rest.EditAnswer(ctx, i.Interaction, a.message(ctx, text, out))
+			m := a.message(ctx, text, out)
+			if len(back) > 0 {
+				m.Components = render.Buttons(back)
+			}
+			err = a.room.rest.EditAnswer(ctx, i.Interaction, m)
 		}
 	}
 	if err == nil || text == "" {
 		return
 	}
 	a.log.Debug("reply is sent as a message", "error", err)
-	a.notices.small(fmt.Sprintf(textLateReply, i.title(), text))
+	a.notices.say(post.KindAnswer, fmt.Sprintf(textLateReply, i.title(), text))
 }
 
 // message builds a reply that only the user sees: its text or card, and its picture. The text also describes the
@@ -229,20 +260,22 @@ func (a *interactions) message(ctx context.Context, text string, out command.Out
 	return m
 }
 
-// reply executes a command and returns the text of its reply, with its card and picture.
-func (a *interactions) reply(ctx context.Context, i interaction) (text string, out command.Outcome) {
+// reply executes a command and returns the text of its reply, with its card and picture, and the buttons that lead back.
+func (a *interactions) reply(ctx context.Context, i interaction) (text string, out command.Outcome, back []post.Button) {
 	said, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
 	switch {
 	case ok && said.TargetID != "":
-		return a.menu(ctx, said), out
+		return a.menu(ctx, said), out, nil
 	case ok:
-		return a.slash(ctx, said)
+		text, out = a.slash(ctx, said)
+		return text, out, nil
 	}
 	out, err := a.do(ctx, i.click())
+	back = a.back(i, out, err)
 	if err != nil {
-		return wordsOf(err), command.Outcome{}
+		return wordsOf(err), command.Outcome{}, back
 	}
-	return cmp.Or(out.Message, textDone), out
+	return cmp.Or(out.Message, textDone), out, back
 }
 
 // slash executes a slash command and returns its reply; the text may be empty.
@@ -300,11 +333,19 @@ func (a *interactions) form(i interaction) (post.Form, bool) {
 	switch data := i.Data.(type) {
 	case discordgo.MessageComponentInteractionData:
 		action, about, ok := post.ParseCustomID(data.CustomID)
-		if !ok {
+		switch {
+		case !ok:
 			return post.Form{}, false
+		case action == post.FormAgain:
+			return a.ways.form(about)
+		case action == post.RemindNew: // each opening is another reminder
+			about = i.ID
 		}
 		return post.FormOf(action, about)
 	case discordgo.ApplicationCommandInteractionData:
+		if data.TargetID == "" && data.Name == setupCommand {
+			return post.SetupForm(i.ID, a.user, a.botName), true
+		}
 		if data.TargetID == "" || data.Name != command.RemindAboutThis {
 			return post.Form{}, false
 		}
@@ -326,11 +367,7 @@ func (a *interactions) target(data discordgo.ApplicationCommandInteractionData) 
 	if who := m.Author; who != nil && who.ID == a.room.state.dm().Owner {
 		key = post.Own + data.TargetID
 	}
-	words = clean.Text(m.Content)
-	if len(m.Embeds) > 0 && m.Embeds[0] != nil {
-		words += "\n" + clean.Line(m.Embeds[0].Title) + "\n" + clean.Text(m.Embeds[0].Description)
-	}
-	return key, strings.TrimSpace(words)
+	return key, strings.TrimSpace(clean.Text(m.Content) + "\n" + message.Card(m))
 }
 
 // open opens a window as the complete answer.
@@ -339,6 +376,7 @@ func (a *interactions) open(ctx context.Context, i interaction, f post.Form) err
 	if err != nil {
 		return err
 	}
+	a.ways.opened(m.CustomID, f)
 	return a.room.rest.Open(ctx, i.Interaction, m)
 }
 
@@ -403,11 +441,28 @@ func (i interaction) click() command.Click {
 			c.Value = clean.Line(data.Values[0])
 		}
 	case discordgo.ModalSubmitInteractionData:
-		fields := filled(data.Components)
-		c.Value = clean.Line(fields[post.FieldWhen] + fields[post.FieldValue]) // a form has one of them
-		c.Words = strings.TrimSpace(clean.Text(fields[post.FieldWhat]))
+		in := i.fields()
+		c.Value = clean.Line(in[post.FieldWhen] + in[post.FieldValue]) // a form has one of them
+		c.Words = in[post.FieldWhat]
+		c.Fields = command.Fields{
+			User: in[post.FieldUser], Bot: in[post.FieldBot], Quiet: in[post.FieldQuiet],
+			Capacity: in[post.FieldCapacity], Refill: in[post.FieldRefill],
+		}
 	}
 	return c
+}
+
+// fields returns the fields of a submitted window, cleaned; nil for anything else.
+func (i interaction) fields() map[string]string {
+	data, ok := i.Data.(discordgo.ModalSubmitInteractionData)
+	if !ok {
+		return nil
+	}
+	fields := filled(data.Components)
+	for name, value := range fields {
+		fields[name] = strings.TrimSpace(clean.Text(value))
+	}
+	return fields
 }
 
 // filled returns the fields of a submitted window.

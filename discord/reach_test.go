@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
 	"ollimbot/discord/rest"
@@ -80,9 +81,9 @@ func TestAnAnswerSurvivesAMomentInWhichTheUserCannotBeReached(t *testing.T) {
 	t.Parallel()
 	st, _ := hears(t, nil)
 	st.s.Fault(discordtest.Match{Method: "PATCH", PathPrefix: "/channels/*/messages", Times: 1}, discordtest.Refused(403, 50007))
-	a := st.d.Answer()
-	a.Append("the first words")
-	st.says("the first words")
+	a := st.d.Answer(chat.AnswerOptions{})
+	a.Append("these are the first words.")
+	st.says("these are the first words.")
 	a.Append(" and the last")
 	st.s.Wait(t, "the refusal", func(f discordtest.State) bool { return f.Count("PATCH", "/channels/*/messages/*") == 1 })
 	if m := st.says("the first words"); strings.Contains(m.Content, "last") {
@@ -101,7 +102,7 @@ func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
 	st.up()
 	m := st.s.User().Say("tell me a story")
 	st.s.Wait(t, "the eyes", func(f discordtest.State) bool { return len(f.Message(m.ID).Reactions) == 1 })
-	a := st.d.Answer()
+	a := st.d.Answer(chat.AnswerOptions{})
 	a.Append("Once upon a time")
 	half := st.says("Once upon a time")
 	st.s.Fault(discordtest.Match{Method: "DELETE", PathPrefix: "/channels/*/messages/*/reactions", Times: -1}, discordtest.Lost())

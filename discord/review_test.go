@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
@@ -65,7 +66,10 @@ func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
 			edit := tidy("Delete ```everything```.")
 			st, card := edits(t, edit)
 			want := "\n```diff\n@@ -5,4 +5,4 @@\n description: Tidy\n allowed-tools: [\"Bash(rm *)\"]\n ---\n-Tidy up the desk.\n+Delete ``⟦U+0060⟧everything``⟦U+0060⟧.\n```"
-			if !strings.Contains(card.Content, "`routines/tidy.md`") || !strings.Contains(card.Content, "Bash(rm *)") || !strings.HasSuffix(card.Content, want) {
+			if f := card.Embeds[0].Footer; f == nil || f.Text != tidyFile {
+				t.Errorf("its footer is %+v", f)
+			}
+			if !strings.Contains(card.Content, "Bash(rm *)") || !strings.HasSuffix(card.Content, want) {
 				t.Errorf("the card says\n%s\nwant at its end\n%s", card.Content, want)
 			}
 			var labels []string
@@ -86,6 +90,19 @@ func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
 			st.says("is no longer waiting")
 		})
 	}
+}
+
+// D11: after Refuse there was no way back from the phone.
+func TestARefusedEditWaitsAgainByUndo(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	st, card := edits(t, tidy("Delete everything."))
+	me := st.s.User()
+	me.Click(card.ID, button(card, "Refuse"))
+	reply := st.says("the edit of Tidy was refused")
+	await(t, st, "the refusal", func(s core.Snapshot) bool { return waitsNow(s) == nil })
+	me.Click(reply.ID, button(reply, "Undo"))
+	await(t, st, "the edit", func(s core.Snapshot) bool { return waitsNow(s) != nil })
 }
 
 func TestTheCardOfALongEditIsCutAndSaysWhereTheRestIs(t *testing.T) {

@@ -74,7 +74,7 @@ func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testi
 		t.Errorf("%+v", now)
 	}
 
-	first.d.Small("the first one speaks")
+	first.d.Small("the first one speaks", true)
 	now := other.becomes("quiet", func(n Standing) bool { return strings.Contains(n.State, "so this one is quiet") })
 	if now.OK || now.Lead != textRival || !strings.Contains(now.State, "stop that one and restart this one") {
 		t.Errorf("%+v", now)
@@ -206,6 +206,19 @@ func TestTheStateOfTheConnectionIsOnDiskWhileTheBotRuns(t *testing.T) {
 		}
 		d.Farewell(ctx)
 	})
+}
+
+// D7: "stop the other program, or give it its own bot since 19:47".
+func TestASentenceOfTheStatusHasNoTime(t *testing.T) {
+	now := time.Now()
+	s := status{zone: time.UTC, link: func() gateway.State { return gateway.State{Phase: gateway.Up, Since: now} }, rival: now}
+	if text := s.standing().Text(time.UTC); text != textRival+": "+textRivalCure {
+		t.Errorf("%q", text)
+	}
+	s.rival, s.shutOut = time.Time{}, "unblock the bot"
+	if text := s.standing().Text(time.UTC); text != "unblock the bot" {
+		t.Errorf("%q", text)
+	}
 }
 
 // P1: the next program knows when the session before it has started.

@@ -87,6 +87,9 @@ func (r *room) send(ctx context.Context, m rest.Message) (string, error) {
 		}
 	}
 	r.noteReach(err)
+	if ctx.Err() == nil && r.status.noteSend(err) {
+		r.noteNetwork(err)
+	}
 	r.typed.Store(0)
 	return id, err
 }
@@ -105,13 +108,10 @@ func (r *room) Send(ctx context.Context, p stream.Page, nonce string) (post.Mess
 // answerMessage builds one message of an answer. It suppresses link previews, which fill a phone's screen.
 func answerMessage(p stream.Page) rest.Message {
 	m := rest.Message{Content: p.Text, Flags: discordgo.MessageFlagsSuppressEmbeds}
-	if p.Silent {
-		m.Flags |= discordgo.MessageFlagsSuppressNotifications
-	}
 	if p.Stop {
-		m.Components = render.StopButton()
+		m.Components = render.StopButton(p.ID)
 	}
-	return m
+	return render.Ring(m, !p.Silent)
 }
 
 // do calls f with the channel.
@@ -152,6 +152,15 @@ func (r *room) replace(ctx context.Context, id string, m rest.Message) error {
 	return r.do(func(channel string) error {
 		return r.line.Edit(ctx, func(ctx context.Context) error { return r.rest.Edit(ctx, channel, id, m) })
 	})
+}
+
+// noteNetwork logs that Discord cannot be reached, or can again.
+func (r *room) noteNetwork(err error) {
+	if err == nil {
+		r.log.Info("discord can be reached again")
+		return
+	}
+	r.log.Warn("discord cannot be reached; the bot keeps trying", "reason", reason(err))
 }
 
 // noteReach records whether the bot can message its user.

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/store"
@@ -29,6 +27,9 @@ type status struct {
 	mu      sync.Mutex
 	lost    string        // why the bot's own data could not be looked up
 	since   time.Time     // when that began
+	unsent  string        // why messages cannot be sent
+	failing time.Time     // when that began
+	failed  time.Time     // when it was last so
 	shutOut string        // why the bot cannot message its user
 	rival   time.Time     // when another program with the same token was last noticed
 	stopped string        // why the surface has given up
@@ -58,18 +59,49 @@ func (s *status) notify() {
 	}
 }
 
-// unreachable records that Discord did not answer Run's first requests; nil means that it did.
-func (s *status) unreachable(err error) {
+// unreachable records that Discord did not answer Run's first requests; nil means that it did. It returns whether that
+// is news.
+func (s *status) unreachable(err error) (news bool) {
 	s.change(func() {
+		news = (s.lost == "") != (err == nil)
 		switch {
 		case err == nil:
 			s.lost = ""
 			return
-		case s.lost == "":
+		case news:
 			s.since = time.Now()
 		}
 		s.lost = reason(err)
 	})
+	return news
+}
+
+// unsentFor is how long a message that could not be sent counts. While it is waiting, it is tried again sooner.
+const unsentFor = 2 * time.Minute
+
+// noteSend records whether messages arrive, which the gateway does not know. It returns whether that is news.
+func (s *status) noteSend(err error) (news bool) {
+	fails := errors.Is(err, rest.ErrTransient)
+	if err != nil && !fails && passes(err) { // says nothing about the network
+		return false
+	}
+	now := time.Now()
+	s.mu.Lock()
+	news = (s.unsent != "") != fails
+	switch {
+	case !fails:
+		s.unsent = ""
+	case news:
+		s.failing = now
+		fallthrough
+	default:
+		s.unsent, s.failed = reason(err), now
+	}
+	s.mu.Unlock()
+	if news {
+		s.notify()
+	}
+	return news
 }
 
 // noteReach records whether the bot can message its user, and returns whether that changed and why it cannot.
@@ -134,6 +166,10 @@ func (n Standing) Text(zone *time.Location) string {
 		return n.State
 	case strings.HasPrefix(n.State, textDown):
 		return n.State + textTrying
+	case n.Lead != "":
+		return n.Lead + ": " + n.State
+	case !n.OK: // a sentence about what to do
+		return n.State
 	}
 	return n.State + " since " + n.Since.In(zone).Format("15:04")
 }
@@ -168,6 +204,8 @@ func (s *status) standing() Standing {
 		now.State = s.down(link.Since, link.Reason)
 	case link.Phase == gateway.Connecting:
 		now.State, now.OK = textConnecting, true
+	case s.unsent != "" && time.Since(s.failed) < unsentFor:
+		now.State, now.Since = s.down(s.failing, s.unsent), s.failing
 	case s.shutOut != "":
 		now.State = s.shutOut // it starts with the solution, because the top line is short
 	case twice:
@@ -240,11 +278,11 @@ const (
 	maxNotices   = 50
 )
 
-// notice is a short message of the program. A quiet one does not notify the user's phone.
+// notice is a short message of the program.
 type notice struct {
 	text    string
 	at      time.Time
-	quiet   bool
+	rings   bool
 	nonce   string
 	buttons []post.Button
 	// presence marks a notice of whether the bot is online: the same message is edited each time, so that they do not
@@ -253,11 +291,8 @@ type notice struct {
 }
 
 func (n notice) message() rest.Message {
-	m := render.Small(n.text)
+	m := render.Notice(n.text, n.rings)
 	m.Nonce, m.Components = n.nonce, render.Buttons(n.buttons)
-	if n.quiet {
-		m.Flags |= discordgo.MessageFlagsSuppressNotifications
-	}
 	return m
 }
 
@@ -303,9 +338,11 @@ func (q *notices) next(now time.Time) (notice, bool) {
 	return notice{}, false
 }
 
-// small queues a short notice. It never blocks; a notice that is not delivered within two
+// say queues a short notice. It never blocks; a notice that is not delivered within two
 // minutes is dropped.
-func (q *notices) small(text string) { q.put(notice{text: text}) }
+func (q *notices) say(k post.Kind, text string) {
+	q.put(notice{text: text, rings: k.Rings(post.Moment{})})
+}
 
 // run sends the notices until they expire.
 func (q *notices) run(ctx context.Context) error {

@@ -17,7 +17,7 @@ func TestStopEndsAGrowingAnswerWhichIsNeitherDoneNorFailed(t *testing.T) {
 	st := newStage(t, discordtest.Options{})
 	st.liveWith(script.New(script.Options{Pace: 0.5}))
 	st.up()
-	asked := st.s.User().Say(play("say Once upon a time.", "wait 3s", "say There was a king.", "wait 1h", "say The end."))
+	asked := st.s.User().Say(play("say Once upon a time, in a land that is far away.", "wait 3s", "say There was a king.", "wait 1h", "say The end."))
 	state := st.s.Wait(t, "the offer to stop", func(f discordtest.State) bool {
 		m := st.find(f, "Once upon")
 		return m != nil && len(m.Buttons) == 1 && strings.Contains(f.Message(asked.ID).Marks(), eyes)

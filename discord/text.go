@@ -47,6 +47,9 @@ const (
 	textStopping      = "the bot is stopping: try again when it is back."
 	textNotInVersion  = "/%s is not in this version yet."
 	textKeyFirst      = "choose a key for that value."
+	textCorrect       = "Correct it…"
+	textUndo          = "Undo"
+	textNotUndone     = "that can no longer be undone from here: the bot was restarted, or much has happened since"
 	textDone          = "done."
 	textTooLate       = "%s did not arrive in time and was not carried out: try again."
 	textNotPromised   = "%s could not be answered (%s) and was not carried out: try again."
@@ -58,6 +61,8 @@ const (
 
 	textForwardedLabel = "a forwarded message" // begins a label
 	textNotHeard       = "[not transcribed: %s]"
+	textHeardLater     = "[its words are still being transcribed; they follow as a message]"
+	textLaterWords     = "[the words of the earlier voice message]\n"
 	textTellNotHeard   = "your voice message was saved, but not transcribed: %s."
 
 	textLeftOut      = "\n[attachment %s was left out: %s]"

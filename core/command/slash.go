@@ -81,8 +81,8 @@ type Host struct {
 	Card func() *post.Embed
 	// Record writes a decision to the audit log.
 	Record func(context.Context, audit.Entry)
-	// Follow runs a skill in a turn of the user.
-	Follow func(context.Context, skill.Skill) error
+	// Follow runs a skill in a turn of the user, with what they have filled in before.
+	Follow func(ctx context.Context, s skill.Skill, filled string) error
 	// Google starts a login at Google, or reports the existing one.
 	Google func(ctx context.Context, args []string) (string, error)
 	// Add makes a task.
@@ -323,11 +323,16 @@ func (h Host) restart(context.Context, []string) (string, error) {
 
 // setup lets the agent guide the user through names, profile and routines.
 func (h Host) setup(ctx context.Context, _ []string) (string, error) {
+	return "", h.BeginSetup(ctx, "")
+}
+
+// BeginSetup is setup with what the user has filled in before.
+func (h Host) BeginSetup(ctx context.Context, filled string) error {
 	s, ok := skill.Read(h.Dir, setupSkill)
 	if !ok {
-		return "", errors.New(textNoSetup)
+		return errors.New(textNoSetup)
 	}
-	return "", h.Follow(ctx, s)
+	return h.Follow(ctx, s, filled)
 }
 
 // google starts a login at Google, or reports the existing one.

@@ -262,7 +262,11 @@ type Click struct {
 	ID      string
 	Value   string
 	Words   string
+	Fields  Fields
 }
+
+// Fields are the other fields of a form.
+type Fields struct{ User, Bot, Quiet, Capacity, Refill string }
 
 // Exit is how an interactive fork ends.
 type Exit string

@@ -307,6 +307,9 @@ func TestASessionIsNeverStartedWithinFiveSecondsOfAnother(t *testing.T) {
 				if len(noted) != 1 || w.server.count(identifies) != 1 {
 					t.Errorf("%d sessions started, %d noted", w.server.count(identifies), len(noted))
 				}
+				if text := w.log.String(); strings.Contains(text, "WARN") || strings.Contains(text, "several sessions") { // D7: it is the bot's own pause
+					t.Errorf("the log says\n%s", text)
+				}
 			})
 		})
 	}

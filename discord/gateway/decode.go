@@ -176,6 +176,7 @@ func leanData(data json.RawMessage) json.RawMessage {
 		var one map[string]json.RawMessage
 		if json.Unmarshal(m, &one) == nil && one["author"] != nil {
 			one["author"] = message.OnlyUser(one["author"])
+			one["embeds"] = message.OnlyWords(one["embeds"])
 			m, _ = json.Marshal(one) // it was just read
 		}
 		messages[id] = message.Only(m, "id", "channel_id", "content", "author", "embeds")

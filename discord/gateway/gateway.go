@@ -261,7 +261,11 @@ func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Dura
 func (l *Link) findGateway(ctx context.Context) *cause {
 	for {
 		if wait := l.starts.wait(time.Now(), startsApart/time.Duration(l.o.Hurry)); wait > 0 {
-			if !l.waitDown(ctx, wait, textManyStarts) {
+			why := textManyStarts
+			if l.starts.wait(time.Now(), 0) <= 0 { // the bot's own pause, such as after a restart
+				why = textApart
+			}
+			if !l.waitDown(ctx, wait, why) {
 				return &cause{}
 			}
 			continue
@@ -293,7 +297,11 @@ func (l *Link) findGateway(ctx context.Context) *cause {
 // waitDown records why there is no connection and waits; it returns false if ctx has ended.
 func (l *Link) waitDown(ctx context.Context, wait time.Duration, reason string) bool {
 	l.enter(Down, reason)
-	l.o.Log.Log(ctx, l.news.lost(reason, time.Now()), "discord not connected", "reason", reason, "next_try_s", wait.Seconds())
+	level := slog.LevelDebug
+	if reason != textApart {
+		level = l.news.lost(reason, time.Now())
+	}
+	l.o.Log.Log(ctx, level, "discord not connected", "reason", reason, "next_try_s", wait.Seconds())
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -24,6 +24,7 @@ const (
 	textClosed      = "Discord closed the connection (%d%s)"
 
 	textManyStarts = "Discord refused several sessions in a row: the next one starts a little later"
+	textApart      = "a new session starts five seconds after the last one"
 	textFewStarts  = "Discord allows only %d more session starts today: waiting for its daily reset"
 
 	textHandshake = "it did not answer like a Discord gateway"

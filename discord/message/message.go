@@ -134,8 +134,27 @@ func inner(data []byte) *discordgo.Message {
 	if err != nil || extra == nil {
 		return nil
 	}
-	_ = json.Unmarshal(extra["embeds"], &m.Embeds) // a malformed embed is skipped
+	var list []json.RawMessage
+	_ = json.Unmarshal(OnlyWords(extra["embeds"]), &list)
+	for _, data := range list {
+		e := new(discordgo.MessageEmbed)
+		if json.Unmarshal(data, e) == nil { // a malformed embed is skipped
+			m.Embeds = append(m.Embeds, e)
+		}
+	}
 	return m
+}
+
+// OnlyWords reduces embeds to their words. The rest, such as a colour of the wrong form, must not lose them.
+func OnlyWords(embeds json.RawMessage) json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(embeds, &list) != nil {
+		return nil
+	}
+	for i, e := range list {
+		list[i] = Only(e, "title", "description", "fields")
+	}
+	return encode(list)
 }
 
 // Written reports whether a user wrote the message. Other kinds announce a pin, a call or a
@@ -153,7 +172,7 @@ func TextWith(m *discordgo.Message, heard map[*discordgo.MessageAttachment]strin
 	for _, s := range m.MessageSnapshots {
 		said := joined(words(s.Message), voice(s.Message, heard))
 		if said == "" {
-			said = card(s.Message)
+			said = Card(s.Message)
 		}
 		lines = append(lines, textForwarded, said)
 	}
@@ -167,9 +186,7 @@ func Answered(m *discordgo.Message) (id, text string) {
 		return "", ""
 	}
 	if to := m.ReferencedMessage; to != nil {
-		if text = words(to); text == "" {
-			text = card(to)
-		}
+		text = joined(words(to), Card(to))
 	}
 	return m.MessageReference.MessageID, text
 }
@@ -237,12 +254,21 @@ func voice(m *discordgo.Message, heard map[*discordgo.MessageAttachment]string) 
 	return joined(fmt.Sprintf(textVoice, f.DurationSecs), heard[f])
 }
 
-// card is the text of the first embed, or empty.
-func card(m *discordgo.Message) string {
-	if len(m.Embeds) == 0 || m.Embeds[0] == nil {
-		return ""
+// Card is the text of a message's embeds, with their fields, or empty.
+func Card(m *discordgo.Message) string {
+	var lines []string
+	for _, e := range m.Embeds {
+		if e == nil {
+			continue
+		}
+		lines = append(lines, clean.Line(e.Title), clean.Text(e.Description))
+		for _, f := range e.Fields {
+			if f != nil {
+				lines = append(lines, clean.Line(f.Name)+": "+clean.Text(f.Value))
+			}
+		}
 	}
-	return joined(clean.Line(m.Embeds[0].Title), clean.Text(m.Embeds[0].Description))
+	return joined(lines...)
 }
 
 // joined joins the non-empty lines.

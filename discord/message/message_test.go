@@ -102,6 +102,15 @@ func TestAKindOfComponentThatNobodyKnowsCostsNoMessage(t *testing.T) {
 	}
 }
 
+// D12, S36: a quoted card lost its title and fields, and a colour of the wrong form lost the card.
+func TestAQuotedCardKeepsItsWords(t *testing.T) {
+	const card = `"content":"Look:","embeds":[{"color":"red","title":"Plan","description":"Today","fields":[{"name":"9:00","value":"bank"},null]},7,{"title":"More"}]`
+	m := read(t, written(`,"content":"yes","referenced_message":{`+card+`},"message_reference":{"message_id":"10"}`))
+	if _, quoted := Answered(m); quoted != "Look:\nPlan\nToday\n9:00: bank\nMore" {
+		t.Errorf("%q", quoted)
+	}
+}
+
 func TestIDsGrowInLengthAndThenInOrder(t *testing.T) {
 	for _, pair := range [][2]string{{"", "0"}, {"9", "10"}, {"1111", "1112"}, {"999999999999999999", "1000000000000000000"}} {
 		if Compare(pair[0], pair[1]) >= 0 || Compare(pair[1], pair[0]) <= 0 || Compare(pair[0], pair[0]) != 0 {

@@ -188,8 +188,8 @@ func Buttons(list []post.Button) []discordgo.MessageComponent {
 }
 
 // StopButton is the row below a growing answer.
-func StopButton() []discordgo.MessageComponent {
-	return Buttons([]post.Button{{Label: textStop, Action: post.StopAnswer + ":"}})
+func StopButton(answer string) []discordgo.MessageComponent {
+	return Buttons([]post.Button{{Label: textStop, Action: post.StopAnswer + ":" + answer}})
 }
 
 func style(s string) discordgo.ButtonStyle {
@@ -260,7 +260,7 @@ func Form(f post.Form) (rest.Modal, error) {
 	for _, field := range f.Fields {
 		in := discordgo.TextInput{
 			CustomID: field.Name, Label: Cut(clean.Line(field.Label), maxInputLabel), Placeholder: Cut(clean.Line(field.Hint), maxInputHint),
-			Style: discordgo.TextInputShort, Required: true, MaxLength: maxShortInput,
+			Style: discordgo.TextInputShort, Required: !field.Optional, MaxLength: maxShortInput,
 		}
 		if in.Value = Cut(clean.Line(field.Value), maxShortInput); field.Long {
 			in.Style, in.MaxLength = discordgo.TextInputParagraph, maxInput

@@ -6,14 +6,65 @@ import (
 	"unicode/utf8"
 )
 
-// marks are the styles that a cut can interrupt. A longer mark is listed before its prefix.
-var marks = []string{"**", "__", "~~", "*", "_"}
+// marks are the styles that a cut can interrupt, and spoilers. A longer mark is listed before its prefix.
+var marks = []string{"**", "__", "~~", "||", "*", "_"}
 
 const (
-	markBytes = "*_~"
+	markBytes = "*_~|"
+	// mostSpan limits how far before a cut inline code, a link or an address may begin to be kept whole, in bytes.
+	mostSpan = 500
 	// lookBack limits how far before a cut a style may begin, in bytes.
 	lookBack = 8 << 10
 )
+
+// outside moves a cut to the beginning of the inline code, the link or the address that it would split. Like styled, it
+// uses only the text before the cut and the next byte.
+func outside(text string, from, cut int) int {
+	if cut >= len(text) {
+		return cut
+	}
+	line := max(from, cut-lookBack, strings.LastIndexByte(text[:cut], '\n')+1)
+	start := cut
+	if i := span(text, line, cut); i >= 0 {
+		start = i
+	} else if word := strings.LastIndexAny(text[line:cut], " \t") + 1 + line; text[cut] != ' ' && text[cut] != '\n' && strings.Contains(text[word:cut], "://") {
+		start = word
+	}
+	if cut-start > mostSpan {
+		return cut
+	}
+	return start
+}
+
+// span returns where inline code or a link begins that is not over at the end of a line's beginning, or -1.
+func span(text string, from, end int) int {
+	for i := from; i < end; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '`':
+			n := ticks(text[:end], i) - i
+			k := strings.Index(text[i+n:end], text[i:i+n])
+			if k < 0 {
+				return i
+			}
+			i += n + k + n - 1
+		case '[':
+			k := strings.IndexByte(text[i:end], ']')
+			if k < 0 {
+				return i
+			}
+			if next := i + k + 1; next <= end && text[next] == '(' {
+				k := strings.IndexByte(text[next:end], ')')
+				if k < 0 {
+					return i
+				}
+				i = next + k
+			}
+		}
+	}
+	return -1
+}
 
 // styled moves a cut of a paragraph out of a mark, and returns the marks open there, in the order in which they
 // opened. It uses only the text before the cut and the next few bytes, so that a growing text is always cut in the

@@ -37,14 +37,11 @@ const (
 
 // Post renders a post and cuts it if it is too long. A post without content renders as an empty message.
 func Post(p post.Post) rest.Message {
-	m := rest.Message{Content: content(p), Nonce: p.Nonce}
-	if p.Quiet {
-		m.Flags = discordgo.MessageFlagsSuppressNotifications
-	}
+	m := Ring(rest.Message{Content: content(p), Nonce: p.Nonce}, !p.Quiet)
 	if p.Small { // a cut line keeps its mark
 		m.Content = Cut(m.Content, MaxContent)
 	} else {
-		m.Content = cutBlock(m.Content, MaxContent)
+		m.Content = Closed(cutBlock(m.Content, MaxContent))
 	}
 	if p.Embed != nil {
 		mark := ""
@@ -77,15 +74,27 @@ func content(p post.Post) string {
 	if p.Embed == nil && p.Critical {
 		text = critical + text
 	}
-	if p.Small {
+	if p.Small && p.Quiet {
 		return marked(text)
 	}
 	return text
 }
 
-// Small renders a notice of the program in small print.
-func Small(text string) rest.Message {
-	return rest.Message{Content: Cut(marked(strings.TrimSpace(clean.Text(text))), MaxContent)}
+// Ring makes a message ring, or not. Nothing else sets that flag.
+func Ring(m rest.Message, rings bool) rest.Message {
+	if m.Flags &^= discordgo.MessageFlagsSuppressNotifications; !rings {
+		m.Flags |= discordgo.MessageFlagsSuppressNotifications
+	}
+	return m
+}
+
+// Notice renders a notice of the program: in small print, unless it rings, because a phone shows the mark of small
+// print on its lock screen.
+func Notice(text string, rings bool) rest.Message {
+	if text = strings.TrimSpace(clean.Text(text)); !rings {
+		text = marked(text)
+	}
+	return Ring(rest.Message{Content: Cut(text, MaxContent)}, rings)
 }
 
 // Transcript renders the transcript of the user's voice message, as a quote in reply to it.
@@ -95,14 +104,13 @@ func Transcript(words, of string) rest.Message {
 }
 
 // Remark renders a notice about one message of the user, in reply to it.
-func Remark(text, about string) rest.Message { return inReply(Small(text).Content, about) }
+func Remark(text, about string) rest.Message { return inReply(Notice(text, false).Content, about) }
 
 // inReply is a reply that does not notify.
 func inReply(text, to string) rest.Message {
-	return rest.Message{
-		Content: text, ReplyTo: to, Nonce: "voice-" + to,
-		Flags: discordgo.MessageFlagsSuppressNotifications | discordgo.MessageFlagsSuppressEmbeds,
-	}
+	return Ring(rest.Message{
+		Content: text, ReplyTo: to, Nonce: "voice-" + to, Flags: discordgo.MessageFlagsSuppressEmbeds,
+	}, post.KindAside.Rings(post.Moment{}))
 }
 
 // marked marks each non-empty line as small print.

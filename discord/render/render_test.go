@@ -29,7 +29,8 @@ func TestTextsCarryTheirMarks(t *testing.T) {
 		"background":     {post.Post{Text: "hello", Context: "bg"}, "hello"},
 		"fork":           {post.Post{Text: "hello", Context: "fork"}, "hello"},
 		"critical":       {post.Post{Text: "hello", Context: "bg", Critical: true}, "❗ hello"},
-		"small":          {post.Post{Text: "one\n\ntwo", Small: true}, "-# one\n\n-# two"},
+		"small":          {post.Post{Text: "one\n\ntwo", Small: true, Quiet: true}, "-# one\n\n-# two"},
+		"small, rings":   {post.Post{Text: "one\n\ntwo", Small: true}, "one\n\ntwo"}, // D11
 		"beside a card":  {post.Post{Text: "hello", Context: "bg", Critical: true, Embed: &post.Embed{Title: "x"}}, "hello"},
 		"nothing":        {post.Post{Text: " \n"}, ""},
 		"nothing marked": {post.Post{Context: "bg", Critical: true}, ""},
@@ -70,7 +71,7 @@ func TestAFileIsOpenedOnlyWhenItIsSent(t *testing.T) {
 
 func TestSmallPrintStaysSmallWhereItIsCut(t *testing.T) {
 	text := strings.Repeat("v ", 400) + "\n\n" + strings.Repeat(strings.Repeat("v ", 400)+"\n", 5)
-	m := Post(post.Post{Text: text, Small: true})
+	m := Post(post.Post{Text: text, Small: true, Quiet: true})
 	if units(m.Content) > MaxContent || !strings.HasSuffix(m.Content, "…") {
 		t.Errorf("%d units", units(m.Content))
 	}
@@ -79,7 +80,10 @@ func TestSmallPrintStaysSmallWhereItIsCut(t *testing.T) {
 			t.Errorf("%.40q is not small", line)
 		}
 	}
-	if m := Small(" one\ntwo\x00 "); m.Content != "-# one\n-# two" {
+	if m := Notice(" one\ntwo ", true); m.Content != "one\ntwo" || m.Flags != 0 { // D11: the lock screen shows the mark
+		t.Errorf("%+v", m)
+	}
+	if m := Notice(" one\ntwo\x00 ", false); m.Content != "-# one\n-# two" {
 		t.Errorf("%q", m.Content)
 	}
 }

@@ -62,7 +62,7 @@ func parts(text string, limit int, code []block) []Part {
 	var out []Part
 	style := ""
 	for at := 0; at < len(text); {
-		open := style + reopened(code, at)
+		open := style + reopened(text, code, at)
 		room := limit - len(open) // fences, languages and styles are ASCII
 		if fits(text[at:], room) {
 			return append(out, Part{Open: open, Text: text[at:]})
@@ -92,6 +92,9 @@ func cutStyle(text string, code []block, at, room int) (cut int, closed, opened 
 		if i := sort.Search(len(code), func(i int) bool { return code[i].after > cut }); i > 0 {
 			from = code[i-1].after
 		}
+		if whole := outside(text, from, cut); whole > at && !blank(text[at:whole]) && within(code, whole) == nil {
+			cut = whole
+		}
 		moved, stack := styled(text, max(from, at-lookBack), cut)
 		if moved <= at || within(code, moved) != nil {
 			return cut, "", ""
@@ -108,7 +111,11 @@ func cutStyle(text string, code []block, at, room int) (cut int, closed, opened 
 func cutAt(text string, code []block, at, room int) (cut int, end string) {
 	var b *block
 	floor := begin(text, code, at)
-	for _, reserve := range []int{0, len("\n" + fence)} {
+	for _, again := range []bool{false, true} {
+		reserve := 0
+		if again { // for the end of the block that is cut
+			reserve = len("\n" + b.quote + fence)
+		}
 		cut = pointOf(text[at:], floor-at, room-reserve) + at
 		b = within(code, cut)
 		switch {
@@ -129,9 +136,9 @@ func cutAt(text string, code []block, at, room int) (cut int, end string) {
 		cut = b.end
 	}
 	if strings.HasSuffix(text[at:cut], "\n") {
-		return cut, fence
+		return cut, b.quote + fence
 	}
-	return cut, "\n" + fence
+	return cut, "\n" + b.quote + fence
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
@@ -169,7 +176,11 @@ type block struct {
 	end   int // start of the closing mark, or end of the text
 	after int // end of the closing mark
 	lang  string
+	quote string // precedes each line of a block in a quote
 }
+
+// quoted begins a line of a quote.
+const quoted = "> "
 
 // blocks finds the code blocks of a text. An unclosed one reaches to the end.
 func blocks(text string) []block {
@@ -181,6 +192,9 @@ func blocks(text string) []block {
 		}
 		b := block{start: at + i}
 		b.body = ticks(text, b.start)
+		if line := strings.LastIndexByte(text[:b.start], '\n') + 1; strings.TrimSpace(text[line:b.start]) == strings.TrimSpace(quoted) {
+			b.start, b.quote = max(line, at), quoted
+		}
 		if n := language(text[b.body:]); n >= 0 {
 			b.lang = text[b.body : b.body+n]
 			b.body += n + 1
@@ -227,11 +241,41 @@ func within(code []block, cut int) *block {
 }
 
 // reopened returns the mark that reopens the block in which a part starts.
-func reopened(code []block, at int) string {
-	if b := within(code, at); b != nil && at >= b.body && at <= b.end {
-		return fence + b.lang + "\n"
+func reopened(text string, code []block, at int) string {
+	b := within(code, at)
+	if b == nil || at < b.body || at > b.end {
+		return ""
 	}
-	return ""
+	open := b.quote + fence + b.lang + "\n"
+	if text[at-1] != '\n' { // the rest of a line
+		open += b.quote
+	}
+	return open
+}
+
+// Closed closes a code block that a text leaves open, if it fits. The answer may have been interrupted there.
+func Closed(text string) string {
+	code := blocks(text)
+	if len(code) == 0 || code[len(code)-1].end < len(text) {
+		return text
+	}
+	b := code[len(code)-1]
+	if line := text[strings.LastIndexByte(text[:b.start], '\n')+1 : b.start]; strings.Trim(line, " >") != "" {
+		return text // no mark of a block, which begins a line
+	}
+	end := b.quote + fence
+	if !strings.HasSuffix(text, "\n") {
+		end = "\n" + end
+	}
+	if !fits(text, MaxContent-len(end)) {
+		return text
+	}
+	return text + end
+}
+
+// Appended adds a note to a text, which is cut and closed to make room for it.
+func Appended(text, note string) string {
+	return Closed(cutBlock(text, MaxContent-Length(note)-len("\n"+quoted+fence))) + note
 }
 
 const ellipsis = "…"
@@ -284,7 +328,7 @@ func cutBlock(s string, n int) string {
 	}
 	p := Parts(s, n-1)[0]
 	if p.cutsBlock() {
-		p.Close = "\n" + fence // its line breaks were trimmed
+		p.Close = "\n" + strings.TrimPrefix(p.Close, "\n") // its line breaks were trimmed
 	}
 	return p.Open + strings.TrimRight(p.Text, " \n") + ellipsis + p.Close
 }

@@ -46,7 +46,7 @@ func TestWhatIsRenderedDiscordTakes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	send(Small(emoji))
+	send(Notice(emoji, false))
 	send(Approval(policy.Approval{Question: emoji + "`", Verdict: policy.Expired}))
 
 	piece := prose()

@@ -50,8 +50,10 @@ type call struct {
 	done int
 	// bare requests are authorized by an interaction's token in the path. They are sent without the bot's token, and the
 	// global limit does not apply to them.
-	bare     bool
-	secret   string // that token
+	bare   bool
+	secret string // that token
+	// shares names a limit that the call shares with others before Discord has named it; empty is its route's own.
+	shares   string
 	patience time.Duration
 	tries    int
 	time     time.Duration // limit of one try

@@ -109,8 +109,8 @@ func TestRequestsHaveDiscordsForm(t *testing.T) {
 				})
 				return c.PutCommands(ctx, "5", []discordgo.ApplicationCommand{one})
 			}, "PUT /applications/5/commands",
-			`[{"name":"ping","contexts":[2,1],"integration_types":[1],"description":"d","options":[{"type":4,"name":"n","description":"o",` +
-				`"channel_types":null,"required":false,"options":null,"autocomplete":false,"choices":[{"name":"one","value":1}]}]}]`,
+			`[{"contexts":[2,1],"description":"d","integration_types":[1],"name":"ping","options":[{"autocomplete":false,` +
+				`"choices":[{"name":"one","value":1}],"description":"o","name":"n","required":false,"type":4}]}]`, // S39
 		},
 		{"no commands", func(c *Client) error { return c.PutCommands(ctx, "5", nil) }, "PUT /applications/5/commands", `[]`},
 	} {

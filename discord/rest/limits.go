@@ -33,6 +33,13 @@ type limits struct {
 	windows map[string]window
 }
 
+// reactions is the limit of adding and removing reactions, one in reactEvery, until Discord has described it. The first
+// two of a program would otherwise be one too many.
+const (
+	reactions  = "reactions"
+	reactEvery = 300 * time.Millisecond
+)
+
 // window is the remaining part of a limit. A limit of 0 is unknown: only the wait is known.
 type window struct {
 	limit, left int
@@ -43,10 +50,7 @@ type window struct {
 // key returns the key of a call's window: Discord's bucket, otherwise the route, and the channel or interaction,
 // which Discord limits separately. The lock must be held.
 func (l *limits) key(k *call) string {
-	if b := l.buckets[k.rule()]; b != "" {
-		return b + " " + k.major
-	}
-	return k.rule() + " " + k.major
+	return cmp.Or(l.buckets[k.rule()], k.shares, k.rule()) + " " + k.major
 }
 
 // reserve takes one request out of the call's window. It returns 0 if the call can be sent now, or the time to wait
@@ -63,6 +67,9 @@ func (l *limits) reserve(k *call, now time.Time) time.Duration {
 	key := l.key(k)
 	w, known := l.windows[key]
 	switch {
+	case !known && k.shares == reactions:
+		l.store(key, window{limit: 1, until: now.Add(reactEvery), span: reactEvery}, now)
+		return 0
 	case !known:
 		return 0
 	case now.Before(w.until):

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -227,9 +228,12 @@ func (c *Client) Unreact(ctx context.Context, channel, id, emoji string) error {
 	return c.reaction(ctx, "DELETE", channel, id, emoji)
 }
 
+// reactTries is how often a reaction is tried: it matters less than the messages.
+const reactTries = 2
+
 func (c *Client) reaction(ctx context.Context, method string, at ...string) error {
 	k := newCall("react to the message", method+oneMessage+"/reactions/{}/@me", at...)
-	k.again = true
+	k.again, k.tries, k.shares = true, reactTries, reactions
 	return c.do(ctx, k)
 }
 
@@ -374,9 +378,38 @@ func (c *Client) Commands(ctx context.Context, app string) ([]discordgo.Applicat
 // PutCommands replaces all commands. Discord limits this, so compare with Same first.
 func (c *Client) PutCommands(ctx context.Context, app string, list []discordgo.ApplicationCommand) error {
 	k := newCall("register the commands", "PUT /applications/{}/commands", app)
-	k.fill(append([]discordgo.ApplicationCommand{}, list...), nil) // never null
+	k.fill(withoutNull(list), nil)
 	k.again = true
 	return c.do(ctx, k)
+}
+
+// withoutNull returns what a list is encoded as, without the keys whose value is null: Discord's description of its API
+// does not have them.
+func withoutNull(list []discordgo.ApplicationCommand) any {
+	var all []any
+	data, err := json.Marshal(list)
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil { // a command can always be encoded
+		return list
+	}
+	var strip func(v any)
+	strip = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			maps.DeleteFunc(v, func(_ string, v any) bool { return v == nil })
+			for _, inner := range v {
+				strip(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				strip(inner)
+			}
+		}
+	}
+	strip(all)
+	return append([]any{}, all...) // never null
 }
 
 // Same reports whether two lists are equivalent for Discord, in any order.

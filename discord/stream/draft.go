@@ -3,8 +3,11 @@ package stream
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
@@ -179,12 +182,18 @@ func (s sketch) text() string {
 	return strings.TrimSpace(b.String()) + "\n"
 }
 
-// sketch is the current state of the draft; a status appears after a moment of silence.
-func (d *draft) sketch(now time.Time) sketch {
-	s := sketch{sections: d.sections(now), ended: d.ended}
-	if !d.statusLine && !d.ended && !d.spoke.IsZero() && !d.sentence() {
-		s.sentence = d.spoke.Add(sentenceWithin)
+// sketch is the current state of the draft; a status appears after a moment of silence. notifies means that its first
+// message has yet to be sent and will notify.
+func (d *draft) sketch(now time.Time, notifies bool) sketch {
+	s := sketch{ended: d.ended}
+	most := math.MaxInt
+	if said, grows := d.growing(); grows && notifies && !d.statusLine {
+		due := d.spoke.Add(sentenceWithin)
+		if most = opening(said, !now.Before(due)); most == 0 && d.words() == strings.TrimSpace(said) {
+			s.sentence = due
+		}
 	}
+	s.sections = d.sections(now, most)
 	last := s.sections[len(s.sections)-1]
 	speechless := blank(last.text) && !last.note
 	switch c := d.compaction(); {
@@ -255,29 +264,68 @@ func (d *draft) words() string {
 	return strings.TrimSpace(b.String())
 }
 
-// sentenceMost is the largest number of bytes to wait for in a first sentence.
-const sentenceMost = 120
-
-// sentence reports whether the first words are enough for a notification.
-func (d *draft) sentence() bool {
-	words := d.words()
-	return !d.busy.IsZero() || len(words) >= sentenceMost || strings.Contains(words, "\n") ||
-		strings.TrimRight(words, ".!?:…") != words || endsSentence(words)
+// growing returns the text of the last block while more words of it may follow; false if they have not begun, or have
+// ended.
+func (d *draft) growing() (said string, grows bool) {
+	n := len(d.blocks)
+	if n == 0 || d.ended || d.spoke.IsZero() || d.blocks[n-1].raw == nil {
+		return "", false
+	}
+	return d.blocks[n-1].clean(false), true
 }
 
-// endsSentence reports whether a mark that ends a sentence precedes a space.
-func endsSentence(s string) bool {
-	for _, end := range []string{". ", "! ", "? ", ": ", "… "} {
-		if strings.Contains(s, end) {
-			return true
+// openingLeast is how many characters the first message has at least: a shorter first sentence waits for the next.
+const openingLeast = 40
+
+// opening returns how many bytes of the first words the first message has, so that the phone shows whole sentences: up
+// to the end of the last one, or 0 while they wait for that. late means that they have waited for long enough: then
+// they end at a word.
+func opening(words string, late bool) int {
+	end, seen := 0, 0
+	for i, r := range words {
+		if seen++; seen >= openingLeast {
+			end = max(end, sentenceEnd(words, i, r))
 		}
 	}
-	return false
+	if end > 0 || !late {
+		return end
+	}
+	if last, _ := utf8.DecodeLastRuneInString(words); strings.ContainsRune(sentenceMarks, last) {
+		return len(words)
+	}
+	if i := strings.LastIndexFunc(strings.TrimRightFunc(words, unicode.IsSpace), unicode.IsSpace); i > 0 && !blank(words[:i]) {
+		return i
+	}
+	return len(words)
 }
 
-// sections joins the blocks. The last section is a text, possibly empty, unless a
-// compaction is running.
-func (d *draft) sections(now time.Time) []section {
+// sentenceMarks end a sentence if a space follows.
+const sentenceMarks = ".!?…:"
+
+// sentenceEnd returns the end of the sentence that ends with the character at i, or 0: a line, or a mark before a space
+// that does not belong to an abbreviation or a number.
+func sentenceEnd(s string, i int, r rune) int {
+	end := i + utf8.RuneLen(r)
+	if r == '\n' || strings.ContainsRune("。！？", r) {
+		return end
+	}
+	if !strings.ContainsRune(sentenceMarks, r) {
+		return 0
+	}
+	after := strings.TrimLeft(s[end:], "\"'”’»)]*_~|")
+	if next, _ := utf8.DecodeRuneInString(after); !unicode.IsSpace(next) {
+		return 0
+	}
+	word := s[strings.LastIndexFunc(s[:i], unicode.IsSpace)+1 : i]
+	if r == '.' && (len(word) <= 2 || strings.Contains(word, ".") || strings.Trim(word, "0123456789") == "") {
+		return 0
+	}
+	return len(s) - len(after)
+}
+
+// sections joins the blocks; of the last one, at most so many bytes. The last section is a text, possibly empty, unless
+// a compaction is running.
+func (d *draft) sections(now time.Time, most int) []section {
 	var out []section
 	var text strings.Builder
 	var row []tool
@@ -296,7 +344,11 @@ func (d *draft) sections(now time.Time) []section {
 			out = append(out, section{text: text.String()}, section{text: b.note.text(now), note: true})
 			text.Reset()
 		default:
-			if said := b.clean(d.ended || i < len(d.blocks)-1); said != "" {
+			said := b.clean(d.ended || i < len(d.blocks)-1)
+			if i == len(d.blocks)-1 {
+				said = said[:min(most, len(said))]
+			}
+			if said != "" {
 				closeRow()
 				text.WriteString(said)
 			}
@@ -484,7 +536,11 @@ func pagesOf(s sketch, layouts []*layout) ([]page, []*layout) {
 		layouts[i].set(render.Markdown(section.text, !s.ended && i == len(s.sections)-1))
 		for k, p := range layouts[i].parts {
 			if !blank(p.Text) { // Discord refuses empty messages and trims others
-				out = append(out, page{text: strings.TrimSpace(p.String()), section: i, part: k})
+				text := strings.TrimSpace(p.String())
+				if k == len(layouts[i].parts)-1 {
+					text = render.Closed(text)
+				}
+				out = append(out, page{text: text, section: i, part: k})
 			}
 		}
 	}

@@ -55,6 +55,7 @@ type editor struct {
 	failures, losses int
 	hurried          bool  // failures were reset when the answer ended
 	rang             bool  // a message has notified
+	complete         bool  // a.sent is closed
 	trouble          error // the last error
 }
 
@@ -71,13 +72,15 @@ type view struct {
 	pages []page
 	tick  time.Time
 	ended bool
+	// notifies means that the first words still have to notify.
+	notifies bool
 }
 
 // newest returns the newest state of the answer.
 func (e *editor) newest() view {
-	s := e.a.sketch()
-	v := view{tick: s.tick, ended: s.ended}
-	if !e.rang && time.Now().Before(s.sentence) {
+	s, notifies := e.a.sketch(e.rang)
+	v := view{tick: s.tick, ended: s.ended, notifies: notifies}
+	if time.Now().Before(s.sentence) {
 		v.tick = s.sentence
 		for _, slot := range e.slots {
 			v.pages = append(v.pages, slot.page)
@@ -110,6 +113,9 @@ func (e *editor) newest() view {
 func (e *editor) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		v := e.newest()
+		if n := len(e.slots); v.ended && len(v.pages) <= n && (n == 0 || e.slots[n-1].id != "") {
+			e.allSent()
+		}
 		work := e.work(v)
 		if work == nil {
 			if e.refused() {
@@ -131,6 +137,14 @@ func (e *editor) run(ctx context.Context) {
 		}
 	}
 	e.report()
+}
+
+// allSent reports that no message is left to send.
+func (e *editor) allSent() {
+	if !e.complete {
+		e.complete = true
+		close(e.a.sent)
+	}
 }
 
 // work returns the next step, or nil. Earlier messages have priority, so that the answer has no gap for long.
@@ -179,12 +193,12 @@ func (e *editor) edit(ctx context.Context) error {
 	s := &e.slots[i]
 	s.page = v.pages[i]
 	// A file needs its own message, which replaces the status, and so do words that notify.
-	if s.page.file != "" || s.silent && e.rings(s.page) {
+	if s.page.file != "" || s.silent && e.rings(v, s.page) {
 		e.drop(i)
 		return nil
 	}
 	stop := e.stops(v, i)
-	err := e.o.Channel.Edit(ctx, s.id, Page{Text: s.page.text, Stop: stop})
+	err := e.o.Channel.Edit(ctx, s.id, Page{Text: s.page.text, Stop: stop, ID: e.o.ID})
 	switch {
 	case err == nil:
 		s.shown, s.stop, e.moved = s.page.text, stop, time.Now()
@@ -241,6 +255,13 @@ func (e *editor) remove(ctx context.Context) error {
 // send sends messages until there are upTo, in one turn: no other writer's messages come
 // between them.
 func (e *editor) send(ctx context.Context, upTo int) error {
+	if len(e.slots) == 0 && e.o.After != nil {
+		select {
+		case <-e.o.After:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	if err := e.o.Line.acquire(ctx); err != nil {
 		return err
 	}
@@ -270,13 +291,13 @@ func (e *editor) sendOne(ctx context.Context) error {
 		}
 		e.sent++
 		e.slots = append(e.slots, slot{
-			page: v.pages[n], nonce: e.nonce + "-" + strconv.Itoa(e.sent), silent: !e.rings(v.pages[n]),
+			page: v.pages[n], nonce: e.nonce + "-" + strconv.Itoa(e.sent), silent: !e.rings(v, v.pages[n]),
 			stop: v.pages[n].status() && e.stops(v, n), // short answers end before they are edited
 		})
 		e.show(v.pages[n])
 	}
 	s := &e.slots[len(e.slots)-1]
-	id, err := e.o.Channel.Send(ctx, Page{Text: s.page.text, File: s.page.file, Silent: s.silent, Stop: s.stop}, s.nonce)
+	id, err := e.o.Channel.Send(ctx, Page{Text: s.page.text, File: s.page.file, Silent: s.silent, Stop: s.stop, ID: e.o.ID}, s.nonce)
 	switch {
 	case err == nil:
 		s.id, s.shown, e.moved = id, s.page.text, time.Now()
@@ -293,8 +314,8 @@ func (e *editor) sendOne(ctx context.Context) error {
 
 // rings reports whether a page notifies when it is sent: the first with words of the
 // answer, or the status line.
-func (e *editor) rings(p page) bool {
-	return !e.rang && (e.o.StatusLine || !p.note && !p.status())
+func (e *editor) rings(v view, p page) bool {
+	return v.notifies && (e.o.StatusLine || !p.note && !p.status())
 }
 
 // show fixes the parts before a page, which are now visible.

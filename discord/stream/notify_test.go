@@ -2,7 +2,9 @@ package stream
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,17 +36,132 @@ func TestThePhoneRingsOnceAndShowsTheFirstSentence(t *testing.T) {
 				t.Errorf("typing was shown at %v", r.typed)
 			}
 		})
-		a.Append("The train ")
+		a.Append("The train leaves at ")
 		time.Sleep(1500 * time.Millisecond)
 		screen(t, r)
-		a.Append("leaves at nine. It is")
+		a.Append("nine from platform four. It is")
 		time.Sleep(400 * time.Millisecond)
-		screen(t, r, "The train leaves at nine. It is")
+		if got := r.notified(); len(got) != 1 || got[0] != "The train leaves at nine from platform four." {
+			t.Errorf("the phone shows %q", got)
+		}
+		screen(t, r, "The train leaves at nine from platform four. It is")
 		a.Append(" late. " + words(4500))
 		end(t, a)
 		if got := r.rings(); len(got) != 1 || len(r.texts()) != 3 {
 			t.Errorf("%d messages, and %d rang: %.80q", len(r.texts()), len(got), got)
 		}
+	})
+}
+
+// notified are the texts with which messages notified, as they were then.
+func (r *room) notified() (out []string) {
+	r.do(func() {
+		for _, m := range r.list {
+			if m.rang {
+				out = append(out, m.first)
+			}
+		}
+	})
+	return out
+}
+
+// D3: the lock screen had "Sure. Your dentist appointment is on Tue".
+func TestTheFirstMessageEndsAtASentenceHoweverTheWordsArrive(t *testing.T) {
+	const said = "Sure. Your dentist, Dr. Lee, expects you on Tuesday at 3. She asks you to come ten minutes early! Bring the card."
+	for size := 1; size < len(said); size += 3 {
+		quietly(t, func(t *testing.T, r *room, a *Answer) {
+			for text := said; text != ""; {
+				n := min(size, len(text))
+				a.Append(text[:n])
+				text = text[n:]
+				time.Sleep(time.Second * time.Duration(size) / 100)
+			}
+			end(t, a)
+			got := r.notified()
+			if len(got) != 1 || !slices.Contains([]string{said, said[:len(said)-len(" Bring the card.")]}, got[0]) {
+				t.Errorf("in pieces of %d, the phone shows %q", size, got)
+			}
+			screen(t, r, said)
+		})
+	}
+}
+
+// D3
+func TestOpeningsEndAtSentencesOrWords(t *testing.T) {
+	const chinese = "明日の午前九時に歯医者の予約がありますので、診察券と保険証を忘れずに持ってきてください。"
+	for words, want := range map[string][2]int{ // while they wait, and when they have waited
+		"":      {0, 0},
+		"Sure.": {0, 5},
+		"Sure. Your dentist appointment is on Tue":                 {0, 36},
+		"Sure, I have it. Your dentist appointment is on":          {0, 44},
+		"Sure. Your dentist appointment is on Tuesday. The":        {45, 45},
+		"Sure. Your dentist appointment is on Tuesday.":            {0, 45},
+		"Your appointment with Dr. Lee is at 3. It costs 4.50 and": {0, 52},
+		"**Your appointment is on Tuesday at three.** It":          {44, 44},
+		"# The plan of today, Tuesday the fourth of May\n- get up": {47, 47},
+		"It is at 10:30, not 11:30, e.g. because of the train to":  {0, 52},
+		chinese + "次":            {len(chinese), len(chinese)},
+		strings.Repeat("x", 300): {0, 300},
+	} {
+		if got := [2]int{opening(words, false), opening(words, true)}; got != want {
+			t.Errorf("%q: %v, want %v", words, got, want)
+		}
+	}
+}
+
+// D6: a card before the words is the one that rings; one behind them does not.
+func TestACardAndItsAnswerRingOnce(t *testing.T) {
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		if !a.Rings() {
+			t.Error("a card before the words is silent")
+		}
+		a.Rang()
+		if a.Rings() {
+			t.Error("a second card rings, too")
+		}
+		a.Append("Here is your plan for today, as you asked for it. ")
+		end(t, a)
+		if got := r.rings(); len(got) != 0 {
+			t.Errorf("rang %q", got)
+		}
+	})
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		a.Append("Here is your plan.")
+		if a.Rings() {
+			t.Error("a card after the words rings")
+		}
+		end(t, a)
+		if got := r.rings(); len(got) != 1 {
+			t.Errorf("rang %q", got)
+		}
+	})
+	toldWith(t, Options{Silent: true}, func(t *testing.T, r *room, a *Answer) {
+		a.Append("Shall I leave?")
+		end(t, a)
+		if got := r.rings(); len(got) != 0 || a.Rings() {
+			t.Errorf("a silent answer rang %q", got)
+		}
+	})
+}
+
+// D4: without a network, the answers keep their order.
+func TestALaterAnswerWaitsForTheMessagesOfTheEarlierOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		r.faults(func(string) trouble { return lost })
+		line := NewLine(SendEvery, EditEvery)
+		first := New(t.Context(), Options{Channel: r, Line: line})
+		first.Append("The first answer.")
+		time.Sleep(time.Minute) // its pauses are long now
+		var group sync.WaitGroup
+		group.Go(func() { first.End(t.Context(), false) })
+		second := New(t.Context(), Options{Channel: r, Line: line, After: first.Sent()})
+		second.Append("The second answer.")
+		group.Go(func() { second.End(t.Context(), false) })
+		time.Sleep(time.Minute)
+		r.faults(nil)
+		group.Wait()
+		screen(t, r, "The first answer.", "The second answer.")
 	})
 }
 
@@ -80,7 +197,7 @@ func TestLongWorkHasASilentMessageThatGoesWhenTheAnswerComes(t *testing.T) {
 			t.Errorf("%d edits in a minute", n)
 		}
 		a.Append("Found it.")
-		time.Sleep(2 * time.Second)
+		time.Sleep(3 * time.Second)
 		screen(t, r, "Found it.")
 		ids := end(t, a)
 		screen(t, r, "Found it.\n-# *Read(0)*\n\n-# *Read(1)*\n\n-# *Read(2)*\n\n-# *+2 more*")
@@ -97,7 +214,7 @@ func TestADelayIsToldSilentlyAndSoIsWhatComesAfterTheFirstWords(t *testing.T) {
 		time.Sleep(3500 * time.Millisecond)
 		screen(t, r, "-# *the account's limit is reached...*")
 		a.Append("Here I am.")
-		time.Sleep(2 * time.Second)
+		time.Sleep(3 * time.Second)
 		a.Tool("Bash", false)
 		a.Status("retrying")
 		time.Sleep(4 * time.Second)
@@ -115,7 +232,7 @@ func TestADelayIsToldSilentlyAndSoIsWhatComesAfterTheFirstWords(t *testing.T) {
 func TestWordsThatAreTakenBackDoNotRingAgain(t *testing.T) {
 	quietly(t, func(t *testing.T, r *room, a *Answer) {
 		a.Append("Wrong words.")
-		time.Sleep(2 * time.Second)
+		time.Sleep(3 * time.Second)
 		a.Rewind(len("Wrong words."))
 		time.Sleep(2 * time.Second)
 		screen(t, r, "-# *Working...*")

@@ -26,6 +26,7 @@ type message struct {
 	file  string
 	id    post.MessageID
 	text  string
+	first string // the text with which it was sent
 	nonce string
 	page  Page // as it was last sent or edited
 	rang  bool
@@ -181,7 +182,7 @@ func (r *room) Send(ctx context.Context, m Page, nonce string) (id post.MessageI
 			}
 		}
 		id = post.MessageID(fmt.Sprint(len(r.list) + 1))
-		r.list = append(r.list, &message{id: id, text: text, nonce: nonce, file: m.File, page: m, rang: !m.Silent})
+		r.list = append(r.list, &message{id: id, text: text, first: text, nonce: nonce, file: m.File, page: m, rang: !m.Silent})
 		r.changed()
 		return nil
 	})

@@ -289,7 +289,7 @@ func TestNoChangeIsMissedBetweenLookingAndWaiting(t *testing.T) {
 	a := &Answer{wake: make(chan struct{}, 1)}
 	a.Append("a")
 	a.Append("b")
-	if a.sketch(); len(a.wake) != 0 {
+	if a.sketch(false); len(a.wake) != 0 {
 		t.Error("what was seen wakes the editor once more")
 	}
 	a.Append("c")

@@ -38,8 +38,9 @@ type Page struct {
 	File string // the text of an attached file, or empty
 	// Silent keeps a new message from notifying the user's phone.
 	Silent bool
-	// Stop offers to stop the answer.
+	// Stop offers to stop the answer, which has this ID.
 	Stop bool
+	ID   string
 }
 
 // Channel is the channel of direct messages. Its methods block on the network, respect ctx and may be called
@@ -70,6 +71,11 @@ type Options struct {
 	// StatusLine immediately shows a line that becomes the answer, so the phone notifies before there is anything to
 	// read. Without it, a silent message reports long work.
 	StatusLine bool
+	// ID names the answer for its stop button. Silent keeps all of its messages from ringing.
+	ID     string
+	Silent bool
+	// After, if set, is closed when the answer's first message may be sent: an earlier answer comes first.
+	After <-chan struct{}
 	// Growing is called when an answer starts or stops growing in a message: the last call before the program dies marks
 	// an incomplete answer. May be nil.
 	Growing func(id post.MessageID, there bool)
@@ -101,12 +107,13 @@ type Answer struct {
 	o      Options
 	cancel context.CancelFunc
 	wake   chan struct{} // capacity 1: the draft has changed
-	// ending is closed by End, done when the editor has ended.
-	ending, done chan struct{}
-	group        sync.WaitGroup
+	// ending is closed by End, sent when no message is left to send, done when the editor has ended.
+	ending, sent, done chan struct{}
+	group              sync.WaitGroup
 
 	mu    sync.Mutex
 	draft draft
+	rung  bool // a card or a file of the answer has notified
 
 	ids []post.MessageID // written before done is closed
 }
@@ -126,7 +133,7 @@ func New(ctx context.Context, o Options) *Answer {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &Answer{
 		o: o, cancel: cancel, wake: make(chan struct{}, 1),
-		ending: make(chan struct{}), done: make(chan struct{}),
+		ending: make(chan struct{}), sent: make(chan struct{}), done: make(chan struct{}),
 		draft: draft{since: time.Now(), statusLine: o.StatusLine},
 	}
 	a.group.Go(func() { a.edit(ctx) })
@@ -137,6 +144,7 @@ func New(ctx context.Context, o Options) *Answer {
 func (a *Answer) edit(ctx context.Context) {
 	e := newEditor(a)
 	defer close(a.done)
+	defer e.allSent()
 	defer a.cancel()
 	defer func() { a.ids = e.ids() }()
 	defer fault.Rescue("an answer", func(err *fault.Error) {
@@ -144,6 +152,9 @@ func (a *Answer) edit(ctx context.Context) {
 	})
 	e.run(ctx)
 }
+
+// Sent is closed when the answer has ended and has no message left to send: a later answer may be sent.
+func (a *Answer) Sent() <-chan struct{} { return a.sent }
 
 // change changes the draft and wakes the editor.
 func (a *Answer) change(do func(d *draft, now time.Time)) {
@@ -209,15 +220,33 @@ func (a *Answer) End(ctx context.Context, emptyIsFine bool) []post.MessageID {
 	return a.ids
 }
 
-// sketch returns the current state and clears the wake-up.
-func (a *Answer) sketch() sketch {
+// Rings reports whether a card or a file of the answer notifies: if there are no words yet, and nothing else has.
+func (a *Answer) Rings() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.o.Silent && !a.o.StatusLine && a.draft.spoke.IsZero() && post.KindAnswer.Rings(post.Moment{Rang: a.rung})
+}
+
+// Empty reports whether the answer has no words.
+func (a *Answer) Empty() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.draft.words() == ""
+}
+
+// Rang records that a card or a file of the answer has notified: then its words do not.
+func (a *Answer) Rang() { a.change(func(*draft, time.Time) { a.rung = true }) }
+
+// sketch returns the current state, and whether a message of it may still notify. It clears the wake-up.
+func (a *Answer) sketch(rang bool) (s sketch, notifies bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	select {
 	case <-a.wake:
 	default:
 	}
-	return a.draft.sketch(time.Now())
+	notifies = !a.o.Silent && post.KindAnswer.Rings(post.Moment{Rang: rang || a.rung})
+	return a.draft.sketch(time.Now(), notifies), notifies
 }
 
 // SendEvery and EditEvery keep a channel below the five messages and the five edits in five seconds that Discord was

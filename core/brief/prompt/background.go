@@ -25,7 +25,10 @@ func (b Background) preamble() string {
 	t := b.Task
 	list := []string{textDiscarded + textNoPing, b.reporting()}
 	if t.AllowPing {
-		list[0] = textDiscarded + textPing
+		list[0] = textDiscarded + textPing + textPingFile
+		if slices.Contains(b.Disallowed, toolset.Prefix+toolset.SendFile) {
+			list[0] = textDiscarded + textPing + textPingCard
+		}
 		if b.Task.Essential {
 			list = append(list, textEssential)
 		} else if b.Busy || !b.QuietUntil.IsZero() {

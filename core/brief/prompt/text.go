@@ -17,9 +17,10 @@ const (
 // appears only if pings are disabled, "silently" and "optionally" only in their modes.
 const (
 	textDiscarded = "You run in the background: your text output is discarded, and nobody reads it."
-	textPing      = " What the user should see goes through `ping_user` (a plain alert), " +
-		"`discord_embed` (structured data) or `send_file` (a file)."
-	textNoPing = " Pinging is disabled for this task: `ping_user`, `discord_embed` and `send_file` are not available."
+	textPing      = " What the user should see goes through `ping_user` (a plain alert)"
+	textPingFile  = ", `discord_embed` (structured data) or `send_file` (a file)."
+	textPingCard  = " or `discord_embed` (structured data)."
+	textNoPing    = " Pinging is disabled for this task: `ping_user`, `discord_embed` and `send_file` are not available."
 
 	textAlways = "This fork is thrown away with everything in it. You MUST call `report_updates(message)` " +
 		"before you finish: its message is all that the main session will ever know of this run."

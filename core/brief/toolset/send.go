@@ -70,6 +70,12 @@ func block(s string) string {
 	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
 }
 
+// blank reports whether a text shows nothing on a phone: it is empty, or has only signs of Markdown and characters
+// without ink, such as the blank of Braille and the fillers of Hangul.
+func blank(s string) bool {
+	return strings.Trim(s, "#>*_~|`-\u2800\u3164\u115f\u1160\uffa0\u200b\u2060\ufeff \n\t\u00a0\u3000") == ""
+}
+
 func orDash(s string) string {
 	if s == "" {
 		return "–"

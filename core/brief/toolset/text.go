@@ -69,6 +69,7 @@ const (
 
 	textFault      = "Error: %s met an internal fault (%v). Go on without it."
 	textEmptyField = "Error: %s is empty. Say in it what the reader should know."
+	textReportCut  = " Only its first %d characters were kept: report the rest in a second, shorter update."
 	textBadAction  = "Error: buttons[%d].action is not accepted (%v). Use task_done:<task_id>, task_del:<task_id>, " +
 		"event_del:<event_id>, agent:<prompt> or dismiss:."
 )

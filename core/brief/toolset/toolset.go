@@ -107,7 +107,7 @@ func (t tool) call(ctx context.Context, c Caller, args json.RawMessage) (result 
 
 func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	message := Message(a.Text("message"))
-	if message == "" {
+	if blank(message) {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
 	critical, quiet := a.Flag("critical"), a.Flag("quiet")
@@ -119,7 +119,7 @@ func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 
 func sendEmbed(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	e := cardOf(a)
-	if e.Title == "" {
+	if blank(e.Title) {
 		return Refusal(fmt.Sprintf(textEmptyField, "title"))
 	}
 	for i, b := range e.Buttons {
@@ -139,11 +139,16 @@ func sendFile(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 }
 
 func report(ctx context.Context, c Caller, a arguments) agent.ToolResult {
-	message := cut(strings.TrimSpace(clean.Text(a.Text("message"))), maxUpdate)
+	whole := strings.TrimSpace(clean.Text(a.Text("message")))
+	message := cut(whole, maxUpdate)
 	if message == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
-	return c.Report(ctx, message)
+	r := c.Report(ctx, message)
+	if message != whole && !r.IsError {
+		r.Text += fmt.Sprintf(textReportCut, maxUpdate)
+	}
+	return r
 }
 
 func updateNames(ctx context.Context, c Caller, a arguments) agent.ToolResult {

@@ -157,7 +157,7 @@ func (d *Desk) send(ctx context.Context, h held) (sent bool) {
 		return true
 	}
 	p := card(h, diff)
-	p.Cause = h.file
+	p.Kind, p.Cause = post.KindNews, h.file
 	message, err := d.o.Post(ctx, p)
 	if err != nil && !errors.Is(err, post.ErrUnknown) {
 		d.o.Log.Debug("the card of a waiting file was not shown", "error", err)
@@ -201,14 +201,18 @@ func card(h held, diff string) post.Post {
 	if h.task.Script != "" {
 		says, title = fmt.Sprintf(textCardScript, clean.Line(h.why)), fmt.Sprintf(textCardTitleScript, h.title)
 	}
+	footer := clean.Line(h.file)
+	if strings.HasPrefix(h.file, toolsPrefix) { // no file
+		footer = ""
+	}
 	if h.edits() {
 		says, title = h.task.Proposed.Says(), h.task.Proposed.Title(h.title)
 		no = post.Button{Label: textCardRefuse, Style: "danger", Action: post.EditRefuse + ":" + version}
 	}
 	return post.Post{
 		Nonce: "edit" + version[:20], Source: h.title, Whole: whole,
-		Text: fmt.Sprintf(textCardText, clean.Line(h.file), clean.Line(says), short, more),
-		Embed: &post.Embed{Title: title, Color: "yellow", Buttons: []post.Button{
+		Text: fmt.Sprintf(textCardText, clean.Line(says), short, more),
+		Embed: &post.Embed{Title: title, Color: "yellow", Footer: footer, Buttons: []post.Button{
 			{Label: textCardAllow, Style: "success", Action: post.EditAllow + ":" + version}, no,
 		}},
 	}

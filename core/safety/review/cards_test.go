@@ -50,7 +50,7 @@ func TestTheEditOfATaskOrWebhookIsAllowedOrRefusedByItsCard(t *testing.T) {
 				version := o.propose(t, rel, "And the lawn.\n")
 				runs(t, func(t *testing.T) {
 					synctest.Wait()
-					if len(o.sent) != 1 || !strings.Contains(o.sent[0].Text, "+And the lawn.\n```") || !strings.Contains(o.sent[0].Text, rel) {
+					if len(o.sent) != 1 || !strings.Contains(o.sent[0].Text, "+And the lawn.\n```") || o.sent[0].Embed.Footer != rel {
 						t.Fatalf("sent %+v", o.sent)
 					}
 					if !strings.HasPrefix(o.notes[0], "The agent's edit of "+rel+" waits for you: it may write files.") {

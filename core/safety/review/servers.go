@@ -145,5 +145,9 @@ func (d *Desk) decideServers(id, version string, allow bool) (command.Outcome, e
 		d.o.Tell(fmt.Sprintf(map[bool]string{true: toldAllowed, false: toldRefused}[allow], id))
 	}
 	action := map[bool]string{true: audit.TaskReleased, false: audit.TaskRefused}[allow]
-	return command.Outcome{Message: said, Decision: audit.Entry{Action: action, Subject: id, Detail: p.What}}, nil
+	out := command.Outcome{Message: said, Decision: audit.Entry{Action: action, Subject: id, Detail: p.What}}
+	if tools && !allow {
+		out.Undo = command.AllowTask{ID: id, Version: p.Version}
+	}
+	return out, nil
 }

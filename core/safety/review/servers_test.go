@@ -30,7 +30,7 @@ func TestAChangeOfAServersToolsIsAllowedOrRefusedByItsCard(t *testing.T) {
 				o.JudgeServers()
 				o.JudgeServers() // the watch on the file
 				synctest.Wait()
-				if len(o.sent) != 1 || o.sent[0].Embed.Title != "Change of weather's tools" || !strings.HasPrefix(o.sent[0].Text, "`mcp__weather`: "+change(1).Text) {
+				if len(o.sent) != 1 || o.sent[0].Embed.Title != "Change of weather's tools" || !strings.HasPrefix(o.sent[0].Text, change(1).Text) {
 					t.Fatalf("sent %+v", o.sent)
 				}
 				if len(o.notes) != 1 || !strings.HasPrefix(o.notes[0], change(1).Text) || !strings.Contains(o.notes[0], "Press y") {

@@ -10,7 +10,7 @@ const (
 	textCardScript      = "%s. The run is held until you allow it."
 	textCardTitleScript = "Changed check of %s"
 	textScriptAllowed   = "the check of %s may run the script as it is now"
-	textCardText        = "`%s`: %s\n```diff\n%s\n```%s"
+	textCardText        = "%s\n```diff\n%s\n```%s"
 	textCardTitleNew    = "New: %s"
 	textCardWait        = "Let it wait"
 	textEdit            = "an edit is waiting: %s. The old text stays in force until you decide"

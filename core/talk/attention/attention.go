@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/storage/config"
+	"ollimbot/core/talk/post"
 	"ollimbot/routines/schedule"
 )
 
@@ -28,24 +29,22 @@ type Attention struct {
 // ringsAgain is when something that the program says by itself may ring once more for the same cause.
 const ringsAgain = 12 * time.Hour
 
-// Rings reports whether something that the program says by itself may make a sound, and records that it does. It may
-// not in quiet hours, while muted, or soon after the same cause. Answers to the user are not the program's own words.
-func (a *Attention) Rings(cause string) bool {
+// Rings reports whether a message rings now, as post.Kind.Rings decides, and records the cause of one that does.
+func (a *Attention) Rings(k post.Kind, cause string) bool {
 	now := time.Now()
-	if !a.QuietUntil(now).IsZero() {
-		return false
-	}
+	muted := !a.QuietUntil(now).IsZero()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if at, ok := a.rung[cause]; ok && now.Sub(at) < ringsAgain {
-		return false
-	}
-	if a.rung == nil {
-		a.rung = map[string]time.Time{}
-	}
 	maps.DeleteFunc(a.rung, func(_ string, at time.Time) bool { return now.Sub(at) >= ringsAgain })
-	a.rung[cause] = now
-	return true
+	_, again := a.rung[cause]
+	rings := k.Rings(post.Moment{Muted: muted, Again: again})
+	if rings && k == post.KindNews {
+		if a.rung == nil {
+			a.rung = map[string]time.Time{}
+		}
+		a.rung[cause] = now
+	}
+	return rings
 }
 
 // Busy reports whether a conversation is in progress, and until when non-critical pings

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
 	"ollimbot/routines/schedule"
 )
 
@@ -48,7 +49,7 @@ func TestWhatTheProgramSaysByItselfRingsOnceForACause(t *testing.T) {
 		a := Attention{Zone: time.UTC, Config: func() *config.Runtime { return &r }, Mute: mute}
 		rings := func(cause string, want bool) {
 			t.Helper()
-			if got := a.Rings(cause); got != want {
+			if got := a.Rings(post.KindNews, cause); got != want {
 				t.Errorf("at %s, %s rings: %v, want %v", time.Now().UTC().Format("15:04"), cause, got, want)
 			}
 		}

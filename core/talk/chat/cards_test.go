@@ -54,8 +54,10 @@ func TestTheCardsOfAForkShowItsExitsAndItsEnd(t *testing.T) {
 			s.settle()
 			s.click(c.press)
 			want := []post.Post{
-				{Context: "fork", Embed: &post.Embed{Title: textForkCard, Description: c.title, Color: "purple", Buttons: c.exits}},
-				{Context: "fork", Embed: &c.end},
+				{Context: "fork", Kind: post.KindAside, Quiet: true, Embed: &post.Embed{
+					Title: textForkCard, Description: c.title, Color: "purple", Buttons: c.exits,
+				}},
+				{Context: "fork", Kind: post.KindAside, Quiet: true, Embed: &c.end}, // D6: after one's own button
 			}
 			got := s.phone.posts
 			for i := range got {

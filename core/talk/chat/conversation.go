@@ -121,8 +121,8 @@ type Options struct {
 	// nil.
 	Remote     Remote
 	RemoteName string
-	// Rings reports whether something that the program says by itself may make a sound, by its cause.
-	Rings   func(cause string) bool
+	// Rings reports whether a message rings now, as attention.Attention.Rings.
+	Rings   func(k post.Kind, cause string) bool
 	Records Records
 	Notices *notice.Board
 	Guard   *policy.Guard
@@ -327,7 +327,7 @@ func (c *Conversation) showEngineTurn(ctx context.Context, kind policy.Kind, eve
 	c.running.begin(s, c.now())
 	defer c.running.end()
 	t := &turn{
-		turns: c.turns, session: s, read: c.rights.read(kind), inFork: inFork,
+		turns: c.turns, session: s, read: c.rights.read(kind), inFork: inFork, kind: post.KindAnswer,
 		accepted: func() error { return nil }, ended: func(agent.Result) error { return nil },
 	}
 	return c.forks.after(ctx, t.consume(ctx, events))
@@ -458,6 +458,9 @@ func (c *Conversation) Click(ctx context.Context, message post.MessageID, button
 	case post.TryAgain:
 		return "", c.tryAgain(data)
 	case post.StopAnswer:
+		if !c.isAnswering(data) { // that of an earlier answer must not end this one
+			return "", errors.New(textAnswerOver)
+		}
 		return "", c.Interrupt(ctx)
 	case post.AskAgent:
 		return "", c.clickAgent(ctx, message, data)

@@ -42,7 +42,7 @@ type forks struct {
 func (s *forks) behind(ctx context.Context, f *interactive, build Prompt, title string) error {
 	s.running.goBehind(true)
 	defer s.running.goBehind(false)
-	s.poster.SystemNote(fmt.Sprintf(textBehindFork, title))
+	s.poster.Aside(fmt.Sprintf(textBehindFork, title))
 	f.ranBehind = append(f.ranBehind, title)
 	return s.main.turn(ctx, build, nil, nil)
 }
@@ -90,8 +90,13 @@ func (s *forks) begin(r forkRequest) (resume, id string, read *policy.Taint) {
 	return resume, id, read
 }
 
-// turn runs one turn of the fork. It shows pending updates once without claiming them.
+// turn runs one turn of the fork for the user.
 func (s *forks) turn(ctx context.Context, f *interactive, m agent.Message) error {
+	return s.say(ctx, f, m, post.KindAnswer)
+}
+
+// say runs one turn of the fork, whose answer is of a kind. It shows pending updates once without claiming them.
+func (s *forks) say(ctx context.Context, f *interactive, m agent.Message, kind post.Kind) error {
 	now := s.now()
 	s.running.begin(f.session, now)
 	defer s.running.end()
@@ -102,7 +107,7 @@ func (s *forks) turn(ctx context.Context, f *interactive, m agent.Message) error
 		}
 	}
 	f.read.Read(updates.Labels(news))
-	t := &turn{turns: s.turns, session: f.session, read: f.read, inFork: true, accepted: func() error {
+	t := &turn{turns: s.turns, session: f.session, read: f.read, inFork: true, kind: kind, cause: textForkIdle + f.sessionID(), accepted: func() error {
 		for _, u := range news {
 			f.seen[u.Key] = true
 		}
@@ -141,7 +146,7 @@ func (s *forks) recover() {
 		if f.Session != "" {
 			words = fmt.Sprintf(textForkWords, f.Session)
 		}
-		s.poster.aside(fmt.Sprintf(textForkLost, title) + words)
+		s.poster.Aside(fmt.Sprintf(textForkLost, title) + words)
 	}
 	s.record(nil)
 }
@@ -257,7 +262,7 @@ func (s *forks) discard(why string) bool {
 		return false
 	}
 	if why != "" {
-		s.poster.SystemNote(why)
+		s.poster.Aside(why)
 	}
 	s.close(f)
 	s.postExit(context.Background(), f, command.ExitDiscard)
@@ -296,12 +301,12 @@ func (s *forks) checkIdle(ctx context.Context) error {
 	}
 	asked := cmp.Or(f.prompted, now)
 	overdue := now.Sub(asked) > f.idle
-	s.poster.Say(textForkIdle)
+	s.poster.Aside(textForkIdle)
 	idle := f.idle
 	if overdue {
 		idle *= 2
 	}
-	err := s.turn(ctx, f, agent.Message{Text: prompt.ForkIdle(idle, overdue)})
+	err := s.say(ctx, f, agent.Message{Text: prompt.ForkIdle(idle, overdue)}, post.KindNews)
 	f.prompted, f.overdue = asked, overdue
 	return s.after(ctx, err)
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"ollimbot/core/agent"
@@ -26,12 +27,14 @@ type poster struct {
 	remote     Remote // or nil
 	remoteName string
 	surface    Surface // both of them
-	rings      func(cause string) bool
+	rings      func(k post.Kind, cause string) bool
 	inquiries  *session.Inquiries
 	audit      *audit.Log
 	log        *slog.Logger
 	now        func() time.Time
 	hide       func(text string) string
+
+	answering atomic.Pointer[reply] // the answer that is being given, nil between turns
 }
 
 // Post sends a message to the user. Its buttons first get permanent ids: a click is
@@ -51,9 +54,10 @@ func (s *poster) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 		}
 		p.Embed = &e
 	}
-	if p.Cause != "" {
-		p.Quiet = !s.rings(p.Cause)
+	if p.Quiet {
+		p.Kind = post.KindQuiet
 	}
+	p.Quiet = !s.rings(p.Kind, p.Cause)
 	id, err := s.surface.Post(ctx, p)
 	if err == nil && len(p.Files) > 0 {
 		from := fromRun
@@ -65,9 +69,29 @@ func (s *poster) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 	return id, err
 }
 
-// card sends a card about a fork. An empty id means that it was not sent.
+// inAnswer sends something that belongs to the answer being given: it rings if nothing of that answer has yet, and
+// then the words of the answer do not.
+func (s *poster) inAnswer(send func(k post.Kind) error) error {
+	r := s.answering.Load()
+	rings := r != nil && r.remote != nil && r.remote.Rings()
+	k := post.KindAside
+	if rings {
+		k = post.KindAnswer
+	}
+	err := send(k)
+	if err == nil && rings {
+		r.remote.Rang()
+	}
+	if err == nil && r != nil {
+		r.beside.Store(true)
+	}
+	return err
+}
+
+// card sends a card about a fork, which an answer follows or the user has asked for. An empty id means that it was
+// not sent.
 func (s *poster) card(ctx context.Context, e post.Embed) post.MessageID {
-	p := post.Post{Nonce: newNonce(), Embed: &e, Context: "fork"}
+	p := post.Post{Nonce: newNonce(), Embed: &e, Context: "fork", Kind: post.KindAside}
 	id, err := s.Post(context.WithoutCancel(ctx), p)
 	if err != nil {
 		s.log.Warn("fork card was not sent", "error", err)
@@ -138,34 +162,24 @@ func (s *poster) forgetFleeting() {
 	}
 }
 
-// SystemNote shows a notice of the program that belongs to what the user has just done, on every surface.
-func (s *poster) SystemNote(text string) { s.note(text) }
+// Aside shows a notice of the program that belongs to an answer, or to what the user has just done.
+func (s *poster) Aside(text string) { s.note(post.KindAside, text) }
 
 // Say shows what the program says by itself.
-func (s *poster) Say(text string) {
-	if s.rings(text) {
-		s.note(text)
-	} else {
-		s.aside(text)
-	}
-}
+func (s *poster) Say(text string) { s.note(post.KindNews, text) }
 
-// note is SystemNote with buttons on the remote surface. In the dashboard, a key resends
-// a message.
-func (s *poster) note(text string, buttons ...post.Button) {
+// note shows a notice of the program on every surface, with buttons on the remote one. In the dashboard, a key
+// resends a message.
+func (s *poster) note(k post.Kind, text string, buttons ...post.Button) {
 	text = s.hide(text)
 	s.transcript.Add(transcript.Notice, text)
-	if s.remote != nil {
-		s.remote.Small(text, buttons...)
-	}
+	s.away(k, text, buttons...)
 }
 
-// aside shows a notice of the program without notifying the user.
-func (s *poster) aside(text string) {
-	text = s.hide(text)
-	s.transcript.Add(transcript.Notice, text)
+// away shows a notice on the remote surface.
+func (s *poster) away(k post.Kind, text string, buttons ...post.Button) {
 	if s.remote != nil {
-		s.remote.Aside(text)
+		s.remote.Small(s.hide(text), s.rings(k, text), buttons...)
 	}
 }
 
@@ -178,32 +192,40 @@ func (s *poster) show(m inbound) post.MessageID {
 	}
 	entry := s.transcript.Add(transcript.User, text)
 	if s.remote != nil {
-		s.remote.Aside(fmt.Sprintf(textFromDashboard, clean.Cut(clean.Line(text), 300)))
+		s.away(post.KindAside, fmt.Sprintf(textFromDashboard, clean.Cut(clean.Line(text), 300)))
 	}
 	return entry
 }
 
-// textOf returns the text of a message; empty if it is no longer in the transcript.
+// textOf returns the text and the card of a message; empty if it is no longer in the transcript.
 func (s *poster) textOf(id post.MessageID) string {
 	for _, e := range s.transcript.Entries() {
-		switch {
-		case !e.Is(id):
-		case e.Text != "":
-			return e.Text
-		case e.Embed != nil:
-			return prompt.QuoteEmbed(*e.Embed)
+		if !e.Is(id) || e.Text == "" && e.Embed == nil {
+			continue
 		}
+		text := e.Text
+		if e.Embed != nil {
+			text = strings.TrimSpace(text + "\n" + prompt.QuoteEmbed(*e.Embed))
+		}
+		return text
 	}
 	return ""
 }
 
 // newReply starts an answer.
-func (s *poster) newReply() *reply {
-	r := &reply{entry: s.transcript.Begin(transcript.Bot)}
+func (s *poster) newReply(k post.Kind, cause string) *reply {
+	r := &reply{id: store.NewID(), entry: s.transcript.Begin(transcript.Bot)}
 	if s.remote != nil {
-		r.remote, r.where = s.remote.Answer(), s.remoteName
+		r.remote, r.where = s.remote.Answer(AnswerOptions{ID: r.id, Silent: !s.rings(k, cause)}), s.remoteName
 	}
+	s.answering.Store(r)
 	return r
+}
+
+// isAnswering reports whether the answer with an id is being given.
+func (s *poster) isAnswering(id string) bool {
+	r := s.answering.Load()
+	return r != nil && r.id == id
 }
 
 // Surface is where the bot's messages go, such as Discord. Without a remote surface it is
@@ -224,13 +246,17 @@ type Surface interface {
 type Remote interface {
 	Surface
 	// Answer starts a streaming answer.
-	Answer() RemoteAnswer
+	Answer(o AnswerOptions) RemoteAnswer
 	// Small shows a short notice of the program, in order with everything else. Its buttons
 	// already have their permanent actions. It never blocks; an undeliverable notice is
 	// dropped.
-	Small(text string, buttons ...post.Button)
-	// Aside is Small for low-priority texts: it does not notify.
-	Aside(text string)
+	Small(text string, rings bool, buttons ...post.Button)
+}
+
+// AnswerOptions describe an answer.
+type AnswerOptions struct {
+	ID     string // the data of the button that stops it (post.StopAnswer)
+	Silent bool   // its first words do not ring
 }
 
 // RemoteAnswer is a streaming answer. No method blocks: a slow or broken network must
@@ -245,6 +271,10 @@ type RemoteAnswer interface {
 	Status(label string)
 	// Compacting shows that the history is being compacted.
 	Compacting(ev agent.Compacting)
+	// Rings reports whether the next thing that is shown of the answer rings. Rang records that a card or a file of it
+	// did.
+	Rings() bool
+	Rang()
 	// End finishes the answer: the rest follows as soon as the network allows. shown is
 	// called once, with the ids of the messages, when everything was shown or given up. An
 	// empty answer leaves no message, or an excuse unless emptyIsFine.
@@ -282,9 +312,11 @@ func (f *fanout) Typing(ctx context.Context) error { return f.remote.Typing(ctx)
 // reply is one streaming answer: in the transcript and, if there is one, on the remote
 // surface.
 type reply struct {
+	id     string
 	entry  *transcript.Stream
 	remote RemoteAnswer // nil without a remote surface
 	where  string
+	beside atomic.Bool // a card or a file belongs to it
 }
 
 func (r *reply) append(delta string) {

@@ -44,7 +44,7 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	}
 	defer func() {
 		for _, why := range hidden {
-			c.SystemNote(why)
+			c.Aside(why)
 		}
 	}()
 	if m.message.Text == "" && len(m.message.Images) == 0 && in.From == "" {
@@ -159,7 +159,7 @@ func (c *Conversation) answer(ctx context.Context, all batch) error {
 	if why := c.money.MayTalk(ctx); why != nil {
 		if ctx.Err() == nil {
 			c.inbox.forget(all.ids...)
-			c.SystemNote(why.Error())
+			c.note(post.KindTrouble, why.Error())
 		}
 		return errTold
 	}
@@ -197,11 +197,11 @@ func (c *Conversation) reply(ctx context.Context, to post.MessageID, m inbound) 
 	}
 	switch {
 	case standing == session.Expired:
-		c.SystemNote(textReplyExpired)
+		c.Aside(textReplyExpired)
 	case standing == session.Live && fork.resumes == from.Session: // the user is already talking to this run
 		return c.inbox.put(m, false)
 	case standing == session.Live:
-		c.SystemNote(textReplyInFork)
+		c.Aside(textReplyInFork)
 	}
 	return c.inbox.put(quoting, false)
 }
@@ -223,7 +223,7 @@ func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) err
 		case f != nil && f.resumes == r.resume:
 			return c.answer(ctx, m.batch(id))
 		case f != nil:
-			c.SystemNote(textReplyInFork)
+			c.Aside(textReplyInFork)
 			return c.answer(ctx, quoting.batch(id))
 		}
 		defer c.running.allow(attended)()
@@ -339,5 +339,5 @@ func (c *Conversation) offerAgain(ctx context.Context, err error, all batch) err
 // tell shows the reason for a missing answer.
 func (c *Conversation) tell(err error, buttons ...post.Button) {
 	c.log.Error(textTurnFailed, "error", err)
-	c.note(textTurnFailed+": "+err.Error(), buttons...) // a toast disappears, the question stays
+	c.note(post.KindTrouble, textTurnFailed+": "+err.Error(), buttons...) // a toast disappears, the question stays
 }

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/work/updates"
 )
@@ -152,14 +153,11 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 	if err != nil {
 		return err
 	}
-	if n := len(claimed.Keys); n > 0 {
-		m.turns.poster.aside(catchingUp(n))
-	}
 	read := m.reading.ofMain()
 	read.Read(from)
 	m.running.begin(s, now)
 	accepted := false
-	t := &turn{turns: m.turns, session: s, read: read, accepted: func() error {
+	t := &turn{turns: m.turns, session: s, read: read, kind: post.KindAnswer, updates: len(claimed.Keys), accepted: func() error {
 		accepted = true
 		m.passed(news)
 		return m.delivery.settle(claimed, true)

@@ -211,7 +211,7 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 	log, zone := slog.New(slog.NewTextHandler(&s.log, nil)), time.UTC
 	asIs := func(text string) string { return text }
 	o := Options{
-		Rings: func(string) bool { return true },
+		Rings: func(k post.Kind, _ string) bool { return k.Rings(post.Moment{}) },
 		Dir:   dir, Zone: zone, Log: log, Engine: s.ear, Remote: s.phone, RemoteName: "Phone",
 		Records: Records{
 			Transcript: transcript.New(transcript.Options{Dir: dir, Log: log, Zone: zone}),
@@ -371,6 +371,7 @@ type phone struct {
 	silent  []string      // the notes without a sound
 	buttons []post.Button // of the notes
 	texts   []*strings.Builder
+	answers []AnswerOptions
 	asked   []policy.Approval
 	// edits are the posts that replaced others, deleted the removed ids, aside the extra
 	// information shown with answers.
@@ -415,20 +416,20 @@ func (p *phone) Delete(_ context.Context, id post.MessageID) error {
 	return nil
 }
 func (p *phone) Typing(context.Context) error { return nil }
-func (p *phone) Aside(text string) {
-	p.Small(text)
-	p.with(func() { p.silent = append(p.silent, text) })
-}
-
-func (p *phone) Small(text string, buttons ...post.Button) {
-	p.with(func() { p.notes, p.buttons = append(p.notes, text), append(p.buttons, buttons...) })
+func (p *phone) Small(text string, rings bool, buttons ...post.Button) {
+	p.with(func() {
+		p.notes, p.buttons = append(p.notes, text), append(p.buttons, buttons...)
+		if !rings {
+			p.silent = append(p.silent, text)
+		}
+	})
 }
 
 func (p *phone) Approval(a policy.Approval) { p.with(func() { p.asked = append(p.asked, a) }) }
 
-func (p *phone) Answer() RemoteAnswer {
-	a := &phoneAnswer{p: p}
-	p.with(func() { p.texts = append(p.texts, &a.text) })
+func (p *phone) Answer(o AnswerOptions) RemoteAnswer {
+	a := &phoneAnswer{p: p, rang: o.Silent}
+	p.with(func() { p.texts, p.answers = append(p.texts, &a.text), append(p.answers, o) })
 	return a
 }
 
@@ -441,7 +442,14 @@ func (p *phone) approvals() (list []policy.Approval) {
 type phoneAnswer struct {
 	p    *phone
 	text strings.Builder
+	rang bool
 }
+
+func (a *phoneAnswer) Rings() (rings bool) {
+	a.p.with(func() { rings = !a.rang && a.text.Len() == 0 })
+	return rings
+}
+func (a *phoneAnswer) Rang() { a.p.with(func() { a.rang = true }) }
 
 func (a *phoneAnswer) Append(d string) { a.p.with(func() { a.text.WriteString(d) }) }
 func (a *phoneAnswer) Rewind(n int) {

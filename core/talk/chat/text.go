@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"strings"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
@@ -61,11 +62,33 @@ const (
 	// textForkLost is followed by textForkWords if something was said in the fork.
 	textForkLost      = "the fork%s ended with the program and was not saved"
 	textForkWords     = ". Its words are kept: ollim-bot history show %s shows them, and a reply to one of its answers continues it for seven days"
+	textAnswerOver    = "that answer has ended already"
 	textExitFirst     = "exit fork first"
 	textNoFork        = "no active fork"
 	textAlreadyForked = "already in a fork: leave it first, with save, report or exit"
 	textGoOn          = "I would like to continue from here. Summarize in a line or two, then wait for me."
 )
+
+// openBlock returns what closes the code block that a text leaves open, or "".
+func openBlock(text string) string {
+	mark, quote := "", ""
+	for line := range strings.Lines(text) {
+		bare := strings.TrimLeft(line, " >")
+		for _, fence := range []string{"```", "~~~"} {
+			switch {
+			case !strings.HasPrefix(bare, fence):
+			case mark == "" && !strings.Contains(bare[len(fence):], fence):
+				mark, quote = fence, strings.TrimLeft(line[:len(line)-len(bare)], " ")
+			case mark == fence:
+				mark = ""
+			}
+		}
+	}
+	if mark == "" {
+		return ""
+	}
+	return "\n" + quote + mark + "\n"
+}
 
 func catchingUp(n int) string {
 	if n == 1 {

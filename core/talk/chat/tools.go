@@ -93,7 +93,12 @@ func (t *tools) Embed(ctx context.Context, e post.Embed, critical bool) agent.To
 	if t.front() != nil {
 		p.Context, e.Footer = "fork", "fork"
 	}
-	if _, err := t.poster.Post(ctx, p); err != nil {
+	err := t.poster.inAnswer(func(k post.Kind) error {
+		p.Kind = k
+		_, err := t.poster.Post(ctx, p)
+		return err
+	})
+	if err != nil {
 		return toolset.NotSent(err)
 	}
 	return toolset.Said(toolset.TextEmbedSent)
@@ -137,7 +142,12 @@ func (t *tools) SendFile(ctx context.Context, path, message string, critical boo
 		return toolset.Refusal(problem)
 	}
 	p := post.Post{Nonce: newNonce(), Text: message, Files: []string{found}, Critical: critical, Label: t.read().Label()}
-	if _, err := t.poster.surface.Post(ctx, p); err != nil {
+	err := t.poster.inAnswer(func(k post.Kind) error {
+		p.Quiet = !t.poster.rings(k, "")
+		_, err := t.poster.surface.Post(ctx, p)
+		return err
+	})
+	if err != nil {
 		return toolset.NotSent(err)
 	}
 	t.record(audit.Entry{Action: audit.FileSent, Subject: found, Detail: message})

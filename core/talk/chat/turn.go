@@ -39,6 +39,9 @@ type turn struct {
 	session agent.Session
 	read    *policy.Taint // what the session has read
 	inFork  bool
+	kind    post.Kind // of the answer, and with cause what it is about (post.Post)
+	cause   string
+	updates int // how many updates the message brings
 	// accepted is called with the first event, ended with the result, and shown, if set,
 	// with the ids under which the answer can be replied to.
 	accepted func() error
@@ -50,7 +53,7 @@ type turn struct {
 	over  bool // and the turn should have ended
 	// Whether the history was compacted, and whether the turn was interrupted.
 	compacted, interrupted bool
-	noticed                bool // the engine has reported it
+	notes                  []string // what the engine has reported
 	// found are the calls made through the tool search, by ID: their end events do not name
 	// the tool.
 	found map[string]string
@@ -59,13 +62,19 @@ type turn struct {
 }
 
 // consume shows all events of a turn.
-func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
+func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]) (err error) {
 	defer t.money.Began(t.inFork)()
-	t.reply = t.poster.newReply()
+	t.reply = t.poster.newReply(t.kind, t.cause)
+	if t.updates > 0 { // for the remote surface it is a status, which goes when the answer comes
+		t.poster.transcript.Add(transcript.Notice, catchingUp(t.updates))
+		t.reply.status(catchingUp(t.updates))
+	}
 	// A new fork or a compacted history needs no answer; a failed turn has an error.
 	emptyIsFine := true
 	defer func() {
+		t.report(err)
 		t.reply.entry.Label(t.read.Label())
+		t.poster.answering.CompareAndSwap(t.reply, nil)
 		t.reply.end(emptyIsFine, t.shown)
 	}()
 	waits := true
@@ -85,13 +94,13 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 			return err
 		}
 	}
-	emptyIsFine = t.cut || t.compacted || t.interrupted || t.noticed
+	emptyIsFine = t.cut || t.compacted || t.interrupted || len(t.notes) > 0 || t.reply.beside.Load()
 	switch {
 	case !t.interrupted || t.cut:
 	case t.reply.empty(): // a tool was running, or there was no output yet
 		t.poster.transcript.Add(transcript.Notice, textInterrupted)
 	default:
-		t.reply.append(textCutShort)
+		t.reply.append(openBlock(t.reply.entry.Text()) + textCutShort)
 	}
 	if !emptyIsFine && t.reply.empty() {
 		t.poster.transcript.Add(transcript.Notice, textNoWords)
@@ -149,12 +158,29 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 	case agent.RateLimit:
 		t.rateLimit(ev)
 	case agent.Notice:
-		t.noticed = true
-		t.poster.SystemNote(ev.Text)
+		t.note(ev.Text)
 	case agent.Result:
 		return t.result(ev)
 	}
 	return nil
+}
+
+// note shows what the engine reports. The remote surface gets it at the end of the turn: by then it is known whether
+// an answer comes beside it.
+func (t *turn) note(text string) {
+	t.poster.transcript.Add(transcript.Notice, t.poster.hide(text))
+	t.notes = append(t.notes, text)
+}
+
+// report shows the engine's reports on the remote surface. They ring if there is neither an answer nor an error.
+func (t *turn) report(err error) {
+	k := post.KindTrouble
+	if err != nil || !t.reply.empty() || t.reply.beside.Load() {
+		k = post.KindAside
+	}
+	for _, text := range t.notes {
+		t.poster.away(k, text)
+	}
 }
 
 // cutForFork drops the answer once the agent has asked for a fork. The tool ends the
@@ -229,8 +255,7 @@ func (t *turn) result(r agent.Result) error {
 	}
 	t.interrupted = r.Interrupted
 	if r.Stopped != "" {
-		t.noticed = true
-		t.poster.SystemNote(r.Stopped)
+		t.note(r.Stopped)
 	}
 	if r.IsError && !r.Interrupted {
 		return fmt.Errorf("the engine says: %s", r.Text)

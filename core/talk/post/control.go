@@ -3,6 +3,7 @@ package post
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"ollimbot/core/storage/config"
 )
@@ -41,6 +42,7 @@ type Input struct {
 	Name, Label, Hint string
 	Value             string // the initial value
 	Long              bool   // has several lines
+	Optional          bool   // may stay empty
 }
 
 // The fields of the forms.
@@ -48,6 +50,12 @@ const (
 	FieldWhen  = "when"
 	FieldWhat  = "what"
 	FieldValue = "value"
+
+	FieldUser     = "user"
+	FieldBot      = "bot"
+	FieldQuiet    = "quiet"
+	FieldCapacity = "capacity"
+	FieldRefill   = "refill"
 )
 
 // FormOf returns the form that a button opens. It depends only on the button's action, so
@@ -63,6 +71,16 @@ func FormOf(action, data string) (Form, bool) {
 		about, ok := config.About(data)
 		f := Input{Name: FieldValue, Label: cmp.Or(about.Unit, textValue), Hint: fmt.Sprintf(textExample, about.Example)}
 		return Form{Title: about.Name, Action: ConfigTo + ":" + data, Fields: []Input{f}}, ok
+	case RemindNew:
+		return Form{Title: textRemindNew, Action: action + ":" + data, Fields: []Input{
+			when, {Name: FieldWhat, Label: textWhat, Hint: textWhatHint, Long: true},
+		}}, true
+	case BudgetType:
+		capacity, refill, _ := strings.Cut(data, ".")
+		return Form{Title: textBudget, Action: BudgetTo + ":", Fields: []Input{
+			{Name: FieldCapacity, Label: textCapacity, Hint: "5", Value: capacity},
+			{Name: FieldRefill, Label: textRefill, Hint: "90", Value: refill},
+		}}, true
 	case ModelType:
 		f := Input{Name: FieldValue, Label: textModelName, Hint: fmt.Sprintf(textExample, textSomeModel)}
 		return Form{Title: textModel, Action: ModelTo + ":", Fields: []Input{f}}, true
@@ -75,6 +93,16 @@ func About(key, words, hint string) Form {
 	return Form{Title: textAbout, Action: fmt.Sprintf("%s:%s", RemindAbout, key), Fields: []Input{
 		{Name: FieldWhen, Label: textWhen, Hint: textWhenHint, Value: textInAnHour},
 		{Name: FieldWhat, Label: textWhat, Hint: hint, Value: words, Long: true},
+	}}
+}
+
+// SetupForm returns the form of /setup, with the current names. key identifies this opening of it.
+func SetupForm(key, user, bot string) Form {
+	return Form{Title: textSetup, Action: SetupTo + ":" + key, Fields: []Input{
+		{Name: FieldUser, Label: textYourName, Value: user, Optional: true},
+		{Name: FieldBot, Label: textMyName, Value: bot, Optional: true},
+		{Name: FieldWhat, Label: textAboutYou, Hint: textAboutYouHint, Long: true, Optional: true},
+		{Name: FieldQuiet, Label: textQuiet, Hint: textQuietHint, Optional: true},
 	}}
 }
 
@@ -123,6 +151,16 @@ const (
 	FailWhy     = "fail_why"
 	Propose     = "propose"      // a proposal's ID and the button's
 	ProposeWhen = "propose_when" // the same; asks for a time
+	RemindNew   = "remind_new"   // asks for a new reminder; its data identifies the form
+	BudgetType  = "budget_type"  // asks for the ping budget; its data is capacity and refill minutes, with a dot between
+	BudgetTo    = "budget_to"
+	SetupTo     = "setup_to" // its data identifies the form
+)
+
+// The actions of the ways back that a surface offers: they open a refused form again, and undo what a press has done.
+const (
+	FormAgain = "form_again"
+	Undo      = "undo"
 )
 
 // Own and Foreign start the data of RemindAbout and TaskAbout and say whether the text is
@@ -145,4 +183,18 @@ const (
 	textWhat      = "What about?"
 	textWhenHint  = "20 minutes, 18:30, tomorrow 9am, friday noon"
 	textInAnHour  = "1 hour"
+	textWhatHint  = "what you want to be reminded of"
+
+	textRemindNew = "New reminder"
+	textBudget    = "Ping budget"
+	textCapacity  = "How many pings fit; 0 mutes them"
+	textRefill    = "Minutes until one ping is refilled"
+
+	textSetup        = "Setup"
+	textYourName     = "Your name"
+	textMyName       = "My name"
+	textAboutYou     = "What should I know about you?"
+	textAboutYouHint = "your days, what you tend to lose sight of, when not to disturb you"
+	textQuiet        = "When shall I be quiet?"
+	textQuietHint    = "22:00-07:30; leave it empty for no change"
 )

@@ -46,8 +46,8 @@ type Post struct {
 	Critical bool
 	// Quiet marks a silent message.
 	Quiet bool
-	// Cause marks what the program says by itself, such as that a run failed, and says what about. It is silent in
-	// quiet hours, while muted, and if the same cause has rung before (attention.Attention.Rings).
+	// Kind decides whether the message rings; a Quiet one is a KindQuiet. Cause says what a KindNews is about.
+	Kind  Kind
 	Cause string
 	// Files are the absolute paths of files to attach. They were checked when the
 	// message was made; if a surface can no longer read one, the whole message fails.

@@ -145,6 +145,13 @@ const (
 
 func deniedLabel(tool string) string { return tool + DeniedMark }
 
+// Text returns the text so far.
+func (s *Stream) Text() string {
+	s.chat.mu.Lock()
+	defer s.chat.mu.Unlock()
+	return s.text.String()
+}
+
 // Empty reports whether the answer has no text yet.
 func (s *Stream) Empty() bool {
 	s.chat.mu.Lock()

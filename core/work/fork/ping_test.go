@@ -75,7 +75,7 @@ func TestPingRules(t *testing.T) {
 		"quiet hours refuse and say until when": {
 			task:    task(),
 			prepare: func(h *harness) { h.quiet = time.Now().Add(90 * time.Minute) },
-			want:    []string{"quiet hours until 1:30 AM", "report_updates", "critical=True"}, tokens: 5,
+			want:    []string{"Quiet hours or a mute last until 1:30 AM", "report_updates", "critical=True"}, tokens: 5,
 		},
 		"a critical ping passes quiet hours": {
 			task: task(), prepare: func(h *harness) { h.quiet = time.Now().Add(time.Hour) }, critical: true,

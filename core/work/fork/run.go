@@ -343,7 +343,7 @@ func (r *run) notify(text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	v := r.status.snapshot()
-	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: v.Title, Cause: v.Title}
+	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: v.Title, Kind: post.KindNews, Cause: v.Title}
 	if _, err := r.o.Host.Post(ctx, p); err != nil {
 		r.o.Log.Warn("the user was not informed of a failed run", "run", r.id, "error", err)
 	}

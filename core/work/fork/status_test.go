@@ -121,7 +121,7 @@ func TestWhatAFailureTellsTheUserIsOneShortLine(t *testing.T) {
 			if err == nil || v.Error != c.want {
 				t.Errorf("%s: %q, %v", name, v.Error, err)
 			}
-			want := []post.Post{{Nonce: v.ID + "-end", Text: "Email sweep failed: " + c.want, Small: true, Source: "Email sweep", Cause: "Email sweep"}}
+			want := []post.Post{{Nonce: v.ID + "-end", Text: "Email sweep failed: " + c.want, Small: true, Source: "Email sweep", Kind: post.KindNews, Cause: "Email sweep"}}
 			if diff := cmp.Diff(want, h.sent()); diff != "" {
 				t.Errorf("%s: the user is told\n%s", name, diff)
 			}

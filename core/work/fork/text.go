@@ -69,7 +69,7 @@ const (
 	answerDisabled   = "Pinging is disabled for this background task: ping_user, discord_embed and send_file are not available, not even as critical."
 	answerLimit      = "Already sent 1 ping, embed or file in this background fork, which is the limit."
 	answerBusy       = "The user is mid-conversation, so nothing was sent."
-	answerQuiet      = "It is quiet hours until %s, so nothing was sent."
+	answerQuiet      = "Quiet hours or a mute last until %s, so nothing was sent."
 	answerMuted      = "Muted: the ping budget's capacity is 0, so nothing was sent."
 	answerMutedUntil = "The user has muted messages until %s, so nothing was sent."
 	answerNoQuiet    = "Quiet messages are off: the setting quiet_messages is 0, so nothing was sent."

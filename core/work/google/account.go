@@ -134,7 +134,8 @@ func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
 	}
 	l, err := a.o.Client.Begin(scopes...)
 	if err != nil {
-		return "", fmt.Errorf(textGoogleFirst, err) //nolint:staticcheck // it begins with a name
+		a.o.Log.Info("a login at Google could not begin", "error", err)
+		return "", says(textGoogleFirst)
 	}
 	a.leave()
 	select {
@@ -151,7 +152,7 @@ func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
 func (a *Account) AddTask(ctx context.Context, words string, foreign bool) (string, error) {
 	s := a.o.Client.State()
 	if !s.May(Tasks) {
-		return "", fmt.Errorf(textTasksOff, s)
+		return "", errors.New(textTasksOff)
 	}
 	title, notes, _ := strings.Cut(strings.TrimSpace(words), "\n")
 	t := Task{Title: clean.Cut(clean.Line(title), 200), Notes: clean.Cut(clean.Text(words), 4000)}

@@ -469,7 +469,7 @@ func TestALoginWithoutAClientFileOrAnEndedOne(t *testing.T) {
 		t.Errorf("%q, %v, %d logins", note, err, a.g.Logins())
 	}
 	must(t, a.dir.Remove(store.StateDir+"/credentials.json"))
-	if text, err := a.Connect(t.Context(), nil); err == nil || text != "" || !strings.HasPrefix(err.Error(), "Google is not set up yet. It is done once, on the computer of the bot") { // P13
+	if text, err := a.Connect(t.Context(), nil); err == nil || text != "" || !strings.HasPrefix(err.Error(), "Google is not set up yet: create your own client there once, on the computer of the bot") { // P13
 		t.Errorf("without a client: %q, %v", text, err)
 	}
 	if list, _, _ := a.audit.Read(9); len(list) != 0 {

@@ -48,14 +48,15 @@ const (
 	textGoogleFailed = "google auth failed: %v"
 	textGoogleGone   = "it no longer exists"
 	textGoogleIs     = "google %s."
-	textTasksOff     = "there is no connection to Google Tasks (%s): connect it with /google-auth"
+	textTasksOff     = "there is no connection to Google Tasks: connect it with /google-auth"
 	textTaskAdded    = "added to your tasks: %s"
 	textNoTaskWords  = "that message has no words to make a task of"
 	textForeignNotes = "[untrusted: not the user's own words]\n"
 	textTaskThere    = "that task exists already: %s"
-	textGoogleFirst  = "Google is not set up yet. It is done once, on the computer of the bot, and takes about ten minutes; then send /google-auth again. %w"
-	textGoogleOff    = "google is not connected (%s)"
-	textGoogleOpen   = "Open this address and say yes, within five minutes: %s\n\n" +
+	textGoogleFirst  = "Google is not set up yet: create your own client there once, on the computer of the bot, as its guide to Google explains " +
+		"(ten minutes). Then send /google-auth again."
+	textGoogleOff  = "google is not connected (%s)"
+	textGoogleOpen = "Open this address and say yes, within five minutes: %s\n\n" +
 		"If the browser ends on a page that it cannot open, send me the address of that page."
 	textTaskDeleted = "Button: the user deleted the task %q."
 	textTaskDone    = "Button: the user completed the task %q."

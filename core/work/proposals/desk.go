@@ -19,7 +19,8 @@ const again = time.Minute
 
 // Kind is a kind of proposal. To add one, add it to Options.Kinds and call Desk.Propose.
 type Kind struct {
-	PerDay int // the maximum number per day
+	PerDay int       // the maximum number per day
+	Ring   post.Kind // whether its cards ring: post.KindNews, or post.KindAside beside an answer
 	// Do carries out an answer. value is the time that the user typed, for a button that
 	// Asks. Do may be called again after a crash and must not repeat its effect for the same
 	// proposal. If it returns an error, which is shown to the user, the proposal stays open.
@@ -185,7 +186,7 @@ func (d *Desk) Run(ctx context.Context) error {
 
 // show posts a card. It returns false if it must be retried.
 func (d *Desk) show(ctx context.Context, p Proposal) bool {
-	message, err := d.o.Post(ctx, card(p))
+	message, err := d.o.Post(ctx, card(p, d.o.Kinds[p.Kind].Ring))
 	if errors.Is(err, post.ErrUnknown) {
 		message, err = unknownMessage, nil
 	}
@@ -202,7 +203,7 @@ func (d *Desk) show(ctx context.Context, p Proposal) bool {
 const unknownMessage post.MessageID = "unknown"
 
 // card returns the message for a proposal.
-func card(p Proposal) post.Post {
+func card(p Proposal, ring post.Kind) post.Post {
 	e := &post.Embed{Title: p.Title, Color: "blue"}
 	for _, b := range p.Buttons {
 		action := post.Propose
@@ -211,7 +212,7 @@ func card(p Proposal) post.Post {
 		}
 		e.Buttons = append(e.Buttons, post.Button{Label: b.Label, Style: b.Style, Action: action + ":" + p.ID + " " + b.ID})
 	}
-	return post.Post{Nonce: fmt.Sprintf("offer%s%d", p.ID, p.Rounds), Text: p.Text, Embed: e, Cause: p.ID}
+	return post.Post{Nonce: fmt.Sprintf("offer%s%d", p.ID, p.Rounds), Text: p.Text, Embed: e, Kind: ring, Cause: p.ID}
 }
 
 func (d *Desk) signal() {

@@ -1,0 +1,77 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/talk/post"
+)
+
+// D1, D6: at night, with a fork that is left alone, only what the user has asked for rings; cards of the fork never do.
+func TestAnIdleForkDoesNotRingAtNight(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		s.rings = func(k post.Kind, _ string) bool { return k.Rings(post.Moment{Muted: true}) }
+		must(t, s.EnterFork(""))
+		synctest.Wait()
+		s.say("hello")
+		pass(3*s.Config().ForkIdleTimeout + 5*time.Minute)
+		if s.Banner() != nil {
+			t.Fatal("the fork is still open")
+		}
+		var silent []bool
+		for _, a := range s.phone.answers {
+			silent = append(silent, a.Silent)
+		}
+		if len(silent) != 4 || silent[0] || silent[1] || !silent[2] || !silent[3] {
+			t.Errorf("silent are %v", silent)
+		}
+		for _, p := range s.phone.posts {
+			if !p.Quiet {
+				t.Errorf("it rings: %+v", p.Embed)
+			}
+		}
+		if len(s.phone.posts) != 2 || len(s.phone.silent) != len(s.phone.notes) {
+			t.Errorf("%d cards; notes %q, silent %q", len(s.phone.posts), s.phone.notes, s.phone.silent)
+		}
+	})
+}
+
+// D6: a card rings in place of its answer, or not at all; an answer of nothing but a card needs no excuse.
+func TestACardOfAnAnswerRingsInItsPlace(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		card := func() { a.session(0).call(t, toolset.DiscordEmbed, `{"title":"Plan"}`) }
+		a.next(card, agent.Result{SessionID: "m"})
+		s.say("a card")
+		a.next(agent.Text{Delta: "Here it is."}, card, agent.Result{SessionID: "m"})
+		s.say("words and a card")
+		a.next(card, card, agent.Result{SessionID: "m"})
+		s.say("two cards")
+		var quiet []bool
+		for _, p := range s.phone.posts {
+			quiet = append(quiet, p.Quiet)
+		}
+		if len(quiet) != 4 || quiet[0] || !quiet[1] || quiet[2] || !quiet[3] {
+			t.Errorf("quiet are %v", quiet)
+		}
+		if strings.Contains(strings.Join(s.phone.aside, " "), "emptyIsFine=false") && s.phone.aside[0] != "end emptyIsFine=true" {
+			t.Errorf("%q", s.phone.aside)
+		}
+	})
+}
+
+// D11: what the engine reports rings only where there is no answer.
+func TestAReportOfTheEngineRingsOnlyInPlaceOfAnAnswer(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		a.next(agent.Notice{Text: "another model answers"}, agent.Text{Delta: "Hello."}, agent.Result{SessionID: "m"})
+		s.say("one")
+		a.next(agent.Notice{Text: "the model refuses"}, agent.Result{SessionID: "m"})
+		s.say("two")
+		if got := strings.Join(s.phone.silent, "|"); got != "another model answers" || len(s.phone.notes) != 2 {
+			t.Errorf("silent %q of %q", got, s.phone.notes)
+		}
+	})
+}
