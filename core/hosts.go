@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/brief/guide"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
@@ -29,6 +31,12 @@ type host struct {
 
 // SystemPrompt is added to the engine's own prompt in every session.
 func (h *host) SystemPrompt() string { return h.manual.systemPrompt() }
+
+// BriefPrompt takes its place for a model that has little room.
+func (h *host) BriefPrompt() string { return h.manual.briefPrompt() }
+
+// Profile is the user's part of both.
+func (h *host) Profile() prompt.Profile { return guide.Profile(h.manual.dir) }
 
 // Reminders returns the book that a session's reminder tools write to.
 func (h *host) Reminders(w policy.Writer) toolset.ReminderBook { return h.tasks.Book(w) }

@@ -58,6 +58,9 @@ func (m *manual) install() {
 // works.
 func (m *manual) systemPrompt() string { return guide.SystemPrompt(m.dir, m.options()) }
 
+// briefPrompt is the same for a model that has little room.
+func (m *manual) briefPrompt() string { return guide.BriefPrompt(m.dir, m.options()) }
+
 // library returns the documentation as tools of every session.
 func library() []agent.Tool {
 	tools := docs.New(pages.FS).Tools()

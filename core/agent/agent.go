@@ -73,8 +73,9 @@ type SessionOptions struct {
 	ID string
 	// Dir is the working directory of the model's own tools, which is the data directory.
 	Dir string
-	// SystemPrompt is appended to the engine's preset.
-	SystemPrompt string
+	// SystemPrompt is appended to the engine's preset. BriefPrompt takes its place for a model with a window that has
+	// no room for all of it; empty means that there is none.
+	SystemPrompt, BriefPrompt string
 	// Bare opens a session for a single question: SystemPrompt is the whole prompt, the only tools
 	// are those below, Dir is not used, and no history is kept.
 	Bare     bool

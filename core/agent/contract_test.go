@@ -16,6 +16,8 @@ import (
 	"ollimbot/core/agent/claude"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/messages"
+	"ollimbot/core/agent/messages/dialect"
+	"ollimbot/core/agent/messages/dialect/dialecttest"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
@@ -51,6 +53,21 @@ func overAll(t *testing.T, test func(t *testing.T, k kind)) {
 		running(t, e)
 		test(t, kind{e, inSteps, dir.Root()})
 	})
+	for _, wire := range []dialect.API{dialect.OpenAI, dialect.Ollama} {
+		t.Run("messages over "+string(wire), func(t *testing.T) {
+			dir := dataDir(t)
+			server := dialecttest.Start(t, dialecttest.Options{
+				Backend: serve(t).URL(), Window: 32_768, Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960}},
+			})
+			storetest.Put(t, dir, provider.File, fmt.Sprintf("local:\n  base-url: %s\n  api: %s\n  models:\n    - {name: 'qwen3:8b', aliases: [haiku, sonnet]}\n", server.URL, wire))
+			e := messages.New(messages.Options{
+				Dir: dir, Log: testLog(t), Env: []string{"PATH=/usr/bin:/bin"},
+				Providers: provider.New(provider.Options{Dir: dir, Getenv: func(string) string { return "" }}),
+			})
+			running(t, e)
+			test(t, kind{e, inSteps, dir.Root()})
+		})
+	}
 	t.Run("claude", func(t *testing.T) {
 		path := claudetest.RequireCLI(t)
 		t.Parallel()

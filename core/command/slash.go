@@ -205,7 +205,10 @@ func (h Host) servers(ctx context.Context, args []string) (string, error) {
 }
 
 // clear clears the conversation.
-func (h Host) clear(ctx context.Context, _ []string) (string, error) {
+func (h Host) clear(ctx context.Context, args []string) (string, error) {
+	if len(args) > 0 { // "not really" is a second thought
+		return "", fmt.Errorf(textNoClear, strings.Join(args, " "))
+	}
 	forkToo, err := h.Chat.Clear(ctx)
 	switch {
 	case err != nil:

@@ -69,6 +69,7 @@ const (
 	textNothingRuns  = "there is nothing to interrupt"
 	textNoSetup      = "the setup skill is missing; the bot creates skills/setup/SKILL.md when it starts"
 	textNoUpdate     = "/update takes nothing, not %q"
+	textNoClear      = "/clear takes nothing, not %q: nothing was cleared"
 	textAlwaysThinks = " The model %s still thinks: with this version of claude that cannot be turned off."
 	textOwnMeasure   = " The model %s decides how much it thinks and ignores the number."
 	textUnchanged    = "%s is already %s"

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,11 +25,10 @@ func TestABadServerGetsASentenceAndTheOthersGoOn(t *testing.T) {
 		status Status
 		says   string
 	}{
-		{"exit", Failed, "the program has ended (exit status 3); its last line: no key was given"},
+		{"exit", Failed, "the program has ended (exit status 3); it said: no key was given"},
 		{"huge", Failed, "it sent a message of more than 16 MiB"},
 		{"greeting", Ready, "it prints text that is no MCP message, which is ignored: "},
 		{"many", Ready, ""},
-		{"names", Ready, "its tool with_dot has the same name as with.dot and is left out"},
 		{"old", Ready, ""},
 		{"old-exits", Ready, ""},
 	} {
@@ -83,15 +84,22 @@ func TestNamesOfToolsFitEveryAPI(t *testing.T) {
 	h.run()
 	h.known()
 	seen := map[string]bool{}
+	dotted := ""
 	for _, tool := range h.Tools() {
 		name := "mcp__" + tool.Server + "__" + tool.Name
 		if len(name) > maxToolName || notInNames().MatchString(strings.ReplaceAll(name, "_", "")) || seen[name] {
 			t.Errorf("name %s", name)
 		}
 		seen[name] = true
+		if strings.HasPrefix(tool.Name, "with_dot_") {
+			dotted = tool.Name
+		}
 	}
-	if got := h.call("names/with_dot", `{}`).Text; got != "dot" {
-		t.Errorf("with_dot is %s", got)
+	// E6: of with.dot and with_dot one was dropped.
+	for name, want := range map[string]string{"with_dot": "underscore", dotted: "dot"} {
+		if got := h.call("names/"+name, `{}`).Text; got != want {
+			t.Errorf("%s is %s", name, got)
+		}
 	}
 }
 
@@ -103,6 +111,64 @@ func TestAResultIsTextThatHidesNothing(t *testing.T) {
 	want := "see this\n[image, image/png, 2 kB: not shown]\n[link accounts: file:///etc/passwd]\ninside"
 	if got := h.call("content/mixed", `{}`); got.Text != want {
 		t.Errorf("%q", got.Text)
+	}
+}
+
+// E6: one content of an unknown kind lost the whole result, and a malformed one showed the error of Go's decoder.
+func TestAResultOfAnUnknownFormIsReadAsFarAsItCanBe(t *testing.T) {
+	testkit.Alone(t)
+	for part, want := range map[string]string{
+		"hologram": "seen\n" + textUnknownContent, "flat": "a text alone",
+		"malformed": "the MCP server malformed did not carry this out: " + textMalformed,
+	} {
+		h := newHome(t, stdio(t, nil, part))
+		h.limits.newest = 10 * time.Millisecond // it is an old server
+		h.remake()
+		h.run()
+		h.known()
+		if got := h.call(part+"/ancient", `{}`); got.Text != want || got.IsError != (part == "malformed") {
+			t.Errorf("%s: %+v", part, got)
+		}
+		if got := h.call(part+"/ancient", `{}`); got.Text != want {
+			t.Errorf("%s, again: %+v", part, got)
+		}
+	}
+}
+
+// E6: over HTTP too, in an event or in the whole body.
+func TestAnUnknownContentOverHTTPIsNamed(t *testing.T) {
+	strange := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"hologram"}]}}`
+	for kind, body := range map[string]string{"application/json": strange, "text/event-stream; charset=utf-8": "event: message\r\ndata: " + strange + "\r\n\r\n"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("content-type", kind)
+			_, _ = io.WriteString(w, body)
+		}))
+		resp, err := (&http.Client{Transport: &limited{next: http.DefaultTransport}}).Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		if err != nil || !strings.Contains(string(got), textUnknownContent) || strings.Contains(string(got), "hologram") {
+			t.Errorf("%s: %s, %v", kind, got, err)
+		}
+		_ = resp.Body.Close()
+		server.Close()
+	}
+}
+
+// E6: servers that were there before the first start had no tools until /clear.
+func TestTheFirstConversationWaitsForTheToolsOfNewServers(t *testing.T) {
+	testkit.Alone(t)
+	h := newHome(t, stdio(t, nil, "plain"))
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		h.Renew(context.Background())
+	}()
+	h.run()
+	<-renewed
+	if len(h.Tools()) != 3 || strings.Contains(h.said(), "/clear") {
+		t.Errorf("%d tools, %q", len(h.Tools()), h.said())
 	}
 }
 

@@ -1,12 +1,14 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +23,8 @@ const (
 	// protocol starts: some ignore it, and some exit.
 	olderProtocol = "2025-11-25"
 	listPatience  = 30 * time.Second
+	// againPatience is how long a server may take to answer after a start that failed.
+	againPatience = 15 * time.Second
 )
 
 // connection is an open session with a server.
@@ -62,7 +66,13 @@ func (s *server) connect(ctx context.Context, config Server, version string) (*c
 			return nil, "", err
 		}
 	}
-	c, err := s.attempt(ctx, config, olderProtocol, s.host.o.limits.older)
+	patience := s.host.o.limits.older
+	s.mu.Lock()
+	if s.failures > 0 { // it has had the time for a download
+		patience = min(patience, againPatience)
+	}
+	s.mu.Unlock()
+	c, err := s.attempt(ctx, config, olderProtocol, patience)
 	if err != nil {
 		return nil, "", err
 	}
@@ -91,6 +101,9 @@ func (s *server) attempt(ctx context.Context, config Server, version string, pat
 			err = cause
 		}
 		if c.process != nil {
+			if ctx.Err() == nil {
+				c.process.settle() // its output has ended, and it may be about to
+			}
 			if text := c.process.fate(); text != "" {
 				err = errors.New(text)
 			}
@@ -189,10 +202,16 @@ func (l *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set(name, value)
 	}
 	resp, err := l.next.RoundTrip(r)
-	if err == nil && resp.Header.Get("Content-Type") != "text/event-stream" { // the transport limits event streams per event
-		resp.Body = &limitedBody{ReadCloser: resp.Body, left: maxFrame}
+	if err != nil {
+		return resp, err
 	}
-	return resp, err
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // the transport limits them per event
+		resp.Body = &readableEvents{Closer: resp.Body, from: bufio.NewReader(resp.Body)}
+		return resp, nil
+	}
+	resp.Body = &readableBody{ReadCloser: &limitedBody{ReadCloser: resp.Body, left: maxFrame}}
+	resp.ContentLength = -1
+	return resp, nil
 }
 
 // limitedBody fails if an answer is too long.

@@ -42,7 +42,7 @@ func (f *frames) Read(p []byte) (int, error) {
 		switch trimmed := bytes.TrimSpace(line); {
 		case len(trimmed) == 0:
 		case trimmed[0] == '{' && json.Valid(trimmed):
-			f.rest = append(trimmed, '\n')
+			f.rest = append(readable(trimmed), '\n')
 		default:
 			f.stray(clean.FirstLine(string(trimmed[:min(len(trimmed), 4_000)]), 200))
 		}

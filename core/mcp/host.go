@@ -348,22 +348,29 @@ func (h *Host) Tools() []agent.Tool {
 const renewPatience = 5 * time.Second
 
 // Renew updates the tools for a new conversation. It waits briefly for servers whose
-// tools are being listed for the first time.
+// tools are not known yet, so that the first conversation of all has them.
 func (h *Host) Renew(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, renewPatience)
 	defer cancel()
+	var first errgroup.Group
 	for _, s := range h.list() {
-		s.mu.Lock()
-		config, opening := s.config, s.opening
-		s.mu.Unlock()
-		if _, known := h.record.of(config); known || opening == nil {
+		config := s.configured()
+		if _, known := h.record.of(config); known || config.Disabled || h.o.OnDemand {
 			continue
 		}
-		select {
-		case <-opening:
-		case <-ctx.Done():
-		}
+		first.Go(func() error {
+			select {
+			case <-h.begun:
+			case <-ctx.Done():
+				return nil
+			}
+			if _, err := s.acquire(ctx); err == nil {
+				s.release()
+			}
+			return nil
+		})
 	}
+	_ = first.Wait() // none returns an error: the states have them
 	tools := h.forPrompt(h.current())
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -51,7 +51,7 @@ func play(args []string) int {
 		return 3
 	case "hang":
 		return hang()
-	case "old", "old-exits", "asks":
+	case "old", "old-exits", "asks", "hologram", "flat", "malformed":
 		return playOld(part)
 	case "huge":
 		fmt.Println(`{"jsonrpc":"2.0","id":1,"result":{"x":"` + strings.Repeat("x", maxFrame) + `"}}`)
@@ -112,7 +112,16 @@ func playOld(part string) int {
 				fmt.Println(`{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{"messages":[],"maxTokens":10}}`)
 				continue
 			}
-			says(m.ID, "from long ago")
+			switch part {
+			case "hologram":
+				answer(m.ID, `{"content":[{"type":"text","text":"seen"},{"type":"hologram","data":"x"}]}`)
+			case "flat":
+				answer(m.ID, `{"content":"a text alone"}`)
+			case "malformed":
+				answer(m.ID, `{"content":[{"type":"text","text":{"a":1}}]}`)
+			default:
+				says(m.ID, "from long ago")
+			}
 		case "": // an answer to its request
 			says(call, fmt.Sprintf("result %s, error %s", m.Result, m.Error))
 		case "notifications/initialized":

@@ -11,12 +11,15 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/procgroup"
 	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/shim"
 	"ollimbot/core/storage/config"
 )
 
@@ -41,11 +44,20 @@ type process struct {
 	in    io.Closer
 	ended chan struct{} // closed when it has ended and its group is gone
 	done  func()        // from the fence
+	// fenced means that it runs in a sandbox.
+	fenced bool
 
-	mu   sync.Mutex
-	why  error  // why its output ended early
-	last string // the last logged line
+	mu      sync.Mutex
+	why     error  // why its output ended early
+	last    string // the logged line that says most: the last error, or else the last one
+	telling bool   // that is an error
 }
+
+// said matches the line in which a program says what went wrong, and missing one about something that it does not find.
+var (
+	said    = lazyregexp.New(`^\s*(?:[\w.]*(?:Error|Exception)\b|error:|fatal:)`)
+	missing = lazyregexp.New(`Cannot find (?:module|package)|No module named|ENOENT|No such file|EACCES|[Pp]ermission denied|EROFS|Read-only file system|can't open file|not found`)
+)
 
 // start starts the server's program. log gets the lines of standard error, and stray the
 // output that is not a message.
@@ -56,6 +68,9 @@ func (h *Host) start(s Server, log func(line string), stray func(line string)) (
 	}
 	env := h.environment(s, place)
 	path, err := find(s.Command, config.Lookup(env, "PATH"))
+	if err == nil && h.o.Fence != nil {
+		path, err = shim.Resolve(h.ctx, path, h.outside(env))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,6 +79,7 @@ func (h *Host) start(s Server, log func(line string), stray func(line string)) (
 	p := &process{cmd: cmd, ended: make(chan struct{}), done: func() {}}
 	if h.o.Fence != nil {
 		p.done = h.o.Fence.Server(sandbox.Server{Folder: place, Hosts: s.Network, Shown: namedPaths(s.Args)}, cmd)
+		p.fenced = cmd.Path != path
 	}
 	procgroup.Own(cmd)
 	stdin, stdout, err := p.pipes()
@@ -73,7 +89,9 @@ func (h *Host) start(s Server, log func(line string), stray func(line string)) (
 	}
 	cmd.Stderr = &lineWriter{line: func(line string) {
 		p.mu.Lock()
-		p.last = line
+		if telling := said().MatchString(line); telling || !p.telling && strings.ContainsFunc(line, unicode.IsLetter) {
+			p.last, p.telling = line, telling
+		}
 		p.mu.Unlock()
 		log(line)
 	}}
@@ -129,6 +147,16 @@ func (p *process) end() {
 	<-p.ended
 }
 
+// settle waits a little for the end of a process that does not answer any more.
+func (p *process) settle() {
+	timer := time.NewTimer(parting)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+	case <-timer.C:
+	}
+}
+
 // fate describes why the server does not answer, if it has ended; "" while it is running.
 func (p *process) fate() string {
 	p.mu.Lock()
@@ -146,7 +174,16 @@ func (p *process) fate() string {
 	if last != "" {
 		text += fmt.Sprintf(textLastLine, clean.Cut(last, 200))
 	}
+	if p.fenced && missing().MatchString(last) {
+		text += textUnseen
+	}
 	return text
+}
+
+// outside returns the environment of a program that runs outside of the sandbox for a server: with the user's home.
+func (h *Host) outside(env []string) []string {
+	home, _ := h.o.Lookup("HOME")
+	return config.With(env, "HOME", home)
 }
 
 // passed are the variables passed to every server, if set.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -348,6 +349,8 @@ func (s *server) carryOut(ctx context.Context, t Tool, args json.RawMessage) age
 		return result(r)
 	case context.Cause(ctx) != nil:
 		err = context.Cause(ctx)
+	case malformed(err):
+		err = errors.New(textMalformed)
 	}
 	if c.process != nil {
 		if why := c.process.fate(); why != "" {
@@ -359,6 +362,13 @@ func (s *server) carryOut(ctx context.Context, t Tool, args json.RawMessage) age
 		return failed(textUnavailable, config.Name, asks)
 	}
 	return failed(textCallFailed, config.Name, clean.Cut(clean.Line(err.Error()), 1_000))
+}
+
+// malformed reports whether a result could not be read.
+func malformed(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, form := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || form || strings.Contains(err.Error(), "unmarshal")
 }
 
 // state is what is known of it.

@@ -38,7 +38,8 @@ const (
 	textLongFrame     = "it sent a message of more than %d MiB, which ends the connection"
 	textStray         = "it prints text that is no MCP message, which is ignored: %s"
 	textEnded         = "the program has ended (%v)"
-	textLastLine      = "; its last line: %s"
+	textLastLine      = "; it said: %s"
+	textUnseen        = " (in the sandbox it sees its own package and the paths in args, and not the rest of your home: add a folder that it needs to sandbox_visible, read-only)"
 	textClosed        = "it has closed the connection"
 	textRefused       = "it asked for %s, which the bot refuses"
 	textRedirect      = "it redirects to another address (%s), which is not followed"
@@ -64,6 +65,7 @@ const (
 // Texts for the model.
 const (
 	textUnavailable    = "the MCP server %s is not available: %v"
+	textMalformed      = "its answer is not a result as the protocol has it"
 	textCallFailed     = "the MCP server %s did not carry this out: %s"
 	textToolWaits      = "the tool %s of the MCP server %s has changed since the user allowed it, and waits for the user"
 	textAsksBack       = "the server asked for something in between, which the bot refuses; nothing came back"

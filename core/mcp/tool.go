@@ -75,8 +75,13 @@ func fitting(name, whole string, n int) string {
 	if len(name) <= n {
 		return name
 	}
+	return hashed(name, whole, n)
+}
+
+// hashed ends a name of at most n characters with a hash of the whole.
+func hashed(name, whole string, n int) string {
 	sum := sha256.Sum256([]byte(whole))
-	return name[:n-hashLength-1] + "_" + hex.EncodeToString(sum[:])[:hashLength]
+	return name[:min(len(name), n-hashLength-1)] + "_" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
 func serverName(given string) string {
@@ -84,13 +89,21 @@ func serverName(given string) string {
 }
 
 func toolName(server, given string) string {
-	room := maxToolName - len("mcp__"+server+"__")
-	return fitting(cmp.Or(plainName(given), "tool"), given, room)
+	return fitting(cmp.Or(plainName(given), "tool"), given, roomFor(server))
 }
+
+// roomFor returns the longest name of a tool of a server.
+func roomFor(server string) int { return maxToolName - len("mcp__"+server+"__") }
 
 // cleanTools converts the tools listed by a server for the model, sorted by name, with
 // remarks about those left out.
 func cleanTools(server string, listed []*sdk.Tool) (tools []Tool, remarks []string) {
+	same := map[string]int{} // tools with the same name for the model
+	for _, one := range listed {
+		if one != nil {
+			same[toolName(server, one.Name)]++
+		}
+	}
 	by := map[string]string{}
 	for _, one := range listed {
 		if one == nil || one.Name == "" {
@@ -101,6 +114,9 @@ func cleanTools(server string, listed []*sdk.Tool) (tools []Tool, remarks []stri
 		if err != nil {
 			remarks = append(remarks, fmt.Sprintf(textToolLeftOut, shown(one.Name), err))
 			continue
+		}
+		if same[t.Name] > 1 && t.Name != t.Given { // a.b beside a_b
+			t.Name = hashed(t.Name, t.Given, roomFor(server))
 		}
 		if other, double := by[t.Name]; double {
 			remarks = append(remarks, fmt.Sprintf(textToolTwice, shown(one.Name), shown(other)))

@@ -115,7 +115,7 @@ func (r *report) claude() {
 	case err != nil:
 		r.fail("claude", "%v", err)
 		return
-	case claudeproc.Untried(v):
+	case claudeproc.Untried(v) && !claudeproc.Patch(v):
 		r.warn("claude", "version %s is newer than the versions tested (%s): if something goes wrong, install %s", v, tried, claudeproc.Newest())
 	default:
 		r.pass("claude", "version %s (%s)", v, tried)
@@ -162,7 +162,7 @@ func (r *report) providers() {
 			r.fail(one.Name, "%v", err)
 			continue
 		}
-		r.pass(one.Name, "%s answers (%s)", one.BaseURL, words.Count(len(one.Models), "model"))
+		r.offers(one)
 	}
 	settings, _, _ := config.LoadRuntime(r.Dir)
 	if len(list) == 0 && settings.Engine == choice.Messages {
@@ -172,6 +172,25 @@ func (r *report) providers() {
 	}
 	r.cache()
 }
+
+// offers lists what a server says of its models, and compares it with the file.
+func (r *report) offers(p provider.Provider) {
+	server, err := provider.Ask(context.Background(), p)
+	if err != nil {
+		r.pass(p.Name, "%s answers; it does not list its models", p.BaseURL)
+		return
+	}
+	r.pass(p.Name, "%s answers and has %s that can chat", p.BaseURL, words.Count(len(server.Models), "model"))
+	for _, o := range server.Models[:min(len(server.Models), shownModels)] {
+		r.pass(p.Name, "%s: %s", o.Name, o)
+	}
+	for _, warning := range server.Compare(p) {
+		r.warn(p.Name, "%s", warning)
+	}
+}
+
+// shownModels is how many models of a server are listed.
+const shownModels = 12
 
 // cachedRuns is how many recent runs the cache check covers.
 const cachedRuns = 50

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/storage/config"
 	"ollimbot/discord"
 )
@@ -56,7 +59,13 @@ const (
 	textRestart      = "The running bot reads it at its next start.\n"
 	textEnvWins      = "Careful: %s is also set in the environment, which overrides the file.\n"
 	textInitEnter    = "Press Enter for the dashboard. "
-	textAskOllama    = "Ollama is running at %s, with %s. May the bot use it? [yes] "
+	textServer       = "%s at %s has %s that can chat:\n"
+	textServerModel  = "  %d. %s: %s\n"
+	textServerMore   = "  and %d more, which you can name\n"
+	textServerMute   = "Left out, because they cannot chat: %s.\n"
+	textAskModel     = "Which one may the bot use? Its number or name, or no [1] "
+	textAServer      = "A server of models"
+	textBadModel     = "write a number from 1 to %d, the name of a model, or no"
 	textThinksBoth   = "The bot uses the claude command (%s). %[2]s is available too: set /config fallback %[2]s to use it while Claude is unavailable.\n"
 	textThinksClaude = "The bot uses the claude command (%s).\n"
 	textThinksModel  = "The bot uses %s (%s).\n"
@@ -118,18 +127,14 @@ func (c *Cmd) walk(q *questions) error {
 	return wrong
 }
 
-// whoAnswers searches for models on this machine and offers Ollama if it is running.
+// whoAnswers searches for models on this machine and offers them.
 func (q *questions) whoAnswers(at console.DataDir) error {
 	providers := q.p.Providers(at)
-	models := provider.Ollama(context.Background(), q.p.Getenv("OLLAMA_HOST"))
-	_, err := at.Dir.Read(provider.File)
-	if models != nil && len(models.Names) > 0 && errors.Is(err, fs.ErrNotExist) {
-		yes, err := q.agrees(fmt.Sprintf(textAskOllama, models.Address, clean.Cut(strings.Join(models.Names, ", "), 200)))
-		if err == nil && yes {
-			err = at.Dir.Write(provider.File, models.YAML())
-		}
-		if err != nil {
-			return err
+	if _, err := at.Dir.Read(provider.File); errors.Is(err, fs.ErrNotExist) {
+		if server := provider.Local(context.Background(), q.p.Getenv("OLLAMA_HOST")); server != nil {
+			if err := q.offer(at, *server); err != nil {
+				return err
+			}
 		}
 	}
 	path, err := claudeproc.Find(q.p.EngineEnv(at))
@@ -145,6 +150,59 @@ func (q *questions) whoAnswers(at console.DataDir) error {
 		q.p.Print(textThinksNobody)
 	}
 	return nil
+}
+
+// shownModels is how many models of a server are listed.
+const shownModels = 12
+
+// offer lists the models of a server, and writes down the one that the user chooses.
+func (q *questions) offer(at console.DataDir, s provider.Server) error {
+	q.p.Print(textServer, cmp.Or(s.Product, textAServer), s.Address, words.Count(len(s.Models), "model"))
+	for i, o := range s.Models[:min(len(s.Models), shownModels)] {
+		q.p.Print(textServerModel, i+1, o.Name, o)
+	}
+	if more := len(s.Models) - shownModels; more > 0 {
+		q.p.Print(textServerMore, more)
+	}
+	if len(s.Mute) > 0 {
+		q.p.Print(textServerMute, clean.Cut(strings.Join(s.Mute, ", "), 200))
+	}
+	said, err := q.ask(textAskModel, "1", q.line, func(answer string) error {
+		if _, ok := chosen(s, answer); !ok && !declines(answer) {
+			return fmt.Errorf(textBadModel, len(s.Models))
+		}
+		return nil
+	})
+	if err != nil || declines(said) {
+		return err
+	}
+	o, _ := chosen(s, said)
+	if err := at.Dir.Write(provider.File, s.YAML(o)); err != nil {
+		return err
+	}
+	q.p.Print("%s\n", s.Meaning(o))
+	return nil
+}
+
+// chosen returns the model that an answer means: its number, its name, or yes for the first.
+func chosen(s provider.Server, answer string) (provider.Offer, bool) {
+	n, err := strconv.Atoi(answer)
+	if strings.HasPrefix(strings.ToLower(answer), "y") {
+		n, err = 1, nil
+	}
+	if err == nil && n >= 1 && n <= len(s.Models) {
+		return s.Models[n-1], true
+	}
+	i := slices.IndexFunc(s.Models, func(o provider.Offer) bool { return o.Name == answer })
+	if i < 0 {
+		return provider.Offer{}, false
+	}
+	return s.Models[i], true
+}
+
+func declines(answer string) bool {
+	answer = strings.ToLower(answer)
+	return answer == "no" || answer == "n"
 }
 
 // working asks for a token until Discord accepts one or cannot be reached, from a pipe

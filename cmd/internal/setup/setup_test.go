@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/agent/messages/dialect/dialecttest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
@@ -18,11 +19,17 @@ const initToken = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
 // walk answers the questions of init from a pipe.
 func walk(t *testing.T, root, api string, c Cmd, answers ...string) (string, error) {
 	t.Helper()
+	return walkBeside(t, "127.0.0.1:1", root, api, c, answers...)
+}
+
+// walkBeside does so on a machine with Ollama at an address.
+func walkBeside(t *testing.T, ollama, root, api string, c Cmd, answers ...string) (string, error) {
+	t.Helper()
 	var out bytes.Buffer
 	p := &console.Process{
 		In: strings.NewReader(strings.Join(answers, "\n")), Out: &out, Err: &out,
 		Getenv: func(name string) string {
-			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": api, "TZ": "UTC"}[name]
+			return map[string]string{"OLLAMA_HOST": ollama, "OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": api, "TZ": "UTC"}[name]
 		},
 		Environ: func() []string { return nil }, Now: time.Now,
 	}
@@ -70,6 +77,39 @@ func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(env); string(got) != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// E1: init took the first name of Ollama's list, and showed nothing of what it can do.
+func TestInitListsTheModelsOfTheMachineAndTakesTheChosenOne(t *testing.T) {
+	testkit.Alone(t)
+	server := dialecttest.Start(t, dialecttest.Options{Models: []dialecttest.Model{
+		{Name: "nomic-embed-text:latest", Can: []string{"embedding"}},
+		{Name: "gemma3:4b", Can: []string{"completion", "vision"}, Window: 131_072, Size: 3 << 30},
+		{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960, Size: 5 << 30},
+	}})
+	for answer, want := range map[string]string{"": "qwen3:8b", "yes": "qwen3:8b", "2": "gemma3:4b", "gemma3:4b": "gemma3:4b", "no": "", "nomic-embed-text:latest": "", "3": ""} {
+		root := filepath.Join(t.TempDir(), "data")
+		out, err := walkBeside(t, server.URL, root, "", Cmd{Offline: true}, "Ada", "Olli", "UTC", "", answer)
+		for _, line := range []string{
+			"Ollama at " + server.URL + " has 2 models that can chat:\n  1. qwen3:8b: 8.2B, 5.0 GB, up to 40,960 tokens, calls tools\n  2. gemma3:4b: ",
+			"calls no tools: it can talk", "Left out, because they cannot chat: nomic-embed-text:latest.",
+		} {
+			if !strings.Contains(out, line) {
+				t.Errorf("%q: no %q in\n%s", answer, line, out)
+			}
+		}
+		file, missing := os.ReadFile(filepath.Join(root, "providers.yaml"))
+		if want == "" {
+			if missing == nil || answer == "no" && err != nil || answer != "no" && (err == nil || !strings.Contains(err.Error(), "a number from 1 to 2")) {
+				t.Errorf("%q: %s, %v", answer, file, err)
+			}
+			continue
+		}
+		first, _, _ := strings.Cut(string(file), "window")
+		if err != nil || !strings.HasSuffix(first, "    - name: \""+want+"\"\n      ") || !strings.Contains(out, want+" will run with 16,384 tokens of context") {
+			t.Errorf("%q: %v\n%s\n%s", answer, err, file, out)
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ import (
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/safety/control"
+	"ollimbot/core/safety/sandbox/shim"
 	"ollimbot/core/storage/config"
 )
 
@@ -90,6 +91,7 @@ type Engine struct {
 	sessions map[string]*session
 	status   agent.Status
 	unusable bool     // the command must not be started
+	seen     file     // the command whose version is known
 	login    *attempt // waits for its code; nil if no login is in progress
 	changed  func()
 }
@@ -168,12 +170,26 @@ func (e *Engine) ifRunning(f func()) bool {
 	return true
 }
 
-// path returns the path of the command. The error says how to install it.
-func (e *Engine) path() (string, error) {
-	if e.o.Path != "" {
-		return e.o.Path, nil
+// path returns the path of the command, and in a sandbox that of the one behind a version manager's wrapper. The error
+// says how to install it, and is the engine's problem.
+func (e *Engine) path(ctx context.Context) (path string, err error) {
+	path = e.o.Path
+	if path == "" {
+		path, err = process.Find(func(name string) string { return config.Lookup(e.o.Env, name) })
 	}
-	return process.Find(func(name string) string { return config.Lookup(e.o.Env, name) })
+	if err == nil && e.o.Sandbox != nil {
+		path, err = shim.Resolve(ctx, path, e.env())
+	}
+	e.mu.Lock()
+	if err == nil && e.seen != (file{}) && lookAt(path) == (file{}) {
+		err = &process.NotFoundError{Path: path}
+		e.seen = file{real: removed} // the next one is looked at
+	}
+	e.mu.Unlock()
+	if err != nil && ctx.Err() == nil {
+		e.setStatus(func(st *agent.Status) { st.Problem = err.Error() })
+	}
+	return path, err
 }
 
 // env returns the environment of a process plus the given variables.

@@ -115,7 +115,7 @@ func (e *Engine) Finish(ctx context.Context, code string) error {
 
 // startLogin starts the command and replaces an earlier one.
 func (e *Engine) startLogin() (*attempt, error) {
-	path, err := e.path()
+	path, err := e.path(e.ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 )
@@ -21,6 +22,8 @@ const (
 	// openLimit is how long a process may take to be ready: 0.7 s on an idle machine, over 10 s on
 	// a small busy one, and longer with a long transcript.
 	openLimit = time.Minute
+	// slowOpen is how long it may take until the user learns of it.
+	slowOpen = 9 * time.Second
 	// writtenAfter is how long to wait after a turn until its text is in the transcript, where a
 	// fork reads it. The CLI takes about 0.1 s.
 	writtenAfter = 250 * time.Millisecond
@@ -45,7 +48,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	if err != nil {
 		return nil, err
 	}
-	path, err := e.path()
+	path, err := e.path(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -163,10 +166,18 @@ func (s *session) shakeHands(ctx context.Context, path string) error {
 	defer cancel()
 	running := s.e.ctx
 	defer context.AfterFunc(running, cancel)()
+	slow := fmt.Sprintf(textSlow, words.Long(slowOpen), clean.Line(path))
+	late := time.AfterFunc(slowOpen, func() { s.e.setStatus(func(st *agent.Status) { st.Problem = slow }) })
 	answer, err := s.conn.Request(within, s.host.initialize())
+	late.Stop()
 	var refused *wire.RequestError
 	switch {
 	case err == nil:
+		s.e.setStatus(func(st *agent.Status) {
+			if st.Problem == slow {
+				st.Problem = ""
+			}
+		})
 		s.noteGreeting(answer)
 		s.begin(within)
 		return nil
@@ -175,7 +186,7 @@ func (s *session) shakeHands(ctx context.Context, path string) error {
 	case running.Err() != nil:
 		return errNotRunning
 	case within.Err() != nil:
-		return fmt.Errorf(textSilent+": %w", openLimit, clean.Line(path), context.DeadlineExceeded)
+		return fmt.Errorf(textSilent+": %w", words.Long(openLimit), clean.Line(path), context.DeadlineExceeded)
 	case errors.As(err, &refused):
 		return fmt.Errorf(textRefused, refused.Message)
 	}
@@ -218,8 +229,8 @@ type greeting struct {
 // noteGreeting records the models and whether the user is logged in.
 func (s *session) noteGreeting(answer json.RawMessage) {
 	var g greeting
-	if err := json.Unmarshal(answer, &g); err != nil {
-		return
+	if err := json.Unmarshal(answer, &g); err != nil || len(g.Models) == 0 || g.Models[0].Value == "" || g.Account.TokenSource == "" {
+		s.e.differs()
 	}
 	models := make([]agent.Model, 0, len(g.Models))
 	for _, m := range g.Models {

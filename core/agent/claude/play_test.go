@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,6 +33,7 @@ type player struct {
 	over     chan struct{}
 	end      func()
 	env      []string // the environment it was started with
+	greets   string   // the answer to the handshake; empty is {}
 }
 
 // sent is a message of the host.
@@ -84,7 +86,7 @@ func (p *player) listen() {
 				p.asked <- l.Request.Subtype
 			}
 			if !p.mute.Load() {
-				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{}}}`, l.ID))
+				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":%s}}`, l.ID, cmp.Or(p.greets, "{}")))
 			}
 		}
 	}

@@ -3,10 +3,12 @@ package claude
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/testkit"
 )
@@ -25,6 +27,31 @@ func TestACommandThatClosesItsOutputAndLivesOnIsSaidAtOnce(t *testing.T) {
 		oneLine(t, (<-done).err, "has ended")
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it was said after %s", took)
+		}
+	})
+}
+
+// E2: a command that hangs was named after two minutes of silence.
+func TestACommandThatHangsIsNamedWithinTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := true
+		st := newStage(t, Options{}, func(p *player) { p.mute.Store(hangs) })
+		done := make(chan error, 1)
+		go func() {
+			_, err := st.engine.Open(t.Context(), agent.SessionOptions{Dir: "/"})
+			done <- err
+		}()
+		time.Sleep(10 * time.Second)
+		if got := st.engine.Status().Problem; !strings.Contains(got, "claude has not answered for 9 seconds") {
+			t.Errorf("after ten seconds the problem is %q", got)
+		}
+		oneLine(t, <-done, "did not answer within 1 minute")
+		hangs = false
+		if _, err := st.engine.Open(t.Context(), agent.SessionOptions{Dir: "/"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := st.engine.Status().Problem; got != "" {
+			t.Errorf("then it answers, and the problem is %q", got)
 		}
 	})
 }

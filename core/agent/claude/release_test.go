@@ -3,6 +3,7 @@ package claude
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -41,6 +42,83 @@ func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
 	}
 	if s := e.Status(); s.Problem != "" || !strings.Contains(s.Warning, "9.0.0 is newer") || !strings.Contains(s.Warning, process.Newest()) {
 		t.Errorf("the status is %+v", s)
+	}
+}
+
+// E3: a command that was replaced or removed while the bot ran was not looked at again.
+func TestACommandThatIsReplacedOrRemovedIsNoticedAtTheNextSession(t *testing.T) {
+	testkit.Alone(t)
+	path := playing(t, tellsVersion(process.Newest()), 0o700)
+	e := New(Options{Path: path, Env: append(os.Environ(), "HOME="+t.TempDir(), "CLAUDE_CONFIG_DIR="), Log: testLog(t)})
+	e.start = func(process.Spec) (child, error) {
+		p := newPlayer()
+		go p.listen()
+		return p, nil
+	}
+	runEngine(t, e)
+	open := func() error {
+		_, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"})
+		return err
+	}
+	must(t, open())
+	if s := e.Status(); s.Version != process.Newest() || s.Problem != "" {
+		t.Errorf("the status is %+v", s)
+	}
+	must(t, os.WriteFile(path, []byte(tellsVersion("2.1.100")), 0o700))
+	err := open()
+	if s := e.Status(); !errors.Is(err, process.ErrTooOld) || s.Version != "2.1.100" || s.Problem == "" {
+		t.Errorf("an old one gives %v, the status is %+v", err, s)
+	}
+	must(t, os.Remove(path))
+	err = open()
+	if missing := (*process.NotFoundError)(nil); !errors.As(err, &missing) || e.Status().Problem != err.Error() {
+		t.Errorf("a removed one gives %v, the status is %+v", err, e.Status())
+	}
+	must(t, os.WriteFile(path, []byte(tellsVersion(process.Oldest())), 0o700))
+	must(t, open())
+	if s := e.Status(); s.Version != process.Oldest() || s.Problem != "" {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+// E4: a wrapper passed the check outside of the sandbox, and every session failed inside.
+func TestAWrapperThatWorksOutsideOfTheSandboxOnlyIsNamed(t *testing.T) {
+	testkit.Alone(t)
+	inside := []byte("#!/bin/sh\necho 'node: not found' >&2\nexit 127\n")
+	broken := playing(t, string(inside), 0o700)
+	path := playing(t, tellsVersion(process.Newest()), 0o700)
+	e := New(Options{Path: path, Env: append(os.Environ(), "HOME="+t.TempDir(), "CLAUDE_CONFIG_DIR="), Log: testLog(t), Sandbox: func(cmd *exec.Cmd) func() {
+		cmd.Path = broken
+		return func() {}
+	}})
+	runEngine(t, e)
+	<-e.examined
+	if got := e.Status().Problem; !strings.Contains(got, "works outside of the sandbox only") || !strings.Contains(got, "OLLIM_CLAUDE") {
+		t.Errorf("the problem is %q", got)
+	}
+}
+
+// E5: every newer patch release warned at each start.
+func TestANewerPatchReleaseIsNamedOnlyIfItGreetsInAnotherWay(t *testing.T) {
+	testkit.Alone(t)
+	for greeting, warns := range map[string]bool{
+		`{"account":{"tokenSource":"none"},"models":[{"value":"default"}]}`: false,
+		`{"account":{"tokenSource":"none"},"modelList":[]}`:                 true,
+	} {
+		path := playing(t, tellsVersion("2.1.99999"), 0o700)
+		e := New(Options{Path: path, Env: append(os.Environ(), "HOME="+t.TempDir(), "CLAUDE_CONFIG_DIR="), Log: testLog(t)})
+		e.start = func(process.Spec) (child, error) {
+			p := newPlayer()
+			p.greets = greeting
+			go p.listen()
+			return p, nil
+		}
+		runEngine(t, e)
+		_, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"})
+		must(t, err)
+		if s := e.Status(); strings.Contains(s.Warning, "2.1.99999 is newer") != warns {
+			t.Errorf("%s: %+v", greeting, s)
+		}
 	}
 }
 

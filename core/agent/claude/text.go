@@ -5,6 +5,8 @@ const (
 	textNotRunning = "the Claude engine is not running: sessions can be opened while the bot runs"
 	textInUse      = "the session %s is already open: close it first"
 
+	textSlow     = "claude has not answered for %s: if it stays silent, run \"%s\" in a terminal to see why"
+	textOutside  = "%s works outside of the sandbox only (%v): it is a script that starts something else; set OLLIM_CLAUDE to the program that it starts"
 	textSilent   = "claude did not answer within %s: run \"%s\" in a terminal to see why"
 	textNonsense = "claude ended before it answered and printed no protocol: is %s the Claude command?"
 	textAtOnce   = "claude ended before it answered: %w"

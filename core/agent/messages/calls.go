@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/messages/tools"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
 )
 
@@ -113,6 +114,10 @@ func (t *talk) together(calls []call, results []outcome) {
 func (t *talk) carryOut(ctx context.Context, c call) outcome {
 	x, known := t.find(c.Name)
 	switch {
+	case c.Name == findTool:
+		return t.s.findTool(c.Input)
+	case c.Name == callTool: // it names no tool
+		return said(answerNoTool2)
 	case !known:
 		r := said(fmt.Sprintf(answerNoTool, short(c.Name), strings.Join(t.names(), ", ")))
 		r.unknown = true
@@ -169,6 +174,9 @@ func (t *talk) result(id string, r outcome) json.RawMessage {
 			continue
 		}
 		content = append(content, raw(map[string]any{"type": "document", "title": d.Title, "source": inBase64(d.MediaType, d.Data)}))
+	}
+	if limit := t.model.Window; narrow(t.model) && len(text) > limit { // a quarter of the window
+		text = clean.Head(text, limit) + answerCutText
 	}
 	if len(r.Images) > 0 && !t.model.Images {
 		text = strings.TrimLeft(text+"\n"+answerNoPicture, "\n")

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/agent/messages/history"
 	"ollimbot/core/agent/messages/preset"
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/words"
 	"ollimbot/core/safety/policy"
 
 	"ollimbot/core/agent"
@@ -59,6 +60,9 @@ func (t *talk) converse(stopping func(again bool) string) over {
 			continue
 		case a.stop == stopWindow:
 			t.emit(agent.Notice{Text: textWindow})
+		}
+		if t.wroteCall(a) {
+			t.emit(agent.Notice{Text: textWroteCall})
 		}
 		if a.cut() && longer == maxLonger {
 			t.emit(agent.Notice{Text: fmt.Sprintf(textCutAgain, longer+1)})
@@ -146,17 +150,31 @@ func (t *talk) ask() (*answer, over) {
 			q.betas = append(q.betas, betas)
 		}
 		a, end := t.try(q)
-		if end.failed == nil || !end.failed.long || t.quiet || t.about != "" || t.shortened {
+		if end.failed == nil || !end.failed.long || t.quiet || t.about != "" {
 			return a, end
+		}
+		if t.shortened {
+			return a, t.noRoom(end)
+		}
+		if window := windowIn(end.failed.said); window > 0 {
+			t.narrow(window)
 		}
 		done, shorter := t.shorten()
 		if shorter.ended() {
 			return nil, shorter
 		}
 		if !done {
-			return nil, end
+			return nil, t.noRoom(end)
 		}
 	}
+}
+
+// noRoom says of a message that does not fit into a conversation without others that it is the message.
+func (t *talk) noRoom(end over) over {
+	if !t.answered && (t.shortened || t.tokens == 0) {
+		end.failed.text = fmt.Sprintf(textNoRoom, words.Thousands(uint64(max(0, t.model.Window))), end.failed.said)
+	}
+	return end
 }
 
 // shorten compacts a history that does not fit. A message without an answer is left out of the
@@ -177,6 +195,9 @@ func (t *talk) shorten() (done bool, end over) {
 		return false, over{err: err}
 	case last != nil:
 		done, end = t.compact(true)
+	case t.narrowed: // begin again, with instructions that fit
+		done, t.shortened = true, true
+		end.err = t.s.freeze(t.model)
 	}
 	t.start = t.history.End()
 	end.err = errors.Join(end.err, t.receive())
@@ -185,15 +206,24 @@ func (t *talk) shorten() (done bool, end over) {
 
 // freeze starts a conversation with the current tools and prompt.
 func (s *session) freeze(m provider.Model) error {
-	opening := ""
-	if !s.o.Bare {
-		opening = preset.Text(m.WebSearch != "")
-	}
-	list, system, err := frozen(s.tools, s.o, opening, m)
+	list, system, err := frozen(s.listed(m), s.prompt(m), s.opening(m), m)
 	if err != nil {
 		return err
 	}
-	return s.history.Begin(list, system, history.Facts{Prompt: digest(s.o.SystemPrompt)})
+	return s.history.Begin(list, system, history.Facts{Prompt: digest(s.prompt(m))})
+}
+
+// opening returns the text in front of the bot's own prompt.
+func (s *session) opening(m provider.Model) string {
+	switch {
+	case s.o.Bare:
+		return ""
+	case m.NoTools:
+		return preset.Talk()
+	case narrow(m):
+		return preset.Brief()
+	}
+	return preset.Text(m.WebSearch != "")
 }
 
 func digest(text string) string {
@@ -203,11 +233,15 @@ func digest(text string) string {
 
 const (
 	// longHistory is the prompt's length in tokens at which the history is compacted, and longPart
-	// the fraction of the window that applies if it is smaller.
+	// the fraction of the window that applies if it is smaller: earlyPart in a narrow one, where one result of a tool
+	// is a large part of it.
 	longHistory = 150_000
 	longPart    = 0.75
+	earlyPart   = 0.65
 	// leastForServer is the shortest prompt that the server itself can compact.
 	leastForServer = 50_000
+	// leastForSaving is the window in tokens below which there is no room to save anything before a summary.
+	leastForSaving = 8_192
 	// savingRounds limits the requests in which the agent saves important facts.
 	savingRounds = 8
 )
@@ -216,7 +250,11 @@ const (
 func (t *talk) full() bool {
 	limit := longHistory
 	if t.model.Window > 0 {
-		limit = min(limit, int(float64(t.model.Window)*longPart))
+		part := longPart
+		if narrow(t.model) {
+			part = earlyPart
+		}
+		limit = min(limit, int(float64(t.model.Window)*part))
 	}
 	return t.tokens >= limit
 }
@@ -277,7 +315,7 @@ func (t *talk) beginAnew(first []byte, betas string) error {
 func (t *talk) save() over {
 	may := policy.Compile(t.s.o.Dir, policy.Rules{Allowed: t.s.o.Allowed, Disallowed: t.s.o.Disallowed}).
 		Allows(agent.ToolUse{Name: "Write", Input: json.RawMessage(`{"file_path":"USER.md"}`)})
-	if t.s.o.Bare || !may || t.tokens == 0 {
+	if t.s.o.Bare || !may || t.tokens == 0 || t.model.NoTools || t.narrowed || narrow(t.model) && t.model.Window < leastForSaving {
 		return over{}
 	}
 	if err := t.history.Add(userLine(fmt.Sprintf(answerSave, time.Now().Format("2006-01-02")))); err != nil {
@@ -333,19 +371,27 @@ func (t *talk) summary() (first []byte, betas string, end over) {
 
 // sumUp asks for a summary. If the prompt does not fit, its oldest part is left out.
 func (t *talk) sumUp(q asked) (a *answer, end over) {
+	var err error
 	quiet := *t
 	quiet.quiet, quiet.part = true, agent.Compaction
 	defer func() { t.used, t.rounds = quiet.used, quiet.rounds }()
-	for size := t.history.Size() / 2; ; size /= 2 {
+	size := t.history.Size()
+	wide := !narrow(t.model)
+	if room := int64(t.model.Window * bytesPerToken / 2); !wide {
+		size = min(size, room)
+		if q.history, err = t.history.Recent(size, wide); err != nil {
+			return nil, over{err: err}
+		}
+	}
+	for size /= 2; ; size /= 2 {
 		a, end = quiet.try(q)
 		if end.failed == nil || !end.failed.long || size < 1<<10 {
 			return a, end
 		}
-		recent, err := t.history.Recent(size)
-		if err != nil {
+		if q.history, err = t.history.Recent(size, wide); err != nil {
 			return nil, over{err: err}
 		}
-		q.history, q.params.Context = recent, nil
+		q.params.Context = nil
 	}
 }
 

@@ -82,7 +82,9 @@ type Engine struct {
 	sessions map[string]*session
 	ended    bool
 	problem  string // why the newest request failed, if the user has to act
-	changed  func()
+	// cuts are the windows of models as they turned out, in tokens: smaller than providers.yaml says.
+	cuts    map[string]int
+	changed func()
 }
 
 var (
@@ -113,7 +115,25 @@ func New(o Options) *Engine {
 		}
 	}
 	client := &http.Client{Transport: o.Transport, CheckRedirect: provider.CheckRedirect}
-	return &Engine{o: o, client: client, sessions: map[string]*session{}}
+	return &Engine{o: o, client: client, sessions: map[string]*session{}, cuts: map[string]int{}}
+}
+
+// find returns a model by its name, with the window that it turned out to have.
+func (e *Engine) find(name string) (provider.Provider, provider.Model, error) {
+	p, m, err := e.o.Providers.Find(name)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if window := e.cuts[m.FullName()]; window > 0 {
+		m.Window = min(m.Window, window)
+	}
+	return p, m, err
+}
+
+// learn records that a model's window is smaller than expected.
+func (e *Engine) learn(m provider.Model) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cuts[m.FullName()] = m.Window
 }
 
 func (e *Engine) forget(id string) {

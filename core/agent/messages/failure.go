@@ -21,6 +21,7 @@ type failure struct {
 	status int
 	kind   string // the server's error type
 	text   string // one line
+	said   string // the server's own words
 	// again means that a retry may help; wait is the delay that the server asks for.
 	again bool
 	wait  time.Duration
@@ -42,6 +43,9 @@ const spendLimit = "enforced_spend_limit_reached"
 
 // noCredit is the API's message about an empty account, which arrives as an invalid request.
 const noCredit = "credit balance is too low"
+
+// noTools is in Ollama's message about a model that cannot call tools.
+const noTools = "does not support tools"
 
 // statusOverloaded is the API's own status for an overloaded server.
 const statusOverloaded = 529
@@ -79,6 +83,7 @@ func (f *failure) judge(said string, last bool) *failure {
 		f.long = tooLong(f.text)
 	}
 	f.again = f.again && !f.long && !last && !spent
+	f.said = f.text
 	f.text, f.away = f.sentence(spent), f.isAway(spent)
 	return f
 }
@@ -117,6 +122,8 @@ func (f *failure) sentence(spent bool) string {
 		return fmt.Sprintf(textNoMoney, said)
 	case f.status == http.StatusNotFound:
 		return fmt.Sprintf(textNotFound, said)
+	case strings.Contains(said, noTools):
+		return fmt.Sprintf(textNoToolsHere, said)
 	}
 	return said
 }

@@ -105,7 +105,7 @@ func (e *Engine) newSession(id string, o agent.SessionOptions) (*session, error)
 	if err := checkThinking(o.Settings.Thinking); err != nil {
 		return nil, err
 	}
-	_, m, err := e.o.Providers.Find(o.Settings.Model)
+	_, m, err := e.find(o.Settings.Model)
 	if err != nil {
 		return nil, err
 	}

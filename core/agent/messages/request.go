@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/dialect"
 	"ollimbot/core/agent/messages/history"
 	"ollimbot/core/agent/messages/provider"
 )
@@ -136,7 +136,7 @@ func marksFor(h *history.History, m provider.Model) []history.Insert {
 }
 
 // frozen returns the tools and the system prompt of a session as JSON arrays.
-func frozen(tools []tool, o agent.SessionOptions, opening string, m provider.Model) (toolsJSON, system []byte, err error) {
+func frozen(tools []tool, prompt, opening string, m provider.Model) (toolsJSON, system []byte, err error) {
 	type listed struct {
 		Name        string `json:"name"`
 		Description string `json:"description,omitempty"`
@@ -150,7 +150,7 @@ func frozen(tools []tool, o agent.SessionOptions, opening string, m provider.Mod
 		return nil, nil, fmt.Errorf("describe the tools: %w", err)
 	}
 	var blocks []string
-	for _, text := range []string{opening, o.SystemPrompt} {
+	for _, text := range []string{opening, prompt} {
 		if strings.TrimSpace(text) != "" {
 			blocks = append(blocks, string(textBlock(text)))
 		}
@@ -190,7 +190,7 @@ func (q asked) request(ctx context.Context) (*http.Request, error) {
 		}
 	}
 	whole := io.MultiReader(strings.NewReader(before), body, strings.NewReader(after))
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.provider.BaseURL+"/v1/messages", whole)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.provider.API.Endpoint(q.provider.BaseURL), whole)
 	if err != nil {
 		return nil, fmt.Errorf("write the request: %w", err)
 	}
@@ -204,6 +204,20 @@ func (q asked) request(ctx context.Context) (*http.Request, error) {
 	}
 	return r, nil
 }
+
+// send sends a request to the server, in the server's own API.
+func (q asked) send(client *http.Client, r *http.Request) (*http.Response, error) {
+	if !q.provider.API.Translated() {
+		return client.Do(r)
+	}
+	return dialect.Do(client, r, dialect.Options{
+		API: q.provider.API, Window: q.model.Window, Thinks: q.model.Thinking.Style != provider.NoThinking,
+	})
+}
+
+// readsSlowly reports whether the server may be silent while it reads a long prompt: one without a price has no data
+// center behind it.
+func (q asked) readsSlowly() bool { return q.model.Free || q.provider.API.Translated() }
 
 const (
 	// firstWithin is how long a server may take to send the headers of its answer: a local one may
@@ -243,11 +257,11 @@ func (w *watch) end() {
 
 // receive sends a request and reads its answer to the end. On an error it also returns the part
 // that has arrived.
-func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
+func (q asked) receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 	ctx, w := newWatch(r.Context())
 	defer w.end()
 	a := &answer{}
-	resp, err := client.Do(r.WithContext(ctx))
+	resp, err := q.send(client, r.WithContext(ctx))
 	switch {
 	case err != nil && resp != nil: // a redirect to another server
 		return a, refused(resp, nil)
@@ -255,7 +269,9 @@ func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 		return a, because(ctx, err)
 	}
 	defer resp.Body.Close()
-	w.pat(silentFor)
+	if !q.readsSlowly() {
+		w.pat(silentFor)
+	}
 	if resp.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // a partial text is better than none
 		return a, refused(resp, body)

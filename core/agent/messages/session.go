@@ -64,7 +64,7 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 			return
 		}
 		defer s.end()
-		p, model, err := s.e.o.Providers.Find(s.current().Model)
+		p, model, err := s.e.find(s.current().Model)
 		if err != nil {
 			yield(nil, err)
 			return

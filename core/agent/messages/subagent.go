@@ -30,7 +30,7 @@ func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result
 	t.emit = func(e agent.Event) bool { in.tell(e); return ctx.Err() == nil }
 	var err error
 	if sub.Model != "" {
-		if t.provider, t.model, err = s.e.o.Providers.Find(sub.Model); err != nil {
+		if t.provider, t.model, err = s.e.find(sub.Model); err != nil {
 			return failed(fmt.Sprintf(answerFailed, err))
 		}
 	}
@@ -61,8 +61,7 @@ func (t *talk) equip(sub tools.Subagent) (prompt string, err error) {
 			t.tools = append(t.tools, x)
 		}
 	}
-	own := agent.SessionOptions{SystemPrompt: strings.TrimSpace(sub.System)}
-	list, system, err := frozen(t.tools, own, answerSubagent+" "+answerMaterial, t.model)
+	list, system, err := frozen(t.tools, strings.TrimSpace(sub.System), answerSubagent+" "+answerMaterial, t.model)
 	if err == nil {
 		t.history, err = inMemory(list, system)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,12 +69,15 @@ type talk struct {
 	start int64
 	// shortened means that compacting was tried in this turn.
 	shortened bool
+	// narrowed means that the window turned out to be smaller in this turn.
+	narrowed bool
 	// receive adds the user's message to the history; newest are its blocks there.
 	receive func() error
 	newest  []json.RawMessage
 	// answered means that part of the answer is in the history.
 	answered bool
 	tokens   int    // of the newest prompt and its answer
+	sent     int    // bytes of the newest request
 	last     string // the newest text
 }
 
@@ -150,7 +154,12 @@ func (t *talk) once(q asked) (*answer, error) {
 	if err != nil {
 		return &answer{}, err
 	}
-	return receive(t.s.e.client, r, t.say)
+	a, err := q.receive(t.s.e.client, r, t.say)
+	t.sent = int(r.ContentLength)
+	if err == nil {
+		err = t.whole(q, a)
+	}
+	return a, err
 }
 
 // pause returns how long to wait before the next try.
@@ -178,16 +187,21 @@ func (t *talk) wait(d time.Duration) bool {
 const bytesPerToken = 4
 
 // spend books the usage of a request, even a failed one, and returns it. The server reports only
-// at the end how many tokens an answer had, so those of a broken one are estimated.
+// at the end how many tokens an answer had, so those of a broken one are estimated. So is the whole usage if the server
+// reports none.
 func (t *talk) spend(a *answer, broken bool) agent.Usage {
+	about := broken
 	if a.used == (provider.Count{}) {
-		return agent.Usage{}
+		if broken {
+			return agent.Usage{}
+		}
+		a.used.Input, about = t.sent/bytesPerToken, true
 	}
-	if broken {
+	if about {
 		a.used.Output = max(a.used.Output, a.length()/bytesPerToken)
 	}
 	used := t.model.Cost(a.used.Usage())
-	t.s.host.Charge(agent.Charge{Model: t.model.FullName(), Used: used, Part: t.part, About: broken})
+	t.s.host.Charge(agent.Charge{Model: t.model.FullName(), Used: used, Part: t.part, About: about})
 	t.add(used, 0)
 	t.bill.add(used)
 	t.tokens = used.Prompt() + used.OutputTokens
@@ -205,6 +219,9 @@ func (t *talk) add(u agent.Usage, rounds int) {
 
 // keep adds an answer to the history and returns its calls.
 func (t *talk) keep(a *answer) ([]call, error) {
+	if t.provider.API.Translated() { // its thoughts have no signature, and no later request may contain them
+		a.blocks = slices.DeleteFunc(a.blocks, func(b *block) bool { return b.kind == kindThinking })
+	}
 	calls := a.calls()
 	text, err := a.message()
 	if err != nil || text == nil {
@@ -229,7 +246,7 @@ func (t *talk) keep(a *answer) ([]call, error) {
 	t.speech.joins = a.stop == stopMaxTokens && len(calls) == 0 && a.blocks[len(a.blocks)-1].kind == kindText
 	facts := t.history.Facts()
 	facts.Tokens = t.tokens
-	return calls, t.history.Note(facts)
+	return unwrapped(calls), t.history.Note(facts)
 }
 
 // speech tracks the text that a turn's reader has received.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/words"
 )
 
 // errGone means that the consumer has left the turn.
@@ -46,6 +47,10 @@ func (t *turn) put(e agent.Event) bool {
 // run processes the message.
 func (t *turn) run(m agent.Message) {
 	t.tokens = t.history.Facts().Tokens
+	if limit := t.model.Window; limit > 0 && len(m.Text)/mostBytesPerToken > limit {
+		t.end = over{failed: &failure{text: fmt.Sprintf(textLongMessage, words.Thousands(uint64(limit)))}}
+		return
+	}
 	if err := t.heal(); err != nil {
 		t.end.err = err
 		return
@@ -97,9 +102,10 @@ func (t *turn) take(m agent.Message) error {
 	}
 	facts := t.history.Facts()
 	var later []byte
-	if now := digest(t.s.o.SystemPrompt); facts.Prompt != now {
+	prompt := t.s.prompt(t.model)
+	if now := digest(prompt); facts.Prompt != now {
 		facts.Prompt = now
-		text := fmt.Sprintf(answerNewPrompt, t.s.o.SystemPrompt)
+		text := fmt.Sprintf(answerNewPrompt, prompt)
 		if t.model.SystemMessages {
 			later = line("system", []json.RawMessage{textBlock(text)})
 		} else {

@@ -152,10 +152,21 @@ const (
 // SystemPrompt returns the first text of every session, made from the current profile and
 // skills. It reads the files at every call, so that changes apply to the next session; equal
 // files give equal bytes.
-func SystemPrompt(d *store.Dir, o Options) string {
+func SystemPrompt(d *store.Dir, o Options) string { return system(d, o, false) }
+
+// BriefPrompt is SystemPrompt for a model that has little room.
+func BriefPrompt(d *store.Dir, o Options) string { return system(d, o, true) }
+
+// Profile returns what the user has written for the system prompt.
+func Profile(d *store.Dir) prompt.Profile {
+	return prompt.Profile{Identity: profile(d, identityFile), User: profile(d, userFile)}
+}
+
+func system(d *store.Dir, o Options, brief bool) string {
+	own := Profile(d)
 	in := prompt.SystemInput{
 		UserName: o.UserName, Zone: o.Zone, Google: o.Google, NoMail: o.NoMail, Webhooks: o.Webhooks, Promises: o.Promises,
-		Identity: profile(d, identityFile), User: profile(d, userFile),
+		Identity: own.Identity, User: own.User, Brief: brief,
 	}
 	skills, _ := skill.List(d) // their problems are reported elsewhere
 	for _, s := range skills {

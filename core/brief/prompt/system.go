@@ -25,6 +25,8 @@ type SystemInput struct {
 	NoMail           bool // Google is connected without permission to read mail
 	// Promises means that reminders are proposed for the user's promises.
 	Promises bool
+	// Brief makes the prompt for a model that has little room.
+	Brief bool
 }
 
 // SkillLine is a skill as listed in the system prompt.
@@ -34,6 +36,7 @@ type SkillLine struct{ Name, Description string }
 // message.
 const (
 	maxProfile     = 32 << 10 // bytes of each profile file
+	briefProfile   = 2 << 10  // the same in a brief prompt
 	maxUserName    = 80       // characters
 	maxSkills      = 100      // skills listed by name
 	maxSkillName   = 64       // characters
@@ -46,15 +49,19 @@ const (
 // first, then the sections of working instructions. It takes well under a millisecond.
 func System(in SystemInput) string {
 	var b strings.Builder
+	sections, limit := systemSections(), maxProfile
+	if in.Brief {
+		sections, limit = briefSections(), briefProfile
+	}
 	b.Grow(len(systemTemplate) + len(in.Identity) + len(in.User) + 2048)
-	writeProfile(&b, in.Identity, "IDENTITY.md")
-	writeProfile(&b, in.User, "USER.md")
+	writeProfile(&b, in.Identity, "IDENTITY.md", limit)
+	writeProfile(&b, in.User, "USER.md", limit)
 	values := strings.NewReplacer( // in one pass, so that a name cannot insert another value
 		"{{user}}", cmp.Or(clean.Cut(clean.Line(in.UserName), maxUserName), textTheUser),
 		"{{zone}}", cmp.Or(clean.Cut(clean.Line(in.Zone), maxUserName), textTheZone),
 		"{{skills}}", skillList(in), "{{commands}}", in.commands(),
 	)
-	for _, s := range systemSections() {
+	for _, s := range sections {
 		if !in.has(s.condition) {
 			continue
 		}
@@ -68,7 +75,7 @@ func System(in SystemInput) string {
 
 // writeProfile writes a profile file unchanged except for characters that are never text:
 // escapes, zero bytes, invalid UTF-8. It writes nothing for an empty file.
-func writeProfile(b *strings.Builder, text, name string) {
+func writeProfile(b *strings.Builder, text, name string, limit int) {
 	text = strings.TrimSpace(keepTabs(text))
 	if text == "" {
 		return
@@ -76,8 +83,8 @@ func writeProfile(b *strings.Builder, text, name string) {
 	if b.Len() > 0 {
 		b.WriteString("\n\n")
 	}
-	b.WriteString(clean.Head(text, maxProfile))
-	if len(text) > maxProfile {
+	b.WriteString(clean.Head(text, limit))
+	if len(text) > limit {
 		fmt.Fprintf(b, textProfileCut, name)
 	}
 }
@@ -131,14 +138,22 @@ func (in SystemInput) commands() string {
 //go:embed templates/system.md
 var systemTemplate string
 
+//go:embed templates/brief.md
+var briefTemplate string
+
 // systemSection is one section of the template with its condition: "", a word such as
 // "google", or "no google".
 type systemSection struct{ condition, text string }
 
-// systemSections parses the template, once.
-var systemSections = sync.OnceValue(func() []systemSection {
+// systemSections and briefSections parse the templates, once.
+var (
+	systemSections = sync.OnceValue(func() []systemSection { return sectionsOf(systemTemplate) })
+	briefSections  = sync.OnceValue(func() []systemSection { return sectionsOf(briefTemplate) })
+)
+
+func sectionsOf(template string) []systemSection {
 	var list []systemSection
-	for i, part := range strings.Split(strings.TrimSpace(systemTemplate), "\n## ") {
+	for i, part := range strings.Split(strings.TrimSpace(template), "\n## ") {
 		s := systemSection{text: strings.TrimSpace(part)}
 		if i > 0 {
 			heading, body, _ := strings.Cut(s.text, "\n")
@@ -148,7 +163,7 @@ var systemSections = sync.OnceValue(func() []systemSection {
 		list = append(list, s)
 	}
 	return list
-})
+}
 
 // cutCondition splits "Heading [google]" into the heading and "google".
 func cutCondition(heading string) (title, condition string) {

@@ -33,6 +33,40 @@ func TestTheSystemPromptReadsAsTheGoldenFilesDo(t *testing.T) {
 	in.Google, in.Webhooks, in.Promises = true, true, true
 	golden(t, "system-everything", System(in))
 	golden(t, "system-bare", System(SystemInput{}))
+	in.Brief = true
+	golden(t, "system-brief", System(in))
+}
+
+// E1: the instructions took two thirds of a window of 4,096 tokens.
+func TestABriefPromptIsShortWhateverTheProfileIs(t *testing.T) {
+	in := SystemInput{UserName: "Sam", Zone: "UTC", Google: true, Promises: true, Brief: true}
+	if n := len(System(in)); n > 3_000 {
+		t.Errorf("it has %d bytes", n)
+	}
+	in.User = strings.Repeat("- likes plums\n", 10_000)
+	got := System(in)
+	if len(got) > 3_000+briefProfile+100 || !strings.Contains(got, "USER.md goes on") {
+		t.Errorf("with a long profile it has %d bytes", len(got))
+	}
+}
+
+func TestAChangeOfTheProfileIsTheLastParagraphOfAMessage(t *testing.T) {
+	before := Profile{Identity: "You are Ollie.", User: "- up at six\n- likes figs"}
+	for name, c := range map[string]struct {
+		now  Profile
+		want string
+	}{
+		"nothing":        {before, ""},
+		"white space":    {Profile{before.Identity + "\n", "\n" + before.User}, ""},
+		"a line":         {Profile{before.Identity, "- up at seven\n- likes figs"}, "[profile] USER.md has changed (- is gone, + counts from now on):\n-- up at six\n+- up at seven\n - likes figs"},
+		"a file is gone": {Profile{"", before.User}, "[profile] IDENTITY.md is gone: what it said does not count any more."},
+		"both":           {Profile{"", ""}, "[profile] IDENTITY.md is gone: what it said does not count any more.\n\n[profile] USER.md is gone: what it said does not count any more."},
+		"a long file":    {Profile{before.Identity, strings.Repeat("x\n", 5_000)}, "[profile] USER.md has changed: read it before you answer."},
+	} {
+		if got := c.now.Changed(before); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
 }
 
 // The order in the table of tags.
@@ -163,7 +197,7 @@ func TestEveryTagThatThePromptNamesIsReallySent(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		ForkStarted(""), ForkReply(""), ForkButton("", ""), ForkIdle(time.Minute, false), ForkIdle(time.Minute, true), Stale(time.Hour), ForkReport(), Button(""),
+		ForkStarted(""), ForkReply(""), ForkButton("", ""), ForkIdle(time.Minute, false), ForkIdle(time.Minute, true), Stale(time.Hour), ForkReport(), Button(""), (Profile{User: "x"}).Changed(Profile{}),
 	} {
 		name, _, ok := strings.Cut(strings.TrimPrefix(text, "["), "]")
 		if !ok {

@@ -18,7 +18,7 @@ type Server struct {
 	Folder string     // its own folder, which it may write
 	Hosts  hosts.List // the hosts it may reach
 	// Shown are absolute paths that it may read. Paths that contain the home directory or overlap
-	// the data directory are not shown.
+	// the data directory are not shown. With a program among them come the package and the modules that it belongs to.
 	Shown []string
 }
 
@@ -45,12 +45,15 @@ func (b *Box) serverView(s Server, cmd *exec.Cmd) (*view, error) {
 	v := &view{profile: server, hosts: s.Hosts, env: cmd.Env, data: resolved(b.o.Dir), links: map[string]string{}}
 	v.system()
 	v.own(b.o.Home)
-	home := resolved(b.o.Home)
 	for _, path := range s.Shown {
 		target := resolved(path)
 		secret := closed.Secret(strings.TrimPrefix(filepath.ToSlash(target), "/"))
-		if exists(target) && !secret && !within(target, v.data) && !within(v.data, target) && !within(target, home) {
-			v.show(readOnly, path)
+		if secret || !v.mayShow(target) {
+			continue
+		}
+		v.show(readOnly, path)
+		if info, err := os.Stat(target); err == nil && info.Mode().IsRegular() {
+			v.belongings(target)
 		}
 	}
 	// These mounts come last, so that the user's :rw applies.
@@ -60,22 +63,52 @@ func (b *Box) serverView(s Server, cmd *exec.Cmd) (*view, error) {
 	v.hideSettings(b.o.Home, b.o.ConfigDir)
 	v.program(b.o.Executable) // the relay to the proxy
 	v.program(cmd.Path)
-	v.modules(cmd.Path)
+	v.belongings(resolved(cmd.Path))
+	v.environment(cmd.Path)
 	v.interpreter(cmd.Path, config.Lookup(cmd.Env, "PATH"))
 	v.show(writable, s.Folder)
 	return v, nil
 }
 
-// modules shows the packages next to an npm program, and the environment of a Python program.
-func (v *view) modules(path string) {
-	target := resolved(path)
-	for dir := filepath.Dir(target); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+// mayShow reports whether a real path exists, and neither contains the home directory nor overlaps the data directory.
+func (v *view) mayShow(path string) bool {
+	return exists(path) && !within(path, v.data) && !within(v.data, path) && !within(path, v.home) && path != "/"
+}
+
+// roots are files that lie at the root of a package of Node or Python.
+var roots = []string{"package.json", "pyproject.toml", "setup.py"}
+
+// belongings shows the package that a program's file belongs to, and the modules in the folders above it, where Node
+// looks for them.
+func (v *view) belongings(path string) {
+	found := false
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir) && v.mayShow(dir); dir = filepath.Dir(dir) {
 		if filepath.Base(dir) == "node_modules" {
 			v.add(mount{How: readOnly, From: dir, To: dir, Optional: true})
+			found = true // what is installed is all there
+			continue
+		}
+		if modules := filepath.Join(dir, "node_modules"); v.mayShow(modules) {
+			v.show(readOnly, modules)
+		}
+		if !found && slices.ContainsFunc(roots, func(name string) bool { return exists(filepath.Join(dir, name)) }) {
+			v.add(mount{How: readOnly, From: dir, To: dir, Optional: true})
+			found = true
 		}
 	}
-	env := filepath.Dir(filepath.Dir(path))
-	if _, err := os.Stat(filepath.Join(env, "pyvenv.cfg")); err == nil && !slices.Contains(systemFolders, env) {
-		v.show(readOnly, env)
+}
+
+// environment shows the virtual environment of a Python program and, if the interpreter was installed by the user, its
+// library.
+func (v *view) environment(path string) {
+	for _, path := range []string{path, resolved(path)} {
+		if env := filepath.Dir(filepath.Dir(path)); exists(filepath.Join(env, "pyvenv.cfg")) && v.mayShow(resolved(env)) {
+			v.show(readOnly, env)
+			path = filepath.Join(filepath.Dir(path), "python")
+		}
+		home := filepath.Dir(filepath.Dir(resolved(path)))
+		if library, _ := filepath.Glob(filepath.Join(home, "lib", "python3*")); library != nil && v.mayShow(home) {
+			v.add(mount{How: readOnly, From: home, To: home, Optional: true})
+		}
 	}
 }

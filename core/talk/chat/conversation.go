@@ -67,7 +67,10 @@ const (
 // concurrent use.
 type Host interface {
 	Config() *config.Runtime
+	// SystemPrompt and BriefPrompt are those of agent.SessionOptions; Profile is the user's part of both. They read files.
 	SystemPrompt() string
+	BriefPrompt() string
+	Profile() prompt.Profile
 	// Reminders returns the book that the reminder tools write to, with a writer's rights.
 	Reminders(policy.Writer) toolset.ReminderBook
 	// Propose asks the user about a promise, if they made it. It may write a file.

@@ -53,6 +53,7 @@ func (s *forks) enter(ctx context.Context, r forkRequest) error {
 		return errors.New(textAlreadyForked)
 	}
 	resume, id, read := s.begin(r)
+	known := s.opener.knows()
 	o := s.opener.options(policy.Interactive, read)
 	o.Resume, o.ID, o.Fork = resume, id, r.resume == "" && resume != ""
 	opened, err := s.opener.engine.Open(ctx, o)
@@ -61,7 +62,7 @@ func (s *forks) enter(ctx context.Context, r forkRequest) error {
 	}
 	now := s.now()
 	f := &interactive{
-		session: opened, read: read, topic: r.topic, named: cmp.Or(r.title, r.topic), resumes: r.resume, entered: now, active: now,
+		session: opened, read: read, known: known, topic: r.topic, named: cmp.Or(r.title, r.topic), resumes: r.resume, entered: now, active: now,
 		idle: r.idle, seen: map[string]bool{},
 	}
 	if f.idle <= 0 {
@@ -107,7 +108,9 @@ func (s *forks) say(ctx context.Context, f *interactive, m agent.Message, kind p
 		}
 	}
 	f.read.Read(updates.Labels(news))
+	text, took := f.known.adding(s.opener.host.Profile(), prompt.Peeked(now, news, m.Text))
 	t := &turn{turns: s.turns, session: f.session, read: f.read, inFork: true, kind: kind, cause: textForkIdle + f.sessionID(), accepted: func() error {
+		took()
 		for _, u := range news {
 			f.seen[u.Key] = true
 		}
@@ -117,7 +120,10 @@ func (s *forks) say(ctx context.Context, f *interactive, m agent.Message, kind p
 	}, shown: func(ids []post.MessageID) {
 		s.remember(f, ids)
 	}}
-	err := t.consume(ctx, f.session.Send(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images}))
+	err := t.consume(ctx, f.session.Send(ctx, agent.Message{Text: text, Images: m.Images}))
+	if t.compacted {
+		f.known.forget()
+	}
 	f.active, f.prompted, f.overdue = s.now(), time.Time{}, false
 	return err
 }
@@ -358,9 +364,10 @@ func (s *forks) postExit(ctx context.Context, f *interactive, how command.Exit) 
 type interactive struct {
 	session agent.Session
 	read    *policy.Taint // what the session has read
-	topic   string        // cleaned
-	named   string        // its topic, or the run that it continues
-	resumes string        // the session of a background run that it continues, or empty
+	known   *known
+	topic   string // cleaned
+	named   string // its topic, or the run that it continues
+	resumes string // the session of a background run that it continues, or empty
 	entered time.Time
 	card    post.MessageID // the message with its exits, titled title
 	title   string

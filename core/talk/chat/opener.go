@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/label"
@@ -86,6 +87,7 @@ func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOpti
 	return agent.SessionOptions{
 		Dir:          o.dir,
 		SystemPrompt: o.host.SystemPrompt(),
+		BriefPrompt:  o.host.BriefPrompt(),
 		Settings:     o.settings.Settings(kind == policy.Interactive),
 		Tools:        tools,
 		Allowed:      allowed,
@@ -95,6 +97,26 @@ func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOpti
 		OnEngineTurn: func(events iter.Seq2[agent.Event, error]) { o.onEngineTurn(kind, events) },
 	}
 }
+
+// known is what a session knows of the profile: at first its system prompt, then also what a message has said.
+type known struct{ first, now prompt.Profile }
+
+// knows returns it for a session that is about to be opened.
+func (o *opener) knows() *known {
+	p := o.host.Profile()
+	return &known{first: p, now: p}
+}
+
+// adding appends what has changed to a message. took records that the session has the message.
+func (k *known) adding(p prompt.Profile, text string) (whole string, took func()) {
+	if news := p.Changed(k.now); news != "" {
+		text += "\n\n" + news
+	}
+	return text, func() { k.now = p }
+}
+
+// forget is called after a compaction: the system prompt is left, and what messages have said may not be.
+func (k *known) forget() { k.now = k.first }
 
 // reading tracks which untrusted text the sessions of the conversation have read, and
 // whether the user has answered it.

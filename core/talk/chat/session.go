@@ -40,6 +40,7 @@ type mainSession struct {
 
 	mu      sync.Mutex
 	session agent.Session // nil while it is closed
+	known   *known        // of the session; used by the running job only
 }
 
 // current is the open session, or nil.
@@ -60,6 +61,7 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	if known == "" && m.opener.renew != nil {
 		m.opener.renew(ctx)
 	}
+	profile := m.opener.knows() // first: a change between the two is told twice, and not lost
 	o := m.opener.options(policy.Main, m.reading.ofMain())
 	o.Resume = known
 	s, err := m.opener.engine.Open(ctx, o)
@@ -72,9 +74,16 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 		return nil, fmt.Errorf("open the main session: %w", err)
 	}
 	m.mu.Lock()
-	m.session = s
+	m.session, m.known = s, profile
 	m.mu.Unlock()
 	return s, nil
+}
+
+// knows returns what the open session knows of the profile.
+func (m *mainSession) knows() *known {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known
 }
 
 // recover tells the user at once if the file with the session's id is unusable, instead
@@ -146,8 +155,11 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 	var text string
 	var from label.Label
 	var news []updates.Update
+	known, profile := m.knows(), m.opener.host.Profile()
+	var took func()
 	claimed, err := m.delivery.claim(ctx, func(u []updates.Update) updates.Delivery {
-		text, from, news = build(now, u), updates.Labels(u), u
+		text, took = known.adding(profile, build(now, u))
+		from, news = updates.Labels(u), u
 		return updates.NewDelivery(s.ID(), text, waiting)
 	})
 	if err != nil {
@@ -159,6 +171,7 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 	accepted := false
 	t := &turn{turns: m.turns, session: s, read: read, kind: post.KindAnswer, updates: len(claimed.Keys), accepted: func() error {
 		accepted = true
+		took()
 		m.passed(news)
 		return m.delivery.settle(claimed, true)
 	}, ended: func(r agent.Result) error {
@@ -167,6 +180,9 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 	err = t.consume(ctx, s.Send(ctx, agent.Message{Text: text, Images: images}))
 	if !accepted {
 		m.delivery.recover(ctx)
+	}
+	if t.compacted {
+		known.forget()
 	}
 	if err != nil {
 		m.drop()
@@ -196,6 +212,7 @@ func (m *mainSession) command(ctx context.Context, message agent.Message) (text 
 		case agent.Compacting:
 			tokens = max(tokens, ev.PreTokens)
 			m.running.compact(ev)
+			m.knows().forget()
 		case agent.Notice:
 			parts = append(parts, ev.Text)
 		case agent.Text:

@@ -2,9 +2,12 @@ package chat
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/safety/policy"
 )
 
@@ -30,4 +33,54 @@ func TestTheAgentsCommandsKnowTheirSession(t *testing.T) {
 	if len(by) != 2 || by[0].Session != "main session" || by[1].Session != "fork" {
 		t.Errorf("who asks: %+v", by)
 	}
+}
+
+// E7: an edit of USER.md reached no conversation that was open.
+func TestAnEditOfTheProfileReachesTheOpenConversationOnce(t *testing.T) {
+	written := func(s *stage) { s.profile = prompt.Profile{Identity: "You are Ollie.", User: "Up at six."} }
+	actedWith(t, &actor{}, written, func(s *stage, a *actor) {
+		last := func() string { return a.heard[len(a.heard)-1] }
+		s.say("hello")
+		if strings.Contains(last(), "[profile]") {
+			t.Errorf("the session knows its own prompt, and is told %q", last())
+		}
+		s.profile.User = "Up at seven.\nLikes plums."
+		s.say("and now?")
+		want := "[profile] USER.md has changed (- is gone, + counts from now on):\n"
+		if !strings.HasSuffix(last(), "-Up at six.\n+Up at seven.\n+Likes plums.") || !strings.Contains(last(), "and now?\n\n"+want) {
+			t.Errorf("heard %q", last())
+		}
+		s.say("again")
+		if strings.Contains(last(), "[profile]") {
+			t.Errorf("it is told again: %q", last())
+		}
+		a.next(agent.Compacting{Done: true}, agent.Text{Delta: "fine"}, agent.Result{SessionID: "m"})
+		s.say("long story")
+		s.say("after the summary")
+		if !strings.Contains(last(), "+Likes plums.") {
+			t.Errorf("after a compaction the old prompt counts: %q", last())
+		}
+		s.profile.Identity = ""
+		a.next(errors.New("the process has ended"))
+		s.say("lost")
+		s.say("once more") // in a session that was opened again, with the new prompt
+		if strings.Contains(last(), "[profile]") {
+			t.Errorf("heard %q", last())
+		}
+	})
+}
+
+func TestAForkLearnsOfAnEditToo(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		s.say("hello")
+		if err := s.EnterFork(""); err != nil {
+			t.Fatal(err)
+		}
+		s.settle()
+		s.profile.User = strings.Repeat("A long life. ", 1_000)
+		s.say("in the fork")
+		if last := a.heard[len(a.heard)-1]; !strings.HasSuffix(last, "[profile] USER.md has changed: read it before you answer.") {
+			t.Errorf("heard %q", last)
+		}
+	})
 }

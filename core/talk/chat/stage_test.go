@@ -19,6 +19,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
@@ -51,6 +52,7 @@ type stage struct {
 	book   book
 	// proposed are the promises proposed by the agent.
 	proposed []string
+	profile  prompt.Profile
 	log      bytes.Buffer
 	// troubles are the expected log entries, except failed turns reported to the user.
 	troubles []string
@@ -105,7 +107,9 @@ func (s *stage) Config() *config.Runtime {
 	}
 	return &r
 }
-func (s *stage) SystemPrompt() string { return "" }
+func (s *stage) SystemPrompt() string    { return "" }
+func (s *stage) BriefPrompt() string     { return "" }
+func (s *stage) Profile() prompt.Profile { return s.profile }
 func (s *stage) Reminders(w policy.Writer) toolset.ReminderBook {
 	s.book.by = append(s.book.by, w)
 	return &s.book

@@ -129,6 +129,7 @@ func (h *harness) Limits() Limits {
 }
 
 func (h *harness) SystemPrompt() string { return "" }
+func (h *harness) BriefPrompt() string  { return "" }
 
 func (h *harness) Reminders(policy.Writer) toolset.ReminderBook { return h.book }
 

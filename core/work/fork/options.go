@@ -46,6 +46,7 @@ type Host interface {
 	Muted() time.Time
 	Limits() Limits
 	SystemPrompt() string
+	BriefPrompt() string
 	// Reminders returns the book that a run's reminder tools write to, with the run's
 	// rights.
 	Reminders(policy.Writer) toolset.ReminderBook

@@ -206,7 +206,7 @@ func (r *run) step() string { return fmt.Sprintf(labelRun, r.id) }
 func (r *run) options(l Limits) agent.SessionOptions {
 	t := r.job.Task
 	o := agent.SessionOptions{
-		Dir: r.o.Dir.Root(), SystemPrompt: r.o.Host.SystemPrompt(),
+		Dir: r.o.Dir.Root(), SystemPrompt: r.o.Host.SystemPrompt(), BriefPrompt: r.o.Host.BriefPrompt(),
 		Settings: agent.Settings{Model: cmp.Or(t.Model, l.Model), Thinking: "off", Mode: "default"},
 		Hooks:    r.guard.Hooks(r.o.Commit), Permission: r.guard.Permission, Command: r.guard.Command(r.o.Commands),
 		Tools:   toolset.Tools(r.tools),

@@ -6,7 +6,7 @@ const (
 	textNoRun        = "there is no run %s; see the list of runs"
 	textProgramEnded = "the program ended during the run"
 	textTimedOut     = "timed out after %s"
-	textTurnCap      = "it was ended because it has cost %s and may cost %s: /config turn_cap changes the limit"
+	textTurnCap      = "it was ended because it has cost %s, and its limit is %s: /config turn_cap changes the limit"
 	textCapReached   = "it was ended between two requests: %s"
 	textNoMoney      = "the spending cap is used up"
 	textAside        = "waits: the rest of the cap is set aside for runs under way"

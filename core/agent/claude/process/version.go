@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,14 @@ func (r Release) String() string {
 // Untried reports whether a version is newer than all tested ones.
 func Untried(version string) bool { return less(Newest(), version) }
 
+// Patch reports whether a version differs from the newest tested one in its last number only. Such a release deserves a
+// warning only if it answers in another way.
+func Patch(version string) bool {
+	n, err := parseVersion(version)
+	newest, _ := parseVersion(Newest()) // it is one
+	return err == nil && slices.Equal(n[:2], newest[:2])
+}
+
 // less compares versions; an invalid one is older than all others.
 func less(a, b string) bool {
 	n, errA := parseVersion(a)
@@ -77,7 +86,19 @@ const (
 // Version asks the command for its version, such as "2.1.197". It takes at most ten seconds. An
 // error is one line with the cure, or ctx's.
 func Version(ctx context.Context, path string, env []string) (string, error) {
-	return askVersion(ctx, Spec{Path: path, Args: []string{"--version"}, Env: env}, versionLimit)
+	return VersionIn(ctx, path, env, nil)
+}
+
+// VersionIn is Version in a sandbox; see Spec.Wrap.
+func VersionIn(ctx context.Context, path string, env []string, wrap func(*exec.Cmd) (done func())) (string, error) {
+	return askVersion(ctx, Spec{Path: path, Args: []string{"--version"}, Env: env, Wrap: wrap}, versionLimit)
+}
+
+// Script reports whether the command is a script that node does not run: it may start anything, and a sandbox shows
+// nothing but the script.
+func Script(path string) bool {
+	by := interpreter(path)
+	return by != "" && !strings.Contains(by, "node")
 }
 
 func askVersion(ctx context.Context, s Spec, limit time.Duration) (string, error) {

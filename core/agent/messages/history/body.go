@@ -68,11 +68,14 @@ func (h *History) Size() int64 {
 }
 
 // Recent returns a history in memory with only the newest messages, about size bytes. It starts
-// with a text of the user.
-func (h *History) Recent(size int64) (*History, error) {
+// with a text of the user. Without frozen, tools and system prompt are left out too.
+func (h *History) Recent(size int64, frozen bool) (*History, error) {
 	tools, system, err := h.Frozen()
 	if err != nil {
 		return nil, err
+	}
+	if !frozen {
+		tools, system = []byte("[]"), []byte("[]")
 	}
 	h.mu.Lock()
 	runs := h.messages

@@ -11,6 +11,18 @@ import (
 //go:embed preset.md
 var text string
 
+//go:embed brief.md
+var brief string
+
+//go:embed talk.md
+var talk string
+
+// Brief returns the beginning for a model with a narrow window.
+func Brief() string { return brief }
+
+// Talk returns the beginning for a model that cannot call tools.
+func Talk() string { return talk }
+
 // searching marks the lines that apply only if WebSearch is available.
 const searching = "[search] "
 

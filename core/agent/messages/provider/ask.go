@@ -1,7 +1,7 @@
 package provider
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,51 +17,6 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Found is a server on this machine that needs only the user's consent.
-type Found struct {
-	Address string
-	Names   []string // of its models
-}
-
-// Ollama looks for Ollama on this machine, at the address in OLLAMA_HOST or else at its default
-// address. It returns nil if nothing answers.
-func Ollama(ctx context.Context, host string) *Found {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	address := strings.TrimRight(cmp.Or(host, "127.0.0.1:11434"), "/")
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	if p := (Provider{BaseURL: address}); !p.private() || !p.nearby() {
-		return nil
-	}
-	var said struct {
-		Models []struct {
-			Name string `json:"name"`
-		} `json:"models"`
-	}
-	if err := get(ctx, Provider{BaseURL: address}, "/api/tags", &said); err != nil {
-		return nil
-	}
-	f := &Found{Address: address}
-	for _, m := range said.Models {
-		if name := clean.Line(m.Name); name == m.Name && name != "" && !strings.ContainsAny(name, " \"'#") {
-			f.Names = append(f.Names, name)
-		}
-	}
-	return f
-}
-
-// YAML returns the server's entry for providers.yaml.
-func (f Found) YAML() []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Servers of the Messages API. All keys: ollim-bot help connect-a-model\nlocal:\n  base-url: %s\n  models:\n", f.Address)
-	for _, name := range f.Names {
-		fmt.Fprintf(&b, "    - name: %q\n", name)
-	}
-	return []byte(b.String())
-}
-
 // Check checks whether the server is reachable and accepts the key. A server that only answers "not
 // found" passes. The error is a sentence.
 func (p Provider) Check(ctx context.Context) error {
@@ -70,12 +25,25 @@ func (p Provider) Check(ctx context.Context) error {
 	return get(ctx, p, "/v1/models", nil)
 }
 
+// maxPage is the longest answer that is read of a server, in bytes: OpenRouter's list of models has about 1 MB.
+const maxPage = 8 << 20
+
 // get reads a page of the server. If to is nil, only a refused key is an error.
 func get(ctx context.Context, p Provider, path string, to any) error {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+path, nil)
+	return ask(ctx, p, path, nil, to)
+}
+
+// ask reads a page of the server; body is posted, unless it is nil.
+func ask(ctx context.Context, p Provider, path string, body []byte, to any) error {
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	q, err := http.NewRequestWithContext(ctx, method, p.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", p.Name, err)
 	}
+	q.Header.Set("content-type", "application/json")
 	p.Authorize(q.Header)
 	client := http.Client{CheckRedirect: CheckRedirect}
 	defer client.CloseIdleConnections()
@@ -92,8 +60,14 @@ func get(ctx context.Context, p Provider, path string, to any) error {
 	case res.StatusCode != http.StatusOK:
 		return fmt.Errorf(textNotReached, p.BaseURL, res.Status)
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(to); err != nil {
-		return fmt.Errorf(textNotReached, p.BaseURL, err)
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxPage+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf(textNotReached, p.BaseURL, clean.Cut(clean.Line(err.Error()), 200))
+	case len(data) > maxPage:
+		return fmt.Errorf(textEndless, p.BaseURL, maxPage>>20)
+	case json.Unmarshal(data, to) != nil:
+		return fmt.Errorf(textNoList, p.BaseURL, clean.Cut(clean.Line(string(data)), 40))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ollimbot/core/agent/messages/dialect"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/storage/frontmatter"
@@ -137,7 +138,7 @@ func (f *file) models(e *entry, v frontmatter.Value) {
 
 // model parses a model, which is a name or a map of keys.
 func (f *file) model(e *entry, item frontmatter.Value) (Model, bool) {
-	m := Model{Provider: e.Name, Window: defaultWindow, MaxOutput: defaultOutput, Free: e.nearby()}
+	m := Model{Provider: e.Name, Window: defaultWindow, Free: e.nearby()}
 	fields := item.Fields
 	if item.Kind == frontmatter.Scalar {
 		fields = []frontmatter.Field{{Key: "name", Value: item}}
@@ -160,6 +161,9 @@ func (f *file) model(e *entry, item frontmatter.Value) (Model, bool) {
 	if sound && m.Name == "" {
 		f.add(item.Line, item.Column, routines.Error, e.Name+".models: "+textNoModelName)
 	}
+	if m.MaxOutput == 0 {
+		m.MaxOutput = outputOf(m.Window)
+	}
 	if m.MaxOutput >= m.Window && sound {
 		f.add(item.Line, item.Column, routines.Error, e.Name+".models: "+fmt.Sprintf(textNarrow, m.MaxOutput, m.Window))
 		sound = false
@@ -172,6 +176,14 @@ const (
 	defaultWindow = 32_768
 	defaultOutput = 8_192
 )
+
+// outputOf returns the longest answer of a model that the file does not limit: it leaves most of the window to the prompt.
+func outputOf(window int) int { return min(defaultOutput, window/4) }
+
+// unknown returns a model that the file does not name.
+func (p Provider) unknown(name string) Model {
+	return Model{Provider: p.Name, Name: name, Window: defaultWindow, MaxOutput: defaultOutput, Free: p.nearby()}
+}
 
 // providerFields are the keys of a provider.
 var providerFields = map[string]func(*entry, frontmatter.Value) error{
@@ -201,6 +213,10 @@ var providerFields = map[string]func(*entry, frontmatter.Value) error{
 		return oneOf(v, "x-api-key", "bearer")
 	},
 	"betas": func(e *entry, v frontmatter.Value) error { return boolean(&e.Betas, v) },
+	"api": func(e *entry, v frontmatter.Value) error {
+		e.API = dialect.API(v.Text)
+		return oneOf(v, dialect.All()...)
+	},
 }
 
 // modelFields are the keys of a model.
@@ -214,10 +230,15 @@ var modelFields = map[string]func(*Model, frontmatter.Value) error{
 		*m = like
 		return nil
 	},
-	"name":            func(m *Model, v frontmatter.Value) error { return word(&m.Name, v) },
-	"aliases":         func(m *Model, v frontmatter.Value) error { return list(&m.Aliases, v) },
-	"window":          func(m *Model, v frontmatter.Value) error { return count(&m.Window, v, 1024) },
-	"max-output":      func(m *Model, v frontmatter.Value) error { return count(&m.MaxOutput, v, 256) },
+	"name":       func(m *Model, v frontmatter.Value) error { return word(&m.Name, v) },
+	"aliases":    func(m *Model, v frontmatter.Value) error { return list(&m.Aliases, v) },
+	"window":     func(m *Model, v frontmatter.Value) error { return count(&m.Window, v, 1024) },
+	"max-output": func(m *Model, v frontmatter.Value) error { return count(&m.MaxOutput, v, 256) },
+	"tools": func(m *Model, v frontmatter.Value) error {
+		err := boolean(&m.NoTools, v)
+		m.NoTools = !m.NoTools
+		return err
+	},
 	"thinking":        thinking,
 	"thinking-off":    func(m *Model, v frontmatter.Value) error { return word(&m.Thinking.Off, v) },
 	"efforts":         func(m *Model, v frontmatter.Value) error { return list(&m.Efforts, v) },

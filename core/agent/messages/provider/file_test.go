@@ -191,23 +191,13 @@ func FuzzAProvidersFileNeverBreaks(f *testing.F) {
 
 func TestOllamaIsFoundOnThisMachineOnly(t *testing.T) {
 	testkit.Alone(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if q.URL.Path == "/api/tags" {
-			_, _ = w.Write([]byte(`{"models":[{"name":"qwen3:8b"},{"name":"bad name"},{"name":"llama3"}]}`))
-		}
-	}))
-	defer server.Close()
-	f := Ollama(t.Context(), strings.TrimPrefix(server.URL, "http://"))
-	if f == nil || !slices.Equal(f.Names, []string{"qwen3:8b", "llama3"}) {
-		t.Fatalf("%+v", f)
-	}
-	r := withFile(t, string(f.YAML()), nil)
-	if p, m, err := r.Find(""); err != nil || m.FullName() != "local/qwen3:8b" || p.BaseURL != server.URL || len(r.Problems()) > 0 {
-		t.Errorf("%+v %+v %v %v", p, m, err, r.Problems())
+	url := serving(t, map[string]string{"/v1/models": "{}", "/api/tags": `{"models":[{"name":"qwen3:8b"},{"name":"bad name"},{"name":"llama3"}]}`})
+	if s := Local(t.Context(), strings.TrimPrefix(url, "http://")); s == nil || names1(s.Models) != "qwen3:8b llama3" || s.Models[0].Known {
+		t.Fatalf("%+v", s)
 	}
 	for _, host := range []string{"http://ollama.example:11434", "0.0.0.0:1", "127.0.0.1:1"} {
-		if f := Ollama(t.Context(), host); f != nil {
-			t.Errorf("%s: %+v", host, f)
+		if s := Local(t.Context(), host); s != nil {
+			t.Errorf("%s: %+v", host, s)
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package provider owns the table of servers that speak the Messages API and of their models: the
-// address, the key, how to ask for thinking, the size of the window, and the price. The built-in
-// entries are Anthropic's; the user's are in providers.yaml. It must not know sessions, requests or
-// tools.
+// Package provider owns the table of servers and of their models: the address, the API and the key, how
+// to ask for thinking, the size of the window, and the price. The built-in entries are Anthropic's;
+// the user's are in providers.yaml. It also asks servers which models they have. It must not know
+// sessions, requests or tools.
 package provider
 
 import (
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/dialect"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/money"
 )
@@ -17,12 +18,14 @@ import (
 // Anthropic is the name of the built-in provider.
 const Anthropic = "anthropic"
 
-// Provider is a server of the Messages API. A copy shares no mutable state.
+// Provider is a server of models. A copy shares no mutable state.
 type Provider struct {
 	// Name precedes the slash in "local/qwen3".
 	Name string
-	// BaseURL is the address to which /v1/messages is appended, without a trailing slash.
+	// BaseURL is the address to which the path of its API is appended, without a trailing slash.
 	BaseURL string
+	// API is the server's interface; empty means the Messages API.
+	API dialect.API
 	// Key is empty for a server that needs none. It cannot be printed.
 	Key config.Secret
 	// Bearer sends the key as "Authorization: Bearer" instead of "x-api-key".
@@ -38,7 +41,7 @@ func (p Provider) Authorize(h http.Header) {
 	h.Set("anthropic-version", "2023-06-01")
 	switch {
 	case p.Key == "":
-	case p.Bearer:
+	case p.Bearer || p.API.Translated():
 		h.Set("Authorization", "Bearer "+p.Key.Reveal())
 	default:
 		h.Set("x-api-key", p.Key.Reveal())
@@ -56,7 +59,9 @@ type Model struct {
 	// Window is the maximum number of tokens of a request together with its answer, MaxOutput that
 	// of an answer alone.
 	Window, MaxOutput int
-	Thinking          Thinking
+	// NoTools means that the model cannot call tools: it can only talk.
+	NoTools  bool
+	Thinking Thinking
 	// Efforts are the accepted values of output_config.effort, lowest first. If there are none, the
 	// field is left out.
 	Efforts []string

@@ -265,7 +265,7 @@ func (r *Registry) find(name string) (Provider, Model, error) {
 		}
 		m, ok := p.model(own)
 		if !ok {
-			m = Model{Provider: p.Name, Name: own, Window: defaultWindow, MaxOutput: defaultOutput, Free: p.nearby()}
+			m = p.unknown(own)
 		}
 		return p, m, nil
 	}

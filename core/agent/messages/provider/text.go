@@ -17,6 +17,30 @@ const (
 	textRefused    = "%s refused the key (%d): check it"
 )
 
+// A server's list of models.
+const (
+	textEndless = "%s sends a list of models of more than %d MB: check the address"
+	textNoList  = "%s answers with something that is no list of models (%s): check the address"
+	textNoChat  = "%s has no model that can chat: load one that can call tools, such as qwen3"
+
+	textMissing    = "the server has no model %s: load it, or correct its name in providers.yaml"
+	textWide       = "%s has a window of %s tokens in providers.yaml, and the server runs it with %s: correct it, because servers cut what does not fit"
+	textHasNoTools = "%s calls no tools: write tools: false for it in providers.yaml"
+
+	textTokens    = "up to %s tokens"
+	textRunsWith  = "runs with %s now"
+	textTools     = "calls tools"
+	textNoTools   = "calls no tools: it can talk, but sets no reminder and reads no file"
+	textMaybe     = "the server does not say whether it calls tools"
+	textImages    = "sees pictures"
+	textThinks    = "thinks"
+	textTight     = "room for a short conversation only"
+	textMemory    = "%s will run with %s tokens of context, for which the server needs about %s of memory beside the model"
+	textRun       = "%s will run with %s tokens of context"
+	textAskedFor  = "%s is used with %s tokens of context: as many as the server has for it, as far as it says so"
+	textLessTools = "; without tools it can only talk"
+)
+
 // Problems in providers.yaml.
 const (
 	textUnreadable   = "the file cannot be read: %v"

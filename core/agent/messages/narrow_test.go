@@ -1,0 +1,226 @@
+package messages
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/agent/messages/dialect"
+	"ollimbot/core/agent/messages/dialect/dialecttest"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
+	"ollimbot/core/brief/guide"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/storage/store/storetest"
+)
+
+// local runs an engine for a server of local models, with the prompts and tools of the bot. keys are those of the model
+// in providers.yaml.
+func local(t *testing.T, api dialect.API, o dialecttest.Options, keys string) (r *rig, server *dialecttest.Server, open func(...func(*agent.SessionOptions)) agent.Session) {
+	t.Helper()
+	testkit.Alone(t)
+	played := claudetest.Start(t, claudetest.Options{})
+	o.Backend = played.URL()
+	if o.Models == nil {
+		o.Models = []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960}}
+	}
+	server = dialecttest.Start(t, o)
+	r = newRigFor(t, "")
+	r.api = played
+	storetest.Put(t, r.dir, provider.File, fmt.Sprintf("local:\n  base-url: %s\n  api: %s\n  models:\n    - {name: 'qwen3:8b', aliases: [haiku]%s}\n", server.URL, api, keys))
+	return r, server, func(change ...func(*agent.SessionOptions)) agent.Session {
+		t.Helper()
+		return r.open(append([]func(*agent.SessionOptions){func(o *agent.SessionOptions) {
+			g := guide.Options{UserName: "Ada", BotName: "Ollie", Zone: "Europe/Berlin"}
+			o.Settings.Model = "local/qwen3:8b"
+			o.SystemPrompt, o.BriefPrompt = guide.SystemPrompt(r.dir, g), guide.BriefPrompt(r.dir, g)
+			o.Tools = toolset.Tools(nil)
+		}}, change...)...)
+	}
+}
+
+func script(steps ...claudetest.Step) string { return claudetest.Script(steps...) }
+
+// E1: the first request was about 8,000 tokens, twice the window that Ollama has on small machines.
+func TestTheFirstRequestLeavesRoomInEveryWindow(t *testing.T) {
+	for _, window := range []int{4_096, 8_192, 16_384, 32_768} {
+		_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, fmt.Sprintf(", window: %d", window))
+		got := say(t, open(), script(claudetest.Step{Text: "Good morning."}))
+		if got.err != nil || got.text != "Good morning." || got.result.IsError {
+			t.Fatalf("%d: %q, %+v, %v", window, got.text, got.result, got.err)
+		}
+		q := server.Requests()[0]
+		t.Logf("window %6d: %5d tokens, %d tools, asked for num_ctx %d", window, q.Bytes/4, len(q.Tools), q.Window)
+		if q.Window != window || q.Bytes/4 > window/2 {
+			t.Errorf("%d: the first request has %d tokens of %d", window, q.Bytes/4, q.Window)
+		}
+		if brief := strings.Contains(q.System, "Most tools are not listed"); brief != (window < narrowWindow) {
+			t.Errorf("%d: the prompt is brief: %v", window, brief)
+		}
+	}
+}
+
+// E1: a prompt that the server cut was answered without its beginning.
+func TestACutPromptIsNoticedAndSentAgainSoThatItFits(t *testing.T) {
+	for _, cuts := range []bool{true, false} { // or it is refused, with the size
+		_, server, open := local(t, dialect.OpenAI, dialecttest.Options{Cut: cuts, Window: 4_096}, "")
+		s := open()
+		got := say(t, s, script(claudetest.Step{Text: "Good morning."}))
+		list := server.Requests()
+		if got.err != nil || got.text != "Good morning." || len(list) != 2 || len(find[agent.Notice](got)) != 0 {
+			t.Fatalf("cut %v: %q, %v, %d requests, %v", cuts, got.text, got.err, len(list), got.events)
+		}
+		if list[0].Bytes/4 <= 4_096 || list[1].Bytes/4 > 3_000 {
+			t.Errorf("cut %v: %d tokens, then %d", cuts, list[0].Bytes/4, list[1].Bytes/4)
+		}
+		if got := say(t, open(), script(claudetest.Step{Text: "Here."})); got.text != "Here." || len(server.Requests()) != 3 {
+			t.Errorf("cut %v: the next session: %q, %d requests", cuts, got.text, len(server.Requests()))
+		}
+	}
+}
+
+func TestAServerThatCutsEvenAShortPromptIsNamed(t *testing.T) {
+	_, _, open := local(t, dialect.OpenAI, dialecttest.Options{Cut: true, Window: 1_024}, "")
+	got := say(t, open(), script(claudetest.Step{Text: "Good morning."})+strings.Repeat(" and more of it", 400))
+	notes := find[agent.Notice](got)
+	if got.text != "Good morning." || len(notes) != 1 {
+		t.Fatalf("%q, %v, %v", got.text, notes, got.err)
+	}
+	holds(t, "the notice", notes[0].Text, "has read only 1,024 tokens")
+}
+
+func TestAToolThatIsNotListedIsFoundAndCalledUnderTheSameRules(t *testing.T) {
+	var asked, called []string
+	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
+	s := open(func(o *agent.SessionOptions) {
+		o.Tools = append(o.Tools, agent.Tool{Name: "water_plants", Description: "Waters the plants in the garden.", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`), Call: noting("x", &called).Call})
+		o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision {
+			asked = append(asked, u.Name)
+			return u.Allowed()
+		}
+	})
+	got := say(t, s, script(
+		claudetest.Step{Tool: findTool, Input: map[string]any{"words": "water garden"}},
+		claudetest.Step{Tool: callTool, Input: map[string]any{"tool": "mcp__discord__water_plants", "arguments": map[string]any{"n": 1}}},
+		claudetest.Step{Tool: callTool, Input: map[string]any{"tool": "Write"}},
+		claudetest.Step{Tool: callTool, Input: map[string]any{"what": "?"}},
+		claudetest.Step{Tool: findTool, Input: map[string]any{"words": "zeppelin"}},
+		claudetest.Step{Text: "Watered."}))
+	ends := find[agent.ToolEnd](got)
+	if got.err != nil || got.text != "Watered." || len(ends) != 5 || fmt.Sprint(called) != `[{"n":1}]` {
+		t.Fatalf("%q, %v, called %v, %+v", got.text, got.err, called, ends)
+	}
+	holds(t, "the search", ends[0].Text, `mcp__discord__water_plants: Waters the plants in the garden.`)
+	holds(t, "the search", ends[0].Text, `"n":{"type":"integer"}`)
+	if ends[1].Name != "mcp__discord__water_plants" || fmt.Sprint(asked) != "[mcp__discord__water_plants Write]" {
+		t.Errorf("the hook saw %v; the end is of %s", asked, ends[1].Name)
+	}
+	holds(t, "a call without a tool", ends[3].Text, "find_tool")
+	holds(t, "a search for nothing", ends[4].Text, "No tool fits")
+	if q := server.Requests()[0]; strings.Contains(fmt.Sprint(q.Tools), "water_plants") || !strings.Contains(fmt.Sprint(q.Tools), "add_reminder") {
+		t.Errorf("listed: %v", q.Tools)
+	}
+}
+
+func TestAModelWithoutToolsTalks(t *testing.T) {
+	_, server, open := local(t, dialect.Ollama, dialecttest.Options{Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion"}, Window: 8192}}}, ", tools: false")
+	if got := say(t, open(), script(claudetest.Step{Text: "Hello."})); got.err != nil || got.text != "Hello." {
+		t.Fatalf("%q, %v", got.text, got.err)
+	}
+	if q := server.Requests()[0]; len(q.Tools) != 0 || !strings.Contains(q.System, "you have no tools") {
+		t.Errorf("%v, %.200s", q.Tools, q.System)
+	}
+	_, _, open = local(t, dialect.Ollama, dialecttest.Options{Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion"}, Window: 8192}}}, "")
+	got := say(t, open(), script(claudetest.Step{Text: "Hello."}))
+	holds(t, "the error", fmt.Sprint(got.err), "write tools: false for this one in providers.yaml")
+}
+
+func TestACallThatIsWrittenAsTextIsNamed(t *testing.T) {
+	for text, is := range map[string]bool{
+		"<tool_call>\n{\"name\": \"Read\", \"arguments\": {}}\n</tool_call>":        true,
+		"```json\n{\"name\": \"mcp__discord__add_reminder\", \"arguments\": {}}```": true,
+		"{\"name\": \"Ada\", \"age\": 36}":                                          false,
+		"I could call Read.":                                                        false,
+	} {
+		_, _, open := local(t, dialect.OpenAI, dialecttest.Options{Window: 32_768}, "")
+		got := say(t, open(), script(claudetest.Step{Text: text}))
+		if notes := find[agent.Notice](got); (len(notes) == 1) != is {
+			t.Errorf("%q: %v, %v", text, notes, got.err)
+		}
+	}
+}
+
+func TestUsageThatIsNotReportedIsEstimated(t *testing.T) {
+	for _, api := range []dialect.API{dialect.OpenAI, dialect.Ollama} {
+		var charges []agent.Charge
+		_, server, open := local(t, api, dialecttest.Options{NoUsage: true, Window: 32_768}, "")
+		s := open(func(o *agent.SessionOptions) {
+			o.Hooks.Charge = func(c agent.Charge) { charges = append(charges, c) }
+		})
+		got := say(t, s, script(claudetest.Step{Text: "Good morning."}))
+		want := len(server.Requests()[0].Body) / 5
+		if got.err != nil || got.result.Usage.InputTokens < want || got.result.Usage.OutputTokens == 0 {
+			t.Errorf("%s: %+v, %v", api, got.result.Usage, got.err)
+		}
+		if len(charges) != 1 || !charges[0].About || !charges[0].Used.Free {
+			t.Errorf("%s: charged %+v", api, charges)
+		}
+	}
+}
+
+func TestAMessageLongerThanTheWindowIsRefusedWithASentence(t *testing.T) {
+	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
+	s := open()
+	got := say(t, s, strings.Repeat("all work and no play ", 2_000))
+	if got.err == nil && !got.result.IsError || len(server.Requests()) > 0 {
+		t.Fatalf("%+v, %v, %d requests", got.result, got.err, len(server.Requests()))
+	}
+	holds(t, "the error", fmt.Sprint(got.err, got.result.Text), "window of 4,096 tokens")
+	got = say(t, s, strings.Repeat("all work and no play ", 900)) // it passes, and does not fit beside the instructions
+	holds(t, "the error", fmt.Sprint(got.err, got.result.Text), "no room for the message")
+	if got := say(t, s, script(claudetest.Step{Text: "Here."})); got.text != "Here." {
+		t.Errorf("%q, %v", got.text, got.err)
+	}
+}
+
+func TestALongConversationInANarrowWindowIsSummedUpEarly(t *testing.T) {
+	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 8192")
+	s := open()
+	done := 0
+	for i := range 12 {
+		got := say(t, s, script(claudetest.Step{Text: fmt.Sprintf("Answer %d.", i)})+strings.Repeat(" we talk and talk", 150))
+		if got.err != nil || !strings.Contains(got.text, fmt.Sprintf("Answer %d.", i)) {
+			t.Fatalf("%d: %q, %v", i, got.text, got.err)
+		}
+		for _, c := range find[agent.Compacting](got) {
+			if c.Done {
+				done++
+			}
+		}
+	}
+	if done == 0 {
+		t.Error("nothing was summed up")
+	}
+	for i, q := range server.Requests() {
+		if q.Bytes/4 > 8192*3/4 {
+			t.Errorf("request %d has %d tokens", i, q.Bytes/4)
+		}
+	}
+}
+
+func TestAResultTakesNoMoreThanAQuarterOfANarrowWindow(t *testing.T) {
+	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
+	s := open(func(o *agent.SessionOptions) {
+		o.Tools = []agent.Tool{bot("long", func(string) agent.ToolResult { return agent.ToolResult{Text: strings.Repeat("plum ", 20_000)} })}
+	})
+	if got := say(t, s, script(claudetest.Step{Tool: "mcp__discord__long"}, claudetest.Step{Text: "Done."})); got.err != nil || got.text != "Done." {
+		t.Fatalf("%q, %v", got.text, got.err)
+	}
+	if q := server.Requests()[1]; q.Bytes/4 > 3_500 || !strings.Contains(string(q.Body), "Read it in parts") {
+		t.Errorf("%d tokens", q.Bytes/4)
+	}
+}
