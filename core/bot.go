@@ -406,7 +406,7 @@ func (b *Bot) makeWork() (err error) {
 	b.webhooks.open(b.o.Env.WebhookPort, webhook.Options{
 		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
-		Screen: screener.Screen, Afford: b.money.Afford, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
+		Screen: screener.Screen, Afford: b.money.Afford, Settle: b.money.Settle, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
 		Begun: func() (map[string]string, error) { return dispatch.Deliveries(b.dir) }, Notice: b.warn,
 	})
 	b.review = review.New(review.Options{
