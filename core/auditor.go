@@ -42,6 +42,11 @@ func (a auditor) command(ctx context.Context, o command.Outcome) {
 	}
 }
 
+// ended records that the approval of a file has ended.
+func (a auditor) ended(file string) {
+	a.audit.Record(a.now(), audit.Entry{Actor: audit.Bot, Action: audit.ApprovalEnded, Subject: file})
+}
+
 // approval records that a tool call is pending, or how it was answered. It is called
 // before the tool may run.
 func (a auditor) approval(call policy.Approval) {

@@ -256,7 +256,7 @@ func (b *Bot) makeSafety() {
 	b.policy = policy.NewFile(b.dir)
 	b.edits = mcp.NewEdits(b.dir, b.o.Book.Redact)
 	b.guard = policy.New(policy.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) },
+		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) }, Ended: b.auditor.ended,
 		Propose: func(text []byte) string {
 			answer, waits := b.edits.Propose(text)
 			if waits {
@@ -407,16 +407,14 @@ func (b *Bot) makeWork() (err error) {
 	b.webhooks.open(b.o.Env.WebhookPort, webhook.Options{
 		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
-		Screen: screener.Screen, Afford: b.money.Afford, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
+		Screen: screener.Screen, Afford: b.money.Afford, Settle: b.money.Settle, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
 		Begun: func() (map[string]string, error) { return dispatch.Deliveries(b.dir) }, Notice: b.warn,
 	})
 	b.review = review.New(review.Options{
 		Dir: b.dir, Log: b.log, Guard: b.guard, Files: b.guard.Provenance(), Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule,
 		Servers: b.edits, Tools: b.servers, Note: b.notes.Add, Tell: b.notes.Tell, Changed: b.viewers.notify,
 		Post: b.chat.Post, Retire: b.chat.Settle,
-		Ended: func(file string) {
-			b.audit.Record(b.now(), audit.Entry{Actor: audit.Bot, Action: audit.ApprovalEnded, Subject: file})
-		},
+		Ended: b.auditor.ended,
 	})
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,

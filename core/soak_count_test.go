@@ -43,10 +43,10 @@ func (l *soakEar) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessi
 	tools := slices.Clone(o.Tools)
 	for i := range tools {
 		call := tools[i].Call
-		tools[i].Call = func(ctx context.Context, args json.RawMessage) agent.ToolResult {
-			r := call(ctx, args)
+		tools[i].Call = func(ctx context.Context, a agent.Approved) agent.ToolResult {
+			r := call(ctx, a)
 			if !r.IsError {
-				l.called(tools[i].Name, args)
+				l.called(tools[i].Name, a.Input())
 			}
 			return r
 		}

@@ -231,7 +231,7 @@ func (f *front) open(scope policy.Scope) agent.Session {
 			named[name] = true
 			o.Tools = append(o.Tools, agent.Tool{
 				Name: name, Description: "Does nothing.", Schema: []byte(`{"type":"object","properties":{}}`),
-				Call: func(context.Context, json.RawMessage) agent.ToolResult { return agent.ToolResult{Text: "done"} },
+				Call: func(context.Context, agent.Approved) agent.ToolResult { return agent.ToolResult{Text: "done"} },
 			})
 		}
 	}

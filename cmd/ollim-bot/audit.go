@@ -80,8 +80,7 @@ type allowCmd struct {
 	// Refuse is not a separate command, so that all user-only actions are under one word.
 	Refuse bool `xor:"do" help:"Refuse the agent's edit of a task or webhook: its file is restored to the text in force."`
 	Undo   bool `xor:"do" help:"Withdraw the approval."`
-	// Digest binds the approval to what was shown. Without it the user is asked, on a terminal.
-	Digest string `placeholder:"DIGEST" help:"Allow only this version, as shown by a call without it."`
+	confirmation
 }
 
 // Run approves a file, or refuses an edit. It is not a subcommand of routine or reminder, which the agent may
@@ -123,6 +122,15 @@ func (c *denyCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	return (&allowCmd{ID: c.ID, Refuse: true}).Run(p, at, bot)
 }
 
+// seen shows what would be approved and returns its version, once the user has confirmed it.
+func (c *allowCmd) seen(p *process, bot *core.Bot) (version string, err error) {
+	what, picture, err := bot.Review().Look(c.ID)
+	if err != nil || !what.Waits {
+		return what.Version, err // AllowTask says what is wrong
+	}
+	return what.Version, c.of(p, "allow "+clean.Line(c.ID), what.Version, what.File+"  "+what.Message+"\n\n"+picture)
+}
+
 const (
 	// leastDigest is how many characters of a version's digest name it.
 	leastDigest = 16
@@ -130,43 +138,42 @@ const (
 	shortDigest = 4
 )
 
-// seen shows what would be approved and returns its version, once the user has confirmed it.
-func (c *allowCmd) seen(p *process, bot *core.Bot) (version string, err error) {
-	what, picture, err := bot.Review().Look(c.ID)
-	if err != nil || !what.Waits {
-		return what.Version, err // AllowTask says what is wrong
-	}
-	short := what.Version[:min(len(what.Version), leastDigest)]
-	lines := strings.Split(picture, "\n")
-	for i := range lines {
-		lines[i] = "    " + lines[i]
-	}
-	head := []string{what.File + "  " + what.Message, ""}
-	if err := p.Lines(append(append(head, lines...), "", "digest "+short)...); err != nil {
-		return "", err
+// confirmation binds an approval to what was shown.
+type confirmation struct {
+	// Digest is that of what was shown. Without it the user is asked, on a terminal.
+	Digest string `placeholder:"DIGEST" help:"Allow only this version, as shown by a call without it."`
+}
+
+// of shows a version, under a line that names it, and returns nil once the user has confirmed it.
+func (c confirmation) of(p *process, command, version, picture string) error {
+	short := version[:min(len(version), leastDigest)]
+	head, rest, _ := strings.Cut(picture, "\n")
+	lines := append([]string{head, ""}, indented(strings.TrimLeft(rest, "\n"))...)
+	if err := p.Lines(append(lines, "", "digest "+short)...); err != nil {
+		return err
 	}
 	switch {
-	case len(c.Digest) >= leastDigest && strings.HasPrefix(what.Version, c.Digest):
-		return what.Version, nil
+	case len(c.Digest) >= leastDigest && strings.HasPrefix(version, c.Digest):
+		return nil
 	case c.Digest != "":
-		return "", fmt.Errorf(textOtherDigest, clean.Line(c.ID))
+		return errors.New(textOtherDigest)
 	case !p.Terminal():
-		return "", fmt.Errorf(textNeedsDigest, clean.Line(c.ID), short)
+		return fmt.Errorf(textNeedsDigest, command, short)
 	}
 	// Not "y": what was typed before the question appeared cannot answer it.
 	if err := p.Lines(fmt.Sprintf(textAllowThis, short[:shortDigest])); err != nil {
-		return "", err
+		return err
 	}
 	answer, err := bufio.NewReader(p.In).ReadString('\n')
 	if err != nil || strings.TrimSpace(answer) != short[:shortDigest] {
-		return "", errors.New(textNotAllowed)
+		return errors.New(textNotAllowed)
 	}
-	return what.Version, nil
+	return nil
 }
 
 const (
-	textOtherDigest = "%s is not the version with that digest: look again before you decide; nothing was allowed"
-	textNeedsDigest = "nothing was allowed yet. If you want what is shown above: ollim-bot allow %s --digest %s"
+	textOtherDigest = "this is not the version with that digest: look again before you decide; nothing was allowed"
+	textNeedsDigest = "nothing was allowed yet. If you want what is shown above: ollim-bot %s --digest %s"
 	textAllowThis   = "To allow this, type the beginning of its digest (%s) and enter."
 	textNotAllowed  = "nothing was allowed"
 )

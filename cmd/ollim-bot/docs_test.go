@@ -141,38 +141,30 @@ func TestEveryDependencyIsExplained(t *testing.T) {
 	}
 }
 
-// docs/contributing/security-tests.md names the tests that attack each promise of docs/security.md, in a row that begins as
-// the promise does. That these tests exist is checked by TestWhatIsCitedCanBeRead.
+// docs/contributing/security-tests.md names the tests of each promise of docs/security.md, and of each paragraph of
+// docs/limit-spending.md that claims something, in a row that begins as the promise does. That these tests exist is
+// checked by TestWhatIsCitedCanBeRead.
 func TestEveryPromiseHasItsTests(t *testing.T) {
 	read := func(path ...string) string {
 		data, err := os.ReadFile(filepath.Join(append([]string{"..", "..", "docs"}, path...)...))
 		check(t, err)
 		return string(data)
 	}
-	_, promised, found := strings.Cut(read("security.md"), "\n## What is promised\n")
+	_, promised, _ := strings.Cut(read("security.md"), "\n## What is promised\n")
 	promised, _, _ = strings.Cut(promised, "\n## ")
-	if !found {
-		t.Fatal("docs/security.md has no section of promises")
-	}
-	link := regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`)
-	var promises []string
-	for paragraph := range strings.SplitSeq(promised, "\n\n") {
-		items := strings.Split("\n"+strings.TrimSpace(paragraph), "\n- ")
-		for _, promise := range items[1:] {
-			promises = append(promises, link.ReplaceAllString(strings.Join(strings.Fields(promise), " "), "$1"))
-		}
-		if head := strings.TrimSpace(items[0]); strings.HasPrefix(head, "**Against") && !strings.HasSuffix(head, ":") {
-			t.Errorf("a promise in a heading, which has no tests: %s", head)
-		}
-	}
-	if len(promises) < 20 {
-		t.Errorf("only %d promises were found", len(promises))
+	_, spending, _ := strings.Cut(read("limit-spending.md"), "\n## See what it costs\n")
+	spending, advice, _ := strings.Cut(spending, "\n## Spend less\n")
+	_, promises := claims(promised)
+	if paragraphs, items := claims(spending); len(promises) < 20 || len(items) < 10 || advice == "" {
+		t.Fatalf("%d promises about security and %d about money were found", len(promises), len(items))
+	} else {
+		promises = slices.Concat(promises, paragraphs, items)
 	}
 	rows := regexp.MustCompile("(?m)^\\| (.+) … \\|(?: `Test\\w+`)+ \\|$").FindAllStringSubmatch(read("contributing", "security-tests.md"), -1)
 	for _, row := range rows {
 		at := slices.IndexFunc(promises, func(p string) bool { return strings.HasPrefix(p, row[1]) })
 		if at < 0 {
-			t.Errorf("docs/security.md promises nothing that begins with %q", row[1])
+			t.Errorf("nothing is promised that begins with %q", row[1])
 			continue
 		}
 		promises = slices.Delete(promises, at, at+1)
@@ -180,4 +172,23 @@ func TestEveryPromiseHasItsTests(t *testing.T) {
 	for _, promise := range promises {
 		t.Errorf("docs/contributing/security-tests.md has no row with tests for: %s", promise)
 	}
+}
+
+// claims returns the paragraphs and the items of the lists of a page's part, without links, headings, code and
+// paragraphs that only introduce what follows.
+func claims(part string) (paragraphs, items []string) {
+	link := regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`)
+	plain := func(text string) string {
+		return link.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1")
+	}
+	for paragraph := range strings.SplitSeq(part, "\n\n") {
+		list := strings.Split("\n"+strings.TrimRight(paragraph, "\n"), "\n- ")
+		if head := strings.TrimLeft(list[0], "\n"); head != "" && !strings.HasPrefix(head, "#") && !strings.HasPrefix(head, "    ") && !strings.HasSuffix(head, ":") {
+			paragraphs = append(paragraphs, plain(head))
+		}
+		for _, item := range list[1:] {
+			items = append(items, plain(item))
+		}
+	}
+	return paragraphs, items
 }

@@ -187,30 +187,37 @@ func indented(text string) (lines []string) {
 	return lines
 }
 
-type mcpAllowCmd struct{ ofServer }
+type mcpAllowCmd struct {
+	Name string `arg:"" help:"The name of a server in .mcp.json."`
+	confirmation
+}
 
-// Run allows the tools that await approval or were refused.
+// Run shows the tools that await approval or were refused, and allows what it has shown.
 func (c *mcpAllowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
 	}
-	s, err := c.find(p, at)
+	s, err := (&ofServer{Name: c.Name}).find(p, at)
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf(textMCPNothing, s.Name)
 	records, err := mcp.Records(at.Dir)
 	if err != nil {
 		return err
 	}
-	if r := records[s.Name]; r.Of(s) && r.Version() != "" {
-		o, err := bot.Do(p.asking(context.Background()), command.AllowTask{ID: "mcp__" + s.Name, Version: r.Version()})
-		if err != nil {
-			return err
-		}
-		text = o.Message
+	r := records[s.Name]
+	if !r.Of(s) || r.Version() == "" {
+		return p.Lines(fmt.Sprintf(textMCPNothing, s.Name))
 	}
-	return p.Answer(c.JSON, doneAnswer{text}, []string{text})
+	version := r.Version()
+	if err := c.of(p, "mcp allow "+s.Name, version, textMCPChanges+"\n\n"+mcp.Diff(s.Name, r.Changes())); err != nil {
+		return err
+	}
+	o, err := bot.Do(p.asking(context.Background()), command.AllowTask{ID: "mcp__" + s.Name, Version: version})
+	if err != nil {
+		return err
+	}
+	return p.Lines(o.Message)
 }
 
 type mcpLogCmd struct {
@@ -242,6 +249,7 @@ const (
 	textMCPFailed       = "%s does not work: %w\nIts log: ollim-bot mcp log %s"
 	textMCPWorks        = "%s works: %s, ready after %s; %s"
 	textMCPUnknownTools = "the tools of %s are not known yet: ollim-bot mcp test %s asks for them"
+	textMCPChanges      = "These tools are new or have changed:"
 	textMCPWaiting      = "These wait for you:"
 	textMCPRefused      = "These you have refused:"
 	textMCPAllow        = "To allow them: ollim-bot mcp allow %s"

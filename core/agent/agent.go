@@ -151,8 +151,8 @@ type Tool struct {
 	Server      string
 	Description string
 	Schema      json.RawMessage // JSON Schema of the arguments, an object
-	// Call runs the tool. It is cancelled with the turn.
-	Call func(ctx context.Context, args json.RawMessage) ToolResult
+	// Call runs the tool with the arguments that were approved. It is cancelled with the turn.
+	Call func(ctx context.Context, a Approved) ToolResult
 }
 
 // ToolResult is a tool's answer: a text, never a Go error.

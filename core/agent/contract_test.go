@@ -183,9 +183,9 @@ func send(t *testing.T, s agent.Session, m agent.Message) (out told) {
 func tool(name string, call func(context.Context) agent.ToolResult) agent.Tool {
 	return agent.Tool{
 		Name: name, Description: "A tool of a test.", Schema: json.RawMessage(`{"type":"object"}`),
-		Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
-			if string(args) != `{"n":1}` {
-				return agent.ToolResult{Text: "called with " + string(args), IsError: true}
+		Call: func(ctx context.Context, a agent.Approved) agent.ToolResult {
+			if args := string(a.Input()); args != `{"n":1}` {
+				return agent.ToolResult{Text: "called with " + args, IsError: true}
 			}
 			return call(ctx)
 		},

@@ -20,7 +20,8 @@ func BenchmarkACallOfALocalServer(b *testing.B) {
 	h.run()
 	h.known()
 	at := slices.IndexFunc(h.Tools(), func(t agent.Tool) bool { return t.Name == "echo" })
-	echo := h.Tools()[at]
+	echo, use := h.Tools()[at], agent.ToolUse{Name: "echo", Input: json.RawMessage(`{"text":"hello"}`)}
+	hello, _ := agent.Approve(use, use.Allowed())
 	bare, err := sdk.NewClient(&sdk.Implementation{Name: "bare", Version: "1"}, nil).
 		Connect(b.Context(), &sdk.CommandTransport{Command: exec.Command(binarytest.Path(), "__mcp", "plain")}, nil)
 	if err != nil {
@@ -29,7 +30,7 @@ func BenchmarkACallOfALocalServer(b *testing.B) {
 	var ours, alone []time.Duration
 	for b.Loop() {
 		begun := time.Now()
-		if got := echo.Call(b.Context(), json.RawMessage(`{"text":"hello"}`)); got.IsError {
+		if got := echo.Call(b.Context(), hello); got.IsError {
 			b.Fatal(got.Text)
 		}
 		ours, begun = append(ours, time.Since(begun)), time.Now()

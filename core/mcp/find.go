@@ -84,11 +84,11 @@ func named(tools []agent.Tool) string {
 
 // find answers a search with the best matching tools. It uses the current tools of the
 // servers, because the prompt that an engine caches does not contain them.
-func (h *Host) find(_ context.Context, args json.RawMessage) agent.ToolResult {
+func (h *Host) find(_ context.Context, approved agent.Approved) agent.ToolResult {
 	var a struct {
 		Words string `json:"words"`
 	}
-	if json.Unmarshal(args, &a) != nil || strings.TrimSpace(a.Words) == "" {
+	if json.Unmarshal(approved.Input(), &a) != nil || strings.TrimSpace(a.Words) == "" {
 		return failed(textNoWords)
 	}
 	list, all := search(&h.splits, h.current(), a.Words)
@@ -112,8 +112,8 @@ func (h *Host) find(_ context.Context, args json.RawMessage) agent.ToolResult {
 
 // callFound calls a tool that a search has found. Whether it may be called was decided
 // before, by the name of that tool.
-func (h *Host) callFound(ctx context.Context, args json.RawMessage) agent.ToolResult {
-	name, inner, ok := toolset.Inner(args)
+func (h *Host) callFound(ctx context.Context, a agent.Approved) agent.ToolResult {
+	name, inner, ok := toolset.Inner(a.Input())
 	if !ok {
 		return failed(textNoInner)
 	}
@@ -122,12 +122,12 @@ func (h *Host) callFound(ctx context.Context, args json.RawMessage) agent.ToolRe
 
 // callNamed calls a tool by its full name.
 func (h *Host) callNamed(ctx context.Context, name string, args json.RawMessage) agent.ToolResult {
-	tools := h.current()
-	i := slices.IndexFunc(tools, func(t agent.Tool) bool { return wireName(t) == name })
-	if i < 0 {
-		return failed(textNoFound, clean.Cut(clean.Line(name), 100))
+	for s, t := range h.approved() {
+		if wireName(agent.Tool{Server: s.configured().Name, Name: t.Name}) == name {
+			return s.call(ctx, t, args)
+		}
 	}
-	return tools[i].Call(ctx, args)
+	return failed(textNoFound, clean.Cut(clean.Line(name), 100))
 }
 
 // emptyValues are the answers of tools without a result.

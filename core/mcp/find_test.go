@@ -147,7 +147,7 @@ func TestTheToolsOfASessionStayTheSameWhileItsServersChange(t *testing.T) {
 	if !reflect.DeepEqual(before, names()) {
 		t.Error("the tools of a session have changed")
 	}
-	if got := h.find(t.Context(), json.RawMessage(`{"words":"zebra"}`)).Text; !strings.Contains(got, "__zebra") {
+	if got := h.find(t.Context(), searching("zebra")).Text; !strings.Contains(got, "__zebra") {
 		t.Errorf("found: %s", got)
 	}
 	h.Renew(t.Context())
@@ -156,10 +156,17 @@ func TestTheToolsOfASessionStayTheSameWhileItsServersChange(t *testing.T) {
 	}
 }
 
+// searching is a call that searches for words.
+func searching(words string) agent.Approved {
+	u := agent.ToolUse{Name: toolset.Find, Input: json.RawMessage(`{"words":"` + words + `"}`)}
+	a, _ := agent.Approve(u, u.Allowed())
+	return a
+}
+
 func BenchmarkFindAmong5000Tools(b *testing.B) {
 	h := recorded(b, 1, 5_000)
 	for b.Loop() {
-		if r := h.find(b.Context(), json.RawMessage(`{"words":"get thing 4711"}`)); r.IsError {
+		if r := h.find(b.Context(), searching("get thing 4711")); r.IsError {
 			b.Fatal(r.Text)
 		}
 	}

@@ -3,10 +3,10 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -379,15 +379,8 @@ func (h *Host) Renew(ctx context.Context) {
 
 // current returns the approved tools of all servers, sorted.
 func (h *Host) current() (tools []agent.Tool) {
-	for _, s := range h.list() {
-		config := s.configured()
-		one, ok := h.record.of(config)
-		if !ok || config.Disabled {
-			continue
-		}
-		for _, t := range one.Tools {
-			tools = append(tools, h.tool(config.Name, t))
-		}
+	for s, t := range h.approved() {
+		tools = append(tools, h.tool(s.configured().Name, t))
 	}
 	slices.SortFunc(tools, func(a, b agent.Tool) int {
 		return strings.Compare(a.Server+"\x00"+a.Name, b.Server+"\x00"+b.Name)
@@ -395,19 +388,37 @@ func (h *Host) current() (tools []agent.Tool) {
 	return tools
 }
 
+// approved yields the approved tools of the servers in use.
+func (h *Host) approved() iter.Seq2[*server, Tool] {
+	return func(yield func(*server, Tool) bool) {
+		for _, s := range h.list() {
+			config := s.configured()
+			one, ok := h.record.of(config)
+			if !ok || config.Disabled {
+				continue
+			}
+			for _, t := range one.Tools {
+				if !yield(s, t) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // tool returns a tool for a session. It looks up its server at each call, because the
 // file may have changed.
 func (h *Host) tool(name string, t Tool) agent.Tool {
 	return agent.Tool{
 		Name: t.Name, Server: name, Description: t.Description, Schema: t.Schema,
-		Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
+		Call: func(ctx context.Context, a agent.Approved) agent.ToolResult {
 			h.mu.Lock()
 			s := h.servers[name]
 			h.mu.Unlock()
 			if s == nil {
 				return failed(textUnavailable, name, fmt.Errorf(textRemoved, File))
 			}
-			return s.call(ctx, t, args)
+			return s.call(ctx, t, a.Input())
 		},
 	}
 }

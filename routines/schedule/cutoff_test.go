@@ -21,7 +21,7 @@ func TestWhatTheUserCutsOffIsNotDoneAndNotRepeated(t *testing.T) {
 		})
 		n.start()
 		n.sleep(time.Hour + time.Minute)
-		n.wantTold([]string{"01:00 aaaaaaaa cut off"}, []string{"01:00 aaaaaaaa just fired"})
+		n.wantTold([]string{"01:00 aaaaaaaa cut off"}, []string{"01:00 aaaaaaaa cut off"})
 		n.sleep(58 * time.Minute)
 		n.wantFates(idA, "00:00 interrupted by you", "01:00 interrupted by you")
 		n.wantFates(idB, "01:30 interrupted by you")

@@ -219,9 +219,12 @@ func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 
 func TestAFireAtExactlyNowIsListedOnce(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	f := planOf(now, routineOf(t, "r1", "0 9 * * *", nil)).Forward("")
-	if len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired || !f.Last.IsZero() {
+	p := planOf(now, routineOf(t, "r1", "0 9 * * *", nil))
+	if f := p.Forward(""); len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired || !f.Last.IsZero() {
 		t.Errorf("got %+v", f)
+	}
+	if f := p.Forward("r1"); len(f.Entries) != 1 || f.Entries[0].Tag != tagThisTask || !f.Last.Equal(now) {
+		t.Errorf("for its own run: %+v", f)
 	}
 }
 

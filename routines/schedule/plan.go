@@ -53,8 +53,8 @@ type Entry struct {
 	Money bool `json:"held_for_money,omitempty"`
 }
 
-// The tags of an entry. Agents know the first two; the others are for people, and most of
-// them replace tagJustFired with the outcome of the fire.
+// The tags of an entry. Those of a past fire are its outcome: tagJustFired if it ran to its end, or
+// nothing is known of it.
 const (
 	tagThisTask  = "this task"
 	tagJustFired = "just fired"

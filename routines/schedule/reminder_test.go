@@ -204,7 +204,7 @@ func TestAReminderWhoseFailedRunCouldNotBeRecordedIsTriedAgain(t *testing.T) {
 		n.start()
 		n.sleep(12 * time.Minute)
 		n.wantFile("reminders/a.md", true)
-		n.wantTold([]string{"00:10 aaaaaaaa overdue"}, []string{"00:10 aaaaaaaa just fired"}) // not shown as running
+		n.wantTold([]string{"00:10 aaaaaaaa overdue"}, []string{"00:10 aaaaaaaa overdue"}) // not shown as running
 		n.sleep(time.Hour)
 		n.want("01 00:10:00 aaaaaaaa 01 00:10:00", "01 00:15:00 aaaaaaaa 01 00:10:00 late", "01 00:20:00 aaaaaaaa 01 00:10:00 late")
 		n.wantFile("reminders/a.md", false)

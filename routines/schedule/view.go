@@ -196,18 +196,18 @@ const (
 	forwardLeast = 3 // minimum number of entries ahead, if forwardMost contains that many
 )
 
-// Forward is the schedule shown to an agent: background tasks that have just fired, and
+// Forward is the schedule shown to an agent: background tasks that have just fired, with the outcome, and
 // upcoming ones.
 type Forward struct {
 	Entries []Entry // sorted by time
-	// Last is the time of the last entry that is not "just fired"; zero if there is none.
+	// Last is the time of the last entry that is upcoming or the agent's own task; zero if there is none.
 	Last time.Time
 
 	told []Entry
 }
 
-// Told returns the schedule as shown to people: with the outcome of each past fire and
-// including those that did not run, sorted by time.
+// Told returns the schedule as shown to people, including past fires that did not run, sorted
+// by time.
 func (f Forward) Told() []Entry { return slices.Clone(f.told) }
 
 // Window describes the range of the schedule in hours, rounded up: "next 3h", or "recent"
@@ -328,18 +328,15 @@ func (w *window) forward(p *Plan, current string) Forward {
 	var f Forward
 	for _, one := range slices.Concat(w.recent, w.ahead) {
 		e := p.entry(one)
-		told := e
-		switch {
-		case current != "" && e.ID == current:
-			e.Tag, told.Tag = tagThisTask, tagThisTask
-		case !one.at.After(p.Now):
-			e.Tag = tagJustFired
+		if current != "" && e.ID == current {
+			e.Tag = tagThisTask
 		}
-		if e.Tag != tagJustFired {
+		if e.Tag == tagThisTask || one.at.After(p.Now) {
 			f.Last = e.FireTime
 		}
-		f.Entries, f.told = append(f.Entries, e), append(f.told, told)
+		f.Entries = append(f.Entries, e)
 	}
+	f.told = slices.Clone(f.Entries)
 	for _, one := range w.passed {
 		f.told = append(f.told, p.entry(one))
 	}

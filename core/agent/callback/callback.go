@@ -209,7 +209,7 @@ func (h *Host) Call(ctx context.Context, t agent.Tool, a agent.Approved) (r agen
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.life, cancel)()
-	err := fault.Guard("the tool "+t.Name, func() error { r = t.Call(ctx, a.Input()); return nil })()
+	err := fault.Guard("the tool "+t.Name, func() error { r = t.Call(ctx, a); return nil })()
 	if err != nil {
 		h.log.Error("tool failed", "tool", t.Name, "fault", err, "stack", fault.Stack(err))
 		r = agent.ToolResult{Text: fmt.Sprintf(answerToolFault, t.Name), IsError: true}

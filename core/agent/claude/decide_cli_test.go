@@ -2,7 +2,6 @@ package claude
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,10 +114,10 @@ func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
 	tools := toolset.Tools(nil)
 	var blocks []claudetest.Block
 	for i, tool := range tools {
-		tools[i].Call = func(_ context.Context, args json.RawMessage) agent.ToolResult {
+		tools[i].Call = func(_ context.Context, a agent.Approved) agent.ToolResult {
 			mu.Lock()
 			defer mu.Unlock()
-			arrived[tool.Name] = string(args)
+			arrived[tool.Name] = string(a.Input())
 			return agent.ToolResult{Text: "did " + tool.Name, IsError: tool.Name == toolset.SendFile}
 		}
 		blocks = append(blocks, claudetest.Block{Type: "tool_use", Name: toolset.Prefix + tool.Name, Input: map[string]any{"message": "for " + tool.Name}})

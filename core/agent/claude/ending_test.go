@@ -2,7 +2,6 @@ package claude
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -17,7 +16,7 @@ func TestAToolCanEndTheTurnAndLeavesNoInterruptionInTheHistory(t *testing.T) {
 	leave := func(o *agent.SessionOptions) {
 		o.Tools = []agent.Tool{{
 			Name: "leave", Description: "Leaves.", Schema: []byte(`{"type":"object","properties":{}}`),
-			Call: func(context.Context, json.RawMessage) agent.ToolResult {
+			Call: func(context.Context, agent.Approved) agent.ToolResult {
 				return agent.ToolResult{Text: "it is so", EndTurn: true}
 			},
 		}}

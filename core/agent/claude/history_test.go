@@ -164,7 +164,7 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 	testkit.Alone(t)
 	begun, release := make(chan struct{}, 1), make(chan struct{})
 	hold := echoTool("hold")
-	hold.Call = func(context.Context, json.RawMessage) agent.ToolResult {
+	hold.Call = func(context.Context, agent.Approved) agent.ToolResult {
 		begun <- struct{}{}
 		<-release
 		return agent.ToolResult{Text: "released"}

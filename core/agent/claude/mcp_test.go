@@ -60,8 +60,8 @@ func handshake(t testing.TB, h *host) {
 func echoTool(name string) agent.Tool {
 	return agent.Tool{
 		Name: name, Description: "says " + name, Schema: json.RawMessage(`{"type":"object"}`),
-		Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
-			return agent.ToolResult{Text: string(args)}
+		Call: func(_ context.Context, a agent.Approved) agent.ToolResult {
+			return agent.ToolResult{Text: string(a.Input())}
 		},
 	}
 }
@@ -87,7 +87,7 @@ func called(t testing.TB, answer string) (text string, isError bool) {
 func TestTheCapturedConversationWithTheToolsIsTheSameWithUs(t *testing.T) {
 	object := json.RawMessage(`{"type":"object","properties":{}}`)
 	says := func(name, about string, r agent.ToolResult) agent.Tool {
-		return agent.Tool{Name: name, Description: about, Schema: object, Call: func(context.Context, json.RawMessage) agent.ToolResult { return r }}
+		return agent.Tool{Name: name, Description: about, Schema: object, Call: func(context.Context, agent.Approved) agent.ToolResult { return r }}
 	}
 	h := boundHost(t, &hostRun{},
 		says("ping_user", "Ping the user", agent.ToolResult{Text: "pinged: hello"}),
@@ -184,7 +184,7 @@ func TestAToolGetsItsArgumentsAsTheyWere(t *testing.T) {
 
 func TestAToolThatPanicsGivesAnErrorAndTheOthersGoOn(t *testing.T) {
 	broken := echoTool("broken")
-	broken.Call = func(context.Context, json.RawMessage) agent.ToolResult { panic("bug") }
+	broken.Call = func(context.Context, agent.Approved) agent.ToolResult { panic("bug") }
 	h := boundHost(t, &hostRun{}, broken, echoTool("echo"))
 	handshake(t, h)
 	text, isError := called(t, asked(t, h, "mcp_message", mcpLine(1, "tools/call", map[string]any{"name": "broken"})))
@@ -198,7 +198,7 @@ func TestAToolThatPanicsGivesAnErrorAndTheOthersGoOn(t *testing.T) {
 
 func TestAnEmptyAnswerIsStillAText(t *testing.T) {
 	silent := echoTool("silent")
-	silent.Call = func(context.Context, json.RawMessage) agent.ToolResult { return agent.ToolResult{} }
+	silent.Call = func(context.Context, agent.Approved) agent.ToolResult { return agent.ToolResult{} }
 	h := boundHost(t, &hostRun{}, silent)
 	handshake(t, h)
 	if text, isError := called(t, asked(t, h, "mcp_message", mcpLine(1, "tools/call", map[string]any{"name": "silent"}))); text == "" || isError {
@@ -230,7 +230,7 @@ func TestCallsRunBesideEachOther(t *testing.T) {
 	var together sync.WaitGroup
 	together.Add(n)
 	meet := echoTool("meet")
-	meet.Call = func(context.Context, json.RawMessage) agent.ToolResult {
+	meet.Call = func(context.Context, agent.Approved) agent.ToolResult {
 		together.Done()
 		together.Wait() // would block forever if one had to wait for another
 		return agent.ToolResult{Text: "met"}
@@ -251,7 +251,7 @@ func TestCallsRunBesideEachOther(t *testing.T) {
 // waitingTool waits for its context; it sends on begun and on ended.
 func waitingTool(begun, ended chan<- struct{}) agent.Tool {
 	wait := echoTool("wait")
-	wait.Call = func(ctx context.Context, _ json.RawMessage) agent.ToolResult {
+	wait.Call = func(ctx context.Context, _ agent.Approved) agent.ToolResult {
 		begun <- struct{}{}
 		<-ctx.Done()
 		ended <- struct{}{}
@@ -361,7 +361,7 @@ func TestOneIDIsOneCall(t *testing.T) {
 func TestALongCallIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := echoTool("long")
-		long.Call = func(ctx context.Context, _ json.RawMessage) agent.ToolResult {
+		long.Call = func(ctx context.Context, _ agent.Approved) agent.ToolResult {
 			time.Sleep(10 * time.Hour)
 			return agent.ToolResult{Text: fmt.Sprint(ctx.Err())}
 		}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"sync"
@@ -150,6 +151,28 @@ func TestWithoutTotalsTheFirstTurnIsWhatItsLinesSay(t *testing.T) {
 	turn("b", 1100)
 	if got := b.sum(); got.InputTokens != 200 || math.Abs(got.CostUSD-200) > 1e-6 {
 		t.Errorf("the second turn: %+v", got)
+	}
+}
+
+// A subscription pays for a request unless there is a key, which is the user's money.
+func TestARequestThatASubscriptionPaysForIsMarked(t *testing.T) {
+	for account, plan := range map[string]bool{
+		`{"tokenSource":"claude.ai","subscriptionType":"max"}`:                                    true,
+		`{"tokenSource":"claude.ai","subscriptionType":"max","apiKeySource":"ANTHROPIC_API_KEY"}`: false,
+		`{"tokenSource":"none","apiKeySource":"ANTHROPIC_API_KEY"}`:                               false,
+	} {
+		r := newStage(t, Options{Price: func(_ string, u agent.Usage) float64 { return float64(u.InputTokens) }})
+		var b till
+		s, p := played(t, r, b.of)
+		inner(s).noteGreeting(json.RawMessage(`{"account":` + account + `}`))
+		done := make(chan told, 1)
+		go func() { done <- say(t, s, "go") }()
+		<-p.messages
+		p.say(begin, `{"type":"result","subtype":"success","num_turns":1,"total_cost_usd":3,"modelUsage":{"m":{"inputTokens":3,"costUSD":3}}}`, idle)
+		(<-done).result(t)
+		if len(b.list) == 0 || b.list[0].Plan != plan {
+			t.Errorf("%s: %+v", account, b.list)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -164,7 +163,7 @@ func TestABareSessionIsASmallRequest(t *testing.T) {
 func whoTool(who string) agent.Tool {
 	return agent.Tool{
 		Name: "echo", Description: "Says who is there.", Schema: []byte(`{"type":"object","properties":{}}`),
-		Call: func(context.Context, json.RawMessage) agent.ToolResult {
+		Call: func(context.Context, agent.Approved) agent.ToolResult {
 			return agent.ToolResult{Text: "this is " + who}
 		},
 	}

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -83,7 +82,7 @@ func TestAnInterruptedCallSaysSo(t *testing.T) {
 	s = b.open(func(o *agent.SessionOptions) {
 		o.Tools = []agent.Tool{
 			bot("quick", func(string) agent.ToolResult { return agent.ToolResult{Text: "quick did it"} }),
-			{Name: "slow", Schema: []byte(`{}`), Call: func(ctx context.Context, _ json.RawMessage) agent.ToolResult {
+			{Name: "slow", Schema: []byte(`{}`), Call: func(ctx context.Context, _ agent.Approved) agent.ToolResult {
 				_ = s.Interrupt(ctx)
 				<-ctx.Done()
 				return agent.ToolResult{Text: "cancelled", IsError: true}

@@ -140,7 +140,7 @@ func (r *rig) requests() []claudetest.Request {
 func bot(name string, call func(args string) agent.ToolResult) agent.Tool {
 	return agent.Tool{
 		Name: name, Description: "A tool of a test.", Schema: json.RawMessage(`{"type":"object"}`),
-		Call: func(_ context.Context, args json.RawMessage) agent.ToolResult { return call(string(args)) },
+		Call: func(_ context.Context, a agent.Approved) agent.ToolResult { return call(string(a.Input())) },
 	}
 }
 

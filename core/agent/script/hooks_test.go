@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -48,7 +47,7 @@ func TestAskGoesThroughHookAndPermission(t *testing.T) {
 func TestTheHookDeniesBotToolsTooAndPostToolFollowsSuccess(t *testing.T) {
 	var after []string
 	called := 0
-	tool := agent.Tool{Name: "ping_user", Call: func(context.Context, json.RawMessage) agent.ToolResult {
+	tool := agent.Tool{Name: "ping_user", Call: func(context.Context, agent.Approved) agent.ToolResult {
 		called++
 		return agent.ToolResult{Text: "Message sent."}
 	}}
@@ -128,7 +127,7 @@ func TestAHookThatAlwaysBlocksDoesNotLoopForEver(t *testing.T) {
 
 func TestInterruptEndsATurnAtAnyMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, Options{Pace: 1}, agent.SessionOptions{Tools: []agent.Tool{{Name: "slow", Call: func(ctx context.Context, _ json.RawMessage) agent.ToolResult {
+		s := open(t, Options{Pace: 1}, agent.SessionOptions{Tools: []agent.Tool{{Name: "slow", Call: func(ctx context.Context, _ agent.Approved) agent.ToolResult {
 			<-ctx.Done()
 			return agent.ToolResult{IsError: true}
 		}}}})

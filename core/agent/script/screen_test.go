@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"ollimbot/core/agent"
@@ -27,8 +26,8 @@ func TestTheScreeningOfADeliveryIsAnswered(t *testing.T) {
 // O2: %d is the round in every text of a call's arguments, as it is in say.
 func TestTheRoundStandsInTheArgumentsOfACall(t *testing.T) {
 	var got []string
-	s := open(t, Options{}, agent.SessionOptions{Tools: []agent.Tool{{Name: "note", Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
-		got = append(got, string(args))
+	s := open(t, Options{}, agent.SessionOptions{Tools: []agent.Tool{{Name: "note", Call: func(_ context.Context, a agent.Approved) agent.ToolResult {
+		got = append(got, string(a.Input()))
 		return agent.ToolResult{Text: "noted"}
 	}}}})
 	_, _, err := turnOf(t.Context(), s, scripted("repeat 2", `call note {"message": "round %d"}`, "end", `call note {"message": "after %d"}`))

@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -76,8 +75,8 @@ func turnWith(ctx context.Context, s agent.Session, m agent.Message) (got []stri
 
 // echo returns a bot tool that answers with its arguments, or refuses.
 func echo(name string, refuse bool) agent.Tool {
-	return agent.Tool{Name: name, Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
-		return agent.ToolResult{Text: name + string(args), IsError: refuse}
+	return agent.Tool{Name: name, Call: func(_ context.Context, a agent.Approved) agent.ToolResult {
+		return agent.ToolResult{Text: name + string(a.Input()), IsError: refuse}
 	}}
 }
 
@@ -133,7 +132,7 @@ func TestAScriptErrorNamesItsLineAndTheCureAndPlaysNothing(t *testing.T) {
 	for want, lines := range tests {
 		t.Run(want, func(t *testing.T) {
 			called := false
-			tool := agent.Tool{Name: "ping_user", Call: func(context.Context, json.RawMessage) agent.ToolResult {
+			tool := agent.Tool{Name: "ping_user", Call: func(context.Context, agent.Approved) agent.ToolResult {
 				called = true
 				return agent.ToolResult{}
 			}}

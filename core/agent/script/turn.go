@@ -229,7 +229,7 @@ func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
 		answer = agent.ToolResult{Text: fmt.Sprintf(textNoTool, name, toolNames(t.s.o.Tools)), IsError: true}
 	default:
 		t.wait(250 * time.Millisecond)
-		answer = t.s.o.Tools[at].Call(t.ctx, a.Input())
+		answer = t.s.o.Tools[at].Call(t.ctx, a)
 	}
 	t.toolEnd(use, answer, !approved)
 	t.over = answer.EndTurn

@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,9 +53,9 @@ func forkPrompt(t *testing.T, name string) string {
 func botTools(calls *[]string) []agent.Tool {
 	var list []agent.Tool
 	for _, n := range []string{"ping_user", "discord_embed", "report_updates", "follow_up_chain", "add_reminder", "list_reminders", "cancel_reminder", "propose_reminder"} {
-		list = append(list, agent.Tool{Name: n, Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
+		list = append(list, agent.Tool{Name: n, Call: func(_ context.Context, a agent.Approved) agent.ToolResult {
 			if calls != nil {
-				*calls = append(*calls, n+string(args))
+				*calls = append(*calls, n+string(a.Input()))
 			}
 			return agent.ToolResult{Text: "ok"}
 		}})

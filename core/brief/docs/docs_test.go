@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/docs"
 	pages "ollimbot/docs"
@@ -131,7 +132,9 @@ func call(t testing.TB, l *docs.Library, name, args string) (string, bool) {
 	t.Helper()
 	for _, tool := range l.Tools() {
 		if tool.Name == name {
-			r := tool.Call(t.Context(), json.RawMessage(args))
+			u := agent.ToolUse{Name: name, Input: json.RawMessage(args)}
+			a, _ := agent.Approve(u, u.Allowed())
+			r := tool.Call(t.Context(), a)
 			return r.Text, !r.IsError
 		}
 	}

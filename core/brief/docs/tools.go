@@ -53,7 +53,7 @@ func (l *Library) Tools() []agent.Tool {
 // tool returns a tool that calls answer with valid arguments, unless the pages cannot be
 // read.
 func (l *Library) tool(name, about, text string, answer func(schema.Arguments) agent.ToolResult) agent.Tool {
-	return agent.Tool{Name: name, Description: about, Schema: json.RawMessage(text), Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
+	return agent.Tool{Name: name, Description: about, Schema: json.RawMessage(text), Call: func(_ context.Context, approved agent.Approved) agent.ToolResult {
 		_, err := l.load()
 		if err != nil {
 			return refused(fmt.Sprintf(textNoLibrary, clean.Line(err.Error())))
@@ -62,7 +62,7 @@ func (l *Library) tool(name, about, text string, answer func(schema.Arguments) a
 		if err != nil {
 			return refused(err.Error())
 		}
-		a, problem := s.Arguments(name, args, maxArguments)
+		a, problem := s.Arguments(name, approved.Input(), maxArguments)
 		if problem != "" {
 			return refused(problem)
 		}

@@ -85,7 +85,7 @@ func Tools(c Caller) []agent.Tool {
 		}
 		list = append(list, agent.Tool{
 			Name: t.name, Description: t.about, Schema: schema,
-			Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult { return t.call(ctx, c, args) },
+			Call: func(ctx context.Context, a agent.Approved) agent.ToolResult { return t.call(ctx, c, a.Input()) },
 		})
 	}
 	return list

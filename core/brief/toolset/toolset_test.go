@@ -92,11 +92,18 @@ func use(t *testing.T, r Caller, name, args string) agent.ToolResult {
 	t.Helper()
 	for _, tool := range Tools(r) {
 		if tool.Name == name {
-			return tool.Call(t.Context(), json.RawMessage(args))
+			return tool.Call(t.Context(), approved(args))
 		}
 	}
 	t.Fatalf("no tool %s", name)
 	return agent.ToolResult{}
+}
+
+// approved is a call with these arguments.
+func approved(args string) agent.Approved {
+	u := agent.ToolUse{Input: json.RawMessage(args)}
+	a, _ := agent.Approve(u, u.Allowed())
+	return a
 }
 
 func TestEveryRunHasTheSameThirteenTools(t *testing.T) {
@@ -308,7 +315,7 @@ func TestPropertyNoArgumentsMakeAToolPanicOrStaySilent(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(rt, "n") {
 			parts = append(parts, fmt.Sprintf("%q:%s", keys.Draw(rt, "key"), values.Draw(rt, "value")))
 		}
-		a := tool.Call(context.Background(), json.RawMessage("{"+strings.Join(parts, ",")+"}"))
+		a := tool.Call(context.Background(), approved("{"+strings.Join(parts, ",")+"}"))
 		if a.Text == "" || strings.Contains(a.Text, "internal fault") {
 			rt.Fatalf("%s answered %+v", tool.Name, a)
 		}

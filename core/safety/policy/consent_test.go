@@ -3,6 +3,7 @@ package policy
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,10 +147,43 @@ func TestAnApprovalEndsWhenItsFileIsWrittenAgain(t *testing.T) {
 		}
 		must(t, os.Remove(filepath.Join(root, "routines", "copy.md")))
 		change(t, path)
+		var ended []string
+		g.o.Ended = func(rel string) { ended = append(ended, rel) }
 		s.PreTool(t.Context(), again)
 		write(t, path, powerful)
-		if waitsNow(t, g, rel) == "" {
-			t.Errorf("%s: written again, it has the old approval", name)
+		if waitsNow(t, g, rel) == "" || !slices.Equal(ended, []string{rel}) {
+			t.Errorf("%s: written again, it has the old approval; ended %q", name, ended)
+		}
+	}
+}
+
+// A1, A5: a copy is not approved, and takes nothing from the file that is.
+func TestACopyOfAnApprovedFileLeavesItsApproval(t *testing.T) {
+	const rel, other = "routines/v.md", "routines/copy.md"
+	for name, copies := range map[string]agent.ToolUse{
+		"Write": toolUse("Write", fields{"file_path": other, "content": powerful}),
+		"Bash":  bash("cp " + rel + " " + other),
+	} {
+		g, root := newGuard(t)
+		s := g.Session(Scope{Kind: Main, Mode: func() Mode { return AcceptEdits }})
+		s.PreTool(t.Context(), toolUse("Write", fields{"file_path": rel, "content": powerful}))
+		write(t, filepath.Join(root, rel), powerful)
+		must(t, g.provenance.Approve(routines.Digest([]byte(powerful)), rel, time.Now().Add(-time.Hour)))
+		for written := time.Now(); time.Since(written) < 2*stampSlack; { // the clock of the file system cannot be faked
+		}
+		if x := g.tree.call(copies); name == "Bash" {
+			s.begins(x)
+			write(t, filepath.Join(root, other), powerful)
+			s.authored(x)
+		} else {
+			s.PreTool(t.Context(), copies)
+			write(t, filepath.Join(root, other), powerful)
+		}
+		if why := waitsNow(t, g, rel); why != "" {
+			t.Errorf("%s: the file that was approved waits: %s", name, why)
+		}
+		if waitsNow(t, g, other) == "" {
+			t.Errorf("%s: the copy has the approval", name)
 		}
 	}
 }
@@ -177,7 +211,8 @@ func TestApprovalsOfWhatIsGoneEnd(t *testing.T) {
 	g, _ := newGuard(t)
 	p, now := g.provenance, time.Now()
 	next := []byte("---\nid: r0000001\nrun-at: 2030-01-01T10:00:00\nbackground: true\nallowed-tools:\n  - Bash(touch *)\n---\nx\n")
-	must(t, p.record("old", Origin{Path: "reminders/r.md", At: now, Excess: []string{"use Bash"}}))
+	_, err := p.record("old", Origin{Path: "reminders/r.md", At: now, Excess: []string{"use Bash"}})
+	must(t, err)
 	must(t, p.Approve("old", "reminders/r.md", now.Add(-time.Hour)))
 	must(t, g.Inherit("old", "reminders/r.md", next))
 	digest := routines.Digest(next)
@@ -194,7 +229,8 @@ func TestApprovalsOfWhatIsGoneEnd(t *testing.T) {
 	if o, _ := p.Find("reminders/r.md", digest); o.approvedIn("reminders/r.md") || len(o.Excess) == 0 {
 		t.Errorf("%+v", o)
 	}
-	must(t, p.record("old", Origin{Path: "reminders/r.md", At: now, Excess: []string{"use Bash"}}))
+	_, err = p.record("old", Origin{Path: "reminders/r.md", At: now, Excess: []string{"use Bash"}})
+	must(t, err)
 	if o, _ := p.Find("reminders/r.md", "old"); !o.Approved.IsZero() {
 		t.Error("written again, it is approved")
 	}

@@ -80,6 +80,9 @@ type Options struct {
 	// Waits is called with the path of a file that an agent wrote and that has no effect until the
 	// user approves it, and the reason. It must not block; may be nil.
 	Waits func(rel, why string)
+	// Ended is called with the path of a file whose approval has ended because an agent writes it
+	// again; may be nil.
+	Ended func(rel string)
 	// Confined reports whether a sandbox keeps commands from writing tasks, skills and
 	// webhooks; nil means no.
 	Confined func() bool
@@ -122,6 +125,9 @@ func New(o Options) *Guard {
 	}
 	if o.Waits == nil {
 		o.Waits = func(string, string) {}
+	}
+	if o.Ended == nil {
+		o.Ended = func(string) {}
 	}
 	if o.Confined == nil {
 		o.Confined = func() bool { return false }

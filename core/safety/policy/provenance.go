@@ -150,27 +150,30 @@ func (p *Provenance) Load() (changed bool, err error) {
 
 // record stores that an agent is about to write a version. A known version keeps its origin, unless
 // the new writer has all the rights that it grants, or something that the old writer had kept of
-// the user's is gone. The version that it replaces is always updated. An approval ends, because the
-// user approved what was there before, unless the same version is in force anyway.
-func (p *Provenance) record(digest string, o Origin) error {
+// the user's is gone. The version that it replaces is always updated. The approval of that file ends,
+// because the user approved what was there before, unless the same version is in force anyway.
+func (p *Provenance) record(digest string, o Origin) (ended bool, err error) {
 	if o.Before == digest {
-		return nil
+		return false, nil
 	}
 	old, known := p.now.Load().by[digest]
 	// A file that got the bytes later, or was written again, is not one of those that had them before.
 	own := slices.DeleteFunc(slices.Clone(old.Own), func(rel string) bool { return o.in(rel) })
 	lapsed := len(old.Writer.Kept) > 0 && old.Approved.IsZero() && len(o.Excess) > 0
+	ended = old.approvedIn(o.Path)
 	if known && !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0) {
-		if (o.Before == "" || o.Before == old.Before) && old.Approved.IsZero() && len(own) == len(old.Own) {
-			return nil
+		if (o.Before == "" || o.Before == old.Before) && !ended && len(own) == len(old.Own) {
+			return false, nil
 		}
-		old.Before, old.Approved, old.For = cmp.Or(o.Before, old.Before), time.Time{}, ""
+		if old.Before = cmp.Or(o.Before, old.Before); ended {
+			old.Approved, old.For = time.Time{}, ""
+		}
 		o = old
 	}
 	if known {
 		o.Own = own
 	}
-	return p.change(func(next *origins) { next.by[digest] = o })
+	return ended, p.change(func(next *origins) { next.by[digest] = o })
 }
 
 // inherit stores that the program is about to write a version that follows another, and has its origin

@@ -245,7 +245,11 @@ func (g *Guard) record(o Origin, data []byte) error { return g.recordSince(o, da
 func (g *Guard) recordSince(o Origin, data []byte, since time.Time) error {
 	o.At = time.Now()
 	o.Own = g.unchanged(o.Path, data, since)
-	return g.provenance.record(routines.Digest(data), o)
+	ended, err := g.provenance.record(routines.Digest(data), o)
+	if ended && err == nil {
+		g.o.Ended(o.Path)
+	}
+	return err
 }
 
 // unchanged lists the files, without the one at rel, that have these bytes and had them when a call, or the

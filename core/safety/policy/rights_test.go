@@ -421,7 +421,8 @@ func TestOnlyTaskFilesAndWhatTheirLinksLeadToGrantRights(t *testing.T) {
 func TestAnApprovalByAnotherProcessIsNoticed(t *testing.T) {
 	g, _ := newGuard(t)
 	mine, other := g.provenance, newProvenance(g.o.Dir)
-	must(t, mine.record("abc", Origin{Path: "routines/a.md", At: time.Unix(1, 0), Excess: []string{"use Bash"}}))
+	_, err := mine.record("abc", Origin{Path: "routines/a.md", At: time.Unix(1, 0), Excess: []string{"use Bash"}})
+	must(t, err)
 	load := func(what string, want bool) {
 		t.Helper()
 		changed, err := mine.Load()

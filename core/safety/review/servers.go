@@ -113,8 +113,8 @@ func (d *Desk) heldServers() (list []held) {
 	return list
 }
 
-// decideServers allows or refuses the change that is waiting under an ID. An empty version means
-// any.
+// decideServers allows or refuses the change that is waiting under an ID. Only a refusal may leave
+// out its version.
 func (d *Desk) decideServers(id, version string, allow bool) (command.Outcome, error) {
 	p, ok := d.offered()[id]
 	server, tools := strings.CutPrefix(id, toolsPrefix)
@@ -126,7 +126,7 @@ func (d *Desk) decideServers(id, version string, allow bool) (command.Outcome, e
 		return command.Outcome{}, fmt.Errorf(textNoTools, server)
 	case !ok:
 		return command.Outcome{}, fmt.Errorf(textNoServers, id)
-	case version != "" && version != p.Version:
+	case version != p.Version && (allow || version != ""):
 		return command.Outcome{}, fmt.Errorf(textOtherVersion, id)
 	}
 	do := map[bool]func(version string) error{true: d.o.Servers.Allow, false: d.o.Servers.Refuse}[allow]

@@ -39,6 +39,9 @@ func TestAChangeOfAServersToolsIsAllowedOrRefusedByItsCard(t *testing.T) {
 				if list := o.Beside(); len(list) != 1 || list[0].File != "mcp__weather" || list[0].Message != change(1).Text || list[0].Proposed != change(1) {
 					t.Errorf("waiting: %+v", list)
 				}
+				if _, err := o.allow(t, command.AllowTask{ID: "mcp__weather"}); err == nil {
+					t.Error("a change that was not seen is allowed")
+				}
 				if _, err := o.allow(t, command.AllowTask{ID: "mcp__weather", Version: change(2).Version}); err == nil {
 					t.Error("what was not seen is allowed")
 				}

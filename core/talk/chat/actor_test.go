@@ -203,7 +203,9 @@ func (s *acting) configured() agent.Settings {
 func (s *acting) call(t *testing.T, name, args string) agent.ToolResult {
 	t.Helper()
 	i := slices.IndexFunc(s.o.Tools, func(tool agent.Tool) bool { return tool.Name == name })
-	return s.o.Tools[i].Call(t.Context(), json.RawMessage(args))
+	u := agent.ToolUse{Name: name, Input: json.RawMessage(args)}
+	a, _ := agent.Approve(u, u.Allowed())
+	return s.o.Tools[i].Call(t.Context(), a)
 }
 
 // untilStopped holds a turn until it is interrupted.

@@ -256,8 +256,10 @@ func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
 		if tool.Name != toolset.PingUser {
 			continue
 		}
+		u := agent.ToolUse{Name: tool.Name, Input: []byte(`{"message":"x"}`)}
+		ping, _ := agent.Approve(u, u.Allowed())
 		for range 2 { // the gate must be open again after the first
-			if a := tool.Call(t.Context(), []byte(`{"message":"x"}`)); !a.IsError {
+			if a := tool.Call(t.Context(), ping); !a.IsError {
 				t.Errorf("answer %+v", a)
 			}
 		}

@@ -127,6 +127,23 @@ func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 	}
 }
 
+// What a subscription has paid for is what it would have cost, unless something else was paid too.
+func TestWhatAPlanPaysForIsCalledSo(t *testing.T) {
+	d, l := open(t)
+	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Plan: true, Used: agent.Usage{InputTokens: 1, CostUSD: 1}}))
+	for _, p := range []*Purse{l, made(Options{Dir: d})} {
+		if got := p.Today(noon).Text(); got != "$1.00 (what it would cost without your plan)" {
+			t.Errorf("with a plan alone: %s", got)
+		}
+	}
+	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.5}}))
+	for _, p := range []*Purse{l, made(Options{Dir: d})} {
+		if got := p.Today(noon).Text(); got != "$1.50" {
+			t.Errorf("with a plan and a key: %s", got)
+		}
+	}
+}
+
 // A model without a price bounds nothing, and holds nothing.
 func TestWhatHasNoPriceReachesNoCap(t *testing.T) {
 	d, _ := open(t)

@@ -78,9 +78,11 @@ type Options struct {
 	// (ScreenPrompt, ParseVerdict). It can block. If it is nil or returns an error, the
 	// delivery is held.
 	Screen func(ctx context.Context, fields map[string]string) (safe bool, flagged []string, err error)
-	// Afford waits until there is money for a run of the task and returns a ticket for it;
-	// false means that ctx has ended. Nil: no limit.
+	// Afford waits until there is money for the screening and the run of a task and returns a
+	// ticket for them; false means that ctx has ended. Nil: no limit.
 	Afford func(ctx context.Context, t routines.Task) (ticket string, ok bool)
+	// Settle returns the ticket of a delivery without a run. Run settles the others.
+	Settle func(ticket string)
 	// Run runs a delivery and returns when it has ended. ctx ends when the server stops. It
 	// is called concurrently.
 	Run func(ctx context.Context, j Job) error

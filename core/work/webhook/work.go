@@ -53,10 +53,14 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "fault", f.Kind())
 		s.end(t, Failed)
 	})
+	if !s.afforded(ctx, t) { // the screening costs money too
+		return
+	}
 	if t.verdict == "" {
 		t.verdict = s.screened(ctx, t)
 	}
-	if t.verdict == "" || !s.afforded(ctx, t) {
+	if t.verdict == "" {
+		s.o.Settle(t.job.Ticket)
 		return
 	}
 	t.job.Delivery = s.log.change(t.record, func(r *record) { r.Outcome, r.Verdict = Running, t.verdict })
@@ -77,7 +81,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	}
 }
 
-// afforded waits until there is money for the run. It is false if the bot stops first; the
+// afforded waits until there is money for the delivery. It is false if the bot stops first; the
 // delivery then stays accepted.
 func (s *Server) afforded(ctx context.Context, t *task) (ok bool) {
 	if s.o.Afford == nil {

@@ -223,8 +223,8 @@ func (m *Model) perform(ctx context.Context, p *play, q claudetest.Request, msg 
 	}
 	for _, tool := range q.Tools {
 		if name, ours := strings.CutPrefix(tool, "mcp__discord__"); ours {
-			o.Tools = append(o.Tools, agent.Tool{Name: name, Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
-				w := p.ask(ctx, agent.ToolUse{ID: "toolu_" + store.NewUUID(), Name: tool, Input: args})
+			o.Tools = append(o.Tools, agent.Tool{Name: name, Call: func(ctx context.Context, a agent.Approved) agent.ToolResult {
+				w := p.ask(ctx, agent.ToolUse{ID: "toolu_" + store.NewUUID(), Name: tool, Input: a.Input()})
 				return agent.ToolResult{Text: w.text, IsError: w.isError}
 			}})
 		}
