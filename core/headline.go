@@ -324,7 +324,21 @@ func (s *Snapshot) ahead(t time.Time) string {
 	return "in " + words.Minutes(d)
 }
 
-// TitleOf returns the title of a fire's task on one line.
+// TitleOf returns the title of a fire's task on one line, and for a chain which of its checks this is.
 func TitleOf(e schedule.Entry) string {
+	check := Chain(e.Label)
+	if title := clean.Line(cmp.Or(e.Title, e.Description, e.ID)); check != "" && !strings.Contains(title, check) {
+		return title + ", " + check
+	}
 	return clean.Line(cmp.Or(e.Title, e.Description, e.Label, e.ID))
+}
+
+// Chain returns "check 2 of 5" for the label of a chain (see routines.Reminder.Label), otherwise nothing.
+func Chain(label string) string {
+	rest, chained := strings.CutPrefix(label, "Chain reminder (")
+	at, of, whole := strings.Cut(strings.TrimSuffix(rest, ")"), "/")
+	if !chained || !whole {
+		return ""
+	}
+	return "check " + at + " of " + of
 }

@@ -154,6 +154,8 @@ func TestAFireIsCalledAsItsTaskIs(t *testing.T) {
 		"Check the machine, and again…": {Title: "Check the machine, and again…", Description: "Check the machine, and again i...", Label: "Reminder", ID: "a"},
 		"Tea break":                     {Description: "Tea break", Label: "Routine", ID: "a"},
 		"Reminder":                      {Label: "Reminder", ID: "a"},
+		"Laundry, check 2 of 3":         {Description: "Laundry", Label: "Chain reminder (2/3)", ID: "a"},
+		"Chain reminder (":              {Label: "Chain reminder (", ID: "a"},
 	} {
 		if got := TitleOf(e); got != want {
 			t.Errorf("%+v is called %q", e, got)

@@ -204,6 +204,9 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if p, ok := r.panes[a.Focus].(shower); ok && a.Item != "" {
 		p.Show(r.context(a.Focus), a.Item)
 	}
+	if p, ok := r.panes[a.Focus].(interface{ Filter(text string) }); ok && a.Query != "" {
+		p.Filter(a.Query)
+	}
 	r.zoom = r.zoom || a.Zoom
 	if a.Ask != nil {
 		r.open(dialog.Ask(*a.Ask, pane.Answer{}))

@@ -61,6 +61,23 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 	})
 }
 
+// Poster 17: the key was meant for the question that has just gone, so it means nothing else for a moment.
+func TestAKeyThatAnswersAQuestionNeverFallsThroughToAPane(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("2")
+		s.asks("a1", "Run this command? rm x")
+		time.Sleep(time.Second)
+		s.change(func(c *core.Snapshot) { c.Approvals = nil })
+		s.press("n") // which writes a new task in this pane
+		s.sees("nothing waits for that answer any more")
+		s.misses("New routine")
+		time.Sleep(2 * time.Second)
+		s.press("n")
+		s.misses("nothing waits for that answer any more")
+		s.did()
+	})
+}
+
 // What the top line cannot show in full is not answered there.
 func TestALongToolCallIsReadBeforeItIsAnswered(t *testing.T) {
 	play(t, setup{}, func(s *stage) {

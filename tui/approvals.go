@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
@@ -17,6 +19,8 @@ type approvals struct {
 	answered map[string]policy.Approval
 	// hidden is the id of a call whose card the user has hidden on a small screen.
 	hidden string
+	// gone is when the last call was no longer pending.
+	gone time.Time
 	// forkAsks means that the agent is asking whether to save the fork.
 	forkAsks bool
 }
@@ -45,6 +49,9 @@ func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names, te
 		default:
 			tell(notice.Warn, textExpired+view.Brief(call))
 		}
+	}
+	if len(now) == 0 && len(a.waiting) > 0 {
+		a.gone = time.Now()
 	}
 	asks := s.Fork != nil && s.Fork.Asks
 	if asks && !a.forkAsks {

@@ -26,9 +26,9 @@ func TestTabsSayWhatGoesOnInPanesThatAreNotOnTheScreen(t *testing.T) {
 		focus action.Pane
 		has   []string
 	}{
-		{80, action.Forks, []string{" 1 Ping budget  2 Schedule  3 Updates (2) ", "▸4 Forks ", " 5 Chat  6 Logs "}},
-		{80, action.Chat, []string{" 4 Forks (2) ", "▸5 Chat "}},
-		{56, action.Forks, []string{" 1  2  3 (2) ", "▸4 Forks ", " 5  6 "}},
+		{80, action.Forks, []string{" 1 Ping budget  2 Schedule  3 Updates (2) ", "▸4 Runs ", " 5 Chat  6 Logs "}},
+		{80, action.Chat, []string{" 4 Runs (2) ", "▸5 Chat "}},
+		{56, action.Forks, []string{" 1  2  3 (2) ", "▸4 Runs ", " 5  6 "}},
 		{56, action.Logs, []string{" 1  2  3 (2)  4 (2)  5 ", "▸6 Logs "}},
 	} {
 		row := tabRow(s, c.w, c.focus)
@@ -94,7 +94,7 @@ func TestWhatIsSaidCoversNothing(t *testing.T) {
 					for y, l := range s.rows() {
 						switch {
 						case strings.Contains(l, "the disk is full"):
-							if y != size[1]-1 && !strings.HasPrefix(before[y], " ◉ running") && strings.Trim(before[y], " ") != "" {
+							if y != size[1]-1 && !strings.HasPrefix(before[y], " ◉ running") && strings.Trim(before[y], " ─╰╯") != "" {
 								t.Errorf("it covers %q", before[y])
 							}
 						case steady(l) != steady(before[y]):

@@ -53,6 +53,7 @@ type dashboard struct {
 	calls   approvals
 	changes undo.History
 	stopped time.Time // when the last answer ended
+	still   bool      // nothing counts seconds, and nothing stands out for a moment
 }
 
 // newDashboard reads the user's preferences.
@@ -74,7 +75,7 @@ func newDashboard(o Options, env environment, tail func(id string, from tail.Cur
 func (d *dashboard) context(p action.Pane) pane.Context {
 	return pane.Context{
 		Theme: d.prefs.theme, Snap: d.snap, Tail: d.tail, Keys: d.prefs.keys, Chosen: d.prefs.chosen,
-		Zoomed: d.whole() && p == d.focus, ReadOnly: d.o.ReadOnly, Remote: d.o.Remote != nil,
+		Zoomed: d.whole() && p == d.focus, ReadOnly: d.o.ReadOnly, Remote: d.o.Remote != nil, Still: d.still,
 	}
 }
 

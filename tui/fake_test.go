@@ -363,9 +363,17 @@ func (b *bot) talk(id string, n int) {
 
 // still is a core that does not live: one snapshot, and what reads beside it, which may be nil.
 type still struct {
-	pane.Reader // nil: nothing is read for a picture
+	pane.Reader // nil: nothing but a task is read for a picture
 	snap        core.Snapshot
 	read        func(id string, from tail.Cursor) tail.Page
+}
+
+func (s still) Past(_ context.Context, id string) (command.TaskPast, error) {
+	return taskPast(id, s.snap.At), nil
+}
+
+func (still) Preview(context.Context, string) (string, error) {
+	return "You are about to fire." + strings.Repeat("\nAnd on it goes.", 40), nil
 }
 
 func (s still) Snapshot() core.Snapshot { return s.snap }

@@ -104,7 +104,12 @@ func TestFramesLookAsTheyDid(t *testing.T) {
 		name string
 		o    FrameOptions
 	}{
+		{"frame-200x60", FrameOptions{Width: 200, Height: 60}},
+		{"frame-160x45", FrameOptions{Width: 160, Height: 45}},
 		{"frame-120x40", FrameOptions{Width: 120, Height: 40}},
+		{"frame-100x30", FrameOptions{Width: 100, Height: 30}},
+		{"frame-60x16", FrameOptions{Width: 60, Height: 16}},
+		{"frame-46x20", FrameOptions{Width: 46, Height: 20}},
 		{"frame-80x24", FrameOptions{Width: 80, Height: 24}},
 		{"frame-40x10", FrameOptions{Width: 40, Height: 10}},
 		{"frame-30x5", FrameOptions{Width: 30, Height: 5}},

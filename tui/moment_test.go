@@ -2,12 +2,14 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
@@ -163,5 +165,31 @@ func TestAColumnKeepsItsWidthWhateverIsInIt(t *testing.T) {
 	r.see(long)
 	if after := r.view().Plan().Columns[0].W; after != before {
 		t.Errorf("a longer title makes the column %d cells wide, it had %d", after, before)
+	}
+}
+
+// Poster, deliverable 4: what arrives is seen to arrive, and is as everything else a moment later, without another event.
+func TestAnUpdateThatArrivesStandsOutForAMoment(t *testing.T) {
+	const inverse = ";7mnow" // what a terminal needs for theme.Here
+	for _, motion := range []bool{true, false} {
+		var env []string
+		if !motion {
+			env = []string{"NO_MOTION=1"}
+		}
+		play(t, setup{env: env}, func(s *stage) {
+			s.written()
+			s.change(func(c *core.Snapshot) {
+				c.At = time.Now()
+				c.Updates = append(slices.Clone(c.Updates), updates.Update{Key: "new", At: c.At, Message: "The parcel is here."})
+			})
+			s.sees("The parcel is here.")
+			if out := s.written(); strings.Contains(out, inverse) != motion {
+				t.Errorf("motion %t: %q", motion, out)
+			}
+			time.Sleep(4 * time.Second)
+			if got := strings.Contains(s.written(), "now"); got != motion {
+				t.Errorf("motion %t: it is drawn again: %t", motion, got)
+			}
+		})
 	}
 }

@@ -154,10 +154,10 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
 	r := rekeyed(t, action.Keys{}, fullDay())
 	title := func() string { return ansi.Strip(strings.Join(view.Frame(r.view()), "\n")) }
-	if !strings.Contains(title(), " 4 Forks ") {
+	if !strings.Contains(title(), " 4 Runs ") {
 		t.Fatalf("no number in\n%s", title())
 	}
-	for keyName, want := range map[string]string{"f5": " f5 Forks ", "ctrl+f": "─ Forks ", "": "─ Forks "} {
+	for keyName, want := range map[string]string{"f5": " f5 Runs ", "ctrl+f": "─ Runs ", "": "─ Runs "} {
 		c := action.Change{ID: action.Forks.Go()}
 		if keyName != "" {
 			c.Keys = []string{keyName}
@@ -168,7 +168,7 @@ func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
 		}
 		r.prefs.keys, _ = action.Keys{}.Change(changes)
 		r.setFocus(action.Chat)
-		if got := title(); !strings.Contains(got, want) || strings.Contains(got, " 4 Forks") {
+		if got := title(); !strings.Contains(got, want) || strings.Contains(got, " 4 Runs") {
 			t.Errorf("with %q %q is missing in\n%s", keyName, want, got)
 		}
 	}

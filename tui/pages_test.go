@@ -126,7 +126,7 @@ func TestTheAccountOfDueTimesIsFilteredAndLeadsToARun(t *testing.T) {
 		s.sees("held: snoozed, until")
 		s.press("home", "enter")
 		s.misses("Due times since")
-		s.sees("Forks")
+		s.sees("4 Runs")
 	})
 }
 

@@ -27,7 +27,7 @@ func TestThePaletteFillsASmallScreen(t *testing.T) {
 		s.press("4", "ctrl+p")
 		rows := 0
 		for _, l := range s.rows() {
-			if strings.Contains(l, "Forks: ") {
+			if strings.Contains(l, "Runs: ") {
 				rows++
 			}
 		}

@@ -90,13 +90,13 @@ func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
 func TestAClickOnTheLineToWriteOnBeginsAMessage(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5")
-		s.click(100, 36) // above the border
+		s.click(100, 37) // above the border
 		s.types("hi")
 		s.sees("▸ hi")
 	})
 	play(t, setup{options: Options{ReadOnly: true}}, func(s *stage) {
 		s.press("5")
-		s.click(100, 36)
+		s.click(100, 37)
 		s.sees("Write a message: the dashboard is")
 	})
 }

@@ -79,7 +79,7 @@ func (p *preferences) setDark(dark bool) bool {
 func (p *preferences) setTheme() {
 	look, name := p.look, p.chosen.Get("theme")
 	look.Dark = name == "dark" || name != "light" && look.Dark
-	look.Contrast, look.Blocks = name == "contrast", p.chosen.Get("charts") == settings.Pens[1]
+	look.Contrast = name == "contrast"
 	if name == "16" {
 		look.Profile = min(look.Profile, colorprofile.ANSI)
 	}

@@ -13,9 +13,12 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 	"ollimbot/tui/keyboard"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/settings"
 )
 
@@ -30,7 +33,6 @@ type root struct {
 	presence presence
 	queue    commandQueue
 	reading  map[action.Pane]bool // panes with a read in progress
-	still    bool                 // nothing counts seconds
 	err      error                // why the dashboard ended by itself
 	begun    func()               // called after the first frame; nil does nothing
 }
@@ -178,7 +180,9 @@ func (r *root) afterwards() tea.Cmd {
 	}
 }
 
-// counts reports whether something on the screen counts seconds.
+// counts reports whether something on the screen counts seconds, or stands out for a moment.
 func counts(s *core.Snapshot) bool {
-	return s.Busy || len(s.Approvals) > 0 || slices.ContainsFunc(s.Forks, func(f fork.View) bool { return f.State == fork.Running })
+	return s.Busy || len(s.Approvals) > 0 || slices.ContainsFunc(s.Forks, func(f fork.View) bool { return f.State == fork.Running }) ||
+		slices.ContainsFunc(s.Budget.Pings[max(0, len(s.Budget.Pings)-1):], func(p budget.Ping) bool { return pane.Fresh(s, p.At) }) ||
+		slices.ContainsFunc(s.Updates, func(u updates.Update) bool { return pane.Fresh(s, u.At) })
 }

@@ -98,9 +98,16 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	a, ok := r.prefs.keys.ByKey(r.focus, k, *r.snap)
-	if b, inChat := r.prefs.keys.ByKey(action.Chat, k, *r.snap); inChat && shown.Answerable() &&
-		(b.ID == action.ApprovalAllow || b.ID == action.ApprovalDeny) {
-		a, ok = b, true // the top line shows the tool call and these keys
+	for _, id := range []action.ID{action.ApprovalAllow, action.ApprovalDeny} {
+		b, _ := r.prefs.keys.Get(action.Chat, id)
+		switch {
+		case !slices.Contains(b.Keys, k):
+		case shown.Answerable(): // the top line shows the tool call and these keys
+			a, ok = b, true
+		case len(r.snap.Approvals) == 0 && time.Since(r.calls.gone) < lateAnswer: // the key was meant for it
+			r.say(notice.Info, textTooLate)
+			return nil
+		}
 	}
 	if !ok {
 		names := r.names()
@@ -109,6 +116,9 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	return r.act(a)
 }
+
+// lateAnswer is how long after a tool call is no longer pending the keys that answer it have no other meaning.
+const lateAnswer = 2 * time.Second
 
 // tinyKey handles a key on a screen that is too small for the dashboard: the keys of a question, and quitting.
 func (r *root) tinyKey(msg tea.KeyPressMsg) tea.Cmd {

@@ -165,9 +165,9 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 		if s.screen() == before {
 			t.Error("nothing has moved")
 		}
-		s.press("2", ">", ">", ")", "4", "<")
+		s.press("2", ">", ">", "4", ")", "<")
 		d := remembered(t, dir)
-		if size := d.Size("chat"); d["layout"] != "chat" || size.Columns != 3*4 || size.Rows[action.Schedule] != 2 {
+		if size := d.Size("chat"); d["layout"] != "chat" || size.Columns != 3*4 || size.Rows[action.Forks] != 2 {
 			t.Errorf("remembered %+v", d)
 		}
 		sized := s.rows()[:45]

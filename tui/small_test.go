@@ -299,6 +299,6 @@ func TestARealStormOfSizesEndsWithTheRightScreen(t *testing.T) {
 		}
 		s.resize(100, 30)
 		s.press("4")
-		s.sees("▸ 4 Forks", "1 Ping budget", ": command")
+		s.sees("▸ 4 Runs", "1 Ping budget", ": command")
 	})
 }

@@ -16,7 +16,7 @@ import (
 func TestTheDashboardOpensWithEveryPane(t *testing.T) {
 	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.sees("1 run under way.", "12 routines",
-			"1 Ping budget", "3.2 / 5", "2 Schedule", "Email sweep", "3 Updates", "4 Forks", "5 Chat", "6 Logs",
+			"1 Ping budget", "3.2 / 5", "2 Schedule", "Email sweep", "3 Updates", "4 Runs", "5 Chat", "6 Logs",
 			"? keys", ": command")
 	})
 }

@@ -47,6 +47,7 @@ const (
 	// After a call: that it no longer waits. How it was settled is in the conversation.
 	textExpired           = "denied, because you did not answer in time: "
 	textAnsweredElsewhere = "answered elsewhere or cancelled: "
+	textTooLate           = "nothing waits for that answer any more; press it again for its other meaning"
 )
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it

@@ -5,9 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
 	"ollimbot/core"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/fork"
+	"ollimbot/tui/theme"
 )
 
 // aDay is a day on which everything has happened that the top line tells.
@@ -44,4 +48,26 @@ func TestTheDayHasTheFocusOnlyWhereItIsSeen(t *testing.T) {
 		s.press("home", "enter") // what failed a minute before midnight
 		s.sees("tail: Rent")
 	})
+}
+
+// Poster 11: what keeps all pings or runs back is a coloured strip, with the key that mends it.
+func TestWhatStopsTheBotIsAStripWithTheKeyThatMendsIt(t *testing.T) {
+	look := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+	open, _ := look.Ends(theme.Match)
+	for name, c := range map[string]struct {
+		change func(*core.Snapshot)
+		words  string
+	}{
+		"muted":     {func(s *core.Snapshot) { s.Budget.Muted = day.Add(time.Hour) }, "1 m lets pings through"},
+		"off":       {func(s *core.Snapshot) { s.Budget.State.Capacity = 0 }, "1 + lets pings through"},
+		"no model":  {func(s *core.Snapshot) { s.Engine.Offline = true }, "Z opens"},
+		"all quiet": {func(*core.Snapshot) {}, ""},
+	} {
+		s := busyDay(day)
+		c.change(&s)
+		line := Frame(still{snap: s}, FrameOptions{Width: 160, Height: 45, Theme: look})[0]
+		if !strings.Contains(ansi.Strip(line), c.words) || strings.HasPrefix(line, open) != (c.words != "") {
+			t.Errorf("%s: %q", name, line)
+		}
+	}
 }

@@ -210,9 +210,13 @@ func Frame(c Core, o FrameOptions) []string {
 	}
 	d.setFocus(o.Focus)
 	d.see(c.Snapshot())
-	view.Frame(d.view()) // lets the panes know their size
-	if loader, ok := d.panes[d.focus].(pane.Loader); ok {
-		at := d.context(d.focus)
+	view.Frame(d.view())                                        // lets the panes know their size
+	for _, p := range []action.Pane{d.focus, action.Schedule} { // which has a box of its own for what is selected
+		loader, ok := d.panes[p].(pane.Loader)
+		if !ok {
+			continue
+		}
+		at := d.context(p)
 		for range mostReads {
 			if load := loader.Wants(at).Load; load != nil {
 				load(context.Background(), c)(at)

@@ -105,7 +105,7 @@ func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
 	x.keys("Enter")
 	x.sees("▸ 2 Schedule")
 	x.run("resize-window", "-t", "0", "-x", "70", "-y", "24")
-	x.sees("3 Updates  4 Forks")
+	x.sees("3 Updates  4 Runs")
 	x.run("resize-window", "-t", "0", "-x", "120", "-y", "40")
 	x.sees("q detach")
 	x.keys("q")

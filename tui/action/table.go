@@ -343,7 +343,7 @@ var everywhereRows = []Action{
 	{ID: Budget.Go(), Keys: []string{"1"}, Title: "Go to ping budget", Short: "budget", Words: "pings why refused", Quiet: true},
 	{ID: Schedule.Go(), Keys: []string{"2"}, Title: "Go to schedule", Short: "schedule", Words: "tasks routines reminders agenda", Quiet: true},
 	{ID: Updates.Go(), Keys: []string{"3"}, Title: "Go to updates", Short: "updates", Words: "inbox", Quiet: true},
-	{ID: Forks.Go(), Keys: []string{"4"}, Title: "Go to forks", Short: "forks", Words: "runs", Quiet: true},
+	{ID: Forks.Go(), Keys: []string{"4"}, Title: "Go to runs", Short: "runs", Words: "forks", Quiet: true},
 	{ID: Chat.Go(), Keys: []string{"5"}, Title: "Go to chat", Short: "chat", Words: "talk", Quiet: true},
 	{ID: Logs.Go(), Keys: []string{"6"}, Title: "Go to logs", Short: "logs", Words: "log", Quiet: true},
 	{ID: Task.Go(), Keys: []string{"K"}, Title: "Go to task page", More: "of the selected run, or of the last one shown", Short: "task", Quiet: true},

@@ -59,6 +59,6 @@ var (
 // paneNames are the names of the panes for people.
 var paneNames = map[Pane]string{
 	Everywhere: "Everywhere", Budget: "Ping budget", Schedule: "Schedule", Updates: "Updates",
-	Forks: "Forks", Chat: "Chat", Logs: "Logs",
+	Forks: "Runs", Chat: "Chat", Logs: "Logs",
 	Day: "Day", Task: "Task", Costs: "Costs", Away: "While you were away", Week: "Week", Settings: "Settings",
 }

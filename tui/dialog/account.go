@@ -150,9 +150,6 @@ const leastDetail = 12
 
 // Draw implements pane.Dialog.
 func (a *Account) Draw(c pane.Context, w, h int) []string {
-	if w > wholeWidth {
-		w = min(w-Air, pageWidth)
-	}
 	b, th := brush(c), c.Theme
 	var out []string
 	for _, text := range append([]string{a.report.Summary()}, a.report.Warnings()...) {

@@ -102,7 +102,7 @@ func TestRunsAreFoundByTheirDayAndTheirState(t *testing.T) {
 		{ID: "3", Title: "Rent", State: fork.Done, Started: at(1), Ended: at(1)},
 	}
 	for query, want := range map[string]string{
-		"runs failed tuesday": "Plants", "tuesday": "Plants", "yesterday": "Plants", "day yesterday": "Plants", "runs refused": "Medication: done, ping refused",
+		"runs failed tuesday": "runs failed tuesday", "tuesday": "Plants", "yesterday": "Plants", "day yesterday": "day yesterday", "runs refused": "runs refused",
 		"refused": "Go to ping budget", "why": "Go to ping budget", "medic": "Open Medication", "detach": "Quit the dashboard",
 	} {
 		p := ask(r, query)
@@ -114,8 +114,13 @@ func TestRunsAreFoundByTheirDayAndTheirState(t *testing.T) {
 			t.Errorf("%q finds %q first, want %q", query, got, want)
 		}
 	}
-	if n := len(ask(r, "day yesterday").shown); n != 2 {
+	p := ask(r, "day yesterday")
+	if n := len(p.shown) - 1; n != 2 {
 		t.Errorf("yesterday has %d runs", n)
+	}
+	// Poster 12: enter opens the filtered list.
+	if a := p.run(p.context, 0); a.Focus != action.Forks || a.Query != "yesterday" || !a.Zoom {
+		t.Errorf("enter opens %+v", a)
 	}
 }
 

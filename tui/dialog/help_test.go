@@ -78,7 +78,7 @@ func TestTheHelpScrollsToItsEndAndBack(t *testing.T) {
 	if !strings.Contains(end, "Scroll what is under the pointer") {
 		t.Errorf("it ends with\n%s", end)
 	}
-	if d := drawn(t, action.Forks, 78, 20, "end", "j", "j", "home"); !strings.Contains(d[1], "Forks (4)") {
+	if d := drawn(t, action.Forks, 78, 20, "end", "j", "j", "home"); !strings.Contains(d[1], "Runs (4)") {
 		t.Errorf("it begins with %q", d[1])
 	}
 }

@@ -373,11 +373,15 @@ func (p *Palette) commands(text string) (out []*item) {
 	if name != "" {
 		out = append(out, p.shellLines(text)...)
 	}
-	if !typed && name != "" {
-		for _, list := range lists {
-			if strings.HasPrefix(list, name) {
-				out = append(out, p.line(verb{name: list, about: textListsRuns}, textListUsage, list+" ", ""))
-			}
+	for _, list := range lists {
+		v := verb{name: list, about: textListsRuns, reads: true, make: func(_ pane.Context, arg string) (pane.Answer, error) {
+			return pane.Answer{Focus: action.Forks, Zoom: true, Query: arg}, nil
+		}}
+		switch {
+		case !typed && name != "" && strings.HasPrefix(list, name):
+			out = append(out, p.line(v, textListUsage, list+" ", ""))
+		case typed && name == list && arg != "" && len(p.shown) > 0: // some run matches
+			out = append(out, p.line(v, arg, "", ""))
 		}
 	}
 	return out

@@ -75,7 +75,8 @@ type Column struct {
 // line, in every mode but TooSmall.
 type Plan struct {
 	Mode Mode
-	// Said is the row of messages, above the help line; on a low screen, messages replace the help line.
+	// Said is the row of messages, above the help line: on the lower border of the boxes of a large screen, otherwise
+	// below them; on a low screen, messages replace the help line.
 	Said int
 	// Day is the number of rows of the day, starting at row 1. Fixed is the number of rows below it for the budget
 	// gauge, which the tabs would hide.
@@ -93,17 +94,20 @@ func Divide(in Input) Plan {
 		p.Said--
 	}
 	p.Day, p.Fixed = in.head()
-	top := 1 + p.Day + p.Fixed
+	top, end := 1+p.Day+p.Fixed, p.Said
+	if p.Mode == Full {
+		end++
+	}
 	switch {
 	case p.Mode == TooSmall:
 	case in.Zoom:
-		p.Columns = []Column{single(Column{W: in.W}, top, p.Said, slot{pane: in.box()})}
+		p.Columns = []Column{single(Column{W: in.W}, top, end, slot{pane: in.box()})}
 	case p.Mode == Full:
 		p.Columns = full(in)
 	case p.Mode == Tabs:
-		p.Columns = []Column{single(Column{W: in.W}, top, p.Said, slot{pane: in.box(), tabs: action.Panes})}
+		p.Columns = []Column{single(Column{W: in.W}, top, end, slot{pane: in.box(), tabs: action.Panes})}
 	default:
-		p.Strip, p.Columns = strip(in, p.Said)
+		p.Strip, p.Columns = strip(in, end)
 	}
 	return p
 }
@@ -112,9 +116,9 @@ func Divide(in Input) Plan {
 func (in Input) head() (day, fixed int) {
 	switch m := mode(in.W, in.H); {
 	case m == Full && in.H >= 54:
-		return 9, 0
+		return 16, 0
 	case m == Full && in.H >= 34:
-		return 7, 0
+		return 8, 0
 	case m == Full:
 		return 5, 0
 	case m == Tabs && in.H >= headHeight && !in.Zoom:
@@ -184,11 +188,9 @@ func (s slot) size() action.Pane {
 	return s.pane
 }
 
-// The smallest screen that shows what is selected in the schedule and in the updates.
-const detailWidth, detailHeight = 100, 34
-
-// talk is the screen height from which chat and logs have separate boxes.
-const talk = 48
+// The smallest screen that shows what is selected in the schedule or in the updates while they have the focus, and the
+// height from which a wide one does so whatever has the focus.
+const detailWidth, detailHeight, bothHeight = 100, 34, 48
 
 // full returns the columns of a large screen: due tasks, runs and, in the same column or the next one, the
 // conversation.
@@ -230,30 +232,25 @@ func (in Input) slots() [][]slot {
 		in.limited(slot{pane: action.Schedule, least: 4, share: share(action.Schedule)}),
 		in.limited(slot{pane: action.Updates, least: 3, share: share(action.Updates)}),
 	}
-	lower := []slot{{pane: action.Chat, least: 5, share: share(action.Chat)}}
-	switch logs := (slot{pane: action.Logs, least: 5, share: share(action.Logs)}); {
-	case in.H >= talk && wide: // they take what the schedule leaves
-		left = append(left, logs)
-	case in.H >= talk:
-		lower = append(lower, logs)
-	default:
-		lower[0].tabs = []action.Pane{action.Chat, action.Logs}
-		if in.Lower == action.Logs {
-			lower[0].pane = action.Logs
-		}
+	talk := slot{pane: action.Chat, least: 5, share: share(action.Chat), tabs: []action.Pane{action.Chat, action.Logs}}
+	if in.Lower == action.Logs {
+		talk.pane = action.Logs
 	}
 	runs := slot{pane: action.Forks, least: 8, share: share(action.Forks)}
 	if in.Focus == action.Budget { // the day shows its level; the page is in the large box
 		runs.pane = action.Budget
 	}
-	right := []slot{runs}
-	if (in.Focus == action.Schedule || in.Focus == action.Updates) && in.W >= detailWidth && in.H >= detailHeight {
-		right = []slot{{pane: action.Detail, least: 5, share: 3}, runs}
+	right, detail := []slot{runs}, slot{pane: action.Detail, least: 5, share: 3}
+	switch {
+	case (in.Focus == action.Schedule || in.Focus == action.Updates) && in.W >= detailWidth && in.H >= detailHeight:
+		right = []slot{detail, runs}
+	case wide && in.H >= bothHeight:
+		right = []slot{runs, detail}
 	}
 	if wide {
-		return [][]slot{left, right, lower}
+		return [][]slot{left, right, {talk}}
 	}
-	return [][]slot{left, append(right, lower...)}
+	return [][]slot{left, append(right, talk)}
 }
 
 // limited gives a slot of the left column no more rows than its pane can fill.
@@ -337,7 +334,7 @@ var presets = map[string]preset{
 
 // shares are how the rows of a column are divided.
 var shares = map[action.Pane]int{
-	action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
+	action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 3,
 }
 
 // share returns a pane's share in this preset.

@@ -59,9 +59,7 @@ func (in Input) ends(wide bool) (least, most int) {
 			case action.Forks, action.Budget:
 				least, most = in.W-most-wide[2], in.W-least-wide[2]
 			case action.Chat, action.Logs:
-				if in.Focus == action.Chat || in.H < talk { // else the logs are in the left column
-					least, most = leastColumn, in.rightLimits().most
-				}
+				least, most = leastColumn, in.rightLimits().most
 			}
 		}
 		return least - 2, most - 2

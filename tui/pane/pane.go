@@ -40,6 +40,20 @@ type Context struct {
 	ReadOnly bool
 	// Remote means that the bot keeps running when this dashboard closes.
 	Remote bool
+	// Still means that nothing draws attention to what has just happened.
+	Still bool
+}
+
+// freshFor is how long what has just happened stands out.
+const freshFor = 3 * time.Second
+
+// Fresh reports whether something has happened just now, so that it is seen to arrive: it is inverse for a moment.
+func (c Context) Fresh(at time.Time) bool { return !c.Still && Fresh(c.Snap, at) }
+
+// Fresh reports whether something has happened within a snapshot's last seconds.
+func Fresh(s *core.Snapshot, at time.Time) bool {
+	age := s.At.Sub(at)
+	return age >= 0 && age < freshFor
 }
 
 // Names returns the names of a pane's keys for sentences.
@@ -147,6 +161,7 @@ type Answer struct {
 	Zoom  bool          // give the pane the whole screen
 	Focus action.Pane   // move the focus
 	Item  string        // and show the item with this ID there: a run, a task, a setting
+	Query string        // and filter its rows
 	Edit  *Edit         // open a file in the user's editor
 
 	// For dialogs only.

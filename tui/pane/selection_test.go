@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -16,6 +17,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	forkspane "ollimbot/tui/pane/forks"
+	"ollimbot/tui/theme"
 )
 
 // What runs or has failed unseen is what the user must not miss, even far down in the past.
@@ -164,6 +166,23 @@ func TestARowSaysInWordsWhatCameOfTheRun(t *testing.T) {
 	}
 }
 
+// Poster 17: esc leads from a text to its run, and only then out of the page.
+func TestEscLeadsFromATailToItsRunBeforeItLeavesThePage(t *testing.T) {
+	s := open("forks")
+	s.c.Zoomed = true
+	s.screen(118, 36)
+	s.do(action.ForksTail, action.TailFind)
+	s.keys(t, "gmail", "enter")
+	for i, tail := range []bool{true, false} {
+		if !s.Pane.(ender).End(s.c) || strings.Contains(s.screen(118, 36), "▸ tail: Email sweep") != tail {
+			t.Errorf("esc %d:\n%s", i+1, s.screen(118, 36))
+		}
+	}
+	if s.Pane.(ender).End(s.c) {
+		t.Error("the third esc stays on the page")
+	}
+}
+
 func TestAWidePageShowsTheTailBesideTheList(t *testing.T) {
 	s := open("forks")
 	s.c.Zoomed = true
@@ -195,7 +214,7 @@ func TestAnUpdateLeadsToTheRunThatItCameFrom(t *testing.T) {
 	s.c.Zoomed = true
 	for _, size := range [][2]int{{78, 20}, {118, 36}, {198, 56}} {
 		screen := s.screen(size[0], size[1])
-		has(t, screen, "Left Monday 23 November 2026, 13:55 PT by Medication.", "The main session gets it")
+		has(t, screen, "─ Update ─", "Left Monday 23 November 2026, 13:55 PT by Medication.", "The main session gets it")
 		if got := to(s.do(action.UpdatesRead)); got != "forks 44444444" {
 			t.Errorf("%v: enter beside it leads to %q", size, got)
 		}
@@ -218,13 +237,72 @@ func TestAWidePageOfTheScheduleShowsTheSelectedTask(t *testing.T) {
 	s.c.Zoomed = true
 	s.Sync(s.c)
 	s.screen(198, 40)
-	from := stored{past: command.TaskPast{Next: []command.NextFire{{At: noon.Add(time.Hour)}}}, prompt: "Look through what is unread."}
+	from := stored{past: command.TaskPast{Next: []command.NextFire{{At: noon.Add(time.Hour)}}}}
+	from.past.File.Body = "Look through what is unread."
 	for want := s.Pane.(pane.Loader).Wants(s.c).Load; want != nil; want = s.Pane.(pane.Loader).Wants(s.c).Load {
 		want(t.Context(), from)(s.c)
 	}
-	has(t, s.screen(198, 40), "│ Check email  every hour", "next      15:02", "Prompt", "Look through what is unread.")
+	has(t, s.screen(198, 40), "│─ Check email ─", "│ every hour", "next      15:02", "Look through what is unread.")
 	s.do(action.Schedule.ID("down"))
-	lacks(t, "the prompt of another task is shown", s.screen(198, 40), "unread.")
-	has(t, s.screen(198, 40), "│ Has the landlord answered?")
-	lacks(t, "there is no room", s.screen(118, 40), "│")
+	lacks(t, "the text of another task is shown", s.screen(198, 40), "unread.")
+	has(t, s.screen(198, 40), "│─ Has the landlord answered?")
+	lacks(t, "there is no room beside the list", s.screen(118, 40), "│")
+	has(t, s.screen(118, 40), "─ Has the landlord answered?, check 2 of 5 ─")
+}
+
+// Poster 2: a task in the panel is its own text first, then what is known, and the rest of its prompt only as a number.
+func TestThePanelOfATaskBeginsWithItsOwnText(t *testing.T) {
+	s := open("schedule")
+	past := command.TaskPast{Next: []command.NextFire{{At: noon.Add(time.Hour)}}, Rate: fork.Rate{Runs: 2, Pings: 1}}
+	past.File.Body = "Look through what is unread.\nLeave newsletters out."
+	for i := range 3 {
+		at := noon.Add(time.Duration(i-5) * time.Hour)
+		past.Runs = append(past.Runs, fork.View{State: fork.Done, Started: at, Ended: at.Add(time.Minute)})
+	}
+	from := stored{past: past, prompt: "[routine-bg]\nLook through what is unread.\nLeave newsletters out.\nYou may ping."}
+	detail := func() string {
+		d := s.Pane.(interface {
+			Detail(c pane.Context, w, h int) pane.Detail
+		}).Detail(s.c, 90, 14)
+		return d.Title[0].Text + "\n" + strings.Join(textsOf(d.Rows), "\n")
+	}
+	detail()
+	for want := s.Pane.(pane.Loader).Wants(s.c).Load; want != nil; want = s.Pane.(pane.Loader).Wants(s.c).Load {
+		want(t.Context(), from)(s.c)
+	}
+	rest := detail()
+	for _, want := range []string{"Check email\n Look through", " Leave newsletters out.", "every hour", "never pings", "next", "15:02", "pings", "also sent 2 lines, p shows", "runs", "11:02 · done", "10:02 · done", "09:02 · done"} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("%q does not follow in\n%s", want, detail())
+		}
+		rest = after
+	}
+	lacks(t, "the rest of the prompt", detail(), "You may ping")
+}
+
+// Poster, deliverable 4, and 10: a run that starts stands out for a moment, and rows fade with age.
+func TestTheTitleOfARunFadesWithItsAge(t *testing.T) {
+	s := open("forks")
+	s.c.Theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+	s.next(func(c *core.Snapshot) {
+		c.Forks = nil
+		for i, ago := range []time.Duration{time.Second, 10 * time.Second, 30 * time.Minute, 3 * time.Hour, 30 * time.Hour} {
+			f := fork.View{ID: fmt.Sprint(i), Title: fmt.Sprint("Run ", i), State: fork.Running, Started: noon.Add(-ago)}
+			if i > 1 {
+				f.State, f.Ended = fork.Done, f.Started.Add(time.Second)
+			}
+			c.Forks = append(c.Forks, f)
+		}
+	})
+	screen := s.screen(118, 24)
+	if here, _ := s.c.Theme.Ends(theme.Here); strings.Count(screen, here+"14:0") != 1 {
+		t.Errorf("one run has just started:\n%s", screen)
+	}
+	for i, role := range []theme.Role{theme.Strong, theme.Strong, theme.Strong, theme.Text, theme.Dim} {
+		before, _, found := strings.Cut(screen, fmt.Sprint("Run ", i, " "))
+		if open, _ := s.c.Theme.Ends(role); !found || !strings.HasSuffix(before, open) || open == "" && strings.HasSuffix(before, "m") && !strings.HasSuffix(before, "[39m") {
+			t.Errorf("run %d follows %q", i, before[max(0, len(before)-30):])
+		}
+	}
 }

@@ -41,20 +41,19 @@ const Welcome = "welcome"
 const Prefix = "prefix"
 
 // Names are the names of the file whose values are single words.
-var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion", Welcome, Prefix}
+var Names = []string{"theme", "layout", "clock", "bell", "title", "motion", Welcome, Prefix}
 
-// The values of the names; the first is the default. Pens draw curves: blocks are for fonts
-// without braille. Bells is what happens when something starts to need the user: the
-// terminal's bell, a desktop notification if the terminal can (OSC 9), or neither.
+// The values of the names; the first is the default. Bells is what happens when something
+// starts to need the user: the terminal's bell, a desktop notification if the terminal can
+// (OSC 9), or neither.
 var (
 	Themes   = []string{"auto", "dark", "light", "contrast", "16"}
 	Clocks   = []string{"24", "12"}
-	Pens     = []string{"braille", "blocks"}
 	Bells    = []string{"bell", "notify", "off"}
 	switches = []string{"on", "off"}
 
 	Choices = map[string][]string{
-		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "charts": Pens, "bell": Bells, "title": switches, "motion": switches,
+		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "bell": Bells, "title": switches, "motion": switches,
 		Welcome: switches, Prefix: switches,
 	}
 )

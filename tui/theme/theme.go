@@ -25,7 +25,8 @@ const (
 	Warn        // late, low, waiting
 	Bad         // failed, error, empty
 	Border      // of panes
-	Focus       // border of the focused pane
+	Focus       // now, and the pointer at what has the keys
+	Here        // title of the focused pane: inverse in every theme
 	Key         // a key in the help line
 	Select      // the selected row
 	Match       // what a search found
@@ -51,11 +52,9 @@ const (
 	HalfDot // waiting
 	Coming  // upcoming
 	Stopped // stopped, cut off
-	Front   // in the conversation
 	Check   // done
 	Cross   // failed
 	Bang    // a warning
-	Mute    // may not ping
 	Message // a ping
 	Refused // a refused ping
 	Missed  // a missed fire
@@ -67,8 +66,7 @@ const (
 	Down    // more below
 	Up      // more above
 	Ellipsis
-	Chain   // a link of a chain
-	Lock    // read-only, on hold
+	Lock    // read-only
 	Pointer // the selected row
 	Bell    // critical
 	numGlyphs
@@ -81,7 +79,6 @@ type Options struct {
 	Contrast bool
 	NoColor  bool // no colours; bold, underline and reverse stay
 	ASCII    bool // ASCII borders and glyphs
-	Blocks   bool // curves in blocks: the terminal's font has no braille
 	Plain    bool // no styling at all, for text files; ASCII is another matter
 	// Profile is how many colours the terminal has; Unknown is none.
 	Profile colorprofile.Profile
@@ -90,10 +87,10 @@ type Options struct {
 // glyphs are the symbols and their ASCII stand-ins. A symbol is one cell in every terminal:
 // none has an emoji form. Of the stand-ins only that of Arrow takes two.
 var glyphs = [numGlyphs][2]string{
-	Token: {"●", "@"}, Running: {"◉", "*"}, HalfDot: {"◐", "o"}, Coming: {"○", "."}, Stopped: {"■", "%"}, Front: {"»", "c"},
-	Check: {"✓", "v"}, Cross: {"✗", "x"}, Bang: {"!", "!"}, Mute: {"∅", "-"}, Message: {"◆", "+"}, Refused: {"◈", "="},
+	Token: {"●", "@"}, Running: {"◉", "*"}, HalfDot: {"◐", "o"}, Coming: {"○", "."}, Stopped: {"■", "%"},
+	Check: {"✓", "v"}, Cross: {"✗", "x"}, Bang: {"!", "!"}, Message: {"◆", "+"}, Refused: {"◈", "="},
 	Missed: {"△", "?"}, Likely: {"◇", "~"}, Flag: {"⚑", "?"}, Quiet: {"░", ":"}, Event: {"▪", "e"}, Arrow: {"→", "->"}, Down: {"▼", "v"},
-	Up: {"▲", "^"}, Ellipsis: {"…", "~"}, Chain: {"∞", "&"}, Lock: {"⊘", "#"}, Pointer: {"▸", ">"}, Bell: {"‼", "!"},
+	Up: {"▲", "^"}, Ellipsis: {"…", "~"}, Lock: {"⊘", "#"}, Pointer: {"▸", ">"}, Bell: {"‼", "!"},
 }
 
 // Theme paints text by role. It is immutable and may be shared.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,30 +37,25 @@ func (f frame) body() []string {
 // column draws a stack of boxes with shared borders.
 func (f frame) column(c layout.Column) []string {
 	box := f.Theme.Box()
-	var rows []string
+	edge := func(text string) string { return f.Theme.Paint(theme.Border, text) }
+	rows, side, left, right := []string(nil), edge(box.Left), edge(box.MiddleLeft), edge(box.MiddleRight)
 	for i, b := range c.Boxes {
-		above := i > 0 && c.Boxes[i-1].Pane == f.Focus
 		title, states, inside := f.inside(b)
-		rows = append(rows, f.border(b, title, states, i == 0, above))
-		role := f.borderRole(b.Pane)
-		side := f.Theme.Paint(role, box.Left)
+		rows = append(rows, f.border(b, title, states, i == 0))
 		for _, l := range inside {
-			left, right := side, side
 			if l.Place == widget.Ruled {
-				left, right = f.Theme.Paint(role, box.MiddleLeft), f.Theme.Paint(role, box.MiddleRight)
+				rows = append(rows, left+l.Text+right)
+				continue
 			}
-			rows = append(rows, left+l.Text+right)
+			rows = append(rows, side+l.Text+side)
 		}
 	}
-	last := c.Boxes[len(c.Boxes)-1].Pane
-	bottom := box.BottomLeft + strings.Repeat(box.Top, c.W-2) + box.BottomRight
-	return append(rows, f.Theme.Paint(f.borderRole(last), bottom))
+	return append(rows, edge(box.BottomLeft+strings.Repeat(box.Top, c.W-2)+box.BottomRight))
 }
 
 // detailer is a list that can show its selected row in a box of its own.
 type detailer interface {
-	// Detail returns the title of the selected row, and h rows of w cells about it.
-	Detail(c pane.Context, w, h int) (title string, rows []widget.Row)
+	Detail(c pane.Context, w, h int) pane.Detail
 }
 
 // inside draws the content of a box, with its title and the alternatives for its right end.
@@ -69,47 +65,42 @@ func (f frame) inside(b layout.Box) (title []widget.Span, states []string, rows 
 		title, states = f.heading(b)
 		return title, states, rows
 	}
-	name := ""
-	if list, ok := f.Panes[cmp.Or(f.Beneath, f.Focus)].(detailer); ok {
-		name, rows = list.Detail(f.Context, b.W, b.H)
-	}
-	name = widget.Cut(name, max(0, b.W-6))
-	return []widget.Span{{Text: " "}, {Role: theme.Strong, Text: name}, {Text: " "}}, nil, widget.FillRows(rows, b.W, b.H)
+	d := f.Panes[f.listed()].(detailer).Detail(f.Context, b.W, b.H)
+	title = slices.Concat([]widget.Span{{Text: " "}}, d.Title, []widget.Span{{Text: " "}})
+	return title, nil, widget.FillRows(d.Rows, b.W, b.H)
 }
 
-func (f frame) borderRole(p action.Pane) theme.Role {
-	if p == f.Focus {
-		return theme.Focus
+// listed is the list whose selected row has a box of its own: the one with the focus, else the schedule.
+func (f frame) listed() action.Pane {
+	if p := cmp.Or(f.Beneath, f.Focus); p == action.Updates {
+		return p
 	}
-	return theme.Border
+	return action.Schedule
 }
 
 // border is the top border of a box, with its title, and the longest of its states that fits at the right end.
-func (f frame) border(b layout.Box, title []widget.Span, states []string, first, below bool) string {
+func (f frame) border(b layout.Box, title []widget.Span, states []string, first bool) string {
 	box := f.Theme.Box()
 	left, right := box.MiddleLeft, box.MiddleRight
 	if first {
 		left, right = box.TopLeft, box.TopRight
 	}
-	role := f.borderRole(b.Pane)
-	if below {
-		role = theme.Focus
-	}
-	mark := widget.Span{Role: role, Text: box.Top}
+	edge := func(text string) widget.Span { return widget.Span{Role: theme.Border, Text: text} }
+	mark := edge(box.Top)
 	if b.Pane == f.Focus && len(b.Tabs) == 0 {
 		mark = widget.Span{Role: theme.Focus, Text: f.Theme.Glyph(theme.Pointer)}
 	}
 	room := b.W - 2 - widget.Width(title)
-	tail := []widget.Span{{Role: role, Text: box.Top + right}}
+	tail := []widget.Span{edge(box.Top + right)}
 	for _, state := range states {
 		if n := widget.Cells(state); n > 0 && room >= n+4 {
 			room -= n + 2
-			tail = []widget.Span{{Text: " "}, {Role: theme.Dim, Text: state}, {Text: " "}, {Role: role, Text: box.Top + right}}
+			tail = []widget.Span{{Text: " "}, {Role: theme.Dim, Text: state}, {Text: " "}, edge(box.Top + right)}
 			break
 		}
 	}
-	spans := append([]widget.Span{{Role: role, Text: left}, mark}, title...)
-	spans = append(spans, widget.Span{Role: role, Text: strings.Repeat(box.Top, max(0, room))})
+	spans := append([]widget.Span{edge(left), mark}, title...)
+	spans = append(spans, edge(strings.Repeat(box.Top, max(0, room))))
 	return widget.Brush{Theme: f.Theme}.Line(b.W+2, append(spans, tail...)...)
 }
 
@@ -118,9 +109,6 @@ func (f frame) border(b layout.Box, title []widget.Span, states []string, first,
 func (f frame) heading(b layout.Box) (title []widget.Span, states []string) {
 	name, state := b.Pane.Name(), f.Panes[b.Pane].State(f.Context)
 	if f.Zoomed {
-		if b.Pane == action.Forks {
-			name = textRuns
-		}
 		zoomed := textZoomed(f.names(), f.Focus.Page())
 		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, "zoomed")
 	} else {
@@ -134,16 +122,23 @@ func (f frame) heading(b layout.Box) (title []widget.Span, states []string) {
 	return spansOf(f.tabs(b)), states
 }
 
+// hues are the colours of the titles, so that each pane is found without reading.
+var hues = map[action.Pane]theme.Role{
+	action.Schedule: theme.Accent, action.Updates: theme.Report, action.Forks: theme.Good, action.Chat: theme.Tool, action.Logs: theme.Think,
+}
+
+// titleSpans are the key and the name of a pane; inverse if it has the keys.
 func (f frame) titleSpans(p action.Pane, name string) []widget.Span {
-	role := theme.Strong
-	if p == f.Focus {
-		role = theme.Focus
-	}
 	spans := []widget.Span{{Text: " "}}
 	if key := f.goKey(p); key != "" {
-		spans = append(spans, widget.Span{Role: theme.Dim, Text: key + " "})
+		spans[0].Text = " " + key + " "
 	}
-	return append(spans, widget.Span{Role: role, Text: name}, widget.Span{Text: " "})
+	spans[0].Role = theme.Dim
+	spans = append(spans, widget.Span{Role: hues[p], Text: name + " "})
+	if p == f.Focus {
+		spans = []widget.Span{{Role: theme.Here, Text: spans[0].Text + spans[1].Text}}
+	}
+	return spans
 }
 
 // goKey is the key that goes to a pane, for its title: its number, unless the user has
@@ -177,9 +172,9 @@ func (f frame) labels(b layout.Box, names bool) []button {
 		text := strings.TrimLeft(key+" "+p.Name(), " ")
 		switch p {
 		case f.Focus:
-			role, text = theme.Focus, f.Theme.Glyph(theme.Pointer)+text+" "
+			role, text = theme.Here, f.Theme.Glyph(theme.Pointer)+text+" "
 		case b.Pane:
-			role, text = theme.Strong, "["+text+"]"
+			role, text = hues[p], "["+text+"]"
 		default:
 			if !names && key != "" {
 				text = key

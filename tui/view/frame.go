@@ -38,12 +38,13 @@ func Frame(s *State) []string {
 	for _, d := range f.Dialogs { // before the help line, which may depend on what was drawn
 		f.overlay(lines[:f.plan.Said], d)
 	}
+	lines = append(widget.Fill(lines, f.W, f.H-1), f.helpLine().draw(f.Theme, f.W))
+	line, said := "", f.toastLine()
 	if f.plan.Said < f.H-1 {
-		lines = append(lines, cmp.Or(f.captionLine(), widget.Blank(f.W)))
+		line, said = lines[f.plan.Said], cmp.Or(said, f.captionLine())
 	}
-	lines = append(lines, f.helpLine().draw(f.Theme, f.W))
-	if line := f.toastLine(); line != "" {
-		lines[f.plan.Said] = line
+	if said != "" {
+		lines[f.plan.Said] = said + ansi.TruncateLeft(cmp.Or(line, widget.Blank(f.W)), ansi.StringWidth(said), "")
 	}
 	return lines
 }

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/day"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -49,7 +50,7 @@ func (f frame) toastLine() string {
 	}
 	text := widget.Cut(newest.Text, room-widget.Cells(end)) + end
 	n := min(f.W, widget.Cells(mark.Text)+widget.Cells(text)+1)
-	return widget.Brush{Theme: f.Theme, Back: theme.Select}.Line(n, mark, widget.Span{Text: text}) + widget.Blank(f.W-n)
+	return widget.Brush{Theme: f.Theme, Back: theme.Select}.Line(n, mark, widget.Span{Text: text})
 }
 
 // The caption of the demo explains, in the row of toasts, what has just happened. It
@@ -73,8 +74,8 @@ func (f frame) captionLine() string {
 	if f.Snap.At.Sub(f.Snap.Started) >= tryTime {
 		text = cmp.Or(caption(f.Snap), text)
 	}
-	b := widget.Brush{Theme: f.Theme}
-	return b.Line(f.W, widget.Span{Role: theme.Accent, Text: " demo: "}, widget.Span{Role: theme.Dim, Text: text})
+	said := []widget.Span{{Role: theme.Accent, Text: " demo: "}, {Role: theme.Dim, Text: text + " "}}
+	return widget.Brush{Theme: f.Theme}.Line(min(f.W, widget.Width(said)), said...)
 }
 
 // caption is the latest event and its meaning; empty if captionTime has passed.
@@ -97,6 +98,8 @@ func caption(s *core.Snapshot) string {
 			tell(f.Ended, textStoryFailed, name(f.Title))
 		case f.Reports > 0:
 			tell(f.Ended, textStoryReports, name(f.Title))
+		case f.Pings+f.Quiet+f.Refused > 0:
+			tell(f.Ended, textStoryEnded, name(f.Title), pane.OutcomeOf(s, f).Full[0].Text)
 		default:
 			tell(f.Ended, textStoryDone, name(f.Title))
 		}

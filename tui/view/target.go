@@ -1,8 +1,6 @@
 package view
 
 import (
-	"cmp"
-
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
@@ -90,7 +88,7 @@ var opens = map[action.Pane]action.ID{action.Schedule: action.ScheduleDetails, a
 
 func (f frame) paneAt(x, y int) Target {
 	b, ok := f.plan.At(x, y)
-	switch list := cmp.Or(f.Beneath, f.Focus); {
+	switch list := f.listed(); {
 	case !ok:
 		return nil
 	case b.Pane == action.Detail:

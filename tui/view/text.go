@@ -23,8 +23,6 @@ const (
 	textDot    = " · "
 	textDetach = "detach"
 
-	textRuns = "Runs" // the page of forks
-
 	textSize = "%s needed, %d×%d here"
 
 	textKeepsRunning = "the bot keeps running" + textDot
@@ -52,6 +50,7 @@ const (
 	textStoryRuns      = "%s started: a run works in the background, next to the conversation"
 	textStoryFailed    = "%s failed: it stays in the top line until you have looked"
 	textStoryReports   = "%s ended and left an update: the conversation gets it with your next message"
+	textStoryEnded     = "%s ended: %s"
 	textStoryDone      = "%s ended: it had nothing to say, so it cost no ping"
 	textStoryPings     = "%s pinged: one token spent; %s"
 	textStoryEssential = "%s pinged, and it is essential: such a ping costs no token"

@@ -67,7 +67,10 @@ func (s *State) OpenHeadline() pane.Answer {
 	return pane.Answer{Toast: s.Headline().Text()}
 }
 
-// topLine is the headline with the keys that answer or open it, and the corner.
+// stops are the kinds of headlines about what stops the bot's work or its pings, until a key mends it.
+var stops = []core.HeadlineKind{core.HeldForMoney, core.NoModel}
+
+// topLine is the headline with the keys that answer or open it, and the corner. What stops the bot is a coloured strip.
 func (f frame) topLine() (out bar) {
 	h := f.Headline()
 	out.right = f.corner(h.Urgent())
@@ -78,7 +81,13 @@ func (f frame) topLine() (out bar) {
 		text, role = " "+f.Theme.Glyph(alarm.glyph)+" ", alarm.role
 	}
 	said, _ := f.said(h, room-widget.Cells(text)-widget.Width(spansOf(keys)))
-	return bar{append([]button{label(role, text+said, Headline{})}, keys...), out.right}
+	out.left = append([]button{label(role, text+said, Headline{})}, keys...)
+	if slices.Contains(stops, h.Kind) || f.silenced(h) != "" {
+		for i := range out.left {
+			out.left[i].Role = theme.Match
+		}
+	}
+	return out
 }
 
 // said is the headline in so many cells, and whether nothing of it is cut.
@@ -95,10 +104,23 @@ func (f frame) said(h core.Headline, room int) (text string, whole bool) {
 // leastSaid is how many cells a headline has before its keys are left out.
 const leastSaid = 24
 
+// silenced is the action that lets pings through again, if the user has stopped them and nothing else is urgent.
+func (f frame) silenced(h core.Headline) action.ID {
+	switch o := f.Snap.Outlook(); {
+	case h.Urgent():
+	case o.Kind == core.PingsMuted:
+		return action.Mute
+	case o.Kind == core.PingsOff:
+		return action.CapacityUp
+	}
+	return ""
+}
+
 // headlineKeys are the keys that answer a tool call from any pane, if all of it can be read
 // here, else the key that opens what the headline is about.
 func (f frame) headlineKeys(h core.Headline, room int) (out []button) {
-	if !h.Urgent() || f.typing() {
+	mend := f.silenced(h)
+	if !h.Urgent() && mend == "" || f.typing() {
 		return nil
 	}
 	add := func(p action.Pane, id action.ID, word string) {
@@ -107,11 +129,15 @@ func (f frame) headlineKeys(h core.Headline, room int) (out []button) {
 			out = append(out, label(theme.Key, "  "+key, Action{p, id}), label(theme.Dim, " "+word, Action{p, id}))
 		}
 	}
-	if f.Answerable() {
+	switch {
+	case mend != "":
+		keys := f.names().Key(action.Budget.Go()) + " " + f.Names(action.Budget).Key(mend)
+		out = append(out, label(theme.Key, "  "+keys, Action{action.Budget, mend}), label(theme.Dim, " lets pings through", Action{action.Budget, mend}))
+	case f.Answerable():
 		add(action.Chat, action.ApprovalAllow, "allows")
 		add(action.Chat, action.ApprovalDeny, "denies")
 		out = append(out, label(theme.Warn, "  "+chat.TimeLeft(f.Snap.Approvals[0], f.Snap.At), nil))
-	} else {
+	default:
 		add(action.Everywhere, action.OpenHeadline, "opens")
 	}
 	if room-widget.Width(spansOf(out)) < leastSaid {

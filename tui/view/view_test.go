@@ -231,7 +231,7 @@ func TestWhatCoversACellIsWhatAClickOnItMeans(t *testing.T) {
 	if got := At(s, 3, plan.Said); got != nil {
 		t.Errorf("without a toast its row is %#v", got)
 	}
-	if got := At(s, 7, 1); got != (Day{7, 0, 7}) {
+	if got := At(s, 7, 1); got != (Day{7, 0, 8}) {
 		t.Errorf("the day is %#v", got)
 	}
 	line := Frame(s)[s.H-1]
@@ -312,7 +312,10 @@ func TestTheCaptionTellsWhatHappenedLast(t *testing.T) {
 			s.Budget.Pings = append(s.Budget.Pings, budget.Ping{Title: "Tea", At: ago(6), Refused: "one ping for each run"})
 		}, "Tea wanted to ping and was refused: one ping"},
 		{func(s *core.Snapshot) {
-			s.Ended = append(s.Ended, fork.View{State: fork.Failed, Title: "Mail", Ended: ago(5)})
+			s.Ended = append(s.Ended, fork.View{State: fork.Done, Title: "Tea", Refused: 1, Ended: ago(5)})
+		}, "Tea ended: ping refused"}, // poster 19: it had something to say
+		{func(s *core.Snapshot) {
+			s.Ended = append(s.Ended, fork.View{State: fork.Failed, Title: "Mail", Ended: ago(4)})
 		}, "Mail failed"},
 		{func(s *core.Snapshot) { s.At = s.At.Add(time.Minute) }, ""},
 	} {

@@ -100,7 +100,6 @@ var Settings = []Setting{
 	{"dashboard.theme", groupLook, "Theme", "The colours of the dashboard; auto follows the terminal.", "dark", ""},
 	{"dashboard.layout", groupLook, "Layout", "Which pane gets the most room.", "chat", ""},
 	{"dashboard.clock", groupLook, "Clock", "Whether times are shown as 14:02 or as 2:02pm.", "12", "hours"},
-	{"dashboard.charts", groupLook, "Curves", "How curves are drawn; blocks are for fonts without Braille.", "blocks", ""},
 	{"dashboard.bell", groupLook, "Alert", "What the terminal does when something needs you: bell, notification or nothing.", "notify", ""},
 	{"dashboard.title", groupLook, "Window title", "Whether the title of the window shows what needs you.", "off", ""},
 	{"dashboard.motion", groupLook, "Motion", "Whether the screen counts seconds; applies from the next start.", "off", ""},

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -91,7 +92,7 @@ func (p *Page) take(c pane.Context, report *absence.Report, err error) pane.Answ
 	}
 	p.report = report
 	p.tasks.Fill(tasksOf(report))
-	p.log.Fill(entriesOf(report.Log))
+	p.log.Fill(entriesOf(slices.DeleteFunc(report.Log, func(e audit.Entry) bool { return e.Action == audit.ViewerAttached }))) // to look decides nothing
 	switch {
 	case c.Zoomed && p.report.Damaged > 0 && was.Damaged == 0:
 		return pane.Answer{Toast: fmt.Sprintf(textDamaged, words.Grouped(uint64(p.report.Damaged), "line"))}
@@ -154,13 +155,13 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	rows := p.upper(c, w, h, focused)
 	if rest := h - len(rows) - 1; rest > 1 {
-		state := []widget.Span{{Role: theme.Dim, Text: words.Grouped(uint64(len(p.report.Log)), "decision")}}
+		state := []widget.Span{{Role: theme.Dim, Text: words.Grouped(uint64(p.log.Len()), "decision")}}
 		title := []widget.Span{{Role: theme.Strong, Text: textLog}}
 		if p.inLog() {
 			title = []widget.Span{{Role: theme.Accent, Text: c.Theme.Glyph(theme.Pointer) + " " + textLog}}
 		}
 		rows = append(rows, widget.Row{Text: b.Rule(w, title, state), Place: widget.Ruled})
-		if len(p.report.Log) == 0 {
+		if p.log.Len() == 0 {
 			return append(rows, widget.Rows(widget.Nowhere, b.Empty(w, rest, textNoLog)...)...)
 		}
 		rows = append(rows, p.log.Draw(c.Theme, w, rest, focused && p.inLog())...)

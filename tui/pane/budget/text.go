@@ -12,11 +12,11 @@ const (
 	textQuiet     = "quiet"
 	textEssential = "essential"
 	textRefusal   = "refused"
-	textExpected  = "at the usual rate of pings"
-	textWorst     = "if every task pings"
 
+	textMessages     = "Messages"
 	textHeat         = "Answered pings by weekday and hour"
 	textFirstRefusal = "if every task pings, first refusal "
+	textNone         = "none until "
 )
 
 func textRate(minutes int) string { return fmt.Sprintf("1 every %d min", minutes) }

@@ -204,7 +204,7 @@ func (p *Page) plot(w int) *chart.Plot {
 	}
 	most := r.Money.Today.Cap
 	if r.Money.Today.Capped() && most <= 4*max(top, most/8) && len(p.marked) == 0 {
-		plot.Rules = append(plot.Rules, chart.Rule{At: most, Level: true, Role: theme.Warn, Label: "cap " + words.Dollars(most)})
+		plot.Rules = append(plot.Rules, chart.Rule{At: most, Role: theme.Warn, Label: "cap " + words.Dollars(most)})
 		top = max(top, most*1.1)
 	}
 	plot.Y.To = max(top, 0.01)

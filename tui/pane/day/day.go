@@ -24,6 +24,7 @@ type Pane struct {
 	dry    time.Time      // when it is expected to be empty; zero if it is not
 	chosen int            // of marks
 	picked bool           // by the user; else the next upcoming mark is chosen
+	dense  bool           // there are several marks of one lane in a cell
 	made   made
 	kept   drawn
 	rows   []widget.Row
@@ -35,7 +36,7 @@ type made struct {
 	pings         *budget.Ping
 	ended         *fork.View
 	upcoming      *time.Time
-	lists         [6]int // their lengths
+	lists         [7]int // their lengths
 	capacity, per int
 }
 
@@ -44,7 +45,7 @@ func madeOf(s *core.Snapshot) made {
 	running, _ := fork.Count(s.Forks)
 	m := made{
 		minute: s.At.Unix() / 60, capacity: b.State.Capacity, per: b.State.RefillRateMinutes,
-		lists: [...]int{len(b.Pings), len(s.Ended), len(s.Schedule.Day), len(s.Schedule.Missed), len(s.Day), running},
+		lists: [...]int{len(b.Pings), len(s.Ended), len(s.Schedule.Day), len(s.Schedule.Missed), len(s.Day), running, len(s.Schedule.Tasks)},
 	}
 	if len(b.Pings) > 0 {
 		m.pings = &b.Pings[0]

@@ -2,6 +2,7 @@ package day
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -269,5 +270,90 @@ func TestTheMarkOfAWindowIsARange(t *testing.T) {
 	s.Schedule.Day[0].Until, s.Schedule.Day[0].Reason = time.Time{}, "you are usually here then"
 	if m := marksOf(s, budget.Curve{}); len(m) != 1 || m[0].note != "you are usually here then" {
 		t.Errorf("%+v", m)
+	}
+}
+
+// Poster 4: several marks of one cell are a bar, so that a refusal hides no ping; a chosen one is seen as itself.
+func TestSeveralMarksOfACellAreABarThatGrowsWithThem(t *testing.T) {
+	s := aDay()
+	at, left := noon.Add(-4*time.Hour), 1.0
+	s.Budget.Pings = []budget.Ping{{At: at, Title: "Tea", Left: &left}, {At: at.Add(time.Second), Title: "Water", Refused: "no token"}}
+	lane := func(theme *theme.Theme, focused bool) string {
+		p, c := &Pane{}, plain(s)
+		c.Theme = theme
+		p.Sync(c)
+		p.chosen = slices.IndexFunc(p.marks, func(m mark) bool { return m.kind == pinged })
+		past, _, _ := strings.Cut(rows(p, c, 118, 7, focused)[4], c.Theme.Box().Left)
+		return past
+	}
+	bare, ascii := plain(s).Theme, theme.New(theme.Options{Plain: true, ASCII: true})
+	for n, want := range map[int]string{2: "▂", 3: "▅", 4: "█", 9: "█"} {
+		for len(s.Budget.Pings) < n {
+			s.Budget.Pings = append(s.Budget.Pings, budget.Ping{At: at, Title: "More", Left: &left})
+		}
+		s.Budget.Pings = s.Budget.Pings[:n]
+		if got := lane(bare, false); !strings.Contains(got, "─"+want+"─") || strings.ContainsAny(got, "◆◈") {
+			t.Errorf("%d pings: %q", n, got)
+		}
+		if got := lane(ascii, false); !strings.Contains(got, strconv.Itoa(n)) {
+			t.Errorf("%d pings in ASCII: %q", n, got)
+		}
+	}
+	if got := lane(bare, true); !strings.Contains(got, "◆") && !strings.Contains(got, "◈") {
+		t.Errorf("the chosen mark is not seen: %q", got)
+	}
+}
+
+// A band that is high enough says when pings are answered, in the room below the legend.
+func TestAHighBandHasTheHoursInWhichPingsAreAnswered(t *testing.T) {
+	p, c := &Pane{}, plain(aDay())
+	p.Sync(c)
+	high := rows(p, c, 198, 16, false)
+	if got := high[len(high)-3]; !strings.HasSuffix(got, " Sat ························") {
+		t.Errorf("%q", got)
+	}
+	if got := high[len(high)-2]; !strings.HasSuffix(got, " Sun ······▆·················") { // at six
+		t.Errorf("%q", got)
+	}
+	if low := strings.Join(rows(p, c, 198, 9, false), "\n"); strings.Contains(low, textHeat) {
+		t.Errorf("there is no room for it:\n%s", low)
+	}
+}
+
+// Poster 15: before anything is written, the band has the first choice of the welcome.
+func TestAnEmptyDirectoryHasTheFirstChoiceInItsBand(t *testing.T) {
+	first := func(s *core.Snapshot) string {
+		p, c := &Pane{}, plain(s)
+		p.Sync(c)
+		return rows(p, c, 118, 7, false)[5]
+	}
+	s := &core.Snapshot{At: noon, Zone: time.UTC}
+	if got := first(s); !strings.Contains(got, "○ tomorrow 09:00 Plan the day? 2 n") {
+		t.Errorf("%q", got)
+	}
+	s.Schedule.Tasks = []schedule.TaskView{{ID: "a"}}
+	if got := first(s); strings.Contains(got, "Plan the day") {
+		t.Errorf("with a task: %q", got)
+	}
+}
+
+// Deliverable 4: a token is seen to be spent, for a moment, unless nothing may move.
+func TestTheNumberAtNowIsInverseForAMomentAfterAPing(t *testing.T) {
+	left := 1.0
+	s := aDay()
+	s.Budget.Pings = []budget.Ping{{At: noon, Title: "Tea", Left: &left}}
+	for _, c := range []struct {
+		after  time.Duration
+		still  bool
+		stands bool
+	}{{0, false, true}, {2 * time.Second, false, true}, {3 * time.Second, false, false}, {0, true, false}} {
+		later := *s
+		later.At = noon.Add(c.after)
+		p, at := &Pane{}, plain(&later)
+		at.Theme, at.Still = theme.New(theme.Options{NoColor: true}), c.still
+		p.Sync(at)
+		if got := strings.Contains(strings.Join(rows(p, at, 118, 7, false), ""), at.Theme.Paint(theme.Here, " 1.5 ")); got != c.stands {
+			t.Errorf("after %s, still %t: inverse %t", c.after, c.still, got)
+		}
 	}
 }

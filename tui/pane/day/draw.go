@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/work/budget"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	budgetpane "ollimbot/tui/pane/budget"
 	"ollimbot/tui/theme"
@@ -38,6 +40,7 @@ type drawn struct {
 	quiet           [2]time.Time // the first quiet hours
 	muted, closed   time.Time
 	left            int // tenths of a token
+	fresh           bool
 }
 
 // Draw implements pane.Pane. It keeps its drawing, because the day is unchanged in most frames.
@@ -47,6 +50,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		theme: c.Theme, w: w, h: h, slot: a.slot(s.At), made: p.made, chosen: p.chosen,
 		focused: focused, twelve: s.TwelveHours, muted: s.Budget.Muted, closed: s.Budget.Quiet, left: int(s.Budget.State.Available * 10),
 	}
+	now.fresh = spent(c)
 	if len(s.Budget.QuietSpans) > 0 {
 		now.quiet = s.Budget.QuietSpans[0]
 	}
@@ -58,6 +62,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 
 func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 	brush := widget.Brush{Theme: c.Theme}
+	p.dense = false
 	rows := append(p.area(c, a), p.lane(c, a, pings, focused))
 	names := make([]string, h)
 	if a.level > 0 {
@@ -68,6 +73,9 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 	var legend [][]widget.Span
 	if a.explains {
 		legend = append(budgetpane.Head(c), widget.Flow(p.legend(c, a.level > 0), gap, legendCells-2)...)
+		if heat := budgetpane.HeatMap(c, 1); len(legend)+len(heat) <= h && len(c.Snap.Budget.Pings) > 0 {
+			legend = append(append(legend, []widget.Span{{Role: theme.Dim, Text: textHeat}}), heat[1:]...)
+		}
 	}
 	out := make([]string, 0, h)
 	for i, row := range rows[len(rows)-min(h, len(rows)):] {
@@ -122,7 +130,7 @@ func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Spa
 	if lane == pings {
 		shade(c, a, cells)
 	}
-	seen := make([]kind, a.n)
+	seen, marked := make([]kind, a.n), make([]int, a.n)
 	for i := range seen {
 		seen[i] = kind(len(kinds))
 	}
@@ -131,6 +139,7 @@ func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Spa
 		if a.level > 0 && m.kind.lane() != lane {
 			continue
 		}
+		marked[at]++
 		chosen := focused && i == p.chosen
 		if chosen || m.kind < seen[at] && cells[at].Role != theme.Caret {
 			seen[at], cells[at] = m.kind, widget.Span{Role: kinds[m.kind].role, Text: c.Theme.Glyph(kinds[m.kind].glyph)}
@@ -139,8 +148,27 @@ func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Spa
 			cells[at].Role = theme.Caret
 		}
 	}
+	for at, n := range marked {
+		if n > 1 && a.level > 0 && cells[at].Role != theme.Caret {
+			cells[at].Text, p.dense = dense(c.Theme, n), true
+		}
+	}
 	name(c, a, cells)
+	if len(c.Snap.Schedule.Tasks)+len(p.marks) == 0 && lane == runs && a.level > 0 {
+		cells[min(a.half+2, a.n-1)] = widget.Span{Role: kinds[coming].role, Text: c.Theme.Glyph(kinds[coming].glyph)}
+		n := c.Names(action.Schedule)
+		write(cells, a.half+4, theme.Dim, fmt.Sprintf(textFirst, n.Key(action.Schedule.Go()), n.Key(action.ScheduleNew)))
+	}
 	return joined(c, a, cells)
+}
+
+// dense is the sign of several marks of a lane in one cell, so that none hides another: a bar that grows with their
+// number.
+func dense(t *theme.Theme, n int) string {
+	if t.ASCII() {
+		return strconv.Itoa(min(n, 9))
+	}
+	return []string{"▂", "▅", "█"}[min(n, 4)-2]
 }
 
 // shade fills the times in which non-critical pings are refused.
@@ -222,7 +250,11 @@ func (p *Pane) notes(c pane.Context, a axis, rows [][]widget.Span) {
 	left := c.Snap.Budget.State.Available
 	text := " " + budgetpane.Tokens(left) + " "
 	y := a.level - 1 - int(min(left/p.top(c.Snap), 0.999)*float64(a.level))
-	write(rows[max(0, y)], a.half-len(text)/2, theme.Strong, text)
+	role := theme.Strong
+	if spent(c) {
+		role = theme.Here
+	}
+	write(rows[max(0, y)], a.half-len(text)/2, role, text)
 	note := func(at time.Time, word string) {
 		overlay(rows, a.cell(at), " "+word+" "+c.Snap.Clock(c.Snap.Local(at), "15:04")+" ")
 	}
@@ -242,12 +274,18 @@ func (p *Pane) notes(c pane.Context, a axis, rows [][]widget.Span) {
 	}
 }
 
+// spent reports whether a token was spent just now.
+func spent(c pane.Context) bool {
+	n := len(c.Snap.Budget.Pings)
+	return n > 0 && c.Snap.Budget.Pings[n-1].Refused == "" && c.Fresh(c.Snap.Budget.Pings[n-1].At)
+}
+
 // overlay writes a note from a cell on (earlier at the right edge), or up to it, in the first row that has room: the one above the area, else on
 // the area. It is omitted if other notes take the room.
 func overlay(rows [][]widget.Span, x int, text string) {
 	area := func(s widget.Span) bool { return s.Role == theme.Level || s.Role == theme.Warn }
 	noted := func(s widget.Span) bool {
-		return s.Role == theme.Strong || s.Role == theme.Dim || s.Role == theme.Focus
+		return s.Role == theme.Strong || s.Role == theme.Here || s.Role == theme.Dim || s.Role == theme.Focus
 	}
 	for _, from := range []int{min(x, len(rows[0])-len(text)), x - len(text)} {
 		to := from + len(text)
@@ -312,6 +350,9 @@ func (p *Pane) legend(c pane.Context, area bool) (out [][]widget.Span) {
 		if seen[k] {
 			entry(kinds[k].role, c.Theme.Glyph(kinds[k].glyph), kinds[k].word)
 		}
+	}
+	if area && p.dense {
+		entry(theme.Text, dense(c.Theme, 3), textSeveral)
 	}
 	if b := &c.Snap.Budget; len(b.QuietSpans) > 0 || !b.Muted.IsZero() {
 		entry(theme.Track, c.Theme.Glyph(theme.Quiet), textQuiet)
@@ -379,4 +420,9 @@ const (
 	textFull  = "full"
 
 	textExpected = "expected"
+	textSeveral  = "several"
+	// textHeat names the map of hours and weekdays.
+	textHeat = "when you answer, by hour"
+	// textFirst is the first choice of the welcome.
+	textFirst = "tomorrow 09:00 Plan the day? %s %s"
 )

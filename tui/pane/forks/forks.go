@@ -43,6 +43,7 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	k := &book{snap: &core.Snapshot{}, past: past{known: map[string]*row{}}}
+	k.fresh = func(time.Time) bool { return false }
 	k.Columns, k.Noun, k.Facts, k.Note, k.Aligned, k.Open = k.columns(), "run", k.facts, k.outcome, true, action.ForksTail
 	return &Pane{book: k, views: map[string]*widget.TailView{}, visited: map[string]bool{}}
 }
@@ -58,7 +59,7 @@ func (p *Pane) State(c pane.Context) string {
 
 // Line implements pane.Pane: the counts, and the state of the first run.
 func (p *Pane) Line(c pane.Context, w int) string {
-	out := []widget.Span{{Role: theme.Strong, Text: "Forks    "}}
+	out := []widget.Span{{Role: theme.Strong, Text: "Runs     "}}
 	if p.book.Shown() == 0 {
 		out = append(out, widget.Span{Role: theme.Dim, Text: "none"})
 	} else {
@@ -87,7 +88,10 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		p.book.Do(c, id)
 		return pane.Answer{Zoom: true}
 	case action.Back:
-		p.back(c)
+		if !p.leave() {
+			p.chosen = false
+		}
+		p.read(c)
 		return pane.Answer{}
 	case action.ForksTail:
 		p.tail = !p.tail
@@ -153,11 +157,18 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	return pane.Answer{}
 }
 
-// End removes the filter and reports whether there was one.
+// End leaves one state at a time, and reports whether there was one: esc leads from a text to its run before it leaves
+// the page.
 func (p *Pane) End(c pane.Context) bool {
-	was := !p.tail && p.book.EndQuery()
+	was := p.leave() || p.book.EndQuery()
 	p.Sync(c)
 	return was
+}
+
+// Filter shows only the runs that a filter keeps.
+func (p *Pane) Filter(text string) {
+	p.tail = false
+	p.book.Filter(text)
 }
 
 // Word returns the meaning of keys that the list and the tail share.
@@ -253,93 +264,72 @@ func StopQuestion(f fork.View, now time.Time) *pane.Question {
 }
 
 const (
-	// tailLeast is the number of lines reserved for the tail in a box before the list gets more than a third. tailMost
-	// is the number of tail lines on a page if the list is focused and could use more. A short tail leaves room to the
-	// list in steps of tailStep lines, so that one that grows seldom moves it.
-	tailLeast, tailMost, tailStep = 8, 10, 6
-	// ruled is the height from which a rule names the run.
+	// tailMost is the number of tail lines below a list on a page, if the list has the keys and could use more. A short
+	// tail leaves room to the list in steps of tailStep lines, so that one that grows seldom moves it.
+	tailMost, tailStep = 10, 6
+	// ruled is the height from which there is more than one part of the list, or of the tail.
 	ruled = 6
 )
 
-// listed returns how many of h lines the list gets: as many as it needs, up to half of a box if the tail is long, but more for the rows
-// above the rule. On a page, half is the minimum if the list is focused, and the maximum if the tail is.
-func (p *Pane) listed(c pane.Context, h int) int {
-	n, pinned := p.book.Lines(), min(p.book.pins+3, 2*h/3)
+// Draw implements pane.Pane: the list and the output of the selected run.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	k := p.book
+	if k.Len() == 0 {
+		return widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)...)
+	}
+	list := func(w, h int) []widget.Row {
+		k.fit(c, w)
+		return k.Draw(c.Theme, w, h, focused && !p.tail)
+	}
+	lines, tail := k.Lines(), (p.view().Len()/tailStep+1)*tailStep
 	switch {
 	case h < 3 || c.Zoomed && h < ruled:
-		return h
-	case c.Zoomed && p.tail:
-		return min(n, max(h/2, pinned))
-	case c.Zoomed:
-		return min(n, max(h/2, h-1-tailMost))
+		return list(w, h)
 	case h < ruled:
-		return 1
+		lines = 1
+	case c.Zoomed && p.tail:
+		tail = h
+	case c.Zoomed:
+		tail = min(tail, tailMost)
 	}
-	tail := (p.view().Len()/tailStep + 1) * tailStep
-	return min(n, max(pinned, 4, h/3+1, min(h/2, h-1-tailLeast), h-1-tail))
+	if above := min(k.pins+3, 2*h/3); h >= ruled { // the rows above the rule stay visible
+		tail = min(tail, h-1-above)
+	}
+	detail := func(w, h int) pane.Detail { return p.detail(c, w, h, focused) }
+	return pane.Duo{List: list, Detail: detail, Lines: lines, Most: tail}.Draw(c, w, h)
 }
 
-// Draw implements pane.Pane: the list, a rule that names the run, and its tail; on a wide page
-// the tail is beside the list.
-func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	b, k := widget.Brush{Theme: c.Theme}, p.book
-	if k.Len() == 0 {
-		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
-	}
-	if c.Zoomed && w >= widget.Wide {
-		left := w * 3 / 5
-		k.fit(c.Theme, left)
-		return widget.Beside(b, k.Draw(c.Theme, left, h, focused && !p.tail), p.detail(c, w-left-1, h, focused), left)
-	}
-	k.fit(c.Theme, w)
-	list := p.listed(c, h)
-	return append(k.Draw(c.Theme, w, list, focused && !p.tail), p.detail(c, w, h-list, focused)...)
-}
-
-// detail draws the selected run: a rule that names it, if there is room, and its tail.
-func (p *Pane) detail(c pane.Context, w, h int, focused bool) (rows []widget.Row) {
+// detail returns the output of the selected run, or the reason why there is none. A pointer marks it while it has the
+// keys.
+func (p *Pane) detail(c pane.Context, w, h int, focused bool) (d pane.Detail) {
 	f, ok := p.selected()
-	switch {
-	case h == 0:
-		return nil
-	case !ok:
-		return widget.Rows(widget.Inner, widget.Brush{Theme: c.Theme}.Empty(w, h, textNoneShown)...)
-	case h > 2:
-		rows = append(rows, widget.Row{Text: p.rule(c, f, w, focused), Place: widget.Ruled})
+	if !ok {
+		d.Rows = widget.Rows(widget.Inner, widget.Brush{Theme: c.Theme}.Empty(w, h, textNoneShown)...)
+		return d
 	}
-	return append(rows, p.words(c, f, w, h-len(rows), focused)...)
-}
-
-// words draws a run's output in h lines, or the reason why there is none.
-func (p *Pane) words(c pane.Context, f fork.View, w, h int, focused bool) []widget.Row {
-	v := p.view()
-	if v.Len() == 0 {
-		return widget.Rows(widget.Inner, silence(c, f, w, h)...)
-	}
-	v.Names = c.Names(action.Forks)
-	return widget.Rows(widget.Inner, v.Lines(c.Theme, w, h, focused)...)
-}
-
-// rule separates the list from the tail and names the run. A pointer marks it while the tail is focused.
-func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
-	name := widget.Span{Role: theme.Dim, Text: "tail: "}
+	name, v, k := widget.Span{Role: theme.Dim, Text: "tail: "}, p.view(), p.book
 	if focused && p.tail {
 		name = widget.Span{Role: theme.Focus, Text: c.Theme.Glyph(theme.Pointer) + " tail: "}
 	}
-	title := []widget.Span{name, {Role: theme.Strong, Text: widget.Cut(f.Title, max(8, w/2))}}
+	d.Title = []widget.Span{name, {Role: theme.Strong, Text: widget.Cut(f.Title, max(8, w/2))}}
 	state := widget.Span{Role: theme.Dim}
-	if v := p.view(); v.Len() > 0 {
+	if v.Len() == 0 {
+		d.Rows = widget.Rows(widget.Inner, silence(c, f, w, h)...)
+	} else {
+		v.Names = c.Names(action.Forks)
+		d.Rows = widget.Rows(widget.Inner, v.Lines(c.Theme, w, h, focused)...)
 		if state.Text = v.State(); !v.Following() {
 			state.Role = theme.Warn
 		}
 	}
-	if k := p.book; k.Shown() > k.pins+k.Height && !c.Zoomed { // not all runs are visible
+	if k.Shown() > k.pins+k.Height && !c.Zoomed { // not all runs are visible
 		more := strings.TrimSuffix(fmt.Sprintf("run %d of %d · %s", k.At()+1, k.Shown(), state.Text), " · ")
-		if widget.Width(title)+widget.Cells(more)+10 <= w {
+		if widget.Width(d.Title)+widget.Cells(more)+10 <= w {
 			state.Text = more
 		}
 	}
-	return widget.Brush{Theme: c.Theme}.Rule(w, title, []widget.Span{state})
+	d.State = []widget.Span{state}
+	return d
 }
 
 // Tail is the output of a run in the box of another list. The zero Tail is ready to use.

@@ -28,7 +28,7 @@ func (k *book) columns() []table.Column[*row] {
 	return []table.Column[*row]{
 		{Cells: 1, Essential: true, Cell: k.sign},
 		{Head: "START", Descending: true, Essential: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
-		{Head: "TASK", Least: 20, Cell: func(r *row) widget.Span { return widget.Span{Role: theme.Strong, Text: r.title} }},
+		{Head: "TASK", Least: 20, Cell: func(r *row) widget.Span { return widget.Span{Role: k.faded(r), Text: r.title} }},
 		table.Number("PING", 5, theme.Ping, func(r *row) int { return r.pings }, strconv.Itoa),
 		table.Number("REPORT", 7, theme.Report, func(r *row) int { return r.reports }, strconv.Itoa),
 		table.Number("REFUSED", 8, theme.Warn, func(r *row) int { return r.refused }, strconv.Itoa),
@@ -59,6 +59,7 @@ type book struct {
 	made  string // the input of the rows below the rule: the number of ended runs, and the failures above
 	snap  *core.Snapshot
 	theme *theme.Theme
+	fresh func(at time.Time) bool
 }
 
 // fill updates the list from a snapshot: above the rule are the running runs, newest first, then the waiting ones,
@@ -95,8 +96,8 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 }
 
 // fit fits the columns to a width.
-func (k *book) fit(t *theme.Theme, w int) {
-	k.theme = t
+func (k *book) fit(c pane.Context, w int) {
+	k.theme, k.fresh = c.Theme, c.Fresh
 	start := &k.Columns[startColumn]
 	start.Cells, start.Hidden = shortStart, w < narrow
 	if w >= figures {
@@ -135,7 +136,22 @@ func (k *book) start(r *row) widget.Span {
 	if k.Columns[startColumn].Cells > shortStart {
 		layouts.Else = "2 Jan 15:04"
 	}
-	return widget.Span{Role: theme.Dim, Text: k.snap.When(r.started, layouts)}
+	role := theme.Dim
+	if k.fresh(r.started) {
+		role = theme.Here
+	}
+	return widget.Span{Role: role, Text: k.snap.When(r.started, layouts)}
+}
+
+// faded returns the role of a run's title: the older the run, the less it stands out.
+func (k *book) faded(r *row) theme.Role {
+	switch {
+	case r.ended.IsZero() || r.state.Failed() || k.snap.At.Sub(r.ended) < time.Hour:
+		return theme.Strong
+	case k.snap.IsToday(r.started):
+		return theme.Text
+	}
+	return theme.Dim
 }
 
 // took returns a run's duration, which is positive once it has started.

@@ -164,16 +164,13 @@ func (p *Pane) follow(c pane.Context) {
 	p.read(c)
 }
 
-// back leaves one state at a time: the search, the tail, the selection.
-func (p *Pane) back(c pane.Context) {
-	switch {
-	case p.view().EndFind():
-	case p.tail:
-		p.tail = false
-	default:
-		p.chosen = false
+// leave ends the search or the filter of the tail, else leaves the tail, and reports whether there was one of them.
+func (p *Pane) leave() (was bool) {
+	if p.view().EndFind() {
+		return true
 	}
-	p.read(c)
+	was, p.tail = p.tail, false
+	return was
 }
 
 // view returns the tail of the selected run.

@@ -22,7 +22,7 @@ const (
 	textNoTask    = "this run has no task to fire"
 
 	textEmpty = "No background runs yet."
-	textTeach = "Forks are background runs: when a routine or reminder fires, its run appears here with its full output."
+	textTeach = "When a routine or reminder fires, its run appears here with its full output."
 	textLate  = "late"
 
 	textNoneUnseen = "every failed run has been seen"

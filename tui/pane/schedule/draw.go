@@ -55,43 +55,39 @@ func (p *Pane) columns() []table.Column[item] {
 	}
 }
 
-// Draw implements pane.Pane: the list and, on a wide page, the page of the selected task beside
-// it.
+// leastDetail is the height from which a page shows the selected row in full, too.
+const leastDetail = 24
+
+// Draw implements pane.Pane: the list and, on a page, the selected row.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	if p.beside = c.Zoomed && w >= widget.Wide && p.Len() > 0; !p.beside {
-		return p.list(c, w, h, focused)
+	list := func(w, h int) []widget.Row { return p.list(c, w, h, focused) }
+	if p.beside = c.Zoomed && p.Len() > 0 && h >= leastDetail; !p.beside {
+		return list(w, h)
 	}
-	left := w / 2
-	list, right := p.list(c, left, h, focused), w-left-1
-	var detail []widget.Row
-	if it, ok := p.Row(); ok && it.ID != "" {
-		p.page.Show(c, it.ID)
-		detail = p.page.Draw(c, right, h, false)
-	}
-	return widget.Beside(widget.Brush{Theme: c.Theme}, list, widget.FillRows(detail, right, h), left)
+	detail := func(w, h int) pane.Detail { return p.Detail(c, w, h) }
+	return pane.Duo{List: list, Detail: detail, Lines: p.Lines(), Most: h / 2}.Draw(c, w, h)
 }
 
-// Detail returns the selected row in full: the output of a run, the page of a task, or the text of something else.
-func (p *Pane) Detail(c pane.Context, w, h int) (title string, rows []widget.Row) {
+// Detail returns the selected row in full: the output of a run, a task, or the text of something else.
+func (p *Pane) Detail(c pane.Context, w, h int) (d pane.Detail) {
 	it, ok := p.Row()
 	if !ok {
-		return "", nil
+		return d
 	}
-	text := strings.Join(it.marks(c.Snap), " · ")
+	d.Title = pane.Named(it.title(), w)
 	switch {
 	case it.run != nil:
-		return it.title(), p.tail.Draw(c, *it.run, w, h)
+		d.Rows = p.tail.Draw(c, *it.run, w, h)
+	case it.date != nil:
+		d.Rows = pane.Text(c, w, h, dateText(c.Snap, *it.date))
 	case it.problem != nil:
-		text = it.problem.Message
-	case it.ID != "":
+		d.Rows = pane.Text(c, w, h, problemText(*it.problem))
+	default:
 		p.beside = true
 		p.page.Show(c, it.ID)
-		return it.title(), p.page.Draw(c, w, h, false)
+		d.Rows = p.page.Panel(c, w, h)
 	}
-	for _, l := range widget.WrapN(text, max(1, w-2), h, c.Theme.Glyph(theme.Ellipsis)) {
-		rows = append(rows, widget.Row{Text: widget.Brush{Theme: c.Theme}.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
-	}
-	return it.title(), rows
+	return d
 }
 
 // reasonRows is the room for the reason why an item needs the user.
@@ -234,16 +230,12 @@ func (p *Pane) outcome(it item) widget.Span {
 		}
 	case it.lacks(p.snap) != nil:
 		text, role = it.lacks(p.snap).Lacks, theme.Warn
-	case it.stage == ahead && left <= 5*time.Minute:
-		text, role = words.Until(left), theme.Warn
-	case it.stage == ahead && left <= time.Hour:
-		text = words.Until(left)
-	case chain(it.Label) != "":
-		text = chain(it.Label)
-	case it.Silent:
-		text = textSilent
-	case it.stage == ahead && (p.view == every || p.role(it) == theme.Text):
-		text = words.Until(left)
+	case it.stage == ahead && it.Silent:
+		text = textSilent + ", " + strings.TrimPrefix(words.Until(left), "in ")
+	case it.stage == ahead:
+		if text = words.Until(left); left <= 5*time.Minute {
+			role = theme.Warn
+		}
 	}
 	return widget.Span{Role: role, Text: text}
 }
@@ -263,16 +255,8 @@ func (p *Pane) sign(it item) widget.Span {
 		return glyph(theme.Bad, theme.Cross)
 	case it.problem != nil:
 		return glyph(theme.Warn, theme.Bang)
-	case it.Held:
-		return glyph(theme.Warn, theme.Lock)
-	case it.Tag == schedule.TagProposed, it.lacks(p.snap) != nil:
+	case it.Held, it.Tag == schedule.TagProposed, it.lacks(p.snap) != nil:
 		return glyph(theme.Warn, theme.Bang)
-	case it.Silent:
-		return glyph(theme.Dim, theme.Mute)
-	case chain(it.Label) != "":
-		return glyph(theme.Report, theme.Chain)
-	case it.Foreground:
-		return glyph(theme.You, theme.Front)
 	}
 	return widget.Span{}
 }
@@ -280,7 +264,7 @@ func (p *Pane) sign(it item) widget.Span {
 // note returns the marks of an item that are not already in its line.
 func (p *Pane) note(it item) widget.Span {
 	outcome := p.outcome(it).Text
-	marks := slices.DeleteFunc(it.marks(p.snap), func(mark string) bool { return mark == outcome || mark == textTomorrow })
+	marks := slices.DeleteFunc(it.marks(p.snap), func(mark string) bool { return strings.HasPrefix(outcome, mark) || mark == textTomorrow })
 	return widget.Span{Role: theme.Dim, Text: strings.Join(marks, " · ")}
 }
 

@@ -19,7 +19,7 @@ import (
 type view uint8
 
 const (
-	around view = iota // runs of the last 24 hours, and all upcoming fires
+	around view = iota // what has just fired, what runs, and all upcoming fires
 	every              // each task once, by its next fire
 	numViews
 )
@@ -28,7 +28,7 @@ const (
 // user, or a problem.
 type item struct {
 	schedule.Entry        // for an appointment its start, title, calendar and place; for a problem its file and text
-	when           string // how often a task fires, or its number in a chain
+	when           string // how often a task fires
 	task           bool
 	run            *fork.View
 	date           *google.Item
@@ -47,7 +47,7 @@ const (
 	untimed // it will not fire
 )
 
-func ofFire(e schedule.Entry) item { return item{Entry: e, when: chain(e.Label)} }
+func ofFire(e schedule.Entry) item { return item{Entry: e} }
 
 func ofRun(f *fork.View) item {
 	return item{run: f, Entry: schedule.Entry{ID: f.TaskID, FireTime: started(f), Description: f.Title, Kind: f.Kind}}
@@ -77,8 +77,8 @@ func ofTask(s *core.Snapshot, t schedule.TaskView) item {
 	case t.Proposed.Version != "":
 		e.Tag = schedule.TagProposed
 	}
-	when := cmp.Or(t.When, chain(t.Label))
-	if when == "" && t.Kind == routines.KindReminder {
+	when := t.When
+	if when == "" && t.Kind == routines.KindReminder && core.Chain(t.Label) == "" {
 		when = "once"
 	}
 	return item{Entry: e, when: when, task: true}
@@ -127,10 +127,12 @@ func (v view) items(s *core.Snapshot) (items []item) {
 	return items
 }
 
-// runs returns the runs that ended within 24 hours or have not ended.
+// runs returns the runs that have just started, or have not ended; the list of runs has the earlier ones.
 func runs(s *core.Snapshot) (out []item) {
 	for i := range s.Ended {
-		out = append(out, ofRun(&s.Ended[i]))
+		if s.At.Sub(started(&s.Ended[i])) < mostLate {
+			out = append(out, ofRun(&s.Ended[i]))
+		}
 	}
 	for i := range s.Forks {
 		if s.Forks[i].Live() {
@@ -140,7 +142,8 @@ func runs(s *core.Snapshot) (out []item) {
 	return out
 }
 
-// mostLate is the maximum delay between a fire and the start of its run.
+// mostLate is the maximum delay between a fire and the start of its run, and how long a run counts as just started:
+// as long as agents see that a task has just fired.
 const mostLate = 15 * time.Minute
 
 // shown reports whether a past fire is among the items, as its run or as missed.

@@ -177,15 +177,6 @@ func problemText(p routines.Problem) string {
 	return string(p.Severity) + " in " + Place(p) + "\n\n" + p.Message + "\n\n" + then
 }
 
-// chain returns "check 2/5" for a link of a chain, from its label.
-func chain(label string) string {
-	rest, ok := strings.CutPrefix(label, "Chain reminder (")
-	if !ok {
-		return ""
-	}
-	return "check " + strings.TrimSuffix(rest, ")")
-}
-
 // TaskWords describes a task: its title, then its marks.
 func TaskWords(s *core.Snapshot, t schedule.TaskView) []string { return ofTask(s, t).words(s) }
 

@@ -132,39 +132,38 @@ func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	return p.List.Press(c, at, focused)
 }
 
-// Draw implements pane.Pane: the table, and below it everything about the selected setting.
+// Draw implements pane.Pane: the table and everything about the selected setting.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	narrow := w < 100 // the description is below
-	p.Columns[1].Cells, p.Columns[1].Least, p.Columns[2].Hidden = 23, 0, narrow
-	if narrow {
-		p.Columns[1].Cells, p.Columns[1].Least = 0, 8
+	list := func(w, h int) []widget.Row {
+		narrow := w < 100 // the description is in the detail
+		p.Columns[1].Cells, p.Columns[1].Least, p.Columns[2].Hidden = 23, 0, narrow
+		if narrow {
+			p.Columns[1].Cells, p.Columns[1].Least = 0, 8
+		}
+		return p.Table.Draw(c.Theme, w, h, focused)
 	}
-	var below []widget.Row
-	if s, ok := p.Row(); ok {
-		below = detail(c, s, w)
+	s, ok := p.Row()
+	if !ok || h < leastRows+detailRows {
+		return list(w, h)
 	}
-	if h-len(below) < leastRows {
-		below = nil
-	}
-	rows := p.Table.Draw(c.Theme, w, min(p.Lines(), h-len(below)), focused)
-	return widget.FillRows(append(rows, below...), w, h)
+	most := max(len(detail(c, s, w).Rows), detailRows)
+	return pane.Duo{List: list, Lines: p.Lines(), Most: most, Detail: func(w, _ int) pane.Detail { return detail(c, s, w) }}.Draw(c, w, h)
 }
 
 const (
-	leastRows  = 6 // of the table above the details
-	detailRows = 5 // at least, so that the table keeps its height from setting to setting
+	leastRows  = 6 // of the table with details
+	detailRows = 4 // at least, so that the table keeps its height from setting to setting
 	valueRows  = 3 // of a long value
 	aboutRows  = 3
 )
 
 // detail is everything about a setting: its key, value, explanation and choices.
-func detail(c pane.Context, s *setting, w int) []widget.Row {
+func detail(c pane.Context, s *setting, w int) pane.Detail {
 	b := widget.Brush{Theme: c.Theme}
-	name := []widget.Span{{Role: theme.Strong, Text: s.About.Name}}
-	rows := []widget.Row{{Text: b.Rule(w, name, []widget.Span{{Role: theme.Dim, Text: s.elsewhere()}}), Place: widget.Ruled}}
+	d := pane.Detail{Title: pane.Named(s.About.Name, w), State: []widget.Span{{Role: theme.Dim, Text: s.elsewhere()}}}
 	add := func(role theme.Role, text string, most int) {
 		for _, line := range widget.WrapN(text, max(1, w-2), most, c.Theme.Glyph(theme.Ellipsis)) {
-			rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: line}), Place: widget.Inner})
+			d.Rows = append(d.Rows, widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: line}), Place: widget.Inner})
 		}
 	}
 	add(theme.Accent, s.Long, valueRows)
@@ -173,9 +172,9 @@ func detail(c pane.Context, s *setting, w int) []widget.Row {
 		add(theme.Dim, s.example(), 1)
 	}
 	if len(s.Choices) > 0 {
-		rows = append(rows, choices(b, s, w))
+		d.Rows = append(d.Rows, choices(b, s, w))
 	}
-	return widget.FillRows(rows, w, max(len(rows), detailRows))
+	return d
 }
 
 // elsewhere returns the setting's name outside of the dashboard.

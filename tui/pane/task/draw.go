@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -43,46 +44,90 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	return widget.FillRows(append(rows, p.promptRows(c, w, h-len(rows))...), w, h)
 }
 
+// sheet is lines of w cells, most of them with a name in their first column.
+type sheet struct {
+	c    pane.Context
+	w    int
+	rows []widget.Row
+}
+
+func (s *sheet) line(at widget.Place, spans ...widget.Span) {
+	b := widget.Brush{Theme: s.c.Theme}
+	s.rows = append(s.rows, widget.Row{Text: b.Line(s.w, append([]widget.Span{{Text: " "}}, spans...)...), Place: at})
+}
+
+func (s *sheet) named(at widget.Place, name string, spans []widget.Span) {
+	s.line(at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, nameCells)}}, spans...)...)
+}
+
 // facts returns the lines above the prompt; a low page omits the last ones.
-func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.Row) {
-	b := widget.Brush{Theme: c.Theme}
-	line := func(at widget.Place, spans ...widget.Span) {
-		out = append(out, widget.Row{Text: b.Line(w, append([]widget.Span{{Text: " "}}, spans...)...), Place: at})
+func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) []widget.Row {
+	s := &sheet{c: c, w: w}
+	s.line(widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title}, widget.Span{Role: theme.Dim, Text: "  " + cmp.Or(t.When, t.Label)})
+	p.own(s, t, mostOwn)
+	if p.past != nil {
+		s.named(widget.Inner, textRuns, p.strip(c, w-nameCells-2))
+		if r := p.selected(); r != nil {
+			s.named(widget.Inner, "", ran(c, r))
+		}
+		p.figures(s)
 	}
-	named := func(at widget.Place, name string, spans []widget.Span) {
-		line(at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, nameCells)}}, spans...)...)
+	s.line(widget.Nowhere, kind(t)...)
+	return s.rows
+}
+
+// Panel returns up to h rows about the task for a list beside it: its own text, what is known about it, and its newest
+// runs in the rows that are left. What else its prompt consists of is only counted.
+func (p *Page) Panel(c pane.Context, w, h int) []widget.Row {
+	t := p.task(c)
+	if t == nil || t.ID != p.id {
+		return pane.Text(c, w, h, textGone)
 	}
-	line(widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title}, widget.Span{Role: theme.Dim, Text: "  " + cmp.Or(t.When, t.Label)})
+	s := &sheet{c: c, w: w}
+	p.own(s, t, h/2)
+	s.line(widget.Nowhere, append([]widget.Span{{Text: cmp.Or(t.When, t.Label) + "  "}}, kind(t)...)...)
+	if p.past == nil {
+		return s.rows
+	}
+	p.figures(s)
+	if more := strings.Count(p.prompt, "\n") - strings.Count(p.past.File.Body, "\n"); p.prompt != "" && more > 0 {
+		text := words.Count(more, "line") + ", " + c.Names(action.Schedule).Name(action.SchedulePreview) + " shows the whole prompt"
+		s.named(widget.Nowhere, textAlso, []widget.Span{{Role: theme.Dim, Text: text}})
+	}
+	s.named(widget.Nowhere, textRuns, p.strip(c, w-nameCells-2))
+	for i := len(p.past.Runs) - 1; i >= 0 && len(s.rows) < h; i-- {
+		s.named(widget.Nowhere, "", ran(c, &p.past.Runs[i]))
+	}
+	return s.rows[:min(len(s.rows), h)]
+}
+
+// own adds why the task does not run, and its own text in at most most lines.
+func (p *Page) own(s *sheet, t *schedule.TaskView, most int) {
 	lacks := ""
-	if problem := c.Snap.Lacks(t.Path); problem != nil {
+	if problem := s.c.Snap.Lacks(t.Path); problem != nil {
 		lacks = problem.Message
 	}
 	if why := cmp.Or(t.Waits, lacks, p.failed); why != "" {
-		line(widget.Nowhere, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + why})
+		s.line(widget.Nowhere, widget.Span{Role: theme.Warn, Text: s.c.Theme.Glyph(theme.Bang) + " " + why})
 	}
 	if p.past != nil {
-		for _, l := range widget.WrapN(p.past.File.Body, max(1, w-2), mostOwn, c.Theme.Glyph(theme.Ellipsis)) {
-			line(widget.Nowhere, widget.Span{Text: l})
-		}
-		named(widget.Inner, textRuns, p.strip(c, w-nameCells-2))
-		r := p.selected()
-		if r != nil {
-			named(widget.Inner, "", ran(c, r))
-		}
-		if len(p.past.Next) == 0 {
-			named(widget.Nowhere, textNext, []widget.Span{{Role: theme.Dim, Text: textNever}})
-		}
-		for i, next := range p.past.Next {
-			named(widget.Nowhere, []string{textNext, ""}[min(i, 1)], fires(c, next))
-		}
-		if r != nil {
-			named(widget.Nowhere, textPings, p.pings())
-			named(widget.Nowhere, "duration", p.took(c))
-			named(widget.Nowhere, textCost, []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, p.dollars())}, {Role: theme.Dim, Text: "  " + p.mean()}})
-		}
+		s.rows = append(s.rows, pane.Text(s.c, s.w, most, p.past.File.Body)...)
 	}
-	line(widget.Nowhere, kind(t)...)
-	return out
+}
+
+// figures adds the next fires, and the averages of its runs.
+func (p *Page) figures(s *sheet) {
+	if len(p.past.Next) == 0 {
+		s.named(widget.Nowhere, textNext, []widget.Span{{Role: theme.Dim, Text: textNever}})
+	}
+	for i, next := range p.past.Next {
+		s.named(widget.Nowhere, []string{textNext, ""}[min(i, 1)], fires(s.c, next))
+	}
+	if len(p.past.Runs) > 0 {
+		s.named(widget.Nowhere, textPings, p.pings())
+		s.named(widget.Nowhere, "duration", p.took(s.c))
+		s.named(widget.Nowhere, textCost, []widget.Span{{Role: theme.Accent, Text: chart.Spark(s.c.Theme, p.dollars())}, {Role: theme.Dim, Text: "  " + p.mean()}})
+	}
 }
 
 // mostOwn is how many lines of the task's own text are above the facts; all of it is in the prompt.

@@ -127,58 +127,39 @@ func (p *Pane) Sync(c pane.Context) {
 	p.Fill(rows)
 }
 
-// leastDetail is the height from which a page shows the selected update below the list.
+// leastDetail is the height from which a page shows the selected update in full, too.
 const leastDetail = 12
 
-// Draw implements pane.Pane: the list and, on a page, the selected update beside or below it.
+// Draw implements pane.Pane: the list and, on a page, the selected update.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	p.whole = false
-	switch b := (widget.Brush{Theme: c.Theme}); {
-	case !c.Zoomed || p.Shown() == 0 || w < widget.Wide && h < leastDetail:
-		return p.list(c, w, h, focused)
-	case w < widget.Wide:
-		top := min(p.Shown()+2, h/3)
-		return append(p.list(c, w, top, focused), p.detail(c, w, h-top)...)
-	default:
-		left := w * 2 / 5
-		return widget.Beside(b, p.list(c, left, h, focused), p.detail(c, w-left-1, h), left)
+	list := func(w, h int) []widget.Row { return p.list(c, w, h, focused) }
+	if !c.Zoomed || p.Shown() == 0 || h < leastDetail {
+		return list(w, h)
 	}
-}
-
-// detail returns the selected update in full, with its source.
-func (p *Pane) detail(c pane.Context, w, h int) []widget.Row {
-	b, cut := widget.Brush{Theme: c.Theme}, c.Theme.Glyph(theme.Ellipsis)
-	u, _ := p.Row()
-	text := strings.TrimSpace(p.page(c, u))
-	lines := widget.WrapN(text, max(1, w-2), h-1, cut)
-	p.whole = len(widget.Wrap(text, max(1, w-2))) <= h-1
-	rows := []widget.Row{{Text: b.Rule(w, []widget.Span{{Role: theme.Strong, Text: textPage}}, nil), Place: widget.Ruled}}
-	for _, l := range lines {
-		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
-	}
-	return widget.FillRows(rows, w, h)
+	detail := func(w, h int) pane.Detail { return p.Detail(c, w, h) }
+	return pane.Duo{List: list, Detail: detail, Lines: min(p.Shown()+2, h/3), Most: h}.Draw(c, w, h)
 }
 
 // leastTail is the number of free rows from which the detail shows the output of the run, too.
 const leastTail = 4
 
 // Detail returns the selected update in full, and the output of the run that left it.
-func (p *Pane) Detail(c pane.Context, w, h int) (title string, rows []widget.Row) {
+func (p *Pane) Detail(c pane.Context, w, h int) pane.Detail {
+	d, b := pane.Detail{Title: pane.Named(textPage, w)}, widget.Brush{Theme: c.Theme}
 	u, ok := p.Row()
-	b := widget.Brush{Theme: c.Theme}
 	if !ok {
-		return textPage, widget.Rows(widget.Nowhere, b.Empty(w, h, "No updates.")...)
+		d.Rows = widget.Rows(widget.Nowhere, b.Empty(w, h, "No updates.")...)
+		return d
 	}
-	lines := widget.Wrap(strings.TrimSpace(p.page(c, u)), max(1, w-2))
-	p.whole = len(lines) <= h
-	for _, l := range lines[:min(len(lines), h)] {
-		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
+	text := strings.TrimSpace(p.page(c, u))
+	p.whole = len(widget.Wrap(text, max(1, w-2))) <= h
+	d.Rows = pane.Text(c, w, h, text)
+	if run := c.Snap.Reporter(u); run != nil && h-len(d.Rows) >= leastTail {
+		d.Rows = append(d.Rows, widget.Row{Text: b.Rule(w, pane.Named(run.Title, w), nil), Place: widget.Ruled})
+		d.Rows = append(d.Rows, p.tail.Draw(c, *run, w, h-len(d.Rows))...)
 	}
-	if run := c.Snap.Reporter(u); run != nil && h-len(rows) >= leastTail {
-		rows = append(rows, widget.Row{Text: b.Rule(w, []widget.Span{{Role: theme.Strong, Text: run.Title}}, nil), Place: widget.Ruled})
-		rows = append(rows, p.tail.Draw(c, *run, w, h-len(rows))...)
-	}
-	return textPage, rows
+	return d
 }
 
 // list draws the updates. Free lines go first to the selected update, as long as two others stay visible, then to the
@@ -267,7 +248,10 @@ func (p *Pane) item(c pane.Context, i, w int, text []string, marked bool) []widg
 	if marked {
 		gutter, b.Back = c.Theme.Glyph(theme.Pointer), theme.Select
 	}
-	role := theme.Text
+	role, aged := theme.Text, theme.Report
+	if c.Fresh(u.At) {
+		aged = theme.Here
+	}
 	if u.Dropped > 0 {
 		role = theme.Warn
 	}
@@ -277,7 +261,7 @@ func (p *Pane) item(c pane.Context, i, w int, text []string, marked bool) []widg
 	var out []widget.Row
 	for _, l := range text {
 		line := b.Line(w, widget.Span{Role: theme.Accent, Text: gutter},
-			widget.Span{Role: theme.Report, Text: widget.Fit(age, ageColumn(w))}, widget.Span{Role: role, Text: l})
+			widget.Span{Role: aged, Text: age}, widget.Span{Text: widget.Blank(ageColumn(w) - widget.Cells(age))}, widget.Span{Role: role, Text: l})
 		out = append(out, widget.Row{Text: line, Place: place})
 		gutter, age = " ", ""
 	}

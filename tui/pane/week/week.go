@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/work/week"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	budgetpane "ollimbot/tui/pane/budget"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -24,8 +25,9 @@ type Page struct {
 	pane.Still
 	ago    int // number of weeks back
 	report *week.Report
-	failed string // why reading the report failed
-	asked  asked  // the state for which the report was read
+	before *week.Report // of the week before; nil if it could not be read
+	failed string       // why reading the report failed
+	asked  asked        // the state for which the report was read
 }
 
 // asked changes when a report is out of date.
@@ -49,12 +51,15 @@ func (p *Page) Wants(c pane.Context) pane.Answer {
 	p.asked = now
 	return pane.Answer{Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
 		report, err := r.Week(ctx, now.ago)
+		before, missing := r.Week(ctx, now.ago+1)
 		return func(pane.Context) pane.Answer {
 			if p.failed = ""; err != nil {
 				p.failed = clean.Line(err.Error())
 				return pane.Answer{}
 			}
-			p.report = &report
+			if p.report, p.before = &report, &before; missing != nil {
+				p.before = nil
+			}
 			return pane.Answer{}
 		}
 	}}
@@ -77,7 +82,8 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	if p.report == nil {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, cmp.Or(p.failed, textReading))...)
 	}
-	return widget.FillRows(widget.Rows(widget.Nowhere, Lines(c.Theme, p.report, w, h)...), w, h)
+	rows := widget.Rows(widget.Nowhere, Lines(c.Theme, p.report, p.before, w, h)...)
+	return widget.FillRows(append(rows, budgetpane.Heat(c, w, h-len(rows))...), w, h)
 }
 
 const textReading = "reading the week…"
@@ -90,14 +96,17 @@ const (
 )
 
 // Lines draws a report in at most h lines of w cells. The facts have priority; the days are between the title and the
-// facts if there is room.
-func Lines(t *theme.Theme, r *week.Report, w, h int) []string {
+// facts if there is room, and each of them above the same day of the week before if there is more.
+func Lines(t *theme.Theme, r, before *week.Report, w, h int) []string {
 	b := widget.Brush{Theme: t}
 	lines := []string{b.Line(w, widget.Span{Role: theme.Strong, Text: " " + r.Title()})}
 	told := facts(b, r, w)
 	if columns := fitting(r, w-nameCells-1); len(columns) > 0 && len(lines)+len(told)+chartRows+2 <= h {
+		if len(lines)+len(told)+chartRows+week.Days+2 > h {
+			before = nil
+		}
 		lines = append(lines, b.Line(w))
-		lines = append(lines, days(b, r, columns, w)...)
+		lines = append(lines, days(b, r, before, columns, w)...)
 		lines = append(lines, b.Line(w))
 	}
 	lines = append(lines, told...)
@@ -172,8 +181,8 @@ func fitting(r *week.Report, w int) []column {
 	return all[:n]
 }
 
-// days draws the headings and a row for each day.
-func days(b widget.Brush, r *week.Report, columns []column, w int) []string {
+// days draws the headings and a row for each day, with a lower one of the week before.
+func days(b widget.Brush, r, before *week.Report, columns []column, w int) []string {
 	head := []widget.Span{{Text: widget.Blank(nameCells + 1)}}
 	for _, c := range columns {
 		head = append(head, widget.Span{Role: theme.Dim, Text: widget.Fit(c.head, c.cells+c.text+2)})
@@ -187,20 +196,36 @@ func days(b widget.Brush, r *week.Report, columns []column, w int) []string {
 			role = theme.Strong
 		}
 		row := []widget.Span{{Role: role, Text: " " + widget.Fit(d.Date.Format("Mon 2"), nameCells)}}
+		was := []widget.Span{{Role: theme.Dim, Text: " " + widget.Fit(textBefore, nameCells)}}
 		for _, c := range columns {
-			row = append(row, c.row(b.Theme, r, d, begun)...)
+			top := c.top(r)
+			if before != nil && i < len(before.Days) {
+				top = max(top, c.top(before))
+				was = append(was, c.row(b.Theme, lowBar, top, before.Days[i], true)...)
+			}
+			row = append(row, c.row(b.Theme, fullBar, top, d, begun)...)
 		}
 		lines = append(lines, b.Line(w, row...))
+		if before != nil {
+			lines = append(lines, b.Line(w, was...))
+		}
 	}
 	return lines
 }
 
-// row draws the column's part of a day's row.
-func (c column) row(t *theme.Theme, r *week.Report, d week.Day, begun bool) []widget.Span {
-	top := 0.0
+// The signs of a bar and their stand-ins. They are lower than a row, so that the bars of two days stay apart.
+var fullBar, lowBar = [2]string{"▆", "#"}, [2]string{"▂", "="}
+
+// top is the length of the longest bar.
+func (c column) top(r *week.Report) (top float64) {
 	for _, d := range r.Days {
 		top = max(top, c.all(d))
 	}
+	return top
+}
+
+// row draws the column's part of a day's row; a bar of top is as long as the column is wide.
+func (c column) row(t *theme.Theme, bar [2]string, top float64, d week.Day, begun bool) []widget.Span {
 	length := func(v float64) int {
 		if v <= 0 || top <= 0 {
 			return 0
@@ -211,9 +236,9 @@ func (c column) row(t *theme.Theme, r *week.Report, d week.Day, begun bool) []wi
 	if c.good(d) < c.all(d) { // an incomplete bar must not look complete
 		good = min(good, max(0, all-1))
 	}
-	full, rest := "▆", "▁" // lower than a row, so that the bars of two days stay apart
+	full, rest := bar[0], "▁"
 	if t.ASCII() {
-		full, rest = "#", "-"
+		full, rest = bar[1], "-"
 	}
 	text := ""
 	if begun {
@@ -231,6 +256,8 @@ const (
 	textPings = "pings, answered"
 	textDue   = "due times, ran"
 	textCost  = "cost"
+
+	textBefore = "before"
 )
 
 // share formats a ratio such as "5/7"; a dash if there are none.

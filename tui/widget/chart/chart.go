@@ -1,6 +1,6 @@
-// Package chart draws numbers in an exact number of cells: curves and bars over axes,
-// gauges, sparklines. It uses the finest characters that the terminal can show: braille,
-// blocks or ASCII. It must not know the meaning of the numbers.
+// Package chart draws numbers in an exact number of cells: bars over axes, columns of an
+// area, gauges, sparklines. It uses blocks, or ASCII in a terminal without them. It must not
+// know the meaning of the numbers.
 package chart
 
 import (
@@ -75,9 +75,10 @@ func Column(t *theme.Theme, share float64, rows int, faint bool) []string {
 	return out
 }
 
-// Heat is a cell for each value, darker the nearer it is to top; zero is a dot.
+// Heat is a cell for each value, higher the nearer it is to top; zero is a dot. No cell is full, so that two rows stay
+// apart.
 func Heat(t *theme.Theme, values []float64, top float64) string {
-	zero, shades := "·", []string{"░", "▒", "▓", "█"}
+	zero, shades := "·", []string{"▁", "▂", "▄", "▆"}
 	if t.ASCII() {
 		zero, shades = ".", []string{"-", "+", "*", "#"}
 	}
@@ -130,43 +131,6 @@ func (p *Plot) bars(g *grid) {
 			p.bar(g, x, b)
 		}
 	}
-}
-
-// areas draws the areas, each as bars of one cell, and leaves out the upright rules.
-func (p *Plot) areas(g *grid) {
-	at := func(x int) float64 { return p.X.From + (p.X.To-p.X.From)*float64(x)/float64(g.w) }
-	for _, a := range p.Areas {
-		for x := range g.w {
-			low, ok := lowest(a.Points, at(x), at(x+1))
-			if !ok || slices.ContainsFunc(p.Rules, func(r Rule) bool { return !r.Level && p.column(g, r.At) == x }) {
-				continue
-			}
-			b := Bar{Y: low, Role: a.Role}
-			if top, ok := lowest(a.More, at(x), at(x+1)); ok {
-				b.More = max(0, top-low)
-			}
-			p.bar(g, x, b)
-		}
-	}
-}
-
-// lowest is the lowest Y of a line between two numbers; ok is false where it has none.
-func lowest(points []Point, from, to float64) (low float64, ok bool) {
-	low = math.Inf(1)
-	for i := range max(0, len(points)-1) {
-		a, b := points[i], points[i+1]
-		if b.X < from || a.X > to {
-			continue
-		}
-		for _, x := range []float64{max(a.X, from), min(b.X, to)} {
-			share := 1.0 // of a line straight down
-			if b.X > a.X {
-				share = (x - a.X) / (b.X - a.X)
-			}
-			low, ok = min(low, a.Y+share*(b.Y-a.Y)), true
-		}
-	}
-	return low, ok
 }
 
 // bar draws a bar of one cell in eighths of a cell, at least one above the axis.

@@ -28,11 +28,11 @@ func joined(spans []widget.Span) string {
 
 // looks are the terminals that draw differently.
 var looks = map[string]theme.Options{
-	"braille": {Plain: true}, "blocks": {Plain: true, Blocks: true}, "ascii": {Plain: true, ASCII: true},
+	"blocks": {Plain: true}, "ascii": {Plain: true, ASCII: true},
 }
 
 func TestGaugeShowsEighths(t *testing.T) {
-	full, plainTheme := theme.New(looks["braille"]), theme.New(looks["ascii"])
+	full, plainTheme := theme.New(looks["blocks"]), theme.New(looks["ascii"])
 	for _, c := range []struct {
 		share       float64
 		want, ascii string
@@ -71,7 +71,7 @@ func TestGaugeAndSparkAreExact(t *testing.T) {
 }
 
 func TestSparkIsAsHighAsItsValues(t *testing.T) {
-	th := theme.New(looks["braille"])
+	th := theme.New(looks["blocks"])
 	if got := Spark(th, []float64{0, 1, 2, 4, 8}); got != "·▂▃▄▆" {
 		t.Errorf("got %q", got)
 	}
@@ -98,36 +98,11 @@ func TestTicksAreFewAndRound(t *testing.T) {
 	}
 }
 
-// level is a bucket that refills, is spent, and refills.
-func level() *Plot {
-	p := &Plot{
-		X: Axis{From: -24, To: 24}, Y: Axis{From: 0, To: 5},
-		Shades: []Range{{-16, -8}, {8, 16}},
-		Rules:  []Rule{{At: 0, Role: theme.Text, Label: "now"}},
-		Curves: []Curve{
-			{Points: []Point{{0, 2}, {6, 0}, {24, 0}}, Role: theme.Warn},
-			{Points: []Point{{-30, 5}, {-20, 5}, {-20, 4}, {-4, 5}, {-4, 3}, {-1, 3.4}, {-1, 2.4}, {0, 2.6}, {24, 5}}, Role: theme.Accent},
-		},
-		Marks: []Mark{
-			{X: -20, Y: 4, Sign: "◆", Role: theme.Ping, Name: "Medication"},
-			{X: -4, Y: 3, Sign: "◆", Role: theme.Ping, Name: "Weekly review of everything"},
-			{X: -3.9, Y: 3, Sign: "◆", Role: theme.Ping, Name: "Another"},
-		},
-	}
-	for _, v := range Ticks(5, 5) {
-		p.Y.Ticks = append(p.Y.Ticks, Tick{v, Label(v)})
-	}
-	for h := -24; h <= 24; h += 6 {
-		p.X.Ticks = append(p.X.Ticks, Tick{float64(h), []string{"14", "20", "02", "08"}[(h+24)/6%4]})
-	}
-	return p
-}
-
 // month is 30 days with what today may come to.
 func month() *Plot {
 	p := &Plot{
 		X: Axis{From: 0, To: 30, Ticks: []Tick{{0.5, "Oct 24"}, {15.5, "Nov 8"}, {29.5, "today"}}}, Y: Axis{From: 0, To: 2},
-		Rules: []Rule{{At: 1.5, Level: true, Role: theme.Warn, Label: "cap $1.50"}},
+		Rules: []Rule{{At: 1.5, Role: theme.Warn, Label: "cap $1.50"}},
 	}
 	for i := range 30 {
 		p.Bars = append(p.Bars, Bar{Y: float64(i%7) / 4, Role: theme.Accent})
@@ -140,30 +115,17 @@ func month() *Plot {
 }
 
 func TestPicturesLookAsTheyDid(t *testing.T) {
-	for name, p := range map[string]*Plot{"level": level(), "month": month()} {
-		for look, o := range looks {
-			for _, size := range [][2]int{{100, 14}, {44, 8}} {
-				got := strings.Join(p.Draw(theme.New(o), size[0], size[1]), "|\n") + "|\n"
-				goldentest.Compare(t, fmt.Sprintf("%s-%s-%d.golden", name, look, size[0]), got)
-			}
+	for look, o := range looks {
+		for _, size := range [][2]int{{100, 14}, {44, 8}} {
+			got := strings.Join(month().Draw(theme.New(o), size[0], size[1]), "|\n") + "|\n"
+			goldentest.Compare(t, fmt.Sprintf("month-%s-%d.golden", look, size[0]), got)
 		}
 	}
 }
 
-// An area is filled where its line is, and lighter up to the line of a forecast.
-func TestAnAreaIsFilledUpToItsLine(t *testing.T) {
-	p := Plot{X: Axis{To: 8}, Y: Axis{To: 4}, Rules: []Rule{{At: 4}}, Areas: []Area{
-		{Points: []Point{{0, 4}, {2, 4}, {2, 2}, {4, 4}}}, {Points: []Point{{4, 1}, {8, 1}}, More: []Point{{4, 1}, {6, 3}, {8, 3}}},
-	}}
-	lines := p.Draw(theme.New(looks["braille"]), 8, 6)[:4] // without the axis
-	want := []string{"█   │   ", "█  █│ ▒▒", "████│▒▒▒", "████│███"}
-	if d := cmp.Diff(want, lines); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestHeatIsDarkerForMore(t *testing.T) {
-	for look, want := range map[string]string{"braille": "·░▒▓█", "ascii": ".-+*#"} {
+// Poster 16: no cell is full, so that two rows do not merge.
+func TestHeatIsHigherForMore(t *testing.T) {
+	for look, want := range map[string]string{"blocks": "·▁▂▄▆", "ascii": ".-+*#"} {
 		if got := Heat(theme.New(looks[look]), []float64{0, 1, 2, 3, 4}, 4); got != want {
 			t.Errorf("%s: %q, want %q", look, got, want)
 		}
@@ -172,33 +134,8 @@ func TestHeatIsDarkerForMore(t *testing.T) {
 
 // No sparkline fills a cell: those of two rows do not merge.
 func TestSparklinesOfTwoRowsStayApart(t *testing.T) {
-	if got := Spark(theme.New(looks["braille"]), []float64{5, 5, 4.9}); strings.ContainsAny(got, "▇█") {
+	if got := Spark(theme.New(looks["blocks"]), []float64{5, 5, 4.9}); strings.ContainsAny(got, "▇█") {
 		t.Errorf("%q", got)
-	}
-}
-
-// A curve stands where its numbers are: the row of a tick is the row of a curve at it.
-func TestACurveStandsAtItsTick(t *testing.T) {
-	th := theme.New(looks["ascii"])
-	for v := range 6 {
-		p := level()
-		p.Shades, p.Rules, p.Marks = nil, nil, nil
-		p.Curves = []Curve{{Points: []Point{{-24, float64(v)}, {24, float64(v)}}}}
-		for _, line := range p.Draw(th, 60, 20) {
-			if at, _, _ := strings.Cut(line, " +"); strings.Contains(line, "*") != (at == Label(float64(v))) {
-				t.Errorf("a curve at %d: %q", v, line)
-			}
-		}
-	}
-}
-
-func TestNamesOfMarksNeverOverlap(t *testing.T) {
-	lines := strings.Join(level().Draw(theme.New(looks["braille"]), 100, 14), "\n")
-	if n := strings.Count(lines, "Medication"); n != 1 {
-		t.Errorf("the name of a mark stands there %d times:\n%s", n, lines)
-	}
-	if strings.Count(lines, "Another") > 0 && strings.Count(lines, "Weekly review") > 1 {
-		t.Errorf("two names:\n%s", lines)
 	}
 }
 
@@ -216,18 +153,10 @@ func TestAPlotIsExactWhateverItShows(t *testing.T) {
 		}
 		p := Plot{X: axis(), Y: axis()}
 		for range rapid.IntRange(0, 4).Draw(t, "things") {
-			p.Shades = append(p.Shades, Range{draw("from"), draw("to")})
-			p.Rules = append(p.Rules, Rule{At: draw("rule"), Level: rapid.Bool().Draw(t, "level"), Label: words.Draw(t, "label")})
+			p.Rules = append(p.Rules, Rule{At: draw("rule"), Label: words.Draw(t, "label")})
 			p.Bars = append(p.Bars, Bar{Y: draw("bar"), More: draw("more")})
-			p.Marks = append(p.Marks, Mark{X: draw("x"), Y: draw("y"), Sign: "◆", Name: words.Draw(t, "name")})
-			c := Curve{Role: theme.Bad}
-			for range rapid.IntRange(0, 5).Draw(t, "points") {
-				c.Points = append(c.Points, Point{draw("x"), draw("y")})
-			}
-			p.Curves = append(p.Curves, c)
-			p.Areas = append(p.Areas, Area{Points: c.Points, More: p.Curves[0].Points, Role: theme.Track})
 		}
-		o := looks[rapid.SampledFrom([]string{"braille", "blocks", "ascii"}).Draw(t, "look")]
+		o := looks[rapid.SampledFrom([]string{"blocks", "ascii"}).Draw(t, "look")]
 		o.Plain, o.Dark, o.Profile = rapid.Bool().Draw(t, "plain"), true, colorprofile.TrueColor
 		w, h := rapid.IntRange(0, 120).Draw(t, "w"), rapid.IntRange(0, 30).Draw(t, "h")
 		lines := p.Draw(theme.New(o), w, h)

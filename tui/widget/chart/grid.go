@@ -7,48 +7,19 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// pen draws curves in dots that are smaller than a cell. Each dot of a cell is a bit, and
-// each set of dots has a character.
-type pen struct {
-	bits [][]uint8 // by the dot's column and row in the cell
-	sign func(dots uint8) rune
-}
-
-var (
-	brailleBits = [][]uint8{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
-	quarterBits = [][]uint8{{1, 4}, {2, 8}}
-	quarters    = []rune(" ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█")
-	wholeBit    = [][]uint8{{1}}
-)
-
-// penOf is the finest pen that the terminal of a theme can show.
-func penOf(t *theme.Theme) pen {
-	switch {
-	case t.ASCII():
-		return pen{wholeBit, func(uint8) rune { return '*' }}
-	case t.Options().Blocks:
-		return pen{quarterBits, func(dots uint8) rune { return quarters[dots] }}
-	}
-	return pen{brailleBits, func(dots uint8) rune { return 0x2800 + rune(dots) }}
-}
-
 // layer is the kind of a cell's content. Content covers that of the same or a lower layer.
 type layer uint8
 
 const (
 	nothing layer = iota
-	shade
-	rule
 	bar
-	curve
-	sign // a mark, a word, an axis
+	sign // a word, an axis
 	rest // covered by a word that starts to the left
 )
 
-// cell is one cell of a picture: dots, or a text that starts here.
+// cell is one cell of a picture, or where a text starts.
 type cell struct {
 	layer layer
-	dots  uint8
 	role  theme.Role
 	text  string
 }
@@ -57,7 +28,6 @@ type cell struct {
 // Coordinates start at the upper left of the picture, without the axes.
 type grid struct {
 	theme  *theme.Theme
-	pen    pen
 	w, h   int
 	gutter int      // cells at the left
 	rows   [][]cell // with the axes
@@ -76,27 +46,6 @@ func (g *grid) put(x, y int, l layer, role theme.Role, text string) {
 	if c := g.at(x, y); c != nil && c.layer <= l {
 		*c = cell{layer: l, role: role, text: text}
 	}
-}
-
-// column draws a character in every cell of a column that no higher layer covers.
-func (g *grid) column(x int, l layer, role theme.Role, text string) {
-	for y := range g.h {
-		g.put(x, y, l, role, text)
-	}
-}
-
-// dot sets a dot; x and y count dots from the upper left. If curves share a cell, the last
-// one decides its colour.
-func (g *grid) dot(x, y int, c Curve) {
-	across, down := len(g.pen.bits), len(g.pen.bits[0])
-	at := g.at(x/across, y/down)
-	if at == nil || at.layer > curve {
-		return
-	}
-	if at.layer < curve {
-		*at = cell{layer: curve}
-	}
-	at.role, at.dots = c.Role, at.dots|g.pen.bits[x%across][y%down]
 }
 
 // write draws a text from a column on. It returns false and draws nothing if there is no
@@ -131,8 +80,6 @@ func (g *grid) line(row []cell) string {
 		switch {
 		case c.text != "":
 			run.WriteString(c.text)
-		case c.layer == curve:
-			run.WriteRune(g.pen.sign(c.dots))
 		case c.layer != rest:
 			run.WriteByte(' ')
 		}
