@@ -117,8 +117,14 @@ func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
 		}
 		kind := "other: " + text
 		for _, known := range [][2]string{
-			{"answer", "answer number"}, {"answer", "Let me think"}, {"answer", "asked you about the bank"}, {"answer", "after the outage"},
-			{"answer", "The plan of the day"}, {"ping", "has something for you"}, {"ping", "is due"}, {"failure", "the feed cannot be read"},
+			{"answer", "answer number"},
+			{"answer", "Let me think"},
+			{"answer", "asked you about the bank"},
+			{"answer", "after the outage"},
+			{"answer", "The plan of the day"},
+			{"ping", "has something for you"},
+			{"ping", "is due"},
+			{"failure", "the feed cannot be read"},
 		} {
 			if strings.Contains(text, known[1]) {
 				kind = known[0]

@@ -173,6 +173,18 @@ type shower interface {
 // answer executes a pane's answer.
 func (r *root) answer(a pane.Answer) tea.Cmd { return r.answerFor(nil, a) }
 
+// lead moves the focus to the pane of an answer, and shows what the answer names there.
+func (r *root) lead(a pane.Answer) {
+	r.setFocus(a.Focus)
+	if p, ok := r.panes[a.Focus].(shower); ok && a.Item != "" {
+		p.Show(r.context(a.Focus), a.Item)
+	}
+	if p, ok := r.panes[a.Focus].(interface{ Filter(text string) }); ok && a.Query != "" {
+		p.Filter(a.Query)
+	}
+	r.zoom = r.zoom || a.Zoom
+}
+
 // answerFor executes a dialog's answer.
 func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Close {
@@ -200,14 +212,7 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Seen {
 		r.choose(map[string]string{settings.Welcome: "off"})
 	}
-	r.setFocus(a.Focus)
-	if p, ok := r.panes[a.Focus].(shower); ok && a.Item != "" {
-		p.Show(r.context(a.Focus), a.Item)
-	}
-	if p, ok := r.panes[a.Focus].(interface{ Filter(text string) }); ok && a.Query != "" {
-		p.Filter(a.Query)
-	}
-	r.zoom = r.zoom || a.Zoom
+	r.lead(a)
 	if a.Ask != nil {
 		r.open(dialog.Ask(*a.Ask, pane.Answer{}))
 	}

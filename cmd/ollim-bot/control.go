@@ -82,7 +82,8 @@ func (c *snoozeCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	name, off := strings.CutSuffix(line, " off")
 	var until time.Time
 	if !off {
-		read, err := at.Times(), error(nil)
+		var err error
+		read := at.Times()
 		if name, until, err = read.Last(line); err != nil || name == "" {
 			_, err = read.Moment(strings.Join(c.When, " "))
 			return console.Usagef("%v", err)

@@ -112,18 +112,8 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	}
 	var err error
 	if s.discord {
-		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
-		line := func() bool { return bot != nil && bot.Runtime().StatusLine }
 		hear := p.transcribes(at, s.model, func() *core.Bot { return bot })
-		if options.Remote, options.NoRemote, err = directMessages(at, discord.Options{
-			Log: log, LoginPending: pending, StatusLine: line, Transcribe: hear.Words,
-			Draw: func(ctx context.Context, name string) ([]byte, string, error) {
-				viewer := bot.Viewer(true)
-				defer viewer.Close()
-				p, err := picture.Of(ctx, name, viewer)
-				return p.PNG, p.Alt, err
-			},
-		}); err != nil {
+		if options.Remote, options.NoRemote, err = directMessages(at, log, hear, func() *core.Bot { return bot }); err != nil {
 			return errors.Join(err, book.Close())
 		}
 	}
@@ -162,10 +152,21 @@ func (p *process) transcribes(at console.DataDir, m model, bot func() *core.Bot)
 }
 
 // directMessages makes the surface of the user's direct messages, if a token is set.
-// Without one, it returns how to get one. It does not use the network yet.
-func directMessages(at console.DataDir, o discord.Options) (remote core.Remote, without string, err error) {
+// Without one, it returns how to get one. It does not use the network yet. bot returns the running bot, or nil.
+func directMessages(at console.DataDir, log *slog.Logger, hear *transcribe.Service, bot func() *core.Bot) (remote core.Remote, without string, err error) {
 	if at.Env.DiscordToken == "" {
 		return nil, textNoDiscord, nil
+	}
+	o := discord.Options{
+		Log: log, Transcribe: hear.Words,
+		LoginPending: func() bool { return bot() != nil && bot().Snapshot().Engine.LoginURL != "" },
+		StatusLine:   func() bool { return bot() != nil && bot().Runtime().StatusLine },
+		Draw: func(ctx context.Context, name string) ([]byte, string, error) {
+			viewer := bot().Viewer(true)
+			defer viewer.Close()
+			p, err := picture.Of(ctx, name, viewer)
+			return p.PNG, p.Alt, err
+		},
 	}
 	o.Token, o.API, o.OwnerID, o.Version = at.Env.DiscordToken, at.Env.DiscordAPI, at.Env.OwnerID, version
 	o.UserName, o.BotName, o.Dir, o.Zone = at.Env.UserName, at.Env.BotName, at.Dir, at.Env.Zone

@@ -90,7 +90,7 @@ func entryLine(e schedule.Entry, now time.Time) string {
 }
 
 type previewCmd struct {
-	Task    []string `arg:"" optional:"" complete:"task" help:"A routine or reminder: its id, four characters of it, or words of its title; with --payload, a webhook."`
+	Task    []string `arg:"" optional:"" complete:"task" help:"A routine or reminder: its id, or words of its title; with --payload, a webhook."`
 	System  bool     `help:"What every session gets besides its first message: profile, skills and how to work here."`
 	Payload string   `placeholder:"FILE" help:"The payload, for a webhook; - is standard input."`
 	At      string   `placeholder:"TIME" help:"As if it fired at this moment instead of now."`

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
@@ -92,18 +90,8 @@ func phoneLines(m rest.Message) (lines []string) {
 			lines = append(lines, "▌ "+e.Footer.Text)
 		}
 	}
-	for _, row := range m.Components {
-		row, ok := row.(discordgo.ActionsRow)
-		if !ok {
-			continue
-		}
-		var labels []string
-		for _, c := range row.Components {
-			if b, ok := c.(discordgo.Button); ok {
-				labels = append(labels, "[ "+b.Label+" ]")
-			}
-		}
-		lines = append(lines, folded(strings.Join(labels, " "), phoneText)...)
+	for _, row := range render.Labels(m) {
+		lines = append(lines, folded("[ "+strings.Join(row, " ] [ ")+" ]", phoneText)...)
 	}
 	return lines
 }

@@ -71,8 +71,11 @@ func TestALineIsCarriedOutByTheCommandLine(t *testing.T) {
 // Each thing is named by its ID, the beginning of it, its title or words of it, everywhere in the same way.
 func TestThingsAreNamedByIDAndWords(t *testing.T) {
 	things := []Thing{
-		{ID: "aaaa1111", Title: "Email sweep"}, {ID: "bbbb2222", Title: "Medication"}, {ID: "cccc3333", Title: "Medication refill"},
-		{ID: "dddd4444", Title: "bbbb2222"}, {ID: "eeee5555", Title: "Email sweep", Off: true},
+		{ID: "aaaa1111", Title: "Email sweep"},
+		{ID: "bbbb2222", Title: "Medication"},
+		{ID: "cccc3333", Title: "Medication refill"},
+		{ID: "dddd4444", Title: "bbbb2222"},
+		{ID: "eeee5555", Title: "Email sweep", Off: true},
 	}
 	for text, want := range map[string]string{
 		"medication": "bbbb2222", "REFILL medic": "cccc3333", "cccc": "cccc3333", "bbbb2222": "bbbb2222", "email": "aaaa1111", "medic": "", "ccc": "", "dentist": "",

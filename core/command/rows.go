@@ -136,7 +136,10 @@ var agentRows = []Command{
 	{Name: "week", Prints: PrintsTasks, In: inLines, Group: overview, About: "Sum up a week: pings and answers, due times, costs."},
 	{Name: "updates", Prints: PrintsLabeled, About: "List pending updates for the main session."},
 	{Name: "budget show", Prints: PrintsOwn, About: "Show the ping budget now or at another time."},
-	{Name: "webhook list", Aliases: []string{"webhooks"}, Prints: PrintsTasks, In: inLines, Group: overview, About: "List the webhooks and the latest deliveries."},
+	{
+		Name: "webhook list", Aliases: []string{"webhooks"}, Prints: PrintsTasks, In: inLines, Group: overview,
+		About: "List the webhooks and the latest deliveries.",
+	},
 	{Name: "cron", Prints: PrintsOwn, In: inLines, Group: tasks, About: "Explain a cron expression and show its next times."},
 	{Name: "check", Prints: PrintsTasks, In: inLines, Group: overview, About: "Validate routine and reminder files."},
 	{Name: "version", Prints: PrintsOwn, In: inLines, Group: program, About: "Show the version of this program."},
@@ -153,7 +156,10 @@ var agentRows = []Command{
 	{Name: "cal update", Prints: PrintsLabeled, In: inLines, Group: googles, Writes: true, About: "Change an event."},
 	{Name: "cal delete", Prints: PrintsLabeled, In: inLines, Group: googles, Writes: true, Asks: true, About: "Delete an event."},
 	{Name: "gmail unread", Verbatim: true, Prints: PrintsMail, In: inLines, Group: googles, About: "List unread mail, newest first."},
-	{Name: "gmail search", Verbatim: true, Prints: PrintsMail, In: inLines, Group: googles, About: "Search mail with Gmail's operators: from:, newer_than:2d, has:attachment."},
+	{
+		Name: "gmail search", Verbatim: true, Prints: PrintsMail, In: inLines, Group: googles,
+		About: "Search mail with Gmail's operators: from:, newer_than:2d, has:attachment.",
+	},
 	{Name: "gmail read", Verbatim: true, Prints: PrintsMail, In: inLines, Group: googles, About: "Show one mail."},
 	{Name: "gmail labels", Prints: PrintsMail, In: inLines, Group: googles, About: "List the labels."},
 }

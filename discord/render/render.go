@@ -319,3 +319,20 @@ func code(s string) string {
 	}
 	return "`` " + strings.ReplaceAll(s, "``", "`"+visible.Open+"U+0060"+visible.Close) + " ``"
 }
+
+// Labels returns the labels of a message's buttons, row by row.
+func Labels(m rest.Message) (rows [][]string) {
+	for _, c := range m.Components {
+		row, _ := c.(discordgo.ActionsRow)
+		var labels []string
+		for _, c := range row.Components {
+			if b, ok := c.(discordgo.Button); ok {
+				labels = append(labels, b.Label)
+			}
+		}
+		if len(labels) > 0 {
+			rows = append(rows, labels)
+		}
+	}
+	return rows
+}

@@ -23,7 +23,7 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	c.at, c.bodies = append(c.at, time.Now()), append(c.bodies, string(body))
 	h := http.Header{"Content-Type": {"application/json"}}
-	return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(strings.NewReader("[]")), Request: r}, err
+	return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader("[]")), Request: r}, err
 }
 
 // S40: the first two reactions of a program were one too many for Discord, which allows one in a quarter of a second.

@@ -61,15 +61,6 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	x.out.answer(text)
 }
 
-// carefully is do, after a question if the command removes a file that the user may have written.
-func (x *executor) carefully(r request, v command.Value) {
-	if q := tui.Removal(x.out.snap, v, "undo"); q != nil && x.readOnly == "" {
-		x.ask(r, q)
-		return
-	}
-	x.do(r, v)
-}
-
 // carryOut executes a command. ok is false if it failed; then the reason has been printed.
 func (x *executor) carryOut(v command.Value) (o command.Outcome, ok bool) {
 	if x.readOnly != "" {

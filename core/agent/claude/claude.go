@@ -183,7 +183,7 @@ func (e *Engine) path(ctx context.Context) (path string, err error) {
 	e.mu.Lock()
 	if err == nil && e.seen != (file{}) && lookAt(path) == (file{}) {
 		err = &process.NotFoundError{Path: path}
-		e.seen = file{real: removed} // the next one is looked at
+		e.seen = file{target: removed} // the next one is looked at
 	}
 	e.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
