@@ -45,7 +45,7 @@ var colours = [numRoles]colour{
 	Bad:    {fg: tones{0xff9090, 0xad1f18, 0xffb0b0, 0x7a0000}, fg16: ansi.Red},
 	Border: {fg: tones{0x6a7287, 0x7d8592, 0xc8c8c8, 0x303030}, fg16: ansi.BrightBlack},
 	Focus:  {fg: tones{0x82b6ff, 0x0b57a4, 0xffe066, 0x00337a}, fg16: ansi.Blue},
-	Here:   {fg: tones{0x82b6ff, 0x0b57a4, 0xffe066, 0x00337a}, fg16: ansi.Blue},
+	Here:   {fg: tones{0x82b6ff, 0x0b57a4, 0xffe066, 0x00337a}}, // with sixteen colours, the text's own, inverse
 	Key:    {fg: tones{0xc7b8ff, 0x5738b8, 0xffe066, 0x3a1a86}, fg16: ansi.Magenta},
 	Select: {fg: tones{0xe4e8f1, 0x1b2230, 0xfffffe, 0x101010}, bg: tones{0x283349, 0xd6e3f6, 0x003b8e, 0xffe680}},
 	Match: {
