@@ -97,6 +97,12 @@ func caption(s *core.Snapshot) string {
 			tell(f.Ended, textStoryFailed, name(f.Title))
 		case f.Reports > 0:
 			tell(f.Ended, textStoryReports, name(f.Title))
+		case f.Pings > 0:
+			tell(f.Ended, textStoryPinged, name(f.Title))
+		case f.Quiet > 0:
+			tell(f.Ended, textStoryLeft, name(f.Title))
+		case f.Refused > 0:
+			tell(f.Ended, textStoryNoPing, name(f.Title))
 		default:
 			tell(f.Ended, textStoryDone, name(f.Title))
 		}
