@@ -20,19 +20,22 @@ nothing is set up yet; there are three ways to start
 write your first routine, here: new routine 0 9 * * mon-fri Ping me with a good morning
 install starter routines, in a shell: ollim-bot routine starters --install
 connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`
-	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
-	textNotAttached     = "attach to %s: %w"
-	textElsewhere       = "from elsewhere, attach with `ssh -t SERVER ollim-bot attach` (ollim-bot help attach.md)"
-	textInstalled       = "  (installed)"
-	textInstallStarters = "to install them: ollim-bot routine starters --install"
-	textStartersThere   = "the starter routines are already installed"
-	textOffline         = "no model connected: you get scripted replies, at no cost"
-	textHowToConnect    = "No model is connected, so my replies are scripted. To connect one, run `npm install -g @anthropic-ai/claude-code` and " +
+	textCommandAsDir     = "--data-dir needs a directory, and %q is a command: give the directory before it, or write ./%s if it is one"
+	textAttachNoTerminal = "this is not a terminal: use --plain for lines, or ollim-bot snapshot for one frame"
+	textNoTerminal       = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
+	textNotAttached      = "attach to %s: %w"
+	textElsewhere        = "from elsewhere, attach with `ssh -t SERVER ollim-bot attach` (ollim-bot help attach.md)"
+	textInstalled        = "  (installed)"
+	textInstallStarters  = "to install them: ollim-bot routine starters --install"
+	textStartersThere    = "the starter routines are already installed"
+	textOffline          = "no model connected: you get scripted replies, at no cost"
+	textHowToConnect     = "No model is connected, so my replies are scripted. To connect one, run `npm install -g @anthropic-ai/claude-code` and " +
 		"`ollim-bot auth login`, or put ANTHROPIC_API_KEY into the file .env of the data directory. Then restart ollim-bot without --engine script."
 	textDemo         = "demo: everything is real except the model"
 	textFarDelay     = "%q is more than a year away; say an earlier time"
 	textBadModel     = "unknown model %q; --model takes opus, sonnet, haiku, or provider/model such as local/qwen3:8b"
 	textWindowOver   = "the window %s is over on that day; choose another day with --delay"
+	textHeld         = "held:"
 	textWaiting      = "for your approval (ollim-bot allow):"
 	textNothingAhead = "no background task fires in the next hours"
 	textNoSessions   = "no sessions yet"
