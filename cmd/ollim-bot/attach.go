@@ -24,6 +24,9 @@ type attachCmd struct {
 
 // Run attaches to a running bot, and leaves it running when it returns.
 func (c *attachCmd) Run(p *process, at console.DataDir) error {
+	if !c.Plain && !p.Terminal() {
+		return errors.New(textAttachNoTerminal)
+	}
 	if err := (uiFlags{viewFlags: c.viewFlags}).check(p); err != nil {
 		return err
 	}
@@ -55,7 +58,7 @@ func (p *process) attach(at console.DataDir, f viewFlags, notice string) error {
 	in, isIn := p.In.(*os.File)
 	out, isOut := p.Out.(*os.File)
 	if !isIn || !isOut {
-		return errors.New(textNoTerminal)
+		return errors.New(textAttachNoTerminal)
 	}
 	ctx, stop := p.Context()
 	defer stop()

@@ -229,7 +229,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.hasLines(s.types("problems"), "problems: a.md:3: bad minute")
 		s.hasLines(s.types("servers"), "weather: failed, 0 tools; it has ended (npx weather)", "00:00 forecast, 1s")
 		s.hasLines(s.types("webhooks"), "Jan 1 00:00:01: github, 1 bytes, done, times 3", "(unknown), 0 bytes, refused")
-		s.hasLines(s.types("status"), "a.md has an error: bad minute. Nothing is due within a day; muted until Sun 06:00.", "1 file with a problem", "next: ", "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
+		s.hasLines(s.types("status"), "a.md has an error: bad minute. Nothing is due within a day; muted until Sun 06:00.", "1 problem in your files", "next: ", "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
 			"budget: 3 of 5 pings left, one comes back every 1 hour 30 minutes; muted until Sun 06:00: only critical pings get through", "today: $0.00")
 	})
 }
@@ -292,7 +292,7 @@ func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) {
 			now := time.Now()
 			n.Forks = []fork.View{{ID: "f1", Title: "H0 red", State: fork.Running, Started: now.Add(-time.Second), Reports: 1}}
-			n.Updates = []updates.Update{{Key: "u", At: now, Message: "rep red"}}
+			n.Updates = []updates.Update{{Key: "u", At: now, Message: "rep red", Source: updates.Source{Run: "f1", From: "H0 red"}}}
 		})
 		if got := s.hears(); !strings.HasSuffix(got[len(got)-1], "update: H0 red: rep red") {
 			t.Errorf("heard %q", got)
