@@ -66,7 +66,7 @@ type Options struct {
 	EngineName string
 	// Demo means that no model is expected.
 	Demo bool
-	// Providers are the providers of the Messages API; may be nil.
+	// Providers are the providers of the Messages API. Nil reads those of the data directory.
 	Providers *provider.Registry
 	Version   string // of the program, for /version
 	Program   command.Program
@@ -89,8 +89,11 @@ type Options struct {
 	Remote Remote
 	// Sandbox confines MCP servers and the commands in skills' texts; nil means no sandbox.
 	Sandbox *sandbox.Box
-	// Lookup looks up an environment variable for .mcp.json. Nil finds only those in .env.
+	// Lookup looks up an environment variable for .mcp.json and providers.yaml. Nil finds only those in .env.
 	Lookup func(name string) string
+	// UserFiles returns the problems of the user's own files outside of the data directory, such as the dashboard's
+	// settings. It may read them. May be nil.
+	UserFiles func() []routines.Problem
 	// Still disables everything that reaches outside the program at run time, that is the
 	// file watcher and git, for a bot in a synctest bubble.
 	Still bool
@@ -146,6 +149,7 @@ type safety struct {
 // work runs things in the background.
 type work struct {
 	preflight preflight
+	problems  problems
 	schedule  *schedule.Schedule
 	dispatch  *dispatch.Dispatcher
 	prompts   *dispatch.Prompts
@@ -193,7 +197,12 @@ func New(o Options) (*Bot, error) {
 	if o.Dir == nil || o.Engine == nil || o.Log == nil {
 		return nil, errors.New("make the bot: a data directory, an engine and a log are needed")
 	}
+	if o.Providers == nil {
+		find := lookup(o)
+		o.Providers = provider.New(provider.Options{Dir: o.Dir, Getenv: func(name string) string { v, _ := find(name); return v }})
+	}
 	b := &Bot{o: o, zone: cmp.Or(o.Env.Zone, time.UTC)}
+	b.problems.wake = make(chan struct{}, 1)
 	b.notices = notice.NewBoard(b.zone, o.Book.Redact, b.viewers.notify)
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))
 	b.openRecords()
@@ -239,7 +248,7 @@ func (b *Bot) openRecords() {
 
 // makePlace creates the bot's environment, except the file watcher.
 func (b *Bot) makePlace() {
-	b.settings = live.NewSettings(b.dir, b.log, b.warn, b.moneyChanged)
+	b.settings = live.NewSettings(b.dir, b.moneyChanged)
 	b.git = git.New(b.dir, b.log)
 	if b.o.Sandbox != nil {
 		b.git.Sandbox = b.o.Sandbox.Git
@@ -293,12 +302,8 @@ func networked(box *sandbox.Box, r config.Runtime) bool {
 
 // makeMoney opens the purse and creates the desk that spends from it.
 func (b *Bot) makeMoney() {
-	var prices *money.Prices
-	if b.o.Providers != nil {
-		prices = b.o.Providers.Prices()
-	}
 	b.purse = money.New(money.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: prices,
+		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: b.o.Providers.Prices(),
 		Caps: func() money.Caps {
 			r := b.settings.Load()
 			return money.Caps{Day: r.DailyCap, Month: r.MonthlyCap}
@@ -453,7 +458,9 @@ func (b *Bot) makeDispatch() {
 func (b *Bot) newDirectory() *live.Directory {
 	return live.NewDirectory(live.Options{
 		Dir: b.dir, Log: b.log, Settings: b.settings, Notice: b.warn, Changed: b.viewers.notify,
-		Shown: []string{"ping_budget.json", "ping_tally.json", "pending_updates.json", "pings.jsonl"},
+		Shown: []string{
+			"ping_budget.json", "ping_tally.json", "pending_updates.json", "pings.jsonl", policy.FileName, money.PricesFile, provider.File, config.EnvFile,
+		},
 		Readers: []live.Reader{
 			{Files: []string{path.Base(policy.ChecksFile)}, Reload: func(watch.Batch) { b.schedule.Judge(); b.review.Settle() }},
 			{Files: []string{path.Base(policy.ProvenanceFile)}, Reload: func(watch.Batch) { b.review.Reload() }},
@@ -463,7 +470,7 @@ func (b *Bot) newDirectory() *live.Directory {
 			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
 			{Reload: b.schedule.Apply},
 			{Reload: func(watch.Batch) { b.review.Settle() }},
-			{Reload: func(watch.Batch) { lookAgain(b) }},
+			{Reload: func(changed watch.Batch) { lookAgain(b, changed) }},
 		},
 	})
 }

@@ -43,6 +43,8 @@ type BudgetView struct {
 	// Pings are the sent and refused pings with their answers, oldest first: about 600,
 	// shared by all readers. Today returns those of a day.
 	Pings []budget.Ping
+	// Set are the recorded changes of the settings, oldest first, shared by all readers.
+	Set []budget.Mark
 	// Fires are the fires of the next 24 hours that may cost a token, by time, up to
 	// FiresUntil: 500 at most.
 	Fires      []budget.Fire
@@ -62,7 +64,7 @@ func (v BudgetView) Today() []budget.Ping {
 // not affected.
 func (v BudgetView) Curve(capacity, refill int) budget.Curve {
 	now := v.State.LastRefill
-	c := v.State.Curve(v.Pings, nil, now, now)
+	c := v.State.Curve(budget.Marks(v.Pings, v.Set), nil, now, now)
 	ahead := v.State.With(capacity, refill, now).Curve(nil, v.Fires, now, v.FiresUntil)
 	ahead.Past = c.Past
 	return ahead
@@ -96,7 +98,7 @@ func (f *forecast) view(now time.Time, view schedule.View) BudgetView {
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: f.journal.Hours(now), Quiet: f.attention.QuietUntil(now), QuietHours: f.settings.Load().QuietHours, Muted: f.muted.At(now),
 		QuietSpans: f.settings.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
-		Pings:      f.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
+		Pings:      f.journal.Recent(), Set: f.journal.Set(), Fires: fires, FiresUntil: view.DayUntil,
 	}
 }
 

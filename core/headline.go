@@ -151,7 +151,7 @@ func (s *Snapshot) proposed() (h Headline, ok bool) {
 			add(t.ID, clean.Line(cmp.Or(t.Title, t.ID)), t.Waits, t.Proposed)
 		}
 	}
-	for _, p := range s.Schedule.Problems {
+	for _, p := range s.Untold() {
 		if p.Waits {
 			add(p.File, p.File, "", p.Proposed)
 		}

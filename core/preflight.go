@@ -1,18 +1,15 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/mcp"
-	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/dispatch"
 	"ollimbot/routines"
@@ -22,8 +19,6 @@ import (
 // preflight caches what the tasks in force lack. It is checked once a minute, and after
 // the files or the login at Google change.
 type preflight struct {
-	telling sync.Mutex // serialises access to the file
-
 	mu     sync.Mutex // guards the fields below
 	set    *routines.Set
 	minute time.Time
@@ -67,84 +62,8 @@ func (s *Snapshot) Lacks(file string) *routines.Problem {
 	return nil
 }
 
-// lookAgain checks the tasks now, because a file has changed: a task or a skill.
-func lookAgain(b *Bot) {
-	b.preflight.mu.Lock()
-	b.preflight.set = nil
-	b.preflight.mu.Unlock()
-	tellLacking(b)
-}
-
-// reportedFile holds the problems already reported to the user, so that each is reported
-// once. Those of a chain are kept when its file is gone, because each check is a new file.
-const reportedFile = store.StateDir + "/preflight.json"
-
-const (
-	chainMark    = "chain "
-	keptReported = 500
-)
-
-// tellLacking reports to the user what tasks lack, each problem once until it is fixed.
-func tellLacking(b *Bot) {
-	b.preflight.telling.Lock()
-	defer b.preflight.telling.Unlock()
-	var reported []string
-	if _, err := b.dir.LoadJSON(reportedFile, &reported, b.log); err != nil {
-		b.log.Warn("the reported problems of tasks could not be read", "error", err)
-		return
-	}
-	chains := map[string]string{} // the first check of its chain, by file
-	for _, r := range b.index.Set().Reminders {
-		if r.MaxChain > 0 {
-			chains[r.Path] = cmp.Or(r.ChainParent, r.ID)
-		}
-	}
-	now := slices.DeleteFunc(slices.Clone(reported), func(key string) bool { return !strings.HasPrefix(key, chainMark) })
-	for _, p := range Lacking(b, b.now()) {
-		text := p.File + ": " + p.Message
-		key := text
-		if first := chains[p.File]; first != "" {
-			key = chainMark + first + ": " + p.Message
-		}
-		if !slices.Contains(reported, key) {
-			b.notes.Add(text)
-		}
-		if !slices.Contains(now, key) {
-			now = append(now, key)
-		}
-	}
-	now = now[max(0, len(now)-keptReported):]
-	if slices.Equal(now, reported) {
-		return
-	}
-	if err := b.dir.WriteJSON(reportedFile, now); err != nil {
-		b.log.Warn("the reported problems of tasks could not be saved", "error", err)
-	}
-}
-
-// preflightEvery is the interval of these checks: a login can expire without a changed
-// file.
-const preflightEvery = 10 * time.Minute
-
-// watchLacking reports what tasks lack until ctx ends.
-func watchLacking(ctx context.Context, b *Bot) error {
-	again := time.NewTicker(preflightEvery)
-	defer again.Stop()
-	for {
-		tellLacking(b)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-again.C:
-		}
-	}
-}
-
 // checkModel returns an error if no provider has that model.
 func (b *Bot) checkModel(name string) error {
-	if b.o.Providers == nil {
-		return nil
-	}
 	_, _, err := b.o.Providers.Find(name)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/google"
+	"ollimbot/routines/watch"
 )
 
 // A routine that cannot work is reported before it fires: in the list of problems, and in
@@ -96,7 +97,7 @@ func TestWhatAChainLacksIsToldOnceForTheChain(t *testing.T) {
 			file := fmt.Sprintf("reminders/c000000%d.md", i)
 			h.write(file, fmt.Sprintf("---\nid: \"c000000%d\"\nrun-at: \"2000-01-20T00:00:00Z\"\nbackground: true\nskills: [gone]\nchain-depth: %d\nmax-chain: 5\n%s---\nCheck.\n", i, i, parent))
 			b.index.Scan()
-			lookAgain(b)
+			lookAgain(b, watch.Batch{Full: true})
 			time.Sleep(time.Minute)
 			for _, one := range b.Snapshot().Notices {
 				if strings.Contains(one.Text, lacks) {
@@ -105,7 +106,7 @@ func TestWhatAChainLacksIsToldOnceForTheChain(t *testing.T) {
 			}
 			must(t, os.Remove(b.dir.Path(file)))
 			b.index.Scan()
-			lookAgain(b) // between two checks there is no file
+			lookAgain(b, watch.Batch{Full: true}) // between two checks there is no file
 		}
 		if len(seen) != 1 { // each would name its file
 			t.Errorf("told %v", seen)

@@ -39,11 +39,11 @@ func Yield(ctx context.Context, shown <-chan struct{}) {
 }
 
 // watchMoments starts the background checks for tasks: the calendar, the user's habits,
-// and missing requirements.
+// and problems in files.
 func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(ctx, b) }))
 	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(ctx, b) }))
-	g.Go(fault.Guard("what tasks lack", func() error { return watchLacking(ctx, b) }))
+	g.Go(fault.Guard("the problems of files", func() error { return watchProblems(ctx, b) }))
 }
 
 // Run starts the bot and blocks until ctx ends and everything has stopped: first the

@@ -15,15 +15,7 @@ import (
 // newServers reads the user's MCP servers. o has the bot's additions to them.
 func newServers(o mcp.Options, from Options) *mcp.Host {
 	o.Dir, o.Version, o.Redact = from.Dir, from.Version, from.Book.Redact
-	o.Lookup = func(name string) (string, bool) {
-		if from.Lookup != nil {
-			if v := from.Lookup(name); v != "" {
-				return v, true
-			}
-		}
-		v := from.Env.Variable(name).Reveal()
-		return v, v != ""
-	}
+	o.Lookup = lookup(from)
 	if from.Book != nil {
 		o.Hide = from.Book.Hide
 	}
@@ -31,6 +23,19 @@ func newServers(o mcp.Options, from Options) *mcp.Host {
 		o.Fence = from.Sandbox
 	}
 	return mcp.New(o)
+}
+
+// lookup finds variables of the environment and of .env.
+func lookup(o Options) mcp.Lookup {
+	return func(name string) (string, bool) {
+		if o.Lookup != nil {
+			if v := o.Lookup(name); v != "" {
+				return v, true
+			}
+		}
+		v := o.Env.Variable(name).Reveal()
+		return v, v != ""
+	}
 }
 
 // allTools returns the tools of all sessions, without those bound to one session.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/mcp"
 	"ollimbot/core/safety/policy"
@@ -23,7 +21,6 @@ import (
 	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
-	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/routines/when"
@@ -130,67 +127,26 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	s.Config = *b.settings.Load()
 	s.Away, s.Decisions = b.present.Span(now), b.audit.Recorded()
 	s.Busy, s.BusySince = b.chat.Busy()
-	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.webhooks.index.Problems()...)
-	s.Schedule.Problems = append(s.Schedule.Problems, b.review.Beside()...)
-	s.Schedule.Problems = append(s.Schedule.Problems, Lacking(b, now)...)
+	s.Schedule.Problems = b.Problems(now)
 	s.Deliveries = b.webhooks.deliveries()
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
 	}
-	if problems := FileProblems(b, b.o.Providers); len(problems) > 0 {
-		s.Schedule.Problems = append(problems, s.Schedule.Problems...)
-	}
 	return s
 }
 
-// FileProblems returns the problems of the files that are no task, webhook or skill. Without
-// providers, which may be nil, those of providers.yaml are left out.
-func FileProblems(b *Bot, providers *provider.Registry) []routines.Problem {
-	_, problems := b.policy.Load()
-	problems = append(problems, b.purse.Prices().Problems()...)
-	if providers != nil {
-		problems = append(problems, providers.Problems()...)
+// Reporter returns the run that left an update, or nil if there is none or it is no longer listed.
+func (s *Snapshot) Reporter(u updates.Update) *fork.View {
+	if i := slices.IndexFunc(s.Forks, func(f fork.View) bool { return u.Run != "" && f.ID == u.Run }); i >= 0 {
+		return &s.Forks[i]
 	}
-	return problems
-}
-
-// Reporter returns the run that left an update: the run of the only task that reported
-// and was running at the time. The file of updates has no names, so it is nil if no run
-// matches, or those of several tasks do. It is also nil for updates of the program
-// itself, which appear as notices too.
-func (s *Snapshot) Reporter(u updates.Update) (found *fork.View) {
-	line := clean.Line(u.Message)
-	for _, n := range s.Notices {
-		if n.Text == line {
-			return nil
-		}
-	}
-	for i := range s.Forks {
-		f := &s.Forks[i] // a pointer, because runs are large and numerous
-		// Updates have a resolution of one second.
-		if f.Reports == 0 || f.Started.IsZero() || u.At.Before(f.Started.Truncate(time.Second)) || !f.Ended.IsZero() && u.At.After(f.Ended) {
-			continue
-		}
-		if found != nil && found.Title != f.Title {
-			return nil
-		}
-		found = f
-	}
-	return found
-}
-
-// Source returns the title of the Reporter, or "".
-func (s *Snapshot) Source(u updates.Update) string {
-	if run := s.Reporter(u); run != nil {
-		return run.Title
-	}
-	return ""
+	return nil
 }
 
 // Sourced returns the text of an update with its source, unless the text already names
 // it.
 func (s *Snapshot) Sourced(u updates.Update) string {
-	from := s.Source(u)
+	from := u.From
 	if from == "" || u.Dropped > 0 || strings.Contains(strings.ToLower(u.Message), strings.ToLower(from)) {
 		return u.Message
 	}

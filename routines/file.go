@@ -31,6 +31,9 @@ type File struct {
 // be read.
 func Open(kind Kind, rel string, data []byte) (*File, bool) {
 	doc, err := frontmatter.Parse(data)
+	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok && kind != KindRoutine && kind != KindReminder && kind != KindWebhook {
+		wrong.Message = strings.ReplaceAll(wrong.Message, `id: "a1b2c3d4"`, `description: "…"`) // only tasks have an id
+	}
 	return &File{Doc: doc, kind: kind, rel: rel, data: data, problems: syntax(rel, doc.Dropped, err)}, err == nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,8 +25,9 @@ import (
 
 // Folder is the index of the task files in one folder: the tasks in force and the
 // problems found. It reads a file again only after it changed. A file that becomes
-// invalid keeps its last good version in force. If two files have the same id, the one
-// already in force stays, or else the first by name wins.
+// invalid keeps its last good version in force, over a restart too (store.Dir.Valid). If two
+// files have the same id, the one already in force stays, or else the first by name wins; a copy
+// that a sync or file manager made (see isCopy) never does.
 //
 // All methods are safe for concurrent use. Now never waits for the disk.
 type Folder[T any] struct {
@@ -74,6 +76,7 @@ type file[T any] struct {
 	good     *T          // the last good version; nil if there has been none
 	force    *T          // the version in force: good, or the text before it while good awaits approval
 	bad      bool        // the version on the disk is not the good one
+	kept     time.Time   // when the good version was kept beside the state; zero if it was not
 	holds    string      // the id under which the file is in force
 	problems []Problem
 }
@@ -194,7 +197,9 @@ func (f *Folder[T]) Judge() Change {
 // needs approval, the text before it.
 func (f *Folder[T]) settle(one *file[T]) {
 	if one.good == nil && one.bad {
-		one.good = f.textBefore(one, one.digest)
+		if one.good = f.textBefore(one, one.digest); one.good == nil {
+			one.good = f.lastValid(one)
+		}
 	}
 	if one.good == nil || f.why == nil {
 		one.force = one.good
@@ -231,6 +236,20 @@ func (f *Folder[T]) textBefore(one *file[T], version string) *T {
 	if f.task(&t).Digest = Digest(data); HasErrors(problems) || f.why(f.task(&t)) != "" {
 		return nil
 	}
+	return &t
+}
+
+// lastValid returns the version of a file that was in force before the restart, or nil.
+func (f *Folder[T]) lastValid(one *file[T]) *T {
+	data, at, ok := f.d.Valid(one.rel)
+	if !ok {
+		return nil
+	}
+	t, problems := f.understand(one.rel, data)
+	if f.task(&t).Digest = Digest(data); HasErrors(problems) {
+		return nil
+	}
+	one.kept = at
 	return &t
 }
 
@@ -337,8 +356,11 @@ func (f *Folder[T]) read(one *file[T]) (changed bool) {
 	t, problems := f.understand(one.rel, data)
 	f.task(&t).Digest = digest
 	one.digest, one.problems, one.bad = digest, problems, HasErrors(problems)
-	if !one.bad {
+	switch {
+	case !one.bad:
 		one.good = &t
+	case one.good != nil:
+		_, one.kept, _ = f.d.Valid(one.rel)
 	}
 	return true
 }
@@ -376,8 +398,12 @@ func (f *Folder[T]) list() *Listing[T] {
 	}
 	for _, one := range files {
 		for i, p := range one.problems {
-			if i == 0 && one.bad && one.force != nil {
+			switch {
+			case i > 0 || !one.bad || one.force == nil:
+			case one.kept.IsZero():
 				p.Message += msgLastGood
+			default:
+				p = p.Keeping(one.kept)
 			}
 			next.Problems = append(next.Problems, p)
 		}
@@ -402,9 +428,11 @@ func (f *Folder[T]) list() *Listing[T] {
 }
 
 // rank orders files that share an id by priority: the one in force, then the one in force
-// before the restart, then those that need no approval.
+// before the restart, then those that need no approval, and copies last.
 func (f *Folder[T]) rank(one *file[T], id string) int {
 	switch {
+	case isCopy(path.Base(one.rel)):
+		return 4
 	case one.holds == id:
 		return 0
 	case slices.Contains(f.before, one.rel):
@@ -414,6 +442,15 @@ func (f *Folder[T]) rank(one *file[T], id string) int {
 	}
 	return 3
 }
+
+// copyName matches the names that sync programs and file managers give to a copy of a file.
+var copyName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^copy( \(\d+\))? of |( copy( \d+)?|[ _]\(\d+\)| \d+| - copy( \(\d+\))?` +
+		`|\([^()]*conflict[^()]*\)|[.-]sync-conflict-[\w-]+|[._-]conflict[\w.-]*)\.md$`)
+})
+
+// isCopy reports whether a name is that of a copy: "meds (conflicted copy).md", "meds 2.md", "meds - Copy.md", "Copy of meds.md".
+func isCopy(name string) bool { return copyName().MatchString(name) }
 
 // ByWeight orders problems: errors before warnings, then by file and position.
 func ByWeight(a, b Problem) int {

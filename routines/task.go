@@ -168,6 +168,8 @@ type Problem struct {
 	Column   int      `json:"column"` // 1-based, in runes; 0 for the whole line
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // cleaned, one line, with the cure
+	// Kept is when the version was kept that stays in force until the file is mended; zero if none does.
+	Kept time.Time `json:"kept,omitzero"`
 	// Lacks says in two words, such as "no skill", what the task needs and the bot does not have;
 	// "" for a problem in the file itself.
 	Lacks string `json:"lacks,omitempty"`
@@ -177,6 +179,12 @@ type Problem struct {
 	Version string `json:"version,omitempty"`
 	// Proposed is set if the text before that version stays in force.
 	Proposed Proposal `json:"proposed,omitzero"`
+}
+
+// Keeping returns the problem with the version of its file that stays in force, which was kept at a time.
+func (p Problem) Keeping(at time.Time) Problem {
+	p.Kept, p.Message = at, p.Message+fmt.Sprintf(msgKept, at.Format(time.DateOnly))
+	return p
 }
 
 // Position returns file:line:column, as far as known.

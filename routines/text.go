@@ -24,6 +24,9 @@ func (t Task) Title() string {
 	}
 	head := t.Body[:min(len(t.Body), 16*titleRunes)] // a body may be megabytes
 	text := clean.Line(strings.Join(strings.Fields(strings.ToValidUTF8(head, "")), " "))
+	if t.Kind == KindWebhook { // its placeholders, as words
+		text = strings.NewReplacer("{{", "", "}}", "").Replace(text)
+	}
 	short := clean.Cut(text, titleRunes)
 	if i := strings.LastIndexByte(short, ' '); short != text && i > 0 {
 		return short[:i] + "…"
@@ -65,7 +68,7 @@ const (
 	msgEmptyWebhook = ", with {name} for the field of that name"
 	msgTooLong      = "the file has %d lines, and the agent reads all of them each time it fires; " +
 		"keep it under %d, move background knowledge into a skill"
-	msgNotUTF8 = `the byte 0x%02x is not UTF-8 text and is shown as "�"; save the file as UTF-8`
+	msgNotUTF8 = `the byte 0x%02x is not UTF-8 text, as in files saved as Latin-1, and is shown as "�"; save the file as UTF-8`
 	msgControl = "the invisible character U+%04X is left out; delete it"
 
 	msgCleanedField  = "%s contains invisible characters, which are left out; delete them"
@@ -120,9 +123,10 @@ func show(text string) string { return `"` + clean.Cut(clean.Line(text), 60) + `
 const (
 	msgPanic  = "this file makes the parser fail (%v): please simplify it and report this"
 	msgDouble = "%s has the same id (%s) as %s, which stays active: give one of them another id"
-	// msgLastGood is appended to the first problem of a file whose last good version stays
-	// active.
+	// msgLastGood and msgKept are appended to the first problem of a file whose last good version
+	// stays active. msgKept names the day on which it was kept.
 	msgLastGood = " (until then the previous version stays active)"
+	msgKept     = " (until then the version of %s stays active)"
 
 	msgFolderUnreadable = "the folder cannot be read (%v): make it a readable folder; until then its previous files stay active"
 )

@@ -20,7 +20,7 @@ import (
 )
 
 type completionCmd struct {
-	Shell string   `arg:"" enum:"bash,zsh,fish,words" help:"bash, zsh or fish."`
+	Shell string   `arg:"" enum:"bash,zsh,fish,words" complete:"shell" help:"bash, zsh or fish."`
 	Words []string `arg:"" optional:"" passthrough:"" help:"For the scripts: with words as the shell, the words to complete."`
 }
 
@@ -176,6 +176,8 @@ func (p completer) offered(v *kong.Value, x position) []string {
 		return []string{filesOffered}
 	case kind == "":
 		return strings.FieldsFunc(v.Enum, func(r rune) bool { return r == ',' })
+	case kind == "shell": // without words, which is for the scripts
+		return []string{"bash", "zsh", "fish"}
 	case kind == "theme":
 		return dashboard.Themes
 	case kind == "zone":

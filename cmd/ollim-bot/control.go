@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -158,7 +159,14 @@ func (c *settingsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err != nil {
 		return console.Usagef("%v", err)
 	}
-	return p.Answer(c.JSON, []config.Line{one}, []string{plainLine(one.String())})
+	text := fmt.Sprintf("%s: %s", one.Key, one.Value)
+	if one.Default && !strings.HasPrefix(one.Value, "(") {
+		text += " (default)"
+	}
+	if len(one.Offers) > 0 {
+		text += "; it takes " + strings.Join(one.Offers, ", ")
+	}
+	return p.Answer(c.JSON, []config.Line{one}, []string{text})
 }
 
 // plainLine is a line without Discord's markup.

@@ -273,7 +273,7 @@ func TestWhatAnAgentsCommandPrintsLabelsItsReader(t *testing.T) {
 	d := newDesk(t)
 	dir, err := store.At(d.root)
 	check(t, err)
-	check(t, updates.NewQueue(dir, time.UTC, slog.New(slog.DiscardHandler)).AppendFrom(time.Now(), "Pay mallory.", label.From("mail")))
+	check(t, updates.NewQueue(dir, time.UTC, slog.New(slog.DiscardHandler)).AppendFrom(time.Now(), "Pay mallory.", updates.Source{}, label.From("mail")))
 	for args, want := range map[string]label.Label{
 		"updates":          "mail → update",
 		"updates --json":   "mail → update",

@@ -98,6 +98,10 @@ func run(args []string, p *process) int {
 	}
 	p.Flags, p.Version = tree.Globals, version
 	p.parser, p.asked = parser, nameOf(ctx.Selected())
+	p.Mends = slices.Contains([]string{"check", "doctor"}, p.asked)
+	if err := p.commandAsDirectory(parser, args); err != nil {
+		return p.fail(err)
+	}
 	if err := p.mayServe(ctx.Command(), &tree); err != nil {
 		return p.fail(err)
 	}
@@ -109,6 +113,22 @@ func run(args []string, p *process) int {
 		return p.fail(err)
 	}
 	return p.fail(ctx.Run(p, &p.Process))
+}
+
+// commandAsDirectory refuses "--data-dir status", which would start a bot in a directory named status. A directory that exists is
+// meant.
+func (p *process) commandAsDirectory(parser *kong.Kong, args []string) error {
+	dir := p.Flags.DataDir
+	if p.asked != "run" || slices.Contains(args, "run") {
+		return nil
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if !slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == dir }) {
+		return nil
+	}
+	return console.Usagef(textCommandAsDir, dir, dir)
 }
 
 // newParser builds the command tree, or the branch that the first argument names. The

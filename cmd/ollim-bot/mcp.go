@@ -69,9 +69,9 @@ func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 	if err != nil {
 		return err
 	}
-	lines := []string{textNoMCPServers}
-	if len(states) > 0 {
-		lines = nil
+	var lines []string
+	if len(states) == 0 && !routines.HasErrors(problems) { // a broken file may have some
+		lines = append(lines, textNoMCPServers)
 	}
 	list := console.Each(states, func(s mcp.State) mcpServerAnswer {
 		lines = append(lines, s.String())

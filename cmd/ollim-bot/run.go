@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,18 +99,17 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		UserCommands: func(ctx context.Context, args []string) (agent.CommandResult, command.Value) {
 			return p.carryOut(ctx, at, bot, args)
 		},
-		Sandbox: s.model.box,
-		Lookup:  p.Getenv,
-		Restart: func() { s.again(os.Args[1:]...) },
+		Sandbox:   s.model.box,
+		Lookup:    p.Getenv,
+		UserFiles: p.UserFiles,
+		Restart:   func() { s.again(os.Args[1:]...) },
 	}
 	if !s.Headless && !s.Plain && s.beside == nil {
 		shown := make(chan struct{})
 		options.Shown, s.painted, s.shown = shown, shown, sync.OnceFunc(func() { close(shown) })
 	}
-	if s.model.providers != nil {
-		s.model.providers.HideFrom(book.Hide)
-		options.Providers = s.model.providers
-	}
+	options.Providers = cmp.Or(s.model.providers, p.Providers(at))
+	options.Providers.HideFrom(book.Hide)
 	var err error
 	if s.discord {
 		hear := p.transcribes(at, s.model, func() *core.Bot { return bot })

@@ -30,9 +30,15 @@ func (c *scheduleCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	}
 	forward := bot.Schedule().Forward(now, c.For)
 	seen := bot.SnapshotAt(now)
-	lines := []string{nothingAhead(seen.Schedule.Tasks)}
+	lines := []string{nothingAhead(seen.Schedule.Tasks, now)}
 	if len(forward.Told()) > 0 {
-		lines = scheduleLines(forward, now, seen.Budget.State.RefillRateMinutes)
+		lines = scheduleLines(forward, now)
+		if refills := forward.RefillLine(now, seen.Budget.State.RefillRateMinutes); refills != "" && p.Served != nil { // words for an agent
+			lines = append(lines, refills)
+		}
+	}
+	if held := heldLines(seen.Schedule.Tasks); p.Served == nil && len(held) > 0 { // no agent plans around them
+		lines = append(append(lines, textHeld), held...)
 	}
 	if waiting := waitingLines(bot); len(waiting) > 0 {
 		lines = append(append(lines, textWaiting), waiting...)
@@ -40,21 +46,49 @@ func (c *scheduleCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	return p.Answer(c.JSON, append([]schedule.Entry{}, forward.Told()...), lines)
 }
 
-// nothingAhead names the next fire after an empty window, if there is one.
-func nothingAhead(tasks []schedule.TaskView) string {
-	if len(tasks) == 0 || tasks[0].Next.IsZero() {
-		return textNothingAhead + ": add a routine with ollim-bot routine add"
+// nothingAhead names the next fire after an empty window, if there is one, and how many reminders are late.
+func nothingAhead(tasks []schedule.TaskView, now time.Time) string {
+	overdue, text := 0, textNothingAhead
+	for _, t := range tasks {
+		switch {
+		case t.Next.IsZero() || t.Held != "":
+		case !t.Next.After(now):
+			overdue++
+		default:
+			text += fmt.Sprintf("; next: %s at %s", t.Title, t.Next.Format(console.MomentLayout))
+			if overdue > 0 {
+				text += "; " + overdueText(overdue)
+			}
+			return text
+		}
 	}
-	return fmt.Sprintf(textNothingAhead+"; next: %s at %s", tasks[0].Title, tasks[0].Next.Format(console.MomentLayout))
+	switch {
+	case overdue > 0:
+		return text + "; " + overdueText(overdue)
+	case len(tasks) == 0:
+		return text + ": add a routine with ollim-bot routine add"
+	}
+	return text
 }
 
-func scheduleLines(f schedule.Forward, now time.Time, rate int) []string {
+func overdueText(n int) string {
+	return words.Count(n, "reminder") + " overdue: late ones fire as soon as the bot runs"
+}
+
+// heldLines lists the tasks that do not fire now, and why.
+func heldLines(tasks []schedule.TaskView) (lines []string) {
+	for _, t := range tasks {
+		if t.Held != "" && t.Waits == "" {
+			lines = append(lines, fmt.Sprintf("  %s  %s [%s]", t.ID, t.Title, t.Held))
+		}
+	}
+	return lines
+}
+
+func scheduleLines(f schedule.Forward, now time.Time) []string {
 	lines := []string{f.Window(now) + ":"}
 	for _, e := range f.Told() {
 		lines = append(lines, entryLine(e, now))
-	}
-	if refills := f.RefillLine(now, rate); refills != "" {
-		lines = append(lines, refills)
 	}
 	return lines
 }
@@ -63,7 +97,7 @@ func scheduleLines(f schedule.Forward, now time.Time, rate int) []string {
 func entryLine(e schedule.Entry, now time.Time) string {
 	what := e.Label
 	if e.Description != "" && e.Description != e.Label {
-		what += fmt.Sprintf(" %q", e.Description)
+		what += ` "` + e.Description + `"` // not quoted as in Go, which escapes parts of emoji
 	}
 	var marks []string
 	if e.Silent && !strings.Contains(e.Label, "silent") {

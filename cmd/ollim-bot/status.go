@@ -26,19 +26,20 @@ type statusCmd struct {
 
 // statusAnswer is the JSON answer.
 type statusAnswer struct {
-	Version   string       `json:"version"`
-	DataDir   string       `json:"data_dir"`
-	Timezone  string       `json:"timezone"`
-	Running   bool         `json:"running"`
-	PID       int          `json:"pid"`
-	Routines  int          `json:"routines"`
-	Reminders int          `json:"reminders"`
-	Problems  int          `json:"problems"`
-	Waiting   int          `json:"waiting"`
-	Budget    budgetAnswer `json:"budget"`
-	Muted     time.Time    `json:"muted_until"`
-	Updates   int          `json:"updates"`
-	Forks     int          `json:"forks_running"`
+	Version   string `json:"version"`
+	DataDir   string `json:"data_dir"`
+	Timezone  string `json:"timezone"`
+	Running   bool   `json:"running"`
+	PID       int    `json:"pid"`
+	Routines  int    `json:"routines"`
+	Reminders int    `json:"reminders"`
+	// Problems is what is wrong with the user's files, as check lists it.
+	Problems []routines.Problem `json:"problems"`
+	Waiting  int                `json:"waiting"`
+	Budget   budgetAnswer       `json:"budget"`
+	Muted    time.Time          `json:"muted_until"`
+	Updates  int                `json:"updates"`
+	Forks    int                `json:"forks_running"`
 	// Today's pings, including critical ones, and finished runs.
 	Pings int         `json:"pings_today"`
 	Runs  int         `json:"runs_today"`
@@ -50,11 +51,20 @@ type statusAnswer struct {
 	Next   []schedule.Entry `json:"next"`
 	// Held are the next fires on hold because of a spending cap, with their expected costs.
 	Held []schedule.Entry `json:"held_for_money"`
+	// Paused are the tasks that do not fire until they are resumed or their snooze ends, with their states.
+	Paused []heldTask `json:"paused"`
 	// Unreached is why the bot could not message its user in Discord, or empty.
 	Unreached string `json:"discord_unreached,omitempty"`
 	// Discord is the state of the running bot's connection.
 	Discord *discord.Standing `json:"discord,omitempty"`
 	Google  string            `json:"google_trouble,omitempty"` // the problem with the Google login
+}
+
+// heldTask is a task that is paused or snoozed.
+type heldTask struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	State string `json:"state"` // "paused", "snoozed until Mon 10:05"
 }
 
 // Run shows the state of the data directory, with or without a running bot.
@@ -83,11 +93,13 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 	if now, known := discord.Recorded(at.Dir); known && running {
 		a.Discord = &now
 	}
-	for _, pr := range s.Schedule.Problems {
-		if pr.Severity == routines.Error {
-			a.Problems++
+	a.Paused = []heldTask{}
+	for _, t := range s.Schedule.Tasks {
+		if t.Paused || !t.Snoozed.IsZero() {
+			a.Paused = append(a.Paused, heldTask{t.ID, t.Title, t.Held})
 		}
 	}
+	a.Problems = append([]routines.Problem{}, s.Schedule.Problems...)
 	a.Forks, _ = fork.Count(s.Forks)
 	for _, e := range s.Schedule.Entries {
 		if e.Money {
@@ -120,6 +132,9 @@ func statusLines(a statusAnswer, at console.DataDir, s core.Snapshot) []string {
 			f.Text += ": ollim-bot check says where and how to mend them"
 		}
 		tell(f.Name, f.Text)
+	}
+	for _, t := range a.Paused {
+		tell(t.State, t.Title+" ("+t.ID+")")
 	}
 	for _, e := range a.Next {
 		lines = append(lines, entryLine(e, at.Now))

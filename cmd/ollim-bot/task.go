@@ -129,12 +129,12 @@ func (c *routineAddCmd) Run(p *process) error {
 
 type routineListCmd struct{}
 
-func (routineListCmd) Run(p *process, at console.DataDir) error {
-	files := taskFiles{p, at}
+func (routineListCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	files, held := taskFiles{p, at}, heldMarks(bot, at.Now)
 	set := files.read()
 	files.warn(set.Problems, "routines/")
 	return p.Lines(console.OrNone(console.Each(set.Routines, func(r *routines.Routine) string {
-		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task))
+		return fmt.Sprintf("  %s  %-24s  %s%s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task), held[r.Path])
 	}), "no routines")...)
 }
 
@@ -154,6 +154,17 @@ func (c *cancelCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 		kind = t.Kind
 	}
 	return files.cancel(kind, id)
+}
+
+// heldMarks marks the tasks that do not fire now, by file: paused, snoozed, or held for money. Approval has a mark of its own.
+func heldMarks(bot *core.Bot, now time.Time) map[string]string {
+	marks := map[string]string{}
+	for _, t := range bot.Schedule().View(now).Tasks {
+		if t.Held != "" && t.Waits == "" {
+			marks[t.Path] = "  (" + t.Held + ")"
+		}
+	}
+	return marks
 }
 
 type routineCancelCmd struct {
@@ -177,14 +188,15 @@ func (c *routineStartersCmd) Run(p *process, at console.DataDir) error {
 	if err != nil {
 		return err
 	}
-	set := taskFiles{p, at}.read()
-	return p.Lines(append(console.Each(starters, func(r routines.Routine) string {
-		mark := ""
-		if _, installed := set.Find(r.ID); installed {
-			mark = textInstalled
+	set, last := taskFiles{p, at}.read(), textStartersThere
+	lines := console.Each(starters, func(r routines.Routine) string {
+		mark := textInstalled
+		if _, installed := set.Find(r.ID); !installed {
+			mark, last = "", textInstallStarters
 		}
 		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(&r), r.Title(), mark)
-	}), textInstallStarters)...)
+	})
+	return p.Lines(append(lines, last)...)
 }
 
 func installStarters(p *process) error {
@@ -312,12 +324,12 @@ func (c *reminderAddCmd) untilDone() error {
 
 type reminderListCmd struct{}
 
-func (reminderListCmd) Run(p *process, at console.DataDir) error {
-	files := taskFiles{p, at}
+func (reminderListCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	files, held := taskFiles{p, at}, heldMarks(bot, at.Now)
 	set := files.read()
 	files.warn(set.Problems, "reminders/")
 	return p.Lines(console.OrNone(console.Each(set.RemindersByTime(), func(r *routines.Reminder) string {
-		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.Env.Zone), r.Title(), waitsMark(r.Task))
+		return fmt.Sprintf("  %s  %-24s  %s%s%s", r.ID, reminderTimes(r, at.Env.Zone), r.Title(), waitsMark(r.Task), held[r.Path])
 	}), "no pending reminders")...)
 }
 

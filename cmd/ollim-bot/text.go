@@ -20,6 +20,7 @@ nothing is set up yet; there are three ways to start
 write your first routine, here: add routine 0 9 * * mon-fri Ping me with a good morning
 install starter routines, in a shell: ollim-bot routine starters --install
 connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`
+	textCommandAsDir    = "--data-dir needs a directory, and %q is a command: give the directory before it, or write ./%s if it is one"
 	textNoTerminal      = "this is not a terminal: use --plain for lines%s, or ollim-bot snapshot for one frame"
 	textOrHeadless      = ", --headless for no dashboard at all"
 	textNotAttached     = "attach to %s: %w"
@@ -34,6 +35,7 @@ connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-b
 	textFarDelay     = "%q is more than a year away; say an earlier time"
 	textBadModel     = "unknown model %q; --model takes opus, sonnet, haiku, or provider/model such as local/qwen3:8b"
 	textWindowOver   = "the window %s is over on that day; choose another day with --delay"
+	textHeld         = "held:"
 	textWaiting      = "for your approval (ollim-bot allow):"
 	textNothingAhead = "no background task fires in the next hours"
 	textNoSessions   = "no sessions yet"

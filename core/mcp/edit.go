@@ -62,8 +62,7 @@ func (e *Edits) current() (text []byte, version string, err error) {
 // answer for the agent.
 func (e *Edits) Propose(text []byte) (answer string, waits bool) {
 	known := func(string) (string, bool) { return "set", true }
-	_, problems, _ := read(text, known)
-	for _, p := range problems {
+	for _, p := range Check(text, known) {
 		if p.Severity == routines.Error {
 			return fmt.Sprintf(answerMistake, File, p.Line, p.Message), false
 		}

@@ -264,18 +264,16 @@ func (h *Host) Reload() {
 // read applies the file and returns the connections of servers that were removed or
 // changed. A part with an error keeps its last good version.
 func (h *Host) read() (ends []*connection) {
-	data, err := h.o.Dir.Read(File)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		h.report([]routines.Problem{{File: File, Severity: routines.Error, Message: clean.Line(err.Error())}})
-		return nil
-	}
-	out, problems, ok := read(data, h.o.Lookup)
-	h.report(problems)
-	if !ok {
-		return nil
+	out, ok, err := load(h.o.Dir, h.o.Lookup)
+	if err != nil {
+		out.problems = []routines.Problem{{File: File, Severity: routines.Error, Message: clean.Line(err.Error())}}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.problems = out.problems
+	if !ok && len(out.servers) == 0 {
+		return nil
+	}
 	there := map[string]bool{}
 	for _, name := range out.broken {
 		there[name] = true
@@ -306,20 +304,6 @@ func (h *Host) read() (ends []*connection) {
 		h.trusted[name] = s.configured().Trusted
 	}
 	return ends
-}
-
-// report stores the problems of the file, and logs new ones.
-func (h *Host) report(problems []routines.Problem) {
-	h.mu.Lock()
-	old := h.problems
-	h.problems = problems
-	h.mu.Unlock()
-	for _, p := range problems {
-		if !slices.ContainsFunc(old, func(o routines.Problem) bool { return o.Line == p.Line && o.Message == p.Message }) {
-			h.o.Log.Warn("a mistake in "+File, "line", p.Line, "problem", p.Message)
-			h.o.Notice(fmt.Sprintf(textMistake, File, p.Line, p.Message))
-		}
-	}
 }
 
 // Problems returns the problems of the file.
@@ -458,21 +442,45 @@ func (h *Host) Test(ctx context.Context, name string) error {
 	return nil
 }
 
-// read parses a file. ok is false if the whole file is invalid.
-func read(data []byte, lookup Lookup) (out parsed, problems []routines.Problem, ok bool) {
-	out, err := parse(data, lookup)
-	if wrong, is := errors.AsType[*frontmatter.SyntaxError](err); is {
-		return out, []routines.Problem{{File: File, Line: wrong.Line, Severity: routines.Error, Message: clean.Line(wrong.Message)}}, false
-	}
-	return out, out.problems, true
+// Read reads the file of a data directory, with the last valid version of what has an error.
+func Read(dir *store.Dir, lookup Lookup) ([]Server, []routines.Problem, error) {
+	out, _, err := load(dir, lookup)
+	return out.servers, out.problems, err
 }
 
-// Read reads the file of a data directory, for commands without the bot.
-func Read(dir *store.Dir, lookup Lookup) ([]Server, []routines.Problem, error) {
+// load is Read. ok is false if the whole file is invalid, whether or not its last valid version is known.
+func load(dir *store.Dir, lookup Lookup) (out parsed, ok bool, err error) {
 	data, err := dir.Read(File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
+		return out, false, err
 	}
-	out, problems, _ := read(data, lookup)
-	return out.servers, problems, nil
+	out, ok = read(data, lookup)
+	if old, at, kept := dir.Valid(File); kept && routines.HasErrors(out.problems) {
+		before, _ := read(old, lookup)
+		for _, s := range before.servers {
+			if !ok || slices.Contains(out.broken, s.Name) {
+				out.servers = append(out.servers, s)
+			}
+		}
+		first := slices.IndexFunc(out.problems, func(p routines.Problem) bool { return p.Severity == routines.Error })
+		out.problems[first] = out.problems[first].Keeping(at)
+		slices.SortFunc(out.servers, func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	return out, ok, nil
+}
+
+// Check returns the problems of the file's text.
+func Check(data []byte, lookup Lookup) []routines.Problem {
+	out, _ := read(data, lookup)
+	return out.problems
+}
+
+// read parses a file. ok is false if the whole file is invalid.
+func read(data []byte, lookup Lookup) (out parsed, ok bool) {
+	out, err := parse(data, lookup)
+	if wrong, is := errors.AsType[*frontmatter.SyntaxError](err); is {
+		out.problems = []routines.Problem{{File: File, Line: wrong.Line, Severity: routines.Error, Message: clean.Line(wrong.Message)}}
+		return out, false
+	}
+	return out, true
 }

@@ -22,7 +22,6 @@ const (
 	textNotTable       = "is %s and has to be an object with a text for each name"
 	textBadVariable    = "%q is no name of a variable"
 	textUnset          = "the environment has no %s: set it in .env, or write ${%s:-default}"
-	textMistake        = "%s, line %d: %s"
 )
 
 // Texts about a server.

@@ -257,7 +257,7 @@ func (l *loop) countFailure(r *routineEntry, e ended, now time.Time) {
 		return // it no longer fires
 	}
 	if !t.Critical && !t.Essential {
-		err := l.holds.change(l.o.Dir, true, func(all map[key]held) { replaceHold(all, e.fire.key(), Hold{Paused: true}, now) })
+		err := l.holds.change(l.o.Dir, true, func(all map[key]held) { replaceHold(all, e.fire.key(), Hold{Paused: true, Failing: true}, now) })
 		if err != nil {
 			l.o.Log.Error("the pause of a routine that fails could not be saved", "task", t.ID, "error", err)
 		}

@@ -26,6 +26,8 @@ type Hold struct {
 	Since  time.Time // when the task was first held; Schedule.Hold sets it
 	Until  time.Time // the first moment at which it may fire again; zero while Paused
 	Paused bool
+	// Failing means that the bot paused the task itself, because it failed several times in a row.
+	Failing bool
 	// Why is why the task needs the user's approval (routines.Task.Waits). It is not saved
 	// with the holds.
 	Why string
@@ -38,6 +40,23 @@ func (h Hold) Ended(now time.Time) bool { return !h.open() && !now.Before(h.Unti
 
 // open reports whether the hold has no end.
 func (h Hold) open() bool { return h.Paused || h.Why != "" }
+
+// Words describes a hold in a few words: "paused", "snoozed until 14:05"; empty if there is none.
+func (h Hold) Words(now time.Time) string {
+	switch {
+	case h.Why != "":
+		return TagWaits
+	case h.Ended(now):
+		return ""
+	case h.Money:
+		return TagMoney + " until " + untilWords(h.Until, now)
+	case h.Failing:
+		return tagFailing
+	case h.Paused:
+		return TagPaused
+	}
+	return snoozedTag(h.Until, now)
+}
 
 // covers reports whether a fire at that time is held.
 func (h Hold) covers(at time.Time) bool { return !at.Before(h.Since) && !h.Ended(at) }
@@ -90,6 +109,8 @@ type holdEntry struct {
 	Until  time.Time     `json:"until,omitzero"`
 	Paused bool          `json:"paused,omitempty"`
 	Gone   time.Time     `json:"gone,omitzero"`
+	// Failing is Hold.Failing.
+	Failing bool `json:"failing,omitempty"`
 }
 
 type holdList struct {
@@ -124,7 +145,7 @@ func (l holdList) holds() *Holds {
 		if e.Paused {
 			e.Until = time.Time{}
 		}
-		h.of[key{e.Kind, e.ID}] = held{Hold{Since: e.Since, Until: e.Until, Paused: e.Paused}, e.Gone}
+		h.of[key{e.Kind, e.ID}] = held{Hold{Since: e.Since, Until: e.Until, Paused: e.Paused, Failing: e.Paused && e.Failing}, e.Gone}
 	}
 	return h
 }
@@ -149,7 +170,7 @@ func (h *Holds) write(d *store.Dir) error {
 	}
 	list := holdList{Holds: make([]holdEntry, 0, len(h.of))}
 	for k, one := range h.of {
-		list.Holds = append(list.Holds, holdEntry{k.kind, k.id, one.Since, one.Until, one.Paused, one.gone})
+		list.Holds = append(list.Holds, holdEntry{k.kind, k.id, one.Since, one.Until, one.Paused, one.gone, one.Failing})
 	}
 	slices.SortFunc(list.Holds, func(a, b holdEntry) int {
 		return strings.Compare(a.ID+string(a.Kind), b.ID+string(b.Kind))

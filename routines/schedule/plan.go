@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/routines"
@@ -59,6 +60,7 @@ const (
 	tagThisTask  = "this task"
 	tagJustFired = "just fired"
 	TagPaused    = "paused"
+	tagFailing   = "paused after failures"
 	TagWaits     = "needs your approval"
 	TagMoney     = "held for money" // followed by the end of the hold
 	TagProposed  = "an edit waits"  // the text before the edit fires
@@ -220,17 +222,15 @@ func (p *Plan) marked(f fire) Entry {
 	covered, reminder := hold.covers(e.FireTime), e.Kind == routines.KindReminder
 	switch {
 	case hold.Why != "":
-		e.Held, e.Tag, e.Why = true, TagWaits, hold.Why
+		e.Held, e.Tag, e.Why = true, hold.Words(p.Now), hold.Why
 	case hold.Ended(p.Now):
 	case hold.Money:
 		waits := reminder && (e.Tag == "" || e.Tag == tagOverdue) && e.FireTime.Before(hold.Until)
 		if covered || waits {
-			e.Held, e.Money, e.Tag = true, true, TagMoney+" until "+untilWords(hold.Until, p.Now)
+			e.Held, e.Money, e.Tag = true, true, hold.Words(p.Now)
 		}
-	case hold.Paused && (covered || reminder):
-		e.Held, e.Tag = true, TagPaused
-	case covered:
-		e.Held, e.Tag = true, snoozedTag(hold.Until, p.Now)
+	case covered, hold.Paused && reminder:
+		e.Held, e.Tag = true, hold.Words(p.Now)
 	case reminder && e.FireTime.Equal(hold.Until) && e.Tag == "":
 		e.Tag = snoozedTag(hold.Until, p.Now)
 	}
@@ -266,10 +266,20 @@ func beginning(body string) string {
 	}
 	line := strings.TrimSpace(strings.ReplaceAll(clean.Text(head), "\n", " "))
 	if runes := []rune(line); len(runes) > promptRunes {
-		return string(runes[:promptRunes]) + "..."
+		end := promptRunes
+		for end > 0 && joined(runes[end-1], runes[end]) {
+			end--
+		}
+		return string(runes[:end]) + "..."
 	}
 	if cut {
 		return line + "..."
 	}
 	return line
+}
+
+// joined reports whether two runes are parts of one character, such as a family of emoji.
+func joined(a, b rune) bool {
+	const zeroWidthJoiner = '\u200d'
+	return a == zeroWidthJoiner || b == zeroWidthJoiner || unicode.Is(unicode.M, b) || b >= 0x1f3fb && b <= 0x1f3ff
 }

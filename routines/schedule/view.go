@@ -54,6 +54,7 @@ type TaskView struct {
 	Silent          bool
 	UntilDone       bool // a reminder that repeats until it is done
 	Paused          bool
+	Held            string // Hold.Words of what keeps it from firing now; empty if nothing does
 	// Waits is why the task needs the user's approval, or "".
 	Waits   string
 	Version string // of its file: routines.Task.Digest
@@ -132,7 +133,7 @@ func (p *Plan) list() []TaskView {
 			Cost: p.price(t.Task).Dollars,
 		}
 		if !h.Ended(p.Now) {
-			v.Paused, v.Waits = h.Paused, h.Why
+			v.Paused, v.Waits, v.Held = h.Paused, h.Why, h.Words(p.Now)
 			switch {
 			case h.Money:
 				v.Broke = h.Until.In(p.Now.Location())

@@ -70,7 +70,7 @@ func waiting(s core.Snapshot) (n int) {
 			n++
 		}
 	}
-	for _, p := range s.Schedule.Problems {
+	for _, p := range s.Untold() {
 		if p.Waits {
 			n++
 		}

@@ -237,11 +237,11 @@ func everydayPings(s *core.Snapshot, at func(h, m int) time.Time) {
 	left := func(v float64) *float64 { return &v }
 	s.Budget.State.LastRefill = noon
 	s.Budget.Pings = []budget.Ping{
-		{At: at(-7, 30), ID: "p1", Task: "9a8b7c6d", Title: "Medication", Text: "Time for the evening pill.", Left: left(4), Answered: at(-7, 34), How: budget.Pressed},
-		{At: at(8, 0), ID: "p2", Task: "9a8b7c6d", Title: "Medication", Text: "Time for the morning pill.", Left: left(4), Answered: at(8, 4), How: budget.Pressed},
+		{At: at(-7, 30), ID: "p1", Task: "9a8b7c6d", Title: "Medication", Text: "Time for the evening pill.", Left: left(4), Capacity: 5, Refill: 90, Answered: at(-7, 34), How: budget.Pressed},
+		{At: at(8, 0), ID: "p2", Task: "9a8b7c6d", Title: "Medication", Text: "Time for the morning pill.", Left: left(4), Capacity: 5, Refill: 90, Answered: at(8, 4), How: budget.Pressed},
 		{At: at(11, 15), ID: "p3", Task: "11aa22bb", Title: "Move a little", Refused: "the budget is empty"},
 		{At: at(13, 5), ID: "p4", Task: "feed0001", Title: "Landlord", Text: "The plumber comes at 15:00 and not at 17:00.", Critical: true},
-		{At: at(13, 47), ID: "p5", Task: "0f1e2d3c", Title: "Check email", Text: "Dana waits for the numbers.", Left: left(3.1)},
+		{At: at(13, 47), ID: "p5", Task: "0f1e2d3c", Title: "Check email", Text: "Dana waits for the numbers.", Left: left(3.1), Capacity: 5, Refill: 90},
 	}
 	for _, e := range s.Schedule.Day {
 		if !e.Silent && !e.Foreground && !e.Held {

@@ -119,7 +119,7 @@ func TestScheduleEditsAndDeletesItsTask(t *testing.T) {
 func TestAProblemIsReadNotFired(t *testing.T) {
 	s := open("schedule")
 	s.find(t, "is:error")
-	has(t, read(s.do(action.ScheduleDetails)), "error in routines/gym.md:3:8", "as in 0 9 * * 1", "last good version")
+	has(t, read(s.do(action.ScheduleDetails)), "error in routines/gym.md:3:8", "as in 0 9 * * 1", "Save the file to apply it at once")
 	if a := s.do(action.ScheduleFire); a.Do != nil || a.Toast == "" {
 		t.Errorf("firing a problem answers %#v", a)
 	}

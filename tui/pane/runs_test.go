@@ -129,7 +129,7 @@ func TestRunsAreReadAsOneScrolls(t *testing.T) {
 	l := &ledger{n: 10_000}
 	s := runsPage(t, l)
 	state := s.State(s.c)
-	has(t, state, "255 runs so far")
+	has(t, state, "the newest 255 runs")
 	for range 40 {
 		s.do(action.TailPageDown)
 		s.settle(t, l)
@@ -264,7 +264,7 @@ func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
 	l := &ledger{n: 300}
 	s := runsPage(t, l)
 	s.do(action.TailPageDown, action.TailPageDown, action.ForksDown)
-	has(t, s.screen(118, 36), "There is no output of this run")
+	has(t, s.screen(118, 36), "No output of this run is recorded")
 	a := s.do(action.ForksAgain)
 	if fire, ok := a.Do.(command.FireNow); !ok || fire.ID == "" {
 		t.Errorf("again is %+v", a)
@@ -281,5 +281,5 @@ func TestAStoredRunThatReadUntrustedInputSaysThatItsOutputIsGone(t *testing.T) {
 	l := &ledger{n: 300, tainted: true}
 	s := runsPage(t, l)
 	s.do(action.TailPageDown, action.TailPageDown, action.ForksDown)
-	has(t, s.screen(118, 36), "There is no output of this run", "untrusted input: web page")
+	has(t, s.screen(118, 36), "No output of this run is recorded", "untrusted input: web page")
 }

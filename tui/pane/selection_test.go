@@ -202,7 +202,7 @@ func TestAWidePageShowsTheTailBesideTheList(t *testing.T) {
 func TestAnUpdateLeadsToTheRunThatItCameFrom(t *testing.T) {
 	s := open("updates")
 	s.next(func(c *core.Snapshot) {
-		c.Updates = []updates.Update{{Key: "x", At: noon.Add(-7 * time.Minute), Message: "The pill was taken."}, {Key: "y", At: noon.Add(-5 * time.Hour), Message: "From nobody."}}
+		c.Updates = []updates.Update{{Key: "x", At: noon.Add(-7 * time.Minute), Message: "The pill was taken.", Source: updates.Source{Run: "44444444", From: "Medication"}}, {Key: "y", At: noon.Add(-5 * time.Hour), Message: "From nobody."}}
 	})
 	to := func(a pane.Answer) string { return string(a.Focus) + " " + a.Item }
 	page := s.do(action.Updates.ID("bottom"), action.UpdatesRead)

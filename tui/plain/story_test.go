@@ -221,7 +221,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.hasLines(s.types("notices"), "00:00, warning, two", "00:00, info, one")
 		s.hasLines(s.types("notices 1"), "00:00, warning, two")
 		s.hasLines(s.types("problems"), "problems: a.md:3: bad minute")
-		s.hasLines(s.types("status"), "a.md has an error: bad minute. Nothing is due within a day; muted until Sun 06:00.", "1 file with a problem", "next: ", "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
+		s.hasLines(s.types("status"), "a.md has an error: bad minute. Nothing is due within a day; muted until Sun 06:00.", "1 problem in your files", "next: ", "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
 			"budget: 3 of 5 pings left, one comes back every 1 hour 30 minutes; muted until Sun 06:00: only critical pings get through", "today: $0.00")
 	})
 }
@@ -275,7 +275,7 @@ func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) {
 			now := time.Now()
 			n.Forks = []fork.View{{ID: "f1", Title: "H0 red", State: fork.Running, Started: now.Add(-time.Second), Reports: 1}}
-			n.Updates = []updates.Update{{Key: "u", At: now, Message: "rep red"}}
+			n.Updates = []updates.Update{{Key: "u", At: now, Message: "rep red", Source: updates.Source{Run: "f1", From: "H0 red"}}}
 		})
 		if got := s.hears(); !strings.HasSuffix(got[len(got)-1], "update: H0 red: rep red") {
 			t.Errorf("heard %q", got)

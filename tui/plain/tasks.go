@@ -185,7 +185,7 @@ func waitingFiles(c *console) (all []waiting) {
 			all = append(all, waiting{c.taskThing(t), t.Version, schedule.TagWaits + ": " + t.Waits, t.Proposed})
 		}
 	}
-	for _, p := range c.snap.Schedule.Problems {
+	for _, p := range c.snap.Untold() {
 		if p.Waits {
 			all = append(all, waiting{thing{id: p.File, title: p.File, line: problemText(p)}, p.Version, p.Message, p.Proposed})
 		}

@@ -60,7 +60,7 @@ func upDown(ok bool, state string) string {
 	return words.Joined("down", state)
 }
 
-func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " + p.Message) }
+func problemText(p routines.Problem) string { return flat(p.Position() + ": " + p.Message) }
 
 // runText describes a run's outcome, for use after its title.
 func runText(s *core.Snapshot, f fork.View) string {
@@ -131,7 +131,7 @@ func waitsText(s *core.Snapshot) []string {
 		words.Some(len(s.Approvals), "tool call", " waiting for your answer; approvals reads them"),
 		words.Some(waiting, "task", " waiting for approval; list is:held names them"),
 		words.Some(len(s.Failures), "failed run", " that you have not seen; runs is:failed lists them, seen marks them"),
-		words.Some(len(s.Schedule.Problems), "file", " with a problem; problems lists them"),
+		words.Some(len(s.Schedule.Problems), "problem", " in your files; problems lists them"),
 	}
 	if s.Fork != nil && s.Fork.Asks {
 		lines = append(lines, textForkAsks)

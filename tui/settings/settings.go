@@ -17,8 +17,10 @@ import (
 	"strconv"
 	"strings"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/frontmatter"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
@@ -282,6 +284,21 @@ func Keys(dir string) (action.Keys, []routines.Problem) {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return keys, r.problems
+}
+
+// Problems returns the problems of both files, each under its full name.
+func Problems(dir string) (list []routines.Problem) {
+	folder, err := store.At(dir)
+	if dir == "" || err != nil {
+		return nil
+	}
+	_, inDashboard := Load(dir)
+	_, inKeys := Keys(dir)
+	for _, p := range slices.Concat(inDashboard, inKeys) {
+		p.File = clean.Line(filepath.Join(folder.Display(), p.File))
+		list = append(list, p)
+	}
+	return list
 }
 
 // valuesOf are the values of a field; a single one need not be a list.

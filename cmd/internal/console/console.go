@@ -30,7 +30,9 @@ import (
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
+	"ollimbot/routines"
 	"ollimbot/routines/when"
+	"ollimbot/tui/settings"
 )
 
 // Process is a command's access to the outside. Commands take it as an argument, so that
@@ -46,6 +48,8 @@ type Process struct {
 	Executable string
 
 	Flags Globals
+	// Mends means that the command shows what is wrong with the user's files, so it does not need them to be right.
+	Mends bool
 	// Secrets are redacted in errors.
 	Secrets logs.Secrets
 	Served  *Served
@@ -109,6 +113,9 @@ func (p *Process) Open() (DataDir, error) {
 		if errors.As(err, new(config.FlagError)) {
 			return at, Usagef("%v", err)
 		}
+		if err == nil && !p.Mends {
+			err = env.Broken()
+		}
 		if err != nil {
 			return at, err
 		}
@@ -158,8 +165,12 @@ func (p *Process) Bot(at DataDir) (*core.Bot, error) {
 	return core.New(core.Options{
 		Dir: at.Dir, Env: at.Env, Log: p.Log(),
 		Engine: script.New(script.Options{}), EngineName: choice.Script,
+		Lookup: p.Getenv, Providers: p.Providers(at), UserFiles: p.UserFiles,
 	})
 }
+
+// UserFiles returns the problems in the user's files of dashboard settings.
+func (p *Process) UserFiles() []routines.Problem { return settings.Problems(settings.Dir(p.Environ())) }
 
 // Running describes whether a bot is running there.
 func (at DataDir) Running() string {

@@ -39,18 +39,20 @@ func (p *past) keepRuns(dir *store.Dir) error {
 // pingLine is a line of the journal of pings, as core/work/budget reads it: a ping, or with
 // Answers the answer to one.
 type pingLine struct {
-	At      time.Time  `json:"at"`
-	ID      string     `json:"id,omitempty"`
-	Task    string     `json:"task,omitempty"`
-	Title   string     `json:"title,omitempty"`
-	Kind    string     `json:"kind,omitempty"`
-	Run     string     `json:"run,omitempty"`
-	Text    string     `json:"text,omitempty"`
-	Message string     `json:"message,omitempty"`
-	Refused string     `json:"refused,omitempty"`
-	Left    *float64   `json:"left,omitempty"`
-	Answers string     `json:"answers,omitempty"`
-	How     budget.How `json:"how,omitempty"`
+	At       time.Time  `json:"at"`
+	ID       string     `json:"id,omitempty"`
+	Task     string     `json:"task,omitempty"`
+	Title    string     `json:"title,omitempty"`
+	Kind     string     `json:"kind,omitempty"`
+	Run      string     `json:"run,omitempty"`
+	Text     string     `json:"text,omitempty"`
+	Message  string     `json:"message,omitempty"`
+	Refused  string     `json:"refused,omitempty"`
+	Left     *float64   `json:"left,omitempty"`
+	Capacity int        `json:"capacity,omitempty"`
+	Refill   int        `json:"refill,omitempty"`
+	Answers  string     `json:"answers,omitempty"`
+	How      budget.How `json:"how,omitempty"`
 }
 
 // keepPings writes the journal of pings.
@@ -60,7 +62,7 @@ func (p *past) keepPings(dir *store.Dir) error {
 		g := &p.pings[i]
 		lines = append(lines, pingLine{
 			At: g.At, ID: g.ID, Task: g.Task, Title: g.Title, Kind: g.Kind, Run: g.Run, Text: g.Text,
-			Message: g.Message, Refused: g.Refused, Left: g.Left,
+			Message: g.Message, Refused: g.Refused, Left: g.Left, Capacity: g.Capacity, Refill: g.Refill,
 		})
 	}
 	for i := range p.pings {

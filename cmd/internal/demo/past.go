@@ -228,6 +228,7 @@ func (p *past) ping(at time.Time, v *fork.View, text string, n int) {
 	}
 	v.Pings++
 	left := p.bucket.Available
+	ping.Capacity, ping.Refill = p.bucket.Capacity, p.bucket.RefillRateMinutes
 	ping.Left, ping.Message = &left, string(p.add(at, transcript.Ping, text, v.Title))
 	p.pings = append(p.pings, ping)
 	p.answer(ping)

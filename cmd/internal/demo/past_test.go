@@ -175,7 +175,7 @@ func checkCurve(t *testing.T, p *told) {
 	for _, rate := range []int{p.state.RefillRateMinutes, refillMinutes} {
 		state := p.state
 		state.RefillRateMinutes = rate
-		levels := state.Curve(p.pings, nil, p.now, p.now).Past
+		levels := state.Curve(budget.Marks(p.pings, nil), nil, p.now, p.now).Past
 		for _, ping := range p.pings {
 			if ping.At.Before(levels[0].At) {
 				continue

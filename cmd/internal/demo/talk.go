@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ollimbot/core"
@@ -146,8 +147,11 @@ func refusals(s *core.Snapshot) string {
 	list := s.Budget.Pings
 	for i := len(list) - 1; i >= 0; i-- {
 		if p := &list[i]; p.Refused != "" {
-			return fmt.Sprintf("say At %s %s wanted to ping you, and was refused: %s. What it had to say came as an update.",
-				s.Clock(p.At, "15:04"), p.Title, p.Refused)
+			said := fmt.Sprintf("say At %s %s wanted to ping you, and was refused: %s.", s.Clock(p.At, "15:04"), p.Title, p.Refused)
+			if slices.ContainsFunc(s.Forks, func(v fork.View) bool { return v.ID == p.Run && v.Reports > 0 }) {
+				said += " What it had to say came as an update."
+			}
+			return said
 		}
 	}
 	return "say Nothing was refused so far."

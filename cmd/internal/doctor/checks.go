@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"ollimbot/cmd/internal/console"
@@ -153,9 +154,6 @@ func (r *report) google() {
 // reports how much of the prompts came from a cache.
 func (r *report) providers() {
 	providers := r.p.Providers(r.DataDir)
-	for _, problem := range providers.Problems() {
-		r.add(level(problem.Severity), provider.File, "line %d: %s", problem.Line, problem.Message)
-	}
 	list := providers.Providers()
 	for _, one := range list {
 		if err := one.Check(context.Background()); err != nil {
@@ -243,9 +241,6 @@ func (r *report) servers() {
 		r.fail("servers", "%s", clean.Line(err.Error()))
 		return
 	}
-	for _, p := range problems {
-		r.warn(mcp.File, "line %d: %s", p.Line, p.Message)
-	}
 	for _, s := range states {
 		level := pass
 		if s.Status == mcp.Failed || s.Waiting > 0 {
@@ -294,13 +289,15 @@ func (r *report) dataDir() {
 	}
 	probe, err := os.CreateTemp(root, ".doctor-*.tmp")
 	if err == nil {
-		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		_, err = probe.Write(make([]byte, 4096)) // an empty file fits on a full disk
+		err = errors.Join(err, probe.Close(), os.Remove(probe.Name()))
 	}
 	if err != nil {
 		r.fail("writable", "%v: make it writable, or give another --data-dir", clean.Line(err.Error()))
 	} else {
 		r.pass("writable", "yes")
 	}
+	r.space(root)
 	r.pass("bot", "%s", r.Running())
 	path, err := exec.LookPath("git")
 	if err != nil {
@@ -310,6 +307,23 @@ func (r *report) dataDir() {
 	} else {
 		r.pass("git", "changes of routines are recorded")
 	}
+}
+
+// leastSpace is the free space in bytes below which the disk is soon full: what the bot keeps of a busy week.
+const leastSpace = 100 << 20
+
+// space reports the free space where the data directory is.
+func (r *report) space(root string) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(root, &s); err != nil {
+		return // reported as not writable
+	}
+	free := int64(s.Bavail) * int64(s.Bsize) //nolint:gosec,unconvert // their types differ between systems
+	level, more := pass, ""
+	if free < leastSpace {
+		level, more = warn, ": make room, or nothing more can be stored"
+	}
+	r.add(level, "space", "%s free%s", words.Bytes(free), more)
 }
 
 func (r *report) zone() {
@@ -336,8 +350,5 @@ func (r *report) agentFiles() {
 	hooks.Scan()
 	if n := len(hooks.Specs(false)); n > 0 && (r.Env.WebhookPort == 0 || r.Env.WebhookSecret == "") {
 		r.warn("webhooks", "%s, but %s", words.Count(n, "webhook"), console.TextNoWebhookServer)
-	}
-	if weak := webhook.WeakSecret(r.Env.WebhookSecret); weak != "" {
-		r.warn("webhooks", "%s", weak)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	sessions "ollimbot/core/agent/messages/history"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
-	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/webhook"
 )
@@ -80,6 +79,7 @@ func (c *Cmd) Run(p *console.Process, at console.DataDir) error {
 		title string
 		check func()
 	}{
+		{"FILES", tasks.files},
 		{"ENVIRONMENT", r.environment},
 		{"DISCORD", r.discord},
 		{"CLAUDE", r.claude},
@@ -153,38 +153,34 @@ func (r *report) disk() {
 	}
 }
 
-// stateFiles are the bot's JSON files. A missing one is not a problem.
+// stateFiles are the bot's own JSON files. A missing one is not a problem. The user's settings are among the
+// FILES.
 var stateFiles = []string{
-	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
+	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "schedule.json",
 	"installed.json", "holds.json", "mute.json", "usage.json", "spending.jsonl", "discord.json", "waiting_messages.json", "delivery.json",
 	"provenance.json", "checks.json", "engine_moves.json", "mcp.json", "mcp_edit.json", "open_fork.json",
 }
 
 func (r *report) state() {
+	good, missing := 0, 0
 	for _, name := range stateFiles {
 		data, err := r.Dir.Read("state/" + name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			r.pass(name, "does not exist yet")
+			missing++
 		case err != nil:
 			r.fail(name, "%s", clean.Line(err.Error()))
 		case !json.Valid(data):
 			r.fail(name, "is not JSON: the bot will set it aside and start with defaults; repair it first to keep its contents")
 		default:
-			r.pass(name, "in order")
+			good++
 		}
 	}
+	r.pass("state", "%s in order, %d not needed so far", words.Count(good, "file"), missing)
 	if info, err := os.Stat(r.Dir.Path(webhook.LogFile)); err == nil {
 		r.pass(filepath.Base(webhook.LogFile), "%d kB; %s", (info.Size()+1023)/1024, webhook.LimitsText())
 	}
 	if kept, err := filepath.Glob(r.Dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
 		r.warn("set aside", "%s in state/ (*.corrupt-*): look at them; they are removed after 30 days", words.Count(len(kept), "unreadable file"))
-	}
-	_, problems, err := config.LoadRuntime(r.Dir)
-	if err != nil {
-		return // reported above, with the other state files
-	}
-	for _, problem := range problems {
-		r.warn("settings", "%s", problem)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ollimbot/cmd/internal/console"
@@ -25,7 +24,6 @@ import (
 	"ollimbot/core/work/money"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
-	"ollimbot/routines/schedule"
 	dashboard "ollimbot/tui/settings"
 )
 
@@ -46,56 +44,39 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 		if err != nil {
 			return err
 		}
-		found, what := checkDir(at, bot, p.Providers(at))
-		chosen, names := checkSettings(dashboard.Dir(p.Environ()))
-		problems, looked = append(append(problems, found...), chosen...), what+names
+		problems, looked = append(problems, bot.Problems(at.Now)...), lookedAt(at, bot)+settingsIn(dashboard.Dir(p.Environ()))
 	}
 	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, problemLines(problems, looked))
 }
 
-// checkDir checks the data directory as the bot reads it. Only that finds duplicate IDs,
-// problems of skills, and files that are waiting for approval.
-func checkDir(at console.DataDir, bot *core.Bot, providers *provider.Registry) ([]routines.Problem, string) {
-	set := schedule.Files(at.Dir, at.Env.Zone)
-	_, skills := skill.List(at.Dir)
+// lookedAt says what the data directory contains.
+func lookedAt(at console.DataDir, bot *core.Bot) string {
+	set := bot.Index().Set()
+	looked := words.Count(len(set.Routines), "routine") + " and " + words.Count(len(set.Reminders), "reminder")
 	hooks := webhook.NewIndex(at.Dir)
 	hooks.Scan()
-	_, agents := guide.Subagents(at.Dir)
-	problems := slices.Concat(core.FileProblems(bot, providers), set.Problems, hooks.Problems(), skills, agents)
-	if weak := webhook.WeakSecret(at.Env.WebhookSecret); weak != "" {
-		problems = append(problems, routines.Problem{File: config.EnvFile, Severity: routines.Warning, Message: weak})
-	}
-	problems = append(problems, core.Lacking(bot, at.Now)...)
-	for _, w := range bot.Review().Waiting() {
-		if !slices.ContainsFunc(problems, func(p routines.Problem) bool { return p.Waits && p.File == w.File }) {
-			problems = append(problems, w)
-		}
-	}
-	looked := words.Count(len(set.Routines), "routine") + " and " + words.Count(len(set.Reminders), "reminder")
 	if n := len(hooks.Specs(false)); n > 0 {
 		looked = strings.Replace(looked, " and", ",", 1) + " and " + words.Count(n, "webhook")
 	}
-	return problems, looked + " in " + at.Dir.Display()
+	return looked + " in " + at.Dir.Display()
 }
 
-// checkSettings checks the files with the dashboard's settings, as far as they exist.
-func checkSettings(dir string) (problems []routines.Problem, looked string) {
+// settingsIn names the files with the dashboard's settings, as far as they exist.
+func settingsIn(dir string) string {
 	folder, err := store.At(dir)
 	if dir == "" || err != nil {
-		return nil, ""
+		return ""
 	}
 	var names []string
 	for _, name := range []string{dashboard.DashboardFile, dashboard.KeysFile} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
-			continue
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			names = append(names, name)
 		}
-		names = append(names, name)
-		problems = append(problems, checkSetting(dir, name, clean.Line(filepath.Join(folder.Display(), name)))...)
 	}
 	if len(names) == 0 {
-		return nil, ""
+		return ""
 	}
-	return problems, ", " + strings.Join(names, " and ") + " in " + folder.Display()
+	return ", " + strings.Join(names, " and ") + " in " + folder.Display()
 }
 
 // checkSetting reads one of those files as the dashboard does. What it ignores is an error.
@@ -124,42 +105,41 @@ func checkFile(p *console.Process, at console.DataDir, name string) (problems []
 	}
 	dir, base := filepath.Split(abs)
 	in := filepath.Base(dir)
-	folder, wrong := at, func(line int, text string) []routines.Problem {
-		return []routines.Problem{{File: shown, Line: line, Severity: routines.Error, Message: clean.Line(text)}}
+	folder, wrong := at, func(text string) []routines.Problem {
+		return []routines.Problem{{File: shown, Severity: routines.Error, Message: clean.Line(text)}}
 	}
 	if err == nil {
 		folder.Dir, err = store.At(dir)
 	}
 	var data []byte
+	if info, there := os.Stat(abs); there == nil && info.IsDir() {
+		return wrong(textFolder)
+	}
 	if err == nil {
 		data, err = folder.Dir.Read(base) // as the bot does, with its limits
 	}
 	rel := path.Join(in, base)
 	switch {
 	case err != nil:
-		return wrong(0, err.Error())
+		return wrong(err.Error())
 	case base == dashboard.DashboardFile, base == dashboard.KeysFile:
 		return checkSetting(dir, base, shown)
 	case base == policy.FileName:
-		_, problems = policy.NewFile(folder.Dir).Load()
+		problems = policy.Check(data)
 	case base == money.PricesFile:
-		problems = money.NewPrices(folder.Dir, nil).Problems()
+		problems = money.CheckPrices(data)
 	case base == provider.File:
-		problems = p.Providers(folder).Problems()
+		problems = p.Providers(folder).Problems() // with its keys
 	case base == mcp.File:
-		_, problems, _ = mcp.Read(folder.Dir, p.Variables(at)) // it was read just now
+		problems = mcp.Check(data, p.Variables(at))
 	case base == config.EnvFile:
-		if err := config.CheckEnv(data); err != nil {
-			return wrong(0, err.Error())
-		}
+		problems = config.CheckEnv(data)
 	case rel == config.RuntimeFile, rel == config.SettingsFile:
-		for _, text := range config.Check(rel, data) {
-			problems = append(problems, wrong(0, text)...)
-		}
+		problems = config.Check(rel, data)
 	case base == skill.File:
 		_, problems, _ = skill.Parse(in, data)
 	case filepath.Ext(base) != ".md":
-		return wrong(0, textNoKind)
+		return wrong(textNoKind)
 	case in == "agents":
 		_, problems = guide.ParseSubagent(shown, data)
 	case in == "webhooks":
@@ -171,6 +151,8 @@ func checkFile(p *console.Process, at console.DataDir, name string) (problems []
 	}
 	return renamed(problems, shown)
 }
+
+const textFolder = "this is a folder: name files in it, or give it as --data-dir if it is a data directory"
 
 const textNoKind = "this is no file that the bot reads: name it as ollim-bot help data-directory.md does"
 

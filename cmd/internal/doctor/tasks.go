@@ -1,13 +1,10 @@
 package doctor
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core"
-	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/guide"
 	"ollimbot/routines"
@@ -15,13 +12,13 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// taskFiles are the tasks in force, and the files that are waiting for approval.
+// taskFiles are the tasks in force, and what is wrong with the user's files.
 type taskFiles struct {
 	*report
 	*routines.Set
-	waiting []routines.Problem
-	lacking []routines.Problem // what they need and the bot does not have
-	err     error              // why the two are unknown
+	problems []routines.Problem
+	waiting  []routines.Problem // files that await approval
+	err      error              // why these are unknown
 }
 
 func (r *report) taskFiles() taskFiles {
@@ -29,20 +26,33 @@ func (r *report) taskFiles() taskFiles {
 	if err != nil {
 		return taskFiles{report: r, Set: schedule.Files(r.Dir, r.Env.Zone), err: err}
 	}
-	return taskFiles{report: r, Set: bot.Index().Set(), waiting: bot.Review().Waiting(), lacking: core.Lacking(bot, r.Now)}
+	return taskFiles{report: r, Set: bot.Index().Set(), problems: bot.Problems(r.Now), waiting: bot.Review().Waiting()}
+}
+
+// files reports the list of problems that every place shows.
+func (t taskFiles) files() {
+	if t.err != nil {
+		t.fail("files", "%v", t.err)
+		return
+	}
+	for _, p := range t.problems {
+		t.add(level(p.Severity), p.Position(), "%s", p.Message)
+	}
+	if len(t.problems) == 0 {
+		t.pass("files", "every file of yours is in order")
+	}
 }
 
 // waits reports whether a task does not run because it is waiting for approval, and adds
 // a warning if so.
 func (t taskFiles) waits(task routines.Task) bool {
 	if task.Waits != "" {
-		t.warn(task.ID, "%s: does not run until you approve it; see TOOL POLICY", task.Title())
+		t.warn(task.ID, "%s: does not run until you approve it: ollim-bot allow", task.Title())
 	}
 	return task.Waits != ""
 }
 
 func (t taskFiles) routines() {
-	t.corrupt("routines/")
 	for _, routine := range t.Routines {
 		if t.waits(routine.Task) {
 			continue
@@ -63,7 +73,6 @@ func (t taskFiles) routines() {
 }
 
 func (t taskFiles) reminders() {
-	t.corrupt("reminders/")
 	for _, reminder := range t.Reminders {
 		if t.waits(reminder.Task) {
 			continue
@@ -79,26 +88,6 @@ func (t taskFiles) reminders() {
 	}
 }
 
-// corrupt reports the files of a folder that need the user's attention.
-func (t taskFiles) corrupt(folder string) {
-	found := false
-	for _, pr := range t.Problems {
-		if !strings.HasPrefix(pr.File, folder) {
-			continue
-		}
-		found = true
-		t.add(level(pr.Severity), pr.Position(), "%s", pr.Message)
-	}
-	if !found {
-		t.pass("files", "every file in %s is in order", folder)
-	}
-	for _, pr := range t.lacking {
-		if strings.HasPrefix(pr.File, folder) {
-			t.warn(pr.File, "%s", pr.Message)
-		}
-	}
-}
-
 func (t taskFiles) tools() {
 	switch {
 	case t.err != nil:
@@ -107,23 +96,15 @@ func (t taskFiles) tools() {
 		t.pass("rights", "nothing that the agent wrote needs your approval")
 	}
 	for _, w := range t.waiting {
-		t.warn(w.File, "%s (ollim-bot allow %s)", w.Message, console.Word(w.File))
+		t.warn("rights", "%s is waiting: ollim-bot allow %s", w.File, console.Word(w.File))
 	}
 	checked := 0
 	for _, task := range t.Tasks() {
-		for _, tool := range slices.Concat(task.Allowed, task.Disallowed) {
-			checked++
-			if severity, why := routines.CheckTool(tool); severity != "" {
-				t.add(level(severity), task.ID, "%s: %s", clean.Line(tool), why)
-			}
-		}
+		checked += len(task.Allowed) + len(task.Disallowed)
 	}
-	agents, problems := guide.Subagents(t.Dir)
+	agents, _ := guide.Subagents(t.Dir)
 	for _, a := range agents {
 		checked += len(a.Tools)
-	}
-	for _, problem := range problems {
-		t.add(level(problem.Severity), clean.Line(problem.File), "%s", problem.Message)
 	}
 	t.pass("patterns", "%s checked", words.Count(checked, "tool pattern"))
 }

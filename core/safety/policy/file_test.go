@@ -18,41 +18,43 @@ func TestToolPolicyFilesAreRead(t *testing.T) {
 		name, text string
 		want       ToolPolicy
 		problems   []string // "line:column severity part", in order
+		lost       bool     // it may be meant to take rights away, and is not understood
 	}{
-		{"no text", "", ToolPolicy{}, nil},
-		{"a comment", "# nothing yet\n", ToolPolicy{}, nil},
+		{"no text", "", ToolPolicy{}, nil, false},
+		{"a comment", "# nothing yet\n", ToolPolicy{}, nil, false},
 		{"everything", "main_session:\n  additional_allowed:\n    - \"Bash(git status)\"\n    - WebSearch\n" +
 			"bg_forks:\n  additional_allowed: [ 'Bash(git log *)' ]\n  override:\n  - Read(./**.md)\n", ToolPolicy{
 			MainAdditional: []string{"Bash(git status)", "WebSearch"}, BackgroundAdditional: []string{"Bash(git log *)"},
 			Override: []string{"Read(./**.md)"},
-		}, nil},
-		{"keys with dashes", "main-session:\n  additional-allowed: [WebSearch]\n", ToolPolicy{MainAdditional: []string{"WebSearch"}}, nil},
-		{"an empty override", "bg_forks:\n  override: []\n", ToolPolicy{Override: []string{}}, nil},
-		{"an override without a value", "bg_forks:\n  override:\n", ToolPolicy{}, nil},
-		{"a section without a value", "bg_forks:\nmain_session:\n", ToolPolicy{}, nil},
-		{"windows line ends", "bg_forks:\r\n  override:\r\n    - Task\r\n", ToolPolicy{Override: []string{"Task"}}, nil},
-		{"an unknown section", "main: 3\nbg_forks:\n  extra: 1\n", ToolPolicy{}, []string{"1:1 warning main_session", "3:3 warning override"}},
-		{"an override of main", "main_session:\n  override: [Task]\n", ToolPolicy{}, []string{"2:3 warning additional_allowed"}},
-		{"a section that is a list", "bg_forks:\n  - Task\n", ToolPolicy{}, []string{"2:3 error bg_forks must contain keys"}},
-		{"a word for a list", "bg_forks:\n  override: Task\n", ToolPolicy{}, []string{"2:13 error must be a list"}},
+		}, nil, false},
+		{"keys with dashes", "main-session:\n  additional-allowed: [WebSearch]\n", ToolPolicy{MainAdditional: []string{"WebSearch"}}, nil, false},
+		{"an empty override", "bg_forks:\n  override: []\n", ToolPolicy{Override: []string{}}, nil, false},
+		{"an override without a value", "bg_forks:\n  override:\n", ToolPolicy{}, []string{"2:3 warning write []"}, false},
+		{"a section without a value", "bg_forks:\nmain_session:\n", ToolPolicy{}, nil, false},
+		{"windows line ends", "bg_forks:\r\n  override:\r\n    - Task\r\n", ToolPolicy{Override: []string{"Task"}}, nil, false},
+		{"an unknown section", "main: 3\nbg_forks:\n  extra: 1\n", ToolPolicy{}, []string{"1:1 error main_session", "3:3 error override"}, true},
+		{"an override of main", "main_session:\n  override: [Task]\n", ToolPolicy{}, []string{"2:3 error additional_allowed"}, true},
+		{"a section that is a list", "bg_forks:\n  - Task\n", ToolPolicy{}, []string{"2:3 error bg_forks must contain keys"}, true},
+		{"a word for a list", "bg_forks:\n  override: Task\n", ToolPolicy{}, []string{"2:13 error must be a list"}, true},
 		{
 			"items that are no texts", "bg_forks:\n  override:\n    - {a: b}\n    - [Task]\n    - Task\n",
 			ToolPolicy{Override: []string{"Task"}},
-			[]string{"3:7 error not text", "4:7 error not text"},
+			[]string{"3:7 error not text", "4:7 error not text"}, false,
 		},
 		{
 			"bad patterns are left out", "bg_forks:\n  additional_allowed:\n    - Bash(*)\n    - Read(*)\n    - Write(**)\n    - \"Bash(a | b)\"\n",
 			ToolPolicy{BackgroundAdditional: []string{"Read(*)"}},
-			[]string{"3:7 error too broad", "4:7 warning overly broad", "5:7 error state/", "6:7 error chaining"},
+			[]string{"3:7 error too broad", "4:7 warning overly broad", "5:7 error state/", "6:7 error chaining"}, false,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, problems, ok := parsePolicy([]byte(tt.text))
-			if !ok {
-				t.Fatalf("not understood: %+v", problems)
-			}
+			l := parsePolicy([]byte(tt.text))
+			got, problems := l.policy, l.problems
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
+			}
+			if l.understood == tt.lost {
+				t.Errorf("understood: %t", l.understood)
 			}
 			if len(problems) != len(tt.problems) {
 				t.Fatalf("problems %+v, want %q", problems, tt.problems)
@@ -87,8 +89,9 @@ func TestAFileThatIsNoYAMLNamesItsLine(t *testing.T) {
 		"? ? ? x\n" + strings.Repeat("? ", 100) + "\n":           0,
 		"a: !!binary |\n  x\n" + strings.Repeat("}", 200):        0,
 	} {
-		policy, problems, ok := parsePolicy([]byte(text))
-		if ok { // text that the library accepts may contain nothing relevant, but must not change anything
+		l := parsePolicy([]byte(text))
+		policy, problems := l.policy, l.problems
+		if l.understood { // text that the library accepts may contain nothing relevant, but must not change anything
 			if diff := cmp.Diff(ToolPolicy{}, policy); diff != "" {
 				t.Errorf("%.30q: %s", text, diff)
 			}
@@ -142,7 +145,7 @@ func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 	write(t, path, "bg_forks: {override: [Task]}\n") // with the same size at the same moment
 	load("Task")
 	write(t, path, "bg_forks: {override: [Glob}\n")
-	if problems := load("Task"); len(problems) != 1 || problems[0].Line != 1 {
+	if problems := load([]string{}...); len(problems) != 1 || problems[0].Line != 1 {
 		t.Errorf("problems of a broken file: %+v", problems)
 	}
 	write(t, path, "# nothing\n")
@@ -154,8 +157,48 @@ func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 	must(t, os.Remove(path))
 	load()
 	must(t, os.Mkdir(path, 0o700))
-	if problems := load(); len(problems) != 1 || problems[0].Severity != routines.Error {
+	if problems := load(BackgroundTools()...); len(problems) != 1 || problems[0].Severity != routines.Error {
 		t.Errorf("problems of a folder: %+v", problems)
+	}
+}
+
+// A misspelled key may be meant to take everything away (Q1).
+func TestAFileThatIsNotUnderstoodGrantsOnlyWhatBothListsDo(t *testing.T) {
+	const misspelled = "bg_forks:\n  overide: []\n"
+	for _, tt := range []struct {
+		name, before, kept string
+		want               []string
+		says               string
+	}{
+		{"nothing before", "", "", BackgroundTools(), "the built-in list applies"},
+		{"in this run", "bg_forks:\n  override: [\"Read(./**.md)\", Task]\n", "", []string{"Read(./**.md)"}, "the last valid version both grant"},
+		{"before the restart", "", "bg_forks:\n  override: [\"Read(./**.md)\", Task]\n", []string{"Read(./**.md)"}, "the version of 20"},
+		{"none", "", "bg_forks:\n  override: []\n", []string{}, "the version of 20"},
+		{"more than the built-in list", "bg_forks:\n  additional_allowed: [Task]\n", "", BackgroundTools(), "both grant"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g, root := newGuard(t)
+			f := NewFile(g.o.Dir)
+			if tt.kept != "" {
+				must(t, g.o.Dir.KeepValid(FileName, []byte(tt.kept)))
+			}
+			if tt.before != "" {
+				write(t, filepath.Join(root, FileName), tt.before)
+				f.Load()
+			}
+			write(t, filepath.Join(root, FileName), misspelled)
+			p, problems := f.Load()
+			if diff := cmp.Diff(tt.want, p.Background()); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(MainTools(), p.Main()); diff != "" {
+				t.Error(diff)
+			}
+			if len(problems) != 1 || problems[0].Severity != routines.Error || problems[0].Line != 2 || !strings.Contains(problems[0].Message, tt.says) ||
+				problems[0].Kept.IsZero() == (tt.kept != "") {
+				t.Errorf("%+v", problems)
+			}
+		})
 	}
 }
 
@@ -183,7 +226,8 @@ func FuzzToolPolicyNeverPanicsOrOpensEverything(f *testing.F) {
 	f.Add("? {a: b}\n: - - x\n")
 	f.Add("bg_forks:\n  override: !!str x\n--- \n- \x00")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, problems, _ := parsePolicy([]byte(text))
+		l := parsePolicy([]byte(text))
+		p, problems := l.policy, l.problems
 		for _, list := range [][]string{p.MainAdditional, p.BackgroundAdditional, p.Override} {
 			for _, pattern := range list {
 				if severity, _ := routines.CheckTool(pattern); severity == routines.Error {

@@ -76,7 +76,12 @@ const (
 const (
 	yamlUnreadable = "the file cannot be read: %v"
 	yamlSection    = "%s must contain keys: write %s below it, indented"
+	// One of these is appended to the first problem of a file that is not understood.
+	yamlBuiltIn    = " (until then, the built-in list applies)"
+	yamlOnlyBoth   = " (until then, background runs have only those tools that the built-in list and the last valid version both grant)"
+	yamlOnlyBothOf = " (until then, background runs have only those tools that the built-in list and the version of %s both grant)"
 	yamlUnknown    = "unknown key %s: use %s"
 	yamlNotList    = "%s must be a list: write each pattern on its own line, such as   - \"Bash(ollim-bot tasks *)\""
+	yamlNothing    = "%s has no value and changes nothing: write [] for no tools at all, or delete the line"
 	yamlNotText    = "an entry of %s is not text: put the pattern in quotes"
 )

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/frontmatter"
@@ -44,47 +45,69 @@ type File struct {
 	dir *store.Dir
 
 	loaded *store.Cached[loaded]
-	// good is the last policy that could be read.
+	// good is the last policy that was understood; nil for none since the start.
 	good atomic.Pointer[ToolPolicy]
 }
 
-// loaded is the file's contents and its problems.
+// loaded is the file's contents and its problems. If the file is not understood, it may be meant to
+// take rights away.
 type loaded struct {
-	policy   ToolPolicy
-	problems []routines.Problem
+	policy     ToolPolicy
+	problems   []routines.Problem
+	understood bool
 }
 
 // NewFile returns the file of a data directory. It reads nothing yet.
 func NewFile(d *store.Dir) *File { return &File{dir: d, loaded: store.NewCached[loaded](d, FileName)} }
 
-// Load returns the policy in force and the problems of the file, each with its line and cure.
-// Patterns with errors are left out. If the file cannot be read at all, the last good policy stays
-// in force. Callers must not modify the slices.
+// Load returns the policy in force and the problems of the file, each with its line and cure. Patterns with errors
+// are left out. Of a file that is not understood, only those rights remain that its last valid version and the built-in
+// list both grant. Callers must not modify the slices.
 func (f *File) Load() (ToolPolicy, []routines.Problem) {
-	l, err := f.loaded.Load(f.read)
+	l, err := f.loaded.Load(func() (loaded, error) {
+		data, err := f.dir.Read(FileName)
+		return parsePolicy(data), err
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		l = loaded{}
+		l = loaded{understood: true}
 	case err != nil:
-		l.problems = []routines.Problem{problem(0, 0, routines.Error, fmt.Sprintf(yamlUnreadable, err))}
-		if good := f.good.Load(); good != nil {
-			l.policy = *good
-		}
+		l = loaded{problems: []routines.Problem{problem(0, 0, routines.Error, fmt.Sprintf(yamlUnreadable, err))}}
 	}
-	f.good.Store(&l.policy)
-	return l.policy, slices.Clone(l.problems)
+	if l.understood {
+		f.good.Store(&l.policy)
+		return l.policy, slices.Clone(l.problems)
+	}
+	good, at, meanwhile := f.lastValid()
+	problems, granted := slices.Clone(l.problems), good.Background()
+	i := slices.IndexFunc(problems, func(p routines.Problem) bool { return p.Severity == routines.Error })
+	problems[i].Kept, problems[i].Message = at, problems[i].Message+meanwhile
+	return ToolPolicy{Override: slices.DeleteFunc(BackgroundTools(), func(tool string) bool { return !slices.Contains(granted, tool) })}, problems
 }
 
-func (f *File) read() (loaded, error) {
-	data, err := f.dir.Read(FileName)
-	if err != nil {
-		return loaded{}, err
+// Check returns the problems of the file's text.
+func Check(data []byte) []routines.Problem { return parsePolicy(data).problems }
+
+// lastValid returns the last version that was understood, when it was kept beside the state, and what applies meanwhile. Without
+// a version, that is the file's absence.
+func (f *File) lastValid() (good ToolPolicy, at time.Time, meanwhile string) {
+	data, at, ok := f.dir.Valid(FileName)
+	now := f.good.Load()
+	switch {
+	case ok && now == nil:
+		good = parsePolicy(data).policy
+		fallthrough
+	case ok:
+		meanwhile = fmt.Sprintf(yamlOnlyBothOf, at.Format(time.DateOnly))
+	case now != nil:
+		meanwhile = yamlOnlyBoth
+	default:
+		meanwhile = yamlBuiltIn
 	}
-	policy, problems, ok := parsePolicy(data)
-	if good := f.good.Load(); !ok && good != nil {
-		policy = *good
+	if now != nil {
+		good = *now
 	}
-	return loaded{policy, problems}, nil
+	return good, at, meanwhile
 }
 
 func problem(line, column int, s routines.Severity, message string) routines.Problem {
@@ -92,18 +115,12 @@ func problem(line, column int, s routines.Severity, message string) routines.Pro
 }
 
 // reader collects the file's contents and problems.
-type reader struct {
-	policy   ToolPolicy
-	problems []routines.Problem
-}
+type reader struct{ loaded }
 
-// parsePolicy parses the file's text. ok is false if it could not be read at all.
-func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, ok bool) {
+// parsePolicy parses the file's text.
+func parsePolicy(data []byte) loaded {
 	sections, problems, ok := routines.Keys(FileName, data)
-	if !ok {
-		return ToolPolicy{}, problems, false
-	}
-	r := &reader{problems: problems}
+	r := &reader{loaded{problems: problems, understood: ok}}
 	for _, s := range sections {
 		switch s.Key {
 		case "main-session":
@@ -113,17 +130,23 @@ func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, o
 				"additional-allowed": &r.policy.BackgroundAdditional, "override": &r.policy.Override,
 			})
 		default:
-			r.add(s.Line, s.Column, routines.Warning, fmt.Sprintf(yamlUnknown, show(s), "main_session or bg_forks"))
+			r.lost(s.Line, s.Column, fmt.Sprintf(yamlUnknown, show(s), "main_session or bg_forks"))
 		}
 	}
 	slices.SortStableFunc(r.problems, func(a, b routines.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return r.policy, r.problems, true
+	return r.loaded
 }
 
 func (r *reader) add(line, column int, s routines.Severity, message string) {
 	r.problems = append(r.problems, problem(line, column, s, message))
+}
+
+// lost adds an error that may hide what the file takes away.
+func (r *reader) lost(line, column int, message string) {
+	r.add(line, column, routines.Error, message)
+	r.understood = false
 }
 
 // section parses the lists of main_session or bg_forks.
@@ -137,15 +160,17 @@ func (r *reader) section(s frontmatter.Field, lists map[string]*[]string) {
 		return
 	case frontmatter.Map:
 	default:
-		r.add(s.Value.Line, s.Value.Column, routines.Error, fmt.Sprintf(yamlSection, spelled(s), known))
+		r.lost(s.Value.Line, s.Value.Column, fmt.Sprintf(yamlSection, spelled(s), known))
 		return
 	}
 	for _, f := range s.Value.Fields {
 		list := lists[f.Key]
 		switch {
 		case list == nil:
-			r.add(f.Line, f.Column, routines.Warning, fmt.Sprintf(yamlUnknown, show(f), known))
-		case f.Value.Kind != frontmatter.Null:
+			r.lost(f.Line, f.Column, fmt.Sprintf(yamlUnknown, show(f), known))
+		case f.Value.Kind == frontmatter.Null:
+			r.add(f.Line, f.Column, routines.Warning, fmt.Sprintf(yamlNothing, spelled(f)))
+		default:
 			*list = r.list(f)
 		}
 	}
@@ -154,7 +179,7 @@ func (r *reader) section(s frontmatter.Field, lists map[string]*[]string) {
 // list parses patterns; those with errors are left out.
 func (r *reader) list(f frontmatter.Field) []string {
 	if f.Value.Kind != frontmatter.List {
-		r.add(f.Value.Line, f.Value.Column, routines.Error, fmt.Sprintf(yamlNotList, spelled(f)))
+		r.lost(f.Value.Line, f.Value.Column, fmt.Sprintf(yamlNotList, spelled(f)))
 		return nil
 	}
 	out := []string{}

@@ -101,6 +101,16 @@ func (d *Desk) Beside() []routines.Problem {
 	return slices.Concat(*d.skills.Load(), problems(d.heldServers()))
 }
 
+// WaitingTasks returns the tasks in the index that are waiting, or in which an edit is.
+func (d *Desk) WaitingTasks() (list []routines.Problem) {
+	for _, t := range d.o.Index.Set().Tasks() {
+		if t.Waits != "" || t.Proposed.Version != "" {
+			list = append(list, d.heldTask(*t).problem())
+		}
+	}
+	return list
+}
+
 // Recover is for the program that owns the directory. An unreadable file of origins is set aside,
 // and tasks that it could have held back are then held back.
 func (d *Desk) Recover() {

@@ -51,6 +51,7 @@ import (
 	"ollimbot/core/base/procgroup"
 	"ollimbot/core/safety/egress"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
 )
 
 // Kind is the mechanism of a sandbox.
@@ -333,14 +334,14 @@ func (b *Box) rewrite(cmd *exec.Cmd, v *view, s State, tmp string) (release func
 	return release, err
 }
 
-// nowhere is the data directory of a trial, so that examining changes nothing and creates no empty
+// nowhere returns the data directory of a trial, which does not exist, so that examining changes nothing and creates no empty
 // files.
-const nowhere = "/nonexistent"
+func nowhere() string { return "/nonexistent-" + store.NewUUID() }
 
 // trial returns a Box with that state, to test whether it works.
 func (b *Box) trial(exe string, s State) *Box {
 	t := &Box{o: b.o, exe: exe, seen: s}
-	t.o.Dir = nowhere
+	t.o.Dir = nowhere()
 	t.o.Settings = func() Settings {
 		s := b.o.Settings()
 		s.Hosts = nil // the test needs no network

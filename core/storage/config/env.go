@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/storage/store"
+	"ollimbot/routines"
 )
 
 // Defaults.
@@ -65,6 +66,9 @@ type Env struct {
 	// ANTHROPIC_* and CLAUDE_*. They may be secret.
 	Engine []Secret
 
+	// Problems are what is wrong with .env. A line with an error has no effect.
+	Problems []routines.Problem
+
 	file map[string]string // the variables of .env
 }
 
@@ -86,8 +90,8 @@ func Place(getenv func(string) string, flag string) (*store.Dir, error) {
 
 // LoadEnv reads the environment through getenv and the .env file of the data directory. A flag
 // takes precedence over a variable of the environment, which takes precedence over one in .env. An
-// empty value counts as unset. Warnings are sentences for the user. An error names the setting and
-// the cure.
+// empty value counts as unset. Warnings are sentences for the user, except about the lines of .env, which are
+// in Problems. An error names the setting and the cure.
 func LoadEnv(getenv func(string) string, overrides Flags) (Env, []string, error) {
 	return loadEnv(getenv, overrides, system{timezone: "/etc/timezone", localtime: "/etc/localtime"})
 }
@@ -97,9 +101,13 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 	if err != nil {
 		return Env{}, nil, err
 	}
-	file, warnings, err := readEnvFile(dir)
+	file, problems, err := readEnvFile(dir)
 	if err != nil {
-		return Env{}, warnings, err
+		return Env{}, nil, err
+	}
+	var warnings []string
+	if file["OLLIM_DATA_DIR"] != "" {
+		warnings = append(warnings, fmt.Sprintf(msgEnvDataDir, dir.Display()+"/"+EnvFile))
 	}
 	get := func(name string) string { return first(getenv(name), file[name]) }
 	env := Env{
@@ -112,6 +120,7 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 		OwnerID:      strings.TrimSpace(get("OLLIM_OWNER_ID")),
 		Engine:       engineVars(file),
 		Editor:       strings.TrimSpace(first(get("OLLIM_EDITOR"), get("VISUAL"), get("EDITOR"))),
+		Problems:     problems,
 		file:         file,
 	}
 	port, problem := webhookPort(get("WEBHOOK_PORT"))
@@ -184,56 +193,98 @@ func person(name, otherwise string) string {
 
 // readEnvFile reads .env if it exists. It may contain secrets, so messages show only the names of
 // variables.
-func readEnvFile(dir *store.Dir) (map[string]string, []string, error) {
+func readEnvFile(dir *store.Dir) (map[string]string, []routines.Problem, error) {
 	data, err := dir.Read(EnvFile)
 	if errors.Is(err, fs.ErrNotExist) || !dir.Exists() {
 		return nil, nil, nil
 	}
-	path := dir.Display() + "/" + EnvFile
 	if err != nil {
-		return nil, nil, fmt.Errorf(msgEnvRead, path, err)
+		return nil, nil, fmt.Errorf(msgEnvRead, dir.Display()+"/"+EnvFile, err)
 	}
-	values, err := parseEnv(data, path)
-	if err != nil {
-		return nil, nil, err
+	values, problems := parseEnv(data)
+	if open := opened(dir); open != 0 {
+		problems = append(problems, routines.Problem{File: EnvFile, Severity: routines.Warning, Message: fmt.Sprintf(msgEnvMode, open, dir.Display()+"/"+EnvFile)})
 	}
-	var warnings []string
-	if info, err := os.Stat(dir.Path(EnvFile)); err == nil && info.Mode().Perm()&0o077 != 0 {
-		warnings = append(warnings, fmt.Sprintf(msgEnvMode, path, info.Mode().Perm(), path))
-	}
-	if values["OLLIM_DATA_DIR"] != "" {
-		warnings = append(warnings, fmt.Sprintf(msgEnvDataDir, path))
-	}
-	return values, warnings, nil
+	return values, problems, nil
 }
 
-// parseEnv parses NAME=value lines. The library's errors quote the rest of the file with its
-// tokens, so they are never passed on. The line is found as the end of the shortest prefix of the
-// file that fails.
-func parseEnv(data []byte, path string) (values map[string]string, err error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	values, err = unmarshalEnv(data)
-	if err == nil {
-		return values, nil
+// opened returns the mode of .env if other users can read it, else 0. They cannot in a directory that is closed to them.
+func opened(dir *store.Dir) fs.FileMode {
+	root, rerr := os.Stat(dir.Root())
+	info, err := os.Stat(dir.Path(EnvFile))
+	if rerr != nil || err != nil || root.Mode().Perm()&0o011 == 0 || info.Mode().Perm()&0o077 == 0 {
+		return 0
 	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
+	return info.Mode().Perm()
+}
+
+// EnvProblems returns what is wrong with .env now.
+func EnvProblems(dir *store.Dir) []routines.Problem {
+	_, problems, err := readEnvFile(dir)
+	if err != nil {
+		return []routines.Problem{{File: EnvFile, Severity: routines.Error, Message: clean.Line(err.Error())}}
+	}
+	return problems
+}
+
+// Broken returns the first error in .env, for commands that must not do without one of its lines.
+func (e Env) Broken() error { return firstError(e.Problems) }
+
+func firstError(problems []routines.Problem) error {
+	for _, p := range problems {
+		if p.Severity == routines.Error {
+			return fmt.Errorf("%s, line %d: %s", p.File, p.Line, p.Message)
+		}
+	}
+	return nil
+}
+
+// mostWrong is how many wrong lines of .env are left out one by one.
+const mostWrong = 20
+
+// parseEnv parses NAME=value lines. A wrong line is a problem and left out; the others count. The library's errors
+// quote the rest of the file with its tokens, so they are never passed on.
+func parseEnv(data []byte) (values map[string]string, problems []routines.Problem) {
+	lines := bytes.SplitAfter(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\n"))
+	for range mostWrong {
+		wrong := wrongLine(lines)
+		if wrong < 0 {
+			break
+		}
+		problems = append(problems, routines.Problem{File: EnvFile, Line: wrong + 1, Severity: routines.Error, Message: msgEnvLine})
+		lines[wrong] = []byte("\n")
+	}
+	values, err := unmarshalEnv(bytes.Join(lines, nil))
+	if err != nil {
+		return nil, []routines.Problem{{File: EnvFile, Line: problems[0].Line, Severity: routines.Error, Message: msgEnvLines}}
+	}
+	slices.SortFunc(problems, routines.ByWeight)
+	return values, problems
+}
+
+// wrongLine returns the index of the first line that is not understood, or -1: one that looks wrong, or else the end of the
+// shortest part of the file that fails.
+func wrongLine(lines [][]byte) int {
+	if _, err := unmarshalEnv(bytes.Join(lines, nil)); err == nil {
+		return -1
+	}
 	for i, line := range lines {
 		if !looksRight(string(line)) {
-			return nil, fmt.Errorf(msgEnvLine, path, i+1)
+			return i
 		}
 	}
 	for i := range lines {
 		if _, err := unmarshalEnv(bytes.Join(lines[:i+1], nil)); err != nil {
-			return nil, fmt.Errorf(msgEnvLine, path, i+1)
+			return i
 		}
 	}
-	return nil, fmt.Errorf(msgEnvLine, path, 1)
+	return 0
 }
 
-// CheckEnv returns why the text of .env cannot be used, without its values.
-func CheckEnv(data []byte) error {
-	_, err := parseEnv(data, EnvFile)
-	return err
+// CheckEnv returns what is wrong with the text of .env, without its values.
+func CheckEnv(data []byte) []routines.Problem {
+	_, problems := parseEnv(data)
+	return problems
 }
 
 // unmarshalEnv calls the library, which can panic on garbage.

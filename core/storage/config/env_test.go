@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/routines"
 )
 
 // machine is a test's environment: variables, .env and the zone files.
@@ -150,30 +152,47 @@ func TestTheDataDirectoryComesFromFlagVariableOrHome(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableEnvFileNamesTheLineAndNoSecret(t *testing.T) {
+// Q1: one malformed line takes nothing but itself.
+func TestAWrongLineOfTheEnvFileIsAProblemAndTheOthersCount(t *testing.T) {
 	for _, tt := range []struct {
-		text string
-		line string
+		text  string
+		lines []int
 	}{
-		{"OLLIM_USER_NAME=Sam\nthis is wrong\nDISCORD_TOKEN=hunter2\n", "line 2"},
-		{"A=\"open\nDISCORD_TOKEN=hunter2\n", "line 1"},
-		{"DISCORD_TOKEN=hunter2\n\nB-C=x\n", "line 3"},
+		{"OLLIM_USER_NAME=Sam\nthis is wrong\nDISCORD_TOKEN=hunter2\n", []int{2}},
+		{"A=\"open\nDISCORD_TOKEN=hunter2\n", []int{1}},
+		{"DISCORD_TOKEN=hunter2\n\nB-C=x\n", []int{3}},
+		{"one\nDISCORD_TOKEN=hunter2\n\nA='x\nB-C=x\n", []int{1, 4, 5}},
 	} {
-		_, _, err := machine{dotenv: tt.text}.load(t, Flags{})
-		if err == nil || !strings.Contains(err.Error(), tt.line) || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%q: %v", tt.text, err)
+		env, warnings, err := machine{dotenv: tt.text}.load(t, Flags{})
+		if err != nil || len(warnings) > 0 || env.DiscordToken.Reveal() != "hunter2" || len(env.Problems) != len(tt.lines) {
+			t.Errorf("%q: %+v, %q, %v", tt.text, env.Problems, warnings, err)
+			continue
+		}
+		for i, p := range env.Problems {
+			if p.Line != tt.lines[i] || p.File != EnvFile || p.Severity != routines.Error || strings.Contains(p.Message, "hunter2") {
+				t.Errorf("%q: %+v", tt.text, p)
+			}
 		}
 	}
 }
 
-func TestAnEnvFileForEveryoneIsWarnedAbout(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, EnvFile)
-	write(t, path, "DISCORD_TOKEN=x\n")
-	must(t, os.Chmod(path, 0o644))
-	_, warnings, err := loadEnv(func(string) string { return "" }, Flags{DataDir: dir}, system{})
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "chmod 600") {
-		t.Errorf("%q, %v", warnings, err)
+func TestOfAFileThatIsNoneNothingCounts(t *testing.T) {
+	env, _, err := machine{dotenv: "DISCORD_TOKEN=x\n" + strings.Repeat("wrong\n", mostWrong+1)}.load(t, Flags{})
+	if err != nil || env.DiscordToken != "" || len(env.Problems) != 1 || env.Problems[0].Line != 2 || !strings.Contains(env.Problems[0].Message, "nothing in the file") {
+		t.Errorf("%+v, %v", env.Problems, err)
+	}
+}
+
+func TestAnEnvFileIsWarnedAboutIfOthersCanReachIt(t *testing.T) {
+	for mode, problems := range map[os.FileMode]int{0o755: 1, 0o700: 0} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, EnvFile)
+		write(t, path, "DISCORD_TOKEN=x\n")
+		must(t, errors.Join(os.Chmod(path, 0o644), os.Chmod(dir, mode)))
+		env, warnings, err := loadEnv(func(string) string { return "" }, Flags{DataDir: dir}, system{})
+		if err != nil || len(warnings) > 0 || len(env.Problems) != problems || problems == 1 && !strings.Contains(env.Problems[0].Message, "chmod 600") {
+			t.Errorf("%o: %+v, %q, %v", mode, env.Problems, warnings, err)
+		}
 	}
 }
 
@@ -182,9 +201,9 @@ func TestTheEnvFileNeverPanicsNorLeaks(t *testing.T) {
 		text := rapid.SliceOf(rapid.SampledFrom([]string{
 			"A", "=", "\n", "\"", "'", "$", "{", "}", "#", " ", "export ", "hunter2", "\\", ":", "é", "\x00", "\xff",
 		})).Draw(t, "text")
-		_, err := parseEnv([]byte(strings.Join(text, "")), ".env")
-		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Fatal(err)
+		_, problems := parseEnv([]byte(strings.Join(text, "")))
+		if strings.Contains(fmt.Sprint(problems), "hunter2") {
+			t.Fatal(problems)
 		}
 	})
 }

@@ -38,8 +38,8 @@ func SetNames(d *store.Dir, user, bot string) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf(msgEnvRead, path, err)
 		}
-		want, err := parseEnv(data, path)
-		if err != nil {
+		want, problems := parseEnv(data)
+		if err := firstError(problems); err != nil {
 			return err
 		}
 		for _, n := range names {
@@ -48,7 +48,7 @@ func SetNames(d *store.Dir, user, bot string) error {
 		}
 		// The line may be inside a multi-line value, or another variable may refer to a name. In
 		// that case nothing is written.
-		if got, err := parseEnv(data, path); err != nil || !maps.Equal(got, want) {
+		if got, problems := parseEnv(data); len(problems) > 0 || !maps.Equal(got, want) {
 			return fmt.Errorf(msgNamesByHand, path, varUserName, varBotName)
 		}
 		return d.Write(EnvFile, data)

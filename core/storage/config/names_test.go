@@ -88,9 +88,9 @@ func TestPropertyWhatIsSetIsReadAgain(t *testing.T) {
 		if strings.TrimSpace(user) == "" || strings.TrimSpace(bot) == "" {
 			return
 		}
-		before, err := parseEnv(read(rt, path), path)
-		if err != nil {
-			rt.Fatal(err)
+		before, problems := parseEnv(read(rt, path))
+		if problems != nil {
+			rt.Fatal(problems)
 		}
 		if err := SetNames(d, user, bot); err != nil {
 			if len([]rune(user)) > maxName || len([]rune(bot)) > maxName {
@@ -98,9 +98,9 @@ func TestPropertyWhatIsSetIsReadAgain(t *testing.T) {
 			}
 			rt.Fatal(err)
 		}
-		after, err := parseEnv(read(rt, path), path)
-		if err != nil || after["OLLIM_USER_NAME"] != strings.TrimSpace(user) || after["OLLIM_BOT_NAME"] != strings.TrimSpace(bot) {
-			rt.Fatalf("%q and %q became %q, %v", user, bot, after, err)
+		after, problems := parseEnv(read(rt, path))
+		if problems != nil || after["OLLIM_USER_NAME"] != strings.TrimSpace(user) || after["OLLIM_BOT_NAME"] != strings.TrimSpace(bot) {
+			rt.Fatalf("%q and %q became %q, %v", user, bot, after, problems)
 		}
 		for k, v := range before {
 			if k != "OLLIM_USER_NAME" && k != "OLLIM_BOT_NAME" && after[k] != v {
@@ -131,8 +131,8 @@ func TestNamesSetAtOnceDoNotMix(t *testing.T) {
 	wg.Wait()
 	data, err := os.ReadFile(path)
 	must(t, err)
-	got, err := parseEnv(data, path)
-	if err != nil || got["OLLIM_USER_NAME"] == "" || got["OLLIM_USER_NAME"] != got["OLLIM_BOT_NAME"] || got["A"] != "1" {
-		t.Errorf("%q, %v", got, err)
+	got, problems := parseEnv(data)
+	if problems != nil || got["OLLIM_USER_NAME"] == "" || got["OLLIM_USER_NAME"] != got["OLLIM_BOT_NAME"] || got["A"] != "1" {
+		t.Errorf("%q, %v", got, problems)
 	}
 }

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -12,7 +14,9 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
+	"ollimbot/routines"
 	"ollimbot/routines/when"
 )
 
@@ -97,11 +101,11 @@ func (r Runtime) ForkThinking(main string) string {
 	return r.ThinkingFork
 }
 
-// LoadRuntime reads both files. A missing file or key and an invalid value mean the default.
-// problems has one sentence for each invalid value, with the key, the value and the accepted
-// values. Unknown keys are ignored. A file that is not JSON is an error but is not moved aside,
-// because people edit it by hand and may be in the middle of a save; the other file still applies.
-func LoadRuntime(d *store.Dir) (r Runtime, problems []string, err error) {
+// LoadRuntime reads both files. A missing file or key means the default. An invalid value, and all of a file that is not JSON, is
+// replaced by that of the file's last valid version, or else the default; problems has each with its line. Unknown
+// keys are ignored. err is set if a file is not JSON, as in the middle of an edit; it is not moved aside, and the other file
+// still applies.
+func LoadRuntime(d *store.Dir) (r Runtime, problems []routines.Problem, err error) {
 	f, err := peek(d)
 	r, problems = f.decode()
 	return r, problems, err
@@ -109,76 +113,139 @@ func LoadRuntime(d *store.Dir) (r Runtime, problems []string, err error) {
 
 // Check returns what keeps a file of settings, by its name in the data directory, from being used,
 // and its values without effect.
-func Check(rel string, data []byte) (problems []string) {
+func Check(rel string, data []byte) []routines.Problem {
 	var f files
-	content := map[string]json.RawMessage{}
-	if err := json.Unmarshal(data, &content); err != nil {
-		return []string{fmt.Sprintf(msgNoJSON, err)}
+	one := &f.theirs
+	if rel != RuntimeFile {
+		one = &f.ours
 	}
-	if rel == RuntimeFile {
-		f.theirs = content
-	} else {
-		f.ours = content
-	}
-	_, problems = f.decode()
-	for i, p := range problems {
-		problems[i] = strings.TrimPrefix(p, rel+": ")
-	}
+	_ = one.read(rel, data) // the error is among the problems
+	_, problems := f.decode()
 	return problems
 }
 
-// files is the content of the two files.
-type files struct{ theirs, ours map[string]json.RawMessage }
+// files are the two files as read.
+type files struct{ theirs, ours oneFile }
 
-// of returns the file of a key: its content and its name.
-func (f files) of(k key) (content map[string]json.RawMessage, rel string) {
+// oneFile is one of them.
+type oneFile struct {
+	values  map[string]json.RawMessage
+	lines   map[string]int             // of the keys
+	before  map[string]json.RawMessage // of the last valid version
+	kept    time.Time                  // when that was kept; zero if there is none
+	problem routines.Problem           // why it is not used as a whole; the zero Problem for no reason
+}
+
+// of returns the file of a key and its name.
+func (f *files) of(k key) (c *oneFile, rel string) {
 	if k.ours {
-		return f.ours, SettingsFile
+		return &f.ours, SettingsFile
 	}
-	return f.theirs, RuntimeFile
+	return &f.theirs, RuntimeFile
 }
 
 // peek reads the files without changing them.
 func peek(d *store.Dir) (f files, err error) {
-	for rel, raw := range map[string]*map[string]json.RawMessage{RuntimeFile: &f.theirs, SettingsFile: &f.ours} {
-		if _, ferr := d.PeekJSON(rel, raw); ferr != nil {
-			*raw = nil
+	for rel, c := range map[string]*oneFile{RuntimeFile: &f.theirs, SettingsFile: &f.ours} {
+		data, ferr := d.Read(rel)
+		missing := errors.Is(ferr, fs.ErrNotExist)
+		switch {
+		case missing:
+			c.values, ferr = map[string]json.RawMessage{}, nil
+		case ferr == nil:
+			ferr = c.read(rel, data)
+		default:
+			c.problem = routines.Problem{File: rel, Severity: routines.Error, Message: clean.Line(ferr.Error())}
+		}
+		if ferr != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", rel, ferr))
 		}
-		if *raw == nil {
-			*raw = map[string]json.RawMessage{}
+		if old, at, ok := d.Valid(rel); ok && !missing && json.Unmarshal(old, &c.before) == nil {
+			c.kept = at
 		}
 	}
 	return f, err
 }
 
-// decode returns the configuration in the files.
-func (f files) decode() (r Runtime, problems []string) {
+// read parses the text of a file.
+func (c *oneFile) read(rel string, data []byte) error {
+	c.values, c.lines = map[string]json.RawMessage{}, map[string]int{}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	tree, err := frontmatter.ParseJSON(data)
+	if err == nil && tree.Kind != frontmatter.Map {
+		err = &frontmatter.SyntaxError{Line: 1, Column: 1, Message: msgNoObject}
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &c.values)
+	}
+	if err != nil {
+		c.values = map[string]json.RawMessage{}
+		c.problem = routines.Problem{File: rel, Severity: routines.Error, Message: clean.Line(fmt.Sprintf(msgNoJSON, err))}
+		if syntax, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
+			c.problem.Line, c.problem.Column, c.problem.Message = syntax.Line, syntax.Column, clean.Line(fmt.Sprintf(msgNoJSON, syntax.Message))
+		}
+		return err
+	}
+	for _, field := range tree.Fields {
+		c.lines[field.Key] = field.Line
+	}
+	return nil
+}
+
+// decode returns the configuration in the files, and the problems by file and line.
+func (f *files) decode() (r Runtime, problems []routines.Problem) {
 	r = defaultRuntime()
-	for _, k := range keys {
-		content, rel := f.of(k)
-		value, ok := content[k.name]
-		if !ok {
+	for _, c := range []*oneFile{&f.theirs, &f.ours} {
+		if c.problem.Message == "" {
 			continue
 		}
-		text := plain(value)
-		if meant, ok := k.legacy[strings.ToLower(text)]; ok {
-			text = meant
+		p := c.problem
+		if c.kept.IsZero() {
+			p.Message += msgDefaults
+		} else {
+			p = p.Keeping(c.kept)
 		}
-		if !k.parse(&r, text) {
-			if k.unused {
-				continue
-			}
-			standard := k.encode(k.text(defaultRuntime()))
-			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, clean.Cut(clean.Line(string(value)), 60), k.wants(text), standard))
+		problems = append(problems, p)
+	}
+	for _, k := range keys {
+		c, rel := f.of(k)
+		value, ok := c.values[k.name]
+		if ok && k.read(&r, value) || !ok && c.problem.Message == "" {
+			continue
 		}
+		old, kept := c.before[k.name]
+		kept = kept && k.read(&r, old)
+		if !ok || k.unused {
+			continue
+		}
+		instead := msgDefault
+		if standard := k.value(defaultRuntime()); !strings.HasPrefix(standard, "(") { // "(inherit main)"
+			instead += " " + standard
+		}
+		p := routines.Problem{File: rel, Line: c.lines[k.name], Severity: routines.Error}
+		if kept {
+			instead, p.Kept = fmt.Sprintf(msgBefore, k.value(r), c.kept.Format(time.DateOnly)), c.kept
+		}
+		p.Message = fmt.Sprintf(msgRuntime, k.name, clean.Cut(clean.Line(string(value)), 60), k.wants(plain(value)), instead)
+		problems = append(problems, p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(removed)) {
-		if _, ok := f.ours[name]; ok {
-			problems = append(problems, SettingsFile+": "+fmt.Sprintf(msgRemoved, name, removed[name])+"; delete its line")
+		if _, ok := f.ours.values[name]; ok {
+			problems = append(problems, routines.Problem{
+				File: SettingsFile, Line: f.ours.lines[name], Severity: routines.Warning, Message: fmt.Sprintf(msgRemoved, name, removed[name]) + "; delete its line",
+			})
 		}
 	}
 	return r, problems
+}
+
+// read sets a setting to a value from a file; false if it is invalid, which changes nothing.
+func (k key) read(r *Runtime, value json.RawMessage) bool {
+	text := plain(value)
+	if meant, ok := k.legacy[strings.ToLower(text)]; ok {
+		text = meant
+	}
+	return k.parse(r, text)
 }
 
 // plain returns a JSON value as text: strings unquoted, null as "", anything else
@@ -197,7 +264,7 @@ type Line struct {
 	Value   string   `json:"value"`   // with its unit: "1800s", "8k budget", "(inherit main)"
 	Default bool     `json:"default"` // the value is the default
 	Offers  []string `json:"takes"`   // the values that Set accepts, as one word each: "opus", "minutes"
-	Text    string   `json:"-"`       // the value in the form for Set
+	Text    string   `json:"set"`     // the value in the form for Set
 	Choices []string `json:"-"`       // those Offers that are values and not only examples
 	Closed  bool     `json:"-"`       // only the Choices are accepted
 	Long    string   `json:"-"`       // the value with its unit in full: "30 minutes"

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines"
 )
 
 // withConfig returns a data directory with this state/config.json.
@@ -59,7 +60,7 @@ func TestAnEarlierVersionsSettingIsKeptAndSaysWhatReplacesIt(t *testing.T) {
 	must(t, d.Write(SettingsFile, []byte(`{"update_source": "/srv", "engine": "script"}`)))
 	r, problems, err := LoadRuntime(d)
 	must(t, err)
-	want := []string{SettingsFile + ": update_source was removed and has no effect: ollim-bot update says how this installation gets a newer program; delete its line"}
+	want := []routines.Problem{{File: SettingsFile, Line: 1, Severity: routines.Warning, Message: "update_source was removed and has no effect: ollim-bot update says how this installation gets a newer program; delete its line"}}
 	if diff := cmp.Diff(want, problems); diff != "" || r.Engine != "script" {
 		t.Error(diff, r.Engine)
 	}
@@ -101,9 +102,9 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 			if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
 				t.Error(diff)
 			}
-			if len(problems) != 1 || !strings.Contains(problems[0], tt.key+" is ") ||
-				!strings.Contains(problems[0], tt.value) || !strings.Contains(problems[0], tt.says) {
-				t.Errorf("problems are %q", problems)
+			if len(problems) != 1 || !strings.Contains(problems[0].Message, tt.key+" is ") ||
+				!strings.Contains(problems[0].Message, tt.value) || !strings.Contains(problems[0].Message, tt.says) {
+				t.Errorf("problems are %+v", problems)
 			}
 		})
 	}
@@ -160,7 +161,7 @@ func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
 	got, problems, err := LoadRuntime(withConfig(t, `{"thinking_main": true, "thinking_fork": false}`))
 	must(t, err)
 	if got.ThinkingMain != "adaptive" || got.ThinkingFork != "off" || problems != nil {
-		t.Errorf("main %q, fork %q, %q", got.ThinkingMain, got.ThinkingFork, problems)
+		t.Errorf("main %q, fork %q, %+v", got.ThinkingMain, got.ThinkingFork, problems)
 	}
 }
 
@@ -169,7 +170,7 @@ func TestModelsMayBeGivenAsNothing(t *testing.T) {
 		got, problems, err := LoadRuntime(withConfig(t, `{"model_main": `+v+`}`))
 		must(t, err)
 		if got.ModelMain != "" || problems != nil {
-			t.Errorf("%s: %q, %q", v, got.ModelMain, problems)
+			t.Errorf("%s: %q, %+v", v, got.ModelMain, problems)
 		}
 	}
 }
@@ -180,7 +181,7 @@ func TestAConfigurationThatIsNoJSONStaysWhereItIsAndIsReported(t *testing.T) {
 	if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
 		t.Error(diff)
 	}
-	if err == nil || !strings.Contains(err.Error(), "state/config.json: line 2") {
+	if err == nil || !strings.Contains(err.Error(), "state/config.json: line 1") {
 		t.Fatalf("the error is %v", err)
 	}
 	if data, err := d.Read(RuntimeFile); err != nil || string(data) != "{\"model_main\": \n" {
@@ -214,8 +215,8 @@ func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 			t.Fatalf("unusable: %+v", r)
 		}
 		for _, p := range problems {
-			if strings.ContainsFunc(p, func(r rune) bool { return r < 0x20 }) {
-				t.Fatalf("control characters in %q", p)
+			if strings.ContainsFunc(p.Message, func(r rune) bool { return r < 0x20 }) {
+				t.Fatalf("control characters in %q", p.Message)
 			}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"ollimbot/core/base/pycompat"
 	"ollimbot/core/storage/store"
@@ -63,11 +64,17 @@ func Try(r *Runtime, name, value string) error {
 // save changes the setting in its file. The caller holds the lock and has checked the value.
 func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	c := Change{Key: k.name}
-	_, rel := files{}.of(k)
+	_, rel := (&files{}).of(k)
 	var corrupt *store.CorruptError
 	var held map[string]json.RawMessage
-	if _, err := d.ReadJSON(rel, &held); errors.As(err, &corrupt) { // it was set aside, so peek finds no file
+	if _, err := d.ReadJSON(rel, &held); errors.As(err, &corrupt) { // it was set aside
 		c.Note = corrupt.Error()
+		if old, at, ok := d.Valid(rel); ok {
+			if err := d.Write(rel, old); err != nil {
+				return Runtime{}, Change{}, err
+			}
+			c.Note = fmt.Sprintf(msgAside, rel, corrupt.Err, corrupt.Kept, at.Format(time.DateOnly))
+		}
 	} else if err != nil {
 		return Runtime{}, Change{}, err
 	}
@@ -76,7 +83,8 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	c.Before, c.Was = k.text(r), k.value(r)
 	k.parse(&r, value)
 	c.After, c.Is = k.text(r), k.value(r)
-	raw, _ := f.of(k)
+	in, _ := f.of(k)
+	raw := in.values
 	if _, there := raw[k.name]; there || k.text(r) != k.text(defaultRuntime()) {
 		raw[k.name] = json.RawMessage(k.encode(k.text(r)))
 	}

@@ -408,7 +408,7 @@ func TestAListOfHostsThatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, problems, err := LoadRuntime(d)
-	if err != nil || r.SandboxNetwork != "" || len(problems) != 1 || !strings.Contains(problems[0], `"*.com" is too wide`) {
-		t.Errorf("a file by hand gives %q, %q, %v", r.SandboxNetwork, problems, err)
+	if err != nil || r.SandboxNetwork != "" || len(problems) != 1 || !strings.Contains(problems[0].Message, `"*.com" is too wide`) {
+		t.Errorf("a file by hand gives %q, %+v, %v", r.SandboxNetwork, problems, err)
 	}
 }

@@ -4,20 +4,27 @@ import "slices"
 
 // User-visible texts.
 const (
-	msgEnvRead     = "read %s: %w"
-	msgEnvLine     = "%s, line %d: not a NAME=value line; quote values with spaces, or start comments with #"
+	msgEnvRead  = "read %s: %w"
+	msgEnvLine  = "this is no NAME=value line, so it has no effect; put values with spaces in quotes, or begin a comment with #"
+	msgEnvLines = "this line and others are no NAME=value lines, so nothing in the file has an effect; " +
+		"put values with spaces in quotes, or begin comments with #"
 	msgWebhookPort = "WEBHOOK_PORT is %q, but must be a number from 1 to 65535; webhooks are off"
-	msgEnvMode     = "other users of this machine can read %s (mode %#o): run chmod 600 %s"
+	msgEnvMode     = "other users of this machine can read it (mode %#o): run chmod 600 %s"
 	msgEnvDataDir  = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or use --data-dir"
 	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
 	msgSystemZone  = "%s contains an unknown time zone, %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"
 
-	msgNoJSON  = "this is not JSON (%v)"
-	msgRuntime = "%s: %s is %s, but %s; the default %s is used"
-	msgUnknown = "unknown key %q: the keys are %s"
-	msgNearest = "unknown key %q, did you mean %q?"
-	msgRefused = "%s: %s"
-	msgUnused  = "%s has no effect in this version; " + RuntimeFile + " keeps its value for the original program"
+	msgNoJSON   = "this is not JSON (%v)"
+	msgNoObject = "write one object, { and } around all settings"
+	msgRuntime  = "%s is %s, but %s; %s is used"
+	msgDefault  = "the default"
+	msgDefaults = " (until then, the defaults apply)"
+	msgAside    = "%s could not be read (%v); it was kept as %s, and its version of %s is in its place"
+	msgBefore   = "%s, as in the version of %s,"
+	msgUnknown  = "unknown key %q: the keys are %s"
+	msgNearest  = "unknown key %q, did you mean %q?"
+	msgRefused  = "%s: %s"
+	msgUnused   = "%s has no effect in this version; " + RuntimeFile + " keeps its value for the original program"
 
 	msgRemoved = "%s was removed and has no effect: %s"
 

@@ -130,6 +130,9 @@ type fences struct {
 // must be on lines of their own, so "---" inside a value or in the body is harmless. An error is a
 // *SyntaxError. It never panics.
 func Parse(data []byte) (Document, error) {
+	if err := foreign(data); err != nil {
+		return Document{}, err
+	}
 	f, err := split(data)
 	if err != nil {
 		return Document{}, err
@@ -147,6 +150,9 @@ func ParseYAML(data []byte) ([]Field, []Dropped, error) {
 	if len(data) > maxFrontMatter {
 		return nil, nil, &SyntaxError{Line: 1, Column: 1, Message: msgFileSize}
 	}
+	if err := foreign(data); err != nil {
+		return nil, nil, err
+	}
 	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\r\n", "\n")
 	f := fences{yaml: text, lines: strings.Split(text, "\n"), firstLine: 1}
 	fields, err := parse(f, kebab)
@@ -155,6 +161,37 @@ func ParseYAML(data []byte) ([]Field, []Dropped, error) {
 	}
 	return fields, dropped(f, fields), err
 }
+
+// foreign returns what another program has made of a file: another encoding, other ends of lines, or the marks of a merge, which
+// count anywhere in the file. Without it, the file would get a reason that is not the true one.
+func foreign(data []byte) error {
+	wrong := func(line int, message string) error { return &SyntaxError{Line: line, Column: 1, Message: message} }
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}), bytes.IndexByte(data[:min(2, len(data))], 0) >= 0:
+		return wrong(1, msgUTF16)
+	case bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(bytes.TrimRight(data, "\r"), '\r') >= 0:
+		return wrong(1, msgOnlyCR)
+	case !bytes.Contains(data, []byte(mergeMarks[0])):
+		return nil
+	}
+	found, first, no := 0, 0, 0
+	for line := range bytes.Lines(data) {
+		no++
+		if !bytes.HasPrefix(line, []byte(mergeMarks[found])) {
+			continue
+		}
+		if found == 0 {
+			first = no
+		}
+		if found++; found == len(mergeMarks) {
+			return wrong(first, msgMerge)
+		}
+	}
+	return nil
+}
+
+// mergeMarks begin the lines that a merge leaves around two versions, in this order.
+var mergeMarks = []string{"<<<<<<< ", "=======", ">>>>>>> "}
 
 // split finds the two fences. White space after a fence, empty lines before the first one, CRLF and
 // a byte order mark are tolerated.

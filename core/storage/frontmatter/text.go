@@ -8,7 +8,10 @@ const (
 	msgFileSize        = "the file is larger than 64 KiB: remove what does not belong in it"
 	msgFrontMatterSize = "the front matter is larger than 64 KiB: close it with a line of three dashes, " +
 		"and move long text below it"
-	msgNotUTF8   = "a byte that is not UTF-8 text: save the file as UTF-8"
+	msgNotUTF8   = "a byte that is not UTF-8 text, as in files saved as Latin-1 or Windows-1252: save the file as UTF-8"
+	msgUTF16     = "the file is saved as UTF-16: save it as UTF-8"
+	msgOnlyCR    = "the lines end with CR alone, as on old Macs: save the file with LF or CRLF at the ends of its lines"
+	msgMerge     = "two versions of this file are in it, between the marks <<<<<<< and >>>>>>> of a merge: keep one of them, and remove the marks"
 	msgControl   = "a control character that cannot be in front matter: remove it"
 	msgDuplicate = "the key %s is already set in line %d: remove one of the two"
 	msgNotMap    = "the front matter is %s: write one `key: value` on each line" + exampleID

@@ -61,8 +61,12 @@ func (g *Recorder) Init(ctx context.Context) error {
 	folder := g.dir.Path(".git")
 	removeOldIndexes(folder)
 	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() || wholeRepository(folder) {
+		info, err := os.Stat(folder)
+		switch {
+		case err != nil || !info.IsDir():
 			return nil //nolint:nilerror // a file there refers to a repository elsewhere
+		case wholeRepository(folder):
+			return exclude(folder)
 		}
 		for _, lock := range []string{"HEAD.lock", "config.lock"} {
 			_ = os.Remove(filepath.Join(folder, lock)) // left by the killed git
@@ -80,6 +84,28 @@ func (g *Recorder) Init(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%w (in %s)", err, g.dir.Display())
+	}
+	return exclude(folder)
+}
+
+// excluded keeps secrets and the bot's own state out of the user's "git add".
+const excluded = "# Written by ollim-bot; yours to change.\n/.env\n/" + store.StateDir + "/\n"
+
+// exclude writes the list of what git leaves out of a repository that has none.
+func exclude(folder string) error {
+	if err := os.MkdirAll(filepath.Join(folder, "info"), 0o700); err != nil {
+		return fmt.Errorf("keep secrets out of git: %w", store.Bare(err))
+	}
+	f, err := os.OpenFile(filepath.Join(folder, "info", "exclude"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		_, err = f.WriteString(excluded)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("keep secrets out of git: %w", store.Bare(err))
 	}
 	return nil
 }

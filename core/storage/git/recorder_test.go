@@ -274,3 +274,20 @@ func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+// Q4: the user's "git add -A" took the secrets and the bot's state.
+func TestSecretsAndStateStayOutOfTheUsersOwnAdd(t *testing.T) {
+	d, g, _ := gitRepo(t)
+	put(t, d, ".env", "DISCORD_TOKEN=x\n")
+	put(t, d, "state/config.json", "{}")
+	put(t, d, "routines/a.md", "text")
+	git(t, d, "add", "-A")
+	if got := git(t, d, "ls-files"); strings.TrimSpace(got) != "routines/a.md" {
+		t.Errorf("added: %q", got)
+	}
+	put(t, d, ".git/info/exclude", "mine\n")
+	must(t, g.Init(t.Context()))
+	if data, err := os.ReadFile(d.Path(".git/info/exclude")); err != nil || string(data) != "mine\n" {
+		t.Errorf("the user's list is now %q, %v", data, err)
+	}
+}

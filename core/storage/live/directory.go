@@ -44,7 +44,7 @@ type Options struct {
 	Log      *slog.Logger
 	Settings *Settings
 	Readers  []Reader // called in this order, after the settings were reloaded
-	// Shown are the names within state/ that no Reader has but a dashboard shows.
+	// Shown are the names within state/ or at the top level that no Reader has but a dashboard shows.
 	Shown  []string
 	Notice func(text string) // shows the user a notice
 	// Changed is called after the readers.

@@ -71,7 +71,7 @@ func open(t *testing.T) *house {
 	t.Cleanup(func() { _ = unlock() }) // the directory may be missing
 	log := slog.New(slog.NewTextHandler(h, nil))
 	tell := func(text string) { h.notices = append(h.notices, text) }
-	h.settings = NewSettings(h.dir, log, tell, func() { h.add("settings") })
+	h.settings = NewSettings(h.dir, func() { h.add("settings") })
 	h.Directory = NewDirectory(Options{
 		Dir: h.dir, Log: log, Settings: h.settings, Shown: []string{"shown.json"}, Notice: tell, Changed: func() { h.add("changed") },
 		Readers: []Reader{
@@ -166,8 +166,8 @@ func TestAHalfSavedSettingsFileChangesNothing(t *testing.T) {
 		t.Errorf("in force: %+v", before)
 	}
 	h.set(t, `{"max_background_forks": `)
-	if h.settings.Reload(); h.settings.Load() != before || h.take() != "" || h.errors() != 1 {
-		t.Errorf("half a file: %+v, %d errors", h.settings.Load(), h.errors())
+	if h.settings.Reload(); h.settings.Load() != before || h.take() != "" || len(h.settings.Problems()) != 1 {
+		t.Errorf("half a file: %+v, %+v", h.settings.Load(), h.settings.Problems())
 	}
 	h.set(t, `{"max_background_forks": 7}`)
 	if h.settings.Reload(); h.settings.Load() != before || h.take() != "" {
@@ -178,25 +178,27 @@ func TestAHalfSavedSettingsFileChangesNothing(t *testing.T) {
 func TestAStartWithABrokenFileHasTheDefaultsInForce(t *testing.T) {
 	dir := storetest.Prepared(t)
 	storetest.Put(t, dir, config.SettingsFile, "{")
-	s := NewSettings(dir, slog.New(slog.DiscardHandler), func(string) { t.Error("a notice") }, func() { t.Error("a change") })
+	s := NewSettings(dir, func() { t.Error("a change") })
 	if s.Load() == nil || s.Load().MaxBackgroundForks != 4 {
 		t.Errorf("in force: %+v", s.Load())
 	}
 }
 
-func TestASettingThatIsNotUnderstoodIsReportedAndItsDefaultInForce(t *testing.T) {
-	h := open(t)
-	h.set(t, `{"max_background_forks": "many"}`)
-	h.settings.Reload()
-	if h.settings.Load().MaxBackgroundForks != 4 || len(h.notices) != 1 || !strings.Contains(h.notices[0], "max_background_forks") {
-		t.Errorf("in force %+v, notices %q", h.settings.Load(), h.notices)
-	}
-	if h.settings.Reload(); len(h.notices) != 1 {
-		t.Errorf("reported again: %q", h.notices)
-	}
-	h.set(t, `{"max_background_forks": "many", "daily_cap": "much"}`)
-	if h.settings.Reload(); len(h.notices) != 2 || !strings.Contains(h.notices[1], "daily_cap") {
-		t.Errorf("notices %q", h.notices)
+// Q1: a broken file must not lift a cap, not even over a restart.
+func TestABrokenFileKeepsItsLastValidVersionOverARestart(t *testing.T) {
+	for name, broken := range map[string]string{"a value": `{"max_background_forks": "many"}`, "the whole file": `{"max_background_forks": `} {
+		t.Run(name, func(t *testing.T) {
+			dir := storetest.Prepared(t)
+			storetest.Put(t, dir, config.SettingsFile, broken)
+			if s := NewSettings(dir, func() {}); s.Load().MaxBackgroundForks != 4 || len(s.Problems()) != 1 || !s.Problems()[0].Kept.IsZero() {
+				t.Errorf("without a version: %+v, %+v", s.Load(), s.Problems())
+			}
+			must(t, dir.KeepValid(config.SettingsFile, []byte(`{"max_background_forks": 7}`)))
+			s := NewSettings(dir, func() {})
+			if s.Load().MaxBackgroundForks != 7 || len(s.Problems()) != 1 || s.Problems()[0].Kept.IsZero() || s.Problems()[0].Line != 1 {
+				t.Errorf("with a version: %+v, %+v", s.Load(), s.Problems())
+			}
+		})
 	}
 }
 

@@ -4,29 +4,26 @@
 package live
 
 import (
-	"log/slog"
-	"slices"
 	"sync/atomic"
 
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
+	"ollimbot/routines"
 )
 
 // Settings are the current settings. Their methods may be called concurrently.
 type Settings struct {
-	dir    *store.Dir
-	log    *slog.Logger
-	notice func(text string)
+	dir *store.Dir
 	// changed is called after the settings have changed.
 	changed func()
 
 	inForce  atomic.Pointer[config.Runtime]
-	problems atomic.Pointer[[]string] // already reported
+	problems atomic.Pointer[[]routines.Problem]
 }
 
 // NewSettings reads the settings.
-func NewSettings(dir *store.Dir, log *slog.Logger, notice func(text string), changed func()) *Settings {
-	s := &Settings{dir: dir, log: log, notice: notice, changed: changed}
+func NewSettings(dir *store.Dir, changed func()) *Settings {
+	s := &Settings{dir: dir, changed: changed}
 	s.Reload()
 	return s
 }
@@ -34,33 +31,24 @@ func NewSettings(dir *store.Dir, log *slog.Logger, notice func(text string), cha
 // Load returns the current settings, which callers must not modify.
 func (s *Settings) Load() *config.Runtime { return s.inForce.Load() }
 
+// Problems returns the mistakes in the files when they were read last.
+func (s *Settings) Problems() []routines.Problem { return *s.problems.Load() }
+
 // Set replaces the settings.
 func (s *Settings) Set(r *config.Runtime) {
 	s.inForce.Store(r)
 	s.changed()
 }
 
-// Reload reads the settings again. Invalid values are reported once and replaced by their defaults.
-// While a file is not valid JSON, as in the middle of an edit, the previous settings stay in force.
+// Reload reads the settings again. While a file is not valid JSON, as in the middle of an edit, the previous settings stay in
+// force.
 func (s *Settings) Reload() {
 	r, problems, err := config.LoadRuntime(s.dir)
-	old := s.inForce.Load()
-	if err != nil {
-		if old == nil {
-			s.inForce.Store(&r)
-		}
-		s.log.Error("the configuration could not be read; the previous values or the defaults apply until the file is fixed", "error", err)
-		return
-	}
-	if old == nil || *old != r {
+	s.problems.Store(&problems)
+	switch old := s.inForce.Load(); {
+	case old == nil:
+		s.inForce.Store(&r)
+	case err == nil && *old != r:
 		s.Set(&r)
-	}
-	known := s.problems.Swap(&problems)
-	for _, p := range problems {
-		if known != nil && slices.Contains(*known, p) {
-			continue
-		}
-		s.log.Warn("invalid configuration value", "problem", p)
-		s.notice(p)
 	}
 }

@@ -228,7 +228,7 @@ func (s *forks) leave(ctx context.Context, f *interactive, how command.Exit) err
 // are not left twice.
 func (s *forks) passOn(f *interactive) error {
 	for _, title := range f.ranBehind {
-		if err := s.updates.AppendOnce(s.now(), fmt.Sprintf(textRanBehind, title), "", nil); err != nil {
+		if err := s.updates.AppendOnce(s.now(), fmt.Sprintf(textRanBehind, title), updates.Source{}, "", nil); err != nil {
 			return err
 		}
 	}
@@ -236,7 +236,7 @@ func (s *forks) passOn(f *interactive) error {
 		if f.seen[u.Key] {
 			continue
 		}
-		if err := s.updates.AppendOnce(s.now(), u.Message, u.Label, nil); err != nil {
+		if err := s.updates.AppendOnce(s.now(), u.Message, u.Source, u.Label, nil); err != nil {
 			return err
 		}
 	}

@@ -377,10 +377,17 @@ func TestAButtonOfARunIsAnsweredThereUnlessAnotherForkIsOpen(t *testing.T) {
 
 func TestARetiredMessageHasNoButtons(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
-		id, err := s.Post(s.t.Context(), post.Post{Text: "hi", Source: "Tea", Embed: &post.Embed{Title: "Tea", Buttons: []post.Button{{Label: "Done", Action: "dismiss:"}}}})
+		id, err := s.Post(s.t.Context(), post.Post{Text: "hi", Source: "Tea", Context: "bg", Embed: &post.Embed{Title: "Tea", Buttons: []post.Button{{Label: "Done", Action: "dismiss:"}}}})
 		must(t, err)
 		plain, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "Plain"}})
 		must(t, err)
+		question, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "A better time?", Buttons: []post.Button{{Label: "No", Action: "dismiss:"}}}})
+		must(t, err)
+		s.Retire(s.t.Context(), question, "answered")
+		if p := s.phone.edits[question]; p.Context != "" { // Q4: an answered question became a ping
+			t.Errorf("%+v", p)
+		}
+		delete(s.phone.edits, question)
 		s.Retire(s.t.Context(), plain, "why")
 		s.Retire(s.t.Context(), "unknown", "why")
 		if len(s.phone.edits) != 0 {

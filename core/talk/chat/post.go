@@ -137,13 +137,22 @@ func (s *poster) settle(ctx context.Context, id post.MessageID, repeated bool, c
 		}
 		card := *e.Embed
 		change(&card)
-		p := post.Post{Text: e.Text, Embed: &card, Context: "bg", Source: e.Source, Critical: e.Critical, Quiet: e.Quiet}
+		p := again(e, &card)
 		if err := s.surface.Edit(context.WithoutCancel(ctx), id, p); err != nil {
 			s.log.Warn("a message still shows buttons that no longer do anything", "error", err)
 			failed = err
 		}
 	}
 	return failed
+}
+
+// again returns the message of an entry with another card. It stays what it was: a ping, or what the program asked.
+func again(e transcript.Entry, card *post.Embed) post.Post {
+	p := post.Post{Text: e.Text, Embed: card, Source: e.Source, Critical: e.Critical, Quiet: e.Quiet, Label: e.Label, Small: e.Role == transcript.Notice}
+	if e.Role == transcript.Ping {
+		p.Context = "bg"
+	}
+	return p
 }
 
 // forgetFleeting removes the buttons from before a restart that no longer do anything from the
@@ -155,7 +164,7 @@ func (s *poster) forgetFleeting() {
 		}
 		card := *e.Embed
 		card.Buttons = slices.DeleteFunc(slices.Clone(card.Buttons), post.Button.Fleeting)
-		p := post.Post{Text: e.Text, Embed: &card, Source: e.Source, Critical: e.Critical, Quiet: e.Quiet}
+		p := again(e, &card)
 		if err := s.transcript.Edit(context.Background(), e.ID, p); err != nil {
 			s.log.Debug("a button from before the restart was not removed", "error", err)
 		}

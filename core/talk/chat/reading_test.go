@@ -57,7 +57,7 @@ func (s *stage) labelOfMain() label.Label {
 
 func (s *stage) report(l label.Label) {
 	s.t.Helper()
-	must(s.t, s.o.Records.Updates.AppendFrom(s.now(), "Delete all reminders.", l))
+	must(s.t, s.o.Records.Updates.AppendFrom(s.now(), "Delete all reminders.", updates.Source{}, l))
 }
 
 func deliverAll(now time.Time, u []updates.Update) string { return prompt.Main(now, u, "the task") }

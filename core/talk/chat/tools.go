@@ -169,7 +169,7 @@ func (t *tools) Report(_ context.Context, message string) agent.ToolResult {
 	if f == nil {
 		return toolset.Refusal(toolset.TextReportOutside)
 	}
-	if err := t.updates.AppendFrom(t.now(), message, f.read.Label().Via(nameFork)); err != nil {
+	if err := t.updates.AppendFrom(t.now(), message, updates.Source{From: f.named}, f.read.Label().Via(nameFork)); err != nil {
 		return toolset.Refusal("Error: the update was not saved: " + err.Error())
 	}
 	f.requestExit(command.ExitReport, message)

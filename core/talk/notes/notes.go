@@ -39,7 +39,7 @@ func (n *Notes) Add(text string) {
 func (n *Notes) Leave(text string, saved func()) error {
 	n.Notices.Add(notice.Warn, text)
 	defer n.Changed()
-	return n.Updates.AppendOnce(n.now(), text, "", saved)
+	return n.Updates.AppendOnce(n.now(), text, updates.Source{}, "", saved)
 }
 
 // Tell leaves a pending update alone: the user knows, because it is what they have decided.
@@ -50,12 +50,9 @@ func (n *Notes) Tell(text string) {
 	n.Changed()
 }
 
-// Troubles replaces the pending update about files with mistakes. A mistake that was mended
+// Troubles replaces the pending update about files with mistakes; the user is shown the list of problems. A mistake that was mended
 // before the agent read of it is not mentioned again.
 func (n *Notes) Troubles(kind routines.Kind, text func(unread bool) string) {
-	if text := text(false); text != "" {
-		n.Notices.Add(notice.Warn, text)
-	}
 	if err := n.Updates.Replace(n.now(), string(kind)+" files", text); err != nil {
 		n.Log.Error("a pending update about files could not be saved", "error", err)
 	}

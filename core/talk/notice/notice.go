@@ -86,11 +86,11 @@ type alerts struct{ board *Board }
 // Enabled implements slog.Handler: errors only.
 func (alerts) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
 
-// Handle shows the message with its title and error, unless it was shown within the last minute.
+// Handle shows the message with its title, file and error, unless it was shown within the last minute.
 func (a alerts) Handle(_ context.Context, r slog.Record) error {
 	text := r.Message
 	r.Attrs(func(at slog.Attr) bool {
-		if at.Key == "title" || at.Key == "error" {
+		if at.Key == "title" || at.Key == "file" || at.Key == "error" {
 			text += ": " + at.Value.String()
 		}
 		return at.Key != "error"

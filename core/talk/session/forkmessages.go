@@ -47,7 +47,7 @@ func NewForkMessages(d *store.Dir, log *slog.Logger) *ForkMessages {
 }
 
 // Record adds the messages of one fork; parent is empty if the fork was isolated. It
-// removes records older than seven days. Without messages it writes nothing.
+// removes records older than fourteen days. Without messages it writes nothing.
 func (m *ForkMessages) Record(now time.Time, ids []post.MessageID, fork, parent string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id post.MessageID) bool { return id == "" })
 	if len(ids) == 0 {
@@ -61,7 +61,8 @@ func (m *ForkMessages) Record(now time.Time, ids []post.MessageID, fork, parent 
 		if err := m.load(&list); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(list, func(raw json.RawMessage) bool { return stale(raw, now) })
+		// For another seven days, a reply learns why it continues nothing.
+		list = slices.DeleteFunc(list, func(raw json.RawMessage) bool { return stale(raw, now.Add(-keepFor)) })
 		for _, id := range ids {
 			list = append(list, spellMessage(ForkMessage{ID: id, Session: fork, Parent: parent, At: now}))
 		}

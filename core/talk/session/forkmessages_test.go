@@ -89,13 +89,18 @@ func TestRecordingDropsWhatExpired(t *testing.T) {
 	m := p.messages()
 	must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
 	must(t, m.Record(morning().Add(6*day), []post.MessageID{"2"}, "fork-2", ""))
-	must(t, m.Record(morning().Add(8*day), []post.MessageID{"3"}, "fork-3", ""))
-	at := morning().Add(8 * day)
-	for id, want := range map[post.MessageID]Standing{"1": Unknown, "2": Live, "3": Live} {
-		if _, standing := m.Lookup(at, id); standing != want {
-			t.Errorf("%s: %v, want %v", id, standing, want)
+	standings := func(days time.Duration, want map[post.MessageID]Standing) {
+		t.Helper()
+		at := morning().Add(days * day)
+		must(t, m.Record(at, []post.MessageID{"3"}, "fork-3", ""))
+		for id, want := range want {
+			if _, standing := m.Lookup(at, id); standing != want {
+				t.Errorf("after %d days %s: %v, want %v", days, id, standing, want)
+			}
 		}
 	}
+	standings(8, map[post.MessageID]Standing{"1": Expired, "2": Live, "3": Live}) // S23: another record took the reason away
+	standings(15, map[post.MessageID]Standing{"1": Unknown, "2": Expired})
 }
 
 func TestTheOriginalsRecordsAreReadAndKeptInTheirBytes(t *testing.T) {

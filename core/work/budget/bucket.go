@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ollimbot/core/base/pycompat"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -31,6 +33,7 @@ type Bucket struct {
 	reserved atomic.Int64
 
 	state   *store.Cached[State]
+	journal jsonl.Log[line]
 	trouble store.Trouble // with the file
 }
 
@@ -38,7 +41,7 @@ type Bucket struct {
 // Daily counters use zone; a nil log discards.
 func NewBucket(d *store.Dir, zone *time.Location, log *slog.Logger) *Bucket {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
-	return &Bucket{dir: d, zone: zone, log: log, state: store.NewCached[State](d, file)}
+	return &Bucket{dir: d, zone: zone, log: log, state: store.NewCached[State](d, file), journal: journalLines(d)}
 }
 
 // State returns the bucket as of now, and how many of its missing tokens are reserved for
@@ -197,7 +200,18 @@ func (b *Bucket) Set(now time.Time, capacity, refill *int) (before, after State,
 	if err != nil {
 		return State{}, State{}, fmt.Errorf("change the ping budget: %w", err)
 	}
+	b.record(before, after)
 	return before, after, nil
+}
+
+// record writes a change of the settings into the journal of pings, so that the past is known as it was.
+func (b *Bucket) record(before, after State) {
+	err := b.journal.Append(line{
+		At: pycompat.Time(after.LastRefill), Before: &before.Available, Left: &after.Available, Capacity: after.Capacity, Refill: after.RefillRateMinutes,
+	})
+	if err != nil {
+		b.log.Warn("a change of the ping budget is missing from the journal", "error", err)
+	}
 }
 
 // Restore undoes a Set, given the previous settings: capacity, rate, and the tokens the
@@ -211,9 +225,11 @@ func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 	case math.IsNaN(old.Available) || math.IsInf(old.Available, 0) || old.Available < 0:
 		return State{}, fmt.Errorf(textBadTokens, old.Available)
 	}
-	if _, after, err = b.change(now, func(s *State) bool { s.restore(old); return true }); err != nil {
+	before, after, err := b.change(now, func(s *State) bool { s.restore(old); return true })
+	if err != nil {
 		return State{}, fmt.Errorf("restore the ping budget: %w", err)
 	}
+	b.record(before, after)
 	return after, nil
 }
 

@@ -42,11 +42,11 @@ func (s State) With(capacity, refill int, now time.Time) State {
 	return s
 }
 
-// Curve returns the level around now: the past from the sent pings, the future from the
-// fires, in order, until the end of the known fires.
-func (s State) Curve(pings []Ping, fires []Fire, now, until time.Time) Curve {
+// Curve returns the level around now: the past from the recorded marks, the future from the
+// fires, each in order, until the end of the known fires.
+func (s State) Curve(marks []Mark, fires []Fire, now, until time.Time) Curve {
 	s = s.At(now)
-	c := Curve{Past: s.past(pings, now)}
+	c := Curve{Past: s.past(marks, now)}
 	c.Expected, c.ExpectedDry = s.ahead(fires, until, func(f Fire) float64 { return f.Rate })
 	c.Worst, c.Dry = s.ahead(fires, until, func(Fire) float64 { return 1 })
 	return c
@@ -72,48 +72,66 @@ func (s State) ahead(fires []Fire, until time.Time, rate func(Fire) float64) (le
 	return s.refillTo(levels, until), dry
 }
 
-// past returns the recorded levels: those after a ping, and one token more before it. Between two of them the
-// level rises at the present rate, but never above the later one. What that does not explain is a step, because
-// capacity and rate were different then.
-func (s State) past(pings []Ping, now time.Time) []Level {
-	from := now.Add(-curveBack)
-	var levels []Level
+// Mark is a recorded change of the bucket, with the settings that hold from then on.
+type Mark struct {
+	At           time.Time
+	Before, Left float64 // tokens before and after
+	Capacity     int
+	Refill       int // minutes to regain one token; 0 means that both settings are not known
+}
+
+// Marks joins the levels recorded with pings and those recorded when settings were changed, by time.
+func Marks(pings []Ping, set []Mark) []Mark {
+	marks := slices.Clone(set)
 	for _, p := range pings {
-		if p.Refused != "" || p.free() || p.At.After(now) || p.Left == nil {
+		if p.Refused != "" || p.Left == nil {
 			continue
 		}
-		if p.At.Before(from) {
-			levels = levels[:0] // only the last one before it matters
+		m := Mark{At: p.At, Before: *p.Left, Left: *p.Left, Capacity: p.Capacity, Refill: p.Refill}
+		if !p.free() {
+			m.Before++
 		}
-		left := max(0, *p.Left)
-		levels = append(s.riseTo(levels, p.At, left+1), Level{At: p.At, Left: left})
+		marks = append(marks, m)
 	}
-	if len(levels) == 0 {
+	slices.SortStableFunc(marks, func(a, b Mark) int { return a.At.Compare(b.At) })
+	return marks
+}
+
+// past returns the recorded levels of the last day. Between two marks the level rises by the capacity and rate of their
+// time. Where those are not known, and for what they do not explain, it is a step; before the first mark nothing is known.
+func (s State) past(marks []Mark, now time.Time) (levels []Level) {
+	from := now.Add(-curveBack)
+	var last *Mark
+	for _, m := range marks {
+		switch {
+		case m.At.After(now):
+			continue
+		case m.At.Before(from):
+			levels = levels[:0] // only the last one before it matters
+		case last != nil:
+			levels = last.until(m.At, levels)
+		}
+		levels = append(levels, Level{At: m.At, Left: max(0, m.Before)}, Level{At: m.At, Left: max(0, m.Left)})
+		last = &m
+	}
+	if last == nil {
 		return nil
 	}
-	levels = s.riseTo(levels, now, s.Available)
+	levels = append(last.until(now, levels), Level{At: now, Left: s.Available})
 	i := slices.IndexFunc(levels, func(l Level) bool { return !l.At.Before(from) })
-	if i == 0 {
+	if i <= 0 {
 		return levels
 	}
 	return slices.Insert(slices.Clone(levels[i:]), 0, Level{At: from, Left: LeftAt(levels, from)})
 }
 
-// riseTo adds the change of the level to a known one.
-func (s State) riseTo(levels []Level, at time.Time, to float64) []Level {
-	if len(levels) > 0 {
-		last := levels[len(levels)-1]
-		risen := last.Left + at.Sub(last.At).Minutes()/float64(s.RefillRateMinutes)
-		switch {
-		case last.Left > to: // tokens were taken away
-			levels = append(levels, Level{At: at, Left: last.Left})
-		case risen > to: // it was full
-			levels = append(levels, Level{At: last.At.Add(s.timeFor(to - last.Left)), Left: to})
-		default:
-			levels = append(levels, Level{At: at, Left: risen})
-		}
+// until adds the level from a mark to a moment.
+func (m Mark) until(at time.Time, levels []Level) []Level {
+	if m.Refill <= 0 || m.Left >= float64(m.Capacity) {
+		return append(levels, Level{At: at, Left: m.Left})
 	}
-	return append(levels, Level{At: at, Left: to})
+	s := State{Capacity: m.Capacity, Available: m.Left, RefillRateMinutes: m.Refill, LastRefill: m.At}
+	return s.refillTo(levels, at)
 }
 
 // refillTo adds the effect of refilling until a moment: the point at which the bucket is

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // points converts levels to times in minutes from noon and levels.
@@ -19,41 +20,70 @@ func points(levels []Level) (list [][2]float64) {
 	return list
 }
 
-func TestTheCurveGoesBackByWhatWasSent(t *testing.T) {
-	left := func(tokens float64) *float64 { return &tokens }
+// Q4: pressing a key for the rate rewrote yesterday, because the past was drawn with today's capacity and rate.
+func TestThePastHasTheSettingsOfItsTime(t *testing.T) {
+	sent := func(at time.Time, left float64, capacity, refill int) Ping {
+		return Ping{At: at, Left: &left, Capacity: capacity, Refill: refill}
+	}
 	s := bucket(noon, 3, 1.5, 60)
 	for _, c := range []struct {
 		name  string
 		pings []Ping
+		set   []Mark
 		want  [][2]float64
 	}{
-		{"nothing is recorded", []Ping{{At: clock(-600)}, {At: clock(-570), Refused: "no token left"}}, nil},
-		{"from the first recorded level on", []Ping{{At: clock(-60), Left: left(0.5)}}, [][2]float64{{-60, 1.5}, {-60, 0.5}, {0, 1.5}, {0, 1.5}}},
-		{"it was full before a ping", []Ping{
-			{At: clock(-2000), Left: left(4)}, // of six, at that time
-			{At: clock(-1500), Critical: true, Left: left(1)},
-			{At: clock(-600), Left: left(3)},
-			{At: clock(-30), Left: left(1)},
-		}, [][2]float64{
-			{-1440, 4},
-			{-600, 4},
-			{-600, 3},
-			{-30, 3},
-			{-30, 2},
-			{-30, 1},
-			{0, 1.5},
-			{0, 1.5}, // a lower capacity took a token
+		{"nothing is recorded", []Ping{{At: clock(-600)}, {At: clock(-570), Refused: "no token left"}}, nil, nil},
+		{
+			"from the first mark on", []Ping{sent(clock(-60), 0.5, 3, 60)}, nil,
+			[][2]float64{{-60, 1.5}, {-60, 0.5}, {0, 1.5}, {0, 1.5}},
+		},
+		{"it rises until it is full", []Ping{sent(clock(-600), 1, 2, 60), sent(clock(-30), 1, 2, 60)}, nil, [][2]float64{
+			{-600, 2}, {-600, 1}, {-540, 2}, {-30, 2}, {-30, 2}, {-30, 1}, {0, 1.5}, {0, 1.5},
 		}},
-		{"it rises until it is full", []Ping{{At: clock(-600), Left: left(1)}, {At: clock(-30), Left: left(1)}}, [][2]float64{
-			{-600, 2}, {-600, 1}, {-540, 2}, {-30, 2}, {-30, 1}, {0, 1.5}, {0, 1.5},
+		{"the rate of that time", []Ping{sent(clock(-90), 0, 3, 30)}, []Mark{{At: clock(-30), Before: 2, Left: 2, Capacity: 3, Refill: 60}}, [][2]float64{
+			{-90, 1}, {-90, 0}, {-30, 2}, {-30, 2}, {-30, 2}, {0, 2.5}, {0, 1.5},
 		}},
-		{"another rate is a step", []Ping{{At: clock(-60), Left: left(0)}, {At: clock(-30), Left: left(1)}}, [][2]float64{
-			{-60, 1}, {-60, 0}, {-30, 0.5}, {-30, 2}, {-30, 1}, {0, 1.5}, {0, 1.5},
+		{"off and on again", nil, []Mark{{At: clock(-90), Before: 3, Left: 0, Refill: 60}, {At: clock(-30), Before: 0, Left: 0, Capacity: 5, Refill: 20}}, [][2]float64{
+			{-90, 3}, {-90, 0}, {-30, 0}, {-30, 0}, {-30, 0}, {0, 1.5}, {0, 1.5},
 		}},
+		{"unknown settings are a step", []Ping{sent(clock(-600), 4, 0, 0), sent(clock(-30), 1, 0, 0)}, nil, [][2]float64{
+			{-600, 5}, {-600, 4}, {-30, 4}, {-30, 2}, {-30, 1}, {0, 1}, {0, 1.5},
+		}},
+		{"of what is before the day only the last mark counts", []Ping{
+			sent(clock(-2000), 0, 9, 1), sent(clock(-1500), 1, 2, 120), {At: clock(-60), Critical: true, Left: new(float64), Capacity: 2, Refill: 90},
+		}, nil, [][2]float64{{-1440, 1.5}, {-1380, 2}, {-60, 2}, {-60, 0}, {-60, 0}, {0, 0.667}, {0, 1.5}}},
 	} {
-		if diff := cmp.Diff(c.want, points(s.Curve(c.pings, nil, noon, noon).Past)); diff != "" {
+		marks := Marks(c.pings, c.set)
+		if diff := cmp.Diff(c.want, points(s.Curve(marks, nil, noon, noon).Past)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
+		if diff := cmp.Diff(points(s.Curve(marks, nil, noon, noon).Past), points(bucket(noon, 3, 1.5, 1).Curve(marks, nil, noon, noon).Past)); diff != "" {
+			t.Errorf("%s: today's rate changes the past: %s", c.name, diff)
+		}
+	}
+}
+
+func TestAChangeOfTheSettingsIsInTheJournal(t *testing.T) {
+	dir := storetest.Dir(t)
+	b, j := NewBucket(dir, time.UTC, nil), NewJournal(dir, time.UTC, nil)
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	two, none, rate := 2, 0, 30
+	before, _, err := b.Set(now, &two, &rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err = b.Set(now.Add(time.Hour), &none, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = b.Restore(now.Add(2*time.Hour), Settings{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}); err != nil {
+		t.Fatal(err)
+	}
+	want := []Mark{
+		{At: now, Before: 5, Left: 2, Capacity: 2, Refill: 30}, {At: now.Add(time.Hour), Before: 2, Capacity: 0, Refill: 30},
+		{At: now.Add(2 * time.Hour), Left: 5, Capacity: 5, Refill: 90},
+	}
+	if diff := cmp.Diff(want, j.Set()); diff != "" || len(j.Recent()) != 0 {
+		t.Errorf("%s; pings %+v", diff, j.Recent())
 	}
 }
 

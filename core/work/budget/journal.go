@@ -44,8 +44,10 @@ type Ping struct {
 	Message   string      // the message id on its surface; empty if unknown
 	Refused   string      // why it was not sent, in a few words; empty if it was
 	Left      *float64    // tokens left in the bucket after it; nil if unknown
-	Answered  time.Time   // when the user answered; zero if they have not
-	How       How         // how they answered
+	// Capacity and Refill are the bucket's settings then; 0 minutes means unknown.
+	Capacity, Refill int
+	Answered         time.Time // when the user answered; zero if they have not
+	How              How       // how they answered
 }
 
 // free reports whether the ping cost no token.
@@ -68,18 +70,22 @@ type line struct {
 	Message   string      `json:"message,omitempty"`
 	Refused   string      `json:"refused,omitempty"`
 	Left      *float64    `json:"left,omitempty"`
+	Before    *float64    `json:"before,omitempty"` // only of a change of the settings, which is no ping
+	Capacity  int         `json:"capacity,omitempty"`
+	Refill    int         `json:"refill,omitempty"`
 	Answers   string      `json:"answers,omitempty"` // the id of a ping
 	How       How         `json:"how,omitempty"`
 }
 
 // Journal records sent and refused pings in state/pings.jsonl: one line right before a ping is
-// sent, one for its outcome, and one per answer. Use NewJournal. Its methods are safe for concurrent use, also by several
+// sent, one for its outcome, and one per answer. The Bucket adds one per
+// change of its settings. Use NewJournal. Its methods are safe for concurrent use, also by several
 // processes of the program.
 type Journal struct {
 	lines jsonl.Log[line]
 	zone  *time.Location
 	log   *slog.Logger
-	pings *store.Cached[[]Ping]
+	tail  *store.Cached[journaled]
 
 	learned learned
 }
@@ -89,9 +95,19 @@ type Journal struct {
 func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Journal{
-		lines: jsonl.Log[line]{Dir: d, Rel: journalFile, Limit: journalLimit, Keep: journalTail},
-		zone:  zone, log: log, pings: store.NewCached[[]Ping](d, journalFile),
+		lines: journalLines(d),
+		zone:  zone, log: log, tail: store.NewCached[journaled](d, journalFile),
 	}
+}
+
+func journalLines(d *store.Dir) jsonl.Log[line] {
+	return jsonl.Log[line]{Dir: d, Rel: journalFile, Limit: journalLimit, Keep: journalTail}
+}
+
+// journaled is what the journal has: pings, and changes of the bucket's settings, oldest first.
+type journaled struct {
+	pings []Ping
+	set   []Mark
 }
 
 // Append adds a ping, without its answer. A journal of 1 MiB is first trimmed to its
@@ -101,7 +117,7 @@ func (j *Journal) Append(p Ping) error {
 		At: pycompat.Time(p.At.In(j.zone)), ID: clean.Line(p.ID), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
 		Kind: clean.Line(p.Kind), Critical: p.Critical, Quiet: p.Quiet, Essential: p.Essential, Begun: p.Begun, Run: clean.Line(p.Run),
 		Text: clean.Cut(clean.Line(p.Text), maxPingText), Message: clean.Line(p.Message), Refused: clean.Line(p.Refused),
-		Left: p.Left, Label: p.Label,
+		Left: p.Left, Capacity: p.Capacity, Refill: p.Refill, Label: p.Label,
 	}
 	if err := j.lines.Append(l); err != nil {
 		return fmt.Errorf("keep a ping: %w", err)
@@ -145,16 +161,24 @@ func (j *Journal) Ping(id string) (Ping, bool) {
 
 // Recent returns the newest pings and refusals, oldest first: about 600, in a slice
 // shared by callers. The file is read only after it changed; damaged lines are skipped.
-func (j *Journal) Recent() []Ping {
-	list, err := j.pings.Load(func() ([]Ping, error) { return j.read(journalTail) })
+func (j *Journal) Recent() []Ping { return j.recent().pings }
+
+// Set returns the recent changes of the bucket's settings, oldest first, in a slice shared by callers.
+func (j *Journal) Set() []Mark { return j.recent().set }
+
+func (j *Journal) recent() journaled {
+	r, err := j.tail.Load(func() (journaled, error) { return j.read(journalTail) })
 	if err != nil {
 		j.log.Warn("ping journal was not read", "error", err)
 	}
-	return list
+	return r
 }
 
 // All returns all pings and refusals in the file, oldest first.
-func (j *Journal) All() ([]Ping, error) { return j.read(journalLimit) }
+func (j *Journal) All() ([]Ping, error) {
+	r, err := j.read(journalLimit)
+	return r.pings, err
+}
 
 // Hours counts the audible pings of the 24 hours before now, one element per hour, oldest
 // first.
@@ -168,11 +192,11 @@ func (j *Journal) Hours(now time.Time) [24]int {
 	return hours
 }
 
-// read returns the pings at the end of the file, with their first answers.
-func (j *Journal) read(limit int64) ([]Ping, error) {
+// read returns the end of the file, the pings with their first answers.
+func (j *Journal) read(limit int64) (journaled, error) {
 	lines, _, err := j.lines.Newest(limit)
 	list := make([]Ping, 0, len(lines))
-	place := map[string]int{}
+	place, set := map[string]int{}, []Mark(nil)
 	for _, l := range lines {
 		at, perr := pycompat.ParseTime(l.At, j.zone)
 		if perr != nil {
@@ -187,6 +211,10 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 			}
 			continue
 		}
+		if l.Before != nil && l.Left != nil {
+			set = append(set, Mark{At: at, Before: *l.Before, Left: *l.Left, Capacity: l.Capacity, Refill: l.Refill})
+			continue
+		}
 		p := l.ping(at)
 		if i, known := place[l.ID]; known && list[i].Begun {
 			p.Answered, p.How = list[i].Answered, list[i].How
@@ -198,12 +226,16 @@ func (j *Journal) read(limit int64) ([]Ping, error) {
 		}
 		list = append(list, p)
 	}
-	return list, err
+	return journaled{list, set}, err
 }
 
 // ping converts a line, cleaning its texts.
 func (l line) ping(at time.Time) Ping {
-	p := Ping{At: at, ID: l.ID, Begun: l.Begun, Critical: l.Critical, Quiet: l.Quiet, Essential: l.Essential, Message: l.Message, Left: l.Left, Label: l.Label}
+	p := Ping{
+		At: at, ID: l.ID, Begun: l.Begun, Critical: l.Critical, Quiet: l.Quiet, Essential: l.Essential,
+		Message: l.Message, Left: l.Left, Label: l.Label,
+		Capacity: l.Capacity, Refill: l.Refill,
+	}
 	for _, text := range []struct {
 		to   *string
 		from string

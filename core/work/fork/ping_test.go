@@ -320,9 +320,9 @@ func TestEveryPingAndWhyItWasRefusedIsInTheJournal(t *testing.T) {
 		want := []budget.Ping{
 			entry(0, kindPing, "hello", budget.Ping{Refused: briefBusy}),
 			entry(0, kindPing, "hello", budget.Ping{Refused: "quiet until 01:00"}),
-			entry(1, kindPing, "hello", budget.Ping{Message: "1", Left: &left}),
+			entry(1, kindPing, "hello", budget.Ping{Message: "1", Left: &left, Capacity: 5, Refill: 90}),
 			entry(0, kindEmbed, "Plants", budget.Ping{Refused: briefLimit}),
-			entry(2, kindEmbed, "Plants", budget.Ping{Message: "2", Left: &left, Critical: true}),
+			entry(2, kindEmbed, "Plants", budget.Ping{Message: "2", Left: &left, Capacity: 5, Refill: 90, Critical: true}),
 		}
 		if diff := cmp.Diff(want, h.o.Journal.Recent()); diff != "" {
 			t.Error(diff)

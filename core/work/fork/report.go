@@ -29,7 +29,7 @@ func (t *tools) Report(ctx context.Context, message string) agent.ToolResult {
 	if from != "" {
 		update = fmt.Sprintf(reportLabeled, from) + message
 	}
-	err := t.o.Updates.AppendFrom(t.o.now(), update, from.Via(fmt.Sprintf(labelRun, t.status.id)))
+	err := t.o.Updates.AppendFrom(t.o.now(), update, t.status.source(), from.Via(fmt.Sprintf(labelRun, t.status.id)))
 	t.mu.Lock()
 	t.lost = err
 	t.mu.Unlock()

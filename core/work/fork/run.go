@@ -294,7 +294,7 @@ func (r *run) end(ctx context.Context, err error) {
 	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0 && r.job.Plain == "":
 		r.remember()
 		r.conclude(NoReport, textNoReport)
-		if err := r.o.Updates.Append(r.o.now(), fmt.Sprintf(updateNoReport, v.Title)); err != nil {
+		if err := r.o.Updates.AppendFrom(r.o.now(), fmt.Sprintf(updateNoReport, v.Title), r.status.source(), ""); err != nil {
 			r.o.Log.Error("an update could not be saved", "run", r.id, "error", err)
 		}
 	case err == nil:

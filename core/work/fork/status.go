@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/work/updates"
 )
 
 // status is the visible state of a run: its view and its tail. Its methods are safe for
@@ -77,6 +78,11 @@ func (s *status) snapshot() View {
 		v.Activity = clean.Cut(last.Text, 80)
 	}
 	return v
+}
+
+// source is the run as the source of an update.
+func (s *status) source() updates.Source {
+	return updates.Source{Run: s.id, From: clean.Line(s.snapshot().Title)}
 }
 
 // line adds one line to the tail, after the agent's output so far.

@@ -335,7 +335,9 @@ func (t *tools) delivered(m outgoing, id post.MessageID) {
 	}
 	t.status.line(tail.Ping, text)
 	left, _ := t.o.Budget.State(t.o.now())
-	t.journal(m, budget.Ping{Message: string(id), Left: &left.Available})
+	t.journal(m, budget.Ping{
+		Message: string(id), Left: &left.Available, Capacity: left.Capacity, Refill: left.RefillRateMinutes,
+	})
 }
 
 // counts records that a message has reached the user: it has to be reported, and uses up the

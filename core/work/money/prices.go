@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -146,13 +148,30 @@ func (p *Prices) load() table {
 		if err != nil {
 			return table{}, err
 		}
-		return parsePrices(data), nil
+		return parsePrices(data).with(p.dir), nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.problems = []routines.Problem{problem(1, fmt.Sprintf(problemFile, err))}
+		t = table{rows: map[string]Price{}, problems: []routines.Problem{problem(1, routines.Error, fmt.Sprintf(problemFile, err))}}.with(p.dir)
 	}
 	return t
 }
+
+// with returns the table with the rows of its last valid version for those that it has lost to a mistake.
+func (t table) with(d *store.Dir) table {
+	i := slices.IndexFunc(t.problems, func(p routines.Problem) bool { return p.Severity == routines.Error })
+	if i < 0 {
+		return t
+	}
+	if data, at, ok := d.Valid(PricesFile); ok {
+		rows := parsePrices(data).rows
+		maps.Copy(rows, t.rows)
+		t.rows, t.problems[i] = rows, t.problems[i].Keeping(at)
+	}
+	return t
+}
+
+// CheckPrices returns the problems of the file's text.
+func CheckPrices(data []byte) []routines.Problem { return parsePrices(data).problems }
 
 // parsePrices reads one line per model. An invalid line is a problem and does not affect
 // the others.
@@ -169,13 +188,13 @@ func parsePrices(data []byte) table {
 		name, price, err := parsePrice(text)
 		if lost := frontmatter.Lost(strings.TrimRight(string(line), "\r\n"), false); err == nil && lost != "" {
 			d := frontmatter.Dropped{Key: name, Text: lost}
-			t.problems = append(t.problems, problem(number, d.Problem()))
+			t.problems = append(t.problems, problem(number, routines.Warning, d.Problem()))
 		}
 		if err == nil && seen[name] > 0 {
 			err = fmt.Errorf(problemTwice, name, seen[name])
 		}
 		if err != nil {
-			t.problems = append(t.problems, problem(number, err.Error()))
+			t.problems = append(t.problems, problem(number, routines.Error, err.Error()))
 			continue
 		}
 		t.rows[name], seen[name] = price, number
@@ -211,6 +230,6 @@ func ParsePrice(text string) (price Price, err error) {
 	return price, nil
 }
 
-func problem(line int, message string) routines.Problem {
-	return routines.Problem{File: PricesFile, Line: line, Column: 1, Severity: routines.Warning, Message: clean.Line(message)}
+func problem(line int, s routines.Severity, message string) routines.Problem {
+	return routines.Problem{File: PricesFile, Line: line, Column: 1, Severity: s, Message: clean.Line(message)}
 }

@@ -55,7 +55,7 @@ func (e *Editor) hold(id string, h schedule.Hold) (command.Outcome, error) {
 	case held:
 		out.Message = fmt.Sprintf(textGoesOn, task.Title())
 	default:
-		out.Message, out.Undo = fmt.Sprintf(textNotHeld, task.Title()), nil
+		out = command.Outcome{Message: fmt.Sprintf(textNotHeld, task.Title())} // nothing was decided
 	}
 	return out, nil
 }

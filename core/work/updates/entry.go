@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/base/pycompat"
 	"ollimbot/core/safety/label"
 )
@@ -34,9 +35,9 @@ type entry struct {
 	extra map[string]json.RawMessage
 }
 
-func newEntry(at time.Time, message string, from label.Label) entry {
+func newEntry(at time.Time, message string, by Source, from label.Label) entry {
 	at = at.Truncate(time.Microsecond)
-	e := entry{Update: Update{At: at, Message: message, Label: from}, ts: pycompat.Time(at)}
+	e := entry{Update: Update{At: at, Message: message, Source: by, Label: from}, ts: pycompat.Time(at)}
 	e.Key = key(e.ts, message)
 	return e
 }
@@ -122,6 +123,14 @@ func decodeEntry(raw rawEntry, fields map[string]json.RawMessage, fallback time.
 	if raw, labelled := fields["label"]; labelled {
 		_ = e.Label.UnmarshalText([]byte(text(raw))) // accepts any text
 	}
+	if raw, there := fields["run"]; there {
+		e.Run = clean.Line(text(raw))
+	}
+	if raw, there := fields["from"]; there {
+		e.From = clean.Line(text(raw))
+	}
+	delete(fields, "run")
+	delete(fields, "from")
 	delete(fields, "dropped")
 	delete(fields, "label")
 	if len(fields) > 0 {
@@ -195,6 +204,12 @@ func encode(list []entry) []byte {
 		if e.Label != "" {
 			fmt.Fprintf(&b, `, "label": %s`, pycompat.Quote(string(e.Label)))
 		}
+		if e.Run != "" {
+			fmt.Fprintf(&b, `, "run": %s`, pycompat.Quote(e.Run))
+		}
+		if e.From != "" {
+			fmt.Fprintf(&b, `, "from": %s`, pycompat.Quote(e.From))
+		}
 		for _, k := range slices.Sorted(maps.Keys(e.extra)) {
 			fmt.Fprintf(&b, ", %s: %s", pycompat.Quote(k), e.extra[k])
 		}
@@ -204,12 +219,20 @@ func encode(list []entry) []byte {
 	return []byte(b.String())
 }
 
+// Source is what left an update. It is empty for the program itself, and for an update of the original program or an
+// older version of this one.
+type Source struct {
+	Run  string `json:"run,omitempty"`  // the ID of a background run
+	From string `json:"from,omitempty"` // the title of its task, or the topic of an interactive fork; cleaned
+}
+
 // Update is one pending update.
 type Update struct {
 	// Key identifies the entry for discarding. It is derived from the content.
 	Key     string    `json:"key"`
 	At      time.Time `json:"at"`
 	Message string    `json:"message"` // cleaned
+	Source
 	// Label is set if untrusted text went into the message.
 	Label label.Label `json:"label,omitempty"`
 	// Dropped is the number of dropped updates that a sentinel stands for, else 0.

@@ -8,8 +8,8 @@ import (
 
 func TestTheLabelOfAnUpdateIsStoredAndReadByAnybody(t *testing.T) {
 	p := newPlace(t, "")
-	must(t, p.queue.AppendFrom(morning(), "The build is red.", "webhook build → run 4f2a91c0"))
-	must(t, p.queue.AppendFrom(morning().Add(time.Minute), "Own words.", ""))
+	must(t, p.queue.AppendFrom(morning(), "The build is red.", Source{}, "webhook build → run 4f2a91c0"))
+	must(t, p.queue.AppendFrom(morning().Add(time.Minute), "Own words.", Source{}, ""))
 	if got := p.content(t); !strings.Contains(got, `"label": "webhook build → run 4f2a91c0 → update"`) && !strings.Contains(got, `\u2192 update"`) {
 		t.Errorf("the file says %s", got)
 	}

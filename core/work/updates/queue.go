@@ -64,22 +64,22 @@ func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 // Append adds a message, cleaned and cut to maxMessage runes. If more than MaxPending
 // would be pending, the oldest are dropped and one sentinel counts them.
 func (q *Queue) Append(now time.Time, message string) error {
-	return q.add(now, message, "", false, nil)
+	return q.add(now, message, Source{}, "", false, nil)
 }
 
-// AppendFrom is Append for a message with a label.
-func (q *Queue) AppendFrom(now time.Time, message string, from label.Label) error {
-	return q.add(now, message, from.Via(labelUpdate), false, nil)
+// AppendFrom is Append for a message of a run or a fork, with its label.
+func (q *Queue) AppendFrom(now time.Time, message string, by Source, from label.Label) error {
+	return q.add(now, message, by, from.Via(labelUpdate), false, nil)
 }
 
 // AppendOnce is Append for callers that may repeat a message after a crash: a message that
 // is still pending is not added twice. kept is called once it is on disk and before it can
 // be claimed; it may write files but must not use the queue.
-func (q *Queue) AppendOnce(now time.Time, message string, from label.Label, kept func()) error {
-	return q.add(now, message, from.Via(labelUpdate), true, kept)
+func (q *Queue) AppendOnce(now time.Time, message string, by Source, from label.Label, kept func()) error {
+	return q.add(now, message, by, from.Via(labelUpdate), true, kept)
 }
 
-func (q *Queue) add(now time.Time, message string, from label.Label, once bool, kept func()) error {
+func (q *Queue) add(now time.Time, message string, by Source, from label.Label, once bool, kept func()) error {
 	message = tidy(message)
 	if message == "" {
 		return errors.New(textEmpty)
@@ -90,7 +90,7 @@ func (q *Queue) add(now time.Time, message string, from label.Label, once bool, 
 			if once && slices.ContainsFunc(list, func(e entry) bool { return e.Message == message }) {
 				return nil, errUnchanged
 			}
-			return capped(append(list, added(list, now, message, from)), claimed, now), nil
+			return capped(append(list, added(list, now, message, by, from)), claimed, now), nil
 		})
 		if err == nil && kept != nil {
 			kept()
@@ -118,7 +118,7 @@ func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) s
 		if message == "" {
 			return list, nil
 		}
-		e := added(list, now.Round(0).In(q.zone), message, "")
+		e := added(list, now.Round(0).In(q.zone), message, Source{}, "")
 		e.extra = map[string]json.RawMessage{aboutKey: mark}
 		return capped(append(list, e), claimed, now), nil
 	})
@@ -128,10 +128,10 @@ func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) s
 const aboutKey = "about"
 
 // added returns a new entry for a list.
-func added(list []entry, now time.Time, message string, from label.Label) entry {
-	e := newEntry(now, message, from)
+func added(list []entry, now time.Time, message string, by Source, from label.Label) entry {
+	e := newEntry(now, message, by, from)
 	for slices.Contains(keys(list), e.Key) { // the same text at the same time is two updates
-		e = newEntry(e.At.Add(time.Microsecond), message, from)
+		e = newEntry(e.At.Add(time.Microsecond), message, by, from)
 	}
 	return e
 }
@@ -238,7 +238,7 @@ func capped(list []entry, claimed []string, now time.Time) []entry {
 	for _, e := range free[:len(free)-len(keep)] {
 		dropped += max(e.Dropped, 1)
 	}
-	sentinel := newEntry(now, fmt.Sprintf(textSentinel, dropped), "") // it stands for those that no longer fit
+	sentinel := newEntry(now, fmt.Sprintf(textSentinel, dropped), Source{}, "") // it stands for those that no longer fit
 	sentinel.Dropped = dropped
 	return slices.Concat(held, []entry{sentinel}, keep)
 }

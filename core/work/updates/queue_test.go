@@ -363,7 +363,7 @@ func TestWhatIsToldAgainAfterACrashIsKeptOnceAndNobodyTakesItBeforeItsTellerKnow
 	p := newPlace(t, "")
 	for range 2 {
 		told := false
-		err := p.queue.AppendOnce(morning(), " the webhook\twas held ", "", func() {
+		err := p.queue.AppendOnce(morning(), " the webhook\twas held ", Source{}, "", func() {
 			free, err := flock.New(p.dir.Path("state/." + turnName + ".lock")).TryLock()
 			told = len(p.queue.Peek()) == 1 && !free && err == nil
 		})

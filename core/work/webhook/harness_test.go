@@ -116,7 +116,7 @@ func safeScreen(context.Context, map[string]string) (bool, []string, error) { re
 
 func put(t testing.TB, d *store.Dir, name, text string) {
 	t.Helper()
-	storetest.Put(t, d, folder+"/"+name, text)
+	storetest.Put(t, d, Folder+"/"+name, text)
 }
 
 func newRig(t testing.TB, change func(*Options)) *rig {

@@ -103,7 +103,7 @@ type Index struct{ *routines.Folder[Spec] }
 
 // NewIndex returns an empty index; Scan fills it.
 func NewIndex(d *store.Dir) *Index {
-	return &Index{routines.NewFolder(d, folder, Parse, func(s *Spec) *routines.Task { return &s.Task })}
+	return &Index{routines.NewFolder(d, Folder, Parse, func(s *Spec) *routines.Task { return &s.Task })}
 }
 
 // Find returns the active spec with that id.

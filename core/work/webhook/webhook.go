@@ -9,8 +9,8 @@ import (
 	"ollimbot/core/brief/prompt"
 )
 
-// folder contains the spec files, relative to the data directory.
-const folder = "webhooks"
+// Folder contains the spec files, relative to the data directory.
+const Folder = "webhooks"
 
 // Limits of a payload.
 const (

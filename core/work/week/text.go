@@ -16,6 +16,8 @@ type Fact struct{ Name, Text string }
 // Line returns the fact in one line.
 func (f Fact) Line() string { return f.Name + ": " + f.Text }
 
+const textNotRecorded = "none is recorded"
+
 // Title names the week.
 func (r *Report) Title() string {
 	last := r.Days[r.Begun()-1].Date

@@ -137,6 +137,9 @@ func Of(now time.Time, ago int, of Sources) Report {
 	for _, d := range r.Days {
 		r.Due, r.Ran, r.Runs, r.Dollars = r.Due+d.Due, r.Ran+d.Ran, r.Runs+d.Runs, r.Dollars+d.Dollars
 	}
+	if len(due) == 0 && r.Runs > 0 {
+		r.DueText = textNotRecorded
+	}
 	r.Dearest = r.dearest(of.Costs)
 	counts := of.Promises(r.From, end)
 	r.Promises = Promises{counts.Accepted, counts.Kept}

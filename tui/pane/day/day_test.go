@@ -36,7 +36,7 @@ func aDay() *core.Snapshot {
 	s.Forks = []fork.View{{ID: "00000004", TaskID: "h", Title: "Sweep", State: fork.Running, Started: noon.Add(-time.Minute)}}
 	s.Budget.State = budget.State{Capacity: 2, Available: 1.5, RefillRateMinutes: 240, LastRefill: noon}
 	s.Budget.Pings = []budget.Ping{
-		{At: noon.Add(-6 * time.Hour), Run: "00000001", Task: "a", Title: "Medication", Text: "Time for it", Left: &left, Answered: noon.Add(-6*time.Hour + 4*time.Minute)},
+		{At: noon.Add(-6 * time.Hour), Run: "00000001", Task: "a", Title: "Medication", Text: "Time for it", Left: &left, Capacity: 2, Refill: 240, Answered: noon.Add(-6*time.Hour + 4*time.Minute)},
 		{At: noon.Add(-2 * time.Hour), Run: "00000002", Task: "b", Title: "Inbox", Refused: "no token was left"},
 	}
 	s.Budget.Fires = []budget.Fire{

@@ -30,7 +30,7 @@ const (
 	textDamaged = "part of the run history is damaged: those runs are missing, the others are shown"
 
 	textNoneShown = "No run matches. Esc removes the filter."
-	textForgotten = "There is no output of this run. At most that of the newest 200 runs is kept."
+	textForgotten = "No output of this run is recorded."
 	textWaits     = "It starts as soon as a running fork ends."
 )
 

@@ -138,13 +138,13 @@ func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 	case focused && edit.Version != "":
 		title, text = schedule.TagProposed, c.Names(action.Schedule).Key(action.ScheduleAllow)+" shows it: "+edit.Why
 	case focused && it.problem != nil:
-		title, text = Place(*it.problem), it.problem.Message
+		title, text = it.problem.Position(), it.problem.Message
 	case focused && waits != "":
 		title, text = schedule.TagWaits, c.Names(action.Schedule).Key(action.ScheduleAllow)+" allows it: "+waits
 	case focused && lacks != nil:
 		title, text = lacks.Lacks, lacks.Message
 	case len(problems) > 0 && p.Lines()+1+h/3 <= h:
-		title, text = Place(problems[0]), problems[0].Message
+		title, text = problems[0].Position(), problems[0].Message
 	}
 	if text == "" {
 		return nil

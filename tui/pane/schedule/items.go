@@ -71,7 +71,7 @@ func ofTask(s *core.Snapshot, t schedule.TaskView) item {
 	case t.Waits != "":
 		e.Tag = schedule.TagWaits
 	case t.Paused:
-		e.Tag = schedule.TagPaused
+		e.Tag = cmp.Or(t.Held, schedule.TagPaused)
 	case e.Held:
 		e.Tag = "snoozed until " + moment(s, t.Snoozed)
 	case t.Proposed.Version != "":
@@ -114,10 +114,7 @@ func (v view) items(s *core.Snapshot) (items []item) {
 			items = append(items, it)
 		}
 	}
-	for _, p := range s.Schedule.Problems {
-		if p.Lacks != "" { // its file is in order: the row of the task says it
-			continue
-		}
+	for _, p := range s.Untold() {
 		items = append(items, item{Entry: schedule.Entry{Description: path.Base(p.File) + ": " + p.Message, FilePath: p.File}, problem: &p})
 	}
 	for i := range items {

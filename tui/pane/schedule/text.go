@@ -157,24 +157,12 @@ func problemCount(problems []routines.Problem) string {
 	return strings.Join(parts, " · ")
 }
 
-// Place returns "routines/a.md:3:7", as far as it is known.
-func Place(p routines.Problem) string {
-	switch {
-	case p.Line <= 0:
-		return p.File
-	case p.Column <= 0:
-		return fmt.Sprintf("%s:%d", p.File, p.Line)
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-}
-
 func problemText(p routines.Problem) string {
 	then := "The file is in use; this is only a hint."
 	if p.Severity == routines.Error {
-		then = "The last good version of the file, if any, stays in use until you fix it. " +
-			"Save the file to apply it at once."
+		then = "Save the file to apply it at once."
 	}
-	return string(p.Severity) + " in " + Place(p) + "\n\n" + p.Message + "\n\n" + then
+	return string(p.Severity) + " in " + p.Position() + "\n\n" + p.Message + "\n\n" + then
 }
 
 // TaskWords describes a task: its title, then its marks.

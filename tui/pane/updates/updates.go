@@ -300,8 +300,8 @@ func Text(s *core.Snapshot, u updates.Update) string {
 			u.Message, words.Grouped(uint64(u.Dropped), "earlier update"))
 	}
 	by := ""
-	if from := s.Source(u); from != "" {
-		by = " by " + from
+	if u.From != "" {
+		by = " by " + u.From
 	}
 	text := fmt.Sprintf("Left %s%s.\n\n%s\n", s.Clock(u.At, "Monday 2 January 2006, 15:04 MST"), by, u.Message)
 	if u.Label != "" {

@@ -362,11 +362,11 @@ func (t *Table[T]) EndQuery() (was bool) {
 	return was
 }
 
-// All is the number of rows in words: "41 runs so far".
+// All is the number of rows in words: "41 runs", or "the newest 255 runs" if there are more.
 func (t *Table[T]) All() string {
 	all := words.Grouped(uint64(t.Len()), t.Noun)
 	if t.More {
-		all += " so far"
+		all = "the newest " + all
 	}
 	return all
 }

@@ -19,6 +19,8 @@ type file struct {
 	entries  []entry
 	hears    *transcriber // nil if the file has no transcriber
 	problems []routines.Problem
+	named    []string // the keys of the file
+	broken   bool     // as a whole, so that no keys are known
 }
 
 func (f *file) add(line, column int, s routines.Severity, message string) {

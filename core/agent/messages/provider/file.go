@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/storage/frontmatter"
+	"ollimbot/core/storage/store"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
@@ -35,25 +36,52 @@ func (r *Registry) load() file {
 		if err != nil {
 			return file{}, err
 		}
-		return parse(data), nil
+		return parse(data).with(r.o.Dir), nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f = file{broken: true}
 		f.add(1, 1, routines.Error, fmt.Sprintf(textUnreadable, err))
+		f = f.with(r.o.Dir)
 	}
+	return f
+}
+
+// with returns the file with the entries of its last valid version for those that it has lost to a mistake.
+func (f file) with(d *store.Dir) file {
+	i := slices.IndexFunc(f.problems, func(p routines.Problem) bool { return p.Severity == routines.Error })
+	data, at, ok := d.Valid(File)
+	if i < 0 || !ok {
+		return f
+	}
+	old := parse(data)
+	for _, e := range old.entries {
+		there := slices.ContainsFunc(f.entries, func(now entry) bool { return now.Name == e.Name })
+		if !there && (f.broken || slices.Contains(f.named, e.Name)) {
+			f.entries = append(f.entries, e)
+		}
+	}
+	if f.hears == nil && (f.broken || slices.Contains(f.named, transcribeKey)) {
+		f.hears = old.hears
+	}
+	f.problems[i] = f.problems[i].Keeping(at)
 	return f
 }
 
 // providerName matches a provider's name, which precedes the slash in "local/qwen3".
 var providerName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]{0,30}$`)
 
+// Check returns the problems of the file's text, apart from keys that cannot be used.
+func Check(data []byte) []routines.Problem { return parse(data).problems }
+
 // parse reads the file's text.
 func parse(data []byte) file {
 	fields, problems, ok := routines.Keys(File, data)
-	f := file{problems: problems}
+	f := file{problems: problems, broken: !ok}
 	if !ok {
 		return f
 	}
 	for _, p := range fields {
+		f.named = append(f.named, p.Key)
 		switch {
 		case !providerName().MatchString(p.Key):
 			f.add(p.Line, p.Column, routines.Error, fmt.Sprintf(textBadName, clean.Cut(clean.Line(p.Key), 40)))

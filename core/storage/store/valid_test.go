@@ -1,0 +1,56 @@
+package store_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+)
+
+func TestTheLastValidVersionKeepsItsTimeUntilAnotherOne(t *testing.T) {
+	d := storetest.Prepared(t)
+	keep := func(text string) {
+		t.Helper()
+		if err := d.KeepValid("routines/a.md", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, ok := d.Valid("routines/a.md"); ok {
+		t.Error("there is a version of nothing")
+	}
+	keep("one")
+	old := time.Now().Add(-time.Hour).Truncate(time.Second)
+	if err := os.Chtimes(d.Path(store.StateDir+"/valid/routines/a.md"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	keep("one")
+	if data, at, ok := d.Valid("routines/a.md"); !ok || string(data) != "one" || !at.Equal(old) {
+		t.Errorf("%q of %v, %t", data, at, ok)
+	}
+	keep("two")
+	if data, at, ok := d.Valid("routines/a.md"); !ok || string(data) != "two" || at.Equal(old) {
+		t.Errorf("%q of %v, %t", data, at, ok)
+	}
+}
+
+func TestTheVersionsOfFilesThatAreGoneAreForgotten(t *testing.T) {
+	d := storetest.Prepared(t)
+	for _, rel := range []string{"routines/a.md", "routines/b.md", "prices.yaml"} {
+		if err := d.KeepValid(rel, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.PruneValid("routines", func(rel string) bool { return rel == "routines/b.md" }); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.PruneValid("missing", func(string) bool { return false }); err != nil {
+		t.Error(err)
+	}
+	for rel, want := range map[string]bool{"routines/a.md": false, "routines/b.md": true, "prices.yaml": true} {
+		if _, _, ok := d.Valid(rel); ok != want {
+			t.Errorf("%s: %t", rel, ok)
+		}
+	}
+}
