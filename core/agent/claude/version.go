@@ -80,15 +80,15 @@ const removed = "removed"
 
 // lookAt returns what a path leads to now; the zero value if it leads nowhere.
 func lookAt(path string) file {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return file{}
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(target)
 	if err != nil {
 		return file{}
 	}
-	return file{size: info.Size(), at: info.ModTime(), real: real}
+	return file{size: info.Size(), at: info.ModTime(), real: target}
 }
 
 // differs warns of a newer release that has greeted in another way than those that were tested.

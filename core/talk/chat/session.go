@@ -39,7 +39,7 @@ type mainSession struct {
 
 	mu      sync.Mutex
 	session agent.Session // nil while it is closed
-	known   *known        // of the session; used by the running job only
+	known   *knowledge    // of the session; used by the running job only
 }
 
 // current is the open session, or nil.
@@ -79,7 +79,7 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 }
 
 // knows returns what the open session knows of the profile.
-func (m *mainSession) knows() *known {
+func (m *mainSession) knows() *knowledge {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.known
