@@ -60,7 +60,7 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	if known == "" && m.opener.renew != nil {
 		m.opener.renew(ctx)
 	}
-	profile := m.opener.knows() // first: a change between the two is told twice, and not lost
+	profile := m.opener.knows() // first: a change between the two is said twice, and not lost
 	o := m.opener.options(policy.Main, m.reading.ofMain())
 	o.Resume = known
 	s, err := m.opener.engine.Open(ctx, o)
