@@ -68,7 +68,7 @@ func (e *engine) status() EngineStatus {
 		}
 	}
 	s.Offline = s.Name == offlineEngine && !e.demo
-	if busy, _ := e.chat.Busy(); busy {
+	if busy, _ := e.chat.Busy(); busy && !s.LoginNeeded { // a message to an engine that is logged out is tried in vain
 		s.State, s.OK = "answering", true
 	}
 	if state := e.chat.Status(); state != "" {

@@ -169,7 +169,8 @@ func (p *promised) words() map[string]func() bool {
 		"[webhook:ID]":   says(bg(routines.KindWebhook), "[webhook:ID]"),
 		"[fork-started]": says(prompt.ForkStarted(""), "[fork-started]"), "[fork-timeout]": says(prompt.ForkIdle(time.Hour, false), "[fork-timeout]"),
 		"[late: …]": says(bg(routines.KindRoutine), "]\n[late: "), "[stale-fork]": says(prompt.Stale(time.Hour), "[stale-fork]"),
-		"[button]": says(prompt.Button("x"), "[button]"), "[system]": says(prompt.Instruction("x"), "[system]"),
+		"[profile]": says(prompt.Profile{User: "x"}.Changed(prompt.Profile{}), "[profile] "),
+		"[button]":  says(prompt.Button("x"), "[button]"), "[system]": says(prompt.Instruction("x"), "[system]"),
 		"[reminder:resp-rev]": says(fg(routines.KindReminder), "[reminder:"),
 		"[YYYY-MM-DD Day HH:MM AM/PM ZONE]": func() bool {
 			return prompt.Timestamp(now) == "[2026-11-22 Sun 09:00 AM UTC]"
@@ -255,7 +256,7 @@ func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
 	t.Parallel()
 	p := newPromised(t)
 	all := map[string]bool{}
-	for _, in := range []prompt.SystemInput{{}, {Webhooks: true, Promises: true}} {
+	for _, in := range []prompt.SystemInput{{}, {Webhooks: true, Promises: true}, {Brief: true, Promises: true}} {
 		for _, span := range spans(prompt.System(in)) {
 			all[span] = true
 		}

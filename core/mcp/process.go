@@ -55,8 +55,9 @@ type process struct {
 
 // said matches the line in which a program says what went wrong, and missing one about something that it does not find.
 var (
-	said    = lazyregexp.New(`^\s*(?:[\w.]*(?:Error|Exception)\b|error:|fatal:)`)
-	missing = lazyregexp.New(`Cannot find (?:module|package)|No module named|ENOENT|No such file|EACCES|[Pp]ermission denied|EROFS|Read-only file system|can't open file|not found`)
+	said    = lazyregexp.New(`^\s*(?:[\w.]*(?:Error|Exception)\b|error:|fatal:|npm (?:error|ERR!) \d{3} \d{3})`)
+	missing = lazyregexp.New(`Cannot find (?:module|package)|No module named|ENOENT|No such file|not found|can't open file|` +
+		`EACCES|[Pp]ermission denied|EROFS|Read-only file system`)
 )
 
 // start starts the server's program. log gets the lines of standard error, and stray the

@@ -244,7 +244,7 @@ func (e *Engine) summary(ctx context.Context, c *carry, o agent.SessionOptions) 
 	defer cancel()
 	refuse := func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Reason: noTools} }
 	s, err := engine.Open(ctx, agent.SessionOptions{
-		Resume: c.id, Fork: true, Dir: o.Dir, SystemPrompt: o.SystemPrompt, Settings: c.from.settings(o.Settings), Tools: o.Tools,
+		Resume: c.id, Fork: true, Dir: o.Dir, SystemPrompt: o.SystemPrompt, BriefPrompt: o.BriefPrompt, Settings: c.from.settings(o.Settings), Tools: o.Tools,
 		Hooks: agent.Hooks{PreTool: refuse, Charge: o.Hooks.Charge}, Permission: refuse,
 	})
 	if err != nil {

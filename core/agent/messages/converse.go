@@ -171,7 +171,7 @@ func (t *talk) ask() (*answer, over) {
 
 // noRoom says of a message that does not fit into a conversation without others that it is the message.
 func (t *talk) noRoom(end over) over {
-	if !t.answered && (t.shortened || t.tokens == 0) {
+	if narrow(t.model) && !t.answered && (t.shortened || t.tokens == 0) {
 		end.failed.text = fmt.Sprintf(textNoRoom, words.Thousands(uint64(max(0, t.model.Window))), end.failed.said)
 	}
 	return end

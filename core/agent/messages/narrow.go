@@ -41,9 +41,9 @@ func (s *session) prompt(m provider.Model) string {
 	return s.o.SystemPrompt
 }
 
-// first are the tools that a narrow window lists as far as there is room, most important first. Any others are searched
+// needed are the tools that a narrow window lists as far as there is room, most important first. Any others are searched
 // for.
-var first = []string{
+var needed = []string{
 	"mcp__discord__add_reminder", "mcp__discord__ping_user", "mcp__discord__report_updates", "Read", "Write", "Edit",
 	"mcp__discord__list_reminders", "mcp__discord__cancel_reminder", "Bash", "Glob", "Grep", "mcp__servers__find", "mcp__servers__call", "WebFetch",
 }
@@ -70,7 +70,7 @@ func (s *session) listed(m provider.Model) []tool {
 	for _, x := range list {
 		room -= x.size()
 	}
-	for _, name := range first {
+	for _, name := range needed {
 		i := slices.IndexFunc(s.tools, func(x tool) bool { return x.name == name })
 		if i < 0 {
 			continue

@@ -2,16 +2,17 @@ package messages
 
 // User-visible errors. Each includes the cure.
 const (
-	textGarbled        = "the answer does not follow the Messages API"
-	textSilent         = "the server stopped responding"
-	textCut            = "the answer was cut off"
-	textNoAPI          = "%s answers with %q, which is not the Messages API or another one that is known: check its address (base-url in providers.yaml, or ANTHROPIC_BASE_URL)"
-	textMoved          = "%s redirects the request: set ANTHROPIC_BASE_URL to the new address"
-	textStatus         = "status %d"
-	textLongPrompt     = "the conversation is too long for the model: shorten it with /compact (%s)"
-	textLongMessage    = "the message is longer than the model's whole window of %s tokens: send it in parts, or as a file to read in parts"
-	textNoRoom         = "there is no room for the message in the model's window of %s tokens, not even without the earlier conversation: shorten it, or give the model more context (%s)"
-	textCutPrompt      = "the server has read only %s tokens of a prompt of about %s, so it cut the rest: give the model more context, or write the size that it has as window in providers.yaml"
+	textGarbled     = "the answer does not follow the Messages API"
+	textSilent      = "the server stopped responding"
+	textCut         = "the answer was cut off"
+	textNoAPI       = "%s answers with %q, which is not the Messages API or another known one: check base-url in providers.yaml, or ANTHROPIC_BASE_URL"
+	textMoved       = "%s redirects the request: set ANTHROPIC_BASE_URL to the new address"
+	textStatus      = "status %d"
+	textLongPrompt  = "the conversation is too long for the model: shorten it with /compact (%s)"
+	textLongMessage = "the message is longer than the model's whole window of %s tokens: send it in parts, or as a file to read in parts"
+	textNoRoom      = "there is no room for the message in the model's window of %s tokens: shorten it, or give the model more context (%s)"
+	textCutPrompt   = "the server has read only %s tokens of a prompt of about %s: give the model more context, " +
+		"or write the size that it has as window in providers.yaml"
 	textNoToolsHere    = "%s: choose a model that can call tools, or write tools: false for this one in providers.yaml, to talk only"
 	textWroteCall      = "the model wrote the call of a tool as text, so nothing was done: it, or its server, cannot call tools (ollim-bot help connect-a-model)"
 	textSpent          = "the account has reached its spend limit: raise it in the provider's console (%s)"

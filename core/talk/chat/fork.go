@@ -364,7 +364,7 @@ func (s *forks) postExit(ctx context.Context, f *interactive, how command.Exit) 
 type interactive struct {
 	session agent.Session
 	read    *policy.Taint // what the session has read
-	known   *known
+	known   *knowledge
 	topic   string // cleaned
 	named   string // its topic, or the run that it continues
 	resumes string // the session of a background run that it continues, or empty

@@ -98,17 +98,17 @@ func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOpti
 	}
 }
 
-// known is what a session knows of the profile: at first its system prompt, then also what a message has said.
-type known struct{ first, now prompt.Profile }
+// knowledge is what a session knows of the profile: at first its system prompt, then also what a message has said.
+type knowledge struct{ first, now prompt.Profile }
 
 // knows returns it for a session that is about to be opened.
-func (o *opener) knows() *known {
+func (o *opener) knows() *knowledge {
 	p := o.host.Profile()
-	return &known{first: p, now: p}
+	return &knowledge{first: p, now: p}
 }
 
 // adding appends what has changed to a message. took records that the session has the message.
-func (k *known) adding(p prompt.Profile, text string) (whole string, took func()) {
+func (k *knowledge) adding(p prompt.Profile, text string) (whole string, took func()) {
 	if news := p.Changed(k.now); news != "" {
 		text += "\n\n" + news
 	}
@@ -116,7 +116,7 @@ func (k *known) adding(p prompt.Profile, text string) (whole string, took func()
 }
 
 // forget is called after a compaction: the system prompt is left, and what messages have said may not be.
-func (k *known) forget() { k.now = k.first }
+func (k *knowledge) forget() { k.now = k.first }
 
 // reading tracks which untrusted text the sessions of the conversation have read, and
 // whether the user has answered it.

@@ -40,7 +40,7 @@ type mainSession struct {
 
 	mu      sync.Mutex
 	session agent.Session // nil while it is closed
-	known   *known        // of the session; used by the running job only
+	known   *knowledge    // of the session; used by the running job only
 }
 
 // current is the open session, or nil.
@@ -61,7 +61,7 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	if known == "" && m.opener.renew != nil {
 		m.opener.renew(ctx)
 	}
-	profile := m.opener.knows() // first: a change between the two is told twice, and not lost
+	profile := m.opener.knows() // first: a change between the two is said twice, and not lost
 	o := m.opener.options(policy.Main, m.reading.ofMain())
 	o.Resume = known
 	s, err := m.opener.engine.Open(ctx, o)
@@ -80,7 +80,7 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 }
 
 // knows returns what the open session knows of the profile.
-func (m *mainSession) knows() *known {
+func (m *mainSession) knows() *knowledge {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.known

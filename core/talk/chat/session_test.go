@@ -42,7 +42,7 @@ func TestAnEditOfTheProfileReachesTheOpenConversationOnce(t *testing.T) {
 		last := func() string { return a.heard[len(a.heard)-1] }
 		s.say("hello")
 		if strings.Contains(last(), "[profile]") {
-			t.Errorf("the session knows its own prompt, and is told %q", last())
+			t.Errorf("the session knows its own prompt, and hears %q", last())
 		}
 		s.profile.User = "Up at seven.\nLikes plums."
 		s.say("and now?")
@@ -52,7 +52,7 @@ func TestAnEditOfTheProfileReachesTheOpenConversationOnce(t *testing.T) {
 		}
 		s.say("again")
 		if strings.Contains(last(), "[profile]") {
-			t.Errorf("it is told again: %q", last())
+			t.Errorf("it hears it again: %q", last())
 		}
 		a.next(agent.Compacting{Done: true}, agent.Text{Delta: "fine"}, agent.Result{SessionID: "m"})
 		s.say("long story")

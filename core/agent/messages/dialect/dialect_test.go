@@ -45,8 +45,8 @@ func ask(t *testing.T, o Options, w *wire, body string) (string, error) {
 	return string(data), err
 }
 
-// told sums up the events of an answer: its blocks, the reason to stop, and the usage.
-func told(stream string) string {
+// summed shows the events of an answer: its blocks, the reason to stop, and the usage.
+func summed(stream string) string {
 	var out []string
 	blocks := map[float64]*strings.Builder{}
 	for line := range strings.Lines(stream) {
@@ -170,8 +170,8 @@ func TestAnswersOfEveryFormAreUnderstood(t *testing.T) {
 			c.kind = "text/event-stream"
 		}
 		got, err := ask(t, Options{API: OpenAI}, &wire{status: 200, kind: c.kind, body: c.body}, asked)
-		if told(got) != c.want || err != nil {
-			t.Errorf("%s: %s (%v), want %s", name, told(got), err, c.want)
+		if summed(got) != c.want || err != nil {
+			t.Errorf("%s: %s (%v), want %s", name, summed(got), err, c.want)
 		}
 	}
 	lines := func(list ...string) string { return strings.Join(list, "\n") + "\n" }
@@ -185,8 +185,8 @@ func TestAnswersOfEveryFormAreUnderstood(t *testing.T) {
 		"too long": {lines(`{"message":{"content":"Hi"},"done":false}`, `{"done":true,"done_reason":"length"}`), "text Hi; max_tokens 0+<nil> 0"},
 	} {
 		got, err := ask(t, Options{API: Ollama}, &wire{status: 200, kind: "application/x-ndjson", body: c.body}, asked)
-		if told(got) != c.want || err != nil {
-			t.Errorf("Ollama, %s: %s (%v), want %s", name, told(got), err, c.want)
+		if summed(got) != c.want || err != nil {
+			t.Errorf("Ollama, %s: %s (%v), want %s", name, summed(got), err, c.want)
 		}
 	}
 }
@@ -197,8 +197,8 @@ func TestACutStreamIsNoAnswer(t *testing.T) {
 	end := strings.Index(full, `"finish_reason":"stop"`)
 	for at := range len(full) {
 		got, err := ask(t, Options{API: OpenAI}, &wire{status: 200, kind: "text/event-stream", body: full[:at]}, asked)
-		if whole := strings.Contains(got, "message_stop"); whole && at <= end || !whole && err == nil && told(got) != "garbled" && !strings.HasSuffix(told(got), "garbled") {
-			t.Fatalf("cut at %d of %d: %s, %v", at, len(full), told(got), err)
+		if whole := strings.Contains(got, "message_stop"); whole && at <= end || !whole && err == nil && summed(got) != "garbled" && !strings.HasSuffix(summed(got), "garbled") {
+			t.Fatalf("cut at %d of %d: %s, %v", at, len(full), summed(got), err)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package dialecttest is a server of local models with the interfaces of Ollama and of OpenAI, for tests: /api/tags, /api/show,
-// /api/ps and /api/chat as in docs/api.md of the Ollama project, /v1/models and /v1/chat/completions as in OpenAI's
+// /api/ps and /api/chat as in the API's page of the Ollama project, /v1/models and /v1/chat/completions as in OpenAI's
 // reference. It refuses every field and order of messages that those documents do not have. Only tests import it.
 //
 // A server of the Messages API plays the model, so that one script of a test works with all interfaces.
@@ -262,10 +262,20 @@ func (s *Server) play(r *http.Request, q *turn) (a answer, status int, problem s
 	case len(q.tools) > 0 && !slices.Contains(m.Can, "tools"):
 		return a, http.StatusBadRequest, "registry.ollama.ai/library/" + q.Model + " does not support tools"
 	}
-	a.in = q.Bytes / 4
-	if a.in > q.Window && !s.o.Cut {
-		return a, http.StatusBadRequest, fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it", a.in, q.Window)
+	in := q.Bytes / 4
+	if in > q.Window && !s.o.Cut {
+		return a, http.StatusBadRequest, fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it", in, q.Window)
 	}
+	a, status, problem = s.ask(r, q)
+	a.in = min(in, q.Window)
+	if s.o.NoUsage {
+		a.in, a.out = 0, 0
+	}
+	return a, status, problem
+}
+
+// ask passes the request on to the server that plays the model.
+func (s *Server) ask(r *http.Request, q *turn) (a answer, status int, problem string) {
 	body, err := json.Marshal(q.asMessages())
 	if err != nil {
 		return a, http.StatusInternalServerError, err.Error()
@@ -308,10 +318,6 @@ func (s *Server) play(r *http.Request, q *turn) (a answer, status int, problem s
 			a.calls = append(a.calls, call{b.ID, b.Name, b.Input})
 		}
 		a.out += len(b.Text)/4 + len(b.Input)/4 + 1
-	}
-	a.in = min(a.in, q.Window)
-	if s.o.NoUsage {
-		a.in, a.out = 0, 0
 	}
 	return a, 0, ""
 }

@@ -6,38 +6,41 @@ import (
 	"net/http"
 )
 
+// chat is a request of Ollama's interface.
+type chat struct {
+	Model    string `json:"model"`
+	Stream   bool   `json:"stream"`
+	Think    *bool  `json:"think"`
+	Truncate *bool  `json:"truncate"`
+	Shift    *bool  `json:"shift"`
+	Options  struct {
+		Window int `json:"num_ctx"`
+		Tokens int `json:"num_predict"`
+	} `json:"options"`
+	Tools    []definition `json:"tools"`
+	Messages []struct {
+		Role    string   `json:"role"`
+		Content string   `json:"content"`
+		Images  []string `json:"images"`
+		Tool    string   `json:"tool_name"`
+		Answers string   `json:"tool_call_id"`
+		Calls   []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name      string                     `json:"name"`
+				Arguments map[string]json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"messages"`
+}
+
 // ollama answers a chat of Ollama's interface.
 func (s *Server) ollama(w http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
-	var q struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
-		Think    *bool  `json:"think"`
-		Truncate *bool  `json:"truncate"`
-		Shift    *bool  `json:"shift"`
-		Options  struct {
-			Window int `json:"num_ctx"`
-			Tokens int `json:"num_predict"`
-		} `json:"options"`
-		Tools    []definition `json:"tools"`
-		Messages []struct {
-			Role    string   `json:"role"`
-			Content string   `json:"content"`
-			Images  []string `json:"images"`
-			Tool    string   `json:"tool_name"`
-			Answers string   `json:"tool_call_id"`
-			Calls   []struct {
-				ID       string `json:"id"`
-				Function struct {
-					Name      string                     `json:"name"`
-					Arguments map[string]json.RawMessage `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"messages"`
-	}
+	var q chat
 	if err := strict(data, &q); err != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		reply(w, object{"error": err.Error()})
@@ -64,10 +67,15 @@ func (s *Server) ollama(w http.ResponseWriter, r *http.Request) {
 		reply(w, object{"error": problem})
 		return
 	}
+	s.streamOllama(w, t, a)
+}
+
+// streamOllama sends an answer in pieces.
+func (s *Server) streamOllama(w http.ResponseWriter, t turn, a answer) {
 	w.Header().Set("content-type", "application/x-ndjson")
 	out := json.NewEncoder(w)
 	send := func(fields object) {
-		fields["model"], fields["created_at"] = q.Model, "2026-11-01T10:00:00Z"
+		fields["model"], fields["created_at"] = t.Model, "2026-11-01T10:00:00Z"
 		_ = out.Encode(fields)                    // the client may have left
 		_ = http.NewResponseController(w).Flush() // so may it here
 	}

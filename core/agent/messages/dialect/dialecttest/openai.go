@@ -7,40 +7,34 @@ import (
 	"net/http"
 )
 
-// openAI answers a chat completion.
-func (s *Server) openAI(w http.ResponseWriter, r *http.Request) {
-	data, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	var q struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
-		Tokens   int    `json:"max_tokens"`
-		Effort   string `json:"reasoning_effort"`
-		Reported struct {
-			Usage bool `json:"include_usage"`
-		} `json:"stream_options"`
-		Tools    []definition `json:"tools"`
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-			Answers string          `json:"tool_call_id"`
-			Calls   []struct {
-				ID       string `json:"id"`
-				Type     string `json:"type"`
-				Function struct {
-					Name      string `json:"name"`
-					Arguments string `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"messages"`
-	}
-	if err := strict(data, &q); err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	t := turn{Request: Request{Path: r.URL.Path, Model: q.Model, Window: s.o.Window, Body: data}, stream: q.Stream, usage: q.Reported.Usage, tokens: q.Tokens, tools: q.Tools}
+// completion is a request of OpenAI's interface.
+type completion struct {
+	Model    string `json:"model"`
+	Stream   bool   `json:"stream"`
+	Tokens   int    `json:"max_tokens"`
+	Effort   string `json:"reasoning_effort"`
+	Reported struct {
+		Usage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	Tools    []definition `json:"tools"`
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+		Answers string          `json:"tool_call_id"`
+		Calls   []struct {
+			ID       string `json:"id"`
+			Type     string `json:"type"`
+			Function struct {
+				Name      string `json:"name"`
+				Arguments string `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"messages"`
+}
+
+// turn returns the request in neither interface's form.
+func (q completion) turn() (turn, error) {
+	t := turn{stream: q.Stream, usage: q.Reported.Usage, tokens: q.Tokens, tools: q.Tools}
 	for _, m := range q.Messages {
 		one := message{role: m.Role, answers: m.Answers}
 		if json.Unmarshal(m.Content, &one.text) != nil {
@@ -52,8 +46,7 @@ func (s *Server) openAI(w http.ResponseWriter, r *http.Request) {
 				} `json:"image_url"`
 			}
 			if err := strict(m.Content, &parts); err != nil {
-				refuse(w, http.StatusBadRequest, err.Error())
-				return
+				return t, err
 			}
 			for _, p := range parts {
 				one.text += p.Text
@@ -67,15 +60,40 @@ func (s *Server) openAI(w http.ResponseWriter, r *http.Request) {
 		}
 		t.messages = append(t.messages, one)
 	}
+	return t, nil
+}
+
+// openAI answers a chat completion.
+func (s *Server) openAI(w http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	var q completion
+	if err := strict(data, &q); err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	t, err := q.turn()
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	t.Request = Request{Path: r.URL.Path, Model: q.Model, Window: s.o.Window, Body: data}
 	a, status, problem := s.play(r, &t)
 	if status != 0 {
 		refuse(w, status, problem)
 		return
 	}
+	s.streamOpenAI(w, t, a)
+}
+
+// streamOpenAI sends an answer in pieces.
+func (s *Server) streamOpenAI(w http.ResponseWriter, t turn, a answer) {
 	w.Header().Set("content-type", "text/event-stream")
 	send := func(choices []object, usage any) {
 		out, err := json.Marshal(object{
-			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1764000000, "model": q.Model, "choices": choices, "usage": usage,
+			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1764000000, "model": t.Model, "choices": choices, "usage": usage,
 		})
 		if err != nil {
 			s.t.Error(err)
@@ -112,5 +130,6 @@ func (s *Server) openAI(w http.ResponseWriter, r *http.Request) {
 func refuse(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("content-type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(object{"error": object{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}}) // the client may have left
+	// The client may have left.
+	_ = json.NewEncoder(w).Encode(object{"error": object{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}})
 }
