@@ -17,7 +17,7 @@ type Recurrence struct {
 	Days  []MonthDay     // of which only those on one of these days of the month fire; none restricts nothing
 	From  Date           // the first day; none if there is no beginning
 	Until Date           // the last day; none if there is no end
-	Times int            // how often it fires from From on, whether or not somebody runs it; 0 if there is no limit
+	Times int            // how often it fires from From on, whether or not it then runs; 0 if there is no limit
 	Skip  []Gap          // the days on which it does not fire
 	Zone  *time.Location // whose wall clock counts; nil for that of the moment in question
 

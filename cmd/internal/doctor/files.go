@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
@@ -38,6 +39,7 @@ type CheckCmd struct {
 // Run validates files. Only errors make it fail; warnings are advice.
 func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 	problems, looked := []routines.Problem{}, words.Count(len(c.Files), "file")
+	var notes []string
 	for _, name := range c.Files {
 		problems = append(problems, checkFile(p, at, name)...)
 	}
@@ -47,10 +49,36 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 			return err
 		}
 		found, what := checkDir(at, bot, p.Providers(at))
+		notes = explained(bot.Index().Set(), at.Now)
 		chosen, names := checkSettings(dashboard.Dir(p.Environ()))
 		problems, looked = append(append(problems, found...), chosen...), what+names
 	}
-	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, problemLines(problems, looked))
+	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, append(notes, problemLines(problems, looked)...))
+}
+
+// explained says when the routines fire whose schedule is more than cron, why one time of cron is
+// left out, and what the original program does otherwise.
+func explained(set *routines.Set, now time.Time) (lines []string) {
+	for _, r := range set.Routines {
+		s := &r.Schedule
+		if s.Plain() {
+			continue
+		}
+		parts := []string{s.Words()}
+		if next := s.Next(now); !next.IsZero() {
+			parts = append(parts, "next "+next.Format(console.MomentLayout))
+		}
+		for _, skip := range s.Skipped(now, now.AddDate(1, 0, 0), 1) {
+			parts = append(parts, "not "+skip.At.Format(console.MomentLayout)+": "+skip.Why)
+		}
+		for _, more := range []string{s.EndWords(now), s.Ours()} {
+			if more != "" {
+				parts = append(parts, more)
+			}
+		}
+		lines = append(lines, clean.Line(r.Path)+": note: "+strings.Join(parts, "; "))
+	}
+	return lines
 }
 
 // checkDir checks the data directory as the bot reads it. Only that finds duplicate IDs,

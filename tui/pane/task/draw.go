@@ -52,7 +52,15 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 	named := func(at widget.Place, name string, spans []widget.Span) {
 		line(at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, nameCells)}}, spans...)...)
 	}
-	line(widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title}, widget.Span{Role: theme.Dim, Text: "  " + cmp.Or(t.When, t.Label)})
+	when := cmp.Or(t.When, t.Label)
+	if w < whenWraps || widget.Cells(t.Title+when)+3 <= w {
+		line(widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title}, widget.Span{Role: theme.Dim, Text: "  " + when})
+	} else {
+		line(widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title})
+		for _, l := range widget.WrapN(when, max(1, w-2), mostWhen, c.Theme.Glyph(theme.Ellipsis)) {
+			line(widget.Nowhere, widget.Span{Role: theme.Dim, Text: l})
+		}
+	}
 	lacks := ""
 	if problem := c.Snap.Lacks(t.Path); problem != nil {
 		lacks = problem.Message
@@ -70,10 +78,13 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 			named(widget.Inner, "", ran(c, r))
 		}
 		if len(p.past.Next) == 0 {
-			named(widget.Nowhere, textNext, []widget.Span{{Role: theme.Dim, Text: textNever}})
+			named(widget.Nowhere, textNext, []widget.Span{{Role: theme.Dim, Text: cmp.Or(t.Ended, textNever)}})
 		}
 		for i, next := range p.past.Next {
 			named(widget.Nowhere, []string{textNext, ""}[min(i, 1)], fires(c, next))
+		}
+		for i, s := range p.past.Skipped {
+			named(widget.Nowhere, []string{textSkips, ""}[min(i, 1)], []widget.Span{{Role: theme.Dim, Text: clock(c, s.At) + "  " + s.Why}})
 		}
 		if r != nil {
 			named(widget.Nowhere, textPings, p.pings())
@@ -84,6 +95,13 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 	line(widget.Nowhere, kind(t)...)
 	return out
 }
+
+// mostWhen is how many lines say when the task fires, if that does not fit behind its title on a page
+// of at least whenWraps cells.
+const (
+	mostWhen  = 2
+	whenWraps = 50
+)
 
 // mostOwn is how many lines of the task's own text are above the facts; all of it is in the prompt.
 const mostOwn = 4
@@ -106,6 +124,9 @@ func Lines(s *core.Snapshot, past *command.TaskPast) (lines []string) {
 	}
 	for _, next := range past.Next {
 		tell(textNext, fires(c, next)...)
+	}
+	for _, skip := range past.Skipped {
+		tell(textSkips, widget.Span{Text: clock(c, skip.At) + "  " + skip.Why})
 	}
 	r := p.selected()
 	if r == nil {

@@ -14,6 +14,7 @@ const (
 	textCost       = "cost"
 	textPings      = "pings"
 	textNext       = "next"
+	textSkips      = "skipped"
 	textNever      = "it never fires again"
 	textBackground = "in the background, may ping"
 	textSilent     = "in the background, never pings"
