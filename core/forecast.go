@@ -111,6 +111,7 @@ func (f *forecast) essential(e schedule.Entry) bool {
 const (
 	pastRuns  = 20 // of a task
 	nextFires = 3
+	nextSkips = 2
 	// aToken is a whole token, allowing for rounding in a curve.
 	aToken = 1 - 1e-6
 )
@@ -130,6 +131,9 @@ func (f *forecast) past(id string) (command.TaskPast, error) {
 	curve := view.Curve(view.State.Capacity, view.State.RefillRateMinutes)
 	for _, e := range f.schedule.NextOf(id, now, nextFires) {
 		out.Next = append(out.Next, command.NextFire{At: e.FireTime, Verdict: f.verdict(e, view, curve)})
+	}
+	if r, ok := f.index.Set().RoutineByID(id); ok && len(out.Next) > 0 {
+		out.Skipped = r.Schedule.Skipped(now, out.Next[len(out.Next)-1].At, nextSkips)
 	}
 	return out, nil
 }

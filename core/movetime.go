@@ -47,7 +47,7 @@ const (
 // movedTime is the proposed change.
 type movedTime struct {
 	Task string `json:"task"`
-	From string `json:"from"` // the current cron line
+	From string `json:"from"` // the current schedule
 	To   string `json:"to"`
 	Old  string `json:"old"` // the current times of day, for people
 	New  string `json:"new"`
@@ -137,16 +137,20 @@ func asksByTask(b *Bot, now time.Time) (map[string][]habits.Ask, error) {
 // timeFor returns the proposal for a routine with a single time of day that the user
 // always moves.
 func timeFor(r *routines.Routine, asks []habits.Ask, now time.Time) (p proposals.Proposal, ok bool) {
-	hour, minute, single := r.Schedule.Daily()
-	if !single || !r.AllowPing || r.Waits != "" || r.Proposed.Version != "" || r.Leeway != (leeway.Rule{}) {
+	hour, minute, single := r.Schedule.Cron.Daily()
+	if !single || r.Schedule.Zone != nil || !r.AllowPing || r.Waits != "" || r.Proposed.Version != "" || r.Leeway != (leeway.Rule{}) {
 		return p, false
 	}
 	m, ok := habits.FindMove(asks, r.ID, hour*60+minute, now, now.Location())
 	if !ok {
 		return p, false
 	}
+	to, err := r.Schedule.AtTime(m.To/60, m.To%60)
+	if err != nil {
+		return p, false
+	}
 	change := movedTime{
-		Task: r.ID, From: r.Cron, To: r.Schedule.AtTime(m.To/60, m.To%60), Old: habits.Clock(m.From), New: habits.Clock(m.To),
+		Task: r.ID, From: r.Schedule.String(), To: to.String(), Old: habits.Clock(m.From), New: habits.Clock(m.To),
 	}
 	p = proposals.Proposal{
 		Kind: KindTime, Words: "the time of " + r.ID, Title: textMoveTitle, Text: m.Question(clean.Cut(clean.Line(r.Title()), 60)),
@@ -207,9 +211,9 @@ func (m timeMover) move(ctx context.Context, id, from, to string) (title string,
 	switch {
 	case !ok:
 		return "", fmt.Errorf(command.TextNoTask, id)
-	case r.Cron == to:
+	case r.Schedule.String() == to:
 		return r.Title(), nil
-	case r.Cron != from:
+	case r.Schedule.String() != from:
 		return "", fmt.Errorf(textMoveOther, r.Title(), r.Cron)
 	}
 	_, err = m.do(ctx, command.EditTask{ID: id, Version: r.Digest, Edit: routines.Edit{Set: []frontmatter.Entry{{Key: "cron", Value: to}}}})

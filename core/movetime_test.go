@@ -192,6 +192,22 @@ func TestWhatWasPutOffWaitsFourWeeksAndAWeekHasOneProposal(t *testing.T) {
 
 // A better time is suggested only for a routine with a single time of day and permission
 // to ping.
+// A learned time moves the time of day; the days that other keys select stay.
+func TestALearnedTimeKeepsTheDays(t *testing.T) {
+	running(t, func(h home) { movedFor(h, "aaaa0001", 60) }, func(_ home, b *Bot) {
+		asks, err := asksByTask(b, b.now())
+		must(t, err)
+		r := &routines.Routine{Task: routines.Task{ID: "aaaa0001", AllowPing: true}, Cron: "0 8 * * mon-fri"}
+		r.Schedule, err = b.times().Schedule("0 8 * * mon-fri, every 2 weeks, from 1 January 2001")
+		must(t, err)
+		p, ok := timeFor(r, asks[r.ID], b.now())
+		var change movedTime
+		if !ok || json.Unmarshal(p.Change, &change) != nil || change.To != "30 9 * * mon-fri, every 2 weeks, from 1 January 2001" {
+			t.Errorf("%v, %+v", ok, change)
+		}
+	})
+}
+
 func TestOnlyAPlainTimeIsMoved(t *testing.T) {
 	running(t, func(h home) { movedFor(h, "aaaa0001", 60) }, func(_ home, b *Bot) {
 		asks, err := asksByTask(b, b.now())
@@ -204,20 +220,22 @@ func TestOnlyAPlainTimeIsMoved(t *testing.T) {
 			"not approved":    func(r *routines.Routine) { r.Waits = "it is new" },
 			"an edit waits":   func(r *routines.Routine) { r.Proposed.Version = "1" },
 			"with a window":   func(r *routines.Routine) { r.Leeway = leeway.Rule{Jitter: time.Minute} },
+			"another zone":    func(r *routines.Routine) { r.Schedule.Zone = time.UTC },
 			"another time":    func(r *routines.Routine) { r.Cron = "0 7 * * *" },
 			"another routine": func(r *routines.Routine) { r.ID = "bbbb0001" },
 		} {
 			r := &routines.Routine{Task: routines.Task{ID: "aaaa0001", AllowPing: true}, Cron: "0 8 * * mon-fri"}
 			alter(r)
-			r.Schedule, err = cron.Parse(r.Cron)
+			c, err := cron.Parse(r.Cron)
 			must(t, err)
+			r.Schedule.Cron = c
 			p, ok := timeFor(r, asks[r.ID], b.now())
 			if ok != (want == "") {
 				t.Errorf("%q: %v", want, ok)
 			}
-			var c movedTime
-			if ok && (json.Unmarshal(p.Change, &c) != nil || c.To != "30 9 * * mon-fri") {
-				t.Errorf("changes to %+v", c)
+			var change movedTime
+			if ok && (json.Unmarshal(p.Change, &change) != nil || change.To != "30 9 * * mon-fri") {
+				t.Errorf("changes to %+v", change)
 			}
 		}
 	})

@@ -13,6 +13,8 @@ import (
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/trash"
+	"ollimbot/routines/leeway"
+	"ollimbot/routines/recur"
 )
 
 // Folders of the data directory with the task files of each kind.
@@ -235,13 +237,31 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 // FormatRoutine returns the file of a routine: keys in the original program's order,
 // without those that have their default.
 func FormatRoutine(r Routine) []byte {
-	out := []frontmatter.Entry{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}, {Key: "background", Value: unless(false, r.Background)}}
+	out := []frontmatter.Entry{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}}
+	out = append(append(out, ScheduleKeys(r.Schedule)[1:]...), frontmatter.Entry{Key: "background", Value: unless(false, r.Background)})
 	out = append(append(out, leewayKeys(r.Leeway)...), common(r.Task)...)
 	if r.RunMissed {
 		out = append(out, frontmatter.Entry{Key: "missed", Value: "run"})
 	}
+	if r.Late != 0 && r.Late != UsualLate {
+		out = append(out, frontmatter.Entry{Key: "late", Value: leeway.FormatJitter(r.Late)})
+	}
 	out = append(out, frontmatter.Entry{Key: "check", Value: unless("", r.Check)})
 	return frontmatter.Format(out, r.Body)
+}
+
+// ScheduleKeys returns cron and the keys that narrow and bound it, with nil for those that a file
+// must not have.
+func ScheduleKeys(r recur.Recurrence) []frontmatter.Entry {
+	out := []frontmatter.Entry{{Key: "cron", Value: r.Cron.String()}}
+	for _, k := range r.Keys() {
+		e := frontmatter.Entry{Key: k.Name, Value: unless("", k.Value)}
+		if k.Name == recur.KeyTimes {
+			e.Value = unless(0, r.Times)
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // FormatReminder returns the file of a reminder. It always writes background, because the

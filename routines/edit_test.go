@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 )
 
 func TestARoutineIsWrittenAsTheOriginalReadsIt(t *testing.T) {
@@ -224,8 +225,8 @@ func TestEveryRoutineComesBackFromItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := Routine{
-			Task: drawTask(t, KindRoutine), Cron: expr, Schedule: schedule,
-			RunMissed: rapid.Bool().Draw(t, "missed"),
+			Task: drawTask(t, KindRoutine), Cron: expr, Schedule: recur.Of(schedule),
+			RunMissed: rapid.Bool().Draw(t, "missed"), Late: UsualLate,
 		}
 		got, problems := ParseRoutine("", FormatRoutine(want))
 		if HasErrors(problems) {

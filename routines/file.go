@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/frontmatter"
+	"ollimbot/routines/recur"
 )
 
 // File is a file with front matter while it is being read: routines, reminders, webhooks
@@ -394,7 +395,7 @@ var (
 		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
-		KindRoutine:  {"cron", "window", "jitter", "missed", "check", "essential"},
+		KindRoutine:  append([]string{"cron", "window", "jitter", "missed", "late", "check", "essential"}, recur.Names()...),
 		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word", "essential"},
 		KindWebhook:  {"fields"},
 	}

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 	"ollimbot/routines/when"
 )
 
@@ -23,10 +24,11 @@ func ParseRoutine(rel string, data []byte) (Routine, []Problem) {
 	}
 	r := Routine{Task: p.Task()}
 	r.ID = p.id("id", true)
-	r.Cron, r.Schedule = p.cron()
+	r.Cron, r.Schedule = p.recurrence()
 	r.Leeway = p.leeway()
-	p.checkCron(r.Schedule, r.Leeway)
+	p.checkCron(r.Schedule.Cron, r.Leeway)
 	r.RunMissed = p.choice("missed", "note", "note", "run") == "run"
+	r.Late = p.late(r.RunMissed)
 	p.UnknownKeys()
 	return r, p.Problems()
 }
@@ -135,6 +137,70 @@ func (p *File) cron() (string, cron.Schedule) {
 		p.addText(Error, f.Value, msgNeverFires, show(s.String()))
 	}
 	return s.String(), s
+}
+
+// recurrence reads cron and the keys that narrow and bound it.
+func (p *File) recurrence() (string, recur.Recurrence) {
+	expr, s := p.cron()
+	r, ok := recur.Of(s), true
+	for _, key := range recur.Names() {
+		f, text, given := p.entries(key)
+		if !given {
+			continue
+		}
+		if err := when.SetKey(&r, key, text); err != nil {
+			p.AddAt(Error, f, "%s is %s; %v", key, show(text), err)
+			ok = false
+		}
+	}
+	if !ok || s.String() == "" {
+		return expr, recur.Of(s)
+	}
+	checked, err := recur.Checked(r)
+	var bad *recur.Error
+	if errors.As(err, &bad) {
+		p.AddAt(Error, p.Field(bad.Key), "%v", err)
+		return expr, recur.Of(s)
+	}
+	if f := p.Field(recur.KeyEvery); checked.Every.N > 1 && r.From.IsZero() {
+		p.AddAt(Warning, f, msgEveryFrom, checked.Anchor().Words(), checked.Anchor())
+	}
+	return expr, checked
+}
+
+// entries reads a key that takes one text or a list of texts, which it joins.
+func (p *File) entries(key string) (f frontmatter.Field, text string, ok bool) {
+	if f = p.Field(key); f.Value.Kind != frontmatter.List {
+		return p.Text(key, "")
+	}
+	return f, strings.Join(p.list(key), ", "), true
+}
+
+// The range of late.
+const (
+	leastLate = time.Minute
+	mostLate  = 31 * 24 * time.Hour
+)
+
+// late reads how old a missed fire may be that still runs.
+func (p *File) late(runs bool) time.Duration {
+	f, text, ok := p.Text("late", "")
+	if !ok {
+		return UsualLate
+	}
+	d, err := when.Span(text)
+	switch {
+	case err != nil:
+		p.AddAt(Error, f, "late is %s; %v", show(text), err)
+	case d < leastLate || d > mostLate:
+		p.AddAt(Error, f, msgLateRange, show(text))
+	case !runs:
+		p.AddAt(Warning, f, msgLateAlone)
+		return d
+	default:
+		return d
+	}
+	return UsualLate
 }
 
 // runAtLayout is how run-at is written: with an offset and, if needed, microseconds, the

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 	"ollimbot/routines/when"
 )
 
@@ -115,7 +116,7 @@ Sweep the inbox.
 			Mode: Freely, Allowed: []string{"Bash(ollim-bot tasks *)"},
 			Skills: []string{"email-triage", "focus"}, Subagent: "gmail-reader",
 		},
-		Cron: "*/30 9-18 * * 1-5", Schedule: schedule, RunMissed: true,
+		Cron: "*/30 9-18 * * 1-5", Schedule: recur.Of(schedule), RunMissed: true, Late: UsualLate,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"ollimbot/routines/cron"
 	"ollimbot/routines/leeway"
+	"ollimbot/routines/recur"
 )
 
 // Kind is the kind of a task.
@@ -86,12 +86,17 @@ func Digest(data []byte) string {
 // Routine fires on a cron schedule until its file is removed.
 type Routine struct {
 	Task
-	Cron     string
-	Schedule cron.Schedule
+	Cron     string           // the expression as the file has it
+	Schedule recur.Recurrence // the expression and what narrows and bounds it
 	// RunMissed is `missed: run` (ours): a fire missed while the bot was down runs once,
-	// late, if it is at most 12 hours old.
+	// late, if it is at most Late old.
 	RunMissed bool
+	// Late is `late` (ours): how old a missed fire may be that still runs.
+	Late time.Duration
 }
+
+// UsualLate is how old a missed fire may be that `missed: run` still runs, unless `late` says otherwise.
+const UsualLate = 12 * time.Hour
 
 // Reminder fires once and is removed after its run.
 type Reminder struct {

@@ -52,6 +52,9 @@ const (
 	msgNoRunAt         = `there is no run-at, so it never fires; add a line run-at: "2026-11-23T09:40:00-08:00"`
 	msgBadRunAt        = `%s %v; write it as "2026-11-23T09:40:00-08:00" or "2026-11-23 09:40"`
 	msgNaiveRunAt      = "the time has no offset, so it is read in %s; write %q to be exact"
+	msgEveryFrom       = "every counts from %s, because there is no from; add the first day, such as from: %q"
+	msgLateRange       = "late is %s; write 1 minute to 31 days, such as 2 hours"
+	msgLateAlone       = "late has no effect without missed: run; add that, or delete late"
 	msgBadLeeway       = "%s %s %v"
 	msgShortWindow     = "the window %s is shorter than the jitter of %s; write a longer window, or a jitter of at most %s"
 	msgCronInWindow    = "cron does not fire at %d:%02d, where the window starts; write cron: %q, whose time of day is the window's start"

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 	"ollimbot/routines/schedule"
 )
 
@@ -182,6 +183,8 @@ type cronAnswer struct {
 	Notes      []string    `json:"notes"`
 	Never      bool        `json:"never"`
 	Next       []time.Time `json:"next"`
+	// Skipped are the first candidates of the expression up to the last of those times that do not fire.
+	Skipped []recur.Skipped `json:"skipped,omitempty"`
 }
 
 // Run explains an expression.
@@ -200,15 +203,34 @@ func (c *cronCmd) Run(p *process, at console.DataDir) error {
 	}
 	a := cronAnswer{
 		Expression: s.String(), Words: s.Words(), Never: s.Never(),
-		Notes: append([]string{}, s.Notes()...), Next: fires(s, from, c.N),
+		Notes: append([]string{}, s.Notes()...), Next: fires(&s, from, c.N),
 	}
-	return p.Answer(c.JSON, a, slices.Concat([]string{a.Words},
+	until := from
+	if len(a.Next) > 0 {
+		until = a.Next[len(a.Next)-1]
+	}
+	lines := []string{a.Words}
+	if !s.Plain() {
+		lines = append(lines, "file: "+s.String())
+	}
+	if ours := s.Ours(); ours != "" {
+		lines = append(lines, "note: "+ours)
+	}
+	if ended := s.EndWords(from); ended != "" {
+		lines = append(lines, ended)
+	}
+	a.Skipped = s.Skipped(from, until, cronSkips)
+	return p.Answer(c.JSON, a, slices.Concat(lines,
 		console.Each(a.Notes, func(n string) string { return "note: " + n }),
-		console.Each(a.Next, func(t time.Time) string { return "  " + t.Format(console.MomentLayout) })))
+		console.Each(a.Next, func(t time.Time) string { return "  " + t.Format(console.MomentLayout) }),
+		console.Each(a.Skipped, func(k recur.Skipped) string { return "  not " + k.At.Format(console.MomentLayout) + ": " + k.Why })))
 }
 
+// cronSkips is how many candidates that do not fire are explained.
+const cronSkips = 3
+
 // fires returns the next n times, or fewer if there are no more.
-func fires(s cron.Schedule, from time.Time, n int) []time.Time {
+func fires(s *recur.Recurrence, from time.Time, n int) []time.Time {
 	times := make([]time.Time, 0, n)
 	for len(times) < n {
 		t := s.Next(from)

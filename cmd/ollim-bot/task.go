@@ -96,6 +96,7 @@ type routineAddCmd struct {
 	Cron       string `required:"" aliases:"when" placeholder:"EXPR" help:"Words such as \"weekdays at 9\", or five fields: minute hour day month weekday."`
 	Background bool   `help:"Run in the background, in a fork of the main session."`
 	Missed     string `enum:"note,run" default:"note" placeholder:"note|run" help:"A fire missed while the bot was off: note it, or run it up to 12 hours late."`
+	Late       string `placeholder:"LENGTH" help:"How late it may still run, instead of 12 hours."`
 }
 
 // Run writes the file; a running bot loads it at once.
@@ -115,11 +116,20 @@ func (c *routineAddCmd) Run(p *process) error {
 	if schedule.Never() {
 		return console.Usagef("%q never fires: no month has such a day", clean.Line(c.Cron))
 	}
+	if ended := schedule.EndWords(at.Now); ended != "" {
+		return console.Usagef("%q has %s; choose a later end", clean.Line(c.Cron), ended)
+	}
+	var late time.Duration
+	if c.Late != "" {
+		if late, err = when.Span(c.Late); err != nil {
+			return console.Usagef("--late %q: %v", clean.Line(c.Late), err)
+		}
+	}
 	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
 	files := taskFiles{p, at}
-	routine := routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule, RunMissed: c.Missed == "run"}
+	routine := routines.Routine{Task: task, Cron: schedule.Cron.String(), Schedule: schedule, RunMissed: c.Missed == "run", Late: late}
 	r, err := routines.AddRoutine(at.Dir, routine, files.before()...)
 	if err != nil {
 		return err
@@ -134,7 +144,11 @@ func (routineListCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	set := files.read()
 	files.warn(set.Problems, "routines/")
 	return p.Lines(console.OrNone(console.Each(set.Routines, func(r *routines.Routine) string {
-		return fmt.Sprintf("  %s  %-24s  %s%s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task), held[r.Path])
+		line := fmt.Sprintf("  %s  %-24s  %s%s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task), held[r.Path])
+		if ended := r.Schedule.EndWords(at.Now); ended != "" {
+			line += "  (" + ended + ")"
+		}
+		return line
 	}), "no routines")...)
 }
 
@@ -343,7 +357,7 @@ func (c *reminderCancelCmd) Run(p *process, at console.DataDir) error {
 
 // routineTimes formats a routine's schedule for a list.
 func routineTimes(r *routines.Routine) string {
-	return times(r.Task, "cron '"+r.Cron+"'") + leewayMark(r.Leeway)
+	return times(r.Task, "cron '"+r.Schedule.String()+"'") + leewayMark(r.Leeway)
 }
 
 // leewayMark formats a schedule's window and jitter for a list.

@@ -69,15 +69,15 @@ func (r *CostReport) advise(list []*routines.Routine) []Advice {
 
 // fewerFires advises halving the fires of a routine that fires often.
 func fewerFires(t TaskCost, routine *routines.Routine) Advice {
-	was := routine.Schedule.PerDay()
-	half, ok := routine.Schedule.Sparser()
+	was := routine.Schedule.Cron.PerDay()
+	half, ok := routine.Schedule.Cron.Sparser()
 	if !ok || was < oftenADay {
 		return Advice{}
 	}
 	saves := t.Dollars * (1 - float64(half.PerDay())/float64(was))
 	return Advice{
 		Change: fmt.Sprintf("cron: %q", half), Saves: saves,
-		Words: fmt.Sprintf(textAdviceFewer, half.Words(), routine.Schedule.Words(), words.Dollars(saves)),
+		Words: fmt.Sprintf(textAdviceFewer, half.Words(), routine.Schedule.Cron.Words(), words.Dollars(saves)),
 	}
 }
 

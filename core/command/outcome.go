@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
+	"ollimbot/routines/recur"
 	"ollimbot/routines/schedule"
 )
 
@@ -114,7 +115,8 @@ type TaskPast struct {
 	Runs    []fork.View // the newest 20 that have ended, oldest first
 	Rate    fork.Rate   // of all stored runs
 	Answers budget.Answers
-	Next    []NextFire // at most three
+	Next    []NextFire      // at most three
+	Skipped []recur.Skipped // times of cron before the last of them that do not fire, at most two
 }
 
 // DueTimes are due times with their outcomes.

@@ -23,7 +23,20 @@ const swing = 48 * 60 * 60
 // there is none before the year 10000. A time before the year 2 is treated as the start
 // of that year. Fires are at whole minutes of the wall clock, unless a skipped time moves
 // to the end of its gap.
-func (s Schedule) Next(at time.Time) time.Time {
+func (s Schedule) Next(at time.Time) time.Time { return s.NextNarrowed(at, nil) }
+
+// Narrow restricts a schedule to some times of the wall clock, which it gets in seconds as if
+// in UTC, ascending. It returns the time itself if that is allowed, else a later one from which
+// to search on. ok is false if no later time is allowed.
+type Narrow func(wall int64) (from int64, ok bool)
+
+// farthest is how far ahead a narrowed schedule is searched, in seconds: after 400 years dates
+// and weekdays repeat.
+const farthest = 400 * 366 * 24 * 60 * 60
+
+// NextNarrowed is Next for a schedule with a restriction; nil restricts nothing. Clock changes do
+// not confuse it: a skipped time is judged by its own date.
+func (s Schedule) NextNarrowed(at time.Time, narrow Narrow) time.Time {
 	sec := at.Unix()
 	if s.Never() || sec > lastSecond {
 		return time.Time{}
@@ -37,10 +50,27 @@ func (s Schedule) Next(at time.Time) time.Time {
 	if s.anyHour {
 		find = s.nextByElapsed
 	}
-	if sec, ok := find(sec, loc); ok {
+	if sec, ok := find(sec, narrow, loc); ok {
 		return time.Unix(sec, 0).In(loc)
 	}
 	return time.Time{}
+}
+
+// NextWall returns the first wall-clock time at or after w that matches and is allowed, both in
+// seconds as if in UTC.
+func (s Schedule) NextWall(w int64, narrow Narrow) (int64, bool) {
+	if s.Never() {
+		return 0, false
+	}
+	for last := w + farthest; ; {
+		wall, ok := s.nextWall(w)
+		if !ok || narrow == nil {
+			return wall, ok
+		}
+		if w, ok = narrow(wall); w == wall || !ok || w > last {
+			return wall, ok && w == wall
+		}
+	}
 }
 
 // Instant returns the first instant at which the wall clock in loc shows wall or later,
@@ -62,9 +92,9 @@ func Instant(wall time.Time, loc *time.Location) time.Time {
 // the wall clock shows w or later: w itself, its first occurrence in an overlap, and the end
 // of the gap for a w inside one. That instant is at or after sec exactly if no earlier instant
 // has shown w or later, so the search begins at the latest wall time shown before sec.
-func (s Schedule) nextByClock(sec int64, loc *time.Location) (int64, bool) {
+func (s Schedule) nextByClock(sec int64, narrow Narrow, loc *time.Location) (int64, bool) {
 	here := segmentAt(sec, loc)
-	w, ok := s.nextWall(shownBefore(sec, here, loc))
+	w, ok := s.NextWall(shownBefore(sec, here, loc), narrow)
 	if !ok {
 		return 0, false
 	}
@@ -100,10 +130,10 @@ func shownBefore(sec int64, here segment, loc *time.Location) int64 {
 // nextByElapsed is Next for wildcard hours: while the offset is constant, wall times and
 // instants correspond one to one, so each segment is searched separately, and both passes of
 // a repeated hour count.
-func (s Schedule) nextByElapsed(sec int64, loc *time.Location) (int64, bool) {
+func (s Schedule) nextByElapsed(sec int64, narrow Narrow, loc *time.Location) (int64, bool) {
 	for from := sec; ; {
 		here := segmentAt(from, loc)
-		w, ok := s.nextWall(from + here.offset)
+		w, ok := s.NextWall(from+here.offset, narrow)
 		if !ok {
 			return 0, false
 		}

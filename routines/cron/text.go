@@ -15,7 +15,7 @@ const fieldList = "minute, hour, day of month, month, day of week"
 
 const (
 	msgEmpty = "the cron expression is empty; write five fields (" + fieldList + "), for example 0 9 * * 1-5"
-	msgZone  = "an expression has no time zone; it uses OLLIM_TIMEZONE. Delete %s"
+	msgZone  = "an expression has no time zone; it uses OLLIM_TIMEZONE. Delete %s, or write a line such as zone: Europe/Berlin"
 
 	msgOutOfRange = "%s %s does not exist; write %s"
 	msgNotAValue  = "%s is not %s; write %s"
@@ -34,9 +34,9 @@ const (
 		"write at most %d, or that value alone"
 
 	msgQuestionMark = "? is not supported; write * for any day"
-	msgNthWeekday   = "# is not supported; write the weekday alone and let the prompt say which week of the month it is for"
-	msgLast         = "L (last) is not supported; write 28 for a day that every month has, or 28-31 and let the prompt ask for the last day"
-	msgNearest      = "W (nearest weekday) is not supported; write the day, or the weekdays as 1-5 in the last field"
+	msgNthWeekday   = "# is not supported; write the weekday alone, and below it a line such as days: second friday"
+	msgLast         = "L (last) is not supported; write *, and below it a line such as days: last day or days: last friday"
+	msgNearest      = "W (nearest weekday) is not supported; write the day, or * and below it a line such as days: last weekday"
 	msgStrayStar    = "* is allowed only at the start of an entry, not as in %s; write * or */2 or a range"
 )
 

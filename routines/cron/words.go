@@ -14,17 +14,45 @@ func (s Schedule) Words() string {
 	if s.expr == "" {
 		return "never"
 	}
-	clock, single := s.clockWords()
-	days := s.dayWords()
+	clock, days := s.Parts()
 	switch {
 	case s.Never():
 		return clock + ", " + days + " (never: none of its months has that day)"
-	case days == "" && single:
-		return clock + ", every day"
 	case days == "":
 		return clock
 	}
 	return clock + ", " + days
+}
+
+// Parts describes the times of day and the days separately. days is empty if it fires every day
+// more often than can be listed.
+func (s Schedule) Parts() (clock, days string) {
+	clock, single := s.clockWords()
+	if days = s.dayWords(); days == "" && single {
+		days = "every day"
+	}
+	return clock, days
+}
+
+// Days are the days of a schedule by what restricts them.
+type Days struct {
+	Weekdays  [7]bool // from Sunday on; all if nothing restricts them
+	EveryDay  bool    // neither weekdays nor dates restrict it
+	EveryDate bool    // dates do not restrict it
+	Months    string  // in words: "every month", "June and July"
+	Names     string  // of the weekdays: "Monday to Friday"
+}
+
+// Days describes which days the schedule selects.
+func (s Schedule) Days() (d Days) {
+	everyDom, everyDow := s.dom.count() == 31, s.dow.count() == 7
+	d.EveryDay = everyDom && everyDow || !s.anyDom && !s.anyDow && (everyDom || everyDow)
+	d.EveryDate = everyDom || d.EveryDay
+	for i := range d.Weekdays {
+		d.Weekdays[i] = d.EveryDay || s.dow.has(i)
+	}
+	d.Months, d.Names = s.monthWords(), s.bareWeekdays("and")
+	return d
 }
 
 // maxTimes is the number of times of day up to which each is listed.

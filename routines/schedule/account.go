@@ -83,7 +83,7 @@ func (l *loop) dueTimes(r *routines.Routine, after, to time.Time, each func(time
 		after = oldest
 	}
 	var list []int64
-	for at := nextFire(r.Schedule, after.Unix()+1, l.zone); at <= to.Unix(); at = nextFire(r.Schedule, at+1, l.zone) {
+	for at := nextFire(&r.Schedule, after.Unix()+1, l.zone); at <= to.Unix(); at = nextFire(&r.Schedule, at+1, l.zone) {
 		list = append(list, at)
 	}
 	for _, at := range list[max(0, len(list)-accountMost):] {
@@ -184,7 +184,7 @@ func (l *loop) settleAccount(now time.Time) {
 	}
 	for _, r := range l.set().Routines {
 		e, ok := l.record.Routines[r.ID]
-		if !ok || e.Cron != r.Cron {
+		if !ok || e.Cron != r.Schedule.String() {
 			continue
 		}
 		from, to := past.Rows[0].Due, e.After

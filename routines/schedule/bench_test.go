@@ -37,11 +37,16 @@ func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
 
 // BenchmarkView measures the view for people, a minute after the previous one.
 func BenchmarkView(b *testing.B) {
-	for _, n := range []int{100, 1000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+	narrowed := []string{"every: 2 days", "from: 2020-01-01", "until: 2099-12-31", "skip: 24 Dec to 2 Jan", "zone: Europe/Berlin"}
+	for name, keys := range map[string][]string{"100": nil, "1000": nil, "1000 narrowed": narrowed} {
+		b.Run(name, func(b *testing.B) {
+			n := 1000
+			if name == "100" {
+				n = 100
+			}
 			r := newRoom(b)
 			for i := range n {
-				r.put(fmt.Sprintf("routines/%04d.md", i), routineText(fmt.Sprintf("%08x", i), fmt.Sprintf("%d %d * * *", i*7%60, i*13%24), "water"))
+				r.put(fmt.Sprintf("routines/%04d.md", i), routineText(fmt.Sprintf("%08x", i), fmt.Sprintf("%d %d * * *", i*7%60, i*13%24), "water", keys...))
 			}
 			s := r.schedule()
 			now := time.Now()

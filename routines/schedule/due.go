@@ -105,12 +105,8 @@ type Price struct {
 	Until   time.Time
 }
 
-const (
-	// onTime is the largest delay of a fire that counts as on time.
-	onTime = 60 * time.Second
-	// runMissedFor is the largest age of a fire that `missed: run` still runs.
-	runMissedFor = 12 * time.Hour
-)
+// onTime is the largest delay of a fire that counts as on time.
+const onTime = 60 * time.Second
 
 // due takes the due items from the agenda, plans the next fires, and returns the ones to
 // start now.
@@ -152,7 +148,7 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 		return d, m, false // the order with the reason is on its way
 	}
 	e := l.record.entry(it.id)
-	last, before, n := lastFires(r.Schedule, it.at.Unix(), now.Unix(), l.zone)
+	last, before, n := lastFires(&r.Schedule, it.at.Unix(), now.Unix(), l.zone)
 	old, own := moment(before, l.zone), moment(last, l.zone)
 	at, waits := l.settle(routineFire(r, own), it.key, now)
 	l.accountMissed(r, it.at, own)
@@ -169,7 +165,7 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	fresh := now.Sub(at) <= onTime
 	switch {
 	case !fresh:
-		m = missedFire{routine: r, at: at, catchUp: r.RunMissed && now.Sub(at) <= runMissedFor}
+		m = missedFire{routine: r, at: at, catchUp: r.RunMissed && now.Sub(at) <= r.Late}
 		e.pass(at, outcomeMissed)
 		l.teller.missed(r.Task, own, l.adrift)
 	case n > 1 && now.Sub(old) > onTime:

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 )
 
 func zoneOf(t testing.TB, name string) *time.Location {
@@ -48,7 +49,7 @@ func routineOf(t testing.TB, id, expr string, change func(*routines.Routine)) ro
 	t.Helper()
 	schedule, err := cron.Parse(expr)
 	must(t, err)
-	r := routines.Routine{Task: routines.Task{Kind: routines.KindRoutine, ID: id, Path: "routines/" + id + ".md", Body: "body of " + id, Background: true, AllowPing: true, Thinking: true, Mode: routines.OnPing}, Cron: expr, Schedule: schedule}
+	r := routines.Routine{Task: routines.Task{Kind: routines.KindRoutine, ID: id, Path: "routines/" + id + ".md", Body: "body of " + id, Background: true, AllowPing: true, Thinking: true, Mode: routines.OnPing}, Cron: expr, Schedule: recur.Of(schedule), Late: routines.UsualLate}
 	if change != nil {
 		change(&r)
 	}

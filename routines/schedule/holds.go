@@ -271,8 +271,8 @@ func (l *loop) passHeld(id string, h Hold) {
 		return
 	}
 	from := max(ceilSecond(h.Since), ceilSecond(h.Until.Add(-knownFor)))
-	if first, end := nextFire(r.Schedule, from, l.zone), h.after().Unix(); first <= end {
-		last, _, _ := lastFires(r.Schedule, first, end, l.zone)
+	if first, end := nextFire(&r.Schedule, from, l.zone), h.after().Unix(); first <= end {
+		last, _, _ := lastFires(&r.Schedule, first, end, l.zone)
 		e.pass(moment(last, l.zone), outcomeHeld)
 	}
 }

@@ -389,15 +389,16 @@ func (l *loop) syncRoutine(id string, now time.Time) {
 	// A routine that is new, has new times, was away, or was just approved does not owe
 	// earlier fires. Renaming a file makes it disappear for a moment.
 	away := !e.Removed.IsZero() && now.Sub(e.Removed) > onTime
-	if e.Waits && !waits && e.Cron == r.Cron && !away {
+	rule := r.Schedule.String()
+	if e.Waits && !waits && e.Cron == rule && !away {
 		l.accountHeld(r, Hold{Why: TagWaits}, now)
 	}
-	if e.Cron != r.Cron || away || e.Waits && !waits {
+	if e.Cron != rule || away || e.Waits && !waits {
 		e.forgive(now.Add(-grace).Truncate(time.Second))
 		delete(l.record.Moments, chosenKey(at.key))
 		l.agenda.drop(catchUp)
 	}
-	e.Cron, e.Removed, e.Waits = r.Cron, time.Time{}, waits
+	e.Cron, e.Removed, e.Waits = rule, time.Time{}, waits
 	if _, planned := l.agenda.get(catchUp); !e.Late.IsZero() {
 		age := now.Sub(e.Late)
 		switch {
@@ -405,7 +406,7 @@ func (l *loop) syncRoutine(id string, now time.Time) {
 			e.Late = time.Time{}
 			l.agenda.drop(catchUp)
 		case planned:
-		case !r.RunMissed || age > runMissedFor || age < 0:
+		case !r.RunMissed || age > r.Late || age < 0:
 			e.Late = time.Time{}
 		default:
 			l.agenda.put(item{itemKey: catchUp, at: e.Late, when: l.agenda.nextSlot(now)})
@@ -437,9 +438,9 @@ func (l *loop) planRoutine(r *routines.Routine, now time.Time) {
 		l.agenda.put(item{itemKey: itemKey{key: routineKey(r.ID)}, at: c.Start, when: c.At})
 		return
 	}
-	next := nextFire(r.Schedule, after.Unix()+1, l.zone)
+	next := nextFire(&r.Schedule, after.Unix()+1, l.zone)
 	if next != never && ahead > maxRewind && next == e.LastFire.Unix() {
-		next = nextFire(r.Schedule, next+1, l.zone)
+		next = nextFire(&r.Schedule, next+1, l.zone)
 	}
 	k := itemKey{key: routineKey(r.ID)}
 	if next == never || hold.open() {

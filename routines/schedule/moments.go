@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"ollimbot/routines"
-	"ollimbot/routines/cron"
 	"ollimbot/routines/leeway"
+	"ollimbot/routines/recur"
 )
 
 // mostMissed is where counting missed fires stops.
@@ -23,8 +23,8 @@ func moment(sec int64, zone *time.Location) time.Time {
 	return time.Unix(sec, 0).In(zone)
 }
 
-// nextFire is the schedule's Next in Unix seconds, or never.
-func nextFire(s cron.Schedule, sec int64, zone *time.Location) int64 {
+// nextFire is the recurrence's Next in Unix seconds, or never.
+func nextFire(s *recur.Recurrence, sec int64, zone *time.Location) int64 {
 	next := s.Next(time.Unix(sec, 0).In(zone))
 	if next.IsZero() {
 		return never
@@ -45,7 +45,7 @@ func after(t time.Time) time.Time { return time.Unix(t.Unix()+1, 0) }
 
 // lastFires counts the fires from first, which is itself a fire, to now. It returns the
 // last fire, the one before it, and the count, at most mostMissed.
-func lastFires(s cron.Schedule, first, now int64, zone *time.Location) (last, before int64, n int) {
+func lastFires(s *recur.Recurrence, first, now int64, zone *time.Location) (last, before int64, n int) {
 	last, before, n = first, first, 1
 	walk := func(most int) bool {
 		for ; n < most; n++ {
@@ -168,11 +168,11 @@ func taskOf(set *routines.Set, k key) (*routines.Task, bool) {
 
 // routineFire returns a fire of a routine, which must happen before the next one.
 func routineFire(r *routines.Routine, start time.Time) leeway.Fire {
-	f := leeway.Fire{ID: r.ID, Rule: r.Leeway, Start: start, End: r.Leeway.End(start)}
+	f := leeway.Fire{ID: r.ID, Rule: r.Leeway, Start: start, End: r.Leeway.End(r.Schedule.In(start)).In(start.Location())}
 	if f.Rule == (leeway.Rule{}) {
 		return f
 	}
-	if next := nextFire(r.Schedule, start.Unix()+1, start.Location()); next != never && !f.End.Before(moment(next, start.Location())) {
+	if next := nextFire(&r.Schedule, start.Unix()+1, start.Location()); next != never && !f.End.Before(moment(next, start.Location())) {
 		f.End = moment(next, start.Location()).Add(-time.Minute)
 	}
 	return f
@@ -239,7 +239,7 @@ func (p *Plan) dueAt(r *routines.Reminder) (time.Time, bool) {
 // without a chosen moment counts as at the start of its window.
 func (p *Plan) routineNext(t task, from time.Time) time.Time {
 	zone := p.Now.Location()
-	next := moment(nextFire(t.routine.Schedule, ceilSecond(from), zone), zone)
+	next := moment(nextFire(&t.routine.Schedule, ceilSecond(from), zone), zone)
 	c, ok := p.chosenFor(t)
 	if ok && !c.At.Before(from) && (next.IsZero() || !next.Before(c.Start)) {
 		return c.At.In(zone)
@@ -259,9 +259,11 @@ func (p *Plan) open(f fire) (until time.Time, reason string) {
 	at, rule := f.at.In(p.Now.Location()), f.Leeway
 	if f.reminder != nil {
 		rule = f.reminder.LeewayAt(at)
+	} else {
+		at = f.routine.Schedule.In(at)
 	}
 	if end := rule.End(at); rule.Fits(at) && f.tag == "" && end.After(p.Now) && end.After(at) {
-		until = end
+		until = end.In(p.Now.Location())
 	}
 	return until, ""
 }

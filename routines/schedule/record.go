@@ -88,7 +88,7 @@ type record struct {
 
 // routineEntry is the record of a routine.
 type routineEntry struct {
-	Cron string `json:"cron"` // the expression that After applies to
+	Cron string `json:"cron"` // when it fires, to which After applies: recur.Recurrence.String
 	// After is the instant up to which everything has fired or was reported as missed;
 	// initially, when the routine was first seen.
 	After time.Time `json:"after,omitzero"`

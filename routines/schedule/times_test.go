@@ -7,11 +7,19 @@ import (
 
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 )
 
-func TestTheLastFireMayBeExactlyNow(t *testing.T) {
-	each, err := cron.Parse("* * * * *")
+func recurrence(t testing.TB, expr string) *recur.Recurrence {
+	t.Helper()
+	s, err := cron.Parse(expr)
 	must(t, err)
+	r := recur.Of(s)
+	return &r
+}
+
+func TestTheLastFireMayBeExactlyNow(t *testing.T) {
+	each := recurrence(t, "* * * * *")
 	for _, c := range []struct {
 		first, now, last, before int64
 		n                        int
@@ -34,8 +42,7 @@ func TestTheLastFireMayBeExactlyNow(t *testing.T) {
 
 func TestTheFireBeforeTheLastIsFoundHoweverManyWereMissed(t *testing.T) {
 	for expr, step := range map[string]int64{"* * * * *": 60, "0 * * * *": 3600, "0 0 * * *": 86400} {
-		each, err := cron.Parse(expr)
-		must(t, err)
+		each := recurrence(t, expr)
 		for n := int64(90); n < 500; n++ {
 			for _, late := range []int64{0, 10, step - 1} {
 				last, before, counted := lastFires(each, step, n*step+late, time.UTC)

@@ -45,9 +45,10 @@ type View struct {
 type TaskView struct {
 	ID, Title, Path string
 	Kind            routines.Kind
-	When            string    // the cron line in words; empty for a reminder
+	When            string    // the schedule in words; empty for a reminder
 	Label           string    // of a reminder: see Entry; otherwise empty
 	Next            time.Time // zero if it never fires again
+	Ended           string    // "ended on 28 February 2027"; empty as long as it fires
 	Until           time.Time // see Entry
 	Reason          string    // see Entry
 	Foreground      bool
@@ -144,7 +145,7 @@ func (p *Plan) list() []TaskView {
 		if t.reminder != nil {
 			v.Label, v.UntilDone = t.reminder.Label(), t.reminder.UntilDone
 		} else {
-			v.When = t.routine.Schedule.Words()
+			v.When, v.Ended = t.routine.Schedule.Words(), t.routine.Schedule.EndWords(p.Now)
 		}
 		if rule := t.Leeway.String(); rule != "" {
 			v.When = strings.TrimPrefix(v.When+", "+rule, ", ")

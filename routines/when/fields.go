@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ollimbot/core/base/words"
+	"ollimbot/routines/recur"
 )
 
 // bits is a set of small numbers.
@@ -76,7 +77,7 @@ func (p *parser) clockFields(s *repeat) (minute, hour string, err error) {
 	switch {
 	case len(times) == 0 && s.parted:
 		times = []int{s.part}
-	case len(times) == 0 && !s.days:
+	case len(times) == 0 && !s.days && s.count == (recur.Interval{}) && len(s.monthDays) == 0:
 		return "", "", refuse(textWhichDay)
 	case len(times) == 0:
 		times = []int{p.Day.Morning}
@@ -218,6 +219,9 @@ func (p *parser) dayFields(s *repeat) (string, error) {
 		months = field(s.months, 1, 12)
 	}
 	dates, week := "*", "*"
+	if len(s.monthDays) > 0 && s.week == 0 && s.dates == 0 {
+		s.week = weekOf(s.monthDays)
+	}
 	if s.dates != 0 {
 		dates = field(s.dates, 1, 31)
 	}
@@ -244,6 +248,21 @@ func (p *parser) dayFields(s *repeat) (string, error) {
 		return "", refuse(textBothDays)
 	}
 	return dates + " " + months + " " + week, nil
+}
+
+// weekOf are the weekdays of days of the month.
+func weekOf(days []recur.MonthDay) (week bits) {
+	for _, d := range days {
+		switch d.What {
+		case recur.AnyDay:
+			return 0
+		case recur.Workday:
+			week |= 0b0111110
+		default:
+			week.add(d.What)
+		}
+	}
+	return week
 }
 
 // longestMonth is the month with the most days among those, and how many it can have.

@@ -231,15 +231,30 @@ func (p *parser) partOf(m *moment) (ok bool, err error) {
 
 // dated reads a date of the calendar: "24 dec", "dec 24th 2026", "the 24th", "24.12.", "2026-12-24".
 func (p *parser) dated(m *moment) (ok bool, err error) {
+	day, month, year, ok, err := p.calendarDate()
+	if !ok || err != nil {
+		return false, err
+	}
+	if m.kind != noDate {
+		return false, refuse(textTwo, "days")
+	}
+	if m.date, err = p.dateOf(day, month, year); err != nil {
+		return false, err
+	}
+	m.kind, m.year = aDate, year != 0
+	return true, nil
+}
+
+// calendarDate takes a date; month and year are 0 if they were not said.
+func (p *parser) calendarDate() (day, month, year int, ok bool, err error) {
 	from := p.pos
 	p.take("the")
-	var day, month, year int
 	if mo, ok := p.month(); ok {
 		month = mo
 		if day, ok = p.ordinal(); !ok {
 			if day, ok = p.peek(0).number(); !ok || day > 31 {
 				p.pos = from
-				return false, nil
+				return 0, 0, 0, false, nil
 			}
 			p.pos++
 		}
@@ -255,12 +270,12 @@ func (p *parser) dated(m *moment) (ok bool, err error) {
 		p.take("of")
 		if month, ok = p.month(); !ok {
 			p.pos = from
-			return false, nil
+			return 0, 0, 0, false, nil
 		}
 		day = n
 	} else if day, month, year, ok, err = p.digits(); !ok || err != nil {
 		p.pos = from
-		return false, err
+		return 0, 0, 0, false, err
 	}
 	if month != 0 && year == 0 {
 		n := 0
@@ -272,14 +287,7 @@ func (p *parser) dated(m *moment) (ok bool, err error) {
 			p.pos += n + 1
 		}
 	}
-	if m.kind != noDate {
-		return false, refuse(textTwo, "days")
-	}
-	if m.date, err = p.dateOf(day, month, year); err != nil {
-		return false, err
-	}
-	m.kind, m.year = aDate, year != 0
-	return true, nil
+	return day, month, year, true, nil
 }
 
 // firstYear is the first year that is not read as a time of day.

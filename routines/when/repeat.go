@@ -6,30 +6,8 @@ import (
 	"strings"
 
 	"ollimbot/core/base/words"
-	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 )
-
-// Schedule reads a schedule in words, including those of cron.Schedule.Words, or as a cron
-// expression. What one expression cannot say is refused. A schedule without a time of day
-// fires in the morning. An error of an expression is a *cron.Error.
-func (r Reader) Schedule(text string) (cron.Schedule, error) {
-	if isCron(text) {
-		return cron.Parse(text)
-	}
-	p := r.parser(text)
-	if len(p.toks) == 0 {
-		return cron.Schedule{}, refuse(textNoSchedule)
-	}
-	var s repeat
-	if err := p.repeat(&s); err != nil {
-		return cron.Schedule{}, err
-	}
-	expr, err := p.expression(&s)
-	if err != nil {
-		return cron.Schedule{}, err
-	}
-	return cron.Parse(expr)
-}
 
 // isCron reports whether a text is meant as an expression, whose fields begin with a minute.
 func isCron(text string) bool {
@@ -45,6 +23,7 @@ func isCron(text string) bool {
 
 // repeat is what the words of a schedule have said so far.
 type repeat struct {
+	bounds
 	times   []int // of the day, in minutes
 	part    int   // the time of a part of the day, valid if parted
 	parted  bool
@@ -67,7 +46,6 @@ type repeat struct {
 
 // repeat reads all tokens.
 func (p *parser) repeat(s *repeat) error {
-	s.markEnd = -1
 	for !p.done() {
 		from := p.pos
 		ok, err := p.clause(s)
@@ -93,6 +71,15 @@ func (p *parser) notRepeat() error {
 
 // clause reads one part of a schedule.
 func (p *parser) clause(s *repeat) (bool, error) {
+	if ok, err := p.bound(&s.bounds); ok || err != nil {
+		return ok, err
+	}
+	if s.given { // the expression says the rest
+		if p.take("every") {
+			return p.counted(&s.bounds)
+		}
+		return p.skip(",", "and", "on") || p.take("of", "the", "month"), nil
+	}
 	switch {
 	case p.skip(",", "and", "on", "the", "once", "o'clock", "regularly"):
 		if p.take("a", "day") {
@@ -134,17 +121,14 @@ func (p *parser) clause(s *repeat) (bool, error) {
 	case p.peek(0).text == "in" && p.peek(1).text != "the":
 		p.pos++
 		return p.monthList(s)
-	case p.take("starting"), p.take("beginning"), p.take("until"), p.take("except"), p.take("not"):
-		return false, refuse(textBounds, map[string]string{"until": "end", "except": "exceptions", "not": "exceptions"}[p.toks[p.pos-1].text]+
-			map[string]string{"starting": "start", "beginning": "start"}[p.toks[p.pos-1].text])
-	case p.peek(0).text == "last":
-		return false, refuse(textLast)
 	case p.take("twice"), p.take("thrice"):
 		return false, refuse(textManyTimes)
-	case p.peek(1).text == "times" && p.peek(0).text != "":
-		return false, refuse(textManyTimes)
-	case p.peek(0).text == "biweekly" || p.peek(0).text == "fortnightly":
-		return false, refuse(textEveryN, p.peek(0).text, "every monday at 9")
+	case p.skip("biweekly", "fortnightly"):
+		s.count = recur.Interval{N: 2, Unit: recur.Week}
+		return true, nil
+	case p.take("quarterly"):
+		s.count = recur.Interval{N: 3, Unit: recur.Month}
+		return true, nil
 	}
 	for _, read := range []func(*repeat) (bool, error){p.parts, p.dates, p.weekdays, p.monthNamed} {
 		if ok, err := read(s); ok || err != nil {
@@ -170,20 +154,19 @@ func (p *parser) interval(s *repeat) (bool, error) {
 	case p.take("quarter", "hour"), p.take("quarter", "of", "an", "hour"):
 		s.every = 15
 		return true, nil
-	case p.take("other"), p.take("second"):
-		return false, notCounted("other", p.peek(0).text)
+	case p.take("quarter"):
+		s.count = recur.Interval{N: 3, Unit: recur.Month}
+		return true, nil
 	}
 	from := p.pos
-	if n, ok := p.ordinal(); ok {
-		if p.skip("hour") {
-			s.every, s.hourly = n, true
-			return true, nil
-		}
-		if _, _, weekday := p.weekday(); weekday {
-			return false, refuse(textEveryN, "every "+words.Ordinal(n)+" "+p.toks[p.pos-1].text, "every "+p.toks[p.pos-1].text+" at 9")
-		}
-		p.pos = from
-		return true, nil // "every 1st of the month"
+	if n, ok := p.nth(); ok && (p.peek(0).text == "hour" || p.peek(0).text == "minute") { // "every other hour"
+		s.every, s.hourly = n, p.take("hour")
+		p.take("minute")
+		return true, nil
+	}
+	p.pos = from
+	if ok, err := p.counted(&s.bounds); ok || err != nil {
+		return ok, err
 	}
 	n, counted := p.integer()
 	if !counted {
@@ -195,11 +178,11 @@ func (p *parser) interval(s *repeat) (bool, error) {
 		return true, nil // days follow
 	case u.rest == 0 && u.days == 1 && n == 1:
 		s.days = true
-	case u.rest == 0 && u.days == 1 && p.peek(0).text == "from":
-		p.pos++
+	case u.rest == 0 && u.days == 1:
+		p.take("from")
 		return p.stepped(s, n)
 	case u.rest == 0:
-		return false, notCounted(strconv.Itoa(n), p.toks[p.pos-1].text)
+		return false, nil
 	case n < 1 || n > 24*60:
 		return false, refuse(textZero)
 	case u.rest < 60e9:
@@ -210,28 +193,76 @@ func (p *parser) interval(s *repeat) (bool, error) {
 	return true, nil
 }
 
-// notCounted refuses "every other friday", "every 3 days": cron counts within a day only.
-func notCounted(which, what string) error {
-	near := "every " + dayOf(what) + " at 9"
-	for unit, instead := range map[string]string{
-		"day": "every 2 days from the 1st to the 31st of every month at 9, or weekdays at 9", "week": "every monday at 9",
-		"month": "on the 1st of January, March and May at 9", "year": "every year on 24 december at 9", "hour": "every 2 hours", "minute": "every 2 minutes",
-	} {
-		if strings.TrimSuffix(what, "s") == unit {
-			near = instead
-		}
+// nth takes which of several: "other", "second", "3rd".
+func (p *parser) nth() (int, bool) {
+	if p.skip("other", "second") {
+		return 2, true
 	}
-	return refuse(textEveryN, "every "+which+" "+what, near)
+	return p.ordinal()
 }
 
-// dayOf is the whole name of a weekday, or else the word.
-func dayOf(word string) string {
-	for _, name := range dayNames {
-		if strings.HasPrefix(name, strings.TrimSuffix(word, "s")) {
-			return name
+// counted reads an interval in days or more: "2 weeks", "other tuesday", "3rd day". A weekday is
+// left to be read. ok is false if there is none here; then nothing is taken.
+func (p *parser) counted(b *bounds) (ok bool, err error) {
+	from := p.pos
+	n, which := p.nth()
+	if !which {
+		n, ok = p.integer()
+		switch {
+		case !ok && p.peek(0).text == "fortnight":
+			n = 1
+		case !ok:
+			return false, nil
 		}
 	}
-	return word
+	u, unit := p.unit()
+	i := recur.Interval{N: n}
+	switch q := *p; {
+	case unit && u.rest != 0, unit && u.days == 1 && n == 1, unit && !which && u.days == 1 && q.take("from") && q.steps():
+		p.pos = from
+		return false, nil
+	case unit && n == 0:
+		return false, refuse(textEveryZero)
+	case unit && u.months == 12:
+		i.Unit = recur.Year
+	case unit && u.months == 1:
+		i.Unit = recur.Month
+	case unit && u.days == 14:
+		i.N, i.Unit = 2*n, recur.Week
+	case unit && u.days == 7:
+		i.Unit = recur.Week
+	case unit:
+		i.Unit = recur.Day
+	case which && n > 1 && p.week(): // "every other tuesday", but not "every third friday of the month"
+		working := q.take("weekday")
+		_, _, _ = q.weekday()
+		switch {
+		case q.peek(0).text == "of":
+			p.pos = from
+			return false, nil
+		case working:
+			return false, refuse(textEveryDays)
+		}
+		i.Unit = recur.Week
+	default:
+		p.pos = from
+		return false, nil
+	}
+	if i.N == 1 {
+		return true, nil
+	}
+	if b.count != (recur.Interval{}) && b.count != i {
+		return false, refuse(textTwo, "intervals")
+	}
+	b.count = i
+	return true, nil
+}
+
+// steps reports whether days of the month follow, "the 1st to the 31st".
+func (p *parser) steps() bool {
+	p.take("the")
+	_, ok := p.ordinal()
+	return ok && p.peek(0).text == "to"
 }
 
 // stepped reads "the 1st to the 31st", after "every 2 days from".
@@ -307,6 +338,10 @@ func (p *parser) clocks(s *repeat, loose bool) (found bool, err error) {
 		from := p.pos
 		if found && !p.take(",", "and") && !p.skip(",", "and") {
 			return true, nil
+		}
+		if often := p.peek(1).text; often == "times" || often == "time" { // "at 9, 10 times"
+			p.pos = from
+			return found, nil
 		}
 		p.take("at")
 		if n, ok := p.mark(); ok {
@@ -467,11 +502,9 @@ func (p *parser) dates(s *repeat) (bool, error) {
 			return found, nil
 		}
 		if q := *p; n <= 5 {
-			if _, _, ok := q.weekday(); ok {
-				return false, refuse(textNthDay, dayOf(p.peek(0).text))
-			}
-			if q.skip("weekday", "day") && n > 1 {
-				return false, refuse(textBothDays)
+			if _, _, day := q.weekday(); day || q.take("weekday") { // "the first friday"
+				p.pos = from
+				return found, nil
 			}
 			p.skip("day")
 		}

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 )
 
 // Every refusal is one sentence: what is wrong, and the nearest thing that works.
@@ -52,11 +53,17 @@ const (
 	textHowOften  = "say how often: every 15 minutes from 9 to 17"
 	textWhichDay  = "say which day: every monday at 9"
 	textEveryN    = "a schedule cannot count %s; say %s"
-	textLast      = "a schedule cannot say the last; say the 28th, or the first of the month"
-	textNthDay    = "a schedule cannot say which %s of the month; say every %[1]s at 9, or the 1st of the month"
+	textEveryZero = "every 0 is never; say every 2 weeks, or every day"
+	textEveryDays = "weekdays cannot be counted; say every 2 days, or every other monday"
+	textLast      = "say what is last: the last friday, the last weekday or the last day of the month"
 	textBothDays  = "a date and a weekday cannot go together; say on the 13th of every month, and also every friday"
 	textNever     = "%s has no %s, so it would never fire; the last day is %d %[1]s"
-	textBounds    = "a schedule has no %s; leave it out"
+	textBeginDay  = "say the first day: from 1 december, from monday or from march"
+	textEndDay    = "say the last day: until 24 dec or until march; for hours, say from 9 to 17"
+	textExcept    = "say which days are left out: except 24 dec to 2 jan"
+	textExceptDay = "a day of the week is left out by naming the others: tuesday to sunday at 9"
+	textHowMany   = "a schedule has 1 to %d times; leave the number out if it has no end"
+	textNoZone    = `there is no zone "%s"; say its city, such as in Berlin time, or Europe/Berlin`
 	textSeconds   = "a schedule counts minutes; say every minute"
 	textManyTimes = "say the times: at 8:00 and 20:00"
 )
@@ -109,4 +116,15 @@ func isForeign(word string) bool {
 		}
 	}
 	return false
+}
+
+// textKeys say what each key of a file takes.
+var textKeys = map[string]string{
+	recur.KeyEvery: "write days, weeks, months or years, such as 2 weeks; hours and minutes belong into cron",
+	recur.KeyDays:  "write which day of the month, such as last friday, second tuesday, first weekday or last day; a date belongs into cron",
+	recur.KeyFrom:  "write the first day with its year, such as 2026-12-01",
+	recur.KeyUntil: "write the last day with its year, such as 2027-02-28",
+	recur.KeyTimes: "write a whole number from 1 to 1000, or delete the line",
+	recur.KeySkip:  "write days or ranges, such as 24 Dec to 2 Jan, 2027-04-02",
+	recur.KeyZone:  "write the name of a time zone, such as Europe/Berlin",
 }

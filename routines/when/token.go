@@ -14,7 +14,8 @@ import (
 // between two values is the word "to".
 type token struct {
 	text  string
-	glued bool // nothing is between it and the token before
+	raw   string // as it was written
+	glued bool   // nothing is between it and the token before
 }
 
 // number is the value of a token of digits.
@@ -49,13 +50,14 @@ func tokens(text string) (out []token) {
 			continue
 		}
 		n := lengthOf(rest, r, size, glued)
-		word := strings.ToLower(rest[:n])
+		raw := rest[:n]
+		word := strings.ToLower(raw)
 		rest = rest[n:]
 		if instead, ok := same[word]; ok && (instead != "to" || len(out) > 0) {
 			word = instead
 		}
 		if word != "." && word != "!" { // they end sentences
-			out = append(out, token{word, glued})
+			out = append(out, token{word, raw, glued})
 		}
 		glued = true
 	}
@@ -215,7 +217,8 @@ var monthNames = []string{
 var vocabulary = append(append([]string{
 	"today", "tonight", "tomorrow", "morning", "noon", "afternoon", "evening", "night", "midnight", "next", "this", "every", "daily", "hourly", "weekdays",
 	"weekend", "weekends", "weekday", "minute", "minutes", "hour", "hours", "day", "days", "week", "weeks", "month", "months", "year", "first", "half", "quarter",
-	"until", "from", "between", "monthly", "weekly", "mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays",
+	"until", "from", "between", "except", "other", "last", "times", "starting",
+	"monthly", "weekly", "mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays",
 }, dayNames...), monthNames...)
 
 // vague are words about time that are close to others in spelling only.

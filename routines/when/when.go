@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 )
 
 // Day is what the words for parts of the day stand for, in minutes after midnight. The zero
@@ -65,7 +66,7 @@ func (r Reader) iso(text string) (at time.Time, ok bool, err error) {
 }
 
 // longest is the largest number of words of a moment or schedule that is searched in a text.
-const longest = 24
+const longest = 40
 
 // First splits a text after the longest moment at its start.
 func (r Reader) First(text string) (at time.Time, rest string, err error) {
@@ -73,9 +74,9 @@ func (r Reader) First(text string) (at time.Time, rest string, err error) {
 }
 
 // FirstSchedule splits a text after the longest schedule at its start.
-func (r Reader) FirstSchedule(text string) (s cron.Schedule, rest string, err error) {
-	if fields := strings.Fields(text); isCron(text) && len(fields) > 4 {
-		s, err = cron.Parse(strings.Join(fields[:5], " "))
+func (r Reader) FirstSchedule(text string) (s recur.Recurrence, rest string, err error) {
+	if fields := strings.Fields(text); isCron(text) && len(fields) > 4 && !strings.HasSuffix(fields[4], ",") {
+		s, err = r.Schedule(strings.Join(fields[:5], " "))
 		return s, strings.TrimSpace(text[wordEnds(text)[4]:]), err
 	}
 	return first(r, text, r.Schedule)

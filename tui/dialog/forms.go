@@ -3,6 +3,7 @@ package dialog
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -94,7 +95,10 @@ func CheckCron(c pane.Context, text string) (note string, ok bool) {
 		return err.Error(), false
 	}
 	next := line.Next(now(c))
-	if line.Never() || next.IsZero() {
+	switch ended := line.EndWords(now(c)); {
+	case ended != "":
+		return fmt.Sprintf(textHasEnded, ended), false
+	case line.Never() || next.IsZero():
 		return textNeverFires, false
 	}
 	return line.Words() + "; next " + dayWords(c.Snap, next), true

@@ -29,6 +29,7 @@ const (
 	textPastMoment = "that is in the past; choose a later time"
 	textFarMoment  = "that is more than a year away"
 	textNeverFires = "no month has such a day, so it would never fire"
+	textHasEnded   = "it has %s; choose a later end"
 )
 
 // The texts about an edit by the agent.

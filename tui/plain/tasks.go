@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
-	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -233,7 +233,7 @@ func create(c *console, r request) {
 		c.usage(r.Command)
 		return
 	case strings.EqualFold(kind, "routine"):
-		var s cron.Schedule
+		var s recur.Recurrence
 		s, rest, err = read.FirstSchedule(rest)
 		t = newTask(rest)
 		t.Cron = s.String()

@@ -9,7 +9,6 @@ import (
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
-	"ollimbot/routines/cron"
 	"ollimbot/routines/starter"
 )
 
@@ -95,17 +94,12 @@ var dayAhead = []routine{
 }
 
 func addRoutine(h Home, d routine) (routines.Routine, error) {
-	expr := daily(h.Now.Add(d.from))
-	schedule, err := cron.Parse(expr)
-	if err != nil {
-		return routines.Routine{}, err
-	}
 	return routines.AddRoutine(h.Dir, routines.Routine{
 		Task: routines.Task{
 			Kind: routines.KindRoutine, ID: d.id, Description: d.title, Body: withScript(d.body, d.script),
 			Background: !d.speaking, Thinking: true, Mode: routines.OnPing, AllowPing: !d.silent,
 		},
-		Cron: expr, Schedule: schedule,
+		Cron: daily(h.Now.Add(d.from)),
 	})
 }
 

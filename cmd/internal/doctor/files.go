@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
@@ -36,6 +37,7 @@ type CheckCmd struct {
 // Run validates files. Only errors make it fail; warnings are advice.
 func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 	problems, looked := []routines.Problem{}, words.Count(len(c.Files), "file")
+	var notes []string
 	for _, name := range c.Files {
 		problems = append(problems, checkFile(p, at, name)...)
 	}
@@ -45,8 +47,34 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 			return err
 		}
 		problems, looked = append(problems, bot.Problems(at.Now)...), lookedAt(at, bot)+settingsIn(dashboard.Dir(p.Environ()))
+		notes = explained(bot.Index().Set(), at.Now)
 	}
-	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, problemLines(problems, looked))
+	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, append(notes, problemLines(problems, looked)...))
+}
+
+// explained says when the routines fire whose schedule is more than cron, why one time of cron is
+// left out, and what the original program does otherwise.
+func explained(set *routines.Set, now time.Time) (lines []string) {
+	for _, r := range set.Routines {
+		s := &r.Schedule
+		if s.Plain() {
+			continue
+		}
+		parts := []string{s.Words()}
+		if next := s.Next(now); !next.IsZero() {
+			parts = append(parts, "next "+next.Format(console.MomentLayout))
+		}
+		for _, skip := range s.Skipped(now, now.AddDate(1, 0, 0), 1) {
+			parts = append(parts, "not "+skip.At.Format(console.MomentLayout)+": "+skip.Why)
+		}
+		for _, more := range []string{s.EndWords(now), s.Ours()} {
+			if more != "" {
+				parts = append(parts, more)
+			}
+		}
+		lines = append(lines, clean.Line(r.Path)+": note: "+strings.Join(parts, "; "))
+	}
+	return lines
 }
 
 // lookedAt says what the data directory contains.

@@ -58,6 +58,10 @@ func (t taskFiles) routines() {
 			continue
 		}
 		next := routine.Schedule.Next(t.Now.Add(time.Minute).Truncate(time.Minute))
+		if ended := routine.Schedule.EndWords(t.Now); ended != "" {
+			t.pass(routine.ID, "%s: %s", routine.Title(), ended)
+			continue
+		}
 		if next.IsZero() {
 			t.fail(routine.ID, "%s: never fires", routine.Title())
 			continue

@@ -155,7 +155,7 @@ func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
 // fieldKeys are the keys of the parsed values' fields. Empty ones are not keys, and one
 // field can have two. A field missing here is new, and so are its key and its row.
 var fieldKeys = map[string]string{
-	"Kind": "", "Path": "", "Body": "", "Schedule": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "Proposed": "", "Script": "",
+	"Kind": "", "Path": "", "Body": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "Proposed": "", "Script": "",
 	"TrustInput": "trust-input", "Critical": "critical", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
 	"ID": "id", "Description": "description", "Background": "background", "Model": "model", "Thinking": "thinking",
 	"Isolated": "isolated", "Mode": "update-main-session", "UpdateMainSession": "update-main-session", "AllowPing": "allow-ping",
@@ -163,7 +163,7 @@ var fieldKeys = map[string]string{
 	"Skills": "skills", "Subagent": "subagent", "Cron": "cron", "RunMissed": "missed", "RunAt": "run-at",
 	"ChainDepth": "chain-depth", "MaxChain": "max-chain", "ChainParent": "chain-parent",
 	"UntilDone": "until", "Again": "again", "FirstAt": "first-at", "LastWord": "last-word",
-	"Check": "check", "Essential": "essential", "Leeway": "window jitter",
+	"Check": "check", "Essential": "essential", "Leeway": "window jitter", "Schedule": "every days from until times skip zone", "Late": "late",
 }
 
 // complete compares a document's table with the types its files are parsed to.

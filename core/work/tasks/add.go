@@ -51,16 +51,16 @@ func taskFor(c command.AddTask) routines.Task {
 
 // addRoutine returns the task as read back from its file, and its first fire.
 func (e *Editor) addRoutine(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
-	s, err := parseCron(c.Cron)
+	s, err := e.schedule(c.Cron)
 	if err != nil {
 		return t, time.Time{}, err
 	}
 	if w := c.Window; !w.IsZero() { // cron decides the days
-		if s, err = parseCron(s.AtTime(w.From/60, w.From%60)); err != nil {
+		if s, err = s.AtTime(w.From/60, w.From%60); err != nil {
 			return t, time.Time{}, err
 		}
 	}
-	r, err := e.o.Schedule.AddRoutine(routines.Routine{Task: t, Cron: s.String(), Schedule: s})
+	r, err := e.o.Schedule.AddRoutine(routines.Routine{Task: t, Cron: s.Cron.String(), Schedule: s})
 	return r.Task, s.Next(e.now()), err
 }
 

@@ -19,6 +19,8 @@ import (
 const (
 	// describedFires is the number of upcoming fires listed.
 	describedFires = 10
+	// describedSkips is the number of candidates listed that do not fire.
+	describedSkips = 5
 	// describedText is the length of the shown part of a task's file, in characters.
 	describedText = 100_000
 	// longClock is the time format of that list.
@@ -148,12 +150,17 @@ func describeRights(out *strings.Builder, t routines.Task) {
 // at which it would fire.
 func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold, now time.Time) {
 	row(out, "when", r.Schedule.Words()+" ("+r.Cron+")")
+	for _, more := range []string{r.Schedule.EndWords(now), r.Schedule.Ours()} {
+		if more != "" {
+			row(out, "", more)
+		}
+	}
 	for _, n := range r.Schedule.Notes() {
 		row(out, "", n)
 	}
 	describeLeeway(out, r.Leeway)
 	if r.RunMissed {
-		row(out, "missed", "made up for within twelve hours")
+		row(out, "missed", "made up for within "+words.Long(r.Late))
 	}
 	name, from := "next", now
 	if h.Paused || h.Why != "" {
@@ -161,6 +168,7 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 	} else if h.Until.After(from) {
 		from = h.Until.In(now.Location())
 	}
+	first := from
 	for range describedFires {
 		at := r.Schedule.Next(from)
 		if at.IsZero() {
@@ -168,6 +176,11 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 		}
 		row(out, name, cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
 		name, from = "", at.Add(time.Second)
+	}
+	name = "skipped"
+	for _, s := range r.Schedule.Skipped(first, from, describedSkips) {
+		row(out, name, cron.Format(s.At, longClock)+", "+s.Why)
+		name = ""
 	}
 }
 

@@ -11,13 +11,15 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
+	"ollimbot/routines/when"
 )
 
 // File returns the file of a task in force.
 func (e *Editor) File(id string) command.TaskFile {
 	set := e.o.Index.Set()
 	if r, ok := set.RoutineByID(id); ok {
-		return command.TaskFile{Task: r.Task, Cron: r.Cron, RunMissed: r.RunMissed}
+		return command.TaskFile{Task: r.Task, Cron: r.Schedule.String(), RunMissed: r.RunMissed}
 	}
 	if r, ok := set.ReminderByID(id); ok {
 		return command.TaskFile{Task: r.Task, RunAt: r.RunAt, MaxChain: r.MaxChain, UntilDone: r.UntilDone}
@@ -34,7 +36,7 @@ func (e *Editor) edit(_ context.Context, c command.EditTask) (command.Outcome, e
 	if t.Proposed.Version != "" {
 		return command.Outcome{}, fmt.Errorf(textDecideFirst, t.Title())
 	}
-	if err := e.checkFires(c.Edit); err != nil {
+	if err := e.checkFires(c.ID, &c.Edit); err != nil {
 		return command.Outcome{}, err
 	}
 	before, err := e.o.Schedule.Edit(t, c.Version, e.o.Zone, c.Edit)
@@ -79,15 +81,30 @@ func (e *Editor) asChanged(id string, err error) error {
 	return &command.ChangedError{Now: e.File(id)}
 }
 
-// checkFires reports why an edited task would never fire.
-func (e *Editor) checkFires(edit routines.Edit) error {
-	for _, out := range edit.Set {
+// checkFires reports why an edited task would never fire. A schedule becomes those of the keys that
+// say it which change.
+func (e *Editor) checkFires(id string, edit *routines.Edit) error {
+	set := edit.Set
+	edit.Set = nil
+	for _, out := range set {
 		text, _ := out.Value.(string)
 		switch out.Key {
 		case "cron":
-			if _, err := parseCron(text); err != nil {
+			s, err := e.schedule(text)
+			if err != nil {
 				return err
 			}
+			var now recur.Recurrence
+			if r, ok := e.o.Index.Set().RoutineByID(id); ok {
+				now = r.Schedule
+			}
+			before := routines.ScheduleKeys(now)
+			for i, k := range routines.ScheduleKeys(s) {
+				if k != before[i] {
+					edit.Set = append(edit.Set, k)
+				}
+			}
+			continue
 		case "run-at":
 			at, err := time.Parse(time.RFC3339, text)
 			if err != nil {
@@ -97,13 +114,14 @@ func (e *Editor) checkFires(edit routines.Edit) error {
 				return err
 			}
 		}
+		edit.Set = append(edit.Set, out)
 	}
 	return nil
 }
 
-// parseCron reads the cron line of a task, which must fire at some time.
-func parseCron(text string) (cron.Schedule, error) {
-	s, err := cron.Parse(strings.TrimSpace(text))
+// schedule reads the schedule of a task, which must fire at some time.
+func (e *Editor) schedule(text string) (recur.Recurrence, error) {
+	s, err := when.Reader{Now: e.now(), Day: e.o.Day()}.Schedule(strings.TrimSpace(text))
 	var bad *cron.Error
 	switch {
 	case errors.As(err, &bad):

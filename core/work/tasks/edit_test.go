@@ -44,6 +44,44 @@ func TestAnEditOfAFileThatWasJustSavedShowsIt(t *testing.T) {
 	})
 }
 
+// Words become the keys that say them. Those that do not change keep how the user wrote them, and those that
+// nothing says any more go (issue 43).
+func TestAScheduleInWordsWritesTheKeysThatChange(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		id := d.add(command.AddTask{Cron: "every other tuesday at 9 from 4 january 2000 until march, except 24 dec to 2 jan", Message: "Put out the bins"})
+		file := d.File(id)
+		if file.Cron != "0 9 * * 2, every 2 weeks, from 4 January 2000 until 31 March 2000, except 24 December to 2 January" {
+			t.Fatalf("the file says %q", file.Cron)
+		}
+		data, err := d.dir.Read(file.Path)
+		must(t, err)
+		mine := strings.Replace(string(data), "skip: \"24 Dec to 2 Jan\"", "skip: # Christmas\n  - 24 December to 2 Jan", 1)
+		must(t, os.WriteFile(d.dir.Path(file.Path), []byte(mine), 0o600))
+		d.Editor.o.Schedule.Refresh(file.Path)
+		body := d.describe(id)
+		for _, want := range []string{"at 9:00, every 2 weeks on Tuesday, from 4 January 2000 until 31 March 2000", "Tue 2000-01-11 09:00, it is every 2 weeks"} {
+			if !strings.Contains(body, want) {
+				t.Errorf("it is described as\n%s", body)
+			}
+		}
+		out := d.do(command.EditTask{ID: id, Version: d.File(id).Digest, Edit: set("cron", "tuesdays at 10 from 4 january 2000, 4 times, except 24 dec to 2 jan")})
+		data, err = d.dir.Read(file.Path)
+		must(t, err)
+		want := strings.NewReplacer("0 9 * * 2", "0 10 * * 2", "every: \"2 weeks\"\n", "", "until: \"2000-03-31\"\n", "").Replace(mine)
+		if got := strings.Replace(string(data), "times: 4\n", "", 1); got != want || got == string(data) {
+			t.Errorf("the file is\n%s\nwant, with the times,\n%s", data, want)
+		}
+		d.do(out.Undo)
+		if data, err = d.dir.Read(file.Path); err != nil || string(data) != mine {
+			t.Errorf("after undo the file is\n%s", data)
+		}
+		never := command.EditTask{ID: id, Version: d.File(id).Digest, Edit: set("cron", "0 9 * * 1, on the last friday")}
+		if _, err := d.try(never); err == nil || !strings.Contains(err.Error(), "never falls") {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAForegroundRoutineIsDescribedWithItsTimes(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		id := d.add(command.AddTask{Cron: "0 9 * * *", Message: "Plan the day", Foreground: true})

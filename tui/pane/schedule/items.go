@@ -68,6 +68,8 @@ func ofTask(s *core.Snapshot, t schedule.TaskView) item {
 		Until: t.Until, Reason: t.Reason,
 	}
 	switch {
+	case t.Ended != "":
+		e.Tag = t.Ended
 	case t.Waits != "":
 		e.Tag = schedule.TagWaits
 	case t.Paused:

@@ -60,17 +60,35 @@ func (s *sheet) named(at widget.Place, name string, spans []widget.Span) {
 	s.line(at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, nameCells)}}, spans...)...)
 }
 
+// headed adds a title and when the task fires, below it if there is no room beside it.
+func (s *sheet) headed(title, when string) {
+	var spans []widget.Span
+	if title != "" {
+		spans = append(spans, widget.Span{Role: theme.Strong, Text: title}, widget.Span{Text: "  "})
+	}
+	if s.w < whenWraps || widget.Cells(title+when)+3 <= s.w {
+		s.line(widget.Nowhere, append(spans, widget.Span{Role: theme.Dim, Text: when})...)
+		return
+	}
+	if title != "" {
+		s.line(widget.Nowhere, spans...)
+	}
+	for _, l := range widget.WrapN(when, max(1, s.w-2), mostWhen, s.c.Theme.Glyph(theme.Ellipsis)) {
+		s.line(widget.Nowhere, widget.Span{Role: theme.Dim, Text: l})
+	}
+}
+
 // facts returns the lines above the prompt; a low page omits the last ones.
 func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) []widget.Row {
 	s := &sheet{c: c, w: w}
-	s.line(widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title}, widget.Span{Role: theme.Dim, Text: "  " + cmp.Or(t.When, t.Label)})
+	s.headed(t.Title, cmp.Or(t.When, t.Label))
 	p.own(s, t, mostOwn)
 	if p.past != nil {
 		s.named(widget.Inner, textRuns, p.strip(c, w-nameCells-2))
 		if r := p.selected(); r != nil {
 			s.named(widget.Inner, "", ran(c, r))
 		}
-		p.figures(s)
+		p.figures(s, t.Ended)
 	}
 	s.line(widget.Nowhere, kind(t)...)
 	return s.rows
@@ -85,11 +103,12 @@ func (p *Page) Panel(c pane.Context, w, h int) []widget.Row {
 	}
 	s := &sheet{c: c, w: w}
 	p.own(s, t, h/2)
-	s.line(widget.Nowhere, append([]widget.Span{{Text: cmp.Or(t.When, t.Label) + "  "}}, kind(t)...)...)
+	s.headed("", cmp.Or(t.When, t.Label))
+	s.line(widget.Nowhere, kind(t)...)
 	if p.past == nil {
 		return s.rows
 	}
-	p.figures(s)
+	p.figures(s, t.Ended)
 	if more := strings.Count(p.prompt, "\n") - strings.Count(p.past.File.Body, "\n"); p.prompt != "" && more > 0 {
 		text := words.Count(more, "line") + ", " + c.Names(action.Schedule).Name(action.SchedulePreview) + " shows the whole prompt"
 		s.named(widget.Nowhere, textAlso, []widget.Span{{Role: theme.Dim, Text: text}})
@@ -116,12 +135,15 @@ func (p *Page) own(s *sheet, t *schedule.TaskView, most int) {
 }
 
 // figures adds the next fires, and the averages of its runs.
-func (p *Page) figures(s *sheet) {
+func (p *Page) figures(s *sheet, ended string) {
 	if len(p.past.Next) == 0 {
-		s.named(widget.Nowhere, textNext, []widget.Span{{Role: theme.Dim, Text: textNever}})
+		s.named(widget.Nowhere, textNext, []widget.Span{{Role: theme.Dim, Text: cmp.Or(ended, textNever)}})
 	}
 	for i, next := range p.past.Next {
 		s.named(widget.Nowhere, []string{textNext, ""}[min(i, 1)], fires(s.c, next))
+	}
+	for i, skip := range p.past.Skipped {
+		s.named(widget.Nowhere, []string{textSkips, ""}[min(i, 1)], []widget.Span{{Role: theme.Dim, Text: clock(s.c, skip.At) + "  " + skip.Why}})
 	}
 	if len(p.past.Runs) > 0 {
 		s.named(widget.Nowhere, textPings, p.pings())
@@ -129,6 +151,13 @@ func (p *Page) figures(s *sheet) {
 		s.named(widget.Nowhere, textCost, []widget.Span{{Role: theme.Accent, Text: chart.Spark(s.c.Theme, p.dollars())}, {Role: theme.Dim, Text: "  " + p.mean()}})
 	}
 }
+
+// mostWhen is how many lines say when the task fires, if that does not fit behind its title on a page
+// of at least whenWraps cells.
+const (
+	mostWhen  = 2
+	whenWraps = 50
+)
 
 // mostOwn is how many lines of the task's own text are above the facts; all of it is in the prompt.
 const mostOwn = 4
@@ -151,6 +180,9 @@ func Lines(s *core.Snapshot, past *command.TaskPast) (lines []string) {
 	}
 	for _, next := range past.Next {
 		tell(textNext, fires(c, next)...)
+	}
+	for _, skip := range past.Skipped {
+		tell(textSkips, widget.Span{Text: clock(c, skip.At) + "  " + skip.Why})
 	}
 	r := p.selected()
 	if r == nil {

@@ -15,6 +15,7 @@ const (
 	textPings      = "pings"
 	textNext       = "next"
 	textAlso       = "also sent"
+	textSkips      = "skipped"
 	textNever      = "it never fires again"
 	textBackground = "in the background, may ping"
 	textSilent     = "in the background, never pings"
