@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
 )
 
@@ -155,8 +156,12 @@ func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
 	b.mu.Lock()
 	b.shown.Busy = true
 	b.mu.Unlock()
-	st.d.Answer(chat.AnswerOptions{}).Append("It is done.")
+	over := make(chan struct{})
+	a := st.d.Answer(chat.AnswerOptions{})
+	a.Append("It is done.")
+	a.End(false, func([]post.MessageID) { close(over) })
 	st.says("It is done.")
+	<-over
 	st.s.Wait(t, "the work", func(f discordtest.State) bool { return strings.Contains(strings.Join(f.Presences, ""), textBusy) })
 }
 
