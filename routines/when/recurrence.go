@@ -493,7 +493,7 @@ func SetKey(r *recur.Recurrence, key, text string) error {
 		return err
 	}
 	if !ok || !p.done() {
-		return refuse(textKeys[key])
+		return refuse("%s", textKeys[key])
 	}
 	return nil
 }
