@@ -112,7 +112,7 @@ func TestTheClientOutlivesTheBot(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"attach", "--plain", "--read-only"}, {"--plain"}} {
-		out, said, status := s.answers("budget\nquit\n", s.exe, append(args, "--data-dir", s.root)...)
+		out, said, status := s.answers("status\nquit\n", s.exe, append(args, "--data-dir", s.root)...)
 		if status != 0 || !strings.Contains(out, "5 of 5 pings left") {
 			t.Errorf("%q: %d, %q, %q", args, status, out, said)
 		}

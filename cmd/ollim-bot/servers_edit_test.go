@@ -42,8 +42,8 @@ func editOfTheServersFile(t *testing.T, engine string) {
 	s.hears("The agent's edit of .mcp.json waits for you")
 	s.hears("+" + one) // the card
 	s.types("servers")
-	s.hears("No MCP servers")
-	s.types("grant .mcp.json")
+	s.hears("There are no MCP servers")
+	s.types("allow .mcp.json")
 	s.types("yes")
 	s.hears("the edit of .mcp.json is in force")
 	if s.read(".mcp.json") != one {
@@ -68,7 +68,7 @@ func editOfTheServersFile(t *testing.T, engine string) {
 		t.Errorf("the model is told: %+v", got[0])
 	}
 	s.hears("+" + two)
-	s.types("refuse .mcp.json")
+	s.types("deny .mcp.json")
 	s.types("yes")
 	s.hears("the edit of .mcp.json was refused; its file is unchanged")
 	if s.read(".mcp.json") != one {

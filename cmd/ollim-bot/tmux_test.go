@@ -157,7 +157,7 @@ func TestInARealTerminal(t *testing.T) {
 	sees("zoomed")
 	tmux("resize-window", "-t", "0", "-x", "50", "-y", "12")
 	keys("z")
-	sees("4  Forks")
+	sees("4  Runs")
 	tmux("resize-window", "-t", "0", "-x", "120", "-y", "40")
 	sees(": command")
 	// Stopped, by a key and from outside, the shell has its terminal as it was.

@@ -120,11 +120,11 @@ func TestARunThatIsUnderWayIsTold(t *testing.T) {
 		})
 		n.start()
 		n.sleep(2 * time.Minute)
-		both := []string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running"}
-		n.wantTold(both, both)
+		both := []string{"00:00 aaaaaaaa just fired", "00:01 bbbbbbbb just fired"}
+		n.wantTold([]string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running"}, both)
 		loop := n.loop
 		n.loop = n.schedule()
-		n.wantTold(both, both)
+		n.wantTold([]string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running"}, both)
 		n.loop = loop
 		n.sleep(4 * time.Minute) // at 00:05 it was still running
 		n.wantTold([]string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running", "00:05 aaaaaaaa skipped"}, both)

@@ -333,12 +333,15 @@ func (w *window) forward(p *Plan, current string) Forward {
 		if current != "" && e.ID == current {
 			e.Tag = tagThisTask
 		}
+		f.told = append(f.told, e)
+		if e.Tag == tagRunning { // a preview cannot know that another task of the same minute is already under way
+			e.Tag = tagJustFired
+		}
 		if e.Tag == tagThisTask || one.at.After(p.Now) {
 			f.Last = e.FireTime
 		}
 		f.Entries = append(f.Entries, e)
 	}
-	f.told = slices.Clone(f.Entries)
 	for _, one := range w.passed {
 		f.told = append(f.told, p.entry(one))
 	}

@@ -70,8 +70,8 @@ func (e *Engine) checkVersion(ctx context.Context, path string) error {
 
 // file identifies a command, which updates replace while the bot runs.
 type file struct {
-	size int64
-	at   time.Time
+	size   int64
+	at     time.Time
 	target string
 }
 

@@ -22,7 +22,6 @@ import (
 // in providers.yaml.
 func local(t *testing.T, api dialect.API, o dialecttest.Options, keys string) (r *rig, server *dialecttest.Server, open func(...func(*agent.SessionOptions)) agent.Session) {
 	t.Helper()
-	testkit.Alone(t)
 	played := claudetest.Start(t, claudetest.Options{})
 	o.Backend = played.URL()
 	if o.Models == nil {
@@ -47,6 +46,7 @@ func script(steps ...claudetest.Step) string { return claudetest.Script(steps...
 
 // E1: the first request was about 8,000 tokens, twice the window that Ollama has on small machines.
 func TestTheFirstRequestLeavesRoomInEveryWindow(t *testing.T) {
+	testkit.Alone(t)
 	for _, window := range []int{4_096, 8_192, 16_384, 32_768} {
 		_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, fmt.Sprintf(", window: %d", window))
 		got := say(t, open(), script(claudetest.Step{Text: "Good morning."}))
@@ -66,6 +66,7 @@ func TestTheFirstRequestLeavesRoomInEveryWindow(t *testing.T) {
 
 // E1: a prompt that the server cut was answered without its beginning.
 func TestACutPromptIsNoticedAndSentAgainSoThatItFits(t *testing.T) {
+	testkit.Alone(t)
 	for _, cuts := range []bool{true, false} { // or it is refused, with the size
 		_, server, open := local(t, dialect.OpenAI, dialecttest.Options{Cut: cuts, Window: 4_096}, "")
 		s := open()
@@ -84,6 +85,7 @@ func TestACutPromptIsNoticedAndSentAgainSoThatItFits(t *testing.T) {
 }
 
 func TestAServerThatCutsEvenAShortPromptIsNamed(t *testing.T) {
+	testkit.Alone(t)
 	_, _, open := local(t, dialect.OpenAI, dialecttest.Options{Cut: true, Window: 1_024}, "")
 	got := say(t, open(), script(claudetest.Step{Text: "Good morning."})+strings.Repeat(" and more of it", 400))
 	notes := find[agent.Notice](got)
@@ -94,6 +96,7 @@ func TestAServerThatCutsEvenAShortPromptIsNamed(t *testing.T) {
 }
 
 func TestAToolThatIsNotListedIsFoundAndCalledUnderTheSameRules(t *testing.T) {
+	testkit.Alone(t)
 	var asked, called []string
 	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
 	s := open(func(o *agent.SessionOptions) {
@@ -127,6 +130,7 @@ func TestAToolThatIsNotListedIsFoundAndCalledUnderTheSameRules(t *testing.T) {
 }
 
 func TestAModelWithoutToolsTalks(t *testing.T) {
+	testkit.Alone(t)
 	_, server, open := local(t, dialect.Ollama, dialecttest.Options{Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion"}, Window: 8192}}}, ", tools: false")
 	if got := say(t, open(), script(claudetest.Step{Text: "Hello."})); got.err != nil || got.text != "Hello." {
 		t.Fatalf("%q, %v", got.text, got.err)
@@ -140,6 +144,7 @@ func TestAModelWithoutToolsTalks(t *testing.T) {
 }
 
 func TestACallThatIsWrittenAsTextIsNamed(t *testing.T) {
+	testkit.Alone(t)
 	for text, is := range map[string]bool{
 		"<tool_call>\n{\"name\": \"Read\", \"arguments\": {}}\n</tool_call>":        true,
 		"```json\n{\"name\": \"mcp__discord__add_reminder\", \"arguments\": {}}```": true,
@@ -155,6 +160,7 @@ func TestACallThatIsWrittenAsTextIsNamed(t *testing.T) {
 }
 
 func TestUsageThatIsNotReportedIsEstimated(t *testing.T) {
+	testkit.Alone(t)
 	for _, api := range []dialect.API{dialect.OpenAI, dialect.Ollama} {
 		var charges []agent.Charge
 		_, server, open := local(t, api, dialecttest.Options{NoUsage: true, Window: 32_768}, "")
@@ -173,6 +179,7 @@ func TestUsageThatIsNotReportedIsEstimated(t *testing.T) {
 }
 
 func TestAMessageLongerThanTheWindowIsRefusedWithASentence(t *testing.T) {
+	testkit.Alone(t)
 	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
 	s := open()
 	got := say(t, s, strings.Repeat("all work and no play ", 2_000))
@@ -188,6 +195,7 @@ func TestAMessageLongerThanTheWindowIsRefusedWithASentence(t *testing.T) {
 }
 
 func TestALongConversationInANarrowWindowIsSummedUpEarly(t *testing.T) {
+	testkit.Alone(t)
 	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 8192")
 	s := open()
 	done := 0
@@ -213,6 +221,7 @@ func TestALongConversationInANarrowWindowIsSummedUpEarly(t *testing.T) {
 }
 
 func TestAResultTakesNoMoreThanAQuarterOfANarrowWindow(t *testing.T) {
+	testkit.Alone(t)
 	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
 	s := open(func(o *agent.SessionOptions) {
 		o.Tools = []agent.Tool{bot("long", func(string) agent.ToolResult { return agent.ToolResult{Text: strings.Repeat("plum ", 20_000)} })}

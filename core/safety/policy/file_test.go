@@ -39,12 +39,14 @@ func TestToolPolicyFilesAreRead(t *testing.T) {
 		{
 			"items that are no texts", "bg_forks:\n  override:\n    - {a: b}\n    - [Task]\n    - Task\n",
 			ToolPolicy{Override: []string{"Task"}},
-			[]string{"3:7 error not text", "4:7 error not text"}, false,
+			[]string{"3:7 error not text", "4:7 error not text"},
+			false,
 		},
 		{
 			"bad patterns are left out", "bg_forks:\n  additional_allowed:\n    - Bash(*)\n    - Read(*)\n    - Write(**)\n    - \"Bash(a | b)\"\n",
 			ToolPolicy{BackgroundAdditional: []string{"Read(*)"}},
-			[]string{"3:7 error too broad", "4:7 warning overly broad", "5:7 error state/", "6:7 error chaining"}, false,
+			[]string{"3:7 error too broad", "4:7 warning overly broad", "5:7 error state/", "6:7 error chaining"},
+			false,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -34,7 +34,9 @@ func TestThePastHasTheSettingsOfItsTime(t *testing.T) {
 	}{
 		{"nothing is recorded", []Ping{{At: clock(-600)}, {At: clock(-570), Refused: "no token left"}}, nil, nil},
 		{
-			"from the first mark on", []Ping{sent(clock(-60), 0.5, 3, 60)}, nil,
+			"from the first mark on",
+			[]Ping{sent(clock(-60), 0.5, 3, 60)},
+			nil,
 			[][2]float64{{-60, 1.5}, {-60, 0.5}, {0, 1.5}, {0, 1.5}},
 		},
 		{"it rises until it is full", []Ping{sent(clock(-600), 1, 2, 60), sent(clock(-30), 1, 2, 60)}, nil, [][2]float64{
@@ -79,7 +81,8 @@ func TestAChangeOfTheSettingsIsInTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Mark{
-		{At: now, Before: 5, Left: 2, Capacity: 2, Refill: 30}, {At: now.Add(time.Hour), Before: 2, Capacity: 0, Refill: 30},
+		{At: now, Before: 5, Left: 2, Capacity: 2, Refill: 30},
+		{At: now.Add(time.Hour), Before: 2, Capacity: 0, Refill: 30},
 		{At: now.Add(2 * time.Hour), Left: 5, Capacity: 5, Refill: 90},
 	}
 	if diff := cmp.Diff(want, j.Set()); diff != "" || len(j.Recent()) != 0 {

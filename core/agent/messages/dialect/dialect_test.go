@@ -150,14 +150,20 @@ func TestAnswersOfEveryFormAreUnderstood(t *testing.T) {
 	for name, c := range map[string]struct{ kind, body, want string }{
 		"text":     {"", sse(part(`{"role":"assistant","content":""}`), part(`{"content":"Good "}`), part(`{"content":"morning."}`), finished, counted, "[DONE]"), "text Good morning.; end_turn 30+20 7"},
 		"thoughts": {"", sse(part(`{"reasoning_content":"hm, "}`), part(`{"reasoning":"well"}`), part(`{"content":"Yes."}`), finished, "[DONE]"), "thinking hm, well; text Yes.; end_turn 0+<nil> 0"},
-		"calls in pieces": {"", sse(part(`{"content":"So: "}`), part(`{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"Read","arguments":""}}]}`),
-			part(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}}]}`), part(`{"tool_calls":[{"index":1,"id":"b","function":{"name":"Glob","arguments":"{}"}}]}`),
-			part(`{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}`), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, counted, "[DONE]"),
-			`text So: ; tool_use a Read {"x":1}; tool_use b Glob {}; tool_use 30+20 7`},
-		"calls of one number": {"", sse(part(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"Read","arguments":"{}"}}]}`), part(`{"tool_calls":[{"index":0,"id":"b","function":{"name":"Read","arguments":"{}"}}]}`), finished),
-			"tool_use a Read {}; tool_use b Read {}; tool_use 0+<nil> 0"},
-		"calls without a number, with JSON": {"", sse(part(`{"tool_calls":[{"id":"a","function":{"name":"Read","arguments":{"x":1}}},{"id":"b","function":{"name":"Glob","arguments":{}}}]}`), finished),
-			`tool_use a Read {"x":1}; tool_use b Glob {}; tool_use 0+<nil> 0`},
+		"calls in pieces": {
+			"", sse(part(`{"content":"So: "}`), part(`{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"Read","arguments":""}}]}`),
+				part(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}}]}`), part(`{"tool_calls":[{"index":1,"id":"b","function":{"name":"Glob","arguments":"{}"}}]}`),
+				part(`{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}`), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, counted, "[DONE]"),
+			`text So: ; tool_use a Read {"x":1}; tool_use b Glob {}; tool_use 30+20 7`,
+		},
+		"calls of one number": {
+			"", sse(part(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"Read","arguments":"{}"}}]}`), part(`{"tool_calls":[{"index":0,"id":"b","function":{"name":"Read","arguments":"{}"}}]}`), finished),
+			"tool_use a Read {}; tool_use b Read {}; tool_use 0+<nil> 0",
+		},
+		"calls without a number, with JSON": {
+			"", sse(part(`{"tool_calls":[{"id":"a","function":{"name":"Read","arguments":{"x":1}}},{"id":"b","function":{"name":"Glob","arguments":{}}}]}`), finished),
+			`tool_use a Read {"x":1}; tool_use b Glob {}; tool_use 0+<nil> 0`,
+		},
 		"a list of texts":     {"", sse(part(`{"content":[{"type":"text","text":"Hi"}]}`), finished), "text Hi; end_turn 0+<nil> 0"},
 		"comments, no end":    {"", ": OPENROUTER PROCESSING\n\n" + sse(part(`{"content":"Hi"}`), finished), "text Hi; end_turn 0+<nil> 0"},
 		"too long":            {"", sse(part(`{"content":"Hi"}`), `{"choices":[{"delta":{},"finish_reason":"length"}]}`), "text Hi; max_tokens 0+<nil> 0"},

@@ -98,8 +98,8 @@ func (s *Server) streamOpenAI(w http.ResponseWriter, t turn, a answer) {
 		if err != nil {
 			s.t.Error(err)
 		}
-		fmt.Fprintf(w, "data: %s\n\n", out)
-		_ = http.NewResponseController(w).Flush() // the client may have left
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", out) // the client may have left
+		_ = http.NewResponseController(w).Flush()  // the client may have left
 	}
 	delta := func(d object, finish any) { send([]object{{"index": 0, "delta": d, "finish_reason": finish}}, nil) }
 	delta(object{"role": "assistant", "content": ""}, nil)
@@ -123,7 +123,7 @@ func (s *Server) streamOpenAI(w http.ResponseWriter, t turn, a answer) {
 	if t.usage && !s.o.NoUsage {
 		send([]object{}, object{"prompt_tokens": a.in, "completion_tokens": a.out, "total_tokens": a.in + a.out})
 	}
-	fmt.Fprint(w, "data: [DONE]\n\n")
+	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
 // refuse answers with an error of OpenAI's form.
