@@ -20,9 +20,9 @@ func TestTheKeysBesideCronAreReadAndEachMistakeNamesItsCure(t *testing.T) {
 		{"0 9 * * 1-5", "window: 9:00-11:00\nevery: 2 weeks\nfrom: 2026-12-01", ""},
 
 		{"0 9 * * 2", "every: 2 weeks", `r.md:4:8: every counts from 1 January 2024, because there is no from; add the first day, such as from: "2024-01-01"`},
-		{"0 9 * * 2", "every: 0", `every is "0"; write days, weeks, months or years, such as 2 weeks`},
+		{"0 9 * * 2", "every: 0", `every is "0"; write days, weeks, months or years: 2 weeks`},
 		{"0 9 * * 2", "every: 0 weeks", "every 0 is never"},
-		{"0 9 * * 2", "every: 2 hours", "hours and minutes belong into cron"},
+		{"0 9 * * 2", "every: 2 hours", "Hours belong in cron"},
 		{"0 9 * * 2", "every: fortnights", "every is"},
 		{"0 9 * * 2", "from: 2026-12-01\nevery: 500 weeks", "r.md:5:8: an interval is 1 to 366"},
 		{"0 9 * * 1", "days: last friday", "r.md:4:7: the last Friday never falls on a day of cron (every Monday); change one of them"},

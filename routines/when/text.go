@@ -120,7 +120,7 @@ func isForeign(word string) bool {
 
 // textKeys say what each key of a file takes.
 var textKeys = map[string]string{
-	recur.KeyEvery: "write days, weeks, months or years, such as 2 weeks; hours and minutes belong into cron",
+	recur.KeyEvery: "write days, weeks, months or years: 2 weeks. Hours belong in cron",
 	recur.KeyDays:  "write which day of the month, such as last friday, second tuesday, first weekday or last day; a date belongs into cron",
 	recur.KeyFrom:  "write the first day with its year, such as 2026-12-01",
 	recur.KeyUntil: "write the last day with its year, such as 2027-02-28",

@@ -57,7 +57,7 @@ func TestAScheduleInWordsWritesTheKeysThatChange(t *testing.T) {
 		must(t, err)
 		mine := strings.Replace(string(data), "skip: \"24 Dec to 2 Jan\"", "skip: # Christmas\n  - 24 December to 2 Jan", 1)
 		must(t, os.WriteFile(d.dir.Path(file.Path), []byte(mine), 0o600))
-		d.Editor.o.Schedule.Refresh(file.Path)
+		d.o.Schedule.Refresh(file.Path)
 		body := d.describe(id)
 		for _, want := range []string{"at 9:00, every 2 weeks on Tuesday, from 4 January 2000 until 31 March 2000", "Tue 2000-01-11 09:00, it is every 2 weeks"} {
 			if !strings.Contains(body, want) {

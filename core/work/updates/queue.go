@@ -64,33 +64,32 @@ func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 // Append adds a message, cleaned and cut to maxMessage runes. If more than MaxPending
 // would be pending, the oldest are dropped and one sentinel counts them.
 func (q *Queue) Append(now time.Time, message string) error {
-	return q.add(now, message, Source{}, "", false, nil)
+	return q.add(Update{At: now, Message: message}, false, nil)
 }
 
 // AppendFrom is Append for a message of a run or a fork, with its label.
 func (q *Queue) AppendFrom(now time.Time, message string, by Source, from label.Label) error {
-	return q.add(now, message, by, from.Via(labelUpdate), false, nil)
+	return q.add(Update{At: now, Message: message, Source: by, Label: from.Via(labelUpdate)}, false, nil)
 }
 
 // AppendOnce is Append for callers that may repeat a message after a crash: a message that
 // is still pending is not added twice. kept is called once it is on disk and before it can
 // be claimed; it may write files but must not use the queue.
 func (q *Queue) AppendOnce(now time.Time, message string, by Source, from label.Label, kept func()) error {
-	return q.add(now, message, by, from.Via(labelUpdate), true, kept)
+	return q.add(Update{At: now, Message: message, Source: by, Label: from.Via(labelUpdate)}, true, kept)
 }
 
-func (q *Queue) add(now time.Time, message string, by Source, from label.Label, once bool, kept func()) error {
-	message = tidy(message)
+func (q *Queue) add(u Update, once bool, kept func()) error {
+	message, now := tidy(u.Message), u.At.Round(0).In(q.zone)
 	if message == "" {
 		return errors.New(textEmpty)
 	}
-	now = now.Round(0).In(q.zone)
 	return q.alone("keep an update", func() error {
 		err := q.replace(func(list []entry, claimed []string) ([]entry, error) {
 			if once && slices.ContainsFunc(list, func(e entry) bool { return e.Message == message }) {
 				return nil, errUnchanged
 			}
-			return capped(append(list, added(list, now, message, by, from)), claimed, now), nil
+			return capped(append(list, added(list, now, message, u.Source, u.Label)), claimed, now), nil
 		})
 		if err == nil && kept != nil {
 			kept()
