@@ -236,17 +236,18 @@ func TestAFrozenTerminalDoesNotKeepTheProgram(t *testing.T) {
 	}
 }
 
-// freeze writes to a terminal until it takes no more.
+// freeze writes to a terminal until it takes no more. It opens the terminal again: whether writes wait is a property that
+// the program's own output shares with tty.
 func freeze(t *testing.T, tty *os.File) {
 	t.Helper()
-	fd := int(tty.Fd())
-	check(t, unix.SetNonblock(fd, true))
+	fd, err := unix.Open(tty.Name(), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	check(t, err)
 	for text := bytes.Repeat([]byte("x"), 512); len(text) > 0; {
 		if n, err := unix.Write(fd, text); n <= 0 && !errors.Is(err, unix.EINTR) {
 			text = text[:len(text)/2]
 		}
 	}
-	check(t, unix.SetNonblock(fd, false))
+	check(t, unix.Close(fd))
 }
 
 // S31: SIGKILL left the other screen, the mouse and raw mode behind.
