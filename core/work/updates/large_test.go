@@ -35,7 +35,7 @@ func TestReadingTenThousandUpdatesTakesLittleMemory(t *testing.T) {
 	if len(list) != 10_000 || list[9999].Message[:21] != "Inbox: 9999 new mails" {
 		t.Fatalf("%d updates, the last one %v", len(list), list[len(list)-1:])
 	}
-	if limit := 9 * uint64(len(content)); first > limit {
+	if limit := 10 * uint64(len(content)); first > limit { // the race detector adds a little
 		t.Errorf("reading %d bytes allocated %d, more than %d", len(content), first, limit)
 	}
 }
