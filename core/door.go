@@ -69,8 +69,14 @@ func (d door) letUserIn() (leave func()) {
 	}
 	return func() {
 		token.Revoke()
-		if err := d.dir.Remove(DoorFile); err != nil {
-			d.log.Warn("the door for commands beside the bot was not removed", "error", err)
-		}
+		d.forget()
+	}
+}
+
+// forget removes DoorFile, which a bot that was killed has left: its token opens nothing, and
+// a command that read it would be refused by the bot that has started since.
+func (d door) forget() {
+	if err := d.dir.Remove(DoorFile); err != nil {
+		d.log.Warn("the door for commands beside the bot was not removed", "error", err)
 	}
 }

@@ -184,3 +184,18 @@ func kill(t *testing.T, h home, changes int) {
 // killAll kills the child and its children: a git that continues writing would disturb
 // the test's cleanup.
 func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// A client that reads the door of a bot that was killed would be refused by the next one,
+// whose socket is the same and whose token is not.
+func TestTheDoorOfAKilledBotIsGoneOnceTheNextOneHasStarted(t *testing.T) {
+	running(t, func(h home) {
+		h.write(DoorFile, `{"socket": "/run/bot.sock", "token": "of the one that was killed"}`)
+	}, func(h home, b *Bot) {
+		if b.Snapshot().Started.IsZero() {
+			t.Fatal("the bot has not started")
+		}
+		if h.has(DoorFile) {
+			t.Error("the door of the killed bot is still there")
+		}
+	})
+}

@@ -59,6 +59,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	b.door.forget()
 	now := b.now()
 	b.started.Store(&now)
 	b.viewers.notify()
