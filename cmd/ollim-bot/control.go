@@ -43,7 +43,7 @@ func (p *process) task(bot *core.Bot, text string) (string, error) {
 	things := console.Each(bot.SnapshotAt(p.Now()).Schedule.Tasks, func(t schedule.TaskView) command.Thing {
 		return command.Thing{ID: t.ID, Title: t.Title}
 	})
-	if len(command.Pick(things, text)) == 0 {
+	if len(command.Pick(things, command.Thing.Itself, text)) == 0 {
 		return text, nil
 	}
 	t, err := command.PickOne("task", things, text, false)
