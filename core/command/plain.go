@@ -176,8 +176,6 @@ const (
 	helpWhen = "WHEN is a duration (30m, 2 hours), a time (18:30, until 18:30), " +
 		"a day with or without a time (tonight, friday 9:00, 24 dec), or 2026-12-24 09:00."
 
-	helpSnooze   = "snooze email off ends it; so does resume.\n" + helpWhen + "\n" + helpTask
-	helpResume   = "It fires by its file's schedule again. To continue a finished run, use continue.\n" + helpTask
 	helpGrant    = "list, schedule and problems show what needs approval, and why. Skills and webhooks are named by their file.\n" + helpTask
 	helpContinue = "The conversation is then in a fork; exit leaves it.\n" + helpRun
 	helpNew      = "A routine takes words or a cron expression: add routine weekdays at 9 greet me.\n" +

@@ -83,7 +83,6 @@ const (
 	Task
 	TaskMoment
 	Update
-	Moment
 )
 
 // Subject is the argument of a command.

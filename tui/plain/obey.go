@@ -209,12 +209,6 @@ func subject(c *console, r request) (to command.Subject, ok bool) {
 	case command.Update:
 		u, ok := findUpdate(c, r)
 		return command.Subject{ID: u.Key}, ok
-	case command.Moment:
-		var err error
-		if to.At, err = c.snap.Times().Moment(r.rest); err != nil && r.rest != "off" {
-			c.noTime(r.Command, err)
-			return to, false
-		}
 	}
 	to.Words = r.rest
 	return to, true
