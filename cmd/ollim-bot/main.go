@@ -24,11 +24,10 @@ import (
 	"ollimbot/core/safety/sandbox"
 )
 
-// The exit statuses.
+// The exit statuses, beside command.UsageStatus.
 const (
 	exitDone   = 0
 	exitFailed = 1
-	exitUsage  = 2
 )
 
 // process is the context of the commands in this package.
@@ -190,7 +189,7 @@ func (p *process) fail(err error) int {
 		return exitFailed
 	case errors.As(err, &usage):
 		console.Tell(p.Err, "%s\n"+textSeeHelp, p.Secrets.Redact(err.Error()), strings.TrimSpace("ollim-bot help "+cmp.Or(usage.Help, p.asked)))
-		return exitUsage
+		return command.UsageStatus
 	default:
 		console.Tell(p.Err, "%s", p.Secrets.Redact(err.Error()))
 		return exitFailed
