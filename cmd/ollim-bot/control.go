@@ -184,19 +184,25 @@ func (p *process) readWhen(text string, read when.Reader) (time.Time, error) {
 	return at, nil
 }
 
-// doing executes a command and prints the result.
-func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error {
+// do executes a command, until the user leaves. A running bot gets its inverse.
+func (p *process) do(bot *core.Bot, v command.Value) (command.Outcome, error) {
 	ctx, cancel := p.Context()
 	defer cancel()
 	o, err := bot.Do(p.asking(ctx), v)
+	if err == nil && p.Live != nil {
+		p.Live.Undo = o.Undo
+	}
+	return o, err
+}
+
+// doing executes a command and prints the result.
+func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error {
+	o, err := p.do(bot, v)
 	if err != nil {
 		return err
 	}
 	if o.Follows != "" {
 		o.Message = o.Follows + textSure
-	}
-	if p.Live != nil {
-		p.Live.Undo = o.Undo
 	}
 	return p.Answer(a.JSON, doneAnswer{plainLine(o.Message)}, strings.Split(plainLine(o.Message), "\n"))
 }
