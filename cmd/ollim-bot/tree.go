@@ -113,16 +113,16 @@ func arrange(n *kong.Node, path string) {
 			return below
 		})
 	}
-	place := map[*kong.Node]int{}
+	rows, place := command.List(command.InShell), map[*kong.Node]int{}
 	n.Children = slices.DeleteFunc(n.Children, func(child *kong.Node) bool {
 		name := strings.TrimSpace(path + " " + child.Name)
-		i := slices.IndexFunc(command.Table, func(c command.Command) bool { return c.In&command.InShell != 0 && c.Name == name })
+		i := slices.IndexFunc(rows, func(c command.Command) bool { return c.Name == name })
 		if i < 0 {
 			return true
 		}
-		child.Help, place[child] = command.Table[i].About, i
-		if path == "" { // in a group, they are names of the whole command in plain mode
-			child.Aliases = command.Table[i].Aliases
+		child.Help, place[child] = rows[i].About, i
+		if path == "" { // in a group, they are names of the whole command
+			child.Aliases = rows[i].Aliases
 		}
 		arrange(child, name)
 		return false

@@ -79,8 +79,8 @@ func (e *ArgumentError) Error() string { return e.Err.Error() }
 // Unwrap returns why.
 func (e *ArgumentError) Unwrap() error { return e.Err }
 
-// Read reads the arguments from a line without the command's name. The last one is read first, because a moment at the
-// end can be told from the words before it. note says which day a moment took, where that is easily mistaken. The error is
+// Read reads the arguments from a line without the command's name. The last one is read first, because a moment is
+// recognized at the end of words. note says which day a moment took, where that is easily mistaken. The error is
 // an *ArgumentError, or one of Reading.Find.
 func (c Command) Read(line string, in Reading) (s Subject, note string, err error) {
 	rest := strings.TrimSpace(line)

@@ -14,7 +14,7 @@ type Command struct {
 	// Name is the command's name: "fire", "reminder add".
 	Name    string
 	Aliases []string // alternative names
-	Seed    string   // its name after "/" and in Discord, where it is that of the original program: "ping-budget"
+	Seed    string   // the name that the original program has after "/" and in Discord: "ping-budget"; an alias elsewhere
 	In      Place    // where it is available
 	Group   Group    // its group in plain mode and on the card of /help
 	Usage   string   // the arguments, for a surface without Args
@@ -121,8 +121,12 @@ func Find(p Place, word string) (Command, bool) {
 
 // as returns the command with its name in a place.
 func (c Command) as(p Place) Command {
-	if c.Seed != "" && p&^inTalk == 0 {
+	switch {
+	case c.Seed == "":
+	case p&^inTalk == 0:
 		c.Name = c.Seed
+	default:
+		c.Aliases = append(c.Aliases[:len(c.Aliases):len(c.Aliases)], c.Seed)
 	}
 	if c.Usage == "" {
 		c.Usage = usage(c.Args)

@@ -306,7 +306,7 @@ func groupText(g command.Group) string {
 
 // shortText returns a command in one line with its example.
 func shortText(c command.Command) string {
-	text := strings.TrimSpace(c.Name+" "+c.Usage) + ": " + c.About
+	text := strings.TrimSpace(c.Name+" "+c.Usage) + ": " + strings.TrimSuffix(c.About, ".")
 	if c.Example != "" {
 		text += "; for example " + c.Example
 	}
