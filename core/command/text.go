@@ -10,9 +10,11 @@ const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and
 
 // Why a line is no command line.
 const (
-	textNoCommand = "%q begins with no command"
-	textOpenQuote = "a quote is not closed"
-	textFailed    = "the command failed and says nothing"
+	textNoCommand     = "%q begins with no command"
+	textOpenQuote     = "a quote is not closed"
+	textTakesNothing  = "%s does not take %q"
+	textNothingBefore = "say what it is for before the time"
+	textFailed        = "the command failed and says nothing"
 )
 
 // What a text names that should name one thing.

@@ -412,7 +412,7 @@ func (p *Palette) line(v verb, arg, fill, off string) *item {
 func (p *Palette) shellLines(text string) (out []*item) {
 	text = strings.TrimLeft(text, " ")
 	line := command.Line{Text: text}
-	if row, _, err := line.Row(); err == nil && (row.Takes != command.Task || len(p.shown) == 0) { // the list names the tasks
+	if row, _, err := line.Row(); err == nil && (!row.Takes(command.Task) || len(p.shown) == 0) { // the list names the tasks
 		it := &item{name: strings.TrimSpace(text), kind: textACommand, does: row.About}
 		if p.context.ReadOnly && row.Writes {
 			it.off = textReadOnlyHere
