@@ -64,12 +64,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serves reports whether requests may name a host, as a proxy passes it on. The server's own address
 // is always allowed.
 func (s *Server) serves(host string) bool {
-	if s.o.Hosts == nil {
+	if s.o.Hosts == nil || s.o.Hosts() == "" {
 		return true
 	}
 	list, err := hosts.Parse(s.o.Hosts())
-	if err != nil { // none are set
-		return true
+	if err != nil { // not reached: the setting was parsed
+		return false
 	}
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {

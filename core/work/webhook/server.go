@@ -78,9 +78,9 @@ type Options struct {
 	// Hosts are the hosts that requests may name, as hosts.Parse reads them, besides the server's own
 	// address. Empty or nil: any.
 	Hosts func() string
-	Addr   string         // "127.0.0.1:8420"; port 0 picks a free one
-	Zone   *time.Location // of the times in deliveries
-	Log    *slog.Logger
+	Addr  string         // "127.0.0.1:8420"; port 0 picks a free one
+	Zone  *time.Location // of the times in deliveries
+	Log   *slog.Logger
 	// Screen asks the small model, without tools, about the texts of a payload
 	// (ScreenPrompt, ParseVerdict). It can block. If it is nil or returns an error, the
 	// delivery is held.

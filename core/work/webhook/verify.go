@@ -23,11 +23,11 @@ import (
 
 // Senders that verify can name.
 const (
-	github = "github"       // signs the payload
-	gitlab = "gitlab"       // sends the secret itself
-	stripe = "stripe"       // signs its time and the payload, once for each secret that is valid
-	slack  = "slack"        // signs its time and the payload
-	hmac256 = "hmac-sha256"  // signs the payload, in a header that the file names
+	github  = "github"      // signs the payload
+	gitlab  = "gitlab"      // sends the secret itself
+	stripe  = "stripe"      // signs its time and the payload, once for each secret that is valid
+	slack   = "slack"       // signs its time and the payload
+	hmac256 = "hmac-sha256" // signs the payload, in a header that the file names
 )
 
 // senders are they in the order of the documentation, and signatureHeaders their headers.
