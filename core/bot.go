@@ -411,7 +411,8 @@ func (b *Bot) makeWork() (err error) {
 	}
 	b.webhooks.open(b.o.Env.WebhookPort, webhook.Options{
 		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
-		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
+		Addr:     net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
+		Variable: variable(b.o), Hosts: func() string { return b.settings.Load().WebhookHosts },
 		Screen: screener.Screen, Afford: b.money.Afford, Settle: b.money.Settle, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
 		Begun: func() (map[string]string, error) { return dispatch.Deliveries(b.dir) }, Notice: b.warn,
 	})

@@ -47,7 +47,7 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 			return err
 		}
 		problems, looked = append(problems, bot.Problems(at.Now)...), lookedAt(at, bot)+settingsIn(dashboard.Dir(p.Environ()))
-		notes = explained(bot.Index().Set(), at.Now)
+		notes = append(explained(bot.Index().Set(), at.Now), verified(at)...)
 	}
 	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, append(notes, problemLines(problems, looked)...))
 }
@@ -73,6 +73,18 @@ func explained(set *routines.Set, now time.Time) (lines []string) {
 			}
 		}
 		lines = append(lines, clean.Line(r.Path)+": note: "+strings.Join(parts, "; "))
+	}
+	return lines
+}
+
+// verified says what the webhooks with verify need from their senders.
+func verified(at console.DataDir) (lines []string) {
+	hooks := webhook.NewIndex(at.Dir)
+	hooks.Scan()
+	for _, s := range hooks.Specs(false) {
+		if needs := s.Needs(); needs != "" {
+			lines = append(lines, clean.Line(s.Path)+": note: "+needs)
+		}
 	}
 	return lines
 }
