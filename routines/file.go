@@ -129,6 +129,7 @@ func (p *File) Task() Task {
 	}
 	t.Essential = p.essential(t.Background && t.AllowPing)
 	t.Check = p.check(t.Background)
+	t.Says = p.says(t)
 	if t.Allowed != nil && t.Disallowed != nil {
 		later := p.Field("allowed-tools")
 		if f := p.Field("disallowed-tools"); f.Line > later.Line {
@@ -396,7 +397,7 @@ var (
 		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
-		KindRoutine:  append([]string{"cron", "window", "jitter", "missed", "late", "check", "essential"}, recur.Names()...),
+		KindRoutine:  append([]string{"cron", "window", "jitter", "missed", "late", "check", "say", "essential"}, recur.Names()...),
 		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word", "essential"},
 		KindWebhook:  {"fields", "verify", "secret-env", "signature-header", "delivery-header"},
 	}

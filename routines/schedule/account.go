@@ -150,7 +150,7 @@ func (l *loop) accountStart(d Due) {
 // fates maps the outcome of a run to the fate of its due time.
 var fates = map[outcome]account.Fate{
 	outcomeDone: account.Ran, outcomeFailed: account.Failed, outcomeCutOff: account.Interrupted, outcomeStopped: account.Interrupted, outcomeHeld: account.Held,
-	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped,
+	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped, outcomeNothing: account.Ran,
 }
 
 // accountEnd notes the end of a run.
@@ -159,7 +159,11 @@ func (l *loop) accountEnd(e ended) {
 	if d.ByHand && !d.Late {
 		return
 	}
-	row := l.teller.tell(d.Task(), d.ownTime(), fates[e.outcome], e.why)
+	why := e.why
+	if why == "" && e.outcome == outcomeDone && d.Task().Says {
+		why = account.NoModel
+	}
+	row := l.teller.tell(d.Task(), d.ownTime(), fates[e.outcome], why)
 	row.Late, row.Until = d.Late, e.until
 }
 

@@ -57,7 +57,7 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 func explained(set *routines.Set, now time.Time) (lines []string) {
 	for _, r := range set.Routines {
 		s := &r.Schedule
-		if s.Plain() {
+		if s.Plain() && !r.Says {
 			continue
 		}
 		parts := []string{s.Words()}
@@ -67,7 +67,7 @@ func explained(set *routines.Set, now time.Time) (lines []string) {
 		for _, skip := range s.Skipped(now, now.AddDate(1, 0, 0), 1) {
 			parts = append(parts, "not "+skip.At.Format(console.MomentLayout)+": "+skip.Why)
 		}
-		for _, more := range []string{s.EndWords(now), s.Ours()} {
+		for _, more := range append([]string{s.EndWords(now)}, r.Ours()...) {
 			if more != "" {
 				parts = append(parts, more)
 			}

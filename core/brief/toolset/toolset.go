@@ -107,7 +107,7 @@ func (t tool) call(ctx context.Context, c Caller, args json.RawMessage) (result 
 
 func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	message := Message(a.Text("message"))
-	if blank(message) {
+	if Blank(message) {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
 	critical, quiet := a.Flag("critical"), a.Flag("quiet")
@@ -119,7 +119,7 @@ func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 
 func sendEmbed(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	e := cardOf(a)
-	if blank(e.Title) {
+	if Blank(e.Title) {
 		return Refusal(fmt.Sprintf(textEmptyField, "title"))
 	}
 	for i, b := range e.Buttons {

@@ -98,6 +98,9 @@ func (o *Options) warn(text string) {
 	}
 }
 
+// Said is what the check of a task with `say: check` printed, as a message, or why it printed none.
+type Said struct{ Text, Failed string }
+
 // Job is one task to run in the background.
 type Job struct {
 	Task routines.Task
@@ -122,6 +125,8 @@ type Job struct {
 	Fire string
 	// Plain is why an essential task sends its own text without asking a model, or "".
 	Plain string
+	// Said is the message of a task that asks no model; nil for all others.
+	Said *Said
 	// Note is the first line of the tail, or "".
 	Note string
 	// Ticket is the reservation for the run, which the caller settles.

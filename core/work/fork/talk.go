@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/money"
+	"ollimbot/routines"
 )
 
 // reopen are the pauses before retrying to open a session after a timeout.
@@ -217,6 +218,32 @@ func (t *tools) plain(ctx context.Context, why string) {
 		t.o.Log.Error("an essential reminder was not sent", "run", t.status.id, "error", a.Text)
 		t.o.warn(fmt.Sprintf(tellNotSent, t.title, words))
 	}
+}
+
+// say sends what the check of a task has printed under the rules of any ping, and leaves an update
+// as a model would have to. A message that cannot be sent is only in the update.
+func (t *tools) say(ctx context.Context, s Said) error {
+	if s.Failed != "" {
+		return errors.New(s.Failed)
+	}
+	t.Ping(ctx, s.Text, false, false)
+	leave, refusal := t.enter(ctx)
+	if refusal != "" {
+		return context.Cause(ctx)
+	}
+	sent, why, err := t.pings > 0, t.refused, t.unsent
+	leave()
+	update := fmt.Sprintf(updateSaid, s.Text)
+	switch mode := t.job.Task.Mode; {
+	case mode == routines.Blocked, sent && mode == routines.Freely:
+		return err
+	case err != nil:
+		update = fmt.Sprintf(updateUnsaid, err, s.Text)
+	case !sent:
+		update = fmt.Sprintf(updateUnsaid, why, s.Text)
+	}
+	t.Report(ctx, update)
+	return err
 }
 
 // lastRefusal returns why the last ping of the run was refused, or "".

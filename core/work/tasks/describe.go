@@ -81,6 +81,8 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 	switch {
 	case !t.Background:
 		where = "in the main session"
+	case t.Says:
+		where = "in the background, without a model"
 	case t.Isolated:
 		where = "in the background, without the conversation's history"
 	}
@@ -135,6 +137,9 @@ func describeRights(out *strings.Builder, t routines.Task) {
 	if t.Check != "" {
 		row(out, "check", t.Check)
 	}
+	if t.Says {
+		row(out, "says", textSays)
+	}
 	if t.TrustInput {
 		row(out, "trusts", "keeps its tools when it has read what strangers write")
 	}
@@ -150,7 +155,7 @@ func describeRights(out *strings.Builder, t routines.Task) {
 // at which it would fire.
 func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold, now time.Time) {
 	row(out, "when", r.Schedule.Words()+" ("+r.Cron+")")
-	for _, more := range []string{r.Schedule.EndWords(now), r.Schedule.Ours()} {
+	for _, more := range append([]string{r.Schedule.EndWords(now)}, r.Ours()...) {
 		if more != "" {
 			row(out, "", more)
 		}

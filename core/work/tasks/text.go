@@ -38,6 +38,7 @@ const (
 	textPaused        = "%s is paused until you resume it"
 	textRemoved       = "%s removed"
 	textRestored      = "%s is back in the schedule"
+	textSays          = "what the check prints, as it is; it costs nothing"
 	textSnoozeTooLong = "choose a time within a year, not %s; to hold the task for longer, pause it"
 	textSnoozed       = "%s is snoozed until %s"
 	textStartersAdded = "%s installed: %s"
