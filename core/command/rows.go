@@ -14,6 +14,9 @@ const inTalk = InSlash | InDiscord
 // aTask names the task of a command.
 var aTask = []Arg{{Kind: Task, Name: "task", About: "A routine or reminder: its id, four characters of it, or words of its title."}}
 
+// aRun names the run of a command.
+var aRun = []Arg{{Kind: Run, Name: "run", About: "A run: its id, four characters of it, or words of its title."}}
+
 // Table has every command once. Help and lists have its order, which is that of Discord's list too. A command of two words
 // belongs to the group that its first word names. The commands that the agent may run (InAgent) read no named file and no
 // standard input.
@@ -213,11 +216,14 @@ var Table = []Command{
 		Name: "follow", In: InPlain, Group: runs, Usage: "RUN, log or off", About: "print new lines of a run or of the log as they arrive",
 		Example: "follow email", More: helpRun,
 	},
-	{Name: "stop", In: InPlain, Group: runs, Usage: "RUN", About: "stop a run, after asking you", Example: "stop 2", More: helpRun, Writes: true},
+	{
+		Name: "stop", In: InShell | InPlain | InBot, Group: runs, Args: aRun, Example: "stop 2", More: helpRun, Writes: true,
+		About: "Stop a run; plain mode and the dashboard ask first.", Make: func(s Subject) Value { return StopFork{Run: s.ID} },
+	},
 	{Name: "again", In: InPlain, Group: runs, Usage: "RUN", About: "run the task of a run again", Example: "again 2", More: helpRun, Writes: true},
 	{
-		Name: "continue", In: InPlain, Group: runs, Usage: "RUN", About: "continue a finished run in the conversation", Example: "continue email",
-		More: helpContinue, Writes: true,
+		Name: "continue", In: InShell | InPlain | InBot, Group: runs, Args: aRun, Example: "continue email", More: helpContinue, Writes: true,
+		About: "Continue a finished run in the conversation.", Make: func(s Subject) Value { return ResumeFork{Run: s.ID} },
 	},
 
 	// Routines and reminders.
