@@ -54,25 +54,6 @@ var Table = []Command{
 	{Name: "cron", Prints: PrintsOwn, In: inLines, Group: tasks, About: "Explain a cron expression and show its next times."},
 	{Name: "check", Prints: PrintsTasks, In: inLines, Group: overview, About: "Validate routine and reminder files."},
 	{
-		Name: "budget", Seed: "ping-budget", In: InShell | InPlain | inTalk, Group: pings, slash: Host.pingBudget, Usage: "[capacity] [refill_rate]",
-		Short: "how many pings",
-		About: "Show the ping budget, or set its capacity and refill rate.",
-		Args: []Arg{
-			{Kind: Number, Name: "capacity", About: "how many pings fit; 0 mutes them", Optional: true},
-			{Kind: Number, Name: "refill_rate", About: "minutes to refill one ping", Least: 1, Optional: true},
-		},
-	},
-	{Name: "budget show", Prints: PrintsOwn, In: InShell | InAgent, Group: pings, About: "Show the ping budget now or at another time."},
-	{Name: "budget set", In: InShell | InPlain, Group: pings, Example: "budget set --capacity 6", Writes: true, About: "Change capacity, refill rate, or both."},
-	{
-		Name: "capacity", In: InPlain, Group: pings, Usage: "NUMBER", Example: "capacity +1", More: helpCapacity, Writes: true,
-		About: "how many pings can be saved up",
-	},
-	{
-		Name: "refill", In: InPlain, Group: pings, Usage: "MINUTES", Example: "refill 60", More: helpRefill, Writes: true,
-		About: "how long it takes until one more ping is allowed",
-	},
-	{
 		Name: "week", Prints: PrintsTasks, In: inLines | inTalk, Group: overview, slash: Host.week, picture: weekPicture, Usage: "[last]",
 		Short: "the week in figures",
 		About: "Sum up a week: pings and answers, due times, costs.",
@@ -144,6 +125,25 @@ var Table = []Command{
 		Name: "permissions", In: inTalk, Group: program, slash: Host.permissions, Usage: "[mode]",
 		Short: "what it may do", About: "show or set the permission mode",
 		Args: []Arg{{Kind: Choice, Name: "mode", About: "the mode to switch to", Choices: permissionModes, Optional: true}},
+	},
+	{
+		Name: "budget", Seed: "ping-budget", In: InShell | InPlain | inTalk, Group: pings, slash: Host.pingBudget, Usage: "[capacity] [refill_rate]",
+		Short: "how many pings",
+		About: "Show the ping budget, or set its capacity and refill rate.",
+		Args: []Arg{
+			{Kind: Number, Name: "capacity", About: "how many pings fit; 0 mutes them", Optional: true},
+			{Kind: Number, Name: "refill_rate", About: "minutes to refill one ping", Least: 1, Optional: true},
+		},
+	},
+	{Name: "budget show", Prints: PrintsOwn, In: InShell | InAgent, Group: pings, About: "Show the ping budget now or at another time."},
+	{Name: "budget set", In: InShell | InPlain, Group: pings, Example: "budget set --capacity 6", Writes: true, About: "Change capacity, refill rate, or both."},
+	{
+		Name: "capacity", In: InPlain, Group: pings, Usage: "NUMBER", Example: "capacity +1", More: helpCapacity, Writes: true,
+		About: "how many pings can be saved up",
+	},
+	{
+		Name: "refill", In: InPlain, Group: pings, Usage: "MINUTES", Example: "refill 60", More: helpRefill, Writes: true,
+		About: "how long it takes until one more ping is allowed",
 	},
 	{
 		Name: "say", In: InPlain, Group: conversation, Usage: "WORDS", Example: "say what is left today?", More: helpSay, Writes: true,

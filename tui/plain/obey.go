@@ -118,7 +118,7 @@ var errSaid = errors.New("the reason has been printed")
 // carryOut executes a command whose row makes its value. Words that are no arguments may be meant for the agent.
 func carryOut(c *console, r request, line string) {
 	to, note, err := r.Read(r.rest, command.Reading{Times: c.snap.Times(), Find: func(k command.Kind, text string) (string, error) {
-		return c.find(k, request{r.Command, text})
+		return c.idOf(k, request{r.Command, text})
 	}})
 	var wrong *command.ArgumentError
 	switch {
@@ -136,8 +136,8 @@ func carryOut(c *console, r request, line string) {
 	}
 }
 
-// find returns the ID of what a request names. The error is errSaid, or an *command.ArgumentError if it names nothing.
-func (c *console) find(k command.Kind, r request) (id string, err error) {
+// idOf returns the ID of what a request names. The error is errSaid, or an *command.ArgumentError if it names nothing.
+func (c *console) idOf(k command.Kind, r request) (id string, err error) {
 	ok := false
 	switch k {
 	case command.Run:
