@@ -124,7 +124,6 @@ func carryOut(c *console, r request, line string) {
 	switch {
 	case errors.As(err, &wrong) && len(r.Args) == 0:
 		c.fail(fmt.Sprintf(textNothing, r.Name))
-		c.offer(line)
 	case errors.As(err, &wrong):
 		c.noTime(r.Command, err)
 		c.offer(line)
