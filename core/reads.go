@@ -182,6 +182,12 @@ func newProposals(b *Bot) *proposals.Desk {
 	})
 }
 
+// Find returns the ID of the task, run or update that a text names (command.Pick), or an error for the user.
+func (s *Snapshot) Find(k command.Kind, text string) (id string, err error) {
+	t, err := command.PickOne(k.Thing(), s.Things(k), text, k == command.Run)
+	return t.ID, err
+}
+
 // Things returns what a command can name: tasks, runs or updates. Runs are in the order of the pane.
 func (s *Snapshot) Things(k command.Kind) (list []command.Thing) {
 	switch k {

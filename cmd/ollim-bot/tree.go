@@ -133,15 +133,12 @@ func arrange(n *kong.Node, path string) {
 	}
 }
 
-// kinds are the kinds of things that commands name.
-var kinds = map[command.Kind]string{command.Task: "task", command.Run: "run", command.Update: "update"}
-
 // arguments makes the arguments of a row, and the flag of commands that answer either way, for the parser. The last
 // argument may have several words.
 func arguments(args []command.Arg) any {
 	fields := []reflect.StructField{{Name: "Out", Type: reflect.TypeFor[console.AsJSON](), Tag: `embed:""`}}
 	for i, a := range args {
-		of, tag := reflect.TypeFor[string](), fmt.Sprintf(`arg:"" name:%q help:%q complete:%q`, a.Name, a.About, kinds[a.Kind])
+		of, tag := reflect.TypeFor[string](), fmt.Sprintf(`arg:"" name:%q help:%q complete:%q`, a.Name, a.About, a.Kind.Thing())
 		switch {
 		case a.Kind == command.Choice && a.Optional:
 			tag += fmt.Sprintf(` optional:"" enum:%q default:""`, strings.Join(a.Choices, ",")+",")
@@ -196,10 +193,8 @@ func (p *process) act(c command.Command, n *kong.Node) error {
 // knows best why it is none.
 func (p *process) find(bot *core.Bot, k command.Kind, text string) (string, error) {
 	s := bot.SnapshotAt(p.Now())
-	things := s.Things(k)
-	if len(command.Pick(things, command.Thing.Itself, text)) == 0 {
+	if len(command.Pick(s.Things(k), command.Thing.Itself, text)) == 0 {
 		return text, nil
 	}
-	t, err := command.PickOne(kinds[k], things, text, k == command.Run)
-	return t.ID, err
+	return s.Find(k, text)
 }

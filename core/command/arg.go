@@ -26,6 +26,11 @@ const (
 	Title
 )
 
+var things = map[Kind]string{Task: "task", Run: "run", Update: "update"}
+
+// Thing returns what an argument of the kind names: "task", "run" or "update"; "" if it names none of them.
+func (k Kind) Thing() string { return things[k] }
+
 // Arg is an argument of a command, and its field on a surface with fields.
 type Arg struct {
 	Kind        Kind

@@ -14,6 +14,9 @@ const inTalk = InSlash | InDiscord
 // aTask names the task of a command.
 var aTask = []Arg{{Kind: Task, Name: "task", About: "A routine or reminder: its id, four characters of it, or words of its title."}}
 
+// aRun names the run of a command.
+var aRun = []Arg{{Kind: Run, Name: "run", About: "A run: its id, four characters of it, or words of its title."}}
+
 // Table has every command once. Help and lists have its order, which is that of Discord's list too. A command of two words
 // belongs to the group that its first word names. The commands that the agent may run (InAgent) read no named file and no
 // standard input.
@@ -50,25 +53,6 @@ var Table = []Command{
 	},
 	{Name: "cron", Prints: PrintsOwn, In: inLines, Group: tasks, About: "Explain a cron expression and show its next times."},
 	{Name: "check", Prints: PrintsTasks, In: inLines, Group: overview, About: "Validate routine and reminder files."},
-	{
-		Name: "budget", Seed: "ping-budget", In: InShell | InPlain | inTalk, Group: pings, slash: Host.pingBudget, Usage: "[capacity] [refill_rate]",
-		Short: "how many pings",
-		About: "Show the ping budget, or set its capacity and refill rate.",
-		Args: []Arg{
-			{Kind: Number, Name: "capacity", About: "how many pings fit; 0 mutes them", Optional: true},
-			{Kind: Number, Name: "refill_rate", About: "minutes to refill one ping", Least: 1, Optional: true},
-		},
-	},
-	{Name: "budget show", Prints: PrintsOwn, In: InShell | InAgent, Group: pings, About: "Show the ping budget now or at another time."},
-	{Name: "budget set", In: InShell | InPlain, Group: pings, Example: "budget set --capacity 6", Writes: true, About: "Change capacity, refill rate, or both."},
-	{
-		Name: "capacity", In: InPlain, Group: pings, Usage: "NUMBER", Example: "capacity +1", More: helpCapacity, Writes: true,
-		About: "how many pings can be saved up",
-	},
-	{
-		Name: "refill", In: InPlain, Group: pings, Usage: "MINUTES", Example: "refill 60", More: helpRefill, Writes: true,
-		About: "how long it takes until one more ping is allowed",
-	},
 	{
 		Name: "week", Prints: PrintsTasks, In: inLines | inTalk, Group: overview, slash: Host.week, picture: weekPicture, Usage: "[last]",
 		Short: "the week in figures",
@@ -143,6 +127,25 @@ var Table = []Command{
 		Args: []Arg{{Kind: Choice, Name: "mode", About: "the mode to switch to", Choices: permissionModes, Optional: true}},
 	},
 	{
+		Name: "budget", Seed: "ping-budget", In: InShell | InPlain | inTalk, Group: pings, slash: Host.pingBudget, Usage: "[capacity] [refill_rate]",
+		Short: "how many pings",
+		About: "Show the ping budget, or set its capacity and refill rate.",
+		Args: []Arg{
+			{Kind: Number, Name: "capacity", About: "how many pings fit; 0 mutes them", Optional: true},
+			{Kind: Number, Name: "refill_rate", About: "minutes to refill one ping", Least: 1, Optional: true},
+		},
+	},
+	{Name: "budget show", Prints: PrintsOwn, In: InShell | InAgent, Group: pings, About: "Show the ping budget now or at another time."},
+	{Name: "budget set", In: InShell | InPlain, Group: pings, Example: "budget set --capacity 6", Writes: true, About: "Change capacity, refill rate, or both."},
+	{
+		Name: "capacity", In: InPlain, Group: pings, Usage: "NUMBER", Example: "capacity +1", More: helpCapacity, Writes: true,
+		About: "how many pings can be saved up",
+	},
+	{
+		Name: "refill", In: InPlain, Group: pings, Usage: "MINUTES", Example: "refill 60", More: helpRefill, Writes: true,
+		About: "how long it takes until one more ping is allowed",
+	},
+	{
 		Name: "say", In: InPlain, Group: conversation, Usage: "WORDS", Example: "say what is left today?", More: helpSay, Writes: true,
 		About: "write to the agent",
 	},
@@ -213,11 +216,14 @@ var Table = []Command{
 		Name: "follow", In: InPlain, Group: runs, Usage: "RUN, log or off", About: "print new lines of a run or of the log as they arrive",
 		Example: "follow email", More: helpRun,
 	},
-	{Name: "stop", In: InPlain, Group: runs, Usage: "RUN", About: "stop a run, after asking you", Example: "stop 2", More: helpRun, Writes: true},
+	{
+		Name: "stop", In: InShell | InPlain | InBot, Group: runs, Args: aRun, Example: "stop 2", More: helpRun, Writes: true,
+		About: "Stop a run; plain mode and the dashboard ask first.", Make: func(s Subject) Value { return StopFork{Run: s.ID} },
+	},
 	{Name: "again", In: InPlain, Group: runs, Usage: "RUN", About: "run the task of a run again", Example: "again 2", More: helpRun, Writes: true},
 	{
-		Name: "continue", In: InPlain, Group: runs, Usage: "RUN", About: "continue a finished run in the conversation", Example: "continue email",
-		More: helpContinue, Writes: true,
+		Name: "continue", In: InShell | InPlain | InBot, Group: runs, Args: aRun, Example: "continue email", More: helpContinue, Writes: true,
+		About: "Continue a finished run in the conversation.", Make: func(s Subject) Value { return ResumeFork{Run: s.ID} },
 	},
 
 	// Routines and reminders.

@@ -36,7 +36,7 @@ type Command struct {
 	// Silent means that the command needs no reply, because its effect is visible.
 	Silent bool
 	// Make returns the value for what Read has read, which is all that a surface needs for carrying out the command. If it
-	// is nil, each surface has code of its own for the command.
+	// is nil, each surface has code of its own for the command; it may have some beside Make, such as a question.
 	Make func(Subject) Value
 	// slash carries out a command of the conversation. If it is nil, the command line does.
 	slash func(Host, context.Context, []string) (string, error)

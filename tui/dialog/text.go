@@ -214,7 +214,6 @@ const (
 	textACommand        = "command"
 	textSetsCapacity    = "sets the capacity of the ping budget"
 	textSetsRefill      = "sets how many minutes a token takes"
-	textSetsMute        = "mutes pings: 2h, 18:00, tomorrow 9:00, or off"
 	textSetsLook        = "changes how the dashboard looks"
 	textShowsAccount    = "shows what became of each due time since a day: monday, 30d, 2026-11-23"
 	textListsRuns       = "lists runs: a day, a state, words"

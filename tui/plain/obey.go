@@ -108,35 +108,17 @@ func obey(c *console, line string) {
 	case own != nil:
 		own(c, r)
 	default:
-		carryOut(c, r)
+		carryOut(c, r, line)
 	}
 }
 
 // errSaid means that the reason has been printed.
 var errSaid = errors.New("the reason has been printed")
 
-// carryOut executes a command whose row makes its value.
-func carryOut(c *console, r request) {
-	to, note, err := r.Read(r.rest, command.Reading{Times: c.snap.Times(), Find: func(k command.Kind, text string) (id string, err error) {
-		ok := false
-		switch r.rest = text; k {
-		case command.Task:
-			var t schedule.TaskView
-			t, ok = findTask(c, r)
-			id = t.ID
-		case command.Run:
-			var f fork.View
-			f, ok = findRun(c, r, func(fork.View) string { return "" })
-			id = f.ID
-		case command.Update:
-			var u updates.Update
-			u, ok = findUpdate(c, r)
-			id = u.Key
-		}
-		if !ok {
-			err = errSaid
-		}
-		return id, err
+// carryOut executes a command whose row makes its value. Words that are no arguments may be meant for the agent.
+func carryOut(c *console, r request, line string) {
+	to, note, err := r.Read(r.rest, command.Reading{Times: c.snap.Times(), Find: func(k command.Kind, text string) (string, error) {
+		return c.idOf(k, request{r.Command, text})
 	}})
 	var wrong *command.ArgumentError
 	switch {
@@ -144,12 +126,39 @@ func carryOut(c *console, r request) {
 		c.fail(fmt.Sprintf(textNothing, r.Name))
 	case errors.As(err, &wrong):
 		c.noTime(r.Command, err)
+		c.offer(line)
 	case err == nil:
 		if note != "" {
 			note = "; " + note
 		}
 		c.doAndAdd(r, r.Make(to), note)
 	}
+}
+
+// idOf returns the ID of what a request names. The error is errSaid, or an *command.ArgumentError if it names nothing.
+func (c *console) idOf(k command.Kind, r request) (id string, err error) {
+	ok := false
+	switch k {
+	case command.Run:
+		var f fork.View
+		f, ok = findRun(c, r, func(fork.View) string { return "" })
+		id = f.ID
+	case command.Update:
+		var u updates.Update
+		u, ok = findUpdate(c, r)
+		id = u.Key
+	default:
+		if r.rest == "" {
+			return "", &command.ArgumentError{Err: errSaid}
+		}
+		var t schedule.TaskView
+		t, ok = findTask(c, r)
+		id = t.ID
+	}
+	if !ok {
+		err = errSaid
+	}
+	return id, err
 }
 
 // shell executes a line of the command line. Words that are none may be meant for the agent.
