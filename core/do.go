@@ -152,7 +152,8 @@ func (b *Bot) slashHost() command.Host {
 		Config: b.settings.Load, SetConfig: b.settings.Set, Follows: b.money.Follows, Costs: b.money.Costs,
 		Record:  record,
 		Add:     func(ctx context.Context, c command.AddTask) (command.Outcome, error) { return recorded(ctx, c) },
-		Restart: b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
+		ZoneFixed: b.o.Env.ZoneFixed,
+		Restart:   b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
 		Status: func() []string {
 			s := b.Snapshot()
 			return s.Status()

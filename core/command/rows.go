@@ -51,6 +51,10 @@ var slashRows = []Command{
 			{Name: "when", About: "20 minutes, 18:30, tomorrow 9am, friday noon", Required: true, Suggests: true},
 		},
 	},
+	{
+		Name: "timezone", slash: Host.timezone, Usage: "[zone or city]", About: "show or set the zone whose clock tasks follow",
+		Options: []Option{{Name: "zone", About: "Europe/Berlin, tokyo; machine follows this machine"}},
+	},
 	{Name: "interrupt", slash: Host.interrupt, About: "stop the running turn", Silent: true},
 	{
 		Name: "permissions", slash: Host.permissions, Usage: "[mode]", About: "show or set the permission mode",
@@ -73,7 +77,7 @@ var slashRows = []Command{
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model_main", "model_fork", "thinking_main", "thinking_fork",
-				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "quiet_messages", "daily_cap", "monthly_cap", "turn_cap",
+				"timezone", "bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "quiet_messages", "daily_cap", "monthly_cap", "turn_cap",
 				"max_background_forks", "engine", "fallback", "google_calendars", "google_task_list",
 			}},
 			{Name: "value", About: "what to set it to"},

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -162,7 +163,7 @@ func (s Spec) Check(body []byte) (Payload, error) {
 	if len(body) > MaxBody {
 		return Payload{}, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge}
 	}
-	list, err := readObject(body)
+	list, err := readObject(bytes.TrimPrefix(body, []byte("\ufeff"))) // a mark that some programs write
 	switch {
 	case errors.Is(err, errNotObject):
 		return Payload{}, invalid(textPayload + textNotObject)
