@@ -40,7 +40,7 @@ func TestFilesAsOtherProgramsWriteThem(t *testing.T) {
 		{"CR alone", strings.ReplaceAll(plants, "\n", "\r"), false, "the lines end with CR alone"},
 		{"Latin-1", strings.NewReplacer("ä", "\xe4", "ß", "\xdf").Replace(plants), false, "not UTF-8 text, as in files saved as Latin-1"},
 		{"Latin-1 in the body", strings.Replace(plants, "Gieß", "Gie\xdf", 1), true, "not UTF-8 text, as in files saved as Latin-1"},
-		{"a merge in the front matter", strings.Replace(plants, "cron", "<<<<<<< HEAD\ncron: x\n=======\n>>>>>>> theirs\ncron", 1), false, "two versions of this file"},
+		{"a merge in the keys", strings.Replace(plants, "cron", "<<<<<<< HEAD\ncron: x\n=======\n>>>>>>> theirs\ncron", 1), false, "two versions of this file"},
 		{"a merge in the body", plants + "<<<<<<< HEAD\nA\n=======\nB\n>>>>>>> theirs\n", false, "two versions of this file"},
 		{"a value cut by a comment", strings.Replace(plants, "gießen", "gießen #2 am Fenster", 1), true, "#2 am Fenster"},
 	} {

@@ -27,15 +27,15 @@ type statusCmd struct {
 
 // statusAnswer is the JSON answer.
 type statusAnswer struct {
-	Version   string `json:"version"`
-	DataDir   string `json:"data_dir"`
-	Timezone  string `json:"timezone"`
+	Version  string `json:"version"`
+	DataDir  string `json:"data_dir"`
+	Timezone string `json:"timezone"`
 	// ZoneData is the database from which the time zones are, and what is wrong with it.
-	ZoneData zoneData `json:"zone_data"`
-	Running   bool   `json:"running"`
-	PID       int    `json:"pid"`
-	Routines  int    `json:"routines"`
-	Reminders int    `json:"reminders"`
+	ZoneData  zoneData `json:"zone_data"`
+	Running   bool     `json:"running"`
+	PID       int      `json:"pid"`
+	Routines  int      `json:"routines"`
+	Reminders int      `json:"reminders"`
 	// Problems is what is wrong with the user's files, as check lists it.
 	Problems []routines.Problem `json:"problems"`
 	Waiting  int                `json:"waiting"`

@@ -69,6 +69,7 @@ func clock(t *testing.T, d *Database, name string) string {
 func TestTheNewestDatabaseCounts(t *testing.T) {
 	built := unpack(packed).Source
 	older, newer := map[string]string{"America/Vancouver": "PST8PDT,M3.2.0,M11.1.0"}, map[string]string{"America/Vancouver": "<-06>6"}
+	late := built.Released.AddDate(0, 0, 9)
 	for _, c := range []struct {
 		what, version string
 		modified      time.Time
@@ -80,7 +81,7 @@ func TestTheNewestDatabaseCounts(t *testing.T) {
 		{"a newer one of the system", "2027a", winter, newer, "2027a", "14:00"},
 		{"a much newer one", "2030za", winter, newer, "2030za", "14:00"},
 		{"one without a version, packed before the release", "", built.Released.AddDate(0, 0, -1), older, "", "13:00"},
-		{"one without a version, packed after the release", "", built.Released.AddDate(0, 0, 9), newer, "of " + built.Released.AddDate(0, 0, 9).Format(time.DateOnly) + " at the latest", "14:00"},
+		{"one without a version, packed after the release", "", late, newer, "of " + late.Format(time.DateOnly) + " at the latest", "14:00"},
 	} {
 		d := open([]string{"", "/nonexistent", system(t, c.version, c.modified, c.zones)}, packed)
 		used := built.Version + ", built in"
@@ -208,7 +209,8 @@ func TestTheInstalledDatabaseIsBuiltIn(t *testing.T) {
 		name, _ := filepath.Rel(d.system.Place, path)
 		here, loadErr := d.system.load(name)
 		switch {
-		case err != nil || entry.IsDir() || loadErr != nil, strings.HasPrefix(name, "posix/"), strings.HasPrefix(name, "right/"), name == "localtime", name == "posixrules":
+		case err != nil || entry.IsDir() || loadErr != nil, strings.HasPrefix(name, "posix/"), strings.HasPrefix(name, "right/"),
+			name == "localtime", name == "posixrules":
 			return err // a table, or a zone with leap seconds
 		}
 		there, err := d.built.load(name)

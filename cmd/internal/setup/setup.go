@@ -387,8 +387,8 @@ func writeVariables(at console.DataDir, zone string, token config.Secret) error 
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read %s: %w", config.EnvFile, err)
 		}
-		data := before
-		if !at.Env.ZoneKept || zone != at.Env.ZoneName { // where nothing sets the zone, the bot asks when the machine moves
+		data, moved := before, !at.Env.ZoneKept || zone != at.Env.ZoneName
+		if moved { // where nothing sets the zone, the bot asks when the machine's changes
 			data = config.SetVariable(data, "OLLIM_TIMEZONE", zone)
 		}
 		if token != "" && token != at.Env.DiscordToken {
@@ -403,7 +403,7 @@ func writeVariables(at console.DataDir, zone string, token config.Secret) error 
 		}
 		env, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.Dir.Root()})
 		inEnv := strings.Contains(names, "DISCORD_TOKEN")
-		if err == nil && env.ZoneName == zone && (!inEnv || env.DiscordToken == token) {
+		if err == nil && (!moved || env.ZoneName == zone) && (!inEnv || env.DiscordToken == token) {
 			return nil
 		}
 		wrong := fmt.Errorf(textByHand, at.Dir.Display()+"/"+config.EnvFile, names)

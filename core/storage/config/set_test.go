@@ -344,7 +344,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 	other := Runtime{
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
-		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", VoiceLanguage: "de", VoiceLimit: time.Minute, MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
+		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", VoiceLanguage: "de", VoiceLimit: time.Minute, MaxBackgroundForks: 9, QuietHours: Quiet{1, 2}, Timezone: "Asia/Tokyo",
 		Morning: 1, Noon: 2, Afternoon: 3, Evening: 4, Night: 5,
 		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, StatusLine: true, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
 	}
@@ -429,7 +429,8 @@ func TestAChangedZoneIsChangedInEnvToo(t *testing.T) {
 	if string(data) != "# mine\nexport OLLIM_TIMEZONE=America/New_York\nOLLIM_BOT_NAME=Olli\n" {
 		t.Errorf(".env is\n%s", data)
 	}
-	if env, _, err := LoadEnv(func(string) string { return "" }, Flags{DataDir: dir}); err != nil || env.ZoneName != "America/New_York" || env.ZoneKept || env.ZoneFixed != "" {
+	env, _, err := LoadEnv(func(string) string { return "" }, Flags{DataDir: dir})
+	if err != nil || env.ZoneName != "America/New_York" || env.ZoneKept || env.ZoneFixed != "" {
 		t.Errorf("%s, %v, %q, %v", env.ZoneName, env.ZoneKept, env.ZoneFixed, err)
 	}
 	if _, _, err := Set(d, "timezone", "Mars"); err == nil || !strings.Contains(err.Error(), "Europe/Berlin") {
