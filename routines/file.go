@@ -32,6 +32,7 @@ type File struct {
 // directory. It returns false for a file without front matter, of which nothing else can
 // be read.
 func Open(kind Kind, rel string, data []byte) (*File, bool) {
+	data = frontmatter.UTF8(data)
 	doc, err := frontmatter.Parse(data)
 	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok && kind != KindRoutine && kind != KindReminder && kind != KindWebhook {
 		wrong.Message = strings.ReplaceAll(wrong.Message, `id: "a1b2c3d4"`, `description: "…"`) // only tasks have an id

@@ -98,6 +98,16 @@ type Routine struct {
 	Late time.Duration
 }
 
+// Zones returns the names of the zones that routines have of their own.
+func Zones(list []*Routine) (names []string) {
+	for _, r := range list {
+		if r.Schedule.Zone != nil {
+			names = append(names, r.Schedule.Zone.String())
+		}
+	}
+	return names
+}
+
 // UsualLate is how old a missed fire may be that `missed: run` still runs, unless `late` says otherwise.
 const UsualLate = 12 * time.Hour
 

@@ -131,8 +131,10 @@ func show(text string) string { return `"` + clean.Cut(clean.Line(text), 60) + `
 
 // Messages of the index.
 const (
-	msgPanic  = "this file makes the parser fail (%v): please simplify it and report this"
-	msgDouble = "%s has the same id (%s) as %s, which stays active: give one of them another id"
+	msgPanic       = "this file makes the parser fail (%v): please simplify it and report this"
+	msgSubFolder   = "the files in this folder are ignored: move them to %s/ itself"
+	msgOtherEnding = "this file is ignored, because only files that end in .md are read: name it %s.md"
+	msgDouble      = "%s has the same id (%s) as %s, which stays active: give one of them another id"
 	// msgLastGood and msgKept are appended to the first problem of a file whose last good version
 	// stays active. msgKept names the day on which it was kept.
 	msgLastGood = " (until then the previous version stays active)"

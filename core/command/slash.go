@@ -89,6 +89,8 @@ type Host struct {
 	Add func(context.Context, AddTask) (Outcome, error)
 	// Line carries out a line of the command line and returns what it prints; nil if there is no command line.
 	Line func(ctx context.Context, text string) (string, error)
+	// ZoneFixed is the flag or variable that sets the time zone, so that no command can; usually empty.
+	ZoneFixed string
 	// Restart restarts the program; nil if that is impossible.
 	Restart func()
 }

@@ -74,6 +74,10 @@ const (
 	textNoClear      = "/clear takes nothing, not %q: nothing was cleared"
 	textAlwaysThinks = " The model %s still thinks: with this version of claude that cannot be turned off."
 	textOwnMeasure   = " The model %s decides how much it thinks and ignores the number."
+	textZone         = "timezone: %s, now %s."
+	textZoneFixed    = "the time zone is set by %s of the running program; change it there"
+	textZoneRestarts = "; the bot restarts for that"
+	textZoneLater    = "; it takes effect with the next start"
 	textUnchanged    = "%s is already %s"
 	textChanged      = "%s: %s → %s"
 )

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,8 @@ type Runtime struct {
 
 	MaxBackgroundForks int   // simultaneous runs; more wait
 	QuietHours         Quiet // zero means none
+	// Timezone is the zone in use, an IANA name, unless a flag or a variable of the environment sets it. Empty means none yet.
+	Timezone string
 	// What the words for parts of the day stand for, in minutes after midnight.
 	Morning, Noon, Afternoon, Evening, Night int
 	QuietMessages                            int     // per day, without a sound; 0 means none
@@ -109,6 +112,7 @@ func (r Runtime) ForkThinking(main string) string {
 func LoadRuntime(d *store.Dir) (r Runtime, problems []routines.Problem, err error) {
 	f, err := peek(d)
 	r, problems = f.decode()
+	r.Timezone = cmp.Or(zoneOfEnv(d), r.Timezone)
 	return r, problems, err
 }
 

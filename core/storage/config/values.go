@@ -211,6 +211,15 @@ func language(to *string, s string) bool {
 	return languageCode().MatchString(*to)
 }
 
+// timezone parses the name of a time zone, or its city.
+func timezone(to *string, s string) bool {
+	found, ok := when.Zone(s)
+	if ok {
+		*to = found.String()
+	}
+	return ok
+}
+
 // list parses IDs separated by commas; spaces around them are ignored.
 func list(to *string, s string) bool {
 	ids := strings.Split(s, ",")

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -179,7 +180,7 @@ func (s Spec) read(body []byte) (text []byte, list []member, err error) {
 	if len(body) > s.limit() {
 		return nil, nil, tooLarge()
 	}
-	text = s.unwrapped(body)
+	text = s.unwrapped(bytes.TrimPrefix(body, []byte("\ufeff"))) // a mark that some programs write
 	list, err = readObject(text)
 	switch {
 	case errors.Is(err, errNotObject):
