@@ -67,15 +67,15 @@ func Open(own string) *Database { return open(append([]string{own}, systemDirs..
 func open(dirs []string, packed string) *Database {
 	d := &Database{built: unpack(packed)}
 	for _, dir := range dirs {
-		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
-			d.system = directory(dir)
+		if s := directory(dir); dir != "" && !s.Released.IsZero() {
+			d.system = s
 			break
 		}
 	}
 	return d
 }
 
-// directory returns the database in a directory. Where no file names its version, its files are as old as the release
+// directory returns the database in a directory. One that is empty or missing has no day. Where no file names its version, its files are as old as the release
 // at most, and packages are built soon after it.
 func directory(dir string) *source {
 	s := &source{Source: Source{Place: dir}, read: func(name string) ([]byte, error) { return readFile(filepath.Join(dir, filepath.FromSlash(name))) }}
@@ -85,7 +85,7 @@ func directory(dir string) *source {
 	if head, err := headOf(filepath.Join(dir, "+VERSION")); err == nil && s.Version == "" {
 		s.Version = head
 	}
-	for _, file := range []string{"tzdata.zi", "+VERSION", "zone1970.tab", "zone.tab", "Etc/UTC", "."} {
+	for _, file := range []string{"tzdata.zi", "+VERSION", "zone1970.tab", "zone.tab", "Etc/UTC"} {
 		if info, err := os.Stat(filepath.Join(dir, file)); err == nil {
 			s.Released = info.ModTime()
 			break

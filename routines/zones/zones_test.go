@@ -95,7 +95,7 @@ func TestTheNewestDatabaseCounts(t *testing.T) {
 			t.Errorf("%s: in Vancouver it is %s, want %s", c.what, got, c.clock)
 		}
 	}
-	none := open([]string{"/nonexistent"}, packed)
+	none := open([]string{"/nonexistent", t.TempDir()}, packed)
 	if got := none.Used().Place + clock(t, none, "America/Vancouver"); got != "13:00" {
 		t.Errorf("without one of the system: %s", got)
 	}

@@ -332,7 +332,7 @@ func (r *report) space(root string) {
 func (r *report) zone() {
 	machine := ""
 	if name := config.MachineZone(r.p.Getenv); r.Env.ZoneKept && name != r.Env.ZoneName {
-		machine = fmt.Sprintf("; this machine is in %s, so the bot has asked whether tasks follow", name)
+		machine = fmt.Sprintf("; this machine is in %s, so the bot asks whether tasks follow", name)
 	}
 	r.pass("timezone", "%s, now %s%s", r.Env.ZoneName, r.Now.Format(console.MomentLayout), machine)
 	data := zones.Default().Report(r.Now, append(routines.Zones(schedule.Files(r.Dir, r.Env.Zone).Routines), r.Env.ZoneName)...)
