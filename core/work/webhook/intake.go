@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -155,7 +156,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *D
 func (s *Server) take(spec Spec, body []byte, proof claim, h http.Header, d *Delivery) (refusal *RefusedError) {
 	text, sent, err := spec.read(body)
 	if errors.As(err, &refusal) {
-		if form := strings.HasPrefix(h.Get("Content-Type"), "application/x-www-form-urlencoded"); form && spec.Verify != "" {
+		if form := strings.HasPrefix(h.Get("Content-Type"), "application/x-www-form-urlencoded"); form && spec.Verify != "" && !bytes.ContainsRune(text, '{') {
 			refusal.Details = []string{textForm}
 		}
 		return refusal

@@ -294,6 +294,7 @@ func TestSendersAreRefusedWithTheReason(t *testing.T) {
 		"no JSON":               {r.signed(t, "push", "{"), 400, "invalid json"},
 		"a form":                {r.signed(t, "push", url.Values{"payload": {push}}.Encode()), 202, "accepted"},
 		"a form of other names": {with(r.signed(t, "push", "a=b"), "Content-Type", "application/x-www-form-urlencoded"), 400, "have it sent as application/json"},
+		"spoilt JSON":           {with(r.signed(t, "push", "{a=b"), "Content-Type", "application/x-www-form-urlencoded"), 400, `{"error":"invalid json"}`},
 		"a spoilt form":         {r.signed(t, "push", "payload=%zz"), 400, "invalid json"},
 		"a ping":                {with(r.signed(t, "push", `{"zen":"x"}`), githubEvent, "ping"), 200, `{"status":"pong"}`},
 		"an unsigned ping":      {with(httptest.NewRequest("POST", "/hook/push", strings.NewReader("{}")), githubEvent, "ping"), 401, "unauthorized"},
