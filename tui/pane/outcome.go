@@ -12,7 +12,10 @@ import (
 	"ollimbot/tui/widget"
 )
 
-const textRefused = "ping refused"
+const (
+	textRefused = "ping refused"
+	textNoModel = "no model"
+)
 
 // Outcome is the result of a run.
 type Outcome struct {
@@ -70,6 +73,12 @@ func OutcomeOf(s *core.Snapshot, f *fork.View) Outcome {
 	if f.Reports > 0 {
 		text := words.Count(f.Reports, "report")
 		say("reported", theme.Report, text, text)
+	}
+	if f.Stopped != "" {
+		say("stopped-routine", theme.Warn, f.Stopped, f.Stopped)
+	}
+	if f.NoModel {
+		o.Full = append(o.Full, widget.Span{Role: theme.Dim, Text: textNoModel})
 	}
 	if f.State == fork.Done && len(o.Full) == 0 {
 		o.Short = widget.Span{}
