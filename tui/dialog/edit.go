@@ -63,6 +63,11 @@ func editTask(file command.TaskFile) *editing {
 		e.model()
 	}
 	e.choice("critical", fieldCritical, textYes, textNo, func(f command.TaskFile) bool { return f.Critical })
+	if !file.Says {
+		e.list("allowed-tools", fieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
+		e.list("disallowed-tools", fieldDenied, func(f command.TaskFile) []string { return f.Disallowed })
+		e.list("skills", fieldSkills, func(f command.TaskFile) []string { return f.Skills })
+	}
 	e.choice("trust-input", fieldTrusts, textYes, textNo, func(f command.TaskFile) bool { return f.TrustInput })
 	if !routine {
 		e.chain()
@@ -80,9 +85,6 @@ func (e *editing) model() {
 	e.oneOf("model", fieldModel, func(f command.TaskFile) string { return f.Model }, models...)
 	e.choice("thinking", fieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
 	e.choice("isolated", fieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
-	e.list("allowed-tools", fieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
-	e.list("disallowed-tools", fieldDenied, func(f command.TaskFile) []string { return f.Disallowed })
-	e.list("skills", fieldSkills, func(f command.TaskFile) []string { return f.Skills })
 }
 
 // taskModels are the usual models of a task; the first is the default.
