@@ -12,10 +12,10 @@ import (
 	"ollimbot/tui/widget"
 )
 
-const (
-	textRefused = "ping refused"
-	textNoModel = "no model"
-)
+const textRefused = "ping refused"
+
+// TextNoModel marks a run whose message was what its check printed.
+const TextNoModel = "no model"
 
 // Outcome is the result of a run.
 type Outcome struct {
@@ -78,7 +78,7 @@ func OutcomeOf(s *core.Snapshot, f *fork.View) Outcome {
 		say("stopped-routine", theme.Warn, f.Stopped, f.Stopped)
 	}
 	if f.NoModel {
-		o.Full = append(o.Full, widget.Span{Role: theme.Dim, Text: textNoModel})
+		o.Full = append(o.Full, widget.Span{Role: theme.Dim, Text: TextNoModel})
 	}
 	if f.State == fork.Done && len(o.Full) == 0 {
 		o.Short = widget.Span{}
