@@ -437,7 +437,7 @@ func (b *Bot) makeWork() (err error) {
 		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, PutOff: b.chat.PutOff, Changed: b.viewers.notify,
 		Kept:    func(at time.Time, id string) { kept(b, at, id) },
 		Day:     func() when.Day { return b.settings.Load().Day() },
-		Lacking: func() []routines.Problem { return Lacking(b, b.now()) },
+		Lacking: func() []routines.Problem { return Lacking(b, b.now()) }, Notice: b.warn,
 	})
 	b.host.tasks = b.tasks
 	b.asks = newProposals(b)

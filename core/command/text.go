@@ -83,16 +83,17 @@ const (
 )
 
 const (
-	textTodayIs     = "today:      "
-	textMonthIs     = "this month: "
-	textOfCap       = " of %s"
-	textSetAside    = ", %s set aside for runs under way"
-	textCapsLifted  = ", the caps are lifted for today"
-	textPart        = "%s: %s, %s"
-	textPartUnknown = ", the cost of %d of them is unknown"
-	textMissing     = ", without %s of unknown cost"
-	textNoPrice     = "no price for %s: a line in prices.yaml gives one, and until then it is in no sum and no cap"
-	textEstimated   = "%s broke off and are estimated"
+	textTodayIs      = "today:      "
+	textMonthIs      = "this month: "
+	textOfCap        = " of %s"
+	textSetAside     = ", %s set aside for runs under way"
+	textCapsLifted   = ", the caps are lifted for today"
+	textPart         = "%s: %s, %s"
+	textPartUnknown  = ", the cost of %d of them is unknown"
+	textWithoutModel = ", no model"
+	textMissing      = ", without %s of unknown cost"
+	textNoPrice      = "no price for %s: a line in prices.yaml gives one, and until then it is in no sum and no cap"
+	textEstimated    = "%s broke off and are estimated"
 )
 
 var textParts = map[money.Purpose]string{

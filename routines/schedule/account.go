@@ -58,8 +58,11 @@ func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
 // held notes a due time that was held.
 func (t *teller) held(task routines.Task, due time.Time, h Hold) {
 	why := account.Paused
-	if h.Why != "" {
+	switch {
+	case h.Why != "":
 		why = TagWaits
+	case h.Reason != "":
+		why = tagItself + ": " + h.Reason
 	}
 	t.tell(task, due, account.Held, why).Until = h.Until
 }

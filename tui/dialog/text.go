@@ -63,6 +63,8 @@ const (
 	fieldUntil    = "Until"
 	fieldRuns     = "Runs"
 	fieldReports  = "Reports"
+	fieldCheck    = "Check"
+	fieldMessage  = "Message"
 	fieldModel    = "Model"
 	fieldThinking = "Thinking"
 	fieldIsolated = "Isolated"
@@ -85,6 +87,8 @@ var fieldNotes = map[string]string{
 	fieldUntil:    "whether it comes back until you press Done on its ping",
 	fieldRuns:     "in the background, or as a turn of the conversation that you see",
 	fieldReports:  "when its report joins the conversation: on_ping means after a ping",
+	fieldCheck:    "optional: a command that decides before each fire whether it runs",
+	fieldMessage:  "what the check prints is sent as it is, without a model and its cost",
 	fieldModel:    "for background runs; the default is in the settings",
 	fieldThinking: "thinks before it answers: better, but slower and dearer",
 	fieldIsolated: "starts without the conversation: cheaper, but knows nothing of it",

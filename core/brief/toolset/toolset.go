@@ -40,6 +40,7 @@ const (
 	CancelReminder = "cancel_reminder"
 
 	ProposeReminder = "propose_reminder"
+	StopRoutine     = "stop_routine"
 )
 
 //go:embed schemas/*.json
@@ -71,9 +72,10 @@ var tools = []tool{
 	{ListReminders, aboutList, listReminders},
 	{CancelReminder, aboutCancel, cancelReminder},
 	{ProposeReminder, aboutPropose, propose},
+	{StopRoutine, aboutStop, stopRoutine},
 }
 
-// Tools returns the bot's thirteen tools bound to c. Invalid arguments are answered with
+// Tools returns the bot's fourteen tools bound to c. Invalid arguments are answered with
 // the field and the cure; a panic in c becomes an error result. With a nil c the tools
 // are only listed: every call is refused.
 func Tools(c Caller) []agent.Tool {

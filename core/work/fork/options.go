@@ -50,6 +50,8 @@ type Host interface {
 	// Reminders returns the book that a run's reminder tools write to, with the run's
 	// rights.
 	Reminders(policy.Writer) toolset.ReminderBook
+	// Stop pauses or ends a routine for a run of it, and informs the user.
+	Stop(by policy.Writer, routine string, s toolset.Stop) (toolset.Stopped, error)
 }
 
 // Options configure runs. All down to Guard are required.

@@ -84,22 +84,6 @@ func TestASaidMessageIsAPingUnderAllItsRules(t *testing.T) {
 	}
 }
 
-// The words that had left before the program was killed are not sent twice.
-func TestASaidMessageIsSentOncePerFire(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		j := Job{Task: task(), Said: &Said{Text: "High tide"}, Fire: "routine a1b2c3d4 1"}
-		for range 2 {
-			_, err := h.m.Do(t.Context(), j)
-			must(t, err)
-		}
-		if posts := h.sent(); len(posts) != 1 {
-			t.Errorf("sent %+v", posts)
-		}
-	})
-}
-
 func TestASaidMessageThatMayHaveArrivedCountsAsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)

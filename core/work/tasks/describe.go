@@ -128,6 +128,9 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 		case !h.Paused:
 			word = "snoozed until " + cron.DayClock(h.Until.In(now.Location()), now)
 		}
+		if h.Reason != "" {
+			word += ", by its own run: " + h.Reason
+		}
 		row(out, "held", word)
 	}
 }
