@@ -43,6 +43,15 @@ func (t *teller) tell(task routines.Task, due time.Time, fate account.Fate, why 
 	return &t.rows[len(t.rows)-1]
 }
 
+// tellDue notes the outcome of a fire. That of an early moment has its length in the title.
+func (l *loop) tellDue(d Due, fate account.Fate, why string) *account.Row {
+	row := l.teller.tell(d.Task(), d.ownTime(), fate, why)
+	if d.Early != nil {
+		row.Title += earlyTitle(*d.Early)
+	}
+	return row
+}
+
 // missed notes a due time at which nothing was running.
 func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
 	why := account.Asleep
@@ -144,7 +153,7 @@ func (l *loop) accountStart(d Due) {
 	if d.ByHand && !d.Late {
 		return // additional to the schedule
 	}
-	l.teller.tell(d.Task(), d.ownTime(), account.Running, "").Late = d.Late
+	l.tellDue(d, account.Running, "").Late = d.Late
 }
 
 // fates maps the outcome of a run to the fate of its due time.
@@ -159,7 +168,7 @@ func (l *loop) accountEnd(e ended) {
 	if d.ByHand && !d.Late {
 		return
 	}
-	row := l.teller.tell(d.Task(), d.ownTime(), fates[e.outcome], e.why)
+	row := l.tellDue(d, fates[e.outcome], e.why)
 	row.Late, row.Until = d.Late, e.until
 }
 

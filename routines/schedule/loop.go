@@ -251,6 +251,10 @@ func (l *loop) noteEnded(list []ended, now time.Time) {
 			}
 			continue
 		}
+		if k.kind == aheadKind {
+			l.endAhead(e, now)
+			continue
+		}
 		if e.outcome == outcomeCutOff {
 			continue // the next start checks whether the run had ended
 		}
@@ -298,6 +302,7 @@ func (l *loop) begin(now time.Time) {
 		l.o.Log.Error("which tasks are paused or snoozed could not be read; all of them fire", "error", err)
 	}
 	l.finishCut(cut)
+	l.cutAhead()
 	set = l.set()
 	for id, e := range l.record.Routines {
 		if _, ok := set.RoutineByID(id); !ok && e.Removed.IsZero() {
@@ -452,6 +457,7 @@ func (l *loop) planRoutine(r *routines.Routine, now time.Time) {
 }
 
 func (l *loop) syncReminder(id string, now time.Time) {
+	l.syncAhead(id, now)
 	it := item{itemKey: itemKey{key: reminderKey(id)}}
 	r, ok := l.set().ReminderByID(id)
 	if !ok {

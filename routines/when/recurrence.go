@@ -140,11 +140,18 @@ func (p *parser) bounded(s *repeat, c cron.Schedule) (recur.Recurrence, error) {
 	return r, err
 }
 
-// yearOf is the first such day at or after one.
+// yearOf is the first such day at or after one. A day that its month never has is the month's last.
 func yearOf(d, from recur.Date) recur.Date {
-	for d.Year = from.Year; d.Before(from) || !d.Exists(); d.Year++ {
+	never := !d.Exists()
+	for year := from.Year; ; year++ {
+		at := recur.Date{Year: year, Month: d.Month, Day: d.Day}
+		if never {
+			at = lastOf(at)
+		}
+		if at.Exists() && !at.Before(from) {
+			return at
+		}
 	}
-	return d
 }
 
 // bound reads one restriction. ok is false if there is none here; then nothing is taken.
@@ -278,12 +285,9 @@ func (p *parser) bare(last bool) (d recur.Date, ok bool, err error) {
 	return recur.DateOf(m.date), ok, err
 }
 
-// lastOf is the last day of a month; without a year, that of every February is the 28th.
+// lastOf is the last day of a month. Without a year it is the 31st, which yearOf understands.
 func lastOf(d recur.Date) recur.Date {
-	if d.Year == 0 && d.Month == time.February {
-		return recur.Date{Month: d.Month, Day: 28}
-	}
-	for d.Day = 31; !d.Exists(); d.Day-- {
+	for d.Day = 31; d.Year != 0 && !d.Exists(); d.Day-- {
 	}
 	return d
 }
@@ -340,8 +344,7 @@ func (p *parser) gap() (g recur.Gap, ok bool, err error) {
 		g.To = yearOf(g.To, g.From)
 	}
 	if whole {
-		if g.To = lastOf(g.To); g.To.Year == 0 && g.To.Month == time.February {
-			g.To.Day = 29
+		for g.To = lastOf(g.To); !g.To.Exists(); g.To.Day-- {
 		}
 	}
 	return g, true, nil

@@ -64,6 +64,10 @@ const (
 	textExceptDay = "a day of the week is left out by naming the others: tuesday to sunday at 9"
 	textHowMany   = "a schedule has 1 to %d times; leave the number out if it has no end"
 	textNoZone    = `there is no zone "%s"; say its city, such as in Berlin time, or Europe/Berlin`
+	textNoAhead   = "there is no length of time; " + textNearAhead
+	textNearAhead = "say a day, an hour or 10 minutes before, or 1 hour: Leave now"
+	textAheadNow  = "that is the moment itself; say 1 minute, or more"
+	textAheadFar  = "that is too long before; say at most %d days"
 	textSeconds   = "a schedule counts minutes; say every minute"
 	textManyTimes = "say the times: at 8:00 and 20:00"
 )

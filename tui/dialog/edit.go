@@ -14,6 +14,8 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/routines"
+	"ollimbot/routines/leeway"
+	"ollimbot/routines/when"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
 )
@@ -46,8 +48,10 @@ func editTask(file command.TaskFile) *editing {
 	e.choice("allow-ping", fieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
 	if routine {
 		e.option("missed", fieldMissed, "run", [2]string{"run late, once", "only note it"}, func(f command.TaskFile) bool { return f.RunMissed })
+		e.add(editLine{"late", Text(fieldLate, showLate(file), checkLate), showLate, lateOf})
 	} else {
 		e.option("until", fieldUntil, "done", [2]string{"repeat until done", "fire once"}, func(f command.TaskFile) bool { return f.UntilDone })
+		e.add(editLine{"ahead", aheadField(showAhead(file)), showAhead, aheadOf})
 	}
 	basic := len(e.Fields)
 	e.choice("background", fieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
@@ -100,6 +104,57 @@ func (e *editing) when() {
 		at, _, _ := readMoment(text, c.Snap.Times())
 		return routines.RunAt(at)
 	}})
+}
+
+// aheadField is the field of what a reminder says before it is due.
+func aheadField(text string) *Field {
+	return Text(fieldAhead, text, func(_ pane.Context, text string) (string, bool) {
+		if strings.TrimSpace(text) == "" {
+			return fieldNotes[fieldAhead], true
+		}
+		list, err := when.ReadAhead(text)
+		if err != nil {
+			return err.Error(), false
+		}
+		return when.AheadWords(list), true
+	})
+}
+
+func showAhead(f command.TaskFile) string { return when.AheadLine(f.Ahead) }
+
+func aheadOf(_ pane.Context, text string) any {
+	list, _ := when.ReadAhead(text)
+	if list == nil {
+		return nil
+	}
+	return routines.AheadItems(list)
+}
+
+func checkLate(_ pane.Context, text string) (string, bool) {
+	if strings.TrimSpace(text) == "" {
+		return fieldNotes[fieldLate], true
+	}
+	d, err := routines.ReadLate(text)
+	if err != nil {
+		return err.Error(), false
+	}
+	return routines.LateWords(d), true
+}
+
+// showLate is empty as long as the file says nothing of it.
+func showLate(f command.TaskFile) string {
+	if f.Late == 0 || f.Late == routines.UsualLate {
+		return ""
+	}
+	return routines.LateWords(f.Late)
+}
+
+func lateOf(_ pane.Context, text string) any {
+	d, err := routines.ReadLate(text)
+	if err != nil {
+		return nil
+	}
+	return leeway.FormatJitter(d)
 }
 
 // prompt adds the field of the prompt. A prompt that the field would change, such as a

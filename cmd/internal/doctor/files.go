@@ -25,6 +25,7 @@ import (
 	"ollimbot/core/work/money"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/when"
 	dashboard "ollimbot/tui/settings"
 )
 
@@ -72,9 +73,23 @@ func explained(set *routines.Set, now time.Time) (lines []string) {
 				parts = append(parts, more)
 			}
 		}
-		lines = append(lines, clean.Line(r.Path)+": note: "+strings.Join(parts, "; "))
+		lines = append(lines, note(r.Task, parts))
+	}
+	for _, r := range set.Reminders {
+		if len(r.Ahead) == 0 {
+			continue
+		}
+		var at []string
+		for _, e := range r.Early() {
+			at = append(at, e.At.In(now.Location()).Format(console.MomentLayout))
+		}
+		lines = append(lines, note(r.Task, []string{when.AheadWords(r.Ahead), strings.Join(at, ", "), r.Ours()}))
 	}
 	return lines
+}
+
+func note(t routines.Task, parts []string) string {
+	return clean.Line(t.Path) + ": note: " + strings.Join(parts, "; ")
 }
 
 // lookedAt says what the data directory contains.

@@ -122,8 +122,13 @@ type Job struct {
 	Fire string
 	// Plain is why an essential task sends its own text without asking a model, or "".
 	Plain string
+	// Words are sent as they are, as the only ping of the run, without asking a model; "" asks one.
+	Words string
 	// Note is the first line of the tail, or "".
 	Note string
 	// Ticket is the reservation for the run, which the caller settles.
 	Ticket money.Ticket
 }
+
+// asks reports whether a model is asked.
+func (j *Job) asks() bool { return j.Plain == "" && j.Words == "" }

@@ -219,6 +219,15 @@ func (t *tools) plain(ctx context.Context, why string) {
 	}
 }
 
+// words sends the words of the job. A ping that the rules refuse is no error.
+func (t *tools) words(ctx context.Context) error {
+	m := outgoing{kind: kindPing, own: true, shown: t.job.Words, done: toolset.TextSent, post: post.Post{Text: t.job.Words}}
+	if a := t.send(ctx, m); a.IsError && t.status.snapshot().Refused == 0 {
+		return errors.New(a.Text)
+	}
+	return nil
+}
+
 // lastRefusal returns why the last ping of the run was refused, or "".
 func (t *tools) lastRefusal() string {
 	t.gate <- struct{}{}
