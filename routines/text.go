@@ -53,6 +53,7 @@ const (
 	msgBadRunAt        = `%s %v; write it as "2026-11-23T09:40:00-08:00" or "2026-11-23 09:40"`
 	msgNaiveRunAt      = "the time has no offset, so it is read in %s; write %q to be exact"
 	msgEveryFrom       = "every counts from %s, because there is no from; add the first day, such as from: %q"
+	msgCalendar        = "skip: %s; until then it fires on these days too"
 	msgLateRange       = "write 1 minute to 31 days, such as 2 hours"
 	msgLateAlone       = "late has no effect without missed: run; add that, or delete late"
 	msgBadLeeway       = "%s %s %v"

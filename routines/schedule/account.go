@@ -46,6 +46,9 @@ func (t *teller) tell(task routines.Task, due time.Time, fate account.Fate, why 
 // tellDue notes the outcome of a fire. That of an early moment has its length in the title.
 func (l *loop) tellDue(d Due, fate account.Fate, why string) *account.Row {
 	row := l.teller.tell(d.Task(), d.ownTime(), fate, why)
+	if d.Routine != nil && row.Why == "" {
+		row.Why = clean.Cut(clean.Line(d.Routine.Schedule.Trouble()), mostWhy)
+	}
 	if d.Early != nil {
 		row.Title += earlyTitle(*d.Early)
 	}

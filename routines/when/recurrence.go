@@ -66,6 +66,7 @@ type bounds struct {
 	lasting   length
 	limit     int
 	skip      []recur.Gap
+	calendars []string
 	zone      *time.Location
 }
 
@@ -112,7 +113,7 @@ func (p *parser) defaultDays(s *repeat) {
 
 // bounded adds the restrictions to an expression.
 func (p *parser) bounded(s *repeat, c cron.Schedule) (recur.Recurrence, error) {
-	r := recur.Recurrence{Cron: c, Every: s.count, Days: s.monthDays, From: s.from, Times: s.limit, Skip: s.skip, Zone: s.zone}
+	r := recur.Recurrence{Cron: c, Every: s.count, Days: s.monthDays, From: s.from, Times: s.limit, Skip: s.skip, Calendars: s.calendars, Zone: s.zone}
 	if r.From.IsZero() && s.counts() {
 		first := recur.Recurrence{Cron: c, Days: s.monthDays, Skip: s.skip}
 		at := first.Next(p.Now)
@@ -301,6 +302,11 @@ func (p *parser) gaps(s *bounds) (bool, error) {
 		}
 		for p.skip("on", "in", "from", "between") {
 		}
+		if t := p.peek(0); strings.HasSuffix(t.text, calendarSuffix) && t.text != calendarSuffix {
+			p.pos++
+			s.calendars = append(s.calendars, t.raw)
+			continue
+		}
 		g, ok, err := p.gap()
 		switch {
 		case err != nil:
@@ -316,6 +322,9 @@ func (p *parser) gaps(s *bounds) (bool, error) {
 		s.skip = append(s.skip, g)
 	}
 }
+
+// calendarSuffix ends the name of a calendar's file.
+const calendarSuffix = ".ics"
 
 // week reports whether days of the week follow.
 func (p *parser) week() bool {
@@ -487,7 +496,7 @@ func SetKey(r *recur.Recurrence, key, text string) error {
 		ok = ok && r.Times > 0
 	case recur.KeySkip:
 		ok, err = p.gaps(&s)
-		r.Skip = s.skip
+		r.Skip, r.Calendars = s.skip, s.calendars
 	case recur.KeyZone:
 		p.pos = len(p.toks)
 		r.Zone, ok = zoneNamed(strings.ReplaceAll(strings.TrimSpace(text), " ", "_"))

@@ -64,9 +64,18 @@ func tokens(text string) (out []token) {
 	return out
 }
 
+// nameLetters are what the name of a calendar's file may have.
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
 // lengthOf is how many bytes the next token takes.
 func lengthOf(rest string, r rune, size int, glued bool) int {
 	digits := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+	if !glued {
+		name := len(rest) - len(strings.TrimLeft(rest, nameLetters))
+		if strings.HasSuffix(strings.ToLower(rest[:name]), calendarSuffix) {
+			return name
+		}
+	}
 	switch {
 	case unicode.IsLetter(r):
 		n := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })

@@ -25,6 +25,7 @@ import (
 	"ollimbot/core/work/money"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/daysoff"
 	"ollimbot/routines/when"
 	dashboard "ollimbot/tui/settings"
 )
@@ -190,7 +191,9 @@ func checkFile(p *console.Process, at console.DataDir, name string) (problems []
 	case isReminder(abs, data):
 		_, problems = routines.ParseReminder(shown, data, at.Env.Zone)
 	default:
-		_, problems = routines.ParseRoutine(shown, data)
+		var r routines.Routine
+		r, problems = routines.ParseRoutine(shown, data)
+		problems = append(problems, routines.CalendarProblems(&r, daysoff.NewShelf(at.Dir))...)
 	}
 	return renamed(problems, shown)
 }
