@@ -17,8 +17,8 @@ const (
 	mostRules   = 2000
 	mostDays    = 100_000 // taken by all events together
 	mostLooked  = 6_000_000
-	longestSpan = 366     // of one event
-	earliest    = 1970    // the first year of an event
+	longestSpan = 366  // of one event
+	earliest    = 1970 // the first year of an event
 	past        = 366 * 24 * time.Hour
 	ahead       = 5 * past
 )
