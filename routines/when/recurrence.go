@@ -314,7 +314,7 @@ func (p *parser) gaps(s *bounds) (bool, error) {
 		case !ok && !found && p.week(): // a day of the week
 			return false, refuse(textExceptDay)
 		case !ok && !found:
-			return false, refuse(textExcept)
+			return false, p.orMeant(refuse(textExcept))
 		case !ok:
 			p.pos = from
 			return true, nil
@@ -505,7 +505,7 @@ func SetKey(r *recur.Recurrence, key, text string) error {
 		return err
 	}
 	if !ok || !p.done() {
-		return refuse("%s", textKeys[key])
+		return p.orMeant(refuse("%s", textKeys[key]))
 	}
 	return nil
 }

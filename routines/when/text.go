@@ -130,5 +130,5 @@ var textKeys = map[string]string{
 	recur.KeyUntil: "write the last day with its year, such as 2027-02-28",
 	recur.KeyTimes: "write a whole number from 1 to 1000, or delete the line",
 	recur.KeySkip:  "write days or ranges, such as 24 Dec to 2 Jan, 2027-04-02, or the name of a calendar, such as holidays.ics",
-	recur.KeyZone:  "write the name of a time zone, such as Europe/Berlin",
+	recur.KeyZone:  "no such time zone is known; write its name, such as Europe/Berlin",
 }

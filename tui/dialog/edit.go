@@ -48,15 +48,18 @@ func editTask(file command.TaskFile) *editing {
 	e.choice("allow-ping", fieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
 	if routine {
 		e.option("missed", fieldMissed, "run", [2]string{"run late, once", "only note it"}, func(f command.TaskFile) bool { return f.RunMissed })
-		e.add(editLine{"late", Text(fieldLate, showLate(file), checkLate), showLate, lateOf})
 	} else {
 		e.option("until", fieldUntil, "done", [2]string{"repeat until done", "fire once"}, func(f command.TaskFile) bool { return f.UntilDone })
-		e.add(editLine{"ahead", aheadField(showAhead(file)), showAhead, aheadOf})
 	}
 	basic := len(e.Fields)
 	e.choice("background", fieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
 	e.add(editLine{"window", windowField(showWindow(file)), showWindow, textOrNone})
 	e.add(editLine{"jitter", Text(fieldJitter, showJitter(file), checkJitter), showJitter, textOrNone})
+	if routine {
+		e.add(editLine{"late", Text(fieldLate, showLate(file), checkLate), showLate, lateOf})
+	} else {
+		e.add(editLine{"ahead", aheadField(showAhead(file)), showAhead, aheadOf})
+	}
 	e.oneOf("update-main-session", fieldReports, func(f command.TaskFile) string { return string(f.Mode) },
 		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
 	models := slices.Clone(taskModels)

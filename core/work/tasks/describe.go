@@ -160,7 +160,7 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 	}
 	describeLeeway(out, r.Leeway)
 	if r.RunMissed {
-		row(out, "missed", "runs "+routines.LateWords(r.Late))
+		row(out, "missed", "made up for, "+routines.LateWords(r.Late))
 	}
 	name, from := "next", now
 	if h.Paused || h.Why != "" {
