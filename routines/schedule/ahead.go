@@ -100,7 +100,11 @@ func (l *loop) dueAhead(it item, now time.Time) (Due, bool) {
 	l.syncAhead(it.id, now)
 	d := Due{Kind: routines.KindReminder, Reminder: r, Early: &next, At: next.At.In(l.zone), Late: now.Sub(next.At) > onTime}
 	if h := l.hold(&r.Task); !h.Ended(now) {
-		l.tellDue(d, account.Held, account.Paused).Until = h.Until
+		why := account.Paused
+		if h.Why != "" {
+			why = TagWaits
+		}
+		l.tellDue(d, account.Held, why).Until = h.Until
 		l.report.changed = true
 		return Due{}, false
 	}
