@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/base/words"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
@@ -20,11 +21,12 @@ const lookAgain = 5 * time.Minute
 // early sends what a reminder says before it is due, as a ping under the usual rules.
 func (d *Dispatcher) early(ctx context.Context, due schedule.Due) error {
 	r := due.Reminder
-	at := cron.DayClock(r.RunAt.In(d.o.Zone), d.now())
+	now := d.now()
+	at := cron.DayClock(r.RunAt.In(d.o.Zone), now)
 	text := due.Early.Text
 	switch {
 	case text == "":
-		text = fmt.Sprintf(textEarly, r.Title(), at)
+		text = fmt.Sprintf(textEarly, r.Title(), at, words.Ahead(r.RunAt.Sub(now)))
 	case due.Late:
 		text += "\n\n" + fmt.Sprintf(textEarlyLate, at)
 	}

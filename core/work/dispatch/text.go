@@ -13,7 +13,7 @@ const (
 	textCheckFailed      = "the check failed, so this runs anyway: %s"
 	textNoServers        = "there are no MCP servers here"
 	textNoAnswer         = "the MCP server %s did not answer within %s"
-	textEarly            = "%s: %s"
+	textEarly            = "%s: %s, %s"
 	textEarlyLate        = "(This comes late. It is at %s.)"
 	textFired            = "%s starts now"
 	textFiredWaits       = "%s waits for a free place, %s in the queue"
