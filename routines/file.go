@@ -399,7 +399,7 @@ var (
 	}
 	ownKeys = map[Kind][]string{
 		KindRoutine:  append([]string{"cron", "window", "jitter", "missed", "late", "check", "say", "essential"}, recur.Names()...),
-		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word", "essential"},
+		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word", "ahead", "essential"},
 		KindWebhook:  {"fields", "verify", "secret-env", "signature-header", "delivery-header"},
 	}
 	// otherKind is the kind whose keys the user may have used by mistake.

@@ -269,8 +269,11 @@ func (h Host) cost(context.Context, []string) (string, error) {
 
 // remind creates a reminder: "buy milk, tomorrow 9:00", with or without the comma.
 func (h Host) remind(ctx context.Context, args []string) (string, error) {
-	line := strings.Join(args, " ")
-	if line == "" {
+	line, ahead, err := when.LastAhead(strings.Join(args, " "))
+	switch {
+	case err != nil:
+		return "", err
+	case line == "":
 		return "", errors.New(textRemindUsage)
 	}
 	what, said := line, ""
@@ -295,7 +298,7 @@ func (h Host) remind(ctx context.Context, args []string) (string, error) {
 	case what == "":
 		return "", errors.New(textRemindUsage)
 	}
-	out, err := h.Add(ctx, AddTask{At: at, Description: clean.Cut(clean.Line(what), 60), Message: fmt.Sprintf(TextRemindOf, what)})
+	out, err := h.Add(ctx, AddTask{At: at, Ahead: when.AheadLine(ahead), Description: clean.Cut(clean.Line(what), 60), Message: fmt.Sprintf(TextRemindOf, what)})
 	return noted(out.Message, read.Note(line)), err
 }
 

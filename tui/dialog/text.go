@@ -60,7 +60,9 @@ const (
 	fieldPrompt   = "Prompt"
 	fieldPings    = "Pings"
 	fieldMissed   = "If missed"
+	fieldLate     = "Late"
 	fieldUntil    = "Until"
+	fieldAhead    = "Ahead"
 	fieldRuns     = "Runs"
 	fieldReports  = "Reports"
 	fieldCheck    = "Check"
@@ -84,6 +86,8 @@ var fieldNotes = map[string]string{
 	fieldPrompt:   "what the bot should do, in your words",
 	fieldPings:    "whether it may send you messages",
 	fieldMissed:   "what happens when the bot was off at the time",
+	fieldLate:     "optional: how late it may then still run, such as at most 2 hours late; usually 12 hours",
+	fieldAhead:    "optional: what it says before, such as 1 day: The dentist is tomorrow; 1 hour: Leave now",
 	fieldUntil:    "whether it comes back until you press Done on its ping",
 	fieldRuns:     "in the background, or as a turn of the conversation that you see",
 	fieldReports:  "when its report joins the conversation: on_ping means after a ping",
