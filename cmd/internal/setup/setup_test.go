@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,16 +11,26 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/agent/messages/dialect/dialecttest"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
 const initToken = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
 
+// asksAboutNoServer keeps init from offering the models of a server that runs beside the test.
+func asksAboutNoServer(t *testing.T, root string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(root, 0o700), os.WriteFile(filepath.Join(root, provider.File), []byte("# none\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // walk answers the questions of init from a pipe.
 func walk(t *testing.T, root, api string, c Cmd, answers ...string) (string, error) {
 	t.Helper()
-	return walkBeside(t, "127.0.0.1:1", root, api, c, answers...)
+	asksAboutNoServer(t, root)
+	return walkBeside(t, "", root, api, c, answers...)
 }
 
 // walkBeside does so on a machine with Ollama at an address.

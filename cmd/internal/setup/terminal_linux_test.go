@@ -31,6 +31,7 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Token: initToken})
 	root := filepath.Join(t.TempDir(), "data")
+	asksAboutNoServer(t, root)
 	screen, keys, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
