@@ -44,6 +44,7 @@ func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(ctx, b) }))
 	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(ctx, b) }))
 	g.Go(fault.Guard("the problems of files", func() error { return watchProblems(ctx, b) }))
+	g.Go(fault.Guard("the files that no index holds", func() error { return watchSlow(ctx, b) }))
 }
 
 // Run starts the bot and blocks until ctx ends and everything has stopped: first the

@@ -3,12 +3,7 @@ package command
 // The commands of plain mode: everything the dashboard's panes can do.
 
 var overviewRows = []Command{
-	{Name: "status", About: "what waits for you, what comes next, and everything else at a glance"},
 	{Name: "away", Usage: "[FILTER]", About: "what the bot did while you were away, by task", Example: "away is:failed", More: helpFilter},
-	{
-		Name: "audit", Usage: "[FILTER, or NUMBER]", About: "the audit log: what was asked, allowed and changed, by whom; with a number, one decision in full",
-		Example: "audit yesterday", More: helpFilter,
-	},
 	{Name: "notices", Usage: "[HOW MANY] [FILTER]", About: "notices of the program, newest first", Example: "notices is:warning", More: helpFilter},
 	{Name: "problems", About: "errors in files, with their positions"},
 	{Name: "engine", About: "the model, its processes, and today's cost"},
@@ -16,15 +11,9 @@ var overviewRows = []Command{
 		Name: "log", Usage: "[LINES] [FILTER]", About: "the latest lines of the log",
 		Example: "log 20 is:error", More: helpLog,
 	},
-	{
-		Name: "account", Usage: "[DAY] [FILTER]",
-		About:   "what became of each due time since a day, by default of seven days; without a filter, those that did not run",
-		Example: "account monday is:missed", More: helpFilter,
-	},
 }
 
 var taskRows = []Command{
-	{Name: "schedule", About: "the next fires, numbered"},
 	{
 		Name: "day", Usage: "[DAY]", About: "what fires in the next 24 hours, your appointments, and the runs of today; or of another day",
 		Example: "day yesterday", More: helpDay,
@@ -81,10 +70,6 @@ var runRows = []Command{
 }
 
 var updateRows = []Command{
-	{
-		Name: "updates", Usage: "[FILTER, or NUMBER]", About: "pending updates for the main conversation, newest first; with a number, one in full",
-		Example: "updates today", More: helpFilter,
-	},
 	{
 		Name: "discard", Usage: "UPDATE", About: "discard an update; undo restores it",
 		Example: "discard 2", More: helpUpdate, Writes: true,
@@ -170,7 +155,7 @@ var programRows = []Command{
 
 // Further lines of `help COMMAND`.
 const (
-	helpTask = "TASK is words of its title, its number in the last list (schedule, day, list), or its ID."
+	helpTask = "TASK is words of its title, its number in the last list (day, list), or its ID."
 	helpFile = "Open it in your editor; a saved file takes effect immediately.\n" + helpTask
 	helpRun  = "RUN is words of its title, its number in the last list of runs, or its ID."
 	helpWhen = "WHEN is a duration (30m, 2 hours), a time (18:30, until 18:30), " +
@@ -178,7 +163,7 @@ const (
 
 	helpSnooze   = "snooze email off ends it; so does resume.\n" + helpWhen + "\n" + helpTask
 	helpResume   = "It fires by its file's schedule again. To continue a finished run, use continue.\n" + helpTask
-	helpGrant    = "list, schedule and problems show what needs approval, and why. Skills and webhooks are named by their file.\n" + helpTask
+	helpGrant    = "list and problems show what needs approval, and why. Skills and webhooks are named by their file.\n" + helpTask
 	helpContinue = "The conversation is then in a fork; exit leaves it.\n" + helpRun
 	helpNew      = "A routine takes words or a cron expression: add routine weekdays at 9 greet me.\n" +
 		"A reminder takes a time: add reminder 18:30 call mum.\n" +
@@ -186,7 +171,7 @@ const (
 		"add routine weekdays at 9 silent called Morning: collect the news.\n" + helpWhen
 	helpOutput = "The default is the last 15 lines. find shows only lines that a filter keeps: tail email find is:error.\n" + helpRun
 	helpLog    = "The default is the last 15 lines. follow log prints new ones as they arrive."
-	helpUpdate = "UPDATE is its number in the last list of updates, or words of it."
+	helpUpdate = "UPDATE is words of it, or its number in the list of discard."
 	helpAnswer = "QUESTION is its number in the last list of questions; the only one need not be named. ANSWER is the label of an answer, yes for the first, " +
 		"no for the last, or a time where the question takes one.\n" + helpWhen
 	helpLines    = "A backslash at the end continues the line on the next one, so that a message can have several lines; two backslashes at the end mean one."

@@ -130,11 +130,17 @@ var agentRows = []Command{
 	{Name: "history show", Verbatim: true, Prints: PrintsLabeled, In: inLines, Group: conversation, About: "Show one session with its messages and tool calls."},
 	{Name: "history search", Verbatim: true, Prints: PrintsLabeled, In: inLines, Group: conversation, About: "Search past conversations."},
 	{Name: "history pings", Prints: PrintsTasks, In: inLines, Group: pings, About: "List fires and pings, and how soon the user answered."},
-	{Name: "schedule", Prints: PrintsTasks, In: InShell | InAgent | InBot, About: "Show the next fires, as background runs see them."},
-	{Name: "account", Prints: PrintsTasks, About: "Show what became of each due time: which ran, which did not and why."},
-	{Name: "status", Prints: PrintsTasks, In: InShell | InAgent | InBot, About: "Show an overview."},
+	{Name: "schedule", Prints: PrintsTasks, In: inLines | InBot, Group: tasks, About: "Show the next fires, as background runs see them."},
+	{
+		Name: "account", Prints: PrintsTasks, In: inLines, Group: overview, Example: "account monday is:missed",
+		About: "Show what became of each due time: which ran, which did not and why.",
+	},
+	{Name: "status", Prints: PrintsTasks, In: inLines | InBot, Group: overview, About: "Show an overview."},
 	{Name: "week", Prints: PrintsTasks, In: inLines, Group: overview, About: "Sum up a week: pings and answers, due times, costs."},
-	{Name: "updates", Prints: PrintsLabeled, About: "List pending updates for the main session."},
+	{
+		Name: "updates", Prints: PrintsLabeled, In: inLines, Group: pending, Example: "updates today",
+		About: "List pending updates for the main session.",
+	},
 	{Name: "budget show", Prints: PrintsOwn, About: "Show the ping budget now or at another time."},
 	{
 		Name: "webhook list", Aliases: []string{"webhooks"}, Prints: PrintsTasks, In: inLines, Group: overview,
@@ -185,7 +191,10 @@ var shellRows = []Command{
 	{Name: "runs list", About: "List the newest runs."},
 	{Name: "runs tail", About: "Show the output of one run."},
 	{Name: "history", About: "Show and search earlier sessions."},
-	{Name: "audit", About: "List decisions: what was asked, allowed and changed, and by whom."},
+	{
+		Name: "audit", In: InShell | InPlain, Group: overview, Example: "audit yesterday",
+		About: "List decisions: what was asked, allowed and changed, and by whom.",
+	},
 	{
 		Name: "fire", In: InShell | InPlain | InBot, Group: tasks, Takes: Task, Writes: true, Example: "fire email",
 		About: "Run a routine or reminder now, in addition to its schedule.",

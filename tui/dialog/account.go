@@ -78,12 +78,12 @@ func newAccount(s *core.Snapshot, title string, report command.DueTimes) *Accoun
 		{Head: "BECAME", Cells: len(account.Interrupted) + 1, Essential: true, Cell: fate},
 		{Head: "TASK", Least: 12, Cell: func(d DueTime) widget.Span { return widget.Span{Text: d.Title} }},
 	}
-	a.table.Fill(DueTimes(s, report))
+	a.table.Fill(dueTimes(s, report))
 	return a
 }
 
-// DueTimes are the rows of the account, newest first.
-func DueTimes(s *core.Snapshot, report command.DueTimes) (rows []DueTime) {
+// dueTimes are the rows of the account, newest first.
+func dueTimes(s *core.Snapshot, report command.DueTimes) (rows []DueTime) {
 	for _, r := range slices.Backward(report.Rows) {
 		r.Title, r.Why = clean.Line(cmp.Or(r.Title, r.ID)), clean.Line(r.Why)
 		d := DueTime{Row: r, run: report.Runs[r.Key()], due: s.Clock(r.Due, "Mon _2 Jan 15:04"), more: r.More(s.Moment)}
@@ -94,14 +94,6 @@ func DueTimes(s *core.Snapshot, report command.DueTimes) (rows []DueTime) {
 		rows = append(rows, d)
 	}
 	return rows
-}
-
-// Facts are what a filter finds the row by.
-func (d DueTime) Facts() language.Facts { return d.facts }
-
-// Line is the row in one line: "Tue 24 Nov 07:00 missed: Morning plan, the machine slept".
-func (d DueTime) Line() string {
-	return d.due + " " + string(d.Fate) + ": " + words.Joined(d.Title, d.more)
 }
 
 // whole is everything about the row, in lines.
