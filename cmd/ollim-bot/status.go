@@ -87,7 +87,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 	a := statusAnswer{
 		Version: version, DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
-		Budget: answerBudget(s.Budget.State, at.Now), Updates: len(s.Updates), Waiting: s.Waiting(), Next: []schedule.Entry{}, Held: []schedule.Entry{},
+		Budget: answerBudget(s.Budget, at.Now), Updates: len(s.Updates), Waiting: s.Waiting(), Next: []schedule.Entry{}, Held: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.Dir), Google: s.Google,
 		Pings: glance.Pings, Runs: glance.Runs, Money: answerMoney(s.Money), Failed: len(s.Failures), Asks: glance.Asks, Muted: s.Budget.Muted,
 	}
@@ -202,7 +202,7 @@ func (c *snapshotCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
-	o := tui.FrameOptions{Width: c.Width, Height: c.Height}
+	o := tui.FrameOptions{Width: c.Width, Height: c.Height, Env: p.Environ()}
 	if c.Page != "all" {
 		o.Focus, o.Zoom = panes.Pane(c.Page), true
 	}

@@ -223,7 +223,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 
 func TestHelpTellsAGroupOrACommand(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hasLines(s.types("help UPDATES"), "Updates:", "updates: List pending updates", "discard UPDATE: ", "questions [FILTER]: ", "answer [QUESTION] ANSWER: ", "deliver: ")
+		s.hasLines(s.types("help UPDATES"), "Updates:", "discard UPDATE: ", "questions [FILTER]: ", "answer [QUESTION] ANSWER: ", "deliver: ", "updates: List pending updates")
 		s.hasLines(s.types("help forks"), "runs [FILTER]: background runs with their outcome", "FILTER is words", "forks means the same")
 		if got := s.types("help"); len(got) != len(command.Groups)+2 {
 			t.Errorf("help has %d lines", len(got))

@@ -2,6 +2,7 @@ package google
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -224,11 +225,12 @@ func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	if utf8.Valid(data) && !bytes.ContainsAny(data, "\x00\x1b") {
 		return string(data), nil
 	}
-	if _, params, err := mime.ParseMediaType(p.header("Content-Type", "")); err == nil {
-		if r, err := decoded(params["charset"], bytes.NewReader(data)); err == nil {
-			data, _ = io.ReadAll(r) // it reads memory
-		}
+	_, params, _ := mime.ParseMediaType(p.header("Content-Type", "")) // without one, the charset is unknown too
+	r, err := decoded(params["charset"], bytes.NewReader(data))
+	if err != nil {
+		return fmt.Sprintf(textCharset, cmp.Or(params["charset"], "none")) + strings.ToValidUTF8(string(data), "\ufffd"), nil
 	}
+	data, _ = io.ReadAll(r) // it reads memory
 	return strings.ToValidUTF8(string(data), "\ufffd"), nil
 }
 
