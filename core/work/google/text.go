@@ -46,9 +46,6 @@ const (
 
 // Text of the Account.
 const (
-	// textCharset precedes a text whose characters are not known.
-	textCharset = "[The charset of this text is not known (%s), so some characters may be wrong.]\n"
-
 	textDayFailed    = "the day at Google is not all there: %v"
 	textEventDeleted = "Button: the user deleted the event %q."
 	textGoogleFailed = "google auth failed: %v"
