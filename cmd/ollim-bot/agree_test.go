@@ -187,7 +187,7 @@ var questions = []question{
 			return all(h.said["schedule"], `(\w+)(?:, check \d of \d)? \[(?:paused|snoozed)`)
 		},
 		"lists": func(h *home) string {
-			return all(h.said["routine list"]+"\n"+h.said["reminder list"], `  (\w+)(?:, check \d of \d)? .*\[(?:paused|snoozed)`)
+			return all(h.said["routine list"]+"\n"+h.said["reminder list"], `  (\w+)  \((?:paused|snoozed)`)
 		},
 		"plain list": func(h *home) string {
 			return all(h.said["plain list"], `(?m)^(?:task )?\d+, (\w+).*(?:paused|snoozed)`)
@@ -271,7 +271,7 @@ func rows(text string) string {
 
 // positions returns the file, line and column of each problem in a text, sorted.
 func positions(text string) string {
-	return all(text, `(?m)^(?:\d+ problems?: )?((?:routines|reminders|skills|tool-policy|prices)[^:\n]*(?::\d+)*):`)
+	return all(text, `(?m)^(?:\d+ problems?: )?((?:routines/|reminders/|skills/|tool-policy|prices)[\w /-]*\.(?:md|yaml)(?::\d+)*):`)
 }
 
 func positionsOf(list string) string {
@@ -383,12 +383,20 @@ func (h *home) ago(minutes int) time.Time {
 func (h *home) furnish() {
 	names := slices.Clone(treeNames)
 	h.r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	var holds, ledger, spending, updates []string
+	var holds, ledger, spending, updates, written []string
 	tasks := 0
 	task := func(kind, head string) {
 		id, name := fmt.Sprintf("%08x", 0xa0000000+tasks), names[tasks]
 		tasks++
-		h.put(kind+"s/"+strings.ToLower(name)+".md", "---\nid: %q\n%sdescription: %s\nbackground: true\n%s---\nLook.\n", id, head, name, h.some("allow-ping: false\n", 4))
+		text := fmt.Sprintf("---\nid: %q\n%sdescription: %s\nbackground: true\n%s", id, head, name, h.some("allow-ping: false\n", 4))
+		rel := kind + "s/" + strings.ToLower(name) + ".md"
+		if h.chance(6) {
+			text += "allowed-tools: [\"Bash(rm *)\"]\n---\nLook.\n"
+			written = append(written, fmt.Sprintf(`%q: {"path": %q, "writer": "w", "at": "2000-01-01T00:00:00Z"}`, routines.Digest([]byte(text)), rel))
+		} else {
+			text += "---\nLook.\n"
+		}
+		h.put(rel, "%s", text)
 		switch {
 		case h.chance(8):
 			holds = append(holds, fmt.Sprintf(`{"kind": %q, "id": %q, "since": %q, "paused": true}`, kind, id, h.ago(100).Format(time.RFC3339)))
@@ -422,6 +430,8 @@ func (h *home) furnish() {
 		updates = append(updates, fmt.Sprintf(`{"ts": %q, "message": "U%d from %s", "source": {"from": %[3]q}}`, h.ago(900).Format(time.RFC3339), i, names[i]))
 	}
 	slices.Sort(ledger) // not the order of their times
+	h.state("failures_seen.json", fmt.Sprintf(`{"since": %q}`, h.ago(2*24*60).Format(time.RFC3339)))
+	h.state("provenance.json", `{"writers": {"w": {"kind": "main session", "allowed": ["Write(./**.md)"]}}, "written": {`+strings.Join(written, ",")+"}}")
 	h.state("fork_runs.jsonl", strings.Join(ledger, "\n"))
 	h.state("spending.jsonl", strings.Join(spending, "\n"))
 	h.state("holds.json", `{"holds": [`+strings.Join(holds, ",")+`]}`)

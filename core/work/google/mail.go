@@ -227,10 +227,12 @@ func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	}
 	_, params, _ := mime.ParseMediaType(p.header("Content-Type", "")) // without one, the charset is unknown too
 	r, err := decoded(params["charset"], bytes.NewReader(data))
-	if err != nil {
+	switch {
+	case err == nil:
+		data, _ = io.ReadAll(r) // it reads memory
+	case params["charset"] != "" || !utf8.Valid(data):
 		return fmt.Sprintf(textCharset, cmp.Or(params["charset"], "none")) + strings.ToValidUTF8(string(data), "\ufffd"), nil
 	}
-	data, _ = io.ReadAll(r) // it reads memory
 	return strings.ToValidUTF8(string(data), "\ufffd"), nil
 }
 
