@@ -88,14 +88,18 @@ type question struct {
 
 var questions = []question{
 	{"what comes next", map[string]func(*home) string{
-		"headline": match("headline", `Next: (\w+(?:, check \d of \d)?) `), "status": match("status", `(?m)^  \w{3} \d\d:\d\d.*?  [0-9a-f]{8}  (\w+(?:, check \d of \d)?)`),
-		"schedule": match("schedule ahead", `  [0-9a-f]{8}  (\w+(?:, check \d of \d)?)`), "plain schedule": match("plain schedule ahead", `, [0-9a-f]{8}, (\w+(?:, check \d of \d)?)`),
-		"plain status": match("plain status", `(?m)^\w{3} \d\d:\d\d.*?, [0-9a-f]{8}, (\w+(?:, check \d of \d)?)`),
-		"card":         match("card next", `\d\d:\d\d (\w+(?:, check \d of \d)?)`), "top of the frame": match("frame", `Next: (\w+(?:, check \d of \d)?) `),
+		"headline":       match("headline", `Next: (\w+(?:, check \d of \d)?) `),
+		"status":         match("status", `(?m)^  \w{3} \d\d:\d\d.*?  [0-9a-f]{8}  (\w+(?:, check \d of \d)?)`),
+		"schedule":       match("schedule ahead", `  [0-9a-f]{8}  (\w+(?:, check \d of \d)?)`),
+		"plain schedule": match("plain schedule ahead", `, [0-9a-f]{8}, (\w+(?:, check \d of \d)?)`),
+		"plain status":   match("plain status", `(?m)^\w{3} \d\d:\d\d.*?, [0-9a-f]{8}, (\w+(?:, check \d of \d)?)`),
+		"card":           match("card next", `\d\d:\d\d (\w+(?:, check \d of \d)?)`), "top of the frame": match("frame", `Next: (\w+(?:, check \d of \d)?) `),
 	}},
 	{"when does it come", map[string]func(*home) string{
-		"headline": match("headline", `Next: \w+(?:, check \d of \d)? (now|in [^;]+);`), "status": match("status", `(?m)^  \w{3} \d\d:\d\d(?:–\d\d:\d\d)?  (in \S+ \w+(?: \d+ min)?) `),
-		"schedule": match("schedule ahead", `\d\d:\d\d(?:–\d\d:\d\d)?  (in \S+ \w+(?: \d+ min)?) `), "plain schedule": match("plain schedule ahead", `\d\d:\d\d(?:–\d\d:\d\d)?, (in [^,]+),`),
+		"headline":         match("headline", `Next: \w+(?:, check \d of \d)? (now|in [^;]+);`),
+		"status":           match("status", `(?m)^  \w{3} \d\d:\d\d(?:–\d\d:\d\d)?  (in \S+ \w+(?: \d+ min)?) `),
+		"schedule":         match("schedule ahead", `\d\d:\d\d(?:–\d\d:\d\d)?  (in \S+ \w+(?: \d+ min)?) `),
+		"plain schedule":   match("plain schedule ahead", `\d\d:\d\d(?:–\d\d:\d\d)?, (in [^,]+),`),
 		"top of the frame": match("frame", `Next: \w+(?:, check \d of \d)? (now|in [^;]+);`),
 	}},
 	{"how many tasks are there", map[string]func(*home) string{
@@ -120,12 +124,16 @@ var questions = []question{
 		},
 	}},
 	{"what failed", map[string]func(*home) string{
-		"status": match("status", `failed: +(\d+) run`), "plain status": match("plain status", `failed: +(\d+) run`), "start of plain": match("plain start", `(\d+) failed run`),
-		"status --json": func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "failed_unseen"), "0") },
-		"headline":      match("headline", `^(\d+) runs failed`),
+		"status":         match("status", `failed: +(\d+) run`),
+		"plain status":   match("plain status", `failed: +(\d+) run`),
+		"start of plain": match("plain start", `(\d+) failed run`),
+		"status --json":  func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "failed_unseen"), "0") },
+		"headline":       match("headline", `^(\d+) runs failed`),
 	}},
 	{"how many runs ended today", map[string]func(*home) string{
-		"status": match("status", `today: +(?:(\d+) runs?, )`), "plain status": match("plain status", `today: +(?:(\d+) runs?, )`), "card": match("card today", `(\d+) run`),
+		"status":        match("status", `today: +(?:(\d+) runs?, )`),
+		"plain status":  match("plain status", `today: +(?:(\d+) runs?, )`),
+		"card":          match("card today", `(\d+) run`),
 		"status --json": func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "runs_today"), "0") },
 		"runs --json":   func(h *home) string { return strings.TrimPrefix(fmt.Sprint(h.endedToday()), "0") },
 	}},
@@ -142,9 +150,13 @@ var questions = []question{
 	}},
 	{"how many pings are left", map[string]func(*home) string{
 		"status": match("status", `budget: +(\d+) of (\d+) pings? left`), "plain status": match("plain status", `budget: +(\d+) of (\d+) pings? left`),
-		"slash status": match("slash status", `budget: +(\d+) of (\d+) pings? left`), "frame": match("frame", `  (\d+) / (\d+)  `), "card": match("card pings", `(\d+) of (\d+) pings? left`),
-		"budget": match("budget", `budget: (\d+)(?:\.\d+)?/(\d+) available`), "plain budget": match("plain budget", `budget: (\d+)(?:\.\d+)?/(\d+) available`),
-		"budget --json": func(h *home) string { return h.whole100("budget --json", "") }, "status --json": func(h *home) string { return h.whole100("status --json", "budget") },
+		"slash status":  match("slash status", `budget: +(\d+) of (\d+) pings? left`),
+		"frame":         match("frame", `  (\d+) / (\d+)  `),
+		"card":          match("card pings", `(\d+) of (\d+) pings? left`),
+		"budget":        match("budget", `budget: (\d+)(?:\.\d+)?/(\d+) available`),
+		"plain budget":  match("plain budget", `budget: (\d+)(?:\.\d+)?/(\d+) available`),
+		"budget --json": func(h *home) string { return h.whole100("budget --json", "") },
+		"status --json": func(h *home) string { return h.whole100("status --json", "budget") },
 	}},
 	{"how is the budget, in words", map[string]func(*home) string{
 		"status": match("status", `(?m)^budget: +(.+)$`), "plain status": match("plain status", `(?m)^budget: +(.+)$`),
@@ -155,21 +167,28 @@ var questions = []question{
 		"slash status": match("slash status", `(?m)^today: +(.+)$`), "card": match("card today", `(.+)`),
 	}},
 	{"what is most urgent, in words", map[string]func(*home) string{
-		"headline": match("headline", `(.+)`), "status": match("status", `(.+)`), "slash status": match("slash status", `(.+)`), "card": match("card", `(.+)`),
+		"headline":     match("headline", `(.+)`),
+		"status":       match("status", `(.+)`),
+		"slash status": match("slash status", `(.+)`),
+		"card":         match("card", `(.+)`),
 	}},
 	{"how is the budget", map[string]func(*home) string{
 		"budget --json": func(h *home) string { return compact(h.said["budget --json"]) },
 		"status --json": func(h *home) string { return compact(field(h, "status --json", "budget")) },
 	}},
 	{"what was spent today", map[string]func(*home) string{
-		"status": match("status", `today: .*?(\$[\d.]+)`), "plain status": match("plain status", `today: .*?(\$[\d.]+)`), "slash status": match("slash status", `today: .*?(\$[\d.]+)`),
-		"card": match("card today", `(\$[\d.]+)`), "costs": match("costs", `today: +(\$[\d.]+)`), "plain costs": match("plain costs", `today: +(\$[\d.]+)`),
+		"status":       match("status", `today: .*?(\$[\d.]+)`),
+		"plain status": match("plain status", `today: .*?(\$[\d.]+)`),
+		"slash status": match("slash status", `today: .*?(\$[\d.]+)`),
+		"card":         match("card today", `(\$[\d.]+)`), "costs": match("costs", `today: +(\$[\d.]+)`), "plain costs": match("plain costs", `today: +(\$[\d.]+)`),
 		"status --json": func(h *home) string { return dollars(field(h, "status --json", "money")) },
 		"costs --json":  func(h *home) string { return dollars(field(h, "costs --json", "money")) },
 	}},
 	{"what is the cap", map[string]func(*home) string{
-		"status": match("status", `today: .*? of (\$[\d.]+)`), "plain status": match("plain status", `today: .*? of (\$[\d.]+)`), "card": match("card today", ` of (\$[\d.]+)`),
-		"costs": match("costs", `today: .*? of (\$[\d.]+)`), "plain costs": match("plain costs", `today: .*? of (\$[\d.]+)`),
+		"status":       match("status", `today: .*? of (\$[\d.]+)`),
+		"plain status": match("plain status", `today: .*? of (\$[\d.]+)`),
+		"card":         match("card today", ` of (\$[\d.]+)`),
+		"costs":        match("costs", `today: .*? of (\$[\d.]+)`), "plain costs": match("plain costs", `today: .*? of (\$[\d.]+)`),
 	}},
 	{"which updates are pending", map[string]func(*home) string{
 		"updates":        func(h *home) string { return names(h.said["updates"]) },
@@ -177,7 +196,9 @@ var questions = []question{
 		"plain updates":  func(h *home) string { return names(h.said["plain updates"]) },
 	}},
 	{"how many updates are pending", map[string]func(*home) string{
-		"status": match("status", `updates: +(\d+) `), "plain status": match("plain status", `updates: +(\d+) `), "slash status": match("slash status", `updates: +(\d+) `),
+		"status":        match("status", `updates: +(\d+) `),
+		"plain status":  match("plain status", `updates: +(\d+) `),
+		"slash status":  match("slash status", `updates: +(\d+) `),
 		"status --json": func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "updates"), "0") },
 		"frame":         match("frame", `3 Updates ─*(?: (\d+) )?─`),
 	}},
@@ -199,10 +220,12 @@ var questions = []question{
 		"slash status": match("slash status", `muted until ((?:\w{3} )?\d\d:\d\d)`), "frame": match("frame", `muted until ((?:\w{3} )?\d\d:\d\d)`),
 	}},
 	{"what waits for me", map[string]func(*home) string{
-		"status": match("status", `waiting: +(\d+) file`), "plain status": match("plain status", `waiting: +(\d+) file`), "start of plain": match("plain start", `(\d+) files? of the agent`),
-		"status --json": func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "waiting"), "0") },
-		"allow":         func(h *home) string { return strings.TrimPrefix(rows(h.said["allow"]), "0") },
-		"headline":      match("headline", `^(\d+) files by the agent wait`),
+		"status":         match("status", `waiting: +(\d+) file`),
+		"plain status":   match("plain status", `waiting: +(\d+) file`),
+		"start of plain": match("plain start", `(\d+) files? of the agent`),
+		"status --json":  func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "waiting"), "0") },
+		"allow":          func(h *home) string { return strings.TrimPrefix(rows(h.said["allow"]), "0") },
+		"headline":       match("headline", `^(\d+) files by the agent wait`),
 	}},
 }
 
@@ -443,7 +466,8 @@ func (h *home) furnish() {
 func (h *home) furnishRest() {
 	capacity := h.r.IntN(7)
 	day := h.now.Format(time.DateOnly)
-	h.state("ping_budget.json", fmt.Sprintf(`{"capacity": %d, "available": %g, "refill_rate_minutes": %d, "last_refill": %q, "critical_used": %d, "critical_reset_date": %q, "daily_used": %d, "daily_used_reset": %[6]q}`,
+	h.state("ping_budget.json", fmt.Sprintf(`{"capacity": %d, "available": %g, "refill_rate_minutes": %d, "last_refill": %q, `+
+		`"critical_used": %d, "critical_reset_date": %q, "daily_used": %d, "daily_used_reset": %[6]q}`,
 		capacity, h.r.Float64()*float64(capacity), 1+h.r.IntN(200), h.ago(200).Format(time.RFC3339), h.r.IntN(3), day, h.r.IntN(9)))
 	if h.chance(4) {
 		h.state("mute.json", fmt.Sprintf(`{"until": %q}`, h.now.Add(time.Duration(1+h.r.IntN(900))*time.Minute).Format(time.RFC3339)))

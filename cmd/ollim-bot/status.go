@@ -96,7 +96,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 	}
 	a.Paused = []heldTask{}
 	for _, t := range s.Schedule.Tasks {
-		if t.Paused || !t.Snoozed.IsZero() {
+		if t.Waits == "" && (t.Paused || !t.Snoozed.IsZero()) { // as in every list: approval comes first
 			a.Paused = append(a.Paused, heldTask{t.ID, t.Title, t.Held})
 		}
 	}

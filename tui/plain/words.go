@@ -74,7 +74,7 @@ func runText(s *core.Snapshot, f fork.View) string {
 func messageText(m transcript.Entry) string {
 	text := chat.MessageText(m)
 	if text != "" && m.Source != "" {
-		text = m.Source + ":\n" + text
+		text = strings.TrimSuffix(m.Source, ".") + ":\n" + text
 	}
 	return text
 }
