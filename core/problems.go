@@ -91,8 +91,13 @@ func readSlow(b *Bot) []routines.Problem {
 	_, skills := skill.List(b.dir)
 	_, agents := guide.Subagents(b.dir)
 	list := slices.Concat(config.EnvProblems(b.dir), skills, agents)
-	if weak := webhook.WeakSecret(b.o.Env.WebhookSecret); weak != "" {
+	if weak := webhook.WeakSecret("WEBHOOK_SECRET", b.o.Env.WebhookSecret); weak != "" {
 		list = append(list, routines.Problem{File: config.EnvFile, Severity: routines.Warning, Message: weak})
+	}
+	for _, s := range b.webhooks.index.Specs(false) {
+		if lacks := s.Lacks(variable(b.o)(s.SecretEnv)); lacks != "" {
+			list = append(list, routines.Problem{File: s.Path, Severity: routines.Warning, Message: lacks})
+		}
 	}
 	if b.o.UserFiles != nil {
 		list = append(list, b.o.UserFiles()...)
