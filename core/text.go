@@ -56,6 +56,7 @@ const (
 
 	textNoLogin    = "this engine needs no login"
 	textLoggedIn   = "claude is logged in"
+	textLogInHere  = "open this address, log in there, and send me the code that it shows: %s"
 	textOpenLogin  = "open the address, log in there, and paste the code that it shows"
 	textNoShell    = "this program has no command line"
 	textReadOnly   = "this viewer is read-only"
