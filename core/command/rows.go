@@ -113,14 +113,14 @@ var Table = []Command{
 	{
 		Name: "remind", In: inTalk, Group: tasks, slash: Host.remind, Usage: "WHAT, WHEN", Short: "remind me later", About: "remind you of something at a time",
 		Args: []Arg{
-			{Kind: Title, Name: "what", About: "what it is about", Ends: ","},
-			{Kind: Moment, Name: "when", About: "20 minutes, 18:30, tomorrow 9am, friday noon"},
+			{Kind: Title, Name: "what", About: "what it is about", Ends: ",", Optional: true},
+			{Kind: Moment, Name: "when", About: "20 minutes, 18:30, tomorrow 9am, friday noon", Optional: true},
 		},
 	},
 	{
 		Name: "timezone", In: inTalk, Group: program, slash: Host.timezone, Usage: "[zone or city]", Short: "whose clock tasks follow", Writes: true,
 		About: "show or set the zone whose clock tasks follow",
-		Args: []Arg{{Kind: Words, Name: "zone", About: "Europe/Berlin, tokyo; machine follows this machine", Optional: true}},
+		Args:  []Arg{{Kind: Words, Name: "zone", About: "Europe/Berlin, tokyo; machine follows this machine", Optional: true}},
 	},
 	{
 		Name: "interrupt", In: InPlain | inTalk, Group: conversation, slash: Host.interrupt, Short: "stop the answer", Silent: true, Writes: true,
