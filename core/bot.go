@@ -275,11 +275,11 @@ func (b *Bot) makeSafety() {
 	b.policy = policy.NewFile(b.dir)
 	b.edits = mcp.NewEdits(b.dir, b.o.Book.Redact)
 	b.guard = policy.New(policy.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) }, Ended: b.auditor.ended,
-		Propose: func(text []byte) string {
+		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(w policy.Writer, rel, why string) { b.review.FileWaits(w, rel, why) }, Ended: b.auditor.ended,
+		Propose: func(w policy.Writer, text []byte) string {
 			answer, waits := b.edits.Propose(text)
 			if waits {
-				b.review.JudgeServers()
+				b.review.ServersEdited(w)
 			}
 			return answer
 		},

@@ -87,7 +87,7 @@ func (b *Bot) addHandlers() {
 		Book: b.book, Times: b.times, Slash: b.slashHost, Remind: b.tasks.Answer, Review: b.review.Pressed,
 		Press: b.asks.Before(pocket{
 			now: b.now, snapshot: b.Snapshot, do: b.handlers.Do, journal: b.journal, book: b.book, writes: b.tasks.Book, google: b.google,
-			making: new(sync.Mutex), config: b.settings.Load, models: func() *post.Embed { return b.slashHost().ModelCard() },
+			making: new(sync.Mutex), config: b.settings.Load, model: func() *post.Embed { return b.slashHost().ModelCard() }, models: b.Models,
 			why:  func(id string) (string, error) { return lastFailure(b, id) },
 			kept: func(at time.Time, task string) { kept(b, at, task) },
 			setup: &setup{
@@ -153,7 +153,7 @@ func (b *Bot) slashHost() command.Host {
 		Record:    record,
 		Add:       func(ctx context.Context, c command.AddTask) (command.Outcome, error) { return recorded(ctx, c) },
 		ZoneFixed: b.o.Env.ZoneFixed,
-		Restart:   b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
+		Restart:   b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel, Models: b.Models,
 		Status: func() []string {
 			s := b.Snapshot()
 			return s.Status()

@@ -40,8 +40,8 @@ type pocket struct {
 	// once.
 	making *sync.Mutex
 	config func() *config.Runtime
-	// models returns the card of the current model.
-	models func() *post.Embed
+	model  func() *post.Embed // returns the card of the current model
+	models func(ctx context.Context) []post.Choice
 	why    func(id string) (string, error) // the newest error of a task
 	kept   func(at time.Time, task string) // records that the user did what a task reminded them of
 	setup  *setup
@@ -79,7 +79,11 @@ func (p pocket) press(ctx context.Context, c command.Click) (out command.Outcome
 		out.Message, err = p.setup.begin(ctx, data, c)
 	case post.ModelTo:
 		if out, err = p.do(ctx, command.Slash{Line: "/model " + c.Value}); err == nil {
-			out.Card = p.models()
+			out.Card = p.model()
+		}
+	case post.LogIn:
+		if out, err = p.do(ctx, command.Login{}); err == nil {
+			out.Message = fmt.Sprintf(textLogInHere, out.Body)
 		}
 	case post.TaskAbout:
 		out.Message, err = p.google.AddTask(ctx, clean.Text(c.Words), foreign(data))
@@ -181,7 +185,7 @@ func (p pocket) setting(ctx context.Context, action, data, value string) (out co
 	case post.ConfigGroup:
 		out.Card = command.GroupCard(*p.config(), value)
 	case post.ConfigKey:
-		out.Card = command.SettingCard(*p.config(), value)
+		out.Card = p.settingCard(ctx, value)
 	default:
 		set := command.SetConfig{Key: data, Value: value}
 		if action == post.ConfigSure {
@@ -191,7 +195,7 @@ func (p pocket) setting(ctx context.Context, action, data, value string) (out co
 		if out, err = p.do(ctx, set); err != nil {
 			return out, err
 		}
-		if out.Card = command.SettingCard(*p.config(), set.Key); out.Follows != "" {
+		if out.Card = p.settingCard(ctx, set.Key); out.Follows != "" {
 			out.Card = command.SureCard(set, out.Follows)
 		}
 	}
@@ -199,6 +203,15 @@ func (p pocket) setting(ctx context.Context, action, data, value string) (out co
 		return out, errors.New(textUnknownCard)
 	}
 	return out, nil
+}
+
+// settingCard shows a setting with its choices.
+func (p pocket) settingCard(ctx context.Context, key string) *post.Embed {
+	var models []post.Choice
+	if config.TakesModel(key) {
+		models = p.models(ctx)
+	}
+	return command.SettingCard(*p.config(), key, models)
 }
 
 // useless records that a ping was not worth it. The agent sees the count.

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
+	"ollimbot/core/command"
 	"ollimbot/core/mcp"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/dispatch"
@@ -66,6 +67,17 @@ func (s *Snapshot) Lacks(file string) *routines.Problem {
 func (b *Bot) checkModel(name string) error {
 	_, _, err := b.o.Providers.Find(name)
 	return err
+}
+
+// Models returns the models that providers offer, and what is known of them. Those with the short names of Anthropic's are
+// left out: they can always be chosen.
+func (b *Bot) Models(ctx context.Context) (list []post.Choice) {
+	for _, c := range b.o.Providers.Choices(ctx) {
+		if !slices.Contains(command.Models, c.Name) {
+			list = append(list, post.Choice{Label: c.Name, Value: c.Name, About: c.About})
+		}
+	}
+	return list
 }
 
 // failCard is the maximum length of an error on the card of a failing routine.

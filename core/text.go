@@ -60,6 +60,7 @@ const (
 	textUntrusted  = "%s (made from untrusted text: %s)"
 	textNoLogin    = "this engine needs no login"
 	textLoggedIn   = "claude is logged in"
+	textLogInHere  = "open this address, log in there, and send me the code that it shows: %s"
 	textOpenLogin  = "open the address, log in there, and paste the code that it shows"
 	textNoShell    = "this program has no command line"
 	textReadOnly   = "this viewer is read-only"

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/agent/messages/dialect/dialecttest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
@@ -305,11 +306,18 @@ func TestModelIsSwitchedFromAMenuOrTyped(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
+	server := dialecttest.Start(t, dialecttest.Options{Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960, Size: 5 << 30}}})
+	st.write("providers.yaml", "local:\n  base-url: "+server.URL+"\n  api: ollama\n  models: [{name: \"qwen3:8b\", window: 16384}]\n")
 	st.live()
 	st.up()
 	me := st.s.User()
+	me.Slash("config", discordtest.Option{Name: "key", Value: "model_fork"})
+	st.says("local/qwen3:8b: 8.2B, 5.0 GB, up to 40,960 tokens, runs with 16,384 now, calls tools")
 	me.Slash("model")
 	card := st.says("Model: (default)")
+	if o := card.Menus[0].Options; len(o) != 4 || o[3].Value != "local/qwen3:8b" || !strings.HasPrefix(o[3].Description, "8.2B, 5.0 GB") {
+		t.Errorf("%+v", o)
+	}
 	me.Choose(card.ID, menu(card, "haiku"), "haiku")
 	st.says("Model: haiku")
 	press := me.Click(card.ID, button(card, "Another model…"))

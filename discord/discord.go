@@ -240,7 +240,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 		room: d.room, notices: d.notices, bot: bot, log: d.log, work: d.work, refusals: d.refusals, rival: d.rivals.seen,
 		answered: recent{keep: keptInteractions},
 		draw:     d.o.Draw,
-		user:     d.o.UserName, botName: d.o.BotName,
+		user:     d.o.UserName, botName: d.o.BotName, ways: loadWays(d.o.Dir, d.log),
 		typed: &suggestions{room: d.room, bot: bot, rival: d.rivals.seen, waits: make(chan interaction, 1)},
 	}
 	g, gctx := errgroup.WithContext(ctx)

@@ -22,8 +22,11 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// setupCommand is the command that opens a form in Discord.
-const setupCommand = "setup"
+// The commands that open a form in Discord. The second one does so if an option is missing.
+const (
+	setupCommand  = "setup"
+	remindCommand = "remind"
+)
 
 const (
 	// answerWithin is how long Discord waits for the first answer.
@@ -51,7 +54,7 @@ type interactions struct {
 	answered recent                                                                     // used only by the listening goroutine
 	// user and botName begin the form of /setup.
 	user, botName string
-	ways          ways
+	ways          *ways
 }
 
 // take handles a command or a click. It sends the deferral first, independently of everything else.
@@ -117,7 +120,7 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 		if !errors.Is(err, rest.ErrExpired) && promised.Err() == nil {
 			text = fmt.Sprintf(textNotPromised, i.title(), reason(err))
 		}
-		a.notices.say(post.KindTrouble, text)
+		a.notices.say(post.KindTrouble, text, a.back(i, command.Outcome{}, err)...)
 		return
 	}
 	switch {
@@ -134,14 +137,16 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	var c command.Value = i.click()
 	id, verdict, answers := render.ParseApproval(i.customID())
 	action, about, _ := post.ParseCustomID(i.customID())
-	known := true
+	known, lost := true, textNotUndone
 	switch {
 	case answers:
 		c = command.Answer{ID: id, Verdict: verdict}
 	case action == post.Undo:
 		c, known = a.ways.undone(about)
+	case action == post.FormAgain: // otherwise it has opened
+		known, lost = false, textFormGone
 	}
-	out, err := command.Outcome{}, errors.New(textNotUndone)
+	out, err := command.Outcome{}, errors.New(lost)
 	if known {
 		out, err = a.do(ctx, c)
 	}
@@ -166,11 +171,12 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
 	m := a.message(ctx, text, out)
-	m.Components = render.Buttons(a.back(i, out, err))
+	back := a.back(i, out, err)
+	m.Components = render.Buttons(back)
 	if time.Since(i.at) < tokenFor && a.room.rest.FollowUp(ctx, i.Interaction, m) == nil {
 		return
 	}
-	a.notices.say(post.KindAnswer, text)
+	a.notices.say(post.KindAnswer, text, back...)
 }
 
 // back returns the buttons that lead back: to a form that was refused, or from what was done.
@@ -238,7 +244,7 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 		return
 	}
 	a.log.Debug("reply is sent as a message", "error", err)
-	a.notices.say(post.KindAnswer, fmt.Sprintf(textLateReply, i.title(), text))
+	a.notices.say(post.KindAnswer, fmt.Sprintf(textLateReply, i.title(), text), back...)
 }
 
 // message builds a reply that only the user sees: its text or card, and its picture. The text also describes the
@@ -343,16 +349,30 @@ func (a *interactions) form(i interaction) (post.Form, bool) {
 		}
 		return post.FormOf(action, about)
 	case discordgo.ApplicationCommandInteractionData:
-		if data.TargetID == "" && data.Name == setupCommand {
+		switch menu := data.TargetID != ""; {
+		case menu && data.Name == command.RemindAboutThis:
+			key, words := a.target(data)
+			return post.About(key, words, textAboutHint), true
+		case !menu && data.Name == setupCommand:
 			return post.SetupForm(i.ID, a.user, a.botName), true
+		case !menu && data.Name == remindCommand && len(data.Options) < 2:
+			return remindForm(i.ID, data.Options)
 		}
-		if data.TargetID == "" || data.Name != command.RemindAboutThis {
-			return post.Form{}, false
-		}
-		key, words := a.target(data)
-		return post.About(key, words, textAboutHint), true
 	}
 	return post.Form{}, false
+}
+
+// remindForm returns the form of a new reminder, with what was given to /remind.
+func remindForm(key string, given []*discordgo.ApplicationCommandInteractionDataOption) (post.Form, bool) {
+	f, ok := post.FormOf(post.RemindNew, key)
+	for i := range f.Fields {
+		for _, o := range given {
+			if o.Name == f.Fields[i].Name {
+				f.Fields[i].Value = clean.Line(fmt.Sprint(o.Value))
+			}
+		}
+	}
+	return f, ok
 }
 
 // target returns the message whose menu was used: its text, and a key that says whether the text is the owner's own.

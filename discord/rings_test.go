@@ -79,7 +79,7 @@ func TestOfEachKindOnlyWhatTheUserHasToSeeRings(t *testing.T) {
 		})
 		want := map[string]int{
 			"rings: Morning.": 1, "rings: Done.": 1, "rings: Written.": 1, "rings: Typed.": 1,
-			"rings: Run this command?": 1, "rings: Edit of Tidy": 1, "rings: Water": 1, "silent: is here": 1, "silent: in the dashboard": 1,
+			"rings: Run this command?": 1, "silent: Edit of Tidy": 1, "rings: Water": 1, "silent: is here": 1, "silent: in the dashboard": 1,
 		}
 		if got := sounds(st.s.State(), st.s.Bot(), words...); !maps.Equal(got, want) {
 			t.Errorf("status line %v: %v", statusLine, got)

@@ -165,7 +165,7 @@ func TestWithoutATranscriberTheBotSaysHowToSetOneUp(t *testing.T) {
 	st.aloneWith(o, bot)
 	st.up()
 	reply := st.replyTo(st.s.User().Speak(recording(t), 1))
-	if want := "-# your voice message was saved, but not transcribed: add a transcriber of voice messages to providers.yaml (ollim-bot help connect-a-model)."; reply.Content != want {
+	if want := "-# your voice message was saved, but not transcribed: no transcriber of voice messages is set up; the page about Discord has examples."; reply.Content != want {
 		t.Errorf("%q", reply.Content)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
@@ -35,7 +36,8 @@ func TestARefusedFormOpensAgainAndWhatWasDoneIsUndone(t *testing.T) {
 	}
 	me.Submit(press.ID, discordtest.Field{Name: "capacity", Value: "many"}, discordtest.Field{Name: "refill", Value: "45"})
 	refusal := st.says("write a whole number")
-	again := me.Click(refusal.ID, button(refusal, "Correct it…"))
+	correct := button(refusal, "Correct it…")
+	again := me.Click(refusal.ID, correct)
 	if m := st.opened(again); m.Rows[0].Fields[0].Value != "many" || m.Rows[1].Fields[0].Value != "45" {
 		t.Errorf("what was typed is lost: %+v", m)
 	}
@@ -44,16 +46,21 @@ func TestARefusedFormOpensAgainAndWhatWasDoneIsUndone(t *testing.T) {
 	if now := st.bot.Snapshot().Budget.State; now.Capacity != 8 || now.RefillRateMinutes != 45 {
 		t.Errorf("%+v", now)
 	}
+	st.stop()
+	st.live()
+	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+	if m := st.opened(me.Forge(refusal.ID, correct)); m.Rows[0].Fields[0].Value != "many" {
+		t.Errorf("what was typed is lost with a restart: %+v", m)
+	}
 	me.Click(done.ID, button(done, "Undo"))
 	st.says("capacity 8 → 5")
 	if now := st.bot.Snapshot().Budget.State.Capacity; now != had {
 		t.Errorf("capacity %d, had %d", now, had)
 	}
-	st.stop()
-	st.live()
-	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
-	me.Forge(done.ID, button(done, "Undo"))
-	st.says("can no longer be undone")
+	me.Forge(done.ID, "act:undo:1")
+	st.says("/status and /config show how things are now")
+	me.Forge(done.ID, "act:form_again:1")
+	st.says("open it again, with /setup")
 }
 
 // The form of a new reminder makes one, however often it is submitted; the next opening makes another. 4,000 characters
@@ -286,4 +293,149 @@ func TestAHangingTranscriberDoesNotHoldUpWhatTheUserWrites(t *testing.T) {
 	if reply := st.replyTo(spoken); reply.Content != "> water the plants" {
 		t.Errorf("the user reads %q", reply.Content)
 	}
+}
+
+// reply waits for the reply that only the user sees.
+func (st *stage) reply(i discordtest.Interaction) *discordtest.Message {
+	st.t.Helper()
+	var found *discordtest.Message
+	st.s.Wait(st.t, "the reply", func(f discordtest.State) bool {
+		found = nil
+		for _, m := range f.Messages {
+			if m.Interaction == i.ID && !m.Loading() {
+				found = m
+			}
+		}
+		return found != nil
+	})
+	return found
+}
+
+// Each form takes 4,000 characters in each of its fields, twice: it is carried out or refused in a few words, and a
+// refused one opens again with what was typed.
+func TestEveryFormTakesFourThousandCharactersTwice(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.live()
+	st.up()
+	me := st.s.User()
+	me.Slash("status")
+	card := st.says("Status")
+	press := func(action string) func() discordtest.Interaction {
+		return func() discordtest.Interaction { return me.Forge(card.ID, "act:"+action) }
+	}
+	for name, open := range map[string]func() discordtest.Interaction{
+		"new reminder": press("remind_new:_"), "budget": press("budget_type:5.90"), "setting": press("config_type:quiet_hours"), "model": press("model_type:_"),
+		"later": press("ping_later:gone-1"), "reminder later": press("remind_later:aaaa0009"), "proposal": press("propose_when:gone other"),
+		"setup":              func() discordtest.Interaction { return me.Slash("setup") },
+		"remind":             func() discordtest.Interaction { return me.Slash("remind") },
+		"message's reminder": func() discordtest.Interaction { return me.Menu(command.RemindAboutThis, card.ID) },
+	} {
+		opened := open()
+		var fields []discordtest.Field
+		for _, row := range st.opened(opened).Rows {
+			if most := row.Fields[0].Most; most == 0 || most > 4000 {
+				t.Errorf("%s: a field takes %d characters", name, most)
+			}
+			fields = append(fields, discordtest.Field{Name: row.Fields[0].CustomID, Value: strings.Repeat("nüx ", 1000)})
+		}
+		for range 2 {
+			reply := st.reply(me.Submit(opened.ID, fields...))
+			if len(reply.Content) > 1000 || strings.Contains(reply.Content, textOdd) || reply.Content == "" {
+				t.Errorf("%s: %q", name, reply.Content)
+			}
+			again := button(reply, "Correct it…")
+			if again == "" {
+				t.Errorf("%s: %q has no way back", name, reply.Content)
+				continue
+			}
+			m := st.opened(me.Click(reply.ID, again))
+			if first := m.Rows[0].Fields[0]; !strings.HasPrefix(first.Value, "nüx nüx") {
+				t.Errorf("%s: what was typed is lost: %.40q", name, first.Value)
+			}
+		}
+	}
+}
+
+// A form may be filled in after a restart; one whose submission comes too late for Discord, or whose reply does, is
+// answered by a message with the way back.
+func TestALateFormIsAnsweredWithAWayBack(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.live()
+	st.up()
+	me := st.s.User()
+	press := me.Slash("remind", discordtest.Option{Name: "what", Value: "letters"})
+	if m := st.opened(press); m.Rows[1].Fields[0].Value != "letters" || m.Rows[0].Fields[0].Value != "1 hour" {
+		t.Errorf("/remind opens %+v", m)
+	}
+	st.stop()
+	st.live()
+	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+	refusal := st.reply(me.Submit(press.ID, discordtest.Field{Name: "when", Value: "some day"}))
+	if m := st.opened(me.Click(refusal.ID, button(refusal, "Correct it…"))); m.Rows[0].Fields[0].Value != "some day" {
+		t.Errorf("%+v", m)
+	}
+	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/interactions"}, discordtest.Refused(404, 10062))
+	me.Submit(press.ID, discordtest.Field{Name: "when", Value: "2 hours"})
+	late := st.says("that form did not arrive in time and was not carried out")
+	if len(st.made("letters")) != 0 {
+		t.Error("it was carried out all the same")
+	}
+	again := me.Click(late.ID, button(late, "Correct it…"))
+	if m := st.opened(again); m.Rows[0].Fields[0].Value != "2 hours" || m.Rows[1].Fields[0].Value != "letters" {
+		t.Errorf("%+v", m)
+	}
+	st.s.Fault(discordtest.Match{PathPrefix: "/webhooks", Times: -1}, discordtest.Refused(401, 50027))
+	me.Submit(again.ID)
+	if reply := st.says("you will be reminded at"); reply.Interaction != "" {
+		t.Errorf("the reply is %+v", reply)
+	}
+	if list := st.made("letters"); len(list) != 1 {
+		t.Errorf("made %q", list)
+	}
+}
+
+// loggedOut is an engine without a login.
+type loggedOut struct {
+	agent.Engine
+	code chan string
+}
+
+func (loggedOut) Open(context.Context, agent.SessionOptions) (agent.Session, error) {
+	return nil, errors.New("not logged in")
+}
+func (loggedOut) Status() agent.Status {
+	return agent.Status{LoginNeeded: true, Problem: "not logged in"}
+}
+func (loggedOut) OnChange(func()) {}
+func (loggedOut) Login(context.Context) (url string, err error) {
+	return "https://login.example/1", nil
+}
+func (l loggedOut) Finish(_ context.Context, code string) error { l.code <- code; return nil }
+
+// D11: a bot whose engine is logged out could be logged in at its own computer only.
+func TestALoginBeginsAndEndsOnThePhone(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	o, engine := st.options(), loggedOut{script.New(script.Options{}), make(chan string, 1)}
+	o.LoginPending = func() bool { return true }
+	st.liveOn(o, engine)
+	st.up()
+	me := st.s.User()
+	me.Say("good morning")
+	card := st.says("could not answer")
+	if strings.Contains(card.Content, "ollim-bot ") || !card.Rang() {
+		t.Errorf("%q, rings: %v", card.Content, card.Rang())
+	}
+	me.Click(card.ID, button(card, "Log in"))
+	st.says("https://login.example/1")
+	me.Say("abc#def")
+	if code := <-engine.code; code != "abc#def" {
+		t.Errorf("the code is %q", code)
+	}
+	st.says("is logged in")
 }

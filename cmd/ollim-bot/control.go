@@ -70,7 +70,13 @@ func (c *settingsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if len(one.Offers) > 0 {
 		text += "; it takes " + strings.Join(one.Offers, ", ")
 	}
-	return p.Answer(c.JSON, []config.Line{one}, []string{text})
+	lines := []string{text}
+	if config.TakesModel(one.Key) && !c.JSON {
+		ctx, cancel := p.Context()
+		defer cancel()
+		lines = append(lines, command.ModelLines(bot.Models(ctx))...)
+	}
+	return p.Answer(c.JSON, []config.Line{one}, lines)
 }
 
 // plainLine is a line without Discord's markup.

@@ -18,7 +18,7 @@ const (
 	textNoDiscord   = "(Discord: ollim-bot init)"
 	textDumb        = "TERM=dumb: this terminal cannot show the dashboard; use --plain for lines"
 	textFresh       = `
-nothing is set up yet; there are three ways to start
+this bot is new; there are three ways to start
 write your first routine, here: add routine 0 9 * * mon-fri Ping me with a good morning
 install starter routines, in a shell: ollim-bot routine starters --install
 connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`

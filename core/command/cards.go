@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,8 +52,8 @@ func GroupCard(r config.Runtime, group string) *post.Embed {
 }
 
 // SettingCard shows one setting with its choices, and a button for any other value; nil
-// if there is no such key.
-func SettingCard(r config.Runtime, key string) *post.Embed {
+// if there is no such key. models are the choices for the settings that take a model.
+func SettingCard(r config.Runtime, key string, models []post.Choice) *post.Embed {
 	l, err := config.ShowOne(r, key)
 	if err != nil {
 		return nil
@@ -65,6 +66,9 @@ func SettingCard(r config.Runtime, key string) *post.Embed {
 	menu := post.Select{Action: post.ConfigTo + ":" + key, Hint: textAnyValue}
 	for _, v := range l.Choices {
 		menu.Choices = append(menu.Choices, post.Choice{Label: v, Value: v, Chosen: v == l.Text})
+	}
+	if config.TakesModel(key) {
+		menu.Choices = append(menu.Choices, chosen(models, l.Text)...)
 	}
 	if len(menu.Choices) > 0 {
 		e.Selects = []post.Select{menu}
@@ -88,13 +92,22 @@ func SureCard(c SetConfig, follows string) *post.Embed {
 func (h Host) ModelCard() *post.Embed {
 	now := cmp.Or(h.Chat.CurrentSettings().Model, "(default)")
 	menu := post.Select{Action: post.ModelTo + ":", Hint: textAnyModel}
-	for _, name := range []string{"opus", "sonnet", "haiku"} {
+	for _, name := range Models {
 		menu.Choices = append(menu.Choices, post.Choice{Label: name, Value: name, Chosen: name == now})
 	}
+	menu.Choices = append(menu.Choices, chosen(h.models(context.Background()), now)...)
 	return &post.Embed{
 		Title: fmt.Sprintf(textModelNow, now), Description: textModelUntil, Selects: []post.Select{menu},
 		Buttons: []post.Button{{Label: textTypeModel, Style: "secondary", Action: post.ModelType + ":"}},
 	}
+}
+
+// chosen marks a choice.
+func chosen(list []post.Choice, now string) []post.Choice {
+	for i := range list {
+		list[i].Chosen = list[i].Value == now
+	}
+	return list
 }
 
 // helpCard lists the commands in Discord by their groups.

@@ -113,8 +113,8 @@ var Table = []Command{
 	{
 		Name: "remind", In: inTalk, Group: tasks, slash: Host.remind, Usage: "WHAT, WHEN", Short: "remind me later", About: "remind you of something at a time",
 		Args: []Arg{
-			{Kind: Title, Name: "what", About: "what it is about", Ends: ","},
-			{Kind: Moment, Name: "when", About: "20 minutes, 18:30, tomorrow 9am, friday noon"},
+			{Kind: Title, Name: "what", About: "what it is about", Ends: ",", Optional: true},
+			{Kind: Moment, Name: "when", About: "20 minutes, 18:30, tomorrow 9am, friday noon", Optional: true},
 		},
 	},
 	{

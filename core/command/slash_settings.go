@@ -13,12 +13,13 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/talk/post"
 	"ollimbot/routines"
 )
 
 func (h Host) model(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
-		return "model: " + cmp.Or(h.Chat.CurrentSettings().Model, "(default)") + ".", nil
+		return strings.Join(append([]string{"model: " + cmp.Or(h.Chat.CurrentSettings().Model, "(default)") + "."}, ModelLines(h.models(ctx))...), "\n"), nil
 	}
 	name := args[0]
 	if !strings.Contains(name, "/") {
@@ -34,6 +35,22 @@ func (h Host) model(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	return "switched to " + name + "." + h.ignoredThinking(h.Chat.Settings(false)), nil
+}
+
+// models returns what can be chosen as a model.
+func (h Host) models(ctx context.Context) []post.Choice {
+	if h.Models == nil {
+		return nil
+	}
+	return h.Models(ctx)
+}
+
+// ModelLines describes models, one a line.
+func ModelLines(list []post.Choice) (lines []string) {
+	for _, c := range list {
+		lines = append(lines, strings.TrimSuffix(c.Value+": "+c.About, ": "))
+	}
+	return lines
 }
 
 // checkModels checks that the provider of each model in a comma-separated list has it.
@@ -115,7 +132,11 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 		return config.Overview(*h.Config(), state.Settings()...), nil
 	case 1:
 		l, err := config.ShowOne(*h.Config(), args[0])
-		return l.String(), err
+		lines := []string{l.String()}
+		if config.TakesModel(l.Key) {
+			lines = append(lines, ModelLines(h.models(ctx))...)
+		}
+		return strings.Join(lines, "\n"), err
 	}
 	value := strings.Join(args[1:], " ")
 	value, sure := strings.CutSuffix(value, " sure")
@@ -128,7 +149,7 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 
 // set changes a setting. A new value is recorded in the audit log.
 func (h Host) set(ctx context.Context, key, value string) (config.Change, error) {
-	if err := config.Try(&config.Runtime{}, key, value); err == nil && (strings.HasPrefix(key, "model") || key == "fallback") {
+	if err := config.Try(&config.Runtime{}, key, value); err == nil && config.TakesModel(key) {
 		if err := h.checkModels(value); err != nil {
 			return config.Change{}, err
 		}

@@ -157,7 +157,7 @@ func (r *report) disk() {
 // FILES.
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "schedule.json",
-	"installed.json", "holds.json", "mute.json", "usage.json", "spending.jsonl", "discord.json", "waiting_messages.json", "delivery.json",
+	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "discord_back.json", "waiting_messages.json", "delivery.json",
 	"provenance.json", "checks.json", "engine_moves.json", "mcp.json", "mcp_edit.json", "open_fork.json",
 }
 

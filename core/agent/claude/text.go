@@ -19,12 +19,12 @@ const (
 	textTooMuch   = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
 	textThinking  = "%.40q is not a thinking setting: use off, adaptive or a number of tokens"
 	textUntried   = "claude %s is newer than the versions tested with this program (%s to %s): if something goes wrong, install %[3]s"
-	textLoggedOut = "not logged in to Claude: log in from the dashboard (ctrl+p, log in), or run ollim-bot auth login"
+	textLoggedOut = "not logged in to Claude: press L in the dashboard, or Log in on the phone"
 )
 
 // Texts of the turn's events.
 const (
-	textBadKey       = "Claude does not accept the credentials: check ANTHROPIC_API_KEY, or log in with \"ollim-bot auth login\""
+	textBadKey       = "Claude does not accept the credentials: correct ANTHROPIC_API_KEY on the bot's computer, or log in"
 	textLongPrompt   = "the conversation is too long for the model: shorten it with /compact"
 	textNoMoney      = "the account has no money left: add some in the provider's console (%s)"
 	textNoWords      = "Claude ended the turn with an error and gave no reason"

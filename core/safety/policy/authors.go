@@ -300,7 +300,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 // claimAloud is claim with a notice if the user has to approve the file.
 func (s *Session) claimAloud(rel string) {
 	if f, ok := s.claim(rel); ok && s.g.waitsFor(f) {
-		s.g.o.Waits(rel, f.grants.Ask(f.excess))
+		s.g.o.Waits(s.Writer(), rel, f.grants.Ask(f.excess))
 	}
 }
 

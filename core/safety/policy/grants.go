@@ -35,6 +35,9 @@ type Writer struct {
 	Label label.Label `json:"label,omitempty"`
 }
 
+// Talks reports whether the writer is a session that the user talks with.
+func (w Writer) Talks() bool { return w.Kind == kindWords[Main] || w.Kind == kindWords[Interactive] }
+
 // rules returns the writer's rights, including those of every run.
 func (w Writer) rules(base []string) Rules {
 	return Rules{Allowed: Merge(base, w.Allowed), Disallowed: w.Disallowed}
@@ -368,7 +371,7 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 	excess := excessOf(w, g.o.Base(), grants)
 	err := g.record(Origin{Path: rel, Writer: w, Excess: excess}, data)
 	if err == nil && len(excess) > 0 {
-		g.o.Waits(rel, grants.Ask(excess))
+		g.o.Waits(w, rel, grants.Ask(excess))
 	}
 	return err
 }
@@ -422,7 +425,7 @@ func proposesServers(s *Session, x call) (d agent.Decision, is bool) {
 	if !ok {
 		return agent.Decision{Reason: fmt.Sprintf(answerUnsure, serversFile)}, true
 	}
-	return agent.Decision{Reason: s.g.o.Propose(data)}, true
+	return agent.Decision{Reason: s.g.o.Propose(s.Writer(), data)}, true
 }
 
 // isServers reports whether a path is that file, and not a link, in any of its spellings.

@@ -77,9 +77,9 @@ type Options struct {
 	Log  *slog.Logger
 	// Base returns the patterns of every background run; nil means BackgroundTools.
 	Base func() []string
-	// Waits is called with the path of a file that an agent wrote and that has no effect until the
-	// user approves it, and the reason. It must not block; may be nil.
-	Waits func(rel, why string)
+	// Waits is called with the writer and the path of a file that has no effect until the user
+	// approves it, and the reason. It must not block; may be nil.
+	Waits func(w Writer, rel, why string)
 	// Ended is called with the path of a file whose approval has ended because an agent writes it
 	// again; may be nil.
 	Ended func(rel string)
@@ -95,7 +95,7 @@ type Options struct {
 	Trusted func(server string) bool
 	// Propose stores an edit of the MCP servers' file for the user's approval, and returns the
 	// answer for the agent. It must not block. If nil, such edits are refused.
-	Propose func(text []byte) (answer string)
+	Propose func(w Writer, text []byte) (answer string)
 }
 
 // Guard decides about tool calls. All methods may be called concurrently. Only the function that
@@ -124,7 +124,7 @@ func New(o Options) *Guard {
 		o.Base = BackgroundTools
 	}
 	if o.Waits == nil {
-		o.Waits = func(string, string) {}
+		o.Waits = func(Writer, string, string) {}
 	}
 	if o.Ended == nil {
 		o.Ended = func(string) {}

@@ -113,7 +113,7 @@ func TestAnEditOfTheServersFileWaitsForTheUser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			waits := ""
 			dir := storetest.Prepared(t)
-			g := New(Options{Dir: dir, Log: slog.New(slog.DiscardHandler), Propose: func(text []byte) string { waits = string(text); return "kept" }})
+			g := New(Options{Dir: dir, Log: slog.New(slog.DiscardHandler), Propose: func(_ Writer, text []byte) string { waits = string(text); return "kept" }})
 			must(t, os.Mkdir(dir.Path("notes"), 0o700))
 			storetest.Put(t, dir, ".mcp.json", old)
 			link(t, filepath.Join("..", ".mcp.json"), dir.Path("notes/link"))

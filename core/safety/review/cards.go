@@ -157,7 +157,9 @@ func (d *Desk) send(ctx context.Context, h held) (sent bool) {
 		return true
 	}
 	p := card(h, diff)
-	p.Kind, p.Cause = post.KindNews, h.file
+	if p.Kind, p.Cause = post.KindNews, h.file; h.talked {
+		p.Kind = post.KindAside
+	}
 	message, err := d.o.Post(ctx, p)
 	if err != nil && !errors.Is(err, post.ErrUnknown) {
 		d.o.Log.Debug("the card of a waiting file was not shown", "error", err)

@@ -9,7 +9,9 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/mcp"
+	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
 	"ollimbot/routines"
 )
 
@@ -26,7 +28,7 @@ func (o *office) propose(t *testing.T, rel, more string) (version string) {
 	if _, err := o.files.Load(); err != nil {
 		t.Fatal(err)
 	}
-	o.FileWaits(rel, "it may write files.")
+	o.FileWaits(policy.Writer{}, rel, "it may write files.")
 	return version
 }
 
@@ -148,7 +150,7 @@ func TestANewFileIsAllowedByItsCard(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := open(t, rel)
 			o.Recover()
-			o.FileWaits(rel, "it may write files.")
+			o.FileWaits(policy.Writer{}, rel, "it may write files.")
 			runs(t, func(t *testing.T) {
 				synctest.Wait()
 				whole := "```diff\n+" + strings.ReplaceAll(strings.TrimSpace(storetest.Text(t, o.dir, rel)), "\n", "\n+") + "\n```"
@@ -167,6 +169,34 @@ func TestANewFileIsAllowedByItsCard(t *testing.T) {
 				synctest.Wait()
 				if len(o.retired) != 1 {
 					t.Errorf("decided elsewhere, and the card is still there: %v", o.retired)
+				}
+			})(o)
+		})
+	}
+}
+
+// D6: the card of an edit that the agent makes while it answers does not ring beside the answer; one of a run does.
+func TestTheCardOfAnEditRingsOnlyWithoutAnAnswer(t *testing.T) {
+	for kind, want := range map[string]post.Kind{
+		"main session": post.KindAside, "fork": post.KindAside, "background run": post.KindNews, "": post.KindNews,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o, w := open(t), policy.Writer{Kind: kind}
+			storetest.Put(t, o.dir, serversFile, "{}")
+			edits := mcp.NewEdits(o.dir, nil)
+			runs(t, func(t *testing.T) {
+				o.propose(t, routineFile, "And the lawn.\n")
+				o.FileWaits(w, routineFile, "it may write files.")
+				edits.Propose([]byte(`{"mcpServers": {}}`))
+				o.tools["weather"] = change(1)
+				o.ServersEdited(w)
+				synctest.Wait()
+				got := map[string]post.Kind{}
+				for _, p := range o.sent {
+					got[p.Cause] = p.Kind
+				}
+				if len(got) != 3 || got[routineFile] != want || got[serversFile] != want || got["mcp__weather"] != post.KindNews {
+					t.Errorf("%q: %v", kind, got)
 				}
 			})(o)
 		})

@@ -245,12 +245,13 @@ func (d *Desk) files() map[string]bool {
 	return there
 }
 
-// FileWaits reports once that a file is waiting for the user.
-func (d *Desk) FileWaits(rel, why string) {
+// FileWaits reports once that a file, which w has written, is waiting for the user.
+func (d *Desk) FileWaits(w policy.Writer, rel, why string) {
 	d.o.Log.Warn("a file of the agent needs approval", "file", rel)
 	text := textFileWaits
 	d.refresh(rel)
 	if one, ok := d.heldIn(rel); ok {
+		one.talked = w.Talks()
 		d.cards.put(one, time.Time{})
 		if one.edits() {
 			text, why = textEditWaits, one.why
@@ -363,6 +364,7 @@ func (d *Desk) refuse(_ context.Context, c command.RefuseEdit) (command.Outcome,
 type held struct {
 	file, digest, title, why string
 	task                     routines.Task // the task in force; zero for a skill
+	talked                   bool          // written while the user talks with its writer, whose answer rings
 }
 
 // edits reports whether the file is an edit, so that the earlier text is in force.

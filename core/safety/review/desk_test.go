@@ -344,7 +344,7 @@ func TestAFileThatBeginsToWaitIsReported(t *testing.T) {
 	o := open(t)
 	for rel, judged := range map[string]int{routineFile: 0, hookFile: 0, skillFile: 1} {
 		o.notes, o.judged = nil, 0
-		o.FileWaits(rel, "it may write files.")
+		o.FileWaits(policy.Writer{}, rel, "it may write files.")
 		if want := fmt.Sprintf(textFileWaits, rel, "it may write files."); !slices.Equal(o.notes, []string{want}) || o.judged != judged {
 			t.Errorf("%s: %q, judged %d times", rel, o.notes, o.judged)
 		}

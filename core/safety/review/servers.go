@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
 	"ollimbot/routines"
 )
 
@@ -46,8 +47,11 @@ func ofServers(id string) bool { return id == serversFile || strings.HasPrefix(i
 
 // JudgeServers checks again which changes of the MCP servers are waiting, and notifies the user of
 // new ones.
-func (d *Desk) JudgeServers() {
-	for _, note := range d.announceServers() {
+func (d *Desk) JudgeServers() { d.ServersEdited(policy.Writer{}) }
+
+// ServersEdited is JudgeServers after a session has edited the servers' file.
+func (d *Desk) ServersEdited(w policy.Writer) {
+	for _, note := range d.announceServers(w) {
 		d.o.Note(note)
 	}
 	d.Settle()
@@ -55,7 +59,7 @@ func (d *Desk) JudgeServers() {
 }
 
 // announceServers queues the cards of new changes, and returns the notes about them.
-func (d *Desk) announceServers() (notes []string) {
+func (d *Desk) announceServers(w policy.Writer) (notes []string) {
 	d.judging.Lock()
 	defer d.judging.Unlock()
 	now := d.offered()
@@ -64,6 +68,7 @@ func (d *Desk) announceServers() (notes []string) {
 		if (*before)[h.file].Version == now[h.file].Version {
 			continue
 		}
+		h.talked = w.Talks() && h.file == serversFile
 		if note := d.announce(h); note != "" {
 			notes = append(notes, note)
 		}

@@ -3,7 +3,7 @@ package review
 const (
 	textAllowed         = "%s may do what its file says"
 	textCardAllow       = "Allow"
-	textCardCut         = "\nThis is cut. All of it is in the attached file; or press y on it in the schedule, or run `ollim-bot allow`."
+	textCardCut         = "\nThis is cut. All of it is in the attached file, and in the dashboard."
 	textCardDecided     = "decided"
 	textCardRefuse      = "Refuse"
 	textCardNew         = "The agent has written this: %s. It has no effect until you allow it."

@@ -330,6 +330,9 @@ func Overview(r Runtime, others ...Line) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// TakesModel reports whether a setting's value is a model, or a list of them.
+func TakesModel(key string) bool { return strings.HasPrefix(key, "model") || key == "fallback" }
+
 // ShowOne returns one setting. The error for an unknown key suggests the nearest one, or
 // lists all.
 func ShowOne(r Runtime, name string) (Line, error) {

@@ -57,6 +57,9 @@ func (s *poster) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 	if p.Quiet {
 		p.Kind = post.KindQuiet
 	}
+	if p.Small && s.remote != nil {
+		p.Text = onPhone().Replace(p.Text)
+	}
 	p.Quiet = !s.rings(p.Kind, p.Cause)
 	id, err := s.surface.Post(ctx, p)
 	if err == nil && len(p.Files) > 0 {
@@ -188,7 +191,7 @@ func (s *poster) note(k post.Kind, text string, buttons ...post.Button) {
 // away shows a notice on the remote surface.
 func (s *poster) away(k post.Kind, text string, buttons ...post.Button) {
 	if s.remote != nil {
-		s.remote.Small(s.hide(text), s.rings(k, text), buttons...)
+		s.remote.Small(onPhone().Replace(s.hide(text)), s.rings(k, text), buttons...)
 	}
 }
 

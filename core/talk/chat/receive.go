@@ -332,7 +332,11 @@ func (c *Conversation) offerAgain(ctx context.Context, err error, all batch) err
 	}
 	id := store.NewID()
 	c.failed.keep(id, all)
-	c.tell(err, post.Button{Label: textTryAgain, Style: "primary", Action: post.TryAgain + ":" + id})
+	buttons := []post.Button{{Label: textTryAgain, Style: "primary", Action: post.TryAgain + ":" + id}}
+	if r, ok := c.delivery.engine.(agent.Reporter); ok && r.Status().LoginNeeded {
+		buttons = append(buttons, post.Button{Label: textLogIn, Style: "secondary", Action: post.LogIn + ":"})
+	}
+	c.tell(err, buttons...)
 	return errTold
 }
 

@@ -75,3 +75,26 @@ func TestAReportOfTheEngineRingsOnlyInPlaceOfAnAnswer(t *testing.T) {
 		}
 	})
 }
+
+// D11: what the bot says by itself names no command line on the phone, and keeps it in the dashboard.
+func TestANoticeNamesNoCommandLineOnThePhone(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		for said, want := range map[string]string{
+			"log in with ollim-bot auth google":                                     "log in with /google-auth",
+			"you have not allowed access to mail: run ollim-bot auth google --mail": "you have not allowed access to mail: send /google-auth mail",
+			"look it up (ollim-bot help connect-a-model)":                           "look it up (the bot's page connect-a-model)",
+		} {
+			s.Say(said)
+			if got := s.phone.notes[len(s.phone.notes)-1]; got != want {
+				t.Errorf("the phone has %q, want %q", got, want)
+			}
+			if list := s.transcript.Entries(); list[len(list)-1].Text != said {
+				t.Errorf("the dashboard has %+v", list[len(list)-1])
+			}
+			id, err := s.Post(t.Context(), post.Post{Text: said, Small: true, Kind: post.KindNews})
+			if err != nil || id == "" || s.phone.posts[len(s.phone.posts)-1].Text != want {
+				t.Errorf("posted %+v, %v", s.phone.posts, err)
+			}
+		}
+	})
+}

@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
@@ -15,8 +16,8 @@ const nameFork = "fork"
 const (
 	textNotRegular      = "it is not a regular file"
 	textTooLarge        = "it is larger than 25 MB"
-	textTooManyMessages = "too many messages are waiting: let the bot answer first, or interrupt it with ctrl+c"
-	textStillBusy       = "nothing was done, because a session is still being opened or an answer written: try again, or interrupt it with ctrl+c first"
+	textTooManyMessages = "too many messages are waiting: let the bot answer first, or end its answer with /interrupt"
+	textStillBusy       = "nothing was done, because a session is still being opened or an answer written: try again, or end it with /interrupt first"
 	textStopping        = "nothing was done, because the bot is stopping"
 	textRetry           = "retrying in %[2]s: %[1]s"
 	textNearLimit       = "the account is close to its limit, which resets at %s"
@@ -28,6 +29,7 @@ const (
 	textTurnFailed   = "the bot could not answer; send your message again to retry"
 	textEarlier      = "[%s are in %s]"
 	textTryAgain     = "Try again"
+	textLogIn        = "Log in"
 	textNoWords      = "the bot returned an empty reply"
 	textCutShort     = " *(interrupted)*"
 	textInterrupted  = "(interrupted)"
@@ -68,6 +70,16 @@ const (
 	textAlreadyForked = "already in a fork: leave it first, with save, report or exit"
 	textGoOn          = "I would like to continue from here. Summarize in a line or two, then wait for me."
 )
+
+// onPhone replaces the command lines in a notice of the program by what a phone has in their place. In the dashboard, it
+// keeps them.
+var onPhone = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer(
+		"run ollim-bot auth google --mail", "send /google-auth mail", "run ollim-bot auth google", "send /google-auth", "ollim-bot auth google", "/google-auth",
+		"ollim-bot mcp login ", "/mcp login ", "ollim-bot restart", "/restart",
+		"run `ollim-bot allow`", "decide on its card", "ollim-bot help ", "the bot's page ",
+	)
+})
 
 // openBlock returns what closes the code block that a text leaves open, or "".
 func openBlock(text string) string {

@@ -132,6 +132,7 @@ func (b Button) Fleeting() bool {
 const (
 	StopAnswer = "stop"
 	TryAgain   = "again"
+	LogIn      = "log_in" // begins a login to the engine's account
 )
 
 // The actions of the buttons on the card of /status. The data of CardMute is MuteHour or

@@ -56,6 +56,8 @@ const (
 	cautious    = 4_096
 	// mostKept is how many models beside the chosen one are written to the file.
 	mostKept = 20
+	// choicePatience is how long a list of choices waits for the servers.
+	choicePatience = 2 * time.Second
 	// tight is the window below which little more than the instructions fits.
 	tight = 8_192
 )
@@ -350,6 +352,47 @@ func (s Server) Meaning(o Offer) string {
 	return text + "."
 }
 
+// Choice is a model that can be asked for, and what is known of it, in a few words.
+type Choice struct{ Name, About string }
+
+// Choices returns the models of all providers, the default first. Servers in the user's network are asked about theirs, for
+// a moment; of the others, Choices says what the file does.
+func (r *Registry) Choices(ctx context.Context) (list []Choice) {
+	ctx, cancel := context.WithTimeout(ctx, choicePatience)
+	defer cancel()
+	all := r.Providers()
+	servers := make([]Server, len(all))
+	var each errgroup.Group
+	for i, p := range all {
+		if p.Name != Anthropic && p.nearby() {
+			each.Go(func() error { servers[i], _ = Ask(ctx, p); return nil })
+		}
+	}
+	_ = each.Wait() // none returns an error: what a server does not say is left out
+	for i, p := range all {
+		for _, m := range p.Models {
+			o, found := servers[i].offer(m.Name)
+			switch {
+			case !found:
+				o = Offer{Window: m.Window, Known: true, Tools: !m.NoTools, Images: m.Images, Thinks: m.Thinking.Style != NoThinking}
+			case p.API == dialect.Ollama:
+				o.Loaded = m.Window // it is asked for
+			}
+			list = append(list, Choice{shownName(m), o.String()})
+		}
+	}
+	return list
+}
+
+// offer finds a model by the name in the file.
+func (s Server) offer(name string) (Offer, bool) {
+	i := slices.IndexFunc(s.Models, func(o Offer) bool { return o.Name == name || o.Name == name+":latest" })
+	if i < 0 {
+		return Offer{}, false
+	}
+	return s.Models[i], true
+}
+
 // YAML returns an entry for providers.yaml with the server's models; the chosen one comes first.
 func (s Server) YAML(chosen Offer) []byte {
 	var b bytes.Buffer
@@ -380,12 +423,11 @@ func (s Server) Compare(p Provider) (warnings []string) {
 		return nil // its list is not the user's
 	}
 	for _, m := range p.Models {
-		i := slices.IndexFunc(s.Models, func(o Offer) bool { return o.Name == m.Name || o.Name == m.Name+":latest" })
-		if i < 0 {
+		o, found := s.offer(m.Name)
+		if !found {
 			warnings = append(warnings, fmt.Sprintf(textMissing, m.Name))
 			continue
 		}
-		o := s.Models[i]
 		has := o.Loaded
 		if p.API == dialect.Ollama {
 			has = o.Window // it runs with the context that is asked for

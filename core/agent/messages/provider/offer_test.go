@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,5 +180,23 @@ func TestTheAddressOfOllamaIsUnderstoodAsOllamaItselfDoes(t *testing.T) {
 		if got := ollamaAddress(host); got != want {
 			t.Errorf("%q is %s, want %s", host, got, want)
 		}
+	}
+}
+
+// E1: what can be chosen is listed with what the server says of it, or the file if the server is silent.
+func TestTheChoicesAreTheModelsOfTheFileAsTheirServersDescribeThem(t *testing.T) {
+	testkit.Alone(t)
+	server := dialecttest.Start(t, dialecttest.Options{Models: []dialecttest.Model{
+		{Name: "qwen3:8b", Can: []string{"completion", "tools", "thinking"}, Window: 40_960, Size: 5 << 30},
+	}})
+	r := withFile(t, "local:\n  base-url: "+server.URL+"\n  api: ollama\n  models: [{name: \"qwen3:8b\", window: 16384}, gone]\n"+
+		"far:\n  base-url: https://models.example\n  models: [{name: wise, window: 128000, tools: false}]\n", nil)
+	want := []Choice{
+		{"local/qwen3:8b", "8.2B, 5.0 GB, up to 40,960 tokens, runs with 16,384 now, calls tools, thinks"},
+		{"local/gone", "up to 32,768 tokens, calls tools"},
+		{"far/wise", "up to 128,000 tokens, calls no tools: it can talk, but sets no reminder and reads no file"},
+	}
+	if got := r.Choices(t.Context()); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

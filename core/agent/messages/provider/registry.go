@@ -298,12 +298,16 @@ func names(all []Provider) []string {
 	var list []string
 	for _, p := range all {
 		for _, m := range p.Models {
-			name := m.FullName()
-			if p.Name == Anthropic && len(m.Aliases) > 0 {
-				name = m.Aliases[0]
-			}
-			list = append(list, name)
+			list = append(list, shownName(m))
 		}
 	}
 	return list
+}
+
+// shownName returns the shortest name under which a model can be asked for anywhere.
+func shownName(m Model) string {
+	if m.Provider == Anthropic && len(m.Aliases) > 0 {
+		return m.Aliases[0]
+	}
+	return m.FullName()
 }

@@ -7,7 +7,7 @@ const (
 )
 
 // The cure if no transcriber of voice messages is configured.
-const textNoTranscriber = "add a transcriber of voice messages to providers.yaml (ollim-bot help connect-a-model)"
+const textNoTranscriber = "no transcriber of voice messages is set up; the page about Discord has examples"
 
 const textRedirect = "%s redirects to %s: use the address where the server really listens"
 

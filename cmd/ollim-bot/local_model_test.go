@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/agent/messages/dialect/dialecttest"
+	"ollimbot/core/base/testkit"
+)
+
+// E1: with a server that speaks Ollama's interface and no account, the tutorial is all that a person needs: init finds
+// the model, and a conversation, a reminder and a routine work.
+func TestTheTutorialWorksWithALocalModel(t *testing.T) {
+	testkit.Alone(t)
+	server := dialecttest.Start(t, dialecttest.Options{
+		Models:  []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960}},
+		Backend: claudetest.Start(t, claudetest.Options{}).URL(),
+	})
+	ping := func(words string) string {
+		return claudetest.Script(claudetest.Step{Tool: "mcp__discord__ping_user", Input: map[string]any{"message": words}}, claudetest.Step{Text: "Done."})
+	}
+	home := t.TempDir()
+	env := []string{"HOME=" + home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "OLLAMA_HOST=" + server.URL, "TMPDIR=" + os.TempDir()}
+	setup := launch(t, env, "init", "--timezone", "Europe/Berlin")
+	for range 5 { // the values in brackets
+		setup.types("")
+	}
+	setup.hears("The bot uses local/qwen3:8b")
+	setup.ends()
+
+	bot := launch(t, env, "run", "--plain")
+	bot.hears("engine messages")
+	bot.types("/model")
+	bot.hears("local/qwen3:8b: 8.2B, up to 40,960 tokens, runs with 16,384 now, calls tools")
+	bot.types("good morning " + claudetest.Script(claudetest.Step{Text: "Good morning, Ada."}))
+	bot.hears("bot: Good morning, Ada.")
+	bot.types("reminder add --delay 1 -d Water -m 'Remind me to drink. " + ping("Have a glass of water.") + "'")
+	bot.hears("-- Water")
+	bot.types("fire water")
+	bot.hears("ping: Water: Have a glass of water.")
+	bot.types("routine add -d Tea -m 'Nudge me to make tea. " + ping("The kettle waits.") + `' --cron "0 15 * * mon-fri" --background`)
+	bot.hears("-- Tea")
+	bot.types("fire tea")
+	bot.hears("ping: Tea: The kettle waits.")
+	bot.hears("run: Tea, 1 ping")
+	bot.stops()
+	if asked := server.Requests(); len(asked) < 5 || asked[0].Path != "/api/chat" || asked[0].Window != 16_384 {
+		t.Errorf("%d requests", len(asked))
+	}
+	if wrong := bot.out.String(); strings.Contains(wrong, "error: ") {
+		t.Error("a line failed")
+	}
+	if log := stored(home, ".ollim-bot", "state", "bot.log"); strings.Contains(log, "level=ERROR") {
+		t.Errorf("the log has errors:\n%s", log)
+	}
+}
