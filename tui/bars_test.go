@@ -16,7 +16,7 @@ import (
 
 // border is the row of the tabs of a frame.
 func tabRow(s core.Snapshot, w int, focus action.Pane) string {
-	return ansi.Strip(Frame(still{snap: s}, FrameOptions{Width: w, Height: 24, Focus: focus})[4])
+	return ansi.Strip(Frame(still{snap: s}, FrameOptions{Width: w, Height: 24, Focus: focus})[6])
 }
 
 func TestTabsSayWhatGoesOnInPanesThatAreNotOnTheScreen(t *testing.T) {
@@ -130,10 +130,13 @@ func TestALongReasonSaysWhatShowsTheRest(t *testing.T) {
 	})
 }
 
+// begun is a bot that has just started.
+func begun(s *core.Snapshot) { s.Started = s.At.Add(-10 * time.Second) }
+
 func TestTheDemoSaysWhatToTry(t *testing.T) {
-	play(t, setup{options: Options{InDemo: true}}, func(s *stage) { s.sees("demo: try 1 then +", "2 then f", "5 then i") })
+	play(t, setup{options: Options{InDemo: true}, change: begun}, func(s *stage) { s.sees("demo: try 1 then +", "2 then f", "5 then i") })
 	dir := config(t, "keys.yaml", "go.chat: f5\nschedule.fire: []\n")
-	play(t, setup{options: Options{Config: dir, InDemo: true}}, func(s *stage) {
+	play(t, setup{options: Options{Config: dir, InDemo: true}, change: begun}, func(s *stage) {
 		s.sees("f5 then i")
 		s.sees("2 then the palette (:)")
 	})

@@ -90,13 +90,13 @@ func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
 func TestAClickOnTheLineToWriteOnBeginsAMessage(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5")
-		s.click(100, 37) // above the border
+		s.click(100, 36) // above the border
 		s.types("hi")
 		s.sees("▸ hi")
 	})
 	play(t, setup{options: Options{ReadOnly: true}}, func(s *stage) {
 		s.press("5")
-		s.click(100, 37)
+		s.click(100, 36)
 		s.sees("Write a message: the dashboard is")
 	})
 }
@@ -295,7 +295,7 @@ func TestAClickSelectsTheUpdateThatStoodThere(t *testing.T) {
 		s.press("3")
 		for _, name := range []string{"u4", "u3", "u5"} {
 			s.clickOn(name)
-			s.sees("▸now     " + name)
+			s.sees("▸now  " + name)
 		}
 	})
 }

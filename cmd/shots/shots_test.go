@@ -111,7 +111,7 @@ func TestPictures(t *testing.T) {
 }
 
 // mostBlank is how many percent of the cells of a usual day may be blank.
-var mostBlank = map[string]int{"dashboard": 41, "dashboard-200x60": 45}
+var mostBlank = map[string]int{"dashboard": 38, "dashboard-light": 38, "dashboard-200x60": 45}
 
 // blank returns how many percent of the cells are blank.
 func blank(g *raster.Grid) int {

@@ -182,7 +182,7 @@ func TestUpdatesThatWentHaveNoAge(t *testing.T) {
 		c.Updates = append([]updates.Update{{Key: "cap", At: noon, Message: "(292 earlier update(s) omitted — cap reached)", Dropped: 292}}, c.Updates...)
 	})
 	screen := s.screen(80, 12)
-	has(t, screen, "earlier (292 earlier update(s) omitted — cap reached)")
+	has(t, screen, "earlier  (292 earlier update(s) omitted — cap reached)")
 	lacks(t, "the oldest are as new as now", screen, "\n now ")
 	s.do(action.Updates.ID("bottom"))
 	a := s.do(action.UpdatesRead)

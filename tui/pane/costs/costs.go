@@ -91,20 +91,21 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, cmp.Or(p.failed, textReading))...)
 	}
 	rows := widget.Rows(widget.Nowhere, p.heads(c, w, h)...)
-	below := 0
+	below, least := 0, (h-len(rows))/2
 	if h >= leastDetail {
-		below = mostFacts + 1
+		below, least = mostFacts+1, (h-len(rows))/3
 	}
-	if plot := max(h-len(rows)-1-p.Lines()-below, (h-len(rows))/3); plot >= leastPlot {
+	if plot := max(h-len(rows)-1-p.Lines()-below, least); plot >= leastPlot {
 		rows = append(rows, widget.Rows(widget.Nowhere, p.plot(w).Draw(c.Theme, w, plot)...)...)
 		rows = append(rows, widget.Row{Text: b.Rule(w, p.listed(), nil), Place: widget.Ruled})
 	}
 	list := func(w, h int) []widget.Row { return p.Table.Draw(c.Theme, w, h, focused) }
-	if h = max(0, h-len(rows)); below == 0 || h <= below {
-		return append(rows, list(w, h)...)
+	left := max(0, h-len(rows))
+	if below == 0 {
+		return append(rows, list(w, left)...)[:h]
 	}
 	detail := func(w, _ int) pane.Detail { return p.detail(c, w) }
-	return append(rows, pane.Duo{List: list, Detail: detail, Lines: h, Most: mostFacts}.Draw(c, w, h)...)
+	return append(rows, pane.Duo{List: list, Detail: detail, Lines: left, Most: mostFacts}.Draw(c, w, left)...)
 }
 
 // leastPlot is the least height of the picture, leastDetail that of a page with the selected row in full.

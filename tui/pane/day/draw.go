@@ -333,7 +333,7 @@ func hours(c pane.Context, a axis) []widget.Span {
 	if c.Theme.ASCII() {
 		dot.Text = "."
 	}
-	if time.Hour/a.cells > 1 { // a dot and a blank
+	if time.Hour/a.cells >= time.Duration(width) {
 		for at := range pane.Hours(c.Snap, reach, 1) {
 			if at.Sub(a.now).Abs() < reach {
 				cells[a.cell(at)] = dot
@@ -399,7 +399,10 @@ func (p *Pane) Caption(c pane.Context, w, h int, focused bool) string {
 			said = append(append(said, part...), gap)
 		}
 	}
-	room := w - widget.Width(said) - 2
+	room := w - 2
+	if said != nil {
+		room -= widget.Width(said) + 2
+	}
 	if lines := widget.Flow(p.legend(c, a.level > 0), gap, room); len(lines) > 0 && widget.Width(lines[0]) <= room {
 		fill := 1
 		if said != nil {

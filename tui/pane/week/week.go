@@ -123,13 +123,16 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	}
 	detail := func(w, h int) pane.Detail { return pings(c, day, w, h) }
 	most := len(lines(b, p.report, p.before, w, h, p.list.At))
-	if heat := len(budgetpane.Heat(c, w, h-most)); h-most-heat > leastPings {
+	if heat := len(budgetpane.Heat(c, w, h-most)); h-most-heat >= leastPings {
 		most += heat
+	}
+	if w < widget.Wide && h-most < leastPings {
+		return list(w, h)
 	}
 	return pane.Duo{List: list, Detail: detail, Lines: most, Most: max(0, h-most-1)}.Draw(c, w, h)
 }
 
-// leastPings is the number of rows that the pings of a day have before the hours in which pings are answered.
+// leastPings is the least number of rows of the pings of a day, with their title.
 const leastPings = 4
 
 // pings returns the messages of a day, the newest first if there is not room for all.
