@@ -37,7 +37,7 @@ var forModels = []string{"model", "thinking", "isolated", "skills", "subagent", 
 // says reads whether the check prints the message. What contradicts it is an error: a task that
 // asked a model instead would cost money that the user did not mean to spend.
 func (p *File) says(t Task) bool {
-	if p.kind != KindRoutine || p.choice("say", "", "check") == "" {
+	if p.kind != KindRoutine || p.Choice("say", "", "check") == "" {
 		return false
 	}
 	f, sound := p.Field("say"), len(p.problems)

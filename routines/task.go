@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ollimbot/routines/leeway"
 	"ollimbot/routines/recur"
+	"ollimbot/routines/when"
 )
 
 // Kind is the kind of a task.
@@ -98,6 +100,16 @@ type Routine struct {
 	Late time.Duration
 }
 
+// Zones returns the names of the zones that routines have of their own.
+func Zones(list []*Routine) (names []string) {
+	for _, r := range list {
+		if r.Schedule.Zone != nil {
+			names = append(names, r.Schedule.Zone.String())
+		}
+	}
+	return names
+}
+
 // UsualLate is how old a missed fire may be that `missed: run` still runs, unless `late` says otherwise.
 const UsualLate = 12 * time.Hour
 
@@ -118,6 +130,35 @@ type Reminder struct {
 	FirstAt time.Time
 	// LastWord marks the last repetition: when due, the reminder ends without a run.
 	LastWord bool
+	// Ahead is `ahead` (ours): what is sent before the reminder is due, the earliest first.
+	Ahead []when.Ahead
+}
+
+// Ours says what the original program does not know and does otherwise; empty if there is nothing.
+func (r *Reminder) Ours() string {
+	if len(r.Ahead) == 0 {
+		return ""
+	}
+	return noteAhead
+}
+
+// Early is a moment before a reminder is due, at which it sends a text.
+type Early struct {
+	when.Ahead
+	At time.Time
+}
+
+// Early returns the moments before the reminder is due, the earliest first. A repetition has none.
+func (r *Reminder) Early() []Early {
+	if !r.FirstAt.IsZero() {
+		return nil
+	}
+	list := make([]Early, len(r.Ahead))
+	for i, a := range r.Ahead {
+		list[i] = Early{a, a.Before(r.RunAt)}
+	}
+	slices.SortStableFunc(list, func(a, b Early) int { return a.At.Compare(b.At) })
+	return list
 }
 
 // LeewayAt returns the leeway of a fire at a time. A snoozed or repeated reminder has

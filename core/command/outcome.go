@@ -14,6 +14,7 @@ import (
 	"ollimbot/routines/account"
 	"ollimbot/routines/recur"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 )
 
 // ErrInterrupted is the outcome of a message whose answer was stopped, by the user or by
@@ -129,11 +130,13 @@ type DueTimes struct {
 // TaskFile is the contents of a routine's or reminder's file.
 type TaskFile struct {
 	routines.Task
-	Cron      string    // of a routine
-	RunMissed bool      // of a routine
-	RunAt     time.Time // of a reminder
-	MaxChain  int       // of a reminder
-	UntilDone bool      // of a reminder
+	Cron      string        // of a routine
+	RunMissed bool          // of a routine
+	Late      time.Duration // of a routine
+	RunAt     time.Time     // of a reminder
+	MaxChain  int           // of a reminder
+	UntilDone bool          // of a reminder
+	Ahead     []when.Ahead  // of a reminder
 }
 
 // NextFire is an upcoming fire, with the forecast for its ping.

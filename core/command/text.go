@@ -10,9 +10,11 @@ const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and
 
 // Why a line is no command line.
 const (
-	textNoCommand = "%q begins with no command"
-	textOpenQuote = "a quote is not closed"
-	textFailed    = "the command failed and says nothing"
+	textNoCommand     = "%q begins with no command"
+	textOpenQuote     = "a quote is not closed"
+	textTakesNothing  = "%s does not take %q"
+	textNothingBefore = "say what it is for before the time"
+	textFailed        = "the command failed and says nothing"
 )
 
 // What a text names that should name one thing.
@@ -72,6 +74,10 @@ const (
 	textNoClear      = "/clear takes nothing, not %q: nothing was cleared"
 	textAlwaysThinks = " The model %s still thinks: with this version of claude that cannot be turned off."
 	textOwnMeasure   = " The model %s decides how much it thinks and ignores the number."
+	textZone         = "timezone: %s, now %s."
+	textZoneFixed    = "the time zone is set by %s of the running program; change it there"
+	textZoneRestarts = "; the bot restarts for that"
+	textZoneLater    = "; it takes effect with the next start"
 	textUnchanged    = "%s is already %s"
 	textChanged      = "%s: %s → %s"
 )

@@ -14,6 +14,8 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/routines"
+	"ollimbot/routines/leeway"
+	"ollimbot/routines/when"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
 )
@@ -53,6 +55,11 @@ func editTask(file command.TaskFile) *editing {
 	e.choice("background", fieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
 	e.add(editLine{"window", windowField(showWindow(file)), showWindow, textOrNone})
 	e.add(editLine{"jitter", Text(fieldJitter, showJitter(file), checkJitter), showJitter, textOrNone})
+	if routine {
+		e.add(editLine{"late", Text(fieldLate, showLate(file), checkLate), showLate, lateOf})
+	} else {
+		e.add(editLine{"ahead", aheadField(showAhead(file)), showAhead, aheadOf})
+	}
 	e.oneOf("update-main-session", fieldReports, func(f command.TaskFile) string { return string(f.Mode) },
 		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
 	if routine {
@@ -113,6 +120,57 @@ func (e *editing) when() {
 		at, _, _ := readMoment(text, c.Snap.Times())
 		return routines.RunAt(at)
 	}})
+}
+
+// aheadField is the field of what a reminder says before it is due.
+func aheadField(text string) *Field {
+	return Text(fieldAhead, text, func(_ pane.Context, text string) (string, bool) {
+		if strings.TrimSpace(text) == "" {
+			return fieldNotes[fieldAhead], true
+		}
+		list, err := when.ReadAhead(text)
+		if err != nil {
+			return err.Error(), false
+		}
+		return when.AheadWords(list), true
+	})
+}
+
+func showAhead(f command.TaskFile) string { return when.AheadLine(f.Ahead) }
+
+func aheadOf(_ pane.Context, text string) any {
+	list, _ := when.ReadAhead(text)
+	if list == nil {
+		return nil
+	}
+	return routines.AheadItems(list)
+}
+
+func checkLate(_ pane.Context, text string) (string, bool) {
+	if strings.TrimSpace(text) == "" {
+		return fieldNotes[fieldLate], true
+	}
+	d, err := routines.ReadLate(text)
+	if err != nil {
+		return err.Error(), false
+	}
+	return routines.LateWords(d), true
+}
+
+// showLate is empty as long as the file says nothing of it.
+func showLate(f command.TaskFile) string {
+	if f.Late == 0 || f.Late == routines.UsualLate {
+		return ""
+	}
+	return routines.LateWords(f.Late)
+}
+
+func lateOf(_ pane.Context, text string) any {
+	d, err := routines.ReadLate(text)
+	if err != nil {
+		return nil
+	}
+	return leeway.FormatJitter(d)
 }
 
 // prompt adds the field of the prompt. A prompt that the field would change, such as a

@@ -157,6 +157,7 @@ func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
 var fieldKeys = map[string]string{
 	"Kind": "", "Path": "", "Body": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "Proposed": "", "Script": "",
 	"TrustInput": "trust-input", "Critical": "critical", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
+	"Verify": "verify", "SecretEnv": "secret-env", "SignatureHeader": "signature-header", "DeliveryHeader": "delivery-header",
 	"ID": "id", "Description": "description", "Background": "background", "Model": "model", "Thinking": "thinking",
 	"Isolated": "isolated", "Mode": "update-main-session", "UpdateMainSession": "update-main-session", "AllowPing": "allow-ping",
 	"Allowed": "allowed-tools", "Disallowed": "disallowed-tools", "AllowedTools": "allowed-tools", "DisallowedTools": "disallowed-tools",

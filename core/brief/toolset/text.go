@@ -93,6 +93,7 @@ const (
 	textNeither         = "Error: give delay_minutes or run_at, so that the reminder has a time."
 	textBadTime         = "Error: run_at %q: %v (or write it like 2026-03-01T15:00:00)"
 	textTooFar          = "Error: run_at %s is more than ten years away. Choose an earlier time."
+	textBadAhead        = "Error: ahead %q: %v."
 	textBadWindow       = "Error: window %q %s."
 	textWindowOpened    = "Error: the window %s of that day opened at %s. Name a later day."
 	textReminderWithin  = "Reminder %s set for between %s and %s: the program chooses the minute."

@@ -105,6 +105,9 @@ func (d *Dispatcher) now() time.Time { return time.Now().In(d.o.Zone) }
 func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	task := due.Task()
 	defer d.o.Money.Settle(due.Ticket)
+	if due.Early != nil {
+		return d.early(ctx, due)
+	}
 	if due.Reminder != nil && !due.ByHand {
 		if due.Reminder.LastWord {
 			d.stopped(due.Reminder)

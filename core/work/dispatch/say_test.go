@@ -57,7 +57,7 @@ func TestAScriptSpeaksWithoutAModel(t *testing.T) {
 		}
 		said, label := *s.runs.jobs[0].Said, s.runs.jobs[0].Label
 		if !strings.Contains(said.Text, c.text) || !strings.Contains(said.Failed, c.failed) || (said.Failed == "") != (c.failed == "") {
-			t.Errorf("%s: %q", name, said)
+			t.Errorf("%s: %+v", name, said)
 		}
 		if strings.ContainsRune(said.Text, '\x1b') || len(said.Text) > 2000 || (label == "") != (c.failed != "") {
 			t.Errorf("%s: %d bytes labeled %q", name, len(said.Text), label)

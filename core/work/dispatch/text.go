@@ -17,6 +17,8 @@ const (
 	textSaysPreview      = "%s asks no model, so there is no prompt. It sends what its check prints: %s"
 	textNoServers        = "there are no MCP servers here"
 	textNoAnswer         = "the MCP server %s did not answer within %s"
+	textEarly            = "%s: %s, %s"
+	textEarlyLate        = "(This comes late. It is at %s.)"
 	textFired            = "%s starts now"
 	textFiredWaits       = "%s waits for a free place, %s in the queue"
 	textFiredMuted       = "; its pings are refused: the capacity is 0"

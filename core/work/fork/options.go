@@ -100,8 +100,12 @@ func (o *Options) warn(text string) {
 	}
 }
 
-// Said is what the check of a task with `say: check` printed, as a message, or why it printed none.
-type Said struct{ Text, Failed string }
+// Said is a message that no model writes: what the check of a task with `say: check` printed, or why it printed none, or
+// what a reminder says before it is due.
+type Said struct {
+	Text, Failed string
+	Early        bool // by a reminder that is still ahead: a ping and nothing else
+}
 
 // Job is one task to run in the background.
 type Job struct {
@@ -134,3 +138,9 @@ type Job struct {
 	// Ticket is the reservation for the run, which the caller settles.
 	Ticket money.Ticket
 }
+
+// early reports whether a reminder speaks before it is due.
+func (j *Job) early() bool { return j.Said != nil && j.Said.Early }
+
+// asks reports whether a model is asked.
+func (j *Job) asks() bool { return j.Plain == "" && j.Said == nil }

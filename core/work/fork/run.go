@@ -62,8 +62,11 @@ func newRun(o *Options, j Job, stop <-chan struct{}) *run {
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
 		Queued: o.now(), Late: j.Late, Model: j.Task.Model, NoModel: j.Said != nil,
 	})
-	if j.Reminder != nil {
+	switch {
+	case j.Reminder != nil:
 		r.status.view.Due = j.Reminder.RunAt
+	case j.early():
+		r.status.view.Due = j.At
 	}
 	r.guard = r.newGuard()
 	r.tools = newTools(o, j, r.status, r.guard)
@@ -109,7 +112,7 @@ func (r *run) execute(ctx context.Context) {
 	switch {
 	case r.job.Said != nil:
 		err = r.tools.say(runCtx, *r.job.Said)
-	case r.job.Plain == "":
+	case r.job.asks():
 		err = r.talk.converse(runCtx, r.options(limits))
 	}
 	r.insist(runCtx, err)
@@ -143,7 +146,7 @@ func (r *run) unsaid(err error) string {
 	default:
 	}
 	switch v := r.status.snapshot(); {
-	case !r.job.Task.Essential || v.Pings > 0 || asked != nil:
+	case !r.job.Task.Essential || r.job.early() || v.Pings > 0 || asked != nil:
 		return ""
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf(textTimedOut, v.Timeout)
@@ -302,7 +305,7 @@ func (r *run) end(ctx context.Context, err error) {
 	case err == nil && lost != nil:
 		r.remember()
 		r.fail(fmt.Sprintf(textReportLost, lost))
-	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0 && r.job.Plain == "":
+	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0 && r.job.asks():
 		r.remember()
 		r.conclude(NoReport, textNoReport)
 		if err := r.o.Updates.AppendFrom(r.o.now(), fmt.Sprintf(updateNoReport, v.Title), r.status.source(), ""); err != nil {

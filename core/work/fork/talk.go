@@ -223,8 +223,11 @@ func (t *tools) plain(ctx context.Context, why string) {
 // say sends what the check of a task has printed under the rules of any ping, and leaves an update
 // as a model would have to. A message that cannot be sent is only in the update.
 func (t *tools) say(ctx context.Context, s Said) error {
-	if s.Failed != "" {
+	switch {
+	case s.Failed != "":
 		return errors.New(s.Failed)
+	case s.Early:
+		return t.sayEarly(ctx, s.Text)
 	}
 	t.Ping(ctx, s.Text, false, false)
 	leave, refusal := t.enter(ctx)
@@ -244,6 +247,15 @@ func (t *tools) say(ctx context.Context, s Said) error {
 	}
 	t.Report(ctx, update)
 	return err
+}
+
+// sayEarly sends a ping. One that the rules refuse is no error.
+func (t *tools) sayEarly(ctx context.Context, text string) error {
+	m := outgoing{kind: kindPing, own: true, shown: text, done: toolset.TextSent, post: post.Post{Text: text}}
+	if a := t.send(ctx, m); a.IsError && t.status.snapshot().Refused == 0 {
+		return errors.New(a.Text)
+	}
+	return nil
 }
 
 // lastRefusal returns why the last ping of the run was refused, or "".

@@ -168,7 +168,7 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 	}
 	describeLeeway(out, r.Leeway)
 	if r.RunMissed {
-		row(out, "missed", "made up for within "+words.Long(r.Late))
+		row(out, "missed", "made up for, "+routines.LateWords(r.Late))
 	}
 	name, from := "next", now
 	if h.Paused || h.Why != "" {
@@ -206,6 +206,21 @@ func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time)
 	at := r.RunAt.In(now.Location())
 	row(out, "when", cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
 	describeLeeway(out, r.Leeway)
+	name := "before"
+	for _, early := range r.Early() {
+		at, text := early.At.In(now.Location()), early.Long()
+		if !at.After(now) {
+			text += ", has passed"
+		}
+		if early.Text != "" {
+			text += ": " + early.Text
+		}
+		row(out, name, cron.Format(at, longClock)+", "+text)
+		name = ""
+	}
+	if ours := r.Ours(); ours != "" {
+		row(out, "", ours)
+	}
 	if r.UntilDone {
 		row(out, "until", fmt.Sprintf("done; comes back after %d min", r.Again))
 	}
