@@ -96,7 +96,8 @@ func TestARunDoesNotStopWhatOnlyTheUserStops(t *testing.T) {
 			}
 		})
 	}
-	running(t, func(h home) { h.write(tidyFile, stopping("", `{"reason": "Enough"}`)) }, func(_ home, b *Bot) {
+	yearly := strings.Replace(stopping("", `{"reason": "Enough"}`), "* * * * *", "0 0 1 6 *", 1)
+	running(t, func(h home) { h.write(tidyFile, yearly) }, func(_ home, b *Bot) {
 		_, err := b.Do(t.Context(), command.Pause{ID: tidyID, Paused: true})
 		must(t, err)
 		_, err = b.Do(t.Context(), command.FireNow{ID: tidyID})
