@@ -421,7 +421,8 @@ func (b *Bot) makeWork() (err error) {
 	}
 	b.webhooks.open(b.o.Env.WebhookPort, webhook.Options{
 		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
-		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
+		Addr:     net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
+		Variable: variable(b.o), Hosts: func() string { return b.settings.Load().WebhookHosts },
 		Screen: screener.Screen, Afford: b.money.Afford, Settle: b.money.Settle, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
 		Begun: func() (map[string]string, error) { return dispatch.Deliveries(b.dir) }, Notice: b.warn,
 	})
@@ -436,7 +437,7 @@ func (b *Bot) makeWork() (err error) {
 		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, PutOff: b.chat.PutOff, Changed: b.viewers.notify,
 		Kept:    func(at time.Time, id string) { kept(b, at, id) },
 		Day:     func() when.Day { return b.settings.Load().Day() },
-		Lacking: func() []routines.Problem { return Lacking(b, b.now()) },
+		Lacking: func() []routines.Problem { return Lacking(b, b.now()) }, Notice: b.warn,
 	})
 	b.host.tasks = b.tasks
 	b.asks = newProposals(b)

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/talk/history"
+	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 	"ollimbot/routines/zones"
@@ -215,6 +216,9 @@ func (p completer) known(at console.DataDir, kind string, x position) (lines []s
 		for _, v := range views {
 			lines = append(lines, v.ID+"\t"+v.Title)
 		}
+	case "update":
+		list := updates.NewQueue(at.Dir, at.Env.Zone, p.Log()).Peek()
+		lines = console.Each(list, func(u updates.Update) string { return u.Key + "\t" + u.Message })
 	case "session":
 		if past, _, err := p.history(0); err == nil {
 			list, _, _ := past.List(history.Query{Limit: forksShown})

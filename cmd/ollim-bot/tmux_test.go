@@ -121,11 +121,12 @@ func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
 	s.kill()
 	x.keys("clear; "+s.exe+" run --headless --engine script --data-dir "+s.root+" >"+filepath.Join(s.temp, "log")+" 2>&1 &", "Enter")
 	s.opened()
-	x.keys("clear; "+attach, "Enter")
+	x.keys("clear; "+attach+"; echo detached $((40+1))", "Enter")
 	x.sees("q detach")
 	x.keys("2")
 	x.sees("▸ 2 Schedule")
 	x.keys("q")
+	x.sees("detached 41") // before the shell reads, the dashboard does
 	x.keys("clear; kill %1; wait; echo it has ended $((40+2))", "Enter")
 	x.sees("it has ended 42")
 }
@@ -137,6 +138,7 @@ func TestInARealTerminal(t *testing.T) {
 	x := startTmux(t)
 	dir, tmux, keys, presses, sees := x.dir, x.run, x.keys, x.presses, x.sees
 	exe := built(t)
+	put(t, filepath.Join(dir, "data", "providers.yaml"), "# The set-up asks about no server of models on this machine.\n")
 	keys("sh -c '"+exe+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?'", "Enter") // which stops with us
 	sees("Welcome")
 	keys("i")

@@ -95,25 +95,25 @@ type Host struct {
 	Restart func()
 }
 
+const helpName = "help"
+
 // CarryOut executes the line and returns the reply. Errors are for the user.
 func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 	line := strings.Fields(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
 	if len(line) == 0 {
 		return "", errors.New("a command needs a name: " + slashNames())
 	}
-	row, ok := Find(InSlash, strings.ToLower(line[0]))
-	switch {
-	case !ok && h.Line != nil:
-		if _, _, err := (Line{strings.TrimPrefix(strings.TrimSpace(c.Line), "/")}).Row(); err == nil {
-			return h.Line(ctx, strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
-		}
-		return "", errors.New(noSlash(line[0]))
-	case !ok:
-		return "", errors.New(noSlash(line[0]))
-	case row.slash == nil: // the table cannot contain the command that lists it
+	switch row, ok := Find(InSlash, strings.ToLower(line[0])); {
+	case ok && row.Name == helpName: // the table cannot contain the function that lists it
 		return slashHelp(), nil
+	case ok && row.slash != nil:
+		return row.slash(h, ctx, line[1:])
 	}
-	return row.slash(h, ctx, line[1:])
+	text := strings.TrimPrefix(strings.TrimSpace(c.Line), "/")
+	if _, _, err := (Line{text}).Row(); err != nil || h.Line == nil {
+		return "", errors.New(noSlash(line[0]))
+	}
+	return h.Line(ctx, text)
 }
 
 // Picture returns the name of the picture for the reply to the line, or "".
@@ -132,7 +132,12 @@ func (c Slash) Picture() string {
 func (c Slash) Card(h Host) *post.Embed {
 	name, args, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"), " ")
 	row, ok := Find(InSlash, strings.ToLower(name))
-	if !ok || row.card == nil || args != "" {
+	switch {
+	case !ok || args != "":
+		return nil
+	case row.Name == helpName:
+		return helpCard()
+	case row.card == nil:
 		return nil
 	}
 	return row.card(h)
@@ -264,8 +269,11 @@ func (h Host) cost(context.Context, []string) (string, error) {
 
 // remind creates a reminder: "buy milk, tomorrow 9:00", with or without the comma.
 func (h Host) remind(ctx context.Context, args []string) (string, error) {
-	line := strings.Join(args, " ")
-	if line == "" {
+	line, ahead, err := when.LastAhead(strings.Join(args, " "))
+	switch {
+	case err != nil:
+		return "", err
+	case line == "":
 		return "", errors.New(textRemindUsage)
 	}
 	what, said := line, ""
@@ -290,7 +298,7 @@ func (h Host) remind(ctx context.Context, args []string) (string, error) {
 	case what == "":
 		return "", errors.New(textRemindUsage)
 	}
-	out, err := h.Add(ctx, AddTask{At: at, Description: clean.Cut(clean.Line(what), 60), Message: fmt.Sprintf(TextRemindOf, what)})
+	out, err := h.Add(ctx, AddTask{At: at, Ahead: when.AheadLine(ahead), Description: clean.Cut(clean.Line(what), 60), Message: fmt.Sprintf(TextRemindOf, what)})
 	return noted(out.Message, read.Note(line)), err
 }
 

@@ -25,7 +25,10 @@ func TestWhatIsSpokenIsRecognized(t *testing.T) {
 		{"espeak-ng", "-v", "en-us", "-s", "140", "-w", spoken, "hello world"},
 		{"opusenc", "--quiet", "--bitrate", "32", spoken, recording},
 	} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		command := exec.Command(args[0], args[1:]...)
+		// The first time, espeak-ng leaves a folder in $TMPDIR for its sound server and a link to it at home.
+		command.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir)
+		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 	}

@@ -428,7 +428,7 @@ const shortestSecret = 6
 
 // Secrets returns the values that must not appear in logs and errors: the tokens of this
 // environment, and the values of variables in environ ("NAME=value") with names such as
-// ANTHROPIC_API_KEY.
+// ANTHROPIC_API_KEY or, in .env, any that NamesSecret recognizes.
 func (e Env) Secrets(environ []string) []string {
 	list := []string{e.DiscordToken.Reveal(), e.WebhookSecret.Reveal()}
 	for _, v := range e.Engine {
@@ -437,6 +437,11 @@ func (e Env) Secrets(environ []string) []string {
 	for _, v := range environ {
 		if name, value, ok := strings.Cut(v, "="); ok && secretVariable(name) {
 			list = append(list, strings.TrimSpace(value))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.file)) {
+		if NamesSecret(name) {
+			list = append(list, strings.TrimSpace(e.file[name]))
 		}
 	}
 	return slices.DeleteFunc(list, func(s string) bool { return len(s) < shortestSecret })
@@ -450,7 +455,12 @@ func secretVariable(name string) bool {
 	ours := slices.ContainsFunc([]string{"ANTHROPIC_", "CLAUDE_", "DISCORD_", "WEBHOOK_", "OLLIM_", "GOOGLE_", "AWS_"}, func(p string) bool {
 		return strings.HasPrefix(name, p)
 	})
-	return ours && !strings.HasSuffix(name, "_TOKENS") && slices.ContainsFunc(secretWords, func(w string) bool {
-		return strings.Contains(name, w)
-	})
+	return ours && NamesSecret(name)
+}
+
+// NamesSecret reports whether a text is the name of a variable that holds a secret: in capital letters,
+// with a word such as SECRET in it.
+func NamesSecret(name string) bool {
+	return len(name) <= maxName && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" && !strings.HasSuffix(name, "_TOKENS") &&
+		slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
 }

@@ -90,6 +90,7 @@ var keys = slices.Concat(
 		networkKey("sandbox_network", func(r *Runtime) *string { return &r.SandboxNetwork }),
 		wordsKey("sandbox_visible", "none", paths, func(r *Runtime) *string { return &r.SandboxVisible }).takes(mustPaths, "~/notes", "~/site:rw", "none"),
 
+		hostsKey("webhook_hosts", func(r *Runtime) *string { return &r.WebhookHosts }),
 		switchKey("discord_budget", func(r *Runtime) *bool { return &r.DiscordBudget }),
 		switchKey("promises", func(r *Runtime) *bool { return &r.Promises }),
 		switchKey("learning", func(r *Runtime) *bool { return &r.Learning }),
@@ -256,6 +257,13 @@ func switchKey(name string, field func(*Runtime) *bool) key {
 	}, field).takes(mustSwitch, "on", "off")
 	k.closed = true
 	k.encode = func(text string) string { return strconv.FormatBool(text == "on") }
+	return k
+}
+
+// hostsKey returns a setting with a list of hosts; any means all.
+func hostsKey(name string, field func(*Runtime) *string) key {
+	k := wordsKey(name, "any", hostList, field).takes(mustHosts, "hooks.example.org", "any")
+	k.why = whyNoHosts
 	return k
 }
 

@@ -69,6 +69,7 @@ type Runtime struct {
 	Sandbox        string // "off"; empty means on if available
 	SandboxNetwork string // "on", or the hosts that commands in the sandbox may reach, as hosts.Parse reads them; empty means none
 	SandboxVisible string // absolute paths, separated by commas; ":rw" after one makes it writable
+	WebhookHosts   string // the hosts that requests to webhooks may name, as hosts.Parse reads them; empty means any
 
 	DiscordBudget bool // the bot's status in Discord shows how many pings are left
 	Promises      bool // the agent offers reminders of the user's promises

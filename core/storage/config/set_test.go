@@ -349,6 +349,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", VoiceLanguage: "de", VoiceLimit: time.Minute, MaxBackgroundForks: 9, QuietHours: Quiet{1, 2}, Timezone: "Asia/Tokyo",
 		Morning: 1, Noon: 2, Afternoon: 3, Evening: 4, Night: 5,
 		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, StatusLine: true, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
+		WebhookHosts: "hooks.example.org",
 	}
 	seen := map[string]bool{}
 	for i, k := range keys {

@@ -107,6 +107,11 @@ func network(to *string, s string) bool {
 		}
 		return true
 	}
+	return hostList(to, s)
+}
+
+// hostList parses a list of hosts.
+func hostList(to *string, s string) bool {
 	list, err := hosts.Parse(s)
 	if err != nil {
 		return false
