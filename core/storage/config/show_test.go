@@ -32,6 +32,7 @@ func TestTheWholeConfigurationIsShownWithKeysUnitsAndOffers(t *testing.T) {
 		"**voice_limit**: 10m (default) `minutes`",
 		"**max_background_forks**: 4 (default) `1-100`",
 		"**quiet_hours**: off (default) `22:00-07:30` `off`",
+		"**timezone**: machine (default) `Europe/Berlin` `tokyo` `machine`",
 		"**morning**: 8:00 (default) `7:00`",
 		"**noon**: 12:00 (default) `12:30`",
 		"**afternoon**: 15:00 (default) `14:00`",
@@ -64,15 +65,15 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", Engine: "script", Fallback: "claude", VoiceLanguage: "de", VoiceLimit: 2 * time.Minute, MaxBackgroundForks: 1,
 		QuietHours: Quiet{22 * 60, 7*60 + 30}, QuietMessages: 1, DailyCap: 0, MonthlyCap: 12.5, TurnCap: 3, StatusLine: true, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
 		Sandbox: "off", SandboxNetwork: "on", SandboxVisible: "/srv", WebhookHosts: "hooks.example.org",
-		Morning: 390, Noon: 750, Afternoon: 840, Evening: 1170, Night: 1320,
+		Timezone: "Asia/Tokyo", Morning: 390, Noon: 750, Afternoon: 840, Evening: 1170, Night: 1320,
 	}
 	want := []string{
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "de", "2m", "1",
-		"22:00-07:30", "6:30", "12:30", "14:00", "19:30", "22:00", "1", "$0.00", "$12.50", "$3.00", "on", "0", "1536MB", "off", "on", "/srv", "hooks.example.org", "off", "off", "off",
+		"22:00-07:30", "Asia/Tokyo", "6:30", "12:30", "14:00", "19:30", "22:00", "1", "$0.00", "$12.50", "$3.00", "on", "0", "1536MB", "off", "on", "/srv", "hooks.example.org", "off", "off", "off",
 	}
 	long := []string{
 		"opus", "haiku", "up to 8,000 tokens", "up to 31,999 tokens", "1 minute", "1 hour", "default", "a,b", "x", "script", "claude", "de", "2 minutes", "1 run",
-		"22:00-07:30", "6:30", "12:30", "14:00", "19:30", "22:00", "1 message", "$0.00 a day", "$12.50 a month", "$3.00 a turn", "on", "0", "1536 MB", "off", "on", "/srv", "hooks.example.org", "off", "off", "off",
+		"22:00-07:30", "Asia/Tokyo", "6:30", "12:30", "14:00", "19:30", "22:00", "1 message", "$0.00 a day", "$12.50 a month", "$3.00 a turn", "on", "0", "1536 MB", "off", "on", "/srv", "hooks.example.org", "off", "off", "off",
 	}
 	var got, full []string
 	for _, l := range Show(r) {
