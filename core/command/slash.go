@@ -166,7 +166,7 @@ func noSlash(name string) string {
 func slashHelp() string {
 	var out strings.Builder
 	for _, c := range List(InSlash) {
-		fmt.Fprintf(&out, "%-42s %s\n", c.Line(), c.About)
+		fmt.Fprintf(&out, "%-42s %s\n", c.Line(), strings.TrimSuffix(c.About, "."))
 	}
 	return strings.TrimRight(out.String(), "\n")
 }
