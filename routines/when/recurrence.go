@@ -387,12 +387,12 @@ func (p *parser) ofMonth(s *bounds) (bool, error) {
 	default:
 		d, plural, ok := p.weekday()
 		if !ok || plural {
-			last := slices.Contains(which, recur.Last)
-			p.pos = from
-			if last {
-				return false, refuse(textLast)
+			var err error
+			if slices.Contains(which, recur.Last) {
+				err = p.orMeant(refuse(textLast))
 			}
-			return false, nil
+			p.pos = from
+			return false, err
 		}
 		what = d
 	}

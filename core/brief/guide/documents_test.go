@@ -164,7 +164,7 @@ var fieldKeys = map[string]string{
 	"Skills": "skills", "Subagent": "subagent", "Cron": "cron", "RunMissed": "missed", "RunAt": "run-at",
 	"ChainDepth": "chain-depth", "MaxChain": "max-chain", "ChainParent": "chain-parent",
 	"UntilDone": "until", "Again": "again", "FirstAt": "first-at", "LastWord": "last-word",
-	"Check": "check", "Says": "say", "Essential": "essential", "Leeway": "window jitter", "Schedule": "every days from until times skip zone", "Late": "late",
+	"Check": "check", "Says": "say", "Essential": "essential", "Leeway": "window jitter", "Schedule": "every days from until times skip zone", "Late": "late", "Ahead": "ahead",
 }
 
 // complete compares a document's table with the types its files are parsed to.
