@@ -539,7 +539,7 @@ func (h *home) ask() {
 		var out, wrong bytes.Buffer
 		p := h.process()
 		p.Out, p.Err = &out, &wrong
-		if status := run(strings.Fields(line), p); status == exitUsage {
+		if status := run(strings.Fields(line), p); status == command.UsageStatus {
 			h.t.Fatalf("%s: %s", line, &wrong)
 		}
 		h.said[line] = out.String()
