@@ -407,6 +407,7 @@ type loggedOut struct {
 func (loggedOut) Open(context.Context, agent.SessionOptions) (agent.Session, error) {
 	return nil, errors.New("not logged in")
 }
+
 func (loggedOut) Status() agent.Status {
 	return agent.Status{LoginNeeded: true, Problem: "not logged in"}
 }

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines/recur"
 )
@@ -417,7 +416,7 @@ func (p *File) UnknownKeys() {
 		case slices.Contains(commonKeys, f.Key), slices.Contains(ownKeys[p.kind], f.Key):
 		case msgRemovedKeys[f.Key] != "":
 			p.Add(Warning, f.Line, f.Column, "%s", msgRemovedKeys[f.Key])
-		case p.kind == KindWebhook && holdsSecret().MatchString(f.Key):
+		case p.kind == KindWebhook && soundsSecret(f.Key):
 			p.Add(Error, f.Line, f.Column, msgSecretKey, show(f.Key))
 		case p.kind == KindWebhook:
 			p.Add(Warning, f.Line, f.Column, msgUnknownKey, show(f.Key))
@@ -434,8 +433,16 @@ func (p *File) UnknownKeys() {
 	}
 }
 
-// holdsSecret matches keys that look as if their value were a secret, which must not be in a file that git keeps.
-var holdsSecret = lazyregexp.New(`(?i)secret|token|passw|(^|[-_])key$`)
+// soundsSecret reports whether the value of a key looks like a secret, which must not be in a file that git keeps.
+func soundsSecret(key string) bool {
+	key = strings.ToLower(strings.ReplaceAll(key, "_", "-"))
+	for _, word := range []string{"secret", "token", "passw"} {
+		if strings.Contains(key, word) {
+			return true
+		}
+	}
+	return key == "key" || strings.HasSuffix(key, "-key")
+}
 
 // oneSlip reports whether a and b differ by at most one inserted, deleted or replaced
 // letter, or by two swapped neighbours.

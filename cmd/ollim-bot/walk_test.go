@@ -76,36 +76,44 @@ var walks = []walked{
 	{"README.md", "It has five pings and gets one back every 90 minutes.", func(w *walk) bool {
 		return w.prints(`5/5 available \(refills 1 every 90 min\)`, "budget")
 	}},
-	{"docs/get-started.md",
+	{
+		"docs/get-started.md",
 		"You see six panes: **Ping budget** (full: `5 / 5`), **Schedule** (empty), **Updates**, **Runs**, **Chat** and **Logs**.",
 		func(w *walk) bool {
 			return w.prints(`(?s)1 Ping budget.*5 / 5.*2 Schedule.*4 Runs.*5 Chat.*6 Logs.*3 Updates`, "snapshot", "--width", "160")
-		}},
+		},
+	},
 	{"README.md", "Only you can read the files.", func(w *walk) bool {
 		info, err := os.Stat(filepath.Join(w.home, ".ollim-bot"))
 		return err == nil && info.Mode().Perm() == 0o700
 	}},
-	{"docs/get-started.md",
+	{
+		"docs/get-started.md",
 		"The output looks like `scheduled 663c3d67: [bg] at 2026-11-24T09:31 -- Remind me to drink a glass of water.`",
 		func(w *walk) bool {
 			return w.prints(`^scheduled [0-9a-f]{8}: \[bg\] at \d{4}-\d\d-\d\dT\d\d:\d\d -- Remind me to drink a glass of water\.\n$`,
 				"reminder", "add", "--delay", "1", "-m", "Remind me to drink a glass of water.")
-		}},
+		},
+	},
 	{"docs/get-started.md", "In the dashboard the reminder is now in the schedule.", func(w *walk) bool {
 		return w.waits(`in 1 min +[0-9a-f]{8}  Remind me|now +[0-9a-f]{8}  Remind me`, "schedule")
 	}},
 	{"docs/get-started.md", "After a minute:", func(w *walk) bool { return w.waits(`done .*Remind me to drink`, "runs") }},
-	{"docs/get-started.md",
+	{
+		"docs/get-started.md",
 		"1. A run appears in **Runs**, with its output below it. It has no model that could decide, so it pings you.",
 		func(w *walk) bool {
 			return w.prints(`Remind me to drink a glass of water\. .*1 ping`, "runs")
-		}},
-	{"docs/get-started.md",
+		},
+	},
+	{
+		"docs/get-started.md",
 		"2. **Chat** shows the ping: `Remind me to drink a glass of water.`, with the remark that no model is connected.",
 		func(w *walk) bool {
 			w.bot.hears("ping: Remind me to drink a glass of water: Remind me to drink a glass of water. (No model is connected") // S13: no ".:"
 			return true
-		}},
+		},
+	},
 	{"docs/get-started.md", "3. **Ping budget** drops to `4 / 5`. You get the token back in 90 minutes.", func(w *walk) bool {
 		return w.prints(`4/5 available \(refills 1 every 90 min, next in (89|90) min\)`, "budget")
 	}},
@@ -125,12 +133,14 @@ var walks = []walked{
 		return w.id != ""
 	}},
 	{"docs/get-started.md", "The command prints `Tea starts now`.", func(w *walk) bool { return w.prints(`^Tea starts now`, "fire", w.id) }},
-	{"docs/get-started.md",
+	{
+		"docs/get-started.md",
 		"In the dashboard a second run appears, the chat shows `Nudge me to make tea.`, and the budget drops to `3 / 5`.",
 		func(w *walk) bool {
 			w.bot.hears("ping: Tea: Nudge me to make tea.")
 			return w.waits(`^ping budget: 3/5`, "budget") && w.waits(`(?s)Tea .*Remind me`, "runs")
-		}},
+		},
+	},
 	{"docs/get-started.md", "The routine is a file.", func(w *walk) bool {
 		return stored(w.routine()) == "---\nid: \""+w.id+"\"\ncron: \"0 15 * * mon-fri\"\nbackground: true\ndescription: \"Tea\"\n---\nNudge me to make tea.\n"
 	}},
@@ -138,13 +148,15 @@ var walks = []walked{
 		w.edits("0 15", "30 15")
 		return w.waits(`30 15 \* \* mon-fri`, "routine", "list")
 	}},
-	{"docs/get-started.md",
+	{
+		"docs/get-started.md",
 		"If you make a mistake, the last valid version stays in effect, and `ollim-bot check` prints the file, the line and how to fix it.",
 		func(w *walk) bool {
 			w.edits("30 15", "30 99")
 			defer w.edits("30 99", "30 15")
 			return w.waits(`(?m)^routines/nudge-me-to-make-tea\.md:3:\d+: error: `, "check") && w.prints(`30 15 \* \* mon-fri`, "routine", "list")
-		}},
+		},
+	},
 	{"docs/get-started.md", "The bot sets the reminder.", func(w *walk) bool {
 		w.bot.types("/remind water the plants, in 2 minutes")
 		return w.waits(`water the plants`, "reminder", "list")

@@ -35,12 +35,15 @@ var vectors = map[string]struct {
 	"RFC 4231": {hmac256, "Jefe", "what do ya want for nothing?", 0, http.Header{
 		"X-Signature": {"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"},
 	}},
-	"Slack": {slack, "8f742231b10e8888abcd99yyyzzz85a5", "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&" +
-		"channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com" +
-		"%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c",
-		1531420618, http.Header{
+	"Slack": {
+		slack, "8f742231b10e8888abcd99yyyzzz85a5", "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&" +
+			"channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com" +
+			"%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c",
+		1531420618,
+		http.Header{
 			slackTime: {"1531420618"}, "X-Slack-Signature": {"v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"},
-		}},
+		},
+	},
 	"Stripe": {stripe, "whsec_test_secret", "{\n  \"id\": \"evt_test_webhook\",\n  \"object\": \"event\"\n}", 1533204620, http.Header{
 		"Stripe-Signature": {"t=1533204620,v1=b211a6d90b230f214d40f639a5547af1198a989ecb45d03e3db0ab7bdcfe15d6"},
 	}},
