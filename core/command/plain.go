@@ -27,7 +27,8 @@ const (
 	helpReply    = "NUMBER is that of the last list of chat. To reply to the newest message with words that begin with a number, give its number first."
 	helpPress    = "BUTTON is its number in the message or in the list of buttons, or its label; of several with the same label, the newest."
 	helpExit     = "exit keeps nothing and asks first. exit save makes the fork the main conversation. exit report takes a report along."
-	helpCall     = "In plain mode, it answers tool calls too. Without a number it answers the only pending call. A call without an answer is denied after a while.\n" + helpGrant
+	helpCall     = "In plain mode, it answers tool calls too. Without a number it answers the only pending call. " +
+		"A call without an answer is denied after a while.\n" + helpGrant
 	helpCapacity = "capacity +1 and capacity -1 change it by one, capacity 6 sets it, capacity 0 refuses all but critical pings."
 	helpRefill   = "refill 60 refills one ping every 60 minutes, refill -5 makes that 5 minutes faster."
 	helpFilter   = "FILTER is words, a phrase in quotes, a weekday or a date (tuesday, yesterday, 21 nov), or a state such as is:failed, " +

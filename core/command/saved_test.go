@@ -17,10 +17,19 @@ func TestAnInverseIsReadAsItWasSaved(t *testing.T) {
 		Isolated: true, Critical: true, Window: leeway.Window{From: 540, To: 600},
 	}
 	all := []Value{
-		made, AllowTask{ID: "a", Version: "v", Withdraw: true}, AnswerProposal{ID: "p", Button: "yes", Value: "friday"}, DeleteTask{ID: "a"},
-		LiftCaps{Undo: true}, MuteUntil{Until: at}, RemoveTask{ID: "a", Version: "v", Made: made}, ReopenProposal{ID: "p", Button: "b", Value: "v"},
-		RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 1.5}, RestoreTask{ID: "a"}, RevertTask{ID: "a", Version: "v", File: []byte("x\xff")},
-		SetConfig{Key: "k", Value: "v", Sure: true}, Snooze{ID: "a", Until: at},
+		made,
+		AllowTask{ID: "a", Version: "v", Withdraw: true},
+		AnswerProposal{ID: "p", Button: "yes", Value: "friday"},
+		DeleteTask{ID: "a"},
+		LiftCaps{Undo: true},
+		MuteUntil{Until: at},
+		RemoveTask{ID: "a", Version: "v", Made: made},
+		ReopenProposal{ID: "p", Button: "b", Value: "v"},
+		RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 1.5},
+		RestoreTask{ID: "a"},
+		RevertTask{ID: "a", Version: "v", File: []byte("x\xff")},
+		SetConfig{Key: "k", Value: "v", Sure: true},
+		Snooze{ID: "a", Until: at},
 	}
 	for _, v := range all {
 		s, ok := Save(v)

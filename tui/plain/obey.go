@@ -136,7 +136,7 @@ func carryOut(c *console, r request, line string) {
 
 // idOf returns the ID of what a request names. The error is errSaid, or an *command.ArgumentError if it names nothing.
 func (c *console) idOf(k command.Kind, r request) (id string, err error) {
-	ok := false
+	var ok bool
 	switch k {
 	case command.Run:
 		var f fork.View

@@ -174,12 +174,12 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 	case command.SetBudget:
 		return command.Outcome{Message: "capacity 5 → 6", Undo: command.RestoreBudget{Capacity: 5}}, nil
 	case command.Line: // the command line itself is tested with the program
-		switch {
-		case c.Text == "costs x":
+		switch c.Text {
+		case "costs x":
 			return command.Outcome{}, &command.NoLineError{Why: "costs takes a number of days"}
-		case c.Text == "preview nothing":
+		case "preview nothing":
 			return command.Outcome{}, errors.New("there is no such task")
-		case c.Text == "lift off":
+		case "lift off":
 			return command.Outcome{Printed: "caps lifted", Undo: command.LiftCaps{}}, nil
 		}
 		return command.Outcome{Printed: "so  it · is"}, nil

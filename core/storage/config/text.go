@@ -125,7 +125,10 @@ var Settings = []Setting{
 	{"permission_mode", groupAdvanced, "Permissions", "What happens with tools that no rule allows: deny them, ask you, or allow them.", "default", ""},
 	{"google_calendars", groupAdvanced, "Calendars", "The Google calendars that the agent reads.", "primary,family@example.com", ""},
 	{"google_task_list", groupAdvanced, "Task list", "The list of Google Tasks that the agent uses.", "MTIzNDU2", ""},
-	{"webhook_hosts", groupAdvanced, "Hosts of webhooks", "Refuses requests to webhooks that name another host; this machine is always allowed.", "hooks.example.org", ""},
+	{
+		"webhook_hosts", groupAdvanced, "Hosts of webhooks", "Refuses requests to webhooks that name another host; this machine is always allowed.",
+		"hooks.example.org", "",
+	},
 	{"claude_warm", groupAdvanced, "Warm start", "Opens the conversation at start, so that the first answer is faster; 0 waits for your first message.", "0", ""},
 	{"claude_memory_limit", groupAdvanced, "Memory limit", "How much memory one engine process may use.", "2GB", ""},
 	{"sandbox", groupAdvanced, "Sandbox", "Whether the agent's commands run in a sandbox of the system.", "off", ""},

@@ -49,7 +49,7 @@ const (
 	textStopCritical  = "it is critical, so only the user stops it"
 	textStopEssential = "it is essential, so only the user stops it"
 	textStopHeld      = "it is held already, and only the user changes that"
-	textStopped       = "%s %s: %s. To take that back: ollim-bot %s %s"
+	textStopped       = "%s %s: %s. To take that back: ollim-bot %s"
 	textStartersAdded = "%s installed: %s"
 	textStartersThere = "the starter routines are already installed"
 	textTheEdit       = "What the agent's edit would change:"

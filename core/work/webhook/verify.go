@@ -259,7 +259,7 @@ func mac(secret config.Secret, before string, body []byte) []byte {
 func (s Spec) Sign(secret config.Secret, body []byte, now time.Time) http.Header {
 	h, at := http.Header{}, strconv.FormatInt(now.Unix(), 10)
 	signed := func(before string) string { return hex.EncodeToString(mac(secret, before, body)) }
-	value := ""
+	var value string
 	switch s.Verify {
 	case "":
 		h.Set("Authorization", bearer+secret.Reveal())

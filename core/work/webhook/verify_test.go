@@ -290,7 +290,7 @@ func TestSendersAreRefusedWithTheReason(t *testing.T) {
 		says    string
 	}{
 		"right":                 {r.signed(t, "push", push), 202, `{"status":"accepted"}`},
-		"the bot's own secret":  {httptest.NewRequest("POST", "/hook/push", strings.NewReader(push)), 401, `X-Hub-Signature-256 is missing`},
+		"the bot's own secret":  {httptest.NewRequest(http.MethodPost, "/hook/push", strings.NewReader(push)), 401, `X-Hub-Signature-256 is missing`},
 		"another payload":       {with(r.signed(t, "push", push), "X-Hub-Signature-256", "sha256="+strings.Repeat("0", 64)), 401, "does not fit the secret and the payload"},
 		"no variable":           {r.signed(t, "unset", "{}"), 503, "the secret of this webhook is not set"},
 		"compressed":            {with(r.signed(t, "push", packed.String()), "Content-Encoding", "gzip"), 415, "compressed payloads are not read"},
@@ -300,7 +300,7 @@ func TestSendersAreRefusedWithTheReason(t *testing.T) {
 		"spoilt JSON":           {with(r.signed(t, "push", "{a=b"), "Content-Type", "application/x-www-form-urlencoded"), 400, `{"error":"invalid json"}`},
 		"a spoilt form":         {r.signed(t, "push", "payload=%zz"), 400, "invalid json"},
 		"a ping":                {with(r.signed(t, "push", `{"zen":"x"}`), githubEvent, "ping"), 200, `{"status":"pong"}`},
-		"an unsigned ping":      {with(httptest.NewRequest("POST", "/hook/push", strings.NewReader("{}")), githubEvent, "ping"), 401, "unauthorized"},
+		"an unsigned ping":      {with(httptest.NewRequest(http.MethodPost, "/hook/push", strings.NewReader("{}")), githubEvent, "ping"), 401, "unauthorized"},
 		"a challenge":           {r.signed(t, "chat", `{"type":"url_verification","challenge":"3eZbrw1a"}`), 200, `"challenge":"3eZbrw1a"`},
 		"Slack's event":         {r.signed(t, "chat", `{"type":"event_callback","event_id":"Ev1"}`), 202, "accepted"},
 		"does not fit":          {r.signed(t, "pay", `{"type":"invoice.lost"}`), 400, "validation failed"},

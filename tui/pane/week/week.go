@@ -118,11 +118,11 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	}
 	day := p.day()
 	list := func(w, h int) []widget.Row {
-		rows := lines(b, p.report, p.before, w, h, p.list.At)
+		rows := table{p.report, p.before, p.list.At}.lines(b, w, h)
 		return widget.FillRows(append(rows, budgetpane.Heat(c, w, h-len(rows))...), w, h)
 	}
 	detail := func(w, h int) pane.Detail { return pings(c, day, w, h) }
-	most := len(lines(b, p.report, p.before, w, h, p.list.At))
+	most := len(table{p.report, p.before, p.list.At}.lines(b, w, h))
 	if heat := len(budgetpane.Heat(c, w, h-most)); h-most-heat >= leastPings {
 		most += heat
 	}
@@ -166,22 +166,29 @@ const (
 // Lines draws a report in at most h lines of w cells. The facts have priority; the days are between the title and the
 // facts if there is room, and each of them above the same day of the week before if there is more.
 func Lines(t *theme.Theme, r, before *week.Report, w, h int) (out []string) {
-	for _, row := range lines(widget.Brush{Theme: t}, r, before, w, h, -1) {
+	for _, row := range (table{r, before, -1}).lines(widget.Brush{Theme: t}, w, h) {
 		out = append(out, row.Text)
 	}
 	return out
 }
 
-// lines are the rows of Lines, with a mark at the chosen day.
-func lines(b widget.Brush, r, before *week.Report, w, h, chosen int) []widget.Row {
+// table is a week beside the one before, which may be nil, with a mark at the chosen day.
+type table struct {
+	r, before *week.Report
+	chosen    int
+}
+
+// lines are the rows of Lines.
+func (t table) lines(b widget.Brush, w, h int) []widget.Row {
+	r := t.r
 	rows := widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Strong, Text: " " + r.Title()}))
 	said := widget.Rows(widget.Nowhere, facts(b, r, w)...)
 	if columns := fitting(r, w-nameCells-1); len(columns) > 0 && len(rows)+len(said)+chartRows+2 <= h {
 		if len(rows)+len(said)+chartRows+week.Days+2 > h {
-			before = nil
+			t.before = nil
 		}
 		blank := widget.Row{Place: widget.Nowhere, Text: b.Line(w)}
-		rows = append(append(append(rows, blank), days(b, r, before, columns, w, chosen)...), blank)
+		rows = append(append(append(rows, blank), t.days(b, columns, w)...), blank)
 	}
 	rows = append(rows, said...)
 	return rows[:min(len(rows), h)]
@@ -256,7 +263,8 @@ func fitting(r *week.Report, w int) []column {
 }
 
 // days draws the headings and a row for each day, with a lower one of the week before.
-func days(b widget.Brush, r, before *week.Report, columns []column, w, chosen int) []widget.Row {
+func (t table) days(b widget.Brush, columns []column, w int) []widget.Row {
+	r, before := t.r, t.before
 	head := []widget.Span{{Text: widget.Blank(nameCells + 1)}}
 	for _, c := range columns {
 		head = append(head, widget.Span{Role: theme.Dim, Text: widget.Fit(c.head, c.cells+c.text+2)})
@@ -270,7 +278,7 @@ func days(b widget.Brush, r, before *week.Report, columns []column, w, chosen in
 			role = theme.Strong
 		}
 		brush, mark := b, " "
-		if i == chosen {
+		if i == t.chosen {
 			brush.Back, mark = theme.Select, b.Theme.Glyph(theme.Pointer)
 		}
 		row := []widget.Span{{Role: role, Text: mark + widget.Fit(d.Date.Format("Mon 2"), nameCells)}}
