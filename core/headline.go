@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"time"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
@@ -127,6 +126,21 @@ func (s *Snapshot) askedFor() (h Headline, ok bool) {
 
 // Asker returns the session that asks.
 func Asker(a policy.Approval) string { return cmp.Or(a.Session, "agent") }
+
+// Waiting returns how many files and decisions wait for the user's approval.
+func (s *Snapshot) Waiting() (n int) {
+	for _, t := range s.Schedule.Tasks {
+		if t.Waits != "" || t.Proposed.Version != "" {
+			n++
+		}
+	}
+	for _, p := range s.Untold() {
+		if p.Waits {
+			n++
+		}
+	}
+	return n
+}
 
 // proposed returns the agent's first task, edit or other file that needs approval.
 func (s *Snapshot) proposed() (h Headline, ok bool) {
@@ -298,7 +312,7 @@ func (s *Snapshot) nextText() []string {
 	if next == nil {
 		return []string{"Nothing is due within a day; " + o.Clause + ".", "Nothing is due."}
 	}
-	away := s.ahead(next.FireTime)
+	away := words.In(next.FireTime, s.At)
 	pings, left := words.Count(o.Now, "ping"), words.Count(o.Now, "ping")+" left"
 	if o.Blocked() {
 		pings, left = o.Word, o.Word
@@ -312,16 +326,6 @@ func (s *Snapshot) nextText() []string {
 		"Next: " + short + ".",
 		"Next " + s.Clock(next.FireTime, "15:04") + ".",
 	}
-}
-
-// ahead formats the time until a fire for use in a sentence: "in 25 min", or "now" within
-// its minute.
-func (s *Snapshot) ahead(t time.Time) string {
-	d := t.Truncate(time.Minute).Sub(s.At)
-	if d <= 0 {
-		return "now"
-	}
-	return "in " + words.Minutes(d)
 }
 
 // TitleOf returns the title of a fire's task on one line, and for a chain which of its checks this is.

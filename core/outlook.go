@@ -142,8 +142,3 @@ func (s *Snapshot) firing(at time.Time) string {
 func (s *Snapshot) Hour(t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 Jan 15:04", Else: "2 Jan 2006 15:04"})
 }
-
-// Distance formats the time until a fire: "now" within its minute, else "in 25m".
-func (s *Snapshot) Distance(t time.Time) string {
-	return words.Until(t.Truncate(time.Minute).Sub(s.At))
-}

@@ -141,7 +141,7 @@ func readMoment(text string, read when.Reader) (at time.Time, wrong string, ok b
 // dayWords is a moment with its day and the time until then.
 func dayWords(s *core.Snapshot, at time.Time) string {
 	clock := s.When(at, cron.Layouts{Today: "today at 15:04", Else: "Monday 2 January at 15:04"})
-	return clock + " (" + words.Until(at.Sub(s.At)) + ")"
+	return clock + " (" + words.Until(at, s.At) + ")"
 }
 
 // The texts of the dialog that asks until when.

@@ -2,7 +2,6 @@ package pane
 
 import (
 	"fmt"
-	"strings"
 
 	"ollimbot/core"
 	"ollimbot/core/base/words"
@@ -50,8 +49,7 @@ func OutcomeOf(s *core.Snapshot, f *fork.View) Outcome {
 	switch {
 	case answered != nil:
 		o.Is = append(o.Is, "pinged")
-		left := strings.TrimPrefix(words.Until(answered.Answered.Sub(answered.At)), "in ")
-		say("answered", theme.Text, "answered, "+left, "ping "+Answered(answered))
+		say("answered", theme.Text, "answered, "+words.Brief(answered.Answered.Sub(answered.At)), "ping "+Answered(answered))
 	case f.Pings > 0:
 		text := words.Count(f.Pings, "ping")
 		say("pinged", theme.Ping, text, text)

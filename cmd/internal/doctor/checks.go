@@ -343,7 +343,7 @@ func (r *report) zone() {
 	if _, end := r.Now.ZoneBounds(); end.IsZero() {
 		r.pass("clock change", "none ahead in this zone")
 	} else {
-		r.pass("clock change", "next on %s (%s)", end.In(r.Env.Zone).Format("2006-01-02"), words.Until(end.Sub(r.Now)))
+		r.pass("clock change", "next on %s (%s)", end.In(r.Env.Zone).Format("2006-01-02"), words.In(end, r.Now))
 	}
 	if r.Now.Year() < 2024 {
 		r.fail("clock", "it is the year %d here: set the clock, or everything fires at the wrong time", r.Now.Year())

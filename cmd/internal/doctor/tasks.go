@@ -66,7 +66,7 @@ func (t taskFiles) routines() {
 			t.fail(routine.ID, "%s: never fires", routine.Title())
 			continue
 		}
-		t.pass(routine.ID, "%s: next fire %s (%s)", routine.Title(), t.shortTime(next), words.Until(next.Sub(t.Now)))
+		t.pass(routine.ID, "%s: next fire %s (%s)", routine.Title(), t.shortTime(next), words.In(next, t.Now))
 		for _, note := range routine.Schedule.Notes() {
 			t.warn(routine.ID, "cron '%s' (%s): %s", routine.Cron, routine.Schedule.Words(), strings.TrimSuffix(note, "."))
 		}
@@ -81,7 +81,7 @@ func (t taskFiles) reminders() {
 		if t.waits(reminder.Task) {
 			continue
 		}
-		level, when := pass, words.Until(reminder.RunAt.Sub(t.Now))
+		level, when := pass, words.In(reminder.RunAt, t.Now)
 		if reminder.RunAt.Before(t.Now) {
 			level, when = warn, "due "+when+", fires late when the bot runs"
 		}

@@ -153,49 +153,68 @@ func Memory(n int64) string {
 	return fmt.Sprintf("%d MB", n>>20)
 }
 
-// Until formats the time until a moment in at most seven cells: "now", "in 28m", "in 1h",
-// "in 1h05", "in 11h", "in 2d"; "5m ago" for a past one.
-func Until(d time.Duration) string {
-	if d <= -time.Minute {
-		return short(-max(d, -far)) + " ago"
-	}
-	if d <= 0 {
+// In formats the time until a moment for use in a sentence: "now", "in 28 min", "in 1 h 5 min", "in 11 h", "in 2 days";
+// "5 minutes ago" for a past one. The moment counts from its minute, as a clock shows it, and started minutes count, so
+// that "in 28 min" turns into "in 27 min" when 27 minutes are left.
+func In(at, now time.Time) string { return until(at, now, Minutes, Ago) }
+
+// Until is In for a column, in at most eight cells: "now", "in 28m", "in 1h05", "in 11h", "in 2d", "5m ago".
+func Until(at, now time.Time) string {
+	return until(at, now, Brief, func(d time.Duration) string { return Brief(d-time.Minute+1) + " ago" })
+}
+
+func until(at, now time.Time, ahead, ago func(time.Duration) string) string {
+	d := at.Truncate(time.Minute).Sub(now)
+	switch {
+	case d <= -time.Minute:
+		return ago(-max(d, -far))
+	case d <= 0:
 		return "now"
 	}
-	// Round up: "in 28m" turns into "in 27m" when 27 minutes are left.
-	return "in " + short(min(d, far)+time.Minute-1)
+	return "in " + ahead(d)
 }
 
 // far prevents overflow in sums and rounding.
 const far = 999 * 24 * time.Hour
 
-// short formats a duration in at most four cells, in whole minutes, rounded down.
-func short(d time.Duration) string {
-	m := int(d / time.Minute)
+// rounded splits a duration in started minutes: hours up to two days, minutes up to ten hours.
+func rounded(d time.Duration) (days, hours, minutes int) {
+	m := int((min(max(d, 0), far) + time.Minute - 1) / time.Minute)
 	switch {
-	case m < 60:
-		return strconv.Itoa(m) + "m"
-	case m < 600 && m%60 != 0:
-		return fmt.Sprintf("%dh%02d", m/60, m%60)
+	case m < 600:
+		return 0, m / 60, m % 60
 	case m < 48*60:
-		return strconv.Itoa(m/60) + "h"
+		return 0, m / 60, 0
 	}
-	return strconv.Itoa(min(m/(24*60), 999)) + "d"
+	return m / (24 * 60), 0, 0
 }
 
-// Minutes formats a duration for use in a sentence, rounded up: "45 min", "1 h", "1h05",
-// "2 days".
-func Minutes(d time.Duration) string {
-	d = (max(d, 0) + time.Minute - 1).Truncate(time.Minute)
-	switch {
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d days", d/(24*time.Hour))
-	case d%time.Hour == 0:
-		return fmt.Sprintf("%d h", d/time.Hour)
+// Brief formats a duration in at most four cells, in started minutes: "28m", "1h05", "11h", "2d".
+func Brief(d time.Duration) string {
+	switch days, hours, minutes := rounded(d); {
+	case days > 0:
+		return fmt.Sprintf("%dd", days)
+	case hours == 0:
+		return fmt.Sprintf("%dm", minutes)
+	case minutes == 0:
+		return fmt.Sprintf("%dh", hours)
+	default:
+		return fmt.Sprintf("%dh%02d", hours, minutes)
 	}
-	return short(d)
+}
+
+// Minutes is Brief for use in a sentence: "45 min", "1 h", "1 h 5 min", "2 days".
+func Minutes(d time.Duration) string {
+	switch days, hours, minutes := rounded(d); {
+	case days > 0:
+		return fmt.Sprintf("%d days", days)
+	case hours == 0:
+		return fmt.Sprintf("%d min", minutes)
+	case minutes == 0:
+		return fmt.Sprintf("%d h", hours)
+	default:
+		return fmt.Sprintf("%d h %d min", hours, minutes)
+	}
 }
 
 // Elapsed formats a running time like a stopwatch: "0:12", "12:05", "1:02:03".
@@ -235,23 +254,6 @@ func Ago(d time.Duration) string {
 	return Count(int(d/(24*time.Hour)), "day") + " ago"
 }
 
-// Ahead formats the time until a moment: "in 45 min", "in 3 h 5 min", "in 2 days". Past
-// moments are formatted by Ago.
-func Ahead(d time.Duration) string {
-	minutes := int((d + time.Minute - 1) / time.Minute)
-	switch {
-	case d < 0:
-		return Ago(-d)
-	case minutes < 60:
-		return fmt.Sprintf("in %d min", minutes)
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("in %d days", int((d+12*time.Hour)/(24*time.Hour)))
-	case minutes%60 == 0:
-		return fmt.Sprintf("in %d h", minutes/60)
-	}
-	return fmt.Sprintf("in %d h %d min", minutes/60, minutes%60)
-}
-
 // Span formats a duration for a column, rounded: "45m", "2h 05m", "3d"; empty below half
 // a minute.
 func Span(d time.Duration) string {
@@ -268,9 +270,9 @@ func Span(d time.Duration) string {
 }
 
 // Long formats a duration without abbreviations, in at most two units: "12 seconds", "1
-// hour 5 minutes", "3 days".
+// hour 5 minutes", "3 days". It counts whole seconds, as Elapsed does.
 func Long(d time.Duration) string {
-	s := int(d.Round(time.Second) / time.Second)
+	s := int(d / time.Second)
 	two := func(n int, unit string, rest int, of string) string {
 		if rest == 0 {
 			return Count(n, unit)

@@ -1,6 +1,8 @@
 package words
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,19 +14,15 @@ import (
 func TestWordsOfTime(t *testing.T) {
 	const m, h = time.Minute, time.Hour
 	for _, c := range []struct{ name, got, want string }{
-		{"until", Until(28 * m), "in 28m"},
-		{"until part of a minute", Until(27*m + time.Second), "in 28m"},
-		{"until seconds", Until(time.Second), "in 1m"},
-		{"until now", Until(0), "now"},
-		{"until just past", Until(-59 * time.Second), "now"},
-		{"until past", Until(-7 * m), "7m ago"},
-		{"until an hour", Until(h), "in 1h"},
-		{"until more", Until(h + 5*m), "in 1h05"},
-		{"until much", Until(11*h + 5*m), "in 11h"},
-		{"until days", Until(50 * h), "in 2d"},
+		{"brief", Brief(27*m + time.Second), "28m"},
+		{"brief an hour", Brief(h), "1h"},
+		{"brief more", Brief(h + 5*m), "1h05"},
+		{"brief much", Brief(11*h + 5*m), "11h"},
+		{"brief days", Brief(50 * h), "2d"},
 		{"minutes", Minutes(44*m + time.Second), "45 min"},
 		{"minutes to the hour", Minutes(59*m + time.Second), "1 h"},
-		{"minutes more", Minutes(72 * m), "1h12"},
+		{"minutes more", Minutes(72 * m), "1 h 12 min"},
+		{"minutes much", Minutes(24*h + 24*m), "24 h"},
 		{"minutes days", Minutes(49 * h), "2 days"},
 		{"minutes negative", Minutes(-h), "0 min"},
 		{"elapsed", Elapsed(12 * time.Second), "0:12"},
@@ -44,11 +42,6 @@ func TestWordsOfTime(t *testing.T) {
 		{"ago one", Ago(m), "1 minute ago"},
 		{"ago hours", Ago(3*h + 59*m), "3 hours ago"},
 		{"ago days", Ago(49 * h), "2 days ago"},
-		{"ahead", Ahead(44*m + time.Second), "in 45 min"},
-		{"ahead hours", Ahead(3 * h), "in 3 h"},
-		{"ahead both", Ahead(3*h + 5*m), "in 3 h 5 min"},
-		{"ahead days", Ahead(50 * h), "in 2 days"},
-		{"ahead past", Ahead(-2 * h), "2 hours ago"},
 		{"long", Long(h + 5*m), "1 hour 5 minutes"},
 		{"long seconds", Long(12 * time.Second), "12 seconds"},
 		{"long little", Long(time.Millisecond), "less than a second"},
@@ -82,11 +75,49 @@ func TestWordsOfTime(t *testing.T) {
 func TestCountdownsNeverOutgrowTheirColumns(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64().Draw(t, "d"))
-		if s := Until(d); len(s) > 8 {
-			t.Fatalf("Until(%v) = %q", d, s)
+		now := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
+		if s := Until(now.Add(d), now); len(s) > 8 {
+			t.Fatalf("until %v: %q", d, s)
 		}
 		if s := Age(d); len(s) > 6 {
 			t.Fatalf("Age(%v) = %q", d, s)
+		}
+	})
+}
+
+// Q3: a sentence and a column give the same number at the same second.
+func TestASentenceAndAColumnCountDownTogether(t *testing.T) {
+	now := time.Date(2026, 11, 22, 8, 0, 30, 0, time.UTC)
+	for _, c := range []struct {
+		ahead      time.Duration
+		in, column string
+	}{
+		{-7*time.Minute - 31*time.Second, "8 minutes ago", "8m ago"},
+		{-time.Minute - 30*time.Second, "1 minute ago", "1m ago"},
+		{29 * time.Second, "now", "now"}, // within its minute, as a clock shows it
+		{30 * time.Second, "in 1 min", "in 1m"},
+		{5*time.Minute + 29*time.Second, "in 5 min", "in 5m"},
+		{5*time.Minute + 30*time.Second, "in 6 min", "in 6m"},
+		{60 * time.Minute, "in 1 h", "in 1h"},
+		{65 * time.Minute, "in 1 h 5 min", "in 1h05"},
+		{11*time.Hour + 5*time.Minute, "in 11 h", "in 11h"},
+		{24*time.Hour + 24*time.Minute, "in 24 h", "in 24h"},
+		{3*24*time.Hour - time.Minute, "in 2 days", "in 2d"},
+	} {
+		if in, column := In(now.Add(c.ahead), now), Until(now.Add(c.ahead), now); in != c.in || column != c.column {
+			t.Errorf("%v ahead is %q and %q, want %q and %q", c.ahead, in, column, c.in, c.column)
+		}
+	}
+	narrow := strings.NewReplacer(" days", "d", " min", "m", " h", "h")
+	testkit.Check(t, func(t *rapid.T) {
+		d := time.Duration(rapid.Int64Range(0, int64(100*24*time.Hour)).Draw(t, "d"))
+		sentence, column := In(now.Add(d), now), Until(now.Add(d), now)
+		short := narrow.Replace(sentence)
+		if before, m, both := strings.Cut(strings.TrimPrefix(short, "in "), "h "); both {
+			short = fmt.Sprintf("in %sh%02s", before, strings.TrimSuffix(m, "m"))
+		}
+		if short != column {
+			t.Fatalf("%v: %q and %q", d, sentence, column)
 		}
 	})
 }

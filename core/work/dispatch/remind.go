@@ -26,7 +26,7 @@ func (d *Dispatcher) early(ctx context.Context, due schedule.Due) error {
 	text := due.Early.Text
 	switch {
 	case text == "":
-		text = fmt.Sprintf(textEarly, r.Title(), at, words.Ahead(r.RunAt.Sub(now)))
+		text = fmt.Sprintf(textEarly, r.Title(), at, words.In(r.RunAt, now))
 	case due.Late:
 		text += "\n\n" + fmt.Sprintf(textEarlyLate, at)
 	}

@@ -182,7 +182,7 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 		if at.IsZero() {
 			break
 		}
-		row(out, name, cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
+		row(out, name, cron.Format(at, longClock)+", "+words.In(at, now))
 		name, from = "", at.Add(time.Second)
 	}
 	name = "skipped"
@@ -204,7 +204,7 @@ func describeLeeway(out *strings.Builder, r leeway.Rule) {
 
 func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time) {
 	at := r.RunAt.In(now.Location())
-	row(out, "when", cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
+	row(out, "when", cron.Format(at, longClock)+", "+words.In(at, now))
 	describeLeeway(out, r.Leeway)
 	name := "before"
 	for _, early := range r.Early() {

@@ -210,7 +210,7 @@ func (p *Pane) when(it item) widget.Span {
 
 // outcome returns an item's result, or the time until it fires and why it may not.
 func (p *Pane) outcome(it item) widget.Span {
-	left := it.FireTime.Truncate(time.Minute).Sub(p.snap.At) // as displayed by a clock
+	left := words.Until(it.FireTime, p.snap.At)
 	tag, _, _ := strings.Cut(it.Tag, " until ")
 	text, role := "", theme.Dim
 	switch {
@@ -220,7 +220,10 @@ func (p *Pane) outcome(it item) widget.Span {
 	case it.date != nil && it.date.AllDay:
 		text = "all day"
 	case it.date != nil:
-		text = words.Until(max(0, left))
+		text = left
+		if it.stage != ahead {
+			text = "now"
+		}
 	case tag == schedule.TagWaits:
 		text, role = "waits for you", theme.Warn
 	case tag != "":
@@ -231,9 +234,9 @@ func (p *Pane) outcome(it item) widget.Span {
 	case it.lacks(p.snap) != nil:
 		text, role = it.lacks(p.snap).Lacks, theme.Warn
 	case it.stage == ahead && it.Silent:
-		text = textSilent + ", " + strings.TrimPrefix(words.Until(left), "in ")
+		text = textSilent + ", " + strings.TrimPrefix(left, "in ")
 	case it.stage == ahead:
-		if text = words.Until(left); left <= 5*time.Minute {
+		if text = left; it.FireTime.Sub(p.snap.At) <= 5*time.Minute {
 			role = theme.Warn
 		}
 	}
@@ -311,7 +314,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 		}
 		at := s.FireClock(it.Entry) + " "
 		if n++; n == 1 {
-			at += words.Until(it.FireTime.Sub(s.At)) + " "
+			at += words.Until(it.FireTime, s.At) + " "
 		}
 		out = append(out, widget.Span{Role: theme.Dim, Text: at}, widget.Span{Text: widget.Cut(it.title(), 15) + "  "})
 	}

@@ -311,7 +311,7 @@ func (p *Page) pings() []widget.Span {
 
 // fires describes an upcoming fire and its forecast.
 func fires(c pane.Context, next command.NextFire) []widget.Span {
-	out := []widget.Span{{Text: clock(c, next.At)}, {Role: theme.Dim, Text: "  " + words.Ahead(next.At.Sub(c.Snap.At))}}
+	out := []widget.Span{{Text: clock(c, next.At)}, {Role: theme.Dim, Text: "  " + words.In(next.At, c.Snap.At)}}
 	if next.Verdict == command.VerdictNone {
 		return out
 	}
