@@ -205,7 +205,7 @@ func New(o Options) (*Bot, error) {
 		o.Providers = provider.New(provider.Options{Dir: o.Dir, Getenv: func(name string) string { v, _ := find(name); return v }})
 	}
 	b := &Bot{o: o, zone: cmp.Or(o.Env.Zone, time.UTC)}
-	b.problems.wake = make(chan struct{}, 1)
+	b.problems.wake, b.problems.stale = make(chan struct{}, 1), make(chan struct{}, 1)
 	b.notices = notice.NewBoard(b.zone, o.Book.Redact, b.viewers.notify)
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))
 	b.openRecords()

@@ -27,10 +27,11 @@ import (
 // problems is what is known of the problems in the user's files.
 type problems struct {
 	mu     sync.Mutex // guards the fields below
-	minute time.Time  // when slow was read; zero asks to read it again
+	minute time.Time  // when slow was read
 	slow   []routines.Problem
 
-	wake chan struct{} // capacity 1: there is something to say later
+	stale chan struct{} // capacity 1: slow is older than a minute
+	wake  chan struct{} // capacity 1: there is something to say later
 
 	telling sync.Mutex           // serialises telling and access to its file, and guards the field below
 	since   map[string]time.Time // when each problem appeared, by file and message
@@ -38,39 +39,70 @@ type problems struct {
 
 // Problems returns everything that is wrong with the user's files, errors first: the files of the data directory and
 // those of the user's own settings. It is the one list that the commands, the dashboard, the log and the phone show.
-// Files that no index holds are read once a minute.
+// Files that no index holds are read at most once a minute, in the running bot outside of this call.
 func (b *Bot) Problems(now time.Time) []routines.Problem {
 	_, list := b.policy.Load()
 	list = slices.Concat(list, b.purse.Prices().Problems(), b.o.Providers.Problems(), b.servers.Problems(), b.settings.Problems(),
-		b.index.Set().Problems, b.webhooks.index.Problems(), b.review.WaitingTasks(), b.review.Beside(), Lacking(b, now), slowProblems(b, now))
+		b.index.Set().Problems, b.webhooks.index.Problems(), b.review.WaitingTasks(), b.review.Beside(), Lacking(b, now), slowProblems(b))
 	slices.SortStableFunc(list, routines.ByWeight)
 	return list
 }
 
 // slowProblems returns the problems of the files that are read for this alone.
-func slowProblems(b *Bot, now time.Time) []routines.Problem {
+func slowProblems(b *Bot) []routines.Problem {
 	p := &b.problems
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	minute := now.Truncate(time.Minute)
-	if p.minute.Equal(minute) {
-		return p.slow
+	switch minute := b.now().Truncate(time.Minute); {
+	case p.minute.Equal(minute):
+	case p.minute.IsZero() || b.started.Load() == nil:
+		p.minute, p.slow = minute, readSlow(b)
+	default: // a frame does not wait for the disk
+		select {
+		case p.stale <- struct{}{}:
+		default:
+		}
 	}
+	return p.slow
+}
+
+// readAgain reads those files now.
+func readAgain(b *Bot) {
+	now, list := b.now(), readSlow(b)
+	b.problems.mu.Lock()
+	defer b.problems.mu.Unlock()
+	b.problems.minute, b.problems.slow = now.Truncate(time.Minute), list
+}
+
+// watchSlow reads those files when a viewer has seen an old list, until ctx ends.
+func watchSlow(ctx context.Context, b *Bot) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-b.problems.stale:
+			readAgain(b)
+			b.viewers.notify()
+		}
+	}
+}
+
+func readSlow(b *Bot) []routines.Problem {
 	_, skills := skill.List(b.dir)
 	_, agents := guide.Subagents(b.dir)
-	p.minute, p.slow = minute, slices.Concat(config.EnvProblems(b.dir), skills, agents)
+	list := slices.Concat(config.EnvProblems(b.dir), skills, agents)
 	if weak := webhook.WeakSecret("WEBHOOK_SECRET", b.o.Env.WebhookSecret); weak != "" {
-		p.slow = append(p.slow, routines.Problem{File: config.EnvFile, Severity: routines.Warning, Message: weak})
+		list = append(list, routines.Problem{File: config.EnvFile, Severity: routines.Warning, Message: weak})
 	}
 	for _, s := range b.webhooks.index.Specs(false) {
 		if lacks := s.Lacks(variable(b.o)(s.SecretEnv)); lacks != "" {
-			p.slow = append(p.slow, routines.Problem{File: s.Path, Severity: routines.Warning, Message: lacks})
+			list = append(list, routines.Problem{File: s.Path, Severity: routines.Warning, Message: lacks})
 		}
 	}
 	if b.o.UserFiles != nil {
-		p.slow = append(p.slow, b.o.UserFiles()...)
+		list = append(list, b.o.UserFiles()...)
 	}
-	return p.slow
+	return list
 }
 
 // Untold returns the problems that no task's row says: a task that waits for approval or lacks something says it itself.
@@ -156,9 +188,6 @@ func lookAgain(b *Bot, changed watch.Batch) {
 	b.preflight.mu.Lock()
 	b.preflight.set = nil
 	b.preflight.mu.Unlock()
-	b.problems.mu.Lock()
-	b.problems.minute = time.Time{}
-	b.problems.mu.Unlock()
 	keepValid(b, changed)
 	if tellProblems(b) {
 		select {
@@ -191,6 +220,7 @@ func watchProblems(ctx context.Context, b *Bot) error {
 func tellProblems(b *Bot) (more bool) {
 	b.problems.telling.Lock()
 	defer b.problems.telling.Unlock()
+	readAgain(b)
 	var r reports
 	if _, err := b.dir.LoadJSON(reportedFile, &r.before, b.log); err != nil {
 		b.log.Warn("the reported problems of files could not be read", "error", err)

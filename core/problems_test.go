@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core/talk/transcript"
@@ -136,4 +137,23 @@ func TestLookingForProblemsKeepsNothing(t *testing.T) {
 	if list := h.bot(offline()).Problems(time.Now()); len(list) != 0 || h.has("state/valid") {
 		t.Errorf("%+v", list)
 	}
+}
+
+// A frame shows what is known of files that no index holds, and has them read for the next one.
+func TestAFrameDoesNotWaitForFilesThatNoIndexHolds(t *testing.T) {
+	lives(t, time.Minute, func(home) {}, func(h home, b *Bot) {
+		shown := func() bool { return strings.Contains(filesOf(b.Snapshot().Schedule.Problems), "skills/x/SKILL.md") }
+		if shown() {
+			t.Fatal("there is a skill")
+		}
+		h.write("skills/x/SKILL.md", "no front matter")
+		time.Sleep(time.Minute)
+		if shown() {
+			t.Error("the frame has read the file")
+		}
+		synctest.Wait()
+		if !shown() {
+			t.Error("the file was not read after the frame")
+		}
+	})
 }
