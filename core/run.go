@@ -2,12 +2,20 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
+	"ollimbot/core/base/words"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
 
@@ -45,6 +53,7 @@ func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(ctx, b) }))
 	g.Go(fault.Guard("the time zone", func() error { return b.travel.run(ctx) }))
 	g.Go(fault.Guard("the problems of files", func() error { return watchProblems(ctx, b) }))
+	g.Go(fault.Guard("the files that no index holds", func() error { return watchSlow(ctx, b) }))
 }
 
 // Run starts the bot and blocks until ctx ends and everything has stopped: first the
@@ -52,6 +61,7 @@ func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 // engine, git, files and the lock. A second bot on the same directory gets
 // *store.RunningError before anything is touched.
 func (b *Bot) Run(ctx context.Context) (err error) {
+	brought := broughtCommands(b.dir)
 	if err := b.dir.Prepare(); err != nil {
 		return err
 	}
@@ -66,6 +76,10 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.viewers.notify()
 	Yield(ctx, b.o.Shown)
 	b.directory.Concerns()
+	if brought != "" {
+		b.log.Warn("the settings of claude were here before this program and run commands", "file", claudeSettings, "commands", brought)
+		b.warn(fmt.Sprintf(textBrought, claudeSettings, brought))
+	}
 	b.manual.install()
 	b.index.Scan()
 	b.review.Recover()
@@ -129,4 +143,35 @@ func (b *Bot) runGit(ctx context.Context) error {
 		}
 	}
 	return b.git.Run(ctx)
+}
+
+// claudeSettings are read by claude as they are.
+const claudeSettings = ".claude/settings.json"
+
+// broughtCommands returns the commands of claude's hooks in a directory that this program has not run in, because somebody
+// else may have written them; empty if there are none.
+func broughtCommands(d *store.Dir) string {
+	if _, err := os.Lstat(d.Path(store.StateDir)); err == nil {
+		return ""
+	}
+	var settings struct {
+		Hooks map[string][]struct {
+			Hooks []struct{ Command string }
+		}
+		Helper string                   `json:"apiKeyHelper"`
+		Status struct{ Command string } `json:"statusLine"`
+	}
+	data, err := d.Read(claudeSettings)
+	if err != nil || json.Unmarshal(data, &settings) != nil {
+		return ""
+	}
+	commands := []string{settings.Helper, settings.Status.Command}
+	for _, event := range slices.Sorted(maps.Keys(settings.Hooks)) {
+		for _, group := range settings.Hooks[event] {
+			for _, hook := range group.Hooks {
+				commands = append(commands, hook.Command)
+			}
+		}
+	}
+	return clean.Cut(clean.Line(words.Joined(commands...)), 300)
 }

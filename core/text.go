@@ -54,6 +54,10 @@ const (
 	textPromiseFar   = "%s is more than a year away; choose an earlier time"
 	textPromiseRan   = "that reminder has run already"
 
+	textBrought    = "%s was here before this program, and has claude run commands: %s. Look at it before you go on"
+	textFileWaits  = " by the agent, for rights it does not have: see ollim-bot allow"
+	textAnswering  = "the bot is answering"
+	textUntrusted  = "%s (made from untrusted text: %s)"
 	textNoLogin    = "this engine needs no login"
 	textLoggedIn   = "claude is logged in"
 	textOpenLogin  = "open the address, log in there, and paste the code that it shows"
