@@ -34,6 +34,7 @@ type failures struct {
 	o *Options
 
 	mu   sync.Mutex // guards the fields below and serialises access to the file
+	read bool       // the earlier ones are in the list
 	list []View     // newest first
 	seen seen
 }
@@ -43,6 +44,9 @@ type failures struct {
 func (f *failures) Failures() []View {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if !f.read { // a command without a running bot, which writes nothing
+		f.find(func(seen *seen) (bool, error) { return f.o.Dir.PeekJSON(seenName, seen) })
+	}
 	return slices.Clone(f.list)
 }
 
@@ -78,28 +82,36 @@ func (f *failures) add(v View) {
 func (f *failures) recall() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	found, err := f.o.Dir.LoadJSON(seenName, &f.seen, f.o.Log)
+	if f.find(func(seen *seen) (bool, error) { return f.o.Dir.LoadJSON(seenName, seen, f.o.Log) }) {
+		return
+	}
+	f.seen = seen{Since: f.o.now()}
+	if err := f.o.Dir.WriteJSON(seenName, f.seen); err != nil {
+		f.o.Log.Warn("the list of seen failures could not be saved", "error", err)
+	}
+}
+
+// find lists the failures that the user has not looked at. found is false if there is no file of those that they have.
+func (f *failures) find(load func(*seen) (bool, error)) (found bool) {
+	f.read = true
+	found, err := load(&f.seen)
 	if err != nil {
 		f.o.Log.Warn("the list of seen failures could not be read", "error", err)
 	}
 	if !found {
-		f.seen = seen{Since: f.o.now()}
-		if err := f.o.Dir.WriteJSON(seenName, f.seen); err != nil {
-			f.o.Log.Warn("the list of seen failures could not be saved", "error", err)
-		}
-		return
+		return false
 	}
 	var from jsonl.Cursor
 	for more := true; more; {
 		p, err := Past(f.o.Dir, from, keptFailures)
 		if err != nil {
 			f.o.Log.Warn("earlier failures could not be read", "error", err)
-			return
+			return true
 		}
 		from, more = p.Next, !p.All
 		for _, v := range p.Runs {
 			if !v.Ended.After(f.seen.Since) || len(f.list) == keptFailures {
-				return
+				return true
 			}
 			known := slices.ContainsFunc(f.list, func(o View) bool { return o.ID == v.ID })
 			if v.State.Failed() && !known && !slices.Contains(f.seen.Runs, v.ID) {
@@ -107,6 +119,7 @@ func (f *failures) recall() {
 			}
 		}
 	}
+	return true
 }
 
 // identify returns the identity of a message, which the run that repeats a fire gives to the
