@@ -162,8 +162,19 @@ func (c *calShowCmd) Run(p *console.Process, g *At) error {
 		calendar = e.Calendar
 	}
 	return p.Answer(c.JSON, a, labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.Env.Zone), "location", oneLine(e.Location, ""),
-		"description", e.Text(), "link", oneLine(e.Link, ""), "attendees", oneLine(strings.Join(a.Attendees, ", "), ""),
+		"description", e.Text(), "link", oneLine(e.Link, ""), "attendees", oneLine(guests(e.Attendees), ""),
 		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID)))
+}
+
+// guests lists the guests of an event with their answers.
+func guests(list []google.Attendee) string {
+	answers := map[string]string{"accepted": "comes", "declined": "does not come", "tentative": "may come", "needsAction": "no answer yet"}
+	return strings.Join(console.Each(list, func(a google.Attendee) string {
+		if answer := answers[a.Response]; answer != "" {
+			return a.Email + " (" + answer + ")"
+		}
+		return a.Email
+	}), ", ")
 }
 
 // eventTime reads --start or --end, by default in the configured zone. A local time that a

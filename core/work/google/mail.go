@@ -2,6 +2,7 @@ package google
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -224,10 +225,13 @@ func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	if utf8.Valid(data) && !bytes.ContainsAny(data, "\x00\x1b") {
 		return string(data), nil
 	}
-	if _, params, err := mime.ParseMediaType(p.header("Content-Type", "")); err == nil {
-		if r, err := decoded(params["charset"], bytes.NewReader(data)); err == nil {
-			data, _ = io.ReadAll(r) // it reads memory
-		}
+	_, params, _ := mime.ParseMediaType(p.header("Content-Type", "")) // without one, the charset is unknown too
+	r, err := decoded(params["charset"], bytes.NewReader(data))
+	switch {
+	case err == nil:
+		data, _ = io.ReadAll(r) // it reads memory
+	case params["charset"] != "" || !utf8.Valid(data):
+		return fmt.Sprintf(textCharset, cmp.Or(params["charset"], "none")) + strings.ToValidUTF8(string(data), "\ufffd"), nil
 	}
 	return strings.ToValidUTF8(string(data), "\ufffd"), nil
 }

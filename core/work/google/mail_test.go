@@ -32,8 +32,8 @@ func TestMailIsReadInTheCharsetThatItNames(t *testing.T) {
 		"Big5":           {"\xa4\xa4\xa4\xe5", "中文"},
 		"utf-16":         {"\xfe\xff\x00H\x4e\x2d", "H中"},
 		"utf-16le":       {"H\x00i\x00", "Hi"},
-		"hz-gb-2312":     {"\xff a", "\ufffd a"}, // no decoder exists any more, so ASCII is kept
-		"x-nobody-knows": {"a\xff", "a\ufffd"},
+		"hz-gb-2312":     {"\xff a", "[The charset of this text is not known (hz-gb-2312), so some characters may be wrong.]\n\ufffd a"},   // no decoder exists any more
+		"x-nobody-knows": {"a\xff", "[The charset of this text is not known (x-nobody-knows), so some characters may be wrong.]\na\ufffd"}, // S24
 	} {
 		body := base64.StdEncoding.EncodeToString([]byte(mail.bytes)) // Google's is URL-safe and without =
 		g.Mails = []map[string]any{{"id": "m", "payload": map[string]any{

@@ -12,6 +12,9 @@ func says(format string, args ...any) error { return sentence(fmt.Sprintf(format
 
 // User-visible texts.
 const (
+	// textCharset precedes a text whose characters are not known.
+	textCharset = "[The charset of this text is not known (%s), so some characters may be wrong.]\n"
+
 	textNotLoopback = "OLLIM_GOOGLE_API %q is not an address of this machine; it is for tests only, so unset it"
 	textNoApp       = "%s is missing: create your own client at console.cloud.google.com, as ollim-bot help google explains, " +
 		"and pass its file to ollim-bot auth google --client FILE"
