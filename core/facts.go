@@ -43,6 +43,11 @@ func (s *Snapshot) Facts() (facts []Fact) {
 		pending--
 	}
 	tell("schedule", words.Some(s.Routines, "routine", ""), words.Some(s.Reminders, "reminder", ""))
+	if !s.Started.IsZero() { // a command beside the bot knows nothing of these
+		tell("engine", strings.TrimSpace(s.Engine.Name+" "+s.Engine.Model), s.Engine.State)
+		tell("messages", "to "+s.Surface.Name, strings.TrimSuffix(strings.TrimPrefix(s.Surface.State, "("), ")"))
+	}
+	tell("waiting", words.Some(s.Waiting(), "file", textFileWaits))
 	tell("problems", words.Some(wrong, "error", " in files"))
 	tell("google", s.Google)
 	tell("budget", s.BudgetText())
@@ -64,6 +69,10 @@ func (s *Snapshot) Facts() (facts []Fact) {
 	tell("asks", words.Some(glance.Asks, "question", " for you"))
 	tell("updates", words.Some(pending, "pending update", ""))
 	tell("runs", words.Some(running, "run", " under way"), words.Some(waiting, "run", " in the queue"))
+	if s.Busy {
+		tell("now", textAnswering)
+	}
+	tell("attached", words.Some(len(s.Attached), "file", " for your next message"))
 	return facts
 }
 

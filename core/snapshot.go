@@ -2,6 +2,7 @@ package core
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,6 +152,14 @@ func (s *Snapshot) Sourced(u updates.Update) string {
 		return u.Message
 	}
 	return from + ": " + u.Message
+}
+
+// UpdateText returns an update with its source and its label.
+func (s *Snapshot) UpdateText(u updates.Update) string {
+	if u.Label != "" {
+		return fmt.Sprintf(textUntrusted, s.Sourced(u), u.Label)
+	}
+	return s.Sourced(u)
 }
 
 // Local converts a time to the user's zone.

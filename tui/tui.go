@@ -192,6 +192,8 @@ type FrameOptions struct {
 	Width, Height int // in cells, at least 1
 	// Theme paints the frame; nil draws plain text without any styling.
 	Theme *theme.Theme
+	// Env is the environment, whose locale may have no Unicode.
+	Env []string
 	// Focus is the focused pane; empty means the forks.
 	Focus action.Pane
 	// Zoom gives the focused pane the whole screen.
@@ -203,10 +205,11 @@ const mostReads = 20
 
 // Frame draws the dashboard as it looks when it opens: Height lines of exactly Width cells.
 func Frame(c Core, o FrameOptions) []string {
-	d := newDashboard(Options{}, detect(Options{}), c.Tail)
+	env := detect(Options{Env: o.Env})
+	d := newDashboard(Options{}, env, c.Tail)
 	d.zoom, d.w, d.h, d.prefs.theme = o.Zoom, max(1, o.Width), max(1, o.Height), o.Theme
 	if d.prefs.theme == nil {
-		d.prefs.theme = theme.New(theme.Options{Plain: true})
+		d.prefs.theme = theme.New(theme.Options{Plain: true, ASCII: env.look.ASCII})
 	}
 	d.setFocus(o.Focus)
 	d.see(c.Snapshot())

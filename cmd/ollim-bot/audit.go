@@ -15,10 +15,12 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/routines"
+	"ollimbot/tui/widget/query"
 )
 
 type auditCmd struct {
 	N int `name:"number" short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 100000 (${default})."`
+	ofFilter
 	console.AsJSON
 }
 
@@ -34,8 +36,11 @@ func (c *auditCmd) Run(p *process, at console.DataDir) error {
 	if damaged > 0 {
 		console.Tell(p.Err, "warning: %s of %s cannot be read", words.Count(damaged, "line"), audit.File)
 	}
+	list = kept(c.ofFilter, list, func(e audit.Entry) query.Facts {
+		return query.Facts{Text: decisionLine(at, e), At: e.At.In(at.Env.Zone), Now: at.Now}
+	})
 	lines := console.Each(list, func(e audit.Entry) string { return decisionLine(at, e) })
-	return p.Answer(c.JSON, append([]audit.Entry{}, list...), console.OrNone(lines, "no decisions yet"))
+	return p.Answer(c.JSON, list, console.OrNone(lines, c.none("no decisions yet")))
 }
 
 // decisionLine formats one decision. Further lines of its detail are indented.

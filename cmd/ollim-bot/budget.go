@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/storage/config"
 	"ollimbot/core/work/budget"
 )
 
@@ -38,26 +38,21 @@ type budgetAnswer struct {
 }
 
 // Run shows the bucket. It never writes.
-func (c *budgetShowCmd) Run(p *process, at console.DataDir) error {
+func (c *budgetShowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	now, err := at.Moment("--at", c.At)
 	if err != nil {
 		return err
 	}
-	s, _ := budget.NewBucket(at.Dir, at.Env.Zone, p.Log()).State(now)
-	beside := budget.NewTally(at.Dir, at.Env.Zone, p.Log()).At(now)
-	settings, _, err := config.LoadRuntime(at.Dir)
-	if err != nil {
-		return err
-	}
-	answer := answerBudget(s, now)
-	answer.Quiet, answer.QuietLimit, answer.Essential = beside.Quiet, settings.QuietMessages, beside.Essential
-	return p.Answer(c.JSON, answer, budgetLines(s, beside.Text(settings.QuietMessages), now))
+	b := bot.SnapshotAt(now).Budget
+	return p.Answer(c.JSON, answerBudget(b, now), budgetLines(b.State, b.Beside.Text(b.QuietLimit), now))
 }
 
-func answerBudget(s budget.State, now time.Time) budgetAnswer {
+func answerBudget(b core.BudgetView, now time.Time) budgetAnswer {
+	s := b.State
 	a := budgetAnswer{
 		Capacity: s.Capacity, Available: s.Available, Rate: s.RefillRateMinutes, LastRefill: s.LastRefill.Truncate(time.Second),
 		Daily: s.DailyUsed, Critical: s.CriticalUsed, Status: s.Status(now), FullAt: s.FullAt(now).Truncate(time.Second),
+		Quiet: b.Beside.Quiet, QuietLimit: b.QuietLimit, Essential: b.Beside.Essential,
 	}
 	if next := s.NextAt(now); !next.IsZero() {
 		minutes := int((next.Sub(now) + time.Minute - 1) / time.Minute) // started ones count, as in the status line

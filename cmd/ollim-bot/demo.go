@@ -20,7 +20,7 @@ type demoCmd struct {
 }
 
 // textDemoPlain is textDemo for plain mode, with commands in place of keys.
-const textDemoPlain = "demo: everything is real except the model; try schedule, fire 1, say hello"
+const textDemoPlain = "demo: everything is real except the model; try list, fire 1, say hello"
 
 // Run plays the demo: a real bot on a temporary data directory, with a driver that
 // acts as the user and lets time pass.

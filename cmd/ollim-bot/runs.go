@@ -112,7 +112,7 @@ func forkTook(v fork.View, now time.Time) string {
 	if v.Started.IsZero() {
 		return "-"
 	}
-	return max(0, cmp.Or(v.Ended, now).Sub(v.Started)).Round(time.Second).String()
+	return words.Elapsed(cmp.Or(v.Ended, now).Sub(v.Started))
 }
 
 type runsTailCmd struct {

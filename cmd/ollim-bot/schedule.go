@@ -98,12 +98,8 @@ func scheduleLines(f schedule.Forward, now time.Time) []string {
 
 // entryLine is one task of the schedule.
 func entryLine(e schedule.Entry, now time.Time) string {
-	what := e.Label
-	if e.Description != "" && e.Description != e.Label {
-		what += ` "` + e.Description + `"` // not quoted as in Go, which escapes parts of emoji
-	}
 	var marks []string
-	if e.Silent && !strings.Contains(e.Label, "silent") {
+	if e.Silent {
 		marks = append(marks, "silent")
 	}
 	if e.Foreground {
@@ -119,7 +115,7 @@ func entryLine(e schedule.Entry, now time.Time) string {
 	if !e.Until.IsZero() {
 		when += "–" + cron.Format(e.Until, "15:04")
 	}
-	line := fmt.Sprintf("  %s  %-10s  %s  %s", when, words.Until(e.FireTime.Sub(now)), e.ID, what)
+	line := fmt.Sprintf("  %s  %-14s  %s  %s", when, words.In(e.FireTime, now), e.ID, core.TitleOf(e))
 	if len(marks) > 0 {
 		line += " [" + strings.Join(marks, ", ") + "]"
 	}

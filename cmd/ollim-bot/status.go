@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"ollimbot/routines/zones"
 	"ollimbot/tui"
 	panes "ollimbot/tui/action"
+	"ollimbot/tui/widget/query"
 )
 
 // statusNext is how many of the next fires the status shows.
@@ -94,7 +96,6 @@ func (c *statusCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	}
 	a := answerStatus(at, s)
 	a.ZoneData = answerZones(bot.ZoneData(at.Now))
-	a.Waiting = len(bot.Review().Waiting())
 	return p.Answer(c.JSON, a, statusLines(a, at, s))
 }
 
@@ -104,7 +105,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 	a := statusAnswer{
 		Version: version, DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
-		Budget: answerBudget(s.Budget.State, at.Now), Updates: len(s.Updates), Next: []schedule.Entry{}, Held: []schedule.Entry{},
+		Budget: answerBudget(s.Budget, at.Now), Updates: len(s.Updates), Waiting: s.Waiting(), Next: []schedule.Entry{}, Held: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.Dir), Google: s.Google,
 		Pings: glance.Pings, Runs: glance.Runs, Money: answerMoney(s.Money), Failed: len(s.Failures), Asks: glance.Asks, Muted: s.Budget.Muted,
 	}
@@ -113,7 +114,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 	}
 	a.Paused = []heldTask{}
 	for _, t := range s.Schedule.Tasks {
-		if t.Paused || !t.Snoozed.IsZero() {
+		if t.Waits == "" && (t.Paused || !t.Snoozed.IsZero()) { // as in every list: approval comes first
 			a.Paused = append(a.Paused, heldTask{t.ID, t.Title, t.Held})
 		}
 	}
@@ -142,7 +143,6 @@ func statusLines(a statusAnswer, at console.DataDir, s core.Snapshot) []string {
 	for _, warning := range a.ZoneData.Warnings {
 		tell("zone data", warning)
 	}
-	tell("waiting", words.Some(a.Waiting, "file", " by the agent, for rights it does not have: see ollim-bot allow"))
 	if a.Unreached != "" {
 		tell("discord", "cannot write to you: "+a.Unreached)
 	} else if a.Discord != nil {
@@ -164,18 +164,41 @@ func statusLines(a statusAnswer, at console.DataDir, s core.Snapshot) []string {
 }
 
 type updatesCmd struct {
+	ofFilter
 	console.AsJSON
 }
 
 // Run lists the pending updates, oldest first, without taking them.
-func (c *updatesCmd) Run(p *process, at console.DataDir) error {
-	list := updates.NewQueue(at.Dir, at.Env.Zone, p.Log()).Peek()
+func (c *updatesCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	s := bot.SnapshotAt(at.Now)
+	list := kept(c.ofFilter, s.Updates, func(u updates.Update) query.Facts {
+		return query.Facts{Text: s.UpdateText(u), At: s.Local(u.At), Now: at.Now}
+	})
 	lines := console.Each(list, func(u updates.Update) string {
 		p.Reads(u.Label)
-		text := strings.ReplaceAll(u.Message, "\n", "\n                  ")
+		text := strings.ReplaceAll(s.UpdateText(u), "\n", "\n                  ")
 		return fmt.Sprintf("%16s  %s", words.Ago(at.Now.Sub(u.At)), text)
 	})
-	return p.Answer(c.JSON, append([]updates.Update{}, list...), console.OrNone(lines, "no pending updates"))
+	return p.Answer(c.JSON, list, console.OrNone(lines, c.none("no pending updates")))
+}
+
+// ofFilter is what a list keeps, as in the dashboard.
+type ofFilter struct {
+	Filter []string `arg:"" optional:"" help:"Words, a day such as yesterday, or a state such as is:failed."`
+}
+
+// none returns the text for an empty list.
+func (f ofFilter) none(text string) string {
+	if len(f.Filter) == 0 {
+		return text
+	}
+	return fmt.Sprintf(textNoneMatches, strings.Join(f.Filter, " "))
+}
+
+// kept returns the values that a filter keeps. The result is never nil, because JSON distinguishes null from [].
+func kept[T any](f ofFilter, list []T, facts func(T) query.Facts) []T {
+	q := query.Parse(strings.Join(f.Filter, " "))
+	return slices.DeleteFunc(append([]T{}, list...), func(v T) bool { return !q.Keeps(facts(v)) })
 }
 
 type snapshotCmd struct {
@@ -200,7 +223,7 @@ func (c *snapshotCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
-	o := tui.FrameOptions{Width: c.Width, Height: c.Height}
+	o := tui.FrameOptions{Width: c.Width, Height: c.Height, Env: p.Environ()}
 	if c.Page != "all" {
 		o.Focus, o.Zoom = panes.Pane(c.Page), true
 	}

@@ -4,6 +4,8 @@ package main
 // line; times carry their zone.
 
 const (
+	textNoneMatches = "nothing matches %s"
+
 	textBudgetSets = "%s is a number of the ping budget: set it with ollim-bot budget set --capacity N --refill MIN"
 	textNoInstall  = "--force and --from were removed: update no longer installs anything, but says how this installation gets a newer program"
 	textNoneRuns   = "no bot is running in %s; run `ollim-bot` to start one"

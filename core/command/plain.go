@@ -2,17 +2,15 @@ package command
 
 // Further lines of `help COMMAND`.
 const (
-	helpTask    = "TASK is words of its title, its number in the last list (schedule, day, list), or its ID."
+	helpTask    = "TASK is words of its title, its number in the last list (day, list), or its ID."
 	helpAccount = "DAY is the first day; by default the last seven days are listed. Without a filter, those that did not run are.\n"
-	helpAudit   = "With a number, it shows one decision in full.\n"
-	helpUpdates = "With a number, it shows one in full.\n"
 
 	helpFile = "Open it in your editor; a saved file takes effect immediately.\n" + helpTask
 	helpRun  = "RUN is words of its title, its number in the last list of runs, or its ID."
 	helpWhen = "WHEN is a duration (30m, 2 hours), a time (18:30, until 18:30), " +
 		"a day with or without a time (tonight, friday 9:00, 24 dec), or 2026-12-24 09:00."
 
-	helpGrant    = "list, schedule and problems show what needs approval, and why. Skills and webhooks are named by their file.\n" + helpTask
+	helpGrant    = "list and problems show what needs approval, and why. Skills and webhooks are named by their file.\n" + helpTask
 	helpContinue = "The conversation is then in a fork; exit leaves it.\n" + helpRun
 	helpNew      = "A routine takes words or a cron expression: add routine weekdays at 9 greet me.\n" +
 		"A reminder takes a time: add reminder 18:30 call mum.\n" +
@@ -20,7 +18,7 @@ const (
 		"add routine weekdays at 9 silent called Morning: collect the news.\n" + helpWhen
 	helpOutput = "The default is the last 15 lines. find shows only lines that a filter keeps: tail email find is:error.\n" + helpRun
 	helpLog    = "The default is the last 15 lines. follow log prints new ones as they arrive."
-	helpUpdate = "An update is its number in the last list of updates, or words of it."
+	helpUpdate = "An update is words of it, or its number in the list that discard alone prints."
 	helpAnswer = "QUESTION is its number in the last list of questions; the only one need not be named. ANSWER is the label of an answer, yes for the first, " +
 		"no for the last, or a time where the question takes one.\n" + helpWhen
 	helpLines    = "A backslash at the end continues the line on the next one, so that a message can have several lines; two backslashes at the end mean one."

@@ -87,7 +87,7 @@ var Table = []Command{
 	},
 	{Name: "log", In: InPlain, Group: overview, Usage: "[LINES] [FILTER]", About: "the latest lines of the log", Example: "log 20 is:error", More: helpLog},
 	{
-		Name: "audit", In: InShell | InPlain, Group: overview, Usage: "[FILTER, or NUMBER]", Example: "audit yesterday", More: helpAudit + helpFilter,
+		Name: "audit", In: InShell | InPlain, Group: overview, Usage: "[FILTER]", Example: "audit yesterday", More: helpFilter,
 		About: "List decisions: what was asked, allowed and changed, and by whom.",
 	},
 
@@ -120,7 +120,7 @@ var Table = []Command{
 	{
 		Name: "timezone", In: inTalk, Group: program, slash: Host.timezone, Usage: "[zone or city]", Short: "whose clock tasks follow", Writes: true,
 		About: "show or set the zone whose clock tasks follow",
-		Args: []Arg{{Kind: Words, Name: "zone", About: "Europe/Berlin, tokyo; machine follows this machine", Optional: true}},
+		Args:  []Arg{{Kind: Words, Name: "zone", About: "Europe/Berlin, tokyo; machine follows this machine", Optional: true}},
 	},
 	{
 		Name: "interrupt", In: InPlain | inTalk, Group: conversation, slash: Host.interrupt, Short: "stop the answer", Silent: true, Writes: true,
@@ -186,8 +186,8 @@ var Table = []Command{
 
 	// Runs, updates and questions.
 	{
-		Name: "updates", Prints: PrintsLabeled, In: inLines, Group: pending, Usage: "[FILTER, or NUMBER]", Example: "updates today",
-		More: helpUpdates + helpFilter, About: "List pending updates for the main session.",
+		Name: "updates", Prints: PrintsLabeled, In: inLines, Group: pending, Usage: "[FILTER]", Example: "updates today",
+		More: helpFilter, About: "List pending updates for the main session.",
 	},
 	{
 		Name: "discard", In: InShell | InPlain | InBot, Group: pending, Example: "discard 2", More: helpUpdate, Writes: true,

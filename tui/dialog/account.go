@@ -68,7 +68,9 @@ func newAccount(s *core.Snapshot, title string, report command.DueTimes) *Accoun
 	a := &Account{title: title, report: report}
 	a.table.Noun = "due time"
 	a.table.Facts = func(d DueTime) language.Facts { return d.facts }
-	a.table.Note = func(d DueTime) widget.Span { return widget.Span{Role: theme.Dim, Text: cmp.Or(d.more, result(s, d.run))} }
+	a.table.Note = func(d DueTime) widget.Span {
+		return widget.Span{Role: theme.Dim, Text: cmp.Or(d.more, result(s, d.run))}
+	}
 	fate := func(d DueTime) widget.Span { return widget.Span{Role: fateRole(d.Fate), Text: string(d.Fate)} }
 	a.table.Columns = []table.Column[DueTime]{
 		{
@@ -79,12 +81,12 @@ func newAccount(s *core.Snapshot, title string, report command.DueTimes) *Accoun
 		{Head: "BECAME", Cells: len(account.Interrupted) + 1, Essential: true, Cell: fate},
 		{Head: "TASK", Least: 12, Cell: func(d DueTime) widget.Span { return widget.Span{Text: d.Title} }},
 	}
-	a.table.Fill(DueTimes(s, report))
+	a.table.Fill(dueTimes(s, report))
 	return a
 }
 
-// DueTimes are the rows of the account, newest first.
-func DueTimes(s *core.Snapshot, report command.DueTimes) (rows []DueTime) {
+// dueTimes are the rows of the account, newest first.
+func dueTimes(s *core.Snapshot, report command.DueTimes) (rows []DueTime) {
 	for _, r := range slices.Backward(report.Rows) {
 		r.Title, r.Why = clean.Line(cmp.Or(r.Title, r.ID)), clean.Line(r.Why)
 		d := DueTime{Row: r, run: report.Runs[r.Key()], due: s.Clock(r.Due, "Mon _2 Jan 15:04"), more: r.More(s.Moment)}
@@ -95,14 +97,6 @@ func DueTimes(s *core.Snapshot, report command.DueTimes) (rows []DueTime) {
 		rows = append(rows, d)
 	}
 	return rows
-}
-
-// Facts are what a filter finds the row by.
-func (d DueTime) Facts() language.Facts { return d.facts }
-
-// Line is the row in one line: "Tue 24 Nov 07:00 missed: Morning plan, the machine slept".
-func (d DueTime) Line() string {
-	return d.due + " " + string(d.Fate) + ": " + words.Joined(d.Title, d.more)
 }
 
 // whole is everything about the row, in lines.

@@ -18,7 +18,7 @@ var doneBy = map[action.ID]string{
 	action.ScheduleNew: "add", action.SchedulePreview: "preview email", action.ScheduleView: "list", action.ScheduleSnooze: "snooze email 2h",
 	action.SchedulePause: "pause email", action.ScheduleEdit: "edit email", action.ScheduleDelete: "cancel email", action.ScheduleOpen: "file email",
 
-	action.UpdatesRead: "updates 1", action.UpdatesDiscard: "discard 1", action.UpdatesDeliver: "deliver",
+	action.UpdatesRead: "updates", action.UpdatesDiscard: "discard 1", action.UpdatesDeliver: "deliver",
 	action.UpdatesYes: "answer yes", action.UpdatesOther: "answer tomorrow", action.UpdatesNo: "answer no",
 
 	action.ForksTail: "tail email", action.ForksStop: "stop email", action.ForksResume: "continue email", action.ForksAgain: "again email",
@@ -31,7 +31,7 @@ var doneBy = map[action.ID]string{
 	action.TaskRun: "tail email", action.TaskOlder: "runs email", action.TaskNewer: "runs email", action.TaskFire: "fire email", action.TaskEdit: "edit email",
 	action.TaskDelete: "cancel email", action.TaskRestore: "restore", action.TaskOpen: "file email", action.TaskPause: "resume email",
 
-	action.CostsOpen: "task email", action.CostsLift: "lift", action.AwayOpen: "audit 1", action.AwayHalf: "audit",
+	action.CostsOpen: "task email", action.CostsLift: "lift", action.AwayOpen: "audit", action.AwayHalf: "audit",
 	action.WeekEarlier: "week last", action.WeekLater: "week", action.WeekOpen: "runs yesterday",
 	action.SettingsEdit: "settings daily limit 5", action.SettingsNext: "settings clock 12", action.SettingsPrevious: "settings clock 24",
 

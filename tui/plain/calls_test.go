@@ -189,25 +189,24 @@ func TestAFloodOfUpdatesIsToldOnce(t *testing.T) {
 			})
 			return s.hears()
 		}
-		s.hasLines(flood(6), "update: older updates were dropped: only 10 are kept", "update: update 6")
+		s.hasLines(flood(6), "update: (6 earlier update(s) omitted", "update: update 6")
 		s.hasLines(flood(7), "update: update 7")
 		s.hasLines(flood(8), "update: update 8")
-		s.hasLines(s.types("updates"), "2 updates:", "1, 00:00, update 8", "2, 00:00, older updates were dropped: only 10 are kept")
-		if got := strings.Join(s.types("status"), "\n"); !strings.Contains(got, "updates: 1 pending update") {
-			t.Errorf("status says\n%s", got)
+		s.hasLines(s.types("discard"), "here it is", "2 updates:", "1, 00:00, update 8", "2, 00:00, (6 earlier update(s) omitted")
+		snap := s.bot.Snapshot()
+		if got := strings.Join(snap.Status(), "\n"); !strings.Contains(got, "updates: 1 pending update") {
+			t.Errorf("the status says\n%s", got)
 		}
 		s.change(func(n *core.Snapshot) { n.Updates = nil })
-		s.hasLines(flood(2), "older updates were dropped", "update 2")
+		s.hasLines(flood(2), "earlier update(s) omitted", "update 2")
 	})
 }
 
-func TestAnUpdateIsReadInFullAndDiscardedByNumberOrWords(t *testing.T) {
+func TestAnUpdateIsDiscardedByWords(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.change(func(n *core.Snapshot) {
 			n.Updates = []updates.Update{{Key: "u1", At: time.Now(), Message: "Two letters.\nOne is urgent."}, {Key: "u2", Message: "Tea is drunk."}}
 		})
-		s.types("updates")
-		s.hasLines(s.types("updates 2"), "Left Saturday 1 January 2000, 00:00 UTC.", "Two letters.", "One is urgent.", "discard deletes it")
 		s.one(s.types("discard letters"), "so it is")
 		s.did(command.DiscardUpdate{Key: "u1"})
 	})

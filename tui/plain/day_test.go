@@ -72,7 +72,6 @@ func TestADayIsHeardInTheOrderInWhichItIsNeeded(t *testing.T) {
 		for _, line := range strings.Split(`status
 away
 audit
-audit 1
 runs
 runs is:failed
 day
@@ -122,7 +121,7 @@ prefix off`, "\n") {
 }
 
 func TestACallIsAnsweredAfterItWasRead(t *testing.T) {
-	for answer, want := range map[string]policy.Verdict{"y": policy.Allow, "no": policy.Deny, "status": ""} {
+	for answer, want := range map[string]policy.Verdict{"y": policy.Allow, "no": policy.Deny, "notices": ""} {
 		play(t, Options{}, func(s *stage) {
 			s.change(func(n *core.Snapshot) {
 				n.Approvals = []policy.Approval{policy.Request{ID: "x", Tool: "Bash", Question: "Run this command?", Text: "ls"}.Asked(time.Now())}
@@ -225,7 +224,7 @@ func TestAWordThatIsNoCommand(t *testing.T) {
 		s.hasLines(s.types("statsu"), `unknown command "statsu"; help lists the commands; did you mean status?`, "Type yes to send it")
 		s.one(s.types("no"), "nothing changed")
 		s.hasLines(s.types("snoze email 2h"), "did you mean snooze?", "Type yes")
-		s.types("status")
+		s.types("notices")
 		s.hasLines(s.types("zebra"), `unknown command "zebra"; help lists the commands`, "Type yes")
 		s.did()
 		s.one(s.types("yes"), "sent")

@@ -62,7 +62,7 @@ func (e *snapshotDiff) news(s *core.Snapshot) []event {
 		e.add(cmp.Or(f.Ended, f.Started, f.Queued), kindRun, runText(s, f))
 	}
 	for _, u := range fresh(&e.updates, s.Updates, updateKey) {
-		e.add(u.At, kindUpdate, updateText(s, u))
+		e.add(u.At, kindUpdate, s.UpdateText(u))
 	}
 	for _, n := range s.Notices {
 		if n.Seq > e.notice {

@@ -29,13 +29,12 @@ type list struct {
 }
 
 var (
-	allTasks     = list{noun: "task", none: textNoTasks}
-	allRuns      = list{noun: "run", none: textNoRuns, newest: true}
-	allUpdates   = list{noun: "update", none: textNoUpdates, alone: true}
-	allMessages  = list{noun: "message", none: textNoMessages}
-	allCalls     = list{noun: "tool call", none: textNoCalls, alone: true, kept: true}
-	allDecisions = list{noun: "decision", none: textNoDecisions}
-	allButtons   = list{noun: "button", none: textNoButtons, newest: true, kept: true}
+	allTasks    = list{noun: "task", none: textNoTasks}
+	allRuns     = list{noun: "run", none: textNoRuns, newest: true}
+	allUpdates  = list{noun: "update", none: textNoUpdates, alone: true}
+	allMessages = list{noun: "message", none: textNoMessages}
+	allCalls    = list{noun: "tool call", none: textNoCalls, alone: true, kept: true}
+	allButtons  = list{noun: "button", none: textNoButtons, newest: true, kept: true}
 )
 
 // or returns the list with another text for an empty list.

@@ -21,13 +21,12 @@ import (
 
 // handlers execute commands that are more than a single value for the bot, by name.
 var handlers = map[string]func(*console, request){
-	"status":   bare(func(c *console) { c.answer(strings.Join(statusText(c.snap), "\n")) }),
 	"engine":   bare(func(c *console) { c.read("", rowsText(dialog.EngineRows(c.snap)), "") }),
 	"problems": bare(func(c *console) { c.read("problems", each(c.snap.Schedule.Problems, problemText), textNoProblems) }),
-	"away":     printAway, "audit": printAudit, "notices": printNotices, "account": printAccount,
+	"away":     printAway, "notices": printNotices,
 	"capacity": setBudget, "refill": setBudget,
 
-	"schedule": bare(func(c *console) { printSchedule(c) }), "day": printDay, "list": printTasks,
+	"day": printDay, "list": printTasks,
 	"tasks": func(c *console, _ request) { c.answer(textTasksAre) }, "task": printTask,
 	"file": printFile, "add": create, "edit": edit,
 
@@ -37,7 +36,7 @@ var handlers = map[string]func(*console, request){
 	"again":    onRun(action.ForksAgain, func(c *console, r request, f fork.View) { c.do(r, command.FireNow{ID: f.TaskID, Stays: true}) }),
 	"continue": onRun(action.ForksResume, func(c *console, r request, f fork.View) { c.do(r, command.ResumeFork{Run: f.ID}) }),
 
-	"updates": printUpdates, "questions": printQuestions, "answer": answerQuestion,
+	"questions": printQuestions, "answer": answerQuestion,
 
 	"say":   func(c *console, r request) { send(c, r, command.Say{Text: r.rest}) },
 	"reply": reply, "read": bare(readNewest), "chat": readMessages, "press": press, "interrupt": bare(interrupt), "exit": exitFork,
@@ -265,7 +264,7 @@ func quit(c *console) {
 func printHelp(c *console, r request) {
 	args, _ := command.Split(r.rest)
 	named, after, ok := command.Lead(command.InPlain, args)
-	if !ok || len(after) > 0 || named.In&command.InShell == 0 || named.More != "" || slices.Contains(command.Groups, command.Group(r.rest)) {
+	if !ok || len(after) > 0 || named.In&command.InShell == 0 || named.More != "" || slices.Contains(command.Groups, command.Group(strings.ToLower(r.rest))) {
 		c.answer(help(r.rest))
 		return
 	}

@@ -12,10 +12,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/talk/absence"
 	"ollimbot/core/work/updates"
-	"ollimbot/routines/account"
-	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane/away"
-	panes "ollimbot/tui/pane/updates"
 	"ollimbot/tui/toast"
 	"ollimbot/tui/widget/query"
 )
@@ -39,41 +36,9 @@ func (c *console) noneOf(r request, none string) string {
 	return fmt.Sprintf(textNoneMatches, r.rest)
 }
 
-// printAccount prints the outcome of due times, newest first; without a filter, only those that did not run.
-func printAccount(c *console, r request) {
-	day, filter := command.CutWord(r.rest)
-	since, err := account.ReadDay(day, c.now())
-	if err != nil {
-		filter = r.rest
-		since, _ = account.ReadDay(account.UsualDay, c.now())
-	}
-	report, ok := call(c.executor, c.core.DueTimes, since)
-	if !ok {
-		return
-	}
-	rows := dialog.DueTimes(c.snap, report)
-	if filter == "" {
-		rows = slices.DeleteFunc(rows, func(d dialog.DueTime) bool { return d.Fate == account.Ran })
-	}
-	c.answer("since " + since.Format("Mon 2 Jan") + ": " + report.Summary())
-	for _, w := range report.Warnings() {
-		c.answer(w)
-	}
-	if rows = kept(rows, filter, dialog.DueTime.Facts); len(rows) > 0 {
-		c.read("", each(rows, func(d dialog.DueTime) string { return flat(spoken(d.Line())) }), "")
-	} else if filter != "" {
-		c.answer(fmt.Sprintf(textNoneMatches, filter))
-	}
-}
-
-// report reads the events during the user's absence, and the decisions.
-func report(c *console) (r absence.Report, ok bool) {
-	return call(c.executor, func(ctx context.Context, _ struct{}) (absence.Report, error) { return c.core.Away(ctx) }, struct{}{})
-}
-
 // printAway prints the events during the user's absence.
 func printAway(c *console, r request) {
-	got, ok := report(c)
+	got, ok := call(c.executor, func(ctx context.Context, _ struct{}) (absence.Report, error) { return c.core.Away(ctx) }, struct{}{})
 	if !ok {
 		return
 	}
@@ -83,22 +48,6 @@ func printAway(c *console, r request) {
 	if len(lines) == 0 {
 		c.answer(c.noneOf(r, ""))
 	}
-}
-
-// printAudit prints the decisions, newest first, or the one with a number in full.
-func printAudit(c *console, r request) {
-	got, ok := report(c)
-	if !ok {
-		return
-	}
-	things := each(away.LogLines(c.snap, &got), func(l away.Line) thing { return thing{id: l.Whole, line: flat(spoken(l.Text)), facts: l.Facts} })
-	if n, err := strconv.Atoi(r.rest); err == nil {
-		if t, ok := c.byNumber(allDecisions, things, n); ok {
-			c.answer(spoken(t.id))
-		}
-		return
-	}
-	c.list(allDecisions.or(c.noneOf(r, textNoDecisions)), kept(things, r.rest, thing.found))
 }
 
 // setBudget changes the capacity or the refill rate: "6", "+1", "-5".
@@ -138,20 +87,8 @@ func (c *console) newestUpdates() []updates.Update {
 }
 
 func (c *console) updateThing(u updates.Update) thing {
-	text := flat(updateText(c.snap, u))
-	facts := query.Facts{Text: text, At: c.snap.Local(u.At), Now: c.now()}
-	return thing{id: u.Key, title: text, line: c.snap.Moment(u.At) + ", " + clean.Cut(text, updateTitle), facts: facts}
-}
-
-func printUpdates(c *console, r request) {
-	if n, err := strconv.Atoi(r.rest); err == nil {
-		t, ok := c.byNumber(allUpdates, each(c.newestUpdates(), c.updateThing), n)
-		if i := slices.IndexFunc(c.snap.Updates, func(u updates.Update) bool { return u.Key == t.id }); ok && i >= 0 {
-			c.answer(panes.Text(c.snap, c.snap.Updates[i]) + textUpdateNext)
-		}
-		return
-	}
-	c.list(allUpdates.or(c.noneOf(r, textNoUpdates)), kept(each(c.newestUpdates(), c.updateThing), r.rest, thing.found))
+	text := flat(c.snap.UpdateText(u))
+	return thing{id: u.Key, title: text, line: c.snap.Moment(u.At) + ", " + clean.Cut(text, updateTitle)}
 }
 
 // findUpdate returns the named update, or the only one.

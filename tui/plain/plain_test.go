@@ -378,8 +378,6 @@ func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.one(s.types("read"), "no matching message")
 		s.one(s.types("day"), "nothing fires in the next 24 hours; list names all tasks")
-		s.change(func(n *core.Snapshot) { n.Schedule.Entries = nil })
-		s.one(s.types("schedule"), "nothing is scheduled in this window; day lists the next 24 hours")
 		s.one(s.types("help dance"), "; the groups of commands are overview, tasks, runs")
 	})
 }

@@ -37,11 +37,6 @@ func findTask(c *console, r request) (schedule.TaskView, bool) {
 	return pick(c.finder, r, allTasks, c.snap.Schedule.Tasks, c.taskThing)
 }
 
-func printSchedule(c *console) {
-	fires := c.snap.Schedule.Entries
-	c.list(allTasks.or(textNothingNext), each(fires, func(e schedule.Entry) thing { return thing{id: e.ID, line: entryText(c.snap, e, "")} }))
-}
-
 func printTasks(c *console, r request) {
 	tasks := kept(c.snap.Schedule.Tasks, r.rest, func(t schedule.TaskView) query.Facts { return panes.TaskFacts(c.snap, t) })
 	c.list(allTasks.or(c.noneOf(r, textNoTasks)), each(tasks, c.taskThing))

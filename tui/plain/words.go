@@ -1,7 +1,6 @@
 package plain
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
-	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
@@ -76,60 +74,16 @@ func runText(s *core.Snapshot, f fork.View) string {
 func messageText(m transcript.Entry) string {
 	text := chat.MessageText(m)
 	if text != "" && m.Source != "" {
-		text = m.Source + ":\n" + text
+		text = strings.TrimSuffix(m.Source, ".") + ":\n" + text
 	}
 	return text
 }
 
-// updateText returns an update with its source, or the number of dropped ones.
-func updateText(s *core.Snapshot, u updates.Update) string {
-	if u.Dropped > 0 {
-		return fmt.Sprintf(textOmitted, updates.MaxPending)
-	}
-	if u.Label != "" {
-		return fmt.Sprintf(textUntrusted, s.Sourced(u), u.Label)
-	}
-	return s.Sourced(u)
-}
-
-// statusText summarizes the state: the headline, items that need the user, upcoming fires, and the rest.
-func statusText(s *core.Snapshot) []string {
-	lines := append([]string{s.Headline().Text()}, waitsText(s)...)
-	for _, e := range s.Schedule.Entries[:min(nextFires, len(s.Schedule.Entries))] {
-		lines = append(lines, "next: "+entryText(s, e, ""))
-	}
-	lines = append(lines, "it is "+s.Clock(s.At, "Monday 15:04"), engineName(s.Engine)+", "+upDown(s.Engine.OK, s.Engine.State))
-	if s.Surface.Name != "" {
-		lines = append(lines, "messages go to "+s.Surface.Name+", "+upDown(s.Surface.OK, s.Surface.State))
-	}
-	for _, f := range s.Facts() {
-		if !slices.Contains(said, f.Name) {
-			lines = append(lines, f.Name+": "+spoken(f.Text))
-		}
-	}
-	if s.Busy {
-		lines = append(lines, textBusy)
-	}
-	return append(lines, words.Some(len(s.Attached), "file", " attached to the next message"))
-}
-
-// nextFires is the number of next fires in a status.
-const nextFires = 3
-
-// said are the facts of a status that waitsText already contains.
-var said = []string{"asks", "failed", "problems"}
-
 // waitsText lists the items that need the user, each with its command.
 func waitsText(s *core.Snapshot) []string {
-	waiting := 0
-	for _, t := range s.Schedule.Tasks {
-		if t.Waits != "" || t.Proposed.Version != "" {
-			waiting++
-		}
-	}
 	lines := []string{
 		words.Some(len(s.Approvals), "tool call", " waiting for your answer; approvals reads them"),
-		words.Some(waiting, "task", " waiting for approval; list is:held names them"),
+		words.Some(s.Waiting(), "file", " of the agent waiting for approval; allow names them"),
 		words.Some(len(s.Failures), "failed run", " that you have not seen; runs is:failed lists them, seen marks them"),
 		words.Some(len(s.Schedule.Problems), "problem", " in your files; problems lists them"),
 	}

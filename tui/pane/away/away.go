@@ -334,14 +334,3 @@ func (r row) words(s *core.Snapshot) string {
 		words.Some(r.Quiet, "quiet message", ""), words.Some(r.Refused, "ping", " refused"),
 		words.Some(r.Reports, "report", ""), cost, r.Why)
 }
-
-// LogLines returns the decisions in a report, newest first.
-func LogLines(s *core.Snapshot, r *absence.Report) (lines []Line) {
-	p := &Page{snap: s}
-	for _, row := range entriesOf(r.Log) {
-		e := row.entry
-		text := words.Joined(s.Moment(e.At), e.Actor, what(*e), oneLine(*e))
-		lines = append(lines, Line{text, decision(s, *e), p.facts(row)})
-	}
-	return lines
-}
