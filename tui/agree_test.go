@@ -61,6 +61,9 @@ func anyDay(t *rapid.T) core.Snapshot {
 	s.Schedule.Entries, s.Schedule.DayUntil = s.Schedule.Day, s.Budget.FiresUntil
 	s.Engine = core.EngineStatus{Name: "claude", State: "ready", OK: n(5, "engine") > 0, Offline: n(5, "offline") == 0}
 	s.Surface = core.SurfaceStatus{Name: "Discord", State: "up", OK: n(5, "surface") > 0}
+	for i := range n(3, "running") {
+		s.Forks = append(s.Forks, fork.View{ID: fmt.Sprintf("run0000%d", i), Title: "Sweep", State: fork.Running, Started: s.At.Add(-time.Minute)})
+	}
 	if n(5, "failed") == 0 {
 		s.Failures = []fork.View{{ID: "bad00001", Title: "Rent", State: fork.Failed, Started: s.At, Ended: s.At}}
 	}
@@ -84,6 +87,7 @@ var told = map[string]*regexp.Regexp{
 	"first chance":   regexp.MustCompile(`(?:next ping can go at|no ping until|empty until) ((?:\w{3} )?\d\d:\d\d)`),
 	"likely out":     regexp.MustCompile(`(?:likely out of pings at|likely none at|out by) ((?:\w{3} )?\d\d:\d\d)`),
 	"the next fire":  regexp.MustCompile(`(?:Next: |^next: \d\d:\d\d )(Task \d)`),
+	"what runs":      regexp.MustCompile(`(\d+) runs? under way`),
 	"quiet or muted": regexp.MustCompile(`((?:muted|quiet) until (?:\w{3} )?\d\d:\d\d)`),
 }
 
@@ -91,7 +95,7 @@ var told = map[string]*regexp.Regexp{
 func TestPropertyAllPlacesAgree(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		s := anyDay(t)
-		texts := map[string]string{"headline": s.Headline().Text(), "status": strings.Join(s.Status(), "\n"), "budget": s.BudgetText()}
+		texts := map[string]string{"headline": s.Headline().Text(), "status": strings.Join(s.Status(), "\n"), "budget": s.BudgetText(), "card": cardText(&s)}
 		for _, f := range s.Facts() {
 			texts["fact "+f.Name] = f.Text
 		}
@@ -166,4 +170,14 @@ func TestPropertyTheHeadlineIsTheMostUrgentFact(t *testing.T) {
 			t.Fatalf("%q lacks %q", line, h.Lead)
 		}
 	})
+}
+
+// cardText returns the card of a phone as text.
+func cardText(s *core.Snapshot) string {
+	card := s.Card()
+	text := card.Description
+	for _, f := range card.Fields {
+		text += "\n" + f.Name + ": " + f.Value
+	}
+	return text
 }

@@ -1,0 +1,586 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/cmd/internal/console"
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
+	"ollimbot/core/base/words"
+	"ollimbot/core/command"
+	"ollimbot/core/work/fork"
+	"ollimbot/routines"
+	"ollimbot/tui"
+	"ollimbot/tui/action"
+	"ollimbot/tui/plain"
+)
+
+// agreeStates is how many random states each question is asked in.
+const agreeStates = 60
+
+// home is a random data directory, and the program in it.
+type home struct {
+	t    *testing.T
+	r    *rand.Rand
+	root string
+	zone string
+	env  map[string]string
+	now  time.Time
+	at   console.DataDir
+	bot  *core.Bot
+	said map[string]string // what each place says, by its name
+}
+
+// Every place answers the same questions alike, in whatever state the bot is.
+func TestPropertyEveryPlaceGivesTheSameAnswer(t *testing.T) {
+	t.Parallel()
+	r, compared, answered, wrong := testkit.Rand(t), 0, map[string]bool{}, map[string]string{}
+	for n := range agreeStates {
+		synctest.Test(t, func(t *testing.T) {
+			h := newRandomHome(t, r)
+			for _, q := range questions {
+				answers := map[string][]string{}
+				for place, of := range q.places {
+					if answer := of(h); answer != "" {
+						answers[answer] = append(answers[answer], place)
+						answered[q.asks+": "+place] = true
+						compared++
+					}
+				}
+				if len(answers) > 1 && wrong[q.asks] == "" { // the first state is enough
+					wrong[q.asks] = fmt.Sprintf("state %d: %q\n%s", n, answers, h.whole())
+				}
+			}
+		})
+	}
+	for asks, answers := range wrong {
+		t.Errorf("%s? In %s", asks, answers)
+	}
+	t.Logf("%d questions to %d places in %d states: %d answers", len(questions), len(answered), agreeStates, compared)
+	for _, q := range questions {
+		for place := range q.places {
+			if !answered[q.asks+": "+place] {
+				t.Errorf("%s? %s never answered", q.asks, place)
+			}
+		}
+	}
+}
+
+// question is one question, and how each place that answers it words the answer. An empty answer is none.
+type question struct {
+	asks   string
+	places map[string]func(*home) string
+}
+
+var questions = []question{
+	{"what comes next", map[string]func(*home) string{
+		"headline":       match("headline", `Next: (\w+(?:, check \d of \d)?) `),
+		"status":         match("status", `(?m)^  \w{3} \d\d:\d\d.*?  [0-9a-f]{8}  (\w+(?:, check \d of \d)?)`),
+		"schedule":       match("schedule ahead", `  [0-9a-f]{8}  (\w+(?:, check \d of \d)?)`),
+		"plain schedule": match("plain schedule ahead", `, [0-9a-f]{8}, (\w+(?:, check \d of \d)?)`),
+		"plain status":   match("plain status", `(?m)^\w{3} \d\d:\d\d.*?, [0-9a-f]{8}, (\w+(?:, check \d of \d)?)`),
+		"card":           match("card next", `\d\d:\d\d (\w+(?:, check \d of \d)?)`), "top of the frame": match("frame", `Next: (\w+(?:, check \d of \d)?) `),
+	}},
+	{"when does it come", map[string]func(*home) string{
+		"headline":         match("headline", `Next: \w+(?:, check \d of \d)? (now|in [^;]+);`),
+		"status":           match("status", `(?m)^  \w{3} \d\d:\d\d(?:–\d\d:\d\d)?  (in \S+ \w+(?: \d+ min)?) `),
+		"schedule":         match("schedule ahead", `\d\d:\d\d(?:–\d\d:\d\d)?  (in \S+ \w+(?: \d+ min)?) `),
+		"plain schedule":   match("plain schedule ahead", `\d\d:\d\d(?:–\d\d:\d\d)?, (in [^,]+),`),
+		"top of the frame": match("frame", `Next: \w+(?:, check \d of \d)? (now|in [^;]+);`),
+	}},
+	{"how many tasks are there", map[string]func(*home) string{
+		"status": counts("status"), "plain status": counts("plain status"), "slash status": counts("slash status"), "check": counts("check"),
+		"status --json": func(h *home) string {
+			return tasksText(number(h, "status --json", "routines"), number(h, "status --json", "reminders"))
+		},
+		"lists": func(h *home) string { return tasksText(rows(h.said["routine list"]), rows(h.said["reminder list"])) },
+	}},
+	{"what is wrong", map[string]func(*home) string{
+		"check":          func(h *home) string { return positions(h.said["check"]) },
+		"plain problems": func(h *home) string { return positions(h.said["plain problems"]) },
+		"check --json":   func(h *home) string { return positionsOf(h.said["check --json"]) },
+		"status --json":  func(h *home) string { return positionsOf(field(h, "status --json", "problems")) },
+	}},
+	{"how many mistakes are there", map[string]func(*home) string{
+		"status": match("status", `problems: +(\d+) error`), "plain status": match("plain status", `problems: +(\d+) error`),
+		"slash status": match("slash status", `problems: +(\d+) error`), "check": match("check", `: ([1-9]\d*) errors?, `),
+		"status --json": func(h *home) string {
+			n := strings.Count(field(h, "status --json", "problems"), `"error"`)
+			return strings.TrimPrefix(fmt.Sprint(n), "0")
+		},
+	}},
+	{"what failed", map[string]func(*home) string{
+		"status":         match("status", `failed: +(\d+) run`),
+		"plain status":   match("plain status", `failed: +(\d+) run`),
+		"start of plain": match("plain start", `(\d+) failed run`),
+		"status --json":  func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "failed_unseen"), "0") },
+		"headline":       match("headline", `^(\d+) runs failed`),
+	}},
+	{"how many runs ended today", map[string]func(*home) string{
+		"status":        match("status", `today: +(?:(\d+) runs?, )`),
+		"plain status":  match("plain status", `today: +(?:(\d+) runs?, )`),
+		"card":          match("card today", `(\d+) run`),
+		"status --json": func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "runs_today"), "0") },
+		"runs --json":   func(h *home) string { return strings.TrimPrefix(fmt.Sprint(h.endedToday()), "0") },
+	}},
+	{"which run was the last", map[string]func(*home) string{
+		"runs":       match("runs", `^  [0-9a-f]{8}  .*?\w{3} (\d\d:\d\d):\d\d +[\d:]+  (\w+)`),
+		"plain runs": func(h *home) string { return turned(h.said["plain runs"], `(?m)^(?:run )?1, (\w+), .*?(\d\d:\d\d), `) },
+		"runs --json": func(h *home) string {
+			if len(h.runs()) == 0 {
+				return ""
+			}
+			f := h.runs()[0]
+			return f.Started.In(h.at.Env.Zone).Format("15:04") + " " + f.Title
+		},
+	}},
+	{"how many pings are left", map[string]func(*home) string{
+		"status": match("status", `budget: +(\d+) of (\d+) pings? left`), "plain status": match("plain status", `budget: +(\d+) of (\d+) pings? left`),
+		"slash status":  match("slash status", `budget: +(\d+) of (\d+) pings? left`),
+		"frame":         match("frame", `  (\d+) / (\d+)  `),
+		"card":          match("card pings", `(\d+) of (\d+) pings? left`),
+		"budget":        match("budget", `budget: (\d+)(?:\.\d+)?/(\d+) available`),
+		"plain budget":  match("plain budget", `budget: (\d+)(?:\.\d+)?/(\d+) available`),
+		"budget --json": func(h *home) string { return h.whole100("budget --json", "") },
+		"status --json": func(h *home) string { return h.whole100("status --json", "budget") },
+	}},
+	{"how is the budget, in words", map[string]func(*home) string{
+		"status": match("status", `(?m)^budget: +(.+)$`), "plain status": match("plain status", `(?m)^budget: +(.+)$`),
+		"slash status": match("slash status", `(?m)^budget: +(.+)$`), "card": match("card pings", `(.+)`),
+	}},
+	{"how was today, in words", map[string]func(*home) string{
+		"status": match("status", `(?m)^today: +(.+)$`), "plain status": match("plain status", `(?m)^today: +(.+)$`),
+		"slash status": match("slash status", `(?m)^today: +(.+)$`), "card": match("card today", `(.+)`),
+	}},
+	{"what is most urgent, in words", map[string]func(*home) string{
+		"headline":     match("headline", `(.+)`),
+		"status":       match("status", `(.+)`),
+		"slash status": match("slash status", `(.+)`),
+		"card":         match("card", `(.+)`),
+	}},
+	{"how is the budget", map[string]func(*home) string{
+		"budget --json": func(h *home) string { return compact(h.said["budget --json"]) },
+		"status --json": func(h *home) string { return compact(field(h, "status --json", "budget")) },
+	}},
+	{"what was spent today", map[string]func(*home) string{
+		"status":       match("status", `today: .*?(\$[\d.]+)`),
+		"plain status": match("plain status", `today: .*?(\$[\d.]+)`),
+		"slash status": match("slash status", `today: .*?(\$[\d.]+)`),
+		"card":         match("card today", `(\$[\d.]+)`), "costs": match("costs", `today: +(\$[\d.]+)`), "plain costs": match("plain costs", `today: +(\$[\d.]+)`),
+		"status --json": func(h *home) string { return dollars(field(h, "status --json", "money")) },
+		"costs --json":  func(h *home) string { return dollars(field(h, "costs --json", "money")) },
+	}},
+	{"what is the cap", map[string]func(*home) string{
+		"status":       match("status", `today: .*? of (\$[\d.]+)`),
+		"plain status": match("plain status", `today: .*? of (\$[\d.]+)`),
+		"card":         match("card today", ` of (\$[\d.]+)`),
+		"costs":        match("costs", `today: .*? of (\$[\d.]+)`), "plain costs": match("plain costs", `today: .*? of (\$[\d.]+)`),
+	}},
+	{"which updates are pending", map[string]func(*home) string{
+		"updates":        func(h *home) string { return names(h.said["updates"]) },
+		"updates --json": func(h *home) string { return names(h.said["updates --json"]) },
+		"plain updates":  func(h *home) string { return names(h.said["plain updates"]) },
+	}},
+	{"how many updates are pending", map[string]func(*home) string{
+		"status":        match("status", `updates: +(\d+) `),
+		"plain status":  match("plain status", `updates: +(\d+) `),
+		"slash status":  match("slash status", `updates: +(\d+) `),
+		"status --json": func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "updates"), "0") },
+		"frame":         match("frame", `3 Updates ─*(?: (\d+) )?─`),
+	}},
+	{"what is on hold", map[string]func(*home) string{
+		"status": func(h *home) string { return all(h.said["status"], `(?m)^(?:paused|snoozed until .*?): +(\w+) \(`) },
+		"schedule": func(h *home) string {
+			return all(h.said["schedule"], `(\w+)(?:, check \d of \d)? \[(?:paused|snoozed)`)
+		},
+		"lists": func(h *home) string {
+			return all(h.said["routine list"]+"\n"+h.said["reminder list"], `  (\w+)  \((?:paused|snoozed)`)
+		},
+		"plain list": func(h *home) string {
+			return all(h.said["plain list"], `(?m)^(?:task )?\d+, (\w+).*(?:paused|snoozed)`)
+		},
+		"status --json": func(h *home) string { return all(field(h, "status --json", "paused"), `"title": "(\w+)"`) },
+	}},
+	{"until when are pings muted", map[string]func(*home) string{
+		"status": match("status", `muted until ((?:\w{3} )?\d\d:\d\d)`), "plain status": match("plain status", `muted until ((?:\w{3} )?\d\d:\d\d)`),
+		"slash status": match("slash status", `muted until ((?:\w{3} )?\d\d:\d\d)`), "frame": match("frame", `muted until ((?:\w{3} )?\d\d:\d\d)`),
+	}},
+	{"what waits for me", map[string]func(*home) string{
+		"status":         match("status", `waiting: +(\d+) file`),
+		"plain status":   match("plain status", `waiting: +(\d+) file`),
+		"start of plain": match("plain start", `(\d+) files? of the agent`),
+		"status --json":  func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "waiting"), "0") },
+		"allow":          func(h *home) string { return strings.TrimPrefix(rows(h.said["allow"]), "0") },
+		"headline":       match("headline", `^(\d+) files by the agent wait`),
+	}},
+}
+
+// match returns the groups of the first match in what a place says, or nothing.
+func match(place, pattern string) func(*home) string {
+	re := regexp.MustCompile(pattern)
+	return func(h *home) string {
+		if m := re.FindStringSubmatch(h.said[place]); m != nil {
+			return strings.Join(m[1:], " ")
+		}
+		return ""
+	}
+}
+
+// turned is match with the groups in the other order.
+func turned(text, pattern string) string {
+	if m := regexp.MustCompile(pattern).FindStringSubmatch(text); m != nil {
+		slices.Reverse(m)
+		return strings.Join(m[:len(m)-1], " ")
+	}
+	return ""
+}
+
+// all returns the first group of all matches, sorted.
+func all(text, pattern string) string {
+	var found []string
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		found = append(found, m[1])
+	}
+	slices.Sort(found)
+	return strings.Join(found, " ")
+}
+
+// names returns the updates that a text lists, sorted.
+func names(text string) string { return all(text, `(U\d+ from \w+)`) }
+
+func counts(place string) func(*home) string {
+	re := regexp.MustCompile(`(?:(\d+) routines?)?(?:,? ?(?:and )?(\d+) reminders?)?`)
+	return func(h *home) string {
+		for _, m := range re.FindAllStringSubmatch(h.said[place], -1) {
+			if m[0] != "" {
+				return tasksText(m[1], m[2])
+			}
+		}
+		return ""
+	}
+}
+
+func tasksText(routines, reminders string) string {
+	if routines+reminders == "" || routines == "0" && reminders == "0" {
+		return ""
+	}
+	return fmt.Sprintf("%s routines, %s reminders", strings.TrimPrefix(routines, "0"), strings.TrimPrefix(reminders, "0"))
+}
+
+// rows counts the indented lines of a list.
+func rows(text string) string {
+	n := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "   ") {
+			n++
+		}
+	}
+	return fmt.Sprint(n)
+}
+
+// positions returns the file, line and column of each problem in a text, sorted.
+func positions(text string) string {
+	return all(text, `(?m)^(?:\d+ problems?: )?((?:routines/|reminders/|skills/|tool-policy|prices)[\w /-]*\.(?:md|yaml)(?::\d+)*):`)
+}
+
+func positionsOf(list string) string {
+	var problems []routines.Problem
+	_ = json.Unmarshal([]byte(list), &problems)
+	var found []string
+	for _, p := range problems {
+		found = append(found, p.Position())
+	}
+	slices.Sort(found)
+	return strings.Join(found, " ")
+}
+
+// field returns a field of a JSON answer.
+func field(h *home, place, name string) string {
+	var answer map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(h.said[place]), &answer); err != nil {
+		h.t.Fatalf("%s: %v in %s", place, err, h.said[place])
+	}
+	return string(answer[name])
+}
+
+func number(h *home, place, name string) string { return field(h, place, name) }
+
+func compact(text string) string {
+	var out bytes.Buffer
+	_ = json.Compact(&out, []byte(text))
+	return out.String()
+}
+
+func dollars(money string) string {
+	var answer struct {
+		Today float64 `json:"today_usd"`
+	}
+	_ = json.Unmarshal([]byte(money), &answer)
+	return words.Dollars(answer.Today)
+}
+
+// whole100 returns the whole pings left and the capacity of a JSON answer.
+func (h *home) whole100(place, under string) string {
+	text := h.said[place]
+	if under != "" {
+		text = field(h, place, under)
+	}
+	var answer struct {
+		Capacity  int
+		Available float64
+	}
+	check(h.t, json.Unmarshal([]byte(text), &answer))
+	if answer.Capacity == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", int(answer.Available+1e-9), answer.Capacity)
+}
+
+func (h *home) runs() (list []fork.View) {
+	check(h.t, json.Unmarshal([]byte(h.said["runs --json"]), &list))
+	return list
+}
+
+// endedToday counts the runs that have ended since midnight.
+func (h *home) endedToday() (n int) {
+	for _, f := range h.runs() {
+		if !f.Ended.IsZero() && words.SameDay(f.Ended, h.now, h.at.Env.Zone) {
+			n++
+		}
+	}
+	return n
+}
+
+// whole is everything that was said, for a failure.
+func (h *home) whole() string {
+	var out strings.Builder
+	for _, place := range []string{"headline", "status", "schedule", "runs", "plain runs", "check", "allow", "frame"} {
+		fmt.Fprintf(&out, "--- %s\n%s\n", place, h.said[place])
+	}
+	return out.String()
+}
+
+// The words of random states.
+var (
+	treeNames = []string{"Alder", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine", "Rowan", "Spruce"}
+	someZones = []string{"UTC", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland", "Europe/Berlin"}
+)
+
+func newRandomHome(t *testing.T, r *rand.Rand) *home {
+	t.Helper()
+	time.Sleep(time.Duration(r.IntN(400*86_400)) * time.Second)
+	h := &home{t: t, r: r, root: t.TempDir(), zone: someZones[r.IntN(len(someZones))], now: time.Now(), said: map[string]string{}}
+	h.env = map[string]string{"OLLIM_DATA_DIR": h.root, "OLLIM_TIMEZONE": h.zone, "HOME": t.TempDir(), "OLLIM_USER_NAME": "Ada"}
+	h.furnish()
+	h.ask()
+	return h
+}
+
+// chance reports one in n.
+func (h *home) chance(n int) bool { return h.r.IntN(n) == 0 }
+
+func (h *home) put(rel, format string, args ...any) {
+	put(h.t, filepath.Join(h.root, rel), fmt.Sprintf(format, args...))
+}
+
+// ago is a moment in the past, up to a number of minutes.
+func (h *home) ago(minutes int) time.Time {
+	return h.now.Add(-time.Duration(1+h.r.IntN(minutes*60)) * time.Second)
+}
+
+// furnish writes the random state.
+func (h *home) furnish() {
+	names := slices.Clone(treeNames)
+	h.r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	var holds, ledger, spending, updates, written []string
+	tasks := 0
+	task := func(kind, head string) {
+		id, name := fmt.Sprintf("%08x", 0xa0000000+tasks), names[tasks]
+		tasks++
+		text := fmt.Sprintf("---\nid: %q\n%sdescription: %s\nbackground: true\n%s", id, head, name, h.some("allow-ping: false\n", 4))
+		rel := kind + "s/" + strings.ToLower(name) + ".md"
+		if h.chance(6) {
+			text += "allowed-tools: [\"Bash(rm *)\"]\n---\nLook.\n"
+			written = append(written, fmt.Sprintf(`%q: {"path": %q, "writer": "w", "at": "2000-01-01T00:00:00Z"}`, routines.Digest([]byte(text)), rel))
+		} else {
+			text += "---\nLook.\n"
+		}
+		h.put(rel, "%s", text)
+		switch {
+		case h.chance(8):
+			holds = append(holds, fmt.Sprintf(`{"kind": %q, "id": %q, "since": %q, "paused": true}`, kind, id, h.ago(100).Format(time.RFC3339)))
+		case h.chance(8):
+			until := h.now.Add(time.Duration(1+h.r.IntN(3000)) * time.Minute)
+			holds = append(holds, fmt.Sprintf(`{"kind": %q, "id": %q, "since": %q, "until": %q}`, kind, id, h.ago(100).Format(time.RFC3339), until.Format(time.RFC3339)))
+		}
+		for range h.r.IntN(3) {
+			began := h.ago(2 * 24 * 60)
+			ended := began.Add(time.Duration(h.r.IntN(300)) * time.Second)
+			if ended.After(h.now) {
+				ended = h.now
+			}
+			state := []string{"done", "failed", "timed out", "stopped", "no report"}[h.r.IntN(5)]
+			cost, run := float64(h.r.IntN(200))/1000, fmt.Sprintf("%08x", h.r.Uint32())
+			at := began.Format(time.RFC3339Nano)
+			ledger = append(ledger, fmt.Sprintf(`{"id":%q,"kind":%q,"task":%q,"title":%q,"state":%q,"queued":%q,"started":%q,"ended":%q,"tokens":10,"cost_usd":%g}`,
+				run, kind, id, name, state, at, at, ended.Format(time.RFC3339Nano), cost))
+			spending = append(spending, fmt.Sprintf(`{"at":%q,"for":"run","task":{"kind":%q,"id":%q},"run":%q,"usage":{"input_tokens":10,"cost_usd":%g},"requests":1}`,
+				ended.Format(time.RFC3339Nano), kind, id, run, cost))
+		}
+	}
+	for range h.r.IntN(5) {
+		task("routine", fmt.Sprintf("cron: %q\n", h.cron()))
+	}
+	for range h.r.IntN(4) {
+		at := h.now.Add(time.Duration(h.r.IntN(3000)-200) * time.Minute).Truncate(time.Minute)
+		task("reminder", fmt.Sprintf("run-at: %q\n", at.Format(time.RFC3339))+h.some("max-chain: 3\nchain-depth: 1\nchain-parent: c0ffee00\n", 3))
+	}
+	for i := range h.r.IntN(3) {
+		updates = append(updates, fmt.Sprintf(`{"ts": %q, "message": "U%d from %s", "source": {"from": %[3]q}}`, h.ago(900).Format(time.RFC3339), i, names[i]))
+	}
+	slices.Sort(ledger) // not the order of their times
+	h.state("failures_seen.json", fmt.Sprintf(`{"since": %q}`, h.ago(2*24*60).Format(time.RFC3339)))
+	h.state("provenance.json", `{"writers": {"w": {"kind": "main session", "allowed": ["Write(./**.md)"]}}, "written": {`+strings.Join(written, ",")+"}}")
+	h.state("fork_runs.jsonl", strings.Join(ledger, "\n"))
+	h.state("spending.jsonl", strings.Join(spending, "\n"))
+	h.state("holds.json", `{"holds": [`+strings.Join(holds, ",")+`]}`)
+	h.state("pending_updates.json", "["+strings.Join(updates, ",")+"]")
+	h.furnishRest()
+}
+
+// furnishRest writes what does not belong to tasks.
+func (h *home) furnishRest() {
+	capacity := h.r.IntN(7)
+	day := h.now.Format(time.DateOnly)
+	h.state("ping_budget.json", fmt.Sprintf(`{"capacity": %d, "available": %g, "refill_rate_minutes": %d, "last_refill": %q, `+
+		`"critical_used": %d, "critical_reset_date": %q, "daily_used": %d, "daily_used_reset": %[6]q}`,
+		capacity, h.r.Float64()*float64(capacity), 1+h.r.IntN(200), h.ago(200).Format(time.RFC3339), h.r.IntN(3), day, h.r.IntN(9)))
+	if h.chance(4) {
+		h.state("mute.json", fmt.Sprintf(`{"until": %q}`, h.now.Add(time.Duration(1+h.r.IntN(900))*time.Minute).Format(time.RFC3339)))
+	}
+	if h.chance(2) {
+		h.state("settings.json", fmt.Sprintf(`{"daily_cap": %d, "quiet_messages": %d}`, 1+h.r.IntN(5), h.r.IntN(5)))
+	}
+	for rel, text := range map[string]string{
+		"routines/broken.md":     "---\nid: bad00001\ncron: sometimes\n---\nLook.\n",
+		"reminders/broken.md":    "---\nid: bad00002\nrun-at: soon\n---\nLook.\n",
+		"routines/alder 2.md":    "---\nid: a0000000\ncron: \"0 4 * * *\"\nbackground: true\n---\nA copy.\n",
+		"tool-policy.yaml":       "bg_forks:\n  overide: []\n",
+		"prices.yaml":            "opus: cheap\n",
+		"skills/reader/SKILL.md": "---\nname: reader\ndescription: Reads.\n---\nNow: !`date`\n",
+		"skills/empty/SKILL.md":  "nothing\n",
+	} {
+		if h.chance(5) {
+			h.put(rel, "%s", text)
+		}
+	}
+}
+
+func (h *home) state(name, text string) { h.put("state/"+name, "%s", text+"\n") }
+
+// some returns a text once in n times, otherwise nothing.
+func (h *home) some(text string, n int) string {
+	if h.chance(n) {
+		return text
+	}
+	return ""
+}
+
+func (h *home) cron() string {
+	switch h.r.IntN(4) {
+	case 0:
+		return fmt.Sprintf("*/%d * * * *", []int{5, 15, 30}[h.r.IntN(3)])
+	case 1:
+		return fmt.Sprintf("%d * * * *", h.r.IntN(60))
+	case 2:
+		return fmt.Sprintf("%d %d * * 1-5", h.r.IntN(60), h.r.IntN(24))
+	}
+	return fmt.Sprintf("%d %d * * *", h.r.IntN(60), h.r.IntN(24))
+}
+
+// process is the program with this home as its world.
+func (h *home) process() *process {
+	environ := func() (list []string) {
+		for name, value := range h.env {
+			list = append(list, name+"="+value)
+		}
+		return list
+	}
+	return &process{Process: console.Process{In: strings.NewReader(""), Getenv: func(name string) string { return h.env[name] }, Environ: environ, Now: time.Now}}
+}
+
+// ask has every place say everything.
+func (h *home) ask() {
+	p := h.process()
+	p.Out, p.Err = io.Discard, os.Stderr
+	var err error
+	h.at, err = p.Open()
+	check(h.t, err)
+	h.bot, err = p.Bot(h.at)
+	check(h.t, err)
+	for _, line := range []string{
+		"status", "status --json", "schedule", "runs", "runs --json", "updates", "updates --json", "check", "check --json", "budget", "budget --json",
+		"costs", "costs --json", "routine list", "reminder list", "allow",
+	} {
+		var out, wrong bytes.Buffer
+		p := h.process()
+		p.Out, p.Err = &out, &wrong
+		if status := run(strings.Fields(line), p); status == command.UsageStatus {
+			h.t.Fatalf("%s: %s", line, &wrong)
+		}
+		h.said[line] = out.String()
+	}
+	for _, line := range []string{"status", "schedule", "runs", "updates", "problems", "budget", "costs", "list"} {
+		h.said["plain "+line] = h.plain(line + "\nmore all\n")
+	}
+	h.said["plain start"] = h.plain("")
+	s := h.bot.SnapshotAt(time.Now())
+	h.said["headline"], h.said["slash status"] = s.Headline().Text(), strings.Join(s.Status(), "\n")
+	h.said["card"] = s.Card().Description
+	for _, f := range s.Card().Fields {
+		h.said["card "+strings.ToLower(f.Name)] = f.Value
+	}
+	frame := tui.Frame(moment{h.bot.Viewer(true), s}, tui.FrameOptions{Width: 240, Height: 60, Focus: action.Schedule})
+	h.said["frame"] = strings.Join(frame, "\n")
+	for _, place := range []string{"schedule", "plain schedule"} {
+		h.said[place+" ahead"] = first(h.said[place], `(?m)^.*\d\d:\d\d(?:–\d\d:\d\d)?(?:  |, )(?:in |now).*$`)
+	}
+}
+
+func first(text, pattern string) string { return regexp.MustCompile(pattern).FindString(text) }
+
+// plain plays lines to plain mode and returns what it prints.
+func (h *home) plain(lines string) string {
+	var out bytes.Buffer
+	check(h.t, plain.Run(h.t.Context(), beside{h.bot.Viewer(false), h}, plain.Options{Input: io.NopCloser(strings.NewReader(lines)), Output: &out}))
+	return out.String()
+}
+
+// beside is a viewer whose lines are carried out as the running bot does it.
+type beside struct {
+	*core.Viewer
+	h *home
+}
+
+func (b beside) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
+	if line, ok := c.(command.Line); ok {
+		return line.CarryOut(ctx, func(ctx context.Context, args []string) (agent.CommandResult, command.Value) {
+			return b.h.process().carryOut(ctx, b.h.at, b.h.bot, args)
+		})
+	}
+	return b.Viewer.Do(ctx, c)
+}

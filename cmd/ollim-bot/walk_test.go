@@ -1,0 +1,219 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ollimbot/core/base/testkit"
+)
+
+// triedElsewhere are the beginnings of the sentences with a number or an order that other tests try, or that are only advice.
+var triedElsewhere = []string{
+	"within ten seconds a run starts", // TestTheDemoTellsItsStory
+	"A reminder can repeat until you answer it", "The bot reads it with your next message", "At the next start, missed reminders", "the old version or the new one",
+	// What the reader does, and headings before it.
+	"It runs your routines", "It is one Go binary", "Building needs Go", "For real answers, choose one", "Get started In ten minutes", "You need Go 1.26",
+	"Leave the dashboard open", "Your first reminder", "Your first routine", "ollim-bot routine add", "Let it ping you now", "ollim-bot routine list",
+	"ls ~/.ollim-bot/routines", "Say something",
+}
+
+// walked is a sentence of a document, and what shows that it is true. Walks play in order, in one home with one bot.
+type walked struct {
+	page, sentence string
+	is             func(w *walk) bool
+}
+
+// walk is somebody who follows README.md and the tutorial.
+type walk struct {
+	t    *testing.T
+	env  []string
+	home string
+	bot  *program
+	id   string // of the routine
+}
+
+// prints reports whether a command line succeeds and prints what a pattern matches.
+func (w *walk) prints(pattern string, args ...string) bool {
+	w.t.Helper()
+	got := shell(w.t, built(w.t), w.env, args...)
+	ok := regexp.MustCompile(pattern).MatchString(got.out)
+	if !ok {
+		w.t.Logf("ollim-bot %q printed %+v", args, got)
+	}
+	return ok
+}
+
+// waits waits until a command line prints what a pattern matches.
+func (w *walk) waits(pattern string, args ...string) bool {
+	w.t.Helper()
+	re := regexp.MustCompile(pattern)
+	w.bot.until(pattern, func() bool { return re.MatchString(shell(w.t, built(w.t), w.env, args...).out) })
+	return true
+}
+
+func (w *walk) routine() string {
+	return filepath.Join(w.home, ".ollim-bot", "routines", "nudge-me-to-make-tea.md")
+}
+
+// edits saves the routine with another time.
+func (w *walk) edits(from, to string) {
+	put(w.t, w.routine(), strings.Replace(stored(w.routine()), from, to, 1))
+}
+
+var walks = []walked{
+	{"docs/get-started.md", "The last command prints the version.", func(w *walk) bool { return w.prints(`^ollim-bot \d`, "version") }},
+	{"README.md", "This creates the data directory `~/.ollim-bot` and opens the dashboard.", func(w *walk) bool {
+		w.bot = launch(w.t, w.env, "run", "--plain")
+		w.bot.hears("ollim-bot in plain mode")
+		return exists(filepath.Join(w.home, ".ollim-bot"))
+	}},
+	{"docs/get-started.md", "This creates `~/.ollim-bot` and opens the dashboard with a welcome", func(w *walk) bool {
+		return exists(filepath.Join(w.home, ".ollim-bot"))
+	}},
+	{"README.md", "It has five pings and gets one back every 90 minutes.", func(w *walk) bool {
+		return w.prints(`5/5 available \(refills 1 every 90 min\)`, "budget")
+	}},
+	{"docs/get-started.md",
+		"You see six panes: **Ping budget** (full: `5 / 5`), **Schedule** (empty), **Updates**, **Runs**, **Chat** and **Logs**.",
+		func(w *walk) bool {
+			return w.prints(`(?s)1 Ping budget.*5 / 5.*2 Schedule.*4 Runs.*5 Chat.*6 Logs.*3 Updates`, "snapshot", "--width", "160")
+		}},
+	{"README.md", "Only you can read the files.", func(w *walk) bool {
+		info, err := os.Stat(filepath.Join(w.home, ".ollim-bot"))
+		return err == nil && info.Mode().Perm() == 0o700
+	}},
+	{"docs/get-started.md",
+		"The output looks like `scheduled 663c3d67: [bg] at 2026-11-24T09:31 -- Remind me to drink a glass of water.`",
+		func(w *walk) bool {
+			return w.prints(`^scheduled [0-9a-f]{8}: \[bg\] at \d{4}-\d\d-\d\dT\d\d:\d\d -- Remind me to drink a glass of water\.\n$`,
+				"reminder", "add", "--delay", "1", "-m", "Remind me to drink a glass of water.")
+		}},
+	{"docs/get-started.md", "In the dashboard the reminder is now in the schedule.", func(w *walk) bool {
+		return w.waits(`in 1 min +[0-9a-f]{8}  Remind me|now +[0-9a-f]{8}  Remind me`, "schedule")
+	}},
+	{"docs/get-started.md", "After a minute:", func(w *walk) bool { return w.waits(`done .*Remind me to drink`, "runs") }},
+	{"docs/get-started.md",
+		"1. A run appears in **Runs**, with its output below it. It has no model that could decide, so it pings you.",
+		func(w *walk) bool {
+			return w.prints(`Remind me to drink a glass of water\. .*1 ping`, "runs")
+		}},
+	{"docs/get-started.md",
+		"2. **Chat** shows the ping: `Remind me to drink a glass of water.`, with the remark that no model is connected.",
+		func(w *walk) bool {
+			w.bot.hears("ping: Remind me to drink a glass of water: Remind me to drink a glass of water. (No model is connected") // S13: no ".:"
+			return true
+		}},
+	{"docs/get-started.md", "3. **Ping budget** drops to `4 / 5`. You get the token back in 90 minutes.", func(w *walk) bool {
+		return w.prints(`4/5 available \(refills 1 every 90 min, next in (89|90) min\)`, "budget")
+	}},
+	{"docs/get-started.md", "4. **Updates** shows the run's report.", func(w *walk) bool { return w.waits(`glass of water`, "updates") }},
+	{"docs/get-started.md", "The reminder has left the schedule: it fires only once.", func(w *walk) bool {
+		return w.prints(`^no reminders|^no pending`, "reminder", "list")
+	}},
+	{"docs/get-started.md", "`ollim-bot cron \"0 15 * * mon-fri\"` prints what they mean, and the next five times.", func(w *walk) bool {
+		return w.prints(`^at 15:00, Monday to Friday\n(  (Mon|Tue|Wed|Thu|Fri) [-0-9]+ 15:00 \w+\n){5}$`, "cron", "0 15 * * mon-fri")
+	}},
+	{"docs/get-started.md", "This one fires from Monday to Friday at three in the afternoon:", func(w *walk) bool {
+		return w.prints(`^scheduled [0-9a-f]{8}: cron '0 15 \* \* mon-fri' -- Tea\n`,
+			"routine", "add", "-d", "Tea", "-m", "Nudge me to make tea.", "--cron", "0 15 * * mon-fri", "--background")
+	}},
+	{"docs/get-started.md", "Find the id of your routine in the list:", func(w *walk) bool {
+		w.id = regexp.MustCompile(`[0-9a-f]{8}`).FindString(shell(w.t, built(w.t), w.env, "routine", "list").out)
+		return w.id != ""
+	}},
+	{"docs/get-started.md", "The command prints `Tea starts now`.", func(w *walk) bool { return w.prints(`^Tea starts now`, "fire", w.id) }},
+	{"docs/get-started.md",
+		"In the dashboard a second run appears, the chat shows `Nudge me to make tea.`, and the budget drops to `3 / 5`.",
+		func(w *walk) bool {
+			w.bot.hears("ping: Tea: Nudge me to make tea.")
+			return w.waits(`^ping budget: 3/5`, "budget") && w.waits(`(?s)Tea .*Remind me`, "runs")
+		}},
+	{"docs/get-started.md", "The routine is a file.", func(w *walk) bool {
+		return stored(w.routine()) == "---\nid: \""+w.id+"\"\ncron: \"0 15 * * mon-fri\"\nbackground: true\ndescription: \"Tea\"\n---\nNudge me to make tea.\n"
+	}},
+	{"docs/get-started.md", "The change takes effect at once; `ollim-bot routine list` shows the new time.", func(w *walk) bool {
+		w.edits("0 15", "30 15")
+		return w.waits(`30 15 \* \* mon-fri`, "routine", "list")
+	}},
+	{"docs/get-started.md",
+		"If you make a mistake, the last valid version stays in effect, and `ollim-bot check` prints the file, the line and how to fix it.",
+		func(w *walk) bool {
+			w.edits("30 15", "30 99")
+			defer w.edits("30 99", "30 15")
+			return w.waits(`(?m)^routines/nudge-me-to-make-tea\.md:3:\d+: error: `, "check") && w.prints(`30 15 \* \* mon-fri`, "routine", "list")
+		}},
+	{"docs/get-started.md", "The bot sets the reminder.", func(w *walk) bool {
+		w.bot.types("/remind water the plants, in 2 minutes")
+		return w.waits(`water the plants`, "reminder", "list")
+	}},
+	{"README.md", "`ollim-bot help topics` lists them and `ollim-bot help NAME` prints one, even offline.", func(w *walk) bool {
+		return w.prints(`how-it-works`, "help", "topics") && w.prints(`^# `, "help", "how-it-works")
+	}},
+	{"README.md", "`ollim-bot doctor` names the one in use.", func(w *walk) bool {
+		return w.prints(`(?m)^ +(PASS|WARN|FAIL) +commands: .*(bubblewrap|Landlock|sandbox)`, "doctor")
+	}},
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// A reader who does what README.md and the tutorial say sees what they say, in their order.
+func TestEverySentenceOfTheFirstMinutesIsTrue(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	git := testkit.Needs(t, "git")
+	w := &walk{t: t, home: t.TempDir()}
+	w.env = []string{"HOME=" + w.home, "PATH=" + filepath.Dir(git), "LANG=C.UTF-8", "OLLIM_TIMEZONE=UTC"}
+	pages := map[string]string{}
+	for _, name := range []string{"README.md", "docs/get-started.md"} {
+		data, err := os.ReadFile(filepath.Join("..", "..", name))
+		check(t, err)
+		pages[name] = strings.Join(strings.Fields(string(data)), " ")
+	}
+	for _, step := range walks {
+		if !strings.Contains(pages[step.page], step.sentence) {
+			t.Errorf("%s no longer says %q", step.page, step.sentence)
+		}
+		if !step.is(w) {
+			t.Fatalf("%s says %q, which is not so", step.page, step.sentence)
+		}
+	}
+	for name, text := range pages {
+		for _, sentence := range sentencesWithFacts(text) {
+			if !isWalked(sentence) {
+				t.Errorf("nothing tries the sentence %q of %s", sentence, name)
+			}
+		}
+	}
+}
+
+// sentencesWithFacts returns the sentences that state a number, a time or an order of events.
+func sentencesWithFacts(text string) (list []string) {
+	fact := regexp.MustCompile(`\d|\b(one|two|three|four|five|six|ten|first|second|last|minutes?|seconds?|once|repeats?|at once|next)\b`)
+	text = regexp.MustCompile("```.*?```").ReplaceAllString(text, "")
+	for _, s := range regexp.MustCompile(`[.:] |#+ `).Split(text, -1) {
+		if fact.MatchString(s) && !strings.Contains(s, "](") {
+			list = append(list, strings.TrimSpace(s))
+		}
+	}
+	return list
+}
+
+func isWalked(sentence string) bool {
+	for _, step := range walks {
+		if strings.Contains(step.sentence, sentence) || strings.Contains(sentence, strings.TrimSuffix(step.sentence, ".")) {
+			return true
+		}
+	}
+	for _, begin := range triedElsewhere {
+		if strings.HasPrefix(sentence, begin) {
+			return true
+		}
+	}
+	return false
+}
