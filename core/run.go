@@ -56,6 +56,20 @@ func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 	g.Go(fault.Guard("the files that no index holds", func() error { return watchSlow(ctx, b) }))
 }
 
+// look takes in the files as they are at the start, and what an earlier bot left undone. brought are the commands of
+// claude's settings that were there before this program.
+func (b *Bot) look(ctx context.Context, brought string) {
+	b.directory.Concerns()
+	if brought != "" {
+		b.log.Warn("the settings of claude were here before this program and run commands", "file", claudeSettings, "commands", brought)
+		b.warn(fmt.Sprintf(textBrought, claudeSettings, brought))
+	}
+	b.manual.install()
+	b.index.Scan()
+	b.review.Recover()
+	b.recover(ctx)
+}
+
 // Run starts the bot and blocks until ctx ends and everything has stopped: first the
 // intake of work and the runs, which are interrupted and killed after four seconds, then
 // engine, git, files and the lock. A second bot on the same directory gets
@@ -75,15 +89,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.started.Store(&now)
 	b.viewers.notify()
 	Yield(ctx, b.o.Shown)
-	b.directory.Concerns()
-	if brought != "" {
-		b.log.Warn("the settings of claude were here before this program and run commands", "file", claudeSettings, "commands", brought)
-		b.warn(fmt.Sprintf(textBrought, claudeSettings, brought))
-	}
-	b.manual.install()
-	b.index.Scan()
-	b.review.Recover()
-	b.recover(ctx)
+	b.look(ctx, brought)
 	b.log.Info("bot started", "version", b.o.Version, "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))

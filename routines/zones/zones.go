@@ -107,14 +107,10 @@ func headOf(path string) (string, error) {
 	}
 	defer func() { _ = f.Close() }()
 	line, err := bufio.NewReader(io.LimitReader(f, 100)).ReadString('\n')
-	return strings.TrimSpace(line), ignoreEOF(err)
-}
-
-func ignoreEOF(err error) error {
 	if errors.Is(err, io.EOF) {
-		return nil
+		err = nil
 	}
-	return err
+	return strings.TrimSpace(line), err
 }
 
 // readFile reads a file of the system. Other files lie beside the zones, so it may be anything.
@@ -198,8 +194,9 @@ func (d *Database) Used() Source { return d.sources()[0].Source }
 
 // Load returns the zone with an IANA name from the newer database, or else from any that has it.
 func (d *Database) Load(name string) (*time.Location, error) {
-	if zone, ok := d.known.Load(name); ok {
-		return zone.(*time.Location), nil //nolint:forcetypeassert // only zones are stored
+	found, _ := d.known.Load(name)
+	if zone, ok := found.(*time.Location); ok {
+		return zone, nil
 	}
 	zone, err := d.load(name)
 	if err == nil {
