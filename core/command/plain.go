@@ -21,13 +21,13 @@ const (
 	helpUpdate = "An update is words of it, or its number in the list that discard alone prints."
 	helpAnswer = "QUESTION is its number in the last list of questions; the only one need not be named. ANSWER is the label of an answer, yes for the first, " +
 		"no for the last, or a time where the question takes one.\n" + helpWhen
-	helpLines    = "A backslash at the end continues the line on the next one, so that a message can have several lines; two backslashes at the end mean one."
-	helpSay      = helpLines + "\n" + "This works in all commands, such as reply and add."
-	helpWaits    = "approvals 1 prints everything that call number 1 would do, line by line, and asks; yes or y allows it, no or n denies it."
-	helpReply    = "NUMBER is that of the last list of chat. To reply to the newest message with words that begin with a number, give its number first."
-	helpPress    = "BUTTON is its number in the message or in the list of buttons, or its label; of several with the same label, the newest."
-	helpExit     = "exit keeps nothing and asks first. exit save makes the fork the main conversation. exit report takes a report along."
-	helpCall     = "In plain mode, it answers tool calls too. Without a number it answers the only pending call. " +
+	helpLines = "A backslash at the end continues the line on the next one, so that a message can have several lines; two backslashes at the end mean one."
+	helpSay   = helpLines + "\n" + "This works in all commands, such as reply and add."
+	helpWaits = "approvals 1 prints everything that call number 1 would do, line by line, and asks; yes or y allows it, no or n denies it."
+	helpReply = "NUMBER is that of the last list of chat. To reply to the newest message with words that begin with a number, give its number first."
+	helpPress = "BUTTON is its number in the message or in the list of buttons, or its label; of several with the same label, the newest."
+	helpExit  = "exit keeps nothing and asks first. exit save makes the fork the main conversation. exit report takes a report along."
+	helpCall  = "In plain mode, it answers tool calls too. Without a number it answers the only pending call. " +
 		"A call without an answer is denied after a while.\n" + helpGrant
 	helpCapacity = "capacity +1 and capacity -1 change it by one, capacity 6 sets it, capacity 0 refuses all but critical pings."
 	helpRefill   = "refill 60 refills one ping every 60 minutes, refill -5 makes that 5 minutes faster."
