@@ -57,6 +57,39 @@ func TestAReminderPingsReportsAndIsRemoved(t *testing.T) {
 	})
 }
 
+// What a reminder says before it is due is a ping that asks no model, and refused as any other.
+func TestAReminderPingsBeforeItIsDue(t *testing.T) {
+	running(t, func(h home) {
+		h.reminder("aaaa0001", 3*time.Hour, "ahead: [\"2 hours: Pack the card\", \"1 hour\", \"10 minutes\"]\n", `call ping_user {"message":"Now."}`)
+	}, func(h home, b *Bot) {
+		before := b.Snapshot()
+		time.Sleep(time.Hour + time.Minute)
+		s := b.Snapshot()
+		if pings(s) != 1 || s.Chat[len(s.Chat)-1].Text != "Pack the card" || before.Budget.State.Available-s.Budget.State.Available < 0.5 {
+			t.Errorf("%d pings, %v tokens: %+v", pings(s), s.Budget.State.Available, s.Chat)
+		}
+		if !h.has("reminders/aaaa0001.md") || len(s.Forks) != 1 || s.Forks[0].State != fork.Done || s.Forks[0].Session != "" {
+			t.Errorf("forks are %+v", s.Forks)
+		}
+		time.Sleep(time.Hour)
+		if s = b.Snapshot(); pings(s) != 2 || !strings.HasPrefix(s.Chat[len(s.Chat)-1].Text, "Task aaaa0001: 0") {
+			t.Errorf("%+v", s.Chat)
+		}
+		none := 0
+		if _, err := b.Do(t.Context(), command.SetBudget{Capacity: &none}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Minute)
+		if s = b.Snapshot(); pings(s) != 2 || s.Forks[0].State != fork.Done || s.Forks[0].Refused != 1 || !h.has("reminders/aaaa0001.md") {
+			t.Errorf("%d pings, forks are %+v", pings(s), s.Forks)
+		}
+		time.Sleep(20 * time.Minute)
+		if h.has("reminders/aaaa0001.md") {
+			t.Error("the reminder did not fire at its own time")
+		}
+	})
+}
+
 func TestAChainReminderSchedulesItsNextCheck(t *testing.T) {
 	running(t, func(h home) {
 		h.reminder("aaaa0003", time.Second, "max-chain: 2\n", `call follow_up_chain {"minutes_from_now": 5}`)

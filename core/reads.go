@@ -177,6 +177,7 @@ func newProposals(b *Bot) *proposals.Desk {
 		Store: b.offers, Zone: b.zone, Log: b.log, Post: b.chat.Post, Retire: b.chat.Retire, Changed: b.viewers.notify,
 		Kinds: map[string]proposals.Kind{
 			KindPromise: {PerDay: promisesPerDay, Ring: post.KindAside, Do: promises.do, Undo: promises.undo},
+			KindZone:    {PerDay: zonesPerDay, Ring: post.KindNews, Do: b.travel.answer, Undo: b.travel.undo},
 			KindTime:    {PerDay: 1, Ring: post.KindNews, Do: times.answer, Undo: times.undo},
 		},
 	})

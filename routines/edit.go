@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/storage/trash"
 	"ollimbot/routines/leeway"
 	"ollimbot/routines/recur"
+	"ollimbot/routines/when"
 )
 
 // Folders of the data directory with the task files of each kind.
@@ -247,6 +248,9 @@ func FormatRoutine(r Routine) []byte {
 		out = append(out, frontmatter.Entry{Key: "late", Value: leeway.FormatJitter(r.Late)})
 	}
 	out = append(out, frontmatter.Entry{Key: "check", Value: unless("", r.Check)})
+	if r.Says {
+		out = append(out, frontmatter.Entry{Key: "say", Value: "check"})
+	}
 	return frontmatter.Format(out, r.Body)
 }
 
@@ -279,7 +283,16 @@ func FormatReminder(r Reminder) []byte {
 	if r.UntilDone {
 		out = append(out, frontmatter.Entry{Key: "until", Value: "done"}, frontmatter.Entry{Key: "again", Value: unless(defaultAgain, cmp.Or(r.Again, defaultAgain))})
 	}
+	out = append(out, frontmatter.Entry{Key: "ahead", Value: given(AheadItems(r.Ahead))})
 	return frontmatter.Format(append(out, common(r.Task)...), r.Body)
+}
+
+// AheadItems returns what a reminder says before it is due as its file has it; nil if it says nothing.
+func AheadItems(list []when.Ahead) (items []string) {
+	for _, a := range list {
+		items = append(items, a.String())
+	}
+	return items
 }
 
 // common returns the keys that both kinds share, from model on.

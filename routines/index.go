@@ -1,12 +1,16 @@
 package routines
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/store"
+	"ollimbot/routines/daysoff"
 	"ollimbot/routines/watch"
 )
 
@@ -15,6 +19,7 @@ import (
 type Index struct {
 	routines  *Folder[Routine]
 	reminders *Folder[Reminder]
+	shelf     *daysoff.Shelf
 	look      sync.Mutex // serialises scans, so that an older Set never replaces a newer one
 	set       atomic.Pointer[Set]
 }
@@ -22,8 +27,12 @@ type Index struct {
 // NewIndex returns an empty index; call Scan to fill it. Times without a zone are read in
 // zone.
 func NewIndex(d *store.Dir, zone *time.Location) *Index {
-	x := &Index{}
-	x.routines = NewFolder(d, RoutineFolder, ParseRoutine, func(r *Routine) *Task { return &r.Task })
+	x := &Index{shelf: daysoff.NewShelf(d)}
+	x.routines = NewFolder(d, RoutineFolder, func(rel string, data []byte) (Routine, []Problem) {
+		r, problems := ParseRoutine(rel, data)
+		r.Schedule = r.Schedule.With(x.shelf.Calendar)
+		return r, problems
+	}, func(r *Routine) *Task { return &r.Task })
 	x.reminders = NewFolder(d, ReminderFolder, func(rel string, data []byte) (Reminder, []Problem) {
 		return ParseReminder(rel, data, zone)
 	}, func(r *Reminder) *Task { return &r.Task })
@@ -74,6 +83,23 @@ func (x *Index) Apply(b watch.Batch) Change {
 	return x.publish(x.routines.Apply(b).and(x.reminders.Apply(b)))
 }
 
+// LookAtCalendars reads the calendars of routines again whose files have changed.
+func (x *Index) LookAtCalendars() (c Change) {
+	if !x.shelf.Look() {
+		return c
+	}
+	x.look.Lock()
+	defer x.look.Unlock()
+	for _, r := range x.Set().Routines {
+		if len(r.Schedule.Calendars) > 0 {
+			c.IDs = append(c.IDs, r.ID)
+		}
+	}
+	c.Problems = true
+	x.renew()
+	return c
+}
+
 // Judge decides again for every task whether it needs approval.
 func (x *Index) Judge() Change {
 	x.look.Lock()
@@ -86,14 +112,34 @@ func (x *Index) publish(c Change) Change {
 	if old.routines == x.routines.Now() && old.reminders == x.reminders.Now() {
 		return c
 	}
+	x.renew()
+	return c
+}
+
+// CalendarProblems lists what is wrong with the calendars that a routine skips.
+func CalendarProblems(r *Routine, shelf *daysoff.Shelf) (list []Problem) {
+	for _, name := range r.Schedule.Calendars {
+		c := shelf.Of(name)
+		if why := cmp.Or(c.Trouble(), c.Odd()); why != "" {
+			list = append(list, Problem{File: r.Path, Severity: Warning, Message: clean.Line(fmt.Sprintf(msgCalendar, why))})
+		}
+	}
+	return list
+}
+
+// renew publishes what is in force.
+func (x *Index) renew() {
 	next := &Set{routines: x.routines.Now(), reminders: x.reminders.Now()}
 	next.Routines, next.Reminders = next.routines.InForce, next.reminders.InForce
 	next.Problems = slices.Concat(next.routines.Problems, next.reminders.Problems)
+	for _, r := range next.Routines {
+		next.Calendars = next.Calendars || len(r.Schedule.Calendars) > 0
+		next.Problems = append(next.Problems, CalendarProblems(r, x.shelf)...)
+	}
 	slices.SortFunc(next.Problems, ByWeight)
 	next.Contested = slices.Concat(next.reminders.contested, next.routines.contested)
 	next.Versions = slices.Concat(next.routines.Versions, next.reminders.Versions)
 	x.set.Store(next)
-	return c
 }
 
 // Set is a snapshot of everything in force, with all problems. It may be kept but must
@@ -104,6 +150,7 @@ type Set struct {
 	Problems  []Problem   // errors first, then by file and place
 	Contested []string    // paths in force whose id also appears in another file
 	Versions  []string    // Task.Digest of all files, in force or not
+	Calendars bool        // whether a routine skips the days of calendars
 
 	routines  *Listing[Routine]
 	reminders *Listing[Reminder]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func ParseRoutine(rel string, data []byte) (Routine, []Problem) {
 	r.Cron, r.Schedule = p.recurrence()
 	r.Leeway = p.leeway()
 	p.checkCron(r.Schedule.Cron, r.Leeway)
-	r.RunMissed = p.choice("missed", "note", "note", "run") == "run"
+	r.RunMissed = p.Choice("missed", "note", "note", "run") == "run"
 	r.Late = p.late(r.RunMissed)
 	p.UnknownKeys()
 	return r, p.Problems()
@@ -51,6 +52,7 @@ func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Pr
 	r.MaxChain = p.count("max-chain")
 	r.ChainParent = p.id("chain-parent", false)
 	p.untilDone(&r, zone)
+	r.Ahead = p.ahead(&r)
 	p.checkRunAt(&r)
 	if r.ChainDepth > r.MaxChain {
 		p.AddAt(Error, p.Field("chain-depth"), msgDepthBeyond, r.ChainDepth, r.MaxChain, r.MaxChain)
@@ -82,7 +84,7 @@ const (
 // untilDone reads `until: done` and its related keys. If repeating cannot work, the
 // reminder fires once.
 func (p *File) untilDone(r *Reminder, zone *time.Location) {
-	until, again := p.choice("until", "", "done"), p.count("again")
+	until, again := p.Choice("until", "", "done"), p.count("again")
 	last, first := p.flag("last-word", false), p.firstAt(zone)
 	switch f := p.Field("until"); {
 	case until == "" && again != 0:
@@ -176,6 +178,60 @@ func (p *File) entries(key string) (f frontmatter.Field, text string, ok bool) {
 	return f, strings.Join(p.list(key), ", "), true
 }
 
+// ahead reads what a reminder says before it is due. Of two at one minute the first counts.
+func (p *File) ahead(r *Reminder) (list []when.Ahead) {
+	f := p.Field("ahead")
+	var texts []string
+	switch f.Value.Kind {
+	case frontmatter.Null:
+		return nil
+	case frontmatter.List:
+		texts = p.aheadItems(f)
+	default:
+		_, text, ok := p.Text("ahead", "")
+		if !ok {
+			return nil
+		}
+		texts = []string{text}
+	}
+	list, err := when.ReadAhead(strings.Join(texts, "\n"))
+	if err != nil {
+		p.AddAt(Error, f, "ahead is %s; %v", show(strings.Join(texts, "; ")), err)
+		return nil
+	}
+	if !r.AllowPing {
+		p.AddAt(Warning, f, msgAheadSilent)
+		return nil
+	}
+	seen := map[int64]when.Ahead{}
+	return slices.DeleteFunc(list, func(a when.Ahead) bool {
+		minute := a.Before(r.RunAt).Truncate(time.Minute).Unix()
+		first, twice := seen[minute]
+		if twice {
+			p.AddAt(Warning, f, msgAheadTwice, first.Long(), a.Long())
+		} else {
+			seen[minute] = a
+		}
+		return twice
+	})
+}
+
+// aheadItems are the entries of the list. YAML reads "1 day: The dentist" without quotes as a key and
+// its value.
+func (p *File) aheadItems(f frontmatter.Field) (texts []string) {
+	for _, item := range f.Value.Items {
+		switch {
+		case item.Kind == frontmatter.Scalar:
+			texts = append(texts, oneLine.Replace(item.Text))
+		case item.Kind == frontmatter.Map && len(item.Fields) == 1 && item.Fields[0].Value.Kind == frontmatter.Scalar:
+			texts = append(texts, item.Fields[0].Key+": "+oneLine.Replace(item.Fields[0].Value.Text))
+		default:
+			p.Add(Error, item.Line, item.Column, msgNotAnItem, "ahead")
+		}
+	}
+	return texts
+}
+
 // The range of late.
 const (
 	leastLate = time.Minute
@@ -188,20 +244,30 @@ func (p *File) late(runs bool) time.Duration {
 	if !ok {
 		return UsualLate
 	}
-	d, err := when.Span(text)
+	d, err := ReadLate(text)
 	switch {
 	case err != nil:
 		p.AddAt(Error, f, "late is %s; %v", show(text), err)
-	case d < leastLate || d > mostLate:
-		p.AddAt(Error, f, msgLateRange, show(text))
+		return UsualLate
 	case !runs:
 		p.AddAt(Warning, f, msgLateAlone)
-		return d
-	default:
-		return d
 	}
-	return UsualLate
+	return d
 }
+
+// ReadLate reads how late a missed fire may still run: "2 hours", "at most 2 hours late".
+func ReadLate(text string) (time.Duration, error) {
+	text = strings.TrimSpace(strings.ToLower(text))
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "at most "), " late")
+	d, err := when.Span(text)
+	if err == nil && (d < leastLate || d > mostLate) {
+		err = errors.New(msgLateRange)
+	}
+	return d, err
+}
+
+// LateWords says how late a missed fire may still run: "at most 2 hours late".
+func LateWords(d time.Duration) string { return "at most " + when.Ahead{Rest: d}.Long() + " late" }
 
 // runAtLayout is how run-at is written: with an offset and, if needed, microseconds, the
 // finest resolution the original program reads.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones work on machines without a zone database
 
 	"github.com/alecthomas/kong"
 

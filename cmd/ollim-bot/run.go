@@ -20,6 +20,7 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/transcribe"
@@ -103,6 +104,9 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		Lookup:    p.Getenv,
 		UserFiles: p.UserFiles,
 		Restart:   func() { s.again(os.Args[1:]...) },
+	}
+	if !s.demo {
+		options.MachineZone = func() string { return config.MachineZone(p.Getenv) }
 	}
 	if !s.Headless && !s.Plain && s.beside == nil {
 		shown := make(chan struct{})

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/daysoff"
 	"ollimbot/routines/recur"
 	"ollimbot/routines/schedule"
 )
@@ -202,6 +203,7 @@ func (c *cronCmd) Run(p *process, at console.DataDir) error {
 	if err != nil {
 		return cronError(expr, err)
 	}
+	s = s.With(daysoff.NewShelf(at.Dir).Calendar)
 	a := cronAnswer{
 		Expression: s.String(), Words: s.Words(), Never: s.Never(),
 		Notes: append([]string{}, s.Notes()...), Next: fires(&s, from, c.N),
@@ -214,8 +216,10 @@ func (c *cronCmd) Run(p *process, at console.DataDir) error {
 	if !s.Plain() {
 		lines = append(lines, "file: "+s.String())
 	}
-	if ours := s.Ours(); ours != "" {
-		lines = append(lines, "note: "+ours)
+	for _, note := range []string{s.Ours(), s.Trouble()} {
+		if note != "" {
+			lines = append(lines, "note: "+note)
+		}
 	}
 	if ended := s.EndWords(from); ended != "" {
 		lines = append(lines, ended)

@@ -122,7 +122,7 @@ func (c *routineAddCmd) Run(p *process) error {
 	}
 	var late time.Duration
 	if c.Late != "" {
-		if late, err = when.Span(c.Late); err != nil {
+		if late, err = routines.ReadLate(c.Late); err != nil {
 			return console.Usagef("--late %q: %v", clean.Line(c.Late), err)
 		}
 	}
@@ -249,6 +249,7 @@ type reminderAddCmd struct {
 	MaxChain    int    `name:"max-chain" placeholder:"N" help:"Up to N follow-ups, so N+1 checks."`
 	Until       string `enum:",done" default:"" placeholder:"done" help:"done: it comes back until you say that it is."`
 	Again       int    `placeholder:"MINUTES" help:"After how long it comes back, with --until done (30)."`
+	Ahead       string `placeholder:"LENGTHS" help:"What it says before: \"1 day: The dentist is tomorrow; 1 hour\"."`
 	ChainDepth  int    `name:"chain-depth" hidden:"" help:"Which check of a chain this is, from 0."`
 	ChainParent string `name:"chain-parent" hidden:"" placeholder:"ID" help:"The first reminder of the chain."`
 }
@@ -295,6 +296,10 @@ func (c *reminderAddCmd) Run(p *process) error {
 	if runAt, err = opening(task.Leeway, runAt, at.Now); err != nil {
 		return err
 	}
+	ahead, err := c.ahead()
+	if err != nil {
+		return err
+	}
 	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
@@ -302,12 +307,27 @@ func (c *reminderAddCmd) Run(p *process) error {
 	r, err := routines.AddReminder(at.Dir, routines.Reminder{
 		Task: task, RunAt: runAt,
 		MaxChain: c.MaxChain, ChainDepth: c.ChainDepth, ChainParent: c.ChainParent,
-		UntilDone: c.Until != "", Again: c.Again,
+		UntilDone: c.Until != "", Again: c.Again, Ahead: ahead,
 	}, files.before()...)
 	if err != nil {
 		return err
 	}
 	return files.added(r.Task, reminderTimes(&r, at.Env.Zone))
+}
+
+// ahead reads --ahead.
+func (c *reminderAddCmd) ahead() ([]when.Ahead, error) {
+	if c.Ahead == "" {
+		return nil, nil
+	}
+	list, err := when.ReadAhead(c.Ahead)
+	if err != nil {
+		return nil, console.Usagef("--ahead %q: %v", clean.Line(c.Ahead), err)
+	}
+	if c.NoPing {
+		return nil, console.Usagef("--ahead sends pings: leave out --no-ping")
+	}
+	return list, nil
 }
 
 // opening is when the window of a reminder opens on the day of its time.
@@ -373,6 +393,9 @@ func leewayMark(r leeway.Rule) string {
 func reminderTimes(r *routines.Reminder, zone *time.Location) string {
 	s := times(r.Task, "at "+cron.Format(r.RunAt.In(zone), "2006-01-02T15:04"))
 	s += leewayMark(r.Leeway)
+	if len(r.Ahead) > 0 {
+		s += "  (" + when.AheadWords(r.Ahead) + ")"
+	}
 	switch {
 	case r.UntilDone:
 		s += "  (until done)"

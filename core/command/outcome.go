@@ -14,6 +14,7 @@ import (
 	"ollimbot/routines/account"
 	"ollimbot/routines/recur"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 )
 
 // ErrInterrupted is the outcome of a message whose answer was stopped, by the user or by
@@ -49,8 +50,9 @@ type TaskCost struct {
 	Runs    int           `json:"runs"`
 	Tokens  int           `json:"tokens"`
 	Dollars float64       `json:"usd"`
-	Unknown int           `json:"unknown_requests"` // requests whose cost is not in Dollars
-	Share   float64       `json:"share"`            // of the cost of all runs, 0 to 1
+	Unknown int           `json:"unknown_requests"`   // requests whose cost is not in Dollars
+	Share   float64       `json:"share"`              // of the cost of all runs, 0 to 1
+	NoModel bool          `json:"no_model,omitempty"` // it sends what its check prints
 	// Mean is the mean cost of a run, in dollars.
 	Mean float64 `json:"usd_per_run"`
 	// Trend compares the mean cost of the newer half of the runs with that of the older
@@ -128,11 +130,13 @@ type DueTimes struct {
 // TaskFile is the contents of a routine's or reminder's file.
 type TaskFile struct {
 	routines.Task
-	Cron      string    // of a routine
-	RunMissed bool      // of a routine
-	RunAt     time.Time // of a reminder
-	MaxChain  int       // of a reminder
-	UntilDone bool      // of a reminder
+	Cron      string        // of a routine
+	RunMissed bool          // of a routine
+	Late      time.Duration // of a routine
+	RunAt     time.Time     // of a reminder
+	MaxChain  int           // of a reminder
+	UntilDone bool          // of a reminder
+	Ahead     []when.Ahead  // of a reminder
 }
 
 // NextFire is an upcoming fire, with the forecast for its ping.

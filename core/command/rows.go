@@ -118,6 +118,11 @@ var Table = []Command{
 		},
 	},
 	{
+		Name: "timezone", In: inTalk, Group: program, slash: Host.timezone, Usage: "[zone or city]", Short: "whose clock tasks follow", Writes: true,
+		About: "show or set the zone whose clock tasks follow",
+		Args: []Arg{{Kind: Words, Name: "zone", About: "Europe/Berlin, tokyo; machine follows this machine", Optional: true}},
+	},
+	{
 		Name: "interrupt", In: InPlain | inTalk, Group: conversation, slash: Host.interrupt, Short: "stop the answer", Silent: true, Writes: true,
 		About: "stop the running turn",
 	},
@@ -292,7 +297,7 @@ var Table = []Command{
 		Args: []Arg{
 			{Kind: Choice, Name: "key", About: "the setting", Optional: true, Choices: []string{
 				"model_main", "model_fork", "thinking_main", "thinking_fork",
-				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "quiet_messages", "daily_cap", "monthly_cap", "turn_cap",
+				"timezone", "bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "quiet_messages", "daily_cap", "monthly_cap", "turn_cap",
 				"max_background_forks", "engine", "fallback", "google_calendars", "google_task_list",
 			}},
 			{Name: "value", About: "what to set it to", Optional: true},

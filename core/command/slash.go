@@ -89,6 +89,8 @@ type Host struct {
 	Add func(context.Context, AddTask) (Outcome, error)
 	// Line carries out a line of the command line and returns what it prints; nil if there is no command line.
 	Line func(ctx context.Context, text string) (string, error)
+	// ZoneFixed is the flag or variable that sets the time zone, so that no command can; usually empty.
+	ZoneFixed string
 	// Restart restarts the program; nil if that is impossible.
 	Restart func()
 }
@@ -267,8 +269,11 @@ func (h Host) cost(context.Context, []string) (string, error) {
 
 // remind creates a reminder: "buy milk, tomorrow 9:00", with or without the comma.
 func (h Host) remind(ctx context.Context, args []string) (string, error) {
-	line := strings.Join(args, " ")
-	if line == "" {
+	line, ahead, err := when.LastAhead(strings.Join(args, " "))
+	switch {
+	case err != nil:
+		return "", err
+	case line == "":
 		return "", errors.New(textRemindUsage)
 	}
 	what, said := line, ""
@@ -293,7 +298,7 @@ func (h Host) remind(ctx context.Context, args []string) (string, error) {
 	case what == "":
 		return "", errors.New(textRemindUsage)
 	}
-	out, err := h.Add(ctx, AddTask{At: at, Description: clean.Cut(clean.Line(what), 60), Message: fmt.Sprintf(TextRemindOf, what)})
+	out, err := h.Add(ctx, AddTask{At: at, Ahead: when.AheadLine(ahead), Description: clean.Cut(clean.Line(what), 60), Message: fmt.Sprintf(TextRemindOf, what)})
 	return noted(out.Message, read.Note(line)), err
 }
 

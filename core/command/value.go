@@ -124,6 +124,7 @@ type AddTask struct {
 	Isolated    bool // without the conversation's history
 	Critical    bool // also runs at a spending cap
 	Window      leeway.Window
+	Ahead       string // what a reminder says before it is due, for when.ReadAhead
 }
 
 // AddStarters installs the starter routines. Existing ones stay unchanged.

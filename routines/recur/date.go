@@ -35,6 +35,9 @@ func (d Date) number() int64 {
 // wall is the beginning of the day on the wall clock, in seconds as if in UTC.
 func (d Date) wall() int64 { return d.number() * daySeconds }
 
+// Time is the beginning of the day in UTC.
+func (d Date) Time() time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
+
 // Add returns the date a number of days later.
 func (d Date) Add(days int) Date { return dateOn(d.number() + int64(days)) }
 

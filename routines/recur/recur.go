@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/routines/cron"
@@ -20,8 +21,21 @@ type Recurrence struct {
 	Times int            // how often it fires from From on, whether or not it then runs; 0 if there is no limit
 	Skip  []Gap          // the days on which it does not fire
 	Zone  *time.Location // whose wall clock counts; nil for that of the moment in question
+	// Calendars are names of calendars on whose days it does not fire, if With has added them. These
+	// days count for Times, so that the end does not move when a calendar changes.
+	Calendars []string
 
+	off  []Calendar
 	last int64 // the last wall-clock second at which it may fire, valid if it is bounded
+}
+
+// Calendar is days that something outside of the recurrence takes, and that may change.
+type Calendar interface {
+	Name() string
+	// Off returns what takes a day. It must not block.
+	Off(d Date) (what string, off bool)
+	// Trouble says why the days are not known; empty if they are.
+	Trouble() string
 }
 
 // Unit is what an interval counts.
@@ -71,7 +85,27 @@ func Of(s cron.Schedule) Recurrence { return Recurrence{Cron: s} }
 
 // Plain reports whether the expression alone says everything.
 func (r *Recurrence) Plain() bool {
-	return r.Every == Interval{} && len(r.Days) == 0 && r.From.IsZero() && r.Until.IsZero() && r.Times == 0 && len(r.Skip) == 0 && r.Zone == nil
+	return r.Every == Interval{} && len(r.Days) == 0 && r.From.IsZero() && r.Until.IsZero() && r.Times == 0 && len(r.Skip) == 0 &&
+		len(r.Calendars) == 0 && r.Zone == nil
+}
+
+// With adds the calendars that the recurrence names.
+func (r Recurrence) With(calendar func(name string) Calendar) Recurrence {
+	r.off = nil
+	for _, name := range r.Calendars {
+		r.off = append(r.off, calendar(name))
+	}
+	return r
+}
+
+// Trouble says why the days of a calendar are not known, so that it fires on them; empty if all are known.
+func (r *Recurrence) Trouble() string {
+	for _, c := range r.off {
+		if why := c.Trouble(); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // Equal reports whether both say the same in the same way.
@@ -257,7 +291,20 @@ func (r *Recurrence) skipping(day int64) int64 {
 			return g.end(day) + 1
 		}
 	}
+	if len(r.off) > 0 && r.taken(day) != "" {
+		return day + 1
+	}
 	return day
+}
+
+// taken names the calendar that takes a day, and the event; empty if none does.
+func (r *Recurrence) taken(day int64) string {
+	for _, c := range r.off {
+		if what, off := c.Off(dateOn(day)); off {
+			return strings.TrimSuffix(c.Name()+": "+what, ": ")
+		}
+	}
+	return ""
 }
 
 func (g Gap) covers(day int64) bool {
@@ -297,6 +344,9 @@ func (r *Recurrence) normal() {
 			cmp.Compare(a.To.yearDay(), b.To.yearDay()))
 	})
 	r.Skip = slices.Compact(r.Skip)
+	r.Calendars = slices.Clone(r.Calendars)
+	slices.Sort(r.Calendars)
+	r.Calendars = slices.Compact(r.Calendars)
 	if r.Every.N == 1 {
 		r.Every = Interval{}
 	}

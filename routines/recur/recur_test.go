@@ -125,6 +125,9 @@ func draw(t *rapid.T, first int) (r recur.Recurrence, l line, ok bool) {
 			return g
 		}), 1, 3).Draw(t, "gaps")
 	}
+	if some("calendars") {
+		r.Calendars = rapid.SliceOfN(rapid.SampledFrom([]string{"holidays.ics", "a-b_c.ics", "2026.x.ICS"}), 1, 2).Draw(t, "names")
+	}
 	if some("zone") {
 		r.Zone = zone(t, rapid.SampledFrom(zones).Draw(t, "own zone"))
 	}
@@ -142,12 +145,14 @@ func fires(r recur.Recurrence, from time.Time, n int) (list []time.Time) {
 // What any place prints as a recurrence is accepted back and means the same (Z1, Z2).
 func TestARecurrenceIsReadAsItIsPrinted(t *testing.T) {
 	now := time.Date(2026, 11, 21, 16, 20, 0, 0, zone(t, "Europe/Berlin"))
-	read := when.Reader{Now: now}
+	read, n := when.Reader{Now: now}, 0
+	defer func() { t.Logf("%d recurrences were read back", n) }()
 	testkit.Check(t, func(t *rapid.T) {
 		r, _, ok := draw(t, rapid.SampledFrom([]int{1970, 2024, 2026, 9990}).Draw(t, "first year"))
 		if !ok {
 			return
 		}
+		n++
 		got, err := read.Schedule(r.String())
 		if err != nil || got.String() != r.String() {
 			t.Fatalf("%q is read as %q, %v", r.String(), got.String(), err)
@@ -163,7 +168,7 @@ func TestARecurrenceIsReadAsItIsPrinted(t *testing.T) {
 		if fmt.Sprint(want) != fmt.Sprint(have) {
 			t.Fatalf("%q is printed as %q and read as %q, which fires at\n%v\nnot\n%v", r.String(), r.Words(), got.String(), have, want)
 		}
-		if loud, err := read.Schedule(strings.ToUpper(r.Words())); err != nil || loud.String() != got.String() {
+		if loud, err := read.Schedule(strings.ToUpper(r.Words())); err != nil || !strings.EqualFold(loud.String(), got.String()) { // names of files keep their letters
 			t.Fatalf("%q in capitals is read as %q, %v", r.Words(), loud.String(), err)
 		}
 		if again, err := read.Schedule(got.Words()); err != nil || again.Words() != got.Words() {
@@ -300,6 +305,26 @@ func TestNextTimesAreThoseOfABruteForce(t *testing.T) {
 	})
 }
 
+// TestNextTimesOverThreeYears is that over all of three years, in each zone.
+func TestNextTimesOverThreeYears(t *testing.T) {
+	testkit.Campaign(t, "soak")
+	n, fires := 0, 0
+	testkit.Check(t, func(t *rapid.T) {
+		r, l, ok := draw(t, 2026)
+		if !ok {
+			return
+		}
+		r.Zone = nil
+		for _, name := range zones {
+			z := zone(t, name)
+			from := time.Date(2026, 1, 1, 0, 0, 0, 0, z)
+			fires += compared(t, r, l, z, from, from.AddDate(3, 0, 0))
+			n++
+		}
+	})
+	t.Logf("%d times three years in %d zones, with %d fires", n, len(zones), fires)
+}
+
 func againstBruteForce(t *rapid.T) {
 	r, l, ok := draw(t, 2026)
 	if !ok {
@@ -320,7 +345,15 @@ func againstBruteForce(t *rapid.T) {
 		middle = end
 	}
 	from := middle.Truncate(time.Minute).Add(-time.Duration(rapid.IntRange(0, 20*24*60).Draw(t, "before")) * time.Minute)
-	to := from.AddDate(0, 0, 30)
+	compared(t, r, l, z, from, from.AddDate(0, 0, 30))
+}
+
+// compared compares the fires between two moments with those of the brute force, and counts them.
+func compared(t *rapid.T, r recur.Recurrence, l line, z *time.Location, from, to time.Time) int {
+	own := z
+	if r.Zone != nil {
+		own = r.Zone
+	}
 	want := brute(r, l, from.In(own), to)
 	var got []int64
 	for at := r.Next(from.In(z)); !at.IsZero() && at.Before(to); at = r.Next(at.Add(time.Second)) {
@@ -329,6 +362,7 @@ func againstBruteForce(t *rapid.T) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("%s in %s from %v: got %v, want %v", r.String(), own, from, moments(got, own), moments(want, own))
 	}
+	return len(got)
 }
 
 func moments(list []int64, z *time.Location) (out []string) {
@@ -345,6 +379,44 @@ func parse(t testing.TB, text string) recur.Recurrence {
 		t.Fatalf("%q: %v", text, err)
 	}
 	return r
+}
+
+// off is a calendar of two days.
+type off struct{ name, trouble string }
+
+func (o off) Name() string    { return o.name }
+func (o off) Trouble() string { return o.trouble }
+func (o off) Off(d recur.Date) (string, bool) {
+	return "Christmas", o.trouble == "" && (d.String() == "2026-12-24" || d.String() == "2026-12-25")
+}
+
+// The days of a calendar are left out, and count as times, so that the end stays where it is.
+func TestTheDaysOfACalendarAreLeftOut(t *testing.T) {
+	r := parse(t, "daily at 9 from 23 dec 2026, 4 times, except holidays.ics")
+	from, to := time.Date(2026, 12, 20, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 20, 0, 0, 0, 0, time.UTC)
+	days := func(r recur.Recurrence) (text string) {
+		for _, at := range fires(r, from, 9) {
+			text += at.Format("2 ")
+		}
+		return text
+	}
+	if got := days(r); got != "23 24 25 26 " {
+		t.Errorf("without its calendar it fires on %s", got)
+	}
+	known := r.With(func(name string) recur.Calendar { return off{name: name} })
+	if got := days(known); got != "23 26 " || known.Trouble() != "" {
+		t.Errorf("it fires on %s", got)
+	}
+	if s := known.Skipped(from.AddDate(0, 0, 4), to, 9); len(s) != 2 || s[0].Why != "except holidays.ics: Christmas" {
+		t.Errorf("%+v", s)
+	}
+	broken := r.With(func(name string) recur.Calendar { return off{name, "holidays.ics is no calendar"} })
+	if got := days(broken); got != "23 24 25 26 " || broken.Trouble() != "holidays.ics is no calendar" {
+		t.Errorf("it fires on %s, %s", got, broken.Trouble())
+	}
+	if end, _ := known.End(); end.String() != "2026-12-26" {
+		t.Error(end)
+	}
 }
 
 // In Nuuk the clock skips the last hour of a Saturday. What is due in it is judged by that day.

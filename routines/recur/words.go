@@ -89,9 +89,17 @@ func (r *Recurrence) Keys() []Key {
 		{KeyFrom, date(r.From)},
 		{KeyUntil, date(r.Until)},
 		{KeyTimes, times},
-		{KeySkip, each(r.Skip, Gap.String, ", ")},
+		{KeySkip, strings.Join(r.skipped(Gap.String), ", ")},
 		{KeyZone, zone},
 	}
+}
+
+// skipped are the gaps and calendars.
+func (r *Recurrence) skipped(gap func(Gap) string) (parts []string) {
+	for _, g := range r.Skip {
+		parts = append(parts, gap(g))
+	}
+	return append(parts, r.Calendars...)
 }
 
 func each[T any](list []T, text func(T) string, separator string) string {
@@ -188,8 +196,8 @@ func (r *Recurrence) bounds() (parts []string) {
 	if r.Times > 0 {
 		parts = append(parts, words.Count(r.Times, "time"))
 	}
-	if len(r.Skip) > 0 {
-		parts = append(parts, "except "+list(r.Skip, func(g Gap) string { return g.text(Date.Words) }))
+	if skipped := r.skipped(func(g Gap) string { return g.text(Date.Words) }); len(skipped) > 0 {
+		parts = append(parts, "except "+list(skipped, func(s string) string { return s }))
 	}
 	if r.Zone != nil {
 		parts = append(parts, "in "+r.Zone.String()+" time")
@@ -216,6 +224,9 @@ func (r *Recurrence) why(at time.Time) string {
 		if g.covers(day) {
 			return fmt.Sprintf(whyExcept, g.text(Date.Words))
 		}
+	}
+	if by := r.taken(day); by != "" {
+		return fmt.Sprintf(whyExcept, by)
 	}
 	if r.monthDay(day) != day {
 		return fmt.Sprintf(whyDay, r.dayWords())

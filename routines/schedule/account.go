@@ -43,6 +43,18 @@ func (t *teller) tell(task routines.Task, due time.Time, fate account.Fate, why 
 	return &t.rows[len(t.rows)-1]
 }
 
+// tellDue notes the outcome of a fire. That of an early moment has its length in the title.
+func (l *loop) tellDue(d Due, fate account.Fate, why string) *account.Row {
+	row := l.teller.tell(d.Task(), d.ownTime(), fate, why)
+	if d.Routine != nil && row.Why == "" {
+		row.Why = clean.Cut(clean.Line(d.Routine.Schedule.Trouble()), mostWhy)
+	}
+	if d.Early != nil {
+		row.Title += earlyTitle(*d.Early)
+	}
+	return row
+}
+
 // missed notes a due time at which nothing was running.
 func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
 	why := account.Asleep
@@ -58,8 +70,11 @@ func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
 // held notes a due time that was held.
 func (t *teller) held(task routines.Task, due time.Time, h Hold) {
 	why := account.Paused
-	if h.Why != "" {
+	switch {
+	case h.Why != "":
 		why = TagWaits
+	case h.Reason != "":
+		why = tagItself + ": " + h.Reason
 	}
 	t.tell(task, due, account.Held, why).Until = h.Until
 }
@@ -144,13 +159,13 @@ func (l *loop) accountStart(d Due) {
 	if d.ByHand && !d.Late {
 		return // additional to the schedule
 	}
-	l.teller.tell(d.Task(), d.ownTime(), account.Running, "").Late = d.Late
+	l.tellDue(d, account.Running, "").Late = d.Late
 }
 
 // fates maps the outcome of a run to the fate of its due time.
 var fates = map[outcome]account.Fate{
 	outcomeDone: account.Ran, outcomeFailed: account.Failed, outcomeCutOff: account.Interrupted, outcomeStopped: account.Interrupted, outcomeHeld: account.Held,
-	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped,
+	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped, outcomeNothing: account.Ran,
 }
 
 // accountEnd notes the end of a run.
@@ -159,7 +174,11 @@ func (l *loop) accountEnd(e ended) {
 	if d.ByHand && !d.Late {
 		return
 	}
-	row := l.teller.tell(d.Task(), d.ownTime(), fates[e.outcome], e.why)
+	why := e.why
+	if why == "" && e.outcome == outcomeDone && d.Task().Says {
+		why = account.NoModel
+	}
+	row := l.tellDue(d, fates[e.outcome], why)
 	row.Late, row.Until = d.Late, e.until
 }
 

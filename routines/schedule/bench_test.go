@@ -75,3 +75,38 @@ func BenchmarkAccountOfAFire(b *testing.B) {
 		d.At = d.At.Add(time.Minute)
 	}
 }
+
+// BenchmarkThousandNarrowedRoutines measures the start of a thousand routines and a step of the loop in
+// which none is due: plain ones, and beside them those with keys that narrow their cron.
+func BenchmarkThousandNarrowedRoutines(b *testing.B) {
+	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+	for _, c := range []struct {
+		name string
+		keys []string
+	}{
+		{"plain", nil},
+		{"narrowed", []string{"every: 2 weeks", "days: [first friday, last monday]", "from: 2020-01-01", "until: 2099-12-31", "skip: 24 Dec to 2 Jan, off.ics"}},
+	} {
+		r := newRoom(b)
+		r.put("off.ics", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20200501\nRRULE:FREQ=YEARLY\nEND:VEVENT\nEND:VCALENDAR\n")
+		for i := range 1000 {
+			r.put(fmt.Sprintf("routines/%04d.md", i), routineText(fmt.Sprintf("%08x", i), fmt.Sprintf("%d 9 * * 1,5", i%60), "water", c.keys...))
+		}
+		b.Run("start/"+c.name, func(b *testing.B) {
+			for b.Loop() {
+				s := made(Options{Dir: r.dir, Fire: func(context.Context, Due) error { return nil }})
+				s.index.Scan()
+				s.newLoop().begin(now)
+			}
+		})
+		b.Run("step/"+c.name, func(b *testing.B) {
+			s := made(Options{Dir: r.dir, Fire: func(context.Context, Due) error { return nil }})
+			s.index.Scan()
+			l := s.newLoop()
+			l.begin(now)
+			for b.Loop() {
+				l.step(context.Background(), now)
+			}
+		})
+	}
+}

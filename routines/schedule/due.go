@@ -20,6 +20,7 @@ type Due struct {
 	Kind     routines.Kind
 	Routine  *routines.Routine  // of KindRoutine
 	Reminder *routines.Reminder // of KindReminder
+	Early    *routines.Early    // of a reminder: what it sends before it is due; nil at its own time
 	At       time.Time          // the scheduled instant, in the configured zone
 	own      time.Time          // of a routine: its time before the leeway was applied; zero if that is At
 	Late     bool               // it starts well after At, which the agent is told
@@ -75,6 +76,9 @@ func (d Due) ownTime() time.Time {
 
 func (d Due) key() key {
 	t := d.Task()
+	if d.Early != nil {
+		return aheadKey(t.ID)
+	}
 	return key{t.Kind, t.ID}
 }
 
@@ -123,6 +127,8 @@ func (l *loop) due(now time.Time) []Due {
 		switch {
 		case it.kind == routines.KindReminder:
 			d, ok = l.dueReminder(it, now)
+		case it.kind == aheadKind:
+			d, ok = l.dueAhead(it, now)
 		case it.catchUp:
 			d, ok = l.dueCatchUp(it, now)
 		default:
@@ -257,7 +263,7 @@ func (l *loop) claim(d *Due, now time.Time) bool {
 
 // reserve sets aside the cost of a run. It may start if the returned time is zero.
 func (l *loop) reserve(d Due, now time.Time, firm bool) (ticket string, until time.Time) {
-	if l.o.Purse == nil {
+	if l.o.Purse == nil || d.Early != nil { // no model is asked
 		return "", time.Time{}
 	}
 	return l.o.Purse.Reserve(d.Task(), now, firm)
@@ -319,7 +325,8 @@ func (r *runner) run(ctx context.Context, d Due) {
 			e.spent = d.Reminder.RunAt
 		}
 	})
-	if d.Kind == routines.KindReminder {
+	uses := d.Kind == routines.KindReminder && d.Early == nil // the file is used up
+	if uses {
 		d.Finish = finish
 	}
 	err := r.call(ctx, d)
@@ -329,8 +336,8 @@ func (r *runner) run(ctx context.Context, d Due) {
 		e.outcome, e.why, e.until, err = outcomeHeld, put.Why, put.Until, nil
 	case err != nil && ctx.Err() != nil:
 		e.outcome = outcomeCutOff
-	case errors.Is(err, routines.ErrNothingNew):
-		e.outcome = outcomeNothing
+	case errors.Is(err, routines.ErrNothingNew), errors.Is(err, routines.ErrNothingSaid):
+		e.outcome, e.why = outcomeNothing, err.Error()
 	case errors.Is(err, routines.ErrCutOff):
 		e.outcome, e.why = outcomeStopped, account.ByUser
 	case err != nil:
@@ -338,7 +345,7 @@ func (r *runner) run(ctx context.Context, d Due) {
 		r.log.Error("task failed", "kind", string(d.Kind), "task", k.id, "title", d.Task().Title(), "error", err)
 	}
 	switch {
-	case d.Kind == routines.KindRoutine, e.outcome == outcomeCutOff:
+	case !uses, e.outcome == outcomeCutOff:
 	case put != nil && put.Broke:
 		e.broke = true
 	case errors.Is(err, routines.ErrUnrecorded):

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/core/base/fault"
 	"ollimbot/routines"
 	"ollimbot/routines/leeway"
 )
@@ -36,6 +37,7 @@ type loop struct {
 	unset   bool      // the clock has not been set yet
 	adrift  bool      // the data directory is missing, so nothing fires until it returns
 	holdEnd time.Time // when the next hold ends; zero if none does
+	looked  time.Time // when the loop last asked for changed calendars
 }
 
 // set returns the tasks in force.
@@ -203,10 +205,28 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 	}
 	reportFailing(ctx, l.o.Failing, l.fires.Go, l.failing)
 	l.failing = nil
+	l.lookAtCalendars(now)
 	l.report.deliver(l.o)
 	for _, done := range in.asked {
 		close(done)
 	}
+}
+
+// calendarsEvery is how often the files of calendars are checked.
+const calendarsEvery = time.Minute
+
+// lookAtCalendars reads changed calendars in the background.
+func (l *loop) lookAtCalendars(now time.Time) {
+	if !l.set().Calendars || now.Sub(l.looked).Abs() < calendarsEvery {
+		return
+	}
+	l.looked = now
+	l.fires.Go(fault.Guard("the calendars of tasks", func() error {
+		if c := l.o.Index.LookAtCalendars(); !c.Empty() {
+			l.orders.change(c)
+		}
+		return nil
+	}))
 }
 
 // takeOrders updates the agenda with the orders of other goroutines.
@@ -249,6 +269,10 @@ func (l *loop) noteEnded(list []ended, now time.Time) {
 				l.record.saveSoon(now)
 				l.countFailure(r, e, now)
 			}
+			continue
+		}
+		if k.kind == aheadKind {
+			l.endAhead(e, now)
 			continue
 		}
 		if e.outcome == outcomeCutOff {
@@ -298,6 +322,7 @@ func (l *loop) begin(now time.Time) {
 		l.o.Log.Error("which tasks are paused or snoozed could not be read; all of them fire", "error", err)
 	}
 	l.finishCut(cut)
+	l.cutAhead()
 	set = l.set()
 	for id, e := range l.record.Routines {
 		if _, ok := set.RoutineByID(id); !ok && e.Removed.IsZero() {
@@ -452,6 +477,7 @@ func (l *loop) planRoutine(r *routines.Routine, now time.Time) {
 }
 
 func (l *loop) syncReminder(id string, now time.Time) {
+	l.syncAhead(id, now)
 	it := item{itemKey: itemKey{key: reminderKey(id)}}
 	r, ok := l.set().ReminderByID(id)
 	if !ok {

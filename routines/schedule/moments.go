@@ -156,7 +156,7 @@ func (a *agenda) others(set *routines.Set, k key, f leeway.Fire) (list []time.Ti
 
 // taskOf returns the task in force with a key.
 func taskOf(set *routines.Set, k key) (*routines.Task, bool) {
-	if k.kind == routines.KindReminder {
+	if k.kind == routines.KindReminder || k.kind == aheadKind {
 		if r, ok := set.ReminderByID(k.id); ok {
 			return &r.Task, true
 		}
@@ -250,7 +250,7 @@ func (p *Plan) routineNext(t task, from time.Time) time.Time {
 // open returns the end of a fire's window if its moment is not chosen yet, else the
 // reason for the moment.
 func (p *Plan) open(f fire) (until time.Time, reason string) {
-	if f.Leeway == (leeway.Rule{}) {
+	if f.Leeway == (leeway.Rule{}) || f.early != nil {
 		return until, ""
 	}
 	if c, ok := p.chosenFor(f.task); ok && c.At.Equal(f.at) {

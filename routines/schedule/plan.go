@@ -61,6 +61,7 @@ const (
 	tagJustFired = "just fired"
 	TagPaused    = "paused"
 	tagFailing   = "paused after failures"
+	tagItself    = "paused by its own run"
 	TagWaits     = "needs your approval"
 	TagMoney     = "held for money" // followed by the end of the hold
 	TagProposed  = "an edit waits"  // the text before the edit fires
@@ -79,7 +80,8 @@ type task struct {
 	*routines.Task
 	routine  *routines.Routine
 	reminder *routines.Reminder
-	order    int // order among tasks that fire at the same time
+	early    []routines.Early // set if this is only about what the reminder sends before it is due
+	order    int              // order among tasks that fire at the same time
 }
 
 // fire is a past or upcoming fire of a task.
@@ -91,7 +93,7 @@ type fire struct {
 
 func byTime(a, b fire) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order)) }
 
-// tasks yields the routines, then the reminders.
+// tasks yields the routines, then the reminders, each with what it sends before it is due.
 func (p *Plan) tasks() iter.Seq[task] {
 	return func(yield func(task) bool) {
 		for i, r := range p.Set.Routines {
@@ -100,7 +102,11 @@ func (p *Plan) tasks() iter.Seq[task] {
 			}
 		}
 		for i, r := range p.Set.Reminders {
-			if !yield(task{Task: &r.Task, reminder: r, order: len(p.Set.Routines) + i}) {
+			t := task{Task: &r.Task, reminder: r, order: len(p.Set.Routines) + i}
+			if !yield(t) {
+				return
+			}
+			if t.early = r.Early(); len(t.early) > 0 && !yield(t) {
 				return
 			}
 		}
@@ -117,44 +123,50 @@ func (p *Plan) price(t *routines.Task) Price {
 
 // hold returns what keeps a task from firing: the user's hold if it is active, else a
 // lack of money.
-func (p *Plan) hold(t *routines.Task) Hold {
-	one := p.Holds.Of(t)
-	if t.Critical || t.Essential || !one.Ended(p.Now) {
+func (p *Plan) hold(t task) Hold {
+	one := p.Holds.Of(t.Task)
+	if t.Critical || t.Essential || t.early != nil || !one.Ended(p.Now) {
 		return one
 	}
-	if until := p.price(t).Until; !until.IsZero() {
+	if until := p.price(t.Task).Until; !until.IsZero() {
 		return Hold{Since: p.Now, Until: until, Money: true}
 	}
 	return one
 }
 
 // lacksMoney reports whether a reminder waits for money and is not running.
-func (p *Plan) lacksMoney(r *routines.Reminder) bool {
-	at, _ := p.dueAt(r)
-	return p.hold(&r.Task).Money && p.known.reminder(r.ID, at) != outcomeRunning
+func (p *Plan) lacksMoney(t task) bool {
+	at, _ := p.dueAt(t.reminder)
+	return p.hold(t).Money && p.known.reminder(t.ID, at) != outcomeRunning
 }
+
+// once reports whether the task has only one fire: it is a reminder at its own time.
+func (t task) once() bool { return t.reminder != nil && t.early == nil }
 
 // next returns a task's first fire at or after a time, held or not; a reminder has only
 // one. The zero time means never.
 func (p *Plan) next(t task, from time.Time) time.Time {
-	if t.reminder != nil {
-		at, _ := p.dueAt(t.reminder)
-		return at.In(p.Now.Location())
+	switch {
+	case t.routine != nil:
+		return p.routineNext(t, from)
+	case t.early != nil:
+		return p.earlyNext(t, from)
 	}
-	return p.routineNext(t, from)
+	at, _ := p.dueAt(t.reminder)
+	return at.In(p.Now.Location())
 }
 
 // nextFree is next without fires that a hold prevents. For an overdue reminder it returns
 // a past time.
 func (p *Plan) nextFree(t task, hold Hold, from time.Time) time.Time {
-	if t.routine != nil {
+	if !t.once() {
 		if hold.open() {
 			return time.Time{}
 		}
 		if hold.Until.After(from) {
 			from = hold.Until
 		}
-		return p.routineNext(t, from)
+		return p.next(t, from)
 	}
 	if at, free := p.dueAt(t.reminder); free {
 		return at.In(p.Now.Location())
@@ -169,14 +181,17 @@ func (p *Plan) NextOf(id string, n int) []Entry {
 		if t.ID != id {
 			continue
 		}
-		for at := p.next(t, after(p.Now)); !at.IsZero() && len(list) < n; at = p.next(t, after(at)) {
+		i := 0
+		for at := p.next(t, after(p.Now)); !at.IsZero() && i < n; at = p.next(t, after(at)) {
+			i++
 			list = append(list, p.marked(fire{task: t, at: at}))
-			if t.reminder != nil {
+			if t.once() {
 				break
 			}
 		}
 	}
-	return list
+	list = sorted(list)
+	return list[:min(n, len(list))]
 }
 
 // Due returns a fire of a task that starts now, regardless of its schedule. An overdue
@@ -211,6 +226,12 @@ func (p *Plan) entry(f fire) Entry {
 		ID: f.ID, FireTime: f.at.In(p.Now.Location()), Label: label, Prompt: prompt, Title: f.Title(), Description: briefly(f.Task), FilePath: f.Path, Kind: f.Kind,
 		Silent: !f.AllowPing, Foreground: !f.Background, Cost: p.price(f.Task).Dollars, Tag: f.tag,
 	}
+	if f.early != nil {
+		early := f.earlyAt(f.at)
+		e.Title += earlyTitle(early)
+		e.Label, e.Foreground, e.Cost = labelReminder+earlyTitle(early), false, 0
+		e.Description = cmp.Or(early.Text, e.Description)
+	}
 	e.Until, e.Reason = p.open(f)
 	return e
 }
@@ -218,8 +239,8 @@ func (p *Plan) entry(f fire) Entry {
 // marked describes a fire for people: it is marked if it is held or was moved by a
 // snooze. A reminder has a single fire, so it is held whatever its time, even if overdue.
 func (p *Plan) marked(f fire) Entry {
-	e, hold := p.entry(f), p.hold(f.Task)
-	covered, reminder := hold.covers(e.FireTime), e.Kind == routines.KindReminder
+	e, hold := p.entry(f), p.hold(f.task)
+	covered, reminder := hold.covers(e.FireTime), f.once()
 	switch {
 	case hold.Why != "":
 		e.Held, e.Tag, e.Why = true, hold.Words(p.Now), hold.Why

@@ -81,6 +81,8 @@ type record struct {
 	Reminders map[string]time.Time `json:"reminders,omitempty"`
 	// Moments maps tasks with a window or jitter, by kind and id, to the last chosen moment.
 	Moments map[string]chosen `json:"moments,omitempty"`
+	// Ahead is what is known of what reminders send before they are due.
+	Ahead map[string]*aheadEntry `json:"ahead,omitempty"`
 	// Spent maps reminders to the due time at which they ran. They must not fire again
 	// although their file may still exist.
 	Spent map[string]time.Time `json:"spent,omitempty"`
@@ -129,6 +131,10 @@ func readRecord(d *store.Dir, log *slog.Logger) record {
 	if r.Moments == nil {
 		r.Moments = map[string]chosen{}
 	}
+	if r.Ahead == nil {
+		r.Ahead = map[string]*aheadEntry{}
+	}
+	maps.DeleteFunc(r.Ahead, func(_ string, e *aheadEntry) bool { return e == nil })
 	for _, e := range r.Routines {
 		if e.Outcome == outcomeRunning {
 			e.Outcome = outcomeCutOff
@@ -149,6 +155,12 @@ func (r *record) entry(id string) *routineEntry {
 // start records the start of a run at now. stays means that a reminder's file is kept
 // afterwards.
 func (r *record) start(d Due, now time.Time, stays bool) {
+	if d.Early != nil {
+		if e := r.Ahead[d.Reminder.ID]; e != nil {
+			e.Running, e.Since = d.Early.At, now
+		}
+		return
+	}
 	if d.Reminder != nil {
 		r.Reminders[d.Reminder.ID] = now
 		if stays {
@@ -188,6 +200,7 @@ type recorder struct {
 func newRecorder(d *store.Dir, log *slog.Logger) *recorder {
 	empty := record{
 		Routines: map[string]*routineEntry{}, Reminders: map[string]time.Time{}, Spent: map[string]time.Time{}, Moments: map[string]chosen{},
+		Ahead: map[string]*aheadEntry{},
 	}
 	return &recorder{record: empty, dir: d, log: log}
 }
@@ -239,6 +252,7 @@ type outcomes struct {
 	reminders map[string]time.Time
 	missed    map[string]time.Time // the last missed fire of a routine
 	moments   map[string]chosen
+	ahead     map[string]aheadEntry // of reminders
 }
 
 // outcomesSince returns the outcomes known at now, for routines with news since a moment.
@@ -246,6 +260,10 @@ type outcomes struct {
 func (r *record) outcomesSince(now, since time.Time) *outcomes {
 	k := &outcomes{at: now, all: since.IsZero(), routines: map[string]routineEntry{}, reminders: maps.Clone(r.Reminders)}
 	k.missed, k.moments = map[string]time.Time{}, maps.Clone(r.Moments)
+	k.ahead = make(map[string]aheadEntry, len(r.Ahead))
+	for id, e := range r.Ahead {
+		k.ahead[id] = *e
+	}
 	for id, e := range r.Routines {
 		if e.Why == outcomeMissed && now.Sub(e.Passed) < missedFor {
 			k.missed[id] = e.Passed

@@ -78,6 +78,9 @@ func dueWords(at, now time.Time) string {
 	return at.Format("January 2 2006, ") + clock
 }
 
+// earlyTitle follows the title of a reminder at an early moment.
+func earlyTitle(e routines.Early) string { return " (" + e.Long() + " before)" }
+
 // midnight returns the date as a UTC instant, for subtraction without zones or 23-hour
 // days.
 func midnight(t time.Time) time.Time {
@@ -98,6 +101,9 @@ func invalidNote(kind routines.Kind, list []string) string {
 
 // labelRoutine labels a routine without a description; agents read it too.
 const labelRoutine = "Routine"
+
+// labelReminder labels what a reminder sends before it is due.
+const labelReminder = "Reminder"
 
 func snoozedTag(until, now time.Time) string { return "snoozed until " + untilWords(until, now) }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/routines"
+	"ollimbot/routines/when"
 )
 
 const (
@@ -57,7 +58,10 @@ type TaskView struct {
 	Paused          bool
 	Held            string // Hold.Words of what keeps it from firing now; empty if nothing does
 	// Waits is why the task needs the user's approval, or "".
-	Waits   string
+	Waits string
+	// Stopped is the reason for which its own run has paused it, or "".
+	Stopped string
+	Says    bool   // it sends what its check prints, without a model
 	Version string // of its file: routines.Task.Digest
 	// Proposed is an edit that awaits approval while the text before it fires.
 	Proposed routines.Proposal
@@ -92,9 +96,9 @@ func (p *Plan) entries(w *window, until time.Time) []Entry {
 		all = append(all, p.marked(one))
 	}
 	for t := range p.tasks() {
-		hold := p.hold(t.Task)
-		waits := t.reminder != nil && p.lacksMoney(t.reminder)
-		if t.reminder != nil && !waits && hold.Money {
+		hold := p.hold(t)
+		waits := t.once() && p.lacksMoney(t)
+		if t.once() && !waits && hold.Money {
 			continue // its run is in progress and already listed
 		}
 		if first := p.next(t, p.Now); hold != (Hold{}) && !first.IsZero() && !first.After(until) {
@@ -102,7 +106,7 @@ func (p *Plan) entries(w *window, until time.Time) []Entry {
 				all = append(all, e)
 			}
 		}
-		if at := p.nextFree(t, hold, p.Now); !waits && !t.Background && !at.IsZero() && !at.Before(p.Now) && !at.After(until) {
+		if at := p.nextFree(t, hold, p.Now); !waits && !t.Background && t.early == nil && !at.IsZero() && !at.Before(p.Now) && !at.After(until) {
 			all = append(all, p.marked(fire{task: t, at: at}))
 		}
 	}
@@ -127,14 +131,17 @@ func (p *Plan) missed() (out []Entry) {
 func (p *Plan) list() []TaskView {
 	var list []TaskView
 	for t := range p.tasks() {
-		h := p.hold(t.Task)
+		if t.early != nil {
+			continue
+		}
+		h := p.hold(t)
 		v := TaskView{
 			ID: t.ID, Path: t.Path, Kind: t.Kind, Title: t.Title(), Next: p.nextFree(t, h, p.Now),
 			Foreground: !t.Background, Silent: !t.AllowPing, Version: cmp.Or(t.Script, t.Digest), Proposed: t.Proposed,
-			Cost: p.price(t.Task).Dollars,
+			Cost: p.price(t.Task).Dollars, Says: t.Says,
 		}
 		if !h.Ended(p.Now) {
-			v.Paused, v.Waits, v.Held = h.Paused, h.Why, h.Words(p.Now)
+			v.Paused, v.Waits, v.Held, v.Stopped = h.Paused, h.Why, h.Words(p.Now), h.Reason
 			switch {
 			case h.Money:
 				v.Broke = h.Until.In(p.Now.Location())
@@ -147,8 +154,14 @@ func (p *Plan) list() []TaskView {
 		} else {
 			v.When, v.Ended = t.routine.Schedule.Words(), t.routine.Schedule.EndWords(p.Now)
 		}
-		if rule := t.Leeway.String(); rule != "" {
-			v.When = strings.TrimPrefix(v.When+", "+rule, ", ")
+		rules := []string{t.Leeway.String()}
+		if t.reminder != nil {
+			rules = append(rules, when.AheadWords(t.reminder.Ahead))
+		}
+		for _, rule := range rules {
+			if rule != "" {
+				v.When = strings.TrimPrefix(v.When+", "+rule, ", ")
+			}
 		}
 		if !v.Next.IsZero() {
 			v.Until, v.Reason = p.open(fire{task: t, at: v.Next})
@@ -179,7 +192,7 @@ func (p *Plan) calendar(to time.Time, limit int) []Entry {
 		one := next[0]
 		next = next[1:]
 		out = append(out, p.marked(one))
-		if one.reminder != nil {
+		if one.once() {
 			continue
 		}
 		if one.at = p.next(one.task, after(one.at)); !one.at.IsZero() && !one.at.After(to) {
@@ -251,6 +264,8 @@ func (p *Plan) window() *window {
 	w := &window{}
 	for t := range p.tasks() {
 		switch {
+		case t.early != nil:
+			w.addEarly(p, t)
 		case !t.Background:
 		case t.routine != nil:
 			w.addRoutine(p, t)
@@ -271,7 +286,7 @@ func (p *Plan) window() *window {
 
 // addRoutine adds the last and the next fire of a routine.
 func (w *window) addRoutine(p *Plan, t task) {
-	hold := p.hold(t.Task)
+	hold := p.hold(t)
 	var free, held time.Time // the last fire of each kind
 	at := p.next(t, p.Now.Add(-forwardGrace))
 	for ; !at.IsZero() && !at.After(p.Now); at = p.next(t, after(at)) {
@@ -311,7 +326,7 @@ func (w *window) addPast(p *Plan, t task, at time.Time) {
 
 func (w *window) addReminder(p *Plan, t task) {
 	switch at, free := p.dueAt(t.reminder); {
-	case !free, p.lacksMoney(t.reminder), at.Before(p.Now.Add(-forwardGrace)):
+	case !free, p.lacksMoney(t), at.Before(p.Now.Add(-forwardGrace)):
 	case at.After(p.Now):
 		w.addAhead(p, t, at)
 	default:

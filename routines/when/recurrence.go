@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/routines/cron"
 	"ollimbot/routines/recur"
+	"ollimbot/routines/zones"
 )
 
 // Schedule reads when something fires again and again: in words, including those of
@@ -66,6 +67,7 @@ type bounds struct {
 	lasting   length
 	limit     int
 	skip      []recur.Gap
+	calendars []string
 	zone      *time.Location
 }
 
@@ -112,7 +114,7 @@ func (p *parser) defaultDays(s *repeat) {
 
 // bounded adds the restrictions to an expression.
 func (p *parser) bounded(s *repeat, c cron.Schedule) (recur.Recurrence, error) {
-	r := recur.Recurrence{Cron: c, Every: s.count, Days: s.monthDays, From: s.from, Times: s.limit, Skip: s.skip, Zone: s.zone}
+	r := recur.Recurrence{Cron: c, Every: s.count, Days: s.monthDays, From: s.from, Times: s.limit, Skip: s.skip, Calendars: s.calendars, Zone: s.zone}
 	if r.From.IsZero() && s.counts() {
 		first := recur.Recurrence{Cron: c, Days: s.monthDays, Skip: s.skip}
 		at := first.Next(p.Now)
@@ -140,11 +142,18 @@ func (p *parser) bounded(s *repeat, c cron.Schedule) (recur.Recurrence, error) {
 	return r, err
 }
 
-// yearOf is the first such day at or after one.
+// yearOf is the first such day at or after one. A day that its month never has is the month's last.
 func yearOf(d, from recur.Date) recur.Date {
-	for d.Year = from.Year; d.Before(from) || !d.Exists(); d.Year++ {
+	never := !d.Exists()
+	for year := from.Year; ; year++ {
+		at := recur.Date{Year: year, Month: d.Month, Day: d.Day}
+		if never {
+			at = lastOf(at)
+		}
+		if at.Exists() && !at.Before(from) {
+			return at
+		}
 	}
-	return d
 }
 
 // bound reads one restriction. ok is false if there is none here; then nothing is taken.
@@ -278,12 +287,9 @@ func (p *parser) bare(last bool) (d recur.Date, ok bool, err error) {
 	return recur.DateOf(m.date), ok, err
 }
 
-// lastOf is the last day of a month; without a year, that of every February is the 28th.
+// lastOf is the last day of a month. Without a year it is the 31st, which yearOf understands.
 func lastOf(d recur.Date) recur.Date {
-	if d.Year == 0 && d.Month == time.February {
-		return recur.Date{Month: d.Month, Day: 28}
-	}
-	for d.Day = 31; !d.Exists(); d.Day-- {
+	for d.Day = 31; d.Year != 0 && !d.Exists(); d.Day-- {
 	}
 	return d
 }
@@ -297,6 +303,11 @@ func (p *parser) gaps(s *bounds) (bool, error) {
 		}
 		for p.skip("on", "in", "from", "between") {
 		}
+		if t := p.peek(0); strings.HasSuffix(t.text, calendarSuffix) && t.text != calendarSuffix {
+			p.pos++
+			s.calendars = append(s.calendars, t.raw)
+			continue
+		}
 		g, ok, err := p.gap()
 		switch {
 		case err != nil:
@@ -304,7 +315,7 @@ func (p *parser) gaps(s *bounds) (bool, error) {
 		case !ok && !found && p.week(): // a day of the week
 			return false, refuse(textExceptDay)
 		case !ok && !found:
-			return false, refuse(textExcept)
+			return false, p.orMeant(refuse(textExcept))
 		case !ok:
 			p.pos = from
 			return true, nil
@@ -312,6 +323,9 @@ func (p *parser) gaps(s *bounds) (bool, error) {
 		s.skip = append(s.skip, g)
 	}
 }
+
+// calendarSuffix ends the name of a calendar's file.
+const calendarSuffix = ".ics"
 
 // week reports whether days of the week follow.
 func (p *parser) week() bool {
@@ -340,8 +354,7 @@ func (p *parser) gap() (g recur.Gap, ok bool, err error) {
 		g.To = yearOf(g.To, g.From)
 	}
 	if whole {
-		if g.To = lastOf(g.To); g.To.Year == 0 && g.To.Month == time.February {
-			g.To.Day = 29
+		for g.To = lastOf(g.To); !g.To.Exists(); g.To.Day-- {
 		}
 	}
 	return g, true, nil
@@ -412,7 +425,7 @@ func (p *parser) inZone(s *bounds) (bool, error) {
 		}
 		name += t.raw
 	}
-	zone, ok := zoneNamed(name)
+	zone, ok := Zone(name)
 	if !ok {
 		return false, refuse(textNoZone, strings.ReplaceAll(name, "_", " "))
 	}
@@ -428,9 +441,9 @@ var noZone = []string{"at", "on", "in", "from", "until", "and", "every", "the"}
 // zoneAreas are the parts of the world in which a city is looked for.
 var zoneAreas = []string{"Europe/", "America/", "Asia/", "Africa/", "Australia/", "Pacific/", "Atlantic/", "Indian/", "America/Argentina/", "America/Indiana/"}
 
-// zoneNamed finds a zone by its name or by its city, in any case.
-func zoneNamed(name string) (*time.Location, bool) {
-	if name == "" || strings.EqualFold(name, "local") || strings.Contains(name, "..") || len(name) > 60 {
+// Zone finds a zone by its name or by its city, in any case: "Europe/Berlin", "new york".
+func Zone(name string) (*time.Location, bool) {
+	if name = strings.ReplaceAll(strings.TrimSpace(name), " ", "_"); len(name) > 60 {
 		return nil, false
 	}
 	spelled := func(text string) string { // as the database spells names
@@ -443,12 +456,12 @@ func zoneNamed(name string) (*time.Location, bool) {
 		return strings.NewReplacer("_Of_", "_of_", "_Es_", "_es_", "-Au-", "-au-").Replace(string(out))
 	}
 	for _, try := range []string{name, spelled(name), strings.ToUpper(name)} {
-		if zone, err := time.LoadLocation(try); err == nil {
+		if zone, err := zones.Load(try); err == nil {
 			return zone, true
 		}
 	}
 	for _, area := range zoneAreas {
-		if zone, err := time.LoadLocation(area + spelled(name)); err == nil {
+		if zone, err := zones.Load(area + spelled(name)); err == nil {
 			return zone, true
 		}
 	}
@@ -484,16 +497,16 @@ func SetKey(r *recur.Recurrence, key, text string) error {
 		ok = ok && r.Times > 0
 	case recur.KeySkip:
 		ok, err = p.gaps(&s)
-		r.Skip = s.skip
+		r.Skip, r.Calendars = s.skip, s.calendars
 	case recur.KeyZone:
 		p.pos = len(p.toks)
-		r.Zone, ok = zoneNamed(strings.ReplaceAll(strings.TrimSpace(text), " ", "_"))
+		r.Zone, ok = Zone(text)
 	}
 	if err != nil {
 		return err
 	}
 	if !ok || !p.done() {
-		return refuse("%s", textKeys[key])
+		return p.orMeant(refuse("%s", textKeys[key]))
 	}
 	return nil
 }

@@ -104,31 +104,18 @@ func (p *parser) quantity() (n float64, ok bool) {
 // span takes a length: "2h30m", "1 hour and 30 minutes", "an hour and a half", "4h28". ok is
 // false if there is none here; then nothing is taken.
 func (p *parser) span() (l length, ok bool, err error) {
-	for first := true; ; first = false {
+	for {
 		from := p.pos
-		if !first && !p.take("and") {
+		if ok && !p.take("and") {
 			p.take(",")
 		}
-		var u unit
-		n, counted := p.quantity()
-		if counted {
-			u, counted = p.unit()
+		more, err := p.amount(&l)
+		if err != nil {
+			return l, false, err
 		}
-		if !counted {
+		if !more {
 			p.pos = from
 			break
-		}
-		if !l.times(n, u) {
-			return l, false, refuse(textTooMuch)
-		}
-		if p.take("and", "a", "half") {
-			l.times(.5, u)
-		}
-		if minutes, bare := p.peek(0).number(); bare && u.rest == time.Hour && p.peek(0).glued && len(p.peek(0).text) == 2 && minutes < 60 {
-			if _, more := units[p.peek(1).text]; !more || !p.peek(1).glued { // "4h28"
-				p.pos++
-				l.rest += time.Duration(minutes) * time.Minute
-			}
 		}
 		ok = true
 	}
@@ -136,4 +123,30 @@ func (p *parser) span() (l length, ok bool, err error) {
 		return l, false, refuse(textZero)
 	}
 	return l, ok, nil
+}
+
+// amount adds one number of units to a length: "2h", "4h28", "an hour and a half". ok is false if
+// there is none here.
+func (p *parser) amount(l *length) (ok bool, err error) {
+	n, ok := p.quantity()
+	if !ok {
+		return false, nil
+	}
+	u, ok := p.unit()
+	if !ok {
+		return false, nil
+	}
+	if !l.times(n, u) {
+		return false, refuse(textTooMuch)
+	}
+	if p.take("and", "a", "half") {
+		l.times(.5, u)
+	}
+	if minutes, bare := p.peek(0).number(); bare && u.rest == time.Hour && p.peek(0).glued && len(p.peek(0).text) == 2 && minutes < 60 {
+		if _, more := units[p.peek(1).text]; !more || !p.peek(1).glued { // "4h28"
+			p.pos++
+			l.rest += time.Duration(minutes) * time.Minute
+		}
+	}
+	return true, nil
 }

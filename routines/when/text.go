@@ -64,6 +64,10 @@ const (
 	textExceptDay = "a day of the week is left out by naming the others: tuesday to sunday at 9"
 	textHowMany   = "a schedule has 1 to %d times; leave the number out if it has no end"
 	textNoZone    = `there is no zone "%s"; say its city, such as in Berlin time, or Europe/Berlin`
+	textNoAhead   = "there is no length of time; " + textNearAhead
+	textNearAhead = "say a day, an hour or 10 minutes before, or 1 hour: Leave now"
+	textAheadNow  = "that is the moment itself; say 1 minute, or more"
+	textAheadFar  = "that is too long before; say at most %d days"
 	textSeconds   = "a schedule counts minutes; say every minute"
 	textManyTimes = "say the times: at 8:00 and 20:00"
 )
@@ -125,6 +129,6 @@ var textKeys = map[string]string{
 	recur.KeyFrom:  "write the first day with its year, such as 2026-12-01",
 	recur.KeyUntil: "write the last day with its year, such as 2027-02-28",
 	recur.KeyTimes: "write a whole number from 1 to 1000, or delete the line",
-	recur.KeySkip:  "write days or ranges, such as 24 Dec to 2 Jan, 2027-04-02",
-	recur.KeyZone:  "write the name of a time zone, such as Europe/Berlin",
+	recur.KeySkip:  "write days or ranges, such as 24 Dec to 2 Jan, 2027-04-02, or the name of a calendar, such as holidays.ics",
+	recur.KeyZone:  "no such time zone is known; write its name, such as Europe/Berlin",
 }

@@ -64,9 +64,18 @@ func tokens(text string) (out []token) {
 	return out
 }
 
+// nameLetters are what the name of a calendar's file may have.
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
 // lengthOf is how many bytes the next token takes.
 func lengthOf(rest string, r rune, size int, glued bool) int {
 	digits := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+	if !glued {
+		name := len(rest) - len(strings.TrimLeft(rest, nameLetters))
+		if strings.HasSuffix(strings.ToLower(rest[:name]), calendarSuffix) {
+			return name
+		}
+	}
 	switch {
 	case unicode.IsLetter(r):
 		n := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
@@ -224,13 +233,37 @@ var vocabulary = append(append([]string{
 // vague are words about time that are close to others in spelling only.
 var vague = map[string]bool{"soon": true, "never": true, "ever": true, "later": true, "some": true}
 
-// unknown is the error about the next token. near is what to write instead.
-func (p *parser) unknown(near string) error {
-	for ; p.pos < len(p.toks)-1; p.pos++ { // the word after "24" or "in" is the one that was not understood
+// orMeant is the error about a mistyped token here, or else another one.
+func (p *parser) orMeant(other error) error {
+	p.pass()
+	if meant := p.meant(); meant != "" {
+		return &Error{text: sentence(textMeant, p.peek(0).text, meant), telling: true}
+	}
+	return other
+}
+
+// pass goes to the word that was not understood, which is behind "24" and "in".
+func (p *parser) pass() {
+	for ; p.pos < len(p.toks)-1; p.pos++ {
 		if _, number := p.peek(0).number(); !number && p.peek(0).text != "in" && p.peek(0).text != "the" {
 			break
 		}
 	}
+}
+
+// meant is the known word that the next token was meant to be, or "".
+func (p *parser) meant() string {
+	word := p.peek(0).text
+	meant := words.Nearest(word, vocabulary)
+	if meant == word || len(word) <= 2 || vague[word] {
+		return ""
+	}
+	return meant
+}
+
+// unknown is the error about the next token. near is what to write instead.
+func (p *parser) unknown(near string) error {
+	p.pass()
 	word := p.peek(0).text
 	if p.done() && len(p.toks) > 0 {
 		return refuse(textIncomplete, p.toks[len(p.toks)-1].text, near)
@@ -238,7 +271,7 @@ func (p *parser) unknown(near string) error {
 	if isForeign(word) {
 		return refuse(textForeign, near)
 	}
-	if meant := words.Nearest(word, vocabulary); meant != "" && meant != word && len(word) > 2 && !vague[word] {
+	if meant := p.meant(); meant != "" {
 		return &Error{text: sentence(textMeant, word, meant), telling: true}
 	}
 	return &Error{text: sentence(textUnknown, word, near)}

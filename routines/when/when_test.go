@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/recur"
 )
 
 //go:embed testdata/sentences.txt
@@ -78,7 +79,7 @@ func TestWhatARefusalOffersIsUnderstood(t *testing.T) {
 	}
 }
 
-var zones = []string{
+var someZones = []string{
 	"Europe/Berlin", "America/Los_Angeles", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "Africa/Casablanca", "America/Santiago",
 	"Pacific/Apia", "Asia/Kathmandu", "UTC",
 }
@@ -91,7 +92,7 @@ func TestAMomentIsReadAsItIsPrinted(t *testing.T) {
 	}
 	near := []string{"Mon 2 Jan 15:04", "Monday 2 January at 15:04", "Mon 2 Jan 3:04pm", "2 Jan 15:04"}
 	testkit.Check(t, func(t *rapid.T) {
-		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
+		zone, err := time.LoadLocation(rapid.SampledFrom(someZones).Draw(t, "zone"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,6 +217,20 @@ func TestAScheduleIsFoundBeforeItsMessage(t *testing.T) {
 	}
 	if _, _, err := r.FirstSchedule("every wekday at 9 Water"); err == nil || !strings.Contains(err.Error(), "did you mean weekday") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A mistyped word in a key of a file is named with the nearest one.
+func TestAMistypedKeyIsOfferedTheNearestWord(t *testing.T) {
+	for text, want := range map[string]string{
+		"every: 2 wekks": "did you mean weeks?", "days: last firday": "did you mean friday?", "skip: agust": "did you mean august?",
+		"zone: Europe/Atlantis": "no such time zone", "every: 0": "write days", "times: 0": "1 to 1000", "every: zwei Wochen": "write days",
+	} {
+		key, value, _ := strings.Cut(text, ": ")
+		var r recur.Recurrence
+		if err := SetKey(&r, key, value); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

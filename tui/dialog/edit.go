@@ -14,6 +14,8 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/routines"
+	"ollimbot/routines/leeway"
+	"ollimbot/routines/when"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
 )
@@ -53,25 +55,43 @@ func editTask(file command.TaskFile) *editing {
 	e.choice("background", fieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
 	e.add(editLine{"window", windowField(showWindow(file)), showWindow, textOrNone})
 	e.add(editLine{"jitter", Text(fieldJitter, showJitter(file), checkJitter), showJitter, textOrNone})
+	if routine {
+		e.add(editLine{"late", Text(fieldLate, showLate(file), checkLate), showLate, lateOf})
+	} else {
+		e.add(editLine{"ahead", aheadField(showAhead(file)), showAhead, aheadOf})
+	}
 	e.oneOf("update-main-session", fieldReports, func(f command.TaskFile) string { return string(f.Mode) },
 		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
-	models := slices.Clone(taskModels)
-	if !slices.Contains(models, file.Model) {
-		models = append(models, file.Model)
+	if routine {
+		e.add(editLine{"check", Text(fieldCheck, file.Check, nil), func(f command.TaskFile) string { return f.Check }, textOrNone})
+		e.option("say", fieldMessage, "check", [2]string{"what the check prints", "from the model"}, func(f command.TaskFile) bool { return f.Says })
 	}
-	e.oneOf("model", fieldModel, func(f command.TaskFile) string { return f.Model }, models...)
-	e.choice("thinking", fieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
-	e.choice("isolated", fieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
+	if !file.Says {
+		e.model()
+	}
 	e.choice("critical", fieldCritical, textYes, textNo, func(f command.TaskFile) bool { return f.Critical })
-	e.list("allowed-tools", fieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
-	e.list("disallowed-tools", fieldDenied, func(f command.TaskFile) []string { return f.Disallowed })
-	e.list("skills", fieldSkills, func(f command.TaskFile) []string { return f.Skills })
+	if !file.Says {
+		e.list("allowed-tools", fieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
+		e.list("disallowed-tools", fieldDenied, func(f command.TaskFile) []string { return f.Disallowed })
+		e.list("skills", fieldSkills, func(f command.TaskFile) []string { return f.Skills })
+	}
 	e.choice("trust-input", fieldTrusts, textYes, textNo, func(f command.TaskFile) bool { return f.TrustInput })
 	if !routine {
 		e.chain()
 	}
 	e.Fields = append(e.Fields[:basic:basic], moreOptions(e.Fields[basic:]))
 	return e
+}
+
+// model adds the fields of the model that runs the task.
+func (e *editing) model() {
+	models := slices.Clone(taskModels)
+	if !slices.Contains(models, e.file.Model) {
+		models = append(models, e.file.Model)
+	}
+	e.oneOf("model", fieldModel, func(f command.TaskFile) string { return f.Model }, models...)
+	e.choice("thinking", fieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
+	e.choice("isolated", fieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
 }
 
 // taskModels are the usual models of a task; the first is the default.
@@ -100,6 +120,57 @@ func (e *editing) when() {
 		at, _, _ := readMoment(text, c.Snap.Times())
 		return routines.RunAt(at)
 	}})
+}
+
+// aheadField is the field of what a reminder says before it is due.
+func aheadField(text string) *Field {
+	return Text(fieldAhead, text, func(_ pane.Context, text string) (string, bool) {
+		if strings.TrimSpace(text) == "" {
+			return fieldNotes[fieldAhead], true
+		}
+		list, err := when.ReadAhead(text)
+		if err != nil {
+			return err.Error(), false
+		}
+		return when.AheadWords(list), true
+	})
+}
+
+func showAhead(f command.TaskFile) string { return when.AheadLine(f.Ahead) }
+
+func aheadOf(_ pane.Context, text string) any {
+	list, _ := when.ReadAhead(text)
+	if list == nil {
+		return nil
+	}
+	return routines.AheadItems(list)
+}
+
+func checkLate(_ pane.Context, text string) (string, bool) {
+	if strings.TrimSpace(text) == "" {
+		return fieldNotes[fieldLate], true
+	}
+	d, err := routines.ReadLate(text)
+	if err != nil {
+		return err.Error(), false
+	}
+	return routines.LateWords(d), true
+}
+
+// showLate is empty as long as the file says nothing of it.
+func showLate(f command.TaskFile) string {
+	if f.Late == 0 || f.Late == routines.UsualLate {
+		return ""
+	}
+	return routines.LateWords(f.Late)
+}
+
+func lateOf(_ pane.Context, text string) any {
+	d, err := routines.ReadLate(text)
+	if err != nil {
+		return nil
+	}
+	return leeway.FormatJitter(d)
 }
 
 // prompt adds the field of the prompt. A prompt that the field would change, such as a

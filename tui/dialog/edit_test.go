@@ -66,6 +66,30 @@ func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 	}
 }
 
+// What a reminder says before, and how late a routine may run, are read as people say them and shown as they are read.
+func TestWhatIsSaidBeforeAndHowLateAreFields(t *testing.T) {
+	c, file := editContext(), teaFile()
+	do, note, ok := EditField(c, file, "late", "2 hours")
+	if set := do.(command.EditTask).Edit.Set; !ok || note != "at most 2 hours late" || set[0] != (command.Field{Key: "late", Value: "2h"}) {
+		t.Errorf("%+v, %q", do, note)
+	}
+	file.Late = 150 * time.Minute
+	if do, note, ok = EditField(c, file, "late", "at most 2 hours 30 minutes late"); ok || !strings.Contains(note, "already") {
+		t.Errorf("%+v, %q", do, note)
+	}
+	if _, note, ok = EditField(c, file, "late", "40 days"); ok || !strings.Contains(note, "31 days") {
+		t.Errorf("%q", note)
+	}
+	file.Kind = routines.KindReminder
+	do, note, ok = EditField(c, file, "ahead", "1 hour: Leave now; a day before")
+	if set := do.(command.EditTask).Edit.Set; !ok || note != "1 day and 1 hour before" || cmp.Diff(set[0].Value, any([]string{"1 day", "1 hour: Leave now"})) != "" {
+		t.Errorf("%+v, %q", do, note)
+	}
+	if _, note, ok = EditField(c, file, "ahead", "soon"); ok || !strings.Contains(note, "before") {
+		t.Errorf("%q", note)
+	}
+}
+
 // The form shows what a person needs; one row opens the rest, each with its explanation.
 func TestTheOtherFieldsAreBehindOneRow(t *testing.T) {
 	for name, f := range map[string]*Form{"new": NewTask(), "edit": editTask(teaFile()).Form} {

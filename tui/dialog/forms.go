@@ -38,11 +38,12 @@ func newTask(when, name, text string) *Form {
 	pings := Choice(fieldPings, textMayPing, textMayPing, textNeverPings)
 	place := Choice(fieldRuns, textBackground, textBackground, textForeground)
 	window := windowField("")
+	early := aheadField("")
 	model := Choice(fieldModel, textUsual, append([]string{textUsual}, taskModels[1:]...)...)
 	isolated := Choice(fieldIsolated, textNo, textYes, textNo)
 	critical := Choice(fieldCritical, textNo, textYes, textNo)
 	return &Form{
-		Name: textFormTitle, Fields: []*Field{kind, at, title, prompt, pings, moreOptions([]*Field{place, window, model, isolated, critical})},
+		Name: textFormTitle, Fields: []*Field{kind, at, title, prompt, pings, moreOptions([]*Field{place, window, early, model, isolated, critical})},
 		at: 1, Send: "create", keeps: true,
 		Make: func(c pane.Context) command.Value {
 			chosen, _ := textOrNone(c, model.Text()).(string)
@@ -55,6 +56,7 @@ func newTask(when, name, text string) *Form {
 			if once() {
 				task.At, _, _ = readMoment(at.Text(), c.Snap.Times())
 				task.UntilDone = kind.Text() == textUntilDone
+				task.Ahead = strings.TrimSpace(early.Text())
 			} else {
 				task.Cron = cronOf(c, at.Text())
 			}

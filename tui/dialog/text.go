@@ -60,9 +60,13 @@ const (
 	fieldPrompt   = "Prompt"
 	fieldPings    = "Pings"
 	fieldMissed   = "If missed"
+	fieldLate     = "Late"
 	fieldUntil    = "Until"
+	fieldAhead    = "Ahead"
 	fieldRuns     = "Runs"
 	fieldReports  = "Reports"
+	fieldCheck    = "Check"
+	fieldMessage  = "Message"
 	fieldModel    = "Model"
 	fieldThinking = "Thinking"
 	fieldIsolated = "Isolated"
@@ -82,9 +86,13 @@ var fieldNotes = map[string]string{
 	fieldPrompt:   "what the bot should do, in your words",
 	fieldPings:    "whether it may send you messages",
 	fieldMissed:   "what happens when the bot was off at the time",
+	fieldLate:     "optional: how late it may then still run, such as at most 2 hours late; usually 12 hours",
+	fieldAhead:    "optional: what it says before, such as 1 day: The dentist is tomorrow; 1 hour: Leave now",
 	fieldUntil:    "whether it comes back until you press Done on its ping",
 	fieldRuns:     "in the background, or as a turn of the conversation that you see",
 	fieldReports:  "when its report joins the conversation: on_ping means after a ping",
+	fieldCheck:    "optional: a command that decides before each fire whether it runs",
+	fieldMessage:  "what the check prints is sent as it is, without a model and its cost",
 	fieldModel:    "for background runs; the default is in the settings",
 	fieldThinking: "thinks before it answers: better, but slower and dearer",
 	fieldIsolated: "starts without the conversation: cheaper, but knows nothing of it",

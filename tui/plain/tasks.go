@@ -16,6 +16,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/recur"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/forks"
@@ -247,8 +248,12 @@ func create(c *console, r request) {
 		note := read.Note(rest)
 		var at time.Time
 		at, rest, err = read.First(rest)
+		var ahead []when.Ahead
+		if err == nil {
+			ahead, rest, err = when.FirstAhead(rest)
+		}
 		t = newTask(rest)
-		t.At = at
+		t.At, t.Ahead = at, when.AheadLine(ahead)
 		if note != "" {
 			more = "; " + note
 		}

@@ -25,6 +25,8 @@ import (
 	"ollimbot/core/work/money"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/daysoff"
+	"ollimbot/routines/when"
 	dashboard "ollimbot/tui/settings"
 )
 
@@ -47,7 +49,7 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 			return err
 		}
 		problems, looked = append(problems, bot.Problems(at.Now)...), lookedAt(at, bot)+settingsIn(dashboard.Dir(p.Environ()))
-		notes = explained(bot.Index().Set(), at.Now)
+		notes = append(explained(bot.Index().Set(), at.Now), verified(at)...)
 	}
 	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, append(notes, problemLines(problems, looked)...))
 }
@@ -57,7 +59,7 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 func explained(set *routines.Set, now time.Time) (lines []string) {
 	for _, r := range set.Routines {
 		s := &r.Schedule
-		if s.Plain() {
+		if s.Plain() && !r.Says {
 			continue
 		}
 		parts := []string{s.Words()}
@@ -67,14 +69,40 @@ func explained(set *routines.Set, now time.Time) (lines []string) {
 		for _, skip := range s.Skipped(now, now.AddDate(1, 0, 0), 1) {
 			parts = append(parts, "not "+skip.At.Format(console.MomentLayout)+": "+skip.Why)
 		}
-		for _, more := range []string{s.EndWords(now), s.Ours()} {
+		for _, more := range append([]string{s.EndWords(now)}, r.Ours()...) {
 			if more != "" {
 				parts = append(parts, more)
 			}
 		}
-		lines = append(lines, clean.Line(r.Path)+": note: "+strings.Join(parts, "; "))
+		lines = append(lines, note(r.Task, parts))
+	}
+	for _, r := range set.Reminders {
+		if len(r.Ahead) == 0 {
+			continue
+		}
+		var at []string
+		for _, e := range r.Early() {
+			at = append(at, e.At.In(now.Location()).Format(console.MomentLayout))
+		}
+		lines = append(lines, note(r.Task, []string{when.AheadWords(r.Ahead), strings.Join(at, ", "), r.Ours()}))
 	}
 	return lines
+}
+
+// verified says what the webhooks with verify need from their senders.
+func verified(at console.DataDir) (lines []string) {
+	hooks := webhook.NewIndex(at.Dir)
+	hooks.Scan()
+	for _, s := range hooks.Specs(false) {
+		if needs := s.Needs(); needs != "" {
+			lines = append(lines, clean.Line(s.Path)+": note: "+needs)
+		}
+	}
+	return lines
+}
+
+func note(t routines.Task, parts []string) string {
+	return clean.Line(t.Path) + ": note: " + strings.Join(parts, "; ")
 }
 
 // lookedAt says what the data directory contains.
@@ -175,7 +203,9 @@ func checkFile(p *console.Process, at console.DataDir, name string) (problems []
 	case isReminder(abs, data):
 		_, problems = routines.ParseReminder(shown, data, at.Env.Zone)
 	default:
-		_, problems = routines.ParseRoutine(shown, data)
+		var r routines.Routine
+		r, problems = routines.ParseRoutine(shown, data)
+		problems = append(problems, routines.CalendarProblems(&r, daysoff.NewShelf(at.Dir))...)
 	}
 	return renamed(problems, shown)
 }

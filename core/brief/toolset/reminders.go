@@ -56,12 +56,19 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	if a.Flag("until_done") && a.Flag("foreground") {
 		return Refusal(textUntilForeground)
 	}
+	var ahead []when.Ahead
+	if said := a.Text("ahead"); said != "" {
+		var err error
+		if ahead, err = when.ReadAhead(said); err != nil {
+			return Refusal(fmt.Sprintf(textBadAhead, clean.Cut(clean.Line(said), 60), err))
+		}
+	}
 	made, err := book.Add(ctx, routines.Reminder{
 		Task: routines.Task{
 			Kind: routines.KindReminder, Body: body, Description: clean.Cut(clean.Line(a.Text("description")), maxDescribed),
 			Background: !a.Flag("foreground"), Thinking: true, Mode: routines.OnPing, AllowPing: true, Leeway: leeway.Rule{Window: window},
 		},
-		RunAt: at, MaxChain: a.Number("max_chain"), UntilDone: a.Flag("until_done"),
+		RunAt: at, MaxChain: a.Number("max_chain"), UntilDone: a.Flag("until_done"), Ahead: ahead,
 	})
 	if err != nil {
 		return Refusal(fmt.Sprintf(textNotSaved, err))
@@ -223,7 +230,7 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 func follower(r routines.Reminder, at time.Time) routines.Reminder {
 	n := r
 	n.Kind, n.ID, n.Path, n.Description = routines.KindReminder, "", "", ""
-	n.RunAt = at
+	n.RunAt, n.Ahead = at, nil
 	n.ChainDepth++
 	if n.ChainParent == "" {
 		n.ChainParent = r.ID

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/base/words"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
@@ -15,6 +17,22 @@ import (
 
 // lookAgain is how long a repeating reminder is put off during a conversation.
 const lookAgain = 5 * time.Minute
+
+// early sends what a reminder says before it is due, as a ping under the usual rules.
+func (d *Dispatcher) early(ctx context.Context, due schedule.Due) error {
+	r := due.Reminder
+	now := d.now()
+	at := cron.DayClock(r.RunAt.In(d.o.Zone), now)
+	text := due.Early.Text
+	switch {
+	case text == "":
+		text = fmt.Sprintf(textEarly, r.Title(), at, words.Ahead(r.RunAt.Sub(now)))
+	case due.Late:
+		text += "\n\n" + fmt.Sprintf(textEarlyLate, at)
+	}
+	_, err := d.o.Runs.Do(ctx, fork.Job{Task: r.Task, At: due.At, Late: due.Late, Fire: due.Fire(), Said: &fork.Said{Text: text, Early: true}})
+	return err
+}
 
 // stopped reports that a reminder was never done and no longer repeats. A crash before
 // its file is removed causes a second report.

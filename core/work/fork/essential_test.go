@@ -178,3 +178,33 @@ func TestAStoppedEssentialTaskStaysSilent(t *testing.T) {
 		}
 	})
 }
+
+// A run that only sends its words asks no model, takes no place in the queue, and obeys the rules of a ping.
+func TestWordsAreSentWithoutAModelAndWithoutAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		h.set(func() { h.limits.MaxRunning = 1 })
+		done := make(chan View, 1)
+		go func() {
+			v, _ := h.m.Do(t.Context(), playing(task(), "wait 1h", "say done"))
+			done <- v
+		}()
+		synctest.Wait()
+		send := func(words string) View {
+			v, err := h.m.Do(t.Context(), Job{Task: task(essential), At: time.Now().Add(-time.Second), Fire: "reminder a " + words, Said: &Said{Text: words, Early: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		if v := send("Leave now"); v.State != Done || v.Pings != 1 || v.Session != "" || len(h.sent()) != 1 || h.sent()[0].Text != "Leave now" || v.Due.IsZero() {
+			t.Errorf("%+v, sent %+v", v, h.sent())
+		}
+		v, err := h.m.Do(t.Context(), Job{Task: task(func(t *routines.Task) { t.AllowPing = false }), Said: &Said{Text: "Leave now", Early: true}})
+		if err != nil || v.State != Done || v.Refused != 1 || len(h.sent()) != 1 {
+			t.Errorf("%+v, %v", v, err)
+		}
+		<-done
+	})
+}

@@ -223,19 +223,21 @@ func (m *Manager) await(ctx context.Context, r *run) bool {
 	}
 }
 
-// dispatch starts queued runs while there is room. mu must be held.
+// dispatch starts queued runs while there is room, and at once those that ask no model. mu must be held.
 func (m *Manager) dispatch() {
 	if !m.serving || m.stopping || len(m.waiting) == 0 {
 		return
 	}
 	limit := m.limit()
-	for len(m.waiting) > 0 && len(m.running) < limit {
-		r := m.waiting[0]
-		m.waiting = slices.Delete(m.waiting, 0, 1)
+	m.waiting = slices.DeleteFunc(m.waiting, func(r *run) bool {
+		if len(m.running) >= limit && r.job.Said == nil {
+			return false
+		}
 		m.running = append(m.running, r)
 		m.live.Add(1)
 		close(r.start)
-	}
+		return true
+	})
 }
 
 // limit is the maximum number of concurrent runs.
@@ -280,7 +282,7 @@ const asideAgain = time.Second
 // afford asks for the money of a run whose turn has come. It waits while others have set aside what
 // is left. An error means that the run has not begun and its place is free again.
 func (m *Manager) afford(ctx context.Context, r *run) error {
-	if m.o.Money == nil {
+	if m.o.Money == nil || r.job.Said != nil {
 		return nil
 	}
 	for told := false; ; told = true {

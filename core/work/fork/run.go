@@ -60,10 +60,13 @@ func newRun(o *Options, j Job, stop <-chan struct{}) *run {
 	r := &run{o: o, job: j, id: store.NewID(), start: make(chan struct{}), stopped: make(chan struct{}), stop: stop}
 	r.status = newStatus(o, View{
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
-		Queued: o.now(), Late: j.Late, Model: j.Task.Model,
+		Queued: o.now(), Late: j.Late, Model: j.Task.Model, NoModel: j.Said != nil,
 	})
-	if j.Reminder != nil {
+	switch {
+	case j.Reminder != nil:
 		r.status.view.Due = j.Reminder.RunAt
+	case j.early():
+		r.status.view.Due = j.At
 	}
 	r.guard = r.newGuard()
 	r.tools = newTools(o, j, r.status, r.guard)
@@ -106,7 +109,10 @@ func (r *run) execute(ctx context.Context) {
 	group.Go(fault.Guard("a run's ledger", func() error { record(r.o, r.status, r.job.Delivery == "", done); return nil }))
 	group.Go(fault.Guard("a run's watch", func() error { r.watch(ctx, runCtx, cancel, done); return nil }))
 	var err error
-	if r.job.Plain == "" {
+	switch {
+	case r.job.Said != nil:
+		err = r.tools.say(runCtx, *r.job.Said)
+	case r.job.asks():
 		err = r.talk.converse(runCtx, r.options(limits))
 	}
 	r.insist(runCtx, err)
@@ -140,7 +146,7 @@ func (r *run) unsaid(err error) string {
 	default:
 	}
 	switch v := r.status.snapshot(); {
-	case !r.job.Task.Essential || v.Pings > 0 || asked != nil:
+	case !r.job.Task.Essential || r.job.early() || v.Pings > 0 || asked != nil:
 		return ""
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf(textTimedOut, v.Timeout)
@@ -153,8 +159,13 @@ func (r *run) unsaid(err error) string {
 func (r *run) begin(l Limits) {
 	r.status.update(func(v *View) {
 		v.State, v.Started, v.Timeout = Running, r.o.now(), l.Timeout
-		v.Model = cmp.Or(v.Model, l.Model)
+		if !v.NoModel {
+			v.Model = cmp.Or(v.Model, l.Model)
+		}
 	})
+	if r.job.Said != nil {
+		r.status.line(tail.Note, textNoModel)
+	}
 	if r.job.Note != "" {
 		r.status.line(tail.Note, r.job.Note)
 	}
@@ -181,7 +192,10 @@ func (r *run) labeled(l label.Label) {
 // note notes in the tail that the run handles untrusted input.
 func (r *run) note(l label.Label) {
 	text := textLabeled
-	if r.job.Trusted {
+	switch {
+	case r.job.Said != nil:
+		text = textLabeledSaid
+	case r.job.Trusted:
 		text = textTrusted
 	}
 	r.status.line(tail.Note, fmt.Sprintf(text, l))
@@ -291,7 +305,7 @@ func (r *run) end(ctx context.Context, err error) {
 	case err == nil && lost != nil:
 		r.remember()
 		r.fail(fmt.Sprintf(textReportLost, lost))
-	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0 && r.job.Plain == "":
+	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0 && r.job.asks():
 		r.remember()
 		r.conclude(NoReport, textNoReport)
 		if err := r.o.Updates.AppendFrom(r.o.now(), fmt.Sprintf(updateNoReport, v.Title), r.status.source(), ""); err != nil {

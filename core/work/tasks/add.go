@@ -16,6 +16,7 @@ import (
 	"ollimbot/routines/cron"
 	"ollimbot/routines/leeway"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
 )
 
 // add validates a new task and writes its file.
@@ -28,13 +29,16 @@ func (e *Editor) add(_ context.Context, c command.AddTask) (command.Outcome, err
 	if t.Body == "" {
 		return command.Outcome{}, errors.New(textAddNoMessage)
 	}
-	add := e.addReminder
+	add, more := e.addReminder, ""
 	if expr != "" {
 		add = e.addRoutine
 	}
 	t, next, err := add(t, c)
+	if early := aheadNote(c, next, e.now()); err == nil && early != "" {
+		more = "; " + early
+	}
 	return command.Outcome{
-		Message:  fmt.Sprintf(textAdded, t.Title(), cron.DayClock(next, e.now())),
+		Message:  fmt.Sprintf(textAdded, t.Title(), cron.DayClock(next, e.now())) + more,
 		Undo:     command.RemoveTask{ID: t.ID, Version: t.Digest, Made: c},
 		Decision: audit.Entry{Action: audit.TaskAdded, Subject: t.ID},
 	}, err
@@ -73,14 +77,46 @@ func (e *Editor) addReminder(t routines.Task, c command.AddTask) (routines.Task,
 	if err := e.checkDue(at); err != nil {
 		return t, at, err
 	}
+	ahead, err := aheadOf(c)
+	if err != nil {
+		return t, at, err
+	}
 	if c.UntilDone && (c.Foreground || c.Silent) {
 		return t, at, errors.New(textAddUntilDone)
 	}
-	r, err := e.o.Schedule.AddReminder(routines.Reminder{Task: t, RunAt: at, UntilDone: c.UntilDone})
+	r, err := e.o.Schedule.AddReminder(routines.Reminder{Task: t, RunAt: at, UntilDone: c.UntilDone, Ahead: ahead})
 	return r.Task, at, err
 }
 
 // withdraw undoes add if the file is unchanged.
+// aheadOf reads what a new reminder says before it is due.
+func aheadOf(c command.AddTask) ([]when.Ahead, error) {
+	switch {
+	case c.Ahead == "" || c.Cron != "":
+		return nil, nil
+	case c.Silent:
+		return nil, errors.New(textAddAhead)
+	}
+	return when.ReadAhead(c.Ahead)
+}
+
+// aheadNote says when a reminder speaks before it is due, and which of these moments have passed.
+func aheadNote(c command.AddTask, at, now time.Time) string {
+	var said []string
+	list, _ := aheadOf(c)
+	for _, a := range list {
+		text := cron.DayClock(a.Before(at), now)
+		if !a.Before(at).After(now) {
+			text = fmt.Sprintf(textAheadPassed, a.Long())
+		}
+		said = append(said, text)
+	}
+	if said == nil {
+		return ""
+	}
+	return fmt.Sprintf(textAheadAt, strings.Join(said, ", "))
+}
+
 func (e *Editor) withdraw(_ context.Context, c command.RemoveTask) (command.Outcome, error) {
 	if c.Version == "" {
 		return command.Outcome{}, fmt.Errorf(textNotAdded, clean.Cut(clean.Line(c.ID), 60))

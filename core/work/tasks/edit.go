@@ -19,10 +19,10 @@ import (
 func (e *Editor) File(id string) command.TaskFile {
 	set := e.o.Index.Set()
 	if r, ok := set.RoutineByID(id); ok {
-		return command.TaskFile{Task: r.Task, Cron: r.Schedule.String(), RunMissed: r.RunMissed}
+		return command.TaskFile{Task: r.Task, Cron: r.Schedule.String(), RunMissed: r.RunMissed, Late: r.Late}
 	}
 	if r, ok := set.ReminderByID(id); ok {
-		return command.TaskFile{Task: r.Task, RunAt: r.RunAt, MaxChain: r.MaxChain, UntilDone: r.UntilDone}
+		return command.TaskFile{Task: r.Task, RunAt: r.RunAt, MaxChain: r.MaxChain, UntilDone: r.UntilDone, Ahead: r.Ahead}
 	}
 	return command.TaskFile{}
 }
