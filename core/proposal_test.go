@@ -272,3 +272,20 @@ func TestAWebhookGoesOnWhileItsEditWaits(t *testing.T) {
 		}
 	})
 }
+
+// Z5: the agent cannot take away the proof that a sender must give.
+func TestTheAgentCannotLoosenWhoMaySendAWebhook(t *testing.T) {
+	hook := func(keys string) string {
+		return "---\nid: ci\n" + keys + "fields: {type: object, properties: {repo: {type: string}}}\n---\nLook.\n"
+	}
+	const mine = "verify: github\nsecret-env: CI_SECRET\n"
+	for _, keys := range []string{"", "verify: gitlab\nsecret-env: CI_SECRET\n", "verify: github\nsecret-env: OTHER_SECRET\n", mine + "delivery-header: X-Any\n"} {
+		running(t, func(h home) { h.write("webhooks/ci.md", hook(mine)) }, func(h home, b *Bot) {
+			mainPen(h.t, h, b).write("webhooks/ci.md", hook(keys))
+			s, ok := b.webhooks.index.Find("ci")
+			if !ok || s.Verify != "github" || s.SecretEnv != "CI_SECRET" || s.DeliveryHeader != "" || s.Proposed.Version == "" {
+				t.Errorf("%q: in force is %+v", keys, s)
+			}
+		})
+	}
+}
