@@ -73,6 +73,8 @@ type Options struct {
 	// Idle is called when the last background run has ended and none is queued. It may block
 	// for a while. May be nil.
 	Idle func()
+	// MachineZone returns the name of the zone that the machine is in. Nil means that the bot does not look.
+	MachineZone func() string
 	// Restart restarts the program after Run has ended; nil if that is impossible.
 	Restart func()
 	Log     *slog.Logger
@@ -160,7 +162,8 @@ type work struct {
 	webhooks  *webhooks
 	forecast  *forecast
 	// asks are the questions that the bot asks the user on its own initiative.
-	asks *proposals.Desk
+	asks   *proposals.Desk
+	travel *traveller
 }
 
 // talk communicates with the user.
@@ -248,7 +251,14 @@ func (b *Bot) openRecords() {
 
 // makePlace creates the bot's environment, except the file watcher.
 func (b *Bot) makePlace() {
-	b.settings = live.NewSettings(b.dir, b.moneyChanged)
+	b.travel = &traveller{b: b, wake: make(chan struct{}, 1)}
+	if b.o.Env.ZoneKept {
+		b.travel.machine = b.o.MachineZone
+	}
+	b.settings = live.NewSettings(b.dir, func() {
+		b.moneyChanged()
+		b.travel.signal()
+	})
 	b.git = git.New(b.dir, b.log)
 	if b.o.Sandbox != nil {
 		b.git.Sandbox = b.o.Sandbox.Git
@@ -411,7 +421,8 @@ func (b *Bot) makeWork() (err error) {
 	}
 	b.webhooks.open(b.o.Env.WebhookPort, webhook.Options{
 		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
-		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
+		Addr:     net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
+		Variable: variable(b.o), Hosts: func() string { return b.settings.Load().WebhookHosts },
 		Screen: screener.Screen, Afford: b.money.Afford, Settle: b.money.Settle, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
 		Begun: func() (map[string]string, error) { return dispatch.Deliveries(b.dir) }, Notice: b.warn,
 	})
@@ -426,7 +437,7 @@ func (b *Bot) makeWork() (err error) {
 		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, PutOff: b.chat.PutOff, Changed: b.viewers.notify,
 		Kept:    func(at time.Time, id string) { kept(b, at, id) },
 		Day:     func() when.Day { return b.settings.Load().Day() },
-		Lacking: func() []routines.Problem { return Lacking(b, b.now()) },
+		Lacking: func() []routines.Problem { return Lacking(b, b.now()) }, Notice: b.warn,
 	})
 	b.host.tasks = b.tasks
 	b.asks = newProposals(b)

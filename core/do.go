@@ -150,9 +150,10 @@ func (b *Bot) slashHost() command.Host {
 		Tally: b.tally,
 		Chat:  b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Program: b.o.Program, Now: b.now,
 		Config: b.settings.Load, SetConfig: b.settings.Set, Follows: b.money.Follows, Costs: b.money.Costs,
-		Record:  record,
-		Add:     func(ctx context.Context, c command.AddTask) (command.Outcome, error) { return recorded(ctx, c) },
-		Restart: b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
+		Record:    record,
+		Add:       func(ctx context.Context, c command.AddTask) (command.Outcome, error) { return recorded(ctx, c) },
+		ZoneFixed: b.o.Env.ZoneFixed,
+		Restart:   b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
 		Status: func() []string {
 			s := b.Snapshot()
 			return s.Status()

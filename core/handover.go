@@ -8,7 +8,9 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/transcript"
+	"ollimbot/routines"
 	"ollimbot/routines/when"
+	"ollimbot/routines/zones"
 )
 
 // MainSession returns the id of the main session, or "".
@@ -39,6 +41,11 @@ func (b *Bot) Recent() string {
 
 // Tell shows the user a notice.
 func (b *Bot) Tell(text string) { b.notices.Add(notice.Info, text) }
+
+// ZoneData says which time zone data the bot's zone and those of tasks come from.
+func (b *Bot) ZoneData(now time.Time) zones.Report {
+	return zones.Default().Report(now, append(routines.Zones(b.index.Set().Routines), b.zone.String())...)
+}
 
 // now returns the current time in the configured zone.
 func (b *Bot) now() time.Time { return time.Now().In(b.zone) }

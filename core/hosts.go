@@ -83,6 +83,11 @@ func (h runHost) Busy() (bool, time.Time) { return h.attention.Busy() }
 // Muted returns until when the user has muted pings.
 func (h runHost) Muted() time.Time { return h.attention.Mute.At(time.Now().In(h.attention.Zone)) }
 
+// Stop pauses or ends a routine for one of its own runs.
+func (h runHost) Stop(by policy.Writer, routine string, s toolset.Stop) (toolset.Stopped, error) {
+	return h.tasks.Stop(by, routine, s)
+}
+
 // Limits returns the current limits. It is called whenever a run starts.
 func (h runHost) Limits() fork.Limits {
 	r := h.settings.Load()

@@ -59,8 +59,13 @@ func slowProblems(b *Bot, now time.Time) []routines.Problem {
 	_, skills := skill.List(b.dir)
 	_, agents := guide.Subagents(b.dir)
 	p.minute, p.slow = minute, slices.Concat(config.EnvProblems(b.dir), skills, agents)
-	if weak := webhook.WeakSecret(b.o.Env.WebhookSecret); weak != "" {
+	if weak := webhook.WeakSecret("WEBHOOK_SECRET", b.o.Env.WebhookSecret); weak != "" {
 		p.slow = append(p.slow, routines.Problem{File: config.EnvFile, Severity: routines.Warning, Message: weak})
+	}
+	for _, s := range b.webhooks.index.Specs(false) {
+		if lacks := s.Lacks(variable(b.o)(s.SecretEnv)); lacks != "" {
+			p.slow = append(p.slow, routines.Problem{File: s.Path, Severity: routines.Warning, Message: lacks})
+		}
 	}
 	if b.o.UserFiles != nil {
 		p.slow = append(p.slow, b.o.UserFiles()...)

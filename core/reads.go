@@ -115,18 +115,29 @@ var suggestedTimes = []string{
 	"20 minutes", "1 hour", "3 hours", "18:00", "evening", "tomorrow 9:00", "tomorrow evening", "next monday 9:00", "friday noon", "in a week",
 }
 
-// Suggest lists times or titles that match the text typed into a field of /remind. It
+// Suggest lists times or titles that match the text typed into a field of a command in Discord. It
 // uses only data in memory.
 func (b *Bot) Suggest(name, option, typed string) []string {
-	if name != "remind" {
+	c, _ := command.Find(command.InDiscord, name)
+	i := slices.IndexFunc(c.Args, func(a command.Arg) bool { return a.Name == option })
+	if i < 0 {
 		return nil
 	}
-	if option == "when" {
-		return suggestTimes(typed, b.times())
-	}
 	var list []string
-	if typed = strings.TrimSpace(typed); typed != "" {
-		list = append(list, typed)
+	switch typed = strings.TrimSpace(typed); c.Args[i].Kind {
+	case command.Moment:
+		return suggestTimes(typed, b.times())
+	case command.Task:
+	case command.Title:
+		if typed != "" {
+			list = append(list, typed)
+		}
+	default:
+		s := b.Snapshot()
+		for _, t := range s.Things(c.Args[i].Kind) {
+			list = append(list, t.Title)
+		}
+		return matching(list, typed)
 	}
 	set := b.index.Set()
 	var titles []string
@@ -166,7 +177,33 @@ func newProposals(b *Bot) *proposals.Desk {
 		Store: b.offers, Zone: b.zone, Log: b.log, Post: b.chat.Post, Retire: b.chat.Retire, Changed: b.viewers.notify,
 		Kinds: map[string]proposals.Kind{
 			KindPromise: {PerDay: promisesPerDay, Ring: post.KindAside, Do: promises.do, Undo: promises.undo},
+			KindZone:    {PerDay: zonesPerDay, Ring: post.KindNews, Do: b.travel.answer, Undo: b.travel.undo},
 			KindTime:    {PerDay: 1, Ring: post.KindNews, Do: times.answer, Undo: times.undo},
 		},
 	})
+}
+
+// Find returns the ID of the task, run or update that a text names (command.Pick), or an error for the user.
+func (s *Snapshot) Find(k command.Kind, text string) (id string, err error) {
+	t, err := command.PickOne(k.Thing(), s.Things(k), text, k == command.Run)
+	return t.ID, err
+}
+
+// Things returns what a command can name: tasks, runs or updates. Runs are in the order of the pane.
+func (s *Snapshot) Things(k command.Kind) (list []command.Thing) {
+	switch k {
+	case command.Task:
+		for _, t := range s.Schedule.Tasks {
+			list = append(list, command.Thing{ID: t.ID, Title: t.Title})
+		}
+	case command.Run:
+		for _, f := range s.Forks {
+			list = append(list, command.Thing{ID: f.ID, Title: f.Title})
+		}
+	case command.Update:
+		for _, u := range s.Updates {
+			list = append(list, command.Thing{ID: u.Key, Title: u.Message})
+		}
+	}
+	return list
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/mcp"
 	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/work/google"
 )
 
@@ -35,6 +37,14 @@ func lookup(o Options) mcp.Lookup {
 		}
 		v := o.Env.Variable(name).Reveal()
 		return v, v != ""
+	}
+}
+
+// variable is lookup for a secret.
+func variable(o Options) func(name string) config.Secret {
+	return func(name string) config.Secret {
+		value, _ := lookup(o)(name)
+		return config.Secret(strings.TrimSpace(value))
 	}
 }
 

@@ -64,6 +64,17 @@ const (
 
 // The texts of a proposed time.
 const (
+	textZoneTitle   = "Another time zone"
+	textZoneWords   = "%s, to %s"
+	textZoneMoved   = "This machine is now in %s, where it is %s. Tasks keep the clock of %s until you say otherwise. Should they follow?"
+	textZoneTimes   = " The next day, on the clock of %s:"
+	textZoneTask    = "%s: at %s as now, at %s if it follows"
+	textZoneMore    = "\nand %s"
+	textZoneFollow  = "Follow %s"
+	textZoneStay    = "Keep %s"
+	textZoneStays   = "Tasks keep the clock of %s. To change it at any time: /timezone."
+	textZoneFollows = "Tasks follow the clock of %s; the bot restarts for that. To go back: /timezone %s"
+
 	textMoveTitle = "A better time?"
 	textMoveYes   = "Change to %s"
 	textMoved     = "%s comes at %s from now on."

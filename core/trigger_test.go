@@ -64,7 +64,7 @@ func deliver(t *testing.T, addr, payload string) int {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for { // until it listens
-		status, _, err := webhook.Deliver(t.Context(), addr, "hush", "ci", []byte(payload))
+		status, _, err := webhook.Deliver(t.Context(), addr, "ci", []byte(payload), webhook.Spec{}.Sign("hush", nil, time.Time{}))
 		if err == nil {
 			return status
 		}

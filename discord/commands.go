@@ -17,18 +17,19 @@ import (
 // options are a command's fields in Discord's form.
 func options(c command.Command) []*discordgo.ApplicationCommandOption {
 	var list []*discordgo.ApplicationCommandOption
-	for _, o := range c.Options {
+	for _, a := range c.Args {
 		field := &discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionString, Name: o.Name, Description: o.About, Required: o.Required, Autocomplete: o.Suggests,
+			Type: discordgo.ApplicationCommandOptionString, Name: a.Name, Description: a.About, Required: !a.Optional, Autocomplete: a.Offered(),
 		}
-		switch {
-		case o.Number:
-			least := float64(o.Least)
+		switch a.Kind {
+		case command.Number:
+			least := float64(a.Least)
 			field.Type, field.MinValue = discordgo.ApplicationCommandOptionInteger, &least
-		case len(o.Choices) == 0:
+		case command.Choice:
+		default:
 			field.MaxLength = 1000
 		}
-		for _, word := range o.Choices {
+		for _, word := range a.Choices {
 			label, value, differ := strings.Cut(word, "=")
 			if !differ {
 				value = label
@@ -100,20 +101,20 @@ func slashLine(name string, given map[string]any) (line, why string) {
 	}
 	line = "/" + c.Name
 	gap := false
-	for _, o := range c.Options {
+	for _, a := range c.Args {
 		value := ""
-		if v, ok := given[o.Name]; ok {
+		if v, ok := given[a.Name]; ok {
 			value = clean.Line(fmt.Sprint(v))
 		}
 		switch {
 		case value == "":
 			gap = true
-		case o.Number:
-			line += " " + o.Name + "=" + value
+		case a.Kind == command.Number:
+			line += " " + a.Name + "=" + value
 		case gap:
 			return "", textKeyFirst
 		default:
-			line += " " + value + o.Ends
+			line += " " + value + a.Ends
 		}
 	}
 	return line, ""

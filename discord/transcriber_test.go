@@ -1,14 +1,11 @@
 package discord
 
 import (
-	"bufio"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/aimocktest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/discord/discordtest"
@@ -17,44 +14,10 @@ import (
 // serversKey is the only key that the server accepts.
 const serversKey = "the-servers-key"
 
-// transcriber starts npm's @copilotkit/aimock, an independent implementation of OpenAI's
-// interface, from the folder into which npm has installed it: OLLIM_TEST_AIMOCK.
-// It returns the server's address.
+// transcriber starts an independent server of OpenAI's interface and returns its address.
 func transcriber(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(os.Getenv("OLLIM_TEST_AIMOCK"), "node_modules", "@copilotkit", "aimock", "dist", "cli.js")
-	if _, err := os.Stat(program); err != nil || !filepath.IsAbs(program) {
-		testkit.Missing(t, "npm's aimock: set OLLIM_TEST_AIMOCK to the folder into which .ci/run installs it")
-	}
-	file := filepath.Join(t.TempDir(), "answers.json")
-	must(t, os.WriteFile(file, []byte(spoken), 0o600))
-	cmd := exec.Command("node", program, "--port", "0", "--fixtures", file, "--strict")
-	cmd.Env = append(os.Environ(), "AIMOCK_API_KEYS="+serversKey)
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	cmd.Stderr = cmd.Stdout
-	must(t, cmd.Start())
-	lines := bufio.NewScanner(out)
-	address, said := "", ""
-	for address == "" && lines.Scan() {
-		said += lines.Text() + "\n"
-		_, address, _ = strings.Cut(lines.Text(), "listening on ")
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for lines.Scan() { // so that it never waits for its output
-		}
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-		_ = cmd.Wait() // it was killed
-	})
-	if address == "" {
-		t.Fatalf("the server did not start:\n%s", said)
-	}
-	return address
+	return aimocktest.Start(t, spoken, "AIMOCK_API_KEYS="+serversKey)
 }
 
 // spoken are the answers of the server, by model.

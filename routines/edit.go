@@ -248,6 +248,9 @@ func FormatRoutine(r Routine) []byte {
 		out = append(out, frontmatter.Entry{Key: "late", Value: leeway.FormatJitter(r.Late)})
 	}
 	out = append(out, frontmatter.Entry{Key: "check", Value: unless("", r.Check)})
+	if r.Says {
+		out = append(out, frontmatter.Entry{Key: "say", Value: "check"})
+	}
 	return frontmatter.Format(out, r.Body)
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines/recur"
 )
@@ -31,6 +32,7 @@ type File struct {
 // directory. It returns false for a file without front matter, of which nothing else can
 // be read.
 func Open(kind Kind, rel string, data []byte) (*File, bool) {
+	data = frontmatter.UTF8(data)
 	doc, err := frontmatter.Parse(data)
 	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok && kind != KindRoutine && kind != KindReminder && kind != KindWebhook {
 		wrong.Message = strings.ReplaceAll(wrong.Message, `id: "a1b2c3d4"`, `description: "…"`) // only tasks have an id
@@ -117,7 +119,7 @@ func (p *File) Task() Task {
 		Model:       p.model(),
 		Thinking:    p.flag("thinking", true),
 		Isolated:    p.flag("isolated", false),
-		Mode:        Mode(p.choice("update-main-session", string(OnPing), string(Always), string(OnPing), string(Freely), string(Blocked))),
+		Mode:        Mode(p.Choice("update-main-session", string(OnPing), string(Always), string(OnPing), string(Freely), string(Blocked))),
 		AllowPing:   p.flag("allow-ping", true),
 		Allowed:     p.list("allowed-tools"),
 		Disallowed:  p.list("disallowed-tools"),
@@ -128,6 +130,7 @@ func (p *File) Task() Task {
 	}
 	t.Essential = p.essential(t.Background && t.AllowPing)
 	t.Check = p.check(t.Background)
+	t.Says = p.says(t)
 	if t.Allowed != nil && t.Disallowed != nil {
 		later := p.Field("allowed-tools")
 		if f := p.Field("disallowed-tools"); f.Line > later.Line {
@@ -239,9 +242,9 @@ func (p *File) flag(key string, standard bool) bool {
 	return standard
 }
 
-// choice reads a value from a short list, which the error message gives in the same
+// Choice reads a value from a short list, which the error message gives in the same
 // order.
-func (p *File) choice(key, standard string, accepted ...string) string {
+func (p *File) Choice(key, standard string, accepted ...string) string {
 	f, text, ok := p.Text(key, "")
 	if !ok {
 		return standard
@@ -395,9 +398,9 @@ var (
 		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
-		KindRoutine:  append([]string{"cron", "window", "jitter", "missed", "late", "check", "essential"}, recur.Names()...),
+		KindRoutine:  append([]string{"cron", "window", "jitter", "missed", "late", "check", "say", "essential"}, recur.Names()...),
 		KindReminder: {"run-at", "window", "jitter", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word", "ahead", "essential"},
-		KindWebhook:  {"fields"},
+		KindWebhook:  {"fields", "verify", "secret-env", "signature-header", "delivery-header"},
 	}
 	// otherKind is the kind whose keys the user may have used by mistake.
 	otherKind = map[Kind]Kind{KindRoutine: KindReminder, KindReminder: KindRoutine}
@@ -414,6 +417,8 @@ func (p *File) UnknownKeys() {
 		case slices.Contains(commonKeys, f.Key), slices.Contains(ownKeys[p.kind], f.Key):
 		case msgRemovedKeys[f.Key] != "":
 			p.Add(Warning, f.Line, f.Column, "%s", msgRemovedKeys[f.Key])
+		case p.kind == KindWebhook && holdsSecret().MatchString(f.Key):
+			p.Add(Error, f.Line, f.Column, msgSecretKey, show(f.Key))
 		case p.kind == KindWebhook:
 			p.Add(Warning, f.Line, f.Column, msgUnknownKey, show(f.Key))
 		case slices.Contains(ownKeys[otherKind[p.kind]], f.Key):
@@ -428,6 +433,9 @@ func (p *File) UnknownKeys() {
 		}
 	}
 }
+
+// holdsSecret matches keys that look as if their value were a secret, which must not be in a file that git keeps.
+var holdsSecret = lazyregexp.New(`(?i)secret|token|passw|(^|[-_])key$`)
 
 // oneSlip reports whether a and b differ by at most one inserted, deleted or replaced
 // letter, or by two swapped neighbours.

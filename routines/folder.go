@@ -143,7 +143,7 @@ func (f *Folder[T]) Scan() Change {
 		f.wrong = []Problem{{File: f.name, Severity: Error, Message: clean.Line(fmt.Sprintf(msgFolderUnreadable, err))}}
 		return f.publish(nil)
 	}
-	f.wrong = nil
+	f.wrong = f.ignored(entries)
 	there := map[string]bool{}
 	var files []*file[T]
 	for _, e := range entries {
@@ -162,6 +162,13 @@ func (f *Folder[T]) Refresh(names []string) Change {
 	f.look.Lock()
 	defer f.look.Unlock()
 	var files []*file[T]
+	ours := func(rel string) bool { return strings.HasPrefix(rel, f.name+"/") }
+	if !slices.ContainsFunc(names, ours) {
+		return Change{}
+	}
+	if entries, err := f.d.Entries(f.name); err == nil {
+		f.wrong = f.ignored(entries)
+	}
 	for _, rel := range names {
 		if folder, name := path.Split(rel); folder == f.name+"/" && IsTaskFile(name) {
 			one := f.file(name)
@@ -169,10 +176,36 @@ func (f *Folder[T]) Refresh(names []string) Change {
 			files = append(files, one)
 		}
 	}
-	if len(files) == 0 {
-		return Change{}
-	}
 	return f.publish(files)
+}
+
+// ignored returns a warning for each file of which somebody may think that it is read: with another ending, or in a folder of
+// its own.
+func (f *Folder[T]) ignored(entries []fs.DirEntry) (list []Problem) {
+	for _, e := range entries {
+		name, rel := e.Name(), f.name+"/"+e.Name()
+		text := ""
+		switch {
+		case strings.ContainsAny(name[:1], ".#~"):
+		case e.IsDir():
+			inside, err := f.d.Entries(rel)
+			if err == nil && slices.ContainsFunc(inside, func(e fs.DirEntry) bool { return IsTaskFile(e.Name()) || otherMarkdown(e.Name()) }) {
+				text = fmt.Sprintf(msgSubFolder, f.name)
+			}
+		case otherMarkdown(name):
+			text = fmt.Sprintf(msgOtherEnding, strings.TrimSuffix(name, path.Ext(name)))
+		}
+		if text != "" {
+			list = append(list, Problem{File: clean.Line(rel), Severity: Warning, Message: clean.Line(text)})
+		}
+	}
+	return list
+}
+
+// otherMarkdown reports whether a name ends as Markdown files do elsewhere.
+func otherMarkdown(name string) bool {
+	end := path.Ext(name)
+	return end != ".md" && (strings.EqualFold(end, ".md") || strings.EqualFold(end, ".markdown"))
 }
 
 // Apply checks the files named in a batch from the watcher.

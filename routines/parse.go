@@ -28,7 +28,7 @@ func ParseRoutine(rel string, data []byte) (Routine, []Problem) {
 	r.Cron, r.Schedule = p.recurrence()
 	r.Leeway = p.leeway()
 	p.checkCron(r.Schedule.Cron, r.Leeway)
-	r.RunMissed = p.choice("missed", "note", "note", "run") == "run"
+	r.RunMissed = p.Choice("missed", "note", "note", "run") == "run"
 	r.Late = p.late(r.RunMissed)
 	p.UnknownKeys()
 	return r, p.Problems()
@@ -84,7 +84,7 @@ const (
 // untilDone reads `until: done` and its related keys. If repeating cannot work, the
 // reminder fires once.
 func (p *File) untilDone(r *Reminder, zone *time.Location) {
-	until, again := p.choice("until", "", "done"), p.count("again")
+	until, again := p.Choice("until", "", "done"), p.count("again")
 	last, first := p.flag("last-word", false), p.firstAt(zone)
 	switch f := p.Field("until"); {
 	case until == "" && again != 0:

@@ -63,6 +63,9 @@ type Task struct {
 	// Check is `check:` (ours): a command or tool call (CheckCall) that decides before each
 	// fire whether the task needs to run.
 	Check string
+	// Says is `say: check` (ours): what the check prints is sent to the user as it is, and no
+	// model is asked.
+	Says bool
 	// Leeway is `window` and `jitter` (ours): how far the fire time may vary.
 	Leeway leeway.Rule
 	// Waits is why the task needs the user's approval before it may fire, or empty. The
@@ -95,6 +98,16 @@ type Routine struct {
 	RunMissed bool
 	// Late is `late` (ours): how old a missed fire may be that still runs.
 	Late time.Duration
+}
+
+// Zones returns the names of the zones that routines have of their own.
+func Zones(list []*Routine) (names []string) {
+	for _, r := range list {
+		if r.Schedule.Zone != nil {
+			names = append(names, r.Schedule.Zone.String())
+		}
+	}
+	return names
 }
 
 // UsualLate is how old a missed fire may be that `missed: run` still runs, unless `late` says otherwise.
@@ -183,6 +196,9 @@ var ErrUnrecorded = errors.New("the run could not be recorded")
 
 // ErrNothingNew is returned for a fire whose check found no reason to run.
 var ErrNothingNew = errors.New("the check found nothing new")
+
+// ErrNothingSaid is returned for a fire whose check should have printed the message and printed none.
+var ErrNothingSaid = errors.New("the check printed nothing, so nothing was sent")
 
 // ErrCutOff is returned for a run that the user ended early, by stopping it or with their next
 // message. It is not repeated.

@@ -87,6 +87,11 @@ const (
 	msgCheckEmpty    = "check is empty, so every fire runs; write a command whose exit status decides, or delete check"
 	msgCheckFront    = "check works in the background only, so every fire runs; write background: true, or delete check"
 	msgCheckTool     = "check is %s, which calls no tool; write a command, or as mcp__SERVER__TOOL {\"argument\": \"value\"}"
+	msgSayAlone      = "say: check sends what the check prints, and there is no check; add a line check: \"./bin/message.sh\", or delete say"
+	msgSayFront      = "say: check works in the background only; write background: true, or delete say"
+	msgSaySilent     = "say: check sends a ping, which allow-ping: false forbids; delete one of them"
+	msgSayModel      = "%s is for a model, and say: check asks none; delete %s, or delete say"
+	msgSayOurs       = "the original program ignores say and runs the prompt with a model"
 	msgNotAModel     = "model is %s; write opus, sonnet, haiku or a model with its provider, such as local/qwen3"
 	msgNotACount     = "%s is %s; write a whole number from 0 to %d"
 	msgNotAList      = "%s must be a list with each entry on its own line below it, for example   - %q"
@@ -94,6 +99,8 @@ const (
 	msgBothToolLists = "allowed-tools and disallowed-tools are both given; keep one of them"
 
 	msgBackground = "background has no effect here because webhooks always run in the background; delete it"
+	msgSecretKey  = "a secret does not belong into this file, which git keeps: delete the key %s, put a new secret into .env, as NAME_SECRET=value, and write " +
+		"secret-env: NAME_SECRET here"
 	msgUnknownKey = "webhooks have no key %s, so it does nothing; correct or delete it"
 	msgForeignKey = "%s is a key of %ss and has no effect in a %s; delete it (a %s fires %s)"
 	msgDidYouMean = "%s is not a known key; did you mean %s?"
@@ -128,8 +135,10 @@ func show(text string) string { return `"` + clean.Cut(clean.Line(text), 60) + `
 
 // Messages of the index.
 const (
-	msgPanic  = "this file makes the parser fail (%v): please simplify it and report this"
-	msgDouble = "%s has the same id (%s) as %s, which stays active: give one of them another id"
+	msgPanic       = "this file makes the parser fail (%v): please simplify it and report this"
+	msgSubFolder   = "the files in this folder are ignored: move them to %s/ itself"
+	msgOtherEnding = "this file is ignored, because only files that end in .md are read: name it %s.md"
+	msgDouble      = "%s has the same id (%s) as %s, which stays active: give one of them another id"
 	// msgLastGood and msgKept are appended to the first problem of a file whose last good version
 	// stays active. msgKept names the day on which it was kept.
 	msgLastGood = " (until then the previous version stays active)"

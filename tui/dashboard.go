@@ -53,6 +53,7 @@ type dashboard struct {
 	calls   approvals
 	changes undo.History
 	stopped time.Time // when the last answer ended
+	since   time.Time // when what stops the bot was seen first; zero if nothing does
 	still   bool      // nothing counts seconds, and nothing stands out for a moment
 }
 
@@ -83,7 +84,7 @@ func (d *dashboard) context(p action.Pane) pane.Context {
 func (d *dashboard) view() *view.State {
 	s := &view.State{
 		Context: d.context(d.focus), W: d.w, H: d.h, Panes: d.panes, Focus: d.focus, Lower: d.lower, Dialogs: d.dialogs,
-		Toasts: d.toasts.Showing(time.Now()), Beneath: d.beneath(), Hidden: d.calls.hidden,
+		Toasts: d.toasts.Showing(time.Now()), Beneath: d.beneath(), Since: d.since, Hidden: d.calls.hidden,
 		Demo: d.o.InDemo, Changes: &d.changes, Offers: d.offers(),
 	}
 	if d.o.Remote != nil {
@@ -111,6 +112,11 @@ func (d *dashboard) see(s core.Snapshot) (ring string) {
 	}
 	s.TwelveHours = d.prefs.chosen.Get("clock") == settings.Clocks[1]
 	d.snap = &s
+	if d.view().Stopped() == "" {
+		d.since = time.Time{}
+	} else if d.since.IsZero() {
+		d.since = s.At
+	}
 	d.toasts.Hear(now, s.Notices, s.At)
 	ring = d.calls.follow(&s, len(d.dialogs) == 0 && d.focus == action.Chat || d.view().Answerable(), d.names(), func(level notice.Level, text string) {
 		d.toasts.Report(now, level, text)

@@ -71,3 +71,24 @@ func TestWhatStopsTheBotIsAStripWithTheKeyThatMendsIt(t *testing.T) {
 		}
 	}
 }
+
+// Poster 11: who has seen the strip for a day needs a word only, and again what comes next.
+func TestTheStripIsAWordAfterADay(t *testing.T) {
+	play(t, setup{w: 160, h: 45}, func(s *stage) {
+		s.change(func(c *core.Snapshot) { c.Budget.State.Capacity = 0 })
+		s.sees("1 + lets pings through")
+		time.Sleep(23 * time.Hour)
+		s.change(func(c *core.Snapshot) { c.At = time.Now() })
+		s.sees("lets pings through")
+		time.Sleep(2 * time.Hour)
+		s.change(func(c *core.Snapshot) { c.At = time.Now() })
+		s.misses("lets pings through")
+		if row := s.rows()[0]; !strings.HasPrefix(row, "  muted  Next: ") {
+			t.Errorf("%q", row)
+		}
+		s.change(func(c *core.Snapshot) { c.Budget.State.Capacity = 5 })
+		s.misses(" muted ")
+		s.change(func(c *core.Snapshot) { c.Budget.State.Capacity = 0 })
+		s.sees("1 + lets pings through")
+	})
+}

@@ -103,7 +103,7 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 		}
 		do = command.AllowTask{ID: c.ID, Version: version}
 	}
-	o, err := bot.Do(p.asking(context.Background()), do)
+	o, err := p.do(bot, do)
 	if err != nil {
 		return err
 	}

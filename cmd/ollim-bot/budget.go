@@ -95,14 +95,9 @@ func (c *budgetSetCmd) Run(p *process, at console.DataDir) error {
 		return err
 	}
 	before := bot.SnapshotAt(at.Now).Budget.State
-	ctx, cancel := p.Context()
-	defer cancel()
-	done, err := bot.Do(p.asking(ctx), command.SetBudget{Capacity: c.Capacity, RefillMinutes: c.Refill})
+	done, err := p.do(bot, command.SetBudget{Capacity: c.Capacity, RefillMinutes: c.Refill})
 	if err != nil {
 		return err
-	}
-	if p.Live != nil {
-		p.Live.Undo = done.Undo
 	}
 	after := bot.SnapshotAt(at.Now).Budget.State
 	lines := []string{done.Message, "ping budget updated: " + after.Status(at.Now)}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,8 +11,10 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/talk/history"
+	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/zones"
 	dashboard "ollimbot/tui/settings"
 )
 
@@ -181,7 +180,7 @@ func (p completer) offered(v *kong.Value, x position) []string {
 	case kind == "theme":
 		return dashboard.Themes
 	case kind == "zone":
-		return zones(p.Getenv("ZONEINFO"))
+		return zones.Names()
 	case kind == "setting":
 		return console.Each(config.Show(config.Runtime{}), func(l config.Line) string { return l.Key + "\t" + l.About.About })
 	}
@@ -217,6 +216,9 @@ func (p completer) known(at console.DataDir, kind string, x position) (lines []s
 		for _, v := range views {
 			lines = append(lines, v.ID+"\t"+v.Title)
 		}
+	case "update":
+		list := updates.NewQueue(at.Dir, at.Env.Zone, p.Log()).Peek()
+		lines = console.Each(list, func(u updates.Update) string { return u.Key + "\t" + u.Message })
 	case "session":
 		if past, _, err := p.history(0); err == nil {
 			list, _, _ := past.List(history.Query{Limit: forksShown})
@@ -238,44 +240,6 @@ func (p completer) known(at console.DataDir, kind string, x position) (lines []s
 		}
 	}
 	return lines
-}
-
-// zones returns the names of all time zones on this machine.
-func zones(own string) []string {
-	for _, dir := range []string{own, "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo"} {
-		var names []string
-		if dir == "" {
-			continue
-		}
-		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			name, relErr := filepath.Rel(dir, path)
-			switch {
-			case err != nil || relErr != nil:
-				return nil //nolint:nilerr // an unreadable file is not offered
-			case d.IsDir() && (name == "posix" || name == "right"):
-				return filepath.SkipDir
-			case !d.IsDir() && name[0] >= 'A' && name[0] <= 'Z' && isZone(path):
-				names = append(names, name)
-			}
-			return nil
-		})
-		if len(names) > 0 {
-			return names
-		}
-	}
-	return []string{"UTC"}
-}
-
-// isZone reports whether a file contains the rules of a time zone.
-func isZone(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	head := make([]byte, 4)
-	_, err = f.Read(head)
-	return err == nil && string(head) == "TZif"
 }
 
 // flagsOf returns the flags of a command: its own, those of its default subcommand, and

@@ -10,7 +10,6 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/budget"
-	"ollimbot/routines/schedule"
 	"ollimbot/routines/when"
 )
 
@@ -20,101 +19,6 @@ import (
 // doneAnswer is the JSON answer of a command that changes something.
 type doneAnswer struct {
 	Message string `json:"message"`
-}
-
-// ofTask is the argument that names a task.
-type ofTask struct {
-	Task []string `arg:"" complete:"task" help:"A routine or reminder: its id, four characters of it, or words of its title."`
-	console.AsJSON
-}
-
-// onTask carries out a command on the task that the argument names.
-func (c ofTask) onTask(p *process, bot *core.Bot, of func(id string) command.Value) error {
-	id, err := p.task(bot, strings.Join(c.Task, " "))
-	if err != nil {
-		return err
-	}
-	return p.doing(bot, c.AsJSON, of(id))
-}
-
-// task returns the ID of the task that a text names. A text that names none is returned as it is: the bot knows best
-// why it is none.
-func (p *process) task(bot *core.Bot, text string) (string, error) {
-	things := console.Each(bot.SnapshotAt(p.Now()).Schedule.Tasks, func(t schedule.TaskView) command.Thing {
-		return command.Thing{ID: t.ID, Title: t.Title}
-	})
-	if len(command.Pick(things, text)) == 0 {
-		return text, nil
-	}
-	t, err := command.PickOne("task", things, text, false)
-	return t.ID, err
-}
-
-type fireCmd struct{ ofTask }
-
-// Run runs a task now, independently of its schedule.
-func (c *fireCmd) Run(p *process, bot *core.Bot) error {
-	return c.onTask(p, bot, func(id string) command.Value { return command.FireNow{ID: id, Stays: true} })
-}
-
-type pauseCmd struct{ ofTask }
-
-// Run stops a task from firing.
-func (c *pauseCmd) Run(p *process, bot *core.Bot) error {
-	return c.onTask(p, bot, func(id string) command.Value { return command.Pause{ID: id, Paused: true} })
-}
-
-type resumeCmd struct{ ofTask }
-
-// Run resumes a task.
-func (c *resumeCmd) Run(p *process, bot *core.Bot) error {
-	return c.onTask(p, bot, func(id string) command.Value { return command.Snooze{ID: id} })
-}
-
-type snoozeCmd struct {
-	Task string   `arg:"" complete:"task" help:"A routine or reminder: its id, four characters of it, or words of its title."`
-	When []string `arg:"" help:"Until when: 2h, 18:30, tonight, next monday 9am, 24 dec; off ends it."`
-	console.AsJSON
-}
-
-// Run stops a task from firing until a time, which is at the end of the line.
-func (c *snoozeCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	line := strings.Join(append([]string{c.Task}, c.When...), " ")
-	name, off := strings.CutSuffix(line, " off")
-	var until time.Time
-	if !off {
-		var err error
-		read := at.Times()
-		if name, until, err = read.Last(line); err != nil || name == "" {
-			_, err = read.Moment(strings.Join(c.When, " "))
-			return console.Usagef("%v", err)
-		}
-		if note := read.Note(line); note != "" {
-			console.Tell(p.Err, "%s", note)
-		}
-	}
-	id, err := p.task(bot, name)
-	if err != nil {
-		return err
-	}
-	return p.doing(bot, c.AsJSON, command.Snooze{ID: id, Until: until})
-}
-
-type muteCmd struct {
-	When []string `arg:"" help:"Until when: 2h, 18:30, tonight, tomorrow 9:00; off ends the mute."`
-	console.AsJSON
-}
-
-// Run refuses pings until a time.
-func (c *muteCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	if len(c.When) == 1 && c.When[0] == "off" {
-		return p.doing(bot, c.AsJSON, command.MuteUntil{})
-	}
-	until, err := p.readWhen(strings.Join(c.When, " "), at.Times())
-	if err != nil {
-		return err
-	}
-	return p.doing(bot, c.AsJSON, command.MuteUntil{Until: until})
 }
 
 type liftCmd struct {
@@ -184,19 +88,25 @@ func (p *process) readWhen(text string, read when.Reader) (time.Time, error) {
 	return at, nil
 }
 
-// doing executes a command and prints the result.
-func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error {
+// do executes a command, until the user leaves. A running bot gets its inverse.
+func (p *process) do(bot *core.Bot, v command.Value) (command.Outcome, error) {
 	ctx, cancel := p.Context()
 	defer cancel()
 	o, err := bot.Do(p.asking(ctx), v)
+	if err == nil && p.Live != nil {
+		p.Live.Undo = o.Undo
+	}
+	return o, err
+}
+
+// doing executes a command and prints the result.
+func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error {
+	o, err := p.do(bot, v)
 	if err != nil {
 		return err
 	}
 	if o.Follows != "" {
 		o.Message = o.Follows + textSure
-	}
-	if p.Live != nil {
-		p.Live.Undo = o.Undo
 	}
 	return p.Answer(a.JSON, doneAnswer{plainLine(o.Message)}, strings.Split(plainLine(o.Message), "\n"))
 }

@@ -218,6 +218,7 @@ func startDemo(t *testing.T) *terminal {
 
 func TestTheDemoTellsItsStory(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	term := startDemo(t)
 	if *demoCommand != "" { // at its own speed: what README.md promises for the first ten seconds
 		term.seen(map[string]string{

@@ -172,6 +172,7 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 
 func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
 	const token = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"

@@ -5,6 +5,5 @@
 // Exit status: 0 done, 1 failed, 2 wrong usage. Answers go to standard output; errors go
 // to standard error and name the cure.
 //
-// Zones are linked in (time/tzdata), so that they work on machines without a zone database. A
-// command builds only its own branch of the command tree. Memory: see leanMemory.
+// A command builds only its own branch of the command tree. Memory: see leanMemory.
 package main

@@ -34,7 +34,7 @@ type model struct {
 	engine func(*slog.Logger, *control.Server) agent.Engine
 	// box is the sandbox of the engine and of the commands in skills.
 	box *sandbox.Box
-	// providers are the servers that speak the Messages API; nil with the offline engine.
+	// providers are the servers that speak the Messages API. With the offline engine, they only transcribe.
 	providers *provider.Registry
 	// live is called with the bot before it runs, because the engine follows its settings.
 	live func(*core.Bot)
@@ -93,7 +93,7 @@ func tryClaude(path string, env []string) error {
 func (m models) offline(o script.Options, notice string) model {
 	o.Dir = m.at.Dir
 	return model{
-		name: choice.Script, box: m.Sandbox(m.at), notice: notice, live: func(*core.Bot) {},
+		name: choice.Script, box: m.Sandbox(m.at), notice: notice, providers: m.Providers(m.at), live: func(*core.Bot) {},
 		engine: func(*slog.Logger, *control.Server) agent.Engine {
 			return script.New(o)
 		},

@@ -88,9 +88,8 @@ func inside(ctx context.Context, args []string, p *process) agent.CommandResult 
 
 // handOver lets the running bot execute the command, if there is one and the command is
 // meant for it. Otherwise this process executes it.
-func (p *process) handOver(asked string, args []string) (exit int, handed bool) {
-	name, _, _ := strings.Cut(asked, " <")
-	c, ok := command.Find(command.InShell, name)
+func (p *process) handOver(args []string) (exit int, handed bool) {
+	c, ok := command.Find(command.InShell, p.asked)
 	if !ok || c.In&command.InBot == 0 || p.Served != nil || p.Live != nil {
 		return 0, false
 	}
@@ -132,15 +131,14 @@ func openDoor(at console.DataDir, patience time.Duration) (door core.Door, open 
 
 // mayServe refuses commands that are not for the agent. Whether this session may run the
 // others has been decided by its rules.
-func (p *process) mayServe(asked string, tree *cli) error {
+func (p *process) mayServe(tree *cli) error {
 	if p.Served == nil {
 		return nil
 	}
-	name, _, _ := strings.Cut(asked, " <") // "cron <expr>"
-	_, served := command.Find(command.InAgent, name)
+	_, served := command.Find(command.InAgent, p.asked)
 	switch {
 	case !served:
-		return fmt.Errorf(textNotServed, name)
+		return fmt.Errorf(textNotServed, p.asked)
 	case tree.Globals != console.Globals{}:
 		return console.Usagef(textServedFlags)
 	case len(tree.Check.Files) > 0:
@@ -164,7 +162,7 @@ func (p *process) servedHelp() error {
 		if group, _, _ := strings.Cut(c.Name, " "); !connected && slices.Contains([]string{"tasks", "cal", "gmail"}, group) {
 			continue
 		}
-		line := "  " + c.Line()
+		line := "  ollim-bot " + c.Name
 		if rules.MayRun(strings.Fields(c.Name)) {
 			may = append(may, line)
 		} else {

@@ -127,7 +127,7 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		{"run", run, []string{"help"}, 0, `(?s)may run.*ollim-bot help\n.*Not available in this session.*ollim-bot reminder list`, ""},
 		{"main", main, []string{"help"}, 0, `(?s)may run.*ollim-bot reminder add\n.*Not available in this session.*ollim-bot budget show`, ""},
 		{"all", all, []string{"status"}, 0, `data: `, ""},
-		{"all", all, []string{"status", "--help"}, 0, `Show an overview`, ""},
+		{"all", all, []string{"status", "--help"}, 0, `Show how things are`, ""},
 		{"all", all, []string{"check"}, 0, `.`, ""},
 		{"all", all, []string{"check", "/etc/passwd"}, 2, "", `do not name files`},
 		{"all", all, []string{"budget", "set", "--capacity", "99"}, 1, "", `ollim-bot budget set is for the user`},

@@ -37,6 +37,7 @@ var movedPages = map[string]string{
 	"discord-tutorial":      "discord",
 	"git-and-crashes":       "data-directory",
 	"glossary":              "how-it-works",
+	"offline-engine":        "contributing/offline-engine",
 	"performance":           "contributing/performance",
 	"prices":                "connect-a-model",
 	"providers":             "connect-a-model",

@@ -64,6 +64,7 @@ func journeys(t *testing.T) map[string][]stop {
 
 func TestTheJourneysAreAsDescribed(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	lists := journeys(t)
 	packages := map[string]*checked{}
 	if len(lists) < 5 {

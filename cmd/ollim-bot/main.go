@@ -11,24 +11,20 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones work on machines without a zone database
 
 	"github.com/alecthomas/kong"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/cmd/internal/doctor"
 	"ollimbot/cmd/internal/google"
-	"ollimbot/cmd/internal/setup"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/sandbox"
 )
 
-// The exit statuses.
+// The exit statuses, beside command.UsageStatus.
 const (
 	exitDone   = 0
 	exitFailed = 1
-	exitUsage  = 2
 )
 
 // process is the context of the commands in this package.
@@ -102,11 +98,14 @@ func run(args []string, p *process) int {
 	if err := p.commandAsDirectory(parser, args); err != nil {
 		return p.fail(err)
 	}
-	if err := p.mayServe(ctx.Command(), &tree); err != nil {
+	if err := p.mayServe(&tree); err != nil {
 		return p.fail(err)
 	}
-	if exit, handed := p.handOver(ctx.Command(), args); handed {
+	if exit, handed := p.handOver(args); handed {
 		return exit
+	}
+	if c, ok := command.Find(command.InShell, p.asked); ok && c.Make != nil {
+		return p.fail(p.act(c, ctx.Selected()))
 	}
 	// Arguments of Run are made only for the commands that take them.
 	if err := errors.Join(ctx.BindSingletonProvider(p.Open), ctx.BindToProvider(p.Bot), ctx.BindSingletonProvider(google.Open)); err != nil {
@@ -147,34 +146,9 @@ func newParser(tree *cli, p *process, first string) (*kong.Kong, error) {
 		)...,
 	)
 	if err == nil {
-		describe(parser.Model.Node, "")
+		arrange(parser.Model.Node, "")
 	}
 	return parser, err
-}
-
-// branches returns the command that the first argument names, or all commands. Building
-// the whole tree would take a third of a command's time.
-func (t *cli) branches(first string) (all []kong.Option) {
-	for f, v := range reflect.ValueOf(&t.commands).Elem().Fields() {
-		name := strings.ToLower(f.Name)
-		command := kong.DynamicCommand(name, "", "", v.Addr().Interface(), string(f.Tag))
-		if first != "" && first != "help" && (name == first || slices.Contains(strings.Split(f.Tag.Get("aliases"), ","), first)) {
-			return []kong.Option{command}
-		}
-		all = append(all, command)
-	}
-	return all
-}
-
-// describe sets the help of the commands below a node from the command table.
-func describe(n *kong.Node, path string) {
-	for _, child := range n.Children {
-		name := strings.TrimSpace(path + " " + child.Name)
-		if c, ok := command.Find(command.InShell, name); ok {
-			child.Help = c.About
-		}
-		describe(child, name)
-	}
 }
 
 // fail prints an error without secrets and returns its exit status.
@@ -190,7 +164,7 @@ func (p *process) fail(err error) int {
 		return exitFailed
 	case errors.As(err, &usage):
 		console.Tell(p.Err, "%s\n"+textSeeHelp, p.Secrets.Redact(err.Error()), strings.TrimSpace("ollim-bot help "+cmp.Or(usage.Help, p.asked)))
-		return exitUsage
+		return command.UsageStatus
 	default:
 		console.Tell(p.Err, "%s", p.Secrets.Redact(err.Error()))
 		return exitFailed
@@ -202,67 +176,6 @@ type cli struct {
 	console.Globals
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
 	commands    `kong:"-"`
-}
-
-// commands is the command tree. Each command has its own file.
-type commands struct {
-	Run    runCmd `default:"withargs"`
-	Attach attachCmd
-
-	Init setup.Cmd
-	Demo demoCmd
-
-	Status   statusCmd
-	Snapshot snapshotCmd
-	Schedule scheduleCmd
-	Account  accountCmd
-	Preview  previewCmd
-	Cron     cronCmd
-	Check    doctor.CheckCmd
-	Budget   budgetCmds
-	Costs    costsCmd
-	Week     weekCmd
-	Updates  updatesCmd
-	Runs     runsCmds `aliases:"forks"`
-	History  historyCmds
-
-	Audit auditCmd
-
-	Fire     fireCmd
-	Pause    pauseCmd
-	Snooze   snoozeCmd
-	Resume   resumeCmd
-	Mute     muteCmd
-	Lift     liftCmd
-	Settings settingsCmd `aliases:"config"`
-
-	Routine  routineCmds
-	Reminder reminderCmds
-
-	Allow   allowCmd
-	Deny    denyCmd
-	Cancel  cancelCmd `aliases:"delete,remove"`
-	Restore restoreCmd
-
-	Tasks google.TasksCmd
-	Cal   google.CalendarCmd
-	Gmail google.MailCmd
-
-	Webhook webhookCmds
-	MCP     mcpCmds
-
-	Auth authCmds
-
-	Service serviceCmds
-	Update  updateCmd `aliases:"upgrade"`
-	Restart restartCmd
-
-	Completion completionCmd
-	Man        manCmd
-
-	Doctor  doctor.Cmd
-	Version versionCmd
-	Help    helpCmd
 }
 
 // version is the newest release in CHANGELOG.md. It is a variable so that the linker can

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/sandbox"
 )
 
@@ -217,7 +218,7 @@ func TestThisBinaryIsTheProgramByItsNameOnly(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binarytest.Path(), sandbox.HelperArg, "{}", "--", "/bin/true")
 	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), "is a test binary and not ollim-bot") {
+	if cmd.ProcessState.ExitCode() != command.UsageStatus || !strings.Contains(string(out), "is a test binary and not ollim-bot") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -213,7 +213,7 @@ func (c *mcpAllowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err := c.of(p, "mcp allow "+s.Name, version, textMCPChanges+"\n\n"+mcp.Diff(s.Name, r.Changes())); err != nil {
 		return err
 	}
-	o, err := bot.Do(p.asking(context.Background()), command.AllowTask{ID: "mcp__" + s.Name, Version: version})
+	o, err := p.do(bot, command.AllowTask{ID: "mcp__" + s.Name, Version: version})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // wrongFiles has one mistake in each kind of file that a user writes.
 var wrongFiles = map[string]string{
 	"data/routines/cron.md":                 "---\nid: a\ncron: \"61 9 * * *\"\n---\nLook.\n",
-	"data/routines/utf16.md":                "\xff\xfe-\x00-\x00-\x00\n\x00",
+	"data/routines/utf16.md":                "-\x00-\x00-\x00\n\x00",
 	"data/routines/mac.md":                  "---\rid: b\rcron: \"0 9 * * *\"\r---\rLook.\r",
 	"data/routines/latin.md":                "---\nid: c\ncron: \"0 9 * * *\"\ndescription: Caf\xe9\n---\nLook.\n",
 	"data/routines/merge.md":                "---\nid: d\ncron: \"0 9 * * *\"\n---\n<<<<<<< ours\nLook.\n=======\nLook up.\n>>>>>>> theirs\n",

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/transcribe"
@@ -100,16 +100,19 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 			return p.carryOut(ctx, at, bot, args)
 		},
 		Sandbox:   s.model.box,
+		Providers: s.model.providers,
 		Lookup:    p.Getenv,
 		UserFiles: p.UserFiles,
 		Restart:   func() { s.again(os.Args[1:]...) },
+	}
+	if !s.demo {
+		options.MachineZone = func() string { return config.MachineZone(p.Getenv) }
 	}
 	if !s.Headless && !s.Plain && s.beside == nil {
 		shown := make(chan struct{})
 		options.Shown, s.painted, s.shown = shown, shown, sync.OnceFunc(func() { close(shown) })
 	}
-	options.Providers = cmp.Or(s.model.providers, p.Providers(at))
-	options.Providers.HideFrom(book.Hide)
+	s.model.providers.HideFrom(book.Hide)
 	var err error
 	if s.discord {
 		hear := p.transcribes(at, s.model, func() *core.Bot { return bot })
@@ -138,12 +141,8 @@ func (s serving) tellEngine(log *slog.Logger) {
 
 // transcribes creates the transcriber of voice messages. bot returns the running bot.
 func (p *process) transcribes(at console.DataDir, m model, bot func() *core.Bot) *transcribe.Service {
-	providers := m.providers
-	if providers == nil { // with the offline engine
-		providers = p.Providers(at)
-	}
 	return transcribe.New(transcribe.Options{
-		Find: providers.Transcriber, Sandbox: m.box.CommandIn, Dir: at.Dir.Root(), Env: p.EngineEnviron(at),
+		Find: m.providers.Transcriber, Sandbox: m.box.CommandIn, Dir: at.Dir.Root(), Env: p.EngineEnviron(at),
 		Language: func() string { return bot().Runtime().VoiceLanguage },
 		Longest:  func() time.Duration { return bot().Runtime().VoiceLimit },
 		Begin:    func() (end func()) { return bot().Transcribing() },

@@ -79,6 +79,9 @@ func answerFork(v fork.View) forkAnswer {
 // forkLine is one run of the list.
 func forkLine(v fork.View, now time.Time) string {
 	facts := []string{words.Count(v.Tools, "tool call")}
+	if v.NoModel {
+		facts[0] = "no model"
+	}
 	for _, f := range []struct {
 		n    int
 		what string
@@ -96,8 +99,10 @@ func forkLine(v fork.View, now time.Time) string {
 	if v.Late {
 		facts = append(facts, "late")
 	}
-	if v.Error != "" {
-		facts = append(facts, v.Error)
+	for _, text := range []string{v.Stopped, v.Error} {
+		if text != "" {
+			facts = append(facts, text)
+		}
 	}
 	began := cmp.Or(v.Started, v.Queued).In(now.Location()).Format("Mon 15:04:05")
 	return fmt.Sprintf("  %s  %-11s  %s  %7s  %s  (%s)", v.ID, v.State, began, forkTook(v, now), v.Title, strings.Join(facts, ", "))

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
+	"ollimbot/core/command"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/daysoff"
 	"ollimbot/routines/recur"
@@ -150,7 +151,7 @@ func (c *previewCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	var text string
 	id := strings.Join(c.Task, " ")
 	if c.Payload == "" {
-		if id, err = p.task(bot, id); err == nil {
+		if id, err = p.find(bot, command.Task, id); err == nil {
 			text, err = bot.Prompts().Preview(ctx, id, now, c.Busy)
 		}
 	} else {

@@ -13,6 +13,7 @@ import (
 	"ollimbot/discord"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/zones"
 	"ollimbot/tui"
 	panes "ollimbot/tui/action"
 )
@@ -26,13 +27,15 @@ type statusCmd struct {
 
 // statusAnswer is the JSON answer.
 type statusAnswer struct {
-	Version   string `json:"version"`
-	DataDir   string `json:"data_dir"`
-	Timezone  string `json:"timezone"`
-	Running   bool   `json:"running"`
-	PID       int    `json:"pid"`
-	Routines  int    `json:"routines"`
-	Reminders int    `json:"reminders"`
+	Version  string `json:"version"`
+	DataDir  string `json:"data_dir"`
+	Timezone string `json:"timezone"`
+	// ZoneData is the database from which the time zones are, and what is wrong with it.
+	ZoneData  zoneData `json:"zone_data"`
+	Running   bool     `json:"running"`
+	PID       int      `json:"pid"`
+	Routines  int      `json:"routines"`
+	Reminders int      `json:"reminders"`
 	// Problems is what is wrong with the user's files, as check lists it.
 	Problems []routines.Problem `json:"problems"`
 	Waiting  int                `json:"waiting"`
@@ -60,6 +63,20 @@ type statusAnswer struct {
 	Google  string            `json:"google_trouble,omitempty"` // the problem with the Google login
 }
 
+// zoneData is the database of time zones in use.
+type zoneData struct {
+	Version  string   `json:"version"` // such as "2026f"; empty if unknown
+	Source   string   `json:"source"`  // a directory, or "built in"
+	Released string   `json:"released"`
+	Warnings []string `json:"warnings"`
+}
+
+func answerZones(r zones.Report) zoneData {
+	return zoneData{
+		Version: r.Used.Version, Source: r.Used.Where(), Released: r.Used.Released.Format(time.DateOnly), Warnings: append([]string{}, r.Warnings...),
+	}
+}
+
 // heldTask is a task that is paused or snoozed.
 type heldTask struct {
 	ID    string `json:"id"`
@@ -76,6 +93,7 @@ func (c *statusCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 		s.Surface = now.SurfaceStatus
 	}
 	a := answerStatus(at, s)
+	a.ZoneData = answerZones(bot.ZoneData(at.Now))
 	a.Waiting = len(bot.Review().Waiting())
 	return p.Answer(c.JSON, a, statusLines(a, at, s))
 }
@@ -121,6 +139,9 @@ func statusLines(a statusAnswer, at console.DataDir, s core.Snapshot) []string {
 	}
 	tell("data", at.Dir.Display())
 	tell("time", at.Now.Format(console.MomentLayout)+" ("+a.Timezone+")")
+	for _, warning := range a.ZoneData.Warnings {
+		tell("zone data", warning)
+	}
 	tell("waiting", words.Some(a.Waiting, "file", " by the agent, for rights it does not have: see ollim-bot allow"))
 	if a.Unreached != "" {
 		tell("discord", "cannot write to you: "+a.Unreached)

@@ -205,7 +205,7 @@ func TestPreviewSystemPrintsThePromptOfTheDirectory(t *testing.T) {
 		t.Errorf("with webhooks: %d, %s\n%s", code, errs, got)
 	}
 	for _, args := range [][]string{{}, {"--system", "a1b2c3d4"}, {"--system", "--busy"}, {"--system", "--at", "09:00"}} {
-		if _, errs, code := preview(args...); code != exitUsage || !strings.Contains(errs, "--system alone") {
+		if _, errs, code := preview(args...); code != command.UsageStatus || !strings.Contains(errs, "--system alone") {
 			t.Errorf("%q: %d, %s", args, code, errs)
 		}
 	}

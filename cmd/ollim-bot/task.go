@@ -12,6 +12,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/git"
@@ -158,7 +159,7 @@ type cancelCmd struct {
 
 // Run removes the file of a task of either kind.
 func (c *cancelCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	id, err := p.task(bot, strings.Join(c.Task, " "))
+	id, err := p.find(bot, command.Task, strings.Join(c.Task, " "))
 	if err != nil {
 		return err
 	}

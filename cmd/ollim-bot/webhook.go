@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/work/webhook"
 )
 
@@ -62,7 +64,7 @@ type webhookTestCmd struct {
 }
 
 // Run sends the payload to the bot that runs on this machine, with the secret
-// of its environment.
+// of its environment, or signed as its sender would do.
 func (c *webhookTestCmd) Run(p *process, at console.DataDir) error {
 	if at.Env.WebhookPort == 0 || at.Env.WebhookSecret == "" {
 		return errors.New(console.TextNoWebhookServer)
@@ -74,7 +76,11 @@ func (c *webhookTestCmd) Run(p *process, at console.DataDir) error {
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(at.Env.WebhookPort))
-	status, answer, err := webhook.Deliver(ctx, addr, at.Env.WebhookSecret, c.ID, payload)
+	proof, err := c.proof(p, at, payload)
+	if err != nil {
+		return err
+	}
+	status, answer, err := webhook.Deliver(ctx, addr, c.ID, payload, proof)
 	if err != nil {
 		return err
 	}
@@ -87,8 +93,23 @@ func (c *webhookTestCmd) Run(p *process, at console.DataDir) error {
 	return nil
 }
 
+// proof returns the headers that prove the sender.
+func (c *webhookTestCmd) proof(p *process, at console.DataDir, payload []byte) (http.Header, error) {
+	index := webhook.NewIndex(at.Dir)
+	index.Scan()
+	spec, _ := index.Find(c.ID) // the bot says if there is none
+	secret := at.Env.WebhookSecret
+	if spec.Verify != "" {
+		value, _ := p.Variables(at)(spec.SecretEnv)
+		if secret = config.Secret(strings.TrimSpace(value)); value == "" {
+			return nil, errors.New(spec.Lacks(secret))
+		}
+	}
+	return spec.Sign(secret, payload, at.Now), nil
+}
+
 // maxPayload is more than any webhook accepts, in bytes.
-const maxPayload = 1 << 20
+const maxPayload = webhook.MaxSigned + 1
 
 // payload reads a file, or standard input for "-".
 func (p *process) payload(name string) (data []byte, err error) {

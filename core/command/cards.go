@@ -97,35 +97,19 @@ func (h Host) ModelCard() *post.Embed {
 	}
 }
 
-// helpGroups are the slash commands as listed on the card of /help.
-var helpGroups = []struct {
-	title    string
-	commands [][2]string // name, and two to four words about it
-}{
-	{"Conversation", [][2]string{
-		{"clear", "start over"}, {"compact", "shorten the history"}, {"fork", "try something apart"}, {"interrupt", "stop the answer"},
-	}},
-	{"Status and costs", [][2]string{
-		{"status", "how things are"}, {"week", "the week in figures"}, {"mcp", "servers and their tools"}, {"cost", "what was used"}, {"lift", "spend past the caps"},
-	}},
-	{"Reminders and pings", [][2]string{{"remind", "remind me later"}, {"ping-budget", "how many pings"}}},
-	{"Models and settings", [][2]string{
-		{"model", "who answers"}, {"thinking", "how much it thinks"}, {"permissions", "what it may do"}, {"config", "all other settings"},
-	}},
-	{"Setup", [][2]string{{"setup", "names, profile, first routines"}, {"google-auth", "connect your Google account"}}},
-	{"Program", [][2]string{
-		{"update", "is it the newest?"}, {"restart", "start it again"}, {"version", "which version runs"}, {"help", "list these commands"},
-	}},
-}
-
+// helpCard lists the commands in Discord by their groups.
 func helpCard() *post.Embed {
 	e := &post.Embed{Title: textCommands}
-	for _, g := range helpGroups {
+	for _, g := range Groups {
 		var lines []string
-		for _, c := range g.commands {
-			lines = append(lines, "`/"+c[0]+"` "+c[1])
+		for _, c := range List(InDiscord) {
+			if c.Group == g {
+				lines = append(lines, "`/"+c.Name+"` "+cmp.Or(c.Short, c.About))
+			}
 		}
-		e.Fields = append(e.Fields, post.Field{Name: g.title, Value: strings.Join(lines, "\n")})
+		if len(lines) > 0 {
+			e.Fields = append(e.Fields, post.Field{Name: g.Title(), Value: strings.Join(lines, "\n")})
+		}
 	}
 	return e
 }

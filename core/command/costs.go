@@ -200,6 +200,7 @@ func (r *CostReport) sum(views []fork.View, rows []money.Row) {
 			continue
 		}
 		i := list.at(money.Task{Kind: v.Kind, ID: v.TaskID}, v.Title)
+		r.Tasks[i].NoModel = r.Tasks[i].NoModel || v.NoModel
 		cost := money.Total(runs[v.ID]...).Dollars()
 		for _, t := range []*TaskCost{&r.Tasks[i], &r.Total} {
 			t.Runs++
@@ -253,9 +254,12 @@ func (r *CostReport) table() string {
 	return out.String()
 }
 
-// Missing says that the cost of some requests is not known; empty if there are none.
+// Missing says that the cost of some requests is not known, or why there are none; else it is empty.
 func (t TaskCost) Missing() string {
-	if t.Unknown == 0 {
+	switch {
+	case t.NoModel && t.Tokens == 0:
+		return textWithoutModel
+	case t.Unknown == 0:
 		return ""
 	}
 	return fmt.Sprintf(textMissing, words.Count(t.Unknown, "request"))

@@ -22,8 +22,11 @@ type NoLineError struct{ Why string }
 
 func (e *NoLineError) Error() string { return e.Why }
 
-// usageStatus is the exit status of a command line with wrong arguments.
-const usageStatus = 2
+// UsageStatus is the exit status of a command line with wrong arguments.
+const UsageStatus = 2
+
+// NotePrefix begins each note of a command line on standard error, where other programs write too.
+const NotePrefix = "ollim-bot: "
 
 // Row returns the line's command, and the arguments of its command line.
 func (l Line) Row() (c Command, args []string, err error) {
@@ -45,9 +48,9 @@ func (l Line) CarryOut(ctx context.Context, run Shell) (Outcome, error) {
 		return Outcome{}, err
 	}
 	r, undo := run(ctx, args)
-	said := strings.TrimSpace(strings.ReplaceAll("\n"+r.Stderr, "\nollim-bot: ", "\n"))
+	said := strings.TrimSpace(strings.ReplaceAll("\n"+r.Stderr, "\n"+NotePrefix, "\n"))
 	switch {
-	case r.Exit == usageStatus:
+	case r.Exit == UsageStatus:
 		return Outcome{}, &NoLineError{said}
 	case r.Exit != 0 && r.Stdout == "":
 		return Outcome{}, errors.New(cmp.Or(said, textFailed))

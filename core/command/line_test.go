@@ -58,7 +58,7 @@ func TestALineIsCarriedOutByTheCommandLine(t *testing.T) {
 			t.Errorf("%q: %v, ran %q", line, err, ran)
 		}
 	}
-	result = agent.CommandResult{Stderr: "ollim-bot: it takes a number\n", Exit: usageStatus}
+	result = agent.CommandResult{Stderr: "ollim-bot: it takes a number\n", Exit: UsageStatus}
 	if _, err := (Line{"costs x"}).CarryOut(t.Context(), run); !errors.As(err, &no) || no.Why != "it takes a number" {
 		t.Errorf("%v", err)
 	}

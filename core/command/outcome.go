@@ -50,8 +50,9 @@ type TaskCost struct {
 	Runs    int           `json:"runs"`
 	Tokens  int           `json:"tokens"`
 	Dollars float64       `json:"usd"`
-	Unknown int           `json:"unknown_requests"` // requests whose cost is not in Dollars
-	Share   float64       `json:"share"`            // of the cost of all runs, 0 to 1
+	Unknown int           `json:"unknown_requests"`   // requests whose cost is not in Dollars
+	Share   float64       `json:"share"`              // of the cost of all runs, 0 to 1
+	NoModel bool          `json:"no_model,omitempty"` // it sends what its check prints
 	// Mean is the mean cost of a run, in dollars.
 	Mean float64 `json:"usd_per_run"`
 	// Trend compares the mean cost of the newer half of the runs with that of the older

@@ -89,9 +89,13 @@ type Host struct {
 	Add func(context.Context, AddTask) (Outcome, error)
 	// Line carries out a line of the command line and returns what it prints; nil if there is no command line.
 	Line func(ctx context.Context, text string) (string, error)
+	// ZoneFixed is the flag or variable that sets the time zone, so that no command can; usually empty.
+	ZoneFixed string
 	// Restart restarts the program; nil if that is impossible.
 	Restart func()
 }
+
+const helpName = "help"
 
 // CarryOut executes the line and returns the reply. Errors are for the user.
 func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
@@ -99,19 +103,17 @@ func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 	if len(line) == 0 {
 		return "", errors.New("a command needs a name: " + slashNames())
 	}
-	row, ok := Find(InSlash, strings.ToLower(line[0]))
-	switch {
-	case !ok && h.Line != nil:
-		if _, _, err := (Line{strings.TrimPrefix(strings.TrimSpace(c.Line), "/")}).Row(); err == nil {
-			return h.Line(ctx, strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
-		}
-		return "", errors.New(noSlash(line[0]))
-	case !ok:
-		return "", errors.New(noSlash(line[0]))
-	case row.slash == nil: // the table cannot contain the command that lists it
+	switch row, ok := Find(InSlash, strings.ToLower(line[0])); {
+	case ok && row.Name == helpName: // the table cannot contain the function that lists it
 		return slashHelp(), nil
+	case ok && row.slash != nil:
+		return row.slash(h, ctx, line[1:])
 	}
-	return row.slash(h, ctx, line[1:])
+	text := strings.TrimPrefix(strings.TrimSpace(c.Line), "/")
+	if _, _, err := (Line{text}).Row(); err != nil || h.Line == nil {
+		return "", errors.New(noSlash(line[0]))
+	}
+	return h.Line(ctx, text)
 }
 
 // Picture returns the name of the picture for the reply to the line, or "".
@@ -130,7 +132,12 @@ func (c Slash) Picture() string {
 func (c Slash) Card(h Host) *post.Embed {
 	name, args, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"), " ")
 	row, ok := Find(InSlash, strings.ToLower(name))
-	if !ok || row.card == nil || args != "" {
+	switch {
+	case !ok || args != "":
+		return nil
+	case row.Name == helpName:
+		return helpCard()
+	case row.card == nil:
 		return nil
 	}
 	return row.card(h)

@@ -152,11 +152,36 @@ func (h Host) ignored(c config.Change) string {
 	return h.ignoredThinking(h.Chat.Settings(c.Key == "thinking_fork"))
 }
 
+// keyZone is the setting with the time zone.
+const keyZone = "timezone"
+
+// timezone shows or sets the zone whose clock tasks follow.
+func (h Host) timezone(ctx context.Context, args []string) (string, error) {
+	if len(args) == 0 {
+		return fmt.Sprintf(textZone, h.Now().Location(), h.Now().Format("Mon 2 Jan 15:04")), nil
+	}
+	return h.config(ctx, append([]string{keyZone}, args...))
+}
+
+// restarts says how a change of the time zone takes effect, or "".
+func (h Host) restarts(c config.Change) string {
+	switch {
+	case c.Key != keyZone:
+		return ""
+	case h.Restart == nil:
+		return textZoneLater
+	}
+	return textZoneRestarts
+}
+
 // CarryOut changes the setting. If the change has a consequence that needs confirmation,
 // it only describes the consequence.
 func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 	if err := config.Try(&config.Runtime{}, c.Key, c.Value); err != nil {
 		return Outcome{}, err
+	}
+	if c.Key == keyZone && h.ZoneFixed != "" {
+		return Outcome{}, fmt.Errorf(textZoneFixed, h.ZoneFixed)
 	}
 	if follows := h.Follows(c.Key, c.Value); follows != "" && !c.Sure {
 		return Outcome{Follows: follows}, nil
@@ -169,7 +194,7 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 		return Outcome{Message: fmt.Sprintf(textUnchanged, change.Key, change.Is)}, nil
 	}
 	return Outcome{
-		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.ignored(change),
+		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.ignored(change) + h.restarts(change),
 		Undo:    SetConfig{Key: change.Key, Value: change.Before, Sure: true},
 	}, nil
 }

@@ -1,11 +1,9 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"ollimbot/core/talk/post"
 )
@@ -13,33 +11,34 @@ import (
 // Command is a row of the table: a command with a name, on any surface that accepts text.
 // The dashboard's keys are in tui/action, because they depend on the selection.
 type Command struct {
-	// Name is the command's name: "fire", "ping-budget", "reminder add".
+	// Name is the command's name: "fire", "reminder add".
 	Name    string
 	Aliases []string // alternative names
+	Seed    string   // the name that the original program has after "/" and in Discord: "ping-budget"; an alias elsewhere
 	In      Place    // where it is available
-	Group   Group    // its group in plain mode
-	Usage   string   // the arguments
-	About   string   // what it does, as the end of a sentence
+	Group   Group    // its group in plain mode and on the card of /help
+	Usage   string   // the arguments, for a surface without Args
+	About   string   // what it does
+	Short   string   // two to four words about it, for the card of /help
 	Example string   // empty if it is just the name
-	More    string   // additional help: full sentences, one per line
+	More    string   // additional help in plain mode: full sentences, one per line
 	// Writes marks what changes the bot: --read-only refuses it.
 	Writes bool
 	// Prints is the stored text that the agent reads if it runs the command, which determines its label. Each command
 	// in the agent's shell has one.
 	Prints Stored
-	// Options are Usage for a surface that has a field for each.
-	Options []Option
+	// Args are the arguments, in order.
+	Args []Arg
 	// Verbatim marks a command line that prints the words of a model or of somebody else, which stay as they are.
 	Verbatim bool
 	// Asks means that plain mode asks first, because the command removes something.
 	Asks bool
 	// Silent means that the command needs no reply, because its effect is visible.
 	Silent bool
-	// Takes is the kind of the command's argument. Make returns the command for an
-	// argument; nil if the surface handles the command itself.
-	Takes Kind
-	Make  func(Subject) Value
-	// slash carries out a command of the conversation; nil for help.
+	// Make returns the value for what Read has read, which is all that a surface needs for carrying out the command. If it
+	// is nil, each surface has code of its own for the command; it may have some beside Make, such as a question.
+	Make func(Subject) Value
+	// slash carries out a command of the conversation. If it is nil, the command line does.
 	slash func(Host, context.Context, []string) (string, error)
 	// card is its reply as a card; nil if it has none.
 	card func(Host) *post.Embed
@@ -73,38 +72,6 @@ const (
 	InMessage                   // the menu of a message in Discord
 )
 
-// Kind is the kind of a command's argument.
-type Kind uint8
-
-// The kinds. TaskMoment is a task followed by a moment.
-const (
-	Nothing Kind = iota
-	Words
-	Task
-	TaskMoment
-	Update
-	Moment
-)
-
-// Subject is the argument of a command.
-type Subject struct {
-	ID    string // of a task or an update
-	At    time.Time
-	Words string
-}
-
-// Option is a field of a command. Its value is text, one of Choices ("label=value" if the
-// two differ), or a number of at least Least.
-type Option struct {
-	Name, About string
-	Choices     []string
-	Number      bool
-	Least       int
-	Required    bool
-	Suggests    bool   // typed text gets suggestions (core.Intake)
-	Ends        string // follows the value in a line
-}
-
 // Group is a group of related commands.
 type Group string
 
@@ -131,28 +98,12 @@ var groupTitles = map[Group]string{
 	toolCalls: "Tool calls that ask you", pings: "Pings", googles: "Google", program: "This program",
 }
 
-// table contains every command once, in listing order.
-var table = slices.Concat(
-	in(InPlain, overview, overviewRows), in(InPlain, tasks, taskRows), in(InPlain, runs, runRows), in(InPlain, pending, updateRows),
-	in(InPlain, conversation, talkRows), in(InPlain, toolCalls, callRows), in(InPlain, pings, pingRows), in(InPlain, program, programRows),
-	in(InSlash|InDiscord, conversation, slashRows), in(InShell|InAgent, program, agentRows), in(InShell, program, shellRows),
-	in(InMessage, tasks, messageRows),
-)
-
-// in sets the group and the place of rows that have none.
-func in(p Place, g Group, rows []Command) []Command {
-	for i := range rows {
-		rows[i].In, rows[i].Group = cmp.Or(rows[i].In, p), cmp.Or(rows[i].Group, g)
-	}
-	return rows
-}
-
 // List returns the commands of a place.
 func List(p Place) []Command {
 	var list []Command
-	for _, c := range table {
+	for _, c := range Table {
 		if c.In&p != 0 {
-			list = append(list, c)
+			list = append(list, c.as(p))
 		}
 	}
 	return list
@@ -160,23 +111,28 @@ func List(p Place) []Command {
 
 // Find returns the command that a word names in a place.
 func Find(p Place, word string) (Command, bool) {
-	i := slices.IndexFunc(table, func(c Command) bool {
-		return c.In&p != 0 && (c.Name == word || slices.Contains(c.Aliases, word))
-	})
-	if i < 0 {
-		return Command{}, false
+	for _, c := range Table {
+		if c = c.as(p); c.In&p != 0 && (c.Name == word || slices.Contains(c.Aliases, word)) {
+			return c, true
+		}
 	}
-	return table[i], true
+	return Command{}, false
 }
 
-// Line returns the command's name with its arguments.
-func (c Command) Line() string {
-	line := strings.TrimSpace(c.Name + " " + c.Usage)
+// as returns the command with its name in a place.
+func (c Command) as(p Place) Command {
 	switch {
-	case c.In&InSlash != 0:
-		return "/" + line
-	case c.In&InShell != 0:
-		return "ollim-bot " + line
+	case c.Seed == "":
+	case p&^inTalk == 0:
+		c.Name = c.Seed
+	default:
+		c.Aliases = append(c.Aliases[:len(c.Aliases):len(c.Aliases)], c.Seed)
 	}
-	return line
+	if c.Usage == "" {
+		c.Usage = usage(c.Args)
+	}
+	return c
 }
+
+// Line returns the command's line in the conversation, with its arguments.
+func (c Command) Line() string { return strings.TrimSpace("/" + c.Name + " " + c.Usage) }

@@ -10,9 +10,11 @@ const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and
 
 // Why a line is no command line.
 const (
-	textNoCommand = "%q begins with no command"
-	textOpenQuote = "a quote is not closed"
-	textFailed    = "the command failed and says nothing"
+	textNoCommand     = "%q begins with no command"
+	textOpenQuote     = "a quote is not closed"
+	textTakesNothing  = "%s does not take %q"
+	textNothingBefore = "say what it is for before the time"
+	textFailed        = "the command failed and says nothing"
 )
 
 // What a text names that should name one thing.
@@ -72,21 +74,26 @@ const (
 	textNoClear      = "/clear takes nothing, not %q: nothing was cleared"
 	textAlwaysThinks = " The model %s still thinks: with this version of claude that cannot be turned off."
 	textOwnMeasure   = " The model %s decides how much it thinks and ignores the number."
+	textZone         = "timezone: %s, now %s."
+	textZoneFixed    = "the time zone is set by %s of the running program; change it there"
+	textZoneRestarts = "; the bot restarts for that"
+	textZoneLater    = "; it takes effect with the next start"
 	textUnchanged    = "%s is already %s"
 	textChanged      = "%s: %s → %s"
 )
 
 const (
-	textTodayIs     = "today:      "
-	textMonthIs     = "this month: "
-	textOfCap       = " of %s"
-	textSetAside    = ", %s set aside for runs under way"
-	textCapsLifted  = ", the caps are lifted for today"
-	textPart        = "%s: %s, %s"
-	textPartUnknown = ", the cost of %d of them is unknown"
-	textMissing     = ", without %s of unknown cost"
-	textNoPrice     = "no price for %s: a line in prices.yaml gives one, and until then it is in no sum and no cap"
-	textEstimated   = "%s broke off and are estimated"
+	textTodayIs      = "today:      "
+	textMonthIs      = "this month: "
+	textOfCap        = " of %s"
+	textSetAside     = ", %s set aside for runs under way"
+	textCapsLifted   = ", the caps are lifted for today"
+	textPart         = "%s: %s, %s"
+	textPartUnknown  = ", the cost of %d of them is unknown"
+	textWithoutModel = ", no model"
+	textMissing      = ", without %s of unknown cost"
+	textNoPrice      = "no price for %s: a line in prices.yaml gives one, and until then it is in no sum and no cap"
+	textEstimated    = "%s broke off and are estimated"
 )
 
 var textParts = map[money.Purpose]string{

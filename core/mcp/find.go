@@ -1,15 +1,12 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
@@ -30,8 +27,6 @@ const (
 	// size in bytes.
 	maxFound  = 10
 	maxAnswer = 40 << 10
-	// maxWanted is the maximum number of search words used.
-	maxWanted = 16
 )
 
 const (
@@ -91,7 +86,8 @@ func (h *Host) find(_ context.Context, approved agent.Approved) agent.ToolResult
 	if json.Unmarshal(approved.Input(), &a) != nil || strings.TrimSpace(a.Words) == "" {
 		return failed(textNoWords)
 	}
-	list, all := search(&h.splits, h.current(), a.Words)
+	all := toolset.Search(&h.splits, h.current(), func(t agent.Tool) (name, about string) { return wireName(t), t.Description }, a.Words)
+	list := all[:min(len(all), maxFound)]
 	if len(list) == 0 {
 		return agent.ToolResult{Text: fmt.Sprintf(textNothingFound, clean.Cut(clean.Line(a.Words), 100))}
 	}
@@ -104,7 +100,7 @@ func (h *Host) find(_ context.Context, approved agent.Approved) agent.ToolResult
 		}
 		b.WriteString(text)
 	}
-	if more := all - len(list); more > 0 {
+	if more := len(all) - len(list); more > 0 {
 		fmt.Fprintf(&b, textFoundMore, words.Count(more, "more tool"))
 	}
 	return agent.ToolResult{Text: b.String()}
@@ -148,106 +144,6 @@ func (h *Host) Ask(ctx context.Context, tool string, args json.RawMessage) (text
 }
 
 func wireName(t agent.Tool) string { return "mcp__" + t.Server + "__" + t.Name }
-
-// search returns the best matching tools, best first, and the total number of matches. A
-// word counts four times in a name, and more if fewer tools have it.
-func search(known *splits, tools []agent.Tool, query string) (best []agent.Tool, all int) {
-	query = strings.TrimSpace(query)
-	if i := slices.IndexFunc(tools, func(t agent.Tool) bool { return wireName(t) == query }); i >= 0 {
-		return tools[i : i+1], 1
-	}
-	type entry struct {
-		tool  agent.Tool
-		of    splitTool
-		score float64
-	}
-	list := make([]entry, len(tools))
-	for i, t := range tools {
-		list[i] = entry{tool: t, of: known.of(t)}
-	}
-	wanted := parts(query)
-	for _, word := range wanted[:min(len(wanted), maxWanted)] {
-		points, n := make([]float64, len(list)), 0.0
-		for i, e := range list {
-			begins := func(s string) bool { return strings.HasPrefix(s, word) }
-			if slices.ContainsFunc(e.of.name, begins) {
-				points[i] += 4
-			}
-			if slices.ContainsFunc(e.of.about, begins) {
-				points[i]++
-			}
-			if points[i] > 0 {
-				n++
-			}
-		}
-		for i := range points {
-			list[i].score += points[i] / max(1, n)
-		}
-	}
-	list = slices.DeleteFunc(list, func(e entry) bool { return e.score == 0 })
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(b.score, a.score) })
-	for _, e := range list[:min(len(list), maxFound)] {
-		best = append(best, e.tool)
-	}
-	return best, len(list)
-}
-
-// splits caches the words of tools for the search. The zero value is empty. It is safe
-// for concurrent use.
-type splits struct {
-	mu sync.Mutex
-	by map[string]splitTool // by name
-}
-
-// splitTool is a tool split into words.
-type splitTool struct {
-	name, about []string
-	description string // the source of about
-}
-
-// of returns the words of a tool. They are recomputed after its description changes.
-func (s *splits) of(t agent.Tool) splitTool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name := wireName(t)
-	one, ok := s.by[name]
-	if ok && one.description == t.Description {
-		return one
-	}
-	if s.by == nil || len(s.by) > maxListed*2 { // servers come and go
-		s.by = map[string]splitTool{}
-	}
-	one = splitTool{once(parts(name)), once(parts(t.Description)), t.Description}
-	s.by[name] = one
-	return one
-}
-
-// once removes duplicate words from a list.
-func once(words []string) []string {
-	slices.Sort(words)
-	return slices.Clip(slices.Compact(words))
-}
-
-// parts splits a text into words, in lower case and without a plural s. getForecast and
-// get_forecast give the same words.
-func parts(text string) (list []string) {
-	var b strings.Builder
-	was := ' '
-	for _, r := range text {
-		if unicode.IsUpper(r) && unicode.IsLower(was) {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(unicode.ToLower(r))
-		was = r
-	}
-	apart := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	for word := range strings.FieldsFuncSeq(b.String(), apart) {
-		if word = strings.TrimSuffix(word, "s"); word != "" && word != "mcp" {
-			list = append(list, word)
-		}
-	}
-	return list
-}
 
 // Texts about the search for the model.
 const (

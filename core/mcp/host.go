@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
+	"ollimbot/core/brief/toolset"
 	"ollimbot/core/mcp/login"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
@@ -74,7 +75,7 @@ type Host struct {
 	o      Options
 	record *records
 	logins *login.Tokens
-	splits splits
+	splits toolset.Splits
 	logs   *logBook
 	wake   chan struct{} // capacity 1
 	begun  chan struct{} // closed by Run

@@ -56,6 +56,9 @@ const (
 // something else.
 const ByUser = "by you"
 
+// NoModel is the remark about a due time whose message was what a check printed.
+const NoModel = "no model"
+
 // Paused is the reason for a due time that was held because the user paused or snoozed
 // it. A snooze has an end.
 const Paused = "paused"

@@ -70,8 +70,11 @@ func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
 // held notes a due time that was held.
 func (t *teller) held(task routines.Task, due time.Time, h Hold) {
 	why := account.Paused
-	if h.Why != "" {
+	switch {
+	case h.Why != "":
 		why = TagWaits
+	case h.Reason != "":
+		why = tagItself + ": " + h.Reason
 	}
 	t.tell(task, due, account.Held, why).Until = h.Until
 }
@@ -162,7 +165,7 @@ func (l *loop) accountStart(d Due) {
 // fates maps the outcome of a run to the fate of its due time.
 var fates = map[outcome]account.Fate{
 	outcomeDone: account.Ran, outcomeFailed: account.Failed, outcomeCutOff: account.Interrupted, outcomeStopped: account.Interrupted, outcomeHeld: account.Held,
-	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped,
+	outcomeMissed: account.Missed, outcomeSkipped: account.Skipped, outcomeNothing: account.Ran,
 }
 
 // accountEnd notes the end of a run.
@@ -171,7 +174,11 @@ func (l *loop) accountEnd(e ended) {
 	if d.ByHand && !d.Late {
 		return
 	}
-	row := l.tellDue(d, fates[e.outcome], e.why)
+	why := e.why
+	if why == "" && e.outcome == outcomeDone && d.Task().Says {
+		why = account.NoModel
+	}
+	row := l.tellDue(d, fates[e.outcome], why)
 	row.Late, row.Until = d.Late, e.until
 }
 

@@ -87,6 +87,25 @@ func TestAReminderThatRunsLateAndOneThatIsPutOffHaveRows(t *testing.T) {
 	})
 }
 
+// A due time whose check found nothing ran, which is not the same as a row that is lost.
+func TestADueTimeWithoutAModelSaysSo(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "0 * * * *", "water", "check: ./look.sh", "say: check"))
+		n.start()
+		n.sleep(30 * time.Minute)
+		for _, err := range []error{routines.ErrNothingNew, routines.ErrNothingSaid, errors.New("exit 2")} {
+			n.does(func(context.Context, Due) error { return err })
+			n.sleep(time.Hour)
+		}
+		n.wantFates(idA, "00:00 done no model", "01:00 done the check found nothing new",
+			"02:00 done the check printed nothing, so nothing was sent", "03:00 failed exit 2")
+		past, err := account.New(n.dir).Read(n.clock())
+		if must(t, err); past.Damaged != 0 {
+			t.Errorf("%d rows count as damaged", past.Damaged)
+		}
+	})
+}
+
 func TestATaskFiredByHandHasNoRow(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "30 * * * *", "water"))

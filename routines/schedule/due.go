@@ -336,8 +336,8 @@ func (r *runner) run(ctx context.Context, d Due) {
 		e.outcome, e.why, e.until, err = outcomeHeld, put.Why, put.Until, nil
 	case err != nil && ctx.Err() != nil:
 		e.outcome = outcomeCutOff
-	case errors.Is(err, routines.ErrNothingNew):
-		e.outcome = outcomeNothing
+	case errors.Is(err, routines.ErrNothingNew), errors.Is(err, routines.ErrNothingSaid):
+		e.outcome, e.why = outcomeNothing, err.Error()
 	case errors.Is(err, routines.ErrCutOff):
 		e.outcome, e.why = outcomeStopped, account.ByUser
 	case err != nil:

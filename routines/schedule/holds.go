@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -28,6 +29,8 @@ type Hold struct {
 	Paused bool
 	// Failing means that the bot paused the task itself, because it failed several times in a row.
 	Failing bool
+	// Reason is why a run of the task itself holds it; empty if the user does.
+	Reason string
 	// Why is why the task needs the user's approval (routines.Task.Waits). It is not saved
 	// with the holds.
 	Why string
@@ -52,6 +55,10 @@ func (h Hold) Words(now time.Time) string {
 		return TagMoney + " until " + untilWords(h.Until, now)
 	case h.Failing:
 		return tagFailing
+	case h.Reason != "" && h.Paused:
+		return tagItself
+	case h.Reason != "":
+		return tagItself + " until " + untilWords(h.Until, now)
 	case h.Paused:
 		return TagPaused
 	}
@@ -111,6 +118,8 @@ type holdEntry struct {
 	Gone   time.Time     `json:"gone,omitzero"`
 	// Failing is Hold.Failing.
 	Failing bool `json:"failing,omitempty"`
+	// Reason is Hold.Reason.
+	Reason string `json:"reason,omitempty"`
 }
 
 type holdList struct {
@@ -145,7 +154,9 @@ func (l holdList) holds() *Holds {
 		if e.Paused {
 			e.Until = time.Time{}
 		}
-		h.of[key{e.Kind, e.ID}] = held{Hold{Since: e.Since, Until: e.Until, Paused: e.Paused, Failing: e.Paused && e.Failing}, e.Gone}
+		h.of[key{e.Kind, e.ID}] = held{Hold{
+			Since: e.Since, Until: e.Until, Paused: e.Paused, Failing: e.Paused && e.Failing, Reason: clean.Line(e.Reason),
+		}, e.Gone}
 	}
 	return h
 }
@@ -170,7 +181,7 @@ func (h *Holds) write(d *store.Dir) error {
 	}
 	list := holdList{Holds: make([]holdEntry, 0, len(h.of))}
 	for k, one := range h.of {
-		list.Holds = append(list.Holds, holdEntry{k.kind, k.id, one.Since, one.Until, one.Paused, one.gone, one.Failing})
+		list.Holds = append(list.Holds, holdEntry{k.kind, k.id, one.Since, one.Until, one.Paused, one.gone, one.Failing, one.Reason})
 	}
 	slices.SortFunc(list.Holds, func(a, b holdEntry) int {
 		return strings.Compare(a.ID+string(a.Kind), b.ID+string(b.Kind))

@@ -61,6 +61,7 @@ const (
 	tagJustFired = "just fired"
 	TagPaused    = "paused"
 	tagFailing   = "paused after failures"
+	tagItself    = "paused by its own run"
 	TagWaits     = "needs your approval"
 	TagMoney     = "held for money" // followed by the end of the hold
 	TagProposed  = "an edit waits"  // the text before the edit fires

@@ -58,7 +58,10 @@ type TaskView struct {
 	Paused          bool
 	Held            string // Hold.Words of what keeps it from firing now; empty if nothing does
 	// Waits is why the task needs the user's approval, or "".
-	Waits   string
+	Waits string
+	// Stopped is the reason for which its own run has paused it, or "".
+	Stopped string
+	Says    bool   // it sends what its check prints, without a model
 	Version string // of its file: routines.Task.Digest
 	// Proposed is an edit that awaits approval while the text before it fires.
 	Proposed routines.Proposal
@@ -135,10 +138,10 @@ func (p *Plan) list() []TaskView {
 		v := TaskView{
 			ID: t.ID, Path: t.Path, Kind: t.Kind, Title: t.Title(), Next: p.nextFree(t, h, p.Now),
 			Foreground: !t.Background, Silent: !t.AllowPing, Version: cmp.Or(t.Script, t.Digest), Proposed: t.Proposed,
-			Cost: p.price(t.Task).Dollars,
+			Cost: p.price(t.Task).Dollars, Says: t.Says,
 		}
 		if !h.Ended(p.Now) {
-			v.Paused, v.Waits, v.Held = h.Paused, h.Why, h.Words(p.Now)
+			v.Paused, v.Waits, v.Held, v.Stopped = h.Paused, h.Why, h.Words(p.Now), h.Reason
 			switch {
 			case h.Money:
 				v.Broke = h.Until.In(p.Now.Location())

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/routines/cron"
 	"ollimbot/routines/recur"
+	"ollimbot/routines/zones"
 )
 
 // Schedule reads when something fires again and again: in words, including those of
@@ -424,7 +425,7 @@ func (p *parser) inZone(s *bounds) (bool, error) {
 		}
 		name += t.raw
 	}
-	zone, ok := zoneNamed(name)
+	zone, ok := Zone(name)
 	if !ok {
 		return false, refuse(textNoZone, strings.ReplaceAll(name, "_", " "))
 	}
@@ -440,9 +441,9 @@ var noZone = []string{"at", "on", "in", "from", "until", "and", "every", "the"}
 // zoneAreas are the parts of the world in which a city is looked for.
 var zoneAreas = []string{"Europe/", "America/", "Asia/", "Africa/", "Australia/", "Pacific/", "Atlantic/", "Indian/", "America/Argentina/", "America/Indiana/"}
 
-// zoneNamed finds a zone by its name or by its city, in any case.
-func zoneNamed(name string) (*time.Location, bool) {
-	if name == "" || strings.EqualFold(name, "local") || strings.Contains(name, "..") || len(name) > 60 {
+// Zone finds a zone by its name or by its city, in any case: "Europe/Berlin", "new york".
+func Zone(name string) (*time.Location, bool) {
+	if name = strings.ReplaceAll(strings.TrimSpace(name), " ", "_"); len(name) > 60 {
 		return nil, false
 	}
 	spelled := func(text string) string { // as the database spells names
@@ -455,12 +456,12 @@ func zoneNamed(name string) (*time.Location, bool) {
 		return strings.NewReplacer("_Of_", "_of_", "_Es_", "_es_", "-Au-", "-au-").Replace(string(out))
 	}
 	for _, try := range []string{name, spelled(name), strings.ToUpper(name)} {
-		if zone, err := time.LoadLocation(try); err == nil {
+		if zone, err := zones.Load(try); err == nil {
 			return zone, true
 		}
 	}
 	for _, area := range zoneAreas {
-		if zone, err := time.LoadLocation(area + spelled(name)); err == nil {
+		if zone, err := zones.Load(area + spelled(name)); err == nil {
 			return zone, true
 		}
 	}
@@ -499,7 +500,7 @@ func SetKey(r *recur.Recurrence, key, text string) error {
 		r.Skip, r.Calendars = s.skip, s.calendars
 	case recur.KeyZone:
 		p.pos = len(p.toks)
-		r.Zone, ok = zoneNamed(strings.ReplaceAll(strings.TrimSpace(text), " ", "_"))
+		r.Zone, ok = Zone(text)
 	}
 	if err != nil {
 		return err

@@ -199,6 +199,9 @@ const (
 	// The actions of the week page.
 	WeekEarlier ID = "week.earlier"
 	WeekLater   ID = "week.later"
+	WeekUp      ID = "week.up"
+	WeekDown    ID = "week.down"
+	WeekOpen    ID = "week.open" // the runs of the selected day
 
 	CostsOpen ID = "costs.open"
 	CostsMark ID = "costs.mark"

@@ -257,6 +257,9 @@ var awayRows = []Action{
 }
 
 var weekRows = []Action{
+	{ID: WeekOpen, Keys: []string{"enter"}, Title: "Show the runs of the selected day", Short: "runs"},
+	{ID: WeekUp, Keys: []string{"up", "k"}, Title: "Previous day", Short: "select", Pair: WeekDown},
+	{ID: WeekDown, Keys: []string{"down", "j"}, Title: "Next day", Short: "select", Quiet: true},
 	{ID: WeekEarlier, Keys: []string{"left", "h"}, Title: "Week before", Short: "other week", Pair: WeekLater},
 	{ID: WeekLater, Keys: []string{"right", "l"}, Title: "Week after", Short: "other week", Quiet: true},
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -67,7 +68,7 @@ func newAccount(s *core.Snapshot, title string, report command.DueTimes) *Accoun
 	a := &Account{title: title, report: report}
 	a.table.Noun = "due time"
 	a.table.Facts = func(d DueTime) language.Facts { return d.facts }
-	a.table.Note = func(d DueTime) widget.Span { return widget.Span{Role: theme.Dim, Text: d.more} }
+	a.table.Note = func(d DueTime) widget.Span { return widget.Span{Role: theme.Dim, Text: cmp.Or(d.more, result(s, d.run))} }
 	fate := func(d DueTime) widget.Span { return widget.Span{Role: fateRole(d.Fate), Text: string(d.Fate)} }
 	a.table.Columns = []table.Column[DueTime]{
 		{
@@ -117,17 +118,26 @@ func (d DueTime) whole(s *core.Snapshot) []string {
 		if !f.Started.IsZero() {
 			run += " at " + s.Clock(f.Started, "15:04:05")
 		}
-		if !f.Ended.IsZero() && !f.Started.IsZero() {
-			run += " after " + words.Elapsed(f.Ended.Sub(f.Started))
-		}
-		for _, said := range pane.OutcomeOf(s, &f).Full {
-			run += ", " + said.Text
+		if said := result(s, f); said != "" {
+			run += " " + said
 		}
 		return append(lines, run+"; "+textOpensDueRun)
 	case d.Fate == account.Ran, d.Fate == account.Failed, d.Fate == account.Interrupted, d.Fate == account.Running:
 		return append(lines, textRunUnknown)
 	}
 	return append(lines, textNoRun)
+}
+
+// result is how long a run took, and what it sent.
+func result(s *core.Snapshot, f fork.View) string {
+	var said []string
+	if !f.Ended.IsZero() && !f.Started.IsZero() {
+		said = append(said, "after "+words.Elapsed(f.Ended.Sub(f.Started)))
+	}
+	for _, sent := range pane.OutcomeOf(s, &f).Full {
+		said = append(said, sent.Text)
+	}
+	return strings.Join(said, ", ")
 }
 
 func fateRole(f account.Fate) theme.Role {

@@ -62,23 +62,36 @@ func editTask(file command.TaskFile) *editing {
 	}
 	e.oneOf("update-main-session", fieldReports, func(f command.TaskFile) string { return string(f.Mode) },
 		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
-	models := slices.Clone(taskModels)
-	if !slices.Contains(models, file.Model) {
-		models = append(models, file.Model)
+	if routine {
+		e.add(editLine{"check", Text(fieldCheck, file.Check, nil), func(f command.TaskFile) string { return f.Check }, textOrNone})
+		e.option("say", fieldMessage, "check", [2]string{"what the check prints", "from the model"}, func(f command.TaskFile) bool { return f.Says })
 	}
-	e.oneOf("model", fieldModel, func(f command.TaskFile) string { return f.Model }, models...)
-	e.choice("thinking", fieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
-	e.choice("isolated", fieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
+	if !file.Says {
+		e.model()
+	}
 	e.choice("critical", fieldCritical, textYes, textNo, func(f command.TaskFile) bool { return f.Critical })
-	e.list("allowed-tools", fieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
-	e.list("disallowed-tools", fieldDenied, func(f command.TaskFile) []string { return f.Disallowed })
-	e.list("skills", fieldSkills, func(f command.TaskFile) []string { return f.Skills })
+	if !file.Says {
+		e.list("allowed-tools", fieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
+		e.list("disallowed-tools", fieldDenied, func(f command.TaskFile) []string { return f.Disallowed })
+		e.list("skills", fieldSkills, func(f command.TaskFile) []string { return f.Skills })
+	}
 	e.choice("trust-input", fieldTrusts, textYes, textNo, func(f command.TaskFile) bool { return f.TrustInput })
 	if !routine {
 		e.chain()
 	}
 	e.Fields = append(e.Fields[:basic:basic], moreOptions(e.Fields[basic:]))
 	return e
+}
+
+// model adds the fields of the model that runs the task.
+func (e *editing) model() {
+	models := slices.Clone(taskModels)
+	if !slices.Contains(models, e.file.Model) {
+		models = append(models, e.file.Model)
+	}
+	e.oneOf("model", fieldModel, func(f command.TaskFile) string { return f.Model }, models...)
+	e.choice("thinking", fieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
+	e.choice("isolated", fieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
 }
 
 // taskModels are the usual models of a task; the first is the default.

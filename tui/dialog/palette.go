@@ -312,7 +312,6 @@ func verbs(found []Found) []verb {
 			func(n *int) command.Value { return command.SetBudget{Capacity: n} })},
 		{"refill", "MINUTES", textSetsRefill, nil, false, budgetOf(textNoMinutes, func(n *int) error { return budget.Validate(nil, n) },
 			func(n *int) command.Value { return command.SetBudget{RefillMinutes: n} })},
-		{"mute", "TIME", textSetsMute, nil, false, muteFor},
 		{"theme", "NAME", textSetsLook, settings.Choices["theme"], true, look("theme")},
 		{"layout", "NAME", textSetsLook, settings.Choices["layout"], true, look("layout")},
 		{"settings", "KEY", textOpensSetting, keys, true, func(_ pane.Context, arg string) (pane.Answer, error) {
@@ -320,17 +319,6 @@ func verbs(found []Found) []verb {
 		}},
 		{"account", "DAY", textShowsAccount, nil, true, OpenAccount},
 	}
-}
-
-func muteFor(c pane.Context, arg string) (pane.Answer, error) {
-	if arg == "off" {
-		return pane.Answer{Do: command.MuteUntil{}}, nil
-	}
-	until, err := clockTime(arg, c.Snap.Times())
-	if err != nil {
-		return pane.Answer{}, err
-	}
-	return pane.Answer{Do: command.MuteUntil{Until: until}}, nil
 }
 
 // lists are the commands whose argument is a filter of the runs.
@@ -370,7 +358,7 @@ func (p *Palette) commands(text string) (out []*item) {
 			}
 		}
 	}
-	if name != "" {
+	if name != "" && !slices.Contains(lists, name) && !slices.ContainsFunc(p.verbs, func(v verb) bool { return v.name == name }) {
 		out = append(out, p.shellLines(text)...)
 	}
 	for _, list := range lists {
@@ -408,19 +396,24 @@ func (p *Palette) line(v verb, arg, fill, off string) *item {
 	return it
 }
 
-// shellLines are the commands of the command line that a text is, or that it begins.
-func (p *Palette) shellLines(text string) (out []*item) {
-	text = strings.TrimLeft(text, " ")
-	line := command.Line{Text: text}
-	if row, _, err := line.Row(); err == nil && (row.Takes != command.Task || len(p.shown) == 0) { // the list names the tasks
-		it := &item{name: strings.TrimSpace(text), kind: textACommand, does: row.About}
-		if p.context.ReadOnly && row.Writes {
-			it.off = textReadOnlyHere
-		}
-		it.do = func(pane.Context) pane.Answer { return pane.Answer{Do: line} }
-		out = append(out, it)
+// shellLines is the command line that a text is, if it is one.
+func (p *Palette) shellLines(text string) []*item {
+	line := command.Line{Text: strings.TrimLeft(text, " ")}
+	row, args, err := line.Row()
+	if err != nil || row.Takes(command.Task) && len(p.shown) > 0 { // the list names the tasks
+		return nil
 	}
-	return out
+	it := &item{name: strings.TrimSpace(text), kind: textACommand, does: row.About}
+	var do command.Value = line
+	if row.Make != nil {
+		to, _, err := row.Read(strings.Join(args[len(strings.Fields(row.Name)):], " "), command.Reading{Times: p.context.Snap.Times(), Find: p.context.Snap.Find})
+		do, it.off = row.Make(to), reason(err)
+	}
+	if p.context.ReadOnly && row.Writes {
+		it.off = textReadOnlyHere
+	}
+	it.do = func(pane.Context) pane.Answer { return pane.Answer{Do: do} }
+	return []*item{it}
 }
 
 // shellNames are the names of commands that a text begins.

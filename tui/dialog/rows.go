@@ -113,11 +113,11 @@ func indent(s string) int {
 
 // Deliveries lists the webhooks' deliveries, never their contents.
 func Deliveries(s *core.Snapshot) *Page {
-	return NewTable(textDeliveries, deliveryColumn, DeliveryRows(s))
+	return NewTable(textDeliveries, deliveryColumn, deliveryRows(s))
 }
 
-// DeliveryRows are the rows of that page.
-func DeliveryRows(s *core.Snapshot) []Row {
+// deliveryRows are the rows of that page.
+func deliveryRows(s *core.Snapshot) []Row {
 	var rows []Row
 	for _, d := range s.Deliveries {
 		name := clean.Cut(clean.Line(d.Webhook), 24)
@@ -146,10 +146,10 @@ func DeliveryRows(s *core.Snapshot) []Row {
 const deliveryColumn = 17
 
 // Servers lists the MCP servers with their last calls.
-func Servers(s *core.Snapshot) *Page { return NewTable("MCP servers", serverColumn, ServerRows(s)) }
+func Servers(s *core.Snapshot) *Page { return NewTable("MCP servers", serverColumn, serverRows(s)) }
 
-// ServerRows are the rows of that page.
-func ServerRows(s *core.Snapshot) (rows []Row) {
+// serverRows are the rows of that page.
+func serverRows(s *core.Snapshot) (rows []Row) {
 	for _, f := range s.ServerFacts() {
 		rows = append(rows, Row{clean.Cut(clean.Line(f.Name), serverColumn-2), clean.Line(f.Text)})
 	}

@@ -65,6 +65,8 @@ const (
 	fieldAhead    = "Ahead"
 	fieldRuns     = "Runs"
 	fieldReports  = "Reports"
+	fieldCheck    = "Check"
+	fieldMessage  = "Message"
 	fieldModel    = "Model"
 	fieldThinking = "Thinking"
 	fieldIsolated = "Isolated"
@@ -89,6 +91,8 @@ var fieldNotes = map[string]string{
 	fieldUntil:    "whether it comes back until you press Done on its ping",
 	fieldRuns:     "in the background, or as a turn of the conversation that you see",
 	fieldReports:  "when its report joins the conversation: on_ping means after a ping",
+	fieldCheck:    "optional: a command that decides before each fire whether it runs",
+	fieldMessage:  "what the check prints is sent as it is, without a model and its cost",
 	fieldModel:    "for background runs; the default is in the settings",
 	fieldThinking: "thinks before it answers: better, but slower and dearer",
 	fieldIsolated: "starts without the conversation: cheaper, but knows nothing of it",
@@ -218,7 +222,6 @@ const (
 	textACommand        = "command"
 	textSetsCapacity    = "sets the capacity of the ping budget"
 	textSetsRefill      = "sets how many minutes a token takes"
-	textSetsMute        = "mutes pings: 2h, 18:00, tomorrow 9:00, or off"
 	textSetsLook        = "changes how the dashboard looks"
 	textShowsAccount    = "shows what became of each due time since a day: monday, 30d, 2026-11-23"
 	textListsRuns       = "lists runs: a day, a state, words"

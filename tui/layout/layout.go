@@ -25,10 +25,11 @@ const (
 	StripHeight = 10
 	// wideWidth is the screen width from which there are three columns of panes.
 	wideWidth = 160
-	// headHeight is the screen height from which the day and the fixed row are above the tabs.
-	headHeight = 20
-	// dayRows is the height of the day above the tabs.
-	dayRows = 2
+	// headHeight is the screen height from which the day is above the tabs, areaHeight the one from which it has the
+	// level of the bucket there. On a lower screen the gauge has a row.
+	headHeight, areaHeight = 20, 24
+	// dayRows is the height of a day without the level, areaRows that of a low one with it.
+	dayRows, areaRows = 2, 5
 	// saidHeight is the screen height from which messages have their own row.
 	saidHeight = 20
 )
@@ -75,8 +76,7 @@ type Column struct {
 // line, in every mode but TooSmall.
 type Plan struct {
 	Mode Mode
-	// Said is the row of messages, above the help line: on the lower border of the boxes of a large screen, otherwise
-	// below them; on a low screen, messages replace the help line.
+	// Said is the row of messages, above the help line; on a low screen, messages replace the help line.
 	Said int
 	// Day is the number of rows of the day, starting at row 1. Fixed is the number of rows below it for the budget
 	// gauge, which the tabs would hide.
@@ -95,9 +95,6 @@ func Divide(in Input) Plan {
 	}
 	p.Day, p.Fixed = in.head()
 	top, end := 1+p.Day+p.Fixed, p.Said
-	if p.Mode == Full {
-		end++
-	}
 	switch {
 	case p.Mode == TooSmall:
 	case in.Zoom:
@@ -120,12 +117,27 @@ func (in Input) head() (day, fixed int) {
 	case m == Full && in.H >= 34:
 		return 8, 0
 	case m == Full:
-		return 5, 0
-	case m == Tabs && in.H >= headHeight && !in.Zoom:
+		return areaRows, 0
+	case in.Zoom:
+		return 0, 0
+	case m == Tabs && in.H >= areaHeight:
+		return areaRows, 0
+	case m == Tabs && in.H >= headHeight:
 		return dayRows, 1
+	case m == Tabs:
+		return 0, 1
+	case m == Strip && !in.beside() && !in.Writing && (in.H == StripHeight || in.H >= bothRows):
+		return dayRows, 0
 	}
 	return 0, 0
 }
+
+// bothRows is the screen height from which there is room for the day and for a box below the one-line panes. On the
+// lowest screen there is none for a box.
+const bothRows = 16
+
+// beside reports whether the focused pane is beside the one-line panes.
+func (in Input) beside() bool { return in.W >= StripWidth+TabsWidth }
 
 // box returns the pane in a single box; the day has no box.
 func (in Input) box() action.Pane {
@@ -139,8 +151,9 @@ func (in Input) box() action.Pane {
 // on a wide screen, else below. A pane that takes text gets the whole screen if its box would be too low.
 func strip(in Input, end int) (int, []Column) {
 	s := slot{pane: in.box()}
-	width, below, top := in.W, Column{W: in.W}, 1+len(action.Panes)
-	if in.W >= StripWidth+TabsWidth {
+	day, _ := in.head()
+	width, below, top := in.W, Column{W: in.W}, 1+day+len(action.Panes)
+	if in.beside() {
 		width, below, top = StripWidth, Column{X: StripWidth, W: in.W - StripWidth}, 1
 	}
 	rows := end - 2 - top
@@ -190,7 +203,7 @@ func (s slot) size() action.Pane {
 
 // The smallest screen that shows what is selected in the schedule or in the updates while they have the focus, and the
 // height from which a wide one does so whatever has the focus.
-const detailWidth, detailHeight, bothHeight = 100, 34, 48
+const detailWidth, detailHeight, bothHeight = 100, 34, 45
 
 // full returns the columns of a large screen: due tasks, runs and, in the same column or the next one, the
 // conversation.
@@ -218,7 +231,7 @@ func (in Input) widths() []int {
 
 // rightLimits returns the limits of a third column.
 func (in Input) rightLimits() limits {
-	base := min(max(in.W*3/10, 48), 72)
+	base := min(max(in.W/2-30, 48), 72)
 	if presetOf(in.Preset).favourite == action.Chat {
 		base = in.W * 3 / 8
 	}
@@ -352,15 +365,18 @@ func presetOf(name string) preset {
 	return presets[Presets[0]]
 }
 
-// The least width of a column that the user has narrowed.
-const leastColumn = 30
+// The least width of a column that the user has narrowed, and of the left one of three.
+const leastColumn, threeColumns = 30, 46
 
 // leftLimits returns the limits of the left column. They do not depend on its content.
 func (in Input) leftLimits() limits {
 	p := presetOf(in.Preset)
-	most := in.W - leastColumn
+	base, most := min(max(in.W*p.eighths/8, p.least), p.most), in.W-leastColumn
 	if in.W >= wideWidth {
 		most = in.W / 2
+		if p.favourite == action.Everywhere {
+			base = min(base, max(in.W/4, threeColumns))
+		}
 	}
-	return limits{min(max(in.W*p.eighths/8, p.least), p.most), leastColumn, most}
+	return limits{base, leastColumn, most}
 }

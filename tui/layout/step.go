@@ -86,11 +86,11 @@ func (in Input) grown(column []slot) []int {
 	return out
 }
 
-// rows returns the number of rows between the borders of a column: above are the top line and the day, below the help
-// line.
+// rows returns the number of rows between the borders of a column: above are the top line and the day, below the rows
+// of messages and keys.
 func (in Input) rows(column []slot) int {
 	day, _ := in.head()
-	return in.H - 2 - day - len(column) - 1
+	return in.H - 3 - day - len(column) - 1
 }
 
 // settle removes rows from boxes, or adds some, until their sum is total. It changes kept boxes last, and first those

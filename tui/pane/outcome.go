@@ -14,6 +14,9 @@ import (
 
 const textRefused = "ping refused"
 
+// TextNoModel marks a run whose message was what its check printed.
+const TextNoModel = "no model"
+
 // Outcome is the result of a run.
 type Outcome struct {
 	Short widget.Span   // its state; for a finished run the most important result, in 14 cells
@@ -70,6 +73,12 @@ func OutcomeOf(s *core.Snapshot, f *fork.View) Outcome {
 	if f.Reports > 0 {
 		text := words.Count(f.Reports, "report")
 		say("reported", theme.Report, text, text)
+	}
+	if f.Stopped != "" {
+		say("stopped-routine", theme.Warn, f.Stopped, f.Stopped)
+	}
+	if f.NoModel {
+		o.Full = append(o.Full, widget.Span{Role: theme.Dim, Text: TextNoModel})
 	}
 	if f.State == fork.Done && len(o.Full) == 0 {
 		o.Short = widget.Span{}

@@ -32,7 +32,7 @@ var doneBy = map[action.ID]string{
 	action.TaskDelete: "cancel email", action.TaskRestore: "restore", action.TaskOpen: "file email", action.TaskPause: "resume email",
 
 	action.CostsOpen: "task email", action.CostsLift: "lift", action.AwayOpen: "audit 1", action.AwayHalf: "audit",
-	action.WeekEarlier: "week last", action.WeekLater: "week",
+	action.WeekEarlier: "week last", action.WeekLater: "week", action.WeekOpen: "runs yesterday",
 	action.SettingsEdit: "settings daily limit 5", action.SettingsNext: "settings clock 12", action.SettingsPrevious: "settings clock 24",
 
 	action.TailFollow: "follow log", action.TailFilter: "log is:error", action.TailFind: "chat dentist", action.TailLevel: "log is:warn", action.TailTime: "prefix off",

@@ -63,7 +63,7 @@ func answerCall(c *console, r request) {
 	files := waitingFiles(c)
 	switch named := r.rest != "" && err != nil; {
 	case r.Name == "always", !named && len(c.snap.Approvals) > 0, len(files) == 0:
-	case len(c.snap.Approvals) > 0 && len(byWords(each(c.snap.Approvals, c.callThing), r.rest)) > 0:
+	case len(c.snap.Approvals) > 0 && len(command.Pick(each(c.snap.Approvals, c.callThing), thing.named, r.rest)) > 0:
 	default:
 		map[string]func(*console, request, []waiting){"allow": grant, "deny": refuse}[r.Name](c, r, files)
 		return

@@ -225,7 +225,7 @@ func TestAPickIsAlwaysWhatTheWordsName(t *testing.T) {
 			things = append(things, thing{id: fmt.Sprintf("%08x", 0xa0000000+i), title: name})
 		}
 		typed := title.Draw(t, "typed")
-		found := byWords(things, typed)
+		found := command.Pick(things, thing.named, typed)
 		fits := 0
 		for _, one := range things {
 			if words.HoldsAll(one.title, typed) {

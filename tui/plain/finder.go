@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ollimbot/core/base/words"
+	"ollimbot/core/command"
 	"ollimbot/tui/widget/query"
 )
 
@@ -36,9 +37,6 @@ var (
 	allDecisions = list{noun: "decision", none: textNoDecisions}
 	allButtons   = list{noun: "button", none: textNoButtons, newest: true, kept: true}
 )
-
-// minID is the minimum length of an ID prefix, in characters.
-const minID = 4
 
 // or returns the list with another text for an empty list.
 func (l list) or(none string) list {
@@ -75,6 +73,8 @@ func kept[T any](values []T, filter string, facts func(T) query.Facts) []T {
 }
 
 func (t thing) found() query.Facts { return t.facts }
+
+func (t thing) named() command.Thing { return command.Thing{ID: t.id, Title: t.title, Off: t.off} }
 
 // finder prints numbered lists and finds things by words or numbers.
 type finder struct {
@@ -113,7 +113,7 @@ func pick[T any](f *finder, r request, l list, values []T, of func(T) thing) (v 
 	return v, ok
 }
 
-// find is pick among things. If several titles match, those to which the command applies take precedence.
+// find is pick among things.
 func (f *finder) find(r request, l list, things []thing) (thing, bool) {
 	query := r.rest
 	n, err := strconv.Atoi(query)
@@ -134,15 +134,11 @@ func (f *finder) find(r request, l list, things []thing) (thing, bool) {
 	case err == nil:
 		return f.byNumber(l, things, n)
 	}
-	found := byWords(things, query)
-	if better := slices.DeleteFunc(slices.Clone(found), func(t thing) bool { return t.off }); len(better) > 0 {
-		found = better
-	}
-	other := func(t thing) bool { return t.title != found[0].title }
+	found := command.Pick(things, thing.named, query)
 	switch {
 	case len(found) == 0:
 		return f.candidates(l, things, fmt.Sprintf(textNoMatch, l.noun, query))
-	case len(found) == 1, l.newest && !slices.ContainsFunc(found, other):
+	case command.Only(found, thing.named, l.newest):
 		return found[0], true
 	}
 	return f.candidates(l, found, fmt.Sprintf(textSeveral, query, words.Grouped(uint64(len(found)), l.noun)))
@@ -184,20 +180,4 @@ func byID(things []thing, id string) (thing, bool) {
 		return thing{}, false
 	}
 	return things[i], true
-}
-
-// byWords returns the things with exactly this title, else those whose ID starts with the query, else those whose
-// title contains every word.
-func byWords(things []thing, query string) []thing {
-	query = strings.ToLower(query)
-	for _, fits := range []func(t thing) bool{
-		func(t thing) bool { return strings.ToLower(t.title) == query },
-		func(t thing) bool { return len(query) >= minID && strings.HasPrefix(strings.ToLower(t.id), query) },
-		func(t thing) bool { return words.HoldsAll(t.title, query) },
-	} {
-		if found := slices.DeleteFunc(slices.Clone(things), func(t thing) bool { return !fits(t) }); len(found) > 0 {
-			return found
-		}
-	}
-	return nil
 }

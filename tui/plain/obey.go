@@ -10,6 +10,8 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
+	"ollimbot/routines/schedule"
 	"ollimbot/routines/when"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
@@ -94,27 +96,74 @@ func obey(c *console, line string) {
 	args, _ := command.Split(line)
 	named, after, ok := command.Lead(command.InPlain, args)
 	r := request{named, command.SkipWords(line, len(args)-len(after))}
+	own, inShell := handlers[named.Name], named.In&command.InShell != 0
+	flags := slices.ContainsFunc(after, func(a string) bool { return strings.HasPrefix(a, "--") })
 	switch {
 	case !ok:
 		say(c, word, line)
 	case named.Writes && c.readOnly != "":
 		c.fail(named.Name + " is refused, " + c.readOnly)
-	case named.In&command.InShell != 0:
+	case inShell && (flags || own == nil && named.Make == nil):
 		shell(c, r, line)
-	case named.Make == nil:
-		handlers[named.Name](c, r)
-	case named.Takes == command.Nothing && r.rest != "":
-		c.fail(fmt.Sprintf(textNothing, named.Name))
+	case own != nil:
+		own(c, r)
 	default:
-		if to, ok := subject(c, r); ok {
-			c.do(r, named.Make(to))
-		}
+		carryOut(c, r, line)
 	}
+}
+
+// errSaid means that the reason has been printed.
+var errSaid = errors.New("the reason has been printed")
+
+// carryOut executes a command whose row makes its value. Words that are no arguments may be meant for the agent.
+func carryOut(c *console, r request, line string) {
+	to, note, err := r.Read(r.rest, command.Reading{Times: c.snap.Times(), Find: func(k command.Kind, text string) (string, error) {
+		return c.idOf(k, request{r.Command, text})
+	}})
+	var wrong *command.ArgumentError
+	switch {
+	case errors.As(err, &wrong) && len(r.Args) == 0:
+		c.fail(fmt.Sprintf(textNothing, r.Name))
+	case errors.As(err, &wrong):
+		c.noTime(r.Command, err)
+		c.offer(line)
+	case err == nil:
+		if note != "" {
+			note = "; " + note
+		}
+		c.doAndAdd(r, r.Make(to), note)
+	}
+}
+
+// idOf returns the ID of what a request names. The error is errSaid, or an *command.ArgumentError if it names nothing.
+func (c *console) idOf(k command.Kind, r request) (id string, err error) {
+	ok := false
+	switch k {
+	case command.Run:
+		var f fork.View
+		f, ok = findRun(c, r, func(fork.View) string { return "" })
+		id = f.ID
+	case command.Update:
+		var u updates.Update
+		u, ok = findUpdate(c, r)
+		id = u.Key
+	default:
+		if r.rest == "" {
+			return "", &command.ArgumentError{Err: errSaid}
+		}
+		var t schedule.TaskView
+		t, ok = findTask(c, r)
+		id = t.ID
+	}
+	if !ok {
+		err = errSaid
+	}
+	return id, err
 }
 
 // shell executes a line of the command line. Words that are none may be meant for the agent.
 func shell(c *console, r request, line string) {
-	if first, rest := command.CutWord(r.rest); r.Takes == command.Task {
+	if first, rest := command.CutWord(r.rest); r.Takes(command.Task) {
 		if n, err := strconv.Atoi(first); err == nil {
 			t, ok := c.byNumber(allTasks, each(c.snap.Schedule.Tasks, c.taskThing), n)
 			if !ok {
@@ -188,38 +237,6 @@ func (c *console) offer(line string) {
 	}
 }
 
-// subject reads a command's argument. ok is false if it is invalid; then the reason has been printed.
-func subject(c *console, r request) (to command.Subject, ok bool) {
-	switch r.Takes {
-	case command.TaskMoment: // the moment is at the end of the line
-		before, off := strings.CutSuffix(r.rest, " off")
-		if r.rest = before; !off {
-			var err error
-			if r.rest, to.At, err = c.snap.Times().Last(r.rest); err != nil {
-				c.noTime(r.Command, err)
-				return to, false
-			}
-		}
-		fallthrough
-	case command.Task:
-		r.rest = strings.TrimSpace(r.rest)
-		t, ok := findTask(c, r)
-		to.ID = t.ID
-		return to, ok
-	case command.Update:
-		u, ok := findUpdate(c, r)
-		return command.Subject{ID: u.Key}, ok
-	case command.Moment:
-		var err error
-		if to.At, err = c.snap.Times().Moment(r.rest); err != nil && r.rest != "off" {
-			c.noTime(r.Command, err)
-			return to, false
-		}
-	}
-	to.Words = r.rest
-	return to, true
-}
-
 // noTime says why a text is not a time, or how the command is used if it was not meant as one.
 func (c *console) noTime(named command.Command, err error) {
 	if when.Meant(err) {
@@ -248,7 +265,7 @@ func quit(c *console) {
 func printHelp(c *console, r request) {
 	args, _ := command.Split(r.rest)
 	named, after, ok := command.Lead(command.InPlain, args)
-	if !ok || len(after) > 0 || named.In&command.InShell == 0 || slices.Contains(command.Groups, command.Group(r.rest)) {
+	if !ok || len(after) > 0 || named.In&command.InShell == 0 || named.More != "" || slices.Contains(command.Groups, command.Group(r.rest)) {
 		c.answer(help(r.rest))
 		return
 	}
@@ -298,7 +315,7 @@ func groupText(g command.Group) string {
 
 // shortText returns a command in one line with its example.
 func shortText(c command.Command) string {
-	text := strings.TrimSpace(c.Name+" "+c.Usage) + ": " + c.About
+	text := strings.TrimSpace(c.Name+" "+c.Usage) + ": " + strings.TrimSuffix(c.About, ".")
 	if c.Example != "" {
 		text += "; for example " + c.Example
 	}

@@ -177,10 +177,10 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 		switch {
 		case c.Text == "costs x":
 			return command.Outcome{}, &command.NoLineError{Why: "costs takes a number of days"}
-		case c.Text == "fire nothing":
+		case c.Text == "preview nothing":
 			return command.Outcome{}, errors.New("there is no such task")
-		case strings.HasPrefix(c.Text, "mute"):
-			return command.Outcome{Printed: "pings muted", Undo: command.MuteUntil{}}, nil
+		case c.Text == "lift off":
+			return command.Outcome{Printed: "caps lifted", Undo: command.LiftCaps{}}, nil
 		}
 		return command.Outcome{Printed: "so  it · is"}, nil
 	case command.Slash:

@@ -121,8 +121,12 @@ func (o Options) palette() int {
 	return n
 }
 
-// bright is the brighter one of two of the sixteen colours.
+// bright is the brighter one of two of the sixteen colours. In place of blue, which is dim on black in most terminals,
+// it is cyan.
 func bright(c color.Color) color.Color {
+	if c == ansi.Blue {
+		c = ansi.Cyan
+	}
 	if b, ok := c.(ansi.BasicColor); ok && b > ansi.Black && b < ansi.BrightBlack {
 		return b + ansi.BrightBlack
 	}

@@ -204,7 +204,7 @@ func (o Options) Colours(r Role) (fg, bg color.Color) {
 		return o.shown(c.fg[n]), o.shown(c.bg[n])
 	case o.Contrast && c.fg16 == ansi.BrightBlack: // nothing is dimmed
 		return nil, c.bg16
-	case o.Dark:
+	case o.Dark && r != Level: // which is large
 		return bright(c.fg16), c.bg16
 	}
 	return c.fg16, c.bg16

@@ -291,3 +291,16 @@ func TestABackgroundNeverComesWithoutAForeground(t *testing.T) {
 		}
 	}
 }
+
+// Blue on black cannot be read in most terminals with sixteen colours.
+func TestNothingIsBlueOnDarkWithSixteenColours(t *testing.T) {
+	for r := range numRoles {
+		fg, _ := Options{Dark: true, Profile: colorprofile.ANSI}.Colours(r)
+		if fg == ansi.Blue || fg == ansi.BrightBlue {
+			t.Errorf("role %d is blue", r)
+		}
+	}
+	if fg, _ := (Options{Profile: colorprofile.ANSI}).Colours(Accent); fg != ansi.Blue {
+		t.Errorf("on light it is %v", fg)
+	}
+}

@@ -39,12 +39,12 @@ func Frame(s *State) []string {
 		f.overlay(lines[:f.plan.Said], d)
 	}
 	lines = append(widget.Fill(lines, f.W, f.H-1), f.helpLine().draw(f.Theme, f.W))
-	line, said := "", f.toastLine()
+	said := f.toastLine()
 	if f.plan.Said < f.H-1 {
-		line, said = lines[f.plan.Said], cmp.Or(said, f.captionLine())
+		said = cmp.Or(said, f.captionLine())
 	}
 	if said != "" {
-		lines[f.plan.Said] = said + ansi.TruncateLeft(cmp.Or(line, widget.Blank(f.W)), ansi.StringWidth(said), "")
+		lines[f.plan.Said] = said
 	}
 	return lines
 }

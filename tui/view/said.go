@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -49,8 +48,7 @@ func (f frame) toastLine() string {
 		end = "" // the key has another meaning there, or the text needs the room
 	}
 	text := widget.Cut(newest.Text, room-widget.Cells(end)) + end
-	n := min(f.W, widget.Cells(mark.Text)+widget.Cells(text)+1)
-	return widget.Brush{Theme: f.Theme, Back: theme.Select}.Line(n, mark, widget.Span{Text: text})
+	return widget.Brush{Theme: f.Theme, Back: theme.Select}.Line(f.W, mark, widget.Span{Text: text})
 }
 
 // The caption of the demo explains, in the row of toasts, what has just happened. It
@@ -59,23 +57,27 @@ func (f frame) toastLine() string {
 // captionTime is how long a caption is shown.
 const captionTime = 15 * time.Second
 
-// tryTime is how long the demo suggests keys at its start, before the first caption.
-const tryTime = 5 * time.Second
+// The demo suggests keys for tryTime before its first caption, and between captions for triesTime.
+const tryTime, triesTime = 5 * time.Second, 2 * time.Minute
 
-// captionLine is what the day says about itself, or the demo's caption; empty without one.
+// captionLine is the demo's caption, or what the day says about itself; empty without one.
 func (f frame) captionLine() string {
-	if d := f.Panes[action.Day].(*day.Pane); f.plan.Day > 0 && (f.Focus == action.Day || !f.Demo) {
-		return d.Caption(f.Context, f.W, f.plan.Day, f.Focus == action.Day)
+	text, focused := "", f.Focus == action.Day
+	if age := f.Snap.At.Sub(f.Snap.Started); f.Demo && !focused {
+		if age >= tryTime {
+			text = caption(f.Snap)
+		}
+		if text == "" && (age < triesTime || f.plan.Day == 0) {
+			text = tryText(f.Keys, f.Theme.ASCII())
+		}
 	}
-	if !f.Demo {
-		return ""
+	switch {
+	case text != "":
+		return widget.Brush{Theme: f.Theme}.Line(f.W, widget.Span{Role: theme.Accent, Text: " demo: "}, widget.Span{Role: theme.Dim, Text: text})
+	case f.plan.Day > 0:
+		return f.Panes[action.Day].(*day.Pane).Caption(f.Context, f.W, f.plan.Day, focused)
 	}
-	text := tryText(f.Keys, f.Theme.ASCII())
-	if f.Snap.At.Sub(f.Snap.Started) >= tryTime {
-		text = cmp.Or(caption(f.Snap), text)
-	}
-	said := []widget.Span{{Role: theme.Accent, Text: " demo: "}, {Role: theme.Dim, Text: text + " "}}
-	return widget.Brush{Theme: f.Theme}.Line(min(f.W, widget.Width(said)), said...)
+	return ""
 }
 
 // caption is the latest event and its meaning; empty if captionTime has passed.

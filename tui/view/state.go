@@ -5,6 +5,7 @@ package view
 
 import (
 	"cmp"
+	"time"
 
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
@@ -29,6 +30,8 @@ type State struct {
 	Toasts []toast.Toast
 	// Beneath is the pane that had the focus before the day; empty without one.
 	Beneath action.Pane
+	// Since is when what stops the bot (see Stopped) was seen first; zero if nothing does.
+	Since time.Time
 	// Hidden is the ID of a tool call whose card the user has hidden on a small screen.
 	Hidden string
 	// Host is the bot's host; empty if it is this machine.

@@ -61,8 +61,8 @@ func At(s *State, x, y int) Target {
 		return Day{x, y - 1, f.plan.Day}
 	case y <= f.plan.Day+f.plan.Fixed:
 		return Line{Pane: action.Budget}
-	case x < f.plan.Strip && y <= len(action.Panes):
-		return Line{Pane: action.Panes[y-1], Opens: true}
+	case x < f.plan.Strip && y <= f.plan.Day+len(action.Panes):
+		return Line{Pane: action.Panes[y-1-f.plan.Day], Opens: true}
 	}
 	return f.paneAt(x, y)
 }

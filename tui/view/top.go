@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
@@ -67,12 +68,30 @@ func (s *State) OpenHeadline() pane.Answer {
 	return pane.Answer{Toast: s.Headline().Text()}
 }
 
-// stops are the kinds of headlines about what stops the bot's work or its pings, until a key mends it.
-var stops = []core.HeadlineKind{core.HeldForMoney, core.NoModel}
+// stops are the headlines about what stops the bot's work or its pings until a key mends it, as a word.
+var stops = map[core.HeadlineKind]string{core.HeldForMoney: "held", core.NoModel: "no model"}
+
+// stripTime is how long what stops the bot is a strip; after that it is a word before what comes next.
+const stripTime = 24 * time.Hour
+
+// Stopped returns what stops the bot's work or its pings, in a word; empty if nothing does.
+func (s *State) Stopped() string {
+	h := s.Headline()
+	if (frame{State: s}).silenced(h) != "" {
+		return "muted"
+	}
+	return stops[h.Kind]
+}
 
 // topLine is the headline with the keys that answer or open it, and the corner. What stops the bot is a coloured strip.
 func (f frame) topLine() (out bar) {
-	h := f.Headline()
+	h, stopped := f.Headline(), f.Stopped()
+	if stopped != "" && !f.Since.IsZero() && f.Snap.At.Sub(f.Since) >= stripTime {
+		word := label(theme.Match, " "+stopped+" ", Headline{})
+		out.right = f.corner(false)
+		said, _ := said(h.Next, f.W-widget.Width(spansOf(out.right))-widget.Cells(word.Text)-3)
+		return bar{[]button{label(theme.Text, " ", nil), word, label(theme.Text, " "+said, Headline{})}, out.right}
+	}
 	out.right = f.corner(h.Urgent())
 	room := f.W - widget.Width(spansOf(out.right)) - 1
 	alarm, keys := alarms[h.Kind], f.headlineKeys(h, room)
@@ -80,9 +99,9 @@ func (f frame) topLine() (out bar) {
 	if h.Urgent() {
 		text, role = " "+f.Theme.Glyph(alarm.glyph)+" ", alarm.role
 	}
-	said, _ := f.said(h, room-widget.Cells(text)-widget.Width(spansOf(keys)))
-	out.left = append([]button{label(role, text+said, Headline{})}, keys...)
-	if slices.Contains(stops, h.Kind) || f.silenced(h) != "" {
+	words, _ := said(h.Forms(), room-widget.Cells(text)-widget.Width(spansOf(keys)))
+	out.left = append([]button{label(role, text+words, Headline{})}, keys...)
+	if stopped != "" {
 		for i := range out.left {
 			out.left[i].Role = theme.Match
 		}
@@ -90,15 +109,14 @@ func (f frame) topLine() (out bar) {
 	return out
 }
 
-// said is the headline in so many cells, and whether nothing of it is cut.
-func (f frame) said(h core.Headline, room int) (text string, whole bool) {
-	forms := h.Forms()
-	for _, form := range forms {
-		if widget.Cells(form) <= room {
-			return form, true
+// said is the first of a headline's forms that has so many cells, and whether nothing of it is cut.
+func said(forms []string, room int) (text string, whole bool) {
+	for _, text = range forms {
+		if widget.Cells(text) <= room {
+			return text, true
 		}
 	}
-	return widget.Cut(forms[len(forms)-1], max(0, room)), false
+	return widget.Cut(text, max(0, room)), false
 }
 
 // leastSaid is how many cells a headline has before its keys are left out.
@@ -157,7 +175,7 @@ func (s *State) Answerable() bool {
 	}
 	const answers = len("  y allows  n denies  1:00 left") // whatever the keys are called
 	f := frame{State: s}
-	_, whole := f.said(f.Headline(), s.W-1-3-answers-widget.Width(spansOf(f.corner(true))))
+	_, whole := said(f.Headline().Forms(), s.W-1-3-answers-widget.Width(spansOf(f.corner(true))))
 	return whole
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/command"
 )
 
 // MomentLayout prints a moment for people.
@@ -51,7 +52,7 @@ func Usagef(format string, args ...any) error {
 // Tell prints a line to standard error, cleaned, because paths and arguments may contain
 // anything. If that fails, no one is left to report it to.
 func Tell(w io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintln(w, "ollim-bot: "+clean.Text(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(w, command.NotePrefix+clean.Text(fmt.Sprintf(format, args...)))
 }
 
 // Answer prints a result: the value as JSON, or lines.

@@ -28,6 +28,9 @@ import (
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/webhook"
 	"ollimbot/discord"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+	"ollimbot/routines/zones"
 )
 
 func (r *report) environment() {
@@ -327,7 +330,16 @@ func (r *report) space(root string) {
 }
 
 func (r *report) zone() {
-	r.pass("timezone", "%s, now %s", r.Env.ZoneName, r.Now.Format(console.MomentLayout))
+	machine := ""
+	if name := config.MachineZone(r.p.Getenv); r.Env.ZoneKept && name != r.Env.ZoneName {
+		machine = fmt.Sprintf("; this machine is in %s, so the bot asks whether tasks follow", name)
+	}
+	r.pass("timezone", "%s, now %s%s", r.Env.ZoneName, r.Now.Format(console.MomentLayout), machine)
+	data := zones.Default().Report(r.Now, append(routines.Zones(schedule.Files(r.Dir, r.Env.Zone).Routines), r.Env.ZoneName)...)
+	r.pass("zone data", "%s", data)
+	for _, warning := range data.Warnings {
+		r.warn("zone data", "%s", warning)
+	}
 	if _, end := r.Now.ZoneBounds(); end.IsZero() {
 		r.pass("clock change", "none ahead in this zone")
 	} else {

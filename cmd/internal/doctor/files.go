@@ -49,7 +49,7 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 			return err
 		}
 		problems, looked = append(problems, bot.Problems(at.Now)...), lookedAt(at, bot)+settingsIn(dashboard.Dir(p.Environ()))
-		notes = explained(bot.Index().Set(), at.Now)
+		notes = append(explained(bot.Index().Set(), at.Now), verified(at)...)
 	}
 	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, append(notes, problemLines(problems, looked)...))
 }
@@ -59,7 +59,7 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 func explained(set *routines.Set, now time.Time) (lines []string) {
 	for _, r := range set.Routines {
 		s := &r.Schedule
-		if s.Plain() {
+		if s.Plain() && !r.Says {
 			continue
 		}
 		parts := []string{s.Words()}
@@ -69,7 +69,7 @@ func explained(set *routines.Set, now time.Time) (lines []string) {
 		for _, skip := range s.Skipped(now, now.AddDate(1, 0, 0), 1) {
 			parts = append(parts, "not "+skip.At.Format(console.MomentLayout)+": "+skip.Why)
 		}
-		for _, more := range []string{s.EndWords(now), s.Ours()} {
+		for _, more := range append([]string{s.EndWords(now)}, r.Ours()...) {
 			if more != "" {
 				parts = append(parts, more)
 			}
@@ -85,6 +85,18 @@ func explained(set *routines.Set, now time.Time) (lines []string) {
 			at = append(at, e.At.In(now.Location()).Format(console.MomentLayout))
 		}
 		lines = append(lines, note(r.Task, []string{when.AheadWords(r.Ahead), strings.Join(at, ", "), r.Ours()}))
+	}
+	return lines
+}
+
+// verified says what the webhooks with verify need from their senders.
+func verified(at console.DataDir) (lines []string) {
+	hooks := webhook.NewIndex(at.Dir)
+	hooks.Scan()
+	for _, s := range hooks.Specs(false) {
+		if needs := s.Needs(); needs != "" {
+			lines = append(lines, clean.Line(s.Path)+": note: "+needs)
+		}
 	}
 	return lines
 }

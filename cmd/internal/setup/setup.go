@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ollimbot/cmd/internal/console"
 	claudeproc "ollimbot/core/agent/claude/process"
@@ -22,6 +21,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/storage/config"
 	"ollimbot/discord"
+	"ollimbot/routines/zones"
 )
 
 // Cmd is the command init.
@@ -321,7 +321,7 @@ func (q *questions) agrees(question string) (bool, error) {
 }
 
 func zoneAnswer(name string) error {
-	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+	if _, err := zones.Load(name); err != nil {
 		return fmt.Errorf(textBadZone, name)
 	}
 	return nil
@@ -387,7 +387,10 @@ func writeVariables(at console.DataDir, zone string, token config.Secret) error 
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read %s: %w", config.EnvFile, err)
 		}
-		data := config.SetVariable(before, "OLLIM_TIMEZONE", zone)
+		data, moved := before, !at.Env.ZoneKept || zone != at.Env.ZoneName
+		if moved { // where nothing sets the zone, the bot asks when the machine's changes
+			data = config.SetVariable(data, "OLLIM_TIMEZONE", zone)
+		}
 		if token != "" && token != at.Env.DiscordToken {
 			names += " and DISCORD_TOKEN"
 			data = config.SetVariable(data, "DISCORD_TOKEN", token.Reveal())
@@ -400,7 +403,7 @@ func writeVariables(at console.DataDir, zone string, token config.Secret) error 
 		}
 		env, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.Dir.Root()})
 		inEnv := strings.Contains(names, "DISCORD_TOKEN")
-		if err == nil && env.ZoneName == zone && (!inEnv || env.DiscordToken == token) {
+		if err == nil && (!moved || env.ZoneName == zone) && (!inEnv || env.DiscordToken == token) {
 			return nil
 		}
 		wrong := fmt.Errorf(textByHand, at.Dir.Display()+"/"+config.EnvFile, names)

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/messages/tools"
 	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/words"
+	"ollimbot/core/brief/toolset"
 )
 
 // A model with a narrow window begins with short instructions and the few tools that it needs most. The others are found
@@ -136,47 +136,22 @@ func (s *session) findTool(input json.RawMessage) outcome {
 		Words string `json:"words"`
 	}
 	_ = json.Unmarshal(input, &a) // what is missing is asked for below
-	wanted := parts(a.Words)
-	if len(wanted) == 0 {
+	if strings.TrimSpace(a.Words) == "" {
 		return said(answerFindWhat)
 	}
-	type match struct {
-		tool   tool
-		points int
-	}
-	var list []match
-	var names []string
-	for _, x := range s.tools {
-		points := 0
-		name, about := parts(x.name), parts(x.description)
-		for _, w := range wanted {
-			begins := func(s string) bool { return strings.HasPrefix(s, w) || len(s) > 3 && strings.HasPrefix(w, s) }
-			switch {
-			case slices.ContainsFunc(name, begins):
-				points += 4
-			case slices.ContainsFunc(about, begins):
-				points++
-			}
-		}
-		names = append(names, x.name)
-		if points > 0 {
-			list = append(list, match{x, points})
-		}
+	list := toolset.Search(new(toolset.Splits), s.tools, func(x tool) (name, about string) { return x.name, x.description }, a.Words)
+	var b strings.Builder
+	for _, x := range list[:min(len(list), mostFound)] {
+		fmt.Fprintf(&b, answerFound, x.name, x.description, x.schema)
 	}
 	if len(list) == 0 {
-		return outcome{Result: tools.Result{Text: fmt.Sprintf(answerFoundAll, strings.Join(names, ", "))}}
-	}
-	slices.SortStableFunc(list, func(a, b match) int { return b.points - a.points })
-	var b strings.Builder
-	for _, m := range list[:min(len(list), mostFound)] {
-		fmt.Fprintf(&b, answerFound, m.tool.name, m.tool.description, m.tool.schema)
+		var names []string
+		for _, x := range s.tools {
+			names = append(names, x.name)
+		}
+		fmt.Fprintf(&b, answerFoundAll, strings.Join(names, ", "))
 	}
 	return outcome{Result: tools.Result{Text: b.String()}}
-}
-
-// parts returns the words of a text, in lower case.
-func parts(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // unwrapped turns calls through callTool into the calls that they mean, which then pass hooks and permissions like any.
@@ -185,19 +160,12 @@ func unwrapped(calls []call) []call {
 		if c.Name != callTool || c.bad != "" {
 			continue
 		}
-		var a struct {
-			Tool      string          `json:"tool"`
-			Arguments json.RawMessage `json:"arguments"`
-		}
-		if json.Unmarshal(c.Input, &a) != nil || a.Tool == "" || a.Tool == callTool {
+		tool, args, ok := toolset.Named(c.Input)
+		if !ok || tool == callTool {
 			calls[i].bad = answerNoTool2
 			continue
 		}
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(a.Arguments, &fields) != nil {
-			a.Arguments = json.RawMessage("{}")
-		}
-		calls[i].ToolUse = agent.ToolUse{ID: c.ID, Name: a.Tool, Input: a.Arguments}
+		calls[i].ToolUse = agent.ToolUse{ID: c.ID, Name: tool, Input: args}
 	}
 	return calls
 }

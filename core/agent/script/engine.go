@@ -1,5 +1,5 @@
 // Package script is the offline engine: an engine without a model. It plays the script in a prompt
-// (docs/offline-engine.md), or says that there is none. It uses the same tools, hooks and
+// (docs/contributing/offline-engine.md), or says that there is none. It uses the same tools, hooks and
 // permission checks as a model, and keeps a journal of the messages it received.
 //
 // It must not know forks, budgets or the bot's files: it sees prompts and tool results only.

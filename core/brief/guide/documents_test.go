@@ -157,13 +157,14 @@ func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
 var fieldKeys = map[string]string{
 	"Kind": "", "Path": "", "Body": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "Proposed": "", "Script": "",
 	"TrustInput": "trust-input", "Critical": "critical", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
+	"Verify": "verify", "SecretEnv": "secret-env", "SignatureHeader": "signature-header", "DeliveryHeader": "delivery-header",
 	"ID": "id", "Description": "description", "Background": "background", "Model": "model", "Thinking": "thinking",
 	"Isolated": "isolated", "Mode": "update-main-session", "UpdateMainSession": "update-main-session", "AllowPing": "allow-ping",
 	"Allowed": "allowed-tools", "Disallowed": "disallowed-tools", "AllowedTools": "allowed-tools", "DisallowedTools": "disallowed-tools",
 	"Skills": "skills", "Subagent": "subagent", "Cron": "cron", "RunMissed": "missed", "RunAt": "run-at",
 	"ChainDepth": "chain-depth", "MaxChain": "max-chain", "ChainParent": "chain-parent",
 	"UntilDone": "until", "Again": "again", "FirstAt": "first-at", "LastWord": "last-word",
-	"Check": "check", "Essential": "essential", "Leeway": "window jitter", "Schedule": "every days from until times skip zone", "Late": "late", "Ahead": "ahead",
+	"Check": "check", "Says": "say", "Essential": "essential", "Leeway": "window jitter", "Schedule": "every days from until times skip zone", "Late": "late", "Ahead": "ahead",
 }
 
 // complete compares a document's table with the types its files are parsed to.

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/work/webhook"
 	pages "ollimbot/docs"
 	"ollimbot/routines"
+	"ollimbot/routines/when"
 )
 
 // N17: the pages for people explain the same keys as the agent's documents, which are
@@ -121,7 +122,8 @@ func parsed(kind, text string) (any, []routines.Problem) {
 	case "webhooks":
 		s, problems := webhook.Parse("webhooks/x.md", []byte(text))
 		s.Digest = ""
-		return []any{s.Task, s.Fields.Declared}, problems // compiled schemas cannot be compared
+		verified := []string{s.Verify, s.SecretEnv, s.SignatureHeader, s.DeliveryHeader}
+		return []any{s.Task, s.Fields.Declared, verified}, problems // compiled schemas cannot be compared
 	case "reminders":
 		r, problems := routines.ParseReminder("reminders/x.md", []byte(text), time.UTC)
 		r.Digest = ""
@@ -136,6 +138,7 @@ func parsed(kind, text string) (any, []routines.Problem) {
 var needs = map[string][]string{
 	"again": {"until: done"}, "first-at": {"until: done"}, "last-word": {"until: done"},
 	"every": {"from: 2026-12-01"}, "times": {"from: 2026-12-01"}, "late": {"missed: run"},
+	"verify": {"secret-env: A_SECRET"}, "secret-env": {"verify: github"}, "signature-header": {"verify: hmac-sha256", "secret-env: A_SECRET"},
 	"chain-depth": {"max-chain: 3"}, "check": {"background: true"}, "essential": {"background: true"},
 }
 
@@ -192,6 +195,15 @@ func TestTheFilesThatThePagesShowAreWithoutFault(t *testing.T) {
 			}
 		}
 	}
+	senders := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(pageText(t, "webhooks.md"), -1)
+	for _, m := range senders {
+		if _, problems := parsed("webhooks", "---\n"+m[1]+"---\nx"); len(problems) > 0 {
+			t.Errorf("docs/webhooks.md: %s\n%+v", m[1], problems)
+		}
+	}
+	if len(senders) != 5 {
+		t.Errorf("docs/webhooks.md shows %d senders", len(senders))
+	}
 	d := prepared(t)
 	storetest.Put(t, d, "skills/email-triage/SKILL.md", fence.FindStringSubmatch(pageText(t, "skills.md"))[1])
 	if skills, problems := skill.List(d); len(problems) > 0 || len(skills) != 1 {
@@ -201,6 +213,40 @@ func TestTheFilesThatThePagesShowAreWithoutFault(t *testing.T) {
 		if doc, err := frontmatter.Parse([]byte("---\n" + strings.Trim(said.example, "`") + "\n---\nx")); err != nil || len(doc.Fields) != 1 || doc.Fields[0].Key != key {
 			t.Errorf("docs/skills.md: the example of %s is %s: %v", key, said.example, err)
 		}
+	}
+}
+
+// inWords finds the schedules that the pages say in words: in commands, and in the line above cron in a file.
+var inWords = regexp.MustCompile("(?m)`ollim-bot cron ([a-z][^`]*)`|^    ollim-bot cron ([a-z].*)$|--(?:when|cron) \"([^\"*]+)\"|^# (.*)\ncron: \"(.*)\"$")
+
+// D8: the pages say schedules in words first, and the program takes what they say.
+func TestTheSchedulesThatThePagesSayInWordsAreAccepted(t *testing.T) {
+	reader := when.Reader{Now: time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC), Day: when.Day{Morning: 8 * 60, Noon: 12 * 60, Afternoon: 15 * 60, Evening: 18 * 60, Night: 21 * 60}}
+	said := 0
+	names, err := fs.Glob(pages.FS, "*.md")
+	must(t, err)
+	for _, name := range names {
+		for _, m := range inWords.FindAllStringSubmatch(pageText(t, name), -1) {
+			text := strings.TrimSuffix(strings.Split(m[1]+m[2]+m[3]+m[4], ",")[0], ".")
+			if strings.ToUpper(text) == text { // a placeholder
+				continue
+			}
+			said++
+			got, err := reader.Schedule(text)
+			if err != nil {
+				t.Errorf("docs/%s: %q: %v", name, text, err)
+				continue
+			}
+			if m[5] == "" {
+				continue
+			}
+			if want, err := reader.Schedule(m[5]); err != nil || want.Words() != got.Words() {
+				t.Errorf("docs/%s: %q is %s, and %s is %s, %v", name, text, got.Words(), m[5], want.Words(), err)
+			}
+		}
+	}
+	if said < 7 {
+		t.Errorf("only %d schedules were found", said)
 	}
 }
 

@@ -182,6 +182,7 @@ func (b Background) available() []string {
 		{"send_file", t.AllowPing},
 		{"report_updates", t.Mode != routines.Blocked},
 		{"follow_up_chain", b.Chain != nil && !b.Chain.final()},
+		{toolset.StopRoutine, t.Kind == routines.KindRoutine && !t.Essential && !t.Critical},
 	}
 	list := policy.Told(policy.Merge(b.Allowed), policy.Background, b.Google)
 	all := slices.Contains(list, toolset.Prefix+"*")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"unicode/utf8"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/store"
@@ -13,11 +14,16 @@ import (
 // nothingNew is the exit status of a check that found no reason to run.
 const nothingNew = 1
 
+// CutMark follows a text that was cut, in a prompt.
+const CutMark = "\n" + textTruncated
+
 // Verdict is the result of a routine's check.
 type Verdict struct {
 	Skip bool // there is no reason to run
-	// Found is the check's output, cleaned and limited; only for a run.
+	// Found is the check's output, cleaned and limited (Limit); only for a run.
 	Found string
+	// Cut means that it was longer, and Odd that it was not UTF-8 text.
+	Cut, Odd bool
 	// Failed is why the check could not decide; the routine then runs.
 	Failed string
 }
@@ -36,7 +42,11 @@ func Check(ctx context.Context, d *store.Dir, how How, line string) Verdict {
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return Verdict{Found: stdout.output()}
+		text, cut := stdout.text()
+		if stdout.over {
+			stdout.data = clean.Whole(stdout.data)
+		}
+		return Verdict{Found: text, Cut: cut, Odd: !utf8.Valid(stdout.data)}
 	case ctx.Err() != nil:
 		return Verdict{Failed: fmt.Sprintf(textTimedOut, clean.Line(line))}
 	case !errors.As(err, &exit):

@@ -139,17 +139,29 @@ func (h *head) Write(p []byte) (int, error) {
 
 // output returns the text for the prompt.
 func (h *head) output() string {
-	text, n := strings.TrimRight(clean.Text(string(h.data)), "\n"), 0
+	text, cut := h.text()
+	if cut {
+		text += CutMark
+	}
+	return text
+}
+
+// text returns the beginning of the output, cleaned, and whether the rest is left out.
+func (h *head) text() (text string, cut bool) {
+	text, cut = Limit(string(h.data))
+	return text, cut || h.over
+}
+
+// Limit returns the first 2,000 characters of an output, cleaned, and whether the rest is left out.
+func Limit(output string) (text string, cut bool) {
+	text, n := strings.TrimRight(clean.Text(output), "\n"), 0
 	for i := range text {
 		if n == maxOutput {
-			return text[:i] + "\n" + textTruncated
+			return text[:i], true
 		}
 		n++
 	}
-	if h.over {
-		return text + "\n" + textTruncated
-	}
-	return text
+	return text, false
 }
 
 var (

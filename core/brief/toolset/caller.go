@@ -33,6 +33,8 @@ type Caller interface {
 	UpdateNames(ctx context.Context, user, bot string) agent.ToolResult
 	// Propose asks the user whether they want to be reminded of a promise.
 	Propose(ctx context.Context, p Promise) agent.ToolResult
+	// Stop pauses or ends the routine that the session is a run of.
+	Stop(ctx context.Context, s Stop) agent.ToolResult
 	// Reminders returns the pending reminders.
 	Reminders() ReminderBook
 }

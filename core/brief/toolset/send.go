@@ -27,6 +27,13 @@ const (
 // Message makes a text a valid message: cleaned, trimmed, and shortened with an ellipsis.
 func Message(s string) string { return cut(strings.TrimSpace(clean.Text(s)), maxMessage) }
 
+// Fit is Message that leaves room for a remark of that many bytes, and reports whether it is shorter.
+func Fit(s string, remark int) (text string, shorter bool) {
+	whole := strings.TrimSpace(clean.Text(s))
+	text = cut(whole, maxMessage-remark)
+	return text, text != whole
+}
+
 // cut shortens s to at most n UTF-16 units; if it was cut, the last is an ellipsis.
 func cut(s string, n int) string {
 	if len(s) <= n { // a byte is at most one unit
@@ -70,9 +77,9 @@ func block(s string) string {
 	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
 }
 
-// blank reports whether a text shows nothing on a phone: it is empty, or has only signs of Markdown and characters
+// Blank reports whether a text shows nothing on a phone: it is empty, or has only signs of Markdown and characters
 // without ink, such as the blank of Braille and the fillers of Hangul.
-func blank(s string) bool {
+func Blank(s string) bool {
 	return strings.Trim(s, "#>*_~|`-\u2800\u3164\u115f\u1160\uffa0\u200b\u2060\ufeff \n\t\u00a0\u3000") == ""
 }
 

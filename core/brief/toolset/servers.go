@@ -24,18 +24,25 @@ var OwnServers = []string{server, "docs", Servers}
 // Inner parses the arguments of Call: the tool of an MCP server, and its arguments. Both
 // the permission check and the call use it, so that they cannot differ.
 func Inner(args json.RawMessage) (tool string, inner json.RawMessage, ok bool) {
+	tool, inner, ok = Named(args)
+	parts := strings.SplitN(tool, "__", 3)
+	if !ok || len(parts) != 3 || parts[0] != "mcp" || slices.Contains(OwnServers, parts[1]) {
+		return "", nil, false
+	}
+	return tool, inner, true
+}
+
+// Named parses arguments that name a tool and have its arguments. Arguments that are no object count as none.
+func Named(args json.RawMessage) (tool string, inner json.RawMessage, ok bool) {
 	var a struct {
 		Tool      string          `json:"tool"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
-	if json.Unmarshal(args, &a) != nil {
+	if json.Unmarshal(args, &a) != nil || a.Tool == "" {
 		return "", nil, false
 	}
-	parts := strings.SplitN(a.Tool, "__", 3)
-	if len(parts) != 3 || parts[0] != "mcp" || slices.Contains(OwnServers, parts[1]) {
-		return "", nil, false
-	}
-	if len(a.Arguments) == 0 || string(a.Arguments) == "null" {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(a.Arguments, &fields) != nil || fields == nil {
 		a.Arguments = json.RawMessage("{}")
 	}
 	return a.Tool, a.Arguments, true

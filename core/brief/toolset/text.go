@@ -18,6 +18,9 @@ const (
 	aboutList   = "List the pending reminders with their ids, times and files."
 	aboutCancel = "Cancel a pending reminder by its id."
 
+	aboutStop = "Pause or end the routine that this run belongs to, and no other: when what it waits for has come, or there is nothing to do " +
+		"for a while. Background runs of a routine only, not after untrusted text, and not for essential or critical tasks. " +
+		"The user is informed and can take it back."
 	aboutPropose = "Ask the user, with buttons, whether they want a reminder of something that they have just promised to do. " +
 		"Not where they asked for a reminder: set that with add_reminder."
 )
@@ -121,4 +124,19 @@ const (
 	TextProposeTaken   = "Error: the user is reminded of that already."
 	TextProposeEnough  = "Error: no more than three promises are proposed in a day. Go on without it."
 	TextProposeFailed  = "Error: the proposal could not be saved: %v"
+)
+
+// Answers of stop_routine.
+const (
+	TextStopOutside = "Error: stop_routine is only available in a background run of a routine, for that routine. Elsewhere, ask the user."
+	// TextStopLabel gets where the untrusted text is from.
+	TextStopLabel = "Error: this run has read untrusted text (%s), so it cannot stop its routine. Say in a report why it should be stopped."
+	// TextStopFailed gets the reason.
+	TextStopFailed = "Error: the routine was not stopped: %v."
+	TextPaused     = "Paused until the user resumes it. The user is informed. This run goes on: finish it."
+	TextSnoozed    = "Paused until %s. The user is informed. This run goes on: finish it."
+	TextEnded      = "Ended: it does not fire again. The user is informed. This run goes on: finish it."
+
+	textEndUntil = "Error: give either until (a pause) or end, not both."
+	textBadUntil = "Error: until %q: %v"
 )

@@ -40,6 +40,7 @@ const (
 	CancelReminder = "cancel_reminder"
 
 	ProposeReminder = "propose_reminder"
+	StopRoutine     = "stop_routine"
 )
 
 //go:embed schemas/*.json
@@ -71,9 +72,10 @@ var tools = []tool{
 	{ListReminders, aboutList, listReminders},
 	{CancelReminder, aboutCancel, cancelReminder},
 	{ProposeReminder, aboutPropose, propose},
+	{StopRoutine, aboutStop, stopRoutine},
 }
 
-// Tools returns the bot's thirteen tools bound to c. Invalid arguments are answered with
+// Tools returns the bot's fourteen tools bound to c. Invalid arguments are answered with
 // the field and the cure; a panic in c becomes an error result. With a nil c the tools
 // are only listed: every call is refused.
 func Tools(c Caller) []agent.Tool {
@@ -107,7 +109,7 @@ func (t tool) call(ctx context.Context, c Caller, args json.RawMessage) (result 
 
 func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	message := Message(a.Text("message"))
-	if blank(message) {
+	if Blank(message) {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
 	critical, quiet := a.Flag("critical"), a.Flag("quiet")
@@ -119,7 +121,7 @@ func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 
 func sendEmbed(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	e := cardOf(a)
-	if blank(e.Title) {
+	if Blank(e.Title) {
 		return Refusal(fmt.Sprintf(textEmptyField, "title"))
 	}
 	for i, b := range e.Buttons {

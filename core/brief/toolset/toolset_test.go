@@ -63,6 +63,11 @@ func (r *recorder) Propose(_ context.Context, p Promise) agent.ToolResult {
 	return Said("ok")
 }
 
+func (r *recorder) Stop(_ context.Context, s Stop) agent.ToolResult {
+	r.calls = append(r.calls, fmt.Sprintf("stop %q %s %v", s.Reason, s.Until.Format(time.DateTime), s.End))
+	return Said("ok")
+}
+
 func (r *recorder) SaveContext(context.Context) agent.ToolResult {
 	r.calls = append(r.calls, "save")
 	return Said("ok")
@@ -106,7 +111,7 @@ func approved(args string) agent.Approved {
 	return a
 }
 
-func TestEveryRunHasTheSameThirteenTools(t *testing.T) {
+func TestEveryRunHasTheSameTools(t *testing.T) {
 	a, b := Tools(&recorder{}), Tools(&recorder{})
 	var names []string
 	for i, tool := range a {
@@ -121,7 +126,7 @@ func TestEveryRunHasTheSameThirteenTools(t *testing.T) {
 	}
 	want := []string{
 		"ping_user", "discord_embed", "send_file", "report_updates", "follow_up_chain", "save_context", "enter_fork", "exit_fork",
-		"update_names", "add_reminder", "list_reminders", "cancel_reminder", "propose_reminder",
+		"update_names", "add_reminder", "list_reminders", "cancel_reminder", "propose_reminder", "stop_routine",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
@@ -135,6 +140,8 @@ func TestGoodCallsReachTheRun(t *testing.T) {
 		{DiscordEmbed, `{"title":"Hi"}`, `embed "Hi" false`},
 		{ReportUpdates, `{"message":"two\nlines"}`, `report "two\nlines"`},
 		{FollowUpChain, `{"minutes_from_now":30}`, `follow 30`},
+		{StopRoutine, `{"reason":" the parcel\nis here "}`, `stop "the parcel is here" 0001-01-01 00:00:00 false`},
+		{StopRoutine, `{"reason":"the parcel is here","end":true}`, `stop "the parcel is here" 0001-01-01 00:00:00 true`},
 		{ProposeReminder, `{"words":" \"I'll call\n Ada.\" "}`, `propose "I'll call Ada" 0001-01-01 00:00:00 ""`},
 		{ProposeReminder, `{"words":"I'll call Ada","run_at":""}`, `propose "I'll call Ada" 0001-01-01 00:00:00 ""`},
 		{ProposeReminder, `{"words":"I'll call Ada","delay_minutes":30}`, `propose "I'll call Ada" 2026-11-27 09:30:00 ""`},

@@ -92,6 +92,8 @@ func (g *Guard) kept(rel string) []string {
 		return nil
 	case of.What == "skill":
 		return of.Commands
+	case of.Says:
+		return []string{of.Check, keptSay + of.Check}
 	case of.Check != "":
 		return []string{of.Check}
 	}
@@ -218,6 +220,9 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 	}
 	question, r := f.grants.Ask(f.excess), s.g.tree.request(x, s.scope.Session)
 	r.Question, r.Tool, r.Command = question+" "+r.Question, "", ""
+	if script := s.g.provenance.Scripts.Shown(f.grants.Check); script != "" {
+		r.Text += "\n" + script
+	}
 	v, err := s.g.approvals.Ask(ctx, r)
 	if err != nil {
 		s.g.o.Log.Warn("cannot ask for permission", "tool", clean.Line(x.Name), "error", err)

@@ -29,7 +29,7 @@ type Writer struct {
 	Allowed    []string `json:"allowed,omitempty"`
 	Disallowed []string `json:"disallowed,omitempty"`
 	// Kept are the commands that the writer left unchanged in the user's version of a skill, or
-	// the check of a routine.
+	// the check of a routine, also with keptSay.
 	Kept []string `json:"kept,omitempty"`
 	// Label is the label of what the writer had read.
 	Label label.Label `json:"label,omitempty"`
@@ -47,6 +47,7 @@ type grants struct {
 	Tools    []string // patterns, including those of its skills
 	Commands []string // in its skills' texts, which run without asking
 	Check    string   // run or called before each fire
+	Says     bool     // what the check prints is sent to the user
 	Trusts   bool     // it keeps its tools after reading untrusted text
 	Spends   bool     // it may exceed the user's spending caps
 	Reaches  bool     // its pings do not count against the user's ping budget
@@ -99,7 +100,7 @@ func isSkill(rel string) bool {
 // conversation, regardless of its list.
 func taskGrants(t routines.Task, find Skills) grants {
 	g := grants{
-		What: string(t.Kind), Check: t.Check, Trusts: t.TrustInput, Spends: t.Critical, Reaches: t.Essential,
+		What: string(t.Kind), Check: t.Check, Says: t.Says, Trusts: t.TrustInput, Spends: t.Critical, Reaches: t.Essential,
 		Outside: t.Kind == routines.KindWebhook, Alone: t.Background,
 	}
 	if t.Background {
@@ -145,6 +146,9 @@ func excessOf(w Writer, base []string, g grants) []string {
 	if g.Check != "" && !slices.Contains(w.Kept, g.Check) {
 		out = append(out, fmt.Sprintf(excessCheck, clean.Cut(clean.Line(g.Check), 80)))
 	}
+	if g.Says && !slices.Contains(w.Kept, keptSay+g.Check) {
+		out = append(out, excessSays)
+	}
 	if g.Trusts {
 		out = append(out, excessTrust)
 	}
@@ -159,6 +163,9 @@ func excessOf(w Writer, base []string, g grants) []string {
 	}
 	return out
 }
+
+// keptSay precedes, in Writer.Kept, the check whose output the user's file already sends.
+const keptSay = "say: "
 
 // Ask returns the excess as a sentence: "This routine may use Bash(rm *) alone, in the background;
 // its writer may not."
@@ -187,6 +194,7 @@ func (g *Guard) TaskWaits(t *routines.Task) string {
 	o, byAgent := g.origin(t.Path, t.Digest)
 	if byAgent || g.unknown(t.Path, t.Digest) {
 		if why := waitsWords(o, excessOf(o.Writer, g.o.Base(), taskGrants(*t, g.skill))); why != "" {
+			g.provenance.Scripts.freeze(t.Check)
 			return why
 		}
 	}
@@ -370,6 +378,7 @@ const (
 	excessTool    = "use %s"
 	excessCommand = "run `%s`"
 	excessCheck   = "run `%s` before each fire"
+	excessSays    = "send you what that prints, without a model"
 	excessTrust   = "write files and run commands after reading untrusted text"
 	excessSpends  = "exceed your spending caps"
 	excessReaches = "ping you outside the ping budget"

@@ -407,7 +407,7 @@ func (x call) key() string { return x.ID + "\x00" + x.Name + "\x00" + string(x.I
 
 // actingTools are the bot's tools that a tainted run loses. It may still ping, report and continue
 // its own chain.
-var actingTools = []string{toolset.AddReminder, toolset.CancelReminder, toolset.UpdateNames, toolset.SendFile}
+var actingTools = []string{toolset.AddReminder, toolset.CancelReminder, toolset.UpdateNames, toolset.SendFile, toolset.StopRoutine}
 
 // Quiet returns the tool lists for the prompt of a run that starts with untrusted text,
 // without the tools that would be refused.

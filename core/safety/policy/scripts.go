@@ -90,6 +90,39 @@ func (s *Scripts) Approve(check, version string) error {
 	return s.keep(check, now)
 }
 
+// freeze records the script of a check as soon as the file with that check waits for the user: their
+// approval is of what they are shown, so a later change waits for another.
+func (s *Scripts) freeze(check string) {
+	if s.own.Load() {
+		s.Shown(check) // what cannot be recorded waits again
+	}
+}
+
+// Shown returns the script of a check, which it records if it is not known yet, as a picture with the
+// name of its file. It is empty if the check runs no file of the data directory.
+func (s *Scripts) Shown(check string) string {
+	if check == "" {
+		return ""
+	}
+	was, known, err := s.known(check)
+	if err != nil {
+		return fmt.Sprintf(waitsChecks, ChecksFile, err)
+	}
+	if !known {
+		was = s.find(check, s.data(check))
+		if err := s.keep(check, was); err != nil {
+			return fmt.Sprintf(waitsChecks, ChecksFile, err)
+		}
+	}
+	switch {
+	case was.File == "":
+		return ""
+	case was.Text == "":
+		return fmt.Sprintf(textNotShown, was.File, maxScript>>10)
+	}
+	return fmt.Sprintf(textScript, was.File) + "\n+" + strings.ReplaceAll(routines.Pictured([]byte(was.Text)), "\n", "\n+")
+}
+
 // Diff returns what has changed in the script of a check.
 func (s *Scripts) Diff(check string) string {
 	was, _, err := s.known(check)
@@ -236,5 +269,7 @@ var dataEndings = []string{
 const (
 	waitsScript       = "its check runs %s, which has changed since you knew it"
 	waitsChecks       = "it is not known whether the script of its check has changed (%s: %v)"
+	textScript        = "Its check runs %s:"
+	textNotShown      = "Its check runs %s, which is not shown: it is longer than %d KiB, or no text."
 	textScriptChanged = "the script has changed again: look at it before you decide"
 )

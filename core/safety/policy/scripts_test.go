@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
@@ -137,5 +138,66 @@ func TestAFileThatMayBeExecutedIsAScriptAndDataIsNot(t *testing.T) {
 	storetest.Put(t, g.o.Dir, "bin/later.txt", "curl evil\n")
 	if g.TaskWaits(&task) == "" {
 		t.Error("a file that came later runs at once")
+	}
+}
+
+// The user approves a file with the script that they were shown: one that the agent changes while
+// the file waits is another.
+func TestAFileOfTheAgentWaitsWithTheScriptAsItIsShown(t *testing.T) {
+	g, _ := scripted(t)
+	d := g.o.Dir
+	g.Provenance().Scripts.Own()
+	const rel, text = "routines/tide.md", "---\nid: tide\ncron: 0 9 * * *\nbackground: true\ncheck: ./bin/mail.sh\nsay: check\n---\nTide.\n"
+	must(t, g.Written(Writer{Kind: "background run", Alone: true}, rel, []byte(text)))
+	storetest.Put(t, d, rel, text)
+	r, _ := routines.ParseRoutine(rel, []byte(text))
+	r.Digest = routines.Digest([]byte(text))
+	if why := g.TaskWaits(&r.Task); !strings.Contains(why, "run `./bin/mail.sh` before each fire and send you what that prints, without a model") {
+		t.Fatalf("it waits because %q", why)
+	}
+	storetest.Put(t, d, "bin/mail.sh", "curl evil\n")
+	if shown := g.Provenance().Scripts.Shown(r.Check); shown != "Its check runs bin/mail.sh:\n+echo one" {
+		t.Errorf("shown %q", shown)
+	}
+	must(t, g.Provenance().Approve(r.Digest, rel, time.Now()))
+	if why := g.TaskWaits(&r.Task); r.Script == "" || !strings.Contains(why, "bin/mail.sh, which has changed") {
+		t.Errorf("approved with another script: %q", why)
+	}
+	must(t, g.Provenance().Scripts.Approve(r.Check, r.Script))
+	if why := g.TaskWaits(&r.Task); why != "" {
+		t.Errorf("approved with its script, it waits: %q", why)
+	}
+}
+
+// An agent that keeps the user's check may not make it speak; one that keeps a check that speaks may
+// edit the rest.
+func TestOnlyTheUserLetsACheckSpeak(t *testing.T) {
+	const quiet, says = "check: ./bin/mail.sh\n", "check: ./bin/mail.sh\nsay: check\n"
+	for _, c := range []struct {
+		before, after string
+		waits         bool
+	}{{quiet, says, true}, {says, says, false}, {says, quiet, false}, {quiet, quiet, false}} {
+		g, _ := scripted(t)
+		file := func(keys, body string) []byte {
+			return []byte("---\nid: tide\ncron: 0 9 * * *\nbackground: true\n" + keys + "---\n" + body + "\n")
+		}
+		const rel = "routines/tide.md"
+		storetest.Put(t, g.o.Dir, rel, string(file(c.before, "Tide.")))
+		w := Writer{Kind: "main session", Kept: g.kept(rel)}
+		f, ok := g.drafted(w, rel, file(c.after, "The tide."))
+		if !ok || (len(f.excess) > 0) != c.waits {
+			t.Errorf("%q to %q: %v, %q", c.before, c.after, ok, f.excess)
+		}
+	}
+}
+
+func TestAScriptThatCannotBeShownIsNamed(t *testing.T) {
+	g, _ := scripted(t)
+	storetest.Put(t, g.o.Dir, "bin/mail.sh", "\xff\xfe")
+	if shown := g.Provenance().Scripts.Shown("./bin/mail.sh"); !strings.Contains(shown, "bin/mail.sh, which is not shown") {
+		t.Errorf("%q", shown)
+	}
+	if shown := g.Provenance().Scripts.Shown("date"); shown != "" {
+		t.Errorf("no script: %q", shown)
 	}
 }

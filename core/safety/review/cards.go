@@ -175,17 +175,35 @@ func (d *Desk) Settle() { d.cards.signal() }
 // diff returns the change that allowing a file would make: an edit, or all of a new file. ok is
 // false if the file has changed since.
 func (d *Desk) diff(h held) (diff string, ok bool) {
-	if h.edits() {
-		return h.task.Proposed.Diff, true
-	}
-	if h.task.Script != "" {
+	if h.task.Script != "" && !h.edits() {
 		return d.o.Files.Scripts.Diff(h.task.Check), true
 	}
 	data, err := d.o.Dir.Read(h.file)
-	if err != nil || routines.Digest(data) != h.digest {
+	switch {
+	case h.edits():
+		diff = h.task.Proposed.Diff
+	case err != nil || routines.Digest(data) != h.digest:
 		return "", false
+	default:
+		diff = "+" + strings.ReplaceAll(routines.Pictured(data), "\n", "\n+")
 	}
-	return "+" + strings.ReplaceAll(routines.Pictured(data), "\n", "\n+"), true
+	return diff + d.script(h, data), true
+}
+
+// script returns the script that a waiting routine would run before each fire, to follow the picture
+// of its file. What stays as it was is not shown.
+func (d *Desk) script(h held, data []byte) string {
+	if h.task.Kind != routines.KindRoutine {
+		return ""
+	}
+	t, _ := routines.ParseRoutine(h.file, data)
+	if t.Check == "" || h.edits() && t.Check == h.task.Check && t.Says == h.task.Says {
+		return ""
+	}
+	if shown := d.o.Files.Scripts.Shown(t.Check); shown != "" {
+		return "\n" + shown
+	}
+	return ""
 }
 
 // card returns the message about a file that waits for approval.

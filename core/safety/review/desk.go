@@ -313,6 +313,10 @@ func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, e
 		out.Message = fmt.Sprintf(textScriptAllowed, one.title)
 		return out, nil
 	}
+	data, err := d.o.Dir.Read(one.file)
+	if err == nil {
+		d.script(one, data) // known from now on, whether or not it was shown
+	}
 	if err := p.Approve(one.digest, one.file, time.Now()); err != nil {
 		return command.Outcome{}, err
 	}

@@ -439,6 +439,32 @@ func TestAChangedScriptOfACheckIsShownAndAllowed(t *testing.T) {
 	}
 }
 
+// What waits because of its check is shown with the script, and an edit only with one that it brings.
+func TestAFileWithACheckIsShownWithItsScript(t *testing.T) {
+	const head = "---\nid: look0001\ncron: 0 9 * * *\nbackground: true\n"
+	o := open(t)
+	must(t, o.dir.Write("check.sh", []byte("echo one\n")))
+	must(t, o.dir.Write("routines/look.md", []byte(head+"check: sh check.sh\nsay: check\n---\nLook.\n")))
+	o.o.Index.Scan()
+	task, _ := o.o.Index.Set().Find("look0001")
+	o.whys["routines/look.md"] = "it may run a check"
+	for range 2 {
+		diff, ok := o.diff(o.heldTask(task))
+		if !ok || !strings.HasSuffix(diff, "+Look.\nIts check runs check.sh:\n+echo one") {
+			t.Errorf("shown as\n%s", diff)
+		}
+		must(t, o.dir.Write("check.sh", []byte("curl evil\n"))) // after it was shown
+	}
+	task.Proposed = routines.Proposal{Version: "1", Diff: "+description: x"}
+	if diff, _ := o.diff(o.heldTask(task)); diff != "+description: x" {
+		t.Errorf("an edit beside the check is shown as\n%s", diff)
+	}
+	task.Check, task.Says = "", false
+	if diff, _ := o.diff(o.heldTask(task)); !strings.Contains(diff, "+description: x\nIts check runs check.sh:\n+echo one") {
+		t.Errorf("an edit of the check is shown as\n%s", diff)
+	}
+}
+
 // A1: the approval of a file ends while the bot runs, once the file is gone, and at a start.
 func TestAnApprovalEndsWithItsFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
+	"ollimbot/routines/zones"
 )
 
 // Defaults.
@@ -53,6 +54,8 @@ type Env struct {
 	DataDir       string         // absolute
 	Zone          *time.Location // never nil after LoadEnv
 	ZoneName      string         // the IANA name of Zone, "Europe/Berlin"
+	ZoneFixed     string         // the flag or variable of this process that sets the zone, or empty
+	ZoneKept      bool           // nothing sets the zone: it is the one that the bot keeps, or the machine's
 	UserName      string         // cleaned; DefaultUserName if unset
 	BotName       string         // cleaned; DefaultBotName if unset
 	DiscordToken  Secret         // if empty, the bot runs without Discord
@@ -93,7 +96,13 @@ func Place(getenv func(string) string, flag string) (*store.Dir, error) {
 // empty value counts as unset. Warnings are sentences for the user, except about the lines of .env, which are
 // in Problems. An error names the setting and the cure.
 func LoadEnv(getenv func(string) string, overrides Flags) (Env, []string, error) {
-	return loadEnv(getenv, overrides, system{timezone: "/etc/timezone", localtime: "/etc/localtime"})
+	return loadEnv(getenv, overrides, system{timezone: "/etc/timezone", localtime: "/etc/localtime", variable: getenv("TZ")})
+}
+
+// MachineZone returns the name of the zone that this machine is in.
+func MachineZone(getenv func(string) string) string {
+	_, name, _ := system{timezone: "/etc/timezone", localtime: "/etc/localtime", variable: getenv("TZ")}.zone()
+	return name
 }
 
 func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []string, error) {
@@ -128,8 +137,7 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 	if problem != "" {
 		warnings = append(warnings, problem)
 	}
-	zone, name, more, err := findZone(overrides.Timezone, get("OLLIM_TIMEZONE"), sys)
-	env.Zone, env.ZoneName = zone, name
+	more, err := env.findZone(dir, overrides.Timezone, getenv(varZone), sys)
 	return env, append(warnings, more...), err
 }
 
@@ -307,54 +315,90 @@ func looksRight(line string) bool {
 	return found && name != "" && strings.Trim(name, "_.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
-// system names the two files of the machine's time zone.
+// varZone is the variable with the zone.
+const varZone = "OLLIM_TIMEZONE"
+
+// system is what says in which zone the machine is.
 type system struct {
 	timezone  string // a file with its name
 	localtime string // a link into the zone database
+	variable  string // the value of TZ
 }
 
-// findZone returns the time zone: from the flag, OLLIM_TIMEZONE, one of the machine's two files, or
-// UTC. An invalid zone set by the user is an error, one of the machine's a warning.
-func findZone(flag, variable string, sys system) (zone *time.Location, name string, warnings []string, err error) {
+// findZone sets the zone: from the flag, the variable, .env, the zone that the bot keeps, or that of the machine. An invalid
+// zone set by the user is an error, another one a warning.
+func (e *Env) findZone(dir *store.Dir, flag, variable string, sys system) (warnings []string, err error) {
 	for _, given := range []struct {
-		from, name string
-		wrong      func(string) error
-	}{{"--timezone", flag, func(text string) error { return FlagError(text) }}, {"OLLIM_TIMEZONE", variable, errors.New}} {
+		from, name, fixed string
+		wrong             func(string) error
+	}{
+		{"--timezone", flag, "--timezone", func(text string) error { return FlagError(text) }},
+		{varZone, variable, varZone, errors.New},
+		{varZone, e.file[varZone], "", errors.New},
+	} {
 		if name := strings.TrimSpace(given.name); name != "" {
-			zone, err := loadZone(name)
-			if err != nil {
-				return nil, "", nil, given.wrong(fmt.Sprintf(msgZone, given.from, clean.Cut(clean.Line(name), 60)))
+			if e.Zone, err = zones.Load(name); err != nil {
+				return nil, given.wrong(fmt.Sprintf(msgZone, given.from, clean.Cut(clean.Line(name), 60)))
 			}
-			return zone, name, nil, nil
+			e.ZoneName, e.ZoneFixed = name, given.fixed
+			return nil, nil
 		}
 	}
-	if data, err := os.ReadFile(sys.timezone); err == nil {
-		name := strings.TrimSpace(string(data))
-		if zone, err := loadZone(name); err == nil {
-			return zone, name, nil, nil
-		}
-		if name != "" {
-			warnings = append(warnings, fmt.Sprintf(msgSystemZone, sys.timezone, clean.Cut(clean.Line(name), 60)))
-		}
+	e.ZoneKept = true
+	r, _, _ := LoadRuntime(dir) // what is wrong with the files is reported elsewhere
+	if e.Zone, err = zones.Load(r.Timezone); err == nil {
+		e.ZoneName = r.Timezone
+		return nil, nil
 	}
-	if target, err := filepath.EvalSymlinks(sys.localtime); err == nil {
-		if _, name, found := strings.Cut(filepath.ToSlash(target), "/zoneinfo/"); found {
-			name = strings.TrimPrefix(strings.TrimPrefix(name, "posix/"), "right/")
-			if zone, err := loadZone(name); err == nil {
-				return zone, name, warnings, nil
-			}
-		}
-	}
-	return time.UTC, "UTC", warnings, nil
+	e.Zone, e.ZoneName, warnings = sys.zone()
+	return warnings, nil
 }
 
-// loadZone loads a zone by its IANA name. The library also accepts "Local" and "", which
-// would hide the real zone.
-func loadZone(name string) (*time.Location, error) {
-	if name == "" || strings.EqualFold(name, "local") {
-		return nil, fmt.Errorf("%q is not a time zone", name)
+// zone returns the zone of the machine: of TZ, or of the file that has changed last, since some programs change only one
+// of them; else UTC.
+func (s system) zone() (zone *time.Location, name string, warnings []string) {
+	if zone, err := zones.Load(strings.TrimPrefix(s.variable, ":")); err == nil {
+		return zone, zone.String(), nil
 	}
-	return time.LoadLocation(name)
+	written, at, warnings := s.written()
+	linked, linkedAt := s.linked()
+	if written == nil || linked != nil && linkedAt.After(at) {
+		written = linked
+	}
+	if written == nil {
+		written = time.UTC
+	}
+	return written, written.String(), warnings
+}
+
+// written returns the zone in the file with its name, and when that was written.
+func (s system) written() (zone *time.Location, at time.Time, warnings []string) {
+	data, err := os.ReadFile(s.timezone)
+	name := strings.TrimSpace(string(data))
+	if err != nil || name == "" {
+		return nil, at, nil
+	}
+	if zone, err = zones.Load(name); err != nil {
+		return nil, at, []string{fmt.Sprintf(msgSystemZone, s.timezone, clean.Cut(clean.Line(name), 60))}
+	}
+	if info, err := os.Stat(s.timezone); err == nil {
+		at = info.ModTime()
+	}
+	return zone, at, nil
+}
+
+// linked returns the zone that the link names, and when that was made.
+func (s system) linked() (zone *time.Location, at time.Time) {
+	target, err := filepath.EvalSymlinks(s.localtime)
+	info, linkErr := os.Lstat(s.localtime)
+	_, name, found := strings.Cut(filepath.ToSlash(target), "/zoneinfo/")
+	if err != nil || linkErr != nil || !found {
+		return nil, at
+	}
+	if zone, err = zones.Load(strings.TrimPrefix(strings.TrimPrefix(name, "posix/"), "right/")); err != nil {
+		return nil, at
+	}
+	return zone, info.ModTime()
 }
 
 // Secret is a text that must not be printed: in any format it prints as "[hidden]". Reveal returns
@@ -384,7 +428,7 @@ const shortestSecret = 6
 
 // Secrets returns the values that must not appear in logs and errors: the tokens of this
 // environment, and the values of variables in environ ("NAME=value") with names such as
-// ANTHROPIC_API_KEY.
+// ANTHROPIC_API_KEY or, in .env, any that NamesSecret recognizes.
 func (e Env) Secrets(environ []string) []string {
 	list := []string{e.DiscordToken.Reveal(), e.WebhookSecret.Reveal()}
 	for _, v := range e.Engine {
@@ -393,6 +437,11 @@ func (e Env) Secrets(environ []string) []string {
 	for _, v := range environ {
 		if name, value, ok := strings.Cut(v, "="); ok && secretVariable(name) {
 			list = append(list, strings.TrimSpace(value))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.file)) {
+		if NamesSecret(name) {
+			list = append(list, strings.TrimSpace(e.file[name]))
 		}
 	}
 	return slices.DeleteFunc(list, func(s string) bool { return len(s) < shortestSecret })
@@ -406,7 +455,12 @@ func secretVariable(name string) bool {
 	ours := slices.ContainsFunc([]string{"ANTHROPIC_", "CLAUDE_", "DISCORD_", "WEBHOOK_", "OLLIM_", "GOOGLE_", "AWS_"}, func(p string) bool {
 		return strings.HasPrefix(name, p)
 	})
-	return ours && !strings.HasSuffix(name, "_TOKENS") && slices.ContainsFunc(secretWords, func(w string) bool {
-		return strings.Contains(name, w)
-	})
+	return ours && NamesSecret(name)
+}
+
+// NamesSecret reports whether a text is the name of a variable that holds a secret: in capital letters,
+// with a word such as SECRET in it.
+func NamesSecret(name string) bool {
+	return len(name) <= maxName && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" && !strings.HasSuffix(name, "_TOKENS") &&
+		slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -21,7 +22,9 @@ type machine struct {
 	vars      map[string]string
 	dotenv    string
 	timezone  string
+	stale     bool   // the file has not changed since the link was made
 	localtime string // target of the link, below a zoneinfo folder
+	kept      string // the setting with the zone in use
 }
 
 func (m machine) load(t *testing.T, f Flags) (Env, []string, error) {
@@ -37,6 +40,11 @@ func (m machine) load(t *testing.T, f Flags) (Env, []string, error) {
 	sys := system{timezone: filepath.Join(etc, "timezone"), localtime: filepath.Join(etc, "localtime")}
 	if m.timezone != "" {
 		write(t, sys.timezone, m.timezone)
+		at := time.Now().Add(time.Hour)
+		if m.stale {
+			at = at.AddDate(-1, 0, 0)
+		}
+		must(t, os.Chtimes(sys.timezone, at, at))
 	}
 	if m.localtime != "" {
 		target := filepath.Join(etc, "zoneinfo", m.localtime)
@@ -44,6 +52,11 @@ func (m machine) load(t *testing.T, f Flags) (Env, []string, error) {
 		write(t, target, "TZif")
 		must(t, os.Symlink(target, sys.localtime))
 	}
+	if m.kept != "" {
+		must(t, os.MkdirAll(filepath.Join(dir, "state"), 0o700))
+		write(t, filepath.Join(dir, SettingsFile), fmt.Sprintf(`{"timezone": %q}`, m.kept))
+	}
+	sys.variable = m.vars["TZ"]
 	return loadEnv(func(k string) string { return m.vars[k] }, f, sys)
 }
 
@@ -67,6 +80,12 @@ func TestTheZoneIsFoundInTheOrderOfTheSpec(t *testing.T) {
 		{".env", func(m *machine, _ *Flags) { m.vars = nil }, "Asia/Kolkata"},
 		{"an empty variable counts as none", func(m *machine, _ *Flags) { m.vars = map[string]string{"OLLIM_TIMEZONE": " "} }, "Asia/Kolkata"},
 		{"/etc/timezone", func(m *machine, _ *Flags) { m.vars, m.dotenv = nil, "" }, "Europe/Berlin"},
+		{"the zone that the bot keeps", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.kept = nil, "", "Asia/Dubai" }, "Asia/Dubai"},
+		{"before it, .env", func(m *machine, _ *Flags) { m.vars, m.kept = nil, "Asia/Dubai" }, "Asia/Kolkata"},
+		{"instead of one that is gone, the machine's", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.kept = nil, "", "Mars/Olympus" }, "Europe/Berlin"},
+		{"TZ", func(m *machine, _ *Flags) { m.vars, m.dotenv = map[string]string{"TZ": ":Asia/Dubai"}, "" }, "Asia/Dubai"},
+		{"a TZ that names no zone", func(m *machine, _ *Flags) { m.vars, m.dotenv = map[string]string{"TZ": "CET-1CEST"}, "" }, "Europe/Berlin"},
+		{"an /etc/timezone that the system no longer writes", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.stale = nil, "", true }, "America/New_York"},
 		{"/etc/localtime", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.timezone = nil, "", "" }, "America/New_York"},
 		{"/etc/localtime with another tree", func(m *machine, _ *Flags) { *m = machine{localtime: "posix/Europe/Paris"} }, "Europe/Paris"},
 		{"UTC", func(m *machine, _ *Flags) { *m = machine{} }, "UTC"},

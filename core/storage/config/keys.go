@@ -72,6 +72,7 @@ var keys = slices.Concat(
 		spanKey("voice_limit", time.Minute, func(r *Runtime) *time.Duration { return &r.VoiceLimit }),
 		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
 		free(textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off")),
+		wordsKey(keyZone, "machine", timezone, func(r *Runtime) *string { return &r.Timezone }).takes(mustZone, "Europe/Berlin", "tokyo", "machine"),
 		clockKey("morning", func(r *Runtime) *int { return &r.Morning }),
 		clockKey("noon", func(r *Runtime) *int { return &r.Noon }),
 		clockKey("afternoon", func(r *Runtime) *int { return &r.Afternoon }),
@@ -89,6 +90,7 @@ var keys = slices.Concat(
 		networkKey("sandbox_network", func(r *Runtime) *string { return &r.SandboxNetwork }),
 		wordsKey("sandbox_visible", "none", paths, func(r *Runtime) *string { return &r.SandboxVisible }).takes(mustPaths, "~/notes", "~/site:rw", "none"),
 
+		hostsKey("webhook_hosts", func(r *Runtime) *string { return &r.WebhookHosts }),
 		switchKey("discord_budget", func(r *Runtime) *bool { return &r.DiscordBudget }),
 		switchKey("promises", func(r *Runtime) *bool { return &r.Promises }),
 		switchKey("learning", func(r *Runtime) *bool { return &r.Learning }),
@@ -255,6 +257,13 @@ func switchKey(name string, field func(*Runtime) *bool) key {
 	}, field).takes(mustSwitch, "on", "off")
 	k.closed = true
 	k.encode = func(text string) string { return strconv.FormatBool(text == "on") }
+	return k
+}
+
+// hostsKey returns a setting with a list of hosts; any means all.
+func hostsKey(name string, field func(*Runtime) *string) key {
+	k := wordsKey(name, "any", hostList, field).takes(mustHosts, "hooks.example.org", "any")
+	k.why = whyNoHosts
 	return k
 }
 

@@ -33,25 +33,53 @@ func SetNames(d *store.Dir, user, bot string) error {
 		names[i].value = value
 	}
 	return d.WithLock("env", func() error {
-		path := d.Display() + "/" + EnvFile
-		data, err := d.Read(EnvFile)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf(msgEnvRead, path, err)
-		}
-		want, problems := parseEnv(data)
-		if err := firstError(problems); err != nil {
-			return err
-		}
-		for _, n := range names {
-			data = SetVariable(data, n.variable, quoted(n.value))
-			want[n.variable] = n.value
-		}
-		// The line may be inside a multi-line value, or another variable may refer to a name. In
-		// that case nothing is written.
-		if got, problems := parseEnv(data); len(problems) > 0 || !maps.Equal(got, want) {
-			return fmt.Errorf(msgNamesByHand, path, varUserName, varBotName)
-		}
-		return d.Write(EnvFile, data)
+		return changeEnv(d, fmt.Sprintf(msgNamesByHand, d.Display()+"/"+EnvFile, varUserName, varBotName), func(data []byte, want map[string]string) []byte {
+			for _, n := range names {
+				data = SetVariable(data, n.variable, quoted(n.value))
+				want[n.variable] = n.value
+			}
+			return data
+		})
+	})
+}
+
+// changeEnv changes .env, whose lock the caller holds. change also changes the values that are wanted. The line may be inside a
+// multi-line value, or another variable may refer to it: then nothing is written, and byHand is the error.
+func changeEnv(d *store.Dir, byHand string, change func(data []byte, want map[string]string) []byte) error {
+	data, err := d.Read(EnvFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf(msgEnvRead, d.Display()+"/"+EnvFile, err)
+	}
+	want, problems := parseEnv(data)
+	if err := firstError(problems); err != nil {
+		return err
+	}
+	data = change(data, want)
+	if got, problems := parseEnv(data); len(problems) > 0 || !maps.Equal(got, want) {
+		return errors.New(byHand)
+	}
+	return d.Write(EnvFile, data)
+}
+
+// zoneOfEnv returns the zone in .env, or "".
+func zoneOfEnv(d *store.Dir) string {
+	values, _, err := readEnvFile(d)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(values[varZone])
+}
+
+// setZoneOfEnv changes the zone in .env, which counts before the setting, if it has one.
+func setZoneOfEnv(d *store.Dir, zone string) error {
+	if zoneOfEnv(d) == "" {
+		return nil
+	}
+	return d.WithLock("env", func() error {
+		return changeEnv(d, fmt.Sprintf(msgZoneByHand, d.Display()+"/"+EnvFile, varZone), func(data []byte, want map[string]string) []byte {
+			want[varZone] = zone
+			return SetVariable(data, varZone, zone)
+		})
 	})
 }
 
@@ -116,4 +144,5 @@ const (
 	msgNameLong    = "%s can have at most %d characters"
 	msgNameLetters = "%s must not contain quotation marks (\"), backslashes, backquotes or dollar signs"
 	msgNamesByHand = "%s cannot be changed safely; set %s and %s in it by hand"
+	msgZoneByHand  = "%s cannot be changed safely; set %s in it by hand"
 )

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,8 @@ type Runtime struct {
 
 	MaxBackgroundForks int   // simultaneous runs; more wait
 	QuietHours         Quiet // zero means none
+	// Timezone is the zone in use, an IANA name, unless a flag or a variable of the environment sets it. Empty means none yet.
+	Timezone string
 	// What the words for parts of the day stand for, in minutes after midnight.
 	Morning, Noon, Afternoon, Evening, Night int
 	QuietMessages                            int     // per day, without a sound; 0 means none
@@ -66,6 +69,7 @@ type Runtime struct {
 	Sandbox        string // "off"; empty means on if available
 	SandboxNetwork string // "on", or the hosts that commands in the sandbox may reach, as hosts.Parse reads them; empty means none
 	SandboxVisible string // absolute paths, separated by commas; ":rw" after one makes it writable
+	WebhookHosts   string // the hosts that requests to webhooks may name, as hosts.Parse reads them; empty means any
 
 	DiscordBudget bool // the bot's status in Discord shows how many pings are left
 	Promises      bool // the agent offers reminders of the user's promises
@@ -108,6 +112,7 @@ func (r Runtime) ForkThinking(main string) string {
 func LoadRuntime(d *store.Dir) (r Runtime, problems []routines.Problem, err error) {
 	f, err := peek(d)
 	r, problems = f.decode()
+	r.Timezone = cmp.Or(zoneOfEnv(d), r.Timezone)
 	return r, problems, err
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,10 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-const turnName = "config"
+const (
+	turnName = "config"
+	keyZone  = "timezone"
+)
 
 // Change is a change of one setting.
 type Change struct {
@@ -43,8 +47,10 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 		return Runtime{}, Change{}, err
 	}
 	err = d.WithLock(turnName, func() error {
-		r, c, err = k.save(d, strings.TrimSpace(value))
-		return err
+		if r, c, err = k.save(d, strings.TrimSpace(value)); err != nil || k.name != keyZone {
+			return err
+		}
+		return setZoneOfEnv(d, r.Timezone)
 	})
 	if err != nil {
 		return Runtime{}, Change{}, fmt.Errorf("set %s: %w", k.name, err)
@@ -80,6 +86,7 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	}
 	f, _ := peek(d) // an error in the other file is for the user to fix
 	r, _ := f.decode()
+	r.Timezone = cmp.Or(zoneOfEnv(d), r.Timezone)
 	c.Before, c.Was = k.text(r), k.value(r)
 	k.parse(&r, value)
 	c.After, c.Is = k.text(r), k.value(r)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -294,6 +296,8 @@ func drawValue(t *rapid.T, k key) string {
 		return rapid.SampledFrom([]string{"none", "", "/srv", "~/a b:rw, /srv/c"}).Draw(t, "paths")
 	case k.name == "sandbox_network":
 		return rapid.SampledFrom([]string{"on", "off", "1", "no", "api.github.com, *.Example.org,localhost:8080"}).Draw(t, "network")
+	case k.name == "timezone":
+		return rapid.SampledFrom([]string{"Europe/Berlin", "tokyo", "new york", "machine"}).Draw(t, "zone")
 	case k.name == "quiet_hours":
 		return rapid.SampledFrom([]string{"off", "22:00-07:30", "0:00-5:05"}).Draw(t, "quiet")
 	case slices.Contains([]string{"morning", "noon", "afternoon", "evening", "night"}, k.name):
@@ -342,9 +346,10 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 	other := Runtime{
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
-		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", VoiceLanguage: "de", VoiceLimit: time.Minute, MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
+		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", VoiceLanguage: "de", VoiceLimit: time.Minute, MaxBackgroundForks: 9, QuietHours: Quiet{1, 2}, Timezone: "Asia/Tokyo",
 		Morning: 1, Noon: 2, Afternoon: 3, Evening: 4, Night: 5,
 		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, StatusLine: true, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
+		WebhookHosts: "hooks.example.org",
 	}
 	seen := map[string]bool{}
 	for i, k := range keys {
@@ -410,5 +415,28 @@ func TestAListOfHostsThatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 	r, problems, err := LoadRuntime(d)
 	if err != nil || r.SandboxNetwork != "" || len(problems) != 1 || !strings.Contains(problems[0].Message, `"*.com" is too wide`) {
 		t.Errorf("a file by hand gives %q, %+v, %v", r.SandboxNetwork, problems, err)
+	}
+}
+
+// The zone in .env counts before the setting, so a change changes both; what else is there stays.
+func TestAChangedZoneIsChangedInEnvToo(t *testing.T) {
+	dir := t.TempDir()
+	d := storetest.At(t, dir)
+	write(t, filepath.Join(dir, EnvFile), "# mine\nexport OLLIM_TIMEZONE=Europe/Berlin\nOLLIM_BOT_NAME=Olli\n")
+	r, c, err := Set(d, "timezone", "new york")
+	if err != nil || r.Timezone != "America/New_York" || c.Before != "Europe/Berlin" || c.After != "America/New_York" {
+		t.Fatalf("%q, %+v, %v", r.Timezone, c, err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, EnvFile))
+	must(t, err)
+	if string(data) != "# mine\nexport OLLIM_TIMEZONE=America/New_York\nOLLIM_BOT_NAME=Olli\n" {
+		t.Errorf(".env is\n%s", data)
+	}
+	env, _, err := LoadEnv(func(string) string { return "" }, Flags{DataDir: dir})
+	if err != nil || env.ZoneName != "America/New_York" || env.ZoneKept || env.ZoneFixed != "" {
+		t.Errorf("%s, %v, %q, %v", env.ZoneName, env.ZoneKept, env.ZoneFixed, err)
+	}
+	if _, _, err := Set(d, "timezone", "Mars"); err == nil || !strings.Contains(err.Error(), "Europe/Berlin") {
+		t.Error(err)
 	}
 }

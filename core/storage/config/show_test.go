@@ -47,6 +47,7 @@ func TestTheWholeConfigurationIsShownWithKeysUnitsAndOffers(t *testing.T) {
 		"**sandbox**: auto (default) `auto` `off`",
 		"**sandbox_network**: off (default) `on` `off` `host,host`",
 		"**sandbox_visible**: none (default) `~/notes` `~/site:rw` `none`",
+		"**webhook_hosts**: any (default) `hooks.example.org` `any`",
 		"**discord_budget**: on (default) `on` `off`",
 		"**promises**: on (default) `on` `off`",
 		"**learning**: on (default) `on` `off`",
@@ -62,16 +63,16 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
 		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", Engine: "script", Fallback: "claude", VoiceLanguage: "de", VoiceLimit: 2 * time.Minute, MaxBackgroundForks: 1,
 		QuietHours: Quiet{22 * 60, 7*60 + 30}, QuietMessages: 1, DailyCap: 0, MonthlyCap: 12.5, TurnCap: 3, StatusLine: true, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
-		Sandbox: "off", SandboxNetwork: "on", SandboxVisible: "/srv",
+		Sandbox: "off", SandboxNetwork: "on", SandboxVisible: "/srv", WebhookHosts: "hooks.example.org",
 		Morning: 390, Noon: 750, Afternoon: 840, Evening: 1170, Night: 1320,
 	}
 	want := []string{
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "de", "2m", "1",
-		"22:00-07:30", "6:30", "12:30", "14:00", "19:30", "22:00", "1", "$0.00", "$12.50", "$3.00", "on", "0", "1536MB", "off", "on", "/srv", "off", "off", "off",
+		"22:00-07:30", "6:30", "12:30", "14:00", "19:30", "22:00", "1", "$0.00", "$12.50", "$3.00", "on", "0", "1536MB", "off", "on", "/srv", "hooks.example.org", "off", "off", "off",
 	}
 	long := []string{
 		"opus", "haiku", "up to 8,000 tokens", "up to 31,999 tokens", "1 minute", "1 hour", "default", "a,b", "x", "script", "claude", "de", "2 minutes", "1 run",
-		"22:00-07:30", "6:30", "12:30", "14:00", "19:30", "22:00", "1 message", "$0.00 a day", "$12.50 a month", "$3.00 a turn", "on", "0", "1536 MB", "off", "on", "/srv", "off", "off", "off",
+		"22:00-07:30", "6:30", "12:30", "14:00", "19:30", "22:00", "1 message", "$0.00 a day", "$12.50 a month", "$3.00 a turn", "on", "0", "1536 MB", "off", "on", "/srv", "hooks.example.org", "off", "off", "off",
 	}
 	var got, full []string
 	for _, l := range Show(r) {

@@ -34,9 +34,11 @@ const (
 	mustThinking  = "must be off, adaptive or a number of tokens, 1 or more"
 	mustSwitch    = "must be on or off (true or false, yes or no, 1 or 0)"
 	mustNetwork   = "must be on, off, or the hosts to reach, separated by commas, such as api.github.com,*.example.org,localhost:8080"
+	mustHosts     = "must be the hosts in the addresses of your webhooks, separated by commas, such as hooks.example.org; or any"
 	mustSpan      = "must be a whole number of %s from 1 to %d"
 	mustCount     = "must be a whole number from %d to %d"
 	mustQuiet     = "must be a start and an end such as 22:00-07:30, or off"
+	mustZone      = "must be a time zone such as Europe/Berlin, its city, or machine for the zone that this machine is in"
 	mustClock     = "must be a time of day such as 8:00 or 9pm"
 	mustMemory    = "must be a size such as 4GB or 512MB, at least 64MB"
 	mustDollars   = "must be an amount in dollars, 0 or more, such as 5 or 2.50, or off"
@@ -79,6 +81,7 @@ var Settings = []Setting{
 	{"budget.refill", groupSpeak, "Ping refill", "How long it takes until one more ping is allowed.", "60", "minutes"},
 	{"quiet_messages", groupSpeak, "Quiet messages", "How many messages a day runs may leave without a sound; 0 allows none.", "1", "messages"},
 	{"discord_budget", groupSpeak, "Budget in Discord", "Whether the bot's status in Discord says how many pings are left.", "off", ""},
+	{"timezone", groupSpeak, "Time zone", "The zone whose clock tasks follow; the bot restarts to change it.", "Europe/Berlin", ""},
 	{"morning", groupSpeak, "Morning", "The time that morning stands for, and a day without a time.", "7:00", ""},
 	{"noon", groupSpeak, "Noon", "The time that noon stands for.", "12:30", ""},
 	{"afternoon", groupSpeak, "Afternoon", "The time that afternoon stands for.", "14:00", ""},
@@ -122,6 +125,7 @@ var Settings = []Setting{
 	{"permission_mode", groupAdvanced, "Permissions", "What happens with tools that no rule allows: deny them, ask you, or allow them.", "default", ""},
 	{"google_calendars", groupAdvanced, "Calendars", "The Google calendars that the agent reads.", "primary,family@example.com", ""},
 	{"google_task_list", groupAdvanced, "Task list", "The list of Google Tasks that the agent uses.", "MTIzNDU2", ""},
+	{"webhook_hosts", groupAdvanced, "Hosts of webhooks", "Refuses requests to webhooks that name another host; this machine is always allowed.", "hooks.example.org", ""},
 	{"claude_warm", groupAdvanced, "Warm start", "Opens the conversation at start, so that the first answer is faster; 0 waits for your first message.", "0", ""},
 	{"claude_memory_limit", groupAdvanced, "Memory limit", "How much memory one engine process may use.", "2GB", ""},
 	{"sandbox", groupAdvanced, "Sandbox", "Whether the agent's commands run in a sandbox of the system.", "off", ""},

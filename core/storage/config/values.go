@@ -107,6 +107,11 @@ func network(to *string, s string) bool {
 		}
 		return true
 	}
+	return hostList(to, s)
+}
+
+// hostList parses a list of hosts.
+func hostList(to *string, s string) bool {
 	list, err := hosts.Parse(s)
 	if err != nil {
 		return false
@@ -204,6 +209,15 @@ var languageCode = lazyregexp.New(`^[a-z]{2,3}$`)
 func language(to *string, s string) bool {
 	*to = strings.ToLower(s)
 	return languageCode().MatchString(*to)
+}
+
+// timezone parses the name of a time zone, or its city.
+func timezone(to *string, s string) bool {
+	found, ok := when.Zone(s)
+	if ok {
+		*to = found.String()
+	}
+	return ok
 }
 
 // list parses IDs separated by commas; spaces around them are ignored.

@@ -2,12 +2,14 @@ package frontmatter
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -95,6 +97,7 @@ func (d Document) Get(key string) (Field, bool) {
 
 // HasID reports whether a file's bytes are those of the item with that id.
 func HasID(data []byte, id string) bool {
+	data = UTF8(data)
 	if !bytes.Contains(data, []byte(id)) && !bytes.ContainsAny(data, `\'`) {
 		return false // only an escape can hide an ID
 	}
@@ -130,6 +133,7 @@ type fences struct {
 // must be on lines of their own, so "---" inside a value or in the body is harmless. An error is a
 // *SyntaxError. It never panics.
 func Parse(data []byte) (Document, error) {
+	data = UTF8(data)
 	if err := foreign(data); err != nil {
 		return Document{}, err
 	}
@@ -147,6 +151,7 @@ func Parse(data []byte) (Document, error) {
 // ParseYAML reads the keys of a file that is only YAML, and the text that YAML drops from it, which
 // the reader reports to the user. An error is a *SyntaxError. It never panics.
 func ParseYAML(data []byte) ([]Field, []Dropped, error) {
+	data = UTF8(data)
 	if len(data) > maxFrontMatter {
 		return nil, nil, &SyntaxError{Line: 1, Column: 1, Message: msgFileSize}
 	}
@@ -160,6 +165,24 @@ func ParseYAML(data []byte) ([]Field, []Dropped, error) {
 		syntax.Message = strings.NewReplacer("front matter", "file", exampleID, "").Replace(syntax.Message)
 	}
 	return fields, dropped(f, fields), err
+}
+
+// UTF8 returns a file that begins with the mark of UTF-16 as UTF-8, and any other as it is.
+func UTF8(data []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case len(data)%2 != 0 || len(data) == 0:
+		return data
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	case !bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		return data
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for pair := range slices.Chunk(data[2:], 2) {
+		units = append(units, order.Uint16(pair))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // foreign returns what another program has made of a file: another encoding, other ends of lines, or the marks of a merge, which

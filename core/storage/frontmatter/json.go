@@ -16,6 +16,7 @@ const maxJSON = 20
 // ParseJSON reads a JSON file. Strings are Quoted scalars, numbers and booleans others. Keys keep
 // their spelling, and one that is written twice is there twice. An error is a *SyntaxError.
 func ParseJSON(data []byte) (Value, error) {
+	data = UTF8(data)
 	if err := foreign(data); err != nil {
 		return Value{}, err
 	}

@@ -8,9 +8,10 @@ import (
 
 // Splice changes or adds keys in a user's file and preserves everything else: comments, order,
 // unknown keys, the spelling of keys, line ends and every byte of the body. A key that already has
-// the value is not touched. The result is parsed again before it is returned. On an error nothing
-// is changed.
+// the value is not touched. A file in UTF-16 becomes one in UTF-8. The result is parsed again before it is
+// returned. On an error nothing is changed.
 func Splice(data []byte, set []Entry) ([]byte, error) {
+	data = UTF8(data)
 	before, err := Parse(data)
 	if err != nil {
 		return nil, err

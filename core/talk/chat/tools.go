@@ -128,6 +128,11 @@ func (t *tools) Propose(_ context.Context, p toolset.Promise) agent.ToolResult {
 	return t.host.Propose(p)
 }
 
+// Stop is refused: a conversation is no run of a routine.
+func (t *tools) Stop(context.Context, toolset.Stop) agent.ToolResult {
+	return toolset.Refusal(toolset.TextStopOutside)
+}
+
 // record adds a decision of the main session to the audit log.
 func (t *tools) record(e audit.Entry) {
 	e.Actor, e.From = audit.Agent, fromMain

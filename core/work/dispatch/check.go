@@ -9,18 +9,20 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
+	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
 
 // check runs a routine's check to see whether there is a reason to run. A fire by hand
-// skips it: the user wants it now.
+// skips it, because the user wants it now, unless the check prints the message.
 func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (verdict, error) {
 	task := due.Task()
-	if task.Check == "" || due.ByHand {
+	if task.Check == "" || due.ByHand && !task.Says {
 		return verdict{}, nil
 	}
 	held, err := d.untilAllowed(ctx, task)
@@ -32,21 +34,48 @@ func (d *Dispatcher) check(ctx context.Context, due schedule.Due) (verdict, erro
 	if err := ctx.Err(); err != nil { // the program is ending, which is not a verdict
 		return v, fmt.Errorf("check whether to run: %w", err)
 	}
-	if v.Failed != "" {
-		d.o.Log.Warn("a check failed, so its routine runs", "id", task.ID, "error", v.Failed)
+	nothing, why := error(nil), ""
+	switch {
+	case v.Failed != "":
+		d.o.Log.Warn("a check failed", "id", task.ID, "error", v.Failed)
+	case v.Skip:
+		nothing = routines.ErrNothingNew
+	case task.Says && toolset.Blank(v.Found):
+		nothing, why = routines.ErrNothingSaid, routines.ErrNothingSaid.Error()
 	}
-	if !v.Skip {
+	if nothing == nil {
 		return v, nil
 	}
-	d.o.Log.Info("a check found nothing new", "id", task.ID)
+	d.o.Log.Info("a fire needs no run", "id", task.ID, "why", nothing)
 	now := d.now()
 	err = d.o.Runs.Put(fork.View{
 		ID: store.NewID(), Kind: task.Kind, TaskID: task.ID, Title: task.Title(), State: fork.NothingNew, Late: due.Late, Queued: now, Ended: now,
+		Error: why, NoModel: task.Says,
 	})
 	if err != nil {
 		d.o.Log.Error("a check that found nothing new was not written", "id", task.ID, "error", err)
 	}
-	return v, routines.ErrNothingNew
+	return v, nothing
+}
+
+// said returns the message of a task whose check prints it, with remarks about what the text does
+// not show.
+func (d *Dispatcher) said(due schedule.Due, v verdict) *fork.Said {
+	if v.Failed != "" {
+		return &fork.Said{Failed: v.Failed}
+	}
+	late := fmt.Sprintf(textSaidLate, cron.DayClock(due.At.In(d.o.Zone), d.now()))
+	text, cut := toolset.Fit(v.Found, len(textSaidCut)+len(textSaidOdd)+len(late))
+	if cut || v.Cut {
+		text += textSaidCut
+	}
+	if v.Odd {
+		text += textSaidOdd
+	}
+	if due.Late {
+		text += late
+	}
+	return &fork.Said{Text: text}
 }
 
 // allowedEvery is how often a held run looks whether the user has allowed its check.
@@ -93,7 +122,11 @@ func (v verdict) found() string {
 	if v.server != "" {
 		from = fmt.Sprintf(textOfServer, v.server)
 	}
-	return fmt.Sprintf(promptFound, from, "> "+strings.ReplaceAll(v.Found, "\n", "\n> "))
+	text := v.Found
+	if v.Cut {
+		text += skill.CutMark
+	}
+	return fmt.Sprintf(promptFound, from, "> "+strings.ReplaceAll(text, "\n", "\n> "))
 }
 
 // labels reports whether the finding is untrusted text. A command's output may come from
@@ -113,13 +146,9 @@ func (s *Skills) check(ctx context.Context, line string) verdict {
 	return verdict{Verdict: skill.Check(ctx, s.Dir, how, line)}
 }
 
-const (
-	// serverTime is the time limit for a server's answer to a check; the server may have to
-	// be started.
-	serverTime = time.Minute
-	// mostAnswer is the maximum length used of its answer, in characters.
-	mostAnswer = 2000
-)
+// serverTime is the time limit for a server's answer to a check; the server may have to be
+// started.
+const serverTime = time.Minute
 
 // ask runs a check on an MCP server: an empty answer skips the run, an error does not.
 func (s *Skills) ask(ctx context.Context, tool string, args json.RawMessage) verdict {
@@ -135,7 +164,8 @@ func (s *Skills) ask(ctx context.Context, tool string, args json.RawMessage) ver
 		v.Failed = clean.Line(err.Error())
 		return v
 	}
-	v.Skip, v.Found, v.trusted = text == "", clean.Cut(clean.Text(text), mostAnswer), s.Servers.Trusted(v.server)
+	v.Found, v.Cut = skill.Limit(text)
+	v.Skip, v.trusted = text == "", s.Servers.Trusted(v.server)
 	return v
 }
 
@@ -151,9 +181,9 @@ func (p *Prompts) labelOf(t routines.Task, v verdict) label.Label {
 	return label.From("check of routine " + t.ID)
 }
 
-// noteOf returns the first line of the tail of a run whose check failed, or "".
-func noteOf(v verdict) string {
-	if v.Failed == "" {
+// noteOf returns the first line of the tail of a run that goes ahead although its check failed, or "".
+func noteOf(t routines.Task, v verdict) string {
+	if v.Failed == "" || t.Says {
 		return ""
 	}
 	return fmt.Sprintf(textCheckFailed, v.Failed)

@@ -126,18 +126,7 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		return err
 	}
 	due.Late = due.Late || checked.held
-	skills := d.o.Prompts.Skills.Load(task)
-	rights := d.o.Guard.Bound(task, skills)
-	job := fork.Job{
-		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
-		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Ticket: money.Ticket(due.Ticket),
-		Label: d.o.Prompts.labelOf(task, checked), Trusted: d.o.Guard.Trusted(task), Note: noteOf(checked),
-		Plain: d.plain(due), Fire: due.Fire(),
-		Prompt: func(ctx context.Context) string {
-			return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills, checked)
-		},
-	}
-	v, err := d.o.Runs.Do(ctx, job)
+	v, err := d.o.Runs.Do(ctx, d.job(due, checked))
 	if err == nil && v.State == fork.Stopped { // by the user, and not for want of money
 		return routines.ErrCutOff
 	}
@@ -146,6 +135,27 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 		return &schedule.PutOffError{Why: broke.Why, Until: broke.Until, Broke: true}
 	}
 	return err
+}
+
+// job returns the background run of a due task.
+func (d *Dispatcher) job(due schedule.Due, checked verdict) fork.Job {
+	task := due.Task()
+	job := fork.Job{
+		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late, Ticket: money.Ticket(due.Ticket),
+		Label: d.o.Prompts.labelOf(task, checked), Trusted: d.o.Guard.Trusted(task), Note: noteOf(task, checked),
+		Plain: d.plain(due), Fire: due.Fire(),
+	}
+	if task.Says {
+		job.Said = d.said(due, checked)
+		return job
+	}
+	skills := d.o.Prompts.Skills.Load(task)
+	rights := d.o.Guard.Bound(task, skills)
+	job.Allowed, job.Disallowed = rights.Allowed, rights.Disallowed
+	job.Prompt = func(ctx context.Context) string {
+		return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills, checked)
+	}
+	return job
 }
 
 // plain returns why an essential task sends its own text without asking a model, or "".

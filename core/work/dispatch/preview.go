@@ -28,6 +28,9 @@ func (d *Dispatcher) Preview(ctx context.Context, id string, at time.Time, busy 
 		return "", fmt.Errorf(command.TextNoTask, id)
 	}
 	task := due.Task()
+	if task.Says {
+		return fmt.Sprintf(textSaysPreview, task.Title(), task.Check), nil
+	}
 	skills := d.o.Prompts.Skills.Load(task)
 	if task.Background {
 		return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.imagined(now, busy), skills, verdict{}), nil

@@ -30,7 +30,7 @@ func (d *Dispatcher) early(ctx context.Context, due schedule.Due) error {
 	case due.Late:
 		text += "\n\n" + fmt.Sprintf(textEarlyLate, at)
 	}
-	_, err := d.o.Runs.Do(ctx, fork.Job{Task: r.Task, At: due.At, Late: due.Late, Fire: due.Fire(), Words: text})
+	_, err := d.o.Runs.Do(ctx, fork.Job{Task: r.Task, At: due.At, Late: due.Late, Fire: due.Fire(), Said: &fork.Said{Text: text, Early: true}})
 	return err
 }
 

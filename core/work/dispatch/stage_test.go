@@ -38,7 +38,10 @@ type runs struct {
 }
 
 func (r *runs) Do(ctx context.Context, j fork.Job) (fork.View, error) {
-	r.jobs, r.prompts = append(r.jobs, j), append(r.prompts, j.Prompt(ctx))
+	r.jobs = append(r.jobs, j)
+	if j.Prompt != nil {
+		r.prompts = append(r.prompts, j.Prompt(ctx))
+	}
 	return r.end, r.fails
 }
 

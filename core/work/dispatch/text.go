@@ -11,6 +11,10 @@ const (
 const (
 	textBroke            = "there is no money for a model until %s"
 	textCheckFailed      = "the check failed, so this runs anyway: %s"
+	textSaidCut          = "\n\n(The rest is left out: it is too long for a message.)"
+	textSaidOdd          = "\n\n(Some of it is not UTF-8 text and is shown as �.)"
+	textSaidLate         = "\n\n(Late: this was due at %s.)"
+	textSaysPreview      = "%s asks no model, so there is no prompt. It sends what its check prints: %s"
 	textNoServers        = "there are no MCP servers here"
 	textNoAnswer         = "the MCP server %s did not answer within %s"
 	textEarly            = "%s: %s, %s"

@@ -192,7 +192,7 @@ func TestWordsAreSentWithoutAModelAndWithoutAPlace(t *testing.T) {
 		}()
 		synctest.Wait()
 		send := func(words string) View {
-			v, err := h.m.Do(t.Context(), Job{Task: task(essential), At: time.Now().Add(-time.Second), Fire: "reminder a " + words, Words: words})
+			v, err := h.m.Do(t.Context(), Job{Task: task(essential), At: time.Now().Add(-time.Second), Fire: "reminder a " + words, Said: &Said{Text: words, Early: true}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestWordsAreSentWithoutAModelAndWithoutAPlace(t *testing.T) {
 		if v := send("Leave now"); v.State != Done || v.Pings != 1 || v.Session != "" || len(h.sent()) != 1 || h.sent()[0].Text != "Leave now" || v.Due.IsZero() {
 			t.Errorf("%+v, sent %+v", v, h.sent())
 		}
-		v, err := h.m.Do(t.Context(), Job{Task: task(func(t *routines.Task) { t.AllowPing = false }), Words: "Leave now"})
+		v, err := h.m.Do(t.Context(), Job{Task: task(func(t *routines.Task) { t.AllowPing = false }), Said: &Said{Text: "Leave now", Early: true}})
 		if err != nil || v.State != Done || v.Refused != 1 || len(h.sent()) != 1 {
 			t.Errorf("%+v, %v", v, err)
 		}

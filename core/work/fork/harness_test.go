@@ -44,7 +44,10 @@ type harness struct {
 	busy   bool
 	quiet  time.Time
 	muted  time.Time
-	limits Limits
+	stops  []string // the routines to stop
+	// unstopped is the error of Stop.
+	unstopped error
+	limits    Limits
 
 	log bytes.Buffer
 	// troubles are the expected log entries.
@@ -132,6 +135,14 @@ func (h *harness) SystemPrompt() string { return "" }
 func (h *harness) BriefPrompt() string  { return "" }
 
 func (h *harness) Reminders(policy.Writer) toolset.ReminderBook { return h.book }
+
+// Stop records the request, and fails as the harness is set to.
+func (h *harness) Stop(_ policy.Writer, routine string, s toolset.Stop) (toolset.Stopped, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stops = append(h.stops, fmt.Sprint(routine, " ", s.Reason, " ", s.End))
+	return toolset.Stopped{Answer: toolset.TextPaused, Said: "It paused itself: " + s.Reason, Briefly: "paused itself"}, h.unstopped
+}
 
 func (h *harness) post(_ context.Context, p post.Post) (post.MessageID, error) {
 	h.mu.Lock()

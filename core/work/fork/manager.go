@@ -230,7 +230,7 @@ func (m *Manager) dispatch() {
 	}
 	limit := m.limit()
 	m.waiting = slices.DeleteFunc(m.waiting, func(r *run) bool {
-		if len(m.running) >= limit && r.job.Words == "" {
+		if len(m.running) >= limit && r.job.Said == nil {
 			return false
 		}
 		m.running = append(m.running, r)
@@ -282,7 +282,7 @@ const asideAgain = time.Second
 // afford asks for the money of a run whose turn has come. It waits while others have set aside what
 // is left. An error means that the run has not begun and its place is free again.
 func (m *Manager) afford(ctx context.Context, r *run) error {
-	if m.o.Money == nil || r.job.Words != "" {
+	if m.o.Money == nil || r.job.Said != nil {
 		return nil
 	}
 	for told := false; ; told = true {

@@ -50,6 +50,8 @@ type Host interface {
 	// Reminders returns the book that a run's reminder tools write to, with the run's
 	// rights.
 	Reminders(policy.Writer) toolset.ReminderBook
+	// Stop pauses or ends a routine for a run of it, and informs the user.
+	Stop(by policy.Writer, routine string, s toolset.Stop) (toolset.Stopped, error)
 }
 
 // Options configure runs. All down to Guard are required.
@@ -98,6 +100,13 @@ func (o *Options) warn(text string) {
 	}
 }
 
+// Said is a message that no model writes: what the check of a task with `say: check` printed, or why it printed none, or
+// what a reminder says before it is due.
+type Said struct {
+	Text, Failed string
+	Early        bool // by a reminder that is still ahead: a ping and nothing else
+}
+
 // Job is one task to run in the background.
 type Job struct {
 	Task routines.Task
@@ -122,13 +131,16 @@ type Job struct {
 	Fire string
 	// Plain is why an essential task sends its own text without asking a model, or "".
 	Plain string
-	// Words are sent as they are, as the only ping of the run, without asking a model; "" asks one.
-	Words string
+	// Said is the message of a task that asks no model; nil for all others.
+	Said *Said
 	// Note is the first line of the tail, or "".
 	Note string
 	// Ticket is the reservation for the run, which the caller settles.
 	Ticket money.Ticket
 }
 
+// early reports whether a reminder speaks before it is due.
+func (j *Job) early() bool { return j.Said != nil && j.Said.Early }
+
 // asks reports whether a model is asked.
-func (j *Job) asks() bool { return j.Plain == "" && j.Words == "" }
+func (j *Job) asks() bool { return j.Plain == "" && j.Said == nil }

@@ -100,6 +100,32 @@ func (t *tools) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	return answer
 }
 
+// Stop pauses or ends the run's own routine. Untrusted text must not silence what the user has set
+// up, so a run that has read any may not, even if its file trusts it otherwise.
+func (t *tools) Stop(ctx context.Context, s toolset.Stop) agent.ToolResult {
+	leave, refusal := t.enter(ctx)
+	if refusal != "" {
+		return toolset.Refusal(refusal)
+	}
+	defer leave()
+	if t.job.Task.Kind != routines.KindRoutine {
+		return t.notHere(toolset.StopRoutine, toolset.TextStopOutside)
+	}
+	if read := t.guard.Label(); read != "" {
+		return t.notHere(toolset.StopRoutine, fmt.Sprintf(toolset.TextStopLabel, read))
+	}
+	done, err := t.o.Host.Stop(t.guard.Writer(), t.job.Task.ID, s)
+	if err != nil {
+		return t.notHere(toolset.StopRoutine, fmt.Sprintf(toolset.TextStopFailed, err))
+	}
+	t.status.update(func(v *View) { v.Stopped = done.Briefly })
+	t.status.line(tail.Note, done.Said)
+	if err := t.o.Updates.AppendFrom(t.o.now(), done.Said, t.status.source(), ""); err != nil {
+		t.o.Log.Error("an update could not be saved", "run", t.status.id, "error", err)
+	}
+	return toolset.Said(done.Answer)
+}
+
 // SaveContext is refused: a background run never becomes the main session.
 func (t *tools) SaveContext(context.Context) agent.ToolResult {
 	return t.notHere(toolset.SaveContext, toolset.TextNoSave)

@@ -60,12 +60,12 @@ func newRun(o *Options, j Job, stop <-chan struct{}) *run {
 	r := &run{o: o, job: j, id: store.NewID(), start: make(chan struct{}), stopped: make(chan struct{}), stop: stop}
 	r.status = newStatus(o, View{
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
-		Queued: o.now(), Late: j.Late, Model: j.Task.Model,
+		Queued: o.now(), Late: j.Late, Model: j.Task.Model, NoModel: j.Said != nil,
 	})
 	switch {
 	case j.Reminder != nil:
 		r.status.view.Due = j.Reminder.RunAt
-	case j.Words != "":
+	case j.early():
 		r.status.view.Due = j.At
 	}
 	r.guard = r.newGuard()
@@ -110,8 +110,8 @@ func (r *run) execute(ctx context.Context) {
 	group.Go(fault.Guard("a run's watch", func() error { r.watch(ctx, runCtx, cancel, done); return nil }))
 	var err error
 	switch {
-	case r.job.Words != "":
-		err = r.tools.words(runCtx)
+	case r.job.Said != nil:
+		err = r.tools.say(runCtx, *r.job.Said)
 	case r.job.asks():
 		err = r.talk.converse(runCtx, r.options(limits))
 	}
@@ -146,7 +146,7 @@ func (r *run) unsaid(err error) string {
 	default:
 	}
 	switch v := r.status.snapshot(); {
-	case !r.job.Task.Essential || r.job.Words != "" || v.Pings > 0 || asked != nil:
+	case !r.job.Task.Essential || r.job.early() || v.Pings > 0 || asked != nil:
 		return ""
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf(textTimedOut, v.Timeout)
@@ -159,8 +159,13 @@ func (r *run) unsaid(err error) string {
 func (r *run) begin(l Limits) {
 	r.status.update(func(v *View) {
 		v.State, v.Started, v.Timeout = Running, r.o.now(), l.Timeout
-		v.Model = cmp.Or(v.Model, l.Model)
+		if !v.NoModel {
+			v.Model = cmp.Or(v.Model, l.Model)
+		}
 	})
+	if r.job.Said != nil {
+		r.status.line(tail.Note, textNoModel)
+	}
 	if r.job.Note != "" {
 		r.status.line(tail.Note, r.job.Note)
 	}
@@ -187,7 +192,10 @@ func (r *run) labeled(l label.Label) {
 // note notes in the tail that the run handles untrusted input.
 func (r *run) note(l label.Label) {
 	text := textLabeled
-	if r.job.Trusted {
+	switch {
+	case r.job.Said != nil:
+		text = textLabeledSaid
+	case r.job.Trusted:
 		text = textTrusted
 	}
 	r.status.line(tail.Note, fmt.Sprintf(text, l))

@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/money"
+	"ollimbot/routines"
 )
 
 // reopen are the pauses before retrying to open a session after a timeout.
@@ -219,9 +220,38 @@ func (t *tools) plain(ctx context.Context, why string) {
 	}
 }
 
-// words sends the words of the job. A ping that the rules refuse is no error.
-func (t *tools) words(ctx context.Context) error {
-	m := outgoing{kind: kindPing, own: true, shown: t.job.Words, done: toolset.TextSent, post: post.Post{Text: t.job.Words}}
+// say sends what the check of a task has printed under the rules of any ping, and leaves an update
+// as a model would have to. A message that cannot be sent is only in the update.
+func (t *tools) say(ctx context.Context, s Said) error {
+	switch {
+	case s.Failed != "":
+		return errors.New(s.Failed)
+	case s.Early:
+		return t.sayEarly(ctx, s.Text)
+	}
+	t.Ping(ctx, s.Text, false, false)
+	leave, refusal := t.enter(ctx)
+	if refusal != "" {
+		return context.Cause(ctx)
+	}
+	sent, why, err := t.pings > 0, t.refused, t.unsent
+	leave()
+	update := fmt.Sprintf(updateSaid, s.Text)
+	switch mode := t.job.Task.Mode; {
+	case mode == routines.Blocked, sent && mode == routines.Freely:
+		return err
+	case err != nil:
+		update = fmt.Sprintf(updateUnsaid, err, s.Text)
+	case !sent:
+		update = fmt.Sprintf(updateUnsaid, why, s.Text)
+	}
+	t.Report(ctx, update)
+	return err
+}
+
+// sayEarly sends a ping. One that the rules refuse is no error.
+func (t *tools) sayEarly(ctx context.Context, text string) error {
+	m := outgoing{kind: kindPing, own: true, shown: text, done: toolset.TextSent, post: post.Post{Text: text}}
 	if a := t.send(ctx, m); a.IsError && t.status.snapshot().Refused == 0 {
 		return errors.New(a.Text)
 	}

@@ -16,6 +16,10 @@ const (
 
 	updateNoReport = "%s ended without a report, although it always has to make one. Its output is in the list of runs."
 
+	// The updates of a task that asks no model.
+	updateSaid   = "Sent to the user as the check printed it, without a model: %s"
+	updateUnsaid = "What the check printed did not reach the user (%v): %s"
+
 	textUntilDone = "repeats until it is done"
 	textForTheNth = " · for the %s time"
 
@@ -35,6 +39,8 @@ const (
 const (
 	textLate          = "late: was due %s"
 	textLabeled       = "handles untrusted input (%s): writing and commands are off"
+	textLabeledSaid   = "what its check printed counts as untrusted text (%s)"
+	textNoModel       = "no model: sends what its check printed"
 	textTrusted       = "handles untrusted input (%s); its file lets it keep its tools"
 	textStopping      = "asked to stop"
 	textNoHistory     = "the engine does not know the main session: this run starts without its history"

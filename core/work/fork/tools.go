@@ -47,6 +47,7 @@ type tools struct {
 	named      map[string]bool // the pings that this run has sent, or that had arrived already
 	pings      int             // pings that reached the user
 	refused    string          // why the last one was refused, in a few words
+	unsent     error           // why the last one could not be delivered
 
 	mu    sync.Mutex // guards the fields below
 	ended bool       // late calls are refused
@@ -261,6 +262,7 @@ func (t *tools) notSent(m outgoing, err error) agent.ToolResult {
 		why, briefly := t.unpaid(unpaid)
 		return t.refuse(m, why+t.elsewhere()+answerOrCritical, briefly)
 	}
+	t.unsent = err
 	t.status.line(tail.Error, fmt.Sprintf(textSendFailed, m.kind, clean.Line(err.Error())))
 	if errors.Is(err, post.ErrNoChannel) {
 		return toolset.Refusal(toolset.TextNoChannel + t.elsewhere())

@@ -63,6 +63,10 @@ type View struct {
 	Label   label.Label `json:"tainted,omitempty"`
 	Trusted bool        `json:"trusted,omitempty"`
 	Reports int         `json:"reports"` // updates for the main session
+	// Stopped is what the run has done to its own routine, such as "ended itself"; empty for nothing.
+	Stopped string `json:"stopped_routine,omitempty"`
+	// NoModel means that it asks none: the message is what its check printed.
+	NoModel bool        `json:"no_model,omitempty"`
 	Usage   agent.Usage `json:"-"`
 	Lines   uint64      `json:"-"` // tail lines ever written
 	// Aside means that it waits for money that is set aside for runs under way.

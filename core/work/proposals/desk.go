@@ -165,6 +165,19 @@ func (d *Desk) reopen(ctx context.Context, c command.ReopenProposal) (command.Ou
 	}, nil
 }
 
+// Withdraw removes a proposal that no longer applies, and the buttons of its card.
+func (d *Desk) Withdraw(ctx context.Context, id string) error {
+	p, err := d.o.Store.withdraw(id)
+	if err != nil {
+		return err
+	}
+	d.o.Changed()
+	if p.Answer == "" {
+		d.o.Retire(ctx, p.Message, textWithdrawn)
+	}
+	return nil
+}
+
 // Run shows the cards until ctx ends, including those that could not be shown before a
 // restart. It returns nil.
 func (d *Desk) Run(ctx context.Context) error {

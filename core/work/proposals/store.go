@@ -230,6 +230,20 @@ func (s *Store) Reopen(id string, do func(Proposal) error) (p Proposal, err erro
 	return p, err
 }
 
+// withdraw removes a proposal that no longer applies.
+func (s *Store) withdraw(id string) (p Proposal, err error) {
+	err = s.change(func(c *content) error {
+		q := c.find(id)
+		if q == nil {
+			return ErrGone
+		}
+		p = *q
+		c.Proposals = slices.DeleteFunc(c.Proposals, func(p Proposal) bool { return p.ID == id })
+		return nil
+	})
+	return p, err
+}
+
 // Keep records when the user did what an accepted answer was about; the zero time undoes
 // that.
 func (s *Store) Keep(at time.Time, result string) error {

@@ -69,6 +69,9 @@ func (d *Desk) now() time.Time { return time.Now().In(d.o.Zone) }
 func (d *Desk) At(now time.Time) func(*routines.Task) schedule.Price {
 	o := d.o.Purse.Outlook(now)
 	return func(t *routines.Task) schedule.Price {
+		if t.Says {
+			return schedule.Price{} // it asks no model
+		}
 		dollars, until := o.Of(money.Task{Kind: t.Kind, ID: t.ID})
 		return schedule.Price{Dollars: dollars, Until: until}
 	}
@@ -76,6 +79,9 @@ func (d *Desk) At(now time.Time) func(*routines.Task) schedule.Price {
 
 // Reserve reserves the cost of a run, or records that it is held for lack of money.
 func (d *Desk) Reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
+	if t.Says { // it asks no model
+		return "", time.Time{}
+	}
 	ticket, until := d.reserve(t, now, firm)
 	if !until.IsZero() {
 		d.o.Audit.Record(now, audit.Entry{

@@ -81,6 +81,8 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 	switch {
 	case !t.Background:
 		where = "in the main session"
+	case t.Says:
+		where = "in the background, without a model"
 	case t.Isolated:
 		where = "in the background, without the conversation's history"
 	}
@@ -126,6 +128,9 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 		case !h.Paused:
 			word = "snoozed until " + cron.DayClock(h.Until.In(now.Location()), now)
 		}
+		if h.Reason != "" {
+			word += ", by its own run: " + h.Reason
+		}
 		row(out, "held", word)
 	}
 }
@@ -134,6 +139,9 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 func describeRights(out *strings.Builder, t routines.Task) {
 	if t.Check != "" {
 		row(out, "check", t.Check)
+	}
+	if t.Says {
+		row(out, "says", textSays)
 	}
 	if t.TrustInput {
 		row(out, "trusts", "keeps its tools when it has read what strangers write")
@@ -150,7 +158,7 @@ func describeRights(out *strings.Builder, t routines.Task) {
 // at which it would fire.
 func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold, now time.Time) {
 	row(out, "when", r.Schedule.Words()+" ("+r.Cron+")")
-	for _, more := range []string{r.Schedule.EndWords(now), r.Schedule.Ours()} {
+	for _, more := range append([]string{r.Schedule.EndWords(now)}, r.Ours()...) {
 		if more != "" {
 			row(out, "", more)
 		}

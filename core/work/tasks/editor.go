@@ -50,7 +50,9 @@ type Options struct {
 	Lacking func() []routines.Problem
 	// Day returns when the user's morning, noon, afternoon, evening and night are.
 	Day func() when.Day
-	// Changed is called after an agent changed its reminders.
+	// Notice shows the user what a run has done to its own routine.
+	Notice func(text string)
+	// Changed is called after an agent changed its reminders, or a run its routine.
 	Changed func()
 }
 

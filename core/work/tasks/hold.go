@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
@@ -58,6 +61,53 @@ func (e *Editor) hold(id string, h schedule.Hold) (command.Outcome, error) {
 		out = command.Outcome{Message: fmt.Sprintf(textNotHeld, task.Title())} // nothing was decided
 	}
 	return out, nil
+}
+
+// Stop pauses or ends a routine for one of its own runs, as the user's commands do, and records it.
+func (e *Editor) Stop(by policy.Writer, id string, s toolset.Stop) (toolset.Stopped, error) {
+	done, action, err := e.stop(id, s)
+	if err != nil {
+		return done, err
+	}
+	Book{e, by}.record(action, id, done.Briefly+": "+s.Reason)
+	e.o.Notice(done.Said)
+	e.o.Changed()
+	return done, nil
+}
+
+func (e *Editor) stop(id string, s toolset.Stop) (done toolset.Stopped, action string, err error) {
+	r, ok := e.o.Index.Set().RoutineByID(id)
+	switch {
+	case !ok:
+		return done, "", fmt.Errorf(command.TextNoTask, id)
+	case r.Essential:
+		return done, "", errors.New(textStopEssential)
+	case r.Critical:
+		return done, "", errors.New(textStopCritical)
+	}
+	now, title := e.now(), r.Title()
+	if s.End {
+		out, err := e.delete(context.Background(), command.DeleteTask{ID: id})
+		return stopped(toolset.TextEnded, textEndedItself, title, s.Reason, "restore", id), out.Decision.Action, err
+	}
+	before := e.o.Schedule.Holds().Of(&r.Task)
+	if !before.Ended(now) && before.Reason == "" {
+		return done, "", errors.New(textStopHeld)
+	}
+	if s.Until.After(now.Add(farthest)) {
+		return done, "", fmt.Errorf(textSnoozeTooLong, cron.DayClock(s.Until.In(e.o.Zone), now))
+	}
+	out, err := e.hold(id, schedule.Hold{Until: s.Until, Paused: s.Until.IsZero(), Reason: s.Reason})
+	if s.Until.IsZero() {
+		return stopped(toolset.TextPaused, textPausedItself, title, s.Reason, "resume", id), out.Decision.Action, err
+	}
+	until := cron.DayClock(s.Until.In(e.o.Zone), now)
+	return stopped(fmt.Sprintf(toolset.TextSnoozed, until), textPausedItself+" until "+until, title, s.Reason, "resume", id), out.Decision.Action, err
+}
+
+// stopped words what has become of a routine. undo is the command that takes it back.
+func stopped(answer, briefly, title, reason, undo, id string) toolset.Stopped {
+	return toolset.Stopped{Answer: answer, Briefly: briefly, Said: fmt.Sprintf(textStopped, title, briefly, strings.TrimRight(reason, "."), undo, id)}
 }
 
 // mute mutes pings until a time. A zero time unmutes them.

@@ -49,13 +49,16 @@ func TestPayloadsThatAreNoOneDocumentAreInvalidJSON(t *testing.T) {
 	s := parsed(t, openSpec)
 	for _, payload := range []string{
 		``, ` `, `{`, `{"note":"hush"`, `{"note":"hush"} x`, `{"note":1,"note":2}`, `{"note":1,"\u006eote":2}`, `{"note":{"a":1,"a":2}}`,
-		`{"note":[{"a":1,"a":2}]}`, "{\"note\":\"\xff\"}", "\ufeff{\"note\":1}", `{"note":NaN}`, `{'note':1}`, `{"note":01}`, `{"note":"a` + "\n" + `b"}`,
+		`{"note":[{"a":1,"a":2}]}`, "{\"note\":\"\xff\"}", "\ufeff\ufeff{\"note\":1}", `{"note":NaN}`, `{'note':1}`, `{"note":01}`, `{"note":"a` + "\n" + `b"}`,
 		`[{"a":1,"a":2}]`, `{"note":` + strings.Repeat("[", 32) + strings.Repeat("]", 32) + `}`, strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
 		strings.Repeat("[", 5000), strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33), `{"note":1}{"note":1}`, `{"note":1,}`,
 	} {
 		if r := refused(t, s, payload); r.Status != 400 || r.Reason != answerJSON {
 			t.Errorf("%.40q: %d %s", payload, r.Status, r.Error())
 		}
+	}
+	if p, err := s.Check([]byte("\ufeff{\"note\":\"hush\"}")); err != nil || len(p.Data) != 1 {
+		t.Errorf("with a byte order mark: %+v, %v", p, err)
 	}
 	if _, err := s.Check([]byte(`{"note":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`)); err == nil || !strings.Contains(err.Error(), "note") {
 		t.Errorf("31 lists in the object are deep enough for the schema to see: %v", err)

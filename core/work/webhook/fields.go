@@ -18,6 +18,7 @@ type Fields struct {
 	Declared []string
 
 	closed   map[string]bool // declared fields with a fixed set of values
+	shape    *shape
 	compiled *schema.Schema
 }
 
@@ -33,6 +34,7 @@ func compile(at frontmatter.Field) (f Fields, err error) {
 		return Fields{}, &fieldError{at.Line, at.Column, msgFieldsMapping}
 	}
 	f.declare(root)
+	f.shape = shapeOf(root)
 	if f.compiled, err = schema.Compile(root); err != nil {
 		return Fields{}, explain(at, err)
 	}

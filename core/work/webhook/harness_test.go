@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -66,6 +67,12 @@ fields: {type: object, properties: {note: {type: string, maxLength: 9000}}}
 ---
 Someone says: {{note}}
 `
+
+// variables are those of .env.
+var variables = map[string]string{}
+
+// bearerOf returns the header of a caller with the bot's own secret.
+func bearerOf(secret config.Secret) http.Header { return Spec{}.Sign(secret, nil, time.Time{}) }
 
 // rig is a server that records its messages and actions.
 type rig struct {
@@ -135,7 +142,9 @@ func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 	r.writer = &locked{w: r.log}
 	r.index.Scan()
 	o := Options{
-		Dir: d, Index: r.index, Secret: secret, Addr: "127.0.0.1:0", Zone: time.UTC, Changed: func() {},
+		Dir: d, Index: r.index, Secret: secret, Hosts: func() string { return "" },
+		Variable: func(name string) config.Secret { return config.Secret(variables[name]) },
+		Addr:     "127.0.0.1:0", Zone: time.UTC, Changed: func() {},
 		Log:    slog.New(slog.NewTextHandler(r.writer, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Screen: safeScreen, Settle: func(string) {}, Begun: func() (map[string]string, error) { return r.begun, nil },
 		Run: func(_ context.Context, j Job) error {

@@ -1,15 +1,18 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -20,6 +23,8 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
+	"ollimbot/core/base/hosts"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 )
 
@@ -38,6 +43,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)
 	switch {
+	case !s.serves(r.Host):
+		write(w, http.StatusMisdirectedRequest, reply{Error: answerHost})
 	case hook && slug != "" && !strings.Contains(slug, "/"):
 		if r.Method != http.MethodPost {
 			notAllowed(w, http.MethodPost)
@@ -55,22 +62,50 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// serves reports whether requests may name a host, as a proxy passes it on. The server's own address
+// is always allowed.
+func (s *Server) serves(host string) bool {
+	if s.o.Hosts == nil || s.o.Hosts() == "" {
+		return true
+	}
+	list, err := hosts.Parse(s.o.Hosts())
+	if err != nil { // not reached: the setting was parsed
+		return false
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = strings.Trim(host, "[]"), ""
+	}
+	if addr, err := netip.ParseAddr(name); name == "localhost" || err == nil && addr.Unmap().IsLoopback() {
+		return true
+	}
+	if port == "" { // that of its scheme, which only the proxy knows
+		return list.Allows(name, 443) || list.Allows(name, 80)
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && list.Allows(name, uint16(n))
+}
+
 // hook answers a delivery.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 	d := &Delivery{ID: store.NewID(), At: time.Now(), Remote: clean.Line(r.RemoteAddr), Count: 1}
 	refusal := s.check(w, r, slug, d)
-	if refusal == nil {
-		write(w, http.StatusAccepted, reply{Status: Accepted})
-		return
-	}
 	if refusal == repeated {
 		s.o.Log.Info("delivery repeated", "webhook", d.Webhook)
-		write(w, http.StatusOK, reply{Status: statusRepeated})
+		w.Header().Set("Idempotent-Replayed", "true") // as Stripe's own API says it
+		refusal = nil
+	}
+	if refusal == nil {
+		write(w, http.StatusAccepted, reply{Status: Accepted})
 		return
 	}
 	if refusal.Reason != answerNotStored { // already in the log
 		d.refused(refusal.Status)
 		s.log.refuse(*d)
+	}
+	if refusal.Status == http.StatusOK {
+		write(w, http.StatusOK, reply{Status: refusal.Reason, Challenge: refusal.challenge})
+		return
 	}
 	reason, _, _ := strings.Cut(refusal.Reason, ":") // its sender can choose the rest
 	s.o.Log.Debug("delivery refused", "delivery", d.ID, "webhook", d.Webhook, "status", d.Status, "reason", reason)
@@ -83,13 +118,22 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 	write(w, refusal.Status, reply{Error: refusal.Reason, Details: refusal.Details})
 }
 
-// check checks, in this order: token, spec, rate, size, payload, room.
+// check checks, in this order: sender, spec, rate, size, payload, room. The sender of a webhook with
+// verify is known only after its payload was read.
 func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *Delivery) *RefusedError {
 	spec, known := s.o.Index.Find(slug)
 	if known {
 		d.Webhook = spec.ID
 	}
-	if refusal := s.admits(r, d.At); refusal != nil {
+	var body []byte
+	var proof claim
+	var refusal *RefusedError
+	if spec.Verify == "" {
+		refusal = s.admits(s.authorized(r), s.weak != "", d.At)
+	} else {
+		body, proof, refusal = s.verified(w, r, spec, d)
+	}
+	if refusal != nil {
 		return refusal
 	}
 	if !known {
@@ -98,57 +142,79 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *D
 		return &RefusedError{Status: http.StatusNotFound, Reason: answerUnknown + slug}
 	}
 	if wait := s.limit.allow(spec.ID, d.At); wait > 0 {
-		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
+		return tooMany(wait)
 	}
-	body, refusal := readBody(w, r)
-	d.Size = len(body)
-	if refusal != nil {
+	if spec.Verify == "" {
+		if body, refusal = s.readBody(w, r, MaxBody, d); refusal != nil {
+			return refusal
+		}
+	}
+	return s.take(spec, body, proof, r.Header, d)
+}
+
+// take accepts a payload whose sender is known, if it fits the spec.
+func (s *Server) take(spec Spec, body []byte, proof claim, h http.Header, d *Delivery) (refusal *RefusedError) {
+	text, sent, err := spec.read(body)
+	if errors.As(err, &refusal) {
+		if form := strings.HasPrefix(h.Get("Content-Type"), "application/x-www-form-urlencoded"); form && spec.Verify != "" && !bytes.ContainsRune(text, '{') {
+			refusal.Details = []string{textForm}
+		}
 		return refusal
 	}
-	payload, err := spec.Check(body)
+	if greeting := spec.greets(h, sent); greeting != nil {
+		return greeting
+	}
+	payload, err := spec.payload(text, sent)
 	if errors.As(err, &refusal) {
 		return refusal
 	}
 	d.Status, d.Outcome = http.StatusAccepted, Accepted
 	return s.accept(&task{
 		job:    Job{Spec: spec, Payload: payload, Delivery: *d},
-		record: &record{Delivery: *d, Payload: body, Key: key(spec.ID, r.Header)},
+		record: &record{Delivery: *d, Payload: payload.text, Key: spec.key(h, sent, proof)},
 	})
 }
 
-// keyHeaders are the headers in which senders give a delivery an id that stays the same when
-// they send it again; the first one counts.
-var keyHeaders = []string{"Idempotency-Key", "Webhook-Id", "X-GitHub-Delivery", "X-Gitea-Delivery", "X-Gitlab-Event-UUID"}
-
-// key identifies what was delivered to a webhook, if its sender says so. It is a digest,
-// because the sender chooses the text.
-func key(webhook string, h http.Header) string {
-	for _, name := range keyHeaders {
-		if id := strings.TrimSpace(h.Get(name)); id != "" {
-			sum := sha256.Sum256([]byte(webhook + "\x00" + id))
-			return hex.EncodeToString(sum[:16])
-		}
+// verified reads the payload of a webhook with verify. What the headers show is checked before.
+func (s *Server) verified(w http.ResponseWriter, r *http.Request, spec Spec, d *Delivery) ([]byte, claim, *RefusedError) {
+	var secret config.Secret
+	if s.o.Variable != nil {
+		secret = s.o.Variable(spec.SecretEnv)
 	}
-	return ""
+	if secret.Reveal() == "" {
+		return nil, claim{}, &RefusedError{Status: http.StatusServiceUnavailable, Reason: answerNoSecret, retry: retrySlot}
+	}
+	weak := WeakSecret(spec.SecretEnv, secret) != ""
+	proof, wrong := spec.claimed(r.Header, d.At)
+	if wrong != "" {
+		return nil, proof, s.admits(false, weak, d.At, wrong)
+	}
+	body, refusal := s.readBody(w, r, spec.limit(), d)
+	if refusal != nil {
+		return nil, proof, refusal
+	}
+	return body, proof, s.admits(proof.proven(secret, body), weak, d.At, fmt.Sprintf(textUnproven, spec.signatureHeader()))
 }
 
 // repeated is what accept returns for a delivery that was accepted before.
-var repeated = &RefusedError{Status: http.StatusOK, Reason: statusRepeated}
+var repeated = &RefusedError{Status: http.StatusAccepted, Reason: Accepted}
 
-// admits checks the token. Wrong tokens are limited. Beyond the limit even a right token is
-// refused if it is weak enough to be guessed; a strong one is not locked out by guesses.
-func (s *Server) admits(r *http.Request, now time.Time) *RefusedError {
-	right := s.authorized(r)
-	if right && s.weak == "" {
-		return nil
-	}
-	if right && s.wrong.TokensAt(now) >= 1 {
+// admits decides about a sender that sent the right or a wrong secret, or proof of it. Wrong ones are limited.
+// Beyond the limit even a right one is refused if it is weak enough to be guessed; a strong one is not
+// locked out by guesses.
+func (s *Server) admits(right, weak bool, now time.Time, details ...string) *RefusedError {
+	if right && (!weak || s.wrong.TokensAt(now) >= 1) {
 		return nil
 	}
 	if wait := allowOne(s.wrong, now); wait > 0 {
-		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
+		return tooMany(wait)
 	}
-	return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized}
+	return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized, Details: details}
+}
+
+// tooMany refuses a delivery that may be sent again after that many seconds.
+func tooMany(wait int) *RefusedError {
+	return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
 }
 
 // authorized compares digests, which hide the length, in constant time.
@@ -157,18 +223,32 @@ func (s *Server) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(given[:], s.token[:]) == 1
 }
 
-// readBody reads at most one byte more than MaxBody.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *RefusedError) {
-	tooLarge := &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge}
-	if r.ContentLength > MaxBody {
+// readBody reads at most one byte more than limit.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int, d *Delivery) (body []byte, refusal *RefusedError) {
+	defer func() { d.Size = len(body) }()
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return nil, &RefusedError{Status: http.StatusUnsupportedMediaType, Reason: answerEncoding}
+	}
+	if r.ContentLength > int64(limit) {
 		w.Header().Set("Connection", "close") // the rest is not read
-		return nil, tooLarge
+		return nil, tooLarge()
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	if err == nil && len(body) > MaxBody && limit > MaxBody {
+		select {
+		case s.large <- struct{}{}:
+			defer func() { <-s.large }()
+		default: // strangers must not fill the memory
+			return body, tooMany(1)
+		}
+		var rest []byte
+		rest, err = io.ReadAll(io.LimitReader(r.Body, int64(limit-MaxBody)))
+		body = append(body, rest...)
+	}
 	switch {
-	case len(body) > MaxBody:
+	case len(body) > limit:
 		w.Header().Set("Connection", "close")
-		return body, tooLarge
+		return body, tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return body, &RefusedError{Status: http.StatusRequestTimeout, Reason: answerTimeout}
 	case err != nil:
@@ -204,7 +284,7 @@ func (s *Server) reserve() *RefusedError {
 	case s.stopping:
 		return &RefusedError{Status: http.StatusServiceUnavailable, Reason: answerStopping, retry: retrySlot}
 	case s.active >= underWay:
-		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: retrySlot}
+		return tooMany(retrySlot)
 	}
 	s.active++
 	return nil
@@ -215,6 +295,8 @@ type reply struct {
 	Status  string   `json:"status,omitempty"`
 	Error   string   `json:"error,omitempty"`
 	Details []string `json:"details,omitempty"`
+	// Challenge is what a sender that tries the address wants to read.
+	Challenge string `json:"challenge,omitempty"`
 }
 
 func notAllowed(w http.ResponseWriter, methods string) {

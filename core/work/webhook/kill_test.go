@@ -131,7 +131,7 @@ func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
 	for range *kills {
 		outlive(t, dir, func(addr string) {
 			n := number.Add(1)
-			status, _, err := Deliver(t.Context(), addr, secret, fmt.Sprintf("w%d", n%hooks), fmt.Appendf(nil, `{"n":%d}`, n))
+			status, _, err := Deliver(t.Context(), addr, fmt.Sprintf("w%d", n%hooks), fmt.Appendf(nil, `{"n":%d}`, n), bearerOf(secret))
 			if err == nil && status == http.StatusAccepted {
 				mu.Lock()
 				accepted[fmt.Sprint(n)] = true

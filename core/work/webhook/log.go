@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -32,10 +31,10 @@ const (
 	lazyEvery = time.Second
 	// alike is how long refusals of the same kind count as one.
 	alike = time.Minute
-	// onceWithin is how long a delivery with a key is not accepted again, while there are at
+	// onceWithin is how long a delivery with a key is not accepted again, while its webhook has at
 	// most mostKeys.
 	onceWithin = 7 * 24 * time.Hour
-	mostKeys   = 50_000
+	mostKeys   = 10_000
 )
 
 // record is a delivery with its payload, which is kept until its end: a run that has not
@@ -262,12 +261,22 @@ func (l *deliveryLog) rewrite(now time.Time) {
 	l.size = int64(text.Len())
 }
 
-// trimKeys drops the keys that are too old, and the oldest of too many. mu is held.
+// trimKeys drops the keys that are too old, and the oldest of too many of a webhook. mu is held.
 func (l *deliveryLog) trimKeys(now time.Time) {
-	maps.DeleteFunc(l.keys, func(_ string, r *record) bool { return now.Sub(r.At) >= onceWithin })
-	if over := len(l.keys) - mostKeys; over > 0 {
-		for _, r := range slices.SortedFunc(maps.Values(l.keys), older)[:over] {
-			delete(l.keys, r.Key)
+	of := map[string][]*record{}
+	for key, r := range l.keys {
+		if now.Sub(r.At) >= onceWithin {
+			delete(l.keys, key)
+			continue
+		}
+		of[r.Webhook] = append(of[r.Webhook], r)
+	}
+	for _, list := range of {
+		if over := len(list) - mostKeys; over > 0 {
+			slices.SortFunc(list, older)
+			for _, r := range list[:over] {
+				delete(l.keys, r.Key)
+			}
 		}
 	}
 }
@@ -284,7 +293,7 @@ func (l *deliveryLog) dropped() (list []*record) {
 	for _, r := range l.keys {
 		if !kept[r] {
 			list = append(list, &record{
-				Delivery: Delivery{ID: r.ID, At: r.At, Status: r.Status, Outcome: forgotten, Count: 1}, Key: r.Key,
+				Delivery: Delivery{ID: r.ID, Webhook: r.Webhook, At: r.At, Status: r.Status, Outcome: forgotten, Count: 1}, Key: r.Key,
 			})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -71,9 +72,15 @@ type Options struct {
 	Dir    *store.Dir
 	Index  *Index
 	Secret config.Secret
-	Addr   string         // "127.0.0.1:8420"; port 0 picks a free one
-	Zone   *time.Location // of the times in deliveries
-	Log    *slog.Logger
+	// Variable returns a variable of the environment or of .env: the secret of a verified sender.
+	// Nil: none are set.
+	Variable func(name string) config.Secret
+	// Hosts are the hosts that requests may name, as hosts.Parse reads them, besides the server's own
+	// address. Empty or nil: any.
+	Hosts func() string
+	Addr  string         // "127.0.0.1:8420"; port 0 picks a free one
+	Zone  *time.Location // of the times in deliveries
+	Log   *slog.Logger
 	// Screen asks the small model, without tools, about the texts of a payload
 	// (ScreenPrompt, ParseVerdict). It can block. If it is nil or returns an error, the
 	// delivery is held.
@@ -107,6 +114,7 @@ type Server struct {
 	wrong *rate.Limiter     // limits guesses of the token
 	log   *deliveryLog
 	limit limiter
+	large chan struct{} // has room for signedAtOnce payloads above MaxBody
 	// queue has room for underWay deliveries, so that sending never blocks.
 	queue chan *task
 	// recovered makes Recover run once; resumed are the deliveries it found, which run first.
@@ -137,19 +145,19 @@ func New(o Options) (*Server, error) {
 	}
 	return &Server{
 		o: o, token: sha256.Sum256([]byte(bearer + o.Secret.Reveal())),
-		weak: WeakSecret(o.Secret), wrong: newRate(guesses),
-		log: newLog(o), queue: make(chan *task, underWay),
+		weak: WeakSecret("WEBHOOK_SECRET", o.Secret), wrong: newRate(guesses),
+		log: newLog(o), queue: make(chan *task, underWay), large: make(chan struct{}, signedAtOnce),
 	}, nil
 }
 
-// WeakSecret returns a warning, with the cure, if a secret could be guessed. It is empty for
-// a strong secret and for none.
-func WeakSecret(secret config.Secret) string {
+// WeakSecret returns a warning, with the cure, if the secret in a variable could be guessed. It is
+// empty for a strong secret and for none.
+func WeakSecret(name string, secret config.Secret) string {
 	n := utf8.RuneCountInString(strings.TrimSpace(secret.Reveal()))
 	if n == 0 || n >= minSecret {
 		return ""
 	}
-	return fmt.Sprintf(textWeakSecret, minSecret)
+	return fmt.Sprintf(textWeakSecret, name, minSecret)
 }
 
 // checkLoopback rejects addresses that other machines can reach, and names, which can
@@ -274,9 +282,10 @@ func (s *Server) run(ctx context.Context, listen func(context.Context) (net.List
 // maxAnswer is how much of an answer is read, in bytes.
 const maxAnswer = 64 << 10
 
-// Deliver sends a payload to a running bot and returns the HTTP status and the answer,
-// cleaned. An error means that there was no answer; it never contains the secret.
-func Deliver(ctx context.Context, addr string, secret config.Secret, id string, payload []byte) (status int, answer string, err error) {
+// Deliver sends a payload to a running bot, with the headers that prove its sender (Spec.Sign), and
+// returns the HTTP status and the answer, cleaned. An error means that there was no answer; it never
+// contains the secret.
+func Deliver(ctx context.Context, addr, id string, payload []byte, proof http.Header) (status int, answer string, err error) {
 	if err := checkLoopback(addr); err != nil {
 		return 0, "", err
 	}
@@ -284,7 +293,7 @@ func Deliver(ctx context.Context, addr string, secret config.Secret, id string, 
 	if err != nil {
 		return 0, "", fmt.Errorf("create the request: %w", err)
 	}
-	r.Header.Set("Authorization", bearer+secret.Reveal())
+	maps.Copy(r.Header, proof)
 	r.Header.Set("Content-Type", "application/json")
 	client := http.Client{
 		// No proxy and no redirect: the secret must not leave this machine.

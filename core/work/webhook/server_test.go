@@ -270,19 +270,19 @@ func TestDeliverSpeaksToARunningBot(t *testing.T) {
 	must(t, err)
 	stop := r.start(t, l)
 	addr := l.Addr().String()
-	status, answer, err := Deliver(t.Context(), addr, secret, "fixed", []byte(`{"status":"up"}`))
+	status, answer, err := Deliver(t.Context(), addr, "fixed", []byte(`{"status":"up"}`), bearerOf(secret))
 	if status != http.StatusAccepted || answer != `{"status":"accepted"}` || err != nil {
 		t.Errorf("%d %s %v", status, answer, err)
 	}
-	status, answer, err = Deliver(t.Context(), addr, "another", "a/../b c", nil)
+	status, answer, err = Deliver(t.Context(), addr, "a/../b c", nil, bearerOf("another"))
 	if status != http.StatusNotFound && status != http.StatusUnauthorized || err != nil {
 		t.Errorf("%d %s %v", status, answer, err)
 	}
 	stop()
-	if _, _, err = Deliver(t.Context(), addr, secret, "fixed", nil); err == nil || strings.Contains(err.Error(), secret) {
+	if _, _, err = Deliver(t.Context(), addr, "fixed", nil, bearerOf(secret)); err == nil || strings.Contains(err.Error(), secret) {
 		t.Errorf("no bot there: %v", err)
 	}
-	if _, _, err = Deliver(t.Context(), "10.0.0.1:80", secret, "fixed", nil); !errors.Is(err, errAddress) {
+	if _, _, err = Deliver(t.Context(), "10.0.0.1:80", "fixed", nil, bearerOf(secret)); !errors.Is(err, errAddress) {
 		t.Errorf("the secret would leave the machine: %v", err)
 	}
 }

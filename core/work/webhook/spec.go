@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,6 +25,11 @@ const maxID = 64
 type Spec struct {
 	routines.Task
 	Fields Fields
+	// Verify is how the sender proves who it is, one of senders; if it is empty, it sends the bot's own secret.
+	Verify string
+	// SecretEnv is the variable with the sender's secret, SignatureHeader the header with its proof
+	// if that is not the usual one, and DeliveryHeader the one with the id of a delivery.
+	SecretEnv, SignatureHeader, DeliveryHeader string
 }
 
 // Parse reads a spec file. rel is its path relative to the data directory. It returns all
@@ -39,6 +45,7 @@ func Parse(rel string, data []byte) (Spec, []routines.Problem) {
 			p.AddAt(routines.Error, f, msgBadID, show(text), maxID, "github-ci")
 		}
 	}
+	s.parseVerify(p)
 	s.Fields = parseFields(p)
 	checkTemplate(p, s)
 	p.UnknownKeys()
@@ -147,6 +154,8 @@ type RefusedError struct {
 	Reason  string
 	Details []string
 	retry   int // seconds to wait; 0 for none
+	// challenge is what the answer repeats, with Status 200.
+	challenge string
 }
 
 func (r *RefusedError) Error() string {
@@ -159,17 +168,44 @@ func (r *RefusedError) Error() string {
 // Check validates a payload. An error is a *RefusedError. The spec must have parsed without
 // errors.
 func (s Spec) Check(body []byte) (Payload, error) {
-	if len(body) > MaxBody {
-		return Payload{}, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge}
+	text, list, err := s.read(body)
+	if err != nil {
+		return Payload{}, err
 	}
-	list, err := readObject(body)
+	return s.payload(text, list)
+}
+
+// read reads the JSON object of a payload. An error is a *RefusedError.
+func (s Spec) read(body []byte) (text []byte, list []member, err error) {
+	if len(body) > s.limit() {
+		return nil, nil, tooLarge()
+	}
+	text = s.unwrapped(bytes.TrimPrefix(body, []byte("\ufeff"))) // a mark that some programs write
+	list, err = readObject(text)
 	switch {
 	case errors.Is(err, errNotObject):
-		return Payload{}, invalid(textPayload + textNotObject)
+		err = invalid(textPayload + textNotObject)
 	case errors.Is(err, errNumber):
-		return Payload{}, invalid(textPayload + textBadNumber)
+		err = invalid(textPayload + textBadNumber)
 	case err != nil:
-		return Payload{}, &RefusedError{Status: http.StatusBadRequest, Reason: answerJSON}
+		err = &RefusedError{Status: http.StatusBadRequest, Reason: answerJSON}
+	}
+	return text, list, err
+}
+
+func tooLarge(details ...string) *RefusedError {
+	return &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge, Details: details}
+}
+
+// payload validates a payload that was read. Its sender decides what it sends, so of a verified one
+// only what the spec declares is kept.
+func (s Spec) payload(text []byte, list []member) (Payload, error) {
+	if s.Verify != "" {
+		var err error
+		text = s.Fields.shape.cut(text)
+		if list, err = readObject(text); err != nil || len(text) > MaxBody {
+			return Payload{}, tooLarge(textDeclareLess)
+		}
 	}
 	if wrong := s.Fields.check(asMap(list)); len(wrong) > 0 {
 		return Payload{}, invalid(wrong...)
@@ -177,7 +213,7 @@ func (s Spec) Check(body []byte) (Payload, error) {
 	if missing := unfilledBy(s.Body, list); len(missing) > 0 {
 		return Payload{}, &RefusedError{Status: http.StatusBadRequest, Reason: fmt.Sprintf(answerMissing, strings.Join(missing, "', '"))}
 	}
-	p := Payload{Data: make([]prompt.Datum, 0, len(list))}
+	p := Payload{Data: make([]prompt.Datum, 0, len(list)), text: text}
 	for _, m := range list {
 		p.Data = append(p.Data, prompt.Datum{Key: m.key, Value: m.text()})
 		if s.Fields.free(m) {

@@ -23,7 +23,10 @@ const (
 	answerInternal     = "internal error"
 	answerStopping     = "the bot is stopping"
 	answerNotStored    = "the delivery could not be stored"
-	statusRepeated     = "accepted before"
+	answerHost         = "this host is not in webhook_hosts"
+	answerEncoding     = "compressed payloads are not read"
+	answerNoSecret     = "the secret of this webhook is not set"
+	statusPong         = "pong"
 )
 
 // Sentences about a payload; each starts with its subject.
@@ -50,6 +53,28 @@ const (
 	textTooManyFields = "the spec declares %d fields, at most %d are allowed"
 )
 
+// What is wrong with the proof of a sender, for that sender.
+const (
+	textHeaderMissing   = "the header %s is missing"
+	textHeaderTwice     = "the header %s is there more than once"
+	textHexSignature    = "the header %s must be sha256= and 64 hexadecimal digits"
+	textAnySignature    = "the header %s must be 64 hexadecimal digits, also after sha256=, or 32 bytes in base64"
+	textSlackSignature  = "the header %s must be v0= and 64 hexadecimal digits"
+	textStripeSignature = "the header %s must be t=TIME,v1=SIGNATURE"
+	textNoTime          = "the signed time is not a number of seconds"
+	textTooLate         = "the signed time differs by more than 5 minutes from the clock of the bot"
+	textUnproven        = "the header %s does not fit the secret and the payload"
+	textForm            = "the payload is a form without the field payload; have it sent as application/json"
+	textDeclareLess     = "the fields that the webhook declares are larger than 10 KiB; have it declare less"
+)
+
+// What a webhook with verify needs, for check.
+const (
+	textNeedsSignature = "senders sign in %s with the secret in the variable %s"
+	textNeedsToken     = "senders send in %s the secret in the variable %s"
+	textOurs           = "; the original program ignores verify and expects WEBHOOK_SECRET"
+)
+
 // What is wrong with a spec file, and the cure.
 const (
 	msgNoID             = `the id is missing; add a line id: "my-webhook" between the dashes, and the address will be /hook/my-webhook`
@@ -66,6 +91,15 @@ const (
 	msgFieldsLost       = "the reference %s has no target; put that part below definitions:"
 	msgFieldsSchema     = "fields is not a valid JSON Schema: %s"
 	textFieldsRoot      = "fields"
+
+	msgNoSecretName = "verify: %s needs the secret of its sender: put it into .env, as %s_WEBHOOK_SECRET=value, and write the name of that variable as secret-env"
+	msgSecretName   = "secret-env must be the name of a variable in .env, in capital letters and with SECRET, TOKEN or KEY in it, such as " +
+		"GITHUB_WEBHOOK_SECRET. If this is the secret itself, replace it at its sender, because git keeps this file"
+	msgNoHeader    = "hmac-sha256 needs signature-header, the name of the header with the signature; add signature-header: X-Signature"
+	msgBadHeader   = "%s must be the name of a header, such as %s: X-My-Header"
+	msgNeedsVerify = "%s has no effect without verify; add verify: github, gitlab, stripe, slack or hmac-sha256"
+	msgSignedID    = "delivery-header has no effect with verify: %s, whose signed payload has the id; delete it"
+	msgNoVariable  = "the variable %s is not set, so every delivery is refused; put the secret of %s into .env under this name and restart the bot"
 
 	msgBadID               = "id %s is not allowed; an id consists of 1 to %d ASCII letters, digits, - or _, for example %q"
 	msgTooManyDeclared     = "%d fields are declared, so every delivery is refused; declare at most %d"
@@ -115,7 +149,7 @@ const (
 	textNotTold    = "the outcome of a delivery could not be reported"
 	textNotWritten = "the delivery log could not be written"
 	textWeak       = "WEBHOOK_SECRET can be guessed"
-	textWeakSecret = "WEBHOOK_SECRET is shorter than %d characters and can be guessed: create one with   head -c 24 /dev/urandom | base64"
+	textWeakSecret = "%s is shorter than %d characters and can be guessed: create one with   head -c 24 /dev/urandom | base64"
 )
 
 // LimitsText describes how many deliveries are kept, and for how long.

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -14,7 +15,8 @@ const Folder = "webhooks"
 
 // Limits of a payload.
 const (
-	// MaxBody is the size of the largest accepted payload, in bytes.
+	// MaxBody is the size of the largest accepted payload, in bytes. What is kept of a verified
+	// sender's is not larger either.
 	MaxBody = 10240
 	// maxProperties is how many fields a spec can declare.
 	maxProperties = 20
@@ -42,6 +44,8 @@ type Payload struct {
 	// Screened are the names of the fields with free text, which must be screened before the
 	// run.
 	Screened []string
+
+	text []byte // the JSON of Data
 }
 
 // Results of the screening.
@@ -60,6 +64,7 @@ const (
 	Failed      = "failed"
 	Held        = "held"
 	Interrupted = "interrupted" // the bot stopped during its run
+	Answered    = "answered"    // its sender only tried the address
 )
 
 // Delivery describes a delivery without private data: it contains no value of the payload,
@@ -94,10 +99,13 @@ func (d Delivery) last() time.Time {
 	return d.At
 }
 
-// refused ends it with the status that its sender got.
+// refused ends it with the status that its sender got, without a run.
 func (d *Delivery) refused(status int) {
 	d.Status, d.Ended = status, time.Now()
 	d.Outcome = "refused " + strconv.Itoa(status)
+	if status == http.StatusOK {
+		d.Outcome = Answered
+	}
 }
 
 // cleaned returns a delivery from a file that is safe to show.

@@ -120,24 +120,26 @@ func facts(c pane.Context) (out [][]widget.Span) {
 	return out
 }
 
-// Head returns the lines beside the level in the day: what it is, how many tokens there are and whether they last,
-// and when there will be more.
+// Head returns the words about the level in the day: what it is, how many tokens there are and whether they last, and
+// how fast they come back. The headline says when the next one comes.
 func Head(c pane.Context) [][]widget.Span {
-	st, o, key := c.Snap.Budget.State, c.Snap.Outlook(), c.Names(action.Budget).Key(action.Budget.Go())
-	look, next := looks[o.Kind], textRate(st.RefillRateMinutes)
-	if !o.More.IsZero() {
-		next = "+1 at " + c.Snap.Hour(o.More) + ", " + next
-	}
+	st, key := c.Snap.Budget.State, c.Names(action.Budget).Key(action.Budget.Go())
 	return [][]widget.Span{
 		{{Role: theme.Dim, Text: key + " "}, {Role: theme.Strong, Text: action.Budget.Name()}},
-		{
+		append([]widget.Span{
 			{Role: theme.Strong, Text: Tokens(st.Available)},
 			{Role: theme.Dim, Text: " / "},
 			{Text: Tokens(float64(st.Capacity)) + "  "},
-			{Role: look.role, Text: c.Theme.Glyph(look.glyph) + " " + o.Word},
-		},
-		{{Role: theme.Dim, Text: next}},
+		}, word(c)...),
+		{{Role: theme.Dim, Text: textRate(st.RefillRateMinutes)}},
 	}
+}
+
+// word is the outlook in a word or two.
+func word(c pane.Context) []widget.Span {
+	o := c.Snap.Outlook()
+	look := looks[o.Kind]
+	return []widget.Span{{Role: look.role, Text: c.Theme.Glyph(look.glyph) + " " + o.Word}}
 }
 
 // gauge returns the bar, as wide as possible, and its numbers. Below one token, it has the alarm colour.
@@ -161,10 +163,14 @@ func gauge(c pane.Context, w int) []widget.Span {
 // Line implements pane.Pane.
 func (p *Pane) Line(c pane.Context, w int) string {
 	most := 0
-	if w >= 44 {
+	if w >= 32 {
 		most = 17 // a short bar, and the numbers
 	}
 	out := append([]widget.Span{{Role: theme.Strong, Text: "Budget   "}}, gauge(c, most)...)
 	out = append(out, widget.Span{Text: "  "})
-	return widget.Brush{Theme: c.Theme}.Line(w, append(out, outlook(c, w-widget.Width(out))[0]...)...)
+	said := outlook(c, w-widget.Width(out))[0]
+	if room := w - widget.Width(out); widget.Width(said) > room {
+		said = word(c)
+	}
+	return widget.Brush{Theme: c.Theme}.Line(w, append(out, said...)...)
 }

@@ -30,9 +30,6 @@ var edges = map[post.Color]theme.Role{
 // wide is the width from which the speaker has a separate column.
 const wide = 40
 
-// roomy is the width from which the time has a separate column.
-const roomy = 56
-
 // column is the width of the speaker's column, with the gutter.
 const column = 8
 
@@ -78,14 +75,8 @@ func (w *writer) line(spans ...widget.Span) {
 	w.rows = append(w.rows, append(head, spans...))
 }
 
-// room returns the width for text. A wide pane reserves a column for the time at its right edge.
-func (w *writer) room() int {
-	margin := 1
-	if w.look.W >= roomy {
-		margin = 8
-	}
-	return max(1, w.look.W-w.indent-margin)
-}
+// room returns the width for text.
+func (w *writer) room() int { return max(1, w.look.W-w.indent-1) }
 
 // text adds wrapped text.
 func (w *writer) text(role theme.Role, s string, before ...widget.Span) {
@@ -109,7 +100,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) (rows [
 		w.indent = column
 		w.first = append(head, widget.Span{Text: widget.Blank(column - widget.Width(head))})
 	} else {
-		w.rows = append(w.rows, withClock(head, clock, look.W))
+		w.rows = append(w.rows, head)
 		if w.indent = 1; look.W >= wide {
 			w.indent = column
 		}
@@ -118,22 +109,21 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) (rows [
 	if w.first != nil {
 		w.line()
 	}
-	if inline {
-		w.rows[0] = withClock(w.rows[0], clock, look.W)
-	}
+	w.clock(clock)
 	if spaced {
 		w.rows = append(w.rows, []widget.Span{{Text: " "}})
 	}
 	return w.rows, w.spots
 }
 
-// withClock adds the time at the end of a line with room for it.
-func withClock(row []widget.Span, clock string, w int) []widget.Span {
-	fill := w - widget.Width(row) - len(clock) - 1
-	if fill < 1 {
-		return row
+// clock adds the time at the end of the first line with room for it.
+func (w *writer) clock(at string) {
+	for i, row := range w.rows {
+		if fill := w.look.W - widget.Width(row) - len(at) - 1; fill > 0 {
+			w.rows[i] = append(row[:len(row):len(row)], widget.Span{Text: widget.Blank(fill)}, widget.Span{Role: theme.Dim, Text: at})
+			return
+		}
 	}
-	return append(row, widget.Span{Text: widget.Blank(fill)}, widget.Span{Role: theme.Dim, Text: clock})
 }
 
 // body adds the text of a message. The model's text is Markdown; the user's is shown unchanged. asks means that the

@@ -91,15 +91,53 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, cmp.Or(p.failed, textReading))...)
 	}
 	rows := widget.Rows(widget.Nowhere, p.heads(c, w, h)...)
-	if plot := max(h-len(rows)-1-p.Lines(), (h-len(rows))/2); plot >= leastPlot {
+	below := 0
+	if h >= leastDetail {
+		below = mostFacts + 1
+	}
+	if plot := max(h-len(rows)-1-p.Lines()-below, (h-len(rows))/3); plot >= leastPlot {
 		rows = append(rows, widget.Rows(widget.Nowhere, p.plot(w).Draw(c.Theme, w, plot)...)...)
 		rows = append(rows, widget.Row{Text: b.Rule(w, p.listed(), nil), Place: widget.Ruled})
 	}
-	return append(rows, p.Table.Draw(c.Theme, w, max(0, h-len(rows)), focused)...)[:h]
+	list := func(w, h int) []widget.Row { return p.Table.Draw(c.Theme, w, h, focused) }
+	if h = max(0, h-len(rows)); below == 0 || h <= below {
+		return append(rows, list(w, h)...)
+	}
+	detail := func(w, _ int) pane.Detail { return p.detail(c, w) }
+	return append(rows, pane.Duo{List: list, Detail: detail, Lines: h, Most: mostFacts}.Draw(c, w, h)...)
 }
 
-// leastPlot is the least height of the picture.
-const leastPlot = 4
+// leastPlot is the least height of the picture, leastDetail that of a page with the selected row in full.
+const leastPlot, leastDetail = 4, 24
+
+// mostFacts is the number of rows of the selected row in full.
+const mostFacts = 3
+
+// detail returns what the columns do not say about the selected row.
+func (p *Page) detail(c pane.Context, w int) pane.Detail {
+	r, ok := p.Row()
+	if !ok {
+		return pane.Detail{}
+	}
+	d, b := pane.Detail{Title: pane.Named(r.Title, w)}, widget.Brush{Theme: c.Theme}
+	say := func(name, text string) {
+		line := b.Line(w, widget.Span{Role: theme.Dim, Text: " " + widget.Fit(name, 8)}, widget.Span{Text: text})
+		d.Rows = append(d.Rows, widget.Row{Place: widget.Nowhere, Text: line})
+	}
+	say("cost", fmt.Sprintf("%s of %s in %s, %s today", words.Dollars(r.Dollars), words.Dollars(p.all), words.Count(days, "day"), words.Dollars(today(r))))
+	if r.Tokens > 0 {
+		say("tokens", fmt.Sprintf("%s, about %s a run", words.Tokens(r.Tokens), words.Tokens(r.Tokens/max(1, r.Runs))))
+	}
+	if r.Quiet > 0 {
+		say("silent", fmt.Sprintf("%d of %s left no ping and no report: %s", r.Quiet, words.Count(r.Runs, "run"), words.Dollars(r.QuietDollars)))
+	}
+	for i, a := range p.report.Advice { // the first one is above the bars
+		if i > 0 && a.ID == r.ID && a.Change != "" {
+			say("advice", a.Change+": "+a.Words)
+		}
+	}
+	return d
+}
 
 // heads are the lines above the bars, fewer of them on a low page.
 func (p *Page) heads(c pane.Context, w, h int) []string {

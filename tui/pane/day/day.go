@@ -147,7 +147,7 @@ func (p *Pane) Point(c pane.Context, x, y, w, h int) (again, ok bool) {
 // Beside reports whether a cell of h rows of w cells is right of the picture, in the words about the budget.
 func Beside(x, w, h int) bool {
 	a := axisOf(time.Time{}, w, h)
-	return a.explains && x >= a.left+a.n
+	return a.right > 0 && x >= a.left+a.n
 }
 
 // here returns the indices of the marks in the cell of the chosen one, and which of them it is.
@@ -174,16 +174,15 @@ type axis struct {
 	left, n, right int // cells before the axis, on it, and after it
 	half           int // the cell of now
 	cells          time.Duration
-	level          int  // rows of the level, above the lanes; 0 if all marks share one row
-	explains       bool // whether there are words after the rows
+	level          int // rows of the level, above the lanes; 0 if all marks share one row
 }
 
 func axisOf(now time.Time, w, h int) axis {
 	a := axis{now: now, left: 1, level: max(0, h-under)}
 	if a.level > 0 {
 		a.left = labelCells
-		if a.explains = w >= legendWidth; a.explains {
-			a.right = legendCells
+		if w >= asideWidth && h >= asideHeight {
+			a.right = asideCells
 		}
 	}
 	a.half = max(1, (w-a.left-a.right-1)/2)

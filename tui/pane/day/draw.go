@@ -23,8 +23,10 @@ const (
 	under = lanes + 1
 	// labelCells is the room for the names of the rows.
 	labelCells = 6
-	// legendCells is the width of the words after the rows, shown from a width of legendWidth.
-	legendCells, legendWidth = 32, 96
+	// asideCells is the width of the words about the budget after the rows, from a size of asideWidth and asideHeight.
+	asideCells, asideWidth, asideHeight = 32, 160, 12
+	// headWidth is the width from which the caption has words about the budget.
+	headWidth = 96
 )
 
 // gap is between the entries of the legend, and before it.
@@ -70,11 +72,12 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 		rows = append(rows, p.lane(c, a, runs, focused))
 	}
 	rows = append(rows, hours(c, a))
-	var legend [][]widget.Span
-	if a.explains {
-		legend = append(budgetpane.Head(c), widget.Flow(p.legend(c, a.level > 0), gap, legendCells-2)...)
-		if heat := budgetpane.HeatMap(c, 1); len(legend)+len(heat) <= h && len(c.Snap.Budget.Pings) > 0 {
-			legend = append(append(legend, []widget.Span{{Role: theme.Dim, Text: textHeat}}), heat[1:]...)
+	var aside [][]widget.Span
+	if a.right > 0 {
+		aside = budgetpane.Head(c)
+		if len(c.Snap.Budget.Pings) > 0 {
+			heat := budgetpane.HeatMap(c, 1)
+			aside = append(append(aside, nil, []widget.Span{{Role: theme.Dim, Text: textHeat}}), heat[1:]...)
 		}
 	}
 	out := make([]string, 0, h)
@@ -84,8 +87,8 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 			lead = widget.Span{Role: theme.Focus, Text: c.Theme.Glyph(theme.Pointer) + names[i]}
 		}
 		row = append([]widget.Span{{Role: lead.Role, Text: widget.Fit(lead.Text, a.left)}}, row...)
-		if i < len(legend) {
-			row = append(append(row, gap), legend[i]...)
+		if i < len(aside) {
+			row = append(append(row, gap), aside[i]...)
 		}
 		out = append(out, brush.Line(w, row...))
 	}
@@ -319,13 +322,24 @@ func write(row []widget.Span, x int, role theme.Role, text string) {
 	}
 }
 
-// hours draws the labels, each starting at the cell of its hour; those overlapping now are omitted.
+// hours draws the labels, each starting at the cell of its hour, and a dot at each hour between them; what overlaps
+// now is omitted.
 func hours(c pane.Context, a axis) []widget.Span {
 	width := 4
 	if c.Snap.TwelveHours {
 		width = 6
 	}
-	cells := a.row(theme.Text, " ")
+	cells, dot := a.row(theme.Text, " "), widget.Span{Role: theme.Track, Text: "·"}
+	if c.Theme.ASCII() {
+		dot.Text = "."
+	}
+	if time.Hour/a.cells > 1 { // a dot and a blank
+		for at := range pane.Hours(c.Snap, reach, 1) {
+			if at.Sub(a.now).Abs() < reach {
+				cells[a.cell(at)] = dot
+			}
+		}
+	}
 	for at, label := range pane.Hours(c.Snap, reach, a.each(width)) {
 		x := a.cell(at)
 		if at.Sub(a.now).Abs() >= reach || x+len(label) > a.n || x <= a.half && x+len(label) > a.half {
@@ -372,29 +386,31 @@ func (p *Pane) Legend(c pane.Context, w int) (rows []string) {
 	return rows
 }
 
-// Caption returns a row of w cells for a day of h rows: the chosen mark while the day has the focus, and the legend
-// if it does not fit in the day. It may be empty.
+// Caption returns a row of w cells for a day of h rows: the chosen mark while the day has the focus, else the budget,
+// and the legend as far as there is room. It may be empty.
 func (p *Pane) Caption(c pane.Context, w, h int, focused bool) string {
-	a := axisOf(c.Snap.At, w, h)
-	var said, legend []widget.Span
-	if focused {
+	a, said := axisOf(c.Snap.At, w, h), []widget.Span(nil)
+	switch {
+	case focused:
 		said = p.words(c, a)
-	}
-	if !a.explains {
-		room := w - widget.Width(said) - 3
-		if lines := widget.Flow(p.legend(c, a.level > 0), gap, room); len(lines) > 0 && widget.Width(lines[0]) <= room {
-			legend = lines[0]
+	case w >= headWidth && a.right == 0:
+		said = []widget.Span{{Text: " "}}
+		for _, part := range budgetpane.Head(c) {
+			said = append(append(said, part...), gap)
 		}
 	}
-	switch {
-	case said == nil && legend == nil:
-		return ""
-	case said == nil:
-		said, legend = append([]widget.Span{{Text: " "}}, legend...), nil
-	case legend != nil && widget.Width(legend) <= w/2:
-		legend = append(legend, widget.Span{Text: " "})
+	room := w - widget.Width(said) - 2
+	if lines := widget.Flow(p.legend(c, a.level > 0), gap, room); len(lines) > 0 && widget.Width(lines[0]) <= room {
+		fill := 1
+		if said != nil {
+			fill = w - 1 - widget.Width(said) - widget.Width(lines[0])
+		}
+		said = append(append(said, widget.Span{Text: widget.Blank(fill)}), lines[0]...)
 	}
-	return widget.Brush{Theme: c.Theme}.Spread(w, said, legend)
+	if said == nil {
+		return ""
+	}
+	return widget.Brush{Theme: c.Theme}.Line(w, said...)
 }
 
 // words returns the sign of the chosen mark and a sentence.

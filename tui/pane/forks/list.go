@@ -243,6 +243,10 @@ func rowOf(f *fork.View) *row {
 	}
 	switch {
 	case r.why != "":
+	case f.Stopped != "":
+		r.why = f.Stopped
+	case f.NoModel:
+		r.why = pane.TextNoModel
 	case f.Label != "" && !f.Trusted:
 		r.why, r.warned = fmt.Sprintf(textLabeled, f.Label), true
 	case f.State == fork.Running:

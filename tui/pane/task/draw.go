@@ -126,7 +126,11 @@ func (p *Page) own(s *sheet, t *schedule.TaskView, most int) {
 	if problem := s.c.Snap.Lacks(t.Path); problem != nil {
 		lacks = problem.Message
 	}
-	if why := cmp.Or(t.Waits, lacks, p.failed); why != "" {
+	stopped := ""
+	if t.Stopped != "" {
+		stopped = t.Held + ": " + t.Stopped
+	}
+	if why := cmp.Or(t.Waits, stopped, lacks, p.failed); why != "" {
 		s.line(widget.Nowhere, widget.Span{Role: theme.Warn, Text: s.c.Theme.Glyph(theme.Bang) + " " + why})
 	}
 	if p.past != nil {
@@ -203,6 +207,8 @@ func kind(t *schedule.TaskView) []widget.Span {
 		text = textForeground
 	case t.Silent:
 		text = textSilent
+	case t.Says:
+		text = textSays
 	}
 	out := []widget.Span{{Role: theme.Dim, Text: string(t.Kind) + " · " + text}}
 	if t.Paused {

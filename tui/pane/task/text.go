@@ -18,6 +18,7 @@ const (
 	textSkips      = "skipped"
 	textNever      = "it never fires again"
 	textBackground = "in the background, may ping"
+	textSays       = "sends what its check prints, without a model"
 	textSilent     = "in the background, never pings"
 	textForeground = "in the conversation"
 	textBringBack  = "%s restores the last deleted task."

@@ -217,16 +217,6 @@ func (p *Pane) Needs(c pane.Context, cells int) int {
 	return max(1, rows)
 }
 
-// ageWidth is the width of the age column: "15 min" and two blank cells.
-const ageWidth = 8
-
-func ageColumn(w int) int {
-	if w < 24 {
-		return 0
-	}
-	return ageWidth
-}
-
 // wrapped returns the text of the ith update in at most most lines.
 func (p *Pane) wrapped(c pane.Context, i, w, most int) []string {
 	u, _ := p.Nth(i)
@@ -237,14 +227,25 @@ func (p *Pane) wrapped(c pane.Context, i, w, most int) []string {
 	if most == 1 {
 		text = flat(text)
 	}
-	return widget.WrapN(text, max(1, w-2-ageColumn(w)), most, c.Theme.Glyph(theme.Ellipsis))
+	return widget.WrapN(p.age(u, w)+text, max(1, w-2), most, c.Theme.Glyph(theme.Ellipsis))
+}
+
+// leastAged is the width of a list from which updates have their age.
+const leastAged = 24
+
+// age returns the age of an update, which precedes its text; empty in a narrow list.
+func (p *Pane) age(u updates.Update, w int) string {
+	if w < leastAged {
+		return ""
+	}
+	return ageOf(p.snap, u) + "  "
 }
 
 // item draws the ith update with its text.
 func (p *Pane) item(c pane.Context, i, w int, text []string, marked bool) []widget.Row {
 	u, place := p.Nth(i)
 	b := widget.Brush{Theme: c.Theme}
-	gutter, age := " ", ageOf(c.Snap, u)
+	gutter, age := " ", p.age(u, w)
 	if marked {
 		gutter, b.Back = c.Theme.Glyph(theme.Pointer), theme.Select
 	}
@@ -260,8 +261,12 @@ func (p *Pane) item(c pane.Context, i, w int, text []string, marked bool) []widg
 	}
 	var out []widget.Row
 	for _, l := range text {
+		before, gap := strings.TrimRight(age, " "), ""
+		if age != "" {
+			gap = "  "
+		}
 		line := b.Line(w, widget.Span{Role: theme.Accent, Text: gutter},
-			widget.Span{Role: aged, Text: age}, widget.Span{Text: widget.Blank(ageColumn(w) - widget.Cells(age))}, widget.Span{Role: role, Text: l})
+			widget.Span{Role: aged, Text: before}, widget.Span{Text: gap}, widget.Span{Role: role, Text: strings.TrimPrefix(l, age)})
 		out = append(out, widget.Row{Text: line, Place: place})
 		gutter, age = " ", ""
 	}

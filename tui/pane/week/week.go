@@ -1,5 +1,5 @@
-// Package week is the page of a week: a row for each day, and a summary. It owns which week is shown, and must not
-// compute the summary: it reads a report.
+// Package week is the page of a week: a row for each day, a summary, and the pings of the selected day. It owns which
+// week and day are shown, and must not compute the summary: it reads a report.
 package week
 
 import (
@@ -16,6 +16,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	budgetpane "ollimbot/tui/pane/budget"
+	daypane "ollimbot/tui/pane/day"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -24,6 +25,8 @@ import (
 type Page struct {
 	pane.Still
 	ago    int // number of weeks back
+	list   widget.List
+	moved  bool         // a day was selected; else it is the newest one
 	report *week.Report
 	before *week.Report // of the week before; nil if it could not be read
 	failed string       // why reading the report failed
@@ -67,13 +70,44 @@ func (p *Page) Wants(c pane.Context) pane.Answer {
 
 // Do implements pane.Pane.
 func (p *Page) Do(_ pane.Context, id action.ID) pane.Answer {
-	switch id {
+	switch day := p.day(); id {
 	case action.WeekEarlier:
 		p.ago = min(p.ago+1, week.Most)
 	case action.WeekLater:
 		p.ago = max(p.ago-1, 0)
+	case action.WeekOpen:
+		if day == nil {
+			return pane.Answer{Toast: textReading}
+		}
+		return pane.Answer{Focus: action.Forks, Zoom: true, Query: day.Date.Format(time.DateOnly)}
+	default:
+		p.moved = p.list.Move(id.Verb(), week.Days, 1)
 	}
 	return pane.Answer{}
+}
+
+// Press implements pane.Pane.
+func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
+	switch was := p.list.At; {
+	case at < 0:
+	case int(at) == was && focused:
+		return action.WeekOpen
+	default:
+		p.list.At, p.moved = int(at), true
+	}
+	return ""
+}
+
+// day returns the selected day; nil until the report was read.
+func (p *Page) day() *week.Day {
+	if p.report == nil {
+		return nil
+	}
+	if !p.moved {
+		p.list.At = p.report.Begun() - 1
+	}
+	p.list.Clamp(len(p.report.Days))
+	return &p.report.Days[p.list.At]
 }
 
 // Draw implements pane.Pane.
@@ -82,35 +116,72 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	if p.report == nil {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, cmp.Or(p.failed, textReading))...)
 	}
-	rows := widget.Rows(widget.Nowhere, Lines(c.Theme, p.report, p.before, w, h)...)
-	return widget.FillRows(append(rows, budgetpane.Heat(c, w, h-len(rows))...), w, h)
+	day := p.day()
+	list := func(w, h int) []widget.Row {
+		rows := lines(b, p.report, p.before, w, h, p.list.At)
+		return widget.FillRows(append(rows, budgetpane.Heat(c, w, h-len(rows))...), w, h)
+	}
+	detail := func(w, h int) pane.Detail { return pings(c, day, w, h) }
+	most := len(lines(b, p.report, p.before, w, h, p.list.At))
+	if heat := len(budgetpane.Heat(c, w, h-most)); h-most-heat > leastPings {
+		most += heat
+	}
+	return pane.Duo{List: list, Detail: detail, Lines: most, Most: max(0, h-most-1)}.Draw(c, w, h)
 }
 
-const textReading = "reading the week…"
+// leastPings is the number of rows that the pings of a day have before the hours in which pings are answered.
+const leastPings = 4
+
+// pings returns the messages of a day, the newest first if there is not room for all.
+func pings(c pane.Context, day *week.Day, w, h int) pane.Detail {
+	b, d := widget.Brush{Theme: c.Theme}, pane.Detail{Title: pane.Named(day.Date.Format("Monday 2 January"), w)}
+	for i := range c.Snap.Budget.Pings {
+		p := &c.Snap.Budget.Pings[i]
+		if at := c.Snap.Local(p.At); words.SameDay(at, day.Date, day.Date.Location()) {
+			glyph, role, said := daypane.Of(p)
+			d.Rows = append(d.Rows, widget.Row{Place: widget.Nowhere, Text: b.Line(w,
+				widget.Span{Role: theme.Dim, Text: " " + c.Snap.Clock(at, "15:04") + " "}, widget.Span{Role: role, Text: c.Theme.Glyph(glyph) + " "},
+				widget.Span{Text: widget.Fit(widget.Cut(p.Title, titleCells), titleCells) + "  "}, widget.Span{Role: theme.Dim, Text: said})})
+		}
+	}
+	d.State = []widget.Span{{Role: theme.Dim, Text: words.Count(day.Runs, "run")}}
+	if d.Rows = d.Rows[max(0, len(d.Rows)-h):]; len(d.Rows) == 0 {
+		d.Rows = widget.Rows(widget.Nowhere, b.Empty(w, h, textNoPings)...)
+	}
+	return d
+}
+
+const textReading, textNoPings = "reading the week…", "No pings are known of this day."
 
 const (
-	// nameCells is the width of a day's name, factCells of a fact's name.
-	nameCells, factCells = 8, 12
+	// nameCells is the width of a day's name, factCells of a fact's name, titleCells of a task's.
+	nameCells, factCells, titleCells = 8, 12, 20
 	// chartRows is the height of the days with their heads.
 	chartRows = 1 + week.Days
 )
 
 // Lines draws a report in at most h lines of w cells. The facts have priority; the days are between the title and the
 // facts if there is room, and each of them above the same day of the week before if there is more.
-func Lines(t *theme.Theme, r, before *week.Report, w, h int) []string {
-	b := widget.Brush{Theme: t}
-	lines := []string{b.Line(w, widget.Span{Role: theme.Strong, Text: " " + r.Title()})}
-	told := facts(b, r, w)
-	if columns := fitting(r, w-nameCells-1); len(columns) > 0 && len(lines)+len(told)+chartRows+2 <= h {
-		if len(lines)+len(told)+chartRows+week.Days+2 > h {
+func Lines(t *theme.Theme, r, before *week.Report, w, h int) (out []string) {
+	for _, row := range lines(widget.Brush{Theme: t}, r, before, w, h, -1) {
+		out = append(out, row.Text)
+	}
+	return out
+}
+
+// lines are the rows of Lines, with a mark at the chosen day.
+func lines(b widget.Brush, r, before *week.Report, w, h, chosen int) []widget.Row {
+	rows := widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Strong, Text: " " + r.Title()}))
+	said := widget.Rows(widget.Nowhere, facts(b, r, w)...)
+	if columns := fitting(r, w-nameCells-1); len(columns) > 0 && len(rows)+len(said)+chartRows+2 <= h {
+		if len(rows)+len(said)+chartRows+week.Days+2 > h {
 			before = nil
 		}
-		lines = append(lines, b.Line(w))
-		lines = append(lines, days(b, r, before, columns, w)...)
-		lines = append(lines, b.Line(w))
+		blank := widget.Row{Place: widget.Nowhere, Text: b.Line(w)}
+		rows = append(append(append(rows, blank), days(b, r, before, columns, w, chosen)...), blank)
 	}
-	lines = append(lines, told...)
-	return lines[:min(len(lines), h)]
+	rows = append(rows, said...)
+	return rows[:min(len(rows), h)]
 }
 
 // facts draws the facts, with their names in a separate column if there is room.
@@ -164,7 +235,7 @@ func fitting(r *week.Report, w int) []column {
 			words: func(d week.Day) string { return spent(d.Dollars) },
 		},
 	}
-	const leastBar, mostBar, between = 8, 24, 2
+	const leastBar, mostBar, between = 8, 32, 2
 	n := len(all)
 	need := func(n int) (cells int) {
 		for _, c := range all[:n] {
@@ -182,12 +253,12 @@ func fitting(r *week.Report, w int) []column {
 }
 
 // days draws the headings and a row for each day, with a lower one of the week before.
-func days(b widget.Brush, r, before *week.Report, columns []column, w int) []string {
+func days(b widget.Brush, r, before *week.Report, columns []column, w, chosen int) []widget.Row {
 	head := []widget.Span{{Text: widget.Blank(nameCells + 1)}}
 	for _, c := range columns {
 		head = append(head, widget.Span{Role: theme.Dim, Text: widget.Fit(c.head, c.cells+c.text+2)})
 	}
-	lines := []string{b.Line(w, head...)}
+	rows := widget.Rows(widget.Nowhere, b.Line(w, head...))
 	for i, d := range r.Days {
 		begun, role := i < r.Begun(), theme.Text
 		if !begun {
@@ -195,7 +266,11 @@ func days(b widget.Brush, r, before *week.Report, columns []column, w int) []str
 		} else if i == r.Begun()-1 && r.Ago == 0 {
 			role = theme.Strong
 		}
-		row := []widget.Span{{Role: role, Text: " " + widget.Fit(d.Date.Format("Mon 2"), nameCells)}}
+		brush, mark := b, " "
+		if i == chosen {
+			brush.Back, mark = theme.Select, b.Theme.Glyph(theme.Pointer)
+		}
+		row := []widget.Span{{Role: role, Text: mark + widget.Fit(d.Date.Format("Mon 2"), nameCells)}}
 		was := []widget.Span{{Role: theme.Dim, Text: " " + widget.Fit(textBefore, nameCells)}}
 		for _, c := range columns {
 			top := c.top(r)
@@ -205,12 +280,12 @@ func days(b widget.Brush, r, before *week.Report, columns []column, w int) []str
 			}
 			row = append(row, c.row(b.Theme, fullBar, top, d, begun)...)
 		}
-		lines = append(lines, b.Line(w, row...))
+		rows = append(rows, widget.Row{Place: widget.Place(i), Text: brush.Line(w, row...)})
 		if before != nil {
-			lines = append(lines, b.Line(w, was...))
+			rows = append(rows, widget.Row{Place: widget.Place(i), Text: b.Line(w, was...)})
 		}
 	}
-	return lines
+	return rows
 }
 
 // The signs of a bar and their stand-ins. They are lower than a row, so that the bars of two days stay apart.
