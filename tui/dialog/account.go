@@ -68,7 +68,9 @@ func newAccount(s *core.Snapshot, title string, report command.DueTimes) *Accoun
 	a := &Account{title: title, report: report}
 	a.table.Noun = "due time"
 	a.table.Facts = func(d DueTime) language.Facts { return d.facts }
-	a.table.Note = func(d DueTime) widget.Span { return widget.Span{Role: theme.Dim, Text: cmp.Or(d.more, result(s, d.run))} }
+	a.table.Note = func(d DueTime) widget.Span {
+		return widget.Span{Role: theme.Dim, Text: cmp.Or(d.more, result(s, d.run))}
+	}
 	fate := func(d DueTime) widget.Span { return widget.Span{Role: fateRole(d.Fate), Text: string(d.Fate)} }
 	a.table.Columns = []table.Column[DueTime]{
 		{

@@ -26,7 +26,7 @@ type Page struct {
 	pane.Still
 	ago    int // number of weeks back
 	list   widget.List
-	moved  bool         // a day was selected; else it is the newest one
+	moved  bool // a day was selected; else it is the newest one
 	report *week.Report
 	before *week.Report // of the week before; nil if it could not be read
 	failed string       // why reading the report failed
