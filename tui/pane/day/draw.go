@@ -392,7 +392,7 @@ func (p *Pane) Caption(c pane.Context, w, h int, focused bool) string {
 	a, said := axisOf(c.Snap.At, w, h), []widget.Span(nil)
 	switch {
 	case focused:
-		said = p.words(c, a)
+		said = append(p.words(c, a), gap)
 	case w >= headWidth && a.right == 0:
 		said = []widget.Span{{Text: " "}}
 		for _, part := range budgetpane.Head(c) {
@@ -401,7 +401,7 @@ func (p *Pane) Caption(c pane.Context, w, h int, focused bool) string {
 	}
 	room := w - 2
 	if said != nil {
-		room -= widget.Width(said) + 2
+		room -= widget.Width(said) + 1
 	}
 	if lines := widget.Flow(p.legend(c, a.level > 0), gap, room); len(lines) > 0 && widget.Width(lines[0]) <= room {
 		fill := 1
