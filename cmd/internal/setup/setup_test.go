@@ -128,12 +128,12 @@ func TestInitWritesNoTokenThatDiscordRefuses(t *testing.T) {
 	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
-	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "", "", "UTC", initToken)
+	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "", "", "Europe/Oslo", initToken)
 	if err == nil || !strings.Contains(out, "Reset Token") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	got, _ := os.ReadFile(filepath.Join(root, ".env"))
-	if strings.Contains(string(got), "DISCORD_TOKEN") || !strings.Contains(string(got), "OLLIM_TIMEZONE=UTC") {
+	if strings.Contains(string(got), "DISCORD_TOKEN") || !strings.Contains(string(got), "OLLIM_TIMEZONE=Europe/Oslo") {
 		t.Errorf("%s", got)
 	}
 }
