@@ -234,7 +234,7 @@ func TestTheDemoTellsItsStory(t *testing.T) {
 	term.seen(map[string]string{
 		"a run":                      `[1-9] running`,
 		"a ping spent":               `Medication +(1 |ping)`,
-		"its token missing":          `[34](\.\d)? / 5`,
+		"its token missing":          `[34](\.\d)? / 5|[█▇▆▅▄▃▂▁ ] ?[34](\.\d)? ▒`,
 		"a report among the updates": `Inbox sweep: 2 of 7`,
 		"the chain's next check":     `Check whether.* in 1m|in 1m +∞ Check whether`,
 		"the edited routine, before": `in 5[45]m +Water|Water the plants +in 5[45]m`,

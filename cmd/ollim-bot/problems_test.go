@@ -111,7 +111,7 @@ func TestEveryPlaceShowsTheSameProblems(t *testing.T) {
 	last := flat(alone[len(alone)-1])
 	bot.until("the problems and the status are read", func() bool {
 		heard := flat(bot.out.String())
-		return strings.Count(heard, last) >= 2 && strings.Contains(heard, "engine script, up")
+		return strings.Count(heard, last) >= 2 && strings.Contains(heard, "running (pid")
 	})
 	beside := agree("beside a bot", places())
 	if !slices.Equal(alone, beside) {

@@ -76,7 +76,7 @@ func TestTheCommandsOfDiscordKeepTheirOrderAndFields(t *testing.T) {
 	}
 	want := []string{
 		"clear", "compact instructions", "status", "week which", "mcp what server", "cost", "fork topic", "model name", "thinking mode", "remind what when",
-		"interrupt", "permissions mode", "ping-budget capacity refill_rate", "lift off", "config key value", "setup", "update", "google-auth what", "restart",
+		"timezone zone", "interrupt", "permissions mode", "ping-budget capacity refill_rate", "lift off", "config key value", "setup", "update", "google-auth what", "restart",
 		"version", "help",
 	}
 	if !slices.Equal(got, want) {

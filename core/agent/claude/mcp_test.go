@@ -146,7 +146,7 @@ func TestToolsAreListedWithTheirSchemasAsTheyStand(t *testing.T) {
 	for _, tool := range r.Response.Result.Tools {
 		listed[strings.Trim(string(tool["name"]), `"`)] = tool
 	}
-	if len(listed) != len(tools) || len(tools) != 13 {
+	if len(listed) != len(tools) || len(tools) != 14 {
 		t.Fatalf("%d tools are listed of %d", len(listed), len(tools))
 	}
 	for _, tool := range tools {

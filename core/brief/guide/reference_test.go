@@ -139,7 +139,7 @@ var needs = map[string][]string{
 	"again": {"until: done"}, "first-at": {"until: done"}, "last-word": {"until: done"},
 	"every": {"from: 2026-12-01"}, "times": {"from: 2026-12-01"}, "late": {"missed: run"},
 	"verify": {"secret-env: A_SECRET"}, "secret-env": {"verify: github"}, "signature-header": {"verify: hmac-sha256", "secret-env: A_SECRET"},
-	"chain-depth": {"max-chain: 3"}, "check": {"background: true"}, "essential": {"background: true"},
+	"chain-depth": {"max-chain: 3"}, "check": {"background: true"}, "say": {"background: true", `check: "true"`}, "essential": {"background: true"},
 }
 
 // The example of each row is accepted unchanged and has an effect; the default of each

@@ -449,6 +449,7 @@ func TestQuietLeavesWhatReads(t *testing.T) {
 	}
 	want := []string{
 		"WebSearch", toolset.Prefix + toolset.AddReminder, toolset.Prefix + toolset.CancelReminder, toolset.Prefix + toolset.UpdateNames, toolset.Prefix + toolset.SendFile,
+		toolset.Prefix + toolset.StopRoutine,
 	}
 	if !slices.Equal(mayNot, want) {
 		t.Errorf("may not use %q, want %q", mayNot, want)

@@ -125,8 +125,8 @@ func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 		t.Run(tt.name+" "+tt.value[:min(len(tt.value), 9)], func(t *testing.T) {
 			d := withConfig(t, "")
 			_, _, err := Set(d, tt.name, tt.value)
-			if err == nil || !strings.Contains(err.Error(), tt.says) || len(err.Error()) > 500 || strings.Contains(err.Error(), "\x1b") {
-				t.Errorf("%.500v", err)
+			if err == nil || !strings.Contains(err.Error(), tt.says) || len(err.Error()) > 600 || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("%v", err)
 			}
 			if _, err := d.Read(RuntimeFile); err == nil {
 				t.Error("a file was written")
