@@ -121,12 +121,12 @@ var walks = []walked{
 	{"docs/get-started.md", "The reminder has left the schedule: it fires only once.", func(w *walk) bool {
 		return w.prints(`^no reminders|^no pending`, "reminder", "list")
 	}},
-	{"docs/get-started.md", "`ollim-bot cron \"0 15 * * mon-fri\"` prints what they mean, and the next five times.", func(w *walk) bool {
-		return w.prints(`^at 15:00, Monday to Friday\n(  (Mon|Tue|Wed|Thu|Fri) [-0-9]+ 15:00 \w+\n){5}$`, "cron", "0 15 * * mon-fri")
+	{"docs/get-started.md", "`ollim-bot cron weekdays at 15:00` prints the next five times.", func(w *walk) bool {
+		return w.prints(`^at 15:00, Monday to Friday\n(  (Mon|Tue|Wed|Thu|Fri) [-0-9]+ 15:00 \w+\n){5}$`, "cron", "weekdays", "at", "15:00")
 	}},
-	{"docs/get-started.md", "This one fires from Monday to Friday at three in the afternoon:", func(w *walk) bool {
-		return w.prints(`^scheduled [0-9a-f]{8}: cron '0 15 \* \* mon-fri' -- Tea\n`,
-			"routine", "add", "-d", "Tea", "-m", "Nudge me to make tea.", "--cron", "0 15 * * mon-fri", "--background")
+	{"docs/get-started.md", "In the file, that is `0 15 * * 1-5`", func(w *walk) bool {
+		return w.prints(`^scheduled [0-9a-f]{8}: \[bg\] cron '0 15 \* \* 1-5' -- Tea\n`,
+			"routine", "add", "-d", "Tea", "-m", "Nudge me to make tea.", "--when", "weekdays at 15:00", "--background")
 	}},
 	{"docs/get-started.md", "Find the id of your routine in the list:", func(w *walk) bool {
 		w.id = regexp.MustCompile(`[0-9a-f]{8}`).FindString(shell(w.t, built(w.t), w.env, "routine", "list").out)
@@ -142,11 +142,11 @@ var walks = []walked{
 		},
 	},
 	{"docs/get-started.md", "The routine is a file.", func(w *walk) bool {
-		return stored(w.routine()) == "---\nid: \""+w.id+"\"\ncron: \"0 15 * * mon-fri\"\nbackground: true\ndescription: \"Tea\"\n---\nNudge me to make tea.\n"
+		return stored(w.routine()) == "---\nid: \""+w.id+"\"\ncron: \"0 15 * * 1-5\"\nbackground: true\ndescription: \"Tea\"\n---\nNudge me to make tea.\n"
 	}},
 	{"docs/get-started.md", "The change takes effect at once; `ollim-bot routine list` shows the new time.", func(w *walk) bool {
 		w.edits("0 15", "30 15")
-		return w.waits(`30 15 \* \* mon-fri`, "routine", "list")
+		return w.waits(`30 15 \* \* 1-5`, "routine", "list")
 	}},
 	{
 		"docs/get-started.md",
@@ -154,7 +154,7 @@ var walks = []walked{
 		func(w *walk) bool {
 			w.edits("30 15", "30 99")
 			defer w.edits("30 99", "30 15")
-			return w.waits(`(?m)^routines/nudge-me-to-make-tea\.md:3:\d+: error: `, "check") && w.prints(`30 15 \* \* mon-fri`, "routine", "list")
+			return w.waits(`(?m)^routines/nudge-me-to-make-tea\.md:3:\d+: error: `, "check") && w.prints(`30 15 \* \* 1-5`, "routine", "list")
 		},
 	},
 	{"docs/get-started.md", "The bot sets the reminder.", func(w *walk) bool {
