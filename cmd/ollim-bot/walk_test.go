@@ -146,6 +146,9 @@ var walks = []walked{
 	}},
 	{"docs/get-started.md", "The change takes effect at once; `ollim-bot routine list` shows the new time.", func(w *walk) bool {
 		w.edits("0 15", "30 15")
+		w.bot.until("the bot has the new time", func() bool { // which is the last valid version below
+			return strings.Contains(stored(filepath.Join(w.home, ".ollim-bot", "state", "valid", "routines", filepath.Base(w.routine()))), "30 15")
+		})
 		return w.waits(`30 15 \* \* 1-5`, "routine", "list")
 	}},
 	{
