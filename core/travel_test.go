@@ -11,12 +11,25 @@ import (
 
 const dose = "---\nid: \"aaaa0001\"\ndescription: \"Medicine\"\ncron: \"0 9 * * *\"\nbackground: true\n---\nSay so.\n"
 
+// machineZone is the zone that the machine reports.
+type machineZone struct{ name atomic.Value }
+
+func inZone(name string) *machineZone {
+	p := &machineZone{}
+	p.moves(name)
+	return p
+}
+
+func (p *machineZone) moves(name string) { p.name.Store(name) }
+
+func (p *machineZone) zone() string { return p.name.Load().(string) }
+
 // traveling is a bot on a machine whose zone changes, started several times. restarts counts what it asks for.
-func traveling(t *testing.T, machine *string, restarts *atomic.Int32, stories ...func(h home, b *Bot)) {
+func traveling(t *testing.T, machine *machineZone, restarts *atomic.Int32, stories ...func(h home, b *Bot)) {
 	t.Helper()
 	livesWith(t, func(o *Options) {
 		o.Env.ZoneKept = true
-		o.MachineZone = func() string { return *machine }
+		o.MachineZone = machine.zone
 		o.Restart = func() { restarts.Add(1) }
 	}, time.Minute, func(h home) {
 		h.write("routines/medicine.md", dose)
@@ -26,8 +39,8 @@ func traveling(t *testing.T, machine *string, restarts *atomic.Int32, stories ..
 
 // The bot runs in Berlin. Nothing moves without an answer, and one change of the machine is one question, over restarts.
 func TestAMachineInAnotherZoneIsAskedAboutOnce(t *testing.T) {
-	machine, restarts := "Europe/Berlin", &atomic.Int32{}
-	traveling(t, &machine, restarts, func(h home, b *Bot) {
+	machine, restarts := inZone("Europe/Berlin"), &atomic.Int32{}
+	traveling(t, machine, restarts, func(h home, b *Bot) {
 		if got := h.text("state/settings.json"); !strings.Contains(got, `"timezone": "Europe/Berlin"`) {
 			t.Errorf("the zone in use is not kept: %s", got)
 		}
@@ -35,7 +48,7 @@ func TestAMachineInAnotherZoneIsAskedAboutOnce(t *testing.T) {
 		if n := len(b.Snapshot().Proposals); n != 0 {
 			t.Errorf("%d questions at home", n)
 		}
-		machine = "UTC"
+		machine.moves("UTC")
 		time.Sleep(2 * zoneLook)
 		open := b.Snapshot().Proposals
 		if len(open) != 1 {
@@ -51,14 +64,14 @@ func TestAMachineInAnotherZoneIsAskedAboutOnce(t *testing.T) {
 		if n := len(b.offers.Of(KindZone)); n != 1 || b.settings.Load().Timezone != "Europe/Berlin" || restarts.Load() != 0 {
 			t.Errorf("without an answer: %d questions, in %s, %d restarts", n, b.settings.Load().Timezone, restarts.Load())
 		}
-		machine = "Europe/Berlin"
+		machine.moves("Europe/Berlin")
 		time.Sleep(2 * zoneLook)
-		machine = "UTC"
+		machine.moves("UTC")
 		time.Sleep(2 * zoneLook)
 		if n := len(b.Snapshot().Proposals); n != 1 {
 			t.Errorf("on the next journey: %d questions", n)
 		}
-		machine = "Europe/Berlin"
+		machine.moves("Europe/Berlin")
 		time.Sleep(2 * zoneLook)
 		if n := len(b.Snapshot().Proposals); n != 0 {
 			t.Errorf("back home %d questions are open", n)
@@ -67,10 +80,10 @@ func TestAMachineInAnotherZoneIsAskedAboutOnce(t *testing.T) {
 }
 
 func TestTheAnswerDecidesAndCanBeUndone(t *testing.T) {
-	machine, restarts := "Europe/Berlin", &atomic.Int32{}
-	traveling(t, &machine, restarts, func(_ home, b *Bot) {
+	machine, restarts := inZone("Europe/Berlin"), &atomic.Int32{}
+	traveling(t, machine, restarts, func(_ home, b *Bot) {
 		zone := func() string { return b.settings.Load().Timezone }
-		machine = "Asia/Tokyo"
+		machine.moves("Asia/Tokyo")
 		time.Sleep(2 * zoneLook)
 		out, err := press(t, b, lastCard(t, b, textZoneTitle), "Keep Europe/Berlin")
 		if err != nil || zone() != "Europe/Berlin" || !strings.Contains(out.Message, "/timezone") {
@@ -100,9 +113,9 @@ func TestTheAnswerDecidesAndCanBeUndone(t *testing.T) {
 
 // Where the zone is set by hand at the place of the machine, an open question about it is closed.
 func TestAZoneSetByHandAnswersTheQuestion(t *testing.T) {
-	machine, restarts := "Europe/Berlin", &atomic.Int32{}
-	traveling(t, &machine, restarts, func(_ home, b *Bot) {
-		machine = "Asia/Tokyo"
+	machine, restarts := inZone("Europe/Berlin"), &atomic.Int32{}
+	traveling(t, machine, restarts, func(_ home, b *Bot) {
+		machine.moves("Asia/Tokyo")
 		time.Sleep(2 * zoneLook)
 		out := do(t, b, command.SetConfig{Key: "timezone", Value: "tokyo"})
 		if out.Message != "timezone: Europe/Berlin → Asia/Tokyo; the bot restarts for that" {
@@ -117,9 +130,9 @@ func TestAZoneSetByHandAnswersTheQuestion(t *testing.T) {
 
 // Zones with the same clock are no journey.
 func TestAnotherNameOfTheSameClockIsNotAskedAbout(t *testing.T) {
-	machine, restarts := "Europe/Berlin", &atomic.Int32{}
-	traveling(t, &machine, restarts, func(_ home, b *Bot) {
-		machine = "Europe/Vienna"
+	machine, restarts := inZone("Europe/Berlin"), &atomic.Int32{}
+	traveling(t, machine, restarts, func(_ home, b *Bot) {
+		machine.moves("Europe/Vienna")
 		time.Sleep(2 * zoneLook)
 		if n := len(b.offers.Of(KindZone)); n != 0 {
 			t.Errorf("%d questions", n)

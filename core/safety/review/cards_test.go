@@ -38,6 +38,7 @@ func runs(t *testing.T, story func(t *testing.T)) func(o *office) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- o.Run(ctx) }()
+		synctest.Wait() // it has looked at what there is
 		story(t)
 		stop()
 		must(t, <-done)
