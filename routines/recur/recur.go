@@ -198,7 +198,7 @@ func (r *Recurrence) narrow(wall int64) (from int64, ok bool) {
 func (r *Recurrence) nextDay(from int64) (day int64, ok bool) {
 	const farthest = 400 * 366 // then dates and weekdays repeat
 	for day = from; day <= from+farthest; {
-		next := r.skipping(r.monthDay(r.interval(day)))
+		next := r.skipping(r.monthDay(r.Every.next(r.Anchor(), day)))
 		if next == day {
 			return day, true
 		}
@@ -207,13 +207,19 @@ func (r *Recurrence) nextDay(from int64) (day int64, ok bool) {
 	return day, false
 }
 
-// interval returns the first day at or after one that the interval allows.
-func (r *Recurrence) interval(day int64) int64 {
-	n, from := int64(r.Every.N), r.Anchor()
+// Allows reports whether the interval, counted from a day, includes another one.
+func (i Interval) Allows(from, d Date) bool {
+	day := d.number()
+	return i.next(from, day) == day
+}
+
+// next returns the first day at or after one that the interval, counted from another, includes.
+func (i Interval) next(from Date, day int64) int64 {
+	n := int64(i.N)
 	if n <= 1 {
 		return day
 	}
-	switch r.Every.Unit {
+	switch i.Unit {
 	case Day:
 		return day + mod(from.number()-day, n)
 	case Week:
