@@ -96,7 +96,7 @@ func tellFailing(ctx context.Context, b *Bot, t routines.Task, why string, pause
 	text = fmt.Sprintf(text, clean.Line(t.Title()), clean.Cut(clean.Line(why), failCard))
 	b.notes.Add(text)
 	card := post.Post{
-		Nonce: fmt.Sprintf("fail%d", b.now().UnixNano()), Source: t.Title(), Kind: post.KindNews, Cause: t.Title(), Text: text,
+		Nonce: fmt.Sprintf("fail%d", b.now().UnixNano()), Source: t.Title(), Kind: post.KindNews, Cause: t.Title(), Text: post.Phone(text),
 		Embed: &post.Embed{Title: fmt.Sprintf(textFailCard, clean.Cut(clean.Line(t.Title()), 60)), Color: "red", Buttons: buttons},
 	}
 	if _, err := b.chat.Post(ctx, card); err != nil {
