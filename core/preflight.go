@@ -71,10 +71,10 @@ func (b *Bot) checkModel(name string) error {
 
 // Models returns the models that providers offer, and what is known of them. Those with the short names of Anthropic's are
 // left out: they can always be chosen.
-func (b *Bot) Models(ctx context.Context) (list []post.Choice) {
+func (b *Bot) Models(ctx context.Context) (list []command.ModelChoice) {
 	for _, c := range b.o.Providers.Choices(ctx) {
 		if !slices.Contains(command.Models, c.Name) {
-			list = append(list, post.Choice{Label: c.Name, Value: c.Name, About: c.About})
+			list = append(list, command.ModelChoice(c))
 		}
 	}
 	return list
