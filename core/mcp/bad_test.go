@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -165,6 +166,9 @@ func TestTheFirstConversationWaitsForTheToolsOfNewServers(t *testing.T) {
 		defer close(renewed)
 		h.Renew(context.Background())
 	}()
+	for h.missing("plain") {
+		runtime.Gosched()
+	}
 	h.run()
 	<-renewed
 	if len(h.Tools()) != 3 || strings.Contains(h.said(), "/clear") {

@@ -1,6 +1,7 @@
 package daysoff
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -156,5 +157,65 @@ func TestAShelfReadsACalendarAgainWhenItHasChanged(t *testing.T) {
 	}
 	if _, off := c.Off(soon); off {
 		t.Error("days are known of a calendar that cannot be read")
+	}
+}
+
+// Google's calendars are known from a copy, which stays when Google cannot be reached.
+func TestACalendarOfGoogleIsKnownFromItsLastCopy(t *testing.T) {
+	d := storetest.Prepared(t)
+	s := NewShelf(d)
+	name := recur.OfGoogle("Holidays in Germany")
+	c := s.Of(name)
+	start := time.Now()
+	if due := s.Due(start); !slices.Equal(due, []string{"Holidays in Germany"}) || c.Trouble() != name+" "+textNotRead {
+		t.Errorf("%v, %q", due, c.Trouble())
+	}
+	keep := func(at time.Time, days map[string]map[string]string, failed error) {
+		t.Helper()
+		errs := map[string]error{}
+		if failed != nil {
+			errs["Holidays in Germany"] = failed
+		}
+		if err := s.Keep(at, days, errs); err != nil || !s.Look() {
+			t.Fatal(err)
+		}
+	}
+	gone := errors.New("Google cannot be reached")
+	keep(start, nil, gone)
+	if c.Trouble() != name+" Google cannot be reached" || len(s.Due(start.Add(time.Minute))) != 0 || len(s.Due(start.Add(copyRetry))) != 1 {
+		t.Errorf("%q, due %v", c.Trouble(), s.Due(start.Add(copyRetry)))
+	}
+	christmas := recur.Date{Year: 2026, Month: 12, Day: 25}
+	keep(start, map[string]map[string]string{"Holidays in Germany": {"2026-12-25": "Christmas"}, "unused": {"2026-12-26": ""}}, nil)
+	for range 2 { // a failed read keeps what is known, and so does a restart
+		if what, off := c.Off(christmas); !off || what != "Christmas" || c.Trouble() != "" {
+			t.Error(what, off, c.Trouble())
+		}
+		keep(start.Add(copyAge), nil, gone)
+		c = NewShelf(d).Of(name)
+	}
+	if !strings.HasSuffix(c.Odd(), "the days from before count: Google cannot be reached") {
+		t.Errorf("%q", c.Odd())
+	}
+	if held := s.copies(); len(held) != 1 {
+		t.Errorf("a copy that no task uses is kept: %v", held)
+	}
+	if len(s.Due(start.Add(copyAge+time.Minute))) != 0 || len(s.Due(start.Add(copyAge+copyRetry))) != 1 {
+		t.Error("the time of the next read is wrong")
+	}
+}
+
+// A file of copies that is not understood costs the copies alone.
+func TestADamagedFileOfCopiesIsNoCopy(t *testing.T) {
+	d := storetest.Prepared(t)
+	if err := os.WriteFile(d.Path(copiesFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := NewShelf(d)
+	if c := s.Of(recur.OfGoogle("Team")); c.Trouble() == "" || len(s.Due(time.Now())) != 1 {
+		t.Errorf("%q", c.Trouble())
+	}
+	if err := s.Keep(time.Now(), map[string]map[string]string{"Team": {"2026-12-25": "Off"}}, nil); err != nil || len(s.copies()) != 1 {
+		t.Error(err, s.copies())
 	}
 }
