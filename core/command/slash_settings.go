@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
-	"ollimbot/core/talk/post"
 	"ollimbot/routines"
 )
 
@@ -34,23 +33,7 @@ func (h Host) model(ctx context.Context, args []string) (string, error) {
 	if err := h.Chat.SetModel(ctx, name); err != nil {
 		return "", err
 	}
-	return "switched to " + name + "." + h.ignoredThinking(h.Chat.Settings(false)), nil
-}
-
-// models returns what can be chosen as a model.
-func (h Host) models(ctx context.Context) []post.Choice {
-	if h.Models == nil {
-		return nil
-	}
-	return h.Models(ctx)
-}
-
-// ModelLines describes models, one a line.
-func ModelLines(list []post.Choice) (lines []string) {
-	for _, c := range list {
-		lines = append(lines, strings.TrimSuffix(c.Value+": "+c.About, ": "))
-	}
-	return lines
+	return "switched to " + name + "." + h.means(ctx, name) + h.ignoredThinking(h.Chat.Settings(false)), nil
 }
 
 // checkModels checks that the provider of each model in a comma-separated list has it.
@@ -212,7 +195,7 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 		return Outcome{Message: fmt.Sprintf(textUnchanged, change.Key, change.Is)}, nil
 	}
 	return Outcome{
-		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.ignored(change) + h.restarts(change),
+		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.chose(ctx, change) + h.ignored(change) + h.restarts(change),
 		Undo:    SetConfig{Key: change.Key, Value: change.Before, Sure: true},
 	}, nil
 }

@@ -21,8 +21,9 @@ type Recurrence struct {
 	Times int            // how often it fires from From on, whether or not it then runs; 0 if there is no limit
 	Skip  []Gap          // the days on which it does not fire
 	Zone  *time.Location // whose wall clock counts; nil for that of the moment in question
-	// Calendars are names of calendars on whose days it does not fire, if With has added them. These
-	// days count for Times, so that the end does not move when a calendar changes.
+	// Calendars are names of calendars on whose days it does not fire, if With has added them: of .ics
+	// files, or as OfGoogle has it. These days count for Times, so that the end does not move when a
+	// calendar changes.
 	Calendars []string
 
 	off  []Calendar
@@ -36,6 +37,17 @@ type Calendar interface {
 	Off(d Date) (what string, off bool)
 	// Trouble says why the days are not known; empty if they are.
 	Trouble() string
+}
+
+// OfGoogle is the name among Calendars of a calendar in the user's Google account.
+func OfGoogle(name string) string {
+	return `calendar "` + strings.TrimSpace(strings.ReplaceAll(name, `"`, "")) + `"`
+}
+
+// GoogleCalendar is the name that OfGoogle was given; false if this is the name of a file.
+func GoogleCalendar(calendar string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(calendar, `calendar "`)
+	return strings.TrimSuffix(name, `"`), ok
 }
 
 // Unit is what an interval counts.
@@ -351,7 +363,9 @@ func (r *Recurrence) normal() {
 	})
 	r.Skip = slices.Compact(r.Skip)
 	r.Calendars = slices.Clone(r.Calendars)
-	slices.Sort(r.Calendars)
+	slices.SortFunc(r.Calendars, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b))
+	})
 	r.Calendars = slices.Compact(r.Calendars)
 	if r.Every.N == 1 {
 		r.Every = Interval{}

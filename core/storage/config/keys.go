@@ -67,7 +67,7 @@ var keys = slices.Concat(
 	),
 	each(func(k *key) { k.ours = true },
 		choiceKey("engine", "auto", []string{"auto", "claude", "messages", "script"}, func(r *Runtime) *string { return &r.Engine }),
-		wordsKey("fallback", "none", fallback, func(r *Runtime) *string { return &r.Fallback }).takes(mustFallback, "local/qwen3", "messages", "none"),
+		free(wordsKey("fallback", "none", fallback, func(r *Runtime) *string { return &r.Fallback }).takes(mustFallback, "local/qwen3", "messages", "none")),
 		wordsKey("voice_language", "auto", language, func(r *Runtime) *string { return &r.VoiceLanguage }).takes(mustLanguage, "de", "auto"),
 		spanKey("voice_limit", time.Minute, func(r *Runtime) *time.Duration { return &r.VoiceLimit }),
 		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),

@@ -58,6 +58,8 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	case p.Table.Do(id.Verb()):
 	case !ok:
 		return pane.Answer{Toast: textNothing}
+	case id == action.SettingsEdit && config.TakesModel(s.Key):
+		return dialog.PickModel(s.About.Name, s.About.About, s.Text, s.Choices, func(value string) (command.Value, error) { return s.set(s, value) })
 	case id == action.SettingsEdit:
 		return pane.Answer{Open: s.form()}
 	case id == action.SettingsNext && picked > 0 && picked <= len(s.Choices):
