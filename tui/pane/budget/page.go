@@ -46,27 +46,20 @@ func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 
 // draw draws the level in words, the newest messages, and when pings are answered; the day draws the level as a picture.
 func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
-	s, brush := c.Snap, widget.Brush{Theme: c.Theme}
-	var out []string
-	line := func(spans ...widget.Span) {
-		out = append(out, brush.Line(w, append([]widget.Span{{Text: " "}}, spans...)...))
-	}
-	line(gauge(c, w-2)...)
-	for _, l := range verdict(c, p.compared(s), w-2) {
-		line(l...)
-	}
-	for _, l := range widget.Flow(facts(c), widget.Span{Role: theme.Dim, Text: " · "}, w-2) {
-		line(l...)
+	s, out := c.Snap, pane.Sheet{Context: c, W: w}
+	lines := append([][]widget.Span{gauge(c, w-2)}, verdict(c, p.compared(s), w-2)...)
+	for _, l := range append(lines, widget.Flow(facts(c), widget.Span{Role: theme.Dim, Text: " · "}, w-2)...) {
+		out.Line(widget.Nowhere, l...)
 	}
 	hot := 0
 	if h >= heatHeight {
 		hot = heatRows + 1 // the rule
 	}
-	all := widget.Rows(widget.Nowhere, out...)
-	if room := h - len(out) - hot - 1; room > 0 && w >= leastMessage {
+	all := out.Rows
+	if room := h - len(all) - hot - 1; room > 0 && w >= leastMessage {
 		all = append(all, messages(c, min(len(s.Budget.Pings), room), w)...)
 	}
-	return widget.FillRows(append(all, Heat(c, w, hot)...), w, h)
+	return widget.FillRows(append(all, heat(c, w, hot)...), w, h)
 }
 
 // leastMessage is the width from which messages are listed.
@@ -81,7 +74,7 @@ func messages(c pane.Context, rows, w int) []widget.Row {
 	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})
 	out := []widget.Row{{Place: widget.Ruled, Text: head}}
 	for i := range rows {
-		out = append(out, widget.Row{Text: brush.Line(w, message(c, all[len(all)-1-i], w)...), Place: widget.Nowhere})
+		out = append(out, Message(c, &all[len(all)-1-i], w))
 	}
 	return out
 }
@@ -96,8 +89,8 @@ const (
 // sentAt is when a message was sent: the time, the day and the time, or the day.
 var sentAt = cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"}
 
-// message is one row: time, task, text, and when it was answered.
-func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
+// Message is one row: time, task, text, and when it was answered.
+func Message(c pane.Context, ping *budget.Ping, w int) widget.Row {
 	glyph, role := theme.Message, theme.Ping
 	text, answer, answers := ping.Text, "not answered", theme.Dim
 	switch {
@@ -118,7 +111,8 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	if w >= withText {
 		out = append(out, widget.Span{Role: theme.Dim, Text: widget.Fit(text, w-widget.Width(out)-answerCells-2) + "  "})
 	}
-	return append(out, widget.Span{Role: answers, Text: answer})
+	out = append(out, widget.Span{Role: answers, Text: answer})
+	return widget.Row{Text: widget.Brush{Theme: c.Theme}.Line(w, out...), Place: widget.Nowhere}
 }
 
 // verdict returns the outlook or, after a change of the numbers, its effect.
@@ -161,9 +155,9 @@ const (
 	heatHeight = 24
 )
 
-// Heat shows in which hours and on which weekdays pings were answered: a rule, the hours, and a row for each weekday. It
+// heat shows in which hours and on which weekdays pings were answered: a rule, the hours, and a row for each weekday. It
 // is empty if h rows of w cells are too few.
-func Heat(c pane.Context, w, h int) (rows []widget.Row) {
+func heat(c pane.Context, w, h int) (rows []widget.Row) {
 	if h <= heatRows || w < heatCells {
 		return nil
 	}
