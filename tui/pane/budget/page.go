@@ -5,7 +5,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -19,35 +18,31 @@ import (
 	"ollimbot/tui/widget/chart"
 )
 
-// proposes is how long the effect of a change is shown.
-const proposes = 15 * time.Second
-
 // drawn is the input of a drawing, except for the level's drift within a second.
 type drawn struct {
 	theme  *theme.Theme
 	keys   action.Keys
 	w, h   int
 	second int64
-	before numbers
 	twelve bool
 	budget core.BudgetView
 }
 
 // Draw implements pane.Pane. It keeps its drawing, because the budget is unchanged in most frames.
 func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
-	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), p.compared(c.Snap), c.Snap.TwelveHours, c.Snap.Budget}
+	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), c.Snap.TwelveHours, c.Snap.Budget}
 	b := &now.budget
 	b.State.Available, b.State.LastRefill = math.Floor(b.State.Available*10), time.Time{}
 	if now.theme != p.kept.theme || !reflect.DeepEqual(now, p.kept) {
-		p.kept, p.rows = now, p.draw(c, w, h)
+		p.kept, p.rows = now, draw(c, w, h)
 	}
 	return p.rows
 }
 
 // draw draws the level in words, the newest messages, and when pings are answered; the day draws the level as a picture.
-func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
+func draw(c pane.Context, w, h int) []widget.Row {
 	s, out := c.Snap, pane.Sheet{Context: c, W: w}
-	lines := append([][]widget.Span{gauge(c, w-2)}, verdict(c, p.compared(s), w-2)...)
+	lines := append([][]widget.Span{gauge(c, w-2)}, outlook(c, w-2)...)
 	for _, l := range append(lines, widget.Flow(facts(c), widget.Span{Role: theme.Dim, Text: " · "}, w-2)...) {
 		out.Line(widget.Nowhere, l...)
 	}
@@ -113,37 +108,6 @@ func Message(c pane.Context, ping *budget.Ping, w int) widget.Row {
 	}
 	out = append(out, widget.Span{Role: answers, Text: answer})
 	return widget.Row{Text: widget.Brush{Theme: c.Theme}.Line(w, out...), Place: widget.Nowhere}
-}
-
-// verdict returns the outlook or, after a change of the numbers, its effect.
-func verdict(c pane.Context, before numbers, w int) [][]widget.Span {
-	now := numbersOf(c.Snap.Budget.State)
-	if now == before || now.capacity <= 0 {
-		return outlook(c, w)
-	}
-	text, was := refusal(c.Snap, now), refusal(c.Snap, before)
-	switch {
-	case was != text:
-		text = was + " " + c.Theme.Glyph(theme.Arrow) + " " + text
-	case strings.HasPrefix(text, textNone):
-		return outlook(c, w)
-	}
-	if widget.Cells(textFirstRefusal+text) > w {
-		return [][]widget.Span{{{Role: theme.Dim, Text: strings.TrimSpace(textFirstRefusal)}}, {{Role: theme.Strong, Text: text}}}
-	}
-	return [][]widget.Span{{{Role: theme.Strong, Text: textFirstRefusal + text}}}
-}
-
-// refusal returns when the first ping would be refused with the given numbers.
-func refusal(s *core.Snapshot, n numbers) string {
-	switch dry := s.Budget.Curve(n.capacity, n.refill).Dry; {
-	case n.capacity <= 0:
-		return "at once"
-	case dry.IsZero():
-		return textNone + s.Hour(s.Budget.FiresUntil)
-	default:
-		return s.Hour(dry)
-	}
 }
 
 const (
