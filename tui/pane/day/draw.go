@@ -103,8 +103,10 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 func cost(c pane.Context) []widget.Span {
 	today := c.Snap.Money.Today
 	out := []widget.Span{
-		{Role: theme.Dim, Text: c.Names(action.Everywhere).Key(action.Costs.Go()) + " "}, {Role: theme.Strong, Text: action.Costs.Name()},
-		{Text: "  " + words.Dollars(today.Spent.Dollars())}, {Role: theme.Dim, Text: " today"},
+		{Role: theme.Dim, Text: c.Names(action.Everywhere).Key(action.Costs.Go()) + " "},
+		{Role: theme.Strong, Text: action.Costs.Name()},
+		{Text: "  " + words.Dollars(today.Spent.Dollars())},
+		{Role: theme.Dim, Text: " today"},
 	}
 	if today.Capped() && today.Cap > 0 {
 		out = append(out, widget.Span{Role: theme.Dim, Text: " of " + words.Dollars(today.Cap)})
