@@ -2,6 +2,7 @@ package tui
 
 import (
 	"testing"
+	"time"
 
 	"ollimbot/core/command"
 )
@@ -15,7 +16,10 @@ func TestALineAsksOrIsForTheAgent(t *testing.T) {
 		s.sees("/stop email: Stop a run", "carry it out")
 		s.press("n")
 		s.types("/stop email")
-		s.press("enter", "y")
+		s.press("enter")
+		s.sees("carry it out")
+		time.Sleep(time.Second) // it has just arrived
+		s.press("y")
 		stop := command.Say{Text: "/stop email"}
 		s.did(stop, stop, command.Sure(stop))
 	})
@@ -24,6 +28,7 @@ func TestALineAsksOrIsForTheAgent(t *testing.T) {
 		s.types("/pause for a walk")
 		s.press("enter")
 		s.sees("no task is called", "Send it to the agent as a message?")
+		time.Sleep(time.Second)
 		s.press("y")
 		s.did(command.Say{Text: "/pause for a walk"}, command.Say{Text: "pause for a walk"})
 	})
