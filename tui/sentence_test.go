@@ -15,7 +15,9 @@ func TestALineAsksOrIsForTheAgent(t *testing.T) {
 		s.sees("/stop email: Stop a run", "carry it out")
 		s.press("n")
 		s.types("/stop email")
-		s.press("enter", "y")
+		s.press("enter")
+		s.sees("carry it out")
+		s.press("y")
 		stop := command.Say{Text: "/stop email"}
 		s.did(stop, stop, command.Sure(stop))
 	})
