@@ -124,7 +124,7 @@ func TestALineThatRemovesOrStopsSomethingAsksFirst(t *testing.T) {
 		if err != nil || ran > 0 || !strings.HasPrefix(out.Follows, c.Name+" email: ") {
 			t.Errorf("%s: %+v, %v, ran %d times", c.Name, out, err, ran)
 		}
-		if _, err := (Sure(Line{Text: c.Name + " email"}).(Line)).CarryOut(t.Context(), run, in); err != nil || ran != 1 {
+		if _, err := Sure(Line{Text: c.Name + " email"}).(Line).CarryOut(t.Context(), run, in); err != nil || ran != 1 {
 			t.Errorf("%s, sure: %v, ran %d times", c.Name, err, ran)
 		}
 		h := Host{Line: func(ctx context.Context, l Line) (Outcome, error) { return l.CarryOut(ctx, run, in) }}
