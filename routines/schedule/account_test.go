@@ -70,6 +70,20 @@ func TestEveryDueTimeHasARow(t *testing.T) {
 	})
 }
 
+// A hold explains only what was due after it began.
+func TestWhatWasDueBeforeAHoldWasMissed(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "0 * * * *", "water"))
+		n.start()
+		n.sleep(time.Minute)
+		n.jump(2 * time.Hour) // the user pauses it as soon as the machine wakes
+		_, err := n.loop.Hold(idA, Hold{Paused: true})
+		must(t, err)
+		n.sleep(time.Hour)
+		n.wantFates(idA, "00:00 done", "01:00 missed the machine slept", "02:00 missed the machine slept", "03:00 held paused")
+	})
+}
+
 func TestAReminderThatRunsLateAndOneThatIsPutOffHaveRows(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T01:00:00Z", "call"))

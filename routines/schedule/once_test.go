@@ -7,27 +7,30 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/routines/account"
 )
 
 // killed runs reminder a at 00:10 until do returns, and then restores the directory to
-// its state after a kill at the end of the run: the file, and the record of a run in
+// its state after a kill at the end of the run: the file, and the record and the account of a run in
 // progress.
 func (n *night) killed(text string, do func()) {
 	n.t.Helper()
 	n.put("reminders/a.md", text)
-	var record []byte
-	n.does(func(context.Context, Due) error {
-		var err error
+	var record, rows []byte
+	n.does(func(context.Context, Due) (err error) {
+		var failed error
 		record, err = n.dir.Read(recordFile)
+		rows, failed = n.dir.Read(account.File)
 		do()
-		return err
+		return errors.Join(err, failed)
 	})
 	n.start()
 	n.sleep(15 * time.Minute)
 	n.stop()
 	n.does(func(context.Context, Due) error { return nil })
 	n.put("reminders/a.md", text)
-	must(n.t, n.dir.Write(recordFile, record))
+	must(n.t, errors.Join(n.dir.Write(recordFile, record), n.dir.Write(account.File, rows)))
 }
 
 const firstFire = "01 00:10:00 aaaaaaaa 01 00:10:00"
@@ -50,19 +53,21 @@ func book(id, runAt, begun string) func(string, time.Time, time.Time) bool {
 func TestAReminderWhoseRunHasEndedIsUsedUpAtTheNextStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		ended func(string, time.Time, time.Time) bool
+		fate  string
 		fires []string
 	}{
-		"its run":                  {book(idA, "00:10:00", "00:10:00"), []string{firstFire}},
-		"a run that was cut off":   {nil, []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
-		"a run for another time":   {book(idA, "00:09:00", "00:10:00"), []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
-		"another reminder's run":   {book(idB, "00:10:00", "00:10:00"), []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
-		"a run of before, by hand": {book(idA, "00:10:00", "00:09:59"), []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
+		"its run":                  {book(idA, "00:10:00", "00:10:00"), "done", []string{firstFire}},
+		"a run that was cut off":   {nil, "interrupted", []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
+		"a run for another time":   {book(idA, "00:09:00", "00:10:00"), "interrupted", []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
+		"another reminder's run":   {book(idB, "00:10:00", "00:10:00"), "interrupted", []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
+		"a run of before, by hand": {book(idA, "00:10:00", "00:09:59"), "interrupted", []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(n *night) {
 				n.killed(reminderText(idA, "2000-01-01T00:10:00Z", "call"), func() {})
 				n.ended = test.ended
 				n.start()
+				n.wantFates(idA, "00:10 "+test.fate)
 				n.sleep(time.Minute)
 				n.want(test.fires...)
 				n.wantFile("reminders/a.md", false)
