@@ -1,0 +1,297 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
+)
+
+func TestTokensComeBackWithTime(t *testing.T) {
+	for _, c := range []struct {
+		available float64
+		rate      int
+		elapsed   time.Duration
+		want      float64
+	}{
+		{1, 60, 2 * time.Hour, 3},
+		{0, 60, 24 * time.Hour, 5},
+		{0, 1, 2 * time.Minute, 2},
+		{0, 60, time.Hour, 1},
+		{0, 90, 45 * time.Minute, 0.5},
+		{0.5, 90, 0, 0.5},
+		{2, 90, -time.Hour, 2},
+		{4.5, 1, 10000 * time.Hour, 5},
+	} {
+		got := bucketOf(c.available, 5, c.rate).At(morning.Add(c.elapsed))
+		if got.Available != c.want || !got.LastRefill.Equal(morning.Add(c.elapsed)) {
+			t.Errorf("%v tokens, 1 per %d min, after %v: %v at %v, want %v", c.available, c.rate, c.elapsed, got.Available, got.LastRefill, c.want)
+		}
+	}
+}
+
+func TestAWholeIntervalIsGoodForOnePing(t *testing.T) {
+	if got := bucketOf(0, 5, 90).At(morning.Add(90 * time.Minute)).Whole(); got != 1 {
+		t.Errorf("after one interval: %d pings, want 1", got)
+	}
+	if got := bucketOf(0.5, 5, 90).Whole(); got != 0 {
+		t.Errorf("half a token: %d pings, want 0", got)
+	}
+	s := bucketOf(0, 5, 7)
+	for at := morning; !at.After(morning.Add(7 * time.Minute)); at = at.Add(time.Second) {
+		s = s.At(at) // rounding errors of 420 small steps must not cost the token
+	}
+	if s.Whole() != 1 {
+		t.Errorf("one interval in steps: %v tokens, want a whole one", s.Available)
+	}
+}
+
+func TestDailyCountersEndWithTheirDayInTheZone(t *testing.T) {
+	s := bucketOf(5, 5, 90)
+	s.DailyUsed, s.CriticalUsed = 2, 1
+	late := time.Date(2026, 11, 23, 23, 59, 59, 0, pacific)
+	if got := s.At(late); got.DailyUsed != 2 || got.CriticalUsed != 1 {
+		t.Errorf("before midnight: %+v", got)
+	}
+	next := late.Add(time.Second)
+	got := s.At(next)
+	if got.DailyUsed != 0 || got.CriticalUsed != 0 || got.DailyUsedReset != "2026-11-24" || got.CriticalResetDate != "2026-11-24" {
+		t.Errorf("after midnight: %+v", got)
+	}
+	if got := s.At(next.In(time.FixedZone("HST", -10*3600))); got.DailyUsed != 2 {
+		t.Errorf("further west the day goes on, but %d were counted", got.DailyUsed)
+	}
+	s.DailyUsedReset = "2031-01-01"
+	if got := s.At(late); got.DailyUsed != 0 || got.CriticalUsed != 1 {
+		t.Errorf("a date in the future resets its own counter only: %+v", got)
+	}
+}
+
+func TestImpossibleNumbersAreRepaired(t *testing.T) {
+	s := State{Capacity: -3, Available: math.NaN(), RefillRateMinutes: 0, CriticalUsed: -1, DailyUsed: -1}
+	got := s.At(morning)
+	want := Default(morning)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := bucketOf(math.Inf(1), 3, 90).At(morning).Available; got != 3 {
+		t.Errorf("endless tokens in a bucket of 3: %v", got)
+	}
+	if got := bucketOf(-7, 3, 90).At(morning).Available; got != 0 {
+		t.Errorf("negative tokens: %v", got)
+	}
+}
+
+func TestStatusReadsAsTheSeedShowsIt(t *testing.T) {
+	for _, c := range []struct {
+		s     State
+		after time.Duration
+		want  string
+	}{
+		{bucketOf(3.5, 5, 90), 0, "3/5 available (refills 1 every 90 min, next in 45 min)"},
+		{bucketOf(5, 5, 90), 0, "5/5 available (refills 1 every 90 min)"},
+		{bucketOf(3, 5, 90), 0, "3/5 available (refills 1 every 90 min, next in 90 min)"},
+		{bucketOf(3, 5, 90), 90*time.Minute - time.Second, "3/5 available (refills 1 every 90 min, next in 1 min)"},
+		{bucketOf(4, 5, 90), 90 * time.Minute, "5/5 available (refills 1 every 90 min)"},
+		{bucketOf(0, 5, 3), 20 * time.Second, "0/5 available (refills 1 every 3 min, next in 3 min)"},
+		{bucketOf(2, 0, 90), 0, "0/0 available (muted: capacity is 0)"},
+	} {
+		if got := c.s.Status(morning.Add(c.after)); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestTheTwoNumbersAreSettings(t *testing.T) {
+	s := bucketOf(3.5, 5, 60)
+	for key, want := range map[string]string{KeyCapacity: "5 5 pings true", KeyRefill: "60 60 minutes false"} {
+		if l, ok := s.Setting(key); !ok || fmt.Sprint(l.Value, " ", l.Long, " ", l.Default) != want {
+			t.Errorf("%s: %+v", key, l)
+		}
+	}
+	if l, ok := s.Setting("model"); ok {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestFullStatusAddsWhatWasUsedToday(t *testing.T) {
+	s := bucketOf(3.5, 5, 90)
+	if got, want := s.FullStatus(morning), s.Status(morning); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.DailyUsed, s.CriticalUsed = 2, 1
+	want := "3/5 available (refills 1 every 90 min, next in 45 min), 2 used today, 1 critical"
+	if got := s.FullStatus(morning); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := s.Left() + "; " + bucketOf(1, 1, 90).Left(); got != "3 of 5 pings left; 1 of 1 ping left" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAtNextAtTheTokenIsThere(t *testing.T) {
+	testkit.Check(t, func(t *rapid.T) {
+		s := drawState(t)
+		now := s.LastRefill.Add(time.Duration(rapid.Int64Range(0, int64(48*time.Hour)).Draw(t, "elapsed")))
+		s = s.At(now)
+		next, full := s.NextAt(now), s.FullAt(now)
+		if s.full() || s.Capacity == 0 {
+			if !next.IsZero() || !full.IsZero() {
+				t.Fatalf("%+v is full: next %v, full %v", s, next, full)
+			}
+			return
+		}
+		if got := s.At(next).Whole(); got != s.Whole()+1 {
+			t.Fatalf("%+v: %d whole tokens at %v, want %d", s, got, next, s.Whole()+1)
+		}
+		if got := s.At(next.Add(-5 * time.Millisecond)).Whole(); got != s.Whole() {
+			t.Fatalf("%+v: the token is there before %v", s, next)
+		}
+		if !s.At(full).full() || s.At(full.Add(-5*time.Millisecond)).full() {
+			t.Fatalf("%+v is not full exactly at %v", s, full)
+		}
+	})
+}
+
+func TestTheNextTokenIsThatOfNow(t *testing.T) {
+	s := bucketOf(0.5, 5, 90) // at 45, 135, …
+	if next, full := s.NextAt(at(100)), s.FullAt(at(100)); !next.Equal(at(135)) || !full.Equal(at(405)) {
+		t.Errorf("the next at %v, full at %v", next, full)
+	}
+}
+
+func TestAFarFutureDoesNotOverflow(t *testing.T) {
+	s := bucketOf(0, math.MaxInt32, MaxRefill)
+	if got := s.FullAt(morning).Sub(morning); got != farthest {
+		t.Errorf("full in %v, want it bounded to %v", got, farthest)
+	}
+}
+
+func TestPreviewSaysWhatANumberMeans(t *testing.T) {
+	for _, c := range []struct {
+		s                State
+		capacity, refill int
+		want             string
+	}{
+		{bucketOf(3.5, 5, 90), 5, 90, ""},
+		{bucketOf(3.5, 5, 90), 5, 60, "full at 10:30 instead of 11:15"},
+		{bucketOf(3.5, 5, 90), 6, 90, "full at 12:45 instead of 11:15"},
+		{bucketOf(3.5, 5, 90), 3, 90, "0.5 tokens are lost, full now instead of at 11:15"},
+		{bucketOf(5, 5, 90), 4, 90, "1 token is lost"},
+		{bucketOf(3.01, 3, 90), 3, 60, "a used token is back in 60 min instead of 90"},
+		{bucketOf(4.01, 5, 90), 4, 90, "0.1 tokens are lost, full now instead of at 10:30"},
+		{bucketOf(1, 1, 90), 1, 60, "a used token is back in 60 min instead of 90"},
+		{bucketOf(5, 5, 90), 6, 90, "full at 10:30 instead of now"},
+		{bucketOf(5, 5, 90), 5, 60, "a used token is back in 60 min instead of 90"},
+		{bucketOf(5, 5, 90), 0, 90, "mutes all but critical pings"},
+		{bucketOf(0, 0, 90), 0, 60, ""},
+		{bucketOf(0, 0, 90), 5, 90, "full at 16:30"},
+		{bucketOf(1, 20, 90), 20, 120, "full at Tue 23:00 instead of Tue 13:30"},
+		{bucketOf(0, 500, 90), 400, 90, "full at 18 Dec 2026 09:00 instead of 24 Dec 2026 15:00"},
+	} {
+		if got := c.s.Preview(morning, c.capacity, c.refill); got != c.want {
+			t.Errorf("%v/%d at %d to %d at %d: %q, want %q", c.s.Available, c.s.Capacity, c.s.RefillRateMinutes, c.capacity, c.refill, got, c.want)
+		}
+	}
+}
+
+func TestOnlySensibleNumbersCanBeSet(t *testing.T) {
+	n := func(i int) *int { return &i }
+	for _, c := range []struct {
+		capacity, refill *int
+		why              string
+	}{
+		{nil, nil, ""},
+		{n(0), n(1), ""},
+		{n(maxCapacity), n(MaxRefill), ""},
+		{n(-1), nil, "0 to 1000"},
+		{n(1001), nil, "0 to 1000"},
+		{nil, n(0), "1 to 10080"},
+		{nil, n(-90), "1 to 10080"},
+		{nil, n(10081), "1 to 10080"},
+	} {
+		err := Validate(c.capacity, c.refill)
+		if c.why == "" && err != nil {
+			t.Errorf("refused: %v", err)
+		}
+		if c.why != "" && (err == nil || !strings.Contains(err.Error(), c.why)) {
+			t.Errorf("error %v does not say %q", err, c.why)
+		}
+	}
+}
+
+func drawState(t *rapid.T) State {
+	capacity := rapid.IntRange(0, 50).Draw(t, "capacity")
+	return State{
+		Capacity: capacity, Available: rapid.Float64Range(0, float64(capacity)).Draw(t, "available"),
+		RefillRateMinutes: rapid.IntRange(minRefill, MaxRefill).Draw(t, "rate"), LastRefill: morning,
+		DailyUsed: rapid.IntRange(0, 9).Draw(t, "daily"), DailyUsedReset: "2026-11-23", CriticalResetDate: "2026-11-23",
+	}
+}
+
+func TestNoSequenceOfClockMovesDrainsOrOverfills(t *testing.T) {
+	testkit.Check(t, func(t *rapid.T) {
+		s, now := drawState(t), morning
+		for range rapid.IntRange(1, 20).Draw(t, "moves") {
+			now = now.Add(time.Duration(rapid.Int64Range(-int64(100*24*time.Hour), int64(100*24*time.Hour)).Draw(t, "move")))
+			before := s.Available
+			s = s.At(now)
+			if s.Available < before {
+				t.Fatalf("a clock move drained %v to %v", before, s.Available)
+			}
+			if s.Available < 0 || s.Available > float64(s.Capacity) {
+				t.Fatalf("%v tokens in a bucket of %d", s.Available, s.Capacity)
+			}
+			if !s.LastRefill.Equal(now) {
+				t.Fatalf("last refill %v, want %v", s.LastRefill, now)
+			}
+		}
+	})
+}
+
+func TestReadingOftenGivesNoMoreThanReadingOnce(t *testing.T) {
+	testkit.Check(t, func(t *rapid.T) {
+		s := drawState(t)
+		often, now := s, morning
+		for range rapid.IntRange(1, 20).Draw(t, "reads") {
+			now = now.Add(time.Duration(rapid.Int64Range(0, int64(10*time.Hour)).Draw(t, "step")))
+			often = often.At(now)
+		}
+		if once := s.At(now); math.Abs(once.Available-often.Available) > tolerance {
+			t.Fatalf("read once %v, read often %v", once.Available, often.Available)
+		}
+	})
+}
+
+func TestRestoreUndoesSetAndKeepsWhatWasSpent(t *testing.T) {
+	testkit.Check(t, func(t *rapid.T) {
+		before := drawState(t)
+		capacity, refill := rapid.IntRange(0, 50).Draw(t, "new capacity"), rapid.IntRange(minRefill, MaxRefill).Draw(t, "new rate")
+		after := before
+		after.set(&capacity, &refill)
+		undo := Settings{before.Capacity, before.RefillRateMinutes, before.Available}
+		spent := 0
+		for range rapid.IntRange(0, 3).Draw(t, "pings") {
+			if after.Whole() > 0 {
+				after.spend()
+				spent++
+			}
+		}
+		after.restore(undo)
+		if spent == 0 {
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Fatalf("set and restore changed (-before +after)\n%s", diff)
+			}
+			return
+		}
+		if want := max(0, before.Available-float64(spent)); math.Abs(after.Available-want) > tolerance {
+			t.Fatalf("%v tokens, %d spent between set and restore: %v, want %v", before.Available, spent, after.Available, want)
+		}
+	})
+}
