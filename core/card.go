@@ -22,7 +22,7 @@ const (
 // tasks, pings and money, with buttons. The buttons' IDs contain everything that a click
 // needs, so they work after a restart.
 func (s *Snapshot) Card() *post.Embed {
-	e := &post.Embed{Title: "Status", Description: s.Headline().Text(), Color: "blue"}
+	e := &post.Embed{Title: "Status", Description: post.Phone(s.Headline().Text()), Color: "blue"}
 	if s.Headline().Urgent() {
 		e.Color = "yellow"
 	}

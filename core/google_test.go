@@ -311,3 +311,47 @@ func TestAMessageMakesOneTaskAndAnothersWordsAreMarked(t *testing.T) {
 		}
 	}
 }
+
+// Z2: a calendar of the user's account, by its name. Without Google the task fires, and the problem says why.
+func TestARoutineSkipsTheDaysOfAGoogleCalendar(t *testing.T) {
+	testkit.Alone(t)
+	b, g := connectable(t)
+	g.Names = map[string]string{"primary": "Off days"}
+	year := b.now().Year() + 1
+	date := func(day int) map[string]any { return map[string]any{"date": fmt.Sprintf("%d-03-%02d", year, day)} }
+	g.AddEvent("primary", map[string]any{"id": "leave", "summary": "Leave", "start": date(3), "end": date(5)})
+	must(t, b.dir.Write("routines/meds.md", []byte("---\nid: meds\ncron: \"0 9 * * *\"\nskip: calendar \"Off days\"\n---\nTake them.\n")))
+	b.index.Scan()
+	skipped := func() (days string) {
+		r, ok := b.index.Set().RoutineByID("meds")
+		if !ok {
+			t.Fatal("the routine is not in force", b.index.Set().Problems)
+		}
+		from := time.Date(year, 3, 1, 0, 0, 0, 0, time.UTC)
+		for _, k := range r.Schedule.Skipped(from, from.AddDate(0, 0, 9), 9) {
+			days += fmt.Sprintf("%d %s; ", k.At.Day(), k.Why)
+		}
+		return days
+	}
+	problem := func() string {
+		for _, p := range b.index.Set().Problems {
+			if strings.HasPrefix(p.Message, "skip: ") {
+				return p.Message
+			}
+		}
+		return ""
+	}
+	b.readSkipped(t.Context())
+	b.index.LookAtCalendars()
+	if p := problem(); skipped() != "" || !strings.Contains(p, `calendar "Off days"`) || !strings.Contains(p, "ollim-bot auth google") {
+		t.Errorf("without Google: %q, %q", skipped(), p)
+	}
+	connects(t, b)
+	days, failed := b.google.DaysOff(t.Context(), b.index.Shelf().Due(b.now().Add(time.Hour)))
+	must(t, b.index.Shelf().Keep(b.now(), days, failed))
+	b.index.LookAtCalendars()
+	why := `except calendar "Off days": Leave; `
+	if got := skipped(); got != "3 "+why+"4 "+why || problem() != "" {
+		t.Errorf("%q, %q", got, problem())
+	}
+}

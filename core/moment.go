@@ -144,6 +144,38 @@ func watchCalendar(ctx context.Context, b *Bot) error {
 	}
 }
 
+// skipEvery is how often tasks are asked which of Google's calendars they skip. Each is read once a day.
+const skipEvery = time.Minute
+
+// watchSkipped keeps a copy of the days that Google's calendars take, for the tasks that skip them.
+func watchSkipped(ctx context.Context, b *Bot) error {
+	ticks := time.NewTicker(skipEvery)
+	defer ticks.Stop()
+	for {
+		b.readSkipped(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks.C:
+		}
+	}
+}
+
+// readSkipped reads those of Google's calendars that are due to be read.
+func (b *Bot) readSkipped(ctx context.Context) {
+	due := b.index.Shelf().Due(b.now())
+	if len(due) == 0 {
+		return
+	}
+	days, failed := b.google.DaysOff(ctx, due)
+	if ctx.Err() != nil {
+		return
+	}
+	if err := b.index.Shelf().Keep(b.now(), days, failed); err != nil {
+		b.log.Warn("the days of Google's calendars were not kept", "error", err)
+	}
+}
+
 // windowNear reports whether a window is open or opens before the second next check.
 func windowNear(day []schedule.Entry, now time.Time) bool {
 	for _, e := range day {

@@ -41,7 +41,7 @@ type pocket struct {
 	making *sync.Mutex
 	config func() *config.Runtime
 	model  func() *post.Embed // returns the card of the current model
-	models func(ctx context.Context) []post.Choice
+	models func(ctx context.Context) []command.ModelChoice
 	why    func(id string) (string, error) // the newest error of a task
 	kept   func(at time.Time, task string) // records that the user did what a task reminded them of
 	setup  *setup
@@ -207,7 +207,7 @@ func (p pocket) setting(ctx context.Context, action, data, value string) (out co
 
 // settingCard shows a setting with its choices.
 func (p pocket) settingCard(ctx context.Context, key string) *post.Embed {
-	var models []post.Choice
+	var models []command.ModelChoice
 	if config.TakesModel(key) {
 		models = p.models(ctx)
 	}

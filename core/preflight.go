@@ -71,10 +71,10 @@ func (b *Bot) checkModel(name string) error {
 
 // Models returns the models that providers offer, and what is known of them. Those with the short names of Anthropic's are
 // left out: they can always be chosen.
-func (b *Bot) Models(ctx context.Context) (list []post.Choice) {
+func (b *Bot) Models(ctx context.Context) (list []command.ModelChoice) {
 	for _, c := range b.o.Providers.Choices(ctx) {
 		if !slices.Contains(command.Models, c.Name) {
-			list = append(list, post.Choice{Label: c.Name, Value: c.Name, About: c.About})
+			list = append(list, command.ModelChoice(c))
 		}
 	}
 	return list
@@ -96,7 +96,7 @@ func tellFailing(ctx context.Context, b *Bot, t routines.Task, why string, pause
 	text = fmt.Sprintf(text, clean.Line(t.Title()), clean.Cut(clean.Line(why), failCard))
 	b.notes.Add(text)
 	card := post.Post{
-		Nonce: fmt.Sprintf("fail%d", b.now().UnixNano()), Source: t.Title(), Kind: post.KindNews, Cause: t.Title(), Text: text,
+		Nonce: fmt.Sprintf("fail%d", b.now().UnixNano()), Source: t.Title(), Kind: post.KindNews, Cause: t.Title(), Text: post.Phone(text),
 		Embed: &post.Embed{Title: fmt.Sprintf(textFailCard, clean.Cut(clean.Line(t.Title()), 60)), Color: "red", Buttons: buttons},
 	}
 	if _, err := b.chat.Post(ctx, card); err != nil {

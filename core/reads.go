@@ -69,6 +69,11 @@ func (r Reader) DueTimes(_ context.Context, since time.Time) (command.DueTimes, 
 	})
 }
 
+// Models returns the models that providers offer beside Anthropic's, and what is known of them. It asks their servers.
+func (r Reader) Models(ctx context.Context) ([]command.ModelChoice, error) {
+	return guarded(r.bot, "the list of models", func() ([]command.ModelChoice, error) { return r.bot.Models(ctx), nil })
+}
+
 // Week sums up the current week, or the one that many weeks ago.
 func (r Reader) Week(_ context.Context, ago int) (week.Report, error) {
 	return guarded(r.bot, "the week", func() (week.Report, error) { return readWeek(r.bot, ago) })

@@ -50,6 +50,7 @@ func Yield(ctx context.Context, shown <-chan struct{}) {
 // and problems in files.
 func watchMoments(ctx context.Context, b *Bot, g *errgroup.Group) {
 	g.Go(fault.Guard("the calendar", func() error { return watchCalendar(ctx, b) }))
+	g.Go(fault.Guard("the calendars that tasks skip", func() error { return watchSkipped(ctx, b) }))
 	g.Go(fault.Guard("the user's habits", func() error { return watchHabits(ctx, b) }))
 	g.Go(fault.Guard("the time zone", func() error { return b.travel.run(ctx) }))
 	g.Go(fault.Guard("the problems of files", func() error { return watchProblems(ctx, b) }))

@@ -17,7 +17,7 @@ const (
 	textFailCard       = "%s keeps failing"
 	textStaysPaused    = "it stays paused until you resume it"
 	textNoFailure      = "no failure of it is recorded any more"
-	textProblems       = "something is wrong with your files:\n"
+	textProblems       = "something is wrong with your files; ask me to mend what I may change:\n"
 	textNoted          = "noted."
 	textNotUseful      = "noted: the agent sees how many of its pings were not useful."
 	textNoPing         = "that ping is no longer in the journal, so nothing was changed"

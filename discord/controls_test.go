@@ -326,6 +326,8 @@ func TestModelIsSwitchedFromAMenuOrTyped(t *testing.T) {
 	st.says("model must be one of")
 	me.Slash("model", discordtest.Option{Name: "name", Value: "opus"})
 	st.says("switched to opus.")
+	me.Slash("model", discordtest.Option{Name: "name", Value: "local/qwen3:8b"})
+	st.says("switched to local/qwen3:8b. local/qwen3:8b will run with 16,384 tokens of context")
 }
 
 // P13

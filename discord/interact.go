@@ -327,6 +327,7 @@ func wordsOf(err error) string {
 
 // ephemeral builds a reply that only the user sees, with a note if it is cut.
 func ephemeral(text string) rest.Message {
+	text = post.Phone(text)
 	parts := render.Split(text, render.MaxContent-render.Length(textCutAnswer))
 	if len(parts) > 1 && render.Length(text) > render.MaxContent {
 		text = parts[0] + textCutAnswer

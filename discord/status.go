@@ -341,7 +341,7 @@ func (q *notices) next(now time.Time) (notice, bool) {
 // say queues a short notice. It never blocks; a notice that is not delivered within two
 // minutes is dropped.
 func (q *notices) say(k post.Kind, text string, buttons ...post.Button) {
-	q.put(notice{text: text, rings: k.Rings(post.Moment{}), buttons: buttons})
+	q.put(notice{text: post.Phone(text), rings: k.Rings(post.Moment{}), buttons: buttons})
 }
 
 // run sends the notices until they expire.

@@ -83,6 +83,9 @@ func (x *Index) Apply(b watch.Batch) Change {
 	return x.publish(x.routines.Apply(b).and(x.reminders.Apply(b)))
 }
 
+// Shelf returns the calendars that routines skip.
+func (x *Index) Shelf() *daysoff.Shelf { return x.shelf }
+
 // LookAtCalendars reads the calendars of routines again whose files have changed.
 func (x *Index) LookAtCalendars() (c Change) {
 	if !x.shelf.Look() {

@@ -184,6 +184,8 @@ func (b *bot) Week(ctx context.Context, ago int) (week.Report, error) {
 	}), b.read(ctx)
 }
 
+func (b *bot) Models(context.Context) ([]command.ModelChoice, error) { return nil, nil }
+
 func (b *bot) Away(ctx context.Context) (absence.Report, error) { return morningAway(), b.read(ctx) }
 
 func (b *bot) DueTimes(ctx context.Context, since time.Time) (command.DueTimes, error) {

@@ -9,8 +9,8 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
-	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
@@ -91,7 +91,7 @@ type allowCmd struct {
 // Run approves a file, or refuses an edit. It is not a subcommand of routine or reminder, which the agent may
 // run: a reader of its tool patterns must see that it may not run this one.
 func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	if p.Getenv(claudeproc.MarkName) != "" {
+	if p.Getenv(procgroup.MarkName) != "" {
 		return errors.New("only the user may approve a task that has more rights than its author: explain to them what it is for")
 	}
 	if c.ID == "" {

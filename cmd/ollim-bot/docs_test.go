@@ -51,13 +51,10 @@ func commandTable(t *testing.T) string {
 			continue
 		}
 		var parts []string
-		for _, leaf := range child.Leaves(true) {
-			parts = append(parts, usage(leaf)+": "+strings.ToLower(leaf.Help[:1])+strings.TrimSuffix(leaf.Help[1:], "."))
+		for _, leaf := range child.Leaves(true) { // none if what the group does by itself is hidden
+			parts = append(parts, usage(leaf))
 		}
-		if len(parts) == 0 { // what the group does by itself is hidden
-			parts = append(parts, child.Help)
-		}
-		b.WriteString("| `" + child.Name + "` | " + strings.Join(parts, "; ") + " |\n")
+		b.WriteString("| `" + child.Name + "` | " + strings.TrimSpace(child.Help+" "+strings.Join(parts, ", ")) + " |\n")
 	}
 	return b.String()
 }

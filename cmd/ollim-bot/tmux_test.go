@@ -82,8 +82,8 @@ func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
 	x := startTmux(t)
 	stty := func(name string) string {
 		file := filepath.Join(s.temp, name)
-		x.keys("clear; stty -g > "+file+"; echo stored $((40+2))", "Enter")
-		x.sees("stored 42")
+		x.keys("clear; stty -g > "+file+"; echo "+name+" stored $((40+2))", "Enter")
+		x.sees(name + " stored 42") // an older screen may have the words of an earlier one
 		return string(read(t, file))
 	}
 	before := stty("before")

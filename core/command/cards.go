@@ -53,7 +53,7 @@ func GroupCard(r config.Runtime, group string) *post.Embed {
 
 // SettingCard shows one setting with its choices, and a button for any other value; nil
 // if there is no such key. models are the choices for the settings that take a model.
-func SettingCard(r config.Runtime, key string, models []post.Choice) *post.Embed {
+func SettingCard(r config.Runtime, key string, models []ModelChoice) *post.Embed {
 	l, err := config.ShowOne(r, key)
 	if err != nil {
 		return nil
@@ -68,7 +68,7 @@ func SettingCard(r config.Runtime, key string, models []post.Choice) *post.Embed
 		menu.Choices = append(menu.Choices, post.Choice{Label: v, Value: v, Chosen: v == l.Text})
 	}
 	if config.TakesModel(key) {
-		menu.Choices = append(menu.Choices, chosen(models, l.Text)...)
+		menu.Choices = append(menu.Choices, modelMenu(models, l.Text)...)
 	}
 	if len(menu.Choices) > 0 {
 		e.Selects = []post.Select{menu}
@@ -95,19 +95,11 @@ func (h Host) ModelCard() *post.Embed {
 	for _, name := range Models {
 		menu.Choices = append(menu.Choices, post.Choice{Label: name, Value: name, Chosen: name == now})
 	}
-	menu.Choices = append(menu.Choices, chosen(h.models(context.Background()), now)...)
+	menu.Choices = append(menu.Choices, modelMenu(h.models(context.Background()), now)...)
 	return &post.Embed{
 		Title: fmt.Sprintf(textModelNow, now), Description: textModelUntil, Selects: []post.Select{menu},
 		Buttons: []post.Button{{Label: textTypeModel, Style: "secondary", Action: post.ModelType + ":"}},
 	}
-}
-
-// chosen marks a choice.
-func chosen(list []post.Choice, now string) []post.Choice {
-	for i := range list {
-		list[i].Chosen = list[i].Value == now
-	}
-	return list
 }
 
 // helpCard lists the commands in Discord by their groups.

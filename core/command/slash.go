@@ -68,7 +68,7 @@ type Host struct {
 	// CheckModel returns an error if the provider has no such model; nil accepts every name.
 	CheckModel func(name string) error
 	// Models returns the models that providers offer, and what is known of them; it may take some seconds. Nil for none.
-	Models func(ctx context.Context) []post.Choice
+	Models func(ctx context.Context) []ModelChoice
 	// Lift suspends the spending caps for today, or restores them.
 	Lift func(ctx context.Context, undo bool) (string, error)
 	// Costs reports the spending of a number of days with today.

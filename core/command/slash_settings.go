@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
-	"ollimbot/core/talk/post"
 	"ollimbot/routines"
 )
 
@@ -34,23 +33,7 @@ func (h Host) model(ctx context.Context, args []string) (string, error) {
 	if err := h.Chat.SetModel(ctx, name); err != nil {
 		return "", err
 	}
-	return "switched to " + name + "." + h.ignoredThinking(h.Chat.Settings(false)), nil
-}
-
-// models returns what can be chosen as a model.
-func (h Host) models(ctx context.Context) []post.Choice {
-	if h.Models == nil {
-		return nil
-	}
-	return h.Models(ctx)
-}
-
-// ModelLines describes models, one a line.
-func ModelLines(list []post.Choice) (lines []string) {
-	for _, c := range list {
-		lines = append(lines, strings.TrimSuffix(c.Value+": "+c.About, ": "))
-	}
-	return lines
+	return "switched to " + name + "." + h.means(ctx, name) + h.ignoredThinking(h.Chat.Settings(false)), nil
 }
 
 // checkModels checks that the provider of each model in a comma-separated list has it.
@@ -173,21 +156,18 @@ func (h Host) ignored(c config.Change) string {
 	return h.ignoredThinking(h.Chat.Settings(c.Key == "thinking_fork"))
 }
 
-// keyZone is the setting with the time zone.
-const keyZone = "timezone"
-
 // timezone shows or sets the zone whose clock tasks follow.
 func (h Host) timezone(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
 		return fmt.Sprintf(textZone, h.Now().Location(), h.Now().Format("Mon 2 Jan 15:04")), nil
 	}
-	return h.config(ctx, append([]string{keyZone}, args...))
+	return h.config(ctx, append([]string{config.KeyZone}, args...))
 }
 
 // restarts says how a change of the time zone takes effect, or "".
 func (h Host) restarts(c config.Change) string {
 	switch {
-	case c.Key != keyZone:
+	case c.Key != config.KeyZone:
 		return ""
 	case h.Restart == nil:
 		return textZoneLater
@@ -201,7 +181,7 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 	if err := config.Try(&config.Runtime{}, c.Key, c.Value); err != nil {
 		return Outcome{}, err
 	}
-	if c.Key == keyZone && h.ZoneFixed != "" {
+	if c.Key == config.KeyZone && h.ZoneFixed != "" {
 		return Outcome{}, fmt.Errorf(textZoneFixed, h.ZoneFixed)
 	}
 	if follows := h.Follows(c.Key, c.Value); follows != "" && !c.Sure {
@@ -215,7 +195,7 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 		return Outcome{Message: fmt.Sprintf(textUnchanged, change.Key, change.Is)}, nil
 	}
 	return Outcome{
-		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.ignored(change) + h.restarts(change),
+		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.chose(ctx, change) + h.ignored(change) + h.restarts(change),
 		Undo:    SetConfig{Key: change.Key, Value: change.Before, Sure: true},
 	}, nil
 }

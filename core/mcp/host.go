@@ -88,6 +88,7 @@ type Host struct {
 	servers  map[string]*server
 	problems []routines.Problem
 	tools    []agent.Tool
+	waiting  int // conversations in Renew
 	// trusted are the names of servers whose results carry no label.
 	trusted map[string]bool
 	login   *login.Login // the pending login; may be nil
@@ -184,7 +185,9 @@ func (h *Host) discover(s *server) (again time.Time) {
 		switch {
 		case err == nil:
 			s.release()
-			h.o.Notice(fmt.Sprintf(textDiscovered, config.Name, config.Name))
+			if h.missing(config.Name) {
+				h.o.Notice(fmt.Sprintf(textDiscovered, config.Name, config.Name))
+			}
 		case ctx.Err() == nil && first && !s.state(Record{}).Asks:
 			h.o.Notice(fmt.Sprintf(textNotDiscovered, config.Name, err, config.Name))
 		}
@@ -337,6 +340,9 @@ const renewPatience = 5 * time.Second
 func (h *Host) Renew(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, renewPatience)
 	defer cancel()
+	h.mu.Lock()
+	h.waiting++
+	h.mu.Unlock()
 	var first errgroup.Group
 	for _, s := range h.list() {
 		config := s.configured()
@@ -360,6 +366,14 @@ func (h *Host) Renew(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tools = tools
+	h.waiting--
+}
+
+// missing reports whether the conversation has begun without the tools of a server, and none that waits will have them.
+func (h *Host) missing(server string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.waiting == 0 && !slices.ContainsFunc(h.tools, func(t agent.Tool) bool { return t.Server == server })
 }
 
 // current returns the approved tools of all servers, sorted.

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
@@ -85,6 +87,41 @@ func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
 			}
 			if text, err := os.ReadFile(own); err != nil || string(text) != "text of a server" {
 				t.Errorf("outside of the sandbox its file is %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// E6: under Landlock a grandchild in a session of its own outlived the bot, also one whose parent has ended.
+func TestNothingThatAServerStartedOutlivesTheBot(t *testing.T) {
+	testkit.Alone(t)
+	for kind := range boxes {
+		t.Run(kind, func(t *testing.T) {
+			seconds := fmt.Sprintf("%d.%d", 54_321, time.Now().UnixNano()) // names the sleepers
+			script := fmt.Sprintf("for n in 1 2; do sh -c '(setsid sleep %s </dev/null >/dev/null 2>&1 &)'; done; exec %q __mcp reach", seconds, binarytest.Path())
+			h, _ := fenced(t, kind, func(string) string {
+				return fmt.Sprintf(`{"mcpServers": {"reach": {"command": "/bin/sh", "args": ["-c", %q]}}}`, script)
+			})
+			sleepers := func() (n int) {
+				for pid := range procgroup.PIDs() {
+					line, _ := os.ReadFile(procgroup.File(pid, "cmdline"))
+					if string(line) == "sleep\x00"+seconds+"\x00" {
+						n++
+					}
+				}
+				return n
+			}
+			h.run()
+			h.known()
+			if got := h.call("reach/write", fmt.Sprintf(`{"what": %q}`, h.dir.Path(folder+"/reach/kept.txt"))); got.IsError {
+				t.Fatal(got.Text)
+			}
+			if n := sleepers(); n != 2 {
+				t.Errorf("%d of 2 grandchildren run beside the server", n)
+			}
+			h.end()
+			if n := sleepers(); n != 0 {
+				t.Errorf("%d grandchildren outlived the bot", n)
 			}
 		})
 	}

@@ -1,7 +1,9 @@
 package daysoff
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -156,5 +158,114 @@ func TestAShelfReadsACalendarAgainWhenItHasChanged(t *testing.T) {
 	}
 	if _, off := c.Off(soon); off {
 		t.Error("days are known of a calendar that cannot be read")
+	}
+}
+
+// Google's calendars are known from a copy, which stays when Google cannot be reached.
+func TestACalendarOfGoogleIsKnownFromItsLastCopy(t *testing.T) {
+	d := storetest.Prepared(t)
+	s := NewShelf(d)
+	name := recur.OfGoogle("Holidays in Germany")
+	c := s.Of(name)
+	start := time.Now()
+	if due := s.Due(start); !slices.Equal(due, []string{"Holidays in Germany"}) || c.Trouble() != name+" "+textNotRead {
+		t.Errorf("%v, %q", due, c.Trouble())
+	}
+	keep := func(at time.Time, days map[string]map[string]string, failed error) {
+		t.Helper()
+		errs := map[string]error{}
+		if failed != nil {
+			errs["Holidays in Germany"] = failed
+		}
+		if err := s.Keep(at, days, errs); err != nil || !s.Look() {
+			t.Fatal(err)
+		}
+	}
+	gone := errors.New("Google cannot be reached")
+	keep(start, nil, gone)
+	if c.Trouble() != name+" Google cannot be reached" || len(s.Due(start.Add(time.Minute))) != 0 || len(s.Due(start.Add(copyRetry))) != 1 {
+		t.Errorf("%q, due %v", c.Trouble(), s.Due(start.Add(copyRetry)))
+	}
+	christmas := recur.Date{Year: 2026, Month: 12, Day: 25}
+	keep(start, map[string]map[string]string{"Holidays in Germany": {"2026-12-25": "Christmas"}, "unused": {"2026-12-26": ""}}, nil)
+	for range 2 { // a failed read keeps what is known, and so does a restart
+		if what, off := c.Off(christmas); !off || what != "Christmas" || c.Trouble() != "" {
+			t.Error(what, off, c.Trouble())
+		}
+		keep(start.Add(copyAge), nil, gone)
+		c = NewShelf(d).Of(name)
+	}
+	if !strings.HasSuffix(c.Odd(), "the days from before count: Google cannot be reached") {
+		t.Errorf("%q", c.Odd())
+	}
+	if held := s.copies(); len(held) != 1 {
+		t.Errorf("a copy that no task uses is kept: %v", held)
+	}
+	if len(s.Due(start.Add(copyAge+time.Minute))) != 0 || len(s.Due(start.Add(copyAge+copyRetry))) != 1 {
+		t.Error("the time of the next read is wrong")
+	}
+}
+
+// A file of copies that is not understood costs the copies alone.
+func TestADamagedFileOfCopiesIsNoCopy(t *testing.T) {
+	d := storetest.Prepared(t)
+	if err := os.WriteFile(d.Path(copiesFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := NewShelf(d)
+	if c := s.Of(recur.OfGoogle("Team")); c.Trouble() == "" || len(s.Due(time.Now())) != 1 {
+		t.Errorf("%q", c.Trouble())
+	}
+	if err := s.Keep(time.Now(), map[string]map[string]string{"Team": {"2026-12-25": "Off"}}, nil); err != nil || len(s.copies()) != 1 {
+		t.Error(err, s.copies())
+	}
+}
+
+// The examples of RFC 5545, section 3.8.5.3, as whole days. Those of WKST=SU with an interval, BYSETPOS, BYWEEKNO, BYYEARDAY and
+// days counted in a year are not read, and only their first day counts.
+func TestTheExamplesOfTheStandardForRepeatedEvents(t *testing.T) {
+	for _, c := range []struct{ start, rule, want string }{
+		{"19970902", "FREQ=DAILY;COUNT=10", "1997: 9/2 9/3 9/4 9/5 9/6 9/7 9/8 9/9 9/10 9/11"},
+		{"19970902", "FREQ=DAILY;INTERVAL=10;COUNT=5", "1997: 9/2 9/12 9/22 10/2 10/12"},
+		{"19970902", "FREQ=WEEKLY;COUNT=10", "1997: 9/2 9/9 9/16 9/23 9/30 10/7 10/14 10/21 10/28 11/4"},
+		{"19970902", "FREQ=WEEKLY;COUNT=10;WKST=SU;BYDAY=TU,TH", "1997: 9/2 9/4 9/9 9/11 9/16 9/18 9/23 9/25 9/30 10/2"},
+		{"19970902", "FREQ=WEEKLY;UNTIL=19971007;WKST=SU;BYDAY=TU,TH", "1997: 9/2 9/4 9/9 9/11 9/16 9/18 9/23 9/25 9/30 10/2 10/7"},
+		{"19970905", "FREQ=MONTHLY;COUNT=10;BYDAY=1FR", "1997: 9/5 10/3 11/7 12/5 1998: 1/2 2/6 3/6 4/3 5/1 6/5"},
+		{"19970905", "FREQ=MONTHLY;UNTIL=19971224T000000Z;BYDAY=1FR", "1997: 9/5 10/3 11/7 12/5"},
+		{"19970907", "FREQ=MONTHLY;INTERVAL=2;COUNT=10;BYDAY=1SU,-1SU", "1997: 9/7 9/28 11/2 11/30 1998: 1/4 1/25 3/1 3/29 5/3 5/31"},
+		{"19970922", "FREQ=MONTHLY;COUNT=6;BYDAY=-2MO", "1997: 9/22 10/20 11/17 12/22 1998: 1/19 2/16"},
+		{"19970928", "FREQ=MONTHLY;UNTIL=19980301;BYMONTHDAY=-3", "1997: 9/28 10/29 11/28 12/29 1998: 1/29 2/26"},
+		{"19970902", "FREQ=MONTHLY;COUNT=10;BYMONTHDAY=2,15", "1997: 9/2 9/15 10/2 10/15 11/2 11/15 12/2 12/15 1998: 1/2 1/15"},
+		{"19970930", "FREQ=MONTHLY;COUNT=10;BYMONTHDAY=1,-1", "1997: 9/30 10/1 10/31 11/1 11/30 12/1 12/31 1998: 1/1 1/31 2/1"},
+		{"19970910", "FREQ=MONTHLY;INTERVAL=18;COUNT=10;BYMONTHDAY=10,11,12,13,14,15", "1997: 9/10 9/11 9/12 9/13 9/14 9/15 1999: 3/10 3/11 3/12 3/13"},
+		{"19970902", "FREQ=MONTHLY;INTERVAL=2;UNTIL=19980131;BYDAY=TU", "1997: 9/2 9/9 9/16 9/23 9/30 11/4 11/11 11/18 11/25 1998: 1/6 1/13 1/20 1/27"},
+		{"19970610", "FREQ=YEARLY;COUNT=10;BYMONTH=6,7", "1997: 6/10 7/10 1998: 6/10 7/10 1999: 6/10 7/10 2000: 6/10 7/10 2001: 6/10 7/10"},
+		{"19970310", "FREQ=YEARLY;INTERVAL=2;COUNT=7;BYMONTH=1,2,3", "1997: 3/10 1999: 1/10 2/10 3/10 2001: 1/10 2/10 3/10"},
+		{"19970313", "FREQ=YEARLY;UNTIL=19990401;BYMONTH=3;BYDAY=TH", "1997: 3/13 3/20 3/27 1998: 3/5 3/12 3/19 3/26 1999: 3/4 3/11 3/18 3/25"},
+		{"19970605", "FREQ=YEARLY;UNTIL=19970901;BYDAY=TH;BYMONTH=6,7,8", "1997: 6/5 6/12 6/19 6/26 7/3 7/10 7/17 7/24 7/31 8/7 8/14 8/21 8/28"},
+		{"19970902", "FREQ=MONTHLY;UNTIL=20001031;BYDAY=FR;BYMONTHDAY=13\nEXDATE;VALUE=DATE:19970902", "1998: 2/13 3/13 11/13 1999: 8/13 2000: 10/13"},
+		{"19970913", "FREQ=MONTHLY;COUNT=10;BYDAY=SA;BYMONTHDAY=7,8,9,10,11,12,13", "1997: 9/13 10/11 11/8 12/13 1998: 1/10 2/7 3/7 4/11 5/9 6/13"},
+		{"19961105", "FREQ=YEARLY;INTERVAL=4;BYMONTH=11;BYDAY=TU;BYMONTHDAY=2,3,4,5,6,7,8", "1996: 11/5 2000: 11/7"},
+		{"19970805", "FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU;WKST=MO", "1997: 8/5 8/10 8/19 8/24"},
+		{"20070115", "FREQ=MONTHLY;BYMONTHDAY=15,30;COUNT=5", "2007: 1/15 1/30 2/15 3/15 3/30"},
+		{"19970805", "FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU;WKST=SU", "1997: 8/5"},
+		{"19970929", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-2", "1997: 9/29"},
+		{"19970101", "FREQ=YEARLY;INTERVAL=3;COUNT=10;BYYEARDAY=1,100,200", "1997: 1/1"},
+		{"19970519", "FREQ=YEARLY;BYDAY=20MO", "1997: 5/19"},
+		{"19970512", "FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO", "1997: 5/12"},
+	} {
+		start, _ := dateOf(c.start)
+		days, _, err := parse(file("DTSTART;VALUE=DATE:"+c.start+"\nRRULE:"+c.rule), start.Time())
+		got, year := "", 0
+		for _, d := range slices.SortedFunc(maps.Keys(days), func(a, b recur.Date) int { return a.Time().Compare(b.Time()) }) {
+			if d.Year != year {
+				year = d.Year
+				got += fmt.Sprintf(" %d:", year)
+			}
+			got += fmt.Sprintf(" %d/%d", d.Month, d.Day)
+		}
+		if got = strings.TrimSpace(got); err != nil || got != c.want {
+			t.Errorf("%s from %s: %s, %v; want %s", c.rule, c.start, got, err, c.want)
+		}
 	}
 }

@@ -3,6 +3,8 @@ package daysoff
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +64,7 @@ func parse(data string, now time.Time) (days map[recur.Date]string, odd []string
 			continue
 		}
 		if e.instead.IsZero() {
-			e.less = append(e.less, keys(replaced[e.uid])...)
+			e.less = slices.AppendSeq(e.less, maps.Keys(replaced[e.uid]))
 		}
 		b.add(e)
 		switch {
@@ -73,13 +75,6 @@ func parse(data string, now time.Time) (days map[recur.Date]string, odd []string
 		}
 	}
 	return b.days, b.odd, nil
-}
-
-func keys(of map[recur.Date]bool) (list []recur.Date) {
-	for d := range of {
-		list = append(list, d)
-	}
-	return list
 }
 
 // book collects the days that events take.
@@ -99,7 +94,7 @@ func (b *book) add(e event) {
 	}
 	length := e.duration
 	if !e.end.IsZero() {
-		length = daysFrom(e.start, e.end.Time())
+		length = int(e.end.Time().Sub(e.start.Time()) / (24 * time.Hour))
 	}
 	length = min(max(length, 1), longestSpan)
 	take := func(d recur.Date) {

@@ -12,8 +12,7 @@ import (
 
 // rule is how an event repeats: RRULE of RFC 5545, as far as it selects days.
 type rule struct {
-	every     int
-	unit      recur.Unit
+	every     recur.Interval
 	count     int        // 0 if there is no limit
 	until     recur.Date // the zero Date if there is no end
 	months    []int
@@ -31,17 +30,17 @@ var weekdays = []string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
 
 // readRule reads a rule of an event that begins on a day. An error names what is not understood.
 func readRule(text string, beginning recur.Date) (r rule, err error) {
-	r = rule{every: 1, beginning: beginning}
+	r = rule{every: recur.Interval{N: 1}, beginning: beginning}
 	known := false
 	for part := range strings.SplitSeq(text, ";") {
 		key, value, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(part)), "=")
 		ok := true
 		switch key {
 		case "FREQ":
-			r.unit, ok = frequencies[value]
+			r.every.Unit, ok = frequencies[value]
 			known = ok
 		case "INTERVAL":
-			r.every, ok = number(value, 1, 10_000)
+			r.every.N, ok = number(value, 1, 10_000)
 		case "COUNT":
 			r.count, ok = number(value, 1, 1_000_000)
 		case "UNTIL":
@@ -53,7 +52,7 @@ func readRule(text string, beginning recur.Date) (r rule, err error) {
 		case "BYDAY":
 			r.weekdays, ok = readWeekdays(value)
 		case "WKST":
-			ok = value == "MO" || r.every == 1 || r.unit != recur.Week
+			ok = value == "MO" || r.every.N == 1 || r.every.Unit != recur.Week
 		case "":
 		default:
 			ok = false
@@ -62,7 +61,7 @@ func readRule(text string, beginning recur.Date) (r rule, err error) {
 			return r, fmt.Errorf("%s=%s", key, value)
 		}
 	}
-	if !known || r.unit == recur.Year && len(r.months) == 0 && slices.ContainsFunc(r.weekdays, func(w weekday) bool { return w.nth != 0 }) {
+	if !known || r.every.Unit == recur.Year && len(r.months) == 0 && slices.ContainsFunc(r.weekdays, func(w weekday) bool { return w.nth != 0 }) {
 		return r, fmt.Errorf("%s", text)
 	}
 	return r, nil
@@ -113,28 +112,8 @@ func dateOf(text string) (recur.Date, bool) {
 // matches reports whether the rule selects a day after its beginning, apart from its end.
 func (r *rule) matches(at time.Time) bool {
 	year, month, day := at.Date()
-	begin := r.beginning
-	if len(r.months) > 0 && !slices.Contains(r.months, int(month)) {
+	if len(r.months) > 0 && !slices.Contains(r.months, int(month)) || !r.every.Allows(r.beginning, recur.DateOf(at)) {
 		return false
-	}
-	switch r.unit {
-	case recur.Day:
-		if daysFrom(begin, at)%r.every != 0 {
-			return false
-		}
-	case recur.Week:
-		monday := int(begin.Time().Weekday()+6) % 7
-		if (daysFrom(begin, at)+monday)/7%r.every != 0 {
-			return false
-		}
-	case recur.Month:
-		if ((year-begin.Year)*12+int(month-begin.Month))%r.every != 0 {
-			return false
-		}
-	default:
-		if (year-begin.Year)%r.every != 0 {
-			return false
-		}
 	}
 	length := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 	return r.onDate(day, length, month) && r.onWeekday(at, day, length)
@@ -144,23 +123,20 @@ func (r *rule) onDate(day, length int, month time.Month) bool {
 	switch {
 	case len(r.dates) > 0:
 		return slices.Contains(r.dates, day) || slices.Contains(r.dates, day-length-1)
-	case len(r.weekdays) > 0 || r.unit == recur.Day || r.unit == recur.Week:
+	case len(r.weekdays) > 0 || r.every.Unit == recur.Day || r.every.Unit == recur.Week:
 		return true
 	}
-	return day == r.beginning.Day && (r.unit != recur.Year || len(r.months) > 0 || month == r.beginning.Month)
+	return day == r.beginning.Day && (r.every.Unit != recur.Year || len(r.months) > 0 || month == r.beginning.Month)
 }
 
 func (r *rule) onWeekday(at time.Time, day, length int) bool {
 	if len(r.weekdays) == 0 {
-		return r.unit != recur.Week || at.Weekday() == r.beginning.Time().Weekday()
+		return r.every.Unit != recur.Week || at.Weekday() == r.beginning.Time().Weekday()
 	}
 	return slices.ContainsFunc(r.weekdays, func(w weekday) bool {
 		return w.day == int(at.Weekday()) && (w.nth == 0 || w.nth == (day-1)/7+1 || -w.nth == (length-day)/7+1)
 	})
 }
-
-// daysFrom counts the days from a date to a later moment in UTC.
-func daysFrom(d recur.Date, at time.Time) int { return int(at.Sub(d.Time()) / (24 * time.Hour)) }
 
 // days calls each with the days that the rule selects between two moments. It returns how many days it
 // has looked at.

@@ -1,6 +1,7 @@
 // Package daysoff owns the days that calendars take, which tasks skip: .ics files in the data
-// directory, by name. It reads a calendar once and again when its file has changed, never while
-// anything asks for a day. It must not know tasks.
+// directory, and copies of Google's calendars, both by name. It reads a calendar once and again when
+// its file has changed, never while anything asks for a day. It must not know tasks, nor Google: who
+// asks Google keeps the answer here.
 //
 // The reader is ours. It looks at the lines of whole-day events alone, in one pass with a limit for
 // everything that a file can repeat.
@@ -88,7 +89,7 @@ func (s *Shelf) Look() (changed bool) {
 	now := time.Now()
 	for _, c := range s.list {
 		old := c.now.Load()
-		info, err := os.Stat(s.d.Path(c.name))
+		info, err := os.Stat(s.d.Path(fileOf(c.name)))
 		same := err != nil && old.info == nil ||
 			err == nil && old.info != nil && info.Size() == old.info.Size() && info.ModTime().Equal(old.info.ModTime())
 		if same && now.Sub(old.at) < stale {
@@ -100,14 +101,27 @@ func (s *Shelf) Look() (changed bool) {
 	return changed
 }
 
+// fileOf is the file that a calendar is read from.
+func fileOf(name string) string {
+	if _, ok := recur.GoogleCalendar(name); ok {
+		return copiesFile
+	}
+	return name
+}
+
 // read reads a calendar.
 func (s *Shelf) read(name string, now time.Time) *content {
 	c := &content{at: now}
-	info, err := os.Stat(s.d.Path(name))
+	info, err := os.Stat(s.d.Path(fileOf(name)))
 	if err == nil {
 		c.info = info
 	}
+	google, ok := recur.GoogleCalendar(name)
 	switch {
+	case ok:
+		if c.days, c.odd, err = s.copies()[google].content(); c.odd != "" {
+			c.odd = fmt.Sprintf(textOldCopy, name, c.odd)
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		err = errors.New(textNoFile)
 	case err == nil && !info.Mode().IsRegular():

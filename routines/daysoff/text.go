@@ -14,3 +14,10 @@ const (
 
 // textOdd names a rule of a calendar that is not understood.
 const textOdd = "%s has %s that cannot be read, of which only the first day counts: %s"
+
+const (
+	// textNotRead is why a calendar of Google is not known, to follow its name.
+	textNotRead = "has not been read yet: the bot reads it once a day, when it is connected to Google"
+	// textOldCopy names a calendar of Google whose days are those from before.
+	textOldCopy = "%s could not be read again, so the days from before count: %s"
+)

@@ -21,8 +21,9 @@ type Recurrence struct {
 	Times int            // how often it fires from From on, whether or not it then runs; 0 if there is no limit
 	Skip  []Gap          // the days on which it does not fire
 	Zone  *time.Location // whose wall clock counts; nil for that of the moment in question
-	// Calendars are names of calendars on whose days it does not fire, if With has added them. These
-	// days count for Times, so that the end does not move when a calendar changes.
+	// Calendars are names of calendars on whose days it does not fire, if With has added them: of .ics
+	// files, or as OfGoogle has it. These days count for Times, so that the end does not move when a
+	// calendar changes.
 	Calendars []string
 
 	off  []Calendar
@@ -36,6 +37,17 @@ type Calendar interface {
 	Off(d Date) (what string, off bool)
 	// Trouble says why the days are not known; empty if they are.
 	Trouble() string
+}
+
+// OfGoogle is the name among Calendars of a calendar in the user's Google account.
+func OfGoogle(name string) string {
+	return `calendar "` + strings.TrimSpace(strings.ReplaceAll(name, `"`, "")) + `"`
+}
+
+// GoogleCalendar is the name that OfGoogle was given; false if this is the name of a file.
+func GoogleCalendar(calendar string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(calendar, `calendar "`)
+	return strings.TrimSuffix(name, `"`), ok
 }
 
 // Unit is what an interval counts.
@@ -186,7 +198,7 @@ func (r *Recurrence) narrow(wall int64) (from int64, ok bool) {
 func (r *Recurrence) nextDay(from int64) (day int64, ok bool) {
 	const farthest = 400 * 366 // then dates and weekdays repeat
 	for day = from; day <= from+farthest; {
-		next := r.skipping(r.monthDay(r.interval(day)))
+		next := r.skipping(r.monthDay(r.Every.next(r.Anchor(), day)))
 		if next == day {
 			return day, true
 		}
@@ -195,13 +207,19 @@ func (r *Recurrence) nextDay(from int64) (day int64, ok bool) {
 	return day, false
 }
 
-// interval returns the first day at or after one that the interval allows.
-func (r *Recurrence) interval(day int64) int64 {
-	n, from := int64(r.Every.N), r.Anchor()
+// Allows reports whether the interval, counted from a day, includes another one.
+func (i Interval) Allows(from, d Date) bool {
+	day := d.number()
+	return i.next(from, day) == day
+}
+
+// next returns the first day at or after one that the interval, counted from another, includes.
+func (i Interval) next(from Date, day int64) int64 {
+	n := int64(i.N)
 	if n <= 1 {
 		return day
 	}
-	switch r.Every.Unit {
+	switch i.Unit {
 	case Day:
 		return day + mod(from.number()-day, n)
 	case Week:
@@ -345,7 +363,9 @@ func (r *Recurrence) normal() {
 	})
 	r.Skip = slices.Compact(r.Skip)
 	r.Calendars = slices.Clone(r.Calendars)
-	slices.Sort(r.Calendars)
+	slices.SortFunc(r.Calendars, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b))
+	})
 	r.Calendars = slices.Compact(r.Calendars)
 	if r.Every.N == 1 {
 		r.Every = Interval{}

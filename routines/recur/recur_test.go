@@ -126,7 +126,9 @@ func draw(t *rapid.T, first int) (r recur.Recurrence, l line, ok bool) {
 		}), 1, 3).Draw(t, "gaps")
 	}
 	if some("calendars") {
-		r.Calendars = rapid.SliceOfN(rapid.SampledFrom([]string{"holidays.ics", "a-b_c.ics", "2026.x.ICS"}), 1, 2).Draw(t, "names")
+		r.Calendars = rapid.SliceOfN(rapid.SampledFrom([]string{
+			"holidays.ics", "a-b_c.ics", "2026.x.ICS", recur.OfGoogle("Holidays, all and each until march"), recur.OfGoogle("de#x@group.v.calendar.google.com"),
+		}), 1, 2).Draw(t, "names")
 	}
 	if some("zone") {
 		r.Zone = zone(t, rapid.SampledFrom(zones).Draw(t, "own zone"))

@@ -303,7 +303,8 @@ func (p *parser) gaps(s *bounds) (bool, error) {
 		}
 		for p.skip("on", "in", "from", "between") {
 		}
-		if t := p.peek(0); strings.HasSuffix(t.text, calendarSuffix) && t.text != calendarSuffix {
+		t := p.peek(0)
+		if _, google := recur.GoogleCalendar(t.raw); google || strings.HasSuffix(t.text, calendarSuffix) && t.text != calendarSuffix {
 			p.pos++
 			s.calendars = append(s.calendars, t.raw)
 			continue

@@ -129,6 +129,6 @@ var textKeys = map[string]string{
 	recur.KeyFrom:  "write the first day with its year, such as 2026-12-01",
 	recur.KeyUntil: "write the last day with its year, such as 2027-02-28",
 	recur.KeyTimes: "write a whole number from 1 to 1000, or delete the line",
-	recur.KeySkip:  "write days or ranges, such as 24 Dec to 2 Jan, 2027-04-02, or the name of a calendar, such as holidays.ics",
+	recur.KeySkip:  "write days or ranges, such as 24 Dec to 2 Jan, 2027-04-02, or a calendar, such as holidays.ics or calendar \"Holidays\"",
 	recur.KeyZone:  "no such time zone is known; write its name, such as Europe/Berlin",
 }

@@ -1,12 +1,14 @@
 package when
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"ollimbot/core/base/words"
+	"ollimbot/routines/recur"
 )
 
 // token is a piece of a text: a word in lower case, a number with its separators ("8:15",
@@ -36,7 +38,7 @@ var same = map[string]string{
 
 // tokens takes a text apart. What is in parentheses is an explanation and left out.
 func tokens(text string) (out []token) {
-	rest := strings.NewReplacer("’", "'", "a.m.", "am", "p.m.", "pm", "A.M.", "AM", "P.M.", "PM", "half-", "half ", "Half-", "half ").Replace(text)
+	rest := strings.NewReplacer("’", "'", "“", `"`, "”", `"`, "„", `"`, "a.m.", "am", "p.m.", "pm", "A.M.", "AM", "P.M.", "PM", "half-", "half ", "Half-", "half ").Replace(text)
 	glued := false
 	for rest != "" {
 		r, size := utf8.DecodeRuneInString(rest)
@@ -47,6 +49,11 @@ func tokens(text string) (out []token) {
 		case r == '(':
 			_, after, _ := strings.Cut(rest, ")")
 			rest, glued = after, false
+			continue
+		}
+		if name, after, ok := googleCalendar(rest, out); ok {
+			out = append(out, token{name, name, false})
+			rest, glued = after, true
 			continue
 		}
 		n := lengthOf(rest, r, size, glued)
@@ -66,6 +73,28 @@ func tokens(text string) (out []token) {
 
 // nameLetters are what the name of a calendar's file may have.
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
+// googleCalendar takes "calendar Team" or `calendar "Team, all"` from the beginning of a list item, as one token.
+func googleCalendar(text string, before []token) (name, after string, ok bool) {
+	const word = "calendar"
+	item := len(before) == 0 || slices.Contains([]string{"except", "not", ",", "and"}, before[len(before)-1].text)
+	if !item || len(text) <= len(word) || !strings.EqualFold(text[:len(word)], word) {
+		return "", text, false
+	}
+	rest := strings.TrimLeft(text[len(word):], " \t")
+	quoted, isQuoted := strings.CutPrefix(rest, `"`)
+	if isQuoted {
+		name, after, ok = strings.Cut(quoted, `"`)
+	} else if rest != text[len(word):] {
+		end := strings.IndexAny(rest, ",;")
+		if end < 0 {
+			end = len(rest)
+		}
+		name, after, ok = rest[:end], rest[end:], true
+	}
+	name = recur.OfGoogle(name)
+	return name, after, ok && name != recur.OfGoogle("")
+}
 
 // lengthOf is how many bytes the next token takes.
 func lengthOf(rest string, r rune, size int, glued bool) int {

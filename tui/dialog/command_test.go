@@ -103,7 +103,7 @@ func TestRunsAreFoundByTheirDayAndTheirState(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"runs failed tuesday": "runs failed tuesday", "tuesday": "Plants", "yesterday": "Plants", "day yesterday": "day yesterday", "runs refused": "runs refused",
-		"refused": "Go to ping budget", "why": "Go to ping budget", "medic": "Open Medication", "detach": "Quit the dashboard",
+		"refused": "Go to ping budget", "why": "Go to ping budget", "do not disturb": "Ping budget: Mute", "medic": "Open Medication", "detach": "Quit the dashboard",
 	} {
 		p := ask(r, query)
 		if len(p.shown) == 0 {

@@ -45,6 +45,7 @@ type Form struct {
 	// picks means that the fields are options: enter or a second click sends the selected
 	// one, and typed text goes to the last one.
 	picks bool
+	types key.Binding // what can be typed into the last field of a form that picks
 
 	at     int
 	tried  bool   // enter was pressed: empty fields are shown as missing
@@ -199,8 +200,9 @@ func (f *Form) Hint() []key.Binding {
 	case f.Fields[f.at].more != nil:
 		out = []key.Binding{formKeys.open, formKeys.next, named(formKeys.save, f.Send)}
 	case f.picks:
-		if out = append(out, formKeys.pick); f.Fields[len(f.Fields)-1].choices == nil {
-			out = append(out, formKeys.moment)
+		out = append(out, formKeys.pick)
+		if f.types.Help().Key != "" {
+			out = append(out, f.types)
 		}
 	case len(f.Fields) > 1:
 		out = append(out, formKeys.next)

@@ -76,6 +76,9 @@ const (
 	fieldSkills   = "Skills"
 	fieldTrusts   = "Trusts input"
 	fieldRepeats  = "Repeats"
+
+	fieldOtherModel = "Another"
+	textOtherModel  = "a name, such as local/qwen3"
 )
 
 // fieldNotes explain the fields.
@@ -301,13 +304,14 @@ var textHelpWords = []Row{
 }
 
 // The keys of dialogs, with their descriptions in the help line.
-var formKeys = struct{ send, save, open, next, pick, moment, previous, turn, line, erase, leave, warn key.Binding }{
+var formKeys = struct{ send, save, open, next, pick, moment, name, previous, turn, line, erase, leave, warn key.Binding }{
 	send:     binding("enter", "set", "enter", "ctrl+s"),
 	save:     binding("ctrl+s", "save", "ctrl+s"),
 	open:     binding("enter", "open", "enter", "space", "right"),
 	next:     binding("tab", "next field", "tab", "down"),
 	pick:     binding("↑/↓", "next"),
 	moment:   binding("HH:MM", "type"),
+	name:     binding("name", "type"),
 	previous: binding("", "", "shift+tab", "up"),
 	turn:     binding("space", "change", "space", "left", "right"),
 	line:     binding("alt+enter", "new line", "alt+enter", "shift+enter", "ctrl+j"),

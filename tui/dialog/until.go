@@ -32,7 +32,7 @@ func NewUntil(c pane.Context, title string, active time.Time, of func(until time
 		return reason(err), err == nil
 	})
 	clock.Hint, clock.needed = textNoClock, true
-	f := &Form{Name: title, picks: true, opened: time.Now()}
+	f := &Form{Name: title, picks: true, types: formKeys.moment, opened: time.Now()}
 	list := moments(c.Snap.Times())
 	for _, m := range list {
 		f.Fields = append(f.Fields, Choice(m.name, "", clockWords(c.Snap, m.when)))

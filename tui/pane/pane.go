@@ -96,6 +96,7 @@ type Reader interface {
 	Away(ctx context.Context) (absence.Report, error)
 	Week(ctx context.Context, ago int) (week.Report, error)
 	DueTimes(ctx context.Context, since time.Time) (command.DueTimes, error)
+	Models(ctx context.Context) ([]command.ModelChoice, error)
 }
 
 // Load reads data concurrently with the program, and must not access the state that the program draws.

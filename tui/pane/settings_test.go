@@ -1,6 +1,7 @@
 package pane_test
 
 import (
+	"context"
 	"math"
 	"reflect"
 	"strings"
@@ -126,6 +127,48 @@ func TestAClosedSettingIsChosenFromAList(t *testing.T) {
 	has(t, screen, "acceptEdits", "bypassPermissions", "▸ dontAsk")
 	form.Update(s.c, tea.KeyPressMsg{Code: tea.KeyUp})
 	if want := (command.SetConfig{Key: "permission_mode", Value: "default"}); form.Update(s.c, enter).Send != want {
+		t.Errorf("it does not send %+v", want)
+	}
+}
+
+// servers are models that are known once their servers were asked.
+type servers struct{ pane.Reader }
+
+func (servers) Models(context.Context) ([]command.ModelChoice, error) {
+	return []command.ModelChoice{
+		{Name: "local/qwen3:8b", About: "8.2B, calls tools", Means: "It needs 2.2 GB."}, {Name: "local/gemma3:4b", About: "calls no tools"},
+	}, nil
+}
+
+func TestAModelIsChosenFromWhatTheServersHave(t *testing.T) {
+	for now, first := range map[string]string{"": "default", "haiku": "haiku", "local/qwen3:8b": "local/qwen3:8b", "far/wise": "Another"} {
+		s := settingsPage(t, "model_main")
+		s.next(func(c *core.Snapshot) { c.Config.ModelMain = now })
+		a := s.do(action.SettingsEdit)
+		has(t, strings.Join(a.Open.Draw(s.c, 100, 20), "\n"), "opus", "Another")
+		a.Load(t.Context(), servers{})(s.c)
+		has(t, strings.Join(a.Open.Draw(s.c, 100, 20), "\n"), "▸ "+first, "local/gemma3:4b")
+		if got := a.Open.Update(s.c, enter); got.Send != nil || first != "Another" && !got.Close {
+			t.Errorf("%q: enter sends %+v", now, got)
+		}
+	}
+	s := settingsPage(t, "fallback")
+	a := s.do(action.SettingsEdit)
+	a.Load(t.Context(), servers{})(s.c)
+	a.Open.Update(s.c, tea.KeyPressMsg{Code: tea.KeyDown})
+	has(t, strings.Join(a.Open.Draw(s.c, 100, 20), "\n"), "▸ local/qwen3:8b", "8.2B, calls tools", "It needs 2.2 GB.")
+	if want := (command.SetConfig{Key: "fallback", Value: "local/qwen3:8b"}); a.Open.Update(s.c, enter).Send != want {
+		t.Errorf("it does not send %+v", want)
+	}
+	a = s.do(action.SettingsEdit)
+	a.Open.Update(s.c, tea.PasteMsg{Content: "nobody"})
+	has(t, strings.Join(a.Open.Draw(s.c, 100, 20), "\n"), "must be engines")
+	a.Load(t.Context(), servers{})(s.c) // what is being typed stays
+	for range len("nobody") {
+		a.Open.Update(s.c, tea.KeyPressMsg{Code: tea.KeyBackspace})
+	}
+	a.Open.Update(s.c, tea.PasteMsg{Content: "messages"})
+	if want := (command.SetConfig{Key: "fallback", Value: "messages"}); a.Open.Update(s.c, enter).Send != want {
 		t.Errorf("it does not send %+v", want)
 	}
 }

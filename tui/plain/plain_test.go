@@ -154,6 +154,8 @@ func (b *bot) Week(_ context.Context, ago int) (week.Report, error) {
 	}), nil
 }
 
+func (b *bot) Models(context.Context) ([]command.ModelChoice, error) { return nil, nil }
+
 func (b *bot) Away(context.Context) (absence.Report, error) { return b.away, nil }
 
 func (b *bot) Costs(_ context.Context, days int) (command.CostReport, error) {

@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/hosts"
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
@@ -205,7 +206,7 @@ func (at DataDir) Times() when.Reader {
 
 // UsersOnly refuses a command that a model's shell must not run.
 func (p *Process) UsersOnly() error {
-	if p.Getenv(claudeproc.MarkName) != "" {
+	if p.Getenv(procgroup.MarkName) != "" {
 		return errors.New(textUsersOnly)
 	}
 	return nil

@@ -163,3 +163,11 @@ func TestTheNearestWordIsTheOneThatWasMeant(t *testing.T) {
 		}
 	}
 }
+
+func TestAListIsJoinedAsInASentence(t *testing.T) {
+	for want, list := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+		if got := And(list); got != want {
+			t.Errorf("%q is joined as %q", list, got)
+		}
+	}
+}

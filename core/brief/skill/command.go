@@ -70,9 +70,11 @@ func (e expander) perform(ctx context.Context, words []string) (stdout *head, sa
 		defer e.Sandbox(cmd)()
 	}
 	err = cmd.Run()
+	if cmd.Process != nil {
+		procgroup.Kill(cmd)
+	}
 	if errors.Is(err, exec.ErrWaitDelay) {
-		procgroup.Kill(cmd) // it succeeded, but left a child that is still printing
-		err = nil
+		err = nil // it succeeded, but left a child that was still printing
 	}
 	return stdout, clean.FirstLine(string(stderr.data), maxSays), err
 }

@@ -57,9 +57,6 @@ func (s *poster) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 	if p.Quiet {
 		p.Kind = post.KindQuiet
 	}
-	if p.Small && s.remote != nil {
-		p.Text = onPhone().Replace(p.Text)
-	}
 	p.Quiet = !s.rings(p.Kind, p.Cause)
 	id, err := s.surface.Post(ctx, p)
 	if err == nil && len(p.Files) > 0 {
@@ -191,7 +188,7 @@ func (s *poster) note(k post.Kind, text string, buttons ...post.Button) {
 // away shows a notice on the remote surface.
 func (s *poster) away(k post.Kind, text string, buttons ...post.Button) {
 	if s.remote != nil {
-		s.remote.Small(onPhone().Replace(s.hide(text)), s.rings(k, text), buttons...)
+		s.remote.Small(post.Phone(s.hide(text)), s.rings(k, text), buttons...)
 	}
 }
 
@@ -204,7 +201,8 @@ func (s *poster) show(m inbound) post.MessageID {
 	}
 	entry := s.transcript.Add(transcript.User, text)
 	if s.remote != nil {
-		s.away(post.KindAside, fmt.Sprintf(textFromDashboard, clean.Cut(clean.Line(text), 300)))
+		said := fmt.Sprintf(textFromDashboard, clean.Cut(clean.Line(text), 300))
+		s.remote.Small(s.hide(said), s.rings(post.KindAside, said)) // the user's words stay as they are
 	}
 	return entry
 }
@@ -303,7 +301,11 @@ type fanout struct {
 }
 
 func (f *fanout) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
-	id, err := f.remote.Post(ctx, p)
+	away := p
+	if p.Small {
+		away.Text = post.Phone(p.Text)
+	}
+	id, err := f.remote.Post(ctx, away)
 	if err != nil {
 		return "", err
 	}

@@ -82,7 +82,8 @@ func TestANoticeNamesNoCommandLineOnThePhone(t *testing.T) {
 		for said, want := range map[string]string{
 			"log in with ollim-bot auth google":                                     "log in with /google-auth",
 			"you have not allowed access to mail: run ollim-bot auth google --mail": "you have not allowed access to mail: send /google-auth mail",
-			"look it up (ollim-bot help connect-a-model)":                           "look it up (the bot's page connect-a-model)",
+			"look it up (ollim-bot help connect-a-model)":                           "look it up",
+			"something is wrong:\nroutines/tea.md:3:7: four fields":                 "something is wrong:\nthe routine \"tea\", line 3: four fields",
 		} {
 			s.Say(said)
 			if got := s.phone.notes[len(s.phone.notes)-1]; got != want {

@@ -3,7 +3,6 @@ package chat
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
@@ -70,16 +69,6 @@ const (
 	textAlreadyForked = "already in a fork: leave it first, with save, report or exit"
 	textGoOn          = "I would like to continue from here. Summarize in a line or two, then wait for me."
 )
-
-// onPhone replaces the command lines in a notice of the program by what a phone has in their place. In the dashboard, it
-// keeps them.
-var onPhone = sync.OnceValue(func() *strings.Replacer {
-	return strings.NewReplacer(
-		"run ollim-bot auth google --mail", "send /google-auth mail", "run ollim-bot auth google", "send /google-auth", "ollim-bot auth google", "/google-auth",
-		"ollim-bot mcp login ", "/mcp login ", "ollim-bot restart", "/restart",
-		"run `ollim-bot allow`", "decide on its card", "ollim-bot help ", "the bot's page ",
-	)
-})
 
 // openBlock returns what closes the code block that a text leaves open, or "".
 func openBlock(text string) string {

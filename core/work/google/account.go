@@ -278,6 +278,25 @@ func (a *Account) Look(ctx context.Context) {
 	a.o.Changed()
 }
 
+// DaysOff reads the days of calendars, by name: those of each, or why they are not known. It blocks until Google
+// answers and respects ctx.
+func (a *Account) DaysOff(ctx context.Context, names []string) (days map[string]map[string]string, failed map[string]error) {
+	days, failed = map[string]map[string]string{}, map[string]error{}
+	ids := strings.Split(a.o.Config().GoogleCalendars, ",")
+	lacks := a.o.Client.State().Lacks(Calendar)
+	for _, name := range names {
+		err := errors.New(lacks)
+		if lacks == "" {
+			days[name], err = a.o.Client.Calendar.DaysOff(ctx, name, ids, a.now())
+		}
+		if err != nil {
+			delete(days, name)
+			failed[name] = err
+		}
+	}
+	return days, failed
+}
+
 // DayAhead returns the rest of the day, as Look has read it; empty without a login.
 func (a *Account) DayAhead(now time.Time) []Item {
 	if a.state.Load().Kind == NotSetUp {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/google/googletest"
 )
@@ -20,6 +21,7 @@ type today struct {
 	*testing.T
 	*google.Day
 	g    *googletest.Server
+	dir  *store.Dir
 	now  time.Time
 	want google.Wanted
 }
@@ -30,7 +32,7 @@ func newToday(t *testing.T, scopes ...google.Scope) *today {
 	must(t, err)
 	_, g, d := account(t, scopes...)
 	g.Events["team"] = nil
-	s := &today{T: t, g: g, now: time.Date(2026, 11, 23, 10, 0, 0, 0, zone)}
+	s := &today{T: t, g: g, dir: d, now: time.Date(2026, 11, 23, 10, 0, 0, 0, zone)}
 	c, err := google.New(google.Options{Dir: d, API: g.URL, Now: func() time.Time { return s.now }})
 	must(t, err)
 	s.Day, s.want = c.Day(), google.Wanted{Calendars: []string{"primary", "team"}, List: "@default", Zone: zone}

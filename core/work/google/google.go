@@ -186,11 +186,5 @@ func (c *Client) whose(ctx context.Context, s State) (string, error) {
 		err := c.api.do(ctx, onMail(nil, "profile"), &profile)
 		return profile.Address, err
 	}
-	var list struct {
-		Summary string `json:"summary"` // of the primary calendar: the address
-	}
-	k := onEvent(http.MethodGet, "primary", nil)
-	k.query.Set("maxResults", "1")
-	err := c.api.do(ctx, k, &list)
-	return list.Summary, err
+	return c.Calendar.title(ctx, "primary") // the address
 }

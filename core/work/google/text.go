@@ -33,6 +33,8 @@ const (
 	textRefused     = "Google refused the request (%d): %s"
 	textLost        = "the answer of Google was lost, so the change may or may not have been made; check before you repeat it (%w)"
 	textCalendar    = "calendar %s: %w"
+	textNotThere    = "Google has no such calendar, or this account may not see it"
+	textNotAmong    = "is not among the calendars of the setting google_calendars (%s); write one of these names, or the calendar's id"
 	textNoLogin     = "no login is in progress, or it has expired: start one with ollim-bot auth google"
 	textNotOurs     = "this is not the address that Google sent the browser to: copy all of it, starting with http://127.0.0.1"
 	textSaidNo      = "the login was cancelled at Google (%s); nothing changed"

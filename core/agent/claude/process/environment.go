@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ollimbot/core/base/procgroup"
 )
 
 // program is the name of the bot's own command, which the model calls in its shell.
@@ -41,7 +43,7 @@ func Environment(base []string, o Env) []string {
 	}
 	maps.Copy(vars, always)
 	for name, value := range map[string]string{
-		"CLAUDE_CONFIG_DIR": o.ConfigDir, "OLLIM_DATA_DIR": o.DataDir, "OLLIM_TIMEZONE": o.Timezone, "TZ": o.Timezone, MarkName: o.Mark,
+		"CLAUDE_CONFIG_DIR": o.ConfigDir, "OLLIM_DATA_DIR": o.DataDir, "OLLIM_TIMEZONE": o.Timezone, "TZ": o.Timezone, procgroup.MarkName: o.Mark,
 	} {
 		set(vars, name, value)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/safety/sandbox"
 )
 
@@ -159,7 +160,7 @@ func child(name string) (pid int, err error) {
 	cmd := exec.Command(binarytest.Path())
 	cmd.Env = []string{playName + "=" + name, raceExit}
 	if !stranger {
-		cmd.Env = append(cmd.Env, MarkName+"="+os.Getenv(MarkName))
+		cmd.Env = append(cmd.Env, procgroup.MarkName+"="+os.Getenv(procgroup.MarkName))
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Stderr = os.Stderr
@@ -194,7 +195,7 @@ func heavy() int {
 // bot is a program that uses this package and leaves everything behind.
 func bot() int {
 	p, err := Start(Spec{Path: binarytest.Path(), Env: []string{
-		playName + "=parent", "OLLIM_TEST_CHILDREN=sleeper", MarkName + "=" + os.Getenv("OLLIM_TEST_MARK"),
+		playName + "=parent", "OLLIM_TEST_CHILDREN=sleeper", procgroup.MarkName + "=" + os.Getenv("OLLIM_TEST_MARK"),
 	}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

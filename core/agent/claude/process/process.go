@@ -1,17 +1,9 @@
 // Package process manages the claude command as a process: it finds the command, builds its
 // environment, starts, watches and stops it, and collects the processes that it leaves behind. It
 // must not know the protocol on the pipes, sessions, or the bot.
-//
-// # Orphans are found by a mark
-//
-// A process group and the kernel's parent-death signal reach the claude command, but not the
-// processes that the model's shell starts in their own sessions. Without a sandbox those survive a
-// kill -9 of the bot. So every process carries a mark in its environment, which its children
-// inherit, and the bot's next start ends the processes with that mark.
 package process
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +18,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/fault"
-	"ollimbot/core/storage/config"
+	"ollimbot/core/base/procgroup"
 )
 
 // signalled is added to a signal's number in a sandbox's exit code.
@@ -81,12 +73,13 @@ func Start(s Spec) (*Process, error) {
 		return nil, fmt.Errorf(msgPipes, err)
 	}
 	defer func() { _ = theirs.Close() }() // the command has its own copy by then
+	env, mark := procgroup.Mark(s.Env)
 	p := &Process{
-		mark: ownMark(s.Env), stdout: &output{file: out}, stderr: &tail{hide: secrets(s.Env)},
+		mark: mark, stdout: &output{file: out}, stderr: &tail{hide: secrets(s.Env)},
 		done: make(chan struct{}), collected: make(chan struct{}),
 	}
 	p.cmd = &exec.Cmd{
-		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Dir: s.Dir, Env: config.With(s.Env, MarkName, p.mark),
+		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Dir: s.Dir, Env: env,
 		Stdout: theirs, Stderr: p.stderr, SysProcAttr: attributes(), WaitDelay: pipeLinger,
 	}
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -132,7 +125,8 @@ func (p *Process) watch() {
 	living.Delete(p.mark)
 	close(p.done)
 	p.left = fault.Guard("the reaper", func() error {
-		_, err := collect(p.cmd.Process.Pid, func(mark string) bool { return mark == p.mark })
+		_, err := procgroup.Collect(func(mark string) bool { return mark == p.mark })
+		_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // for systems without marks; an ended group is fine
 		return err
 	})()
 }
@@ -233,16 +227,6 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// MarkName is the variable that every process carries and its children inherit. Its value is
-// Env.Mark, a slash, and a word that is unique to the process.
-const MarkName = "OLLIM_CLAUDE_PROCESS"
-
-// ownMark returns a mark that is unique to the process, so that its end never affects the children
-// of another one.
-func ownMark(env []string) string {
-	return strings.ReplaceAll(config.Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
-}
-
 // living contains the marks of all commands in the program that have not ended.
 var living sync.Map
 
@@ -257,7 +241,7 @@ func CollectOrphans(mark string) (n int, err error) {
 	if mark == "" {
 		return 0, nil
 	}
-	return collect(0, func(own string) bool {
+	return procgroup.Collect(func(own string) bool {
 		at := strings.LastIndexByte(own, '/')
 		_, lives := living.Load(own)
 		return at >= 0 && own[:at] == mark && !lives

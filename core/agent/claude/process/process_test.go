@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/base/testkit"
 )
 
@@ -175,12 +176,12 @@ func TestAProcessGetsItsEnvironmentAndNothingElse(t *testing.T) {
 	testkit.Alone(t)
 	t.Setenv("DISCORD_TOKEN", "not for others")
 	s := script(t, "#!/bin/sh\nexec /usr/bin/env\n")
-	p, err := Start(Spec{Path: s, Env: []string{"A=1", MarkName + "=me"}, Dir: "/"})
+	p, err := Start(Spec{Path: s, Env: []string{"A=1", procgroup.MarkName + "=me"}, Dir: "/"})
 	must(t, err)
 	out, err := io.ReadAll(p.Stdout())
 	must(t, errors.Join(err, p.Stop(t.Context(), 0), p.Err()))
 	if got := string(out); !strings.Contains(got, "A=1\n") || strings.Contains(got, "DISCORD") ||
-		!strings.Contains(got, MarkName+"=me/") || strings.Count(got, MarkName) != 1 {
+		!strings.Contains(got, procgroup.MarkName+"=me/") || strings.Count(got, procgroup.MarkName) != 1 {
 		t.Errorf("the environment is\n%s", got)
 	}
 }

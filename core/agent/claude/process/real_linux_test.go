@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/base/testkit"
 )
 
@@ -99,11 +100,11 @@ func shelling(t *testing.T, path, command string) *Process {
 // commands returns the processes with a mark that run a program, or all of them without a program.
 func commands(mark, program string) []int {
 	var out []int
-	for pid := range pids() {
-		if markOf(pid) != mark {
+	for pid := range procgroup.PIDs() {
+		if procgroup.MarkOf(pid) != mark {
 			continue
 		}
-		line, err := os.ReadFile(procFile(pid, "cmdline"))
+		line, err := os.ReadFile(procgroup.File(pid, "cmdline"))
 		if args := strings.Split(string(line), "\x00"); err == nil && (program == "" || slices.Contains(args[:1], program)) {
 			out = append(out, pid)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/base/testkit"
 )
 
@@ -19,7 +20,7 @@ import (
 // the names.
 func family(t *testing.T, mark, children string) (p *Process, pids []int) {
 	t.Helper()
-	p = play(t, "parent", MarkName+"="+mark, "OLLIM_TEST_CHILDREN="+children)
+	p = play(t, "parent", procgroup.MarkName+"="+mark, "OLLIM_TEST_CHILDREN="+children)
 	out := bufio.NewReader(p.Stdout())
 	for range strings.FieldsSeq(children) {
 		pid := toInt(t, line(t, out))
@@ -31,14 +32,14 @@ func family(t *testing.T, mark, children string) (p *Process, pids []int) {
 
 // endPlay ends a leftover of a failed test, if it is a played process.
 func endPlay(pid int) {
-	if b, err := os.ReadFile(procFile(pid, "cmdline")); err == nil && len(b) > 0 && alive(pid) {
+	if b, err := os.ReadFile(procgroup.File(pid, "cmdline")); err == nil && len(b) > 0 && alive(pid) {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
 }
 
 // alive reports whether a process is running. A zombie is not.
 func alive(pid int) bool {
-	state := statField(pid, fieldState)
+	state := procgroup.Stat(pid, procgroup.FieldState)
 	return state != "" && state != "Z" && state != "X"
 }
 

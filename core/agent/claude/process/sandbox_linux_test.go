@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
@@ -62,7 +63,7 @@ func TestMemoryInASandboxIsThatOfTheCommand(t *testing.T) {
 	p := boxed(t, "sleeper")
 	line(t, bufio.NewReader(p.Stdout()))
 	pid := p.command()
-	if name, err := os.ReadFile(procFile(pid, "comm")); err != nil || pid == p.PID() || strings.TrimSpace(string(name)) == "bwrap" {
+	if name, err := os.ReadFile(procgroup.File(pid, "comm")); err != nil || pid == p.PID() || strings.TrimSpace(string(name)) == "bwrap" {
 		t.Fatalf("the command is process %d, %s", pid, name)
 	}
 	size, ok := p.Resident()
@@ -101,9 +102,9 @@ func TestTheEndOfASandboxIsTheEndOfAllThatIsInIt(t *testing.T) {
 // descendants returns all processes below one.
 func descendants(pid int) []int {
 	var out []int
-	for other := range pids() {
+	for other := range procgroup.PIDs() {
 		for at := other; at > 1; {
-			if at, _ = strconv.Atoi(statField(at, fieldParent)); at == pid {
+			if at, _ = strconv.Atoi(procgroup.Stat(at, procgroup.FieldParent)); at == pid {
 				out = append(out, other)
 				break
 			}

@@ -36,7 +36,6 @@ const (
 	msgKilled   = "claude was ended by %s"
 	msgLost     = "wait for claude: %w"
 	msgImmortal = "process %d does not end, even with SIGKILL: end it manually, or restart the machine"
-	msgLeft     = "processes that claude left behind do not end (%s): end them with kill -9"
 )
 
 // Problems with a version.

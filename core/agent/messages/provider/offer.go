@@ -333,8 +333,9 @@ func (o Offer) window(api dialect.API) int {
 }
 
 // Meaning says what the choice of a model means: its context, and what that costs.
-func (s Server) Meaning(o Offer) string {
-	window := o.window(s.API)
+func (s Server) Meaning(o Offer) string { return s.meaning(o, o.window(s.API)) }
+
+func (s Server) meaning(o Offer, window int) string {
 	shown := tokens(window)
 	text := fmt.Sprintf(textAskedFor, o.Name, shown)
 	if s.API == dialect.Ollama {
@@ -352,11 +353,11 @@ func (s Server) Meaning(o Offer) string {
 	return text + "."
 }
 
-// Choice is a model that can be asked for, and what is known of it, in a few words.
-type Choice struct{ Name, About string }
+// Choice is a model that can be asked for, what is known of it, in a few words, and what the choice means, in a sentence.
+type Choice struct{ Name, About, Means string }
 
-// Choices returns the models of all providers, the default first. Servers in the user's network are asked about theirs, for
-// a moment; of the others, Choices says what the file does.
+// Choices returns the models of all providers, in their order: of each those first that call tools, without those that cannot
+// chat. Servers in the user's network are asked about theirs, for a moment; of the others, Choices says what the file does.
 func (r *Registry) Choices(ctx context.Context) (list []Choice) {
 	ctx, cancel := context.WithTimeout(ctx, choicePatience)
 	defer cancel()
@@ -370,7 +371,12 @@ func (r *Registry) Choices(ctx context.Context) (list []Choice) {
 	}
 	_ = each.Wait() // none returns an error: what a server does not say is left out
 	for i, p := range all {
+		servers[i].API = p.API
+		var ranked [3][]Choice
 		for _, m := range p.Models {
+			if p.Name != Anthropic && (mute().MatchString(m.Name) || slices.Contains(servers[i].Mute, m.Name)) {
+				continue
+			}
 			o, found := servers[i].offer(m.Name)
 			switch {
 			case !found:
@@ -378,8 +384,10 @@ func (r *Registry) Choices(ctx context.Context) (list []Choice) {
 			case p.API == dialect.Ollama:
 				o.Loaded = m.Window // it is asked for
 			}
-			list = append(list, Choice{shownName(m), o.String()})
+			o.Name = shownName(m)
+			ranked[o.rank()] = append(ranked[o.rank()], Choice{o.Name, o.String(), servers[i].meaning(o, m.Window)})
 		}
+		list = slices.Concat(list, slices.Concat(ranked[:]...))
 	}
 	return list
 }

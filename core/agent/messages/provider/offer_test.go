@@ -183,18 +183,31 @@ func TestTheAddressOfOllamaIsUnderstoodAsOllamaItselfDoes(t *testing.T) {
 	}
 }
 
-// E1: what can be chosen is listed with what the server says of it, or the file if the server is silent.
+// E1: what can be chosen is listed with what the server says of it, or the file if the server is silent: first what calls
+// tools, and nothing that cannot chat.
 func TestTheChoicesAreTheModelsOfTheFileAsTheirServersDescribeThem(t *testing.T) {
 	testkit.Alone(t)
 	server := dialecttest.Start(t, dialecttest.Options{Models: []dialecttest.Model{
 		{Name: "qwen3:8b", Can: []string{"completion", "tools", "thinking"}, Window: 40_960, Size: 5 << 30},
+		{Name: "gemma3:4b", Can: []string{"completion"}, Window: 40_960},
+		{Name: "vectors", Can: []string{"embedding"}, Window: 2048},
 	}})
-	r := withFile(t, "local:\n  base-url: "+server.URL+"\n  api: ollama\n  models: [{name: \"qwen3:8b\", window: 16384}, gone]\n"+
+	r := withFile(t, "local:\n  base-url: "+server.URL+"\n  api: ollama\n  models: [gemma3:4b, vectors, bge-m3, {name: \"qwen3:8b\", window: 16384}, gone]\n"+
 		"far:\n  base-url: https://models.example\n  models: [{name: wise, window: 128000, tools: false}]\n", nil)
 	want := []Choice{
-		{"local/qwen3:8b", "8.2B, 5.0 GB, up to 40,960 tokens, runs with 16,384 now, calls tools, thinks"},
-		{"local/gone", "up to 32,768 tokens, calls tools"},
-		{"far/wise", "up to 128,000 tokens, calls no tools: it can talk, but sets no reminder and reads no file"},
+		{
+			"local/qwen3:8b", "8.2B, 5.0 GB, up to 40,960 tokens, runs with 16,384 now, calls tools, thinks",
+			"local/qwen3:8b will run with 16,384 tokens of context, for which the server needs about 2.2 GB of memory beside the model.",
+		},
+		{"local/gone", "up to 32,768 tokens, calls tools", "local/gone will run with 32,768 tokens of context."},
+		{
+			"local/gemma3:4b", "8.2B, up to 40,960 tokens, runs with 32,768 now, calls no tools: it can talk, but sets no reminder and reads no file",
+			"local/gemma3:4b will run with 32,768 tokens of context, for which the server needs about 4.5 GB of memory beside the model; without tools it can only talk.",
+		},
+		{
+			"far/wise", "up to 128,000 tokens, calls no tools: it can talk, but sets no reminder and reads no file",
+			"far/wise is used with 128,000 tokens of context: as many as the server has for it, as far as it says so; without tools it can only talk.",
+		},
 	}
 	if got := r.Choices(t.Context()); !slices.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -46,6 +46,7 @@ type Server struct {
 
 	Tasks     map[string][]object // by list
 	Events    map[string][]object // by calendar
+	Names     map[string]string   // of calendars, by id; the others have the user's address
 	Mails     []object            // newest first
 	Labels    []object
 	Files     map[string]string // attachments by id, base64

@@ -232,7 +232,7 @@ func (s *Server) listEvents(calendar string, q url.Values) answer {
 		y, _, _ := span(b)
 		return x.Compare(y)
 	})
-	a := page(object{"kind": "calendar#events", "summary": "sam@example.com"}, "items", shown, q, 2500)
+	a := page(object{"kind": "calendar#events", "summary": cmp.Or(s.Names[calendar], "sam@example.com")}, "items", shown, q, 2500)
 	if q.Has("orderBy") {
 		return a
 	}
