@@ -156,6 +156,9 @@ func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 			t.Errorf("the run: %s", got.Text())
 		}
 	}
+	if got := made(o).Run("1"); got.Dollars() != 2 { // the first thing after a restart
+		t.Errorf("the run, after a restart: %s", got.Text())
+	}
 	testkit.Must(t, d.Write(PricesFile, []byte("default: 3 0 0 0\n")))
 	p = made(o)
 	request(p, "far/zeta", "")
