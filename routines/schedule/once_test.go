@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines/account"
 )
 
@@ -30,7 +31,7 @@ func (n *night) killed(text string, do func()) {
 	n.stop()
 	n.does(func(context.Context, Due) error { return nil })
 	n.put("reminders/a.md", text)
-	must(n.t, errors.Join(n.dir.Write(recordFile, record), n.dir.Write(account.File, rows)))
+	testkit.Must(n.t, errors.Join(n.dir.Write(recordFile, record), n.dir.Write(account.File, rows)))
 }
 
 const firstFire = "01 00:10:00 aaaaaaaa 01 00:10:00"
@@ -98,7 +99,7 @@ func TestAChainGoesOnWithItsNextCheckAfterARunThatHadEnded(t *testing.T) {
 		n.start()
 		n.wantFile("reminders/a.md", true)
 		data, err := os.ReadFile(n.dir.Path("reminders/a.md"))
-		must(t, err)
+		testkit.Must(t, err)
 		if !strings.Contains(string(data), "chain-depth: 1") {
 			t.Errorf("the next check is missing:\n%s", data)
 		}
@@ -110,9 +111,9 @@ func TestAChainGoesOnWithItsNextCheckAfterARunThatHadEnded(t *testing.T) {
 func TestAReminderThatStaysAfterAFireByHandKeepsItsTimeAfterAKill(t *testing.T) {
 	text := reminderText(idA, "2000-01-01T00:10:00Z", "call")
 	for name, by := range map[string]func(n *night){
-		"beside its schedule": func(n *night) { must(n.t, n.loop.FireBeside(idA)) },
+		"beside its schedule": func(n *night) { testkit.Must(n.t, n.loop.FireBeside(idA)) },
 		"undone during the run": func(n *night) {
-			must(n.t, n.loop.FireNow(idA))
+			testkit.Must(n.t, n.loop.FireNow(idA))
 			n.sleep(time.Second)
 			n.loop.Keep(idA)
 		},
@@ -125,10 +126,10 @@ func TestAReminderThatStaysAfterAFireByHandKeepsItsTimeAfterAKill(t *testing.T) 
 				by(n)
 				n.sleep(30 * time.Second)
 				record, err := n.dir.Read(recordFile)
-				must(t, err)
+				testkit.Must(t, err)
 				n.sleep(time.Minute)
 				n.stop()
-				must(t, n.dir.Write(recordFile, record))
+				testkit.Must(t, n.dir.Write(recordFile, record))
 				n.ended = book(idA, "00:10:00", "00:00:00")
 				n.start()
 				n.wantFile("reminders/a.md", true)
