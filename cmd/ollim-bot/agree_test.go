@@ -578,9 +578,10 @@ type beside struct {
 
 func (b beside) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	if line, ok := c.(command.Line); ok {
+		s := b.Snapshot()
 		return line.CarryOut(ctx, func(ctx context.Context, args []string) (agent.CommandResult, command.Value) {
 			return b.h.process().carryOut(ctx, b.h.at, b.h.bot, args)
-		})
+		}, command.Reading{Times: s.Times(), Find: s.Find})
 	}
 	return b.Viewer.Do(ctx, c)
 }

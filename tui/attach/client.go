@@ -38,6 +38,7 @@ type ClientOptions struct {
 	Err     io.Writer
 
 	Plain    bool
+	Typed    bool // a person types the lines of plain mode
 	ReadOnly bool
 	Theme    string
 	// Notice is shown once by the dashboard.
@@ -172,7 +173,7 @@ func (c *client) once(ctx context.Context, again bool) (attached bool, err error
 	}
 	hello := hello{
 		Protocol: protocol, Version: c.o.Version, Token: c.o.Token(), Editor: c.o.Editor, Shell: screen.HasShell(),
-		Plain: c.o.Plain, ReadOnly: c.o.ReadOnly, Theme: c.o.Theme,
+		Plain: c.o.Plain, Typed: c.o.Typed, ReadOnly: c.o.ReadOnly, Theme: c.o.Theme,
 	}
 	if !again {
 		hello.Notice = c.o.Notice

@@ -47,6 +47,7 @@ func (p *Palette) search() {
 	if len(p.shown) == 0 {
 		p.find(query, func(it *item) string { return respell(query, it.name) })
 	}
+	p.shown = append(p.shown, p.sentence(query)...)
 }
 
 // mostRuns is how many runs a query finds, newest first. leastThing is the minimum length

@@ -281,6 +281,8 @@ func (p *Page) pings() []widget.Span {
 	out := []widget.Span{{Text: fmt.Sprintf("%d in %s", rate.Pings, words.Grouped(uint64(max(0, rate.Runs)), "run"))}}
 	switch {
 	case answers.Pings == 0:
+	case answers.Pings == 1 && answers.Answered == 0:
+		out = append(out, widget.Span{Role: theme.Warn, Text: " · the last was not answered"})
 	case answers.Answered == 0:
 		out = append(out, widget.Span{Role: theme.Warn, Text: fmt.Sprintf(" · none of the last %d answered", answers.Pings)})
 	default:
