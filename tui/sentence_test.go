@@ -28,7 +28,7 @@ func TestALineAsksOrIsForTheAgent(t *testing.T) {
 		s.press("5", "i")
 		s.types("/pause for a walk")
 		s.press("enter")
-		s.sees("no task is called", "Send it to the agent as a message?")
+		s.sees("no task is called", "y send it")
 		time.Sleep(time.Second)
 		s.press("y")
 		s.did(command.Say{Text: "/pause for a walk"}, command.Say{Text: "pause for a walk"})
