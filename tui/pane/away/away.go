@@ -69,6 +69,9 @@ func (p *Page) Sync(c pane.Context) { p.snap = c.Snap }
 func (p *Page) Wants(c pane.Context) pane.Answer {
 	s := c.Snap
 	now := stamp{s.Away.From, s.Decisions, len(s.Ended)}
+	if s.Away.From.IsZero() && !s.Started.IsZero() {
+		p.greeted = true // the user sat here when the absence began
+	}
 	start := !p.greeted && !s.Started.IsZero() && !s.Away.From.IsZero()
 	if !start && (!c.Zoomed || p.report != nil && p.read == now) {
 		return pane.Answer{}
