@@ -69,7 +69,9 @@ func (f *failures) MarkSeen(runs ...string) error {
 
 // answers reports whether a run answers the failures of its task before it: the user need not look at what works
 // again. Each delivery of a webhook is a matter of its own.
-func (v View) answers() bool { return v.State == Done && v.TaskID != "" && v.Kind != routines.KindWebhook }
+func (v View) answers() bool {
+	return v.State == Done && v.TaskID != "" && v.Kind != routines.KindWebhook
+}
 
 // add records a run if it has failed, or removes the failures that it answers.
 func (f *failures) add(v View) {
