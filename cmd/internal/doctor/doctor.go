@@ -136,8 +136,8 @@ var kept = []struct{ label, glob, rule string }{
 	{"downloads", "downloads", "kept until you remove them"},
 }
 
-// disk reports the size of each part. None is a failure, because the bot enforces the
-// limits.
+// disk reports the size of each part that has one. None is a failure, because the bot enforces
+// the limits.
 func (r *report) disk() {
 	for _, k := range kept {
 		// os.DirFS, because the root's name may contain the special characters of a pattern.
@@ -149,7 +149,9 @@ func (r *report) disk() {
 		for _, path := range paths {
 			size += store.Size(r.Dir.Path(path))
 		}
-		r.pass(k.label, "%s; %s", words.Bytes(size), k.rule)
+		if size > 0 {
+			r.pass(k.label, "%s; %s", words.Bytes(size), k.rule)
+		}
 	}
 }
 
