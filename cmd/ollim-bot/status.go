@@ -231,7 +231,11 @@ func (c *snapshotCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.Page == "runs" {
 		o.Focus = panes.Forks
 	}
-	return p.Lines(tui.Frame(moment{bot.Viewer(true), bot.SnapshotAt(now)}, o)...)
+	then := bot.SnapshotAt(now)
+	if _, running := at.Dir.Running(); running {
+		then.Engine.Offline = false // this command has no model; the bot may have one
+	}
+	return p.Lines(tui.Frame(moment{bot.Viewer(true), then}, o)...)
 }
 
 // moment is a viewer with a fixed snapshot.

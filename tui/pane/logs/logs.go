@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	textEmpty = "The log is empty."
-	textTeach = "The program's activity and errors appear here and in the log file in the data directory."
+	textEmpty = "No lines of a running bot."
+	textTeach = "Its activity and errors appear here and in the log file in the data directory."
 )
 
 // Pane is the log pane. Use New.
