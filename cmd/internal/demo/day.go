@@ -38,7 +38,6 @@ var scenes = []scene{
 	{6 * time.Minute, "a routine that lacks its skill", save(invoicesFile, invoices)},
 	{6*time.Minute + 40*time.Second, "the skill left out", save(invoicesFile, strings.Replace(invoices, "skills: [\"invoices\"]\n", "", 1))},
 	{7 * time.Minute, "many at once", start(newsRun, backupRun, weatherRun, birthdayRun, parcelQuietRun)},
-	{9 * time.Minute, "failures seen", look},
 	{11 * time.Minute, "stand-up", fire(standUp)},
 	{16 * time.Minute, "stuck", say("I am stuck with the tax letter.")},
 	{17 * time.Minute, "less stuck", say("The first sentence is written!")},

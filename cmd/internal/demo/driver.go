@@ -271,19 +271,6 @@ func fire(id string) action {
 	return func(ctx context.Context, d *driver) error { return d.do(ctx, command.FireNow{ID: id}) }
 }
 
-// look lets the user look at the runs that have failed.
-func look(ctx context.Context, d *driver) error {
-	s := d.bot.Snapshot()
-	ids := make([]string, 0, len(s.Failures))
-	for i := range s.Failures {
-		ids = append(ids, s.Failures[i].ID)
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return d.do(ctx, command.MarkSeen{Runs: ids})
-}
-
 func (d *driver) do(ctx context.Context, c command.Value) error {
 	if _, err := d.bot.Do(ctx, c); err != nil {
 		return fmt.Errorf("command %T: %w", c, err)
