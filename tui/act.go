@@ -85,7 +85,7 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 		c := r.context(r.focus)
 		return r.answer(dialog.OpenPalette(c, r.focus, r.view().Off, settingspage.Find(c)))
 	case action.OpenHeadline:
-		return r.answer(r.view().OpenHeadline())
+		return r.openHeadline()
 	case action.Notices:
 		r.open(r.notices())
 	case action.Mouse:
@@ -131,6 +131,15 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 		return r.goToPane(id)
 	}
 	return nil
+}
+
+// openHeadline shows what the headline is about. What stops the bot is a word from then on.
+func (r *root) openHeadline() tea.Cmd {
+	shown := r.view()
+	if shown.Stopped() != "" && shown.Headline().Urgent() {
+		r.since = r.snap.At.Add(-view.StripTime)
+	}
+	return r.answer(shown.OpenHeadline())
 }
 
 // lists are the pages of rows about the bot.

@@ -176,7 +176,7 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 			return r.key(msg)
 		}
 	case view.Headline:
-		return r.answer(shown.OpenHeadline())
+		return r.openHeadline()
 	case view.Dialog:
 		return r.pass(shown.Top(), to.Click)
 	case view.Day:

@@ -71,8 +71,8 @@ func (s *State) OpenHeadline() pane.Answer {
 // stops are the headlines about what stops the bot's work or its pings until a key mends it, as a word.
 var stops = map[core.HeadlineKind]string{core.HeldForMoney: "held", core.NoModel: "no model"}
 
-// stripTime is how long what stops the bot is a strip; after that it is a word before what comes next.
-const stripTime = 24 * time.Hour
+// StripTime is how long what stops the bot is a strip; after that it is a word before what comes next.
+const StripTime = 24 * time.Hour
 
 // Stopped returns what stops the bot's work or its pings, in a word; empty if nothing does.
 func (s *State) Stopped() string {
@@ -86,7 +86,7 @@ func (s *State) Stopped() string {
 // topLine is the headline with the keys that answer or open it, and the corner. What stops the bot is a coloured strip.
 func (f frame) topLine() (out bar) {
 	h, stopped := f.Headline(), f.Stopped()
-	if stopped != "" && !f.Since.IsZero() && f.Snap.At.Sub(f.Since) >= stripTime {
+	if stopped != "" && !f.Since.IsZero() && f.Snap.At.Sub(f.Since) >= StripTime {
 		word := label(theme.Match, " "+stopped+" ", Headline{})
 		out.right = f.corner(false)
 		said, _ := said(h.Next, f.W-widget.Width(spansOf(out.right))-widget.Cells(word.Text)-3)
