@@ -2,6 +2,7 @@ package tui
 
 import (
 	"testing"
+	"time"
 
 	"ollimbot/core/command"
 )
@@ -13,9 +14,13 @@ func TestALineAsksOrIsForTheAgent(t *testing.T) {
 		s.types("/stop email")
 		s.press("enter")
 		s.sees("/stop email: Stop a run", "carry it out")
+		time.Sleep(time.Second) // an earlier key is no answer
 		s.press("n")
 		s.types("/stop email")
-		s.press("enter", "y")
+		s.press("enter")
+		s.sees("carry it out")
+		time.Sleep(time.Second)
+		s.press("y")
 		stop := command.Say{Text: "/stop email"}
 		s.did(stop, stop, command.Sure(stop))
 	})
@@ -23,7 +28,8 @@ func TestALineAsksOrIsForTheAgent(t *testing.T) {
 		s.press("5", "i")
 		s.types("/pause for a walk")
 		s.press("enter")
-		s.sees("no task is called", "Send it to the agent as a message?")
+		s.sees("no task is called", "y send it")
+		time.Sleep(time.Second)
 		s.press("y")
 		s.did(command.Say{Text: "/pause for a walk"}, command.Say{Text: "pause for a walk"})
 	})
