@@ -115,7 +115,8 @@ func (b *Bot) addHandlers() {
 			if b.o.UserCommands == nil {
 				return command.Outcome{}, &command.NoLineError{Why: textNoShell}
 			}
-			return c.CarryOut(ctx, b.o.UserCommands)
+			s := b.Snapshot()
+			return c.CarryOut(ctx, b.o.UserCommands, command.Reading{Times: s.Times(), Find: s.Find})
 		}),
 		command.On(command.Running, account{b.o.Engine, b.surface.small}.login),
 		command.On(command.Running, lookChanged),
@@ -170,10 +171,7 @@ func (b *Bot) slashHost() command.Host {
 			s := b.Snapshot()
 			return s.Card()
 		},
-		Line: func(ctx context.Context, text string) (string, error) {
-			out, err := recorded(ctx, command.Line{Text: text})
-			return out.Printed, err
-		},
+		Line: func(ctx context.Context, l command.Line) (command.Outcome, error) { return recorded(ctx, l) },
 		Lift: func(ctx context.Context, undo bool) (string, error) {
 			out, err := recorded(ctx, command.LiftCaps{Undo: undo})
 			return out.Message, err

@@ -297,8 +297,11 @@ func (s *Snapshot) allQuiet() (h Headline, ok bool) {
 	if g := s.Glance(); g.Pings > 0 {
 		h.Detail = g.AnsweredText()
 	}
-	if running, _ := fork.Count(s.Forks); running > 0 {
+	if running, waiting := fork.Count(s.Forks); running > 0 {
 		h.Lead = words.Count(running, "run") + " under way"
+		if waiting > 0 && s.setAside() == "" {
+			h.Lead += fmt.Sprintf(", %d waiting", waiting)
+		}
 	} else if s.Busy {
 		h.Lead = "The bot is answering"
 	}

@@ -54,6 +54,9 @@ func TestTheSentencesAboutNow(t *testing.T) {
 		{func(s *Snapshot) { s.Schedule.Entries = nil }},
 		{func(s *Snapshot) { s.Busy = true }},
 		{func(s *Snapshot) { s.Forks = []fork.View{{State: fork.Running}, {State: fork.Running}} }},
+		{func(s *Snapshot) {
+			s.Forks = []fork.View{{State: fork.Running}, {State: fork.Running}, {State: fork.Waiting}}
+		}},
 		{func(s *Snapshot) { // B4
 			s.Forks, s.Money.Reserved = []fork.View{{State: fork.Running}, {State: fork.Waiting, Title: "Rent", Aside: true}}, 0.3
 		}},
@@ -109,6 +112,7 @@ const sentences = `All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings 
 All quiet. 3 pings today. Nothing is due within a day; 2 pings left, +1 at 15:32.
 The bot is answering. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 2 runs under way. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+2 runs under way, 1 waiting. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 1 run under way. Rent waits: $0.30 is set aside for runs under way. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 The agent asks: Run this command? ls.
 The agent asks (1 of 2): which one?

@@ -164,14 +164,6 @@ func timeFor(r *routines.Routine, asks []habits.Ask, now time.Time) (p proposals
 	return p, true
 }
 
-// moved decodes the change of a proposal.
-func moved(p proposals.Proposal) (c movedTime, err error) {
-	if err := json.Unmarshal(p.Change, &c); err != nil {
-		return c, fmt.Errorf("read the proposed time: %w", err)
-	}
-	return c, nil
-}
-
 // timeMover carries out the answers.
 type timeMover struct {
 	index *routines.Index
@@ -180,7 +172,7 @@ type timeMover struct {
 
 // answer changes the time in the routine's file, or keeps it.
 func (m timeMover) answer(ctx context.Context, p proposals.Proposal, b proposals.Button, _ string) (proposals.Done, error) {
-	c, err := moved(p)
+	c, err := proposals.ChangeOf[movedTime](p)
 	if err != nil {
 		return proposals.Done{}, err
 	}
@@ -196,7 +188,7 @@ func (m timeMover) answer(ctx context.Context, p proposals.Proposal, b proposals
 
 // undo restores the previous time.
 func (m timeMover) undo(ctx context.Context, p proposals.Proposal) error {
-	c, err := moved(p)
+	c, err := proposals.ChangeOf[movedTime](p)
 	if err != nil {
 		return err
 	}

@@ -142,9 +142,9 @@ func due(p proposals.Proposal, b proposals.Button, typed string, read when.Reade
 			return at, err
 		}
 	} else {
-		var change promisedAt
-		if err := json.Unmarshal(p.Change, &change); err != nil {
-			return at, fmt.Errorf("read the time of a proposal: %w", err)
+		change, err := proposals.ChangeOf[promisedAt](p)
+		if err != nil {
+			return at, err
 		}
 		at = change.At.In(now.Location())
 	}

@@ -43,13 +43,6 @@ type zoneChange struct {
 	To   string `json:"to"`
 }
 
-func zoneChangeOf(p proposals.Proposal) (c zoneChange, err error) {
-	if err := json.Unmarshal(p.Change, &c); err != nil {
-		return c, fmt.Errorf("read the proposed time zone: %w", err)
-	}
-	return c, nil
-}
-
 // traveller keeps the zone in use over restarts, asks once whether tasks follow a machine whose zone has changed, and
 // restarts the program when the user has changed the zone.
 type traveller struct {
@@ -103,7 +96,7 @@ func (t *traveller) keep() {
 	if t.machine == nil || t.b.settings.Load().Timezone != "" {
 		return
 	}
-	r, _, err := config.Set(t.b.dir, "timezone", t.machine())
+	r, _, err := config.Set(t.b.dir, config.KeyZone, t.machine())
 	if err != nil {
 		t.b.log.Warn("the time zone in use was not recorded", "error", err)
 		return
@@ -129,7 +122,7 @@ func (t *traveller) ask(ctx context.Context) {
 	before := t.b.offers.Of(KindZone)
 	if n := len(before); n > 0 {
 		last := before[n-1]
-		c, err := zoneChangeOf(last)
+		c, err := proposals.ChangeOf[zoneChange](last)
 		switch {
 		case err == nil && c.To == machine && (machine != used || last.Answer != ""):
 			return
@@ -189,7 +182,7 @@ func nextDay(list []*routines.Routine, now time.Time, to *time.Location) (lines 
 
 // answer lets tasks follow, or not.
 func (t *traveller) answer(_ context.Context, p proposals.Proposal, b proposals.Button, _ string) (proposals.Done, error) {
-	c, err := zoneChangeOf(p)
+	c, err := proposals.ChangeOf[zoneChange](p)
 	if err != nil {
 		return proposals.Done{}, err
 	}
@@ -201,7 +194,7 @@ func (t *traveller) answer(_ context.Context, p proposals.Proposal, b proposals.
 
 // undo goes back to the zone before.
 func (t *traveller) undo(_ context.Context, p proposals.Proposal) error {
-	c, err := zoneChangeOf(p)
+	c, err := proposals.ChangeOf[zoneChange](p)
 	if err != nil {
 		return err
 	}
@@ -210,7 +203,7 @@ func (t *traveller) undo(_ context.Context, p proposals.Proposal) error {
 
 // set changes the zone in use. It takes effect with the restart that follows.
 func (t *traveller) set(zone string) error {
-	r, _, err := config.Set(t.b.dir, "timezone", zone)
+	r, _, err := config.Set(t.b.dir, config.KeyZone, zone)
 	if err == nil {
 		t.b.settings.Set(&r)
 	}

@@ -132,6 +132,7 @@ func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
 			}
 		}
 		rang[kind]++
+		t.Logf("%s: %q", kind, text)
 	}
 	t.Logf("it rang %v", rang)
 	want := map[string]int{"answer": 20, "ping": 8, "failure": 1}

@@ -256,7 +256,8 @@ func (in *inbound) passCode(ctx context.Context, id, code string) {
 	ctx, cancel := context.WithTimeout(ctx, loginWithin)
 	defer cancel()
 	if _, err := in.bot.Do(ctx, command.Login{Code: code}); err != nil {
-		in.notices.say(post.KindTrouble, fmt.Sprintf(textLoginWrong, strings.ReplaceAll(reason(err), code, "…")))
+		again := post.Button{Label: textLogIn, Style: "primary", Action: post.LogIn + ":"}
+		in.notices.say(post.KindTrouble, fmt.Sprintf(textLoginWrong, strings.ReplaceAll(reason(err), code, "…")), again)
 	}
 }
 

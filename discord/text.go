@@ -40,6 +40,7 @@ const (
 		"or give one of them its own bot"
 	textUnread     = "one of your messages has a form that this version cannot read: send it again in other words"
 	textLoginWrong = "the login did not work: %s"
+	textLogIn      = "Log in"
 
 	textNotAuthorized = "not authorized."
 	textNotHere       = "only in our direct messages."

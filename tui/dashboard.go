@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
+	stored "ollimbot/core/storage/config"
 	"ollimbot/core/talk/notice"
 	"ollimbot/routines"
 	"ollimbot/tui/action"
@@ -265,6 +266,11 @@ func (d *dashboard) failed(msg doneMsg) {
 
 // succeeded shows the effect of a command, and records how to undo it.
 func (d *dashboard) succeeded(msg doneMsg) {
+	if c, is := msg.command.(command.SetConfig); is {
+		if about, ok := stored.About(c.Key); ok { // as on the page of settings
+			msg.outcome.Message = strings.Replace(msg.outcome.Message, c.Key, about.Name, 1)
+		}
+	}
 	text := d.outcome(msg.command, msg.outcome.Message)
 	name, _, _ := strings.Cut(msg.outcome.Message, "\n")
 	name, _, _ = strings.Cut(name, "; ") // what else follows from it

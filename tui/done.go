@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -65,8 +67,14 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	case silent(msg.command):
 		return nil
 	case msg.err != nil:
+		if q := forAgent(msg.command, msg.err); q != nil {
+			return r.answer(pane.Answer{Ask: q})
+		}
 		r.failed(msg)
 		return nil
+	}
+	if q := Sure(msg.command, msg.outcome); q != nil {
+		return r.answer(pane.Answer{Ask: q})
 	}
 	switch c := msg.command.(type) {
 	case command.FireNow:
@@ -82,14 +90,24 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	case command.SetLook:
 		r.choose(map[string]string{c.Name: c.Value})
 		r.worn()
-	case command.SetConfig:
-		if msg.outcome.Follows != "" {
-			c.Sure = true
-			return r.answer(pane.Answer{Ask: &pane.Question{Text: msg.outcome.Follows + ".", Yes: "set it", No: "leave it unchanged", Do: c}})
-		}
 	}
 	r.succeeded(msg)
 	return nil
+}
+
+// forAgent offers to send a line that is no command to the agent, if it is a sentence; otherwise it is nil.
+func forAgent(c command.Value, err error) *pane.Question {
+	text := ""
+	switch c := c.(type) {
+	case command.Say:
+		text = strings.TrimPrefix(strings.TrimSpace(c.Text), "/")
+	case command.Line:
+		text = strings.TrimSpace(c.Text)
+	}
+	if no := new(command.NoLineError); !errors.As(err, &no) || !strings.Contains(text, " ") {
+		return nil
+	}
+	return &pane.Question{Text: fmt.Sprintf(textForAgent, err), Yes: "send it", No: "leave it", Do: command.Say{Text: text}}
 }
 
 // readMore starts what panes want to read beyond the snapshot, one thing at a time for

@@ -143,6 +143,12 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		b.change(func(s *core.Snapshot) { s.Fork = &chat.Banner{Resumed: true, Since: time.Now()} })
 		return command.Outcome{Message: "resuming Medication"}, nil
 	case command.Say:
+		switch {
+		case c.Text == "/stop email" && !c.Sure:
+			return command.Outcome{Follows: c.Text + ": Stop a run"}, nil
+		case c.Text == "/pause for a walk":
+			return command.Outcome{}, &command.NoLineError{Why: `no task is called "for a walk"`}
+		}
 		if c.Text == "/config" {
 			const reply = "**Main model**: opus\n**Thinking**: adaptive"
 			b.change(func(s *core.Snapshot) {

@@ -79,6 +79,18 @@ func Removal(s *core.Snapshot, c command.Value, undo string) *pane.Question {
 	return q
 }
 
+// Sure asks before a command is carried out whose outcome says what follows; nil if it has been carried out.
+func Sure(c command.Value, o command.Outcome) *pane.Question {
+	q := &pane.Question{Text: o.Follows + ".", Yes: "carry it out", No: "leave it", Do: command.Sure(c)}
+	if _, setting := c.(command.SetConfig); setting {
+		q.Yes, q.No = "set it", "leave it unchanged"
+	}
+	if o.Follows == "" {
+		return nil
+	}
+	return q
+}
+
 // taskOf is a task of a snapshot; the zero one if there is none.
 func taskOf(s *core.Snapshot, id string) (t schedule.TaskView) {
 	if i := slices.IndexFunc(s.Schedule.Tasks, func(t schedule.TaskView) bool { return t.ID == id }); i >= 0 {

@@ -13,8 +13,10 @@ import (
 	"ollimbot/core/mcp"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/webhook"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/toast"
+	"ollimbot/tui/view"
 	"ollimbot/tui/widget"
 )
 
@@ -164,4 +166,33 @@ func inside(r *root, d pane.Dialog) []string {
 		lines[i] = ansi.Strip(lines[i])
 	}
 	return lines
+}
+
+func TestAnEmptyListHasNoBoxForWhatIsSelected(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {200, 60}} {
+		for _, p := range []action.Pane{action.Schedule, action.Updates} {
+			r := plainRoot(t, core.Snapshot{At: day, Zone: time.UTC})
+			r.w, r.h = size[0], size[1]
+			r.setFocus(p)
+			for _, column := range r.view().Plan().Columns {
+				for _, b := range column.Boxes {
+					if b.Pane == action.Detail {
+						t.Errorf("%v: %s has no row, and there is a box for it", size, p.Name())
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTheBoxOfWhatIsSelectedHasATitleWhereTheFilterKeepsNothing(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	r.w, r.h = 120, 40
+	for p, title := range map[action.Pane]string{action.Schedule: "╭─ Schedule ─", action.Updates: "╭─ Update ─"} {
+		r.setFocus(p)
+		r.panes[p].(interface{ Filter(text string) }).Filter("zzz")
+		if screen := strings.Join(view.Frame(r.view()), "\n"); !strings.Contains(screen, title) {
+			t.Errorf("%s:\n%s", p.Name(), screen)
+		}
+	}
 }

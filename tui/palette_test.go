@@ -22,6 +22,14 @@ func plainRoot(t *testing.T, snap core.Snapshot) *root {
 	return r
 }
 
+func TestASettingIsFoundByAValueThatItDoesNotHave(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("ctrl+p")
+		s.types("12 hour")
+		s.sees("Clock: ", "setting")
+	})
+}
+
 func TestThePaletteFillsASmallScreen(t *testing.T) {
 	play(t, setup{w: 40, h: 10, snap: busyForks}, func(s *stage) {
 		s.press("4", "ctrl+p")

@@ -15,7 +15,7 @@ import (
 
 func TestTheDashboardOpensWithEveryPane(t *testing.T) {
 	play(t, setup{snap: busyForks}, func(s *stage) {
-		s.sees("1 run under way.", "12 routines",
+		s.sees("1 run under way, 1 waiting.", "12 routines",
 			"1 Ping budget", "3.2 / 5", "2 Schedule", "Email sweep", "3 Updates", "4 Runs", "5 Chat", "6 Logs",
 			"? keys", ": command")
 	})
@@ -150,7 +150,7 @@ func TestTheWheelScrollsThePaneUnderThePointerAndNotTheFocusedOne(t *testing.T) 
 		s.change(func(s *core.Snapshot) { s.Forks[0].Lines = 200 })
 		s.press("5")
 		s.sees("line 199 of the tail")
-		s.send("\x1b[<64;80;10M")
+		s.send("\x1b[<64;80;14M")
 		time.Sleep(100 * time.Millisecond)
 		s.sees("▸5 Chat")
 		s.misses("line 199 of the tail")

@@ -16,6 +16,7 @@ import (
 const (
 	textDot = " · "
 
+	textForAgent = "%v. Send it to the agent as a message?"
 	textForkAsks = "the agent would like to save the fork"
 
 	textGarbled = "unreadable input from the terminal was ignored"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"ollimbot/cmd/internal/console"
@@ -11,24 +12,20 @@ import (
 )
 
 type accountCmd struct {
-	Since string `default:"7d" placeholder:"DAY" help:"The first day: today, yesterday, a weekday, 2006-01-02, or a number of days such as 30d (${default})."`
-	Task  string `placeholder:"ID" complete:"task" help:"Every due time of this task."`
+	Days string `aliases:"since" default:"7" placeholder:"N" help:"How many days back (${default}), or the first day: yesterday, a weekday, 2006-01-02."`
+	Task string `placeholder:"ID" complete:"task" help:"Every due time of this task."`
 	ofFilter
 	console.AsJSON
 }
 
-// accountAnswer is the JSON answer.
-type accountAnswer struct {
-	Since   time.Time     `json:"since"`
-	Summary string        `json:"summary"`
-	Rows    []account.Row `json:"rows"` // by due time
-}
-
 // Run shows the outcome of each due time. Without a task or a filter, it lists only those that did not run.
 func (c *accountCmd) Run(p *process, at console.DataDir) error {
-	from, err := account.ReadDay(c.Since, at.Now)
+	if _, err := strconv.Atoi(c.Days); err == nil {
+		c.Days += "d"
+	}
+	from, err := account.ReadDay(c.Days, at.Now)
 	if err != nil {
-		return console.Usagef("--since: %v", err)
+		return console.Usagef("--days: %v", err)
 	}
 	if len(c.Filter) > 0 {
 		if day, err := account.ReadDay(c.Filter[0], at.Now); err == nil {
@@ -43,16 +40,17 @@ func (c *accountCmd) Run(p *process, at console.DataDir) error {
 	for _, w := range report.Warnings() {
 		console.Tell(p.Err, "warning: %s", w)
 	}
-	a := accountAnswer{Since: from, Summary: report.Summary(), Rows: kept(c.ofFilter, report.Rows, func(r account.Row) query.Facts {
+	summary := report.Summary() // of all rows
+	report.Rows = kept(c.ofFilter, report.Rows, func(r account.Row) query.Facts {
 		return query.Facts{Text: accountLine(r, at.Env.Zone), Is: []string{string(r.Fate), r.Kind}, At: r.Due.In(at.Env.Zone), Now: at.Now}
-	})}
-	lines := []string{fmt.Sprintf("since %s: %s", from.Format("Mon 2006-01-02"), a.Summary)}
-	for _, r := range a.Rows {
+	})
+	lines := []string{fmt.Sprintf("since %s: %s", from.Format("Mon 2006-01-02"), summary)}
+	for _, r := range report.Rows {
 		if c.Task != "" || len(c.Filter) > 0 || r.Fate != account.Ran {
 			lines = append(lines, accountLine(r, at.Env.Zone))
 		}
 	}
-	return p.Answer(c.JSON, a, lines)
+	return p.Answer(c.JSON, map[string]any{"since": report.Since, "summary": summary, "rows": report.Rows}, lines)
 }
 
 // accountLine formats a due time and its outcome.

@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/tui"
@@ -170,7 +171,10 @@ var questions = []question{
 		"headline":     match("headline", `(.+)`),
 		"status":       match("status", `(.+)`),
 		"slash status": match("slash status", `(.+)`),
-		"card":         match("card", `(.+)`),
+	}},
+	{"what is most urgent, in the words of the phone", map[string]func(*home) string{
+		"headline": func(h *home) string { return post.Phone(match("headline", `(.+)`)(h)) },
+		"card":     match("card", `(.+)`),
 	}},
 	{"how is the budget", map[string]func(*home) string{
 		"budget --json": func(h *home) string { return compact(h.said["budget --json"]) },
@@ -578,9 +582,10 @@ type beside struct {
 
 func (b beside) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	if line, ok := c.(command.Line); ok {
+		s := b.Snapshot()
 		return line.CarryOut(ctx, func(ctx context.Context, args []string) (agent.CommandResult, command.Value) {
 			return b.h.process().carryOut(ctx, b.h.at, b.h.bot, args)
-		})
+		}, command.Reading{Times: s.Times(), Find: s.Find})
 	}
 	return b.Viewer.Do(ctx, c)
 }

@@ -56,7 +56,7 @@ func (p *process) attach(at console.DataDir, f viewFlags) error {
 	name := at.Dir.Display()
 	err := attach.Run(ctx, attach.ClientOptions{
 		Name: name, Version: version, Editor: at.Env.Editor, In: in, Out: out, Err: p.Err, Env: p.Environ(),
-		Plain: f.Plain, ReadOnly: f.ReadOnly, Theme: f.Theme, Notice: strings.Join(p.notices, "\n"), Stays: p.Terminal(),
+		Plain: f.Plain, ReadOnly: f.ReadOnly, Theme: f.Theme, Notice: strings.Join(p.notices, "\n"), Typed: p.Typed(), Stays: p.Terminal(),
 		Dial: func() (*net.UnixConn, error) { return unixsocket.Dial(at.Dir.Path(attachSocket)) },
 		Token: func() string {
 			door, _ := openDoor(at, doorPatience)

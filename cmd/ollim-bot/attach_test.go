@@ -65,6 +65,16 @@ func (s *server) opened() {
 	s.t.Fatal("the bot opens no socket")
 }
 
+// logs waits until the bot has logged a text.
+func (s *server) logs(text string) {
+	s.t.Helper()
+	for over := time.Now().Add(patience); !strings.Contains(s.out.String(), text); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(over) {
+			s.t.Fatalf("%q is not in the log:\n%s", text, s.out.String())
+		}
+	}
+}
+
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait() // killed
@@ -151,6 +161,7 @@ func TestWhatWasForTheSSHServerIsIgnoredWithOneNotice(t *testing.T) {
 	put(t, filepath.Join(s.root, "state", "ssh_host_ed25519_key"), "a key")
 	s.start("OLLIM_ATTACH=0.0.0.0:2226")
 	want := "settings or files of an earlier version have no effect"
+	s.logs(want)
 	if got := s.out.String(); strings.Count(got, want) != 1 || !strings.Contains(got, "OLLIM_ATTACH, authorized_keys, state/ssh_host_ed25519_key") {
 		t.Errorf("the log has:\n%s", got)
 	}

@@ -83,7 +83,7 @@ func (p *process) record(at console.DataDir, e audit.Entry) {
 type allowCmd struct {
 	ID string `arg:"" optional:"" complete:"waiting" help:"The id of a task or webhook, or the path of its file."`
 	// Refuse is not a separate command, so that all user-only actions are under one word.
-	Refuse bool `xor:"do" help:"Refuse the agent's edit of a task or webhook: its file is restored to the text in force."`
+	Refuse bool `hidden:"" now:"deny ID" xor:"do"`
 	Undo   bool `xor:"do" help:"Withdraw the approval."`
 	confirmation
 }

@@ -16,14 +16,9 @@ import (
 // These commands do for scripts what keys do in the dashboard. The running bot executes
 // them (handOver); without one, they change the files.
 
-// doneAnswer is the JSON answer of a command that changes something.
-type doneAnswer struct {
-	Message string `json:"message"`
-}
-
 type liftCmd struct {
 	Off  string `arg:"" optional:"" enum:"off," default:"" help:"off makes the caps active again."`
-	Undo bool   `hidden:""` // the earlier name of off
+	Undo bool   `hidden:"" now:"lift off"`
 	console.AsJSON
 }
 
@@ -114,5 +109,5 @@ func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error 
 	if o.Follows != "" {
 		o.Message = o.Follows + textSure
 	}
-	return p.Answer(a.JSON, doneAnswer{plainLine(o.Message)}, strings.Split(plainLine(o.Message), "\n"))
+	return p.Answer(a.JSON, map[string]string{"message": plainLine(o.Message)}, strings.Split(plainLine(o.Message), "\n"))
 }

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
-	"ollimbot/core/agent"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/work/money"
 	"ollimbot/routines/schedule"
 )
 
@@ -22,51 +19,9 @@ const costDays = 366
 
 type costsCmd struct {
 	Number  int  `arg:"" optional:"" name:"days" help:"How many days with today, 1 to 366 (30)."`
-	Days    int  `hidden:"" default:"30"` // the flag of earlier versions
+	Days    int  `hidden:"" now:"costs 7" default:"30"`
 	Explain bool `help:"What each routine costs and what a change would have saved."`
 	console.AsJSON
-}
-
-// costsAnswer is the JSON answer; amounts are dollars.
-type costsAnswer struct {
-	Money     moneyAnswer        `json:"money"`
-	Days      []costDayAnswer    `json:"days"` // oldest first
-	Tasks     []command.TaskCost `json:"tasks"`
-	Talk      float64            `json:"conversation_usd"`
-	Expected  float64            `json:"expected_usd"`
-	Projected float64            `json:"projected_usd"`
-	Ahead     []schedule.Entry   `json:"ahead"`
-	Used      agent.Usage        `json:"usage"`
-	Advice    []command.Advice   `json:"advice"`
-	Parts     []command.PartCost `json:"purposes"`
-}
-
-// moneyAnswer is what was spent, is reserved, and may be spent; a missing cap is null.
-type moneyAnswer struct {
-	Today    float64  `json:"today_usd"`
-	Month    float64  `json:"month_usd"`
-	DayCap   *float64 `json:"daily_cap_usd"`
-	MonthCap *float64 `json:"monthly_cap_usd"`
-	Reserved float64  `json:"reserved_usd"`
-	Lifted   bool     `json:"lifted"`
-	// Unknown counts the requests of this month whose cost is not known, Unpriced names the models
-	// without a price that some of them went to; NotExact is what an earlier
-	// version booked this month, which counts nowhere. Plan means that a subscription pays.
-	Unknown  int      `json:"unknown_requests"`
-	Unpriced []string `json:"unpriced_models"`
-	NotExact float64  `json:"not_exact_usd"`
-	Plan     bool     `json:"plan"`
-}
-
-type costDayAnswer struct {
-	Date    string  `json:"date"`
-	Dollars float64 `json:"usd"`
-	Tokens  int     `json:"tokens"`
-	Runs    int     `json:"runs"`
-	// NotExact is what an earlier version booked, which counts nowhere.
-	NotExact float64 `json:"not_exact_usd,omitempty"`
-	// Unknown counts the requests whose cost is not in Dollars.
-	Unknown int `json:"unknown_requests,omitempty"`
 }
 
 // Run shows the costs by day and by task, and the expected cost of today.
@@ -83,34 +38,9 @@ func (c *costsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.Explain {
 		lines = append([]string{r.Head()}, r.Explained()...)
 	}
-	return p.Answer(c.JSON, answerCosts(r), lines)
-}
-
-func answerCosts(r command.CostReport) costsAnswer {
-	return costsAnswer{
-		Money: answerMoney(r.Money), Talk: r.Talk, Expected: r.Expected, Projected: r.Projected,
-		Ahead: append([]schedule.Entry{}, r.Ahead...), Used: r.Used,
-		Advice: append([]command.Advice{}, r.Advice...), Parts: append([]command.PartCost{}, r.Parts...),
-		Days: console.Each(r.Days, func(d command.CostDay) costDayAnswer {
-			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs, d.NotExact, d.Unknown}
-		}),
-		Tasks: append([]command.TaskCost{}, r.Tasks...),
-	}
-}
-
-func answerMoney(s money.State) moneyAnswer {
-	month := s.Month.Spent
-	a := moneyAnswer{
-		Today: s.Today.Spent.Dollars(), Month: month.Dollars(), Reserved: s.Reserved, Lifted: s.Lifted,
-		Unknown: month.Unknown(), Unpriced: append([]string{}, month.Unpriced()...), NotExact: month.NotExact(), Plan: month.Plan(),
-	}
-	if s.Today.Capped() {
-		a.DayCap = &s.Today.Cap
-	}
-	if s.Month.Capped() {
-		a.MonthCap = &s.Month.Cap
-	}
-	return a
+	r.Ahead, r.Advice = append([]schedule.Entry{}, r.Ahead...), append([]command.Advice{}, r.Advice...) // JSON distinguishes null from []
+	r.Parts, r.Tasks = append([]command.PartCost{}, r.Parts...), append([]command.TaskCost{}, r.Tasks...)
+	return p.Answer(c.JSON, r, lines)
 }
 
 // costLines lists the days that cost something, the expected cost of today, and the

@@ -28,6 +28,9 @@ func (c *demoCmd) Run(p *process) (err error) {
 	if !(c.Speed >= 0.1 && c.Speed <= 20) {
 		return console.Usagef("--speed takes a number from 0.1 to 20")
 	}
+	if p.Flags.DataDir != "" {
+		return console.Usagef("the demo has a directory of its own: leave out --data-dir")
+	}
 	if err := c.check(p); err != nil {
 		return err
 	}

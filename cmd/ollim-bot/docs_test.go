@@ -51,13 +51,10 @@ func commandTable(t *testing.T) string {
 			continue
 		}
 		var parts []string
-		for _, leaf := range child.Leaves(true) {
-			parts = append(parts, usage(leaf)+": "+strings.ToLower(leaf.Help[:1])+strings.TrimSuffix(leaf.Help[1:], "."))
+		for _, leaf := range child.Leaves(true) { // none if what the group does by itself is hidden
+			parts = append(parts, usage(leaf))
 		}
-		if len(parts) == 0 { // what the group does by itself is hidden
-			parts = append(parts, child.Help)
-		}
-		b.WriteString("| `" + child.Name + "` | " + strings.Join(parts, "; ") + " |\n")
+		b.WriteString("| `" + child.Name + "` | " + strings.TrimSpace(child.Help+" "+strings.Join(parts, ", ")) + " |\n")
 	}
 	return b.String()
 }
@@ -70,6 +67,50 @@ func TestThePageOfTheCommandLineHasTheTableOfCommands(t *testing.T) {
 			t.Errorf("docs/cli.md does not mention the global flag --%s", flag.Name)
 		}
 	}
+}
+
+// formerNames is the table of docs/cli.md of earlier names: those of the rows, and the flags that the tree hides.
+func formerNames(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| Where | Was | Now |\n|---|---|---|\n")
+	row := func(where, was, now string) { b.WriteString("| " + where + " | `" + was + "` | `" + now + "` |\n") }
+	for _, c := range command.Table {
+		names := c.Aliases
+		if c.Seed != "" && c.In&(command.InShell|command.InPlain) != 0 {
+			names = append(slices.Clone(names), c.Seed)
+		}
+		var where []string
+		if c.In&command.InShell != 0 && !strings.Contains(c.Name, " ") { // below a group there are no other names
+			where = append(where, "command line")
+		}
+		if c.In&command.InPlain != 0 {
+			where = append(where, "plain mode")
+		}
+		for _, name := range names {
+			if len(name) > 1 && len(where) > 0 { // not a short form
+				row(strings.Join(where, ", "), name, c.Name)
+			}
+		}
+		if c.Was != "" {
+			b.WriteString("| plain mode | `" + c.Name + "`* | `" + c.Was + "` |\n")
+		}
+	}
+	for _, leaf := range commandTree(t).Model.Leaves(false) {
+		for _, f := range leaf.Flags {
+			for _, was := range f.Aliases {
+				row("command line", nameOf(leaf)+" --"+was, nameOf(leaf)+" --"+f.Name)
+			}
+			if now := f.Tag.Get("now"); now != "" {
+				row("command line", nameOf(leaf)+" --"+f.Name, now)
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestThePageOfTheCommandLineHasTheTableOfFormerNames(t *testing.T) {
+	goldentest.ComparePart(t, filepath.Join("..", "..", "docs", "cli.md"), "something else (*):\n\n", "\n## Removed\n", formerNames(t))
 }
 
 func TestTheCommandLineAndTheTableHaveTheSameCommands(t *testing.T) {

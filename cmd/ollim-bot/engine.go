@@ -49,7 +49,7 @@ type models struct {
 // choose makes the engine with a name. pace is the offline engine's.
 func (m models) choose(name string, pace float64) (model, error) {
 	if name == choice.Script {
-		return m.offline(script.Options{Pace: pace, Offline: textHowToConnect}, textOffline), nil
+		return m.offline(script.Options{Pace: pace, Offline: textHowToConnect + textWithoutFlag}, textOffline), nil
 	}
 	path, err := claudeproc.Find(m.EngineEnv(m.at))
 	if err == nil && name == choice.Claude {

@@ -57,12 +57,14 @@ func (p *process) reads(past *history.History) func(id string, at time.Time) {
 type historyListCmd struct {
 	Days int  `placeholder:"N" help:"Only sessions that changed in the last N days."`
 	All  bool `help:"Sessions of every directory, not just this data directory."`
-	N    int  `short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 10000 (${default})."`
+	Old  int  `name:"n" hidden:"" now:"history list --number 50"`
+	N    int  `name:"number" short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 10000 (${default})."`
 	console.AsJSON
 }
 
 // Run lists sessions.
 func (c *historyListCmd) Run(p *process) error {
+	c.N = cmp.Or(c.Old, c.N)
 	past, since, err := p.history(c.Days)
 	if err != nil {
 		return err
@@ -223,12 +225,6 @@ type historyPingsCmd struct {
 	console.AsJSON
 }
 
-// pingAnswer is one fire or ping of the JSON answer.
-type pingAnswer struct {
-	history.Event
-	Minutes *int `json:"minutes"`
-}
-
 // pingedAnswer is how the pings of a task were answered.
 type pingedAnswer struct {
 	Task     string  `json:"task"`
@@ -266,7 +262,7 @@ func (c *historyPingsCmd) Run(p *process) error {
 		lines = append(append(lines, textAnswers), console.Each(tasks, pingedLine)...)
 	}
 	return p.Answer(c.JSON, map[string]any{
-		"days": c.Days, "events": console.Each(events, answerPing), "more": more, "tasks": console.Each(tasks, answerPinged),
+		"days": c.Days, "events": append([]history.Event{}, events...), "more": more, "tasks": console.Each(tasks, answerPinged),
 	}, lines)
 }
 
@@ -276,7 +272,8 @@ func answerPinged(s history.Summary) pingedAnswer {
 		PerRun: s.Rate.PerRun(), Rate: s.Answers.Rate(),
 	}
 	if a.Answered > 0 {
-		a.Minutes = minutes(s.Answers.Median)
+		minutes := int(s.Answers.Median.Round(time.Minute) / time.Minute)
+		a.Minutes = &minutes
 	}
 	return a
 }
@@ -295,18 +292,6 @@ func pingedLine(s history.Summary) string {
 		line += fmt.Sprintf(", %d %s", s.Answers.Useless, budget.TextUseless)
 	}
 	return line
-}
-
-func minutes(d time.Duration) *int {
-	n := int(d.Round(time.Minute) / time.Minute)
-	return &n
-}
-
-func answerPing(e history.Event) pingAnswer {
-	if e.Next.IsZero() {
-		return pingAnswer{Event: e}
-	}
-	return pingAnswer{e, minutes(e.Next.Sub(e.At))}
 }
 
 func pingLine(e history.Event) string {

@@ -52,15 +52,10 @@ func (c *ofServer) find(p *process, at console.DataDir) (mcp.Server, error) {
 
 type mcpListCmd struct{ console.AsJSON }
 
-type mcpServerAnswer struct {
-	Name     string `json:"name"`
-	Where    string `json:"where"`
-	Status   string `json:"status"`
-	Text     string `json:"text,omitempty"`
-	Tools    int    `json:"tools"`
-	Waiting  int    `json:"waiting"`
-	Trusted  bool   `json:"trusted"`
-	Disabled bool   `json:"disabled"`
+// listedServer is a server with a field that says no more than its status.
+type listedServer struct {
+	mcp.State
+	Disabled bool `json:"disabled"`
 }
 
 // Run lists the servers with their last known states.
@@ -73,9 +68,9 @@ func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 	if len(states) == 0 && !routines.HasErrors(problems) { // a broken file may have some
 		lines = append(lines, textNoMCPServers)
 	}
-	list := console.Each(states, func(s mcp.State) mcpServerAnswer {
+	list := console.Each(states, func(s mcp.State) listedServer {
 		lines = append(lines, s.String())
-		return mcpServerAnswer{s.Name, s.Where, string(s.Status), s.Text, s.Tools, s.Waiting, s.Trusted, s.Status == mcp.Off}
+		return listedServer{s, s.Status == mcp.Off}
 	})
 	box := p.Sandbox(at)
 	defer box.Close()
@@ -221,7 +216,7 @@ func (c *mcpAllowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 }
 
 type mcpLogCmd struct {
-	Lines int `short:"n" default:"50" help:"How many lines."`
+	Lines int `name:"number" aliases:"lines" short:"n" default:"50" placeholder:"N" help:"How many lines to show (${default})."`
 	ofServer
 }
 

@@ -45,7 +45,7 @@ func (c *mcpLoginCmd) Run(p *process, at console.DataDir) error {
 	if err := errors.Join(err, g.Wait()); err != nil {
 		return err
 	}
-	return p.Answer(c.JSON, doneAnswer{text}, []string{text})
+	return p.Answer(c.JSON, map[string]string{"message": text}, []string{text})
 }
 
 // login returns the message about the result of a login.
@@ -100,7 +100,7 @@ func (c *mcpLogoutCmd) Run(p *process, at console.DataDir) error {
 		return err
 	}
 	text := fmt.Sprintf(textMCPLoggedOut, s.Name)
-	return p.Answer(c.JSON, doneAnswer{text}, []string{text})
+	return p.Answer(c.JSON, map[string]string{"message": text}, []string{text})
 }
 
 const (

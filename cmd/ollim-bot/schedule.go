@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -169,8 +170,9 @@ const cronFires = 1000
 
 type cronCmd struct {
 	Expr []string `arg:"" name:"expr" help:"Words such as weekdays at 9, or five fields: minute hour day month weekday, in quotes if the shell expands *."`
-	From string   `placeholder:"TIME" help:"Count from this moment instead of now."`
-	N    int      `short:"n" default:"5" help:"How many times to show."`
+	At   string   `aliases:"from" placeholder:"TIME" help:"Count from this moment instead of now."`
+	Old  int      `name:"n" hidden:"" now:"cron --number 5"`
+	N    int      `name:"number" short:"n" default:"5" placeholder:"N" help:"How many times to show (${default})."`
 	console.AsJSON
 }
 
@@ -187,10 +189,11 @@ type cronAnswer struct {
 
 // Run explains an expression.
 func (c *cronCmd) Run(p *process, at console.DataDir) error {
+	c.N = cmp.Or(c.Old, c.N)
 	if c.N < 0 || c.N > cronFires {
 		return console.Usagef("-n takes a number from 0 to %d", cronFires)
 	}
-	from, err := at.Moment("--from", c.From)
+	from, err := at.Moment("--at", c.At)
 	if err != nil {
 		return err
 	}

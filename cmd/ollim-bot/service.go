@@ -91,7 +91,7 @@ func (c *serviceStatusCmd) Run(p *process, at console.DataDir) error {
 }
 
 type serviceLogsCmd struct {
-	N      int  `name:"lines" short:"n" default:"50" placeholder:"N" help:"How many lines, at most 10000."`
+	N      int  `name:"number" aliases:"lines" short:"n" default:"50" placeholder:"N" help:"How many lines, at most 10000."`
 	Follow bool `short:"f" help:"Keep printing until you interrupt it."`
 }
 

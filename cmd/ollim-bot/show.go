@@ -88,9 +88,15 @@ func (p *process) show(ctx context.Context, bot *core.Bot, s serving) error {
 	defer viewer.Close()
 	if f.Plain {
 		if f.fresh {
-			notice = notice + textFresh
+			connect := textConnectDiscord
+			if bot.Snapshot().Engine.Offline {
+				connect = textConnectModel
+			}
+			notice += textFresh + connect
 		}
-		return plain.Run(ctx, viewer, plain.Options{Input: p.In, Output: p.Out, ReadOnly: f.ReadOnly, Notice: notice, Config: dashboard.Dir(os.Environ())})
+		return plain.Run(ctx, viewer, plain.Options{
+			Input: p.In, Output: p.Out, Typed: p.Typed(), ReadOnly: f.ReadOnly, Notice: notice, Config: dashboard.Dir(os.Environ()),
+		})
 	}
 	if f.demo { // the dashboard shows its own, with the user's keys
 		notice = ""

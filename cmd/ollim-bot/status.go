@@ -10,6 +10,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
 	"ollimbot/core/work/updates"
 	"ollimbot/discord"
 	"ollimbot/routines"
@@ -48,7 +49,7 @@ type statusAnswer struct {
 	// Today's pings, including critical ones, and finished runs.
 	Pings int         `json:"pings_today"`
 	Runs  int         `json:"runs_today"`
-	Money moneyAnswer `json:"money"`
+	Money money.State `json:"money"`
 	// Failed are failed runs that the user has not seen; Asks are open approvals. Both are
 	// the running bot's.
 	Failed int              `json:"failed_unseen"`
@@ -107,7 +108,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
 		Budget: answerBudget(s.Budget, at.Now), Updates: len(s.Updates), Waiting: s.Waiting(), Next: []schedule.Entry{}, Held: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.Dir), Google: s.Google,
-		Pings: glance.Pings, Runs: glance.Runs, Money: answerMoney(s.Money), Failed: len(s.Failures), Asks: glance.Asks, Muted: s.Budget.Muted,
+		Pings: glance.Pings, Runs: glance.Runs, Money: s.Money, Failed: len(s.Failures), Asks: glance.Asks, Muted: s.Budget.Muted,
 	}
 	if now, known := discord.Recorded(at.Dir); known && running {
 		a.Discord = &now

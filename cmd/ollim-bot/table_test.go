@@ -180,7 +180,7 @@ func (w *tableWorld) start() {
 func (w *tableWorld) types(line string) {
 	w.t.Helper()
 	before := strings.Count(w.out.String(), "prefix takes")
-	_, err := io.WriteString(w.in, line+"\nmore all\nprefix day prefix\n")
+	_, err := io.WriteString(w.in, line+"\nmore all\nprefix\n")
 	check(w.t, err)
 	w.until(line, func() bool { return strings.Count(w.out.String(), "prefix takes") > before })
 }

@@ -21,7 +21,9 @@ const (
 this bot is new; there are three ways to start
 write your first routine, here: add routine 0 9 * * mon-fri Ping me with a good morning
 install starter routines, in a shell: ollim-bot routine starters --install
-connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`
+`
+	textConnectModel    = "connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init"
+	textConnectDiscord  = "connect Discord, in a shell: ollim-bot init"
 	textCommandAsDir    = "--data-dir needs a directory, and %q is a command: give the directory before it, or write ./%s if it is one"
 	textNoTerminal      = "this is not a terminal: use --plain for lines%s, or ollim-bot snapshot for one frame"
 	textOrHeadless      = ", --headless for no dashboard at all"
@@ -32,7 +34,8 @@ connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-b
 	textStartersThere   = "the starter routines are already installed"
 	textOffline         = "no model connected: you get scripted replies, at no cost"
 	textHowToConnect    = "No model is connected, so my replies are scripted. To connect one, run `npm install -g @anthropic-ai/claude-code` and " +
-		"`ollim-bot auth login`, or put ANTHROPIC_API_KEY into the file .env of the data directory. Then restart ollim-bot without --engine script."
+		"`ollim-bot auth login`, or put ANTHROPIC_API_KEY into the file .env of the data directory. Then restart ollim-bot."
+	textWithoutFlag  = " If you started it with --engine script, leave that out."
 	textDemo         = "demo: everything is real except the model"
 	textFarDelay     = "%q is more than a year away; say an earlier time"
 	textBadModel     = "unknown model %q; --model takes opus, sonnet, haiku, or provider/model such as local/qwen3:8b"

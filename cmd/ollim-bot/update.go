@@ -27,7 +27,7 @@ func (c *updateCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 		return err
 	}
 	text += fmt.Sprintf("\nNo bot is running in %s.", at.Dir.Display())
-	return p.Answer(c.JSON, doneAnswer{text}, strings.Split(text, "\n"))
+	return p.Answer(c.JSON, map[string]string{"message": text}, strings.Split(text, "\n"))
 }
 
 // program returns this process's program. A bot asks for it when it starts.

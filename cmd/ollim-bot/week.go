@@ -12,7 +12,7 @@ import (
 
 type weekCmd struct {
 	Which string `arg:"" optional:"" help:"last for last week, or how many weeks ago, up to 51."`
-	Ago   int    `hidden:""` // the flag of earlier versions
+	Ago   int    `hidden:"" now:"week 1"`
 	console.AsJSON
 }
 

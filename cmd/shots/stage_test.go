@@ -51,6 +51,12 @@ func (s *stage) Write(p []byte) (int, error) {
 // play opens the dashboard in a terminal and lets a story happen.
 func play(t *testing.T, w, h int, paper raster.Look, story func(s *stage)) {
 	t.Helper()
+	playAfter(t, 0, w, h, paper, story)
+}
+
+// playAfter is play with a past of so many days; 0 means that of the demo.
+func playAfter(t *testing.T, days, w, h int, paper raster.Look, story func(s *stage)) {
+	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home) // so that the log names no temporary directory
 	root := filepath.Join(home, "data")
@@ -60,7 +66,7 @@ func play(t *testing.T, w, h int, paper raster.Look, story func(s *stage)) {
 		s.screen.SetDefaultBackgroundColor(paper.Back)
 		s.screen.SetDefaultForegroundColor(paper.Fore)
 		var closeLog func() error
-		s.bot, closeLog = furnished(t, root)
+		s.bot, closeLog = furnished(t, root, days)
 		in, keys := io.Pipe()
 		s.keys = keys
 		ctx, stop := context.WithCancel(t.Context())
@@ -94,11 +100,11 @@ func play(t *testing.T, w, h int, paper raster.Look, story func(s *stage)) {
 	})
 }
 
-// furnished is a bot over the directory of somebody who has used it for three weeks.
-func furnished(t *testing.T, root string) (*core.Bot, func() error) {
+// furnished is a bot over the directory of somebody who has used it for so many days.
+func furnished(t *testing.T, root string, days int) (*core.Bot, func() error) {
 	t.Helper()
 	dir := storetest.At(t, root)
-	must(t, demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC()}))
+	must(t, demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC(), Days: days}))
 	log, book := logs.New(logs.Options{Dir: dir, Level: slog.LevelInfo, Zone: time.UTC})
 	var bot *core.Bot
 	talk := demo.Talk(func() core.Snapshot { return bot.Snapshot() })

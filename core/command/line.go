@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -41,11 +42,30 @@ func (l Line) Row() (c Command, args []string, err error) {
 	return c, append(strings.Fields(c.Name), rest...), nil
 }
 
-// CarryOut runs the line.
-func (l Line) CarryOut(ctx context.Context, run Shell) (Outcome, error) {
-	_, args, err := l.Row()
+// CarryOut runs the line. What it names must exist: "cancel my subscription" is a sentence, not a command.
+func (l Line) CarryOut(ctx context.Context, run Shell, in Reading) (Outcome, error) {
+	row, args, err := l.Row()
 	if err != nil {
 		return Outcome{}, err
+	}
+	given := args[len(strings.Fields(row.Name)):]
+	switch flags := slices.ContainsFunc(given, func(a string) bool { return strings.HasPrefix(a, "-") }); {
+	case flags || len(given) == 0:
+	case row.Takes(Task) || row.Takes(Run) || row.Takes(Update):
+		find := in.Find
+		in.Find = func(k Kind, text string) (string, error) {
+			id, err := find(k, text)
+			if err != nil && len(text) == 8 && strings.Trim(text, "0123456789abcdef") == "" { // an ID: the command knows best why there is none
+				return text, nil
+			}
+			return id, err
+		}
+		if _, _, err := row.Read(strings.Join(given, " "), in); err != nil {
+			return Outcome{}, &NoLineError{err.Error()}
+		}
+	}
+	if row.Asks && !l.Sure && len(given) > 0 && !slices.Contains(given, "--help") {
+		return Outcome{Follows: clean.Line(l.Text) + ": " + strings.TrimSuffix(row.About, ".")}, nil
 	}
 	r, undo := run(ctx, args)
 	said := strings.TrimSpace(strings.ReplaceAll("\n"+r.Stderr, "\n"+NotePrefix, "\n"))

@@ -44,7 +44,13 @@ func TestALineIsCarriedOutByTheCommandLine(t *testing.T) {
 		ran = args
 		return result, undo
 	}
-	out, err := Line{`WEBHOOKS --json`}.CarryOut(t.Context(), run)
+	in := Reading{Find: func(_ Kind, text string) (string, error) {
+		if text != "email" {
+			return "", errors.New("there is no " + text)
+		}
+		return "aaaa1111", nil
+	}}
+	out, err := Line{Text: `WEBHOOKS --json`}.CarryOut(t.Context(), run, in)
 	if err != nil || strings.Join(ran, " ") != "WEBHOOKS --json" && strings.Join(ran, " ") != "webhook list --json" {
 		t.Errorf("ran %q, %v", ran, err)
 	}
@@ -54,16 +60,22 @@ func TestALineIsCarriedOutByTheCommandLine(t *testing.T) {
 	var no *NoLineError
 	for _, line := range []string{"hello there", "run", `fire "x`, ""} { // run starts a bot
 		ran = nil
-		if _, err := (Line{line}).CarryOut(t.Context(), run); !errors.As(err, &no) || ran != nil {
+		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || ran != nil {
+			t.Errorf("%q: %v, ran %q", line, err, ran)
+		}
+	}
+	for _, line := range []string{"pause for a walk", "stop worrying about that", "preview of coming attractions", "cancel my subscription"} {
+		ran = nil
+		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || ran != nil {
 			t.Errorf("%q: %v, ran %q", line, err, ran)
 		}
 	}
 	result = agent.CommandResult{Stderr: "ollim-bot: it takes a number\n", Exit: UsageStatus}
-	if _, err := (Line{"costs x"}).CarryOut(t.Context(), run); !errors.As(err, &no) || no.Why != "it takes a number" {
+	if _, err := (Line{Text: "costs x"}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || no.Why != "it takes a number" {
 		t.Errorf("%v", err)
 	}
 	result = agent.CommandResult{Stderr: "ollim-bot: no such task\n", Exit: 1}
-	if _, err := (Line{"fire x"}).CarryOut(t.Context(), run); err == nil || errors.As(err, &no) || err.Error() != "no such task" {
+	if _, err := (Line{Text: "fire email"}).CarryOut(t.Context(), run, in); err == nil || errors.As(err, &no) || err.Error() != "no such task" {
 		t.Errorf("%v", err)
 	}
 }
@@ -90,5 +102,37 @@ func TestThingsAreNamedByIDAndWords(t *testing.T) {
 	twice := []Thing{{ID: "r2", Title: "Tea"}, {ID: "r1", Title: "Tea"}}
 	if got, err := PickOne("run", twice, "tea", true); err != nil || got.ID != "r2" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// What removes or stops something asks wherever a line is typed: the row decides.
+func TestALineThatRemovesOrStopsSomethingAsksFirst(t *testing.T) {
+	ran := 0
+	run := func(context.Context, []string) (agent.CommandResult, Value) { ran++; return agent.CommandResult{}, nil }
+	in := Reading{Find: func(Kind, string) (string, error) { return "aaaa1111", nil }}
+	var asking []string
+	for _, c := range List(InPlain) {
+		if !c.Asks {
+			continue
+		}
+		asking = append(asking, c.Name)
+		if c.In&InShell == 0 || c.In&InDiscord != 0 {
+			t.Errorf("%s asks where no line is carried out", c.Name)
+		}
+		ran = 0
+		out, err := Line{Text: c.Name + " email"}.CarryOut(t.Context(), run, in)
+		if err != nil || ran > 0 || !strings.HasPrefix(out.Follows, c.Name+" email: ") {
+			t.Errorf("%s: %+v, %v, ran %d times", c.Name, out, err, ran)
+		}
+		if _, err := Sure(Line{Text: c.Name + " email"}).(Line).CarryOut(t.Context(), run, in); err != nil || ran != 1 {
+			t.Errorf("%s, sure: %v, ran %d times", c.Name, err, ran)
+		}
+		h := Host{Line: func(ctx context.Context, l Line) (Outcome, error) { return l.CarryOut(ctx, run, in) }}
+		if out, err := (Slash{Line: "/" + c.Name + " email"}).CarryOut(t.Context(), h); err != nil || out.Follows == "" || ran != 1 {
+			t.Errorf("/%s: %+v, %v, ran %d times", c.Name, out, err, ran)
+		}
+	}
+	if want := "stop routine cancel reminder cancel cancel tasks delete cal delete"; strings.Join(asking, " ") != want {
+		t.Errorf("%q ask, want %q", asking, want)
 	}
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -32,7 +33,7 @@ type Outcome struct {
 	Card    *post.Embed
 	Picture string // the name of a picture to show with the message, on surfaces with pictures (post.PictureDay)
 	Undo    Value  // the inverse, or nil
-	Follows string // the consequence because of which SetConfig has changed nothing
+	Follows string // the consequence because of which nothing was changed; Sure carries it out
 	// Decision is the command's entry in the audit log, without its actor. An empty detail
 	// is filled with Message. The zero value writes no entry.
 	Decision audit.Entry
@@ -67,39 +68,49 @@ type TaskCost struct {
 
 // CostDay is the cost of one day, including the conversation.
 type CostDay struct {
-	Date    time.Time // its midnight, in the bot's zone
-	Dollars float64
+	Date    time.Time `json:"-"` // its midnight, in the bot's zone
+	Dollars float64   `json:"usd"`
+	Tokens  int       `json:"tokens"`
+	Runs    int       `json:"runs"` // runs that ended on this day
 	// NotExact is what an earlier version booked, which is in no sum.
-	NotExact float64
-	Unknown  int // requests whose cost is not in Dollars
-	Tokens   int
-	Runs     int // runs that ended on this day
+	NotExact float64 `json:"not_exact_usd,omitempty"`
+	Unknown  int     `json:"unknown_requests,omitempty"` // requests whose cost is not in Dollars
+}
+
+// MarshalJSON implements json.Marshaler. A day is a date there, without a time.
+func (d CostDay) MarshalJSON() ([]byte, error) {
+	type day CostDay
+	return json.Marshal(struct {
+		Date string `json:"date"`
+		day
+	}{d.Date.Format(time.DateOnly), day(d)})
 }
 
 // CostReport is the cost of some days, the caps, and the expected cost until midnight.
 type CostReport struct {
-	At    time.Time
-	Days  []CostDay // every day, oldest first; the last is today
-	Tasks []TaskCost
-	Total TaskCost // of all tasks
+	At    time.Time  `json:"-"`
+	Days  []CostDay  `json:"days"` // every day, oldest first; the last is today
+	Tasks []TaskCost `json:"tasks"`
+	Total TaskCost   `json:"-"` // of all tasks
 	// Advice lists changes to routines that would have saved money, largest saving first.
-	Advice []Advice
-	Since  time.Time // of the first known run, if it is later than the first day
+	Advice []Advice  `json:"advice"`
+	Since  time.Time `json:"-"` // of the first known run, if it is later than the first day
 	// Spent is what all rows of the ledger on those days come to, Parts what they were for.
-	Spent money.Sum
-	Parts []PartCost
+	Spent money.Sum  `json:"-"`
+	Parts []PartCost `json:"purposes"`
 	// Used is the usage of those days, by price class.
-	Used agent.Usage
+	Used agent.Usage `json:"usage"`
 	// Talk is the conversation's cost, with its forks, subagents and compactions.
-	Talk float64
+	Talk float64 `json:"conversation_usd"`
 	// Money has the caps and the spending that counts against them.
-	Money money.State
+	Money money.State `json:"money"`
 	// Ahead are the fires until midnight, by time, with their expected cost. Suspended
 	// fires are marked as held.
-	Ahead []schedule.Entry
+	Ahead []schedule.Entry `json:"ahead"`
 	// Expected is the cost in dollars of the fires that are not held. Projected is the
 	// cost of today with those fires and what is set aside for runs under way; it stops at a cap.
-	Expected, Projected float64
+	Expected  float64 `json:"expected_usd"`
+	Projected float64 `json:"projected_usd"`
 }
 
 // PartCost is what the requests for one purpose have cost.

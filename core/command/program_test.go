@@ -24,7 +24,8 @@ func TestAReplacedProgramOffersTheRestart(t *testing.T) {
 	h := Host{Program: ThisProgram(path, "ollim-bot 0.1.0 abc", "")}
 	says := func(line string, want ...string) {
 		t.Helper()
-		text, err := Slash{Line: line}.CarryOut(t.Context(), h)
+		out, err := Slash{Line: line}.CarryOut(t.Context(), h)
+		text := out.Message
 		if err != nil {
 			text = err.Error()
 		}

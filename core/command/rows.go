@@ -222,8 +222,8 @@ var Table = []Command{
 		Example: "follow email", More: helpRun,
 	},
 	{
-		Name: "stop", In: InShell | InPlain | InBot, Group: runs, Args: aRun, Example: "stop 2", More: helpRun, Writes: true,
-		About: "Stop a run; plain mode and the dashboard ask first.", Make: func(s Subject) Value { return StopFork{Run: s.ID} },
+		Name: "stop", In: InShell | InPlain | InBot, Group: runs, Args: aRun, Example: "stop 2", More: helpRun, Writes: true, Asks: true,
+		About: "Stop a run.", Make: func(s Subject) Value { return StopFork{Run: s.ID} },
 	},
 	{Name: "again", In: InPlain, Group: runs, Usage: "RUN", About: "run the task of a run again", Example: "again 2", More: helpRun, Writes: true},
 	{
@@ -318,15 +318,21 @@ var Table = []Command{
 	{Name: "routine", In: InShell, Group: tasks, About: "Add, list and cancel routines."},
 	{Name: "routine add", Prints: PrintsOwn, In: inLines, Group: tasks, Writes: true, About: "Write a routine file."},
 	{Name: "routine list", Prints: PrintsTasks, In: inLines, Group: tasks, About: "List routines."},
-	{Name: "routine cancel", Prints: PrintsTasks, In: inLines, Group: tasks, Writes: true, Asks: true, About: "Remove a routine file."},
 	{
-		Name: "routine starters", Aliases: []string{"starters"}, In: InShell | InPlain, Group: tasks, Writes: true, Example: "routine starters --install",
+		Name: "routine cancel", Prints: PrintsTasks, In: inLines, Group: tasks, Args: aTask, Writes: true, Asks: true, Example: "routine cancel 9a8b7c6d",
+		About: "Remove a routine file.",
+	},
+	{
+		Name: "routine starters", Aliases: []string{"starters"}, In: InShell | InPlain, Was: "routine starters --install", Group: tasks, Writes: true, Example: "routine starters --install",
 		About: "List the starter routines, or install them.",
 	},
 	{Name: "reminder", In: InShell, Group: tasks, About: "Add, list and cancel reminders, and answer them: done, later, not-today."},
 	{Name: "reminder add", Prints: PrintsOwn, In: inLines, Group: tasks, Writes: true, About: "Write a reminder file."},
 	{Name: "reminder list", Prints: PrintsTasks, In: inLines, Group: tasks, About: "List pending reminders."},
-	{Name: "reminder cancel", Prints: PrintsTasks, In: inLines, Group: tasks, Writes: true, Asks: true, About: "Remove a reminder file."},
+	{
+		Name: "reminder cancel", Prints: PrintsTasks, In: inLines, Group: tasks, Args: aTask, Writes: true, Asks: true, Example: "reminder cancel 9a8b7c6d",
+		About: "Remove a reminder file.",
+	},
 	{Name: "reminder done", Prints: PrintsTasks, In: inLines, Group: tasks, Writes: true, About: "Complete a reminder, so that it does not repeat."},
 	{Name: "reminder later", Prints: PrintsTasks, In: inLines, Group: tasks, Writes: true, About: "Postpone a reminder; default: one hour."},
 	{Name: "reminder not-today", Prints: PrintsTasks, In: inLines, Group: tasks, Writes: true, About: "Postpone a reminder until tomorrow, same time."},
@@ -353,10 +359,10 @@ var Table = []Command{
 		Name: "cancel", Aliases: []string{"delete", "remove"}, In: InShell | InPlain, Group: tasks, Args: aTask, Writes: true, Asks: true,
 		Example: "cancel email", About: "Remove a routine or reminder; restore brings it back.",
 	},
-	{Name: "restore", In: InShell | InPlain, Group: tasks, Writes: true, About: "Restore a routine or reminder that was removed within the last day."},
+	{Name: "restore", In: InShell | InPlain, Was: "restore ID", Group: tasks, Writes: true, About: "Restore a routine or reminder that was removed within the last day."},
 
 	// Google, and other programs.
-	{Name: "tasks", In: InPlain, Group: tasks, About: "your tasks in Google Tasks: tasks list; the bot's own are in list"},
+	{Name: "tasks", In: InPlain, Was: "list", Group: tasks, About: "your tasks in Google Tasks: tasks list; the bot's own are in list"},
 	{Name: "tasks", In: InShell, Group: googles, About: "Google Tasks: list, show, add, complete, change, delete."},
 	{Name: "tasks list", Verbatim: true, Prints: PrintsOwn, In: inLines, Group: googles, About: "List open tasks with their IDs."},
 	{Name: "tasks show", Verbatim: true, Prints: PrintsOwn, In: inLines, Group: googles, About: "Show one task in full."},
@@ -397,7 +403,7 @@ var Table = []Command{
 	{Name: "service status", In: InShell, Group: program, About: "Show the state of the service, and whether it survives a logout."},
 	{Name: "service logs", In: InShell, Group: program, About: "Show the log of the service."},
 	{
-		Name: "update", Aliases: []string{"upgrade"}, In: InShell | InPlain | InBot | inTalk, Group: program, slash: Host.update, Short: "is it the newest?",
+		Name: "update", Aliases: []string{"upgrade"}, In: InShell | InPlain | InBot | inTalk, Was: "updates 1", Group: program, slash: Host.update, Short: "is it the newest?",
 		About: "Compare the running bot with the installed program, and say how to get a newer one.",
 	},
 	{

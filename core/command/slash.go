@@ -89,8 +89,8 @@ type Host struct {
 	Google func(ctx context.Context, args []string) (string, error)
 	// Add makes a task.
 	Add func(context.Context, AddTask) (Outcome, error)
-	// Line carries out a line of the command line and returns what it prints; nil if there is no command line.
-	Line func(ctx context.Context, text string) (string, error)
+	// Line carries out a line of the command line; nil if there is no command line.
+	Line func(ctx context.Context, l Line) (Outcome, error)
 	// ZoneFixed is the flag or variable that sets the time zone, so that no command can; usually empty.
 	ZoneFixed string
 	// Restart restarts the program; nil if that is impossible.
@@ -99,23 +99,26 @@ type Host struct {
 
 const helpName = "help"
 
-// CarryOut executes the line and returns the reply. Errors are for the user.
-func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
-	line := strings.Fields(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
+// CarryOut executes the line; Outcome.Message is the reply. Errors are for the user.
+func (c Slash) CarryOut(ctx context.Context, h Host) (out Outcome, err error) {
+	l := Line{strings.TrimPrefix(strings.TrimSpace(c.Line), "/"), c.Sure}
+	line := strings.Fields(l.Text)
 	if len(line) == 0 {
-		return "", errors.New("a command needs a name: " + slashNames())
+		return out, errors.New("a command needs a name: " + slashNames())
 	}
 	switch row, ok := Find(InSlash, strings.ToLower(line[0])); {
 	case ok && row.Name == helpName: // the table cannot contain the function that lists it
-		return slashHelp(), nil
+		return Outcome{Message: slashHelp()}, nil
 	case ok && row.slash != nil:
-		return row.slash(h, ctx, line[1:])
+		out.Message, err = row.slash(h, ctx, line[1:])
+		return out, err
 	}
-	text := strings.TrimPrefix(strings.TrimSpace(c.Line), "/")
-	if _, _, err := (Line{text}).Row(); err != nil || h.Line == nil {
-		return "", errors.New(noSlash(line[0]))
+	if _, _, err := l.Row(); err != nil || h.Line == nil {
+		return out, &NoLineError{noSlash(line[0])}
 	}
-	return h.Line(ctx, text)
+	out, err = h.Line(ctx, l)
+	out.Message = out.Printed
+	return out, err
 }
 
 // Picture returns the name of the picture for the reply to the line, or "".
@@ -216,7 +219,7 @@ func (h Host) servers(ctx context.Context, args []string) (string, error) {
 // clear clears the conversation.
 func (h Host) clear(ctx context.Context, args []string) (string, error) {
 	if len(args) > 0 { // "not really" is a second thought
-		return "", fmt.Errorf(textNoClear, strings.Join(args, " "))
+		return "", &NoLineError{fmt.Sprintf(textNoClear, strings.Join(args, " "))}
 	}
 	forkToo, err := h.Chat.Clear(ctx)
 	switch {

@@ -156,21 +156,18 @@ func (h Host) ignored(c config.Change) string {
 	return h.ignoredThinking(h.Chat.Settings(c.Key == "thinking_fork"))
 }
 
-// keyZone is the setting with the time zone.
-const keyZone = "timezone"
-
 // timezone shows or sets the zone whose clock tasks follow.
 func (h Host) timezone(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
 		return fmt.Sprintf(textZone, h.Now().Location(), h.Now().Format("Mon 2 Jan 15:04")), nil
 	}
-	return h.config(ctx, append([]string{keyZone}, args...))
+	return h.config(ctx, append([]string{config.KeyZone}, args...))
 }
 
 // restarts says how a change of the time zone takes effect, or "".
 func (h Host) restarts(c config.Change) string {
 	switch {
-	case c.Key != keyZone:
+	case c.Key != config.KeyZone:
 		return ""
 	case h.Restart == nil:
 		return textZoneLater
@@ -184,7 +181,7 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 	if err := config.Try(&config.Runtime{}, c.Key, c.Value); err != nil {
 		return Outcome{}, err
 	}
-	if c.Key == keyZone && h.ZoneFixed != "" {
+	if c.Key == config.KeyZone && h.ZoneFixed != "" {
 		return Outcome{}, fmt.Errorf(textZoneFixed, h.ZoneFixed)
 	}
 	if follows := h.Follows(c.Key, c.Value); follows != "" && !c.Sure {

@@ -22,6 +22,8 @@ type Command struct {
 	Short   string   // two to four words about it, for the card of /help
 	Example string   // empty if it is just the name
 	More    string   // additional help in plain mode: full sentences, one per line
+	// Was is what the name did in plain mode before it got this meaning, as it is written now. The first use says so.
+	Was string
 	// Writes marks what changes the bot: --read-only refuses it.
 	Writes bool
 	// Prints is the stored text that the agent reads if it runs the command, which determines its label. Each command
@@ -31,7 +33,8 @@ type Command struct {
 	Args []Arg
 	// Verbatim marks a command line that prints the words of a model or of somebody else, which stay as they are.
 	Verbatim bool
-	// Asks means that plain mode asks first, because the command removes something.
+	// Asks means that a line asks first, wherever it is typed, because the command removes or stops something. A script
+	// and a shell are not asked.
 	Asks bool
 	// Silent means that the command needs no reply, because its effect is visible.
 	Silent bool

@@ -203,10 +203,11 @@ type StopFork struct{ Run string }
 
 // Say sends the user's message from the dashboard to the open fork, or to the main
 // session if no fork is open, with the files attached so far. A line that begins with "/"
-// is a command. ReplyTo is the message being replied to, or empty.
+// is a command (Slash). ReplyTo is the message being replied to, or empty.
 type Say struct {
 	Text    string
 	ReplyTo post.MessageID
+	Sure    bool
 }
 
 // Receive is Say for a message from another surface, on which "/" does not start a
@@ -247,13 +248,39 @@ type File struct {
 	Data []byte
 }
 
-// Slash runs a slash command such as "/model opus". Outcome.Message is the reply.
-type Slash struct{ Line string }
+// Slash runs a slash command such as "/model opus". Outcome.Message is the reply. A line with no command is a
+// *NoLineError. Sure carries out what would ask first.
+type Slash struct {
+	Line string
+	Sure bool
+}
 
 // Line carries out a line of the command line in the running bot: "snooze email until 18:30". Quotes keep words together,
 // as in a shell. Outcome.Printed is what it prints. An error is a *NoLineError if the words are no command line. Undoable
-// where the command is.
-type Line struct{ Text string }
+// where the command is. Without Sure, a command that asks (Command.Asks) changes nothing: Outcome.Follows is what it would do.
+type Line struct {
+	Text string
+	Sure bool
+}
+
+// Sure returns the command that is carried out once the user has said yes to Outcome.Follows.
+func Sure(v Value) Value {
+	switch c := v.(type) {
+	case SetConfig:
+		c.Sure = true
+		return c
+	case Say:
+		c.Sure = true
+		return c
+	case Slash:
+		c.Sure = true
+		return c
+	case Line:
+		c.Sure = true
+		return c
+	}
+	return v
+}
 
 // Click presses a button of a message. ID is the button's persistent ID, such as
 // "act:agent:1a2b3c4d". Value is the choice from a menu or the single line of a form,

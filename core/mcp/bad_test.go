@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/testkit"
 )
 
@@ -47,6 +49,26 @@ func TestABadServerGetsASentenceAndTheOthersGoOn(t *testing.T) {
 				t.Errorf("the other server: %+v", got)
 			}
 		})
+	}
+}
+
+// E8: npx was ended after four seconds of its first download, and could not start the server ever after.
+func TestAProgramThatDownloadsAServerHasItsTime(t *testing.T) {
+	testkit.Alone(t)
+	npx, pids := filepath.Join(t.TempDir(), "npx"), filepath.Join(t.TempDir(), "pids")
+	if err := os.Symlink(binarytest.Path(), npx); err != nil {
+		t.Fatal(err)
+	}
+	h := newHome(t, fmt.Sprintf(`{"mcpServers": {"plain": {"command": %q, "args": ["__mcp", "plain"], "env": {"PIDS": %q}}}}`, npx, pids))
+	h.limits = limits{newest: time.Nanosecond}
+	h.remake()
+	h.run()
+	h.known()
+	if got := h.call("plain/echo", `{"text":"hello"}`); got.Text != "you said hello" {
+		t.Errorf("called: %+v", got)
+	}
+	if list := pidsIn(t, pids); len(list) != 1 {
+		t.Errorf("processes: %v", list)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,10 +56,15 @@ func (c *connection) fate() string {
 	return textClosed
 }
 
+// fetchers are programs that download a server before they start it.
+var fetchers = []string{"npx", "uv", "uvx", "bunx", "pnpm", "yarn", "pipx", "deno", "docker", "podman"}
+
 // connect starts or reaches a server. version is the protocol that worked last time; ""
 // tries the newest first. It returns the version that works.
 func (s *server) connect(ctx context.Context, config Server, version string) (*connection, string, error) {
-	if version == "" {
+	// A download must not be ended after seconds, because npx would leave half a package that it never completes.
+	fetches := slices.Contains(fetchers, filepath.Base(config.Command))
+	if version == "" && !fetches {
 		c, err := s.attempt(ctx, config, "", s.host.o.limits.newest)
 		if err == nil {
 			return c, c.session.InitializeResult().ProtocolVersion, nil
@@ -68,7 +75,7 @@ func (s *server) connect(ctx context.Context, config Server, version string) (*c
 	}
 	patience := s.host.o.limits.older
 	s.mu.Lock()
-	if s.failures > 0 { // it has had the time for a download
+	if s.failures > 0 && !fetches { // it has had the time for a download
 		patience = min(patience, againPatience)
 	}
 	s.mu.Unlock()

@@ -41,19 +41,19 @@ const (
 
 // State is the known state of a server.
 type State struct {
-	Name   string
-	Where  string // its command line or address, without secrets
-	Status Status
-	Text   string // a sentence; may be empty
-	Tools  int    // approved tools
+	Name   string `json:"name"`
+	Where  string `json:"where"` // its command line or address, without secrets
+	Status Status `json:"status"`
+	Text   string `json:"text,omitempty"` // a sentence
+	Tools  int    `json:"tools"`          // approved tools
 	// Waiting is the number of new or changed tools.
-	Waiting int
-	Trusted bool
-	Asks    bool // requires a login
+	Waiting int  `json:"waiting"`
+	Trusted bool `json:"trusted"`
+	Asks    bool `json:"-"` // requires a login
 	// Hosts means that the file lists hosts for its program.
-	Hosts bool
+	Hosts bool `json:"-"`
 	// Calls are the last calls, oldest first. Empty in commands without the bot.
-	Calls []Call
+	Calls []Call `json:"-"`
 }
 
 // Call is a finished call of a tool.

@@ -273,13 +273,7 @@ func Card(m *discordgo.Message) string {
 
 // joined joins the non-empty lines.
 func joined(lines ...string) string {
-	var out []string
-	for _, l := range lines {
-		if l != "" {
-			out = append(out, l)
-		}
-	}
-	return strings.Join(out, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
 
 // Placeholders that the agent reads.

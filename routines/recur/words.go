@@ -85,7 +85,7 @@ func (r *Recurrence) Keys() []Key {
 	}
 	return []Key{
 		{KeyEvery, r.Every.String()},
-		{KeyDays, each(r.Days, MonthDay.String, ", ")},
+		{KeyDays, strings.Join(each(r.Days, MonthDay.String), ", ")},
 		{KeyFrom, date(r.From)},
 		{KeyUntil, date(r.Until)},
 		{KeyTimes, times},
@@ -102,12 +102,12 @@ func (r *Recurrence) skipped(gap func(Gap) string) (parts []string) {
 	return append(parts, r.Calendars...)
 }
 
-func each[T any](list []T, text func(T) string, separator string) string {
+func each[T any](list []T, text func(T) string) []string {
 	parts := make([]string, len(list))
 	for i, v := range list {
 		parts[i] = text(v)
 	}
-	return strings.Join(parts, separator)
+	return parts
 }
 
 // String returns everything on one line, with the expression as it is: "0 9 * * 2, every 2 weeks,
@@ -180,7 +180,7 @@ func (r *Recurrence) within(weekdays [7]bool) bool {
 
 // dayWords are "the first and third Monday", "the last Friday and the first day".
 func (r *Recurrence) dayWords() string {
-	return list(r.Days, func(m MonthDay) string { return "the " + m.words() })
+	return words.And(each(r.Days, func(m MonthDay) string { return "the " + m.words() }))
 }
 
 // bounds describes the beginning, the end, the exceptions and the zone.
@@ -197,21 +197,12 @@ func (r *Recurrence) bounds() (parts []string) {
 		parts = append(parts, words.Count(r.Times, "time"))
 	}
 	if skipped := r.skipped(func(g Gap) string { return g.text(Date.Words) }); len(skipped) > 0 {
-		parts = append(parts, "except "+list(skipped, func(s string) string { return s }))
+		parts = append(parts, "except "+words.And(skipped))
 	}
 	if r.Zone != nil {
 		parts = append(parts, "in "+r.Zone.String()+" time")
 	}
 	return parts
-}
-
-// list joins items in prose: "a, b and c".
-func list[T any](items []T, text func(T) string) string {
-	if len(items) < 2 {
-		return each(items, text, "")
-	}
-	last := len(items) - 1
-	return each(items[:last], text, ", ") + " and " + text(items[last])
 }
 
 // why says why a candidate does not fire.

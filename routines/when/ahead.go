@@ -63,15 +63,11 @@ func AheadWords(list []Ahead) string {
 	if len(list) == 0 {
 		return ""
 	}
-	text := list[0].Long()
-	for i, a := range list[1:] {
-		if i == len(list)-2 {
-			text += " and " + a.Long()
-		} else {
-			text += ", " + a.Long()
-		}
+	parts := make([]string, len(list))
+	for i, a := range list {
+		parts[i] = a.Long()
 	}
-	return text + " before"
+	return words.And(parts) + " before"
 }
 
 // AheadLine returns the list as ReadAhead reads it.

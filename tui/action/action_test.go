@@ -379,11 +379,11 @@ func tables() string {
 
 // A meaning is what a key does in one pane or in several.
 type meaning struct {
-	verb        string // the action's name without its subject
-	writes      bool
-	own         bool // the subject is the pane itself
-	titles, ids []string
-	panes       []string // if it is not
+	verb             string // the action's name without its subject
+	writes           bool
+	own              bool // the subject is the pane itself
+	titles, subjects []string
+	panes            []string // if it is not
 }
 
 // with adds an action to the meanings of its keys. Actions of several panes with the same verb are one meaning.
@@ -399,8 +399,8 @@ func with(list []meaning, a Action, p Pane) []meaning {
 	if !slices.Contains(m.titles, title) {
 		m.titles = append(m.titles, title)
 	}
-	if id := "`" + string(a.ID) + "`"; !slices.Contains(m.ids, id) {
-		m.ids = append(m.ids, id)
+	if !slices.Contains(m.subjects, subject) {
+		m.subjects = append(m.subjects, subject)
 	}
 	if !own {
 		m.panes = append(m.panes, p.Name())
@@ -417,7 +417,11 @@ func (m meaning) String() string {
 	if m.writes {
 		text += "* "
 	}
-	return text + strings.Join(m.ids, " ")
+	subject := strings.Join(m.subjects, ",")
+	if len(m.subjects) > 1 {
+		subject = "{" + subject + "}"
+	}
+	return text + "`" + subject + "." + m.verb + "`"
 }
 
 // codes writes keys as Markdown code.

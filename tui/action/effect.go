@@ -63,23 +63,8 @@ func deliverHint(s core.Snapshot) string {
 	return "all " + strconv.Itoa(len(s.Updates))
 }
 
-// waiting returns how many tasks, edits and other files need approval.
-func waiting(s core.Snapshot) (n int) {
-	for _, t := range s.Schedule.Tasks {
-		if t.Waits != "" || t.Proposed.Version != "" {
-			n++
-		}
-	}
-	for _, p := range s.Untold() {
-		if p.Waits {
-			n++
-		}
-	}
-	return n
-}
-
 func waitsHint(s core.Snapshot) string {
-	if n := waiting(s); n > 0 {
+	if n := s.Waiting(); n > 0 {
 		return strconv.Itoa(n) + " in all"
 	}
 	return ""

@@ -41,7 +41,7 @@ var budgetRows = []Action{
 	{ID: Exact, Keys: []string{"e"}, Title: "Enter exact numbers", More: "capacity and refill rate", Short: "exact", Words: "limit rate", Writes: true},
 	{
 		ID: Mute, Keys: []string{"m"}, Title: "Mute or unmute pings", More: "until a time that you choose",
-		Short: "mute", Words: "silence quiet dnd", Hint: muteHint, Writes: true,
+		Short: "mute", Words: "silence quiet dnd do not disturb", Hint: muteHint, Writes: true,
 	},
 	budgetStep(0, -1, Action{
 		ID: RefillDown1, Keys: []string{"{"}, Title: "Refill slightly faster", More: "by 1 minute",

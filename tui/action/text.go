@@ -13,7 +13,7 @@ var (
 	capacityFloor = when(func(s core.Snapshot) bool { return s.Budget.State.Capacity <= 0 }, "the capacity is already 0: pings are muted")
 	refillFloor   = when(func(s core.Snapshot) bool { return s.Budget.State.RefillRateMinutes <= 1 }, "one token a minute is the fastest refill")
 	noCaps        = when(func(s core.Snapshot) bool { return !lifted(s) && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no spending cap is set")
-	nothingWaits  = when(func(s core.Snapshot) bool { return waiting(s) == 0 }, "nothing needs your approval")
+	nothingWaits  = when(func(s core.Snapshot) bool { return s.Waiting() == 0 }, "nothing needs your approval")
 	noSchedule    = when(nothingScheduled, "nothing is scheduled")
 	noFiles       = when(func(s core.Snapshot) bool { return len(s.Schedule.Problems)+len(s.Day) == 0 && nothingScheduled(s) }, "nothing is scheduled")
 	noUpdates     = when(func(s core.Snapshot) bool { return len(s.Updates) == 0 }, "there is no pending update")

@@ -300,9 +300,12 @@ func TestTheClientFindsABotThatHasRestarted(t *testing.T) {
 			t.Error("ctrl+c does not end the wait")
 		}
 		d.said.reset()
+		d.out.reset()
 		h.start()
-		d.said.sees(t, "attached to the bot again")
 		d.out.sees(t, "Ping budget")
+		if said := d.said.String(); strings.Contains(said, "attached") {
+			t.Errorf("it prints in the terminal that the bot draws in: %q", said)
+		}
 	}
 	d.types("1")
 	d.out.sees(t, "▸ 1 Ping budget")

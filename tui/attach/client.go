@@ -38,6 +38,7 @@ type ClientOptions struct {
 	Err     io.Writer
 
 	Plain    bool
+	Typed    bool // a person types the lines of plain mode
 	ReadOnly bool
 	Theme    string
 	// Notice is shown once by the dashboard.
@@ -172,7 +173,7 @@ func (c *client) once(ctx context.Context, again bool) (attached bool, err error
 	}
 	hello := hello{
 		Protocol: protocol, Version: c.o.Version, Token: c.o.Token(), Editor: c.o.Editor, Shell: screen.HasShell(),
-		Plain: c.o.Plain, ReadOnly: c.o.ReadOnly, Theme: c.o.Theme,
+		Plain: c.o.Plain, Typed: c.o.Typed, ReadOnly: c.o.ReadOnly, Theme: c.o.Theme,
 	}
 	if !again {
 		hello.Notice = c.o.Notice
@@ -186,9 +187,9 @@ func (c *client) once(ctx context.Context, again bool) (attached bool, err error
 	}
 	s := &link{client: c, wire: newWire(conn, nil)}
 	if c.o.Plain {
-		return s.attached, s.lines(ctx, hello, again)
+		return s.attached, s.lines(ctx, hello)
 	}
-	err = s.terminal(ctx, hello, again)
+	err = s.terminal(ctx, hello)
 	return s.attached, err
 }
 
@@ -200,8 +201,9 @@ type link struct {
 	taken    bool // the bot has the terminal
 }
 
-// begin sends the hello and waits until the bot has accepted it.
-func (l *link) begin(ctx context.Context, h hello, again bool, files ...*os.File) error {
+// begin sends the hello and waits until the bot has accepted it. From then on a terminal is the bot's, which draws in it:
+// nothing may be printed.
+func (l *link) begin(ctx context.Context, h hello, files ...*os.File) error {
 	defer context.AfterFunc(ctx, func() { _ = l.conn.Close() })()
 	if err := l.send(h, files...); err != nil {
 		return err
@@ -219,9 +221,6 @@ func (l *link) begin(ctx context.Context, h hello, again bool, files ...*os.File
 		return reason(m)
 	}
 	l.attached = true
-	if again && !l.o.Plain {
-		_, _ = fmt.Fprintf(l.o.Err, textAgain, l.o.Name)
-	}
 	return l.conn.SetReadDeadline(time.Time{})
 }
 
@@ -237,7 +236,7 @@ func reason(bye message) error {
 }
 
 // lines copies lines between the bot and this program's input and output.
-func (l *link) lines(ctx context.Context, h hello, again bool) error {
+func (l *link) lines(ctx context.Context, h hello) error {
 	fromUs, toBot, err := os.Pipe()
 	if err != nil {
 		return err
@@ -248,7 +247,7 @@ func (l *link) lines(ctx context.Context, h hello, again bool) error {
 		return err
 	}
 	defer closeAll([]*os.File{fromBot, toUs})
-	err = l.begin(ctx, h, again, fromUs, toUs)
+	err = l.begin(ctx, h, fromUs, toUs)
 	closeAll([]*os.File{fromUs, toUs}) // the bot has its own
 	if err != nil {
 		return err
@@ -266,7 +265,7 @@ func (l *link) lines(ctx context.Context, h hello, again bool) error {
 }
 
 // terminal lends the terminal to the bot.
-func (l *link) terminal(ctx context.Context, h hello, again bool) error {
+func (l *link) terminal(ctx context.Context, h hello) error {
 	state, err := term.GetState(l.o.In.Fd())
 	if err != nil {
 		return fmt.Errorf("read the terminal's modes: %w", err)
@@ -280,7 +279,7 @@ func (l *link) terminal(ctx context.Context, h hello, again bool) error {
 		}
 		restore(l.o.In, state)
 	}()
-	if err := l.begin(ctx, h, again, l.o.In, l.o.Out); err != nil {
+	if err := l.begin(ctx, h, l.o.In, l.o.Out); err != nil {
 		return err
 	}
 	l.taken = true

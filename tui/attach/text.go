@@ -17,5 +17,4 @@ const (
 	textPaused = "ollim-bot: suspended until fg; the bot keeps running\r\n"
 	textLost   = "ollim-bot: the connection to %s is lost; ctrl+c stops reconnecting\n"
 	textWaits  = "\r\x1b[Kollim-bot: reconnecting in %d s, r to retry now"
-	textAgain  = "\r\x1b[Kollim-bot: attached to %s again\n"
 )

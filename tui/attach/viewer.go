@@ -72,7 +72,8 @@ func (v *viewer) serve(bot context.Context) {
 	var err error
 	if h.Plain {
 		err = plain.Run(ctx, shown, plain.Options{
-			Input: v.input(ctx), Output: screen.NewOutput(ctx, v.out), ReadOnly: h.ReadOnly, Notice: h.Notice, Config: o.Settings,
+			Input: v.input(ctx), Output: screen.NewOutput(ctx, v.out), Typed: h.Typed, ReadOnly: h.ReadOnly, Notice: h.Notice,
+			Config: o.Settings,
 		})
 	} else {
 		err = v.dashboard(ctx, shown)

@@ -37,6 +37,7 @@ type hello struct {
 	From     string   `json:"from,omitempty"`   // the address of an SSH client
 	Shell    bool     `json:"shell,omitempty"`  // can be suspended
 	Plain    bool     `json:"plain,omitempty"`
+	Typed    bool     `json:"typed,omitempty"` // a person types the lines of plain mode
 	ReadOnly bool     `json:"read_only,omitempty"`
 	Theme    string   `json:"theme,omitempty"`
 	Notice   string   `json:"notice,omitempty"` // shown once

@@ -154,37 +154,31 @@ const leastDetail = 12
 
 // Draw implements pane.Dialog.
 func (a *Account) Draw(c pane.Context, w, h int) []string {
-	b, th := brush(c), c.Theme
-	var out []string
+	head, detail := pane.Sheet{Context: c, W: w}, pane.Sheet{Context: c, W: w}
 	for _, text := range append([]string{a.report.Summary()}, a.report.Warnings()...) {
-		for _, line := range widget.WrapN(text, w-2, max(1, h/4), th.Glyph(theme.Ellipsis)) {
-			out = append(out, b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Strong, Text: line}))
-		}
+		head.Say(widget.Nowhere, theme.Strong, text, max(1, h/4))
 	}
-	var detail []string
 	if d, ok := a.table.Row(); ok && h >= leastDetail {
-		detail = append(detail, b.Rule(w, nil, nil))
+		detail.Rows = append(detail.Rows, widget.Row{Text: brush(c).Rule(w, nil, nil)})
 		for i, text := range d.whole(c.Snap) {
-			for _, line := range widget.WrapN(text, w-2, 2, th.Glyph(theme.Ellipsis)) {
-				role := theme.Text
-				if i == 1 {
-					role = fateRole(d.Fate)
-				}
-				detail = append(detail, b.Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: line}))
+			role := theme.Text
+			if i == 1 {
+				role = fateRole(d.Fate)
 			}
+			detail.Say(widget.Nowhere, role, text, 2)
 		}
 	}
-	room := max(0, h-len(out)-len(detail))
-	a.above = len(out)
+	a.above = len(head.Rows)
 	whole := a.table.Len() + 1 // with the heads
 	if a.table.Query.Shown() {
 		whole++
 	}
-	a.drawn = a.table.Draw(th, w, min(room, whole), true)
-	for _, row := range a.drawn {
+	a.drawn = a.table.Draw(c.Theme, w, min(max(0, h-a.above-len(detail.Rows)), whole), true)
+	var out []string
+	for _, row := range slices.Concat(head.Rows, a.drawn, detail.Rows) {
 		out = append(out, row.Text)
 	}
-	return widget.Fill(append(out, detail...), w, min(h, max(1, len(out)+len(detail))))
+	return widget.Fill(out, w, min(h, max(1, len(out))))
 }
 
 // Update implements pane.Dialog.

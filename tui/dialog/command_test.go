@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +104,7 @@ func TestRunsAreFoundByTheirDayAndTheirState(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"runs failed tuesday": "runs failed tuesday", "tuesday": "Plants", "yesterday": "Plants", "day yesterday": "day yesterday", "runs refused": "runs refused",
-		"refused": "Go to ping budget", "why": "Go to ping budget", "medic": "Open Medication", "detach": "Quit the dashboard",
+		"refused": "Go to ping budget", "why": "Go to ping budget", "do not disturb": "Ping budget: Mute", "medic": "Open Medication", "detach": "Quit the dashboard",
 	} {
 		p := ask(r, query)
 		if len(p.shown) == 0 {
@@ -132,6 +133,18 @@ func TestAPaletteTakesALineOfTheCommandLine(t *testing.T) {
 		"history search dentist": "history search dentist", "routine list": "routine list",
 	} {
 		if a := enters(ask(r, text), r); a.Do != (command.Line{Text: want}) {
+			t.Errorf("%s: enter gives %+v", text, a)
+		}
+	}
+	for _, text := range []string{"pause for a walk", "what is left for today?", "mute the children"} {
+		p := ask(r, text)
+		for p.shown[p.list.At].name != fmt.Sprintf(textSend, text) {
+			if p.why(p.shown[p.list.At]) == "" {
+				t.Fatalf("%s: enter does %q", text, p.shown[p.list.At].name)
+			}
+			p.move(1)
+		}
+		if a := enters(p, r); a.Do != (command.Say{Text: text}) || !a.Close {
 			t.Errorf("%s: enter gives %+v", text, a)
 		}
 	}

@@ -407,12 +407,27 @@ func (p *Palette) shellLines(text string) []*item {
 	var do command.Value = line
 	if row.Make != nil {
 		to, _, err := row.Read(strings.Join(args[len(strings.Fields(row.Name)):], " "), command.Reading{Times: p.context.Snap.Times(), Find: p.context.Snap.Find})
-		do, it.off = row.Make(to), reason(err)
+		if it.off = reason(err); !row.Asks { // the bot asks about a line
+			do = row.Make(to)
+		}
 	}
 	if p.context.ReadOnly && row.Writes {
 		it.off = textReadOnlyHere
 	}
 	it.do = func(pane.Context) pane.Answer { return pane.Answer{Do: do} }
+	return []*item{it}
+}
+
+// sentence sends words to the agent, if the palette has nothing else to do with them.
+func (p *Palette) sentence(text string) []*item {
+	if _, runs := listed(strings.TrimSpace(text)); runs || !strings.Contains(text, " ") || slices.ContainsFunc(p.shown, func(it *item) bool { return p.why(it) == "" }) {
+		return nil
+	}
+	it := &item{name: fmt.Sprintf(textSend, text), kind: textACommand, does: textSends}
+	if p.context.ReadOnly {
+		it.off = textReadOnlyHere
+	}
+	it.do = func(pane.Context) pane.Answer { return pane.Answer{Do: command.Say{Text: text}} }
 	return []*item{it}
 }
 

@@ -23,7 +23,7 @@ import (
 
 // ask is a palette over a frame on which a query was written.
 func ask(d *desk, query string) *Palette {
-	p := OpenPalette(d.Context, d.focus, d.off, []Found{{"daily_cap", "daily_cap: none"}, {"quiet_hours", "quiet_hours: off"}}).Open.(*Palette)
+	p := OpenPalette(d.Context, d.focus, d.off, []Found{{Key: "daily_cap", Name: "daily_cap: none"}, {Key: "quiet_hours", Name: "quiet_hours: off"}}).Open.(*Palette)
 	p.Update(d.Context, tea.PasteMsg{Content: query})
 	return p
 }

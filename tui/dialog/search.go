@@ -47,6 +47,7 @@ func (p *Palette) search() {
 	if len(p.shown) == 0 {
 		p.find(query, func(it *item) string { return respell(query, it.name) })
 	}
+	p.shown = append(p.shown, p.sentence(query)...)
 }
 
 // mostRuns is how many runs a query finds, newest first. leastThing is the minimum length
@@ -148,8 +149,8 @@ func (p *Palette) add(id action.ID, name string, it item) {
 	p.things = append(p.things, &it)
 }
 
-// Found is a setting for the search: its key, and its name with its value.
-type Found struct{ Key, Name string }
+// Found is a setting for the search: its key, its name with its value, and its other values.
+type Found struct{ Key, Name, Others string }
 
 // fillThings lists tasks, runs, updates and settings.
 func (p *Palette) fillThings(c pane.Context, found []Found) {
@@ -166,7 +167,9 @@ func (p *Palette) fillThings(c pane.Context, found []Found) {
 	}
 	for _, s := range found {
 		words := strings.ReplaceAll(s.Key, "_", " ")
-		p.add(action.ID("setting "+words), s.Name, item{kind: "setting", does: textOpensSetting, do: at(action.Settings, s.Key)})
+		it := item{kind: "setting", does: textOpensSetting, do: at(action.Settings, s.Key)}
+		it.action.Words = s.Others
+		p.add(action.ID("setting "+words), s.Name, it)
 	}
 }
 

@@ -195,7 +195,7 @@ const (
 
 // textConnectRows is the page that explains how to connect.
 var textConnectRows = []Row{
-	{Text: "Until a model is connected, scripted replies answer, at no cost. Run these in a shell, then start ollim-bot again, without --engine script."},
+	{Text: "Until a model is connected, scripted replies answer, at no cost. Run these in a shell, then start ollim-bot again."},
 	{},
 	{Text: "Claude, with your Claude account"},
 	{"  1", "npm install -g @anthropic-ai/claude-code"},
@@ -232,6 +232,8 @@ const (
 	textNoAction        = "no action has that name"
 	textIDIs            = "in keys.yaml: "
 	textEnter           = "enter "
+	textSend            = "Send to the agent: %s"
+	textSends           = "enter sends these words as a message"
 	textLoading         = "loading…"
 	textOf              = " of "
 	textQuitYes         = "quit and stop them"

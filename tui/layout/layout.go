@@ -28,8 +28,8 @@ const (
 	// headHeight is the screen height from which the day is above the tabs, areaHeight the one from which it has the
 	// level of the bucket there. On a lower screen the gauge has a row.
 	headHeight, areaHeight = 20, 24
-	// dayRows is the height of a day without the level, areaRows that of a low one with it.
-	dayRows, areaRows = 2, 5
+	// dayRows is the height of a day without the level, areaRows that of a low one with it, mostRows that of the highest.
+	dayRows, areaRows, mostRows = 2, 5, 20
 	// saidHeight is the screen height from which messages have their own row.
 	saidHeight = 20
 )
@@ -45,6 +45,8 @@ type Input struct {
 	Lower action.Pane
 	// Preset is one of Presets.
 	Preset string
+	// Bare means that the list with the focus has no row that could have a box of its own.
+	Bare bool
 	// Needs returns how many rows of so many cells a pane can fill; 0 means any number, and so does a nil Needs.
 	Needs func(p action.Pane, cells int) int
 	Size
@@ -112,12 +114,8 @@ func Divide(in Input) Plan {
 // head returns the number of rows between the top line and the panes.
 func (in Input) head() (day, fixed int) {
 	switch m := mode(in.W, in.H); {
-	case m == Full && in.H >= 54:
-		return 16, 0
-	case m == Full && in.H >= 34:
-		return 8, 0
-	case m == Full:
-		return areaRows, 0
+	case m == Full: // two of five rows beyond those of a low screen, so that the level is the largest thing on each
+		return min(max(areaRows, 2*in.H/5-7), mostRows), 0
 	case in.Zoom:
 		return 0, 0
 	case m == Tabs && in.H >= areaHeight:
@@ -242,8 +240,8 @@ func (in Input) rightLimits() limits {
 func (in Input) slots() [][]slot {
 	share, wide := presetOf(in.Preset).share, in.W >= wideWidth
 	left := []slot{
-		in.limited(slot{pane: action.Schedule, least: 4, share: share(action.Schedule)}),
-		in.limited(slot{pane: action.Updates, least: 3, share: share(action.Updates)}),
+		in.limited(slot{pane: action.Schedule, least: 4, share: share(action.Schedule)}, 0),
+		in.limited(slot{pane: action.Updates, least: 3, share: share(action.Updates)}, 0),
 	}
 	talk := slot{pane: action.Chat, least: 5, share: share(action.Chat), tabs: []action.Pane{action.Chat, action.Logs}}
 	if in.Lower == action.Logs {
@@ -255,10 +253,11 @@ func (in Input) slots() [][]slot {
 	}
 	right, detail := []slot{runs}, slot{pane: action.Detail, least: 5, share: 3}
 	switch {
+	case in.Bare:
 	case (in.Focus == action.Schedule || in.Focus == action.Updates) && in.W >= detailWidth && in.H >= detailHeight:
 		right = []slot{detail, runs}
 	case wide && in.H >= bothHeight:
-		right = []slot{runs, detail}
+		right = []slot{runs, in.limited(detail, 1)}
 	}
 	if wide {
 		return [][]slot{left, right, {talk}}
@@ -266,12 +265,12 @@ func (in Input) slots() [][]slot {
 	return [][]slot{left, append(right, talk)}
 }
 
-// limited gives a slot of the left column no more rows than its pane can fill.
-func (in Input) limited(s slot) slot {
+// limited gives a slot of a column no more rows than its pane can fill.
+func (in Input) limited(s slot, column int) slot {
 	if in.Needs == nil {
 		return s
 	}
-	if s.most = in.Needs(s.pane, in.widths()[0]-2); s.most > 0 {
+	if s.most = in.Needs(s.pane, in.widths()[column]-2); s.most > 0 {
 		s.least = min(s.least, s.most)
 	}
 	return s

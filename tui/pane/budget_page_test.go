@@ -9,7 +9,6 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/work/budget"
-	"ollimbot/tui/action"
 )
 
 func TestTheBudgetPageSaysWhetherThereIsEnough(t *testing.T) {
@@ -22,7 +21,6 @@ func TestTheBudgetPageSaysWhetherThereIsEnough(t *testing.T) {
 			c.Budget.Fires[i].Rate = 0.05
 		}
 	})
-	s.do(action.Back) // the change is seen
 	has(t, s.screen(120, 30), "✓ likely enough until Tue 14:02; if every task pings, out at 15:15: Nudge me to stand up")
 	s.next(func(c *core.Snapshot) {
 		c.Budget.State.Available, c.Budget.Fires = 0.2, slices.Clone(c.Budget.Fires)
@@ -33,23 +31,6 @@ func TestTheBudgetPageSaysWhetherThereIsEnough(t *testing.T) {
 	has(t, s.screen(120, 30), "! the next ping can go at 15:14; at 14:30 a ping is likely refused: Has the landlord")
 	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 0 })
 	has(t, s.screen(120, 30), "muted: the capacity is 0")
-}
-
-// What a key changes is said beside how it was.
-func TestAChangedBudgetIsComparedWithTheOneBefore(t *testing.T) {
-	s := open("budget")
-	s.next(func(c *core.Snapshot) { c.Budget.State.Available, c.Budget.State.RefillRateMinutes = 1.1, 600 })
-	s.do(action.Back) // that change is seen
-	lacks(t, "nothing has changed", s.screen(120, 30), "first refusal")
-	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 30 })
-	s.next(func(c *core.Snapshot) { c.At, c.Budget.State.RefillRateMinutes = c.At.Add(5*time.Second), 20 })
-	both := s.screen(120, 30)
-	has(t, both, "first refusal 15:15 → none until Tue 14:02")
-	has(t, s.screen(43, 12), "if every task pings, first refusal", "15:15 → none until Tue 14:02")
-	s.next(func(c *core.Snapshot) { c.At = c.At.Add(16 * time.Second) })
-	lacks(t, "it is compared for ever", s.screen(120, 30), "first refusal")
-	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 10 })
-	has(t, s.screen(120, 30), "✓ enough until Tue 14:02") // nothing is refused either way
 }
 
 // A ping that was answered is in the hour and on the weekday on which it was sent.

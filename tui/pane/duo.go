@@ -50,9 +50,36 @@ func Named(title string, w int) []widget.Span {
 }
 
 // Text draws a text in at most h rows of w cells.
-func Text(c Context, w, h int, text string) (rows []widget.Row) {
-	for _, l := range widget.WrapN(strings.TrimSpace(text), max(1, w-2), h, c.Theme.Glyph(theme.Ellipsis)) {
-		rows = append(rows, widget.Row{Text: widget.Brush{Theme: c.Theme}.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
+func Text(c Context, w, h int, text string) []widget.Row {
+	s := Sheet{Context: c, W: w}
+	s.Say(widget.Nowhere, theme.Text, strings.TrimSpace(text), h)
+	return s.Rows
+}
+
+// Sheet is rows of W cells about one thing, some of them with a name in their first column.
+type Sheet struct {
+	Context
+	W    int
+	Rows []widget.Row
+}
+
+// Line adds a row.
+func (s *Sheet) Line(at widget.Place, spans ...widget.Span) {
+	b := widget.Brush{Theme: s.Theme}
+	s.Rows = append(s.Rows, widget.Row{Text: b.Line(s.W, append([]widget.Span{{Text: " "}}, spans...)...), Place: at})
+}
+
+// NameCells is the width of the column of names.
+const NameCells = 10
+
+// Named adds a row with a name, which may be empty.
+func (s *Sheet) Named(at widget.Place, name string, spans ...widget.Span) {
+	s.Line(at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, NameCells)}}, spans...)...)
+}
+
+// Say adds a text in at most so many rows.
+func (s *Sheet) Say(at widget.Place, role theme.Role, text string, most int) {
+	for _, l := range widget.WrapN(text, max(1, s.W-2), most, s.Theme.Glyph(theme.Ellipsis)) {
+		s.Line(at, widget.Span{Role: role, Text: l})
 	}
-	return rows
 }

@@ -217,9 +217,9 @@ func longDay(c *core.Snapshot) {
 	})
 }
 
-// rows are the first n runs of the list, without its heads and its rule.
+// rows are the first n runs of the list, without its rule.
 func (s *stage) rows(n int) []string {
-	lines := strings.Split(s.screen(80, 18), "\n")[1:]
+	lines := strings.Split(s.screen(80, 18), "\n")
 	return slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "───") })[:n]
 }
 
@@ -271,6 +271,7 @@ func TestTheListOfRunsHasMoreThanAThirdWhereThereIsRoom(t *testing.T) {
 
 func TestTheFiguresOfRunsStandBelowEachOther(t *testing.T) {
 	s := open("forks")
+	s.c.Zoomed = true // a page has heads
 	s.next(func(c *core.Snapshot) {
 		ended := noon.Add(-time.Minute)
 		c.Forks = []fork.View{

@@ -80,7 +80,7 @@ func TestNothingTakesTheTailFromItsReader(t *testing.T) {
 func TestForksShowByID(t *testing.T) {
 	s := open("forks")
 	s.Pane.(*forkspane.Pane).Show(s.c, "22222222")
-	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸ ◉ 14:00   Move a little        late")
+	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸ ◉ 14:00   Move a little   late")
 }
 
 func TestStoppingAsksAndNamesWhatIsLost(t *testing.T) {
@@ -133,7 +133,7 @@ func TestForkStatesAreWordsAndGlyphs(t *testing.T) {
 		s := open("forks")
 		s.next(func(c *core.Snapshot) { c.Forks = []fork.View{{ID: "1", Title: "Task", State: state}} })
 		word := map[bool]string{true: "queue", false: string(state)}[state == fork.Waiting]
-		has(t, strings.Split(s.screen(80, 12), "\n")[1], glyph, " "+word+" ")
+		has(t, strings.Split(s.screen(80, 12), "\n")[0], glyph, " "+word+" ")
 	}
 }
 
@@ -255,6 +255,6 @@ func TestLogsFindAndLeaveTheSearch(t *testing.T) {
 
 func TestRunsOutOfSightAreCounted(t *testing.T) {
 	s := open("forks")
-	has(t, s.screen(80, 12), "run 1 of 5 · following")
+	has(t, s.screen(80, 8), "run 1 of 5 · following")
 	lacks(t, "all runs are in sight", s.screen(80, 24), "of 5")
 }

@@ -122,7 +122,7 @@ func (s *stage) hasLines(got []string, want ...string) {
 
 func TestWhatIsUnknownReadsWhatThereIs(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hasLines(s.types("task dentist"), `error: no task matches "dentist"`, "3 tasks:", "1, Email sweep", "2, Medication", "3, Medication refill")
+		s.hasLines(s.types("task dentist"), `error: no task matches "dentist"`, "3 tasks:", "1, Email sweep", "2, Medication", "3, Medication refill", textToAgent)
 		s.one(s.types("fire 4"), "there is no number 4 in the last list, which has 3")
 		s.did()
 	})

@@ -67,13 +67,13 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"preview nothing", command.Line{Text: "preview nothing"}, "error: there is no such task"},
 		{"mute 2h", command.MuteUntil{Until: start.Add(2 * time.Hour)}, "so it is"},
 		{"lift off", command.Line{Text: "lift off"}, "caps lifted; undo takes it back"},
-		{"routine cancel email", nil, "routine cancel email: Remove a routine file. Type yes"},
+		{"routine cancel email", command.Line{Text: "routine cancel email"}, "routine cancel email: Remove a routine file. Type yes"},
 		{"tasks", nil, "tasks are those of Google Tasks"},
-		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "so it is; at 9:00, Monday to Friday; next "},
+		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "so it is; at 9:00, Monday to Friday"},
 		{
 			"new routine every weekday at 9 Water the plants",
 			command.AddTask{Cron: "0 9 * * 1-5", Message: "Water the plants"},
-			"so it is; at 9:00, Monday to Friday; next ",
+			"so it is; at 9:00, Monday to Friday",
 		},
 		{
 			"new routine 0 9 * * * silent, called The Morning: note: greet me",
@@ -117,7 +117,8 @@ func TestCommandsReachTheBot(t *testing.T) {
 			play(t, Options{}, func(s *stage) {
 				s.bot.fixed = start
 				s.hears()
-				s.one(s.types(c.line), c.says)
+				said := s.types(c.line)
+				s.one(slices.DeleteFunc(said, func(l string) bool { return l == textToAgent }), c.says)
 				var want []command.Value
 				if c.want != nil {
 					want = []command.Value{c.want}
@@ -132,7 +133,7 @@ func TestCommandsReachTheBot(t *testing.T) {
 
 func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.one(s.types("allow email"), "no tool calls are waiting for you")
+		s.hasLines(s.types("allow email"), "no tool calls are waiting for you", textToAgent)
 		s.change(func(n *core.Snapshot) {
 			n.Schedule.Tasks[0].Waits = "it may use Bash"
 			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "this skill is not used until you approve it", Waits: true}}
@@ -260,7 +261,7 @@ func TestLeavingAForkWithNothingAsks(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.one(s.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} }), "you are in a fork now: the trip; exit leaves it")
 		s.one(s.types("exit save"), "cannot be saved")
-		s.one(s.types("exit quickly"), "exit takes [save or report]")
+		s.hasLines(s.types("exit quickly"), "exit takes [save or report]", textToAgent)
 		s.one(s.types("exit report"), "so it is")
 		s.one(s.types("exit"), `Leave the fork "the trip" (`)
 		s.one(s.types("yes"), "so it is")
@@ -349,15 +350,51 @@ func TestTheDayIsReadWithTheUsersAppointmentsWhenItIsAskedFor(t *testing.T) {
 	})
 }
 
-// What is no command line is offered to the agent, because it may be meant for it.
-func TestWordsThatAreNoArgumentsMayBeForTheAgent(t *testing.T) {
-	play(t, Options{}, func(s *stage) {
-		s.hasLines(s.types("costs x"), "error: costs takes a number of days", "Type yes to send it to the agent as a message")
-		s.one(s.types("yes"), "sent")
-		s.hasLines(s.types("fire"), "error: fire takes TASK, as in fire email", "Type yes to send it to the agent as a message")
-		s.hasLines(s.types("snooze email"), "error: there is no time", "Type yes to send it to the agent as a message")
-		s.one(s.types("yes"), "sent")
-		s.did(command.Line{Text: "costs x"}, command.Say{Text: "costs x"}, command.Say{Text: "snooze email"})
+// sentences begin with the name of a command, or with a word near one, and are none.
+var sentences = []string{
+	"pause for a walk", "stop worrying about that", "list my reminders", "preview of coming attractions", "add milk to the list", "edit my essay",
+	"deliver the parcel tomorrow", "read this for me", "help me with my taxes", "settings of the oven", "day trip to Rome", "tasks are piling up",
+	"statsu is down", "costs x", "snooze email", "yes that is fine", "/pause for a walk",
+}
+
+// From a person, such a line is taken for a command that is not quite right, and one word sends it to the agent.
+func TestASentenceThatBeginsLikeACommandIsOfferedToTheAgent(t *testing.T) {
+	for _, line := range sentences {
+		t.Run(line, func(t *testing.T) {
+			play(t, Options{}, func(s *stage) {
+				said := s.types(line)
+				if last := said[len(said)-1]; last != textToAgent || len(said) < 2 {
+					t.Fatalf("heard %q", said)
+				}
+				s.one(s.types("yes"), "sent")
+				if did := s.bot.done(); did[len(did)-1] != (command.Say{Text: strings.TrimPrefix(line, "/")}) {
+					t.Errorf("did %+v", did)
+				}
+				s.types(line)
+				s.one(s.types("no"), "nothing changed")
+			})
+		})
+	}
+}
+
+// From a pipe it goes there at once. The name of a command alone is no sentence, and a number names no words.
+func TestASentenceFromAPipeGoesToTheAgent(t *testing.T) {
+	through(t, Options{}, func(s *stage) {
+		for _, line := range append(sentences, "hello", "statsu") {
+			said := s.types(line)
+			s.one(said, "sent")
+			if did := s.bot.done(); did[len(did)-1] != (command.Say{Text: strings.TrimPrefix(line, "/")}) {
+				t.Errorf("%s: did %+v", line, did)
+			}
+		}
+		s.one(s.types("fire"), "error: fire takes TASK, as in fire email")
+		if said := s.types("stop 3"); said[0] == "sent" {
+			t.Errorf("heard %q", said)
+		}
+	})
+	through(t, Options{ReadOnly: true}, func(s *stage) {
+		s.one(s.types("preview of coming attractions"), "error: costs takes a number of days")
+		s.did(command.Line{Text: "preview of coming attractions"})
 	})
 }
 
@@ -366,10 +403,11 @@ func TestALineOfTheCommandLineIsUndoneAndAsks(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.one(s.types("lift off"), "caps lifted; undo takes it back")
 		s.one(s.types("undo"), "undone: caps lifted")
-		s.one(s.types("delete medication"), "delete medication: Remove a routine or reminder; restore brings it back. Type yes to carry it out")
+		s.one(s.types("delete medication"), "cancel medication: Remove a routine or reminder; restore brings it back. Type yes to carry it out")
 		s.one(s.types("no"), "nothing changed")
 		s.types("cancel medication")
 		s.one(s.types("yes"), "so, it, is")
-		s.did(command.Line{Text: "lift off"}, command.LiftCaps{}, command.Line{Text: "cancel medication"})
+		s.did(command.Line{Text: "lift off"}, command.LiftCaps{}, command.Line{Text: "cancel medication"}, command.Line{Text: "cancel medication"},
+			command.Line{Text: "cancel medication", Sure: true})
 	})
 }

@@ -27,6 +27,7 @@ type console struct {
 	listed   []fork.View // the stored runs of the last list
 	followed *following  // nil if nothing is followed
 	look     func()      // takes a new snapshot and prints the news
+	told     []string    // names that mean something else than before, which has been said
 	done     bool        // the user has quit
 }
 

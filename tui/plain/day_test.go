@@ -189,7 +189,7 @@ func TestNoFileGoesUnasked(t *testing.T) {
 func TestASettingIsNamedReadAndSet(t *testing.T) {
 	dir := t.TempDir()
 	play(t, Options{Config: dir}, func(s *stage) {
-		s.one(s.types("settings Money of mine"), `there is no setting "Money of mine"`)
+		s.hasLines(s.types("settings Money of mine"), `there is no setting "Money of mine"`, textToAgent)
 		s.one(s.types("settings hours"), "Quiet hours: off") // a part of its name
 		if got := strings.Join(s.types("settings ping"), "\n"); !strings.Contains(got, "Pings saved up: ") || !strings.Contains(got, "Ping refill: ") || strings.Contains(got, "Theme") {
 			t.Errorf("settings ping reads\n%s", got)

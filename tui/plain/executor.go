@@ -3,6 +3,7 @@ package plain
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"ollimbot/core/base/fault"
@@ -41,9 +42,8 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	if !ok {
 		return
 	}
-	if c, ok := v.(command.SetConfig); ok && o.Follows != "" {
-		c.Sure = true
-		x.ask(r, &pane.Question{Text: o.Follows + ".", Yes: "set it", No: "leave it unchanged", Do: c})
+	if q := tui.Sure(v, o); q != nil {
+		x.ask(r, q)
 		return
 	}
 	if o.Done != nil {
@@ -53,7 +53,11 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	if _, is := v.(command.Say); is {
 		done = "sent"
 	}
-	text := spoken(cmp.Or(o.Body, o.Message, done)) + more
+	text := cmp.Or(o.Printed, o.Body, o.Message, done)
+	if !r.Verbatim {
+		text = spoken(text)
+	}
+	text += more
 	if o.Undo != nil {
 		x.changes.Add(undo.Change{Name: spoken(cmp.Or(o.Message, textDone)), Step: o.Undo})
 		text += textUndoable
@@ -63,7 +67,7 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 
 // carryOut executes a command. ok is false if it failed; then the reason has been printed.
 func (x *executor) carryOut(v command.Value) (o command.Outcome, ok bool) {
-	if x.readOnly != "" {
+	if _, line := v.(command.Line); x.readOnly != "" && !line { // obey refuses lines that change something
 		x.out.fail(x.readOnly)
 		return o, false
 	}
@@ -79,22 +83,19 @@ func (x *executor) carryOut(v command.Value) (o command.Outcome, ok bool) {
 // call calls a method of the core, for a limited time; a panic in it is an error. False means
 // that it has printed the error.
 func call[Q, A any](x *executor, of func(context.Context, Q) (A, error), about Q) (a A, ok bool) {
-	a, err := try(x, of, about)
-	if err != nil {
-		x.out.fail(spoken(err.Error()))
-	}
-	return a, err == nil
-}
-
-// try is call that prints no error.
-func try[Q, A any](x *executor, of func(context.Context, Q) (A, error), about Q) (a A, err error) {
 	ctx, cancel := context.WithTimeout(x.ctx, commandTime)
 	defer cancel()
-	err = fault.Guard("a command", func() (err error) {
+	err := fault.Guard("a command", func() (err error) {
 		a, err = of(ctx, about)
 		return err
 	})()
-	return a, err
+	switch no := new(command.NoLineError); {
+	case errors.As(err, &no):
+		x.out.misread(spoken(no.Why))
+	case err != nil:
+		x.out.fail(spoken(err.Error()))
+	}
+	return a, err == nil
 }
 
 // ask asks a question of the panes, which the next line answers.

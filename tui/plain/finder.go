@@ -65,10 +65,14 @@ func each[T, U any](values []T, of func(T) U) []U {
 	return out
 }
 
-// kept returns the values that a filter keeps.
-func kept[T any](values []T, filter string, facts func(T) query.Facts) []T {
+// kept returns the values that a filter keeps. A sentence that keeps none may be no filter: "list my reminders".
+func kept[T any](p *printer, values []T, filter string, facts func(T) query.Facts) []T {
 	q := query.Parse(filter)
-	return slices.DeleteFunc(slices.Clone(values), func(v T) bool { return !q.Keeps(facts(v)) })
+	values = slices.DeleteFunc(slices.Clone(values), func(v T) bool { return !q.Keeps(facts(v)) })
+	if len(values) == 0 && q.Sentence() {
+		p.missed = fmt.Sprintf(textNoneMatches, filter)
+	}
+	return values
 }
 
 func (t thing) found() query.Facts { return t.facts }
@@ -119,12 +123,13 @@ func (f *finder) find(r request, l list, things []thing) (thing, bool) {
 	t, ok := byID(things, query)
 	switch {
 	case len(things) == 0:
-		f.out.fail(l.none)
+		f.out.misread(l.none)
 		return t, false
 	case query == "" && l.alone && len(things) == 1:
 		return things[0], true
 	case query == "" && l.alone:
-		return f.candidates(l, things, textNoList)
+		f.out.fail(textNoList)
+		return f.candidates(l, things)
 	case query == "":
 		f.out.usage(r.Command)
 		return t, false
@@ -136,21 +141,24 @@ func (f *finder) find(r request, l list, things []thing) (thing, bool) {
 	found := command.Pick(things, thing.named, query)
 	switch {
 	case len(found) == 0:
-		return f.candidates(l, things, fmt.Sprintf(textNoMatch, l.noun, query))
+		f.out.misread(fmt.Sprintf(textNoMatch, l.noun, query))
+		return f.candidates(l, things)
 	case command.Only(found, thing.named, l.newest):
 		return found[0], true
 	}
-	return f.candidates(l, found, fmt.Sprintf(textSeveral, query, words.Grouped(uint64(len(found)), l.noun)))
+	f.out.fail(fmt.Sprintf(textSeveral, query, words.Grouped(uint64(len(found)), l.noun)))
+	return f.candidates(l, found)
 }
 
 // fewLines is the number of candidates printed at once.
 const fewLines = 6
 
-// candidates prints the possible matches, and why the request is ambiguous.
-func (f *finder) candidates(l list, things []thing, why string) (thing, bool) {
-	f.out.fail(why)
-	f.out.printed = max(f.out.printed, maxLines-fewLines)
-	f.list(l, things)
+// candidates prints the possible matches, for a person if none was named.
+func (f *finder) candidates(l list, things []thing) (thing, bool) {
+	if f.out.missed == "" || !f.out.piped {
+		f.out.printed = max(f.out.printed, maxLines-fewLines)
+		f.list(l, things)
+	}
 	return thing{}, false
 }
 
@@ -162,12 +170,14 @@ func (f *finder) byNumber(l list, things []thing, n int) (t thing, ok bool) {
 	case len(things) == 0:
 		f.out.fail(l.none)
 	case len(ids) == 0:
-		return f.candidates(l, things, textNoList)
+		f.out.fail(textNoList)
+		return f.candidates(l, things)
 	case n < 1 || n > len(ids):
 		f.out.fail(fmt.Sprintf(textNoNumber, n, len(ids)))
 	default:
 		if t, ok = byID(things, ids[n-1]); !ok {
-			return f.candidates(l, things, fmt.Sprintf(textGone, n))
+			f.out.fail(fmt.Sprintf(textGone, n))
+			return f.candidates(l, things)
 		}
 	}
 	return t, ok

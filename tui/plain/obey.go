@@ -17,6 +17,7 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/undo"
+	"ollimbot/tui/widget/query"
 )
 
 // handlers execute commands that are more than a single value for the bot, by name.
@@ -27,7 +28,14 @@ var handlers = map[string]func(*console, request){
 	"capacity": setBudget, "refill": setBudget,
 
 	"day": printDay, "list": printTasks,
-	"tasks": func(c *console, _ request) { c.answer(textTasksAre) }, "task": printTask,
+	"tasks": func(c *console, r request) {
+		if query.Parse(r.rest).Sentence() {
+			c.misread(textTasksAre)
+			return
+		}
+		c.answer(textTasksAre)
+	},
+	"task": printTask,
 	"file": printFile, "add": create, "edit": edit,
 
 	"runs": printRuns, "tail": printOutput, "seen": bare(markSeen),
@@ -55,14 +63,14 @@ var handlers = map[string]func(*console, request){
 func bare(do func(*console)) func(*console, request) {
 	return func(c *console, r request) {
 		if r.rest != "" {
-			c.fail(fmt.Sprintf(textNothing, r.Name))
+			c.misread(fmt.Sprintf(textNothing, r.Name))
 			return
 		}
 		do(c)
 	}
 }
 
-func noQuestion(c *console, _ request) { c.fail(textNoQuestion) }
+func noQuestion(c *console, _ request) { c.misread(textNoQuestion) }
 
 // goOn prints the remaining lines of an answer: some, or "all".
 func goOn(c *console, r request) {
@@ -81,51 +89,60 @@ func obey(c *console, line string) {
 	if word != "more" {
 		c.begin()
 	}
+	c.missed = ""
 	defer c.end()
 	if c.confirmed(word) {
+		c.offer("", true)
 		return
 	}
 	if word == "/interrupt" { // its answer says less
 		word, line = "interrupt", "interrupt"
 	}
-	if strings.HasPrefix(word, "/") {
-		c.do(request{}, command.Slash{Line: line})
-		return
-	}
 	args, _ := command.Split(line)
 	named, after, ok := command.Lead(command.InPlain, args)
 	r := request{named, command.SkipWords(line, len(args)-len(after))}
+	slash := strings.HasPrefix(word, "/")
+	_, number := strconv.Atoi(r.rest)
+	alone := slash && word == strings.ToLower(line) || ok && (r.rest == "" || number == nil) // no sentence
+	defer func() { c.offer(line, alone) }()
 	own, inShell := handlers[named.Name], named.In&command.InShell != 0
 	flags := slices.ContainsFunc(after, func(a string) bool { return strings.HasPrefix(a, "--") })
 	switch {
+	case slash:
+		c.do(request{}, command.Slash{Line: line})
 	case !ok:
 		say(c, word, line)
 	case named.Writes && c.readOnly != "":
 		c.fail(named.Name + " is refused, " + c.readOnly)
 	case inShell && (flags || own == nil && named.Make == nil):
-		shell(c, r, line)
+		if alone && named.Was != "" && !slices.Contains(c.told, named.Name) {
+			c.told = append(c.told, named.Name)
+			c.answer(fmt.Sprintf(textWas, named.Name, named.Was))
+		}
+		shell(c, r)
 	case own != nil:
 		own(c, r)
 	default:
-		carryOut(c, r, line)
+		carryOut(c, r)
 	}
 }
 
 // errSaid means that the reason has been printed.
 var errSaid = errors.New("the reason has been printed")
 
-// carryOut executes a command whose row makes its value. Words that are no arguments may be meant for the agent.
-func carryOut(c *console, r request, line string) {
+// carryOut executes a command whose row makes its value.
+func carryOut(c *console, r request) {
 	to, note, err := r.Read(r.rest, command.Reading{Times: c.snap.Times(), Find: func(k command.Kind, text string) (string, error) {
 		return c.idOf(k, request{r.Command, text})
 	}})
 	var wrong *command.ArgumentError
 	switch {
 	case errors.As(err, &wrong) && len(r.Args) == 0:
-		c.fail(fmt.Sprintf(textNothing, r.Name))
+		c.misread(fmt.Sprintf(textNothing, r.Name))
+	case errors.As(err, &wrong) && when.Meant(err):
+		c.misread(err.Error())
 	case errors.As(err, &wrong):
-		c.noTime(r.Command, err)
-		c.offer(line)
+		c.usage(r.Command)
 	case err == nil:
 		if note != "" {
 			note = "; " + note
@@ -160,8 +177,8 @@ func (c *console) idOf(k command.Kind, r request) (id string, err error) {
 	return id, err
 }
 
-// shell executes a line of the command line. Words that are none may be meant for the agent.
-func shell(c *console, r request, line string) {
+// shell executes a line of the command line.
+func shell(c *console, r request) {
 	if first, rest := command.CutWord(r.rest); r.Takes(command.Task) {
 		if n, err := strconv.Atoi(first); err == nil {
 			t, ok := c.byNumber(allTasks, each(c.snap.Schedule.Tasks, c.taskThing), n)
@@ -171,39 +188,11 @@ func shell(c *console, r request, line string) {
 			r.rest = t.id + " " + rest
 		}
 	}
-	if r.Asks {
-		c.asked = &question{do: func() { c.carryLine(r, line) }}
-		c.answer(fmt.Sprintf(textAskLine, line, r.About))
-		return
-	}
-	c.carryLine(r, line)
-}
-
-// carryLine is shell without a question.
-func (c *console) carryLine(r request, line string) {
-	var no *command.NoLineError
-	out, err := try(c.executor, c.core.Do, command.Value(command.Line{Text: r.Name + " " + r.rest}))
-	switch {
-	case errors.As(err, &no):
-		c.fail(spoken(no.Why))
-		c.offer(line)
-	case err != nil:
-		c.fail(spoken(err.Error()))
-	default:
-		text := out.Printed
-		if !r.Verbatim {
-			text = spoken(text)
-		}
-		if out.Undo != nil {
-			c.changes.Add(undo.Change{Name: flat(text), Step: out.Undo})
-			text += textUndoable
-		}
-		c.answer(text)
-	}
+	c.do(r, command.Line{Text: r.Name + " " + r.rest})
 	c.look()
 }
 
-// say sends a line that is not a command to the agent. If it may be a mistyped command, it asks first.
+// say sends a line that is not a command to the agent. If a person may have mistyped a command, it asks first.
 func say(c *console, word, line string) {
 	var names []string
 	for _, known := range command.List(command.InPlain) {
@@ -218,8 +207,7 @@ func say(c *console, word, line string) {
 		toAgent(c, line)
 		return
 	}
-	c.fail(wrong)
-	c.offer(line)
+	c.misread(wrong)
 }
 
 // toAgent sends a line to the agent.
@@ -228,21 +216,24 @@ func toAgent(c *console, line string) {
 	c.do(request{r, line}, command.Say{Text: line})
 }
 
-// offer asks whether a line is meant for the agent.
-func (c *console) offer(line string) {
-	if c.readOnly == "" {
+// offer passes a line that is no command as a whole to the agent, for a person after a question. The name of a command
+// alone, or with a number, is no sentence.
+func (c *console) offer(line string, alone bool) {
+	why := c.missed
+	c.missed = ""
+	line = strings.TrimPrefix(line, "/")
+	switch {
+	case why == "":
+	case alone || c.readOnly != "":
+		if c.piped {
+			c.fail(why)
+		}
+	case c.piped:
+		toAgent(c, line)
+	default:
 		c.asked = &question{do: func() { toAgent(c, line) }, not: func() { c.answer(textUnchanged) }}
 		c.answer(textToAgent)
 	}
-}
-
-// noTime says why a text is not a time, or how the command is used if it was not meant as one.
-func (c *console) noTime(named command.Command, err error) {
-	if when.Meant(err) {
-		c.fail(err.Error())
-		return
-	}
-	c.usage(named)
 }
 
 // quit ends plain mode, after a question if there are runs.
@@ -265,7 +256,12 @@ func printHelp(c *console, r request) {
 	args, _ := command.Split(r.rest)
 	named, after, ok := command.Lead(command.InPlain, args)
 	if !ok || len(after) > 0 || named.In&command.InShell == 0 || named.More != "" || slices.Contains(command.Groups, command.Group(strings.ToLower(r.rest))) {
-		c.answer(help(r.rest))
+		text, wrong := strings.CutPrefix(help(r.rest), textError)
+		if wrong {
+			c.misread(text)
+			return
+		}
+		c.answer(text)
 		return
 	}
 	if out, ok := call(c.executor, c.core.Do, command.Value(command.Line{Text: named.Name + " --help"})); ok {

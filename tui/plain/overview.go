@@ -20,7 +20,7 @@ import (
 // printNotices prints the newest notices first.
 func printNotices(c *console, r request) {
 	n, filter := countFirst(r.rest, mostListed)
-	notices := kept(c.past.All(), filter, func(t toast.Toast) query.Facts {
+	notices := kept(c.printer, c.past.All(), filter, func(t toast.Toast) query.Facts {
 		return query.Facts{Text: t.Text, Is: []string{string(t.Level)}, At: c.snap.Local(t.At), Now: c.now()}
 	})
 	slices.Reverse(notices)
@@ -43,9 +43,9 @@ func printAway(c *console, r request) {
 		return
 	}
 	head, lines := away.Lines(c.snap, &got)
-	lines = kept(lines, r.rest, func(l away.Line) query.Facts { return l.Facts })
+	lines = kept(c.printer, lines, r.rest, func(l away.Line) query.Facts { return l.Facts })
 	c.answer(spoken(head) + "\n" + strings.Join(each(lines, func(l away.Line) string { return flat(spoken(l.Text)) }), "\n"))
-	if len(lines) == 0 {
+	if len(lines) == 0 && c.missed == "" {
 		c.answer(c.noneOf(r, ""))
 	}
 }

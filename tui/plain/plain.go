@@ -25,6 +25,8 @@ type Options struct {
 	Input io.Reader
 	// Output receives whole lines, with one Write for simultaneous events.
 	Output io.Writer
+	// Typed means that a person types the commands: one that is nearly right is shown before its words go to the agent.
+	Typed bool
 	// ReadOnly refuses every command that changes the bot.
 	ReadOnly bool
 	// Notice is printed once at the start, one line each; it may be empty.
@@ -67,6 +69,7 @@ type session struct {
 
 func newSession(ctx context.Context, c tui.Core, o Options) *session {
 	shared := newConsole(ctx, c, o.Output, o.whyReadOnly(), o.Config)
+	shared.piped = !o.Typed
 	s := &session{console: shared, notice: o.Notice, diff: snapshotDiff{numbers: shared.numbers}}
 	shared.look = s.look
 	return s

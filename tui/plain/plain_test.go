@@ -176,16 +176,22 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 	case command.SetBudget:
 		return command.Outcome{Message: "capacity 5 → 6", Undo: command.RestoreBudget{Capacity: 5}}, nil
 	case command.Line: // the command line itself is tested with the program
+		if row, _, _ := c.Row(); row.Asks && !c.Sure {
+			return command.Outcome{Follows: c.Text + ": " + strings.TrimSuffix(row.About, ".")}, nil
+		}
 		switch c.Text {
-		case "costs x":
+		case "costs x", "preview of coming attractions":
 			return command.Outcome{}, &command.NoLineError{Why: "costs takes a number of days"}
 		case "preview nothing":
 			return command.Outcome{}, errors.New("there is no such task")
 		case "lift off":
-			return command.Outcome{Printed: "caps lifted", Undo: command.LiftCaps{}}, nil
+			return command.Outcome{Printed: "caps lifted", Message: "caps lifted", Undo: command.LiftCaps{}}, nil
 		}
 		return command.Outcome{Printed: "so  it · is"}, nil
 	case command.Slash:
+		if c.Line == "/pause for a walk" {
+			return command.Outcome{}, &command.NoLineError{Why: "there is no command /pause"}
+		}
 		return command.Outcome{Message: "model     opus"}, nil
 	case command.AddTask:
 		return command.Outcome{Message: "so it is", Undo: b.undo}, nil
@@ -251,7 +257,14 @@ func (s *stage) Write(p []byte) (int, error) {
 	return s.out.Write(p)
 }
 
+// play plays a story at a terminal.
 func play(t *testing.T, o Options, story func(s *stage)) {
+	t.Helper()
+	o.Typed = true
+	through(t, o, story)
+}
+
+func through(t *testing.T, o Options, story func(s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
@@ -380,7 +393,7 @@ func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.one(s.types("read"), "no matching message")
 		s.one(s.types("day"), "nothing fires in the next 24 hours; list names all tasks")
-		s.one(s.types("help dance"), "; the groups of commands are overview, tasks, runs")
+		s.hasLines(s.types("help dance"), "; the groups of commands are overview, tasks, runs", textToAgent)
 	})
 }
 

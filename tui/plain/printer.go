@@ -29,6 +29,8 @@ type printer struct {
 	snap    *core.Snapshot // for its clock
 	buf     bytes.Buffer
 	untimed bool     // without times
+	piped   bool     // no person types the lines
+	missed  string   // why the line is no command as a whole; empty if it is one
 	printed int      // lines of the current answer
 	rest    []string // the lines that "more" prints next
 }
@@ -87,14 +89,24 @@ func (p *printer) end() {
 // fail prints why a command was not executed.
 func (p *printer) fail(text string) { p.answer(textError + text) }
 
-// usage prints the syntax of a command.
+// misread notes why a line is no command as a whole. A person reads it before console.offer.
+func (p *printer) misread(why string) {
+	p.missed = why
+	if !p.piped {
+		p.fail(why)
+	}
+}
+
+// usage notes the syntax of a command that the line does not have.
 func (p *printer) usage(c command.Command) {
-	p.fail(fmt.Sprintf(textUsage, c.Name, c.Usage, cmp.Or(c.Example, c.Name), c.Name))
+	p.misread(fmt.Sprintf(textUsage, c.Name, c.Usage, cmp.Or(c.Example, c.Name), c.Name))
 }
 
 // read prints lines below their title, if they have one, or none if there are no lines.
 func (p *printer) read(title string, lines []string, none string) {
 	switch {
+	case len(lines) == 0 && p.missed == none && p.piped:
+		return
 	case len(lines) == 0:
 		p.answer(none)
 		return

@@ -28,7 +28,7 @@ func (c *console) questionThing(q proposals.Proposal) thing {
 }
 
 func printQuestions(c *console, r request) {
-	c.list(allQuestions.or(c.noneOf(r, textNoQuestions)), kept(each(questions(c), c.questionThing), r.rest, thing.found))
+	c.list(allQuestions.or(c.noneOf(r, textNoQuestions)), kept(c.printer, each(questions(c), c.questionThing), r.rest, thing.found))
 }
 
 // answerQuestion answers a question with the label of a button, or with a time for the button that needs one. The

@@ -18,7 +18,7 @@ func TestAQuestionIsListedAndAnswered(t *testing.T) {
 			}}}
 		})
 		s.one(s.types("questions"), "question 1, You wrote: \"I'll call Ada\". Answers: Remind me, Other time…, No.")
-		s.one(s.types("answer perhaps"), "error: answer takes [QUESTION] ANSWER")
+		s.hasLines(s.types("answer perhaps"), "error: answer takes [QUESTION] ANSWER", textToAgent)
 		s.one(s.types("answer"), "error: answer takes [QUESTION] ANSWER")
 		s.one(s.types("answer 7 no"), "there is no number 7 in the last list")
 		s.did()

@@ -63,7 +63,7 @@ func (c *console) readRuns(q query.Query) bool {
 // printRuns lists the runs that match a filter, newest first.
 func printRuns(c *console, r request) {
 	if c.readRuns(query.Parse(r.rest)) {
-		runs := kept(c.runs(), r.rest, func(f fork.View) query.Facts { return forks.Summarize(c.snap, f).Facts })
+		runs := kept(c.printer, c.runs(), r.rest, func(f fork.View) query.Facts { return forks.Summarize(c.snap, f).Facts })
 		c.list(allRuns.or(c.noneOf(r, textNoRuns)), each(runs, c.runThing))
 	}
 }
@@ -173,9 +173,10 @@ func printLog(c *console, r request) {
 
 // printTail prints the newest lines that a filter keeps, oldest first.
 func printTail(c *console, id string, most int, filter string) {
-	lines := kept(c.core.Tail(id, 0).Lines, filter, func(l tail.Line) query.Facts {
+	lines := kept(c.printer, c.core.Tail(id, 0).Lines, filter, func(l tail.Line) query.Facts {
 		return query.Facts{Text: l.Text, Is: []string{string(l.Kind)}, At: c.snap.Local(l.At), Now: c.now()}
 	})
+	c.missed = "" // words are searched for in lines that may have any
 	if len(lines) == 0 {
 		c.answer("no matching lines")
 	}

@@ -60,7 +60,7 @@ func settings(c *console, r request) {
 	if near := words.Nearest(r.rest, each(all, func(t page.Described) string { return t.About.Name })); near != "" {
 		wrong += fmt.Sprintf(textNearest, near)
 	}
-	c.fail(wrong)
+	c.misread(wrong)
 }
 
 func groupSettings(all []page.Described, group string) []page.Described {

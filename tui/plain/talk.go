@@ -29,7 +29,7 @@ func send(c *console, r request, m command.Say) {
 // readMessages lists the newest messages that a filter keeps: "10 FILTER".
 func readMessages(c *console, r request) {
 	n, filter := countFirst(r.rest, 10)
-	found := kept(messages(c), filter, thing.found)
+	found := kept(c.printer, messages(c), filter, thing.found)
 	c.list(allMessages, found[:min(n, len(found))])
 	if n >= len(found) && len(found) > 0 && c.snap.ChatMore {
 		c.answer(textChatMore)

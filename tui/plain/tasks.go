@@ -38,18 +38,22 @@ func findTask(c *console, r request) (schedule.TaskView, bool) {
 }
 
 func printTasks(c *console, r request) {
-	tasks := kept(c.snap.Schedule.Tasks, r.rest, func(t schedule.TaskView) query.Facts { return panes.TaskFacts(c.snap, t) })
+	tasks := kept(c.printer, c.snap.Schedule.Tasks, r.rest, func(t schedule.TaskView) query.Facts { return panes.TaskFacts(c.snap, t) })
 	c.list(allTasks.or(c.noneOf(r, textNoTasks)), each(tasks, c.taskThing))
 }
 
 // printDay lists the fires of the next 24 hours and the user's appointments, then today's runs, newest first; for
 // another day, everything known about it.
 func printDay(c *console, r request) {
+	q := query.Parse(r.rest)
+	if q.Sentence() {
+		c.usage(r.Command)
+		return
+	}
 	ctx, cancel := context.WithTimeout(c.ctx, commandTime)
 	defer cancel()
 	c.core.Look(ctx)
 	c.look()
-	q := query.Parse(r.rest)
 	ahead := c.fires(q)
 	var dates []string
 	for _, d := range c.snap.Day {
@@ -234,8 +238,8 @@ func create(c *console, r request) {
 		t = newTask(rest)
 		t.Cron = s.String()
 		if err == nil {
-			note, ok := dialog.CheckCron(pane.Context{Snap: c.snap}, t.Cron)
-			if more = "; " + note; !ok {
+			more = "; " + s.Words()
+			if note, ok := dialog.CheckCron(pane.Context{Snap: c.snap}, t.Cron); !ok {
 				err = errors.New(note)
 			}
 		}
@@ -257,8 +261,10 @@ func create(c *console, r request) {
 		return
 	}
 	switch {
+	case err != nil && when.Meant(err):
+		c.fail(err.Error())
 	case err != nil:
-		c.noTime(r.Command, err)
+		c.usage(r.Command)
 	case t.Message == "":
 		c.fail(textNoMessage)
 	default:

@@ -211,8 +211,19 @@ func (o Options) Colours(r Role) (fg, bg color.Color) {
 }
 
 func (o Options) shown(c rgb) color.Color {
-	if c == 0 {
+	r, g, b := int(c>>16&0xff), int(c>>8&0xff), int(c&0xff)
+	switch {
+	case c == 0:
 		return nil
+	case o.Profile == colorprofile.ANSI256 && max(r, g, b)-min(r, g, b) < greyish:
+		return ansi.IndexedColor(firstGrey + min(max((r+g+b)/3-3, 0)/10, greys-1))
 	}
 	return o.Profile.Convert(c)
 }
+
+const (
+	// greyish is the range of the parts of a colour up to which it is a grey. The nearest of 256 would be teal or violet.
+	greyish = 34
+	// firstGrey is the index of the darkest of the greys, which are ten apart, from 8.
+	firstGrey, greys = 232, 24
+)

@@ -254,6 +254,20 @@ func TestWith256ColoursEachIsOneOfThemAndNearWhatItStandsFor(t *testing.T) {
 	}
 }
 
+func TestWith256ColoursAGreyStaysGrey(t *testing.T) {
+	for _, dark := range []bool{true, false} {
+		o := Options{Dark: dark, Profile: colorprofile.ANSI256}
+		dim, _ := o.Colours(Dim)
+		border, _ := o.Colours(Border)
+		_, row := o.Colours(Select)
+		for _, c := range []color.Color{dim, border, row} {
+			if r, g, b, _ := c.RGBA(); r != g || g != b {
+				t.Errorf("%v is %x %x %x", c, r>>8, g>>8, b>>8)
+			}
+		}
+	}
+}
+
 func TestSixteenColoursStayWithinThem(t *testing.T) {
 	for _, dark := range []bool{true, false} {
 		th := New(Options{Dark: dark, Profile: colorprofile.ANSI})

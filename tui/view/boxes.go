@@ -55,6 +55,7 @@ func (f frame) column(c layout.Column) []string {
 
 // detailer is a list that can show its selected row in a box of its own.
 type detailer interface {
+	Len() int // rows
 	Detail(c pane.Context, w, h int) pane.Detail
 }
 
@@ -71,8 +72,8 @@ func (f frame) inside(b layout.Box) (title []widget.Span, states []string, rows 
 }
 
 // listed is the list whose selected row has a box of its own: the one with the focus, else the schedule.
-func (f frame) listed() action.Pane {
-	if p := cmp.Or(f.Beneath, f.Focus); p == action.Updates {
+func (s *State) listed() action.Pane {
+	if p := cmp.Or(s.Beneath, s.Focus); p == action.Updates {
 		return p
 	}
 	return action.Schedule

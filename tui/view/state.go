@@ -57,7 +57,7 @@ func (s *State) Top() pane.Dialog {
 func (s *State) names() action.Names { return s.Names(action.Chat) }
 
 // Tiny reports whether the screen is too small for the dashboard.
-func (s *State) Tiny() bool { return s.Plan().Mode == layout.TooSmall }
+func (s *State) Tiny() bool { return s.W < layout.StripWidth || s.H < layout.StripHeight }
 
 // Plan divides the screen.
 func (s *State) Plan() layout.Plan { return layout.Divide(s.division()) }
@@ -66,12 +66,15 @@ func (s *State) division() layout.Input {
 	preset := s.Chosen.Get("layout")
 	return layout.Input{
 		W: s.W, H: s.H, Zoom: s.Zoomed, Focus: cmp.Or(s.Beneath, s.Focus), Lower: s.Lower, Writing: s.NeedsRoom(),
-		Preset: preset, Size: s.Chosen.Size(preset), Needs: s.needs,
+		Preset: preset, Size: s.Chosen.Size(preset), Needs: s.needs, Bare: s.Panes[s.listed()].(detailer).Len() == 0,
 	}
 }
 
 // needs returns how many rows of so many cells a pane can fill; 0 means any number.
 func (s *State) needs(p action.Pane, cells int) int {
+	if p == action.Detail {
+		return len(s.Panes[s.listed()].(detailer).Detail(s.Context, cells, s.H).Rows)
+	}
 	if sized, ok := s.Panes[p].(interface {
 		Needs(c pane.Context, cells int) int
 	}); ok {

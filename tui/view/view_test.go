@@ -231,7 +231,7 @@ func TestWhatCoversACellIsWhatAClickOnItMeans(t *testing.T) {
 	if got := At(s, 3, plan.Said); got != nil {
 		t.Errorf("without a toast its row is %#v", got)
 	}
-	if got := At(s, 7, 1); got != (Day{7, 0, 8}) {
+	if got := At(s, 7, 1); got != (Day{7, 0, 9}) {
 		t.Errorf("the day is %#v", got)
 	}
 	line := Frame(s)[s.H-1]

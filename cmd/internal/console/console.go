@@ -302,14 +302,14 @@ func visible(list string) []sandbox.Visible {
 }
 
 // Terminal reports whether both ends of the process are a terminal.
-func (p *Process) Terminal() bool {
-	for _, end := range []any{p.In, p.Out} {
-		f, ok := end.(*os.File)
-		if !ok || !term.IsTerminal(f.Fd()) {
-			return false
-		}
-	}
-	return true
+func (p *Process) Terminal() bool { return p.Typed() && isTerminal(p.Out) }
+
+// Typed reports whether a person types the input.
+func (p *Process) Typed() bool { return isTerminal(p.In) }
+
+func isTerminal(end any) bool {
+	f, ok := end.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
 }
 
 // Context ends when the user or the system wants the program to end. A lost

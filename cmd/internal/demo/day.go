@@ -151,7 +151,7 @@ call ping_user {"message": "Call the pharmacy: the prescription is ready until s
 	}
 	laundryRun = run{
 		title: "Laundry", chain: 2, mode: routines.Freely,
-		words: "Check whether the laundry is out of the machine, and again in a minute.",
+		words: "Laundry: is it out of the machine? If not, look again in a minute.",
 		script: `say Checking whether the laundry is out of the machine.
 wait 1s
 say Not yet, as far as I can tell. The next check, if any, is in a minute.

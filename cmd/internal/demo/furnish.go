@@ -7,7 +7,6 @@ import (
 
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
-	"ollimbot/core/work/money"
 	"ollimbot/routines"
 	"ollimbot/routines/starter"
 )
@@ -17,6 +16,8 @@ import (
 type Home struct {
 	Dir *store.Dir
 	Now time.Time
+	// Days is the length of the past, including today; 0 means eight weeks.
+	Days int
 }
 
 // Furnish fills an empty data directory: the example files, a few routines for the next
@@ -56,7 +57,7 @@ func Furnish(h Home) error {
 		}
 		set = append(set, r)
 	}
-	return liveUntil(set, money.NewPrices(h.Dir, nil), h.Now).keep(h.Dir, set)
+	return live(h, set).keep(h.Dir, set)
 }
 
 // settings let the conversation ask before it runs a command.

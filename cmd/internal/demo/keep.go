@@ -128,7 +128,7 @@ func (p *past) record(set []routines.Routine) map[string]map[string]fires {
 	}
 	known := map[string]fires{}
 	for _, r := range set {
-		f := fires{Cron: r.Schedule.String(), After: p.now, Seen: p.now.AddDate(0, 0, -pastDays), LastFire: p.fired[r.ID]}
+		f := fires{Cron: r.Schedule.String(), After: p.now, Seen: p.now.AddDate(0, 0, -p.days), LastFire: p.fired[r.ID]}
 		switch {
 		case f.LastFire.IsZero():
 		case failed[r.ID]:

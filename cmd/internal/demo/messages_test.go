@@ -100,7 +100,7 @@ func play(t *testing.T, engine func(*store.Dir, func() core.Snapshot) (agent.Eng
 	synctest.Test(t, func(t *testing.T) {
 		dir, err := store.At(root)
 		time.Sleep(9*time.Hour + 20*time.Minute) // from midnight
-		home := Home{dir, time.Now().UTC()}
+		home := Home{Dir: dir, Now: time.Now().UTC()}
 		if err == nil {
 			err = Furnish(home)
 		}

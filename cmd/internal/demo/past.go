@@ -21,7 +21,7 @@ import (
 	"ollimbot/routines/account"
 )
 
-// pastDays is how many days of history there are, including today: eight weeks, as many as the
+// pastDays is how many days of history there usually are, including today: eight weeks, as many as the
 // bot looks at before it proposes another time for a routine.
 const pastDays = 57
 
@@ -41,6 +41,7 @@ const (
 type past struct {
 	prices *money.Prices
 	now    time.Time
+	days   int     // including today
 	queue  []event // to come, by time
 
 	runs    []fork.View // by their ends
@@ -73,15 +74,16 @@ type report struct {
 	text string
 }
 
-// liveUntil simulates the days until now with these routines.
-func liveUntil(set []routines.Routine, prices *money.Prices, now time.Time) *past {
-	p := &past{prices: prices, now: now, fired: map[string]time.Time{}}
-	begin := time.Date(now.Year(), now.Month(), now.Day()-pastDays+1, 0, 0, 0, 0, now.Location())
+// live simulates the days of a home with these routines.
+func live(h Home, set []routines.Routine) *past {
+	now := h.Now
+	p := &past{prices: money.NewPrices(h.Dir, nil), now: now, days: cmp.Or(h.Days, pastDays), fired: map[string]time.Time{}}
+	begin := time.Date(now.Year(), now.Month(), now.Day()-p.days+1, 0, 0, 0, 0, now.Location())
 	p.bucket = budget.Default(begin)
 	for _, r := range set {
 		p.expect(r, begin)
 	}
-	for day := range pastDays {
+	for day := range p.days {
 		for _, q := range questions[day%len(questions)] {
 			p.at(time.Date(begin.Year(), begin.Month(), begin.Day()+day, q.hour, q.minute, 20, 0, begin.Location()), func(at time.Time) {
 				p.say(at, q.words, q.answer)

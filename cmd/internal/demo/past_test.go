@@ -52,7 +52,7 @@ type told struct {
 func furnishAt(t *testing.T, now time.Time) (told, *store.Dir) {
 	t.Helper()
 	dir := storetest.Dir(t)
-	if err := Furnish(Home{dir, now}); err != nil {
+	if err := Furnish(Home{Dir: dir, Now: now}); err != nil {
 		t.Fatal(err)
 	}
 	got := told{now: now, runs: map[string]fork.View{}}

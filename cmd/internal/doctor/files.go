@@ -132,7 +132,7 @@ func settingsIn(dir string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ", " + strings.Join(names, " and ") + " in " + folder.Display()
+	return ", " + words.And(names) + " in " + folder.Display()
 }
 
 // checkSetting reads one of those files as the dashboard does. What it ignores is an error.

@@ -35,14 +35,6 @@ type LoginCmd struct {
 	JSON   bool   `name:"json" help:"Print --status as JSON."`
 }
 
-// googleAnswer is the output of --status --json.
-type googleAnswer struct {
-	State   string   `json:"state"`
-	Account string   `json:"account"`
-	Scopes  []string `json:"scopes"`
-	Why     string   `json:"why"`
-}
-
 // Run logs in, shows the login, or ends it.
 func (c *LoginCmd) Run(p *console.Process, at *At) error {
 	g, ctx := at.Client, at.Context
@@ -78,8 +70,8 @@ func (c *LoginCmd) Run(p *console.Process, at *At) error {
 
 // show prints the state. The command fails unless the state is connected.
 func (c *LoginCmd) show(p *console.Process, s google.State) error {
-	answer := googleAnswer{string(s.Kind), s.Account, append([]string{}, s.Scopes...), s.Why}
-	return p.Verdict(s.Kind != google.Connected, c.JSON, answer, []string{"google: " + s.String()})
+	s.Scopes = append([]string{}, s.Scopes...)
+	return p.Verdict(s.Kind != google.Connected, c.JSON, s, []string{"google: " + s.String()})
 }
 
 // login shows the address and waits for the browser or a pasted address.

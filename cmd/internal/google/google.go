@@ -29,8 +29,8 @@ const (
 	textSkippedTime = "%s %s does not exist in %s: the clocks are set forward then"
 	textEndsFirst   = "the event would end before it starts (%s to %s): --end must be later"
 	textBothEnds    = "this event has no time of day: set both --start and --end"
-	textPart        = "%d of %d: --max %d shows all"
-	textOfMore      = "%d of more than %d: --max shows up to %d"
+	textPart        = "%d of %d: --number %d shows all"
+	textOfMore      = "%d of more than %d: --number shows up to %d"
 	textMost        = "the newest %d, of more: search for something narrower"
 	textOneOf       = "nothing to change: give at least one of %s"
 	textOutOf       = "%s %d is out of range: choose a number from 1 to %d"
@@ -76,18 +76,12 @@ type ofID struct {
 	console.AsJSON
 }
 
-// idAnswer is a change as JSON.
-type idAnswer struct {
-	ID string `json:"id"`
-	Is string `json:"is"`
-}
-
 // changed prints the result of a change, or that the item does not exist.
 func (c ofID) changed(p *console.Process, is, none string, err error) error {
 	if err != nil {
 		return named(err, none, c.ID)
 	}
-	return p.Answer(c.JSON, idAnswer{c.ID, is}, []string{is + " " + clean.Line(c.ID)})
+	return p.Answer(c.JSON, map[string]string{"id": c.ID, "is": is}, []string{is + " " + clean.Line(c.ID)})
 }
 
 // streamed prints items as they arrive, one a line or as a JSON array, so that memory

@@ -49,13 +49,13 @@ func (c *gmailSearchCmd) Run(p *console.Process, g *At) error {
 
 // atMost are the flags of lists of mails.
 type atMost struct {
-	Max int `default:"20" placeholder:"N" help:"Maximum number of messages."`
+	Max int `name:"number" aliases:"max" short:"n" default:"20" placeholder:"N" help:"How many messages to show at most (${default})."`
 	console.AsJSON
 }
 
 func (c atMost) mails(p *console.Process, g *At, query string) error {
 	if c.Max < 1 || c.Max > maxMails {
-		return console.Usagef(textOutOf, "--max", c.Max, maxMails)
+		return console.Usagef(textOutOf, "--number", c.Max, maxMails)
 	}
 	found, err := g.Mail.Search(g, query, c.Max)
 	if err != nil {

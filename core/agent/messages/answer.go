@@ -88,7 +88,7 @@ type piece func(kind, text string, first bool)
 // type.
 func (a *answer) take(named string, data []byte, put piece) error {
 	if a.size += len(data); a.size > maxAnswer {
-		return errGarbled
+		return &failure{text: fmt.Sprintf(textEndless, maxAnswer>>20)} // once more, it would not end either
 	}
 	var e streamed
 	if err := json.Unmarshal(data, &e); err != nil {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"ollimbot/core/agent"
@@ -156,6 +159,30 @@ func TestACallThatIsWrittenAsTextIsNamed(t *testing.T) {
 		if notes := find[agent.Notice](got); (len(notes) == 1) != is {
 			t.Errorf("%q: %v, %v", text, notes, got.err)
 		}
+	}
+}
+
+// A model that repeats itself without end, on a server that does not count its words.
+func TestAnAnswerThatDoesNotEndIsStoppedOnce(t *testing.T) {
+	testkit.Alone(t)
+	var asked atomic.Int32
+	words := strings.Repeat("again and ", 100_000)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		for r.Context().Err() == nil {
+			if _, err := fmt.Fprintf(w, `{"model":"m","message":{"role":"assistant","content":%q},"done":false}`+"\n", words); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	r := newRigFor(t, "")
+	storetest.Put(t, r.dir, provider.File, fmt.Sprintf("local:\n  base-url: %s\n  api: ollama\n  models: [m]\n", server.URL))
+	got := say(t, r.open(func(o *agent.SessionOptions) { o.Settings.Model = "local/m" }), "Say it again.")
+	holds(t, "the error", fmt.Sprint(got.err, got.result.Text), "does not end: it was stopped")
+	if n := asked.Load(); n != 1 {
+		t.Errorf("it was asked %d times", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package messages
 // User-visible errors. Each includes the cure.
 const (
 	textGarbled     = "the answer does not follow the Messages API"
+	textEndless     = "the answer has more than %d MB and does not end: it was stopped"
 	textSilent      = "the server stopped responding"
 	textCut         = "the answer was cut off"
 	textNoAPI       = "%s answers with %q, which is not the Messages API or another known one: check its base-url, or ANTHROPIC_BASE_URL"

@@ -9,7 +9,7 @@ func Nearest(word string, candidates []string) string {
 	best, least := "", 1+slips(len(word))
 	for _, c := range candidates {
 		d := distance(word, strings.ToLower(c))
-		if d < least {
+		if d < least || d == least && best != "" && within(word, c) && !within(word, best) {
 			best, least = c, d
 		}
 	}
@@ -28,12 +28,23 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
+// within reports whether a word is the candidate without some of its letters, the most common slip.
+func within(word, candidate string) bool {
+	left := []byte(word)
+	for _, c := range []byte(strings.ToLower(candidate)) {
+		if len(left) > 0 && c == left[0] {
+			left = left[1:]
+		}
+	}
+	return len(left) == 0
+}
+
 // slips is the number of typos allowed in a word of that length.
 func slips(length int) int {
 	switch {
 	case length < 3:
 		return 0
-	case length < 5:
+	case length < 6:
 		return 1
 	case length < 9:
 		return 2

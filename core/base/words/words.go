@@ -59,6 +59,14 @@ func Joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), ", ")
 }
 
+// And formats a list: "a", "a and b", "a, b and c".
+func And(list []string) string {
+	if n := len(list); n > 1 {
+		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
+	}
+	return strings.Join(list, "")
+}
+
 // HoldsAll reports whether a text contains every word of a query, ignoring case.
 func HoldsAll(text, query string) bool {
 	text = strings.ToLower(text)

@@ -157,9 +157,23 @@ func TestTheNearestWordIsTheOneThatWasMeant(t *testing.T) {
 			t.Errorf("%q is taken for %q, not %q", word, got, want)
 		}
 	}
+	days := []string{"weekday", "monday", "tuesday", "wednesday", "help"}
+	for word, want := range map[string]string{"wensday": "wednesday", "wekday": "weekday", "tusday": "tuesday", "hello": ""} {
+		if got := Nearest(word, days); got != want {
+			t.Errorf("%q is taken for %q, not %q", word, got, want)
+		}
+	}
 	for a, want := range map[string]int{"": 6, "status": 0, "statsu": 1, "tatus": 1, "ststus": 1, "xstatus": 1, "sutats": 2} {
 		if got := distance(a, "status"); got != want {
 			t.Errorf("%q is %d slips away, not %d", a, got, want)
+		}
+	}
+}
+
+func TestAListIsJoinedAsInASentence(t *testing.T) {
+	for want, list := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+		if got := And(list); got != want {
+			t.Errorf("%q is joined as %q", list, got)
 		}
 	}
 }

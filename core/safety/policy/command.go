@@ -79,7 +79,7 @@ func (p *permits) grant(x call) {
 	if x.tool != "Bash" {
 		return
 	}
-	list, ok := words(x.arg)
+	list, ok := plainWords(x.arg)
 	if !ok || list[0] != ownProgram {
 		return
 	}
@@ -192,9 +192,9 @@ func namesSecret(name string) bool {
 	return letter && !slices.Contains(plainVariables, name)
 }
 
-// words returns the words of a plain command line: one without variables, wildcards, operators or
+// plainWords returns the words of a plain command line: one without variables, wildcards, operators or
 // anything else that a shell would expand.
-func words(line string) (list []string, ok bool) {
+func plainWords(line string) (list []string, ok bool) {
 	call := oneCommand(line)
 	if call == nil || len(call.Assigns) > 0 {
 		return nil, false

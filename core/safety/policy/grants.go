@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/safety/closed"
 	"ollimbot/core/safety/label"
@@ -177,15 +178,7 @@ func (g grants) Ask(excess []string) string {
 	if g.Alone {
 		where = excessAlone
 	}
-	return fmt.Sprintf(excessAsk, g.What, joined(excess), where)
-}
-
-// joined formats a list: "a", "a and b", "a, b and c".
-func joined(list []string) string {
-	if n := len(list); n > 1 {
-		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
-	}
-	return strings.Join(list, "")
+	return fmt.Sprintf(excessAsk, g.What, words.And(excess), where)
 }
 
 // Provenance returns the record of who wrote which task.
@@ -224,9 +217,9 @@ func waitsWords(o Origin, excess []string) string {
 	case len(excess) == 0:
 		return ""
 	case o.At.IsZero():
-		return fmt.Sprintf(waitsUnknown, joined(excess))
+		return fmt.Sprintf(waitsUnknown, words.And(excess))
 	}
-	return fmt.Sprintf(waitsFor, joined(excess))
+	return fmt.Sprintf(waitsFor, words.And(excess))
 }
 
 // origin returns the agent that wrote a version without the user's approval; ok is false for all
@@ -295,7 +288,7 @@ func (g *Guard) SkillLeft(t routines.Task, s skill.Skill) string {
 	if len(more) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(waitsSkill, joined(more))
+	return fmt.Sprintf(waitsSkill, words.And(more))
 }
 
 // Bound returns the rules of a task's run: those of every run, and those that the task and its

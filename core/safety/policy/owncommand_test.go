@@ -151,7 +151,7 @@ func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
 		if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, list) {
 			t.Fatalf("a shell reads %q as %q", line, got)
 		}
-		if back, ok := words(line); ok && !slices.Equal(back[2:], list) {
+		if back, ok := plainWords(line); ok && !slices.Equal(back[2:], list) {
 			t.Fatalf("words reads %q as %q", line, back)
 		}
 	})
@@ -165,7 +165,7 @@ func TestPlainCommandLinesAreReadAsAShellDoes(t *testing.T) {
 	plain := 0
 	testkit.Check(t, func(t *rapid.T) {
 		line := rapid.StringMatching(`[ab \t\r\n\x{a0}\x{85}'"\\$*~#=;|ü-]{1,12}`).Draw(t, "line")
-		want, ok := words(line)
+		want, ok := plainWords(line)
 		if !ok {
 			return
 		}

@@ -72,7 +72,7 @@ func (r *reach) reads(x call) label.Label {
 
 // commandLabel returns the label of everything a command can reach.
 func (r *reach) commandLabel(x call) label.Label {
-	if list, ok := words(x.arg); x.tool == "Bash" && ok && list[0] == ownProgram {
+	if list, ok := plainWords(x.arg); x.tool == "Bash" && ok && list[0] == ownProgram {
 		return "" // whoever runs it records what it prints
 	}
 	if r.network() {

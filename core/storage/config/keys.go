@@ -72,7 +72,7 @@ var keys = slices.Concat(
 		spanKey("voice_limit", time.Minute, func(r *Runtime) *time.Duration { return &r.VoiceLimit }),
 		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
 		free(textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off")),
-		wordsKey(keyZone, "machine", timezone, func(r *Runtime) *string { return &r.Timezone }).takes(mustZone, "Europe/Berlin", "tokyo", "machine"),
+		wordsKey(KeyZone, "machine", timezone, func(r *Runtime) *string { return &r.Timezone }).takes(mustZone, "Europe/Berlin", "tokyo", "machine"),
 		clockKey("morning", func(r *Runtime) *int { return &r.Morning }),
 		clockKey("noon", func(r *Runtime) *int { return &r.Noon }),
 		clockKey("afternoon", func(r *Runtime) *int { return &r.Afternoon }),

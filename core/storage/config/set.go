@@ -15,10 +15,10 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-const (
-	turnName = "config"
-	keyZone  = "timezone"
-)
+const turnName = "config"
+
+// KeyZone is the setting with the time zone.
+const KeyZone = "timezone"
 
 // Change is a change of one setting.
 type Change struct {
@@ -47,7 +47,7 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 		return Runtime{}, Change{}, err
 	}
 	err = d.WithLock(turnName, func() error {
-		if r, c, err = k.save(d, strings.TrimSpace(value)); err != nil || k.name != keyZone {
+		if r, c, err = k.save(d, strings.TrimSpace(value)); err != nil || k.name != KeyZone {
 			return err
 		}
 		return setZoneOfEnv(d, r.Timezone)

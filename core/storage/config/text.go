@@ -81,7 +81,7 @@ var Settings = []Setting{
 	{"budget.refill", groupSpeak, "Ping refill", "How long it takes until one more ping is allowed.", "60", "minutes"},
 	{"quiet_messages", groupSpeak, "Quiet messages", "How many messages a day runs may leave without a sound; 0 allows none.", "1", "messages"},
 	{"discord_budget", groupSpeak, "Budget in Discord", "Whether the bot's status in Discord says how many pings are left.", "off", ""},
-	{"timezone", groupSpeak, "Time zone", "The zone whose clock tasks follow; the bot restarts to change it.", "Europe/Berlin", ""},
+	{KeyZone, groupSpeak, "Time zone", "The zone whose clock tasks follow; the bot restarts to change it.", "Europe/Berlin", ""},
 	{"morning", groupSpeak, "Morning", "The time that morning stands for, and a day without a time.", "7:00", ""},
 	{"noon", groupSpeak, "Noon", "The time that noon stands for.", "12:30", ""},
 	{"afternoon", groupSpeak, "Afternoon", "The time that afternoon stands for.", "14:00", ""},

@@ -18,15 +18,15 @@ import (
 const maxSeparate = 4
 
 const (
-	// indexPrefix is the prefix of temporary indexes.
+	// indexPrefix is the prefix of temporary indexes and of noted changes.
 	indexPrefix = "ollim-bot-"
-	// indexAge is the age above which such an index counts as left behind by a crash.
+	// indexAge is the age above which such a file counts as left behind by a crash.
 	indexAge = 10 * time.Minute
 )
 
-// removeOldIndexes removes temporary indexes of a crash from a .git folder.
+// removeOldIndexes removes temporary files of a crash from a .git folder.
 func removeOldIndexes(folder string) {
-	names, _ := filepath.Glob(filepath.Join(folder, indexPrefix+"*")) // the pattern is well formed
+	names, _ := filepath.Glob(filepath.Join(globbed(folder), indexPrefix+"*")) // the pattern is well formed
 	for _, name := range names {
 		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) >= indexAge {
 			_ = os.Remove(name) // a leftover is harmless

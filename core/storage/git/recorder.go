@@ -184,7 +184,7 @@ func (g *Recorder) work(ctx context.Context) bool {
 // commit commits a batch and returns the changes to retry.
 func (g *Recorder) commit(ctx context.Context, batch []change) (again []change) {
 	for _, part := range g.byRepository(batch) {
-		err := part.repo.commit(ctx, part.changes)
+		err := g.dir.WithLock(turn, func() error { return part.repo.commit(ctx, part.changes) })
 		busy, isBusy := errors.AsType[*busyError](err)
 		switch {
 		case err == nil:
@@ -209,16 +209,76 @@ func (g *Recorder) commit(ctx context.Context, batch []change) (again []change) 
 	return again
 }
 
-// Commit commits one file immediately, for the command line. It waits briefly for another git.
-// Without a repository or without git it does nothing.
+// Commit commits one file immediately, for the command line. It waits briefly for another git. Processes take turns, and
+// one of them commits what the others wait for. Without a repository or without git it does nothing.
 func (g *Recorder) Commit(ctx context.Context, rel, message string) error {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
-	r, path, ok := g.locate(rel)
+	r, _, ok := g.locate(rel)
 	if !ok {
 		return nil
 	}
-	changes := []change{{rel: rel, path: path, added: message, removed: message}}
+	mine, err := r.announce(rel, message)
+	if err != nil {
+		return err
+	}
+	return g.dir.WithLock(turn, func() error {
+		names := r.announced()
+		if !slices.Contains(names, mine) { // another process has committed it
+			return nil
+		}
+		defer func() {
+			for _, name := range names {
+				_ = os.Remove(name) // Init removes leftovers
+			}
+		}()
+		return g.commitNow(ctx, r, names)
+	})
+}
+
+const (
+	// turn is the lock of whoever commits.
+	turn = "commits"
+	// announcement ends the name of a file with a change that a process is about to commit.
+	announcement = ".change"
+)
+
+// announce notes a change for whichever process commits next.
+func (r repo) announce(rel, message string) (name string, err error) {
+	name = r.meta(indexPrefix + store.NewID() + announcement)
+	if err = os.WriteFile(name+".new", []byte(rel+"\n"+message), 0o600); err == nil {
+		err = os.Rename(name+".new", name)
+	}
+	if err != nil {
+		return "", fmt.Errorf("note what to commit: %w", store.Bare(err))
+	}
+	return name, nil
+}
+
+// announced returns the files of the noted changes.
+func (r repo) announced() []string {
+	names, _ := filepath.Glob(filepath.Join(globbed(r.meta("")), indexPrefix+"*"+announcement)) // the pattern is well formed
+	return names
+}
+
+// globbed returns a path as a pattern that only the path matches.
+func globbed(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// commitNow commits the noted changes.
+func (g *Recorder) commitNow(ctx context.Context, r repo, names []string) error {
+	var changes []change
+	for _, name := range names {
+		data, err := store.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("read what to commit: %w", store.Bare(err))
+		}
+		rel, message, _ := strings.Cut(string(data), "\n")
+		if _, path, ok := g.locate(rel); ok {
+			changes = append(changes, change{rel: rel, path: path, added: message, removed: message})
+		}
+	}
 	for until := time.Now().Add(patience); ; {
 		err := r.commit(ctx, changes)
 		if _, busy := errors.AsType[*busyError](err); busy && time.Now().Before(until) && ctx.Err() == nil {

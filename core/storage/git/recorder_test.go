@@ -125,6 +125,31 @@ func TestStrangeNamesAreTakenAsTheyAre(t *testing.T) {
 	}
 }
 
+// S5: many commands at once, each a process of its own, without a bot.
+func TestManyProcessesCommitWithoutAnError(t *testing.T) {
+	testkit.Alone(t)
+	d, _, _ := gitRepo(t)
+	var g errgroup.Group
+	for i := range 20 {
+		name := fmt.Sprintf("reminders/%02d.md", i)
+		put(t, d, name, "x")
+		g.Go(func() error {
+			own, err := store.At(d.Root()) // with locks of its own
+			if err != nil {
+				return err
+			}
+			return New(own, slog.New(slog.DiscardHandler)).Commit(t.Context(), name, "add "+name)
+		})
+	}
+	must(t, g.Wait())
+	if got := git(t, d, "ls-files"); strings.Count(got, "\n") != 19 {
+		t.Errorf("tracked: %q", got)
+	}
+	if left, _ := filepath.Glob(d.Path(".git/ollim-bot-*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
 func TestNothingToCommitIsNoError(t *testing.T) {
 	testkit.Alone(t)
 	d, g, log := gitRepo(t)

@@ -4,17 +4,22 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
-// racyFor is the age below which a further change of a file might not change its time, because some
-// file systems store whole seconds. A file with a time in the future counts as young.
-const racyFor = 3 * time.Second
+// The ages below which a further change of a file might not change its time: by a clock that ticks up to a hundred times a
+// second, or on a file system that stores whole seconds, up to two of them. A file with a time in the future counts as young.
+const (
+	racyFor       = 50 * time.Millisecond
+	racyForCoarse = 3 * time.Second
+)
 
 // Cached is a value read from a file, which is read again after the file changes. Use NewCached.
 // Its methods are safe for concurrent use.
 type Cached[T any] struct {
 	path string
+	now  func() time.Time // of the clock that file systems use
 
 	mu   sync.Mutex // guards the fields below
 	seen fs.FileInfo
@@ -22,7 +27,18 @@ type Cached[T any] struct {
 }
 
 // NewCached caches the file rel. It reads nothing yet.
-func NewCached[T any](d *Dir, rel string) *Cached[T] { return &Cached[T]{path: d.Path(rel)} }
+func NewCached[T any](d *Dir, rel string) *Cached[T] {
+	return &Cached[T]{path: d.Path(rel), now: machineTime}
+}
+
+// machineTime is the time of the machine, also in a test in which time.Now is another one.
+func machineTime() time.Time {
+	var t syscall.Timeval
+	if err := syscall.Gettimeofday(&t); err != nil {
+		return time.Now()
+	}
+	return time.Unix(t.Unix())
+}
 
 // Load returns the result of read. It calls read if the file has changed or is missing, or if the
 // last call failed. All callers share the result.
@@ -38,10 +54,18 @@ func (c *Cached[T]) Load(read func() (T, error)) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = nil
-	if err == nil && missing == nil && time.Since(info.ModTime()) >= racyFor {
+	if err == nil && missing == nil && c.now().Sub(info.ModTime()) >= racyAge(info.ModTime()) {
 		c.seen, c.kept = info, v
 	}
 	return v, err
+}
+
+// racyAge is what age makes the time of a file certain.
+func racyAge(at time.Time) time.Duration {
+	if at.Nanosecond() == 0 {
+		return racyForCoarse
+	}
+	return racyFor
 }
 
 // Trouble reports a repeated error once. The zero Trouble has seen none.

@@ -39,7 +39,7 @@ func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
 	write("two", old.Add(time.Second))
 	expect("two", 3)
 	// Just after a write, another change of the same size may have the same time.
-	write("six", time.Now())
+	write("six", time.Now().Truncate(time.Second))
 	expect("six", 4)
 	expect("six", 5)
 }
@@ -49,6 +49,7 @@ func TestOfTwoVersionsTheOlderIsNeverTakenForTheNewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDir(t)
 		c := NewCached[string](d, "x")
+		c.now = time.Now
 		read := func() (string, error) {
 			data, err := d.Read("x")
 			return string(data), err
@@ -64,8 +65,10 @@ func TestOfTwoVersionsTheOlderIsNeverTakenForTheNewer(t *testing.T) {
 			{"another file of the same size and time", "two", func(text string) error { return d.Write("x", []byte(text)) }, at},
 			{"another size", "three", inPlace, at},
 			{"an earlier time", "seven", inPlace, at.Add(-time.Second)},
-			{"just too young", "eight", inPlace, time.Now().Add(-racyFor + 1)},
-			{"of the same time", "forty", inPlace, time.Now().Add(-racyFor + 1)},
+			{"just too young for whole seconds", "eight", inPlace, time.Now().Add(-racyForCoarse + time.Second)},
+			{"of the same time", "forty", inPlace, time.Now().Add(-racyForCoarse + time.Second)},
+			{"just too young", "third", inPlace, time.Now().Add(-racyFor + 1)},
+			{"of the same time", "fifth", inPlace, time.Now().Add(-racyFor + 1)},
 			{"from the future", "fifty", inPlace, time.Now().Add(time.Hour)},
 			{"of the same time", "sixty", inPlace, time.Now().Add(time.Hour)},
 			{"old enough", "seven", inPlace, time.Now().Add(-racyFor)},

@@ -125,10 +125,12 @@ func (d *Dir) Tidy(now time.Time) {
 		return
 	}
 	folders := []string{".", "routines", "reminders", "webhooks", StateDir}
-	entries, _ := d.Entries(StateDir) // missing: nothing to remove
-	for _, e := range entries {
-		if e.IsDir() {
-			folders = append(folders, StateDir+"/"+e.Name())
+	for _, parent := range []string{StateDir, validFolder} {
+		entries, _ := d.Entries(parent) // missing: nothing to remove
+		for _, e := range entries {
+			if e.IsDir() {
+				folders = append(folders, parent+"/"+e.Name())
+			}
 		}
 	}
 	for _, folder := range folders {

@@ -44,8 +44,8 @@ func (d *Dir) PruneValid(folder string, wanted func(rel string) bool) error {
 	}
 	for _, e := range entries {
 		rel := path.Join(folder, e.Name())
-		if e.IsDir() || wanted(rel) {
-			continue
+		if e.IsDir() || IsTemp(e.Name()) || wanted(rel) {
+			continue // a temporary file belongs to a write at this moment, or Tidy removes it
 		}
 		if gone := os.Remove(d.Path(path.Join(validFolder, rel))); !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)

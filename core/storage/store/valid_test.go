@@ -42,11 +42,22 @@ func TestTheVersionsOfFilesThatAreGoneAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	beingWritten := d.Path(store.StateDir + "/valid/routines/.c.md.0123456789abcdef.tmp") // by another goroutine
+	if err := os.WriteFile(beingWritten, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := d.PruneValid("routines", func(rel string) bool { return rel == "routines/b.md" }); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.PruneValid("missing", func(string) bool { return false }); err != nil {
 		t.Error(err)
+	}
+	if _, err := os.Stat(beingWritten); err != nil {
+		t.Errorf("a write at the same moment lost its file: %v", err)
+	}
+	d.Tidy(time.Now().Add(time.Hour))
+	if _, err := os.Stat(beingWritten); err == nil {
+		t.Error("what a crash left is kept")
 	}
 	for rel, want := range map[string]bool{"routines/a.md": false, "routines/b.md": true, "prices.yaml": true} {
 		if _, _, ok := d.Valid(rel); ok != want {

@@ -31,7 +31,7 @@ type inbox struct {
 	// unsaved are messages of a backlog that are not on disk yet. newest are the keys of the
 	// newest messages by surface, as far as received by this process.
 	unsaved []inbound
-	newest  map[string]string
+	newest  newestKeys
 	// messages wait for the next turn; queued is set while that turn is in the queue.
 	messages []inbound
 	queued   bool
@@ -50,7 +50,7 @@ const maxUnsaved = 50
 func (b *inbox) put(m inbound, more bool) error {
 	b.mu.Lock()
 	b.unsaved = append(b.unsaved, m)
-	b.hear(m.from, m.key)
+	b.newest.note(m.from, m.key)
 	full := len(b.unsaved) >= maxUnsaved
 	b.mu.Unlock()
 	if more && !full {
@@ -98,7 +98,7 @@ func (b *inbox) write(list []inbound) error {
 	b.mu.Lock()
 	for i := range list {
 		list[i].id = store.NewID()
-		b.hear(list[i].from, list[i].key)
+		b.newest.note(list[i].from, list[i].key)
 		if !b.recovered {
 			b.kept = append(b.kept, list[i].id)
 		}
@@ -107,7 +107,7 @@ func (b *inbox) write(list []inbound) error {
 	err := b.change(func(s *unansweredState) {
 		for _, m := range list {
 			s.Messages = append(s.Messages, unansweredMessage{ID: m.id, At: m.at, Text: shownMessage(m.message), Label: m.label})
-			s.noteNewest(m.from, m.key)
+			s.Heard.note(m.from, m.key)
 		}
 	})
 	if err == nil {
@@ -117,17 +117,6 @@ func (b *inbox) write(list []inbound) error {
 	b.newest = nil // the file has them
 	b.mu.Unlock()
 	return fmt.Errorf("keep the message: %w", err)
-}
-
-// hear notes the newest message of a surface. The caller holds mu.
-func (b *inbox) hear(from, key string) {
-	if key == "" {
-		return
-	}
-	if b.newest == nil {
-		b.newest = map[string]string{}
-	}
-	b.newest[from] = key
 }
 
 // LastReceived returns the key of the newest message received from a surface
@@ -148,9 +137,9 @@ func (b *inbox) noteReceived(from, key string) error {
 		return nil
 	}
 	b.mu.Lock()
-	b.hear(from, key)
+	b.newest.note(from, key)
 	b.mu.Unlock()
-	return errors.Join(b.save(), b.change(func(s *unansweredState) { s.noteNewest(from, key) }))
+	return errors.Join(b.save(), b.change(func(s *unansweredState) { s.Heard.note(from, key) }))
 }
 
 // needsTurn reports whether messages are waiting without a queued turn. The caller queues
@@ -352,7 +341,7 @@ type unansweredMessage struct {
 // is recognized if and only if it was stored.
 type unansweredState struct {
 	Messages []unansweredMessage `json:"messages,omitempty"`
-	Heard    map[string]string   `json:"heard,omitempty"`
+	Heard    newestKeys          `json:"heard,omitempty"`
 }
 
 // UnmarshalJSON also reads the format of earlier versions: the messages alone.
@@ -366,15 +355,18 @@ func (s *unansweredState) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(s))
 }
 
-// noteNewest records the newest message received from a surface.
-func (s *unansweredState) noteNewest(from, key string) {
+// newestKeys are the keys of the newest messages by surface.
+type newestKeys map[string]string
+
+// note records the newest message received from a surface.
+func (n *newestKeys) note(from, key string) {
 	if key == "" {
 		return
 	}
-	if s.Heard == nil {
-		s.Heard = map[string]string{}
+	if *n == nil {
+		*n = newestKeys{}
 	}
-	s.Heard[from] = key
+	(*n)[from] = key
 }
 
 // unansweredFile stores the unanswered messages on disk. Its methods are safe for

@@ -44,6 +44,8 @@ type Event struct {
 	// which show only their pings.
 	Next time.Time  `json:"next"`
 	How  budget.How `json:"how"` // how a ping was answered
+	// Minutes are those until Next, nil if the user did not answer.
+	Minutes *int `json:"minutes"`
 }
 
 // Summary describes how often a task pinged and how its pings were answered.
@@ -221,6 +223,10 @@ func (p *pinged) finish() {
 		e.Kind = cmp.Or(e.Kind, p.kinds[e.Task])
 		if !e.Background {
 			e.Next = p.next(e.At)
+		}
+		if !e.Next.IsZero() {
+			minutes := int(e.Next.Sub(e.At).Round(time.Minute) / time.Minute)
+			e.Minutes = &minutes
 		}
 	}
 	slices.SortStableFunc(p.events, func(a, b Event) int {

@@ -39,6 +39,7 @@ garbage
 	if err != nil || more != 0 {
 		t.Fatal(err, more)
 	}
+	after := func(minutes int) *int { return &minutes }
 	want := []Event{
 		{
 			At: at(180), What: Fired, Task: "9a8b7c6d", Title: "Medication", Kind: "routine", Background: true,
@@ -46,10 +47,10 @@ garbage
 		},
 		{
 			At: at(181), What: Pinged, Task: "9a8b7c6d", Title: "Medication", Kind: "routine", Background: true,
-			Form: "ping", Critical: true, Session: runID, Next: at(199), How: budget.Replied,
+			Form: "ping", Critical: true, Session: runID, Next: at(199), How: budget.Replied, Minutes: after(18),
 		},
-		{At: at(210), What: Fired, Task: "c0ffee00", Title: "Evening review", Kind: "routine", Session: mainID, Next: at(220)},
-		{At: at(290), What: Fired, Task: "feedfeed", Kind: "routine", State: "failed", Next: at(295)},
+		{At: at(210), What: Fired, Task: "c0ffee00", Title: "Evening review", Kind: "routine", Session: mainID, Next: at(220), Minutes: after(10)},
+		{At: at(290), What: Fired, Task: "feedfeed", Kind: "routine", State: "failed", Next: at(295), Minutes: after(5)},
 		{At: at(300), What: Fired, Task: "d0d0d0d0", Kind: "reminder", Session: mainID},
 		{At: at(400), What: Pinged, Task: "9a8b7c6d", Title: "Medication", Kind: "routine", Background: true, Form: "embed"},
 	}

@@ -76,11 +76,11 @@ func (d *Desk) Handlers() []command.Handler {
 		command.On(command.Running, d.resume),
 		command.On(command.Running, func(ctx context.Context, c command.Slash) (command.Outcome, error) {
 			host := d.o.Slash()
-			reply, err := c.CarryOut(ctx, host)
-			if err != nil {
-				return command.Outcome{}, err
+			out, err := c.CarryOut(ctx, host)
+			if err == nil {
+				out.Card, out.Picture = c.Card(host), c.Picture()
 			}
-			return command.Outcome{Message: reply, Card: c.Card(host), Picture: c.Picture()}, nil
+			return out, err
 		}),
 		command.On(command.Directory, func(ctx context.Context, c command.SetConfig) (command.Outcome, error) {
 			return c.CarryOut(ctx, d.o.Slash())
@@ -106,11 +106,11 @@ func (d *Desk) say(ctx context.Context, c command.Say) (command.Outcome, error) 
 	text := strings.TrimSpace(c.Text)
 	if strings.HasPrefix(text, "/") {
 		d.o.Present.UserActive(d.now())
-		reply, err := command.Slash{Line: text}.CarryOut(ctx, d.o.Slash())
-		if err == nil && reply != "" {
-			d.o.Book.Add(transcript.Notice, reply)
+		out, err := command.Slash{Line: text, Sure: c.Sure}.CarryOut(ctx, d.o.Slash())
+		if err == nil && out.Message != "" {
+			d.o.Book.Add(transcript.Notice, out.Message)
 		}
-		return command.Outcome{Message: reply}, err
+		return out, err
 	}
 	d.answered(budget.Move{At: d.now(), To: string(c.ReplyTo)})
 	done, err := d.o.Chat.Receive(ctx, command.Receive{Text: text, ReplyTo: c.ReplyTo})

@@ -1,6 +1,6 @@
 // Package dispatch handles a due task or a triggered webhook: it puts a reminder off,
-// runs the task in the conversation or in the background, or submits it as a batch, and
-// writes the prompt. It must not know when tasks are due.
+// writes the prompt, and runs the task in the conversation or in the background. It must
+// not know when tasks are due.
 package dispatch
 
 import (
@@ -50,14 +50,6 @@ type Conversation interface {
 	Retire(ctx context.Context, message post.MessageID, why string)
 }
 
-// Schedule fires tasks or puts them off on request.
-type Schedule interface {
-	FireNow(id string) error
-	FireBeside(id string) error
-	DueAt(id string, now time.Time) (schedule.Due, bool)
-	MoveReminder(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error)
-}
-
 // Money reserves the amount of a run and releases it.
 type Money interface {
 	// Afford waits until there is money. It returns false if ctx ends first.
@@ -71,7 +63,7 @@ type Options struct {
 	Log      *slog.Logger
 	Index    *routines.Index
 	Hooks    *webhook.Index
-	Schedule Schedule
+	Schedule *schedule.Schedule
 	Runs     Runs
 	Chat     Conversation
 	Money    Money

@@ -30,12 +30,7 @@ type Prompts struct {
 	Guard     *policy.Guard
 	Google    *google.Account
 	Skills    *Skills
-	Schedule  Forecast
-}
-
-// Forecast provides the upcoming fires for a run's prompt.
-type Forecast interface {
-	Forward(now time.Time, except string) schedule.Forward
+	Schedule  *schedule.Schedule // for the fires that a prompt lists
 }
 
 func (p *Prompts) now() time.Time { return time.Now().In(p.Zone) }

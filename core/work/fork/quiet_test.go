@@ -113,7 +113,7 @@ func TestAQuietMessageIsTheOneOfItsRun(t *testing.T) {
 		if len(list) != 3 || !list[0].Quiet || list[0].Refused != "" {
 			t.Errorf("%+v", list)
 		}
-		if rate := Rates([]View{{TaskID: "a", State: Done, Started: time.Now(), Quiet: 1}})["a"]; rate.Costs() != 0 {
+		if rate := Rates([]View{{TaskID: "a", State: Done, Started: time.Now(), Quiet: 1}})["a"]; rate.Paid != 0 {
 			t.Errorf("a quiet run costs tokens in the forecast: %+v", rate)
 		}
 	})

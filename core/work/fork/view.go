@@ -118,13 +118,14 @@ func (r Rate) PerRun() float64 {
 	return float64(r.Pings) / float64(r.Runs)
 }
 
-// Costs returns the probability that a run costs a token, from 0 to 1; 1 for a task that
-// never ran.
+// fewRuns is how many runs say something about the next one.
+const fewRuns = 3
+
+// Costs returns the probability that a run costs a token, from 0 to 1. Runs that are missing from a few count as if each
+// had cost one: a single run without a ping proves nothing.
 func (r Rate) Costs() float64 {
-	if r.Runs == 0 {
-		return 1
-	}
-	return min(1, float64(r.Paid)/float64(r.Runs))
+	missing := max(0, fewRuns-r.Runs)
+	return min(1, float64(r.Paid+missing)/float64(r.Runs+missing))
 }
 
 // Rates counts the ended runs by task.

@@ -25,7 +25,8 @@ func TestTheRateOfATaskCountsItsEndedRunsAndNoCriticalPingAsPaid(t *testing.T) {
 		"three runs":              {rates["a"], 1, 2.0 / 3},
 		"more pings than one":     {rates["b"], 3, 1},
 		"a task that never ran":   {rates["c"], 1, 1},
-		"a task that never pings": {Rate{Runs: 2}, 0, 0},
+		"a task that never pings": {Rate{Runs: 3}, 0, 0},
+		"one run without a ping":  {Rate{Runs: 1}, 0, 2.0 / 3}, // S33: it proves nothing
 	} {
 		if got := c.rate.PerRun(); got != c.perRun {
 			t.Errorf("%s: %v pings a run, want %v", name, got, c.perRun)

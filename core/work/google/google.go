@@ -107,10 +107,10 @@ const (
 
 // State is the state of the login, according to the files of the directory.
 type State struct {
-	Kind    Kind
-	Account string   // its address, "" if unknown
-	Scopes  []string // what is allowed, as Google names it
-	Why     string   // for people: the problem and its cure
+	Kind    Kind     `json:"state"`
+	Account string   `json:"account"` // its address, "" if unknown
+	Scopes  []string `json:"scopes"`  // what is allowed, as Google names it
+	Why     string   `json:"why"`     // for people: the problem and its cure
 }
 
 // On reports whether the commands can be used.

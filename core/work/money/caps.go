@@ -1,6 +1,7 @@
 package money
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -69,6 +70,32 @@ type State struct {
 	Reserved     float64 // dollars set aside for runs under way and not spent
 	Lifted       bool    // the user lifted the caps for today
 	Talk         Talk    // the user's answer today
+}
+
+// MarshalJSON implements json.Marshaler: what was spent, is reserved, and may be spent, in dollars. A missing cap is null.
+func (s State) MarshalJSON() ([]byte, error) {
+	limit := func(of Span) *float64 {
+		if !of.Capped() {
+			return nil
+		}
+		return &of.Cap
+	}
+	month := s.Month.Spent
+	return json.Marshal(struct {
+		Today    float64  `json:"today_usd"`
+		Month    float64  `json:"month_usd"`
+		DayCap   *float64 `json:"daily_cap_usd"`
+		MonthCap *float64 `json:"monthly_cap_usd"`
+		Reserved float64  `json:"reserved_usd"`
+		Lifted   bool     `json:"lifted"`
+		Unknown  int      `json:"unknown_requests"`
+		Unpriced []string `json:"unpriced_models"`
+		NotExact float64  `json:"not_exact_usd"`
+		Plan     bool     `json:"plan"`
+	}{
+		s.Today.Spent.Dollars(), month.Dollars(), limit(s.Today), limit(s.Month), s.Reserved, s.Lifted,
+		month.Unknown(), append([]string{}, month.Unpriced()...), month.NotExact(), month.Plan(),
+	})
 }
 
 // Until returns when a run of that cost may start, or the zero time for now. What is set aside for

@@ -100,6 +100,14 @@ func (p Proposal) button(id string) (Button, bool) {
 	return p.Buttons[i], true
 }
 
+// ChangeOf decodes the change of a proposal.
+func ChangeOf[T any](p Proposal) (change T, err error) {
+	if err := json.Unmarshal(p.Change, &change); err != nil {
+		return change, fmt.Errorf("read the change of a proposal: %w", err)
+	}
+	return change, nil
+}
+
 // open reports whether it awaits an answer.
 func (p Proposal) open(now time.Time) bool { return p.Answer == "" && now.Sub(p.Made) < lasts }
 

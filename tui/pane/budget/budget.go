@@ -10,7 +10,6 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/work/budget"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -24,9 +23,6 @@ type Pane struct {
 	pane.Still
 	kept drawn
 	rows []widget.Row
-	// now are the latest numbers, if any; before are the previous ones, for comparison until a moment.
-	now, before numbers
-	until       time.Time
 }
 
 // State implements pane.Pane.
@@ -36,8 +32,6 @@ func (p *Pane) State(c pane.Context) string { return c.Snap.Outlook().Word }
 // themselves.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch id {
-	case action.Back:
-		p.until = time.Time{} // the change was seen
 	case action.Mute:
 		of := func(until time.Time) command.Value { return command.MuteUntil{Until: until} }
 		return pane.Answer{Open: dialog.NewUntil(c, textMuteTitle, c.Snap.Budget.Muted, of)}
@@ -46,33 +40,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	}
 	return pane.Answer{}
 }
-
-// Sync implements pane.Pane: it keeps the numbers before the first of several changes.
-func (p *Pane) Sync(c pane.Context) {
-	s := c.Snap
-	now := numbersOf(s.Budget.State)
-	if p.now != (numbers{}) && now != p.now {
-		if !s.At.Before(p.until) {
-			p.before = p.now
-		}
-		p.until = s.At.Add(proposes)
-	}
-	p.now = now
-}
-
-// compared returns the numbers for comparing the curve: the previous ones while a change is shown, else the current
-// ones.
-func (p *Pane) compared(s *core.Snapshot) numbers {
-	if s.At.Before(p.until) {
-		return p.before
-	}
-	return numbersOf(s.Budget.State)
-}
-
-// numbers are the values that the pane's keys change.
-type numbers struct{ capacity, refill int }
-
-func numbersOf(s budget.State) numbers { return numbers{s.Capacity, s.RefillRateMinutes} }
 
 // looks are the mark and the colour of each outlook.
 var looks = map[core.OutlookKind]struct {

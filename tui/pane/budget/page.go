@@ -5,7 +5,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -19,54 +18,43 @@ import (
 	"ollimbot/tui/widget/chart"
 )
 
-// proposes is how long the effect of a change is shown.
-const proposes = 15 * time.Second
-
 // drawn is the input of a drawing, except for the level's drift within a second.
 type drawn struct {
 	theme  *theme.Theme
 	keys   action.Keys
 	w, h   int
 	second int64
-	before numbers
 	twelve bool
 	budget core.BudgetView
 }
 
 // Draw implements pane.Pane. It keeps its drawing, because the budget is unchanged in most frames.
 func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
-	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), p.compared(c.Snap), c.Snap.TwelveHours, c.Snap.Budget}
+	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), c.Snap.TwelveHours, c.Snap.Budget}
 	b := &now.budget
 	b.State.Available, b.State.LastRefill = math.Floor(b.State.Available*10), time.Time{}
 	if now.theme != p.kept.theme || !reflect.DeepEqual(now, p.kept) {
-		p.kept, p.rows = now, p.draw(c, w, h)
+		p.kept, p.rows = now, draw(c, w, h)
 	}
 	return p.rows
 }
 
 // draw draws the level in words, the newest messages, and when pings are answered; the day draws the level as a picture.
-func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
-	s, brush := c.Snap, widget.Brush{Theme: c.Theme}
-	var out []string
-	line := func(spans ...widget.Span) {
-		out = append(out, brush.Line(w, append([]widget.Span{{Text: " "}}, spans...)...))
-	}
-	line(gauge(c, w-2)...)
-	for _, l := range verdict(c, p.compared(s), w-2) {
-		line(l...)
-	}
-	for _, l := range widget.Flow(facts(c), widget.Span{Role: theme.Dim, Text: " · "}, w-2) {
-		line(l...)
+func draw(c pane.Context, w, h int) []widget.Row {
+	s, out := c.Snap, pane.Sheet{Context: c, W: w}
+	lines := append([][]widget.Span{gauge(c, w-2)}, outlook(c, w-2)...)
+	for _, l := range append(lines, widget.Flow(facts(c), widget.Span{Role: theme.Dim, Text: " · "}, w-2)...) {
+		out.Line(widget.Nowhere, l...)
 	}
 	hot := 0
 	if h >= heatHeight {
 		hot = heatRows + 1 // the rule
 	}
-	all := widget.Rows(widget.Nowhere, out...)
-	if room := h - len(out) - hot - 1; room > 0 && w >= leastMessage {
+	all := out.Rows
+	if room := h - len(all) - hot - 1; room > 0 && w >= leastMessage {
 		all = append(all, messages(c, min(len(s.Budget.Pings), room), w)...)
 	}
-	return widget.FillRows(append(all, Heat(c, w, hot)...), w, h)
+	return widget.FillRows(append(all, heat(c, w, hot)...), w, h)
 }
 
 // leastMessage is the width from which messages are listed.
@@ -81,7 +69,7 @@ func messages(c pane.Context, rows, w int) []widget.Row {
 	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})
 	out := []widget.Row{{Place: widget.Ruled, Text: head}}
 	for i := range rows {
-		out = append(out, widget.Row{Text: brush.Line(w, message(c, all[len(all)-1-i], w)...), Place: widget.Nowhere})
+		out = append(out, Message(c, &all[len(all)-1-i], w))
 	}
 	return out
 }
@@ -96,8 +84,8 @@ const (
 // sentAt is when a message was sent: the time, the day and the time, or the day.
 var sentAt = cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"}
 
-// message is one row: time, task, text, and when it was answered.
-func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
+// Message is one row: time, task, text, and when it was answered.
+func Message(c pane.Context, ping *budget.Ping, w int) widget.Row {
 	glyph, role := theme.Message, theme.Ping
 	text, answer, answers := ping.Text, "not answered", theme.Dim
 	switch {
@@ -118,38 +106,8 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	if w >= withText {
 		out = append(out, widget.Span{Role: theme.Dim, Text: widget.Fit(text, w-widget.Width(out)-answerCells-2) + "  "})
 	}
-	return append(out, widget.Span{Role: answers, Text: answer})
-}
-
-// verdict returns the outlook or, after a change of the numbers, its effect.
-func verdict(c pane.Context, before numbers, w int) [][]widget.Span {
-	now := numbersOf(c.Snap.Budget.State)
-	if now == before || now.capacity <= 0 {
-		return outlook(c, w)
-	}
-	text, was := refusal(c.Snap, now), refusal(c.Snap, before)
-	switch {
-	case was != text:
-		text = was + " " + c.Theme.Glyph(theme.Arrow) + " " + text
-	case strings.HasPrefix(text, textNone):
-		return outlook(c, w)
-	}
-	if widget.Cells(textFirstRefusal+text) > w {
-		return [][]widget.Span{{{Role: theme.Dim, Text: strings.TrimSpace(textFirstRefusal)}}, {{Role: theme.Strong, Text: text}}}
-	}
-	return [][]widget.Span{{{Role: theme.Strong, Text: textFirstRefusal + text}}}
-}
-
-// refusal returns when the first ping would be refused with the given numbers.
-func refusal(s *core.Snapshot, n numbers) string {
-	switch dry := s.Budget.Curve(n.capacity, n.refill).Dry; {
-	case n.capacity <= 0:
-		return "at once"
-	case dry.IsZero():
-		return textNone + s.Hour(s.Budget.FiresUntil)
-	default:
-		return s.Hour(dry)
-	}
+	out = append(out, widget.Span{Role: answers, Text: answer})
+	return widget.Row{Text: widget.Brush{Theme: c.Theme}.Line(w, out...), Place: widget.Nowhere}
 }
 
 const (
@@ -161,9 +119,9 @@ const (
 	heatHeight = 24
 )
 
-// Heat shows in which hours and on which weekdays pings were answered: a rule, the hours, and a row for each weekday. It
+// heat shows in which hours and on which weekdays pings were answered: a rule, the hours, and a row for each weekday. It
 // is empty if h rows of w cells are too few.
-func Heat(c pane.Context, w, h int) (rows []widget.Row) {
+func heat(c pane.Context, w, h int) (rows []widget.Row) {
 	if h <= heatRows || w < heatCells {
 		return nil
 	}

@@ -13,10 +13,8 @@ const (
 	textEssential = "essential"
 	textRefusal   = "refused"
 
-	textMessages     = "Messages"
-	textHeat         = "Answered pings by weekday and hour"
-	textFirstRefusal = "if every task pings, first refusal "
-	textNone         = "none until "
+	textMessages = "Messages"
+	textHeat     = "Answered pings by weekday and hour"
 )
 
 func textRate(minutes int) string { return fmt.Sprintf("1 every %d min", minutes) }

@@ -90,7 +90,7 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	if p.report == nil {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, cmp.Or(p.failed, textReading))...)
 	}
-	rows := widget.Rows(widget.Nowhere, p.heads(c, w, h)...)
+	rows := p.heads(c, w, h)
 	below, least := 0, (h-len(rows))/2
 	if h >= leastDetail {
 		below, least = mostFacts+1, (h-len(rows))/3
@@ -120,11 +120,8 @@ func (p *Page) detail(c pane.Context, w int) pane.Detail {
 	if !ok {
 		return pane.Detail{}
 	}
-	d, b := pane.Detail{Title: pane.Named(r.Title, w)}, widget.Brush{Theme: c.Theme}
-	say := func(name, text string) {
-		line := b.Line(w, widget.Span{Role: theme.Dim, Text: " " + widget.Fit(name, 8)}, widget.Span{Text: text})
-		d.Rows = append(d.Rows, widget.Row{Place: widget.Nowhere, Text: line})
-	}
+	s := pane.Sheet{Context: c, W: w}
+	say := func(name, text string) { s.Named(widget.Nowhere, name, widget.Span{Text: text}) }
 	say("cost", fmt.Sprintf("%s of %s in %s, %s today", words.Dollars(r.Dollars), words.Dollars(p.all), words.Count(days, "day"), words.Dollars(today(r))))
 	if r.Tokens > 0 {
 		say("tokens", fmt.Sprintf("%s, about %s a run", words.Tokens(r.Tokens), words.Tokens(r.Tokens/max(1, r.Runs))))
@@ -137,16 +134,13 @@ func (p *Page) detail(c pane.Context, w int) pane.Detail {
 			say("advice", a.Change+": "+a.Words)
 		}
 	}
-	return d
+	return pane.Detail{Title: pane.Named(r.Title, w), Rows: s.Rows}
 }
 
 // heads are the lines above the bars, fewer of them on a low page.
-func (p *Page) heads(c pane.Context, w, h int) []string {
-	r, b := p.report, widget.Brush{Theme: c.Theme}
-	m := r.Money
-	line := func(spans ...widget.Span) string {
-		return b.Line(w, append([]widget.Span{{Text: " "}}, spans...)...)
-	}
+func (p *Page) heads(c pane.Context, w, h int) []widget.Row {
+	r, s := p.report, pane.Sheet{Context: c, W: w}
+	m, line := r.Money, func(spans ...widget.Span) { s.Line(widget.Nowhere, spans...) }
 	dim := func(text string) widget.Span { return widget.Span{Role: theme.Dim, Text: text} }
 	today := []widget.Span{dim(textToday), {Role: theme.Strong, Text: m.Today.Spent.Text()}, dim(textMidnight + words.Dollars(r.Projected))}
 	month := []widget.Span{dim("this month "), {Text: m.Month.Spent.Text()}}
@@ -165,20 +159,20 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 	if !m.Today.Capped() && !m.Month.Capped() {
 		month = append(month, dim(" · no cap is set"))
 	}
-	out := []string{line(today...)}
+	line(today...)
 	if h >= roomyHeads {
-		out = append(out, line(month...))
+		line(month...)
 	}
 	if text := command.Blocks(r.Used); text != "" && h >= roomyHeads {
-		out = append(out, line(dim(text)))
+		line(dim(text))
 	}
 	if a := r.Advice; len(a) > 0 && a[0].Change != "" && h >= roomyAdvice {
-		out = append(out, line(dim(a[0].Text())))
+		line(dim(a[0].Text()))
 	}
 	if held := p.held(c); held != nil {
-		out = append(out, line(held...))
+		line(held...)
 	}
-	return out
+	return s.Rows
 }
 
 // The rows from which on the month has a line, and what would have saved most.
@@ -187,7 +181,7 @@ const (
 	roomyAdvice = 14
 )
 
-// held describes the runs held by a cap, or that the caps are suspended.
+// held describes the runs that wait once today has reached a cap, or that the caps are suspended.
 func (p *Page) held(c pane.Context) []widget.Span {
 	if p.report.Money.Lifted {
 		return []widget.Span{{Role: theme.Warn, Text: textLifted}}
@@ -201,8 +195,12 @@ func (p *Page) held(c pane.Context) []widget.Span {
 	if n == 0 {
 		return nil
 	}
+	waits := words.Count(n, "run") + " wait"
+	if n == 1 {
+		waits += "s"
+	}
 	return []widget.Span{
-		{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + fmt.Sprintf(textHeld, words.Count(n, "run"), words.Dollars(dollars))}, {Text: " " + first},
+		{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + fmt.Sprintf(textHeld, waits, words.Dollars(dollars))}, {Text: " " + first},
 	}
 }
 
@@ -381,7 +379,7 @@ const (
 	textMidnight = ", by midnight about "
 	textReading  = "reading what the runs have cost…"
 	textLifted   = "the caps are lifted until midnight"
-	textHeld     = "%s held for money, about %s:"
+	textHeld     = "then %s for money, about %s:"
 	textLastDays = ", in the last 30 days"
 	textNoTask   = "no task is selected"
 )

@@ -310,10 +310,13 @@ func TestAHighBandHasTheHoursInWhichPingsAreAnswered(t *testing.T) {
 	p, c := &Pane{}, plain(aDay())
 	p.Sync(c)
 	high := rows(p, c, 198, 16, false)
-	if got := high[10]; !strings.HasSuffix(got, " Sat ························") {
+	if got := high[6]; !strings.HasSuffix(got, "       00    06    12    18") {
 		t.Errorf("%q", got)
 	}
-	if got := high[11]; !strings.HasSuffix(got, " Sun ······▆·················") { // at six
+	if got := high[12]; !strings.HasSuffix(got, " Sat ························") {
+		t.Errorf("%q", got)
+	}
+	if got := high[13]; !strings.HasSuffix(got, " Sun ······▆·················") { // at six
 		t.Errorf("%q", got)
 	}
 	if low := strings.Join(rows(p, c, 198, 9, false), "\n"); strings.Contains(low, textHeat) {

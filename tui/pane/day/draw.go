@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/work/budget"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -24,7 +25,7 @@ const (
 	// labelCells is the room for the names of the rows.
 	labelCells = 6
 	// asideCells is the width of the words about the budget after the rows, from a size of asideWidth and asideHeight.
-	asideCells, asideWidth, asideHeight = 32, 160, 12
+	asideCells, asideWidth, asideHeight = 32, 160, 15
 	// headWidth is the width from which the caption has words about the budget.
 	headWidth = 96
 )
@@ -42,6 +43,7 @@ type drawn struct {
 	quiet           [2]time.Time // the first quiet hours
 	muted, closed   time.Time
 	left            int // tenths of a token
+	cost, limit     float64
 	fresh           bool
 }
 
@@ -53,6 +55,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		focused: focused, twelve: s.TwelveHours, muted: s.Budget.Muted, closed: s.Budget.Quiet, left: int(s.Budget.State.Available * 10),
 	}
 	now.fresh = spent(c)
+	now.cost, now.limit = s.Money.Today.Spent.Dollars(), s.Money.Today.Cap
 	if len(s.Budget.QuietSpans) > 0 {
 		now.quiet = s.Budget.QuietSpans[0]
 	}
@@ -74,10 +77,11 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 	rows = append(rows, hours(c, a))
 	var aside [][]widget.Span
 	if a.right > 0 {
-		aside = budgetpane.Head(c)
+		aside = append(budgetpane.Head(c), cost(c))
 		if len(c.Snap.Budget.Pings) > 0 {
 			heat := budgetpane.HeatMap(c, 1)
-			aside = append(append(aside, nil, []widget.Span{{Role: theme.Dim, Text: textHeat}}), heat[1:]...)
+			heat[0] = heat[0][:1] // the hours, without the count
+			aside = append(append(aside, nil, []widget.Span{{Role: theme.Dim, Text: textHeat}}), heat...)
 		}
 	}
 	out := make([]string, 0, h)
@@ -91,6 +95,21 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 			row = append(append(row, gap), aside[i]...)
 		}
 		out = append(out, brush.Line(w, row...))
+	}
+	return out
+}
+
+// cost is what today has cost, with the key of the page of costs.
+func cost(c pane.Context) []widget.Span {
+	today := c.Snap.Money.Today
+	out := []widget.Span{
+		{Role: theme.Dim, Text: c.Names(action.Everywhere).Key(action.Costs.Go()) + " "},
+		{Role: theme.Strong, Text: action.Costs.Name()},
+		{Text: "  " + words.Dollars(today.Spent.Dollars())},
+		{Role: theme.Dim, Text: " today"},
+	}
+	if today.Capped() && today.Cap > 0 {
+		out = append(out, widget.Span{Role: theme.Dim, Text: " of " + words.Dollars(today.Cap)})
 	}
 	return out
 }
@@ -283,31 +302,37 @@ func spent(c pane.Context) bool {
 	return n > 0 && c.Snap.Budget.Pings[n-1].Refused == "" && c.Fresh(c.Snap.Budget.Pings[n-1].At)
 }
 
-// overlay writes a note from a cell on (earlier at the right edge), or up to it, in the first row that has room: the one above the area, else on
-// the area. It is omitted if other notes take the room.
+// overlay writes a note from a cell on (earlier at the right edge), or up to it, in the row right above the area; on the area only if there is no
+// such room on either side. It is omitted if other notes take the room.
 func overlay(rows [][]widget.Span, x int, text string) {
 	area := func(s widget.Span) bool { return s.Role == theme.Level || s.Role == theme.Warn }
 	noted := func(s widget.Span) bool {
 		return s.Role == theme.Strong || s.Role == theme.Here || s.Role == theme.Dim || s.Role == theme.Focus
 	}
-	for _, from := range []int{min(x, len(rows[0])-len(text)), x - len(text)} {
-		to := from + len(text)
-		if from < 0 || to > len(rows[0]) {
-			continue
-		}
-		y := slices.IndexFunc(rows, func(row []widget.Span) bool { return slices.ContainsFunc(row[from:to], area) })
-		switch {
-		case y < 0:
-			y = len(rows) - 1
-		case y > 0:
-			y--
-		case len(rows) > 1:
-			y = 1 // below its edge
-		}
-		for ; y < len(rows); y++ {
-			if !slices.ContainsFunc(rows[y][from:to], noted) {
-				write(rows[y], from, theme.Dim, text)
-				return
+	for _, on := range []bool{false, true} {
+		for _, from := range []int{min(x, len(rows[0])-len(text)), x - len(text)} {
+			to := from + len(text)
+			if from < 0 || to > len(rows[0]) {
+				continue
+			}
+			y := slices.IndexFunc(rows, func(row []widget.Span) bool { return slices.ContainsFunc(row[from:to], area) })
+			last := len(rows) - 1
+			switch {
+			case y < 0:
+				y = last
+			case y == 0 && !on:
+				continue
+			case on:
+				y = min(y+1, last) // below its edge
+			default:
+				y--
+				last = y
+			}
+			for ; y <= last; y++ {
+				if !slices.ContainsFunc(rows[y][from:to], noted) {
+					write(rows[y], from, theme.Dim, text)
+					return
+				}
 			}
 		}
 	}

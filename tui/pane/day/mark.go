@@ -167,12 +167,6 @@ func ofPing(p *budget.Ping) mark {
 	return m
 }
 
-// Of returns the sign of a ping, and what became of it.
-func Of(p *budget.Ping) (glyph theme.Glyph, role theme.Role, said string) {
-	m := ofPing(p)
-	return kinds[m.kind].glyph, kinds[m.kind].role, clean.Line(m.note)
-}
-
 // ending returns the kind of a finished run.
 func ending(s fork.State) kind {
 	switch {

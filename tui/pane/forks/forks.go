@@ -274,6 +274,7 @@ const (
 // Draw implements pane.Pane: the list and the output of the selected run.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	k := p.book
+	k.NoHeads = !c.Zoomed
 	if k.Len() == 0 {
 		return widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)...)
 	}

@@ -72,6 +72,8 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 func (p *Pane) Detail(c pane.Context, w, h int) (d pane.Detail) {
 	it, ok := p.Row()
 	if !ok {
+		d.Title = pane.Named(action.Schedule.Name(), w)
+		d.Rows = widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, widget.TextNoMatch(p.Len(), p.Noun)...)...)
 		return d
 	}
 	d.Title = pane.Named(it.title(), w)
@@ -149,13 +151,11 @@ func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 	if text == "" {
 		return nil
 	}
-	b, cut := widget.Brush{Theme: c.Theme}, c.Theme.Glyph(theme.Ellipsis)
-	name := widget.Span{Role: theme.Strong, Text: widget.CutFront(title, w-4, cut)}
-	rows := []widget.Row{{Text: b.Rule(w, []widget.Span{name}, nil), Place: widget.Ruled}}
-	for _, l := range widget.WrapN(text, max(1, w-2), h/3-1, cut) {
-		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Role: theme.Warn, Text: " " + l}), Place: widget.Nowhere})
-	}
-	return rows
+	name := widget.Span{Role: theme.Strong, Text: widget.CutFront(title, w-4, c.Theme.Glyph(theme.Ellipsis))}
+	head := widget.Row{Text: widget.Brush{Theme: c.Theme}.Rule(w, []widget.Span{name}, nil), Place: widget.Ruled}
+	s := pane.Sheet{Context: c, W: w, Rows: []widget.Row{head}}
+	s.Say(widget.Nowhere, theme.Warn, text, h/3-1)
+	return s.Rows
 }
 
 // role dims past items, items that do not fire, and items that agents do not see yet.

@@ -96,23 +96,29 @@ func ofDate(s *core.Snapshot, d *google.Item) item {
 
 // items returns the items of the view in order.
 func (v view) items(s *core.Snapshot) (items []item) {
-	fires := map[string]bool{} // tasks with an upcoming fire
+	fires := map[string]bool{}  // tasks with an upcoming fire
+	past := map[string][]item{} // of tasks, by id
 	if v == around {
 		for i := range s.Day {
 			items = append(items, ofDate(s, &s.Day[i]))
 		}
-		items = append(items, runs(s)...)
+		for _, it := range runs(s) {
+			items = append(items, it)
+			past[it.ID] = append(past[it.ID], it)
+		}
 		for _, e := range slices.Concat(s.Schedule.Missed, beyond(s.Schedule.Entries, s.Schedule.Day)) {
 			if e.FireTime.After(s.At) {
 				fires[e.ID] = true
-			} else if shown(items, e) {
+			} else if shown(past[e.ID], e) {
 				continue
 			}
-			items = append(items, ofFire(e))
+			it := ofFire(e)
+			items = append(items, it)
+			past[e.ID] = append(past[e.ID], it)
 		}
 	}
 	for _, t := range s.Schedule.Tasks {
-		if it := ofTask(s, t); !fires[t.ID] && (v == every || it.at(s) >= ahead || !shown(items, it.Entry)) {
+		if it := ofTask(s, t); !fires[t.ID] && (v == every || it.at(s) >= ahead || !shown(past[t.ID], it.Entry)) {
 			items = append(items, it)
 		}
 	}
@@ -145,10 +151,10 @@ func runs(s *core.Snapshot) (out []item) {
 // as long as agents see that a task has just fired.
 const mostLate = 15 * time.Minute
 
-// shown reports whether a past fire is among the items, as its run or as missed.
+// shown reports whether a past fire is among the items of its task, as its run or as missed.
 func shown(items []item, e schedule.Entry) bool {
 	return slices.ContainsFunc(items, func(it item) bool {
-		return it.ID == e.ID && (it.FireTime.Equal(e.FireTime) || it.run != nil && !it.FireTime.Before(e.FireTime) && it.FireTime.Sub(e.FireTime) < mostLate)
+		return it.FireTime.Equal(e.FireTime) || it.run != nil && !it.FireTime.Before(e.FireTime) && it.FireTime.Sub(e.FireTime) < mostLate
 	})
 }
 

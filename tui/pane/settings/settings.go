@@ -161,22 +161,16 @@ const (
 
 // detail is everything about a setting: its key, value, explanation and choices.
 func detail(c pane.Context, s *setting, w int) pane.Detail {
-	b := widget.Brush{Theme: c.Theme}
-	d := pane.Detail{Title: pane.Named(s.About.Name, w), State: []widget.Span{{Role: theme.Dim, Text: s.elsewhere()}}}
-	add := func(role theme.Role, text string, most int) {
-		for _, line := range widget.WrapN(text, max(1, w-2), most, c.Theme.Glyph(theme.Ellipsis)) {
-			d.Rows = append(d.Rows, widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: line}), Place: widget.Inner})
-		}
-	}
-	add(theme.Accent, s.Long, valueRows)
-	add(theme.Text, s.About.About, aboutRows)
+	d := pane.Sheet{Context: c, W: w}
+	d.Say(widget.Inner, theme.Accent, s.Long, valueRows)
+	d.Say(widget.Inner, theme.Text, s.About.About, aboutRows)
 	if !s.Closed {
-		add(theme.Dim, s.example(), 1)
+		d.Say(widget.Inner, theme.Dim, s.example(), 1)
 	}
 	if len(s.Choices) > 0 {
-		d.Rows = append(d.Rows, choices(b, s, w))
+		d.Rows = append(d.Rows, choices(widget.Brush{Theme: c.Theme}, s, w))
 	}
-	return d
+	return pane.Detail{Title: pane.Named(s.About.Name, w), State: []widget.Span{{Role: theme.Dim, Text: s.elsewhere()}}, Rows: d.Rows}
 }
 
 // elsewhere returns the setting's name outside of the dashboard.
@@ -268,7 +262,9 @@ func (t Described) Set(value string) (command.Value, error) { return t.set(t.set
 // Find lists the settings for the search of the palette.
 func Find(c pane.Context) (list []dialog.Found) {
 	for _, s := range rowsOf(c) {
-		list = append(list, dialog.Found{Key: s.Key, Name: s.About.Name + ": " + s.Long})
+		list = append(list, dialog.Found{
+			Key: s.Key, Name: s.About.Name + ": " + s.Long, Others: strings.Join(s.Choices, " ") + " " + s.About.Unit,
+		})
 	}
 	return list
 }

@@ -44,54 +44,36 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	return widget.FillRows(append(rows, p.promptRows(c, w, h-len(rows))...), w, h)
 }
 
-// sheet is lines of w cells, most of them with a name in their first column.
-type sheet struct {
-	c    pane.Context
-	w    int
-	rows []widget.Row
-}
-
-func (s *sheet) line(at widget.Place, spans ...widget.Span) {
-	b := widget.Brush{Theme: s.c.Theme}
-	s.rows = append(s.rows, widget.Row{Text: b.Line(s.w, append([]widget.Span{{Text: " "}}, spans...)...), Place: at})
-}
-
-func (s *sheet) named(at widget.Place, name string, spans []widget.Span) {
-	s.line(at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, nameCells)}}, spans...)...)
-}
-
 // headed adds a title and when the task fires, below it if there is no room beside it.
-func (s *sheet) headed(title, when string) {
+func headed(s *pane.Sheet, title, when string) {
 	var spans []widget.Span
 	if title != "" {
 		spans = append(spans, widget.Span{Role: theme.Strong, Text: title}, widget.Span{Text: "  "})
 	}
-	if s.w < whenWraps || widget.Cells(title+when)+3 <= s.w {
-		s.line(widget.Nowhere, append(spans, widget.Span{Role: theme.Dim, Text: when})...)
+	if s.W < whenWraps || widget.Cells(title+when)+3 <= s.W {
+		s.Line(widget.Nowhere, append(spans, widget.Span{Role: theme.Dim, Text: when})...)
 		return
 	}
 	if title != "" {
-		s.line(widget.Nowhere, spans...)
+		s.Line(widget.Nowhere, spans...)
 	}
-	for _, l := range widget.WrapN(when, max(1, s.w-2), mostWhen, s.c.Theme.Glyph(theme.Ellipsis)) {
-		s.line(widget.Nowhere, widget.Span{Role: theme.Dim, Text: l})
-	}
+	s.Say(widget.Nowhere, theme.Dim, when, mostWhen)
 }
 
 // facts returns the lines above the prompt; a low page omits the last ones.
 func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) []widget.Row {
-	s := &sheet{c: c, w: w}
-	s.headed(t.Title, cmp.Or(t.When, t.Label))
+	s := &pane.Sheet{Context: c, W: w}
+	headed(s, t.Title, cmp.Or(t.When, t.Label))
 	p.own(s, t, mostOwn)
 	if p.past != nil {
-		s.named(widget.Inner, textRuns, p.strip(c, w-nameCells-2))
+		s.Named(widget.Inner, textRuns, p.strip(c, w-pane.NameCells-2)...)
 		if r := p.selected(); r != nil {
-			s.named(widget.Inner, "", ran(c, r))
+			s.Named(widget.Inner, "", ran(c, r)...)
 		}
 		p.figures(s, t.Ended)
 	}
-	s.line(widget.Nowhere, kind(t)...)
-	return s.rows
+	s.Line(widget.Nowhere, kind(t)...)
+	return s.Rows
 }
 
 // Panel returns up to h rows about the task for a list beside it: its own text, what is known about it, and its newest
@@ -101,29 +83,29 @@ func (p *Page) Panel(c pane.Context, w, h int) []widget.Row {
 	if t == nil || t.ID != p.id {
 		return pane.Text(c, w, h, textGone)
 	}
-	s := &sheet{c: c, w: w}
+	s := &pane.Sheet{Context: c, W: w}
 	p.own(s, t, h/2)
-	s.headed("", cmp.Or(t.When, t.Label))
-	s.line(widget.Nowhere, kind(t)...)
+	headed(s, "", cmp.Or(t.When, t.Label))
+	s.Line(widget.Nowhere, kind(t)...)
 	if p.past == nil {
-		return s.rows
+		return s.Rows
 	}
 	p.figures(s, t.Ended)
 	if more := strings.Count(p.prompt, "\n") - strings.Count(p.past.File.Body, "\n"); p.prompt != "" && more > 0 {
 		text := words.Count(more, "line") + ", " + c.Names(action.Schedule).Name(action.SchedulePreview) + " shows the whole prompt"
-		s.named(widget.Nowhere, textAlso, []widget.Span{{Role: theme.Dim, Text: text}})
+		s.Named(widget.Nowhere, textAlso, widget.Span{Role: theme.Dim, Text: text})
 	}
-	s.named(widget.Nowhere, textRuns, p.strip(c, w-nameCells-2))
-	for i := len(p.past.Runs) - 1; i >= 0 && len(s.rows) < h; i-- {
-		s.named(widget.Nowhere, "", ran(c, &p.past.Runs[i]))
+	s.Named(widget.Nowhere, textRuns, p.strip(c, w-pane.NameCells-2)...)
+	for i := len(p.past.Runs) - 1; i >= 0 && len(s.Rows) < h; i-- {
+		s.Named(widget.Nowhere, "", ran(c, &p.past.Runs[i])...)
 	}
-	return s.rows[:min(len(s.rows), h)]
+	return s.Rows[:min(len(s.Rows), h)]
 }
 
 // own adds why the task does not run, and its own text in at most most lines.
-func (p *Page) own(s *sheet, t *schedule.TaskView, most int) {
+func (p *Page) own(s *pane.Sheet, t *schedule.TaskView, most int) {
 	lacks := ""
-	if problem := s.c.Snap.Lacks(t.Path); problem != nil {
+	if problem := s.Snap.Lacks(t.Path); problem != nil {
 		lacks = problem.Message
 	}
 	stopped := ""
@@ -131,28 +113,30 @@ func (p *Page) own(s *sheet, t *schedule.TaskView, most int) {
 		stopped = t.Held + ": " + t.Stopped
 	}
 	if why := cmp.Or(t.Waits, stopped, lacks, p.failed); why != "" {
-		s.line(widget.Nowhere, widget.Span{Role: theme.Warn, Text: s.c.Theme.Glyph(theme.Bang) + " " + why})
+		s.Line(widget.Nowhere, widget.Span{Role: theme.Warn, Text: s.Theme.Glyph(theme.Bang) + " " + why})
 	}
 	if p.past != nil {
-		s.rows = append(s.rows, pane.Text(s.c, s.w, most, p.past.File.Body)...)
+		own, _, _ := strings.Cut(p.past.File.Body, "\n"+scriptFence) // what the offline engine plays is part of the prompt
+		s.Rows = append(s.Rows, pane.Text(s.Context, s.W, most, own)...)
 	}
 }
 
 // figures adds the next fires, and the averages of its runs.
-func (p *Page) figures(s *sheet, ended string) {
+func (p *Page) figures(s *pane.Sheet, ended string) {
 	if len(p.past.Next) == 0 {
-		s.named(widget.Nowhere, textNext, []widget.Span{{Role: theme.Dim, Text: cmp.Or(ended, textNever)}})
+		s.Named(widget.Nowhere, textNext, widget.Span{Role: theme.Dim, Text: cmp.Or(ended, textNever)})
 	}
 	for i, next := range p.past.Next {
-		s.named(widget.Nowhere, []string{textNext, ""}[min(i, 1)], fires(s.c, next))
+		s.Named(widget.Nowhere, []string{textNext, ""}[min(i, 1)], fires(s.Context, next)...)
 	}
 	for i, skip := range p.past.Skipped {
-		s.named(widget.Nowhere, []string{textSkips, ""}[min(i, 1)], []widget.Span{{Role: theme.Dim, Text: clock(s.c, skip.At) + "  " + skip.Why}})
+		s.Named(widget.Nowhere, []string{textSkips, ""}[min(i, 1)], widget.Span{Role: theme.Dim, Text: clock(s.Context, skip.At) + "  " + skip.Why})
 	}
 	if len(p.past.Runs) > 0 {
-		s.named(widget.Nowhere, textPings, p.pings())
-		s.named(widget.Nowhere, "duration", p.took(s.c))
-		s.named(widget.Nowhere, textCost, []widget.Span{{Role: theme.Accent, Text: chart.Spark(s.c.Theme, p.dollars())}, {Role: theme.Dim, Text: "  " + p.mean()}})
+		s.Named(widget.Nowhere, textPings, p.pings()...)
+		s.Named(widget.Nowhere, "duration", p.took(s.Context)...)
+		spark := widget.Span{Role: theme.Accent, Text: chart.Spark(s.Theme, p.dollars())}
+		s.Named(widget.Nowhere, textCost, spark, widget.Span{Role: theme.Dim, Text: "  " + p.mean()})
 	}
 }
 
@@ -166,8 +150,8 @@ const (
 // mostOwn is how many lines of the task's own text are above the facts; all of it is in the prompt.
 const mostOwn = 4
 
-// nameCells is the width of the column of names.
-const nameCells = 10
+// scriptFence begins the script of the offline engine in the text of a task.
+const scriptFence = "```script"
 
 // Lines describes the past of a task and its next fires, for plain mode.
 func Lines(s *core.Snapshot, past *command.TaskPast) (lines []string) {
@@ -297,6 +281,8 @@ func (p *Page) pings() []widget.Span {
 	out := []widget.Span{{Text: fmt.Sprintf("%d in %s", rate.Pings, words.Grouped(uint64(max(0, rate.Runs)), "run"))}}
 	switch {
 	case answers.Pings == 0:
+	case answers.Pings == 1 && answers.Answered == 0:
+		out = append(out, widget.Span{Role: theme.Warn, Text: " · the last was not answered"})
 	case answers.Answered == 0:
 		out = append(out, widget.Span{Role: theme.Warn, Text: fmt.Sprintf(" · none of the last %d answered", answers.Pings)})
 	default:

@@ -65,7 +65,7 @@ func answers(c pane.Context, q proposals.Proposal) string {
 			list = append(list, cmp.Or(c.Names(action.Updates).Name(id), "?")+" "+b.Label)
 		}
 	}
-	return "[" + strings.Join(list, " · ") + "]"
+	return strings.Join(list, ", ")
 }
 
 // summary returns the text of a row in the list.

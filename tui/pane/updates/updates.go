@@ -149,7 +149,7 @@ func (p *Pane) Detail(c pane.Context, w, h int) pane.Detail {
 	d, b := pane.Detail{Title: pane.Named(textPage, w)}, widget.Brush{Theme: c.Theme}
 	u, ok := p.Row()
 	if !ok {
-		d.Rows = widget.Rows(widget.Nowhere, b.Empty(w, h, "No updates.")...)
+		d.Rows = widget.Rows(widget.Nowhere, b.Empty(w, h, widget.TextNoMatch(p.Len(), p.Noun)...)...)
 		return d
 	}
 	text := strings.TrimSpace(p.page(c, u))
@@ -222,7 +222,7 @@ func (p *Pane) wrapped(c pane.Context, i, w, most int) []string {
 	u, _ := p.Nth(i)
 	text := strings.TrimRight(p.summary(u), "\n ")
 	if q := p.question(u); q != nil {
-		text = textAsks + text + " " + answers(c, *q)
+		text = textAsks + text + "\n" + answers(c, *q)
 	}
 	if most == 1 {
 		text = flat(text)

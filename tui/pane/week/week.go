@@ -16,7 +16,6 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	budgetpane "ollimbot/tui/pane/budget"
-	daypane "ollimbot/tui/pane/day"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -118,14 +117,10 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	}
 	day := p.day()
 	list := func(w, h int) []widget.Row {
-		rows := table{p.report, p.before, p.list.At}.lines(b, w, h)
-		return widget.FillRows(append(rows, budgetpane.Heat(c, w, h-len(rows))...), w, h)
+		return widget.FillRows(table{p.report, p.before, p.list.At}.lines(b, w, h), w, h)
 	}
 	detail := func(w, h int) pane.Detail { return pings(c, day, w, h) }
 	most := len(table{p.report, p.before, p.list.At}.lines(b, w, h))
-	if heat := len(budgetpane.Heat(c, w, h-most)); h-most-heat >= leastPings {
-		most += heat
-	}
 	if w < widget.Wide && h-most < leastPings {
 		return list(w, h)
 	}
@@ -137,19 +132,16 @@ const leastPings = 4
 
 // pings returns the messages of a day, the newest first if there is not room for all.
 func pings(c pane.Context, day *week.Day, w, h int) pane.Detail {
-	b, d := widget.Brush{Theme: c.Theme}, pane.Detail{Title: pane.Named(day.Date.Format("Monday 2 January"), w)}
+	d := pane.Detail{Title: pane.Named(day.Date.Format("Monday 2 January"), w)}
 	for i := range c.Snap.Budget.Pings {
 		p := &c.Snap.Budget.Pings[i]
 		if at := c.Snap.Local(p.At); words.SameDay(at, day.Date, day.Date.Location()) {
-			glyph, role, said := daypane.Of(p)
-			d.Rows = append(d.Rows, widget.Row{Place: widget.Nowhere, Text: b.Line(w,
-				widget.Span{Role: theme.Dim, Text: " " + c.Snap.Clock(at, "15:04") + " "}, widget.Span{Role: role, Text: c.Theme.Glyph(glyph) + " "},
-				widget.Span{Text: widget.Fit(widget.Cut(p.Title, titleCells), titleCells) + "  "}, widget.Span{Role: theme.Dim, Text: said})})
+			d.Rows = append(d.Rows, budgetpane.Message(c, p, w))
 		}
 	}
 	d.State = []widget.Span{{Role: theme.Dim, Text: words.Count(day.Runs, "run")}}
 	if d.Rows = d.Rows[max(0, len(d.Rows)-h):]; len(d.Rows) == 0 {
-		d.Rows = widget.Rows(widget.Nowhere, b.Empty(w, h, textNoPings)...)
+		d.Rows = widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textNoPings)...)
 	}
 	return d
 }
@@ -157,8 +149,8 @@ func pings(c pane.Context, day *week.Day, w, h int) pane.Detail {
 const textReading, textNoPings = "reading the week…", "No pings are known of this day."
 
 const (
-	// nameCells is the width of a day's name, factCells of a fact's name, titleCells of a task's.
-	nameCells, factCells, titleCells = 8, 12, 20
+	// nameCells is the width of a day's name, factCells of a fact's name.
+	nameCells, factCells = 8, 12
 	// chartRows is the height of the days with their heads.
 	chartRows = 1 + week.Days
 )

@@ -61,6 +61,11 @@ func Parse(text string) (q Query) {
 // On reports whether rows may be left out.
 func (q Query) On() bool { return len(q.terms) > 0 }
 
+// Sentence reports whether the query is several words, without a day, a state or an opposite.
+func (q Query) Sentence() bool {
+	return len(q.terms) > 1 && !slices.ContainsFunc(q.terms, func(t term) bool { return t.not || t.state || t.day != nil })
+}
+
 // Keeps reports whether a row with these facts meets the query.
 func (q Query) Keeps(f Facts) bool {
 	return !slices.ContainsFunc(q.terms, func(t term) bool { return t.not == t.met(f) })

@@ -98,13 +98,7 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	if at < pins {
 		pin = at
 	}
-	top := t.pinned.Window(pin, pin, pins, above)
-	for i := top; i < min(pins, top+above); i++ {
-		rows = append(rows, t.row(b, spans, line{i, w, focused}))
-	}
-	if rule > 0 {
-		rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
-	}
+	first := t.pinned.Window(pin, pin, pins, above)
 	total := len(t.below) + len(t.rules)
 	from, at := t.line(max(0, at-pins))
 	if t.Height = max(1, below); from < at && t.Height < 3 {
@@ -113,12 +107,19 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	if t.Third && !t.Chosen {
 		t.list.Begin(at - t.Height/3)
 	}
-	top = t.list.Window(from, at, total, below)
+	top := t.list.Window(from, at, total, below)
 	i, _ := slices.BinarySearchFunc(t.rules, top, func(r division, top int) int {
 		_, line := t.line(r.above)
 		return line - 1 - top
 	})
 	i = top - i
+	t.names = max(t.longest(spans, first, min(pins, first+above)), t.longest(spans, pins+i, min(t.Shown(), pins+i+below)))
+	for pin = first; pin < min(pins, first+above); pin++ {
+		rows = append(rows, t.row(b, spans, line{pin, w, focused}))
+	}
+	if rule > 0 {
+		rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
+	}
 	for y := top; y < min(total, top+below); y++ {
 		if over, own := t.line(i); over == y && own > y {
 			if y < top+below-1 { // a rule on the last line would separate nothing
@@ -223,9 +224,22 @@ func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 	return widget.Row{Text: b.Line(l.w, out...), Place: place}
 }
 
+// longest is the width of the longest text of the wide column among some of the shown rows.
+func (t *Table[T]) longest(spans []span, from, to int) (cells int) {
+	for i := from; i < to && t.Aligned; i++ {
+		row, _ := t.Nth(i)
+		for _, s := range spans {
+			if c := t.Columns[s.column]; c.Cells == 0 {
+				cells = max(cells, widget.Cells(c.Cell(row).Text))
+			}
+		}
+	}
+	return cells
+}
+
 // noted is the wide column of w cells: its text and, where there is room, the note of the row
-// after it. A note covers no other column. An aligned one begins in the same cell of each row,
-// unless the text needs cells that the note can spare.
+// after it. A note covers no other column. An aligned one begins after the longest text on the
+// screen, but no later than in the middle, unless the text needs cells that the note can spare.
 func (t *Table[T]) noted(row T, cell widget.Span, w int) []widget.Span {
 	var note widget.Span
 	if t.Note != nil {
@@ -234,7 +248,7 @@ func (t *Table[T]) noted(row T, cell widget.Span, w int) []widget.Span {
 	n := widget.Cells(note.Text)
 	name := widget.Cells(cell.Text)
 	if t.Aligned {
-		name = max(3*w/8, min(name, max(leastNote, w-2-n)))
+		name = max(min(t.names, w/2), min(name, max(leastNote, w-2-n)))
 	}
 	if n == 0 || w-2-name < min(leastNote, n) {
 		return t.Query.Mark(cell.Role, widget.Fit(cell.Text, w))

@@ -134,9 +134,14 @@ func TestAlignedNotesBeginBelowEachOtherUnlessAShortOneCanGiveWay(t *testing.T) 
 	b := fruits([]fruit{{"fig", "ripe", 1}, {"a pear with a long name", "ripe", 2}, {"a pear with a long name", "it fell down and is bruised", 3}}, 0)
 	b.Columns, b.Aligned = b.Columns[:2], true
 	same(t, drawn(b, 50, 4)[1:],
-		"▸ 0     fig              ripe",
+		"▸ 0     fig                    ripe",
 		"  1     a pear with a long name  ripe",
-		"  2     a pear with a …  it fell down and is brui…")
+		"  2     a pear with a long n…  it fell down and i…")
+	b = fruits([]fruit{{"fig", "ripe", 1}, {"a plum", "it fell down and is bruised", 2}}, 0)
+	b.Columns, b.Aligned = b.Columns[:2], true
+	same(t, drawn(b, 50, 3)[1:],
+		"▸ 0     fig     ripe",
+		"  1     a plum  it fell down and is bruised")
 }
 
 func TestPinnedRowsNeverScrollAway(t *testing.T) {

@@ -94,6 +94,7 @@ type Table[T any] struct {
 	list     widget.List
 	pinned   widget.List // which of the pinned rows are visible, if not all are
 	rules    []division  // between the rows below the pinned ones, in order
+	names    int         // cells of the longest text of the wide column on the screen, if notes are aligned
 }
 
 // division is a rule above a row.
