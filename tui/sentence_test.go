@@ -14,11 +14,12 @@ func TestALineAsksOrIsForTheAgent(t *testing.T) {
 		s.types("/stop email")
 		s.press("enter")
 		s.sees("/stop email: Stop a run", "carry it out")
+		time.Sleep(time.Second) // an earlier key is no answer
 		s.press("n")
 		s.types("/stop email")
 		s.press("enter")
 		s.sees("carry it out")
-		time.Sleep(time.Second) // it has just arrived
+		time.Sleep(time.Second)
 		s.press("y")
 		stop := command.Say{Text: "/stop email"}
 		s.did(stop, stop, command.Sure(stop))

@@ -3,12 +3,17 @@
 //
 //	go run ./cmd/suite [flags] go test ARGS…
 //	go run ./cmd/suite lay DIR
+//	go run ./cmd/suite mutants [flags] PACKAGE…
 //
 // With -pass unmarked, tests marked with testkit.Alone are left out. With -pass programs only those run, one package
 // after another; a test that fails is run once more alone, and counts as passed but FLAKY if it then passes.
 //
 // lay gives all files of a tree modification times that depend on nothing but their contents: Go's test cache takes
 // a file with the same size and time for the same file.
+//
+// mutants changes a package in one place after another (a condition, a bound, a number, a word, an error, a statement), runs its
+// own tests with each change, and prints which lived, and by which test the others were killed. With -unique it also lists the tests
+// that reach no block and kill no mutant of their own.
 //
 // It prints what `go test` prints without -v. It runs only on Linux and is independent of the bot.
 package main
@@ -52,6 +57,13 @@ const (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "mutants" {
+		if err := mutate(os.Args[2:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	s, args, files, err := parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "suite:", err)
@@ -71,7 +83,7 @@ func main() {
 // outputs are the pass that runs and the files to which its tally is appended.
 type outputs struct{ pass, counts, flaky string }
 
-var errUsage = errors.New("usage: suite [-skips PATTERN] [-temp DIR] [-pass unmarked|programs] [-counts FILE] [-flaky FILE] go test ARGS…, or suite lay DIR")
+var errUsage = errors.New("usage: suite [-skips PATTERN] [-temp DIR] [-pass unmarked|programs] [-counts FILE] [-flaky FILE] go test ARGS…, suite lay DIR, or suite mutants PACKAGE…")
 
 func parse(line []string) (s *suite, args []string, files outputs, err error) {
 	s = &suite{out: os.Stdout}

@@ -50,10 +50,13 @@ func (h Host) means(ctx context.Context, name string) string {
 	return " " + all[i].Means
 }
 
-// chose is means for a changed setting.
+// chose is means for a changed setting, whose sentence it ends.
 func (h Host) chose(ctx context.Context, c config.Change) string {
 	if !config.TakesModel(c.Key) {
 		return ""
 	}
-	return h.means(ctx, c.After)
+	if means := h.means(ctx, c.After); means != "" {
+		return "." + means
+	}
+	return ""
 }

@@ -135,6 +135,32 @@ func TestATokenIsRenewedUntilTheLoginHasEnded(t *testing.T) {
 	h.expect("weather/echo", "you said hello")
 }
 
+// What the caller has seen fail, what another login replaces, and what ends with the bot is not reported again.
+func TestALoginIsReportedOnceAndOnlyIfItWasTheLast(t *testing.T) {
+	testkit.Alone(t)
+	s, h := behindLogin(t)
+	const failed = "login at the MCP server weather"
+	h.page("weather")
+	h.signIn() // in another window
+	if strings.Contains(h.said(), failed) {
+		t.Errorf("the login that was replaced: %s", h.said())
+	}
+	s.Override = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/token" {
+			return false
+		}
+		w.WriteHeader(http.StatusTeapot)
+		return true
+	}
+	logintest.Visit(t, logintest.Browse(t, h.page("weather")))
+	h.until("the failure", func() bool { return strings.Contains(h.said(), failed) })
+	h.page("weather")
+	h.end()
+	if said := h.said(); strings.Count(said, failed) != 1 || strings.Count(said, "You are logged in") != 1 {
+		t.Errorf("said: %s", said)
+	}
+}
+
 // 31: a token that is about to expire is renewed before use.
 func TestATokenThatIsAboutToEndIsRenewedFirst(t *testing.T) {
 	testkit.Alone(t)

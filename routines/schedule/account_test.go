@@ -20,7 +20,7 @@ import (
 func (r *room) fateWords(id string, now time.Time) (list []string) {
 	r.t.Helper()
 	past, err := account.New(r.dir).Read(now)
-	must(r.t, err)
+	testkit.Must(r.t, err)
 	for _, row := range past.Rows {
 		if row.ID == id {
 			words := strings.TrimSpace(fmt.Sprintf("%s %s %s", row.Due.UTC().Format("15:04"), row.Fate, row.Why))
@@ -52,11 +52,11 @@ func TestEveryDueTimeHasARow(t *testing.T) {
 		n.sleep(30 * time.Minute)
 		n.does(func(context.Context, Due) error { return nil })
 		_, err := n.loop.Hold(idA, Hold{Paused: true})
-		must(t, err)
+		testkit.Must(t, err)
 		n.sleep(time.Hour) // 5:00 is held
 		n.wantFates(idA, "00:00 done", "01:00 done", "02:00 failed no route", "03:00 done", "04:00 skipped", "05:00 held paused")
 		_, err = n.loop.Hold(idA, Hold{})
-		must(t, err)
+		testkit.Must(t, err)
 		n.sleep(5 * time.Minute)
 		n.jump(3 * time.Hour) // 6:00, 7:00 and 8:00 pass while the machine sleeps
 		n.sleep(time.Minute)
@@ -67,6 +67,20 @@ func TestEveryDueTimeHasARow(t *testing.T) {
 		n.wantFates(idA, "00:00 done", "01:00 done", "02:00 failed no route", "03:00 done", "04:00 skipped", "05:00 held paused",
 			"06:00 missed the machine slept", "07:00 missed the machine slept", "08:00 missed the machine slept",
 			"09:00 missed the bot was off", "10:00 missed the bot was off")
+	})
+}
+
+// A hold explains only what was due after it began.
+func TestWhatWasDueBeforeAHoldWasMissed(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "0 * * * *", "water"))
+		n.start()
+		n.sleep(time.Minute)
+		n.jump(2 * time.Hour) // the user pauses it as soon as the machine wakes
+		_, err := n.loop.Hold(idA, Hold{Paused: true})
+		testkit.Must(t, err)
+		n.sleep(time.Hour)
+		n.wantFates(idA, "00:00 done", "01:00 missed the machine slept", "02:00 missed the machine slept", "03:00 held paused")
 	})
 }
 
@@ -100,7 +114,7 @@ func TestADueTimeWithoutAModelSaysSo(t *testing.T) {
 		n.wantFates(idA, "00:00 done no model", "01:00 done the check found nothing new",
 			"02:00 done the check printed nothing, so nothing was sent", "03:00 failed exit 2")
 		past, err := account.New(n.dir).Read(n.clock())
-		if must(t, err); past.Damaged != 0 {
+		if testkit.Must(t, err); past.Damaged != 0 {
 			t.Errorf("%d rows count as damaged", past.Damaged)
 		}
 	})
@@ -111,7 +125,7 @@ func TestATaskFiredByHandHasNoRow(t *testing.T) {
 		n.put("routines/a.md", routineText(idA, "30 * * * *", "water"))
 		n.start()
 		n.sleep(time.Minute)
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		n.sleep(time.Minute)
 		n.wantFates(idA)
 	})
@@ -125,14 +139,14 @@ func TestAHoleInTheAccountIsSaidToBeOne(t *testing.T) {
 		n.sleep(3*time.Hour + time.Minute)
 		n.stop()
 		data, err := n.dir.Read(account.File)
-		must(t, err)
+		testkit.Must(t, err)
 		var left []string
 		for line := range strings.Lines(string(data)) {
 			if !strings.Contains(line, "T01:00") && !strings.Contains(line, "T03:00:00Z\",\"at") {
 				left = append(left, line)
 			}
 		}
-		must(t, n.dir.Write(account.File, []byte(strings.Join(left, ""))))
+		testkit.Must(t, n.dir.Write(account.File, []byte(strings.Join(left, ""))))
 		n.start()
 		n.wantFates(idA, "00:00 done", "01:00 unrecorded", "02:00 done", "03:00 done")
 	})
@@ -188,7 +202,7 @@ func (c *crashing) crash() {
 	}
 	if from < after.Size() {
 		left := rapid.Int64Range(from, after.Size()).Draw(c.t, "left")
-		must(c.room.t, os.Truncate(c.dir.Path(account.File), left))
+		testkit.Must(c.room.t, os.Truncate(c.dir.Path(account.File), left))
 	}
 }
 
@@ -239,7 +253,7 @@ func TestEveryDueTimeHasOneRowWhateverHappens(t *testing.T) {
 				id := rapid.SampledFrom([]string{idA, idB}).Draw(rt, "id")
 				h := rapid.SampledFrom([]Hold{{}, {Paused: true}, {Until: c.now.Add(100 * time.Minute)}}).Draw(rt, "hold")
 				_, err := c.loop.Hold(id, h)
-				must(t, err)
+				testkit.Must(t, err)
 				c.step()
 			}
 		}
@@ -252,7 +266,7 @@ func TestEveryDueTimeHasOneRowWhateverHappens(t *testing.T) {
 // check compares the account with the due times of the cron expressions.
 func (c *crashing) check(rt *rapid.T, began time.Time) {
 	past, err := account.New(c.dir).Read(c.seen)
-	must(c.room.t, err)
+	testkit.Must(c.room.t, err)
 	rows := map[string]map[int64]int{}
 	for _, row := range past.Rows {
 		if rows[row.ID] == nil {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
 )
@@ -36,7 +37,7 @@ func TestAReminderSpeaksBeforeItIsDue(t *testing.T) {
 		n.wantFile("reminders/a.md", false)
 		n.wantNotes()
 		past, err := account.New(n.dir).Read(n.clock())
-		must(t, err)
+		testkit.Must(t, err)
 		var rows []string
 		for _, r := range past.Rows {
 			rows = append(rows, r.Due.UTC().Format("02 15:04 ")+r.Title+" "+string(r.Fate))
@@ -153,7 +154,7 @@ func TestAKillAtAMomentAheadRepeatsItWithTheSameName(t *testing.T) {
 		n.start()
 		n.sleep(33*time.Hour + time.Second)
 		n.stop()
-		must(t, os.WriteFile(n.dir.Path(recordFile), record, 0o600)) // as a kill leaves it
+		testkit.Must(t, os.WriteFile(n.dir.Path(recordFile), record, 0o600)) // as a kill leaves it
 		n.start()
 		n.sleep(time.Minute)
 		if len(names) != 2 || names[0] != names[1] {
@@ -175,7 +176,7 @@ func TestMomentsAheadFollowTheReminder(t *testing.T) {
 		n.sleep(18 * time.Hour)
 		n.want("03 09:00:00 aaaaaaaa 03 09:00:00")
 		_, err := n.loop.Hold(idA, Hold{Until: n.clock().Add(30 * time.Hour)})
-		must(t, err)
+		testkit.Must(t, err)
 		n.sleep(24 * time.Hour)
 		n.want("03 09:00:00 aaaaaaaa 03 09:00:00")
 		n.remove("reminders/a.md")
@@ -212,7 +213,7 @@ func TestARoutineLeavesOutTheDaysOfACalendar(t *testing.T) {
 		n.remove("off.ics")
 		n.sleep(day)
 		past, err := account.New(n.dir).Read(n.clock())
-		must(t, err)
+		testkit.Must(t, err)
 		if row := past.Rows[len(past.Rows)-1]; row.Fate != account.Ran || !strings.Contains(row.Why, "off.ics is not in the data directory") {
 			t.Errorf("%+v", row)
 		}

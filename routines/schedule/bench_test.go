@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // BenchmarkThousandRoutinesOfOneMinute measures the time from the minute until the last
@@ -29,7 +31,7 @@ func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
 		l.step(context.Background(), now)
 		started.Wait()
 		b.StopTimer()
-		must(b, l.fires.Wait())
+		testkit.Must(b, l.fires.Wait())
 		now = now.Add(time.Minute)
 		b.StartTimer()
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -47,7 +48,7 @@ func TestThreeFailuresInARowPauseARoutineOnceUntilItIsResumed(t *testing.T) {
 			"05:00 held paused", "06:00 held paused")
 		n.does(func(context.Context, Due) error { return nil })
 		_, err := n.loop.Hold(idA, Hold{})
-		must(t, err)
+		testkit.Must(t, err)
 		n.sleep(time.Hour)
 		n.does(fails)
 		n.sleep(2 * time.Hour)

@@ -20,7 +20,7 @@ import (
 func zoneOf(t testing.TB, name string) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation(name)
-	must(t, err)
+	testkit.Must(t, err)
 	return zone
 }
 
@@ -48,7 +48,7 @@ func (p *Plan) seenAt(now time.Time) *Plan {
 func routineOf(t testing.TB, id, expr string, change func(*routines.Routine)) routines.Routine {
 	t.Helper()
 	schedule, err := cron.Parse(expr)
-	must(t, err)
+	testkit.Must(t, err)
 	r := routines.Routine{Task: routines.Task{Kind: routines.KindRoutine, ID: id, Path: "routines/" + id + ".md", Body: "body of " + id, Background: true, AllowPing: true, Thinking: true, Mode: routines.OnPing}, Cron: expr, Schedule: recur.Of(schedule), Late: routines.UsualLate}
 	if change != nil {
 		change(&r)

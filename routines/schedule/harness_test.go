@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
@@ -77,13 +78,13 @@ func (r *room) schedule() *Schedule {
 func (r *room) put(rel, text string) {
 	r.t.Helper()
 	path := filepath.Join(r.root, rel)
-	must(r.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(r.t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(r.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(r.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (r *room) remove(rel string) {
 	r.t.Helper()
-	must(r.t, os.RemoveAll(filepath.Join(r.root, rel)))
+	testkit.Must(r.t, os.RemoveAll(filepath.Join(r.root, rel)))
 }
 
 func routineText(id, cron, body string, extra ...string) string {
@@ -277,10 +278,3 @@ const (
 	idA = "aaaaaaaa"
 	idB = "bbbbbbbb"
 )
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -29,7 +29,7 @@ func (n *night) hold(id string, h Hold) Hold {
 func (n *night) at(text string) time.Time {
 	n.t.Helper()
 	at, err := time.Parse("2006-01-02 15:04", "2000-01-"+text)
-	must(n.t, err)
+	testkit.Must(n.t, err)
 	return at
 }
 
@@ -163,7 +163,7 @@ func TestAHeldTaskFiresWhenItIsToldTo(t *testing.T) {
 		n.hold(idA, Hold{Paused: true})
 		n.hold(idB, Hold{Paused: true})
 		for _, id := range []string{idA, idB} {
-			must(t, n.loop.FireNow(id))
+			testkit.Must(t, n.loop.FireNow(id))
 			n.sleep(time.Second)
 		}
 		n.sleep(time.Hour)
@@ -268,7 +268,7 @@ func TestAHoldThatCannotBeWrittenIsNotInForce(t *testing.T) {
 		n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
 		n.start()
 		n.sleep(time.Second)
-		must(t, os.Mkdir(n.dir.Path(holdsFile), 0o700))
+		testkit.Must(t, os.Mkdir(n.dir.Path(holdsFile), 0o700))
 		if _, err := n.loop.Hold(idA, Hold{Paused: true}); err == nil {
 			t.Fatal("it was taken")
 		}

@@ -160,3 +160,22 @@ func TestAReminderThatHasNotBegunIsOverdue(t *testing.T) {
 		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:05 bbbbbbbb overdue"}, []string{"00:00 aaaaaaaa just fired", "00:05 bbbbbbbb overdue"})
 	})
 }
+
+func TestARemovedRoutineIsRememberedFor30Days(t *testing.T) {
+	c := &crashing{room: newRoom(t), now: time.Date(2026, 3, 28, 6, 0, 30, 0, time.UTC)}
+	c.put("routines/a.md", routineText(idA, "0 * * * *", "water"))
+	c.begin()
+	c.step()
+	c.l.record.save()
+	c.remove("routines/a.md")
+	c.begin() // it notices
+	c.l.record.save()
+	for _, kept := range []bool{true, false} {
+		c.now = c.now.Add(keepRemoved)
+		c.begin()
+		if _, known := c.l.record.Routines[idA]; known != kept {
+			t.Errorf("at %s it is remembered: %v", c.now, known)
+		}
+		c.now = c.now.Add(time.Second - keepRemoved)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -89,7 +90,7 @@ func TestTimesAreToldAsPeopleSayThem(t *testing.T) {
 		"2026-11-23T01:30:00+02:00": "Sunday 23:30",
 	} {
 		when, err := time.Parse(time.RFC3339, at)
-		must(t, err)
+		testkit.Must(t, err)
 		if got := dueWords(when, now); got != want {
 			t.Errorf("%s is %q, want %q", at, got, want)
 		}
@@ -136,11 +137,11 @@ func TestATaskIsHeldWithoutABotButNotBesideOne(t *testing.T) {
 		t.Error("a schedule that does not run fired")
 	}
 	unlock, err := r.dir.Lock()
-	must(t, err)
+	testkit.Must(t, err)
 	if _, err := r.schedule().Hold(idA, Hold{}); err == nil || err.Error() != msgClosed {
 		t.Errorf("behind the back of a running bot: %v", err)
 	}
-	must(t, unlock())
+	testkit.Must(t, unlock())
 }
 
 func TestEveryChangeOfATaskIsInForceAtOnceAndCommitted(t *testing.T) {
@@ -148,9 +149,9 @@ func TestEveryChangeOfATaskIsInForceAtOnceAndCommitted(t *testing.T) {
 		n.start()
 		inForce := func(id string) bool { _, ok := n.loop.Set().Find(id); return ok }
 		a, err := n.loop.AddRoutine(routines.Routine{Task: routines.Task{ID: idA, Body: "water", Background: true}, Cron: "5 * * * *"})
-		must(t, err)
+		testkit.Must(t, err)
 		b, err := n.loop.AddReminder(routines.Reminder{Task: routines.Task{ID: idB, Body: "call", Background: true}, RunAt: n.at("01 06:00")})
-		must(t, err)
+		testkit.Must(t, err)
 		if !inForce(idA) || !inForce(idB) {
 			t.Error("a new task is not in force")
 		}
@@ -175,7 +176,7 @@ func TestEveryChangeOfATaskIsInForceAtOnceAndCommitted(t *testing.T) {
 		if _, found, err := n.loop.Remove(routines.KindRoutine, "nobody"); found || err != nil {
 			t.Errorf("an unknown task was removed: %v, %v", found, err)
 		}
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		n.does(func(context.Context, Due) error { return nil })
 		n.sleep(time.Second)
 		added := []string{a.Path + ": add routine aaaaaaaa", b.Path + ": add reminder bbbbbbbb", a.Path + ": restore routine aaaaaaaa"}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -103,7 +104,7 @@ func TestALateRunWithoutMoneyIsNotMadeUpForAfterACrash(t *testing.T) {
 		n.start()
 		n.sleep(lateDelay + 2*saveDelay)
 		atCrash, err := n.dir.Read(recordFile)
-		must(t, err)
+		testkit.Must(t, err)
 		n.stop()
 		n.put(recordFile, string(atCrash))
 		n.purse = nil
@@ -133,7 +134,7 @@ func TestTheUsersOwnFireIsPaidInAnyCase(t *testing.T) {
 		n.purse = p
 		n.put("routines/a.md", routineText(idA, "30 5 * * *", "water"))
 		n.start()
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		synctest.Wait()
 		n.want("01 00:00:00 aaaaaaaa 01 00:00:00")
 		if p.firm != 1 || !strings.HasSuffix(n.tickets[0], idA) {

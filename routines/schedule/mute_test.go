@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -54,7 +55,7 @@ func TestAnUnreadableMuteMutesNothingAndIsKeptUntilTheNext(t *testing.T) {
 		t.Errorf("logged: %q", &log)
 	}
 	_, err := m.Set(now.Add(time.Hour), now)
-	must(t, err)
+	testkit.Must(t, err)
 	names, err := os.ReadDir(d.Path("state"))
 	if err != nil || len(names) != 2 {
 		t.Errorf("the garbage was not kept: %v, %v", names, err)

@@ -7,27 +7,31 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
+	"ollimbot/routines/account"
 )
 
 // killed runs reminder a at 00:10 until do returns, and then restores the directory to
-// its state after a kill at the end of the run: the file, and the record of a run in
+// its state after a kill at the end of the run: the file, and the record and the account of a run in
 // progress.
 func (n *night) killed(text string, do func()) {
 	n.t.Helper()
 	n.put("reminders/a.md", text)
-	var record []byte
-	n.does(func(context.Context, Due) error {
-		var err error
+	var record, rows []byte
+	n.does(func(context.Context, Due) (err error) {
+		var failed error
 		record, err = n.dir.Read(recordFile)
+		rows, failed = n.dir.Read(account.File)
 		do()
-		return err
+		return errors.Join(err, failed)
 	})
 	n.start()
 	n.sleep(15 * time.Minute)
 	n.stop()
 	n.does(func(context.Context, Due) error { return nil })
 	n.put("reminders/a.md", text)
-	must(n.t, n.dir.Write(recordFile, record))
+	testkit.Must(n.t, errors.Join(n.dir.Write(recordFile, record), n.dir.Write(account.File, rows)))
 }
 
 const firstFire = "01 00:10:00 aaaaaaaa 01 00:10:00"
@@ -50,19 +54,21 @@ func book(id, runAt, begun string) func(string, time.Time, time.Time) bool {
 func TestAReminderWhoseRunHasEndedIsUsedUpAtTheNextStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		ended func(string, time.Time, time.Time) bool
+		fate  string
 		fires []string
 	}{
-		"its run":                  {book(idA, "00:10:00", "00:10:00"), []string{firstFire}},
-		"a run that was cut off":   {nil, []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
-		"a run for another time":   {book(idA, "00:09:00", "00:10:00"), []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
-		"another reminder's run":   {book(idB, "00:10:00", "00:10:00"), []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
-		"a run of before, by hand": {book(idA, "00:10:00", "00:09:59"), []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
+		"its run":                  {book(idA, "00:10:00", "00:10:00"), "done", []string{firstFire}},
+		"a run that was cut off":   {nil, "interrupted", []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
+		"a run for another time":   {book(idA, "00:09:00", "00:10:00"), "interrupted", []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
+		"another reminder's run":   {book(idB, "00:10:00", "00:10:00"), "interrupted", []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
+		"a run of before, by hand": {book(idA, "00:10:00", "00:09:59"), "interrupted", []string{firstFire, "01 00:15:05 aaaaaaaa 01 00:10:00 late"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(n *night) {
 				n.killed(reminderText(idA, "2000-01-01T00:10:00Z", "call"), func() {})
 				n.ended = test.ended
 				n.start()
+				n.wantFates(idA, "00:10 "+test.fate)
 				n.sleep(time.Minute)
 				n.want(test.fires...)
 				n.wantFile("reminders/a.md", false)
@@ -93,7 +99,7 @@ func TestAChainGoesOnWithItsNextCheckAfterARunThatHadEnded(t *testing.T) {
 		n.start()
 		n.wantFile("reminders/a.md", true)
 		data, err := os.ReadFile(n.dir.Path("reminders/a.md"))
-		must(t, err)
+		testkit.Must(t, err)
 		if !strings.Contains(string(data), "chain-depth: 1") {
 			t.Errorf("the next check is missing:\n%s", data)
 		}
@@ -105,9 +111,9 @@ func TestAChainGoesOnWithItsNextCheckAfterARunThatHadEnded(t *testing.T) {
 func TestAReminderThatStaysAfterAFireByHandKeepsItsTimeAfterAKill(t *testing.T) {
 	text := reminderText(idA, "2000-01-01T00:10:00Z", "call")
 	for name, by := range map[string]func(n *night){
-		"beside its schedule": func(n *night) { must(n.t, n.loop.FireBeside(idA)) },
+		"beside its schedule": func(n *night) { testkit.Must(n.t, n.loop.FireBeside(idA)) },
 		"undone during the run": func(n *night) {
-			must(n.t, n.loop.FireNow(idA))
+			testkit.Must(n.t, n.loop.FireNow(idA))
 			n.sleep(time.Second)
 			n.loop.Keep(idA)
 		},
@@ -120,10 +126,10 @@ func TestAReminderThatStaysAfterAFireByHandKeepsItsTimeAfterAKill(t *testing.T) 
 				by(n)
 				n.sleep(30 * time.Second)
 				record, err := n.dir.Read(recordFile)
-				must(t, err)
+				testkit.Must(t, err)
 				n.sleep(time.Minute)
 				n.stop()
-				must(t, n.dir.Write(recordFile, record))
+				testkit.Must(t, n.dir.Write(recordFile, record))
 				n.ended = book(idA, "00:10:00", "00:00:00")
 				n.start()
 				n.wantFile("reminders/a.md", true)

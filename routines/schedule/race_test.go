@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines/watch"
 )
 
@@ -12,7 +13,7 @@ import (
 // files.
 func TestWhatTheUserChangedAMomentAgoDoesNotFire(t *testing.T) {
 	pause := func(n *night, k key) {
-		must(n.t, n.loop.holds.change(n.dir, false, func(all map[key]held) { all[k] = held{Hold: Hold{Since: n.clock(), Paused: true}} }))
+		testkit.Must(n.t, n.loop.holds.change(n.dir, false, func(all map[key]held) { all[k] = held{Hold: Hold{Since: n.clock(), Paused: true}} }))
 	}
 	for name, c := range map[string]struct {
 		change func(n *night)
@@ -61,7 +62,7 @@ func TestNothingStartsOnceTheBotEnds(t *testing.T) {
 			s.now = n.clock
 			s.index.Scan()
 			s.orders.rouse()
-			must(t, s.Run(ended))
+			testkit.Must(t, s.Run(ended))
 		}
 		n.want()
 	})
@@ -105,10 +106,10 @@ func TestNothingIsRecordedByAWrongClock(t *testing.T) {
 		n.start()
 		n.sleep(2 * saveDelay)
 		before, err := n.dir.Read(recordFile)
-		must(t, err)
+		testkit.Must(t, err)
 		n.jump(-30 * 366 * 24 * time.Hour)
 		n.sleep(longestSleep)
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		n.sleep(longestSleep)
 		after, err := n.dir.Read(recordFile)
 		if err != nil || len(n.fired) != 1 || string(after) != string(before) {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -148,7 +149,7 @@ func TestAReminderRenamedDuringItsRunIsRemoved(t *testing.T) {
 		})
 		n.start()
 		n.sleep(10*time.Minute + 30*time.Second)
-		must(t, os.Rename(n.dir.Path("reminders/a.md"), n.dir.Path("reminders/b.md")))
+		testkit.Must(t, os.Rename(n.dir.Path("reminders/a.md"), n.dir.Path("reminders/b.md")))
 		n.look()
 		n.sleep(time.Hour)
 		n.want("01 00:10:00 aaaaaaaa 01 00:10:00")
@@ -183,7 +184,7 @@ func TestFireNowOfAReminderUsesItUp(t *testing.T) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
 		n.start()
 		n.sleep(time.Minute)
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		synctest.Wait()
 		n.wantFile("reminders/a.md", false)
 		n.sleep(time.Hour)
@@ -219,7 +220,7 @@ func TestAReminderThatIsKeptDuringItsRunFiresAtItsTime(t *testing.T) {
 		if n.loop.Keep(idA) {
 			t.Error("kept without a run")
 		}
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		n.sleep(10 * time.Second)
 		if !n.loop.Keep(idA) {
 			t.Error("not kept")
@@ -236,7 +237,7 @@ func TestAReminderThatIsPutBackFiresAtItsTime(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T05:00:00Z", "call"))
 		n.start()
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		n.sleep(time.Hour)
 		n.wantFile("reminders/a.md", false)
 		if _, err := routines.RestoreTask(n.dir, time.Now(), idA); err != nil {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestARoutineFiresOnTheMinuteAgainAndAgain(t *testing.T) {
@@ -219,7 +221,7 @@ func TestFireNowRunsBesideTheSchedule(t *testing.T) {
 		n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
 		n.start()
 		n.sleep(2 * time.Minute)
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		synctest.Wait()
 		n.sleep(4 * time.Minute)
 		n.want("01 00:02:00 aaaaaaaa 01 00:02:00", "01 00:05:00 aaaaaaaa 01 00:05:00")
@@ -237,7 +239,7 @@ func TestFireNowRefusesWhatIsRunning(t *testing.T) {
 			return nil
 		})
 		n.start()
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		if err := n.loop.FireNow(idA); err == nil {
 			t.Error("it fired twice at once")
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/recur"
@@ -13,7 +14,7 @@ import (
 func recurrence(t testing.TB, expr string) *recur.Recurrence {
 	t.Helper()
 	s, err := cron.Parse(expr)
-	must(t, err)
+	testkit.Must(t, err)
 	r := recur.Of(s)
 	return &r
 }
@@ -116,7 +117,7 @@ func TestAReminderFiredByHandBeforeTheClockIsSetEndsNoLoop(t *testing.T) {
 		n.form = "15:04"
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T05:00:00Z", "call"))
 		n.start()
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		n.sleep(time.Second)
 		if len(n.fired) != 1 {
 			t.Errorf("fired %q", n.fired)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func untilDone(runAt string, extra ...string) string {
@@ -96,9 +98,9 @@ func TestAReminderFiredBesideItsScheduleStillFires(t *testing.T) {
 			return nil
 		})
 		n.start()
-		must(t, n.loop.FireNow(idA))
+		testkit.Must(t, n.loop.FireNow(idA))
 		n.sleep(time.Second)
-		must(t, n.loop.FireBeside(idB))
+		testkit.Must(t, n.loop.FireBeside(idB))
 		n.sleep(time.Second)
 		fires := []string{"01 00:00:00 aaaaaaaa 01 00:00:00", "01 00:00:01 bbbbbbbb 01 00:00:01"}
 		if n.want(fires...); hands != 2 {

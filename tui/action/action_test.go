@@ -299,6 +299,10 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	if seen < 10 {
 		t.Errorf("only %d rows say when they are off", seen)
 	}
+	buttons, _ := Get(Chat, ChatButtons)
+	if buttons.Off(core.Snapshot{Chat: []transcript.Entry{{ID: "c"}, {ID: "d", Embed: &post.Embed{Title: "Plain"}}}}) == "" {
+		t.Error("a card without buttons offers some")
+	}
 	stop, _ := Get(Forks, ForksStop)
 	if stop.Off(core.Snapshot{Forks: []fork.View{{State: fork.Done}}}) == "" {
 		t.Error("a finished run cannot be stopped")

@@ -377,6 +377,24 @@ func TestASentenceThatBeginsLikeACommandIsOfferedToTheAgent(t *testing.T) {
 	}
 }
 
+// The question is not behind "more".
+func TestTheQuestionIsReadBesideManyCandidates(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.change(func(n *core.Snapshot) {
+			tasks := slices.Clone(n.Schedule.Tasks)
+			for i := range 9 {
+				task := tasks[0]
+				task.ID, task.Title = fmt.Sprint("cccc000", i), fmt.Sprint("Walk ", i)
+				tasks = append(tasks, task)
+			}
+			n.Schedule.Tasks = tasks
+		})
+		if said := s.types("pause for a walk"); !slices.Contains(said, textToAgent) || !strings.Contains(said[len(said)-1], "more") {
+			t.Errorf("heard %q", said)
+		}
+	})
+}
+
 // From a pipe it goes there at once. The name of a command alone is no sentence, and a number names no words.
 func TestASentenceFromAPipeGoesToTheAgent(t *testing.T) {
 	through(t, Options{}, func(s *stage) {

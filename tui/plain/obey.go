@@ -232,7 +232,7 @@ func (c *console) offer(line string, alone bool) {
 		toAgent(c, line)
 	default:
 		c.asked = &question{do: func() { toAgent(c, line) }, not: func() { c.answer(textUnchanged) }}
-		c.answer(textToAgent)
+		c.whole(textToAgent) // not behind "more"
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package testkit is what tests of all packages share: the mark of those that start programs, the
-// seeds of random ones, and what the machine must have. It knows nothing of the bot. Only tests import it.
+// seeds of random ones, what the machine must have, and how a test ends that cannot go on. It knows nothing of the bot. Only tests import it.
 package testkit
 
 import (
@@ -75,6 +75,14 @@ func Campaign(t testing.TB, stage string) {
 	t.Helper()
 	if os.Getenv(stageVar) != stage {
 		t.Skipf("belongs to the campaign: .ci/campaign %s runs it", stage)
+	}
+}
+
+// Must ends a test after an error that it does not expect.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

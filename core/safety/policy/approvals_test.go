@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/base/testkit"
 )
 
 // asked is an Ask in progress.
@@ -129,7 +131,7 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 				return nil
 			})
 		}
-		must(t, group.Wait())
+		testkit.Must(t, group.Wait())
 		if len(won) != 1 || won[0] != verdict {
 			t.Fatalf("winners %v, verdict %s", won, verdict)
 		}

@@ -47,17 +47,17 @@ type battlefield struct {
 func newBattlefield(t *testing.T) *battlefield {
 	t.Helper()
 	data, err := os.ReadFile("testdata/attempts.json")
-	must(t, err)
+	testkit.Must(t, err)
 	var b battlefield
-	must(t, json.Unmarshal(data, &b))
+	testkit.Must(t, json.Unmarshal(data, &b))
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	testkit.Must(t, err)
 	t.Setenv("HOME", filepath.Join(base, "home"))
 	b.outside = filepath.Join(base, "outside")
 	b.guard, b.root = guardAt(t, filepath.Join(base, "data"))
 	for name, text := range b.Files {
 		path := filepath.Join(b.root, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		write(t, path, text)
 	}
 	for name, target := range b.Links {

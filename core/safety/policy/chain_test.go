@@ -65,9 +65,9 @@ type links struct {
 func TestEveryChainOfSessionsEndsAsItShould(t *testing.T) {
 	testkit.Alone(t)
 	data, err := os.ReadFile("testdata/chains.json")
-	must(t, err)
+	testkit.Must(t, err)
 	var table struct{ Chains []chain }
-	must(t, json.Unmarshal(data, &table))
+	testkit.Must(t, json.Unmarshal(data, &table))
 	for _, c := range table.Chains {
 		if c.Only == "program" {
 			continue
@@ -97,7 +97,7 @@ func newLinks(t *testing.T, files map[string]string, network bool) *links {
 
 func (l *links) file(name, text string) {
 	path := filepath.Join(l.root, name)
-	must(l.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(l.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	write(l.t, path, text)
 }
 
@@ -105,7 +105,7 @@ func (l *links) file(name, text string) {
 func (l *links) restart() {
 	l.guard = New(Options{Dir: l.guard.o.Dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Network: func() bool { return l.network }})
 	_, err := l.guard.Provenance().Load()
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	l.guard.Approvals().OnChange(func(a Approval) {
 		if a.Verdict == "" {
 			if err := l.guard.Approvals().Answer(l.t.Context(), a.ID, l.answer); err != nil {
@@ -155,7 +155,7 @@ func (l *links) begin(in string) {
 		scope.Taint = NewTaint(l.main.Label())
 	case "reminder":
 		data, err := os.ReadFile(filepath.Join(l.root, "reminders", "set.md"))
-		must(l.t, err)
+		testkit.Must(l.t, err)
 		scope.Taint = NewTaint(l.guard.TaskLabel(routines.Task{Kind: routines.KindReminder, Path: "reminders/set.md", Digest: routines.Digest(data)}))
 	default:
 		turn := Turn{Attended: kind != "task"}
@@ -197,7 +197,7 @@ func (l *links) call(s chainStep) string {
 		l.file(with("file_path"), with("content"))
 	case "Edit":
 		old, err := os.ReadFile(filepath.Join(l.root, with("file_path")))
-		must(l.t, err)
+		testkit.Must(l.t, err)
 		l.file(with("file_path"), strings.Replace(string(old), with("old_string"), with("new_string"), 1))
 	case "Bash":
 		l.command(with("command"))
@@ -205,7 +205,7 @@ func (l *links) call(s chainStep) string {
 		w, name := l.session.Writer(), "reminders/"+strings.TrimPrefix(s.Do, toolset.Prefix)+".md"
 		w.Label = l.session.taint.LabelOf(toolset.AddReminder)
 		data := "---\nid: \"abcd1234\"\nrun-at: \"2036-01-01T10:00:00Z\"\ndescription: " + s.In + "\n---\nTea.\n"
-		must(l.t, l.session.g.Written(w, name, []byte(data)))
+		testkit.Must(l.t, l.session.g.Written(w, name, []byte(data)))
 		l.file(name, data)
 	case toolset.Prefix + toolset.ReportUpdates:
 		l.updates = append(l.updates, l.session.Label().Via("update"))
@@ -240,8 +240,8 @@ func (l *links) command(line string) {
 // hand changes a file as the user does, outside of the bot.
 func (l *links) hand(s chainStep) {
 	from, to := filepath.Join(l.root, s.With["from"].(string)), filepath.Join(l.root, s.With["to"].(string))
-	must(l.t, os.MkdirAll(filepath.Dir(to), 0o700))
-	must(l.t, map[string]func(string, string) error{"rename": os.Rename, "link": os.Link}[s.Do](from, to))
+	testkit.Must(l.t, os.MkdirAll(filepath.Dir(to), 0o700))
+	testkit.Must(l.t, map[string]func(string, string) error{"rename": os.Rename, "link": os.Link}[s.Do](from, to))
 }
 
 // life plays an event of the conversation.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestCommandsThatAnEngineTakesForReadingAreDecidedHere(t *testing.T) {
@@ -30,13 +32,13 @@ func TestAClosedPlaceHasNoOtherName(t *testing.T) {
 	g, root := guardAt(t, filepath.Join(base, "data"))
 	vault := filepath.Join(base, "vault")
 	for _, dir := range []string{vault, filepath.Join(root, "skills", "day"), filepath.Join(root, ".claude")} {
-		must(t, os.MkdirAll(dir, 0o700))
+		testkit.Must(t, os.MkdirAll(dir, 0o700))
 	}
 	write(t, filepath.Join(vault, "env"), "TOKEN=x")
 	write(t, filepath.Join(root, "skills", "day", "table.csv"), "x")
 	link(t, filepath.Join(vault, "env"), filepath.Join(root, ".env"))
 	link(t, "../skills", filepath.Join(root, ".claude", "skills"))
-	must(t, os.Link(filepath.Join(vault, "env"), filepath.Join(root, "notes", "hard.md")))
+	testkit.Must(t, os.Link(filepath.Join(vault, "env"), filepath.Join(root, "notes", "hard.md")))
 	s := g.Session(Scope{Rules: everything})
 	for path, want := range map[string]bool{
 		"notes/hard.md":                      false,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
@@ -114,7 +115,7 @@ const powerful = "---\nid: v0000001\ncron: 0 9 * * *\nbackground: true\nallowed-
 func waitsNow(t *testing.T, g *Guard, rel string) string {
 	t.Helper()
 	data, err := g.o.Dir.Read(rel)
-	must(t, err)
+	testkit.Must(t, err)
 	r, _ := routines.ParseRoutine(rel, data)
 	r.Digest = routines.Digest(data)
 	return g.TaskWaits(&r.Task)
@@ -124,7 +125,7 @@ func waitsNow(t *testing.T, g *Guard, rel string) string {
 func TestAnApprovalEndsWhenItsFileIsWrittenAgain(t *testing.T) {
 	const rel = "routines/v.md"
 	for name, change := range map[string]func(t *testing.T, path string){
-		"the file went":    func(t *testing.T, path string) { must(t, os.Remove(path)) },
+		"the file went":    func(t *testing.T, path string) { testkit.Must(t, os.Remove(path)) },
 		"the file changed": func(t *testing.T, path string) { write(t, path, strings.Replace(powerful, "touch *", "ls", 1)) },
 	} {
 		g, root := newGuard(t)
@@ -133,7 +134,7 @@ func TestAnApprovalEndsWhenItsFileIsWrittenAgain(t *testing.T) {
 		again := toolUse("Write", fields{"file_path": rel, "content": powerful})
 		s.PreTool(t.Context(), again)
 		write(t, path, powerful)
-		must(t, g.provenance.Approve(routines.Digest([]byte(powerful)), rel, time.Now()))
+		testkit.Must(t, g.provenance.Approve(routines.Digest([]byte(powerful)), rel, time.Now()))
 		if why := waitsNow(t, g, rel); why != "" {
 			t.Fatalf("%s: approved, it waits: %s", name, why)
 		}
@@ -145,7 +146,7 @@ func TestAnApprovalEndsWhenItsFileIsWrittenAgain(t *testing.T) {
 		if waitsNow(t, g, "routines/copy.md") == "" {
 			t.Errorf("%s: a copy has the approval", name)
 		}
-		must(t, os.Remove(filepath.Join(root, "routines", "copy.md")))
+		testkit.Must(t, os.Remove(filepath.Join(root, "routines", "copy.md")))
 		change(t, path)
 		var ended []string
 		g.o.Ended = func(rel string) { ended = append(ended, rel) }
@@ -168,7 +169,7 @@ func TestACopyOfAnApprovedFileLeavesItsApproval(t *testing.T) {
 		s := g.Session(Scope{Kind: Main, Mode: func() Mode { return AcceptEdits }})
 		s.PreTool(t.Context(), toolUse("Write", fields{"file_path": rel, "content": powerful}))
 		write(t, filepath.Join(root, rel), powerful)
-		must(t, g.provenance.Approve(routines.Digest([]byte(powerful)), rel, time.Now().Add(-time.Hour)))
+		testkit.Must(t, g.provenance.Approve(routines.Digest([]byte(powerful)), rel, time.Now().Add(-time.Hour)))
 		for written := time.Now(); time.Since(written) < 2*stampSlack; { // the clock of the file system cannot be faked
 		}
 		if x := g.tree.call(copies); name == "Bash" {
@@ -194,7 +195,7 @@ func TestAnApprovalEndsWhenACommandWritesTheFileAgain(t *testing.T) {
 	g, root := newGuard(t)
 	s := g.Session(Scope{Kind: Main, Mode: func() Mode { return AcceptEdits }})
 	s.PreTool(t.Context(), toolUse("Write", fields{"file_path": rel, "content": powerful}))
-	must(t, g.provenance.Approve(routines.Digest([]byte(powerful)), rel, time.Now().Add(-time.Hour)))
+	testkit.Must(t, g.provenance.Approve(routines.Digest([]byte(powerful)), rel, time.Now().Add(-time.Hour)))
 	s.begins(g.tree.call(bash("cp notes/old.md routines/v.md")))
 	write(t, filepath.Join(root, rel), powerful)
 	if waitsNow(t, g, rel) == "" {
@@ -212,9 +213,9 @@ func TestApprovalsOfWhatIsGoneEnd(t *testing.T) {
 	p, now := g.provenance, time.Now()
 	next := []byte("---\nid: r0000001\nrun-at: 2030-01-01T10:00:00\nbackground: true\nallowed-tools:\n  - Bash(touch *)\n---\nx\n")
 	_, err := p.record("old", Origin{Path: "reminders/r.md", At: now, Excess: []string{"use Bash"}})
-	must(t, err)
-	must(t, p.Approve("old", "reminders/r.md", now.Add(-time.Hour)))
-	must(t, g.Inherit("old", "reminders/r.md", next))
+	testkit.Must(t, err)
+	testkit.Must(t, p.Approve("old", "reminders/r.md", now.Add(-time.Hour)))
+	testkit.Must(t, g.Inherit("old", "reminders/r.md", next))
 	digest := routines.Digest(next)
 	if o, _ := p.Find("reminders/r.md", digest); !o.approvedIn("reminders/r.md") {
 		t.Error("a moved reminder has lost its approval")
@@ -230,7 +231,7 @@ func TestApprovalsOfWhatIsGoneEnd(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	_, err = p.record("old", Origin{Path: "reminders/r.md", At: now, Excess: []string{"use Bash"}})
-	must(t, err)
+	testkit.Must(t, err)
 	if o, _ := p.Find("reminders/r.md", "old"); !o.Approved.IsZero() {
 		t.Error("written again, it is approved")
 	}
@@ -245,9 +246,9 @@ func TestApprovalsOfThePreviousVersionStayWithTheirBytes(t *testing.T) {
 		"gone": {"path": "routines/d.md", "at": "2026-01-01T00:00:00Z", "excess": ["use Bash"], "approved": "2026-01-02T00:00:00Z"}}}`)
 	p := g.provenance
 	_, err := p.Load()
-	must(t, err)
+	testkit.Must(t, err)
 	files := map[string]string{"here": "routines/a.md", "moved": "routines/c.md"}
-	must(t, p.Adopt(files))
+	testkit.Must(t, p.Adopt(files))
 	ended, _, err := p.EndApprovals(time.Now(), func(file, digest string) bool { return files[digest] == file })
 	if err != nil || len(ended) != 1 || ended[0].Digest != "gone" {
 		t.Errorf("ended %v, %v", ended, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -156,9 +157,9 @@ func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 	}
 	write(t, path, "bg_forks: {override: [Grep]}\n")
 	load("Grep")
-	must(t, os.Remove(path))
+	testkit.Must(t, os.Remove(path))
 	load()
-	must(t, os.Mkdir(path, 0o700))
+	testkit.Must(t, os.Mkdir(path, 0o700))
 	if problems := load(BackgroundTools()...); len(problems) != 1 || problems[0].Severity != routines.Error {
 		t.Errorf("problems of a folder: %+v", problems)
 	}
@@ -182,7 +183,7 @@ func TestAFileThatIsNotUnderstoodGrantsOnlyWhatBothListsDo(t *testing.T) {
 			g, root := newGuard(t)
 			f := NewFile(g.o.Dir)
 			if tt.kept != "" {
-				must(t, g.o.Dir.KeepValid(FileName, []byte(tt.kept)))
+				testkit.Must(t, g.o.Dir.KeepValid(FileName, []byte(tt.kept)))
 			}
 			if tt.before != "" {
 				write(t, filepath.Join(root, FileName), tt.before)
@@ -209,14 +210,14 @@ func TestAnUnchangedFileIsReadOnce(t *testing.T) {
 	path := filepath.Join(root, FileName)
 	write(t, path, "bg_forks: {override: [Read]}\n")
 	old := time.Now().Add(-time.Hour)
-	must(t, os.Chtimes(path, old, old))
+	testkit.Must(t, os.Chtimes(path, old, old))
 	f := NewFile(g.o.Dir)
 	p, _ := f.Load()
 	p.Override[0] = "from memory"
 	if p, _ := f.Load(); p.Override[0] != "from memory" {
 		t.Error("the file was read again")
 	}
-	must(t, os.Chtimes(path, old.Add(time.Second), old.Add(time.Second)))
+	testkit.Must(t, os.Chtimes(path, old.Add(time.Second), old.Add(time.Second)))
 	if p, _ := f.Load(); p.Override[0] != "Read" {
 		t.Error("the changed file was not read")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -44,26 +45,19 @@ func newGuard(t testing.TB) (*Guard, string) {
 func guardAt(t testing.TB, root string) (*Guard, string) {
 	t.Helper()
 	dir := storetest.At(t, root)
-	must(t, dir.Prepare())
+	testkit.Must(t, dir.Prepare())
 	for _, folder := range []string{"routines", "reminders", "notes"} {
-		must(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
+		testkit.Must(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
 	}
 	return New(Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)}), root
 }
 
 func write(t testing.TB, path, text string) {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func link(t testing.TB, target, name string) {
 	t.Helper()
-	must(t, os.Symlink(target, name))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Symlink(target, name))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 const goodRoutine = "---\nid: \"1a2b3c4d\"\ncron: \"0 9 * * *\"\ndescription: Water\n---\nWater the plants.\n"
@@ -92,7 +93,7 @@ func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
 	for _, name := range []string{"notes/a.md", "notes/a.txt", "state/x.md", "routines/r.md"} {
 		write(t, filepath.Join(root, name), "x")
 	}
-	must(t, os.Mkdir(filepath.Join(root, "notes", "folder.md"), 0o700))
+	testkit.Must(t, os.Mkdir(filepath.Join(root, "notes", "folder.md"), 0o700))
 	write(t, filepath.Join(base, "out.md"), "x")
 	link(t, "../routines/r.md", filepath.Join(root, "notes", "link.md"))
 	link(t, filepath.Join(base, "out.md"), filepath.Join(root, "notes", "out.md"))
@@ -132,7 +133,7 @@ const skillHead = "---\nname: day\ndescription: The day.\n---\n"
 
 func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
 	g, root := newGuard(t)
-	must(t, os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700))
+	testkit.Must(t, os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700))
 	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), skillHead+"Today is !`date`.\n")
 	link(t, "../skills/day/SKILL.md", filepath.Join(root, "notes", "day.md"))
 	edit := func(path, from, to string) agent.ToolUse {

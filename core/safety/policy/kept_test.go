@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
@@ -78,8 +79,8 @@ func TestACheckIsKeptOverSeveralEditsOnlyWhileItIsTheUsers(t *testing.T) {
 	d = newDesk(t)
 	storetest.Put(t, d.dir, rel, checked("./new.sh", "", "Look."))
 	past := time.Now().Add(-time.Hour)
-	must(t, os.Chtimes(d.dir.Path(rel), past, past))
-	must(t, d.guard.provenance.change(func(o *origins) { o.lost = time.Now() }))
+	testkit.Must(t, os.Chtimes(d.dir.Path(rel), past, past))
+	testkit.Must(t, d.guard.provenance.change(func(o *origins) { o.lost = time.Now() }))
 	if !edit(t, d, first) {
 		t.Error("a check of an unknown writer is kept")
 	}

@@ -140,7 +140,7 @@ func TestTheHelpKnowsWhatTheRulesAllow(t *testing.T) {
 func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
 	testkit.Alone(t)
 	sh, err := exec.LookPath("sh")
-	must(t, err)
+	testkit.Must(t, err)
 	testkit.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.StringMatching(`[a-z \t\n'"\\$`+"`"+`*?~;|&<>(){}\[\]#!=ü-]{0,8}`), 1, 4).Draw(t, "words")
 		line := quoted(append([]string{"printf", `%s\0`}, list...))
@@ -161,7 +161,7 @@ func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
 func TestPlainCommandLinesAreReadAsAShellDoes(t *testing.T) {
 	testkit.Alone(t)
 	sh, err := exec.LookPath("sh")
-	must(t, err)
+	testkit.Must(t, err)
 	plain := 0
 	testkit.Check(t, func(t *rapid.T) {
 		line := rapid.StringMatching(`[ab \t\r\n\x{a0}\x{85}'"\\$*~#=;|ü-]{1,12}`).Draw(t, "line")

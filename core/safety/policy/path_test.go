@@ -18,7 +18,7 @@ func linked(t *testing.T) (g *Guard, root, base string) {
 	base = t.TempDir()
 	g, root = guardAt(t, filepath.Join(base, "data"))
 	for _, d := range []string{filepath.Join(base, "outside"), filepath.Join(root, "state", "forks"), filepath.Join(root, "deep", "er")} {
-		must(t, os.MkdirAll(d, 0o700))
+		testkit.Must(t, os.MkdirAll(d, 0o700))
 	}
 	for name, target := range map[string]string{
 		"notes/door":    filepath.Join(root, "state"),

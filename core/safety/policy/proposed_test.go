@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // editing is a call with its effect on a file, as the command performs it. The real command is
@@ -27,9 +29,9 @@ func bytesOf(letters string) []byte {
 
 func TestTheGuardKnowsWhatAnEditMakes(t *testing.T) {
 	data, err := os.ReadFile("testdata/edits.json")
-	must(t, err)
+	testkit.Must(t, err)
 	var edits []editing
-	must(t, json.Unmarshal(data, &edits))
+	testkit.Must(t, json.Unmarshal(data, &edits))
 	g, root := newGuard(t)
 	for _, e := range edits {
 		if !e.Missing {

@@ -153,7 +153,7 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 
 func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
 	g, root := newGuard(t)
-	must(t, os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700))
+	testkit.Must(t, os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700))
 	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), "---\nname: day\ndescription: d\nallowed-tools: [\"Bash(cal *)\"]\n---\nIt is !`date`.\n")
 	w := Writer{Allowed: []string{"Write(./**.md)"}}
 	routine := func(extra string) string {
@@ -206,7 +206,7 @@ func TestATaskThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 		t.Error("it fires while the command runs")
 	}
 	s.Hooks(nil).PostTool(t.Context(), copying)
-	must(t, os.Rename(filepath.Join(root, "routines", "x.md"), filepath.Join(root, "routines", "y.md")))
+	testkit.Must(t, os.Rename(filepath.Join(root, "routines", "x.md"), filepath.Join(root, "routines", "y.md")))
 	if y := task("routines/y.md"); g.TaskWaits(&y) == "" {
 		t.Error("another name makes it the user's")
 	}
@@ -254,7 +254,7 @@ func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
 		t.Fatal(d.Reason)
 	}
 	made, err := routines.AddReminder(g.o.Dir, routines.Reminder{RunAt: time.Now(), Task: routines.Task{Body: "Go", Background: true, Allowed: []string{"Bash(rm *)"}}})
-	must(t, err)
+	testkit.Must(t, err)
 	if g.TaskWaits(&made.Task) == "" {
 		t.Error("it fires before the command has ended")
 	}
@@ -265,7 +265,7 @@ func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
 	g.Rest()
 	write(t, filepath.Join(root, "reminders", "mine.md"), "---\nid: \"m\"\nrun-at: \"2026-11-23T09:40:00-08:00\"\nallowed-tools: [\"Bash(rm *)\"]\n---\nGo.\n")
 	data, err := g.o.Dir.Read("reminders/mine.md")
-	must(t, err)
+	testkit.Must(t, err)
 	r, _ := routines.ParseReminder("reminders/mine.md", data, nil)
 	r.Digest = routines.Digest(data)
 	if why := g.TaskWaits(&r.Task); why != "" {
@@ -293,7 +293,7 @@ func TestALinkOfTheUserDoesNotMakeTheAgentsWordsTheirs(t *testing.T) {
 func TestASkillThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 	g, root := newGuard(t)
 	for _, folder := range []string{"aaa", "day", "mine"} {
-		must(t, os.MkdirAll(filepath.Join(root, "skills", folder), 0o700))
+		testkit.Must(t, os.MkdirAll(filepath.Join(root, "skills", folder), 0o700))
 	}
 	save := func(folder, more string) {
 		write(t, filepath.Join(root, "skills", folder, "SKILL.md"), "---\nname: "+folder+"\ndescription: d\nallowed-tools: [Bash]\n---\n"+more)
@@ -422,7 +422,7 @@ func TestAnApprovalByAnotherProcessIsNoticed(t *testing.T) {
 	g, _ := newGuard(t)
 	mine, other := g.provenance, newProvenance(g.o.Dir)
 	_, err := mine.record("abc", Origin{Path: "routines/a.md", At: time.Unix(1, 0), Excess: []string{"use Bash"}})
-	must(t, err)
+	testkit.Must(t, err)
 	load := func(what string, want bool) {
 		t.Helper()
 		changed, err := mine.Load()
@@ -431,10 +431,10 @@ func TestAnApprovalByAnotherProcessIsNoticed(t *testing.T) {
 		}
 	}
 	load("recorded", false)
-	must(t, other.Approve("abc", "routines/a.md", time.Unix(2, 0)))
+	testkit.Must(t, other.Approve("abc", "routines/a.md", time.Unix(2, 0)))
 	load("approved", true)
 	load("approved", false)
-	must(t, other.Withdraw("abc"))
+	testkit.Must(t, other.Withdraw("abc"))
 	load("withdrawn", true)
 }
 

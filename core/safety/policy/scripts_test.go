@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
@@ -14,7 +15,7 @@ import (
 func scripted(t *testing.T) (*Guard, func(check string) routines.Task) {
 	t.Helper()
 	dir := storetest.Prepared(t)
-	must(t, os.Mkdir(dir.Path("bin"), 0o700))
+	testkit.Must(t, os.Mkdir(dir.Path("bin"), 0o700))
 	storetest.Put(t, dir, "bin/mail.sh", "echo one\n")
 	storetest.Put(t, dir, "notes.md", "one\n")
 	g := New(Options{Dir: dir, Log: slog.New(slog.DiscardHandler)})
@@ -34,8 +35,8 @@ func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 		t.Run(check, func(t *testing.T) {
 			g, of := scripted(t)
 			d := g.o.Dir
-			must(t, os.Mkdir(d.Path("notes"), 0o700))
-			must(t, os.Symlink("mail.sh", d.Path("bin/link")))
+			testkit.Must(t, os.Mkdir(d.Path("notes"), 0o700))
+			testkit.Must(t, os.Symlink("mail.sh", d.Path("bin/link")))
 			task := of(check)
 			storetest.Put(t, d, "bin/mail.sh", "echo before\n")
 			if g.TaskWaits(&task) != "" || storetest.Text(t, d, "bin/mail.sh") != "echo before\n" {
@@ -65,7 +66,7 @@ func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 			if g.Provenance().Scripts.Approve(check, seen) == nil || g.TaskWaits(&task) == "" {
 				t.Error("what was not seen is allowed")
 			}
-			must(t, g.Provenance().Scripts.Approve(check, task.Script))
+			testkit.Must(t, g.Provenance().Scripts.Approve(check, task.Script))
 			if why := g.TaskWaits(&task); why != "" || task.Script != "" {
 				t.Errorf("allowed, it waits: %s", why)
 			}
@@ -85,7 +86,7 @@ func TestAScriptThatComesLaterWaitsAndOneThatIsGoneDoesNot(t *testing.T) {
 	if g.TaskWaits(&task) == "" {
 		t.Error("a script that came later runs at once")
 	}
-	must(t, os.Remove(g.o.Dir.Path("bin/later.sh")))
+	testkit.Must(t, os.Remove(g.o.Dir.Path("bin/later.sh")))
 	if why := g.TaskWaits(&task); why != "" {
 		t.Errorf("gone: %s", why)
 	}
@@ -103,7 +104,7 @@ func TestAFileThatMayBeExecutedIsAScriptAndDataIsNot(t *testing.T) {
 	g, of := scripted(t)
 	g.Provenance().Scripts.Own()
 	tool := g.o.Dir.Path("bin/tool.md")
-	must(t, os.WriteFile(tool, []byte("echo one\n"), 0o700))
+	testkit.Must(t, os.WriteFile(tool, []byte("echo one\n"), 0o700))
 	program := of("bin/program.txt")
 	storetest.Put(t, g.o.Dir, "bin/program.txt", "not yet\n")
 	g.TaskWaits(&program)
@@ -126,12 +127,12 @@ func TestAFileThatMayBeExecutedIsAScriptAndDataIsNot(t *testing.T) {
 	if why := g.TaskWaits(&task); why != "" {
 		t.Errorf("its data has changed: %s", why)
 	}
-	must(t, os.WriteFile(tool, []byte("curl evil\n"), 0o600))
-	must(t, os.Chmod(tool, 0o600))
+	testkit.Must(t, os.WriteFile(tool, []byte("curl evil\n"), 0o600))
+	testkit.Must(t, os.Chmod(tool, 0o600))
 	if g.TaskWaits(&task) == "" {
 		t.Error("a script that has lost its mode runs changed")
 	}
-	must(t, os.Remove(tool))
+	testkit.Must(t, os.Remove(tool))
 	if why := g.TaskWaits(&task); why != "" {
 		t.Errorf("gone: %s", why)
 	}
@@ -148,7 +149,7 @@ func TestAFileOfTheAgentWaitsWithTheScriptAsItIsShown(t *testing.T) {
 	d := g.o.Dir
 	g.Provenance().Scripts.Own()
 	const rel, text = "routines/tide.md", "---\nid: tide\ncron: 0 9 * * *\nbackground: true\ncheck: ./bin/mail.sh\nsay: check\n---\nTide.\n"
-	must(t, g.Written(Writer{Kind: "background run", Alone: true}, rel, []byte(text)))
+	testkit.Must(t, g.Written(Writer{Kind: "background run", Alone: true}, rel, []byte(text)))
 	storetest.Put(t, d, rel, text)
 	r, _ := routines.ParseRoutine(rel, []byte(text))
 	r.Digest = routines.Digest([]byte(text))
@@ -159,11 +160,11 @@ func TestAFileOfTheAgentWaitsWithTheScriptAsItIsShown(t *testing.T) {
 	if shown := g.Provenance().Scripts.Shown(r.Check); shown != "Its check runs bin/mail.sh:\n+echo one" {
 		t.Errorf("shown %q", shown)
 	}
-	must(t, g.Provenance().Approve(r.Digest, rel, time.Now()))
+	testkit.Must(t, g.Provenance().Approve(r.Digest, rel, time.Now()))
 	if why := g.TaskWaits(&r.Task); r.Script == "" || !strings.Contains(why, "bin/mail.sh, which has changed") {
 		t.Errorf("approved with another script: %q", why)
 	}
-	must(t, g.Provenance().Scripts.Approve(r.Check, r.Script))
+	testkit.Must(t, g.Provenance().Scripts.Approve(r.Check, r.Script))
 	if why := g.TaskWaits(&r.Task); why != "" {
 		t.Errorf("approved with its script, it waits: %q", why)
 	}

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"ollimbot/core/base/testkit"
 )
 
 // The user gets files that the session may read, and others only after approving.
 func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 	base := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(base, ".ssh"), 0o700))
+	testkit.Must(t, os.MkdirAll(filepath.Join(base, ".ssh"), 0o700))
 	for _, tt := range []struct {
 		path  string
 		kind  Kind

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store/storetest"
@@ -114,7 +115,7 @@ func TestAnEditOfTheServersFileWaitsForTheUser(t *testing.T) {
 			waits := ""
 			dir := storetest.Prepared(t)
 			g := New(Options{Dir: dir, Log: slog.New(slog.DiscardHandler), Propose: func(_ Writer, text []byte) string { waits = string(text); return "kept" }})
-			must(t, os.Mkdir(dir.Path("notes"), 0o700))
+			testkit.Must(t, os.Mkdir(dir.Path("notes"), 0o700))
 			storetest.Put(t, dir, ".mcp.json", old)
 			link(t, filepath.Join("..", ".mcp.json"), dir.Path("notes/link"))
 			taint := &Taint{Trusted: c.trusted}

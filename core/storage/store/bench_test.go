@@ -1,11 +1,15 @@
 package store
 
-import "testing"
+import (
+	"testing"
+
+	"ollimbot/core/base/testkit"
+)
 
 func BenchmarkWrite(b *testing.B) {
 	d := prepared(b)
 	data := make([]byte, 400)
 	for b.Loop() {
-		must(b, d.Write("state/x.json", data))
+		testkit.Must(b, d.Write("state/x.json", data))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
@@ -27,7 +29,7 @@ func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
 		}
 	}
 	write := func(text string, at time.Time) {
-		must(t, errors.Join(d.Write("state/x", []byte(text)), os.Chtimes(d.Path("state/x"), at, at)))
+		testkit.Must(t, errors.Join(d.Write("state/x", []byte(text)), os.Chtimes(d.Path("state/x"), at, at)))
 	}
 	if _, err := load(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file gives %v", err)
@@ -73,7 +75,7 @@ func TestOfTwoVersionsTheOlderIsNeverTakenForTheNewer(t *testing.T) {
 			{"of the same time", "sixty", inPlace, time.Now().Add(time.Hour)},
 			{"old enough", "seven", inPlace, time.Now().Add(-racyFor)},
 		} {
-			must(t, errors.Join(step.write(step.text), os.Chtimes(d.Path("x"), step.at, step.at)))
+			testkit.Must(t, errors.Join(step.write(step.text), os.Chtimes(d.Path("x"), step.at, step.at)))
 			if got, err := c.Load(read); got != step.text || err != nil {
 				t.Errorf("%s: %q, %v, want %q", step.name, got, err, step.text)
 			}
@@ -81,12 +83,12 @@ func TestOfTwoVersionsTheOlderIsNeverTakenForTheNewer(t *testing.T) {
 		if got, err := c.Load(func() (string, error) { return "read again", nil }); got != "seven" || err != nil {
 			t.Errorf("unchanged: %q, %v", got, err)
 		}
-		must(t, inPlace("broken"))
+		testkit.Must(t, inPlace("broken"))
 		broken := func() (string, error) { return "", fs.ErrInvalid }
 		if _, err := c.Load(broken); !errors.Is(err, fs.ErrInvalid) {
 			t.Error(err)
 		}
-		must(t, os.Chtimes(d.Path("x"), at, at))
+		testkit.Must(t, os.Chtimes(d.Path("x"), at, at))
 		for range 2 { // an error is not cached
 			if _, err := c.Load(broken); !errors.Is(err, fs.ErrInvalid) {
 				t.Error(err)

@@ -83,8 +83,8 @@ func TestAKilledWriterLeavesWholeFiles(t *testing.T) {
 	for round := range 12 {
 		cmd := child(t, "write", d)
 		out, err := cmd.StdoutPipe()
-		must(t, err)
-		must(t, cmd.Start())
+		testkit.Must(t, err)
+		testkit.Must(t, cmd.Start())
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
@@ -95,14 +95,14 @@ func TestAKilledWriterLeavesWholeFiles(t *testing.T) {
 				t.Fatalf("while it writes: %.40q, %v", got, err)
 			}
 		}
-		must(t, cmd.Process.Kill())
+		testkit.Must(t, cmd.Process.Kill())
 		_ = cmd.Wait() // killed
 		got, err := d.Read("state/x.json")
 		if err != nil || !whole(got) {
 			t.Fatalf("round %d: %.40q, %v", round, got, err)
 		}
 	}
-	must(t, d.Append("state/h.jsonl", []byte("{}")))
+	testkit.Must(t, d.Append("state/h.jsonl", []byte("{}")))
 	data, err := d.Read("state/h.jsonl")
 	if err != nil || !bytes.HasSuffix(data, []byte("\n{}\n")) {
 		t.Errorf("the history ends in %q, %v", data[max(0, len(data)-40):], err)
@@ -238,7 +238,7 @@ func TestABotThatRunsForMonthsKeepsNoFileOpen(t *testing.T) {
 	put(t, d, "state/x.json", "x")
 	put(t, d, "folder/inside", "x")
 	put(t, d, "large", strings.Repeat("x", MaxRead+1))
-	must(t, syscall.Mkfifo(d.Path("pipe"), 0o600))
+	testkit.Must(t, syscall.Mkfifo(d.Path("pipe"), 0o600))
 	if out, err := child(t, "handles", d).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -17,28 +17,28 @@ import (
 func newDir(t testing.TB) *Dir {
 	t.Helper()
 	d, err := At(filepath.Join(t.TempDir(), "data"))
-	must(t, err)
+	testkit.Must(t, err)
 	return d
 }
 
 func prepared(t testing.TB) *Dir {
 	t.Helper()
 	d := newDir(t)
-	must(t, d.Prepare())
+	testkit.Must(t, d.Prepare())
 	return d
 }
 
 // put writes a file as a user would, without the store.
 func put(t testing.TB, d *Dir, rel, text string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
-	must(t, os.WriteFile(d.Path(rel), []byte(text), 0o600))
+	testkit.Must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
+	testkit.Must(t, os.WriteFile(d.Path(rel), []byte(text), 0o600))
 }
 
 func mode(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
-	must(t, err)
+	testkit.Must(t, err)
 	return info.Mode().Perm()
 }
 
@@ -53,7 +53,7 @@ func TestTheHomeDirectoryIsExpandedAndShown(t *testing.T) {
 		{home + "er/x", home + "er/x", home + "er/x"},
 	} {
 		d, err := At(tt.in)
-		must(t, err)
+		testkit.Must(t, err)
 		if d.Root() != tt.root || d.Display() != tt.display {
 			t.Errorf("%s: root %s, display %s", tt.in, d.Root(), d.Display())
 		}
@@ -96,15 +96,15 @@ func TestNamingADirectoryTouchesNothing(t *testing.T) {
 func TestPrepareMakesThePlacePrivate(t *testing.T) {
 	d := newDir(t)
 	for _, path := range []string{d.Root(), d.Path("state")} {
-		must(t, os.MkdirAll(path, 0o755))
-		must(t, os.Chmod(path, 0o755))
+		testkit.Must(t, os.MkdirAll(path, 0o755))
+		testkit.Must(t, os.Chmod(path, 0o755))
 	}
 	put(t, d, "state/token.json", "{}")
 	put(t, d, "USER.md", "Sam")
 	for _, rel := range []string{"state/token.json", "USER.md"} {
-		must(t, os.Chmod(d.Path(rel), 0o644))
+		testkit.Must(t, os.Chmod(d.Path(rel), 0o644))
 	}
-	must(t, d.Prepare())
+	testkit.Must(t, d.Prepare())
 	for rel, want := range map[string]fs.FileMode{".": 0o700, "state": 0o700, "state/token.json": 0o600, "USER.md": 0o644} {
 		if got := mode(t, d.Path(rel)); got != want {
 			t.Errorf("%s has mode %#o, want %#o", rel, got, want)
@@ -133,10 +133,10 @@ func TestPrepareLeavesSomebodyElsesDirectoryOpen(t *testing.T) {
 		}, 0o755, 0o755},
 	} {
 		d := newDir(t)
-		must(t, os.Mkdir(d.Root(), 0o700))
-		must(t, c.make(d))
-		must(t, os.Chmod(d.Root(), c.mode))
-		must(t, d.Prepare())
+		testkit.Must(t, os.Mkdir(d.Root(), 0o700))
+		testkit.Must(t, c.make(d))
+		testkit.Must(t, os.Chmod(d.Root(), c.mode))
+		testkit.Must(t, d.Prepare())
 		if got := mode(t, d.Root()); got != c.want {
 			t.Errorf("%s: mode is %#o, want %#o", c.name, got, c.want)
 		}
@@ -161,12 +161,12 @@ func TestPrepareRemovesOnlyOurOwnOldLeftovers(t *testing.T) {
 	}
 	for rel := range ours {
 		put(t, d, rel, "x")
-		must(t, os.Chtimes(d.Path(rel), old, old))
+		testkit.Must(t, os.Chtimes(d.Path(rel), old, old))
 	}
 	young := "state/" + tempName("young")
 	put(t, d, young, "x")
 	ours[young] = false
-	must(t, d.Prepare())
+	testkit.Must(t, d.Prepare())
 	for rel, gone := range ours {
 		if _, err := os.Lstat(d.Path(rel)); errors.Is(err, fs.ErrNotExist) != gone {
 			t.Errorf("%s: %v, should be gone: %v", rel, err, gone)
@@ -213,7 +213,7 @@ func TestWhatWasSetAsideIsKeptForThirtyDays(t *testing.T) {
 		{"webhooks/" + temp, leftoverAge, true},
 	} {
 		put(t, d, c.rel, "x")
-		must(t, os.Chtimes(d.Path(c.rel), now, now.Add(-c.age)))
+		testkit.Must(t, os.Chtimes(d.Path(c.rel), now, now.Add(-c.age)))
 		d.Tidy(now)
 		if _, err := os.Lstat(d.Path(c.rel)); errors.Is(err, fs.ErrNotExist) != c.gone {
 			t.Errorf("%s after %v: %v, should be gone: %v", c.rel, c.age, err, c.gone)
@@ -241,7 +241,7 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDir(t)
-			must(t, tt.make(d))
+			testkit.Must(t, tt.make(d))
 			err := d.Prepare()
 			if err == nil {
 				t.Fatal("no error")
@@ -252,12 +252,5 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

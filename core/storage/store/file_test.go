@@ -44,8 +44,8 @@ func TestReadRefusesWhatWouldHangOrFlood(t *testing.T) {
 	d := prepared(t)
 	put(t, d, "big.md", strings.Repeat("x", MaxRead+1))
 	put(t, d, "just.md", strings.Repeat("x", MaxRead))
-	must(t, syscall.Mkfifo(d.Path("pipe.md"), 0o600))
-	must(t, os.Mkdir(d.Path("folder.md"), 0o700))
+	testkit.Must(t, syscall.Mkfifo(d.Path("pipe.md"), 0o600))
+	testkit.Must(t, os.Mkdir(d.Path("folder.md"), 0o700))
 	if _, err := d.Read("big.md"); !errors.Is(err, errTooLarge) || !strings.Contains(err.Error(), "read big.md") ||
 		!strings.Contains(err.Error(), "4 MiB") {
 		t.Error(err)
@@ -81,7 +81,7 @@ func TestNamesThatLeadOutsideAreRefused(t *testing.T) {
 func TestAReaderSeesTheOldOrTheNewBytesNeverAPart(t *testing.T) {
 	d := prepared(t)
 	version := func(n int) []byte { return bytes.Repeat([]byte{byte('a' + n)}, 1+n*50_000) }
-	must(t, d.Write("state/x.json", version(0)))
+	testkit.Must(t, d.Write("state/x.json", version(0)))
 	var g errgroup.Group
 	done := make(chan struct{})
 	g.Go(func() error {
@@ -111,7 +111,7 @@ func TestAReaderSeesTheOldOrTheNewBytesNeverAPart(t *testing.T) {
 			}
 		})
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 }
 
 func TestAFailedWriteLeavesTheOldFileAndNoLeftovers(t *testing.T) {
@@ -131,9 +131,9 @@ func TestAFailedWriteLeavesTheOldFileAndNoLeftovers(t *testing.T) {
 func TestASymbolicLinkIsWrittenThrough(t *testing.T) {
 	d := prepared(t)
 	target := filepath.Join(t.TempDir(), "real.md")
-	must(t, os.WriteFile(target, []byte("old"), 0o600))
-	must(t, os.Symlink(target, d.Path("USER.md")))
-	must(t, d.Write("USER.md", []byte("new")))
+	testkit.Must(t, os.WriteFile(target, []byte("old"), 0o600))
+	testkit.Must(t, os.Symlink(target, d.Path("USER.md")))
+	testkit.Must(t, d.Write("USER.md", []byte("new")))
 	got, err := os.ReadFile(target)
 	info, lerr := os.Lstat(d.Path("USER.md"))
 	if err != nil || lerr != nil || string(got) != "new" || info.Mode()&fs.ModeSymlink == 0 {
@@ -154,9 +154,9 @@ func TestAppendWritesWholeLines(t *testing.T) {
 			return nil
 		})
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	data, err := d.Read("state/h.jsonl")
-	must(t, err)
+	testkit.Must(t, err)
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	seen := map[string]bool{}
 	for _, l := range lines {
@@ -174,7 +174,7 @@ func TestAppendClosesATornLineFirst(t *testing.T) {
 	d := newDir(t)
 	put(t, d, "h.jsonl", "{\"a\":1}\n{\"b\":")
 	for range 2 {
-		must(t, d.Append("h.jsonl", []byte("{}")))
+		testkit.Must(t, d.Append("h.jsonl", []byte("{}")))
 	}
 	got, err := d.Read("h.jsonl")
 	if err != nil || string(got) != "{\"a\":1}\n{\"b\":\n{}\n{}\n" {
@@ -186,7 +186,7 @@ func TestRemovingTwiceIsFine(t *testing.T) {
 	d := prepared(t)
 	put(t, d, "state/x", "x")
 	for range 2 {
-		must(t, d.Remove("state/x"))
+		testkit.Must(t, d.Remove("state/x"))
 	}
 	if _, err := d.Read("state/x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -197,8 +197,8 @@ func TestAMovedFileReplacesWhatIsThere(t *testing.T) {
 	d := prepared(t)
 	put(t, d, "state/a", "new")
 	put(t, d, "state/b", "old")
-	must(t, d.Rename("state/a", "state/b"))
-	must(t, d.Rename("state/b", "trash/2026/c"))
+	testkit.Must(t, d.Rename("state/a", "state/b"))
+	testkit.Must(t, d.Rename("state/b", "trash/2026/c"))
 	if got, err := d.Read("trash/2026/c"); err != nil || string(got) != "new" {
 		t.Errorf("it holds %q, %v", got, err)
 	}
@@ -259,18 +259,18 @@ func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 
 func TestACrashBetweenTheStepsOfAWriteLeavesTheOldFile(t *testing.T) {
 	d := prepared(t)
-	must(t, d.Write("state/x.json", []byte("old")))
+	testkit.Must(t, d.Write("state/x.json", []byte("old")))
 	// The leftovers of a crash after the temporary file was begun, and after it was finished but
 	// not renamed.
 	begun := d.Path("state/" + tempName("x.json"))
-	must(t, os.WriteFile(begun, []byte("ne"), 0o600))
+	testkit.Must(t, os.WriteFile(begun, []byte("ne"), 0o600))
 	finished, err := d.writeTemp(d.Path("state/x.json"), []byte("new"), true)
-	must(t, err)
+	testkit.Must(t, err)
 	if got, err := d.Read("state/x.json"); err != nil || string(got) != "old" {
 		t.Errorf("it holds %q, %v", got, err)
 	}
 	// Renaming is the decisive step, and the folder contains no trace of others.
-	must(t, os.Rename(finished, d.Path("state/x.json")))
+	testkit.Must(t, os.Rename(finished, d.Path("state/x.json")))
 	d.Tidy(time.Now().Add(2 * leftoverAge))
 	names, err := os.ReadDir(d.Path("state"))
 	if err != nil || len(names) != 1 {
@@ -283,12 +283,12 @@ func TestACrashBetweenTheStepsOfAWriteLeavesTheOldFile(t *testing.T) {
 
 func TestCreateWritesOnlyWhatIsNotThereYet(t *testing.T) {
 	d, err := At(t.TempDir())
-	must(t, err)
-	must(t, d.Create("a/b.txt", []byte("one")))
+	testkit.Must(t, err)
+	testkit.Must(t, d.Create("a/b.txt", []byte("one")))
 	if err := d.Create("a/b.txt", []byte("two")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second time: %v", err)
 	}
-	must(t, os.Symlink("nowhere", d.Path("a/link")))
+	testkit.Must(t, os.Symlink("nowhere", d.Path("a/link")))
 	if err := d.Create("a/link", nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a link: %v", err)
 	}

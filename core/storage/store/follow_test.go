@@ -5,18 +5,20 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAPathIsFollowedAsTheSystemDoes(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	testkit.Must(t, err)
 	in := func(rel string) string { return top + "/" + rel }
-	must(t, os.MkdirAll(in("a/b"), 0o700))
-	must(t, os.WriteFile(in("a/x"), nil, 0o600))
+	testkit.Must(t, os.MkdirAll(in("a/b"), 0o700))
+	testkit.Must(t, os.WriteFile(in("a/x"), nil, 0o600))
 	for name, target := range map[string]string{
 		"rel": "a/b", "abs": in("a/b"), "a/up": "..", "hop": "rel", "missing": "a/none/deeper", "loop": "loop2", "loop2": "loop",
 	} {
-		must(t, os.Symlink(target, in(name)))
+		testkit.Must(t, os.Symlink(target, in(name)))
 	}
 	for path, want := range map[string]string{
 		"a/b": "a/b", "a/./b//": "a/b", "a/b/../x": "a/x",
@@ -41,7 +43,7 @@ func TestAPathIsFollowedAsTheSystemDoes(t *testing.T) {
 	last := in("a")
 	for n := 1; n <= maxLinks+1; n++ {
 		link := in(fmt.Sprint("link", n))
-		must(t, os.Symlink(last, link))
+		testkit.Must(t, os.Symlink(last, link))
 		last = link
 		if _, ok := Follow(link); ok != (n <= maxLinks) {
 			t.Errorf("%d links: %v", n, ok)

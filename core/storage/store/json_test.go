@@ -34,7 +34,7 @@ func TestStateFilesKeepTheDefaultsOfMissingKeys(t *testing.T) {
 	if !found || err != nil || v.Capacity != 5 || v.Name != "a <b> & c" {
 		t.Errorf("%v, %v, %+v", found, err, v)
 	}
-	must(t, d.WriteJSON("state/a.json", v))
+	testkit.Must(t, d.WriteJSON("state/a.json", v))
 	got, err := d.Read("state/a.json")
 	if want := "{\"capacity\":5,\"name\":\"a <b> & c\",\"list\":null,\"map\":null}\n"; err != nil || string(got) != want {
 		t.Errorf("%q, %v", got, err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // tenant returns a directory whose bot is this process.
@@ -14,14 +16,14 @@ func tenant(t *testing.T) *Dir {
 	t.Helper()
 	d := prepared(t)
 	unlock, err := d.Lock()
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = unlock() }) // the directory may be missing by then
 	return d
 }
 
 func move(t *testing.T, from, to string) {
 	t.Helper()
-	must(t, os.Rename(from, to))
+	testkit.Must(t, os.Rename(from, to))
 }
 
 func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
@@ -56,12 +58,12 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 		t.Errorf("something was made in its place: %v", err)
 	}
 	// The folder under a disk that was unmounted.
-	must(t, os.Mkdir(d.Root(), 0o700))
+	testkit.Must(t, os.Mkdir(d.Root(), 0o700))
 	refused("an empty folder in its place")
 	if names, err := os.ReadDir(d.Root()); err != nil || len(names) > 0 {
 		t.Errorf("%v, %v", names, err)
 	}
-	must(t, os.Remove(d.Root()))
+	testkit.Must(t, os.Remove(d.Root()))
 	move(t, away, d.Root())
 	if found, err := d.Look(); found != AsItWas || err != nil {
 		t.Errorf("back: %v, %v", found, err)
@@ -75,10 +77,10 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 
 func TestARunningBotMakesTheFoldersThatAreMissing(t *testing.T) {
 	d := tenant(t)
-	must(t, d.Write("a/b/c/d.md", []byte("x")))
-	must(t, d.MakeFolder("e/f"))
-	must(t, d.MakeFolder("e/f"))
-	must(t, d.MakeFolder("."))
+	testkit.Must(t, d.Write("a/b/c/d.md", []byte("x")))
+	testkit.Must(t, d.MakeFolder("e/f"))
+	testkit.Must(t, d.MakeFolder("e/f"))
+	testkit.Must(t, d.MakeFolder("."))
 	for _, rel := range []string{"a", "a/b", "a/b/c", "e/f"} {
 		if got := mode(t, d.Path(rel)); got != 0o700 {
 			t.Errorf("%s has mode %#o", rel, got)
@@ -91,14 +93,14 @@ func TestARunningBotMakesTheFoldersThatAreMissing(t *testing.T) {
 
 func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 	d := tenant(t)
-	must(t, d.Write("state/mute.json", []byte("of the other")))
+	testkit.Must(t, d.Write("state/mute.json", []byte("of the other")))
 	away := d.Root() + ".away"
 	move(t, d.Root(), away)
-	must(t, os.MkdirAll(filepath.Join(d.Root(), StateDir), 0o700))
+	testkit.Must(t, os.MkdirAll(filepath.Join(d.Root(), StateDir), 0o700))
 	other, err := At(d.Root())
-	must(t, err)
+	testkit.Must(t, err)
 	unlock, err := other.Lock()
-	must(t, err)
+	testkit.Must(t, err)
 	var re *RunningError
 	if _, err := d.Look(); !errors.As(err, &re) {
 		t.Errorf("another bot lives there: %v", err)
@@ -106,7 +108,7 @@ func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 	if err := d.Write("x.md", nil); !errors.Is(err, errGone) {
 		t.Error(err)
 	}
-	must(t, unlock())
+	testkit.Must(t, unlock())
 	if found, err := d.Look(); found != Replaced || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}
@@ -117,12 +119,12 @@ func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 		t.Errorf("a second bot: %v", err)
 	}
 	old, err := At(away)
-	must(t, err)
+	testkit.Must(t, err)
 	unlock, err = old.Lock()
 	if err != nil {
 		t.Fatalf("the old directory is still held: %v", err)
 	}
-	must(t, unlock())
+	testkit.Must(t, unlock())
 }
 
 func TestWithoutItsStateFolderNothingIsWrittenAndTheDirectoryStillHasOneBot(t *testing.T) {
@@ -135,7 +137,7 @@ func TestWithoutItsStateFolderNothingIsWrittenAndTheDirectoryStillHasOneBot(t *t
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := tenant(t)
-			must(t, lose(d))
+			testkit.Must(t, lose(d))
 			before, _ := os.ReadDir(d.Path(StateDir))
 			for what, err := range map[string]error{
 				"write": d.Write("state/y.json", []byte("x")), "append": d.Append("state/y.jsonl", []byte("x")), "create": d.Create("state/new", nil),
@@ -151,7 +153,7 @@ func TestWithoutItsStateFolderNothingIsWrittenAndTheDirectoryStillHasOneBot(t *t
 				t.Errorf("state/ holds %v, was %v", after, before)
 			}
 			other, err := At(d.Root())
-			must(t, err)
+			testkit.Must(t, err)
 			var re *RunningError
 			if _, err := other.Lock(); !errors.As(err, &re) {
 				t.Errorf("a second bot: %v", err)
@@ -179,8 +181,8 @@ func TestWhoeverAsksKeepsNoBotFromStarting(t *testing.T) {
 	}()
 	for range 30 {
 		unlock, err := d.Lock()
-		must(t, err)
-		must(t, unlock())
+		testkit.Must(t, err)
+		testkit.Must(t, unlock())
 	}
 	close(stop)
 	<-done
@@ -191,12 +193,12 @@ func TestWhoeverAsksKeepsNoBotFromStarting(t *testing.T) {
 
 func TestABotIsKnownByItsLock(t *testing.T) {
 	d := tenant(t)
-	must(t, os.Remove(d.Path(pidFile)))
+	testkit.Must(t, os.Remove(d.Path(pidFile)))
 	if _, ok := d.Running(); !ok {
 		t.Error("without bot.pid it is not known")
 	}
 	other, err := At(d.Root())
-	must(t, err)
+	testkit.Must(t, err)
 	// As in a container. Values that are not process IDs must not be passed to kill.
 	for text, pid := range map[string]int{"1": 1, " 7\n": 7, "0": 0, "-1": 0, "99999999999999999999": 0, "what": 0} {
 		put(t, other, pidFile, text)
@@ -205,7 +207,7 @@ func TestABotIsKnownByItsLock(t *testing.T) {
 			t.Errorf("%q in %s: %v", text, pidFile, err)
 		}
 	}
-	must(t, os.Remove(d.Path(pidFile)))
+	testkit.Must(t, os.Remove(d.Path(pidFile)))
 	if _, err := other.Lock(); err == nil || !strings.Contains(err.Error(), "already running") || strings.Contains(err.Error(), "kill") {
 		t.Errorf("an unknown process is to be stopped: %v", err)
 	}
@@ -223,9 +225,9 @@ func TestWhatIsNoFileNeverHangs(t *testing.T) {
 	for kind, make := range kinds {
 		d := prepared(t)
 		for _, name := range []string{"x.json", "x.jsonl", "x.log", ".x.lock", "bot.lock"} {
-			must(t, make(d.Path("state/"+name)))
+			testkit.Must(t, make(d.Path("state/"+name)))
 		}
-		must(t, make(d.Path("routines")))
+		testkit.Must(t, make(d.Path("routines")))
 		var v any
 		_, err := d.ReadJSON("state/x.json", &v)
 		if err == nil {

@@ -22,10 +22,10 @@ func TestOnlyOneBotLivesInADirectory(t *testing.T) {
 	d := prepared(t)
 	other := child(t, "lock", d)
 	in, err := other.StdinPipe()
-	must(t, err)
+	testkit.Must(t, err)
 	out, err := other.StdoutPipe()
-	must(t, err)
-	must(t, other.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, other.Start())
 	var pid int
 	if _, err := fmt.Fscanf(bufio.NewReader(out), "locked %d\n", &pid); err != nil {
 		t.Fatal(err)
@@ -36,13 +36,13 @@ func TestOnlyOneBotLivesInADirectory(t *testing.T) {
 		!strings.Contains(err.Error(), "--data-dir") {
 		t.Errorf("beside a bot: %v", err)
 	}
-	must(t, in.Close())
-	must(t, other.Wait())
+	testkit.Must(t, in.Close())
+	testkit.Must(t, other.Wait())
 	if _, err := os.Stat(d.Path("state/bot.pid")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("bot.pid is still there: %v", err)
 	}
 	unlock, err := d.Lock()
-	must(t, err)
+	testkit.Must(t, err)
 	if got, err := d.Read("state/bot.pid"); err != nil || string(got) != strconv.Itoa(os.Getpid()) {
 		t.Errorf("bot.pid holds %q, %v", got, err)
 	}
@@ -61,12 +61,12 @@ func TestALockDiesWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := other.StdoutPipe()
-	must(t, err)
-	must(t, other.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, other.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	must(t, other.Process.Kill())
+	testkit.Must(t, other.Process.Kill())
 	_ = other.Wait() // killed
 	unlock, err := d.Lock()
 	if err != nil {
@@ -85,10 +85,10 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 	original := child(t, "lock", newDir(t), "/usr/local/bin/ollim-bot")
 	original.Args[0] = "/usr/bin/python3.12"
 	in, err := original.StdinPipe()
-	must(t, err)
+	testkit.Must(t, err)
 	out, err := original.StdoutPipe()
-	must(t, err)
-	must(t, original.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, original.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,8 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 	if pid, ok := d.Running(); !ok || pid != original.Process.Pid {
 		t.Errorf("running: %d, %v", pid, ok)
 	}
-	must(t, in.Close())
-	must(t, original.Wait())
+	testkit.Must(t, in.Close())
+	testkit.Must(t, original.Wait())
 	unlock, err := d.Lock()
 	if err != nil {
 		t.Fatalf("after the original: %v", err)
@@ -118,8 +118,8 @@ func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
 	// For example, an editor with a file of the directory.
 	stranger := child(t, "lock", d, "/home/sam/.ollim-bot/routines/ollim-bot.md", "ollim-bot")
 	in, err := stranger.StdinPipe()
-	must(t, err)
-	must(t, stranger.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, stranger.Start())
 	for name, text := range map[string]string{
 		"garbage": "\x00what", "empty": "", "negative": "-1", "zero": "0", "huge": "99999999999999999999",
 		"nobody": "2147483646", "a stranger": strconv.Itoa(stranger.Process.Pid), "ourselves": strconv.Itoa(os.Getpid()),
@@ -135,16 +135,16 @@ func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	must(t, in.Close())
-	must(t, stranger.Wait())
+	testkit.Must(t, in.Close())
+	testkit.Must(t, stranger.Wait())
 }
 
 func TestUnlockingLeavesThePidFileOfAnother(t *testing.T) {
 	d := prepared(t)
 	unlock, err := d.Lock()
-	must(t, err)
+	testkit.Must(t, err)
 	put(t, d, "state/bot.pid", "2147483646")
-	must(t, unlock())
+	testkit.Must(t, unlock())
 	if got, err := d.Read("state/bot.pid"); err != nil || string(got) != "2147483646" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -154,7 +154,7 @@ func TestExclusiveOrdersProcessesAndGoroutines(t *testing.T) {
 	testkit.Alone(t)
 	d := prepared(t)
 	again, err := At(d.Root())
-	must(t, err)
+	testkit.Must(t, err)
 	var g errgroup.Group
 	for range 2 {
 		cmd := child(t, "count", d)
@@ -163,7 +163,7 @@ func TestExclusiveOrdersProcessesAndGoroutines(t *testing.T) {
 	for _, dir := range []*Dir{d, d, again} {
 		g.Go(func() error { return countUp(dir) })
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	var n int
 	if found, err := d.ReadJSON("state/n.json", &n); !found || err != nil || n != 200 {
 		t.Errorf("counted to %d (%v), want 200", n, err)
@@ -222,7 +222,7 @@ func TestALockIsWaitedForAsLongAsItTakesButNotForever(t *testing.T) {
 			if c.path != d.Root() {
 				other = flock.New(c.path)
 			}
-			must(t, other.Lock())
+			testkit.Must(t, other.Lock())
 			start := time.Now()
 			if err := c.lock(); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v", c.path, err)

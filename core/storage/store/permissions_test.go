@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // N22, N23: problems of a data directory are reported before anything is written.
@@ -14,7 +16,7 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 	t.Setenv("HOME", filepath.Join(top, "home")) // which errors shorten to ~
 	file, sealed, locked := filepath.Join(top, "file"), filepath.Join(top, "sealed"), filepath.Join(top, "locked")
 	for _, err := range []error{os.WriteFile(file, nil, 0o600), os.Mkdir(sealed, 0o500), os.Mkdir(locked, 0)} {
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	root := os.Geteuid() == 0 // no mode restricts root
 	for _, c := range []struct {
@@ -34,7 +36,7 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 			c.usable, c.writable = "", ""
 		}
 		d, err := At(c.path)
-		must(t, err)
+		testkit.Must(t, err)
 		for _, said := range []struct {
 			err  error
 			want string
@@ -52,11 +54,11 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 func TestADirectoryThatEverybodyCouldWriteToIsTakenBackAndTold(t *testing.T) {
 	d := newDir(t)
 	put(t, d, "skills/x/SKILL.md", "x")
-	must(t, os.Chmod(d.Root(), 0o777))
+	testkit.Must(t, os.Chmod(d.Root(), 0o777))
 	if err := d.Trusted(); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
 		t.Error(err)
 	}
-	must(t, d.Prepare())
+	testkit.Must(t, d.Prepare())
 	if got := mode(t, d.Root()); got.Perm()&0o022 != 0 {
 		t.Errorf("mode %v", got)
 	}
@@ -67,7 +69,7 @@ func TestADirectoryThatEverybodyCouldWriteToIsTakenBackAndTold(t *testing.T) {
 		t.Error(err)
 	}
 	again, err := At(d.Root())
-	must(t, err)
+	testkit.Must(t, err)
 	if got := again.Concerns(); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
@@ -104,7 +106,7 @@ func TestWhoMayWriteDecidesWhatIsTrusted(t *testing.T) {
 		d := prepared(t)
 		put(t, d, "skills/x/SKILL.md", "x")
 		for rel, mode := range map[string]fs.FileMode{StateDir: c.state, "skills": c.skills, ".": c.root} {
-			must(t, os.Chmod(d.Path(rel), mode))
+			testkit.Must(t, os.Chmod(d.Path(rel), mode))
 		}
 		if err := d.Trusted(); (err == nil) != c.trusted {
 			t.Errorf("%+v: %v", c, err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/testkit"
 )
 
 // unprivileged runs fn as a user to whom file modes apply, even if the test runs as root: the
@@ -19,12 +21,12 @@ func unprivileged(t *testing.T, fn func()) {
 	defer runtime.UnlockOSThread()
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var old [2]unix.CapUserData
-	must(t, unix.Capget(&header, &old[0]))
+	testkit.Must(t, unix.Capget(&header, &old[0]))
 	less := old
 	less[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER
-	must(t, unix.Capset(&header, &less[0]))
+	testkit.Must(t, unix.Capset(&header, &less[0]))
 	defer func() {
-		must(t, unix.Capset(&header, &old[0]))
+		testkit.Must(t, unix.Capset(&header, &old[0]))
 	}()
 	fn()
 }
@@ -33,7 +35,7 @@ func TestAReadOnlyDirectoryIsAnErrorWithACure(t *testing.T) {
 	d := prepared(t)
 	put(t, d, "state/x.json", "old")
 	for _, folder := range []string{d.Path("state"), d.Root()} {
-		must(t, os.Chmod(folder, 0o500))
+		testkit.Must(t, os.Chmod(folder, 0o500))
 	}
 	t.Cleanup(func() {
 		for _, folder := range []string{d.Root(), d.Path("state")} {
@@ -61,9 +63,9 @@ func TestAReadOnlyDirectoryIsAnErrorWithACure(t *testing.T) {
 
 func TestADirectoryThatCannotBeMadeIsAnErrorWithACure(t *testing.T) {
 	d := newDir(t)
-	must(t, os.Mkdir(d.Root(), 0o500))
+	testkit.Must(t, os.Mkdir(d.Root(), 0o500))
 	below, err := At(d.Path("below"))
-	must(t, err)
+	testkit.Must(t, err)
 	unprivileged(t, func() {
 		if err := below.Prepare(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "--data-dir") {
 			t.Error(err)
@@ -75,8 +77,8 @@ func TestStateThatCannotBeMadePrivateIsNotUsed(t *testing.T) {
 	for _, rel := range []string{"state", "state/token.json"} {
 		d := prepared(t)
 		put(t, d, "state/token.json", "{}")
-		must(t, os.Chmod(d.Path("state"), 0o777))
-		must(t, os.Chmod(d.Path("state/token.json"), 0o644))
+		testkit.Must(t, os.Chmod(d.Path("state"), 0o777))
+		testkit.Must(t, os.Chmod(d.Path("state/token.json"), 0o644))
 		if err := os.Chown(d.Path(rel), 4711, -1); err != nil {
 			t.Log("only root can give a file away; this is not tested here")
 			return
@@ -91,7 +93,7 @@ func TestStateThatCannotBeMadePrivateIsNotUsed(t *testing.T) {
 
 func TestAFileThatFailsWhileItIsReadIsNotEmpty(t *testing.T) {
 	d := prepared(t)
-	must(t, os.Symlink("/proc/self/mem", d.Path("state/x.json"))) // its first byte cannot be read
+	testkit.Must(t, os.Symlink("/proc/self/mem", d.Path("state/x.json"))) // its first byte cannot be read
 	if data, err := d.Read("state/x.json"); err == nil {
 		t.Errorf("it holds %d bytes", len(data))
 	}
@@ -103,8 +105,8 @@ func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
 	for _, rel := range []string{"a", "b", "c"} {
 		put(t, d, "sealed/"+rel, "x")
 	}
-	must(t, os.Mkdir(d.Path("open"), 0o700))
-	must(t, os.Chmod(d.Path("sealed"), 0o300))
+	testkit.Must(t, os.Mkdir(d.Path("open"), 0o700))
+	testkit.Must(t, os.Chmod(d.Path("sealed"), 0o300))
 	t.Cleanup(func() { _ = os.Chmod(d.Path("sealed"), 0o700) }) // TempDir reports it
 	unprivileged(t, func() {
 		for name, err := range map[string]error{

@@ -1,9 +1,9 @@
 package budget
 
 import (
-	"bytes"
 	"errors"
-	"log/slog"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,69 +16,95 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
 
-// place is a data directory with a bucket.
-type place struct {
-	dir    *store.Dir
-	bucket *Bucket
-	logged *bytes.Buffer
-}
-
-func newPlace(t testing.TB, content string) place {
+// plays runs the steps of a story on the bucket and returns what is left at its end, which the file has to say too.
+func (p *place) plays(t *testing.T, steps string) string {
 	t.Helper()
-	d := storetest.Dir(t)
-	if content != "" {
-		must(t, d.Write(file, []byte(content)))
+	now, before := morning, State{}
+	var open []*payment // by the messages that were begun
+	for step := range strings.SplitSeq(steps, ", ") {
+		verb, arg, _ := strings.Cut(step, " ")
+		var n, rate int
+		_, _ = fmt.Sscan(arg, &n, &rate)
+		var err error
+		switch verb {
+		case "ping", "critical", "refused": // is about to leave, or has no token
+			var paid *payment
+			if paid, _, err = p.bucket.pay(now, verb == "critical"); (paid == nil) != (verb == "refused") {
+				err = errors.Join(err, fmt.Errorf("paid: %v", paid != nil))
+			}
+			open = append(open, paid)
+		case "left":
+			open[n].spend()
+		case "stayed":
+			err = open[n].release(now)
+		case "after":
+			var d time.Duration
+			d, err = time.ParseDuration(arg)
+			now = now.Add(d)
+		case "set":
+			before, _, err = p.bucket.Set(now, &n, &rate)
+		case "undo":
+			_, err = p.bucket.Restore(now, Settings{before.Capacity, before.RefillRateMinutes, before.Available})
+		case "elsewhere": // by another process
+			p.bucket.State(now)
+			_, _, err = NewBucket(p.dir, pacific, nil).Set(now, &n, nil)
+		case "crash":
+			p.restart()
+		default:
+			t.Fatalf("no step %q", step)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", step, err)
+		}
 	}
-	logged := &bytes.Buffer{}
-	return place{d, NewBucket(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
-}
-
-func (p place) content(t testing.TB) string {
-	t.Helper()
-	return storetest.Text(t, p.dir, file)
-}
-
-// stored returns the file's state, which must be valid.
-func (p place) stored(t testing.TB) State {
-	t.Helper()
-	s, problems := Decode([]byte(p.content(t)), morning())
-	if len(problems) > 0 {
-		t.Fatalf("the file has problems: %q", problems)
+	s, reserved := p.bucket.State(now)
+	if stored := p.stored(t).At(now); stored != s {
+		t.Errorf("the file says %+v, want %+v", stored, s)
 	}
-	return s
+	return fmt.Sprintf("%.3g of %d, 1 in %d min, today %d and %d critical, %d reserved",
+		s.Available, s.Capacity, s.RefillRateMinutes, s.DailyUsed, s.CriticalUsed, reserved)
 }
 
-func reserve(t testing.TB, b *Bucket, want bool) *payment {
-	t.Helper()
-	return reserveAt(t, b, morning(), want)
-}
-
-func reserveAt(t testing.TB, b *Bucket, now time.Time, want bool) *payment {
-	t.Helper()
-	p, _, err := b.pay(now, false)
-	if err != nil || (p != nil) != want {
-		t.Fatalf("reserve: %v, %v, want %v", p != nil, err, want)
+func TestTheBucketPaysForWhatLeavesAndForNothingElse(t *testing.T) {
+	one := bucketOf(1, 5, 90)
+	for _, c := range []struct {
+		name, steps string
+		begins      State
+		ends        string
+	}{
+		{"a token is taken before its message leaves", "ping", Default(morning), "4 of 5, 1 in 90 min, today 1 and 0 critical, 1 reserved"},
+		{"and stays spent", "ping, left 0, stayed 0, left 0, stayed 0", Default(morning), "4 of 5, 1 in 90 min, today 1 and 0 critical, 0 reserved"},
+		{"also after a crash", "ping, crash", Default(morning), "4 of 5, 1 in 90 min, today 1 and 0 critical, 0 reserved"},
+		{"if the message stayed, it is given back once", "ping, refused, stayed 0, stayed 0, left 0", one, "1 of 5, 1 in 90 min, today 0 and 0 critical, 0 reserved"},
+		{"and pays for another", "ping, stayed 0, ping, refused", one, "0 of 5, 1 in 90 min, today 1 and 0 critical, 1 reserved"},
+		{"the bucket has refilled in the meantime", "ping, after 1m, stayed 0", Default(morning), "5 of 5, 1 in 90 min, today 0 and 0 critical, 0 reserved"},
+		{"it was muted in the meantime", "ping, set 0 90, stayed 0", Default(morning), "0 of 0, 1 in 90 min, today 0 and 0 critical, 0 reserved"},
+		{
+			"what stayed yesterday is not in today's counters", "ping, critical, after 24h, ping, critical, stayed 0, stayed 1", Default(morning),
+			"5 of 5, 1 in 90 min, today 1 and 1 critical, 1 reserved",
+		},
+		{"a part of a token pays for nothing", "refused, after 1m, ping", bucketOf(0.99, 5, 90), "0.00111 of 5, 1 in 90 min, today 1 and 0 critical, 1 reserved"},
+		{"nor does a muted bucket", "refused, after 24h, refused", bucketOf(0, 0, 1), "0 of 0, 1 in 1 min, today 0 and 0 critical, 0 reserved"},
+		{"critical ones are only counted", "critical, critical, critical, stayed 2", Default(morning), "5 of 5, 1 in 90 min, today 0 and 2 critical, 0 reserved"},
+		{"critical ones need no token", "critical, left 0", bucketOf(0, 0, 1), "0 of 0, 1 in 1 min, today 0 and 1 critical, 0 reserved"},
+		{"before new settings it refills at the old rate", "after 2h, set 2 10", bucketOf(1, 5, 60), "2 of 2, 1 in 10 min, today 0 and 0 critical, 0 reserved"},
+		{"undone, they give back what was cut off", "after 2h, set 2 10, undo", bucketOf(1, 5, 60), "3 of 5, 1 in 60 min, today 0 and 0 critical, 0 reserved"},
+		{"undone, a larger bucket loses what no longer fits", "set 5 90, after 24h, undo", bucketOf(2, 2, 90), "2 of 2, 1 in 90 min, today 0 and 0 critical, 0 reserved"},
+		{"another process is heard at once", "elsewhere 4, elsewhere 3, elsewhere 2", Default(morning), "2 of 2, 1 in 90 min, today 0 and 0 critical, 0 reserved"},
+	} {
+		if got := newPlace(t, string(c.begins.Encode())).plays(t, c.steps); got != c.ends {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.ends)
+		}
 	}
-	return p
-}
-
-func critical(t testing.TB, b *Bucket, now time.Time) *payment {
-	t.Helper()
-	p, _, err := b.pay(now, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 func TestReadingTheBucketWritesNothing(t *testing.T) {
 	p := newPlace(t, "")
-	s, reserved := p.bucket.State(morning())
-	if diff := cmp.Diff(Default(morning()), s); diff != "" || reserved != 0 {
+	s, reserved := p.bucket.State(morning)
+	if diff := cmp.Diff(Default(morning), s); diff != "" || reserved != 0 {
 		t.Errorf("%d reserved, (-want +got)\n%s", reserved, diff)
 	}
 	if got := p.content(t); got != "" {
@@ -86,80 +112,9 @@ func TestReadingTheBucketWritesNothing(t *testing.T) {
 	}
 	const odd = `{"capacity": 3, "available": 1.5}`
 	p = newPlace(t, odd)
-	p.bucket.State(morning().Add(time.Hour))
+	p.bucket.State(morning.Add(time.Hour))
 	if got := p.content(t); got != odd {
 		t.Errorf("a read changed the file to %q", got)
-	}
-}
-
-func release(t testing.TB, p *payment, now time.Time) {
-	t.Helper()
-	must(t, p.release(now))
-}
-
-func TestAReservedTokenIsMissingFromTheFileAndStaysSpent(t *testing.T) {
-	p := newPlace(t, "")
-	r := reserve(t, p.bucket, true)
-	if s, reserved := p.bucket.State(morning()); s.Available != 4 || reserved != 1 {
-		t.Errorf("reserved: %v tokens, %d reserved", s.Available, reserved)
-	}
-	if s := p.stored(t); s.Available != 4 || s.DailyUsed != 1 {
-		t.Errorf("before it is sent the file says %+v", s)
-	}
-	for range 2 {
-		r.spend()
-		release(t, r, morning())
-	}
-	if s, reserved := p.bucket.State(morning()); s.Available != 4 || s.DailyUsed != 1 || reserved != 0 {
-		t.Errorf("spent: %+v, %d reserved", s, reserved)
-	}
-	if s := p.stored(t); s.Available != 4 || s.DailyUsed != 1 {
-		t.Errorf("the file says %+v", s)
-	}
-}
-
-func TestAReleasedTokenCanBeReservedAgain(t *testing.T) {
-	p := newPlace(t, string(bucketOf(1, 5, 90).Encode()))
-	r := reserve(t, p.bucket, true)
-	reserve(t, p.bucket, false)
-	release(t, r, morning())
-	release(t, r, morning())
-	r.spend()
-	if s := p.stored(t); s.Available != 1 || s.DailyUsed != 0 {
-		t.Errorf("a released token was spent: %+v", s)
-	}
-	reserve(t, p.bucket, true)
-	reserve(t, p.bucket, false)
-}
-
-func TestARefundFitsIntoTheBucketAsItIsByThen(t *testing.T) {
-	p := newPlace(t, "")
-	r := reserve(t, p.bucket, true)
-	release(t, r, morning().Add(time.Minute)) // it has refilled in the meantime
-	if s := p.stored(t); s.Available != 5 {
-		t.Errorf("%v tokens in a bucket of 5", s.Available)
-	}
-	r = reserve(t, p.bucket, true)
-	muted := 0
-	if _, _, err := p.bucket.Set(morning(), &muted, nil); err != nil {
-		t.Fatal(err)
-	}
-	release(t, r, morning())
-	if s := p.stored(t); s.Available != 0 {
-		t.Errorf("%v tokens in a muted bucket", s.Available)
-	}
-}
-
-func TestARefundAfterMidnightLeavesTheNewDaysCountersAlone(t *testing.T) {
-	p := newPlace(t, "")
-	plain, urgent := reserve(t, p.bucket, true), critical(t, p.bucket, morning())
-	tomorrow := morning().Add(24 * time.Hour)
-	reserveAt(t, p.bucket, tomorrow, true)
-	critical(t, p.bucket, tomorrow)
-	release(t, plain, tomorrow)
-	release(t, urgent, tomorrow)
-	if s := p.stored(t); s.DailyUsed != 1 || s.CriticalUsed != 1 || s.Available != 5 {
-		t.Errorf("%+v", s)
 	}
 }
 
@@ -183,60 +138,19 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 	}
 }
 
-func TestAPartOfATokenCannotBeReserved(t *testing.T) {
-	p := newPlace(t, string(bucketOf(0.99, 5, 90).Encode()))
-	reserve(t, p.bucket, false)
-	reserveAt(t, p.bucket, morning().Add(time.Minute), true) // the token is complete by then
-}
-
-func TestAMutedBucketReservesNothing(t *testing.T) {
-	p := newPlace(t, string(bucketOf(0, 0, 1).Encode()))
-	reserveAt(t, p.bucket, morning().Add(24*time.Hour), false)
-}
-
-func TestCriticalPingsAreCountedAndCostNothing(t *testing.T) {
-	p := newPlace(t, "")
-	var last *payment
-	for range 3 {
-		last = critical(t, p.bucket, morning())
-	}
-	release(t, last, morning()) // it was refused
-	if s := p.stored(t); s.CriticalUsed != 2 || s.DailyUsed != 0 || s.Available != 5 {
-		t.Errorf("%+v", s)
-	}
-}
-
-func TestSetRefillsAtTheOldRateFirst(t *testing.T) {
-	p := newPlace(t, string(bucketOf(1, 5, 60).Encode()))
-	later := morning().Add(2 * time.Hour)
-	capacity, rate := 2, 10
-	before, after, err := p.bucket.Set(later, &capacity, &rate)
-	must(t, err)
-	if before.Available != 3 || before.Capacity != 5 || after.Available != 2 || after.Capacity != 2 || after.RefillRateMinutes != 10 {
-		t.Errorf("before %+v, after %+v", before, after)
-	}
-	if s := p.stored(t); s != after {
-		t.Errorf("the file says %+v, want %+v", s, after)
-	}
-	restored, err := p.bucket.Restore(later, Settings{before.Capacity, before.RefillRateMinutes, before.Available})
-	if err != nil || restored != before {
-		t.Errorf("restored %+v, %v, want %+v", restored, err, before)
-	}
-}
-
 func TestRefusedNumbersChangeNothing(t *testing.T) {
 	p := newPlace(t, "")
 	for _, n := range []int{-1, maxCapacity + 1} {
-		if _, _, err := p.bucket.Set(morning(), &n, nil); err == nil {
+		if _, _, err := p.bucket.Set(morning, &n, nil); err == nil {
 			t.Errorf("capacity %d was taken", n)
 		}
 	}
 	zero := 0
-	if _, _, err := p.bucket.Set(morning(), nil, &zero); err == nil {
+	if _, _, err := p.bucket.Set(morning, nil, &zero); err == nil {
 		t.Error("refill 0 was taken")
 	}
 	for _, old := range []Settings{{-1, 90, 1}, {5, 0, 1}, {5, 90, -1}} {
-		if _, err := p.bucket.Restore(morning(), old); err == nil {
+		if _, err := p.bucket.Restore(morning, old); err == nil {
 			t.Errorf("%+v was restored", old)
 		}
 	}
@@ -245,35 +159,41 @@ func TestRefusedNumbersChangeNothing(t *testing.T) {
 	}
 }
 
-func TestAChangeByAnotherProcessIsSeenAtOnce(t *testing.T) {
+func TestAChangeOfTheSettingsIsInTheJournal(t *testing.T) {
 	p := newPlace(t, "")
-	other := NewBucket(p.dir, pacific, nil)
-	capacity := 2
-	for want := 5; want > 2; want-- {
-		if got, _ := p.bucket.State(morning()); got.Capacity != want {
-			t.Errorf("capacity %d, want %d", got.Capacity, want)
-		}
-		capacity = want - 1
-		if _, _, err := other.Set(morning(), &capacity, nil); err != nil {
-			t.Fatal(err)
-		}
+	two, none, rate := 2, 0, 30
+	before, _, err := p.bucket.Set(morning, &two, &rate)
+	testkit.Must(t, err)
+	_, _, err = p.bucket.Set(at(60), &none, nil)
+	testkit.Must(t, err)
+	_, err = p.bucket.Restore(at(120), Settings{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available})
+	testkit.Must(t, err)
+	want := []Mark{
+		{At: morning, Before: 5, Left: 2, Capacity: 2, Refill: 30},
+		{At: at(60), Before: 2, Capacity: 0, Refill: 30},
+		{At: at(120), Left: 5, Capacity: 5, Refill: 90},
+	}
+	if diff := cmp.Diff(want, p.journal.Set()); diff != "" || len(p.journal.Recent()) != 0 {
+		t.Errorf("%s; pings %+v", diff, p.journal.Recent())
 	}
 }
 
 func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 	p := newPlace(t, "}garbage")
 	for range 3 {
-		if s, _ := p.bucket.State(morning()); s != Default(morning()) {
+		if s, _ := p.bucket.State(morning); s != Default(morning) {
 			t.Errorf("state %+v, want defaults", s)
 		}
 	}
 	if n := strings.Count(p.logged.String(), "level=WARN"); n != 1 {
 		t.Errorf("reading reported it %d times:\n%s", n, p.logged)
 	}
+	NewBucket(p.dir, pacific, nil).State(morning) // without a log
 	if got := p.content(t); got != "}garbage" {
 		t.Errorf("reading changed it to %q", got)
 	}
-	critical(t, p.bucket, morning())
+	_, _, err := p.bucket.pay(morning, true)
+	testkit.Must(t, err)
 	kept, err := filepath.Glob(p.dir.Path(file) + ".corrupt-*")
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept aside: %q, %v", kept, err)
@@ -288,9 +208,9 @@ func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 
 func TestAFileThatCannotBeReadIsNotWrittenOver(t *testing.T) {
 	p := newPlace(t, "")
-	must(t, os.MkdirAll(p.dir.Path("state"), 0o700))
+	testkit.Must(t, os.MkdirAll(p.dir.Path("state"), 0o700))
 	secret := filepath.Join(t.TempDir(), "gone")
-	must(t, os.Symlink(filepath.Join(secret, "loop"), p.dir.Path(file)))
+	testkit.Must(t, os.Symlink(filepath.Join(secret, "loop"), p.dir.Path(file)))
 	if err := os.Symlink(secret, secret); err != nil { // a loop: ELOOP, also for root
 		t.Fatal(err)
 	}
@@ -298,8 +218,8 @@ func TestAFileThatCannotBeReadIsNotWrittenOver(t *testing.T) {
 	if unsaved == nil || err != nil { // it is sent anyway
 		t.Errorf("a file that cannot be read was replaced: %v, %v", unsaved, err)
 	}
-	if s, _ := p.bucket.State(morning()); s != Default(morning()) {
-		t.Errorf("state %+v, want defaults", s)
+	if s, _ := p.bucket.State(morning); s != Default(morning) || strings.Count(p.logged.String(), "level=WARN") != 1 {
+		t.Errorf("state %+v, want defaults; log:\n%s", s, p.logged)
 	}
 }
 
@@ -309,25 +229,25 @@ func TestManyRunsNeverSpendMoreThanThereIs(t *testing.T) {
 	var g errgroup.Group
 	for i := range 16 {
 		g.Go(func() error {
-			p, _, err := p.bucket.pay(morning(), false)
+			p, _, err := p.bucket.pay(morning, false)
 			if err != nil || p == nil {
 				return err
 			}
 			granted.Add(1)
 			if i%4 == 3 {
-				return p.release(morning())
+				return p.release(morning)
 			}
 			spent.Add(1)
 			p.spend()
 			return nil
 		})
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	s := p.stored(t)
 	if spent.Load() > 4 || s.Available != 4.5-float64(spent.Load()) || s.DailyUsed != int(spent.Load()) {
 		t.Errorf("%d granted, %d spent, %+v", granted.Load(), spent.Load(), s)
 	}
-	if _, reserved := p.bucket.State(morning()); reserved != 0 {
+	if _, reserved := p.bucket.State(morning); reserved != 0 {
 		t.Errorf("%d tokens stay reserved", reserved)
 	}
 }
@@ -346,7 +266,7 @@ func TestNoSequenceOfReservationsAndCrashesGivesATokenAway(t *testing.T) {
 		var open []*payment
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": func(t *rapid.T) {
-				r, _, err := b.pay(morning(), false)
+				r, _, err := b.pay(morning, false)
 				if err != nil || (r != nil) != (tokens >= 1) {
 					t.Fatalf("%d tokens: %v, %v", tokens, r != nil, err)
 				}
@@ -361,7 +281,7 @@ func TestNoSequenceOfReservationsAndCrashesGivesATokenAway(t *testing.T) {
 				if rapid.Bool().Draw(t, "spend") {
 					open[0].spend()
 				} else {
-					if err := open[0].release(morning()); err != nil {
+					if err := open[0].release(morning); err != nil {
 						t.Fatal(err)
 					}
 					tokens, used = tokens+1, used-1
@@ -370,7 +290,7 @@ func TestNoSequenceOfReservationsAndCrashesGivesATokenAway(t *testing.T) {
 			},
 			"crash": func(*rapid.T) { b, open = NewBucket(p.dir, pacific, nil), nil },
 			"": func(t *rapid.T) {
-				s, reserved := b.State(morning())
+				s, reserved := b.State(morning)
 				if s.Whole() != tokens || reserved != len(open) || s.DailyUsed != used {
 					t.Fatalf("%+v, %d reserved; want %d tokens, %d reserved, %d used", s, reserved, tokens, len(open), used)
 				}
@@ -379,11 +299,122 @@ func TestNoSequenceOfReservationsAndCrashesGivesATokenAway(t *testing.T) {
 	})
 }
 
+func TestOnAFullDiskNoTokenIsReservedAndTheErrorNamesTheCure(t *testing.T) {
+	testkit.Alone(t)
+	if !storetest.Alone(t) {
+		return
+	}
+	p := newPlace(t, string(bucketOf(1, 5, 90).Encode()))
+	before := p.content(t)
+	err := storetest.FullDisk(t, func() error {
+		r, _, err := p.bucket.pay(morning, false)
+		if r != nil {
+			t.Error("a token was reserved that the file still has")
+		}
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "free some space") {
+		t.Fatalf("error %v does not say what to do", err)
+	}
+	if got := p.content(t); got != before {
+		t.Errorf("the file was changed to %q", got)
+	}
+	if p.ping(t, morning) == nil {
+		t.Error("with space on the disk the token is lost")
+	}
+}
+
+func TestTokensThatCouldNotBeGivenBackComeBackByRefilling(t *testing.T) {
+	testkit.Alone(t)
+	if !storetest.Alone(t) {
+		return
+	}
+	p := newPlace(t, string(bucketOf(5, 5, 90).Encode()))
+	for range 5 {
+		paid := p.ping(t, morning)
+		if err := storetest.FullDisk(t, func() error { return paid.release(morning) }); err == nil {
+			t.Fatal("a full disk was not noticed")
+		}
+	}
+	if p.ping(t, morning) != nil {
+		t.Error("there is a sixth token")
+	}
+	later := morning.Add(90 * time.Minute)
+	if s, reserved := p.bucket.State(later); s.Available != 1 || reserved != 0 {
+		t.Errorf("an hour and a half later: %+v, %d reserved", s, reserved)
+	}
+	if p.ping(t, later) == nil {
+		t.Error("the token cannot be used")
+	}
+}
+
+// Reserved tokens are missing from the file, whichever writes fail and wherever the
+// process dies; released ones are not, if that could be written.
+func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
+	testkit.Alone(t)
+	if !storetest.Alone(t) {
+		return
+	}
+	testkit.Check(t, func(rt *rapid.T) {
+		p := newPlace(t, string(bucketOf(3, 4, 30).Encode()))
+		now, want := morning, bucketOf(3, 4, 30)
+		var open []*payment
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(rt, "minutes")) * time.Minute)
+			want = want.At(now)
+			full := rapid.Bool().Draw(rt, "disk is full")
+			step := rapid.SampledFrom([]string{"reserve", "reserve", "spend", "release", "critical", "crash"}).Draw(rt, "step")
+			do := func() error {
+				switch {
+				case step == "reserve":
+					r, _, err := p.bucket.pay(now, false)
+					ok := r != nil
+					if there := want.Whole() >= 1; ok != (there && !full) || (err != nil) != (there && full) {
+						rt.Fatalf("reserve: %v, %v with %d tokens", ok, err, want.Whole())
+					}
+					if ok {
+						want.spend()
+						open = append(open, r)
+					}
+				case step == "critical":
+					if _, _, err := p.bucket.pay(now, true); err == nil {
+						want.CriticalUsed++
+					}
+				case step == "crash":
+					p.bucket, open = NewBucket(p.dir, pacific, nil), nil
+				case len(open) == 0:
+				case step == "spend":
+					open[0].spend()
+					open = open[1:]
+				default:
+					if open[0].release(now) == nil {
+						want.Available = min(want.Available+1, 4)
+						want.DailyUsed--
+					}
+					open = open[1:]
+				}
+				return nil
+			}
+			if !full {
+				_ = do() // it stops the test itself
+			} else if err := storetest.FullDisk(t, do); err != nil {
+				rt.Fatal(err)
+			}
+			s, reserved := p.bucket.State(now)
+			stored := p.stored(t).At(now)
+			if math.Abs(s.Available-want.Available) > 1e-6 || s.DailyUsed != want.DailyUsed || s.CriticalUsed != want.CriticalUsed ||
+				reserved != len(open) || stored != s {
+				rt.Fatalf("after %s: %+v with %d reserved, want %+v with %d; the file says %+v", step, s, reserved, want, len(open), stored)
+			}
+		}
+	})
+}
+
 func BenchmarkStateOfAnUnchangedFile(b *testing.B) {
 	p := newPlace(b, string(bucketOf(3, 5, 90).Encode()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if s, _ := p.bucket.State(morning()); s.Available != 3 {
+		if s, _ := p.bucket.State(morning); s.Available != 3 {
 			b.Fatalf("%+v", s)
 		}
 	}

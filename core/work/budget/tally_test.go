@@ -25,15 +25,59 @@ func leave(t *Tally, limit int) error {
 	return err
 }
 
+func TestACountLeavesOutWhatThereIsNoneOf(t *testing.T) {
+	for want, c := range map[string]Count{
+		"": {}, "quiet 1 of 3": {Quiet: 1}, "2 essential": {Essential: 2}, "2 essential, quiet 3 of 3": {Essential: 2, Quiet: 3},
+	} {
+		if got := c.Text(3); got != want {
+			t.Errorf("%+v: %q, want %q", c, got, want)
+		}
+	}
+	if got := (Count{Day: "2026-11-23", Quiet: -1, Essential: -2}).At(morning); got != (Count{Day: "2026-11-23"}) {
+		t.Errorf("negative counts: %+v", got)
+	}
+}
+
+func TestAnEssentialPingIsCountedIfItLeftAndLeavesUncounted(t *testing.T) {
+	p := newPlace(t, "")
+	lost := errors.New("no network")
+	for _, c := range []struct {
+		sent bool
+		err  error
+		want int
+	}{{true, nil, 1}, {false, lost, 1}, {true, lost, 2}, {true, nil, 3}} {
+		unsaved, err := p.tally.Essential(func(pay func() error) (bool, error) { return c.sent, errors.Join(pay(), c.err) })
+		if got := p.tally.At(time.Now()); unsaved != nil || !errors.Is(err, c.err) || got.Essential != c.want || got.Quiet != 0 {
+			t.Errorf("sent %v with %v: %+v, %v, %v", c.sent, c.err, got, unsaved, err)
+		}
+	}
+	unsaved, err := p.tally.Essential(func(pay func() error) (bool, error) {
+		defer p.breakState(t)
+		return false, errors.Join(pay(), lost)
+	})
+	if unsaved == nil || !errors.Is(err, lost) {
+		t.Errorf("what cannot be taken from the count is hidden: %v, %v", unsaved, err)
+	}
+	sent := false
+	unsaved, err = p.tally.Essential(func(pay func() error) (bool, error) {
+		sent = pay() == nil
+		return sent, nil
+	})
+	if !sent || unsaved == nil || err != nil {
+		t.Errorf("sent %v, %v, %v", sent, unsaved, err)
+	}
+}
+
 func TestADayHasItsQuietMessagesAlsoAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := storetest.Prepared(t)
 		for range 3 {
-			must(t, leave(NewTally(dir, time.UTC, nil), 3)) // each by a separate process
+			testkit.Must(t, leave(NewTally(dir, time.UTC, nil), 3)) // each by a separate process
 		}
 		tally := NewTally(dir, time.UTC, nil)
 		var limit *LimitError
-		if err := leave(tally, 3); !errors.As(err, &limit) || limit.Err != nil || !strings.Contains(err.Error(), "3 quiet messages") {
+		_, err := tally.Quiet(3, func(func() error) (bool, error) { panic("it is sent") })
+		if !errors.As(err, &limit) || limit.Err != nil || !strings.Contains(err.Error(), "3 quiet messages") {
 			t.Errorf("the fourth: %v", err)
 		}
 		if got := tally.At(time.Now()).Text(3); got != "quiet 3 of 3" {
@@ -46,7 +90,7 @@ func TestADayHasItsQuietMessagesAlsoAfterARestart(t *testing.T) {
 		if got := tally.At(time.Now()); got.Quiet != 0 || got.Text(3) != "" {
 			t.Errorf("the next day: %+v", got)
 		}
-		must(t, leave(tally, 3))
+		testkit.Must(t, leave(tally, 3))
 	})
 }
 
@@ -78,9 +122,9 @@ func TestASettlementOfYesterdayTakesNothingFromToday(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tally := NewTally(storetest.Prepared(t), time.UTC, nil)
 		_, _ = tally.Quiet(3, func(pay func() error) (bool, error) {
-			must(t, pay())
+			testkit.Must(t, pay())
 			time.Sleep(24 * time.Hour)
-			must(t, leave(tally, 3))
+			testkit.Must(t, leave(tally, 3))
 			return false, errors.New("no network")
 		})
 		if got := tally.At(time.Now()).Quiet; got != 1 {
@@ -93,9 +137,9 @@ func TestASettlementOfYesterdayTakesNothingFromToday(t *testing.T) {
 func TestTheDayIsTheZonesOverAChangeOfTheClock(t *testing.T) {
 	for day, hours := range map[string]int{"2026-03-29": 23, "2026-10-25": 25, "2026-11-27": 24} {
 		berlin, err := time.LoadLocation("Europe/Berlin")
-		must(t, err)
+		testkit.Must(t, err)
 		begin, err := time.ParseInLocation(time.DateOnly, day, berlin)
-		must(t, err)
+		testkit.Must(t, err)
 		c := Count{Day: day, Quiet: 2}
 		end := begin.Add(time.Duration(hours) * time.Hour)
 		if c.At(begin).Quiet != 2 || c.At(end.Add(-time.Second).In(berlin)).Quiet != 2 || c.At(end.In(berlin)).Quiet != 0 || c.At(begin.Add(-time.Second)).Quiet != 0 {
@@ -111,18 +155,24 @@ func TestADamagedTallyIsKeptAsideAndCountsFromZero(t *testing.T) {
 	if got := tally.At(time.Now()).Quiet; got != 0 {
 		t.Errorf("%d", got)
 	}
-	must(t, leave(tally, 1))
+	testkit.Must(t, leave(tally, 1))
 	if err := leave(tally, 1); err == nil {
 		t.Error("the limit does not hold after a damaged file")
 	}
 }
 
+// breakState leaves no place to write to.
+func (p *place) breakState(t *testing.T) {
+	t.Helper()
+	testkit.Must(t, os.RemoveAll(p.dir.Path("state")))
+	testkit.Must(t, os.WriteFile(p.dir.Path("state"), nil, 0o600)) // not a folder
+}
+
 func TestWithoutACountNoQuietMessageLeaves(t *testing.T) {
-	dir := storetest.Prepared(t)
-	must(t, os.RemoveAll(dir.Path("state")))
-	must(t, os.WriteFile(dir.Path("state"), nil, 0o600)) // not a folder
+	p := newPlace(t, "")
+	p.breakState(t)
 	sent := false
-	_, err := NewTally(dir, time.UTC, nil).Quiet(3, func(pay func() error) (bool, error) {
+	_, err := p.tally.Quiet(3, func(pay func() error) (bool, error) {
 		err := pay()
 		sent = err == nil
 		return sent, err

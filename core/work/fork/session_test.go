@@ -107,7 +107,47 @@ func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
 	}
 }
 
-func TestAMainSessionThatTheEngineDoesNotKnowIsNoFailure(t *testing.T) {
+func TestOnlyAMainSessionThatTheEngineDoesNotKnowIsLeftOut(t *testing.T) {
+	const main = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
+	for name, c := range map[string]struct {
+		task  routines.Task
+		fails error // of the first open; the second fails with "enough"
+		opens []string
+		want  string // the error of the run
+	}{
+		"it has lost the main session": {task(), agent.ErrNoSession, []string{main, ""}, "open a session: enough"},
+		"another error":                {task(), errors.New("no disk"), []string{main}, "open a session: no disk"},
+		"no history was asked for":     {task(func(t *routines.Task) { t.Isolated = true }), agent.ErrNoSession, []string{""}, "open a session: " + agent.ErrNoSession.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var opens, warned []string
+				h := newHarness(t, func(o *Options) {
+					o.Warn = func(text string) { warned = append(warned, text) }
+					o.Engine = engineFunc(func(_ context.Context, so agent.SessionOptions) (agent.Session, error) {
+						if opens = append(opens, so.Resume); len(opens) > 1 || so.Fork != (so.Resume != "") {
+							return nil, errors.New("enough")
+						}
+						return nil, c.fails
+					})
+				})
+				storetest.Put(t, h.dir, "state/sessions.json", main)
+				defer h.serve()()
+				v, _ := h.m.Do(t.Context(), playing(c.task, "say hello"))
+				if v.State != Failed || v.Error != c.want || !slices.Equal(opens, c.opens) {
+					t.Errorf("%s with %q, opened with %q", v.State, v.Error, opens)
+				}
+				var told []string
+				if len(c.opens) > 1 {
+					told = []string{"Email sweep runs without the conversation's history, because the engine no longer has the main session"}
+				}
+				page, _ := h.m.Tail(v.ID, 0)
+				if noted := len(page.Lines) > 0 && page.Lines[0].Text == textNoHistory; noted != (told != nil) || !slices.Equal(warned, told) {
+					t.Errorf("the user is warned of %q, the tail begins with %+v", warned, page.Lines)
+				}
+			})
+		})
+	}
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		storetest.Put(t, h.dir, "state/sessions.json", "not-a-uuid")

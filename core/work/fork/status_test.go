@@ -66,7 +66,9 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 			agent.ToolEnd{ID: "c", Name: toolset.Call, Text: "no", Denied: true},
 			agent.Compacting{PreTokens: 12_499}, agent.Compacting{Done: true},
 			agent.Retry{Reason: "overloaded", Wait: 3100 * time.Millisecond, Attempt: 2, Of: 5},
-			agent.RateLimit{Status: "allowed", Resets: resets}, agent.RateLimit{Status: "rejected", Resets: resets},
+			// What has no line of its own ends a line too.
+			agent.Text{Delta: "one"}, agent.RateLimit{Status: "allowed", Resets: resets}, agent.Text{Delta: "two"},
+			agent.ToolEnd{Name: own, Text: "two"}, agent.RateLimit{Status: "rejected", Resets: resets},
 			agent.Notice{Text: "switched models"}, agent.Text{Delta: strings.Repeat("x", 100)},
 			agent.Result{SessionID: "s-1", Usage: agent.Usage{InputTokens: 3}},
 		))
@@ -83,7 +85,7 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 			"result refused", "refuse ping_user denied: no", "refuse send_file denied: no", "refuse Bash denied: no",
 			"tool weather/forecast", "refuse weather/forecast denied: no",
 			"note compacting the history · 12k tokens", "note history compacted", "note overloaded: retrying in 3s (2 of 5)",
-			"note rate limit: rejected, resets 15:30", "note switched models", "text " + strings.Repeat("x", 100), "note done",
+			"text one", "text two", "note rate limit: rejected, resets 15:30", "note switched models", "text " + strings.Repeat("x", 100), "note done",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -132,6 +134,8 @@ func TestWhatAFailureTellsTheUserIsOneShortLine(t *testing.T) {
 		defer h.serve()()
 		if v, err := h.m.Do(t.Context(), playing(task(), "stop")); err == nil || v.Error != textNoResult {
 			t.Errorf("a turn without a result: %q, %v", v.Error, err)
+		} else if page, _ := h.m.Tail(v.ID, 0); len(page.Lines) == 0 || page.Lines[0].Text != "and then" {
+			t.Errorf("its last words are lost: %+v", page.Lines)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/base/words"
 	pages "ollimbot/docs"
 )
@@ -15,7 +16,7 @@ import (
 // docs/limit-spending.md says what a run costs before anything is known.
 func TestThePageOfLimitsSaysWhatAFirstRunCosts(t *testing.T) {
 	data, err := fs.ReadFile(pages.FS, "limit-spending.md")
-	must(t, err)
+	testkit.Must(t, err)
 	d, _ := open(t)
 	first := agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput}
 	cost := func(model string) string { return words.Dollars(NewPrices(d, nil).Cost(model, first)) }
@@ -28,7 +29,7 @@ func TestThePageOfLimitsSaysWhatAFirstRunCosts(t *testing.T) {
 // docs/connect-a-model.md lists the built-in prices, and a valid file.
 func TestThePageOfPricesHasTheBuiltInOnes(t *testing.T) {
 	data, err := fs.ReadFile(pages.FS, "connect-a-model.md")
-	must(t, err)
+	testkit.Must(t, err)
 	row := func(name string, r Rate) string {
 		line := "| " + name
 		for _, v := range []float64{r.Input, r.Output, r.CacheRead, r.CacheWrite, r.HourWrite} {

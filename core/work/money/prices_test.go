@@ -1,15 +1,20 @@
 package money
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 func TestAUsageIsPricedWhereTheEngineDoesNot(t *testing.T) {
 	d, _ := open(t)
 	p := NewPrices(d, nil)
+	if list := p.Problems(); len(list) > 0 {
+		t.Errorf("without a file: %+v", list)
+	}
 	used := agent.Usage{InputTokens: 1_000_000, OutputTokens: 100_000, CacheRead: 1_000_000, CacheWrite: 200_000}
 	for model, want := range map[string]float64{"sonnet": 2 + 1 + 0.1 + 0.5, "claude-opus-5-5-20261001": 4 + 2 + 0.2 + 1, "Haiku": 0.5 + 0.25 + 0.05 + 0.125} {
 		if got, known := p.Priced(model, used); !known || !near(got.CostUSD, want) {
@@ -55,8 +60,9 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	text := strings.Join([]string{
 		"# dollars for a million tokens: input output read written", "", "sonnet: 1 2 3 4 # mine", "'my-model': [0, 0, 0, 0]",
 		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
+		"six: 1 2 3 4 5 6", "rich: 1 2 3 100000.5", "edge: 0 0 0 100000",
 	}, "\n")
-	must(t, d.Write(PricesFile, []byte(text)))
+	testkit.Must(t, d.Write(PricesFile, []byte(text)))
 	p := NewPrices(d, nil)
 	for model, want := range map[string]Price{"claude-sonnet-5-5": {Rate: Rate{1, 2, 3, 4, 0}}, "my-model-2": {}, "opus": builtIn["opus"]} {
 		if got, ok := p.Of(model); !ok || got != want {
@@ -70,7 +76,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 			t.Errorf("%+v", problem)
 		}
 	}
-	if want := []int{5, 6, 7, 8, 9, 10, 11}; len(lines) != len(want) || lines[0] != 5 || lines[6] != 11 {
+	if want := []int{5, 6, 7, 8, 9, 10, 11, 12, 13}; !slices.Equal(lines, want) {
 		t.Errorf("problems on lines %v, want %v", lines, want)
 	}
 	if m := p.Problems()[3].Message; !strings.Contains(m, "already has a price on line 3") {

@@ -1,16 +1,19 @@
 package money
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"log/slog"
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
@@ -19,7 +22,7 @@ import (
 func open(t *testing.T) (*store.Dir, *Purse) {
 	t.Helper()
 	d := storetest.Dir(t)
-	must(t, d.Prepare())
+	testkit.Must(t, d.Prepare())
 	return d, made(Options{Dir: d})
 }
 
@@ -50,7 +53,12 @@ func book(t testing.TB, p *Purse, now time.Time, ticket Ticket, u agent.Usage) {
 	if ticket != "" {
 		a = Account{For: OfRun, Task: Task{routines.KindRoutine, "a"}, Run: "run" + string(ticket), Ticket: ticket}
 	}
-	must(t, p.Book(now, a, agent.Charge{Model: "sonnet", Used: u}))
+	testkit.Must(t, p.Book(now, a, agent.Charge{Model: "sonnet", Used: u}))
+}
+
+func rowsOf(p *Purse) []Row {
+	_, rows := p.Books(noon)
+	return rows
 }
 
 func TestADaysRequestsAreSummedAndSurviveARestart(t *testing.T) {
@@ -68,20 +76,49 @@ func TestADaysRequestsAreSummedAndSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestARequestThatUsedNothingWritesNothing(t *testing.T) {
-	d, l := open(t)
-	book(t, l, noon, "", agent.Usage{})
-	for _, name := range []string{fileName, Ledger} {
-		if _, err := os.Stat(d.Path(name)); !os.IsNotExist(err) {
-			t.Error(err)
+func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
+	talk := Account{For: Conversation}
+	for name, c := range map[string]struct {
+		account        Account
+		charge         agent.Charge
+		requests       int
+		about, unknown int
+		dollars        float64
+		purpose        Purpose
+	}{
+		"nothing was used":          {account: talk},
+		"a cost without a use":      {account: talk, charge: agent.Charge{Used: agent.Usage{CostUSD: 0.5}}, requests: 1, dollars: 0.5, purpose: Conversation},
+		"what it used is not known": {account: talk, charge: agent.Charge{Unknown: true}, requests: 1, unknown: 1, purpose: Conversation},
+		"it broke off": {
+			account: talk, charge: agent.Charge{About: true, Used: agent.Usage{InputTokens: 1, CostUSD: 0.1}}, requests: 1, about: 1, dollars: 0.1, purpose: Conversation,
+		},
+		"by a subagent":  {account: talk, charge: agent.Charge{Part: agent.Subagent, Used: agent.Usage{InputTokens: 1, CostUSD: 0.1}}, requests: 1, dollars: 0.1, purpose: Subagent},
+		"for no purpose": {charge: agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.1}}},
+	} {
+		d, p := open(t)
+		testkit.Must(t, p.Book(noon, c.account, c.charge))
+		testkit.Must(t, p.Book(noon, c.account, c.charge))
+		for _, p := range []*Purse{p, made(Options{Dir: d})} {
+			rows := rowsOf(p) // both are one row in memory
+			got := Total(rows...)
+			if got.Requests() != 2*c.requests || got.About() != 2*c.about || got.Unknown() != 2*c.unknown || !near(got.Dollars(), 2*c.dollars) ||
+				len(rows) != c.requests || len(rows) > 0 && rows[0].For != c.purpose {
+				t.Errorf("%s: %+v", name, rows)
+			}
+		}
+		if _, err := os.Stat(d.Path(Ledger)); os.IsNotExist(err) != (c.requests == 0) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(d.Path(fileName)); !os.IsNotExist(err) {
+			t.Errorf("%s: a request sets nothing aside: %v", name, err)
 		}
 	}
 }
 
 func TestARequestWithoutACostIsPricedByItsModel(t *testing.T) {
 	_, l := open(t)
-	must(t, l.Book(noon, Account{For: Screening}, agent.Charge{Model: "claude-haiku-5-5", Used: agent.Usage{InputTokens: 10_000}}))
-	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 10_000, Free: true}}))
+	testkit.Must(t, l.Book(noon, Account{For: Screening}, agent.Charge{Model: "claude-haiku-5-5", Used: agent.Usage{InputTokens: 10_000}}))
+	testkit.Must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 10_000, Free: true}}))
 	if got := l.Today(noon); !near(got.Dollars(), 0.001) || got.Used().InputTokens != 20_000 || got.Unknown() != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -98,7 +135,7 @@ func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 		if run != "" {
 			a = Account{For: OfRun, Task: Task{routines.KindRoutine, "a"}, Run: run}
 		}
-		must(t, p.Book(noon, a, agent.Charge{Model: model, Used: agent.Usage{InputTokens: 1_000_000}}))
+		testkit.Must(t, p.Book(noon, a, agent.Charge{Model: model, Used: agent.Usage{InputTokens: 1_000_000}}))
 	}
 	request(p, "far/zeta", "")
 	request(p, "far/alpha", "")
@@ -119,7 +156,10 @@ func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 			t.Errorf("the run: %s", got.Text())
 		}
 	}
-	must(t, d.Write(PricesFile, []byte("default: 3 0 0 0\n")))
+	if got := made(o).Run("1"); got.Dollars() != 2 { // the first thing after a restart
+		t.Errorf("the run, after a restart: %s", got.Text())
+	}
+	testkit.Must(t, d.Write(PricesFile, []byte("default: 3 0 0 0\n")))
 	p = made(o)
 	request(p, "far/zeta", "")
 	if got := p.Today(noon); !near(got.Dollars(), 5) || got.Unknown() != 4 {
@@ -130,13 +170,13 @@ func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 // What a subscription has paid for is what it would have cost, unless something else was paid too.
 func TestWhatAPlanPaysForIsCalledSo(t *testing.T) {
 	d, l := open(t)
-	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Plan: true, Used: agent.Usage{InputTokens: 1, CostUSD: 1}}))
+	testkit.Must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Plan: true, Used: agent.Usage{InputTokens: 1, CostUSD: 1}}))
 	for _, p := range []*Purse{l, made(Options{Dir: d})} {
 		if got := p.Today(noon).Text(); got != "$1.00 (what it would cost without your plan)" {
 			t.Errorf("with a plan alone: %s", got)
 		}
 	}
-	must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.5}}))
+	testkit.Must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.5}}))
 	for _, p := range []*Purse{l, made(Options{Dir: d})} {
 		if got := p.Today(noon).Text(); got != "$1.50" {
 			t.Errorf("with a plan and a key: %s", got)
@@ -148,7 +188,7 @@ func TestWhatAPlanPaysForIsCalledSo(t *testing.T) {
 func TestWhatHasNoPriceReachesNoCap(t *testing.T) {
 	d, _ := open(t)
 	p := made(Options{Dir: d, Caps: func() Caps { return Caps{1, 1} }})
-	must(t, p.Book(noon, Account{For: OfRun, Run: "1", Task: Task{routines.KindRoutine, "a"}}, agent.Charge{Model: "far/zeta", Used: agent.Usage{OutputTokens: 9_000_000}}))
+	testkit.Must(t, p.Book(noon, Account{For: OfRun, Run: "1", Task: Task{routines.KindRoutine, "a"}}, agent.Charge{Model: "far/zeta", Used: agent.Usage{OutputTokens: 9_000_000}}))
 	if s := p.State(noon); s.Reached() != "" || !s.Until(0.5).IsZero() || p.Stop(noon, "") != "" {
 		t.Errorf("%+v", s)
 	}
@@ -167,7 +207,7 @@ func TestAFileThatIsNoRecordIsReplaced(t *testing.T) {
 	for i, garbage := range []string{"", "null", "[]", "{\"x\":1}", "\x00\xff"} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			d, l := open(t)
-			must(t, d.Write(fileName, []byte(garbage)))
+			testkit.Must(t, d.Write(fileName, []byte(garbage)))
 			if _, err := l.Lift(noon, true); err != nil {
 				t.Fatal(err)
 			}
@@ -180,17 +220,23 @@ func TestAFileThatIsNoRecordIsReplaced(t *testing.T) {
 
 // A ledger that was cut, edited or damaged counts what can be read, and goes on.
 func TestADamagedLedgerCountsWhatCanBeRead(t *testing.T) {
-	d, l := open(t)
+	d, _ := open(t)
+	var whole bytes.Buffer
+	l := made(Options{Dir: d, Log: slog.New(slog.NewTextHandler(&whole, nil))})
 	book(t, l, noon, "", agent.Usage{InputTokens: 1, CostUSD: 0.5})
+	if whole.Len() > 0 {
+		t.Errorf("a whole ledger is logged: %s", whole.String())
+	}
 	data, err := d.Read(Ledger)
-	must(t, err)
+	testkit.Must(t, err)
 	torn := data[:len(data)-9]
 	bad := `{"at":"2026-11-21T12:00:00Z","for":"conversation","usage":{"cost_usd":-9,"input_tokens":-5}}` + "\n" +
 		`{"at":"0001-01-01T00:00:00Z","for":"run","usage":{"cost_usd":9}}` + "\nnull\n[]\n\x00\n{\"at\":4}\n"
-	must(t, d.Write(Ledger, slices.Concat([]byte(bad), data, torn)))
-	again := made(Options{Dir: d})
-	if got := again.Today(noon); !near(got.Dollars(), 0.5) {
-		t.Errorf("%+v", got)
+	testkit.Must(t, d.Write(Ledger, slices.Concat([]byte(bad), data, torn)))
+	var logged bytes.Buffer
+	again := made(Options{Dir: d, Log: slog.New(slog.NewTextHandler(&logged, nil))})
+	if got := again.Today(noon); !near(got.Dollars(), 0.5) || strings.Count(logged.String(), "level=WARN") != 1 {
+		t.Errorf("%+v, log:\n%s", got, logged.String())
 	}
 	book(t, again, noon, "", agent.Usage{InputTokens: 1, CostUSD: 0.25})
 	if got := made(Options{Dir: d}).Today(noon); !near(got.Dollars(), 0.75) {
@@ -202,6 +248,9 @@ func TestAClockThatIsSetBackBooksOnTheDayItShows(t *testing.T) {
 	d, l := open(t)
 	book(t, l, noon, "", agent.Usage{InputTokens: 1, CostUSD: 1})
 	book(t, l, noon.AddDate(0, 0, -1), "", agent.Usage{InputTokens: 1, CostUSD: 2})
+	if rows := rowsOf(made(Options{Dir: d})); len(rows) != 2 {
+		t.Errorf("after a restart: %+v", rows)
+	}
 	for _, p := range []*Purse{l, made(Options{Dir: d})} {
 		if a, b := p.Today(noon).Dollars(), p.Today(noon.AddDate(0, 0, -1)).Dollars(); a != 1 || b != 2 {
 			t.Errorf("%v and %v", a, b)
@@ -215,7 +264,8 @@ func TestAClockThatIsSetBackBooksOnTheDayItShows(t *testing.T) {
 // B1: what versions without a ledger have booked may count a session's past again and again.
 func TestWhatEarlierVersionsBookedIsNotExactAndInNoCap(t *testing.T) {
 	d, _ := open(t)
-	must(t, d.Write(fileName, []byte(`{"2026-11-21":{"turns":3,"input_tokens":10,"cost_usd":50.44,"unknown_usd":0.1,"lifted":true}}`)))
+	testkit.Must(t, d.Write(fileName, []byte(`{"2026-11-21":{"turns":3,"input_tokens":10,"cost_usd":50.44,"unknown_usd":0.1,"lifted":true},
+		"2026-11-20":{"cost_usd":0.2,"unknown_usd":0.1},"2026-11-19":{"cost_usd":-3}}`)))
 	o := Options{Dir: d, Caps: func() Caps { return Caps{20, 20} }}
 	p := made(o)
 	check := func(p *Purse, dollars float64) {
@@ -226,11 +276,16 @@ func TestWhatEarlierVersionsBookedIsNotExactAndInNoCap(t *testing.T) {
 		}
 	}
 	check(p, 0)
+	for back, want := range map[int]string{1: "$0.00 and $0.30 that an earlier version booked, not exact", 2: "$0.00"} {
+		if got := p.State(noon.AddDate(0, 0, -back)).Today.Spent.Text(); got != want {
+			t.Errorf("%d days before: %s", back, got)
+		}
+	}
 	if _, err := p.Lift(noon, false); err != nil || !p.State(noon).Until(1).IsZero() {
 		t.Error("it holds runs", err)
 	}
 	_, err := p.Lift(noon, true)
-	must(t, err)
+	testkit.Must(t, err)
 	book(t, p, noon, "", agent.Usage{InputTokens: 1, CostUSD: 1})
 	check(p, 1)
 	check(made(o), 1)
@@ -244,12 +299,12 @@ func TestALargeLedgerIsShortenedWithoutLosingACent(t *testing.T) {
 		lines = fmt.Appendf(lines, `{"at":%q,"for":"run","task":{"kind":"routine","id":"a"},"run":"%08x","model":"%0120d","usage":{"input_tokens":1,"cost_usd":0.001},"requests":1}`+"\n",
 			noon.AddDate(0, 0, -i%500).Format(time.RFC3339), i%50, 1)
 	}
-	must(t, d.Write(Ledger, lines))
+	testkit.Must(t, d.Write(Ledger, lines))
 	before := made(Options{Dir: d})
-	must(t, before.Recover(noon))
+	testkit.Must(t, before.Recover(noon))
 	after := made(Options{Dir: d})
 	data, err := os.ReadFile(d.Path(Ledger))
-	must(t, err)
+	testkit.Must(t, err)
 	if len(data) > len(lines)/3 {
 		t.Errorf("%d of %d bytes", len(data), len(lines))
 	}

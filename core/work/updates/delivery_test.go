@@ -23,84 +23,21 @@ func claim(t testing.TB, q *Queue, want ...string) Delivery {
 		got = list
 		return NewDelivery("session", strings.Join(messages(list), "\n"), nil)
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	if diff := cmp.Diff(want, messages(got)); diff != "" {
 		t.Errorf("claimed (-want +got)\n%s", diff)
 	}
 	return d
 }
 
-func TestClaimedUpdatesStayUntilTheyHaveArrived(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, "one", "two")
-	d := claim(t, p.queue, "one", "two")
-	p.pending(t, "one", "two")
-	if _, err := p.queue.Claim(func([]Update) Delivery { return Delivery{} }); !errors.Is(err, ErrUnsettled) {
-		t.Errorf("a second delivery beside the first: %v", err)
-	}
-	must(t, p.queue.Settle(d, true))
-	p.pending(t)
-	if got := p.content(t); got != "" {
-		t.Errorf("the file says %q", got)
-	}
-	must(t, p.queue.Settle(d, true))
-	if d := claim(t, p.queue); !d.empty() {
-		t.Errorf("claimed %+v", d)
-	}
-}
-
-func TestADeliveryThatDidNotArriveLeavesItsUpdatesPending(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, "one")
-	must(t, p.queue.Settle(claim(t, p.queue, "one"), false))
-	p.pending(t, "one")
-	must(t, p.queue.Settle(claim(t, p.queue, "one"), true))
-	p.pending(t)
-}
-
-func TestWhatIsAppendedDuringADeliveryComesWithTheNext(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, "one")
-	d := claim(t, p.queue, "one")
-	must(t, p.queue.Append(morning().Add(time.Minute), "two"))
-	must(t, p.queue.Settle(d, true))
-	p.pending(t, "two")
-	must(t, p.queue.Settle(claim(t, p.queue, "two"), true))
-}
-
-// Other processes, and the next one after a crash, also know the claimed updates, because
-// they are on disk.
-func TestTheCapDoesNotTouchWhatIsBeingDelivered(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, numbered(1, 8)...)
-	d := claim(t, p.queue, numbered(1, 8)...)
-	p.queue = NewQueue(p.dir, pacific, nil)
-	p.add(t, numbered(9, 20)...)
-	must(t, p.queue.Settle(d, true))
-	p.pending(t, append([]string{"(3 earlier update(s) omitted — cap reached)"}, numbered(12, 20)...)...)
-}
-
-func TestTheNextProcessFindsWhatADeadOneHadClaimed(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, "one")
-	claim(t, p.queue, "one")
-	next := NewQueue(p.dir, pacific, nil)
-	d, arrived, found, err := next.Unsettled()
-	if err != nil || !found || arrived || len(d.Keys) != 1 || d.Session != "session" {
-		t.Fatalf("%+v, arrived %v, found %v, %v", d, arrived, found, err)
-	}
-	must(t, next.Settle(d, false))
-	must(t, next.Settle(claim(t, next, "one"), true))
-}
-
 func TestAUsersMessageAloneIsADelivery(t *testing.T) {
 	p := newPlace(t, "")
 	d, err := p.queue.Claim(func([]Update) Delivery { return NewDelivery("session", "hello", []string{"a1b2c3d4"}) })
-	must(t, err)
+	testkit.Must(t, err)
 	if got, _, found, err := p.queue.Unsettled(); err != nil || !found || !cmp.Equal(got, d) {
 		t.Errorf("%+v, found %v, %v", got, found, err)
 	}
-	must(t, p.queue.Settle(d, true))
+	testkit.Must(t, p.queue.Settle(d, true))
 	if _, _, found, err := p.queue.Unsettled(); found || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}
@@ -114,30 +51,34 @@ func TestWhatIsBeingDeliveredCannotBeDiscarded(t *testing.T) {
 	if _, err := p.queue.Discard(d.Keys[0]); !errors.Is(err, ErrGone) {
 		t.Errorf("discarded: %v", err)
 	}
-	must(t, p.dir.Remove(file))
-	must(t, p.queue.Append(morning().Add(time.Hour), "three"))
-	must(t, p.queue.Settle(d, true))
+	testkit.Must(t, p.dir.Remove(file))
+	testkit.Must(t, p.queue.Append(morning().Add(time.Hour), "three"))
+	testkit.Must(t, p.queue.Settle(d, true))
 	p.pending(t, "three")
 }
 
 func TestEqualUpdatesOfTheOriginalLeaveTogether(t *testing.T) {
 	one := `{"ts": "2026-11-23T08:45:40-08:00", "message": "same"}`
 	p := newPlace(t, "["+one+", "+one+", "+one+"]")
-	must(t, p.queue.Settle(claim(t, p.queue, "same", "same", "same"), true))
+	if p.discard(t, 1); len(p.queue.Peek()) != 2 {
+		t.Errorf("discarding one leaves %+v", p.queue.Peek())
+	}
+	p = newPlace(t, "["+one+", "+one+", "+one+"]")
+	testkit.Must(t, p.queue.Settle(claim(t, p.queue, "same", "same", "same"), true))
 	p.pending(t)
 }
 
 func TestAnUnreadableRecordIsKeptAsideAndItsUpdatesStay(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, "one")
-	must(t, p.dir.Write(deliveryFile, []byte("{")))
+	testkit.Must(t, p.dir.Write(deliveryFile, []byte("{")))
 	if _, _, found, err := p.queue.Unsettled(); found || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}
 	if !strings.Contains(p.logged.String(), "state file was set aside") {
 		t.Errorf("the log says %q", p.logged)
 	}
-	must(t, p.queue.Settle(claim(t, p.queue, "one"), true))
+	testkit.Must(t, p.queue.Settle(claim(t, p.queue, "one"), true))
 }
 
 func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
@@ -148,7 +89,7 @@ func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, "one")
 	d := claim(t, p.queue, "one")
-	must(t, p.queue.Append(morning().Add(time.Minute), "two"))
+	testkit.Must(t, p.queue.Append(morning().Add(time.Minute), "two"))
 	if err := storetest.FullDisk(t, func() error { return p.queue.Settle(d, true) }); err == nil {
 		t.Error("it could not be written, and says nothing")
 	}
@@ -156,9 +97,9 @@ func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
 	if _, arrived, found, err := p.queue.Unsettled(); !arrived || !found || err != nil {
 		t.Errorf("arrived %v, found %v, %v", arrived, found, err)
 	}
-	must(t, p.queue.Append(morning().Add(time.Hour), "three"))
+	testkit.Must(t, p.queue.Append(morning().Add(time.Hour), "three"))
 	p.pending(t, "two", "three")
-	must(t, p.queue.Settle(d, true))
+	testkit.Must(t, p.queue.Settle(d, true))
 	claim(t, NewQueue(p.dir, pacific, nil), "two", "three")
 }
 
@@ -254,7 +195,7 @@ func TestAnUpdateLikeOneThatWasDeliveredIsNew(t *testing.T) {
 	p := newPlace(t, "")
 	for range 2 {
 		p.add(t, "one", "two")
-		must(t, p.queue.Settle(claim(t, p.queue, "one", "two"), true))
+		testkit.Must(t, p.queue.Settle(claim(t, p.queue, "one", "two"), true))
 	}
 	p.pending(t)
 }

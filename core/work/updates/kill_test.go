@@ -116,21 +116,21 @@ func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 	for round := range *kills {
 		victim(t, p, round, time.Duration(dice.IntN(20_000))*time.Microsecond, begun, appended)
 		name := fmt.Sprintf("beside%d;", round)
-		must(t, p.queue.Append(time.Now(), name))
+		testkit.Must(t, p.queue.Append(time.Now(), name))
 		begun[name], appended[name] = true, true
 	}
 	p.queue = NewQueue(p.dir, pacific, nil)
 	data, err := os.ReadFile(filepath.Join(p.dir.Root(), heardFile))
-	must(t, err)
+	testkit.Must(t, err)
 	if d, _, found, err := p.queue.Unsettled(); err != nil || found {
-		must(t, err)
-		must(t, p.queue.Settle(d, strings.Contains(string(data), d.Digest)))
+		testkit.Must(t, err)
+		testkit.Must(t, p.queue.Settle(d, strings.Contains(string(data), d.Digest)))
 	}
 	told := string(data) + strings.Join(messages(p.queue.Peek()), "\n")
 	counted, delivered := 0, 0
 	for _, m := range regexp.MustCompile(`\((\d+) earlier update`).FindAllStringSubmatch(told, -1) {
 		n, err := strconv.Atoi(m[1])
-		must(t, err)
+		testkit.Must(t, err)
 		counted += n
 	}
 	missing, unsure := 0, 0
@@ -156,13 +156,13 @@ func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 }
 
 // victim starts a child and kills it after the given time.
-func victim(t *testing.T, p place, number int, life time.Duration, begun, appended map[string]bool) {
+func victim(t *testing.T, p *place, number int, life time.Duration, begun, appended map[string]bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binarytest.Path())
 	cmd.Env = append(os.Environ(), childDir+"="+p.dir.Root(), fmt.Sprintf("%s=%d", childNumber, number))
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		word, name, _ := strings.Cut(lines.Text(), " ")

@@ -4,12 +4,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestTheLabelOfAnUpdateIsStoredAndReadByAnybody(t *testing.T) {
 	p := newPlace(t, "")
-	must(t, p.queue.AppendFrom(morning(), "The build is red.", Source{}, "webhook build → run 4f2a91c0"))
-	must(t, p.queue.AppendFrom(morning().Add(time.Minute), "Own words.", Source{}, ""))
+	testkit.Must(t, p.queue.AppendFrom(morning(), "The build is red.", Source{}, "webhook build → run 4f2a91c0"))
+	testkit.Must(t, p.queue.AppendFrom(morning().Add(time.Minute), "Own words.", Source{}, ""))
 	if got := p.content(t); !strings.Contains(got, `"label": "webhook build → run 4f2a91c0 → update"`) && !strings.Contains(got, `\u2192 update"`) {
 		t.Errorf("the file says %s", got)
 	}
@@ -18,10 +20,33 @@ func TestTheLabelOfAnUpdateIsStoredAndReadByAnybody(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	gone, err := p.queue.Discard(list[0].Key)
-	must(t, err)
-	must(t, p.queue.Restore(gone))
+	testkit.Must(t, err)
+	testkit.Must(t, p.queue.Restore(gone))
 	if again := p.queue.Peek(); again[0].Label != list[0].Label {
 		t.Errorf("after discarding and undoing: %+v", again)
+	}
+}
+
+func TestWhoLeftAnUpdateIsStored(t *testing.T) {
+	p := newPlace(t, "")
+	by := Source{Run: "4f2a91c0", From: "Email sweep"}
+	for range 2 { // the same text twice is two updates
+		testkit.Must(t, p.queue.AppendFrom(morning(), "Two mails.", by, ""))
+	}
+	want := `[{"ts": "2026-11-23T09:00:00-08:00", "message": "Two mails.", "run": "4f2a91c0", "from": "Email sweep"}, `
+	if got := p.content(t); !strings.HasPrefix(got, want) {
+		t.Errorf("the file says %s", got)
+	}
+	list := NewQueue(p.dir, pacific, nil).Peek()
+	if len(list) != 2 || list[0].Source != by || list[1].Source != by {
+		t.Errorf("%+v", list)
+	}
+	if err := p.queue.AppendFrom(morning(), " ", by, ""); err == nil {
+		t.Error("an update without text was kept")
+	}
+	others := newPlace(t, `[{"ts": "2026-11-23T08:45:40-08:00", "message": "a", "run": "\u001b[2Jone", "from": "two\nlines"}]`)
+	if got := others.queue.Peek()[0].Source; got != (Source{Run: "one", From: "two lines"}) {
+		t.Errorf("of others: %+v", got)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // many returns a file of n updates as written by an earlier version without a limit.
@@ -43,9 +45,9 @@ func TestReadingTenThousandUpdatesTakesLittleMemory(t *testing.T) {
 func TestTenThousandUpdatesAreDeliveredAndOnesThatCameSinceStay(t *testing.T) {
 	p := newPlace(t, many(10_000))
 	d, err := p.queue.Claim(func(list []Update) Delivery { return NewDelivery("s", fmt.Sprint(len(list)), nil) })
-	must(t, err)
-	must(t, p.queue.Append(morning(), "One more."))
-	must(t, p.queue.Settle(d, true))
+	testkit.Must(t, err)
+	testkit.Must(t, p.queue.Append(morning(), "One more."))
+	testkit.Must(t, p.queue.Settle(d, true))
 	if got := messages(p.queue.Peek()); len(got) != 1 || got[0] != "One more." {
 		t.Errorf("left: %.200q", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,26 +32,26 @@ type place struct {
 	logged *bytes.Buffer
 }
 
-func newPlace(t testing.TB, content string) place {
+func newPlace(t testing.TB, content string) *place {
 	t.Helper()
 	d := storetest.Dir(t)
 	if content != "" {
-		must(t, d.Write(file, []byte(content)))
+		testkit.Must(t, d.Write(file, []byte(content)))
 	}
 	logged := &bytes.Buffer{}
-	return place{d, NewQueue(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
+	return &place{d, NewQueue(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
 }
 
-func (p place) content(t testing.TB) string {
+func (p *place) content(t testing.TB) string {
 	t.Helper()
 	return storetest.Text(t, p.dir, file)
 }
 
 // add appends one message per minute, starting in the morning.
-func (p place) add(t testing.TB, messages ...string) {
+func (p *place) add(t testing.TB, messages ...string) {
 	t.Helper()
 	for i, m := range messages {
-		must(t, p.queue.Append(morning().Add(time.Duration(i)*time.Minute), m))
+		testkit.Must(t, p.queue.Append(morning().Add(time.Duration(i)*time.Minute), m))
 	}
 }
 
@@ -62,7 +63,7 @@ func messages(list []Update) []string {
 	return out
 }
 
-func (p place) pending(t testing.TB, want ...string) {
+func (p *place) pending(t testing.TB, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, messages(p.queue.Peek())); diff != "" {
 		t.Errorf("pending (-want +got)\n%s", diff)
@@ -77,27 +78,111 @@ func numbered(from, to int) []string {
 	return out
 }
 
-func must(t testing.TB, err error) {
+// plays runs the steps of a story on the queue and returns what is pending at its end: update 7 is 7, and (3) the
+// sentinel for three.
+func (p *place) plays(t *testing.T, steps string) string {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	var d Delivery
+	var gone []*Discarded
+	at := morning()
+	for step := range strings.SplitSeq(steps, ", ") {
+		words := strings.Fields(step)
+		switch words[0] {
+		case "add": // 1 to 3, or words
+			list := words[1:]
+			if from, to := 0, 0; len(list) == 3 && list[1] == "to" {
+				_, err := fmt.Sscan(list[0]+" "+list[2], &from, &to)
+				testkit.Must(t, err)
+				list = numbered(from, to)
+			}
+			for _, m := range list {
+				at = at.Add(time.Minute)
+				testkit.Must(t, p.queue.Append(at, m))
+			}
+		case "claim":
+			all := messages(p.queue.Peek())
+			d = claim(t, p.queue, all...)
+		case "unsettled": // it cannot be claimed
+			if _, err := p.queue.Claim(func([]Update) Delivery { return Delivery{} }); !errors.Is(err, ErrUnsettled) {
+				t.Errorf("a second delivery beside the first: %v", err)
+			}
+			found, arrived, there, err := p.queue.Unsettled()
+			if err != nil || !there || arrived || !cmp.Equal(found, d) {
+				t.Errorf("%+v, arrived %v, found %v, %v", found, arrived, there, err)
+			}
+		case "arrived", "lost":
+			testkit.Must(t, p.queue.Settle(d, words[0] == "arrived"))
+		case "restart":
+			p.queue = NewQueue(p.dir, pacific, nil)
+		case "discard":
+			n, err := strconv.Atoi(words[1])
+			testkit.Must(t, err)
+			gone = append(gone, p.discard(t, n))
+		case "undo":
+			testkit.Must(t, p.queue.Restore(gone[len(gone)-1]))
+			gone = gone[:len(gone)-1]
+		default:
+			t.Fatalf("no step %q", step)
+		}
+	}
+	text := strings.Join(messages(p.queue.Peek()), " ")
+	return strings.NewReplacer("update ", "", " earlier update(s) omitted — cap reached", "").Replace(text)
+}
+
+func TestEachUpdateIsDeliveredOnceAndNoneIsLost(t *testing.T) {
+	for _, c := range []struct{ name, steps, pending string }{
+		{"they gather in order", "add one two, add three", "one two three"},
+		{"what is claimed stays pending", "add one two, claim", "one two"},
+		{"for a single delivery", "add one, claim, unsettled", "one"},
+		{"until it has arrived", "add one two, claim, arrived, arrived", ""},
+		{"what was lost stays", "add one, claim, lost", "one"},
+		{"and leaves with the next delivery", "add one, claim, lost, claim, arrived", ""},
+		{"what came since stays", "add one, claim, add two, arrived", "two"},
+		{"and leaves with the next delivery, too", "add one, claim, add two, arrived, claim, arrived", ""},
+		{"the next process knows what is claimed", "add one, claim, restart, unsettled, lost, claim, arrived", ""},
+		{"the cap does not touch what is claimed", "add 1 to 8, claim, restart, add 9 to 20, arrived", "(3) 12 13 14 15 16 17 18 19 20"},
+		{"even if it is lost", "add 1 to 3, claim, add 4 to 16, lost", "1 2 3 (4) 8 9 10 11 12 13 14 15 16"},
+		{"what is discarded comes to its place again", "add 1 to 3, discard 1, discard 0, undo, undo", "1 2 3"},
+		{"a sentinel to the front", "add 1 to 12, discard 0, undo", "(3) 4 5 6 7 8 9 10 11 12"},
+		{"undo drops nothing", "add 1 to 10, discard 4, add new, undo", "1 2 3 4 5 6 7 8 9 10 new"},
+		{"the next update does", "add 1 to 10, discard 4, add new, undo, add next", "(3) 4 5 6 7 8 9 10 new next"},
+		{"what is restored among others is behind the sentinel", "add old, discard 0, add 1 to 11, undo", "(2) old 3 4 5 6 7 8 9 10 11"},
+	} {
+		p := newPlace(t, "")
+		if got := p.plays(t, c.steps); got != c.pending {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.pending)
+		}
+		if c.pending == "" && p.content(t) != "" {
+			t.Errorf("%s: the file says %s", c.name, p.content(t))
+		}
 	}
 }
 
-func TestUpdatesGatherInOrderAndPeekingTakesNothing(t *testing.T) {
-	p := newPlace(t, "")
-	p.pending(t)
-	p.add(t, "one", "two", "three")
-	p.pending(t, "one", "two", "three")
-	p.pending(t, "one", "two", "three")
-	if got := p.queue.Peek()[1].At; !got.Equal(morning().Add(time.Minute)) || got.Location() != pacific {
-		t.Errorf("the second is of %v", got)
+func TestWhatCannotBeReadIsNeitherDeliveredNorWrittenOver(t *testing.T) {
+	for _, name := range []string{file, deliveryFile} {
+		p := newPlace(t, "")
+		d := NewDelivery("session", "hello", []string{"a1b2c3d4"})
+		d.Keys = []string{"a"}
+		loop := filepath.Join(t.TempDir(), "loop")
+		testkit.Must(t, errors.Join(os.Symlink(loop, loop), os.MkdirAll(p.dir.Path("state"), 0o700), os.Symlink(loop, p.dir.Path(name)))) // also for root
+		for what, do := range map[string]func() error{
+			"append": func() error { return p.queue.Append(morning(), "one") },
+			"claim":  func() error { _, err := p.queue.Claim(func([]Update) Delivery { return d }); return err },
+			"settle": func() error { return p.queue.Settle(d, true) },
+		} {
+			if what == "settle" && name == deliveryFile {
+				continue // nothing has to be read for that
+			}
+			if err := do(); err == nil || errors.Is(err, ErrUnsettled) && name == file {
+				t.Errorf("%s with an unreadable %s: %v", what, name, err)
+			}
+		}
 	}
 }
 
 func TestTheOriginalsFileKeepsItsBytes(t *testing.T) {
 	data, err := os.ReadFile("testdata/pending_updates.json")
-	must(t, err)
+	testkit.Must(t, err)
 	p := newPlace(t, string(data))
 	list := p.queue.Peek()
 	want := []Update{
@@ -110,9 +195,9 @@ func TestTheOriginalsFileKeepsItsBytes(t *testing.T) {
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	must(t, p.queue.Append(morning(), "third"))
+	testkit.Must(t, p.queue.Append(morning(), "third"))
 	_, err = p.queue.Discard(p.queue.Peek()[2].Key)
-	must(t, err)
+	testkit.Must(t, err)
 	if diff := cmp.Diff(string(data), p.content(t)); diff != "" {
 		t.Errorf("rewritten (-file +written)\n%s", diff)
 	}
@@ -132,6 +217,10 @@ func TestKeysOfOthersAreKept(t *testing.T) {
 func TestOddElementsAreShownRatherThanLost(t *testing.T) {
 	p := newPlace(t, `["just text", {"message": 5, "ts": 7}, {"ts": "2026-11-23T08:00:00-08:00", "message": ""}, 3, null]`)
 	p.pending(t, "just text", "5", "3")
+	timed := newPlace(t, `[{"ts": "2026-11-23T08:00:00-08:00", "message": "one"}, "two"]`)
+	if list := timed.queue.Peek(); !list[1].At.Equal(list[0].At) {
+		t.Errorf("what has no time is of %v, after %v", list[1].At, list[0].At)
+	}
 	p.add(t, "mine")
 	p.pending(t, "just text", "5", "3", "mine")
 }
@@ -174,14 +263,20 @@ func TestASentinelOfTheOriginalIsCountedOn(t *testing.T) {
 	if got := p.queue.Peek()[0].Dropped; got != 4 {
 		t.Fatalf("it counts %d, want 4", got)
 	}
+	for text, want := range map[string]int{`"dropped": 1`: 1, `"dropped": 0`: 0, `"dropped": -2`: 0, `"dropped": "3"`: 0, `"a": 1`: 0} {
+		own := newPlace(t, `[{"ts": "2026-11-23T08:00:00-08:00", "message": "one", `+text+`}]`)
+		if got := own.queue.Peek()[0].Dropped; got != want {
+			t.Errorf("%s: it counts %d", text, got)
+		}
+	}
 	p.add(t, numbered(1, 10)...)
 	p.pending(t, append([]string{"(5 earlier update(s) omitted — cap reached)"}, numbered(2, 10)...)...)
 }
 
-func (p place) discard(t testing.TB, i int) *Discarded {
+func (p *place) discard(t testing.TB, i int) *Discarded {
 	t.Helper()
 	gone, err := p.queue.Discard(p.queue.Peek()[i].Key)
-	must(t, err)
+	testkit.Must(t, err)
 	return gone
 }
 
@@ -198,7 +293,7 @@ func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
 			t.Errorf("discarded twice: %v", err)
 		}
 		for range 2 { // a second call has no effect
-			must(t, p.queue.Restore(gone))
+			testkit.Must(t, p.queue.Restore(gone))
 		}
 		if diff := cmp.Diff(before, p.queue.Peek()); diff != "" {
 			t.Errorf("after restoring number %d (-want +got)\n%s", i+1, diff)
@@ -223,7 +318,7 @@ func TestUndoPutsBackTheBytesThatWereThere(t *testing.T) {
 		content := "[" + strings.Join(list, ", ") + "]\n"
 		p := newPlace(t, content)
 		for i := 0; i < len(list); i += 1 + len(list)/10 {
-			must(t, p.queue.Restore(p.discard(t, i)))
+			testkit.Must(t, p.queue.Restore(p.discard(t, i)))
 			if diff := cmp.Diff(content, p.content(t)); diff != "" {
 				t.Fatalf("after number %d of %d (-before +after)\n%s", i, len(list), diff)
 			}
@@ -233,43 +328,12 @@ func TestUndoPutsBackTheBytesThatWereThere(t *testing.T) {
 			gone = append(gone, p.discard(t, len(gone)%2*(len(p.queue.Peek())-1)))
 		}
 		for _, d := range slices.Backward(gone) {
-			must(t, p.queue.Restore(d))
+			testkit.Must(t, p.queue.Restore(d))
 		}
 		if diff := cmp.Diff(content, p.content(t)); diff != "" {
 			t.Fatalf("after undoing one after the other (-before +after)\n%s", diff)
 		}
 	}
-}
-
-func TestADiscardedSentinelComesBackInFront(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, numbered(1, 12)...)
-	before := p.queue.Peek()
-	must(t, p.queue.Restore(p.discard(t, 0)))
-	if diff := cmp.Diff(before, p.queue.Peek()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestUndoDropsNothingAndComesBackToItsNeighbours(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, numbered(1, 10)...)
-	gone := p.discard(t, 4)
-	must(t, p.queue.Append(morning().Add(time.Hour), "new"))
-	must(t, p.queue.Restore(gone))
-	p.pending(t, append(numbered(1, 10), "new")...)
-	// The next append applies the limit as usual.
-	must(t, p.queue.Append(morning().Add(2*time.Hour), "next"))
-	p.pending(t, append([]string{"(3 earlier update(s) omitted — cap reached)"}, append(numbered(4, 10), "new", "next")...)...)
-}
-
-func TestWhatIsRestoredAmongOthersStandsBehindTheSentinel(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, "old")
-	gone := p.discard(t, 0)
-	p.add(t, numbered(1, 11)...)
-	must(t, p.queue.Restore(gone))
-	p.pending(t, append([]string{"(2 earlier update(s) omitted — cap reached)", "old"}, numbered(3, 11)...)...)
 }
 
 func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
@@ -283,21 +347,21 @@ func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
 	if err := storetest.FullDisk(t, func() error { return p.queue.Restore(gone) }); err == nil {
 		t.Error("it could not be written, and says nothing")
 	}
-	must(t, p.queue.Restore(gone))
+	testkit.Must(t, p.queue.Restore(gone))
 	p.pending(t, "one", "two")
 }
 
 func TestEqualUpdatesHaveKeysOfTheirOwn(t *testing.T) {
 	p := newPlace(t, "")
 	for range 2 {
-		must(t, p.queue.Append(morning(), "same"))
+		testkit.Must(t, p.queue.Append(morning(), "same"))
 	}
 	list := p.queue.Peek()
-	if list[0].Key == list[1].Key {
-		t.Fatalf("both have the key %s", list[0].Key)
+	if list[0].Key == list[1].Key || list[1].At.Sub(list[0].At) != time.Microsecond {
+		t.Fatalf("they are %+v", list)
 	}
 	_, err := p.queue.Discard(list[1].Key)
-	must(t, err)
+	testkit.Must(t, err)
 	p.pending(t, "same")
 }
 
@@ -306,6 +370,7 @@ func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 	for range 3 {
 		p.pending(t)
 	}
+	NewQueue(p.dir, pacific, nil).Peek() // without a log
 	if n := strings.Count(p.logged.String(), "level=WARN"); n != 1 {
 		t.Errorf("reading reported it %d times:\n%s", n, p.logged)
 	}
@@ -349,7 +414,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 		}
 		g.Go(func() error { return q.Append(morning(), fmt.Sprintf("from %d", i)) })
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	seen := map[string]bool{}
 	for _, m := range messages(p.queue.Peek()) {
 		seen[m] = true
@@ -377,6 +442,13 @@ func TestWhatIsToldAgainAfterACrashIsKeptOnceAndNobodyTakesItBeforeItsTellerKnow
 }
 
 func TestAnUpdateAboutAMatterIsReplacedUntilItIsRead(t *testing.T) {
+	first := newPlace(t, "")
+	for _, text := range []string{"a is broken", "b is broken", "b is broken"} {
+		testkit.Must(t, first.queue.Replace(morning(), "routine files", func(bool) string { return text }))
+	}
+	if list := first.queue.Peek(); len(list) != 1 || list[0].Message != "b is broken" || list[0].Label != "" || list[0].Source != (Source{}) {
+		t.Errorf("alone: %+v", list)
+	}
 	p := newPlace(t, "")
 	p.add(t, "before")
 	say := func(fresh, all string) {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/base/testkit"
 )
 
 // An update committed while another is appended is gone for good: whether the append
@@ -16,18 +18,18 @@ func TestWhatIsCommittedWhileOthersAppendIsNotDeliveredAgain(t *testing.T) {
 	for i := range 100 { // 723 of 2,000 rounds failed before one lock ordered everything
 		now = now.Add(time.Second)
 		delivered := fmt.Sprintf("delivered %d", i)
-		must(t, p.queue.Append(now, delivered))
+		testkit.Must(t, p.queue.Append(now, delivered))
 		d := claim(t, p.queue, delivered)
 		var g errgroup.Group
 		g.Go(func() error { return p.queue.Settle(d, true) })
 		g.Go(func() error { return p.queue.Append(now.Add(time.Millisecond), fmt.Sprintf("appended %d", i)) })
-		must(t, g.Wait())
+		testkit.Must(t, g.Wait())
 		for _, m := range messages(p.queue.Peek()) {
 			if m == delivered {
 				twice++
 			}
 		}
-		must(t, p.dir.Remove(file))
+		testkit.Must(t, p.dir.Remove(file))
 	}
 	if twice > 0 {
 		t.Errorf("%d of 100 updates would be delivered twice", twice)

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // Paced deliveries over loopback. All of them are accepted, so each answer waits for the
@@ -32,7 +34,7 @@ func acceptedAt(b *testing.B, perSecond int) {
 	}
 	r.index.Scan()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(b, err)
+	testkit.Must(b, err)
 	stop := r.start(b, l)
 	defer stop()
 	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: senders}}

@@ -17,7 +17,7 @@ import (
 func TestAPayloadKeepsItsOrderAndItsNumbers(t *testing.T) {
 	s := parsed(t, openSpec)
 	p, err := s.Check([]byte(` {"z": 1.50, "note": "a\nb", "big": 12345678901234567890.000, "t": true, "n": null, "o" : { "b": [1, 2e3], "a": "x" } } `))
-	must(t, err)
+	testkit.Must(t, err)
 	want := []prompt.Datum{
 		{Key: "z", Value: "1.50"},
 		{Key: "note", Value: "a\nb"},
@@ -182,7 +182,7 @@ func TestAllFreeTextIsScreened(t *testing.T) {
   definitions: {d: {type: string}}
 `, "Go"))
 	p, err := s.Check([]byte(`{"word":"w","fixed":"a","constant":"b","n":1,"list":["x"],"elsewhere":"e","more":"m","flag":true,"do this now":7,"o":{}}`))
-	must(t, err)
+	testkit.Must(t, err)
 	if diff := cmp.Diff([]string{"word", "list", "elsewhere", "more", "do this now", "o"}, p.Screened); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

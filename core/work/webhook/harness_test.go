@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -172,7 +173,7 @@ func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 		change(&o)
 	}
 	s, err := New(o)
-	must(t, err)
+	testkit.Must(t, err)
 	r.Server = s
 	return r
 }
@@ -268,19 +269,12 @@ func (p *pipes) client() *http.Client {
 func (p *pipes) post(t testing.TB, id, body string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/hook/"+id, strings.NewReader(body))
-	must(t, err)
+	testkit.Must(t, err)
 	request.Header.Set("Authorization", "Bearer "+secret)
 	response, err := p.client().Do(request)
-	must(t, err)
+	testkit.Must(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	must(t, err)
+	testkit.Must(t, err)
 	return response.StatusCode, string(text)
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
@@ -34,7 +35,7 @@ func TestTheIndexFollowsTheFolder(t *testing.T) {
 	if _, ok := x.Find("github-ci"); ok {
 		t.Error("the old id is still in force")
 	}
-	must(t, d.Remove("webhooks/a.md"))
+	testkit.Must(t, d.Remove("webhooks/a.md"))
 	if x.Refresh([]string{"webhooks/a.md"}).Empty() || len(x.Specs(false)) != 0 {
 		t.Error("the file is gone, its spec is not")
 	}

@@ -149,8 +149,8 @@ func outlive(t *testing.T, dir *store.Dir, send func(addr string), life time.Dur
 	cmd := exec.CommandContext(t.Context(), binarytest.Path())
 	cmd.Env = append(os.Environ(), childDir+"="+dir.Root())
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "ready ") {
 		t.Fatalf("the child says %q", lines.Text())
@@ -175,7 +175,7 @@ func settleAccounts(t *testing.T, dir *store.Dir, accepted map[string]bool) {
 	t.Helper()
 	lines := func(name string) []string {
 		data, err := os.ReadFile(dir.Path(name))
-		must(t, err)
+		testkit.Must(t, err)
 		return strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	runs, ids := map[string]int{}, map[string]string{}

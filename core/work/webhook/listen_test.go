@@ -22,7 +22,7 @@ import (
 func raw(t *testing.T, l *pipes, text string) net.Conn {
 	t.Helper()
 	c, err := l.dial()
-	must(t, err)
+	testkit.Must(t, err)
 	if _, err := io.WriteString(c, text); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestSlowClientsAreCutOffInTime(t *testing.T) {
 			stop := r.start(t, l)
 			begun := time.Now()
 			client, err := l.dial()
-			must(t, err)
+			testkit.Must(t, err)
 			var sending sync.WaitGroup
 			sending.Go(func() { _, _ = io.WriteString(client, c.text) }) // the server may stop reading midway
 			answer, _ := bufio.NewReader(client).ReadString('\n')
@@ -120,7 +120,7 @@ func TestAPortThatIsTakenIsToldWithItsCureAndTakenWhenItIsFree(t *testing.T) {
 		g.Wait()
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	defer l.Close()
 	r := newRig(t, func(o *Options) { o.Addr = l.Addr().String() })
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -101,7 +102,7 @@ func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t 
 		l.post(t, "github-ci", held1)
 		synctest.Wait()
 		stop()
-		must(t, first.dir.Write(LogFile, crashed))
+		testkit.Must(t, first.dir.Write(LogFile, crashed))
 		again := rigOn(t, first.dir, func(o *Options) {
 			o.Screen = func(context.Context, map[string]string) (bool, []string, error) {
 				t.Error("it is screened again")
@@ -184,7 +185,7 @@ func TestAsManyLargePayloadsAsMayWaitSurviveARestart(t *testing.T) {
 	payload := fmt.Appendf(nil, `{"note":%q}`, strings.Repeat("<", MaxBody-20))
 	add := func(i int, d Delivery, p []byte) {
 		d.ID, d.At = fmt.Sprintf("%08x", i), time.Now()
-		must(t, l.add(&record{Delivery: d, Payload: p}))
+		testkit.Must(t, l.add(&record{Delivery: d, Payload: p}))
 	}
 	for i := range underWay {
 		add(i, Delivery{Webhook: "open", Outcome: Accepted}, payload)
@@ -237,14 +238,14 @@ func TestOldDeliveriesAndPayloadsLeaveTheFile(t *testing.T) {
 func onDisk(t testing.TB, d *store.Dir) string {
 	t.Helper()
 	data, err := d.Read(LogFile)
-	must(t, err)
+	testkit.Must(t, err)
 	return string(data)
 }
 
 func TestADeliveryThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
+		testkit.Must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
 		l := newPipes()
 		stop := r.start(t, l)
 		synctest.Wait()
@@ -253,7 +254,7 @@ func TestADeliveryThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 			t.Errorf("%d %v", w.Code, w.Header())
 		}
 		waitFor(time.Second)
-		must(t, os.Remove(r.dir.Path(LogFile)))
+		testkit.Must(t, os.Remove(r.dir.Path(LogFile)))
 		if status, _ := l.post(t, "fixed", `{"status":"down"}`); status != http.StatusAccepted {
 			t.Errorf("once it can be written: %d", status)
 		}
@@ -405,8 +406,8 @@ func TestADeliveryWhoseRunFailsIsNotRepeated(t *testing.T) {
 func TestADeliveryThatCannotBeStoredFreesItsSlot(t *testing.T) {
 	d := storetest.Prepared(t)
 	r := rigOn(t, d, nil)
-	must(t, os.RemoveAll(d.Path(LogFile)))
-	must(t, os.Mkdir(d.Path(LogFile), 0o700)) // makes appending fail
+	testkit.Must(t, os.RemoveAll(d.Path(LogFile)))
+	testkit.Must(t, os.Mkdir(d.Path(LogFile), 0o700)) // makes appending fail
 	for range underWay + 1 {
 		refusal := r.accept(&task{record: &record{}})
 		if refusal == nil || refusal.Status != statusNotStored {

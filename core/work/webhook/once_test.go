@@ -10,20 +10,22 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/base/testkit"
 )
 
 // postAs sends a delivery with a header that identifies it.
 func (p *pipes) postAs(t testing.TB, webhook, header, id string) int {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/hook/"+webhook, strings.NewReader(`{"status":"up"}`))
-	must(t, err)
+	testkit.Must(t, err)
 	request.Header.Set("Authorization", "Bearer "+secret)
 	if header != "" {
 		request.Header.Set(header, id)
 	}
 	response, err := p.client().Do(request)
-	must(t, err)
-	must(t, response.Body.Close())
+	testkit.Must(t, err)
+	testkit.Must(t, response.Body.Close())
 	return response.StatusCode
 }
 
@@ -83,7 +85,7 @@ func TestADeliveryWithAKnownIDDoesNotRunAgainWithinAWeek(t *testing.T) {
 		sends(http.StatusAccepted, "fixed", "X-GitHub-Delivery", "X-GitHub-Delivery-1")
 		stop()
 		data, err := os.ReadFile(r.dir.Path(LogFile))
-		if must(t, err); strings.Contains(string(data), "X-GitHub") {
+		if testkit.Must(t, err); strings.Contains(string(data), "X-GitHub") {
 			t.Error("the sender's text is in the log")
 		}
 	})
@@ -95,7 +97,7 @@ func TestARefusedDeliveryCanBeSentAgain(t *testing.T) {
 		r := newRig(t, nil)
 		l := newPipes()
 		defer r.start(t, l)()
-		must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
+		testkit.Must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
 		var g errgroup.Group
 		for range 5 {
 			g.Go(func() error {
@@ -108,7 +110,7 @@ func TestARefusedDeliveryCanBeSentAgain(t *testing.T) {
 		if err := g.Wait(); err != nil {
 			t.Error(err)
 		}
-		must(t, os.Remove(r.dir.Path(LogFile)))
+		testkit.Must(t, os.Remove(r.dir.Path(LogFile)))
 		if status := l.postAs(t, "fixed", "Idempotency-Key", "a"); status != http.StatusAccepted {
 			t.Errorf("answered %d", status)
 		}

@@ -267,7 +267,7 @@ func TestDeliverSpeaksToARunningBot(t *testing.T) {
 	testkit.Alone(t)
 	r := newRig(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	stop := r.start(t, l)
 	addr := l.Addr().String()
 	status, answer, err := Deliver(t.Context(), addr, "fixed", []byte(`{"status":"up"}`), bearerOf(secret))

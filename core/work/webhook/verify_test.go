@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
@@ -282,7 +283,7 @@ func TestSendersAreRefusedWithTheReason(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write([]byte(push))
-	must(t, z.Close())
+	testkit.Must(t, z.Close())
 	r := newSenders(t)
 	for name, c := range map[string]struct {
 		request *http.Request
@@ -349,9 +350,9 @@ func TestADeliveryOfAVerifiedSenderRunsOnce(t *testing.T) {
 			t.Helper()
 			request.RequestURI, request.URL.Scheme, request.URL.Host = "", "http", "127.0.0.1"
 			answer, err := l.client().Do(request)
-			must(t, err)
+			testkit.Must(t, err)
 			text, _ := io.ReadAll(answer.Body)
-			must(t, answer.Body.Close())
+			testkit.Must(t, answer.Body.Close())
 			if answer.StatusCode != want || (answer.Header.Get("Idempotent-Replayed") == "true") != again || want == 202 && string(text) != "{\"status\":\"accepted\"}\n" {
 				t.Errorf("%d %v %s", answer.StatusCode, answer.Header, text)
 			}
@@ -405,7 +406,7 @@ func TestADeliveryOfAVerifiedSenderRunsOnce(t *testing.T) {
 		waitFor(onceWithin)
 		send(r.signed(t, "pay", pay), 202, false)
 		data, err := os.ReadFile(r.dir.Path(LogFile))
-		if must(t, err); strings.Contains(string(data), "evt_1") || strings.Contains(string(data), ofSender) {
+		if testkit.Must(t, err); strings.Contains(string(data), "evt_1") || strings.Contains(string(data), ofSender) {
 			t.Error("the sender's text is in the log")
 		}
 	})
@@ -508,7 +509,7 @@ func TestWhatASchemaLeavesOpenIsKeptWhole(t *testing.T) {
 		`{"properties":{"a":{"properties":{"c":{"items":{"properties":{"d":{}}}}}}}}`: `{"a":{"c":[1,{"d":"\u003c"}]}}`,
 	} {
 		list, err := readObject([]byte(text))
-		must(t, err)
+		testkit.Must(t, err)
 		if got := string(shapeOf(asMap(list)).cut([]byte(body))); got != want {
 			t.Errorf("%s keeps\n%s, not\n%s", text, got, want)
 		}

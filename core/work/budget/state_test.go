@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -12,19 +13,6 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-var pacific = time.FixedZone("PST", -8*3600)
-
-// morning is the start time of most tests.
-func morning() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, pacific) }
-
-func bucketOf(available float64, capacity, rate int) State {
-	today := morning().Format(time.DateOnly)
-	return State{
-		Capacity: capacity, Available: available, RefillRateMinutes: rate, LastRefill: morning(),
-		CriticalResetDate: today, DailyUsedReset: today,
-	}
-}
-
 func TestTokensComeBackWithTime(t *testing.T) {
 	for _, c := range []struct {
 		available float64
@@ -34,28 +22,29 @@ func TestTokensComeBackWithTime(t *testing.T) {
 	}{
 		{1, 60, 2 * time.Hour, 3},
 		{0, 60, 24 * time.Hour, 5},
+		{0, 1, 2 * time.Minute, 2},
 		{0, 60, time.Hour, 1},
 		{0, 90, 45 * time.Minute, 0.5},
 		{0.5, 90, 0, 0.5},
 		{2, 90, -time.Hour, 2},
 		{4.5, 1, 10000 * time.Hour, 5},
 	} {
-		got := bucketOf(c.available, 5, c.rate).At(morning().Add(c.elapsed))
-		if got.Available != c.want || !got.LastRefill.Equal(morning().Add(c.elapsed)) {
+		got := bucketOf(c.available, 5, c.rate).At(morning.Add(c.elapsed))
+		if got.Available != c.want || !got.LastRefill.Equal(morning.Add(c.elapsed)) {
 			t.Errorf("%v tokens, 1 per %d min, after %v: %v at %v, want %v", c.available, c.rate, c.elapsed, got.Available, got.LastRefill, c.want)
 		}
 	}
 }
 
 func TestAWholeIntervalIsGoodForOnePing(t *testing.T) {
-	if got := bucketOf(0, 5, 90).At(morning().Add(90 * time.Minute)).Whole(); got != 1 {
+	if got := bucketOf(0, 5, 90).At(morning.Add(90 * time.Minute)).Whole(); got != 1 {
 		t.Errorf("after one interval: %d pings, want 1", got)
 	}
 	if got := bucketOf(0.5, 5, 90).Whole(); got != 0 {
 		t.Errorf("half a token: %d pings, want 0", got)
 	}
 	s := bucketOf(0, 5, 7)
-	for at := morning(); !at.After(morning().Add(7 * time.Minute)); at = at.Add(time.Second) {
+	for at := morning; !at.After(morning.Add(7 * time.Minute)); at = at.Add(time.Second) {
 		s = s.At(at) // rounding errors of 420 small steps must not cost the token
 	}
 	if s.Whole() != 1 {
@@ -86,15 +75,15 @@ func TestDailyCountersEndWithTheirDayInTheZone(t *testing.T) {
 
 func TestImpossibleNumbersAreRepaired(t *testing.T) {
 	s := State{Capacity: -3, Available: math.NaN(), RefillRateMinutes: 0, CriticalUsed: -1, DailyUsed: -1}
-	got := s.At(morning())
-	want := Default(morning())
+	got := s.At(morning)
+	want := Default(morning)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got := bucketOf(math.Inf(1), 3, 90).At(morning()).Available; got != 3 {
+	if got := bucketOf(math.Inf(1), 3, 90).At(morning).Available; got != 3 {
 		t.Errorf("endless tokens in a bucket of 3: %v", got)
 	}
-	if got := bucketOf(-7, 3, 90).At(morning()).Available; got != 0 {
+	if got := bucketOf(-7, 3, 90).At(morning).Available; got != 0 {
 		t.Errorf("negative tokens: %v", got)
 	}
 }
@@ -113,21 +102,36 @@ func TestStatusReadsAsTheSeedShowsIt(t *testing.T) {
 		{bucketOf(0, 5, 3), 20 * time.Second, "0/5 available (refills 1 every 3 min, next in 3 min)"},
 		{bucketOf(2, 0, 90), 0, "0/0 available (muted: capacity is 0)"},
 	} {
-		if got := c.s.Status(morning().Add(c.after)); got != c.want {
+		if got := c.s.Status(morning.Add(c.after)); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
 
+func TestTheTwoNumbersAreSettings(t *testing.T) {
+	s := bucketOf(3.5, 5, 60)
+	for key, want := range map[string]string{KeyCapacity: "5 5 pings true", KeyRefill: "60 60 minutes false"} {
+		if l, ok := s.Setting(key); !ok || fmt.Sprint(l.Value, " ", l.Long, " ", l.Default) != want {
+			t.Errorf("%s: %+v", key, l)
+		}
+	}
+	if l, ok := s.Setting("model"); ok {
+		t.Errorf("%+v", l)
+	}
+}
+
 func TestFullStatusAddsWhatWasUsedToday(t *testing.T) {
 	s := bucketOf(3.5, 5, 90)
-	if got, want := s.FullStatus(morning()), s.Status(morning()); got != want {
+	if got, want := s.FullStatus(morning), s.Status(morning); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.DailyUsed, s.CriticalUsed = 2, 1
 	want := "3/5 available (refills 1 every 90 min, next in 45 min), 2 used today, 1 critical"
-	if got := s.FullStatus(morning()); got != want {
+	if got := s.FullStatus(morning); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if got := s.Left() + "; " + bucketOf(1, 1, 90).Left(); got != "3 of 5 pings left; 1 of 1 ping left" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -155,9 +159,16 @@ func TestAtNextAtTheTokenIsThere(t *testing.T) {
 	})
 }
 
+func TestTheNextTokenIsThatOfNow(t *testing.T) {
+	s := bucketOf(0.5, 5, 90) // at 45, 135, …
+	if next, full := s.NextAt(at(100)), s.FullAt(at(100)); !next.Equal(at(135)) || !full.Equal(at(405)) {
+		t.Errorf("the next at %v, full at %v", next, full)
+	}
+}
+
 func TestAFarFutureDoesNotOverflow(t *testing.T) {
 	s := bucketOf(0, math.MaxInt32, MaxRefill)
-	if got := s.FullAt(morning()).Sub(morning()); got != farthest {
+	if got := s.FullAt(morning).Sub(morning); got != farthest {
 		t.Errorf("full in %v, want it bounded to %v", got, farthest)
 	}
 }
@@ -173,6 +184,9 @@ func TestPreviewSaysWhatANumberMeans(t *testing.T) {
 		{bucketOf(3.5, 5, 90), 6, 90, "full at 12:45 instead of 11:15"},
 		{bucketOf(3.5, 5, 90), 3, 90, "0.5 tokens are lost, full now instead of at 11:15"},
 		{bucketOf(5, 5, 90), 4, 90, "1 token is lost"},
+		{bucketOf(3.01, 3, 90), 3, 60, "a used token is back in 60 min instead of 90"},
+		{bucketOf(4.01, 5, 90), 4, 90, "0.1 tokens are lost, full now instead of at 10:30"},
+		{bucketOf(1, 1, 90), 1, 60, "a used token is back in 60 min instead of 90"},
 		{bucketOf(5, 5, 90), 6, 90, "full at 10:30 instead of now"},
 		{bucketOf(5, 5, 90), 5, 60, "a used token is back in 60 min instead of 90"},
 		{bucketOf(5, 5, 90), 0, 90, "mutes all but critical pings"},
@@ -181,7 +195,7 @@ func TestPreviewSaysWhatANumberMeans(t *testing.T) {
 		{bucketOf(1, 20, 90), 20, 120, "full at Tue 23:00 instead of Tue 13:30"},
 		{bucketOf(0, 500, 90), 400, 90, "full at 18 Dec 2026 09:00 instead of 24 Dec 2026 15:00"},
 	} {
-		if got := c.s.Preview(morning(), c.capacity, c.refill); got != c.want {
+		if got := c.s.Preview(morning, c.capacity, c.refill); got != c.want {
 			t.Errorf("%v/%d at %d to %d at %d: %q, want %q", c.s.Available, c.s.Capacity, c.s.RefillRateMinutes, c.capacity, c.refill, got, c.want)
 		}
 	}
@@ -216,14 +230,14 @@ func drawState(t *rapid.T) State {
 	capacity := rapid.IntRange(0, 50).Draw(t, "capacity")
 	return State{
 		Capacity: capacity, Available: rapid.Float64Range(0, float64(capacity)).Draw(t, "available"),
-		RefillRateMinutes: rapid.IntRange(minRefill, MaxRefill).Draw(t, "rate"), LastRefill: morning(),
+		RefillRateMinutes: rapid.IntRange(minRefill, MaxRefill).Draw(t, "rate"), LastRefill: morning,
 		DailyUsed: rapid.IntRange(0, 9).Draw(t, "daily"), DailyUsedReset: "2026-11-23", CriticalResetDate: "2026-11-23",
 	}
 }
 
 func TestNoSequenceOfClockMovesDrainsOrOverfills(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
-		s, now := drawState(t), morning()
+		s, now := drawState(t), morning
 		for range rapid.IntRange(1, 20).Draw(t, "moves") {
 			now = now.Add(time.Duration(rapid.Int64Range(-int64(100*24*time.Hour), int64(100*24*time.Hour)).Draw(t, "move")))
 			before := s.Available
@@ -244,7 +258,7 @@ func TestNoSequenceOfClockMovesDrainsOrOverfills(t *testing.T) {
 func TestReadingOftenGivesNoMoreThanReadingOnce(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		s := drawState(t)
-		often, now := s, morning()
+		often, now := s, morning
 		for range rapid.IntRange(1, 20).Draw(t, "reads") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(10*time.Hour)).Draw(t, "step")))
 			often = often.At(now)
