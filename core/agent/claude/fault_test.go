@@ -146,7 +146,7 @@ func TestACommandThatCannotBeginSaysWhy(t *testing.T) {
 		mode       os.FileMode
 		want       string
 	}{
-		{"not executable", "#!/bin/sh\n", 0o644, "chmod"},
+		{"not executable", "#!/bin/sh\n", 0o644, "make it executable"},
 		{"ends at once", "#!/bin/sh\necho 'node: bad option' >&2\nexit 9\n", 0o755, "node: bad option"},
 		{"prints nonsense", "#!/bin/sh\necho Welcome to claude\nread x\n", 0o755, "is "},
 		{"says why in a result", `#!/bin/sh
@@ -176,11 +176,11 @@ func TestACommandThatIsMissingSaysHowToInstallIt(t *testing.T) {
 	end := runEngine(t, e)
 	<-changed // its version was requested
 	_, err := e.Open(t.Context(), agent.SessionOptions{Dir: t.TempDir()})
-	oneLine(t, err, "npm install")
+	oneLine(t, err, "from npm")
 	end()
 	_, err = e.Open(t.Context(), agent.SessionOptions{Dir: t.TempDir()})
 	oneLine(t, err, "not running")
-	if st := e.Status(); !strings.Contains(st.Problem, "npm install") {
+	if st := e.Status(); !strings.Contains(st.Problem, "from npm") {
 		t.Errorf("status %+v", st)
 	}
 }
