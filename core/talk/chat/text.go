@@ -22,7 +22,7 @@ const (
 	textNearLimit       = "the account is close to its limit, which resets at %s"
 	textFromDashboard   = "you, in the dashboard: %s"
 	textRateLimit       = "the account's limit is reached; it resets at %s"
-	textLostSession     = "it is not known which session was open, so the next message starts a new one; the file was kept as %s, and the history has what was said"
+	textLostSession     = "it is not known which session was open, so the next message starts a new one; the file was kept as %s; the history has what was said"
 	textFreshSession    = "the engine no longer has the main session, so a new one was started; routines and updates are unchanged"
 	textTurnFailed      = "the bot could not answer; send your message again to retry"
 	textEarlier         = "[%s are in %s]"

@@ -92,14 +92,15 @@ const (
 	msgFieldsSchema     = "fields is not a valid JSON Schema: %s"
 	textFieldsRoot      = "fields"
 
-	msgNoSecretName = "verify: %s needs the secret of its sender: put it into the bot's environment, as %s_WEBHOOK_SECRET=value, and write the name of that variable as secret-env"
-	msgSecretName   = "secret-env must be the name of a variable in the bot's environment, in capital letters and with SECRET, TOKEN or KEY in it, such as " +
+	msgNoSecretName = "verify: %s needs the secret of its sender: put it into the bot's environment, as %s_WEBHOOK_SECRET=value, " +
+		"and write the name of that variable as secret-env"
+	msgSecretName = "secret-env must be the name of a variable in the bot's environment, in capital letters and with SECRET, TOKEN or KEY in it, such as " +
 		"GITHUB_WEBHOOK_SECRET. If this is the secret itself, replace it at its sender, because git keeps this file"
 	msgNoHeader    = "hmac-sha256 needs signature-header, the name of the header with the signature; add signature-header: X-Signature"
 	msgBadHeader   = "%s must be the name of a header, such as %s: X-My-Header"
 	msgNeedsVerify = "%s has no effect without verify; add verify: github, gitlab, stripe, slack or hmac-sha256"
 	msgSignedID    = "delivery-header has no effect with verify: %s, whose signed payload has the id; delete it"
-	msgNoVariable  = "the variable %s is not set, so every delivery is refused; put the secret of %s into the bot's environment under this name and restart the bot"
+	msgNoVariable  = "the variable %s is not set, so every delivery is refused; put the secret of %s into the bot's environment under this name, and restart it"
 
 	msgBadID               = "id %s is not allowed; an id consists of 1 to %d ASCII letters, digits, - or _, for example %q"
 	msgTooManyDeclared     = "%d fields are declared, so every delivery is refused; declare at most %d"
