@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
+	"ollimbot/routines"
 )
 
 const (
@@ -66,13 +67,20 @@ func (f *failures) MarkSeen(runs ...string) error {
 	return f.o.Dir.WriteJSON(seenName, f.seen)
 }
 
-// add records a run if it has failed.
+// answers reports whether a run answers the failures of its task before it: the user need not look at what works
+// again. Each delivery of a webhook is a matter of its own.
+func (v View) answers() bool { return v.State == Done && v.TaskID != "" && v.Kind != routines.KindWebhook }
+
+// add records a run if it has failed, or removes the failures that it answers.
 func (f *failures) add(v View) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v.answers() {
+		f.list = slices.DeleteFunc(slices.Clone(f.list), func(o View) bool { return o.TaskID == v.TaskID })
+	}
 	if !v.State.Failed() {
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.list = slices.Insert(slices.Clone(f.list), 0, v)
 	f.list = f.list[:min(len(f.list), keptFailures)]
 }
@@ -102,6 +110,7 @@ func (f *failures) find(load func(*seen) (bool, error)) (found bool) {
 		return false
 	}
 	var from jsonl.Cursor
+	answered := map[string]bool{} // tasks
 	for more := true; more; {
 		p, err := Past(f.o.Dir, from, keptFailures)
 		if err != nil {
@@ -114,7 +123,10 @@ func (f *failures) find(load func(*seen) (bool, error)) (found bool) {
 				return true
 			}
 			known := slices.ContainsFunc(f.list, func(o View) bool { return o.ID == v.ID })
-			if v.State.Failed() && !known && !slices.Contains(f.seen.Runs, v.ID) {
+			if v.answers() {
+				answered[v.TaskID] = true
+			}
+			if v.State.Failed() && !known && !answered[v.TaskID] && !slices.Contains(f.seen.Runs, v.ID) {
 				f.list = append(f.list, inZone(v, f.o.Zone))
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/routines"
 )
 
 func ids(list []View) (out string) {
@@ -64,6 +66,34 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 		}
 		if got := h.m.Failures(); len(got) > 0 || len(h.m.seen.Runs) > 0 {
 			t.Errorf("all were looked at: %+v, %+v", got, h.m.seen)
+		}
+	})
+}
+
+func TestALaterSuccessOfTheTaskAnswersItsFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.serve()()
+		time.Sleep(time.Minute)
+		for i, v := range []View{
+			{TaskID: "a", State: Failed},
+			{TaskID: "b", State: TimedOut},
+			{TaskID: "a", State: Done},
+			{TaskID: "b", State: Stopped},
+			{TaskID: "c", State: Failed, Kind: routines.KindWebhook},
+			{TaskID: "c", State: Done, Kind: routines.KindWebhook},
+		} {
+			v.ID, v.Ended = fmt.Sprintf("%08x", i), time.Now()
+			must(t, appendLedger(h.dir, v))
+		}
+		h.m = h.manager()
+		defer h.serve()()
+		if got := ids(h.m.Failures()); got != "4 1 " {
+			t.Errorf("after a restart unseen are %s", got)
+		}
+		h.m.add(View{ID: "00000006", TaskID: "b", State: Done})
+		if got := ids(h.m.Failures()); got != "4 " {
+			t.Errorf("unseen are %s", got)
 		}
 	})
 }
