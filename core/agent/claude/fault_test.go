@@ -124,14 +124,14 @@ func TestWithoutALoginTheCureIsSaid(t *testing.T) {
 	})
 	r.engine.OnChange(func() { changed <- struct{}{} })
 	s := r.open()
-	if st := r.engine.Status(); !st.LoginNeeded || !strings.Contains(st.Problem, "press L") {
+	if st := r.engine.Status(); !st.LoginNeeded || !strings.Contains(st.Problem, "L in the dashboard") {
 		t.Errorf("status %+v", st)
 	}
 	if len(changed) == 0 {
 		t.Error("nobody was told")
 	}
 	h := say(t, s, "hello")
-	if end := h.result(t); !end.IsError || !strings.Contains(end.Text, "press L") {
+	if end := h.result(t); !end.IsError || !strings.Contains(end.Text, "L in the dashboard") {
 		t.Errorf("result %+v", end)
 	}
 	if h.text() != "" {
