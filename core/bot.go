@@ -9,6 +9,7 @@ import (
 	"net"
 	"path"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -100,7 +101,8 @@ type Options struct {
 	// file watcher and git, for a bot in a synctest bubble.
 	Still bool
 	// Shown is closed once the dashboard has painted its first frame. Run, which also reads
-	// the task files then, yields the processor until that happens, for a second at most.
+	// the task files then, yields the processor until that happens, for a second at most,
+	// and again until the dashboard has taken what was read.
 	// Nil means no dashboard: New reads the files, and Run starts at once.
 	Shown <-chan struct{}
 	// NoRemote says why there is no remote surface and how to set one up.
@@ -115,6 +117,9 @@ type Bot struct {
 	handlers command.Handlers
 	viewers  viewers
 	started  atomic.Pointer[time.Time]
+	looked   atomic.Bool     // Run has read the files
+	seen     <-chan struct{} // closed once a viewer has taken what Run has read
+	taken    func()          // closes it
 
 	records
 	safety
@@ -226,6 +231,8 @@ func New(o Options) (*Bot, error) {
 		b.watchFiles, b.versions = idle, idle
 	}
 	b.addHandlers()
+	seen := make(chan struct{})
+	b.seen, b.taken = seen, sync.OnceFunc(func() { close(seen) })
 	if o.Shown == nil {
 		b.index.Scan()
 	}

@@ -113,7 +113,7 @@ func (s *Snapshot) ServersText() string {
 	return strings.Join(lines, "\n")
 }
 
-const textNoServers = "No MCP servers. Add them to .mcp.json: ollim-bot help mcp.md"
+const textNoServers = "No MCP servers. The page about MCP says how to add one."
 
 // BudgetText describes how many pings are left, when more arrive, and whether they last.
 func (s *Snapshot) BudgetText() string {

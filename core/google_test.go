@@ -343,7 +343,7 @@ func TestARoutineSkipsTheDaysOfAGoogleCalendar(t *testing.T) {
 	}
 	b.readSkipped(t.Context())
 	b.index.LookAtCalendars()
-	if p := problem(); skipped() != "" || !strings.Contains(p, `calendar "Off days"`) || !strings.Contains(p, "ollim-bot auth google") {
+	if p := problem(); skipped() != "" || !strings.Contains(p, `calendar "Off days"`) || !strings.Contains(p, "/google-auth") {
 		t.Errorf("without Google: %q, %q", skipped(), p)
 	}
 	connects(t, b)

@@ -55,7 +55,7 @@ func TestWhatARoutineLacksIsToldOnceBeforeItFires(t *testing.T) {
 // A background task whose tools are commands of Google lacks the login, in the same words in the
 // list of problems, the notice and the description, until there is one. A login changes it at once.
 func TestWhatARoutineLacksOfGoogleIsToldOnce(t *testing.T) {
-	const lacks = "it runs without your Google calendar: log in with ollim-bot auth google"
+	const lacks = "it runs without your Google calendar: log in with /google-auth"
 	told := func(b *Bot) (n int) {
 		for _, one := range b.Snapshot().Notices {
 			if one.Text == tidyFile+": "+lacks {

@@ -256,7 +256,7 @@ func tellProblems(b *Bot) (more bool) {
 		if !slices.Contains(r.before, key+saidMark) && now.Sub(at) < sayAfter {
 			more = true
 		} else if r.add(key + saidMark) {
-			say = append(say, text)
+			say = append(say, p.Place()+": "+p.Message)
 		}
 	}
 	b.problems.since = since

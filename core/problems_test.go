@@ -29,7 +29,7 @@ func TestAProblemIsToldAtOnceAndOnThePhoneOnceItHasLasted(t *testing.T) {
 	var log bytes.Buffer
 	saidOf := func(b *Bot) (n int) {
 		for _, e := range b.Snapshot().Chat {
-			if e.Role == transcript.Notice && strings.Contains(e.Text, "tool-policy.yaml:2:3: unknown key") {
+			if e.Role == transcript.Notice && strings.Contains(e.Text, "the tool rules, line 2: unknown key") {
 				n++
 			}
 		}

@@ -71,6 +71,24 @@ func (b *Bot) look(ctx context.Context, brought string) {
 	b.recover(ctx)
 }
 
+// paintFor is about how long a dashboard takes to paint what it has taken.
+const paintFor = 50 * time.Millisecond
+
+// yieldToFrame lets the dashboard of this terminal, if there is one, show what look has read before the rest of the bot
+// starts, which reads the same files again to judge and keep them.
+func (b *Bot) yieldToFrame(ctx context.Context) {
+	b.looked.Store(true)
+	if b.o.Shown == nil {
+		return
+	}
+	b.viewers.notify()
+	Yield(ctx, b.seen)
+	select {
+	case <-ctx.Done():
+	case <-time.After(paintFor):
+	}
+}
+
 // Run starts the bot and blocks until ctx ends and everything has stopped: first the
 // intake of work and the runs, which are interrupted and killed after four seconds, then
 // engine, git, files and the lock. A second bot on the same directory gets
@@ -91,6 +109,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.viewers.notify()
 	Yield(ctx, b.o.Shown)
 	b.look(ctx, brought)
+	b.yieldToFrame(ctx)
 	b.log.Info("bot started", "version", b.o.Version, "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))

@@ -32,7 +32,7 @@ func TestARunPausesItsOwnRoutineAndTheUserResumesIt(t *testing.T) {
 			if v.Stopped != "The parcel has arrived." || !strings.HasPrefix(v.Held, "paused by its own run") || v.Paused == strings.Contains(args, "until") {
 				t.Errorf("%s: %+v", name, v)
 			}
-			if !noticed(s, "The parcel has arrived. To take that back: ollim-bot resume "+tidyID) {
+			if !noticed(s, "The parcel has arrived. It can be resumed.") {
 				t.Errorf("%s: notices %+v", name, s.Notices)
 			}
 			if len(s.Updates) != 1 || !strings.Contains(s.Updates[0].Message, "paused itself") {
@@ -71,7 +71,7 @@ func TestARunEndsItsOwnRoutineAndTheUserRestoresIt(t *testing.T) {
 		if h.has(tidyFile) || len(s.Forks) != 1 || s.Forks[0].Stopped != "ended itself" {
 			t.Fatalf("runs %+v", s.Forks)
 		}
-		if !noticed(s, "The race is over. To take that back: ollim-bot restore "+tidyID) || !agentDecided(t, b, audit.TaskRemoved, "The race is over") {
+		if !noticed(s, "The race is over. It can be restored within a day.") || !agentDecided(t, b, audit.TaskRemoved, "The race is over") {
 			t.Errorf("notices %+v", s.Notices)
 		}
 		out, err := b.Do(t.Context(), command.RestoreTask{ID: tidyID})

@@ -55,7 +55,7 @@ const (
 	textPromiseRan   = "that reminder has run already"
 
 	textBrought    = "%s was here before this program, and has claude run commands: %s. Look at it before you go on"
-	textFileWaits  = " by the agent, for rights it does not have: see ollim-bot allow"
+	textFileWaits  = " by the agent, for rights it does not have: decide on the card or in the schedule"
 	textAnswering  = "the bot is answering"
 	textUntrusted  = "%s (made from untrusted text: %s)"
 	textNoLogin    = "this engine needs no login"

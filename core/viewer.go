@@ -36,7 +36,12 @@ func (v *Viewer) Close() { v.bot.viewers.remove(v.changed) }
 func (v *Viewer) Changed() <-chan struct{} { return v.changed }
 
 // Snapshot is Bot.Snapshot.
-func (v *Viewer) Snapshot() Snapshot { return v.bot.Snapshot() }
+func (v *Viewer) Snapshot() Snapshot {
+	if v.bot.looked.Load() {
+		defer v.bot.taken()
+	}
+	return v.bot.Snapshot()
+}
 
 // Tail is Bot.Tail.
 func (v *Viewer) Tail(id string, from tail.Cursor) tail.Page { return v.bot.Tail(id, from) }

@@ -45,7 +45,7 @@ func editOfTheServersFile(t *testing.T, engine string) {
 	s.hears("There are no MCP servers")
 	s.types("allow .mcp.json")
 	s.types("yes")
-	s.hears("the edit of .mcp.json is in force")
+	s.hears("the edit of the list of MCP servers is in force")
 	if s.read(".mcp.json") != one {
 		t.Errorf("allowed, the file is %q", s.read(".mcp.json"))
 	}
@@ -70,7 +70,7 @@ func editOfTheServersFile(t *testing.T, engine string) {
 	s.hears("+" + two)
 	s.types("deny .mcp.json")
 	s.types("yes")
-	s.hears("the edit of .mcp.json was refused; its file is unchanged")
+	s.hears("the edit of the list of MCP servers was refused; its file is unchanged")
 	if s.read(".mcp.json") != one {
 		t.Errorf("refused, the file is %q", s.read(".mcp.json"))
 	}

@@ -83,7 +83,8 @@ func main() {
 // outputs are the pass that runs and the files to which its tally is appended.
 type outputs struct{ pass, counts, flaky string }
 
-var errUsage = errors.New("usage: suite [-skips PATTERN] [-temp DIR] [-pass unmarked|programs] [-counts FILE] [-flaky FILE] go test ARGS…, suite lay DIR, or suite mutants PACKAGE…")
+var errUsage = errors.New("usage: suite [-skips PATTERN] [-temp DIR] [-pass unmarked|programs] [-counts FILE] [-flaky FILE] go test ARGS…, " +
+	"suite lay DIR, or suite mutants PACKAGE…")
 
 func parse(line []string) (s *suite, args []string, files outputs, err error) {
 	s = &suite{out: os.Stdout}

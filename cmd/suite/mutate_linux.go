@@ -148,7 +148,7 @@ func (m *mutator) expression(f *ast.File, e ast.Expr, above []ast.Node) {
 	}
 	b, binary := e.(*ast.BinaryExpr)
 	logic := binary && (b.Op == token.LAND || b.Op == token.LOR)
-	if p, ok := parent.(*ast.BinaryExpr); ok && !(logic && b.Op == p.Op) {
+	if p, ok := parent.(*ast.BinaryExpr); ok && (!logic || b.Op != p.Op) {
 		switch p.Op {
 		case token.LAND:
 			m.wrap(e, "condition left out", "(", " || mutantAt(%d))")

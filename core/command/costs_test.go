@@ -190,7 +190,7 @@ func TestEachPartOfTheReportSaysWhatItLacks(t *testing.T) {
 	want := []string{
 		"the conversation: $0.50, 1 request", "runs: $0.00, 1 request, the cost of 2 of them is unknown",
 		"transcription of voice messages: $0.00, 1 request, the cost of 1 of them is unknown",
-		"no price for far/zeta: a line in prices.yaml gives one, and until then it is in no sum and no cap",
+		"no price for far/zeta: a line in the price list gives one, and until then it is in no sum and no cap",
 	}
 	if got := r.PartLines(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -76,16 +76,13 @@ func lineOf(ctx context.Context, path string) (string, error) {
 
 // newer says how this installation gets a newer program.
 func (p Program) newer() string {
-	folder := filepath.Dir(p.Path)
 	switch {
-	case folder == "/usr/bin":
+	case filepath.Dir(p.Path) == "/usr/bin":
 		return textNewPackage
 	case p.BuiltBy != "":
-		return fmt.Sprintf(textNewArchive, p.Path)
-	case strings.HasSuffix(folder, "/go/bin"):
-		return textNewInstall
+		return textNewArchive
 	}
-	return fmt.Sprintf(textNewBuild, p.Path)
+	return textNewBuild
 }
 
 // update compares the bot with its program's file.

@@ -35,7 +35,7 @@ func TestAReplacedProgramOffersTheRestart(t *testing.T) {
 			}
 		}
 	}
-	says("/update", "ollim-bot 0.1.0 abc runs, installed as "+path, "git pull", "go build -o "+path)
+	says("/update", "ollim-bot 0.1.0 abc runs, installed as "+path, "pull your clone")
 	says("/upgrade check", "check was removed", "To get a newer one")
 	says("/update rollback", "rollback was removed: install the earlier version")
 	says("/update now", `takes nothing, not "now"`)
@@ -46,7 +46,7 @@ func TestAReplacedProgramOffersTheRestart(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	says("/update", "ollim-bot 0.1.0 abc runs, but "+path+" is now: ollim-bot 0.2.0 def.", "/restart")
+	says("/update", "ollim-bot 0.1.0 abc runs, but "+path+" is now: ollim-bot 0.2.0 def.", "restart the bot")
 	prints(t, path, "something else")
 	says("/update", "does not run here (it is another program)")
 	if err := os.Remove(path); err != nil {
@@ -60,11 +60,11 @@ func TestEachInstallationGetsANewerProgramInItsOwnWay(t *testing.T) {
 		program Program
 		want    string
 	}{
-		{Program{Path: "/usr/bin/ollim-bot", BuiltBy: "goreleaser"}, "sudo apt install"},
-		{Program{Path: "/usr/bin/ollim-bot"}, "sudo apt install"}, // a package of an earlier version
-		{Program{Path: "/usr/local/bin/ollim-bot", BuiltBy: "goreleaser"}, "unpack ollim-bot to /usr/local/bin/ollim-bot"},
-		{Program{Path: "/home/ada/go/bin/ollim-bot"}, "go install ./cmd/ollim-bot"},
-		{Program{Path: "/home/ada/ollim/ollim-bot"}, "go build -o /home/ada/ollim/ollim-bot ./cmd/ollim-bot"},
+		{Program{Path: "/usr/bin/ollim-bot", BuiltBy: "goreleaser"}, "package"},
+		{Program{Path: "/usr/bin/ollim-bot"}, "package"}, // a package of an earlier version
+		{Program{Path: "/usr/local/bin/ollim-bot", BuiltBy: "goreleaser"}, "archive"},
+		{Program{Path: "/home/ada/go/bin/ollim-bot"}, "clone"},
+		{Program{Path: "/home/ada/ollim/ollim-bot"}, "clone"},
 	} {
 		if got := c.program.newer(); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.program.Path, got, c.want)

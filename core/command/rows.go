@@ -323,8 +323,9 @@ var Table = []Command{
 		About: "Remove a routine file.",
 	},
 	{
-		Name: "routine starters", Aliases: []string{"starters"}, In: InShell | InPlain, Was: "routine starters --install", Group: tasks, Writes: true, Example: "routine starters --install",
-		About: "List the starter routines, or install them.",
+		Name: "routine starters", Aliases: []string{"starters"}, In: InShell | InPlain, Was: "routine starters --install", Group: tasks, Writes: true,
+		Example: "routine starters --install",
+		About:   "List the starter routines, or install them.",
 	},
 	{Name: "reminder", In: InShell, Group: tasks, About: "Add, list and cancel reminders, and answer them: done, later, not-today."},
 	{Name: "reminder add", Prints: PrintsOwn, In: inLines, Group: tasks, Writes: true, About: "Write a reminder file."},
@@ -359,7 +360,10 @@ var Table = []Command{
 		Name: "cancel", Aliases: []string{"delete", "remove"}, In: InShell | InPlain, Group: tasks, Args: aTask, Writes: true, Asks: true,
 		Example: "cancel email", About: "Remove a routine or reminder; restore brings it back.",
 	},
-	{Name: "restore", In: InShell | InPlain, Was: "restore ID", Group: tasks, Writes: true, About: "Restore a routine or reminder that was removed within the last day."},
+	{
+		Name: "restore", In: InShell | InPlain, Was: "restore ID", Group: tasks, Writes: true,
+		About: "Restore a routine or reminder that was removed within the last day.",
+	},
 
 	// Google, and other programs.
 	{Name: "tasks", In: InPlain, Was: "list", Group: tasks, About: "your tasks in Google Tasks: tasks list; the bot's own are in list"},
@@ -403,7 +407,8 @@ var Table = []Command{
 	{Name: "service status", In: InShell, Group: program, About: "Show the state of the service, and whether it survives a logout."},
 	{Name: "service logs", In: InShell, Group: program, About: "Show the log of the service."},
 	{
-		Name: "update", Aliases: []string{"upgrade"}, In: InShell | InPlain | InBot | inTalk, Was: "updates 1", Group: program, slash: Host.update, Short: "is it the newest?",
+		Name: "update", Aliases: []string{"upgrade"}, In: InShell | InPlain | InBot | inTalk, Was: "updates 1", Group: program,
+		slash: Host.update, Short: "is it the newest?",
 		About: "Compare the running bot with the installed program, and say how to get a newer one.",
 	},
 	{

@@ -6,7 +6,7 @@ import "ollimbot/core/work/money"
 const TextRemindOf = "Remind the user of this:\n\n%s"
 
 // TextNoTask reports an unknown task ID.
-const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and ollim-bot routine list show the IDs"
+const TextNoTask = "no routine or reminder has the ID %q: the schedule shows the IDs"
 
 // Why a line is no command line.
 const (
@@ -33,13 +33,12 @@ const (
 const (
 	textNoProgram    = "find the file of this program: %w"
 	textSameProgram  = "%s runs, installed as %s."
-	textOtherProgram = "%s runs, but %s is now: %s.\nTo switch to it: /restart, or ollim-bot restart."
+	textOtherProgram = "%s runs, but %s is now: %s.\nTo switch to it, restart the bot."
 	textNewBroken    = "%s was replaced and does not run here (%w): install it again before you restart the bot"
 	textLeftOver     = "%s is left from an earlier upgrade and no longer used: delete it."
-	textNewPackage   = "To get a newer one: download the newer package, and sudo apt install ./FILE.deb or sudo dnf install ./FILE.rpm."
-	textNewArchive   = "To get a newer one: download the newer archive, and unpack ollim-bot to %s."
-	textNewInstall   = "To get a newer one: git pull in your clone of the repository, then go install ./cmd/ollim-bot."
-	textNewBuild     = "To get a newer one: git pull in your clone of the repository, then go build -o %s ./cmd/ollim-bot."
+	textNewPackage   = "To get a newer one, install the newer deb or rpm package on the bot's machine."
+	textNewArchive   = "To get a newer one, unpack the newer archive over this one on the bot's machine."
+	textNewBuild     = "To get a newer one, pull your clone of the repository on the bot's machine and build it again."
 )
 
 const (
@@ -69,7 +68,7 @@ const (
 	textCommands     = "Commands"
 	textRemindUsage  = "say what and when, such as /remind buy milk, tomorrow 9:00"
 	textNothingRuns  = "there is nothing to interrupt"
-	textNoSetup      = "the setup skill is missing; the bot creates skills/setup/SKILL.md when it starts"
+	textNoSetup      = "the setup skill is missing; the bot creates it when it starts"
 	textNoUpdate     = "/update takes nothing, not %q"
 	textNoClear      = "/clear takes nothing, not %q: nothing was cleared"
 	textAlwaysThinks = " The model %s still thinks: with this version of claude that cannot be turned off."
@@ -92,7 +91,7 @@ const (
 	textPartUnknown  = ", the cost of %d of them is unknown"
 	textWithoutModel = ", no model"
 	textMissing      = ", without %s of unknown cost"
-	textNoPrice      = "no price for %s: a line in prices.yaml gives one, and until then it is in no sum and no cap"
+	textNoPrice      = "no price for %s: a line in the price list gives one, and until then it is in no sum and no cap"
 	textEstimated    = "%s broke off and are estimated"
 )
 

@@ -305,7 +305,7 @@ func TestAMistakeNamesLineAndKeyAndLeavesTheLastGoodVersion(t *testing.T) {
 	good := "{\n\"mcpServers\": {\n\"a\": {\"command\": \"true\"},\n\"b\": {\"command\": \"true\"}\n}}"
 	for _, c := range []struct{ file, want string }{
 		{"{\n\"mcpServers\": {\n\"a\": {\"command\": 5},\n\"b\": {\"command\": \"true\"}\n}}", "3 mcpServers.a.command: is a number and has to be a text in quotes"},
-		{"{\n\"mcpServers\": {\n\"a\": {\"command\": \"${NO}\"}\n, \"b\": {\"command\": \"true\"}}}", "3 mcpServers.a.command: the environment has no NO: set it in .env, or write ${NO:-default}"},
+		{"{\n\"mcpServers\": {\n\"a\": {\"command\": \"${NO}\"}\n, \"b\": {\"command\": \"true\"}}}", "3 mcpServers.a.command: the bot's environment has no NO: set it there, or write ${NO:-default}"},
 		{"{\n\"mcpServers\": {\n\"a\": {\"type\": \"sse\"}, \"b\": {\"command\": \"true\"}}}", `3 mcpServers.a.type: "sse" was replaced`},
 		{"{\n\"mcpServers\": {\n\"a\": {\"url\": \"ftp://x\"}, \"b\": {\"command\": \"true\"}}}", "3 mcpServers.a.url: is no address"},
 		{"{\n\"mcpServers\": {\n\"a\": {}, \"b\": {\"command\": \"true\"}}}", "3 mcpServers.a.command: is missing"},
@@ -339,7 +339,7 @@ func TestAServerThatLeavesTheFileIsEnded(t *testing.T) {
 	h.known()
 	h.save("")
 	h.Reload()
-	if got := h.call("plain/echo", `{}`); !got.IsError || !strings.Contains(got.Text, "it is not in .mcp.json any more") {
+	if got := h.call("plain/echo", `{}`); !got.IsError || !strings.Contains(got.Text, "it was removed") {
 		t.Errorf("called: %+v", got)
 	}
 	h.until("its end", func() bool { return gone(pidsIn(t, pids)[0]) || h.pause() })

@@ -119,7 +119,7 @@ func (e *Edits) decide(version string, do func(one edit) error) error {
 	return e.dir.WithLock(editLock, func() error {
 		one, _, ok := e.waiting()
 		if !ok || one.Version != version {
-			return fmt.Errorf(textEditGone, File)
+			return errors.New(textEditGone)
 		}
 		if err := do(one); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (e *Edits) Waits() string {
 	if _, _, ok := e.waiting(); !ok {
 		return ""
 	}
-	return fmt.Sprintf(textEditWaits, File, File)
+	return textEditWaits
 }
 
 // Texts about edits, for the agent and the user.
@@ -146,6 +146,6 @@ const (
 	answerUnkept  = "%s was not changed, and the edit could not be kept for the user: %s"
 
 	textEditWhy   = "it changes your MCP servers, which run programs and get what env and headers contain"
-	textEditGone  = "this edit of %s is no longer waiting: it was decided, or the file has changed since"
-	textEditWaits = "%s: an edit of the agent's waits for you; the old text stays in force: ollim-bot allow shows it, ollim-bot allow %s allows it"
+	textEditGone  = "this edit of the servers is no longer waiting: it was decided, or they have changed since"
+	textEditWaits = "an edit of the agent's waits for you; the old list of servers stays in force until you decide on its card or in the schedule"
 )

@@ -50,7 +50,7 @@ func TestAnEditOfTheFileWaitsAndHidesItsSecrets(t *testing.T) {
 			t.Errorf("%s is not shown:\n%s", shown, p.Diff)
 		}
 	}
-	if !strings.Contains(e.Waits(), "ollim-bot allow .mcp.json") {
+	if !strings.Contains(e.Waits(), "decide on its card") {
 		t.Errorf("said: %s", e.Waits())
 	}
 	if e.Allow("another") == nil || storetest.Text(t, dir, File) != before {

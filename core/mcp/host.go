@@ -186,10 +186,10 @@ func (h *Host) discover(s *server) (again time.Time) {
 		case err == nil:
 			s.release()
 			if h.missing(config.Name) {
-				h.o.Notice(fmt.Sprintf(textDiscovered, config.Name, config.Name))
+				h.o.Notice(fmt.Sprintf(textDiscovered, config.Name))
 			}
 		case ctx.Err() == nil && first && !s.state(Record{}).Asks:
-			h.o.Notice(fmt.Sprintf(textNotDiscovered, config.Name, err, config.Name))
+			h.o.Notice(fmt.Sprintf(textNotDiscovered, config.Name, err))
 		}
 	})
 	return time.Time{}
@@ -415,7 +415,7 @@ func (h *Host) tool(name string, t Tool) agent.Tool {
 			s := h.servers[name]
 			h.mu.Unlock()
 			if s == nil {
-				return failed(textUnavailable, name, fmt.Errorf(textRemoved, File))
+				return failed(textUnavailable, name, errors.New(textRemoved))
 			}
 			return s.call(ctx, t, a.Input())
 		},

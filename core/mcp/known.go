@@ -64,7 +64,7 @@ func (s Server) state(one Record, now live) State {
 	case now.status == Ready:
 		st.Status = Ready
 	}
-	st.Text = cmp.Or(one.differs(s.Name), st.Text)
+	st.Text = cmp.Or(one.differs(), st.Text)
 	return st
 }
 

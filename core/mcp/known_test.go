@@ -43,7 +43,7 @@ func TestACommandWithoutTheBotSaysWhichToolsWait(t *testing.T) {
 	other := one
 	other.Source = "another command"
 	for version, want := range map[string]string{
-		"":            "a: waiting, 1 tool; " + one.differs("a"),
+		"":            "a: waiting, 1 tool; " + one.differs(),
 		one.Version(): "a: ready, 1 tool; ",
 	} {
 		one.Refused = version

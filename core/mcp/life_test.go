@@ -21,7 +21,7 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 	if s := h.state("hang"); s.Text != "no connection: it did not answer within 20ms" || s.Tools != 0 {
 		t.Errorf("state: %+v", s)
 	}
-	h.until("the word about it", func() bool { return strings.Contains(h.said(), "ollim-bot mcp log hang") })
+	h.until("the word about it", func() bool { return strings.Contains(h.said(), "MCP server hang") })
 	h.end()
 	for _, pid := range pidsIn(t, pids) {
 		h.until("the end of a process", func() bool { return gone(pid) || h.pause() })

@@ -67,7 +67,7 @@ func proposal(server, version string, changes []Change) routines.Proposal {
 		What: fmt.Sprintf(textChange, server), Text: fmt.Sprintf(textChanged, server, why),
 	}
 	if short, cut := visible.Excerpt(p.Diff, mostDiff); cut {
-		p.Diff = short + fmt.Sprintf(textDiffCut, server)
+		p.Diff = short + textDiffCut
 	}
 	return p
 }
@@ -163,5 +163,5 @@ const (
 	textGone      = "gone"
 	textOwnName   = "(the server calls it %s)"
 	textArguments = "arguments:"
-	textDiffCut   = "\n(the rest of the changes is not shown: ollim-bot mcp tools %s)"
+	textDiffCut   = "\n(the rest of the changes is not shown)"
 )

@@ -55,7 +55,7 @@ gone: mcp__weather__alerts
 
 func TestAnEndlessDescriptionIsCutAndSaysWhereAllOfItIs(t *testing.T) {
 	r := Record{Tools: []Tool{}, Offered: []Tool{described("a", strings.Repeat("x", mostDiff+1))}}
-	if p := proposal("weather", r.Version(), r.Waiting()); !strings.HasSuffix(p.Diff, "(the rest of the changes is not shown: ollim-bot mcp tools weather)") || len(p.Diff) > mostDiff+100 {
+	if p := proposal("weather", r.Version(), r.Waiting()); !strings.HasSuffix(p.Diff, "(the rest of the changes is not shown)") || len(p.Diff) > mostDiff+100 {
 		t.Errorf("%d bytes: …%s", len(p.Diff), p.Diff[len(p.Diff)-100:])
 	}
 }

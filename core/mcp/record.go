@@ -83,15 +83,15 @@ func (r Record) Waiting() []Change {
 }
 
 // differs says that the server's tools are others than those in force; "" if they are not.
-func (r Record) differs(server string) string {
+func (r Record) differs() string {
 	changes := r.Changes()
 	switch {
 	case len(changes) == 0:
 		return ""
 	case len(r.Waiting()) == 0:
-		return fmt.Sprintf(textRefusedTools, counted(changes), server)
+		return fmt.Sprintf(textRefusedTools, counted(changes))
 	}
-	return fmt.Sprintf(textWaits, counted(changes), server)
+	return fmt.Sprintf(textWaits, counted(changes))
 }
 
 func byName(tools []Tool) map[string]*Tool {

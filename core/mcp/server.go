@@ -128,10 +128,10 @@ func (s *server) opened(ctx context.Context) (*connection, error) {
 		switch {
 		case s.removed:
 			s.mu.Unlock()
-			return nil, fmt.Errorf(textRemoved, File)
+			return nil, errors.New(textRemoved)
 		case s.config.Disabled:
 			s.mu.Unlock()
-			return nil, fmt.Errorf(textDisabled, File)
+			return nil, errors.New(textDisabled)
 		case s.conn != nil:
 			c := s.conn
 			s.used = time.Now()

@@ -44,7 +44,7 @@ func (h *Host) Login(ctx context.Context, name string) (*login.Login, error) {
 	case config.URL == "":
 		return nil, fmt.Errorf(textNoLogin, config.Name)
 	case config.ownHeader():
-		return nil, fmt.Errorf(textOwnHeader, config.Name, File)
+		return nil, fmt.Errorf(textOwnHeader, config.Name)
 	}
 	select {
 	case <-h.begun:
@@ -144,7 +144,7 @@ func (h *Host) named(name string) (*server, error) {
 	if s := h.servers[serverName(name)]; s != nil {
 		return s, nil
 	}
-	return nil, fmt.Errorf(textNoServer, name, File)
+	return nil, fmt.Errorf(textNoServer, name)
 }
 
 // again allows an immediate retry after the user has logged in.
@@ -198,7 +198,7 @@ func (s *server) loggedInMeanwhile() bool {
 // Texts about logins.
 const (
 	textNoLogin      = "%s is a program on this machine, which needs no login"
-	textOwnHeader    = "%s has an Authorization header in %s, which is used as it is: remove it there to log in"
+	textOwnHeader    = "%s has an Authorization header, which is used as it is: remove it to log in"
 	textLoginFailed  = "the login at the MCP server %s has failed: %w"
 	textLoggedIn     = "You are logged in at the MCP server %s: %s. Tools that the conversation does not know yet come with your first message after /clear."
 	textLoggedInBut  = "You are logged in at the MCP server %s, but it does not work: %v"

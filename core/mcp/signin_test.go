@@ -68,7 +68,7 @@ func (h *home) expect(tool, want string) {
 func TestAServerThatAsksForALoginSaysHowAndWorksAfterIt(t *testing.T) {
 	testkit.Alone(t)
 	s, h := behindLogin(t)
-	const cure = "it asks for a login: run `ollim-bot mcp login weather`"
+	const cure = "it asks for a login: /mcp login weather"
 	h.until("the sentence", func() bool { st := h.state("weather"); return st.Asks && st.Status == Failed })
 	if st := h.state("weather"); !strings.HasPrefix(st.Text, cure) || strings.Count(h.said(), cure) != 1 {
 		t.Errorf("state %+v, said %s", st, h.said())
@@ -256,7 +256,7 @@ func TestWhatNeedsNoLoginSaysSo(t *testing.T) {
 		`", "headers": {"authorization": "Bearer x"}}, "local": {"command": "none"}}}`)
 	h.run()
 	for name, want := range map[string]string{
-		"open": "does not ask for a login", "keyed": "has an Authorization header in .mcp.json", "local": "a program on this machine", "nobody": "no server nobody",
+		"open": "does not ask for a login", "keyed": "has an Authorization header", "local": "a program on this machine", "nobody": "no MCP server nobody",
 	} {
 		if _, err := h.Login(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)

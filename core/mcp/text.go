@@ -21,7 +21,7 @@ const (
 	textNotList        = "is %s and has to be a list of texts"
 	textNotTable       = "is %s and has to be an object with a text for each name"
 	textBadVariable    = "%q is no name of a variable"
-	textUnset          = "the environment has no %s: set it in .env, or write ${%s:-default}"
+	textUnset          = "the bot's environment has no %s: set it there, or write ${%s:-default}"
 )
 
 // Texts about a server.
@@ -51,15 +51,15 @@ const (
 	textBadSchema     = "its arguments are described by something that is no object"
 	textLongSchema    = "its arguments are described in %d bytes, more than %d"
 	textRetry         = "%s; it is tried again in %s"
-	textRemoved       = "it is not in %s any more"
-	textDisabled      = "it is switched off in %s"
+	textRemoved       = "it was removed"
+	textDisabled      = "it is switched off"
 	textStopping      = "the bot does not run"
-	textWaits         = "%s; not used until you allow it: press y on it in the schedule, or run ollim-bot allow mcp__%s"
-	textRefusedTools  = "%s; you have refused that: ollim-bot mcp allow %s allows it after all"
+	textWaits         = "%s; not used until you allow it: decide on its card or in the schedule"
+	textRefusedTools  = "%s; you have refused that"
 	textOtherTools    = "the tools of %s have changed since you saw them: look again before you decide"
-	textDiscovered    = "MCP server %s: its tools are known and come with your first message after /clear: ollim-bot mcp tools %s"
-	textNotDiscovered = "MCP server %s: %v: ollim-bot mcp log %s"
-	textNoServer      = "there is no server %s in %s"
+	textDiscovered    = "MCP server %s: its tools are known and come with your first message after /clear"
+	textNotDiscovered = "MCP server %s: %v"
+	textNoServer      = "there is no MCP server %s"
 )
 
 // Texts for the model.

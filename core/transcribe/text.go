@@ -10,7 +10,7 @@ const (
 	textNoServer  = "the transcriber cannot be reached: %s"
 	textRefused   = "the transcriber refused the key (%s): check it"
 	textStatus    = "the transcriber answered %s: %s"
-	textNonsense  = "the answer of the transcriber has no text: check url in providers.yaml"
+	textNonsense  = "the answer of the transcriber has no text: check its url"
 	textTooMuch   = "the transcriber answered more than a recording can say"
 	textNoCommand = "the command cannot be started: %v"
 	textFailed    = "the command ended with %v: %s"

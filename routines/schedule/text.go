@@ -14,7 +14,7 @@ import (
 
 const (
 	msgClosed       = "nothing can fire while the schedule is not running"
-	msgUnknown      = "no active routine or reminder has the id %q; see `ollim-bot routine list` and `ollim-bot reminder list`"
+	msgUnknown      = "no active routine or reminder has the id %q; the schedule shows the ids"
 	msgStillRunning = "%q is still running; wait until it ends or stop it first"
 	msgWaits        = "%q needs your approval (%s); allow it first"
 	msgHoldPassed   = "%s is in the past; choose a later time"

@@ -38,7 +38,8 @@ var same = map[string]string{
 
 // tokens takes a text apart. What is in parentheses is an explanation and left out.
 func tokens(text string) (out []token) {
-	rest := strings.NewReplacer("’", "'", "“", `"`, "”", `"`, "„", `"`, "a.m.", "am", "p.m.", "pm", "A.M.", "AM", "P.M.", "PM", "half-", "half ", "Half-", "half ").Replace(text)
+	rest := strings.NewReplacer("’", "'", "“", `"`, "”", `"`, "„", `"`,
+		"a.m.", "am", "p.m.", "pm", "A.M.", "AM", "P.M.", "PM", "half-", "half ", "Half-", "half ").Replace(text)
 	glued := false
 	for rest != "" {
 		r, size := utf8.DecodeRuneInString(rest)

@@ -420,7 +420,8 @@ func (p *Palette) shellLines(text string) []*item {
 
 // sentence sends words to the agent, if the palette has nothing else to do with them.
 func (p *Palette) sentence(text string) []*item {
-	if _, runs := listed(strings.TrimSpace(text)); runs || !strings.Contains(text, " ") || slices.ContainsFunc(p.shown, func(it *item) bool { return p.why(it) == "" }) {
+	_, runs := listed(strings.TrimSpace(text))
+	if runs || !strings.Contains(text, " ") || slices.ContainsFunc(p.shown, func(it *item) bool { return p.why(it) == "" }) {
 		return nil
 	}
 	it := &item{name: fmt.Sprintf(textSend, text), kind: textACommand, does: textSends}

@@ -368,7 +368,7 @@ func TestAnUpdateNamesTheRunThatLeftIt(t *testing.T) {
 
 // A task that lacks something says so in its row, in its reason and on its page, in the same words.
 func TestATaskThatLacksSomethingIsMarked(t *testing.T) {
-	const why = "it runs without your Google calendar: log in with ollim-bot auth google"
+	const why = "it runs without your Google calendar: log in with /google-auth"
 	s := open("schedule")
 	s.next(func(c *core.Snapshot) {
 		c.Schedule.Problems = []routines.Problem{

@@ -70,10 +70,10 @@ func (s *State) division() layout.Input {
 	}
 }
 
-// needs returns how many rows of so many cells a pane can fill; 0 means any number.
+// needs returns how many rows of so many cells a pane can fill; 0 means any number. What is selected gets a third of the screen at most.
 func (s *State) needs(p action.Pane, cells int) int {
 	if p == action.Detail {
-		return len(s.Panes[s.listed()].(detailer).Detail(s.Context, cells, s.H).Rows)
+		return len(s.Panes[s.listed()].(detailer).Detail(s.Context, cells, s.H/3).Rows)
 	}
 	if sized, ok := s.Panes[p].(interface {
 		Needs(c pane.Context, cells int) int

@@ -43,7 +43,7 @@ func (c *LoginCmd) Run(p *console.Process, at *At) error {
 		if err != nil {
 			return fmt.Errorf(textNoClient, err)
 		}
-		if err := g.SetApp(c.Client, data); err != nil {
+		if err := g.SetApp(data); err != nil {
 			return err
 		}
 	}

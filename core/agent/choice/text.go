@@ -7,9 +7,9 @@ const (
 	textInstead  = "%s answers in place of %s: %s"
 	textBack     = "%s answers again"
 	// The arguments are the new engine and the old one.
-	textCarried = "Switched from %[2]s to %[1]s. The conversation was carried over as a summary; ollim-bot history has it word for word."
+	textCarried = "Switched from %[2]s to %[1]s. The conversation was carried over as a summary; the history has it word for word."
 	textRecent  = "Switched from %[2]s to %[1]s, with the newest messages only, because %[2]s could not be asked for a summary. " +
-		"ollim-bot history has all of them."
+		"The history has all of them."
 	textNothing = "Switched from %[2]s to %[1]s, with a new conversation: there was nothing to carry over."
 )
 

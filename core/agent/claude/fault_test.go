@@ -124,14 +124,14 @@ func TestWithoutALoginTheCureIsSaid(t *testing.T) {
 	})
 	r.engine.OnChange(func() { changed <- struct{}{} })
 	s := r.open()
-	if st := r.engine.Status(); !st.LoginNeeded || !strings.Contains(st.Problem, "press L") {
+	if st := r.engine.Status(); !st.LoginNeeded || !strings.Contains(st.Problem, "L in the dashboard") {
 		t.Errorf("status %+v", st)
 	}
 	if len(changed) == 0 {
 		t.Error("nobody was told")
 	}
 	h := say(t, s, "hello")
-	if end := h.result(t); !end.IsError || !strings.Contains(end.Text, "press L") {
+	if end := h.result(t); !end.IsError || !strings.Contains(end.Text, "L in the dashboard") {
 		t.Errorf("result %+v", end)
 	}
 	if h.text() != "" {
@@ -146,7 +146,7 @@ func TestACommandThatCannotBeginSaysWhy(t *testing.T) {
 		mode       os.FileMode
 		want       string
 	}{
-		{"not executable", "#!/bin/sh\n", 0o644, "chmod"},
+		{"not executable", "#!/bin/sh\n", 0o644, "make it executable"},
 		{"ends at once", "#!/bin/sh\necho 'node: bad option' >&2\nexit 9\n", 0o755, "node: bad option"},
 		{"prints nonsense", "#!/bin/sh\necho Welcome to claude\nread x\n", 0o755, "is "},
 		{"says why in a result", `#!/bin/sh
@@ -176,11 +176,11 @@ func TestACommandThatIsMissingSaysHowToInstallIt(t *testing.T) {
 	end := runEngine(t, e)
 	<-changed // its version was requested
 	_, err := e.Open(t.Context(), agent.SessionOptions{Dir: t.TempDir()})
-	oneLine(t, err, "npm install")
+	oneLine(t, err, "from npm")
 	end()
 	_, err = e.Open(t.Context(), agent.SessionOptions{Dir: t.TempDir()})
 	oneLine(t, err, "not running")
-	if st := e.Status(); !strings.Contains(st.Problem, "npm install") {
+	if st := e.Status(); !strings.Contains(st.Problem, "from npm") {
 		t.Errorf("status %+v", st)
 	}
 }

@@ -32,7 +32,7 @@ func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
 	if !errors.Is(err, process.ErrTooOld) || len(players) != 0 {
 		t.Errorf("an old one gives %v, %d processes", err, len(players))
 	}
-	oneLine(t, err, "2.1.100", process.Oldest(), "npm install")
+	oneLine(t, err, "2.1.100", process.Oldest(), "from npm")
 	if s := e.Status(); s.Problem != err.Error() || s.Version != "2.1.100" {
 		t.Errorf("the status is %+v", s)
 	}

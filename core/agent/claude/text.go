@@ -19,7 +19,7 @@ const (
 	textTooMuch   = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
 	textThinking  = "%.40q is not a thinking setting: use off, adaptive or a number of tokens"
 	textUntried   = "claude %s is newer than the versions tested with this program (%s to %s): if something goes wrong, install %[3]s"
-	textLoggedOut = "not logged in to Claude: press L in the dashboard, or Log in on the phone"
+	textLoggedOut = "not logged in to Claude: log in with its button, or with L in the dashboard"
 )
 
 // Texts of the turn's events.

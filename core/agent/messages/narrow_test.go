@@ -143,7 +143,7 @@ func TestAModelWithoutToolsTalks(t *testing.T) {
 	}
 	_, _, open = local(t, dialect.Ollama, dialecttest.Options{Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion"}, Window: 8192}}}, "")
 	got := say(t, open(), script(claudetest.Step{Text: "Hello."}))
-	holds(t, "the error", fmt.Sprint(got.err), "write tools: false for this one in providers.yaml")
+	holds(t, "the error", fmt.Sprint(got.err), "write tools: false for this one")
 }
 
 func TestACallThatIsWrittenAsTextIsNamed(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 // given to Mark, if it has one, a slash, and a word that is unique to the command.
 const MarkName = "OLLIM_CLAUDE_PROCESS"
 
-const textLeft = "processes that were left behind do not end (%s): end them with kill -9"
+const textLeft = "processes that were left behind do not end (%s): end them by hand"
 
 // Mark returns an environment with a mark that is unique to one command, so that its end never affects the children of another
 // one.

@@ -1,13 +1,13 @@
 package login
 
 const (
-	textAsks           = "it asks for a login: run `ollim-bot mcp login %s`, or write /mcp login %s to the bot"
+	textAsks           = "it asks for a login: /mcp login %s"
 	textNotRenewed     = "its login could not be renewed: %s"
 	textRedirect       = "it redirects to another address (%s), which is not followed"
 	textPrivate        = "it leads to %s, an address of a private network"
 	textRefused        = "the authorization server refused: %s %s"
 	textEndless        = "an answer was longer than %d MiB"
-	textNoRegistration = "its authorization server does not let programs register: get a token there, and put it into headers in .mcp.json"
+	textNoRegistration = "its authorization server does not let programs register: get a token there, and put it into its headers"
 	textBadPage        = "its authorization server names a page that no browser should open (%s)"
 	textNoLoginAsked   = "it does not ask for a login"
 	textAnswered       = "it answered %s, and not with a question for a login"

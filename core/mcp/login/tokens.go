@@ -24,7 +24,7 @@ const (
 // AsksError means that a server requires a login.
 type AsksError struct{ Server string }
 
-func (e *AsksError) Error() string { return fmt.Sprintf(textAsks, e.Server, e.Server) }
+func (e *AsksError) Error() string { return fmt.Sprintf(textAsks, e.Server) }
 
 // patience is the time limits of a login, which tests shorten.
 type patience struct {

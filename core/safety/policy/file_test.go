@@ -46,7 +46,7 @@ func TestToolPolicyFilesAreRead(t *testing.T) {
 		{
 			"bad patterns are left out", "bg_forks:\n  additional_allowed:\n    - Bash(*)\n    - Read(*)\n    - Write(**)\n    - \"Bash(a | b)\"\n",
 			ToolPolicy{BackgroundAdditional: []string{"Read(*)"}},
-			[]string{"3:7 error too broad", "4:7 warning overly broad", "5:7 error state/", "6:7 error chaining"},
+			[]string{"3:7 error too broad", "4:7 warning overly broad", "5:7 error the bot's own files", "6:7 error chaining"},
 			false,
 		},
 	} {

@@ -130,12 +130,12 @@ func (d *Desk) decideServers(id, version string, allow bool) (command.Outcome, e
 	case !ok && tools:
 		return command.Outcome{}, fmt.Errorf(textNoTools, server)
 	case !ok:
-		return command.Outcome{}, fmt.Errorf(textNoServers, id)
+		return command.Outcome{}, fmt.Errorf(textNoServers, routines.Named(id))
 	case version != p.Version && (allow || version != ""):
-		return command.Outcome{}, fmt.Errorf(textOtherVersion, id)
+		return command.Outcome{}, fmt.Errorf(textOtherVersion, routines.Named(id))
 	}
 	do := map[bool]func(version string) error{true: d.o.Servers.Allow, false: d.o.Servers.Refuse}[allow]
-	said := map[bool]string{true: fmt.Sprintf(textEditAllowed, id), false: fmt.Sprintf(textEditRefused, id)}[allow]
+	said := map[bool]string{true: fmt.Sprintf(textEditAllowed, routines.Named(id)), false: fmt.Sprintf(textEditRefused, routines.Named(id))}[allow]
 	if tools {
 		decide := map[bool]func(server, version string) error{true: d.o.Tools.AllowTools, false: d.o.Tools.RefuseTools}[allow]
 		do = func(version string) error { return decide(server, version) }

@@ -33,7 +33,7 @@ func TestAChangeOfAServersToolsIsAllowedOrRefusedByItsCard(t *testing.T) {
 				if len(o.sent) != 1 || o.sent[0].Embed.Title != "Change of weather's tools" || !strings.HasPrefix(o.sent[0].Text, change(1).Text) {
 					t.Fatalf("sent %+v", o.sent)
 				}
-				if len(o.notes) != 1 || !strings.HasPrefix(o.notes[0], change(1).Text) || !strings.Contains(o.notes[0], "Press y") {
+				if len(o.notes) != 1 || !strings.HasPrefix(o.notes[0], change(1).Text) || !strings.Contains(o.notes[0], "Decide on its card") {
 					t.Errorf("noted %q", o.notes)
 				}
 				if list := o.Beside(); len(list) != 1 || list[0].File != "mcp__weather" || list[0].Message != change(1).Text || list[0].Proposed != change(1) {

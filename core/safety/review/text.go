@@ -17,21 +17,21 @@ const (
 	textEditAllowed     = "the edit of %s is in force"
 	textEditGone        = "this file is no longer waiting: it was decided, or has changed since"
 	textEditRefused     = "the edit of %s was refused; its file is unchanged"
-	textEditWaits       = "The agent's edit of %s waits for you: %s. The old text stays in force until you decide: " +
-		"press y on it in the schedule, or run `ollim-bot allow`."
-	textFileWaits    = "%s is on hold until you approve it: %s Press y on it in the schedule, or run `ollim-bot allow`."
+	textEditWaits       = "The agent's edit of %s waits for you: %s. The old text stays in force until you decide " +
+		"on its card or in the schedule."
+	textFileWaits    = "%s is on hold until you approve it: %s Decide on its card or in the schedule."
 	textNoServers    = "no edit of %s is waiting"
 	textNoTools      = "no change of %s's tools is waiting"
 	textNoEdit       = "no edit of %s is waiting: delete its file if you do not want it"
 	textNotWaiting   = "%s does not need your approval"
-	textNothingWaits = "nothing named %q is waiting for approval; `ollim-bot allow` lists what is"
+	textNothingWaits = "nothing named %q is waiting for approval"
 	textOtherVersion = "%s has changed since you saw it: look again before you decide"
-	textSkillWaits   = "this skill is not used until you approve it: %s. Press y on it in the schedule, or run `ollim-bot allow`."
+	textSkillWaits   = "this skill is not used until you approve it: %s. Decide on its card or in the schedule."
 	textToolsAllowed = "the changed tools of %s are allowed, in force from the next new conversation"
 	textToolsOf      = "change of %s's tools"
 	textToolsRefused = "the change of %s's tools was refused; those that you have allowed stay as they were"
 	textWaits        = "needs your approval: %s"
-	textWhereAllowed = " Press y on it in the schedule, or run `ollim-bot allow`."
+	textWhereAllowed = " Decide on its card or in the schedule."
 	textWaitsAgain   = "%s needs your approval again"
 )
 

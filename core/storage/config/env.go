@@ -211,7 +211,7 @@ func readEnvFile(dir *store.Dir) (map[string]string, []routines.Problem, error) 
 	}
 	values, problems := parseEnv(data)
 	if open := opened(dir); open != 0 {
-		problems = append(problems, routines.Problem{File: EnvFile, Severity: routines.Warning, Message: fmt.Sprintf(msgEnvMode, open, dir.Display()+"/"+EnvFile)})
+		problems = append(problems, routines.Problem{File: EnvFile, Severity: routines.Warning, Message: fmt.Sprintf(msgEnvMode, open)})
 	}
 	return values, problems, nil
 }
@@ -297,7 +297,7 @@ func CheckEnv(data []byte) []routines.Problem {
 
 // unmarshalEnv calls the library, which can panic on garbage.
 func unmarshalEnv(data []byte) (values map[string]string, err error) {
-	defer fault.Rescue("the .env file", func(f *fault.Error) {
+	defer fault.Rescue("the environment", func(f *fault.Error) {
 		values, err = nil, fmt.Errorf("read variables: %w", f)
 	})
 	return godotenv.UnmarshalBytes(data)

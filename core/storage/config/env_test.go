@@ -209,7 +209,7 @@ func TestAnEnvFileIsWarnedAboutIfOthersCanReachIt(t *testing.T) {
 		write(t, path, "DISCORD_TOKEN=x\n")
 		must(t, errors.Join(os.Chmod(path, 0o644), os.Chmod(dir, mode)))
 		env, warnings, err := loadEnv(func(string) string { return "" }, Flags{DataDir: dir}, system{})
-		if err != nil || len(warnings) > 0 || len(env.Problems) != problems || problems == 1 && !strings.Contains(env.Problems[0].Message, "chmod 600") {
+		if err != nil || len(warnings) > 0 || len(env.Problems) != problems || problems == 1 && !strings.Contains(env.Problems[0].Message, "set its mode to 600") {
 			t.Errorf("%o: %+v, %q, %v", mode, env.Problems, warnings, err)
 		}
 	}

@@ -99,7 +99,7 @@ var keys = slices.Concat(
 
 // removed are the settings of earlier versions that no longer exist, each with what replaces it. Files keep their values.
 var removed = map[string]string{
-	"update_source": "ollim-bot update says how this installation gets a newer program",
+	"update_source": "/update says how this installation gets a newer program",
 }
 
 // each applies mark to several keys.

@@ -60,7 +60,7 @@ func TestAnEarlierVersionsSettingIsKeptAndSaysWhatReplacesIt(t *testing.T) {
 	must(t, d.Write(SettingsFile, []byte(`{"update_source": "/srv", "engine": "script"}`)))
 	r, problems, err := LoadRuntime(d)
 	must(t, err)
-	want := []routines.Problem{{File: SettingsFile, Line: 1, Severity: routines.Warning, Message: "update_source was removed and has no effect: ollim-bot update says how this installation gets a newer program; delete its line"}}
+	want := []routines.Problem{{File: SettingsFile, Line: 1, Severity: routines.Warning, Message: "update_source was removed and has no effect: /update says how this installation gets a newer program; delete its line"}}
 	if diff := cmp.Diff(want, problems); diff != "" || r.Engine != "script" {
 		t.Error(diff, r.Engine)
 	}

@@ -116,7 +116,7 @@ func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 		{"sandbox_visible", "notes", "absolute paths"},
 		{"sandbox_visible", "/a,", "absolute paths"},
 		{"sandbox_visible", "/a\x1b[2J", "absolute paths"},
-		{"update.source", "/srv", "was removed and has no effect: ollim-bot update says"},
+		{"update.source", "/srv", "was removed and has no effect: /update says"},
 		{"dialy_cap", "5", `unknown key "dialy_cap", did you mean "daily_cap"?`}, // N6
 		{"thinking.frok", "off", `did you mean "thinking_fork"?`},
 		{"colour\x1b[2J", "red", `unknown key "colour": the keys are model_main, model_fork, thinking_main`},

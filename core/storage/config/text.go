@@ -9,7 +9,7 @@ const (
 	msgEnvLines = "this line and others are no NAME=value lines, so nothing in the file has an effect; " +
 		"put values with spaces in quotes, or begin comments with #"
 	msgWebhookPort = "WEBHOOK_PORT is %q, but must be a number from 1 to 65535; webhooks are off"
-	msgEnvMode     = "other users of this machine can read it (mode %#o): run chmod 600 %s"
+	msgEnvMode     = "other users of this machine can read it (mode %#o): set its mode to 600"
 	msgEnvDataDir  = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or use --data-dir"
 	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
 	msgSystemZone  = "%s contains an unknown time zone, %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"

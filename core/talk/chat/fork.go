@@ -150,7 +150,7 @@ func (s *forks) recover() {
 			title = fmt.Sprintf(" %q", cleanTopic(f.Title))
 		}
 		if f.Session != "" {
-			words = fmt.Sprintf(textForkWords, f.Session)
+			words = textForkWords
 		}
 		s.poster.Aside(fmt.Sprintf(textForkLost, title) + words)
 	}

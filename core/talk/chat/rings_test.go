@@ -76,14 +76,12 @@ func TestAReportOfTheEngineRingsOnlyInPlaceOfAnAnswer(t *testing.T) {
 	})
 }
 
-// D11: what the bot says by itself names no command line on the phone, and keeps it in the dashboard.
-func TestANoticeNamesNoCommandLineOnThePhone(t *testing.T) {
+// D11: what the bot says by itself is the same in both places, but for the path of a file.
+func TestANoticeNamesNoPathOnThePhone(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
 		for said, want := range map[string]string{
-			"log in with ollim-bot auth google":                                     "log in with /google-auth",
-			"you have not allowed access to mail: run ollim-bot auth google --mail": "you have not allowed access to mail: send /google-auth mail",
-			"look it up (ollim-bot help connect-a-model)":                           "look it up",
-			"something is wrong:\nroutines/tea.md:3:7: four fields":                 "something is wrong:\nthe routine \"tea\", line 3: four fields",
+			"log in with /google-auth": "log in with /google-auth",
+			"the day is not all there: open /home/ana/days.ics: no such file": "the day is not all there: open days.ics: no such file",
 		} {
 			s.Say(said)
 			if got := s.phone.notes[len(s.phone.notes)-1]; got != want {

@@ -39,7 +39,7 @@ func Lacks(t routines.Task, a Around) (list []routines.Problem) {
 	}
 	for _, name := range t.Skills {
 		if !a.Skill(name) {
-			say(shortSkill, lacksSkill, name, name)
+			say(shortSkill, lacksSkill, name)
 		}
 	}
 	if !t.Background { // it has the tools of the conversation

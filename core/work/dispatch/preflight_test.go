@@ -31,7 +31,7 @@ func TestATaskSaysWhatItLacksBeforeItFires(t *testing.T) {
 		"a skill":         {routines.Task{Skills: []string{"review", "gone"}}, none, []string{`no skill: it runs without the skill "gone"`}},
 		"a server, once":  {routines.Task{Allowed: []string{"mcp__mail__read", "mcp__mail__send(*)"}}, none, []string{`no server: it runs without the MCP server "mail"`}},
 		"a login, once":   {routines.Task{Allowed: all}, none, []string{"no login: it runs without your Google tasks, calendar, mail: log in first"}},
-		"the mail of one": {routines.Task{Allowed: all}, part, []string{"no login: it runs without your Google mail: you have not allowed access to mail: run ollim-bot auth google --mail"}},
+		"the mail of one": {routines.Task{Allowed: all}, part, []string{"no login: it runs without your Google mail: you have not allowed access to mail: allow it with /google-auth mail"}},
 		"two parts of one": {
 			routines.Task{Allowed: all},
 			google.State{Kind: google.Connected, Scopes: []string{string(google.Calendar)}},

@@ -26,7 +26,7 @@ const (
 	textForegroundFailed = "%q could not finish: %v"
 	textLastTime         = "this was the last reminder"
 	textNever            = "it never reached the user"
-	textNoWebhook        = "no webhook has the id %q: ollim-bot webhook list shows the ids"
+	textNoWebhook        = "no webhook has the id %q"
 	textScreenNoTools    = "do not use tools; answer with the JSON object only"
 	textSinceFirst       = "it reached the user %d times since %s"
 	textStopped          = "The reminder %q (%s) was not done and has stopped coming back: %s. Ask whether it still matters, and propose another time."
@@ -35,8 +35,8 @@ const (
 // Missing requirements of a task, with the cure.
 const (
 	lacksModel  = "it cannot run: its model %s cannot be asked (%v)"
-	lacksSkill  = "it runs without the skill %q, which does not exist: write skills/%s/SKILL.md, or take it out of skills"
-	lacksServer = "it runs without the MCP server %q, which is not in .mcp.json or is turned off: add it (ollim-bot help mcp.md), or take it out of allowed-tools"
+	lacksSkill  = "it runs without the skill %q, which does not exist: write it, or take it out of skills"
+	lacksServer = "it runs without the MCP server %q, which does not exist or is turned off: add it or turn it on, or take it out of allowed-tools"
 	lacksLogin  = "it runs without your Google %s: %s"
 )
 

@@ -56,7 +56,7 @@ func deskOf(t *testing.T, scopes ...google.Scope) *desk {
 	a.client, err = google.New(google.Options{Dir: d, API: g.URL, Now: func() time.Time { return a.now }})
 	must(t, err)
 	app := fmt.Sprintf(`{"installed": {"client_id": %q, "client_secret": %q}}`, googletest.ClientID, googletest.ClientSecret)
-	must(t, a.client.SetApp("client.json", []byte(app)))
+	must(t, a.client.SetApp([]byte(app)))
 	count := func(n *int) func() {
 		return func() {
 			a.mu.Lock()

@@ -291,11 +291,11 @@ func explain(k call, r *refusal) error {
 }
 
 func notAllowed(s Scope) error {
-	flag := ""
+	what := ""
 	if s == Mail {
-		flag = " --mail"
+		what = " mail"
 	}
-	return fmt.Errorf(textNotAllowed, s.Name(), flag)
+	return fmt.Errorf(textNotAllowed, s.Name(), what)
 }
 
 // pages iterates over a list. Only one page is in memory at a time.

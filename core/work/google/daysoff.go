@@ -3,7 +3,6 @@ package google
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -50,7 +49,7 @@ func (s *CalendarAPI) find(ctx context.Context, name string, ids []string) (id s
 		}
 		there = append(there, title)
 	}
-	return "", fmt.Errorf(textNotAmong, strings.Join(there, ", "))
+	return "", says(textNotAmong, strings.Join(there, ", "))
 }
 
 // DaysOff returns what takes whole days in a calendar, by date ("2026-12-25"): from a month before now to two
@@ -66,7 +65,7 @@ func (s *CalendarAPI) DaysOff(ctx context.Context, name string, ids []string, no
 	from, to := time.Date(y, m, d-offBefore, 0, 0, 0, 0, time.UTC), time.Date(y, m, d+offAfter, 0, 0, 0, 0, time.UTC)
 	for e, err := range s.events(ctx, id, from, to) {
 		if errors.Is(err, ErrUnknown) {
-			return nil, errors.New(textNotThere)
+			return nil, says(textNotThere)
 		}
 		if err != nil {
 			return nil, err

@@ -162,7 +162,7 @@ func TestARevokedLoginIsAskedForOnce(t *testing.T) {
 	g.Revoke()
 	for range 5 {
 		for _, err := range c.Tasks.List(context.Background(), "@default", false) {
-			if !errors.Is(err, google.ErrOff) || !strings.Contains(err.Error(), "log in again with ollim-bot auth google") {
+			if !errors.Is(err, google.ErrOff) || !strings.Contains(err.Error(), "log in again with /google-auth") {
 				t.Error(err)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/store"
 )
 
@@ -103,7 +102,7 @@ func (c *credentials) load() (token, error) {
 	}
 	switch {
 	case err != nil, found && (t.Refresh == "" || t.ID == ""):
-		return token{}, fmt.Errorf(textDamaged+"%w", TokenFile, silent{errDamaged})
+		return token{}, fmt.Errorf(textDamaged+"%w", silent{errDamaged})
 	case found:
 		t.others = others
 		return t, nil
@@ -225,38 +224,38 @@ type app struct {
 func (c *credentials) app() (app, error) {
 	data, err := c.dir.Read(ClientFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return app{}, fmt.Errorf(textNoApp, c.dir.Display()+"/"+ClientFile)
+		return app{}, errors.New(textNoApp)
 	}
 	if err != nil {
 		return app{}, err
 	}
-	return readApp(ClientFile, data)
+	return readApp(data)
 }
 
-func readApp(name string, data []byte) (app, error) {
+func readApp(data []byte) (app, error) {
 	var kinds map[string]json.RawMessage
 	if err := json.Unmarshal(data, &kinds); err != nil {
-		return app{}, fmt.Errorf(textBadApp, name, "not JSON")
+		return app{}, fmt.Errorf(textBadApp, "not JSON")
 	}
 	raw, ok := kinds["installed"]
 	if !ok {
 		for kind := range kinds {
 			if kind == "web" || kind == "type" {
-				return app{}, fmt.Errorf(textWrongApp, name, kind)
+				return app{}, fmt.Errorf(textWrongApp, kind)
 			}
 		}
-		return app{}, fmt.Errorf(textBadApp, name, `it has no "installed" entry`)
+		return app{}, fmt.Errorf(textBadApp, `it has no "installed" entry`)
 	}
 	var a app
 	if err := json.Unmarshal(raw, &a); err != nil || a.ID == "" || a.Secret == "" {
-		return app{}, fmt.Errorf(textBadApp, name, "client_id or client_secret is missing")
+		return app{}, fmt.Errorf(textBadApp, "client_id or client_secret is missing")
 	}
 	return a, nil
 }
 
 // SetApp installs the client file that the user downloaded.
-func (c *credentials) SetApp(name string, data []byte) error {
-	if _, err := readApp(clean.Line(name), data); err != nil {
+func (c *credentials) SetApp(data []byte) error {
+	if _, err := readApp(data); err != nil {
 		return err
 	}
 	return c.dir.Write(ClientFile, data)

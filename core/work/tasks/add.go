@@ -126,7 +126,7 @@ func (e *Editor) withdraw(_ context.Context, c command.RemoveTask) (command.Outc
 	case errors.Is(err, schedule.ErrGone):
 		return command.Outcome{}, fmt.Errorf(textAddedGone, taskFor(c.Made).Title())
 	case errors.Is(err, schedule.ErrEdited):
-		return command.Outcome{}, fmt.Errorf(textAddedEdited, t.Title(), t.Path)
+		return command.Outcome{}, fmt.Errorf(textAddedEdited, t.Title())
 	case err != nil:
 		return command.Outcome{}, err
 	}

@@ -198,7 +198,7 @@ func TestATaskIsAddedAndRemovedAsLongAsItsFileIsUnchanged(t *testing.T) {
 		storetest.Put(t, d.dir, task.Path, string(data)+"\nAnd the garden\n")
 		d.o.Schedule.Refresh(task.Path)
 		edited, _ := d.o.Index.Set().Find(undo.ID)
-		d.refuse(undo, fmt.Sprintf(textAddedEdited, edited.Title(), edited.Path))
+		d.refuse(undo, fmt.Sprintf(textAddedEdited, edited.Title()))
 		d.refuse(command.RemoveTask{ID: undo.ID}, fmt.Sprintf(textNotAdded, undo.ID))
 	})
 }

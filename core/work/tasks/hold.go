@@ -88,7 +88,7 @@ func (e *Editor) stop(id string, s toolset.Stop) (done toolset.Stopped, action s
 	now, title := e.now(), r.Title()
 	if s.End {
 		out, err := e.delete(context.Background(), command.DeleteTask{ID: id})
-		return stopped(toolset.TextEnded, textEndedItself, title, s.Reason, "restore "+id), out.Decision.Action, err
+		return stopped(toolset.TextEnded, textEndedItself, title, s.Reason, "restored within a day"), out.Decision.Action, err
 	}
 	before := e.o.Schedule.Holds().Of(&r.Task)
 	if !before.Ended(now) && before.Reason == "" {
@@ -99,13 +99,13 @@ func (e *Editor) stop(id string, s toolset.Stop) (done toolset.Stopped, action s
 	}
 	out, err := e.hold(id, schedule.Hold{Until: s.Until, Paused: s.Until.IsZero(), Reason: s.Reason})
 	if s.Until.IsZero() {
-		return stopped(toolset.TextPaused, textPausedItself, title, s.Reason, "resume "+id), out.Decision.Action, err
+		return stopped(toolset.TextPaused, textPausedItself, title, s.Reason, "resumed"), out.Decision.Action, err
 	}
 	until := cron.DayClock(s.Until.In(e.o.Zone), now)
-	return stopped(fmt.Sprintf(toolset.TextSnoozed, until), textPausedItself+" until "+until, title, s.Reason, "resume "+id), out.Decision.Action, err
+	return stopped(fmt.Sprintf(toolset.TextSnoozed, until), textPausedItself+" until "+until, title, s.Reason, "resumed"), out.Decision.Action, err
 }
 
-// stopped words what has become of a routine. undo is the command that takes it back.
+// stopped words what has become of a routine. undo says how that is taken back.
 func stopped(answer, briefly, title, reason, undo string) toolset.Stopped {
 	return toolset.Stopped{Answer: answer, Briefly: briefly, Said: fmt.Sprintf(textStopped, title, briefly, strings.TrimRight(reason, "."), undo)}
 }

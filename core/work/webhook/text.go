@@ -77,7 +77,7 @@ const (
 
 // What is wrong with a spec file, and the cure.
 const (
-	msgNoID             = `the id is missing; add a line id: "my-webhook" between the dashes, and the address will be /hook/my-webhook`
+	msgNoID             = `the id is missing; add a line id: "my-webhook" between the dashes, and its address will end in my-webhook`
 	msgNoFields         = "fields is missing; add fields: with the JSON Schema of the payload below it"
 	msgNothingDeclared  = "fields declares no properties, so payloads with any fields are accepted; list them below properties:"
 	msgFieldsMapping    = "fields must be a mapping; write the JSON Schema of the payload below it, as   type: object"
@@ -92,22 +92,23 @@ const (
 	msgFieldsSchema     = "fields is not a valid JSON Schema: %s"
 	textFieldsRoot      = "fields"
 
-	msgNoSecretName = "verify: %s needs the secret of its sender: put it into .env, as %s_WEBHOOK_SECRET=value, and write the name of that variable as secret-env"
-	msgSecretName   = "secret-env must be the name of a variable in .env, in capital letters and with SECRET, TOKEN or KEY in it, such as " +
+	msgNoSecretName = "verify: %s needs the secret of its sender: put it into the bot's environment, as %s_WEBHOOK_SECRET=value, " +
+		"and write the name of that variable as secret-env"
+	msgSecretName = "secret-env must be the name of a variable in the bot's environment, in capital letters and with SECRET, TOKEN or KEY in it, such as " +
 		"GITHUB_WEBHOOK_SECRET. If this is the secret itself, replace it at its sender, because git keeps this file"
 	msgNoHeader    = "hmac-sha256 needs signature-header, the name of the header with the signature; add signature-header: X-Signature"
 	msgBadHeader   = "%s must be the name of a header, such as %s: X-My-Header"
 	msgNeedsVerify = "%s has no effect without verify; add verify: github, gitlab, stripe, slack or hmac-sha256"
 	msgSignedID    = "delivery-header has no effect with verify: %s, whose signed payload has the id; delete it"
-	msgNoVariable  = "the variable %s is not set, so every delivery is refused; put the secret of %s into .env under this name and restart the bot"
+	msgNoVariable  = "the variable %s is not set, so every delivery is refused; put the secret of %s into the bot's environment under this name, and restart it"
 
 	msgBadID               = "id %s is not allowed; an id consists of 1 to %d ASCII letters, digits, - or _, for example %q"
 	msgTooManyDeclared     = "%d fields are declared, so every delivery is refused; declare at most %d"
 	msgTooManyPlaceholders = "the prompt uses fields %d times; the most is %d"
 	msgUnfilled            = "the field %s is not declared, so deliveries without it are refused; declare it below properties:, or correct the name"
 
-	msgProposed = "an edit is waiting: %s. The old text stays in force until you decide in the schedule, or by ollim-bot allow"
-	msgWaits    = "it is off until you approve it: %s; allow it in the schedule, or run ollim-bot allow"
+	msgProposed = "an edit is waiting: %s. The old text stays in force until you decide on its card or in the schedule"
+	msgWaits    = "it is off until you approve it: %s; decide on its card or in the schedule"
 )
 
 // show returns text from a file in quotes, cleaned and cut.
@@ -149,7 +150,7 @@ const (
 	textNotTold    = "the outcome of a delivery could not be reported"
 	textNotWritten = "the delivery log could not be written"
 	textWeak       = "WEBHOOK_SECRET can be guessed"
-	textWeakSecret = "%s is shorter than %d characters and can be guessed: create one with   head -c 24 /dev/urandom | base64"
+	textWeakSecret = "%s is shorter than %d characters and can be guessed: create a longer one, at random"
 )
 
 // LimitsText describes how many deliveries are kept, and for how long.

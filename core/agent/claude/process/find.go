@@ -127,7 +127,7 @@ func runnable(path string) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf(msgNoFile, name)
 	case info.Mode().Perm()&0o111 == 0 || unix.Access(path, unix.X_OK) != nil:
-		return fmt.Errorf(msgNotExecutable, name, name)
+		return fmt.Errorf(msgNotExecutable, name)
 	}
 	return nil
 }

@@ -20,14 +20,14 @@ func TestTheCommandIsFoundWhereTheUserPutIt(t *testing.T) {
 		"named":                {named, other, named, ""},
 		"named from home":      {"~/my-claude", other, named, ""},
 		"on the path":          {"", bad + ":" + other, first, ""},
-		"nowhere":              {"", home, "", "claude was not found: install it with npm install -g @anthropic-ai/claude-code, or set OLLIM_CLAUDE"},
+		"nowhere":              {"", home, "", "claude was not found: install @anthropic-ai/claude-code from npm on the bot's machine, or set OLLIM_CLAUDE"},
 		"no path":              {"", "", "", "claude was not found"},
 		"only a relative path": {"", ".:relative", "", "claude was not found"},
 		"a link to nothing":    {"", filepath.Dir(gone), "", "claude was not found"},
-		"no program":           {"", home + ":" + bad, "", "claude is not executable: run chmod +x"},
-		"named, missing":       {filepath.Join(home, "none"), other, "", "none: install it with"},
+		"no program":           {"", home + ":" + bad, "", "claude is not executable: make it executable"},
+		"named, missing":       {filepath.Join(home, "none"), other, "", "none: install @anthropic-ai"},
 		"named, a folder":      {home, other, "", "is a folder: set OLLIM_CLAUDE"},
-		"named, no program":    {filepath.Join(bad, "claude"), other, "", "is not executable: run chmod +x"},
+		"named, no program":    {filepath.Join(bad, "claude"), other, "", "is not executable: make it executable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := map[string]string{"OLLIM_CLAUDE": c.named, "PATH": c.path, "HOME": home}

@@ -225,12 +225,12 @@ func TestStartSaysWhatToDo(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		"no path":        {Spec{}, "claude was not found: install it"},
-		"missing":        {Spec{Path: filepath.Join(dir, "none")}, "there is no " + filepath.Join(dir, "none") + ": install it"},
+		"no path":        {Spec{}, "claude was not found: install @anthropic-ai"},
+		"missing":        {Spec{Path: filepath.Join(dir, "none")}, "there is no " + filepath.Join(dir, "none") + ": install @anthropic-ai"},
 		"below a file":   {Spec{Path: filepath.Join(plain, "none")}, "there is no "},
 		"a folder":       {Spec{Path: dir}, "is a folder: set OLLIM_CLAUDE"},
 		"a device":       {Spec{Path: os.DevNull}, "is not a file: set OLLIM_CLAUDE"},
-		"not executable": {Spec{Path: plain}, "run chmod +x " + plain},
+		"not executable": {Spec{Path: plain}, plain + " is not executable"},
 		"no #!":          {Spec{Path: script(t, "some words")}, "is not a program that this machine can run: set OLLIM_CLAUDE"},
 		"no interpreter": {Spec{Path: script(t, "#!/nowhere/node\x1b[2J -x\n")}, "(/nowhere/node -x) is missing: install it"},
 		"no folder":      {Spec{Path: script(t, "#!/bin/sh\n"), Dir: filepath.Join(dir, "gone")}, "gone is missing: create it"},

@@ -2,8 +2,8 @@ package process
 
 // Cures, appended to messages.
 const (
-	cureInstall = "install it with npm install -g @anthropic-ai/claude-code, or set OLLIM_CLAUDE"
-	cureAgain   = "npm install -g @anthropic-ai/claude-code"
+	cureInstall = "install " + cureAgain + " on the bot's machine, or set OLLIM_CLAUDE"
+	cureAgain   = "@anthropic-ai/claude-code from npm"
 	curePath    = "set OLLIM_CLAUDE to the claude command"
 )
 
@@ -14,9 +14,9 @@ const (
 	msgFolderNotFile = "%s is a folder: " + curePath
 	msgNoFile        = "%s is not a file: " + curePath
 	msgUnreadable    = "%s cannot be read (%v): change its permissions, or " + curePath
-	msgNotExecutable = "%s is not executable: run chmod +x %s, or " + curePath
+	msgNotExecutable = "%s is not executable: make it executable, or " + curePath
 	msgNoInterpreter = "%s cannot start because its interpreter (%s) is missing: install it, or " + curePath
-	msgNoLoader      = "%s cannot start because a system library is missing: it was built for another system, so reinstall it with " + cureAgain
+	msgNoLoader      = "%s cannot start because a system library is missing: it was built for another system, so install " + cureAgain + " again"
 	msgFormat        = "%s is not a program that this machine can run: " + curePath
 	msgDenied        = "the system does not let %s start: change its permissions and those of its folders, or " + curePath
 	msgBusy          = "%s is being written, probably by an update: try again in a minute"
@@ -40,12 +40,12 @@ const (
 
 // Problems with a version.
 const (
-	msgVersionSlow   = "%s --version did not answer within %s: try it in a terminal, or reinstall it with " + cureAgain
-	msgVersionFailed = "%s --version failed (%w): try it in a terminal, or reinstall it with " + cureAgain
+	msgVersionSlow   = "%s --version did not answer within %s: try it in a terminal, or install " + cureAgain + " again"
+	msgVersionFailed = "%s --version failed (%w): try it in a terminal, or install " + cureAgain + " again"
 	msgVersionOther  = "%s is not Claude Code, it answered %q to --version: " + curePath
 	msgVersionSilent = "%s is not Claude Code, it answered nothing to --version: " + curePath
-	msgVersionWord   = "%q is not a version of Claude Code: install it with " + cureAgain
-	msgVersionOld    = "claude %s %w, %s or newer is needed: " + cureAgain + "@%s"
+	msgVersionWord   = "%q is not a version of Claude Code: install " + cureAgain
+	msgVersionOld    = "claude %s %w, %s or newer is needed: install @anthropic-ai/claude-code@%s from npm"
 )
 
 // hidden replaces a secret.

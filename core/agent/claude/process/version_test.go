@@ -76,7 +76,7 @@ func TestAVersionIsCheckedAgainstTheOldestThatWorks(t *testing.T) {
 		if errors.Is(err, ErrTooOld) != (want == "too old") {
 			t.Errorf("%q: is ErrTooOld: %v", v, errors.Is(err, ErrTooOld))
 		}
-		if err != nil && !strings.Contains(err.Error(), "npm install -g @anthropic-ai/claude-code") {
+		if err != nil && !strings.Contains(err.Error(), "install @anthropic-ai/claude-code") {
 			t.Errorf("%q: no cure in %v", v, err)
 		}
 	}

@@ -130,7 +130,7 @@ func TestAKeysFileIsForItsOwnerAloneAndOutOfTheAgentsSight(t *testing.T) {
 	if got := look(0o600, "far-secret\n"); got != "far-secret" || !slices.Contains(hidden, "far-secret") {
 		t.Errorf("%s, hidden %v", got, hidden)
 	}
-	if got := look(0o644, "far-secret\n"); !strings.Contains(got, "chmod 600") || strings.Contains(got, "far-secret") {
+	if got := look(0o644, "far-secret\n"); !strings.Contains(got, "set its mode to 600") || strings.Contains(got, "far-secret") {
 		t.Error(got)
 	}
 	if got := look(0o600, "two words\n"); !strings.Contains(got, "only the key") {

@@ -162,7 +162,7 @@ func TestTheFileIsComparedWithTheServer(t *testing.T) {
 	s, err := Ask(t.Context(), p)
 	must(t, err)
 	got := strings.Join(s.Compare(p), "\n")
-	for _, want := range []string{"a has a window of 32,768 tokens in providers.yaml, and the server runs it with 4,096", "a calls no tools", "no model c"} {
+	for _, want := range []string{"a has a window of 32,768 tokens here, and the server runs it with 4,096", "a calls no tools", "no model c"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

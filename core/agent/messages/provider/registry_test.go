@@ -27,7 +27,7 @@ func TestAModelIsFoundByEveryNameOfIts(t *testing.T) {
 			t.Errorf("%q is %s (%v), want %s", name, m.FullName(), err, want)
 		}
 	}
-	if _, _, err := r.Find("local/qwen3"); err == nil || !strings.Contains(err.Error(), "providers.yaml") {
+	if _, _, err := r.Find("local/qwen3"); err == nil || !strings.Contains(err.Error(), "how to add others") {
 		t.Errorf("an unknown model: %v", err)
 	}
 }

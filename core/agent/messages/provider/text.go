@@ -2,8 +2,8 @@ package provider
 
 // User-visible texts.
 const (
-	textUnknown = "unknown model %q; known models: %s. Add others to providers.yaml"
-	textNoKey   = "no key for a model: set ANTHROPIC_API_KEY in the environment or in .env, or add a provider to providers.yaml (ollim-bot help connect-a-model)"
+	textUnknown = "unknown model %q; known models: %s. The page about models says how to add others"
+	textNoKey   = "no key for a model: set ANTHROPIC_API_KEY in the bot's environment, or add a provider as the page about models says"
 )
 
 // The cure if no transcriber of voice messages is configured.
@@ -23,9 +23,9 @@ const (
 	textNoList  = "%s answers with something that is no list of models (%s): check the address"
 	textNoChat  = "%s has no model that can chat: load one that can call tools, such as qwen3"
 
-	textMissing    = "the server has no model %s: load it, or correct its name in providers.yaml"
-	textWide       = "%s has a window of %s tokens in providers.yaml, and the server runs it with %s: correct it, because servers cut what does not fit"
-	textHasNoTools = "%s calls no tools: write tools: false for it in providers.yaml"
+	textMissing    = "the server has no model %s: load it, or correct its name"
+	textWide       = "%s has a window of %s tokens here, and the server runs it with %s: correct it, because servers cut what does not fit"
+	textHasNoTools = "%s calls no tools: write tools: false for it"
 
 	textTokens    = "up to %s tokens"
 	textRunsWith  = "runs with %s now"
@@ -59,8 +59,8 @@ const (
 	textNarrow       = "max-output (%d) must be smaller than window (%d)"
 	textUnknownKey   = "unknown key %q; known keys: %s"
 	textBadURL       = "write an address that begins with http:// or https://, without a name, a password or a question mark"
-	textBadKey       = "write the name of a variable in capital letters, such as OPENROUTER_API_KEY; put the key itself into the environment or .env"
-	textBadKeyFile   = "write the file's full path, such as ~/.config/ollim-bot/openrouter"
+	textBadKey       = "write the name of a variable in capital letters, such as OPENROUTER_API_KEY; put the key itself into the bot's environment"
+	textBadKeyFile   = "write the file's whole path"
 	textLike         = "write opus, sonnet, haiku or fable"
 	textOneOf        = "write one of: %s"
 	textWord         = "write one word"
@@ -70,9 +70,9 @@ const (
 
 // Why a key cannot be used.
 const (
-	textNoVariable = "%s.key: %s is not set: set it in the environment or in .env"
+	textNoVariable = "%s.key: %s is not set: set it in the bot's environment"
 	textNoFile     = "%s.key-file: the file cannot be read: %v"
 	textInData     = "%s.key-file: the file is in the data directory, where the agent works: move it elsewhere"
-	textOpenFile   = "%s.key-file: others can read the file (mode %#o): run chmod 600 on it"
+	textOpenFile   = "%s.key-file: others can read the file (mode %#o): set its mode to 600"
 	textNoKeyText  = "%s.key-file: the file must contain only the key, in one line"
 )
