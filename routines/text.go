@@ -99,8 +99,8 @@ const (
 	msgBothToolLists = "allowed-tools and disallowed-tools are both given; keep one of them"
 
 	msgBackground = "background has no effect here because webhooks always run in the background; delete it"
-	msgSecretKey  = "a secret does not belong into this file, which git keeps: delete the key %s, put a new secret into the bot's environment, as NAME_SECRET=value, " +
-		"and write secret-env: NAME_SECRET here"
+	msgSecretKey  = "a secret does not belong into this file, which git keeps: delete the key %s, put a new secret into the bot's environment, " +
+		"as NAME_SECRET=value, and write secret-env: NAME_SECRET here"
 	msgUnknownKey = "webhooks have no key %s, so it does nothing; correct or delete it"
 	msgForeignKey = "%s is a key of %ss and has no effect in a %s; delete it (a %s fires %s)"
 	msgDidYouMean = "%s is not a known key; did you mean %s?"
