@@ -95,6 +95,7 @@ func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
 // E6: under Landlock a grandchild in a session of its own outlived the bot, also one whose parent has ended.
 func TestNothingThatAServerStartedOutlivesTheBot(t *testing.T) {
 	testkit.Alone(t)
+	testkit.Needs(t, "setsid")
 	for kind := range boxes {
 		t.Run(kind, func(t *testing.T) {
 			seconds := fmt.Sprintf("%d.%d", 54_321, time.Now().UnixNano()) // names the sleepers
