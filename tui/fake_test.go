@@ -62,6 +62,13 @@ func (b *bot) Snapshot() core.Snapshot {
 	return s
 }
 
+// held is what the bot has, for what runs beside the dashboard.
+func (b *bot) held() core.Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.snap
+}
+
 func (b *bot) Changed() <-chan struct{} { return b.changed }
 
 func (b *bot) Look(context.Context) {
@@ -177,16 +184,17 @@ func (b *bot) Preview(ctx context.Context, _ string) (string, error) {
 func (b *bot) Describe(ctx context.Context, _ string) (string, error) { return "", b.read(ctx) }
 
 func (b *bot) Past(ctx context.Context, id string) (command.TaskPast, error) {
-	return taskPast(id, b.snap.At), b.read(ctx)
+	return taskPast(id, b.held().At), b.read(ctx)
 }
 
 func (b *bot) Costs(ctx context.Context, _ int) (command.CostReport, error) {
-	return costReport(b.snap.At), b.read(ctx)
+	return costReport(b.held().At), b.read(ctx)
 }
 
 func (b *bot) Week(ctx context.Context, ago int) (week.Report, error) {
-	return week.Of(b.snap.At.In(time.UTC), ago, week.Sources{
-		Pings: b.snap.Budget.Pings, Promises: func(_, _ time.Time) proposals.Counts { return proposals.Counts{} },
+	s := b.held()
+	return week.Of(s.At.In(time.UTC), ago, week.Sources{
+		Pings: s.Budget.Pings, Promises: func(_, _ time.Time) proposals.Counts { return proposals.Counts{} },
 	}), b.read(ctx)
 }
 
@@ -195,7 +203,7 @@ func (b *bot) Models(context.Context) ([]command.ModelChoice, error) { return ni
 func (b *bot) Away(ctx context.Context) (absence.Report, error) { return morningAway(), b.read(ctx) }
 
 func (b *bot) DueTimes(ctx context.Context, since time.Time) (command.DueTimes, error) {
-	return dueTimes(b.snap.At, since), b.read(ctx)
+	return dueTimes(b.held().At, since), b.read(ctx)
 }
 
 // dueTimes are a few due times before now, of which one was missed and one held.
