@@ -96,12 +96,9 @@ func (t *traveller) keep() {
 	if t.machine == nil || t.b.settings.Load().Timezone != "" {
 		return
 	}
-	r, _, err := config.Set(t.b.dir, config.KeyZone, t.machine())
-	if err != nil {
+	if err := t.set(t.machine()); err != nil {
 		t.b.log.Warn("the time zone in use was not recorded", "error", err)
-		return
 	}
-	t.b.settings.Set(&r)
 }
 
 // moved reports whether the user has set another zone than the one that the bot runs with.
