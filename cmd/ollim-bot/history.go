@@ -57,14 +57,16 @@ func (p *process) reads(past *history.History) func(id string, at time.Time) {
 type historyListCmd struct {
 	Days int  `placeholder:"N" help:"Only sessions that changed in the last N days."`
 	All  bool `help:"Sessions of every directory, not just this data directory."`
-	Old  int  `name:"n" hidden:"" now:"history list --number 50"`
+	Old  *int `name:"n" hidden:"" now:"history list --number 50"`
 	N    int  `name:"number" short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 10000 (${default})."`
 	console.AsJSON
 }
 
 // Run lists sessions.
 func (c *historyListCmd) Run(p *process) error {
-	c.N = cmp.Or(c.Old, c.N)
+	if c.Old != nil {
+		c.N = *c.Old
+	}
 	past, since, err := p.history(c.Days)
 	if err != nil {
 		return err

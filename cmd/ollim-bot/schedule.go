@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -171,7 +170,7 @@ const cronFires = 1000
 type cronCmd struct {
 	Expr []string `arg:"" name:"expr" help:"Words such as weekdays at 9, or five fields: minute hour day month weekday, in quotes if the shell expands *."`
 	At   string   `aliases:"from" placeholder:"TIME" help:"Count from this moment instead of now."`
-	Old  int      `name:"n" hidden:"" now:"cron --number 5"`
+	Old  *int     `name:"n" hidden:"" now:"cron --number 5"`
 	N    int      `name:"number" short:"n" default:"5" placeholder:"N" help:"How many times to show (${default})."`
 	console.AsJSON
 }
@@ -189,7 +188,9 @@ type cronAnswer struct {
 
 // Run explains an expression.
 func (c *cronCmd) Run(p *process, at console.DataDir) error {
-	c.N = cmp.Or(c.Old, c.N)
+	if c.Old != nil {
+		c.N = *c.Old
+	}
 	if c.N < 0 || c.N > cronFires {
 		return console.Usagef("-n takes a number from 0 to %d", cronFires)
 	}

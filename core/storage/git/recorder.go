@@ -237,7 +237,7 @@ func (g *Recorder) Commit(ctx context.Context, rel, message string) error {
 }
 
 const (
-	// turn is the lock of whoever commits.
+	// turn is the lock of the process that commits.
 	turn = "commits"
 	// announcement ends the name of a file with a change that a process is about to commit.
 	announcement = ".change"

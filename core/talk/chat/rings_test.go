@@ -81,6 +81,7 @@ func TestANoticeNamesNoPathOnThePhone(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
 		for said, want := range map[string]string{
 			"log in with /google-auth": "log in with /google-auth",
+
 			"the day is not all there: open /home/ana/days.ics: no such file": "the day is not all there: open days.ics: no such file",
 		} {
 			s.Say(said)
