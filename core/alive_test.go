@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 )
 
 // alive checks a bot, for at most half a minute.
@@ -18,7 +19,7 @@ func alive(b *Bot) error {
 func TestABotLivesWhileItsLoopsTurn(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		for range 200 { // probes must not fill the queue
-			must(t, alive(b))
+			testkit.Must(t, alive(b))
 		}
 		began := time.Now()
 		if err := alive(b); err != nil || time.Since(began) > time.Second {

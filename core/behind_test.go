@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/absence"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/talk/transcript"
@@ -23,14 +24,14 @@ func (h home) foreground(id string, d time.Duration, lines ...string) {
 func forkID(t *testing.T, b *Bot) string {
 	t.Helper()
 	data, err := b.dir.Read("state/session_history.jsonl")
-	must(t, err)
+	testkit.Must(t, err)
 	id := ""
 	for line := range strings.Lines(string(data)) {
 		var e struct {
 			ID    string `json:"session_id"`
 			Event string `json:"event"`
 		}
-		must(t, json.Unmarshal([]byte(line), &e))
+		testkit.Must(t, json.Unmarshal([]byte(line), &e))
 		if e.Event == session.InteractiveFork {
 			id = e.ID
 		}
@@ -47,12 +48,12 @@ func TestAForegroundTaskCutOffByTheNextMessageIsInterruptedEverywhere(t *testing
 		tell(t, b, "hello")
 		time.Sleep(time.Minute)
 		past, err := dueTimes(b.dir, nil, time.Time{}, b.now())
-		must(t, err)
+		testkit.Must(t, err)
 		if len(past.Rows) != 1 || past.Rows[0].Fate != duetimes.Interrupted || past.Rows[0].Why != duetimes.ByUser {
 			t.Errorf("the account: %+v", past.Rows)
 		}
 		away, err := absence.Sum(b.dir, b.audit, absence.Span{From: b.now().Add(-time.Hour), To: b.now()})
-		must(t, err)
+		testkit.Must(t, err)
 		if len(away.Front) != 1 || !strings.Contains(away.Front[0].Detail, "interrupted by you") {
 			t.Errorf("the page of an absence: %+v", away.Front)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/work/updates"
 )
@@ -16,7 +17,7 @@ import (
 // daily, spread over the day, one in ten hourly, one in twenty every five minutes.
 func manyRoutines(tb testing.TB, root string, n int) {
 	tb.Helper()
-	must(tb, os.MkdirAll(filepath.Join(root, "routines"), 0o700))
+	testkit.Must(tb, os.MkdirAll(filepath.Join(root, "routines"), 0o700))
 	for i := range n {
 		cron := fmt.Sprintf("%d %d * * *", i*7%60, i*11%24)
 		switch {
@@ -26,7 +27,7 @@ func manyRoutines(tb testing.TB, root string, n int) {
 			cron = fmt.Sprintf("%d * * * *", i*13%60)
 		}
 		text := fmt.Sprintf("---\nid: \"%08x\"\ncron: %q\ndescription: \"Routine number %d\"\nbackground: true\n---\nDo thing %d and tell me what came of it.\n", i, cron, i, i)
-		must(tb, os.WriteFile(filepath.Join(root, "routines", fmt.Sprintf("routine-%05d.md", i)), []byte(text), 0o600))
+		testkit.Must(tb, os.WriteFile(filepath.Join(root, "routines", fmt.Sprintf("routine-%05d.md", i)), []byte(text), 0o600))
 	}
 }
 
@@ -43,7 +44,7 @@ func BenchmarkFireToPrompt(b *testing.B) {
 			now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 			prompt := func() string {
 				text, err := bot.dispatch.Preview(b.Context(), id, now, false)
-				must(b, err)
+				testkit.Must(b, err)
 				return text
 			}
 			prompt()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/transcript"
@@ -134,7 +135,7 @@ func TestAForegroundReminderSpeaksInTheMainSession(t *testing.T) {
 		at := time.Now().In(h.zone).Add(2 * time.Second).Format(time.RFC3339Nano)
 		h.write("reminders/fg.md", fmt.Sprintf("---\nid: \"aaaa0005\"\nrun-at: %q\nbackground: false\n---\nStand-up.\n\n```script\nsay Good morning, stand-up in ten.\n```\n", at))
 	}, func(h home, b *Bot) {
-		must(t, b.updates.Append(b.now(), "The build is green."))
+		testkit.Must(t, b.updates.Append(b.now(), "The build is green."))
 		time.Sleep(time.Minute)
 		s := b.Snapshot()
 		last := s.Chat[len(s.Chat)-1]
@@ -179,7 +180,7 @@ func TestABudgetChangeCanBeUndone(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		two := 2
 		out, err := b.Do(context.Background(), command.SetBudget{Capacity: &two})
-		must(t, err)
+		testkit.Must(t, err)
 		if s := b.Snapshot().Budget.State; s.Capacity != 2 || s.Available != 2 {
 			t.Errorf("after the change: %+v", s)
 		}
@@ -207,11 +208,11 @@ func TestABudgetChangeCanBeUndone(t *testing.T) {
 func TestADiscardedUpdateComesBackInItsPlace(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		for _, m := range []string{"first", "second", "third"} {
-			must(t, b.updates.Append(b.now(), m))
+			testkit.Must(t, b.updates.Append(b.now(), m))
 			time.Sleep(time.Second)
 		}
 		out, err := b.Do(context.Background(), command.DiscardUpdate{Key: b.Snapshot().Updates[1].Key})
-		must(t, err)
+		testkit.Must(t, err)
 		if n := len(b.Snapshot().Updates); n != 2 {
 			t.Fatalf("%d updates after discarding", n)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/fork"
@@ -52,7 +53,7 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 // approval in every mode, and the user sees its path.
 func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "plan.md")
-	must(t, os.WriteFile(outside, []byte("x"), 0o600))
+	testkit.Must(t, os.WriteFile(outside, []byte("x"), 0o600))
 	running(t, func(h home) { h.write("notes/plan.md", "x") }, func(_ home, b *Bot) {
 		tell(t, b, script_(`call send_file {"file_path":"notes/plan.md"}`, `say sent it`))
 		if a := b.Snapshot().Approvals; len(a) != 0 || !spoken(b.Snapshot(), "sent it") {
@@ -125,7 +126,7 @@ func TestConfigurationIsSetShownAndKept(t *testing.T) {
 func TestFilesGoWithTheNextMessage(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string]string{"pic.txt": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89", "notes.png": "no picture at all"} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	running(t, func(home) {}, func(h home, b *Bot) {
 		type_(t, b, "/attach "+filepath.Join(dir, "pic.txt"))

@@ -72,7 +72,7 @@ func begins(t *testing.T, b *Bot, line string) string {
 func connects(t *testing.T, b *Bot) {
 	t.Helper()
 	res, err := http.Get(begins(t, b, "/google-auth"))
-	must(t, err)
+	testkit.Must(t, err)
 	_ = res.Body.Close()
 	saidInChat(t, b, "google connected")
 }
@@ -84,7 +84,7 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 		t.Error("the agent is told of what is not there")
 	}
 	res, err := http.Get(begins(t, b, "/google-auth"))
-	must(t, err)
+	testkit.Must(t, err)
 	page, _ := io.ReadAll(res.Body)
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK || !strings.HasPrefix(string(page), "Authentication complete") {
@@ -239,7 +239,7 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 	card, err := b.chat.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Buttons: []post.Button{
 		{Label: "Done", Action: "task_done:" + milk}, {Label: "Drop", Action: "task_del:" + soap}, {Label: "Cancel", Action: "event_del:fair"},
 	}}})
-	must(t, err)
+	testkit.Must(t, err)
 	stop()
 
 	b, stop = beside(t, g, h)
@@ -320,7 +320,7 @@ func TestARoutineSkipsTheDaysOfAGoogleCalendar(t *testing.T) {
 	year := b.now().Year() + 1
 	date := func(day int) map[string]any { return map[string]any{"date": fmt.Sprintf("%d-03-%02d", year, day)} }
 	g.AddEvent("primary", map[string]any{"id": "leave", "summary": "Leave", "start": date(3), "end": date(5)})
-	must(t, b.dir.Write("routines/meds.md", []byte("---\nid: meds\ncron: \"0 9 * * *\"\nskip: calendar \"Off days\"\n---\nTake them.\n")))
+	testkit.Must(t, b.dir.Write("routines/meds.md", []byte("---\nid: meds\ncron: \"0 9 * * *\"\nskip: calendar \"Off days\"\n---\nTake them.\n")))
 	b.index.Scan()
 	skipped := func() (days string) {
 		r, ok := b.index.Set().RoutineByID("meds")
@@ -348,7 +348,7 @@ func TestARoutineSkipsTheDaysOfAGoogleCalendar(t *testing.T) {
 	}
 	connects(t, b)
 	days, failed := b.google.DaysOff(t.Context(), b.index.Shelf().Due(b.now().Add(time.Hour)))
-	must(t, b.index.Shelf().Keep(b.now(), days, failed))
+	testkit.Must(t, b.index.Shelf().Keep(b.now(), days, failed))
 	b.index.LookAtCalendars()
 	why := `except calendar "Off days": Leave; `
 	if got := skipped(); got != "3 "+why+"4 "+why || problem() != "" {

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store/storetest"
@@ -32,7 +33,7 @@ type home struct {
 func newHome(t *testing.T) home {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
-	must(t, err)
+	testkit.Must(t, err)
 	root := t.TempDir()
 	if memory, err := os.MkdirTemp("/dev/shm", "ollim-core-"); err == nil { // fsync costs nothing there
 		t.Cleanup(func() { _ = os.RemoveAll(memory) })
@@ -44,8 +45,8 @@ func newHome(t *testing.T) home {
 func (h home) write(rel, text string) {
 	h.t.Helper()
 	path := filepath.Join(h.root, rel)
-	must(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(h.t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(h.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (h home) has(rel string) bool {
@@ -67,7 +68,7 @@ func (h home) bot(e agent.Engine, changes ...func(*Options)) *Bot {
 		change(&o)
 	}
 	b, err := New(o)
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
 	b.watchFiles, b.versions = idle, idle
 	return b
@@ -309,11 +310,4 @@ func viewOf(t testing.TB, s Snapshot, id string) schedule.TaskView {
 	}
 	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
 	return schedule.TaskView{}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/transcript"
 )
@@ -89,7 +90,7 @@ func TestClearForgetsTheConversationAndKeepsUpdates(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, "hello")
 		first := b.sessions.Main()
-		must(t, b.updates.Append(b.now(), "keep me"))
+		testkit.Must(t, b.updates.Append(b.now(), "keep me"))
 		type_(t, b, "/fork")
 		if out := type_(t, b, "/clear"); !strings.Contains(out.Message, "fork was discarded too") {
 			t.Errorf("reply: %q", out.Message)

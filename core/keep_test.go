@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store"
 )
@@ -23,7 +24,7 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 			t.Fatalf("%+v at %s", set.Reminders, b.now())
 		}
 		away := h.root + ".away"
-		must(t, os.Rename(h.root, away))
+		testkit.Must(t, os.Rename(h.root, away))
 		time.Sleep(time.Minute)
 		if !noticed(b.Snapshot(), "put it back") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
@@ -39,7 +40,7 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 		if set := b.Index().Set(); len(set.Reminders) != 1 || len(set.Routines) != 1 {
 			t.Errorf("tasks were forgotten: %+v", set)
 		}
-		must(t, os.Rename(away, h.root))
+		testkit.Must(t, os.Rename(away, h.root))
 		time.Sleep(2 * time.Minute)
 		if !noticed(b.Snapshot(), "is back") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
@@ -63,9 +64,9 @@ func TestALostStateFolderEndsTheBotBeforeItWrites(t *testing.T) {
 				go func() { ended <- b.Run(t.Context()) }()
 				time.Sleep(90 * time.Second)
 				state := filepath.Join(h.root, "state")
-				must(t, os.RemoveAll(state))
+				testkit.Must(t, os.RemoveAll(state))
 				if replace {
-					must(t, os.Mkdir(state, 0o700))
+					testkit.Must(t, os.Mkdir(state, 0o700))
 				}
 				if _, err := b.Do(t.Context(), command.SetBudget{Capacity: new(7)}); err == nil {
 					t.Error("a change was taken that is not on disk")

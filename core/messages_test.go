@@ -12,13 +12,14 @@ import (
 	"ollimbot/core/agent/messages/messagestest"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
 // overMessages is the engine for the Messages API, with the offline engine as the model.
 func overMessages(h home) (agent.Engine, func()) {
 	h.t.Helper()
-	must(h.t, os.MkdirAll(h.root, 0o700))
+	testkit.Must(h.t, os.MkdirAll(h.root, 0o700))
 	dir, model := storetest.At(h.t, h.root), messagestest.New(script.Options{Pace: 0.5})
 	return messages.New(messages.Options{
 		Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/proposals"
@@ -39,7 +40,7 @@ func movedFor(h home, task string, days int) {
 
 func (h home) text(rel string) string {
 	data, err := os.ReadFile(filepath.Join(h.root, rel))
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	return string(data)
 }
 
@@ -100,7 +101,7 @@ func TestNeverAskIsForEver(t *testing.T) {
 		}
 	}, func(h home, b *Bot) {
 		time.Sleep(time.Hour)
-		must(t, proposeTime(b, b.now()))
+		testkit.Must(t, proposeTime(b, b.now()))
 		if all := b.offers.Of(KindTime); len(all) != 1 || h.text(medFile) != medText {
 			t.Errorf("asked %d times: %+v", len(all), all)
 		}
@@ -196,10 +197,10 @@ func TestWhatWasPutOffWaitsFourWeeksAndAWeekHasOneProposal(t *testing.T) {
 func TestALearnedTimeKeepsTheDays(t *testing.T) {
 	running(t, func(h home) { movedFor(h, "aaaa0001", 60) }, func(_ home, b *Bot) {
 		asks, err := asksByTask(b, b.now())
-		must(t, err)
+		testkit.Must(t, err)
 		r := &routines.Routine{Task: routines.Task{ID: "aaaa0001", AllowPing: true}, Cron: "0 8 * * mon-fri"}
 		r.Schedule, err = b.times().Schedule("0 8 * * mon-fri, every 2 weeks, from 1 January 2001")
-		must(t, err)
+		testkit.Must(t, err)
 		p, ok := timeFor(r, asks[r.ID], b.now())
 		var change movedTime
 		if !ok || json.Unmarshal(p.Change, &change) != nil || change.To != "30 9 * * mon-fri, every 2 weeks, from 1 January 2001" {
@@ -211,7 +212,7 @@ func TestALearnedTimeKeepsTheDays(t *testing.T) {
 func TestOnlyAPlainTimeIsMoved(t *testing.T) {
 	running(t, func(h home) { movedFor(h, "aaaa0001", 60) }, func(_ home, b *Bot) {
 		asks, err := asksByTask(b, b.now())
-		must(t, err)
+		testkit.Must(t, err)
 		for want, alter := range map[string]func(*routines.Routine){
 			"":                func(*routines.Routine) {},
 			"two times":       func(r *routines.Routine) { r.Cron = "0 8,20 * * *" },
@@ -227,7 +228,7 @@ func TestOnlyAPlainTimeIsMoved(t *testing.T) {
 			r := &routines.Routine{Task: routines.Task{ID: "aaaa0001", AllowPing: true}, Cron: "0 8 * * mon-fri"}
 			alter(r)
 			c, err := cron.Parse(r.Cron)
-			must(t, err)
+			testkit.Must(t, err)
 			r.Schedule.Cron = c
 			p, ok := timeFor(r, asks[r.ID], b.now())
 			if ok != (want == "") {

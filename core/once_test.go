@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // TestAReminderWhoseRunStandsAsDoneDoesNotFireAgain simulates a kill between the last
@@ -40,6 +42,6 @@ func TestAReminderWhoseRunStandsAsDoneDoesNotFireAgain(t *testing.T) {
 func (h home) read(rel string) string {
 	h.t.Helper()
 	data, err := os.ReadFile(filepath.Join(h.root, rel))
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	return string(data)
 }

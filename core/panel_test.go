@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
@@ -169,12 +170,12 @@ func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
 			t.Errorf("with nothing pending: %+v", out)
 		}
 		for i := range 2 {
-			must(t, b.updates.Append(b.now(), fmt.Sprintf("Thing %d.", i)))
+			testkit.Must(t, b.updates.Append(b.now(), fmt.Sprintf("Thing %d.", i)))
 		}
 		out := do(t, b, command.DeliverNow{})
 		select {
 		case err := <-out.Done:
-			must(t, err)
+			testkit.Must(t, err)
 		case <-time.After(5 * time.Minute):
 			t.Fatal("no answer came")
 		}
@@ -213,7 +214,7 @@ func TestTheListOfAllTasksFollowsTheFiles(t *testing.T) {
 	put("d", "0 10 * * *")
 	put("a", "0 11 * * *")
 	check("Do a. at 11:00, every day", "Do b. at 9:00, every day", "Do d. at 10:00, every day", "Do f. at 9:00, every day")
-	must(t, os.Remove(filepath.Join(h.root, "routines/a.md")))
+	testkit.Must(t, os.Remove(filepath.Join(h.root, "routines/a.md")))
 	check("Do b. at 9:00, every day", "Do d. at 10:00, every day", "Do f. at 9:00, every day")
 }
 

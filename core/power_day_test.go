@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/routines"
@@ -305,20 +306,20 @@ const (
 // and each accepted message of the user.
 func liveTheDay(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
-	must(t, err)
+	testkit.Must(t, err)
 	port, err := strconv.Atoi(os.Getenv(dayPort))
-	must(t, err)
+	testkit.Must(t, err)
 	witness, err := os.Create(os.Getenv(dayWitness))
 	if err != nil { // the injected fault was meant for the bot
 		witness, err = os.Create(os.Getenv(dayWitness))
 	}
-	must(t, err)
+	testkit.Must(t, err)
 	tell := func(p promised) {
 		line, err := json.Marshal(p)
-		must(t, err)
+		testkit.Must(t, err)
 		if _, err := witness.Write(append(line, '\n')); err != nil { // the injected fault was meant for the bot
 			_, err = witness.Write(append(line, '\n'))
-			must(t, err)
+			testkit.Must(t, err)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {

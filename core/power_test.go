@@ -40,15 +40,15 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace")
 	d.live(powertest.Strace(trace)...)
 	f, err := os.Open(trace)
-	must(t, err)
+	testkit.Must(t, err)
 	defer f.Close()
 	day, err := powertest.Read(f, d.h.root, d.before, d.witness)
-	must(t, err)
+	testkit.Must(t, err)
 	if len(day.Marks()) < 30 || day.Changes() < 500 {
 		t.Fatalf("only %d promises and %d changes were recorded", len(day.Marks()), day.Changes())
 	}
 	replayed := filepath.Join(t.TempDir(), "replayed")
-	must(t, day.Cut(replayed, day.Changes(), powertest.Nothing, nil))
+	testkit.Must(t, day.Cut(replayed, day.Changes(), powertest.Nothing, nil))
 	if diff := cmp.Diff(filesIn(t, d.h.root), filesIn(t, replayed)); diff != "" {
 		t.Fatalf("the recording is not what the disk holds (-disk +recording):\n%s", diff)
 	}
@@ -66,7 +66,7 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 				}
 			}
 			root := newHome(t).root
-			must(t, day.Cut(root, at, loss, random))
+			testkit.Must(t, day.Cut(root, at, loss, random))
 			d.startAgain(t, root, told, was)
 		})
 	}
@@ -121,7 +121,7 @@ func newDay(t *testing.T) *day {
 		t.Skipf("needs strace, and the right to trace: %v", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	d := &day{port: l.Addr().(*net.TCPAddr).Port}
 	return d.anew(t)
@@ -132,7 +132,7 @@ func (d *day) anew(t *testing.T) *day {
 	h := newHome(t)
 	prepareTheDay(h)
 	before := filepath.Join(t.TempDir(), "before")
-	must(t, os.CopyFS(before, os.DirFS(h.root)))
+	testkit.Must(t, os.CopyFS(before, os.DirFS(h.root)))
 	return &day{t: t, h: h, before: before, witness: filepath.Join(t.TempDir(), "witness"), port: d.port}
 }
 
@@ -146,7 +146,7 @@ func (d *day) live(strace ...string) (told []promised) {
 		d.t.Fatalf("the day: %v\n%s", err, out)
 	}
 	data, err := os.ReadFile(d.witness)
-	must(d.t, err)
+	testkit.Must(d.t, err)
 	for line := range strings.Lines(string(data)) {
 		told = append(told, promiseOf(d.t, line))
 	}
@@ -155,7 +155,7 @@ func (d *day) live(strace ...string) (told []promised) {
 
 func promiseOf(t *testing.T, line string) (p promised) {
 	t.Helper()
-	must(t, json.Unmarshal([]byte(line), &p))
+	testkit.Must(t, json.Unmarshal([]byte(line), &p))
 	return p
 }
 
@@ -236,7 +236,7 @@ func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 func filesIn(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	must(t, fs.WalkDir(os.DirFS(root), ".", func(rel string, e fs.DirEntry, err error) error {
+	testkit.Must(t, fs.WalkDir(os.DirFS(root), ".", func(rel string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || strings.HasSuffix(rel, ".lock") {
 			return err
 		}
@@ -255,7 +255,7 @@ func filesIn(t *testing.T, root string) map[string]string {
 func doneTasks(t *testing.T, root string) map[string]bool {
 	data, err := os.ReadFile(filepath.Join(root, "state", "fork_runs.jsonl"))
 	if !errors.Is(err, fs.ErrNotExist) {
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	done := map[string]bool{}
 	for line := range strings.Lines(string(data)) {

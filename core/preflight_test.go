@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/google"
 	"ollimbot/routines/watch"
@@ -71,7 +72,7 @@ func TestWhatARoutineLacksOfGoogleIsToldOnce(t *testing.T) {
 		time.Sleep(25 * time.Minute)
 		s := b.Snapshot()
 		about, err := b.tasks.Describe(tidyID)
-		must(t, err)
+		testkit.Must(t, err)
 		if p := s.Lacks(tidyFile); told(b) != 1 || p == nil || p.Message != lacks || p.Lacks != "no login" || !strings.Contains(about, "warning   "+lacks+"\n") {
 			t.Errorf("told %d, lacks %+v, described as\n%s", told(b), p, about)
 		}
@@ -104,7 +105,7 @@ func TestWhatAChainLacksIsToldOnceForTheChain(t *testing.T) {
 					seen[one.Text] = true
 				}
 			}
-			must(t, os.Remove(b.dir.Path(file)))
+			testkit.Must(t, os.Remove(b.dir.Path(file)))
 			b.index.Scan()
 			lookAgain(b, watch.Batch{Full: true}) // between two checks there is no file
 		}

@@ -18,6 +18,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines/watch"
@@ -36,7 +37,7 @@ func TestThePreviewIsThePrompt(t *testing.T) {
 				// One of three days, two of them with a clock change.
 				days := []string{"2000-01-03T06:00:00Z", "2000-03-25T22:30:00Z", "2000-10-28T22:30:00Z"}
 				from, err := time.Parse(time.RFC3339, days[seed%3])
-				must(t, err)
+				testkit.Must(t, err)
 				time.Sleep(time.Until(from))
 				p.furnish()
 				p.start()

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
@@ -67,7 +68,7 @@ func TestAProblemIsToldAtOnceAndOnThePhoneOnceItHasLasted(t *testing.T) {
 		if saidOf(b) != 1 {
 			t.Errorf("after a restart it was said %d times", saidOf(b))
 		}
-		must(t, os.Remove(filepath.Join(h.root, "tool-policy.yaml")))
+		testkit.Must(t, os.Remove(filepath.Join(h.root, "tool-policy.yaml")))
 		b.directory.Apply(watch.Batch{Names: []string{"tool-policy.yaml"}})
 		h.write("tool-policy.yaml", "bg_forks:\n  overide: []\n")
 		b.directory.Apply(watch.Batch{Names: []string{"tool-policy.yaml"}})
@@ -114,7 +115,7 @@ func TestABrokenFileKeepsItsLastValidVersionOverARestart(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 		}
-		must(t, os.Remove(b.dir.Path("routines/pill.md")))
+		testkit.Must(t, os.Remove(b.dir.Path("routines/pill.md")))
 		b.directory.Apply(watch.Batch{Names: []string{"routines/pill.md"}})
 		if hourOf(b) != "gone" {
 			t.Errorf("its file is gone, and %s is in force", hourOf(b))

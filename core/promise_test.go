@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/talk/post"
@@ -31,7 +32,7 @@ func promises(t testing.TB, b *Bot, says, words, runAt string) {
 		args["run_at"] = runAt
 	}
 	line, err := json.Marshal(args)
-	must(t, err)
+	testkit.Must(t, err)
 	tell(t, b, says+"\n\n```script\ncall propose_reminder "+string(line)+"\nsay That is a plan.\n```")
 }
 
@@ -105,10 +106,10 @@ func TestDoneOnThePingKeepsAPromise(t *testing.T) {
 	running(t, func(home) {}, func(h home, b *Bot) {
 		promises(t, b, dentistWords, dentistWords, b.now().Add(10*time.Minute).Format("2006-01-02T15:04"))
 		_, err := press(t, b, questions(b)[0], textPromiseYes)
-		must(t, err)
+		testkit.Must(t, err)
 		id := b.Index().Set().RemindersByTime()[0].ID
 		time.Sleep(15 * time.Minute)
-		must(t, b.journal.Append(budget.Ping{At: b.now(), ID: "1a2b3c4d-1", Task: id, Message: "m", Kind: "ping"}))
+		testkit.Must(t, b.journal.Append(budget.Ping{At: b.now(), ID: "1a2b3c4d-1", Task: id, Message: "m", Kind: "ping"}))
 		do(t, b, command.Click{Message: "m", ID: "act:" + post.PingDone + ":1a2b3c4d-1"})
 		if n := b.offers.Counts(KindPromise, b.now().Add(-time.Hour), b.now().Add(time.Hour)); n.Kept != 1 {
 			t.Errorf("counts %+v", n)
@@ -314,10 +315,10 @@ func TestAKilledAnswerMakesOneReminder(t *testing.T) {
 	running(t, func(home) {}, func(h home, b *Bot) {
 		promises(t, b, dentistWords, dentistWords, b.now().Add(20*time.Hour).Format("2006-01-02T15:04"))
 		before, err := os.ReadFile(filepath.Join(h.root, proposals.File))
-		must(t, err)
+		testkit.Must(t, err)
 		card := questions(b)[0]
 		_, err = press(t, b, card, textPromiseYes)
-		must(t, err)
+		testkit.Must(t, err)
 		time.Sleep(5 * time.Second)
 		h.write(proposals.File, string(before)) // the state before
 		time.Sleep(5 * time.Second)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/talk/transcript"
@@ -102,7 +103,7 @@ func TestAnEditOfTheAgentsSuspendsTheEditAndNotTheRoutine(t *testing.T) {
 		}
 		refused(t, b, command.RefuseEdit{ID: tidyID}, "no edit of Task cccc0001 is waiting")
 		list, _, err := b.audit.Read(100)
-		must(t, err)
+		testkit.Must(t, err)
 		var actions []string
 		for _, e := range list {
 			if e.Subject == tidyID || e.Subject == tidyFile {
@@ -124,7 +125,7 @@ func TestAKillAtAnyMomentOfAnEditLeavesTheTextInForce(t *testing.T) {
 		killed := func(when, file string, counts ...int) {
 			t.Helper()
 			left := home{t: h.t, root: filepath.Join(h.t.TempDir(), "data"), zone: h.zone}
-			must(t, os.CopyFS(left.root, os.DirFS(h.root)))
+			testkit.Must(t, os.CopyFS(left.root, os.DirFS(h.root)))
 			after := &recorder{Engine: offline()}
 			next := left.bot(after)
 			end := begin(t, next)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/transcript"
@@ -268,7 +269,7 @@ func TestTheUsersHandOnTheFileWins(t *testing.T) {
 		// Two runs are in progress. In the meantime one is answered, the other deleted.
 		do(t, b, command.Remind{ID: "dddd0002", Word: command.Later})
 		at := b.now().Add(time.Hour).Truncate(time.Second)
-		must(t, os.Remove(filepath.Join(h.root, "reminders/dddd0003.md")))
+		testkit.Must(t, os.Remove(filepath.Join(h.root, "reminders/dddd0003.md")))
 		// The third may repeat only once more.
 		path := filepath.Join(h.root, "reminders/dddd0001.md")
 		data, err := os.ReadFile(path)
@@ -372,7 +373,7 @@ func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
 		r, err := book.Add(t.Context(), routines.Reminder{RunAt: b.now().Add(10 * time.Second), UntilDone: true, Task: routines.Task{
 			ID: "dddd0001", Background: true, Thinking: true, Mode: routines.Freely, AllowPing: true, Body: "Ask.\n\n```script\nsay hm\n```",
 		}})
-		must(t, err)
+		testkit.Must(t, err)
 		time.Sleep(time.Minute)
 		moved := reminderOf(t, b)
 		o, known := b.guard.Provenance().Find(moved.Path, moved.Digest)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
@@ -133,7 +134,7 @@ func hear(t *testing.T, b *Bot, c command.Receive) command.Outcome {
 	t.Helper()
 	c.From = "Phone"
 	out, err := b.Do(context.Background(), c)
-	must(t, err)
+	testkit.Must(t, err)
 	time.Sleep(time.Minute)
 	return out
 }
@@ -144,7 +145,7 @@ func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 		out := hear(t, b, command.Receive{Key: "101", Text: script_(`say hello there`)})
 		select {
 		case err := <-out.Done:
-			must(t, err)
+			testkit.Must(t, err)
 		default:
 			t.Error("the answer is there and nobody was told")
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/routines"
 	"ollimbot/routines/starter"
@@ -19,7 +20,7 @@ func TestAnOrdinaryDayAsksNothing(t *testing.T) {
 			type_(t, b, "/permissions "+string(mode))
 			p := mainPen(h.t, h, b)
 			files, err := starter.Files()
-			must(t, err)
+			testkit.Must(t, err)
 			written := 0
 			for _, f := range files {
 				if d := p.write(f.Path, string(f.Data)); !d.Allow {

@@ -31,7 +31,7 @@ type pen struct {
 
 func (p pen) call(name string, input map[string]any) agent.ToolUse {
 	data, err := json.Marshal(input)
-	must(p.t, err)
+	testkit.Must(p.t, err)
 	return agent.ToolUse{ID: fmt.Sprint(len(data), name), Name: name, Input: data}
 }
 
@@ -205,7 +205,7 @@ func TestABackgroundRunsForegroundReminderHasTheRunsRights(t *testing.T) {
 				Body: "Go.\n\n```script\nwait 30s\nask Write {\"file_path\":\"notes/x.md\",\"content\":\"x\"}\ncall enter_fork {}\n" +
 					"call add_reminder {\"prompt\":\"Again.\",\"delay_minutes\":60,\"foreground\":true}\ncall follow_up_chain {\"minutes_from_now\":90}\nsay done\n```",
 			}})
-			must(t, err)
+			testkit.Must(t, err)
 			if v := viewOf(t, b.Snapshot(), r.ID); v.Waits != "" {
 				t.Errorf("it waits: %s", v.Waits)
 			}
@@ -253,7 +253,7 @@ func TestRightsSurviveARestart(t *testing.T) {
 		if b.guard.LimitOf(r.Task) == nil {
 			t.Error("after a restart the reminder has the conversation's rights")
 		}
-		must(t, os.WriteFile(filepath.Join(h.root, policy.ProvenanceFile), []byte("{"), 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(h.root, policy.ProvenanceFile), []byte("{"), 0o600))
 	}, func(h home, b *Bot) {
 		if v := viewOf(h.t, b.Snapshot(), "bbbb0003"); !strings.Contains(v.Waits, "its author is unknown") {
 			t.Errorf("with its record lost: %+v", v)

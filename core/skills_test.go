@@ -94,7 +94,7 @@ func TestCommandsOfSkillsDoNotRunWhereOthersCouldHaveWrittenThem(t *testing.T) {
 		mode os.FileMode
 		want string
 	}{{0o700, "Sort by urgency."}, {0o777, "Sort by !`echo urgency`."}} {
-		must(t, os.Chmod(h.root, c.mode)) // open on purpose
+		testkit.Must(t, os.Chmod(h.root, c.mode)) // open on purpose
 		if text, err := b.dispatch.Preview(t.Context(), "bbbb0004", time.Time{}, false); err != nil || !strings.Contains(text, c.want) {
 			t.Errorf("mode %v: %v\n%s", c.mode, err, text)
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines/cron"
 )
 
@@ -220,7 +221,7 @@ func (s *soak) spend() {
 func (s *soak) fired(from, to time.Time) {
 	for id, expr := range map[string]string{everyFive: "*/5 * * * *", pinging: "5,35 * * * *", hourly: "0 * * * *"} {
 		schedule, err := cron.Parse(expr)
-		must(s.t, err)
+		testkit.Must(s.t, err)
 		want := 0
 		for at := schedule.Next(from.In(s.h.zone)); at.Before(to); at = schedule.Next(at.Add(time.Second)) {
 			want++

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	duetimes "ollimbot/routines/account"
@@ -42,7 +43,7 @@ func TestARunPausesItsOwnRoutineAndTheUserResumesIt(t *testing.T) {
 				t.Errorf("%s: it pinged", name)
 			}
 			past, err := duetimes.New(b.dir).Read(time.Now())
-			must(t, err)
+			testkit.Must(t, err)
 			last := past.Rows[len(past.Rows)-1]
 			if last.Fate != duetimes.Held || !strings.Contains(last.Why, "The parcel has arrived.") {
 				t.Errorf("%s: account %+v", name, last)
@@ -75,7 +76,7 @@ func TestARunEndsItsOwnRoutineAndTheUserRestoresIt(t *testing.T) {
 			t.Errorf("notices %+v", s.Notices)
 		}
 		out, err := b.Do(t.Context(), command.RestoreTask{ID: tidyID})
-		must(t, err)
+		testkit.Must(t, err)
 		if !h.has(tidyFile) || out.Message == "" {
 			t.Errorf("%+v", out)
 		}
@@ -99,9 +100,9 @@ func TestARunDoesNotStopWhatOnlyTheUserStops(t *testing.T) {
 	yearly := strings.Replace(stopping("", `{"reason": "Enough"}`), "* * * * *", "0 0 1 6 *", 1)
 	running(t, func(h home) { h.write(tidyFile, yearly) }, func(_ home, b *Bot) {
 		_, err := b.Do(t.Context(), command.Pause{ID: tidyID, Paused: true})
-		must(t, err)
+		testkit.Must(t, err)
 		_, err = b.Do(t.Context(), command.FireNow{ID: tidyID})
-		must(t, err)
+		testkit.Must(t, err)
 		time.Sleep(time.Minute)
 		s := b.Snapshot()
 		if v := viewOf(t, s, tidyID); v.Stopped != "" || v.Held != "paused" || !strings.Contains(outputOf(b, s.Forks[0].ID), "it is held already") {
@@ -126,7 +127,7 @@ func TestAReminderAndTheConversationStopNothing(t *testing.T) {
 func agentDecided(t *testing.T, b *Bot, action, detail string) bool {
 	t.Helper()
 	list, _, err := b.audit.Read(50)
-	must(t, err)
+	testkit.Must(t, err)
 	for _, e := range list {
 		if e.Action == action && e.Actor == audit.Agent && strings.Contains(e.Detail, detail) {
 			return true

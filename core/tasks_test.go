@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines"
@@ -102,10 +103,10 @@ func TestOnlyWhatTheFormMadeAndNobodyTouchedIsTakenBack(t *testing.T) {
 			}
 		}
 		data, err := os.ReadFile(filepath.Join(h.root, path))
-		must(t, err)
+		testkit.Must(t, err)
 		h.write(path, string(data)+"More.\n")
 		refused(t, b, undo, "edited since")
-		must(t, os.Remove(filepath.Join(h.root, path)))
+		testkit.Must(t, os.Remove(filepath.Join(h.root, path)))
 		refused(t, b, undo, "no longer exists")
 		if !h.has("routines/mine.md") {
 			t.Error("the user's own file is gone")
@@ -249,6 +250,6 @@ func TestAReminderThatIsFiredBesideItsScheduleStays(t *testing.T) {
 func fileOf(t *testing.T, h home, rel string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(h.root, rel))
-	must(t, err)
+	testkit.Must(t, err)
 	return string(data)
 }

@@ -32,10 +32,10 @@ The build says {status}.
 func hooked(t *testing.T, h home) (*Bot, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	addr := l.Addr().String()
 	port := l.Addr().(*net.TCPAddr).Port
-	must(t, l.Close())
+	testkit.Must(t, l.Close())
 	b := h.bot(script.New(script.Options{}), func(o *Options) {
 		o.Still, o.Env = true, config.Env{Zone: time.UTC, WebhookPort: port, WebhookSecret: "hush"}
 	})

@@ -82,7 +82,7 @@ func TestAStrangersWordsInAnUpdateDoNotActInATaskOfTheConversation(t *testing.T)
 		t.Errorf("its label is %q, reminders %v", l, b.index.Set().Reminders)
 	}
 	list, _, err := b.audit.Read(100)
-	must(t, err)
+	testkit.Must(t, err)
 	if !slices.ContainsFunc(list, func(e audit.Entry) bool {
 		return e.Action == audit.InputRead && strings.HasPrefix(e.Detail, "webhook ci → run ") && strings.HasSuffix(e.Detail, " → update → "+audit.ThisConversation)
 	}) {

@@ -16,7 +16,7 @@ func inspect(t *testing.T, s *discordtest.Server, o CheckOptions) (Report, strin
 		o.Token = secret
 	}
 	r, err := Check(t.Context(), o)
-	must(t, err)
+	testkit.Must(t, err)
 	var all []string
 	for _, f := range r.Findings {
 		if !f.OK && f.Next == "" {

@@ -47,7 +47,7 @@ func TestRunOnTheCardStartsATaskOnceAlsoFromAnOldMenu(t *testing.T) {
 	me.Choose(card.ID, id, "aaaa0001")
 	st.says("the tea is ready")
 	st.stop() // the menu outlives the bot, and the task
-	must(t, st.dir.Remove("routines/tea.md"))
+	testkit.Must(t, st.dir.Remove("routines/tea.md"))
 	st.live()
 	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
 	me.ForgeChoice(card.ID, id, "aaaa0001")
@@ -158,7 +158,7 @@ func TestAMessagesMenuMakesOneReminderOfItHoweverOftenItIsUsed(t *testing.T) {
 		Writers map[string]struct{ Label string }
 		Written map[string]struct{ Path, Writer string }
 	}
-	must(t, json.Unmarshal([]byte(storetest.Text(t, st.dir, "state/provenance.json")), &who))
+	testkit.Must(t, json.Unmarshal([]byte(storetest.Text(t, st.dir, "state/provenance.json")), &who))
 	for _, w := range who.Written {
 		if labelled := who.Writers[w.Writer].Label == "Discord message"; labelled != strings.Contains(w.Path, "sell") {
 			t.Errorf("%s is labelled %q", w.Path, who.Writers[w.Writer].Label)

@@ -65,7 +65,7 @@ func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
 		})
 	}
 	_, err := st.bot.Do(context.Background(), command.RestoreBudget{Capacity: 20, RefillMinutes: 90, Available: 20})
-	must(t, err)
+	testkit.Must(t, err)
 	for range 5 {
 		chat("say Let me think about that for a moment, please. ")
 	}

@@ -18,11 +18,11 @@ func (st *stage) killed() {
 	st.t.Helper()
 	var before file
 	_, err := st.dir.PeekJSON(stateFile, &before)
-	must(st.t, err)
+	testkit.Must(st.t, err)
 	lift := st.s.Fault(discordtest.Match{PathPrefix: "/channels", Times: -1}, discordtest.Plan{Status: 403, Body: `{"message":"x","code":50001}`})
 	st.stop()
 	lift()
-	must(st.t, st.dir.WriteJSON(stateFile, before))
+	testkit.Must(st.t, st.dir.WriteJSON(stateFile, before))
 }
 
 // What was asked before a restart is not asked any more after it, and its buttons and reactions go.
@@ -42,7 +42,7 @@ func TestButtonsFromBeforeARestartThatDoNothingGo(t *testing.T) {
 	var err error
 	for _, line := range []string{"/fork holidays", "/permissions default"} {
 		_, err = st.bot.Do(t.Context(), command.Slash{Line: line})
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	fork := st.says("Topic: holidays")
 	me.Say(play(`ask Bash {"command":"rm a"}`, "say done"))

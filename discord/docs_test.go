@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestTheDocumentNamesTheCommandsThatAreRegistered(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/discord.md")
-	must(t, err)
+	testkit.Must(t, err)
 	list := regexp.MustCompile("(?m)^(`/[a-z-]+`[,.]\\s)+").Find(page)
 	var named, registered []string
 	for _, m := range regexp.MustCompile("/([a-z-]+)").FindAllSubmatch(list, -1) {

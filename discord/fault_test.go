@@ -159,7 +159,7 @@ func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
 		st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true}, plan)
 	}
 	id, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: "Stand up, please.", Context: "bg"})
-	must(t, err)
+	testkit.Must(t, err)
 	if n := strings.Count(said(st), "Stand up"); n != 1 {
 		t.Errorf("said %d times", n)
 	}
@@ -212,7 +212,7 @@ func TestAPostIsChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	st, b := hears(t, nil)
 	id, err := st.d.Post(t.Context(), post.Post{Nonce: "long", Text: strings.Repeat("a line of the report\n", 300)})
-	must(t, err)
+	testkit.Must(t, err)
 	if list := st.s.State().Sent(st.s.Bot())[1:]; len(list) != 1 || !strings.HasSuffix(list[0].Content, "…") {
 		t.Fatalf("%d messages", len(list))
 	}
@@ -220,12 +220,12 @@ func TestAPostIsChangedAndDeleted(t *testing.T) {
 	if h := b.wait(t, 1)[0].(command.Receive); h.ReplyTo != id {
 		t.Errorf("the reply is to %s", h.ReplyTo)
 	}
-	must(t, st.d.Edit(t.Context(), id, post.Post{Text: "short now"}))
+	testkit.Must(t, st.d.Edit(t.Context(), id, post.Post{Text: "short now"}))
 	if all := said(st); strings.Contains(all, "a line") || !strings.Contains(all, "short now") {
 		t.Errorf("%q", all)
 	}
 	for range 2 {
-		must(t, st.d.Delete(t.Context(), id))
+		testkit.Must(t, st.d.Delete(t.Context(), id))
 	}
 	if strings.Contains(said(st), "short now") {
 		t.Error("it stays")
@@ -237,14 +237,14 @@ func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
 	t.Parallel()
 	st, _ := hears(t, nil)
 	path := filepath.Join(t.TempDir(), "film.mp4")
-	must(t, os.WriteFile(path, make([]byte, maxUpload+1), 0o600))
+	testkit.Must(t, os.WriteFile(path, make([]byte, maxUpload+1), 0o600))
 	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err == nil || !strings.Contains(err.Error(), "film.mp4 has 10.0 MB") {
 		t.Error(err)
 	}
 	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path + "x"}}); err == nil || !strings.Contains(err.Error(), "film.mp4x can no longer be read") {
 		t.Error(err)
 	}
-	must(t, os.Truncate(path, 5))
+	testkit.Must(t, os.Truncate(path, 5))
 	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err != nil {
 		t.Error(err)
 	}
@@ -293,7 +293,7 @@ func over(t *testing.T, transport http.RoundTripper) *Discord {
 	t.Helper()
 	dir := storetest.Dir(t)
 	d, err := newTuned(Options{Token: secret, Dir: dir, Zone: time.UTC}, tuning{transport: transport})
-	must(t, err)
+	testkit.Must(t, err)
 	d.state.setDM(dmChannel{App: "1", Owner: "2", Channel: "3"})
 	return d
 }

@@ -74,7 +74,7 @@ func TestAStrangersClickIsRefusedAndAnothersChannelToo(t *testing.T) {
 	t.Parallel()
 	st, b := hears(t, nil)
 	id, err := st.d.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Card", Buttons: []post.Button{{Label: "Away", Action: "act:dismiss:_"}}}})
-	must(t, err)
+	testkit.Must(t, err)
 	st.s.Stranger().Forge(string(id), "act:dismiss:_")
 	st.says("not authorized.")
 	if n := len(b.all()); n != 0 {

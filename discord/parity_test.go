@@ -86,10 +86,10 @@ func TestEveryQuestionIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
 			t.Parallel()
 			for _, phone := range []bool{true, false} {
 				st := newStage(t, discordtest.Options{})
-				must(t, os.MkdirAll(st.dir.Path("charts"), 0o700))
-				must(t, os.MkdirAll(st.dir.Path("notes"), 0o700))
+				testkit.Must(t, os.MkdirAll(st.dir.Path("charts"), 0o700))
+				testkit.Must(t, os.MkdirAll(st.dir.Path("notes"), 0o700))
 				st.write("notes/a.txt", "tea\n")
-				must(t, os.WriteFile(filepath.Join(st.dir.Path("charts"), "chart.png"), []byte("\x89PNG"), 0o600))
+				testkit.Must(t, os.WriteFile(filepath.Join(st.dir.Path("charts"), "chart.png"), []byte("\x89PNG"), 0o600))
 				st.liveWith(pen{script.New(script.Options{}), st})
 				st.up()
 				for _, line := range []string{"/permissions default", tt.before} {
@@ -284,7 +284,7 @@ func TestAServersChangeOfItsToolsIsTheSameOnThePhoneAndInTheDashboard(t *testing
 			})
 			st.s.Wait(t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
 			record, err := mcp.Records(st.dir)
-			must(t, err)
+			testkit.Must(t, err)
 			if allowed := record["weather"].Tools[1].Name == "send"; allowed != tt.allow {
 				t.Errorf("in force are %+v", record["weather"].Tools)
 			}

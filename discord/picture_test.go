@@ -94,7 +94,7 @@ func TestTheWeekIsAPicture(t *testing.T) {
 		})
 		m := pictured(state, st)
 		r, err := st.bot.Reads().Week(context.Background(), i)
-		must(t, err)
+		testkit.Must(t, err)
 		if !m.Ephemeral() || m.Content != strings.Join(r.Lines(), "\n") || m.Attachments[0].Alt != "of "+name {
 			t.Errorf("%+v, want %q", m, r.Lines())
 		}

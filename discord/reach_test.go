@@ -109,9 +109,9 @@ func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
 	lift := st.s.Fault(discordtest.Match{Times: -1}, discordtest.Lost()) // as after a kill: nothing leaves any more
 	st.stop()
 	state, err := st.dir.Read(stateFile)
-	must(t, err)
+	testkit.Must(t, err)
 	st.d.Farewell(canceled(t))
-	must(t, st.dir.Write(stateFile, state))
+	testkit.Must(t, st.dir.Write(stateFile, state))
 	lift()
 	st.s.NoFaults()
 	st.alone(newStub(nil))

@@ -52,7 +52,7 @@ func edits(t *testing.T, text string) (*stage, *discordtest.Message) {
 	st.liveWith(pen{script.New(script.Options{}), st})
 	st.up()
 	input, err := json.Marshal(map[string]string{"file_path": tidyFile, "content": text})
-	must(t, err)
+	testkit.Must(t, err)
 	st.s.User().Say(play("ask Write "+string(input), "say written"))
 	return st, st.says("Edit of Tidy")
 }

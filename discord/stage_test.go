@@ -15,6 +15,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
@@ -98,8 +99,8 @@ func (st *stage) options() Options {
 func (st *stage) write(rel, text string) {
 	st.t.Helper()
 	path := st.dir.Path(rel)
-	must(st.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(st.t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(st.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(st.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // surface makes the surface alone.
@@ -111,7 +112,7 @@ func (st *stage) surface(o Options) *Discord {
 	}
 	pace.start = st.born
 	d, err := newTuned(o, pace)
-	must(st.t, err)
+	testkit.Must(st.t, err)
 	st.d = d
 	return d
 }
@@ -140,7 +141,7 @@ func (st *stage) liveOn(o Options, engine agent.Engine) {
 		Dir: st.dir, Env: config.Env{Zone: time.UTC}, Engine: engine, EngineName: "script",
 		Log: st.logger(), Remote: d, Still: true,
 	})
-	must(st.t, err)
+	testkit.Must(st.t, err)
 	st.bot = bot
 	st.run(bot.Run)
 }
@@ -282,12 +283,5 @@ func (b *stub) wait(t *testing.T, n int) []command.Value {
 		case <-over.C:
 			t.Fatalf("%d things were asked, want %d: %.2000s", len(b.all()), n, fmt.Sprint(b.all()))
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -76,10 +76,10 @@ func age(t *testing.T, st *stage, d time.Duration) {
 	}
 	for _, m := range list {
 		ts, err := strconv.ParseFloat(string(m["ts"]), 64)
-		must(t, err)
+		testkit.Must(t, err)
 		m["ts"] = json.RawMessage(strconv.FormatFloat(ts-d.Seconds(), 'f', 6, 64))
 	}
-	must(t, st.dir.WriteJSON("state/fork_messages.json", list))
+	testkit.Must(t, st.dir.WriteJSON("state/fork_messages.json", list))
 }
 
 func await(t testing.TB, st *stage, what string, ok func(core.Snapshot) bool) core.Snapshot {

@@ -20,7 +20,7 @@ func TestASettingWithAConsequenceIsSetAfterASecondYes(t *testing.T) {
 	st.up()
 	me := st.s.User()
 	out, err := st.bot.Do(t.Context(), command.SetConfig{Key: "daily_cap", Value: "0"})
-	must(t, err)
+	testkit.Must(t, err)
 	if out.Follows == "" {
 		t.Fatal("a cap of nothing has no consequence")
 	}

@@ -27,7 +27,7 @@ import (
 func recording(t testing.TB) []byte {
 	t.Helper()
 	data, err := os.ReadFile("../core/transcribe/testdata/hello.ogg")
-	must(t, err)
+	testkit.Must(t, err)
 	return data
 }
 
@@ -160,7 +160,7 @@ func TestWithoutATranscriberTheBotSaysHowToSetOneUp(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	o := st.hears(says("never"))
-	must(t, os.Remove(st.dir.Path("providers.yaml")))
+	testkit.Must(t, os.Remove(st.dir.Path("providers.yaml")))
 	bot := newStub(nil)
 	st.aloneWith(o, bot)
 	st.up()

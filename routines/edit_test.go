@@ -27,7 +27,7 @@ func TestARoutineIsWrittenAsTheOriginalReadsIt(t *testing.T) {
 		},
 		Cron: "0 9 * * 1-5", RunMissed: true,
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	if got.Path != "routines/check-email-summarize-briefly.md" || got.Schedule.Never() {
 		t.Errorf("%+v", got)
 	}
@@ -62,19 +62,19 @@ func TestAReminderAlwaysSaysWhetherItIsBackground(t *testing.T) {
 	at := time.Date(2026, 11, 23, 9, 40, 0, 123456789, losAngeles(t))
 	task := Task{Body: "Laundry", Thinking: true, AllowPing: true, Mode: OnPing, ID: "0000000a"}
 	got, err := AddReminder(d, Reminder{Task: task, RunAt: at})
-	must(t, err)
+	testkit.Must(t, err)
 	want := "---\nid: \"0000000a\"\nrun-at: \"2026-11-23T09:40:00.123456-08:00\"\nbackground: false\n---\nLaundry\n"
 	if diff := cmp.Diff(want, storetest.Text(t, d, got.Path)); diff != "" {
 		t.Error(diff)
 	}
 	task.ID, task.Background = "", true
 	chain, err := AddReminder(d, Reminder{Task: task, RunAt: at, MaxChain: 2})
-	must(t, err)
+	testkit.Must(t, err)
 	if len(chain.ID) != 8 || chain.ChainParent != chain.ID || chain.Path != "reminders/laundry-"+chain.ID+".md" {
 		t.Errorf("%+v", chain)
 	}
 	child, err := AddReminder(d, Reminder{Task: task, RunAt: at, MaxChain: 2, ChainDepth: 1, ChainParent: chain.ID})
-	must(t, err)
+	testkit.Must(t, err)
 	if child.ChainParent != chain.ID || child.Path != "reminders/laundry-"+child.ID+".md" {
 		t.Errorf("%+v", child)
 	}
@@ -158,7 +158,7 @@ func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 	} {
 		storetest.Put(t, d, name, text)
 	}
-	must(t, os.Mkdir(d.Path("routines/0-folder.md"), 0o700))
+	testkit.Must(t, os.Mkdir(d.Path("routines/0-folder.md"), 0o700))
 	for _, want := range []string{"routines/4-escaped.md", "routines/5-same.md", ""} {
 		rel, found, err := RemoveTask(d, KindRoutine, "a", Task{})
 		if rel != want || found != (want != "") || err != nil {
@@ -256,11 +256,4 @@ func TestEveryReminderComesBackFromItsFile(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

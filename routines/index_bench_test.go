@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // manyRoutines is a realistic mix: daily jobs over the day, a tenth of them hourly, a
@@ -28,9 +30,9 @@ func fill(b testing.TB, n int) *room {
 	// Fresh files are read twice, so age these.
 	old := time.Now().Add(-time.Hour)
 	for i := range n {
-		must(b, os.Chtimes(r.dir.Path(fmt.Sprintf("routines/routine-%05d.md", i)), old, old))
+		testkit.Must(b, os.Chtimes(r.dir.Path(fmt.Sprintf("routines/routine-%05d.md", i)), old, old))
 	}
-	must(b, os.Chtimes(r.dir.Path("routines"), old, old))
+	testkit.Must(b, os.Chtimes(r.dir.Path("routines"), old, old))
 	return r
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -36,13 +37,13 @@ func newRoom(t testing.TB) *room {
 func (r *room) put(rel, text string) {
 	r.t.Helper()
 	path := filepath.Join(r.root, rel)
-	must(r.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(r.t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(r.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(r.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (r *room) remove(rel string) {
 	r.t.Helper()
-	must(r.t, os.RemoveAll(filepath.Join(r.root, rel)))
+	testkit.Must(r.t, os.RemoveAll(filepath.Join(r.root, rel)))
 }
 
 func routineText(id, cron, body string, extra ...string) string {
@@ -150,7 +151,7 @@ func TestARenamedFileKeepsItsTask(t *testing.T) {
 		r := newRoom(t)
 		r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
 		look(r, "routines/a.md")
-		must(t, os.Rename(r.dir.Path("routines/a.md"), r.dir.Path("routines/z.md")))
+		testkit.Must(t, os.Rename(r.dir.Path("routines/a.md"), r.dir.Path("routines/z.md")))
 		wantChange(t, look(r, "routines/a.md", "routines/z.md"), Change{IDs: []string{"aaaaaaaa"}})
 		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/z.md" {
 			t.Errorf("path is %s", got.Path)
@@ -165,7 +166,7 @@ func TestATouchedFileIsNotAChangedOne(t *testing.T) {
 		look(r, "routines/a.md")
 		before := r.x.Set()
 		later := time.Now().Add(time.Hour)
-		must(t, os.Chtimes(r.dir.Path("routines/a.md"), later, later))
+		testkit.Must(t, os.Chtimes(r.dir.Path("routines/a.md"), later, later))
 		wantChange(t, look(r, "routines/a.md"), Change{})
 		if r.x.Set() != before {
 			t.Error("a new set was made for nothing")
@@ -310,7 +311,7 @@ func TestBadFilesHurtNoOther(t *testing.T) {
 		r.put("routines/folder.md/x", "a folder with the name of a file")
 		r.put("routines/es\x1b[31mcape.md", routineText("dddddddd", "0 9 * * *", "bad name"))
 		names := []string{"routines/good.md", "routines/huge.md", "routines/bytes.md", "routines/folder.md", "routines/es\x1b[31mcape.md"}
-		must(t, os.Symlink("nowhere", r.dir.Path("routines/dangling.md")))
+		testkit.Must(t, os.Symlink("nowhere", r.dir.Path("routines/dangling.md")))
 		look(r, append(names, "routines/dangling.md")...)
 		if _, ok := r.x.Set().RoutineByID("aaaaaaaa"); !ok {
 			t.Fatalf("the good routine is not in force: %v", r.x.Set().Problems)
@@ -343,9 +344,9 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 	r := newRoom(t)
 	r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
 	r.x.Scan()
-	must(t, os.Rename(r.dir.Path("routines"), r.dir.Path("kept")))
+	testkit.Must(t, os.Rename(r.dir.Path("routines"), r.dir.Path("kept")))
 	// A link loop is unreadable for every user, including root.
-	must(t, os.Symlink("routines", r.dir.Path("routines")))
+	testkit.Must(t, os.Symlink("routines", r.dir.Path("routines")))
 	wantChange(t, r.x.Scan(), Change{Problems: true})
 	wantProblems(t, r.x, "the folder cannot be read")
 	if _, ok := r.x.Set().Find("aaaaaaaa"); !ok {
@@ -353,7 +354,7 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 	}
 	wantChange(t, r.x.Scan(), Change{})
 	r.remove("routines")
-	must(t, os.Rename(r.dir.Path("kept"), r.dir.Path("routines")))
+	testkit.Must(t, os.Rename(r.dir.Path("kept"), r.dir.Path("routines")))
 	wantChange(t, r.x.Scan(), Change{Problems: true})
 	wantProblems(t, r.x)
 	r.remove("routines")
@@ -363,7 +364,7 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 func TestAFolderMayBeALink(t *testing.T) {
 	r := newRoom(t)
 	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-	must(t, os.Symlink("elsewhere", r.dir.Path("routines")))
+	testkit.Must(t, os.Symlink("elsewhere", r.dir.Path("routines")))
 	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
 }
 
@@ -428,10 +429,10 @@ func TestAScanLooksBehindALink(t *testing.T) {
 	r := newRoom(t)
 	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
 	r.put("routines/b.md", routineText("bbbbbbbb", "0 9 * * *", "two"))
-	must(t, os.Symlink("../elsewhere/a.md", r.dir.Path("routines/a.md")))
+	testkit.Must(t, os.Symlink("../elsewhere/a.md", r.dir.Path("routines/a.md")))
 	old := time.Now().Add(-time.Hour)
 	for _, name := range []string{"elsewhere/a.md", "routines/b.md", "routines"} {
-		must(t, os.Chtimes(r.dir.Path(name), old, old))
+		testkit.Must(t, os.Chtimes(r.dir.Path(name), old, old))
 	}
 	r.x.Scan()
 	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 10 * * *", "one"))

@@ -55,7 +55,7 @@ func mover(t testing.TB) Mover {
 func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 	m, now := mover(t), time.Date(2026, 11, 23, 16, 0, 0, 0, time.UTC)
 	const file = "---\nid: a # mine\nrun_at: 2026-11-23 15:00\nuntil: done\nmood: good\nmodel: haiku\n---\nCall.\n"
-	must(t, m.Dir.Write("reminders/x.md", []byte(file)))
+	testkit.Must(t, m.Dir.Write("reminders/x.md", []byte(file)))
 	var inherited string
 	m.Inherit = func(old, rel string, data []byte) error { inherited = old + rel; return nil }
 	was, err := m.Move(now, "a", Task{}, func(r Reminder) (Move, error) { return Move{At: now.Add(time.Hour), Depth: 1}, nil })
@@ -75,7 +75,7 @@ func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 	if _, err = m.Move(now, "b", Task{Path: "reminders/x.md"}, nil); !errors.Is(err, ErrNoReminder) {
 		t.Error(err)
 	}
-	must(t, m.Dir.Write("reminders/x.md", []byte(strings.Replace(file, "2026-11-23 15:00", "soon", 1))))
+	testkit.Must(t, m.Dir.Write("reminders/x.md", []byte(strings.Replace(file, "2026-11-23 15:00", "soon", 1))))
 	if _, err = m.Move(now, "a", Task{}, nil); !errors.Is(err, ErrBroken) {
 		t.Error(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/recur"
 	"ollimbot/routines/when"
@@ -22,7 +23,7 @@ import (
 func losAngeles(t testing.TB) *time.Location {
 	t.Helper()
 	loc, err := time.LoadLocation("America/Los_Angeles")
-	must(t, err)
+	testkit.Must(t, err)
 	return loc
 }
 
@@ -52,7 +53,7 @@ func TestBrokenFilesAreAnsweredWithPlaceAndCure(t *testing.T) {
 	var got strings.Builder
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		must(t, err)
+		testkit.Must(t, err)
 		problems := parseEither(path.Base(file), data, losAngeles(t))
 		if len(problems) == 0 {
 			t.Errorf("%s: nothing is wrong with it", file)
@@ -60,7 +61,7 @@ func TestBrokenFilesAreAnsweredWithPlaceAndCure(t *testing.T) {
 		got.WriteString(report(problems))
 	}
 	want, err := os.ReadFile("testdata/broken.golden")
-	must(t, err)
+	testkit.Must(t, err)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("problems differ from testdata/broken.golden (-want +got):\n%s", diff)
 	}
@@ -73,7 +74,7 @@ func TestARealUsersFilesHaveNoProblems(t *testing.T) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		must(t, err)
+		testkit.Must(t, err)
 		if problems := parseEither(filepath.ToSlash(file), data, losAngeles(t)); len(problems) > 0 {
 			t.Error(report(problems))
 		}
@@ -108,7 +109,7 @@ Sweep the inbox.
 		t.Fatal(report(problems))
 	}
 	schedule, err := cron.Parse("*/30 9-18 * * 1-5")
-	must(t, err)
+	testkit.Must(t, err)
 	want := Routine{
 		Task: Task{
 			Kind: KindRoutine, ID: "12345678", Path: "routines/sweep.md", Description: "Check  e-mail",
@@ -342,7 +343,7 @@ func FuzzParseNeverPanics(f *testing.F) {
 
 func BenchmarkParseRoutine(b *testing.B) {
 	data, err := os.ReadFile("testdata/data-dir/routines/morning-task-review.md")
-	must(b, err)
+	testkit.Must(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, problems := ParseRoutine("routines/morning-task-review.md", data); len(problems) > 0 {

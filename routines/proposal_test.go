@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -63,7 +64,7 @@ func (e *edited) now(t *testing.T) Routine {
 func TestWhileAnEditWaitsTheTextBeforeItIsInForce(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		e := newEdited(t)
-		must(t, KeepText(e.dir, []byte(approvedText)))
+		testkit.Must(t, KeepText(e.dir, []byte(approvedText)))
 		e.put(t, approvedText)
 		if r := e.now(t); r.Proposed != (Proposal{}) {
 			t.Fatalf("something is proposed: %+v", r.Proposed)
@@ -105,13 +106,13 @@ func TestWhileAnEditWaitsTheTextBeforeItIsInForce(t *testing.T) {
 
 func TestATextInForceThatWasChangedOnTheDiskIsNotUsed(t *testing.T) {
 	e := newEdited(t)
-	must(t, KeepText(e.dir, []byte(approvedText)))
+	testkit.Must(t, KeepText(e.dir, []byte(approvedText)))
 	storetest.Put(t, e.dir, keptFile(Digest([]byte(approvedText))), strings.ReplaceAll(approvedText, "plants", "lawn"))
 	e.put(t, agentsText)
 	if e.now(t).Waits == "" {
 		t.Errorf("in force is %+v", e.now(t))
 	}
-	must(t, KeepText(e.dir, []byte(approvedText))) // repaired
+	testkit.Must(t, KeepText(e.dir, []byte(approvedText))) // repaired
 	if e.Judge(); e.now(t).Waits != "" {
 		t.Error("it is not used again")
 	}
@@ -119,7 +120,7 @@ func TestATextInForceThatWasChangedOnTheDiskIsNotUsed(t *testing.T) {
 
 func TestAFileWithAnErrorOfTheAgentsLeavesTheTextBeforeInForceAfterAStart(t *testing.T) {
 	e := newEdited(t)
-	must(t, KeepText(e.dir, []byte(approvedText)))
+	testkit.Must(t, KeepText(e.dir, []byte(approvedText)))
 	e.put(t, brokenText)
 	if r := e.now(t); r.Body != "Water the plants." || r.Waits != "" {
 		t.Errorf("in force is %+v", r)
@@ -137,7 +138,7 @@ func TestAFileWithAnErrorOfTheAgentsLeavesTheTextBeforeInForceAfterAStart(t *tes
 
 func TestARefusedEditMakesRoomForTheTextInForce(t *testing.T) {
 	e := newEdited(t)
-	must(t, KeepText(e.dir, []byte(approvedText)))
+	testkit.Must(t, KeepText(e.dir, []byte(approvedText)))
 	e.put(t, agentsText)
 	task := e.now(t).Task
 	storetest.Put(t, e.dir, "routines/a.md", "another")
@@ -154,7 +155,7 @@ func TestARefusedEditMakesRoomForTheTextInForce(t *testing.T) {
 		t.Errorf("the trash has %v", entries)
 	}
 	e.put(t, agentsText)
-	must(t, os.RemoveAll(e.dir.Path(keptFolder)))
+	testkit.Must(t, os.RemoveAll(e.dir.Path(keptFolder)))
 	if _, err := RefuseProposal(e.dir, time.Now(), task); err == nil || storetest.Text(t, e.dir, "routines/a.md") != agentsText {
 		t.Errorf("without the text in force: %v", err)
 	}
@@ -168,7 +169,7 @@ func TestATaskIsCancelledByItsIDInForce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEdited(t)
 			e.before[Digest([]byte(edit))] = Digest([]byte(approvedText))
-			must(t, KeepText(e.dir, []byte(approvedText)))
+			testkit.Must(t, KeepText(e.dir, []byte(approvedText)))
 			e.put(t, edit)
 			if rel, found, err := RemoveTask(e.dir, KindRoutine, "a", e.now(t).Task); rel != "routines/a.md" || !found || err != nil {
 				t.Fatalf("removed %q, %v, %v", rel, found, err)
@@ -188,10 +189,10 @@ func TestATaskIsCancelledByItsIDInForce(t *testing.T) {
 // If the text in force is lost, only the edit can be restored.
 func TestATaskIsCancelledThoughItsKeptTextIsGone(t *testing.T) {
 	e := newEdited(t)
-	must(t, KeepText(e.dir, []byte(approvedText)))
+	testkit.Must(t, KeepText(e.dir, []byte(approvedText)))
 	e.put(t, agentsText)
 	task := e.now(t).Task
-	must(t, os.RemoveAll(e.dir.Path(keptFolder)))
+	testkit.Must(t, os.RemoveAll(e.dir.Path(keptFolder)))
 	if _, found, err := RemoveTask(e.dir, KindRoutine, "a", task); !found || err != nil {
 		t.Fatalf("removed: %v, %v", found, err)
 	}

@@ -26,7 +26,7 @@ func reminder(body string) Reminder {
 func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 	d := storetest.Dir(t)
 	r, err := AddReminder(d, reminder("Water the plants"))
-	must(t, err)
+	testkit.Must(t, err)
 	text := storetest.Text(t, d, r.Path)
 	if _, _, err := RemoveTask(d, KindReminder, r.ID, Task{}); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 func TestARemovedTaskIsKeptForADay(t *testing.T) {
 	d := storetest.Dir(t)
 	r, err := AddReminder(d, reminder("Water"))
-	must(t, err)
+	testkit.Must(t, err)
 	if _, _, err := RemoveTask(d, KindReminder, r.ID, Task{}); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestARemovedTaskIsKeptForADay(t *testing.T) {
 func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	d := storetest.Dir(t)
 	first, err := AddReminder(d, reminder("Water"))
-	must(t, err)
+	testkit.Must(t, err)
 	if _, _, err := RemoveTask(d, KindReminder, first.ID, Task{}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func drained(t *testing.T, g *git.Recorder) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	must(t, g.Run(ctx))
+	testkit.Must(t, g.Run(ctx))
 }
 
 // TestNoOrderOfAddingAndCancellingLosesAReminder moves reminders, all with the same few

@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // watcher tells when a frame was painted: every frame is one write.
@@ -34,6 +36,6 @@ func BenchmarkKeyToPaint(b *testing.B) {
 		<-w.frames
 	}
 	cancel()
-	must(b, keys.Close())
-	must(b, <-ended)
+	testkit.Must(b, keys.Close())
+	testkit.Must(b, <-ended)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 )
 
@@ -48,7 +49,7 @@ func discards(s *stage) {
 
 func TestTheTasksOfADayTakeAsManyKeysAsTheDocsSay(t *testing.T) {
 	data, err := os.ReadFile("../docs/keys.md")
-	must(t, err)
+	testkit.Must(t, err)
 	for _, task := range dailyTasks {
 		t.Run(task.name, func(t *testing.T) {
 			shown := make([]string, len(task.keys))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/pane"
 )
 
@@ -56,7 +57,7 @@ func TestOnlyFilesOfTheDataDirectoryAreOpened(t *testing.T) {
 func editor(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "editor")
-	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	testkit.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	return path
 }
 

@@ -406,10 +406,3 @@ func (s still) Tail(id string, from tail.Cursor) tail.Page {
 func (still) Do(context.Context, command.Value) (command.Outcome, error) {
 	return command.Outcome{}, errors.New("nothing can be done in a picture")
 }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

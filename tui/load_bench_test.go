@@ -22,6 +22,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/fork"
@@ -267,7 +268,7 @@ func BenchmarkFrame200x60(b *testing.B) {
 	bot.rings["f1f1f1f1"], bot.rings[core.LogTail] = tail.New(100_000), tail.New(10_000)
 	bot.flood(100_000)
 	scr := screen.New(b.Context(), io.Discard, nil)
-	must(b, scr.Open())
+	testkit.Must(b, scr.Open())
 	r := newRoot(b.Context(), bot, Options{Output: io.Discard})
 	r.prefs.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	r.terminal.screen, r.w, r.h = scr, 200, 60
@@ -305,7 +306,7 @@ func BenchmarkUnderLoad(b *testing.B) {
 				b.ReportMetric(float64(wakeups2-wakeups)/watch.Seconds(), "wakeups/s")
 				b.ReportMetric(float64(d.written()-written)/watch.Seconds()/1024, "kB-written/s")
 				status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
-				must(b, err)
+				testkit.Must(b, err)
 				b.ReportMetric(float64(figure(status, "VmRSS:"))/1024, "MB-resident")
 				took := make([]time.Duration, 0, keys)
 				for i := range keys {

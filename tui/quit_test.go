@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestCtrlCAsksBeforeItDropsWhatIsWritten(t *testing.T) {
@@ -63,8 +65,8 @@ func TestCtrlCNeverDropsAHalfWrittenTask(t *testing.T) {
 
 func TestAWindowKeepsItsTitleWhereThatWasChosen(t *testing.T) {
 	dir := config(t)
-	must(t, os.MkdirAll(dir, 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("title: false\n"), 0o600))
+	testkit.Must(t, os.MkdirAll(dir, 0o700))
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("title: false\n"), 0o600))
 	for want, o := range map[bool]Options{false: {Config: dir}, true: {}} {
 		play(t, setup{options: o}, func(s *stage) {
 			if got := strings.Contains(s.written(), "\x1b]2;"); got != want {

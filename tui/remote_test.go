@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/fork"
 )
 
@@ -52,14 +53,14 @@ func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
 func TestARemoteTerminalAsksNothingOfThisMachine(t *testing.T) {
 	bin := t.TempDir()
 	asked := filepath.Join(bin, "asked")
-	must(t, os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\ntouch "+asked+"\n"), 0o755))
+	testkit.Must(t, os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\ntouch "+asked+"\n"), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	env := []string{"TERM=screen-256color", "TMUX=/tmp/x,1,0", "TTY_FORCE=1"}
 	detect(Options{Output: os.Stdout, Env: env})
 	if _, err := os.Stat(asked); err != nil {
 		t.Fatalf("the test asks nobody at all: %v", err)
 	}
-	must(t, os.Remove(asked))
+	testkit.Must(t, os.Remove(asked))
 	got := detect(Options{Output: os.Stdout, Env: env, Remote: &Remote{}})
 	if _, err := os.Stat(asked); err == nil || got.look.Profile != colorprofile.ANSI256 {
 		t.Errorf("tmux was asked: %v; %v", err == nil, got.look.Profile)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
 	"ollimbot/tui/action"
@@ -23,7 +24,7 @@ import (
 func config(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ollim-bot")
-	must(t, os.MkdirAll(dir, 0o700))
+	testkit.Must(t, os.MkdirAll(dir, 0o700))
 	for i := 0; i < len(files); i += 2 {
 		saveFile(t, dir, files[i], files[i+1])
 	}
@@ -32,7 +33,7 @@ func config(t *testing.T, files ...string) string {
 
 func saveFile(t *testing.T, dir, name, text string) {
 	t.Helper()
-	must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 func remembered(t *testing.T, dir string) settings.Dashboard {
@@ -107,7 +108,7 @@ func TestAFileOfKeysThatIsSavedCountsAtTheNextKey(t *testing.T) {
 		saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
 		s.send("\x1bOR")
 		s.sees("zoomed", "keys.yaml reloaded")
-		must(t, os.Remove(filepath.Join(dir, settings.KeysFile)))
+		testkit.Must(t, os.Remove(filepath.Join(dir, settings.KeysFile)))
 		time.Sleep(2 * time.Second)
 		s.press("z")
 		s.misses("zoomed, z")

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 )
 
@@ -23,7 +24,7 @@ func TestTheDashboardOpensWithEveryPane(t *testing.T) {
 
 func TestTheClockIsInTheConfiguredZone(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	must(t, err)
+	testkit.Must(t, err)
 	play(t, setup{change: func(s *core.Snapshot) { s.Zone = berlin }}, func(s *stage) {
 		s.sees("01:00 CET") // the bubble begins at midnight UTC
 		time.Sleep(61 * time.Second)

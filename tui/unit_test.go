@@ -133,7 +133,7 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}})
 		var out bytes.Buffer
 		r.terminal.screen = screen.New(t.Context(), &out, nil)
-		must(t, r.terminal.screen.Open())
+		testkit.Must(t, r.terminal.screen.Open())
 		r.Init()
 		r.setFocus(action.Schedule)
 		switch a.ID {
@@ -162,7 +162,7 @@ func TestSizesThatFollowOneAnotherAreNotPaintedEach(t *testing.T) {
 		r := newRoot(t.Context(), newBot(busyDay(day)), Options{Output: &bytes.Buffer{}})
 		var out bytes.Buffer
 		r.terminal.screen = screen.New(t.Context(), &out, nil)
-		must(t, r.terminal.screen.Open())
+		testkit.Must(t, r.terminal.screen.Open())
 		r.Init()
 		out.Reset()
 		const sizes = 200

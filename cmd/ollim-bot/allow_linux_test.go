@@ -20,13 +20,13 @@ func TestOnATerminalAllowApprovesOnlyWhatItHasShown(t *testing.T) {
 	testkit.Alone(t)
 	root := t.TempDir()
 	dir, err := store.At(root)
-	check(t, err)
+	testkit.Must(t, err)
 	guard := policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
 	const rel = "routines/w.md"
 	agents := func(rights string) {
 		text := []byte("---\nid: w0000001\ncron: 0 9 * * *\nbackground: true\nallowed-tools: [" + rights + "]\n---\nTidy.\n")
-		check(t, errors.Join(os.MkdirAll(filepath.Join(root, "routines"), 0o700), guard.Written(policy.Writer{Kind: "main session"}, rel, text)))
-		check(t, os.WriteFile(filepath.Join(root, rel), text, 0o600))
+		testkit.Must(t, errors.Join(os.MkdirAll(filepath.Join(root, "routines"), 0o700), guard.Written(policy.Writer{Kind: "main session"}, rel, text)))
+		testkit.Must(t, os.WriteFile(filepath.Join(root, rel), text, 0o600))
 	}
 	waits := func() bool {
 		status := shell(t, built(t), []string{"OLLIM_DATA_DIR=" + root, "HOME=" + root}, "allow")
@@ -46,10 +46,10 @@ func TestOnATerminalAllowApprovesOnlyWhatItHasShown(t *testing.T) {
 		{name: "what is shown", after: "DIGEST\n", allowed: true},
 	} {
 		p, tty := commandOnPty(t, []string{"allow", "w0000001", "--data-dir", root}, "OLLIM_TIMEZONE=UTC")
-		check(t, tty.Close())
+		testkit.Must(t, tty.Close())
 		_, err := io.WriteString(p.device, c.before)
-		check(t, err)
-		check(t, p.readUntil("and enter."))
+		testkit.Must(t, err)
+		testkit.Must(t, p.readUntil("and enter."))
 		shown := p.out.String()
 		if !strings.Contains(shown, "Tidy.") || !strings.Contains(shown, "Bash(") {
 			t.Fatalf("%s: it shows\n%s", c.name, shown)
@@ -59,11 +59,11 @@ func TestOnATerminalAllowApprovesOnlyWhatItHasShown(t *testing.T) {
 			agents(c.meanwhile)
 		}
 		_, err = io.WriteString(p.device, strings.Replace(c.after, "DIGEST", digest[:shortDigest], 1))
-		check(t, err)
+		testkit.Must(t, err)
 		_ = p.readUntil("") // an error ends it
 		if err := p.cmd.Wait(); (err == nil) != c.allowed || waits() == c.allowed {
 			t.Errorf("%s: %v, it waits: %v\n%s", c.name, err, waits(), &p.out)
 		}
-		check(t, p.device.Close())
+		testkit.Must(t, p.device.Close())
 	}
 }

@@ -31,8 +31,8 @@ type server struct {
 func serveViewers(t *testing.T, env ...string) *server {
 	t.Helper()
 	temp, err := os.MkdirTemp("", "t")
-	check(t, err)
-	t.Cleanup(func() { check(t, os.RemoveAll(temp)) })
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, os.RemoveAll(temp)) })
 	s := &server{t: t, exe: built(t), root: filepath.Join(temp, "data"), home: filepath.Join(temp, "home"), temp: temp}
 	s.start(env...)
 	t.Cleanup(s.kill)
@@ -104,7 +104,7 @@ func TestTheClientOutlivesTheBot(t *testing.T) {
 	s := serveViewers(t)
 	v := startCommand(t, exec.Command(s.exe, "--data-dir", s.root), s.env()) // beside a bot, this attaches
 	small := startCommand(t, s.attach("--theme", "light"), s.env())
-	check(t, pty.Setsize(small.device, &pty.Winsize{Cols: 70, Rows: 24}))
+	testkit.Must(t, pty.Setsize(small.device, &pty.Winsize{Cols: 70, Rows: 24}))
 	small.sees("2 Schedule  3 Updates") // tabs
 	v.sees("q detach")
 	for range 2 {
@@ -200,7 +200,7 @@ func sshd(t *testing.T, line string) (args []string) {
 	cmd := exec.CommandContext(t.Context(), program, "-D", "-e", "-f", at("config")) // the path has to be absolute
 	var said output
 	cmd.Stderr = &said
-	check(t, cmd.Start())
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // killed
@@ -229,7 +229,7 @@ func TestAStockSSHServerGivesTheSameDashboard(t *testing.T) {
 	testkit.Alone(t)
 	s := serveViewers(t)
 	host, err := os.Hostname()
-	check(t, err)
+	testkit.Must(t, err)
 	command := fmt.Sprintf("%s attach --data-dir %s", s.exe, s.root)
 	full := sshd(t, "")
 
@@ -240,7 +240,7 @@ func TestAStockSSHServerGivesTheSameDashboard(t *testing.T) {
 	v.sees("▸ 1 Ping budget")
 	v.typeKeys("+")
 	v.sees("capacity 5 → 6")
-	check(t, pty.Setsize(v.device, &pty.Winsize{Cols: 70, Rows: 24}))
+	testkit.Must(t, pty.Setsize(v.device, &pty.Winsize{Cols: 70, Rows: 24}))
 	v.sees("2 Schedule  3 Updates") // tabs
 	v.typeKeys("q")
 	if status := v.leave(); status != 0 {

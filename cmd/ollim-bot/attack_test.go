@@ -161,20 +161,20 @@ type front struct {
 func newFront(t *testing.T, engine func(*front) besieged, settings string) *front {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "core", "safety", "policy", "testdata", "attempts.json"))
-	check(t, err)
+	testkit.Must(t, err)
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	check(t, err)
+	testkit.Must(t, err)
 	f := &front{t: t, root: filepath.Join(base, "data"), outside: filepath.Join(base, "outside")}
-	check(t, json.Unmarshal(data, &f.table))
+	testkit.Must(t, json.Unmarshal(data, &f.table))
 	f.table.Files[".claude/settings.json"] = settings
 	f.table.Files["../outside/.ssh/id_ed25519"], f.table.Files["../outside/plain.md"] = "marigold", "marigold"
 	for name, text := range f.table.Files {
 		path := filepath.Join(f.root, name)
-		check(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		check(t, os.WriteFile(path, []byte(text), 0o600))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for name, target := range f.table.Links {
-		check(t, os.Symlink(target, filepath.Join(f.root, name)))
+		testkit.Must(t, os.Symlink(target, filepath.Join(f.root, name)))
 	}
 	// What is as young as the first command of a session may be that command's work:
 	// these files are the user's.

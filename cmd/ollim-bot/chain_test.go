@@ -70,7 +70,7 @@ func newChains(t *testing.T, engine, fence string) *chains {
 		"fields:\n  type: object\n  properties:\n    run: {type: integer}\n---\nLook at build {run}.\n")
 	c.file("USER.md", "Ada.\n")
 	for _, folder := range chainFolders { // behind Landlock a process sees no folder that is younger
-		check(t, os.MkdirAll(filepath.Join(c.data, folder), 0o700))
+		testkit.Must(t, os.MkdirAll(filepath.Join(c.data, folder), 0o700))
 	}
 	c.start()
 	c.listens()

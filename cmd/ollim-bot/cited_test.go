@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // A reader of the repository can follow what it refers to: a page of docs/, a Go file or a test
@@ -64,7 +66,7 @@ func TestWhatIsCitedCanBeRead(t *testing.T) {
 		}
 		return nil
 	})
-	check(t, err)
+	testkit.Must(t, err)
 }
 
 // proseOf returns the text of a page or the comments of a Go file, with the line breaks.
@@ -96,6 +98,6 @@ func sourcesOf(t *testing.T, root string) string {
 		b.Write(text)
 		return err
 	})
-	check(t, err)
+	testkit.Must(t, err)
 	return b.String()
 }

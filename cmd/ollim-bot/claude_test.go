@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *claudeWorld {
 	t.Helper()
 	api := claudetest.Start(t, claudetest.Options{})
 	w := &claudeWorld{t: t, api: api, data: filepath.Join(t.TempDir(), "data")}
-	check(t, os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
+	testkit.Must(t, os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
 	for _, name := range []string{"laundry.md", "stand-up-prep.md", "call-the-dentist.md"} { // the fixture's dates pass
 		w.later(name)
 	}
@@ -90,7 +90,7 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 		claudetest.Step{Tool: "mcp__discord__report_updates", Input: map[string]any{"message": "Told the user about the red door."}},
 		claudetest.Step{Text: "All done."})
 	w.headless("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "red door") })
-	check(t, os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")))
+	testkit.Must(t, os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")))
 	pings, err := os.ReadFile(filepath.Join(w.data, "state", "pings.jsonl"))
 	if err != nil || !strings.Contains(string(pings), "aaaa0001") {
 		t.Errorf("no ping was written down: %s %v", pings, err)
@@ -134,11 +134,11 @@ func TestTwentyRunsOverTheRealCommand(t *testing.T) {
 		text := "---\nid: \"" + id + "\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
 			"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Task " + id + "\"\n---\nDo it.\n\n" +
 			claudetest.Script(claudetest.Step{Text: "Done with " + id + "."}) + "\n"
-		check(t, os.WriteFile(filepath.Join(w.data, "reminders", id+".md"), []byte(text), 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(w.data, "reminders", id+".md"), []byte(text), 0o600))
 	}
 	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "bbbb") == runs })
 	ledger, err := os.ReadFile(filepath.Join(w.data, "state", "fork_runs.jsonl"))
-	check(t, err)
+	testkit.Must(t, err)
 	if most := atOnce(t, string(ledger)); most > 4 {
 		t.Errorf("%d runs at once", most)
 	}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // What people read has one form of time, 16:20. The model reads the other one, as in
@@ -30,5 +32,5 @@ func TestPeopleReadOneFormOfTime(t *testing.T) {
 		}
 		return err
 	})
-	check(t, err)
+	testkit.Must(t, err)
 }

@@ -99,7 +99,7 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 		"webhooks/w.md":    "---\nid: door\nfields:\n  type: object\n  properties: {}\n---\nThe door.\n",
 		"providers.yaml":   "local:\n  base-url: http://127.0.0.1:1\n  models:\n    - name: tiny\n",
 	} {
-		check(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(text), 0o600)))
+		testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(text), 0o600)))
 	}
 	cmd := exec.Command(bash, "--norc", "-c", script)
 	cmd.Env = []string{"PATH=" + filepath.Dir(exe) + ":/usr/bin:/bin", "HOME=" + home, "OLLIM_DATA_DIR=" + home, "OLLIM_TIMEZONE=UTC"}

@@ -74,7 +74,7 @@ func TestWhatTheModelSees(t *testing.T) {
 func newContract(t *testing.T) *contract {
 	t.Helper()
 	s := newSiege(t, choice.Claude, "bubblewrap")
-	check(t, os.RemoveAll(s.data))
+	testkit.Must(t, os.RemoveAll(s.data))
 	c := &contract{siege: s, began: time.Now()}
 	// A zone in which it is another day than at Greenwich.
 	zone := "Pacific/Kiritimati"
@@ -86,7 +86,7 @@ func newContract(t *testing.T) *contract {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), claudetest.RequireCLI(t), "--version").Output()
-	check(t, err)
+	testkit.Must(t, err)
 	c.version, _, _ = strings.Cut(string(out), " ")
 	s.env = append(s.env, "OLLIM_TIMEZONE="+zone)
 	s.file("state/config.json", "{}")
@@ -214,7 +214,7 @@ type wire struct {
 func decoded(t *testing.T, r claudetest.Request) wire {
 	t.Helper()
 	var w wire
-	check(t, json.Unmarshal(r.Raw, &w))
+	testkit.Must(t, json.Unmarshal(r.Raw, &w))
 	for _, m := range w.Messages {
 		delete(m, "output_config")
 		blocks, ok := m["content"].([]any)

@@ -40,7 +40,7 @@ func TestTheCostsAreExplainedFromTheLedgerAndTheFiles(t *testing.T) {
 		}
 	}
 	got := shell(t, built(t), env, "costs", "--json")
-	check(t, json.Unmarshal([]byte(got.out), &answer))
+	testkit.Must(t, json.Unmarshal([]byte(got.out), &answer))
 	if a := answer.Advice; len(a) != 1 || a[0].ID != "sweep001" || a[0].Change != `cron: "0 */2 * * *"` || a[0].Saves < 1.89 || a[0].Saves > 1.91 {
 		t.Errorf("%+v of %s", a, got.out)
 	}

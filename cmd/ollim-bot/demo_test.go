@@ -55,7 +55,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd, env []string) *terminal {
 	term.cmd.Env = append(env, "TERM=xterm-256color", "GORACE=exitcode=0") // see startOnPty
 	var err error
 	term.device, err = pty.StartWithSize(term.cmd, &pty.Winsize{Cols: 120, Rows: 40})
-	check(t, err)
+	testkit.Must(t, err)
 	term.work.Go(term.draw)
 	term.work.Go(func() error { // answers of the terminal, such as its background
 		_, err := io.Copy(term.device, term.screen)

@@ -32,7 +32,7 @@ const fakeToken = "MTAw.fake.token"
 func newDiscordWorld(t *testing.T) *discordWorld {
 	t.Helper()
 	w := &discordWorld{t: t, data: filepath.Join(t.TempDir(), "data")}
-	check(t, os.MkdirAll(filepath.Join(w.data, "reminders"), 0o700))
+	testkit.Must(t, os.MkdirAll(filepath.Join(w.data, "reminders"), 0o700))
 	w.fake = discordtest.Start(t, discordtest.Options{Token: fakeToken})
 	return w
 }
@@ -108,7 +108,7 @@ func TestABotInDirectMessages(t *testing.T) {
 		"\"\nbackground: true\nupdate-main-session: \"freely\"\n---\nAsk.\n\n```script\ncall discord_embed " +
 		`{"title":"Plants","description":"Water them?","buttons":[{"label":"Done","style":"success","action":"agent:the plants are done"}]}` +
 		"\nsay asked\n```\n"
-	check(t, os.WriteFile(filepath.Join(w.data, "reminders", "plants.md"), []byte(reminder), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(w.data, "reminders", "plants.md"), []byte(reminder), 0o600))
 	card := w.sees("Water them?")
 	w.holds("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
 	w.stop()
@@ -176,7 +176,7 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
 	const token = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
-	check(t, errors.Join(os.MkdirAll(filepath.Join(root, "state"), 0o700), os.WriteFile(filepath.Join(root, ".env"), []byte("DISCORD_TOKEN="+token+"\n"), 0o600)))
+	testkit.Must(t, errors.Join(os.MkdirAll(filepath.Join(root, "state"), 0o700), os.WriteFile(filepath.Join(root, ".env"), []byte("DISCORD_TOKEN="+token+"\n"), 0o600)))
 	doctor := func(args ...string) string {
 		var out bytes.Buffer
 		p := &process{Process: console.Process{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Environ: func() []string { return nil }, Getenv: func(name string) string {
@@ -192,7 +192,7 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	if out := doctor("doctor"); !strings.Contains(out, "PASS  discord: the bot is") || len(s.State().Messages) != 0 {
 		t.Error(out)
 	}
-	check(t, os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600))
 	for _, args := range [][]string{{"doctor"}, {"status"}, {"status", "--json"}} {
 		if out := doctor(args...); !strings.Contains(out, "unblock the bot") {
 			t.Error(out)
@@ -201,10 +201,10 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 
 	// P7: a running bot's connection, with its start and the cure.
 	unlock, err := storetest.At(t, root).Lock()
-	check(t, err)
-	defer func() { check(t, unlock()) }()
+	testkit.Must(t, err)
+	defer func() { testkit.Must(t, unlock()) }()
 	state := `{"connection":{"name":"Discord","state":"down since 09:12: Discord cannot be reached (it does not answer)","ok":false,"since":"2026-11-27T09:12:00Z"}}`
-	check(t, os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(state), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(state), 0o600))
 	const down = "down since 09:12: Discord cannot be reached (it does not answer); the bot keeps trying"
 	if out := doctor("status"); !strings.Contains(out, "discord:   "+down) || !strings.HasPrefix(out, "Discord is not connected: down since 09:12") {
 		t.Error(out)

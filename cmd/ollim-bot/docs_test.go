@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 
 	"github.com/alecthomas/kong"
@@ -22,7 +23,7 @@ func commandTree(t *testing.T) *kong.Kong {
 	t.Helper()
 	var tree cli
 	parser, err := newParser(&tree, &process{Process: console.Process{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now}}, "")
-	check(t, err)
+	testkit.Must(t, err)
 	return parser
 }
 
@@ -140,7 +141,7 @@ func TestTheCommandLineAndTheTableHaveTheSameCommands(t *testing.T) {
 
 func TestTheReadmeNamesTheTwoCommands(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	check(t, err)
+	testkit.Must(t, err)
 	for _, want := range []string{"    go run ./cmd/ollim-bot demo\n", "    go test ./...\n", "screenshots/dashboard.png"} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("README.md does not show %q", want)
@@ -151,9 +152,9 @@ func TestTheReadmeNamesTheTwoCommands(t *testing.T) {
 // TestEveryDependencyIsExplained holds go.mod and docs/contributing/dependencies.md together.
 func TestEveryDependencyIsExplained(t *testing.T) {
 	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
-	check(t, err)
+	testkit.Must(t, err)
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "contributing", "dependencies.md"))
-	check(t, err)
+	testkit.Must(t, err)
 	direct := map[string]bool{}
 	for line := range strings.Lines(string(mod)) {
 		fields := strings.Fields(line)
@@ -188,7 +189,7 @@ func TestEveryDependencyIsExplained(t *testing.T) {
 func TestEveryPromiseHasItsTests(t *testing.T) {
 	read := func(path ...string) string {
 		data, err := os.ReadFile(filepath.Join(append([]string{"..", "..", "docs"}, path...)...))
-		check(t, err)
+		testkit.Must(t, err)
 		return string(data)
 	}
 	_, promised, _ := strings.Cut(read("security.md"), "\n## What is promised\n")

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/base/testkit"
 )
 
 // fuzzTime is how long each target is fuzzed; `task fuzz` asks for 20 s.
@@ -56,7 +58,7 @@ func TestEveryFuzzTargetIsWalked(t *testing.T) {
 func fuzzAll(t *testing.T, targets []fuzzTarget, d time.Duration) {
 	t.Helper()
 	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
-	check(t, err)
+	testkit.Must(t, err)
 	packages := map[string][]fuzzTarget{}
 	for _, f := range targets {
 		packages[f.dir] = append(packages[f.dir], f)
@@ -108,7 +110,7 @@ func fuzzTargets(t *testing.T, root string) (list []fuzzTarget) {
 		}
 		return nil
 	})
-	check(t, err)
+	testkit.Must(t, err)
 	return list
 }
 

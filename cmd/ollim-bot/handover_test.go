@@ -43,19 +43,19 @@ type desk struct {
 func newDesk(t testing.TB) *desk {
 	t.Helper()
 	d := &desk{t: t, root: filepath.Join(t.TempDir(), "data"), log: &bytes.Buffer{}}
-	check(t, os.CopyFS(d.root, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
+	testkit.Must(t, os.CopyFS(d.root, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
 	env := map[string]string{"OLLIM_DATA_DIR": d.root, "OLLIM_TIMEZONE": "America/Los_Angeles", "HOME": t.TempDir()}
 	p := &process{Process: console.Process{
 		In: strings.NewReader(""), Out: io.Discard, Err: t.Output(), Now: time.Now,
 		Getenv: func(name string) string { return env[name] }, Environ: func() []string { return nil },
 	}}
 	at, err := p.Open()
-	check(t, err)
+	testkit.Must(t, err)
 	log := slog.New(slog.NewTextHandler(d.log, nil))
 	d.guard = policy.New(policy.Options{Dir: at.Dir, Zone: at.Env.Zone, Log: log})
 	d.runner = p.commands(at)
 	d.server = control.New(control.Options{Dir: at.Dir.Path(store.StateDir), Log: log})
-	check(t, d.server.Open())
+	testkit.Must(t, d.server.Open())
 	ctx, cancel := context.WithCancel(context.Background())
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -227,7 +227,7 @@ func TestTheRealCommandAsksTheBot(t *testing.T) {
 	reminder := "---\nid: \"cccc0001\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
 		"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Look\"\nallowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n---\nLook.\n\n" +
 		claudetest.Script(look("ollim-bot reminder list"), proxy, claudetest.Step{Text: "Done."}) + "\n"
-	check(t, os.WriteFile(filepath.Join(w.data, "reminders", "look.md"), []byte(reminder), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(w.data, "reminders", "look.md"), []byte(reminder), 0o600))
 	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
 	read := map[string]bool{}
 	for _, r := range w.api.Requests() {
@@ -272,8 +272,8 @@ func BenchmarkACommandOfTheAgent(b *testing.B) {
 func TestWhatAnAgentsCommandPrintsLabelsItsReader(t *testing.T) {
 	d := newDesk(t)
 	dir, err := store.At(d.root)
-	check(t, err)
-	check(t, updates.NewQueue(dir, time.UTC, slog.New(slog.DiscardHandler)).AppendFrom(time.Now(), "Pay mallory.", updates.Source{}, label.From("mail")))
+	testkit.Must(t, err)
+	testkit.Must(t, updates.NewQueue(dir, time.UTC, slog.New(slog.DiscardHandler)).AppendFrom(time.Now(), "Pay mallory.", updates.Source{}, label.From("mail")))
 	for args, want := range map[string]label.Label{
 		"updates":          "mail → update",
 		"updates --json":   "mail → update",

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	pages "ollimbot/docs"
 )
 
@@ -80,7 +81,7 @@ func eachNode(t *testing.T, visit func(at string, n ast.Node)) {
 		})
 		return nil
 	})
-	check(t, err)
+	testkit.Must(t, err)
 }
 
 // literal is the text of a literal; empty for any other expression.

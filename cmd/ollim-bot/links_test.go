@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // TestEveryLinkOfTheDocumentsLeadsSomewhere follows the relative links of README, docs and
@@ -13,9 +15,9 @@ import (
 func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
 	root := filepath.Join("..", "..")
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	check(t, err)
+	testkit.Must(t, err)
 	inside, err := filepath.Glob(filepath.Join(root, "docs", "contributing", "*.md"))
-	check(t, err)
+	testkit.Must(t, err)
 	if len(pages) < 20 || len(inside) < 5 {
 		t.Fatalf("%d and %d pages in docs; the test looks in the wrong place", len(pages), len(inside))
 	}
@@ -60,6 +62,6 @@ func anchors(t *testing.T, page string) map[string]bool {
 func withoutCode(t *testing.T, page string) string {
 	t.Helper()
 	data, err := os.ReadFile(page)
-	check(t, err)
+	testkit.Must(t, err)
 	return regexp.MustCompile("(?s)\n *```.*?\n *```").ReplaceAllString(string(data), "")
 }

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 func built(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("ollim-bot") // testscript.Main puts it first on PATH
-	check(t, err)
+	testkit.Must(t, err)
 	return path
 }
 
@@ -77,7 +77,7 @@ func TestABotPlaysItsStories(t *testing.T) {
 func play(t *testing.T, folder string) {
 	t.Helper()
 	fixtures, err := filepath.Abs(filepath.Join("testdata", "fixtures"))
-	check(t, err)
+	testkit.Must(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", folder),
 		RequireExplicitExec: true,
@@ -186,13 +186,6 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("no answer matched %q in %v", args[0], patience)
 		case <-tick.C:
 		}
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -67,8 +67,8 @@ func TestTheConversationGoesOnOnANewMachine(t *testing.T) {
 	for name, value := range map[string]string{"HOME": fresh, "CLAUDE_CONFIG_DIR": filepath.Join(fresh, "config"), "OLLIM_DATA_DIR": w.data} {
 		w.env = config.With(w.env, name, value)
 	}
-	check(t, errors.Join(os.CopyFS(w.data, os.DirFS(old)), os.CopyFS(sessions(), os.DirFS(from))))
-	check(t, os.RemoveAll(old))
+	testkit.Must(t, errors.Join(os.CopyFS(w.data, os.DirFS(old)), os.CopyFS(sessions(), os.DirFS(from))))
+	testkit.Must(t, os.RemoveAll(old))
 	w.says("and the reeds are green", "the heron is in the reeds", "and the reeds are green")
 	if out := w.runs("history", "search", "heron"); !strings.Contains(out, "the heron is in the reeds") {
 		t.Errorf("the history does not know it: %s", out)
@@ -87,7 +87,7 @@ func TestARemovedCommandSaysWhatReplacesIt(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
-	check(t, err)
+	testkit.Must(t, err)
 	for name := range removed {
 		if !strings.Contains(string(page), "| `ollim-bot "+name+"` |") {
 			t.Errorf("docs/cli.md does not name the removed %s", name)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // program is a program that runs beside the test.
@@ -45,8 +47,8 @@ func launch(t *testing.T, env []string, args ...string) *program {
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = env, &p.out, &p.out
 	var err error
 	p.in, err = p.cmd.StdinPipe()
-	check(t, err)
-	check(t, p.cmd.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, p.cmd.Start())
 	t.Cleanup(func() {
 		if p.cmd.ProcessState == nil {
 			_ = p.cmd.Process.Signal(os.Interrupt)
@@ -127,6 +129,6 @@ func stored(elem ...string) string {
 // put writes a file, as its user would.
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	check(t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }

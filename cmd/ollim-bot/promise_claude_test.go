@@ -34,11 +34,11 @@ func TestAPromiseOverTheRealCommand(t *testing.T) {
 	bot.types("answer yes")
 	bot.hears("you will be reminded at ")
 	files, err := filepath.Glob(filepath.Join(w.data, "reminders", "*.md"))
-	check(t, err)
+	testkit.Must(t, err)
 	found := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		check(t, err)
+		testkit.Must(t, err)
 		if strings.Contains(string(text), `\"`+words+`\"`) {
 			found++
 		}

@@ -48,7 +48,7 @@ func newPromised(t *testing.T) *promised {
 	p.main, p.env = p.guard.Session(scope), p.session(scope)
 	p.back = p.guard.Session(policy.Scope{Kind: policy.Background, Taint: &p.read, Rules: policy.Rules{Allowed: policy.BackgroundTools()}})
 	golden, err := os.ReadFile(filepath.Join("testdata", "contract", "main.golden"))
-	check(t, err)
+	testkit.Must(t, err)
 	_, list, _ := strings.Cut(string(golden), "== tools\n")
 	list, _, _ = strings.Cut(list, "\n\n")
 	p.offered = strings.Split(list, "\n")
@@ -295,7 +295,7 @@ func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
 	commands := 0
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		check(t, err)
+		testkit.Must(t, err)
 		for _, line := range append(spans(string(data)), inTools.FindAllString(string(data), -1)...) {
 			line = strings.TrimSuffix(strings.TrimPrefix(line, "Bash("), ")")
 			if !strings.HasPrefix(line, "ollim-bot ") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	pages "ollimbot/docs"
 	"ollimbot/tui/settings"
@@ -19,7 +20,7 @@ import (
 func pageOf(t *testing.T, name string) string {
 	t.Helper()
 	data, err := fs.ReadFile(pages.FS, name)
-	check(t, err)
+	testkit.Must(t, err)
 	return string(data)
 }
 
@@ -40,7 +41,7 @@ func firstCells(page string) []string {
 // N18: every environment variable that the program reads is on the page, and no other.
 func TestThePageOfVariablesHasAllThatTheProgramReads(t *testing.T) {
 	forTests, err := os.ReadFile(filepath.Join("..", "..", "docs", "contributing", "environment.md"))
-	check(t, err)
+	testkit.Must(t, err)
 	said := firstCells(pageOf(t, "environment.md") + string(forTests))
 	ours := regexp.MustCompile(`^(OLLIM_[A-Z_]+[A-Z]|DISCORD_TOKEN|WEBHOOK_[A-Z]+|ANTHROPIC_[A-Z_]+[A-Z]|CLAUDE_CODE_USE_[A-Z]+|CLAUDE_CONFIG_DIR)$`)
 	form := regexp.MustCompile(`^[A-Z][A-Z0-9_]{2,}$`)
@@ -159,7 +160,7 @@ func TestThePageOfKeysHasEveryNameOfTheDashboard(t *testing.T) {
 	_, file, _ := strings.Cut(page, "\n`LAYOUT` is")
 	dir := t.TempDir()
 	text := strings.ReplaceAll(strings.Join(regexp.MustCompile("[a-z]+-[a-z-]+: -?[0-9]+").FindAllString(file, 2), "\n"), "`", "")
-	check(t, os.WriteFile(filepath.Join(dir, settings.DashboardFile), []byte(text), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, settings.DashboardFile), []byte(text), 0o600))
 	if d, problems := settings.Load(dir); len(problems) > 0 || len(d) != 2 {
 		t.Errorf("the sizes that docs/keys.md shows, %q: %v %v", text, d, problems)
 	}

@@ -39,7 +39,7 @@ var runsScript = []string{"run", "--engine", "script", "--data-dir"}
 func startOnPty(t *testing.T, env ...string) *onPty {
 	t.Helper()
 	p, tty := commandOnPty(t, append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")), env...)
-	check(t, tty.Close())
+	testkit.Must(t, tty.Close())
 	p.work.Go(p.read)
 	return p
 }
@@ -56,13 +56,13 @@ func commandOnPty(t *testing.T, args []string, env ...string) (p *onPty, tty *os
 	p.cmd.Env = append(p.cmd.Env, "GORACE=exitcode=0")
 	p.cmd.Env = append(p.cmd.Env, env...)
 	device, tty, err := pty.Open()
-	check(t, err)
+	testkit.Must(t, err)
 	p.device = polled(t, device)
-	check(t, pty.Setsize(p.device, &pty.Winsize{Cols: 100, Rows: 30}))
+	testkit.Must(t, pty.Setsize(p.device, &pty.Winsize{Cols: 100, Rows: 30}))
 	p.before = p.mode()
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	check(t, p.cmd.Start())
+	testkit.Must(t, p.cmd.Start())
 	return p, tty
 }
 
@@ -72,8 +72,8 @@ func commandOnPty(t *testing.T, args []string, env ...string) (p *onPty, tty *os
 func polled(t *testing.T, device *os.File) *os.File {
 	t.Helper()
 	fd, err := unix.FcntlInt(device.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	check(t, err)
-	check(t, errors.Join(unix.SetNonblock(fd, true), device.Close()))
+	testkit.Must(t, err)
+	testkit.Must(t, errors.Join(unix.SetNonblock(fd, true), device.Close()))
 	return os.NewFile(uintptr(fd), device.Name())
 }
 
@@ -145,7 +145,7 @@ func TestTheTerminalIsAsItWasAfterEveryEnd(t *testing.T) {
 			if p.mode() == p.before {
 				t.Error("the dashboard did not take the terminal")
 			}
-			check(t, end(p))
+			testkit.Must(t, end(p))
 			p.ends()
 			if after := p.mode(); after != p.before {
 				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)
@@ -217,21 +217,21 @@ func TestAFrozenTerminalDoesNotKeepTheProgram(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, tty := commandOnPty(t, c.args, "OLLIM_USER_NAME=Ada", "TMPDIR="+t.TempDir())
-			check(t, p.readUntil("\x1b[?2026l"))
+			testkit.Must(t, p.readUntil("\x1b[?2026l"))
 			freeze(t, tty)
 			_, err := io.WriteString(p.device, "2") // one more frame
-			check(t, err)
-			check(t, p.cmd.Process.Signal(c.sig))
+			testkit.Must(t, err)
+			testkit.Must(t, p.cmd.Process.Signal(c.sig))
 			p.ends()
 			if after := p.mode(); after != p.before {
 				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)
 			}
-			check(t, tty.Close())
-			check(t, ignoreEnd(p.readUntil("")))
+			testkit.Must(t, tty.Close())
+			testkit.Must(t, ignoreEnd(p.readUntil("")))
 			if out := p.out.String(); strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
 				t.Error("the terminal was not given back")
 			}
-			check(t, p.device.Close())
+			testkit.Must(t, p.device.Close())
 		})
 	}
 }
@@ -241,13 +241,13 @@ func TestAFrozenTerminalDoesNotKeepTheProgram(t *testing.T) {
 func freeze(t *testing.T, tty *os.File) {
 	t.Helper()
 	fd, err := unix.Open(tty.Name(), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	check(t, err)
+	testkit.Must(t, err)
 	for text := bytes.Repeat([]byte("x"), 512); len(text) > 0; {
 		if n, err := unix.Write(fd, text); n <= 0 && !errors.Is(err, unix.EINTR) {
 			text = text[:len(text)/2]
 		}
 	}
-	check(t, unix.Close(fd))
+	testkit.Must(t, unix.Close(fd))
 }
 
 // S31: SIGKILL left the other screen, the mouse and raw mode behind.
@@ -269,32 +269,32 @@ func TestAKilledProgramLeavesTheTerminalAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, tty := commandOnPty(t, c.args, "OLLIM_USER_NAME=Ada", "TMPDIR="+t.TempDir()) // where it leaves its folders
-			check(t, p.readUntil("\x1b[?2026l"))
+			testkit.Must(t, p.readUntil("\x1b[?2026l"))
 			if c.args[0] == "run" {
 				watched(t, p.cmd.Process.Pid)
 			}
-			check(t, p.cmd.Process.Kill())
+			testkit.Must(t, p.cmd.Process.Kill())
 			_ = p.cmd.Wait() // killed
-			check(t, p.readUntil(c.last))
+			testkit.Must(t, p.readUntil(c.last))
 			p.modeAsBefore()
 			if out := p.out.String(); !strings.Contains(out, "\x1b[?1000l") || strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
 				t.Error("the terminal was not given back")
 			}
-			check(t, errors.Join(tty.Close(), p.device.Close()))
+			testkit.Must(t, errors.Join(tty.Close(), p.device.Close()))
 		})
 	}
 	t.Run("the bot of an attached dashboard", func(t *testing.T) {
 		p, tty := commandOnPty(t, []string{"attach", "--data-dir", bot.root})
-		check(t, p.readUntil("\x1b[?2026l"))
+		testkit.Must(t, p.readUntil("\x1b[?2026l"))
 		bot.kill()
-		check(t, p.readUntil("reconnecting in"))
-		check(t, p.cmd.Process.Signal(syscall.SIGTERM))
+		testkit.Must(t, p.readUntil("reconnecting in"))
+		testkit.Must(t, p.cmd.Process.Signal(syscall.SIGTERM))
 		p.ends()
 		p.modeAsBefore()
 		if out := p.out.String(); !strings.Contains(out, "\x1b[?1000l") || strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
 			t.Error("the terminal was not given back")
 		}
-		check(t, errors.Join(tty.Close(), p.device.Close()))
+		testkit.Must(t, errors.Join(tty.Close(), p.device.Close()))
 	})
 }
 
@@ -314,7 +314,7 @@ func watched(t *testing.T, pid int) {
 	lists := fmt.Sprintf("/proc/%d/task/*/children", pid)
 	for over := time.Now().Add(patience); time.Now().Before(over); time.Sleep(5 * time.Millisecond) {
 		all, err := filepath.Glob(lists)
-		check(t, err)
+		testkit.Must(t, err)
 		for _, path := range all {
 			children, _ := os.ReadFile(path) // the thread may have ended
 			for _, child := range strings.Fields(string(children)) {
@@ -334,19 +334,19 @@ func TestTheModeOfATerminalIsWrittenAsSttyDoes(t *testing.T) {
 		t.Skip("needs stty")
 	}
 	device, tty, err := pty.Open()
-	check(t, err)
+	testkit.Must(t, err)
 	defer device.Close()
 	defer tty.Close()
 	for _, change := range []string{"sane", "raw", "-echo erase ^H"} {
 		c := exec.CommandContext(t.Context(), stty, strings.Fields(change)...)
 		c.Stdin = tty
-		check(t, c.Run())
+		testkit.Must(t, c.Run())
 		c = exec.CommandContext(t.Context(), stty, "-g")
 		c.Stdin = tty
 		want, err := c.Output()
-		check(t, err)
+		testkit.Must(t, err)
 		got, err := sttyMode(tty)
-		check(t, err)
+		testkit.Must(t, err)
 		if got != strings.TrimSpace(string(want)) {
 			t.Errorf("after %s: %s, stty prints %s", change, got, want)
 		}

@@ -27,16 +27,16 @@ type notified struct {
 func startNotified(t *testing.T, dir string) *notified {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "n")
-	check(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	path := filepath.Join(folder, "s")
 	n := &notified{t: t, dir: dir}
 	n.socket, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	check(t, err)
+	testkit.Must(t, err)
 	n.cmd = exec.Command(built(t), "run", "--headless", "--engine", "script", "--data-dir", dir)
 	n.cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=2000000", "WATCHDOG_PID=")
 	n.cmd.Stdout, n.cmd.Stderr = &n.out, &n.out
-	check(t, n.cmd.Start())
+	testkit.Must(t, n.cmd.Start())
 	t.Cleanup(func() {
 		_ = n.cmd.Process.Kill() // it has mostly ended
 		_ = n.cmd.Wait()
@@ -70,7 +70,7 @@ func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
 	n.hears("READY=1")
 	n.hears("WATCHDOG=1\nSTATUS=0 routines, 1 reminder")
 	put(t, filepath.Join(dir, ".env"), "OLLIM_USER_NAME=Ada\n")
-	check(t, n.cmd.Process.Signal(syscall.SIGHUP))
+	testkit.Must(t, n.cmd.Process.Signal(syscall.SIGHUP))
 	n.hears("RELOADING=1")
 	n.hears("READY=1")
 	for { // until the long run is under way
@@ -79,9 +79,9 @@ func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
 		}
 		n.hears("WATCHDOG=1")
 	}
-	check(t, n.cmd.Process.Signal(syscall.SIGTERM))
+	testkit.Must(t, n.cmd.Process.Signal(syscall.SIGTERM))
 	n.hears("STOPPING=1")
-	check(t, n.cmd.Wait())
+	testkit.Must(t, n.cmd.Wait())
 	log := string(read(t, filepath.Join(dir, "state", "bot.log")))
 	for _, want := range []string{"settings reloaded", ".env has changed", "bot stopped"} {
 		if !strings.Contains(log, want) {

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // marigold stands in everything that no model may read.
@@ -77,8 +78,8 @@ func pathWithout(t *testing.T, program string) string {
 	dir := t.TempDir()
 	for _, name := range []string{"git", "bash", "sh", "true", "ls", "cat", "cp", "mv", "ln", "touch", "env", "find", "grep", "date", "head", "sleep", "mkdir", "id", "cut", "rm"} {
 		path, err := exec.LookPath(name)
-		check(t, err)
-		check(t, os.Symlink(path, filepath.Join(dir, name)))
+		testkit.Must(t, err)
+		testkit.Must(t, os.Symlink(path, filepath.Join(dir, name)))
 	}
 	return dir
 }
@@ -232,9 +233,9 @@ func (s *siege) posts(port, id, body string) int {
 func somePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
+	testkit.Must(t, err)
 	defer l.Close()
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	check(t, err)
+	testkit.Must(t, err)
 	return port
 }

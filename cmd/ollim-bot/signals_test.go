@@ -20,7 +20,7 @@ import (
 func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		ctx, stop := (&process{}).Context()
-		check(t, syscall.Kill(syscall.Getpid(), sig))
+		testkit.Must(t, syscall.Kill(syscall.Getpid(), sig))
 		select {
 		case <-ctx.Done():
 		case <-time.After(10 * time.Second):
@@ -39,9 +39,9 @@ func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
 			Getenv: func(string) string { return "" }, Flags: console.Globals{DataDir: t.TempDir()},
 		}}
 		at, err := p.Open()
-		check(t, err)
+		testkit.Must(t, err)
 		m, err := models{&p.Process, at}.choose(choice.Script, 0)
-		check(t, err)
+		testkit.Must(t, err)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		restarts := func(ctx context.Context, bot *core.Bot, _ *slog.Logger) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
@@ -135,7 +136,7 @@ func TestEveryCommandInTheInstalledFilesExists(t *testing.T) {
 		seen += checkCommands(t, filepath.Base(name), string(data))
 		return err
 	})
-	check(t, err)
+	testkit.Must(t, err)
 	if seen < 20 {
 		t.Errorf("only %d commands were seen; the test looks in the wrong place", seen)
 	}
@@ -167,7 +168,7 @@ func TestTheSlashCommandsInTheSetupSkillExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := d.Read("skills/setup/SKILL.md")
-	check(t, err)
+	testkit.Must(t, err)
 	known := map[string]bool{}
 	for _, c := range command.List(command.InSlash) {
 		known[c.Name] = true

@@ -78,7 +78,7 @@ func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
 	s := serveViewers(t)
 	put(t, filepath.Join(s.root, "routines", "a.md"), "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
 	editor := filepath.Join(s.temp, "editor")
-	check(t, os.WriteFile(editor, []byte("#!/bin/sh\necho THE-EDITOR on $(tty) for $(cat \"$1\" | wc -l) lines\nread line\n"), 0o700))
+	testkit.Must(t, os.WriteFile(editor, []byte("#!/bin/sh\necho THE-EDITOR on $(tty) for $(cat \"$1\" | wc -l) lines\nread line\n"), 0o700))
 	x := startTmux(t)
 	stty := func(name string) string {
 		file := filepath.Join(s.temp, name)
@@ -193,7 +193,7 @@ func TestInARealTerminal(t *testing.T) {
 	keys("clear; "+exe+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
 	sees(": command")
 	pid := read(t, filepath.Join(dir, "data", "state", "bot.pid"))
-	check(t, exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run())
+	testkit.Must(t, exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run())
 	sees("internal fault, the program has ended")
 	// The shell's own words may have come before the screen was put back.
 	keys("stty -a | grep -o '[-]*icanon'; echo broke $((40+2))", "Enter")
@@ -217,6 +217,6 @@ func TestInARealTerminal(t *testing.T) {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	check(t, err)
+	testkit.Must(t, err)
 	return data
 }

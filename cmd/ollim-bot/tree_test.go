@@ -42,7 +42,7 @@ func TestTheTreeHoldsNoLargeFileAndNoProgram(t *testing.T) {
 		t.Skip("this source is no clone of git")
 	}
 	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "--stage").Output()
-	check(t, err)
+	testkit.Must(t, err)
 	files := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	if len(files) < 100 {
 		t.Fatalf("git lists %d files; the test looks in the wrong place", len(files))
@@ -53,11 +53,11 @@ func TestTheTreeHoldsNoLargeFileAndNoProgram(t *testing.T) {
 		if errors.Is(err, os.ErrNotExist) { // removed, but not yet from the index
 			continue
 		}
-		check(t, err)
+		testkit.Must(t, err)
 		info, err := file.Stat()
-		check(t, err)
+		testkit.Must(t, err)
 		head, err := io.ReadAll(io.LimitReader(file, 4))
-		check(t, errors.Join(err, file.Close()))
+		testkit.Must(t, errors.Join(err, file.Close()))
 		if why := unwanted(path, info.Size(), strings.HasPrefix(about, "100755"), head); why != "" {
 			t.Errorf("git tracks %s: %s", path, why)
 		}

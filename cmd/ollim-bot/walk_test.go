@@ -187,7 +187,7 @@ func TestEverySentenceOfTheFirstMinutesIsTrue(t *testing.T) {
 	pages := map[string]string{}
 	for _, name := range []string{"README.md", "docs/get-started.md"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", name))
-		check(t, err)
+		testkit.Must(t, err)
 		pages[name] = strings.Join(strings.Fields(string(data)), " ")
 	}
 	for _, step := range walks {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
@@ -66,14 +67,14 @@ func TestPicturesOfThePhone(t *testing.T) {
 	put(" A drawing of the bot's messages in Discord")
 	g := raster.Lines(lines, phoneWide, raster.Dark)
 	var text, image bytes.Buffer
-	must(t, raster.SVG(&text, g))
+	testkit.Must(t, raster.SVG(&text, g))
 	kept(t, "phone.svg", text.Bytes())
 	if !*update {
 		return
 	}
 	pen, err := raster.NewPen(16)
-	must(t, err)
-	must(t, pen.PNG(&image, g))
+	testkit.Must(t, err)
+	testkit.Must(t, pen.PNG(&image, g))
 	kept(t, "phone.png", image.Bytes())
 }
 

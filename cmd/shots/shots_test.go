@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/tui/raster"
 )
@@ -86,7 +87,7 @@ func after(keys ...string) func(s *stage) {
 
 func TestPictures(t *testing.T) {
 	pen, err := raster.NewPen(16)
-	must(t, err)
+	testkit.Must(t, err)
 	for _, p := range pictures {
 		t.Run(p.name, func(t *testing.T) {
 			play(t, p.w, p.h, p.paper, func(s *stage) {
@@ -96,12 +97,12 @@ func TestPictures(t *testing.T) {
 					t.Errorf("%.2f %% of the cells are blank, at most %v may be", n, most)
 				}
 				var text, image bytes.Buffer
-				must(t, raster.SVG(&text, g))
+				testkit.Must(t, raster.SVG(&text, g))
 				kept(t, p.name+".svg", text.Bytes())
 				if !*update {
 					return
 				}
-				must(t, pen.PNG(&image, g))
+				testkit.Must(t, pen.PNG(&image, g))
 				kept(t, p.name+".png", image.Bytes())
 			})
 		})
@@ -143,7 +144,7 @@ func blank(g *raster.Grid) float64 {
 // film is the short moving picture for the README.
 func film(t *testing.T) {
 	pen, err := raster.NewPen(12)
-	must(t, err)
+	testkit.Must(t, err)
 	const each = 250 * time.Millisecond
 	play(t, 110, 32, raster.Dark, func(s *stage) {
 		var frames []raster.Frame
@@ -169,7 +170,7 @@ func film(t *testing.T) {
 		shoot(6 * time.Second)
 		frames[len(frames)-1].For = 2 * time.Second
 		var out bytes.Buffer
-		must(t, pen.GIF(&out, frames))
+		testkit.Must(t, pen.GIF(&out, frames))
 		kept(t, "demo.gif", out.Bytes())
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"ollimbot/cmd/internal/demo"
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
@@ -104,7 +105,7 @@ func playAfter(t *testing.T, days, w, h int, paper raster.Look, story func(s *st
 func furnished(t *testing.T, root string, days int) (*core.Bot, func() error) {
 	t.Helper()
 	dir := storetest.At(t, root)
-	must(t, demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC(), Days: days}))
+	testkit.Must(t, demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC(), Days: days}))
 	log, book := logs.New(logs.Options{Dir: dir, Level: slog.LevelInfo, Zone: time.UTC})
 	var bot *core.Bot
 	talk := demo.Talk(func() core.Snapshot { return bot.Snapshot() })
@@ -113,7 +114,7 @@ func furnished(t *testing.T, root string, days int) (*core.Bot, func() error) {
 		Engine: script.New(script.Options{Pace: 1, Dir: dir, Priced: true, Talk: talk}), EngineName: "script", Demo: true,
 		Log: log, Book: book, Version: "demo", Still: true,
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	return bot, book.Close
 }
 
@@ -140,7 +141,7 @@ func (s *stage) wait(d time.Duration) {
 // save writes a file of the user's.
 func (s *stage) save(path, text string) {
 	s.t.Helper()
-	must(s.t, os.WriteFile(filepath.Join(s.root, path), []byte(text), 0o600))
+	testkit.Must(s.t, os.WriteFile(filepath.Join(s.root, path), []byte(text), 0o600))
 	s.bot.Index().Scan()
 }
 
@@ -173,15 +174,8 @@ func kept(t *testing.T, name string, made []byte) {
 		return
 	}
 	old, err := os.ReadFile(file(name))
-	must(t, err)
+	testkit.Must(t, err)
 	if string(old) != string(made) {
 		t.Errorf("screenshots/%s is stale: draw it anew with `go run ./cmd/shots`, and look at it", name)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -33,7 +33,7 @@ func TestWhatIsSpokenIsRecognized(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(recording)
-	must(t, err)
+	testkit.Must(t, err)
 	work := t.TempDir()
 	box := sandbox.New(sandbox.Options{
 		Dir: work, Home: t.TempDir(), Search: os.Getenv("PATH"), Settings: func() sandbox.Settings { return sandbox.Settings{} },

@@ -28,15 +28,8 @@ import (
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
-	must(t, err)
+	testkit.Must(t, err)
 	return data
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // service transcribes by this; recordings may last a minute.
@@ -116,7 +109,7 @@ func TestATranscriptionIsBookedWhereItMayCost(t *testing.T) {
 
 func TestTheSoundOfARecordingIsDecoded(t *testing.T) {
 	samples, err := decode(sample(t, "ten.ogg"), time.Minute)
-	must(t, err)
+	testkit.Must(t, err)
 	if seconds := float64(len(samples)) / rate; seconds < 9 || seconds > 13 {
 		t.Errorf("%.1f seconds", seconds)
 	}
@@ -273,6 +266,6 @@ func BenchmarkATenSecondMessage(b *testing.B) {
 // processor is the processor time that this process has used.
 func processor(t testing.TB) time.Duration {
 	var u syscall.Rusage
-	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	testkit.Must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAnAbsentDescriptionIsSkippedUnlessItIsRequired(t *testing.T) {
@@ -22,7 +24,7 @@ func TestAnAbsentDescriptionIsSkippedUnlessItIsRequired(t *testing.T) {
 
 func TestABrokenDescriptionIsNeverSkipped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broken.json")
-	must(t, os.WriteFile(path, []byte(`{"openapi":`), 0o600))
+	testkit.Must(t, os.WriteFile(path, []byte(`{"openapi":`), 0o600))
 	t.Setenv(envDocument, path)
 	if _, err := openContract(nil, loadContract); err == nil {
 		t.Error("nobody complains")
@@ -34,7 +36,7 @@ func TestAnAnswerThatDriftsIsNoticed(t *testing.T) {
 	if errors.Is(err, errNoDocument) {
 		t.Skip(err)
 	}
-	must(t, err)
+	testkit.Must(t, err)
 	c := &call{method: "GET", path: "/gateway"}
 	if err := k.checkAnswer(c, ok(object{"url": "ws://127.0.0.1/"})); err != nil {
 		t.Errorf("a good one: %v", err)
@@ -55,7 +57,7 @@ func TestAWrongParameterIsNoticed(t *testing.T) {
 	if errors.Is(err, errNoDocument) {
 		t.Skip(err)
 	}
-	must(t, err)
+	testkit.Must(t, err)
 	for path, good := range map[string]bool{
 		"/channels/12345/messages":         true,
 		"/channels/12345/messages?limit=7": true,
@@ -65,16 +67,9 @@ func TestAWrongParameterIsNoticed(t *testing.T) {
 		"/nowhere":                         false,
 	} {
 		u, err := url.Parse(path)
-		must(t, err)
+		testkit.Must(t, err)
 		if err := k.checkRequest(&call{method: "GET", path: u.Path, query: u.Query()}); (err == nil) != good {
 			t.Errorf("%s: %v", path, err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -25,9 +25,9 @@ func (r rewrite) RoundTrip(in *http.Request) (*http.Response, error) {
 func bot(t *testing.T, s *discordtest.Server) *discordgo.Session {
 	t.Helper()
 	base, err := url.Parse(s.URL())
-	must(t, err)
+	testkit.Must(t, err)
 	d, err := discordgo.New("Bot token")
-	must(t, err)
+	testkit.Must(t, err)
 	d.Client = &http.Client{Transport: rewrite{base}, Timeout: 20 * time.Second}
 	d.Identify.Intents = dmIntents
 	d.SyncEvents = true
@@ -71,7 +71,7 @@ func TestABotOnDiscordgoLivesThroughADay(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	must(t, d.Open())
+	testkit.Must(t, d.Open())
 	defer d.Close()
 	if _, err := d.ApplicationCommandBulkOverwrite(s.Bot().ID, "", []*discordgo.ApplicationCommand{
 		{Name: "cost", Description: "what it has cost"},
@@ -79,7 +79,7 @@ func TestABotOnDiscordgoLivesThroughADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	channel, err := d.UserChannelCreate(s.Owner().ID)
-	must(t, err)
+	testkit.Must(t, err)
 	if _, err := d.ChannelMessageSendComplex(channel.ID, &discordgo.MessageSend{Content: "hello", AllowedMentions: mute}); err != nil {
 		t.Fatal(err)
 	}

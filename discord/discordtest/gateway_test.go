@@ -26,7 +26,7 @@ func TestAClientHearsWhatHappensInItsDirectMessages(t *testing.T) {
 		GuildID     *string `json:"guild_id"`
 		Author      struct{ ID string }
 	}
-	must(t, json.Unmarshal(f.D, &got))
+	testkit.Must(t, json.Unmarshal(f.D, &got))
 	if got.ID != m.ID || got.Content != "hello" || got.GuildID != nil || got.Author.ID != s.Owner().ID || f.S != 2 {
 		t.Errorf("got %+v with number %d", got, f.S)
 	}
@@ -77,7 +77,7 @@ func TestAFarewellEndsTheSession(t *testing.T) {
 	first := dial(t, s)
 	session := first.login()
 	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-	must(t, first.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)))
+	testkit.Must(t, first.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)))
 	s.Wait(t, "the farewell", func(st discordtest.State) bool { return !st.Connections[0].Closed.IsZero() })
 	second := dial(t, s)
 	second.expect("op 10")
@@ -125,7 +125,7 @@ func TestAnUnknownVersionIsClosed(t *testing.T) {
 	testkit.Alone(t)
 	s := discordtest.Start(t, discordtest.Options{})
 	ws, res, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL(), "http")+"/?v=5", nil)
-	must(t, err)
+	testkit.Must(t, err)
 	defer ws.Close()
 	_ = res.Body.Close()
 	c := &client{t: t, ws: ws}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/discord/discordtest"
 )
 
@@ -21,7 +22,7 @@ const agent = "DiscordBot (https://example.org, 1)"
 func quiet(t *testing.T, o discordtest.Options) *discordtest.Server {
 	t.Helper()
 	s, err := discordtest.StartProcess(o)
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -63,11 +64,11 @@ func try(t testing.TB, s *discordtest.Server, method, path string, body any) (re
 	var in io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
-		must(t, err)
+		testkit.Must(t, err)
 		in = bytes.NewReader(raw)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+"/api/v10"+path, in)
-	must(t, err)
+	testkit.Must(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	return send(t, r)
 }
@@ -126,7 +127,7 @@ type frame struct {
 func dial(t testing.TB, s *discordtest.Server) *client {
 	t.Helper()
 	ws, res, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL(), "http"), nil)
-	must(t, err)
+	testkit.Must(t, err)
 	_ = res.Body.Close()
 	t.Cleanup(func() { _ = ws.Close() })
 	return &client{t: t, ws: ws}
@@ -134,13 +135,13 @@ func dial(t testing.TB, s *discordtest.Server) *client {
 
 func (c *client) send(op int, d any) {
 	c.t.Helper()
-	must(c.t, c.ws.WriteJSON(obj{"op": op, "d": d}))
+	testkit.Must(c.t, c.ws.WriteJSON(obj{"op": op, "d": d}))
 }
 
 func (c *client) next() frame {
 	c.t.Helper()
 	f, err := c.read(5 * time.Second)
-	must(c.t, err)
+	testkit.Must(c.t, err)
 	return f
 }
 
@@ -177,13 +178,6 @@ func (c *client) login() string {
 	var ready struct {
 		SessionID string `json:"session_id"`
 	}
-	must(c.t, json.Unmarshal(c.expect("READY").D, &ready))
+	testkit.Must(c.t, json.Unmarshal(c.expect("READY").D, &ready))
 	return ready.SessionID
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -113,7 +113,7 @@ func TestHistoryComesNewestFirstInPages(t *testing.T) {
 	}
 	page := func(query string) []string {
 		var all []struct{ ID string }
-		must(t, json.Unmarshal([]byte(do(t, s, "GET", "/channels/"+ch+"/messages?"+query, nil).raw), &all))
+		testkit.Must(t, json.Unmarshal([]byte(do(t, s, "GET", "/channels/"+ch+"/messages?"+query, nil).raw), &all))
 		var out []string
 		for _, m := range all {
 			out = append(out, m.ID)
@@ -143,23 +143,23 @@ func TestAnUploadIsServedAsItWasSent(t *testing.T) {
 		} else {
 			p, err = w.CreateFormFile(name, "a b.bin")
 		}
-		must(t, err)
+		testkit.Must(t, err)
 		if _, err := p.Write(data); err != nil {
 			t.Fatal(err)
 		}
 	}
 	field("payload_json", []byte(`{"content":"see","allowed_mentions":{"parse":[]}}`))
 	field("files[0]", []byte{0, 1, 2, 255})
-	must(t, w.Close())
+	testkit.Must(t, w.Close())
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/api/v9/channels/"+ch+"/messages", &body)
-	must(t, err)
+	testkit.Must(t, err)
 	r.Header.Set("Content-Type", w.FormDataContentType())
 	if got, err := send(t, r); err != nil || got.status != 200 {
 		t.Fatalf("%d %s %v", got.status, got.raw, err)
 	}
 	m := s.State().Sent(s.Bot())[0]
 	res, err := http.Get(m.Attachments[0].URL)
-	must(t, err)
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	if got, _ := io.ReadAll(res.Body); string(got) != "\x00\x01\x02\xff" || m.Attachments[0].Name != "a b.bin" {
 		t.Errorf("%q named %q", got, m.Attachments[0].Name)
@@ -172,14 +172,14 @@ func TestAFileMayLieAboutItself(t *testing.T) {
 	m := s.User().Upload("", discordtest.File{Name: "cat.png", Type: "image/png", Data: []byte("MZ"), Size: 5})
 	a := m.Attachments[0]
 	res, err := http.Get(a.URL)
-	must(t, err)
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	if got, _ := io.ReadAll(res.Body); a.Size != 5 || a.Type != "image/png" || string(got) != "MZ" {
 		t.Errorf("declared %d bytes of %s, served %q", a.Size, a.Type, got)
 	}
 	s.Fault(discordtest.Match{PathPrefix: "/attachments/*/*/cat"}, discordtest.Lost())
 	res, err = http.Get(a.URL)
-	must(t, err)
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	if got, err := io.ReadAll(res.Body); err == nil || string(got) != "M" {
 		t.Errorf("a cut download ends with %q, %v", got, err)
@@ -192,7 +192,7 @@ func TestAnAddressOfAFileEndsAfterADay(t *testing.T) {
 	m := s.User().Upload("", discordtest.File{Name: "a", Data: []byte("x")})
 	get := func(url string) int {
 		res, err := http.Get(url)
-		must(t, err)
+		testkit.Must(t, err)
 		_ = res.Body.Close()
 		return res.StatusCode
 	}
@@ -293,7 +293,7 @@ func TestAnUnknownRouteAndAnUnknownAgentAreViolations(t *testing.T) {
 		t.Errorf("status %d", r.status)
 	}
 	res, err := http.Get(s.URL() + "/api/v10/gateway")
-	must(t, err)
+	testkit.Must(t, err)
 	_ = res.Body.Close()
 	v := s.Violations()
 	if len(v) != 2 || !strings.Contains(v[0], "unknown route") || !strings.Contains(v[1], "User-Agent") {

@@ -3,12 +3,14 @@ package cron
 import (
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestOnlyATimeThatTheClockShowsTwiceHasItsOffset(t *testing.T) {
 	for _, name := range []string{"America/Los_Angeles", "Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Tokyo", "UTC", "America/Sao_Paulo"} {
 		loc, err := time.LoadLocation(name)
-		must(t, err)
+		testkit.Must(t, err)
 		shows := map[string]int{}
 		begin, end := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2017, 3, 1, 0, 0, 0, 0, time.UTC)
 		for at := begin; at.Before(end); at = at.Add(15 * time.Minute) {
@@ -30,7 +32,7 @@ func TestOnlyATimeThatTheClockShowsTwiceHasItsOffset(t *testing.T) {
 
 func TestATimeWithoutAZoneIsTheFirstInstantAtWhichTheWallShowsIt(t *testing.T) {
 	loc, err := time.LoadLocation("America/Los_Angeles")
-	must(t, err)
+	testkit.Must(t, err)
 	for _, c := range []struct {
 		date             time.Time
 		days, hour, minu int

@@ -18,7 +18,7 @@ func at(t testing.TB, name, text string) time.Time {
 		return p
 	}
 	p, err := time.Parse("2006-01-02 15:04:05 -0700", text)
-	must(t, err)
+	testkit.Must(t, err)
 	return p.In(loc)
 }
 
@@ -144,7 +144,7 @@ func TestInstantReadsAWallClock(t *testing.T) {
 		{"UTC", "2026-03-29 02:30:00", "2026-03-29 02:30:00 +0000"},
 	} {
 		wall, err := time.Parse(time.DateTime, c.wall)
-		must(t, err)
+		testkit.Must(t, err)
 		if got, want := Instant(wall, zone(t, c.zone)), at(t, c.zone, c.want); !got.Equal(want) {
 			t.Errorf("%s in %s: got %s, want %s", c.wall, c.zone, got, want)
 		}

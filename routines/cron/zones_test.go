@@ -36,14 +36,14 @@ func zone(t testing.TB, name string) *time.Location {
 func TestAZoneOfGosOwnTableFiresLater(t *testing.T) {
 	testkit.Alone(t)
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	must(t, err)
+	testkit.Must(t, err)
 	table, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
-	must(t, err)
+	testkit.Must(t, err)
 	defer table.Close()
 	data, err := fs.ReadFile(table, "America/Ciudad_Juarez")
-	must(t, err)
+	testkit.Must(t, err)
 	loc, err := time.LoadLocationFromTZData("America/Ciudad_Juarez", data)
-	must(t, err)
+	testkit.Must(t, err)
 	second := time.Date(2022, 11, 30, 6, 0, 0, 0, time.UTC).In(loc)
 	if got, want := mustParse(t, "0 23 * * *").Next(second), second.Add(24*time.Hour); !got.Equal(want) {
 		t.Errorf("after %v it fires at %v, want %v", second, got, want)
@@ -277,11 +277,4 @@ func show(fires []int64, loc *time.Location) string {
 		out = append(out, time.Unix(f, 0).In(loc).Format("02 15:04 -0700"))
 	}
 	return strings.Join(out, ", ")
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

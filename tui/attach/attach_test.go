@@ -24,7 +24,7 @@ import (
 func (h *house) decisions() string {
 	h.t.Helper()
 	list, _, err := audit.New(audit.Options{Dir: h.dir}).Read(1000)
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	var b strings.Builder
 	for _, e := range list {
 		fmt.Fprintf(&b, "%s|%s|%s|%s\n", e.From, e.Action, e.Subject, e.Detail)
@@ -95,7 +95,7 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 	}
 	in, out, ended := lines(t, o)
 	_, err := io.WriteString(in, "capacity 9\nmute 2h\nquit\n")
-	must(t, err)
+	testkit.Must(t, err)
 	if err := <-ended; err != nil || strings.Count(out.String(), "this is read-only") != 2 {
 		t.Errorf("plain mode ends with %v and says:\n%s", err, out.String())
 	}
@@ -111,9 +111,9 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 func lines(t testing.TB, o ClientOptions) (in *os.File, out *text, ended chan error) {
 	t.Helper()
 	r, in, err := os.Pipe()
-	must(t, err)
+	testkit.Must(t, err)
 	printed, w, err := os.Pipe()
-	must(t, err)
+	testkit.Must(t, err)
 	out, ended = newText(), make(chan error, 1)
 	o.In, o.Out, o.Err, o.Plain = r, w, out, true
 	var copying sync.WaitGroup
@@ -134,9 +134,9 @@ func TestPlainModeNeedsNoTerminal(t *testing.T) {
 	in, out, ended := lines(t, h.client())
 	out.sees(t, "pings left")
 	_, err := io.WriteString(in, "list\n")
-	must(t, err)
+	testkit.Must(t, err)
 	out.sees(t, "no routines or reminders yet")
-	must(t, in.Close())
+	testkit.Must(t, in.Close())
 	if err := <-ended; err != nil || strings.Contains(out.String(), "\x1b") {
 		t.Errorf("it ends with %v:\n%q", err, out.String())
 	}
@@ -333,25 +333,25 @@ func TestAKilledBotLeavesTheTerminalAsItWas(t *testing.T) {
 	testkit.Alone(t)
 	path := filepath.Join(t.TempDir(), "s.sock")
 	l, err := unixsocket.Listen(path)
-	must(t, err)
+	testkit.Must(t, err)
 	defer l.Close()
 	d := sits(t, ClientOptions{
 		Name: "the bot", Dial: func() (*net.UnixConn, error) { return unixsocket.Dial(path) }, Token: func() string { return token },
 	})
 	conn, err := l.Accept()
-	must(t, err)
+	testkit.Must(t, err)
 	w, got, files, err := greet(conn.(*net.UnixConn))
-	must(t, err)
+	testkit.Must(t, err)
 	if got.Token != token || len(files) != 2 {
 		t.Errorf("it says %+v, with %d files", got, len(files))
 	}
-	must(t, w.send(message{Do: doAttached}))
+	testkit.Must(t, w.send(message{Do: doAttached}))
 	s := screen.New(t.Context(), files[1], files[0])
-	must(t, s.Open())
-	must(t, s.SetMouse(true))
-	must(t, s.Paint([]string{"Ping budget"}))
+	testkit.Must(t, s.Open())
+	testkit.Must(t, s.SetMouse(true))
+	testkit.Must(t, s.Paint([]string{"Ping budget"}))
 	d.out.sees(t, "Ping budget")
-	must(t, conn.Close())
+	testkit.Must(t, conn.Close())
 	if err := d.ends(); err == nil || !strings.Contains(err.Error(), "the connection is lost") {
 		t.Errorf("it ends with %v", err)
 	}
@@ -366,9 +366,9 @@ func TestAKilledClientLeavesTheTerminalAsItWas(t *testing.T) {
 	h := open(t)
 	d := newDesk(t, 120, 40)
 	conn := h.dial()
-	must(t, newWire(conn, nil).send(h.hello(), d.screen, d.screen))
+	testkit.Must(t, newWire(conn, nil).send(h.hello(), d.screen, d.screen))
 	d.out.sees(t, "Ping budget")
-	must(t, conn.Close())
+	testkit.Must(t, conn.Close())
 	d.gone()
 	h.log.sees(t, "a viewer has left")
 	d.asBefore()
@@ -394,7 +394,7 @@ func TestTheEditorRunsInTheClient(t *testing.T) {
 	h := &house{t: t, dir: storetest.Prepared(t)}
 	bin := t.TempDir()
 	seen, program := filepath.Join(bin, "seen"), filepath.Join(bin, "editor")
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >> "+seen+".times\n"+
+	testkit.Must(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >> "+seen+".times\n"+
 		"echo THE-EDITOR number $(wc -l < "+seen+".times) size $(stty size) $THEIRS\nread line\necho \"$line $1\" > "+seen+"\nexit $line\n"), 0o700))
 	storetest.Put(t, h.dir, "routines/a.md", "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
 	h.start()

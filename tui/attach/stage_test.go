@@ -20,6 +20,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/base/unixsocket"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
@@ -30,13 +31,6 @@ const (
 	token   = "what is in the data directory"
 	waiting = 20 * time.Second
 )
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // text collects what is written, and can be waited for.
 type text struct {
@@ -131,7 +125,7 @@ func (h *house) start() {
 	bot, err := core.New(core.Options{
 		Dir: h.dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{}), EngineName: "script", Log: log, Still: true,
 	})
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	h.bot = bot
 	opened := make(chan struct{})
 	h.server = NewServer(ServerOptions{
@@ -175,9 +169,9 @@ func (h *house) hello() hello {
 func (h *house) dial() *net.UnixConn {
 	h.t.Helper()
 	conn, err := unixsocket.Dial(h.socket())
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	h.t.Cleanup(func() { _ = conn.Close() })
-	must(h.t, conn.SetReadDeadline(time.Now().Add(waiting)))
+	testkit.Must(h.t, conn.SetReadDeadline(time.Now().Add(waiting)))
 	return conn
 }
 
@@ -199,8 +193,8 @@ type desk struct {
 func newDesk(t testing.TB, w, h int) *desk {
 	t.Helper()
 	master, slave, err := pty.Open()
-	must(t, err)
-	must(t, pty.Setsize(master, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}))
+	testkit.Must(t, err)
+	testkit.Must(t, pty.Setsize(master, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}))
 	d := &desk{t: t, keys: master, screen: slave, out: newText(), said: newText(), answered: make(chan struct{})}
 	d.before = d.modes()
 	glass := vt.NewEmulator(w, h)
@@ -263,7 +257,7 @@ func (h *house) attaches() *desk {
 func (d *desk) types(keys string) {
 	d.t.Helper()
 	_, err := d.keys.WriteString(keys)
-	must(d.t, err)
+	testkit.Must(d.t, err)
 }
 
 // ends waits for the end of the client.
@@ -281,14 +275,14 @@ func (d *desk) ends() error {
 // resize changes the size, and says so as the system would.
 func (d *desk) resize(w, h int) {
 	d.t.Helper()
-	must(d.t, pty.Setsize(d.keys, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}))
-	must(d.t, syscall.Kill(os.Getpid(), syscall.SIGWINCH))
+	testkit.Must(d.t, pty.Setsize(d.keys, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}))
+	testkit.Must(d.t, syscall.Kill(os.Getpid(), syscall.SIGWINCH))
 }
 
 func (d *desk) modes() term.State {
 	d.t.Helper()
 	m, err := term.GetState(d.screen.Fd())
-	must(d.t, err)
+	testkit.Must(d.t, err)
 	return *m
 }
 
@@ -318,7 +312,7 @@ func (d *desk) asBefore() {
 func (d *desk) blocks() {
 	d.t.Helper()
 	flags, err := unix.FcntlInt(d.screen.Fd(), unix.F_GETFL, 0)
-	must(d.t, err)
+	testkit.Must(d.t, err)
 	if flags&unix.O_NONBLOCK != 0 {
 		d.t.Error("the terminal is non-blocking")
 	}

@@ -30,13 +30,13 @@ func TestAnyInputButAHelloIsRefused(t *testing.T) {
 	random := make([]byte, 4096)
 	_, _ = rand.Read(random)
 	hello, err := json.Marshal(h.hello())
-	must(t, err)
+	testkit.Must(t, err)
 	for _, text := range []string{
 		"GET / HTTP/1.1\r\n\r\n", "SSH-2.0-Go\r\n", string(random) + "\n", "{}\n", "null\n", strings.Repeat("x", maxLine+1), string(hello) + "\n",
 	} {
 		conn := h.dial()
 		_, err := io.WriteString(conn, text)
-		must(t, err)
+		testkit.Must(t, err)
 		if why := bye(t, conn); !strings.Contains(why, "restart the bot") {
 			t.Errorf("%.20q is refused with %q", text, why)
 		}
@@ -49,18 +49,18 @@ func TestAnyInputButAHelloIsRefused(t *testing.T) {
 		for i := range files {
 			files[i] = os.Stderr
 		}
-		must(t, newWire(conn, nil).send(h.hello(), files...))
+		testkit.Must(t, newWire(conn, nil).send(h.hello(), files...))
 		if why := bye(t, conn); !strings.Contains(why, "restart the bot") {
 			t.Errorf("a hello with %d files is refused with %q", n, why)
 		}
 	}
 	device := newDesk(t, 80, 24)
 	null, err := os.Open(os.DevNull)
-	must(t, err)
+	testkit.Must(t, err)
 	defer null.Close()
 	for _, files := range [][]*os.File{{null, null}, {device.screen, null}} { // no terminal
 		w := newWire(h.dial(), nil)
-		must(t, w.send(h.hello(), files...))
+		testkit.Must(t, w.send(h.hello(), files...))
 		if m, err := w.receive(); err != nil || m.Do != doAttached {
 			t.Errorf("%+v, %v", m, err)
 		}
@@ -69,10 +69,10 @@ func TestAnyInputButAHelloIsRefused(t *testing.T) {
 		}
 	}
 	w := newWire(h.dial(), nil)
-	must(t, w.send(h.hello(), device.screen, device.screen))
+	testkit.Must(t, w.send(h.hello(), device.screen, device.screen))
 	device.out.sees(t, "Ping budget")
 	_, err = io.WriteString(w.conn, strings.Repeat("x", maxLine+1)) // a line that is too long
-	must(t, err)
+	testkit.Must(t, err)
 	device.gone()
 	h.attaches()
 }
@@ -83,27 +83,27 @@ func TestAnotherVersionIsNamed(t *testing.T) {
 	other := h.hello()
 	other.Protocol, other.Version = protocol+1, "3.0.0"
 	conn := h.dial()
-	must(t, newWire(conn, nil).send(other, os.Stdin, os.Stdout))
+	testkit.Must(t, newWire(conn, nil).send(other, os.Stdin, os.Stdout))
 	if why := bye(t, conn); why != "the bot is version 2.0.0 and this program is version 3.0.0: restart the bot" {
 		t.Errorf("it is refused with %q", why)
 	}
 	path := filepath.Join(t.TempDir(), "s.sock") // of a bot that was an SSH server
 	l, err := unixsocket.Listen(path)
-	must(t, err)
+	testkit.Must(t, err)
 	defer l.Close()
 	o := h.client()
 	o.Stays = true
 	o.Dial = func() (*net.UnixConn, error) { return unixsocket.Dial(path) }
 	d := sits(t, o)
 	old, err := l.Accept()
-	must(t, err)
+	testkit.Must(t, err)
 	_, err = io.WriteString(old, "SSH-2.0-ollim-bot\r\n")
-	must(t, err)
+	testkit.Must(t, err)
 	if err := d.ends(); err == nil || !strings.Contains(err.Error(), "of an earlier version, and this program is version 1.0.0") {
 		t.Errorf("it ends with %v", err)
 	}
 	d.asBefore()
-	must(t, old.Close())
+	testkit.Must(t, old.Close())
 }
 
 // A command of a model belongs to the same user, but cannot read the token.

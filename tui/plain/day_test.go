@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
@@ -208,7 +209,7 @@ func TestASettingIsNamedReadAndSet(t *testing.T) {
 		s.one(s.types("yes"), "so it is")
 	})
 	saved, err := os.ReadFile(filepath.Join(dir, "dashboard.yaml"))
-	must(t, err)
+	testkit.Must(t, err)
 	if text := string(saved); !strings.Contains(text, `clock: "12"`) || !strings.Contains(text, `prefix: "off"`) {
 		t.Errorf("saved %s", text)
 	}

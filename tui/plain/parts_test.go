@@ -28,7 +28,7 @@ func TestLinesAreWrittenAtOnce(t *testing.T) {
 	if written.Len() > 0 {
 		t.Fatalf("wrote %q before flush", written)
 	}
-	must(t, p.flush())
+	testkit.Must(t, p.flush())
 	want := []string{"one", "two", "error: three", ""}
 	for i, line := range strings.Split(written.String(), "\n") {
 		if !strings.HasSuffix(line, want[i]) {
@@ -50,7 +50,7 @@ func TestALongAnswerGoesOnWithMore(t *testing.T) {
 		for {
 			left := len(p.rest)
 			p.end()
-			must(t, p.flush())
+			testkit.Must(t, p.flush())
 			lines := strings.Split(strings.TrimSpace(written.String()), "\n")
 			written.Reset()
 			if left > 0 {
@@ -116,16 +116,5 @@ func TestOnlyNoticesAreKept(t *testing.T) {
 	}
 	if all := c.past.All(); len(all) != 1 || all[0].Level != notice.Info || !all[0].At.Equal(c.snap.At) {
 		t.Errorf("kept are %+v", all)
-	}
-}
-
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, err error,
-) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

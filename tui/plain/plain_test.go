@@ -17,6 +17,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/absence"
 	"ollimbot/core/talk/notice"
@@ -436,10 +437,10 @@ func TestNothingIsWrittenThatATerminalWouldObey(t *testing.T) {
 
 func TestARealPipeEndsWithTheContext(t *testing.T) {
 	in, w, err := os.Pipe()
-	must(t, err)
+	testkit.Must(t, err)
 	defer func() { _ = in.Close(); _ = w.Close() }()
 	out, screen, err := os.Pipe()
-	must(t, err)
+	testkit.Must(t, err)
 	defer func() { _ = out.Close(); _ = screen.Close() }()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/post"
@@ -185,7 +186,7 @@ func TestAToolThatWasDeniedIsTold(t *testing.T) {
 
 func TestTimesAreToldByTheClockThatWasChosen(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("clock: 12\n"), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("clock: 12\n"), 0o600))
 	play(t, Options{Config: dir}, func(s *stage) {
 		s.change(func(n *core.Snapshot) {
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}}

@@ -77,16 +77,16 @@ func TestTheChangedCellsOfManyRowsMakeThemWhole(t *testing.T) {
 		frame := make([]string, height)
 		e := vt.NewEmulator(width, height)
 		s := New(context.Background(), e, nil)
-		must(t, s.Open())
+		testkit.Must(t, s.Open())
 		for range rapid.IntRange(1, 4).Draw(t, "frames") {
 			for i := range frame {
 				frame[i] = line(frame[i])
 			}
-			must(t, s.Paint(frame))
+			testkit.Must(t, s.Paint(frame))
 			fresh := vt.NewEmulator(width, height)
 			whole := New(context.Background(), fresh, nil)
-			must(t, whole.Open())
-			must(t, whole.Paint(frame))
+			testkit.Must(t, whole.Open())
+			testkit.Must(t, whole.Paint(frame))
 			if got, want := e.Render(), fresh.Render(); got != want {
 				t.Fatalf("%q looks like %q, alone like %q", frame, got, want)
 			}
@@ -102,9 +102,9 @@ func TestABorderThatChangesItsColourCostsTheBorder(t *testing.T) {
 		row := "\x1b[" + left + "m│\x1b[39m" + strings.Repeat("a", 58) + "\x1b[" + left + "m│\x1b[" + right + "m│\x1b[39m" + strings.Repeat("b", 58) + "\x1b[" + right + "m│\x1b[39m"
 		return slices.Repeat([]string{row}, 40)
 	}
-	must(t, s.Paint(frame("38;5;1", "38;5;2")))
+	testkit.Must(t, s.Paint(frame("38;5;1", "38;5;2")))
 	before := g.bytes
-	must(t, s.Paint(frame("38;5;2", "38;5;1")))
+	testkit.Must(t, s.Paint(frame("38;5;2", "38;5;1")))
 	if got := g.bytes - before; got > 40*75 {
 		t.Errorf("%d bytes for the borders of 40 rows", got)
 	}
@@ -114,6 +114,6 @@ func TestABorderThatChangesItsColourCostsTheBorder(t *testing.T) {
 func modes(t *testing.T, f *os.File) string {
 	t.Helper()
 	s, err := term.GetState(f.Fd())
-	must(t, err)
+	testkit.Must(t, err)
 	return fmt.Sprintf("%+v", *s)
 }

@@ -64,22 +64,22 @@ func TestASlowTerminalIsGivenTimeAtTheEnd(t *testing.T) {
 func TestAFrozenTerminalIsGivenBackOnceItReads(t *testing.T) {
 	testkit.Alone(t)
 	master, tty, err := pty.Open()
-	must(t, err)
+	testkit.Must(t, err)
 	defer master.Close()
 	ctx, end := context.WithCancel(t.Context())
 	s := New(ctx, tty, tty)
 	before := modes(t, tty)
-	must(t, s.Open())
+	testkit.Must(t, s.Open())
 	fill(t, int(tty.Fd()))
 	end()
 	if err := s.Paint([]string{"a frame"}); !errors.Is(err, ErrUnread) {
 		t.Errorf("the frame gives %v", err)
 	}
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	if got := modes(t, tty); got != before {
 		t.Errorf("the terminal is left as %s, was %s", got, before)
 	}
-	must(t, tty.Close())
+	testkit.Must(t, tty.Close())
 	rest, _ := io.ReadAll(master) // ends with an error, as the terminal has
 	if got := string(rest); !strings.HasSuffix(got, cancelSequence+leave+popTitle) {
 		t.Errorf("the last that it reads is %q", got[max(0, len(got)-200):])
@@ -89,11 +89,11 @@ func TestAFrozenTerminalIsGivenBackOnceItReads(t *testing.T) {
 // fill writes to a terminal until it takes no more.
 func fill(t *testing.T, fd int) {
 	t.Helper()
-	must(t, unix.SetNonblock(fd, true))
+	testkit.Must(t, unix.SetNonblock(fd, true))
 	for text := []byte(strings.Repeat("x", 512)); len(text) > 0; {
 		if n, err := unix.Write(fd, text); n <= 0 && !errors.Is(err, unix.EINTR) {
 			text = text[:len(text)/2]
 		}
 	}
-	must(t, unix.SetNonblock(fd, false))
+	testkit.Must(t, unix.SetNonblock(fd, false))
 }

@@ -68,7 +68,7 @@ type tester interface {
 func opened(t tester, g *glass) *Screen {
 	t.Helper()
 	s := New(context.Background(), g, nil)
-	must(t, s.Open())
+	testkit.Must(t, s.Open())
 	return s
 }
 
@@ -122,10 +122,10 @@ func TestAFrameWithoutAChangeWritesNothing(t *testing.T) {
 	g := newGlass(10, 3)
 	s := opened(t, g)
 	lines := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
-	must(t, s.Paint(lines))
+	testkit.Must(t, s.Paint(lines))
 	before := g.writes
 	for range 3 {
-		must(t, s.Paint(lines))
+		testkit.Must(t, s.Paint(lines))
 	}
 	if g.writes != before {
 		t.Errorf("%d writes for frames that were there already", g.writes-before)
@@ -136,10 +136,10 @@ func TestAChangedLineIsWrittenAloneAndInOnePiece(t *testing.T) {
 	g := newGlass(10, 3)
 	s := opened(t, g)
 	lines := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
-	must(t, s.Paint(lines))
+	testkit.Must(t, s.Paint(lines))
 	writes, size := g.writes, g.bytes
 	lines[1] = "BBBBBBBBBB"
-	must(t, s.Paint(lines))
+	testkit.Must(t, s.Paint(lines))
 	if got := g.writes - writes; got != 1 {
 		t.Errorf("%d writes", got)
 	}
@@ -152,9 +152,9 @@ func TestThePainterKeepsNoHoldOnTheCallersLines(t *testing.T) {
 	g := newGlass(2, 1)
 	s := opened(t, g)
 	lines := []string{"aa"}
-	must(t, s.Paint(lines))
+	testkit.Must(t, s.Paint(lines))
 	lines[0] = "bb"
-	must(t, s.Paint(lines))
+	testkit.Must(t, s.Paint(lines))
 	if got := g.rows()[0]; got != "bb" {
 		t.Errorf("the screen shows %q", got)
 	}
@@ -163,9 +163,9 @@ func TestThePainterKeepsNoHoldOnTheCallersLines(t *testing.T) {
 func TestATitleNeverReachesTheScreen(t *testing.T) {
 	g := newGlass(20, 1)
 	s := opened(t, g)
-	must(t, s.Paint([]string{strings.Repeat("a", 20)}))
-	must(t, s.Paint([]string{"b" + strings.Repeat("a", 19)}))
-	must(t, s.SetTitle("ollim-bot · ✗ 1 failed"))
+	testkit.Must(t, s.Paint([]string{strings.Repeat("a", 20)}))
+	testkit.Must(t, s.Paint([]string{"b" + strings.Repeat("a", 19)}))
+	testkit.Must(t, s.SetTitle("ollim-bot · ✗ 1 failed"))
 	if got := g.rows()[0]; got != "b"+strings.Repeat("a", 19) {
 		t.Errorf("the screen shows %q", got)
 	}
@@ -175,7 +175,7 @@ func TestLinesThatAreGoneAreErased(t *testing.T) {
 	g := newGlass(4, 3)
 	s := opened(t, g)
 	for _, lines := range [][]string{{"aaaa", "bbbb", "cccc"}, {"aaaa"}} {
-		must(t, s.Paint(lines))
+		testkit.Must(t, s.Paint(lines))
 	}
 	if d := cmp.Diff([]string{"aaaa", "", ""}, g.rows()); d != "" {
 		t.Error(d)
@@ -185,7 +185,7 @@ func TestLinesThatAreGoneAreErased(t *testing.T) {
 func TestALineThatIsTooWideForTheTerminalDoesNotPushTheOthersDown(t *testing.T) {
 	g := newGlass(4, 3)
 	s := opened(t, g)
-	must(t, s.Paint([]string{"one", "much too wide", "two"}))
+	testkit.Must(t, s.Paint([]string{"one", "much too wide", "two"}))
 	rows := g.rows()
 	if rows[0] != "one" || rows[2] != "two" {
 		t.Errorf("screen: %q", rows)
@@ -195,11 +195,11 @@ func TestALineThatIsTooWideForTheTerminalDoesNotPushTheOthersDown(t *testing.T) 
 func TestClosingGivesEverythingBack(t *testing.T) {
 	var out bytes.Buffer
 	s := New(context.Background(), &out, nil)
-	must(t, s.Open())
-	must(t, s.SetMouse(true))
+	testkit.Must(t, s.Open())
+	testkit.Must(t, s.SetMouse(true))
 	taken := out.String()
 	out.Reset()
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	for mode, back := range map[string]string{
 		"\x1b[?1049h": "\x1b[?1049l", "\x1b[?25l": "\x1b[?25h", "\x1b[?7l": "\x1b[?7h",
 		"\x1b[?2004h": "\x1b[?2004l", "\x1b[?1004h": "\x1b[?1004l", "\x1b[?1000h": "\x1b[?1000l",
@@ -245,7 +245,7 @@ func (b *broken) Write(p []byte) (int, error) {
 
 func TestATerminalThatWentAwayIsAnError(t *testing.T) {
 	s := New(context.Background(), &broken{left: 1}, nil)
-	must(t, s.Open())
+	testkit.Must(t, s.Open())
 	if err := s.Paint([]string{"x"}); !errors.Is(err, errGone) {
 		t.Errorf("error %v", err)
 	}
@@ -255,7 +255,7 @@ func TestAFrameThatWasNotWrittenIsWrittenAgain(t *testing.T) {
 	var out bytes.Buffer
 	w := &flaky{out: &out, fail: 2}
 	s := New(context.Background(), w, nil)
-	must(t, s.Open())
+	testkit.Must(t, s.Open())
 	if err := s.Paint([]string{"x"}); err == nil {
 		t.Fatal("the write must fail")
 	}
@@ -283,7 +283,7 @@ func TestCopyHandsTheTextToTheTerminal(t *testing.T) {
 	s := opened(t, g)
 	var out bytes.Buffer
 	s.out = NewOutput(t.Context(), &out)
-	must(t, s.Copy("two\nlines"))
+	testkit.Must(t, s.Copy("two\nlines"))
 	if got, want := out.String(), "\x1b]52;c;dHdvCmxpbmVz\x07"; got != want {
 		t.Errorf("wrote %q, want %q", got, want)
 	}
@@ -298,29 +298,29 @@ func TestAnOutputThatIsNoTerminalHasNoSize(t *testing.T) {
 func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testing.T) {
 	testkit.Alone(t)
 	master, tty, err := pty.Open()
-	must(t, err)
+	testkit.Must(t, err)
 	defer master.Close()
 	defer tty.Close()
-	must(t, pty.Setsize(tty, &pty.Winsize{Cols: 123, Rows: 45}))
+	testkit.Must(t, pty.Setsize(tty, &pty.Winsize{Cols: 123, Rows: 45}))
 	drained := drain(master)
 	before := modes(t, tty)
 	s := New(context.Background(), tty, tty)
-	must(t, s.Open())
+	testkit.Must(t, s.Open())
 	if w, h, ok := s.Size(); w != 123 || h != 45 || !ok {
 		t.Errorf("size %d×%d %v", w, h, ok)
 	}
 	if modes(t, tty) == before {
 		t.Error("the terminal still echoes")
 	}
-	must(t, errors.Join(s.Close(), s.Open()))
+	testkit.Must(t, errors.Join(s.Close(), s.Open()))
 	if modes(t, tty) == before {
 		t.Error("after it was reopened the terminal still echoes")
 	}
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	if got := modes(t, tty); got != before {
 		t.Errorf("the terminal is left as %s, was %s", got, before)
 	}
-	must(t, tty.Close())
+	testkit.Must(t, tty.Close())
 	<-drained
 }
 
@@ -328,23 +328,23 @@ func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testi
 func TestTheTerminalIsAsTheFirstOpeningFoundItWhateverWasLeftInBetween(t *testing.T) {
 	testkit.Alone(t)
 	master, tty, err := pty.Open()
-	must(t, err)
+	testkit.Must(t, err)
 	defer master.Close()
 	drained := drain(master)
 	before := modes(t, tty)
 	s := New(t.Context(), tty, tty)
-	must(t, s.Open())
+	testkit.Must(t, s.Open())
 	for range 2 {
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 		if got := modes(t, tty); got != before {
 			t.Errorf("the terminal is left as %s, was %s", got, before)
 		}
 		if _, err := term.MakeRaw(tty.Fd()); err != nil {
 			t.Fatal(err)
 		}
-		must(t, s.Open())
+		testkit.Must(t, s.Open())
 	}
-	must(t, errors.Join(s.Close(), tty.Close()))
+	testkit.Must(t, errors.Join(s.Close(), tty.Close()))
 	<-drained
 }
 
@@ -361,11 +361,4 @@ func drain(master *os.File) <-chan struct{} {
 		}
 	}()
 	return done
-}
-
-func must(t tester, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

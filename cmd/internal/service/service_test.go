@@ -66,7 +66,7 @@ func newWorld(t testing.TB, system string) *world {
 func (w *world) file(rel, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.o.Root, rel)
-	must(w.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
+	testkit.Must(w.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
 }
 
 // service is that of the world, with nothing said yet.
@@ -74,7 +74,7 @@ func (w *world) service() *Service {
 	w.t.Helper()
 	w.out.Reset()
 	s, err := New(w.t.Context(), w.o)
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	w.ran = nil
 	return s
 }
@@ -88,17 +88,10 @@ func (w *world) said(parts ...string) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func text(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	must(t, err)
+	testkit.Must(t, err)
 	return string(data)
 }
 
@@ -106,7 +99,7 @@ func TestAnInstallShowsWhatItWritesAndRunsAndDoesThat(t *testing.T) {
 	w := newWorld(t, "linux")
 	w.answers["systemctl --user show "] = "ActiveState=inactive\nSubState=dead\n"
 	s := w.service()
-	must(t, s.Install(t.Context(), true, false))
+	testkit.Must(t, s.Install(t.Context(), true, false))
 	w.said("writes ~/.config/systemd/user/ollim-bot.service:", "    ExecStart=/opt/bin/ollim-bot run --headless --data-dir "+w.o.Dir+"\n",
 		"    Environment=PATH=/usr/bin:/bin\n", "runs systemctl --user enable ollim-bot.service", "nothing was changed (--dry-run)")
 	if _, err := os.Stat(s.path); err == nil || len(w.ran) != 1 {
@@ -114,7 +107,7 @@ func TestAnInstallShowsWhatItWritesAndRunsAndDoesThat(t *testing.T) {
 	}
 	w.answers["systemctl --user show "] = running
 	s = w.service()
-	must(t, s.Install(t.Context(), false, false))
+	testkit.Must(t, s.Install(t.Context(), false, false))
 	want := []string{
 		"systemctl --user daemon-reload", "systemctl --user enable ollim-bot.service", "systemctl --user reset-failed ollim-bot.service",
 		"systemctl --user restart ollim-bot.service",
@@ -124,7 +117,7 @@ func TestAnInstallShowsWhatItWritesAndRunsAndDoesThat(t *testing.T) {
 	}
 	w.said("ollim-bot.service is running (process 42)", "loginctl enable-linger eve")
 	s = w.service()
-	must(t, s.Install(t.Context(), false, false))
+	testkit.Must(t, s.Install(t.Context(), false, false))
 	w.said("nothing to do")
 	if len(w.ran) != 1 {
 		t.Errorf("a second install runs %q", w.ran[1:])
@@ -133,14 +126,14 @@ func TestAnInstallShowsWhatItWritesAndRunsAndDoesThat(t *testing.T) {
 
 func TestAChangedPathOfTheProgramIsShownAndWritten(t *testing.T) {
 	w := newWorld(t, "linux")
-	must(t, w.service().Install(t.Context(), false, false))
+	testkit.Must(t, w.service().Install(t.Context(), false, false))
 	w.o.Exe = "/usr/local/bin/ollim-bot"
 	s := w.service()
 	_, err := s.Status(t.Context())
-	must(t, err)
+	testkit.Must(t, err)
 	w.said("active (running), process 42, since", "restarted 2 times", "says     3 routines", "starts a different program than this one")
 	s = w.service()
-	must(t, s.Install(t.Context(), false, false))
+	testkit.Must(t, s.Install(t.Context(), false, false))
 	w.said("changes in ", "    - ExecStart=/opt/bin/ollim-bot", "    + ExecStart=/usr/local/bin/ollim-bot")
 	if !strings.Contains(text(t, s.path), "ExecStart=/usr/local/bin/ollim-bot run") {
 		t.Error("the file has the old path")
@@ -152,23 +145,23 @@ func TestAFileThatWasEditedByHandIsKept(t *testing.T) {
 		w := newWorld(t, system)
 		w.answers["launchctl print"] = "local.ollim-bot = {\n\tstate = running\n\tpid = 42\n\truns = 3\n\tstate = active\n}"
 		s := w.service()
-		must(t, s.Install(t.Context(), false, false))
+		testkit.Must(t, s.Install(t.Context(), false, false))
 		mine := strings.Replace(text(t, s.path), "15", "150", 1)
-		must(t, os.WriteFile(s.path, []byte(mine), 0o600))
+		testkit.Must(t, os.WriteFile(s.path, []byte(mine), 0o600))
 		s = w.service()
-		must(t, s.Install(t.Context(), false, false))
+		testkit.Must(t, s.Install(t.Context(), false, false))
 		w.said("was edited by hand and is not changed")
 		if text(t, s.path) != mine {
 			t.Error("it did not stay")
 		}
 		s = w.service()
-		must(t, s.Install(t.Context(), false, true))
+		testkit.Must(t, s.Install(t.Context(), false, true))
 		w.said("yours is kept as")
 		if text(t, s.path+".edited") != mine || text(t, s.path) != string(s.written()) {
 			t.Error("the file of the user is lost, or ours was not written")
 		}
-		must(t, os.WriteFile(s.path, []byte(mine+"\n"), 0o600))
-		must(t, w.service().Uninstall(t.Context(), false))
+		testkit.Must(t, os.WriteFile(s.path, []byte(mine+"\n"), 0o600))
+		testkit.Must(t, w.service().Uninstall(t.Context(), false))
 		w.said("was edited by hand: renames it", "your data is still in ~/.ollim-bot")
 		if _, err := os.Stat(s.path); err == nil || text(t, s.path+".edited") != mine+"\n" {
 			t.Error("an uninstall has lost what the user wrote, or left it in force")
@@ -179,15 +172,15 @@ func TestAFileThatWasEditedByHandIsKept(t *testing.T) {
 func TestAnUninstallTakesBackWhatAnInstallHasDone(t *testing.T) {
 	w := newWorld(t, "linux")
 	s := w.service()
-	must(t, s.Uninstall(t.Context(), false))
+	testkit.Must(t, s.Uninstall(t.Context(), false))
 	w.said("is not installed")
-	must(t, w.service().Install(t.Context(), false, false))
+	testkit.Must(t, w.service().Install(t.Context(), false, false))
 	s = w.service()
-	must(t, s.Uninstall(t.Context(), true))
+	testkit.Must(t, s.Uninstall(t.Context(), true))
 	if _, err := os.Stat(s.path); err != nil || len(w.ran) != 0 {
 		t.Errorf("a dry run did something: %v, %q", err, w.ran)
 	}
-	must(t, w.service().Uninstall(t.Context(), false))
+	testkit.Must(t, w.service().Uninstall(t.Context(), false))
 	if _, err := os.Stat(s.path); err == nil || w.ran[0] != "systemctl --user disable --now ollim-bot.service" {
 		t.Errorf("the file is still there, or it was not stopped: %q", w.ran)
 	}
@@ -241,7 +234,7 @@ func TestWhereNothingSupervisesItSaysWhatDoes(t *testing.T) {
 		"etc/nothing-at-all": "nohup /opt/bin/ollim-bot",
 	} {
 		w := newWorld(t, "linux")
-		must(t, os.RemoveAll(filepath.Join(w.o.Root, "run")))
+		testkit.Must(t, os.RemoveAll(filepath.Join(w.o.Root, "run")))
 		w.file(file, "")
 		if _, err := New(t.Context(), w.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("with %s: %v", file, err)
@@ -257,7 +250,7 @@ func TestWhereNothingSupervisesItSaysWhatDoes(t *testing.T) {
 func TestLingeringIsTold(t *testing.T) {
 	w := newWorld(t, "linux")
 	w.file("var/lib/systemd/linger/eve", "")
-	must(t, w.service().Install(t.Context(), false, false))
+	testkit.Must(t, w.service().Install(t.Context(), false, false))
 	w.said("lingering is enabled")
 }
 
@@ -266,13 +259,13 @@ func TestLogsComeFromTheJournalOrTheBotsOwnFile(t *testing.T) {
 	if err := w.service().Logs(t.Context(), 7, true); err == nil || !strings.Contains(err.Error(), "not installed; run ollim-bot service install") || w.show != nil {
 		t.Errorf("N15: without a service it says %v and runs %v", err, w.show)
 	}
-	must(t, w.service().Install(t.Context(), false, false))
-	must(t, w.service().Logs(t.Context(), 7, true))
+	testkit.Must(t, w.service().Install(t.Context(), false, false))
+	testkit.Must(t, w.service().Logs(t.Context(), 7, true))
 	if got := strings.Join(w.show, " "); got != "tail -n 7 -F "+w.o.Dir+"/state/bot.log" {
 		t.Errorf("without a journal it shows %s", got)
 	}
 	w.answers["journalctl"] = "a line"
-	must(t, w.service().Logs(t.Context(), 7, true))
+	testkit.Must(t, w.service().Logs(t.Context(), 7, true))
 	if got := strings.Join(w.show, " "); got != "journalctl --user --quiet --no-pager --unit ollim-bot.service --lines 7 --follow" {
 		t.Errorf("it shows %s", got)
 	}
@@ -284,7 +277,7 @@ func plist(t *testing.T, d *xml.Decoder, start xml.StartElement) any {
 	dict, list, key, chars := map[string]any{}, []any{}, "", ""
 	for {
 		token, err := d.Token()
-		must(t, err)
+		testkit.Must(t, err)
 		switch token := token.(type) {
 		case xml.CharData:
 			chars += string(token)
@@ -314,13 +307,13 @@ func TestTheAgentDecodesToWhatItShouldBe(t *testing.T) {
 	w.o.Dir, w.o.Args = filepath.Join(w.o.Home, "a <b> & 'c'"), []string{"--engine", "script"}
 	w.answers["launchctl print"] = "local.ollim-bot = {\n\tstate = running\n\tpid = 42\n\truns = 3\n}"
 	s := w.service()
-	must(t, s.Install(t.Context(), false, false))
+	testkit.Must(t, s.Install(t.Context(), false, false))
 	w.said("runs launchctl bootout gui/501/local.ollim-bot", "runs launchctl bootstrap gui/501 "+s.path, "process 42")
 	d := xml.NewDecoder(strings.NewReader(text(t, s.path)))
 	var got any
 	for got == nil {
 		token, err := d.Token()
-		must(t, err)
+		testkit.Must(t, err)
 		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "dict" {
 			got = plist(t, d, e)
 		}
@@ -351,12 +344,12 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	testkit.Needs(t, "systemd-analyze")
 	w := newWorld(t, "linux")
 	exe, err := exec.LookPath("systemd-analyze") // any program that exists
-	must(t, err)
+	testkit.Must(t, err)
 	w.o.Exe, w.o.Dir, w.o.Main = exe, filepath.Join(w.o.Home, `o'd "100%" $HOME d`), false
 	s := w.service()
 	verify := func(text string) string {
 		path := filepath.Join(t.TempDir(), s.name)
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		cmd := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--user", "--man=no", path)
 		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
 		out, err := cmd.CombinedOutput()

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/base/testkit"
 )
 
 // supervisor is a socket such as systemd's, and the bot that speaks to it.
@@ -30,11 +32,11 @@ type supervisor struct {
 func supervised(t *testing.T, watchdog string, alive error) *supervisor {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "n")
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path := filepath.Join(dir, "s")
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Setenv("NOTIFY_SOCKET", path)
 	t.Setenv("WATCHDOG_USEC", watchdog)
 	t.Setenv("WATCHDOG_PID", "")
@@ -53,7 +55,7 @@ func supervised(t *testing.T, watchdog string, alive error) *supervisor {
 	})
 	s.end = func() {
 		stop()
-		must(t, ended.Wait())
+		testkit.Must(t, ended.Wait())
 	}
 	t.Cleanup(func() { // its last word goes to whatever socket the environment names then
 		s.end()
@@ -67,7 +69,7 @@ func (s *supervisor) lives(err error) { s.alive.Store(&err) }
 // hears waits for a message that has all parts, and skips others.
 func (s *supervisor) hears(parts ...string) string {
 	s.t.Helper()
-	must(s.t, s.socket.SetReadDeadline(time.Now().Add(10*time.Second)))
+	testkit.Must(s.t, s.socket.SetReadDeadline(time.Now().Add(10*time.Second)))
 	buf := make([]byte, 4096)
 	for {
 		n, err := s.socket.Read(buf)

@@ -28,7 +28,7 @@ func TestMostOfTheInputIsReadFromThePromptCache(t *testing.T) {
 	for hour := range forks {
 		fork := r.open(prompt, func(o *agent.SessionOptions) { o.Resume, o.Fork, o.ID = main.ID(), true, store.NewUUID() })
 		say(t, fork, fmt.Sprint("the routine of hour ", hour, " ", claudetest.Script(bash("echo mail"), claudetest.Step{Text: "Nothing new."}))).result(t)
-		must(t, fork.Close())
+		testkit.Must(t, fork.Close())
 		say(t, main, fmt.Sprint("hour ", hour, " ", claudetest.Script(bash("echo weather"), claudetest.Step{Text: "It rains."}))).result(t)
 	}
 	cached := r.api.Cached()

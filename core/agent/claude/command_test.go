@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/storage/config"
 )
@@ -15,7 +16,7 @@ import (
 func commands(t *testing.T) *stage {
 	t.Helper()
 	server := control.New(control.Options{Dir: t.TempDir(), Log: testLog(t)})
-	must(t, server.Open())
+	testkit.Must(t, server.Open())
 	ctx, cancel := context.WithCancel(context.Background())
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -38,7 +39,7 @@ func answering(name string) agent.SessionOptions {
 func (p *player) calls(t *testing.T, args ...string) agent.CommandResult {
 	t.Helper()
 	r, err := control.Call(config.Lookup(p.env, control.SocketVar), config.Lookup(p.env, control.SessionVar), args)
-	must(t, err)
+	testkit.Must(t, err)
 	return r
 }
 
@@ -55,7 +56,7 @@ func TestEachSessionsCommandsReachItsOwnRun(t *testing.T) {
 	st := commands(t)
 	for _, name := range []string{"main", "fork"} {
 		s, err := st.engine.Open(t.Context(), answering(name))
-		must(t, err)
+		testkit.Must(t, err)
 		p := <-st.players
 		if r := p.calls(t, "reminder", "list"); r.Stdout != name+": reminder list" {
 			t.Errorf("the %s session's command gives %+v", name, r)
@@ -63,7 +64,7 @@ func TestEachSessionsCommandsReachItsOwnRun(t *testing.T) {
 		if name == "main" {
 			continue
 		}
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 		p.isShut(t)
 	}
 }
@@ -71,7 +72,7 @@ func TestEachSessionsCommandsReachItsOwnRun(t *testing.T) {
 func TestAProcessThatDiesTakesItsTokenAlong(t *testing.T) {
 	st := commands(t)
 	s, err := st.engine.Open(t.Context(), answering("main"))
-	must(t, err)
+	testkit.Must(t, err)
 	p := <-st.players
 	p.end()
 	<-inner(s).done

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 )
 
@@ -19,7 +20,7 @@ func benchStage(b *testing.B, n int) []agent.Session {
 	var list []agent.Session
 	for range n {
 		s, err := st.engine.Open(b.Context(), agent.SessionOptions{Dir: "/", ID: store.NewUUID(), Tools: []agent.Tool{whoTool("x")}})
-		must(b, err)
+		testkit.Must(b, err)
 		list = append(list, s)
 	}
 	return list
@@ -30,7 +31,7 @@ func benchStage(b *testing.B, n int) []agent.Session {
 func BenchmarkFromLineToEvent(b *testing.B) {
 	st := newStage(b, Options{Env: []string{"HOME=" + b.TempDir()}})
 	s, err := st.engine.Open(b.Context(), agent.SessionOptions{Dir: "/"})
-	must(b, err)
+	testkit.Must(b, err)
 	p := <-st.players
 	arrived := make(chan time.Time, 1)
 	done := make(chan struct{})

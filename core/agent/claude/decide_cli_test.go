@@ -55,7 +55,7 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 			return ""
 		},
 	}
-	must(t, os.WriteFile(filepath.Join(r.dir, ".env"), []byte("TOKEN=hush"), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(r.dir, ".env"), []byte("TOKEN=hush"), 0o600))
 	s := r.open(func(o *agent.SessionOptions) {
 		mine := run.options()
 		o.Hooks, o.Permission = mine.Hooks, mine.Permission

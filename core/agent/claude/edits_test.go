@@ -16,19 +16,19 @@ func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
 	testkit.Alone(t)
 	r := newRig(t)
 	data, err := os.ReadFile(filepath.Join("..", "..", "safety", "policy", "testdata", "edits.json"))
-	must(t, err)
+	testkit.Must(t, err)
 	var edits []struct {
 		Name, File, Before, After string
 		Missing                   bool
 		Varies                    bool // differs between versions of the command
 		With                      map[string]any
 	}
-	must(t, json.Unmarshal(data, &edits))
+	testkit.Must(t, json.Unmarshal(data, &edits))
 	var steps []claudetest.Step
 	for _, e := range edits {
 		path := filepath.Join(r.dir, e.File)
 		if !e.Missing {
-			must(t, os.WriteFile(path, letters(e.Before), 0o600))
+			testkit.Must(t, os.WriteFile(path, letters(e.Before), 0o600))
 			steps = append(steps, claudetest.Step{Tool: "Read", Input: map[string]any{"file_path": path}})
 		}
 		tool := "Edit"

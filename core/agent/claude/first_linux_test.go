@@ -73,8 +73,8 @@ func keepsItsHistory(t *testing.T, r *rig) {
 	}
 	fork := r.open(func(o *agent.SessionOptions) { o.Resume, o.Fork = id, true })
 	knows(fork, "a fork")
-	must(t, fork.Close())
-	must(t, s.Close())
+	testkit.Must(t, fork.Close())
+	testkit.Must(t, s.Close())
 	again := r.open(func(o *agent.SessionOptions) { o.Resume = id })
 	knows(again, "the session after a restart")
 }
@@ -83,7 +83,7 @@ func TestASettingsFolderThatCannotBeWrittenIsSaid(t *testing.T) {
 	testkit.Alone(t)
 	home := t.TempDir()
 	file := filepath.Join(home, "a file")
-	must(t, os.WriteFile(file, nil, 0o600))
+	testkit.Must(t, os.WriteFile(file, nil, 0o600))
 	for name, env := range map[string][]string{
 		"claude cannot keep sessions in " + file: {"HOME=" + home, "CLAUDE_CONFIG_DIR=" + file},
 		"set HOME, or CLAUDE_CONFIG_DIR":         nil,

@@ -26,7 +26,7 @@ func played(t *testing.T, st *stage, change ...func(*agent.SessionOptions)) (age
 		f(&o)
 	}
 	s, err := st.engine.Open(t.Context(), o)
-	must(t, err)
+	testkit.Must(t, err)
 	p := <-st.players
 	<-p.asked // initialize
 	return s, p
@@ -222,7 +222,7 @@ func TestAnInterruptionThatCameTooEarlyIsRepeated(t *testing.T) {
 		s, p := played(t, newStage(t, Options{}))
 		mine := beside(t, s, "hello")
 		<-p.messages
-		must(t, s.Interrupt(t.Context()))
+		testkit.Must(t, s.Interrupt(t.Context()))
 		<-p.asked
 		p.say(running, begin)
 		if again := <-p.asked; again != "interrupt" {

@@ -28,8 +28,8 @@ func transcriptOf(t testing.TB, session string, lines ...string) *Engine {
 	t.Helper()
 	dir := t.TempDir()
 	file := sessionfile.Path(dir, "/some/where", session)
-	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
+	testkit.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	testkit.Must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	return witnessIn(dir)
 }
 
@@ -40,7 +40,7 @@ func witnessIn(configDir string) *Engine {
 func heard(t testing.TB, e *Engine, session, text string) bool {
 	t.Helper()
 	ok, err := e.HasMessage(context.WithoutCancel(t.Context()), session, sha256.Sum256([]byte(text)))
-	must(t, err)
+	testkit.Must(t, err)
 	return ok
 }
 
@@ -82,7 +82,7 @@ func TestOnlyAUsersWordsCount(t *testing.T) {
 func TestWhateverIsSaidIsHeard(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, sessionfile.Projects, "x")
-	must(t, os.MkdirAll(folder, 0o700))
+	testkit.Must(t, os.MkdirAll(folder, 0o700))
 	e := witnessIn(dir)
 	testkit.Check(t, func(rt *rapid.T) {
 		text := strings.ToValidUTF8(rapid.String().Draw(rt, "text"), "?")
@@ -143,9 +143,9 @@ func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 		}
 	}
 	link := filepath.Join(root, "link")
-	must(t, os.Symlink(filepath.Join(root, "a_b.c é😀"), link))
+	testkit.Must(t, os.Symlink(filepath.Join(root, "a_b.c é😀"), link))
 	for _, dir := range []string{filepath.Join(root, "a_b.c é😀"), link, long} {
-		must(t, os.MkdirAll(dir, 0o700))
+		testkit.Must(t, os.MkdirAll(dir, 0o700))
 		id := store.NewUUID()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		cmd := exec.CommandContext(ctx, path, "-p", "--setting-sources=", "--session-id", id, "hello")
@@ -176,7 +176,7 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 	const odd = "  spaces around \r\n\ttab é \u200b 😀 <a & b> \u2028 @/etc/hostname /clear \n\n"
 	say(t, session, odd)
 	png, err := os.ReadFile("testdata/dot.png")
-	must(t, err)
+	testkit.Must(t, err)
 	send(t, session, agent.Message{Text: "with a picture", Images: []agent.Image{{MediaType: "image/png", Data: png}}})
 
 	// A message that arrives while a tool runs is added to the running turn.
@@ -187,14 +187,14 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 		say(t, session, prompt)
 	}()
 	<-begun
-	must(t, conn.Send(wire.UserMessage("", content(agent.Message{Text: "in between"}))))
+	testkit.Must(t, conn.Send(wire.UserMessage("", content(agent.Message{Text: "in between"}))))
 	// Input is read in order: once this is answered, the message has been read.
 	if _, err := conn.Request(t.Context(), request{"subtype": "mcp_status"}); err != nil {
 		t.Fatal(err)
 	}
 	close(release)
 	<-ended
-	must(t, session.Close())
+	testkit.Must(t, session.Close())
 
 	e := New(Options{Env: r.env})
 	for text, want := range map[string]bool{

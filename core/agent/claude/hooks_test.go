@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
+	"ollimbot/core/base/testkit"
 )
 
 const bashCall = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"toolu_1"}`
@@ -31,7 +32,7 @@ func TestTheCapturedHooksAreAnsweredAsTheCLIUnderstoodThem(t *testing.T) {
 			continue
 		}
 		answer, err := h.handle(t.Context(), x.subtype, x.request)
-		must(t, err)
+		testkit.Must(t, err)
 		if answer.(hookAnswer).Decision == "block" {
 			blocked++
 		}

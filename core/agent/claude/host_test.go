@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // hostCall contains the arguments of a callback of hostRun.
@@ -100,7 +101,7 @@ func asked(t testing.TB, h *host, subtype, request string) string {
 		t.Fatalf("%s is answered with the error %v", subtype, err)
 	}
 	data, err := json.Marshal(answer)
-	must(t, err)
+	testkit.Must(t, err)
 	return string(data)
 }
 
@@ -148,7 +149,7 @@ type exchange struct {
 func captured(t *testing.T, name string) []*exchange {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "control", name+".jsonl"))
-	must(t, err)
+	testkit.Must(t, err)
 	ours := map[string]string{"Stop": hookStop, "PreToolUse": hookPreTool, "PostToolUse": hookPostTool}
 	byID := map[string]*exchange{}
 	var list []*exchange
@@ -164,7 +165,7 @@ func captured(t *testing.T, name string) []*exchange {
 				} `json:"response"`
 			} `json:"line"`
 		}
-		must(t, json.Unmarshal(s.Bytes(), &l))
+		testkit.Must(t, json.Unmarshal(s.Bytes(), &l))
 		if l.Line.Type == "control_response" {
 			if e := byID[l.Line.Response.ID]; e != nil {
 				e.answer = l.Line.Response.Response
@@ -181,7 +182,7 @@ func captured(t *testing.T, name string) []*exchange {
 			l.Line.Request["callback_id"] = ours[event]
 		}
 		request, err := json.Marshal(l.Line.Request)
-		must(t, err)
+		testkit.Must(t, err)
 		e := &exchange{subtype: subtype, request: request}
 		byID[l.Line.ID] = e
 		list = append(list, e)
@@ -215,7 +216,7 @@ func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
 	h := newHost(agent.SessionOptions{SystemPrompt: "You are <Olli> & co."}, slog.New(slog.DiscardHandler))
 	defer h.close()
 	data, err := json.Marshal(h.initialize())
-	must(t, err)
+	testkit.Must(t, err)
 	want := `{"subtype":"initialize","hooks":{
 		"Stop":[{"hookCallbackIds":["ollim_stop"],"timeout":660}],
 		"PreToolUse":[{"hookCallbackIds":["ollim_pre_tool"],"timeout":660}],

@@ -45,7 +45,7 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 			first.Hold, first.HoldAfter, first.Text = "go", 1, "I will do it, and then something else."
 			cmd := exec.Command(binarytest.Path(), "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
 			cmd.Env = append(claudetest.CLIEnv(t, api), botDir+"="+dir, botBox+"="+box, botCommand+"="+path, botPrompt+"="+claudetest.Script(first, bash("touch more")))
-			must(t, cmd.Start())
+			testkit.Must(t, cmd.Start())
 			ctx, cancel := context.WithTimeout(context.Background(), soon)
 			defer cancel()
 			err := api.Wait(ctx, func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) == 1 })
@@ -82,7 +82,7 @@ func bePlayed(t *testing.T, dir string) {
 		Dir: dir, SystemPrompt: "A test.", Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
 		Permission: func(_ context.Context, u agent.ToolUse) agent.Decision { return u.Allowed() },
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	for _, err := range s.Send(ctx, agent.Message{Text: os.Getenv(botPrompt)}) {
 		if err != nil {
 			t.Error(err)

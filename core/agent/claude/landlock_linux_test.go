@@ -22,8 +22,8 @@ func TestTheRealCommandIsKeptInByLandlockToo(t *testing.T) {
 	testkit.Alone(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{".env": "heliotrope", "notes/a.txt": "a plum", "routines/a.md": "mine"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	r := newRig(t, func(o *Options) {
 		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: config.Lookup(o.Env, "HOME")}).Engine

@@ -48,7 +48,7 @@ func loginEngine(t *testing.T, script string) (e *Engine, home string) {
 	t.Helper()
 	home = t.TempDir()
 	path := filepath.Join(home, "claude")
-	must(t, os.WriteFile(path, []byte(script), 0o700))
+	testkit.Must(t, os.WriteFile(path, []byte(script), 0o700))
 	e = New(Options{Path: path, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "BROWSER=firefox"}})
 	runLogins(t, e)
 	return e, home
@@ -58,7 +58,7 @@ func loginEngine(t *testing.T, script string) (e *Engine, home string) {
 func runLogins(t *testing.T, e *Engine) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	must(t, e.begin(ctx))
+	testkit.Must(t, e.begin(ctx))
 	end = func() { cancel(); e.end() }
 	t.Cleanup(end)
 	return end
@@ -101,7 +101,7 @@ func TestALoginGoesFromAddressToCodeToAccount(t *testing.T) {
 	if s := e.Status(); s.LoginURL != loginPage || !s.LoginNeeded {
 		t.Errorf("while it waits the status is %+v", s)
 	}
-	must(t, e.Finish(ctx, "  "+goodCode+"\n"))
+	testkit.Must(t, e.Finish(ctx, "  "+goodCode+"\n"))
 	if s := e.Status(); s.LoginURL != "" || s.LoginNeeded || s.Problem != "" {
 		t.Errorf("after it the status is %+v", s)
 	}
@@ -121,7 +121,7 @@ func TestALoginThatSucceedsLeavesOtherProblemsAlone(t *testing.T) {
 	if _, err := e.Login(ctx); err != nil {
 		t.Fatal(err)
 	}
-	must(t, e.Finish(ctx, goodCode))
+	testkit.Must(t, e.Finish(ctx, goodCode))
 	if s := e.Status(); s.Problem != "claude 1.0 is too old" {
 		t.Errorf("the problem is %q", s.Problem)
 	}
@@ -363,9 +363,9 @@ func realLogin(t *testing.T, key string) *Engine {
 	t.Helper()
 	path := claudetest.RequireCLI(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	nobody := l.Addr().String()
-	must(t, l.Close())
+	testkit.Must(t, l.Close())
 	home := t.TempDir()
 	env := []string{
 		"PATH=/usr/bin:/bin", "HOME=" + home, "CLAUDE_CONFIG_DIR=" + home, "HTTPS_PROXY=http://" + nobody, "HTTP_PROXY=http://" + nobody,
@@ -387,7 +387,7 @@ func TestWithTheRealCLITheStatusSaysWhetherSomebodyIsLoggedIn(t *testing.T) {
 	} {
 		e := realLogin(t, key)
 		got, err := AuthStatus(t.Context(), e.o.Path, e.env())
-		must(t, err)
+		testkit.Must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("with the key %q: %s", key, diff)
 		}
@@ -400,7 +400,7 @@ func TestWithTheRealCLIALoginGivesAnAddressAndSaysWhyItFails(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	address, err := e.Login(ctx)
-	must(t, err)
+	testkit.Must(t, err)
 	if !strings.HasPrefix(address, "https://claude.com/") && !strings.HasPrefix(address, "https://claude.ai/") {
 		t.Errorf("the address is %s", address)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 )
 
@@ -103,7 +104,7 @@ func TestTheCapturedConversationWithTheToolsIsTheSameWithUs(t *testing.T) {
 				Params struct{ Name string }
 			}
 		}
-		must(t, json.Unmarshal(x.request, &r))
+		testkit.Must(t, json.Unmarshal(x.request, &r))
 		switch {
 		case r.Message.Method == "tools/call" && (r.Message.Params.Name == "rpcfail" || r.Message.Params.Name == "image"),
 			r.Message.Method == "initialize", r.Message.Method == "tools/list": // other tools, another version
@@ -141,7 +142,7 @@ func TestToolsAreListedWithTheirSchemasAsTheyStand(t *testing.T) {
 			}
 		} `json:"mcp_response"`
 	}
-	must(t, json.Unmarshal([]byte(asked(t, h, "mcp_message", mcpLine(1, "tools/list", nil))), &r))
+	testkit.Must(t, json.Unmarshal([]byte(asked(t, h, "mcp_message", mcpLine(1, "tools/list", nil))), &r))
 	listed := map[string]map[string]json.RawMessage{}
 	for _, tool := range r.Response.Result.Tools {
 		listed[strings.Trim(string(tool["name"]), `"`)] = tool
@@ -153,7 +154,7 @@ func TestToolsAreListedWithTheirSchemasAsTheyStand(t *testing.T) {
 		got := listed[tool.Name]
 		// JSON on one line has no spaces between its tokens, and writes "<" as an escape.
 		var compact, want bytes.Buffer
-		must(t, json.Compact(&compact, tool.Schema))
+		testkit.Must(t, json.Compact(&compact, tool.Schema))
 		json.HTMLEscape(&want, compact.Bytes())
 		if !bytes.Equal(got["inputSchema"], want.Bytes()) {
 			t.Errorf("the schema of %s is listed as\n%s, not\n%s", tool.Name, got["inputSchema"], want.Bytes())
@@ -394,9 +395,9 @@ func TestAToolRunsOnlyAsItWasApproved(t *testing.T) {
 	handshake(t, h)
 	call := func(id int, args string) string {
 		answer, err := h.handle(t.Context(), "mcp_message", json.RawMessage(mcpLine(id, "tools/call", json.RawMessage(`{"name":"echo","arguments":`+args+`}`))))
-		must(t, err)
+		testkit.Must(t, err)
 		data, err := json.Marshal(answer)
-		must(t, err)
+		testkit.Must(t, err)
 		return string(data)
 	}
 	if got := call(1, `{"a":1}`); !strings.Contains(got, textNotGranted) {

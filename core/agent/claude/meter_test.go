@@ -67,9 +67,9 @@ func TestAResumedSessionBooksOnlyWhatItUsesItself(t *testing.T) {
 	turn("its second turn", s)
 	f := r.open(func(o *agent.SessionOptions) { b.of(o); o.Resume, o.Fork = s.ID(), true })
 	turn("a fork of an open session", f)
-	must(t, f.Close())
+	testkit.Must(t, f.Close())
 	id := s.ID()
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	resume := func(o *agent.SessionOptions) { b.of(o); o.Resume = id }
 	s = r.open(resume)
 	turn("resumed", s)
@@ -77,10 +77,10 @@ func TestAResumedSessionBooksOnlyWhatItUsesItself(t *testing.T) {
 	inner(s).kill(agent.ErrClosed)
 	<-inner(s).done
 	turn("after its process was killed", s)
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	f = r.open(func(o *agent.SessionOptions) { resume(o); o.Fork = true })
 	turn("a fork of a closed session", f)
-	must(t, f.Close())
+	testkit.Must(t, f.Close())
 	turn("the fork, resumed", r.open(func(o *agent.SessionOptions) { b.of(o); o.Resume = f.ID() }))
 }
 

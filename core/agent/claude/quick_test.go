@@ -23,7 +23,7 @@ func TestACommandThatClosesItsOutputAndLivesOnIsSaidAtOnce(t *testing.T) {
 		m := <-p.messages
 		began := time.Now()
 		p.say(begin, start("a"), echoLine(m))
-		must(t, p.out.Close())
+		testkit.Must(t, p.out.Close())
 		oneLine(t, (<-done).err, "has ended")
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it was said after %s", took)
@@ -99,7 +99,7 @@ func TestARefusedKeyIsSaidAfterTwoRequests(t *testing.T) {
 	if !end.IsError || !end.Unavailable || end.Text != textBadKey || len(r.requests()) > 3 {
 		t.Errorf("%d requests, %+v", len(r.requests()), end)
 	}
-	must(t, s.Interrupt(context.Background()))
+	testkit.Must(t, s.Interrupt(context.Background()))
 	if h := say(t, s, claudetest.Script(claudetest.Step{Text: "Here."})); h.text() != "Here." || h.result(t).IsError {
 		t.Errorf("%q, %+v", h.text(), h.result(t))
 	}

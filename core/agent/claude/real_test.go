@@ -74,7 +74,7 @@ func TestAToolIsSeenFromItsBeginToItsEnd(t *testing.T) {
 func TestWordsOfTheUserAreNeverObeyed(t *testing.T) {
 	testkit.Alone(t)
 	secret := filepath.Join(t.TempDir(), "secret.txt")
-	must(t, os.WriteFile(secret, []byte("the word is heliotrope"), 0o600))
+	testkit.Must(t, os.WriteFile(secret, []byte("the word is heliotrope"), 0o600))
 	r := newRig(t)
 	s := r.open()
 	id := s.ID()
@@ -144,7 +144,7 @@ func TestABareSessionIsASmallRequest(t *testing.T) {
 		"CLAUDE.md": "heliotrope", ".claude/agents/a.md": "---\nname: a\ndescription: heliotrope\n---\nx\n", "skills/s/SKILL.md": "heliotrope",
 	} {
 		path := filepath.Join(r.dir, name)
-		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
+		testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	s := r.open(func(o *agent.SessionOptions) { o.Bare, o.SystemPrompt = true, "You judge texts." })
 	if h := say(t, s, claudetest.Script(bash("touch a"), claudetest.Step{Text: "Judged."})); h.text() != "Judged." || !all[agent.ToolEnd](h)[0].IsError {
@@ -154,7 +154,7 @@ func TestABareSessionIsASmallRequest(t *testing.T) {
 	if len(q.Tools) > 0 || len(q.Raw) > 3000 || !strings.HasSuffix(q.System, "\nYou judge texts.") || strings.Contains(string(q.Raw), "heliotrope") {
 		t.Errorf("%d bytes, the tools %v: %s", len(q.Raw), q.Tools, q.Raw)
 	}
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	if _, err := os.Stat(r.transcript(s.ID())); err == nil {
 		t.Error("a history was kept")
 	}
@@ -257,7 +257,7 @@ func TestWhatIsSetWhileTheProcessIsGoneCountsForTheNext(t *testing.T) {
 	r.written(s.ID(), "hello")
 	r.kill()
 	<-inner(s).done
-	must(t, s.Configure(t.Context(), agent.Settings{Model: "opus"}))
+	testkit.Must(t, s.Configure(t.Context(), agent.Settings{Model: "opus"}))
 	say(t, s, "again").result(t)
 	if q := r.requests(); !strings.Contains(q[len(q)-1].Model, "opus") {
 		t.Errorf("the next process speaks to %s", q[len(q)-1].Model)
@@ -273,7 +273,7 @@ func TestAnIDHasOneProcess(t *testing.T) {
 	o.Resume = s.ID()
 	_, err := r.engine.Open(t.Context(), o)
 	oneLine(t, err, "already open")
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	if err := s.Close(); err != nil {
 		t.Error("the second Close:", err)
 	}
@@ -354,7 +354,7 @@ func TestAMessageThatWasNotTakenYetCanBeInterrupted(t *testing.T) {
 		done := make(chan told, 1)
 		go func() { done <- say(t, s, claudetest.Script(slow("never"))) }()
 		eventually(t, func() bool { return inner(s).markStopped(nil) })
-		must(t, s.Interrupt(t.Context()))
+		testkit.Must(t, s.Interrupt(t.Context()))
 		if end := (<-done).result(t); !end.Interrupted {
 			t.Fatalf("%+v", end)
 		}
@@ -461,7 +461,7 @@ func TestSettingsChangeWhileASessionLives(t *testing.T) {
 		{agent.Settings{Model: "opus"}, "claude-opus", claudetest.Thinking{Type: "adaptive"}},
 		{agent.Settings{Model: budgeted, Thinking: "off"}, budgeted, claudetest.Thinking{Type: "disabled"}},
 	} {
-		must(t, s.Configure(t.Context(), c.set))
+		testkit.Must(t, s.Configure(t.Context(), c.set))
 		say(t, s, "and now?").result(t)
 		q := r.requests()
 		if last := q[len(q)-1]; !strings.HasPrefix(last.Model, c.model) || last.Thinking != c.thinking {
@@ -490,7 +490,7 @@ func TestAPictureComesBeforeItsText(t *testing.T) {
 	testkit.Alone(t)
 	r := newRig(t)
 	dot, err := os.ReadFile("testdata/dot.png")
-	must(t, err)
+	testkit.Must(t, err)
 	send(t, r.open(), agent.Message{Text: "what is it?", Images: []agent.Image{{MediaType: "image/png", Data: dot}}}).result(t)
 	var got string
 	q := r.requests()[0]

@@ -36,7 +36,7 @@ func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
 	if s := e.Status(); s.Problem != err.Error() || s.Version != "2.1.100" {
 		t.Errorf("the status is %+v", s)
 	}
-	must(t, os.WriteFile(path, []byte(tellsVersion("9.0.0")), 0o700))
+	testkit.Must(t, os.WriteFile(path, []byte(tellsVersion("9.0.0")), 0o700))
 	if _, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"}); err != nil {
 		t.Error("a newer one:", err)
 	}
@@ -60,22 +60,22 @@ func TestACommandThatIsReplacedOrRemovedIsNoticedAtTheNextSession(t *testing.T) 
 		_, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"})
 		return err
 	}
-	must(t, open())
+	testkit.Must(t, open())
 	if s := e.Status(); s.Version != process.Newest() || s.Problem != "" {
 		t.Errorf("the status is %+v", s)
 	}
-	must(t, os.WriteFile(path, []byte(tellsVersion("2.1.100")), 0o700))
+	testkit.Must(t, os.WriteFile(path, []byte(tellsVersion("2.1.100")), 0o700))
 	err := open()
 	if s := e.Status(); !errors.Is(err, process.ErrTooOld) || s.Version != "2.1.100" || s.Problem == "" {
 		t.Errorf("an old one gives %v, the status is %+v", err, s)
 	}
-	must(t, os.Remove(path))
+	testkit.Must(t, os.Remove(path))
 	err = open()
 	if missing := (*process.NotFoundError)(nil); !errors.As(err, &missing) || e.Status().Problem != err.Error() {
 		t.Errorf("a removed one gives %v, the status is %+v", err, e.Status())
 	}
-	must(t, os.WriteFile(path, []byte(tellsVersion(process.Oldest())), 0o700))
-	must(t, open())
+	testkit.Must(t, os.WriteFile(path, []byte(tellsVersion(process.Oldest())), 0o700))
+	testkit.Must(t, open())
 	if s := e.Status(); s.Version != process.Oldest() || s.Problem != "" {
 		t.Errorf("the status is %+v", s)
 	}
@@ -115,7 +115,7 @@ func TestANewerPatchReleaseIsNamedOnlyIfItGreetsInAnotherWay(t *testing.T) {
 		}
 		runEngine(t, e)
 		_, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"})
-		must(t, err)
+		testkit.Must(t, err)
 		if s := e.Status(); strings.Contains(s.Warning, "2.1.99999 is newer") != warns {
 			t.Errorf("%s: %+v", greeting, s)
 		}

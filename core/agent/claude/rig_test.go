@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/base/testkit"
 )
 
 // soon is the time limit for something that must happen.
@@ -95,7 +96,7 @@ func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	s, err := r.engine.Open(ctx, o)
-	must(r.t, err)
+	testkit.Must(r.t, err)
 	return s
 }
 
@@ -117,7 +118,7 @@ func (r *rig) until(n int) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
-	must(r.t, r.api.Wait(ctx, func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) >= n }))
+	testkit.Must(r.t, r.api.Wait(ctx, func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) >= n }))
 }
 
 // told is the result of a turn.
@@ -250,13 +251,6 @@ func oneLine(t *testing.T, err error, parts ...string) {
 func playing(t *testing.T, body string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "claude")
-	must(t, os.WriteFile(path, []byte(body), mode))
+	testkit.Must(t, os.WriteFile(path, []byte(body), mode))
 	return path
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

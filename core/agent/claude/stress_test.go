@@ -66,7 +66,7 @@ func TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo(t *testing.T) {
 		if next := say(t, s, claudetest.Script(step{Text: "Next."})); next.text() != "Next." || next.result(t).IsError {
 			t.Errorf("%s: the next turn says %q", c.name, next.text())
 		}
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 		table = append(table, fmt.Sprintf("%-32s %3d %9.5f  %.70s", c.name, requests, end.Usage.CostUSD, cmp.Or(seen, "(nothing)")))
 	}
 	t.Log("\n" + strings.Join(table, "\n"))

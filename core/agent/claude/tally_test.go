@@ -103,7 +103,7 @@ func TestATurnThatMustGoOnIsAskedAboutItsCost(t *testing.T) {
 		h.spending = func() (agent.Spending, string) { asked++; return agent.Spending{}, stop }
 		h.settle = func(float64, string) {}
 		answer, err := h.handle(t.Context(), "hook_callback", json.RawMessage(`{"callback_id":"`+hookStop+`","input":{}}`))
-		must(t, err)
+		testkit.Must(t, err)
 		if text, _ := json.Marshal(answer); string(text) != want || asked != 1 {
 			t.Errorf("%q: %s, asked %d times", stop, text, asked)
 		}
@@ -155,9 +155,9 @@ func TestTheQuestionOfATurnsCostStandsBeforeEachCall(t *testing.T) {
 		ask := func(subtype, r string) string {
 			synctest.Wait()
 			answer, err := inner(s).host.handle(t.Context(), subtype, json.RawMessage(r))
-			must(t, err)
+			testkit.Must(t, err)
 			text, err := json.Marshal(answer)
-			must(t, err)
+			testkit.Must(t, err)
 			return string(text)
 		}
 		const hook = `{"callback_id":"ollim_pre_tool","tool_use_id":"t","input":{"tool_name":"Bash","tool_input":{},"tool_use_id":"t"}}`

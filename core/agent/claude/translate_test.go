@@ -25,7 +25,7 @@ import (
 func capturedTurns(t *testing.T, name string) [][]wire.Line {
 	t.Helper()
 	f, err := os.Open(filepath.Join("wire", "testdata", "captures", name+".jsonl"))
-	must(t, err)
+	testkit.Must(t, err)
 	defer f.Close()
 	var input bytes.Buffer
 	in := bufio.NewReader(f)
@@ -38,7 +38,7 @@ func capturedTurns(t *testing.T, name string) [][]wire.Line {
 			Dir  string          `json:"dir"`
 			Line json.RawMessage `json:"line"`
 		}
-		must(t, json.Unmarshal(raw, &c))
+		testkit.Must(t, json.Unmarshal(raw, &c))
 		if c.Dir != "cli->host" {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -31,7 +32,7 @@ func BenchmarkMessageToRequest(b *testing.B) {
 				}
 				began, first := time.Now(), time.Time{}
 				for ev, err := range s.Send(context.Background(), agent.Message{Text: "And now?"}) {
-					must(b, err)
+					testkit.Must(b, err)
 					if _, ok := ev.(agent.Text); ok && first.IsZero() {
 						first = time.Now()
 					}
@@ -52,7 +53,7 @@ func BenchmarkOpen(b *testing.B) {
 	api := newCounting(b, strings.Repeat("An answer of some words. ", 500))
 	r := newRigFor(b, api.URL)
 	s := fill(b, r, 2<<20)
-	must(b, s.Close())
+	testkit.Must(b, s.Close())
 	for _, fork := range []bool{false, true} {
 		name := "resume"
 		if fork {
@@ -61,8 +62,8 @@ func BenchmarkOpen(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				s, err := r.engine.Open(context.Background(), agent.SessionOptions{Dir: r.dir.Root(), Resume: s.ID(), Fork: fork})
-				must(b, err)
-				must(b, s.Close())
+				testkit.Must(b, err)
+				testkit.Must(b, s.Close())
 			}
 		})
 	}
@@ -72,7 +73,7 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	root := b.TempDir()
 	dir := storetest.At(b, root)
-	must(b, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
+	testkit.Must(b, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
 	for b.Loop() {
 		e := New(Options{Dir: dir, Env: []string{}, Providers: provider.New(provider.Options{Dir: dir, Getenv: func(string) string { return "" }})})
 		e.tidy(time.Now())

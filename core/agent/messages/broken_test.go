@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/base/testkit"
 )
 
 // whole returns an answer with all kinds of blocks.
@@ -44,7 +45,7 @@ func TestAStreamThatIsCutAtAnyByteIsAskedForAgain(t *testing.T) {
 			if last.valid(t); last.roles() != "uau" {
 				t.Fatalf("cut at %d: the history is %s", at, last.roles())
 			}
-			must(t, s.Close())
+			testkit.Must(t, s.Close())
 		})
 	}
 }
@@ -69,7 +70,7 @@ func TestATurnThatIsInterruptedAtAnyByteLeavesAHistoryToGoOnWith(t *testing.T) {
 				t.Fatalf("after %d: %+v, %v", at, got.result, got.err)
 			}
 			b.sent(b.count() - 1).valid(t)
-			must(t, s.Close())
+			testkit.Must(t, s.Close())
 		})
 	}
 }
@@ -154,14 +155,14 @@ func TestWhatHelpsIsTriedAgainAndWhatDoesNotIsSaid(t *testing.T) {
 					if errors.Is(got.err, agent.ErrUnavailable) != c.away {
 						t.Errorf("that another engine may answer is not %v", c.away)
 					}
-					must(t, s.Close())
+					testkit.Must(t, s.Close())
 					return
 				}
 				if got.err != nil || got.text != "Here." || len(retries) != 1 || c.wait > 0 && retries[0].Wait != c.wait {
 					t.Fatalf("%q, %v, retries %v", got.text, got.err, retries)
 				}
 				holds(t, "the reason", retries[0].Reason, c.says)
-				must(t, s.Close())
+				testkit.Must(t, s.Close())
 			})
 		})
 	}
@@ -195,7 +196,7 @@ func TestAServerThatStaysAwayIsGivenUpWithASentence(t *testing.T) {
 		if n := len(find[agent.Retry](got)); n != retries || !got.result.IsError || !got.result.Unavailable || got.result.Text == "" || time.Since(began) > 10*time.Minute {
 			t.Errorf("%d retries in %s, %+v, %v", n, time.Since(began), got.result, got.err)
 		}
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 	})
 }
 
@@ -209,7 +210,7 @@ func TestAServerThatStaysAwayIsGivenUpSoonWhereSomebodyElseAnswers(t *testing.T)
 		if n := len(find[agent.Retry](got)); n != fewRetries || !got.result.Unavailable || time.Since(began) > 10*time.Second {
 			t.Errorf("%d retries in %s, %+v, %v", n, time.Since(began), got.result, got.err)
 		}
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 	})
 }
 
@@ -225,7 +226,7 @@ func TestASilentServerIsAskedOnceMore(t *testing.T) {
 		if got := say2(s, "hello"); got.err != nil || got.text != "Here." || len(find[agent.Retry](got)) != 1 {
 			t.Errorf("%q %v", got.text, got.err)
 		}
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 		b = newBench(t, hangs(""))
 		s = b.open()
 		began := time.Now()
@@ -234,7 +235,7 @@ func TestASilentServerIsAskedOnceMore(t *testing.T) {
 		if d := time.Since(began); d > 5*time.Minute {
 			t.Errorf("it took %s", d)
 		}
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 	})
 }
 
@@ -272,17 +273,17 @@ func TestATornLastLineIsAsIfItWasNeverWritten(t *testing.T) {
 	b := newBenchAt(t, root, streams(reply("end_turn", saying("First."))))
 	s := b.open()
 	say(t, s, "one")
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	path := b.dir.Path(history.Folder + "/" + s.ID() + ".jsonl")
 	before, err := os.ReadFile(path)
-	must(t, err)
+	testkit.Must(t, err)
 	torn := `{"role":"user","content":[{"type":"text","text":"to` + strings.Repeat("o", 70<<10)
 	for _, end := range []string{`{`, `{"role":"us`, torn, "\x00\x00\x00"} {
-		must(t, os.WriteFile(path, append(before[:len(before):len(before)], end...), 0o600))
+		testkit.Must(t, os.WriteFile(path, append(before[:len(before):len(before)], end...), 0o600))
 		again := newBenchAt(t, root, streams(reply("end_turn", saying("Second."))))
 		s := again.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
 		got := say(t, s, "two")
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 		if q := again.sent(0); got.err != nil || q.roles() != "uau" {
 			t.Errorf("with %.20q at its end: %v, %s", end, got.err, q.roles())
 		}
@@ -294,18 +295,18 @@ func TestAHistoryThatEndsAnywhereCanBeGoneOnWith(t *testing.T) {
 	b := newBenchAt(t, root, streams(whole()), streams(reply("end_turn", saying("First."))))
 	s := b.open(func(o *agent.SessionOptions) { o.Tools = []agent.Tool{noting("note", new([]string))} })
 	say(t, s, "one")
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
 	path := b.dir.Path(history.Folder + "/" + s.ID() + ".jsonl")
 	data, err := os.ReadFile(path)
-	must(t, err)
+	testkit.Must(t, err)
 	for at := strings.Index(string(data), `{"role"`); at <= len(data); at += 17 {
-		must(t, os.WriteFile(path, data[:at], 0o600))
+		testkit.Must(t, os.WriteFile(path, data[:at], 0o600))
 		again := newBenchAt(t, root, streams(reply("end_turn", saying("Second."))))
 		s := again.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
 		if got := say(t, s, "two"); got.err != nil {
 			t.Fatalf("a crash at byte %d: %v", at, got.err)
 		}
 		again.sent(0).valid(t)
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 	}
 }

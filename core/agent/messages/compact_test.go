@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/base/testkit"
 )
 
 // used returns an answer with this many input tokens.
@@ -65,12 +66,12 @@ func TestALongHistoryIsSummedUpBeforeTheNextMessage(t *testing.T) {
 				t.Errorf("behind it the beta is %q", beta)
 			}
 			file, err := os.ReadFile(b.dir.Path(history.Folder + "/" + s.ID() + ".jsonl"))
-			must(t, err)
+			testkit.Must(t, err)
 			holds(t, "the file", string(file), "we plan a trip")
 			if taken, err := b.engine.HasMessage(t.Context(), s.ID(), sha("we plan a trip")); err != nil || !taken {
 				t.Errorf("what was said before counts as taken: %v, %v", taken, err)
 			}
-			must(t, s.Close())
+			testkit.Must(t, s.Close())
 			again := newBenchAt(t, b.dir.Root(), streams(reply("end_turn", saying("Still Rome."))))
 			s = again.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
 			say(t, s, "still?")

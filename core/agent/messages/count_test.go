@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // counting is a Messages API server that stores nothing it receives, for measurements.
@@ -92,6 +94,6 @@ func resident(t testing.TB) int64 {
 	}
 	fields := bytes.Fields(data)
 	pages, err := strconv.ParseInt(string(fields[1]), 10, 64)
-	must(t, err)
+	testkit.Must(t, err)
 	return pages * int64(os.Getpagesize())
 }

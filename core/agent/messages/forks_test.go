@@ -117,7 +117,7 @@ func TestAForkLeavesItsParentAloneAndForksOfForksWork(t *testing.T) {
 		t.Error("the parent hears of its fork")
 	}
 	for _, s := range []agent.Session{main, fork, deeper} {
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 	}
 	again := newBenchAt(t, root, streams(reply("end_turn", saying("Yes."))))
 	s := again.open(func(o *agent.SessionOptions) { o.Resume = deeper.ID() })
@@ -137,7 +137,7 @@ func TestAChainOfForksHasNoEnd(t *testing.T) {
 		if got := say(t, s, fmt.Sprint("fork ", n)); got.err != nil {
 			t.Fatalf("fork %d: %v", n, got.err)
 		}
-		must(t, parent.Close())
+		testkit.Must(t, parent.Close())
 	}
 	last := b.wire.bodies[100]
 	if q := b.sent(100); len(q.Messages) != 201 || !strings.Contains(last, "the beginning") {
@@ -165,8 +165,8 @@ func TestASessionIsOpenOnce(t *testing.T) {
 	if _, err := b.engine.Open(t.Context(), agent.SessionOptions{Resume: s.ID()}); err == nil {
 		t.Error("it was opened twice")
 	}
-	must(t, s.Close())
-	must(t, s.Close())
+	testkit.Must(t, s.Close())
+	testkit.Must(t, s.Close())
 	if got := say(t, s, "two"); got.err == nil {
 		t.Error("a closed session takes a message")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/base/testkit"
 )
 
 var tooLongPrompt = with(400, "application/json", `{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`)
@@ -155,7 +156,7 @@ func TestAnswersThatBreakOffCount(t *testing.T) {
 		if taken, err := b.engine.HasMessage(t.Context(), s.ID(), sha("go")); taken || err != nil {
 			t.Errorf("taken %v, %v", taken, err)
 		}
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -24,13 +25,6 @@ type rig struct {
 	api    *claudetest.Server
 	engine *Engine
 	dir    *store.Dir
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // newRig runs an engine until the test ends.
@@ -47,7 +41,7 @@ func newRigFor(t testing.TB, address string) *rig {
 	t.Helper()
 	root := t.TempDir()
 	dir := storetest.At(t, root)
-	must(t, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
+	testkit.Must(t, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
 	env := map[string]string{"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k"}
 	e := New(Options{
 		Dir: dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Env: []string{"PATH=/usr/bin:/bin"},
@@ -75,7 +69,7 @@ func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 		f(&o)
 	}
 	s, err := r.engine.Open(context.Background(), o)
-	must(r.t, err)
+	testkit.Must(r.t, err)
 	r.t.Cleanup(func() { _ = s.Close() })
 	return s
 }

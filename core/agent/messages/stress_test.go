@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // misbehaviour is what an API does to a turn, and the expected outcome.
@@ -111,7 +112,7 @@ func suffer(t *testing.T, c misbehaviour) string {
 	var ran []string
 	b := newBench(t, c.answers...)
 	s := b.open(func(o *agent.SessionOptions) { o.Bare, o.Tools = false, []agent.Tool{noting("note", &ran)} })
-	defer func() { must(t, s.Close()) }()
+	defer func() { testkit.Must(t, s.Close()) }()
 	began := time.Now()
 	got := say2(s, "hello")
 	sees := []string{got.text, got.result.Stopped}

@@ -17,6 +17,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -171,7 +172,7 @@ func newBench(t testing.TB, answers ...func(*http.Request) canned) *bench {
 func newBenchAt(t testing.TB, root string, answers ...func(*http.Request) canned) *bench {
 	t.Helper()
 	dir := storetest.At(t, root)
-	must(t, os.MkdirAll(dir.Path(store.StateDir), 0o700))
+	testkit.Must(t, os.MkdirAll(dir.Path(store.StateDir), 0o700))
 	w := &wire{answers: answers}
 	e := New(Options{
 		Dir: dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Env: []string{"PATH=/usr/bin:/bin"}, Transport: w,
@@ -186,8 +187,8 @@ func newBenchAt(t testing.TB, root string, answers ...func(*http.Request) canned
 func (b *bench) write(t testing.TB, name, text string) {
 	t.Helper()
 	path := b.dir.Path(name)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // open opens a session that allows everything.
@@ -201,7 +202,7 @@ func (b *bench) open(change ...func(*agent.SessionOptions)) agent.Session {
 		f(&o)
 	}
 	s, err := b.engine.Open(context.Background(), o)
-	must(b.t, err)
+	testkit.Must(b.t, err)
 	b.t.Cleanup(func() { _ = s.Close() })
 	return s
 }

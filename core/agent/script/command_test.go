@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // compactings returns a turn's compaction events.
 func compactings(t *testing.T, s agent.Session, text string) (list []agent.Compacting, result agent.Result) {
 	t.Helper()
 	for ev, err := range s.Send(t.Context(), agent.Message{Command: agent.Compact, Text: text}) {
-		must(t, err)
+		testkit.Must(t, err)
 		switch ev := ev.(type) {
 		case agent.Compacting:
 			list = append(list, ev)
@@ -64,13 +65,13 @@ func TestACompactionThatIsInterruptedChangesNothing(t *testing.T) {
 		talk(t, s, "hello", "thanks")
 		var result agent.Result
 		for ev, err := range s.Send(t.Context(), agent.Message{Command: agent.Compact}) {
-			must(t, err)
+			testkit.Must(t, err)
 			switch ev := ev.(type) {
 			case agent.Compacting:
 				if ev.Done {
 					t.Error("it went on")
 				}
-				must(t, s.Interrupt(t.Context()))
+				testkit.Must(t, s.Interrupt(t.Context()))
 			case agent.Result:
 				result = ev
 			}
@@ -97,9 +98,9 @@ func TestATurnIsBookedOnce(t *testing.T) {
 	o := agent.SessionOptions{Hooks: agent.Hooks{Charge: func(c agent.Charge) { list = append(list, c) }}}
 	s := open(t, Options{Priced: true}, o).(*session)
 	_, result, err := turnOf(t.Context(), s, "hello")
-	must(t, err)
+	testkit.Must(t, err)
 	_, _, err = turnWith(t.Context(), s, agent.Message{Command: agent.Compact})
-	must(t, err)
+	testkit.Must(t, err)
 	if len(list) != 2 || list[0].Used != result.Usage || list[0].Part != agent.Main || list[1].Part != agent.Compaction {
 		t.Errorf("%+v", list)
 	}
@@ -112,12 +113,5 @@ func TestWordsOfAUserAreNoCommand(t *testing.T) {
 		if err != nil || strings.Contains(strings.Join(got, "\n"), "offline engine is free") || strings.Contains(strings.Join(got, "\n"), "compacting") || len(s.history) != 1 {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 func TestAskGoesThroughHookAndPermission(t *testing.T) {
@@ -101,7 +102,7 @@ func TestTheStopHookBlocksAndTheTurnGoesOn(t *testing.T) {
 				}},
 			})
 			got, _, err := turnOf(t.Context(), s, scripted(tt.lines...))
-			must(t, err)
+			testkit.Must(t, err)
 			for i := range got {
 				if strings.HasPrefix(got[i], "start mcp__discord__") || strings.HasPrefix(got[i], "end mcp__discord__") {
 					f := strings.Fields(got[i])
@@ -141,7 +142,7 @@ func TestInterruptEndsATurnAtAnyMoment(t *testing.T) {
 				}
 			})
 			time.Sleep(30 * time.Millisecond)
-			must(t, s.Interrupt(t.Context()))
+			testkit.Must(t, s.Interrupt(t.Context()))
 			wg.Wait()
 			if d := time.Since(begin); d > time.Second {
 				t.Errorf("%v: ended after %s", lines, d)

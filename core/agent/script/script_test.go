@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // scripted returns a message whose body is a script.
@@ -20,7 +21,7 @@ func scripted(lines ...string) string {
 func open(t testing.TB, o Options, so agent.SessionOptions) agent.Session {
 	t.Helper()
 	s, err := New(o).Open(t.Context(), so)
-	must(t, err)
+	testkit.Must(t, err)
 	return s
 }
 
@@ -84,7 +85,7 @@ func TestAScriptIsPlayedAsARealEngineWould(t *testing.T) {
 	s := open(t, Options{}, agent.SessionOptions{Tools: []agent.Tool{echo("ping_user", false)}})
 	got, result, err := turnOf(t.Context(), s, "[2026-11-23 Mon 09:02 AM PT] [routine-bg:a1b2c3d4] Preamble about `ping_user`.\n\n"+scripted(
 		"# a comment", "", "think  is it time?", "say Two words", `call ping_user {"message":"hi"}`, `call mcp__discord__nothing`, "compact", "say the end"))
-	must(t, err)
+	testkit.Must(t, err)
 	want := []string{
 		"think is it time?\n", "text Two words",
 		`start mcp__discord__ping_user {"message":"hi"}`, `end mcp__discord__ping_user "ping_user{\"message\":\"hi\"}" error=false denied=false`,
@@ -104,7 +105,7 @@ func TestTextComesInWords(t *testing.T) {
 	s := open(t, Options{}, agent.SessionOptions{})
 	var deltas []string
 	for ev, err := range s.Send(t.Context(), agent.Message{Text: scripted("say three little words")}) {
-		must(t, err)
+		testkit.Must(t, err)
 		if ev, ok := ev.(agent.Text); ok {
 			deltas = append(deltas, ev.Delta)
 		}
@@ -180,7 +181,7 @@ func TestSessionsAreResumedAndForkedById(t *testing.T) {
 	openIt := func(o agent.SessionOptions) *session {
 		t.Helper()
 		s, err := e.Open(t.Context(), o)
-		must(t, err)
+		testkit.Must(t, err)
 		return s.(*session)
 	}
 	fresh := openIt(agent.SessionOptions{})
@@ -225,7 +226,7 @@ func TestTheOldestSessionsAreForgotten(t *testing.T) {
 
 func TestThinkingCanBeSwitchedOffWhileTheSessionLives(t *testing.T) {
 	s := open(t, Options{}, agent.SessionOptions{})
-	must(t, s.Configure(t.Context(), agent.Settings{Thinking: "off", Model: "haiku"}))
+	testkit.Must(t, s.Configure(t.Context(), agent.Settings{Thinking: "off", Model: "haiku"}))
 	got, _, _ := turnOf(t.Context(), s, scripted("think aloud", "say quiet"))
 	if got[0] != "text quiet" {
 		t.Errorf("got %v", got)

@@ -18,7 +18,7 @@ func TestTheSamePromptGivesTheSameTurn(t *testing.T) {
 	play := func() string {
 		s := open(t, Options{}, agent.SessionOptions{Tools: botTools(nil)})
 		got, _, err := turnOf(t.Context(), s, prompts(t)["bg-reminder-chain-mid"])
-		must(t, err)
+		testkit.Must(t, err)
 		return strings.Join(got, "\n")
 	}
 	if diff := cmp.Diff(play(), play()); diff != "" {
@@ -36,7 +36,7 @@ func prompts(t testing.TB) map[string]string {
 	all := map[string]string{}
 	for _, f := range files {
 		data, err := os.ReadFile(f)
-		must(t, err)
+		testkit.Must(t, err)
 		all[strings.TrimSuffix(filepath.Base(f), ".txt")] = string(data)
 	}
 	return all
@@ -46,7 +46,7 @@ func prompts(t testing.TB) map[string]string {
 func forkPrompt(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "forks", name+".txt"))
-	must(t, err)
+	testkit.Must(t, err)
 	return "[2026-11-23 Mon 09:02 AM PT] " + string(data)
 }
 
@@ -166,12 +166,12 @@ func TestTheDemoAnswersTheUsersWordsByScripts(t *testing.T) {
 	}
 	s := open(t, Options{Talk: talk}, agent.SessionOptions{})
 	got, result, err := turnOf(t.Context(), s, "Did anyone write?")
-	must(t, err)
+	testkit.Must(t, err)
 	if len(got) != 3 || got[0] != "think A good one.\n" || got[1] != "text You said: Did anyone write?" || result.IsError {
 		t.Errorf("%q", got)
 	}
 	_, result, err = turnOf(t.Context(), s, "a broken one")
-	must(t, err)
+	testkit.Must(t, err)
 	if !result.IsError || !strings.Contains(result.Text, `unknown command "sing"`) {
 		t.Errorf("%+v", result)
 	}
@@ -194,7 +194,7 @@ func TestARefusalEndsAScriptWithItsOwnWords(t *testing.T) {
 			return agent.Decision{Digest: u.Digest(), Allow: c.allow, Reason: "no"}
 		}})
 		_, result, err := turnOf(t.Context(), s, source)
-		must(t, err)
+		testkit.Must(t, err)
 		if result.Text != c.want || result.IsError {
 			t.Errorf("%s: %+v", name, result)
 		}

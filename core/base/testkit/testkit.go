@@ -78,8 +78,12 @@ func Campaign(t testing.TB, stage string) {
 	}
 }
 
-// Must ends a test after an error that it does not expect.
-func Must(t testing.TB, err error) {
+// Must ends a test, or a check of rapid's, after an error that it does not expect.
+func Must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, err error,
+) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ import (
 func text(t testing.TB, name string) string {
 	t.Helper()
 	list, err := items()
-	must(t, err)
+	testkit.Must(t, err)
 	for _, it := range list {
 		if it.path == name {
 			return it.text
@@ -293,7 +293,7 @@ func TestEveryToolThatTheFilesNameExists(t *testing.T) {
 		exists[tool.Name], exists[toolset.Prefix+tool.Name] = true, true
 	}
 	list, err := items()
-	must(t, err)
+	testkit.Must(t, err)
 	seen := 0
 	for _, it := range list {
 		for _, s := range spans(it.text) {
@@ -318,7 +318,7 @@ func TestEveryFileThatTheFilesNameIsThere(t *testing.T) {
 		"routines/NAME.md": true, "reminders/NAME.md": true,
 	}
 	list, err := items()
-	must(t, err)
+	testkit.Must(t, err)
 	for _, it := range list {
 		known[it.path] = true
 	}
@@ -344,7 +344,7 @@ func TestEveryFileThatTheFilesNameIsThere(t *testing.T) {
 
 func TestNamesAreFilledInWhereTheyCannotBreakAnything(t *testing.T) {
 	list, err := items()
-	must(t, err)
+	testkit.Must(t, err)
 	for _, it := range list {
 		if it.rule == follow && strings.Contains(it.text, "{USER_NAME}") {
 			t.Errorf("%s follows the program and must be the same for everybody", it.path)
@@ -361,13 +361,6 @@ func TestNamesAreFilledInWhereTheyCannotBreakAnything(t *testing.T) {
 func jsonOf(t testing.TB, v any) json.RawMessage {
 	t.Helper()
 	data, err := json.Marshal(v)
-	must(t, err)
+	testkit.Must(t, err)
 	return data
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -20,7 +20,7 @@ import (
 func prepared(t testing.TB) *store.Dir {
 	t.Helper()
 	d := storetest.At(t, filepath.Join(t.TempDir(), "data"))
-	must(t, d.Prepare())
+	testkit.Must(t, d.Prepare())
 	return d
 }
 
@@ -52,7 +52,7 @@ func TestTheMailReaderIsThereOnlyWhileGoogleIsConnected(t *testing.T) {
 func install(t testing.TB, d *store.Dir) []Note {
 	t.Helper()
 	notes, err := Install(d, sam())
-	must(t, err)
+	testkit.Must(t, err)
 	return notes
 }
 
@@ -81,7 +81,7 @@ func tree(t testing.TB, root string) map[string]string {
 		all[rel] = string(data)
 		return err
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	return all
 }
 
@@ -134,7 +134,7 @@ func modTimes(t testing.TB, d *store.Dir) map[string]int64 {
 	all := map[string]int64{}
 	for _, name := range append([]string{recordFile}, installed...) {
 		info, err := os.Lstat(d.Path(name))
-		must(t, err)
+		testkit.Must(t, err)
 		all[name] = info.ModTime().UnixNano()
 	}
 	return all
@@ -165,7 +165,7 @@ func TestIdentityIsWrittenOnceInALifetime(t *testing.T) {
 	if got := storetest.Text(t, d, "IDENTITY.md"); got != "I am somebody else." {
 		t.Errorf("it reads %q", got)
 	}
-	must(t, d.Remove("IDENTITY.md"))
+	testkit.Must(t, d.Remove("IDENTITY.md"))
 	if notes := install(t, d); len(notes) > 0 || exists(d, "IDENTITY.md") {
 		t.Errorf("a file that the user removed is back: %+v", notes)
 	}
@@ -175,7 +175,7 @@ func TestAnIdentityFromBeforeIsTheUsers(t *testing.T) {
 	d := prepared(t)
 	storetest.Put(t, d, "IDENTITY.md", "From the original program.")
 	install(t, d)
-	must(t, d.Remove("IDENTITY.md"))
+	testkit.Must(t, d.Remove("IDENTITY.md"))
 	install(t, d)
 	if exists(d, "IDENTITY.md") {
 		t.Error("it was made, although there was one before")
@@ -191,7 +191,7 @@ func older(t testing.TB, d *store.Dir, name, text string) {
 		t.Fatal(err)
 	}
 	records[name] = record{Ours: routines.Digest([]byte(text)), File: routines.Digest([]byte(text))}
-	must(t, d.WriteJSON(recordFile, records))
+	testkit.Must(t, d.WriteJSON(recordFile, records))
 }
 
 func TestADocumentFollowsTheProgramUntilTheUserChangesIt(t *testing.T) {
@@ -217,7 +217,7 @@ func TestADocumentFollowsTheProgramUntilTheUserChangesIt(t *testing.T) {
 		t.Errorf("offered is %+v", offers)
 	}
 
-	must(t, d.Remove(name))
+	testkit.Must(t, d.Remove(name))
 	if install(t, d); storetest.Text(t, d, name) != fresh || len(Offers(d)) > 0 {
 		t.Error("a removed document is not put back")
 	}
@@ -250,7 +250,7 @@ func TestSubagentsAndSkillsAreOfferedAndNeverWrittenOver(t *testing.T) {
 			t.Errorf("%s: offered is %+v", name, offers)
 		}
 
-		must(t, os.Rename(d.Path(name), d.Path(name)+".mine"))
+		testkit.Must(t, os.Rename(d.Path(name), d.Path(name)+".mine"))
 		if install(t, d); storetest.Text(t, d, name) != fresh || len(Offers(d)) > 0 {
 			t.Errorf("%s: the offer could not be taken", name)
 		}
@@ -263,7 +263,7 @@ func TestADirectoryOfTheOriginalProgramIsTakenOver(t *testing.T) {
 	d := prepared(t)
 	checkout := t.TempDir()
 	outside := filepath.Join(checkout, "webhook-spec.md")
-	must(t, os.WriteFile(outside, []byte("The original's."), 0o600))
+	testkit.Must(t, os.WriteFile(outside, []byte("The original's."), 0o600))
 	link(t, outside, d.Path("webhook-spec.md"))
 	link(t, filepath.Join(checkout, "gone.md"), d.Path("routine-reminder-spec.md"))
 	storetest.Put(t, d, ".claude/agents/user-proxy.md", "---\nname: user-proxy\ntools: Bash(claude-history *)\n---\nx")
@@ -288,8 +288,8 @@ func TestADirectoryOfTheOriginalProgramIsTakenOver(t *testing.T) {
 
 func link(t testing.TB, target, name string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
-	must(t, os.Symlink(target, name))
+	testkit.Must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	testkit.Must(t, os.Symlink(target, name))
 }
 
 func TestNothingIsWrittenThroughLinksOutOfTheDirectory(t *testing.T) {
@@ -300,9 +300,9 @@ func TestNothingIsWrittenThroughLinksOutOfTheDirectory(t *testing.T) {
 			folder := filepath.Ext(name) != ".md"
 			switch {
 			case there && folder:
-				must(t, os.Mkdir(target, 0o700))
+				testkit.Must(t, os.Mkdir(target, 0o700))
 			case there:
-				must(t, os.WriteFile(target, []byte("theirs"), 0o600))
+				testkit.Must(t, os.WriteFile(target, []byte("theirs"), 0o600))
 			}
 			link(t, target, d.Path(name))
 			before := tree(t, outside)
@@ -339,7 +339,7 @@ func warned(notes []Note) bool {
 func TestOtherThingsInOurPlacesAreLeftAlone(t *testing.T) {
 	d := prepared(t)
 	for _, name := range []string{"IDENTITY.md", ".claude/agents/user-proxy.md", ".claude/skills", "webhook-spec.md"} {
-		must(t, os.MkdirAll(d.Path(name), 0o700))
+		testkit.Must(t, os.MkdirAll(d.Path(name), 0o700))
 	}
 	storetest.Put(t, d, "notes/mine.md", "mine")
 	link(t, "notes/mine.md", d.Path("skill-spec.md"))
@@ -403,7 +403,7 @@ func TestAFullDiskGivesNotesAndNoHarmAndIsMadeUpForLater(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
 	for _, name := range []string{"webhook-spec.md", "skills/setup/SKILL.md"} {
-		must(t, d.Remove(name))
+		testkit.Must(t, d.Remove(name))
 	}
 	older(t, d, "skill-spec.md", "An earlier version.")
 	var notes []Note

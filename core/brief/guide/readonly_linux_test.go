@@ -7,16 +7,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestAReadOnlyDirectoryGivesNotesAndNoHarm(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
-	must(t, d.Remove("webhook-spec.md"))
+	testkit.Must(t, d.Remove("webhook-spec.md"))
 	before := tree(t, d.Root())
 	folders := []string{d.Root(), d.Path("state"), d.Path(".claude"), d.Path(".claude/agents")}
 	for _, f := range folders {
-		must(t, os.Chmod(f, 0o500))
+		testkit.Must(t, os.Chmod(f, 0o500))
 	}
 	t.Cleanup(func() {
 		for _, f := range folders {
@@ -43,12 +45,12 @@ func unprivileged(t *testing.T, fn func()) {
 	defer runtime.UnlockOSThread()
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var old [2]unix.CapUserData
-	must(t, unix.Capget(&header, &old[0]))
+	testkit.Must(t, unix.Capget(&header, &old[0]))
 	less := old
 	less[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER
-	must(t, unix.Capset(&header, &less[0]))
+	testkit.Must(t, unix.Capset(&header, &less[0]))
 	defer func() {
-		must(t, unix.Capset(&header, &old[0]))
+		testkit.Must(t, unix.Capset(&header, &old[0]))
 	}()
 	fn()
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store/storetest"
@@ -40,7 +41,7 @@ var code = regexp.MustCompile("`([^`]+)`")
 func pageText(t testing.TB, page string) string {
 	t.Helper()
 	data, err := fs.ReadFile(pages.FS, page)
-	must(t, err)
+	testkit.Must(t, err)
 	return string(data)
 }
 
@@ -224,7 +225,7 @@ func TestTheSchedulesThatThePagesSayInWordsAreAccepted(t *testing.T) {
 	reader := when.Reader{Now: time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC), Day: when.Day{Morning: 8 * 60, Noon: 12 * 60, Afternoon: 15 * 60, Evening: 18 * 60, Night: 21 * 60}}
 	said := 0
 	names, err := fs.Glob(pages.FS, "*.md")
-	must(t, err)
+	testkit.Must(t, err)
 	for _, name := range names {
 		for _, m := range inWords.FindAllStringSubmatch(pageText(t, name), -1) {
 			text := strings.TrimSuffix(strings.Split(m[1]+m[2]+m[3]+m[4], ",")[0], ".")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -55,7 +56,7 @@ func TestAChangedProfileIsInForceForTheNextSessionAndNothingElseChanges(t *testi
 
 func TestAProfileThatCannotBeReadIsSaid(t *testing.T) {
 	d := prepared(t)
-	must(t, os.Mkdir(d.Path("USER.md"), 0o700))
+	testkit.Must(t, os.Mkdir(d.Path("USER.md"), 0o700))
 	if got := SystemPrompt(d, sam()); !strings.HasPrefix(got, "[USER.md is there and cannot be read now.") {
 		t.Errorf("the prompt begins %q", got[:60])
 	}

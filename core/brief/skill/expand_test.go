@@ -23,7 +23,7 @@ func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	d := at(t, nil)
 	for name, text := range scripts {
-		must(t, os.WriteFile(d.Path(name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+		testkit.Must(t, os.WriteFile(d.Path(name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
 	return d.Root()
 }
@@ -35,7 +35,7 @@ func TestCommandsAreReplacedByWhatTheyPrint(t *testing.T) {
 		"count": "echo x >>counted; wc -l <counted | tr -d ' '", "colour": `printf '\033[31mred\033[0m\tone\r\ntwo\007\n\n\n'`,
 		"again": "printf '!`./count`'", "where": "pwd -P", "input": "cat; echo end",
 	})
-	must(t, os.WriteFile(root+"/plain", []byte("x"), 0o600))
+	testkit.Must(t, os.WriteFile(root+"/plain", []byte("x"), 0o600))
 	for _, c := range []struct{ name, text, want string }{
 		{"no marker", "Plain `code`, and ! and `more`.", "Plain `code`, and ! and `more`."},
 		{"nothing between the quotes", "a !`` b", "a !`` b"},
@@ -68,7 +68,7 @@ func TestCommandsAreReplacedByWhatTheyPrint(t *testing.T) {
 func resolved(t *testing.T, path string) string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(path)
-	must(t, err)
+	testkit.Must(t, err)
 	return path
 }
 
@@ -116,7 +116,7 @@ func TestACommandThatHangsIsEndedWithItsChildren(t *testing.T) {
 func gone(t *testing.T, name string) bool {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	must(t, err)
+	testkit.Must(t, err)
 	pid := strings.TrimSpace(string(data))
 	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")

@@ -17,7 +17,7 @@ func TestCommandsOfASkillRunInTheSandboxInTheUsersZone(t *testing.T) {
 		"plant": "echo 'OLLIM_CLAUDE=/bin/sh' > .env", "hang": "sleep 600 & echo $! >child; echo done", "env": "env | grep -c OLLIM_SESSION",
 		"where": "pwd", "fail": "exit 3",
 	})
-	must(t, os.WriteFile(root+"/.env", []byte("DISCORD_TOKEN=x\n"), 0o600))
+	testkit.Must(t, os.WriteFile(root+"/.env", []byte("DISCORD_TOKEN=x\n"), 0o600))
 	box := sandboxtest.Box(t, sandbox.Options{Dir: root})
 	how := How{Sandbox: box.Command, Zone: "Asia/Kathmandu", Env: []string{sandbox.SessionVar + "=x"}}
 	for text, want := range map[string]string{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
@@ -20,8 +21,8 @@ func at(t *testing.T, files map[string]string) *store.Dir {
 	root := t.TempDir()
 	for rel, text := range files {
 		path := filepath.Join(root, rel)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return open(t, root)
 }
@@ -150,7 +151,7 @@ func TestListReadsFoldersWithAFileSortedByName(t *testing.T) {
 		t.Errorf("a file in the folder's place: %v, %v", skills, problems)
 	}
 	none := at(t, map[string]string{"skills/x": ""})
-	must(t, os.Remove(none.Path("skills/x")))
+	testkit.Must(t, os.Remove(none.Path("skills/x")))
 	if skills, problems := List(none); len(skills)+len(problems) != 0 {
 		t.Errorf("an empty folder: %v, %v", skills, problems)
 	}
@@ -164,16 +165,16 @@ func TestReadFindsOnlyWhatLiesInTheSkillsFolder(t *testing.T) {
 	})
 	link := func(target, rel string) {
 		t.Helper()
-		must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
-		must(t, os.Symlink(target, d.Path(rel)))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
+		testkit.Must(t, os.Symlink(target, d.Path(rel)))
 	}
 	link("../outside", "skills/linked")
 	link(d.Path("outside"), "skills/absolute")
 	link("../../outside/SKILL.md", "skills/inner/SKILL.md")
 	link("good", "skills/alias")
 	link("nowhere", "skills/dangling")
-	must(t, os.MkdirAll(d.Path("skills/pipe"), 0o700))
-	must(t, syscall.Mkfifo(d.Path("skills/pipe/SKILL.md"), 0o600))
+	testkit.Must(t, os.MkdirAll(d.Path("skills/pipe"), 0o700))
+	testkit.Must(t, syscall.Mkfifo(d.Path("skills/pipe/SKILL.md"), 0o600))
 	for _, name := range []string{
 		"", ".", "..", "../..", "../outside", "good/../../outside", "deep/er", "/", d.Path("outside"), `..\outside`, "good\x00", "good\n",
 		"broken", "missing", "huge", "linked", "absolute", "inner", "dangling", "pipe", "good/",
@@ -234,12 +235,5 @@ func TestToolsAreCollectedOnceAndInOrderWithoutTheDangerousOnes(t *testing.T) {
 		if diff := cmp.Diff(c.want, Tools(c.skills)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -17,13 +17,13 @@ import (
 func library(t testing.TB, tool string) *jsonschema.Schema {
 	t.Helper()
 	data, err := schemaFiles.ReadFile("schemas/" + tool + ".json")
-	must(t, err)
+	testkit.Must(t, err)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	must(t, err)
+	testkit.Must(t, err)
 	c := jsonschema.NewCompiler()
-	must(t, c.AddResource(tool, doc))
+	testkit.Must(t, c.AddResource(tool, doc))
 	s, err := c.Compile(tool)
-	must(t, err)
+	testkit.Must(t, err)
 	return s
 }
 
@@ -39,11 +39,11 @@ type knownWords struct {
 
 func TestEverySchemaIsValidAndFullyChecked(t *testing.T) {
 	all, err := schemas()
-	must(t, err)
+	testkit.Must(t, err)
 	for _, tool := range tools {
 		library(t, tool.name)
 		data, err := schemaFiles.ReadFile("schemas/" + tool.name + ".json")
-		must(t, err)
+		testkit.Must(t, err)
 		dec := json.NewDecoder(bytes.NewReader(data))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&knownWords{}); err != nil {
@@ -117,12 +117,5 @@ func BenchmarkCheck(b *testing.B) {
 		if _, problem := read(PingUser, args); problem != "" {
 			b.Fatal("refused")
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

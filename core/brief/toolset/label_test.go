@@ -97,7 +97,7 @@ func TestWhatHasToBeAllowedCanBeReadToItsEnd(t *testing.T) {
 		strings.Repeat("line of a long file\n", 5000) + "the end\n", strings.Repeat("echo harmless ; ", 12_500), "a" + strings.Repeat("\u0301", 10_000) + "\x00\r",
 	} {
 		input, err := json.Marshal(map[string]string{"file_path": "b.md", "content": content})
-		must(t, err)
+		testkit.Must(t, err)
 		want := visible.Text(strings.TrimSuffix(content, "\n"))
 		if _, got := Question("Write", input, inData); !strings.HasPrefix(got, want) || len(got) < len(content)-1 {
 			t.Errorf("%d characters are shown, want %d; they end in %q", len(got), len(want), got[max(0, len(got)-40):])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/leeway"
 	"ollimbot/routines/when"
@@ -78,7 +79,7 @@ func TestAWrongWindowIsRefused(t *testing.T) {
 
 func TestAReminderIsSetAtItsTime(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	must(t, err)
+	testkit.Must(t, err)
 	tests := []struct {
 		args, answer string
 		want         routines.Reminder
@@ -154,7 +155,7 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 // clock skips or repeats the time.
 func TestAReminderHasOneTimeAtClockChanges(t *testing.T) {
 	la, err := time.LoadLocation("America/Los_Angeles")
-	must(t, err)
+	testkit.Must(t, err)
 	for _, c := range []struct{ now, runAt, answer, listed string }{
 		{"2026-03-08T01:00:30-08:00", "2026-03-08T02:30:00", "3:00 AM.", "2026-03-08 03:00 AM —"},
 		{"2026-11-01T00:10:30-07:00", "2026-11-01T01:30:00", "1:30 AM -07:00.", "2026-11-01 01:30 AM -07:00 —"},
@@ -165,7 +166,7 @@ func TestAReminderHasOneTimeAtClockChanges(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			now, err := time.Parse(time.RFC3339, c.now)
-			must(t, err)
+			testkit.Must(t, err)
 			time.Sleep(time.Until(now))
 			book := &shelf{zone: la}
 			a := use(t, &recorder{book: book}, AddReminder, `{"prompt":"x","run_at":"`+c.runAt+`"}`)

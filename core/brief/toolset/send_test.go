@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 )
 
@@ -14,29 +15,29 @@ import (
 func folder(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	testkit.Must(t, err)
 	for name, text := range map[string]string{
 		"notes/week.md": "plan", "empty.md": "", ".env": "DISCORD_TOKEN=x", "state/token.json": "{}", "state/forks/tail.jsonl": "{}",
 		"states.md": "of mind", ".env.example": "names only",
 	} {
 		path := filepath.Join(root, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return root
 }
 
 func link(t *testing.T, target, name string) {
 	t.Helper()
-	must(t, os.Symlink(target, name))
+	testkit.Must(t, os.Symlink(target, name))
 }
 
 func sized(t *testing.T, path string, bytes int64) {
 	t.Helper()
 	f, err := os.Create(path)
-	must(t, err)
-	must(t, f.Truncate(bytes))
-	must(t, f.Close())
+	testkit.Must(t, err)
+	testkit.Must(t, f.Truncate(bytes))
+	testkit.Must(t, f.Close())
 }
 
 func anything(string) string { return "" }
@@ -77,7 +78,7 @@ func TestAFileThatMustNotBeSentIsToldWhy(t *testing.T) {
 	link(t, "nowhere", filepath.Join(root, "dangling"))
 	link(t, "loop", filepath.Join(root, "loop"))
 	sized(t, filepath.Join(root, "large.bin"), maxFile+1)
-	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600))
+	testkit.Must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600))
 	const missing = "file not found or not a regular file"
 	for path, want := range map[string]string{
 		"nothing.md": missing, "notes": missing, "pipe": missing, "dangling": missing, "loop": missing, "\x00": missing, "~nobody/x": missing,

@@ -254,7 +254,7 @@ func TestAButtonThatIsNotTheAgentsToGiveIsRefusedWithTheChoice(t *testing.T) {
 		args, err := json.Marshal(map[string]any{"title": "x", "buttons": []map[string]string{
 			{"label": "Hide", "action": "dismiss:"}, {"label": "Go", "action": action},
 		}})
-		must(t, err)
+		testkit.Must(t, err)
 		r := &recorder{}
 		a := use(t, r, DiscordEmbed, string(args))
 		if a.IsError != (says != "") || !strings.Contains(a.Text, says) || a.IsError == (r.embed.Title == "x") {
@@ -274,7 +274,7 @@ func TestAnEmbedIsCleanAndWhole(t *testing.T) {
 		"title": long, "description": `first\nsecond` + "\u202e", "color": "PINK", "fields": fields,
 		"buttons": []map[string]string{{"label": long, "style": "Danger", "action": "agent:go"}, {"label": "", "action": "dismiss:"}},
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	r := &recorder{}
 	if a := use(t, r, DiscordEmbed, string(args)); a.IsError {
 		t.Fatal(a.Text)

@@ -19,13 +19,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // served runs a server until the test ends.
 func served(t testing.TB, dir string) (s *Server, end func()) {
 	t.Helper()
 	s = New(Options{Dir: dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	must(t, s.Open())
+	testkit.Must(t, s.Open())
 	ctx, cancel := context.WithCancel(context.Background())
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -49,7 +50,7 @@ func call(t testing.TB, token *Token, args ...string) agent.CommandResult {
 	t.Helper()
 	env := token.Env()
 	r, err := Call(strings.TrimPrefix(env[0], SocketVar+"="), strings.TrimPrefix(env[1], SessionVar+"="), args)
-	must(t, err)
+	testkit.Must(t, err)
 	return r
 }
 
@@ -94,7 +95,7 @@ func TestATokenCountsAtItsOwnDoorOnly(t *testing.T) {
 	one, two := s.Issue(echo("one")), s.Issue(echo("two"))
 	path, _ := one.Door()
 	r, err := Call(path, two.value, []string{"help"})
-	must(t, err)
+	testkit.Must(t, err)
 	refused(t, r, "session has ended or is unknown")
 }
 
@@ -126,7 +127,7 @@ func TestACommandWhoseCallerIsGoneIsCancelled(t *testing.T) {
 	})
 	conn := ring(t, token)
 	line, err := json.Marshal(request{Token: token.value})
-	must(t, err)
+	testkit.Must(t, err)
 	if _, err := conn.Write(append(line, '\n')); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func ring(t testing.TB, token *Token) conn {
 	t.Helper()
 	path, _ := token.Door()
 	conn, err := dial(path, time.Now().Add(time.Minute))
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
@@ -212,11 +213,11 @@ func TestTheDoorsArePrivateAndGoWithTheBot(t *testing.T) {
 func TestWhatAKilledBotLeftIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	killed, err := openPlace(dir)
-	must(t, err)
+	testkit.Must(t, err)
 	door, err := openDoor(filepath.Join(killed.folder, "1"))
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = door.Close() })
-	must(t, killed.lock.Close())
+	testkit.Must(t, killed.lock.Close())
 	s, _ := served(t, dir)
 	if r := call(t, s.Issue(echo("one")), "help"); r.Exit != 3 {
 		t.Errorf("got %+v", r)
@@ -227,11 +228,11 @@ func TestWhatAKilledBotLeftIsReplaced(t *testing.T) {
 func noDoors(t *testing.T) (dir, runtime string) {
 	t.Helper()
 	runtime, err := os.MkdirTemp("", "run") // t.TempDir is too long
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	dir = filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(dir, nil, 0o600))
+	testkit.Must(t, os.WriteFile(dir, nil, 0o600))
 	return dir, runtime
 }
 
@@ -239,11 +240,11 @@ func TestWhereNoDoorCanBeMadeTheyAreInAFolderOfTheirOwn(t *testing.T) {
 	dir, runtime := noDoors(t)
 	folders := func() []string {
 		found, err := filepath.Glob(filepath.Join(runtime, "*"))
-		must(t, err)
+		testkit.Must(t, err)
 		return found
 	}
 	killed, err := openPlace(dir) // and never closed
-	must(t, err)
+	testkit.Must(t, err)
 	s, end := served(t, dir)
 	token := s.Issue(echo("one"))
 	path, _ := token.Door()
@@ -267,17 +268,17 @@ func TestWhereNoDoorCanBeMadeTheyAreInAFolderOfTheirOwn(t *testing.T) {
 func TestAFolderOfAKilledBotIsSweptByTheNext(t *testing.T) {
 	dir, _ := noDoors(t)
 	killed, err := openPlace(dir + "-killed")
-	must(t, err)
+	testkit.Must(t, err)
 	if !strings.HasSuffix(killed.folder, folderName) {
 		t.Fatalf("it is in %s", killed.folder)
 	}
 	folder, err := freshFolder(dir + "-killed")
-	must(t, err)
+	testkit.Must(t, err)
 	p, err := take(folder)
-	must(t, err)
-	must(t, p.lock.Close())
+	testkit.Must(t, err)
+	testkit.Must(t, p.lock.Close())
 	living := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(living, nil, 0o600))
+	testkit.Must(t, os.WriteFile(living, nil, 0o600))
 	alive, _ := served(t, living)
 	served(t, dir)
 	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
@@ -302,12 +303,5 @@ func BenchmarkACallThroughTheDoor(b *testing.B) {
 	token := s.Issue(echo("one"))
 	for b.Loop() {
 		call(b, token, "reminder", "list")
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/testkit"
 )
 
 // Files that a hostile process can put into its session's door.
@@ -15,20 +17,20 @@ func TestADoorOpensPipesOnly(t *testing.T) {
 	token := s.Issue(echo("one"))
 	folder, _ := token.Door()
 	beside := filepath.Join(t.TempDir(), "pipe")
-	must(t, unix.Mkfifo(beside, 0o600))
+	testkit.Must(t, unix.Mkfifo(beside, 0o600))
 	held, err := os.OpenFile(beside, os.O_RDWR, 0)
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = held.Close() })
 	for _, end := range []string{inEnd, outEnd} {
-		must(t, os.WriteFile(filepath.Join(folder, "file"+end), []byte("{}"), 0o600))
-		must(t, os.Symlink(beside, filepath.Join(folder, "link"+end)))
-		must(t, os.Symlink("/dev/zero", filepath.Join(folder, "device"+end)))
+		testkit.Must(t, os.WriteFile(filepath.Join(folder, "file"+end), []byte("{}"), 0o600))
+		testkit.Must(t, os.Symlink(beside, filepath.Join(folder, "link"+end)))
+		testkit.Must(t, os.Symlink("/dev/zero", filepath.Join(folder, "device"+end)))
 	}
 	bell, err := os.OpenFile(filepath.Join(folder, bellName), os.O_WRONLY, 0)
-	must(t, err)
+	testkit.Must(t, err)
 	_, err = bell.WriteString("file\nlink\ndevice\nnothing\n\n../1/file\n" + strings.Repeat("x", 2*unix.PathMax) + "\n")
-	must(t, err)
-	must(t, bell.Close())
+	testkit.Must(t, err)
+	testkit.Must(t, bell.Close())
 	if r := call(t, token, "help"); r.Exit != 3 {
 		t.Errorf("afterwards a command gives %+v", r)
 	}

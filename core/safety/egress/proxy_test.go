@@ -27,13 +27,6 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // end is the inside of a sandbox, as set up by Run: its connections share one link.
 type end struct {
 	session *yamux.Session
@@ -43,18 +36,18 @@ type end struct {
 func newEnd(t testing.TB, s *Server, list string) *end {
 	t.Helper()
 	l, err := hosts.Parse(list)
-	must(t, err)
+	testkit.Must(t, err)
 	link, err := s.Pair(l)
-	must(t, err)
+	testkit.Must(t, err)
 	return joined(t, link, l)
 }
 
 func joined(t testing.TB, link *os.File, l hosts.List) *end {
 	t.Helper()
 	conn, err := net.FileConn(link)
-	must(t, errors.Join(err, link.Close()))
+	testkit.Must(t, errors.Join(err, link.Close()))
 	session, err := yamux.Client(conn, muxed())
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 	return &end{session, l}
 }
@@ -73,11 +66,11 @@ func (e *end) client() *http.Client {
 func (e *end) ask(t testing.TB, text string) string {
 	t.Helper()
 	c, err := e.session.Open()
-	must(t, err)
+	testkit.Must(t, err)
 	defer c.Close()
 	_, err = io.WriteString(c, text)
-	must(t, err)
-	must(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+	testkit.Must(t, err)
+	testkit.Must(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
 	all, _ := io.ReadAll(c)
 	return string(all)
 }
@@ -108,13 +101,13 @@ func TestARequestPassesAsItIs(t *testing.T) {
 	at := "localhost:" + portOf(web.Listener.Addr().String())
 	e := newEnd(t, newServer(t), at)
 	r, err := http.NewRequest(http.MethodPut, "http://"+at+"/a%2Fb?x=1;y=2&&z", strings.NewReader("pear"))
-	must(t, err)
+	testkit.Must(t, err)
 	r.Header.Set("Proxy-Authorization", "Basic x")
 	answer, err := e.client().Do(r)
-	must(t, err)
+	testkit.Must(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	must(t, err)
+	testkit.Must(t, err)
 	if answer.StatusCode != http.StatusTeapot || answer.Header.Get("X-Answer") != "yes" || string(body) != "PEAR" {
 		t.Errorf("%s %v %s", answer.Status, answer.Header, body)
 	}
@@ -145,22 +138,22 @@ func TestAHostHeaderLeadsNowhere(t *testing.T) {
 		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03garbage that is no request\r\n\r\n\r\n": "400 Bad Request",
 	} {
 		c, err := e.session.Open()
-		must(t, err)
+		testkit.Must(t, err)
 		_, err = io.WriteString(c, request)
-		must(t, err)
-		must(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+		testkit.Must(t, err)
+		testkit.Must(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
 		line, err := bufio.NewReader(c).ReadString('\n')
 		if err != nil || !strings.Contains(line, wants) {
 			t.Errorf("%q: %q, %v; not %s", request, line, err, wants)
 		}
-		must(t, c.Close())
+		testkit.Must(t, c.Close())
 	}
 }
 
 func TestARefusalIsOneSentenceThatNamesHostAndSetting(t *testing.T) {
 	e := newEnd(t, newServer(t), "good.example.org")
 	r, err := e.client().Get("http://evil.example.org/")
-	must(t, err)
+	testkit.Must(t, err)
 	defer r.Body.Close()
 	text, _ := io.ReadAll(r.Body)
 	if r.StatusCode != http.StatusForbidden || strings.Count(string(text), "\n") != 1 ||
@@ -172,7 +165,7 @@ func TestARefusalIsOneSentenceThatNamesHostAndSetting(t *testing.T) {
 func TestSocksConnectsAndRefuses(t *testing.T) {
 	testkit.Alone(t)
 	echo, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	defer echo.Close()
 	go func() {
 		for {
@@ -190,16 +183,16 @@ func TestSocksConnectsAndRefuses(t *testing.T) {
 	port := portOf(echo.Addr().String())
 	e := newEnd(t, newServer(t), "localhost:"+port+",good.example.org")
 	client, err := socks.SOCKS5("tcp", "proxy", nil, e)
-	must(t, err)
+	testkit.Must(t, err)
 	c, err := client.Dial("tcp", "localhost:"+port)
-	must(t, err)
+	testkit.Must(t, err)
 	_, err = io.WriteString(c, "pear")
-	must(t, err)
+	testkit.Must(t, err)
 	stream, ok := c.(interface{ Close() error })
 	if !ok {
 		t.Fatal(c)
 	}
-	must(t, stream.Close()) // on a stream this only ends writing
+	testkit.Must(t, stream.Close()) // on a stream this only ends writing
 	if all, err := io.ReadAll(c); string(all) != "pear" || err != nil {
 		t.Errorf("%q came back, %v", all, err)
 	}
@@ -227,11 +220,11 @@ func TestAPassIsGoodForItsListOnly(t *testing.T) {
 	testkit.Alone(t)
 	s := newServer(t)
 	list, err := hosts.Parse("good.example.org,localhost:80")
-	must(t, err)
+	testkit.Must(t, err)
 	p, err := s.Pass(list)
-	must(t, err)
+	testkit.Must(t, err)
 	link, err := Join(p)
-	must(t, err)
+	testkit.Must(t, err)
 	e := joined(t, link, list)
 	if text := e.ask(t, "CONNECT evil.example.org:443 HTTP/1.0\r\n\r\n"); !strings.Contains(text, "403") {
 		t.Errorf("a link by a pass answers %q", text)
@@ -258,30 +251,30 @@ func TestAPassIsGoodForItsListOnly(t *testing.T) {
 func TestCloseEndsWhatIsOpen(t *testing.T) {
 	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	defer l.Close()
 	at := "localhost:" + portOf(l.Addr().String())
 	s := New(Options{})
 	e := newEnd(t, s, at)
 	client, err := socks.SOCKS5("tcp", "proxy", nil, e)
-	must(t, err)
+	testkit.Must(t, err)
 	c, err := client.Dial("tcp", at)
-	must(t, err)
+	testkit.Must(t, err)
 	server, err := l.Accept()
-	must(t, err)
+	testkit.Must(t, err)
 	defer server.Close()
 	request, err := e.session.Open()
-	must(t, err)
+	testkit.Must(t, err)
 	_, err = io.WriteString(request, "GET http://"+at+"/ HTTP/1.1\r\nHost: x\r\n\r\n")
-	must(t, err)
+	testkit.Must(t, err)
 	waiting, err := l.Accept() // the request is being answered
-	must(t, err)
+	testkit.Must(t, err)
 	defer waiting.Close()
 	half, err := e.session.Open() // a client that sends nothing
-	must(t, err)
+	testkit.Must(t, err)
 	s.Close()
 	for _, c := range []net.Conn{c, request, half, server} {
-		must(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+		testkit.Must(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
 		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Error("a connection is open")
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/mcp"
 	"ollimbot/core/safety/policy"
@@ -19,7 +20,7 @@ import (
 func (o *office) propose(t *testing.T, rel, more string) (version string) {
 	t.Helper()
 	old, now := storetest.Text(t, o.dir, rel), storetest.Text(t, o.dir, rel)+more
-	must(t, routines.KeepText(o.dir, []byte(old)))
+	testkit.Must(t, routines.KeepText(o.dir, []byte(old)))
 	version = routines.Digest([]byte(now))
 	entry := `{"written": {"` + version + `": {"path": "` + rel + `", "at": "2020-01-01T00:00:00Z", "before": "` + routines.Digest([]byte(old)) + `"}}}`
 	storetest.Put(t, o.dir, "state/provenance.json", entry)
@@ -41,7 +42,7 @@ func runs(t *testing.T, story func(t *testing.T)) func(o *office) {
 		synctest.Wait() // it has looked at what there is
 		story(t)
 		stop()
-		must(t, <-done)
+		testkit.Must(t, <-done)
 	}
 }
 
@@ -67,7 +68,7 @@ func TestTheEditOfATaskOrWebhookIsAllowedOrRefusedByItsCard(t *testing.T) {
 						t.Error("any version is meant")
 					}
 					out, err := o.Pressed(t.Context(), allow, press)
-					must(t, err)
+					testkit.Must(t, err)
 					synctest.Wait()
 					if got := strings.Contains(storetest.Text(t, o.dir, rel), "lawn"); got != allow || len(o.Waiting()) != 0 {
 						t.Errorf("%s: the file has the edit: %v; waiting %+v", rel, got, o.Waiting())
@@ -98,7 +99,7 @@ func TestACardIsSentOnceThereIsANetworkIfTheEditStillWaits(t *testing.T) {
 				synctest.Wait()
 				if decided {
 					_, err := o.refuse(t.Context(), command.RefuseEdit{ID: routineID})
-					must(t, err)
+					testkit.Must(t, err)
 				}
 				o.offline.Store(false)
 				time.Sleep(2 * time.Minute)
@@ -233,7 +234,7 @@ func TestAnEditOfTheServersFileIsAllowedOrRefusedByItsCard(t *testing.T) {
 				}
 				_, press, _ := strings.Cut(o.sent[0].Embed.Buttons[0].Action, ":")
 				out, err := o.Pressed(t.Context(), allow, press)
-				must(t, err)
+				testkit.Must(t, err)
 				synctest.Wait()
 				want := map[bool]string{true: edit, false: old}[allow]
 				if got := storetest.Text(t, o.dir, serversFile); got != want || len(o.Waiting()) != 0 || out.Decision.Subject != serversFile {

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/command"
 	"ollimbot/core/mcp"
@@ -152,13 +153,6 @@ func (o *office) reopen(index *routines.Index, hooks *webhook.Index) {
 	})
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (o *office) allow(t *testing.T, c command.AllowTask) (command.Outcome, error) {
 	t.Helper()
 	all := command.Handlers{}
@@ -216,12 +210,12 @@ func TestEachFileThatWaitsIsListedWithItsReasonAndVersion(t *testing.T) {
 // Files that are not skills, and a missing skills folder, are skipped.
 func TestWhatIsNoSkillDoesNotWait(t *testing.T) {
 	o := open(t, skillFile)
-	must(t, os.MkdirAll(o.dir.Path("skills/a folder"), 0o700))
+	testkit.Must(t, os.MkdirAll(o.dir.Path("skills/a folder"), 0o700))
 	storetest.Put(t, o.dir, "skills/notes.md", "text")
 	if got := o.waiting(); !slices.Equal(got, []string{skillFile}) {
 		t.Errorf("waiting: %q", got)
 	}
-	must(t, os.RemoveAll(o.dir.Path("skills")))
+	testkit.Must(t, os.RemoveAll(o.dir.Path("skills")))
 	if got := o.waiting(); len(got) != 0 {
 		t.Errorf("without the folder: %q", got)
 	}
@@ -241,7 +235,7 @@ func TestApprovingAFileIsUndoneByWithdrawing(t *testing.T) {
 			o := open(t, routineFile, reminderFile, hookFile, skillFile)
 			version := o.digest(t, c.file)
 			out, err := o.allow(t, command.AllowTask{ID: c.id, Version: version})
-			must(t, err)
+			testkit.Must(t, err)
 			if got := o.waiting(); len(got) != 3 || slices.Contains(got, c.file) {
 				t.Errorf("approved, there wait %q", got)
 			}
@@ -262,7 +256,7 @@ func TestApprovingAFileIsUndoneByWithdrawing(t *testing.T) {
 				t.Errorf("judged %d times, changed %d times, skills %v", o.judged, o.changed, o.Beside())
 			}
 			out, err = o.allow(t, undo)
-			must(t, err)
+			testkit.Must(t, err)
 			if len(o.waiting()) != 4 || len(o.Beside()) != 1 || o.judged != 2 {
 				t.Errorf("withdrawn, there wait %q; judged %d times", o.waiting(), o.judged)
 			}
@@ -282,7 +276,7 @@ func TestOnlyTheVersionThatWasSeenIsApproved(t *testing.T) {
 		t.Errorf("approved what was not seen: %v", err)
 	}
 	_, err := o.allow(t, command.AllowTask{ID: routineID}) // in any state
-	if must(t, err); len(o.waiting()) != 0 {
+	if testkit.Must(t, err); len(o.waiting()) != 0 {
 		t.Errorf("waiting: %q", o.waiting())
 	}
 }
@@ -304,8 +298,8 @@ func TestApprovingAFileThatDoesNotWaitChangesNothing(t *testing.T) {
 func (o *office) breakRecord(t *testing.T) {
 	t.Helper()
 	path := o.dir.Path(store.StateDir)
-	must(t, os.RemoveAll(path))
-	must(t, os.WriteFile(path, nil, 0o600))
+	testkit.Must(t, os.RemoveAll(path))
+	testkit.Must(t, os.WriteFile(path, nil, 0o600))
 }
 
 func TestAnApprovalThatCannotBeSavedIsAnErrorAndHasNoEffect(t *testing.T) {
@@ -324,7 +318,7 @@ func TestAnApprovalThatCannotBeSavedIsAnErrorAndHasNoEffect(t *testing.T) {
 func TestAnApprovalByAnotherCommandTakesEffectOnce(t *testing.T) {
 	o := open(t, routineFile, skillFile)
 	theirs := policy.New(policy.Options{Dir: o.dir}).Provenance()
-	must(t, theirs.Approve(o.digest(t, skillFile), skillFile, time.Now()))
+	testkit.Must(t, theirs.Approve(o.digest(t, skillFile), skillFile, time.Now()))
 	if len(o.waiting()) != 2 {
 		t.Fatal("it took effect before it was read")
 	}
@@ -368,7 +362,7 @@ func TestAStartWithALostRecordSetsItAsideAndJudgesAgain(t *testing.T) {
 
 func TestAStartReadsWhatWasApprovedBefore(t *testing.T) {
 	o := open(t, reminderFile)
-	must(t, policy.New(policy.Options{Dir: o.dir}).Provenance().Approve(o.digest(t, reminderFile), reminderFile, time.Now()))
+	testkit.Must(t, policy.New(policy.Options{Dir: o.dir}).Provenance().Approve(o.digest(t, reminderFile), reminderFile, time.Now()))
 	if o.Recover(); len(o.waiting()) != 0 {
 		t.Errorf("waiting: %q", o.waiting())
 	}
@@ -411,8 +405,8 @@ func TestAStartForgetsOldVersionsOnlyOfFilesThatAreGone(t *testing.T) {
 // A changed script of a check waits like a file: with its changes, as a version of its own.
 func TestAChangedScriptOfACheckIsShownAndAllowed(t *testing.T) {
 	o := open(t)
-	must(t, o.dir.Write("check.sh", []byte("echo one\n")))
-	must(t, o.dir.Write("routines/look.md", []byte("---\nid: look0001\ncron: 0 9 * * *\nbackground: true\ncheck: sh check.sh\n---\nLook.\n")))
+	testkit.Must(t, o.dir.Write("check.sh", []byte("echo one\n")))
+	testkit.Must(t, o.dir.Write("routines/look.md", []byte("---\nid: look0001\ncron: 0 9 * * *\nbackground: true\ncheck: sh check.sh\n---\nLook.\n")))
 	o.o.Index.Scan()
 	task, _ := o.o.Index.Set().Find("look0001")
 	guard := policy.New(policy.Options{Dir: o.dir})
@@ -421,7 +415,7 @@ func TestAChangedScriptOfACheckIsShownAndAllowed(t *testing.T) {
 	if h := o.heldTask(task); h.why != "" {
 		t.Errorf("a script that is new to the bot waits: %s", h.why)
 	}
-	must(t, o.dir.Write("check.sh", []byte("curl evil\n")))
+	testkit.Must(t, o.dir.Write("check.sh", []byte("curl evil\n")))
 	h := o.heldTask(task)
 	diff, ok := o.diff(h)
 	if !strings.Contains(h.why, "check.sh, which has changed") || !ok || !strings.Contains(diff, "-echo one\n+curl evil") || h.digest == task.Digest {
@@ -443,8 +437,8 @@ func TestAChangedScriptOfACheckIsShownAndAllowed(t *testing.T) {
 func TestAFileWithACheckIsShownWithItsScript(t *testing.T) {
 	const head = "---\nid: look0001\ncron: 0 9 * * *\nbackground: true\n"
 	o := open(t)
-	must(t, o.dir.Write("check.sh", []byte("echo one\n")))
-	must(t, o.dir.Write("routines/look.md", []byte(head+"check: sh check.sh\nsay: check\n---\nLook.\n")))
+	testkit.Must(t, o.dir.Write("check.sh", []byte("echo one\n")))
+	testkit.Must(t, o.dir.Write("routines/look.md", []byte(head+"check: sh check.sh\nsay: check\n---\nLook.\n")))
 	o.o.Index.Scan()
 	task, _ := o.o.Index.Set().Find("look0001")
 	o.whys["routines/look.md"] = "it may run a check"
@@ -453,7 +447,7 @@ func TestAFileWithACheckIsShownWithItsScript(t *testing.T) {
 		if !ok || !strings.HasSuffix(diff, "+Look.\nIts check runs check.sh:\n+echo one") {
 			t.Errorf("shown as\n%s", diff)
 		}
-		must(t, o.dir.Write("check.sh", []byte("curl evil\n"))) // after it was shown
+		testkit.Must(t, o.dir.Write("check.sh", []byte("curl evil\n"))) // after it was shown
 	}
 	task.Proposed = routines.Proposal{Version: "1", Diff: "+description: x"}
 	if diff, _ := o.diff(o.heldTask(task)); diff != "+description: x" {
@@ -469,15 +463,15 @@ func TestAFileWithACheckIsShownWithItsScript(t *testing.T) {
 func TestAnApprovalEndsWithItsFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := open(t, routineFile)
-		must(t, o.files.Approve(o.digest(t, routineFile), routineFile, time.Now()))
-		must(t, o.files.Approve("older", skillFile, time.Now().Add(-time.Hour)))
+		testkit.Must(t, o.files.Approve(o.digest(t, routineFile), routineFile, time.Now()))
+		testkit.Must(t, o.files.Approve("older", skillFile, time.Now().Add(-time.Hour)))
 		o.Recover()
 		if !slices.Equal(o.ended, []string{skillFile}) {
 			t.Errorf("at the start, ended %q", o.ended)
 		}
 		runs(t, func(t *testing.T) {
 			time.Sleep(2 * time.Minute)
-			must(t, os.Remove(o.dir.Path(routineFile)))
+			testkit.Must(t, os.Remove(o.dir.Path(routineFile)))
 			o.Refresh(routineFile)
 			o.Settle()
 			synctest.Wait()

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/routines"
@@ -47,7 +48,7 @@ func TestAChangeOfAServersToolsIsAllowedOrRefusedByItsCard(t *testing.T) {
 				}
 				_, press, _ := strings.Cut(o.sent[0].Embed.Buttons[map[bool]int{true: 0, false: 1}[allow]].Action, ":")
 				out, err := o.Pressed(t.Context(), allow, press)
-				must(t, err)
+				testkit.Must(t, err)
 				synctest.Wait()
 				want := map[bool]string{true: "allowed weather ", false: "refused weather "}[allow] + change(1).Version
 				if fmt.Sprint(o.decided) != "["+want+"]" || len(o.Beside()) != 0 || out.Decision.Subject != "mcp__weather" || len(o.retired) != 1 {
@@ -109,7 +110,7 @@ func TestACardOfAnEarlierStartLosesItsButtonsOnceItIsDecided(t *testing.T) {
 			}
 			_, press, _ := strings.Cut(o.sent[0].Embed.Buttons[0].Action, ":")
 			_, err := o.Pressed(t.Context(), true, press)
-			must(t, err)
+			testkit.Must(t, err)
 			synctest.Wait()
 			if len(o.retired) != 2 || o.retired[1] != "1" {
 				t.Errorf("retired %v", o.retired)

@@ -39,7 +39,7 @@ type ground struct {
 func newGround(t testing.TB, files map[string]string) *ground {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	testkit.Must(t, err)
 	g := &ground{root: root, home: root + "/home", data: root + "/home/.ollim-bot", beside: root + "/beside", visible: root + "/visible"}
 	all := map[string]string{
 		"home/.ssh/id_ed25519": secret, "home/.claude/.credentials.json": secret, "home/.claude.json": secret, "home/.bashrc": secret,
@@ -51,8 +51,8 @@ func newGround(t testing.TB, files map[string]string) *ground {
 	}
 	for name, text := range all {
 		path := filepath.Join(root, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	g.settings.Visible = []sandbox.Visible{{Path: g.visible}}
 	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})
@@ -121,7 +121,7 @@ func (g *ground) picture(t testing.TB) map[string]string {
 		all[strings.TrimPrefix(path, g.root+"/")] = text
 		return nil
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	return all
 }
 
@@ -211,7 +211,7 @@ func unmade(a attack) bool {
 func TestNoAttackFromInsideSucceeds(t *testing.T) {
 	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	for _, files := range []map[string]string{settled, {}} {
 		g := newGround(t, files)
@@ -240,7 +240,7 @@ func TestNoAttackFromInsideSucceeds(t *testing.T) {
 func TestWhatIsSeenIsWhatTheFenceShows(t *testing.T) {
 	testkit.Alone(t)
 	g := newGround(t, settled)
-	must(t, os.Mkdir(g.root+"/written", 0o700))
+	testkit.Must(t, os.Mkdir(g.root+"/written", 0o700))
 	g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: g.root + "/written", Write: true})
 	sees := g.box.Sight()
 	for _, path := range []string{
@@ -273,7 +273,7 @@ func TestTemporaryFilesOfACommandAreThereForTheNext(t *testing.T) {
 	testkit.Alone(t)
 	g := newGround(t, settled)
 	tmp := g.root + "/of a session"
-	must(t, os.Mkdir(tmp, 0o700))
+	testkit.Must(t, os.Mkdir(tmp, 0o700))
 	for i, script := range []string{
 		`echo a plum >"$TMPDIR/a" && touch /tmp/lost && test "$TMPDIR" = '` + tmp + "'",
 		`grep -q plum "$TMPDIR/a" && ! test -e /tmp/lost && ! grep . .env`,
@@ -335,10 +335,10 @@ func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
 	g := newGround(t, settled)
 	program := g.root + "/opt/bot-1.2"
 	for _, dir := range []string{"/opt", "/bin"} {
-		must(t, os.Mkdir(g.root+dir, 0o700))
+		testkit.Must(t, os.Mkdir(g.root+dir, 0o700))
 	}
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho at your service\n"), 0o700))
-	must(t, os.Symlink(program, g.root+"/bin/ollim-bot"))
+	testkit.Must(t, os.WriteFile(program, []byte("#!/bin/sh\necho at your service\n"), 0o700))
+	testkit.Must(t, os.Symlink(program, g.root+"/bin/ollim-bot"))
 	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home, Executable: program})
 	for way, wrap := range map[string]func(*exec.Cmd) func(){"a skill's command": g.box.Command, "a command of claude": g.inner, "claude itself": g.box.Engine} {
 		cmd := exec.Command("/bin/sh", "-c", "ollim-bot")
@@ -355,7 +355,7 @@ func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
 func TestTheNetworkIsOpenWhereTheUserSaysSo(t *testing.T) {
 	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	g := newGround(t, settled)
 	g.settings.Network = true
@@ -385,7 +385,7 @@ func TestTheBotIsReachedFromInsideASandbox(t *testing.T) {
 	for layer, g := range closed(t) {
 		g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: filepath.Dir(binarytest.Path())})
 		server := control.New(control.Options{Dir: g.data + "/state"})
-		must(t, server.Open())
+		testkit.Must(t, server.Open())
 		ctx, end := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- server.Serve(ctx) }()
@@ -404,7 +404,7 @@ func TestTheBotIsReachedFromInsideASandbox(t *testing.T) {
 			}
 		}
 		end()
-		must(t, <-served)
+		testkit.Must(t, <-served)
 	}
 }
 
@@ -418,17 +418,17 @@ func TestAReplacedSecretIsCoveredForTheNextCommand(t *testing.T) {
 	done := g.box.Engine(cmd)
 	defer done()
 	in, err := cmd.StdinPipe()
-	must(t, err)
+	testkit.Must(t, err)
 	out := &strings.Builder{}
 	ready, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	buffer := make([]byte, 6)
 	if _, err := ready.Read(buffer); err != nil {
 		t.Fatal(err)
 	}
-	must(t, os.WriteFile(g.data+"/.env.new", []byte(secret), 0o600))
-	must(t, os.Rename(g.data+"/.env.new", g.data+"/.env"))
+	testkit.Must(t, os.WriteFile(g.data+"/.env.new", []byte(secret), 0o600))
+	testkit.Must(t, os.Rename(g.data+"/.env.new", g.data+"/.env"))
 	if _, err := in.Write([]byte("go\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -486,12 +486,5 @@ func TestOffAndNothingThereLeaveACommandAsItIs(t *testing.T) {
 		if !slices.Equal(cmd.Args, []string{"/bin/echo", "a"}) || cmd.Err != nil || !strings.HasPrefix(b.State().String(), "no sandbox: ") {
 			t.Errorf("%s: %v, %v, %s", name, cmd.Args, cmd.Err, b.State())
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -96,13 +96,13 @@ func TestAUnixSocketLeadsNowhere(t *testing.T) {
 	for layer, g := range closed(t) {
 		t.Chdir(g.data)
 		l, err := net.Listen("unix", "notes/s")
-		must(t, err)
+		testkit.Must(t, err)
 		t.Cleanup(func() { _ = l.Close() })
 		abstract, err := net.Listen("unix", "@"+g.root)
-		must(t, err)
+		testkit.Must(t, err)
 		t.Cleanup(func() { _ = abstract.Close() })
 		log, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: "notes/log", Net: "unixgram"})
-		must(t, err)
+		testkit.Must(t, err)
 		t.Cleanup(func() { _ = log.Close() })
 		for way := range ways {
 			for _, script := range []string{

@@ -33,7 +33,7 @@ var beyondLandlockForTheEngine = []string{"change the mode of a closed file", "c
 func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {
 	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	for _, files := range []map[string]string{settled, {}} {
 		g := newGround(t, files)

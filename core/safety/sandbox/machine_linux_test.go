@@ -87,7 +87,7 @@ func TestWhatAMachineCannotKeepIsNamed(t *testing.T) {
 		"landlock namespaces seccomp": {"no sandbox: ", " false\n", "x=heliotrope"},
 	} {
 		dir := t.TempDir()
-		must(t, os.WriteFile(dir+"/.env", []byte("x="+secret), 0o600))
+		testkit.Must(t, os.WriteFile(dir+"/.env", []byte("x="+secret), 0o600))
 		out, err := exec.CommandContext(t.Context(), binarytest.Path(), withoutArg, lacks, dir).CombinedOutput()
 		text := string(out)
 		for _, part := range append(says, "it runs\n") {

@@ -108,7 +108,7 @@ func newTown(t testing.TB) *town {
 	_, g.secure, _ = net.SplitHostPort(secure.Listener.Addr().String())
 	_, g.named, _ = net.SplitHostPort(named.Listener.Addr().String())
 	list, err := hosts.Parse(fmt.Sprintf("localhost:%s,localhost:%s,good.example.org,127.0.0.1:%s,rebound.example.org", g.plain, g.secure, g.named))
-	must(t, err)
+	testkit.Must(t, err)
 	g.settings.Hosts = list
 	g.box = sandboxtest.Box(t, sandbox.Options{
 		Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings },
@@ -203,7 +203,7 @@ func TestACommandBesideTheProxyIsAsWithout(t *testing.T) {
 func TestNoAttackSucceedsBesideTheProxy(t *testing.T) {
 	testkit.Alone(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	g := newTown(t)
 	const way = "a skill's command"

@@ -20,7 +20,7 @@ import (
 func userManager(t *testing.T) string {
 	t.Helper()
 	runtime := t.TempDir()
-	must(t, os.Chmod(runtime, 0o700))
+	testkit.Must(t, os.Chmod(runtime, 0o700))
 	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c",
 		"mkdir -p /run/systemd && mount -t tmpfs tmpfs /run/systemd && mkdir /run/systemd/system && exec /lib/systemd/systemd --user --unit=basic.target")
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir(), runtimeVar + "=" + runtime}
@@ -65,15 +65,15 @@ func recorded(t *testing.T, box func(testing.TB, sandbox.Options) *sandbox.Box) 
 	g = newGround(t, settled)
 	bin, runtime := t.TempDir(), t.TempDir()
 	log := filepath.Join(bin, "log")
-	must(t, os.WriteFile(filepath.Join(bin, "systemd-run"), fmt.Appendf(nil, recorder, log), 0o755))
-	must(t, os.Mkdir(filepath.Join(runtime, "systemd"), 0o700))
+	testkit.Must(t, os.WriteFile(filepath.Join(bin, "systemd-run"), fmt.Appendf(nil, recorder, log), 0o755))
+	testkit.Must(t, os.Mkdir(filepath.Join(runtime, "systemd"), 0o700))
 	listener, err := net.Listen("unix", filepath.Join(runtime, "systemd/private"))
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	g.box = box(t, sandbox.Options{Dir: g.data, Home: g.home, Runtime: runtime, Search: bin + ":/usr/bin:/bin"})
 	return g, filepath.Join(bin, "systemd-run"), func() string {
 		text, _ := os.ReadFile(log)
-		must(t, os.RemoveAll(log))
+		testkit.Must(t, os.RemoveAll(log))
 		return string(text)
 	}, func() { _ = listener.Close() }
 }

@@ -33,7 +33,7 @@ func keep(args []string) int {
 func scratchOf(t *testing.T, temp string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(temp)
-	must(t, err)
+	testkit.Must(t, err)
 	for _, e := range list {
 		names = append(names, e.Name())
 	}
@@ -57,7 +57,7 @@ func used(t *testing.T, dir string) *sandbox.Box {
 func TestTheFolderOfLandlockGoesWithTheLastThatUsesIt(t *testing.T) {
 	testkit.Alone(t)
 	temp, dir := filepath.Join(t.TempDir(), "with a space"), t.TempDir()
-	must(t, os.Mkdir(temp, 0o700))
+	testkit.Must(t, os.Mkdir(temp, 0o700))
 	t.Setenv("TMPDIR", temp)
 	one, two := used(t, dir), used(t, dir)
 	one.Close()
@@ -75,29 +75,29 @@ func TestTheFolderOfAKilledBotIsSweptByTheNext(t *testing.T) {
 	testkit.Alone(t)
 	temp, dir := t.TempDir(), t.TempDir()
 	search := t.TempDir() // a PATH without bubblewrap
-	must(t, os.Symlink("/bin/true", filepath.Join(search, "true")))
+	testkit.Must(t, os.Symlink("/bin/true", filepath.Join(search, "true")))
 	t.Setenv("TMPDIR", temp)
 	keeper := exec.CommandContext(t.Context(), binarytest.Path(), keepArg, dir, search)
 	_, err := keeper.StdinPipe()
-	must(t, err)
+	testkit.Must(t, err)
 	out, err := keeper.StdoutPipe()
-	must(t, err)
-	must(t, keeper.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, keeper.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("it says %q, %v", line, err)
 	}
 	// Things that a sweep must not touch: a link, its target, and folders accessible to others.
 	beside, prefix := t.TempDir(), filepath.Join(temp, "ollim-bot-"+strconv.Itoa(os.Getuid())+"-")
-	must(t, os.WriteFile(filepath.Join(beside, "kept"), nil, 0o600))
-	must(t, os.Symlink(beside, prefix+"link"))
-	must(t, os.WriteFile(prefix+"file", nil, 0o600))
-	must(t, os.Mkdir(prefix+"open", 0o700))
-	must(t, os.Chmod(prefix+"open", 0o755))
+	testkit.Must(t, os.WriteFile(filepath.Join(beside, "kept"), nil, 0o600))
+	testkit.Must(t, os.Symlink(beside, prefix+"link"))
+	testkit.Must(t, os.WriteFile(prefix+"file", nil, 0o600))
+	testkit.Must(t, os.Mkdir(prefix+"open", 0o700))
+	testkit.Must(t, os.Chmod(prefix+"open", 0o755))
 	used(t, t.TempDir()).Close()
 	if names := scratchOf(t, temp); len(names) != 4 {
 		t.Errorf("beside a living bot a sweep leaves %v", names)
 	}
-	must(t, keeper.Process.Kill())
+	testkit.Must(t, keeper.Process.Kill())
 	_ = keeper.Wait() // it was killed
 	used(t, t.TempDir()).Close()
 	if names := scratchOf(t, temp); len(names) != 3 {

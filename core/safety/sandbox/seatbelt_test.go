@@ -52,8 +52,8 @@ func TestTheProfileOfMacOSDecidesAsTheOthersDo(t *testing.T) {
 	root := resolved(t.TempDir())
 	home, data := root+"/home", root+"/home/.ollim-bot"
 	for _, name := range []string{"home/.ollim-bot/.env", "home/.ollim-bot/.git/config", "home/.claude/settings.json", "home/.ssh/id", "shown/a"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
-		must(t, os.WriteFile(filepath.Join(root, name), nil, 0o600))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
+		testkit.Must(t, os.WriteFile(filepath.Join(root, name), nil, 0o600))
 	}
 	box := New(Options{Dir: data, Home: home, Settings: func() Settings { return Settings{Visible: []Visible{{Path: root + "/shown"}}} }})
 	for p, want := range map[profile]map[string]string{
@@ -68,7 +68,7 @@ func TestTheProfileOfMacOSDecidesAsTheOthersDo(t *testing.T) {
 		},
 	} {
 		v, err := box.view(p, &exec.Cmd{Path: "/usr/bin/true", Env: []string{"HOME=" + home}})
-		must(t, err)
+		testkit.Must(t, err)
 		text := v.seatbelt("/private/var/folders/x")
 		for what, verdict := range want {
 			op, path, _ := strings.Cut(what, " ")
@@ -82,12 +82,5 @@ func TestTheProfileOfMacOSDecidesAsTheOthersDo(t *testing.T) {
 		if closed := strings.Contains(text, "(deny network*)"); closed != (p == command) {
 			t.Errorf("%v: the network is closed: %v", p, closed)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -24,7 +24,7 @@ func fresh(t *testing.T) *ground {
 func left(t *testing.T, g *ground) string {
 	t.Helper()
 	entries, err := os.ReadDir(g.data)
-	must(t, err)
+	testkit.Must(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -60,13 +60,13 @@ func TestWhatStandsForAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T)
 	cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
 	done := g.box.Engine(cmd)
 	in, err := cmd.StdinPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	if out, err := g.run(t, "a skill's command", "true"); err != nil {
 		t.Fatalf("%v, %s", err, out)
 	}
 	_, err = in.Write([]byte("go\n"))
-	must(t, err)
+	testkit.Must(t, err)
 	if cmd.Wait() == nil {
 		t.Error("a command has made CLAUDE.md")
 	}
@@ -84,14 +84,14 @@ func TestWhatStandsForAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T)
 func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
 	testkit.Alone(t)
 	g := fresh(t)
-	must(t, os.WriteFile(g.data+"/CLAUDE.local.md", nil, 0o600))
+	testkit.Must(t, os.WriteFile(g.data+"/CLAUDE.local.md", nil, 0o600))
 	cmd := exec.Command("/bin/true")
 	done := g.box.Command(cmd) // of a bot that is killed
 	if !strings.Contains(left(t, g), ".mcp.json") {
 		t.Fatal("nothing stands for the missing files")
 	}
-	must(t, os.WriteFile(g.data+"/CLAUDE.md", []byte("Be kind.\n"), 0o600))
-	must(t, os.Chtimes(g.data+"/CLAUDE.md", time.Unix(1, 0), time.Unix(1, 0))) // as a copy may have it
+	testkit.Must(t, os.WriteFile(g.data+"/CLAUDE.md", []byte("Be kind.\n"), 0o600))
+	testkit.Must(t, os.Chtimes(g.data+"/CLAUDE.md", time.Unix(1, 0), time.Unix(1, 0))) // as a copy may have it
 	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home})
 	if out, err := g.run(t, "a skill's command", "true"); err != nil {
 		t.Fatalf("%v, %s", err, out)
@@ -116,13 +116,13 @@ func TestWhatAppearsLaterIsCoveredForTheNextCommand(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = out, out
 		done := g.box.Engine(cmd)
 		in, err := cmd.StdinPipe()
-		must(t, err)
-		must(t, cmd.Start())
-		must(t, os.MkdirAll(g.data+"/deep/a", 0o700))
-		must(t, os.WriteFile(g.data+"/deep/a/CLAUDE.md", []byte("mine"), 0o600))
-		must(t, os.WriteFile(g.data+"/deep/.env", []byte(secret), 0o600))
+		testkit.Must(t, err)
+		testkit.Must(t, cmd.Start())
+		testkit.Must(t, os.MkdirAll(g.data+"/deep/a", 0o700))
+		testkit.Must(t, os.WriteFile(g.data+"/deep/a/CLAUDE.md", []byte("mine"), 0o600))
+		testkit.Must(t, os.WriteFile(g.data+"/deep/.env", []byte(secret), 0o600))
 		_, err = in.Write([]byte(script + "\n"))
-		must(t, err)
+		testkit.Must(t, err)
 		if cmd.Wait() == nil || strings.Contains(out.String(), secret) {
 			t.Errorf("%s came through: %s", script, out)
 		}

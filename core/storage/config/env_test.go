@@ -44,16 +44,16 @@ func (m machine) load(t *testing.T, f Flags) (Env, []string, error) {
 		if m.stale {
 			at = at.AddDate(-1, 0, 0)
 		}
-		must(t, os.Chtimes(sys.timezone, at, at))
+		testkit.Must(t, os.Chtimes(sys.timezone, at, at))
 	}
 	if m.localtime != "" {
 		target := filepath.Join(etc, "zoneinfo", m.localtime)
-		must(t, os.MkdirAll(filepath.Dir(target), 0o700))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(target), 0o700))
 		write(t, target, "TZif")
-		must(t, os.Symlink(target, sys.localtime))
+		testkit.Must(t, os.Symlink(target, sys.localtime))
 	}
 	if m.kept != "" {
-		must(t, os.MkdirAll(filepath.Join(dir, "state"), 0o700))
+		testkit.Must(t, os.MkdirAll(filepath.Join(dir, "state"), 0o700))
 		write(t, filepath.Join(dir, SettingsFile), fmt.Sprintf(`{"timezone": %q}`, m.kept))
 	}
 	sys.variable = m.vars["TZ"]
@@ -62,7 +62,7 @@ func (m machine) load(t *testing.T, f Flags) (Env, []string, error) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func TestTheZoneIsFoundInTheOrderOfTheSpec(t *testing.T) {
@@ -207,7 +207,7 @@ func TestAnEnvFileIsWarnedAboutIfOthersCanReachIt(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, EnvFile)
 		write(t, path, "DISCORD_TOKEN=x\n")
-		must(t, errors.Join(os.Chmod(path, 0o644), os.Chmod(dir, mode)))
+		testkit.Must(t, errors.Join(os.Chmod(path, 0o644), os.Chmod(dir, mode)))
 		env, warnings, err := loadEnv(func(string) string { return "" }, Flags{DataDir: dir}, system{})
 		if err != nil || len(warnings) > 0 || len(env.Problems) != problems || problems == 1 && !strings.Contains(env.Problems[0].Message, "set its mode to 600") {
 			t.Errorf("%o: %+v, %q, %v", mode, env.Problems, warnings, err)
@@ -230,7 +230,7 @@ func TestTheEnvFileNeverPanicsNorLeaks(t *testing.T) {
 func TestSecretsPrintAsHidden(t *testing.T) {
 	s := Secret("hunter2")
 	j, err := json.Marshal(map[string]any{"a": s, "b": &s, "c": Env{DiscordToken: s}})
-	must(t, err)
+	testkit.Must(t, err)
 	var b strings.Builder
 	slog.New(slog.NewTextHandler(&b, nil)).Info("x", "token", s, "env", Env{DiscordToken: s})
 	env := Env{DiscordToken: s}

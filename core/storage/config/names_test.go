@@ -20,7 +20,7 @@ func dotenv(t testing.TB, text string) (*store.Dir, string) {
 	d := storetest.Dir(t)
 	path := filepath.Join(d.Root(), EnvFile)
 	if text != "" {
-		must(t, os.WriteFile(path, []byte(text), 0o644))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return d, path
 }
@@ -38,7 +38,7 @@ func TestNamesAreSetAndEveryOtherLineStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, path := dotenv(t, tt.before)
-			must(t, SetNames(d, tt.user, tt.bot))
+			testkit.Must(t, SetNames(d, tt.user, tt.bot))
 			got, err := os.ReadFile(path)
 			if err != nil || string(got) != tt.after {
 				t.Errorf("%q, want %q, %v", got, tt.after, err)
@@ -130,7 +130,7 @@ func TestNamesSetAtOnceDoNotMix(t *testing.T) {
 	}
 	wg.Wait()
 	data, err := os.ReadFile(path)
-	must(t, err)
+	testkit.Must(t, err)
 	got, problems := parseEnv(data)
 	if problems != nil || got["OLLIM_USER_NAME"] == "" || got["OLLIM_USER_NAME"] != got["OLLIM_BOT_NAME"] || got["A"] != "1" {
 		t.Errorf("%q, %v", got, problems)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 )
 
 // settingsTable returns every setting of the files as a row of docs/settings.md, by group.
@@ -70,7 +71,7 @@ func TestEverySettingIsNamedAndExplainedOnce(t *testing.T) {
 // W5: the page names the file of each setting.
 func TestThePageOfSettingsSaysWhereEachIsKept(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/settings.md")
-	must(t, err)
+	testkit.Must(t, err)
 	_, row, _ := strings.Cut(string(data), "\n| `"+RuntimeFile+"` | ")
 	row, rest, _ := strings.Cut(row, "\n")
 	for _, k := range keys {

@@ -22,7 +22,7 @@ func withConfig(t *testing.T, text string) *store.Dir {
 	t.Helper()
 	d := storetest.Dir(t)
 	if text != "" {
-		must(t, d.Write(RuntimeFile, []byte(text)))
+		testkit.Must(t, d.Write(RuntimeFile, []byte(text)))
 	}
 	return d
 }
@@ -34,7 +34,7 @@ func TestEverySettingIsReadFromItsFile(t *testing.T) {
 		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary, x@example.com",
 		"google_task_list": "MDM4", "never heard of": [1]}`)
 	got, problems, err := LoadRuntime(d)
-	must(t, err)
+	testkit.Must(t, err)
 	want := Runtime{
 		ModelMain: "sonnet", ThinkingMain: "8000", ThinkingFork: "16000", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: 5 * time.Minute, PermissionMode: "acceptEdits", AutoUpdate: true,
@@ -51,15 +51,15 @@ func TestEverySettingIsReadFromItsFile(t *testing.T) {
 func withBoth(t *testing.T, text string) *store.Dir {
 	t.Helper()
 	d := withConfig(t, text)
-	must(t, d.Write(SettingsFile, []byte(text)))
+	testkit.Must(t, d.Write(SettingsFile, []byte(text)))
 	return d
 }
 
 func TestAnEarlierVersionsSettingIsKeptAndSaysWhatReplacesIt(t *testing.T) {
 	d := withConfig(t, "")
-	must(t, d.Write(SettingsFile, []byte(`{"update_source": "/srv", "engine": "script"}`)))
+	testkit.Must(t, d.Write(SettingsFile, []byte(`{"update_source": "/srv", "engine": "script"}`)))
 	r, problems, err := LoadRuntime(d)
-	must(t, err)
+	testkit.Must(t, err)
 	want := []routines.Problem{{File: SettingsFile, Line: 1, Severity: routines.Warning, Message: "update_source was removed and has no effect: /update says how this installation gets a newer program; delete its line"}}
 	if diff := cmp.Diff(want, problems); diff != "" || r.Engine != "script" {
 		t.Error(diff, r.Engine)
@@ -69,7 +69,7 @@ func TestAnEarlierVersionsSettingIsKeptAndSaysWhatReplacesIt(t *testing.T) {
 func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
 	for _, text := range []string{"", "{}"} {
 		got, problems, err := LoadRuntime(withConfig(t, text))
-		must(t, err)
+		testkit.Must(t, err)
 		if diff := cmp.Diff(defaultRuntime(), got); diff != "" || problems != nil {
 			t.Error(diff, problems)
 		}
@@ -98,7 +98,7 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 	} {
 		t.Run(tt.key+" "+tt.value, func(t *testing.T) {
 			got, problems, err := LoadRuntime(withBoth(t, `{"`+tt.key+`": `+tt.value+`}`))
-			must(t, err)
+			testkit.Must(t, err)
 			if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
 				t.Error(diff)
 			}
@@ -113,8 +113,8 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 // The original drops unknown keys when it writes its file.
 func TestASettingOfOursOutlivesASaveOfTheOriginal(t *testing.T) {
 	d := withConfig(t, `{"claude_warm": 4}`)
-	must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 3}`)))
-	must(t, d.Write(RuntimeFile, []byte(tenKeys))) // its save
+	testkit.Must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 3}`)))
+	testkit.Must(t, d.Write(RuntimeFile, []byte(tenKeys))) // its save
 	if r, problems, err := LoadRuntime(d); r.ClaudeWarm != 3 || problems != nil || err != nil {
 		t.Errorf("%+v, %v, %v", r, problems, err)
 	}
@@ -122,7 +122,7 @@ func TestASettingOfOursOutlivesASaveOfTheOriginal(t *testing.T) {
 
 func TestOneFileThatIsNoJSONTakesTheOtherNothing(t *testing.T) {
 	d := withConfig(t, `{"model_main": `)
-	must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 0}`)))
+	testkit.Must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 0}`)))
 	if r, _, err := LoadRuntime(d); r.ClaudeWarm != 0 || err == nil || !strings.Contains(err.Error(), RuntimeFile) {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -159,7 +159,7 @@ func TestASettingThatNothingReadsIsKeptAndNotOffered(t *testing.T) {
 
 func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
 	got, problems, err := LoadRuntime(withConfig(t, `{"thinking_main": true, "thinking_fork": false}`))
-	must(t, err)
+	testkit.Must(t, err)
 	if got.ThinkingMain != "adaptive" || got.ThinkingFork != "off" || problems != nil {
 		t.Errorf("main %q, fork %q, %+v", got.ThinkingMain, got.ThinkingFork, problems)
 	}
@@ -168,7 +168,7 @@ func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
 func TestModelsMayBeGivenAsNothing(t *testing.T) {
 	for _, v := range []string{`null`, `""`, `"none"`, `"default"`, `"NULL"`} {
 		got, problems, err := LoadRuntime(withConfig(t, `{"model_main": `+v+`}`))
-		must(t, err)
+		testkit.Must(t, err)
 		if got.ModelMain != "" || problems != nil {
 			t.Errorf("%s: %q, %+v", v, got.ModelMain, problems)
 		}
@@ -191,7 +191,7 @@ func TestAConfigurationThatIsNoJSONStaysWhereItIsAndIsReported(t *testing.T) {
 
 func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 	dir, err := os.MkdirTemp(t.TempDir(), "")
-	must(t, err)
+	testkit.Must(t, err)
 	d := storetest.At(t, dir)
 	testkit.Check(t, func(t *rapid.T) {
 		values := map[string]any{}
@@ -220,13 +220,6 @@ func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 			}
 		}
 	})
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestForksThinkLikeTheConversationUnlessToldOtherwise(t *testing.T) {

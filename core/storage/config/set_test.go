@@ -29,7 +29,7 @@ const tenKeys = `{"model_main": null, "model_fork": null, "thinking_main": "off"
 func content(t *testing.T, d *store.Dir) string {
 	t.Helper()
 	data, err := d.Read(RuntimeFile)
-	must(t, err)
+	testkit.Must(t, err)
 	return string(data)
 }
 
@@ -197,7 +197,7 @@ func TestASaveTouchesNoOtherKey(t *testing.T) {
 
 func TestAKeyOfOursThatIsInTheFileStaysWhenSetToItsDefault(t *testing.T) {
 	d := withConfig(t, "")
-	must(t, d.Write(SettingsFile, []byte(`{"max_background_forks": 2, "new": 1}`)))
+	testkit.Must(t, d.Write(SettingsFile, []byte(`{"max_background_forks": 2, "new": 1}`)))
 	_, c, err := Set(d, "max_background_forks", "4")
 	if err != nil || c.Before != "2" || c.After != "4" {
 		t.Fatal(c, err)
@@ -210,7 +210,7 @@ func TestAKeyOfOursThatIsInTheFileStaysWhenSetToItsDefault(t *testing.T) {
 func TestAFileThatIsNoJSONIsSetAsideAndSaid(t *testing.T) {
 	for _, broken := range []string{"{\"model_main\": \n", "", "[1]", "\"sonnet\""} {
 		d := withConfig(t, "x")
-		must(t, d.Write(RuntimeFile, []byte(broken)))
+		testkit.Must(t, d.Write(RuntimeFile, []byte(broken)))
 		r, c, err := Set(d, "model.main", "opus")
 		if err != nil || r.ModelMain != "opus" {
 			t.Fatal(r, err)
@@ -241,7 +241,7 @@ func TestAFileThatHoldsNullCountsAsEmpty(t *testing.T) {
 
 func TestAFolderInTheFilesPlaceIsAnErrorOrSetAside(t *testing.T) {
 	d := withConfig(t, "")
-	must(t, d.Write(RuntimeFile+"/x", []byte("x")))
+	testkit.Must(t, d.Write(RuntimeFile+"/x", []byte("x")))
 	_, c, err := Set(d, "model.main", "opus")
 	if err != nil || !strings.Contains(c.Note, "kept as") {
 		t.Error(c, err)
@@ -257,10 +257,10 @@ func TestSettersAtOnceLoseNothing(t *testing.T) {
 	var g errgroup.Group
 	for name, value := range sets {
 		other, err := store.At(d.Root()) // as another process would see it
-		must(t, err)
+		testkit.Must(t, err)
 		g.Go(func() error { _, _, err := Set(other, name, value); return err })
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	r, problems, err := LoadRuntime(d)
 	want := defaultRuntime()
 	want.ModelMain, want.ModelFork, want.BgForkTimeout, want.ClaudeWarm = "opus", "haiku", 7*time.Second, 3
@@ -428,7 +428,7 @@ func TestAChangedZoneIsChangedInEnvToo(t *testing.T) {
 		t.Fatalf("%q, %+v, %v", r.Timezone, c, err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, EnvFile))
-	must(t, err)
+	testkit.Must(t, err)
 	if string(data) != "# mine\nexport OLLIM_TIMEZONE=America/New_York\nOLLIM_BOT_NAME=Olli\n" {
 		t.Errorf(".env is\n%s", data)
 	}

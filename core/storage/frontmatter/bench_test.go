@@ -3,11 +3,13 @@ package frontmatter
 import (
 	"os"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func BenchmarkParseRoutine(b *testing.B) {
 	data, err := os.ReadFile("testdata/data-dir/routines/morning-task-review.md")
-	must(b, err)
+	testkit.Must(b, err)
 	for b.Loop() {
 		if _, err := Parse(data); err != nil {
 			b.Fatal(err)
@@ -17,17 +19,10 @@ func BenchmarkParseRoutine(b *testing.B) {
 
 func BenchmarkParseWebhook(b *testing.B) {
 	data, err := os.ReadFile("testdata/data-dir/webhooks/github-ci.md")
-	must(b, err)
+	testkit.Must(b, err)
 	for b.Loop() {
 		if _, err := Parse(data); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 // brief returns a document as one line per field, for tables.
@@ -128,7 +130,7 @@ func TestFrontMatterIsReadAsText(t *testing.T) {
 
 func TestWordsBelowAnItemMayBeginWithADash(t *testing.T) {
 	doc, err := Parse([]byte("---\nt:\n- a\n  - @x\n---\n"))
-	must(t, err)
+	testkit.Must(t, err)
 	if items := doc.Fields[0].Value.Items; len(items) != 1 || items[0].Text != "a - @x" {
 		t.Errorf("%+v", items)
 	}
@@ -147,7 +149,7 @@ func TestBodyIsTrimmedAndKnowsItsLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		doc, err := Parse([]byte(tt.in))
-		must(t, err)
+		testkit.Must(t, err)
 		if doc.Body != tt.body || doc.BodyLine != tt.line {
 			t.Errorf("%q: body %q at line %d, want %q at %d", tt.in, doc.Body, doc.BodyLine, tt.body, tt.line)
 		}
@@ -225,7 +227,7 @@ func TestFixturesOfARealUserParse(t *testing.T) {
 	}
 	for _, name := range files {
 		data, err := os.ReadFile(name)
-		must(t, err)
+		testkit.Must(t, err)
 		doc, err := Parse(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -249,7 +251,7 @@ func TestBrokenFixturesFailAtTheRightPlace(t *testing.T) {
 	}
 	for _, name := range files {
 		data, err := os.ReadFile(name)
-		must(t, err)
+		testkit.Must(t, err)
 		_, err = Parse(data)
 		says, broken := want[filepath.Base(name)]
 		if broken != (err != nil) || broken && !strings.HasPrefix(err.Error(), says) {

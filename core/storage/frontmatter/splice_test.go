@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 const users = `---
@@ -60,7 +62,7 @@ func TestSplicingKeepsAllThatIsNotItsBusiness(t *testing.T) {
 				in := strings.ReplaceAll(users, "\n", eol)
 				want := strings.ReplaceAll(strings.NewReplacer(tt.old...).Replace(users), "\n", eol)
 				got, err := Splice([]byte(in), tt.set)
-				must(t, err)
+				testkit.Must(t, err)
 				if diff := cmp.Diff(want, string(got)); diff != "" {
 					t.Error(diff)
 				}
@@ -85,9 +87,9 @@ func TestSplicingRefusesWhatItCannotDoSafely(t *testing.T) {
 
 func TestSplicingTheFixtureOfANewerVersionKeepsItsKey(t *testing.T) {
 	data, err := os.ReadFile("testdata/data-dir/routines/sunday-reset.md")
-	must(t, err)
+	testkit.Must(t, err)
 	got, err := Splice(data, []Entry{{"cron", "0 18 * * 0"}})
-	must(t, err)
+	testkit.Must(t, err)
 	want := strings.Replace(string(data), "0 19 * * 0", "0 18 * * 0", 1)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)

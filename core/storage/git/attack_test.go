@@ -83,7 +83,7 @@ func TestNoSettingOfTheRepositoryRunsAProgram(t *testing.T) {
 				pwned, program := filepath.Join(evil, "pwned"), filepath.Join(evil, "program")
 				script := fmt.Sprintf("#!/bin/sh\necho \"$0 $*\" >>%s\ncat\n", pwned)
 				write := func(name, text string, mode os.FileMode) {
-					must(t, os.WriteFile(name, []byte(text), mode))
+					testkit.Must(t, os.WriteFile(name, []byte(text), mode))
 				}
 				write(program, script, 0o700)
 				if url != "/nowhere" {
@@ -94,7 +94,7 @@ func TestNoSettingOfTheRepositoryRunsAProgram(t *testing.T) {
 					"pre-auto-gc", "post-checkout", "fsmonitor-watchman",
 				} {
 					write(filepath.Join(evil, hook), script, 0o700)
-					must(t, os.MkdirAll(d.Path(".git/hooks"), 0o700))
+					testkit.Must(t, os.MkdirAll(d.Path(".git/hooks"), 0o700))
 					write(d.Path(".git/hooks/"+hook), script, 0o700)
 				}
 				text := fmt.Sprintf(settings, program, evil, url)
@@ -111,7 +111,7 @@ func TestNoSettingOfTheRepositoryRunsAProgram(t *testing.T) {
 				g.Add("reminders/new.md", "add new")
 				g.Add("reminders/old.md", "edit old")
 				drain(t, g)
-				must(t, d.Remove("reminders/old.md"))
+				testkit.Must(t, d.Remove("reminders/old.md"))
 				if err := g.Commit(t.Context(), "reminders/old.md", "remove old"); err != nil {
 					t.Error(err)
 				}

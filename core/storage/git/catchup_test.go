@@ -26,7 +26,7 @@ func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
 	put(t, d, "routines/staged.md", "agent: killed before the commit, and then removed")
 	git(t, d, "add", "routines/staged.md")
 	for _, rel := range []string{"routines/gone.md", "routines/staged.md"} {
-		must(t, os.Remove(d.Path(rel)))
+		testkit.Must(t, os.Remove(d.Path(rel)))
 	}
 
 	restarted := New(d, g.log)
@@ -34,7 +34,7 @@ func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
 		t.Helper()
 		ours := func(data []byte) bool { return bytes.HasPrefix(data, []byte("agent")) }
 		for _, folder := range []string{"routines", "skills"} {
-			must(t, restarted.CatchUp(t.Context(), folder, ours))
+			testkit.Must(t, restarted.CatchUp(t.Context(), folder, ours))
 		}
 		drain(t, restarted)
 	}

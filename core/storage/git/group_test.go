@@ -14,7 +14,7 @@ import (
 func TestGitEndsWithAllThatItHasStarted(t *testing.T) {
 	testkit.Alone(t)
 	alive, held, err := os.Pipe()
-	must(t, err)
+	testkit.Must(t, err)
 	defer alive.Close()
 	r := repo{root: t.TempDir(), sandbox: func(cmd *exec.Cmd) func() {
 		cmd.Path = "/bin/sh"

@@ -22,7 +22,7 @@ func TestALeftLockIsRemovedOnceItsOwnerIsGone(t *testing.T) {
 		put(t, d, "a.md", "x")
 		put(t, d, ".git/"+lock, "")
 		old := time.Now().Add(-time.Hour)
-		must(t, os.Chtimes(d.Path(".git/"+lock), old, old))
+		testkit.Must(t, os.Chtimes(d.Path(".git/"+lock), old, old))
 		g.Add("a.md", "add a")
 		drain(t, g)
 		if got := git(t, d, "log", "--format=%s"); got != "add a" {
@@ -40,15 +40,15 @@ func TestALockInUseStays(t *testing.T) {
 	put(t, d, "a.md", "x")
 	lock := d.Path(".git/index.lock")
 	f, err := os.Create(lock)
-	must(t, err)
+	testkit.Must(t, err)
 	old := time.Now().Add(-leftLock - time.Second)
 	var info unix.Sysinfo_t
-	must(t, unix.Sysinfo(&info))
+	testkit.Must(t, unix.Sysinfo(&info))
 	if time.Duration(info.Uptime)*time.Second < 2*leftLock {
 		t.Log("this machine was started too recently: every old lock counts as left behind")
 		return
 	}
-	must(t, os.Chtimes(lock, old, old))
+	testkit.Must(t, os.Chtimes(lock, old, old))
 	for range 3 {
 		g.Add("a.md", "add a")
 		if g.work(t.Context()) {
@@ -58,7 +58,7 @@ func TestALockInUseStays(t *testing.T) {
 	if got := strings.Count(log.String(), "commits are pending"); got != 1 || !strings.Contains(log.String(), "rm -r") {
 		t.Errorf("told %d times: %s", got, log)
 	}
-	must(t, f.Close())
+	testkit.Must(t, f.Close())
 	if !g.work(t.Context()) {
 		t.Error("still waits after the lock's owner has gone")
 	}
@@ -77,7 +77,7 @@ func TestACommitWaitsForAnotherGit(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- g.Run(ctx) }()
 	g.Add("a.md", "add a")
-	must(t, os.Remove(d.Path(".git/index.lock")))
+	testkit.Must(t, os.Remove(d.Path(".git/index.lock")))
 	for ctx.Err() == nil {
 		if out, err := exec.Command("git", "-C", d.Root(), "log", "--format=%s").Output(); err == nil && string(out) == "add a\n" {
 			break
@@ -96,7 +96,7 @@ func TestACommandSaysWhoHoldsTheLock(t *testing.T) {
 	testkit.Alone(t)
 	d, g, _ := gitRepo(t)
 	put(t, d, "a.md", "x")
-	must(t, os.Mkdir(filepath.Join(d.Root(), ".git", "rebase-merge"), 0o700))
+	testkit.Must(t, os.Mkdir(filepath.Join(d.Root(), ".git", "rebase-merge"), 0o700))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := g.Commit(ctx, "a.md", "add a")

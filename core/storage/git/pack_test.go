@@ -23,9 +23,9 @@ func live(t testing.TB, d *store.Dir, g *Recorder, from, runs int) {
 	for n := from; n < from+runs; n++ {
 		id := fmt.Sprintf("%08x", n*7919)
 		body := "---\nid: \"" + id + "\"\nrun-at: \"2026-11-22T09:00:00-08:00\"\nbackground: true\n---\nLook after the thing.\n"
-		must(t, d.Write(name(n), []byte(body)))
+		testkit.Must(t, d.Write(name(n), []byte(body)))
 		g.Add(name(n), "add reminder "+id)
-		must(t, d.Remove(name(n-pending)))
+		testkit.Must(t, d.Remove(name(n-pending)))
 		g.Remove(name(n-pending), "remove reminder "+id)
 		if !g.work(t.Context()) {
 			t.Fatal("a commit was not made")
@@ -47,7 +47,7 @@ func onDisk(t testing.TB, d *store.Dir) int64 {
 		}
 		return err
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	return sum
 }
 
@@ -59,10 +59,10 @@ func TestAYearOfCommitsStaysSmall(t *testing.T) {
 	d, g, log := gitRepo(t)
 	live(t, d, g, 0, 30)
 	r, _, _ := g.locate("a.md")
-	must(t, r.pack(t.Context()))
+	testkit.Must(t, r.pack(t.Context()))
 	before := onDisk(t, d)
 	live(t, d, g, 30, 30)
-	must(t, r.pack(t.Context()))
+	testkit.Must(t, r.pack(t.Context()))
 	if year := (onDisk(t, d) - before) / 30 * runsAYear; year > 100<<20 {
 		t.Errorf("a year takes %d MB", year>>20)
 	}
@@ -110,14 +110,14 @@ func BenchmarkAYearOfHistory(b *testing.B) {
 	for b.Loop() {
 		d := storetest.Dir(b)
 		g := New(d, slog.New(slog.DiscardHandler))
-		must(b, g.Init(b.Context()))
+		testkit.Must(b, g.Init(b.Context()))
 		live(b, d, g, 0, runs)
 		r, _, _ := g.locate("a.md")
-		must(b, r.pack(b.Context()))
+		testkit.Must(b, r.pack(b.Context()))
 		before := onDisk(b, d)
 		live(b, d, g, runs, runs)
 		loose := onDisk(b, d) - before
-		must(b, r.pack(b.Context()))
+		testkit.Must(b, r.pack(b.Context()))
 		b.ReportMetric(float64((onDisk(b, d)-before)/runs*runsAYear)/1e6, "MB/year")
 		b.ReportMetric(float64(loose/runs*runsAYear)/1e6, "MB/year-unpacked")
 	}

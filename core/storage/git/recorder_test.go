@@ -32,7 +32,7 @@ func gitRepo(t *testing.T) (*store.Dir, *Recorder, *bytes.Buffer) {
 	d := storetest.Prepared(t)
 	var log bytes.Buffer
 	g := New(d, slog.New(slog.NewTextHandler(&log, nil)))
-	must(t, g.Init(t.Context()))
+	testkit.Must(t, g.Init(t.Context()))
 	return d, g, &log
 }
 
@@ -44,7 +44,7 @@ func isolateGit(t *testing.T) {
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
 	} {
 		t.Setenv(name, "")
-		must(t, os.Unsetenv(name))
+		testkit.Must(t, os.Unsetenv(name))
 	}
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CONFIG_HOME", home)
@@ -55,15 +55,8 @@ func isolateGit(t *testing.T) {
 // put writes a file as a user would, without the store.
 func put(t testing.TB, d *store.Dir, rel, text string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
-	must(t, os.WriteFile(d.Path(rel), []byte(text), 0o600))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
+	testkit.Must(t, os.WriteFile(d.Path(rel), []byte(text), 0o600))
 }
 
 func git(t *testing.T, d *store.Dir, args ...string) string {
@@ -80,7 +73,7 @@ func drain(t *testing.T, g *Recorder) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	must(t, g.Run(ctx))
+	testkit.Must(t, g.Run(ctx))
 }
 
 func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
@@ -98,7 +91,7 @@ func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
 	if got := git(t, d, "status", "--porcelain"); got != "A  notes.md\n?? untracked.md" {
 		t.Errorf("the status is %q", got)
 	}
-	must(t, d.Remove("routines/a.md"))
+	testkit.Must(t, d.Remove("routines/a.md"))
 	g.Remove("routines/a.md", "remove routine aaaa0000")
 	drain(t, g)
 	if got := git(t, d, "log", "-1", "--format=%s", "--name-status"); got != "remove routine aaaa0000\n\nD\troutines/a.md" {
@@ -141,7 +134,7 @@ func TestManyProcessesCommitWithoutAnError(t *testing.T) {
 			return New(own, slog.New(slog.DiscardHandler)).Commit(t.Context(), name, "add "+name)
 		})
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	if got := git(t, d, "ls-files"); strings.Count(got, "\n") != 19 {
 		t.Errorf("tracked: %q", got)
 	}
@@ -155,7 +148,7 @@ func TestNothingToCommitIsNoError(t *testing.T) {
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "a")
 	for range 2 {
-		must(t, g.Commit(t.Context(), "a.md", "add a"))
+		testkit.Must(t, g.Commit(t.Context(), "a.md", "add a"))
 	}
 	if err := g.Commit(t.Context(), "never-there.md", "remove it"); err != nil {
 		t.Error(err)
@@ -171,8 +164,8 @@ func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
 		isolateGit(t)
 		d := storetest.Prepared(t)
 		g := New(d, slog.New(slog.DiscardHandler))
-		must(t, g.Init(t.Context()))
-		must(t, errors.Join(os.RemoveAll(d.Path(".git/"+gone)), os.WriteFile(d.Path(".git/HEAD.lock"), nil, 0o600)))
+		testkit.Must(t, g.Init(t.Context()))
+		testkit.Must(t, errors.Join(os.RemoveAll(d.Path(".git/"+gone)), os.WriteFile(d.Path(".git/HEAD.lock"), nil, 0o600)))
 		if err := g.Init(t.Context()); err != nil || !wholeRepository(d.Path(".git")) {
 			t.Errorf("without %s: %v", gone, err)
 		}
@@ -185,7 +178,7 @@ func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
 		isolateGit(t)
 		d := storetest.Prepared(t)
 		if begun {
-			must(t, os.Mkdir(d.Path(".git"), 0o700))
+			testkit.Must(t, os.Mkdir(d.Path(".git"), 0o700))
 		}
 		g := New(d, slog.New(slog.DiscardHandler))
 		g.Sandbox = func(*exec.Cmd) func() {
@@ -207,12 +200,12 @@ func TestTheNearestRepositoryIsUsed(t *testing.T) {
 	testkit.Alone(t)
 	d, g, _ := gitRepo(t)
 	inner := filepath.Join(d.Root(), "skills", "own")
-	must(t, os.MkdirAll(inner, 0o700))
+	testkit.Must(t, os.MkdirAll(inner, 0o700))
 	if out, err := exec.Command("git", "init", "-q", inner).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	put(t, d, "skills/own/refs/SKILL.md", "x")
-	must(t, g.Commit(t.Context(), "skills/own/refs/SKILL.md", "auto: write"))
+	testkit.Must(t, g.Commit(t.Context(), "skills/own/refs/SKILL.md", "auto: write"))
 	out, err := exec.Command("git", "-C", inner, "ls-files").CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "refs/SKILL.md" {
 		t.Errorf("%s, %v", out, err)
@@ -225,7 +218,7 @@ func TestWithoutARepositoryNothingHappens(t *testing.T) {
 	put(t, d, "a.md", "a")
 	put(t, d, ".git", "gitdir: elsewhere") // a file is not a repository
 	g := New(d, slog.New(slog.DiscardHandler))
-	must(t, g.Init(t.Context()))
+	testkit.Must(t, g.Init(t.Context()))
 	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
 		t.Error(err)
 	}
@@ -236,12 +229,12 @@ func TestAMissingGitIsOneWarning(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var log bytes.Buffer
 	g := New(d, slog.New(slog.NewTextHandler(&log, nil)))
-	must(t, os.Mkdir(d.Path(".git"), 0o700))
+	testkit.Must(t, os.Mkdir(d.Path(".git"), 0o700))
 	put(t, d, "a.md", "x")
 	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
 		t.Error(err)
 	}
-	must(t, os.Remove(d.Path(".git")))
+	testkit.Must(t, os.Remove(d.Path(".git")))
 	if err := g.Init(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -293,8 +286,8 @@ func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
 	t.Setenv("GIT_CONFIG_COUNT", "1")
 	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly") // otherwise git derives a name from the machine's
 	t.Setenv("GIT_CONFIG_VALUE_0", "true")
-	must(t, d.Write("routines/a.md", []byte("x")))
-	must(t, g.Commit(t.Context(), "routines/a.md", "add a"))
+	testkit.Must(t, d.Write("routines/a.md", []byte("x")))
+	testkit.Must(t, g.Commit(t.Context(), "routines/a.md", "add a"))
 	if out := git(t, d, "log", "--format=%an %s"); !strings.Contains(out, "ollim-bot add a") {
 		t.Errorf("%q", out)
 	}
@@ -311,7 +304,7 @@ func TestSecretsAndStateStayOutOfTheUsersOwnAdd(t *testing.T) {
 		t.Errorf("added: %q", got)
 	}
 	put(t, d, ".git/info/exclude", "mine\n")
-	must(t, g.Init(t.Context()))
+	testkit.Must(t, g.Init(t.Context()))
 	if data, err := os.ReadFile(d.Path(".git/info/exclude")); err != nil || string(data) != "mine\n" {
 		t.Errorf("the user's list is now %q, %v", data, err)
 	}

@@ -16,7 +16,7 @@ func TestAFileWrittenAgainAfterItsRemovalSurvives(t *testing.T) {
 	put(t, d, "reminders/water.md", "first")
 	g.Add("reminders/water.md", "add reminder aaaa0000")
 	drain(t, g)
-	must(t, d.Remove("reminders/water.md"))
+	testkit.Must(t, d.Remove("reminders/water.md"))
 	g.Remove("reminders/water.md", "remove reminder aaaa0000")
 	put(t, d, "reminders/water.md", "second")
 	g.Add("reminders/water.md", "add reminder bbbb0000")
@@ -35,7 +35,7 @@ func TestAFolderSurvivesItsLastFile(t *testing.T) {
 	put(t, d, "reminders/water.md", "x")
 	g.Add("reminders/water.md", "add reminder aaaa0000")
 	drain(t, g)
-	must(t, d.Remove("reminders/water.md"))
+	testkit.Must(t, d.Remove("reminders/water.md"))
 	g.Remove("reminders/water.md", "remove reminder aaaa0000")
 	drain(t, g)
 	if info, err := os.Stat(d.Path("reminders")); err != nil || !info.IsDir() {
@@ -55,7 +55,7 @@ func TestAFileThatAppearsDuringItsRemovalSurvives(t *testing.T) {
 		put(t, d, "reminders/water.md", "first")
 		g.Add("reminders/water.md", "add reminder aaaa0000")
 		drain(t, g)
-		must(t, d.Remove("reminders/water.md"))
+		testkit.Must(t, d.Remove("reminders/water.md"))
 		g.Remove("reminders/water.md", "remove reminder aaaa0000")
 		commands := 0
 		g.Sandbox = func(*exec.Cmd) (done func()) {
@@ -124,7 +124,7 @@ func TestALinkedFolderIsRecordedWhereItLeads(t *testing.T) {
 	put(t, d, "skills/mail/SKILL.md", "x")
 	put(t, d, ".claude/keep.md", "x")
 	for link, to := range map[string]string{".claude/skills": "../skills", "away": outside} {
-		must(t, os.Symlink(to, d.Path(link)))
+		testkit.Must(t, os.Symlink(to, d.Path(link)))
 	}
 	put(t, d, "away/note.md", "x")
 	for _, rel := range []string{".claude/skills/mail/SKILL.md", ".claude/skills", "away/note.md"} {

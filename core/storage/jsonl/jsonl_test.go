@@ -28,7 +28,7 @@ func pages(t *testing.T, l Log[int], n int) (all []int, damaged int) {
 			page = append(page, v)
 			return len(page) < n
 		})
-		must(t, err)
+		testkit.Must(t, err)
 		all, damaged, p = append(all, page...), damaged+bad, next
 	}
 	return all, damaged
@@ -72,11 +72,11 @@ func TestAMissingLogIsReadAtOnce(t *testing.T) {
 func TestALogThatWasShortenedIsReadFromItsEndAgain(t *testing.T) {
 	l := newLog(t)
 	for i := range 10 {
-		must(t, l.Append(i))
+		testkit.Must(t, l.Append(i))
 	}
 	p, _, err := l.Before(Cursor{}, func(v int) bool { return v > 7 })
-	must(t, err)
-	must(t, l.Dir.Write(l.Rel, []byte("8\n9\n")))
+	testkit.Must(t, err)
+	testkit.Must(t, l.Dir.Write(l.Rel, []byte("8\n9\n")))
 	var got []int
 	if _, _, err := l.Before(p, func(v int) bool { got = append(got, v); return true }); err != nil || !slices.Equal(got, []int{9, 8}) {
 		t.Errorf("%v, %v", got, err)
@@ -91,9 +91,9 @@ func TestALogKeepsItsEndAndCountsWhatIsDamaged(t *testing.T) {
 		t.Errorf("a missing file gives %v, %d, %v", list, damaged, err)
 	}
 	for i := range 500 {
-		must(t, l.Append(value{i}))
+		testkit.Must(t, l.Append(value{i}))
 	}
-	must(t, d.Append("state/x.jsonl", []byte(`{"N": `)))
+	testkit.Must(t, d.Append("state/x.jsonl", []byte(`{"N": `)))
 	list, damaged, err := l.Newest(1000)
 	if err != nil || damaged != 1 || len(list) < 40 || list[len(list)-1].N != 499 || list[0].N != 500-len(list) {
 		t.Errorf("%v, %d, %v", list, damaged, err)
@@ -103,23 +103,16 @@ func TestALogKeepsItsEndAndCountsWhatIsDamaged(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestOfALogBeyondItsLimitTheWholeLinesOfItsEndAreRead(t *testing.T) {
 	l := newLog(t)
 	l.Limit = 10
-	must(t, l.Dir.Write(l.Rel, []byte("1111\n2222\n3333\n4444\n")))
+	testkit.Must(t, l.Dir.Write(l.Rel, []byte("1111\n2222\n3333\n4444\n")))
 	all, _ := pages(t, l, 1)
 	if !slices.Equal(all, []int{4444}) {
 		t.Errorf("backwards: %v", all)
 	}
 	var lines []string
-	must(t, l.Each(func(line []byte) bool {
+	testkit.Must(t, l.Each(func(line []byte) bool {
 		lines = append(lines, string(line))
 		return true
 	}))

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -67,7 +68,7 @@ func (h *house) errors() int {
 func open(t *testing.T) *house {
 	h := &house{dir: storetest.Prepared(t)}
 	unlock, err := h.dir.Lock()
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = unlock() }) // the directory may be missing
 	log := slog.New(slog.NewTextHandler(h, nil))
 	tell := func(text string) { h.notices = append(h.notices, text) }
@@ -86,13 +87,6 @@ func open(t *testing.T) *house {
 func (h *house) set(t *testing.T, text string) {
 	t.Helper()
 	storetest.Put(t, h.dir, config.SettingsFile, text)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestASavedFileIsReadByThoseThatItConcerns(t *testing.T) {
@@ -118,7 +112,7 @@ func TestASavedFileIsReadByThoseThatItConcerns(t *testing.T) {
 
 func TestAnAbsentDirectoryIsNotReadAsEmpty(t *testing.T) {
 	h := open(t)
-	must(t, os.RemoveAll(h.dir.Root()))
+	testkit.Must(t, os.RemoveAll(h.dir.Root()))
 	if h.Apply(watch.Batch{Full: true}); h.take() != "" {
 		t.Error("something was reloaded")
 	}
@@ -148,10 +142,10 @@ func TestASavedFileTakesEffectWhileItIsWatched(t *testing.T) {
 			cancel()
 		}
 		if b.Full { // watching has begun
-			must(t, os.WriteFile(h.dir.Path("routines/a.md"), nil, 0o600))
+			testkit.Must(t, os.WriteFile(h.dir.Path("routines/a.md"), nil, 0o600))
 		}
 	}}}
-	must(t, os.MkdirAll(h.dir.Path("routines"), 0o700))
+	testkit.Must(t, os.MkdirAll(h.dir.Path("routines"), 0o700))
 	if err := h.Watch(ctx); err != nil || len(reloaded) != 1 {
 		t.Errorf("%v, reloaded %d times", err, len(reloaded))
 	}
@@ -193,7 +187,7 @@ func TestABrokenFileKeepsItsLastValidVersionOverARestart(t *testing.T) {
 			if s := NewSettings(dir, func() {}); s.Load().MaxBackgroundForks != 4 || len(s.Problems()) != 1 || !s.Problems()[0].Kept.IsZero() {
 				t.Errorf("without a version: %+v, %+v", s.Load(), s.Problems())
 			}
-			must(t, dir.KeepValid(config.SettingsFile, []byte(`{"max_background_forks": 7}`)))
+			testkit.Must(t, dir.KeepValid(config.SettingsFile, []byte(`{"max_background_forks": 7}`)))
 			s := NewSettings(dir, func() {})
 			if s.Load().MaxBackgroundForks != 7 || len(s.Problems()) != 1 || s.Problems()[0].Kept.IsZero() || s.Problems()[0].Line != 1 {
 				t.Errorf("with a version: %+v, %+v", s.Load(), s.Problems())
@@ -225,21 +219,21 @@ func keep(t *testing.T, do func(t *testing.T, h *house, look func())) {
 			synctest.Wait()
 		})
 		cancel()
-		must(t, <-done)
+		testkit.Must(t, <-done)
 	})
 }
 
 func TestADirectoryThatGoesAwayIsReportedOnceAndReadWhenItReturns(t *testing.T) {
 	keep(t, func(t *testing.T, h *house, look func()) {
 		away := h.dir.Root() + " moved"
-		must(t, os.Rename(h.dir.Root(), away))
+		testkit.Must(t, os.Rename(h.dir.Root(), away))
 		look()
 		look()
 		if h.errors() != 1 || h.take() != "" || len(h.notices) != 0 {
 			t.Errorf("%d errors, notices %q", h.errors(), h.notices)
 		}
-		must(t, os.WriteFile(filepath.Join(away, config.SettingsFile), []byte(`{"max_background_forks": 7}`), 0o600))
-		must(t, os.Rename(away, h.dir.Root()))
+		testkit.Must(t, os.WriteFile(filepath.Join(away, config.SettingsFile), []byte(`{"max_background_forks": 7}`), 0o600))
+		testkit.Must(t, os.Rename(away, h.dir.Root()))
 		look()
 		if got := h.take(); got != "settings, some, all , changed" {
 			t.Errorf("did %s", got)
@@ -256,7 +250,7 @@ func TestADirectoryThatGoesAwayIsReportedOnceAndReadWhenItReturns(t *testing.T) 
 func TestLostStateIsReportedAndEndsTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t)
-		must(t, os.RemoveAll(h.dir.Path(store.StateDir)))
+		testkit.Must(t, os.RemoveAll(h.dir.Path(store.StateDir)))
 		h.take()
 		err := h.Keep(t.Context())
 		if _, ok := errors.AsType[*store.LostError](err); !ok || h.errors() != 1 || len(h.notices) != 1 || h.notices[0] != err.Error() {
@@ -279,17 +273,17 @@ func TestAnotherDirectoryInItsPlaceIsUsedOnceNoBotRunsInIt(t *testing.T) {
 				t.Errorf("%d errors, want %d, the last with %q:\n%s", h.errors(), errors, says, &h.logged)
 			}
 		}
-		must(t, os.Rename(h.dir.Root(), h.dir.Root()+" moved"))
+		testkit.Must(t, os.Rename(h.dir.Root(), h.dir.Root()+" moved"))
 		reported(1, "missing")
 		other := storetest.At(t, h.dir.Root())
-		must(t, other.Prepare())
+		testkit.Must(t, other.Prepare())
 		unlock, err := other.Lock()
-		must(t, err)
+		testkit.Must(t, err)
 		storetest.Put(t, other, config.SettingsFile, `{"max_background_forks": 7}`)
 		if reported(2, "another bot is running in it"); h.take() != "" {
 			t.Error("what belongs to another bot was read")
 		}
-		must(t, unlock())
+		testkit.Must(t, unlock())
 		reported(3, "is used from now on")
 		if got := h.take(); got != "settings, some, all , changed" || h.forks != 7 || len(h.notices) != 0 {
 			t.Errorf("did %s, forks %d, notices %q", got, h.forks, h.notices)
@@ -301,8 +295,8 @@ func TestOldFilesAreTidiedOnceADayWhileTheDirectoryIsThere(t *testing.T) {
 	keep(t, func(t *testing.T, h *house, look func()) {
 		old := h.dir.Path("state/old.json.corrupt-19990101T000000")
 		put := func() {
-			must(t, os.WriteFile(old, nil, 0o600))
-			must(t, os.Chtimes(old, time.Time{}, time.Unix(1, 0)))
+			testkit.Must(t, os.WriteFile(old, nil, 0o600))
+			testkit.Must(t, os.Chtimes(old, time.Time{}, time.Unix(1, 0)))
 		}
 		there := func() bool {
 			_, err := os.Stat(old)
@@ -321,9 +315,9 @@ func TestOldFilesAreTidiedOnceADayWhileTheDirectoryIsThere(t *testing.T) {
 			t.Error("removed at every look")
 		}
 		away := h.dir.Root() + " moved"
-		must(t, os.Rename(h.dir.Root(), away))
+		testkit.Must(t, os.Rename(h.dir.Root(), away))
 		time.Sleep(tidyEvery)
-		must(t, os.Rename(away, h.dir.Root()))
+		testkit.Must(t, os.Rename(away, h.dir.Root()))
 		if look(); there() {
 			t.Error("the day on which the directory was away counts as tidied")
 		}
@@ -334,11 +328,11 @@ func TestAStartDeletesWhatWasRemovedLongAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t)
 		storetest.Put(t, h.dir, "routines/a.md", "A")
-		must(t, trash.Put(h.dir, time.Now(), "routines/a.md"))
+		testkit.Must(t, trash.Put(h.dir, time.Now(), "routines/a.md"))
 		time.Sleep(2 * trash.Kept)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		must(t, h.Keep(ended))
+		testkit.Must(t, h.Keep(ended))
 		if entries, err := h.dir.Entries("state/trash"); err != nil || len(entries) > 0 {
 			t.Errorf("kept: %v, %v", entries, err)
 		}
@@ -348,10 +342,10 @@ func TestAStartDeletesWhatWasRemovedLongAgo(t *testing.T) {
 func TestRemovedFilesAreDeletedAfterADay(t *testing.T) {
 	keep(t, func(t *testing.T, h *house, look func()) {
 		storetest.Put(t, h.dir, "routines/a.md", "A")
-		must(t, trash.Put(h.dir, time.Now(), "routines/a.md"))
+		testkit.Must(t, trash.Put(h.dir, time.Now(), "routines/a.md"))
 		kept := func() bool {
 			entries, err := h.dir.Entries("state/trash")
-			must(t, err)
+			testkit.Must(t, err)
 			return len(entries) > 0
 		}
 		time.Sleep(trash.Kept - 2*lookEvery)
@@ -367,7 +361,7 @@ func TestRemovedFilesAreDeletedAfterADay(t *testing.T) {
 
 func TestWhatShouldNotStayIsANotice(t *testing.T) {
 	h := open(t)
-	must(t, os.Chmod(h.dir.Root(), 0o777))
+	testkit.Must(t, os.Chmod(h.dir.Root(), 0o777))
 	h.Concerns()
 	if want := h.dir.Concerns(); len(want) == 0 || !slices.Equal(h.notices, want) || strings.Count(h.logged.String(), "level=WARN") != len(want) {
 		t.Errorf("notices %q, want %q", h.notices, want)

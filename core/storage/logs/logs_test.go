@@ -65,7 +65,7 @@ func (f fixture) texts() []string {
 func (f fixture) file(t *testing.T) string {
 	t.Helper()
 	data, err := f.dir.Read(File)
-	must(t, err)
+	testkit.Must(t, err)
 	return string(data)
 }
 
@@ -79,7 +79,7 @@ func TestALineReachesRingFileAndOutput(t *testing.T) {
 	r := slog.NewRecord(time.Date(2026, 11, 23, 17, 40, 0, 0, time.UTC), slog.LevelWarn, "ping refused", 0)
 	r.AddAttrs(slog.String("task", "Email sweep"), slog.Int("left", 0), slog.Duration("in", 90*time.Second),
 		slog.Group("run", "id", "r1", "took", 2), slog.String("empty", ""))
-	must(t, f.Handler().Handle(t.Context(), r))
+	testkit.Must(t, f.Handler().Handle(t.Context(), r))
 	const text = `ping refused task="Email sweep" left=0 in=1m30s run.id=r1 run.took=2 empty=""`
 	want := []tail.Line{{At: r.Time, Kind: tail.Warn, Text: text}}
 	if diff := cmp.Diff(want, f.book.Tail(0).Lines); diff != "" {
@@ -236,7 +236,7 @@ func TestTheFileIsRotatedAtOneMegabyte(t *testing.T) {
 	}
 	for _, name := range []string{File, File + ".1"} {
 		data, err := f.dir.Read(name)
-		must(t, err)
+		testkit.Must(t, err)
 		if len(data) == 0 || len(data) > fileLimit {
 			t.Errorf("%s holds %d bytes", name, len(data))
 		}
@@ -255,14 +255,14 @@ func TestTheFileIsRotatedAtOneMegabyte(t *testing.T) {
 func TestABrokenFileIsNotedOnceAndTheRingGoesOn(t *testing.T) {
 	f := newLog(t, nil)
 	// A file where the state folder must be: every write fails.
-	must(t, os.WriteFile(f.dir.Path(store.StateDir), nil, 0o600))
+	testkit.Must(t, os.WriteFile(f.dir.Path(store.StateDir), nil, 0o600))
 	f.Info("one")
 	f.Info("two")
 	got := f.texts()
 	if len(got) != 3 || got[0] != "one" || !strings.HasPrefix(got[1], msgFileBroken) || got[2] != "two" {
 		t.Fatalf("lines are %q", got)
 	}
-	must(t, os.Remove(f.dir.Path(store.StateDir)))
+	testkit.Must(t, os.Remove(f.dir.Path(store.StateDir)))
 	f.Info("three")
 	if got := f.texts()[3:]; len(got) != 2 || got[0] != "three" || got[1] != msgFileWorks {
 		t.Errorf("lines are %q", got)
@@ -300,7 +300,7 @@ func TestManyGoroutinesLogWholeLines(t *testing.T) {
 			return nil
 		})
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	if f.book.Lines() != 1600 || calls != 1600 {
 		t.Errorf("%d lines, %d calls", f.book.Lines(), calls)
 	}
@@ -330,12 +330,5 @@ func BenchmarkLog(b *testing.B) {
 	for b.Loop() {
 		log.Info("fork ended", "task", "Email sweep", "pings", 1, "took", time.Second)
 	}
-	must(b, book.Close())
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(b, book.Close())
 }

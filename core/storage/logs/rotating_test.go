@@ -57,7 +57,7 @@ func TestAClosedRotatingFileStaysClosed(t *testing.T) {
 	d := storetest.Dir(t)
 	r := newRotating(d, "state/bot.log", 10)
 	for range 2 {
-		must(t, r.Close())
+		testkit.Must(t, r.Close())
 	}
 	if _, err := r.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
@@ -86,26 +86,26 @@ func TestAFullDiskLeavesNoHalfLineInALog(t *testing.T) {
 func TestALogMakesNoNewDirectoryWhereTheBotsWas(t *testing.T) {
 	d := storetest.Prepared(t)
 	unlock, err := d.Lock()
-	must(t, err)
+	testkit.Must(t, err)
 	r := newRotating(d, "state/bot.log", 1000)
 	away := d.Root() + ".away"
-	must(t, os.Rename(d.Root(), away))
+	testkit.Must(t, os.Rename(d.Root(), away))
 	if _, err := r.Write([]byte("one\n")); err == nil {
 		t.Error("it was written")
 	}
 	if _, err := os.Lstat(d.Root()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory was made again: %v", err)
 	}
-	must(t, os.Rename(away, d.Root()))
+	testkit.Must(t, os.Rename(away, d.Root()))
 	if _, err := r.Write([]byte("two\n")); err != nil {
 		t.Error(err)
 	}
-	must(t, unlock())
+	testkit.Must(t, unlock())
 }
 
 func TestALogIsAnOrdinaryFile(t *testing.T) {
 	d := storetest.Prepared(t)
-	must(t, syscall.Mkfifo(d.Path("state/bot.log"), 0o600))
+	testkit.Must(t, syscall.Mkfifo(d.Path("state/bot.log"), 0o600))
 	if _, err := newRotating(d, "state/bot.log", 1000).Write([]byte("x")); err == nil {
 		t.Error("a pipe was opened")
 	}

@@ -7,18 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
 
 func noon() time.Time { return time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC) }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func listed(d *store.Dir, now time.Time, folder string) (names []string) {
 	for _, f := range List(d, now, folder) {
@@ -30,8 +24,8 @@ func listed(d *store.Dir, now time.Time, folder string) (names []string) {
 func TestARemovedFileCanBePutBackForADay(t *testing.T) {
 	d := storetest.Prepared(t)
 	storetest.Put(t, d, "routines/a.md", "A")
-	must(t, Put(d, noon(), "routines/a.md"))
-	must(t, Put(d, noon(), "routines/a.md")) // it is missing now
+	testkit.Must(t, Put(d, noon(), "routines/a.md"))
+	testkit.Must(t, Put(d, noon(), "routines/a.md")) // it is missing now
 	if storetest.Text(t, d, "routines/a.md") != "" {
 		t.Fatal("it was not removed")
 	}
@@ -45,7 +39,7 @@ func TestARemovedFileCanBePutBackForADay(t *testing.T) {
 	if data, err := Read(d, files[0]); err != nil || string(data) != "A" {
 		t.Errorf("%q, %v", data, err)
 	}
-	must(t, Restore(d, files[0], "routines/a.md"))
+	testkit.Must(t, Restore(d, files[0], "routines/a.md"))
 	if storetest.Text(t, d, "routines/a.md") != "A" || listed(d, noon(), "routines") != nil {
 		t.Error("it was not moved back")
 	}
@@ -54,7 +48,7 @@ func TestARemovedFileCanBePutBackForADay(t *testing.T) {
 func TestRestoringReplacesNoFile(t *testing.T) {
 	d := storetest.Prepared(t)
 	storetest.Put(t, d, "routines/a.md", "old")
-	must(t, Put(d, noon(), "routines/a.md"))
+	testkit.Must(t, Put(d, noon(), "routines/a.md"))
 	storetest.Put(t, d, "routines/a.md", "new")
 	if err := Restore(d, List(d, noon(), "routines")[0], "routines/a.md"); err == nil || !strings.Contains(err.Error(), "another file") {
 		t.Error(err)
@@ -69,7 +63,7 @@ func TestTheNewestIsFirstAndALongNameFits(t *testing.T) {
 	long := "routines/" + strings.Repeat("x", 240) + ".md"
 	for i, rel := range []string{"routines/a.md", long} {
 		storetest.Put(t, d, rel, rel)
-		must(t, Put(d, noon().Add(time.Duration(i)*time.Second), rel))
+		testkit.Must(t, Put(d, noon().Add(time.Duration(i)*time.Second), rel))
 	}
 	got := listed(d, noon(), "routines")
 	if len(got) != 2 || !strings.HasPrefix(got[0], "routines/xxx") || !strings.HasSuffix(got[0], ".md") || got[1] != "routines/a.md" {
@@ -80,12 +74,12 @@ func TestTheNewestIsFirstAndALongNameFits(t *testing.T) {
 func TestExpiryDeletesWhatIsOldOrTooMuch(t *testing.T) {
 	d := storetest.Prepared(t)
 	storetest.Put(t, d, "routines/old.md", "x")
-	must(t, Put(d, noon().Add(-Kept), "routines/old.md"))
+	testkit.Must(t, Put(d, noon().Add(-Kept), "routines/old.md"))
 	storetest.Put(t, d, folder+"/notes.txt", "not ours")
-	must(t, os.MkdirAll(d.Path(folder), 0o700))
+	testkit.Must(t, os.MkdirAll(d.Path(folder), 0o700))
 	for i := range most + 1 {
 		name := noon().Add(-time.Duration(i)*time.Second).Format(stamp) + ".routines.x.md"
-		must(t, os.WriteFile(d.Path(folder+"/"+name), nil, 0o600))
+		testkit.Must(t, os.WriteFile(d.Path(folder+"/"+name), nil, 0o600))
 	}
 	Expire(d, noon())
 	got := List(d, noon(), "routines")
@@ -100,9 +94,9 @@ func TestExpiryDeletesWhatIsOldOrTooMuch(t *testing.T) {
 func TestNamesOutsideOfTheDirectoryAreRefused(t *testing.T) {
 	d := storetest.Prepared(t)
 	storetest.Put(t, d, "routines/a.md", "A")
-	must(t, Put(d, noon(), "routines/a.md"))
+	testkit.Must(t, Put(d, noon(), "routines/a.md"))
 	outside := filepath.Join(filepath.Dir(d.Root()), "outside.md")
-	must(t, os.WriteFile(outside, nil, 0o600))
+	testkit.Must(t, os.WriteFile(outside, nil, 0o600))
 	if err := Put(d, noon(), "../outside.md"); err == nil {
 		t.Error("a file outside was removed")
 	}

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/transcript"
 )
@@ -273,7 +274,7 @@ func (s *stage) cards() (out []string) {
 func (s *stage) click(id string) string {
 	s.t.Helper()
 	done, err := s.Click(s.t.Context(), "9001", id)
-	must(s.t, err)
+	testkit.Must(s.t, err)
 	s.settle()
 	return done
 }

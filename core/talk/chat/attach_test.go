@@ -45,7 +45,7 @@ func TestNamesThatAreTakenAreLongOrStrangeNeverFreezeTheBot(t *testing.T) {
 
 func TestAFileInThePlaceOfDownloadsIsAnErrorAndNotTheEnd(t *testing.T) {
 	s := newStage(t, nil)
-	must(t, s.dir.Write("downloads", []byte("I am a file")))
+	testkit.Must(t, s.dir.Write("downloads", []byte("I am a file")))
 	if err := attachSome(s, "notes.txt"); err == nil || !strings.Contains(err.Error(), "downloads") {
 		t.Errorf("attach says %v", err)
 	}
@@ -57,11 +57,11 @@ func TestAFileInThePlaceOfDownloadsIsAnErrorAndNotTheEnd(t *testing.T) {
 func TestNothingThatExistsIsWrittenOver(t *testing.T) {
 	s := newStage(t, nil)
 	elsewhere := filepath.Join(t.TempDir(), "secret")
-	must(t, os.MkdirAll(filepath.Join(s.dir.Root(), "downloads"), 0o700))
+	testkit.Must(t, os.MkdirAll(filepath.Join(s.dir.Root(), "downloads"), 0o700))
 	// A dangling link also counts as a used name.
-	must(t, os.Symlink(elsewhere, filepath.Join(s.dir.Root(), "downloads", "notes.txt")))
-	must(t, s.dir.Write("downloads/notes-2.txt", []byte("older")))
-	must(t, attachSome(s, "notes.txt"))
+	testkit.Must(t, os.Symlink(elsewhere, filepath.Join(s.dir.Root(), "downloads", "notes.txt")))
+	testkit.Must(t, s.dir.Write("downloads/notes-2.txt", []byte("older")))
+	testkit.Must(t, attachSome(s, "notes.txt"))
 	_, files := s.inbox.attachments.take()
 	if !slices.Equal(files, []string{"downloads/notes-3.txt"}) {
 		t.Errorf("saved as %q", files)
@@ -126,8 +126,8 @@ func TestOnlyAnOrdinaryFileOfFittingSizeIsAttached(t *testing.T) {
 	s := newStage(t, nil)
 	large := filepath.Join(t.TempDir(), "large")
 	f, err := os.Create(large)
-	must(t, err)
-	must(t, errors.Join(f.Truncate(maxAttachment+1), f.Close()))
+	testkit.Must(t, err)
+	testkit.Must(t, errors.Join(f.Truncate(maxAttachment+1), f.Close()))
 	for _, path := range []string{large, "/dev/zero", t.TempDir(), filepath.Join(t.TempDir(), "gone\nline")} {
 		if _, err := s.Attach(path); err == nil || strings.ContainsAny(err.Error(), "\n") {
 			t.Errorf("%q gives %v", path, err)
@@ -142,8 +142,8 @@ func TestTheLargestFileIsAttachedAndAPictureThatCannotBeShownIsSaved(t *testing.
 	s := newStage(t, nil)
 	path := filepath.Join(t.TempDir(), "largest.bin")
 	f, err := os.Create(path)
-	must(t, err)
-	must(t, errors.Join(f.Truncate(maxAttachment), f.Close()))
+	testkit.Must(t, err)
+	testkit.Must(t, errors.Join(f.Truncate(maxAttachment), f.Close()))
 	if told, err := s.Attach(path); err != nil || !strings.Contains(told, "largest.bin") {
 		t.Errorf("%q, %v", told, err)
 	}
@@ -164,7 +164,7 @@ func TestTheLargestFileIsAttachedAndAPictureThatCannotBeShownIsSaved(t *testing.
 func TestAPathMayStartAtHome(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	s := newStage(t, nil)
-	must(t, os.WriteFile(filepath.Join(os.Getenv("HOME"), "notes.txt"), []byte("x"), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(os.Getenv("HOME"), "notes.txt"), []byte("x"), 0o600))
 	if _, err := s.Attach("~/notes.txt"); err != nil {
 		t.Error(err)
 	}

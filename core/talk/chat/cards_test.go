@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
@@ -50,7 +51,7 @@ func TestTheCardsOfAForkShowItsExitsAndItsEnd(t *testing.T) {
 			a.next(func() {
 				s.forks.current().requestExit("", "It is done.")
 			}, agent.Text{Delta: "hello"})
-			must(t, c.enter(s))
+			testkit.Must(t, c.enter(s))
 			s.settle()
 			s.click(c.press)
 			want := []post.Post{
@@ -92,9 +93,9 @@ func TestWithoutAPhoneTheDashboardHasEverything(t *testing.T) {
 					}
 				},
 			)
-			must(t, <-s.take(command.Receive{Text: "hello"}))
+			testkit.Must(t, <-s.take(command.Receive{Text: "hello"}))
 			s.settle()
-			must(t, s.EnterFork("taxes"))
+			testkit.Must(t, s.EnterFork("taxes"))
 			s.settle()
 			var got []string
 			for _, e := range s.o.Records.Transcript.Entries() {
@@ -126,7 +127,7 @@ func TestWithoutAPhoneTheDashboardHasEverything(t *testing.T) {
 // Updates that cannot be claimed would be delivered twice, or never.
 func TestATurnWhoseUpdatesCannotBeClaimedIsNotSent(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 		mend := s.jam("pending_updates")
 		s.say("hello")
 		if len(a.heard) != 0 || !s.noted("claim the pending updates") {
@@ -159,7 +160,7 @@ func TestTheConversationIsAliveWhileItsTurnGivesSignsOfLife(t *testing.T) {
 		if alive() {
 			t.Error("a turn without a sign of life for an hour is alive")
 		}
-		must(t, s.Interrupt(context.Background()))
+		testkit.Must(t, s.Interrupt(context.Background()))
 		s.settle()
 		release := s.occupy()
 		pass(9 * time.Minute)
@@ -182,14 +183,14 @@ func TestTheConversationIsAliveWhileItsTurnGivesSignsOfLife(t *testing.T) {
 func TestTroubleThatStopsNothingIsLogged(t *testing.T) {
 	actedWith(t, &actor{stiff: errors.New("it does not react")}, nil, func(s *stage, a *actor) {
 		s.say("hello")
-		must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 		var mend func()
 		a.next(func() { mend = s.jam("pending_updates") }, agent.Text{Delta: "it is hot"}, func() { mend() })
 		s.say("how is the kettle?")
 		a.next(untilStopped)
 		s.say("wait")
 		s.say("no, go on")
-		must(t, s.EnterFork("taxes"))
+		testkit.Must(t, s.EnterFork("taxes"))
 		s.settle()
 		mend = s.jam("fork_messages")
 		s.say("how much?")
@@ -226,11 +227,11 @@ func TestARequestIsBookedOnItsOwnSession(t *testing.T) {
 		}
 		s.say("hello")
 		byItself(a.opened[0])
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		s.settle()
 		s.say("in the fork")
 		byItself(a.opened[1])
-		must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Tea", false)))
+		testkit.Must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Tea", false)))
 		equal(t, "paid for", s.purse.spent, []string{"main opus", "main opus", "fork haiku", "fork haiku", "fork haiku", "main opus"})
 	})
 }
@@ -240,7 +241,7 @@ func TestTheTopicOfAForkIsOneLineOfAtMost200Characters(t *testing.T) {
 		"taxes\nof Ada": "taxes of Ada", strings.Repeat("é", 200): strings.Repeat("é", 200), strings.Repeat("é", 201): strings.Repeat("é", 199) + "…",
 	} {
 		acted(t, func(s *stage, _ *actor) {
-			must(t, s.EnterFork(topic))
+			testkit.Must(t, s.EnterFork(topic))
 			s.settle()
 			if got := s.Banner().Topic; got != want {
 				t.Errorf("the topic is %q, want %q", got, want)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/updates"
 )
 
@@ -16,15 +17,15 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 	for _, taken := range []bool{true, false} {
 		root := filepath.Join(t.TempDir(), "data")
 		s := stageAt(t, root, nil)
-		must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "one"), s.o.Records.Updates.Append(s.now(), "two")))
+		testkit.Must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "one"), s.o.Records.Updates.Append(s.now(), "two")))
 		const id = "5f4dcc3b-0000-4000-8000-000000000000"
 		_, err := s.o.Records.Updates.Claim(func([]updates.Update) updates.Delivery { return updates.NewDelivery(id, "the message", nil) })
-		must(t, err)
+		testkit.Must(t, err)
 		if taken {
 			main, err := s.ear.Engine.Open(t.Context(), agent.SessionOptions{ID: id})
-			must(t, err)
+			testkit.Must(t, err)
 			for _, err := range main.Send(t.Context(), agent.Message{Text: "the message"}) {
-				must(t, err)
+				testkit.Must(t, err)
 			}
 		}
 		next := stageAt(t, root, nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
@@ -19,8 +20,8 @@ func (s *stage) pinged(buttons ...post.Button) (id post.MessageID, card *post.Em
 	s.t.Helper()
 	e := post.Embed{Title: "Mail", Buttons: buttons}
 	id, err := s.Post(s.t.Context(), post.Post{Embed: &e, Context: "background"})
-	must(s.t, err)
-	must(s.t, s.o.Records.Runs.Record(s.now(), []post.MessageID{id}, "11111111-0000-4000-8000-000000000000", ""))
+	testkit.Must(s.t, err)
+	testkit.Must(s.t, s.o.Records.Runs.Record(s.now(), []post.MessageID{id}, "11111111-0000-4000-8000-000000000000", ""))
 	for _, e := range s.o.Records.Transcript.Entries() {
 		if e.Is(id) {
 			card = e.Embed
@@ -83,9 +84,9 @@ func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
 
 func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
 	live(t, func(s *stage) {
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		pass(time.Minute)
-		must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 		s.hear("1", "one")
 		pass(time.Minute)
 		s.hear("2", "two")
@@ -109,9 +110,9 @@ func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
 
 func TestATurnBehindAForkHasMainsMode(t *testing.T) {
 	live(t, func(s *stage) {
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		pass(time.Minute)
-		must(t, s.SetMode(t.Context(), policy.BypassPermissions))
+		testkit.Must(t, s.SetMode(t.Context(), policy.BypassPermissions))
 		s.running.goBehind(true)
 		seen := s.Mode()
 		s.running.goBehind(false)
@@ -128,23 +129,23 @@ func TestATurnBehindAForkHasMainsMode(t *testing.T) {
 // saved fork saw again what it had seen.
 func TestASavedForkGetsWhatMainReceivedAndNothingTwice(t *testing.T) {
 	live(t, func(s *stage) {
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		pass(time.Minute)
-		must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 		s.hear("1", "one") // the fork sees it
 		pass(time.Minute)
-		must(t, s.o.Records.Updates.Append(s.now(), "The doctor has moved the visit."))
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The doctor has moved the visit."))
 		task := due(t, "Lunch", false)
-		must(t, s.RunTask(s.t.Context(), func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, "lunch") }, task)) // both
+		testkit.Must(t, s.RunTask(s.t.Context(), func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, "lunch") }, task)) // both
 		pass(time.Minute)
 		if left := s.o.Records.Updates.Peek(); len(left) != 0 {
 			t.Fatalf("main has not received %+v", left)
 		}
-		must(t, s.o.Records.Updates.Append(s.now(), "Tea is ready."))
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "Tea is ready."))
 		s.hear("2", "two") // the fork sees it, and main never will
 		pass(time.Minute)
 		before := len(s.ear.told())
-		must(t, s.ExitFork(command.ExitSave))
+		testkit.Must(t, s.ExitFork(command.ExitSave))
 		pass(time.Minute)
 		s.hear("3", "three")
 		pass(time.Minute)

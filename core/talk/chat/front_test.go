@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
@@ -26,7 +27,7 @@ import (
 func TestASavedForkBecomesTheMainSession(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.say("hello")
-		must(t, s.EnterFork("taxes"))
+		testkit.Must(t, s.EnterFork("taxes"))
 		synctest.Wait()
 		if o := a.opened[1]; o.Resume != "new-1" || !o.Fork || o.ID == "" {
 			t.Errorf("the fork was opened with %+v", o)
@@ -54,7 +55,7 @@ func TestASavedForkBecomesTheMainSession(t *testing.T) {
 func TestAForkThatHasNotReachedItsEngineIsDiscarded(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		a.next(errors.New("no engine"))
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		if o := a.opened[1]; o.Fork || o.Resume != "" {
 			t.Errorf("without a main session the fork was opened with %+v", o)
@@ -70,7 +71,7 @@ func TestAForkThatHasNotReachedItsEngineIsDiscarded(t *testing.T) {
 func TestAReportIsAskedForOnceAndShown(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.troubles = []string{"fork gave no report"}
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		a.next(func() {
 			if r := a.session(1).call(t, toolset.ReportUpdates, `{"message":"Taxes are due."}`); r.IsError {
@@ -85,7 +86,7 @@ func TestAReportIsAskedForOnceAndShown(t *testing.T) {
 		if u := s.o.Records.Updates.Peek(); len(u) != 1 || u[0].Message != "Taxes are due." {
 			t.Errorf("pending is %+v", u)
 		}
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		a.next(errors.New("no engine"))
 		s.click("act:fork_report:_")
@@ -119,7 +120,7 @@ func TestToolsOfAForkDoNothingOutsideOfIt(t *testing.T) {
 
 func TestTheAgentAsksToSaveAndLeavesByItself(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		a.next(func() {
 			if r := a.session(1).call(t, toolset.SaveContext, `{}`); r.IsError || !s.Banner().Asks {
@@ -141,7 +142,7 @@ func TestTheAgentAsksToSaveAndLeavesByItself(t *testing.T) {
 
 func TestAResumedRunCannotBeSaved(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		must(t, s.Resume("run-1", "Mail", s.now().Add(-time.Hour)))
+		testkit.Must(t, s.Resume("run-1", "Mail", s.now().Add(-time.Hour)))
 		synctest.Wait()
 		if o := a.opened[1]; o.Resume != "run-1" || o.Fork || o.ID != "" || !s.Banner().Resumed {
 			t.Errorf("the run was opened with %+v", o)
@@ -182,14 +183,14 @@ func TestAResumedRunCannotBeSaved(t *testing.T) {
 func TestTwoForksThatWaitForTheirTurnAreOne(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		release := s.occupy()
-		must(t, errors.Join(s.EnterFork("one"), s.EnterFork("two")))
+		testkit.Must(t, errors.Join(s.EnterFork("one"), s.EnterFork("two")))
 		release()
 		synctest.Wait()
 		if len(a.opened) != 2 || s.Banner().Topic != "one" || !s.noted(textAlreadyForked) {
 			t.Errorf("opened %d, %+v", len(a.opened), s.Banner())
 		}
 		release = s.occupy()
-		must(t, errors.Join(s.ExitFork(command.ExitDiscard), s.ExitFork(command.ExitDiscard)))
+		testkit.Must(t, errors.Join(s.ExitFork(command.ExitDiscard), s.ExitFork(command.ExitDiscard)))
 		release()
 		synctest.Wait()
 		if !s.noted(textNoFork) {
@@ -200,7 +201,7 @@ func TestTwoForksThatWaitForTheirTurnAreOne(t *testing.T) {
 
 func TestAForkIsAskedThenToldThenEndedUnlessSomebodySpeaks(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		idle := s.Config().ForkIdleTimeout
 		if s.forks.current().idle != idle {
@@ -211,7 +212,7 @@ func TestAForkIsAskedThenToldThenEndedUnlessSomebodySpeaks(t *testing.T) {
 			t.Errorf("told %q", a.told())
 		}
 		overdue := func() (late bool) { // read by the goroutine that owns it
-			must(t, s.queue.do(context.Background(), func(context.Context) error {
+			testkit.Must(t, s.queue.do(context.Background(), func(context.Context) error {
 				late = s.forks.current().overdue
 				return nil
 			}))
@@ -237,7 +238,7 @@ func TestAForkIsAskedThenToldThenEndedUnlessSomebodySpeaks(t *testing.T) {
 
 func TestAnAnswerOfAForkCanBeRepliedToLater(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		id := a.session(1).ID()
 		for _, message := range []post.MessageID{"8001", s.answerID("fine")} {
@@ -274,7 +275,7 @@ func due(t *testing.T, title string, chain bool) schedule.Due {
 
 func TestATaskRunsBehindAnOpenForkAndTheSavedForkIsTold(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		d := due(t, "Water the plants", false)
 		build := func(time.Time, []updates.Update) string { return "water them" }
@@ -287,8 +288,8 @@ func TestATaskRunsBehindAnOpenForkAndTheSavedForkIsTold(t *testing.T) {
 			}
 			s.running.makeRoom(s.t.Context())
 		})
-		must(t, s.SetMode(s.t.Context(), policy.BypassPermissions))
-		must(t, s.RunTask(s.t.Context(), build, d))
+		testkit.Must(t, s.SetMode(s.t.Context(), policy.BypassPermissions))
+		testkit.Must(t, s.RunTask(s.t.Context(), build, d))
 		if s.Banner() == nil || a.session(0).stops != 0 || a.told()[1] != "water them" || !s.noted("Water the plants is due") {
 			t.Errorf("%+v, told %q, notes %q", s.Banner(), a.told(), s.phone.notes)
 		}
@@ -300,7 +301,7 @@ func TestATaskRunsBehindAnOpenForkAndTheSavedForkIsTold(t *testing.T) {
 			t.Errorf("the saved fork is told %+v", u)
 		}
 		a.next(func() { a.session(2).call(t, toolset.EnterFork, `{}`) }, enterFork)
-		must(t, s.RunTask(s.t.Context(), build, d))
+		testkit.Must(t, s.RunTask(s.t.Context(), build, d))
 		if s.Banner() == nil {
 			t.Error("a task in main cannot fork")
 		}
@@ -333,7 +334,7 @@ func TestATaskCutOffByTheNextMessageSaysSo(t *testing.T) {
 			t.Error("the session is closed, as after an error")
 		}
 		a.next(func(ctx context.Context) {
-			must(t, s.Interrupt(s.t.Context()))
+			testkit.Must(t, s.Interrupt(s.t.Context()))
 			<-ctx.Done()
 		})
 		if err := s.RunTask(s.t.Context(), build, due(t, "Water the plants", false)); !errors.Is(err, command.ErrInterrupted) {
@@ -351,7 +352,7 @@ func TestAReminderInTheConversationContinuesItsChainWhileItsTurnRuns(t *testing.
 				t.Error("the chain does not continue")
 			}
 		})
-		must(t, s.RunTask(s.t.Context(), build, due(t, "Tea", true)))
+		testkit.Must(t, s.RunTask(s.t.Context(), build, due(t, "Tea", true)))
 		if follow() || s.book.continued != 1 || s.book.by[0].Kind != fromMain {
 			t.Errorf("after its turn the chain continues, %d times, by %+v", s.book.continued, s.book.by)
 		}
@@ -368,10 +369,10 @@ func TestATaskThatARunHasWrittenHasNoMoreRightsThanTheRun(t *testing.T) {
 		d := due(t, "Tea", false)
 		data := []byte("---\nid: \"abcd1234\"\nrun-at: \"2030-01-01T10:00:00\"\ndescription: \"Tea\"\nallowed-tools: [Bash]\n---\nTea.\n")
 		d.Reminder.Path, d.Reminder.Digest = "reminders/tea.md", routines.Digest(data)
-		must(t, s.o.Guard.Written(policy.Writer{Kind: fromRun, Alone: true}, d.Reminder.Path, data))
+		testkit.Must(t, s.o.Guard.Written(policy.Writer{Kind: fromRun, Alone: true}, d.Reminder.Path, data))
 		var during *policy.Limit
 		a.next(func() { during = s.running.rights().Limit })
-		must(t, s.RunTask(s.t.Context(), func(time.Time, []updates.Update) string { return "tea" }, d))
+		testkit.Must(t, s.RunTask(s.t.Context(), func(time.Time, []updates.Update) string { return "tea" }, d))
 		if during == nil || s.running.rights() != (policy.Turn{}) {
 			t.Errorf("in its turn the limit is %v, after it %+v", during, s.running.rights())
 		}
@@ -380,7 +381,7 @@ func TestATaskThatARunHasWrittenHasNoMoreRightsThanTheRun(t *testing.T) {
 
 func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		verdict := make(chan policy.Verdict, 1)
 		go func() {
@@ -404,12 +405,12 @@ func TestSettingsAreTheUsersChoiceUntilTheConfigurationChanges(t *testing.T) {
 		}
 	}, func(s *stage, a *actor) {
 		ctx := s.t.Context()
-		must(t, errors.Join(s.SetModel(ctx, "haiku"), s.SetThinking(ctx, "off"), s.SetMode(ctx, policy.AcceptEdits)))
+		testkit.Must(t, errors.Join(s.SetModel(ctx, "haiku"), s.SetThinking(ctx, "off"), s.SetMode(ctx, policy.AcceptEdits)))
 		chosen := agent.Settings{Model: "haiku", Thinking: "off", Mode: policy.AcceptEdits.Engine()}
 		if s.CurrentSettings() != chosen || a.session(0).configured() != chosen {
 			t.Errorf("%+v, the session has %+v", s.CurrentSettings(), a.session(0).configured())
 		}
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		fork := agent.Settings{Model: "haiku", Thinking: "high", Mode: chosen.Mode}
 		if s.CurrentSettings() != fork || a.opened[1].Settings != fork {
@@ -420,22 +421,22 @@ func TestSettingsAreTheUsersChoiceUntilTheConfigurationChanges(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		}
-		must(t, s.SetMode(ctx, policy.BypassPermissions))
+		testkit.Must(t, s.SetMode(ctx, policy.BypassPermissions))
 		runtime.ModelFork = "sonnet"
-		must(t, s.ConfigChanged(ctx, "model_fork"))
+		testkit.Must(t, s.ConfigChanged(ctx, "model_fork"))
 		fork = agent.Settings{Model: "sonnet", Thinking: "high", Mode: policy.BypassPermissions.Engine()}
 		if a.session(1).configured() != fork || a.session(0).configured() != chosen || s.Mode() != policy.BypassPermissions {
 			t.Errorf("the fork has %+v, main %+v", a.session(1).configured(), a.session(0).configured())
 		}
-		must(t, s.ConfigChanged(ctx, "model_main"))
+		testkit.Must(t, s.ConfigChanged(ctx, "model_main"))
 		if got := s.Settings(false); got.Model != "opus" || got.Thinking != "off" || got.Mode != chosen.Mode {
 			t.Errorf("%+v", got)
 		}
-		must(t, s.ConfigChanged(ctx, "thinking_main"))
+		testkit.Must(t, s.ConfigChanged(ctx, "thinking_main"))
 		if got := a.session(0).configured(); got.Thinking != "low" || got.Mode != chosen.Mode {
 			t.Errorf("%+v", got)
 		}
-		must(t, s.ConfigChanged(ctx, "permission_mode"))
+		testkit.Must(t, s.ConfigChanged(ctx, "permission_mode"))
 		if got := a.session(0).configured(); got != (agent.Settings{Model: "opus", Thinking: "low", Mode: policy.Mode("default").Engine()}) {
 			t.Errorf("%+v", got)
 		}
@@ -455,7 +456,7 @@ func TestWhatASessionMayDoIsToldToItsEngine(t *testing.T) {
 
 func TestFilesAndCardsOfTheAgentAreShownAndWrittenDown(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		must(t, s.dir.Write("downloads/plan.txt", []byte("x")))
+		testkit.Must(t, s.dir.Write("downloads/plan.txt", []byte("x")))
 		a.next(func() {
 			main := a.session(0)
 			for name, args := range map[string]string{
@@ -481,7 +482,7 @@ func TestFilesAndCardsOfTheAgentAreShownAndWrittenDown(t *testing.T) {
 		})
 		s.say("go")
 		audited, _, err := s.o.Records.Audit.Read(10)
-		must(t, err)
+		testkit.Must(t, err)
 		var actions []string
 		for _, e := range audited {
 			if e.From != fromMain || e.Actor != "agent" {
@@ -493,7 +494,7 @@ func TestFilesAndCardsOfTheAgentAreShownAndWrittenDown(t *testing.T) {
 		if len(actions) != 2 {
 			t.Errorf("written down: %q", actions)
 		}
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		if r := a.session(1).call(t, toolset.DiscordEmbed, `{"title":"Hi"}`); r.IsError {
 			t.Errorf("%+v", r)
@@ -515,12 +516,12 @@ func TestAForkThatDoesNotOpenIsReportedAndLeavesNoFork(t *testing.T) {
 		a.mu.Lock()
 		a.refuse = map[string]error{"run-1": errors.New("no memory")}
 		a.mu.Unlock()
-		must(t, s.Resume("run-1", "Mail", s.now()))
+		testkit.Must(t, s.Resume("run-1", "Mail", s.now()))
 		synctest.Wait()
 		if s.Banner() != nil || !s.noted("open the fork: no memory") || len(s.cards()) != 0 {
 			t.Errorf("%+v, notes %q", s.Banner(), s.phone.notes)
 		}
-		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"7"}, "run-1", ""))
+		testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"7"}, "run-1", ""))
 		if err := <-s.take(command.Receive{From: "Phone", Key: "1", Text: "and?", ReplyTo: "7"}); err == nil || err.Error() != "open the fork: no memory" {
 			t.Error(err)
 		}

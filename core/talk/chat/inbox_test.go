@@ -150,7 +150,7 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.troubles = []string{"an attachment could not be saved"}
-		must(t, attachSome(s, "notes.txt"))
+		testkit.Must(t, attachSome(s, "notes.txt"))
 		png := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
 		for range 2 {
 			if _, err := s.inbox.attach("cat.png", png); err != nil {
@@ -159,7 +159,7 @@ func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 		}
 		equal(t, "attached", s.Attached(), []string{"notes.txt", "cat.png", "cat.png"})
 		done := s.take(command.Receive{Text: "look at these"})
-		must(t, <-done)
+		testkit.Must(t, <-done)
 		synctest.Wait()
 		want := "look at these\n[attached file: downloads/notes.txt]"
 		equal(t, "told", a.told(), []string{want})
@@ -171,7 +171,7 @@ func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 		if s.noted("from the phone") {
 			t.Error("the phone hears its own message")
 		}
-		must(t, s.dir.Write("downloads/x", nil))
+		testkit.Must(t, s.dir.Write("downloads/x", nil))
 		s.take(command.Receive{From: "Phone", Key: "9000", Text: "one", Files: []command.File{{Name: "dog.png", Data: png}, {Name: "a.txt", Data: make([]byte, maxAttachment+1)}}})
 		synctest.Wait()
 		equal(t, "in the chat", s.entries(transcript.User)[2:], []string{"one\n[attached file that could not be saved: a.txt]\n[1 image]"})
@@ -182,9 +182,9 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		release := s.occupy()
 		for range maxJobs {
-			must(t, s.Ask("busy"))
+			testkit.Must(t, s.Ask("busy"))
 		}
-		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"77"}, "run-1", ""))
+		testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"77"}, "run-1", ""))
 		for _, in := range []command.Receive{{Text: "lost"}, {Text: "lost", ReplyTo: "77"}} {
 			done, err := s.Receive(s.t.Context(), in)
 			if err == nil || err.Error() != textTooManyMessages || len(s.inbox.load().Messages) != 0 {
@@ -221,16 +221,16 @@ func TestAReplyIsAnsweredInItsRunOrQuoted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			acted(t, func(s *stage, a *actor) {
 				id, err := s.Post(s.t.Context(), post.Post{Text: "Mail from Ada", Context: "bg"})
-				must(t, err)
+				testkit.Must(t, err)
 				if tt.age > 0 {
-					must(t, s.o.Records.Runs.Record(s.now().Add(-tt.age), []post.MessageID{id}, "run-1", ""))
+					testkit.Must(t, s.o.Records.Runs.Record(s.now().Add(-tt.age), []post.MessageID{id}, "run-1", ""))
 				}
 				if tt.fork != "" {
-					must(t, s.Resume(tt.fork, "Mail", s.now()))
+					testkit.Must(t, s.Resume(tt.fork, "Mail", s.now()))
 					synctest.Wait()
 				}
 				before, sessions := len(a.told()), len(a.opened)
-				must(t, <-s.take(command.Receive{From: "Phone", Key: "1", Text: "what does she want?", ReplyTo: id}))
+				testkit.Must(t, <-s.take(command.Receive{From: "Phone", Key: "1", Text: "what does she want?", ReplyTo: id}))
 				synctest.Wait()
 				told := a.told()[before:]
 				if len(told) != 1 || !strings.Contains(told[0], "what does she want?") || strings.Contains(told[0], "> Mail from Ada") != tt.quoted {
@@ -259,7 +259,7 @@ func TestAReplyToAMessageTheChatHasForgottenQuotesWhatItsSurfaceKnows(t *testing
 			t.Errorf("told %q", told)
 		}
 		id, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Description: "dentist"}})
-		must(t, err)
+		testkit.Must(t, err)
 		s.take(command.Receive{From: "Phone", Key: "2", Text: "when?", ReplyTo: id, Quoted: "unused"})
 		synctest.Wait()
 		if told := a.told()[1]; !strings.Contains(told, "dentist") || strings.Contains(told, "unused") {
@@ -270,8 +270,8 @@ func TestAReplyToAMessageTheChatHasForgottenQuotesWhatItsSurfaceKnows(t *testing
 
 func TestRepliesToDifferentRunsThatWaitAreAnsweredWhereTheFirstLeads(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
-		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"2"}, "run-2", ""))
+		testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
+		testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"2"}, "run-2", ""))
 		release := s.occupy()
 		s.hear("10", "before")
 		s.take(command.Receive{From: "Phone", Key: "11", Text: "to one", ReplyTo: "1"})
@@ -293,15 +293,15 @@ func TestRepliesToDifferentRunsThatWaitAreAnsweredWhereTheFirstLeads(t *testing.
 
 func TestMessagesOfEarlierVersionsAreRead(t *testing.T) {
 	s := newStage(t, nil)
-	must(t, s.dir.Write(unansweredPath, []byte(`[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"old"}]`)))
+	testkit.Must(t, s.dir.Write(unansweredPath, []byte(`[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"old"}]`)))
 	if m := s.inbox.load().Messages; len(m) != 1 || m[0].Text != "old" {
 		t.Errorf("%+v", m)
 	}
-	must(t, s.inbox.ack("a1"))
+	testkit.Must(t, s.inbox.ack("a1"))
 	if s.has(unansweredPath) {
 		t.Error("an empty file is left")
 	}
-	must(t, errors.Join(s.inbox.noteReceived("Phone", ""), s.inbox.ack()))
+	testkit.Must(t, errors.Join(s.inbox.noteReceived("Phone", ""), s.inbox.ack()))
 	if s.has(unansweredPath) {
 		t.Error("nothing was written down")
 	}
@@ -314,7 +314,7 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 			{Label: "Draft", Action: "agent:draft it"}, {Label: "Bad", Action: "No Action"}, {Label: "Gone", Action: "dismiss:"},
 		}}
 		id, err := s.Post(s.t.Context(), post.Post{Embed: e, Files: []string{"/a", "/b"}, Text: "see", Source: "Email sweep"})
-		must(t, err)
+		testkit.Must(t, err)
 		buttons := s.phone.posts[0].Embed.Buttons
 		if len(buttons) != 2 || len(e.Buttons) != 3 || e.Buttons[0].Action != "agent:draft it" {
 			t.Fatalf("%+v", buttons)
@@ -324,7 +324,7 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 		_, err = s.Post(s.t.Context(), post.Post{Files: []string{"/d"}})
-		must(t, err)
+		testkit.Must(t, err)
 		if list, _, _ := s.o.Records.Audit.Read(10); len(list) != 2 || list[1].From != fromRun {
 			t.Errorf("a run without a name is recorded as %+v", list)
 		}
@@ -356,7 +356,7 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 func TestAButtonOfARunIsAnsweredThereUnlessAnotherForkIsOpen(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"})
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		if _, err := s.Click(s.t.Context(), id, card.Buttons[0].Action); err == nil || err.Error() != textAlreadyForked {
 			t.Errorf("%v", err)
@@ -378,11 +378,11 @@ func TestAButtonOfARunIsAnsweredThereUnlessAnotherForkIsOpen(t *testing.T) {
 func TestARetiredMessageHasNoButtons(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
 		id, err := s.Post(s.t.Context(), post.Post{Text: "hi", Source: "Tea", Context: "bg", Embed: &post.Embed{Title: "Tea", Buttons: []post.Button{{Label: "Done", Action: "dismiss:"}}}})
-		must(t, err)
+		testkit.Must(t, err)
 		plain, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "Plain"}})
-		must(t, err)
+		testkit.Must(t, err)
 		question, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "A better time?", Buttons: []post.Button{{Label: "No", Action: "dismiss:"}}}})
-		must(t, err)
+		testkit.Must(t, err)
 		s.Retire(s.t.Context(), question, "answered")
 		if p := s.phone.edits[question]; p.Context != "" { // Q4: an answered question became a ping
 			t.Errorf("%+v", p)
@@ -428,7 +428,7 @@ func TestDeliverUpdatesIsOneTurn(t *testing.T) {
 		if n, done, err := s.DeliverUpdates(); n != 0 || done != nil || err != nil {
 			t.Errorf("nothing pending: %d, %v, %v", n, done, err)
 		}
-		must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "The kettle is hot."), s.o.Records.Updates.Append(s.now(), "It rains.")))
+		testkit.Must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "The kettle is hot."), s.o.Records.Updates.Append(s.now(), "It rains.")))
 		release := s.occupy()
 		n, done, err := s.DeliverUpdates()
 		_, again, _ := s.DeliverUpdates()
@@ -436,8 +436,8 @@ func TestDeliverUpdatesIsOneTurn(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		release()
-		must(t, <-done)
-		must(t, <-again)
+		testkit.Must(t, <-done)
+		testkit.Must(t, <-again)
 		told := a.told()
 		if len(told) != 1 || !strings.Contains(strings.Join(a.heard, ""), "The kettle is hot.") || len(s.o.Records.Updates.Peek()) != 0 {
 			t.Errorf("told %q", a.heard)
@@ -446,13 +446,13 @@ func TestDeliverUpdatesIsOneTurn(t *testing.T) {
 		if want := catchingUp(2); len(s.phone.notes) > 0 || s.phone.aside[0] != "status "+want || !slices.Contains(s.entries(transcript.Notice), want) {
 			t.Errorf("notes %q, beside the answer %q, in the chat %q", s.phone.notes, s.phone.aside, s.entries(transcript.Notice))
 		}
-		must(t, s.o.Records.Updates.Append(s.now(), "It stopped."))
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "It stopped."))
 		release = s.occupy()
 		_, done, err = s.DeliverUpdates()
-		must(t, err)
-		must(t, s.forks.enter(s.t.Context(), forkRequest{}))
+		testkit.Must(t, err)
+		testkit.Must(t, s.forks.enter(s.t.Context(), forkRequest{}))
 		release()
-		must(t, <-done)
+		testkit.Must(t, <-done)
 		synctest.Wait()
 		if !s.noted(textDeliverInFork) || len(s.o.Records.Updates.Peek()) != 1 {
 			t.Errorf("notes %q", s.phone.notes)
@@ -472,7 +472,7 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 			if tt.err != nil {
 				s.troubles = []string{"it is not known whether the last message arrived"}
 			}
-			must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+			testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 			a.next(errors.New("no engine"))
 			s.say("hello")
 			if n := len(s.o.Records.Updates.Peek()); n != tt.pending || s.has("state/delivery.json") {
@@ -495,7 +495,7 @@ func TestUpdatesStayPendingUntilTheEngineHasAnswered(t *testing.T) {
 		agent.RateLimit{Status: "rejected"},
 	} {
 		acted(t, func(s *stage, a *actor) {
-			must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+			testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 			a.next(before, agent.Result{SessionID: "m", IsError: true, Text: "the prompt is too long"})
 			s.say("hello")
 			if n := len(s.o.Records.Updates.Peek()); n != 1 {
@@ -512,7 +512,7 @@ func TestUpdatesStayPendingUntilTheEngineHasAnswered(t *testing.T) {
 
 func TestTheStandingOfARunIsRemembered(t *testing.T) {
 	s := newStage(t, nil)
-	must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
+	testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
 	from, standing := s.o.Records.Runs.Lookup(s.now(), "1")
 	r := resumption(from, "first", from.At.Add(3*24*time.Hour))
 	if standing != session.Live || r.resume != "run-1" || r.title != textEarlierRun || !strings.HasPrefix(r.first, "first\n\n") || !strings.Contains(r.first, "3 days") {

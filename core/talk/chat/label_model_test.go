@@ -111,7 +111,7 @@ func (s *stage) step(a *actor, m *labelModel, what string) {
 	case "task":
 		want = m.task()
 		s.inMain(a, &may)
-		must(s.t, s.RunTask(s.t.Context(), deliverAll, due(s.t, "Morning", false)))
+		testkit.Must(s.t, s.RunTask(s.t.Context(), deliverAll, due(s.t, "Morning", false)))
 	case "mail", "own":
 		l := map[string]label.Label{"mail": fromMail}[what]
 		m.pending = append(m.pending, l)
@@ -122,13 +122,13 @@ func (s *stage) step(a *actor, m *labelModel, what string) {
 		}
 		want = m.enter()
 		s.inTurn(a, &may)
-		must(s.t, s.EnterFork("x"))
+		testkit.Must(s.t, s.EnterFork("x"))
 	case "save", "discard":
 		if !m.forked {
 			return
 		}
 		m.exit(what == "save")
-		must(s.t, s.ExitFork(map[string]command.Exit{"save": command.ExitSave, "discard": command.ExitDiscard}[what]))
+		testkit.Must(s.t, s.ExitFork(map[string]command.Exit{"save": command.ExitSave, "discard": command.ExitDiscard}[what]))
 	case "report":
 		if !m.forked {
 			return
@@ -138,7 +138,7 @@ func (s *stage) step(a *actor, m *labelModel, what string) {
 			s.t.Errorf("%s: %s", toolset.ReportUpdates, r.Text)
 		}
 		m.exit(false)
-		must(s.t, s.ExitFork(command.ExitDiscard))
+		testkit.Must(s.t, s.ExitFork(command.ExitDiscard))
 	case "compact":
 		if m.forked {
 			return

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/transcript"
@@ -32,14 +33,14 @@ func TestAForkThatTheProgramLeavesOpenIsSaidToHaveEnded(t *testing.T) {
 		"left open": {func(*stage) {}, true},
 		"left open, resumed": {func(s *stage) {
 			s.click("act:fork_exit:_")
-			must(s.t, s.Resume("run-1", "Sweep", s.now()))
+			testkit.Must(s.t, s.Resume("run-1", "Sweep", s.now()))
 			synctest.Wait()
 		}, true},
 		"discarded": {func(s *stage) { s.click("act:fork_exit:_") }, false},
 		"saved":     {func(s *stage) { s.click("act:fork_save:_") }, false},
 		"cleared": {func(s *stage) {
 			_, err := s.Clear(s.t.Context())
-			must(s.t, err)
+			testkit.Must(s.t, err)
 		}, false},
 	} {
 		root := filepath.Join(t.TempDir(), "data")
@@ -47,7 +48,7 @@ func TestAForkThatTheProgramLeavesOpenIsSaidToHaveEnded(t *testing.T) {
 			var id string
 			stageAt(t, root, &actor{}).run(func(s *stage) {
 				s.say("hello")
-				must(t, s.EnterFork("taxes"))
+				testkit.Must(t, s.EnterFork("taxes"))
 				synctest.Wait()
 				c.leave(s)
 				if f := s.forks.current(); f != nil {
@@ -87,7 +88,7 @@ func TestAForkWithoutAnAnswerIsSaidToHaveEndedToo(t *testing.T) {
 		root := filepath.Join(t.TempDir(), "data")
 		synctest.Test(t, func(t *testing.T) {
 			s := stageAt(t, root, &actor{})
-			must(t, s.o.Records.Sessions.SaveMain(s.now(), "main-1"))
+			testkit.Must(t, s.o.Records.Sessions.SaveMain(s.now(), "main-1"))
 			storetest.Put(t, s.dir, "state/open_fork.json", content)
 			s.run(func(s *stage) {
 				got := s.notices("ended with the program")
@@ -107,12 +108,12 @@ func TestAForkThatCannotBeRecordedIsOpen(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
 		s.troubles = []string{"the open fork was not recorded"}
 		storetest.Put(t, s.dir, "state/open_fork.json/in-the-way", "")
-		must(t, s.EnterFork("taxes"))
+		testkit.Must(t, s.EnterFork("taxes"))
 		synctest.Wait()
 		if s.Banner() == nil {
 			t.Error("no fork")
 		}
-		must(t, s.ExitFork(command.ExitDiscard))
+		testkit.Must(t, s.ExitFork(command.ExitDiscard))
 		synctest.Wait()
 	})
 }

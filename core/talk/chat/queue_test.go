@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // worked runs a story with a running queue and collects the queue's errors.
@@ -45,10 +47,10 @@ func TestJobsRunInOrderAndTheirErrorsAreReported(t *testing.T) {
 	worked(t, func(ctx context.Context, q *queue, _ func(), failed func() []string) {
 		var order []string
 		release := make(chan struct{})
-		must(t, q.later(func(context.Context) error { <-release; return nil }))
+		testkit.Must(t, q.later(func(context.Context) error { <-release; return nil }))
 		synctest.Wait() // it is running, and the others wait
 		for i := range maxJobs {
-			must(t, q.later(func(context.Context) error {
+			testkit.Must(t, q.later(func(context.Context) error {
 				order = append(order, fmt.Sprint(i))
 				switch i {
 				case 1:
@@ -85,7 +87,7 @@ func TestJobsRunInOrderAndTheirErrorsAreReported(t *testing.T) {
 func TestACallerThatNoLongerWaitsTakesItsJobBack(t *testing.T) {
 	worked(t, func(ctx context.Context, q *queue, _ func(), _ func() []string) {
 		over := make(chan struct{})
-		must(t, q.later(func(context.Context) error { <-over; return nil }))
+		testkit.Must(t, q.later(func(context.Context) error { <-over; return nil }))
 		caller, leave := context.WithCancel(ctx)
 		result := make(chan error)
 		ran := false
@@ -132,7 +134,7 @@ func TestAJobThatRunsIsWaitedForAndStoppedWithItsCallerOrItsQueue(t *testing.T) 
 func TestAQueueThatHasEndedStartsNothing(t *testing.T) {
 	worked(t, func(_ context.Context, q *queue, stop func(), _ func() []string) {
 		over := make(chan struct{})
-		must(t, q.later(func(context.Context) error { <-over; return errors.New("not reported after the end") }))
+		testkit.Must(t, q.later(func(context.Context) error { <-over; return errors.New("not reported after the end") }))
 		waiting := make(chan error)
 		go func() {
 			waiting <- q.do(context.Background(), func(context.Context) error { t.Error("it ran"); return nil })
@@ -145,7 +147,7 @@ func TestAQueueThatHasEndedStartsNothing(t *testing.T) {
 		}
 		synctest.Wait()
 		for len(q.jobs) < maxJobs { // nothing makes room any more
-			must(t, q.later(func(context.Context) error { return nil }))
+			testkit.Must(t, q.later(func(context.Context) error { return nil }))
 		}
 		if err := q.do(context.Background(), func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) || err.Error() != textStopping {
 			t.Errorf("%v", err)
@@ -165,29 +167,29 @@ func TestAQueueIsAliveWhileItsJobGivesSignsOfLife(t *testing.T) {
 			defer cancel()
 			return q.alive(ctx, func() time.Duration { return 10 * time.Minute })
 		}
-		must(t, alive())
+		testkit.Must(t, alive())
 		over := make(chan struct{})
-		must(t, q.later(func(context.Context) error { <-over; return nil }))
+		testkit.Must(t, q.later(func(context.Context) error { <-over; return nil }))
 		synctest.Wait()
 		began := time.Now()
 		for range maxJobs + 1 { // one probe is in the queue, however many callers ask
-			must(t, alive())
+			testkit.Must(t, alive())
 		}
 		if len(q.jobs) != 1 {
 			t.Errorf("%d jobs are waiting", len(q.jobs))
 		}
 		time.Sleep(8 * time.Minute)
-		must(t, alive())
+		testkit.Must(t, alive())
 		time.Sleep(2 * time.Minute)
 		err := alive()
 		if silent := time.Since(began); err == nil || !strings.Contains(err.Error(), "stuck") || !strings.HasSuffix(err.Error(), " for "+silent.String()) {
 			t.Errorf("after %s: %v", silent, err)
 		}
 		q.hear()
-		must(t, alive())
+		testkit.Must(t, alive())
 		time.Sleep(11 * time.Minute)
 		close(over)
 		synctest.Wait()
-		must(t, alive())
+		testkit.Must(t, alive())
 	})
 }

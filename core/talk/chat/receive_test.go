@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
@@ -31,7 +32,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 			pass(time.Second) // as long as its files take
 		}
 		for _, d := range done {
-			must(t, <-d)
+			testkit.Must(t, <-d)
 		}
 		synctest.Wait()
 		if got := s.ear.told(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
@@ -84,7 +85,7 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 			err = errors.Join(dir.Prepare(), dir.Write(unansweredPath, []byte(`{"messages":[`+
 				`{"id":"a1","at":"2026-01-01T00:00:00Z","text":"one"},{"id":"a2","at":"2026-01-01T00:00:01Z","text":"two"}]}`)))
 		}
-		must(t, err)
+		testkit.Must(t, err)
 	}, func(s *stage) {
 		pass(time.Minute)
 		if got := s.ear.told(); !slices.Equal(got, []string{"one\n\ntwo"}) {
@@ -100,7 +101,7 @@ func TestWordsThatAreQuickerThanTheStartAreAnsweredOnce(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "data")
 	synctest.Test(t, func(t *testing.T) {
 		s := stageAt(t, root, nil)
-		must(t, s.dir.Write(unansweredPath, []byte(`{"messages":[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"from before"}]}`)))
+		testkit.Must(t, s.dir.Write(unansweredPath, []byte(`{"messages":[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"from before"}]}`)))
 		s.hear("101", "quick")
 		s.run(func(s *stage) {
 			pass(time.Minute)
@@ -130,7 +131,7 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 		s.reword("101", "milk", false)
 		s.reword("102", "", true)
 		s.reword("999", "nobody has said this", false)
-		must(t, <-gone)
+		testkit.Must(t, <-gone)
 		if w := s.inbox.load().Messages; len(w) != 1 || w[0].Text != "milk" {
 			t.Errorf("on disk waits %+v", w)
 		}
@@ -169,7 +170,7 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 	} {
 		t.Run(words, func(t *testing.T) {
 			live(t, func(s *stage) {
-				must(t, s.SetMode(t.Context(), policy.Ask))
+				testkit.Must(t, s.SetMode(t.Context(), policy.Ask))
 				s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))
 				pass(5 * time.Second)
 				s.hear("102", words)
@@ -191,7 +192,7 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 
 func TestANewConversationForgetsWhatWasAlwaysAllowed(t *testing.T) {
 	live(t, func(s *stage) {
-		must(t, s.SetMode(t.Context(), policy.Ask))
+		testkit.Must(t, s.SetMode(t.Context(), policy.Ask))
 		try := func(key string) (asked int) {
 			s.hear(key, lines(`ask Bash {"command":"rm x"}`, `say after it`))
 			pass(time.Minute)
@@ -216,7 +217,7 @@ func TestANewConversationForgetsWhatWasAlwaysAllowed(t *testing.T) {
 
 func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 	live(t, func(s *stage) {
-		must(t, s.SetMode(t.Context(), policy.Ask))
+		testkit.Must(t, s.SetMode(t.Context(), policy.Ask))
 		before := time.Now()
 		pass(time.Minute)
 		s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))
@@ -233,7 +234,7 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) {
 	live(t, func(s *stage) {
 		var large bytes.Buffer
-		must(t, (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&large, image.NewRGBA(image.Rect(0, 0, 1600, 1000))))
+		testkit.Must(t, (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&large, image.NewRGBA(image.Rect(0, 0, 1600, 1000))))
 		s.take(command.Receive{From: "Phone", Key: "101", Text: "look", Files: []command.File{
 			{Name: "one.png", Data: large.Bytes()},
 			{Name: "two.png", Data: large.Bytes()},
@@ -284,7 +285,7 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 		hear(2002, true, command.File{Name: "a.txt", Data: []byte("x")}) // downloaded, perhaps transcribed
 		onDisk(maxUnsaved+2, "2002")
 		hear(2003, true)
-		must(t, s.inbox.noteReceived("Phone", "2004"))
+		testkit.Must(t, s.inbox.noteReceived("Phone", "2004"))
 		onDisk(maxUnsaved+3, "2004")
 		hear(2005, true)
 		if _, err := s.Receive(t.Context(), command.Receive{From: "Phone", Key: "2006", Text: strings.Repeat("x", maxMessage+1)}); err == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/post"
 )
@@ -15,7 +16,7 @@ import (
 func TestAnIdleForkDoesNotRingAtNight(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
 		s.rings = func(k post.Kind, _ string) bool { return k.Rings(post.Moment{Muted: true}) }
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		s.say("hello")
 		pass(3*s.Config().ForkIdleTimeout + 5*time.Minute)

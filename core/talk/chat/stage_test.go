@@ -19,6 +19,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
@@ -207,7 +208,7 @@ func newStage(t *testing.T, engine agent.Engine, change ...func(*Options)) *stag
 func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Options)) *stage {
 	t.Helper()
 	dir := storetest.At(t, root)
-	must(t, dir.Prepare())
+	testkit.Must(t, dir.Prepare())
 	if engine == nil {
 		engine = script.New(script.Options{Pace: 1, Dir: dir})
 	}
@@ -299,7 +300,7 @@ func (s *stage) take(m command.Receive) <-chan error {
 func (s *stage) occupy() (release func()) {
 	s.t.Helper()
 	over := make(chan struct{})
-	must(s.t, s.queue.later(func(ctx context.Context) error {
+	testkit.Must(s.t, s.queue.later(func(ctx context.Context) error {
 		select {
 		case <-over:
 		case <-ctx.Done():
@@ -483,16 +484,9 @@ func (a *phoneAnswer) note(format string, args ...any) {
 	a.p.with(func() { a.p.aside = append(a.p.aside, fmt.Sprintf(format, args...)) })
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (s *stage) reword(key, text string, gone bool) {
 	s.t.Helper()
-	must(s.t, s.Reword("Phone", key, text, gone))
+	testkit.Must(s.t, s.Reword("Phone", key, text, gone))
 }
 
 // inBubble provides a directory for a story with several runs, or with its own stage.
@@ -509,6 +503,6 @@ func (s *stage) jam(name string) (mend func()) {
 	if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
 		s.t.Fatal(err)
 	}
-	must(s.t, os.Symlink(lock, lock)) // a loop, which cannot be opened
-	return func() { must(s.t, os.Remove(lock)) }
+	testkit.Must(s.t, os.Symlink(lock, lock)) // a loop, which cannot be opened
+	return func() { testkit.Must(s.t, os.Remove(lock)) }
 }

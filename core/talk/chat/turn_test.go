@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/talk/notice"
@@ -170,14 +171,14 @@ func TestAMessageThatFailedIsSentAgainOnceByItsButton(t *testing.T) {
 		a.next(errors.New("the line broke"))
 		s.say("water the plants")
 		a.next(errors.New("it broke again"))
-		must(t, press(0))
+		testkit.Must(t, press(0))
 		if n := len(s.phone.buttons); n != 2 {
 			t.Fatalf("%d buttons after two failures", n)
 		}
 		if err := press(0); err == nil {
 			t.Error("a used button works again")
 		}
-		must(t, press(1))
+		testkit.Must(t, press(1))
 		if n := strings.Count(strings.Join(a.told(), "\n"), "water the plants"); n != 3 {
 			t.Errorf("the model was told %q", a.told())
 		}
@@ -192,7 +193,7 @@ func TestASessionTheEngineForgotStartsAfreshWithANotice(t *testing.T) {
 	a := &actor{refuse: map[string]error{"gone": agent.ErrNoSession, "broken": errors.New("no disk")}}
 	actedWith(t, a, func(s *stage) {
 		s.adjust = func(r *config.Runtime) { r.ClaudeWarm = 0 }
-		must(t, s.o.Records.Sessions.SaveMain(s.now(), "gone"))
+		testkit.Must(t, s.o.Records.Sessions.SaveMain(s.now(), "gone"))
 	}, func(s *stage, a *actor) {
 		if len(a.opened) != 0 {
 			t.Error("a session was opened ahead")
@@ -202,8 +203,8 @@ func TestASessionTheEngineForgotStartsAfreshWithANotice(t *testing.T) {
 			t.Errorf("the notices are %+v", all)
 		}
 		_, err := s.Clear(s.t.Context())
-		must(t, err)
-		must(t, s.o.Records.Sessions.SaveMain(s.now(), "broken"))
+		testkit.Must(t, err)
+		testkit.Must(t, s.o.Records.Sessions.SaveMain(s.now(), "broken"))
 		s.say("again")
 		if !s.noted("open the main session: no disk") || len(s.o.Notices.All()) != 1 {
 			t.Errorf("the notes are %q", s.phone.notes)
@@ -214,7 +215,7 @@ func TestASessionTheEngineForgotStartsAfreshWithANotice(t *testing.T) {
 // M13: the user was not told.
 func TestALostMainSessionIsSaidAtOnce(t *testing.T) {
 	actedWith(t, &actor{}, func(s *stage) {
-		must(t, s.dir.Write("state/sessions.json", []byte("two words")))
+		testkit.Must(t, s.dir.Write("state/sessions.json", []byte("two words")))
 	}, func(s *stage, _ *actor) {
 		all := s.o.Notices.All()
 		if len(all) != 1 || all[0].Level != notice.Warn || !strings.Contains(all[0].Text, "state/sessions.json.corrupt-") {
@@ -286,7 +287,7 @@ func TestClearForgetsForkSessionAndQuestions(t *testing.T) {
 		if forkToo, err := s.Clear(s.t.Context()); forkToo || err != nil || s.o.Records.Sessions.Main() != "" || !a.session(0).isClosed() {
 			t.Errorf("%v, %v, main %q", forkToo, err, s.o.Records.Sessions.Main())
 		}
-		must(t, s.EnterFork("taxes"))
+		testkit.Must(t, s.EnterFork("taxes"))
 		synctest.Wait()
 		a.next(untilStopped)
 		s.say("wait")
@@ -308,7 +309,7 @@ func TestATurnThatASessionStartsByItselfIsShown(t *testing.T) {
 			}
 		}
 		a.opened[0].OnEngineTurn(events("the build is done"))
-		must(t, s.EnterFork(""))
+		testkit.Must(t, s.EnterFork(""))
 		synctest.Wait()
 		a.opened[1].OnEngineTurn(events("done in the fork"))
 		equal(t, "answers", s.entries(transcript.Bot), []string{"fine", "the build is done", "fine", "done in the fork"})

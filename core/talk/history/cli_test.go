@@ -23,7 +23,7 @@ func command(t *testing.T, path, dir string, env []string, message string, args 
 	line, err := json.Marshal(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []map[string]string{
 		{"type": "text", "text": message}, {"type": "text", "text": sessionfile.LastBlock},
 	}}})
-	must(t, err)
+	testkit.Must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append([]string{
@@ -70,7 +70,7 @@ func TestWithTheRealCLIASessionAndItsForkAreRead(t *testing.T) {
 		fork: {"program [routine-bg:a1b2c3d4] Water the ficus.", "bot Watered."},
 	} {
 		c, err := h.Show(id, Brief())
-		must(t, err)
+		testkit.Must(t, err)
 		got := talked(c.Entries)
 		for i := range got { // the fake API's script is part of the message
 			got[i], _, _ = strings.Cut(got[i], " @@")

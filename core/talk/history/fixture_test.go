@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -32,7 +33,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	d := storetest.At(t, filepath.Join(t.TempDir(), "data"))
 	w := &world{t: t, dir: d, config: filepath.Join(t.TempDir(), "claude")}
-	must(t, os.MkdirAll(d.Path("state"), 0o700))
+	testkit.Must(t, os.MkdirAll(d.Path("state"), 0o700))
 	return w
 }
 
@@ -51,9 +52,9 @@ func (w *world) session(id string, changed time.Time, lines ...string) {
 
 func (w *world) put(name, content string, changed time.Time) {
 	w.t.Helper()
-	must(w.t, os.MkdirAll(filepath.Dir(name), 0o700))
-	must(w.t, os.WriteFile(name, []byte(content), 0o600))
-	must(w.t, os.Chtimes(name, changed, changed))
+	testkit.Must(w.t, os.MkdirAll(filepath.Dir(name), 0o700))
+	testkit.Must(w.t, os.WriteFile(name, []byte(content), 0o600))
+	testkit.Must(w.t, os.Chtimes(name, changed, changed))
 }
 
 func (w *world) state(name, content string) {
@@ -120,11 +121,4 @@ func talked(list []Entry) []string {
 		lines = append(lines, line+e.Text)
 	}
 	return lines
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/base/testkit"
 )
 
 const (
@@ -62,7 +63,7 @@ func listed(t *testing.T, h *History, q Query) ([]Session, int) {
 		q.Limit = 100
 	}
 	list, more, err := h.List(q)
-	must(t, err)
+	testkit.Must(t, err)
 	return list, more
 }
 
@@ -145,10 +146,10 @@ func TestNothingOutsideOfTheProjectsFolderIsRead(t *testing.T) {
 		filepath.Join(w.config, sessionfile.Projects, "-linked-file"):          secret,
 		filepath.Join(w.config, sessionfile.Projects, "-elsewhere", "x.jsonl"): "../../../secret.jsonl",
 	} {
-		must(t, os.MkdirAll(filepath.Dir(link), 0o700))
-		must(t, os.Symlink(target, link))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(link), 0o700))
+		testkit.Must(t, os.Symlink(target, link))
 	}
-	must(t, os.Mkdir(filepath.Join(folder, "22222222-0.jsonl"), 0o700))
+	testkit.Must(t, os.Mkdir(filepath.Join(folder, "22222222-0.jsonl"), 0o700))
 	mkfifo(t, filepath.Join(folder, "33333333-0.jsonl"))
 	h := w.history()
 	if list, _ := listed(t, h, Query{All: true}); len(list) != 3 {

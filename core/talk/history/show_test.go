@@ -15,13 +15,13 @@ import (
 
 func mkfifo(t *testing.T, name string) {
 	t.Helper()
-	must(t, syscall.Mkfifo(name, 0o600))
+	testkit.Must(t, syscall.Mkfifo(name, 0o600))
 }
 
 func TestASessionIsShownAsItWent(t *testing.T) {
 	h := family(t).history()
 	c, err := h.Show(mainID, Brief())
-	must(t, err)
+	testkit.Must(t, err)
 	want := []string{
 		"user Where is the red key?", "call Bash(find key)", "result under the mat\nreally", "bot Under the mat.", "user Thanks!", "bot Any time.",
 	}
@@ -33,7 +33,7 @@ func TestASessionIsShownAsItWent(t *testing.T) {
 func TestAForkShowsItsOwnPartUnlessAllIsWanted(t *testing.T) {
 	h := family(t).history()
 	brief, err := h.Show(runID[:8], Brief())
-	must(t, err)
+	testkit.Must(t, err)
 	own := []string{
 		"program [routine-bg:9a8b7c6d] You run in the background.\n\nMedication time.",
 		"call ping_user: Take the blue pill.", "result sent", "bot Done.",
@@ -42,7 +42,7 @@ func TestAForkShowsItsOwnPartUnlessAllIsWanted(t *testing.T) {
 		t.Errorf("%+v, %d copied\n%s", brief.Session, brief.Copied, diff)
 	}
 	full, err := h.Show(runID, Full())
-	must(t, err)
+	testkit.Must(t, err)
 	if len(full.Entries) != 10 || !full.Entries[5].Copied || full.Entries[6].Copied || full.Messages != 2 {
 		t.Errorf("%+v\n%q", full.Session, talked(full.Entries))
 	}

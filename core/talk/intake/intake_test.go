@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
@@ -117,7 +118,7 @@ func (r *room) carryOut(t *testing.T, c command.Value) (command.Outcome, error) 
 // ping writes a ping of a task, sent a while ago, to the journal.
 func (r *room) ping(t *testing.T, id, message string, ago time.Duration) {
 	t.Helper()
-	must(t, r.o.Journal.Append(budget.Ping{At: time.Now().Add(-ago), ID: id, Task: "task " + id, Message: message, Kind: "ping"}))
+	testkit.Must(t, r.o.Journal.Append(budget.Ping{At: time.Now().Add(-ago), ID: id, Task: "task " + id, Message: message, Kind: "ping"}))
 }
 
 func (r *room) answers() (how []budget.How, at []time.Time) {
@@ -137,13 +138,6 @@ func (r *room) leave() {
 func (r *room) returned() bool {
 	span := r.o.Present.Span(time.Now().Add(time.Second))
 	return span.To.Equal(time.Now())
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestWhatTheUserDoesReachesTheConversation(t *testing.T) {
@@ -191,7 +185,7 @@ func TestHereIsAllThatPresenceNeeds(t *testing.T) {
 		r := open(t)
 		r.leave()
 		_, err := r.carryOut(t, command.UserActive{})
-		must(t, err)
+		testkit.Must(t, err)
 		if !r.returned() || r.did != nil {
 			t.Errorf("here: %v, did %q", r.returned(), r.did)
 		}
@@ -201,7 +195,7 @@ func TestHereIsAllThatPresenceNeeds(t *testing.T) {
 func TestTheReplyToASlashLineIsKeptInTheConversation(t *testing.T) {
 	r := open(t)
 	_, err := r.carryOut(t, command.Say{Text: "/google-auth"})
-	must(t, err)
+	testkit.Must(t, err)
 	if list := r.o.Book.Entries(); len(list) != 1 || list[0].Role != transcript.Notice || list[0].Text != "open this address" {
 		t.Errorf("entries: %+v", list)
 	}
@@ -244,7 +238,7 @@ func TestEachMoveAnswersThePingsThatItIsAbout(t *testing.T) {
 				}
 			}
 			_, err := r.carryOut(t, c.command)
-			must(t, err)
+			testkit.Must(t, err)
 			if len(r.did) != 1 {
 				t.Errorf("did %q", r.did)
 			}
@@ -258,7 +252,7 @@ func TestWordsAnswerWhenTheyWereWritten(t *testing.T) {
 		r.ping(t, "1", "m1", 5*time.Hour)
 		wrote := command.Receive{From: "Discord", Key: "7", Text: "done", At: time.Now().Add(-4 * time.Hour), More: true}
 		_, err := r.carryOut(t, wrote)
-		must(t, err)
+		testkit.Must(t, err)
 		if how, at := r.answers(); how[0] != budget.Spoke || !at[0].Equal(wrote.At) {
 			t.Errorf("answered %q at %v", how, at)
 		}
@@ -275,9 +269,9 @@ func TestAnAnswerThatCannotBeSavedStopsNothing(t *testing.T) {
 		r.o.Journal.Recent()
 		var logged strings.Builder
 		r.o.Log = slog.New(slog.NewTextHandler(&logged, nil))
-		must(t, os.Chmod(r.dir.Path("state/pings.jsonl"), 0o400))
-		must(t, os.Rename(r.dir.Path("state"), r.dir.Path("moved")))
-		must(t, os.WriteFile(r.dir.Path("state"), nil, 0o600))
+		testkit.Must(t, os.Chmod(r.dir.Path("state/pings.jsonl"), 0o400))
+		testkit.Must(t, os.Rename(r.dir.Path("state"), r.dir.Path("moved")))
+		testkit.Must(t, os.WriteFile(r.dir.Path("state"), nil, 0o600))
 		_, err := r.carryOut(t, command.Say{Text: "done"})
 		if err != nil || len(r.did) != 1 {
 			t.Errorf("did %q, %v", r.did, err)
@@ -332,8 +326,8 @@ func TestAFinishedRunIsResumedWhetherItIsListedOrOnlyStored(t *testing.T) {
 			t.Errorf("%s: did %q, %+v, ended %v", c.id, r.did, out, r.ended)
 		}
 	}
-	must(t, os.Remove(r.dir.Path("state/fork_runs.jsonl")))
-	must(t, os.Mkdir(r.dir.Path("state/fork_runs.jsonl"), 0o700))
+	testkit.Must(t, os.Remove(r.dir.Path("state/fork_runs.jsonl")))
+	testkit.Must(t, os.Mkdir(r.dir.Path("state/fork_runs.jsonl"), 0o700))
 	if _, err := r.carryOut(t, command.ResumeFork{Run: "00000001"}); err == nil || strings.Contains(err.Error(), "00000001") {
 		t.Errorf("an unreadable ledger: %v", err)
 	}

@@ -28,8 +28,8 @@ func TestARecordedMessageLeadsToItsFork(t *testing.T) {
 	p := newPlace(t)
 	m := p.messages()
 	at := morning().Add(250 * time.Millisecond)
-	must(t, m.Record(at, []post.MessageID{"1310000000000000001", "t12ab34cd"}, "fork-1", "main-1"))
-	must(t, m.Record(at, []post.MessageID{"1310000000000000002"}, "fork-2", ""))
+	testkit.Must(t, m.Record(at, []post.MessageID{"1310000000000000001", "t12ab34cd"}, "fork-1", "main-1"))
+	testkit.Must(t, m.Record(at, []post.MessageID{"1310000000000000002"}, "fork-2", ""))
 	want := `[{"message_id": 1310000000000000001, "fork_session_id": "fork-1", "parent_session_id": "main-1", "ts": 1795453200.25}, ` +
 		`{"message_id": 0, "fork_session_id": "fork-1", "parent_session_id": "main-1", "ts": 1795453200.25, "id": "t12ab34cd"}, ` +
 		`{"message_id": 1310000000000000002, "fork_session_id": "fork-2", "parent_session_id": null, "ts": 1795453200.25}]` + "\n"
@@ -55,7 +55,7 @@ func TestOtherMessagesAreUnknown(t *testing.T) {
 	if got, standing := m.Lookup(morning(), "1"); standing != Unknown || got != (ForkMessage{}) {
 		t.Errorf("without a file: %v, %v", got, standing)
 	}
-	must(t, m.Record(morning(), []post.MessageID{"t12ab34cd"}, "fork-1", ""))
+	testkit.Must(t, m.Record(morning(), []post.MessageID{"t12ab34cd"}, "fork-1", ""))
 	for _, id := range []post.MessageID{"", "0", "00", "12", "t12ab34c", "T12AB34CD", " t12ab34cd"} {
 		if got, standing := m.Lookup(morning(), id); standing != Unknown || got != (ForkMessage{}) {
 			t.Errorf("%q: %v, %v", id, got, standing)
@@ -76,7 +76,7 @@ func TestAMessageIsLiveForLessThanSevenDaysAndThenExpired(t *testing.T) {
 	} {
 		p := newPlace(t)
 		m := p.messages()
-		must(t, m.Record(morning(), []post.MessageID{"7"}, "fork-1", "main-1"))
+		testkit.Must(t, m.Record(morning(), []post.MessageID{"7"}, "fork-1", "main-1"))
 		got, standing := m.Lookup(morning().Add(tt.age), "7")
 		if standing != tt.want || got.Session != "fork-1" {
 			t.Errorf("after %s: %v, %v", tt.age, got, standing)
@@ -87,12 +87,12 @@ func TestAMessageIsLiveForLessThanSevenDaysAndThenExpired(t *testing.T) {
 func TestRecordingDropsWhatExpired(t *testing.T) {
 	p := newPlace(t)
 	m := p.messages()
-	must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
-	must(t, m.Record(morning().Add(6*day), []post.MessageID{"2"}, "fork-2", ""))
+	testkit.Must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
+	testkit.Must(t, m.Record(morning().Add(6*day), []post.MessageID{"2"}, "fork-2", ""))
 	standings := func(days time.Duration, want map[post.MessageID]Standing) {
 		t.Helper()
 		at := morning().Add(days * day)
-		must(t, m.Record(at, []post.MessageID{"3"}, "fork-3", ""))
+		testkit.Must(t, m.Record(at, []post.MessageID{"3"}, "fork-3", ""))
 		for id, want := range want {
 			if _, standing := m.Lookup(at, id); standing != want {
 				t.Errorf("after %d days %s: %v, want %v", days, id, standing, want)
@@ -105,7 +105,7 @@ func TestRecordingDropsWhatExpired(t *testing.T) {
 
 func TestTheOriginalsRecordsAreReadAndKeptInTheirBytes(t *testing.T) {
 	fixture, err := os.ReadFile("testdata/fork_messages.json")
-	must(t, err)
+	testkit.Must(t, err)
 	p := newPlace(t)
 	storetest.Put(t, p.dir, messagesPath, string(fixture))
 	m := p.messages()
@@ -118,12 +118,12 @@ func TestTheOriginalsRecordsAreReadAndKeptInTheirBytes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || standing != Live {
 		t.Error(standing, diff)
 	}
-	must(t, m.Record(now, nil, "fork-1", ""))
-	must(t, m.Record(now, []post.MessageID{""}, "fork-1", ""))
+	testkit.Must(t, m.Record(now, nil, "fork-1", ""))
+	testkit.Must(t, m.Record(now, []post.MessageID{""}, "fork-1", ""))
 	if diff := cmp.Diff(string(fixture), storetest.Text(t, p.dir, messagesPath)); diff != "" {
 		t.Errorf("no messages have changed the file:\n%s", diff)
 	}
-	must(t, m.Record(now, []post.MessageID{"5"}, "fork-1", ""))
+	testkit.Must(t, m.Record(now, []post.MessageID{"5"}, "fork-1", ""))
 	if text := storetest.Text(t, p.dir, messagesPath); !strings.HasPrefix(text, strings.TrimSuffix(string(fixture), "]\n")+`, {"message_id": 5,`) {
 		t.Error(text)
 	}
@@ -142,7 +142,7 @@ func TestTheFirstRecordOfAMessageWinsAndOddOnesArePassedOver(t *testing.T) {
 	if got.Session != "first" || got.Parent != "" || standing != Live {
 		t.Errorf("%v, %v", got, standing)
 	}
-	must(t, m.Record(morning(), []post.MessageID{"10"}, "fork-1", ""))
+	testkit.Must(t, m.Record(morning(), []post.MessageID{"10"}, "fork-1", ""))
 	if text := storetest.Text(t, p.dir, messagesPath); !strings.HasPrefix(text, "["+odd+", ") || !strings.Contains(text, `"more": {"a": 1}`) {
 		t.Errorf("what nobody understands was not kept: %s", text)
 	}
@@ -168,7 +168,7 @@ func TestACorruptMapIsKeptAsideBeforeItIsReplaced(t *testing.T) {
 		if _, standing := m.Lookup(morning(), "1"); standing != Unknown || storetest.Text(t, p.dir, messagesPath) != broken {
 			t.Errorf("%q: %v, and the file holds %q", broken, standing, storetest.Text(t, p.dir, messagesPath))
 		}
-		must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
+		testkit.Must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
 		if _, standing := m.Lookup(morning(), "1"); standing != Live {
 			t.Errorf("%q: nothing was kept after it", broken)
 		}
@@ -181,13 +181,13 @@ func TestTwoForksThatEndAtOnceLoseNoMessage(t *testing.T) {
 	var g errgroup.Group
 	for i := range 12 {
 		d, err := store.At(p.dir.Root()) // as another process would see it
-		must(t, err)
+		testkit.Must(t, err)
 		g.Go(func() error {
 			ids := []post.MessageID{post.MessageID(fmt.Sprint(100 + i)), post.MessageID(fmt.Sprint("t", i))}
 			return NewForkMessages(d, nil).Record(morning(), ids, fmt.Sprint("fork-", i), "")
 		})
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	for i := range 12 {
 		for _, id := range []string{fmt.Sprint(100 + i), fmt.Sprint("t", i)} {
 			if got, standing := p.messages().Lookup(morning(), post.MessageID(id)); standing != Live || got.Session != fmt.Sprint("fork-", i) {
@@ -204,7 +204,7 @@ func TestTheMapStaysReadableHoweverManyMessages(t *testing.T) {
 	for i := range ids {
 		ids[i] = post.MessageID(fmt.Sprint(1_000_000 + i))
 	}
-	must(t, m.Record(morning(), ids, "fork-1", "main-1"))
+	testkit.Must(t, m.Record(morning(), ids, "fork-1", "main-1"))
 	if n := len(storetest.Text(t, p.dir, messagesPath)); n > maxKept+10 || n < maxKept-1000 {
 		t.Errorf("the file has %d bytes", n)
 	}
@@ -222,7 +222,7 @@ func TestAFullDiskLeavesTheMapAsItWas(t *testing.T) {
 	}
 	p := newPlace(t)
 	m := p.messages()
-	must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
+	testkit.Must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
 	before := storetest.Text(t, p.dir, messagesPath)
 	err := storetest.FullDisk(t, func() error { return m.Record(morning(), []post.MessageID{"2"}, "fork-2", "") })
 	if err == nil || !strings.Contains(err.Error(), "free some space") || storetest.Text(t, p.dir, messagesPath) != before {

@@ -42,7 +42,7 @@ func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
 func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 	p := newPlace(t)
 	id, err := p.inquiries().Register(morning(), "  Draft the\treply\x1b[31m \n", "")
-	must(t, err)
+	testkit.Must(t, err)
 	if len(id) != 8 || strings.Trim(id, "0123456789abcdef") != "" {
 		t.Errorf("the id is %q", id)
 	}
@@ -68,7 +68,7 @@ func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 
 func TestTheOriginalsInquiriesAreReadAndKeptInTheirBytes(t *testing.T) {
 	fixture, err := os.ReadFile("testdata/inquiries.json")
-	must(t, err)
+	testkit.Must(t, err)
 	p := newPlace(t)
 	storetest.Put(t, p.dir, inquiriesPath, string(fixture))
 	q := p.inquiries()
@@ -80,7 +80,7 @@ func TestTheOriginalsInquiriesAreReadAndKeptInTheirBytes(t *testing.T) {
 		t.Errorf("an unknown id: %v, %v, and the file holds %q", ok, err, storetest.Text(t, p.dir, inquiriesPath))
 	}
 	id, err := q.Register(now, "x", "")
-	must(t, err)
+	testkit.Must(t, err)
 	if _, _, _, err := q.Pop(now, id); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestAWriteDropsWhatExpiredAndKeepsWhatNobodyUnderstands(t *testing.T) {
 		}
 	}
 	id, err := q.Register(morning(), "w", "")
-	must(t, err)
+	testkit.Must(t, err)
 	want := `{"no time": {"prompt": "z"}, "odd": [1], "new": {"ts": 1795449600, "more": true, "prompt": "y"}, ` +
 		`"no prompt": {"prompt": null, "ts": 1795449600}, "` + id + `": {"prompt": "w", "ts": 1795453200.0}}` + "\n"
 	if diff := cmp.Diff(want, storetest.Text(t, p.dir, inquiriesPath)); diff != "" {
@@ -134,7 +134,7 @@ func TestACorruptFileIsKeptAsideBeforeItIsReplaced(t *testing.T) {
 			t.Errorf("%q: logged %d times, and the file holds %q", broken, n, storetest.Text(t, p.dir, inquiriesPath))
 		}
 		id, err := q.Register(morning(), "x", "")
-		must(t, err)
+		testkit.Must(t, err)
 		if _, ok := q.Peek(morning(), id); !ok {
 			t.Errorf("%q: nothing was kept after it", broken)
 		}
@@ -146,7 +146,7 @@ func TestACorruptFileIsKeptAsideBeforeItIsReplaced(t *testing.T) {
 func checkAside(t *testing.T, p place, rel, broken string) {
 	t.Helper()
 	entries, err := os.ReadDir(p.dir.Path("state"))
-	must(t, err)
+	testkit.Must(t, err)
 	for _, e := range entries {
 		if strings.HasPrefix("state/"+e.Name(), rel+".corrupt-") && storetest.Text(t, p.dir, "state/"+e.Name()) == broken {
 			if !strings.Contains(p.logged.String(), e.Name()) {
@@ -162,17 +162,17 @@ func TestOfManyWhoTakeAnInquiryOneGetsItAndNoneOfManyIsLost(t *testing.T) {
 	p := newPlace(t)
 	const clicks, others = 8, 8
 	id, err := p.inquiries().Register(morning(), "once", "")
-	must(t, err)
+	testkit.Must(t, err)
 	got, kept := make([]bool, clicks), make([]string, others)
 	var g errgroup.Group
 	for i := range max(clicks, others) {
 		d, err := store.At(p.dir.Root()) // as another process would see it
-		must(t, err)
+		testkit.Must(t, err)
 		q := NewInquiries(d, nil)
 		g.Go(func() (err error) { _, _, got[i], err = q.Pop(morning(), id); return err })
 		g.Go(func() (err error) { kept[i], err = q.Register(morning(), fmt.Sprint(i), ""); return err })
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	won := 0
 	for i := range got {
 		if got[i] {
@@ -195,10 +195,10 @@ func TestTheFileStaysReadableHoweverMuchIsAsked(t *testing.T) {
 		members[fmt.Sprintf("%08d", i)] = map[string]any{"prompt": strings.Repeat("x", 40_000), "ts": 1795449600 + i}
 	}
 	data, err := json.Marshal(members)
-	must(t, err)
+	testkit.Must(t, err)
 	storetest.Put(t, p.dir, inquiriesPath, string(data))
 	id, err := q.Register(morning(), strings.Repeat("𝔘", 9000), "")
-	must(t, err)
+	testkit.Must(t, err)
 	if n := len(storetest.Text(t, p.dir, inquiriesPath)); n > maxKept+10 || n < maxKept-100_000 {
 		t.Errorf("the file has %d bytes", n)
 	}
@@ -221,7 +221,7 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 	p := newPlace(t)
 	q := p.inquiries()
 	id, err := q.Register(morning(), "x", "")
-	must(t, err)
+	testkit.Must(t, err)
 	if err := storetest.FullDisk(t, func() error {
 		id, err := q.Register(morning(), "y", "")
 		if id != "" {

@@ -21,17 +21,17 @@ func TestASessionHasItsLabelUntilTheUserAnswers(t *testing.T) {
 	p := newPlace(t)
 	l := p.again().Labels()
 	at := morning()
-	must(t, l.Read(at, "main-1", "mail"))
-	must(t, l.Read(at.Add(time.Minute), "main-1", "web page")) // the first one counts
+	testkit.Must(t, l.Read(at, "main-1", "mail"))
+	testkit.Must(t, l.Read(at.Add(time.Minute), "main-1", "web page")) // the first one counts
 	if got := p.again().Labels().Of("main-1"); got != "mail" || l.Of("main-2") != "" || !l.Since("main-1").Equal(at) {
 		t.Errorf("%q, since %v", got, l.Since("main-1"))
 	}
-	must(t, l.Clear(at.Add(time.Hour), "main-1"))
-	must(t, l.Clear(at.Add(2*time.Hour), "main-1"))
+	testkit.Must(t, l.Clear(at.Add(time.Hour), "main-1"))
+	testkit.Must(t, l.Clear(at.Add(2*time.Hour), "main-1"))
 	if l.Of("main-1") != "" || !l.Since("main-1").IsZero() {
 		t.Error("answered, and still labeled")
 	}
-	must(t, l.Read(at.Add(3*time.Hour), "main-1", "web page"))
+	testkit.Must(t, l.Read(at.Add(3*time.Hour), "main-1", "web page"))
 	for after, want := range map[time.Duration]label.Label{
 		-time.Second: "", 0: "mail", 30 * time.Minute: "mail", time.Hour: "", 150 * time.Minute: "", 3 * time.Hour: "web page", 99 * time.Hour: "web page",
 	} {
@@ -50,21 +50,21 @@ func TestALabelFollowsTheMainSession(t *testing.T) {
 	p := newPlace(t)
 	s := p.again()
 	now := morning()
-	must(t, s.Labels().Read(now, "", "mail")) // its first turn has no id yet
-	must(t, s.SaveMain(now, "main-1"))
+	testkit.Must(t, s.Labels().Read(now, "", "mail")) // its first turn has no id yet
+	testkit.Must(t, s.SaveMain(now, "main-1"))
 	if s.Labels().Of("main-1") != "mail" || s.Labels().Of("") != "" {
 		t.Error("the first id has no label")
 	}
-	must(t, s.SaveMain(now, "main-2"))
+	testkit.Must(t, s.SaveMain(now, "main-2"))
 	if s.Labels().Of("main-2") != "mail" {
 		t.Error("the compacted session has no label")
 	}
-	must(t, s.Labels().Read(now, "fork-1", "web page"))
-	must(t, s.SwapMain(now, "fork-1"))
+	testkit.Must(t, s.Labels().Read(now, "fork-1", "web page"))
+	testkit.Must(t, s.SwapMain(now, "fork-1"))
 	if got := s.Labels().Of("fork-1"); got != "web page" {
 		t.Errorf("a saved fork has %q", got)
 	}
-	must(t, s.ClearMain(now))
+	testkit.Must(t, s.ClearMain(now))
 	if s.Labels().Of(s.Main()) != "" {
 		t.Error("a new conversation has a label")
 	}
@@ -73,8 +73,8 @@ func TestALabelFollowsTheMainSession(t *testing.T) {
 func TestAClockThatWasSetBackEndsALabelWhereItBegan(t *testing.T) {
 	p := newPlace(t)
 	l := p.again().Labels()
-	must(t, l.Read(morning(), "main-1", "mail"))
-	must(t, l.Clear(morning().Add(-time.Hour), "main-1"))
+	testkit.Must(t, l.Read(morning(), "main-1", "mail"))
+	testkit.Must(t, l.Clear(morning().Add(-time.Hour), "main-1"))
 	if l.Of("main-1") != "" {
 		t.Error("answered, and still labeled")
 	}
@@ -83,23 +83,23 @@ func TestAClockThatWasSetBackEndsALabelWhereItBegan(t *testing.T) {
 func TestLabelsOfOthersAreReadAndTheFileStaysSmall(t *testing.T) {
 	p := newPlace(t)
 	hops := "mail" + strings.Repeat(" → hop → hip", 500)
-	must(t, p.dir.Write(labelsPath, []byte(`{"main-1": [{"label": "`+hops+`", "from": "2026-11-01T00:00:00Z"}], "main-2": []}`)))
+	testkit.Must(t, p.dir.Write(labelsPath, []byte(`{"main-1": [{"label": "`+hops+`", "from": "2026-11-01T00:00:00Z"}], "main-2": []}`)))
 	l := p.again().Labels()
 	if got := l.Of("main-1"); got.Origin() != "mail" || len(got.Steps()) > 10 || l.Of("main-2") != "" {
 		t.Errorf("%q", got)
 	}
 	for i := range 3 * maxSpans {
-		must(t, l.Read(morning().Add(time.Duration(2*i)*time.Minute), "main-3", "mail"))
-		must(t, l.Clear(morning().Add(time.Duration(2*i+1)*time.Minute), "main-3"))
+		testkit.Must(t, l.Read(morning().Add(time.Duration(2*i)*time.Minute), "main-3", "mail"))
+		testkit.Must(t, l.Clear(morning().Add(time.Duration(2*i+1)*time.Minute), "main-3"))
 	}
 	if n := strings.Count(storetest.Text(t, p.dir, labelsPath), `"from"`); n != maxSpans+1 {
 		t.Errorf("%d spans", n)
 	}
-	must(t, p.dir.Write(labelsPath, []byte("nonsense")))
+	testkit.Must(t, p.dir.Write(labelsPath, []byte("nonsense")))
 	if l.Of("main-1") != "" {
 		t.Error("nonsense is a label")
 	}
-	must(t, l.Read(morning(), "main-1", "mail"))
+	testkit.Must(t, l.Read(morning(), "main-1", "mail"))
 	if l.Of("main-1") != "mail" {
 		t.Error("a file that was set aside stays in the way")
 	}
@@ -125,17 +125,17 @@ func TestLabelsOfSessionsMatchAModel(tt *testing.T) {
 			},
 			"read": func(t *rapid.T) {
 				id, l := ids.Draw(t, "id"), label.From(rapid.SampledFrom([]string{"mail", "web page"}).Draw(t, "source"))
-				must(tt, s.Labels().Read(now, id, l))
+				testkit.Must(tt, s.Labels().Read(now, id, l))
 				model[id] = label.Join(model[id], l)
 			},
 			"answer": func(t *rapid.T) {
 				id := ids.Draw(t, "id")
-				must(tt, s.Labels().Clear(now, id))
+				testkit.Must(tt, s.Labels().Clear(now, id))
 				model[id] = ""
 			},
 			"compact": func(t *rapid.T) {
 				from, to := ids.Draw(t, "from"), ids.Draw(t, "to")
-				must(tt, s.Labels().Follow(now, from, to))
+				testkit.Must(tt, s.Labels().Follow(now, from, to))
 				if from != to {
 					model[to], model[from] = label.Join(model[to], model[from]), ""
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -33,20 +34,13 @@ func newPlace(t *testing.T) place {
 	return place{d, NewStore(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func line(id, event, parent string) string {
 	return fmt.Sprintf(`{"session_id": %q, "event": %q, "timestamp": "2026-11-23T09:00:00-08:00", "parent_session_id": %s}`+"\n", id, event, parent)
 }
 
 func TestTheMainSessionIsThePlainTextOfItsFile(t *testing.T) {
 	fixture, err := os.ReadFile("testdata/sessions.json")
-	must(t, err)
+	testkit.Must(t, err)
 	for content, want := range map[string]string{
 		string(fixture):              "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001",
 		"abc":                        "abc",
@@ -85,19 +79,19 @@ func TestAnUnusableIDIsReportedOnce(t *testing.T) {
 
 func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
 	p := newPlace(t)
-	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
-	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
-	must(t, p.store.SaveMain(morning(), "bbbbbbbb-2"))
-	must(t, p.store.SwapMain(morning(), "cccccccc-3"))
+	testkit.Must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
+	testkit.Must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
+	testkit.Must(t, p.store.SaveMain(morning(), "bbbbbbbb-2"))
+	testkit.Must(t, p.store.SwapMain(morning(), "cccccccc-3"))
 	if got := storetest.Text(t, p.dir, mainFile); got != "cccccccc-3" {
 		t.Errorf("the file says %q", got)
 	}
-	must(t, p.store.ClearMain(morning()))
-	must(t, p.store.ClearMain(morning()))
+	testkit.Must(t, p.store.ClearMain(morning()))
+	testkit.Must(t, p.store.ClearMain(morning()))
 	if got := p.store.Main(); got != "" {
 		t.Errorf("after clearing: %q", got)
 	}
-	must(t, p.store.SaveMain(morning(), "short"))
+	testkit.Must(t, p.store.SaveMain(morning(), "short"))
 	want := line("aaaaaaaa-1", "created", "null") + line("bbbbbbbb-2", "compacted", `"aaaaaaaa-1"`) +
 		line("cccccccc-3", "swapped", `"bbbbbbbb-2"`) + line("cccccccc-3", "cleared", "null") + line("short", "created", "null")
 	if diff := cmp.Diff(want, storetest.Text(t, p.dir, historyFile)); diff != "" {
@@ -107,11 +101,11 @@ func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
 
 func TestALineIsSpelledAsTheOriginalSpellsIt(t *testing.T) {
 	fixture, err := os.ReadFile("testdata/session_history.jsonl")
-	must(t, err)
+	testkit.Must(t, err)
 	p := newPlace(t)
 	main, fork := "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001", "3d0b9a52-51f0-4df4-8a6e-8a3c2c5bb002"
-	must(t, p.store.SaveMain(time.Date(2026, 11, 20, 9, 12, 0, 0, pacific), main))
-	must(t, p.store.Log(time.Date(2026, 11, 23, 16, 0, 31, 0, time.UTC), Event{SessionID: fork, Event: BgFork, Parent: main}))
+	testkit.Must(t, p.store.SaveMain(time.Date(2026, 11, 20, 9, 12, 0, 0, pacific), main))
+	testkit.Must(t, p.store.Log(time.Date(2026, 11, 23, 16, 0, 31, 0, time.UTC), Event{SessionID: fork, Event: BgFork, Parent: main}))
 	if diff := cmp.Diff(string(fixture), storetest.Text(t, p.dir, historyFile)); diff != "" {
 		t.Errorf("(-fixture +written)\n%s", diff)
 	}
@@ -162,7 +156,7 @@ func TestManyForksWriteWholeLines(t *testing.T) {
 			return p.store.Log(morning(), Event{SessionID: fmt.Sprintf("fork-%d", i), Event: IsolatedBg})
 		})
 	}
-	must(t, g.Wait())
+	testkit.Must(t, g.Wait())
 	got := storetest.Text(t, p.dir, historyFile)
 	for i := range 12 {
 		if want := line(fmt.Sprintf("fork-%d", i), "isolated_bg", "null"); strings.Count(got, want) != 1 {
@@ -173,7 +167,7 @@ func TestManyForksWriteWholeLines(t *testing.T) {
 
 func TestAHistoryThatCannotBeWrittenIsAnErrorAndTheSessionIsKept(t *testing.T) {
 	p := newPlace(t)
-	must(t, os.MkdirAll(p.dir.Path(historyFile), 0o700))
+	testkit.Must(t, os.MkdirAll(p.dir.Path(historyFile), 0o700))
 	if err := p.store.SaveMain(morning(), "a"); err == nil {
 		t.Error("no error")
 	}
@@ -189,7 +183,7 @@ func TestAFileWithoutAnIDIsKeptAside(t *testing.T) {
 		"": false, "abc": false, `{"old": "format"}`: false, " \n": false,
 	} {
 		p := newPlace(t)
-		must(t, p.dir.Write(mainFile, []byte(content)))
+		testkit.Must(t, p.dir.Write(mainFile, []byte(content)))
 		kept, err := p.store.Recover(morning())
 		if err != nil || (kept != "") != aside {
 			t.Errorf("%q is kept as %q, %v", content, kept, err)

@@ -56,7 +56,7 @@ func TestANonceIsDeliveredOnceAlsoAfterARestart(t *testing.T) {
 	dir := storetest.Dir(t)
 	b := New(Options{Dir: dir})
 	first, err := b.Post(t.Context(), post.Post{Nonce: "n1", Text: "once"})
-	must(t, err)
+	testkit.Must(t, err)
 	again, err := b.Post(t.Context(), post.Post{Nonce: "n1", Text: "once more"})
 	if err != nil || again != first || len(b.Entries()) != 1 {
 		t.Errorf("a second %s beside %s, %v", again, first, err)
@@ -89,8 +89,8 @@ func TestAnEditKeepsPlaceAndTimeAndADeleteIsFinal(t *testing.T) {
 	one, _ := b.Post(t.Context(), post.Post{Text: "one"})
 	two, _ := b.Post(t.Context(), post.Post{Text: "two"})
 	at := b.Entries()[0].At
-	must(t, b.Edit(t.Context(), one, post.Post{Text: "uno", Embed: &post.Embed{Title: "t"}}))
-	must(t, b.Delete(t.Context(), two))
+	testkit.Must(t, b.Edit(t.Context(), one, post.Post{Text: "uno", Embed: &post.Embed{Title: "t"}}))
+	testkit.Must(t, b.Delete(t.Context(), two))
 	if err := b.Delete(t.Context(), two); err != nil {
 		t.Error("deleting twice:", err)
 	}
@@ -265,7 +265,7 @@ func TestARestartShowsTheLastEntriesWithoutTools(t *testing.T) {
 		t.Errorf("the file holds a tool's arguments, %v", err)
 	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	must(t, err)
+	testkit.Must(t, err)
 	next := New(Options{Dir: dir, Zone: berlin, Limit: limit}).Entries()
 	if len(next) != limit || next[0].Text != "line 51" || next[limit-1].Text != "an answer\nof two lines" || next[0].At.Location() != berlin {
 		t.Errorf("%d entries, from %q to %q", len(next), next[0].Text, next[len(next)-1].Text)
@@ -282,7 +282,7 @@ func TestARestartGivesBackAllThatCanBeScrolledToAndSaysIfThereIsMore(t *testing.
 		for i := range n {
 			b.Add(User, fmt.Sprint("message ", i))
 		}
-		must(t, b.Close())
+		testkit.Must(t, b.Close())
 		b = New(Options{Dir: dir, Limit: 300})
 		if got := len(b.Entries()); got != min(n, 300) || b.More() != more {
 			t.Errorf("of %d messages %d come back, more: %t", n, got, b.More())
@@ -400,12 +400,5 @@ func TestAMessageOfAnotherSurfaceIsKnownByItsIDThere(t *testing.T) {
 	list := b.Entries()
 	if len(list) != 2 || !list[0].Is("900") || list[0].Text != "hi" || !list[1].Is("902") || list[1].Is("") || list[1].Where != "Discord" {
 		t.Errorf("%+v", list)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 )
 
@@ -27,7 +28,7 @@ func TestAFileIsShownByItsCleanNameBelowTheText(t *testing.T) {
 
 func TestAClosedBookIsNoChannel(t *testing.T) {
 	b := New(Options{})
-	must(t, b.Close())
+	testkit.Must(t, b.Close())
 	if _, err := b.Post(t.Context(), post.Post{Text: "late"}); !errors.Is(err, post.ErrNoChannel) {
 		t.Errorf("%v", err)
 	}

@@ -43,7 +43,7 @@ func TestACheckDecidesWhetherARoutineRuns(t *testing.T) {
 		s := newStage(t, map[string]string{
 			"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\nallowed-tools: [\"Write(./**.md)\"]\ncheck: sh check.sh\n---\nLook around.\n",
 		})
-		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte(c.script+"\n"), 0o600))
+		testkit.Must(t, os.WriteFile(s.dir.Path("check.sh"), []byte(c.script+"\n"), 0o600))
 		due := s.due(t, "r1")
 		due.ByHand = c.byHand
 		err := s.d.Fire(t.Context(), due)
@@ -170,12 +170,12 @@ func TestARunWhoseScriptHasChangedIsHeldAndNotLost(t *testing.T) {
 		s.d.o.Held = func(rel string) { held = append(held, rel) }
 		scripts := s.d.o.Guard.Provenance().Scripts
 		scripts.Own()
-		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo one\n"), 0o600))
-		must(t, s.d.Fire(t.Context(), s.due(t, "r1")))
+		testkit.Must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo one\n"), 0o600))
+		testkit.Must(t, s.d.Fire(t.Context(), s.due(t, "r1")))
 		if len(s.runs.jobs) != 1 || held != nil {
 			t.Fatalf("the known script: %d runs, held %v", len(s.runs.jobs), held)
 		}
-		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo two\n"), 0o600))
+		testkit.Must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo two\n"), 0o600))
 		done := make(chan error, 1)
 		go func() { done <- s.d.Fire(t.Context(), s.due(t, "r1")) }()
 		time.Sleep(time.Hour)
@@ -184,14 +184,14 @@ func TestARunWhoseScriptHasChangedIsHeldAndNotLost(t *testing.T) {
 		}
 		task := s.due(t, "r1").Task()
 		s.d.o.Guard.TaskWaits(&task)
-		must(t, scripts.Approve(task.Check, task.Script))
-		must(t, <-done)
+		testkit.Must(t, scripts.Approve(task.Check, task.Script))
+		testkit.Must(t, <-done)
 		if len(s.runs.jobs) != 2 || !s.runs.jobs[1].Late || !strings.Contains(s.runs.prompts[1], "> two") {
 			t.Errorf("allowed: %+v", s.runs.jobs)
 		}
 
 		// The end of the program is no verdict, and an edit of the routine drops the run.
-		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo three\n"), 0o600))
+		testkit.Must(t, os.WriteFile(s.dir.Path("check.sh"), []byte("echo three\n"), 0o600))
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { done <- s.d.Fire(ctx, s.due(t, "r1")) }()
 		time.Sleep(time.Minute)
@@ -201,7 +201,7 @@ func TestARunWhoseScriptHasChangedIsHeldAndNotLost(t *testing.T) {
 		}
 		go func() { done <- s.d.Fire(t.Context(), s.due(t, "r1")) }()
 		time.Sleep(time.Minute)
-		must(t, s.dir.Write("routines/look.md", []byte("---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook.\n")))
+		testkit.Must(t, s.dir.Write("routines/look.md", []byte("---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook.\n")))
 		s.index.Scan()
 		var put *schedule.PutOffError
 		if err := <-done; !errors.As(err, &put) || len(s.runs.jobs) != 2 {

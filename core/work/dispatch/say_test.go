@@ -40,7 +40,7 @@ func TestAScriptSpeaksWithoutAModel(t *testing.T) {
 		"late":               {script: "echo Low tide", late: true, text: "Low tide\n\n(Late: this was due at "},
 	} {
 		s := newStage(t, map[string]string{"routines/look.md": sayingFile})
-		must(t, os.WriteFile(s.dir.Path("check.sh"), []byte(c.script+"\n"), 0o600))
+		testkit.Must(t, os.WriteFile(s.dir.Path("check.sh"), []byte(c.script+"\n"), 0o600))
 		due := s.due(t, "r1")
 		due.ByHand, due.Late = c.byHand, c.late
 		err := s.d.Fire(t.Context(), due)
@@ -50,7 +50,7 @@ func TestAScriptSpeaksWithoutAModel(t *testing.T) {
 			}
 			continue
 		}
-		must(t, err)
+		testkit.Must(t, err)
 		if len(s.runs.jobs) != 1 || len(s.runs.prompts) != 0 || s.runs.jobs[0].Said == nil {
 			t.Errorf("%s: %+v", name, s.runs.jobs)
 			continue
@@ -70,7 +70,7 @@ func TestAServerSpeaksWithoutAModel(t *testing.T) {
 	for _, trusted := range []bool{false, true} {
 		s := newStage(t, map[string]string{"routines/look.md": strings.Replace(sayingFile, "sh check.sh", "mcp__weather__alerts", 1)})
 		s.d.o.Prompts.Skills.Servers = &servers{text: "storm", trusted: trusted}
-		must(t, s.d.Fire(t.Context(), s.due(t, "r1")))
+		testkit.Must(t, s.d.Fire(t.Context(), s.due(t, "r1")))
 		if j := s.runs.jobs[0]; j.Said.Text != "storm" || (j.Label == "") != trusted {
 			t.Errorf("trusted %v: %+v", trusted, j)
 		}
@@ -80,7 +80,7 @@ func TestAServerSpeaksWithoutAModel(t *testing.T) {
 func TestThePreviewOfAScriptThatSpeaksSaysThatThereIsNoPrompt(t *testing.T) {
 	s := newStage(t, map[string]string{"routines/look.md": sayingFile})
 	text, err := s.d.Preview(t.Context(), "r1", time.Time{}, false)
-	if must(t, err); !strings.Contains(text, "no model") || !strings.Contains(text, "sh check.sh") {
+	if testkit.Must(t, err); !strings.Contains(text, "no model") || !strings.Contains(text, "sh check.sh") {
 		t.Errorf("%q", text)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
@@ -106,14 +107,14 @@ func newStage(t *testing.T, files map[string]string) *stage {
 		storetest.Put(t, dir, rel, text)
 	}
 	settings, _, err := config.LoadRuntime(dir)
-	must(t, err)
+	testkit.Must(t, err)
 	s := &stage{
 		dir: dir, index: routines.NewIndex(dir, zone), updates: updates.NewQueue(dir, zone, log),
 		runs: &runs{}, talk: &talk{}, settled: &settled{}, settings: settings,
 	}
 	load := func() *config.Runtime { return &s.settings }
 	client, err := google.New(google.Options{Dir: dir})
-	must(t, err)
+	testkit.Must(t, err)
 	board := notice.NewBoard(zone, func(s string) string { return s }, func() {})
 	guard := policy.New(policy.Options{Dir: dir, Zone: zone, Log: log, Base: func() []string { return nil }})
 	s.schedule = schedule.New(schedule.Options{Dir: dir, Index: s.index, Zone: zone, Log: log, Inherit: guard.Inherit})
@@ -150,10 +151,3 @@ func (s *stage) due(t *testing.T, id string) schedule.Due {
 }
 
 var errTurn = errors.New("the turn failed")
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

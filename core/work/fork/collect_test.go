@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
 	"ollimbot/routines"
@@ -27,7 +28,7 @@ const mainSession = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
 func remembering(t *testing.T) *harness {
 	t.Helper()
 	h := newHarness(t, func(o *Options) { o.Messages = session.NewForkMessages(o.Dir, slog.New(slog.DiscardHandler)) })
-	must(t, h.o.Sessions.SaveMain(time.Now(), mainSession))
+	testkit.Must(t, h.o.Sessions.SaveMain(time.Now(), mainSession))
 	return h
 }
 

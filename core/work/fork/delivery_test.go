@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // forDelivery is a job for a delivery.
@@ -21,7 +23,7 @@ func forDelivery(name string, lines ...string) Job {
 func (h *harness) begun() map[string]State {
 	h.t.Helper()
 	runs, err := Deliveries(h.dir)
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	return runs
 }
 
@@ -51,7 +53,7 @@ func TestARunForADeliveryIsInTheLedgerOnceItHasBegun(t *testing.T) {
 		if runs := h.begun(); !maps.Equal(runs, map[string]State{"aaaa0001-1": Done, "aaaa0002-1": Done}) {
 			t.Errorf("in the end: %v", runs)
 		}
-		must(t, errors.Join(<-ended, <-ended))
+		testkit.Must(t, errors.Join(<-ended, <-ended))
 		stop()
 	})
 }
@@ -89,16 +91,16 @@ func TestARunForADeliveryWaitsForTheDisk(t *testing.T) {
 		h.troubles = []string{"ledger line was not written"}
 		h.limits.Timeout = time.Hour
 		stop := h.serve()
-		must(t, os.MkdirAll(h.dir.Path(ledgerName), 0o700))
+		testkit.Must(t, os.MkdirAll(h.dir.Path(ledgerName), 0o700))
 		ended := make(chan error, 1)
 		go func() { _, err := h.m.Do(t.Context(), forDelivery("aaaa0001-1", "say hello")); ended <- err }()
 		time.Sleep(10 * time.Minute)
 		if v := h.m.Views()[0]; v.State != Running || v.Delivery != "" || v.Lines > 0 {
 			t.Errorf("it has begun: %+v", v)
 		}
-		must(t, os.Remove(h.dir.Path(ledgerName)))
+		testkit.Must(t, os.Remove(h.dir.Path(ledgerName)))
 		time.Sleep(time.Minute)
-		must(t, <-ended)
+		testkit.Must(t, <-ended)
 		if runs := h.begun(); !maps.Equal(runs, map[string]State{"aaaa0001-1": Done}) {
 			t.Errorf("in the end: %v", runs)
 		}

@@ -30,9 +30,9 @@ func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(titled("Email sweep"), `call ping_user {"message":"hi"}`, `call report_updates {"message":"pinged"}`))
-		must(t, err)
+		testkit.Must(t, err)
 		data, err := h.dir.Read(ledgerName)
-		must(t, err)
+		testkit.Must(t, err)
 		lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[0], `"state":"running"`) || !strings.Contains(lines[1], `"state":"done"`) {
 			t.Fatalf("ledger:\n%s", data)
@@ -65,9 +65,9 @@ func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
 func TestACutOffRunIsClosedHoweverManyCameAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
-		must(t, appendLedger(h.dir, View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}))
+		testkit.Must(t, appendLedger(h.dir, View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}))
 		for i := range 3 * keptRuns {
-			must(t, appendLedger(h.dir, View{ID: fmt.Sprintf("%08x", i), State: Done}))
+			testkit.Must(t, appendLedger(h.dir, View{ID: fmt.Sprintf("%08x", i), State: Done}))
 		}
 		h.m = h.manager()
 		h.serve()()
@@ -87,7 +87,7 @@ func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		killed := View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}
-		must(t, appendLedger(h.dir, killed))
+		testkit.Must(t, appendLedger(h.dir, killed))
 		h.m = h.manager()
 		before, _ := h.dir.Read(ledgerName)
 		if got := h.m.Views(); len(got) != 1 || got[0].State != Running {
@@ -118,11 +118,11 @@ func TestALedgerOfGarbageKeepsItsGoodLines(t *testing.T) {
 	for _, line := range []string{
 		"not json", `{"id":"../../etc","state":"done"}`, `{"id":"0badc0df","state":"dancing"}`, `{"id":"0badc0da","title":"e\u001b[31mvil","state":"failed"}`,
 	} {
-		must(t, h.dir.Append(ledgerName, []byte(line)))
+		testkit.Must(t, h.dir.Append(ledgerName, []byte(line)))
 	}
-	must(t, appendLedger(h.dir, good))
+	testkit.Must(t, appendLedger(h.dir, good))
 	views, err := Ledger(h.dir, 20)
-	must(t, err)
+	testkit.Must(t, err)
 	var got []string
 	for _, v := range views {
 		got = append(got, v.Title)
@@ -138,12 +138,12 @@ func TestALargeLedgerIsReadFromItsEndAndShortenedByTheNextLine(t *testing.T) {
 	for i := range 12_000 {
 		fmt.Fprintf(&b, `{"id":"%08x","title":"run %d","state":"done","error":"%s"}`+"\n", i, i, strings.Repeat("x", 1800))
 	}
-	must(t, os.WriteFile(h.dir.Path(ledgerName), b.Bytes(), 0o600))
+	testkit.Must(t, os.WriteFile(h.dir.Path(ledgerName), b.Bytes(), 0o600))
 	views, err := Ledger(h.dir, 3)
 	if err != nil || len(views) != 3 || views[0].Title != "run 11999" {
 		t.Fatalf("%+v, %v", views, err)
 	}
-	must(t, appendLedger(h.dir, views[0]))
+	testkit.Must(t, appendLedger(h.dir, views[0]))
 	info, err := os.Stat(h.dir.Path(ledgerName))
 	if err != nil || info.Size() > ledgerKept+4096 {
 		t.Errorf("size %d, %v", info.Size(), err)
@@ -157,15 +157,15 @@ func TestALedgerOfOneEndlessLineCostsAStartLittle(t *testing.T) {
 	h := newHarness(t)
 	good := View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}
 	f, err := os.Create(h.dir.Path(ledgerName))
-	must(t, err)
-	must(t, f.Truncate(1<<30)) // a sparse file, which takes no space
-	must(t, f.Close())
+	testkit.Must(t, err)
+	testkit.Must(t, f.Truncate(1<<30)) // a sparse file, which takes no space
+	testkit.Must(t, f.Close())
 
 	read := func() (cut, listed []View) {
 		cut, err := cutOff(h.dir)
-		must(t, err)
+		testkit.Must(t, err)
 		listed, err = Ledger(h.dir, 10)
-		must(t, err)
+		testkit.Must(t, err)
 		return cut, listed
 	}
 	var before, after runtime.MemStats
@@ -175,7 +175,7 @@ func TestALedgerOfOneEndlessLineCostsAStartLittle(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 200<<20 || len(cut)+len(listed) > 0 {
 		t.Errorf("%d MB were allocated to read %v and %v", got>>20, cut, listed)
 	}
-	must(t, appendLedger(h.dir, good)) // which trims it
+	testkit.Must(t, appendLedger(h.dir, good)) // which trims it
 	if cut, listed = read(); len(cut) != 1 || len(listed) != 1 || listed[0].ID != good.ID {
 		t.Errorf("after a line: cut off are %v, listed %v", cut, listed)
 	}
@@ -255,7 +255,7 @@ func TestWhatTheDiskMissedIsWrittenOnceItCanBe(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(task(), "say first", "wait 1m", "say second")) })
 		time.Sleep(2 * time.Second)
-		must(t, h.dir.Remove(tailFolder))
+		testkit.Must(t, h.dir.Remove(tailFolder))
 		wg.Wait()
 		page, err := DiskTail(h.dir, h.m.Views()[0].ID, 0)
 		if err != nil || len(page.Lines) < 3 || page.Lines[0].Text != "first" {
@@ -270,12 +270,12 @@ func TestOnlyTheNewest200TailsAreKept(t *testing.T) {
 	for i := range keptTails + 5 {
 		name := tailName(fmt.Sprintf("%08x", i))
 		storetest.Put(t, h.dir, name, "{}\n")
-		must(t, os.Chtimes(h.dir.Path(name), at, at.Add(time.Duration(i)*time.Second)))
+		testkit.Must(t, os.Chtimes(h.dir.Path(name), at, at.Add(time.Duration(i)*time.Second)))
 	}
 	own := []string{tailFolder + "/notes.txt", tailFolder + "/diary.jsonl", tailFolder + "/0badc0de"}
 	for _, name := range own {
 		storetest.Put(t, h.dir, name, "the user's own")
-		must(t, os.Chtimes(h.dir.Path(name), at, at.Add(-time.Hour)))
+		testkit.Must(t, os.Chtimes(h.dir.Path(name), at, at.Add(-time.Hour)))
 	}
 	prune(h.dir, h.o.Log)
 	left, err := filepath.Glob(h.dir.Path(tailFolder) + "/0*.jsonl")
@@ -338,10 +338,10 @@ func TestAReaderLosesNoLineWithinTheRing(t *testing.T) {
 		h := newHarness(t, stormy(ringLines-1))
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task()))
-		must(t, err)
+		testkit.Must(t, err)
 		page, _ := h.m.Tail(v.ID, 0)
 		disk, err := DiskTail(h.dir, v.ID, 0)
-		must(t, err)
+		testkit.Must(t, err)
 		if page.Lost != 0 || len(page.Lines) != ringLines || len(disk.Lines) != ringLines || v.Lines != ringLines {
 			t.Errorf("memory %d (%d lost), disk %d", len(page.Lines), page.Lost, len(disk.Lines))
 		}
@@ -370,7 +370,7 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
 		lock := h.dir.Path("state/.pending_updates.lock") // blocks the queue's lock
-		must(t, os.MkdirAll(lock, 0o700))
+		testkit.Must(t, os.MkdirAll(lock, 0o700))
 		job := playing(titled("Email sweep"), `call report_updates {"message":"two mails"}`)
 		v, err := h.m.Do(t.Context(), job)
 		if v.State != Failed || !strings.Contains(v.Error, "report could not be saved") || errors.Is(err, routines.ErrUnrecorded) {
@@ -379,7 +379,7 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 		if len(h.sent()) != 1 {
 			t.Errorf("told: %+v", h.sent())
 		}
-		must(t, os.Remove(lock))
+		testkit.Must(t, os.Remove(lock))
 		if v, err := h.m.Do(t.Context(), job); v.State != Done || err != nil {
 			t.Errorf("%s, %v", v.State, err)
 		}
@@ -415,13 +415,13 @@ func TestTheOutputOfRunsTakesABoundedRoom(t *testing.T) {
 	h := newHarness(t)
 	for i := range 6 {
 		name := h.dir.Path(tailName(fmt.Sprintf("%08x", i)))
-		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		must(t, os.WriteFile(name, nil, 0o600))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		testkit.Must(t, os.WriteFile(name, nil, 0o600))
 		if err := os.Truncate(name, maxTailFile); err != nil { // takes no space
 			t.Fatal(err)
 		}
 		at := time.Now().Add(time.Duration(i) * time.Minute)
-		must(t, os.Chtimes(name, at, at))
+		testkit.Must(t, os.Chtimes(name, at, at))
 	}
 	prune(h.dir, h.o.Log)
 	left, err := h.dir.Entries(tailFolder)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/label"
 	"ollimbot/routines"
 )
@@ -133,7 +134,7 @@ func TestARefusedEssentialPingBecomesTheWordsOfTheFile(t *testing.T) {
 		j := playing(task(essential, mode(routines.Freely)), `call ping_user {"message":"Buy pills at evil.example"}`)
 		j.Label = label.From("mail")
 		v, err := h.m.Do(t.Context(), j)
-		must(t, err)
+		testkit.Must(t, err)
 		posts := h.sent()
 		if len(posts) != 1 || !strings.HasPrefix(posts[0].Text, "Take the pills\n") || strings.Contains(posts[0].Text, "evil") || v.Essential != 1 {
 			t.Errorf("%+v, %+v", posts, v)
@@ -172,7 +173,7 @@ func TestAStoppedEssentialTaskStaysSilent(t *testing.T) {
 			done <- v
 		}()
 		synctest.Wait()
-		must(t, h.m.Stop(h.m.Views()[0].ID))
+		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
 		if v := <-done; v.State != Stopped || len(h.sent()) != 0 {
 			t.Errorf("%s, %+v", v.State, h.sent())
 		}

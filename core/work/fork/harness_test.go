@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
@@ -92,7 +93,7 @@ func (h *harness) readLog() {
 func (h *harness) manager() *Manager {
 	h.t.Helper()
 	m, err := NewManager(h.o)
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	return m
 }
 
@@ -291,10 +292,3 @@ func (s *rude) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error
 func (s *rude) Interrupt(context.Context) error                 { return nil }
 func (s *rude) Configure(context.Context, agent.Settings) error { return nil }
 func (s *rude) Close() error                                    { s.once.Do(func() { close(s.closed) }); return nil }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

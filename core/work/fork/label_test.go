@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/label"
 	"ollimbot/routines"
@@ -34,12 +35,12 @@ func TestARunPassesItsLabelOn(t *testing.T) {
 			h.o.Audit = audit.New(audit.Options{Dir: h.dir})
 			h.m = h.manager()
 			defer h.serve()()
-			must(t, h.o.Sessions.SaveMain(h.o.now(), "main-1"))
-			must(t, h.o.Sessions.Labels().Read(h.o.now(), "main-1", c.main))
+			testkit.Must(t, h.o.Sessions.SaveMain(h.o.now(), "main-1"))
+			testkit.Must(t, h.o.Sessions.Labels().Read(h.o.now(), "main-1", c.main))
 			j := playing(c.task, "call ping_user {\"message\": \"Look.\"}", "call report_updates {\"message\": \"I looked.\"}", "stop")
 			j.Label = c.starts
 			v, err := h.m.Do(t.Context(), j)
-			must(t, err)
+			testkit.Must(t, err)
 			ran := c.want.Via("run " + v.ID)
 			if v.Label != c.want || v.Pings != 1 || v.Reports != 1 {
 				t.Errorf("%s: the run is %+v", name, v)
@@ -58,7 +59,7 @@ func TestARunPassesItsLabelOn(t *testing.T) {
 				t.Errorf("%s: the conversation has the label %q, a new one %q", name, main, fresh)
 			}
 			list, _, err := h.o.Audit.Read(10)
-			must(t, err)
+			testkit.Must(t, err)
 			if c.want == "" != (len(list) == 0) || len(list) > 0 && (len(list) != 1 || list[0].Detail != string(c.want)+" → this run" || list[0].Subject != c.task.ID) {
 				t.Errorf("%s: the audit log says %+v", name, list)
 			}
@@ -81,7 +82,7 @@ func TestARunThatReadsUntrustedTextOnTheWayIsLimitedFromThere(t *testing.T) {
 				`ask Write {"file_path":"notes.txt","content":"after"}`, `call report_updates {"message":"I looked."}`)
 			j.Allowed, j.Trusted = []string{"Write", "WebFetch"}, trusted
 			v, err := h.m.Do(t.Context(), j)
-			must(t, err)
+			testkit.Must(t, err)
 			const web label.Label = "web page"
 			ran := web.Via("run " + v.ID)
 			if v.Label != web || v.Trusted != trusted || h.posts[0].Label != "" {
@@ -94,7 +95,7 @@ func TestARunThatReadsUntrustedTextOnTheWayIsLimitedFromThere(t *testing.T) {
 				t.Errorf("the update is %+v", u)
 			}
 			list, _, err := h.o.Audit.Read(10)
-			must(t, err)
+			testkit.Must(t, err)
 			if len(list) != 1 || list[0].Actor != audit.Bot || list[0].From != "run "+v.ID || list[0].Action != audit.InputRead ||
 				list[0].Subject != j.Task.ID || list[0].Detail != "web page → this run" {
 				t.Errorf("the audit log says %+v", list)
@@ -123,7 +124,7 @@ func TestALabelThatCannotBeSavedLimitsTheRunAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		h.troubles = []string{"the label of a run's session was not recorded"}
-		must(t, os.MkdirAll(h.dir.Path("state/.session_labels.lock"), 0o700)) // blocks the lock
+		testkit.Must(t, os.MkdirAll(h.dir.Path("state/.session_labels.lock"), 0o700)) // blocks the lock
 		defer h.serve()()
 		j := playing(task(), `call ping_user {"message":"Look."}`, `call report_updates {"message":"I looked."}`)
 		j.Label = "webhook build"

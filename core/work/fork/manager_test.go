@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -104,7 +105,7 @@ func TestTheTailEndsWithTheStateAndTheReason(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
-		must(t, err)
+		testkit.Must(t, err)
 		page, _ := h.m.Tail(v.ID, 0)
 		if last := page.Lines[len(page.Lines)-1]; last.Text != "done" {
 			t.Errorf("the last line is %q", last.Text)
@@ -200,7 +201,7 @@ func TestStoppingARunEndsTheBuildingOfItsPrompt(t *testing.T) {
 		})
 		synctest.Wait()
 		begin := time.Now()
-		must(t, h.m.Stop(h.m.Views()[0].ID))
+		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
 		wg.Wait()
 		if v := h.m.Views()[0]; v.State != Stopped || time.Since(begin) > time.Second {
 			t.Errorf("the run is %s after %s", v.State, time.Since(begin))
@@ -223,7 +224,7 @@ func TestStoppingAWaitingRunTakesItOutOfTheQueue(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		must(t, h.m.Stop(h.m.Views()[1].ID))
+		testkit.Must(t, h.m.Stop(h.m.Views()[1].ID))
 		synctest.Wait()
 		if diff := cmp.Diff([]string{"first running", "second stopped"}, states(h.m)); diff != "" {
 			t.Error(diff)
@@ -248,7 +249,7 @@ func TestStoppingARunningRunInterruptsItAtOnce(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Minute)
-		must(t, h.m.Stop(h.m.Views()[0].ID))
+		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
 		wg.Wait()
 		if d := time.Since(begin); d > time.Minute+time.Second {
 			t.Errorf("took until %s", d)
@@ -279,7 +280,7 @@ func TestASessionThatIgnoresTheInterruptIsClosedAfterTenSeconds(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		must(t, h.m.Stop(h.m.Views()[0].ID))
+		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
 		wg.Wait()
 		if d := time.Since(begin); d != grace {
 			t.Errorf("ended after %s, want %s", d, grace)
@@ -440,7 +441,7 @@ func TestTheRunsOfTheLastDayAreKnownAfterARestart(t *testing.T) {
 			if state != Running {
 				v.Ended = time.Now()
 			}
-			must(t, appendLedger(h.dir, v))
+			testkit.Must(t, appendLedger(h.dir, v))
 			time.Sleep(time.Hour)
 		}
 		end("00000001", Done)
@@ -517,7 +518,7 @@ func TestTheNextProgramKnowsWhichRemindersARunHasUsedUp(t *testing.T) {
 		synctest.Wait()
 		stop()
 		wg.Wait()
-		must(t, appendLedger(h.dir, View{ID: "0badc0de", TaskID: "dddddddd", State: Running, Due: due, Queued: begun}))
+		testkit.Must(t, appendLedger(h.dir, View{ID: "0badc0de", TaskID: "dddddddd", State: Running, Due: due, Queued: begun}))
 		if h.m.UsedUp("aaaaaaaa", due, begun) {
 			t.Error("the program that ran it is not asked")
 		}

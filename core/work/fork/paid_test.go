@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
@@ -28,7 +29,7 @@ func paying(t *testing.T, h *harness, limit float64) *money.Purse {
 func reserve(t *testing.T, h *harness, p *money.Purse) money.Ticket {
 	t.Helper()
 	ticket, until, err := p.Reserve(h.o.now(), money.Task{Kind: routines.KindRoutine, ID: "a1b2c3d4"}, false)
-	must(t, err)
+	testkit.Must(t, err)
 	if ticket == "" {
 		t.Fatalf("no money until %v", until)
 	}
@@ -37,7 +38,7 @@ func reserve(t *testing.T, h *harness, p *money.Purse) money.Ticket {
 
 func spend(t *testing.T, h *harness, p *money.Purse, dollars float64) {
 	t.Helper()
-	must(t, p.Book(h.o.now(), money.Account{For: money.Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: dollars}}))
+	testkit.Must(t, p.Book(h.o.now(), money.Account{For: money.Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: dollars}}))
 }
 
 // B2: runs 2 to 6 started seconds after the notice that the cap is used up.
@@ -74,7 +75,7 @@ func TestARunWaitsForWhatIsSetAside(t *testing.T) {
 				if _, err := h.m.Do(t.Context(), j); err != nil {
 					t.Error(err)
 				}
-				must(t, purse.Settle(j.Ticket))
+				testkit.Must(t, purse.Settle(j.Ticket))
 				done <- time.Now()
 			}()
 			time.Sleep(2 * time.Second)

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 )
 
@@ -92,7 +93,7 @@ func TestARunRecordsTheMarkdownThatItWrites(t *testing.T) {
 		defer h.serve()()
 		// The script engine runs no tools, so the files already exist.
 		for _, name := range []string{"USER.md", "other.txt"} {
-			must(t, os.WriteFile(filepath.Join(h.dir.Root(), name), []byte("x"), 0o600))
+			testkit.Must(t, os.WriteFile(filepath.Join(h.dir.Root(), name), []byte("x"), 0o600))
 		}
 		job := playing(task(),
 			`ask Write {"file_path":"USER.md","content":"x"}`,
@@ -102,7 +103,7 @@ func TestARunRecordsTheMarkdownThatItWrites(t *testing.T) {
 			`say done`)
 		job.Allowed = []string{"Write"}
 		v, err := h.m.Do(t.Context(), job)
-		must(t, err)
+		testkit.Must(t, err)
 		mu.Lock()
 		defer mu.Unlock()
 		if diff := cmp.Diff([]string{"USER.md: auto: write USER.md"}, commits); diff != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -217,7 +218,7 @@ func TestTheTailTellsWhatWasSaidBeforeThatAReportIsDue(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), "say All is quiet.", "stop", `call report_updates {"message":"fine"}`))
-		must(t, err)
+		testkit.Must(t, err)
 		page, _ := h.m.Tail(v.ID, 0)
 		said := slices.IndexFunc(page.Lines, func(l tail.Line) bool { return l.Text == "All is quiet." })
 		due := slices.IndexFunc(page.Lines, func(l tail.Line) bool { return l.Text == textMustReport })

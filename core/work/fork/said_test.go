@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/talk/post"
 	"ollimbot/routines"
@@ -90,7 +91,7 @@ func TestASaidMessageThatMayHaveArrivedCountsAsSent(t *testing.T) {
 		h.failed, h.troubles = errors.Join(post.ErrUnknown), []string{"a ping may not have arrived"}
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), Job{Task: task(), Said: &Said{Text: "High tide"}})
-		must(t, err)
+		testkit.Must(t, err)
 		if v.State != Done || v.Pings != 1 {
 			t.Errorf("%+v", v)
 		}

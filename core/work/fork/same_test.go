@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
 )
@@ -16,7 +17,7 @@ func (h *harness) killed(fire string) (first, second *run) {
 	h.t.Helper()
 	ofFire := func(j *Job) { j.Fire = fire }
 	first = h.run(task(), ofFire)
-	must(h.t, appendStart(h.dir, first.status.snapshot()))
+	testkit.Must(h.t, appendStart(h.dir, first.status.snapshot()))
 	return first, h.run(task(), ofFire)
 }
 
@@ -56,7 +57,7 @@ func TestAPingCutOffWhileItWasSentHasTheSameNonceAndIsNotPaidAgain(t *testing.T)
 			first, _ := h.killed("reminder a1b2c3d4 9:00")
 			hangs, nonces := make(chan struct{}), []string{}
 			h.poster = func(_ context.Context, p post.Post) (post.MessageID, error) {
-				must(t, p.Begin())
+				testkit.Must(t, p.Begin())
 				nonces = append(nonces, p.Nonce)
 				if len(nonces) == 1 {
 					<-hangs
@@ -108,7 +109,7 @@ func TestOtherWordsFiresAndRunsAreNoDouble(t *testing.T) {
 		"after its end": func(h *harness, first, again *run) string {
 			v := first.status.snapshot()
 			v.State = Done
-			must(h.t, appendLedger(h.dir, v))
+			testkit.Must(h.t, appendLedger(h.dir, v))
 			return ping(h, again, "hello")
 		},
 	} {
@@ -140,7 +141,7 @@ func TestAPingThatWasNotSentIsSaidToBeNotSent(t *testing.T) {
 	h := newHarness(t)
 	fail := errors.New("50007")
 	h.poster = func(_ context.Context, p post.Post) (post.MessageID, error) {
-		must(t, p.Begin())
+		testkit.Must(t, p.Begin())
 		return "1", fail
 	}
 	h.m = h.manager()

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
@@ -86,7 +87,7 @@ func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
 				}
 				defer h.serve()()
 				v, err := h.m.Do(t.Context(), playing(tt.task, "say x"))
-				must(t, err)
+				testkit.Must(t, err)
 				if got.Resume != tt.want.Resume || got.Fork != tt.want.Fork || got.Settings != tt.want.Settings || got.Dir != h.dir.Root() {
 					t.Errorf("opened with %+v", got)
 				}
@@ -94,7 +95,7 @@ func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
 					t.Errorf("view: parent %q, session %q, model %q", v.Parent, v.Session, v.Model)
 				}
 				history, err := h.dir.Read("state/session_history.jsonl")
-				must(t, err)
+				testkit.Must(t, err)
 				want := "bg_fork"
 				if tt.task.Isolated {
 					want = "isolated_bg"
@@ -170,7 +171,7 @@ func TestARunCountsWhatItDid(t *testing.T) {
 			`call ping_user {"message":"And again"}`,
 			`call report_updates {"message":"pinged once"}`,
 			`say done with it`))
-		must(t, err)
+		testkit.Must(t, err)
 		if v.Tools != 4 || v.Pings != 1 || v.Refused != 1 || v.Reports != 1 || v.Usage.Tokens() == 0 || v.State != Done {
 			t.Errorf("counters: %+v", v)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/money"
@@ -74,7 +75,7 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 		))
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task(), "stop"))
-		must(t, err)
+		testkit.Must(t, err)
 		page, _ := h.m.Tail(v.ID, 0)
 		var got []string
 		for _, l := range page.Lines {
@@ -150,25 +151,25 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 		var ids []string
 		for i := range 3 {
 			v, err := h.m.Do(t.Context(), playing(task(), fmt.Sprintf(`call ping_user {"message":"%d","critical":%v}`, i, i == 0), `call report_updates {"message":"x"}`))
-			must(t, err)
+			testkit.Must(t, err)
 			ids = append(ids, v.ID)
 			time.Sleep(time.Minute)
 		}
 		_, err := h.m.Do(t.Context(), playing(other, "say x"))
-		must(t, err)
+		testkit.Must(t, err)
 		elsewhere := View{ID: "0badc0de", TaskID: "a1b2c3d4", Title: "Elsewhere", State: Running, Queued: time.Now(), Started: time.Now()}
-		must(t, h.m.Put(elsewhere))
+		testkit.Must(t, h.m.Put(elsewhere))
 		if got := h.m.Views()[0]; got.Title != "Elsewhere" || got.Started.Location() != east {
 			t.Errorf("a run of another process is shown as %+v", got)
 		}
 		time.Sleep(time.Minute)
 		elsewhere.State, elsewhere.Ended, elsewhere.Pings = Done, time.Now(), 2
-		must(t, h.m.Put(elsewhere))
+		testkit.Must(t, h.m.Put(elsewhere))
 		stop()
 		check := func(when string, m *Manager) {
 			t.Helper()
 			past, err := m.Past("a1b2c3d4", 2)
-			must(t, err)
+			testkit.Must(t, err)
 			if len(past) != 2 || past[0].ID != ids[2] || past[1].ID != "0badc0de" || past[1].Ended.Location() != east {
 				t.Errorf("%s the past is %+v", when, past)
 			}
@@ -227,8 +228,8 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 		defer h.serve()()
 		inTheWay := []string{"state/session_history.jsonl", ledgerName, "state/pings.jsonl", "state/.pending_updates.lock"}
 		for _, name := range inTheWay {
-			must(t, os.RemoveAll(h.dir.Path(name)))
-			must(t, os.MkdirAll(h.dir.Path(name), 0o700))
+			testkit.Must(t, os.RemoveAll(h.dir.Path(name)))
+			testkit.Must(t, os.MkdirAll(h.dir.Path(name), 0o700))
 		}
 		if v, err := h.m.Do(t.Context(), playing(task(), "stop")); err != nil || v.State != Done {
 			t.Errorf("%+v, %v", v, err)
@@ -258,11 +259,11 @@ func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
 		h.m = h.manager()
 		defer h.serve()()
 		ticket, _, err := purse.Reserve(h.o.now(), money.Task{Kind: routines.KindRoutine, ID: "a1b2c3d4"}, true)
-		must(t, err)
+		testkit.Must(t, err)
 		j := playing(task(), "stop")
 		j.Ticket = ticket
 		v, err := h.m.Do(t.Context(), j)
-		must(t, err)
+		testkit.Must(t, err)
 		if s := purse.State(h.o.now()); s.Today.Spent.Dollars() != used.CostUSD || s.Reserved <= 0 || v.Usage.CostUSD != used.CostUSD || purse.Run(v.ID).Dollars() != used.CostUSD {
 			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, s)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
@@ -58,7 +59,7 @@ func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	root, err := filepath.EvalSymlinks(h.dir.Root())
-	must(t, err)
+	testkit.Must(t, err)
 	want := []post.Post{{Text: "Your week", Files: []string{filepath.Join(root, "notes", "week.md")}}}
 	id := identity(r.id, want[0], 0)
 	want[0].Nonce, want[0].Context, want[0].Source, want[0].Buttons = id, "bg", "Email sweep", post.Ping(id)

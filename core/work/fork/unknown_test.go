@@ -125,6 +125,6 @@ func breakBudget(t *testing.T, h *harness) (mend func()) {
 		t.Fatal(err)
 	}
 	return func() {
-		must(t, os.Remove(lock))
+		testkit.Must(t, os.Remove(lock))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -26,7 +27,7 @@ func (h *harness) ended(from, to int) {
 		if i%2 == 1 {
 			v.State = Failed
 		}
-		must(h.t, appendLedger(h.dir, v))
+		testkit.Must(h.t, appendLedger(h.dir, v))
 	}
 }
 
@@ -47,7 +48,7 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 		if got := ids(h.m.Failures()); got != "9 7 5 " {
 			t.Errorf("unseen are %s", got)
 		}
-		must(t, h.m.MarkSeen("00000007", "ffffffff"))
+		testkit.Must(t, h.m.MarkSeen("00000007", "ffffffff"))
 		if _, err := h.m.Do(t.Context(), playing(task(), "fail broken")); err == nil {
 			t.Fatal("the run was to fail")
 		}
@@ -62,7 +63,7 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 			t.Errorf("after a restart unseen are %s", ids(list))
 		}
 		for _, v := range list {
-			must(t, h.m.MarkSeen(v.ID))
+			testkit.Must(t, h.m.MarkSeen(v.ID))
 		}
 		if got := h.m.Failures(); len(got) > 0 || len(h.m.seen.Runs) > 0 {
 			t.Errorf("all were looked at: %+v, %+v", got, h.m.seen)
@@ -84,7 +85,7 @@ func TestALaterSuccessOfTheTaskAnswersItsFailure(t *testing.T) {
 			{TaskID: "c", State: Done, Kind: routines.KindWebhook},
 		} {
 			v.ID, v.Ended = fmt.Sprintf("%08x", i), time.Now()
-			must(t, appendLedger(h.dir, v))
+			testkit.Must(t, appendLedger(h.dir, v))
 		}
 		h.m = h.manager()
 		defer h.serve()()
@@ -114,10 +115,10 @@ func TestPagesOfTheLedgerHoldEachRunOnce(t *testing.T) {
 	for i := range 50 {
 		v := View{ID: fmt.Sprintf("%08x", i), State: Running}
 		for _, v.State = range []State{Running, Done} {
-			must(t, appendLedger(h.dir, v))
+			testkit.Must(t, appendLedger(h.dir, v))
 		}
 		if i == 30 {
-			must(t, h.dir.Append(ledgerName, []byte(`{"id":"00000030","sta`)))
+			testkit.Must(t, h.dir.Append(ledgerName, []byte(`{"id":"00000030","sta`)))
 		}
 	}
 	var p Page

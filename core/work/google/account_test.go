@@ -54,9 +54,9 @@ func deskOf(t *testing.T, scopes ...google.Scope) *desk {
 	g.Events["team"] = nil
 	var err error
 	a.client, err = google.New(google.Options{Dir: d, API: g.URL, Now: func() time.Time { return a.now }})
-	must(t, err)
+	testkit.Must(t, err)
 	app := fmt.Sprintf(`{"installed": {"client_id": %q, "client_secret": %q}}`, googletest.ClientID, googletest.ClientSecret)
-	must(t, a.client.SetApp([]byte(app)))
+	testkit.Must(t, a.client.SetApp([]byte(app)))
 	count := func(n *int) func() {
 		return func() {
 			a.mu.Lock()
@@ -108,7 +108,7 @@ func (a *desk) run(t *testing.T) {
 	go func() { done <- a.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		must(t, <-done)
+		testkit.Must(t, <-done)
 	})
 }
 
@@ -119,7 +119,7 @@ func (a *desk) browser(t *testing.T, text string) (redirect string) {
 	t.Helper()
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := c.Get(address.FindString(text))
-	must(t, err)
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	return res.Header.Get("Location")
 }
@@ -169,7 +169,7 @@ func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
 			t.Errorf("%s of what is gone: %q, %v", action, done, err)
 		}
 	}
-	must(t, a.dir.Remove(google.TokenFile))
+	testkit.Must(t, a.dir.Remove(google.TokenFile))
 	if _, err := a.Click(t.Context(), "task_done", "x"); err == nil || !strings.Contains(err.Error(), "not connected") || len(a.pending()) != before {
 		t.Errorf("without a login: %v, pending %q", err, a.pending())
 	}
@@ -187,14 +187,14 @@ func TestADeletedEventIsNoLongerAhead(t *testing.T) {
 		t.Fatalf("ahead: %v", list)
 	}
 	token := read(t, a.dir)
-	must(t, a.dir.Remove(google.TokenFile))
+	testkit.Must(t, a.dir.Remove(google.TokenFile))
 	if a.Refresh(); len(a.DayAhead(a.now)) != 0 {
 		t.Errorf("without a login, ahead: %v", a.DayAhead(a.now))
 	}
 	login(t, a.dir, token)
 	a.Refresh()
 	_, err := a.Click(t.Context(), "event_del", "team/e1")
-	if must(t, err); len(a.DayAhead(a.now)) != 0 {
+	if testkit.Must(t, err); len(a.DayAhead(a.now)) != 0 {
 		t.Errorf("ahead: %v", a.DayAhead(a.now))
 	}
 }
@@ -293,7 +293,7 @@ func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, a *desk, redirect string){
 		"browser": func(t *testing.T, _ *desk, redirect string) {
 			res, err := http.Get(redirect)
-			must(t, err)
+			testkit.Must(t, err)
 			defer res.Body.Close()
 			_, _ = io.Copy(io.Discard, res.Body)
 		},
@@ -305,10 +305,10 @@ func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := deskOf(t)
-			must(t, a.dir.Remove(google.TokenFile))
+			testkit.Must(t, a.dir.Remove(google.TokenFile))
 			a.run(t)
 			text, err := a.Connect(t.Context(), nil)
-			must(t, err)
+			testkit.Must(t, err)
 			if list, _, err := a.audit.Read(9); err != nil || len(list) != 1 || list[0].Action != audit.LoginChanged || list[0].Detail != "google" {
 				t.Errorf("recorded %+v, %v", list, err)
 			}
@@ -334,8 +334,8 @@ func page(redirect string) string { return redirect[:strings.Index(redirect, "?"
 func waited(t *testing.T, redirect string) {
 	t.Helper()
 	res, err := http.Get(page(redirect)) // it is answered by then
-	must(t, err)
-	must(t, res.Body.Close())
+	testkit.Must(t, err)
+	testkit.Must(t, res.Body.Close())
 }
 
 // left returns once the account no longer waits for a login.
@@ -354,11 +354,11 @@ func TestTheEndOfALoginIsToldOnce(t *testing.T) {
 	for name, says := range map[string]string{"refused": "access_denied", "granted": "connected"} {
 		t.Run(name, func(t *testing.T) {
 			a := deskOf(t)
-			must(t, a.dir.Remove(google.TokenFile))
+			testkit.Must(t, a.dir.Remove(google.TokenFile))
 			a.run(t)
 			a.g.SaysNo = name == "refused"
 			text, err := a.Connect(t.Context(), nil)
-			must(t, err)
+			testkit.Must(t, err)
 			redirect := a.browser(t, text)
 			waited(t, redirect)
 			wrong := strings.Replace(redirect, "state=", "state=x", 1)
@@ -373,12 +373,12 @@ func TestTheEndOfALoginIsToldOnce(t *testing.T) {
 			// The next login is reported after everything about this one.
 			a.g.SaysNo = false
 			text, err = a.Connect(t.Context(), []string{"mail"})
-			must(t, err)
+			testkit.Must(t, err)
 			redirect = a.browser(t, text)
 			waited(t, redirect)
 			res, err := http.Get(redirect)
-			must(t, err)
-			must(t, res.Body.Close())
+			testkit.Must(t, err)
+			testkit.Must(t, res.Body.Close())
 			if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Mail) {
 				t.Errorf("said %q, state %v", said, a.State())
 			}
@@ -389,16 +389,16 @@ func TestTheEndOfALoginIsToldOnce(t *testing.T) {
 func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 	testkit.Alone(t)
 	a := deskOf(t)
-	must(t, a.dir.Remove(google.TokenFile))
+	testkit.Must(t, a.dir.Remove(google.TokenFile))
 	a.run(t)
 	text, err := a.Connect(t.Context(), nil)
-	must(t, err)
+	testkit.Must(t, err)
 	redirect := a.browser(t, text)
 	waited(t, redirect)
 	a.g.Before = func(r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
-			must(t, a.dir.Remove("state/google_login.json")) // nothing is pending from here on
-			left(redirect)                                   // and the waiting goroutine has noticed
+			testkit.Must(t, a.dir.Remove("state/google_login.json")) // nothing is pending from here on
+			left(redirect)                                           // and the waiting goroutine has noticed
 		}
 	}
 	if !a.Redirected(t.Context(), redirect) || !strings.Contains(<-a.heard, "connected") {
@@ -406,7 +406,7 @@ func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 	}
 	a.g.Before = nil
 	text, err = a.Connect(t.Context(), []string{"mail"})
-	must(t, err)
+	testkit.Must(t, err)
 	waited(t, a.browser(t, text)) // everything about the first one has been said by then
 	select {
 	case said := <-a.heard:
@@ -418,18 +418,18 @@ func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 func TestASecondLoginTakesThePlaceOfTheFirst(t *testing.T) {
 	testkit.Alone(t)
 	a := deskOf(t)
-	must(t, a.dir.Remove(google.TokenFile))
+	testkit.Must(t, a.dir.Remove(google.TokenFile))
 	a.run(t)
 	text, err := a.Connect(t.Context(), nil)
-	must(t, err)
+	testkit.Must(t, err)
 	waited(t, a.browser(t, text))
 	text, err = a.Connect(t.Context(), []string{"mail"})
-	must(t, err)
+	testkit.Must(t, err)
 	redirect := a.browser(t, text)
 	waited(t, redirect)
 	res, err := http.Get(redirect)
-	must(t, err)
-	must(t, res.Body.Close())
+	testkit.Must(t, err)
+	testkit.Must(t, res.Body.Close())
 	if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Mail) {
 		t.Errorf("said %q, state %v", said, a.State())
 	}
@@ -438,12 +438,12 @@ func TestASecondLoginTakesThePlaceOfTheFirst(t *testing.T) {
 func TestALoginThatNothingWaitsForCanBePasted(t *testing.T) {
 	testkit.Alone(t)
 	a := deskOf(t)
-	must(t, a.dir.Remove(google.TokenFile))
+	testkit.Must(t, a.dir.Remove(google.TokenFile))
 	var text string
 	for range 2 { // the first becomes the pending one, the second does not
 		var err error
 		text, err = a.Connect(t.Context(), nil)
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	redirect := a.browser(t, text)
 	left(redirect)
@@ -468,7 +468,7 @@ func TestALoginWithoutAClientFileOrAnEndedOne(t *testing.T) {
 	if note, err := a.Logout(t.Context()); err != nil || note != "" || a.g.Logins() != 0 {
 		t.Errorf("%q, %v, %d logins", note, err, a.g.Logins())
 	}
-	must(t, a.dir.Remove(store.StateDir+"/credentials.json"))
+	testkit.Must(t, a.dir.Remove(store.StateDir+"/credentials.json"))
 	if text, err := a.Connect(t.Context(), nil); err == nil || text != "" || !strings.HasPrefix(err.Error(), "Google is not set up yet: create your own client there once, on the computer of the bot") { // P13
 		t.Errorf("without a client: %q, %v", text, err)
 	}

@@ -29,12 +29,12 @@ type today struct {
 func newToday(t *testing.T, scopes ...google.Scope) *today {
 	t.Helper()
 	zone, err := time.LoadLocation("America/Los_Angeles")
-	must(t, err)
+	testkit.Must(t, err)
 	_, g, d := account(t, scopes...)
 	g.Events["team"] = nil
 	s := &today{T: t, g: g, dir: d, now: time.Date(2026, 11, 23, 10, 0, 0, 0, zone)}
 	c, err := google.New(google.Options{Dir: d, API: g.URL, Now: func() time.Time { return s.now }})
-	must(t, err)
+	testkit.Must(t, err)
 	s.Day, s.want = c.Day(), google.Wanted{Calendars: []string{"primary", "team"}, List: "@default", Zone: zone}
 	return s
 }
@@ -163,7 +163,7 @@ func TestGoogleIsAskedForTheDayEveryFiveMinutesAtMost(t *testing.T) {
 			s.want.Calendars = []string{"primary"} // a changed setting is not a reason
 		}
 		asked, err := s.Read(context.Background(), s.want)
-		must(t, err)
+		testkit.Must(t, err)
 		if asked {
 			read++
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/google/googletest"
 )
@@ -16,7 +17,7 @@ import (
 func offDays(t *testing.T, g *googletest.Server, s *today, name string) (string, error) {
 	t.Helper()
 	c, err := google.New(google.Options{Dir: s.dir, API: g.URL, Now: func() time.Time { return s.now }})
-	must(t, err)
+	testkit.Must(t, err)
 	days, err := c.Calendar.DaysOff(context.Background(), name, s.want.Calendars, s.now)
 	var list []string
 	for _, d := range slices.Sorted(maps.Keys(days)) {

@@ -39,13 +39,13 @@ func account(t testing.TB, scopes ...google.Scope) (*google.Client, *googletest.
 func client(t testing.TB, d *store.Dir, api string) *google.Client {
 	t.Helper()
 	c, err := google.New(google.Options{Dir: d, API: api})
-	must(t, err)
+	testkit.Must(t, err)
 	return c
 }
 
 func login(t testing.TB, d *store.Dir, token map[string]any) {
 	t.Helper()
-	must(t, d.WriteJSON(google.TokenFile, token))
+	testkit.Must(t, d.WriteJSON(google.TokenFile, token))
 }
 
 func read(t *testing.T, d *store.Dir) map[string]any {
@@ -60,7 +60,7 @@ func read(t *testing.T, d *store.Dir) map[string]any {
 func count(t *testing.T, c *google.Client) (n int) {
 	t.Helper()
 	for _, err := range c.Tasks.List(context.Background(), "@default", true) {
-		must(t, err)
+		testkit.Must(t, err)
 		n++
 	}
 	return n
@@ -289,7 +289,7 @@ func BenchmarkLists(b *testing.B) {
 	for b.Loop() {
 		n := 0
 		for _, err := range c.Tasks.List(context.Background(), "@default", true) {
-			must(b, err)
+			testkit.Must(b, err)
 			n++
 		}
 		if n != 10000 {
@@ -357,12 +357,5 @@ func TestALoginPageOfTheNetworkIsNamed(t *testing.T) {
 		if made, err := c.Tasks.Add(context.Background(), "@default", google.Task{Title: "Milk"}); err != nil || made.ID == "" || count(t, c) != 1 {
 			t.Error(made, err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -68,7 +68,7 @@ func TestASearchSaysHowManyThereAre(t *testing.T) {
 			g.Mails = append(g.Mails, map[string]any{"id": fmt.Sprint("m", i), "payload": map[string]any{}})
 		}
 		found, err := c.Mail.Search(context.Background(), "", x.most)
-		must(t, err)
+		testkit.Must(t, err)
 		n := 0
 		for m, err := range found.Mails {
 			if err != nil || m.ID != fmt.Sprint("m", n) {

@@ -33,13 +33,6 @@ func promise(words string) Proposal {
 
 func nothing(Proposal, Button) (string, error) { return "made", nil }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestTwoProposalsAreTheSameWhateverTheirOrderAndPunctuation(t *testing.T) {
 	const words = "I'll call the dentist tomorrow"
 	for other, want := range map[string]bool{
@@ -57,7 +50,7 @@ func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing
 	d, now := storetest.Prepared(t), time.Date(2026, 11, 27, 9, 0, 0, 0, berlin)
 	fresh := func() *Store { return NewStore(d, berlin, nil) } // a restart of the program
 	p, err := fresh().Add(now, promise("I'll call the dentist"), 3)
-	must(t, err)
+	testkit.Must(t, err)
 	if _, err := fresh().Add(now, promise("call the dentist, I'll"), 3); !errors.Is(err, ErrOpen) {
 		t.Errorf("an open one again: %v", err)
 	}
@@ -72,7 +65,7 @@ func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing
 		t.Fatalf("open: %+v", open)
 	}
 	_, err = fresh().Answer(now, p.ID, "no", func(Proposal, Button) (string, error) { return "", nil })
-	must(t, err)
+	testkit.Must(t, err)
 	var before *AnsweredError
 	if _, err := fresh().Answer(now, p.ID, "yes", nothing); !errors.As(err, &before) || before.Proposal.Answer != "no" || !strings.Contains(err.Error(), "No, at 09:00") {
 		t.Errorf("a second answer: %v", err)
@@ -88,7 +81,7 @@ func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing
 		t.Errorf("of another kind: %v", err)
 	}
 	_, err = fresh().Reopen(p.ID, nil)
-	must(t, err)
+	testkit.Must(t, err)
 	if open := fresh().Open(now); len(open) != 2 {
 		t.Errorf("after undo: %+v", open)
 	}
@@ -98,28 +91,28 @@ func TestAnAcceptedOneMayComeAgainOnAnotherDayAndAnUnansweredOneCloses(t *testin
 	d, now := storetest.Prepared(t), time.Date(2026, 11, 27, 9, 0, 0, 0, berlin)
 	s := NewStore(d, berlin, nil)
 	p, err := s.Add(now, promise("I'll take out the trash"), 3)
-	must(t, err)
+	testkit.Must(t, err)
 	_, err = s.Answer(now, p.ID, "yes", nothing)
-	must(t, err)
+	testkit.Must(t, err)
 	if _, err = s.Add(now.Add(time.Hour), promise("I'll take out the trash"), 3); !errors.Is(err, ErrTaken) {
 		t.Errorf("within the day: %v", err)
 	}
 	q, err := s.Add(now.Add(7*24*time.Hour), promise("I'll take out the trash"), 3)
-	must(t, err)
+	testkit.Must(t, err)
 	if _, err = s.Answer(now.Add(15*24*time.Hour), q.ID, "yes", nothing); !errors.Is(err, ErrGone) {
 		t.Errorf("after a week: %v", err)
 	}
 	if open := s.Open(now.Add(15 * 24 * time.Hour)); len(open) != 0 {
 		t.Errorf("open: %+v", open)
 	}
-	must(t, s.Keep(now.Add(time.Hour), "made"))
-	must(t, s.Keep(now.Add(time.Hour), "another"))
-	must(t, s.Keep(time.Time{}, "made")) // an undo
+	testkit.Must(t, s.Keep(now.Add(time.Hour), "made"))
+	testkit.Must(t, s.Keep(now.Add(time.Hour), "another"))
+	testkit.Must(t, s.Keep(time.Time{}, "made")) // an undo
 	if n := s.Counts("promise", now, now.Add(24*time.Hour)); n != (Counts{1, 1, 0}) {
 		t.Errorf("counts after undo: %+v", n)
 	}
-	must(t, s.Keep(now.Add(time.Hour), "made"))
-	must(t, s.Keep(now.Add(2*time.Hour), "made"))
+	testkit.Must(t, s.Keep(now.Add(time.Hour), "made"))
+	testkit.Must(t, s.Keep(now.Add(2*time.Hour), "made"))
 	if n := s.Counts("promise", now, now.Add(24*time.Hour)); n != (Counts{1, 1, 1}) {
 		t.Errorf("counts of the day: %+v", n)
 	}
@@ -134,7 +127,7 @@ func TestPropertyThreeADayAndNeverAgainAfterNo(t *testing.T) {
 	nouns := []string{"the dentist", "my mother", "the bank", "Ada", "the plumber", "the school", "the garage", "the doctor", "the library"}
 	testkit.Check(t, func(r *rapid.T) {
 		d := storetest.Prepared(t)
-		must(t, d.Remove(File))
+		testkit.Must(t, d.Remove(File))
 		s, now := NewStore(d, berlin, nil), time.Date(2026, 3, 28, 12, 0, 0, 0, berlin)
 		perDay, refused := map[string]int{}, map[string]bool{}
 		for range rapid.IntRange(1, 40).Draw(r, "steps") {
@@ -157,7 +150,7 @@ func TestPropertyThreeADayAndNeverAgainAfterNo(t *testing.T) {
 					p := open[rapid.IntRange(0, len(open)-1).Draw(r, "which")]
 					button := rapid.SampledFrom([]string{"yes", "no"}).Draw(r, "button")
 					_, err := s.Answer(now, p.ID, button, func(Proposal, Button) (string, error) { return "", nil })
-					must(t, err)
+					testkit.Must(t, err)
 					for _, noun := range nouns {
 						refused[noun] = refused[noun] || button == "no" && strings.Contains(p.Words, noun)
 					}
@@ -194,7 +187,7 @@ func TestAFileThatIsNoneIsSetAside(t *testing.T) {
 		t.Error("something is open")
 	}
 	_, err := s.Add(time.Now(), promise("I'll call Ada"), 3)
-	must(t, err)
+	testkit.Must(t, err)
 	if len(s.Open(time.Now())) != 1 {
 		t.Error("it is not kept")
 	}
@@ -255,13 +248,13 @@ func (o *office) runs(t *testing.T, story func()) {
 	synctest.Wait()
 	story()
 	stop()
-	must(t, <-done)
+	testkit.Must(t, <-done)
 }
 
 func (o *office) click(t *testing.T, message post.MessageID, button int, value string) (command.Outcome, error) {
 	t.Helper()
 	id, err := o.sent[0].Embed.Buttons[button].CustomID(nil)
-	must(t, err)
+	testkit.Must(t, err)
 	if o.sent[0].Embed.Buttons[button].CheckAgent() == nil {
 		t.Error("an agent may send that button")
 	}
@@ -278,7 +271,7 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 		o := open(t, d)
 		o.offline = true
 		_, err := o.Propose(promise("I'll call Ada"))
-		must(t, err)
+		testkit.Must(t, err)
 		o.runs(t, func() { time.Sleep(5 * time.Minute) })
 
 		o = open(t, d) // a restart
@@ -307,7 +300,7 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 				t.Errorf("another button: %v", err)
 			}
 			back, err := o.reopen(t.Context(), out.Undo.(command.ReopenProposal))
-			must(t, err)
+			testkit.Must(t, err)
 			synctest.Wait()
 			if len(o.sent) != 2 || o.sent[1].Nonce == o.sent[0].Nonce {
 				t.Errorf("after undo: %+v", o.sent)
@@ -325,7 +318,7 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 func TestTwoPlacesAtOnceAreOneAnswer(t *testing.T) {
 	o := open(t, storetest.Prepared(t))
 	p, err := o.Propose(promise("I'll call Ada"))
-	must(t, err)
+	testkit.Must(t, err)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

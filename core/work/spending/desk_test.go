@@ -70,7 +70,7 @@ func open(t *testing.T, day, month float64) *shop {
 // spend spends dollars in the conversation.
 func (s *shop) spend(t *testing.T, dollars float64) {
 	t.Helper()
-	must(t, s.purse.Book(s.now(), money.Account{For: money.Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: dollars}}))
+	testkit.Must(t, s.purse.Book(s.now(), money.Account{For: money.Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: dollars}}))
 }
 
 // had puts runs of an earlier month into the ledger.
@@ -78,7 +78,7 @@ func (s *shop) had(t *testing.T, runs ...money.Run) {
 	t.Helper()
 	for _, r := range runs {
 		a := money.Account{For: money.OfRun, Task: r.Task, Run: store.NewID()}
-		must(t, s.purse.Book(s.now().AddDate(0, -2, 0), a, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: r.Dollars}}))
+		testkit.Must(t, s.purse.Book(s.now().AddDate(0, -2, 0), a, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: r.Dollars}}))
 	}
 }
 
@@ -86,7 +86,7 @@ func (s *shop) had(t *testing.T, runs ...money.Run) {
 func (s *shop) begin(t *testing.T, ticket string) (until time.Time, wait bool) {
 	t.Helper()
 	until, wait, err := s.purse.Start(s.now(), money.Ticket(ticket), "0000000a")
-	must(t, err)
+	testkit.Must(t, err)
 	return until, wait
 }
 
@@ -96,15 +96,15 @@ func (s *shop) breakFile(t *testing.T) {
 	s.purse.Books(time.Now()) // now, because an unreadable file would be moved aside
 	for _, name := range []string{"state/usage.json", money.Ledger} {
 		path := s.dir.Path(name)
-		must(t, os.RemoveAll(path))
-		must(t, os.MkdirAll(path+"/in the way", 0o700))
+		testkit.Must(t, os.RemoveAll(path))
+		testkit.Must(t, os.MkdirAll(path+"/in the way", 0o700))
 	}
 }
 
 func (s *shop) entries(t *testing.T) []audit.Entry {
 	t.Helper()
 	list, _, err := s.audit.Read(100)
-	must(t, err)
+	testkit.Must(t, err)
 	return list
 }
 
@@ -117,13 +117,6 @@ func (s *shop) do(t *testing.T, c command.Value) (command.Outcome, error) {
 		t.Fatalf("no handler for %T", c)
 	}
 	return h.Do(t.Context(), c)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func routine(id string) routines.Task { return routines.Task{Kind: routines.KindRoutine, ID: id} }
@@ -216,7 +209,7 @@ func TestADeliveryWaitsForMoneyUntilTheCapsAreLifted(t *testing.T) {
 		go func() {
 			time.Sleep(7 * time.Minute)
 			_, err := s.purse.Lift(s.now(), true)
-			must(t, err)
+			testkit.Must(t, err)
 		}()
 		ticket, ok := s.Afford(t.Context(), routine("a"))
 		if waited := time.Since(begun); !ok || ticket == "" || waited < 7*time.Minute || waited > 7*time.Minute+affordEvery {
@@ -273,7 +266,7 @@ func TestTheConversationAsksOnceADayAboveACap(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := open(t, 1, none)
 				s.verdict = c.verdict
-				must(t, s.MayTalk(t.Context()))
+				testkit.Must(t, s.MayTalk(t.Context()))
 				s.spend(t, 1)
 				spent := "$1.00 of your $1.00 cap for today is used"
 				for range 2 {
@@ -331,7 +324,7 @@ func TestAConversationAboveTheCapTalksAfterALiftButNotIfAskingFails(t *testing.T
 			t.Errorf("the failed question: %v", err)
 		}
 		_, err := s.Lift(t.Context(), command.LiftCaps{})
-		must(t, err)
+		testkit.Must(t, err)
 		if err := s.MayTalk(t.Context()); err != nil || len(s.asked) != 1 {
 			t.Errorf("with lifted caps: %v, asked %d times", err, len(s.asked))
 		}
@@ -422,7 +415,7 @@ func line(id, task, state string, tokens int, cost float64) string {
 
 func TestAnUnreadableLedgerHasNoPastRunsAndNoCosts(t *testing.T) {
 	s := open(t, none, none)
-	must(t, os.MkdirAll(s.dir.Path(ledger), 0o700))
+	testkit.Must(t, os.MkdirAll(s.dir.Path(ledger), 0o700))
 	if r, err := s.Costs(7); err == nil {
 		t.Errorf("%+v", r)
 	}
@@ -432,7 +425,7 @@ func TestTheCostsAreOfTheLedgerTheDaysAndTheFiresUntilMidnight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, 9, none)
 		storetest.Put(t, s.dir, ledger, line("00000001", "a", "done", 5, 0.5))
-		must(t, s.purse.Book(s.now(), money.Account{For: money.OfRun, Task: money.Task{Kind: routines.KindRoutine, ID: "a"}, Run: "00000001"},
+		testkit.Must(t, s.purse.Book(s.now(), money.Account{For: money.OfRun, Task: money.Task{Kind: routines.KindRoutine, ID: "a"}, Run: "00000001"},
 			agent.Charge{Model: "haiku", Used: agent.Usage{InputTokens: 1_000_000, OutputTokens: 100}}))
 		priced := s.purse.Prices().Cost("haiku", agent.Usage{InputTokens: 1_000_000, OutputTokens: 100})
 		midnight := time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC)
@@ -440,7 +433,7 @@ func TestTheCostsAreOfTheLedgerTheDaysAndTheFiresUntilMidnight(t *testing.T) {
 			{FireTime: s.now(), Cost: 1}, {FireTime: s.now().Add(1), Cost: 2}, {FireTime: midnight.Add(-1), Cost: 4}, {FireTime: midnight, Cost: 8},
 		}
 		r, err := s.Costs(7)
-		must(t, err)
+		testkit.Must(t, err)
 		if r.Expected != 6 || r.Money.Today.Cap != 9 || r.Money.Today.Spent.Dollars() != priced || priced == 0 || len(r.Tasks) != 1 {
 			t.Errorf("report: %+v", r)
 		}

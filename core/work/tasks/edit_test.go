@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 )
@@ -34,8 +35,8 @@ func TestAnEditOfAFileThatWasJustSavedShowsIt(t *testing.T) {
 		id := d.routine()
 		before := d.File(id)
 		data, err := d.dir.Read(before.Path)
-		must(t, err)
-		must(t, os.WriteFile(d.dir.Path(before.Path), []byte(strings.Replace(string(data), before.Cron, "15 6 * * *", 1)), 0o600))
+		testkit.Must(t, err)
+		testkit.Must(t, os.WriteFile(d.dir.Path(before.Path), []byte(strings.Replace(string(data), before.Cron, "15 6 * * *", 1)), 0o600))
 		var changed *command.ChangedError
 		_, err = d.try(command.EditTask{ID: id, Version: before.Digest, Edit: set("cron", "0 8 * * *")})
 		if !errors.As(err, &changed) || changed.Now.Cron != "15 6 * * *" {
@@ -54,9 +55,9 @@ func TestAScheduleInWordsWritesTheKeysThatChange(t *testing.T) {
 			t.Fatalf("the file says %q", file.Cron)
 		}
 		data, err := d.dir.Read(file.Path)
-		must(t, err)
+		testkit.Must(t, err)
 		mine := strings.Replace(string(data), "skip: \"24 Dec to 2 Jan\"", "skip: # Christmas\n  - 24 December to 2 Jan", 1)
-		must(t, os.WriteFile(d.dir.Path(file.Path), []byte(mine), 0o600))
+		testkit.Must(t, os.WriteFile(d.dir.Path(file.Path), []byte(mine), 0o600))
 		d.o.Schedule.Refresh(file.Path)
 		body := d.describe(id)
 		for _, want := range []string{"at 9:00, every 2 weeks on Tuesday, from 4 January 2000 until 31 March 2000", "Tue 2000-01-11 09:00, it is every 2 weeks"} {
@@ -66,7 +67,7 @@ func TestAScheduleInWordsWritesTheKeysThatChange(t *testing.T) {
 		}
 		out := d.do(command.EditTask{ID: id, Version: d.File(id).Digest, Edit: set("cron", "tuesdays at 10 from 4 january 2000, 4 times, except 24 dec to 2 jan")})
 		data, err = d.dir.Read(file.Path)
-		must(t, err)
+		testkit.Must(t, err)
 		want := strings.NewReplacer("0 9 * * 2", "0 10 * * 2", "every: \"2 weeks\"\n", "", "until: \"2000-03-31\"\n", "").Replace(mine)
 		if got := strings.Replace(string(data), "times: 4\n", "", 1); got != want || got == string(data) {
 			t.Errorf("the file is\n%s\nwant, with the times,\n%s", data, want)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
@@ -86,13 +87,6 @@ func inBubble(t *testing.T, story func(t *testing.T, d *desk)) {
 	synctest.Test(t, func(t *testing.T) { story(t, open(t)) })
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (d *desk) try(c command.Value) (command.Outcome, error) {
 	d.t.Helper()
 	all := command.Handlers{}
@@ -116,7 +110,7 @@ func (d *desk) do(c command.Value) command.Outcome {
 func (d *desk) describe(id string) string {
 	d.t.Helper()
 	text, err := d.Describe(id)
-	must(d.t, err)
+	testkit.Must(d.t, err)
 	return text
 }
 
@@ -194,7 +188,7 @@ func TestATaskIsAddedAndRemovedAsLongAsItsFileIsUnchanged(t *testing.T) {
 		undo := d.do(command.AddTask{Cron: "0 9 * * *", Message: "Water the plants"}).Undo.(command.RemoveTask)
 		task, _ := d.o.Index.Set().Find(undo.ID)
 		data, err := d.dir.Read(task.Path)
-		must(t, err)
+		testkit.Must(t, err)
 		storetest.Put(t, d.dir, task.Path, string(data)+"\nAnd the garden\n")
 		d.o.Schedule.Refresh(task.Path)
 		edited, _ := d.o.Index.Set().Find(undo.ID)
@@ -302,8 +296,8 @@ func TestPingsAreMutedUntilATime(t *testing.T) {
 		d.refuse(command.MuteUntil{Until: d.now()}, fmt.Sprintf(textMutePassed, "01:00"))
 		d.refuse(command.MuteUntil{Until: d.now().Add(farthest + time.Second)}, textMuteTooLong)
 		d.do(command.MuteUntil{Until: d.now().Add(farthest)})
-		must(t, os.RemoveAll(d.dir.Path(store.StateDir)))
-		must(t, os.WriteFile(d.dir.Path(store.StateDir), nil, 0o600))
+		testkit.Must(t, os.RemoveAll(d.dir.Path(store.StateDir)))
+		testkit.Must(t, os.WriteFile(d.dir.Path(store.StateDir), nil, 0o600))
 		d.refuse(command.MuteUntil{Until: until}, "mute pings")
 	})
 }
@@ -349,7 +343,7 @@ func TestAnEditIsUndoneByTheOldFile(t *testing.T) {
 // came records that a reminder has pinged the user.
 func (d *desk) came(id, message string, ago time.Duration) {
 	d.t.Helper()
-	must(d.t, d.o.Journal.Append(budget.Ping{At: d.now().Add(-ago), ID: message, Task: id, Run: message, Message: message, Kind: "ping"}))
+	testkit.Must(d.t, d.o.Journal.Append(budget.Ping{At: d.now().Add(-ago), ID: message, Task: id, Run: message, Message: message, Kind: "ping"}))
 }
 
 func TestAnswersToAReminder(t *testing.T) {
@@ -400,7 +394,7 @@ func TestAnswersToAReminder(t *testing.T) {
 				t.Errorf("%+v: the ping is answered by %q", c.answer, how)
 			}
 			entries, _, err := d.o.Audit.Read(9)
-			if must(t, err); len(entries) != 1 || entries[0].Action != c.action || entries[0].Subject != c.answer.ID || entries[0].Detail != c.message {
+			if testkit.Must(t, err); len(entries) != 1 || entries[0].Action != c.action || entries[0].Subject != c.answer.ID || entries[0].Detail != c.message {
 				t.Errorf("%+v: recorded %+v", c.answer, entries)
 			}
 			d.do(out.Undo)
@@ -444,10 +438,10 @@ func TestAnAgentsRemindersHaveItsRights(t *testing.T) {
 		at := func(h int) time.Time { return d.now().Add(time.Duration(h) * time.Hour) }
 		plain := routines.Reminder{Task: routines.Task{Body: "Call Ada", Background: true}, RunAt: at(2), MaxChain: 3}
 		first, err := book.Add(t.Context(), plain)
-		must(t, err)
+		testkit.Must(t, err)
 		plain.RunAt, plain.ChainDepth = at(1), 1
 		second, err := book.Continue(t.Context(), first, plain)
-		must(t, err)
+		testkit.Must(t, err)
 		if want := []string{"written by main session", "inherited from " + first.Digest}; !slices.Equal(d.rights, want) || d.changed != 2 {
 			t.Errorf("rights %q, want %q; changed %d times", d.rights, want, d.changed)
 		}
@@ -463,7 +457,7 @@ func TestAnAgentsRemindersHaveItsRights(t *testing.T) {
 		next := *from
 		next.RunAt, next.ChainDepth = at(5), 1
 		_, err = book.Continue(t.Context(), *from, next)
-		if must(t, err); len(book.List()) != 3 || !d.File(again).RunAt.Equal(at(5)) {
+		if testkit.Must(t, err); len(book.List()) != 3 || !d.File(again).RunAt.Equal(at(5)) {
 			t.Errorf("one until it is done: %+v", book.List())
 		}
 		if found, err := book.Cancel("nothing"); found || err != nil {
@@ -473,7 +467,7 @@ func TestAnAgentsRemindersHaveItsRights(t *testing.T) {
 			t.Errorf("cancelled: %v, %v, changed %d times", found, err, d.changed)
 		}
 		entries, _, err := d.o.Audit.Read(9)
-		must(t, err)
+		testkit.Must(t, err)
 		var actions []string
 		for _, e := range entries {
 			if e.Actor != audit.Agent || e.From != "main session" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/routines"
@@ -64,7 +65,7 @@ func TestAPutOffReminderGoesOnWithItsChain(t *testing.T) {
 		}{{false, "check 3 of 4"}, {true, "check 1 of 4"}} {
 			r := routines.Reminder{Task: routines.Task{Body: "Call Ada", Background: true, AllowPing: true}, RunAt: d.now().Add(time.Hour), UntilDone: c.untilDone, MaxChain: 3, ChainDepth: 2}
 			r, err := d.Book(policy.Writer{}).Add(t.Context(), r)
-			must(t, err)
+			testkit.Must(t, err)
 			d.do(command.Remind{ID: r.ID, Word: command.Later})
 			if body := d.describe(r.ID); !strings.Contains(body, c.check) {
 				t.Errorf("%q is missing in\n%s", c.check, body)
@@ -79,8 +80,8 @@ func TestAnAnswerThatCannotBeWrittenDownCountsAndSaysSo(t *testing.T) {
 		inBubble(t, func(t *testing.T, d *desk) {
 			id := d.reminder(30 * time.Minute)
 			d.came(id, "m1", time.Minute)
-			must(t, os.RemoveAll(d.dir.Path(lock)))
-			must(t, os.MkdirAll(d.dir.Path(lock), 0o700)) // blocks the lock
+			testkit.Must(t, os.RemoveAll(d.dir.Path(lock)))
+			testkit.Must(t, os.MkdirAll(d.dir.Path(lock), 0o700)) // blocks the lock
 			out, err := d.Answer(t.Context(), command.Remind{ID: id, Word: command.Later}, "m1")
 			if err == nil || !strings.HasPrefix(err.Error(), out.Message+", but the agent could not be informed") || !strings.Contains(err.Error(), lock) {
 				t.Errorf("%s: %q, %v", lock, out.Message, err)

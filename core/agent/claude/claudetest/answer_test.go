@@ -25,12 +25,12 @@ func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
 		Thinking: "Let me think about it for a while.", Text: "I look it up for you, a moment please.",
 		Tool: "Bash", Input: object{"command": "ls"}, Out: 7, CacheRead: 11,
 	}))))
-	must(t, err)
+	testkit.Must(t, err)
 	if got := a.header; got.Get("content-type") != "text/event-stream; charset=utf-8" || got.Get("request-id") == "" {
 		t.Errorf("the headers are %v", got)
 	}
 	list, err := events(bytes.NewReader(a.body))
-	must(t, err)
+	testkit.Must(t, err)
 	block := " content_block_start content_block_delta content_block_stop"
 	if got, want := names(list), "message_start ping"+block+block+block+" message_delta message_stop"; got != want {
 		t.Errorf("the events are\n%s, want\n%s", got, want)
@@ -116,7 +116,7 @@ func TestARefusalLooksLikeTheRealOne(t *testing.T) {
 	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
 	a, err := send(soon(t), s, "/v1/messages", ask(true, user(claudetest.Script(claudetest.Step{Error: 429, RetryAfter: "2"}))))
-	must(t, err)
+	testkit.Must(t, err)
 	h := a.header
 	if a.status != http.StatusTooManyRequests || h.Get("retry-after") != "2" {
 		t.Errorf("status %d, headers %v", a.status, h)
@@ -148,7 +148,7 @@ func TestACutConnectionEndsInTheMiddleOfTheAnswer(t *testing.T) {
 			t.Errorf("%+v answered %d", step, a.status)
 		}
 	}
-	must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return ended(all) == 4 }))
+	testkit.Must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return ended(all) == 4 }))
 	for i, want := range []int{200, 200, 0, 0} {
 		if got := s.Requests()[i]; got.Status != want || got.Left || !got.Ended {
 			t.Errorf("request %d is recorded with status %d, left %v, ended %v", i, got.Status, got.Left, got.Ended)
@@ -168,7 +168,7 @@ func TestAnErrorEventEndsTheStream(t *testing.T) {
 		{claudetest.Step{SSEError: "overloaded_error"}, 0},
 	} {
 		list, err := streamed(soon(t), s, user(claudetest.Script(c.step)))
-		must(t, err)
+		testkit.Must(t, err)
 		deltas := 0
 		for _, e := range list {
 			if e.name == "content_block_delta" {
@@ -194,7 +194,7 @@ func TestAHeldAnswerWaitsForItsRelease(t *testing.T) {
 		var failed error
 		var asking sync.WaitGroup
 		asking.Go(func() { list, failed = streamed(t.Context(), s, user(claudetest.Script(step))) })
-		must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return len(all) == 2*i+1 }))
+		testkit.Must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return len(all) == 2*i+1 }))
 		all := s.Requests()
 		if last := all[len(all)-1]; last.Status != 0 || last.Ended {
 			t.Errorf("a held request has status %d, ended %v", last.Status, last.Ended)
@@ -249,9 +249,9 @@ func TestTheServerSeesThatAClientLeaves(t *testing.T) {
 				t.Errorf("%+v ended well: %s", step, names(list))
 			}
 		})
-		must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return len(all) == before+1 }))
+		testkit.Must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return len(all) == before+1 }))
 		leave()
-		must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return all[before].Ended }))
+		testkit.Must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return all[before].Ended }))
 		if !s.Requests()[before].Left {
 			t.Errorf("%+v: nobody noticed that the client left", step)
 		}
@@ -298,11 +298,4 @@ func ended(all []claudetest.Request) (n int) {
 		}
 	}
 	return n
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

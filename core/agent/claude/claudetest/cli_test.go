@@ -48,10 +48,10 @@ func startCLI(t *testing.T, s *claudetest.Server, args ...string) *command {
 	cmd.Env, cmd.Dir = claudetest.CLIEnv(t, s), t.TempDir()
 	cmd.WaitDelay = 10 * time.Second
 	in, err := cmd.StdinPipe()
-	must(t, err)
+	testkit.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		if err := in.Close(); err != nil {
 			t.Log(err)
@@ -69,7 +69,7 @@ func startCLI(t *testing.T, s *claudetest.Server, args ...string) *command {
 func (c *command) write(v any) {
 	c.t.Helper()
 	b, err := json.Marshal(v)
-	must(c.t, err)
+	testkit.Must(c.t, err)
 	if _, err := c.in.Write(append(b, '\n')); err != nil {
 		c.t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func interrupts(t *testing.T) {
 	for i, step := range []claudetest.Step{{Hold: "never"}, {Text: "Half of a sentence, then nothing.", Hold: "never", HoldAfter: 1}} {
 		cli.say(claudetest.Script(step))
 		if step.HoldAfter == 0 {
-			must(t, s.Wait(t.Context(), func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) == i+1 }))
+			testkit.Must(t, s.Wait(t.Context(), func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) == i+1 }))
 		} else {
 			for l := (line{}); !strings.Contains(l.Raw, "content_block_delta"); {
 				l, _ = cli.until("stream_event")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // object is a JSON object.
@@ -81,9 +82,9 @@ func post(ctx context.Context, s *claudetest.Server, path string, body any) (*ht
 func whole(t testing.TB, s *claudetest.Server, history ...object) (int, object) {
 	t.Helper()
 	a, err := send(soon(t), s, "/v1/messages?beta=true", ask(false, history...))
-	must(t, err)
+	testkit.Must(t, err)
 	var o object
-	must(t, json.Unmarshal(a.body, &o))
+	testkit.Must(t, json.Unmarshal(a.body, &o))
 	return a.status, o
 }
 
@@ -105,7 +106,7 @@ func text(t testing.TB, s *claudetest.Server, history ...object) string {
 func open(t testing.TB, s *claudetest.Server, history ...object) *bufio.Reader {
 	t.Helper()
 	resp, err := post(soon(t), s, "/v1/messages", ask(true, history...))
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := resp.Body.Close(); err != nil {
 			t.Error(err)

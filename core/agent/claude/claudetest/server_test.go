@@ -74,10 +74,10 @@ func TestOnlyTheKeyIsLetIn(t *testing.T) {
 	} {
 		s := claudetest.Start(t, claudetest.Options{Key: c.key})
 		r, err := http.NewRequestWithContext(soon(t), http.MethodPost, s.URL()+"/v1/messages/count_tokens", strings.NewReader(`{"messages":[]}`))
-		must(t, err)
+		testkit.Must(t, err)
 		r.Header.Set(c.header, c.value)
 		resp, err := http.DefaultClient.Do(r)
-		must(t, err)
+		testkit.Must(t, err)
 		if err := resp.Body.Close(); err != nil {
 			t.Error(err)
 		}
@@ -105,9 +105,9 @@ func TestWhateverComesIsRecorded(t *testing.T) {
 		{http.MethodPost, "/v1/messages/count_tokens?beta=true", `{"messages":[{"role":"user","content":"forty"}]}`, 200, `{"input_tokens":12}`},
 	} {
 		r, err := http.NewRequestWithContext(soon(t), c.method, s.URL()+c.path, strings.NewReader(c.body))
-		must(t, err)
+		testkit.Must(t, err)
 		resp, err := http.DefaultClient.Do(r)
-		must(t, err)
+		testkit.Must(t, err)
 		b, err := io.ReadAll(resp.Body)
 		if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != c.want || !strings.Contains(string(b), c.answer) {
 			t.Errorf("%s %s: status %d, %v: %s", c.method, c.path, resp.StatusCode, err, b)

@@ -172,10 +172,3 @@ func TestNothingForbiddenEverPassesAndNoNameTwice(t *testing.T) {
 		}
 	})
 }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 func TestTheCommandIsFoundWhereTheUserPutIt(t *testing.T) {
@@ -15,7 +17,7 @@ func TestTheCommandIsFoundWhereTheUserPutIt(t *testing.T) {
 	write(t, first, "#!/bin/sh\n", 0o755)
 	write(t, filepath.Join(bad, "claude"), "#!/bin/sh\n", 0o644)
 	gone := filepath.Join(t.TempDir(), "claude")
-	must(t, os.Symlink(filepath.Join(home, "removed"), gone))
+	testkit.Must(t, os.Symlink(filepath.Join(home, "removed"), gone))
 	for name, c := range map[string]struct{ named, path, want, err string }{
 		"named":                {named, other, named, ""},
 		"named from home":      {"~/my-claude", other, named, ""},

@@ -17,6 +17,7 @@ import (
 
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/procgroup"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 )
 
@@ -48,7 +49,7 @@ var plays = map[string]func() int{
 func play(t testing.TB, name string, env ...string) *Process {
 	t.Helper()
 	p, err := Start(playSpec(t, name, env...))
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		hurry, cancel := context.WithCancel(context.Background())
 		cancel()

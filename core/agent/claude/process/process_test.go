@@ -38,7 +38,7 @@ func TestOutputCanBeReadAfterTheEnd(t *testing.T) {
 	if _, err := io.WriteString(p.Stdin(), want); err != nil {
 		t.Fatal(err)
 	}
-	must(t, p.Stop(t.Context(), 0))
+	testkit.Must(t, p.Stop(t.Context(), 0))
 	got, err := io.ReadAll(p.Stdout())
 	if err != nil || string(got) != want {
 		t.Errorf("got %d bytes and %v, want %d", len(got), err, len(want))
@@ -54,7 +54,7 @@ func TestAnObedientProcessEndsWithItsInput(t *testing.T) {
 	if p.Err() != nil {
 		t.Error("a process that runs has an error already")
 	}
-	must(t, p.Stop(t.Context(), time.Hour))
+	testkit.Must(t, p.Stop(t.Context(), time.Hour))
 	if err := p.Err(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
@@ -71,9 +71,9 @@ func TestStopGoesFromTheMildestToTheHarshest(t *testing.T) {
 	p := play(t, "diarist")
 	out := bufio.NewReader(p.Stdout())
 	line(t, out)
-	must(t, p.Stop(t.Context(), 300*time.Millisecond))
+	testkit.Must(t, p.Stop(t.Context(), 300*time.Millisecond))
 	got, err := io.ReadAll(out)
-	must(t, err)
+	testkit.Must(t, err)
 	if diff := cmp.Diff("input closed\ninterrupt\nterminated\n", string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -87,7 +87,7 @@ func TestOnlyTheKillEndsAProcessThatIgnoresSignals(t *testing.T) {
 	testkit.Alone(t)
 	p := play(t, "stubborn")
 	line(t, bufio.NewReader(p.Stdout()))
-	must(t, p.Stop(t.Context(), time.Millisecond))
+	testkit.Must(t, p.Stop(t.Context(), time.Millisecond))
 	end := new(ExitError)
 	if !errors.As(p.Err(), &end) || end.Signal != syscall.SIGKILL || end.Code != -1 {
 		t.Fatalf("it ended with %v", p.Err())
@@ -103,7 +103,7 @@ func TestTheEndOfTheContextKillsAtOnce(t *testing.T) {
 	line(t, bufio.NewReader(p.Stdout()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	must(t, p.Stop(ctx, time.Hour))
+	testkit.Must(t, p.Stop(ctx, time.Hour))
 	if p.Err() == nil {
 		t.Error("a killed process has no error")
 	}
@@ -139,7 +139,7 @@ func TestAWriteThatNobodyReadsEndsWithTheProcess(t *testing.T) {
 			t.Error("a megabyte went into a pipe that nobody reads")
 		}
 	})
-	must(t, p.Signal(os.Kill))
+	testkit.Must(t, p.Signal(os.Kill))
 	<-p.Done()
 	writer.Wait()
 }
@@ -177,9 +177,9 @@ func TestAProcessGetsItsEnvironmentAndNothingElse(t *testing.T) {
 	t.Setenv("DISCORD_TOKEN", "not for others")
 	s := script(t, "#!/bin/sh\nexec /usr/bin/env\n")
 	p, err := Start(Spec{Path: s, Env: []string{"A=1", procgroup.MarkName + "=me"}, Dir: "/"})
-	must(t, err)
+	testkit.Must(t, err)
 	out, err := io.ReadAll(p.Stdout())
-	must(t, errors.Join(err, p.Stop(t.Context(), 0), p.Err()))
+	testkit.Must(t, errors.Join(err, p.Stop(t.Context(), 0), p.Err()))
 	if got := string(out); !strings.Contains(got, "A=1\n") || strings.Contains(got, "DISCORD") ||
 		!strings.Contains(got, procgroup.MarkName+"=me/") || strings.Count(got, procgroup.MarkName) != 1 {
 		t.Errorf("the environment is\n%s", got)
@@ -202,7 +202,7 @@ func TestNoDescriptorIsLeftBehind(t *testing.T) {
 			before = count()
 		}
 		p := play(t, "echo")
-		must(t, p.Stop(t.Context(), 0))
+		testkit.Must(t, p.Stop(t.Context(), 0))
 		if _, err := io.ReadAll(p.Stdout()); err != nil {
 			t.Fatal(err)
 		}
@@ -308,5 +308,5 @@ func script(t testing.TB, text string) string {
 
 func write(t testing.TB, path, text string, mode os.FileMode) {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), mode))
+	testkit.Must(t, os.WriteFile(path, []byte(text), mode))
 }

@@ -55,7 +55,7 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 					t.Errorf("process %d is in the session of claude: the mark is not needed", pid)
 				}
 			}
-			must(t, p.Signal(c.signal))
+			testkit.Must(t, p.Signal(c.signal))
 			if err := p.Stop(t.Context(), 20*time.Second); err != nil {
 				t.Error(err)
 			}
@@ -80,7 +80,7 @@ func shelling(t *testing.T, path, command string) *Process {
 		Path: path, Dir: dir, Env: Environment(claudetest.CLIEnv(t, api), Env{Mark: "bot"}),
 		Args: strings.Fields("-p --output-format stream-json --input-format stream-json --verbose --setting-sources= --allowedTools Bash"),
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	var reader sync.WaitGroup
 	reader.Go(func() { _, _ = io.Copy(io.Discard, p.Stdout()) })
 	t.Cleanup(func() {
@@ -93,7 +93,7 @@ func shelling(t *testing.T, path, command string) *Process {
 	err = json.NewEncoder(p.Stdin()).Encode(map[string]any{
 		"type": "user", "message": map[string]any{"role": "user", "content": []any{text}},
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	return p
 }
 

@@ -55,7 +55,7 @@ func mustBeGone(t *testing.T, pids ...int) {
 func toInt(t testing.TB, s string) int {
 	t.Helper()
 	n, err := strconv.Atoi(s)
-	must(t, err)
+	testkit.Must(t, err)
 	return n
 }
 
@@ -78,19 +78,19 @@ func TestTheChildrenOfAKilledProcessAreCollectedThoughTheyLeftItsSession(t *test
 			t.Fatalf("process %d is not in a session of its own: %d, %v", pid, s, err)
 		}
 	}
-	must(t, p.Signal(os.Kill))
+	testkit.Must(t, p.Signal(os.Kill))
 	<-p.Done()
 	until(t, "the children are collected without a Stop", func() bool {
 		return !alive(pids[0]) && !alive(pids[1]) && !alive(pids[2])
 	})
-	must(t, p.Stop(t.Context(), 0))
+	testkit.Must(t, p.Stop(t.Context(), 0))
 	mustBeGone(t, append(pids, p.PID())...)
 }
 
 func TestStopReturnsWithTheOrphansCollected(t *testing.T) {
 	testkit.Alone(t)
 	p, pids := family(t, "", "sleeper stubborn")
-	must(t, p.Stop(t.Context(), time.Millisecond))
+	testkit.Must(t, p.Stop(t.Context(), time.Millisecond))
 	mustBeGone(t, append(pids, p.PID())...)
 }
 
@@ -98,7 +98,7 @@ func TestStopReturnsWithTheOrphansCollected(t *testing.T) {
 func TestStopWaitsForAnOrphanThatIsExiting(t *testing.T) {
 	testkit.Alone(t)
 	p, pids := family(t, "", "heavy")
-	must(t, p.Stop(t.Context(), time.Millisecond))
+	testkit.Must(t, p.Stop(t.Context(), time.Millisecond))
 	mustBeGone(t, pids...)
 }
 
@@ -106,14 +106,14 @@ func TestTheEndOfOneProcessLeavesAnotherWithTheSameMarkAlone(t *testing.T) {
 	testkit.Alone(t)
 	one, ones := family(t, "bot", "sleeper")
 	two, twos := family(t, "bot", "sleeper")
-	must(t, one.Stop(t.Context(), time.Millisecond))
+	testkit.Must(t, one.Stop(t.Context(), time.Millisecond))
 	if n, err := CollectOrphans("bot"); n != 0 || err != nil {
 		t.Errorf("%d orphans of a process that lives were ended, %v", n, err)
 	}
 	if alive(ones[0]) || !alive(twos[0]) || !alive(two.PID()) {
 		t.Errorf("the first's child is there: %v, the second's: %v, the second: %v", alive(ones[0]), alive(twos[0]), alive(two.PID()))
 	}
-	must(t, two.Stop(t.Context(), time.Millisecond))
+	testkit.Must(t, two.Stop(t.Context(), time.Millisecond))
 	mustBeGone(t, twos...)
 }
 
@@ -123,12 +123,12 @@ func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
 	cmd := exec.Command(s.Path)
 	cmd.Env = s.Env
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	command, sleeper := toInt(t, line(t, lines)), toInt(t, line(t, lines))
 	t.Cleanup(func() { endPlay(command); endPlay(sleeper) })
-	must(t, cmd.Process.Kill())
+	testkit.Must(t, cmd.Process.Kill())
 	if err := cmd.Wait(); err == nil {
 		t.Fatal("a killed program ended well")
 	}
@@ -150,7 +150,7 @@ func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
 func TestAProcessWithoutTheMarkIsLeftAlone(t *testing.T) {
 	testkit.Alone(t)
 	p, pids := family(t, "bot", "stranger-sleeper")
-	must(t, p.Stop(t.Context(), time.Millisecond))
+	testkit.Must(t, p.Stop(t.Context(), time.Millisecond))
 	if n, err := CollectOrphans("bot"); n != 0 || err != nil {
 		t.Errorf("%d were ended, %v", n, err)
 	}
@@ -167,7 +167,7 @@ func TestMemoryIsToldWhileTheProcessLives(t *testing.T) {
 	if !ok || n < 1<<20 || n > 1<<30 {
 		t.Errorf("%d bytes, %v", n, ok)
 	}
-	must(t, p.Signal(syscall.SIGKILL))
+	testkit.Must(t, p.Signal(syscall.SIGKILL))
 	<-p.Done()
 	if n, ok := p.Resident(); ok {
 		t.Errorf("%d bytes after the end", n)

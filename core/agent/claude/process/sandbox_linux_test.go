@@ -25,7 +25,7 @@ func boxed(t *testing.T, name string, env ...string) *Process {
 	box := sandboxtest.Box(t, sandbox.Options{Dir: s.Dir, Executable: s.Path})
 	s.Wrap = box.Engine
 	p, err := Start(s)
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		_ = p.Signal(os.Kill)
 		if err := p.Stop(t.Context(), time.Millisecond); err != nil {
@@ -42,12 +42,12 @@ func TestACommandInASandboxHearsItsSignalsAndTellsHowItEnded(t *testing.T) {
 	if got := line(t, out); got != "ready" {
 		t.Fatalf("it says %q", got)
 	}
-	must(t, p.Stdin().Close())
+	testkit.Must(t, p.Stdin().Close())
 	if got := line(t, out); got != "input closed" {
 		t.Fatalf("it says %q", got)
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		must(t, p.Signal(sig))
+		testkit.Must(t, p.Signal(sig))
 		if got := line(t, out); got != sig.String() {
 			t.Errorf("it heard %q", got)
 		}
@@ -87,7 +87,7 @@ func TestTheEndOfASandboxIsTheEndOfAllThatIsInIt(t *testing.T) {
 			if len(inside) < 3 {
 				t.Fatalf("only %v are in it", inside)
 			}
-			must(t, end(p))
+			testkit.Must(t, end(p))
 			<-p.Done()
 			if e := new(ExitError); !errors.As(p.Err(), &e) || e.Signal != syscall.SIGKILL {
 				t.Errorf("it ended with %v", p.Err())
@@ -116,7 +116,7 @@ func descendants(pid int) []int {
 func TestASandboxThatCannotBeMadeStartsNothing(t *testing.T) {
 	testkit.Alone(t)
 	s := playSpec(t, "sleeper")
-	must(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(s.Dir, "CLAUDE.md")))
+	testkit.Must(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(s.Dir, "CLAUDE.md")))
 	box := sandboxtest.Box(t, sandbox.Options{Dir: s.Dir, Executable: s.Path})
 	s.Wrap = box.Engine
 	p, err := Start(s)

@@ -28,10 +28,10 @@ func TestAProjectsFolderIsNamedAsTheCLINamesIt(t *testing.T) {
 
 func TestAFolderIsNamedAfterTheRealPath(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	testkit.Must(t, err)
 	target, link := filepath.Join(root, "real"), filepath.Join(root, "link")
-	must(t, os.Mkdir(target, 0o700))
-	must(t, os.Symlink(target, link))
+	testkit.Must(t, os.Mkdir(target, 0o700))
+	testkit.Must(t, os.Symlink(target, link))
 	if got := Folder(link); got != Slug(target) {
 		t.Errorf("the folder is %s, not %s", got, Slug(target))
 	}
@@ -75,24 +75,17 @@ func TestMessagesThatWaitedTogetherComeApart(t *testing.T) {
 func TestTheFolderOfSessionsIsMadeForItsUserAlone(t *testing.T) {
 	home := t.TempDir()
 	elsewhere := filepath.Join(home, "on another disk")
-	must(t, os.Mkdir(elsewhere, 0o700))
-	must(t, os.Symlink(elsewhere, filepath.Join(home, ".claude")))
+	testkit.Must(t, os.Mkdir(elsewhere, 0o700))
+	testkit.Must(t, os.Symlink(elsewhere, filepath.Join(home, ".claude")))
 	for dir, env := range map[string][]string{
 		elsewhere:                        {"HOME=" + home},
 		filepath.Join(home, "a/new/one"): {"HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, "a/new/one")},
 	} {
-		must(t, Prepare(env))
+		testkit.Must(t, Prepare(env))
 		for _, path := range []string{dir, filepath.Join(dir, Projects)} {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("%s: %v, %v", path, info, err)
 			}
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

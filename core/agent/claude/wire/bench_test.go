@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 const deltaLine = `{"type":"stream_event","event":{"delta":{"text":"Hi there, this is a fake","type":"text_delta"},"index":1,"type":"content_block_delta"},` +
@@ -18,7 +20,7 @@ func longLine() []byte {
 // BenchmarkDeltaLine measures the time from writing a line into a system pipe until it is decoded.
 func BenchmarkDeltaLine(b *testing.B) {
 	r, in, err := os.Pipe()
-	must(b, err)
+	testkit.Must(b, err)
 	decoded := make(chan Stream)
 	c := New(r, io.Discard, Options{Line: func(l Line) { decoded <- l.Stream() }})
 	done := make(chan error, 1)
@@ -33,7 +35,7 @@ func BenchmarkDeltaLine(b *testing.B) {
 	}
 	b.StopTimer()
 	_ = in.Close()
-	must(b, <-done)
+	testkit.Must(b, <-done)
 }
 
 func BenchmarkPeekDelta(b *testing.B) {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"ollimbot/core/base/testkit"
 )
 
 // peer plays the CLI at the other ends of a connection's pipes.
@@ -125,11 +127,11 @@ type entry struct {
 func capture(t testing.TB, name string) []entry {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "captures", name+".jsonl"))
-	must(t, err)
+	testkit.Must(t, err)
 	var entries []entry
 	for raw := range bytes.Lines(data) {
 		var e entry
-		must(t, json.Unmarshal(raw, &e))
+		testkit.Must(t, json.Unmarshal(raw, &e))
 		if e.Dir == "cli->host" || e.Dir == "host->cli" {
 			entries = append(entries, e)
 		}
@@ -160,7 +162,7 @@ func captured(t testing.TB, name string) []Line {
 		}
 	}
 	var lines []Line
-	must(t, New(&input, io.Discard, Options{Line: func(l Line) { lines = append(lines, l) }}).Run(t.Context()))
+	testkit.Must(t, New(&input, io.Discard, Options{Line: func(l Line) { lines = append(lines, l) }}).Run(t.Context()))
 	return lines
 }
 
@@ -194,11 +196,4 @@ func asks(id, subtype string) string {
 // cancels returns its cancellation.
 func cancels(id string) string {
 	return fmt.Sprintf(`{"type":"control_cancel_request","request_id":%q}`, id)
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

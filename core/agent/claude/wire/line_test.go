@@ -97,6 +97,6 @@ func FuzzLine(f *testing.F) {
 				decode(l)
 			}
 		}})
-		must(t, c.Run(t.Context()))
+		testkit.Must(t, c.Run(t.Context()))
 	})
 }

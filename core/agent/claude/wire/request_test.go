@@ -230,7 +230,7 @@ func TestSendNeverWaitsForThePipeAndItsEndIsNoFault(t *testing.T) {
 					}
 				})
 				for range 1000 {
-					must(t, c.Send(struct{}{}))
+					testkit.Must(t, c.Send(struct{}{}))
 				}
 				synctest.Wait()
 				end.by(in, cancel)

@@ -25,7 +25,7 @@ func offline(t *testing.T, r io.Reader, o Options) ([]Line, *Conn) {
 	var lines []Line
 	o.Line = func(l Line) { lines = append(lines, l) }
 	c := New(r, io.Discard, o)
-	must(t, c.Run(t.Context()))
+	testkit.Must(t, c.Run(t.Context()))
 	return lines, c
 }
 
@@ -253,7 +253,7 @@ func TestCallbacksEndEvenWhileAReadHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = out.Close()
-		must(t, c.Send(struct{}{}))
+		testkit.Must(t, c.Send(struct{}{}))
 		<-cancelled
 		<-c.Ended()
 		_ = in.Close()

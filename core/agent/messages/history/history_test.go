@@ -10,14 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"ollimbot/core/base/testkit"
+)
 
 func text(role, words string) []byte {
 	return fmt.Appendf(nil, `{"role":%q,"content":[{"type":"text","text":%q}]}`, role, words)
@@ -27,9 +22,9 @@ func text(role, words string) []byte {
 func begun(t *testing.T, folder, id string) *History {
 	t.Helper()
 	h, err := New(folder, id)
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = h.Close() })
-	must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{Prompt: "p"}))
+	testkit.Must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{Prompt: "p"}))
 	return h
 }
 
@@ -37,7 +32,7 @@ func bodyOf(t *testing.T, h *History, inserts ...Insert) string {
 	t.Helper()
 	r, size := h.Body(inserts...)
 	b, err := io.ReadAll(r)
-	must(t, err)
+	testkit.Must(t, err)
 	if int64(len(b)) != size {
 		t.Errorf("it has %d bytes, not %d", len(b), size)
 	}
@@ -50,9 +45,9 @@ func TestABodyIsWhatWasAddedInItsOrder(t *testing.T) {
 	folder := t.TempDir()
 	for _, place := range []string{"", folder} {
 		h := begun(t, place, "one")
-		must(t, h.Add(text("user", "hello\nyou"), text("assistant", "yes")))
-		must(t, h.Note(Facts{Tokens: 7, Prompt: "p"}))
-		must(t, h.Add(text("user", "more")))
+		testkit.Must(t, h.Add(text("user", "hello\nyou"), text("assistant", "yes")))
+		testkit.Must(t, h.Note(Facts{Tokens: 7, Prompt: "p"}))
+		testkit.Must(t, h.Add(text("user", "more")))
 		want := head + string(text("user", "hello\nyou")) + "," + string(text("assistant", "yes")) + "," + string(text("user", "more")) + "]"
 		if got := bodyOf(t, h); got != want {
 			t.Errorf("in %q:\n%s\nwant\n%s", place, got, want)
@@ -66,7 +61,7 @@ func TestABodyIsWhatWasAddedInItsOrder(t *testing.T) {
 		}
 	}
 	info, err := os.Stat(filepath.Join(folder, "one"+Ext))
-	must(t, err)
+	testkit.Must(t, err)
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read it: %v", info.Mode())
 	}
@@ -74,9 +69,9 @@ func TestABodyIsWhatWasAddedInItsOrder(t *testing.T) {
 
 func TestEmptyListsAreLeftOut(t *testing.T) {
 	h, err := New("", "")
-	must(t, err)
-	must(t, h.Begin([]byte("[]"), []byte("[]"), Facts{}))
-	must(t, h.Add(text("user", "hello")))
+	testkit.Must(t, err)
+	testkit.Must(t, h.Begin([]byte("[]"), []byte("[]"), Facts{}))
+	testkit.Must(t, h.Add(text("user", "hello")))
 	if got := bodyOf(t, h); got != `"messages":[`+string(text("user", "hello"))+"]" {
 		t.Errorf("it is %s", got)
 	}
@@ -85,7 +80,7 @@ func TestEmptyListsAreLeftOut(t *testing.T) {
 func TestNothingIsWrittenBeforeTheFirstMessage(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "sessions")
 	h := begun(t, folder, "one")
-	must(t, h.Close())
+	testkit.Must(t, h.Close())
 	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there is a folder: %v", err)
 	}
@@ -97,11 +92,11 @@ func TestNothingIsWrittenBeforeTheFirstMessage(t *testing.T) {
 func TestWhatIsCutCountsAsTakenUnlessItIsLost(t *testing.T) {
 	folder := t.TempDir()
 	h := begun(t, folder, "one")
-	must(t, h.Add(text("user", "first"), text("assistant", "yes")))
+	testkit.Must(t, h.Add(text("user", "first"), text("assistant", "yes")))
 	for words, lost := range map[string]bool{"refused": false, "never taken": true} {
 		end := h.End()
-		must(t, h.Add(text("user", words)))
-		must(t, h.Cut(end, lost))
+		testkit.Must(t, h.Add(text("user", words)))
+		testkit.Must(t, h.Cut(end, lost))
 		if got := bodyOf(t, h); strings.Contains(got, words) || !strings.Contains(got, "first") {
 			t.Errorf("behind the cut it is %s", got)
 		}
@@ -110,9 +105,9 @@ func TestWhatIsCutCountsAsTakenUnlessItIsLost(t *testing.T) {
 			t.Errorf("%q was taken: %v, %v", words, took, err)
 		}
 	}
-	must(t, h.Close())
+	testkit.Must(t, h.Close())
 	again, err := Open(folder, "one")
-	must(t, err)
+	testkit.Must(t, err)
 	defer again.Close()
 	if got := bodyOf(t, again); got != head+string(text("user", "first"))+","+string(text("assistant", "yes"))+"]" {
 		t.Errorf("opened anew it is %s", got)
@@ -121,9 +116,9 @@ func TestWhatIsCutCountsAsTakenUnlessItIsLost(t *testing.T) {
 
 func TestALaterConversationStandsAlone(t *testing.T) {
 	h := begun(t, t.TempDir(), "one")
-	must(t, h.Add(text("user", "before")))
-	must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{}))
-	must(t, h.Add(text("user", "after")))
+	testkit.Must(t, h.Add(text("user", "before")))
+	testkit.Must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{}))
+	testkit.Must(t, h.Add(text("user", "after")))
 	if got := bodyOf(t, h); got != head+string(text("user", "after"))+"]" {
 		t.Errorf("it is %s", got)
 	}
@@ -132,16 +127,16 @@ func TestALaterConversationStandsAlone(t *testing.T) {
 func TestLinesThatAreNobodysAreLeftAlone(t *testing.T) {
 	folder := t.TempDir()
 	h := begun(t, folder, "one")
-	must(t, h.Add(text("user", "hello")))
-	must(t, h.Close())
+	testkit.Must(t, h.Add(text("user", "hello")))
+	testkit.Must(t, h.Close())
 	path := filepath.Join(folder, "one"+Ext)
 	data, err := os.ReadFile(path)
-	must(t, err)
-	must(t, os.WriteFile(path, append(data, "garbage\n\x00\x00\n{\"of\":\"tomorrow\"}\n\n"...), 0o600))
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(path, append(data, "garbage\n\x00\x00\n{\"of\":\"tomorrow\"}\n\n"...), 0o600))
 	again, err := Open(folder, "one")
-	must(t, err)
+	testkit.Must(t, err)
 	defer again.Close()
-	must(t, again.Add(text("assistant", "yes")))
+	testkit.Must(t, again.Add(text("assistant", "yes")))
 	if got := bodyOf(t, again); got != head+string(text("user", "hello"))+","+string(text("assistant", "yes"))+"]" {
 		t.Errorf("it is %s", got)
 	}
@@ -150,16 +145,16 @@ func TestLinesThatAreNobodysAreLeftAlone(t *testing.T) {
 func TestAParentThatIsGoneIsAnErrorAndOneThatIsItselfToo(t *testing.T) {
 	folder := t.TempDir()
 	h := begun(t, folder, "main")
-	must(t, h.Add(text("user", "hello")))
+	testkit.Must(t, h.Add(text("user", "hello")))
 	fork, err := Fork(folder, "main", "fork")
-	must(t, err)
-	must(t, fork.Add(text("user", "in the fork")))
-	must(t, errors.Join(h.Close(), fork.Close()))
-	must(t, os.Remove(filepath.Join(folder, "main"+Ext)))
+	testkit.Must(t, err)
+	testkit.Must(t, fork.Add(text("user", "in the fork")))
+	testkit.Must(t, errors.Join(h.Close(), fork.Close()))
+	testkit.Must(t, os.Remove(filepath.Join(folder, "main"+Ext)))
 	if _, err := Open(folder, "fork"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it opens with %v", err)
 	}
-	must(t, os.WriteFile(filepath.Join(folder, "loop"+Ext), []byte(`{"session":"loop","parent":"loop","offset":9999}`+"\n"), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(folder, "loop"+Ext), []byte(`{"session":"loop","parent":"loop","offset":9999}`+"\n"), 0o600))
 	if _, err := Open(folder, "loop"); err == nil {
 		t.Error("its own parent opens")
 	}
@@ -169,21 +164,21 @@ func TestOldSessionsGoAndParentsOfYoungOnesStay(t *testing.T) {
 	folder := t.TempDir()
 	for _, id := range []string{"parent", "alone"} {
 		h := begun(t, folder, id)
-		must(t, h.Add(text("user", "hello")))
+		testkit.Must(t, h.Add(text("user", "hello")))
 	}
 	child, err := Fork(folder, "parent", "child")
-	must(t, err)
-	must(t, child.Add(text("user", "in the fork")))
-	must(t, child.Close())
+	testkit.Must(t, err)
+	testkit.Must(t, child.Add(text("user", "in the fork")))
+	testkit.Must(t, child.Close())
 	long := time.Now().Add(-40 * 24 * time.Hour)
 	for _, id := range []string{"parent", "alone"} {
-		must(t, os.Chtimes(filepath.Join(folder, id+Ext), long, long))
+		testkit.Must(t, os.Chtimes(filepath.Join(folder, id+Ext), long, long))
 	}
-	must(t, Tidy(folder, time.Now().Add(-30*24*time.Hour)))
+	testkit.Must(t, Tidy(folder, time.Now().Add(-30*24*time.Hour)))
 	for id, want := range map[string]bool{"parent": true, "alone": false, "child": true} {
 		if _, err := os.Stat(filepath.Join(folder, id+Ext)); (err == nil) != want {
 			t.Errorf("%s is there: %v", id, err == nil)
 		}
 	}
-	must(t, Tidy(filepath.Join(folder, "none"), time.Now()))
+	testkit.Must(t, Tidy(filepath.Join(folder, "none"), time.Now()))
 }

@@ -19,7 +19,7 @@ import (
 func withFile(t *testing.T, text string, env map[string]string) *Registry {
 	t.Helper()
 	r := registry(t, env)
-	must(t, r.o.Dir.Write(File, []byte(text)))
+	testkit.Must(t, r.o.Dir.Write(File, []byte(text)))
 	return r
 }
 
@@ -69,7 +69,7 @@ func TestTheFileIsReadAnewWhenItWasSaved(t *testing.T) {
 	if _, _, err := r.Find("local/llama"); err != nil {
 		t.Fatal(err)
 	}
-	must(t, r.o.Dir.Write(File, []byte(strings.ReplaceAll(mine, "local:", "home:"))))
+	testkit.Must(t, r.o.Dir.Write(File, []byte(strings.ReplaceAll(mine, "local:", "home:"))))
 	if _, m, err := r.Find("home/small"); err != nil || m.Name != "qwen3:8b" {
 		t.Errorf("%+v %v", m, err)
 	}
@@ -119,7 +119,7 @@ func TestAKeysFileIsForItsOwnerAloneAndOutOfTheAgentsSight(t *testing.T) {
 	path := filepath.Join(home, "key")
 	var hidden []string
 	look := func(mode os.FileMode, content string) string {
-		must(t, errorOf(os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode)))
+		testkit.Must(t, errorOf(os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode)))
 		r := withFile(t, text, env)
 		r.o.Hide = func(s string) { hidden = append(hidden, s) }
 		if err := r.Ready(); err != nil {
@@ -136,13 +136,13 @@ func TestAKeysFileIsForItsOwnerAloneAndOutOfTheAgentsSight(t *testing.T) {
 	if got := look(0o600, "two words\n"); !strings.Contains(got, "only the key") {
 		t.Error(got)
 	}
-	must(t, os.Remove(path))
+	testkit.Must(t, os.Remove(path))
 	if got := withFile(t, text, env).Ready(); got == nil || !strings.Contains(got.Error(), "cannot be read") {
 		t.Error(got)
 	}
 	d := storetest.Dir(t)
 	r := New(Options{Dir: d, Getenv: func(string) string { return "" }})
-	must(t, errorOf(d.Write("key", []byte("far-secret")), d.Write(File, []byte(strings.ReplaceAll(text, "~/key", d.Path("key"))))))
+	testkit.Must(t, errorOf(d.Write("key", []byte("far-secret")), d.Write(File, []byte(strings.ReplaceAll(text, "~/key", d.Path("key"))))))
 	if got := r.Ready(); got == nil || !strings.Contains(got.Error(), "data directory") {
 		t.Error(got)
 	}
@@ -166,7 +166,7 @@ func TestAKeyFollowsNoRedirect(t *testing.T) {
 	defer server.Close()
 	client := http.Client{CheckRedirect: CheckRedirect}
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader("{}"))
-	must(t, err)
+	testkit.Must(t, err)
 	Provider{Key: "secret"}.Authorize(q.Header)
 	res, err := client.Do(q)
 	if err == nil {
@@ -218,12 +218,5 @@ func TestAServerIsAskedWhetherItTakesTheKey(t *testing.T) {
 	server.Close()
 	if err := (Provider{BaseURL: server.URL}).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "start it") {
 		t.Error(err)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

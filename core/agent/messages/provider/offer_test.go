@@ -160,7 +160,7 @@ func TestTheFileIsComparedWithTheServer(t *testing.T) {
 	url := serving(t, map[string]string{"/api/v0/models": `{"data":[{"id":"a","type":"llm","loaded_context_length":4096,"capabilities":[]},{"id":"b","type":"llm","loaded_context_length":40960}]}`})
 	p := Provider{Name: "local", BaseURL: url, Models: []Model{{Name: "a", Window: 32_768}, {Name: "b", Window: 32_768}, {Name: "c", Window: 32_768}}}
 	s, err := Ask(t.Context(), p)
-	must(t, err)
+	testkit.Must(t, err)
 	got := strings.Join(s.Compare(p), "\n")
 	for _, want := range []string{"a has a window of 32,768 tokens here, and the server runs it with 4,096", "a calls no tools", "no model c"} {
 		if !strings.Contains(got, want) {

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/base/testkit"
 	pages "ollimbot/docs"
 )
 
 // docs/connect-a-model.md has every key of providers.yaml, with valid examples.
 func TestThePageOfProvidersHasEveryKey(t *testing.T) {
 	data, err := fs.ReadFile(pages.FS, "connect-a-model.md")
-	must(t, err)
+	testkit.Must(t, err)
 	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| [^|]+ \\| `([^`]+)` \\| ")
 	rows := func(heading string) map[string]string {
 		_, part, _ := strings.Cut(string(data), "\n## "+heading+"\n")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -54,7 +55,7 @@ func TestAKeyTravelsInItsHeaderAndNowhereElse(t *testing.T) {
 
 func TestALongPromptCostsWhatLongPromptsCost(t *testing.T) {
 	_, m, err := registry(t, map[string]string{varKey: "sk-secret"}).Find("haiku")
-	must(t, err)
+	testkit.Must(t, err)
 	short := m.Cost(agent.Usage{InputTokens: 50_000, CacheWrite: 50_000, CacheHour: 50_000}).CostUSD
 	long := m.Cost(agent.Usage{InputTokens: 50_000, CacheRead: 50_001}).CostUSD
 	if fmt.Sprintf("%.6f %.6f", short, long) != "0.015000 0.027500" {

@@ -93,7 +93,7 @@ func TestTheFolderIsKeptBetweenCommands(t *testing.T) {
 	if got := g.does("Read", with{"file_path": tmp + "/f"}); !strings.Contains(got, "fig") {
 		t.Errorf("%q", got)
 	}
-	must(t, g.box.Close())
+	testkit.Must(t, g.box.Close())
 	if _, err := os.Stat(tmp); err == nil {
 		t.Error("the temporary files are still there")
 	}
@@ -122,7 +122,7 @@ func TestACommandEndsInTimeWithAllThatItHasStarted(t *testing.T) {
 			break
 		}
 	}
-	must(t, g.box.Close())
+	testkit.Must(t, g.box.Close())
 	if r := <-done; !r.IsError {
 		t.Errorf("%q", r.Text)
 	}
@@ -181,8 +181,8 @@ func TestCommandsRunInTheFence(t *testing.T) {
 	testkit.Alone(t)
 	g := newGround(t, map[string]string{".env": "marigold", "state/s.json": "marigold", "notes/a.md": "plum\n", "routines/r.md": "x"})
 	home := filepath.Dir(g.dir)
-	must(t, os.MkdirAll(home+"/.ssh", 0o700))
-	must(t, os.WriteFile(home+"/.ssh/id_rsa", []byte("marigold"), 0o600))
+	testkit.Must(t, os.MkdirAll(home+"/.ssh", 0o700))
+	testkit.Must(t, os.WriteFile(home+"/.ssh/id_rsa", []byte("marigold"), 0o600))
 	box := sandboxtest.Box(t, sandbox.Options{Dir: g.dir, Home: home})
 	g.open(Options{Dir: g.dir, Sandbox: box.CommandIn, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "OLLIM_SESSION=token"}})
 	for i, s := range []struct{ command, want string }{

@@ -169,7 +169,7 @@ func TestOnlyThePublicWebIsFetched(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	must(t, err)
+	testkit.Must(t, err)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1.2.3", "169.254.169.254", "10.0.0.1", "[fe80::1]", "100.100.100.200", "168.63.129.16"} {
 		g.refused("WebFetch", with{"url": "https://" + host + ":" + port + "/"}, "Only the public web is fetched.")
 	}
@@ -198,7 +198,7 @@ func TestASlowServerIsGivenUp(t *testing.T) {
 
 func TestAPageReadsAsItLooks(t *testing.T) {
 	base, err := url.Parse("https://example.com/a/")
-	must(t, err)
+	testkit.Must(t, err)
 	for page, want := range map[string]string{
 		"<ul><li>one<li><p>two</p><li>three <b>bold</b>!</ul>after": "- one\n- two\n\n- three bold!\n\nafter\n",
 		"<table><tr><th>a<th>b<tr><td>1<td>2</table>":               "a | b\n1 | 2\n",

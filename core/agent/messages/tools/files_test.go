@@ -51,13 +51,13 @@ func TestReadKeepsToItsLimits(t *testing.T) {
 	}
 	g.refused("Read", with{"file_path": "data.bin"}, "is not text (3 bytes)")
 	g.refused("Read", with{"file_path": "latin.md"}, "is not text")
-	must(t, os.Truncate(filepath.Join(g.dir, "data.bin"), maxFile+1))
+	testkit.Must(t, os.Truncate(filepath.Join(g.dir, "data.bin"), maxFile+1))
 	g.refused("Read", with{"file_path": "data.bin"}, "larger than 16")
 }
 
 func TestReadRefusesWhatIsNoFile(t *testing.T) {
 	g := newGround(t, map[string]string{"notes/a.md": "x"})
-	must(t, syscall.Mkfifo(filepath.Join(g.dir, "pipe"), 0o600))
+	testkit.Must(t, syscall.Mkfifo(filepath.Join(g.dir, "pipe"), 0o600))
 	g.link("loop", "loop")
 	g.link("nowhere", "dangling")
 	for path, says := range map[string]string{
@@ -86,7 +86,7 @@ func TestReadShowsPicturesAndDocuments(t *testing.T) {
 		t.Fatalf("%s, %d images", r.Text, len(r.Images))
 	}
 	img, _, err := image.Decode(bytes.NewReader(r.Images[0].Data))
-	must(t, err)
+	testkit.Must(t, err)
 	if img.Bounds().Dx() != 1568 || img.Bounds().Dy() != 6 {
 		t.Errorf("it is %v", img.Bounds())
 	}
@@ -114,7 +114,7 @@ func drawn(t *testing.T, w, h int) []byte {
 		}
 	}
 	var b bytes.Buffer
-	must(t, png.Encode(&b, img))
+	testkit.Must(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -151,7 +151,7 @@ func TestNothingIsOverwrittenUnread(t *testing.T) {
 
 func TestWritingKeepsTheRightsOfAFile(t *testing.T) {
 	g := newGround(t, map[string]string{"run.sh": "echo a\n"})
-	must(t, os.Chmod(filepath.Join(g.dir, "run.sh"), 0o754))
+	testkit.Must(t, os.Chmod(filepath.Join(g.dir, "run.sh"), 0o754))
 	g.does("Read", with{"file_path": "run.sh"})
 	g.does("Edit", with{"file_path": "run.sh", "old_string": "a", "new_string": "b"})
 	g.does("Write", with{"file_path": "new.md", "content": "x"})
@@ -187,13 +187,13 @@ func TestEditSaysWhatIsWrong(t *testing.T) {
 // also applies to the claude command.
 func TestEditMakesWhatTheRulesHaveJudged(t *testing.T) {
 	data, err := os.ReadFile("../../../safety/policy/testdata/edits.json")
-	must(t, err)
+	testkit.Must(t, err)
 	var edits []struct {
 		Name, File, Before, After string
 		Missing, Told, Varies     bool
 		With                      map[string]any
 	}
-	must(t, json.Unmarshal(data, &edits))
+	testkit.Must(t, json.Unmarshal(data, &edits))
 	letters := func(s string) string {
 		var out []byte
 		for _, c := range s {

@@ -20,7 +20,7 @@ func (g *ground) askedAbout(key string) []string {
 	var out []string
 	for _, u := range g.asked {
 		var fields map[string]any
-		must(g.t, json.Unmarshal(u.Input, &fields))
+		testkit.Must(g.t, json.Unmarshal(u.Input, &fields))
 		path, _ := fields[key].(string)
 		out = append(out, u.Name+" "+path)
 	}
@@ -29,7 +29,7 @@ func (g *ground) askedAbout(key string) []string {
 
 func TestALinkIsJudgedWhereItLeads(t *testing.T) {
 	g := newGround(t, map[string]string{"notes/a.md": "plum", ".env": "marigold"})
-	must(t, os.WriteFile(filepath.Join(g.outside, "far.md"), []byte("fig"), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(g.outside, "far.md"), []byte("fig"), 0o600))
 	g.link("../.env", "notes/env.md")
 	g.link(g.outside, "notes/far")
 	g.does("Read", with{"file_path": "notes/a.md"})
@@ -63,7 +63,7 @@ func TestALinkIsJudgedWhereItLeads(t *testing.T) {
 func TestTheDirectoryItselfMayBeALink(t *testing.T) {
 	g := newGround(t, map[string]string{"a.md": "plum"})
 	alias := filepath.Join(filepath.Dir(g.dir), "alias")
-	must(t, os.Symlink(g.dir, alias))
+	testkit.Must(t, os.Symlink(g.dir, alias))
 	g.open(Options{Dir: alias})
 	for _, path := range []string{"a.md", alias + "/a.md"} {
 		if got := g.does("Read", with{"file_path": path}); !strings.Contains(got, "plum") {
@@ -109,7 +109,7 @@ func TestALinkInThePlaceOfAFileIsNotFollowed(t *testing.T) {
 	g.link("../.env", "notes/a.md")
 	g.link("notes", "linked")
 	folder, err := openFolder(filepath.Join(g.dir, "notes"), false)
-	must(t, err)
+	testkit.Must(t, err)
 	defer folder.Close()
 	if data, err := readIn(folder, "a.md", maxFile); err == nil {
 		t.Errorf("it reads %q", data)
@@ -174,7 +174,7 @@ func TestARaceOfLinksShowsNoSecret(t *testing.T) {
 // judged first.
 func TestPropertyNoSpellingEscapes(t *testing.T) {
 	g := newGround(t, map[string]string{"a.md": "a", "notes/a.md": "notes/a", "notes/sub/a.md": "notes/sub/a"})
-	must(t, os.WriteFile(filepath.Join(g.outside, "a.md"), []byte("outside"), 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(g.outside, "a.md"), []byte("outside"), 0o600))
 	g.link("notes", "in")
 	g.link("../outside", "out")
 	g.link("../..", "notes/up")

@@ -24,7 +24,7 @@ func TestGlobFindsNames(t *testing.T) {
 	g := newGround(t, library)
 	now := time.Now()
 	for i, name := range []string{"b.txt", "notes/e.csv", "a.md", "notes/deep/d.md", "notes/c.md", "empty.md"} {
-		must(t, os.Chtimes(filepath.Join(g.dir, name), now, now.Add(-time.Duration(i)*time.Minute)))
+		testkit.Must(t, os.Chtimes(filepath.Join(g.dir, name), now, now.Add(-time.Duration(i)*time.Minute)))
 	}
 	for _, c := range []struct {
 		pattern, path, want string
@@ -106,7 +106,7 @@ func TestGrepFindsWords(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	must(t, os.Chtimes(filepath.Join(g.dir, "b.txt"), time.Now(), time.Now().Add(time.Hour)))
+	testkit.Must(t, os.Chtimes(filepath.Join(g.dir, "b.txt"), time.Now(), time.Now().Add(time.Hour)))
 	if got := g.does("Grep", with{"pattern": "plum"}); !strings.HasPrefix(got, "b.txt\n") || strings.Count(got, "\n") != 5 {
 		t.Errorf("%q", got)
 	}

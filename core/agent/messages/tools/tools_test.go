@@ -30,10 +30,10 @@ type ground struct {
 func newGround(t testing.TB, files map[string]string) *ground {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	testkit.Must(t, err)
 	g := &ground{t: t, dir: filepath.Join(base, "data"), outside: filepath.Join(base, "outside")}
-	must(t, os.MkdirAll(g.dir, 0o700))
-	must(t, os.MkdirAll(g.outside, 0o700))
+	testkit.Must(t, os.MkdirAll(g.dir, 0o700))
+	testkit.Must(t, os.MkdirAll(g.outside, 0o700))
 	for name, text := range files {
 		g.put(name, text)
 	}
@@ -56,26 +56,26 @@ func (g *ground) open(o Options) {
 		g.tools[tool.Name] = tool
 	}
 	box := g.box
-	g.t.Cleanup(func() { must(g.t, box.Close()) })
+	g.t.Cleanup(func() { testkit.Must(g.t, box.Close()) })
 }
 
 func (g *ground) put(name, text string) {
 	g.t.Helper()
 	path := filepath.Join(g.dir, name)
-	must(g.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(g.t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(g.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(g.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (g *ground) link(target, name string) {
 	g.t.Helper()
-	must(g.t, os.MkdirAll(filepath.Dir(filepath.Join(g.dir, name)), 0o700))
-	must(g.t, os.Symlink(target, filepath.Join(g.dir, name)))
+	testkit.Must(g.t, os.MkdirAll(filepath.Dir(filepath.Join(g.dir, name)), 0o700))
+	testkit.Must(g.t, os.Symlink(target, filepath.Join(g.dir, name)))
 }
 
 func (g *ground) has(name string) string {
 	g.t.Helper()
 	data, err := os.ReadFile(filepath.Join(g.dir, name))
-	must(g.t, err)
+	testkit.Must(g.t, err)
 	return string(data)
 }
 
@@ -83,7 +83,7 @@ func (g *ground) has(name string) string {
 func (g *ground) call(tool string, fields map[string]any) Result {
 	g.t.Helper()
 	input, err := json.Marshal(fields)
-	must(g.t, err)
+	testkit.Must(g.t, err)
 	return g.run(context.Background(), tool, input)
 }
 
@@ -108,13 +108,6 @@ func (g *ground) refused(tool string, fields map[string]any, says string) {
 	g.t.Helper()
 	if r := g.call(tool, fields); !r.IsError || !strings.Contains(r.Text, says) {
 		g.t.Errorf("%s %v: error %v, %q, want %q", tool, fields, r.IsError, r.Text, says)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -184,7 +177,7 @@ func TestNoInputMakesAToolFall(t *testing.T) {
 			delete(fields, "file_path")
 		}
 		input, err := json.Marshal(fields)
-		must(t, err)
+		testkit.Must(t, err)
 		if r := g.run(t.Context(), name, input); strings.Contains(r.Text, "internal fault") || r.Text == "" {
 			rt.Errorf("%s %s: %q", name, input, r.Text)
 		}
