@@ -347,7 +347,7 @@ func (h *home) whole100(place, under string) string {
 		Capacity  int
 		Available float64
 	}
-	check(h.t, json.Unmarshal([]byte(text), &answer))
+	testkit.Must(h.t, json.Unmarshal([]byte(text), &answer))
 	if answer.Capacity == 0 {
 		return ""
 	}
@@ -355,7 +355,7 @@ func (h *home) whole100(place, under string) string {
 }
 
 func (h *home) runs() (list []fork.View) {
-	check(h.t, json.Unmarshal([]byte(h.said["runs --json"]), &list))
+	testkit.Must(h.t, json.Unmarshal([]byte(h.said["runs --json"]), &list))
 	return list
 }
 
@@ -533,9 +533,9 @@ func (h *home) ask() {
 	p.Out, p.Err = io.Discard, os.Stderr
 	var err error
 	h.at, err = p.Open()
-	check(h.t, err)
+	testkit.Must(h.t, err)
 	h.bot, err = p.Bot(h.at)
-	check(h.t, err)
+	testkit.Must(h.t, err)
 	for _, line := range []string{
 		"status", "status --json", "schedule", "runs", "runs --json", "updates", "updates --json", "check", "check --json", "budget", "budget --json",
 		"costs", "costs --json", "routine list", "reminder list", "allow",
@@ -570,7 +570,7 @@ func first(text, pattern string) string { return regexp.MustCompile(pattern).Fin
 // plain plays lines to plain mode and returns what it prints.
 func (h *home) plain(lines string) string {
 	var out bytes.Buffer
-	check(h.t, plain.Run(h.t.Context(), beside{h.bot.Viewer(false), h}, plain.Options{Input: io.NopCloser(strings.NewReader(lines)), Output: &out}))
+	testkit.Must(h.t, plain.Run(h.t.Context(), beside{h.bot.Viewer(false), h}, plain.Options{Input: io.NopCloser(strings.NewReader(lines)), Output: &out}))
 	return out.String()
 }
 

@@ -49,7 +49,7 @@ func (s *server) start(env ...string) {
 	s.t.Helper()
 	s.cmd = exec.CommandContext(s.t.Context(), s.exe, "run", "--headless", "--engine", "script", "--data-dir", s.root)
 	s.cmd.Env, s.cmd.Stdout = append(s.env(), env...), &s.out
-	check(s.t, s.cmd.Start())
+	testkit.Must(s.t, s.cmd.Start())
 	s.opened()
 }
 

@@ -238,7 +238,7 @@ func (f *front) open(scope policy.Scope) agent.Session {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := f.engine.Open(ctx, o)
-	check(f.t, err)
+	testkit.Must(f.t, err)
 	return s
 }
 
@@ -272,7 +272,7 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 	defer cancel()
 	var ends []agent.ToolEnd
 	for ev, err := range s.Send(ctx, agent.Message{Text: claudetest.Script(append(steps, claudetest.Step{Text: "done"})...)}) {
-		check(f.t, err)
+		testkit.Must(f.t, err)
 		if end, ok := ev.(agent.ToolEnd); ok {
 			ends = append(ends, end)
 		}
@@ -331,6 +331,6 @@ func (f *front) tree() map[string]string {
 		files[path] = string(data)
 		return err
 	})
-	check(f.t, err)
+	testkit.Must(f.t, err)
 	return files
 }

@@ -103,7 +103,7 @@ type costs struct {
 
 func (b *bill) costs() (c costs) {
 	b.t.Helper()
-	check(b.t, json.Unmarshal([]byte(b.runs("costs", "--json")), &c))
+	testkit.Must(b.t, json.Unmarshal([]byte(b.runs("costs", "--json")), &c))
 	return c
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"ollimbot/core/base/testkit"
 )
 
 // BenchmarkBesideBtop starts the dashboard and btop in turn, so that load of the
@@ -64,7 +66,7 @@ func besideBtop(b *testing.B, command []string) (*exec.Cmd, *os.File) {
 	cmd := exec.CommandContext(b.Context(), command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "HOME="+b.TempDir(), "GIT_CONFIG_GLOBAL="+os.DevNull)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
-	check(b, err)
+	testkit.Must(b, err)
 	return cmd, f
 }
 

@@ -80,9 +80,9 @@ func newChains(t *testing.T, engine, fence string) *chains {
 
 func (c *chains) playAll() {
 	data, err := os.ReadFile(filepath.Join("..", "..", "core", "safety", "policy", "testdata", "chains.json"))
-	check(c.t, err)
+	testkit.Must(c.t, err)
 	var table struct{ Chains []chain }
-	check(c.t, json.Unmarshal(data, &table))
+	testkit.Must(c.t, json.Unmarshal(data, &table))
 	for _, one := range table.Chains {
 		if one.Only == "guard" {
 			continue
@@ -270,8 +270,8 @@ func (c *chains) turn(steps []chainStep, calls []claudetest.Step) []claudetest.B
 func (c *chains) hand(s chainStep) {
 	c.t.Helper()
 	from, to := filepath.Join(c.data, s.With["from"].(string)), filepath.Join(c.data, s.With["to"].(string))
-	check(c.t, os.MkdirAll(filepath.Dir(to), 0o700))
-	check(c.t, map[string]func(string, string) error{"rename": os.Rename, "link": os.Link}[s.Do](from, to))
+	testkit.Must(c.t, os.MkdirAll(filepath.Dir(to), 0o700))
+	testkit.Must(c.t, map[string]func(string, string) error{"rename": os.Rename, "link": os.Link}[s.Do](from, to))
 }
 
 func (c *chains) life(what string) {
@@ -304,7 +304,7 @@ func (c *chains) tidy() {
 	c.talks()
 	c.eachFile(func(path string) {
 		if !c.kept[path] {
-			check(c.t, os.RemoveAll(path))
+			testkit.Must(c.t, os.RemoveAll(path))
 		}
 	})
 	c.file("USER.md", "Ada.\n")

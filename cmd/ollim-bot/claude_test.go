@@ -51,7 +51,7 @@ func (w *claudeWorld) routine(name string, steps ...claudetest.Step) {
 	w.t.Helper()
 	text := "---\nid: \"" + name + "\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"" + name +
 		"\"\n---\nDo it.\n\n" + claudetest.Script(steps...) + "\n"
-	check(w.t, os.WriteFile(filepath.Join(w.data, "routines", name+".md"), []byte(text), 0o600))
+	testkit.Must(w.t, os.WriteFile(filepath.Join(w.data, "routines", name+".md"), []byte(text), 0o600))
 }
 
 // later makes a reminder of the fixture due tomorrow.
@@ -59,10 +59,10 @@ func (w *claudeWorld) later(reminder string) {
 	w.t.Helper()
 	path := filepath.Join(w.data, "reminders", reminder)
 	text, err := os.ReadFile(path)
-	check(w.t, err)
+	testkit.Must(w.t, err)
 	due := regexp.MustCompile(`(?m)^run-at:.*$`)
 	tomorrow := time.Now().AddDate(0, 0, 1).UTC().Format(time.RFC3339)
-	check(w.t, os.WriteFile(path, due.ReplaceAll(text, []byte(`run-at: "`+tomorrow+`"`)), 0o600))
+	testkit.Must(w.t, os.WriteFile(path, due.ReplaceAll(text, []byte(`run-at: "`+tomorrow+`"`)), 0o600))
 }
 
 // headless runs the bot until a file of the data directory satisfies done.

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/webhook"
 )
 
@@ -197,5 +198,5 @@ func (c *contract) keep(presets map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(presets)) {
 		fmt.Fprintf(&b, "%s: %s\n", key, presets[key])
 	}
-	check(c.t, os.WriteFile(filepath.Join("testdata", "contract", "presets"), []byte(b.String()), 0o644))
+	testkit.Must(c.t, os.WriteFile(filepath.Join("testdata", "contract", "presets"), []byte(b.String()), 0o644))
 }

@@ -199,7 +199,7 @@ func (c *contract) systemPrompt() string {
 	cmd := exec.CommandContext(c.t.Context(), filepath.Join(c.bin(), "ollim-bot"), "preview", "--system")
 	cmd.Env = c.env
 	out, err := cmd.Output()
-	check(c.t, err)
+	testkit.Must(c.t, err)
 	return strings.TrimSuffix(string(out), "\n")
 }
 

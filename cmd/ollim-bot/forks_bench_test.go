@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/testkit"
 )
 
 // BenchmarkAHundredForks is the memory of a bot while a hundred runs wait for the model in the
@@ -54,14 +55,14 @@ func hundredForks(b *testing.B, address func() string, tools int) {
 	for b.Loop() {
 		api := claudetest.Start(b, claudetest.Options{})
 		root := household(b, 100)
-		check(b, os.WriteFile(filepath.Join(root, ".mcp.json"), fmt.Appendf(nil, `{"mcpServers": {"w": {"type": "http", "url": %q}}}`, address()), 0o600))
-		check(b, os.MkdirAll(filepath.Join(root, "state"), 0o700))
-		check(b, os.WriteFile(filepath.Join(root, "state", "settings.json"), fmt.Appendf(nil, `{"max_background_forks": %d}`, forks), 0o600))
+		testkit.Must(b, os.WriteFile(filepath.Join(root, ".mcp.json"), fmt.Appendf(nil, `{"mcpServers": {"w": {"type": "http", "url": %q}}}`, address()), 0o600))
+		testkit.Must(b, os.MkdirAll(filepath.Join(root, "state"), 0o700))
+		testkit.Must(b, os.WriteFile(filepath.Join(root, "state", "settings.json"), fmt.Appendf(nil, `{"max_background_forks": %d}`, forks), 0o600))
 		start := func() *exec.Cmd {
 			cmd := exec.CommandContext(b.Context(), exe, "run", "--engine", "messages", "--headless", "--data-dir", root)
 			cmd.Env = append(os.Environ(), "ANTHROPIC_BASE_URL="+api.URL(), "ANTHROPIC_API_KEY=k", "GIT_CONFIG_GLOBAL="+os.DevNull)
 			cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
-			check(b, cmd.Start())
+			testkit.Must(b, cmd.Start())
 			return cmd
 		}
 		stop := func(cmd *exec.Cmd) {
@@ -72,12 +73,12 @@ func hundredForks(b *testing.B, address func() string, tools int) {
 		first := start()
 		settle(b, 4*time.Second)
 		stop(first)
-		check(b, os.MkdirAll(filepath.Join(root, "reminders"), 0o700))
+		testkit.Must(b, os.MkdirAll(filepath.Join(root, "reminders"), 0o700))
 		at := time.Now().Add(10 * time.Second).UTC().Format(time.RFC3339)
 		for i := range forks {
 			script := claudetest.Script(claudetest.Step{Text: "The landlord asks about Thursday, and the rest can wait.", Hold: "all", HoldAfter: 1})
 			text := fmt.Sprintf("---\nid: \"%08x\"\nrun-at: %q\ndescription: \"Run %d\"\nbackground: true\nallowed-tools: [mcp__w]\n---\n%s\n", 0xb0000000+i, at, i, script)
-			check(b, os.WriteFile(filepath.Join(root, "reminders", fmt.Sprintf("run%03d.md", i)), []byte(text), 0o600))
+			testkit.Must(b, os.WriteFile(filepath.Join(root, "reminders", fmt.Sprintf("run%03d.md", i)), []byte(text), 0o600))
 		}
 		cmd := start()
 		settle(b, 5*time.Second)
@@ -92,7 +93,7 @@ func hundredForks(b *testing.B, address func() string, tools int) {
 		b.ReportMetric(float64(len(asked)), "requests")
 		api.Release("all")
 		stop(cmd)
-		check(b, err)
+		testkit.Must(b, err)
 		for _, r := range asked {
 			if n := len(slices.DeleteFunc(slices.Clone(r.Tools), func(name string) bool { return !strings.HasPrefix(name, "mcp__w__") })); n != tools {
 				b.Fatalf("a request has %d tools of the server, not %d: %q", n, tools, r.Tools)

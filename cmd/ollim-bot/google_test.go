@@ -315,7 +315,7 @@ func BenchmarkACommandAtGoogle(b *testing.B) {
 	state := filepath.Join(root, "state")
 	env := []string{"OLLIM_DATA_DIR=" + root, "OLLIM_GOOGLE_API=" + g.URL, "HOME=" + root}
 	connect := func() {
-		check(b, errors.Join(os.MkdirAll(state, 0o700), os.WriteFile(filepath.Join(state, "token.json"), tokenFile(g, "tasks"), 0o600)))
+		testkit.Must(b, errors.Join(os.MkdirAll(state, 0o700), os.WriteFile(filepath.Join(state, "token.json"), tokenFile(g, "tasks"), 0o600)))
 	}
 	connect()
 	g.AddTask("@default", map[string]any{"title": "Milk"})

@@ -24,7 +24,7 @@ func (w *claudeWorld) says(line string, words ...string) {
 	bot.types("say " + line)
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
-	check(w.t, w.api.Wait(ctx, func(list []claudetest.Request) bool {
+	testkit.Must(w.t, w.api.Wait(ctx, func(list []claudetest.Request) bool {
 		for _, r := range list {
 			all := r.Ended
 			for _, word := range words {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"ollimbot/core/base/testkit"
 )
 
 // The benchmarks of this file measure the program as its user meets it: a
@@ -36,15 +38,15 @@ func binary(b *testing.B) string {
 func household(b *testing.B, n int) string {
 	b.Helper()
 	root := filepath.Join(b.TempDir(), "data")
-	check(b, os.MkdirAll(filepath.Join(root, "routines"), 0o700))
+	testkit.Must(b, os.MkdirAll(filepath.Join(root, "routines"), 0o700))
 	saved := time.Now().Add(-24 * time.Hour)
 	for i := range n {
 		text := fmt.Sprintf("---\nid: \"%08x\"\ncron: \"%d %d 1 1 *\"\ndescription: \"Routine number %d\"\nbackground: true\n---\nDo thing %d.\n", i, i*7%60, i*11%24, i, i)
 		path := filepath.Join(root, "routines", fmt.Sprintf("r%05d.md", i))
-		check(b, os.WriteFile(path, []byte(text), 0o600))
+		testkit.Must(b, os.WriteFile(path, []byte(text), 0o600))
 		// Files that were saved a moment ago are read once more to be sure; those
 		// of a household that idles are older.
-		check(b, os.Chtimes(path, saved, saved))
+		testkit.Must(b, os.Chtimes(path, saved, saved))
 	}
 	return root
 }
@@ -55,7 +57,7 @@ func onTerminal(b *testing.B, name string, args ...string) (*exec.Cmd, *os.File)
 	cmd := exec.CommandContext(b.Context(), name, args...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
-	check(b, err)
+	testkit.Must(b, err)
 	return cmd, f
 }
 
@@ -90,7 +92,7 @@ func BenchmarkRoutineList(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			root := household(b, n)
 			for b.Loop() {
-				check(b, exec.CommandContext(b.Context(), exe, "routine", "list", "--data-dir", root).Run())
+				testkit.Must(b, exec.CommandContext(b.Context(), exe, "routine", "list", "--data-dir", root).Run())
 			}
 		})
 	}
@@ -166,7 +168,7 @@ func threads(b *testing.B, pid int, file string, find func(data string) string) 
 			continue // the thread has ended
 		}
 		n, err := strconv.ParseInt(strings.Fields(find(string(data)))[0], 10, 64)
-		check(b, err)
+		testkit.Must(b, err)
 		sum += n
 	}
 	return sum
@@ -179,10 +181,10 @@ func peak(b *testing.B, pid int) float64     { return memory(b, pid, "VmHWM:") }
 func memory(b *testing.B, pid int, field string) float64 {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	check(b, err)
+	testkit.Must(b, err)
 	_, rest, _ := strings.Cut(string(data), field)
 	kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-	check(b, err)
+	testkit.Must(b, err)
 	return kb / 1024
 }
 

@@ -65,7 +65,7 @@ func launch(t *testing.T, env []string, args ...string) *program {
 func (p *program) types(line string) {
 	p.tb.Helper()
 	_, err := io.WriteString(p.in, line+"\n")
-	check(p.tb, err)
+	testkit.Must(p.tb, err)
 }
 
 // hears waits until the program has said something.
@@ -100,13 +100,13 @@ func (p *program) ends() {
 // stops interrupts the program.
 func (p *program) stops() {
 	p.tb.Helper()
-	check(p.tb, p.cmd.Process.Signal(os.Interrupt))
+	testkit.Must(p.tb, p.cmd.Process.Signal(os.Interrupt))
 	p.ends()
 }
 
 func (p *program) kill() {
 	p.tb.Helper()
-	check(p.tb, p.cmd.Process.Kill())
+	testkit.Must(p.tb, p.cmd.Process.Kill())
 	_ = p.cmd.Wait() // it was killed
 }
 

@@ -96,7 +96,7 @@ func (p *promised) command(line string) string {
 	}
 	if strings.Contains(line, "routine cancel") {
 		id = "feed0001"
-		check(p.t, os.WriteFile(filepath.Join(p.root, "routines", "x.md"), []byte("---\nid: \"feed0001\"\ncron: \"0 9 * * *\"\n---\nx\n"), 0o600))
+		testkit.Must(p.t, os.WriteFile(filepath.Join(p.root, "routines", "x.md"), []byte("---\nid: \"feed0001\"\ncron: \"0 9 * * *\"\n---\nx\n"), 0o600))
 	}
 	line = strings.TrimSpace(strings.NewReplacer(append([]string{" ID", " " + id}, filled...)...).Replace(line))
 	if why := p.lets(p.main, "Bash", `{"command":"`+line+`"}`); why != "" || strings.HasPrefix(line, "ls") {

@@ -107,7 +107,7 @@ func (p *onPty) mode() unix.Termios {
 	p.t.Helper()
 	// Not by File.Fd: it would make reads of the device block, and its Close wait.
 	conn, err := p.device.SyscallConn()
-	check(p.t, err)
+	testkit.Must(p.t, err)
 	var m *unix.Termios
 	var failed error
 	if err := conn.Control(func(fd uintptr) { m, failed = unix.IoctlGetTermios(int(fd), unix.TCGETS) }); err != nil || failed != nil {

@@ -48,7 +48,7 @@ func startNotified(t *testing.T, dir string) *notified {
 // hears waits for a message from the bot.
 func (n *notified) hears(part string) {
 	n.t.Helper()
-	check(n.t, n.socket.SetReadDeadline(time.Now().Add(patience)))
+	testkit.Must(n.t, n.socket.SetReadDeadline(time.Now().Add(patience)))
 	for buf := make([]byte, 4096); ; {
 		size, err := n.socket.Read(buf)
 		if err != nil {

@@ -220,11 +220,11 @@ func (s *siege) posts(port, id, body string) int {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:"+port+"/hook/"+id, strings.NewReader(body))
-	check(s.t, err)
+	testkit.Must(s.t, err)
 	req.Header.Set("Authorization", "Bearer "+marigold+"-"+marigold)
 	req.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(req)
-	check(s.t, err)
+	testkit.Must(s.t, err)
 	_ = answer.Body.Close()
 	return answer.StatusCode
 }

@@ -181,7 +181,7 @@ func (w *tableWorld) types(line string) {
 	w.t.Helper()
 	before := strings.Count(w.out.String(), "prefix takes")
 	_, err := io.WriteString(w.in, line+"\nmore all\nprefix\n")
-	check(w.t, err)
+	testkit.Must(w.t, err)
 	w.until(line, func() bool { return strings.Count(w.out.String(), "prefix takes") > before })
 }
 
@@ -210,8 +210,8 @@ func (w *tableWorld) pokes() {
 func (w *tableWorld) stop() {
 	w.t.Helper()
 	_, err := io.WriteString(w.in, "quit\n")
-	check(w.t, err)
-	check(w.t, w.in.Close())
+	testkit.Must(w.t, err)
+	testkit.Must(w.t, w.in.Close())
 	if status := <-w.ended; status != exitDone {
 		w.t.Errorf("the program ended with %d:\n%s", status, w.out.String())
 	}

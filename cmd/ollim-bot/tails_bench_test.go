@@ -8,19 +8,21 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // longRuns writes n reminders of the next seconds, each a run that says a
 // number of lines of 90 characters.
 func longRuns(b *testing.B, root string, n, lines int) {
 	b.Helper()
-	check(b, os.MkdirAll(filepath.Join(root, "reminders"), 0o700))
+	testkit.Must(b, os.MkdirAll(filepath.Join(root, "reminders"), 0o700))
 	at := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
 	for i := range n {
 		text := fmt.Sprintf("---\nid: \"%08x\"\nrun-at: %q\ndescription: \"Long run %d\"\nbackground: true\nupdate-main-session: \"freely\"\n---\n"+
 			"```script\nrepeat %d\nsay %%d: the landlord asks about Thursday, Dana waits for the numbers, the rest can wait.\nend\n```\n",
 			0xb0000000+i, at, i, lines)
-		check(b, os.WriteFile(filepath.Join(root, "reminders", fmt.Sprintf("long%02d.md", i)), []byte(text), 0o600))
+		testkit.Must(b, os.WriteFile(filepath.Join(root, "reminders", fmt.Sprintf("long%02d.md", i)), []byte(text), 0o600))
 	}
 }
 
