@@ -236,7 +236,7 @@ func TestTheDemoTellsItsStory(t *testing.T) {
 		"a ping spent":               `Medication +(1 |ping)`,
 		"its token missing":          `[34](\.\d)? / 5|[█▇▆▅▄▃▂▁ ] ?[34](\.\d)? ▒`,
 		"a report among the updates": `Inbox sweep: 2 of 7`,
-		"the chain's next check":     `Laundry: is.* in 1m|in 1m +∞ Laundry: is`,
+		"the chain's next check":     `Take the laundry.* in 1m|in 1m +∞ Take the laundry`,
 		"the edited routine, before": `in 5[45]m +Water|Water the plants +in 5[45]m`,
 		"the edited routine, moved":  `in 1[0-2]m +Water|Water the plants +in 1[0-2]m`,
 		"a good answer":              `two letters: the landlord`,

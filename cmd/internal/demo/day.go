@@ -150,7 +150,7 @@ call ping_user {"message": "Call the pharmacy: the prescription is ready until s
 	}
 	laundryRun = run{
 		title: "Laundry", chain: 2, mode: routines.Freely,
-		words: "Laundry: is it out of the machine? If not, look again in a minute.",
+		words: "Take the laundry out of the machine.",
 		script: `say Checking whether the laundry is out of the machine.
 wait 1s
 say Not yet, as far as I can tell. The next check, if any, is in a minute.
