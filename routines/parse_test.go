@@ -292,6 +292,8 @@ func TestTheTitleIsWhatPeopleCallTheTask(t *testing.T) {
 	}{
 		{Task{ID: "a", Description: "Check e-mail", Body: "Sweep"}, "Check e-mail"},
 		{Task{ID: "a", Body: "Sweep\n\n the   inbox"}, "Sweep the inbox"},
+		{Task{ID: "a", Body: "Fold the laundry.\n\n```script\nsay ok\n```"}, "Fold the laundry."},
+		{Task{ID: "a", Body: "```script\nsay ok\n```"}, "```script say ok ```"},
 		{Task{ID: "a", Body: long}, strings.TrimSpace(strings.Repeat("word ", 11)) + "…"},
 		{Task{ID: "a", Body: strings.Repeat("x", 100)}, strings.Repeat("x", 59) + "…"},
 		{Task{ID: "a", Description: long}, strings.Repeat("word ", 11) + "word…"},

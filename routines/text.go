@@ -22,7 +22,8 @@ func (t Task) Title() string {
 	if t.Description != "" {
 		return clean.Cut(t.Description, titleRunes)
 	}
-	head := t.Body[:min(len(t.Body), 16*titleRunes)] // a body may be megabytes
+	head := Opening(t.Body)
+	head = head[:min(len(head), 16*titleRunes)] // a body may be megabytes
 	text := clean.Line(strings.Join(strings.Fields(strings.ToValidUTF8(head, "")), " "))
 	if t.Kind == KindWebhook { // its placeholders, as words
 		text = strings.NewReplacer("{{", "", "}}", "").Replace(text)
@@ -32,6 +33,15 @@ func (t Task) Title() string {
 		return short[:i] + "…"
 	}
 	return cmp.Or(short, t.ID)
+}
+
+// Opening returns the words of a body in front of its first fenced block, such as a script, or all of a body that begins with one.
+func Opening(body string) string {
+	if strings.HasPrefix(body, "```") {
+		return body
+	}
+	words, _, _ := strings.Cut(body, "\n```")
+	return strings.TrimSpace(words)
 }
 
 // freshID returns an unused id derived from the file's name and bytes, so that the same

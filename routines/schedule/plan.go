@@ -281,7 +281,7 @@ func briefly(t *routines.Task) string {
 func beginning(body string) string {
 	// A prompt may be megabytes, so only its head is examined. The prompt is already
 	// trimmed, so the first rune is not white space.
-	head, cut := body, false
+	head, cut := routines.Opening(body), false
 	if most := 8 * promptRunes; len(head) > most {
 		head, cut = strings.ToValidUTF8(head[:most], ""), true
 	}

@@ -69,8 +69,9 @@ func TestAPartOfASecondCountsAsTheNextOne(t *testing.T) {
 func TestALongPromptOfFewWordsShowsThatItContinues(t *testing.T) {
 	for body, want := range map[string]string{
 		"call" + strings.Repeat("\n", 1000) + "home": "call...",
-		"call\nhome":           "call home",
-		strings.Repeat("x", 8): "xxxxxxxx",
+		"call\nhome":                        "call home",
+		"call home\n```script\nsay ok\n```": "call home",
+		strings.Repeat("x", 8):              "xxxxxxxx",
 	} {
 		if got := briefly(&routines.Task{Body: body}); got != want {
 			t.Errorf("%.10q gives %q, want %q", body, got, want)
