@@ -170,8 +170,8 @@ func failures(s *core.Snapshot) string {
 
 // costs describes today's costs.
 func costs(s *core.Snapshot) string {
-	return fmt.Sprintf("say Today $%.2f so far, this month $%.2f, by the price list. In the demo nobody pays it.",
-		s.Money.Today.Spent.Dollars(), s.Money.Month.Spent.Dollars())
+	return fmt.Sprintf("say Today %s so far, this month %s, by the price list. In the demo nobody pays it.",
+		words.Dollars(s.Money.Today.Spent.Dollars()), words.Dollars(s.Money.Month.Spent.Dollars()))
 }
 
 // summary is the day in two sentences.
