@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -57,6 +58,33 @@ func (v BudgetView) Today() []budget.Ping {
 	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	i, _ := slices.BinarySearchFunc(v.Pings, day, func(p budget.Ping, day time.Time) int { return p.At.Compare(day) })
 	return v.Pings[i:]
+}
+
+// MarshalJSON implements json.Marshaler: the bucket and the day's counters. Times are to the second.
+func (v BudgetView) MarshalJSON() ([]byte, error) {
+	s := v.State
+	var next *int
+	if !v.NextAt.IsZero() {
+		minutes := int((v.NextAt.Sub(s.LastRefill) + time.Minute - 1) / time.Minute) // started ones count, as in the status line
+		next = &minutes
+	}
+	return json.Marshal(struct {
+		Capacity   int       `json:"capacity"`
+		Available  float64   `json:"available"`
+		Rate       int       `json:"refill_rate_minutes"`
+		LastRefill time.Time `json:"last_refill"`
+		Daily      int       `json:"daily_used"`
+		Critical   int       `json:"critical_used"`
+		Quiet      int       `json:"quiet_used"`
+		QuietLimit int       `json:"quiet_limit"`
+		Essential  int       `json:"essential_used"`
+		Next       *int      `json:"next_refill_minutes"`
+		FullAt     time.Time `json:"full_at"`
+		Status     string    `json:"status"`
+	}{
+		s.Capacity, s.Available, s.RefillRateMinutes, s.LastRefill.Truncate(time.Second), s.DailyUsed, s.CriticalUsed,
+		v.Beside.Quiet, v.QuietLimit, v.Beside.Essential, next, v.FullAt.Truncate(time.Second), v.Status,
+	})
 }
 
 // Curve returns the level of the bucket from 24 hours ago to 24 hours ahead for a

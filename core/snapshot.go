@@ -198,16 +198,16 @@ func (s *Snapshot) ClockCells() int {
 // Glance sums up the day so far and what is next. Every view takes these numbers from
 // here.
 type Glance struct {
-	Next     *schedule.Entry // the next fire within 24 hours that is not held, or nil
-	Runs     int             // background runs that ended today, in the user's zone
-	Failed   int             // of these, how many failed
-	Pings    int             // messages that runs have sent today, including critical and essential ones
-	Critical int             // of these, how many were critical
-	Answered int             // of these, how many the user answered
-	Refused  int             // pings that were refused today
-	Beside   string          // today's messages outside the budget: "2 essential, quiet 1 of 3"
-	CostUSD  float64         // everything today
-	Asks     int             // pending tool calls and questions
+	Next     *schedule.Entry `json:"-"`            // the next fire within 24 hours that is not held, or nil
+	Runs     int             `json:"runs_today"`   // background runs that ended today, in the user's zone
+	Failed   int             `json:"-"`            // of these, how many failed
+	Pings    int             `json:"pings_today"`  // messages that runs have sent today, including critical and essential ones
+	Critical int             `json:"-"`            // of these, how many were critical
+	Answered int             `json:"-"`            // of these, how many the user answered
+	Refused  int             `json:"-"`            // pings that were refused today
+	Beside   string          `json:"-"`            // today's messages outside the budget: "2 essential, quiet 1 of 3"
+	CostUSD  float64         `json:"-"`            // everything today
+	Asks     int             `json:"asks_waiting"` // pending tool calls and questions
 }
 
 // PingsText returns "28 pings, 7 critical, 2 refused, quiet 1 of 3".

@@ -216,6 +216,16 @@ func TestTheWelcomeOpensAtEachStartUntilItWasDismissed(t *testing.T) {
 	})
 }
 
+// S15: q is the key that quits, but in the welcome it closes only that.
+func TestQClosesTheWelcomeAndNotTheDashboard(t *testing.T) {
+	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
+		s.sees("write your first routine")
+		s.press("q")
+		s.misses("write your first routine", "Quit")
+		s.sees("Ping budget")
+	})
+}
+
 func TestTheFirstRoutineIsFilledInAndSavedWithOneKey(t *testing.T) {
 	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
 		s.press("n")

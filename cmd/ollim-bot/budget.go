@@ -21,22 +21,6 @@ type budgetShowCmd struct {
 	console.AsJSON
 }
 
-// budgetAnswer is the JSON answer; times are RFC 3339 to the second.
-type budgetAnswer struct {
-	Capacity   int       `json:"capacity"`
-	Available  float64   `json:"available"`
-	Rate       int       `json:"refill_rate_minutes"`
-	LastRefill time.Time `json:"last_refill"`
-	Daily      int       `json:"daily_used"`
-	Critical   int       `json:"critical_used"`
-	Quiet      int       `json:"quiet_used"`
-	QuietLimit int       `json:"quiet_limit"`
-	Essential  int       `json:"essential_used"`
-	Next       *int      `json:"next_refill_minutes"`
-	FullAt     time.Time `json:"full_at"`
-	Status     string    `json:"status"`
-}
-
 // Run shows the bucket. It never writes.
 func (c *budgetShowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	now, err := at.Moment("--at", c.At)
@@ -44,21 +28,7 @@ func (c *budgetShowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error
 		return err
 	}
 	b := bot.SnapshotAt(now).Budget
-	return p.Answer(c.JSON, answerBudget(b, now), budgetLines(b.State, b.Beside.Text(b.QuietLimit), now))
-}
-
-func answerBudget(b core.BudgetView, now time.Time) budgetAnswer {
-	s := b.State
-	a := budgetAnswer{
-		Capacity: s.Capacity, Available: s.Available, Rate: s.RefillRateMinutes, LastRefill: s.LastRefill.Truncate(time.Second),
-		Daily: s.DailyUsed, Critical: s.CriticalUsed, Status: s.Status(now), FullAt: s.FullAt(now).Truncate(time.Second),
-		Quiet: b.Beside.Quiet, QuietLimit: b.QuietLimit, Essential: b.Beside.Essential,
-	}
-	if next := s.NextAt(now); !next.IsZero() {
-		minutes := int((next.Sub(now) + time.Minute - 1) / time.Minute) // started ones count, as in the status line
-		a.Next = &minutes
-	}
-	return a
+	return p.Answer(c.JSON, b, budgetLines(b.State, b.Beside.Text(b.QuietLimit), now))
 }
 
 func budgetLines(s budget.State, beside string, now time.Time) []string {

@@ -23,9 +23,6 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// engineAuto picks the engine of the settings, or the first one that is available.
-const engineAuto = "auto"
-
 // model is the engine of a bot about to start.
 type model struct {
 	name   string
@@ -100,23 +97,6 @@ func (m models) offline(o script.Options, notice string) model {
 	}
 }
 
-// chosen returns the engine that a name and the settings ask for. If both leave it open,
-// it is the first one available.
-func chosen(name, setting string, claudeFound bool, providers *provider.Registry) string {
-	if name != engineAuto {
-		return name
-	}
-	switch {
-	case setting != "":
-		return setting
-	case claudeFound:
-		return choice.Claude
-	case providers.Ready() == nil:
-		return choice.Messages
-	}
-	return choice.Script
-}
-
 // several makes all engines. The settings choose among them while the bot runs.
 func (m models) several(path, name string, pace float64, providers *provider.Registry) model {
 	var bot *core.Bot
@@ -129,7 +109,7 @@ func (m models) several(path, name string, pace float64, providers *provider.Reg
 		return bot.Runtime()
 	}
 	fallback := func() []string { return strings.FieldsFunc(settings().Fallback, func(r rune) bool { return r == ',' }) }
-	pick := func() string { return chosen(name, settings().Engine, path != "", providers) }
+	pick := func() string { return console.EngineName(name, settings().Engine, path != "", providers) }
 	return model{
 		name: pick(), box: box, providers: providers, live: func(b *core.Bot) { bot = b },
 		engine: func(log *slog.Logger, server *control.Server) agent.Engine {

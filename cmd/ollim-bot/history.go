@@ -227,18 +227,6 @@ type historyPingsCmd struct {
 	console.AsJSON
 }
 
-// pingedAnswer is how the pings of a task were answered.
-type pingedAnswer struct {
-	Task     string  `json:"task"`
-	Title    string  `json:"title"`
-	Runs     int     `json:"runs"`
-	Pings    int     `json:"pings"`
-	Answered int     `json:"answered"`
-	PerRun   float64 `json:"pings_per_run"`
-	Rate     float64 `json:"answer_rate"`
-	Minutes  *int    `json:"median_minutes"`
-}
-
 // Run lists fires and pings, oldest first, and the user's next activity after each.
 func (c *historyPingsCmd) Run(p *process) error {
 	past, since, err := p.history(c.Days)
@@ -264,20 +252,8 @@ func (c *historyPingsCmd) Run(p *process) error {
 		lines = append(append(lines, textAnswers), console.Each(tasks, pingedLine)...)
 	}
 	return p.Answer(c.JSON, map[string]any{
-		"days": c.Days, "events": append([]history.Event{}, events...), "more": more, "tasks": console.Each(tasks, answerPinged),
+		"days": c.Days, "events": append([]history.Event{}, events...), "more": more, "tasks": append([]history.Summary{}, tasks...),
 	}, lines)
-}
-
-func answerPinged(s history.Summary) pingedAnswer {
-	a := pingedAnswer{
-		Task: s.Task, Title: s.Title, Runs: s.Rate.Runs, Pings: s.Answers.Pings, Answered: s.Answers.Answered,
-		PerRun: s.Rate.PerRun(), Rate: s.Answers.Rate(),
-	}
-	if a.Answered > 0 {
-		minutes := int(s.Answers.Median.Round(time.Minute) / time.Minute)
-		a.Minutes = &minutes
-	}
-	return a
 }
 
 // pingedLine is how the pings of a task were answered, in a line.

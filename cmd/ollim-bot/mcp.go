@@ -52,12 +52,6 @@ func (c *ofServer) find(p *process, at console.DataDir) (mcp.Server, error) {
 
 type mcpListCmd struct{ console.AsJSON }
 
-// listedServer is a server with a field that says no more than its status.
-type listedServer struct {
-	mcp.State
-	Disabled bool `json:"disabled"`
-}
-
 // Run lists the servers with their last known states.
 func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 	states, problems, err := mcp.Known(at.Dir, p.Variables(at))
@@ -68,10 +62,7 @@ func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 	if len(states) == 0 && !routines.HasErrors(problems) { // a broken file may have some
 		lines = append(lines, textNoMCPServers)
 	}
-	list := console.Each(states, func(s mcp.State) listedServer {
-		lines = append(lines, s.String())
-		return listedServer{s, s.Status == mcp.Off}
-	})
+	lines = append(lines, console.Each(states, mcp.State.String)...)
 	box := p.Sandbox(at)
 	defer box.Close()
 	unreached := mcp.Unreached(states, box.State)
@@ -85,7 +76,7 @@ func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
 	}
 	broken := slices.ContainsFunc(problems, func(p routines.Problem) bool { return p.Severity == routines.Error })
 	return p.Verdict(broken, c.JSON, map[string]any{
-		"servers": list, "problems": append([]routines.Problem{}, problems...), "unreached": append([]string{}, unreached...),
+		"servers": append([]mcp.State{}, states...), "problems": append([]routines.Problem{}, problems...), "unreached": append([]string{}, unreached...),
 		"edit": waits,
 	}, lines)
 }

@@ -14,7 +14,6 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
-	"ollimbot/core/safety/label"
 	"ollimbot/core/work/fork"
 )
 
@@ -33,18 +32,6 @@ type runsListCmd struct {
 	console.AsJSON
 }
 
-// forkAnswer is one run of the JSON answer. Times are null until they are known.
-type forkAnswer struct {
-	fork.View
-	Queued  time.Time   `json:"queued"`
-	Started time.Time   `json:"started"`
-	Ended   time.Time   `json:"ended"`
-	Tokens  int         `json:"tokens"`
-	Cost    float64     `json:"cost_usd"`
-	Label   label.Label `json:"tainted"` // the label of what it has read
-	Trusted bool        `json:"trusted"` // its file sets trust-input
-}
-
 // Run lists the newest runs from the ledger, without a running bot.
 func (c *runsListCmd) Run(p *process, at console.DataDir) error {
 	views, err := ledger(at)
@@ -52,7 +39,7 @@ func (c *runsListCmd) Run(p *process, at console.DataDir) error {
 		return err
 	}
 	lines := console.Each(views, func(v fork.View) string { return forkLine(v, at.Now) })
-	return p.Answer(c.JSON, console.Each(views, answerFork), console.OrNone(lines, "no background runs yet"))
+	return p.Answer(c.JSON, append([]fork.View{}, views...), console.OrNone(lines, "no background runs yet"))
 }
 
 // ledger reads the newest runs. A run without an end belongs to the running bot; if no
@@ -70,10 +57,6 @@ func ledger(at console.DataDir) ([]fork.View, error) {
 		}
 	}
 	return views, nil
-}
-
-func answerFork(v fork.View) forkAnswer {
-	return forkAnswer{v, v.Queued, v.Started, v.Ended, v.Usage.Tokens(), v.Usage.CostUSD, v.Label, v.Trusted}
 }
 
 // forkLine is one run of the list.

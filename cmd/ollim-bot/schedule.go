@@ -175,8 +175,8 @@ type cronCmd struct {
 	console.AsJSON
 }
 
-// cronAnswer is the JSON answer of the command.
-type cronAnswer struct {
+// explained is an expression in words, with its next times.
+type explained struct {
 	Expression string      `json:"expression"`
 	Words      string      `json:"words"`
 	Notes      []string    `json:"notes"`
@@ -204,7 +204,7 @@ func (c *cronCmd) Run(p *process, at console.DataDir) error {
 		return cronError(expr, err)
 	}
 	s = s.With(daysoff.NewShelf(at.Dir).Calendar)
-	a := cronAnswer{
+	a := explained{
 		Expression: s.String(), Words: s.Words(), Never: s.Never(),
 		Notes: append([]string{}, s.Notes()...), Next: fires(&s, from, c.N),
 	}

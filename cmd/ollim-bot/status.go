@@ -28,32 +28,26 @@ type statusCmd struct {
 	console.AsJSON
 }
 
-// statusAnswer is the JSON answer.
-type statusAnswer struct {
-	Version  string `json:"version"`
-	DataDir  string `json:"data_dir"`
-	Timezone string `json:"timezone"`
-	// ZoneData is the database from which the time zones are, and what is wrong with it.
-	ZoneData  zoneData `json:"zone_data"`
-	Running   bool     `json:"running"`
-	PID       int      `json:"pid"`
-	Routines  int      `json:"routines"`
-	Reminders int      `json:"reminders"`
+// standing is how things are: the program, and what scripts get of the snapshot.
+type standing struct {
+	Version   string       `json:"version"`
+	DataDir   string       `json:"data_dir"`
+	Timezone  string       `json:"timezone"`
+	ZoneData  zones.Report `json:"zone_data"`
+	Running   bool         `json:"running"`
+	PID       int          `json:"pid"`
+	Routines  int          `json:"routines"`
+	Reminders int          `json:"reminders"`
 	// Problems is what is wrong with the user's files, as check lists it.
 	Problems []routines.Problem `json:"problems"`
 	Waiting  int                `json:"waiting"`
-	Budget   budgetAnswer       `json:"budget"`
+	Budget   core.BudgetView    `json:"budget"`
 	Muted    time.Time          `json:"muted_until"`
 	Updates  int                `json:"updates"`
 	Forks    int                `json:"forks_running"`
-	// Today's pings, including critical ones, and finished runs.
-	Pings int         `json:"pings_today"`
-	Runs  int         `json:"runs_today"`
-	Money money.State `json:"money"`
-	// Failed are failed runs that the user has not seen; Asks are open approvals. Both are
-	// the running bot's.
-	Failed int              `json:"failed_unseen"`
-	Asks   int              `json:"asks_waiting"`
+	core.Glance
+	Money  money.State      `json:"money"`
+	Unseen int              `json:"failed_unseen"` // failed runs
 	Next   []schedule.Entry `json:"next"`
 	// Held are the next fires on hold because of a spending cap, with their expected costs.
 	Held []schedule.Entry `json:"held_for_money"`
@@ -64,20 +58,6 @@ type statusAnswer struct {
 	// Discord is the state of the running bot's connection.
 	Discord *discord.Standing `json:"discord,omitempty"`
 	Google  string            `json:"google_trouble,omitempty"` // the problem with the Google login
-}
-
-// zoneData is the database of time zones in use.
-type zoneData struct {
-	Version  string   `json:"version"` // such as "2026f"; empty if unknown
-	Source   string   `json:"source"`  // a directory, or "built in"
-	Released string   `json:"released"`
-	Warnings []string `json:"warnings"`
-}
-
-func answerZones(r zones.Report) zoneData {
-	return zoneData{
-		Version: r.Used.Version, Source: r.Used.Where(), Released: r.Used.Released.Format(time.DateOnly), Warnings: append([]string{}, r.Warnings...),
-	}
 }
 
 // heldTask is a task that is paused or snoozed.
@@ -95,31 +75,27 @@ func (c *statusCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	} else if now, known := discord.Recorded(at.Dir); known {
 		s.Surface = now.SurfaceStatus
 	}
-	a := answerStatus(at, s)
-	a.ZoneData = answerZones(bot.ZoneData(at.Now))
-	return p.Answer(c.JSON, a, statusLines(a, at, s))
+	a := standingOf(at, s)
+	a.ZoneData = bot.ZoneData(at.Now)
+	return p.Answer(c.JSON, a, a.lines(at, s))
 }
 
-func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
+func standingOf(at console.DataDir, s core.Snapshot) standing {
 	pid, running := at.Dir.Running()
-	glance := s.Glance()
-	a := statusAnswer{
-		Version: version, DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName,
-		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
-		Budget: answerBudget(s.Budget, at.Now), Updates: len(s.Updates), Waiting: s.Waiting(), Next: []schedule.Entry{}, Held: []schedule.Entry{},
-		Unreached: discord.ShutOut(at.Dir), Google: s.Google,
-		Pings: glance.Pings, Runs: glance.Runs, Money: s.Money, Failed: len(s.Failures), Asks: glance.Asks, Muted: s.Budget.Muted,
+	a := standing{
+		Version: version, DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName, Running: running, PID: pid,
+		Routines: s.Routines, Reminders: s.Reminders, Problems: append([]routines.Problem{}, s.Schedule.Problems...), Waiting: s.Waiting(),
+		Budget: s.Budget, Muted: s.Budget.Muted, Updates: len(s.Updates), Glance: s.Glance(), Money: s.Money, Unseen: len(s.Failures),
+		Next: []schedule.Entry{}, Held: []schedule.Entry{}, Paused: []heldTask{}, Unreached: discord.ShutOut(at.Dir), Google: s.Google,
 	}
 	if now, known := discord.Recorded(at.Dir); known && running {
 		a.Discord = &now
 	}
-	a.Paused = []heldTask{}
 	for _, t := range s.Schedule.Tasks {
 		if t.Waits == "" && (t.Paused || !t.Snoozed.IsZero()) { // as in every list: approval comes first
 			a.Paused = append(a.Paused, heldTask{t.ID, t.Title, t.Held})
 		}
 	}
-	a.Problems = append([]routines.Problem{}, s.Schedule.Problems...)
 	a.Forks, _ = fork.Count(s.Forks)
 	for _, e := range s.Schedule.Entries {
 		if e.Money {
@@ -132,7 +108,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 	return a
 }
 
-func statusLines(a statusAnswer, at console.DataDir, s core.Snapshot) []string {
+func (a standing) lines(at console.DataDir, s core.Snapshot) []string {
 	lines := []string{s.Headline().Text(), "ollim-bot " + a.Version + ", " + at.Running()}
 	tell := func(name, text string) {
 		if text != "" {

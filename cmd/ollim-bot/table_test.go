@@ -48,7 +48,7 @@ func TestARowIsACommandEverywhereAndNoRowIsNone(t *testing.T) {
 		{"poke", append([]command.Command{poke}, was...), true},
 		{"status", was, true}, // each surface has code of its own for it
 		{"status", without("status"), false},
-		{"snooze", without("snooze"), false}, // in no list of Discord's
+		{"snooze", without("snooze"), false}, // in no list of Discord's, and the only one of them with a key
 	} {
 		command.Table = c.table
 		where := strings.Join(placesOf(t, c.name), ", ")
@@ -75,6 +75,7 @@ func placesOf(t *testing.T, name string) (places []string) {
 	found("page of the command line", strings.Contains(commandTable(t), "\n| `"+name))
 	found("manual", strings.Contains(manPage(root), "\n.SS ollim\\-bot "+name))
 	found("completion", slices.ContainsFunc(completer{}.offers(root, []string{""}), func(l string) bool { return strings.HasPrefix(l, name+"\t") }))
+	found("keys of the dashboard", slices.ContainsFunc(action.Of(command.Table), func(a action.Action) bool { return a.Act == name }))
 	w := newTableWorld(t)
 	out, _ := w.shell("help")
 	found("help of the shell", strings.Contains(out, "\n  "+name+" "))

@@ -26,13 +26,6 @@ type webhookListCmd struct {
 	console.AsJSON
 }
 
-type webhookAnswer struct {
-	ID     string   `json:"id"`
-	File   string   `json:"file"`
-	Title  string   `json:"title"`
-	Fields []string `json:"fields"`
-}
-
 // maxDeliveries is how many deliveries the list shows.
 const maxDeliveries = 20
 
@@ -40,22 +33,20 @@ const maxDeliveries = 20
 func (c *webhookListCmd) Run(p *process, at console.DataDir) error {
 	index := webhook.NewIndex(at.Dir)
 	index.Scan()
-	list := console.Each(index.Specs(false), func(s *webhook.Spec) webhookAnswer {
-		return webhookAnswer{s.ID, s.Path, s.Title(), s.Fields.Declared}
-	})
+	list := index.Specs(false)
 	past, err := webhook.Log(at.Dir, maxDeliveries)
 	if err != nil {
 		return err
 	}
 	lines := []string{textNoWebhooks}
 	if len(list) > 0 {
-		lines = append(console.Each(list, func(w webhookAnswer) string {
-			return fmt.Sprintf("%-16s %-28s %s", w.ID, w.File, strings.Join(w.Fields, ", "))
+		lines = append(console.Each(list, func(w *webhook.Spec) string {
+			return fmt.Sprintf("%-16s %-28s %s", w.ID, w.Path, strings.Join(w.Fields.Declared, ", "))
 		}), console.Each(past, func(d webhook.Delivery) string {
 			return fmt.Sprintf("  %s  %-16s %5d bytes  %s", d.At.In(at.Env.Zone).Format(console.MomentLayout), d.Webhook, d.Size, d.Outcome)
 		})...)
 	}
-	return p.Answer(c.JSON, map[string]any{"webhooks": list, "deliveries": append([]webhook.Delivery{}, past...)}, lines)
+	return p.Answer(c.JSON, map[string]any{"webhooks": append([]*webhook.Spec{}, list...), "deliveries": append([]webhook.Delivery{}, past...)}, lines)
 }
 
 type webhookTestCmd struct {

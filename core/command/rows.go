@@ -30,8 +30,11 @@ var Table = []Command{
 	},
 	{Name: "run", In: InShell, Group: program, About: "Run the bot with its dashboard (default command)."},
 	{Name: "attach", In: InShell, Group: program, About: "Open the dashboard of a running bot."},
-	{Name: "init", In: InShell, Group: program, About: "Set up names, time zone and Discord."},
-	{Name: "demo", In: InShell, Group: program, About: "Open the dashboard on a living example. Needs no account and no network."},
+	{Name: "init", Key: "Set the bot up", In: InShell, Group: program, About: "Set up names, time zone and Discord."},
+	{
+		Name: "demo", In: InShell, Group: program, About: "Open the dashboard on a living example. Needs no account and no network.",
+		Key: "Watch the demo",
+	},
 	{
 		Name: "status", Prints: PrintsTasks, In: inLines | InBot | inTalk, Group: overview, slash: Host.status, Short: "how things are",
 		card: func(h Host) *post.Embed { return h.Card() }, About: "Show how things are: what needs you, what comes next, pings and money.",
@@ -44,11 +47,12 @@ var Table = []Command{
 	{Name: "schedule", Prints: PrintsTasks, In: inLines | InBot, Group: tasks, About: "Show the next fires, as background runs see them."},
 	{
 		Name: "account", Prints: PrintsTasks, In: inLines, Group: overview, Usage: "[DAY] [FILTER]", Example: "account monday is:missed",
+		Key:   "Show due times",
 		More:  helpAccount + helpFilter,
 		About: "Show what became of each due time: which ran, which did not and why.",
 	},
 	{
-		Name: "preview", In: InShell | InPlain, Group: tasks, Args: aTask, Verbatim: true, Example: "preview email",
+		Name: "preview", Key: "Preview the prompt", In: InShell | InPlain, Group: tasks, Args: aTask, Verbatim: true, Example: "preview email",
 		About: "Print the exact prompt that a routine or reminder would send.",
 	},
 	{Name: "cron", Prints: PrintsOwn, In: inLines, Group: tasks, About: "Explain a cron expression and show its next times."},
@@ -67,7 +71,10 @@ var Table = []Command{
 			{Name: "server", About: "the name of the server", Optional: true},
 		},
 	},
-	{Name: "mcp list", Aliases: []string{"servers"}, In: InShell | InPlain, Group: overview, About: "List the MCP servers with their last known states."},
+	{
+		Name: "mcp list", Aliases: []string{"servers"}, In: InShell | InPlain, Group: overview, About: "List the MCP servers with their last known states.",
+		Key: "Show MCP servers",
+	},
 	{Name: "mcp test", In: InShell | InPlain, Group: overview, About: "Start a server, ask it for its tools, and end it."},
 	{Name: "mcp tools", In: InShell | InPlain, Group: overview, About: "Show a server's tools as the model reads them, and what waits for you."},
 	{Name: "mcp allow", In: InShell, Group: overview, About: "Allow the tools of a server that are new or have changed."},
@@ -79,10 +86,11 @@ var Table = []Command{
 		Name: "costs", In: InShell | InPlain | InBot, Group: overview, Example: "costs 7",
 		About: "Show costs by day and by task, and the expected cost of today.",
 	},
-	{Name: "engine", In: InPlain, Group: overview, About: "the model, its processes, and today's cost"},
+	{Name: "engine", Key: "Show the engine", In: InPlain, Group: overview, About: "the model, its processes, and today's cost"},
 	{Name: "problems", In: InPlain, Group: overview, About: "errors in files, with their positions"},
 	{
 		Name: "notices", In: InPlain, Group: overview, Usage: "[HOW MANY] [FILTER]", About: "notices of the program, newest first", Example: "notices is:warning",
+		Key:  "Show past notices",
 		More: helpFilter,
 	},
 	{Name: "log", In: InPlain, Group: overview, Usage: "[LINES] [FILTER]", About: "the latest lines of the log", Example: "log 20 is:error", More: helpLog},
@@ -141,7 +149,10 @@ var Table = []Command{
 		},
 	},
 	{Name: "budget show", Prints: PrintsOwn, In: InShell | InAgent, Group: pings, About: "Show the ping budget now or at another time."},
-	{Name: "budget set", In: InShell | InPlain, Group: pings, Example: "budget set --capacity 6", Writes: true, About: "Change capacity, refill rate, or both."},
+	{
+		Name: "budget set", In: InShell | InPlain, Group: pings, Example: "budget set --capacity 6", Writes: true, About: "Change capacity, refill rate, or both.",
+		Key: "Enter exact numbers",
+	},
 	{
 		Name: "capacity", In: InPlain, Group: pings, Usage: "NUMBER", Example: "capacity +1", More: helpCapacity, Writes: true,
 		About: "how many pings can be saved up",
@@ -152,10 +163,12 @@ var Table = []Command{
 	},
 	{
 		Name: "say", In: InPlain, Group: conversation, Usage: "WORDS", Example: "say what is left today?", More: helpSay, Writes: true,
+		Key:   "Write a message",
 		About: "write to the agent",
 	},
 	{
 		Name: "reply", In: InPlain, Group: conversation, Usage: "[NUMBER] WORDS", About: "reply to the newest message, or to one that chat has listed",
+		Key:     "Reply to message",
 		Example: "reply 3 thank you", More: helpReply, Writes: true,
 	},
 	{Name: "read", In: InPlain, Group: conversation, About: "the newest message in full, line by line"},
@@ -166,6 +179,7 @@ var Table = []Command{
 	{Name: "buttons", In: InPlain, Group: conversation, About: "the buttons of all cards, newest first, numbered"},
 	{
 		Name: "press", In: InPlain, Group: conversation, Usage: "BUTTON", About: "press a button by its number or label", Example: "press 1", More: helpPress,
+		Key:    "Choose a button",
 		Writes: true,
 	},
 	{
@@ -191,6 +205,7 @@ var Table = []Command{
 	},
 	{
 		Name: "discard", In: InShell | InPlain | InBot, Group: pending, Example: "discard 2", More: helpUpdate, Writes: true,
+		Key:   "Discard selected update",
 		About: "Discard an update; undo restores it.",
 		Args:  []Arg{{Kind: Update, Name: "update", About: "An update: its id, or words of it."}},
 		Make:  func(s Subject) Value { return DiscardUpdate{Key: s.ID} },
@@ -204,6 +219,7 @@ var Table = []Command{
 	},
 	{
 		Name: "deliver", In: InShell | InPlain | InBot, Group: pending, Writes: true, About: "Deliver all updates now and get an answer.",
+		Key:  "Deliver updates now",
 		Make: func(Subject) Value { return DeliverNow{} },
 	},
 	{
@@ -216,18 +232,23 @@ var Table = []Command{
 		Name: "tail", Aliases: []string{"output", "run"}, In: InPlain, Group: runs, Usage: "RUN [last HOW MANY] [find FILTER]",
 		About: "what came of a run, and the last lines of its output", Example: "tail email last 40", More: helpOutput,
 	},
-	{Name: "seen", In: InPlain, Group: runs, About: "mark all failed runs as seen", Writes: true},
+	{Name: "seen", Key: "Mark failures as seen", In: InPlain, Group: runs, About: "mark all failed runs as seen", Writes: true},
 	{
 		Name: "follow", In: InPlain, Group: runs, Usage: "RUN, log or off", About: "print new lines of a run or of the log as they arrive",
 		Example: "follow email", More: helpRun,
 	},
 	{
 		Name: "stop", In: InShell | InPlain | InBot, Group: runs, Args: aRun, Example: "stop 2", More: helpRun, Writes: true, Asks: true,
+		Key:   "Stop selected run",
 		About: "Stop a run.", Make: func(s Subject) Value { return StopFork{Run: s.ID} },
 	},
-	{Name: "again", In: InPlain, Group: runs, Usage: "RUN", About: "run the task of a run again", Example: "again 2", More: helpRun, Writes: true},
+	{
+		Name: "again", In: InPlain, Group: runs, Usage: "RUN", About: "run the task of a run again", Example: "again 2", More: helpRun, Writes: true,
+		Key: "Fire its task again",
+	},
 	{
 		Name: "continue", In: InShell | InPlain | InBot, Group: runs, Args: aRun, Example: "continue email", More: helpContinue, Writes: true,
+		Key:   "Resume run in chat",
 		About: "Continue a finished run in the conversation.", Make: func(s Subject) Value { return ResumeFork{Run: s.ID} },
 	},
 
@@ -243,17 +264,17 @@ var Table = []Command{
 	},
 	{Name: "file", In: InPlain, Group: tasks, Usage: "TASK", About: "the path and the content of a task's file", Example: "file email", More: helpFile},
 	{
-		Name: "fire", In: InShell | InPlain | InBot, Group: tasks, Args: aTask, Writes: true, Example: "fire email",
+		Name: "fire", Key: "Fire task now", In: InShell | InPlain | InBot, Group: tasks, Args: aTask, Writes: true, Example: "fire email",
 		About: "Run a routine or reminder now, in addition to its schedule.",
 		Make:  func(s Subject) Value { return FireNow{ID: s.ID, Stays: true} },
 	},
 	{
-		Name: "pause", In: InShell | InPlain | InBot, Group: tasks, Args: aTask, Writes: true, Example: "pause email",
+		Name: "pause", Key: "Pause or resume task", In: InShell | InPlain | InBot, Group: tasks, Args: aTask, Writes: true, Example: "pause email",
 		About: "Hold a routine or reminder until it is resumed.",
 		Make:  func(s Subject) Value { return Pause{ID: s.ID, Paused: true} },
 	},
 	{
-		Name: "snooze", In: InShell | InPlain | InBot, Group: tasks, Writes: true, Example: "snooze email until 18:30",
+		Name: "snooze", Key: "Snooze or wake task", In: InShell | InPlain | InBot, Group: tasks, Writes: true, Example: "snooze email until 18:30",
 		About: "Hold a routine or reminder until a time.",
 		Args:  append(aTask[:1:1], Arg{Kind: Moment, Name: "when", About: "Until when: 2h, 18:30, tonight, next monday 9am, 24 dec; off ends it."}),
 		Make:  func(s Subject) Value { return Snooze{ID: s.ID, Until: s.At} },
@@ -279,13 +300,14 @@ var Table = []Command{
 		Make:  func(s Subject) Value { return Remind{ID: s.ID, Word: NotToday} },
 	},
 	{
-		Name: "mute", In: InShell | InPlain | InBot, Group: pings, Writes: true, Example: "mute 2h",
+		Name: "mute", Key: "Mute or unmute pings", In: InShell | InPlain | InBot, Group: pings, Writes: true, Example: "mute 2h",
 		About: "Refuse pings that are not critical until a time, or end that.",
 		Args:  []Arg{{Kind: Moment, Name: "when", About: "Until when: 2h, 18:30, tonight, tomorrow 9:00; off ends the mute."}},
 		Make:  func(s Subject) Value { return MuteUntil{Until: s.At} },
 	},
 	{
 		Name: "lift", In: InShell | InPlain | InBot | inTalk, Group: overview, slash: Host.lift, Usage: "[off]", Short: "spend past the caps", Writes: true,
+		Key:   "Pause or resume caps",
 		About: "Keep spending past the caps until midnight.",
 		Args:  []Arg{{Kind: Choice, Name: "off", About: "apply the caps again", Choices: []string{"off"}, Optional: true}},
 	},
@@ -309,10 +331,12 @@ var Table = []Command{
 	},
 	{
 		Name: "edit", In: InPlain, Group: tasks, Usage: "TASK [FIELD VALUE]", About: "change a field of a task; without a field, list its fields",
+		Key:     "Edit the task",
 		Example: "edit email when every day at 8:15", More: helpEdit,
 	},
 	{
 		Name: "add", Aliases: []string{"new"}, In: InPlain, Group: tasks, Usage: "routine WHEN MESSAGE, or reminder WHEN MESSAGE", About: "create a task",
+		Key:     "New routine or reminder",
 		Example: "add reminder tomorrow 9:00 put out the bins", More: helpNew, Writes: true,
 	},
 	{Name: "routine", In: InShell, Group: tasks, About: "Add, list and cancel routines."},
@@ -344,24 +368,28 @@ var Table = []Command{
 	},
 	{
 		Name: "allow", Aliases: []string{"grant"}, In: InShell | InPlain, Group: toolCalls, Usage: "[NUMBER, or TASK]", Example: "allow 1", More: helpCall,
+		Key:    "Approve selected task",
 		Writes: true,
 		About:  "Approve what the agent wrote: a task, skill or webhook; without an ID, list what needs approval.",
 	},
 	{
 		Name: "always", In: InPlain, Group: toolCalls, Usage: "[NUMBER]", About: "allow the tool of a call from now on", Example: "always 1", More: helpCall,
+		Key:    "Always allow this",
 		Writes: true,
 	},
 	{
 		Name: "deny", Aliases: []string{"refuse"}, In: InShell | InPlain, Group: toolCalls, Usage: "[NUMBER, or TASK]", Example: "deny 1", More: helpCall,
+		Key:    "Deny tool call",
 		Writes: true,
 		About:  "Refuse an edit of the agent's, and restore the file.",
 	},
 	{
 		Name: "cancel", Aliases: []string{"delete", "remove"}, In: InShell | InPlain, Group: tasks, Args: aTask, Writes: true, Asks: true,
+		Key:     "Delete task file",
 		Example: "cancel email", About: "Remove a routine or reminder; restore brings it back.",
 	},
 	{
-		Name: "restore", In: InShell | InPlain, Was: "restore ID", Group: tasks, Writes: true,
+		Name: "restore", Key: "Restore last task", In: InShell | InPlain, Was: "restore ID", Group: tasks, Writes: true,
 		About: "Restore a routine or reminder that was removed within the last day.",
 	},
 
@@ -391,7 +419,7 @@ var Table = []Command{
 	{Name: "gmail labels", Prints: PrintsMail, In: inLines, Group: googles, About: "List the labels."},
 	{Name: "webhook", In: InShell, Group: overview, About: "List webhooks, or send a payload to one."},
 	{
-		Name: "webhook list", Aliases: []string{"webhooks"}, Prints: PrintsTasks, In: inLines, Group: overview,
+		Name: "webhook list", Key: "Show webhook deliveries", Aliases: []string{"webhooks"}, Prints: PrintsTasks, In: inLines, Group: overview,
 		About: "List the webhooks and the latest deliveries.",
 	},
 	{Name: "webhook test", In: InShell, Group: overview, About: "Send a payload to the running bot, like an external program."},
@@ -433,12 +461,12 @@ var Table = []Command{
 	},
 	{Name: "more", In: InPlain, Group: program, Usage: "[all]", About: "the next lines of a long answer, or all of them", Example: "more all"},
 	{Name: "prefix", In: InPlain, Group: program, Usage: "on or off", About: "times before what happens", Example: "prefix off"},
-	{Name: "undo", In: InPlain, Group: program, About: "undo the last change", Writes: true},
-	{Name: "redo", In: InPlain, Group: program, About: "make the change again that was undone last", Writes: true},
+	{Name: "undo", Key: "Undo last change", In: InPlain, Group: program, About: "undo the last change", Writes: true},
+	{Name: "redo", Key: "Redo last undo", In: InPlain, Group: program, About: "make the change again that was undone last", Writes: true},
 	{Name: "yes", Aliases: []string{"y"}, In: InPlain, Group: program, About: "answer yes to a question"},
 	{Name: "no", Aliases: []string{"n"}, In: InPlain, Group: program, About: "answer no to a question; so does any other command"},
 	{
-		Name: "login", In: InPlain, Group: program, Usage: "[CODE]", Writes: true,
+		Name: "login", Key: "Log in to Claude", In: InPlain, Group: program, Usage: "[CODE]", Writes: true,
 		About: "log in to Claude: first to get the address, then with the code from its page",
 		Args:  []Arg{{Name: "code", Optional: true}}, Make: func(s Subject) Value { return Login{Code: s.Words} },
 	},

@@ -9,7 +9,7 @@ import (
 )
 
 // Command is a row of the table: a command with a name, on any surface that accepts text.
-// The dashboard's keys are in tui/action, because they depend on the selection.
+// The dashboard's keys are in tui/action, because they depend on the selection; a key of a command names its row.
 type Command struct {
 	// Name is the command's name: "fire", "reminder add".
 	Name    string
@@ -20,6 +20,7 @@ type Command struct {
 	Usage   string   // the arguments, for a surface without Args
 	About   string   // what it does
 	Short   string   // two to four words about it, for the card of /help
+	Key     string   // two to four words, the title of its key in the dashboard; empty without one, or if each of several says more
 	Example string   // empty if it is just the name
 	More    string   // additional help in plain mode: full sentences, one per line
 	// Was is what the name did in plain mode before it got this meaning, as it is written now. The first use says so.

@@ -56,6 +56,15 @@ type State struct {
 	Calls []Call `json:"-"`
 }
 
+// MarshalJSON implements json.Marshaler: the state, with a field that says no more than its status.
+func (s State) MarshalJSON() ([]byte, error) {
+	type plain State
+	return store.JSONLine(struct {
+		plain
+		Disabled bool `json:"disabled"`
+	}{plain(s), s.Status == Off})
+}
+
 // Call is a finished call of a tool.
 type Call struct {
 	At   time.Time // its start

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	_ "embed" // zones.bin
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -239,6 +240,16 @@ type Report struct {
 	Used     Source
 	Other    *Source  // the one that does not count; nil if there is none
 	Warnings []string // sentences for the user: the data are old, or other programs here have an older version of a zone
+}
+
+// MarshalJSON implements json.Marshaler: the data that count, and the warnings.
+func (r Report) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Version  string   `json:"version"` // such as "2026f"; empty if unknown
+		Source   string   `json:"source"`  // a directory, or "built in"
+		Released string   `json:"released"`
+		Warnings []string `json:"warnings"`
+	}{r.Used.Version, r.Used.Where(), r.Used.Released.Format(time.DateOnly), append([]string{}, r.Warnings...)})
 }
 
 // Report says which data count for some zones at a time, and what is wrong with them.

@@ -55,7 +55,8 @@ var (
 // Action is one row of the table.
 type Action struct {
 	ID    ID
-	Title string   // two to four words, for palette and help: "Raise the capacity"
+	Act   string   // the name of the row of command.Table that it carries out; empty if it carries out none
+	Title string   // two to four words, for palette and help: "Raise the capacity"; without it, that of the row
 	More  string   // more about it, in a few words; may be empty
 	Short string   // a word or two for the help line: "capacity"
 	Words string   // synonyms, used only by the search

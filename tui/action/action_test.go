@@ -111,6 +111,32 @@ func TestEveryIDIsUniqueInItsPane(t *testing.T) {
 	}
 }
 
+// Without its command a key is gone, and the titles of keys are those of commands.
+func TestAKeyGoesWithItsCommand(t *testing.T) {
+	for _, a := range table() {
+		if a.Act == "" {
+			continue
+		}
+		without := slices.DeleteFunc(slices.Clone(command.Table), func(c command.Command) bool { return c.Name == a.Act })
+		if len(without) != len(command.Table)-1 {
+			t.Errorf("%s: %d rows are called %q", a.ID, len(command.Table)-len(without), a.Act)
+		}
+		left := Of(without)
+		if i := slices.IndexFunc(left, func(b Action) bool { return b.Act == a.Act }); i >= 0 || len(left) >= len(table()) {
+			t.Errorf("without %s, %d of %d keys are left, one of them %d", a.Act, len(left), len(table()), i)
+		}
+	}
+	all := slices.Clone(command.Table)
+	for i := range all {
+		all[i].Key = strings.ToUpper(all[i].Key)
+	}
+	for i, a := range Of(all) {
+		if was := rows()[i].Title; was == "" && (a.Title == "" || a.Title != strings.ToUpper(a.Title)) {
+			t.Errorf("%s is called %q, not as its command", a.ID, a.Title)
+		}
+	}
+}
+
 // A title is read at a glance and never cut: the palette shows the pane before it.
 func TestATitleIsAFewWords(t *testing.T) {
 	for _, a := range table() {

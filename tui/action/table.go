@@ -1,13 +1,33 @@
 package action
 
 import (
+	"cmp"
 	"slices"
 	"sync"
+
+	"ollimbot/core/command"
 )
 
 // table lists every action once, in the order of the help line and the help page: first the panes, each starting with
 // its specific actions and ending with movement, then the global actions.
-var table = sync.OnceValue(func() []Action {
+var table = sync.OnceValue(func() []Action { return Of(command.Table) })
+
+// Of returns the actions for a table of commands, which has their titles. Without its command an action is left out.
+func Of(commands []command.Command) (list []Action) {
+	for _, a := range rows() {
+		if a.Act != "" {
+			i := slices.IndexFunc(commands, func(c command.Command) bool { return c.Name == a.Act })
+			if i < 0 {
+				continue
+			}
+			a.Title = cmp.Or(a.Title, commands[i].Key)
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+func rows() []Action {
 	return slices.Concat(
 		in(Day, dayRows), in(Budget, budgetRows),
 		in(Schedule, scheduleRows), offWithout(noSchedule, listRows(Schedule, "task")),
@@ -22,32 +42,36 @@ var table = sync.OnceValue(func() []Action {
 		in(Settings, settingsRows), listRows(Settings, "setting"), sortRows(Settings),
 		everywhereRows,
 	)
-})
+}
 
 var budgetRows = []Action{
 	budgetStep(+1, 0, Action{
-		ID: CapacityUp, Keys: []string{"+", "="}, Title: "Raise the capacity", More: "by one token",
+		ID: CapacityUp, Keys: []string{"+", "="}, Act: "capacity", Title: "Raise the capacity", More: "by one token",
 		Short: "capacity", Words: "increase", Pair: CapacityDown,
 	}),
 	budgetStep(-1, 0, Action{
-		ID: CapacityDown, Keys: []string{"-", "_"}, Title: "Lower the capacity", More: "by one token",
+		ID: CapacityDown, Keys: []string{"-", "_"}, Act: "capacity", Title: "Lower the capacity", More: "by one token",
 		Short: "capacity", Words: "decrease reduce", Off: capacityFloor, Quiet: true,
 	}),
 	budgetStep(0, -5, Action{
-		ID: RefillDown5, Keys: []string{"["}, Title: "Refill faster", More: "by 5 minutes",
+		ID: RefillDown5, Keys: []string{"["}, Act: "refill", Title: "Refill faster", More: "by 5 minutes",
 		Short: "refill", Off: refillFloor, Pair: RefillUp5,
 	}),
-	budgetStep(0, +5, Action{ID: RefillUp5, Keys: []string{"]"}, Title: "Refill slower", More: "by 5 minutes", Short: "refill", Quiet: true}),
-	{ID: Exact, Keys: []string{"e"}, Title: "Enter exact numbers", More: "capacity and refill rate", Short: "exact", Words: "limit rate", Writes: true},
+	budgetStep(0, +5, Action{
+		ID: RefillUp5, Keys: []string{"]"}, Act: "refill", Title: "Refill slower", More: "by 5 minutes", Short: "refill", Quiet: true,
+	}),
+	{ID: Exact, Keys: []string{"e"}, Act: "budget set", More: "capacity and refill rate", Short: "exact", Words: "limit rate", Writes: true},
 	{
-		ID: Mute, Keys: []string{"m"}, Title: "Mute or unmute pings", More: "until a time that you choose",
+		ID: Mute, Keys: []string{"m"}, Act: "mute", More: "until a time that you choose",
 		Short: "mute", Words: "silence quiet dnd do not disturb", Hint: muteHint, Writes: true,
 	},
 	budgetStep(0, -1, Action{
-		ID: RefillDown1, Keys: []string{"{"}, Title: "Refill slightly faster", More: "by 1 minute",
+		ID: RefillDown1, Keys: []string{"{"}, Act: "refill", Title: "Refill slightly faster", More: "by 1 minute",
 		Short: "by 1", Off: refillFloor, Pair: RefillUp1,
 	}),
-	budgetStep(0, +1, Action{ID: RefillUp1, Keys: []string{"}"}, Title: "Refill slightly slower", More: "by 1 minute", Short: "by 1", Quiet: true}),
+	budgetStep(0, +1, Action{
+		ID: RefillUp1, Keys: []string{"}"}, Act: "refill", Title: "Refill slightly slower", More: "by 1 minute", Short: "by 1", Quiet: true,
+	}),
 }
 
 var dayRows = []Action{
@@ -62,31 +86,31 @@ var dayRows = []Action{
 
 var scheduleRows = []Action{
 	{
-		ID: ScheduleAllow, Keys: []string{"y"}, Title: "Approve selected task", More: "what the agent wrote or edited",
+		ID: ScheduleAllow, Keys: []string{"y"}, Act: "allow", More: "what the agent wrote or edited",
 		Short: "allow", Words: "trust permit grant approve", Hint: waitsHint, Off: nothingWaits, Writes: true,
 	},
 	{ID: ScheduleDetails, Keys: []string{"enter"}, Title: "Open run or task", More: "runs, pings, prompt", Short: "details", Off: noSchedule},
 	{
-		ID: ScheduleFire, Keys: []string{"f"}, Title: "Fire task now", More: "its schedule stays",
+		ID: ScheduleFire, Keys: []string{"f"}, Act: "fire", More: "its schedule stays",
 		Short: "fire", Words: "fire start trigger", Off: noSchedule, Costs: true, Writes: true,
 	},
-	{ID: ScheduleNew, Keys: []string{"n"}, Title: "New routine or reminder", Short: "new", Words: "add create reminder routine task", Writes: true},
-	{ID: SchedulePreview, Keys: []string{"p"}, Title: "Preview the prompt", More: "exactly what would be sent", Short: "prompt", Words: "prompt", Off: noSchedule},
+	{ID: ScheduleNew, Keys: []string{"n"}, Act: "add", Short: "new", Words: "add create reminder routine task", Writes: true},
+	{ID: SchedulePreview, Keys: []string{"p"}, Act: "preview", More: "exactly what would be sent", Short: "prompt", Words: "prompt", Off: noSchedule},
 	{ID: ScheduleView, Keys: []string{"v"}, Title: "Next view", More: "the list around now, every task", Short: "view", Off: noSchedule},
 	{
-		ID: ScheduleSnooze, Keys: []string{"s"}, Title: "Snooze or wake task", More: "until a time that you choose",
+		ID: ScheduleSnooze, Keys: []string{"s"}, Act: "snooze", More: "until a time that you choose",
 		Short: "snooze", Words: "delay postpone later", Off: noSchedule, Writes: true,
 	},
 	{
-		ID: SchedulePause, Keys: []string{"P"}, Title: "Pause or resume task",
+		ID: SchedulePause, Keys: []string{"P"}, Act: "pause",
 		Short: "pause", Words: "resume disable enable", Off: noSchedule, Writes: true,
 	},
 	{
-		ID: ScheduleEdit, Keys: []string{"e"}, Title: "Edit the task", More: "every field, in a form",
+		ID: ScheduleEdit, Keys: []string{"e"}, Act: "edit", More: "every field, in a form",
 		Short: "edit", Words: "change form rename", Off: noSchedule, Writes: true,
 	},
 	{
-		ID: ScheduleDelete, Keys: []string{"D"}, Title: "Delete task file", More: "asks first; undo brings it back",
+		ID: ScheduleDelete, Keys: []string{"D"}, Act: "cancel", More: "asks first; undo brings it back",
 		Short: "delete", Words: "remove trash", Off: noSchedule, Costs: true, Writes: true,
 	},
 	{
@@ -110,25 +134,25 @@ var updatesRows = []Action{
 	},
 	{ID: UpdatesRead, Keys: []string{"enter"}, Title: "Read whole update", Short: "read", Words: "open", Off: noUpdateRows},
 	{
-		ID: UpdatesDiscard, Keys: []string{"x"}, Title: "Discard selected update", More: "undo brings it back",
+		ID: UpdatesDiscard, Keys: []string{"x"}, Act: "discard", More: "undo brings it back",
 		Short: "discard", Words: "delete remove", Off: noUpdates, Writes: true,
 	},
 	{
-		ID: UpdatesDeliver, Keys: []string{"d"}, Title: "Deliver updates now", More: "the main session gets all of them and answers at once",
+		ID: UpdatesDeliver, Keys: []string{"d"}, Act: "deliver", More: "the main session gets all of them and answers at once",
 		Short: "deliver now", Words: "deliver send", Hint: deliverHint, Make: deliver, Off: noDelivery, Costs: true, Writes: true,
 	},
 }
 
 var forksRows = []Action{
 	{ID: ForksTail, Keys: []string{"enter"}, Title: "Switch list and tail", Short: "tail", Off: noForks},
-	{ID: ForksStop, Keys: []string{"x"}, Title: "Stop selected run", Short: "stop", Words: "kill abort cancel", Off: noLiveFork, Writes: true},
-	{ID: ForksResume, Keys: []string{"r"}, Title: "Resume run in chat", Short: "resume", Words: "continue", Off: noResume, Writes: true},
+	{ID: ForksStop, Keys: []string{"x"}, Act: "stop", Short: "stop", Words: "kill abort cancel", Off: noLiveFork, Writes: true},
+	{ID: ForksResume, Keys: []string{"r"}, Act: "continue", Short: "resume", Words: "continue", Off: noResume, Writes: true},
 	{
-		ID: ForksAgain, Keys: []string{"f"}, Title: "Fire its task again", More: "its schedule stays",
+		ID: ForksAgain, Keys: []string{"f"}, Act: "again", More: "its schedule stays",
 		Short: "again", Words: "restart rerun repeat retry", Off: noForks, Costs: true, Writes: true,
 	},
 	{
-		ID: ForksSeen, Keys: []string{"m"}, Title: "Mark failures as seen", More: "all failed runs",
+		ID: ForksSeen, Keys: []string{"m"}, Act: "seen", More: "all failed runs",
 		Short: "seen", Words: "dismiss acknowledge clear badge failures read",
 	},
 	{ID: ForksState, Keys: []string{"v"}, Title: "Next view", More: "runs that failed, pinged, are done, were stopped, all", Short: "state", Off: noForks},
@@ -141,37 +165,40 @@ var forksRows = []Action{
 // chatRows start with the answers to a pending call: their "n" takes precedence over the next match.
 var chatRows = []Action{
 	{
-		ID: ApprovalAllow, Keys: []string{"y"}, Title: "Allow tool call",
+		ID: ApprovalAllow, Keys: []string{"y"}, Act: "allow", Title: "Allow tool call",
 		Short: "allow", Words: "approve accept permit", Off: noApproval, Costs: true, Writes: true,
 	},
 	{
-		ID: ApprovalDeny, Keys: []string{"n"}, Title: "Deny tool call",
+		ID: ApprovalDeny, Keys: []string{"n"}, Act: "deny",
 		Short: "deny", Words: "reject refuse forbid", Off: noApproval, Writes: true, Over: true,
 	},
 	{
-		ID: ApprovalAlways, Keys: []string{"a"}, Title: "Always allow this", More: "the same command, or every call of a tool",
+		ID: ApprovalAlways, Keys: []string{"a"}, Act: "always", More: "the same command, or every call of a tool",
 		Short: "always", Words: "trust", Hint: alwaysHint, Off: noAlways, Costs: true, Writes: true,
 	},
 	{ID: ApprovalRead, Keys: []string{"p"}, Title: "Preview tool call", More: "in full", Short: "read all", Off: noApproval, Quiet: true},
 	{
-		ID: ForkSave, Keys: []string{"S"}, Title: "Save the fork", More: "as the main conversation",
+		ID: ForkSave, Keys: []string{"S"}, Act: "exit", Title: "Save the fork", More: "as the main conversation",
 		Short: "save", Words: "keep", Off: noSave, Costs: true, Writes: true,
 	},
 	{
-		ID: ForkReport, Keys: []string{"R"}, Title: "Report and leave fork", More: "the main conversation gets the report",
+		ID: ForkReport, Keys: []string{"R"}, Act: "exit", Title: "Report and leave fork", More: "the main conversation gets the report",
 		Short: "report", Words: "summary", Off: noFork, Costs: true, Writes: true,
 	},
-	{ID: ForkExit, Keys: []string{"X"}, Title: "Leave the fork", More: "nothing is kept", Short: "exit", Words: "discard abandon", Off: noFork, Writes: true},
 	{
-		ID: ChatWrite, Keys: []string{"i"}, Title: "Write a message", More: "from any pane; esc leads back",
+		ID: ForkExit, Keys: []string{"X"}, Act: "exit", Title: "Leave the fork", More: "nothing is kept",
+		Short: "exit", Words: "discard abandon", Off: noFork, Writes: true,
+	},
+	{
+		ID: ChatWrite, Keys: []string{"i"}, Act: "say", More: "from any pane; esc leads back",
 		Short: "write", Words: "message type compose", Writes: true, Anywhere: true,
 	},
 	{ID: ChatSend, Keys: []string{"enter"}, Title: "Send your message", Short: "send", Words: "submit", Writes: true, Quiet: true},
 	{
-		ID: ChatReply, Keys: []string{"r"}, Title: "Reply to message", More: "the marked one, or the newest",
+		ID: ChatReply, Keys: []string{"r"}, Act: "reply", More: "the marked one, or the newest",
 		Short: "reply", Words: "answer", Off: noMessage, Writes: true,
 	},
-	{ID: ChatButtons, Keys: []string{"b"}, Title: "Choose a button", More: "of the marked or newest card", Short: "buttons", Off: noButtons, Writes: true},
+	{ID: ChatButtons, Keys: []string{"b"}, Act: "press", More: "of the marked or newest card", Short: "buttons", Off: noButtons, Writes: true},
 	{ID: TailCopyLine, Keys: []string{"c"}, Title: "Copy marked message", Short: "copy", Words: "yank clipboard", Quiet: true},
 	{ID: TailCopyAll, Keys: []string{"C"}, Title: "Copy newest messages", Short: "copy all", Quiet: true},
 }
@@ -183,20 +210,20 @@ var logsRows = []Action{
 var taskRows = []Action{
 	{ID: TaskRun, Keys: []string{"enter"}, Title: "Open shown run", Short: "open run", Off: noSchedule},
 	{
-		ID: TaskFire, Keys: []string{"f"}, Title: "Fire task now", More: "its schedule and a reminder stay",
+		ID: TaskFire, Keys: []string{"f"}, Act: "fire", More: "its schedule and a reminder stay",
 		Short: "fire now", Off: noSchedule, Costs: true, Writes: true,
 	},
-	{ID: TaskEdit, Keys: []string{"e"}, Title: "Edit the task", More: "every field, in a form", Short: "edit", Off: noSchedule, Writes: true},
+	{ID: TaskEdit, Keys: []string{"e"}, Act: "edit", More: "every field, in a form", Short: "edit", Off: noSchedule, Writes: true},
 	{
-		ID: TaskDelete, Keys: []string{"D"}, Title: "Delete task file", More: "asks first; undo brings it back",
+		ID: TaskDelete, Keys: []string{"D"}, Act: "cancel", More: "asks first; undo brings it back",
 		Short: "delete", Off: noSchedule, Costs: true, Writes: true,
 	},
 	{
-		ID: TaskRestore, Keys: []string{"U"}, Title: "Restore last task", More: "deleted, or a reminder that has run",
+		ID: TaskRestore, Keys: []string{"U"}, Act: "restore", More: "deleted, or a reminder that has run",
 		Short: "bring back", Writes: true, Quiet: true,
 	},
 	{ID: TaskOpen, Keys: []string{"o"}, Title: "Open task file", More: "in your editor", Short: "open file", Off: noSchedule, Writes: true},
-	{ID: TaskPause, Keys: []string{"P"}, Title: "Pause or resume task", Short: "pause", Off: noSchedule, Writes: true},
+	{ID: TaskPause, Keys: []string{"P"}, Act: "pause", Short: "pause", Off: noSchedule, Writes: true},
 	{ID: TaskOlder, Keys: []string{"left", "h"}, Title: "Previous run", Short: "run", Off: noSchedule, Pair: TaskNewer},
 	{ID: TaskNewer, Keys: []string{"right", "l"}, Title: "Next run", Short: "run", Off: noSchedule, Quiet: true},
 	{ID: TaskPrevious, Keys: []string{"["}, Title: "Previous task page", Short: "task", Off: noSchedule, Pair: TaskNext},
@@ -207,7 +234,7 @@ var costsRows = []Action{
 	{ID: CostsOpen, Keys: []string{"enter"}, Title: "Open task page", Short: "open"},
 	{ID: CostsMark, Keys: []string{"space"}, Title: "Mark selected task", More: "the bars show only marked tasks", Short: "mark"},
 	{
-		ID: CostsLift, Keys: []string{"P"}, Title: "Pause or resume caps", More: "on spending, until midnight",
+		ID: CostsLift, Keys: []string{"P"}, Act: "lift", More: "on spending, until midnight",
 		Short: "lift caps", Hint: when(lifted, "lifted"), Make: lift, Off: noCaps, Writes: true,
 	},
 }
@@ -335,9 +362,9 @@ func offWithout(off reason, rows []Action) []Action {
 
 var everywhereRows = []Action{
 	{ID: Help, Keys: []string{"?"}, Title: "Show all keys", Short: "keys", Words: "help shortcuts bindings manual"},
-	{ID: Undo, Keys: []string{"u"}, Title: "Undo last change", More: "asks before it removes a file", Short: "undo", Words: "revert", Quiet: true},
-	{ID: Redo, Keys: []string{"ctrl+r"}, Title: "Redo last undo", Short: "redo", Words: "repeat again", Quiet: true},
-	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Words: "login signin authenticate auth", Off: noLogin, Writes: true},
+	{ID: Undo, Keys: []string{"u"}, Act: "undo", More: "asks before it removes a file", Short: "undo", Words: "revert", Quiet: true},
+	{ID: Redo, Keys: []string{"ctrl+r"}, Act: "redo", Short: "redo", Words: "repeat again", Quiet: true},
+	{ID: Login, Keys: []string{"L"}, Act: "login", Short: "log in", Words: "login signin authenticate auth", Off: noLogin, Writes: true},
 	{
 		ID: Palette, Keys: []string{":", "ctrl+p"}, Title: "Run a command", More: "by name, with arguments and completion",
 		Short: "command", Words: "commands menu actions palette",
@@ -368,14 +395,14 @@ var everywhereRows = []Action{
 		ID: Back, Keys: []string{"esc"}, Title: "Go back", More: "out of a text, filter, dialog, page or zoom",
 		Short: "back", Words: "escape cancel close", Quiet: true,
 	},
-	{ID: Deliveries, Keys: []string{"H"}, Title: "Show webhook deliveries", Short: "webhooks", Words: "webhook deliveries", Quiet: true},
-	{ID: Servers, Title: "Show MCP servers", More: "their states, tools and last calls", Short: "servers", Words: "mcp tools plugins", Quiet: true},
+	{ID: Deliveries, Keys: []string{"H"}, Act: "webhook list", Short: "webhooks", Words: "webhook deliveries", Quiet: true},
+	{ID: Servers, Act: "mcp list", More: "their states, tools and last calls", Short: "servers", Words: "mcp tools plugins", Quiet: true},
 	{
-		ID: Account, Title: "Show due times", More: "what became of each in seven days, and why", Short: "due times",
+		ID: Account, Act: "account", More: "what became of each in seven days, and why", Short: "due times",
 		Words: "account missed held skipped refused", Quiet: true,
 	},
 	{
-		ID: Engine, Keys: []string{"E"}, Title: "Show the engine", More: "version, processes, memory, today's cost",
+		ID: Engine, Keys: []string{"E"}, Act: "engine", More: "version, processes, memory, today's cost",
 		Short: "engine", Words: "cost costs money tokens status version memory model usage", Quiet: true,
 	},
 	{
@@ -383,13 +410,13 @@ var everywhereRows = []Action{
 		Words: "start begin tutorial starter examples connect model api key", Quiet: true,
 	},
 	// The frame decides whether to offer them, and shows the reason if not.
-	{ID: Demo, Title: "Watch the demo", More: "in the place of this dashboard", Short: "demo", Words: "try example showcase", Quiet: true},
+	{ID: Demo, Act: "demo", More: "in the place of this dashboard", Short: "demo", Words: "try example showcase", Quiet: true},
 	{
-		ID: SetUp, Title: "Set the bot up", More: "names, time zone, Discord",
+		ID: SetUp, Act: "init", More: "names, time zone, Discord",
 		Short: "set up", Words: "init setup onboarding configure install", Writes: true, Quiet: true,
 	},
 	{ID: OpenHeadline, Keys: []string{"Z"}, Title: "Open the headline", Short: "open", Words: "headline failed held lost", Quiet: true},
-	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Words: "toasts notifications", Quiet: true},
+	{ID: Notices, Keys: []string{"!"}, Act: "notices", Short: "notices", Words: "toasts notifications", Quiet: true},
 	{
 		ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the answer", More: "without one, quit",
 		Short: "interrupt", Words: "stop cancel abort", Quiet: true,

@@ -56,6 +56,13 @@ func TestEveryKeyIsReadWholeAtEightyCells(t *testing.T) {
 	}
 }
 
+// S15: the welcome has no key, so the words say how it is found again.
+func TestTheHelpSaysWhereTheWelcomeIs(t *testing.T) {
+	if all := strings.Join(drawn(t, action.Forks, 78, 400), "\n"); !strings.Contains(all, "welcome      What to do first. The palette opens it again") {
+		t.Errorf("no welcome in\n%s", all)
+	}
+}
+
 func TestTheHelpIsFiltered(t *testing.T) {
 	lines := drawn(t, action.Forks, 78, 20, "/", "s", "n", "o", "o", "z", "e")
 	text := strings.Join(lines, "\n")

@@ -298,6 +298,7 @@ var textHelpWords = []Row{
 	{"run, fork", "A task that works in the background: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
 	{"update", "A run's report without a ping: it joins the conversation with your next message"},
 	{"routine", "A task that repeats; a reminder fires once, or is a chain of checks"},
+	{"welcome", "What to do first. The palette opens it again under its name"},
 	{"signs", "! needs you or is on hold, ‼ critical, ◆ ping, ◈ refused ping, ◇ likely ping, △ missed, ○ upcoming, ▪ appointment"},
 	{"Mouse", ""},
 	{"click", "Focus a pane or select a row; on the selected row, same as enter"},

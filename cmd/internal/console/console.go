@@ -158,15 +158,37 @@ func (p *Process) Writable() (DataDir, error) {
 	return at, at.Dir.Prepare()
 }
 
-// Bot makes a bot to read from, which never runs.
+// EngineAuto picks the engine of the settings, or the first one that is available.
+const EngineAuto = "auto"
+
+// EngineName returns the engine that a name and the settings ask for. If both leave it open,
+// it is the first one available.
+func EngineName(name, setting string, claudeFound bool, providers *provider.Registry) string {
+	switch {
+	case name != EngineAuto:
+		return name
+	case setting != "":
+		return setting
+	case claudeFound:
+		return choice.Claude
+	case providers.Ready() == nil:
+		return choice.Messages
+	}
+	return choice.Script
+}
+
+// Bot makes a bot to read from, which never runs. It has the name of the engine that is set up, but not the engine.
 func (p *Process) Bot(at DataDir) (*core.Bot, error) {
 	if p.Live != nil {
 		return p.Live.Bot, nil
 	}
+	r, _, _ := config.LoadRuntime(at.Dir) // its problems are reported elsewhere; use the defaults
+	_, err := claudeproc.Find(p.EngineEnv(at))
+	providers := p.Providers(at)
 	return core.New(core.Options{
 		Dir: at.Dir, Env: at.Env, Log: p.Log(),
-		Engine: script.New(script.Options{}), EngineName: choice.Script,
-		Lookup: p.Getenv, Providers: p.Providers(at), UserFiles: p.UserFiles,
+		Engine: script.New(script.Options{}), EngineName: EngineName(EngineAuto, r.Engine, err == nil, providers),
+		Lookup: p.Getenv, Providers: providers, UserFiles: p.UserFiles,
 	})
 }
 

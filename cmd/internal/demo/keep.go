@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"ollimbot/core/agent"
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
@@ -18,22 +18,9 @@ import (
 	"ollimbot/routines/account"
 )
 
-// ledgerLine is a line of the ledger of runs, as core/work/fork reads it.
-type ledgerLine struct {
-	fork.View
-	Tokens  int         `json:"tokens"`
-	CostUSD float64     `json:"cost_usd"`
-	Used    agent.Usage `json:"usage"`
-}
-
 // keepRuns writes the ledger of runs.
 func (p *past) keepRuns(dir *store.Dir) error {
-	lines := make([]ledgerLine, 0, len(p.runs))
-	for i := range p.runs {
-		v := p.runs[i]
-		lines = append(lines, ledgerLine{v, v.Usage.Tokens(), v.Usage.CostUSD, v.Usage})
-	}
-	return writeLines(dir, "state/fork_runs.jsonl", lines)
+	return writeLines(dir, "state/fork_runs.jsonl", console.Each(p.runs, fork.View.Row))
 }
 
 // pingLine is a line of the journal of pings, as core/work/budget reads it: a ping, or with

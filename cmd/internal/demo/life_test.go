@@ -155,6 +155,14 @@ func sensible(t *testing.T, s *core.Snapshot, begin time.Time) {
 	}
 }
 
+// S32: an answer that was interrupted after "Set: I will" had set the reminder.
+func TestAReminderOfTheDemoIsSetOnceThatWasSaid(t *testing.T) {
+	script := Talk(func() core.Snapshot { return core.Snapshot{} })("remind me to call Dana in 2 minutes")
+	if said, set := strings.Index(script, "say I will"), strings.Index(script, "call add_reminder"); said < 0 || set < said {
+		t.Errorf("the script is\n%s", script)
+	}
+}
+
 // Whoever watches may answer the question, and hears what became of it.
 func TestAQuestionOfTheDemoTakesItsAnswer(t *testing.T) {
 	for verdict, want := range map[policy.Verdict]string{policy.Allow: "is on your desktop", policy.Deny: "Then I keep it here"} {

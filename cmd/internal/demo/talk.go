@@ -33,12 +33,13 @@ const elsewise = "I only know this example day. Ask me what is left, what came i
 
 var remindForm = lazyregexp.New(`(?i)\bremind me to ([^."\\\n]{1,80}) in ([1-9]\d{0,2}) min`)
 
-// remind sets a reminder whose run pings by a script of its own.
+// remind sets a reminder whose run pings by a script of its own. It is set once that was said whole, so that an answer that
+// was interrupted has set none.
 func remind(what, minutes string) string {
 	prompt := fmt.Sprintf("Remind me to %s.\n\n```script\ncall ping_user {\"message\": \"Time to %[1]s.\"}\n"+
 		"call report_updates {\"message\": \"Reminded: %[1]s.\"}\n```", what)
-	return fmt.Sprintf("call add_reminder {\"prompt\": %q, \"delay_minutes\": %s, \"description\": %q}\nsay Set: I will remind you to %s.",
-		prompt, minutes, strings.ToUpper(what[:1])+what[1:], what)
+	return fmt.Sprintf("say I will remind you to %s.\ncall add_reminder {\"prompt\": %q, \"delay_minutes\": %s, \"description\": %q}",
+		what, prompt, minutes, strings.ToUpper(what[:1])+what[1:])
 }
 
 // topic is a subject that the user may mention.
@@ -169,8 +170,8 @@ func failures(s *core.Snapshot) string {
 
 // costs describes today's costs.
 func costs(s *core.Snapshot) string {
-	return fmt.Sprintf("say Today $%.2f so far, this month $%.2f, by the price list. In the demo nobody pays it.",
-		s.Money.Today.Spent.Dollars(), s.Money.Month.Spent.Dollars())
+	return fmt.Sprintf("say Today %s so far, this month %s, by the price list. In the demo nobody pays it.",
+		words.Dollars(s.Money.Today.Spent.Dollars()), words.Dollars(s.Money.Month.Spent.Dollars()))
 }
 
 // summary is the day in two sentences.

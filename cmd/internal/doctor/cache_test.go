@@ -36,7 +36,7 @@ func TestTheShareOfTheCacheIsJudgedByTheNewestRuns(t *testing.T) {
 		storetest.Put(t, dir, "state/fork_runs.jsonl", c.ledger)
 		r := &report{DataDir: console.DataDir{Dir: dir}}
 		r.cache()
-		if got := r.answer.Checks; len(got) != 1 || got[0].Level != c.level || got[0].Label != "cache" || !strings.Contains(got[0].Message, c.says) {
+		if got := r.Checks; len(got) != 1 || got[0].Level != c.level || got[0].Label != "cache" || !strings.Contains(got[0].Message, c.says) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -38,8 +38,8 @@ type finding struct {
 	Message string `json:"message"`
 }
 
-// doctorAnswer is the JSON answer.
-type doctorAnswer struct {
+// findings are the whole report, counted by level.
+type findings struct {
 	Checks   []finding `json:"checks"`
 	Passed   int       `json:"passed"`
 	Warnings int       `json:"warnings"`
@@ -51,7 +51,7 @@ type report struct {
 	console.DataDir
 	p       *console.Process
 	section string
-	answer  doctorAnswer
+	findings
 }
 
 func (r *report) pass(label, format string, args ...any) { r.add(pass, label, format, args...) }
@@ -60,14 +60,14 @@ func (r *report) fail(label, format string, args ...any) { r.add(bad, label, for
 
 func (r *report) add(level, label, format string, args ...any) {
 	text := strings.ReplaceAll(fmt.Sprintf(format, args...), context.DeadlineExceeded.Error(), "no answer in time")
-	r.answer.Checks = append(r.answer.Checks, finding{r.section, level, label, text})
+	r.Checks = append(r.Checks, finding{r.section, level, label, text})
 	switch level {
 	case pass:
-		r.answer.Passed++
+		r.Passed++
 	case warn:
-		r.answer.Warnings++
+		r.Warnings++
 	default:
-		r.answer.Failures++
+		r.Failures++
 	}
 }
 
@@ -99,10 +99,10 @@ func (c *Cmd) Run(p *console.Process, at console.DataDir) error {
 		r.section = section.title
 		section.check()
 	}
-	return p.Verdict(r.answer.Failures > 0, c.JSON, r.answer, doctorLines(r.answer))
+	return p.Verdict(r.Failures > 0, c.JSON, r.findings, r.lines())
 }
 
-func doctorLines(a doctorAnswer) []string {
+func (a findings) lines() []string {
 	var lines []string
 	section := ""
 	for _, f := range a.Checks {

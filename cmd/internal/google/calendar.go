@@ -38,44 +38,6 @@ func (c inCalendar) in(g *At) []string {
 	return g.calendars
 }
 
-// eventAnswer is an event as JSON. Times are RFC 3339 in the bot's zone. All-day events have
-// dates, and their end is the day after the last.
-type eventAnswer struct {
-	ID          string   `json:"id"`
-	Calendar    string   `json:"calendar"`
-	Title       string   `json:"title"`
-	AllDay      bool     `json:"all_day"`
-	Start       string   `json:"start"`
-	End         string   `json:"end"`
-	Location    string   `json:"location"`
-	Description string   `json:"description"`
-	Link        string   `json:"link"`
-	Attendees   []string `json:"attendees"`
-	Status      string   `json:"status"`
-	Foreign     bool     `json:"foreign"` // created by someone else
-}
-
-func answerEvent(e google.Event, zone *time.Location) eventAnswer {
-	a := eventAnswer{
-		ID: e.ID, Calendar: e.Calendar, Title: clean.Line(e.Summary), AllDay: e.AllDay(), Location: clean.Line(e.Location),
-		Description: clean.Text(e.Text()), Link: clean.Line(e.Link), Attendees: []string{}, Status: e.Status, Foreign: e.Foreign(),
-	}
-	layout := time.RFC3339
-	if a.AllDay {
-		layout = time.DateOnly
-	}
-	if t, ok := e.Start.Time(zone); ok {
-		a.Start = t.Format(layout)
-	}
-	if t, ok := e.End.Time(zone); ok {
-		a.End = t.Format(layout)
-	}
-	for _, who := range e.Attendees {
-		a.Attendees = append(a.Attendees, clean.Line(who.Email))
-	}
-	return a
-}
-
 // when is the day and the times of an event.
 func when(e google.Event, zone *time.Location) string {
 	start, ok := e.Start.Time(zone)
@@ -126,7 +88,7 @@ func (c inCalendar) events(p *console.Process, g *At, days int, asJSON bool) err
 		if len(calendars) > 1 {
 			line += "  [" + clean.Line(e.Calendar) + "]"
 		}
-		return line, answerEvent(e, zone)
+		return line, e.In(zone)
 	})
 	return named(err, textNoCalendar, strings.Join(calendars, ", or "))
 }
@@ -156,12 +118,11 @@ func (c *calShowCmd) Run(p *console.Process, g *At) error {
 	if err := warned(p, TextEventsAreNot); err != nil {
 		return err
 	}
-	a := answerEvent(e, g.Env.Zone)
 	calendar := ""
 	if len(c.in(g)) > 1 {
 		calendar = e.Calendar
 	}
-	return p.Answer(c.JSON, a, labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.Env.Zone), "location", oneLine(e.Location, ""),
+	return p.Answer(c.JSON, e.In(g.Env.Zone), labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.Env.Zone), "location", oneLine(e.Location, ""),
 		"description", e.Text(), "link", oneLine(e.Link, ""), "attendees", oneLine(guests(e.Attendees), ""),
 		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID)))
 }
@@ -233,7 +194,7 @@ func (c *calAddCmd) Run(p *console.Process, g *At) error {
 		return named(err, textNoCalendar, calendar)
 	}
 	e.Calendar = calendar
-	return p.Answer(c.JSON, answerEvent(e, g.Env.Zone), []string{"created " + clean.Line(e.ID) + ": " + summary})
+	return p.Answer(c.JSON, e.In(g.Env.Zone), []string{"created " + clean.Line(e.ID) + ": " + summary})
 }
 
 type calUpdateCmd struct {

@@ -206,21 +206,6 @@ type TasksCmd struct {
 	Delete tasksDeleteCmd `cmd:""`
 }
 
-// taskAnswer is a task as JSON.
-type taskAnswer struct {
-	ID        string `json:"id"`
-	Title     string `json:"title"`
-	Due       string `json:"due"` // a day, or ""
-	Done      bool   `json:"done"`
-	Notes     string `json:"notes"`
-	Completed string `json:"completed"`
-	Link      string `json:"link"`
-}
-
-func answerTask(t google.Task) taskAnswer {
-	return taskAnswer{t.ID, clean.Line(t.Title), t.Day(), t.Done(), clean.Text(t.Notes), t.Completed, clean.Line(t.Link)}
-}
-
 type tasksListCmd struct {
 	All bool `help:"Include completed and hidden tasks."`
 	console.AsJSON
@@ -236,7 +221,7 @@ func (c *tasksListCmd) Run(p *console.Process, g *At) error {
 		if t.Notes != "" {
 			notes = " [+]"
 		}
-		return fmt.Sprintf("  %s  %-12s  %s  %s%s", clean.Line(t.ID), oneLine(t.Day(), "(no due)"), mark, clean.Line(t.Title), notes), answerTask(t)
+		return fmt.Sprintf("  %s  %-12s  %s  %s%s", clean.Line(t.ID), oneLine(t.Day(), "(no due)"), mark, clean.Line(t.Title), notes), t
 	})
 	return named(err, textNoTaskList, g.list)
 }
@@ -253,7 +238,7 @@ func (c *tasksShowCmd) Run(p *console.Process, g *At) error {
 	if t.Done() {
 		status = "completed"
 	}
-	return p.Answer(c.JSON, answerTask(t), labelled(13, "title", oneLine(t.Title, "(no title)"), "due", oneLine(t.Day(), "(no due)"),
+	return p.Answer(c.JSON, t, labelled(13, "title", oneLine(t.Title, "(no title)"), "due", oneLine(t.Day(), "(no due)"),
 		"notes", t.Notes, "link", t.Link, "status", status, "id", t.ID))
 }
 
@@ -278,7 +263,7 @@ func (c *tasksAddCmd) Run(p *console.Process, g *At) error {
 	if err != nil {
 		return named(err, textNoTaskList, g.list)
 	}
-	return p.Answer(c.JSON, answerTask(t), []string{fmt.Sprintf("added %s: %s -- %s", clean.Line(t.ID), oneLine(t.Day(), "(no due)"), title)})
+	return p.Answer(c.JSON, t, []string{fmt.Sprintf("added %s: %s -- %s", clean.Line(t.ID), oneLine(t.Day(), "(no due)"), title)})
 }
 
 // dueOn is a day in Google's format; empty if none was given.

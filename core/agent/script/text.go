@@ -27,6 +27,7 @@ const (
 const (
 	sayNoModel    = "No model is connected, so I cannot think about this. I only play scripts: a fenced block marked script."
 	sayOwnWords   = " (No model is connected: these are the task's own words.)"
+	sayOnlyScript = "The script" // instead of the text of a task that has none
 	reportDone    = "%s: done."
 	reportNoModel = "%s: no model is connected, so this was not thought about."
 	sayCompacted  = "History summarized: about %d tokens became %d."

@@ -92,7 +92,8 @@ func (t *turn) stopping(rest []step, m message, report string) {
 		if again { // never loop on a hook that always blocks
 			return
 		}
-		t.perform(obey(reason, fmt.Sprintf(report, strings.TrimRight(clean.Cut(clean.Line(m.body), 120), " .!?:"))))
+		words := cmp.Or(strings.TrimRight(clean.Cut(clean.Line(m.body), 120), " .!?:"), sayOnlyScript)
+		t.perform(obey(reason, fmt.Sprintf(report, words)))
 	}
 }
 

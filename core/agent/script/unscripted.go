@@ -21,6 +21,8 @@ type message struct {
 var (
 	stampForm = lazyregexp.New(`^\[\d{4}-\d\d-\d\d \S+ \d\d:\d\d [AP]M [^\]\n]*\] ?`)
 	tagForm   = lazyregexp.New(`^\[(routine|reminder|webhook|fork-started|fork-timeout|button|system)(-bg)?(?::[^\]\s]+)?\]\s*`)
+	// ourSection matches how the bot's sections begin that may be the last before a task's body.
+	ourSection = lazyregexp.New(`^(?:CHAIN CONTEXT:|TOOL RESTRICTIONS:|If a tool that you need is missing|For preference decisions,|### )`)
 	// wantsPing matches the words of a task that asks for a ping.
 	wantsPing = lazyregexp.New(`(?i)\b(ping|nudge|remind|tell|alert|call|wake) (me|the user)\b`)
 )
@@ -40,11 +42,16 @@ func read(prompt string) message {
 	m := message{tag: tag[1], background: tag[2] != "" || tag[1] == "webhook", body: rest[len(tag[0]):]}
 	switch m.tag {
 	case "routine", "reminder", "webhook":
-		if at := fence().FindStringIndex(m.body); at != nil { // what follows is for this program alone
+		at := fence().FindStringIndex(m.body)
+		scripted := at != nil
+		if scripted { // what follows is for this program alone
 			m.body = m.body[:at[0]]
 		}
 		m.body = strings.TrimSpace(m.body)
 		m.body = m.body[strings.LastIndex(m.body, "\n\n")+1:]
+		if m.background && scripted && ourSection().MatchString(strings.TrimSpace(m.body)) {
+			m.body = "" // the task is only a script
+		}
 	case "fork-started":
 		_, m.body, _ = strings.Cut(m.body, "\n\n")
 		m.body, _, _ = strings.Cut(m.body, "\n\n")

@@ -84,6 +84,28 @@ func TestTheBodyOfATaskIsWithoutItsScript(t *testing.T) {
 	}
 }
 
+// S8: the report of a task that is only a script named the last of the bot's sections before it.
+func TestOfATaskThatIsOnlyAScriptNothingOfThePromptIsShown(t *testing.T) {
+	for name, prompt := range prompts(t) {
+		before, _, _ := strings.Cut(prompt, "Look at my tasks.")
+		if got := read(before + "```script\nsay hello\n```"); got.body != "" || !got.background {
+			t.Errorf("%s: the body is %q", name, got.body)
+		}
+	}
+	before, _, _ := strings.Cut(prompts(t)["bg-routine-on_ping"], "Look at my tasks.")
+	var calls []string
+	s := open(t, Options{}, agent.SessionOptions{Tools: botTools(&calls), Hooks: agent.Hooks{Stop: func(_ context.Context, again bool) string {
+		if again {
+			return ""
+		}
+		return "call report_updates first"
+	}}})
+	_, _, err := turnOf(t.Context(), s, before+"```script\nsay hello\n```")
+	if want := `report_updates{"message":"The script: done."}`; err != nil || strings.Join(calls, "\n") != want {
+		t.Errorf("called %q, %v, want %s", calls, err, want)
+	}
+}
+
 func TestUserMessagesAreUnderstood(t *testing.T) {
 	got := read("[2026-11-23 Mon 09:02 AM CET] RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (just now) a\n- (2 days ago) b\n\nWhat's up?\n\nReally.")
 	if got != (message{body: "What's up?\n\nReally."}) {

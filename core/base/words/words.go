@@ -124,20 +124,23 @@ func Tokens(n int) string {
 // thousand formats a number in thousands, rounded: "45k".
 func thousand(n int) string { return fmt.Sprintf("%dk", (n+500)/1000) }
 
+// aCent is the least amount in dollars that is worded in cents: below it there are four digits.
+const aCent = 0.00995
+
 // Dollars formats an amount with enough digits for a non-zero result: "$0.12", "$0.0034".
 func Dollars(v float64) string {
-	if v > 0 && v < 0.00995 { // what rounds to a cent is a cent
+	if v > 0 && v < aCent {
 		return fmt.Sprintf("$%.4f", v)
 	}
 	return fmt.Sprintf("$%.2f", v)
 }
 
-// Cents formats an amount of dollars for a column, without the sign: "0.19", "<0.01".
+// Cents is Dollars for a column, without the sign: "0.19", and "<0.01" for what has four digits.
 func Cents(v float64) string {
-	if v > 0 && v < 0.01 {
+	if v > 0 && v < aCent {
 		return "<0.01"
 	}
-	return fmt.Sprintf("%.2f", v)
+	return Dollars(v)[1:]
 }
 
 // Bytes formats a file size: "812 bytes", "45 kB", "1.2 MB", "14 MB".

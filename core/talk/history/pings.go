@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
@@ -53,6 +54,25 @@ type Summary struct {
 	Task, Title string
 	Rate        fork.Rate
 	Answers     budget.Answers
+}
+
+// MarshalJSON implements json.Marshaler: the numbers, and the usual minutes until an answer, which are null without one.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	var minutes *int
+	if s.Answers.Answered > 0 {
+		m := int(s.Answers.Median.Round(time.Minute) / time.Minute)
+		minutes = &m
+	}
+	return store.JSONLine(struct {
+		Task     string  `json:"task"`
+		Title    string  `json:"title"`
+		Runs     int     `json:"runs"`
+		Pings    int     `json:"pings"`
+		Answered int     `json:"answered"`
+		PerRun   float64 `json:"pings_per_run"`
+		Rate     float64 `json:"answer_rate"`
+		Minutes  *int    `json:"median_minutes"`
+	}{s.Task, s.Title, s.Rate.Runs, s.Answers.Pings, s.Answers.Answered, s.Rate.PerRun(), s.Answers.Rate(), minutes})
 }
 
 // Answers summarizes the pings since then by task, in order of their first ping.

@@ -24,18 +24,18 @@ const (
 	ledgerKept = 12 << 20
 )
 
-// entry is one line of the ledger. Lines of the original and of earlier versions only
+// Row is one line of the ledger. It leaves out what is zero. Lines of the original and of earlier versions only
 // have the sum of tokens, which counts as input.
-type entry struct {
-	View
+type Row struct {
+	fields
 	Tokens  int          `json:"tokens"`
 	CostUSD float64      `json:"cost_usd"`
 	Used    *agent.Usage `json:"usage,omitempty"`
 }
 
 // view returns the run of a line, cleaned.
-func (e entry) view() View {
-	v := e.View
+func (e Row) view() View {
+	v := View(e.fields)
 	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error, &v.Delivery} {
 		*text = clean.Line(*text)
 	}
@@ -59,7 +59,7 @@ func Ledger(d *store.Dir, n int) ([]View, error) {
 
 // Find looks up a run by id, searching from the newest.
 func Find(d *store.Dir, id string) (v View, ok bool, err error) {
-	_, _, err = runLog(d).Before(jsonl.Cursor{}, func(e entry) bool {
+	_, _, err = runLog(d).Before(jsonl.Cursor{}, func(e Row) bool {
 		if ok = e.ID == id && slices.Contains(recorded, e.State); ok {
 			v = e.view()
 		}
@@ -94,7 +94,7 @@ func pageOf(d *store.Dir, from jsonl.Cursor, n int, wanted func(State) bool) (p 
 	}
 	seen := map[string]bool{}
 	strange := 0
-	p.Next, p.Damaged, err = runLog(d).Before(from, func(e entry) bool {
+	p.Next, p.Damaged, err = runLog(d).Before(from, func(e Row) bool {
 		switch {
 		case !validRun(e.ID) || !slices.Contains(recorded, e.State):
 			strange++
@@ -124,7 +124,7 @@ func cutOff(d *store.Dir) ([]View, error) {
 		if !begins && len(open) == 0 {
 			return true
 		}
-		var e entry
+		var e Row
 		if json.Unmarshal(line, &e) != nil || !validRun(e.ID) || !slices.Contains(recorded, e.State) {
 			return true
 		}
@@ -137,8 +137,8 @@ func cutOff(d *store.Dir) ([]View, error) {
 	return open, err
 }
 
-func runLog(d *store.Dir) jsonl.Log[entry] {
-	return jsonl.Log[entry]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerKept}
+func runLog(d *store.Dir) jsonl.Log[Row] {
+	return jsonl.Log[Row]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerKept}
 }
 
 // validRun reports whether s has the form of a run id and so is safe in a file name.
@@ -154,12 +154,17 @@ func validRun(s string) bool {
 	return true
 }
 
-func appendLedger(d *store.Dir, v View) error {
-	line := entry{View: v, Tokens: v.Usage.Tokens(), CostUSD: v.Usage.CostUSD}
+// Row returns the line for a run.
+func (v View) Row() Row {
+	line := Row{fields: fields(v), Tokens: v.Usage.Tokens(), CostUSD: v.Usage.CostUSD}
 	if line.Tokens > 0 {
 		line.Used = &v.Usage
 	}
-	if err := runLog(d).Append(line); err != nil {
+	return line
+}
+
+func appendLedger(d *store.Dir, v View) error {
+	if err := runLog(d).Append(v.Row()); err != nil {
 		return fmt.Errorf("write the ledger of runs: %w", err)
 	}
 	return nil
@@ -176,7 +181,7 @@ func appendStart(d *store.Dir, v View) error {
 func Deliveries(d *store.Dir) (map[string]State, error) {
 	runs := map[string]State{}
 	err := runLog(d).Each(func(line []byte) bool {
-		var e entry
+		var e Row
 		if bytes.Contains(line, []byte(`"delivery":`)) && json.Unmarshal(line, &e) == nil && e.Delivery != "" && slices.Contains(recorded, e.State) {
 			runs[e.Delivery] = e.State
 		}

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
 	"ollimbot/core/safety/label"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
 
@@ -71,6 +72,23 @@ type View struct {
 	Lines   uint64      `json:"-"` // tail lines ever written
 	// Aside means that it waits for money that is set aside for runs under way.
 	Aside bool `json:"-"`
+}
+
+// fields is a View without MarshalJSON, for its tags.
+type fields View
+
+// MarshalJSON implements json.Marshaler: a run with all that is always there. A time that is not known yet is the zero time.
+func (v View) MarshalJSON() ([]byte, error) {
+	return store.JSONLine(struct {
+		fields
+		Queued  time.Time   `json:"queued"`
+		Started time.Time   `json:"started"`
+		Ended   time.Time   `json:"ended"`
+		Tokens  int         `json:"tokens"`
+		Cost    float64     `json:"cost_usd"`
+		Label   label.Label `json:"tainted"`
+		Trusted bool        `json:"trusted"`
+	}{fields(v), v.Queued, v.Started, v.Ended, v.Usage.Tokens(), v.Usage.CostUSD, v.Label, v.Trusted})
 }
 
 // Failed reports whether a run in this state did not do its job.

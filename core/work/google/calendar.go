@@ -12,9 +12,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 )
 
-// Event is an appointment.
+// Event is an appointment. The tags are Google's.
 type Event struct {
 	ID          string     `json:"id,omitempty"`
 	Status      string     `json:"status,omitempty"`
@@ -32,6 +35,45 @@ type Event struct {
 
 	// Calendar is the id of the calendar that contains it; not part of Google's JSON.
 	Calendar string `json:"-"`
+}
+
+// sentEvent is an event in Google's JSON.
+type sentEvent Event
+
+// MarshalJSON implements json.Marshaler: the event for scripts, with clean texts. Times are RFC 3339, in the zone of In.
+// All-day events have dates, and their end is the day after the last.
+func (e Event) MarshalJSON() ([]byte, error) {
+	guests := []string{}
+	for _, who := range e.Attendees {
+		guests = append(guests, clean.Line(who.Email))
+	}
+	return store.JSONLine(struct {
+		ID          string   `json:"id"`
+		Calendar    string   `json:"calendar"`
+		Title       string   `json:"title"`
+		AllDay      bool     `json:"all_day"`
+		Start       string   `json:"start"`
+		End         string   `json:"end"`
+		Location    string   `json:"location"`
+		Description string   `json:"description"`
+		Link        string   `json:"link"`
+		Attendees   []string `json:"attendees"`
+		Status      string   `json:"status"`
+		Foreign     bool     `json:"foreign"` // created by someone else
+	}{
+		e.ID, e.Calendar, clean.Line(e.Summary), e.AllDay(), e.Start.text(e.AllDay()), e.End.text(e.AllDay()), clean.Line(e.Location),
+		clean.Text(e.Text()), clean.Line(e.Link), guests, e.Status, e.Foreign(),
+	})
+}
+
+// In returns the event with its times in a zone.
+func (e Event) In(zone *time.Location) Event {
+	for _, w := range []**When{&e.Start, &e.End} {
+		if t, ok := (*w).Time(zone); ok && (*w).DateTime != "" {
+			*w = At(t)
+		}
+	}
+	return e
 }
 
 // Attendee is a guest or the organizer.
@@ -64,6 +106,24 @@ func (w *When) Time(zone *time.Location) (time.Time, bool) {
 	}
 	t, err := time.ParseInLocation(time.DateOnly, w.Date, zone)
 	return t, err == nil
+}
+
+// text returns the moment or its day; empty if there is neither.
+func (w *When) text(day bool) string {
+	layout := time.RFC3339
+	if day {
+		layout = time.DateOnly
+	}
+	if w == nil {
+		return ""
+	}
+	if t, err := time.Parse(time.RFC3339, w.DateTime); err == nil {
+		return t.Format(layout)
+	}
+	if t, ok := w.Time(time.UTC); ok {
+		return t.Format(layout)
+	}
+	return ""
 }
 
 // AllDay reports whether the event has days and no times.
@@ -187,7 +247,7 @@ func (s *CalendarAPI) Add(ctx context.Context, calendar string, e Event) (made E
 	var id [13]byte
 	_, _ = rand.Read(id[:]) // it never fails
 	e.ID = hex.EncodeToString(id[:])
-	err = s.api.do(ctx, onEvent(http.MethodPost, calendar, e), &made)
+	err = s.api.do(ctx, onEvent(http.MethodPost, calendar, sentEvent(e)), &made)
 	if r := (*refusal)(nil); errors.As(err, &r) && r.status == http.StatusConflict && r.after {
 		return s.Get(ctx, []string{calendar}, e.ID)
 	}

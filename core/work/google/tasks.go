@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 )
 
-// Task is a task. Due is the midnight of a day in UTC: tasks have no time of day.
+// Task is a task. Due is the midnight of a day in UTC: tasks have no time of day. The tags are Google's.
 type Task struct {
 	ID        string `json:"id,omitempty"`
 	Title     string `json:"title,omitempty"`
@@ -22,6 +25,22 @@ type Task struct {
 }
 
 const completed = "completed"
+
+// sentTask is a task in Google's JSON.
+type sentTask Task
+
+// MarshalJSON implements json.Marshaler: the task for scripts, with clean texts.
+func (t Task) MarshalJSON() ([]byte, error) {
+	return store.JSONLine(struct {
+		ID        string `json:"id"`
+		Title     string `json:"title"`
+		Due       string `json:"due"` // a day, or ""
+		Done      bool   `json:"done"`
+		Notes     string `json:"notes"`
+		Completed string `json:"completed"`
+		Link      string `json:"link"`
+	}{t.ID, clean.Line(t.Title), t.Day(), t.Done(), clean.Text(t.Notes), t.Completed, clean.Line(t.Link)})
+}
 
 // Done reports whether the task is completed.
 func (t Task) Done() bool { return t.Status == completed }
@@ -59,7 +78,7 @@ func (s *TasksAPI) Get(ctx context.Context, list, id string) (t Task, err error)
 
 // Add makes a task, once: if the answer is lost, it looks for the task before it tries again.
 func (s *TasksAPI) Add(ctx context.Context, list string, t Task) (made Task, err error) {
-	k := onTask(http.MethodPost, list, t)
+	k := onTask(http.MethodPost, list, sentTask(t))
 	k.once = true
 	for range attempts {
 		begun := s.api.creds.now()

@@ -32,6 +32,16 @@ type Spec struct {
 	SecretEnv, SignatureHeader, DeliveryHeader string
 }
 
+// MarshalJSON implements json.Marshaler: its name, its file and the fields that it declares.
+func (s *Spec) MarshalJSON() ([]byte, error) {
+	return store.JSONLine(struct {
+		ID     string   `json:"id"`
+		File   string   `json:"file"`
+		Title  string   `json:"title"`
+		Fields []string `json:"fields"`
+	}{s.ID, s.Path, s.Title(), s.Fields.Declared})
+}
+
 // Parse reads a spec file. rel is its path relative to the data directory. It returns all
 // problems in the file's order; if routines.HasErrors of them, the spec must not be used.
 func Parse(rel string, data []byte) (Spec, []routines.Problem) {

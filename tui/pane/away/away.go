@@ -249,7 +249,7 @@ var taskColumns = []table.Column[row]{
 	table.Number("REFUSED", 8, theme.Warn, func(r row) int { return r.Refused }, strconv.Itoa),
 	table.Number("FAILED", 7, theme.Bad, func(r row) int { return r.Failed }, strconv.Itoa),
 	table.Number("TOKENS", 7, theme.Dim, func(r row) int { return r.Tokens }, words.Big),
-	table.Number("$", 6, theme.Dim, func(r row) float64 { return r.Dollars }, func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }),
+	table.Number("$", 6, theme.Dim, func(r row) float64 { return r.Dollars }, words.Cents),
 }
 
 // logColumns are those of the lower half.
