@@ -1,4 +1,4 @@
-// Package raster makes pictures of a terminal's screen: PNG, SVG and GIF, in pure Go, with only its embedded font. It
+// Package raster makes pictures of a terminal's screen, in pure Go, with only its embedded font. It
 // handles cells and colours, independent of the program whose screen it draws.
 package raster
 
@@ -8,12 +8,10 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-	"image/gif"
 	"image/png"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/go-fonts/dejavu/dejavusansmono"
@@ -202,18 +200,14 @@ func solid(c color.Color, otherwise color.RGBA) color.RGBA {
 // margin is the room around the screen in pixels.
 const margin = 12
 
-// PNG writes the screen as a picture.
-func (p *Pen) PNG(w io.Writer, g *Grid) error {
-	return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, p.image(g))
-}
-
-// Small is a faster and smaller PNG: every pixel has one of the 256 most used colours.
+// Small writes the screen as a small PNG: every pixel has one of the 256 most used colours.
 func (p *Pen) Small(w io.Writer, g *Grid) error {
-	img := p.image(g)
-	return png.Encode(w, paletted(img, img.Bounds(), palette([]*image.RGBA{img})))
+	img := p.Image(g)
+	return png.Encode(w, Paletted(img, img.Bounds(), Palette(img)))
 }
 
-func (p *Pen) image(g *Grid) *image.RGBA {
+// Image returns the screen as a picture.
+func (p *Pen) Image(g *Grid) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, g.W*p.w+2*margin, g.H*p.h+2*margin))
 	fill(img, img.Bounds(), g.Back)
 	for y := range g.H {
@@ -252,38 +246,8 @@ func fill(img *image.RGBA, r image.Rectangle, c color.RGBA) {
 	draw.Draw(img, r, image.NewUniform(c), image.Point{}, draw.Src)
 }
 
-// Frame is a screen and how long it is shown.
-type Frame struct {
-	Grid *Grid
-	For  time.Duration
-}
-
-// GIF writes screens as a looping animation. Only what changes
-// between two screens is stored.
-func (p *Pen) GIF(w io.Writer, frames []Frame) error {
-	images := make([]*image.RGBA, len(frames))
-	for i, f := range frames {
-		images[i] = p.image(f.Grid)
-	}
-	colours := palette(images)
-	var out gif.GIF
-	for i, img := range images {
-		r := img.Bounds()
-		if i > 0 {
-			if r = changed(images[i-1], img); r.Empty() {
-				out.Delay[len(out.Delay)-1] += hundredths(frames[i].For)
-				continue
-			}
-		}
-		out.Image = append(out.Image, paletted(img, r, colours))
-		out.Delay = append(out.Delay, hundredths(frames[i].For))
-		out.Disposal = append(out.Disposal, gif.DisposalNone)
-	}
-	return gif.EncodeAll(w, &out)
-}
-
-// paletted returns a part of a picture in the nearest colours of a palette.
-func paletted(img *image.RGBA, r image.Rectangle, colours color.Palette) *image.Paletted {
+// Paletted returns a part of a picture in the nearest colours of a palette.
+func Paletted(img *image.RGBA, r image.Rectangle, colours color.Palette) *image.Paletted {
 	part, index := image.NewPaletted(r, colours), map[color.RGBA]uint8{}
 	var last color.RGBA
 	var place uint8
@@ -303,23 +267,8 @@ func paletted(img *image.RGBA, r image.Rectangle, colours color.Palette) *image.
 	return part
 }
 
-func hundredths(d time.Duration) int { return int(d.Milliseconds() / 10) }
-
-// changed returns the smallest rectangle that contains every difference.
-func changed(a, b *image.RGBA) image.Rectangle {
-	var r image.Rectangle
-	for y := b.Rect.Min.Y; y < b.Rect.Max.Y; y++ {
-		for x := b.Rect.Min.X; x < b.Rect.Max.X; x++ {
-			if a.RGBAAt(x, y) != b.RGBAAt(x, y) {
-				r = r.Union(image.Rect(x, y, x+1, y+1))
-			}
-		}
-	}
-	return r
-}
-
-// palette returns the 256 most used colours.
-func palette(images []*image.RGBA) color.Palette {
+// Palette returns the 256 most used colours.
+func Palette(images ...*image.RGBA) color.Palette {
 	count := map[color.RGBA]int{}
 	for _, img := range images {
 		var last color.RGBA
