@@ -7,7 +7,6 @@ import (
 	"image/color"
 	"slices"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -98,7 +97,7 @@ type Theme struct {
 	options Options
 	open    [numRoles]string
 	shut    [numRoles]string
-	borders lipgloss.Border
+	borders Box
 }
 
 // New builds a theme. The work is done here: Paint only joins strings.
@@ -106,9 +105,9 @@ func New(o Options) *Theme {
 	if o.Profile < colorprofile.ANSI {
 		o.NoColor = true
 	}
-	t := &Theme{options: o, borders: lipgloss.RoundedBorder()}
+	t := &Theme{options: o, borders: rounded}
 	if o.ASCII {
-		t.borders = lipgloss.ASCIIBorder()
+		t.borders = boxed
 	}
 	if o.Plain {
 		return t
@@ -155,7 +154,15 @@ func (t *Theme) Glyph(g Glyph) string {
 }
 
 // Box is what borders and rules are drawn with.
-func (t *Theme) Box() lipgloss.Border { return t.borders }
+type Box struct{ Top, Left, TopLeft, TopRight, BottomLeft, BottomRight, MiddleLeft, MiddleRight, MiddleTop string }
+
+var (
+	rounded = Box{"─", "│", "╭", "╮", "╰", "╯", "├", "┤", "┬"}
+	boxed   = Box{"-", "|", "+", "+", "+", "+", "+", "+", "+"}
+)
+
+// Box is the one of this terminal.
+func (t *Theme) Box() Box { return t.borders }
 
 // ASCII reports whether only ASCII may be drawn, for gauges and sparklines.
 func (t *Theme) ASCII() bool { return t.options.ASCII }
