@@ -67,8 +67,8 @@ func (p *Pane) Line(c pane.Context, w int) string {
 		out = append(out, widget.Span{Role: theme.Dim, Text: "none"})
 	} else {
 		r, _ := p.book.Nth(0)
-		glyph, role := pane.Look(r.state)
-		out = append(out, widget.Span{Role: role, Text: c.Theme.Glyph(glyph) + " "}, widget.Span{Text: r.title + "  "},
+		glyph, role := pane.Look(r.State)
+		out = append(out, widget.Span{Role: role, Text: c.Theme.Glyph(glyph) + " "}, widget.Span{Text: r.Title + "  "},
 			widget.Span{Role: theme.Dim, Text: counts(c.Snap, len(p.Unseen(c.Snap)))})
 	}
 	return widget.Brush{Theme: c.Theme}.Line(w, out...)
@@ -460,7 +460,7 @@ func (p *Pane) Sync(c pane.Context) {
 	}
 	if !p.chosen && !p.reading() && p.book.Shown() > 0 {
 		first, _ := p.book.Nth(0)
-		p.run = cmp.Or(p.newest(), first.id)
+		p.run = cmp.Or(p.newest(), first.ID)
 	}
 	if !p.book.choose(p.run) && p.wanted == "" { // it is filtered out
 		p.run = cmp.Or(p.book.run(), p.run)
