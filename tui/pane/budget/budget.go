@@ -6,7 +6,6 @@ package budget
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,11 +25,7 @@ import (
 )
 
 // Pane is the budget pane. The zero Pane is ready to use.
-type Pane struct {
-	pane.Still
-	kept drawn
-	rows []widget.Row
-}
+type Pane struct{ pane.Still }
 
 // State implements pane.Pane.
 func (p *Pane) State(c pane.Context) string { return c.Snap.Outlook().Word }
@@ -149,29 +144,9 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	return widget.Brush{Theme: c.Theme}.Line(w, append(out, said...)...)
 }
 
-// drawn is the input of a drawing, except for the level's drift within a second.
-type drawn struct {
-	theme  *theme.Theme
-	keys   action.Keys
-	w, h   int
-	second int64
-	twelve bool
-	budget core.BudgetView
-}
-
-// Draw implements pane.Pane. It keeps its drawing, because the budget is unchanged in most frames.
+// Draw implements pane.Pane: the level in words, the newest messages, and when pings are answered; the day draws the level
+// as a picture.
 func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
-	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), c.Snap.TwelveHours, c.Snap.Budget}
-	b := &now.budget
-	b.State.Available, b.State.LastRefill = math.Floor(b.State.Available*10), time.Time{}
-	if now.theme != p.kept.theme || !reflect.DeepEqual(now, p.kept) {
-		p.kept, p.rows = now, draw(c, w, h)
-	}
-	return p.rows
-}
-
-// draw draws the level in words, the newest messages, and when pings are answered; the day draws the level as a picture.
-func draw(c pane.Context, w, h int) []widget.Row {
 	s, out := c.Snap, pane.Sheet{Context: c, W: w}
 	lines := append([][]widget.Span{gauge(c, w-2)}, outlook(c, w-2)...)
 	for _, l := range append(lines, widget.Flow(facts(c), widget.Span{Role: theme.Dim, Text: " · "}, w-2)...) {
