@@ -37,18 +37,15 @@ type Page struct {
 	to   *pane.Answer
 	word string
 
-	view  widget.Scroll   // over the lines
-	lines [][]widget.Span // body in lines of width cells
+	view  *widget.Reader // of the body in lines of width cells
 	width int
 	over  bool // it was drawn with fewer lines than it has
 }
 
 // NewPage is a page of text.
 func NewPage(title, body string) *Page {
-	p := &Page{name: title}
+	p := &Page{name: title, view: widget.NewReader(action.Names{Pane: action.Logs})}
 	p.say(clean.Text(body))
-	p.view.Source, p.view.Wrap, p.view.Still, p.view.Names = p, true, true, action.Names{Pane: action.Logs}
-	p.view.Do("home")
 	return p
 }
 
@@ -84,23 +81,6 @@ func Load(title string, read func(context.Context, pane.Reader) (pane.Dialog, er
 	}}
 }
 
-// Bounds are the numbers of the lines: with Text and Rows they make the page a
-// widget.Source.
-func (p *Page) Bounds() (first, end uint64) { return 0, uint64(len(p.lines)) }
-
-// Text is a line without colours.
-func (p *Page) Text(i uint64) (text string) {
-	for _, s := range p.lines[i] {
-		text += s.Text
-	}
-	return text
-}
-
-// Rows draws a line.
-func (p *Page) Rows(i uint64, look widget.Look) [][]widget.Span {
-	return [][]widget.Span{append([]widget.Span{{Text: " "}}, look.Matcher.MarkSpans(p.lines[i])...)}
-}
-
 // Title implements pane.Dialog.
 func (p *Page) Title() string { return p.name }
 
@@ -121,7 +101,7 @@ func (p *Page) Draw(c pane.Context, w, h int) []string {
 		w = min(w-Air, pageWidth)
 	}
 	p.wrap(min(w-2, pageWidth))
-	n := len(p.lines)
+	n := p.view.Len()
 	p.over = n > h
 	var out []string
 	switch {
@@ -129,9 +109,7 @@ func (p *Page) Draw(c pane.Context, w, h int) []string {
 		out = p.view.Lines(c.Theme, w, min(h, n+1), false)
 	case n >= h && h > 1:
 		out = p.view.Lines(c.Theme, w, h-1, false)
-		top, _, _ := p.view.At(0)
-		where := fmt.Sprintf("%d-%d%s%d ", top+1, min(n, int(top)+h-1), textOf, n)
-		out = append(out, brush(c).Spread(w, nil, []widget.Span{{Role: theme.Dim, Text: where}}))
+		out = append(out, brush(c).Spread(w, nil, []widget.Span{{Role: theme.Dim, Text: p.view.Where() + " "}}))
 	default:
 		out = p.view.Lines(c.Theme, w, min(h, n), false)
 	}
@@ -144,8 +122,8 @@ func (p *Page) Draw(c pane.Context, w, h int) []string {
 // wrap breaks the body into lines if the width has changed.
 func (p *Page) wrap(w int) {
 	if p.width != w {
-		p.width, p.lines = w, p.broken(max(1, w))
-		p.view.Refind()
+		p.width = w
+		p.view.Show(p.broken(max(1, w)))
 	}
 }
 

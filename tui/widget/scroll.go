@@ -427,3 +427,50 @@ func (s *Scroll) revealHit() {
 		s.look.Left = s.left
 	}
 }
+
+// Reader is a Scroll over a text that is read from its beginning. Use NewReader.
+type Reader struct {
+	Scroll
+	lines [][]Span
+}
+
+// NewReader returns a reader without a text.
+func NewReader(names action.Names) *Reader {
+	r := &Reader{}
+	r.Source, r.Wrap, r.Still, r.Names = r, true, true, names
+	r.home()
+	return r
+}
+
+// Show replaces the text, which is in lines of the width of the drawing.
+func (r *Reader) Show(lines [][]Span) {
+	r.lines = lines
+	r.Refind()
+}
+
+// Len is the number of lines.
+func (r *Reader) Len() int { return len(r.lines) }
+
+// Where says which lines the last drawing has shown: "1-20 of 43"; empty if it has shown all of them.
+func (r *Reader) Where() string {
+	if len(r.lines) <= r.h {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d of %d", r.top.item+1, min(len(r.lines), int(r.top.item)+r.h), len(r.lines))
+}
+
+// Bounds are the numbers of the lines: with Text and Rows they make the reader its own Source.
+func (r *Reader) Bounds() (first, end uint64) { return 0, uint64(len(r.lines)) }
+
+// Text is a line without colours.
+func (r *Reader) Text(i uint64) (text string) {
+	for _, s := range r.lines[i] {
+		text += s.Text
+	}
+	return text
+}
+
+// Rows draws a line.
+func (r *Reader) Rows(i uint64, look Look) [][]Span {
+	return [][]Span{append([]Span{{Text: " "}}, look.Matcher.MarkSpans(r.lines[i])...)}
+}

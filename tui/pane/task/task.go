@@ -26,13 +26,11 @@ type Page struct {
 
 	past   *command.TaskPast
 	prompt string
-	failed string      // the error of a read
-	seen   seen        // the state for which past and prompt were read
-	asked  bool        // the prompt was requested too
-	run    int         // index of the shown run
-	lines  widget.List // of the prompt: the first visible one
-	shown  int         // number of visible lines
-	total  int         // number of lines
+	failed string         // the error of a read
+	seen   seen           // the state for which past and prompt were read
+	asked  bool           // the prompt was requested too
+	run    int            // index of the shown run
+	text   *widget.Reader // the prompt; nil until it was drawn
 }
 
 // seen changes when the page must be reloaded: another task or version of it, an ended run, a ping, a new minute.
@@ -153,7 +151,9 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.TaskFire, action.TaskPause, action.TaskEdit, action.TaskDelete, action.TaskOpen:
 		return dialog.OnTask(c, *p.task(c), id)
 	default:
-		p.lines.Move(id.Verb(), max(1, p.total-p.shown+1), p.shown)
+		if p.text != nil {
+			p.text.Do(id.Verb())
+		}
 	}
 	return pane.Answer{}
 }
