@@ -67,14 +67,14 @@ func TestPicturesOfThePhone(t *testing.T) {
 	put(" A drawing of the bot's messages in Discord")
 	g := raster.Lines(lines, phoneWide, raster.Dark)
 	var text, image bytes.Buffer
-	testkit.Must(t, raster.SVG(&text, g))
+	testkit.Must(t, writeSVG(&text, g))
 	kept(t, "phone.svg", text.Bytes())
 	if !*update {
 		return
 	}
 	pen, err := raster.NewPen(16)
 	testkit.Must(t, err)
-	testkit.Must(t, pen.PNG(&image, g))
+	testkit.Must(t, writePNG(&image, pen, g))
 	kept(t, "phone.png", image.Bytes())
 }
 

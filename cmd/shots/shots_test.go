@@ -97,12 +97,12 @@ func TestPictures(t *testing.T) {
 					t.Errorf("%.2f %% of the cells are blank, at most %v may be", n, most)
 				}
 				var text, image bytes.Buffer
-				testkit.Must(t, raster.SVG(&text, g))
+				testkit.Must(t, writeSVG(&text, g))
 				kept(t, p.name+".svg", text.Bytes())
 				if !*update {
 					return
 				}
-				testkit.Must(t, pen.PNG(&image, g))
+				testkit.Must(t, writePNG(&image, pen, g))
 				kept(t, p.name+".png", image.Bytes())
 			})
 		})
@@ -147,11 +147,11 @@ func film(t *testing.T) {
 	testkit.Must(t, err)
 	const each = 250 * time.Millisecond
 	play(t, 110, 32, raster.Dark, func(s *stage) {
-		var frames []raster.Frame
+		var frames []frame
 		shoot := func(d time.Duration) {
 			for ; d > 0; d -= each {
 				s.wait(each)
-				frames = append(frames, raster.Frame{Grid: s.grid(), For: each})
+				frames = append(frames, frame{grid: s.grid(), long: each})
 			}
 		}
 		shoot(time.Second)
@@ -164,13 +164,13 @@ func film(t *testing.T) {
 		s.press("5", "i")
 		for _, letter := range "what is left?" {
 			s.press(string(letter))
-			frames = append(frames, raster.Frame{Grid: s.grid(), For: each / 3})
+			frames = append(frames, frame{grid: s.grid(), long: each / 3})
 		}
 		s.press("\r")
 		shoot(6 * time.Second)
-		frames[len(frames)-1].For = 2 * time.Second
+		frames[len(frames)-1].long = 2 * time.Second
 		var out bytes.Buffer
-		testkit.Must(t, pen.GIF(&out, frames))
+		testkit.Must(t, writeGIF(&out, pen, frames))
 		kept(t, "demo.gif", out.Bytes())
 	})
 }

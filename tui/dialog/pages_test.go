@@ -22,9 +22,9 @@ import (
 
 func textOfPage(p *Page, w int) []string {
 	p.wrap(w)
-	out := make([]string, len(p.lines))
+	out := make([]string, p.view.Len())
 	for i := range out {
-		out[i] = p.Text(uint64(i))
+		out[i] = p.view.Text(uint64(i))
 	}
 	return out
 }
@@ -90,7 +90,7 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 			first, _, _ := p.view.At(0)
 			last, _, ok := p.view.At(max(0, len(lines)-2))
 			if first > 0 && !ok {
-				t.Fatalf("line %d stands on top and %d above the last of %d", first, last, len(p.lines))
+				t.Fatalf("line %d stands on top and %d above the last of %d", first, last, p.view.Len())
 			}
 		}
 	})

@@ -306,3 +306,18 @@ func TestTheTitleOfARunFadesWithItsAge(t *testing.T) {
 		}
 	}
 }
+
+// Rows to spare under the updates show the run that left one; with the focus, there is a box for it.
+func TestSpareRowsShowTheRunThatLeftAnUpdate(t *testing.T) {
+	s := open("updates")
+	var run fork.View
+	s.next(func(c *core.Snapshot) {
+		run = c.Forks[0]
+		c.Updates = []updates.Update{{Key: "b", At: c.At, Message: "Two need an answer.", Run: run.ID}}
+	})
+	rule := "─ " + run.Title
+	screen := func(h int, focused bool) string { return strings.Join(drawn(s, s.c, 48, h, focused), "\n") }
+	has(t, screen(20, false), "Two need an answer.", rule)
+	lacks(t, "what has the focus has a box for it", screen(20, true), rule)
+	lacks(t, "there is no room", screen(4, false), rule)
+}

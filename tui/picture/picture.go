@@ -71,7 +71,7 @@ func weekOf(ctx context.Context, from Source, ago int) (Picture, error) {
 
 // Week draws a week like its page in the dashboard.
 func Week(r *week.Report) (Picture, error) {
-	p := page{all: weekpage.Lines(look(), r, nil, columns, mostRows)}
+	p := page{all: weekpage.Lines(look(), r, columns, mostRows)}
 	return p.drawn(textWeekAlt + strings.Join(r.Lines(), ". ") + ".")
 }
 

@@ -29,7 +29,7 @@ func TestTheWeekSaysTheSameEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page := strings.Join(strings.Fields(ansi.Strip(strings.Join(weekpage.Lines(look(), &r, nil, columns, mostRows), " "))), " ")
+		page := strings.Join(strings.Fields(ansi.Strip(strings.Join(weekpage.Lines(look(), &r, columns, mostRows), " "))), " ")
 		if !strings.Contains(page, r.Title()) || !strings.Contains(p.Alt, r.Title()) {
 			t.Errorf("%q is not in %q or %q", r.Title(), page, p.Alt)
 		}

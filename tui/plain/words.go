@@ -149,3 +149,97 @@ func buttonsOf(e transcript.Entry) (things []thing) {
 	}
 	return things
 }
+
+// The kinds of lines. Those of messages are the roles of the conversation, those
+// of notices their levels.
+const (
+	kindNotice   = "notice"
+	kindDenied   = "denied"
+	kindQuiet    = "quiet message"
+	kindCritical = "critical ping"
+	kindRun      = "run"
+	kindOutput   = "output"
+	kindUpdate   = "update"
+	kindBudget   = "budget"
+	kindEngine   = "engine"
+	kindSurface  = "surface"
+	kindProblem  = "problem"
+	kindApproval = "approval"
+	kindFork     = "fork"
+	kindLog      = "log"
+	kindButton   = "buttons"
+)
+
+// Texts for users, suitable for screen readers: no columns, boxes or arrows.
+const (
+	textReady       = "ollim-bot in plain mode in %s, %s; help lists the commands"
+	textDone        = "done"
+	textNoneMatches = "nothing matches %s"
+	textError       = "error: "
+	textUndoable    = "; undo takes it back"
+	textReadOnly    = "this is read-only; restart without --read-only to make changes"
+	textAsk         = "%s Type yes to %s, anything else to %s"
+	textQuit        = "%s in progress or queued. They stop at once, and reminders among them fire again at the next start. Type yes to quit, anything else to stay"
+	textUnchanged   = "nothing changed"
+	textDropped     = "question cancelled, nothing changed"
+	textNoQuestion  = "there is no question to answer"
+
+	textContinues = "continues on the next line; a line without a backslash at its end completes it"
+	textTooLong   = "this is too long and was ignored: a command can have at most 64 kilobytes"
+
+	textUsage    = "%s takes %s, as in %s; help %s explains it"
+	textNothing  = "%s takes nothing after it; help %[1]s explains it"
+	textSeveral  = "%q matches %s; use one of these numbers, or more words"
+	textNoMatch  = "no %s matches %q; choose from"
+	textNoList   = "numbers refer to the last list; here it is, repeat the command with one of these"
+	textNoNumber = "there is no number %d in the last list, which has %d"
+	textGone     = "number %d of the last list no longer exists; choose from"
+	textMore     = "and %s; type more to continue"
+	textOlder    = "and %s; narrow the list with a filter, such as a day"
+
+	textNoMessage = "the task has no message; after its time, write what the bot should do"
+
+	textChatMore     = "earlier messages: ollim-bot history finds them"
+	textNoMessages   = "no matching message"
+	textReplyNotice  = "that message is from the program, which does not reply; give the number of a message from the bot"
+	textEntered      = "you are in a fork now: %s; exit leaves it"
+	textLeftFork     = "the fork has ended; this is the main conversation again"
+	textForkAsks     = "the agent suggests saving the fork: exit save does, exit report and exit do not"
+	textNoFork       = "you are not in a fork; /fork starts one"
+	textNoSave       = "this fork continues a background run and cannot be saved; exit report keeps a report"
+	textWas          = "%s means something else now; what it did before: %s"
+	textTasksAre     = "tasks are those of Google Tasks: tasks list. The bot's own routines and reminders: list"
+	textNothingToday = "nothing fires in the next 24 hours; list names all tasks"
+	textNothingSeen  = "every failed run has been seen"
+	textNothingWaits = "nothing is waiting for approval"
+	textNoTasks      = "no routines or reminders yet; add creates one"
+	textFileIs       = "the file is %s and contains:"
+	textNoUpdates    = "no pending updates"
+	textNoQuestions  = "the bot asks you nothing"
+	textNoRuns       = "no runs yet"
+	textNoAnswer     = "there is nothing to interrupt"
+	textCallIs       = "number %d waits until %s: %s"
+	textCallEnds     = "end of number %d; %s. Type yes to allow it, no to deny it"
+	textCallGone     = "number %d is no longer waiting: %s"
+	textCallDenied   = "number %d was denied because you did not answer: %s"
+	textBlank        = "blank"
+	textNoCalls      = "no tool calls are waiting for you"
+	textNoProblems   = "no file has a problem"
+	textNoButtons    = "no message has a button"
+
+	textFollowed    = "following %s; follow off stops it"
+	textFollowOver  = "%s has ended, so it is no longer followed"
+	textFollowEnded = "it has ended; tail shows its last lines"
+	textSkipped     = "%s arrived too fast and were skipped; tail and log show them"
+
+	textUnknown  = "unknown command %q; help lists the commands"
+	textToAgent  = "Type yes to send it to the agent as a message"
+	textGroups   = "; the groups of commands are "
+	textHelpHead = "Write a command, or a message to the agent. help and a command explains it, help and a group lists the commands of the " +
+		"group, help all lists every command; words in square brackets are optional."
+	textHelpTail  = "A line that starts with a slash is a command of the conversation; /help lists them."
+	textNoSetting = "there is no setting %q; settings lists all"
+	textNearest   = "; did you mean %s?"
+	textPrefix    = "times are shown before each line"
+	textNoPrefix  = "times are hidden"
+)

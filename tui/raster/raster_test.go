@@ -17,24 +17,17 @@ func drawn(t *testing.T, w int, lines ...string) image.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var small, large bytes.Buffer
+	var small bytes.Buffer
 	g := Lines(lines, w, Dark)
 	if err := pen.Small(&small, g); err != nil {
-		t.Fatal(err)
-	}
-	if err := pen.PNG(&large, g); err != nil {
 		t.Fatal(err)
 	}
 	img, err := png.Decode(&small)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := png.Decode(&large)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b := img.Bounds(); b != other.Bounds() || b.Dx() != w*pen.w+2*margin || b.Dy() != len(lines)*pen.h+2*margin {
-		t.Errorf("%v and %v, cells are %d by %d", b, other.Bounds(), pen.w, pen.h)
+	if b := img.Bounds(); b.Dx() != w*pen.w+2*margin || b.Dy() != len(lines)*pen.h+2*margin {
+		t.Errorf("%v, cells are %d by %d", b, pen.w, pen.h)
 	}
 	return img
 }

@@ -46,7 +46,7 @@ func New() *Page {
 	p := &Page{}
 	p.List = &p.tasks
 	p.tasks.Columns, p.tasks.Note = taskColumns, row.note
-	p.log.Columns, p.log.First = p.logColumns(), lower
+	p.log.Columns, p.log.First = p.logColumns(), logPlace
 	for _, half := range []*pane.List[row]{&p.tasks, &p.log} {
 		half.Noun, half.Facts, half.Open = "line", p.facts, action.AwayOpen
 	}
@@ -133,8 +133,8 @@ func (p *Page) open() pane.Answer {
 	return pane.Answer{Open: dialog.NewPage(what(*r.entry), decision(p.snap, *r.entry))}
 }
 
-// lower is the Place of the first line of the lower half.
-const lower = 1 << 20
+// logPlace is the Place of the first line of the log.
+const logPlace = 1 << 20
 
 // Press implements pane.Pane.
 func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
@@ -152,39 +152,44 @@ func (p *Page) inLog() bool { return p.List == &p.log }
 
 // Draw implements pane.Pane.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	b := widget.Brush{Theme: c.Theme}
 	if p.report == nil {
-		return widget.FillRows(widget.Rows(widget.Nowhere, b.Empty(w, h, textReading)...), w, h)
+		return widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textReading)...)
 	}
-	rows := p.upper(c, w, h, focused)
-	if rest := h - len(rows) - 1; rest > 1 {
-		state := []widget.Span{{Role: theme.Dim, Text: words.Grouped(uint64(p.log.Len()), "decision")}}
-		title := []widget.Span{{Role: theme.Strong, Text: textLog}}
-		if p.inLog() {
-			title = []widget.Span{{Role: theme.Accent, Text: c.Theme.Glyph(theme.Pointer) + " " + textLog}}
-		}
-		rows = append(rows, widget.Row{Text: b.Rule(w, title, state), Place: widget.Ruled})
-		if p.log.Len() == 0 {
-			return append(rows, widget.Rows(widget.Nowhere, b.Empty(w, rest, textNoLog)...)...)
-		}
-		rows = append(rows, p.log.Draw(c.Theme, w, rest, focused && p.inLog())...)
+	lines := 1 + p.tasks.Lines()
+	if p.tasks.Len() == 0 {
+		lines = 3
 	}
-	return widget.FillRows(rows, w, h)
+	return pane.Duo{
+		Lines: lines, Most: h - 2 - max(h/2, h-16),
+		List:   func(w, h int) []widget.Row { return widget.FillRows(p.upper(c, w, h, focused), w, h) },
+		Detail: func(w, h int) pane.Detail { return p.lower(c, w, h, focused) },
+	}.Draw(c, w, h)
 }
 
 // upper is the half of the report.
 func (p *Page) upper(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	if p.report.From.IsZero() {
-		return widget.Rows(widget.Nowhere, b.Empty(w, min(h, 3), textNever, textTeach)...)
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, textNever, textTeach)...)
 	}
 	rows := []widget.Row{{Text: b.Line(w, sum(p.report)...), Place: widget.Nowhere}}
 	if p.tasks.Len() == 0 {
-		return append(rows, widget.Rows(widget.Nowhere, b.Empty(w, min(h, 2), textQuiet)...)...)
+		return append(rows, widget.Rows(widget.Nowhere, b.Empty(w, h-1, textQuiet)...)...)
 	}
-	room := max(h/2, h-16)
-	lines := min(p.tasks.Lines(), room, h-1)
-	return append(rows, p.tasks.Draw(c.Theme, w, lines, focused && !p.inLog())...)
+	return append(rows, p.tasks.Draw(c.Theme, w, h-1, focused && !p.inLog())...)
+}
+
+// lower is the half of the audit log.
+func (p *Page) lower(c pane.Context, w, h int, focused bool) (d pane.Detail) {
+	d.State = []widget.Span{{Role: theme.Dim, Text: words.Grouped(uint64(p.log.Len()), "decision")}}
+	d.Title = []widget.Span{{Role: theme.Strong, Text: textLog}}
+	if p.inLog() {
+		d.Title = []widget.Span{{Role: theme.Accent, Text: c.Theme.Glyph(theme.Pointer) + " " + textLog}}
+	}
+	if d.Rows = p.log.Draw(c.Theme, w, h, focused && p.inLog()); p.log.Len() == 0 {
+		d.Rows = widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textNoLog)...)
+	}
+	return d
 }
 
 // row is a line: a task, or an entry of the audit log.

@@ -217,7 +217,7 @@ func (p *Page) listed() []widget.Span {
 func (p *Page) plot(w int) *chart.Plot {
 	r := p.report
 	n := len(r.Days)
-	plot := &chart.Plot{X: chart.Axis{To: float64(n)}}
+	plot := &chart.Plot{}
 	top, step := 0.0, 7 // days with a date below them
 	if w < 60 {
 		step = 14
@@ -229,24 +229,23 @@ func (p *Page) plot(w int) *chart.Plot {
 		} else if i == n-1 {
 			bar.More = max(0, r.Projected-d.Dollars)
 		}
+		switch {
+		case i == n-1:
+			bar.Label = "today"
+		case (n-1-i)%step == 0:
+			bar.Label = d.Date.Format("2 Jan")
+		}
 		top = max(top, bar.Y+bar.More)
 		plot.Bars = append(plot.Bars, bar)
-		label := d.Date.Format("2 Jan")
-		if i == n-1 {
-			label = "today"
-		}
-		if (n-1-i)%step == 0 {
-			plot.X.Ticks = append(plot.X.Ticks, chart.Tick{At: float64(i) + 0.5, Label: label})
-		}
 	}
 	most := r.Money.Today.Cap
 	if r.Money.Today.Capped() && most <= 4*max(top, most/8) && len(p.marked) == 0 {
-		plot.Rules = append(plot.Rules, chart.Rule{At: most, Role: theme.Warn, Label: "cap " + words.Dollars(most)})
+		plot.Rule = chart.Rule{At: most, Role: theme.Warn, Label: "cap " + words.Dollars(most)}
 		top = max(top, most*1.1)
 	}
-	plot.Y.To = max(top, 0.01)
-	for _, v := range chart.Ticks(plot.Y.To, 4) {
-		plot.Y.Ticks = append(plot.Y.Ticks, chart.Tick{At: v, Label: "$" + chart.Label(v)})
+	plot.Top = max(top, 0.01)
+	for _, v := range chart.Ticks(plot.Top, 4) {
+		plot.Ticks = append(plot.Ticks, chart.Tick{At: v, Label: "$" + chart.Label(v)})
 	}
 	return plot
 }

@@ -117,37 +117,20 @@ func cost(c pane.Context) []widget.Span {
 // joined returns cells as spans, with the rule for now between them.
 func joined(c pane.Context, a axis, cells []widget.Span) []widget.Span {
 	cells[a.half] = widget.Span{Role: theme.Focus, Text: c.Theme.Box().Left}
-	return merged(cells)
-}
-
-// merged returns cells as spans.
-func merged(cells []widget.Span) (out []widget.Span) {
-	for _, s := range cells {
-		if k := len(out) - 1; k >= 0 && out[k].Role == s.Role {
-			out[k].Text += s.Text
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// row is a row of equal cells.
-func (a axis) row(role theme.Role, text string) []widget.Span {
-	return slices.Repeat([]widget.Span{{Role: role, Text: text}}, a.n)
+	return chart.Merged(cells)
 }
 
 // lane draws a row of marks; without lanes, of all marks. The lane of pings is the ground of the level, and shows the
 // quiet hours in the background.
 // The chosen mark is always visible.
 func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Span {
-	cells := a.row(theme.Text, " ")
+	cells := chart.Row(a.n, theme.Text, " ")
 	if lane == pings && a.level > 0 {
 		ground := c.Theme.Box().Top
 		if c.Theme.ASCII() {
 			ground = "_"
 		}
-		cells = a.row(theme.Border, ground)
+		cells = chart.Row(a.n, theme.Border, ground)
 	}
 	if lane == pings {
 		shade(c, a, cells)
@@ -179,7 +162,7 @@ func (p *Pane) lane(c pane.Context, a axis, lane int, focused bool) []widget.Spa
 	if len(c.Snap.Schedule.Tasks)+len(p.marks) == 0 && lane == runs && a.level > 0 {
 		cells[min(a.half+2, a.n-1)] = widget.Span{Role: kinds[coming].role, Text: c.Theme.Glyph(kinds[coming].glyph)}
 		n := c.Names(action.Schedule)
-		write(cells, a.half+4, theme.Dim, fmt.Sprintf(textFirst, n.Key(action.Schedule.Go()), n.Key(action.ScheduleNew)))
+		chart.Write(cells, a.half+4, theme.Dim, fmt.Sprintf(textFirst, n.Key(action.Schedule.Go()), n.Key(action.ScheduleNew)))
 	}
 	return joined(c, a, cells)
 }
@@ -220,7 +203,7 @@ func name(c pane.Context, a axis, cells []widget.Span) {
 			word = " muted "
 		}
 		if to-from >= len(word)+2 {
-			write(cells, (from+to-len(word))/2, theme.Dim, word)
+			chart.Write(cells, (from+to-len(word))/2, theme.Dim, word)
 		}
 		from = to
 	}
@@ -243,7 +226,7 @@ func (p *Pane) area(c pane.Context, a axis) [][]widget.Span {
 	}
 	rows, top, lows := make([][]widget.Span, a.level), p.top(c.Snap), a.lows(p.levels)
 	for y := range rows {
-		rows[y] = a.row(theme.Text, " ")
+		rows[y] = chart.Row(a.n, theme.Text, " ")
 		rows[y][a.half] = widget.Span{Role: theme.Focus, Text: c.Theme.Box().Left}
 	}
 	for x, low := range lows {
@@ -262,7 +245,7 @@ func (p *Pane) area(c pane.Context, a axis) [][]widget.Span {
 	}
 	p.notes(c, a, rows)
 	for y := range rows {
-		rows[y] = merged(rows[y])
+		rows[y] = chart.Merged(rows[y])
 	}
 	return rows
 }
@@ -276,7 +259,7 @@ func (p *Pane) notes(c pane.Context, a axis, rows [][]widget.Span) {
 	if spent(c) {
 		role = theme.Here
 	}
-	write(rows[max(0, y)], a.half-len(text)/2, role, text)
+	chart.Write(rows[max(0, y)], a.half-len(text)/2, role, text)
 	note := func(at time.Time, word string) {
 		overlay(rows, a.cell(at), " "+word+" "+c.Snap.Clock(c.Snap.Local(at), "15:04")+" ")
 	}
@@ -330,19 +313,10 @@ func overlay(rows [][]widget.Span, x int, text string) {
 			}
 			for ; y <= last; y++ {
 				if !slices.ContainsFunc(rows[y][from:to], noted) {
-					write(rows[y], from, theme.Dim, text)
+					chart.Write(rows[y], from, theme.Dim, text)
 					return
 				}
 			}
-		}
-	}
-}
-
-// write writes ASCII text from a cell on.
-func write(row []widget.Span, x int, role theme.Role, text string) {
-	for i := range text {
-		if x+i >= 0 && x+i < len(row) {
-			row[x+i] = widget.Span{Role: role, Text: text[i : i+1]}
 		}
 	}
 }
@@ -354,7 +328,7 @@ func hours(c pane.Context, a axis) []widget.Span {
 	if c.Snap.TwelveHours {
 		width = 6
 	}
-	cells, dot := a.row(theme.Text, " "), widget.Span{Role: theme.Track, Text: "·"}
+	cells, dot := chart.Row(a.n, theme.Text, " "), widget.Span{Role: theme.Track, Text: "·"}
 	if c.Theme.ASCII() {
 		dot.Text = "."
 	}
@@ -370,7 +344,7 @@ func hours(c pane.Context, a axis) []widget.Span {
 		if at.Sub(a.now).Abs() >= reach || x+len(label) > a.n || x <= a.half && x+len(label) > a.half {
 			continue
 		}
-		write(cells, x, theme.Dim, label)
+		chart.Write(cells, x, theme.Dim, label)
 	}
 	return joined(c, a, cells)
 }

@@ -11,7 +11,6 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
-	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -27,14 +26,14 @@ func (k *book) columns() []table.Column[*row] {
 	took.Essential = true
 	return []table.Column[*row]{
 		{Cells: 1, Essential: true, Cell: k.sign},
-		{Head: "START", Descending: true, Essential: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
-		{Head: "TASK", Least: 20, Cell: func(r *row) widget.Span { return widget.Span{Role: k.faded(r), Text: r.title} }},
-		table.Number("PING", 5, theme.Ping, func(r *row) int { return r.pings }, strconv.Itoa),
-		table.Number("REPORT", 7, theme.Report, func(r *row) int { return r.reports }, strconv.Itoa),
-		table.Number("REFUSED", 8, theme.Warn, func(r *row) int { return r.refused }, strconv.Itoa),
-		table.Number("TOOLS", 6, theme.Dim, func(r *row) int { return r.tools }, strconv.Itoa),
-		table.Number("TOKENS", 7, theme.Dim, func(r *row) int { return r.tokens }, words.Big),
-		table.Number("COST", 6, theme.Dim, func(r *row) float64 { return r.cost }, words.Cents),
+		{Head: "START", Descending: true, Essential: true, Cell: k.start, Compare: func(a, b *row) int { return a.Started.Compare(b.Started) }},
+		{Head: "TASK", Least: 20, Cell: func(r *row) widget.Span { return widget.Span{Role: k.faded(r), Text: r.Title} }},
+		table.Number("PING", 5, theme.Ping, func(r *row) int { return r.Pings }, strconv.Itoa),
+		table.Number("REPORT", 7, theme.Report, func(r *row) int { return r.Reports }, strconv.Itoa),
+		table.Number("REFUSED", 8, theme.Warn, func(r *row) int { return r.Refused }, strconv.Itoa),
+		table.Number("TOOLS", 6, theme.Dim, func(r *row) int { return r.Tools }, strconv.Itoa),
+		table.Number("TOKENS", 7, theme.Dim, func(r *row) int { return r.Usage.Tokens() }, words.Big),
+		table.Number("COST", 6, theme.Dim, func(r *row) float64 { return r.Usage.CostUSD }, words.Cents),
 		took,
 	}
 }
@@ -49,6 +48,9 @@ const (
 
 // states are the filters that the state key cycles through.
 var states = []string{"", "is:failed", "is:pinged", "is:done", "is:stopped"}
+
+// row is a run of the list.
+type row = fork.View
 
 // book is the list: unseen failures, running and waiting runs above a rule, and finished runs below it; on a page,
 // all stored runs.
@@ -69,20 +71,14 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	k.past.ended(s.Forks)
 	var above []*row
 	for i := range s.Forks {
-		f := &s.Forks[i]
-		if !f.Live() {
-			continue
+		if s.Forks[i].Live() {
+			above = append(above, &s.Forks[i])
 		}
-		r := rowOf(f)
-		if f.State == fork.Waiting {
-			r.why = queued(s, *f)
-		}
-		above = append(above, r)
 	}
-	slices.SortStableFunc(above, func(a, b *row) int { return b.started.Compare(a.started) })
+	slices.SortStableFunc(above, func(a, b *row) int { return b.Started.Compare(a.Started) })
 	made := strconv.Itoa(len(k.past.known))
 	for i := range pinned {
-		above = append(above, rowOf(&pinned[i]))
+		above = append(above, &pinned[i])
 		made += " " + pinned[i].ID
 	}
 	k.Pin(above)
@@ -90,7 +86,7 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	if made != k.made {
 		k.made = made
 		k.Fill(slices.DeleteFunc(slices.Clone(k.past.rows), func(r *row) bool {
-			return slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.id })
+			return slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.ID })
 		}))
 	}
 }
@@ -111,25 +107,25 @@ func (k *book) fit(c pane.Context, w int) {
 // run returns the ID of the selected row, or "".
 func (k *book) run() string {
 	if r, ok := k.Row(); ok {
-		return r.id
+		return r.ID
 	}
 	return ""
 }
 
 // choose selects a run and reports whether it is shown.
-func (k *book) choose(id string) bool { return k.Select(func(r *row) bool { return r.id == id }) }
+func (k *book) choose(id string) bool { return k.Select(func(r *row) bool { return r.ID == id }) }
 
 // hungry reports whether there are more runs to read.
 func (k *book) hungry() bool { return !k.past.all() && (k.NearEnd() || k.NeedsAll()) }
 
 func (k *book) sign(r *row) widget.Span {
-	glyph, role := pane.Look(r.state)
+	glyph, role := pane.Look(r.State)
 	return widget.Span{Role: role, Text: k.theme.Glyph(glyph)}
 }
 
 // start returns when a run started, as far as the column has room: the time if it was today, else the day.
 func (k *book) start(r *row) widget.Span {
-	if r.started.IsZero() {
+	if r.Started.IsZero() {
 		return widget.Span{}
 	}
 	layouts := cron.Layouts{Today: "15:04", Else: "2 Jan"}
@@ -137,18 +133,18 @@ func (k *book) start(r *row) widget.Span {
 		layouts.Else = "2 Jan 15:04"
 	}
 	role := theme.Dim
-	if k.fresh(r.started) {
+	if k.fresh(r.Started) {
 		role = theme.Here
 	}
-	return widget.Span{Role: role, Text: k.snap.When(r.started, layouts)}
+	return widget.Span{Role: role, Text: k.snap.When(r.Started, layouts)}
 }
 
 // faded returns the role of a run's title: the older the run, the less it stands out.
 func (k *book) faded(r *row) theme.Role {
 	switch {
-	case r.ended.IsZero() || r.state.Failed() || k.snap.At.Sub(r.ended) < time.Hour:
+	case r.Ended.IsZero() || r.State.Failed() || k.snap.At.Sub(r.Ended) < time.Hour:
 		return theme.Strong
-	case k.snap.IsToday(r.started):
+	case k.snap.IsToday(r.Started):
 		return theme.Text
 	}
 	return theme.Dim
@@ -156,39 +152,46 @@ func (k *book) faded(r *row) theme.Role {
 
 // took returns a run's duration, which is positive once it has started.
 func (k *book) took(r *row) time.Duration {
-	end := r.ended
+	end := r.Ended
 	if end.IsZero() {
 		end = k.snap.At
 	}
-	if r.started.IsZero() {
+	if r.Started.IsZero() {
 		return 0
 	}
-	return max(1, end.Sub(r.started))
+	return max(1, end.Sub(r.Started))
 }
 
 // facts returns the searchable properties of a run.
 func (k *book) facts(r *row) query.Facts {
-	view := r.view()
 	return query.Facts{
-		Text: r.title + " " + string(r.state) + " " + k.start(r).Text + " " + k.outcome(r).Text,
-		At:   k.snap.Local(r.started), Now: k.snap.Local(k.snap.At), Is: append(pane.OutcomeOf(k.snap, &view).Is, string(r.kind)),
+		Text: r.Title + " " + string(r.State) + " " + k.start(r).Text + " " + k.outcome(r).Text,
+		At:   k.snap.Local(r.Started), Now: k.snap.Local(k.snap.At), Is: append(pane.OutcomeOf(k.snap, r).Is, string(r.Kind)),
 	}
 }
 
 // outcome describes a run's result, failure or current activity.
 func (k *book) outcome(r *row) widget.Span {
-	view := r.view()
-	said := pane.OutcomeOf(k.snap, &view).Full
-	if r.late && !strings.HasPrefix(r.why, textLate) { // its first line has the same information
+	said, why := pane.OutcomeOf(k.snap, r).Full, r.Error
+	warned := why == "" && r.Label != "" && !r.Trusted // its tools are off
+	switch {
+	case warned:
+		why = fmt.Sprintf(textLabeled, r.Label)
+	case why == "" && r.State == fork.Running:
+		why = r.Activity
+	case r.State == fork.Waiting:
+		why = queued(k.snap, *r)
+	}
+	if r.Late && !strings.HasPrefix(why, textLate) { // its first line has the same information
 		said = slices.Insert(said, 0, widget.Span{Role: theme.Warn, Text: textLate})
 	}
 	switch {
-	case r.warned || r.late && r.why != "":
-		said = append(said, widget.Span{Role: theme.Warn, Text: r.why})
-	case r.why != "":
-		said = append(said, widget.Span{Role: theme.Dim, Text: r.why})
-	case len(said) == 0 || r.state != fork.Done:
-		said = append(said, widget.Span{Role: theme.Dim, Text: string(r.state)})
+	case warned || r.Late && why != "":
+		said = append(said, widget.Span{Role: theme.Warn, Text: why})
+	case why != "":
+		said = append(said, widget.Span{Role: theme.Dim, Text: why})
+	case len(said) == 0 || r.State != fork.Done:
+		said = append(said, widget.Span{Role: theme.Dim, Text: string(r.State)})
 	}
 	out := said[0]
 	for _, more := range said[1:] {
@@ -211,60 +214,11 @@ type Summary struct {
 func Summarize(s *core.Snapshot, f fork.View) Summary {
 	k := New().book
 	k.snap = s
-	r := rowOf(&f)
-	if f.State == fork.Waiting {
-		r.why = queued(s, f)
-	}
-	t := Summary{Outcome: k.outcome(r).Text, Took: k.took(r), Facts: k.facts(r)}
+	t := Summary{Outcome: k.outcome(&f).Text, Took: k.took(&f), Facts: k.facts(&f)}
 	if f.State != fork.Done && !strings.Contains(t.Outcome, string(f.State)) { // the list shows a sign instead
 		t.Outcome = words.Joined(string(f.State), t.Outcome)
 	}
 	return t
-}
-
-// row is the stored form of a run in the list: ten thousand of them take three megabytes.
-type row struct {
-	id, title, task, session string
-	kind                     routines.Kind
-	state                    fork.State
-	why                      string // its failure or current activity
-	warned, late             bool   // its tools are off; it fired late
-	started, ended           time.Time
-	pings, reports, refused  int
-	tools, tokens            int
-	cost                     float64 // dollars
-}
-
-func rowOf(f *fork.View) *row {
-	r := &row{
-		id: f.ID, title: f.Title, task: f.TaskID, session: f.Session, kind: f.Kind, state: f.State, why: f.Error, late: f.Late,
-		started: f.Started, ended: f.Ended, pings: f.Pings, reports: f.Reports, refused: f.Refused,
-		tools: f.Tools, tokens: f.Usage.Tokens(), cost: f.Usage.CostUSD,
-	}
-	switch {
-	case r.why != "":
-	case f.Stopped != "":
-		r.why = f.Stopped
-	case f.NoModel:
-		r.why = pane.TextNoModel
-	case f.Label != "" && !f.Trusted:
-		r.why, r.warned = fmt.Sprintf(textLabeled, f.Label), true
-	case f.State == fork.Running:
-		r.why = f.Activity
-	}
-	return r
-}
-
-// view returns the stored part of the run.
-func (r *row) view() fork.View {
-	f := fork.View{
-		ID: r.id, Kind: r.kind, TaskID: r.task, Title: r.title, State: r.state, Session: r.session, Late: r.late,
-		Started: r.started, Ended: r.ended, Pings: r.pings, Reports: r.reports, Refused: r.refused,
-	}
-	if !r.warned { // otherwise the note names the untrusted text
-		f.Error = r.why
-	}
-	return f
 }
 
 // past is the ended runs read so far, newest first.
@@ -303,8 +257,9 @@ func (p *past) add(rows []*row, f *fork.View) []*row {
 	if p.known[f.ID] != nil {
 		return rows
 	}
-	p.known[f.ID] = rowOf(f)
-	return append(rows, p.known[f.ID])
+	kept := *f // not the whole list of its snapshot
+	p.known[f.ID] = &kept
+	return append(rows, &kept)
 }
 
 // read adds a page of stored runs.
@@ -318,7 +273,7 @@ func (p *past) read(page *fork.Page) {
 // find returns the stored part of the run with an ID.
 func (p *past) find(id string) (f fork.View, ok bool) {
 	if r := p.known[id]; r != nil {
-		return r.view(), true
+		return *r, true
 	}
 	return f, false
 }

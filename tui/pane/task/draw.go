@@ -316,26 +316,17 @@ func (p *Page) promptRows(c pane.Context, w, h int) []widget.Row {
 	if h < 2 {
 		return nil
 	}
-	b := widget.Brush{Theme: c.Theme}
-	text := p.prompt
-	if text == "" {
-		text = "reading…"
+	if p.text == nil {
+		p.text = widget.NewReader(c.Names(action.Task))
 	}
-	lines := widget.Wrap(text, max(1, w-2))
-	p.total, p.shown = len(lines), h-1
-	p.lines.Clamp(p.total - p.shown + 1)
-	top := p.lines.At
-	end := min(p.total, top+p.shown)
-	where := ""
-	if p.total > p.shown {
-		where = fmt.Sprintf("%d-%d of %d", top+1, end, p.total)
+	var lines [][]widget.Span
+	for _, l := range widget.Wrap(cmp.Or(p.prompt, "reading…"), max(1, w-2)) {
+		lines = append(lines, []widget.Span{{Text: l}})
 	}
-	head := b.Rule(w, []widget.Span{{Role: theme.Strong, Text: "Prompt"}}, []widget.Span{{Role: theme.Dim, Text: where}})
-	rows := []widget.Row{{Text: head, Place: widget.Ruled}}
-	for _, l := range lines[top:end] {
-		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
-	}
-	return rows
+	p.text.Show(lines)
+	rows := widget.Rows(widget.Nowhere, p.text.Lines(c.Theme, w, h-1, false)...)
+	title, state := []widget.Span{{Role: theme.Strong, Text: "Prompt"}}, []widget.Span{{Role: theme.Dim, Text: p.text.Where()}}
+	return slices.Insert(rows, 0, widget.Row{Text: widget.Brush{Theme: c.Theme}.Rule(w, title, state), Place: widget.Ruled})
 }
 
 // clock formats a time within the days around now.

@@ -4,10 +4,12 @@ package task
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
@@ -24,13 +26,11 @@ type Page struct {
 
 	past   *command.TaskPast
 	prompt string
-	failed string      // the error of a read
-	seen   seen        // the state for which past and prompt were read
-	asked  bool        // the prompt was requested too
-	run    int         // index of the shown run
-	lines  widget.List // of the prompt: the first visible one
-	shown  int         // number of visible lines
-	total  int         // number of lines
+	failed string         // the error of a read
+	seen   seen           // the state for which past and prompt were read
+	asked  bool           // the prompt was requested too
+	run    int            // index of the shown run
+	text   *widget.Reader // the prompt; nil until it was drawn
 }
 
 // seen changes when the page must be reloaded: another task or version of it, an ended run, a ping, a new minute.
@@ -151,7 +151,9 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.TaskFire, action.TaskPause, action.TaskEdit, action.TaskDelete, action.TaskOpen:
 		return dialog.OnTask(c, *p.task(c), id)
 	default:
-		p.lines.Move(id.Verb(), max(1, p.total-p.shown+1), p.shown)
+		if p.text != nil {
+			p.text.Do(id.Verb())
+		}
 	}
 	return pane.Answer{}
 }
@@ -175,4 +177,29 @@ func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
 		return action.TaskRun
 	}
 	return ""
+}
+
+const (
+	textGone  = "This task no longer exists: it has run, or its file was removed."
+	textNoRun = "no finished runs yet"
+
+	textRuns       = "runs"
+	textCost       = "cost"
+	textPings      = "pings"
+	textNext       = "next"
+	textAlso       = "also sent"
+	textSkips      = "skipped"
+	textNever      = "it never fires again"
+	textBackground = "in the background, may ping"
+	textSays       = "sends what its check prints, without a model"
+	textSilent     = "in the background, never pings"
+	textForeground = "in the conversation"
+	textBringBack  = "%s restores the last deleted task."
+)
+
+func textLast(n, of int) string {
+	if of > n {
+		return fmt.Sprintf("the last %d of %s", n, words.Grouped(uint64(of), "run"))
+	}
+	return words.Count(n, "run")
 }

@@ -4,13 +4,17 @@
 package updates
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
@@ -130,15 +134,34 @@ func (p *Pane) Sync(c pane.Context) {
 // leastDetail is the height from which a page shows the selected update in full, too.
 const leastDetail = 12
 
-// Draw implements pane.Pane: the list and, on a page, the selected update.
+// Draw implements pane.Pane: the list and, on a page, the selected update. Rows to spare show the output of the run that
+// left it; with the focus, there is a box for that.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	p.whole = false
 	list := func(w, h int) []widget.Row { return p.list(c, w, h, focused) }
-	if !c.Zoomed || p.Shown() == 0 || h < leastDetail {
+	switch lines, run := p.Needs(c, w), p.reporter(c.Snap); {
+	case !c.Zoomed && run != nil && !focused && h-lines > leastTail:
+		rest := h - lines - 1
+		head := widget.Row{Text: widget.Brush{Theme: c.Theme}.Rule(w, pane.Named(run.Title, w), nil), Place: widget.Ruled}
+		return slices.Concat(list(w, lines), []widget.Row{head}, widget.FillRows(p.tail.Draw(c, *run, w, rest), w, rest))
+	case !c.Zoomed || p.Shown() == 0 || h < leastDetail:
 		return list(w, h)
 	}
 	detail := func(w, h int) pane.Detail { return p.Detail(c, w, h) }
 	return pane.Duo{List: list, Detail: detail, Lines: min(p.Shown()+2, h/3), Most: h}.Draw(c, w, h)
+}
+
+// reporter returns the run that left the selected update, else that of the newest one that has one; nil for none.
+func (p *Pane) reporter(s *core.Snapshot) *fork.View {
+	if u, ok := p.Row(); ok && s.Reporter(u) != nil {
+		return s.Reporter(u)
+	}
+	for i := range p.Shown() {
+		if u, _ := p.Nth(i); s.Reporter(u) != nil {
+			return s.Reporter(u)
+		}
+	}
+	return nil
 }
 
 // leastTail is the number of free rows from which the detail shows the output of the run, too.
@@ -157,6 +180,7 @@ func (p *Pane) Detail(c pane.Context, w, h int) pane.Detail {
 	d.Rows = pane.Text(c, w, h, text)
 	if run := c.Snap.Reporter(u); run != nil && h-len(d.Rows) >= leastTail {
 		d.Rows = append(d.Rows, widget.Row{Text: b.Rule(w, pane.Named(run.Title, w), nil), Place: widget.Ruled})
+		d.Tailed, d.Tail = true, len(d.Rows)
 		d.Rows = append(d.Rows, p.tail.Draw(c, *run, w, h-len(d.Rows))...)
 	}
 	return d
@@ -328,3 +352,85 @@ func page(s *core.Snapshot, u updates.Update, n action.Names) string {
 	return Text(s, u) + fmt.Sprintf("\nThe main session gets it with your next message, once. %s hands it over now; %s discards it, %s brings it back.\n",
 		n.Opening(action.UpdatesDeliver), n.Name(action.UpdatesDiscard), n.Name(action.Undo))
 }
+
+// questionKey is the prefix of the key of a row with a question.
+const questionKey = "question "
+
+// question returns the question of a row; nil for an update.
+func (p *Pane) question(u updates.Update) *proposals.Proposal {
+	id, ok := strings.CutPrefix(u.Key, questionKey)
+	for i := range p.snap.Proposals {
+		if ok && p.snap.Proposals[i].ID == id {
+			return &p.snap.Proposals[i]
+		}
+	}
+	return nil
+}
+
+// button returns the button for a key. ok is false if the question has fewer buttons.
+func button(q proposals.Proposal, id action.ID) (b proposals.Button, ok bool) {
+	at := map[action.ID]int{action.UpdatesYes: 0, action.UpdatesOther: 1, action.UpdatesNo: len(q.Buttons) - 1}
+	i, known := at[id]
+	if !known || i >= len(q.Buttons) || id == action.UpdatesOther && i == len(q.Buttons)-1 {
+		return b, false
+	}
+	return q.Buttons[i], true
+}
+
+// answer answers the selected question. If the button needs a time, it asks for one first.
+func (p *Pane) answer(c pane.Context, u updates.Update, id action.ID) pane.Answer {
+	q := p.question(u)
+	if q == nil {
+		return pane.Answer{Toast: textNoQuestion}
+	}
+	b, ok := button(*q, id)
+	if !ok {
+		return pane.Answer{Toast: textNoAnswer}
+	}
+	answer := command.AnswerProposal{ID: q.ID, Button: b.ID}
+	if !b.Asks {
+		return pane.Answer{Do: answer}
+	}
+	return pane.Answer{Open: dialog.NewUntil(c, b.Label, time.Time{}, func(at time.Time) command.Value {
+		answer.Value = c.Snap.Local(at).Format("2006-01-02 15:04")
+		return answer
+	})}
+}
+
+// answers returns the keys of a question's buttons and their meanings.
+func answers(c pane.Context, q proposals.Proposal) string {
+	var list []string
+	for _, id := range []action.ID{action.UpdatesYes, action.UpdatesOther, action.UpdatesNo} {
+		if b, ok := button(q, id); ok {
+			list = append(list, cmp.Or(c.Names(action.Updates).Name(id), "?")+" "+b.Label)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// summary returns the text of a row in the list.
+func (p *Pane) summary(u updates.Update) string {
+	if p.question(u) != nil {
+		return u.Message
+	}
+	return summary(p.snap, u)
+}
+
+// page returns a row in full.
+func (p *Pane) page(c pane.Context, u updates.Update) string {
+	q := p.question(u)
+	if q == nil {
+		return page(c.Snap, u, c.Names(action.Updates))
+	}
+	asked := c.Snap.Clock(q.Made, "Monday 2 January 2006, 15:04 MST")
+	return "Asked " + asked + ".\n\n" + q.Text + "\n\n" + answers(c, *q) + "\n\n" + textUntil + "\n"
+}
+
+const (
+	textQuestion   = "Question"
+	textAsks       = "? "
+	textNoQuestion = "that is an update; there is nothing to answer"
+	textNoAnswer   = "that question has no such answer"
+	textAnswerIt   = "that is a question: answer it, for example with %s"
+	textUntil      = "It is closed after a week without an answer."
+)

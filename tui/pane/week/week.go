@@ -18,14 +18,16 @@ import (
 	budgetpane "ollimbot/tui/pane/budget"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/table"
 )
 
 // Page is the page of a week. The zero Page shows this week.
 type Page struct {
 	pane.Still
 	ago    int // number of weeks back
-	list   widget.List
-	moved  bool // a day was selected; else it is the newest one
+	days   table.Table[row]
+	list   widget.List // the selected day
+	moved  bool        // a day was selected; else it is the newest one
 	report *week.Report
 	before *week.Report // of the week before; nil if it could not be read
 	failed string       // why reading the report failed
@@ -87,12 +89,16 @@ func (p *Page) Do(_ pane.Context, id action.ID) pane.Answer {
 
 // Press implements pane.Pane.
 func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
-	switch was := p.list.At; {
-	case at < 0:
-	case int(at) == was && focused:
+	if at < 0 { // a head sorts nothing: days have one order
+		return ""
+	}
+	was := p.list.At
+	p.days.Press(at)
+	if r, ok := p.days.Row(); ok {
+		p.list.At, p.moved = r.i, true
+	}
+	if p.list.At == was && focused {
 		return action.WeekOpen
-	default:
-		p.list.At, p.moved = int(at), true
 	}
 	return ""
 }
@@ -116,15 +122,14 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, cmp.Or(p.failed, textReading))...)
 	}
 	day := p.day()
-	list := func(w, h int) []widget.Row {
-		return widget.FillRows(table{p.report, p.before, p.list.At}.lines(b, w, h), w, h)
-	}
+	list := func(w, h int) []widget.Row { return page{&p.days, p.report, p.before, p.list.At}.lines(b, w, h) }
 	detail := func(w, h int) pane.Detail { return pings(c, day, w, h) }
-	most := len(table{p.report, p.before, p.list.At}.lines(b, w, h))
+	most := len(list(w, h))
 	if w < widget.Wide && h-most < leastPings {
-		return list(w, h)
+		return widget.FillRows(list(w, h), w, h)
 	}
-	return pane.Duo{List: list, Detail: detail, Lines: most, Most: max(0, h-most-1)}.Draw(c, w, h)
+	filled := func(w, h int) []widget.Row { return widget.FillRows(list(w, h), w, h) }
+	return pane.Duo{List: filled, Detail: detail, Lines: most, Most: max(0, h-most-1)}.Draw(c, w, h)
 }
 
 // leastPings is the least number of rows of the pings of a day, with their title.
@@ -150,37 +155,42 @@ const textReading, textNoPings = "reading the week…", "No pings are known of t
 
 const (
 	// nameCells is the width of a day's name, factCells of a fact's name.
-	nameCells, factCells = 8, 12
+	nameCells, factCells = 6, 12
 	// chartRows is the height of the days with their heads.
 	chartRows = 1 + week.Days
 )
 
-// Lines draws a report in at most h lines of w cells. The facts have priority; the days are between the title and the
-// facts if there is room, and each of them above the same day of the week before if there is more.
-func Lines(t *theme.Theme, r, before *week.Report, w, h int) (out []string) {
-	for _, row := range (table{r, before, -1}).lines(widget.Brush{Theme: t}, w, h) {
+// Lines draws a report in at most h lines of w cells, without a selected day.
+func Lines(t *theme.Theme, r *week.Report, w, h int) (out []string) {
+	for _, row := range (page{&table.Table[row]{Bare: true}, r, nil, -1}).lines(widget.Brush{Theme: t}, w, h) {
 		out = append(out, row.Text)
 	}
 	return out
 }
 
-// table is a week beside the one before, which may be nil, with a mark at the chosen day.
-type table struct {
+// page is a week with the one before, which may be nil, and the selected day.
+type page struct {
+	days      *table.Table[row]
 	r, before *week.Report
 	chosen    int
 }
 
-// lines are the rows of Lines.
-func (t table) lines(b widget.Brush, w, h int) []widget.Row {
-	r := t.r
+// lines are at most h rows of w cells. The facts have priority; the days are between the title and the facts if there is
+// room, and each of them above the same day of the week before if there is more.
+func (p page) lines(b widget.Brush, w, h int) []widget.Row {
+	r, before, days := p.r, p.before, p.days
 	rows := widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Strong, Text: " " + r.Title()}))
 	said := widget.Rows(widget.Nowhere, facts(b, r, w)...)
-	if columns := fitting(r, w-nameCells-1); len(columns) > 0 && len(rows)+len(said)+chartRows+2 <= h {
-		if len(rows)+len(said)+chartRows+week.Days+2 > h {
-			t.before = nil
+	if n := len(rows) + len(said) + chartRows + 2; n <= h {
+		if n+week.Days > h {
+			before = nil
 		}
-		blank := widget.Row{Place: widget.Nowhere, Text: b.Line(w)}
-		rows = append(append(append(rows, blank), t.days(b, columns, w)...), blank)
+		if days.Columns = columns(b.Theme, r, before, w); len(days.Columns) > 2 {
+			days.Fill(rowsOf(r, before))
+			days.Select(func(r row) bool { return r.i == p.chosen && !r.was })
+			blank := widget.Row{Place: widget.Nowhere, Text: b.Line(w)}
+			rows = append(append(append(rows, blank), days.Draw(b.Theme, w, days.Lines(), true)...), blank)
+		}
 	}
 	rows = append(rows, said...)
 	return rows[:min(len(rows), h)]
@@ -204,129 +214,108 @@ func facts(b widget.Brush, r *week.Report, w int) (lines []string) {
 	return lines
 }
 
-// column is one figure of each day: a bar, with its successful part highlighted, and a number.
-type column struct {
-	head  string
-	role  theme.Role
-	cells int // of the bar
-	text  int // of the number
-	good  func(week.Day) float64
-	all   func(week.Day) float64
-	words func(week.Day) string
+// row is a day, or the same day of the week before.
+type row struct {
+	week.Day
+	i     int
+	role  theme.Role // of its name
+	begun bool
+	was   bool // it is of the week before
 }
 
-// fitting returns the columns that fit into w cells, with bars as wide as possible.
-func fitting(r *week.Report, w int) []column {
-	all := []column{
-		{
-			head: textPings, role: theme.Ping, text: 6,
-			good:  func(d week.Day) float64 { return float64(d.Answered) },
-			all:   func(d week.Day) float64 { return float64(d.Sent) },
-			words: func(d week.Day) string { return share(d.Answered, d.Sent) },
-		},
-		{
-			head: textDue, role: theme.Good, text: 6,
-			good:  func(d week.Day) float64 { return float64(d.Ran) },
-			all:   func(d week.Day) float64 { return float64(d.Due) },
-			words: func(d week.Day) string { return share(d.Ran, d.Due) },
-		},
-		{
-			head: textCost, role: theme.Accent, text: 7,
-			good:  func(d week.Day) float64 { return d.Dollars },
-			all:   func(d week.Day) float64 { return d.Dollars },
-			words: func(d week.Day) string { return spent(d.Dollars) },
-		},
-	}
-	const leastBar, mostBar, between = 8, 32, 2
-	n := len(all)
-	need := func(n int) (cells int) {
-		for _, c := range all[:n] {
-			cells += leastBar + c.text + between
-		}
-		return cells
-	}
-	for n > 0 && need(n) > w {
-		n--
-	}
-	for i := range all[:n] {
-		all[i].cells = min(mostBar, leastBar+(w-need(n))/n)
-	}
-	return all[:n]
-}
-
-// days draws the headings and a row for each day, with a lower one of the week before.
-func (t table) days(b widget.Brush, columns []column, w int) []widget.Row {
-	r, before := t.r, t.before
-	head := []widget.Span{{Text: widget.Blank(nameCells + 1)}}
-	for _, c := range columns {
-		head = append(head, widget.Span{Role: theme.Dim, Text: widget.Fit(c.head, c.cells+c.text+2)})
-	}
-	rows := widget.Rows(widget.Nowhere, b.Line(w, head...))
+func rowsOf(r, before *week.Report) (rows []row) {
 	for i, d := range r.Days {
-		begun, role := i < r.Begun(), theme.Text
-		if !begun {
-			role = theme.Dim
+		now := row{Day: d, i: i, role: theme.Text, begun: i < r.Begun()}
+		if !now.begun {
+			now.role = theme.Dim
 		} else if i == r.Begun()-1 && r.Ago == 0 {
-			role = theme.Strong
+			now.role = theme.Strong
 		}
-		brush, mark := b, " "
-		if i == t.chosen {
-			brush.Back, mark = theme.Select, b.Theme.Glyph(theme.Pointer)
-		}
-		row := []widget.Span{{Role: role, Text: mark + widget.Fit(d.Date.Format("Mon 2"), nameCells)}}
-		was := []widget.Span{{Role: theme.Dim, Text: " " + widget.Fit(textBefore, nameCells)}}
-		for _, c := range columns {
-			top := c.top(r)
-			if before != nil && i < len(before.Days) {
-				top = max(top, c.top(before))
-				was = append(was, c.row(b.Theme, lowBar, top, before.Days[i], true)...)
-			}
-			row = append(row, c.row(b.Theme, fullBar, top, d, begun)...)
-		}
-		rows = append(rows, widget.Row{Place: widget.Place(i), Text: brush.Line(w, row...)})
-		if before != nil {
-			rows = append(rows, widget.Row{Place: widget.Place(i), Text: b.Line(w, was...)})
+		rows = append(rows, now)
+		if before != nil && i < len(before.Days) {
+			rows = append(rows, row{Day: before.Days[i], i: i, role: theme.Dim, begun: true, was: true})
 		}
 	}
 	return rows
 }
 
+func (r row) name() widget.Span {
+	if r.was {
+		return widget.Span{Role: r.role, Text: textBefore}
+	}
+	return widget.Span{Role: r.role, Text: r.Date.Format("Mon 2")}
+}
+
+// figure is one number of each day: a bar, with its successful part highlighted, and the number.
+type figure struct {
+	head string
+	role theme.Role
+	text int // cells of the number
+	of   func(d week.Day) (good, all float64, words string)
+}
+
+var figures = []figure{
+	{textPings, theme.Ping, 6, func(d week.Day) (good, all float64, words string) {
+		return float64(d.Answered), float64(d.Sent), share(d.Answered, d.Sent)
+	}},
+	{textDue, theme.Good, 6, func(d week.Day) (good, all float64, words string) {
+		return float64(d.Ran), float64(d.Due), share(d.Ran, d.Due)
+	}},
+	{textCost, theme.Accent, 7, func(d week.Day) (good, all float64, words string) { return d.Dollars, d.Dollars, spent(d.Dollars) }},
+}
+
+// columns are the day, the figures that fit into w cells, with bars as wide as possible, and the rest of the line.
+func columns(t *theme.Theme, r, before *week.Report, w int) []table.Column[row] {
+	const leastBar, mostBar, between = 8, 32, 2
+	out, need, n := []table.Column[row]{{Cells: nameCells, Essential: true, Cell: row.name}}, nameCells+3, 0
+	for ; n < len(figures) && need+leastBar+figures[n].text+between <= w; n++ {
+		need += leastBar + figures[n].text + between
+	}
+	for _, f := range figures[:n] {
+		top, bar := 0.0, min(mostBar, leastBar+(w-need)/n)
+		for _, d := range rowsOf(r, before) {
+			_, all, _ := f.of(d.Day)
+			top = max(top, all)
+		}
+		out = append(out, table.Column[row]{
+			Head: f.head, Cells: bar + 1 + f.text, Spans: func(d row) []widget.Span { return f.spans(t, d, top, bar) },
+		})
+	}
+	return append(out, table.Column[row]{})
+}
+
 // The signs of a bar and their stand-ins. They are lower than a row, so that the bars of two days stay apart.
 var fullBar, lowBar = [2]string{"▆", "#"}, [2]string{"▂", "="}
 
-// top is the length of the longest bar.
-func (c column) top(r *week.Report) (top float64) {
-	for _, d := range r.Days {
-		top = max(top, c.all(d))
-	}
-	return top
-}
-
-// row draws the column's part of a day's row; a bar of top is as long as the column is wide.
-func (c column) row(t *theme.Theme, bar [2]string, top float64, d week.Day, begun bool) []widget.Span {
+// spans draw a figure of a day; a bar of top has so many cells.
+func (f figure) spans(t *theme.Theme, d row, top float64, cells int) []widget.Span {
 	length := func(v float64) int {
 		if v <= 0 || top <= 0 {
 			return 0
 		}
-		return max(1, int(math.Round(v/top*float64(c.cells))))
+		return max(1, int(math.Round(v/top*float64(cells))))
 	}
-	good, all := length(c.good(d)), length(c.all(d))
-	if c.good(d) < c.all(d) { // an incomplete bar must not look complete
+	part, whole, text := f.of(d.Day)
+	good, all := length(part), length(whole)
+	if part < whole { // an incomplete bar must not look complete
 		good = min(good, max(0, all-1))
 	}
-	full, rest := bar[0], "▁"
-	if t.ASCII() {
-		full, rest = bar[1], "-"
+	full, rest := fullBar, "▁"
+	if d.was {
+		full = lowBar
 	}
-	text := ""
-	if begun {
-		text = c.words(d)
+	if !d.begun {
+		text = ""
+	}
+	sign := full[0]
+	if t.ASCII() {
+		sign, rest = full[1], "-"
 	}
 	return []widget.Span{
-		{Role: c.role, Text: strings.Repeat(full, good)},
+		{Role: f.role, Text: strings.Repeat(sign, good)},
 		{Role: theme.Track, Text: strings.Repeat(rest, all-good)},
-		{Text: widget.Blank(c.cells - all + 1)},
-		{Role: theme.Dim, Text: widget.Fit(text, c.text) + " "},
+		{Text: widget.Blank(cells - all + 1)},
+		{Role: theme.Dim, Text: widget.Fit(text, f.text)},
 	}
 }
 

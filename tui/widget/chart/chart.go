@@ -1,6 +1,6 @@
-// Package chart draws numbers in an exact number of cells: bars over axes, columns of an
-// area, gauges, sparklines. It uses blocks, or ASCII in a terminal without them. It must not
-// know the meaning of the numbers.
+// Package chart draws numbers in an exact number of cells: bars over axes, columns of an area, gauges, sparklines, and
+// rows of cells for pictures of them. It uses blocks, or ASCII in a terminal without them. It must not know the meaning
+// of the numbers.
 package chart
 
 import (
@@ -54,22 +54,22 @@ var (
 // Column is a bar for a share from 0 to 1 in cells from the top to the bottom; an empty cell is "". A bar is never
 // empty. A faint one, such as of a forecast, has a texture and consists of whole cells.
 func Column(t *theme.Theme, share float64, rows int, faint bool) []string {
-	steps, full := heights[:], "█"
-	if t.ASCII() {
-		steps, full = []string{"_", "=", "#"}, "#"
+	switch {
+	case faint:
+		return column(share, rows, More(t))
+	case t.ASCII():
+		return column(share, rows, "_", "=", "#")
 	}
-	if faint {
-		full = More(t)
-		steps = []string{full}
-	}
+	return column(share, rows, heights[:]...)
+}
+
+// column is a Column with these steps of a cell, the last of which fills it.
+func column(share float64, rows int, steps ...string) []string {
 	n := max(1, int(math.Round(min(max(share, 0), 1)*float64(rows*len(steps)))))
 	out := make([]string, rows)
 	for i := range out {
-		switch fill := n - (rows-1-i)*len(steps); {
-		case fill >= len(steps):
-			out[i] = full
-		case fill > 0:
-			out[i] = steps[fill-1]
+		if fill := n - (rows-1-i)*len(steps); fill > 0 {
+			out[i] = steps[min(fill, len(steps))-1]
 		}
 	}
 	return out
@@ -83,7 +83,7 @@ func Heat(t *theme.Theme, values []float64, top float64) string {
 		zero, shades = ".", []string{"-", "+", "*", "#"}
 	}
 	return cells(values, zero, func(v float64) string {
-		return shades[place(Axis{To: top}.share(v)-tiny, len(shades))]
+		return shades[place(part(v, top)-tiny, len(shades))]
 	})
 }
 
@@ -119,45 +119,6 @@ const sparkHeights = 6
 
 // tiny absorbs the rounding error of a division, which could raise a value by a step.
 const tiny = 1e-9
-
-// bars draws the bars, with gaps of one cell if there is room.
-func (p *Plot) bars(g *grid) {
-	for i, b := range p.Bars {
-		from, to := i*g.w/len(p.Bars), (i+1)*g.w/len(p.Bars)
-		if to-from > 1 {
-			to--
-		}
-		for x := from; x < to; x++ {
-			p.bar(g, x, b)
-		}
-	}
-}
-
-// bar draws a bar of one cell in eighths of a cell, at least one above the axis.
-func (p *Plot) bar(g *grid, x int, b Bar) {
-	signs := heights[:]
-	if g.theme.ASCII() {
-		signs = []string{"#"}
-	}
-	steps := len(signs)
-	height := func(v float64) int {
-		n := int(math.Round(p.Y.share(v) * float64(g.h*steps)))
-		if v > p.Y.From {
-			n = max(n, 1)
-		}
-		return n
-	}
-	n, all := height(b.Y), height(b.Y+b.More)
-	for y := range g.h {
-		base := (g.h - 1 - y) * steps // the steps below this row
-		switch fill := min(n-base, steps); {
-		case fill > 0:
-			g.put(x, y, bar, b.Role, signs[fill-1])
-		case b.More > 0 && all-base > steps/2:
-			g.put(x, y, bar, theme.Track, More(g.theme))
-		}
-	}
-}
 
 // More is the sign of what is on top of a bar or an area.
 func More(t *theme.Theme) string {

@@ -2,22 +2,44 @@ package chart
 
 import (
 	"math"
+	"slices"
 
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// Plot is bars over two axes. Later items of a list cover earlier ones.
-type Plot struct {
-	X, Y  Axis
-	Rules []Rule
-	Bars  []Bar // side by side over all of X
+// Row is a row of n equal cells, each of them a span.
+func Row(n int, role theme.Role, text string) []widget.Span {
+	return slices.Repeat([]widget.Span{{Role: role, Text: text}}, max(0, n))
 }
 
-// Axis is a range of numbers, with its ticks.
-type Axis struct {
-	From, To float64
-	Ticks    []Tick
+// Write writes ASCII text into a row of cells, from cell x on.
+func Write(row []widget.Span, x int, role theme.Role, text string) {
+	for i := range text {
+		if x+i >= 0 && x+i < len(row) {
+			row[x+i] = widget.Span{Role: role, Text: text[i : i+1]}
+		}
+	}
+}
+
+// Merged joins adjacent cells of one role.
+func Merged(cells []widget.Span) (out []widget.Span) {
+	for _, s := range cells {
+		if k := len(out) - 1; k >= 0 && out[k].Role == s.Role {
+			out[k].Text += s.Text
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Plot is bars side by side over two axes. Labels are ASCII.
+type Plot struct {
+	Top   float64 // of the vertical axis, which starts at 0
+	Ticks []Tick  // of that axis
+	Rule  Rule
+	Bars  []Bar
 }
 
 // Tick is a marked number of an axis, with an optional label.
@@ -26,18 +48,19 @@ type Tick struct {
 	Label string
 }
 
-// Rule is a horizontal line from edge to edge at a Y value, with a label at its right end.
+// Rule is a horizontal line from edge to edge, with a label at its right end; none without a label.
 type Rule struct {
 	At    float64
 	Role  theme.Role
 	Label string
 }
 
-// Bar is a vertical bar up to Y. More is drawn on top of it in a lighter style, for a
+// Bar is a vertical bar up to Y, with an optional label below it. More is drawn on top of it in a lighter style, for a
 // forecast.
 type Bar struct {
 	Y, More float64
 	Role    theme.Role
+	Label   string
 }
 
 // The minimum size of the picture within the axes, in cells.
@@ -47,8 +70,8 @@ const leastAcross, leastDown = 8, 2
 func (p *Plot) Draw(t *theme.Theme, w, h int) []string {
 	w, h = max(w, 0), max(h, 0)
 	gutter, foot := 0, 2
-	for _, tick := range p.Y.Ticks {
-		if n := widget.Cells(tick.Label); n > 0 {
+	for _, tick := range p.Ticks {
+		if n := len(tick.Label); n > 0 {
 			gutter = max(gutter, n+2) // a space and the axis
 		}
 	}
@@ -58,43 +81,102 @@ func (p *Plot) Draw(t *theme.Theme, w, h int) []string {
 	if h-foot < leastDown {
 		foot = 0
 	}
-	across := w - gutter
+	across, down := w-gutter, h-foot
 	if n := len(p.Bars); n > 0 && across >= n {
 		across -= across % n // all bars have the same width
 	}
-	g := &grid{theme: t, w: across, h: h - foot, gutter: gutter, rows: make([][]cell, h)}
-	for y := range g.rows {
-		g.rows[y] = make([]cell, w)
+	rows := make([][]widget.Span, h)
+	for y := range rows {
+		rows[y] = Row(w, theme.Text, " ")
 	}
-	p.axes(g) // first, so that no word crosses them
-	p.fill(g)
+	p.bars(t, rows[:down], gutter, across)
+	box := t.Box()
+	if y, n := p.row(p.Rule.At, down), len(p.Rule.Label); n > 0 && down > 0 {
+		copy(rows[y][gutter:], Row(across, p.Rule.Role, box.Top))
+		if across >= n+4 {
+			Write(rows[y], gutter+across-n-3, p.Rule.Role, " "+p.Rule.Label+" ")
+		}
+	}
+	p.left(t, rows[:down], gutter-1)
+	if foot > 0 {
+		p.below(t, rows[down:], gutter, across)
+	}
 	lines := make([]string, h)
-	for y, row := range g.rows {
-		lines[y] = g.line(row)
+	for y, row := range rows {
+		lines[y] = widget.Brush{Theme: t}.Line(w, Merged(row)...)
 	}
 	return lines
 }
 
-// fill draws everything within the axes, from the lowest layer up.
-func (p *Plot) fill(g *grid) {
-	p.bars(g)
-	for _, r := range p.Rules {
-		for x := range g.w {
-			g.put(x, p.row(g, r.At), bar, r.Role, g.theme.Box().Top)
+// bars draws the bars, with gaps of one cell if there is room.
+func (p *Plot) bars(t *theme.Theme, rows [][]widget.Span, gutter, across int) {
+	steps := heights[:]
+	if t.ASCII() {
+		steps = []string{"#"}
+	}
+	draw := func(from, to int, value float64, role theme.Role, steps ...string) {
+		for y, sign := range column(part(value, p.Top), len(rows), steps...) {
+			if sign != "" && value > 0 {
+				copy(rows[y][gutter+from:], Row(to-from, role, sign))
+			}
 		}
 	}
-	for _, r := range p.Rules {
-		text := " " + r.Label + " "
-		if r.Label != "" {
-			g.write(g.w-widget.Cells(text)-1, p.row(g, r.At), bar, r.Role, text)
+	for i, b := range p.Bars {
+		from, to := i*across/len(p.Bars), (i+1)*across/len(p.Bars)
+		if to-from > 1 {
+			to--
+		}
+		if b.More > 0 {
+			draw(from, to, b.Y+b.More, theme.Track, More(t))
+		}
+		draw(from, to, b.Y, b.Role, steps...)
+	}
+}
+
+// left draws the vertical axis in column x, and the numbers of its ticks before it; nothing if there is no such column.
+func (p *Plot) left(t *theme.Theme, rows [][]widget.Span, x int) {
+	if x < 0 || len(rows) == 0 {
+		return
+	}
+	for y := range rows {
+		rows[y][x] = widget.Span{Role: theme.Border, Text: t.Box().Left}
+	}
+	for _, tick := range p.Ticks {
+		if y, n := p.row(tick.At, len(rows)), len(tick.Label); n > 0 && rows[y][x].Text == t.Box().Left {
+			Write(rows[y], x-1-n, theme.Dim, tick.Label)
+			rows[y][x].Text = t.Box().MiddleRight
 		}
 	}
 }
 
-// share is the position of a number on an axis, from 0 to 1.
-func (a Axis) share(v float64) float64 {
-	share := (v - a.From) / (a.To - a.From)
-	if a.To <= a.From || math.IsNaN(share) {
+// below draws the horizontal axis and the labels of the bars, centred within the plot; those without room are left out.
+func (p *Plot) below(t *theme.Theme, rows [][]widget.Span, gutter, across int) {
+	copy(rows[0][gutter:], Row(across, theme.Border, t.Box().Top))
+	if gutter > 0 {
+		rows[0][gutter-1] = widget.Span{Role: theme.Border, Text: t.Box().BottomLeft}
+	}
+	end := -1 // of the last label
+	for i, b := range p.Bars {
+		n := len(b.Label)
+		if n == 0 || across == 0 {
+			continue
+		}
+		x := gutter + place((float64(i)+0.5)/float64(len(p.Bars)), across)
+		rows[0][x] = widget.Span{Role: theme.Border, Text: t.Box().MiddleTop}
+		if from := max(0, min(x-n/2, gutter+across-n)); from > end && from+n <= len(rows[1]) {
+			Write(rows[1], from, theme.Dim, b.Label)
+			end = from + n
+		}
+	}
+}
+
+// row is the row of a value, of n rows.
+func (p *Plot) row(v float64, n int) int { return place(1-part(v, p.Top), n) }
+
+// part is a number as a share of top, from 0 to 1.
+func part(v, top float64) float64 {
+	share := v / top
+	if top <= 0 || math.IsNaN(share) {
 		return 0
 	}
 	return min(max(share, 0), 1)
@@ -102,35 +184,4 @@ func (a Axis) share(v float64) float64 {
 
 // place is the index among n cells of a share; a share of 1 is in the last one. A share that
 // arithmetic left just below a border, as 1-4.0/5 of 10 cells, is on it.
-func place(share float64, n int) int { return min(int(share*float64(n)+1e-9), max(0, n-1)) }
-
-// column and row are the coordinates of a value in cells.
-func (p *Plot) column(g *grid, x float64) int { return place(p.X.share(x), g.w) }
-
-func (p *Plot) row(g *grid, y float64) int { return place(1-p.Y.share(y), g.h) }
-
-// axes draws both axes with their ticks and labels. Labels of the X axis are centred
-// below their ticks, within the plot.
-func (p *Plot) axes(g *grid) {
-	box := g.theme.Box()
-	for y := range g.h {
-		g.put(-1, y, sign, theme.Border, box.Left)
-	}
-	for _, tick := range p.Y.Ticks {
-		n, y := widget.Cells(tick.Label), p.row(g, tick.At)
-		if g.write(-2-n, y, nothing, theme.Dim, tick.Label) && n > 0 {
-			g.put(-1, y, sign, theme.Border, box.MiddleRight)
-		}
-	}
-	g.put(-1, g.h, sign, theme.Border, box.BottomLeft)
-	for x := range g.w {
-		g.put(x, g.h, sign, theme.Border, box.Top)
-	}
-	for _, tick := range p.X.Ticks {
-		if tick.At >= p.X.From && tick.At <= p.X.To {
-			x, n := p.column(g, tick.At), widget.Cells(tick.Label)
-			g.put(x, g.h, sign, theme.Border, box.MiddleTop)
-			g.write(max(-g.gutter, min(x-n/2, g.w-n)), g.h+1, nothing, theme.Dim, tick.Label)
-		}
-	}
-}
+func place(share float64, n int) int { return min(int(share*float64(n)+tiny), max(0, n-1)) }

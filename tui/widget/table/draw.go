@@ -196,7 +196,7 @@ type line struct {
 func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 	row, place := t.Nth(l.i)
 	mark := "  "
-	if l.i == t.list.At {
+	if l.i == t.list.At && !t.Bare {
 		mark = b.Theme.Glyph(theme.Pointer) + " "
 		if l.focused {
 			b.Back = theme.Select
@@ -206,7 +206,9 @@ func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 	out[0] = widget.Span{Role: theme.Accent, Text: mark}
 	cells := make([]widget.Span, len(spans))
 	for i, s := range spans {
-		cells[i] = t.Columns[s.column].Cell(row)
+		if cell := t.Columns[s.column].Cell; cell != nil {
+			cells[i] = cell(row)
+		}
 	}
 	for i := 0; i < len(spans); i++ {
 		s, cell := spans[i], cells[i]
@@ -214,10 +216,13 @@ func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 			i++
 			s.cells = spans[i].from + spans[i].cells - s.from
 		}
-		if t.Columns[s.column].Cells == 0 {
+		switch c := t.Columns[s.column]; {
+		case c.Spans != nil:
+			out = append(out, c.Spans(row)...)
+		case c.Cells == 0:
 			out = append(out, t.noted(row, cell, s.cells)...)
-		} else {
-			out = append(out, widget.Span{Role: cell.Role, Text: align(cell.Text, s.cells, t.Columns[s.column].Right)})
+		default:
+			out = append(out, widget.Span{Role: cell.Role, Text: align(cell.Text, s.cells, c.Right)})
 		}
 		out = append(out, widget.Span{Text: " "})
 	}

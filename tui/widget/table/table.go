@@ -28,8 +28,9 @@ type Column[T any] struct {
 	Hidden       bool // not shown, whatever the width, unless the rows are sorted by it
 	Essential    bool // dropped only after all other columns, if there is no room
 	Descending   bool // sorted with the greatest first
-	// Cell is a row's value in this column.
-	Cell func(row T) widget.Span
+	// Cell is a row's value in this column. Spans, when set, are drawn in its place: exactly Cells cells.
+	Cell  func(row T) widget.Span
+	Spans func(row T) []widget.Span
 	// Compare orders two rows, the least first; nil compares their text without case.
 	Compare func(a, b T) int
 }
@@ -62,6 +63,7 @@ type Table[T any] struct {
 	Noun    string
 	More    bool
 	NoHeads bool // the columns have no heads
+	Bare    bool // no row is marked as selected
 	// Facts are what the filter finds a row by.
 	Facts func(row T) query.Facts
 	// Note is a text after that of the wide column; nil means none. If Aligned, notes

@@ -1,13 +1,72 @@
-package raster
+package main
 
 import (
 	"bufio"
 	"fmt"
 	"html"
+	"image"
 	"image/color"
+	"image/gif"
+	"image/png"
 	"io"
 	"strings"
+	"time"
+
+	"ollimbot/tui/raster"
 )
+
+// margin is the room around the screen of an SVG, in its own units.
+const margin = 12
+
+// writePNG writes a screen as a picture.
+func writePNG(w io.Writer, pen *raster.Pen, g *raster.Grid) error {
+	return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, pen.Image(g))
+}
+
+// frame is a screen and how long it is shown.
+type frame struct {
+	grid *raster.Grid
+	long time.Duration
+}
+
+// writeGIF writes screens as a looping animation. Only what changes
+// between two screens is stored.
+func writeGIF(w io.Writer, pen *raster.Pen, frames []frame) error {
+	images := make([]*image.RGBA, len(frames))
+	for i, f := range frames {
+		images[i] = pen.Image(f.grid)
+	}
+	colours := raster.Palette(images...)
+	var out gif.GIF
+	for i, img := range images {
+		r := img.Bounds()
+		if i > 0 {
+			if r = changed(images[i-1], img); r.Empty() {
+				out.Delay[len(out.Delay)-1] += hundredths(frames[i].long)
+				continue
+			}
+		}
+		out.Image = append(out.Image, raster.Paletted(img, r, colours))
+		out.Delay = append(out.Delay, hundredths(frames[i].long))
+		out.Disposal = append(out.Disposal, gif.DisposalNone)
+	}
+	return gif.EncodeAll(w, &out)
+}
+
+func hundredths(d time.Duration) int { return int(d.Milliseconds() / 10) }
+
+// changed returns the smallest rectangle that contains every difference.
+func changed(a, b *image.RGBA) image.Rectangle {
+	var r image.Rectangle
+	for y := b.Rect.Min.Y; y < b.Rect.Max.Y; y++ {
+		for x := b.Rect.Min.X; x < b.Rect.Max.X; x++ {
+			if a.RGBAAt(x, y) != b.RGBAAt(x, y) {
+				r = r.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	return r
+}
 
 // A cell of an SVG in its own units.
 const (
@@ -20,8 +79,8 @@ type pen struct{ w *bufio.Writer }
 
 func (p pen) put(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format, args...) }
 
-// SVG writes the screen as text with colours: it can be compared and read.
-func SVG(w io.Writer, g *Grid) error {
+// writeSVG writes the screen as text with colours: it can be compared and read.
+func writeSVG(w io.Writer, g *raster.Grid) error {
 	buffer := bufio.NewWriter(w)
 	out := pen{buffer}
 	width, height := float64(g.W)*svgWidth+2*margin, float64(g.H)*svgHeight+2*margin
@@ -38,7 +97,7 @@ func SVG(w io.Writer, g *Grid) error {
 }
 
 // svgRun writes cells of one style, and returns the column after them.
-func svgRun(out pen, g *Grid, x, y int) int {
+func svgRun(out pen, g *raster.Grid, x, y int) int {
 	first := g.At(x, y)
 	from := x
 	var text strings.Builder
