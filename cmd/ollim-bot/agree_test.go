@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -84,153 +85,122 @@ func TestPropertyEveryPlaceGivesTheSameAnswer(t *testing.T) {
 // question is one question, and how each place that answers it words the answer. An empty answer is none.
 type question struct {
 	asks   string
-	places map[string]func(*home) string
+	places places
 }
 
+type places map[string]func(*home) string
+
+// The places that print the lines of the status.
+const (
+	statusInPlain = "status, plain status"
+	everyStatus   = "status, plain status, slash status"
+)
+
+// in are places with the same pattern, whose groups are the answer.
+func in(pattern, list string) places {
+	of := places{}
+	for place := range strings.SplitSeq(list, ", ") {
+		of[place] = match(place, pattern)
+	}
+	return of
+}
+
+// and are more places, with another pattern.
+func (p places) and(pattern, list string) places {
+	maps.Copy(p, in(pattern, list))
+	return p
+}
+
+// by is another place, which answers in its own way.
+func (p places) by(place string, of func(*home) string) places {
+	p[place] = of
+	return p
+}
+
+const (
+	aTask   = `(\w+(?:, check \d of \d)?)`
+	clock   = `\d\d:\d\d(?:–\d\d:\d\d)?`
+	dayTime = `((?:\w{3} )?\d\d:\d\d)`
+	sum     = `(\$[\d.]+)`
+)
+
 var questions = []question{
-	{"what comes next", map[string]func(*home) string{
-		"headline":       match("headline", `Next: (\w+(?:, check \d of \d)?) `),
-		"status":         match("status", `(?m)^  \w{3} \d\d:\d\d.*?  [0-9a-f]{8}  (\w+(?:, check \d of \d)?)`),
-		"schedule":       match("schedule ahead", `  [0-9a-f]{8}  (\w+(?:, check \d of \d)?)`),
-		"plain schedule": match("plain schedule ahead", `, [0-9a-f]{8}, (\w+(?:, check \d of \d)?)`),
-		"plain status":   match("plain status", `(?m)^\w{3} \d\d:\d\d.*?, [0-9a-f]{8}, (\w+(?:, check \d of \d)?)`),
-		"card":           match("card next", `\d\d:\d\d (\w+(?:, check \d of \d)?)`), "top of the frame": match("frame", `Next: (\w+(?:, check \d of \d)?) `),
-	}},
-	{"when does it come", map[string]func(*home) string{
-		"headline":         match("headline", `Next: \w+(?:, check \d of \d)? (now|in [^;]+);`),
-		"status":           match("status", `(?m)^  \w{3} \d\d:\d\d(?:–\d\d:\d\d)?  (in \S+ \w+(?: \d+ min)?) `),
-		"schedule":         match("schedule ahead", `\d\d:\d\d(?:–\d\d:\d\d)?  (in \S+ \w+(?: \d+ min)?) `),
-		"plain schedule":   match("plain schedule ahead", `\d\d:\d\d(?:–\d\d:\d\d)?, (in [^,]+),`),
-		"top of the frame": match("frame", `Next: \w+(?:, check \d of \d)? (now|in [^;]+);`),
-	}},
-	{"how many tasks are there", map[string]func(*home) string{
+	{"what comes next", in(`Next: `+aTask+` `, "headline, frame").and(`(?m)^  \w{3} \d\d:\d\d.*?  [0-9a-f]{8}  `+aTask, "status").
+		and(`  [0-9a-f]{8}  `+aTask, "schedule ahead").and(`, [0-9a-f]{8}, `+aTask, "plain schedule ahead").
+		and(`(?m)^\w{3} \d\d:\d\d.*?, [0-9a-f]{8}, `+aTask, "plain status").and(`\d\d:\d\d `+aTask, "card next")},
+	{"when does it come", in(`Next: \w+(?:, check \d of \d)? (now|in [^;]+);`, "headline, frame").
+		and(`(?m)^  \w{3} `+clock+`  (in \S+ \w+(?: \d+ min)?) `, "status").
+		and(clock+`  (in \S+ \w+(?: \d+ min)?) `, "schedule ahead").and(clock+`, (in [^,]+),`, "plain schedule ahead")},
+	{"how many tasks are there", places{
 		"status": counts("status"), "plain status": counts("plain status"), "slash status": counts("slash status"), "check": counts("check"),
 		"status --json": func(h *home) string {
-			return tasksText(number(h, "status --json", "routines"), number(h, "status --json", "reminders"))
+			return tasksText(field(h, "status --json", "routines"), field(h, "status --json", "reminders"))
 		},
 		"lists": func(h *home) string { return tasksText(rows(h.said["routine list"]), rows(h.said["reminder list"])) },
 	}},
-	{"what is wrong", map[string]func(*home) string{
-		"check":          func(h *home) string { return positions(h.said["check"]) },
-		"plain problems": func(h *home) string { return positions(h.said["plain problems"]) },
+	{"what is wrong", places{
+		"check":          positions("check"),
+		"plain problems": positions("plain problems"),
 		"check --json":   func(h *home) string { return positionsOf(h.said["check --json"]) },
 		"status --json":  func(h *home) string { return positionsOf(field(h, "status --json", "problems")) },
 	}},
-	{"how many mistakes are there", map[string]func(*home) string{
-		"status": match("status", `problems: +(\d+) error`), "plain status": match("plain status", `problems: +(\d+) error`),
-		"slash status": match("slash status", `problems: +(\d+) error`), "check": match("check", `: ([1-9]\d*) errors?, `),
-		"status --json": func(h *home) string {
-			n := strings.Count(field(h, "status --json", "problems"), `"error"`)
-			return strings.TrimPrefix(fmt.Sprint(n), "0")
-		},
-	}},
-	{"what failed", map[string]func(*home) string{
-		"status":         match("status", `failed: +(\d+) run`),
-		"plain status":   match("plain status", `failed: +(\d+) run`),
-		"start of plain": match("plain start", `(\d+) failed run`),
-		"status --json":  func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "failed_unseen"), "0") },
-		"headline":       match("headline", `^(\d+) runs failed`),
-	}},
-	{"how many runs ended today", map[string]func(*home) string{
-		"status":        match("status", `today: +(?:(\d+) runs?, )`),
-		"plain status":  match("plain status", `today: +(?:(\d+) runs?, )`),
-		"card":          match("card today", `(\d+) run`),
-		"status --json": func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "runs_today"), "0") },
-		"runs --json":   func(h *home) string { return strings.TrimPrefix(fmt.Sprint(h.endedToday()), "0") },
-	}},
-	{"which run was the last", map[string]func(*home) string{
-		"runs":       match("runs", `^  [0-9a-f]{8}  .*?\w{3} (\d\d:\d\d):\d\d +[\d:]+  (\w+)`),
-		"plain runs": func(h *home) string { return turned(h.said["plain runs"], `(?m)^(?:run )?1, (\w+), .*?(\d\d:\d\d), `) },
-		"runs --json": func(h *home) string {
+	{"how many mistakes are there", in(`problems: +(\d+) error`, everyStatus).and(`: ([1-9]\d*) errors?, `, "check").
+		by("status --json", func(h *home) string {
+			return some(strings.Count(field(h, "status --json", "problems"), `"error"`))
+		})},
+	{"what failed", in(`failed: +(\d+) run`, statusInPlain).and(`(\d+) failed run`, "plain start").and(`^(\d+) runs failed`, "headline").
+		by("status --json", numbered("failed_unseen"))},
+	{"how many runs ended today", in(`today: +(?:(\d+) runs?, )`, statusInPlain).and(`(\d+) run`, "card today").
+		by("status --json", numbered("runs_today")).by("runs --json", func(h *home) string { return some(h.endedToday()) })},
+	{"which run was the last", in(`^  [0-9a-f]{8}  .*?\w{3} (\d\d:\d\d):\d\d +[\d:]+  (\w+)`, "runs").
+		by("plain runs", func(h *home) string { return turned(h.said["plain runs"], `(?m)^(?:run )?1, (\w+), .*?(\d\d:\d\d), `) }).
+		by("runs --json", func(h *home) string {
 			if len(h.runs()) == 0 {
 				return ""
 			}
 			f := h.runs()[0]
 			return f.Started.In(h.at.Env.Zone).Format("15:04") + " " + f.Title
-		},
-	}},
-	{"how many pings are left", map[string]func(*home) string{
-		"status": match("status", `budget: +(\d+) of (\d+) pings? left`), "plain status": match("plain status", `budget: +(\d+) of (\d+) pings? left`),
-		"slash status":  match("slash status", `budget: +(\d+) of (\d+) pings? left`),
-		"frame":         match("frame", `  (\d+) / (\d+)  `),
-		"card":          match("card pings", `(\d+) of (\d+) pings? left`),
-		"budget":        match("budget", `budget: (\d+)(?:\.\d+)?/(\d+) available`),
-		"plain budget":  match("plain budget", `budget: (\d+)(?:\.\d+)?/(\d+) available`),
-		"budget --json": func(h *home) string { return h.whole100("budget --json", "") },
-		"status --json": func(h *home) string { return h.whole100("status --json", "budget") },
-	}},
-	{"how is the budget, in words", map[string]func(*home) string{
-		"status": match("status", `(?m)^budget: +(.+)$`), "plain status": match("plain status", `(?m)^budget: +(.+)$`),
-		"slash status": match("slash status", `(?m)^budget: +(.+)$`), "card": match("card pings", `(.+)`),
-	}},
-	{"how was today, in words", map[string]func(*home) string{
-		"status": match("status", `(?m)^today: +(.+)$`), "plain status": match("plain status", `(?m)^today: +(.+)$`),
-		"slash status": match("slash status", `(?m)^today: +(.+)$`), "card": match("card today", `(.+)`),
-	}},
-	{"what is most urgent, in words", map[string]func(*home) string{
-		"headline":     match("headline", `(.+)`),
-		"status":       match("status", `(.+)`),
-		"slash status": match("slash status", `(.+)`),
-	}},
-	{"what is most urgent, in the words of the phone", map[string]func(*home) string{
-		"headline": func(h *home) string { return post.Phone(match("headline", `(.+)`)(h)) },
-		"card":     match("card", `(.+)`),
-	}},
-	{"how is the budget", map[string]func(*home) string{
+		})},
+	{"how many pings are left", in(`budget: +(\d+) of (\d+) pings? left`, everyStatus).and(`  (\d+) / (\d+)  `, "frame").
+		and(`(\d+) of (\d+) pings? left`, "card pings").and(`budget: (\d+)(?:\.\d+)?/(\d+) available`, "budget, plain budget").
+		by("budget --json", func(h *home) string { return h.whole100("budget --json", "") }).
+		by("status --json", func(h *home) string { return h.whole100("status --json", "budget") })},
+	{"how is the budget, in words", in(`(?m)^budget: +(.+)$`, everyStatus).and(`(.+)`, "card pings")},
+	{"how was today, in words", in(`(?m)^today: +(.+)$`, everyStatus).and(`(.+)`, "card today")},
+	{"what is most urgent, in words", in(`(.+)`, "headline, status, slash status")},
+	{"what is most urgent, in the words of the phone", in(`(.+)`, "card").
+		by("headline", func(h *home) string { return post.Phone(match("headline", `(.+)`)(h)) })},
+	{"how is the budget", places{
 		"budget --json": func(h *home) string { return compact(h.said["budget --json"]) },
 		"status --json": func(h *home) string { return compact(field(h, "status --json", "budget")) },
 	}},
-	{"what was spent today", map[string]func(*home) string{
-		"status":       match("status", `today: .*?(\$[\d.]+)`),
-		"plain status": match("plain status", `today: .*?(\$[\d.]+)`),
-		"slash status": match("slash status", `today: .*?(\$[\d.]+)`),
-		"card":         match("card today", `(\$[\d.]+)`), "costs": match("costs", `today: +(\$[\d.]+)`), "plain costs": match("plain costs", `today: +(\$[\d.]+)`),
-		"status --json": func(h *home) string { return dollars(field(h, "status --json", "money")) },
-		"costs --json":  func(h *home) string { return dollars(field(h, "costs --json", "money")) },
-	}},
-	{"what is the cap", map[string]func(*home) string{
-		"status":       match("status", `today: .*? of (\$[\d.]+)`),
-		"plain status": match("plain status", `today: .*? of (\$[\d.]+)`),
-		"card":         match("card today", ` of (\$[\d.]+)`),
-		"costs":        match("costs", `today: .*? of (\$[\d.]+)`), "plain costs": match("plain costs", `today: .*? of (\$[\d.]+)`),
-	}},
-	{"which updates are pending", map[string]func(*home) string{
-		"updates":        func(h *home) string { return names(h.said["updates"]) },
-		"updates --json": func(h *home) string { return names(h.said["updates --json"]) },
-		"plain updates":  func(h *home) string { return names(h.said["plain updates"]) },
-	}},
-	{"how many updates are pending", map[string]func(*home) string{
-		"status":        match("status", `updates: +(\d+) `),
-		"plain status":  match("plain status", `updates: +(\d+) `),
-		"slash status":  match("slash status", `updates: +(\d+) `),
-		"status --json": func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "updates"), "0") },
-		"frame":         match("frame", `3 Updates ─*(?: (\d+) )?─`),
-	}},
-	{"what is on hold", map[string]func(*home) string{
-		"status": func(h *home) string { return all(h.said["status"], `(?m)^(?:paused|snoozed until .*?): +(\w+) \(`) },
-		"schedule": func(h *home) string {
-			return all(h.said["schedule"], `(\w+)(?:, check \d of \d)? \[(?:paused|snoozed)`)
+	{"what was spent today", in(`today: .*?`+sum, everyStatus).and(sum, "card today").and(`today: +`+sum, "costs, plain costs").
+		by("status --json", func(h *home) string { return dollars(field(h, "status --json", "money")) }).
+		by("costs --json", func(h *home) string { return dollars(field(h, "costs --json", "money")) })},
+	{"what is the cap", in(`today: .*? of `+sum, "status, plain status, costs, plain costs").and(` of `+sum, "card today")},
+	{"which updates are pending", places{"updates": names("updates"), "updates --json": names("updates --json"), "plain updates": names("plain updates")}},
+	{"how many updates are pending", in(`updates: +(\d+) `, everyStatus).and(`3 Updates ─*(?: (\d+) )?─`, "frame").by("status --json", numbered("updates"))},
+	{"what is on hold", places{
+		"status":     every(`(?m)^(?:paused|snoozed until .*?): +(\w+) \(`, "status"),
+		"schedule":   every(`(\w+)(?:, check \d of \d)? \[(?:paused|snoozed)`, "schedule"),
+		"lists":      every(`  (\w+)  \((?:paused|snoozed)`, "routine list", "reminder list"),
+		"plain list": every(`(?m)^(?:task )?\d+, (\w+).*(?:paused|snoozed)`, "plain list"),
+		"status --json": func(h *home) string {
+			return strings.Join(found(`"title": "(\w+)"`, field(h, "status --json", "paused")), " ")
 		},
-		"lists": func(h *home) string {
-			return all(h.said["routine list"]+"\n"+h.said["reminder list"], `  (\w+)  \((?:paused|snoozed)`)
-		},
-		"plain list": func(h *home) string {
-			return all(h.said["plain list"], `(?m)^(?:task )?\d+, (\w+).*(?:paused|snoozed)`)
-		},
-		"status --json": func(h *home) string { return all(field(h, "status --json", "paused"), `"title": "(\w+)"`) },
 	}},
-	{"until when are pings muted", map[string]func(*home) string{
-		"status": match("status", `muted until ((?:\w{3} )?\d\d:\d\d)`), "plain status": match("plain status", `muted until ((?:\w{3} )?\d\d:\d\d)`),
-		"slash status": match("slash status", `muted until ((?:\w{3} )?\d\d:\d\d)`), "frame": match("frame", `muted until ((?:\w{3} )?\d\d:\d\d)`),
-	}},
-	{"what waits for me", map[string]func(*home) string{
-		"status":         match("status", `waiting: +(\d+) file`),
-		"plain status":   match("plain status", `waiting: +(\d+) file`),
-		"start of plain": match("plain start", `(\d+) files? of the agent`),
-		"status --json":  func(h *home) string { return strings.TrimPrefix(number(h, "status --json", "waiting"), "0") },
-		"allow":          func(h *home) string { return strings.TrimPrefix(rows(h.said["allow"]), "0") },
-		"headline":       match("headline", `^(\d+) files by the agent wait`),
-	}},
+	{"until when are pings muted", in(`muted until `+dayTime, everyStatus+", frame")},
+	{"what waits for me", in(`waiting: +(\d+) file`, statusInPlain).and(`(\d+) files? of the agent`, "plain start").
+		and(`^(\d+) files by the agent wait`, "headline").by("status --json", numbered("waiting")).
+		by("allow", func(h *home) string { return strings.TrimPrefix(rows(h.said["allow"]), "0") })},
+}
+
+// some is a number, of which 0 is none.
+func some(n int) string { return strings.TrimPrefix(fmt.Sprint(n), "0") }
+
+// numbered is a number of `status --json`.
+func numbered(name string) func(*home) string {
+	return func(h *home) string { return strings.TrimPrefix(field(h, "status --json", name), "0") }
 }
 
 // match returns the groups of the first match in what a place says, or nothing.
@@ -253,18 +223,19 @@ func turned(text, pattern string) string {
 	return ""
 }
 
-// all returns the first group of all matches, sorted.
-func all(text, pattern string) string {
-	var found []string
-	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
-		found = append(found, m[1])
+// every returns the first group of all matches in what some places say, sorted.
+func every(pattern string, list ...string) func(*home) string {
+	return func(h *home) string {
+		said := ""
+		for _, place := range list {
+			said += h.said[place] + "\n"
+		}
+		return strings.Join(found(pattern, said), " ")
 	}
-	slices.Sort(found)
-	return strings.Join(found, " ")
 }
 
-// names returns the updates that a text lists, sorted.
-func names(text string) string { return all(text, `(U\d+ from \w+)`) }
+// names returns the updates that a place lists, sorted.
+func names(place string) func(*home) string { return every(`(U\d+ from \w+)`, place) }
 
 func counts(place string) func(*home) string {
 	re := regexp.MustCompile(`(?:(\d+) routines?)?(?:,? ?(?:and )?(\d+) reminders?)?`)
@@ -296,9 +267,9 @@ func rows(text string) string {
 	return fmt.Sprint(n)
 }
 
-// positions returns the file, line and column of each problem in a text, sorted.
-func positions(text string) string {
-	return all(text, `(?m)^(?:\d+ problems?: )?((?:routines/|reminders/|skills/|tool-policy|prices)[\w /-]*\.(?:md|yaml)(?::\d+)*):`)
+// positions returns the file, line and column of each problem that a place lists, sorted.
+func positions(place string) func(*home) string {
+	return every(`(?m)^(?:\d+ problems?: )?((?:routines/|reminders/|skills/|tool-policy|prices)[\w /-]*\.(?:md|yaml)(?::\d+)*):`, place)
 }
 
 func positionsOf(list string) string {
@@ -320,8 +291,6 @@ func field(h *home, place, name string) string {
 	}
 	return string(answer[name])
 }
-
-func number(h *home, place, name string) string { return field(h, place, name) }
 
 func compact(text string) string {
 	var out bytes.Buffer
@@ -415,7 +384,7 @@ func (h *home) furnish() {
 	task := func(kind, head string) {
 		id, name := fmt.Sprintf("%08x", 0xa0000000+tasks), names[tasks]
 		tasks++
-		text := fmt.Sprintf("---\nid: %q\n%sdescription: %s\nbackground: true\n%s", id, head, name, h.some("allow-ping: false\n", 4))
+		text := fmt.Sprintf("---\nid: %q\n%sdescription: %s\nbackground: true\n%s", id, head, name, h.perhaps("allow-ping: false\n", 4))
 		rel := kind + "s/" + strings.ToLower(name) + ".md"
 		if h.chance(6) {
 			text += "allowed-tools: [\"Bash(rm *)\"]\n---\nLook.\n"
@@ -451,7 +420,7 @@ func (h *home) furnish() {
 	}
 	for range h.r.IntN(4) {
 		at := h.now.Add(time.Duration(h.r.IntN(3000)-200) * time.Minute).Truncate(time.Minute)
-		task("reminder", fmt.Sprintf("run-at: %q\n", at.Format(time.RFC3339))+h.some("max-chain: 3\nchain-depth: 1\nchain-parent: c0ffee00\n", 3))
+		task("reminder", fmt.Sprintf("run-at: %q\n", at.Format(time.RFC3339))+h.perhaps("max-chain: 3\nchain-depth: 1\nchain-parent: c0ffee00\n", 3))
 	}
 	for i := range h.r.IntN(3) {
 		updates = append(updates, fmt.Sprintf(`{"ts": %q, "message": "U%d from %s", "source": {"from": %[3]q}}`, h.ago(900).Format(time.RFC3339), i, names[i]))
@@ -496,8 +465,8 @@ func (h *home) furnishRest() {
 
 func (h *home) state(name, text string) { h.put("state/"+name, "%s", text+"\n") }
 
-// some returns a text once in n times, otherwise nothing.
-func (h *home) some(text string, n int) string {
+// perhaps returns a text once in n times, otherwise nothing.
+func (h *home) perhaps(text string, n int) string {
 	if h.chance(n) {
 		return text
 	}
@@ -516,21 +485,9 @@ func (h *home) cron() string {
 	return fmt.Sprintf("%d %d * * *", h.r.IntN(60), h.r.IntN(24))
 }
 
-// process is the program with this home as its world.
-func (h *home) process() *process {
-	environ := func() (list []string) {
-		for name, value := range h.env {
-			list = append(list, name+"="+value)
-		}
-		return list
-	}
-	return &process{Process: console.Process{In: strings.NewReader(""), Getenv: func(name string) string { return h.env[name] }, Environ: environ, Now: time.Now}}
-}
-
 // ask has every place say everything.
 func (h *home) ask() {
-	p := h.process()
-	p.Out, p.Err = io.Discard, os.Stderr
+	p := inProcess(h.env, "", io.Discard, os.Stderr)
 	var err error
 	h.at, err = p.Open()
 	testkit.Must(h.t, err)
@@ -541,9 +498,7 @@ func (h *home) ask() {
 		"costs", "costs --json", "routine list", "reminder list", "allow",
 	} {
 		var out, wrong bytes.Buffer
-		p := h.process()
-		p.Out, p.Err = &out, &wrong
-		if status := run(strings.Fields(line), p); status == command.UsageStatus {
+		if status := run(strings.Fields(line), inProcess(h.env, "", &out, &wrong)); status == command.UsageStatus {
 			h.t.Fatalf("%s: %s", line, &wrong)
 		}
 		h.said[line] = out.String()
@@ -561,11 +516,9 @@ func (h *home) ask() {
 	frame := tui.Frame(moment{h.bot.Viewer(true), s}, tui.FrameOptions{Width: 240, Height: 60, Focus: action.Schedule})
 	h.said["frame"] = strings.Join(frame, "\n")
 	for _, place := range []string{"schedule", "plain schedule"} {
-		h.said[place+" ahead"] = first(h.said[place], `(?m)^.*\d\d:\d\d(?:–\d\d:\d\d)?(?:  |, )(?:in |now).*$`)
+		h.said[place+" ahead"] = regexp.MustCompile(`(?m)^.*` + clock + `(?:  |, )(?:in |now).*$`).FindString(h.said[place])
 	}
 }
-
-func first(text, pattern string) string { return regexp.MustCompile(pattern).FindString(text) }
 
 // plain plays lines to plain mode and returns what it prints.
 func (h *home) plain(lines string) string {
@@ -584,7 +537,7 @@ func (b beside) Do(ctx context.Context, c command.Value) (command.Outcome, error
 	if line, ok := c.(command.Line); ok {
 		s := b.Snapshot()
 		return line.CarryOut(ctx, func(ctx context.Context, args []string) (agent.CommandResult, command.Value) {
-			return b.h.process().carryOut(ctx, b.h.at, b.h.bot, args)
+			return inProcess(b.h.env, "", nil, nil).carryOut(ctx, b.h.at, b.h.bot, args)
 		}, command.Reading{Times: s.Times(), Find: s.Find})
 	}
 	return b.Viewer.Do(ctx, c)

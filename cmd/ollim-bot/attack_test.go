@@ -160,18 +160,14 @@ type front struct {
 
 func newFront(t *testing.T, engine func(*front) besieged, settings string) *front {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "core", "safety", "policy", "testdata", "attempts.json"))
-	testkit.Must(t, err)
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	testkit.Must(t, err)
 	f := &front{t: t, root: filepath.Join(base, "data"), outside: filepath.Join(base, "outside")}
-	testkit.Must(t, json.Unmarshal(data, &f.table))
+	testkit.Must(t, json.Unmarshal([]byte(source(t, "core/safety/policy/testdata/attempts.json")), &f.table))
 	f.table.Files[".claude/settings.json"] = settings
 	f.table.Files["../outside/.ssh/id_ed25519"], f.table.Files["../outside/plain.md"] = "marigold", "marigold"
 	for name, text := range f.table.Files {
-		path := filepath.Join(f.root, name)
-		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
+		put(t, filepath.Join(f.root, name), text)
 	}
 	for name, target := range f.table.Links {
 		testkit.Must(t, os.Symlink(target, filepath.Join(f.root, name)))

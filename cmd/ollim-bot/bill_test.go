@@ -54,8 +54,7 @@ func (b *bill) turn(requests int) {
 	b.said++
 	end := fmt.Sprintf("That was turn %d.", b.said)
 	steps := b.loop(requests - 1)
-	b.types("say go. " + claudetest.Script(append(steps, b.billed(claudetest.Step{Text: end}))...))
-	b.hears("bot: " + end)
+	b.asks("say go. "+claudetest.Script(append(steps, b.billed(claudetest.Step{Text: end}))...), "bot: "+end)
 }
 
 // loop are requests that each call a harmless tool with another input.

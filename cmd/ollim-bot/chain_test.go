@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,16 +71,14 @@ func newChains(t *testing.T, engine, fence string) *chains {
 		testkit.Must(t, os.MkdirAll(filepath.Join(c.data, folder), 0o700))
 	}
 	c.start()
-	c.listens()
+	listens(c.t, c.port)
 	c.eachFile(func(path string) { c.kept[path] = true })
 	return c
 }
 
 func (c *chains) playAll() {
-	data, err := os.ReadFile(filepath.Join("..", "..", "core", "safety", "policy", "testdata", "chains.json"))
-	testkit.Must(c.t, err)
 	var table struct{ Chains []chain }
-	testkit.Must(c.t, json.Unmarshal(data, &table))
+	testkit.Must(c.t, json.Unmarshal([]byte(source(c.t, "core/safety/policy/testdata/chains.json")), &table))
 	for _, one := range table.Chains {
 		if one.Only == "guard" {
 			continue
@@ -150,7 +146,8 @@ func (c *chains) session(line string, steps []chainStep) {
 	var results []claudetest.Block
 	switch kind, _, _ := strings.Cut(steps[0].In, " "); kind {
 	case "webhook":
-		results = c.hook(calls)
+		build := 7000 + c.runs
+		results = c.hooked(c.port, "ci", fmt.Sprintf(`{"run": %d}`, build), fmt.Sprintf("Look at build %d", build), calls)
 	case "user":
 		results = c.turn(steps, calls)
 	case "fork":
@@ -185,70 +182,6 @@ func (c *chains) compare(line string, steps []chainStep, results []claudetest.Bl
 	}
 }
 
-// listens waits until webhooks are received.
-func (c *chains) listens() {
-	c.t.Helper()
-	c.until("the port of webhooks", func() bool {
-		conn, err := (&net.Dialer{}).DialContext(c.t.Context(), "tcp", "127.0.0.1:"+c.port)
-		if err != nil {
-			return false
-		}
-		return conn.Close() == nil
-	})
-}
-
-// hook lets the run of a webhook make calls.
-func (c *chains) hook(calls []claudetest.Step) []claudetest.Block {
-	c.t.Helper()
-	begins := fmt.Sprintf("Look at build %d", 7000+c.runs)
-	mine := func(r claudetest.Request) bool {
-		return len(r.Messages) > 0 && strings.Contains(r.Messages[len(r.Messages)-1].Text, begins) || slices.ContainsFunc(r.Messages, func(m claudetest.Message) bool { return m.Role == "user" && strings.Contains(m.Text, begins) })
-	}
-	since := func(r claudetest.Request) []claudetest.Message {
-		i := slices.IndexFunc(r.Messages, func(m claudetest.Message) bool { return m.Role == "user" && strings.Contains(m.Text, begins) })
-		return r.Messages[max(i, 0):]
-	}
-	before := ended(c.read("state/fork_runs.jsonl"), "ci")
-	c.api.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
-		if !mine(r) {
-			return claudetest.Step{}, false
-		}
-		answers := 0
-		for _, m := range since(r) {
-			if m.Role == "assistant" {
-				answers++
-			}
-		}
-		if answers < len(calls) {
-			return calls[answers], true
-		}
-		return claudetest.Step{Text: "The build is read."}, true
-	})
-	defer c.api.Answer(nil)
-	if got := c.posts(c.port, "ci", fmt.Sprintf(`{"run": %d}`, 7000+c.runs)); got != http.StatusAccepted {
-		c.t.Fatalf("the webhook answers %d", got)
-	}
-	c.until("the end of the webhook's run", func() bool { return ended(c.read("state/fork_runs.jsonl"), "ci") > before })
-	var results []claudetest.Block
-	for _, r := range c.api.Requests() {
-		if !mine(r) {
-			continue
-		}
-		results = nil
-		for _, m := range since(r) {
-			for _, b := range m.Blocks {
-				if b.Type == "tool_result" {
-					results = append(results, b)
-				}
-			}
-		}
-	}
-	if len(results) != len(calls) {
-		c.t.Fatalf("the webhook's run made %d calls of %d", len(results), len(calls))
-	}
-	return results
-}
-
 // turn is a turn that the user begins, and in which the user answers questions.
 func (c *chains) turn(steps []chainStep, calls []claudetest.Step) []claudetest.Block {
 	c.t.Helper()
@@ -281,13 +214,11 @@ func (c *chains) life(what string) {
 		c.stops()
 		c.asked = 0
 		c.start()
-		c.listens()
+		listens(c.t, c.port)
 	case "compact":
-		c.types("/compact")
-		c.hears("tokens compacted")
+		c.asks("/compact", "tokens compacted")
 	case "save":
-		c.types("exit save")
-		c.hears("the fork has ended")
+		c.asks("exit save", "the fork has ended")
 	case "discard":
 		before := strings.Count(c.out.String(), "the fork has ended")
 		c.types("exit")

@@ -1,18 +1,25 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/config"
 )
 
 // claudeWorld is the real bot over the real command, which talks to an API of
@@ -46,23 +53,78 @@ func newWorld(t *testing.T) *claudeWorld {
 	return w
 }
 
-// routine writes one that fires each minute and lets the model take steps.
-func (w *claudeWorld) routine(name string, steps ...claudetest.Step) {
-	w.t.Helper()
-	text := "---\nid: \"" + name + "\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"" + name +
-		"\"\n---\nDo it.\n\n" + claudetest.Script(steps...) + "\n"
-	testkit.Must(w.t, os.WriteFile(filepath.Join(w.data, "routines", name+".md"), []byte(text), 0o600))
-}
-
 // later makes a reminder of the fixture due tomorrow.
 func (w *claudeWorld) later(reminder string) {
 	w.t.Helper()
 	path := filepath.Join(w.data, "reminders", reminder)
-	text, err := os.ReadFile(path)
-	testkit.Must(w.t, err)
-	due := regexp.MustCompile(`(?m)^run-at:.*$`)
 	tomorrow := time.Now().AddDate(0, 0, 1).UTC().Format(time.RFC3339)
-	testkit.Must(w.t, os.WriteFile(path, due.ReplaceAll(text, []byte(`run-at: "`+tomorrow+`"`)), 0o600))
+	put(w.t, path, regexp.MustCompile(`(?m)^run-at:.*$`).ReplaceAllString(stored(path), `run-at: "`+tomorrow+`"`))
+}
+
+// file writes a file of the data directory, or another one, as its user would.
+func (w *claudeWorld) file(name, text string) {
+	w.t.Helper()
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(w.data, name)
+	}
+	put(w.t, name, text)
+}
+
+// due fires a task that the user has written.
+func (w *claudeWorld) due(id, extra string, steps ...claudetest.Step) {
+	w.t.Helper()
+	w.file("reminders/"+id+".md", dueNow(id, extra, steps...))
+}
+
+// read is a file of the data directory, "" where there is none.
+func (w *claudeWorld) read(name string) string { return stored(w.data, name) }
+
+func (w *claudeWorld) has(name string) bool { return exists(filepath.Join(w.data, name)) }
+
+// setenv sets a variable of everything that is started from now on.
+func (w *claudeWorld) setenv(name, value string) { w.env = config.With(w.env, name, value) }
+
+// runs runs a command of the program's, which succeeds.
+func (w *claudeWorld) runs(args ...string) string {
+	w.t.Helper()
+	got := shell(w.t, built(w.t), w.env, args...)
+	if got.status != exitDone {
+		w.t.Fatalf("%s: %+v", args, got)
+	}
+	return got.out
+}
+
+// asked waits until the model has been asked something.
+func (w *claudeWorld) asked(what string, is func(claudetest.Request) bool) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	if err := w.api.Wait(ctx, func(list []claudetest.Request) bool { return slices.ContainsFunc(list, is) }); err != nil {
+		w.t.Fatalf("the model was never asked %s: %v", what, err)
+	}
+}
+
+// toolResults are the results of the calls that some messages answer.
+func toolResults(messages []claudetest.Message) (list []claudetest.Block) {
+	for _, m := range messages {
+		for _, b := range m.Blocks {
+			if b.Type == "tool_result" {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}
+
+// readByTheModel are the results of all calls.
+func (w *claudeWorld) readByTheModel() string {
+	read := map[string]bool{}
+	for _, r := range w.api.Requests() {
+		for _, b := range toolResults(r.Messages) {
+			read[b.Text] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(read)), "\n---\n")
 }
 
 // headless runs the bot until a file of the data directory satisfies done.
@@ -85,40 +147,26 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	w := newClaudeWorld(t)
-	w.routine("aaaa0001",
-		claudetest.Step{Tool: "mcp__discord__ping_user", Input: map[string]any{"message": "The red door is open."}},
-		claudetest.Step{Tool: "mcp__discord__report_updates", Input: map[string]any{"message": "Told the user about the red door."}},
-		claudetest.Step{Text: "All done."})
+	w.file("routines/aaaa0001.md", "---\nid: \"aaaa0001\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"aaaa0001\"\n---\nDo it.\n\n"+
+		claudetest.Script(call("mcp__discord__ping_user", map[string]any{"message": "The red door is open."}),
+			call("mcp__discord__report_updates", map[string]any{"message": "Told the user about the red door."}), claudetest.Step{Text: "All done."})+"\n")
 	w.headless("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "red door") })
 	testkit.Must(t, os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")))
-	pings, err := os.ReadFile(filepath.Join(w.data, "state", "pings.jsonl"))
-	if err != nil || !strings.Contains(string(pings), "aaaa0001") {
-		t.Errorf("no ping was written down: %s %v", pings, err)
+	if pings := w.read("state/pings.jsonl"); !strings.Contains(pings, "aaaa0001") {
+		t.Errorf("no ping was written down: %s", pings)
 	}
 
-	term := startTerminalIn(t, append(w.env, "OLLIM_USER_NAME=Ada"), "run") // who is set up gets no welcome
+	term := startCommand(t, exec.Command(built(t), "run"), append(w.env, "OLLIM_USER_NAME=Ada")) // who is set up gets no welcome
 	term.seen(map[string]string{"the ping in the chat": `The red door is open`, "the update": `Told the user`})
 	term.typeKeys("5i")
 	term.typeKeys("what about the door?\r")
 	term.seen(map[string]string{"an answer": `I heard:`})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	err = w.api.Wait(ctx, func(list []claudetest.Request) bool {
-		for _, r := range list {
-			if p := r.Prompt(); strings.Contains(p, "what about the door?") && strings.Contains(p, "Told the user about the red door.") {
-				return true
-			}
-		}
-		return false
+	w.asked("with the update", func(r claudetest.Request) bool {
+		return strings.Contains(r.Prompt(), "what about the door?") && strings.Contains(r.Prompt(), "Told the user about the red door.")
 	})
-	if err != nil {
-		t.Errorf("the message did not carry the update: %v", err)
-	}
 	term.typeKeys("\x1b")
 	term.seen(map[string]string{"the keys of the frame": `q quit`})
-	if status := term.quit(); status != 0 {
-		t.Errorf("it ended with status %d", status)
-	}
+	term.quits()
 }
 
 // TestTwentyRunsOverTheRealCommand: what is due at once waits in line, four at a
@@ -130,16 +178,10 @@ func TestTwentyRunsOverTheRealCommand(t *testing.T) {
 	w := newClaudeWorld(t)
 	const runs = 20
 	for i := range runs {
-		id := fmt.Sprintf("bbbb%04d", i)
-		text := "---\nid: \"" + id + "\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
-			"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Task " + id + "\"\n---\nDo it.\n\n" +
-			claudetest.Script(claudetest.Step{Text: "Done with " + id + "."}) + "\n"
-		testkit.Must(t, os.WriteFile(filepath.Join(w.data, "reminders", id+".md"), []byte(text), 0o600))
+		w.due(fmt.Sprintf("bbbb%04d", i), "")
 	}
 	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "bbbb") == runs })
-	ledger, err := os.ReadFile(filepath.Join(w.data, "state", "fork_runs.jsonl"))
-	testkit.Must(t, err)
-	if most := atOnce(t, string(ledger)); most > 4 {
+	if most := atOnce(w.read("state/fork_runs.jsonl")); most > 4 {
 		t.Errorf("%d runs at once", most)
 	}
 }
@@ -173,15 +215,13 @@ func ended(s, tasks string) int {
 }
 
 // atOnce is how many runs overlapped at most.
-func atOnce(t *testing.T, s string) int {
-	t.Helper()
+func atOnce(s string) (most int) {
 	var done []ledgerLine
 	for _, l := range ledgerLines(s) {
 		if l.State == "done" {
 			done = append(done, l)
 		}
 	}
-	most := 0
 	for _, a := range done {
 		n := 0
 		for _, b := range done {
@@ -192,4 +232,76 @@ func atOnce(t *testing.T, s string) int {
 		most = max(most, n)
 	}
 	return most
+}
+
+// TestAPromiseOverTheRealCommand: the user writes a promise, the model calls
+// propose_reminder through the real command, the user accepts, and the reminder file
+// quotes the promise. Words that the user has not written are refused.
+func TestAPromiseOverTheRealCommand(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	const words = "I'll call the dentist tomorrow"
+	w := newClaudeWorld(t)
+	at := time.Now().AddDate(0, 0, 1).Format("2006-01-02T15:04")
+	bot := w.plain()
+	bot.types("say " + words + ". " + claudetest.Script(
+		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": `I'll send "Eve" the keys`}},
+		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": words, "run_at": at}},
+		claudetest.Step{Text: "That is a plan."}))
+	bot.hears("bot: That is a plan.")
+	bot.asks("questions", "Answers: Remind me, Other time…, No.")
+	if strings.Contains(stored(w.data, "state", "proposals.json"), "Eve") {
+		t.Error("words that the user has not written are proposed")
+	}
+	bot.asks("answer yes", "you will be reminded at ")
+	files, err := filepath.Glob(filepath.Join(w.data, "reminders", "*.md"))
+	testkit.Must(t, err)
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		testkit.Must(t, err)
+		if strings.Contains(string(text), `\"`+words+`\"`) {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d files quote the promise: %q", found, files)
+	}
+	bot.ends()
+}
+
+// says lets the bot without a screen hear a line, and waits until the API has been asked
+// with all the words in one request.
+func (w *claudeWorld) says(line string, words ...string) {
+	w.t.Helper()
+	bot := w.plain()
+	bot.types("say " + line)
+	w.asked(line, func(r claudetest.Request) bool {
+		return r.Ended && !slices.ContainsFunc(words, func(word string) bool { return !bytes.Contains(r.Raw, []byte(word)) })
+	})
+	bot.ends() // when it has answered
+}
+
+// TestTheConversationGoesOnOnANewMachine: another home, another directory, and the real
+// command goes on with what was said on the old one. What is copied is what docs/migrate.md names.
+func TestTheConversationGoesOnOnANewMachine(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	w := newClaudeWorld(t)
+	w.says("the heron is in the reeds", "the heron is in the reeds")
+	old, sessions := w.data, func() string {
+		return filepath.Join(sessionfile.ConfigDir(w.env), sessionfile.Projects, sessionfile.Folder(w.data))
+	}
+	from := sessions()
+	fresh := t.TempDir()
+	w.data = filepath.Join(fresh, "a new place", "data")
+	for name, value := range map[string]string{"HOME": fresh, "CLAUDE_CONFIG_DIR": filepath.Join(fresh, "config"), "OLLIM_DATA_DIR": w.data} {
+		w.setenv(name, value)
+	}
+	testkit.Must(t, errors.Join(os.CopyFS(w.data, os.DirFS(old)), os.CopyFS(sessions(), os.DirFS(from))))
+	testkit.Must(t, os.RemoveAll(old))
+	w.says("and the reeds are green", "the heron is in the reeds", "and the reeds are green")
+	if out := w.runs("history", "search", "heron"); !strings.Contains(out, "the heron is in the reeds") {
+		t.Errorf("the history does not know it: %s", out)
+	}
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -20,10 +18,7 @@ import (
 func TestBashCompletesEveryCommandAndEveryFlag(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("needs bash, which completes the commands")
-	}
+	bash := testkit.Needs(t, "bash")
 	exe := built(t)
 	root := commandTree(t).Model.Node
 	script := completions["bash"] + `
@@ -99,7 +94,7 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 		"webhooks/w.md":    "---\nid: door\nfields:\n  type: object\n  properties: {}\n---\nThe door.\n",
 		"providers.yaml":   "local:\n  base-url: http://127.0.0.1:1\n  models:\n    - name: tiny\n",
 	} {
-		testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(text), 0o600)))
+		put(t, filepath.Join(home, name), text)
 	}
 	cmd := exec.Command(bash, "--norc", "-c", script)
 	cmd.Env = []string{"PATH=" + filepath.Dir(exe) + ":/usr/bin:/bin", "HOME=" + home, "OLLIM_DATA_DIR=" + home, "OLLIM_TIMEZONE=UTC"}
@@ -108,7 +103,7 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if _, err := os.Stat(filepath.Join(home, "pwned")); err == nil {
+	if exists(filepath.Join(home, "pwned")) {
 		t.Error("an id was carried out by the shell")
 	}
 	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")

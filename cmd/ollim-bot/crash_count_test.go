@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -292,10 +291,8 @@ func (b *batch) recorded() map[string][]string {
 
 // waitingFiles is what stands in the reminder files that are left.
 func (b *batch) waitingFiles() string {
-	files, err := filepath.Glob(filepath.Join(b.root, "reminders", "*.md"))
-	must(err)
 	var all strings.Builder
-	for _, f := range files {
+	for _, f := range b.files("reminders/*.md") {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			b.fault("%v", err)

@@ -34,12 +34,10 @@ type heard struct {
 // aside, and a crash has given no token back.
 func (b *batch) inspect() {
 	b.listen()
-	files, err := filepath.Glob(filepath.Join(b.root, "state", "*"))
-	must(err)
-	tails, err := filepath.Glob(filepath.Join(b.root, "state", "forks", "*"))
-	must(err)
-	for _, f := range append(files, tails...) {
-		b.parses(f)
+	for _, pattern := range []string{"*", "forks/*"} {
+		for _, f := range b.files("state/" + pattern) {
+			b.parses(f)
+		}
 	}
 	b.remindersParse()
 	b.bucket()
@@ -51,6 +49,33 @@ func (b *batch) inspect() {
 			b.corrupt(kindReminders, "git fsck: %v: %s", err, out)
 		}
 	}
+}
+
+// files are the files of the data directory with such a name.
+func (b *batch) files(pattern string) []string {
+	list, err := filepath.Glob(filepath.Join(b.root, pattern))
+	must(err)
+	return list
+}
+
+// text is a file of the data directory, "" before there is one.
+func (b *batch) text(rel string) string {
+	data, err := os.ReadFile(filepath.Join(b.root, rel))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.fault("%v", err)
+	}
+	return string(data)
+}
+
+// lines decodes the lines of a file of the state; one that a kill has cut off is left out.
+func lines[T any](b *batch, name string) (list []T) {
+	for line := range strings.Lines(b.text("state/" + name)) {
+		var v T
+		if json.Unmarshal([]byte(line), &v) == nil {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 func (b *batch) corrupt(kind, format string, args ...any) {
@@ -110,26 +135,15 @@ func (b *batch) cutOff(file string, line []byte) bool {
 }
 
 func (b *batch) remindersParse() {
-	files, err := os.ReadDir(filepath.Join(b.root, "reminders"))
-	if err != nil {
+	if _, err := os.Stat(filepath.Join(b.root, "reminders")); err != nil {
 		b.corrupt(kindReminders, "the folder of reminders: %v", err)
-		b.makeReminders()
-		return
+		must(os.MkdirAll(filepath.Join(b.root, "reminders"), 0o700)) // the batch goes on
 	}
-	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(b.root, "reminders", f.Name()))
-		if err != nil || !strings.HasSuffix(f.Name(), ".md") {
-			continue
-		}
-		if _, p := routines.ParseReminder("reminders/"+f.Name(), data, time.UTC); routines.HasErrors(p) {
-			b.corrupt(kindReminders, "%s does not parse: %+v", f.Name(), p)
+	for _, f := range b.files("reminders/*.md") {
+		if _, p := routines.ParseReminder("reminders/"+filepath.Base(f), []byte(stored(f)), time.UTC); routines.HasErrors(p) && exists(f) {
+			b.corrupt(kindReminders, "%s does not parse: %+v", filepath.Base(f), p)
 		}
 	}
-}
-
-// makeReminders lets the batch go on where the folder was lost.
-func (b *batch) makeReminders() {
-	must(os.MkdirAll(filepath.Join(b.root, "reminders"), 0o700))
 }
 
 // bucket checks what was spent: it is never taken back by a crash, and never in
@@ -166,13 +180,8 @@ func (r bookRun) ended() bool { return r.State != "running" && r.State != "inter
 // last that it says of them.
 func (b *batch) book() map[string][]bookRun {
 	found := map[string][]bookRun{}
-	data, err := os.ReadFile(filepath.Join(b.root, "state", "fork_runs.jsonl"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.fault("%v", err)
-	}
-	for line := range bytes.Lines(data) {
-		var r bookRun
-		if json.Unmarshal(line, &r) != nil || r.ID == "" {
+	for _, r := range lines[bookRun](b, "fork_runs.jsonl") {
+		if r.ID == "" {
 			continue
 		}
 		runs := found[r.Task]
@@ -188,13 +197,8 @@ func (b *batch) book() map[string][]bookRun {
 // inFront counts the runs in the conversation that have ended, by what stands in
 // their titles.
 func (b *batch) inFront(mark string) (n int) {
-	data, err := os.ReadFile(filepath.Join(b.root, "state", "audit.jsonl"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.fault("%v", err)
-	}
-	for line := range bytes.Lines(data) {
-		var a struct{ Action, Detail string }
-		if json.Unmarshal(line, &a) == nil && a.Action == audit.RunInFront && strings.Contains(a.Detail, mark) {
+	for _, a := range lines[struct{ Action, Detail string }](b, "audit.jsonl") {
+		if a.Action == audit.RunInFront && strings.Contains(a.Detail, mark) {
 			n++
 		}
 	}
@@ -323,33 +327,20 @@ func (b *batch) still() bool {
 // last reads a file of lines in which the last one of a key counts.
 func (b *batch) last(name, key, value string) map[string]string {
 	found := map[string]string{}
-	data, err := os.ReadFile(filepath.Join(b.root, "state", name))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.fault("%v", err)
-	}
-	for line := range bytes.Lines(data) {
-		var fields map[string]any
-		if json.Unmarshal(line, &fields) == nil {
-			found[fmt.Sprint(fields[key])] = fmt.Sprint(fields[value])
-		}
+	for _, fields := range lines[map[string]any](b, name) {
+		found[fmt.Sprint(fields[key])] = fmt.Sprint(fields[value])
 	}
 	return found
 }
 
 // dueSoon reports whether a reminder waits that is not put off for long.
 func (b *batch) dueSoon() bool {
-	files, err := filepath.Glob(filepath.Join(b.root, "reminders", "*.md"))
-	must(err)
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			continue // it is gone by now
-		}
-		found := runAtLine.FindSubmatch(data)
+	for _, f := range b.files("reminders/*.md") {
+		found := runAtLine.FindStringSubmatch(stored(f)) // it may be gone by now
 		if found == nil {
 			continue
 		}
-		if at, err := time.Parse(time.RFC3339Nano, string(found[1])); err == nil && time.Until(at) < time.Minute/2 {
+		if at, err := time.Parse(time.RFC3339Nano, found[1]); err == nil && time.Until(at) < time.Minute/2 {
 			return true
 		}
 	}
@@ -359,13 +350,7 @@ func (b *batch) dueSoon() bool {
 // words are how a message begins, as opposed to others that name its mark.
 func (x *thing) words() string { return x.mark + "\n\n```script" }
 
-func (b *batch) pending() string {
-	data, err := os.ReadFile(filepath.Join(b.root, "state", "pending_updates.json"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.fault("%v", err)
-	}
-	return string(data)
-}
+func (b *batch) pending() string { return b.text("state/pending_updates.json") }
 
 func (b *batch) updatesGone() bool { return !strings.Contains(b.pending(), "{") }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
@@ -35,24 +36,11 @@ type terminal struct {
 	screen *vt.Emulator
 }
 
-// startTerminal runs ollim-bot in a terminal of 120 by 40.
-func startTerminal(t *testing.T, args ...string) *terminal {
-	t.Helper()
-	return startTerminalIn(t, append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "OLLIM_DATA_DIR=",
-		"OLLIM_TIMEZONE=America/Los_Angeles", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull), args...)
-}
-
-// startTerminalIn is startTerminal with a whole environment.
-func startTerminalIn(t *testing.T, env []string, args ...string) *terminal {
-	t.Helper()
-	return startCommand(t, exec.Command(built(t), args...), env)
-}
-
 // startCommand runs any command in a terminal of 120 by 40.
 func startCommand(t *testing.T, cmd *exec.Cmd, env []string) *terminal {
 	t.Helper()
 	term := &terminal{t: t, cmd: cmd, patience: patience, screen: vt.NewEmulator(120, 40), ended: make(chan struct{})}
-	term.cmd.Env = append(env, "TERM=xterm-256color", "GORACE=exitcode=0") // see startOnPty
+	term.cmd.Env = append(env, "TERM=xterm-256color", "GORACE=exitcode=0") // see commandOnPty
 	var err error
 	term.device, err = pty.StartWithSize(term.cmd, &pty.Winsize{Cols: 120, Rows: 40})
 	testkit.Must(t, err)
@@ -113,91 +101,73 @@ func (term *terminal) seen(wanted map[string]string) {
 	for what, pattern := range wanted {
 		left[what] = regexp.MustCompile(pattern)
 	}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(term.patience)
-	for len(left) > 0 {
-		text := term.text()
-		for what, pattern := range left {
-			if pattern.MatchString(text) {
-				delete(left, what)
-			}
-		}
-		select {
-		case <-deadline:
-			for what, pattern := range left {
-				term.t.Errorf("never on the screen: %s (%s)", what, pattern)
-			}
-			term.t.Fatalf("the last screen:\n%s", text)
-		case <-term.ended:
-			term.t.Fatalf("the program ended early; the last screen:\n%s", text)
-		case <-tick.C:
-		}
-	}
+	term.watch(left, func(screen string) bool {
+		maps.DeleteFunc(left, func(_ string, pattern *regexp.Regexp) bool { return pattern.MatchString(screen) })
+		return len(left) == 0
+	})
 }
 
-// sees watches the screen until a text is on it, which may be the last that is shown.
+// sees watches the screen until a text is on it.
 func (term *terminal) sees(text string) {
 	term.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(term.patience)
-	for over := false; !strings.Contains(term.text(), text); {
-		if over {
-			term.t.Fatalf("%q was never on the screen:\n%s", text, term.text())
-		}
-		select {
-		case <-deadline:
-			over = true
-		case <-term.ended:
-			over = true
-		case <-tick.C:
-		}
+	term.watch(text, func(screen string) bool { return strings.Contains(screen, text) })
+}
+
+// shows presses keys and watches the screen until a text is on it.
+func (term *terminal) shows(text, keys string) {
+	term.t.Helper()
+	term.typeKeys(keys)
+	term.sees(text)
+}
+
+// watch watches the screen until it is as wanted, which its last one may be.
+func (term *terminal) watch(wanted any, is func(screen string) bool) {
+	term.t.Helper()
+	met := false
+	if eventually(term.patience, func() bool { over := term.over(); met = is(term.text()); return met || over }); !met {
+		term.t.Fatalf("%v was never on the screen; the last:\n%s", wanted, term.text())
 	}
 }
 
-// quit leaves as a user does: q, and y where the program asks because runs are
-// under way. It gives the exit status.
-func (term *terminal) quit() int {
-	term.t.Helper()
-	term.typeKeys("q")
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for { // a question that has just opened takes no key for a moment
-		select {
-		case <-term.ended:
-			return term.leave()
-		case <-deadline:
-			return term.leave()
-		case <-tick.C:
-			// What yes does is named by the runs of now: the last may end, and the next
-			// begin, while the question stands.
-			if strings.Contains(term.text(), "y quit") {
-				term.typeKeys("y")
-			}
-		}
-	}
-}
-
-// leave waits for the program to end and gives its exit status.
-func (term *terminal) leave() int {
-	term.t.Helper()
+// over reports whether the program has closed its side.
+func (term *terminal) over() bool {
 	select {
 	case <-term.ended:
-	case <-time.After(patience):
-		_ = term.cmd.Process.Kill() // the test fails below
-		term.t.Errorf("the program did not end; the last screen:\n%s", term.text())
+		return true
+	default:
+		return false
 	}
-	err := term.cmd.Wait()
-	if e := term.work.Wait(); e != nil {
-		term.t.Error(e)
+}
+
+// quits leaves as a user does: q, and y where the program asks because runs are under way.
+func (term *terminal) quits() {
+	term.t.Helper()
+	term.typeKeys("q")
+	eventually(patience, func() bool { // a question that has just opened takes no key for a moment
+		select {
+		case <-term.ended:
+			return true
+		case <-time.After(500 * time.Millisecond):
+		}
+		// What yes does is named by the runs of now: the last may end, and the next begin, while the question stands.
+		if strings.Contains(term.text(), "y quit") {
+			term.typeKeys("y")
+		}
+		return false
+	})
+	term.leaves()
+}
+
+// leaves waits for the program to end, which it has to do without an error.
+func (term *terminal) leaves() {
+	term.t.Helper()
+	if !eventually(patience, term.over) {
+		_ = term.cmd.Process.Kill() // the test fails below
+	}
+	if err := errors.Join(term.cmd.Wait(), term.work.Wait()); err != nil {
+		term.t.Errorf("the program ended with %v; the last screen:\n%s", err, term.text())
 	}
 	_ = term.device.Close() // nothing is left to be read
-	if err != nil {
-		term.t.Logf("ended with %v", err)
-	}
-	return term.cmd.ProcessState.ExitCode()
 }
 
 // demoCommand is README.md's own command in .ci/bare.
@@ -207,7 +177,8 @@ var demoCommand = flag.String("demo", "", "a `command` for a shell at the root o
 func startDemo(t *testing.T) *terminal {
 	t.Helper()
 	if *demoCommand == "" {
-		term := startTerminal(t, "demo", "--speed", "6")
+		term := startCommand(t, exec.Command(built(t), "demo", "--speed", "6"), append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "OLLIM_DATA_DIR=",
+			"OLLIM_TIMEZONE=America/Los_Angeles", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull))
 		term.patience = time.Minute // the story alone takes 17 s
 		return term
 	}
@@ -226,9 +197,7 @@ func TestTheDemoTellsItsStory(t *testing.T) {
 			"a ping spent":   `Medication +(1 |ping)`,
 			"a ping refused": `ping refused`,
 		})
-		if status := term.quit(); status != exitDone {
-			t.Errorf("status %d, want %d", status, exitDone)
-		}
+		term.quits()
 		return
 	}
 	term.seen(map[string]string{
@@ -242,7 +211,5 @@ func TestTheDemoTellsItsStory(t *testing.T) {
 		"a good answer":              `two letters: the landlord`,
 		"a run that failed":          `Newsletter digest +the mail`,
 	})
-	if status := term.quit(); status != exitDone {
-		t.Errorf("status %d, want %d", status, exitDone)
-	}
+	term.quits()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
 )
 
@@ -39,11 +38,15 @@ func newDiscordWorld(t *testing.T) *discordWorld {
 
 func (w *discordWorld) start() {
 	w.t.Helper()
+	lives := len(w.fake.State().Identifies)
 	w.program = launch(w.t, []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.t.TempDir(), "TMPDIR=" + w.t.TempDir(), "OLLIM_DATA_DIR=" + w.data, "OLLIM_TIMEZONE=UTC",
 		"DISCORD_TOKEN=" + fakeToken, "OLLIM_DISCORD_API=" + w.fake.URL() + "/api/v10", "OLLIM_USER_NAME=Sam", "OLLIM_BOT_NAME=Ollie",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 	}, "run", "--headless", "--engine", "script", "--pace", "0.2")
+	w.fake.Wait(w.t, "the bot is there", func(s discordtest.State) bool {
+		return len(s.Identifies) > lives && s.Up() && len(s.Commands) >= len(command.List(command.InDiscord)) // and the menus of a message
+	})
 }
 
 func (w *discordWorld) stop() {
@@ -94,9 +97,6 @@ func TestABotInDirectMessages(t *testing.T) {
 	t.Parallel()
 	w := newDiscordWorld(t)
 	w.start()
-	w.fake.Wait(t, "the bot is there", func(s discordtest.State) bool {
-		return s.Up() && len(s.Commands) >= len(command.List(command.InDiscord)) // and the menus of a message
-	})
 	user := w.fake.User()
 	user.Say("hello\n\n```script\nsay Good to see you.\n```")
 	w.sees("Good to see you.")
@@ -108,13 +108,12 @@ func TestABotInDirectMessages(t *testing.T) {
 		"\"\nbackground: true\nupdate-main-session: \"freely\"\n---\nAsk.\n\n```script\ncall discord_embed " +
 		`{"title":"Plants","description":"Water them?","buttons":[{"label":"Done","style":"success","action":"agent:the plants are done"}]}` +
 		"\nsay asked\n```\n"
-	testkit.Must(t, os.WriteFile(filepath.Join(w.data, "reminders", "plants.md"), []byte(reminder), 0o600))
+	put(t, filepath.Join(w.data, "reminders", "plants.md"), reminder)
 	card := w.sees("Water them?")
 	w.holds("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
 	w.stop()
 
 	w.start()
-	w.fake.Wait(t, "the bot is back", func(s discordtest.State) bool { return len(s.Identifies) >= 2 && s.Up() })
 	if len(card.Buttons) != 3 || card.Buttons[0].Label != "Done" || card.Buttons[1].Label == "Done" {
 		t.Fatalf("buttons: %+v", card)
 	}
@@ -135,9 +134,6 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	w := newDiscordWorld(t)
 	w.start()
-	w.fake.Wait(t, "the bot is there", func(s discordtest.State) bool {
-		return s.Up() && len(s.Commands) >= len(command.List(command.InDiscord)) // and the menus of a message
-	})
 	user := w.fake.User()
 	asked := user.Say("a long story\n\n```script\nsay Once upon a time\nwait 60s\nsay there was an end.\n```")
 	half := w.sees("Once upon a time")
@@ -176,13 +172,11 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
 	const token = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
-	testkit.Must(t, errors.Join(os.MkdirAll(filepath.Join(root, "state"), 0o700), os.WriteFile(filepath.Join(root, ".env"), []byte("DISCORD_TOKEN="+token+"\n"), 0o600)))
+	put(t, filepath.Join(root, ".env"), "DISCORD_TOKEN="+token+"\n")
 	doctor := func(args ...string) string {
 		var out bytes.Buffer
-		p := &process{Process: console.Process{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Environ: func() []string { return nil }, Getenv: func(name string) string {
-			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
-		}}}
-		run(args, p) // it fails for other reasons too
+		env := map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}
+		run(args, inProcess(env, "", &out, &out)) // it fails for other reasons too
 		return out.String()
 	}
 	if out := doctor("doctor"); !strings.Contains(out, "FAIL  discord: Discord does not know this token: Developer Portal") {
@@ -192,7 +186,7 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	if out := doctor("doctor"); !strings.Contains(out, "PASS  discord: the bot is") || len(s.State().Messages) != 0 {
 		t.Error(out)
 	}
-	testkit.Must(t, os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600))
+	put(t, filepath.Join(root, "state/discord.json"), `{"shut_out":"unblock the bot"}`)
 	for _, args := range [][]string{{"doctor"}, {"status"}, {"status", "--json"}} {
 		if out := doctor(args...); !strings.Contains(out, "unblock the bot") {
 			t.Error(out)
@@ -204,7 +198,7 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	testkit.Must(t, err)
 	defer func() { testkit.Must(t, unlock()) }()
 	state := `{"connection":{"name":"Discord","state":"down since 09:12: Discord cannot be reached (it does not answer)","ok":false,"since":"2026-11-27T09:12:00Z"}}`
-	testkit.Must(t, os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(state), 0o600))
+	put(t, filepath.Join(root, "state/discord.json"), state)
 	const down = "down since 09:12: Discord cannot be reached (it does not answer); the bot keeps trying"
 	if out := doctor("status"); !strings.Contains(out, "discord:   "+down) || !strings.HasPrefix(out, "Discord is not connected: down since 09:12") {
 		t.Error(out)
@@ -217,4 +211,55 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	if out := doctor("doctor"); strings.Contains(out, "context deadline exceeded") || !strings.Contains(out, "check the network and try again") {
 		t.Error(out)
 	}
+}
+
+// TestAReminderUntilDoneInDirectMessages: it comes for the second time, and is put off
+// and done by its buttons, after a restart and on a message that is long past.
+func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	w := newDiscordWorld(t)
+	reminder := "---\nid: \"cccc0002\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
+		"\"\nuntil: done\nchain-depth: 1\nmax-chain: 3\nfirst-at: \"2026-11-21T09:30:00+00:00\"\nupdate-main-session: \"freely\"\n---\nAsk.\n\n```script\n" +
+		"call ping_user {\"message\":\"Call the dentist.\"}\n```\n"
+	before := `{"at": "2026-11-21T09:30:05+00:00", "id": "aaaaaaaa-1", "task": "cccc0002", "title": "Ask", "kind": "ping", "run": "aaaaaaaa", "message": "1"}` + "\n"
+	path := filepath.Join(w.data, "reminders", "dentist.md")
+	put(t, path, reminder)
+	put(t, filepath.Join(w.data, "state", "pings.jsonl"), before)
+	w.start()
+	card := w.sees("Call the dentist.")
+	if len(card.Embeds) != 1 || !strings.Contains(card.Embeds[0].Footer.Text, "for the second time") || len(card.Buttons) != 4 {
+		t.Fatalf("%+v", card)
+	}
+	w.holds("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
+	w.holds("reminders/dentist.md", func(s string) bool { return strings.Contains(s, "chain-depth: 2") })
+	w.stop()
+
+	w.start()
+	for _, b := range card.Buttons {
+		if b.Label == "Later…" {
+			press := w.fake.User().Click(card.ID, b.CustomID)
+			w.fake.Wait(t, "the question for a time", func(s discordtest.State) bool { return s.Interactions[0].Modal != nil })
+			w.fake.User().Submit(press.ID, discordtest.Field{Name: "when", Value: "1 hour"})
+		}
+	}
+	w.holds("reminders/dentist.md", func(s string) bool { return strings.Contains(s, "chain-depth: 0") })
+	w.holds("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "put the reminder") && strings.Contains(s, "2 times") })
+	w.holds("state/pings.jsonl", func(s string) bool { return strings.Contains(s, `"how":"button"`) })
+	w.fake.Wait(t, "only Done is left", func(s discordtest.State) bool {
+		m := s.Message(card.ID)
+		return len(m.Buttons) == 1 && m.Buttons[0].Label == "Done" && m.Content == "Call the dentist." &&
+			strings.Contains(m.Embeds[0].Description, "Comes back <t:") && m.Embeds[0].Footer == nil
+	})
+	w.fake.User().Click(card.ID, "act:"+post.RemindDone+":cccc0002") // P8
+	w.holds("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "as done") && !strings.Contains(s, "put the reminder") })
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the reminder is still there")
+	}
+	w.fake.User().Forge(card.ID, "act:"+post.RemindDone+":cccc0002")
+	w.fake.Wait(t, "the second press is answered", func(s discordtest.State) bool {
+		last := s.Interactions[len(s.Interactions)-1]
+		return last.Followups == 1 && len(s.Interactions) == 4
+	})
+	w.stop()
 }

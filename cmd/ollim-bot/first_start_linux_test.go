@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -27,14 +26,12 @@ func TestTheFirstStartKeepsTheConversation(t *testing.T) {
 			prepare(w)
 
 			bot := w.plain()
-			bot.types("say " + claudetest.Script(claudetest.Step{Text: "It is a quince."}))
-			bot.hears("bot: It is a quince.")
+			bot.asks("say "+claudetest.Script(claudetest.Step{Text: "It is a quince."}), "bot: It is a quince.")
 			bot.types("say /fork")
 			bot.types("say what fruit, fork?")
 			w.knows("what fruit, fork?")
 			bot.types("say /fork exit")
-			bot.types("new reminder in 1 minutes what fruit, run?")
-			bot.hears("added")
+			bot.asks("new reminder in 1 minutes what fruit, run?", "added")
 			bot.types("fire what fruit")
 			w.knows("what fruit, run?")
 			bot.types("say what fruit, now?")
@@ -54,32 +51,12 @@ func TestTheFirstStartKeepsTheConversation(t *testing.T) {
 	}
 }
 
-// setenv sets a variable of everything that is started from now on.
-func (w *claudeWorld) setenv(name, value string) {
-	w.env = append(slices.DeleteFunc(w.env, func(v string) bool { return strings.HasPrefix(v, name+"=") }), name+"="+value)
-}
-
 // knows waits for a request with this prompt, whose history has what was said first.
 func (w *claudeWorld) knows(prompt string) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
-	defer cancel()
-	asked := false
-	err := w.api.Wait(ctx, func(list []claudetest.Request) bool {
-		for _, r := range list {
-			if !strings.Contains(r.Prompt(), prompt) {
-				continue
-			}
-			asked = true
-			for _, m := range r.Messages {
-				if m.Role == "assistant" && strings.Contains(m.Text, "It is a quince.") {
-					return true
-				}
-			}
-		}
-		return false
+	w.asked(prompt+" with the history", func(r claudetest.Request) bool {
+		return strings.Contains(r.Prompt(), prompt) && slices.ContainsFunc(r.Messages, func(m claudetest.Message) bool {
+			return m.Role == "assistant" && strings.Contains(m.Text, "It is a quince.")
+		})
 	})
-	if err != nil {
-		w.t.Fatalf("%q was asked: %v, but never with the history: %v", prompt, asked, err)
-	}
 }

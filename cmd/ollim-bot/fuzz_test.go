@@ -9,7 +9,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +37,7 @@ type fuzzTarget struct {
 // Without the flag it sees to it that each has inputs to begin with, which
 // every test run goes through.
 func TestEveryFuzzTargetIsWalked(t *testing.T) {
-	targets := fuzzTargets(t, filepath.Join("..", ".."))
+	targets := fuzzTargets(t)
 	if len(targets) < 10 {
 		t.Fatalf("found only %d fuzz targets: the walk looks in the wrong place", len(targets))
 	}
@@ -86,31 +85,21 @@ func fuzzAll(t *testing.T, targets []fuzzTarget, d time.Duration) {
 	}
 }
 
-// fuzzTargets reads the test files below root.
-func fuzzTargets(t *testing.T, root string) (list []fuzzTarget) {
+// fuzzTargets reads the test files of the tree.
+func fuzzTargets(t *testing.T) (list []fuzzTarget) {
 	t.Helper()
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if e.IsDir() && (e.Name() == "testdata" || strings.HasPrefix(e.Name(), ".") && len(e.Name()) > 2) {
-			return filepath.SkipDir
-		}
+	eachFile(t, func(path, text string) {
 		if !strings.HasSuffix(path, "_test.go") {
-			return nil
+			return
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		testkit.Must(t, err)
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Fuzz") {
-				list = append(list, fuzzTarget{filepath.Dir(path), f.Name.Name, adds(f)})
+				list = append(list, fuzzTarget{filepath.Join("..", "..", filepath.Dir(path)), f.Name.Name, adds(f)})
 			}
 		}
-		return nil
-	})
-	testkit.Must(t, err)
+	}, ".go")
 	return list
 }
 

@@ -3,22 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"ollimbot/cmd/internal/console"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/control"
@@ -45,10 +40,7 @@ func newDesk(t testing.TB) *desk {
 	d := &desk{t: t, root: filepath.Join(t.TempDir(), "data"), log: &bytes.Buffer{}}
 	testkit.Must(t, os.CopyFS(d.root, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
 	env := map[string]string{"OLLIM_DATA_DIR": d.root, "OLLIM_TIMEZONE": "America/Los_Angeles", "HOME": t.TempDir()}
-	p := &process{Process: console.Process{
-		In: strings.NewReader(""), Out: io.Discard, Err: t.Output(), Now: time.Now,
-		Getenv: func(name string) string { return env[name] }, Environ: func() []string { return nil },
-	}}
+	p := inProcess(env, "", io.Discard, t.Output())
 	at, err := p.Open()
 	testkit.Must(t, err)
 	log := slog.New(slog.NewTextHandler(d.log, nil))
@@ -73,25 +65,6 @@ func newDesk(t testing.TB) *desk {
 func (d *desk) session(s policy.Scope) []string {
 	token := d.server.Issue(d.guard.Session(s).Command(d.runner))
 	return append(token.Env(), "PATH="+os.Getenv("PATH"), "HOME=/nowhere", "OLLIM_DATA_DIR=/nowhere")
-}
-
-// spoken is what a command gave.
-type spoken struct {
-	out, err string
-	status   int
-}
-
-// shell runs the program in a session's environment.
-func shell(t testing.TB, exe string, env []string, args ...string) spoken {
-	t.Helper()
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), exe, args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &errs
-	var exit *exec.ExitError
-	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return spoken{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
 func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
@@ -217,29 +190,13 @@ func TestTheRealCommandAsksTheBot(t *testing.T) {
 	t.Parallel()
 	w := newClaudeWorld(t)
 	w.env = append(w.env, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")
-	look := func(command string) claudetest.Step {
-		return claudetest.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "look"}}
-	}
 	proxy := claudetest.Step{Tool: "Agent", Input: map[string]any{
 		"description": "ask", "subagent_type": "user-proxy",
-		"prompt": "Tea or coffee? " + claudetest.Script(look("ollim-bot history search marigold"), claudetest.Step{Text: "LOW: nothing is known."}),
+		"prompt": "Tea or coffee? " + claudetest.Script(shellCall("ollim-bot history search marigold"), claudetest.Step{Text: "LOW: nothing is known."}),
 	}}
-	reminder := "---\nid: \"cccc0001\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
-		"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Look\"\nallowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n---\nLook.\n\n" +
-		claudetest.Script(look("ollim-bot reminder list"), proxy, claudetest.Step{Text: "Done."}) + "\n"
-	testkit.Must(t, os.WriteFile(filepath.Join(w.data, "reminders", "look.md"), []byte(reminder), 0o600))
+	w.due("cccc0001", "allowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n", shellCall("ollim-bot reminder list"), proxy)
 	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
-	read := map[string]bool{}
-	for _, r := range w.api.Requests() {
-		for _, m := range r.Messages {
-			for _, b := range m.Blocks {
-				if b.Type == "tool_result" {
-					read[b.Text] = true
-				}
-			}
-		}
-	}
-	said := strings.Join(slices.Collect(maps.Keys(read)), "\n")
+	said := w.readByTheModel()
 	for _, want := range []string{"move the laundry", "LOW: nothing is known.", "no matches"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the model has not read %q but\n%s", want, said)
@@ -247,24 +204,6 @@ func TestTheRealCommandAsksTheBot(t *testing.T) {
 	}
 	if strings.Contains(said, "not available") {
 		t.Errorf("something was refused:\n%s", said)
-	}
-}
-
-// BenchmarkACommandOfTheAgent is a whole command as the model's shell runs it,
-// beside the same program that only says its version.
-func BenchmarkACommandOfTheAgent(b *testing.B) {
-	d, exe := newDesk(b), binary(b)
-	env := d.session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}})
-	for name, run := range map[string]func(){
-		"over-the-socket": func() { shell(b, exe, env, "reminder", "list") },
-		"by-itself":       func() { shell(b, exe, []string{"OLLIM_DATA_DIR=" + d.root}, "reminder", "list") },
-		"version":         func() { shell(b, exe, nil, "version") },
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				run()
-			}
-		})
 	}
 }
 

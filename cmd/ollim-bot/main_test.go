@@ -4,18 +4,22 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
+	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"ollimbot/core"
+	"ollimbot/core/agent/choice"
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
@@ -59,13 +63,13 @@ func neutral() {
 // TestStories plays testdata/script with the real binary: commands that do one thing and end.
 func TestStories(t *testing.T) {
 	testkit.Alone(t)
-	play(t, "script")
+	play(t, "script", ownWorld)
 }
 
 // TestABotPlaysItsStories plays testdata/bot, in which a bot runs for a while. .ci/campaign has the race detector in it.
 func TestABotPlaysItsStories(t *testing.T) {
 	testkit.Alone(t)
-	play(t, "bot")
+	play(t, "bot", ownWorld)
 }
 
 // play plays the stories of a folder. Beside testscript's own commands a story may use
@@ -74,7 +78,7 @@ func TestABotPlaysItsStories(t *testing.T) {
 //	exits STATUS PROGRAM ARG…   runs a program that must end with that status
 //	until PATTERN PROGRAM ARG…  runs a program until its output matches
 //	large FILE BYTES            writes a file of that many letters
-func play(t *testing.T, folder string) {
+func play(t *testing.T, folder string, world func(*testscript.Env) error) {
 	t.Helper()
 	fixtures, err := filepath.Abs(filepath.Join("testdata", "fixtures"))
 	testkit.Must(t, err)
@@ -83,11 +87,12 @@ func play(t *testing.T, folder string) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *goldentest.Update,
-		Setup:               ownWorld,
+		Setup:               world,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fixture": func(ts *testscript.TestScript, neg bool, args []string) {
 				usage(ts, neg, len(args) == 2, "fixture NAME DIR")
-				ts.Check(copyTree(filepath.Join(fixtures, args[0]), ts.MkAbs(args[1])))
+				ts.Check(os.MkdirAll(ts.MkAbs(args[1]), 0o700))
+				ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(filepath.Join(fixtures, args[0]))))
 			},
 			"exits": exits,
 			"until": until,
@@ -97,6 +102,8 @@ func play(t *testing.T, folder string) {
 				ts.Check(err)
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte{'x'}, n), 0o600))
 			},
+			"google": playGoogle,
+			"today":  today,
 		},
 	})
 }
@@ -126,27 +133,6 @@ func usage(ts *testscript.TestScript, neg, ok bool, text string) {
 	}
 }
 
-// copyTree copies regular files and folders, writable for the story.
-func copyTree(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.MkdirAll(filepath.Join(to, rel), 0o700)
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
-	})
-}
-
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) >= 2, "exits STATUS PROGRAM ARG…")
 	want, err := strconv.Atoi(args[0])
@@ -164,54 +150,61 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// patience is how long a story waits for something that a running bot does.
-const patience = 30 * time.Second
-
 // until asks again and again, because the bot works beside the story; it ends
 // as soon as the answer is there.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) >= 2, "until PATTERN PROGRAM ARG…")
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for {
-		err := ts.Exec(args[1], args[2:]...)
-		if err == nil && pattern.MatchString(ts.ReadFile("stdout")) {
-			return
-		}
-		select {
-		case <-deadline:
-			ts.Fatalf("no answer matched %q in %v", args[0], patience)
-		case <-tick.C:
-		}
-	}
-}
-
-func TestANegativeWordIsNoFlag(t *testing.T) {
-	for in, want := range map[string]string{
-		"config daily_cap 5":               "config daily_cap 5",
-		"config daily_cap -3":              "config daily_cap -- -3",
-		"config daily_cap -3 --json":       "config daily_cap --json -- -3",
-		"config daily_cap -3 --data-dir d": "config daily_cap --data-dir d -- -3",
-		"mute -2h":                         "mute -- -2h",
-		"demo --speed -2":                  "demo --speed -2",
-		"config daily_cap -- -3":           "config daily_cap -- -3",
-	} {
-		if got := strings.Join(negatives(strings.Fields(in)), " "); got != want {
-			t.Errorf("%s is read as %s, not %s", in, got, want)
-		}
+	if !eventually(patience, func() bool { return ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout")) }) {
+		ts.Fatalf("no answer matched %q in %v", args[0], patience)
 	}
 }
 
 func TestThisBinaryIsTheProgramByItsNameOnly(t *testing.T) {
 	testkit.Alone(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binarytest.Path(), sandbox.HelperArg, "{}", "--", "/bin/true")
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != command.UsageStatus || !strings.Contains(string(out), "is a test binary and not ollim-bot") {
-		t.Errorf("%v: %s", err, out)
+	got := shell(t, binarytest.Path(), os.Environ(), sandbox.HelperArg, "{}", "--", "/bin/true")
+	if got.status != command.UsageStatus || !strings.Contains(got.out+got.err, "is a test binary and not ollim-bot") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		ctx, stop := (&process{}).Context()
+		testkit.Must(t, syscall.Kill(syscall.Getpid(), sig))
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s does not end the program", sig)
+		}
+		stop()
+	}
+}
+
+// A restart takes its time. Who ends the program meanwhile means it.
+func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
+	testkit.Alone(t)
+	for _, ends := range []bool{false, true} {
+		p := inProcess(map[string]string{"OLLIM_DATA_DIR": t.TempDir()}, "", io.Discard, io.Discard)
+		at, err := p.Open()
+		testkit.Must(t, err)
+		m, err := models{&p.Process, at}.choose(choice.Script, 0)
+		testkit.Must(t, err)
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		restarts := func(ctx context.Context, bot *core.Bot, _ *slog.Logger) error {
+			if _, err := bot.Do(ctx, command.Slash{Line: "/restart"}); err != nil {
+				return err
+			}
+			if ends {
+				end()
+			}
+			return nil
+		}
+		err = p.serve(ctx, at, serving{uiMode: uiMode{uiFlags: uiFlags{Headless: true}}, model: m, beside: restarts})
+		if again := new(restartError); errors.As(err, &again) == ends {
+			t.Errorf("an end that was asked for: %v; serve gives %v", ends, err)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,11 +47,9 @@ func TestEveryPlaceShowsTheSameProblems(t *testing.T) {
 	}
 	ask := func(into any, args ...string) {
 		t.Helper()
-		cmd := exec.Command(built(t), args...)
-		cmd.Env = env
-		out, _ := cmd.Output() // with errors in files, check and doctor fail
-		if err := json.Unmarshal(out, into); err != nil {
-			t.Fatalf("%v: %v in %s", args, err, out)
+		got := shell(t, built(t), env, args...) // with errors in files, check and doctor fail
+		if err := json.Unmarshal([]byte(got.out), into); err != nil {
+			t.Fatalf("%v: %v in %+v", args, err, got)
 		}
 	}
 	lineOf := func(p routines.Problem) string { return p.Position() + ": " + p.Message }
@@ -143,21 +140,4 @@ func TestEveryPlaceShowsTheSameProblems(t *testing.T) {
 		t.Errorf("no headline begins with %q", headline)
 	}
 	bot.stops()
-}
-
-// Q1: one malformed line of .env stopped the two commands that find it.
-func TestAMalformedLineOfTheEnvFileStopsNoSearch(t *testing.T) {
-	testkit.Alone(t)
-	root := t.TempDir()
-	put(t, filepath.Join(root, ".env"), "OLLIM_USER_NAME=Ada\ntwo words hunter2\n")
-	for command, wants := range map[string]string{
-		"check": ".env:2: error: this is no NAME=value line", "doctor": "FAIL  .env:2: this is no NAME=value line", "status": ".env, line 2: this is no NAME=value line",
-	} {
-		cmd := exec.Command(built(t), command)
-		cmd.Env = []string{"HOME=" + root, "PATH=/usr/bin:/bin", "OLLIM_DATA_DIR=" + root, "OLLIM_TIMEZONE=Europe/Berlin"}
-		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), wants) || strings.Contains(string(out), "hunter2") {
-			t.Errorf("%s ended with %v: %s", command, err, out)
-		}
-	}
 }

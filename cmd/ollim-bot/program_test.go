@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,10 +13,49 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/testkit"
 )
 
-// program is a program that runs beside the test.
+// spoken is what a command gave.
+type spoken struct {
+	out, err string
+	status   int
+}
+
+// shell runs a program to its end.
+func shell(t testing.TB, exe string, env []string, args ...string) spoken {
+	t.Helper()
+	return piped(t, "", exe, env, args...)
+}
+
+// piped is shell with a standard input.
+func piped(t testing.TB, in, exe string, env []string, args ...string) spoken {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), exe, args...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, strings.NewReader(in), &out, &errs
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return spoken{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// inProcess is the program in this process, with these variables as its whole environment.
+func inProcess(env map[string]string, in string, out, errs io.Writer) *process {
+	environ := func() (list []string) {
+		for name, value := range env {
+			list = append(list, name+"="+value)
+		}
+		return list
+	}
+	return &process{Process: console.Process{
+		In: strings.NewReader(in), Out: out, Err: errs, Getenv: func(name string) string { return env[name] }, Environ: environ, Now: time.Now,
+	}}
+}
+
+// program is ollim-bot as a process beside the test.
 type program struct {
 	tb  testing.TB
 	cmd *exec.Cmd
@@ -74,26 +115,18 @@ func (p *program) hears(text string) {
 	p.until(text, func() bool { return strings.Contains(p.out.String(), text) })
 }
 
+// asks gives the program a line and waits for what it says to it.
+func (p *program) asks(line, answer string) {
+	p.tb.Helper()
+	p.types(line)
+	p.hears(answer)
+}
+
 // until waits for something that the program does.
 func (p *program) until(what string, done func() bool) {
 	p.tb.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(4 * patience) // a turn of many calls, beside other tests
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			p.tb.Fatalf("it never came to this: %s", what)
-		}
-	}
-}
-
-// ends waits for the program's own end, for which it has a reason.
-func (p *program) ends() {
-	p.tb.Helper()
-	if err := p.wait(); err != nil {
-		p.tb.Errorf("it ended with %v", err)
+	if !eventually(4*patience, done) { // a turn of many calls, beside other tests
+		p.tb.Fatalf("it never came to this: %s", what)
 	}
 }
 
@@ -102,6 +135,14 @@ func (p *program) stops() {
 	p.tb.Helper()
 	testkit.Must(p.tb, p.cmd.Process.Signal(os.Interrupt))
 	p.ends()
+}
+
+// ends waits for the program's own end, for which it has a reason.
+func (p *program) ends() {
+	p.tb.Helper()
+	if err := p.wait(); err != nil {
+		p.tb.Errorf("it ended with %v", err)
+	}
 }
 
 func (p *program) kill() {
@@ -117,6 +158,38 @@ func (p *program) wait() error {
 	return p.cmd.Wait()
 }
 
+// patience is how long a test waits for something that another process does.
+const patience = 30 * time.Second
+
+// eventually asks again and again, because programs work beside the test, and gives up after a while.
+func eventually(limit time.Duration, done func() bool) bool {
+	for over := time.Now().Add(limit); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(over) {
+			return false
+		}
+	}
+	return true
+}
+
+// listens waits until a port of this machine accepts connections.
+func listens(t testing.TB, port string) {
+	t.Helper()
+	if !eventually(patience, func() bool {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		return err == nil && conn.Close() == nil
+	}) {
+		t.Fatalf("nothing listens on port %s", port)
+	}
+}
+
+// source is a file of the repository.
+func source(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", path))
+	testkit.Must(t, err)
+	return string(data)
+}
+
 // stored is what a file holds, "" where there is none.
 func stored(elem ...string) string {
 	data, err := os.ReadFile(filepath.Join(elem...))
@@ -127,7 +200,7 @@ func stored(elem ...string) string {
 }
 
 // put writes a file, as its user would.
-func put(t *testing.T, path, text string) {
+func put(t testing.TB, path, text string) {
 	t.Helper()
 	testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))

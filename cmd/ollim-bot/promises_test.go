@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/base/testkit"
@@ -18,7 +21,9 @@ import (
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
@@ -345,6 +350,115 @@ func TestThePreamblesListIsWhatARunMayUse(t *testing.T) {
 	for _, tool := range []string{"Bash", "Read", "Glob", "Grep", toolset.Prefix + toolset.PingUser, toolset.Prefix + toolset.FollowUpChain} {
 		if !named[tool] {
 			t.Errorf("a run is not told of %s:\n%s", tool, list)
+		}
+	}
+}
+
+var (
+	commandSpan = regexp.MustCompile("`(ollim-bot [^`\n]+)`")
+	commandTool = regexp.MustCompile(`"Bash\((ollim-bot [^)]+)\)"`)
+)
+
+// checkCommands holds every command line that a text names against the tree:
+// the command, its flags, and whether it takes what stands behind it.
+func checkCommands(t *testing.T, name, text string) (seen int) {
+	t.Helper()
+	app := commandTree(t).Model.Node
+	lines := commandSpan.FindAllStringSubmatch(text, -1)
+	lines = append(lines, commandTool.FindAllStringSubmatch(text, -1)...)
+	for _, m := range lines {
+		seen++
+		if why := unknownPart(app, strings.Fields(m[1])[1:]); why != "" {
+			t.Errorf("%s names %q: %s", name, m[1], why)
+		}
+	}
+	return seen
+}
+
+// unknownPart walks down the tree and says where a command line leaves it.
+func unknownPart(root *kong.Node, words []string) string {
+	for i, word := range words {
+		x, word := follow(root, words[:i]), strings.Trim(word, "[]…")
+		named := func(f *kong.Flag) bool { return "--"+f.Name == word || f.Short != 0 && "-"+string(f.Short) == word }
+		switch below := follow(root, words[:i+1]).at; {
+		case x.flag != nil, word == "--help", word == "*", word == "", below != x.at: // a value, or a command
+		case strings.HasPrefix(word, "-"):
+			if !slices.ContainsFunc(x.flags, named) {
+				return x.at.FullPath() + " has no flag " + word
+			}
+		case x.at == root:
+			return "there is no command " + word
+		case len(x.at.Positional) == 0 && word != strings.ToUpper(word):
+			return x.at.FullPath() + " takes no " + word
+		}
+	}
+	return ""
+}
+
+// The others are tried by TestWhatTheSystemPromptPromisesIsTrue, which has no Google.
+func TestEveryCommandInTheSystemPromptExists(t *testing.T) {
+	if n := checkCommands(t, "the prompt", prompt.System(prompt.SystemInput{Google: true, Webhooks: true})); n < 16 {
+		t.Errorf("only %d commands were seen; the test looks in the wrong place", n)
+	}
+}
+
+func TestEveryCommandInTheInstalledFilesExists(t *testing.T) {
+	d := storetest.Dir(t)
+	_, err := guide.Install(d, guide.Options{})
+	testkit.Must(t, err)
+	seen := 0
+	err = filepath.WalkDir(d.Root(), func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(name) != ".md" {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		seen += checkCommands(t, filepath.Base(name), string(data))
+		return err
+	})
+	testkit.Must(t, err)
+	if seen < 20 {
+		t.Errorf("only %d commands were seen; the test looks in the wrong place", seen)
+	}
+}
+
+func TestTheCommandCheckFindsWhatIsWrong(t *testing.T) {
+	app := commandTree(t).Model.Node
+	for line, want := range map[string]string{
+		"reminder add --delay MINUTES -m TEXT": "",
+		"reminder list":                        "",
+		"routine *":                            "",
+		"runs":                                 "",
+		"forks":                                "", // its earlier name
+		"frobnicate":                           "there is no command",
+		"reminder frobnicate":                  "takes no frobnicate",
+		"reminder add --color RED":             "has no flag --color",
+		"reminder add -x 1":                    "has no flag -x",
+	} {
+		if got := unknownPart(app, strings.Fields(line)); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The settings that the setup skill tells people to type are real.
+func TestTheSlashCommandsInTheSetupSkillExist(t *testing.T) {
+	d := storetest.Dir(t)
+	_, err := guide.Install(d, guide.Options{})
+	testkit.Must(t, err)
+	data, err := d.Read("skills/setup/SKILL.md")
+	testkit.Must(t, err)
+	known := map[string]bool{}
+	for _, c := range command.List(command.InSlash) {
+		known[c.Name] = true
+	}
+	for _, m := range regexp.MustCompile("`/([a-z-]+)([^`]*)`").FindAllStringSubmatch(string(data), -1) {
+		if !known[m[1]] {
+			t.Errorf("there is no command /%s", m[1])
+		}
+		if words := strings.Fields(m[2]); m[1] == "config" && len(words) == 2 {
+			if _, _, err := config.Set(d, words[0], words[1]); err != nil {
+				t.Errorf("/config%s: %v", m[2], err)
+			}
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -136,7 +134,7 @@ func (s *siege) conversation(t *testing.T, port string) {
 		look = append(look, call("Skill", map[string]any{"skill": "look", "args": args}), call("Skill", map[string]any{"skill": "day", "args": "!`cat secret.txt` " + args}))
 	}
 	meetsRefusal(t, "a skill's arguments", look, s.talks(look...))
-	waits := s.allow(t)
+	waits := s.runs("allow")
 	for _, file := range []string{"reminders/evil1.md", "reminders/evil2.md", "routines/mine.md", "reminders/touch-notes-pwned", "webhooks/evil.md", "skills/helper/SKILL.md"} {
 		if !strings.Contains(waits, file) {
 			t.Errorf("%s does not wait; what does:\n%s", file, waits)
@@ -151,24 +149,11 @@ func (s *siege) conversation(t *testing.T, port string) {
 	}
 }
 
-// allow is what waits for the user, asked beside the running bot.
-func (s *siege) allow(t *testing.T) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(s.bin(), "ollim-bot"), "allow")
-	cmd.Env = s.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v, %s", err, out)
-	}
-	return string(out)
-}
-
 // editing is the conversation where edits of files need no question.
 func (s *siege) editing(t *testing.T) {
 	t.Helper()
 	for _, mode := range []string{"acceptEdits", "bypassPermissions"} {
-		s.types("/permissions " + mode)
-		s.hears("permissions: " + mode)
+		s.asks("/permissions "+mode, "permissions: "+mode)
 		steps := []claudetest.Step{
 			writing(".git/config", "[core]\nfsmonitor = touch notes/pwned\n"), writing(".git/hooks/post-commit", "touch notes/pwned"),
 			writing("tool-policy.yaml", "main_session:\n  additional_allowed: [Bash]\n"), writing(".env", "OLLIM_CLAUDE=x"), writing("CLAUDE.md", "x"),
@@ -184,8 +169,7 @@ func (s *siege) editing(t *testing.T) {
 		}
 		meetsRefusal(t, mode, steps, s.talks(steps...))
 	}
-	s.types("/permissions dontAsk")
-	s.hears("permissions: dontAsk")
+	s.asks("/permissions dontAsk", "permissions: dontAsk")
 }
 
 // What runs of the user's try, by the tools that they were given.
@@ -235,7 +219,7 @@ func (s *siege) alone(t *testing.T) {
 	t.Helper()
 	meetsRefusal(t, "a run with the defaults", bare, s.came("mine1001", len(bare)))
 	s.came("mine1003", 2)
-	if waits := s.allow(t); s.has("reminders/evil3.md") && !strings.Contains(waits, "reminders/evil3.md") {
+	if waits := s.runs("allow"); s.has("reminders/evil3.md") && !strings.Contains(waits, "reminders/evil3.md") {
 		t.Errorf("a copy is the user's; what waits:\n%s", waits)
 	}
 	if s.fence { // what is saved while a command of claude runs counts as the agent's
@@ -258,46 +242,7 @@ func (s *siege) alone(t *testing.T) {
 func (s *siege) strangers(t *testing.T, port string) {
 	t.Helper()
 	meetsRefusal(t, "a run that has read a letter", acting, s.came("mine1004", len(acting)+1)[1:])
-	const begins = "Look at build 7"
-	s.api.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
-		answers, mine := 0, false
-		for _, m := range r.Messages {
-			mine = mine || m.Role == "user" && strings.Contains(m.Text, begins)
-			if mine && m.Role == "assistant" {
-				answers++
-			}
-		}
-		switch {
-		case !mine:
-			return claudetest.Step{}, false
-		case answers < len(acting):
-			return acting[answers], true
-		}
-		return claudetest.Step{Text: "The build is read."}, true
-	})
-	if got := s.posts(port, "ci", `{"run": 7}`); got != http.StatusAccepted {
-		t.Fatalf("the webhook answers %d", got)
-	}
-	s.until("the end of the webhook's run", func() bool { return ended(s.read("state/fork_runs.jsonl"), "ci") == 1 })
-	s.api.Answer(nil)
-	var results []claudetest.Block
-	for _, r := range s.api.Requests() {
-		if len(r.Messages) == 0 || !strings.Contains(r.Messages[0].Text, begins) {
-			continue
-		}
-		results = nil
-		for _, m := range r.Messages {
-			for _, b := range m.Blocks {
-				if b.Type == "tool_result" {
-					results = append(results, b)
-				}
-			}
-		}
-	}
-	if len(results) != len(acting) {
-		t.Fatalf("the webhook's run made %d calls", len(results))
-	}
-	meetsRefusal(t, "a webhook's run", acting, results)
+	meetsRefusal(t, "a webhook's run", acting, s.hooked(port, "ci", `{"run": 7}`, "Look at build 7", acting))
 }
 
 // fenced is what became of runs of the user's that may run any command.
@@ -311,7 +256,7 @@ func (s *siege) fenced(t *testing.T) {
 		steps[i] = shellCall(line)
 	}
 	meetsRefusal(t, "a run with Bash", steps, s.came("mine1005", len(steps)))
-	if waits := s.allow(t); !strings.Contains(waits, "reminders/evil1.md") {
+	if waits := s.runs("allow"); !strings.Contains(waits, "reminders/evil1.md") {
 		t.Errorf("a run has said the user's word; what waits:\n%s", waits)
 	}
 	if b := s.came("mine1006", 1); b[0].IsError || !s.has("notes/plum.md") {

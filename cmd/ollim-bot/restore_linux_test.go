@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,45 +16,37 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
 )
 
-// onPty runs the dashboard on a terminal device and gives the device and what is
-// written to it once that ends.
+// onPty runs a command on a terminal device and gives the device and what is written to it.
 type onPty struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	device *os.File
 	before unix.Termios
-	work   errgroup.Group
-	opened chan struct{} // closed at the first frame
-	out    bytes.Buffer  // of the goroutine of work, until it has ended
+	out    bytes.Buffer
 }
 
 // runsScript runs a bot without a model; the data directory follows.
 var runsScript = []string{"run", "--engine", "script", "--data-dir"}
 
-func startOnPty(t *testing.T, env ...string) *onPty {
-	t.Helper()
-	p, tty := commandOnPty(t, append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")), env...)
-	testkit.Must(t, tty.Close())
-	p.work.Go(p.read)
-	return p
-}
+// firstFrame is at the end of each frame, and the first one has come with it.
+const firstFrame = "\x1b[?2026l"
 
 // commandOnPty starts a command whose terminal nobody reads yet.
 func commandOnPty(t *testing.T, args []string, env ...string) (p *onPty, tty *os.File) {
 	t.Helper()
-	p = &onPty{t: t, cmd: exec.Command(built(t), args...), opened: make(chan struct{})}
-	home := t.TempDir()
-	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "TERM=xterm-256color", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	p = &onPty{t: t, cmd: exec.Command(built(t), args...)}
 	// The library closes its input while its reader may still look at it, which
 	// the race detector reports as the program ends. What is ours is checked with
 	// the dashboard in this process.
-	p.cmd.Env = append(p.cmd.Env, "GORACE=exitcode=0")
+	p.cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "XDG_CONFIG_HOME=", "TERM=xterm-256color", "GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GORACE=exitcode=0", "OLLIM_USER_NAME=Ada") // who is set up gets no welcome, which would take the key
 	p.cmd.Env = append(p.cmd.Env, env...)
 	device, tty, err := pty.Open()
 	testkit.Must(t, err)
@@ -75,15 +68,6 @@ func polled(t *testing.T, device *os.File) *os.File {
 	testkit.Must(t, err)
 	testkit.Must(t, errors.Join(unix.SetNonblock(fd, true), device.Close()))
 	return os.NewFile(uintptr(fd), device.Name())
-}
-
-func (p *onPty) read() error {
-	err := p.readUntil("\x1b[?2026l")
-	close(p.opened)
-	if err == nil {
-		err = p.readUntil("")
-	}
-	return ignoreEnd(err)
 }
 
 // readUntil reads until a text has come, or without one until the end, which is an error. If neither comes, as when
@@ -129,111 +113,120 @@ func (p *onPty) ends() {
 	}
 }
 
+// restored sees to it that the terminal is as it was: how it takes input, and what was switched on by these sequences.
+func (p *onPty) restored(sequences ...string) {
+	p.t.Helper()
+	if p.mode() != p.before {
+		p.t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", p.mode(), p.before)
+	}
+	for _, on := range sequences {
+		off := on[:len(on)-1] + map[byte]string{'h': "l", 'l': "h"}[on[len(on)-1]]
+		if first, last := strings.LastIndex(p.out.String(), on), strings.LastIndex(p.out.String(), off); first < 0 || last < first {
+			p.t.Errorf("%q is on at %d and off at %d", on, first, last)
+		}
+	}
+}
+
+// What a dashboard switches on.
+const (
+	otherScreen, hiddenCursor, mouse = "\x1b[?1049h", "\x1b[?25l", "\x1b[?1000h"
+	bracketedPaste, focus, noWrap    = "\x1b[?2004h", "\x1b[?1004h", "\x1b[?7l"
+)
+
 func TestTheTerminalIsAsItWasAfterEveryEnd(t *testing.T) {
 	testkit.Alone(t)
-	if testing.Short() {
-		t.Skip("starts the program four times")
-	}
+	const lost = "the loss of the terminal"
 	for name, end := range map[string]func(p *onPty) error{
 		"quit":    func(p *onPty) error { _, err := io.WriteString(p.device, "q"); return err },
 		"SIGTERM": func(p *onPty) error { return p.cmd.Process.Signal(syscall.SIGTERM) },
 		"SIGHUP":  func(p *onPty) error { return p.cmd.Process.Signal(syscall.SIGHUP) },
+		lost:      func(p *onPty) error { return p.device.Close() }, // as when the window is closed: the kernel says SIGHUP
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := startOnPty(t, "OLLIM_USER_NAME=Ada") // who is set up gets no welcome, which would take the key
-			<-p.opened
+			p, tty := commandOnPty(t, append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")))
+			testkit.Must(t, tty.Close())
+			testkit.Must(t, p.readUntil(firstFrame))
 			if p.mode() == p.before {
 				t.Error("the dashboard did not take the terminal")
 			}
 			testkit.Must(t, end(p))
-			p.ends()
-			if after := p.mode(); after != p.before {
-				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)
+			if name == lost {
+				p.endsInOrder()
+				return
 			}
-			if err := p.work.Wait(); err != nil {
-				t.Error(err)
-			}
-			_ = p.device.Close() // nothing is left to be read
-			out := p.out.String()
-			for _, sequence := range []struct{ name, on, off string }{
-				{"the other screen", "\x1b[?1049h", "\x1b[?1049l"},
-				{"the hidden cursor", "\x1b[?25l", "\x1b[?25h"},
-				{"the mouse", "\x1b[?1000h", "\x1b[?1000l"},
-				{"bracketed paste", "\x1b[?2004h", "\x1b[?2004l"},
-				{"reports of the focus", "\x1b[?1004h", "\x1b[?1004l"},
-				{"lines without wrapping", "\x1b[?7l", "\x1b[?7h"},
-			} {
-				if on, off := strings.LastIndex(out, sequence.on), strings.LastIndex(out, sequence.off); on < 0 || off < on {
-					t.Errorf("%s is on at %d and off at %d", sequence.name, on, off)
-				}
-			}
-		})
-	}
-}
-
-func TestALostTerminalEndsTheProgramInOrder(t *testing.T) {
-	testkit.Alone(t)
-	if testing.Short() {
-		t.Skip("starts the program")
-	}
-	p := startOnPty(t)
-	<-p.opened
-	_ = p.device.Close() // as when the window is closed: the kernel says SIGHUP
-	late := time.AfterFunc(patience, func() {
-		t.Error("the program does not end")
-		_ = p.cmd.Process.Kill()
-	})
-	defer late.Stop()
-	err := p.cmd.Wait()
-	if e := p.work.Wait(); e != nil {
-		t.Error(e)
-	}
-	// It can tell nobody any more; what counts is that it went in order.
-	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signaled() {
-		t.Errorf("it was ended by a signal: %v", err)
-	}
-	data := p.cmd.Args[len(p.cmd.Args)-1]
-	if _, err := os.Stat(filepath.Join(data, "state", "bot.pid")); !os.IsNotExist(err) {
-		t.Errorf("it left its lock behind: %v", err)
-	}
-}
-
-// S28: TERM, HUP and QUIT did nothing for as long as nobody read the terminal.
-func TestAFrozenTerminalDoesNotKeepTheProgram(t *testing.T) {
-	testkit.Alone(t)
-	if testing.Short() {
-		t.Skip("starts the program three times")
-	}
-	bot := serveViewers(t)
-	run := append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data"))
-	for _, c := range []struct {
-		name string
-		args []string
-		sig  syscall.Signal
-	}{
-		{"a bot", run, syscall.SIGTERM},
-		{"a bot that loses its terminal", run, syscall.SIGHUP},
-		{"an attached dashboard", []string{"attach", "--data-dir", bot.root}, syscall.SIGTERM},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p, tty := commandOnPty(t, c.args, "OLLIM_USER_NAME=Ada", "TMPDIR="+t.TempDir())
-			testkit.Must(t, p.readUntil("\x1b[?2026l"))
-			freeze(t, tty)
-			_, err := io.WriteString(p.device, "2") // one more frame
-			testkit.Must(t, err)
-			testkit.Must(t, p.cmd.Process.Signal(c.sig))
-			p.ends()
-			if after := p.mode(); after != p.before {
-				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)
-			}
-			testkit.Must(t, tty.Close())
 			testkit.Must(t, ignoreEnd(p.readUntil("")))
-			if out := p.out.String(); strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
-				t.Error("the terminal was not given back")
-			}
+			p.ends()
+			p.restored(otherScreen, hiddenCursor, mouse, bracketedPaste, focus, noWrap)
 			testkit.Must(t, p.device.Close())
 		})
 	}
+}
+
+// endsInOrder waits for the end of the program, of which its data directory shows nothing, and no signal is the reason.
+func (p *onPty) endsInOrder() {
+	p.t.Helper()
+	late := time.AfterFunc(patience, func() { _ = p.cmd.Process.Kill() })
+	defer late.Stop()
+	err := p.cmd.Wait()
+	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signaled() {
+		p.t.Errorf("it was ended by a signal: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(p.cmd.Args[len(p.cmd.Args)-1], "state", "bot.pid")); !os.IsNotExist(err) {
+		p.t.Errorf("it left its lock behind: %v", err)
+	}
+}
+
+// S28: TERM, HUP and QUIT did nothing for as long as nobody read the terminal. S31: SIGKILL left the other screen, the
+// mouse and raw mode behind.
+func TestTheTerminalIsAsItWasAlsoWhenItIsFrozenOrTheProgramIsKilled(t *testing.T) {
+	testkit.Alone(t)
+	testkit.Needs(t, "stty")
+	bot := serveViewers(t, "")
+	run, attach := append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")), []string{"attach", "--data-dir", bot.root}
+	for _, c := range []struct {
+		name   string
+		args   []string
+		frozen bool
+		end    func(p *onPty)
+		last   string // what its terminal gets at the end
+	}{
+		{"a frozen bot", run, true, sends(syscall.SIGTERM), ""},
+		{"a frozen bot that loses its terminal", run, true, sends(syscall.SIGHUP), ""},
+		{"a frozen attached dashboard", attach, true, sends(syscall.SIGTERM), ""},
+		{"a killed bot", run, false, func(p *onPty) { watched(p.t, p.cmd.Process.Pid); sends(syscall.SIGKILL)(p) }, "the program was killed"},
+		{"a killed attached dashboard", attach, false, sends(syscall.SIGKILL), "\x1b[?1049l"}, // the bot still has the terminal
+		{"an attached dashboard whose bot is killed", attach, false, func(p *onPty) {
+			bot.kill()
+			testkit.Must(p.t, p.readUntil("reconnecting in"))
+			sends(syscall.SIGTERM)(p)
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, tty := commandOnPty(t, c.args)
+			testkit.Must(t, p.readUntil(firstFrame))
+			if c.frozen {
+				freeze(t, tty)
+				_, err := io.WriteString(p.device, "2") // one more frame
+				testkit.Must(t, err)
+			}
+			c.end(p)
+			if c.last == "" {
+				p.ends()
+				testkit.Must(t, tty.Close())
+				testkit.Must(t, ignoreEnd(p.readUntil("")))
+			} else {
+				_ = p.cmd.Wait() // killed
+				testkit.Must(t, p.readUntil(c.last))
+				eventually(patience, func() bool { return p.mode() == p.before }) // another process restores it
+			}
+			p.restored(otherScreen, mouse)
+			testkit.Must(t, errors.Join(p.device.Close(), ignoreEnd(tty.Close())))
+		})
+	}
+}
+
+func sends(sig syscall.Signal) func(p *onPty) {
+	return func(p *onPty) { testkit.Must(p.t, p.cmd.Process.Signal(sig)) }
 }
 
 // freeze writes to a terminal until it takes no more. It opens the terminal again: whether writes wait is a property that
@@ -250,89 +243,28 @@ func freeze(t *testing.T, tty *os.File) {
 	testkit.Must(t, unix.Close(fd))
 }
 
-// S31: SIGKILL left the other screen, the mouse and raw mode behind.
-func TestAKilledProgramLeavesTheTerminalAsItWas(t *testing.T) {
-	testkit.Alone(t)
-	if testing.Short() {
-		t.Skip("starts the program several times")
-	}
-	if _, err := exec.LookPath("stty"); err != nil {
-		t.Skip("needs stty")
-	}
-	bot := serveViewers(t)
-	for name, c := range map[string]struct {
-		args []string
-		last string // what its terminal gets at the end
-	}{
-		"a bot":                 {append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")), "the program was killed"},
-		"an attached dashboard": {[]string{"attach", "--data-dir", bot.root}, "\x1b[?1049l"}, // the bot still has the terminal
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, tty := commandOnPty(t, c.args, "OLLIM_USER_NAME=Ada", "TMPDIR="+t.TempDir()) // where it leaves its folders
-			testkit.Must(t, p.readUntil("\x1b[?2026l"))
-			if c.args[0] == "run" {
-				watched(t, p.cmd.Process.Pid)
-			}
-			testkit.Must(t, p.cmd.Process.Kill())
-			_ = p.cmd.Wait() // killed
-			testkit.Must(t, p.readUntil(c.last))
-			p.modeAsBefore()
-			if out := p.out.String(); !strings.Contains(out, "\x1b[?1000l") || strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
-				t.Error("the terminal was not given back")
-			}
-			testkit.Must(t, errors.Join(tty.Close(), p.device.Close()))
-		})
-	}
-	t.Run("the bot of an attached dashboard", func(t *testing.T) {
-		p, tty := commandOnPty(t, []string{"attach", "--data-dir", bot.root})
-		testkit.Must(t, p.readUntil("\x1b[?2026l"))
-		bot.kill()
-		testkit.Must(t, p.readUntil("reconnecting in"))
-		testkit.Must(t, p.cmd.Process.Signal(syscall.SIGTERM))
-		p.ends()
-		p.modeAsBefore()
-		if out := p.out.String(); !strings.Contains(out, "\x1b[?1000l") || strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
-			t.Error("the terminal was not given back")
-		}
-		testkit.Must(t, errors.Join(tty.Close(), p.device.Close()))
-	})
-}
-
-// modeAsBefore waits until the terminal takes input as before: another process may restore it.
-func (p *onPty) modeAsBefore() {
-	p.t.Helper()
-	for over := time.Now().Add(patience); p.mode() != p.before; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(over) {
-			p.t.Fatalf("the terminal takes input otherwise than before: %+v, was %+v", p.mode(), p.before)
-		}
-	}
-}
-
 // watched waits until a program has its watcher: its shell, which has to be reading.
 func watched(t *testing.T, pid int) {
 	t.Helper()
-	lists := fmt.Sprintf("/proc/%d/task/*/children", pid)
-	for over := time.Now().Add(patience); time.Now().Before(over); time.Sleep(5 * time.Millisecond) {
-		all, err := filepath.Glob(lists)
+	if !eventually(patience, func() bool {
+		all, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 		testkit.Must(t, err)
 		for _, path := range all {
-			children, _ := os.ReadFile(path) // the thread may have ended
-			for _, child := range strings.Fields(string(children)) {
-				if line, err := os.ReadFile("/proc/" + child + "/cmdline"); err == nil && bytes.Contains(line, []byte("the program was killed")) {
-					return
+			for child := range strings.FieldsSeq(stored(path)) { // the thread may have ended
+				if strings.Contains(stored("/proc", child, "cmdline"), "the program was killed") {
+					return true
 				}
 			}
 		}
+		return false
+	}) {
+		t.Fatal("nobody watches the program")
 	}
-	t.Fatal("nobody watches the program")
 }
 
 func TestTheModeOfATerminalIsWrittenAsSttyDoes(t *testing.T) {
 	testkit.Alone(t)
-	stty, err := exec.LookPath("stty")
-	if err != nil {
-		t.Skip("needs stty")
-	}
+	stty := testkit.Needs(t, "stty")
 	device, tty, err := pty.Open()
 	testkit.Must(t, err)
 	defer device.Close()
@@ -350,5 +282,58 @@ func TestTheModeOfATerminalIsWrittenAsSttyDoes(t *testing.T) {
 		if got != strings.TrimSpace(string(want)) {
 			t.Errorf("after %s: %s, stty prints %s", change, got, want)
 		}
+	}
+}
+
+// A3: on a terminal `ollim-bot allow` shows what it would approve and takes only an answer to that.
+func TestOnATerminalAllowApprovesOnlyWhatItHasShown(t *testing.T) {
+	testkit.Alone(t)
+	root := t.TempDir()
+	dir, err := store.At(root)
+	testkit.Must(t, err)
+	guard := policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
+	const rel = "routines/w.md"
+	agents := func(rights string) {
+		text := []byte("---\nid: w0000001\ncron: 0 9 * * *\nbackground: true\nallowed-tools: [" + rights + "]\n---\nTidy.\n")
+		testkit.Must(t, guard.Written(policy.Writer{Kind: "main session"}, rel, text))
+		put(t, filepath.Join(root, rel), string(text))
+	}
+	waits := func() bool {
+		status := shell(t, built(t), []string{"OLLIM_DATA_DIR=" + root, "HOME=" + root}, "allow")
+		return strings.Contains(status.out, rel)
+	}
+	agents(`"Bash(rm *)"`)
+	for _, c := range []struct {
+		name          string
+		before, after string // what is typed before the question, and after it; DIGEST is what it asks for
+		meanwhile     string // what the agent writes while it is asked
+		allowed       bool
+	}{
+		{name: "no", after: "n\n"},
+		{name: "a habit", after: "y\n"},
+		{name: "typed ahead", before: "y\nyes\n", after: "\n"},
+		{name: "what has changed since", after: "DIGEST\n", meanwhile: `Write, "Bash(python3 *)"`},
+		{name: "what is shown", after: "DIGEST\n", allowed: true},
+	} {
+		p, tty := commandOnPty(t, []string{"allow", "w0000001", "--data-dir", root}, "OLLIM_TIMEZONE=UTC")
+		testkit.Must(t, tty.Close())
+		_, err := io.WriteString(p.device, c.before)
+		testkit.Must(t, err)
+		testkit.Must(t, p.readUntil("and enter."))
+		shown := p.out.String()
+		if !strings.Contains(shown, "Tidy.") || !strings.Contains(shown, "Bash(") {
+			t.Fatalf("%s: it shows\n%s", c.name, shown)
+		}
+		_, digest, _ := strings.Cut(shown, "digest ")
+		if c.meanwhile != "" {
+			agents(c.meanwhile)
+		}
+		_, err = io.WriteString(p.device, strings.Replace(c.after, "DIGEST", digest[:shortDigest], 1))
+		testkit.Must(t, err)
+		_ = p.readUntil("") // an error ends it
+		if err := p.cmd.Wait(); (err == nil) != c.allowed || waits() == c.allowed {
+			t.Errorf("%s: %v, it waits: %v\n%s", c.name, err, waits(), &p.out)
+		}
+		testkit.Must(t, p.device.Close())
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"net"
 	"os"
 	"os/exec"
@@ -14,13 +13,9 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-// notified is a bot without a dashboard, and the socket on which its supervisor hears
-// of it.
+// notified is a bot without a dashboard, and the socket on which its supervisor hears of it.
 type notified struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	dir    string
-	out    bytes.Buffer
+	*program
 	socket *net.UnixConn
 }
 
@@ -30,32 +25,21 @@ func startNotified(t *testing.T, dir string) *notified {
 	testkit.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	path := filepath.Join(folder, "s")
-	n := &notified{t: t, dir: dir}
-	n.socket, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	testkit.Must(t, err)
-	n.cmd = exec.Command(built(t), "run", "--headless", "--engine", "script", "--data-dir", dir)
-	n.cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=2000000", "WATCHDOG_PID=")
-	n.cmd.Stdout, n.cmd.Stderr = &n.out, &n.out
-	testkit.Must(t, n.cmd.Start())
-	t.Cleanup(func() {
-		_ = n.cmd.Process.Kill() // it has mostly ended
-		_ = n.cmd.Wait()
-		_ = n.socket.Close()
-	})
-	return n
+	t.Cleanup(func() { _ = socket.Close() })
+	env := append(os.Environ(), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=2000000", "WATCHDOG_PID=")
+	return &notified{launch(t, env, "run", "--headless", "--engine", "script", "--data-dir", dir), socket}
 }
 
-// hears waits for a message from the bot.
-func (n *notified) hears(part string) {
-	n.t.Helper()
-	testkit.Must(n.t, n.socket.SetReadDeadline(time.Now().Add(patience)))
-	for buf := make([]byte, 4096); ; {
-		size, err := n.socket.Read(buf)
-		if err != nil {
-			n.t.Fatalf("no %q: %v", part, err)
-		}
-		if strings.Contains(string(buf[:size]), part) {
-			return
+// reports waits for a message from the bot to its supervisor.
+func (n *notified) reports(part string) {
+	n.tb.Helper()
+	testkit.Must(n.tb, n.socket.SetReadDeadline(time.Now().Add(patience)))
+	for buf, size := make([]byte, 4096), 0; !strings.Contains(string(buf[:size]), part); {
+		var err error
+		if size, err = n.socket.Read(buf); err != nil {
+			n.tb.Fatalf("no %q: %v", part, err)
 		}
 	}
 }
@@ -67,22 +51,19 @@ func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
 	put(t, filepath.Join(dir, "reminders", "long.md"), "---\nid: \"aaaa0001\"\nrun-at: \""+time.Now().Add(time.Second).Format(time.RFC3339)+
 		"\"\nbackground: true\n---\n```script\nwait 1h\n```\n")
 	n := startNotified(t, dir)
-	n.hears("READY=1")
-	n.hears("WATCHDOG=1\nSTATUS=0 routines, 1 reminder")
+	n.reports("READY=1")
+	n.reports("WATCHDOG=1\nSTATUS=0 routines, 1 reminder")
 	put(t, filepath.Join(dir, ".env"), "OLLIM_USER_NAME=Ada\n")
 	testkit.Must(t, n.cmd.Process.Signal(syscall.SIGHUP))
-	n.hears("RELOADING=1")
-	n.hears("READY=1")
-	for { // until the long run is under way
-		if _, err := os.Stat(filepath.Join(dir, "state", "fork_runs.jsonl")); err == nil {
-			break
-		}
-		n.hears("WATCHDOG=1")
+	n.reports("RELOADING=1")
+	n.reports("READY=1")
+	for stored(dir, "state", "fork_runs.jsonl") == "" { // until the long run is under way
+		n.reports("WATCHDOG=1")
 	}
 	testkit.Must(t, n.cmd.Process.Signal(syscall.SIGTERM))
-	n.hears("STOPPING=1")
-	testkit.Must(t, n.cmd.Wait())
-	log := string(read(t, filepath.Join(dir, "state", "bot.log")))
+	n.reports("STOPPING=1")
+	n.ends()
+	log := stored(dir, "state", "bot.log")
 	for _, want := range []string{"settings reloaded", ".env has changed", "bot stopped"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not say %q:\n%s", want, log)

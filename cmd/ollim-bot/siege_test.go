@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,23 +84,6 @@ func pathWithout(t *testing.T, program string) string {
 	return dir
 }
 
-// file writes a file of the data directory, as its user would.
-func (s *siege) file(name, text string) {
-	s.t.Helper()
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(s.data, name)
-	}
-	put(s.t, name, text)
-}
-
-func (s *siege) has(name string) bool {
-	_, err := os.Stat(filepath.Join(s.data, name))
-	return err == nil
-}
-
-// read is a file of the data directory, "" where there is none.
-func (s *siege) read(name string) string { return stored(s.data, name) }
-
 // start runs the program, with its conversation on standard input.
 func (s *siege) start(env ...string) {
 	s.t.Helper()
@@ -112,15 +95,6 @@ func (s *siege) start(env ...string) {
 	})
 	s.hears("ollim-bot in plain mode")
 	s.until("a log that says "+s.says, func() bool { return strings.Contains(s.read("state/bot.log"), s.says) })
-}
-
-func (s *siege) bin() string {
-	for i := len(s.env) - 1; i >= 0; i-- {
-		if path, ok := strings.CutPrefix(s.env[i], "PATH="); ok {
-			return filepath.SplitList(path)[0]
-		}
-	}
-	return ""
 }
 
 // call is a call that the model makes.
@@ -141,8 +115,7 @@ func (s *siege) talks(steps ...claudetest.Step) []claudetest.Block {
 	s.t.Helper()
 	s.said++
 	end := fmt.Sprintf("That was turn %d.", s.said)
-	s.types("say go. " + claudetest.Script(append(steps, claudetest.Step{Text: end})...))
-	s.hears("bot: " + end)
+	s.asks("say go. "+claudetest.Script(append(steps, claudetest.Step{Text: end})...), "bot: "+end)
 	return s.results(end, len(steps))
 }
 
@@ -160,10 +133,8 @@ func (s *siege) results(end string, n int) []claudetest.Block {
 			if m.Role == "user" && strings.Contains(m.Text, "@@[") {
 				mine = strings.Contains(m.Text, end)
 			}
-			for _, b := range m.Blocks {
-				if mine && b.Type == "tool_result" {
-					all = append(all, b)
-				}
+			if mine {
+				all = append(all, toolResults([]claudetest.Message{m})...)
 			}
 		}
 	}
@@ -181,12 +152,6 @@ func dueNow(id, extra string, steps ...claudetest.Step) string {
 		claudetest.Script(append(steps, claudetest.Step{Text: "Done with " + id + "."})...) + "\n"
 }
 
-// due fires a task that the user has written.
-func (s *siege) due(id, extra string, steps ...claudetest.Step) {
-	s.t.Helper()
-	s.file("reminders/"+id+".md", dueNow(id, extra, steps...))
-}
-
 // came gives the results of its calls, once it has ended.
 func (s *siege) came(id string, n int) []claudetest.Block {
 	s.t.Helper()
@@ -196,12 +161,7 @@ func (s *siege) came(id string, n int) []claudetest.Block {
 
 // fired reports whether a task has begun.
 func (s *siege) fired(id string) bool {
-	for _, l := range ledgerLines(s.read("state/fork_runs.jsonl")) {
-		if l.Task == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ledgerLines(s.read("state/fork_runs.jsonl")), func(l ledgerLine) bool { return l.Task == id })
 }
 
 // noSecret sees to it that no model has read what it must not.
@@ -214,19 +174,57 @@ func (s *siege) noSecret() {
 	}
 }
 
-// posts sends a webhook.
+// posts sends a webhook and gives the status of the answer.
 func (s *siege) posts(port, id, body string) int {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:"+port+"/hook/"+id, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "http://127.0.0.1:"+port+"/hook/"+id, strings.NewReader(body))
 	testkit.Must(s.t, err)
 	req.Header.Set("Authorization", "Bearer "+marigold+"-"+marigold)
 	req.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(req)
+	answer, err := (&http.Client{Timeout: patience}).Do(req)
 	testkit.Must(s.t, err)
 	_ = answer.Body.Close()
 	return answer.StatusCode
+}
+
+// hooked sends a webhook, lets its run make calls, and gives their results. Its prompt begins in its own way.
+func (s *siege) hooked(port, id, body, begins string, calls []claudetest.Step) []claudetest.Block {
+	s.t.Helper()
+	since := func(r claudetest.Request) []claudetest.Message { // none if it is not of this run
+		i := slices.IndexFunc(r.Messages, func(m claudetest.Message) bool { return m.Role == "user" && strings.Contains(m.Text, begins) })
+		if i < 0 {
+			return nil
+		}
+		return r.Messages[i:]
+	}
+	before := ended(s.read("state/fork_runs.jsonl"), id)
+	s.api.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
+		mine, answers := since(r), 0
+		for _, m := range mine {
+			if m.Role == "assistant" {
+				answers++
+			}
+		}
+		if answers < len(calls) {
+			return calls[answers], len(mine) > 0
+		}
+		return claudetest.Step{Text: "The build is read."}, len(mine) > 0
+	})
+	defer s.api.Answer(nil)
+	if got := s.posts(port, id, body); got != http.StatusAccepted {
+		s.t.Fatalf("the webhook answers %d", got)
+	}
+	s.until("the end of the webhook's run", func() bool { return ended(s.read("state/fork_runs.jsonl"), id) > before })
+	var results []claudetest.Block
+	for _, r := range s.api.Requests() {
+		if mine := since(r); len(mine) > 0 {
+			results = toolResults(mine)
+		}
+	}
+	if len(results) != len(calls) {
+		s.t.Fatalf("the webhook's run made %d calls of %d", len(results), len(calls))
+	}
+	return results
 }
 
 // somePort is a port that nobody uses.

@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
@@ -151,17 +149,10 @@ func newTableWorld(t *testing.T) *tableWorld {
 	return w
 }
 
-func (w *tableWorld) process(in io.Reader, out io.Writer) *process {
-	return &process{Process: console.Process{
-		In: in, Out: out, Err: out, Now: time.Now,
-		Getenv: func(name string) string { return w.env[name] }, Environ: func() []string { return nil },
-	}}
-}
-
 // shell runs a command line.
 func (w *tableWorld) shell(args ...string) (out string, status int) {
 	var text bytes.Buffer
-	status = run(args, w.process(strings.NewReader(""), &text))
+	status = run(args, inProcess(w.env, "", &text, &text))
 	return text.String(), status
 }
 
@@ -169,9 +160,9 @@ func (w *tableWorld) start() {
 	w.t.Helper()
 	in, keys := io.Pipe()
 	w.in = keys
-	go func() {
-		w.ended <- run([]string{"run", "--plain", "--engine", "script", "--pace", "0"}, w.process(in, &w.out))
-	}()
+	p := inProcess(w.env, "", &w.out, &w.out)
+	p.In = in
+	go func() { w.ended <- run([]string{"run", "--plain", "--engine", "script", "--pace", "0"}, p) }()
 	w.fake.Wait(w.t, "the bot is there", func(s discordtest.State) bool {
 		return len(s.Commands) >= len(command.List(command.InDiscord)) && len(s.Messages) > 0
 	})

@@ -47,69 +47,65 @@ func (x *tmux) keys(keys ...string) {
 // presses keys again and again until a text is seen.
 func (x *tmux) presses(text string, every time.Duration, pressed ...string) {
 	x.t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		screen := x.run("capture-pane", "-p", "-t", "0")
-		if strings.Contains(screen, text) {
-			return
+	screen := ""
+	if !eventually(patience, func() bool {
+		if screen = x.run("capture-pane", "-p", "-t", "0"); strings.Contains(screen, text) {
+			return true
 		}
-		select {
-		case <-deadline:
-			x.t.Fatalf("the screen never shows %q:\n%s", text, screen)
-		case <-tick.C:
-			if len(pressed) > 0 {
-				x.keys(pressed...)
-			}
+		if len(pressed) > 0 {
+			time.Sleep(every)
+			x.keys(pressed...)
 		}
+		return false
+	}) {
+		x.t.Fatalf("the screen never shows %q:\n%s", text, screen)
 	}
+}
+
+// shows presses keys and waits for a text.
+func (x *tmux) shows(text string, keys ...string) {
+	x.t.Helper()
+	x.keys(keys...)
+	x.sees(text)
 }
 
 func (x *tmux) sees(text string) {
 	x.t.Helper()
-	x.presses(text, 20*time.Millisecond)
+	x.presses(text, 0)
 }
 
 // TestAnAttachedDashboardInARealTerminal suspends and edits in the client, whose terminal it is.
 func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	s := serveViewers(t)
+	s := serveViewers(t, "")
 	put(t, filepath.Join(s.root, "routines", "a.md"), "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
 	editor := filepath.Join(s.temp, "editor")
 	testkit.Must(t, os.WriteFile(editor, []byte("#!/bin/sh\necho THE-EDITOR on $(tty) for $(cat \"$1\" | wc -l) lines\nread line\n"), 0o700))
 	x := startTmux(t)
 	stty := func(name string) string {
 		file := filepath.Join(s.temp, name)
-		x.keys("clear; stty -g > "+file+"; echo "+name+" stored $((40+2))", "Enter")
-		x.sees(name + " stored 42") // an older screen may have the words of an earlier one
-		return string(read(t, file))
+		x.shows(name+" stored 42", "clear; stty -g > "+file+"; echo "+name+" stored $((40+2))", "Enter") // an older screen may have the words of an earlier one
+		return stored(file)
 	}
 	before := stty("before")
 	attach := "VISUAL=" + editor + " " + s.exe + " attach --data-dir " + s.root
 	x.keys("clear; sh -c '"+attach+"; echo it ended with $?'", "Enter") // which stops with us
 	x.sees("q detach")
 	x.sees("Sweep")
-	x.keys("C-z")
-	x.sees("suspended until fg; the bot keeps running")
+	x.shows("suspended until fg; the bot keeps running", "C-z")
 	if during := stty("during"); during != before {
 		t.Errorf("suspended, the terminal is %s, was %s", during, before)
 	}
-	x.keys("fg", "Enter")
-	x.sees("q detach")
-	x.keys("2")
-	x.sees("▸ 2 Schedule")
-	x.keys("o")
-	x.sees("THE-EDITOR on /dev/pts/")
-	x.keys("Enter")
-	x.sees("▸ 2 Schedule")
+	x.shows("q detach", "fg", "Enter")
+	x.shows("▸ 2 Schedule", "2")
+	x.shows("THE-EDITOR on /dev/pts/", "o")
+	x.shows("▸ 2 Schedule", "Enter")
 	x.run("resize-window", "-t", "0", "-x", "70", "-y", "24")
 	x.sees("3 Updates  4 Runs")
 	x.run("resize-window", "-t", "0", "-x", "120", "-y", "40")
 	x.sees("q detach")
-	x.keys("q")
-	x.sees("it ended with 0")
+	x.shows("it ended with 0", "q")
 	if after := stty("after"); after != before {
 		t.Errorf("the terminal is %s, was %s", after, before)
 	}
@@ -121,14 +117,10 @@ func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
 	s.kill()
 	x.keys("clear; "+s.exe+" run --headless --engine script --data-dir "+s.root+" >"+filepath.Join(s.temp, "log")+" 2>&1 &", "Enter")
 	s.opened()
-	x.keys("clear; "+attach+"; echo detached $((40+1))", "Enter")
-	x.sees("q detach")
-	x.keys("2")
-	x.sees("▸ 2 Schedule")
-	x.keys("q")
-	x.sees("detached 41") // before the shell reads, the dashboard does
-	x.keys("clear; kill %1; wait; echo it has ended $((40+2))", "Enter")
-	x.sees("it has ended 42")
+	x.shows("q detach", "clear; "+attach+"; echo detached $((40+1))", "Enter")
+	x.shows("▸ 2 Schedule", "2")
+	x.shows("detached 41", "q") // before the shell reads, the dashboard does
+	x.shows("it has ended 42", "clear; kill %1; wait; echo it has ended $((40+2))", "Enter")
 }
 
 // TestInARealTerminal drives the dashboard in tmux.
@@ -136,34 +128,27 @@ func TestInARealTerminal(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	x := startTmux(t)
-	dir, tmux, keys, presses, sees := x.dir, x.run, x.keys, x.presses, x.sees
+	dir, tmux, keys, presses, sees, shows := x.dir, x.run, x.keys, x.presses, x.sees, x.shows
 	exe := built(t)
 	put(t, filepath.Join(dir, "data", "providers.yaml"), "# The set-up asks about no server of models on this machine.\n")
 	keys("sh -c '"+exe+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?'", "Enter") // which stops with us
 	sees("Welcome")
-	keys("i")
-	sees("What is your name?") // on the shell's screen, for the set-up
-	keys("Ada", "Enter", "Enter", "Enter", "Enter")
-	sees("Press Enter for the dashboard")
-	keys("Enter")
-	sees("No model is connected") // of a bot that has begun anew
-	if env, err := os.ReadFile(filepath.Join(dir, "data", ".env")); !strings.Contains(string(env), "OLLIM_USER_NAME=Ada") {
-		t.Errorf("the set-up has written %q, %v", env, err)
+	shows("What is your name?", "i") // on the shell's screen, for the set-up
+	shows("Press Enter for the dashboard", "Ada", "Enter", "Enter", "Enter", "Enter")
+	shows("No model is connected", "Enter") // of a bot that has begun anew
+	if env := stored(dir, "data", ".env"); !strings.Contains(env, "OLLIM_USER_NAME=Ada") {
+		t.Errorf("the set-up has written %q", env)
 	}
 	presses("Actions", time.Second, "C-p") // a key before the first reading of the terminal is lost
-	keys("Escape")
-	sees(": command") // before the next key, with which it would be one
-	keys("2")
-	sees("▸ 2 Schedule")
-	keys("z")
-	sees("zoomed")
+	shows(": command", "Escape")           // before the next key, with which it would be one
+	shows("▸ 2 Schedule", "2")
+	shows("zoomed", "z")
 	tmux("resize-window", "-t", "0", "-x", "50", "-y", "12")
-	keys("z")
-	sees("4  Runs")
+	shows("4  Runs", "z")
 	tmux("resize-window", "-t", "0", "-x", "120", "-y", "40")
 	sees(": command")
 	// Stopped, by a key and from outside, the shell has its terminal as it was.
-	bot := strings.TrimSpace(string(read(t, filepath.Join(dir, "data", "state", "bot.pid"))))
+	bot := strings.TrimSpace(stored(dir, "data", "state", "bot.pid"))
 	for i, stop := range []func(){
 		func() { keys("C-z") },
 		func() { _ = exec.CommandContext(t.Context(), "kill", "-TSTP", bot).Run() },
@@ -171,52 +156,36 @@ func TestInARealTerminal(t *testing.T) {
 		stop()
 		sees("Stopped")
 		sees("the bot is paused until fg") // S35: it stops with the screen, and nothing said so
-		keys(fmt.Sprintf("clear; stty -a | grep -o '[-]*icanon'; echo shell $((40+%d))", i), "Enter")
-		sees(fmt.Sprintf("shell %d", 40+i))
+		shows(fmt.Sprintf("shell %d", 40+i), fmt.Sprintf("clear; stty -a | grep -o '[-]*icanon'; echo shell $((40+%d))", i), "Enter")
 		if got := tmux("display-message", "-p", "-t", "0", "#{alternate_on}#{mouse_any_flag}#{cursor_flag}"); got != "001\n" || strings.Contains(tmux("capture-pane", "-p", "-t", "0"), "-icanon") {
 			t.Errorf("stopped, the terminal is not as it was: %q", got)
 		}
-		keys("fg", "Enter")
-		sees(": command")
-		keys("3")
-		sees("▸ 3 Updates")
-		keys("2")
-		sees("▸ 2 Schedule")
+		shows(": command", "fg", "Enter")
+		shows("▸ 3 Updates", "3")
+		shows("▸ 2 Schedule", "2")
 	}
-	keys("q")
-	sees("it ended with 0") // on the shell's own screen, as it was
+	shows("it ended with 0", "q") // on the shell's own screen, as it was
 	if strings.Contains(tmux("capture-pane", "-p", "-t", "0"), "Ping budget") {
 		t.Error("the dashboard left something on the screen")
 	}
 
 	// A panic that nobody can catch, as the runtime tells it, leaves the terminal whole.
-	keys("clear; "+exe+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
-	sees(": command")
-	pid := read(t, filepath.Join(dir, "data", "state", "bot.pid"))
-	testkit.Must(t, exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run())
+	shows(": command", "clear; "+exe+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
+	pid := strings.TrimSpace(stored(dir, "data", "state", "bot.pid"))
+	testkit.Must(t, exec.CommandContext(t.Context(), "kill", "-ABRT", pid).Run())
 	sees("internal fault, the program has ended")
 	// The shell's own words may have come before the screen was put back.
-	keys("stty -a | grep -o '[-]*icanon'; echo broke $((40+2))", "Enter")
-	sees("broke 42")
+	shows("broke 42", "stty -a | grep -o '[-]*icanon'; echo broke $((40+2))", "Enter")
 	if screen := tmux("capture-pane", "-p", "-t", "0"); strings.Contains(screen, "Ping budget") || tmux("display-message", "-p", "-t", "0", "#{alternate_on}#{mouse_any_flag}") != "00\n" {
 		t.Errorf("the terminal is not as it was:\n%s", screen)
 	}
-	if words, err := os.ReadFile(filepath.Join(dir, "data", "state", "crash.log")); err != nil || !strings.Contains(string(words), "SIGABRT") {
-		t.Errorf("the last words are %.200q, %v", words, err)
+	if words := stored(dir, "data", "state", "crash.log"); !strings.Contains(words, "SIGABRT") {
+		t.Errorf("the last words are %.200q", words)
 	}
 
-	keys("clear; HOME="+filepath.Join(dir, "new")+" "+exe+" run --engine script; echo the demo ended with $?", "Enter")
-	sees("Welcome")
-	keys("d")
-	sees("everything is real except the model")
+	shows("Welcome", "clear; HOME="+filepath.Join(dir, "new")+" "+exe+" run --engine script; echo the demo ended with $?", "Enter")
+	shows("everything is real except the model", "d")
 	keys("C-\\\\") // no signal while the dashboard has the terminal
 	keys("q")
 	presses("the demo ended with 0", 500*time.Millisecond, "y") // forks may run by now
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	testkit.Must(t, err)
-	return data
 }

@@ -20,9 +20,13 @@ var triedElsewhere = []string{
 	"ls ~/.ollim-bot/routines", "Say something",
 }
 
-// walked is a sentence of a document, and what shows that it is true. Walks play in order, in one home with one bot.
+const readme, tutorial = "README.md", "docs/get-started.md"
+
+// walked is a sentence of a document, and what shows that it is true: what a command line prints, and more. Where it
+// begins with "soon", the bot may still be at it. Walks play in order, in one home with one bot.
 type walked struct {
 	page, sentence string
+	line, prints   string
 	is             func(w *walk) bool
 }
 
@@ -35,22 +39,25 @@ type walk struct {
 	id   string // of the routine
 }
 
-// prints reports whether a command line succeeds and prints what a pattern matches.
-func (w *walk) prints(pattern string, args ...string) bool {
+// prints reports whether a command line prints what a pattern matches.
+func (w *walk) prints(line, pattern string) bool {
 	w.t.Helper()
-	got := shell(w.t, built(w.t), w.env, args...)
-	ok := regexp.MustCompile(pattern).MatchString(got.out)
-	if !ok {
-		w.t.Logf("ollim-bot %q printed %+v", args, got)
+	line, soon := strings.CutPrefix(line, "soon ")
+	words := strings.Split(strings.ReplaceAll(line, "ID", w.id), " ")
+	if message, quoted, ok := strings.Cut(line, " -m "); ok {
+		words = append(strings.Split(message, " "), "-m", quoted)
 	}
-	return ok
-}
-
-// waits waits until a command line prints what a pattern matches.
-func (w *walk) waits(pattern string, args ...string) bool {
-	w.t.Helper()
-	re := regexp.MustCompile(pattern)
-	w.bot.until(pattern, func() bool { return re.MatchString(shell(w.t, built(w.t), w.env, args...).out) })
+	re, got := regexp.MustCompile(pattern), spoken{}
+	asks := func() bool {
+		got = shell(w.t, built(w.t), w.env, words...)
+		return re.MatchString(got.out)
+	}
+	if soon {
+		w.bot.until(pattern, asks)
+	} else if !asks() {
+		w.t.Logf("ollim-bot %q printed %+v", words, got)
+		return false
+	}
 	return true
 }
 
@@ -64,117 +71,93 @@ func (w *walk) edits(from, to string) {
 }
 
 var walks = []walked{
-	{"docs/get-started.md", "The last command prints the version.", func(w *walk) bool { return w.prints(`^ollim-bot \d`, "version") }},
-	{"README.md", "This creates the data directory `~/.ollim-bot` and opens the dashboard.", func(w *walk) bool {
+	{tutorial, "The last command prints the version.", "version", `^ollim-bot \d`, nil},
+	{readme, "This creates the data directory `~/.ollim-bot` and opens the dashboard.", "", "", func(w *walk) bool {
 		w.bot = launch(w.t, w.env, "run", "--plain")
 		w.bot.hears("ollim-bot in plain mode")
+		return true
+	}},
+	{tutorial, "This creates `~/.ollim-bot` and opens the dashboard with a welcome", "", "", func(w *walk) bool {
 		return exists(filepath.Join(w.home, ".ollim-bot"))
 	}},
-	{"docs/get-started.md", "This creates `~/.ollim-bot` and opens the dashboard with a welcome", func(w *walk) bool {
-		return exists(filepath.Join(w.home, ".ollim-bot"))
-	}},
-	{"README.md", "It has five pings and gets one back every 90 minutes.", func(w *walk) bool {
-		return w.prints(`5/5 available \(refills 1 every 90 min\)`, "budget")
-	}},
+	{readme, "It has five pings and gets one back every 90 minutes.", "budget", `5/5 available \(refills 1 every 90 min\)`, nil},
 	{
-		"docs/get-started.md",
-		"You see six panes: **Ping budget** (full: `5 / 5`), **Schedule** (empty), **Updates**, **Runs**, **Chat** and **Logs**.",
-		func(w *walk) bool {
-			return w.prints(`(?s)2 Schedule.*4 Runs.*5 Chat.*6 Logs.*3 Updates.*1 Ping budget.*5 / 5`, "snapshot")
-		},
+		tutorial, "You see six panes: **Ping budget** (full: `5 / 5`), **Schedule** (empty), **Updates**, **Runs**, **Chat** and **Logs**.",
+		"snapshot", `(?s)2 Schedule.*4 Runs.*5 Chat.*6 Logs.*3 Updates.*1 Ping budget.*5 / 5`, nil,
 	},
-	{"README.md", "Only you can read the files.", func(w *walk) bool {
+	{readme, "Only you can read the files.", "", "", func(w *walk) bool {
 		info, err := os.Stat(filepath.Join(w.home, ".ollim-bot"))
 		return err == nil && info.Mode().Perm() == 0o700
 	}},
 	{
-		"docs/get-started.md",
-		"The output looks like `scheduled 663c3d67: [bg] at 2026-11-24T09:31 -- Remind me to drink a glass of water.`",
-		func(w *walk) bool {
-			return w.prints(`^scheduled [0-9a-f]{8}: \[bg\] at \d{4}-\d\d-\d\dT\d\d:\d\d -- Remind me to drink a glass of water\.\n$`,
-				"reminder", "add", "--delay", "1", "-m", "Remind me to drink a glass of water.")
-		},
+		tutorial, "The output looks like `scheduled 663c3d67: [bg] at 2026-11-24T09:31 -- Remind me to drink a glass of water.`",
+		"reminder add --delay 1 -m Remind me to drink a glass of water.",
+		`^scheduled [0-9a-f]{8}: \[bg\] at \d{4}-\d\d-\d\dT\d\d:\d\d -- Remind me to drink a glass of water\.\n$`, nil,
 	},
-	{"docs/get-started.md", "In the dashboard the reminder is now in the schedule.", func(w *walk) bool {
-		return w.waits(`in 1 min +[0-9a-f]{8}  Remind me|now +[0-9a-f]{8}  Remind me`, "schedule")
-	}},
-	{"docs/get-started.md", "After a minute:", func(w *walk) bool { return w.waits(`done .*Remind me to drink`, "runs") }},
+	{tutorial, "In the dashboard the reminder is now in the schedule.", "soon schedule", `(in 1 min|now) +[0-9a-f]{8}  Remind me`, nil},
+	{tutorial, "After a minute:", "soon runs", `done .*Remind me to drink`, nil},
 	{
-		"docs/get-started.md",
-		"1. A run appears in **Runs**, with its output below it. It has no model that could decide, so it pings you.",
-		func(w *walk) bool {
-			return w.prints(`Remind me to drink a glass of water\. .*1 ping`, "runs")
-		},
+		tutorial, "1. A run appears in **Runs**, with its output below it. It has no model that could decide, so it pings you.",
+		"runs", `Remind me to drink a glass of water\. .*1 ping`, nil,
 	},
 	{
-		"docs/get-started.md",
-		"2. **Chat** shows the ping: `Remind me to drink a glass of water.`, with the remark that no model is connected.",
-		func(w *walk) bool {
+		tutorial, "2. **Chat** shows the ping: `Remind me to drink a glass of water.`, with the remark that no model is connected.", "", "", func(w *walk) bool {
 			w.bot.hears("ping: Remind me to drink a glass of water: Remind me to drink a glass of water. (No model is connected") // S13: no ".:"
 			return true
 		},
 	},
-	{"docs/get-started.md", "3. **Ping budget** drops to `4 / 5`. You get the token back in 90 minutes.", func(w *walk) bool {
-		return w.prints(`4/5 available \(refills 1 every 90 min, next in (89|90) min\)`, "budget")
+	{
+		tutorial, "3. **Ping budget** drops to `4 / 5`. You get the token back in 90 minutes.",
+		"budget", `4/5 available \(refills 1 every 90 min, next in (89|90) min\)`, nil,
+	},
+	{tutorial, "4. **Updates** shows the run's report.", "soon updates", `glass of water`, nil},
+	{tutorial, "The reminder has left the schedule: it fires only once.", "reminder list", `^no reminders|^no pending`, nil},
+	{
+		tutorial, "`ollim-bot cron weekdays at 15:00` prints the next five times.",
+		"cron weekdays at 15:00", `^at 15:00, Monday to Friday\n(  (Mon|Tue|Wed|Thu|Fri) [-0-9]+ 15:00 \w+\n){5}$`, nil,
+	},
+	{tutorial, "In the file, that is `0 15 * * 1-5`", "", "", func(w *walk) bool {
+		got := shell(w.t, built(w.t), w.env, "routine", "add", "-d", "Tea", "-m", "Nudge me to make tea.", "--when", "weekdays at 15:00", "--background")
+		return regexp.MustCompile(`^scheduled [0-9a-f]{8}: \[bg\] cron '0 15 \* \* 1-5' -- Tea\n`).MatchString(got.out)
 	}},
-	{"docs/get-started.md", "4. **Updates** shows the run's report.", func(w *walk) bool { return w.waits(`glass of water`, "updates") }},
-	{"docs/get-started.md", "The reminder has left the schedule: it fires only once.", func(w *walk) bool {
-		return w.prints(`^no reminders|^no pending`, "reminder", "list")
-	}},
-	{"docs/get-started.md", "`ollim-bot cron weekdays at 15:00` prints the next five times.", func(w *walk) bool {
-		return w.prints(`^at 15:00, Monday to Friday\n(  (Mon|Tue|Wed|Thu|Fri) [-0-9]+ 15:00 \w+\n){5}$`, "cron", "weekdays", "at", "15:00")
-	}},
-	{"docs/get-started.md", "In the file, that is `0 15 * * 1-5`", func(w *walk) bool {
-		return w.prints(`^scheduled [0-9a-f]{8}: \[bg\] cron '0 15 \* \* 1-5' -- Tea\n`,
-			"routine", "add", "-d", "Tea", "-m", "Nudge me to make tea.", "--when", "weekdays at 15:00", "--background")
-	}},
-	{"docs/get-started.md", "Find the id of your routine in the list:", func(w *walk) bool {
+	{tutorial, "Find the id of your routine in the list:", "", "", func(w *walk) bool {
 		w.id = regexp.MustCompile(`[0-9a-f]{8}`).FindString(shell(w.t, built(w.t), w.env, "routine", "list").out)
 		return w.id != ""
 	}},
-	{"docs/get-started.md", "The command prints `Tea starts now`.", func(w *walk) bool { return w.prints(`^Tea starts now`, "fire", w.id) }},
+	{tutorial, "The command prints `Tea starts now`.", "fire ID", `^Tea starts now`, nil},
 	{
-		"docs/get-started.md",
-		"In the dashboard a second run appears, the chat shows `Nudge me to make tea.`, and the budget drops to `3 / 5`.",
-		func(w *walk) bool {
+		tutorial, "In the dashboard a second run appears, the chat shows `Nudge me to make tea.`, and the budget drops to `3 / 5`.",
+		"soon budget", `^ping budget: 3/5`, func(w *walk) bool {
 			w.bot.hears("ping: Tea: Nudge me to make tea.")
-			return w.waits(`^ping budget: 3/5`, "budget") && w.waits(`(?s)Tea .*Remind me`, "runs")
+			return w.prints("soon runs", `(?s)Tea .*Remind me`)
 		},
 	},
-	{"docs/get-started.md", "The routine is a file.", func(w *walk) bool {
+	{tutorial, "The routine is a file.", "", "", func(w *walk) bool {
 		return stored(w.routine()) == "---\nid: \""+w.id+"\"\ncron: \"0 15 * * 1-5\"\nbackground: true\ndescription: \"Tea\"\n---\nNudge me to make tea.\n"
 	}},
-	{"docs/get-started.md", "The change takes effect at once; `ollim-bot routine list` shows the new time.", func(w *walk) bool {
+	{tutorial, "The change takes effect at once; `ollim-bot routine list` shows the new time.", "", "", func(w *walk) bool {
 		w.edits("0 15", "30 15")
 		w.bot.until("the bot has the new time", func() bool { // which is the last valid version below
-			return strings.Contains(stored(filepath.Join(w.home, ".ollim-bot", "state", "valid", "routines", filepath.Base(w.routine()))), "30 15")
+			return strings.Contains(stored(w.home, ".ollim-bot", "state", "valid", "routines", filepath.Base(w.routine())), "30 15")
 		})
-		return w.waits(`30 15 \* \* 1-5`, "routine", "list")
+		return w.prints("soon routine list", `30 15 \* \* 1-5`)
 	}},
 	{
-		"docs/get-started.md",
-		"If you make a mistake, the last valid version stays in effect, and `ollim-bot check` prints the file, the line and how to fix it.",
-		func(w *walk) bool {
+		tutorial, "If you make a mistake, the last valid version stays in effect, and `ollim-bot check` prints the file, the line and how to fix it.",
+		"", "", func(w *walk) bool {
 			w.edits("30 15", "30 99")
 			defer w.edits("30 99", "30 15")
-			return w.waits(`(?m)^routines/nudge-me-to-make-tea\.md:3:\d+: error: `, "check") && w.prints(`30 15 \* \* 1-5`, "routine", "list")
+			return w.prints("soon check", `(?m)^routines/nudge-me-to-make-tea\.md:3:\d+: error: `) && w.prints("routine list", `30 15 \* \* 1-5`)
 		},
 	},
-	{"docs/get-started.md", "The bot sets the reminder.", func(w *walk) bool {
+	{tutorial, "The bot sets the reminder.", "", "", func(w *walk) bool {
 		w.bot.types("/remind water the plants, in 2 minutes")
-		return w.waits(`water the plants`, "reminder", "list")
+		return w.prints("soon reminder list", `water the plants`)
 	}},
-	{"README.md", "`ollim-bot help topics` lists them and `ollim-bot help NAME` prints one, even offline.", func(w *walk) bool {
-		return w.prints(`how-it-works`, "help", "topics") && w.prints(`^# `, "help", "how-it-works")
+	{readme, "`ollim-bot help topics` lists them and `ollim-bot help NAME` prints one, even offline.", "help topics", `how-it-works`, func(w *walk) bool {
+		return w.prints("help how-it-works", `^# `)
 	}},
-	{"README.md", "`ollim-bot doctor` names the one in use.", func(w *walk) bool {
-		return w.prints(`(?m)^ +(PASS|WARN|FAIL) +commands: .*(bubblewrap|Landlock|sandbox)`, "doctor")
-	}},
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+	{readme, "`ollim-bot doctor` names the one in use.", "doctor", `(?m)^ +(PASS|WARN|FAIL) +commands: .*(bubblewrap|Landlock|sandbox)`, nil},
 }
 
 // A reader who does what README.md and the tutorial say sees what they say, in their order.
@@ -185,16 +168,14 @@ func TestEverySentenceOfTheFirstMinutesIsTrue(t *testing.T) {
 	w := &walk{t: t, home: t.TempDir()}
 	w.env = []string{"HOME=" + w.home, "PATH=" + filepath.Dir(git), "LANG=C.UTF-8", "OLLIM_TIMEZONE=UTC"}
 	pages := map[string]string{}
-	for _, name := range []string{"README.md", "docs/get-started.md"} {
-		data, err := os.ReadFile(filepath.Join("..", "..", name))
-		testkit.Must(t, err)
-		pages[name] = strings.Join(strings.Fields(string(data)), " ")
+	for _, name := range []string{readme, tutorial} {
+		pages[name] = strings.Join(strings.Fields(source(t, name)), " ")
 	}
 	for _, step := range walks {
 		if !strings.Contains(pages[step.page], step.sentence) {
 			t.Errorf("%s no longer says %q", step.page, step.sentence)
 		}
-		if !step.is(w) {
+		if step.line != "" && !w.prints(step.line, step.prints) || step.is != nil && !step.is(w) {
 			t.Fatalf("%s says %q, which is not so", step.page, step.sentence)
 		}
 	}
