@@ -37,6 +37,8 @@ import (
 //	says, asks, opens, reads, copies, leads to, edits, sends … its toast, question, dialog, page, copy, place, file, command has the text
 //	for c0ffee00          it reads that task
 //	form: ▸ dontAsk       the dialog shows it
+//	once: muted           it is seen once; in order: one, other
+//	closes, stays open    what becomes of the dialog
 //	state: following      the title says it, and no more; in one line: the pane in a line has it
 type story struct {
 	name, pane string
@@ -211,6 +213,23 @@ func (p *player) expects(screen, text string) {
 	case "state:":
 		if got := p.State(p.c); got != rest {
 			fails(got)
+		}
+	case "once:":
+		if n := strings.Count(screen, rest); n != 1 {
+			fails(n)
+		}
+	case "in":
+		left := screen
+		for _, one := range strings.Split(strings.TrimPrefix(rest, "order: "), ", ") {
+			_, after, found := strings.Cut(left, one)
+			if !found {
+				fails(one)
+			}
+			left = after
+		}
+	case "closes", "stays":
+		if a.Close != (kind == "closes") {
+			fails(a.Close)
 		}
 	case "line:":
 		hasIt(p.Line(p.c, 60), rest)

@@ -164,27 +164,6 @@ func TestThousandsOfTasksAreDrawnAsFastAsAFew(t *testing.T) {
 	has(t, s.screen(80, 20), "Task 9999")
 }
 
-func TestAComingDroughtIsSaidInWordsAndWithASign(t *testing.T) {
-	s := open("budget")
-	s.next(func(c *core.Snapshot) {
-		c.Budget.State.Available, c.Budget.State.RefillRateMinutes = 1.2, 600
-		c.Budget.Fires = slices.Clone(c.Budget.Fires)
-		for i := range c.Budget.Fires {
-			c.Budget.Fires[i].Rate = 0.05
-		}
-	})
-	s.do(action.Back) // the change is seen
-	has(t, s.screen(120, 8), "✓ likely enough until Tue 14:02; if every task pings, out at 15:15: Nudge me to stand up and")
-	has(t, s.screen(44, 8), "✓ likely enough until Tue 14:02")
-	has(t, s.Line(s.c, 66), "✓ likely enough until Tue 14:02")
-	if state := s.State(s.c); state != "likely enough" {
-		t.Errorf("the title says %q", state)
-	}
-	for _, size := range [][2]int{{40, 8}, {80, 8}} {
-		compare(t, fmt.Sprintf("budget-dry-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
-	}
-}
-
 func TestThePageOfATaskThatLacksSomethingSaysSo(t *testing.T) {
 	const why = "it runs without your Google calendar: log in with /google-auth"
 	page := open("task")
