@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 )
 
@@ -88,4 +89,20 @@ func TestAFilterThatHidesEverythingSaysSoInEveryTail(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestUpdatesThatWentHaveNoAge(t *testing.T) {
+	s := open("updates")
+	s.next(func(c *core.Snapshot) {
+		c.Updates = append([]updates.Update{{Key: "cap", At: noon, Message: "(292 earlier update(s) omitted — cap reached)", Dropped: 292}}, c.Updates...)
+	})
+	screen := s.screen(80, 12)
+	has(t, screen, "earlier  (292 earlier update(s) omitted — cap reached)")
+	lacks(t, "the oldest are as new as now", screen, "\n now ")
+	s.do(action.Updates.ID("bottom"))
+	a := s.do(action.UpdatesRead)
+	if read(a) == "" || strings.Contains(a.Open.Title()+read(a), "just left") || strings.Contains(read(a), "Left ") {
+		t.Errorf("the page says when: %s", read(a))
+	}
+	has(t, read(a), "It replaces 292 earlier updates")
 }

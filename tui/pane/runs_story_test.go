@@ -148,15 +148,10 @@ func TestUpdatesAreReadAsTheirStoriesSay(t *testing.T) {
 		{"one names the run that left it, and leads to it", "updates", left("The pill was taken."), `
 			=> Medication: The pill was taken.
 			updates.bottom updates.read => reads by Medication. | reads The pill was taken.
-			>enter => leads to forks 44444444`, nil},
+			>enter => leads to forks 44444444 | closes`, nil},
 		{"Q4: what is not recorded is not guessed", "updates", func(c *core.Snapshot) {
 			c.Updates = []updates.Update{{Key: "x", At: noon.Add(-7 * time.Minute), Message: "The pill was taken."}}
 		}, `=> The pill was taken. | !Medication:`, nil},
-		{"those that went have no age", "updates", func(c *core.Snapshot) {
-			c.Updates = append([]updates.Update{{Key: "cap", At: noon, Message: "(292 earlier update(s) omitted — cap reached)", Dropped: 292}}, c.Updates...)
-		}, `
-			=> earlier  (292 earlier update(s) omitted — cap reached)
-			updates.bottom updates.read => reads It replaces 292 earlier updates`, nil},
 	})
 	for _, size := range [][2]int{{78, 20}, {118, 36}, {198, 56}} {
 		s := open("updates")

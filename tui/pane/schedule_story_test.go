@@ -109,8 +109,8 @@ func TestTheScheduleIsUsedAsItsStoriesSay(t *testing.T) {
 			schedule.view schedule.new => opens
 			schedule.view schedule.new => opens`, nil},
 		{"a task that lacks something says so in its row and in its reason", "schedule", lacking, `
-			@80x20 [is:lacking] => "! Nudge" | no login ─ | it runs without your Google calendar
-			schedule.view [is:lacking] => "! Nudge" | no login ─ | it runs without your Google calendar`, nil},
+			@80x20 [is:lacking] => "! Nudge me to stand up and move for five minutes, unless… no login" | no login ─ | it runs without your Google calendar
+			schedule.view [is:lacking] => "! Nudge me to stand up and move for five minutes, un… no login" | no login ─ | it runs without your Google calendar`, nil},
 		{"a window is never cut to its beginning: a narrow list has it in short", "schedule", windowed, `
 			@120x20 => 14:30–16:00
 			@80x12  => 14:30–16:00
@@ -129,11 +129,11 @@ func TestTheScheduleIsUsedAsItsStoriesSay(t *testing.T) {
 		}, `@60x30 => Look for mail | nothing new`, nil},
 		{"it is filtered as a whole", "schedule", halfADay, `
 			@80x16 [is:failed]      => Morning walk | /is:failed | " of 2"
-			[is:refused]     => Move around | /is:refused
-			[is:answered]    => Medication | /is:answered
-			[is:missed]      => Stretch | /is:missed
-			[1 dec]          => Christmas cards | /1 dec
-			["the landlord"] => Has the landlord answered? | " of 2"`, nil},
+			[is:refused]     => Move around | /is:refused | " of 2"
+			[is:answered]    => Medication | /is:answered | " of 2"
+			[is:missed]      => Stretch | /is:missed | " of 2"
+			[1 dec]          => Christmas cards | /1 dec | " of 2"
+			["the landlord"] => Has the landlord answered? | /"the landlord" | " of 2"`, nil},
 		{"a filter that keeps nothing says so, and its words are offered", "schedule", nil, `
 			@80x16 schedule.find "nowhere"     => "No match in " | Esc removes the filter.
 			escape @120x16 schedule.find "is:" => is:routine running silent`, nil},
@@ -144,15 +144,15 @@ func TestTheScheduleIsUsedAsItsStoriesSay(t *testing.T) {
 		}, `=> line: Schedule 15:15 in 1h13 Dentist`, nil},
 		{"an appointment is read and nothing else", "schedule", dated, `
 			@80x16 schedule.top schedule.down schedule.down schedule.details => opens Book fair
-			=> reads Mon 23 Nov to Tue 24 Nov⏎calendar primary⏎⏎Due on Mon 23 Nov:⏎- Buy milk⏎- Return the parcel
-			schedule.down schedule.details => reads Due on Mon 23 Nov:⏎- Buy milk⏎- Return the parcel
+			=> page: Mon 23 Nov to Tue 24 Nov⏎calendar primary⏎⏎Due on Mon 23 Nov:⏎- Buy milk⏎- Return the parcel
+			schedule.down schedule.details => page: Due on Mon 23 Nov:⏎- Buy milk⏎- Return the parcel
 			[dentist]        => ▪ Dentist
 			schedule.details => reads Mon 23 Nov 15:15 to 16:00⏎12 High Street⏎https://x.example/e⏎calendar primary⏎⏎Bring the card.⏎⏎Due on
 			schedule.fire    => nothing | says this is in your Google account: change it there, or ask the agent to
-			schedule.preview => nothing | says this is in your Google account
-			schedule.snooze  => nothing | says this is in your Google account
-			schedule.pause   => nothing | says this is in your Google account
-			schedule.open    => nothing | says this is in your Google account
+			schedule.preview => nothing | says this is in your Google account: change it there, or ask the agent to
+			schedule.snooze  => nothing | says this is in your Google account: change it there, or ask the agent to
+			schedule.pause   => nothing | says this is in your Google account: change it there, or ask the agent to
+			schedule.open    => nothing | says this is in your Google account: change it there, or ask the agent to
 			schedule.new     => opens
 			esc (one more)   => ▸ 15:15 ▪ Dentist
 			(none)           => !▪ | ▸`, map[string]change{

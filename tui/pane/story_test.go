@@ -35,6 +35,7 @@ import (
 //	!14:05                it is not seen
 //	does Say Text=hi      the last answer carries it out; nothing: it neither does, asks, edits nor opens anything
 //	says, asks, opens, reads, copies, leads to, edits, sends … its toast, question, dialog, page, copy, place, file, command has the text
+//	page: Due ⏎- Milk     it reads that and no more, where ⏎ ends a line
 //	for c0ffee00          it reads that task
 //	form: ▸ dontAsk       the dialog shows it
 //	once: muted           it is seen once; in order: one, other
@@ -194,6 +195,10 @@ func (p *player) expects(screen, text string) {
 		}
 	case "reads":
 		hasIt(read(a), strings.ReplaceAll(rest, "⏎", "\n"))
+	case "page:":
+		if got := read(a); got != strings.ReplaceAll(rest, "⏎", "\n") {
+			fails(got)
+		}
 	case "copies":
 		hasIt(a.Copy, rest)
 	case "for":
