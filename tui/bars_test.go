@@ -43,40 +43,16 @@ func TestTabsSayWhatGoesOnInPanesThatAreNotOnTheScreen(t *testing.T) {
 	}
 }
 
-func TestATabWithAStateIsClickedAsAWhole(t *testing.T) {
-	play(t, setup{w: 80, h: 24}, func(s *stage) {
-		s.clickOn("(2)")
-		s.sees("▸3 Updates")
-	})
-}
-
 func TestAnEmptyPaneSaysWhereToGoOn(t *testing.T) {
-	empty := func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }
-	play(t, setup{snap: empty}, func(s *stage) {
-		s.sees("tab next pane   2 schedule   5 chat")
-		s.misses("/ filter", "w wrap", "End follow")
-		s.press("/")
-		s.sees("no run yet")
-		s.press("3")
-		s.sees("tab next pane   2 schedule   5 chat")
-		s.press("2")
-		s.sees("n new   tab next pane   5 chat")
-		s.clickOn("tab next pane")
-		s.sees("▸ 3 Updates")
-	})
-	play(t, setup{snap: busyForks}, func(s *stage) {
-		s.sees("/ filter")
-		s.misses("tab next pane")
-	})
-}
-
-// hears lets the bot say things.
-func (s *stage) hears(level notice.Level, texts ...string) {
-	s.t.Helper()
-	s.change(func(c *core.Snapshot) {
-		for _, text := range texts {
-			c.Notices = append(c.Notices, notice.Notice{Seq: uint64(len(c.Notices) + 1), At: time.Now(), Level: level, Text: text})
-		}
+	tell(t, []story{
+		{"with a key or a click", setup{snap: func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }}, `
+			  => tab next pane   2 schedule   5 chat | !/ filter | !w wrap | !End follow
+			/ => no run yet
+			3 => tab next pane   2 schedule   5 chat
+			2 => n new   tab next pane   5 chat
+			<tab next pane> => ▸ 3 Updates`},
+		{"but not where something is", setup{snap: busyForks}, `=> / filter | !tab next pane`},
+		{"a tab with a state is clicked as a whole", sized(80, 24), `<(2)> => ▸3 Updates`},
 	})
 }
 
@@ -106,38 +82,4 @@ func TestWhatIsSaidCoversNothing(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestABurstOfNoticesIsCounted(t *testing.T) {
-	play(t, setup{w: 160, h: 50}, func(s *stage) {
-		s.press("4")
-		texts := make([]string, 7)
-		for i := range texts {
-			texts[i] = fmt.Sprintf("notice number %d", i)
-		}
-		s.hears(notice.Info, texts...)
-		s.sees("notice number 6 (6 more: ! lists them)")
-		s.misses("notice number 5")
-		s.press("!")
-		s.sees("notice number 0")
-	})
-}
-
-func TestALongReasonSaysWhatShowsTheRest(t *testing.T) {
-	play(t, setup{w: 80, h: 24}, func(s *stage) {
-		s.hears(notice.Alert, "script line 3: say needs a text "+strings.Repeat("and more of it ", 20))
-		s.sees("✗ script line 3: say needs", "… (! shows all)")
-	})
-}
-
-// begun is a bot that has just started.
-func begun(s *core.Snapshot) { s.Started = s.At.Add(-10 * time.Second) }
-
-func TestTheDemoSaysWhatToTry(t *testing.T) {
-	play(t, setup{options: Options{InDemo: true}, change: begun}, func(s *stage) { s.sees("demo: try 1 then +", "2 then f", "5 then i") })
-	dir := config(t, "keys.yaml", "go.chat: f5\nschedule.fire: []\n")
-	play(t, setup{options: Options{Config: dir, InDemo: true}, change: begun}, func(s *stage) {
-		s.sees("f5 then i")
-		s.sees("2 then the palette (:)")
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
@@ -72,19 +71,6 @@ func TestTheTasksOfADayTakeAsManyKeysAsTheDocsSay(t *testing.T) {
 				}
 				task.check(s)
 			})
-		})
-	}
-}
-
-// S5: a tool call that waits is answered with one key from any pane.
-func TestAToolCallIsAllowedWithOneKeyFromAnyPane(t *testing.T) {
-	for _, pane := range []string{"1", "2", "3", "4", "6"} {
-		play(t, setup{}, func(s *stage) {
-			s.press(pane)
-			s.asks("a1", "Run this command? rm x")
-			time.Sleep(2 * time.Second) // a call that has just come has to be read first
-			s.press("y")
-			s.sees("allowed: Run this command? rm x")
 		})
 	}
 }

@@ -1,177 +1,207 @@
 package tui
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/toast"
 	"ollimbot/tui/view"
 )
 
-func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("1", "e")
-		s.sees("Ping budget, exactly", "Capacity      5", "Refill (min)", "90", "enter set")
-		s.press("8", "tab", "4", "5")
-		preview := s.bot.Snapshot().Budget.State.Preview(time.Now(), 8, 45)
-		s.sees("Capacity      8 ", "Refill (min)  45 ")
-		if first := strings.Fields(preview); len(first) > 1 {
-			s.sees(first[0] + " " + first[1])
-		}
-		s.press("enter")
-		s.sees("3.2 / 8")
-		s.misses("Ping budget, exactly")
-		c := s.bot.done()[0].(command.SetBudget)
-		if *c.Capacity != 8 || *c.RefillMinutes != 45 {
-			t.Errorf("set %d and %d", *c.Capacity, *c.RefillMinutes)
-		}
+// dayAhead is busyDay with the fires of 24 hours.
+func dayAhead(at time.Time) core.Snapshot {
+	s := busyDay(at)
+	s.Schedule.Day = append(s.Schedule.Day, s.Schedule.Entries...)
+	for h := 3; h < 24; h++ {
+		s.Schedule.Day = append(s.Schedule.Day, schedule.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: at.Add(time.Duration(h) * time.Hour)})
+	}
+	s.Schedule.Tasks = []schedule.TaskView{
+		{ID: "aaaa1111", Title: "Email sweep", Kind: routines.KindRoutine, Next: s.Schedule.Entries[0].FireTime},
+		{ID: "cccc3333", Title: "Check the oven", Kind: routines.KindReminder, Next: s.Schedule.Entries[2].FireTime},
+	}
+	return s
+}
+
+func mutedForAnHour(s *core.Snapshot) { s.Budget.Muted = s.At.Add(time.Hour) }
+
+func TestNumbersAndTimesAreEnteredAsTheirStoriesSay(t *testing.T) {
+	ahead := setup{snap: dayAhead}
+	tell(t, []story{
+		{"exact numbers show their consequence before they are set", setup{}, `
+			1 e       => Ping budget, exactly | Capacity      5 | Refill (min) | 90 | enter set
+			8 tab 4 5 => "Capacity      8 " | "Refill (min)  45 " | full at
+			enter     => 3.2 / 8 | !Ping budget, exactly | did SetBudget Capacity=8 RefillMinutes=45`},
+		{"numbers that are refused stay to be mended", setup{}, `
+			1 e "999999" => capacity 999999 is out of range: choose 0 to 1000 | !full at
+			enter        => Ping budget, exactly | 999999 | did nothing
+			backspace backspace backspace enter => !Ping budget, exactly | / 999`},
+		{"a dot in a number is refused", setup{}, `
+			1 e "1.5" => Capacity      1.5 | whole number
+			enter     => did nothing
+			backspace backspace enter => did SetBudget Capacity=1…`},
+		{"the entry fits on a small screen", sized(40, 10), `
+			1 e "999999"   => ▸ Capacity | Refill (min) | range: choose 0 to 1000 | critical pings)
+			<Refill (min)> => ▸ Refill (min)`},
+		{"muting says what would go silent before it is done", ahead, `
+			1 m       => Mute pings that are not critical until | ▸ 30 minutes | 1 fire without pings | Email sweep
+			down down => did nothing
+			enter     => did MuteUntil Until=01 18:00:00 | !Mute pings that are not critical until`},
+		{"a time can be typed at once", ahead, `
+			1 m 2 5 enter => there is no 25; a day goes from 0:00 to 23:59
+			backspace backspace 2 3 : 4 5 enter => did MuteUntil Until=01 23:45:00`},
+		{"what is no time is refused, and never the marked moment", ahead, `
+			1 m "soon" => at a time     soon | I do not understand "soon"; say a time such as 18:30
+			enter      => Mute pings that are not critical until | soon | did nothing
+			backspace backspace backspace backspace "jk" => at a time     jk`},
+		{"on a small screen that is said whole", setup{w: 40, h: 10, snap: dayAhead}, `
+			1 m "99" => there is no 99; a day goes | from 0:00 to 23:59 | at a time     99`},
+		{"an end is offered where something holds", setup{snap: dayAhead, change: mutedForAnHour}, `
+			1 m   => end it now    active until
+			up up => pings are delivered again at once
+			enter => did MuteUntil`},
+		{"a second click on a choice takes it", ahead, `
+			1 m ~1s <1 hour> => did nothing | ▸ 1 hour
+			<1 hour>         => did MuteUntil Until=01 01:0…`},
+		{"but not half of the double click that opened it", ahead, `1 m <30 minutes> => did nothing`},
+		{"choices of a small screen are clicked where they stand", setup{w: 40, h: 10, snap: dayAhead, change: mutedForAnHour}, `
+			1 m up      => !30 minutes
+			<at a time> => ▸ at a time
+			<tomorrow>  => ▸ tomorrow`},
+		{"a click goes to a field and submits nothing", ahead, `
+			1 e <Refill (min)> "45" => Refill (min)  45
+			<Capacity  > "8"        => "Capacity      8 " | Refill (min)  45
+			esc m <tomorrow>        => ▸ tomorrow
+			<at a time> "2345"      => did nothing
+			<30 minutes> <30 minutes> => did nothing
+			<enter set>             => did MuteUntil Until=…`},
 	})
 }
 
-func TestQuittingWhileForksRunAsksAndStayingIsTheDefault(t *testing.T) {
-	play(t, setup{snap: busyForks}, func(s *stage) {
-		s.press("q")
-		s.sees("1 fork still running, 1 waiting", "▸ n stay")
-		s.press("enter")
-		s.misses("still running, 1 waiting")
-		s.stays()
-		s.press("q")
-		time.Sleep(time.Second)
-		s.press("y")
-		s.quits()
+func TestATaskIsWrittenInItsFormAsItsStoriesSay(t *testing.T) {
+	const stand = `"0 9 * * 1-5" tab "Stand-up" tab "Ask what I plan." `
+	at := time.Date(2000, 1, 1, 2, 30, 0, 0, time.UTC)
+	tell(t, []story{
+		{"it reads its cron, and stays with what was typed where it is refused", setup{}, `
+			2 n           => A new routine or reminder | routine | every weekday at 9, daily 8:15, or cron: 0 9 * * 1-5 | esc cancel
+			"0 9 * * 1-5" => esc leave | !cancel | 9:00, Monday to Friday; next
+			tab "Stand-up" tab "Ask what I plan." tab space enter => did AddTask Cron=0 9 * * 1-5 Description=Stand-up Message=Ask what I plan. Silent=true
+			              => A new routine or reminder | Ask what I plan. | ✗ write budget: the disk is full`},
+		{"what was just made is selected", setup{rings: func(b *bot) { b.adds = true }}, `
+			2 n ` + stand + `enter tab tab enter => ▸ 09:00   Stand-up`},
+		{"a reminder is a time", setup{}, `
+			2 n up space down => fires once | 18:30, tonight, next monday 9am
+			"2h30m"            => (in 2h30)
+			enter "Look into the oven" enter => did AddTask At=` + at.Format("02 15:04:05") + ` Message=Look into the oven`},
+		{"or waits until it is done", setup{}, `
+			2 n up space space down => reminder until it is done | repeats until you press Done
+			"2h30m"                   => (in 2h30)
+			enter "Look into the oven" enter => did AddTask At=` + at.Format("02 15:04:05") + ` Message=Look into the oven UntilDone=true`},
+		{"what is wrong stands below its field", setup{}, `
+			2 n enter    => "! needed: every weekday at 9, daily 8:15, or cron" | "! needed: what the bot should do"
+			"61 9 * * *" => "! minute 61 does not exist"
+			enter        => "! minute 61 does not exist" | did nothing`},
+		{"what is wrong with a cron line is said whole", setup{}, `
+			2 n "0 0 9 * * 1-5" => "! a cron expression has five fields" | delete the extra field`},
+		{"one key never loses what was typed", setup{}, `
+			2 n "0 9" esc => Esc again discards | 0 9
+			" *"          => !Esc again discards
+			esc esc       => !A new routine or reminder`},
+		{"a refusal stands in it on a small screen, until something is typed", sized(40, 10), `
+			2 n "0 9 * * *" <Title> tab "Ask." enter ~1m => ✗ write budget: the disk is | full; free some space and try | again | ▸ Prompt         Ask.
+			"!" => !the disk is`},
+		{"a click goes to a field and submits nothing", setup{snap: dayAhead}, `
+			2 n <Prompt> "Ask."   => ▸ Prompt         Ask.
+			<More options…> <in the background  > <Runs> => ▸ Runs
+			<space change>        => in the main conversation | did nothing`},
+		{"a second click on a choice changes it", setup{snap: dayAhead}, `
+			2 n <Runs> => in the background
+			<Runs>     => in the main conversation
+			<Kind>     => ▸ Kind | routine
+			<Kind>     => "reminder  "
+			<When> <When> => did nothing`},
 	})
 }
 
-func TestAKeyTypedAheadNeverConfirms(t *testing.T) {
-	play(t, setup{snap: busyForks}, func(s *stage) {
-		s.send("qy")
-		s.stays()
-		s.sees("still running")
-		time.Sleep(time.Second)
-		s.press("down")
-		s.sees("▸ y quit and stop them")
-		s.press("enter")
-		s.quits()
+func TestThePaletteTheHelpAndToastsAreAsTheirStoriesSay(t *testing.T) {
+	notices := happening{
+		"a notice": func(s *stage) { s.hears(notice.Warn, "routines/a.md:3:7: day 8 does not exist") },
+		"seven notices": func(s *stage) {
+			texts := make([]string, 7)
+			for i := range texts {
+				texts[i] = fmt.Sprintf("notice number %d", i)
+			}
+			s.hears(notice.Info, texts...)
+		},
+		"a reason": func(s *stage) {
+			s.hears(notice.Alert, "script line 3: say needs a text "+strings.Repeat("and more of it ", 20))
+		},
+	}
+	tell(t, []story{
+		{"the palette finds an action and runs it in its pane", setup{}, `
+			6 ctrl+p => Logs: Find in text | Show all keys
+			"undo"   => Undo last change | nothing to undo
+			ctrl+u "raise cap" => Raise the capacity
+			enter    => ▸ 1 Ping budget | 3.2 / 6`},
+		{"it finds an id and a key", setup{}, `
+			ctrl+p "view.zo" => Zoom or unzoom pane | in keys.yaml: view.zoom
+			ctrl+u "ctrl+l"  => Redraw the screen | view.redraw`},
+		{"and a setting by a value that it does not have", setup{}, `ctrl+p "12 hour" => "Clock: " | setting`},
+		{"an action that would move nothing is off", sized(80, 24), `2 ctrl+p "wider" => off: panes can be resized only`},
+		{"an action is off until it would do something", setup{}, `
+			ctrl+p "wider"         => !"off: "
+			esc ctrl+p "send what" => off: the message is empty
+			esc 5 i "half a thought" esc ctrl+p "send what" => !"off: "`},
+		{"help lists every key and finds", setup{}, `
+			2 ?               => Keys | Fire task now | Everywhere
+			/ "stop selected" => /stop selected | Stop selected run
+			enter             => 1 action | !Fire task now
+			esc esc           => !Everywhere`},
+		{"a failed command is a toast that says what to do", setup{}, `
+			3 x => write budget: the disk is full; free some space and try | again
+			~9s => !the disk is full
+			!   => Notices, newest first | error | the disk is full`},
+		{"a command that panics is an error, too", setup{}, `
+			2 f => internal fault in command.FireNow: a command that panics | stays`},
+		{"a notice of the bot is a toast once", setup{happen: notices}, `
+			(a notice)        => routines/a.md:3:7: day 8 does not exist
+			~10s              => !day 8 does not exist
+			(the bot changes) => !day 8 does not exist`},
+		{"a notice at the start, too", setup{options: Options{Notice: "no Discord token: the chat pane is the surface"}}, `
+			    => no Discord token: the chat pane is the | surface
+			esc => !no Discord token`},
+		{"what was read goes with the next key", setup{}, `
+			1 +   => u undoes
+			+     => capacity 6
+			~2s 2 => !u undoes
+			!     => capacity 6 → 7`},
+		{"a burst of notices is counted", setup{w: 160, h: 50, happen: notices}, `
+			4 (seven notices) => notice number 6 (6 more: ! lists them) | !notice number 5
+			!                 => notice number 0`},
+		{"a long reason says what shows the rest", setup{w: 80, h: 24, happen: notices}, `
+			(a reason) => ✗ script line 3: say needs | … (! shows all)`},
 	})
+	for _, keys := range []string{"1 e", "1 m", "?", "5 i"} {
+		tell(t, []story{{"but no key that would mean something else there: " + keys, sized(44, 30), keys + ` (a long reason) => a long reason
+			=> !shows all`}})
+	}
 }
 
-func TestThePaletteFindsAnActionAndRunsItInItsPane(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("6", "ctrl+p")
-		s.sees("Logs: Find in text", "Show all keys")
-		s.types("undo")
-		s.sees("Undo last change", "nothing to undo")
-		s.press("ctrl+u")
-		s.types("raise cap")
-		s.sees("Raise the capacity")
-		s.press("enter")
-		s.sees("▸ 1 Ping budget", "3.2 / 6")
-	})
-}
-
-func TestHelpListsEveryKeyAndFinds(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "?")
-		s.sees("Keys", "Fire task now", "Everywhere")
-		s.press("/")
-		s.types("stop selected")
-		s.sees("/stop selected", "Stop selected run")
-		s.press("enter")
-		s.sees("1 action")
-		s.misses("Fire task now")
-		s.press("esc", "esc")
-		s.misses("Everywhere")
-	})
-}
-
-func TestAFailedCommandIsAToastThatSaysWhatToDo(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("3", "x")
-		s.sees("write budget: the disk is full; free some space and try", "again") // on two lines
-		time.Sleep(9 * time.Second)
-		s.misses("the disk is full")
-		s.press("!")
-		s.sees("Notices, newest first", "error", "the disk is full")
-	})
-}
-
-func TestACommandThatPanicsIsAnErrorToo(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "f")
-		s.sees("internal fault in command.FireNow: a command that panics")
-		s.stays()
-	})
-}
-
-func TestANoticeOfTheBotIsAToastOnce(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.change(func(s *core.Snapshot) {
-			s.Notices = append(s.Notices, notice.Notice{Seq: 1, At: time.Now(), Level: notice.Warn, Text: "routines/a.md:3:7: day 8 does not exist"})
-		})
-		s.sees("routines/a.md:3:7: day 8 does not exist")
-		time.Sleep(10 * time.Second)
-		s.misses("day 8 does not exist")
-		s.change(func(*core.Snapshot) {})
-		s.misses("day 8 does not exist")
-	})
-}
-
-func TestAPromptIsPreviewedOnAPage(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "p")
-		s.sees("You are about to fire.", "Second line of the prompt.", "esc close")
-		s.press("q")
-		s.misses("esc close")
-		s.stays()
-	})
-}
-
-func TestTheNoticeOfTheStartIsShown(t *testing.T) {
-	play(t, setup{options: Options{Notice: "no Discord token: the chat pane is the surface"}}, func(s *stage) {
-		s.sees("no Discord token: the chat pane is the", "surface")
-		s.press("esc")
-		s.misses("no Discord token")
-	})
-}
-
-func TestAToastThatWasReadGoesWithTheNextKey(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("1", "+")
-		s.sees("u undoes")
-		s.press("+")
-		s.sees("capacity 6")
-		time.Sleep(2 * time.Second)
-		s.press("2")
-		s.misses("u undoes")
-		s.press("!")
-		s.sees("capacity 6 → 7")
-	})
-}
-
-func TestExactNumbersThatAreRefusedStayToBeMended(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("1", "e")
-		s.types("999999")
-		s.sees("capacity 999999 is out of range: choose 0 to 1000")
-		s.misses("full at")
-		s.press("enter")
-		s.sees("Ping budget, exactly", "999999")
-		s.did()
-		s.press("backspace", "backspace", "backspace", "enter")
-		s.misses("Ping budget, exactly")
-		s.sees("/ 999")
-	})
-}
-
-func TestARefusalOfTheCoreComesBackIntoTheEntry(t *testing.T) {
+func TestARefusalOfTheCoreIsInTheEntryUntilItChanges(t *testing.T) {
 	r := rekeyed(t, action.Keys{}, busyDay(day))
 	r.open(dialog.NewBudget(r.context(r.focus)))
 	run(t, r, r.key(press("enter")))
@@ -205,118 +235,56 @@ func run(t *testing.T, r *root, cmd tea.Cmd) {
 	}
 }
 
-func TestTheExactEntryFitsOnASmallScreen(t *testing.T) {
-	play(t, setup{w: 40, h: 10}, func(s *stage) {
-		s.press("1", "e")
-		s.types("999999")
-		s.sees("▸ Capacity", "Refill (min)", "range: choose 0 to 1000", "critical pings)")
-		s.clickOn("Refill (min)")
-		s.sees("▸ Refill (min)")
-	})
-}
-
-func TestANewRoutineIsWrittenInAFormThatReadsItsCron(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "n")
-		s.sees("A new routine or reminder", "routine", "every weekday at 9, daily 8:15, or cron: 0 9 * * 1-5")
-		s.sees("esc cancel")
-		s.types("0 9 * * 1-5")
-		s.sees("esc leave")
-		s.misses("cancel")
-		s.sees("9:00, Monday to Friday; next")
-		s.press("tab")
-		s.types("Stand-up")
-		s.press("tab")
-		s.types("Ask what I plan.")
-		s.press("tab", " ", "enter")
-		want := command.AddTask{Cron: "0 9 * * 1-5", Description: "Stand-up", Message: "Ask what I plan.", Silent: true}
-		s.did(want)
-		// The small core refuses it: the form stays, with what was typed.
-		s.sees("A new routine or reminder", "Ask what I plan.", "✗ write budget: the disk is full")
-	})
-}
-
-func TestWhatWasJustMadeIsSelected(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.bot.adds = true
-		s.press("2", "n")
-		s.types("0 9 * * 1-5")
-		s.press("tab")
-		s.types("Stand-up")
-		s.press("tab")
-		s.types("Ask what I plan.")
-		s.press("enter", "tab", "tab", "enter")
-		s.sees("▸ 09:00   Stand-up")
-	})
-}
-
-func TestAReminderOfTheFormIsATime(t *testing.T) {
-	for spaces, kind := range map[string][]string{" ": {"fires once", "18:30, tonight, next monday 9am"}, "  ": {"reminder until it is done", "repeats until you press Done"}} {
-		play(t, setup{}, func(s *stage) {
-			s.press("2", "n", "up")
-			s.types(spaces)
-			s.press("down")
-			s.sees(kind...)
-			s.types("2h30m")
-			s.sees("(in 2h30)")
-			s.press("enter") // the message is missing
-			s.types("Look into the oven")
-			s.press("enter")
-			at := time.Now().Add(150 * time.Minute)
-			s.did(command.AddTask{At: at.UTC(), Message: "Look into the oven", UntilDone: spaces == "  "})
-		})
+func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
+	for name, sc := range helpScenes() {
+		for _, w := range []int{40, 46, 56, 64, 80} {
+			play(t, setup{w: w, h: 24, snap: everything, change: func(s *core.Snapshot) {
+				if sc.change != nil {
+					*s = sc.change(*s)
+				}
+			}}, func(s *stage) {
+				s.press(sc.keys...)
+				if line := s.rows()[23]; strings.Contains(line, "…") {
+					t.Errorf("%s at %d: %q", name, w, line)
+				}
+			})
+		}
 	}
 }
 
-func TestWhatIsWrongStandsBelowItsField(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "n", "enter")
-		s.sees("! needed: every weekday at 9, daily 8:15, or cron", "! needed: what the bot should do")
-		s.types("61 9 * * *")
-		s.sees("! minute 61 does not exist")
-		s.press("enter")
-		s.sees("! minute 61 does not exist")
-		s.did()
-	})
-}
-
-func TestOneKeyNeverLosesWhatWasTyped(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "n")
-		s.types("0 9")
-		s.press("esc")
-		s.sees("Esc again discards", "0 9")
-		s.types(" *")
-		s.misses("Esc again discards")
-		s.press("esc", "esc")
-		s.misses("A new routine or reminder")
-	})
-}
-
-func TestARefusalStandsInTheFormOnASmallScreen(t *testing.T) {
-	play(t, setup{w: 40, h: 10}, func(s *stage) {
-		s.press("2", "n")
-		s.types("0 9 * * *")
-		s.clickOn("Title")
-		s.press("tab")
-		s.types("Ask.")
-		s.press("enter")
-		time.Sleep(time.Minute) // the toast has ended
-		s.sees("✗ write budget: the disk is", "full; free some space and try", "again", "▸ Prompt         Ask.")
-		s.types("!")
-		s.misses("the disk is")
-	})
-}
-
-func TestWhatIsWrongWithACronLineIsSaidWhole(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "n")
-		s.types("0 0 9 * * 1-5")
-		c := pane.Context{Snap: &core.Snapshot{At: day}}
-		text, ok := dialog.CheckCron(c, "0 0 9 * * 1-5")
-		if ok || len(text) < 80 {
-			t.Fatalf("not the case: %q", text)
+func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
+	muted := func(r *root) pane.Dialog {
+		return dialog.NewUntil(r.context(r.focus), "Mute pings that are not critical until", day.Add(time.Hour), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
+	}
+	empty := func(*root) pane.Dialog { return dialog.NewTask() }
+	wrong := func(r *root) pane.Dialog {
+		f := dialog.NewTask()
+		for _, msg := range []tea.Msg{tea.PasteMsg{Content: "0 25 * * *"}, press("tab"), tea.PasteMsg{Content: "日本語 👍🏽 \x1b[31mred"}, press("tab"), pane.Done{Err: errors.New("the disk is full")}} {
+			f.Update(r.context(r.focus), msg)
 		}
-		s.sees("! a cron expression has five fields", "delete the extra field")
-	})
+		return f
+	}
+	for _, c := range []struct {
+		name string
+		w, h int
+		o    theme.Options
+		open func(r *root) pane.Dialog
+	}{
+		{"dialog-until", 100, 30, theme.Options{Plain: true}, muted},
+		{"dialog-until-40x10", 40, 10, theme.Options{Plain: true}, muted},
+		{"dialog-form", 100, 30, theme.Options{Plain: true}, empty},
+		{"dialog-form-wrong", 80, 24, theme.Options{Plain: true}, wrong},
+		{"dialog-form-40x10", 40, 10, theme.Options{Plain: true}, wrong},
+		{"dialog-form-ascii", 80, 24, theme.Options{Plain: true, ASCII: true}, wrong},
+		{"dialog-form-nocolor", 80, 24, theme.Options{NoColor: true, Profile: colorprofile.TrueColor}, wrong},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRoot(t.Context(), still{snap: dayAhead(day), read: fullTail}, Options{})
+			r.prefs.theme, r.w, r.h = theme.New(c.o), c.w, c.h
+			r.refresh()
+			r.toasts = toast.List{}
+			r.open(c.open(r))
+			golden(t, c.name, view.Frame(r.view()))
+		})
+	}
 }

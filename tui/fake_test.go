@@ -41,6 +41,7 @@ type bot struct {
 	did     []command.Value
 	reads   int // snapshots taken
 	looks   int // how often somebody looked
+	active  int // how often it heard of keys
 	// takes is how long a command takes; nil means no time.
 	takes func(c command.Value) time.Duration
 	adds  bool // new tasks are written
@@ -113,7 +114,9 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	}
 	b.mu.Lock()
 	switch c.(type) {
-	case command.UserActive, command.MarkSeen: // nobody has asked for these
+	case command.UserActive:
+		b.active++
+	case command.MarkSeen: // nobody has asked for it
 	default:
 		b.did = append(b.did, c)
 	}

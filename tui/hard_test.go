@@ -7,10 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-	"pgregory.net/rapid"
-
 	tea "charm.land/bubbletea/v2"
+	"pgregory.net/rapid"
 
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
@@ -19,7 +17,6 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/screen"
-	"ollimbot/tui/view"
 )
 
 // hardTitles are as long, as wide and as foreign as titles get.
@@ -66,15 +63,7 @@ func TestAHardDayFillsEveryScreenWhileItStreams(t *testing.T) {
 			r.Update(tea.WindowSizeMsg{Width: rapid.IntRange(1, 400).Draw(t, "w"), Height: rapid.IntRange(1, 120).Draw(t, "h")})
 			b.talk("f1f1f1f1", rapid.IntRange(0, 30).Draw(t, "lines"))
 			r.Update(press(rapid.SampledFrom([]string{"0", "1", "2", "3", "4", "5", "W", "$", "z", "j", "G", "esc"}).Draw(t, "key")))
-			lines := view.Frame(r.view())
-			if len(lines) != r.h {
-				t.Fatalf("%d lines of %d", len(lines), r.h)
-			}
-			for y, l := range lines {
-				if plain := ansi.Strip(l); ansi.StringWidth(l) != r.w || strings.ContainsAny(plain, "\n\r\x1b\u202e") {
-					t.Fatalf("line %d has %d cells of %d: %q", y, ansi.StringWidth(l), r.w, l)
-				}
-			}
+			fits(t, r, "a step")
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
-	"ollimbot/core/command"
 	"ollimbot/core/talk/chat"
 )
 
@@ -145,95 +145,40 @@ func TestBetweenHintsNothingIsClicked(t *testing.T) {
 	})
 }
 
-func TestAHintFollowsTheUsersKeys(t *testing.T) {
-	dir := config(t, "keys.yaml", "budget.capacity-up: f7\nbudget.capacity-down: f8\n")
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		s.press("1")
-		s.sees("f7/f8 capacity 5→6")
-		s.clickOn("f8 capacity")
-		s.sees("3.2 / 4")
-		s.clickOn("f7/")
-		time.Sleep(frameGap)
-		s.sees("3.2 / 5")
-	})
-}
-
 func TestAClickOnACostlyWordAsksFirst(t *testing.T) {
-	for _, c := range []struct {
-		keys        []string
-		word, after string
-		want        []command.Value
-	}{
-		{[]string{"2"}, "f fire", "y fire", []command.Value{command.FireNow{ID: "aaaa1111", Stays: true}}},
-		{[]string{"3"}, "d deliver now", "y deliver now", []command.Value{command.DeliverNow{}}},
-		{[]string{"4", "down", "down"}, "f again", "y again", []command.Value{command.FireNow{ID: "eeee5555", Stays: true}}},
+	wide := setup{w: 160, h: 50, snap: everything}
+	for word, c := range map[string]struct{ keys, did string }{
+		"f fire":        {"2", "FireNow ID=aaaa1111 Stays=true"},
+		"d deliver now": {"3", "DeliverNow"},
+		"f again":       {"4 down down", "FireNow ID=eeee5555 Stays=true"},
 	} {
-		play(t, setup{w: 160, snap: everything, h: 50}, func(s *stage) {
-			s.press(c.keys...)
-			s.clickOn(c.word)
-			s.sees("Sure?", "n not now")
-			s.did()
-			s.press("y") // too soon
-			s.did()
-			time.Sleep(time.Second)
-			s.press("y")
-			s.did(c.want...)
-		})
+		tell(t, []story{{word, wide, c.keys + ` <` + word + `> => Sure? | n not now | did nothing
+			y     => did nothing
+			~1s y => did ` + c.did}})
 	}
-	play(t, setup{}, func(s *stage) {
-		s.press("1")
-		s.clickOn("q quit")
-		s.stays()
-		s.sees("Sure?")
-		time.Sleep(time.Second)
-		s.press("y")
-		s.quits()
-	})
-}
-
-func TestTheHelpLineNamesTheKeysOfTheTailWhileItHasThem(t *testing.T) {
-	play(t, setup{snap: everything, rings: func(b *bot) { b.talk("f1f1f1f1", 60) }}, func(s *stage) {
-		s.press("4")
-		s.sees("↑/↓ select", "enter tail")
-		s.press("enter")
-		s.sees("↑/↓ scroll", "enter list")
-		s.misses("select", "enter tail")
-		s.press("k", "k")
-		s.sees("paused", "◉ 31 Dec  Email sweep")
-		s.press("enter", "j")
-		s.sees("tail: Weekly review")
-		s.press("k")
-		s.sees("tail: Email sweep")
-	})
-}
-
-// Terminals that know how tell shift+enter from enter in one of two ways; the
-// others have alt+enter.
-func TestALineIsBrokenByShiftEnterAndByAltEnter(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("5", "i", "a")
-		s.send("\x1b[27;2;13~") // modifyOtherKeys
-		s.press("b")
-		s.send("\x1b[13;2u") // the protocol of kitty
-		s.press("c")
-		s.send("\x1b\r")                   // alt+enter, everywhere
-		time.Sleep(200 * time.Millisecond) // an escape may have been meant by itself
-		s.press("d", "enter")
-		s.did(command.Say{Text: "a\nb\nc\nd"})
-	})
-}
-
-// The keys that a terminal then sends in long form mean what they did.
-func TestKeysInLongFormAreTheSameKeys(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.send("\x1b[112;5u") // ctrl+p
-		s.sees("Actions")
-		s.send("\x1b[27u") // esc
-		s.misses("Actions")
-		s.send("\x1b[27;5;112~")
-		s.sees("Actions")
-		s.send("\x1b[99;5u") // ctrl+c
-		s.stays()
-		s.misses("Actions")
+	tell(t, []story{
+		{"q quit", setup{}, `
+			1 <q quit> => stays | Sure?
+			~1s y      => quits`},
+		{"an answer is a click, but not one that was on its way", setup{snap: everything}, `
+			4 <x stop> <n leave it running> => Sure? | did nothing
+			~1s <Sure?>          => Sure?
+			<n leave it running> => !Sure? | did nothing`},
+		{"the dangerous one is marked by the first", setup{snap: everything, happen: happening{"every hint is clicked": func(s *stage) {
+			for _, h := range s.help() {
+				s.click(h.at[0], 39)
+			}
+		}}}, `
+			4 <x stop> <y stop it> (every hint is clicked) => Sure? | did nothing
+			~1s <Sure?> => Sure?
+			<y stop it> => did nothing | ▸ y stop it
+			<y stop it> => !Sure? | did StopFork Run=f1f1f1f1`},
+		{"also where it quits, and nobody reads the release", setup{snap: busyForks, happen: happening{"it is pressed": func(s *stage) {
+			x, y := s.find("quit and stop them")
+			s.send(fmt.Sprintf("\x1b[<0;%d;%dM", x+1, y+1))
+		}}}, `
+			q ~1s <quit and stop them> => stays | ▸ y quit and stop them
+			<n stay>                   => ▸ n stay
+			<quit and stop them> (it is pressed) => quits`},
 	})
 }

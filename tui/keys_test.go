@@ -32,16 +32,6 @@ func TestAMessageIsWrittenFromAnywhereAndEscLeadsBack(t *testing.T) {
 	}
 }
 
-func TestAKeyWithoutAMeaningSaysSo(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("1", "h")
-		s.sees("h does nothing here; ? shows the keys")
-		time.Sleep(5 * time.Second)
-		s.press("i", "h")
-		s.misses("does nothing here")
-	})
-}
-
 // Whatever was pressed, a few escapes lead out of it.
 func TestEscAlwaysLeadsOut(t *testing.T) {
 	keys := []string{
@@ -73,20 +63,6 @@ func TestASuspendBeforeTheScreenIsOpenDoesNothing(t *testing.T) {
 	if r.key(press("esc")); len(r.dialogs) > 0 {
 		t.Errorf("%d dialogs stay", len(r.dialogs))
 	}
-}
-
-func TestAThemeIsUndoneAndRedone(t *testing.T) {
-	play(t, setup{w: 160, h: 40}, func(s *stage) {
-		s.press("T")
-		s.sees("theme auto → dark · u undoes", "u undo theme auto→dark")
-		s.press("u")
-		s.sees("undone: theme auto → dark · ctrl+r redoes", "ctrl+r redo theme auto→dark")
-		s.press("ctrl+r")
-		s.sees("redone: theme auto → dark · u undoes")
-		s.press("1", "+", "u")
-		s.press("ctrl+r")
-		s.sees("3.2 / 6", "redone: capacity 5 → 6")
-	})
 }
 
 func TestAFileOfTheUserNeverGoesUnasked(t *testing.T) {

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,29 +12,59 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/work/updates"
 )
 
-func TestTheScreenShrinksStepByStep(t *testing.T) {
-	play(t, setup{snap: busyForks}, func(s *stage) {
-		s.press("1")
-		s.resize(80, 24)
-		s.sees("▸1 Ping budget", "2 Schedule", "6 Logs", "3.2 / 5")
-		s.press("2")
-		s.sees("▸2 Schedule", "Move a little")
-		s.resize(40, 10)
-		s.sees("▸2 ", "Email sweep", "enter details", "z open")
-		s.misses("╭")
-		s.press("z")
-		s.sees("╭", "zoomed")
-		s.press("esc")
-		s.resize(30, 5)
-		s.sees("40×10 needed, 30×5 here", "the bot keeps running ·", "q quits it")
-		s.resize(20, 5)
-		s.sees("40×10 needed, 20×5", "the bot keeps", "running · q quits it")
-		s.resize(10, 3)
-		s.sees("40×10", "needed", "q quits")
-		s.resize(120, 40)
-		s.sees("▸ 2 Schedule", "1 Ping budget", "5 Chat")
+func TestTheScreenFollowsTheTerminalAsItsStoriesSay(t *testing.T) {
+	const darkFocus, lightFocus = `38;2;130;182;255`, `38;2;11;87;164`
+	paper := func(c color.Color) func(s *stage) {
+		return func(s *stage) {
+			s.glass.mu.Lock()
+			s.glass.vt.SetDefaultBackgroundColor(c)
+			s.glass.mu.Unlock()
+			s.written()
+		}
+	}
+	turns := happening{
+		"it turns light": paper(color.White), "it turns dark": paper(color.Black), "it settles": func(s *stage) { s.written() },
+		"an update arrives": becomes(func(c *core.Snapshot) {
+			c.At = time.Now()
+			c.Updates = append(slices.Clone(c.Updates), updates.Update{Key: "new", At: c.At, Message: "The parcel is here."})
+		}),
+	}
+	dark := Options{Theme: "dark"}
+	tell(t, []story{
+		{"it shrinks step by step", setup{snap: busyForks}, `
+			1 @80x24 => ▸1 Ping budget | 2 Schedule | 6 Logs | 3.2 / 5
+			2        => ▸2 Schedule | Move a little
+			@40x10   => "▸2 " | Email sweep | enter details | z open | !╭
+			z        => ╭ | zoomed
+			esc @30x5 => 40×10 needed, 30×5 here | the bot keeps running · | q quits it
+			@20x5    => 40×10 needed, 20×5 | the bot keeps | running · q quits it
+			@10x3    => 40×10 | needed | q quits
+			@120x40  => ▸ 2 Schedule | 1 Ping budget | 5 Chat`},
+		{"a dark terminal gets the dark colours", setup{}, `=> wrote ` + darkFocus + ` | unwritten: ` + lightFocus},
+		{"a light one the light colours", setup{paper: color.White, happen: turns}, `
+			1 (it settles) 2 => wrote ` + lightFocus + ` | unwritten: ` + darkFocus},
+		{"a chosen theme is not asked about", setup{paper: color.White, options: dark}, `
+			=> unwritten: ` + lightFocus + ` | unwritten: \x1b]11;?`},
+		{"high contrast follows, too", setup{paper: color.White, options: Options{Theme: "contrast"}}, `=> wrote 38;2;0;51;122`},
+		{"on a dark one", setup{paper: color.Black, options: Options{Theme: "contrast"}}, `=> wrote 38;2;255;224;102`},
+		{"a terminal that turned light is followed when the window comes back", setup{happen: turns}, `
+			(it turns light) {\x1b[I} ~100ms => wrote ` + lightFocus},
+		{"and at once where it says so", setup{happen: turns}, `
+			(it turns light) {\x1b[?997;2n} ~100ms => wrote ` + lightFocus + `
+			(it turns dark) {\x1b[?997;1n} ~100ms  => wrote ` + darkFocus + `
+			(it settles) {\x1b[?997;2n} ~100ms     => unwritten: ` + lightFocus}, // the desktop is light, but this terminal is not
+		{"but not by a chosen theme", setup{options: dark, happen: turns}, `
+			(it turns light) {\x1b[?997;2n} ~100ms => unwritten: \x1b]11;? | unwritten: ` + lightFocus},
+		// Poster, deliverable 4. Inverse is what a terminal needs for theme.Here.
+		{"what arrives is seen to arrive, and is as everything else a moment later", setup{happen: turns}, `
+			(it settles) (an update arrives) => The parcel is here. | wrote ;7mnow
+			~4s => wrote now`},
+		{"but not where nothing shall move", setup{env: []string{"NO_MOTION=1"}, happen: turns}, `
+			(it settles) (an update arrives) => The parcel is here. | unwritten: ;7mnow
+			~4s => unwritten: now`},
 	})
 }
 
@@ -89,42 +120,6 @@ func TestWithASCIINothingElseIsDrawn(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestColoursFollowTheTerminalsBackground(t *testing.T) {
-	const darkFocus, lightFocus = "38;2;130;182;255", "38;2;11;87;164"
-	play(t, setup{}, func(s *stage) {
-		if out := s.written(); !strings.Contains(out, darkFocus) || strings.Contains(out, lightFocus) {
-			t.Error("a dark terminal must get the dark colours")
-		}
-	})
-	play(t, setup{paper: color.White}, func(s *stage) {
-		s.press("1")
-		s.written()
-		s.press("2")
-		if out := s.written(); !strings.Contains(out, lightFocus) || strings.Contains(out, darkFocus) {
-			t.Error("a light terminal must get the light colours")
-		}
-	})
-	play(t, setup{paper: color.White, options: Options{Theme: "dark"}}, func(s *stage) {
-		if out := s.written(); strings.Contains(out, lightFocus) || strings.Contains(out, "\x1b]11;?") {
-			t.Error("a chosen theme is not asked about")
-		}
-	})
-}
-
-func TestAThemeThatIsSwitchedIsFollowedWhenTheWindowComesBack(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.glass.mu.Lock()
-		s.glass.vt.SetDefaultBackgroundColor(color.White)
-		s.glass.mu.Unlock()
-		s.written()
-		s.send("\x1b[I")
-		time.Sleep(100 * time.Millisecond)
-		if out := s.written(); !strings.Contains(out, "38;2;11;87;164") {
-			t.Error("the colours are still the dark ones")
-		}
-	})
 }
 
 func TestIdleIsSilent(t *testing.T) {
@@ -215,35 +210,6 @@ func TestRedrawPaintsWhatSomethingElseHasOverwritten(t *testing.T) {
 		s.press("ctrl+l")
 		if d := cmp.Diff(before, s.screen()); d != "" {
 			t.Error(d)
-		}
-	})
-}
-
-func TestATerminalThatTurnsLightIsFollowedAtOnce(t *testing.T) {
-	const darkFocus, lightFocus = "38;2;130;182;255", "38;2;11;87;164"
-	turn := func(s *stage, paper color.Color, says string) string {
-		s.glass.mu.Lock()
-		s.glass.vt.SetDefaultBackgroundColor(paper)
-		s.glass.mu.Unlock()
-		s.written()
-		s.send(says)
-		time.Sleep(100 * time.Millisecond)
-		return s.written()
-	}
-	play(t, setup{}, func(s *stage) {
-		if out := turn(s, color.White, "\x1b[?997;2n"); !strings.Contains(out, lightFocus) {
-			t.Error("the colours are still the dark ones")
-		}
-		if out := turn(s, color.Black, "\x1b[?997;1n"); !strings.Contains(out, darkFocus) {
-			t.Error("the colours are still the light ones")
-		}
-		if out := turn(s, color.Black, "\x1b[?997;2n"); strings.Contains(out, lightFocus) {
-			t.Error("the desktop is light, but this terminal is not")
-		}
-	})
-	play(t, setup{options: Options{Theme: "dark"}}, func(s *stage) {
-		if out := turn(s, color.White, "\x1b[?997;2n"); strings.Contains(out, "\x1b]11;?") || strings.Contains(out, lightFocus) {
-			t.Error("a chosen theme does not follow")
 		}
 	})
 }

@@ -4,12 +4,10 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
-	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 )
 
@@ -20,14 +18,6 @@ func plainRoot(t *testing.T, snap core.Snapshot) *root {
 	r.prefs.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 	r.refresh()
 	return r
-}
-
-func TestASettingIsFoundByAValueThatItDoesNotHave(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("ctrl+p")
-		s.types("12 hour")
-		s.sees("Clock: ", "setting")
-	})
 }
 
 func TestThePaletteFillsASmallScreen(t *testing.T) {
@@ -58,68 +48,4 @@ func TestACommandCanBelongToNoPane(t *testing.T) {
 	if !made || cmd == nil {
 		t.Errorf("made its command: %v; sent it: %v", made, cmd != nil)
 	}
-}
-
-func TestThePaletteFindsAnIDAndAKey(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("ctrl+p")
-		s.types("view.zo")
-		s.sees("Zoom or unzoom pane", "in keys.yaml: view.zoom")
-		s.press("ctrl+u")
-		s.types("ctrl+l")
-		s.sees("Redraw the screen", "view.redraw")
-	})
-}
-
-func TestAnOpenDialogTakesTheKeysOfAFileThatIsSaved(t *testing.T) {
-	for _, c := range []struct {
-		open []string
-		was  string
-		is   string
-	}{
-		{[]string{"ctrl+p", "z", "o", "o", "m"}, "z │", "f3 │"},
-		{[]string{"?", "/", "u", "n", "z", "o", "o", "m", "enter"}, " z       ", " f3      "},
-	} {
-		dir := config(t)
-		play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-			s.press(c.open...)
-			s.sees(c.was)
-			saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
-			time.Sleep(2 * time.Minute) // no key is pressed: the clock looks
-			s.sees(c.is, "Zoom or unzoom pane")
-			s.misses(c.was)
-		})
-	}
-}
-
-func TestTwoQuickEscapesAreAnEscape(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		for _, open := range []string{"?", "ctrl+p", "!", "e"} {
-			s.press("1", open)
-			before := s.screen()
-			s.send("\x1b\x1b")
-			time.Sleep(150 * time.Millisecond)
-			if after := s.screen(); after == before || strings.Contains(after, "esc close") {
-				t.Errorf("two escapes leave %s open:\n%s", open, after)
-			}
-		}
-		s.press("z")
-		s.sees("zoomed")
-		s.send("\x1b\x1b")
-		time.Sleep(150 * time.Millisecond)
-		s.misses("zoomed")
-	})
-}
-
-func TestWhatNoActionIsCalledRunsNothing(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("1", "ctrl+p")
-		s.types("meto")
-		s.sees("no action has that name")
-		s.press("enter")
-		s.sees("no action has that name") // nothing was run
-		s.press("esc", "ctrl+p")
-		s.types("runs failed 1 jan 1999")
-		s.sees("no run matches")
-	})
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"image/color"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +44,77 @@ func remembered(t *testing.T, dir string) settings.Dashboard {
 	return d
 }
 
+func configured(t *testing.T, files ...string) setup {
+	t.Helper()
+	return setup{options: Options{Config: config(t, files...)}}
+}
+
+func TestTheUsersKeysCountAsTheirStoriesSay(t *testing.T) {
+	dir := config(t)
+	saved := setup{options: Options{Config: dir}, happen: happening{
+		"zoom becomes f3":  func(*stage) { saveFile(t, dir, settings.KeysFile, "view.zoom: f3") },
+		"the file is gone": func(*stage) { testkit.Must(t, os.Remove(filepath.Join(dir, settings.KeysFile))) },
+	}}
+	tell(t, []story{
+		{"remapped keys work and are shown everywhere", configured(t, settings.KeysFile, "app.quit: ctrl+q\nview.palette: f2\nview.help: [f1]\nview.zoom: q\n"), `
+			          => ctrl+q quit | f2 command | f1 keys
+			q         => stays | zoomed
+			q {\x1bOP} / "Quit" enter => ctrl+q       Quit the dashboard
+			esc esc {\x1bOQ} "Quit the" => ctrl+q
+			enter     => quits`},
+		{"a hint follows them", configured(t, settings.KeysFile, "budget.capacity-up: f7\nbudget.capacity-down: f8\n"), `
+			1               => f7/f8 capacity 5→6
+			<f8 capacity>   => 3.2 / 4
+			<f7/> ~100ms    => 3.2 / 5`},
+		{"what is wrong with them is a notice and changes nothing", configured(t, settings.KeysFile, "view.zoom: 5\n"), `
+			  => keys.yaml:1:12 | go.chat
+			5 => i write
+			z => zoomed`},
+		{"a file that is saved counts at the next key, also where it is gone", saved, `
+			(zoom becomes f3) {\x1bOR}  => zoomed | keys.yaml reloaded
+			(the file is gone) ~2s z    => !zoomed, z`},
+		{"an open palette takes them, though no key is pressed", saved, `
+			ctrl+p z o o m         => z │
+			(zoom becomes f3) ~2m  => f3 │ | Zoom or unzoom pane | !z │
+			(the file is gone)     => stays`},
+		{"and an open help", saved, `
+			? / u n z o o m enter  => " z       "
+			(zoom becomes f3) ~2m  => " f3      " | Zoom or unzoom pane | !" z       "`},
+	})
+}
+
+func TestTheTerminalIsNamedAndRungAsItsStoriesSay(t *testing.T) {
+	happens := happening{
+		"a call waits": func(s *stage) { s.bot.change(waits); time.Sleep(time.Second) },
+		"it is over":   func(s *stage) { s.bot.change(func(n *core.Snapshot) { n.Approvals = nil }); time.Sleep(time.Second) },
+		"it settles":   func(s *stage) { s.written() },
+		"a fork asks":  func(s *stage) { s.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Asks: true} }) },
+		"one bell rang": func(s *stage) {
+			if s.out = s.written(); strings.Count(strings.ReplaceAll(s.out, "asks\x07", ""), "\x07") != 1 {
+				s.t.Errorf("written was %q", s.out)
+			}
+		},
+	}
+	with := func(text string) setup {
+		s := configured(t, settings.DashboardFile, text)
+		s.happen = happens
+		return s
+	}
+	tell(t, []story{
+		{"by default", setup{happen: happens}, `
+			=> wrote \x1b]2;
+			(it settles) (a call waits) (one bell rang) => wrote \x1b]2;ollim-bot · The agent asks\x07
+			~3s           => unwritten: \x07
+			(it is over)  => wrote \x1b]2;ollim-bot\x07`},
+		{"without a title and a bell", with("bell: off\ntitle: false\n"), `
+			=> unwritten: \x1b]2;
+			(it settles) (a call waits) => unwritten: \x07`},
+		{"with a notification, once", with("bell: notify\ntitle: false\n"), `
+			(it settles) (a call waits) (one bell rang) => wrote \x1b]9;ollim-bot: Run this command? ls\x07
+			(a fork asks) ~3s (one bell rang) => wrote \x1b]9;ollim-bot: the agent would like to save the fork\x07`},
+	})
+}
+
 // The third column is as wide as its user makes it, also at the next start.
 func TestTheThirdColumnIsMovedByTheSameKeys(t *testing.T) {
 	dir := config(t)
@@ -68,50 +138,6 @@ func TestTheThirdColumnIsMovedByTheSameKeys(t *testing.T) {
 		if got := wide(s); got != before {
 			t.Errorf("%d cells, %d at first", got, before)
 		}
-	})
-}
-
-func TestRemappedKeysWorkAndAreShownEverywhere(t *testing.T) {
-	dir := config(t, settings.KeysFile, "app.quit: ctrl+q\nview.palette: f2\nview.help: [f1]\nview.zoom: q\n")
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		s.sees("ctrl+q quit", "f2 command", "f1 keys")
-		s.press("q") // zooms now
-		s.stays()
-		s.sees("zoomed")
-		s.press("q")
-		s.send("\x1bOP")
-		s.press("/", "Quit", "enter")
-		s.sees("ctrl+q       Quit the dashboard")
-		s.press("esc", "esc")
-		s.send("\x1bOQ")
-		s.press("Quit the")
-		s.sees("ctrl+q")
-		s.press("enter")
-		s.quits()
-	})
-}
-
-func TestWhatIsWrongWithTheKeysIsANoticeAndChangesNothing(t *testing.T) {
-	dir := config(t, settings.KeysFile, "view.zoom: 5\n")
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		s.sees("keys.yaml:1:12", "go.chat")
-		s.press("5")
-		s.sees("i write")
-		s.press("z")
-		s.sees("zoomed")
-	})
-}
-
-func TestAFileOfKeysThatIsSavedCountsAtTheNextKey(t *testing.T) {
-	dir := config(t)
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
-		s.send("\x1bOR")
-		s.sees("zoomed", "keys.yaml reloaded")
-		testkit.Must(t, os.Remove(filepath.Join(dir, settings.KeysFile)))
-		time.Sleep(2 * time.Second)
-		s.press("z")
-		s.misses("zoomed, z")
 	})
 }
 
@@ -139,21 +165,9 @@ func TestTheThemeGoesRoundAndIsRemembered(t *testing.T) {
 		}
 	})
 	play(t, setup{options: Options{Config: dir, Theme: "dark"}}, func(*stage) {})
+	play(t, setup{options: Options{Config: dir, ReadOnly: true}}, func(s *stage) { s.press("T") })
 	if got := remembered(t, dir)["theme"]; got != "dark" {
-		t.Errorf("--theme dark is remembered as %q", got)
-	}
-}
-
-func TestHighContrastFollowsTheBackgroundToo(t *testing.T) {
-	for _, c := range []struct {
-		paper color.Color
-		want  string // the accent's colour
-	}{{color.White, "38;2;0;51;122"}, {color.Black, "38;2;255;224;102"}} {
-		play(t, setup{paper: c.paper, options: Options{Theme: "contrast"}}, func(s *stage) {
-			if out := s.written(); !strings.Contains(out, c.want) {
-				t.Errorf("on %v there is no %s", c.paper, c.want)
-			}
-		})
+		t.Errorf("--theme dark, and then a choice of a read-only dashboard, is remembered as %q", got)
 	}
 }
 
@@ -221,53 +235,6 @@ func TestAStepBeginsAtTheSizeThatIsShown(t *testing.T) {
 
 func waits(s *core.Snapshot) {
 	s.Approvals = []policy.Approval{{ID: "a", Label: "Run this command? ls", Tool: "Bash", Asked: time.Now(), Until: time.Now().Add(time.Hour)}}
-}
-
-func TestTheTitleSaysWhatWaitsAndTheBellRings(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.written()
-		s.bot.change(waits)
-		time.Sleep(time.Second)
-		out := s.written()
-		if !strings.Contains(out, "\x1b]2;ollim-bot · The agent asks\x07") || strings.Count(strings.ReplaceAll(out, "asks\x07", ""), "\x07") != 1 {
-			t.Errorf("title and bell: %q", out)
-		}
-		time.Sleep(3 * time.Second)
-		if out = s.written(); strings.Contains(out, "\x07") {
-			t.Error("it rings, or names itself, again")
-		}
-		s.bot.change(func(n *core.Snapshot) { n.Approvals = nil })
-		time.Sleep(time.Second)
-		if out = s.written(); !strings.Contains(out, "\x1b]2;ollim-bot\x07") {
-			t.Error("the title stays when nothing waits")
-		}
-	})
-	dir := config(t, settings.DashboardFile, "bell: off\ntitle: false\n")
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		s.written()
-		s.bot.change(waits)
-		time.Sleep(time.Second)
-		if out := s.written(); strings.Contains(out, "\x07") {
-			t.Error("a bell or a title, though both are off")
-		}
-	})
-}
-
-func TestWhatBeginsToWaitIsNotifiedOnceAsSet(t *testing.T) {
-	dir := config(t, settings.DashboardFile, "bell: notify\ntitle: false\n")
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		s.written()
-		s.bot.change(waits)
-		time.Sleep(time.Second)
-		if out := s.written(); strings.Count(out, "\x1b]9;ollim-bot: Run this command? ls\x07") != 1 || strings.Count(out, "\x07") != 1 {
-			t.Errorf("%q", out)
-		}
-		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Asks: true} })
-		time.Sleep(3 * time.Second)
-		if out := s.written(); strings.Count(out, "\x1b]9;ollim-bot: the agent would like to save the fork\x07") != 1 {
-			t.Errorf("%q", out)
-		}
-	})
 }
 
 func TestWithReducedMotionNothingCountsSeconds(t *testing.T) {

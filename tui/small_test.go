@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +12,6 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
-	"ollimbot/core/command"
-	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/updates"
@@ -24,7 +20,6 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"
-	"ollimbot/tui/view"
 )
 
 // Stories of small screens: what is written is seen, and what is free is used.
@@ -63,51 +58,50 @@ func TestOnAStripWhatIsWrittenIsSeen(t *testing.T) {
 	}
 }
 
-func TestOnAStripAToolCallIsSeenUntilEscPutsItAway(t *testing.T) {
-	play(t, setup{w: 40, h: 10}, func(s *stage) {
-		s.press("5")
-		s.asks("a1", "Run this command? rm x")
-		s.sees("permission", "Run this command? rm x", "y allow", "left")
-		s.press("esc")
-		s.sees(" 1  Budget", "▸5", "rm x", "y allow", "n deny")
-		s.asks("a2", "Run this command? rm y")
-		s.sees(" 1  Budget")
-		time.Sleep(time.Second)
-		s.press("y")
-		s.sees("Run this command? rm y", "permission") // another one
-		time.Sleep(time.Second)
-		s.press("n")
-		s.misses("permission")
-		s.sees(" 1  Budget")
-		s.did(command.Answer{ID: "a1", Verdict: policy.Allow}, command.Answer{ID: "a2", Verdict: policy.Deny})
-	})
-}
-
-func TestBelowOrBesideAStripStandsTheFocusedPane(t *testing.T) {
+func TestAStripAndTheTooSmallPageAreUsedAsTheirStoriesSay(t *testing.T) {
+	small := setup{w: 30, h: 8}
 	for _, size := range [][2]int{{41, 40}, {200, 10}, {120, 12}, {44, 30}} {
-		play(t, setup{w: size[0], h: size[1]}, func(s *stage) {
-			s.press("2")
-			s.sees("▸2", " 6  Logs", "▸ 2 Schedule", "Move a little", "╰")
-			x, y := s.find("Move a little")
-			s.click(x, y)
-			if row := s.rows()[y]; !strings.Contains(row, "▸") {
-				t.Errorf("a click on the row selects nothing: %q", row)
-			}
-			s.clickOn("Updates")
-			s.sees("▸ 3 Updates", "▸3")
-		})
+		tell(t, []story{{fmt.Sprint("below or beside a strip stands the focused pane: ", size), sized(size[0], size[1]), `
+			2             => ▸2 | " 6  Logs" | ▸ 2 Schedule | Move a little | ╰
+			<Move a little> => ▸ 01:13   Move a little
+			<Updates>     => ▸ 3 Updates | ▸3`}})
 	}
-}
-
-func TestAStripSaysWhatOpensAPane(t *testing.T) {
-	for _, p := range action.Panes {
-		play(t, setup{w: 40, h: 10}, func(s *stage) {
-			s.press(strconv.Itoa(slices.Index(action.Panes, p) + 1))
-			s.clickOn("z open")
-			s.sees("zoomed")
-			s.misses("z open")
-		})
+	for i := range action.Panes {
+		tell(t, []story{{"a strip says what opens a pane", sized(40, 10), fmt.Sprint(i+1) + ` <z open> => zoomed | !z open`}})
 	}
+	for _, k := range []string{"q", "ctrl+c"} {
+		tell(t, []story{{k + " quits at once where nothing is lost", small, `
+			       => the bot keeps running | q quits it
+			` + k + ` => quits`}})
+		for size, asks := range map[[2]int]string{{30, 8}: "1 fork still running | y quit", {12, 3}: "y quit"} {
+			tell(t, []story{{fmt.Sprint(k, " asks in sight before runs are stopped: ", size), setup{w: size[0], h: size[1], snap: busyForks}, `
+				y         => stays
+				` + k + ` y => stays
+				n ` + k + ` => ` + asks + `
+				~1s x n y => stays | !y quit
+				` + k + ` ~1s y => quits`}})
+		}
+	}
+	tell(t, []story{
+		{"a strip is opened and left with the mouse alone", sized(40, 10), `
+			<Schedule> => ▸2 | !Move a little
+			<Schedule> => Move a little | zoomed
+			<zoomed>   => ▸2 | Budget`},
+		{"the page that is too small keeps what is written", setup{}, `
+			5 i "half a thought" @30x8 "xyz" {\x1b[200~a paste\x1b[201~} {\x1b[<65;15;4M\x1b[<65;15;4M} ~100ms q => stays | Your draft | y quit
+			n @120x40 => "▸ half a thought " | !y quit`},
+		{"and what was open", setup{snap: dayAhead}, `
+			2 n "0 9 * * 1" @30x8 esc esc ctrl+p enter 7 q => stays | y quit
+			n @120x40 => A new routine or reminder | "0 9 * * 1 " | !╭─ Actions | did nothing`},
+		{"it interrupts an answer and takes no late interrupt", setup{w: 30, h: 8, change: answering}, `
+			ctrl+c => stays | did Interrupt
+			(the answer ends) ~1s ctrl+c => stays
+			~3s ctrl+c => quits`},
+		{"it takes the user's key for quitting", setup{w: 30, h: 8, options: Options{Config: config(t, "keys.yaml", "app.quit: f10\n")}}, `
+			  => f10 quits it
+			q => stays
+			{\x1b[21~} => quits`},
+	})
 }
 
 func TestTheTooSmallScreenSaysTheNumberAndTheWayOut(t *testing.T) {
@@ -120,102 +114,7 @@ func TestTheTooSmallScreenSaysTheNumberAndTheWayOut(t *testing.T) {
 	}
 }
 
-// Stories of the page that says that the screen is too small: it does nothing
-// that it does not show.
-
 func busyForks(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
-
-func TestTheTooSmallPageQuitsAtOnceWhereNothingIsLost(t *testing.T) {
-	for _, k := range []string{"q", "ctrl+c"} {
-		play(t, setup{w: 30, h: 8}, func(s *stage) {
-			s.sees("the bot keeps running", "q quits it")
-			s.press(k)
-			s.quits()
-		})
-	}
-}
-
-func TestTheTooSmallPageAsksInSightBeforeRunsAreStopped(t *testing.T) {
-	for _, k := range []string{"q", "ctrl+c"} {
-		for _, size := range [][2]int{{30, 8}, {12, 3}} {
-			play(t, setup{w: size[0], h: size[1], snap: busyForks}, func(s *stage) {
-				s.send("y")
-				s.stays()
-				s.press(k, "y") // typed ahead
-				s.stays()
-				s.press("n", k)
-				if all := strings.Join(strings.Fields(s.screen()), " "); !strings.Contains(all, "y quit") || size[0] == 30 && !strings.Contains(all, "1 fork still running") {
-					t.Errorf("it asks nothing:\n%s", s.screen())
-				}
-				time.Sleep(time.Second)
-				s.press("x", "n", "y") // it was taken back
-				s.stays()
-				s.misses("y quit")
-				s.press(k)
-				time.Sleep(time.Second)
-				s.press("y")
-				s.quits()
-			})
-		}
-	}
-}
-
-func TestTheTooSmallPageKeepsWhatIsWrittenAndWhatWasOpen(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("5", "i")
-		s.types("half a thought")
-		s.resize(30, 8)
-		s.types("xyz")
-		s.send("\x1b[200~a paste\x1b[201~")
-		s.wheelDown(2)
-		s.press("q")
-		s.stays()
-		s.sees("Your draft", "y quit")
-		s.press("n")
-		s.resize(120, 40)
-		s.sees("▸ half a thought ")
-		s.misses("y quit")
-	})
-	play(t, setup{snap: dayAhead}, func(s *stage) {
-		s.press("2", "n")
-		s.types("0 9 * * 1")
-		s.resize(30, 8)
-		s.press("esc", "esc", "ctrl+p", "enter", "7", "q")
-		s.stays()
-		s.sees("y quit")
-		s.press("n")
-		s.resize(120, 40)
-		s.sees("A new routine or reminder", "0 9 * * 1 ")
-		s.misses("╭─ Actions")
-		s.did()
-	})
-}
-
-func TestTheTooSmallPageInterruptsAnAnswerAndTakesNoLateInterrupt(t *testing.T) {
-	play(t, setup{w: 30, h: 8, change: func(s *core.Snapshot) { s.Busy = true }}, func(s *stage) {
-		s.press("ctrl+c")
-		s.stays()
-		s.did(command.Interrupt{})
-		s.bot.change(func(c *core.Snapshot) { c.Busy = false })
-		time.Sleep(time.Second)
-		s.press("ctrl+c")
-		s.stays()
-		time.Sleep(3 * time.Second)
-		s.press("ctrl+c")
-		s.quits()
-	})
-}
-
-func TestTheTooSmallPageTakesTheUsersKeyForQuitting(t *testing.T) {
-	dir := config(t, "keys.yaml", "app.quit: f10\n")
-	play(t, setup{w: 30, h: 8, options: Options{Config: dir}}, func(s *stage) {
-		s.sees("f10 quits it")
-		s.press("q")
-		s.stays()
-		s.send("\x1b[21~")
-		s.quits()
-	})
-}
 
 // foreign is what others write: wide and joined signs, right-to-left text, tabs
 // and escapes, as it is after cleaning or, worse, before.
@@ -256,16 +155,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		case 2:
 			r.open(dialog.NewWelcome(r.context(r.focus), "", dialog.Offers{Demo: true, SetUp: true}))
 		}
-		lines := view.Frame(r.view())
-		if len(lines) != r.h {
-			t.Fatalf("storm %d: %d lines on %d×%d", i, len(lines), r.w, r.h)
-		}
-		for y, l := range lines {
-			if n := ansi.StringWidth(l); n != r.w {
-				t.Fatalf("storm %d, %d×%d, line %d is %d cells: %q", i, r.w, r.h, y, n, ansi.Strip(l))
-			}
-		}
-		whole(t, r, lines)
+		whole(t, r, fits(t, r, i))
 	}
 }
 

@@ -1,11 +1,14 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image/color"
 	"io"
+	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,9 +17,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 )
 
@@ -29,6 +33,8 @@ type stage struct {
 	keys  *io.PipeWriter
 	ended chan error
 	stop  context.CancelFunc
+	at    string // the step of the story
+	out   string // what was written during the step
 }
 
 // glass is the terminal. The emulator is not safe for concurrent use.
@@ -56,7 +62,11 @@ type setup struct {
 	options Options
 	paper   color.Color  // the terminal's background, when it is not black
 	rings   func(b *bot) // what tails hold already
+	happen  happening    // what happens in it
 }
+
+// sized is an everyday bot on a terminal of that size.
+func sized(w, h int) setup { return setup{w: w, h: h} }
 
 // play runs a story on a dashboard and ends the dashboard after it.
 func play(t *testing.T, s setup, story func(st *stage)) {
@@ -125,7 +135,7 @@ func (s *stage) quits() {
 			s.t.Errorf("the dashboard ended with: %v", err)
 		}
 	default:
-		s.t.Error("the dashboard is still there")
+		s.t.Errorf("%s: the dashboard is still there", s.at)
 	}
 }
 
@@ -136,7 +146,7 @@ func (s *stage) stays() {
 	select {
 	case err := <-s.ended:
 		s.ended <- err
-		s.t.Errorf("the dashboard has ended: %v", err)
+		s.t.Errorf("%s: the dashboard has ended: %v", s.at, err)
 	default:
 	}
 }
@@ -203,7 +213,7 @@ func (s *stage) find(text string) (x, y int) {
 			return ansi.StringWidth(before), y
 		}
 	}
-	s.t.Fatalf("no %q:\n%s", text, s.screen())
+	s.t.Fatalf("%s: no %q:\n%s", s.at, text, s.screen())
 	return 0, 0
 }
 
@@ -255,7 +265,7 @@ func (s *stage) sees(texts ...string) {
 	screen := s.screen()
 	for _, text := range texts {
 		if !strings.Contains(screen, text) {
-			s.t.Errorf("the screen does not show %q:\n%s", text, screen)
+			s.t.Errorf("%s: the screen does not show %q:\n%s", s.at, text, screen)
 		}
 	}
 }
@@ -265,7 +275,7 @@ func (s *stage) misses(texts ...string) {
 	screen := s.screen()
 	for _, text := range texts {
 		if strings.Contains(screen, text) {
-			s.t.Errorf("the screen shows %q:\n%s", text, screen)
+			s.t.Errorf("%s: the screen shows %q:\n%s", s.at, text, screen)
 		}
 	}
 }
@@ -273,7 +283,7 @@ func (s *stage) misses(texts ...string) {
 // did expects the commands that the bot has carried out.
 func (s *stage) did(want ...command.Value) {
 	s.t.Helper()
-	if d := cmp.Diff(want, s.bot.done()); d != "" {
+	if d := gocmp.Diff(want, s.bot.done()); d != "" {
 		s.t.Errorf("commands (-want +got):\n%s", d)
 	}
 }
@@ -302,3 +312,175 @@ func (s *stage) writes() int {
 }
 
 var colourSGR = regexp.MustCompile(`\x1b\[([0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-7])(;[0-9;]*)?m`)
+
+// A story is a row of a table: where it begins, and its steps, a line each: keys => what is seen then.
+//
+//	1 e up                keys, one after the other
+//	"some words"          letters that are typed, one by one
+//	<q quit> <100,36>     a click on that text, or on that cell, counted from 0
+//	~2s @80x24            time that passes, another size of the terminal
+//	{\x1b[I}              bytes as a terminal sends them
+//	(the answer ends)     something that happens, of the row or of happenings
+//
+// What is seen are texts with " | " between them, in quotes where blanks at their ends count:
+//
+//	!zoomed               it is not seen
+//	top: muted            the first line has it; last: the last line
+//	once: muted           it is seen once
+//	wrote \x1b[?1000h     it was written to the terminal since the last look; unwritten: it was not
+//	did Say Text=hi; …    all that the bot has done so far, which may go on at …; did nothing
+//	quits, stays          whether the dashboard has ended
+//	given back            the terminal has its own screen again
+type story struct {
+	name  string
+	on    setup
+	steps string
+}
+
+// happening is what a row calls something that is no key.
+type happening = map[string]func(s *stage)
+
+// tell plays the stories of a table.
+func tell(t *testing.T, stories []story) {
+	t.Helper()
+	for _, row := range stories {
+		t.Run(row.name, func(t *testing.T) {
+			play(t, row.on, func(s *stage) { s.plays(row.on.happen, row.steps) })
+		})
+	}
+}
+
+var inputsOf = regexp.MustCompile(`"[^"]+"|<[^<> ][^<>]*>|\([^()]+\)|\{[^ ][^{}]*\}|\S+`)
+
+// plays carries out the steps of a story.
+func (s *stage) plays(own happening, steps string) {
+	s.t.Helper()
+	for line := range strings.SplitSeq(strings.TrimSpace(steps), "\n") {
+		s.at, s.out = strings.TrimSpace(line), ""
+		inputs, texts, expects := strings.Cut(" "+s.at+" ", " => ")
+		for _, in := range inputsOf.FindAllString(inputs, -1) {
+			s.input(own, in)
+		}
+		for text := range strings.SplitSeq(strings.TrimSpace(texts), " | ") {
+			if expects {
+				s.expects(text)
+			}
+		}
+	}
+}
+
+func (s *stage) input(own happening, in string) {
+	s.t.Helper()
+	inner := in[1 : max(len(in), 2)-1]
+	var x, y int
+	happens := own[inner]
+	if happens == nil {
+		happens = happenings[inner]
+	}
+	switch {
+	case len(in) == 1, keyBytes[in] != "":
+		s.press(in)
+	case in[0] == '"':
+		s.types(inner)
+	case in[0] == '<':
+		if n, _ := fmt.Sscanf(inner+".", "%d,%d.", &x, &y); n == 2 {
+			s.click(x, y)
+		} else {
+			s.clickOn(inner)
+		}
+	case in[0] == '~':
+		d, err := time.ParseDuration(in[1:])
+		testkit.Must(s.t, err)
+		time.Sleep(d)
+	case in[0] == '@':
+		_, err := fmt.Sscanf(in, "@%dx%d", &x, &y)
+		testkit.Must(s.t, err)
+		s.resize(x, y)
+	case in[0] == '{':
+		s.send(unquoted(s.t, inner))
+	case in[0] == '(' && happens != nil:
+		happens(s)
+	default:
+		s.t.Fatalf("%s: no input %q", s.at, in)
+	}
+}
+
+// unquoted has the bytes for escapes as \x1b.
+func unquoted(t *testing.T, text string) string {
+	t.Helper()
+	out, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
+	testkit.Must(t, err)
+	return out
+}
+
+func (s *stage) expects(text string) {
+	s.t.Helper()
+	kind, rest, _ := strings.Cut(text, " ")
+	if text[0] == '!' {
+		kind, rest = "!", text[1:]
+	}
+	if plain, err := strconv.Unquote(rest); err == nil {
+		rest = plain
+	}
+	rows := s.rows()
+	switch fails := func(what string) { s.t.Errorf("%s: %s:\n%s", s.at, what, s.screen()) }; kind {
+	case "!":
+		s.misses(rest)
+	case "top:":
+		if !strings.Contains(rows[0], rest) {
+			fails("the first line lacks " + rest)
+		}
+	case "last:":
+		if !strings.Contains(rows[len(rows)-1], rest) {
+			fails("the last line lacks " + rest)
+		}
+	case "once:":
+		if n := strings.Count(s.screen(), rest); n != 1 {
+			fails(fmt.Sprintf("%q is seen %d times", rest, n))
+		}
+	case "did":
+		var did []string
+		for _, c := range s.bot.done() {
+			did = append(did, wordsOf(c))
+		}
+		got := cmp.Or(strings.Join(did, "; "), "nothing")
+		if want, begins := strings.CutSuffix(rest, "…"); got != want && (!begins || !strings.HasPrefix(got, want)) {
+			s.t.Errorf("%s: did %s", s.at, got)
+		}
+	case "wrote", "unwritten:":
+		if s.out += s.written(); strings.Contains(s.out, unquoted(s.t, rest)) != (kind == "wrote") {
+			s.t.Errorf("%s: written was %q", s.at, s.out)
+		}
+	default:
+		switch text {
+		case "quits":
+			s.quits()
+		case "stays":
+			s.stays()
+		case "given back":
+			if s.glass.vt.IsAltScreen() {
+				fails("the alternate screen is left on")
+			}
+		default:
+			if plain, err := strconv.Unquote(text); err == nil {
+				text = plain
+			}
+			s.sees(text)
+		}
+	}
+}
+
+// wordsOf names a command and what it has: SetBudget Capacity=6.
+func wordsOf(c command.Value) string {
+	v := reflect.ValueOf(c)
+	out := v.Type().Name()
+	for i := range v.NumField() {
+		f, name := v.Field(i), v.Type().Field(i).Name
+		if at, ok := f.Interface().(time.Time); ok && !at.IsZero() {
+			out += " " + name + "=" + at.UTC().Format("02 15:04:05")
+		} else if !f.IsZero() {
+			out += fmt.Sprintf(" %s=%v", name, reflect.Indirect(f))
+		}
+	}
+	return strings.ReplaceAll(out, "\n", `\n`)
+}

@@ -87,20 +87,27 @@ func TestNoSequenceOfKeysAndSizesBreaksTheFrame(t *testing.T) {
 			}
 			k := rapid.SampledFrom(keys).Draw(t, "key")
 			r.Update(press(k))
-			if r.err != nil {
-				t.Fatalf("after %q: %v", k, r.err)
-			}
-			lines := view.Frame(r.view())
-			if len(lines) != r.h {
-				t.Fatalf("%d lines of %d", len(lines), r.h)
-			}
-			for y, l := range lines {
-				if n := ansi.StringWidth(l); n != r.w {
-					t.Fatalf("after %q line %d has %d cells of %d: %q", k, y, n, r.w, l)
-				}
-			}
+			fits(t, r, k)
 		}
 	})
+}
+
+// fits expects that the frame has the lines and cells of the screen, with nothing that moves the cursor.
+func fits(t rapid.TB, r *root, after any) []string {
+	t.Helper()
+	if r.err != nil {
+		t.Fatalf("after %v: %v", after, r.err)
+	}
+	lines := view.Frame(r.view())
+	if len(lines) != r.h {
+		t.Fatalf("after %v: %d lines of %d", after, len(lines), r.h)
+	}
+	for y, l := range lines {
+		if n := ansi.StringWidth(l); n != r.w || strings.ContainsAny(ansi.Strip(l), "\n\r\x1b\u202e") {
+			t.Fatalf("after %v on %d×%d line %d has %d cells: %q", after, r.w, r.h, y, n, l)
+		}
+	}
+	return lines
 }
 
 // press makes the message of a key by its name.

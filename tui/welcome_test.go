@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,114 +9,114 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"ollimbot/core"
-	"ollimbot/core/command"
 )
 
-func TestTheDemoIsAKeyAwayFromTheWelcome(t *testing.T) {
-	left := 0
-	o := Options{Config: config(t), Welcome: true, Demo: func() { left++ }}
-	play(t, setup{options: o}, func(s *stage) {
-		s.sees("Welcome", "see it live")
-		s.press("d")
-		s.quits()
-		if s.glass.vt.IsAltScreen() {
-			t.Error("the terminal is not given back")
-		}
-	})
-	if left != 1 {
-		t.Errorf("left %d times", left)
-	}
-}
-
-// setUp is a welcome whose set-up is a program of the shell.
-func setUp(t *testing.T, script string, story func(s *stage, restarts *int)) {
+// welcomed is the first start, and left notes what it led to.
+func welcomed(t *testing.T, o Options) (on setup, left *string) {
 	t.Helper()
-	restarts := 0
-	o := Options{
-		Config: config(t), Welcome: true, Restart: func() { restarts++ },
-		Init: []string{editor(t, script), "init"},
+	left = new(string)
+	o.Config, o.Welcome = config(t), true
+	if o.Demo != nil {
+		o.Demo = func() { *left += "demo" }
 	}
-	play(t, setup{options: o, env: []string{"PATH=/bin:/usr/bin"}}, func(s *stage) {
-		s.sees("set it up: four questions")
-		s.press("i")
+	if o.Restart != nil {
+		o.Restart = func() { *left += "restart" }
+	}
+	return setup{options: o, env: []string{"PATH=/bin:/usr/bin"}, happen: happening{"the program ends": func(*stage) {
 		time.Sleep(time.Second)
 		synctest.Wait()
-		story(s, &restarts)
-	})
+	}}}, left
 }
 
-func TestTheSetUpRunsOnTheTerminalAndTheBotBeginsAnew(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "names")
-	setUp(t, "echo $1 > "+file, func(_ *stage, restarts *int) {
-		if got, err := os.ReadFile(file); err != nil || string(got) != "init\n" {
-			t.Errorf("asked %q, %v", got, err)
-		}
-		if *restarts != 1 {
-			t.Errorf("%d restarts", *restarts)
-		}
-	})
-}
-
-func TestASetUpThatWasLeftChangesNothing(t *testing.T) {
-	setUp(t, "exit 3", func(s *stage, restarts *int) {
-		s.sees("Welcome", "setup was cancelled")
-		if *restarts != 0 {
-			t.Errorf("%d restarts", *restarts)
-		}
-	})
-}
-
-func TestEveryKeyOfTheWelcomeDoesSomething(t *testing.T) {
-	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
-		s.misses("see it live", "set it up") // neither is offered here
-		s.press("d", "?")
-		s.sees("Keys", "Everywhere")
-		s.press("esc")
-		s.misses("Everywhere")
-		s.sees("Welcome") // the way back
-		s.press("esc")
-		s.misses("Welcome")
-	})
-}
-
-func TestThePaletteLeadsToTheDemoAndToTheSetUp(t *testing.T) {
-	for query, marked := range map[string]string{"demo": "Watch the demo", "set up": "Set the bot up", "init": "Set the bot up"} {
-		left, restarts := 0, 0
-		o := Options{
-			Config: config(t), Welcome: true, Demo: func() { left++ }, Restart: func() { restarts++ },
-			Init: []string{editor(t, "exit 0"), "init"},
-		}
-		play(t, setup{options: o, env: []string{"PATH=/bin:/usr/bin"}}, func(s *stage) {
-			s.press("esc", "ctrl+p")
-			s.types(query)
-			s.sees("▸ " + marked)
-			s.press("enter")
-			time.Sleep(time.Second)
-			if synctest.Wait(); left+restarts != 1 || (left == 1) != (query == "demo") {
-				t.Errorf("%q leads to the demo %d times, to a new start %d times", query, left, restarts)
+func TestTheWelcomeIsUsedAsItsStoriesSay(t *testing.T) {
+	names := filepath.Join(t.TempDir(), "names")
+	offers := func(script string) Options {
+		return Options{Demo: func() {}, Restart: func() {}, Init: []string{editor(t, script), "init"}}
+	}
+	for _, c := range []struct {
+		name  string
+		o     Options
+		steps string
+		leads string
+	}{
+		{"the demo is a key away", Options{Demo: func() {}}, `
+			  => Welcome | see it live
+			d => quits | given back`, "demo"},
+		{"and a click", Options{Demo: func() {}}, `
+			<1,1>                 => Welcome
+			<see it live: a demo> => quits`, "demo"},
+		{"the set-up runs on the terminal, and the bot starts again", offers("echo $1 > " + names), `
+			=> set it up: four questions
+			i (the program ends)`, "restart"},
+		{"a set-up that was left changes nothing", offers("exit 3"), `
+			i (the program ends) => Welcome | setup was cancelled`, ""},
+		{"the palette leads to the demo", offers("exit 0"), `
+			esc ctrl+p "demo" => ▸ Watch the demo
+			enter (the program ends)`, "demo"},
+		{"and to the set-up", offers("exit 0"), `
+			esc ctrl+p "set up" => ▸ Set the bot up
+			enter (the program ends)`, "restart"},
+		{"by another name, too", offers("exit 0"), `
+			esc ctrl+p "init" => ▸ Set the bot up
+			enter (the program ends)`, "restart"},
+		{"every key does something, and esc leads back", Options{}, `
+			    => !see it live | !set it up
+			d ? => Keys | Everywhere
+			esc => !Everywhere | Welcome
+			esc => !Welcome`, ""},
+		{"only what is offered is a key", Options{ReadOnly: true, Demo: func() {}, Restart: func() {}, Init: []string{"/bin/true"}}, `
+			      => !set it up
+			i ~1s => Welcome`, ""},
+		{"the first routine is filled in and saved with one key", Options{}, `
+			n     => Your first routine | Plan the day | at 09:00
+			enter => did AddTask Cron=0 9 * * mon-fri Description=Plan the day Message=… | !Welcome | ▸ 2 Schedule`, ""},
+		{"the starter routines are shown before they are installed", Options{}, `
+			s     => Starter routines | Morning plan | Weekly review | Good night | install them | not now
+			~1s y => did AddStarters`, ""},
+		{"on a small screen, too", Options{}, `
+			@80x24 s => Starter routines | Morning plan | Weekly review | Good night | install them | not now
+			~1s y    => did AddStarters`, ""},
+		{"the notice of a first start stands in it and not over it", Options{Notice: "no model: a script plays it"}, `
+			@80x24 => once: no model: a script plays it
+			esc    => !no model
+			!      => no model: a script plays it`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			on, left := welcomed(t, c.o)
+			play(t, on, func(s *stage) { s.plays(on.happen, c.steps) })
+			if *left != c.leads {
+				t.Errorf("it leads to %q, not %q", *left, c.leads)
 			}
 		})
 	}
+	if got, err := os.ReadFile(names); err != nil || string(got) != "init\n" {
+		t.Errorf("asked %q, %v", got, err)
+	}
+}
+
+// N4 and N5: the welcome begins with what to do first, and comes back until it was dismissed.
+func TestTheWelcomeOpensAtEachStartUntilItWasDismissed(t *testing.T) {
+	on, _ := welcomed(t, Options{})
+	tell(t, []story{
+		{"the first", on, `
+			    => write your first routine | install starter routines | connect a model: Claude or an API key; and Discord
+			c   => Connect a model | npm install -g @anthropic-ai/claude-code | ANTHROPIC_API_KEY | ollim-bot init
+			esc => Welcome`},
+		{"the second", on, `
+			    => Welcome
+			esc => !Welcome`},
+		{"the third", on, `
+			=> !Welcome
+			ctrl+p "welcome" enter => write your first routine`},
+	})
 }
 
 func TestWhatIsWrittenIsNotDroppedForTheDemo(t *testing.T) {
 	left := 0
-	play(t, setup{options: Options{Demo: func() { left++ }}}, func(s *stage) {
-		s.press("5", "i", "x", "esc", "ctrl+p")
-		s.types("demo")
-		s.press("enter")
-		s.sees("not sent", "n stay", "y quit and discard it")
-		s.press("ctrl+c") // back, not out
-		s.stays()
-		s.press("ctrl+p")
-		s.types("demo")
-		s.press("enter")
-		time.Sleep(time.Second)
-		s.press("y")
-		s.quits()
-	})
+	tell(t, []story{{"asks", setup{options: Options{Demo: func() { left++ }}}, `
+		5 i x esc ctrl+p "demo" enter => not sent | n stay | y quit and discard it
+		ctrl+c => stays
+		ctrl+p "demo" enter ~1s y => quits`}})
 	if left != 1 {
 		t.Errorf("left %d times", left)
 	}
@@ -123,37 +124,19 @@ func TestWhatIsWrittenIsNotDroppedForTheDemo(t *testing.T) {
 
 func TestWhereTheDemoIsNotOfferedThePaletteSaysWhy(t *testing.T) {
 	for _, c := range []struct {
-		o     Options
-		query string
-		why   string
+		o          Options
+		query, why string
 	}{
-		{Options{}, "demo", "off: not available here; run ollim-bot demo in a shell"},
-		{Options{}, "setup", "off: not available here; run ollim-bot init in a shell"},
-		{Options{InDemo: true}, "demo", "off: this is the demo"},
-		{Options{InDemo: true}, "setup", "off: not available here; run ollim-bot init in a shell"},
-		{Options{ReadOnly: true}, "setup", "off: the dashboard is read-only"},
+		{Options{}, "demo", "not available here; run ollim-bot demo in a shell"},
+		{Options{}, "setup", "not available here; run ollim-bot init in a shell"},
+		{Options{InDemo: true}, "demo", "this is the demo"},
+		{Options{InDemo: true}, "setup", "not available here; run ollim-bot init in a shell"},
+		{Options{ReadOnly: true}, "setup", "the dashboard is read-only"},
 	} {
-		play(t, setup{options: c.o}, func(s *stage) {
-			s.press("ctrl+p")
-			s.types(c.query)
-			s.sees(c.why)
-			s.press("enter")
-			s.stays()
-		})
+		tell(t, []story{{c.query + ": " + c.why, setup{options: c.o}, fmt.Sprintf(`
+			ctrl+p %q => off: %s
+			enter => stays`, c.query, c.why)}})
 	}
-}
-
-func TestOnlyWhatIsOfferedIsAKeyOfTheWelcome(t *testing.T) {
-	o := Options{
-		Config: config(t), Welcome: true, ReadOnly: true, Demo: func() {},
-		Init: []string{"/bin/true"}, Restart: func() { t.Error("restarts a bot that may not be changed") },
-	}
-	play(t, setup{options: o}, func(s *stage) {
-		s.misses("set it up")
-		s.press("i")
-		time.Sleep(time.Second)
-		s.sees("Welcome")
-	})
 }
 
 // N5: where there is little room the blank lines go, then the last answers, and what is
@@ -181,41 +164,6 @@ func TestTheWelcomeFitsOnASmallScreen(t *testing.T) {
 	}
 }
 
-func TestTheNoticeOfAFirstStartStandsInTheWelcomeAndNotOverIt(t *testing.T) {
-	play(t, setup{w: 80, h: 24, options: Options{Config: config(t), Welcome: true, Notice: "no model: a script plays it"}}, func(s *stage) {
-		if n := strings.Count(s.screen(), "no model: a script plays it"); n != 1 {
-			t.Errorf("said %d times:\n%s", n, s.screen())
-		}
-		s.press("esc")
-		s.misses("no model")
-		s.press("!")
-		s.sees("no model: a script plays it")
-	})
-}
-
-// N4 and N5: the welcome begins with what to do first, and comes back until it was dismissed.
-func TestTheWelcomeOpensAtEachStartUntilItWasDismissed(t *testing.T) {
-	o := Options{Config: config(t), Welcome: true}
-	play(t, setup{options: o}, func(s *stage) {
-		s.sees("write your first routine", "install starter routines", "connect a model: Claude or an API key; and Discord")
-		s.press("c")
-		s.sees("Connect a model", "npm install -g @anthropic-ai/claude-code", "ANTHROPIC_API_KEY", "ollim-bot init")
-		s.press("esc")
-		s.sees("Welcome")
-	})
-	play(t, setup{options: o}, func(s *stage) {
-		s.sees("Welcome")
-		s.press("esc")
-	})
-	play(t, setup{options: o}, func(s *stage) {
-		s.misses("Welcome")
-		s.press("ctrl+p")
-		s.types("welcome")
-		s.press("enter")
-		s.sees("write your first routine")
-	})
-}
-
 // S15: q is the key that quits, but in the welcome it closes only that.
 func TestQClosesTheWelcomeAndNotTheDashboard(t *testing.T) {
 	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
@@ -224,63 +172,4 @@ func TestQClosesTheWelcomeAndNotTheDashboard(t *testing.T) {
 		s.misses("write your first routine", "Quit")
 		s.sees("Ping budget")
 	})
-}
-
-func TestTheFirstRoutineIsFilledInAndSavedWithOneKey(t *testing.T) {
-	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
-		s.press("n")
-		s.sees("Your first routine", "Plan the day", "at 09:00")
-		s.press("enter")
-		if len(s.bot.done()) != 1 {
-			t.Fatalf("commands: %v", s.bot.done())
-		}
-		task, ok := s.bot.done()[0].(command.AddTask)
-		if !ok || task.Cron != "0 9 * * mon-fri" || task.Description != "Plan the day" || task.Message == "" {
-			t.Errorf("adds %+v", s.bot.done()[0])
-		}
-		s.misses("Welcome")
-		s.sees("▸ 2 Schedule")
-	})
-}
-
-func TestTheStarterRoutinesAreShownBeforeTheyAreInstalled(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {120, 40}} {
-		play(t, setup{w: size[0], h: size[1], options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
-			s.press("s")
-			s.sees("Starter routines", "Morning plan", "Weekly review", "Good night", "install them", "not now")
-			time.Sleep(time.Second)
-			s.press("y")
-			if got := s.bot.done(); len(got) != 1 || got[0] != (command.AddStarters{}) {
-				t.Errorf("commands: %v", got)
-			}
-		})
-	}
-}
-
-// N2: the top line says that no model is connected, and leads to the cure.
-func TestTheTopLineSaysThatNoModelIsConnected(t *testing.T) {
-	for w, words := range map[int]string{120: "No model is connected", 46: "No model is conn"} {
-		play(t, setup{w: w, h: 24}, func(s *stage) {
-			s.misses("No model")
-			s.bot.change(func(snap *core.Snapshot) { snap.Engine.Offline = true })
-			time.Sleep(time.Second)
-			synctest.Wait()
-			if top := s.rows()[0]; !strings.Contains(top, words) {
-				t.Errorf("%d cells: %q", w, top)
-			}
-		})
-	}
-}
-
-// N1: the message line opens from every pane, and what is typed next goes there.
-func TestTheMessageLineOpensFromEveryPane(t *testing.T) {
-	for _, p := range []string{"1", "2", "3", "4", "5", "6", "$", ",", "0", "A"} {
-		play(t, setup{}, func(s *stage) {
-			s.press(p, "i", "x", "q", "D")
-			s.sees("xqD")
-			if got := s.bot.done(); len(got) > 0 {
-				t.Errorf("from %s: %v", p, got)
-			}
-		})
-	}
 }

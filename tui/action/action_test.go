@@ -294,6 +294,45 @@ func TestHintsSayWhenTheBucketWouldBeFull(t *testing.T) {
 	}
 }
 
+func TestTheFirstReasonWhyAnActionIsOffIsGiven(t *testing.T) {
+	entry, task := []schedule.Entry{{ID: "x"}}, []schedule.TaskView{{ID: "x"}}
+	card := func(e *post.Embed) core.Snapshot { return core.Snapshot{Chat: []transcript.Entry{{ID: "c", Embed: e}}} }
+	done, pending := []fork.View{{ID: "f", State: fork.Done}}, []updates.Update{{Key: "u"}}
+	for _, c := range []struct {
+		pane Pane
+		id   ID
+		of   core.Snapshot
+		why  string // begins with it; empty if it is not off
+	}{
+		{Schedule, ScheduleDetails, core.Snapshot{}, "nothing is scheduled"},
+		{Schedule, ScheduleDetails, core.Snapshot{Schedule: schedule.View{Entries: entry}}, ""},
+		{Schedule, ScheduleDetails, core.Snapshot{Schedule: schedule.View{Day: entry}}, ""},
+		{Schedule, ScheduleDetails, core.Snapshot{Schedule: schedule.View{Tasks: task}}, ""},
+		{Schedule, ScheduleDetails, core.Snapshot{Schedule: schedule.View{Entries: entry, Day: entry}}, ""},
+		{Schedule, ScheduleDetails, core.Snapshot{Schedule: schedule.View{Entries: entry, Tasks: task}}, ""},
+		{Updates, UpdatesDeliver, core.Snapshot{}, "there is no pending update"},
+		{Updates, UpdatesDeliver, core.Snapshot{Updates: pending}, ""},
+		{Updates, UpdatesDeliver, core.Snapshot{Updates: pending, Fork: &chat.Banner{}}, "updates go to the main session"},
+		{Forks, ForksResume, core.Snapshot{}, "no run has ended yet"},
+		{Forks, ForksResume, core.Snapshot{Forks: done}, ""},
+		{Forks, ForksResume, core.Snapshot{Forks: done, Fork: &chat.Banner{}}, "the chat is already in a fork"},
+		{Chat, ForkSave, core.Snapshot{}, "the chat is not in a fork"},
+		{Chat, ForkSave, core.Snapshot{Fork: &chat.Banner{}}, ""},
+		{Chat, ForkSave, core.Snapshot{Fork: &chat.Banner{Resumed: true}}, "this fork continues a background run"},
+		{Chat, ChatButtons, card(nil), "no card in the chat has buttons"},
+		{Chat, ChatButtons, card(&post.Embed{}), "no card in the chat has buttons"},
+		{Chat, ChatButtons, card(&post.Embed{Buttons: []post.Button{{Label: "Done"}}}), ""},
+	} {
+		a, ok := Get(c.pane, c.id)
+		if !ok || a.Off == nil {
+			t.Fatalf("%s is never off", c.id)
+		}
+		if got := a.Off(c.of); !strings.HasPrefix(got, c.why) || (got == "") != (c.why == "") {
+			t.Errorf("%s is off because %q, want %q", c.id, got, c.why)
+		}
+	}
+}
+
 func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	empty := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 0, RefillRateMinutes: 1}}}
 	whole := core.Snapshot{

@@ -74,37 +74,6 @@ func TestACallThatCameWhileAnotherWasReadIsNotAllowedAtOnce(t *testing.T) {
 	})
 }
 
-func TestAShortCallIsShownAsItIs(t *testing.T) {
-	s := open("chat")
-	s.next(func(c *core.Snapshot) {
-		asked(c)
-		c.Approvals[0].Label, c.Approvals[0].Text = "Run this command? ls ⏎ rm -rf ~", "ls\nrm -rf ~"
-	})
-	has(t, s.screen(80, 14), "The main session asks: Run this command? ls ⏎ rm -rf ~")
-	lacks(t, "nothing more is to be read", s.screen(80, 14), "read all")
-}
-
-// A question about money or a file has no tool: it is a sentence of its own, and
-// nothing can be allowed from now on.
-func TestAQuestionWithoutAToolIsASentence(t *testing.T) {
-	s := open("chat")
-	s.next(func(c *core.Snapshot) {
-		c.Approvals = []policy.Approval{{ID: "m", Session: "conversation", Label: "Keep going past the cap today? $2.00 of $2.00.", Question: "Keep going past the cap today?", Text: "$2.00 of $2.00.", Until: noon.Add(time.Minute)}}
-	})
-	screen := s.screen(80, 14)
-	has(t, screen, "The conversation asks: Keep going past the cap today? $2.00 of $2.00.", "y allow", "n deny")
-	for _, no := range []string{"run", "always"} {
-		if strings.Contains(screen, no) {
-			t.Errorf("it says %q:\n%s", no, screen)
-		}
-	}
-	always, _ := action.Get(action.Chat, action.ApprovalAlways)
-	if always.Off(*s.c.Snap) == "" {
-		t.Error("it can be allowed for ever")
-	}
-	has(t, read(s.do(action.ApprovalRead)), "Keep going past the cap today?\n\n$2.00 of $2.00.\n")
-}
-
 // cards are the cards of two forks, the first of which has ended.
 func cards(s *core.Snapshot) {
 	card := func(id post.MessageID) transcript.Entry {
@@ -139,16 +108,6 @@ func TestOnlyTheForkOfNowHasButtons(t *testing.T) {
 	if a := s.do(action.ChatButtons); a.Toast == "" || s.Capture() {
 		t.Errorf("buttons of a fork that has ended are offered: %#v", a)
 	}
-}
-
-func TestABannerSaysWhatItCanInFewCells(t *testing.T) {
-	s := open("chat")
-	s.next(saving)
-	has(t, s.screen(40, 14), "save it? S yes, R report, X exit", "12 min")
-	s.next(resumed)
-	has(t, s.screen(40, 14), "you lead · resumed")
-	s.next(forked)
-	has(t, s.screen(28, 14), "… · 12 min")
 }
 
 func TestAFailedAnswerSaysSoInTheConversation(t *testing.T) {

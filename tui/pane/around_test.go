@@ -106,31 +106,6 @@ func TestNowStandsAThirdFromTheTopUntilOneScrolls(t *testing.T) {
 	}
 }
 
-func TestTheScheduleIsFilteredAsAWhole(t *testing.T) {
-	for query, want := range map[string]string{
-		"is:failed":      "Morning walk",
-		"is:refused":     "Move around",
-		"is:answered":    "Medication",
-		"is:missed":      "Stretch",
-		"1 dec":          "Christmas cards",
-		`"the landlord"`: "Has the landlord answered?",
-	} {
-		s := open("schedule")
-		s.next(halfADay)
-		s.do(action.Schedule.ID("find"))
-		s.keys(t, query, "enter")
-		has(t, s.screen(80, 16), want, " /"+query, " of 2")
-	}
-	s := open("schedule")
-	s.do(action.Schedule.ID("find"))
-	s.keys(t, "nowhere")
-	has(t, s.screen(80, 16), "No match in ", "Esc removes the filter.")
-	s.keys(t, "esc")
-	s.do(action.Schedule.ID("find"))
-	s.keys(t, "is:")
-	has(t, s.screen(120, 16), "is:routine running silent")
-}
-
 func TestWhatWasJustMadeIsSelected(t *testing.T) {
 	s := open("schedule")
 	made := schedule.TaskView{ID: "new1", Title: "Just made", Path: "routines/just-made.md", Kind: "routine", Next: noon.Add(30 * time.Hour)}
@@ -147,29 +122,4 @@ type ender interface{ End(c pane.Context) bool }
 
 type shower interface {
 	Show(c pane.Context, id string)
-}
-
-func TestAFireWhoseCheckFoundNothingSaysSo(t *testing.T) {
-	s := open("schedule")
-	s.next(func(c *core.Snapshot) {
-		c.Schedule.Entries = append(c.Schedule.Entries, schedule.Entry{
-			ID: "ee", Description: "Look for mail", FireTime: noon.Add(-20 * time.Minute), Kind: routines.KindRoutine, Tag: "nothing new",
-		})
-	})
-	for _, line := range strings.Split(s.screen(60, 30), "\n") {
-		if strings.Contains(line, "Look for mail") && strings.Contains(line, "nothing new") {
-			return
-		}
-	}
-	t.Errorf("nothing says so:\n%s", s.screen(60, 30))
-}
-
-// A fire whose minute is not chosen stands there as a range.
-func TestAWindowIsDrawnAsARange(t *testing.T) {
-	s := open("schedule")
-	s.next(func(c *core.Snapshot) {
-		e := schedule.Entry{ID: "ww", Description: "Water", FireTime: noon.Add(4 * time.Minute), Until: noon.Add(64 * time.Minute), Kind: routines.KindRoutine}
-		c.Schedule.Entries, c.Schedule.Day = []schedule.Entry{e}, []schedule.Entry{e}
-	})
-	has(t, s.screen(60, 30), "14:06–15:06   Water") // the column of times is narrow
 }

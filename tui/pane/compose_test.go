@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -82,21 +81,6 @@ func TestMarkdownLooksAsItDid(t *testing.T) {
 	}
 }
 
-func TestASearchFindsWordsAsTheyAreDrawn(t *testing.T) {
-	s := open("chat")
-	s.next(marked)
-	s.screen(60, 30)
-	s.do(action.TailFind)
-	s.keys(t, "important things")
-	has(t, s.screen(60, 30), "1 of 1")
-}
-
-func TestWhatTheUserWroteStaysAsItWasWritten(t *testing.T) {
-	s := open("chat")
-	s.next(marked)
-	has(t, s.screen(60, 40), "what's **left**? · from Discord", "All of it. · also in Discord", "One is **urg**▌")
-}
-
 func TestLongPastesStandAsOneWord(t *testing.T) {
 	s := open("chat")
 	s.do(action.ChatWrite)
@@ -147,81 +131,12 @@ func TestAHugePasteIsCutAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhatWasSentCanBeCalledBack(t *testing.T) {
-	s := open("chat") // the user has said "done! what's left today?" before
-	s.do(action.ChatWrite)
-	s.keys(t, "first", "enter", "second", "alt+enter", "line", "enter", "a draft")
-	s.press(t, tea.KeyUp)
-	has(t, s.screen(80, 14), "▸ second", "   line")
-	s.press(t, tea.KeyUp) // within the text
-	has(t, s.screen(80, 14), "▸ second")
-	s.press(t, tea.KeyUp)
-	has(t, s.screen(80, 14), "▸ first")
-	s.press(t, tea.KeyUp, tea.KeyUp)
-	has(t, s.screen(80, 14), "▸ done! what's left today?")
-	s.press(t, tea.KeyDown, tea.KeyDown, tea.KeyDown)
-	s.screen(80, 14)
-	s.press(t, tea.KeyDown, tea.KeyDown)
-	has(t, s.screen(80, 14), "▸ a draft")
-	s.press(t, tea.KeyUp, tea.KeyUp, tea.KeyUp)
-	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != "first" {
-		t.Errorf("sent %q", say.Text)
-	}
-}
-
-func TestAReplyNamesItsMessage(t *testing.T) {
-	s := open("chat")
-	s.screen(80, 14)
-	s.do(action.TailHome)
-	s.do(action.ChatReply)
-	s.keys(t, "taken")
-	has(t, s.screen(80, 14), "reply to ping · Medication: Time for the 2 pm pill.")
-	if d := cmp.Diff(command.Say{Text: "taken", ReplyTo: "1"}, said(t, s.press(t, tea.KeyEnter))); d != "" {
-		t.Error(d)
-	}
-	s.keys(t, "more")
-	if say := said(t, s.press(t, tea.KeyEnter)); say.ReplyTo != "" {
-		t.Errorf("the reply goes on: %#v", say)
-	}
-}
-
-func TestAReplyIsDroppedByBackspaceAndWithItsMessage(t *testing.T) {
-	s := open("chat")
-	s.do(action.ChatReply)
-	has(t, s.screen(80, 14), "reply to bot: I move the review to")
-	s.press(t, tea.KeyBackspace)
-	if strings.Contains(s.screen(80, 14), "reply to") || !s.Capture() {
-		t.Error("backspace on an empty line drops the reply, and no more")
-	}
-	s.press(t, tea.KeyEscape)
-	s.do(action.ChatReply)
-	s.next(func(c *core.Snapshot) { c.Chat = c.Chat[:2] })
-	lacks(t, "the message has gone", s.screen(80, 14), "reply to")
-}
-
 // carded gives the card's buttons what the core gives them.
 func carded(s *core.Snapshot) {
 	s.Chat = append([]transcript.Entry{}, s.Chat...)
 	e := *s.Chat[3].Embed
 	e.Buttons = []post.Button{{Label: "Done", Action: "act:task_done:7"}, {Label: "Remind me", Action: "act:agent:1a2b3c4d"}}
 	s.Chat[3].Embed = &e
-}
-
-func TestTheButtonsOfACardArePressedByKey(t *testing.T) {
-	s := open("chat")
-	s.next(carded)
-	for want, keys := range map[string][]rune{"act:task_done:7": nil, "act:agent:1a2b3c4d": {tea.KeyDown}} {
-		d := s.do(action.ChatButtons).Open
-		if d.Title() != "The plumber comes at 15:00" {
-			t.Errorf("it asks %q", d.Title())
-		}
-		has(t, strings.Join(d.Draw(s.c, 80, 14), "\n"), "▸ Done", "  Remind me")
-		for _, k := range append(keys, tea.KeyEnter) {
-			if a := d.Update(s.c, tea.KeyPressMsg{Code: k}); k == tea.KeyEnter && a.Send != (command.Click{Message: "4", ID: want}) {
-				t.Errorf("it sends %#v", a.Send)
-			}
-		}
-	}
 }
 
 func TestWritingLooksAsItDid(t *testing.T) {

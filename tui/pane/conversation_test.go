@@ -2,13 +2,11 @@ package pane_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -88,31 +86,6 @@ func TestCommandsLookAsTheyDid(t *testing.T) {
 	}
 }
 
-func TestAToolCallIsAnsweredInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := open("chat")
-		s.next(asked)
-		has(t, s.screen(80, 14), "permission 1 of 2", "0:48 left", "The main session asks: Run this command? rm -r ~/notes/drafts", "y allow", "n deny", "a always allow this command")
-		time.Sleep(time.Second)
-		if d := cmp.Diff(command.Answer{ID: "a1", Verdict: policy.Allow}, s.do(action.ApprovalAllow).Do); d != "" {
-			t.Error(d)
-		}
-		s.next(func(c *core.Snapshot) { c.Approvals = c.Approvals[1:] })
-		screen := s.screen(80, 14)
-		has(t, screen, "Open https://example.org/?", "0:58 left")
-		lacks(t, "one is left", screen, " of 2")
-		time.Sleep(time.Second)
-		if d := cmp.Diff(command.Answer{ID: "a2", Verdict: policy.Always}, s.do(action.ApprovalAlways).Do); d != "" {
-			t.Error(d)
-		}
-		s.next(func(c *core.Snapshot) { c.Approvals = nil })
-		lacks(t, "the card stays", s.screen(80, 14), "WebFetch")
-		if a := s.do(action.ApprovalDeny); a.Do != nil || a.Toast == "" {
-			t.Errorf("nothing waits: %#v", a)
-		}
-	})
-}
-
 // A key that was on its way when the card came decides nothing, nor does one
 // for a card that was never on the screen.
 func TestAToolCallIsAnsweredOnlyOnceItCouldBeRead(t *testing.T) {
@@ -139,127 +112,6 @@ func TestAToolCallIsAnsweredOnlyOnceItCouldBeRead(t *testing.T) {
 	})
 }
 
-func TestAToolCallIsSeenInEverySize(t *testing.T) {
-	for _, size := range [][2]int{{120, 20}, {80, 12}, {40, 8}, {40, 5}, {40, 2}, {40, 1}} {
-		s := open("chat")
-		s.next(asked)
-		has(t, s.screen(size[0], size[1]), "rm -r")
-	}
-	s := open("chat")
-	s.next(asked)
-	has(t, s.Line(s.c, 60), "rm -r", "0:48 left")
-	s.do(action.ChatWrite)
-	has(t, s.screen(80, 14), "esc, then y allow")
-	if screen := strings.Join(drawn(s, s.c, 80, 14, false), "\n"); !strings.Contains(screen, "5, then y allow") {
-		t.Errorf("the way to the card is missing:\n%s", screen)
-	}
-}
-
-func TestAForkHasItsExits(t *testing.T) {
-	s := open("chat")
-	s.next(forked)
-	has(t, s.screen(80, 14), "◐ fork  Plans for the garden · 12 min", "S save", "R report", "X exit")
-	if state := s.State(s.c); state != "fork" {
-		t.Errorf("state %q", state)
-	}
-	if a := s.do(action.ForkSave); a.Do != (command.ExitFork{How: command.ExitSave}) {
-		t.Errorf("save: %#v", a)
-	}
-	if a := s.do(action.ForkReport); a.Do != (command.ExitFork{How: command.ExitReport}) {
-		t.Errorf("report: %#v", a)
-	}
-	want := &pane.Question{
-		Text: `Leave the fork "Plans for the garden" (12 min)? Nothing is kept: the main conversation gets no report of it.`,
-		Yes:  "leave and keep nothing", No: "stay in the fork", Do: command.ExitFork{How: command.ExitDiscard},
-	}
-	a := s.do(action.ForkExit)
-	if d := cmp.Diff(want, a.Ask); d != "" || a.Do != nil {
-		t.Errorf("exit (-want +got):\n%s", d)
-	}
-	s.next(func(c *core.Snapshot) { c.Fork = nil })
-	lacks(t, "the banner stays", s.screen(80, 14), "garden")
-	for _, id := range []action.ID{action.ForkSave, action.ForkReport, action.ForkExit} {
-		if a := s.do(id); a.Do != nil || a.Ask != nil || a.Toast == "" {
-			t.Errorf("%s without a fork: %#v", id, a)
-		}
-	}
-}
-
-func TestAResumedForkIsNotSaved(t *testing.T) {
-	s := open("chat")
-	s.next(resumed)
-	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork (just started)?") // it has no topic
-	screen := s.screen(80, 14)
-	has(t, screen, "you lead · resumed · just started", "R report", "X exit")
-	lacks(t, "save is offered", screen, "S save")
-	if a := s.do(action.ForkSave); a.Do != nil || a.Toast == "" {
-		t.Errorf("saved: %#v", a)
-	}
-}
-
-func TestReadOnlyOffersNothing(t *testing.T) {
-	s := open("chat")
-	s.c.ReadOnly = true
-	s.next(func(c *core.Snapshot) { asked(c); forked(c) })
-	if screen := s.screen(80, 14); strings.Contains(screen, "y allow") || strings.Contains(screen, "S save") {
-		t.Errorf("keys are offered:\n%s", screen)
-	}
-	if line, _, _ := strings.Cut(s.screen(80, 14), "\n"); strings.TrimSpace(line) != "◐ fork  Plans for the garden · 12 min" {
-		t.Errorf("the banner says more than it should: %q", line)
-	}
-}
-
-func TestTheTitleCountsTheSecondsOfAnAnswer(t *testing.T) {
-	for _, c := range []struct {
-		change func(*core.Snapshot)
-		want   string
-	}{
-		{func(s *core.Snapshot) {}, ""},
-		{func(s *core.Snapshot) { s.Busy, s.BusySince = true, noon.Add(-12*time.Second) }, "answering 0:12 · ctrl+c interrupts"},
-		{func(s *core.Snapshot) { s.Busy, s.Engine.State = true, "ready" }, "answering · ctrl+c interrupts"},
-		{func(s *core.Snapshot) { s.Busy, s.Engine.State = true, "compacting\n" }, "compacting · ctrl+c interrupts"},
-		{func(s *core.Snapshot) { forked(s); asked(s); s.Busy = true }, "2 approvals · fork · answering · ctrl+c interrupts"},
-	} {
-		s := open("chat")
-		s.next(c.change)
-		if got := s.State(s.c); got != c.want {
-			t.Errorf("state %q, want %q", got, c.want)
-		}
-	}
-}
-
-func TestTabCompletesCommands(t *testing.T) {
-	tab := tea.KeyPressMsg{Code: tea.KeyTab}
-	for _, c := range []struct {
-		typed string
-		tabs  int
-		want  string // what would be sent
-	}{
-		{"/pe", 1, "/permissions"},
-		{"/PE", 1, "/permissions"},
-		{"/c", 1, "/clear"},
-		{"/c", 2, "/compact"},
-		{"/c", 5, "/clear"}, // round
-		{"/x", 1, "/x"},
-		{"/model op", 1, "/model op"},
-		{"words", 1, "words"},
-	} {
-		s := open("chat")
-		s.do(action.ChatWrite)
-		s.keys(t, c.typed)
-		for range c.tabs {
-			s.screen(80, 12)
-			s.Type(s.c, tab)
-		}
-		if strings.HasPrefix(c.typed, "/") != strings.Contains(s.hints(), "tab complete") {
-			t.Errorf("%q: the help line has %q", c.typed, s.hints())
-		}
-		if a := s.keys(t, "enter"); a.Do != (command.Say{Text: c.want}) {
-			t.Errorf("%q and %d tabs: sent %#v", c.typed, c.tabs, a.Do)
-		}
-	}
-}
-
 func TestTheCommandThatTabChoseIsInSight(t *testing.T) {
 	s := open("chat")
 	s.do(action.ChatWrite)
@@ -268,47 +120,6 @@ func TestTheCommandThatTabChoseIsInSight(t *testing.T) {
 		s.Type(s.c, tea.KeyPressMsg{Code: tea.KeyTab})
 		has(t, s.screen(80, 12), "\n▸/"+commands[i%len(commands)].Name+" ")
 	}
-}
-
-func TestTypingEndsTheChoiceOfTab(t *testing.T) {
-	s := open("chat")
-	s.do(action.ChatWrite)
-	s.keys(t, "/c")
-	s.Type(s.c, tea.KeyPressMsg{Code: tea.KeyTab})
-	s.keys(t, "x")
-	has(t, s.screen(80, 12), "there is no command /clearx")
-	s.keys(t, "backspace")
-	lacks(t, "what no longer matches is offered", s.screen(80, 12), "/compact")
-}
-
-func TestAnExitDuringAnAnswerSaysThatItWaits(t *testing.T) {
-	s := open("chat")
-	s.next(forked)
-	if a := s.do(action.ForkSave); strings.Contains(a.Toast, "after") {
-		t.Errorf("nothing runs: %q", a.Toast)
-	}
-	s.next(func(c *core.Snapshot) { c.Busy = true })
-	has(t, s.do(action.ForkSave).Toast, "after the current answer")
-}
-
-func TestTheOnlyCommandIsWrittenWithRoomForWhatItTakes(t *testing.T) {
-	s := open("chat")
-	s.do(action.ChatWrite)
-	s.keys(t, "/per")
-	s.Type(s.c, tea.KeyPressMsg{Code: tea.KeyTab})
-	if a := s.keys(t, "default", "enter"); a.Do != (command.Say{Text: "/permissions default"}) {
-		t.Errorf("sent %#v", a.Do)
-	}
-}
-
-func TestRepliesKeepTheirColumns(t *testing.T) {
-	s := open("chat")
-	s.next(replied)
-	has(t, s.screen(80, 20), "Permission mode       dontAsk (default) · takes dontAsk,", "Max background forks  4 (default)",
-		"/ping-budget [capacity] [refill_rate]")
-	has(t, s.screen(120, 20), "/clear                                 forget")
-	has(t, s.screen(36, 20), "Permission mode")
-	lacks(t, "markdown is shown as it is written", s.screen(80, 20), "**")
 }
 
 func TestAFinishedRunIsResumedInTheChat(t *testing.T) {
@@ -358,24 +169,4 @@ func TestTheChatWithoutCommandsTakesWordsOnly(t *testing.T) {
 	if a := p.Type(c, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != (command.Say{Text: "/"}) {
 		t.Errorf("sent %#v", a.Do)
 	}
-}
-
-func TestTheBeginningOfTheChatSaysThatMoreWasSaid(t *testing.T) {
-	s := open("chat")
-	s.do(action.TailHome)
-	lacks(t, "there is no more", s.screen(80, 8), "ollim-bot history")
-	s.next(func(c *core.Snapshot) { c.ChatMore = true })
-	s.do(action.TailHome)
-	has(t, strings.Join(strings.Fields(s.screen(80, 8)), " "), "Earlier messages: ollim-bot history finds them.")
-}
-
-// S5: what was denied or interrupted is not said to have been used.
-func TestToolsAreNamedByWhatBecameOfThem(t *testing.T) {
-	s := open("chat")
-	s.next(func(c *core.Snapshot) {
-		c.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "Well.", Tools: []string{
-			"Read(a.md)", "Bash(rm x)" + transcript.DeniedMark, "Write(b.md)" + transcript.InterruptedMark,
-		}}}
-	})
-	has(t, s.screen(100, 20), "used Read(a.md) · denied: Bash(rm x) · interrupted: Write(b.md)")
 }

@@ -49,69 +49,6 @@ func TestAppointmentsStandAmongTheFires(t *testing.T) {
 	}
 }
 
-func TestTheListOfAllTasksHasNoAppointments(t *testing.T) {
-	s := open("schedule")
-	s.next(dated)
-	s.do(action.ScheduleView)
-	if screen := s.screen(80, 16); strings.Contains(screen, "▪") || !strings.Contains(screen, "Christmas") {
-		t.Error(screen)
-	}
-}
-
-func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
-	s := open("schedule")
-	s.next(dated)
-	s.do(action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("down")) // below what has just fired and what waits
-	if a := s.do(action.ScheduleDetails); a.Open == nil || a.Open.Title() != "Book fair" ||
-		read(a) != "Mon 23 Nov to Tue 24 Nov\ncalendar primary\n\nDue on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
-		t.Errorf("%s", read(a))
-	}
-	if a := s.do(action.Schedule.ID("down"), action.ScheduleDetails); read(a) != "Due on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
-		t.Errorf("%s", read(a))
-	}
-	for range 20 {
-		if strings.Contains(s.screen(80, 16), "▸ 15:15 ▪ Dentist") {
-			break
-		}
-		s.do(action.Schedule.ID("down"))
-	}
-	has(t, s.screen(80, 16), "▸ 15:15 ▪ Dentist")
-	if a := s.do(action.ScheduleDetails); !strings.HasPrefix(read(a),
-		"Mon 23 Nov 15:15 to 16:00\n12 High Street\nhttps://x.example/e\ncalendar primary\n\nBring the card.\n\nDue on") {
-		t.Errorf("%s", read(a))
-	}
-	for _, id := range []action.ID{action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause, action.ScheduleOpen} {
-		if a := s.do(id); a.Toast != "this is in your Google account: change it there, or ask the agent to" || a.Do != nil || a.Ask != nil || a.Edit != nil {
-			t.Errorf("%s: %+v", id, a)
-		}
-	}
-	if a := s.do(action.ScheduleNew); a.Open == nil {
-		t.Error("nothing new can be written beside an appointment")
-	}
-	// The selection stays with it when something comes before it, and ends with it.
-	s.next(func(c *core.Snapshot) {
-		c.Day = slices.Insert(slices.Clone(c.Day), 0, google.Item{ID: "new", Title: "New", AllDay: true, Start: noon.Add(-14 * time.Hour), End: noon.Add(10 * time.Hour)})
-	})
-	if !strings.Contains(s.screen(80, 16), "▸ 15:15 ▪ Dentist") {
-		t.Errorf("the selection went elsewhere:\n%s", s.screen(80, 16))
-	}
-	s.next(func(c *core.Snapshot) { c.Day = nil })
-	if screen := s.screen(80, 16); strings.Contains(screen, "▪") || !strings.Contains(screen, "▸") {
-		t.Errorf("the appointments are gone:\n%s", screen)
-	}
-}
-
-func TestTheNextAppointmentIsInTheOneLine(t *testing.T) {
-	s := open("schedule")
-	s.next(func(c *core.Snapshot) {
-		dated(c)
-		c.Schedule.Day, c.Schedule.Entries, c.Schedule.Tasks = nil, nil, nil
-	})
-	if line := s.Line(s.c, 60); !strings.HasPrefix(line, "Schedule 15:15 in 1h13 Dentist") {
-		t.Errorf("%q", line)
-	}
-}
-
 func TestEachFireAndAppointmentIsShownOnceByItsTime(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		s := open("schedule")

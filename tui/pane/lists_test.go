@@ -15,32 +15,11 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
-	"ollimbot/core/work/updates"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	taskpage "ollimbot/tui/pane/task"
 )
-
-func TestBudgetStatesAreWords(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(*core.BudgetView)
-		words  []string
-	}{
-		{"full", func(b *core.BudgetView) {
-			b.State.Available, b.NextAt, b.FullAt = 5, time.Time{}, time.Time{}
-		}, []string{"full", "5 / 5"}},
-		{"empty", func(b *core.BudgetView) { b.State.Available = 0.97 }, []string{"the next ping can go at 15:14", "0.9 / 5"}},
-		{"muted", func(b *core.BudgetView) { b.State.Capacity, b.State.Available = 0, 0 }, []string{"muted", "Only critical"}},
-		{"quiet", func(b *core.BudgetView) { b.Quiet = noon.Add(17*time.Hour + 28*time.Minute) }, []string{"quiet until Tue 07:30", "only critical"}},
-		{"reserved", func(*core.BudgetView) {}, []string{"1 on its way"}},
-	} {
-		s := open("budget")
-		s.next(func(snap *core.Snapshot) { c.change(&snap.Budget) })
-		t.Run(c.name, func(t *testing.T) { has(t, s.screen(40, 8), c.words...) })
-	}
-}
 
 // askedFor notes which task was read last.
 type askedFor struct {
@@ -86,45 +65,6 @@ func TestThePageOfATaskForgetsWhatWasReadForAnother(t *testing.T) {
 	}
 }
 
-func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
-	s := open("schedule")
-	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "0f1e2d3c", Stays: true}) {
-		t.Errorf("the next task fires, got %#v", a.Do)
-	}
-	s.do(action.Schedule.ID("down"), action.Schedule.ID("down")) // Move a little
-	s.next(func(c *core.Snapshot) {
-		c.Schedule.Entries = append([]schedule.Entry{{ID: "new", FireTime: noon.Add(time.Minute)}}, c.Schedule.Entries[1:]...)
-		c.Schedule.Entries = append([]schedule.Entry{{ID: "newer", FireTime: noon.Add(time.Second)}}, c.Schedule.Entries...)
-	})
-	if got := readFor(t, s.do(action.SchedulePreview)); got != "11aa22bb" {
-		t.Errorf("the selection left its task: %s", got)
-	}
-}
-
-func TestScheduleDetailsOpenThePageOfTheTask(t *testing.T) {
-	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleDetails); a.Focus != action.Task || a.Item != "c0ffee00" {
-		t.Errorf("it opens %q", a.Item)
-	}
-}
-
-func TestScheduleEditsAndDeletesItsTask(t *testing.T) {
-	if got := readFor(t, open("schedule").do(action.Schedule.ID("down"), action.ScheduleEdit)); got != "c0ffee00" {
-		t.Errorf("edit reads %q", got)
-	}
-	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleDelete); a.Do != (command.DeleteTask{ID: "c0ffee00"}) {
-		t.Errorf("delete answers %#v", a)
-	}
-}
-
-func TestAProblemIsReadNotFired(t *testing.T) {
-	s := open("schedule")
-	s.find(t, "is:error")
-	has(t, read(s.do(action.ScheduleDetails)), "error in routines/gym.md:3:8", "as in 0 9 * * 1", "Save the file to apply it at once")
-	if a := s.do(action.ScheduleFire); a.Do != nil || a.Toast == "" {
-		t.Errorf("firing a problem answers %#v", a)
-	}
-}
-
 func TestProblemsAreAlwaysInSight(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		s := open("schedule")
@@ -141,38 +81,6 @@ func TestProblemsAreAlwaysInSight(t *testing.T) {
 			t.Fatalf("the error or the selection is out of sight:\n%s", screen)
 		}
 	})
-}
-
-func TestUpdatesAreNewestFirstAndKeepTheirSelection(t *testing.T) {
-	s := open("updates")
-	if screen := s.screen(80, 12); strings.Index(screen, "Email triage") > strings.Index(screen, "Medication") {
-		t.Error("the newest does not stand on top")
-	}
-	s.do(action.Updates.ID("down"))
-	s.next(func(c *core.Snapshot) {
-		c.Updates = append(c.Updates[:len(c.Updates):len(c.Updates)], updates.Update{Key: "c", At: noon, Message: "new"})
-	})
-	if a := s.do(action.UpdatesDiscard); a.Do != (command.DiscardUpdate{Key: "a"}) {
-		t.Errorf("the selection left its update: %#v", a.Do)
-	}
-	has(t, read(s.do(action.UpdatesRead)), "Medication: pinged at 8:00, no answer yet.", "Monday 23 November 2026, 08:02 PT")
-	s.next(func(c *core.Snapshot) { c.Updates = nil })
-	if a := s.do(action.UpdatesDiscard); a.Do != nil || a.Toast == "" {
-		t.Errorf("without updates: %#v", a)
-	}
-}
-
-func TestWhatTheUserLooksAtStaysSelected(t *testing.T) {
-	s := open("schedule")
-	first := s.do(action.ScheduleDetails).Item
-	s.next(func(c *core.Snapshot) {
-		sooner := schedule.Entry{ID: "new", Description: "Sooner", FireTime: noon.Add(time.Second)}
-		at := slices.IndexFunc(c.Schedule.Entries, func(e schedule.Entry) bool { return e.FireTime.After(noon) })
-		c.Schedule.Entries = slices.Insert(slices.Clone(c.Schedule.Entries), at, sooner)
-	})
-	if got := s.do(action.ScheduleDetails).Item; got != first {
-		t.Errorf("the selection went from %q to %q", first, got)
-	}
 }
 
 func TestAReminderThatIsFiredByHandStays(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
@@ -29,23 +30,24 @@ func TestAnOutcomeSaysTheSameInShortAndInFull(t *testing.T) {
 		is              string
 		run             fork.View
 		short, full, by string
+		role            theme.Role // of the short one
 	}{
-		{"done in silence", fork.View{State: fork.Done}, "", "", "done"},
-		{"pinged", fork.View{State: fork.Done, Pings: 1}, "1 ping", "1 ping", "done pinged"},
-		{"answered", fork.View{ID: "answered", State: fork.Done, Pings: 3}, "answered, 4m", "ping answered in 4 min", "done pinged answered"},
-		{"refused", fork.View{ID: "refused", State: fork.Done, Refused: 1, Reports: 2}, "ping refused", "ping refused: no token left · 2 reports", "done refused reported"},
-		{"refused twice", fork.View{State: fork.Done, Refused: 2}, "2 refused", "2 pings refused", "done refused"},
-		{"failed", fork.View{State: fork.NoReport, Pings: 2, Late: true}, "no report", "2 pings", "no report failed late pinged"},
-		{"cut off", fork.View{State: fork.Interrupted}, "interrupted", "", "interrupted stopped"},
-		{"running", fork.View{State: fork.Running, Started: noon.Add(-95 * time.Second), Reports: 1}, "running 1:35", "1 report", "running reported"},
+		{"done in silence", fork.View{State: fork.Done}, "", "", "done", theme.Text},
+		{"pinged", fork.View{State: fork.Done, Pings: 1}, "1 ping", "1 ping", "done pinged", theme.Ping},
+		{"answered", fork.View{ID: "answered", State: fork.Done, Pings: 3}, "answered, 4m", "ping answered in 4 min", "done pinged answered", theme.Text},
+		{"refused", fork.View{ID: "refused", State: fork.Done, Refused: 1, Reports: 2}, "ping refused", "ping refused: no token left · 2 reports", "done refused reported", theme.Warn},
+		{"refused twice", fork.View{State: fork.Done, Refused: 2}, "2 refused", "2 pings refused", "done refused", theme.Warn},
+		{"failed", fork.View{State: fork.NoReport, Pings: 2, Late: true}, "no report", "2 pings", "no report failed late pinged", theme.Bad},
+		{"cut off", fork.View{State: fork.Interrupted}, "interrupted", "", "interrupted stopped", theme.Warn},
+		{"running", fork.View{State: fork.Running, Started: noon.Add(-95 * time.Second), Reports: 1}, "running 1:35", "1 report", "running reported", theme.Good},
 	} {
 		o := pane.OutcomeOf(s, &c.run)
 		var full []string
 		for _, one := range o.Full {
 			full = append(full, one.Text)
 		}
-		if got := strings.Join(full, " · "); o.Short.Text != c.short || got != c.full || strings.Join(o.Is, " ") != c.by {
-			t.Errorf("%s: %q, %q, %q", c.is, o.Short.Text, got, o.Is)
+		if got := strings.Join(full, " · "); o.Short.Text != c.short || got != c.full || strings.Join(o.Is, " ") != c.by || o.Short.Role != c.role {
+			t.Errorf("%s: %q in role %d, %q, %q", c.is, o.Short.Text, o.Short.Role, got, o.Is)
 		}
 	}
 }
@@ -67,4 +69,33 @@ func TestAnOutcomeIsShort(t *testing.T) {
 			t.Fatalf("%q, found by %q", o.Short.Text, o.Is)
 		}
 	})
+}
+
+func TestWhatHasJustHappenedIsFreshForThreeSeconds(t *testing.T) {
+	s := &core.Snapshot{At: noon}
+	for ago, want := range map[time.Duration]bool{-1: false, 0: true, 3*time.Second - 1: true, 3 * time.Second: false} {
+		if got := pane.Fresh(s, noon.Add(-ago)); got != want {
+			t.Errorf("%v ago is fresh: %t", ago, got)
+		}
+	}
+}
+
+func TestTheHoursAroundNowAreThoseOfTheClockAndMidnightHasItsDay(t *testing.T) {
+	s := &core.Snapshot{At: noon, Zone: zone}
+	for _, c := range []struct {
+		reach time.Duration
+		each  int
+		want  string
+	}{{3 * time.Hour, 1, "11 12 13 14 15 16 17 18"}, {13 * time.Hour, 12, "12 Tue"}} {
+		var got []string
+		for at, label := range pane.Hours(s, c.reach, c.each) {
+			got = append(got, label)
+			if at.Minute() != 0 || label != "Tue" && label != at.Format("15") {
+				t.Errorf("%v is called %s", at, label)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%v around it, each %d: %q", c.reach, c.each, got)
+		}
+	}
 }

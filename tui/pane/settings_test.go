@@ -31,38 +31,48 @@ func settingsPage(t *testing.T, key string) *stage {
 	return s
 }
 
-// writes is a form over the page: it takes away the last characters of its value, and
-// writes others.
-func writes(t *testing.T, s *stage, form pane.Dialog, less int, text string) (screen string) {
-	t.Helper()
-	if form == nil {
-		t.Fatal("no form is open")
+func TestSettingsAreChangedAsTheirStoriesSay(t *testing.T) {
+	for key, steps := range map[string]string{
+		"quiet_hours": `
+			               => ─ Quiet hours ─ | ─ ollim-bot settings quiet_hours ─ | during these hours. | " For example 22:00-07:30." | " [off] "
+			settings.edit >"late" => form: late | form: must be a start and an end such as 22:00-07:30, or off
+			>enter         => nothing | stays open
+			>backspace >backspace >backspace >backspace >"23:00-06:00" => form: Only critical pings are delivered during these hours.
+			>enter         => sends SetConfig Key=quiet_hours Value=23:00-06:00
+			settings.edit >enter => nothing | closes`,
+		// What only accepts its choices is chosen, not written.
+		"permission_mode": `
+			settings.edit => form: acceptEdits | form: bypassPermissions | form: ▸ dontAsk
+			>up >enter    => sends SetConfig Key=permission_mode Value=default`,
+		"budget.capacity": `
+			settings.edit >"x"   => form: "x" is not a whole number
+			>backspace >"7" >enter => sends SetBudget Capacity=7`,
+		"model_main": `
+			settings.find "only critical" => ▸ Quiet hours | 1 of | " settings"`,
+	} {
+		t.Run(key, func(t *testing.T) {
+			(&player{stage: settingsPage(t, key), t: t, w: 118, h: 36}).plays(steps)
+		})
 	}
-	for range less {
-		form.Update(s.c, tea.KeyPressMsg{Code: tea.KeyBackspace})
+	s := settingsPage(t, "model_main")
+	s.do("settings.find")
+	s.keys(t, "only critical", "enter")
+	if at := s.Draw(s.c, 118, 36, true)[2].Place; at < 0 || at == widget.Inner {
+		t.Errorf("the row's place is %d", at)
 	}
-	form.Update(s.c, tea.PasteMsg{Content: text})
-	return strings.Join(strings.Fields(strings.Join(form.Draw(s.c, 100, 12), " ")), " ")
+	tell(t, []story{
+		{"the schedule is filtered, until that ends", "schedule", nil, `
+			@100x14 => Check email | Weekly review
+			schedule.find "email" => Check email | " /email" | " of " | !Weekly review
+			enter esc             => Weekly review`, nil},
+		{"and the updates", "updates", nil, `
+			@100x14 => Email triage | pinged at 8:00
+			updates.find "landlord plumber" => Email triage | " /landlord plumber" | " of " | !pinged at 8:00
+			enter esc                       => pinged at 8:00`, nil},
+	})
 }
 
 var enter = tea.KeyPressMsg{Code: tea.KeyEnter}
-
-func TestASettingIsWrittenInAForm(t *testing.T) {
-	s := settingsPage(t, "quiet_hours")
-	has(t, s.screen(118, 36), "─ Quiet hours ─", "─ ollim-bot settings quiet_hours ─", "during these hours.", " For example 22:00-07:30.", " [off] ")
-	form := s.do(action.SettingsEdit).Open
-	has(t, writes(t, s, form, 0, "late"), "Value late ! must be a start and an end such as 22:00-07:30, or off")
-	if a := form.Update(s.c, enter); a.Send != nil || a.Close {
-		t.Fatalf("a value that is refused can be corrected: %+v", a)
-	}
-	has(t, writes(t, s, form, 4, "23:00-06:00"), "Only critical pings are delivered during these hours.")
-	if want := (command.SetConfig{Key: "quiet_hours", Value: "23:00-06:00"}); form.Update(s.c, enter).Send != want {
-		t.Errorf("it does not send %+v", want)
-	}
-	if a := s.do(action.SettingsEdit).Open.Update(s.c, enter); a.Send != nil || !a.Close {
-		t.Errorf("the same value changes something: %+v", a)
-	}
-}
 
 func TestTheNextChoiceOfASettingIsSet(t *testing.T) {
 	for key, want := range map[string][2]command.Value{
@@ -116,18 +126,6 @@ func TestANewValueReplacesTheOldOne(t *testing.T) {
 	form.Update(s.c, tea.KeyPressMsg{Code: '5', Text: "5"})
 	if want := (command.SetConfig{Key: "daily_cap", Value: "25"}); form.Update(s.c, enter).Send != want {
 		t.Error("a moved caret does not keep the old value")
-	}
-}
-
-// What only accepts its choices is chosen, not written.
-func TestAClosedSettingIsChosenFromAList(t *testing.T) {
-	s := settingsPage(t, "permission_mode")
-	form := s.do(action.SettingsEdit).Open
-	screen := strings.Join(form.Draw(s.c, 100, 12), "\n")
-	has(t, screen, "acceptEdits", "bypassPermissions", "▸ dontAsk")
-	form.Update(s.c, tea.KeyPressMsg{Code: tea.KeyUp})
-	if want := (command.SetConfig{Key: "permission_mode", Value: "default"}); form.Update(s.c, enter).Send != want {
-		t.Errorf("it does not send %+v", want)
 	}
 }
 
@@ -198,53 +196,5 @@ func TestTheSettingsAreInGroupsWithTheirUnits(t *testing.T) {
 	has(t, screen, "30 minutes", "$5.00 a day", "5 pings", "Runs at once")
 	if small := strings.Join(strings.Fields(s.screen(78, 20)), ""); !strings.Contains(small, strings.ReplaceAll(hosts, " ", "")) {
 		t.Errorf("the long value is cut:\n%s", s.screen(78, 20))
-	}
-}
-
-func TestTheBudgetsNumbersAreSettings(t *testing.T) {
-	s := settingsPage(t, "budget.capacity")
-	form := s.do(action.SettingsEdit).Open
-	has(t, writes(t, s, form, 0, "x"), "Pings x", `"x" is not a whole number`)
-	writes(t, s, form, 1, "7")
-	a := form.Update(s.c, enter)
-	if set, ok := a.Send.(command.SetBudget); !ok || *set.Capacity != 7 || set.RefillMinutes != nil {
-		t.Errorf("%+v", a.Send)
-	}
-}
-
-func TestSettingsAreFoundByWhatTheyChange(t *testing.T) {
-	s := settingsPage(t, "model_main")
-	s.do("settings.find")
-	s.keys(t, "only critical")
-	has(t, s.screen(118, 36), "▸ Quiet hours", "1 of ", " settings")
-	s.keys(t, "enter")
-	if at := s.Draw(s.c, 118, 36, true)[2].Place; at < 0 || at == widget.Inner {
-		t.Errorf("the row's place is %d", at)
-	}
-}
-
-func TestTheScheduleAndTheUpdatesAreFiltered(t *testing.T) {
-	for name, c := range map[string]struct {
-		words, kept, gone string
-		find              action.ID
-	}{
-		"schedule": {"email", "Check email", "Weekly review", action.Schedule.ID("find")},
-		"updates":  {"landlord plumber", "Email triage", "pinged at 8:00", action.Updates.ID("find")},
-	} {
-		s := open(name)
-		s.Sync(s.c)
-		has(t, s.screen(100, 14), c.kept, c.gone)
-		s.do(c.find)
-		s.keys(t, c.words)
-		screen := s.screen(100, 14)
-		has(t, screen, c.kept, " /"+c.words, " of ")
-		if strings.Contains(screen, c.gone) {
-			t.Errorf("%s: %q is still shown:\n%s", name, c.gone, screen)
-		}
-		s.keys(t, "enter")
-		if s.Capture() || !s.Pane.(interface{ End(pane.Context) bool }).End(s.c) {
-			t.Errorf("%s: enter keeps the filter, and then it can be ended", name)
-		}
-		has(t, s.screen(100, 14), c.gone)
 	}
 }

@@ -1,0 +1,280 @@
+package pane_test
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/base/testkit"
+	"ollimbot/core/command"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+)
+
+// A story is a row of a table: a pane in a state, and its steps, a line each: what is done => what is seen and answered then.
+// The pane is drawn after each line.
+//
+//	schedule.down tail.find   actions by their IDs
+//	"words" enter ctrl+o      what is typed into a pane that takes text
+//	>down >"9:00" >enter      what is typed into the dialog that the pane has opened
+//	[is:error]                the first row of the schedule that a filter leaves is selected
+//	(a run starts)            a change of the snapshot, of the row or of happenings
+//	esc                       leaves a filter, a search, a tail
+//	~1s @80x14                time that passes; the size that is drawn from now on, first 80×12
+//
+// What is seen are texts with " | " between them, in quotes where blanks at their ends count:
+//
+//	!14:05                it is not seen
+//	does Say Text=hi      the last answer carries it out; nothing: it neither does, asks, edits nor opens anything
+//	says, asks, opens, reads, copies, leads to, edits, sends … its toast, question, dialog, page, copy, place, file, command has the text
+//	page: Due ⏎- Milk     it reads that and no more, where ⏎ ends a line
+//	for c0ffee00          it reads that task
+//	form: ▸ dontAsk       the dialog shows it
+//	once: muted           it is seen once; in order: one, other
+//	closes, stays open    what becomes of the dialog
+//	state: following      the title says it, and no more; in one line: the pane in a line has it
+type story struct {
+	name, pane string
+	on         change
+	steps      string
+	happen     map[string]change
+}
+
+type change = func(*core.Snapshot)
+
+func tell(t *testing.T, stories []story) {
+	t.Helper()
+	for _, row := range stories {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := open(row.pane)
+				if row.on != nil {
+					s.next(row.on)
+				}
+				(&player{stage: s, t: t, w: 80, h: 12, own: row.happen}).plays(row.steps)
+			})
+		})
+	}
+}
+
+// player is the stage of a story.
+type player struct {
+	*stage
+	t      *testing.T
+	w, h   int
+	own    map[string]change
+	at     string // the step
+	answer pane.Answer
+	dialog pane.Dialog
+}
+
+var (
+	inputsOf = regexp.MustCompile(`>?"[^"]+"|\([^()]+\)|\[[^]]+\]|\S+`)
+	actionID = regexp.MustCompile(`^[a-z]+\.[a-z-]+[0-9]?$`)
+	keyNames = map[string]tea.KeyPressMsg{
+		"enter": {Code: tea.KeyEnter}, "escape": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "right": {Code: tea.KeyRight},
+		"backspace": {Code: tea.KeyBackspace}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "ctrl+o": {Code: 'o', Mod: tea.ModCtrl},
+	}
+)
+
+func (p *player) plays(steps string) {
+	p.t.Helper()
+	p.stage.screen(p.w, p.h)
+	for line := range strings.SplitSeq(strings.TrimSpace(steps), "\n") {
+		p.at = strings.TrimSpace(line)
+		inputs, texts, expects := strings.Cut(" "+p.at+" ", " => ")
+		for _, in := range inputsOf.FindAllString(inputs, -1) {
+			p.input(in)
+		}
+		screen := p.stage.screen(p.w, p.h)
+		for text := range strings.SplitSeq(strings.TrimSpace(texts), " | ") {
+			if expects {
+				p.expects(screen, text)
+			}
+		}
+	}
+}
+
+func (p *player) input(in string) {
+	p.t.Helper()
+	key, isKey := keyNames[strings.TrimPrefix(in, ">")]
+	inner := strings.Trim(in, `>"()[]`)
+	switch happens := p.own[inner]; {
+	case in == "esc":
+		p.Pane.(ender).End(p.c)
+	case in[0] == '>':
+		if p.dialog == nil {
+			p.t.Fatalf("%s: no dialog is open: %#v", p.at, p.answer)
+		}
+		if isKey {
+			p.answers(p.dialog.Update(p.c, key))
+			return
+		}
+		for _, r := range inner {
+			p.answers(p.dialog.Update(p.c, tea.KeyPressMsg{Code: r, Text: string(r)}))
+		}
+	case actionID.MatchString(in):
+		p.answers(p.do(action.ID(in)))
+	case isKey:
+		if !p.Capture() {
+			p.t.Fatalf("%s: the pane takes no text", p.at)
+		}
+		p.answers(p.Type(p.c, key))
+	case in[0] == '"':
+		p.answers(p.keys(p.t, inner))
+	case in[0] == '[':
+		p.find(p.t, in[1:len(in)-1])
+	case in[0] == '~':
+		d, err := time.ParseDuration(in[1:])
+		testkit.Must(p.t, err)
+		time.Sleep(d)
+	case in[0] == '@':
+		_, err := fmt.Sscanf(in, "@%dx%d", &p.w, &p.h)
+		testkit.Must(p.t, err)
+	case happens != nil, happenings[inner] != nil:
+		if happens == nil {
+			happens = happenings[inner]
+		}
+		p.next(happens)
+	default:
+		p.t.Fatalf("%s: no input %q", p.at, in)
+	}
+}
+
+func (p *player) answers(a pane.Answer) {
+	p.answer = a
+	if a.Open != nil {
+		p.dialog = a.Open
+	}
+}
+
+func (p *player) expects(screen, text string) {
+	p.t.Helper()
+	fails := func(got any) { p.t.Errorf("%s: %s: it is %v in\n%s", p.at, text, got, screen) }
+	hasIt := func(got, want string) {
+		if !strings.Contains(got, want) || got == "" {
+			fails(got)
+		}
+	}
+	kind, rest, _ := strings.Cut(text, " ")
+	a := p.answer
+	switch kind {
+	case "does":
+		if wordsOf(a.Do) != rest {
+			fails(wordsOf(a.Do))
+		}
+	case "sends":
+		if wordsOf(a.Send) != rest {
+			fails(wordsOf(a.Send))
+		}
+	case "nothing":
+		if a.Do != nil || a.Ask != nil || a.Open != nil || a.Edit != nil || a.Send != nil {
+			fails(fmt.Sprintf("%+v", a))
+		}
+	case "says":
+		hasIt(a.Toast, rest)
+	case "asks":
+		if a.Ask == nil {
+			fails("no question")
+		} else {
+			hasIt(strings.Join([]string{a.Ask.Text, a.Ask.Yes, a.Ask.No, wordsOf(a.Ask.Do)}, " / "), rest)
+		}
+	case "opens":
+		if a.Open == nil {
+			fails("no dialog")
+		} else {
+			hasIt(a.Open.Title(), rest)
+		}
+	case "reads":
+		hasIt(read(a), strings.ReplaceAll(rest, "⏎", "\n"))
+	case "page:":
+		if got := read(a); got != strings.ReplaceAll(rest, "⏎", "\n") {
+			fails(got)
+		}
+	case "copies":
+		hasIt(a.Copy, rest)
+	case "for":
+		if got := readFor(p.t, a); got != rest {
+			fails(got)
+		}
+	case "leads":
+		if got := strings.TrimSpace("to " + string(a.Focus) + " " + a.Item); got != rest {
+			fails(got)
+		}
+	case "edits":
+		if a.Edit == nil || fmt.Sprintf("%s:%d:%d", a.Edit.File, a.Edit.Line, a.Edit.Column) != rest {
+			fails(a.Edit)
+		}
+	case "form:":
+		hasIt(strings.Join(p.dialog.Draw(p.c, 100, 20), "\n"), rest)
+	case "state:":
+		if got := p.State(p.c); got != rest {
+			fails(got)
+		}
+	case "once:":
+		if n := strings.Count(screen, rest); n != 1 {
+			fails(n)
+		}
+	case "in":
+		left := screen
+		for _, one := range strings.Split(strings.TrimPrefix(rest, "order: "), ", ") {
+			_, after, found := strings.Cut(left, one)
+			if !found {
+				fails(one)
+			}
+			left = after
+		}
+	case "closes", "stays":
+		if a.Close != (kind == "closes") {
+			fails(a.Close)
+		}
+	case "line:":
+		hasIt(p.Line(p.c, 60), rest)
+	default:
+		gone := strings.HasPrefix(text, "!")
+		text = strings.TrimPrefix(text, "!")
+		if len(text) > 1 && text[0] == '"' {
+			text = strings.Trim(text, `"`)
+		}
+		if strings.Contains(screen, text) == gone {
+			p.t.Errorf("%s: %q is seen: %t\n%s", p.at, text, !gone, screen)
+		}
+	}
+}
+
+// wordsOf names a command and what it has: SetBudget Capacity=6.
+func wordsOf(c command.Value) string {
+	if c == nil {
+		return ""
+	}
+	v := reflect.ValueOf(c)
+	out := v.Type().Name()
+	for i := range v.NumField() {
+		if f := v.Field(i); !f.IsZero() {
+			out += fmt.Sprintf(" %s=%v", v.Type().Field(i).Name, reflect.Indirect(f))
+		}
+	}
+	return strings.ReplaceAll(cmp.Or(out, "a command"), "\n", `\n`)
+}
+
+// happenings are changes that stories of more than one table need.
+var happenings = map[string]change{
+	"a run starts":       start("99999999", noon.Add(time.Second)),
+	"another run starts": start("aaaaaaaa", noon.Add(2*time.Second)),
+	"a third run starts": start("bbbbbbbb", noon.Add(3*time.Second)),
+	"nothing happens":    func(*core.Snapshot) {},
+	"the first is answered": func(c *core.Snapshot) {
+		c.Approvals = c.Approvals[1:]
+	},
+	"all are answered": func(c *core.Snapshot) { c.Approvals = nil },
+	"the fork ends":    func(c *core.Snapshot) { c.Fork = nil },
+	"the bot answers":  func(c *core.Snapshot) { c.Busy = true },
+}
