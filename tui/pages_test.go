@@ -167,7 +167,7 @@ func TestTheTopLineSaysWhatIsWrongAsItsStoriesSay(t *testing.T) {
 		{"Poster 11: who has seen the strip for a day needs a word only, and again what comes next", sized(160, 45), `
 			(pings are off)        => 1 + lets pings through
 			~23h (the bot changes) => lets pings through
-			~2h (the bot changes)  => !lets pings through | top: "  muted  Nothing is due within a day; "
+			~2h (the bot changes)  => !lets pings through | begins: "  muted  Nothing is due within a day; "
 			(pings are on)         => !" muted "
 			(pings are off)        => 1 + lets pings through`},
 	})

@@ -49,7 +49,9 @@ func TestTheScreenFollowsTheTerminalAsItsStoriesSay(t *testing.T) {
 		{"a chosen theme is not asked about", setup{paper: color.White, options: dark}, `
 			=> unwritten: ` + lightFocus + ` | unwritten: \x1b]11;?`},
 		{"high contrast follows, too", setup{paper: color.White, options: Options{Theme: "contrast"}}, `=> wrote 38;2;0;51;122`},
-		{"on a dark one", setup{paper: color.Black, options: Options{Theme: "contrast"}}, `=> wrote 38;2;255;224;102`},
+		{"and sixteen colours", setup{options: Options{Theme: "16"}}, `=> wrote \x1b]11;?`},
+		{"but not the light ones", setup{options: Options{Theme: "light"}}, `=> unwritten: \x1b]11;?`},
+		{"high contrast on a dark one", setup{paper: color.Black, options: Options{Theme: "contrast"}}, `=> wrote 38;2;255;224;102`},
 		{"a terminal that turned light is followed when the window comes back", setup{happen: turns}, `
 			(it turns light) {\x1b[I} ~100ms => wrote ` + lightFocus},
 		{"and at once where it says so", setup{happen: turns}, `

@@ -20,6 +20,29 @@ func plainRoot(t *testing.T, snap core.Snapshot) *root {
 	return r
 }
 
+func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
+	tell(t, []story{
+		{"the palette finds an action and runs it in its pane", setup{}, `
+			6 ctrl+p => Logs: Find in text | Show all keys
+			"undo"   => Undo last change | nothing to undo
+			ctrl+u "raise cap" => Raise the capacity
+			enter    => ▸ 1 Ping budget | 3.2 / 6`},
+		{"it finds an id and a key", setup{}, `
+			ctrl+p "view.zo" => Zoom or unzoom pane | in keys.yaml: view.zoom
+			ctrl+u "ctrl+l"  => Redraw the screen | view.redraw`},
+		{"and a setting by a value that it does not have", setup{}, `ctrl+p "12 hour" => "Clock: " | setting`},
+		{"an action that would move nothing is off", sized(80, 24), `2 ctrl+p "wider" => off: panes can be resized only`},
+		{"an action is off until it would do something", setup{}, `
+			ctrl+p "wider"         => !"off: "
+			esc ctrl+p "send what" => off: the message is empty
+			esc 5 i "half a thought" esc ctrl+p "send what" => !"off: "`},
+		{"what is named by no action runs nothing", setup{}, `
+			1 ctrl+p "meto" => no action has that name
+			enter           => no action has that name
+			esc ctrl+p "runs failed 1 jan 1999" => no run matches`},
+	})
+}
+
 func TestThePaletteFillsASmallScreen(t *testing.T) {
 	play(t, setup{w: 40, h: 10, snap: busyForks}, func(s *stage) {
 		s.press("4", "ctrl+p")

@@ -313,7 +313,7 @@ func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 	// What these do cannot be seen in what they leave.
 	silent := map[action.ID]string{
 		action.DayEarlier: "nothing stands there (TestEachMarkIsWalkedToSaidAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
-		action.WeekLater: "no week comes after this one (TestTheWeekBeforeIsAKeyAway)",
+		action.WeekLater: "no week comes after this one (TestPagesAreOpenedReadAndLeftAsTheirStoriesSay)",
 		action.DayFirst:  "as before", action.DayLast: "as before",
 		action.Redraw: "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
 	}

@@ -325,10 +325,10 @@ var colourSGR = regexp.MustCompile(`\x1b\[([0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-
 // What is seen are texts with " | " between them, in quotes where blanks at their ends count:
 //
 //	!zoomed               it is not seen
-//	top: muted            the first line has it; last: the last line
+//	top: muted            the first line has it, or begins: with it; last: the last line
 //	once: muted           it is seen once
 //	wrote \x1b[?1000h     it was written to the terminal since the last look; unwritten: it was not
-//	did Say Text=hi; …    all that the bot has done so far, which may go on at …; did nothing
+//	did Say Text=hi; …    all that the bot has done so far, the last of which may go on at …; did nothing
 //	quits, stays          whether the dashboard has ended
 //	given back            the terminal has its own screen again
 type story struct {
@@ -430,6 +430,10 @@ func (s *stage) expects(text string) {
 		if !strings.Contains(rows[0], rest) {
 			fails("the first line lacks " + rest)
 		}
+	case "begins:":
+		if !strings.HasPrefix(rows[0], rest) {
+			fails("the first line does not begin with " + rest)
+		}
 	case "last:":
 		if !strings.Contains(rows[len(rows)-1], rest) {
 			fails("the last line lacks " + rest)
@@ -444,7 +448,7 @@ func (s *stage) expects(text string) {
 			did = append(did, wordsOf(c))
 		}
 		got := cmp.Or(strings.Join(did, "; "), "nothing")
-		if want, begins := strings.CutSuffix(rest, "…"); got != want && (!begins || !strings.HasPrefix(got, want)) {
+		if want, begins := strings.CutSuffix(rest, "…"); got != want && (!begins || !strings.HasPrefix(got, want) || strings.Count(got, "; ") != strings.Count(want, "; ")) {
 			s.t.Errorf("%s: did %s", s.at, got)
 		}
 	case "wrote", "unwritten:":

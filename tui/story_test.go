@@ -105,10 +105,6 @@ func TestTheDashboardIsUsedAsItsStoriesSay(t *testing.T) {
 			                => read-only
 			1 + e 3 x 2 f   => the dashboard is read-only
 			p               => You are about to fire. | did nothing`},
-		{"what is named by no action runs nothing", setup{}, `
-			1 ctrl+p "meto" => no action has that name
-			enter           => no action has that name
-			esc ctrl+p "runs failed 1 jan 1999" => no run matches`},
 		{"two quick escapes are an escape", setup{}, `
 			1 ?      {\x1b\x1b} ~150ms => !esc close | ▸ 1 Ping budget
 			1 ctrl+p {\x1b\x1b} ~150ms => !esc close | !╭─ Actions

@@ -212,22 +212,33 @@ func TestAPairIsTheNextRowOfTheSamePane(t *testing.T) {
 	}
 }
 
-func TestWhatChangesTheBotIsMarked(t *testing.T) {
-	want := []ID{
-		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
-		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen, UpdatesYes, UpdatesOther, UpdatesNo, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
-		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift,
-		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp,
-	}
+// marked expects that these rows have a mark, and no others, in the order of the table.
+func marked(t *testing.T, has func(a Action) bool, want ...ID) {
+	t.Helper()
 	var got []ID
 	for _, a := range table() {
-		if a.Writes {
+		if has(a) {
 			got = append(got, a.ID)
 		}
 	}
 	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("rows that write (-want +got):\n%s", d)
+		t.Errorf("marked rows (-want +got):\n%s", d)
 	}
+}
+
+func TestWhatCostsSomethingIsMarked(t *testing.T) {
+	marked(t, func(a Action) bool { return a.Costs },
+		ScheduleFire, ScheduleDelete, UpdatesDeliver, ForksAgain, ApprovalAllow, ApprovalAlways, ForkSave, ForkReport, TaskFire, TaskDelete, Quit,
+	)
+}
+
+func TestWhatChangesTheBotIsMarked(t *testing.T) {
+	marked(t, func(a Action) bool { return a.Writes },
+		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
+		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen, UpdatesYes, UpdatesOther, UpdatesNo, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
+		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift,
+		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp,
+	)
 }
 
 func TestTheNumberKeysAreThePanesInOrder(t *testing.T) {

@@ -126,6 +126,14 @@ func TestMessagesAreWrittenAsTheirStoriesSay(t *testing.T) {
 			@80x14 chat.reply  => reply to bot: I move the review to
 			backspace          => !reply to
 			escape chat.reply (the message goes) => !reply to`, map[string]change{"the message goes": func(c *core.Snapshot) { c.Chat = c.Chat[:2] }}},
+		{"a long paste stands as one word", "chat", nil, `
+			@80x14 chat.write "look: " {` + strings.Repeat(`a line of a log\n`, 1204) + `} " please" => ▸ look: [pasted 1,204 lines] please
+			enter => does Say Text=look: ` + strings.Repeat(`a line of a log\n`, 1203) + `a line of a log please | !pasted`, nil},
+		{"pastes of one size are told apart and deleted as a whole", "chat", nil, `
+			@80x14 chat.write {` + strings.Repeat(`a\n`, 20) + `} {` + strings.Repeat(`b\n`, 20) + `} => [pasted 20 lines][pasted 20 lines, 2]
+			backspace => [pasted 20 lines] | !, 2
+			enter     => does Say Text=` + strings.Repeat(`a\n`, 19) + `a`, nil},
+		{"a short one is written", "chat", nil, `chat.write {two\r\nlines\x1b[31m} enter => does Say Text=two\nlines`, nil},
 		{"typing ends the choice of tab", "chat", nil, `
 			chat.write "/c" tab "x" => there is no command /clearx
 			backspace               => !/compact`, nil},

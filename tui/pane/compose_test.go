@@ -81,45 +81,6 @@ func TestMarkdownLooksAsItDid(t *testing.T) {
 	}
 }
 
-func TestLongPastesStandAsOneWord(t *testing.T) {
-	s := open("chat")
-	s.do(action.ChatWrite)
-	long := strings.Repeat("a line of a log\n", 1204)
-	s.keys(t, "look: ")
-	s.paste(long)
-	s.keys(t, " please")
-	has(t, s.screen(80, 14), "▸ look: [pasted 1,204 lines] please")
-	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != "look: "+strings.TrimRight(long, "\n")+" please" {
-		t.Errorf("%d bytes are sent", len(say.Text))
-	}
-	lacks(t, "the word stays behind", s.screen(80, 14), "pasted")
-}
-
-func TestPastesOfOneSizeAreToldApartAndDeletedAsAWhole(t *testing.T) {
-	s := open("chat")
-	s.do(action.ChatWrite)
-	a, b := strings.Repeat("a\n", 20), strings.Repeat("b\n", 20)
-	s.paste(a)
-	s.paste(b)
-	has(t, s.screen(80, 14), "[pasted 20 lines][pasted 20 lines, 2]")
-	s.press(t, tea.KeyBackspace)
-	if screen := s.screen(80, 14); strings.Contains(screen, ", 2") || !strings.Contains(screen, "[pasted 20 lines]") {
-		t.Errorf("backspace left\n%s", screen)
-	}
-	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != strings.TrimSpace(a) {
-		t.Errorf("sent %q", say.Text)
-	}
-}
-
-func TestShortPastesAreWritten(t *testing.T) {
-	s := open("chat")
-	s.do(action.ChatWrite)
-	s.paste("two\r\nlines\x1b[31m")
-	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != "two\nlines" {
-		t.Errorf("sent %q", say.Text)
-	}
-}
-
 func TestAHugePasteIsCutAndSaysSo(t *testing.T) {
 	s := open("chat")
 	s.do(action.ChatWrite)

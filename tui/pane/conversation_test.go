@@ -13,9 +13,7 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/transcript"
-	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
-	"ollimbot/tui/pane"
 	chatpane "ollimbot/tui/pane/chat"
 	"ollimbot/tui/theme"
 )
@@ -119,42 +117,6 @@ func TestTheCommandThatTabChoseIsInSight(t *testing.T) {
 	for i := range 2 * len(commands) {
 		s.Type(s.c, tea.KeyPressMsg{Code: tea.KeyTab})
 		has(t, s.screen(80, 12), "\n▸/"+commands[i%len(commands)].Name+" ")
-	}
-}
-
-func TestAFinishedRunIsResumedInTheChat(t *testing.T) {
-	s := open("forks")
-	chooser := s.Pane.(interface {
-		Off(c pane.Context, id action.ID) string
-	})
-	at := func(run int) {
-		s.do(action.ForksUp, action.ForksUp, action.ForksUp, action.ForksUp, action.ForksUp)
-		for range run {
-			s.do(action.ForksDown)
-		}
-	}
-	s.next(func(c *core.Snapshot) {
-		c.Forks = append([]fork.View{}, c.Forks...)
-		c.Forks[3].Session = "s-1"
-	})
-	s.screen(80, 12)
-	for run, can := range []bool{false, false, false, true, false} { // the failed one has no session
-		at(run)
-		a := s.do(action.ForksResume)
-		if off := chooser.Off(s.c, action.ForksResume); (off == "") != can || (a.Do != nil) != can {
-			t.Errorf("run %d: off %q, answer %#v", run, off, a)
-		}
-	}
-	at(3)
-	if a := s.do(action.ForksResume); a.Do != (command.ResumeFork{Run: "44444444"}) || a.Focus != action.Chat {
-		t.Errorf("resumed: %#v", a)
-	}
-	if chooser.Off(s.c, action.ForksStop) == "" {
-		t.Error("a finished run can be stopped")
-	}
-	s.next(func(c *core.Snapshot) { c.Forks = nil })
-	if chooser.Off(s.c, action.ForksResume) == "" {
-		t.Error("nothing is selected")
 	}
 }
 

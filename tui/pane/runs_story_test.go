@@ -76,6 +76,17 @@ func TestRunsAreWatchedAsTheirStoriesSay(t *testing.T) {
 		{"runs out of sight are counted", "forks", nil, `
 			@80x8  => run 1 of 5 · following
 			@80x24 => !of 5`, nil},
+		{"a run that has ended is resumed in the chat, if it has a session", "forks", func(c *core.Snapshot) {
+			c.Forks = slices.Clone(c.Forks)
+			c.Forks[3].Session = "s-1"
+		}, `
+			forks.resume            => nothing | says
+			forks.down forks.resume => nothing | says
+			forks.down forks.resume => nothing | says
+			forks.down forks.resume => does ResumeFork Run=44444444 | leads to chat
+			forks.stop              => nothing | says
+			forks.down forks.resume => nothing | says
+			(there are none) forks.resume => nothing | says`, map[string]change{"there are none": func(c *core.Snapshot) { c.Forks = nil }}},
 		{"a task runs again when its run has ended", "forks", func(c *core.Snapshot) {
 			c.Forks = slices.Clone(c.Forks)
 			c.Forks[3].TaskID = "9a8b7c6d"

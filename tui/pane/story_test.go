@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,6 +25,7 @@ import (
 //
 //	schedule.down tail.find   actions by their IDs
 //	"words" enter ctrl+o      what is typed into a pane that takes text
+//	{two\nlines}              what is pasted
 //	>down >"9:00" >enter      what is typed into the dialog that the pane has opened
 //	[is:error]                the first row of the schedule that a filter leaves is selected
 //	(a run starts)            a change of the snapshot, of the row or of happenings
@@ -77,7 +79,7 @@ type player struct {
 }
 
 var (
-	inputsOf = regexp.MustCompile(`>?"[^"]+"|\([^()]+\)|\[[^]]+\]|\S+`)
+	inputsOf = regexp.MustCompile(`>?"[^"]+"|\([^()]+\)|\[[^]]+\]|\{[^{}]+\}|\S+`)
 	actionID = regexp.MustCompile(`^[a-z]+\.[a-z-]+[0-9]?$`)
 	keyNames = map[string]tea.KeyPressMsg{
 		"enter": {Code: tea.KeyEnter}, "escape": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "right": {Code: tea.KeyRight},
@@ -130,6 +132,10 @@ func (p *player) input(in string) {
 		p.answers(p.Type(p.c, key))
 	case in[0] == '"':
 		p.answers(p.keys(p.t, inner))
+	case in[0] == '{':
+		text, err := strconv.Unquote(`"` + in[1:len(in)-1] + `"`)
+		testkit.Must(p.t, err)
+		p.answers(p.paste(text))
 	case in[0] == '[':
 		p.find(p.t, in[1:len(in)-1])
 	case in[0] == '~':
