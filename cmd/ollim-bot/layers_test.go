@@ -159,7 +159,7 @@ func TestTheLayerRulesRefuseWhatTheyShould(t *testing.T) {
 		{"ollimbot/core/work/fork", "ollimbot/core/work/budget", true},
 		{"ollimbot/core/brief/prompt", "ollimbot/routines", true},
 		{"ollimbot/routines", "ollimbot/core/storage/store", true},
-		{"ollimbot/tui/pane/budget", "charm.land/bubbles/v2/key", true},
+		{"ollimbot/tui/pane/budget", "charm.land/lipgloss/v2", true},
 		{"ollimbot/core/work/fork", "fmt", true},
 
 		{"ollimbot/core", "ollimbot/tui", false},

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"slices"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -97,7 +98,7 @@ type Theme struct {
 	options Options
 	open    [numRoles]string
 	shut    [numRoles]string
-	borders Box
+	borders lipgloss.Border
 }
 
 // New builds a theme. The work is done here: Paint only joins strings.
@@ -105,9 +106,9 @@ func New(o Options) *Theme {
 	if o.Profile < colorprofile.ANSI {
 		o.NoColor = true
 	}
-	t := &Theme{options: o, borders: rounded}
+	t := &Theme{options: o, borders: lipgloss.RoundedBorder()}
 	if o.ASCII {
-		t.borders = boxed
+		t.borders = lipgloss.ASCIIBorder()
 	}
 	if o.Plain {
 		return t
@@ -154,15 +155,7 @@ func (t *Theme) Glyph(g Glyph) string {
 }
 
 // Box is what borders and rules are drawn with.
-type Box struct{ Top, Left, TopLeft, TopRight, BottomLeft, BottomRight, MiddleLeft, MiddleRight, MiddleTop string }
-
-var (
-	rounded = Box{"─", "│", "╭", "╮", "╰", "╯", "├", "┤", "┬"}
-	boxed   = Box{"-", "|", "+", "+", "+", "+", "+", "+", "+"}
-)
-
-// Box is the one of this terminal.
-func (t *Theme) Box() Box { return t.borders }
+func (t *Theme) Box() lipgloss.Border { return t.borders }
 
 // ASCII reports whether only ASCII may be drawn, for gauges and sparklines.
 func (t *Theme) ASCII() bool { return t.options.ASCII }

@@ -1,11 +1,11 @@
 package widget
 
 import (
-	"cmp"
-	"slices"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
 	"github.com/clipperhouse/displaywidth"
 
@@ -32,11 +32,16 @@ func (in *Input) Insert(s string) { in.area.Insert(strings.ReplaceAll(cleaned(s)
 // Update handles a message that edits the text or moves the caret, and reports whether it
 // was one.
 func (in *Input) Update(msg tea.Msg) bool {
-	if paste, ok := msg.(tea.PasteMsg); ok {
-		in.Insert(paste.Content)
+	switch msg := msg.(type) {
+	case tea.PasteMsg:
+		in.Insert(msg.Content)
 		return true
+	case tea.KeyPressMsg:
+		if !writes(msg) && key.Matches(msg, betweenLines...) {
+			return false
+		}
 	}
-	return in.area.update(msg, false)
+	return in.area.Update(msg)
 }
 
 // Line draws the text in exactly w cells. Of a longer text, it shows the part around the
@@ -76,6 +81,14 @@ func caretRow(s string, at, w int) []Span {
 // maxField is the maximum length of a text, in bytes: a long message, not a book.
 const maxField = 16 << 10
 
+// backspaces are the keys that delete backwards; shift is accepted as a slip.
+var backspaces = []string{"backspace", "ctrl+h", "shift+backspace"}
+
+// writes reports whether a key inserts its character.
+func writes(msg tea.KeyPressMsg) bool {
+	return msg.Text != "" && msg.Mod&^tea.ModShift == 0
+}
+
 // cleaned is external text without the characters that the editor would drop or change,
 // so that its contents are predictable.
 func cleaned(s string) string {
@@ -104,154 +117,167 @@ func lastCharacter(s string) string {
 }
 
 // Area is a field for several lines of text. The zero Area is empty.
+//
+// It edits with bubbles' textarea but draws itself: every character on the screen must
+// have the width that we count, and nothing may blink.
 type Area struct {
-	text string
-	at   int // the byte before which the caret is
-	w    int // of the last drawing: "up" and "down" move by lines on the screen
-	goal int // the cell that "up" and "down" aim for, from 1; 0 after any other key
+	edit *textarea.Model // created on the first edit: it takes a quarter of a megabyte
+	w    int             // of the last drawing: "up" and "down" move by lines on the screen
 }
 
-// areaKeys are the keys that move the caret, or erase the text up to where they would move it. Those of lines have no
-// meaning in a single line. Keys that select are left out, because no selection is drawn.
-var areaKeys = []struct {
-	names         string
-	to            func(a *Area) int
-	erases, lines bool
-}{
-	{names: "left ctrl+b", to: (*Area).left},
-	{names: "right ctrl+f", to: (*Area).right},
-	{names: "alt+left ctrl+left alt+b", to: (*Area).wordLeft},
-	{names: "alt+right ctrl+right alt+f", to: (*Area).wordRight},
-	{names: "home ctrl+a", to: func(a *Area) int { from, _ := a.line(); return from }},
-	{names: "end ctrl+e", to: func(a *Area) int { _, end := a.line(); return end }},
-	{names: "up ctrl+p", to: func(a *Area) int { return a.vertical(-1) }, lines: true},
-	{names: "down ctrl+n", to: func(a *Area) int { return a.vertical(+1) }, lines: true},
-	{names: "ctrl+home alt+<", to: func(a *Area) int { a.goal = 0; return 0 }, lines: true},
-	{names: "ctrl+end alt+>", to: func(a *Area) int { a.goal = 0; return len(a.text) }, lines: true},
-	{names: "backspace ctrl+h shift+backspace", to: (*Area).left, erases: true}, // shift is accepted as a slip
-	{names: "delete ctrl+d", to: (*Area).right, erases: true},
-	// What erases more than a character stays in its line, unless the caret is at the end of it.
-	{names: "ctrl+u", to: (*Area).back, erases: true},
-	{names: "ctrl+k", to: (*Area).ahead, erases: true},
-	{names: "ctrl+w alt+backspace ctrl+backspace", to: func(a *Area) int { return max(a.wordLeft(), a.back()) }, erases: true},
-	{names: "alt+d alt+delete ctrl+delete", to: func(a *Area) int { return min(a.wordRight(), a.ahead()) }, erases: true},
+// minEdit is the minimum width of the editor: textarea 2.2.1 panics if a wide character
+// and the space after it do not fit on a line.
+const minEdit = 8
+
+// editKeys are the editor's keys; betweenLines are those that have no meaning in a
+// single line.
+var (
+	editKeys     = textarea.DefaultKeyMap()
+	betweenLines = []key.Binding{editKeys.LineNext, editKeys.LinePrevious, editKeys.InputBegin, editKeys.InputEnd, editKeys.TransposeCharacterBackward}
+)
+
+func (a *Area) editor() *textarea.Model {
+	if a.edit == nil {
+		a.edit = fresh(a.w)
+	}
+	return a.edit
+}
+
+// fresh is an empty editor of that width, or of the usual one for 0.
+func fresh(w int) *textarea.Model {
+	m := textarea.New()
+	m.SetVirtualCursor(false)
+	m.Prompt, m.ShowLineNumbers = "", false
+	// Insert limits the length. MaxHeight is how many wrapped lines the editor
+	// caches.
+	m.MaxWidth, m.MaxHeight, m.MaxContentHeight = 0, 64, maxField
+	m.KeyMap.DeleteCharacterBackward.SetKeys(backspaces...)
+	m.Focus()
+	if w > 0 {
+		m.SetWidth(max(w, minEdit))
+	}
+	return &m
 }
 
 // Text is the current text.
-func (a *Area) Text() string { return a.text }
+func (a *Area) Text() string {
+	if a.edit == nil {
+		return ""
+	}
+	return a.edit.Value()
+}
 
 // Clear removes the text.
-func (a *Area) Clear() { *a = Area{w: a.w} }
+func (a *Area) Clear() { a.edit = nil }
 
 // Insert inserts cleaned text at the caret. Text beyond the field's limit is dropped.
 func (a *Area) Insert(s string) {
 	s = cleaned(s)
-	s = strings.ToValidUTF8(s[:max(0, min(len(s), maxField-len(a.text)))], "") // no half character
-	a.text, a.at, a.goal = a.text[:a.at]+s+a.text[a.at:], a.at+len(s), 0
+	s = strings.ToValidUTF8(s[:max(0, min(len(s), maxField-len(a.Text())))], "") // no half character
+	if s != "" {
+		a.update(tea.PasteMsg{Content: s})
+	}
 }
 
-// Update handles a message that edits the text or moves the caret, and reports whether it was one. It leaves Enter to
-// its owner.
-func (a *Area) Update(msg tea.Msg) bool { return a.update(msg, true) }
-
-// update is Update; without lines, it leaves alone the keys that have no meaning in a single line.
-func (a *Area) update(msg tea.Msg, lines bool) bool {
+// Update handles a message that edits the text or moves the caret, and reports whether it
+// was one. It leaves Enter to its owner.
+func (a *Area) Update(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case tea.PasteMsg:
 		a.Insert(msg.Content)
 		return true
 	case tea.KeyPressMsg:
-		if msg.Text != "" && msg.Mod&^tea.ModShift == 0 { // the key writes its character
+		if writes(msg) {
 			a.Insert(msg.Text)
 			return true
 		}
-		for _, k := range areaKeys {
-			if (lines || !k.lines) && slices.Contains(strings.Fields(k.names), msg.String()) {
-				to := k.to(a)
-				if !k.lines {
-					a.goal = 0
-				}
-				if k.erases {
-					a.text = a.text[:min(a.at, to)] + a.text[max(a.at, to):]
-					to = min(a.at, to)
-				}
-				a.at = to
-				return true
-			}
-		}
+		return a.press(msg)
 	}
 	return false
 }
 
-// left and right are before and after the caret by a character.
-func (a *Area) left() int  { return a.at - len(lastCharacter(a.text[:a.at])) }
-func (a *Area) right() int { return a.at + len(firstCharacter(a.text[a.at:])) }
-
-// wordLeft is where the word before the caret starts, and wordRight where the one after it ends.
-func (a *Area) wordLeft() int {
-	before := strings.TrimRightFunc(a.text[:a.at], unicode.IsSpace)
-	return len(strings.TrimRightFunc(before, func(r rune) bool { return !unicode.IsSpace(r) }))
-}
-
-func (a *Area) wordRight() int {
-	after := strings.TrimLeftFunc(a.text[a.at:], unicode.IsSpace)
-	return len(a.text) - len(strings.TrimLeftFunc(after, func(r rune) bool { return !unicode.IsSpace(r) }))
-}
-
-// line is where the line of the caret starts and ends.
-func (a *Area) line() (from, end int) {
-	before, _, _ := strings.Cut(a.text[a.at:], "\n")
-	return strings.LastIndexByte(a.text[:a.at], '\n') + 1, a.at + len(before)
-}
-
-// back and ahead are the start and the end of the line; the caret there, they are in the next one.
-func (a *Area) back() int {
-	from, _ := a.line()
-	return max(0, min(from, a.at-1))
-}
-
-func (a *Area) ahead() int {
-	_, end := a.line()
-	return min(len(a.text), max(end, a.at+1))
-}
-
-// rows are the lines on the screen, and the one with the caret.
-func (a *Area) rows() (rows []piece, mine int) {
-	from := 0
-	for line := range strings.SplitSeq(a.text, "\n") {
-		for _, p := range breaks(line, max(1, cmp.Or(a.w, maxField)-1)) {
-			if from+p.from <= a.at {
-				mine = len(rows)
-			}
-			rows = append(rows, piece{from + p.from, from + p.to})
+// press handles a key that inserts no text. Keys that select are ignored, because no
+// selection is drawn.
+func (a *Area) press(msg tea.KeyPressMsg) bool {
+	k := a.editor().KeyMap
+	before, after := a.Around()
+	n := 1 // how often the editor gets the key: it counts code points, not characters
+	switch {
+	case key.Matches(msg, k.CharacterBackward, k.DeleteCharacterBackward):
+		n = utf8.RuneCountInString(lastCharacter(before))
+	case key.Matches(msg, k.CharacterForward):
+		n = utf8.RuneCountInString(firstCharacter(after))
+	case key.Matches(msg, k.DeleteCharacterForward):
+		// textarea 2.2.1 appends the next line when the last letter of a line is
+		// deleted: move over the character, then delete backwards.
+		n = utf8.RuneCountInString(firstCharacter(after))
+		for range n {
+			a.update(tea.KeyPressMsg{Code: tea.KeyRight})
 		}
-		from += len(line) + 1
+		msg = tea.KeyPressMsg{Code: tea.KeyBackspace}
+	case key.Matches(msg, k.WordForward, k.WordBackward, k.DeleteWordBackward, k.DeleteWordForward,
+		k.DeleteAfterCursor, k.DeleteBeforeCursor, k.LineStart, k.LineEnd), key.Matches(msg, betweenLines...):
+	default:
+		return false
 	}
-	return rows, mine
+	for range n {
+		a.update(msg)
+	}
+	return true
 }
 
-// vertical is the place in the row above or below the caret, as near as possible to the cell from which vertical moves
-// began.
-func (a *Area) vertical(by int) int {
-	rows, mine := a.rows()
-	a.goal = cmp.Or(a.goal, Cells(a.text[rows[mine].from:a.at])+1)
-	if mine += by; mine < 0 || mine >= len(rows) {
-		return a.at
+// update passes a message to the editor. textarea 2.2.1 panics if a line ends in a character
+// of two code points and the caret is on the space after it. After a panic, the previous text
+// goes into an editor that does not wrap lines.
+func (a *Area) update(msg tea.Msg) {
+	before, after := a.Around()
+	if a.tries(msg) {
+		return
 	}
-	n, _ := skip(a.text[rows[mine].from:rows[mine].to], a.goal-1)
-	return rows[mine].from + n
+	wide := fresh(maxField)
+	wide.SetValue(before + after)
+	for range strings.Count(after, "\n") {
+		wide.CursorUp()
+	}
+	wide.SetCursorColumn(utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]))
+	a.edit, a.w = wide, 0 // Lines sets the width again
+	a.tries(msg)
+}
+
+// tries reports whether the editor has carried out a message.
+func (a *Area) tries(msg tea.Msg) (done bool) {
+	defer func() {
+		if !done {
+			_ = recover()
+		}
+	}()
+	m, _ := a.editor().Update(msg) // drop its commands: they blink a cursor or start programs
+	a.edit = &m
+	return true
 }
 
 // Fits reports whether a text is within the field's limit.
 func (a *Area) Fits(text string) bool { return len(text) <= maxField }
 
 // Around is the text before and after the caret.
-func (a *Area) Around() (before, after string) { return a.text[:a.at], a.text[a.at:] }
+func (a *Area) Around() (before, after string) {
+	if a.edit == nil {
+		return "", ""
+	}
+	lines := strings.SplitAfter(a.edit.Value(), "\n")
+	row := min(a.edit.Line(), len(lines)-1)
+	line := []rune(lines[row])
+	at := min(a.edit.Column(), len(line))
+	return strings.Join(lines[:row], "") + string(line[:at]), string(line[at:]) + strings.Join(lines[row+1:], "")
+}
 
 // Lines draws the lines around the caret: at least one, at most h, of exactly w cells. If
 // caret is false, no caret is drawn.
 func (a *Area) Lines(b Brush, w, h int, caret bool) []string {
 	w, h = max(1, w), max(1, h)
+	if a.edit != nil && a.w != w {
+		a.edit.SetWidth(max(w, minEdit))
+	}
 	a.w = w
 	before, after := a.Around()
 	var rows [][]Span
@@ -288,8 +314,12 @@ func (a *Area) Lines(b Brush, w, h int, caret bool) []string {
 // Edges reports whether the caret is on the first line and on the last line of the
 // screen.
 func (a *Area) Edges() (top, bottom bool) {
-	rows, mine := a.rows()
-	return mine == 0, mine == len(rows)-1
+	if a.Text() == "" {
+		return true, true
+	}
+	at := a.editor().LineInfo()
+	return a.edit.Line() == 0 && at.RowOffset == 0,
+		a.edit.Line() == a.edit.LineCount()-1 && at.RowOffset >= at.Height-1
 }
 
 // namedKeys are the keys that have a name in the help line.
