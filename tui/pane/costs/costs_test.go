@@ -38,10 +38,8 @@ func TestTheBarOfTodayEndsWhereItsWordsSay(t *testing.T) {
 			if got := bar.Y + bar.More; math.Abs(r.Projected-c.want) > 1e-9 || math.Abs(got-r.Projected) > 1e-9 || bar.Y != c.spent || plot.Top < got {
 				t.Errorf("the words say %v, the bar is %+v of an axis to %v, want %v", r.Projected, bar, plot.Top, c.want)
 			}
-			for _, rule := range plot.Rules {
-				if rule.At > plot.Top {
-					t.Errorf("the cap at %v is above the axis to %v", rule.At, plot.Top)
-				}
+			if plot.Rule.At > plot.Top {
+				t.Errorf("the cap at %v is above the axis to %v", plot.Rule.At, plot.Top)
 			}
 		})
 	}
