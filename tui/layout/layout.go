@@ -297,8 +297,7 @@ func column(c Column, top int, slots []slot, heights []int) Column {
 	return c
 }
 
-// heights gives every slot its minimum and divides the rest by shares; rows beyond a slot's maximum go to the others, and
-// what all of them can spare to the last one.
+// heights gives every slot its minimum and divides the rest by shares; rows beyond a slot's maximum go to the others.
 func heights(rows int, slots []slot) []int {
 	out := make([]int, len(slots))
 	for i, s := range slots {
@@ -313,10 +312,7 @@ func heights(rows int, slots []slot) []int {
 				best = i
 			}
 		}
-		if best < 0 {
-			best = len(slots) - 1
-		}
-		out[best]++
+		out[max(best, 0)]++
 	}
 	return out
 }

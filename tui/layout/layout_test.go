@@ -337,17 +337,3 @@ func TestAPaneGrowsByTheRowsItIsGivenAndNoneFallsBelowItsLeast(t *testing.T) {
 		t.Errorf("the left column is %d cells, want %d", b, a+7)
 	}
 }
-
-// A schedule of a few lines leaves its rows to the box below it.
-func TestRowsThatTheScheduleCanSpareGoToTheUpdates(t *testing.T) {
-	needs := func(p action.Pane, _ int) int {
-		return map[action.Pane]int{action.Schedule: 12, action.Updates: 4, action.Detail: 10}[p]
-	}
-	for _, size := range [][2]int{{200, 60}, {160, 45}, {120, 40}} {
-		left := Divide(Input{W: size[0], H: size[1], Focus: action.Forks, Needs: needs}).Columns[0]
-		sum := left.Boxes[0].H + left.Boxes[1].H
-		if got := left.Boxes[0].H; got != min(12, sum-4) {
-			t.Errorf("%v: the schedule has %d of %d rows", size, got, sum)
-		}
-	}
-}

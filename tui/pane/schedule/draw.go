@@ -92,9 +92,8 @@ func (p *Pane) Detail(c pane.Context, w, h int) (d pane.Detail) {
 	return d
 }
 
-// reasonRows is the room for the reason why an item needs the user. The pane asks for rows in steps of needStep, so that
-// the box below it seldom moves.
-const reasonRows, needStep = 4, 4
+// reasonRows is the room for the reason why an item needs the user.
+const reasonRows = 4
 
 // Needs returns how many rows the pane can fill.
 func (p *Pane) Needs(c pane.Context, _ int) int {
@@ -102,7 +101,7 @@ func (p *Pane) Needs(c pane.Context, _ int) int {
 	if len(c.Snap.Schedule.Problems) > 0 {
 		rows += reasonRows
 	}
-	return max((rows+needStep-1)/needStep*needStep, 2*reasonRows)
+	return max(rows, 2*reasonRows)
 }
 
 // list draws the rows, the reason if the selected item waits or is invalid, and a note about omitted fires. Problems

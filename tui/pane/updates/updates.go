@@ -13,7 +13,6 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/work/fork"
 	"ollimbot/core/work/proposals"
 	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
@@ -134,34 +133,15 @@ func (p *Pane) Sync(c pane.Context) {
 // leastDetail is the height from which a page shows the selected update in full, too.
 const leastDetail = 12
 
-// Draw implements pane.Pane: the list and, on a page, the selected update. Rows to spare show the output of the run that
-// left it; with the focus, there is a box for that.
+// Draw implements pane.Pane: the list and, on a page, the selected update.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	p.whole = false
 	list := func(w, h int) []widget.Row { return p.list(c, w, h, focused) }
-	switch lines, run := p.Needs(c, w), p.reporter(c.Snap); {
-	case !c.Zoomed && run != nil && !focused && h-lines > leastTail:
-		rest := h - lines - 1
-		head := widget.Row{Text: widget.Brush{Theme: c.Theme}.Rule(w, pane.Named(run.Title, w), nil), Place: widget.Ruled}
-		return slices.Concat(list(w, lines), []widget.Row{head}, widget.FillRows(p.tail.Draw(c, *run, w, rest), w, rest))
-	case !c.Zoomed || p.Shown() == 0 || h < leastDetail:
+	if !c.Zoomed || p.Shown() == 0 || h < leastDetail {
 		return list(w, h)
 	}
 	detail := func(w, h int) pane.Detail { return p.Detail(c, w, h) }
 	return pane.Duo{List: list, Detail: detail, Lines: min(p.Shown()+2, h/3), Most: h}.Draw(c, w, h)
-}
-
-// reporter returns the run that left the selected update, else that of the newest one that has one; nil for none.
-func (p *Pane) reporter(s *core.Snapshot) *fork.View {
-	if u, ok := p.Row(); ok && s.Reporter(u) != nil {
-		return s.Reporter(u)
-	}
-	for i := range p.Shown() {
-		if u, _ := p.Nth(i); s.Reporter(u) != nil {
-			return s.Reporter(u)
-		}
-	}
-	return nil
 }
 
 // leastTail is the number of free rows from which the detail shows the output of the run, too.
