@@ -1,7 +1,6 @@
 package pane
 
 import (
-	"slices"
 	"strings"
 
 	"ollimbot/tui/theme"
@@ -12,17 +11,6 @@ import (
 type Detail struct {
 	Title, State []widget.Span // at the left and the right end of the rule or border above it; State may be empty
 	Rows         []widget.Row
-	// Tailed means that the rows from Tail on are a tail, whose last rows are the important ones.
-	Tailed bool
-	Tail   int
-}
-
-// Cut returns at most h of the rows: those of a tail give way first.
-func (d Detail) Cut(h int) []widget.Row {
-	if over := len(d.Rows) - h; d.Tailed && over > 0 && d.Tail < h {
-		return slices.Delete(slices.Clone(d.Rows), d.Tail, d.Tail+over)
-	}
-	return d.Rows[:min(len(d.Rows), h)]
 }
 
 // Duo is a list and the detail of its selected row in one box.

@@ -66,12 +66,9 @@ func (f frame) inside(b layout.Box) (title []widget.Span, states []string, rows 
 		title, states = f.heading(b)
 		return title, states, rows
 	}
-	d := f.detail
-	if d == nil || len(d.Rows) < b.H {
-		d = new(f.Panes[f.listed()].(detailer).Detail(f.Context, b.W, b.H))
-	}
+	d := f.Panes[f.listed()].(detailer).Detail(f.Context, b.W, b.H)
 	title = slices.Concat([]widget.Span{{Text: " "}}, d.Title, []widget.Span{{Text: " "}})
-	return title, nil, widget.FillRows(d.Cut(b.H), b.W, b.H)
+	return title, nil, widget.FillRows(d.Rows, b.W, b.H)
 }
 
 // listed is the list whose selected row has a box of its own: the one with the focus, else the schedule.

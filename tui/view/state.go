@@ -42,8 +42,6 @@ type State struct {
 	Changes *undo.History
 	// Offers are the programs that can be started from here.
 	Offers dialog.Offers
-
-	detail *pane.Detail // what is selected, as far as Plan had to draw it
 }
 
 // Top is the dialog that has the keys, or nil.
@@ -75,10 +73,7 @@ func (s *State) division() layout.Input {
 // needs returns how many rows of so many cells a pane can fill; 0 means any number. What is selected gets a third of the screen at most.
 func (s *State) needs(p action.Pane, cells int) int {
 	if p == action.Detail {
-		if s.detail == nil { // its box draws these rows
-			s.detail = new(s.Panes[s.listed()].(detailer).Detail(s.Context, cells, s.H/3))
-		}
-		return len(s.detail.Rows)
+		return len(s.Panes[s.listed()].(detailer).Detail(s.Context, cells, s.H/3).Rows)
 	}
 	if sized, ok := s.Panes[p].(interface {
 		Needs(c pane.Context, cells int) int

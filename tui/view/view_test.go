@@ -364,28 +364,3 @@ func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
 		}
 	})
 }
-
-// counted is a list that counts how often its selected row is drawn.
-type counted struct {
-	pane.Pane
-	n int
-}
-
-func (p *counted) Len() int { return 1 }
-
-func (p *counted) Detail(c pane.Context, w, h int) pane.Detail {
-	p.n++
-	return pane.Detail{Rows: widget.FillRows(nil, w, h)}
-}
-
-func TestWhatIsSelectedIsDrawnOnceInAFrame(t *testing.T) {
-	for _, focus := range []action.Pane{action.Forks, action.Schedule} {
-		s := screen(200, 60, calm())
-		s.Focus = focus
-		list := &counted{Pane: s.Panes[action.Schedule]}
-		s.Panes[action.Schedule] = list
-		if Frame(s); list.n != 1 {
-			t.Errorf("with the focus on %s it is drawn %d times", focus, list.n)
-		}
-	}
-}

@@ -79,7 +79,7 @@ func (p *Pane) Detail(c pane.Context, w, h int) (d pane.Detail) {
 	d.Title = pane.Named(it.title(), w)
 	switch {
 	case it.run != nil:
-		d.Rows, d.Tailed = p.tail.Draw(c, *it.run, w, h), true
+		d.Rows = p.tail.Draw(c, *it.run, w, h)
 	case it.date != nil:
 		d.Rows = pane.Text(c, w, h, dateText(c.Snap, *it.date))
 	case it.problem != nil:

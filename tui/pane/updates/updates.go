@@ -160,7 +160,6 @@ func (p *Pane) Detail(c pane.Context, w, h int) pane.Detail {
 	d.Rows = pane.Text(c, w, h, text)
 	if run := c.Snap.Reporter(u); run != nil && h-len(d.Rows) >= leastTail {
 		d.Rows = append(d.Rows, widget.Row{Text: b.Rule(w, pane.Named(run.Title, w), nil), Place: widget.Ruled})
-		d.Tailed, d.Tail = true, len(d.Rows)
 		d.Rows = append(d.Rows, p.tail.Draw(c, *run, w, h-len(d.Rows))...)
 	}
 	return d
