@@ -6,14 +6,12 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
-	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	forkspane "ollimbot/tui/pane/forks"
@@ -30,50 +28,6 @@ func TestRunningAndFailedRunsStayVisibleWhateverIsSelected(t *testing.T) {
 		has(t, above, "Weekly review", "Email sweep", "Rent")
 		lacks(t, "it is not the first column that marks the selection", above, "▸")
 		has(t, below, "▸", "Check the rent")
-	}
-}
-
-func TestASelectionThatNobodyMovesForAMinuteFollowsTheNewest(t *testing.T) {
-	later := func(s *stage, by time.Duration) {
-		s.next(func(c *core.Snapshot) { c.At = c.At.Add(by) })
-	}
-	s := open("forks")
-	s.do(action.TailFollow)
-	has(t, s.screen(80, 18), "tail: Check the rent")
-	later(s, 59*time.Second)
-	has(t, s.screen(80, 18), "tail: Check the rent")
-	s.do(action.ForksUp, action.ForksDown) // somebody is there
-	later(s, 59*time.Second)
-	has(t, s.screen(80, 18), "tail: Check the rent")
-	later(s, time.Second)
-	has(t, s.screen(80, 18), "tail: Email sweep")
-	s.do(action.ForksDown, action.ForksTail) // reading is no idleness
-	later(s, time.Hour)
-	has(t, s.screen(80, 18), "tail: Move a little")
-}
-
-func TestWhatHasTheFocusMoves(t *testing.T) {
-	for _, zoomed := range []bool{false, true} {
-		s := open("forks")
-		s.c.Zoomed = zoomed
-		s.next(longDay)
-		s.next(func(c *core.Snapshot) { c.Forks[0].ID, c.Forks[0].Lines = "11111111", 8 })
-		s.screen(80, 18)
-		for _, step := range []struct {
-			id   action.ID
-			want string
-		}{
-			{action.TailFollow, "Check the rent"}, {action.TailHome, "Weekly review"}, {action.TailPageDown, "Task"}, {action.TailHome, "Weekly review"},
-		} {
-			s.do(step.id)
-			has(t, s.screen(80, 18), "─ tail: "+step.want)
-		}
-		s.do(action.ForksTail)
-		has(t, s.screen(80, 18), "▸ tail: Weekly review") // the focus is visible without colour
-		s.do(action.TailHome)
-		has(t, s.screen(80, 18), "▸ tail: Weekly review", "paused")
-		s.do(action.TailFollow)
-		has(t, s.screen(80, 18), "▸ tail: Weekly review", "following")
 	}
 }
 
@@ -196,39 +150,6 @@ func TestAWidePageShowsTheTailBesideTheList(t *testing.T) {
 		if r.At(20) < 0 {
 			t.Errorf("a click on the list is at %d", r.At(20))
 		}
-	}
-}
-
-func TestAnUpdateLeadsToTheRunThatItCameFrom(t *testing.T) {
-	s := open("updates")
-	s.next(func(c *core.Snapshot) {
-		c.Updates = []updates.Update{{Key: "x", At: noon.Add(-7 * time.Minute), Message: "The pill was taken.", Source: updates.Source{Run: "44444444", From: "Medication"}}, {Key: "y", At: noon.Add(-5 * time.Hour), Message: "From nobody."}}
-	})
-	to := func(a pane.Answer) string { return string(a.Focus) + " " + a.Item }
-	page := s.do(action.Updates.ID("bottom"), action.UpdatesRead)
-	has(t, read(page), "by Medication.", "The pill was taken.")
-	a := page.Open.Update(s.c, tea.KeyPressMsg{Code: tea.KeyEnter})
-	if to(a) != "forks 44444444" || !a.Close {
-		t.Errorf("enter on its page leads to %q", to(a))
-	}
-	s.c.Zoomed = true
-	for _, size := range [][2]int{{78, 20}, {118, 36}, {198, 56}} {
-		screen := s.screen(size[0], size[1])
-		has(t, screen, "─ Update ─", "Left Monday 23 November 2026, 13:55 PT by Medication.", "The main session gets it")
-		if got := to(s.do(action.UpdatesRead)); got != "forks 44444444" {
-			t.Errorf("%v: enter beside it leads to %q", size, got)
-		}
-	}
-	s.do(action.Updates.ID("top"))
-	s.screen(118, 36)
-	if a := s.do(action.UpdatesRead); a.Open == nil {
-		t.Errorf("an update that nobody is known to have left opens %#v", a)
-	}
-	s.next(func(c *core.Snapshot) { c.Updates[0].Message = strings.Repeat("A long report. ", 200) })
-	s.do(action.Updates.ID("bottom"))
-	s.screen(78, 20)
-	if a := s.do(action.UpdatesRead); a.Open == nil {
-		t.Error("what is cut is not opened in full")
 	}
 }
 
