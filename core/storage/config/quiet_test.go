@@ -11,11 +11,9 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func zone(t interface{ Fatal(...any) }, name string) *time.Location {
+func zone(t *testing.T, name string) *time.Location {
 	z, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return z
 }
 
@@ -49,9 +47,7 @@ func TestQuietHoursHoldFromTheirBeginUpToTheirEnd(t *testing.T) {
 				t.Fatalf("%q is refused", tt.hours)
 			}
 			now, err := time.Parse(time.RFC3339, tt.now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			got := Runtime{QuietHours: q}.QuietUntil(now.In(zone(t, tt.zone)))
 			if (tt.want == "") != got.IsZero() {
 				t.Fatalf("until %v, want %q", got, tt.want)

@@ -55,23 +55,39 @@ func withBoth(t *testing.T, text string) *store.Dir {
 	return d
 }
 
-func TestAnEarlierVersionsSettingIsKeptAndSaysWhatReplacesIt(t *testing.T) {
-	d := withConfig(t, "")
-	testkit.Must(t, d.Write(SettingsFile, []byte(`{"update_source": "/srv", "engine": "script"}`)))
-	r, problems, err := LoadRuntime(d)
-	testkit.Must(t, err)
-	want := []routines.Problem{{File: SettingsFile, Line: 1, Severity: routines.Warning, Message: "update_source was removed and has no effect: /update says how this installation gets a newer program; delete its line"}}
-	if diff := cmp.Diff(want, problems); diff != "" || r.Engine != "script" {
-		t.Error(diff, r.Engine)
-	}
-}
-
-func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
-	for _, text := range []string{"", "{}"} {
-		got, problems, err := LoadRuntime(withConfig(t, text))
-		testkit.Must(t, err)
-		if diff := cmp.Diff(defaultRuntime(), got); diff != "" || problems != nil {
-			t.Error(diff, problems)
+func TestFilesOfEveryAgeAreRead(t *testing.T) {
+	same := func(*Runtime) {}
+	for _, c := range []struct {
+		name, config, settings string
+		want                   func(*Runtime)
+		says                   string
+	}{
+		{"none", "", "", same, ""},
+		{"empty ones", "{}", "{}", same, ""},
+		{"early versions wrote thinking as a boolean", `{"thinking_main": true, "thinking_fork": false}`, "", func(r *Runtime) { r.ThinkingMain, r.ThinkingFork = "adaptive", "off" }, ""},
+		{"a model may be null", `{"model_main": null, "model_fork": "NULL"}`, "", same, ""},
+		{"or nothing", `{"model_main": "", "model_fork": "none"}`, "", same, ""},
+		{"or the default", `{"model_main": "default"}`, "", same, ""},
+		// The original drops unknown keys when it writes its file, so ours are in another.
+		{"a setting of ours outlives a save of the original", tenKeys, `{"claude_warm": 3}`, func(r *Runtime) { r.ClaudeWarm = 3 }, ""},
+		{
+			"an earlier version's setting is kept and says what replaces it", "", `{"update_source": "/srv", "engine": "script"}`, func(r *Runtime) { r.Engine = "script" },
+			"update_source was removed and has no effect: /update says how this installation gets a newer program; delete its line",
+		},
+	} {
+		d := withConfig(t, c.config)
+		if c.settings != "" {
+			testkit.Must(t, d.Write(SettingsFile, []byte(c.settings)))
+		}
+		got, problems, err := LoadRuntime(d)
+		want := defaultRuntime()
+		c.want(&want)
+		var says []routines.Problem
+		if c.says != "" {
+			says = []routines.Problem{{File: SettingsFile, Line: 1, Severity: routines.Warning, Message: c.says}}
+		}
+		if diff := cmp.Diff(want, got) + cmp.Diff(says, problems); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", c.name, err, diff)
 		}
 	}
 }
@@ -110,16 +126,6 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 	}
 }
 
-// The original drops unknown keys when it writes its file.
-func TestASettingOfOursOutlivesASaveOfTheOriginal(t *testing.T) {
-	d := withConfig(t, `{"claude_warm": 4}`)
-	testkit.Must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 3}`)))
-	testkit.Must(t, d.Write(RuntimeFile, []byte(tenKeys))) // its save
-	if r, problems, err := LoadRuntime(d); r.ClaudeWarm != 3 || problems != nil || err != nil {
-		t.Errorf("%+v, %v, %v", r, problems, err)
-	}
-}
-
 func TestOneFileThatIsNoJSONTakesTheOtherNothing(t *testing.T) {
 	d := withConfig(t, `{"model_main": `)
 	testkit.Must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 0}`)))
@@ -138,8 +144,8 @@ func TestASettingThatNothingReadsIsKeptAndNotOffered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kept := range []string{`"auto_update": "perhaps"`, `"auto_update_hour": 30`} {
-		if !strings.Contains(content(t, d), kept) {
-			t.Errorf("%s is gone: %s", kept, content(t, d))
+		if !strings.Contains(text(t, d, RuntimeFile), kept) {
+			t.Errorf("%s is gone: %s", kept, text(t, d, RuntimeFile))
 		}
 	}
 	for _, name := range []string{"auto_update", "auto_update_interval", "auto_update_hour"} {
@@ -154,24 +160,6 @@ func TestASettingThatNothingReadsIsKeptAndNotOffered(t *testing.T) {
 	_, err := ShowOne(defaultRuntime(), "colour")
 	if strings.Contains(err.Error(), "auto_update") {
 		t.Error(err)
-	}
-}
-
-func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
-	got, problems, err := LoadRuntime(withConfig(t, `{"thinking_main": true, "thinking_fork": false}`))
-	testkit.Must(t, err)
-	if got.ThinkingMain != "adaptive" || got.ThinkingFork != "off" || problems != nil {
-		t.Errorf("main %q, fork %q, %+v", got.ThinkingMain, got.ThinkingFork, problems)
-	}
-}
-
-func TestModelsMayBeGivenAsNothing(t *testing.T) {
-	for _, v := range []string{`null`, `""`, `"none"`, `"default"`, `"NULL"`} {
-		got, problems, err := LoadRuntime(withConfig(t, `{"model_main": `+v+`}`))
-		testkit.Must(t, err)
-		if got.ModelMain != "" || problems != nil {
-			t.Errorf("%s: %q, %+v", v, got.ModelMain, problems)
-		}
 	}
 }
 
@@ -202,13 +190,9 @@ func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 				rapid.Just[any]("\x1b[2Jx"), rapid.Just[any](nil), rapid.Just[any](true), rapid.Just[any]([]string{"x"}),
 			).Draw(t, k.name)
 		}
-		if err := errors.Join(d.WriteJSON(RuntimeFile, values), d.WriteJSON(SettingsFile, values)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, errors.Join(d.WriteJSON(RuntimeFile, values), d.WriteJSON(SettingsFile, values)))
 		r, problems, err := LoadRuntime(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if r.BgForkTimeout <= 0 || r.ForkIdleTimeout <= 0 || r.AutoUpdateInterval <= 0 || r.MaxBackgroundForks < 1 ||
 			r.AutoUpdateHour < 0 || r.AutoUpdateHour > 23 || r.ClaudeWarm < 0 || r.ClaudeMemoryLimit < 64<<20 ||
 			r.PermissionMode == "" || r.ThinkingMain == "" || r.ThinkingFork == "" {

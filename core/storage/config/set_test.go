@@ -26,19 +26,12 @@ const tenKeys = `{"model_main": null, "model_fork": null, "thinking_main": "off"
 	`"bg_fork_timeout": 1800, "fork_idle_timeout": 10, "permission_mode": "dontAsk", "auto_update": false, ` +
 	`"auto_update_interval": 60, "auto_update_hour": 6}` + "\n"
 
-func content(t *testing.T, d *store.Dir) string {
+// text returns the content of a file, or empty if it is missing.
+func text(t *testing.T, d *store.Dir, file string) string {
 	t.Helper()
-	data, err := d.Read(RuntimeFile)
-	testkit.Must(t, err)
-	return string(data)
-}
-
-// own returns the content of this program's file, or empty if it is missing.
-func own(t *testing.T, d *store.Dir) string {
-	t.Helper()
-	data, err := d.Read(SettingsFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
+	data, err := d.Read(file)
+	if !errors.Is(err, fs.ErrNotExist) {
+		testkit.Must(t, err)
 	}
 	return string(data)
 }
@@ -86,8 +79,8 @@ func TestEveryAcceptedValueIsSetAndReadBack(t *testing.T) {
 			if diff := cmp.Diff(want, got) + cmp.Diff(want, read); diff != "" {
 				t.Error(diff)
 			}
-			if text := content(t, d) + own(t, d); !strings.Contains(text, tt.file) {
-				t.Errorf("the file lacks %s: %s", tt.file, text)
+			if both := text(t, d, RuntimeFile) + text(t, d, SettingsFile); !strings.Contains(both, tt.file) {
+				t.Errorf("the file lacks %s: %s", tt.file, both)
 			}
 		})
 	}
@@ -135,40 +128,24 @@ func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 	}
 }
 
-func TestTheFirstSaveWritesExactlyTheOriginalsTenKeys(t *testing.T) {
-	d := withConfig(t, "")
-	if _, _, err := Set(d, "claude_warm", "1"); err != nil { // the default of a key of this program
-		t.Fatal(err)
-	}
-	if _, err := d.Read(RuntimeFile); err == nil || own(t, d) != "" {
-		t.Error("there was nothing to write")
-	}
-	if _, _, err := Set(d, "permission_mode", "dontAsk"); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(tenKeys, content(t, d)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestSettingWhatIsSetLeavesTheOriginalsBytes(t *testing.T) {
-	d := withConfig(t, strings.Replace(tenKeys, "null", `"sonnet"`, 1))
-	before := content(t, d)
-	if _, c, err := Set(d, "model.main", "sonnet"); err != nil || c.Before != "sonnet" || c.After != "sonnet" {
-		t.Fatal(c, err)
-	}
-	if diff := cmp.Diff(before, content(t, d)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestASaveTouchesNoOtherKey(t *testing.T) {
-	d := withConfig(t, "{\n \"zeta\": {\"b\": 1, \"a\": \"\\u00e9\"},\n \"bg_fork_timeout\": \"soon\",\n"+
-		" \"thinking_fork\": true, \"quiet_hours\": \"\", \"alpha\": [1, 2]\n}\n")
-	if _, _, err := Set(d, "model.fork", "opus"); err != nil {
-		t.Fatal(err)
-	}
-	want := `{
+func TestASaveWritesItsKeyAndKeepsWhatElseIsThere(t *testing.T) {
+	sonnet := strings.Replace(tenKeys, "null", `"sonnet"`, 1)
+	const theirs = "{\n \"zeta\": {\"b\": 1, \"a\": \"\\u00e9\"},\n \"bg_fork_timeout\": \"soon\",\n" +
+		" \"thinking_fork\": true, \"quiet_hours\": \"\", \"alpha\": [1, 2]\n}\n"
+	for _, c := range []struct {
+		name, config, settings string // the original's file and ours; "" where there is none
+		key, value, change     string
+		saved, ours            string
+	}{
+		{"a default of ours that no file has is not written", "", "", "claude_warm", "1", "1 → 1", "", ""},
+		{"the first save writes exactly the original's ten keys", "", "", "permission_mode", "dontAsk", "dontAsk → dontAsk", tenKeys, ""},
+		{"what is set already leaves the original's bytes", sonnet, "", "model.main", "sonnet", "sonnet → sonnet", sonnet, ""},
+		{"null counts as an empty file", "null", "", "bg_fork_timeout", "60", "1800 → 60", strings.Replace(tenKeys, "1800", "60", 1), ""},
+		{
+			"a key of ours that is in its file stays when set to its default", "", `{"max_background_forks": 2, "new": 1}`,
+			"max_background_forks", "4", "2 → 4", "", `{"max_background_forks": 4, "new": 1}` + "\n",
+		},
+		{"no other key is touched, not even a wrong one", theirs, "", "model.fork", "opus", "default → opus", `{
   "model_main": null,
   "model_fork": "opus",
   "thinking_main": "off",
@@ -189,21 +166,19 @@ func TestASaveTouchesNoOtherKey(t *testing.T) {
     "a": "\u00e9"
   }
 }
-`
-	if diff := cmp.Diff(want, content(t, d)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestAKeyOfOursThatIsInTheFileStaysWhenSetToItsDefault(t *testing.T) {
-	d := withConfig(t, "")
-	testkit.Must(t, d.Write(SettingsFile, []byte(`{"max_background_forks": 2, "new": 1}`)))
-	_, c, err := Set(d, "max_background_forks", "4")
-	if err != nil || c.Before != "2" || c.After != "4" {
-		t.Fatal(c, err)
-	}
-	if text := own(t, d); text != `{"max_background_forks": 4, "new": 1}`+"\n" {
-		t.Error(text)
+`, ""},
+	} {
+		d := withConfig(t, c.config)
+		if c.settings != "" {
+			testkit.Must(t, d.Write(SettingsFile, []byte(c.settings)))
+		}
+		_, change, err := Set(d, c.key, c.value)
+		if got := change.Before + " → " + change.After; err != nil || change.Note != "" || got != c.change {
+			t.Errorf("%s: %s, %+v, %v", c.name, got, change, err)
+		}
+		if diff := cmp.Diff(c.saved, text(t, d, RuntimeFile)) + cmp.Diff(c.ours, text(t, d, SettingsFile)); diff != "" {
+			t.Errorf("%s:\n%s", c.name, diff)
+		}
 	}
 }
 
@@ -223,19 +198,9 @@ func TestAFileThatIsNoJSONIsSetAsideAndSaid(t *testing.T) {
 		if data, err := d.Read(kept); err != nil || string(data) != broken {
 			t.Errorf("%q was kept as %q, %v", broken, data, err)
 		}
-		if want := strings.Replace(tenKeys, "null", `"opus"`, 1); content(t, d) != want {
-			t.Error(content(t, d))
+		if want := strings.Replace(tenKeys, "null", `"opus"`, 1); text(t, d, RuntimeFile) != want {
+			t.Error(text(t, d, RuntimeFile))
 		}
-	}
-}
-
-func TestAFileThatHoldsNullCountsAsEmpty(t *testing.T) {
-	d := withConfig(t, "null")
-	if _, c, err := Set(d, "bg_fork_timeout", "60"); err != nil || c.Note != "" {
-		t.Fatal(c, err)
-	}
-	if want := strings.Replace(tenKeys, "1800", "60", 1); content(t, d) != want {
-		t.Error(content(t, d))
 	}
 }
 
@@ -317,14 +282,10 @@ func TestSettingBeforeTakesAnyChangeBack(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		d := storetest.At(t, dir)
 		start, _, err := LoadRuntime(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		k := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(keys), func(k key) bool { return k.unused })).Draw(t, "key")
 		r, c, err := Set(d, rapid.SampledFrom([]string{k.name, strings.Replace(k.name, "_", ".", 1)}).Draw(t, "name"), drawValue(t, k))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if read, problems, err := LoadRuntime(d); err != nil || problems != nil || read != r {
 			t.Fatalf("%+v was returned, %+v read, %v, %v", r, read, problems, err)
 		}
@@ -409,9 +370,7 @@ func TestAListOfHostsThatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 			t.Errorf("after %q it is %q, %v, %v", value, r.SandboxNetwork, problems, err)
 		}
 	}
-	if err := d.Write(SettingsFile, []byte(`{"sandbox_network": "api.github.com, *.com"}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, d.Write(SettingsFile, []byte(`{"sandbox_network": "api.github.com, *.com"}`)))
 	r, problems, err := LoadRuntime(d)
 	if err != nil || r.SandboxNetwork != "" || len(problems) != 1 || !strings.Contains(problems[0].Message, `"*.com" is too wide`) {
 		t.Errorf("a file by hand gives %q, %+v, %v", r.SandboxNetwork, problems, err)
