@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata" // the zones must be there on every machine
 
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/updates"
@@ -16,9 +17,7 @@ import (
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
 	z, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return z
 }
 

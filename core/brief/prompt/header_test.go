@@ -46,12 +46,9 @@ func TestTimestampsNameUSZonesGenericallyAndOthersByTheirAbbreviation(t *testing
 			t.Errorf("%s: %s, want %s", c.zone, got, c.want)
 		}
 	}
-}
-
-func TestAZoneWithoutANameIsTimedByItsOffset(t *testing.T) {
-	at := time.Date(2026, 2, 24, 22, 30, 0, 0, time.FixedZone("", 5*3600+1800))
-	if got, want := Timestamp(at), "[2026-02-24 Tue 10:30 PM +0530]"; got != want {
-		t.Errorf("%s, want %s", got, want)
+	nameless := time.Date(2026, 2, 24, 22, 30, 0, 0, time.FixedZone("", 5*3600+1800))
+	if got, want := Timestamp(nameless), "[2026-02-24 Tue 10:30 PM +0530]"; got != want {
+		t.Errorf("a zone without a name: %s, want %s", got, want)
 	}
 }
 
@@ -67,38 +64,28 @@ func TestClocksHaveNoLeadingZero(t *testing.T) {
 	}
 }
 
-// A complete example, with its zone and ages.
-func TestTheMainMessageReadsAsTheSeedShowsIt(t *testing.T) {
+// The third is the seed's complete example, with its zone and ages.
+func TestAMessageFollowsTheTimestampAndTheUpdates(t *testing.T) {
 	now := time.Date(2026, 2, 24, 14, 30, 0, 0, zone(t, "America/Los_Angeles"))
 	list := []updates.Update{
 		{At: now.Add(-15*time.Minute - 20*time.Second), Message: "Morning email triage: 2 items need attention"},
 		{At: now.Add(-3 * time.Hour), Message: "CI webhook: build passed, no action needed"},
 	}
+	const stamp = "[2026-02-24 Tue 02:30 PM PT]"
 	const body = `- (15 minutes ago) Morning email triage: 2 items need attention
 - (3 hours ago) CI webhook: build passed, no action needed
 
 How's it going?`
-	want := "[2026-02-24 Tue 02:30 PM PT] RECENT BACKGROUND UPDATES (mention key findings in your response):\n" + body
-	if got := Main(now, list, "How's it going?"); got != want {
-		t.Errorf("main:\n%s\nwant:\n%s", got, want)
-	}
-	want = "[2026-02-24 Tue 02:30 PM PT] RECENT BACKGROUND UPDATES (read-only — main session will also see these):\n" + body
-	if got := Peeked(now, list, "How's it going?"); got != want {
-		t.Errorf("fork:\n%s\nwant:\n%s", got, want)
-	}
-}
-
-func TestAMessageWithoutUpdatesFollowsTheTimestamp(t *testing.T) {
-	now := monday(t)
-	if got, want := Main(now, nil, "hi"), "[2026-11-23 Mon 09:02 AM PT] hi"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := Main(now, nil, ""), "[2026-11-23 Mon 09:02 AM PT]"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	list := []updates.Update{{At: now, Message: "one"}}
-	if got := Main(now, list, ""); !strings.HasSuffix(got, "\n- (just now) one") {
-		t.Errorf("%q does not end with the update", got)
+	for _, c := range []struct{ got, want string }{
+		{Main(now, nil, "hi"), stamp + " hi"},
+		{Main(now, nil, ""), stamp},
+		{Main(now, list, "How's it going?"), stamp + " RECENT BACKGROUND UPDATES (mention key findings in your response):\n" + body},
+		{Peeked(now, list, "How's it going?"), stamp + " RECENT BACKGROUND UPDATES (read-only — main session will also see these):\n" + body},
+		{Main(now, []updates.Update{{At: now, Message: "one"}}, ""), stamp + " RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (just now) one"},
+	} {
+		if c.got != c.want {
+			t.Errorf("it reads\n%s\nwant\n%s", c.got, c.want)
+		}
 	}
 }
 

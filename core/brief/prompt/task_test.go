@@ -63,13 +63,6 @@ func TestRequiredWordsStandWhereTheyBelong(t *testing.T) {
 	}
 }
 
-func TestAForegroundRoutineIsItsTagAndItsBody(t *testing.T) {
-	f := Foreground{Now: monday(t), Task: task(routines.KindRoutine)}
-	if got, want := ForegroundPrompt(f), Timestamp(f.Now)+" [routine:a1b2c3d4] "+f.Task.Body; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func TestTagsSayWhatFired(t *testing.T) {
 	for _, c := range []struct {
 		kind       routines.Kind
