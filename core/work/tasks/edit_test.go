@@ -9,24 +9,7 @@ import (
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
-	"ollimbot/core/safety/audit"
 )
-
-// An undo is a change like any other: it is reported and can be undone too.
-func TestAnEditItsUndoAndItsRedoAreTold(t *testing.T) {
-	inBubble(t, func(t *testing.T, d *desk) {
-		id := d.routine()
-		before := d.File(id)
-		var change command.Value = command.EditTask{ID: id, Version: before.Digest, Edit: set("cron", "30 7 * * *")}
-		for _, cron := range []string{"30 7 * * *", before.Cron, "30 7 * * *"} {
-			out := d.do(change)
-			if out.Message != fmt.Sprintf(textEdited, before.Title()) || out.Decision != (audit.Entry{Action: audit.TaskChanged, Subject: id}) || d.File(id).Cron != cron {
-				t.Errorf("to %s: %+v", cron, out)
-			}
-			change = out.Undo
-		}
-	})
-}
 
 // An editor may have saved the file a moment ago. The user sees its current state, not
 // the one that the bot read last.

@@ -306,37 +306,43 @@ func set(key string, value any) routines.Edit {
 	return routines.Edit{Set: []command.Field{{Key: key, Value: value}}}
 }
 
-func TestAnEditIsUndoneByTheOldFile(t *testing.T) {
+// An undo is a change like any other: it is reported and can be undone too.
+func TestAnEditIsUndoneByTheOldFileAndRedone(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		id := d.routine()
 		before := d.File(id)
-		out := d.do(command.EditTask{ID: id, Version: before.Digest, Edit: set("cron", "30 7 * * *")})
-		if now := d.File(id); now.Cron != "30 7 * * *" || out.Decision != (audit.Entry{Action: audit.TaskChanged, Subject: id}) {
-			t.Errorf("%+v: %+v", out, now)
+		var change command.Value = command.EditTask{ID: id, Version: before.Digest, Edit: set("cron", "30 7 * * *")}
+		for _, cron := range []string{"30 7 * * *", before.Cron, "30 7 * * *"} {
+			out := d.do(change)
+			if out.Message != fmt.Sprintf(textEdited, before.Title()) || out.Decision != (audit.Entry{Action: audit.TaskChanged, Subject: id}) || d.File(id).Cron != cron {
+				t.Errorf("to %s: %+v", cron, out)
+			}
+			var changed *command.ChangedError // the version that it is of is not the newest any more
+			if _, err := d.try(change); !errors.As(err, &changed) || changed.Now.Cron != cron {
+				t.Errorf("to %s twice: %v", cron, err)
+			}
+			change = out.Undo
 		}
-		var changed *command.ChangedError
-		_, err := d.try(command.EditTask{ID: id, Version: before.Digest, Edit: set("cron", "0 8 * * *")})
-		if !errors.As(err, &changed) || changed.Now.Cron != "30 7 * * *" {
-			t.Errorf("an edit of an older version: %v", err)
-		}
-		if d.do(out.Undo); d.File(id).Digest != before.Digest {
+		if d.do(change); d.File(id).Digest != before.Digest {
 			t.Errorf("undone: %+v", d.File(id))
 		}
-		if _, err = d.try(out.Undo); !errors.As(err, &changed) {
-			t.Errorf("undone twice: %v", err)
-		}
-		d.refuse(command.RevertTask{ID: "nothing"}, "nothing")
-		d.refuse(command.EditTask{ID: "nothing"}, "nothing")
-		late := d.reminder(time.Hour)
+	})
+}
+
+func TestAnEditThatCannotBeIsRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		id, late := d.routine(), d.reminder(time.Hour)
 		if f := d.File(late); !f.RunAt.Equal(d.now().Add(time.Hour)) || !f.UntilDone || d.File("nothing").ID != "" {
 			t.Errorf("%+v", f)
 		}
+		d.refuse(command.RevertTask{ID: "nothing"}, "nothing")
+		d.refuse(command.EditTask{ID: "nothing"}, "nothing")
 		for value, says := range map[string]string{
 			"tomorrow": "read the time", "2000-01-01T00:00:00Z": fmt.Sprintf(textAddPassed, "01:00"), "2002-01-01T00:00:00Z": "more than a year",
 		} {
 			d.refuse(command.EditTask{ID: late, Version: d.File(late).Digest, Edit: set("run-at", value)}, says)
 		}
-		d.refuse(command.EditTask{ID: id, Version: before.Digest, Edit: set("cron", "0 0 30 2 *")}, "never fires")
+		d.refuse(command.EditTask{ID: id, Version: d.File(id).Digest, Edit: set("cron", "0 0 30 2 *")}, "never fires")
 	})
 }
 

@@ -15,14 +15,10 @@ import (
 // W3: pressed at 00:09, Not today moved it to 01:09 of the same night.
 func TestNotTodayIsNeverTheSameNight(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	at := func(text string) time.Time {
 		when, err := time.ParseInLocation("2006-01-02 15:04", text, berlin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return when
 	}
 	for _, c := range []struct{ first, now, want string }{
