@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,27 +27,6 @@ func prepared(t testing.TB) *store.Dir {
 
 func sam() Options {
 	return Options{UserName: "Sam", BotName: "Ollie", Zone: "Europe/Berlin", Google: true}
-}
-
-func TestTheMailReaderIsThereOnlyWhileGoogleIsConnected(t *testing.T) {
-	const reader = ".claude/agents/gmail-reader.md"
-	d, without := prepared(t), sam()
-	without.Google = false
-	for _, step := range []struct {
-		o    Options
-		want bool
-	}{{without, false}, {sam(), true}, {without, false}, {sam(), true}} {
-		if _, err := Install(d, step.o); err != nil {
-			t.Fatal(err)
-		}
-		if exists(d, reader) != step.want {
-			t.Errorf("with Google %v the subagent is there: %v", step.o.Google, !step.want)
-		}
-	}
-	storetest.Put(t, d, reader, "---\nname: gmail-reader\n---\nmine")
-	if _, err := Install(d, without); err != nil || !exists(d, reader) {
-		t.Errorf("the user's own version was removed, %v", err)
-	}
 }
 
 func install(t testing.TB, d *store.Dir) []Note {
@@ -157,31 +137,6 @@ func TestNamesFromOutsideForgeNothingInTheFiles(t *testing.T) {
 	}
 }
 
-func TestIdentityIsWrittenOnceInALifetime(t *testing.T) {
-	d := prepared(t)
-	install(t, d)
-	storetest.Put(t, d, "IDENTITY.md", "I am somebody else.")
-	install(t, d)
-	if got := storetest.Text(t, d, "IDENTITY.md"); got != "I am somebody else." {
-		t.Errorf("it reads %q", got)
-	}
-	testkit.Must(t, d.Remove("IDENTITY.md"))
-	if notes := install(t, d); len(notes) > 0 || exists(d, "IDENTITY.md") {
-		t.Errorf("a file that the user removed is back: %+v", notes)
-	}
-}
-
-func TestAnIdentityFromBeforeIsTheUsers(t *testing.T) {
-	d := prepared(t)
-	storetest.Put(t, d, "IDENTITY.md", "From the original program.")
-	install(t, d)
-	testkit.Must(t, d.Remove("IDENTITY.md"))
-	install(t, d)
-	if exists(d, "IDENTITY.md") {
-		t.Error("it was made, although there was one before")
-	}
-}
-
 // older replaces a file with the version installed by an earlier release.
 func older(t testing.TB, d *store.Dir, name, text string) {
 	t.Helper()
@@ -194,65 +149,78 @@ func older(t testing.TB, d *store.Dir, name, text string) {
 	testkit.Must(t, d.WriteJSON(recordFile, records))
 }
 
-func TestADocumentFollowsTheProgramUntilTheUserChangesIt(t *testing.T) {
-	const name = "webhook-spec.md"
-	d := prepared(t)
-	install(t, d)
-	fresh := storetest.Text(t, d, name)
-
-	older(t, d, name, "An earlier version.")
-	if offers := Offers(d); len(offers) > 0 {
-		t.Errorf("what the next start does by itself is offered: %+v", offers)
+// play plays a story of one of our files in a new directory: start, or start without Google; older, the version that an
+// earlier release installed; mine, what the user writes; remove. It returns what the file has in the end, what is
+// offered for it, and how many notes the last start had.
+func play(t *testing.T, name, story string) (content, offered string, notes int) {
+	t.Helper()
+	d, fresh := prepared(t), prepared(t)
+	install(t, fresh)
+	for step := range strings.SplitSeq(story, ", ") {
+		switch step {
+		case "start", "start without Google":
+			o := sam()
+			o.Google = step == "start"
+			list, err := Install(d, o)
+			if testkit.Must(t, err); warned(list) {
+				t.Errorf("%s: %s: notes are %+v", name, story, list)
+			}
+			notes = len(slices.DeleteFunc(list, func(n Note) bool { return n.File != name }))
+		case "older":
+			older(t, d, name, "older")
+		case "mine":
+			storetest.Put(t, d, name, "mine")
+		case "remove":
+			testkit.Must(t, d.Remove(name))
+		}
 	}
-	if notes := install(t, d); len(notes) != 1 || notes[0].File != name || notes[0].Warning || storetest.Text(t, d, name) != fresh {
-		t.Errorf("it was not refreshed: %+v", notes)
+	content = "gone"
+	if exists(d, name) {
+		content = strings.Replace(storetest.Text(t, d, name), storetest.Text(t, fresh, name), "ours", 1)
 	}
-
-	older(t, d, name, "An earlier version.")
-	storetest.Put(t, d, name, "An earlier version, with a remark of mine.")
-	if notes := install(t, d); len(notes) > 0 || storetest.Text(t, d, name) != "An earlier version, with a remark of mine." {
-		t.Errorf("the user's version was lost: %+v", notes)
+	for _, o := range Offers(d) {
+		offered += map[bool]string{true: "edited", false: "as it was"}[o.Edited]
+		if o.File != name || !strings.Contains(o.Text, name) {
+			t.Errorf("%s: %s: offered is %+v", name, story, o)
+		}
 	}
-	if offers := Offers(d); len(offers) != 1 || offers[0].File != name || !offers[0].Edited {
-		t.Errorf("offered is %+v", offers)
-	}
-
-	testkit.Must(t, d.Remove(name))
-	if install(t, d); storetest.Text(t, d, name) != fresh || len(Offers(d)) > 0 {
-		t.Error("a removed document is not put back")
-	}
+	return content, offered, notes
 }
 
-func TestSubagentsAndSkillsAreOfferedAndNeverWrittenOver(t *testing.T) {
-	for _, name := range []string{".claude/agents/user-proxy.md", "skills/setup/SKILL.md"} {
-		d := prepared(t)
-		install(t, d)
-		fresh := storetest.Text(t, d, name)
-
-		storetest.Put(t, d, name, "My own.")
-		install(t, d)
-		if got, offers := storetest.Text(t, d, name), Offers(d); got != "My own." || len(offers) > 0 {
-			t.Errorf("%s reads %q, offered is %+v", name, got, offers)
-		}
-
-		older(t, d, name, "An earlier version.")
-		install(t, d)
-		if got := storetest.Text(t, d, name); got != "An earlier version." {
-			t.Errorf("%s was written over: %q", name, got)
-		}
-		if offers := Offers(d); len(offers) != 1 || offers[0].File != name || offers[0].Edited || !strings.Contains(offers[0].Text, name) {
-			t.Errorf("%s: offered is %+v", name, offers)
-		}
-
-		storetest.Put(t, d, name, "An earlier version, and mine.")
-		install(t, d)
-		if offers := Offers(d); len(offers) != 1 || !offers[0].Edited {
-			t.Errorf("%s: offered is %+v", name, offers)
-		}
-
-		testkit.Must(t, os.Rename(d.Path(name), d.Path(name)+".mine"))
-		if install(t, d); storetest.Text(t, d, name) != fresh || len(Offers(d)) > 0 {
-			t.Errorf("%s: the offer could not be taken", name)
+func TestWhatBecomesOfOurFilesOverStartsAndEdits(t *testing.T) {
+	const document, subagent, aSkill, reader = "webhook-spec.md", ".claude/agents/user-proxy.md", "skills/setup/SKILL.md", ".claude/agents/gmail-reader.md"
+	for _, c := range []struct {
+		names            []string
+		story            string
+		content, offered string
+		notes            int
+	}{
+		// An identity is written once in a lifetime.
+		{[]string{"IDENTITY.md"}, "start, mine, start", "mine", "", 0},
+		{[]string{"IDENTITY.md"}, "start, remove, start", "gone", "", 0},
+		{[]string{"IDENTITY.md"}, "mine, start, remove, start", "gone", "", 0}, // of the original program
+		// A document follows the program until the user changes it.
+		{[]string{document}, "start, older", "older", "", 1}, // what the next start does by itself is not offered
+		{[]string{document}, "start, older, start", "ours", "", 1},
+		{[]string{document}, "start, older, mine, start", "mine", "edited", 0},
+		{[]string{document}, "start, older, mine, start, remove, start", "ours", "", 1},
+		// Subagents and skills are offered and never written over.
+		{[]string{subagent, aSkill}, "start, mine, start", "mine", "", 0},
+		{[]string{subagent, aSkill}, "start, older, start", "older", "as it was", 0},
+		{[]string{subagent, aSkill}, "start, older, mine, start", "mine", "edited", 0},
+		{[]string{subagent, aSkill}, "start, older, mine, start, remove, start", "ours", "", 1},
+		// The mail reader is there only while Google is connected.
+		{[]string{reader}, "start without Google", "gone", "", 0},
+		{[]string{reader}, "start without Google, start", "ours", "", 1},
+		{[]string{reader}, "start, start without Google", "gone", "", 0},
+		{[]string{reader}, "start, start without Google, start", "ours", "", 1},
+		{[]string{reader}, "start, mine, start without Google", "mine", "", 0},
+	} {
+		for _, name := range c.names {
+			content, offered, notes := play(t, name, c.story)
+			if content != c.content || offered != c.offered || notes != c.notes {
+				t.Errorf("%s: %s: it is %.60q, offered %q, %d notes; want %+v", name, c.story, content, offered, notes, c)
+			}
 		}
 	}
 }
