@@ -234,17 +234,13 @@ func TestPropertyAnyMessageIDIsFoundAgain(t *testing.T) {
 	root := t.TempDir()
 	testkit.Check(t, func(t *rapid.T) {
 		d := storetest.At(t, root)
-		if err := d.Remove(messagesPath); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, d.Remove(messagesPath))
 		m := NewForkMessages(d, nil)
 		id := rapid.OneOf(
 			rapid.String(), rapid.StringMatching(`[0-9]{1,25}`), rapid.StringMatching(`t[0-9a-f]{8}`),
 		).Filter(func(s string) bool { return s != "" }).Draw(t, "id")
 		at := morning().Add(time.Duration(rapid.Int64Range(0, int64(1000*day)).Draw(t, "at")))
-		if err := m.Record(at, []post.MessageID{"other", post.MessageID(id), "1"}, "fork-1", "main-1"); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, m.Record(at, []post.MessageID{"other", post.MessageID(id), "1"}, "fork-1", "main-1"))
 		got, standing := m.Lookup(at.Add(rapid.SampledFrom([]time.Duration{0, day, 6 * day}).Draw(t, "age")), post.MessageID(id))
 		if standing != Live || got.ID != post.MessageID(id) || !got.At.Equal(at.Truncate(time.Microsecond)) {
 			t.Fatalf("%q recorded at %s: %+v, %v", id, at, got, standing)

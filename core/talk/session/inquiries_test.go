@@ -250,9 +250,7 @@ func TestPropertyInquiriesAreAMap(t *testing.T) {
 	root := t.TempDir()
 	testkit.Check(t, func(t *rapid.T) {
 		d := storetest.At(t, root)
-		if err := d.Remove(inquiriesPath); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, d.Remove(inquiriesPath))
 		type entry struct {
 			prompt string
 			at     time.Time
@@ -269,9 +267,7 @@ func TestPropertyInquiriesAreAMap(t *testing.T) {
 			case "register":
 				prompt := rapid.StringMatching(`[a-zé"\\<]{1,10}`).Draw(t, "prompt")
 				id, err := q.Register(now, prompt, "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				if _, again := model[id]; again {
 					t.Fatalf("%s was given twice", id)
 				}
