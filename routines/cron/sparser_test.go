@@ -33,9 +33,7 @@ func TestWhatASparserScheduleFiresIsCountedByTheDay(t *testing.T) {
 		minute := rapid.SampledFrom([]string{"0", "5", "*", "*/5", "*/7", "10-40", "0,30"}).Draw(t, "minute")
 		hour := rapid.SampledFrom([]string{"*", "*/2", "*/3", "*/5", "7", "9-17", "22-3", "8,9,12"}).Draw(t, "hour")
 		s, err := Parse(minute + " " + hour + " * * *")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if n := fires(s); n != s.PerDay() {
 			t.Fatalf("%s fires %d times a day, not %d", s, n, s.PerDay())
 		}
