@@ -3,7 +3,6 @@ package google_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -122,6 +121,40 @@ func (a *desk) browser(t *testing.T, text string) (redirect string) {
 	testkit.Must(t, err)
 	defer res.Body.Close()
 	return res.Header.Get("Location")
+}
+
+// loggedOut returns a running account without a login.
+func loggedOut(t *testing.T) *desk {
+	t.Helper()
+	a := deskOf(t)
+	testkit.Must(t, a.dir.Remove(google.TokenFile))
+	a.run(t)
+	return a
+}
+
+// connect starts a login and returns the address to which Google redirects its browser, once the account waits for it.
+func (a *desk) connect(t *testing.T, more ...string) (redirect string) {
+	t.Helper()
+	text, err := a.Connect(t.Context(), more)
+	testkit.Must(t, err)
+	redirect = a.browser(t, text)
+	visit(t, page(redirect)) // it is answered once the account waits
+	return redirect
+}
+
+func visit(t *testing.T, address string) {
+	t.Helper()
+	res, err := http.Get(address)
+	testkit.Must(t, err)
+	testkit.Must(t, res.Body.Close())
+}
+
+// connected checks the next line said: about a login that may read mail, too.
+func (a *desk) connected(t *testing.T) {
+	t.Helper()
+	if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Mail) {
+		t.Errorf("said %q, state %v", said, a.State())
+	}
 }
 
 func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
@@ -292,10 +325,7 @@ func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 	testkit.Alone(t)
 	for name, end := range map[string]func(t *testing.T, a *desk, redirect string){
 		"browser": func(t *testing.T, _ *desk, redirect string) {
-			res, err := http.Get(redirect)
-			testkit.Must(t, err)
-			defer res.Body.Close()
-			_, _ = io.Copy(io.Discard, res.Body)
+			visit(t, redirect)
 		},
 		"pasted": func(t *testing.T, a *desk, redirect string) {
 			if !a.Redirected(t.Context(), redirect) {
@@ -304,9 +334,7 @@ func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := deskOf(t)
-			testkit.Must(t, a.dir.Remove(google.TokenFile))
-			a.run(t)
+			a := loggedOut(t)
 			text, err := a.Connect(t.Context(), nil)
 			testkit.Must(t, err)
 			if list, _, err := a.audit.Read(9); err != nil || len(list) != 1 || list[0].Action != audit.LoginChanged || list[0].Detail != "google" {
@@ -330,14 +358,6 @@ func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 // page returns the page of a login that redirects to an address.
 func page(redirect string) string { return redirect[:strings.Index(redirect, "?")] }
 
-// waited returns once the account is waiting for a login.
-func waited(t *testing.T, redirect string) {
-	t.Helper()
-	res, err := http.Get(page(redirect)) // it is answered by then
-	testkit.Must(t, err)
-	testkit.Must(t, res.Body.Close())
-}
-
 // left returns once the account no longer waits for a login.
 func left(redirect string) {
 	for {
@@ -353,48 +373,30 @@ func TestTheEndOfALoginIsToldOnce(t *testing.T) {
 	testkit.Alone(t)
 	for name, says := range map[string]string{"refused": "access_denied", "granted": "connected"} {
 		t.Run(name, func(t *testing.T) {
-			a := deskOf(t)
-			testkit.Must(t, a.dir.Remove(google.TokenFile))
-			a.run(t)
+			a := loggedOut(t)
 			a.g.SaysNo = name == "refused"
-			text, err := a.Connect(t.Context(), nil)
-			testkit.Must(t, err)
-			redirect := a.browser(t, text)
-			waited(t, redirect)
+			redirect := a.connect(t)
 			wrong := strings.Replace(redirect, "state=", "state=x", 1)
 			if !a.Redirected(t.Context(), wrong) || !strings.Contains(<-a.heard, "not the address") {
 				t.Error("the wrong address is not refused")
 			}
-			waited(t, redirect) // it still waits
+			visit(t, page(redirect)) // it still waits
 			if !a.Redirected(t.Context(), redirect) || !strings.Contains(<-a.heard, says) || a.State().On() != (name == "granted") {
 				t.Errorf("it is %v", a.State())
 			}
 			left(redirect)
 			// The next login is reported after everything about this one.
 			a.g.SaysNo = false
-			text, err = a.Connect(t.Context(), []string{"mail"})
-			testkit.Must(t, err)
-			redirect = a.browser(t, text)
-			waited(t, redirect)
-			res, err := http.Get(redirect)
-			testkit.Must(t, err)
-			testkit.Must(t, res.Body.Close())
-			if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Mail) {
-				t.Errorf("said %q, state %v", said, a.State())
-			}
+			visit(t, a.connect(t, "mail"))
+			a.connected(t)
 		})
 	}
 }
 
 func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 	testkit.Alone(t)
-	a := deskOf(t)
-	testkit.Must(t, a.dir.Remove(google.TokenFile))
-	a.run(t)
-	text, err := a.Connect(t.Context(), nil)
-	testkit.Must(t, err)
-	redirect := a.browser(t, text)
-	waited(t, redirect)
+	a := loggedOut(t)
+	redirect := a.connect(t)
 	a.g.Before = func(r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			testkit.Must(t, a.dir.Remove("state/google_login.json")) // nothing is pending from here on
@@ -405,9 +407,7 @@ func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 		t.Errorf("it is %v", a.State())
 	}
 	a.g.Before = nil
-	text, err = a.Connect(t.Context(), []string{"mail"})
-	testkit.Must(t, err)
-	waited(t, a.browser(t, text)) // everything about the first one has been said by then
+	a.connect(t, "mail") // everything about the first one has been said by then
 	select {
 	case said := <-a.heard:
 		t.Errorf("it was told again: %q", said)
@@ -417,22 +417,10 @@ func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 
 func TestASecondLoginTakesThePlaceOfTheFirst(t *testing.T) {
 	testkit.Alone(t)
-	a := deskOf(t)
-	testkit.Must(t, a.dir.Remove(google.TokenFile))
-	a.run(t)
-	text, err := a.Connect(t.Context(), nil)
-	testkit.Must(t, err)
-	waited(t, a.browser(t, text))
-	text, err = a.Connect(t.Context(), []string{"mail"})
-	testkit.Must(t, err)
-	redirect := a.browser(t, text)
-	waited(t, redirect)
-	res, err := http.Get(redirect)
-	testkit.Must(t, err)
-	testkit.Must(t, res.Body.Close())
-	if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Mail) {
-		t.Errorf("said %q, state %v", said, a.State())
-	}
+	a := loggedOut(t)
+	a.connect(t)
+	visit(t, a.connect(t, "mail"))
+	a.connected(t)
 }
 
 func TestALoginThatNothingWaitsForCanBePasted(t *testing.T) {
