@@ -11,22 +11,19 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/testkit"
 )
 
 // BenchmarkACallOfALocalServer measures a tool call through the host, alternating with
 // the same call by the SDK alone, to show the host's overhead.
 func BenchmarkACallOfALocalServer(b *testing.B) {
-	h := newHome(b, stdio(b, nil, "plain"))
-	h.run()
-	h.known()
+	h := running(b, stdio(b, nil, "plain"))
 	at := slices.IndexFunc(h.Tools(), func(t agent.Tool) bool { return t.Name == "echo" })
 	echo, use := h.Tools()[at], agent.ToolUse{Name: "echo", Input: json.RawMessage(`{"text":"hello"}`)}
 	hello, _ := agent.Approve(use, use.Allowed())
 	bare, err := sdk.NewClient(&sdk.Implementation{Name: "bare", Version: "1"}, nil).
 		Connect(b.Context(), &sdk.CommandTransport{Command: exec.Command(binarytest.Path(), "__mcp", "plain")}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	var ours, alone []time.Duration
 	for b.Loop() {
 		begun := time.Now()

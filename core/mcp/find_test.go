@@ -20,9 +20,7 @@ func tokens(t testing.TB, tools []agent.Tool) int {
 	size := 0
 	for _, one := range tools {
 		text, err := json.Marshal(map[string]any{"name": wireName(one), "description": one.Description, "input_schema": one.Schema})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		size += len(text) + 1
 	}
 	return size / 4
@@ -38,17 +36,11 @@ func recorded(t testing.TB, servers, tools int) *Host {
 		file[fmt.Sprintf("server-with-a-long-name%d", i)] = map[string]any{"command": "none"}
 	}
 	text, err := json.Marshal(map[string]any{"mcpServers": file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Write(File, text); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, dir.Write(File, text))
 	none := func(string) (string, bool) { return "", false }
 	list, _, err := Read(dir, none)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	book := recordFile{Servers: map[string]Record{}}
 	for i, s := range list {
 		r := Record{Source: s.source}
@@ -60,9 +52,7 @@ func recorded(t testing.TB, servers, tools int) *Host {
 		}
 		book.Servers[s.Name] = r
 	}
-	if err := dir.WriteJSON(RecordFile, book); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, dir.WriteJSON(RecordFile, book))
 	return New(Options{Dir: dir, Log: slog.New(slog.DiscardHandler), Lookup: none})
 }
 
@@ -91,11 +81,7 @@ func searched(h *home, words string) string {
 
 func TestAToolIsFoundByWordsAndCalled(t *testing.T) {
 	testkit.Alone(t)
-	h := newHome(t, stdio(t, nil, "many", "plain"))
-	h.limits.direct = maxDirect
-	h.remake()
-	h.run()
-	h.known()
+	h := running(t, stdio(t, nil, "many", "plain"), limits{direct: maxDirect})
 	if n := len(h.Tools()); n != 2 {
 		t.Fatalf("a session has %d tools", n)
 	}
@@ -140,9 +126,7 @@ func TestTheToolsOfASessionStayTheSameWhileItsServersChange(t *testing.T) {
 		return list
 	}
 	before := names()
-	if err := changeRecord(h.o.Dir, "server-with-a-long-name0", func(r *Record) error { r.Tools = append(r.Tools, Tool{Name: "zebra", Given: "z"}); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, changeRecord(h.o.Dir, "server-with-a-long-name0", func(r *Record) error { r.Tools = append(r.Tools, Tool{Name: "zebra", Given: "z"}); return nil }))
 	h.Reload()
 	if !reflect.DeepEqual(before, names()) {
 		t.Error("the tools of a session have changed")
@@ -174,9 +158,7 @@ func BenchmarkFindAmong5000Tools(b *testing.B) {
 
 func TestACheckGetsWhatAToolAnswersOrNothing(t *testing.T) {
 	testkit.Alone(t)
-	h := newHome(t, stdio(t, nil, "content"))
-	h.run()
-	h.known()
+	h := running(t, stdio(t, nil, "content"))
 	for tool, want := range map[string]string{"nothing": "", "blank": "", "list": "", "object": "", "null": "", "one": "[1]"} {
 		if got, err := h.Ask(t.Context(), "mcp__content__"+tool, json.RawMessage("{}")); got != want || err != nil {
 			t.Errorf("%s answers %q, %v", tool, got, err)

@@ -13,13 +13,9 @@ import (
 func TestAListOfHostsThatOpensNothingIsSaid(t *testing.T) {
 	dir := storetest.Prepared(t)
 	text := `{"mcpServers": {"a": {"command": "x", "network": ["api.example.org"]}, "b": {"command": "x"}}}`
-	if err := dir.Write(File, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, dir.Write(File, []byte(text)))
 	states, _, err := Known(dir, func(string) (string, bool) { return "", false })
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for kind, want := range map[sandbox.Kind]int{sandbox.Bubblewrap: 0, sandbox.Landlock: 1, sandbox.Seatbelt: 1, sandbox.None: 0} {
 		said := Unreached(states, func() sandbox.State { return sandbox.State{Kind: kind} })
 		if len(said) != want || want == 1 && !strings.HasPrefix(said[0], "a: ") {
@@ -31,14 +27,10 @@ func TestAListOfHostsThatOpensNothingIsSaid(t *testing.T) {
 // A command without the bot says what the bot would say of the same record.
 func TestACommandWithoutTheBotSaysWhichToolsWait(t *testing.T) {
 	dir := storetest.Prepared(t)
-	if err := dir.Write(File, []byte(`{"mcpServers": {"a": {"command": "x"}, "b": {"command": "x", "disabled": true}, "c": {"command": "x"}}}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, dir.Write(File, []byte(`{"mcpServers": {"a": {"command": "x"}, "b": {"command": "x", "disabled": true}, "c": {"command": "x"}}}`)))
 	lookup := func(string) (string, bool) { return "", false }
 	servers, _, err := Read(dir, lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	one := Record{Source: servers[0].source, Tools: []Tool{{Name: "old"}}, Offered: []Tool{{Name: "old"}, {Name: "new"}}, Status: Ready}
 	other := one
 	other.Source = "another command"
@@ -47,9 +39,7 @@ func TestACommandWithoutTheBotSaysWhichToolsWait(t *testing.T) {
 		one.Version(): "a: ready, 1 tool; ",
 	} {
 		one.Refused = version
-		if err := dir.WriteJSON(RecordFile, recordFile{map[string]Record{"a": one, "b": one, "c": other}}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, dir.WriteJSON(RecordFile, recordFile{map[string]Record{"a": one, "b": one, "c": other}}))
 		states, _, err := Known(dir, lookup)
 		if err != nil || !strings.HasPrefix(states[0].String(), want) {
 			t.Errorf("%s, %v, want %s", states[0], err, want)
@@ -66,9 +56,7 @@ func TestACommandWithoutTheBotSaysWhichToolsWait(t *testing.T) {
 // The last calls of a server are recorded with their outcomes, newest last.
 func TestTheLastCallsOfAServerAreKnown(t *testing.T) {
 	testkit.Alone(t)
-	h := newHome(t, stdio(t, nil, "plain"))
-	h.run()
-	h.known()
+	h := running(t, stdio(t, nil, "plain"))
 	for range maxCalls {
 		h.call("plain/echo", `{"text":"a"}`)
 	}

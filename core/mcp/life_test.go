@@ -31,11 +31,8 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 func TestAnIdleServerEndsAndTheNextCallStartsIt(t *testing.T) {
 	testkit.Alone(t)
 	pids := filepath.Join(t.TempDir(), "pids")
-	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "plain"))
-	h.limits = limits{newest: time.Minute, idle: time.Millisecond} // so that a slow machine starts no second process for the older protocol
-	h.remake()
-	h.run()
-	h.known()
+	patient := limits{newest: time.Minute, idle: time.Millisecond} // so that a slow machine starts no second process for the older protocol
+	h := running(t, stdio(t, map[string]string{"PIDS": pids}, "plain"), patient)
 	h.until("its rest", func() bool { return h.state("plain").Status == Idle })
 	h.until("its end", func() bool { return gone(pidsIn(t, pids)[0]) || h.pause() })
 	if s := h.state("plain"); s.Text != "" || s.Tools != 3 {

@@ -270,9 +270,7 @@ func (h *home) remake() {
 
 func (h *home) save(file string) {
 	h.t.Helper()
-	if err := os.WriteFile(h.dir.Path(File), []byte(file), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, os.WriteFile(h.dir.Path(File), []byte(file), 0o600))
 }
 
 // run runs the host until the test ends.
@@ -320,6 +318,18 @@ func (h *home) known() {
 	h.Renew(h.t.Context())
 }
 
+// running returns a running host that knows the tools of all servers in the file.
+func running(t testing.TB, file string, bounds ...limits) *home {
+	t.Helper()
+	h := newHome(t, file)
+	for _, h.limits = range bounds {
+		h.remake()
+	}
+	h.run()
+	h.known()
+	return h
+}
+
 func (h *home) call(tool, args string) agent.ToolResult {
 	h.t.Helper()
 	for _, t := range h.Tools() {
@@ -354,17 +364,13 @@ func stdio(t testing.TB, env map[string]string, parts ...string) string {
 		servers[part] = map[string]any{"command": binarytest.Path(), "args": []string{"__mcp", part}, "env": all}
 	}
 	text, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(text)
 }
 
 func TestAServersToolsReachASessionAndCanBeCalled(t *testing.T) {
 	testkit.Alone(t)
-	h := newHome(t, stdio(t, nil, "plain"))
-	h.run()
-	h.known()
+	h := running(t, stdio(t, nil, "plain"))
 	if got := h.call("plain/echo", `{"text":"hello"}`); got.IsError || got.Text != "you said hello" {
 		t.Errorf("called: %+v", got)
 	}

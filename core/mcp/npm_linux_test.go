@@ -27,9 +27,7 @@ func TestALoginAtTheServerOfTheProtocolsAuthors(t *testing.T) {
 	server := exec.Command(node, script, "--oauth", "--oauth-strict")
 	server.Env = append(os.Environ(), "MCP_PORT="+at, "MCP_AUTH_PORT="+as)
 	out, err := server.StdoutPipe()
-	if err = errors.Join(err, server.Start()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(err, server.Start()))
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
@@ -57,9 +55,7 @@ func TestALoginAtTheServerOfTheProtocolsAuthors(t *testing.T) {
 
 func freePort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer l.Close()
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // it is one
 }

@@ -43,12 +43,8 @@ func lay(t *testing.T, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 }
 
@@ -75,9 +71,7 @@ func TestTheProgramOfAServerSeesThePackageThatItBelongsTo(t *testing.T) {
 				servers[name] = map[string]any{"command": node, "args": []string{filepath.Join(user, script)}}
 			}
 			text, err := json.Marshal(map[string]any{"mcpServers": servers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			h.save(string(text))
 			h.Reload()
 			h.run()
@@ -121,9 +115,7 @@ func TestAPythonServerSeesItsEnvironment(t *testing.T) {
 				"script":  map[string]any{"command": python, "args": []string{filepath.Join(user, "checkout/server.py")}},
 				"missing": map[string]any{"command": python, "args": []string{"-m", "fruit"}},
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			h.save(string(text))
 			h.Reload()
 			h.run()

@@ -35,9 +35,7 @@ func TestTheReferenceServersWorkInTheSandbox(t *testing.T) {
 				"memory": map[string]any{"command": filepath.Join(bin, "mcp-server-memory"), "env": map[string]string{"MEMORY_FILE_PATH": memory}},
 				"all":    map[string]any{"command": filepath.Join(bin, "mcp-server-everything"), "args": []string{"stdio"}},
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			h.save(string(text))
 			h.Reload()
 			h.run()

@@ -29,12 +29,8 @@ func fenced(t *testing.T, kind string, file func(home string) string) (h *home, 
 	user = t.TempDir()
 	for _, name := range []string{".ssh/id_ed25519", "diary.txt", "notes/plums.txt", "site/index.html"} {
 		path := filepath.Join(user, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("heliotrope"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte("heliotrope"), 0o600))
 	}
 	h = newHome(t, file(user))
 	site := sandbox.Visible{Path: filepath.Join(user, "site"), Write: true}
@@ -55,9 +51,7 @@ func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
 				return fmt.Sprintf(`{"mcpServers": {"reach": {"command": %q, "args": ["__mcp", "reach", %q, %q]}}}`,
 					binarytest.Path(), filepath.Join(user, "notes"), filepath.Join(user, "site"))
 			})
-			if err := os.WriteFile(h.dir.Path(".env"), []byte("KEY=heliotrope"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(h.dir.Path(".env"), []byte("KEY=heliotrope"), 0o600))
 			h.run()
 			h.known()
 			own := h.dir.Path(folder + "/reach/kept.txt")
@@ -138,9 +132,7 @@ func TestAServersProgramReachesTheHostsThatAreListedForIt(t *testing.T) {
 	defer other.Close()
 	port := func(s *httptest.Server) string {
 		_, port, err := net.SplitHostPort(s.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return port
 	}
 	for kind := range boxes {

@@ -29,13 +29,9 @@ func behindLogin(t *testing.T) (*logintest.Server, *home) {
 func (h *home) page(name string) string {
 	h.t.Helper()
 	l, err := h.Login(h.t.Context(), name)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	page, err := l.URL(h.t.Context())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return page
 }
 
@@ -211,9 +207,7 @@ func TestALoginByAnotherProgramIsUsedAndEnds(t *testing.T) {
 	h.until("the tools", func() bool { return h.state("weather").Tools > 0 })
 	h.Renew(t.Context())
 	h.expect("weather/echo", "you said hello")
-	if err := h.Logout("weather"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, h.Logout("weather"))
 	h.expect("weather/echo", "it asks for a login")
 	if err := h.Logout("weather"); err == nil {
 		t.Error("logged out twice")
