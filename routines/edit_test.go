@@ -1,6 +1,8 @@
 package routines
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/recur"
@@ -21,7 +24,7 @@ func TestARoutineIsWrittenAsTheOriginalReadsIt(t *testing.T) {
 	d := storetest.Dir(t)
 	got, err := AddRoutine(d, Routine{
 		Task: Task{
-			ID: "a1b2c3d4", Description: `Say "hi"`, Body: "Check email & summarize!\nBriefly.\n",
+			ID: "a1b2c3d4", Description: "Say\u200b \"hi\"", Body: "Check\x1b[31m email & summarize!\nBriefly.\n",
 			Background: true, Model: "haiku", Isolated: true, Mode: Freely,
 			Allowed: []string{"WebFetch", "Bash(ollim-bot tasks *)"}, Skills: []string{"focus"}, Subagent: "gmail-reader",
 		},
@@ -83,51 +86,67 @@ func TestAReminderAlwaysSaysWhetherItIsBackground(t *testing.T) {
 func TestWhatWouldNotLoadIsNotWritten(t *testing.T) {
 	d := storetest.Dir(t)
 	at := time.Date(2026, 11, 23, 9, 40, 0, 0, time.UTC)
-	for _, c := range []struct {
-		name string
-		add  func() error
-		want string
-	}{
-		{"bad cron", func() error {
-			_, err := AddRoutine(d, Routine{Task: Task{Body: "x"}, Cron: "0 9 * *"})
-			return err
-		}, "this has four"},
-		{"never fires", func() error {
-			_, err := AddRoutine(d, Routine{Task: Task{Body: "x"}, Cron: "0 0 30 2 *"})
-			return err
-		}, "never fires"},
-		{"empty body", func() error {
-			_, err := AddRoutine(d, Routine{Task: Task{Body: " \u200b\n"}, Cron: "0 9 * * *"})
-			return err
-		}, "there is no prompt"},
-		{"dangerous tool", func() error {
-			_, err := AddRoutine(d, Routine{Task: Task{Body: "x", Allowed: []string{"Bash(*)"}}, Cron: "0 9 * * *"})
-			return err
-		}, "too broad"},
-		{"id of two lines", func() error {
-			_, err := AddReminder(d, Reminder{Task: Task{ID: "a\nb", Body: "x"}, RunAt: at})
-			return err
-		}, "one line"},
-		{"no time", func() error {
-			_, err := AddReminder(d, Reminder{Task: Task{Body: "x"}})
-			return err
-		}, "there is no run-at"},
-		{"depth beyond the chain", func() error {
-			_, err := AddReminder(d, Reminder{Task: Task{Body: "x"}, RunAt: at, ChainDepth: 2, MaxChain: 1})
-			return err
-		}, "beyond max-chain"},
-		{"both tool lists", func() error {
-			_, err := AddReminder(d, Reminder{Task: Task{Body: "x", Allowed: []string{"A"}, Disallowed: []string{"B"}}, RunAt: at})
-			return err
-		}, "keep one"},
+	for want, r := range map[string]Routine{
+		"this has four":      {Task: Task{Body: "x"}, Cron: "0 9 * *"},
+		"never fires":        {Task: Task{Body: "x"}, Cron: "0 0 30 2 *"},
+		"there is no prompt": {Task: Task{Body: " \u200b\n"}, Cron: "0 9 * * *"},
+		"too broad":          {Task: Task{Body: "x", Allowed: []string{"Bash(*)"}}, Cron: "0 9 * * *"},
 	} {
-		if err := c.add(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		if _, err := AddRoutine(d, r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for want, r := range map[string]Reminder{
+		"one line":            {Task: Task{ID: "a\nb", Body: "x"}, RunAt: at},
+		"there is no run-at":  {Task: Task{Body: "x"}},
+		"beyond max-chain":    {Task: Task{Body: "x"}, RunAt: at, ChainDepth: 2, MaxChain: 1},
+		"given; keep one of ": {Task: Task{Body: "x", Allowed: []string{"A"}, Disallowed: []string{"B"}}, RunAt: at},
+	} {
+		if _, err := AddReminder(d, r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	for _, folder := range []string{RoutineFolder, ReminderFolder} {
 		if entries, err := os.ReadDir(d.Path(folder)); err == nil && len(entries) > 0 {
 			t.Errorf("%s holds %v", folder, entries)
+		}
+	}
+}
+
+func TestAnEditChangesWhatItSaysAndNothingElse(t *testing.T) {
+	const head = "---\nid: a # mine\ncron: 0 9 * * *\nmood: good\n---\n"
+	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+	cron := func(s string) Edit { return Edit{Set: []frontmatter.Entry{{Key: "cron", Value: s}}} }
+	body := func(s string) Edit { return Edit{Body: &s} }
+	for _, c := range []struct {
+		name, file string
+		edit       Edit
+		want, says string
+	}{
+		{"a key", head + "Go.\n", cron("0 7 * * *"), strings.Replace(head, "0 9 * * *", `"0 7 * * *"`, 1) + "Go.\n", ""},
+		{"the prompt", head + "Go.\n", body(" Stay\x1b[31m. \n"), head + "Stay.\n", ""},
+		{"the prompt as it is", head + "\nGo.\n\n", body("Go."), head + "\nGo.\n\n", ""},
+		{"a prompt in a file of Windows", crlf(head + "Go.\n"), body("Stay.\nHere."), crlf(head + "Stay.\nHere.\n"), ""},
+		{"a prompt where there is none yet", strings.TrimSpace(head), body("Stay."), head + "Stay.\n", ""},
+		{"what would not load", head + "Go.\n", cron("never"), head + "Go.\n", "this has one"},
+		{"no prompt", head + "Go.\n", body(" "), head + "Go.\n", "there is no prompt"},
+	} {
+		d := storetest.Dir(t)
+		storetest.Put(t, d, "routines/a.md", c.file)
+		task := Task{Kind: KindRoutine, Path: "routines/a.md"}
+		before, err := EditTask(d, task, Digest([]byte(c.file)), time.UTC, c.edit)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || string(before) != c.file || storetest.Text(t, d, task.Path) != c.want {
+			t.Errorf("%s: %v, %q, want %q", c.name, err, storetest.Text(t, d, task.Path), c.want)
+		}
+		if _, err = EditTask(d, task, "an older version", time.UTC, c.edit); !errors.Is(err, ErrOther) {
+			t.Errorf("%s: an older version: %v", c.name, err)
+		}
+		if _, err = RevertTask(d, task, Digest([]byte(c.want)), before); err != nil || storetest.Text(t, d, task.Path) != c.file {
+			t.Errorf("%s: reverted: %v", c.name, err)
+		}
+		testkit.Must(t, d.Remove(task.Path))
+		if _, err = EditTask(d, task, Digest(nil), time.UTC, c.edit); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "change routines/a.md: ") {
+			t.Errorf("%s: without a file: %v", c.name, err)
 		}
 	}
 }
@@ -221,9 +240,7 @@ func TestEveryRoutineComesBackFromItsFile(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		expr := rapid.SampledFrom([]string{"0 9 * * *", "*/30 9-18 * * mon-fri", "0 9 13 * 5"}).Draw(t, "cron")
 		schedule, err := cron.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		want := Routine{
 			Task: drawTask(t, KindRoutine), Cron: expr, Schedule: recur.Of(schedule),
 			RunMissed: rapid.Bool().Draw(t, "missed"), Late: UsualLate,

@@ -3,7 +3,9 @@ package routines
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,191 +48,159 @@ func (r *room) remove(rel string) {
 	testkit.Must(r.t, os.RemoveAll(filepath.Join(r.root, rel)))
 }
 
-func routineText(id, cron, body string, extra ...string) string {
-	return fmt.Sprintf("---\nid: %q\ncron: %q\nbackground: true\n%s---\n%s\n", id, cron, lines(extra), body)
+func routineText(id, cron, body string) string {
+	return fmt.Sprintf("---\nid: %q\ncron: %q\nbackground: true\n---\n%s\n", id, cron, body)
 }
 
-func reminderText(id, runAt, body string, extra ...string) string {
-	return fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\n%s---\n%s\n", id, runAt, lines(extra), body)
-}
-
-func lines(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return strings.Join(list, "\n") + "\n"
-}
-
-// both runs a test with both kinds of scan: of everything, and of the named files.
-func both(t *testing.T, test func(t *testing.T, look func(r *room, names ...string) Change)) {
-	t.Run("scan", func(t *testing.T) {
-		test(t, func(r *room, _ ...string) Change { return r.x.Scan() })
-	})
-	t.Run("refresh", func(t *testing.T) {
-		test(t, func(r *room, names ...string) Change { return r.x.Refresh(names) })
-	})
-}
-
-func wantChange(t *testing.T, got, want Change) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("change (-want +got):\n%s", diff)
-	}
+func reminderText(id, runAt, body string) string {
+	return fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\n---\n%s\n", id, runAt, body)
 }
 
 func wantProblems(t *testing.T, x *Index, want ...string) {
 	t.Helper()
-	got := x.Set().Problems
-	if len(got) != len(want) {
-		t.Fatalf("got %d problems %v, want %d", len(got), got, len(want))
+	got := report(x.Set().Problems)
+	if strings.Count(got, "\n") != len(want) {
+		t.Errorf("want %d problems, got\n%s", len(want), got)
 	}
-	for i, w := range want {
-		if text := words(got[i]); !strings.Contains(text, w) {
-			t.Errorf("problem %d is %q, want it to hold %q", i, text, w)
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			t.Errorf("no problem holds %q:\n%s", w, got)
 		}
-	}
-}
-
-// words formats a problem as "file:line:column: why".
-func words(p Problem) string {
-	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
-}
-
-func TestMissingFoldersAreAnEmptyIndex(t *testing.T) {
-	r := newRoom(t)
-	wantChange(t, r.x.Scan(), Change{})
-	if s := r.x.Set(); len(s.Routines)+len(s.Reminders)+len(s.Problems) != 0 {
-		t.Errorf("set is %+v", s)
 	}
 }
 
-func TestFilesComeChangeAndGo(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
-		r := newRoom(t)
-		r.put("routines/b.md", routineText("bbbbbbbb", "0 9 * * *", "two"))
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 8 * * *", "one"))
-		r.put("reminders/c.md", reminderText("cccccccc", "2026-11-23T10:00:00Z", "three"))
-		names := []string{"routines/b.md", "routines/a.md", "reminders/c.md"}
-		wantChange(t, look(r, names...), Change{IDs: []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}})
-		var paths []string
-		for _, one := range r.x.Set().Routines {
-			paths = append(paths, one.Path)
+// do plays one edit of a story: a.md=a@9 writes the routine a that fires at 9:00 (reminders/… a reminder), a.md=other
+// words those alone, -a.md removes, "touch a.md" touches, a.md>b.md renames. It returns the files that it touches.
+func (r *room) do(edit string) []string {
+	full := func(name string) string {
+		if strings.Contains(name, "/") {
+			return path.Clean(name)
 		}
-		if diff := cmp.Diff([]string{"routines/a.md", "routines/b.md"}, paths); diff != "" {
-			t.Errorf("routines are not sorted by path: %s", diff)
-		}
-		wantChange(t, look(r, names...), Change{})
-
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 7 * * *", "one, earlier"))
-		wantChange(t, look(r, names...), Change{IDs: []string{"aaaaaaaa"}})
-		if got, ok := r.x.Set().RoutineByID("aaaaaaaa"); !ok || got.Cron != "0 7 * * *" {
-			t.Errorf("routine is %+v", got)
-		}
-
-		r.remove("routines/b.md")
-		r.remove("reminders/c.md")
-		wantChange(t, look(r, names...), Change{IDs: []string{"bbbbbbbb", "cccccccc"}})
-		if _, ok := r.x.Set().Find("bbbbbbbb"); ok {
-			t.Error("a removed routine is still found")
-		}
-	})
-}
-
-func TestAChangedIDIsAnotherTask(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
-		r := newRoom(t)
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-		look(r, "routines/a.md")
-		r.put("routines/a.md", routineText("bbbbbbbb", "0 9 * * *", "one"))
-		wantChange(t, look(r, "routines/a.md"), Change{IDs: []string{"aaaaaaaa", "bbbbbbbb"}})
-	})
-}
-
-func TestARenamedFileKeepsItsTask(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
-		r := newRoom(t)
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-		look(r, "routines/a.md")
-		testkit.Must(t, os.Rename(r.dir.Path("routines/a.md"), r.dir.Path("routines/z.md")))
-		wantChange(t, look(r, "routines/a.md", "routines/z.md"), Change{IDs: []string{"aaaaaaaa"}})
-		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/z.md" {
-			t.Errorf("path is %s", got.Path)
-		}
-	})
-}
-
-func TestATouchedFileIsNotAChangedOne(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
-		r := newRoom(t)
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-		look(r, "routines/a.md")
-		before := r.x.Set()
+		return "routines/" + name
+	}
+	if name, is := strings.CutPrefix(edit, "-"); is {
+		r.remove(full(name))
+		return []string{full(name)}
+	}
+	if name, is := strings.CutPrefix(edit, "touch "); is {
 		later := time.Now().Add(time.Hour)
-		testkit.Must(t, os.Chtimes(r.dir.Path("routines/a.md"), later, later))
-		wantChange(t, look(r, "routines/a.md"), Change{})
-		if r.x.Set() != before {
-			t.Error("a new set was made for nothing")
-		}
-	})
+		testkit.Must(r.t, os.Chtimes(r.dir.Path(full(name)), later, later))
+		return []string{full(name)}
+	}
+	if from, to, is := strings.Cut(edit, ">"); is {
+		testkit.Must(r.t, os.Rename(r.dir.Path(full(from)), r.dir.Path(full(to))))
+		return []string{full(from), full(to)}
+	}
+	name, text, _ := strings.Cut(edit, "=")
+	if id, hour, is := strings.Cut(text, "@"); is && strings.HasPrefix(full(name), ReminderFolder) {
+		text = reminderText(id, fmt.Sprintf("2026-11-23T%s:00:00Z", hour), "Go.")
+	} else if is {
+		text = routineText(id, "0 "+hour+" * * *", "Go.")
+	}
+	r.put(full(name), text)
+	return []string{full(name)}
 }
 
-func TestAnInvalidFileKeepsItsLastGoodVersionAndSaysSo(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
-		r := newRoom(t)
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-		look(r, "routines/a.md")
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 99 * * *", "one"))
-		wantChange(t, look(r, "routines/a.md"), Change{Problems: true})
-		wantProblems(t, r.x, "until then the previous version stays active")
-		if got, ok := r.x.Set().RoutineByID("aaaaaaaa"); !ok || got.Cron != "0 9 * * *" {
-			t.Errorf("in force is %+v", got)
-		}
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 10 * * *", "one"))
-		wantChange(t, look(r, "routines/a.md"), Change{IDs: []string{"aaaaaaaa"}, Problems: true})
-		wantProblems(t, r.x)
-	})
+// inForce lists what a set has in force, as the edits that wrote it.
+func inForce(s *Set) string {
+	var list []string
+	for _, one := range s.Routines {
+		list = append(list, fmt.Sprintf("%s=%s@%s", strings.TrimPrefix(one.Path, "routines/"), one.ID, strings.Fields(one.Cron)[1]))
+	}
+	for _, one := range s.Reminders {
+		list = append(list, fmt.Sprintf("%s=%s@%d", one.Path, one.ID, one.RunAt.Hour()))
+	}
+	return strings.Join(list, ", ")
 }
 
-func TestAFileThatWasNeverGoodIsOnlyAProblem(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
-		r := newRoom(t)
-		r.put("routines/a.md", "no front matter")
-		wantChange(t, look(r, "routines/a.md"), Change{Problems: true})
-		wantProblems(t, r.x, "routines/a.md:1:1")
-		r.remove("routines/a.md")
-		wantChange(t, look(r, "routines/a.md"), Change{Problems: true})
-		wantProblems(t, r.x)
-	})
-}
+// beat is a moment of a story: edits, the ids that change with an ! if the problems do, what is then in force, and the
+// only problem.
+type beat struct{ edits, changed, inForce, problem string }
 
-func TestOfTwoFilesWithOneIDTheOneInForceStays(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
-		r := newRoom(t)
-		r.put("routines/water.md", routineText("aaaaaaaa", "0 9 * * *", "the one that works"))
-		wantChange(t, look(r, "routines/water.md"), Change{IDs: []string{"aaaaaaaa"}})
-		r.put("routines/a copy.md", routineText("aaaaaaaa", "0 8 * * *", "copied"))
-		wantChange(t, look(r, "routines/a copy.md"), Change{Problems: true})
-		wantProblems(t, r.x, "routines/a copy.md has the same id (aaaaaaaa) as routines/water.md")
-		r.put("routines/water.md", routineText("aaaaaaaa", "0 10 * * *", "changed since"))
-		wantChange(t, look(r, "routines/water.md"), Change{IDs: []string{"aaaaaaaa"}})
-		if got, _ := r.x.Set().RoutineByID("aaaaaaaa"); got.Path != "routines/water.md" || got.Cron != "0 10 * * *" || len(r.x.Set().Routines) != 1 {
-			t.Errorf("in force is %s of %d", got.Path, len(r.x.Set().Routines))
+func TestWhatIsInForceFollowsTheFiles(t *testing.T) {
+	for name, story := range map[string][]beat{
+		"missing folders are an empty index": {{"", "", "", ""}},
+		"files come, change and go": {
+			{"b.md=b@9, a.md=a@8, reminders/c.md=c@10", "a b c", "a.md=a@8, b.md=b@9, reminders/c.md=c@10", ""},
+			{"", "", "a.md=a@8, b.md=b@9, reminders/c.md=c@10", ""},
+			{"a.md=a@7", "a", "a.md=a@7, b.md=b@9, reminders/c.md=c@10", ""},
+			{"-b.md, -reminders/c.md", "b c", "a.md=a@7", ""},
+		},
+		"a changed id is another task":         {{"a.md=a@9", "a", "a.md=a@9", ""}, {"a.md=b@9", "a b", "a.md=b@9", ""}},
+		"a renamed file keeps its task":        {{"a.md=a@9", "a", "a.md=a@9", ""}, {"a.md>z.md", "a", "z.md=a@9", ""}},
+		"a touched file is not a changed one":  {{"a.md=a@9", "a", "a.md=a@9", ""}, {"touch a.md", "", "a.md=a@9", ""}},
+		"a routine and a reminder share an id": {{"a.md=a@9, reminders/a.md=a@10", "a", "a.md=a@9, reminders/a.md=a@10", ""}},
+		"an invalid file keeps its last good version and says so": {
+			{"a.md=a@9", "a", "a.md=a@9", ""},
+			{"a.md=a@99", "!", "a.md=a@9", "until then the previous version stays active"},
+			{"a.md=a@10", "a !", "a.md=a@10", ""},
+		},
+		"a file that was never good is only a problem": {{"a.md=no front matter", "!", "", "routines/a.md:1:1"}, {"-a.md", "!", "", ""}},
+		"of two files with one id the one in force stays": {
+			{"water.md=a@9", "a", "water.md=a@9", ""},
+			{"a copy.md=a@8", "!", "water.md=a@9", "routines/a copy.md has the same id (a) as routines/water.md"},
+			{"water.md=a@10", "a", "water.md=a@10", "routines/a copy.md has the same id (a) as routines/water.md"},
+			{"-water.md", "a !", "a copy.md=a@8", ""},
+		},
+		"it stays also against a name that comes first": {
+			{"water.md=a@9", "a", "water.md=a@9", ""},
+			{"a.md=a@8", "!", "water.md=a@9", "routines/a.md has the same id (a) as routines/water.md"},
+		},
+		"an id that a file gave away is no longer its own": {
+			{"b.md=a@9, c.md=b@9", "a b", "b.md=a@9, c.md=b@9", ""},
+			{"b.md=b@8", "a !", "c.md=b@9", "routines/b.md has the same id (b) as routines/c.md"},
+			{"d.md=a@7", "a", "c.md=b@9, d.md=a@7", "routines/b.md has the same id (b) as routines/c.md"},
+			{"b.md=a@9", "!", "c.md=b@9, d.md=a@7", "routines/b.md has the same id (a) as routines/d.md"},
+		},
+		"of files that are found together the first name is in force": {
+			{"reminders/b.md=a@10, reminders/a.md=a@11", "a !", "reminders/a.md=a@11", "reminders/b.md has the same id (a)"},
+		},
+		// The original names a file after the ASCII letters of its text, so that a text without any becomes ".md".
+		"a file that is called only .md is a task": {
+			{"reminders/.md=a@10, reminders/.hidden.md=b@10, reminders/.#tea.md=c@10", "a", "reminders/.md=a@10", ""},
+			{"-reminders/.md", "a", "", ""},
+		},
+		"files outside of the folders are ignored": {
+			{"webhooks/a.md=a@9, ./a.md=a@9, a.txt=a@9, .a.md=a@9, .#a.md=a@9, #a.md=a@9, ~a.md=a@9, ..md=a@9", "", "", ""},
+			{"routines/deep/a.md=a@9", "!", "", "the files in this folder are ignored"},
+			{"", "", "", "the files in this folder are ignored"},
+		},
+	} {
+		for _, kind := range []string{"scan", "refresh"} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				r := newRoom(t)
+				for i, b := range story {
+					before := r.x.Set()
+					var names []string
+					for edit := range strings.SplitSeq(b.edits, ", ") {
+						if edit != "" {
+							names = append(names, r.do(edit)...)
+						}
+					}
+					var c Change
+					if kind == "scan" {
+						c = r.x.Scan()
+					} else {
+						c = r.x.Refresh(names)
+					}
+					want := Change{IDs: slices.DeleteFunc(strings.Fields(b.changed), func(s string) bool { return s == "!" }), Problems: strings.Contains(b.changed, "!")}
+					if diff := cmp.Diff(want, c, cmpopts.EquateEmpty()); diff != "" {
+						t.Errorf("%q: change (-want +got)\n%s", b.edits, diff)
+					}
+					if got := inForce(r.x.Set()); got != b.inForce {
+						t.Errorf("%q: in force is %q, want %q", b.edits, got, b.inForce)
+					}
+					if c.Empty() && r.x.Set() != before && i > 0 { // the first look makes one
+						t.Errorf("%q: a new set was made for nothing", b.edits)
+					}
+					if b.problem == "" {
+						wantProblems(t, r.x)
+					} else {
+						wantProblems(t, r.x, b.problem)
+					}
+				}
+			})
 		}
-		r.remove("routines/water.md")
-		wantChange(t, look(r, "routines/water.md"), Change{IDs: []string{"aaaaaaaa"}, Problems: true})
-		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/a copy.md" {
-			t.Errorf("in force is %s", got.Path)
-		}
-	})
-}
-
-func TestOfFilesThatAreFoundTogetherTheFirstNameIsInForce(t *testing.T) {
-	r := newRoom(t)
-	r.put("reminders/b.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "second"))
-	r.put("reminders/a.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "first"))
-	r.x.Scan()
-	if got, _ := r.x.Set().ReminderByID("aaaaaaaa"); got.Path != "reminders/a.md" {
-		t.Errorf("in force is %s", got.Path)
 	}
 }
 
@@ -244,20 +214,6 @@ func TestCancellingATaskRemovesTheFileThatIsInForce(t *testing.T) {
 	if rel, found, err := RemoveTask(r.dir, KindReminder, "aaaaaaaa", in.Task); rel != "reminders/tea.md" || !found || err != nil {
 		t.Errorf("removed %q, %v, %v", rel, found, err)
 	}
-}
-
-// The original names a file after the ASCII letters of its text, so that a text without
-// any becomes ".md".
-func TestAFileThatIsCalledOnlyMdIsATask(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
-		r := newRoom(t)
-		r.put("reminders/.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "水をやる"))
-		r.put("reminders/.hidden.md", reminderText("bbbbbbbb", "2026-11-23T10:00:00Z", "hidden"))
-		r.put("reminders/.#tea.md", reminderText("cccccccc", "2026-11-23T10:00:00Z", "an editor's"))
-		wantChange(t, look(r, "reminders/.md", "reminders/.hidden.md", "reminders/.#tea.md"), Change{IDs: []string{"aaaaaaaa"}})
-		r.remove("reminders/.md")
-		wantChange(t, look(r, "reminders/.md"), Change{IDs: []string{"aaaaaaaa"}})
-	})
 }
 
 func TestAnIDIsWhateverTheOriginalAcceptsAsOne(t *testing.T) {
@@ -289,152 +245,142 @@ func TestAnIDIsWhateverTheOriginalAcceptsAsOne(t *testing.T) {
 	}
 }
 
-func TestARoutineAndAReminderMayShareAnID(t *testing.T) {
-	r := newRoom(t)
-	r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "routine"))
-	r.put("reminders/a.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "reminder"))
-	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
-	if got, _ := r.x.Set().Find("aaaaaaaa"); got.Kind != KindRoutine {
-		t.Errorf("found the %s first", got.Kind)
-	}
-	if _, ok := r.x.Set().ReminderByID("aaaaaaaa"); !ok {
-		t.Error("the reminder is not in force")
-	}
-}
-
 func TestBadFilesHurtNoOther(t *testing.T) {
-	both(t, func(t *testing.T, look func(*room, ...string) Change) {
+	for _, look := range []func(*Index, []string){func(x *Index, _ []string) { x.Scan() }, func(x *Index, names []string) { x.Refresh(names) }} {
 		r := newRoom(t)
-		r.put("routines/good.md", routineText("aaaaaaaa", "0 9 * * *", "fine"))
+		r.do("good.md=a@9")
 		r.put("routines/huge.md", routineText("bbbbbbbb", "0 9 * * *", strings.Repeat("a lot of text\n", 400_000)))
 		r.put("routines/bytes.md", "---\nid: \"cccccccc\"\ncron: \"0 9 * * *\"\ndescription: \"\xff\xfe\x1b[31m\"\n---\nbody")
 		r.put("routines/folder.md/x", "a folder with the name of a file")
-		r.put("routines/es\x1b[31mcape.md", routineText("dddddddd", "0 9 * * *", "bad name"))
-		names := []string{"routines/good.md", "routines/huge.md", "routines/bytes.md", "routines/folder.md", "routines/es\x1b[31mcape.md"}
+		r.do("es\x1b[31mcape.md=d@9")
 		testkit.Must(t, os.Symlink("nowhere", r.dir.Path("routines/dangling.md")))
-		look(r, append(names, "routines/dangling.md")...)
-		if _, ok := r.x.Set().RoutineByID("aaaaaaaa"); !ok {
+		var names []string
+		for _, name := range []string{"good", "huge", "bytes", "folder", "es\x1b[31mcape", "dangling"} {
+			names = append(names, "routines/"+name+".md")
+		}
+		look(r.x, names)
+		if _, ok := r.x.Set().RoutineByID("a"); !ok {
 			t.Fatalf("the good routine is not in force: %v", r.x.Set().Problems)
 		}
 		seen := map[string]bool{}
 		for _, p := range r.x.Set().Problems {
 			seen[p.File] = true
-			if text := words(p); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\n") || p.Message == "" {
-				t.Errorf("problem %q is not fit to be shown", text)
+			if !utf8.ValidString(p.Message) || strings.ContainsAny(p.Position()+p.Message, "\x1b\n") || p.Message == "" {
+				t.Errorf("problem %+v is not fit to be shown", p)
 			}
 		}
 		want := map[string]bool{"routines/huge.md": true, "routines/bytes.md": true, "routines/folder.md": true, "routines/escape.md": true}
 		if diff := cmp.Diff(want, seen); diff != "" {
 			t.Errorf("files with problems (-want +got):\n%s", diff)
 		}
-		wantChange(t, r.x.Scan(), Change{})
-	})
-}
-
-func TestAFileOutsideTheFoldersIsIgnored(t *testing.T) {
-	r := newRoom(t)
-	for _, name := range []string{"webhooks/a.md", "routines/deep/a.md", "a.md", "routines/a.txt", "routines/.a.md", "routines/.#a.md", "routines/#a.md", "routines/~a.md", "routines/..md"} {
-		r.put(name, routineText("aaaaaaaa", "0 9 * * *", "x"))
-		wantChange(t, r.x.Refresh([]string{name}), Change{Problems: name == "routines/deep/a.md"}) // which is named once
-	}
-	wantChange(t, r.x.Scan(), Change{})
-}
-
-func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
-	r := newRoom(t)
-	r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-	r.x.Scan()
-	testkit.Must(t, os.Rename(r.dir.Path("routines"), r.dir.Path("kept")))
-	// A link loop is unreadable for every user, including root.
-	testkit.Must(t, os.Symlink("routines", r.dir.Path("routines")))
-	wantChange(t, r.x.Scan(), Change{Problems: true})
-	wantProblems(t, r.x, "the folder cannot be read")
-	if _, ok := r.x.Set().Find("aaaaaaaa"); !ok {
-		t.Error("the routine left the schedule")
-	}
-	wantChange(t, r.x.Scan(), Change{})
-	r.remove("routines")
-	testkit.Must(t, os.Rename(r.dir.Path("kept"), r.dir.Path("routines")))
-	wantChange(t, r.x.Scan(), Change{Problems: true})
-	wantProblems(t, r.x)
-	r.remove("routines")
-	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
-}
-
-func TestAFolderMayBeALink(t *testing.T) {
-	r := newRoom(t)
-	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-	testkit.Must(t, os.Symlink("elsewhere", r.dir.Path("routines")))
-	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
-}
-
-func TestAWriteOfTheSameSizeIsSeen(t *testing.T) {
-	r := newRoom(t)
-	for i := range 50 {
-		r.put("routines/a.md", routineText("aaaaaaaa", fmt.Sprintf("%d 9 * * *", 10+i%2), "one"))
-		r.x.Scan()
-		if got, _ := r.x.Set().RoutineByID("aaaaaaaa"); got == nil || got.Cron != fmt.Sprintf("%d 9 * * *", 10+i%2) {
-			t.Fatalf("write %d: in force is %+v", i, got)
+		if c := r.x.Scan(); !c.Empty() {
+			t.Errorf("nothing has changed, but %+v", c)
 		}
 	}
 }
 
-func TestASetNeverChanges(t *testing.T) {
+func TestFindTakesTheRoutineOfTwoTasksWithOneID(t *testing.T) {
 	r := newRoom(t)
-	for i := range 100 {
-		r.put(fmt.Sprintf("routines/%03d.md", i), routineText(fmt.Sprintf("%08x", i), "0 9 * * *", "one"))
-	}
+	r.do("a.md=a@9")
+	r.do("reminders/a.md=a@10")
 	r.x.Scan()
-	old := r.x.Set()
-	kept := append([]*Routine(nil), old.Routines...)
-	r.put("routines/050.md", routineText("00000032", "0 10 * * *", "changed"))
-	r.remove("routines/000.md")
-	r.x.Refresh([]string{"routines/050.md", "routines/000.md"})
-	if diff := cmp.Diff(kept, old.Routines, cmpopts.EquateComparable(), cmp.Comparer(func(a, b *Routine) bool { return a == b })); diff != "" {
-		t.Errorf("the old set changed: %s", diff)
+	if got, _ := r.x.Set().Find("a"); got.Kind != KindRoutine {
+		t.Errorf("found the %s first", got.Kind)
 	}
-	if n := len(r.x.Set().Routines); n != 99 {
-		t.Errorf("the new set has %d routines", n)
+	r.do("-a.md")
+	r.x.Scan()
+	if got, ok := r.x.Set().Find("a"); !ok || got.Kind != KindReminder {
+		t.Errorf("then %+v", got)
+	}
+	r.do("-reminders/a.md")
+	r.x.Scan()
+	if _, ok := r.x.Set().Find("a"); ok {
+		t.Error("what was removed is still found")
 	}
 }
 
-func TestTheSetOfManyChangesEqualsAFreshOne(t *testing.T) {
+func TestAFolderThatCannotBeReadKeepsWhatIsInForceAndAFolderMayBeALink(t *testing.T) {
 	r := newRoom(t)
-	write := func(i, hour int) {
-		r.put(fmt.Sprintf("routines/%03d.md", i), routineText(fmt.Sprintf("%08x", 1000-i), fmt.Sprintf("0 %d * * *", hour), "one"))
+	scan := func(want, force string, problems ...string) {
+		t.Helper()
+		c := r.x.Scan()
+		if got := fmt.Sprint(c.IDs, c.Problems); got != want || inForce(r.x.Set()) != force {
+			t.Errorf("changed %s, want %s; in force %s", got, want, inForce(r.x.Set()))
+		}
+		wantProblems(t, r.x, problems...)
 	}
-	for i := range 200 {
-		write(i, 9)
-	}
-	r.x.Scan()
-	var names []string
-	for i := 100; i < 260; i++ {
-		write(i, 10)
-		names = append(names, fmt.Sprintf("routines/%03d.md", i))
-	}
-	for i := range 20 {
-		r.remove(fmt.Sprintf("routines/%03d.md", i))
-		names = append(names, fmt.Sprintf("routines/%03d.md", i))
-	}
-	r.x.Refresh(names)
-	fresh := NewIndex(r.dir, time.UTC)
-	fresh.Scan()
-	same := cmp.Comparer(func(a, b *Routine) bool { return a.ID == b.ID && a.Path == b.Path && a.Cron == b.Cron })
-	if diff := cmp.Diff(fresh.Set().Routines, r.x.Set().Routines, same); diff != "" {
-		t.Errorf("by path (-fresh +got):\n%s", diff)
-	}
+	r.do("a.md=a@9")
+	scan("[a] false", "a.md=a@9")
+	testkit.Must(t, os.Rename(r.dir.Path("routines"), r.dir.Path("kept")))
+	testkit.Must(t, os.Symlink("routines", r.dir.Path("routines"))) // a loop is unreadable for every user, including root
+	scan("[] true", "a.md=a@9", "the folder cannot be read")
+	scan("[] false", "a.md=a@9", "the folder cannot be read")
+	r.remove("routines")
+	testkit.Must(t, os.Symlink("kept", r.dir.Path("routines")))
+	scan("[] true", "a.md=a@9")
+	r.remove("routines")
+	scan("[a] false", "")
+	testkit.Must(t, os.Symlink("kept", r.dir.Path("routines")))
+	scan("[a] false", "a.md=a@9")
 }
 
 func TestAScanLooksBehindALink(t *testing.T) {
 	r := newRoom(t)
-	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-	r.put("routines/b.md", routineText("bbbbbbbb", "0 9 * * *", "two"))
+	r.do("elsewhere/a.md=a@9")
+	r.do("b.md=b@9")
 	testkit.Must(t, os.Symlink("../elsewhere/a.md", r.dir.Path("routines/a.md")))
 	old := time.Now().Add(-time.Hour)
 	for _, name := range []string{"elsewhere/a.md", "routines/b.md", "routines"} {
 		testkit.Must(t, os.Chtimes(r.dir.Path(name), old, old))
 	}
 	r.x.Scan()
-	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 10 * * *", "one"))
-	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
+	r.do("elsewhere/a.md=a@10")
+	if c := r.x.Scan(); !slices.Equal(c.IDs, []string{"a"}) || c.Problems {
+		t.Errorf("changed: %+v", c)
+	}
+}
+
+func TestAWriteOfTheSameSizeIsSeen(t *testing.T) {
+	r := newRoom(t)
+	for i := range 50 {
+		want := fmt.Sprintf("a.md=a@%d", 10+i%2)
+		r.do(want)
+		if r.x.Scan(); inForce(r.x.Set()) != want {
+			t.Fatalf("write %d: in force is %s", i, inForce(r.x.Set()))
+		}
+	}
+}
+
+// Many changes leave a set equal to that of an index that reads everything, and the set before them as it was.
+func TestTheSetOfManyChangesEqualsAFreshOneAndNoSetEverChanges(t *testing.T) {
+	r := newRoom(t)
+	write := func(i, hour int) string {
+		name := fmt.Sprintf("routines/%03d.md", i)
+		r.put(name, routineText(fmt.Sprintf("%08x", 1000-i), fmt.Sprintf("0 %d * * *", hour), "one"))
+		return name
+	}
+	for i := range 200 {
+		write(i, 9)
+	}
+	r.x.Scan()
+	old := r.x.Set()
+	pointers, was := slices.Clone(old.Routines), inForce(old)
+	var names []string
+	for i := 100; i < 260; i++ {
+		names = append(names, write(i, 10))
+	}
+	for i := range 20 {
+		name := fmt.Sprintf("routines/%03d.md", i)
+		r.remove(name)
+		names = append(names, name)
+	}
+	r.x.Refresh(names)
+	fresh := NewIndex(r.dir, time.UTC)
+	fresh.Scan()
+	if got, want := inForce(r.x.Set()), inForce(fresh.Set()); got != want || len(r.x.Set().Routines) != 240 {
+		t.Errorf("in force is\n%s\nfresh\n%s", got, want)
+	}
+	if !slices.Equal(pointers, old.Routines) || inForce(old) != was {
+		t.Error("the old set changed")
+	}
 }

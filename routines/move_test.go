@@ -12,41 +12,6 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-func TestWhatUntilDoneSays(t *testing.T) {
-	const head = "---\nid: a\nrun-at: \"2026-11-23T15:00:00Z\"\n"
-	for front, c := range map[string]struct {
-		done    bool
-		max     int
-		again   int
-		problem string
-	}{
-		"until: done\n": {true, DefaultRounds, defaultAgain, ""},
-		"until: \"done\"\nmax-chain: 2\nagain: 5\n":          {true, 2, 5, ""},
-		"until: done\nmax-chain: 0\n":                        {true, 0, defaultAgain, ""},
-		"until: done\nbackground: false\n":                   {false, 0, 0, "write background: true"},
-		"until: done\nallow-ping: false\n":                   {false, 0, 0, "delete allow-ping: false"},
-		"until: done\nagain: 20000\n":                        {false, 0, 0, "whole number"},
-		"until: done\nagain: 10000\n":                        {true, DefaultRounds, 10000, ""},
-		"until: done\nfirst-at: soon\n":                      {true, DefaultRounds, defaultAgain, "writes it again"},
-		"again: 5\n":                                         {false, 0, 0, "without until: done"},
-		"until: noon\n":                                      {false, 0, 0, `until is "noon"; write done, or delete the line`},
-		"until: done\nid: " + strings.Repeat("x", 81) + "\n": {false, 0, 0, ""},
-	} {
-		r, problems := ParseReminder("reminders/x.md", []byte(head+front+"---\nx"), time.UTC)
-		if strings.Contains(front, "\nid:") {
-			r, problems = ParseReminder("reminders/x.md", []byte(strings.Replace(head+front, "id: a\n", "", 1)+"---\nx"), time.UTC)
-			c.problem = "at most 80 bytes"
-		}
-		said := ""
-		for _, p := range problems {
-			said += p.Message
-		}
-		if r.UntilDone != c.done && c.problem != "whole number" || c.done && (r.MaxChain != c.max || r.Again != c.again) || !strings.Contains(said, c.problem) || c.problem == "" && said != "" {
-			t.Errorf("%q: %+v, %q", front, r, said)
-		}
-	}
-}
-
 func mover(t testing.TB) Mover {
 	d := storetest.Prepared(t)
 	return Mover{Dir: d, Zone: time.UTC, Inherit: func(string, string, []byte) error { return nil }}
@@ -89,9 +54,7 @@ func TestPropertyAMoveIsWhatTheFileSays(t *testing.T) {
 		r := Reminder{RunAt: at, UntilDone: true, MaxChain: rapid.IntRange(1, 4).Draw(rt, "max"), Again: rapid.IntRange(0, 90).Draw(rt, "again"), Task: Task{
 			ID: "a", Background: true, Thinking: true, Mode: OnPing, AllowPing: true, Body: "x",
 		}}
-		if err := m.Dir.Write("reminders/x.md", FormatReminder(r)); err != nil {
-			rt.Fatal(err)
-		}
+		testkit.Must(rt, m.Dir.Write("reminders/x.md", FormatReminder(r)))
 		for range rapid.IntRange(1, 4).Draw(rt, "moves") {
 			to := Move{
 				At:    at.Add(time.Duration(rapid.IntRange(1, 9999).Draw(rt, "minutes")) * time.Minute),

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -88,9 +89,7 @@ func TestFilesThatAreNotReadAreNamed(t *testing.T) {
 	if n := len(x.Set().Routines); n != 1 {
 		t.Errorf("%d routines", n)
 	}
-	if err := d.Remove("routines/one.MD"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, d.Remove("routines/one.MD"))
 	x.Refresh([]string{"routines/one.MD"})
 	if got := said(); !slices.Equal(got, want[:1:1]) && !slices.Equal(got, []string{want[0], want[2]}) {
 		t.Errorf("once it has gone: %s", strings.Join(got, "\n"))

@@ -128,9 +128,7 @@ func TestAFileWithAnErrorOfTheAgentsLeavesTheTextBeforeInForceAfterAStart(t *tes
 	if p := e.Set().Problems; len(p) != 1 || p[0].Severity != Error || !strings.Contains(p[0].Message, "previous version stays active") {
 		t.Errorf("problems: %+v", p)
 	}
-	if err := os.Remove(e.dir.Path("routines/a.md")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(e.dir.Path("routines/a.md")))
 	if e.Scan(); len(e.Set().Routines) != 0 {
 		t.Error("its file is gone, and the routine is there")
 	}
@@ -156,7 +154,7 @@ func TestARefusedEditMakesRoomForTheTextInForce(t *testing.T) {
 	}
 	e.put(t, agentsText)
 	testkit.Must(t, os.RemoveAll(e.dir.Path(keptFolder)))
-	if _, err := RefuseProposal(e.dir, time.Now(), task); err == nil || storetest.Text(t, e.dir, "routines/a.md") != agentsText {
+	if _, err := RefuseProposal(e.dir, time.Now(), task); err == nil || !strings.HasPrefix(err.Error(), "restore routines/a.md: ") || storetest.Text(t, e.dir, "routines/a.md") != agentsText {
 		t.Errorf("without the text in force: %v", err)
 	}
 }

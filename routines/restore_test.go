@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/git"
+	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/storage/trash"
 )
@@ -23,17 +24,27 @@ func reminder(body string) Reminder {
 	return Reminder{Task: Task{Body: body, Background: true, Thinking: true, AllowPing: true, Mode: OnPing}, RunAt: time.Now().Add(time.Hour)}
 }
 
-func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
-	d := storetest.Dir(t)
-	r, err := AddReminder(d, reminder("Water the plants"))
+// addedAndRemoved adds a reminder and removes it.
+func addedAndRemoved(t *testing.T, d *store.Dir, body string) (r Reminder, text string) {
+	t.Helper()
+	r, err := AddReminder(d, reminder(body))
 	testkit.Must(t, err)
-	text := storetest.Text(t, d, r.Path)
-	if _, _, err := RemoveTask(d, KindReminder, r.ID, Task{}); err != nil {
-		t.Fatal(err)
+	text = storetest.Text(t, d, r.Path)
+	_, _, err = RemoveTask(d, KindReminder, r.ID, Task{})
+	testkit.Must(t, err)
+	return r, text
+}
+
+func TestARemovedTaskIsKeptForADayAndPutBackAsItWas(t *testing.T) {
+	d, now := storetest.Dir(t), time.Now()
+	r, text := addedAndRemoved(t, d, "Water the plants")
+	if _, err := RestoreTask(d, time.Now().Add(trash.Kept), r.ID); !errors.Is(err, ErrNotRemoved) {
+		t.Errorf("after a day: %v", err)
 	}
-	now := time.Now()
-	if got := RemovedTasks(d, now); len(got) != 1 || got[0].ID != r.ID || got[0].Body != r.Body {
-		t.Errorf("%+v", got)
+	for _, at := range []time.Time{now, now.Add(trash.Kept - time.Minute)} {
+		if got := RemovedTasks(d, at); len(got) != 1 || got[0].ID != r.ID || got[0].Body != r.Body {
+			t.Errorf("%+v", got)
+		}
 	}
 	back, err := RestoreTask(d, now, r.ID)
 	if err != nil || back.Path != "reminders/water-the-plants.md" || storetest.Text(t, d, back.Path) != text {
@@ -44,28 +55,9 @@ func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestARemovedTaskIsKeptForADay(t *testing.T) {
-	d := storetest.Dir(t)
-	r, err := AddReminder(d, reminder("Water"))
-	testkit.Must(t, err)
-	if _, _, err := RemoveTask(d, KindReminder, r.ID, Task{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := RestoreTask(d, time.Now().Add(trash.Kept), r.ID); !errors.Is(err, ErrNotRemoved) {
-		t.Errorf("after a day: %v", err)
-	}
-	if got := RemovedTasks(d, time.Now().Add(trash.Kept-time.Minute)); len(got) != 1 {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	d := storetest.Dir(t)
-	first, err := AddReminder(d, reminder("Water"))
-	testkit.Must(t, err)
-	if _, _, err := RemoveTask(d, KindReminder, first.ID, Task{}); err != nil {
-		t.Fatal(err)
-	}
+	first, _ := addedAndRemoved(t, d, "Water")
 	storetest.Put(t, d, first.Path, reminderText("cccc0000", "2030-01-01T00:00:00Z", "mine"))
 	back, err := RestoreTask(d, time.Now(), first.ID)
 	if err != nil || back.Path == first.Path || !strings.Contains(storetest.Text(t, d, first.Path), "mine") {
@@ -100,15 +92,11 @@ func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
 	testkit.Check(t, func(rt *rapid.T) {
 		d := storetest.Dir(t)
 		g := git.New(d, slog.New(slog.DiscardHandler))
-		if err := g.Init(t.Context()); err != nil {
-			rt.Fatal(err)
-		}
+		testkit.Must(rt, g.Init(t.Context()))
 		want := map[string]string{} // text by id
 		add := func(text string) {
 			r, err := AddReminder(d, reminder(text))
-			if err != nil {
-				rt.Fatal(err)
-			}
+			testkit.Must(rt, err)
 			want[r.ID] = text
 			g.Add(r.Path, "add reminder "+r.ID)
 		}
@@ -145,9 +133,7 @@ func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
 				id := pick()
 				cancel(id)
 				back, err := RestoreTask(d, time.Now(), id)
-				if err != nil {
-					rt.Fatal(err)
-				}
+				testkit.Must(rt, err)
 				want[id] = back.Body
 				g.Add(back.Path, "restore reminder "+id)
 			}

@@ -60,6 +60,15 @@ func TestToolPatternsAreJudged(t *testing.T) {
 	}
 }
 
+func TestAPatternForTheNameOfAnyStateFileReachesIt(t *testing.T) {
+	for name := range strings.FieldsSeq(`bot.pid config.json credentials.json due_times.jsonl fork_messages.json fork_runs.jsonl holds.json inquiries.json mute.json
+		pending_updates.json ping_budget.json pings.jsonl schedule.json session_history.jsonl sessions.json settings.json token.json`) {
+		if severity, _ := CheckTool("Write(**/" + name + ")"); severity != Error {
+			t.Errorf("a run may write %s", name)
+		}
+	}
+}
+
 func TestHostileToolPatternsTakeNoTime(t *testing.T) {
 	CheckTool("Write(" + strings.Repeat("**/a*", 10_000) + ")")
 }
