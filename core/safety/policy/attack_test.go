@@ -56,9 +56,7 @@ func newBattlefield(t *testing.T) *battlefield {
 	b.outside = filepath.Join(base, "outside")
 	b.guard, b.root = guardAt(t, filepath.Join(base, "data"))
 	for name, text := range b.Files {
-		path := filepath.Join(b.root, name)
-		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		write(t, path, text)
+		write(t, filepath.Join(b.root, name), text)
 	}
 	for name, target := range b.Links {
 		link(t, target, filepath.Join(b.root, name))
@@ -67,13 +65,7 @@ func newBattlefield(t *testing.T) *battlefield {
 	// Files as young as the first command of a session may be that command's work, but these files
 	// are the user's.
 	time.Sleep(2 * stampSlack)
-	b.guard.approvals.OnChange(func(a Approval) {
-		if a.Verdict == "" {
-			if err := b.guard.approvals.Answer(t.Context(), a.ID, Deny); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	answering(t, b.guard, Deny.always)
 	return &b
 }
 

@@ -96,9 +96,8 @@ func newLinks(t *testing.T, files map[string]string, network bool) *links {
 }
 
 func (l *links) file(name, text string) {
-	path := filepath.Join(l.root, name)
-	testkit.Must(l.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	write(l.t, path, text)
+	l.t.Helper()
+	write(l.t, filepath.Join(l.root, name), text)
 }
 
 // restart starts the program again on the same directory.
@@ -106,13 +105,7 @@ func (l *links) restart() {
 	l.guard = New(Options{Dir: l.guard.o.Dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Network: func() bool { return l.network }})
 	_, err := l.guard.Provenance().Load()
 	testkit.Must(l.t, err)
-	l.guard.Approvals().OnChange(func(a Approval) {
-		if a.Verdict == "" {
-			if err := l.guard.Approvals().Answer(l.t.Context(), a.ID, l.answer); err != nil {
-				l.t.Error(err)
-			}
-		}
-	})
+	answering(l.t, l.guard, func(Approval) Verdict { return l.answer })
 	l.main = NewTaint(l.main.Label())
 	l.last = ""
 }

@@ -67,6 +67,18 @@ func TestAClosedPlaceHasNoOtherName(t *testing.T) {
 	}
 }
 
+func TestARefusalSaysWhyAPlaceIsClosed(t *testing.T) {
+	g, _ := newGuard(t)
+	for path, want := range map[string]string{
+		"state/config.json": answerState, ".env": answerSecret, "/srv/backup/id_rsa": answerKey, ".git/config": answerGit,
+		".claude/settings.json": answerSettings, ".mcp.json": answerSettings,
+	} {
+		if d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), file("Read", path)); d.Allow || d.Reason != want {
+			t.Errorf("%s: %+v", path, d)
+		}
+	}
+}
+
 // A list opens a place for reading by its name, never by a wildcard.
 func TestAListOpensAPlaceByItsName(t *testing.T) {
 	g, root := newGuard(t)

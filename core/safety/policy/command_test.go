@@ -14,23 +14,14 @@ import (
 func TestAlwaysAllowsTheSameCommandAndNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := guardAt(t, t.TempDir())
-		var asked []Approval
-		g.approvals.OnChange(func(a Approval) {
-			if a.Verdict != "" {
-				return
-			}
-			asked = append(asked, a)
-			if err := g.approvals.Answer(t.Context(), a.ID, Always); err != nil {
-				t.Error(err)
-			}
-		})
+		asked := answering(t, g, Always.always)
 		s := g.Session(Scope{Mode: func() Mode { return Ask }})
 		asks := func(tool, input string) bool {
-			before := len(asked)
+			before := len(*asked)
 			if d := s.Permission(t.Context(), agent.ToolUse{Name: tool, Input: json.RawMessage(input)}); !d.Allow {
 				t.Errorf("%s is refused: %s", input, d.Reason)
 			}
-			return len(asked) > before
+			return len(*asked) > before
 		}
 		for _, tt := range []struct {
 			tool, input string
@@ -51,7 +42,7 @@ func TestAlwaysAllowsTheSameCommandAndNoOther(t *testing.T) {
 				t.Errorf("%s %s: asked is %t", tt.tool, tt.input, got)
 			}
 		}
-		first, tool := asked[0], asked[len(asked)-1]
+		first, tool := (*asked)[0], (*asked)[len(*asked)-1]
 		if first.Scope() != "this command" || first.Grant() != "this exact command runs without a question" {
 			t.Errorf("a command: %q, %q", first.Scope(), first.Grant())
 		}

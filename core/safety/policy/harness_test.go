@@ -52,8 +52,29 @@ func guardAt(t testing.TB, root string) (*Guard, string) {
 	return New(Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)}), root
 }
 
+// answering gives every question the answer of decide, or none if that is empty, and returns the questions.
+func answering(t testing.TB, g *Guard, decide func(Approval) Verdict) *[]Approval {
+	t.Helper()
+	asked := &[]Approval{}
+	g.approvals.OnChange(func(a Approval) {
+		if a.Verdict != "" {
+			return
+		}
+		*asked = append(*asked, a)
+		if v := decide(a); v != "" {
+			testkit.Must(t, g.approvals.Answer(t.Context(), a.ID, v))
+		}
+	})
+	return asked
+}
+
+// always is a decision for answering.
+func (v Verdict) always(Approval) Verdict { return v }
+
+// write writes a file, with its folder.
 func write(t testing.TB, path, text string) {
 	t.Helper()
+	testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 

@@ -133,7 +133,6 @@ const skillHead = "---\nname: day\ndescription: The day.\n---\n"
 
 func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
 	g, root := newGuard(t)
-	testkit.Must(t, os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700))
 	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), skillHead+"Today is !`date`.\n")
 	link(t, "../skills/day/SKILL.md", filepath.Join(root, "notes", "day.md"))
 	edit := func(path, from, to string) agent.ToolUse {

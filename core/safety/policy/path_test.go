@@ -87,19 +87,6 @@ func TestStateIsWriteProtectedByHookAndByCallback(t *testing.T) {
 	}
 }
 
-func TestProtectionBeatsEveryPermission(t *testing.T) {
-	g, _ := newGuard(t)
-	g.Allow("Write")
-	for _, mode := range []Mode{DontAsk, Ask, AcceptEdits, BypassPermissions} {
-		for _, kind := range []Kind{Main, Interactive, Background} {
-			permission := g.Session(Scope{Kind: kind, Rules: Rules{Allowed: []string{"Write"}}, Mode: func() Mode { return mode }}).Permission
-			if d := permission(t.Context(), file("Write", "state/x")); d.Allow || !strings.Contains(d.Reason, "write-protected") {
-				t.Errorf("%s, kind %d: %+v", mode, kind, d)
-			}
-		}
-	}
-}
-
 func TestLinksMustMatchThePatternTooWhereTheyLead(t *testing.T) {
 	_, root, base := linked(t)
 	rules := Rules{Allowed: []string{"Read(./**.md)", "Edit(//" + strings.TrimPrefix(filepath.Join(base, "alias"), "/") + "/deep/**)"}}

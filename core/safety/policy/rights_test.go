@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -153,7 +152,6 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 
 func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
 	g, root := newGuard(t)
-	testkit.Must(t, os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700))
 	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), "---\nname: day\ndescription: d\nallowed-tools: [\"Bash(cal *)\"]\n---\nIt is !`date`.\n")
 	w := Writer{Allowed: []string{"Write(./**.md)"}}
 	routine := func(extra string) string {
@@ -187,221 +185,6 @@ func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
 	}
 }
 
-func TestATaskThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
-	g, root := newGuard(t)
-	evil := []byte("---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n")
-	task := func(rel string) routines.Task {
-		r, _ := routines.ParseRoutine(rel, evil)
-		r.Digest = routines.Digest(evil)
-		return r.Task
-	}
-	s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)"}}})
-	copying := bash("cp notes/x.md routines/x.md")
-	if d := s.PreTool(t.Context(), copying); !d.Allow {
-		t.Fatal(d.Reason)
-	}
-	write(t, filepath.Join(root, "routines", "x.md"), string(evil))
-	x := task("routines/x.md")
-	if g.TaskWaits(&x) == "" {
-		t.Error("it fires while the command runs")
-	}
-	s.Hooks(nil).PostTool(t.Context(), copying)
-	testkit.Must(t, os.Rename(filepath.Join(root, "routines", "x.md"), filepath.Join(root, "routines", "y.md")))
-	if y := task("routines/y.md"); g.TaskWaits(&y) == "" {
-		t.Error("another name makes it the user's")
-	}
-	evil = append(evil, "The user's.\n"...)
-	write(t, filepath.Join(root, "routines", "z.md"), string(evil))
-	if z := task("routines/z.md"); g.TaskWaits(&z) != "" {
-		t.Error("what comes after the command is not the user's")
-	}
-}
-
-func TestWhatTheUserSavesWhileAConfinedCommandRunsIsTheUsers(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		begin, now bool // whether commands are confined
-		waits      bool
-	}{{"always", true, true, false}, {"not any more", true, false, true}, {"not when the session began", false, true, true}} {
-		t.Run(c.name, func(t *testing.T) {
-			g, root := newGuard(t)
-			confined := c.begin
-			g.o.Confined = func() bool { return confined }
-			s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)"}}})
-			confined = c.now
-			if d := s.PreTool(t.Context(), bash("cp notes/x.md notes/y.md")); !d.Allow {
-				t.Fatal(d.Reason)
-			}
-			mine := []byte("---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n")
-			write(t, filepath.Join(root, "routines", "x.md"), string(mine))
-			r, _ := routines.ParseRoutine("routines/x.md", mine)
-			r.Digest = routines.Digest(mine)
-			if why := g.TaskWaits(&r.Task); (why != "") != c.waits {
-				t.Errorf("it waits: %q", why)
-			}
-		})
-	}
-}
-
-func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
-	g, root := newGuard(t)
-	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }})
-	adding := bash(`ollim-bot reminder add -m "Go" --delay 1 --allowed-tools "Bash(rm *)"`)
-	if d := s.PreTool(t.Context(), adding); !d.Allow {
-		t.Fatalf("%+v", d)
-	}
-	if d := s.Permission(t.Context(), adding); !d.Allow {
-		t.Fatal(d.Reason)
-	}
-	made, err := routines.AddReminder(g.o.Dir, routines.Reminder{RunAt: time.Now(), Task: routines.Task{Body: "Go", Background: true, Allowed: []string{"Bash(rm *)"}}})
-	testkit.Must(t, err)
-	if g.TaskWaits(&made.Task) == "" {
-		t.Error("it fires before the command has ended")
-	}
-	s.Hooks(nil).PostTool(t.Context(), adding)
-	if why := g.TaskWaits(&made.Task); !strings.Contains(why, "Bash(rm *)") {
-		t.Errorf("it fires: %q", why)
-	}
-	g.Rest()
-	write(t, filepath.Join(root, "reminders", "mine.md"), "---\nid: \"m\"\nrun-at: \"2026-11-23T09:40:00-08:00\"\nallowed-tools: [\"Bash(rm *)\"]\n---\nGo.\n")
-	data, err := g.o.Dir.Read("reminders/mine.md")
-	testkit.Must(t, err)
-	r, _ := routines.ParseReminder("reminders/mine.md", data, nil)
-	r.Digest = routines.Digest(data)
-	if why := g.TaskWaits(&r.Task); why != "" {
-		t.Errorf("the user's own waits: %s", why)
-	}
-}
-
-func TestALinkOfTheUserDoesNotMakeTheAgentsWordsTheirs(t *testing.T) {
-	g, root := newGuard(t)
-	text := "---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\n"
-	write(t, filepath.Join(root, "notes", "day.md"), text+"Mine.\n")
-	link(t, "../notes/day.md", filepath.Join(root, "routines", "day.md"))
-	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}})
-	if d := s.PreTool(t.Context(), writing("notes/day.md", text+"Yours.\n")); !d.Allow {
-		t.Fatal(d.Reason)
-	}
-	r, _ := routines.ParseRoutine("routines/day.md", []byte(text+"Yours.\n"))
-	r.Digest = routines.Digest([]byte(text + "Yours.\n"))
-	if g.TaskWaits(&r.Task) == "" {
-		t.Error("it fires with the user's rights")
-	}
-}
-
-// A skill folder without a SKILL.md does not hide the skills after it.
-func TestASkillThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
-	g, root := newGuard(t)
-	for _, folder := range []string{"aaa", "day", "mine"} {
-		testkit.Must(t, os.MkdirAll(filepath.Join(root, "skills", folder), 0o700))
-	}
-	save := func(folder, more string) {
-		write(t, filepath.Join(root, "skills", folder, "SKILL.md"), "---\nname: "+folder+"\ndescription: d\nallowed-tools: [Bash]\n---\n"+more)
-	}
-	s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)"}}})
-	copying := bash("cp x skills/day/SKILL.md")
-	if d := s.PreTool(t.Context(), copying); !d.Allow {
-		t.Fatal(d.Reason)
-	}
-	save("day", "Go.\n")
-	s.Hooks(nil).PostTool(t.Context(), copying)
-	save("mine", "Go.\n")
-	for folder, waits := range map[string]bool{"day": true, "mine": false} {
-		found, ok := skill.Read(g.o.Dir, folder)
-		if why := g.SkillWaits(found); !ok || (why != "") != waits {
-			t.Errorf("%s: %v, %q", folder, ok, why)
-		}
-	}
-}
-
-// A question about one file allows that file and no tool.
-func TestTheUserIsAskedAboutATaskThatMayDoMoreThanItsWriter(t *testing.T) {
-	more := map[string]string{"allowed-tools: [\"Bash(rm *)\"]": "Bash(rm *)", "check: ./new.sh": "run `./new.sh` before each fire"}
-	for _, answer := range []Verdict{Allow, Always, Deny} {
-		for line, asked := range more {
-			theUserIsAsked(t, "---\nid: \"a\"\ncron: \"0 9 * * *\"\nbackground: true\n"+line+"\n---\nGo.\n", asked, answer)
-		}
-	}
-}
-
-// theUserIsAsked writes a routine from the conversation, with the user's answer.
-func theUserIsAsked(t *testing.T, text, asked string, answer Verdict) {
-	synctest.Test(t, func(t *testing.T) {
-		g, root := newGuard(t)
-		var questions []string
-		g.approvals.OnChange(func(a Approval) {
-			if a.Verdict != "" {
-				return
-			}
-			questions = append(questions, a.Label)
-			if err := g.approvals.Answer(t.Context(), a.ID, answer); err != nil {
-				t.Error(err)
-			}
-		})
-		s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return Ask }})
-		u := writing("routines/a.md", text)
-		if d := s.PreTool(t.Context(), u); !d.Allow || !d.Ask {
-			t.Fatalf("%+v", d)
-		}
-		d := s.Permission(t.Context(), u)
-		if len(questions) != 1 || !strings.Contains(questions[0], asked) || d.Allow != answer.Allows() {
-			t.Errorf("%s: %+v after %q", answer, d, questions)
-		}
-		write(t, filepath.Join(root, "routines", "a.md"), text)
-		r, _ := routines.ParseRoutine("routines/a.md", []byte(text))
-		r.Digest = routines.Digest([]byte(text))
-		if why := g.TaskWaits(&r.Task); (why == "") != answer.Allows() {
-			t.Errorf("%s: it waits: %q", answer, why)
-		}
-		if g.sessionAllows("Write") {
-			t.Errorf("%s about a file allows the tool", answer)
-		}
-	})
-}
-
-// A known file does not hide the files after it.
-func TestACommandMayLeaveSeveralTasks(t *testing.T) {
-	g, root := newGuard(t)
-	text := "---\nid: \"%s\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n"
-	s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)", "Write(./**.md)"}}})
-	copying := bash("cp x routines/b.md")
-	for _, u := range []agent.ToolUse{writing("routines/a.md", fmt.Sprintf(text, "a")), copying} {
-		if d := s.PreTool(t.Context(), u); !d.Allow {
-			t.Fatal(d.Reason)
-		}
-	}
-	for _, id := range []string{"a", "b", "c"} {
-		write(t, filepath.Join(root, "routines", id+".md"), fmt.Sprintf(text, id))
-	}
-	s.Hooks(nil).PostTool(t.Context(), copying)
-	for _, id := range []string{"a", "b", "c"} {
-		r, _ := routines.ParseRoutine("routines/"+id+".md", []byte(fmt.Sprintf(text, id)))
-		r.Digest = routines.Digest([]byte(fmt.Sprintf(text, id)))
-		if g.TaskWaits(&r.Task) == "" {
-			t.Errorf("%s fires with the user's rights", id)
-		}
-	}
-}
-
-// A call may write other bytes than the guard predicted.
-func TestWhatACallHasReallyWrittenIsTheAgents(t *testing.T) {
-	g, root := newGuard(t)
-	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}})
-	text := "---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\n"
-	u := writing("routines/day.md", text+"As foreseen.\n")
-	if d := s.PreTool(t.Context(), u); !d.Allow {
-		t.Fatal(d.Reason)
-	}
-	write(t, filepath.Join(root, "routines", "day.md"), text+"Something else.\n")
-	s.Hooks(nil).PostTool(t.Context(), u)
-	g.Rest()
-	r, _ := routines.ParseRoutine("routines/day.md", []byte(text+"Something else.\n"))
-	r.Digest = routines.Digest([]byte(text + "Something else.\n"))
-	if g.TaskWaits(&r.Task) == "" {
-		t.Error("it fires with the user's rights")
-	}
-}
-
 func TestOnlyTaskFilesAndWhatTheirLinksLeadToGrantRights(t *testing.T) {
 	g, root := newGuard(t)
 	write(t, filepath.Join(root, "notes", "day.md"), "x")
@@ -415,27 +198,6 @@ func TestOnlyTaskFilesAndWhatTheirLinksLeadToGrantRights(t *testing.T) {
 			t.Errorf("%s is %q, %v", path, rel, ok)
 		}
 	}
-}
-
-// The command line approves tasks in a separate process.
-func TestAnApprovalByAnotherProcessIsNoticed(t *testing.T) {
-	g, _ := newGuard(t)
-	mine, other := g.provenance, newProvenance(g.o.Dir)
-	_, err := mine.record("abc", Origin{Path: "routines/a.md", At: time.Unix(1, 0), Excess: []string{"use Bash"}})
-	testkit.Must(t, err)
-	load := func(what string, want bool) {
-		t.Helper()
-		changed, err := mine.Load()
-		if o, _ := mine.Find("routines/a.md", "abc"); err != nil || changed != want || o.Approved.IsZero() == (what == "approved") {
-			t.Errorf("%s: changed %v, %+v, %v", what, changed, o, err)
-		}
-	}
-	load("recorded", false)
-	testkit.Must(t, other.Approve("abc", "routines/a.md", time.Unix(2, 0)))
-	load("approved", true)
-	load("approved", false)
-	testkit.Must(t, other.Withdraw("abc"))
-	load("withdrawn", true)
 }
 
 // The prompt of a run that starts with untrusted text lists only what it may use.

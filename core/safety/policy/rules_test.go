@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/safety/label"
 )
 
 func TestOurOwnListsAreSafe(t *testing.T) {
@@ -85,4 +86,26 @@ func TestDisallowedBeatsAllowed(t *testing.T) {
 			t.Fatalf("%+v both allows and forbids a call", r)
 		}
 	})
+}
+
+func TestAPatternThatNeedsGoogleNamesItsCommand(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"Bash(ollim-bot tasks *)": "tasks", "Bash(ollim-bot cal:*)": "cal", "Bash(ollim-bot gmail read *)": "gmail", "Task(gmail-reader)": "gmail",
+		"Agent(gmail-reader)": "gmail", "Agent(user-proxy)": "", "Agent": "", "Bash(ollim-bot help)": "", "Bash(tasks)": "", "Read(gmail-reader)": "",
+	} {
+		if got := NeedsGoogle(pattern); got != want {
+			t.Errorf("%s needs %q, want %q", pattern, got, want)
+		}
+	}
+}
+
+func TestAListenerHearsOnlyOfLabelsThatChange(t *testing.T) {
+	var heard []string
+	taint := &Taint{Changed: func(l label.Label) { heard = append(heard, string(l)) }}
+	for _, do := range []func(){taint.Clear, func() { taint.Read("") }, func() { taint.Read("mail") }, func() { taint.Read("web page") }, taint.Clear, taint.Clear} {
+		do()
+	}
+	if diff := cmp.Diff([]string{"mail", ""}, heard); diff != "" {
+		t.Error(diff)
+	}
 }

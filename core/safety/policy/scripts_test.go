@@ -170,35 +170,22 @@ func TestAFileOfTheAgentWaitsWithTheScriptAsItIsShown(t *testing.T) {
 	}
 }
 
-// An agent that keeps the user's check may not make it speak; one that keeps a check that speaks may
-// edit the rest.
-func TestOnlyTheUserLetsACheckSpeak(t *testing.T) {
-	const quiet, says = "check: ./bin/mail.sh\n", "check: ./bin/mail.sh\nsay: check\n"
-	for _, c := range []struct {
-		before, after string
-		waits         bool
-	}{{quiet, says, true}, {says, says, false}, {says, quiet, false}, {quiet, quiet, false}} {
-		g, _ := scripted(t)
-		file := func(keys, body string) []byte {
-			return []byte("---\nid: tide\ncron: 0 9 * * *\nbackground: true\n" + keys + "---\n" + body + "\n")
-		}
-		const rel = "routines/tide.md"
-		storetest.Put(t, g.o.Dir, rel, string(file(c.before, "Tide.")))
-		w := Writer{Kind: "main session", Kept: g.kept(rel)}
-		f, ok := g.drafted(w, rel, file(c.after, "The tide."))
-		if !ok || (len(f.excess) > 0) != c.waits {
-			t.Errorf("%q to %q: %v, %q", c.before, c.after, ok, f.excess)
-		}
-	}
-}
-
 func TestAScriptThatCannotBeShownIsNamed(t *testing.T) {
-	g, _ := scripted(t)
-	storetest.Put(t, g.o.Dir, "bin/mail.sh", "\xff\xfe")
-	if shown := g.Provenance().Scripts.Shown("./bin/mail.sh"); !strings.Contains(shown, "bin/mail.sh, which is not shown") {
-		t.Errorf("%q", shown)
+	g, of := scripted(t)
+	for check, text := range map[string]string{"./bin/mail.sh": "\xff\xfe", "./bin/mail.sh -v": strings.Repeat("x", maxScript+1)} {
+		storetest.Put(t, g.o.Dir, "bin/mail.sh", text)
+		if shown := g.Provenance().Scripts.Shown(check); !strings.Contains(shown, "bin/mail.sh, which is not shown") {
+			t.Errorf("%.80q", shown)
+		}
 	}
 	if shown := g.Provenance().Scripts.Shown("date"); shown != "" {
 		t.Errorf("no script: %q", shown)
+	}
+	g.Provenance().Scripts.Own()
+	lock := g.o.Dir.Path("state/." + checksTurn + ".lock")
+	testkit.Must(t, os.RemoveAll(lock))
+	testkit.Must(t, os.Symlink(lock, lock)) // a loop, which cannot be opened
+	if task := of("sh bin/mail.sh"); g.TaskWaits(&task) == "" {
+		t.Error("a script that cannot be recorded runs")
 	}
 }

@@ -40,23 +40,19 @@ func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g, _ := guardAt(t, filepath.Join(base, "data"))
 			full, asked := filepath.Join(base, tt.path), false
-			g.approvals.OnChange(func(a Approval) {
-				if a.Verdict == "" {
-					asked = true
-					at := full
-					if rel, inside := strings.CutPrefix(full, base+"/data/"); inside {
-						at = rel
-					}
-					if offers := a.Scope() != ""; offers != strings.HasPrefix(full, base+"/data/") {
-						t.Errorf("%s: always is offered: %t", full, offers)
-					}
-					if want := "Send you " + filepath.Base(full) + "?"; a.Question != want || a.Text != "⟦file_path:⟧ "+at { // P13
-						t.Errorf("asked %q with %q, want %q with %q", a.Question, a.Text, want, at)
-					}
-					if err := g.approvals.Answer(t.Context(), a.ID, Always); err != nil {
-						t.Error(err)
-					}
+			answering(t, g, func(a Approval) Verdict {
+				asked = true
+				at := full
+				if rel, inside := strings.CutPrefix(full, base+"/data/"); inside {
+					at = rel
 				}
+				if offers := a.Scope() != ""; offers != strings.HasPrefix(full, base+"/data/") {
+					t.Errorf("%s: always is offered: %t", full, offers)
+				}
+				if want := "Send you " + filepath.Base(full) + "?"; a.Question != want || a.Text != "⟦file_path:⟧ "+at { // P13
+					t.Errorf("asked %q with %q, want %q with %q", a.Question, a.Text, want, at)
+				}
+				return Always
 			})
 			rules := Rules{Allowed: MainTools()}
 			if tt.kind == Background {
@@ -86,21 +82,13 @@ func TestARememberedApprovalAllowsSendingFilesOfTheDataDirectory(t *testing.T) {
 	for _, tool := range []string{"Read", "mcp__discord__send_file", "Bash"} {
 		g, root := guardAt(t, filepath.Join(base, "data"))
 		g.Allow(tool)
-		asked := 0
-		g.approvals.OnChange(func(a Approval) {
-			if a.Verdict == "" {
-				asked++
-				if err := g.approvals.Answer(t.Context(), a.ID, Deny); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+		asked := answering(t, g, Deny.always)
 		s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}})
 		inside := s.Send(t.Context(), filepath.Join(root, "notes", "a.png"))
-		if sent := inside == ""; sent == (tool == "Bash") || sent != (asked == 0) {
-			t.Errorf("%s allowed: %q, asked %d times", tool, inside, asked)
+		if sent := inside == ""; sent == (tool == "Bash") || sent != (len(*asked) == 0) {
+			t.Errorf("%s allowed: %q, asked %d times", tool, inside, len(*asked))
 		}
-		if outside := s.Send(t.Context(), filepath.Join(base, "a.png")); outside == "" || asked == 0 {
+		if outside := s.Send(t.Context(), filepath.Join(base, "a.png")); outside == "" || len(*asked) == 0 {
 			t.Errorf("%s allowed: a file outside is sent without asking", tool)
 		}
 	}
