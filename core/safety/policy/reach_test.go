@@ -60,6 +60,7 @@ func TestACallIsLabeledByWhatItCanReach(t *testing.T) {
 		"a search in notes":                  {grep(fields{"glob": "*.md", "path": "notes"}), "mail"},
 		"a search in routines":               {grep(fields{"glob": "*.md", "path": "routines"}), ""},
 		"a search for other endings":         {grep(fields{"glob": "*.csv"}), ""},
+		"a search for copies":                {grep(fields{"glob": "*.md~"}), ""},
 		"a search in one file":               {grep(fields{"glob": "*.csv", "path": "downloads/evil.md"}), "download evil.md"},
 		"names in every folder":              {glob("**.md"), "download evil.md"},
 		"names in routines":                  {glob("routines/*.md"), ""},

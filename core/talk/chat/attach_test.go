@@ -148,7 +148,7 @@ func TestTheLargestFileIsAttachedAndAPictureThatCannotBeShownIsSaved(t *testing.
 		t.Errorf("%q, %v", told, err)
 	}
 	pixel := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
-	if told, err := s.inbox.attach("shown.bin", pixel); err != nil || strings.Contains(told, "not shown") {
+	if told, err := s.inbox.attach("shown.bin", pixel); err != nil || told != "attached shown.bin to your next message" {
 		t.Errorf("%q, %v", told, err)
 	}
 	if told, err := s.inbox.attach("torn.png", pixel[:20]); err != nil || !strings.Contains(told, "not shown it: it is an incomplete or damaged image") {

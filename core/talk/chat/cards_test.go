@@ -124,24 +124,6 @@ func TestWithoutAPhoneTheDashboardHasEverything(t *testing.T) {
 	})
 }
 
-// Updates that cannot be claimed would be delivered twice, or never.
-func TestATurnWhoseUpdatesCannotBeClaimedIsNotSent(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
-		mend := s.jam("pending_updates")
-		s.say("hello")
-		if len(a.heard) != 0 || !s.noted("claim the pending updates") {
-			t.Errorf("told %q, notes %q", a.heard, s.phone.notes)
-		}
-		mend()
-		s.say("again")
-		s.say("and again")
-		if n := strings.Count(strings.Join(a.heard, ""), "The kettle is hot."); n != 1 || len(a.heard) != 2 {
-			t.Errorf("told %d times of the kettle: %q", n, a.heard)
-		}
-	})
-}
-
 // A turn may think for an hour. Any other job that takes ten minutes is stuck.
 func TestTheConversationIsAliveWhileItsTurnGivesSignsOfLife(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {

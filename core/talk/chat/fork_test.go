@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
-	"ollimbot/core/work/updates"
 )
 
 // pinged posts a message of a background run whose session the engine knows.
@@ -82,24 +80,6 @@ func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
 	})
 }
 
-func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
-	live(t, func(s *stage) {
-		testkit.Must(t, s.EnterFork(""))
-		pass(time.Minute)
-		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
-		s.hear("1", "one")
-		pass(time.Minute)
-		s.hear("2", "two")
-		pass(time.Minute)
-		if n := strings.Count(strings.Join(s.ear.told(), "\n"), "The kettle is hot."); n != 1 {
-			t.Errorf("the fork was told %d times", n)
-		}
-		if len(s.o.Records.Updates.Peek()) != 1 {
-			t.Error("a fork took an update that belongs to main")
-		}
-	})
-}
-
 func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
 	s := newStage(t, nil)
 	s.forks.postExit(context.Background(), &interactive{}, command.ExitReport)
@@ -121,39 +101,6 @@ func TestATurnBehindAForkHasMainsMode(t *testing.T) {
 		}
 		if got := s.Settings(false).Mode; got != policy.DontAsk.Engine() {
 			t.Errorf("main is opened with %s", got)
-		}
-	})
-}
-
-// L1, L5: the main session received an update behind an open fork, and saving the fork replaced that session; and a
-// saved fork saw again what it had seen.
-func TestASavedForkGetsWhatMainReceivedAndNothingTwice(t *testing.T) {
-	live(t, func(s *stage) {
-		testkit.Must(t, s.EnterFork(""))
-		pass(time.Minute)
-		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
-		s.hear("1", "one") // the fork sees it
-		pass(time.Minute)
-		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The doctor has moved the visit."))
-		task := due(t, "Lunch", false)
-		testkit.Must(t, s.RunTask(s.t.Context(), func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, "lunch") }, task)) // both
-		pass(time.Minute)
-		if left := s.o.Records.Updates.Peek(); len(left) != 0 {
-			t.Fatalf("main has not received %+v", left)
-		}
-		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "Tea is ready."))
-		s.hear("2", "two") // the fork sees it, and main never will
-		pass(time.Minute)
-		before := len(s.ear.told())
-		testkit.Must(t, s.ExitFork(command.ExitSave))
-		pass(time.Minute)
-		s.hear("3", "three")
-		pass(time.Minute)
-		told := strings.Join(s.ear.told()[before:], "\n")
-		for text, want := range map[string]int{"The kettle is hot.": 0, "The doctor has moved the visit.": 1, "Tea is ready.": 0} {
-			if n := strings.Count(told, text); n != want {
-				t.Errorf("the saved fork was told %q %d times, not %d:\n%s", text, n, want, told)
-			}
 		}
 	})
 }

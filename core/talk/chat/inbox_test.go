@@ -397,7 +397,7 @@ func TestARetiredMessageHasNoButtons(t *testing.T) {
 			s.Retire(s.t.Context(), id, "answered")
 		}
 		p := s.phone.edits[id]
-		if p.Embed == nil || len(p.Embed.Buttons) != 0 || p.Embed.Footer != "answered" || p.Text != "hi" || p.Source != "Tea" || p.Context != "bg" {
+		if p.Embed == nil || len(p.Embed.Buttons) != 0 || p.Embed.Footer != "answered" || p.Text != "hi" || p.Source != "Tea" || p.Context != "bg" || p.Small {
 			t.Errorf("%+v", p)
 		}
 		for _, e := range s.o.Records.Transcript.Entries() {
@@ -481,30 +481,6 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 			s.say("again")
 			if n := strings.Count(strings.Join(a.heard, ""), "The kettle is hot."); n != 1+tt.pending {
 				t.Errorf("%s: told %d times", tt.name, n)
-			}
-		})
-	}
-}
-
-// M5: while an engine waits or compacts, the message may still be returned.
-func TestUpdatesStayPendingUntilTheEngineHasAnswered(t *testing.T) {
-	for _, before := range []agent.Event{
-		agent.Notice{Text: "the history could not be compacted"},
-		agent.Compacting{Auto: true},
-		agent.Retry{Reason: "overloaded"},
-		agent.RateLimit{Status: "rejected"},
-	} {
-		acted(t, func(s *stage, a *actor) {
-			testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
-			a.next(before, agent.Result{SessionID: "m", IsError: true, Text: "the prompt is too long"})
-			s.say("hello")
-			if n := len(s.o.Records.Updates.Peek()); n != 1 {
-				t.Errorf("after %T: %d pending", before, n)
-			}
-			a.next(before, agent.Text{Delta: "Yes."}, agent.Result{SessionID: "m"})
-			s.say("again")
-			if n := len(s.o.Records.Updates.Peek()); n != 0 {
-				t.Errorf("after an answer: %d pending", n)
 			}
 		})
 	}

@@ -166,6 +166,8 @@ func TestTakingBackAllThatWaitsLeavesNoTurn(t *testing.T) {
 func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testing.T) {
 	for words, want := range map[string]policy.Verdict{
 		"yes": policy.Allow, "Yes!": policy.Allow, "ok": policy.Allow, "👍": policy.Allow, "always": policy.Always,
+		"y": policy.Allow, "okay": policy.Allow, "allow": policy.Allow, "allow once": policy.Allow, "✅": policy.Allow, "🔓": policy.Always,
+		"n": policy.Deny, "👎": policy.Deny, "❌": policy.Deny,
 		"no": policy.Deny, "No.": policy.Deny, "deny": policy.Deny, "what does it do?": policy.Cancelled,
 	} {
 		t.Run(words, func(t *testing.T) {

@@ -1,14 +1,11 @@
 package chat
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/post"
 )
 
@@ -41,38 +38,14 @@ func TestAnIdleForkDoesNotRingAtNight(t *testing.T) {
 	})
 }
 
-// D6: a card rings in place of its answer, or not at all; an answer of nothing but a card needs no excuse.
-func TestACardOfAnAnswerRingsInItsPlace(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		card := func() { a.session(0).call(t, toolset.DiscordEmbed, `{"title":"Plan"}`) }
-		a.next(card, agent.Result{SessionID: "m"})
-		s.say("a card")
-		a.next(agent.Text{Delta: "Here it is."}, card, agent.Result{SessionID: "m"})
-		s.say("words and a card")
-		a.next(card, card, agent.Result{SessionID: "m"})
-		s.say("two cards")
-		var quiet []bool
-		for _, p := range s.phone.posts {
-			quiet = append(quiet, p.Quiet)
-		}
-		if len(quiet) != 4 || quiet[0] || !quiet[1] || quiet[2] || !quiet[3] {
-			t.Errorf("quiet are %v", quiet)
-		}
-		if strings.Contains(strings.Join(s.phone.aside, " "), "emptyIsFine=false") && s.phone.aside[0] != "end emptyIsFine=true" {
-			t.Errorf("%q", s.phone.aside)
-		}
-	})
-}
-
-// D11: what the engine reports rings only where there is no answer.
-func TestAReportOfTheEngineRingsOnlyInPlaceOfAnAnswer(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		a.next(agent.Notice{Text: "another model answers"}, agent.Text{Delta: "Hello."}, agent.Result{SessionID: "m"})
-		s.say("one")
-		a.next(agent.Notice{Text: "the model refuses"}, agent.Result{SessionID: "m"})
-		s.say("two")
-		if got := strings.Join(s.phone.silent, "|"); got != "another model answers" || len(s.phone.notes) != 2 {
-			t.Errorf("silent %q of %q", got, s.phone.notes)
+func TestAQuietPostDoesNotRing(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		for _, quiet := range []bool{true, false} {
+			_, err := s.Post(t.Context(), post.Post{Text: "tea", Quiet: quiet})
+			testkit.Must(t, err)
+			if got := s.phone.posts[len(s.phone.posts)-1].Quiet; got != quiet {
+				t.Errorf("quiet %v, want %v", got, quiet)
+			}
 		}
 	})
 }

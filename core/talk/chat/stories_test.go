@@ -1,0 +1,507 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/label"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/updates"
+)
+
+var update = flag.Bool("update", false, "write what the stories come to")
+
+// Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it are all
+// that this changes for the model, the chat, the phone, the purse and the disk.
+func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	testkit.Must(t, err)
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		testkit.Must(t, err)
+		var all strings.Builder
+		for part := range strings.SplitSeq(strings.TrimPrefix(string(data), "== "), "\n== ") {
+			title, want, _ := strings.Cut(part, "\n")
+			got := strings.TrimSpace(want)
+			t.Run(title, func(t *testing.T) {
+				got = tell(t, want)
+				if diff := cmp.Diff(strings.TrimSpace(want), got); diff != "" && !*update {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+			})
+			fmt.Fprintf(&all, "== %s\n%s\n\n", title, got)
+		}
+		if *update {
+			testkit.Must(t, os.WriteFile(name, []byte(strings.TrimSpace(all.String())+"\n"), 0o600))
+		}
+	}
+}
+
+// teller plays a story and writes down what changes.
+type teller struct {
+	*stage
+	a     *actor
+	out   strings.Builder
+	seen  map[string]int    // how much of each list has been written down
+	state map[string]string // everything else
+	known []string          // ids, which are random
+	lift  []func()          // ends what holds the conversation, or breaks the disk
+	done  []<-chan error    // of the messages
+}
+
+// tell returns a story with what its steps come to.
+func tell(t *testing.T, story string) string {
+	root := filepath.Join(t.TempDir(), "data")
+	var steps []string
+	for line := range strings.Lines(story) {
+		if strings.HasPrefix(line, ">") || strings.HasPrefix(line, "#") {
+			steps = append(steps, strings.TrimSpace(line))
+		}
+	}
+	n := &teller{}
+	synctest.Test(t, func(t *testing.T) {
+		for sessions := 0; len(steps) > 0; sessions += len(n.a.cast) {
+			n.a, n.seen, n.state = &actor{before: sessions, refuse: map[string]error{}}, map[string]int{}, map[string]string{}
+			n.stage = stageAt(t, root, nil, func(o *Options) { o.Engine = n.a })
+			n.troubles, n.sent = []string{""}, 100*sessions // the log is written down, too
+			for len(steps) > 0 && strings.HasPrefix(steps[0], "> given ") {
+				n.given(steps[0])
+				steps = steps[1:]
+			}
+			n.run(func(s *stage) {
+				s.settle()
+				n.begin()
+				for len(steps) > 0 {
+					step := steps[0]
+					steps = steps[1:]
+					fmt.Fprintln(&n.out, step)
+					if strings.HasPrefix(step, "#") {
+						continue
+					}
+					if step == "> restart" {
+						return
+					}
+					verb, rest, _ := strings.Cut(strings.TrimPrefix(step, "> "), " ")
+					n.do(verb, rest)
+					s.settle()
+					n.look()
+				}
+			})
+			if n.Banner() != nil {
+				t.Error("the program has ended, and a fork is still open")
+			}
+			for i, session := range n.a.cast {
+				if !session.isClosed() {
+					t.Errorf("the program has ended, and session %d is still open", i)
+				}
+			}
+		}
+	})
+	return strings.TrimSpace(n.out.String())
+}
+
+// begin looks at a program that has started. What every first one begins with is not written down.
+func (n *teller) begin() {
+	before := n.out.String()
+	n.look()
+	if before == "" {
+		n.out.Reset()
+	}
+}
+
+// given prepares the directory or the engine before the program starts.
+func (n *teller) given(step string) {
+	fmt.Fprintln(&n.out, step)
+	what, rest, _ := strings.Cut(strings.TrimPrefix(step, "> given "), " ")
+	switch what {
+	case "main":
+		testkit.Must(n.t, n.o.Records.Sessions.SaveMain(n.now(), rest))
+	case "file":
+		name, text, _ := strings.Cut(rest, " ")
+		storetest.Put(n.t, n.dir, name, text)
+	case "forgotten":
+		n.a.refuse[rest] = agent.ErrNoSession
+	case "unopenable":
+		n.a.refuse[rest] = errors.New("no memory")
+	case "login":
+		n.a.login = true
+	case "cold": // no session is opened ahead
+		n.adjust = func(r *config.Runtime) { r.ClaudeWarm = 0 }
+	case "run", "old": // a message of one
+		at := n.now()
+		if what == "old" {
+			at = at.Add(-8 * 24 * time.Hour)
+		}
+		testkit.Must(n.t, n.o.Records.Runs.Record(at, []post.MessageID{post.MessageID(rest)}, "run-"+rest, ""))
+	default:
+		n.t.Fatalf("nothing is given by %q", step)
+	}
+}
+
+func (n *teller) do(verb, rest string) {
+	t, ctx := n.t, n.t.Context()
+	word, more, _ := strings.Cut(rest, " ")
+	fails := func(err error) {
+		if err != nil {
+			n.write("it fails: %v", err)
+		}
+	}
+	switch verb {
+	case "say": // on the phone
+		n.sent++
+		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: rest}))
+	case "type": // in the dashboard
+		fails(n.send(command.Receive{Text: rest}))
+	case "reply":
+		n.sent++
+		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: more, ReplyTo: post.MessageID(word), Quoted: "its own text"}))
+	case "late": // words that were written this long ago
+		d, err := time.ParseDuration(word)
+		testkit.Must(t, err)
+		n.sent++
+		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: more, At: n.now().Add(-d)}))
+	case "reword", "unsay":
+		fails(n.Reword("Phone", fmt.Sprint(1000+n.sent), rest, verb == "unsay"))
+	case "press": // the newest button with this label
+		fails(n.press(rest))
+	case "post": // a run's message with a button
+		_, err := n.Post(ctx, post.Post{Embed: &post.Embed{Title: "Mail", Buttons: []post.Button{{Label: "Do it", Action: "agent:" + rest}}}, Context: "bg", Label: fromMail})
+		fails(err)
+	case "fork":
+		fails(n.EnterFork(rest))
+	case "resume":
+		fails(n.Resume(word, more, n.now().Add(-time.Hour)))
+	case "exit":
+		fails(n.ExitFork(command.Exit(rest)))
+	case "clear":
+		_, err := n.Clear(ctx)
+		fails(err)
+	case "interrupt":
+		fails(n.Interrupt(ctx))
+	case "update", "mail":
+		fails(n.o.Records.Updates.AppendFrom(n.now(), rest, updates.Source{}, map[string]label.Label{"mail": fromMail}[verb]))
+	case "deliver":
+		_, _, err := n.DeliverUpdates()
+		fails(err)
+	case "task":
+		fails(n.RunTask(ctx, deliverAll, due(t, rest, false)))
+	case "trusted":
+		fails(n.RunTask(ctx, deliverAll, trusted(t, n.stage)))
+	case "command":
+		text, r, tokens, err := n.Command(ctx, agent.Message{Text: rest})
+		n.write("it answers %q in %s after %d tokens", text, r.SessionID, tokens)
+		fails(err)
+	case "model":
+		fails(n.SetModel(ctx, rest))
+	case "thinking":
+		fails(n.SetThinking(ctx, rest))
+	case "mode":
+		fails(n.SetMode(ctx, policy.Mode(rest)))
+	case "engine": // does this in its next turn
+		n.a.next(n.play(rest)...)
+	case "itself": // a session starts a turn
+		i, err := strconv.Atoi(word)
+		testkit.Must(t, err)
+		n.a.opened[i].OnEngineTurn(func(yield func(agent.Event, error) bool) {
+			_ = yield(agent.Text{Delta: more}, nil) && yield(agent.Result{SessionID: "other"}, nil)
+		})
+	case "pass":
+		d, err := time.ParseDuration(rest)
+		testkit.Must(t, err)
+		pass(d)
+	case "hold":
+		n.lift = append(n.lift, n.occupy())
+	case "jam":
+		n.lift = append(n.lift, n.jam(rest))
+	case "lift":
+		n.lift[len(n.lift)-1]()
+		n.lift = n.lift[:len(n.lift)-1]
+	case "poor":
+		n.purse.mu.Lock()
+		n.purse.empty = errors.New("the cap is used up")
+		n.purse.mu.Unlock()
+	case "offline":
+		n.phone.with(func() { n.phone.frozen, n.phone.broken = errors.New("no network"), errors.New("no network") })
+	case "refuse":
+		n.a.mu.Lock()
+		n.a.refuse[rest] = errors.New("no memory")
+		n.a.mu.Unlock()
+	default:
+		t.Fatalf("no step %q", verb)
+	}
+}
+
+func (n *teller) send(m command.Receive) error {
+	done, err := n.Receive(n.t.Context(), m)
+	if err == nil {
+		n.done = append(n.done, done)
+	}
+	return err
+}
+
+// press presses the newest button with a label, of a card or a note.
+func (n *teller) press(name string) error {
+	var id post.MessageID
+	action := ""
+	for _, e := range n.o.Records.Transcript.Entries() {
+		if e.Embed != nil {
+			for _, b := range e.Embed.Buttons {
+				if b.Label == name {
+					id, action = e.ID, b.Action
+				}
+			}
+		}
+	}
+	n.phone.with(func() {
+		for _, b := range n.phone.buttons {
+			if b.Label == name {
+				id, action = "m1", "act:"+b.Action
+			}
+		}
+	})
+	if action == "" {
+		return fmt.Errorf("no button %q", name)
+	}
+	done, err := n.Click(n.t.Context(), id, action)
+	if done != "" {
+		n.write("it says %s", done)
+	}
+	return err
+}
+
+// play reads what an engine does in a turn: parts with bars in between.
+func (n *teller) play(text string) (out []any) {
+	for part := range strings.SplitSeq(text, " | ") {
+		verb, rest, _ := strings.Cut(part, " ")
+		word, more, _ := strings.Cut(rest, " ")
+		number, _ := strconv.Atoi(word)
+		span, _ := time.ParseDuration(word)
+		var one any
+		switch verb {
+		case "says":
+			one = agent.Text{Delta: rest}
+		case "rewinds":
+			one = agent.Rewind{Bytes: number}
+		case "starts":
+			id, call, _ := strings.Cut(more, " ")
+			one = agent.ToolStart{Name: word, ID: id, Input: json.RawMessage(call)}
+		case "helper":
+			one = agent.ToolStart{Name: word, Input: json.RawMessage(more), Subagent: "helper"}
+		case "ends":
+			one = agent.ToolEnd{Name: word, ID: more}
+		case "denied":
+			one = agent.ToolEnd{Name: word, Denied: true}
+		case "retries":
+			one = agent.Retry{Wait: span, Reason: more}
+		case "notes":
+			one = agent.Notice{Text: rest}
+		case "compacts":
+			one = agent.Compacting{PreTokens: number}
+		case "compacted":
+			one = agent.Compacting{Done: true, PreTokens: number}
+		case "limit":
+			one = agent.RateLimit{Status: word, Resets: time.Date(2026, 5, 1, 17, 30, 0, 0, time.FixedZone("east", 2*3600))}
+		case "breaks":
+			one = errors.New(rest)
+		case "waits":
+			one = untilStopped
+		case "room": // a message arrives
+			one = func() { n.running.makeRoom(n.t.Context()) }
+		case "leaves": // the fork, as by a tool
+			one = func() { n.forks.current().requestExit(command.Exit(word), more) }
+		case "cut": // as by the next message
+			one = func(ctx context.Context) { n.running.makeRoom(ctx); <-ctx.Done() }
+		case "interrupts":
+			one = func(ctx context.Context) { testkit.Must(n.t, n.Interrupt(n.t.Context())); <-ctx.Done() }
+		case "sleeps":
+			one = func() { time.Sleep(span) }
+		case "status":
+			one = func() {
+				busy, _ := n.Busy()
+				n.write("the top line says %q, busy %v, mode %s", n.Status(), busy, n.Mode())
+			}
+		case "may": // an acting call
+			one = func() { n.write("the turn is %s", n.may()) }
+		case "forks":
+			one = enterFork
+		case "calls": // a tool of the bot, in the newest session
+			one = func() {
+				n.a.mu.Lock()
+				s := n.a.cast[len(n.a.cast)-1]
+				n.a.mu.Unlock()
+				r := s.call(n.t, word, more)
+				n.write("%s answers %q, error %v, end %v", word, r.Text, r.IsError, r.EndTurn)
+			}
+		case "done":
+			one = agent.Result{SessionID: word}
+		case "answers":
+			one = agent.Result{SessionID: word, Text: more}
+		case "fails":
+			one = agent.Result{SessionID: word, IsError: true, Text: more}
+		case "interrupted":
+			one = agent.Result{SessionID: word, Interrupted: true}
+		case "stopped":
+			one = agent.Result{SessionID: word, Stopped: more}
+		default:
+			n.t.Fatalf("no part %q", part)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+var (
+	uuids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	logged = regexp.MustCompile(`level=\w+ msg=("[^"]*"|\S+)`)
+)
+
+// write writes one line, without what differs between runs.
+func (n *teller) write(format string, args ...any) {
+	text := strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf(format, args...)), "\n", " ⏎ ")
+	text = strings.ReplaceAll(text, n.dir.Root(), "DATA")
+	text = uuids.ReplaceAllStringFunc(text, func(id string) string {
+		if !slices.Contains(n.known, id) {
+			n.known = append(n.known, id)
+		}
+		return fmt.Sprintf("id-%d", slices.Index(n.known, id))
+	})
+	if cut := []rune(text); len(cut) > 1000 {
+		text = string(cut[:1000]) + "…"
+	}
+	fmt.Fprintln(&n.out, text)
+}
+
+// list writes what a list has gained.
+func list[T any](n *teller, name string, all []T, words func(T) string) {
+	for _, one := range all[min(n.seen[name], len(all)):] {
+		if text := words(one); text != "" {
+			n.write("%s%s", name, text)
+		}
+	}
+	n.seen[name] = len(all)
+}
+
+// is writes a part of the state if it has changed.
+func (n *teller) is(name, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if n.state[name] != text {
+		n.write("%s: %s", name, text)
+	}
+	n.state[name] = text
+}
+
+// look writes down what has changed.
+func (n *teller) look() {
+	asIs := func(text string) string { return text }
+	s, a := n.stage, n.a
+	list(n, "opens ", a.opened, func(o agent.SessionOptions) string {
+		return fmt.Sprintf("a session of %+v from %q, fork %v, named %v", o.Settings, o.Resume, o.Fork, o.ID != "")
+	})
+	list(n, "the model hears ", a.told(), asIs)
+	list(n, "has it: ", a.hasDone, asIs)
+	for i, e := range s.o.Records.Transcript.Entries() {
+		text := e.Text
+		if e.Embed != nil {
+			text += fmt.Sprintf(" [%s: %s %s]", e.Embed.Title, e.Embed.Description, e.Embed.Footer)
+			for _, b := range e.Embed.Buttons {
+				text += " (" + b.Label + ")"
+			}
+		}
+		if e.Label != "" {
+			text += " ← " + string(e.Label)
+		}
+		n.is(fmt.Sprintf("chat %d", i+1), "%s: %s %s", e.Role, strings.TrimSpace(text), strings.Join(e.Tools, ", "))
+	}
+	p := s.phone
+	p.with(func() {
+		list(n, "the phone shows ", p.posts, func(m post.Post) string {
+			if m.Embed == nil {
+				return fmt.Sprintf("%s, quiet %v", m.Text, m.Quiet)
+			}
+			return fmt.Sprintf("%s, quiet %v, from %q, label %q", m.Embed.Title, m.Quiet, m.Context, m.Label)
+		})
+		list(n, "an answer", p.answers, func(o AnswerOptions) string { return map[bool]string{true: " is silent"}[o.Silent] })
+		for i, text := range p.texts {
+			n.is(fmt.Sprintf("on the phone %d", i+1), "%s", text.String())
+		}
+		list(n, "a note: ", p.notes, asIs)
+		list(n, "it was silent: ", p.silent, asIs)
+		list(n, "with a button ", p.buttons, func(b post.Button) string { return b.Label })
+		list(n, "beside the answer ", p.aside, asIs)
+		list(n, "asked ", p.asked, func(a policy.Approval) string { return a.Label + " " + string(a.Verdict) })
+		list(n, "deleted ", p.deleted, func(id post.MessageID) string { return string(id) })
+		for _, id := range slices.Sorted(maps.Keys(p.edits)) {
+			e := p.edits[id].Embed
+			n.is("message "+string(id), "%s, %s, %d buttons", e.Title, e.Description, len(e.Buttons))
+		}
+	})
+	s.purse.mu.Lock()
+	list(n, "paid: ", s.purse.spent, asIs)
+	s.purse.mu.Unlock()
+	list(n, "the log has ", logged.FindAllString(s.log.String(), -1), asIs)
+	for i, one := range s.o.Notices.All() {
+		n.is(fmt.Sprintf("notice %d", i+1), "%v %s", one.Level, one.Text)
+	}
+	for i, session := range a.cast {
+		session.mu.Lock()
+		if session.closed || session.stops > 0 || len(session.settings) > 0 {
+			n.is(fmt.Sprintf("session %d", i), "closed %v, interrupted %d times, %d times configured", session.closed, session.stops, len(session.settings))
+		}
+		session.mu.Unlock()
+		if got := session.configured(); got != session.o.Settings {
+			n.is(fmt.Sprintf("session %d has", i), "%+v", got)
+		}
+	}
+	n.is("the main session", "%s, label %q", s.o.Records.Sessions.Main(), s.labelOfMain())
+	banner := "none"
+	if b := s.Banner(); b != nil {
+		banner = fmt.Sprintf("%q, resumed %v, asks %v", b.Topic, b.Resumed, b.Asks)
+	}
+	n.is("the fork", "%s", banner)
+	var pending []string
+	for _, u := range s.o.Records.Updates.Peek() {
+		pending = append(pending, u.Message+" ← "+string(u.Label))
+	}
+	n.is("updates", "%s", strings.Join(pending, ", "))
+	n.is("messages that wait", "%d", len(s.inbox.load().Messages))
+	busy, _ := s.Busy()
+	n.is("the top line", "busy %v, %s", busy, s.Status())
+	n.is("the settings", "%+v, mode %s", s.CurrentSettings(), s.Mode())
+	list(n, "the session history: ", slices.Collect(strings.Lines(storetest.Text(n.t, n.dir, "state/session_history.jsonl"))), asIs)
+	audited, _, err := s.o.Records.Audit.Read(1000)
+	testkit.Must(n.t, err)
+	list(n, "the audit log: ", audited, func(e audit.Entry) string {
+		return fmt.Sprintf("%s %s, %s %s: %s", e.Actor, e.Action, e.From, e.Subject, e.Detail)
+	})
+	for i, done := range n.done {
+		select {
+		case err := <-done:
+			if n.done[i] = nil; err != nil {
+				n.write("message %d fails: %v", i+1, err)
+			}
+		default:
+		}
+	}
+}
