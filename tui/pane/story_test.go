@@ -89,14 +89,14 @@ var (
 
 func (p *player) plays(steps string) {
 	p.t.Helper()
-	p.stage.screen(p.w, p.h)
+	p.screen(p.w, p.h)
 	for line := range strings.SplitSeq(strings.TrimSpace(steps), "\n") {
 		p.at = strings.TrimSpace(line)
 		inputs, texts, expects := strings.Cut(" "+p.at+" ", " => ")
 		for _, in := range inputsOf.FindAllString(inputs, -1) {
 			p.input(in)
 		}
-		screen := p.stage.screen(p.w, p.h)
+		screen := p.screen(p.w, p.h)
 		for text := range strings.SplitSeq(strings.TrimSpace(texts), " | ") {
 			if expects {
 				p.expects(screen, text)

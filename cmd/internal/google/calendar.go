@@ -122,7 +122,8 @@ func (c *calShowCmd) Run(p *console.Process, g *At) error {
 	if len(c.in(g)) > 1 {
 		calendar = e.Calendar
 	}
-	return p.Answer(c.JSON, e.In(g.Env.Zone), labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.Env.Zone), "location", oneLine(e.Location, ""),
+	return p.Answer(c.JSON, e.In(g.Env.Zone), labelled(13,
+		"title", oneLine(e.Summary, "(no title)"), "when", when(e, g.Env.Zone), "location", oneLine(e.Location, ""),
 		"description", e.Text(), "link", oneLine(e.Link, ""), "attendees", oneLine(guests(e.Attendees), ""),
 		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID)))
 }

@@ -92,6 +92,3 @@ func TestAnArgumentInTwoSpellingsIsRefused(t *testing.T) {
 		t.Errorf("%+v, asked %v", d, *asked)
 	}
 }
-
-// powerful is a routine with a right that a conversation does not have.
-const powerful = "---\nid: v0000001\ncron: 0 9 * * *\nbackground: true\nallowed-tools:\n  - Bash(touch *)\n---\nTouch it.\n"

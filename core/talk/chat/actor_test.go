@@ -258,18 +258,6 @@ func (s *stage) noted(text string) bool {
 	return slices.ContainsFunc(s.phone.notes, func(n string) bool { return strings.Contains(n, text) })
 }
 
-// cards returns the titles of all posted cards.
-func (s *stage) cards() (out []string) {
-	s.phone.with(func() {
-		for _, p := range s.phone.posts {
-			if p.Embed != nil {
-				out = append(out, p.Embed.Title)
-			}
-		}
-	})
-	return out
-}
-
 // click presses a button, which must succeed.
 func (s *stage) click(id string) string {
 	s.t.Helper()
