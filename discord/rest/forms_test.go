@@ -2,11 +2,13 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,6 +60,12 @@ func TestRequestsHaveDiscordsForm(t *testing.T) {
 			`{` + full + `,"flags":4096,"nonce":"n-1","enforce_nonce":true,` + wantQuiet + `}`,
 		},
 		{
+			"reply", func(c *Client) error {
+				return second(c.Send(ctx, "7", Message{Content: "x", Nonce: "1", ReplyTo: "8"}))
+			}, "POST /channels/7/messages",
+			`{"content":"x","nonce":"1","enforce_nonce":true,"message_reference":{"message_id":"8","fail_if_not_exists":false},"allowed_mentions":{"parse":[],"replied_user":false}}`,
+		},
+		{
 			"send a text", func(c *Client) error { return second(c.Send(ctx, "7", Message{Content: "x", Nonce: "1"})) }, "POST /channels/7/messages",
 			`{"content":"x","nonce":"1","enforce_nonce":true,` + wantQuiet + `}`,
 		},
@@ -66,6 +74,11 @@ func TestRequestsHaveDiscordsForm(t *testing.T) {
 			`{` + full + `,` + wantQuiet + `}`,
 		},
 		{"edit takes away", func(c *Client) error { return c.Edit(ctx, "7", "8", Message{}) }, "PATCH /channels/7/messages/8", `{` + empty + `}`},
+		{
+			"buttons", func(c *Client) error { return c.Buttons(ctx, "7", "8", everything().Components) }, "PATCH /channels/7/messages/8",
+			`{` + wantRows + `,` + wantQuiet + `}`,
+		},
+		{"read", func(c *Client) error { return second(c.Text(ctx, "7", "8")) }, "GET /channels/7/messages/8", ""},
 		{"delete", func(c *Client) error { return c.Delete(ctx, "7", "8") }, "DELETE /channels/7/messages/8", ""},
 		{"react", func(c *Client) error { return c.React(ctx, "7", "8", "👀") }, "PUT /channels/7/messages/8/reactions/👀/@me", ""},
 		{"unreact", func(c *Client) error { return c.Unreact(ctx, "7", "8", "👀") }, "DELETE /channels/7/messages/8/reactions/👀/@me", ""},
@@ -90,6 +103,11 @@ func TestRequestsHaveDiscordsForm(t *testing.T) {
 			},
 			"POST /interactions/1/tok/callback", `{"type":6}`,
 		},
+		{
+			"a window", func(c *Client) error { return c.Open(ctx, click, Modal{CustomID: "i", Title: "t"}) }, "POST /interactions/1/tok/callback",
+			`{"type":9,"data":{"custom_id":"i","title":"t","components":null}}`,
+		},
+		{"no suggestions", func(c *Client) error { return c.Suggest(ctx, click, nil) }, "POST /interactions/1/tok/callback", `{"type":8,"data":{"choices":[]}}`},
 		{
 			"edit the answer", func(c *Client) error { return c.EditAnswer(ctx, click, Message{}) }, "PATCH /webhooks/5/tok/messages/@original",
 			`{` + empty + `}`,
@@ -126,6 +144,29 @@ func TestRequestsHaveDiscordsForm(t *testing.T) {
 		if diff := cmp.Diff(tt.want, string(got.body)); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
+		want := http.Header{"User-Agent": {"DiscordBot (ollim-bot, 1.2.3)"}, "Authorization": {"Bot " + secret}}
+		if strings.Contains(tt.rule, "/tok") { // an interaction is answered without the token
+			want.Del("Authorization")
+		}
+		if tt.want != "" {
+			want.Set("Content-Type", "application/json")
+		}
+		if diff := cmp.Diff(want, got.header); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+}
+
+// S39: Discord's description of its API has no null for options and channel types.
+func TestCommandsAreRegisteredWithoutNull(t *testing.T) {
+	c, f := discord(says(200, "[]"))
+	list := []discordgo.ApplicationCommand{{Name: "model", Description: "d", Options: []*discordgo.ApplicationCommandOption{
+		{Type: discordgo.ApplicationCommandOptionString, Name: "name", Description: "d"},
+	}}, {Name: "help", Description: "d"}}
+	testkit.Must(t, c.PutCommands(t.Context(), "1", list))
+	var sent []discordgo.ApplicationCommand
+	if body := f.requests()[0].body; strings.Contains(string(body), "null") || json.Unmarshal(body, &sent) != nil || !Same(sent, list) {
+		t.Errorf("sent %s", body)
 	}
 }
 
@@ -171,13 +212,9 @@ func parts(t *testing.T, s seen) [][3]string {
 		if errors.Is(err, io.EOF) {
 			return out
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		data, err := io.ReadAll(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		out = append(out, [3]string{p.FormName(), p.FileName(), string(data)})
 	}
 }
@@ -191,9 +228,7 @@ func TestFilesGoAlongWithEveryTry(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		c, f := discord(says(502, ""), io.EOF, fine)
 		m := Message{Content: "here", Nonce: "n", Files: []File{file("a \"quoted\"\r\nX: y.txt", "first\n"), file("", "no name")}}
-		if _, err := c.Send(ctx, "7", m); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, second(c.Send(ctx, "7", m)))
 		want := [][3]string{
 			{"payload_json", "", `{"content":"here","attachments":[{"id":"0","filename":"a \"quoted\" X: y.txt"},{"id":"1","filename":"file"}],"nonce":"n","enforce_nonce":true,` + wantQuiet + `}`},
 			{"files[0]", `a "quoted" X: y.txt`, "first\n"},
@@ -310,26 +345,24 @@ func TestHistoryComesOldestFirst(t *testing.T) {
 	one := func(id string) string {
 		return `{"id":"` + id + `","channel_id":"7","author":{"id":"1"},"content":"m"}`
 	}
-	odd := `{"id":12,"content":["odd"]}`
-	c, f := discord(says(200, "["+strings.Join([]string{one("102"), one("101"), odd, one("99"), one("99"), one("9")}, ",")+"]"))
-	got, _, err := c.After(t.Context(), "7", "10", 100)
-	if err != nil || f.requests()[0].rule != "GET /api/v10/channels/7/messages?after=10&limit=100" {
-		t.Errorf("%v, %s", err, f.requests()[0].rule)
-	}
-	var ids []string
-	for _, m := range got {
-		ids = append(ids, m.ID)
-	}
-	if diff := cmp.Diff([]string{"99", "101", "102"}, ids); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestTheNewestMessagesNeedNoID(t *testing.T) {
-	c, f := discord(says(200, `[{"id":"10","channel_id":"7","author":{"id":"1"}},{"id":"9","channel_id":"7","author":{"id":"1"}}]`))
-	got, _, err := c.After(t.Context(), "7", "", 2)
-	if err != nil || len(got) != 2 || got[0].ID != "9" || f.requests()[0].rule != "GET /api/v10/channels/7/messages?limit=2" {
-		t.Errorf("%+v, %v, %s", got, err, f.requests()[0].rule)
+	for _, tt := range []struct {
+		after, said, rule, want, last string
+	}{
+		{"10", strings.Join([]string{one("102"), one("101"), `{"id":12,"content":["odd"]}`, one("99"), one("99"), one("9")}, ","), "after=10&limit=100", "99 101 102", "102"},
+		{"10", `{"id":"104","content":["odd"]},` + one("103"), "after=10&limit=100", "103", "104"},
+		{"", one("10") + "," + one("9"), "limit=100", "9 10", "10"},
+		{"10", "", "after=10&limit=100", "", ""},
+	} {
+		c, f := discord(says(200, "["+tt.said+"]"))
+		got, last, err := c.After(t.Context(), "7", tt.after, 100)
+		var ids []string
+		for _, m := range got {
+			ids = append(ids, m.ID)
+		}
+		rule := f.requests()[0].rule
+		if err != nil || strings.Join(ids, " ") != tt.want || last != tt.last || rule != "GET /api/v10/channels/7/messages?"+tt.rule {
+			t.Errorf("%s: %v to %q, %v, %s", tt.said, ids, last, err, rule)
+		}
 	}
 }
 

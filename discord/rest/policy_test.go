@@ -6,88 +6,213 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 )
 
-func TestAnEmptyWindowIsWaitedForBeforeSending(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		last := says(
-			200, `{"id":"1"}`,
-			"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "2.5", "X-RateLimit-Bucket", "abcd",
-		)
-		c, _ := discord(last, fine)
-		send := func(channel string) { //nolint:unparam // reads better
-			t.Helper()
-			if _, err := c.Send(ctx, channel, Message{Content: "x"}); err != nil {
-				t.Error(err)
-			}
-		}
-		start := time.Now()
-		send("7")
-		took(t, start, 0)
-		send("8") // another channel has a window of its own
-		if err := c.Edit(ctx, "7", "1", Message{Content: "x"}); err != nil {
-			t.Error(err) // and so has another route, as long as Discord does not say otherwise
-		}
-		took(t, start, 0)
-		send("7")
-		took(t, start, 2500*time.Millisecond)
-	})
+// windowed answers with the headers of a rate limit.
+func windowed(limit, left, after, bucket string) said {
+	return says(
+		200, `{"id":"100"}`,
+		"X-RateLimit-Limit", limit, "X-RateLimit-Remaining", left, "X-RateLimit-Reset-After", after, "X-RateLimit-Bucket", bucket,
+	)
 }
 
-func TestRoutesOfOneBucketShareItsWindow(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		head := []string{"X-RateLimit-Limit", "2", "X-RateLimit-Reset-After", "3", "X-RateLimit-Bucket", "shared", "X-RateLimit-Remaining"}
-		c, _ := discord(says(200, `{}`, append(head, "1")...), says(200, `{"id":"1"}`, append(head, "0")...), fine)
-		start := time.Now()
-		if err := c.Edit(ctx, "7", "1", Message{Content: "x"}); err != nil {
-			t.Error(err)
-		}
-		if _, err := c.Send(ctx, "7", Message{Content: "x"}); err != nil {
-			t.Error(err)
-		}
-		took(t, start, 0)
-		if err := c.Edit(ctx, "7", "1", Message{Content: "x"}); err != nil {
-			t.Error(err)
-		}
-		took(t, start, 3*time.Second)
-	})
+// after changes what is said.
+func (s said) after(seconds int) late { return late{time.Duration(seconds) * time.Second, s} }
+
+func TestALimitIsWaitedForAndNoOther(t *testing.T) {
+	old := says(
+		429, `{"message":"Maximum number of edits to messages older than 1 hour reached.","retry_after":300,"code":30046}`,
+		"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "300", "X-RateLimit-Bucket", "e",
+	)
+	shared := says(429, `{"message":"x","retry_after":400}`, "X-RateLimit-Scope", "shared")
+	forbidden := says(403, `{"code":50001,"message":"Missing Access"}`)
+	var others []string
+	for i := range 2 * maxRefused {
+		others = append(others, fmt.Sprintf("delete %d: limited 6m40s", 1000+i))
+	}
+	for _, s := range []struct {
+		name    string
+		answers []any
+		steps   string
+	}{
+		{"half a second", []any{limited("0.5"), fine}, "send, at 500ms, 2 requests"},
+		{"to the millisecond", []any{limited("1.234"), fine}, "send, at 1.234s, 2 requests"},
+		{"a minute", []any{limited("60"), fine}, "send, at 1m, 2 requests"},
+		{"one beyond patience is reported at once, and holds", []any{limited("61.5"), fine}, "send: limited 1m1.5s, at 0s, " +
+			"wait 500ms, send: limited 1m1s, 1 requests, wait 2s, send, at 1m1.5s"},
+		{"a storm ends with patience", []any{limited("0")}, "send: limited 5.5s, at 57.75s, 22 requests"},
+		{"of very short ones, too", []any{limited("0.001")}, "send: limited 5.5s, at 57.75s, 22 requests"},
+		{"and of longer ones", []any{limited("7")}, "send: limited 7s, at 56s, 9 requests"},
+		{"a wait ends with its context", []any{limited("30"), fine}, "for 700ms send: canceled, at 700ms, 1 requests"},
+		{"after a fault, too", []any{says(503, "", "Retry-After", "30"), fine}, "for 700ms send: canceled, at 700ms, 1 requests"},
+		{"and without an answer", []any{slowly(time.Hour), fine}, "for 700ms send: canceled unknown, at 700ms, 1 requests"},
+		{"what a deadline forbids does not begin", []any{limited("30"), fine}, "by 10s send: limited 30s, at 0s"},
+		{"an ended context sends nothing", []any{fine}, "for 0s send: canceled, 0 requests"},
+		{
+			"an empty window is waited for, another channel and route have their own",
+			[]any{windowed("5", "0", "2.5", "abcd"), fine},
+			"send, at 0s, send 8, edit, at 0s, send, at 2.5s",
+		},
+		{"routes of one bucket share its window", []any{windowed("2", "1", "3", "b"), windowed("2", "0", "3", "b"), fine}, "edit, send, at 0s, edit, at 3s"},
+		{"an answer that was on its way lifts no limit", []any{windowed("5", "3", "2", "b").after(10), says(
+			429, `{"message":"x","retry_after":30}`, "X-RateLimit-Bucket", "b"), fine}, "beside send, beside send, wait 20s, send, at 30s"},
+		{
+			"a slow request holds up no other",
+			[]any{says(200, `{"id":"slow"}`).after(15), says(200, `{"id":"fast"}`)},
+			"beside send: slow, send: fast, at 0s, join, at 15s",
+		},
+		{
+			"a global one holds for all but interactions",
+			[]any{says(429, `{"message":"x","retry_after":4,"global":true}`), fine},
+			"beside send, ack, at 0s, delete 8, at 4s, join, 4 requests",
+		},
+		{
+			"by its header, too",
+			[]any{says(429, `{"message":"x","retry_after":4}`, "X-RateLimit-Global", "true"), fine},
+			"beside send, ack, at 0s, delete 8, at 4s, join, 4 requests",
+		},
+		{"edits of old messages have their own", []any{old, fine}, "edit: old edit, edit, at 0s"},
+		{
+			"many refusals stop the client for the rest of the window",
+			[]any{forbidden},
+			strings.Repeat("delete: forbidden, wait 1s, ", maxRefused) + "delete: stopped 1m40s, 500 requests, wait 1m40s, delete: forbidden, delete: forbidden, at 10m",
+		},
+		{"those that are not our fault do not", []any{shared}, strings.Join(others, ", ")}, // each in its own channel: none waits for another
+		// S40: the first two reactions of a program were one too many for Discord, which allows one in a quarter of a second.
+		{"the first reactions are not too quick", []any{fine}, "react, at 0s, unreact, at 300ms, react, at 600ms"},
+		{"a window of one request", []any{windowed("1", "0", "5", "b"), fine}, "send, send, at 5s"},
+		{"not a number", []any{windowed("5", "0", "NaN", "b")}, "send, send, send, at 0s"},
+		{"before now", []any{windowed("5", "0", "-3", "b")}, "send, send, send, at 0s"},
+		{"never", []any{windowed("5", "0", "1e18", "b")}, "send, send, send, at 0s"},
+		{"nothing is allowed", []any{windowed("0", "0", "5", "b")}, "send, send, send, at 0s"},
+		{"less than nothing", []any{windowed("-5", "-1", "5", "b")}, "send, send, send, at 0s"},
+		{"words", []any{windowed("x", "y", "z", strings.Repeat("b", 5000))}, "send, send, send, at 0s"},
+	} {
+		plays(t, s.name, s.answers, s.steps)
+	}
+	for want, ban := range map[time.Duration]said{
+		banFor:           says(429, "<html>error code: 1015</html>"),
+		90 * time.Second: says(429, "", "Retry-After", "90"),
+		time.Hour:        says(429, `error code: 1015`, "Retry-After", "3600"),
+		24 * time.Hour:   says(429, `[]`, "Retry-After", "1e300"),
+	} {
+		plays(t, "a ban ends all calls until it is over", []any{ban, fine}, fmt.Sprintf(
+			"send: banned %v, wait %v, ack: banned 1s, 1 requests, wait 1s, delete, at %v", want, want-time.Second, want))
+	}
 }
 
-func TestAnAnswerThatWasOnItsWayLiftsNoLimit(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		f := &far{answer: func(n int, _ seen) (said, error) {
-			switch n {
-			case 0:
-				return says(
-					200, `{"id":"1"}`,
-					"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "3", "X-RateLimit-Reset-After", "2", "X-RateLimit-Bucket", "b",
-				), slowly(10 * time.Second)
-			case 1:
-				return says(429, `{"message":"x","retry_after":30}`, "X-RateLimit-Bucket", "b"), nil
+func TestARequestIsRepeatedWhereThatIsSafe(t *testing.T) {
+	dial := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	gone := says(404, `{"message":"Unknown Message","code":10008}`)
+	already := says(400, `{"message":"Interaction has already been acknowledged.","code":40060}`)
+	noDM := says(403, `{"message":"x","code":50007}`)
+	invalidToken := says(401, `{"message":"Invalid Webhook Token","code":50027}`)
+	for _, s := range []struct {
+		name    string
+		answers []any
+		steps   string
+	}{
+		{"never sent", []any{dial, fine}, "follow, 2 requests"},
+		{"not even to the proxy", []any{fmt.Errorf("wrapped: %w", &net.OpError{Op: "proxyconnect", Err: syscall.EHOSTUNREACH}), fine}, "follow, 2 requests"},
+		{"without an address", []any{&net.DNSError{Err: "no such host", Name: "discord.com", IsNotFound: true}, fine}, "follow, 2 requests"},
+		{"limited", []any{limited("1"), fine}, "follow, 2 requests"},
+		{"read", []any{says(500, ""), fine}, "read, 2 requests"},
+		{"deleted by the first try", []any{says(502, ""), gone}, "delete"},
+		{"deleted by somebody else", []any{gone}, "delete: gone"},
+		{"answered by the first try", []any{io.EOF, already}, "ack, 2 requests"},
+		{"answered by somebody else", []any{already}, "ack: expired"},
+		{"an interaction that is over does not condemn the token", []any{invalidToken, fine}, "reword: expired, send"},
+		{"also without words", []any{says(401, ""), fine}, "retract: expired, send"},
+		{
+			"a refused token ends every call at once",
+			[]any{limited("50"), says(401, `{"message":"401: Unauthorized","code":0}`), fine},
+			"beside send: auth, wait 1s, delete 8: auth, join, at 1s, wait 24h, me: auth, 2 requests",
+		},
+		{"typing is worth no wait", []any{limited("9"), says(204, "")}, "type: limited 9s, at 0s, 1 requests"},
+		{"nor a second try", []any{says(500, ""), says(204, "")}, "type: transient, at 0s, 1 requests"},
+		{"not even where the first was cut", []any{io.EOF, says(204, "")}, "type: transient, at 0s, 1 requests"},
+		{"or slow", []any{slowly(time.Hour), says(204, "")}, "type: transient, at 5s, 1 requests"},
+		// A message that got no answer may be there, and one that was never sent is not.
+		{"frozen", []any{slowly(time.Hour)}, "by 1m send: late unknown"},
+		{"cut each time", []any{io.EOF}, "by 1m send: transient unknown"},
+		{"cut once, then refused", []any{io.EOF, noDM}, "by 1m send: cannot DM unknown"},
+		{"cut once, then unreachable", []any{io.EOF, dial}, "by 1m send: transient unknown"},
+		{"unreachable", []any{dial}, "by 1m send: transient"},
+		{"refused", []any{noDM}, "by 1m send: cannot DM"},
+		{"broken", []any{says(500, "")}, "by 1m send: transient"},
+		{"a file is a matter of its own", []any{says(302, "", "Location", "http://169.254.169.254/"), fine}, "fetch: invalid, me, 2 requests"},
+		{"its address ends", []any{says(403, "This content is no longer available."), fine}, "fetch: expired, me, 2 requests"},
+		{"or was never there", []any{says(404, ""), fine}, "fetch: expired, me, 2 requests"},
+		{"or needs more rights", []any{says(401, ""), fine}, "fetch: expired, me, 2 requests"},
+		{"or is of another kind", []any{says(415, ""), fine}, "fetch: invalid, me, 2 requests"},
+		{"a fault costs all tries", []any{says(503, "")}, "fetch: transient, 5 requests"},
+		{"and so does half of it", []any{said{status: 200, body: "half", lost: 4}}, "fetch: transient, 5 requests"},
+		{"its limits are no ban", []any{says(429, "<html>")}, "fetch: limited 5.5s, fetch: limited 5.5s"},
+		{"a payment comes once, when no limit is waited for", []any{windowed("5", "0", "2.5", "abcd"), says(500, ""), fine}, "send, pay 2.5s, 3 requests"},
+		{"what is refused is not sent", []any{fine}, "refuse: unpaid, 0 requests"},
+		{"nor what the program's end overtakes", []any{fine}, "stop: canceled, 0 requests"},
+		// What was paid for outlives its caller for a moment: every caller ends when the bot stops.
+		{"what is paid for is sent", []any{fine.after(1)}, "for 500ms pay 0s, at 1s, 1 requests"},
+		{"unless that takes long", []any{fine.after(120)}, "for 500ms pay 0s: canceled unknown, at 3.5s, 1 requests"},
+	} {
+		plays(t, s.name, s.answers, s.steps)
+	}
+	for name, fault := range map[string]any{ // what may happen to a request that Discord has perhaps carried out
+		"500": says(500, "oops"), "502": says(502, "<html>"), "503": says(503, ""), "520": says(520, ""),
+		"eof": io.ErrUnexpectedEOF, "reset": &net.OpError{Op: "read", Err: syscall.ECONNRESET},
+		"no answer": slowly(time.Hour), "captive portal": says(302, "", "Location", "http://login.example/"),
+		"html": says(200, "<html>welcome</html>"), "cut": said{status: 200, body: `{"id"`, lost: 7},
+		"no id": says(200, `{"ok":true}`), "wrong type": says(200, `{"id":7}`), "empty": says(200, ""),
+	} {
+		maybe := " unknown"
+		if s, answered := fault.(said); answered && s.status >= 300 {
+			maybe = ""
+		}
+		plays(t, name+", then an answer", []any{fault, fault, fault, fault, fine}, "send, 5 requests, one nonce")
+		plays(t, name+" each time", []any{fault}, "send: transient"+maybe+", 5 requests")
+		plays(t, name+" without a nonce", []any{fault, fine}, "follow: transient, 1 requests")
+	}
+}
+
+func TestAnErrorSaysWhatToDo(t *testing.T) {
+	for _, c := range []struct {
+		answer any
+		want   string
+	}{
+		{
+			says(400, `{"code":50035,"message":"Invalid Form Body","errors":{
+			"embeds":{"0":{"title":{"_errors":[{"code":"X","message":"Must be 256 or fewer in length.\u001b[31m"}]}}},
+			"content":{"_errors":[{"message":"too long"},{"message":"too loud"}]},"_errors":[{"message":"all wrong"}],"odd":7}}`),
+			"not accepted by Discord (code 50035: all wrong; content: too long; content: too loud; embeds[0].title: Must be 256 or fewer in length.)",
+		},
+		{
+			&url.Error{Op: "Post", URL: "https://discord.com/private", Err: fmt.Errorf("through: %w", &url.Error{Op: "Get", URL: "https://proxy/", Err: io.EOF})},
+			"the connection to Discord failed: it ended the connection",
+		},
+		{says(401, ""), "the bot's token was refused: open the Developer Portal > your application > Bot > Reset Token, " +
+			"set DISCORD_TOKEN in .env to the new token, and restart the bot"},
+		{says(500, ""), "the connection to Discord failed: answered with status 500"},
+		{says(400, `{"code":50035,"errors":{"content":{"_errors":[{"message":"too long"}]}}}`), "not accepted by Discord (code 50035: content: too long)"},
+		{limited("100.2"), "Discord's rate limit was reached: retrying is possible in 1m41s"},
+	} {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			client, _ := discord(c.answer)
+			_, err := client.Send(ctx, "7", Message{Content: "x"})
+			_, cut := c.answer.(error)
+			if strings.TrimPrefix(fmt.Sprint(err), "send the message: ") != c.want || errors.Is(err, io.EOF) != cut {
+				t.Errorf("%v\nwant %s", err, c.want)
 			}
-			return fine, nil
-		}}
-		c := client(f)
-		start := time.Now()
-		var wait sync.WaitGroup
-		send := func() { _, _ = c.Send(ctx, "7", Message{Content: "x"}) }
-		wait.Go(send)
-		synctest.Wait()
-		wait.Go(send) // is limited for 30 s
-		time.Sleep(20 * time.Second)
-		send()
-		took(t, start, 30*time.Second)
-		wait.Wait()
-	})
+		})
+	}
 }
 
 // discordsWindow limits as Discord does: so many requests, then a 429 until the
@@ -146,111 +271,6 @@ func TestABurstIsSpreadOverTheWindows(t *testing.T) {
 	})
 }
 
-func TestAGlobalLimitHoldsForAllButInteractions(t *testing.T) {
-	globals := []said{
-		says(429, `{"message":"x","retry_after":4,"global":true}`),
-		says(429, `{"message":"x","retry_after":4}`, "X-RateLimit-Global", "true"),
-	}
-	for _, global := range globals {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(global, fine)
-			start := time.Now()
-			var wait sync.WaitGroup
-			wait.Go(func() { _, _ = c.Send(ctx, "7", Message{Content: "x"}) })
-			synctest.Wait()
-			if err := c.Answer(ctx, click, thinking, nil); err != nil {
-				t.Error(err)
-			}
-			took(t, start, 0)
-			if err := c.Delete(ctx, "8", "1"); err != nil {
-				t.Error(err)
-			}
-			took(t, start, 4*time.Second)
-			wait.Wait()
-			if n := len(f.requests()); n != 4 {
-				t.Errorf("%d requests", n)
-			}
-		})
-	}
-}
-
-func TestASlowRequestHoldsUpNoOther(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		f := &far{answer: func(n int, _ seen) (said, error) {
-			if n == 0 {
-				return says(200, `{"id":"slow"}`), slowly(15 * time.Second)
-			}
-			return says(200, `{"id":"fast"}`), nil
-		}}
-		c := client(f)
-		start := time.Now()
-		var wait sync.WaitGroup
-		wait.Go(func() {
-			if id, err := c.Send(ctx, "7", Message{Content: "x"}); id != "slow" || err != nil {
-				t.Error(id, err)
-			}
-			took(t, start, 15*time.Second)
-		})
-		synctest.Wait()
-		if id, err := c.Send(ctx, "7", Message{Content: "x"}); id != "fast" || err != nil {
-			t.Error(id, err)
-		}
-		took(t, start, 0)
-		wait.Wait()
-	})
-}
-
-// faults are what may happen to a request that Discord has perhaps carried out.
-var faults = map[string]any{
-	"500": says(500, "oops"), "502": says(502, "<html>"), "503": says(503, ""), "520": says(520, ""),
-	"eof": io.ErrUnexpectedEOF, "reset": &net.OpError{Op: "read", Err: syscall.ECONNRESET},
-	"no answer": slowly(time.Hour), "captive portal": says(302, "", "Location", "http://login.example/"),
-	"html": says(200, "<html>welcome</html>"), "cut": said{status: 200, body: `{"id"`, lost: 7},
-	"no id": says(200, `{"ok":true}`), "wrong type": says(200, `{"id":7}`), "empty": says(200, ""),
-}
-
-func TestAFailedMessageIsRepeatedUnderTheSameNonce(t *testing.T) {
-	for name, fault := range faults {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(fault, fault, fault, fault, fine)
-			id, err := c.Send(ctx, "7", Message{Content: "x"})
-			if err != nil || id != "100" {
-				t.Errorf("%s: %q, %v", name, id, err)
-			}
-			got := f.requests()
-			if len(got) != 5 {
-				t.Fatalf("%s: %d requests", name, len(got))
-			}
-			nonces := map[any]bool{}
-			for _, s := range got {
-				o := object(t, s.body)
-				nonces[o["nonce"]] = true
-				if o["enforce_nonce"] != true {
-					t.Errorf("%s: nonce is not enforced", name)
-				}
-			}
-			if len(nonces) != 1 || nonces[nil] || nonces[""] {
-				t.Errorf("%s: nonces %v", name, nonces)
-			}
-		})
-	}
-}
-
-func TestAfterFiveTriesAMessageFails(t *testing.T) {
-	for name, fault := range faults {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(fault)
-			_, err := c.Send(ctx, "7", Message{Content: "x"})
-			if !errors.Is(err, ErrTransient) || errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s: %v", name, err)
-			}
-			if n := len(f.requests()); n != 5 {
-				t.Errorf("%s: %d requests", name, n)
-			}
-		})
-	}
-}
-
 func TestPausesGrowAndDiffer(t *testing.T) {
 	first := map[time.Duration]bool{}
 	for range 5 {
@@ -272,58 +292,6 @@ func TestPausesGrowAndDiffer(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoNonceIsNotRepeatedOnceItWasSent(t *testing.T) {
-	for name, fault := range faults {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(fault, fine)
-			err := c.FollowUp(ctx, click, Message{Content: "x"})
-			if !errors.Is(err, ErrTransient) || len(f.requests()) != 1 {
-				t.Errorf("%s: %v after %d requests", name, err, len(f.requests()))
-			}
-		})
-	}
-}
-
-func TestWhatWasNeverSentIsRepeatedAlways(t *testing.T) {
-	for _, fault := range []any{
-		&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
-		fmt.Errorf("wrapped: %w", &net.OpError{Op: "proxyconnect", Err: syscall.EHOSTUNREACH}),
-		&net.DNSError{Err: "no such host", Name: "discord.com", IsNotFound: true},
-		limited("1"),
-	} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(fault, fine)
-			err := c.FollowUp(ctx, click, Message{Content: "x"})
-			if err != nil || len(f.requests()) != 2 {
-				t.Errorf("%v: %v after %d requests", fault, err, len(f.requests()))
-			}
-		})
-	}
-}
-
-func TestARepeatedTryLearnsThatTheFirstOneArrived(t *testing.T) {
-	gone := says(404, `{"message":"Unknown Message","code":10008}`)
-	already := says(400, `{"message":"Interaction has already been acknowledged.","code":40060}`)
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		c, _ := discord(says(502, ""), gone)
-		if err := c.Delete(ctx, "7", "1"); err != nil {
-			t.Errorf("deleted by the first try: %v", err)
-		}
-		c, _ = discord(gone)
-		if err := c.Delete(ctx, "7", "1"); !errors.Is(err, ErrGone) {
-			t.Errorf("deleted by somebody else: %v", err)
-		}
-		c, f := discord(io.EOF, already)
-		if err := c.Answer(ctx, click, thinking, nil); err != nil || len(f.requests()) != 2 {
-			t.Errorf("answered by the first try: %v", err)
-		}
-		c, _ = discord(already)
-		if err := c.Answer(ctx, click, thinking, nil); !errors.Is(err, ErrExpired) {
-			t.Errorf("answered by somebody else: %v", err)
-		}
-	})
-}
-
 func TestRefusalsAreNeverRepeatedAndHaveAKind(t *testing.T) {
 	for _, tt := range []struct {
 		status, code int
@@ -339,6 +307,8 @@ func TestRefusalsAreNeverRepeatedAndHaveAKind(t *testing.T) {
 		{400, 50007, ErrCannotDM},
 		{403, 50278, ErrCannotDM},
 		{400, 20028, ErrLimited},
+		{400, 40062, ErrLimited},
+		{400, 40003, ErrLimited},
 		{400, 40094, ErrExpired},
 		{400, 130000, ErrTransient},
 		{400, 40005, ErrInvalid},
@@ -367,18 +337,6 @@ func TestRefusalsAreNeverRepeatedAndHaveAKind(t *testing.T) {
 	}
 }
 
-func TestAFormErrorNamesItsField(t *testing.T) {
-	c, _ := discord(says(400, `{"code":50035,"message":"Invalid Form Body","errors":{
-		"embeds":{"0":{"title":{"_errors":[{"code":"X","message":"Must be 256 or fewer in length.\u001b[31m"}]}}},
-		"content":{"_errors":[{"message":"too long"},{"message":"too loud"}]},"_errors":[{"message":"all wrong"}],"odd":7}}`))
-	_, err := c.Send(t.Context(), "7", Message{Content: "x"})
-	want := "send the message: not accepted by Discord (code 50035: " +
-		"all wrong; content: too long; content: too loud; embeds[0].title: Must be 256 or fewer in length.)"
-	if fmt.Sprint(err) != want {
-		t.Errorf("\n%v\n%s", err, want)
-	}
-}
-
 func TestAHostileFormErrorIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 5000) + `{"_errors":[{"message":"deep"}]}` + strings.Repeat(`}`, 5000)
 	wide := `{"_errors":[` + strings.Repeat(`{"message":"`+strings.Repeat("x", 1000)+`"},`, 500) + `{"message":"x"}]}`
@@ -389,185 +347,18 @@ func TestAHostileFormErrorIsBounded(t *testing.T) {
 			t.Errorf("%d bytes: %.100v", len(err.Error()), err)
 		}
 	}
-}
-
-func TestABanEndsAllCallsUntilItIsOver(t *testing.T) {
-	for want, ban := range map[time.Duration]said{
-		banFor:           says(429, "<html>error code: 1015</html>"),
-		90 * time.Second: says(429, "", "Retry-After", "90"),
-		time.Hour:        says(429, `error code: 1015`, "Retry-After", "3600"),
-		24 * time.Hour:   says(429, `[]`, "Retry-After", "1e300"),
-	} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(ban, fine)
-			start := time.Now()
-			_, err := c.Send(ctx, "7", Message{Content: "x"})
-			var e *LimitedError
-			if !errors.As(err, &e) || e.After != want {
-				t.Fatalf("%v, want %s", err, want)
-			}
-			time.Sleep(want - time.Second)
-			if err := c.Answer(ctx, click, thinking, nil); !errors.As(err, &e) || e.After != time.Second {
-				t.Error(err)
-			}
-			if n := len(f.requests()); n != 1 {
-				t.Errorf("%d requests", n)
-			}
-			time.Sleep(time.Second)
-			if err := c.Delete(ctx, "7", "1"); err != nil {
-				t.Error(err)
-			}
-			took(t, start, want)
-		})
-	}
-}
-
-func TestARefusedTokenEndsEveryCallAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		c, f := discord(limited("50"), says(401, `{"message":"401: Unauthorized","code":0}`), fine)
-		start := time.Now()
-		var wait sync.WaitGroup
-		wait.Go(func() {
-			if _, err := c.Send(ctx, "7", Message{Content: "waits"}); !errors.Is(err, ErrAuth) {
-				t.Error(err)
-			}
-			took(t, start, time.Second)
-		})
-		time.Sleep(time.Second)
-		err := c.Delete(ctx, "8", "1")
-		if !errors.Is(err, ErrAuth) {
-			t.Fatal(err)
+	for levels, shown := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+		tree := strings.Repeat(`{"a":`, levels) + `{"_errors":[{"message":"deep"}]}` + strings.Repeat(`}`, levels)
+		c, _ := discord(says(400, `{"code":50035,"message":"Invalid","errors":`+tree+`}`))
+		if _, err := c.Send(t.Context(), "7", Message{Content: "x"}); strings.Contains(err.Error(), "deep") != shown {
+			t.Errorf("%d levels: %v", levels, err)
 		}
-		for _, word := range []string{"Developer Portal", "Reset Token", "DISCORD_TOKEN", ".env"} {
-			if !strings.Contains(err.Error(), word) {
-				t.Errorf("%q does not name %s", err, word)
-			}
-		}
-		wait.Wait()
-		time.Sleep(24 * time.Hour)
-		if _, err := c.Me(ctx); !errors.Is(err, ErrAuth) || len(f.requests()) != 2 {
-			t.Errorf("%v after %d requests", err, len(f.requests()))
-		}
-	})
-}
-
-func TestAnInteractionThatIsOverDoesNotCondemnTheToken(t *testing.T) {
-	c, f := discord(says(401, `{"message":"Invalid Webhook Token","code":50027}`), fine)
-	if err := c.EditAnswer(t.Context(), click, Message{Content: "x"}); !errors.Is(err, ErrExpired) {
-		t.Error(err)
-	}
-	if _, err := c.Send(t.Context(), "7", Message{Content: "x"}); err != nil {
-		t.Error(err)
-	}
-	c2, _ := discord(says(401, ""))
-	if err := c2.DeleteAnswer(t.Context(), click); !errors.Is(err, ErrExpired) {
-		t.Error(err)
-	}
-	if a, ok := f.requests()[0].header["Authorization"]; ok {
-		t.Errorf("an interaction is answered without the token, not with %q", a)
-	}
-}
-
-func TestManyRefusalsStopTheClientForTheRestOfTheWindow(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		c, f := discord(says(403, `{"code":50001,"message":"Missing Access"}`))
-		start := time.Now()
-		for range maxRefused {
-			if err := c.Delete(ctx, "7", "1"); !errors.Is(err, ErrForbidden) {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Second)
-		}
-		var e *LimitedError
-		if err := c.Delete(ctx, "7", "1"); !errors.As(err, &e) || e.why != textStoppedFor || e.After != 100*time.Second {
-			t.Fatal(err)
-		}
-		if n := len(f.requests()); n != maxRefused {
-			t.Errorf("%d requests", n)
-		}
-		time.Sleep(e.After)
-		for range 2 {
-			if err := c.Delete(ctx, "7", "1"); !errors.Is(err, ErrForbidden) {
-				t.Error(err)
-			}
-		}
-		took(t, start, refusedWithin)
-	})
-}
-
-func TestRefusalsThatAreNotOurFaultDoNotCount(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		shared := says(429, `{"message":"x","retry_after":400}`, "X-RateLimit-Scope", "shared")
-		c, _ := discord(shared)
-		for i := range 2 * maxRefused { // each in its own channel: none waits for another
-			if err := c.Delete(ctx, strconv.Itoa(1000+i), "1"); !errors.Is(err, ErrLimited) {
-				t.Fatal(err)
-			}
-		}
-		if err := c.standing.check(time.Now()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestEditsOfOldMessagesAreToldApartAndHoldUpNoOthers(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		old := says(
-			429, `{"message":"Maximum number of edits to messages older than 1 hour reached.","retry_after":300,"code":30046}`,
-			"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "300", "X-RateLimit-Bucket", "e",
-		)
-		c, _ := discord(old, fine)
-		start := time.Now()
-		if err := c.Edit(ctx, "7", "1", Message{Content: "x"}); !errors.Is(err, ErrOldEdit) {
-			t.Error(err)
-		}
-		if err := c.Edit(ctx, "7", "2", Message{Content: "x"}); err != nil {
-			t.Error(err)
-		}
-		took(t, start, 0)
-	})
-}
-
-func TestTypingIsNeverWorthAWait(t *testing.T) {
-	for _, fault := range []any{limited("9"), says(500, ""), slowly(time.Hour), io.EOF} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(fault, says(204, ""))
-			start := time.Now()
-			if err := c.Typing(ctx, "7"); err == nil || len(f.requests()) != 1 || time.Since(start) > 5*time.Second {
-				t.Errorf("%v after %d requests and %s", err, len(f.requests()), time.Since(start))
-			}
-		})
-	}
-}
-
-func TestNonsenseInHeadersChangesNothing(t *testing.T) {
-	for _, head := range [][]string{
-		{"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "NaN"},
-		{"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "-3"},
-		{"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "1e18"},
-		{"X-RateLimit-Limit", "0", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "5"},
-		{"X-RateLimit-Limit", "-5", "X-RateLimit-Remaining", "-1", "X-RateLimit-Reset-After", "5"},
-		{"X-RateLimit-Limit", "x", "X-RateLimit-Remaining", "y", "X-RateLimit-Reset-After", "z", "X-RateLimit-Bucket", strings.Repeat("b", 5000)},
-	} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, _ := discord(says(200, `{"id":"1"}`, head...))
-			start := time.Now()
-			for range 3 {
-				if _, err := c.Send(ctx, "7", Message{Content: "x"}); err != nil {
-					t.Error(err)
-				}
-			}
-			took(t, start, 0)
-		})
 	}
 }
 
 func TestWindowsOfManyInteractionsAreForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
-		c, _ := discord(says(
-			200, `{"id":"1"}`,
-			"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "4", "X-RateLimit-Reset-After", "2", "X-RateLimit-Bucket", "i",
-		))
+		c, _ := discord(windowed("5", "4", "2", "i"))
 		for i := range 10 * manyWindows {
 			if err := c.FollowUp(ctx, &discordgo.Interaction{AppID: "5", Token: "token" + strconv.Itoa(i)}, Message{Content: "x"}); err != nil {
 				t.Fatal(err)
@@ -578,29 +369,4 @@ func TestWindowsOfManyInteractionsAreForgotten(t *testing.T) {
 			t.Errorf("%d windows are remembered", n)
 		}
 	})
-}
-
-func TestAMessageThatGotNoAnswerMayBeThereAndOneThatWasNeverSentIsNot(t *testing.T) {
-	dial := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-	for name, tt := range map[string]struct {
-		answers []any
-		maybe   bool
-	}{
-		"frozen":                     {[]any{slowly(time.Hour)}, true},
-		"cut each time":              {[]any{io.EOF}, true},
-		"cut once, then refused":     {[]any{io.EOF, says(403, `{"message":"x","code":50007}`)}, true},
-		"cut once, then unreachable": {[]any{io.EOF, dial}, true},
-		"unreachable":                {[]any{dial}, false},
-		"refused":                    {[]any{says(403, `{"message":"x","code":50007}`)}, false},
-		"broken":                     {[]any{says(500, "")}, false},
-	} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			ctx, cancel := context.WithTimeout(ctx, time.Minute)
-			defer cancel()
-			c, _ := discord(tt.answers...)
-			if _, err := c.Send(ctx, "7", Message{Content: "x"}); err == nil || errors.Is(err, ErrUnknown) != tt.maybe {
-				t.Errorf("%s: %v", name, err)
-			}
-		})
-	}
 }

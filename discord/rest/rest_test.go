@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/base/testkit"
 )
 
 const secret = "MTk4.token-of-the-bot.dont-tell"
@@ -94,6 +95,12 @@ type slowly time.Duration
 
 func (slowly) Error() string { return "slow" }
 
+// late is what far says after a time.
+type late struct {
+	after time.Duration
+	said
+}
+
 func says(status int, body string, header ...string) said {
 	h := http.Header{}
 	for i := 0; i < len(header); i += 2 {
@@ -109,6 +116,8 @@ func inTurn(answers ...any) func(int, seen) (said, error) {
 		switch a := answers[min(n, len(answers)-1)].(type) {
 		case said:
 			return a, nil
+		case late:
+			return a.said, slowly(a.after)
 		case error:
 			return said{}, a
 		default:
@@ -132,143 +141,190 @@ func limited(retryAfter string) said {
 	return says(429, `{"message":"You are being rate limited.","retry_after":`+retryAfter+`,"global":false}`)
 }
 
-func took(t *testing.T, since time.Time, want time.Duration) {
-	t.Helper()
-	if got := time.Since(since); got != want {
-		t.Errorf("it took %s, want %s", got, want)
-	}
-}
-
 func bubble(t *testing.T, f func(t *testing.T, ctx context.Context)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, t.Context()) })
 }
 
-func TestAMessageIsSentWithTheTokenAndANameOfOurs(t *testing.T) {
-	c, f := discord(fine)
-	id, err := c.Send(t.Context(), "7", Message{Content: "hello"})
-	if err != nil || id != "100" {
-		t.Fatalf("%q, %v", id, err)
-	}
-	got := f.requests()[0]
-	if got.rule != "POST /api/v10/channels/7/messages" {
-		t.Error(got.rule)
-	}
-	if a := got.header.Get("Authorization"); a != "Bot "+secret {
-		t.Errorf("authorization %q", a)
-	}
-	if a := got.header.Get("User-Agent"); a != "DiscordBot (ollim-bot, 1.2.3)" {
-		t.Errorf("user agent %q", a)
-	}
-	if a := got.header.Get("Content-Type"); a != "application/json" {
-		t.Errorf("content type %q", a)
-	}
+var outcomes = []struct {
+	name string
+	err  error
+}{
+	{"canceled", context.Canceled},
+	{"late", context.DeadlineExceeded},
+	{"auth", ErrAuth},
+	{"cannot DM", ErrCannotDM},
+	{"gone", ErrGone},
+	{"no channel", ErrNoChannel},
+	{"expired", ErrExpired},
+	{"invalid", ErrInvalid},
+	{"forbidden", ErrForbidden},
+	{"old edit", ErrOldEdit},
+	{"transient", ErrTransient},
+	{"too large", ErrTooLarge},
+	{"unpaid", errUnpaid},
+	{"unknown", ErrUnknown},
 }
 
-func TestALimitIsWaitedFor(t *testing.T) {
-	for _, wait := range []string{"0.5", "1.234", "60"} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(limited(wait), fine)
-			start := time.Now()
-			if _, err := c.Send(ctx, "7", Message{Content: "x"}); err != nil {
-				t.Fatal(err)
-			}
-			d, _ := span(wait)
-			took(t, start, d)
-			if n := len(f.requests()); n != 2 {
-				t.Errorf("%d requests", n)
-			}
-		})
+var errUnpaid = errors.New("not paid")
+
+// outcome names every kind of an error, and for how long a limit holds.
+func outcome(err error) string {
+	var words []string
+	if limit, ok := errors.AsType[*LimitedError](err); ok {
+		kind := map[string]string{"": "limited", textBannedFor: "banned", textStoppedFor: "stopped"}[limit.why]
+		words = append(words, kind, limit.After.String())
 	}
+	for _, kind := range outcomes {
+		if errors.Is(err, kind.err) {
+			words = append(words, kind.name)
+		}
+	}
+	if err != nil && words == nil {
+		return err.Error()
+	}
+	return strings.Join(words, " ")
 }
 
-func TestALimitThatIsLongerThanPatienceIsToldAtOnce(t *testing.T) {
+// play is a story that runs.
+type play struct {
+	t       *testing.T
+	name    string
+	c       *Client
+	f       *far
+	start   time.Time
+	waiting sync.WaitGroup
+}
+
+// plays runs the steps of a story in a bubble, at a Discord that answers in turn. A step is a call of the client and, behind
+// a colon, what becomes of it: nothing if it succeeds, or an ID other than 100. The others say how long it has taken by
+// then and what has arrived.
+func plays(t *testing.T, name string, answers []any, steps string) {
+	t.Helper()
 	bubble(t, func(t *testing.T, ctx context.Context) {
-		c, f := discord(limited("61.5"), fine)
-		start := time.Now()
-		_, err := c.Send(ctx, "7", Message{Content: "x"})
-		took(t, start, 0)
-		var e *LimitedError
-		if !errors.As(err, &e) || e.After != 61500*time.Millisecond || !errors.Is(err, ErrLimited) {
-			t.Fatal(err)
+		c, f := discord(answers...)
+		p := &play{t: t, name: name, c: c, f: f, start: time.Now()}
+		for step := range strings.SplitSeq(steps, ", ") {
+			p.step(ctx, step)
 		}
-		// What was learned holds for the next call, which is not even sent.
-		time.Sleep(500 * time.Millisecond)
-		if _, err := c.Send(ctx, "7", Message{Content: "x"}); !errors.As(err, &e) || e.After != 61*time.Second {
-			t.Error(err)
-		}
-		if n := len(f.requests()); n != 1 {
-			t.Errorf("%d requests", n)
-		}
-		time.Sleep(2 * time.Second)
-		if _, err := c.Send(ctx, "7", Message{Content: "x"}); err != nil {
-			t.Error(err)
-		}
-		took(t, start, 61500*time.Millisecond)
+		p.waiting.Wait()
 	})
 }
 
-func TestAStormOfLimitsEndsWithPatience(t *testing.T) {
-	for _, wait := range []string{"0", "0.001", "7"} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(limited(wait))
-			start := time.Now()
-			_, err := c.Send(ctx, "7", Message{Content: "x"})
-			if !errors.Is(err, ErrLimited) {
-				t.Error(err)
-			}
-			if d := time.Since(start); d > patience {
-				t.Errorf("it was patient for %s", d)
-			}
-			if n := len(f.requests()); n > 25 {
-				t.Errorf("retry_after %s: %d requests", wait, n)
-			}
-		})
-	}
-}
-
-func TestAWaitEndsWithItsContext(t *testing.T) {
-	waits := map[string]any{
-		"limit":      limited("30"),
-		"back-off":   says(503, "", "Retry-After", "30"),
-		"slow reply": slowly(time.Hour),
-	}
-	for name, first := range waits {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			c, f := discord(first, fine)
-			ctx, cancel := context.WithCancel(ctx)
-			start := time.Now()
-			time.AfterFunc(700*time.Millisecond, cancel)
-			_, err := c.Send(ctx, "7", Message{Content: "x"})
-			took(t, start, 700*time.Millisecond)
-			if !errors.Is(err, context.Canceled) || len(f.requests()) != 1 {
-				t.Errorf("%s: %v after %d requests", name, err, len(f.requests()))
-			}
-		})
-	}
-}
-
-func TestAWaitThatItsDeadlineForbidsDoesNotBegin(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		c, _ := discord(limited("30"), fine)
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		start := time.Now()
-		var e *LimitedError
-		if _, err := c.Send(ctx, "7", Message{Content: "x"}); !errors.As(err, &e) || e.After != 30*time.Second {
-			t.Error(err)
+func (p *play) step(ctx context.Context, step string) {
+	p.t.Helper()
+	do, want, _ := strings.Cut(step, ": ")
+	words := strings.Fields(do)
+	arg := words[len(words)-1]
+	d, _ := time.ParseDuration(arg)
+	switch words[0] {
+	case "wait":
+		time.Sleep(d)
+	case "join":
+		p.waiting.Wait()
+	case "one": // nonce
+		nonces := map[any]bool{}
+		for _, s := range p.f.requests() {
+			o := object(p.t, s.body)
+			nonces[o["nonce"]] = o["enforce_nonce"] == true
 		}
-		took(t, start, 0)
-	})
+		for n, enforced := range nonces {
+			if len(nonces) != 1 || !enforced || n == nil || n == "" {
+				p.t.Errorf("%s: nonces %v", p.name, nonces)
+			}
+		}
+	case "at":
+		if got := time.Since(p.start); got != d {
+			p.t.Errorf("%s: at %s, want %s", p.name, got, step)
+		}
+	case "beside": // the next steps
+		p.waiting.Go(func() { p.calls(ctx, step, words[1:], want) })
+		synctest.Wait()
+	case "by", "for": // a deadline, or an end without one
+		d, _ := time.ParseDuration(words[1])
+		ctx, end := context.WithCancel(ctx)
+		if words[0] == "by" {
+			ctx, end = context.WithTimeout(ctx, d)
+		} else if d == 0 {
+			end()
+		} else {
+			time.AfterFunc(d, end)
+		}
+		p.calls(ctx, step, words[2:], want)
+		end()
+	default:
+		if arg != "requests" {
+			p.calls(ctx, step, words, want)
+		} else if got := fmt.Sprint(len(p.f.requests()), " requests"); got != step {
+			p.t.Errorf("%s: %s, want %s", p.name, got, step)
+		}
+	}
 }
 
-func TestAnEndedContextSendsNothing(t *testing.T) {
-	c, f := discord(fine)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := c.Send(ctx, "7", Message{Content: "x"}); !errors.Is(err, context.Canceled) || len(f.requests()) != 0 {
-		t.Errorf("%v after %d requests", err, len(f.requests()))
+func (p *play) calls(ctx context.Context, step string, words []string, want string) {
+	p.t.Helper()
+	id, err := p.call(ctx, words[0], words[len(words)-1])
+	got := outcome(err)
+	if err == nil && id != "100" {
+		got = id
 	}
+	if got != want {
+		p.t.Errorf("%s: %s becomes %q: %v", p.name, step, got, err)
+	}
+}
+
+// call makes a call, with a channel or another argument that matters to it.
+func (p *play) call(ctx context.Context, verb, arg string) (id string, err error) {
+	c, m, channel := p.c, Message{Content: "x"}, "7"
+	if arg != verb {
+		channel = arg
+	}
+	switch verb {
+	case "send":
+		return c.Send(ctx, channel, m)
+	case "pay": // right before the first try
+		calls := 0
+		m.Before = func() error { p.step(ctx, "at "+arg); calls++; return nil }
+		id, err = c.Send(ctx, "7", m)
+		if calls != 1 {
+			err = fmt.Errorf("paid %d times", calls)
+		}
+		return id, err
+	case "refuse":
+		m.Before = func() error { return errUnpaid }
+		return c.Send(ctx, "7", m)
+	case "stop": // the program ends while it pays
+		ctx, end := context.WithCancel(ctx)
+		m.Before = func() error { end(); return nil }
+		return c.Send(ctx, "7", m)
+	case "edit":
+		err = c.Edit(ctx, channel, "1", m)
+	case "delete":
+		err = c.Delete(ctx, channel, "1")
+	case "react":
+		err = c.React(ctx, "7", "1", "x")
+	case "unreact":
+		err = c.Unreact(ctx, "7", "1", "x")
+	case "type":
+		err = c.Typing(ctx, "7")
+	case "read":
+		_, err = c.Text(ctx, "7", "1")
+	case "me":
+		_, err = c.Me(ctx)
+	case "fetch":
+		_, err = c.Download(ctx, "https://cdn.discordapp.com/a", 10)
+	case "ack":
+		err = c.Answer(ctx, click, thinking, nil)
+	case "reword":
+		err = c.EditAnswer(ctx, click, m)
+	case "retract":
+		err = c.DeleteAnswer(ctx, click)
+	case "follow":
+		err = c.FollowUp(ctx, click, m)
+	default:
+		p.t.Errorf("no step %q", verb)
+	}
+	return "100", err
 }
 
 func TestAnIDThatLeadsElsewhereIsNotSent(t *testing.T) {
@@ -318,14 +374,6 @@ func TestNoSecretIsEverTold(t *testing.T) {
 	}
 }
 
-func TestATransportsErrorLosesItsAddress(t *testing.T) {
-	c, _ := discord(&url.Error{Op: "Post", URL: "https://discord.com/private", Err: fmt.Errorf("through: %w", &url.Error{Op: "Get", URL: "https://proxy/", Err: io.EOF})})
-	err := c.FollowUp(t.Context(), click, Message{Content: "x"})
-	if want := "follow up: the connection to Discord failed: it ended the connection"; fmt.Sprint(err) != want || !errors.Is(err, io.EOF) {
-		t.Errorf("%v, want %s", err, want)
-	}
-}
-
 type timeoutError struct{ s string }
 
 func (e *timeoutError) Error() string { return e.s }
@@ -371,6 +419,28 @@ func TestATokenMayBePastedWithItsScheme(t *testing.T) {
 	}
 }
 
+func TestAVersionFitsIntoAHeader(t *testing.T) {
+	for given, want := range map[string]string{"": "dev", "1.0 (of\ntoday)\x7f é": "1.0oftoday"} {
+		f := &far{answer: inTurn(fine)}
+		_, err := New(Options{Token: "abc", Transport: f, Version: given}).Me(t.Context())
+		if got := f.requests()[0].header.Get("User-Agent"); err != nil || got != "DiscordBot (ollim-bot, "+want+")" {
+			t.Errorf("%q: %q, %v", given, got, err)
+		}
+	}
+}
+
+func TestTheClientKnowsTheNoncesOfItsLatestMessages(t *testing.T) {
+	c, _ := discord(fine)
+	for i := range keptNonces + 1 {
+		testkit.Must(t, second(c.Send(t.Context(), "7", Message{Content: "x", Nonce: fmt.Sprint("n", i)})))
+	}
+	for i, known := range map[int]bool{0: false, 1: true, keptNonces: true, keptNonces + 1: false} {
+		if c.Sent(fmt.Sprint("n", i)) != known {
+			t.Errorf("number %d is known: %v", i, !known)
+		}
+	}
+}
+
 func TestWithoutATokenNothingIsAsked(t *testing.T) {
 	f := &far{answer: inTurn(fine)}
 	if _, err := New(Options{Token: " ", Transport: f}).Me(t.Context()); !errors.Is(err, ErrAuth) || len(f.requests()) != 0 {
@@ -382,57 +452,6 @@ func TestWithoutATokenNothingIsAsked(t *testing.T) {
 func object(t *testing.T, data []byte) map[string]any {
 	t.Helper()
 	var v map[string]any
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatalf("%v in %s", err, data)
-	}
+	testkit.Must(t, json.Unmarshal(data, &v))
 	return v
-}
-
-func TestWhatComesBeforeASendingIsDoneOnceAndWhenNoLimitIsWaitedFor(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		last := says(200, `{"id":"1"}`, "X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "2.5", "X-RateLimit-Bucket", "abcd")
-		c, f := discord(last, says(500, ""), fine)
-		if _, err := c.Send(ctx, "7", Message{Content: "x"}); err != nil {
-			t.Fatal(err)
-		}
-		start, calls := time.Now(), 0
-		_, err := c.Send(ctx, "7", Message{Content: "x", Before: func() error {
-			took(t, start, 2500*time.Millisecond)
-			calls++
-			return nil
-		}})
-		if err != nil || calls != 1 || len(f.requests()) != 3 {
-			t.Errorf("called %d times, %d requests, %v", calls, len(f.requests()), err)
-		}
-		no := errors.New("not paid")
-		if _, err := c.Send(ctx, "7", Message{Content: "x", Before: func() error { return no }}); !errors.Is(err, no) || len(f.requests()) != 3 {
-			t.Errorf("%v, %d requests", err, len(f.requests()))
-		}
-		ending, end := context.WithCancel(ctx)
-		_, err = c.Send(ending, "7", Message{Content: "x", Before: func() error { end(); return nil }})
-		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnknown) || len(f.requests()) != 3 {
-			t.Errorf("where the program ends meanwhile: %v, %d requests", err, len(f.requests()))
-		}
-	})
-}
-
-// A message that was paid for is not given up half sent: its caller may end, as
-// every caller does when the bot stops.
-func TestWhatIsPaidForOutlivesItsCallerForAMoment(t *testing.T) {
-	for _, tt := range []struct {
-		answer time.Duration
-		want   error
-	}{{time.Second, nil}, {2 * time.Minute, ErrUnknown}} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			f := &far{answer: func(int, seen) (said, error) { return fine, slowly(tt.answer) }}
-			ending, end := context.WithCancel(ctx)
-			time.AfterFunc(500*time.Millisecond, end)
-			start := time.Now()
-			id, err := client(f).Send(ending, "7", Message{Content: "x", Before: func() error { return nil }})
-			if !errors.Is(err, tt.want) || len(f.requests()) != 1 {
-				t.Errorf("answered after %s: %q, %v, %d requests", tt.answer, id, err, len(f.requests()))
-			}
-			took(t, start, min(tt.answer, 500*time.Millisecond+parting))
-		})
-	}
 }

@@ -26,9 +26,7 @@ func atFake(t *testing.T, o discordtest.Options) (*Client, *discordtest.Server) 
 func must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return v
 	}
 }
@@ -60,9 +58,7 @@ func TestTheLifeOfAMessage(t *testing.T) {
 		func() error { return c.Unreact(ctx, dm, question.ID, "👀") },
 		func() error { return c.Edit(ctx, dm, id, Message{Content: "changed", Embeds: m.Embeds}) },
 	} {
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, do())
 	}
 	got := s.State().Message(id)
 	if got.Content != "changed" || len(got.Embeds) != 1 || len(got.Buttons) != 0 || len(got.Attachments) != 1 {
@@ -72,9 +68,7 @@ func TestTheLifeOfAMessage(t *testing.T) {
 		t.Errorf("%q", data)
 	}
 	list, _, err := c.After(ctx, dm, "0", 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(list) != 2 || list[0].Content != "what is new?" || list[0].Author.ID != app.OwnerID {
 		t.Errorf("%+v", list)
 	}
@@ -104,9 +98,7 @@ func TestTheLifeOfACommand(t *testing.T) {
 	if Same(want, must[[]discordgo.ApplicationCommand](t)(c.Commands(ctx, app))) {
 		t.Error("nothing is registered yet")
 	}
-	if err := c.PutCommands(ctx, app, want); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, c.PutCommands(ctx, app, want))
 	if have := must[[]discordgo.ApplicationCommand](t)(c.Commands(ctx, app)); !Same(want, have) {
 		t.Errorf("%+v", have)
 	}
