@@ -15,85 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The number that was asked for: within 2 s.
-func TestADroppedSocketIsResumedWithinTwoSecondsAndNothingIsMissed(t *testing.T) {
-	inBubble(t, func(n int, p *peer) {
-		p.welcome()
-		if n == 1 {
-			p.dispatch("MESSAGE_CREATE", words("1", "one"))
-			p.idle(10 * time.Second)
-			p.s.record("MESSAGE_CREATE", words("2", "two")) // happens while the socket is dead
-			p.s.record("MESSAGE_CREATE", words("3", "three"))
-			p.drop()
-			return
-		}
-		p.dispatch("MESSAGE_CREATE", words("4", "four"))
-	}, func(w *world) {
-		w.next(Ready)
-		if got := w.text(); got != "one" {
-			t.Errorf("message %q", got)
-		}
-		w.wait("down", time.Minute, isDown)
-		if r := w.last.Reason; !strings.Contains(r, "lost") {
-			t.Errorf("reason %q", r)
-		}
-		took := w.wait("up again", time.Minute, isUp)
-		t.Logf("reconnected after %v", took)
-		if took > 2*time.Second {
-			t.Errorf("reconnected after %v", took)
-		}
-		for _, want := range []string{"two", "three"} {
-			if got := w.text(); got != want {
-				t.Errorf("message %q, want %q", got, want)
-			}
-		}
-		w.next(Resumed)
-		if got := w.text(); got != "four" {
-			t.Errorf("message %q", got)
-		}
-		if n := w.server.count(identifies); n != 1 {
-			t.Errorf("%d sessions started, want 1", n)
-		}
-	})
-}
-
-// Discord's rule: no answer before the next heartbeat is due.
-func TestADeadConnectionIsNoticedAfterOneUnansweredHeartbeatAndItsSessionLivesOn(t *testing.T) {
-	for name, alive := range map[string]bool{"silent": false, "still speaking": true} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(n int, p *peer) {
-				p.welcome()
-				if n > 1 {
-					return
-				}
-				p.idle(10 * time.Minute)
-				p.mute.Store(true) // half open: what we send arrives, no answer comes back
-				for alive && p.idle(time.Second) {
-					p.dispatch("TYPING_START", map[string]any{"channel_id": "77", "user_id": "42", "timestamp": 1})
-				}
-			}, func(w *world) {
-				w.next(Ready)
-				time.Sleep(10 * time.Minute)
-				took := w.wait("down", 10*time.Minute, isDown)
-				t.Logf("noticed after %v", took)
-				if took > 2*41250*time.Millisecond {
-					t.Errorf("noticed after %v, want two intervals at most", took)
-				}
-				if r := w.last.Reason; !strings.Contains(r, "did not answer a heartbeat") {
-					t.Errorf("reason %q", r)
-				}
-				if back := w.wait("up again", time.Minute, isUp); back > time.Second {
-					t.Errorf("up again after %v", back)
-				}
-				w.next(Resumed)
-				if n := w.server.count(func(s *server) int { return len(s.byes) }); n > 0 {
-					t.Error("said goodbye: that ends the session")
-				}
-			})
-		})
-	}
-}
-
 func TestTheGatewayIsVersionTenAndASessionIsResumedWhereDiscordWants(t *testing.T) {
 	srv := &server{resumeAt: "ws://127.0.0.1:2/"}
 	var dead atomic.Bool
@@ -125,49 +46,6 @@ func TestTheGatewayIsVersionTenAndASessionIsResumedWhereDiscordWants(t *testing.
 	})
 }
 
-func TestAnInvalidSessionIsReplacedAfterAPause(t *testing.T) {
-	inBubble(t, func(n int, p *peer) {
-		if n == 2 {
-			p.hello()
-			p.login()
-			p.send(packetOut{Op: opInvalid, D: false})
-			return
-		}
-		p.welcome()
-		if n == 1 {
-			p.idle(time.Minute)
-			p.drop()
-		}
-	}, func(w *world) {
-		w.next(Ready)
-		w.wait("down", 2*time.Minute, isDown)
-		began := time.Now()
-		w.next(Ready) // not Resumed: the consumer has to catch up
-		if took := time.Since(began); took < time.Second || took > 5*time.Second {
-			t.Errorf("the new session came after %v, want the pause of 1 to 5 s and nothing else", took)
-		}
-		if n, r := w.server.count(identifies), w.server.count(resumes); n != 2 || r != 1 {
-			t.Errorf("%d sessions, %d resumed", n, r)
-		}
-	})
-}
-
-func TestAnInvalidSessionThatMayBeResumedIsResumed(t *testing.T) {
-	inBubble(t, func(n int, p *peer) {
-		p.welcome()
-		if n == 1 {
-			p.idle(time.Minute)
-			p.send(packetOut{Op: opInvalid, D: true})
-		}
-	}, func(w *world) {
-		w.next(Ready)
-		w.next(Resumed)
-		if n := w.server.count(identifies); n != 1 {
-			t.Errorf("%d sessions started", n)
-		}
-	})
-}
-
 func TestAGatewayThatRefusesEverySessionCostsThreeStartsAMinuteAndThirtyAnHour(t *testing.T) {
 	inBubble(t, func(_ int, p *peer) {
 		p.hello()
@@ -194,57 +72,6 @@ func TestAGatewayThatRefusesEverySessionCostsThreeStartsAMinuteAndThirtyAnHour(t
 			t.Errorf("state %+v", s)
 		}
 	})
-}
-
-// The number that was asked for: within five seconds, however long it was away and
-// whether or not the session is still known.
-func TestAServerThatIsBackIsFoundWithinFiveSeconds(t *testing.T) {
-	for _, away := range []time.Duration{3 * time.Second, 30 * time.Second, 150 * time.Second, time.Hour} {
-		for name, failure := range map[string]error{"refused": refusal(), "swallowed": errSwallowed} {
-			for _, forgotten := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s for %v, forgotten %v", name, away, forgotten), func(t *testing.T) {
-					var p1 *peer
-					inBubble(t, func(n int, p *peer) {
-						if forgotten && n == 2 && away < sessionKept {
-							p.hello()
-							p.login()
-							p.send(packetOut{Op: opInvalid, D: false})
-							return
-						}
-						p.welcome()
-						if n == 1 {
-							p1 = p
-						}
-					}, func(w *world) {
-						w.next(Ready)
-						w.wait("up", time.Minute, isUp)
-						w.server.refuseWith(failure)
-						p1.drop()
-						w.wait("down", time.Minute, isDown)
-						time.Sleep(away)
-						if s := w.s.State(); s.Phase != Down || time.Since(s.Since) < away {
-							t.Errorf("state %+v: down since the loss, whatever was tried", s)
-						}
-						w.server.refuseWith(nil)
-						took := w.wait("up again", 2*time.Minute, isUp)
-						t.Logf("up %v after the server was back", took)
-						limit := 5 * time.Second
-						if errors.Is(failure, errSwallowed) {
-							limit += dialWithin // the try that is under way does not know
-						}
-						if took > limit {
-							t.Errorf("up %v after the server was back", took)
-						}
-						if forgotten || away > sessionKept {
-							w.next(Ready)
-						} else {
-							w.next(Resumed)
-						}
-					})
-				})
-			}
-		}
-	}
 }
 
 func TestTheWaitsAfterRefusalsGrowToAMinute(t *testing.T) {
@@ -327,48 +154,6 @@ func TestARefusedStartIsTriedAgainWithinSevenSeconds(t *testing.T) {
 			t.Errorf("connected after %v with %d sessions, want 7 s and 2", took, w.server.count(identifies))
 		}
 	})
-}
-
-// P14: Discord moves its bots to other servers now and then; that is no refusal.
-func TestARequestToReconnectDoesNotDelayTheNextOne(t *testing.T) {
-	const moves = 12
-	inBubble(t, func(n int, p *peer) {
-		p.welcome()
-		if n <= moves {
-			p.idle(5 * time.Second)
-			p.send(packetOut{Op: opReconnect})
-		}
-	}, func(w *world) {
-		w.next(Ready)
-		for i := range moves {
-			w.wait("down", time.Minute, isDown)
-			if took := w.wait("up again", time.Minute, isUp); took > 100*time.Millisecond {
-				t.Errorf("reconnected after %v the %d. time", took, i+1)
-			}
-			w.next(Resumed)
-		}
-	})
-}
-
-// P14: nor may it become a loop.
-func TestAGatewayThatOnlyAsksToReconnectIsNotAskedInALoop(t *testing.T) {
-	for name, greets := range map[string]bool{"before it lets the bot in": false, "right after": true} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(_ int, p *peer) {
-				p.hello()
-				p.login()
-				if greets {
-					p.ready()
-				}
-				p.send(packetOut{Op: opReconnect})
-			}, func(w *world) {
-				time.Sleep(time.Minute)
-				if n := w.server.count(connections); n < 3 || n > 61 {
-					t.Errorf("%d connections in a minute", n)
-				}
-			})
-		})
-	}
 }
 
 // P10: each reset names another port of this machine, which made each one news.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -53,6 +54,23 @@ func TestOverRealSocketsADroppedConnectionIsBackWithinTwoSeconds(t *testing.T) {
 func TestOverRealSocketsADeadConnectionCostsTwoHeartbeatsAtMost(t *testing.T) {
 	testkit.Alone(t)
 	bestOfThree(t, 3*time.Second, 500*time.Millisecond, func(p *peer) { p.mute.Store(true) })
+}
+
+func TestAGatewayIsRecognizedByItsGreeting(t *testing.T) {
+	testkit.Alone(t)
+	for act, want := range map[string]string{"hello": "<nil>", `sends {"op":11}`: textNoGreeting, "drops": "lost", "silent": "deadline"} {
+		srv := &server{script: func(_ int, p *peer) { p.acts(act) }}
+		at, err := overLoopback(t, srv).Find(t.Context())
+		testkit.Must(t, err)
+		ctx, cancel := t.Context(), func() {}
+		if act == "silent" {
+			ctx, cancel = context.WithTimeout(ctx, 200*time.Millisecond)
+		}
+		if err := Greets(ctx, at.URL); !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v", act, err)
+		}
+		cancel()
+	}
 }
 
 func TestFourLinksSideBySideDoNotKnowOfEachOther(t *testing.T) {

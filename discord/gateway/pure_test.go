@@ -77,7 +77,19 @@ func TestInteractionsAreReadWithTheirOptionsAndWhoTouchedThem(t *testing.T) {
 	if err != nil || Who(i).ID != "42" || i.GuildID != "3" || i.Message.ID != "9" || i.MessageComponentData().CustomID != "act:dismiss:_" {
 		t.Error(err, i)
 	}
+	i, err = read(`"type":5,"user":{"id":"42"},"message":{"id":"9","content":"x","components":[]},"data":{"custom_id":"act:form:_","components":[]}}`)
+	if err != nil || i.Message.ID != "9" || i.Message.Content != "" || i.ModalSubmitData().CustomID != "act:form:_" {
+		t.Error(err, i)
+	}
+	if i, err = read(`"type":5,"user":{"id":"42"},"data":{"custom_id":"act:form:_","components":[]}}`); err != nil || i.Message != nil { // of a command
+		t.Error(err, i)
+	}
+	if i, err = read(`"type":3,"member":{"user":{"id":"42","avatar":7}},"message":{"id":"9"},"data":{"custom_id":"x","component_type":2}}`); err != nil || Who(i).ID != "42" {
+		t.Error("what is not used costs the interaction", err, i)
+	}
 	for _, bad := range []string{
+		`"type":5,"user":{"id":"42"},"message":{"id":"../x"},"data":{"custom_id":"act:form:_","components":[]}}`,
+		`"type":2,"user":{"id":"42"},"token":"` + strings.Repeat("x", 1025) + `","data":{"name":"fork"}}`,
 		`"type":5,"user":{"id":"42"},"data":{"components":[]}}`,
 		`"type":2,"user":{"id":"42"},"data":{"name":"Remind","type":3,"target_id":"../x"}}`,
 		`"type":3,"user":{"id":"42"},"data":{"custom_id":"act:dismiss:_"}}`,
@@ -111,6 +123,8 @@ func TestTheAddressOfTheGatewayIsEncryptedOrThisMachines(t *testing.T) {
 		"ws://127.0.0.1:5/":             "ws://127.0.0.1:5/?encoding=json&v=10",
 		"ws://example.com":              "",
 		"file:///etc/passwd":            "",
+		"wss:///x":                      "",
+		"ws://%zz":                      "",
 		"":                              "",
 	} {
 		if got, err := socketAddress(address); got != want || (err == nil) != (want != "") {

@@ -27,6 +27,7 @@ type server struct {
 	script   func(n int, p *peer) // n counts connections from 1
 	interval time.Duration        // of heartbeats; 0 is Discord's
 	work     sync.WaitGroup
+	fail     func(why string) // a script is wrong
 
 	mu       sync.Mutex // guards what follows
 	conns    int

@@ -3,27 +3,309 @@ package gateway
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"ollimbot/core/base/testkit"
 )
 
-func TestTheFirstConnectionIsUpWithItsLatencyAfterReady(t *testing.T) {
-	inBubble(t, func(_ int, p *peer) { p.welcome() }, func(w *world) {
-		e := w.next(Ready)
-		if e.At.IsZero() {
-			t.Errorf("ready = %+v", e)
+// acts does what is written, separated by ", ", on a connection of the server.
+func (p *peer) acts(script string) {
+	for act := range strings.SplitSeq(script, ", ") {
+		verb, arg, _ := strings.Cut(act, " ")
+		d, _ := time.ParseDuration(arg)
+		n, _ := strconv.Atoi(arg)
+		switch verb {
+		case "", "silent":
+		case "hello":
+			p.hello()
+		case "login":
+			p.login()
+		case "ready":
+			p.ready()
+		case "welcome":
+			p.welcome()
+		case "idle":
+			p.idle(d)
+		case "says":
+			p.dispatch("MESSAGE_CREATE", words("1", arg))
+		case "misses": // it happens while the socket is dead
+			p.s.record("MESSAGE_CREATE", words("1", arg))
+		case "typing":
+			p.dispatch("TYPING_START", map[string]any{"user_id": "42"})
+		case "chatter": // half open or not
+			for p.idle(time.Second) {
+				p.dispatch("TYPING_START", map[string]any{"channel_id": "77", "user_id": "42", "timestamp": 1})
+			}
+		case "deaf": // what the client sends arrives, no answer comes back
+			p.mute.Store(true)
+		case "moves":
+			p.send(packetOut{Op: opReconnect})
+		case "forgets":
+			p.send(packetOut{Op: opInvalid, D: false})
+		case "hesitates": // the session may be resumed
+			p.send(packetOut{Op: opInvalid, D: true})
+		case "closes":
+			p.closeWith(n)
+		case "leaves": // without a code
+			p.write(8, nil)
+		case "drops":
+			p.drop()
+		case "sends":
+			p.raw(arg)
+		case "threatens": // says that a terabyte follows
+			_, _ = p.ws.NetConn().Write([]byte{0x81, 127, 0, 0, 0, 0xff, 0, 0, 0, 0})
+		case "dawdles": // with its answers to heartbeats
+			for {
+				select {
+				case <-p.beats:
+					p.idle(d)
+					p.send(packetOut{Op: opHeartbeatAck})
+				case <-p.gone:
+					return
+				}
+			}
+		default:
+			p.s.fail("no act " + act)
 		}
-		w.wait("up", time.Second, isUp)
-		login := w.server.login[0]
-		for _, want := range []string{`"intents":12288`, `"token":"` + testToken, `"compress":false`} {
-			if !strings.Contains(login, want) {
-				t.Errorf("IDENTIFY lacks %s:\n%s", want, login)
+	}
+}
+
+// plays runs a story: what the server does on each connection, the last one on all that follow, and what the link does,
+// separated by "; ". Steps that end with a time, as "up 2s" or "up 1s-5s", take no longer.
+func plays(t *testing.T, name string, peers []string, steps string) {
+	t.Helper()
+	var now *peer
+	srv := &server{fail: func(why string) { t.Errorf("%s: %s", name, why) }}
+	inBubbleOf(t, srv, func(n int, p *peer) {
+		srv.mu.Lock()
+		now = p
+		srv.mu.Unlock()
+		p.acts(peers[min(n, len(peers))-1])
+	}, func(*Options) {}, func(w *world) {
+		for step := range strings.SplitSeq(steps, "; ") {
+			verb, arg, _ := strings.Cut(step, " ")
+			least, most, bounded := strings.Cut(arg, "-")
+			if !bounded {
+				least, most = "0s", arg
+			}
+			d, _ := time.ParseDuration(most)
+			from, _ := time.ParseDuration(least)
+			took := time.Duration(0)
+			limit := time.Hour
+			began := time.Now()
+			switch verb {
+			case "ready":
+				if e := w.next(Ready); e.At.IsZero() {
+					t.Errorf("%s: %s without a time", name, step)
+				}
+				took = time.Since(began)
+			case "resumed":
+				w.next(Resumed)
+			case "hears":
+				if got := w.text(); got != arg {
+					t.Errorf("%s: message %q, want %q", name, got, arg)
+				}
+			case "up":
+				if took = w.wait(name+" up", limit, isUp); w.last.Reason != "" {
+					t.Errorf("%s: up because of %q", name, w.last.Reason)
+				}
+			case "down":
+				took = w.wait(name+" down", limit, isDown)
+			case "because":
+				if !strings.Contains(w.last.Reason, arg) {
+					t.Errorf("%s: reason %q, want %q", name, w.last.Reason, arg)
+				}
+			case "latency":
+				w.wait("measured", limit, func(s State) bool { return s.Latency > 0 })
+				if w.last.Latency != d {
+					t.Errorf("%s: latency %v, want %s", name, w.last.Latency, arg)
+				}
+				d = 0
+			case "wait":
+				time.Sleep(d)
+			case "refuse":
+				srv.refuseWith(refusal())
+			case "swallow":
+				srv.refuseWith(errSwallowed)
+			case "accept":
+				srv.refuseWith(nil)
+			case "drop":
+				srv.mu.Lock()
+				latest := now
+				srv.mu.Unlock()
+				latest.drop()
+			case "since": // the loss, whatever was tried
+				if s := w.s.State(); s.Phase != Down || time.Since(s.Since) < d {
+					t.Errorf("%s: state %+v", name, s)
+				}
+			case "cancel":
+				w.cancel()
+				testkit.Must(t, <-w.result)
+				if took = time.Since(began); took > d {
+					t.Errorf("%s: Run took %v to end", name, took)
+				}
+			case "ended":
+				for range w.events { // closed when Run ends
+				}
+				err := <-w.result
+				if s := w.s.State(); err == nil || s.Phase != Stopped || s.Reason != err.Error() || !strings.Contains(s.Reason, arg) {
+					t.Errorf("%s: %v, state %+v", name, err, s)
+				}
+			case "stopped":
+				if s := w.s.State(); s.Phase != Stopped {
+					t.Errorf("%s: state %+v", name, s)
+				}
+			case "leave":
+				w.leave()
+				srv.work.Wait()
+			case "login":
+				if got := srv.login[0]; !strings.Contains(got, arg) {
+					t.Errorf("%s: it lacks %s:\n%s", name, arg, got)
+				}
+			default: // counts
+				got := srv.count(map[string]func(*server) int{
+					"connections": connections, "sessions": identifies, "resumes": resumes, "byes": func(s *server) int { return len(s.byes) },
+					"bye": func(s *server) int { return s.byes[0] },
+				}[arg])
+				least, most, several := strings.Cut(verb, "-")
+				from, _ := strconv.Atoi(least)
+				to, err := strconv.Atoi(most)
+				if !several {
+					to, err = from, nil
+				}
+				if err != nil || got < from || got > to {
+					t.Errorf("%s: %d %s, want %s", name, got, arg, verb)
+				}
+			}
+			if d > 0 && (took > d || took < from) {
+				t.Errorf("%s: %s took %v", name, step, took)
 			}
 		}
 	})
+}
+
+func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
+	const lost, in = "welcome, idle 1m, drops", "hello, login"
+	for _, s := range []struct {
+		name  string
+		peers []string
+		steps string
+	}{
+		{"it is up after ready", []string{"welcome"}, `ready; up 1s; login "intents":12288; login "token":"` + testToken + `"; login "compress":false; ` +
+			`login "properties":{"browser":"ollim-bot","device":"ollim-bot","os":"`},
+		{"and says goodbye, so that the bot is shown as offline", []string{"welcome"}, "ready; up 1s; leave; 1 byes; 1000 bye"},
+		{"latency is the round trip of the latest heartbeat", []string{"deaf, welcome, dawdles 300ms"}, "ready; latency 300ms"},
+
+		// The number that was asked for: within 2 s.
+		{
+			"a dropped socket is resumed, and nothing is missed",
+			[]string{"welcome, says one, idle 10s, misses two, misses three, drops", "welcome, says four"},
+			"ready; hears one; down 1m; because lost; up 2s; hears two; hears three; resumed; hears four; 1 sessions",
+		},
+		// Discord's rule: no answer before the next heartbeat is due.
+		{
+			"a dead one is noticed after one unanswered heartbeat, and its session lives on",
+			[]string{"welcome, idle 10m, deaf", "welcome"},
+			"ready; wait 10m; down 82.5s; because did not answer a heartbeat; up 1s; resumed; 0 byes",
+		},
+		{
+			"also where it still speaks",
+			[]string{"welcome, idle 10m, deaf, chatter", "welcome"},
+			"ready; wait 10m; down 82.5s; because did not answer a heartbeat; up 1s; resumed; 0 byes",
+		},
+		{"without a greeting it is given up", []string{"silent", "welcome"}, "down 30s-32s; because Discord did not let the bot in within 30s; ready; up 5s"},
+		{"one that ends before it greets is tried again", []string{"drops", "welcome"}, "down 1s; because lost; ready; up 5s"},
+		{"or behind one", []string{"hello", "welcome"}, "down 30s-32s; because Discord did not let the bot in within 30s; ready; up 5s"},
+		{"or with anything but ready", []string{in + ", typing", "welcome"}, "down 30s-32s; because Discord did not let the bot in within 30s; ready; up 5s"},
+
+		// What comes in one piece before the order to reconnect still counts.
+		{"asked to reconnect it resumes", []string{"welcome, idle 5s, says last words, moves", "welcome"}, "ready; hears last words; down; up 2s; resumed"},
+		{
+			"asked right after IDENTIFY or RESUME it tries again",
+			[]string{in + ", moves", lost, lost, in + ", moves", "welcome"},
+			"ready; resumed; resumed; up 1m; 5 connections",
+		},
+		// P14: Discord moves its bots to other servers now and then; that is no refusal, and no loop.
+		{
+			"a request does not delay the next one", append(slices.Repeat([]string{"welcome, idle 5s, moves"}, 12), "welcome"),
+			"ready" + strings.Repeat("; down 1m; up 100ms; resumed", 12),
+		},
+		{"one that only asks to reconnect is not asked in a loop", []string{in + ", moves"}, "wait 1m; 3-61 connections"},
+		{"also where it greets", []string{in + ", ready, moves"}, "wait 1m; 3-61 connections"},
+
+		{
+			"an invalid session is replaced after a pause and nothing else",
+			[]string{lost, in + ", forgets", "welcome"},
+			"ready; down 2m; ready 1s-5s; 2 sessions; 1 resumes",
+		}, // not resumed: the consumer has to catch up
+		{
+			"one that may be resumed is",
+			[]string{"welcome, idle 1m, hesitates", "welcome"},
+			"ready; down 2m; because Discord no longer knows the session; up 1s-5s; resumed; 1 sessions",
+		},
+		{
+			"a frame beyond all measure ends the connection",
+			[]string{"welcome, idle 1m, threatens", "welcome"},
+			"ready; up 1s; down 2m; because more than 16777216 bytes; ready",
+		},
+
+		{"Run ends at once, when it is up", []string{"welcome"}, "wait 1h; 1 connections; cancel 2s; wait 1h; 1 connections; stopped"},
+		{"when it waits for a try", []string{""}, "refuse; wait 5m0.333s; cancel 0s; accept; wait 1h; 0 connections; stopped"},
+		{"when it dials", []string{""}, "swallow; wait 10s; cancel 0s; accept; wait 1h; 0 connections; stopped"},
+		{"when it waits for a greeting", []string{""}, "wait 10s; cancel 0s; wait 1h; 1 connections; stopped"},
+		{"when it waits for admission", []string{"hello"}, "wait 10s; cancel 0s; wait 1h; 1 connections; stopped"},
+		{"when it is half let in", []string{in + ", typing"}, "wait 10s; cancel 0s; wait 1h; 1 connections; stopped"},
+	} {
+		plays(t, s.name, s.peers, s.steps)
+	}
+	for code, resumed := range map[int]bool{
+		4000: true, 4001: true, 4002: true, 4005: true, 4008: true, 1001: true, 1005: true, 4999: true,
+		4007: false, 4009: false,
+	} {
+		closes := fmt.Sprint("closes ", code)
+		if code == 1005 {
+			closes = "leaves"
+		}
+		plays(t, closes, []string{"welcome, idle 1m, " + closes, "welcome"}, "ready; "+map[bool]string{true: "resumed", false: "ready"}[resumed]+"; up 3s")
+	}
+	for code, cure := range map[int]string{ // it stops for good, and says what to do
+		4004: "Reset Token, set DISCORD_TOKEN in .env to the new token",
+		4010: "update it",
+		4011: "one private server is enough",
+		4012: "update the program",
+		4013: "update it",
+		4014: "Privileged Gateway Intents",
+	} {
+		for _, before := range []string{in, "welcome, idle 1h"} {
+			plays(t, cure, []string{fmt.Sprint(before, ", closes ", code)}, "ended "+cure+"; wait 24h; 1 connections")
+		}
+	}
+	for _, packet := range []string{
+		`null`, `hello?`, `{"d":1}`, `{"op":"7"}`, `{"op":10,"d":null}`, // no greeting, or without content
+		`{"op":10,"d":{"heartbeat_interval":0}}`, `{"op":10,"d":{"heartbeat_interval":-5}}`, `{"op":10,"d":{"heartbeat_interval":9223372036854775}}`,
+	} {
+		plays(t, packet, []string{"sends " + packet, "welcome"}, "down 1s; because invalid data; ready; up 5s")
+	}
+	// The number that was asked for: within five seconds, however long the server was away and whether or not the session
+	// is still known.
+	for _, away := range []time.Duration{3 * time.Second, 30 * time.Second, 150 * time.Second, time.Hour} {
+		for failure, limit := range map[string]time.Duration{"refuse": 5 * time.Second, "swallow": 5*time.Second + dialWithin} { // the try that is under way does not know
+			for _, forgotten := range []bool{false, true} {
+				peers, back := []string{"welcome"}, "resumed"
+				if forgotten && away < sessionKept {
+					peers = []string{"welcome", in + ", forgets", "welcome"}
+				}
+				if forgotten || away > sessionKept {
+					back = "ready"
+				}
+				plays(t, fmt.Sprintf("%s for %v, forgotten %v", failure, away, forgotten), peers, fmt.Sprintf(
+					"ready; up 1m; %s; drop; down 1m; wait %v; since %v; accept; up %v; %s", failure, away, away, limit, back))
+			}
+		}
+	}
 }
 
 func TestTheBotIsShownAsWatchingYourDMsUntilItIsBusyOrMuted(t *testing.T) {
@@ -98,28 +380,6 @@ func shows(t *testing.T, packet, watching, status string) {
 	}
 }
 
-func TestLatencyIsTheRoundTripOfTheLatestHeartbeat(t *testing.T) {
-	inBubble(t, func(_ int, p *peer) {
-		p.mute.Store(true)
-		p.welcome()
-		for {
-			select {
-			case <-p.beats:
-				p.idle(300 * time.Millisecond)
-				p.send(packetOut{Op: opHeartbeatAck})
-			case <-p.gone:
-				return
-			}
-		}
-	}, func(w *world) {
-		w.next(Ready)
-		w.wait("measured", 2*time.Minute, func(s State) bool { return s.Latency > 0 })
-		if d := w.last.Latency; d != 300*time.Millisecond {
-			t.Errorf("latency %v, want 300 ms", d)
-		}
-	})
-}
-
 func TestTheFirstHeartbeatComesAtARandomMomentOfItsInterval(t *testing.T) {
 	var first []time.Duration
 	for range 20 {
@@ -139,207 +399,4 @@ func TestTheFirstHeartbeatComesAtARandomMomentOfItsInterval(t *testing.T) {
 	if most > 41250*time.Millisecond || least > 20*time.Second || most < 20*time.Second {
 		t.Errorf("first heartbeats after %v to %v", least, most)
 	}
-}
-
-func TestAGatewayThatSendsNoGreetingIsGivenUpAfterThirtySeconds(t *testing.T) {
-	for name, silent := range map[string]func(*peer){
-		"no greeting":           func(*peer) {},
-		"greeting, then silent": func(p *peer) { p.hello() },
-		"anything but ready":    func(p *peer) { p.hello(); p.login(); p.dispatch("TYPING_START", map[string]any{"user_id": "42"}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(n int, p *peer) {
-				if n == 1 {
-					silent(p)
-					return
-				}
-				p.welcome()
-			}, func(w *world) {
-				took := w.wait("given up", time.Minute, isDown)
-				if took < 30*time.Second || took > 32*time.Second {
-					t.Errorf("given up after %v", took)
-				}
-				if got, want := w.last.Reason, "Discord did not let the bot in within 30s"; got != want {
-					t.Errorf("reason %q", got)
-				}
-				w.next(Ready)
-				w.wait("up", 5*time.Second, isUp)
-			})
-		})
-	}
-}
-
-func TestAskedToReconnectItResumes(t *testing.T) {
-	inBubble(t, func(n int, p *peer) {
-		p.welcome()
-		if n == 1 {
-			p.idle(5 * time.Second)
-			// One piece: what comes before the order to reconnect still counts.
-			p.dispatch("MESSAGE_CREATE", words("1", "last words"))
-			p.send(packetOut{Op: opReconnect})
-		}
-	}, func(w *world) {
-		w.next(Ready)
-		if got := w.text(); got != "last words" {
-			t.Errorf("message %q", got)
-		}
-		w.wait("down", time.Minute, isDown)
-		took := w.wait("up again", time.Minute, isUp)
-		if took > 2*time.Second {
-			t.Errorf("reconnected after %v", took)
-		}
-		w.next(Resumed)
-	})
-}
-
-func TestAskedToReconnectBeforeItIsInItTriesAgain(t *testing.T) {
-	inBubble(t, func(n int, p *peer) {
-		switch n {
-		case 1, 4: // right after IDENTIFY, and right after RESUME
-			p.hello()
-			p.login()
-			p.send(packetOut{Op: opReconnect})
-		case 2, 3:
-			p.welcome()
-			p.idle(time.Minute)
-			p.drop()
-		default:
-			p.welcome()
-		}
-	}, func(w *world) {
-		w.next(Ready)
-		w.next(Resumed)
-		w.next(Resumed)
-		w.wait("up", time.Minute, isUp)
-		if got := w.server.count(connections); got != 5 {
-			t.Errorf("%d connections", got)
-		}
-	})
-}
-
-func TestAPermanentCloseCodeStopsForGoodAndSaysWhatToDo(t *testing.T) {
-	for code, want := range map[int]string{
-		4004: "Reset Token, set DISCORD_TOKEN in .env to the new token",
-		4010: "update it",
-		4011: "one private server is enough",
-		4012: "update the program",
-		4013: "update it",
-		4014: "Privileged Gateway Intents",
-	} {
-		for name, when := range map[string]time.Duration{"at the start": 0, "later": time.Hour} {
-			t.Run(name, func(t *testing.T) {
-				inBubble(t, func(_ int, p *peer) {
-					if when == 0 {
-						p.hello()
-						p.login()
-					} else {
-						p.welcome()
-						p.idle(when)
-					}
-					p.closeWith(code)
-				}, func(w *world) {
-					for range w.events { // closed when Run ends
-					}
-					err := <-w.result
-					if err == nil {
-						t.Fatal("Run went on")
-					}
-					s := w.s.State()
-					if s.Phase != Stopped || s.Reason != err.Error() || !strings.Contains(s.Reason, want) {
-						t.Errorf("state %+v, want a sentence with %q", s, want)
-					}
-					time.Sleep(24 * time.Hour)
-					if n := w.server.count(connections); n != 1 {
-						t.Errorf("%d connections", n)
-					}
-				})
-			})
-		}
-	}
-}
-
-func TestOtherCloseCodesReconnect(t *testing.T) {
-	for code, resumed := range map[int]bool{
-		4000: true, 4001: true, 4002: true, 4005: true, 4008: true, 1001: true, 1005: true, 4999: true,
-		4007: false, 4009: false,
-	} {
-		inBubble(t, func(n int, p *peer) {
-			p.welcome()
-			if n == 1 {
-				p.idle(time.Minute)
-				if code == 1005 {
-					p.write(8, nil)
-				} else {
-					p.closeWith(code)
-				}
-			}
-		}, func(w *world) {
-			w.next(Ready)
-			if resumed {
-				w.next(Resumed)
-			} else {
-				w.next(Ready)
-			}
-			w.wait("up", 3*time.Second, isUp)
-		})
-	}
-}
-
-func TestRunEndsAtOnceWhateverItIsDoing(t *testing.T) {
-	stories := map[string]struct {
-		script func(n int, p *peer)
-		refuse error
-		after  time.Duration
-		within time.Duration
-	}{
-		"up":                    {func(_ int, p *peer) { p.welcome() }, nil, time.Hour, 2 * time.Second},
-		"waiting for a try":     {func(int, *peer) {}, refusal(), 5*time.Minute + time.Second/3, 0},
-		"dialling":              {func(int, *peer) {}, errSwallowed, 10 * time.Second, 0},
-		"waiting for greeting":  {func(int, *peer) {}, nil, 10 * time.Second, 0},
-		"waiting for admission": {func(_ int, p *peer) { p.hello() }, nil, 10 * time.Second, 0},
-		"half let in": {
-			func(_ int, p *peer) {
-				p.hello()
-				p.login()
-				p.dispatch("TYPING_START", map[string]any{"user_id": "42"})
-			}, nil, 10 * time.Second, 0,
-		},
-	}
-	for name, st := range stories {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, st.script, func(w *world) {
-				w.server.refuseWith(st.refuse)
-				time.Sleep(st.after)
-				before := w.server.count(connections)
-				began := time.Now()
-				w.cancel()
-				if err := <-w.result; err != nil {
-					t.Errorf("Run = %v", err)
-				}
-				if took := time.Since(began); took > st.within {
-					t.Errorf("Run took %v to end", took)
-				}
-				w.server.refuseWith(nil)
-				time.Sleep(time.Hour)
-				if after := w.server.count(connections); after != before {
-					t.Errorf("connected %d times after the end", after-before)
-				}
-				if s := w.s.State(); s.Phase != Stopped {
-					t.Errorf("state %+v", s)
-				}
-			})
-		})
-	}
-}
-
-func TestLeavingSaysGoodbyeSoThatTheBotIsShownAsOffline(t *testing.T) {
-	inBubble(t, func(_ int, p *peer) { p.welcome() }, func(w *world) {
-		w.next(Ready)
-		w.wait("up", time.Second, isUp)
-		w.leave()
-		w.server.work.Wait()
-		if diff := cmp.Diff([]int{1000}, w.server.byes); diff != "" {
-			t.Error(diff)
-		}
-	})
 }
