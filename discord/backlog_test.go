@@ -102,7 +102,6 @@ func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *t
 
 func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	release := make(chan struct{})
 	st, b := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
 		if h, ok := c.(command.Receive); ok && h.Text == "first" {

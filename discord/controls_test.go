@@ -38,8 +38,7 @@ func TestRunOnTheCardStartsATaskOnceAlsoFromAnOldMenu(t *testing.T) {
 	st.live()
 	st.up()
 	me := st.s.User()
-	me.Slash("status")
-	card := st.says("Status")
+	card := st.status()
 	if len(card.Menus) != 1 || card.Menus[0].Options[0].Label != "Tea" {
 		t.Fatalf("menus: %+v", card.Menus)
 	}
@@ -48,8 +47,7 @@ func TestRunOnTheCardStartsATaskOnceAlsoFromAnOldMenu(t *testing.T) {
 	st.says("the tea is ready")
 	st.stop() // the menu outlives the bot, and the task
 	testkit.Must(t, st.dir.Remove("routines/tea.md"))
-	st.live()
-	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+	st.again()
 	me.ForgeChoice(card.ID, id, "aaaa0001")
 	st.says("no routine or reminder has the ID")
 }
@@ -93,15 +91,13 @@ func TestLaterAsksWhenAndRemindsOnceAlsoAfterARestart(t *testing.T) {
 	t.Parallel()
 	st, ping := pinged(t)
 	me := st.s.User()
-	press := me.Click(ping.ID, button(ping, "Later…"))
+	press := st.press(ping, "Later…")
 	if m := st.opened(press); m.Title != "Later" || m.Rows[0].Fields[0].Value != "1 hour" {
 		t.Errorf("%+v", m)
 	}
 	me.Submit(press.ID, discordtest.Field{Name: "when", Value: "some time"})
 	st.says(`I do not understand "some"`)
-	st.stop()
-	st.live()
-	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+	st.again()
 	me.Submit(press.ID, discordtest.Field{Name: "when", Value: "3 hours"})
 	st.says("you will be reminded at")
 	me.Submit(press.ID, discordtest.Field{Name: "when", Value: "3 hours"}) // a client that got no answer
@@ -131,11 +127,7 @@ func (st *stage) made(word string) (paths []string) {
 // P10
 func TestAMessagesMenuMakesOneReminderOfItHoweverOftenItIsUsed(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
+	st, me := atHome(t)
 	mine := me.Say("buy the <b>milk</b>\nand bread")
 	for range 2 {
 		i := me.Menu(command.RemindAboutThis, mine.ID)
@@ -257,11 +249,7 @@ func menu(m *discordtest.Message, value string) string {
 // P13
 func TestConfigIsChosenFromMenusAndWhatIsNoChoiceIsTyped(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
+	st, me := atHome(t)
 	shows := func(m *discordtest.Message, title string) *discordtest.Message {
 		return st.s.Wait(t, "the card "+title, func(f discordtest.State) bool {
 			now := f.Message(m.ID)
@@ -277,7 +265,7 @@ func TestConfigIsChosenFromMenusAndWhatIsNoChoiceIsTyped(t *testing.T) {
 	card = shows(card, "Money")
 	me.Choose(card.ID, menu(card, "daily_cap"), "daily_cap")
 	card = shows(card, "Daily limit: off")
-	press := me.Click(card.ID, button(card, "Another value…"))
+	press := st.press(card, "Another value…")
 	if m := st.opened(press); m.Title != "Daily limit" {
 		t.Errorf("%+v", m)
 	}
@@ -286,7 +274,7 @@ func TestConfigIsChosenFromMenusAndWhatIsNoChoiceIsTyped(t *testing.T) {
 	me.Submit(press.ID, discordtest.Field{Name: "value", Value: "7.50"})
 	card = shows(card, "Daily limit: $7.50 a day")
 	st.says("daily_cap: off → $7.50")
-	me.Click(card.ID, button(card, "All settings"))
+	st.press(card, "All settings")
 	card = shows(card, "Settings")
 	me.Choose(card.ID, menu(card, "Appearance"), "Appearance")
 	card = shows(card, "Appearance")
@@ -320,7 +308,7 @@ func TestModelIsSwitchedFromAMenuOrTyped(t *testing.T) {
 	}
 	me.Choose(card.ID, menu(card, "haiku"), "haiku")
 	st.says("Model: haiku")
-	press := me.Click(card.ID, button(card, "Another model…"))
+	press := st.press(card, "Another model…")
 	st.opened(press)
 	me.Submit(press.ID, discordtest.Field{Name: "value", Value: "chatty"})
 	st.says("model must be one of")
@@ -333,11 +321,8 @@ func TestModelIsSwitchedFromAMenuOrTyped(t *testing.T) {
 // P13
 func TestHelpIsACardOfAllCommandsInAFewWordsEach(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	st.s.User().Slash("help")
+	st, me := atHome(t)
+	me.Slash("help")
 	card := st.says("Commands").Embeds[0]
 	listed := map[string]int{}
 	for _, f := range card.Fields {

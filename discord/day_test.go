@@ -64,8 +64,7 @@ func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
 			return ended == runs
 		})
 	}
-	_, err := st.bot.Do(context.Background(), command.RestoreBudget{Capacity: 20, RefillMinutes: 90, Available: 20})
-	testkit.Must(t, err)
+	st.do(command.RestoreBudget{Capacity: 20, RefillMinutes: 90, Available: 20})
 	for range 5 {
 		chat("say Let me think about that for a moment, please. ")
 	}
@@ -91,11 +90,9 @@ func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
 	card := st.says("Forked Session")
 	await(t, st, "the fork", func(s core.Snapshot) bool { return !s.Busy && s.Fork != nil })
 	chat()
-	me.Click(card.ID, button(card, "Exit Fork"))
+	st.press(card, "Exit Fork")
 	st.says("Fork Ended")
-	st.stop() // the restart
-	st.live()
-	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+	st.again() // the restart
 	for range 4 {
 		chat()
 	}

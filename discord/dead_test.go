@@ -41,8 +41,7 @@ func TestButtonsFromBeforeARestartThatDoNothingGo(t *testing.T) {
 	still := st.says("Edit of Tidy")
 	var err error
 	for _, line := range []string{"/fork holidays", "/permissions default"} {
-		_, err = st.bot.Do(t.Context(), command.Slash{Line: line})
-		testkit.Must(t, err)
+		st.do(command.Slash{Line: line})
 	}
 	fork := st.says("Topic: holidays")
 	me.Say(play(`ask Bash {"command":"rm a"}`, "say done"))
@@ -75,8 +74,8 @@ func TestButtonsFromBeforeARestartThatDoNothingGo(t *testing.T) {
 			t.Errorf("the dashboard still has %+v", e.Embed.Buttons)
 		}
 	}
-	st.s.User().Click(still.ID, button(still, "Allow"))
-	st.s.Wait(t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(still.ID).Buttons) == 0 })
+	st.press(still, "Allow")
+	st.settled(still)
 	st.stop()
 	var left file
 	_, err = st.dir.PeekJSON(stateFile, &left)
@@ -89,20 +88,17 @@ func TestButtonsFromBeforeARestartThatDoNothingGo(t *testing.T) {
 // longer has it.
 func TestTryAgainGoesWithARestart(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	st.s.User().Say(play("fail no network"))
+	st, me := atHome(t)
+	me.Say(play("fail no network"))
 	failed := st.says("no network")
 	if len(failed.Buttons) != 1 {
 		t.Fatalf("its buttons are %+v", failed.Buttons)
 	}
-	st.s.User().Say(play("say I am back."))
+	me.Say(play("say I am back."))
 	st.says("I am back.") // messages are sent one after another, so the notice has arrived
 	st.stop()
 	st.live()
-	now := st.s.Wait(t, "the button to go", func(f discordtest.State) bool { return len(f.Message(failed.ID).Buttons) == 0 })
+	now := st.settled(failed)
 	if text := now.Message(failed.ID).Content; text != failed.Content {
 		t.Errorf("it reads %q", text)
 	}

@@ -153,7 +153,6 @@ func TestDiscordMayComeLater(t *testing.T) {
 
 func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, _ := hears(t, nil)
 	for _, plan := range []discordtest.Plan{discordtest.Broken(500), discordtest.Lost(), discordtest.Garbled()} {
 		st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true}, plan)
@@ -170,7 +169,6 @@ func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
 
 func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, _ := hears(t, nil)
 	lift := st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true, Times: -1}, discordtest.Plan{Hold: "frozen"})
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -188,7 +186,6 @@ func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
 
 func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, _ := hears(t, nil)
 	paid := 0
 	pay := func() error { paid++; return nil }
@@ -209,7 +206,6 @@ func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
 
 func TestAPostIsChangedAndDeleted(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, b := hears(t, nil)
 	id, err := st.d.Post(t.Context(), post.Post{Nonce: "long", Text: strings.Repeat("a line of the report\n", 300)})
 	testkit.Must(t, err)
@@ -234,7 +230,6 @@ func TestAPostIsChangedAndDeleted(t *testing.T) {
 
 func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, _ := hears(t, nil)
 	path := filepath.Join(t.TempDir(), "film.mp4")
 	testkit.Must(t, os.WriteFile(path, make([]byte, maxUpload+1), 0o600))

@@ -27,6 +27,7 @@ import (
 // hears starts the surface with a stub, and gives that.
 func hears(t *testing.T, answer func(context.Context, command.Value) (command.Outcome, error)) (*stage, *stub) {
 	t.Helper()
+	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	b := newStub(answer)
 	st.alone(b)
@@ -36,7 +37,6 @@ func hears(t *testing.T, answer func(context.Context, command.Value) (command.Ou
 
 func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, b := hears(t, nil)
 	me := st.s.User()
 	mine := me.Say("first")
@@ -71,7 +71,6 @@ func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 
 func TestAStrangersClickIsRefusedAndAnothersChannelToo(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, b := hears(t, nil)
 	id, err := st.d.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Card", Buttons: []post.Button{{Label: "Away", Action: "act:dismiss:_"}}}})
 	testkit.Must(t, err)
@@ -84,7 +83,6 @@ func TestAStrangersClickIsRefusedAndAnothersChannelToo(t *testing.T) {
 
 func TestFourThousandEmojiAndAnEmptyMessageAreMessages(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, b := hears(t, nil)
 	many := strings.Repeat("👩‍🚀", 4000)
 	st.s.User().Say(many)
@@ -95,68 +93,53 @@ func TestFourThousandEmojiAndAnEmptyMessageAreMessages(t *testing.T) {
 	}
 }
 
-func TestAttachmentsThatLieAreFoundOut(t *testing.T) {
+func TestOnlyAttachmentsThatCanBeAreReceivedAndTheOthersAreNamed(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, b := hears(t, nil)
-	files := []discordtest.File{
-		{Name: "small.png", Type: "image/png", Data: png, Size: 900 << 20},
-		{Name: "huge.bin", Data: make([]byte, maxFile+1), Size: 3},
-		{Name: "far.txt", Data: []byte("x"), URL: "https://example.org/far.txt"},
-		{Name: "near.txt", Data: []byte("x"), URL: "http://127.0.0.1:1/near.txt"},
-	}
-	st.s.User().Upload("look", files...)
-	h := b.wait(t, 1)[0].(command.Receive)
-	if len(h.Files) != 1 || h.Files[0].Name != "small.png" || string(h.Files[0].Data) != string(png) {
-		t.Errorf("%d files", len(h.Files))
-	}
-	for _, want := range []string{"look\n", "huge.bin was left out: it is larger", "far.txt was left out: its address", "near.txt was left out: its address"} {
-		if !strings.Contains(h.Text, want) {
-			t.Errorf("no %q in %q", want, h.Text)
-		}
-	}
-}
-
-func TestTenFilesAndFiftyMegabytesAreTheLimit(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	st, b := hears(t, nil)
-	var files []discordtest.File
+	var many []discordtest.File // two of 20 MB, and seven small ones of the first ten
 	for i := range 12 {
-		files = append(files, discordtest.File{Name: fmt.Sprintf("f%d.bin", i), Data: make([]byte, 20<<20)})
+		data := []byte("small")
+		if i < 3 {
+			data = make([]byte, 20<<20)
+		}
+		many = append(many, discordtest.File{Name: fmt.Sprintf("f%d.bin", i), Data: data})
 	}
-	for i := 3; i < 12; i++ {
-		files[i].Data = []byte("small")
-	}
-	st.s.User().Upload("", files...)
-	h := b.wait(t, 1)[0].(command.Receive)
-	if len(h.Files) != 9 { // two of 20 MB, and seven small ones of the first ten
-		t.Errorf("%d files", len(h.Files))
-	}
-	if !strings.Contains(h.Text, "f2.bin was left out: the attachments") || !strings.Contains(h.Text, "2 more attachments") {
-		t.Errorf("%q", h.Text)
-	}
-}
-
-func TestAFileThatDiscordDoesNotGiveIsNamed(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	st, b := hears(t, nil)
-	st.s.Fault(discordtest.Match{PathPrefix: "/attachments", Times: 1}, discordtest.Refused(404, 0))
-	st.s.User().Upload("a", discordtest.File{Name: "old.txt", Data: []byte("x")})
-	if h := b.wait(t, 1)[0].(command.Receive); !strings.Contains(h.Text, "old.txt was left out: Discord no longer has it") {
-		t.Errorf("%q", h.Text)
-	}
-	st.s.Fault(discordtest.Match{PathPrefix: "/attachments", Times: 1}, discordtest.Plan{Cut: true})
-	st.s.User().Upload("b", discordtest.File{Name: "cut.txt", Data: []byte("whole")})
-	if h := b.wait(t, 2)[1].(command.Receive); len(h.Files) != 1 || string(h.Files[0].Data) != "whole" {
-		t.Errorf("%+v", h)
+	gone := discordtest.Refused(404, 0)
+	for i, tt := range []struct {
+		plan  discordtest.Plan
+		files []discordtest.File
+		first string // of those that are received
+		n     int
+		words []string
+	}{
+		{discordtest.Plan{}, []discordtest.File{
+			{Name: "small.png", Type: "image/png", Data: png, Size: 900 << 20},
+			{Name: "huge.bin", Data: make([]byte, maxFile+1), Size: 3},
+			{Name: "far.txt", Data: []byte("x"), URL: "https://example.org/far.txt"},
+			{Name: "near.txt", Data: []byte("x"), URL: "http://127.0.0.1:1/near.txt"},
+		}, string(png), 1, []string{"look\n", "huge.bin was left out: it is larger", "far.txt was left out: its address", "near.txt was left out: its address"}},
+		{discordtest.Plan{}, many, string(many[0].Data), 9, []string{"f2.bin was left out: the attachments", "2 more attachments"}},
+		{gone, []discordtest.File{{Name: "old.txt", Data: []byte("x")}}, "", 0, []string{"old.txt was left out: Discord no longer has it"}},
+		{discordtest.Plan{Cut: true}, []discordtest.File{{Name: "cut.txt", Data: []byte("whole")}}, "whole", 1, nil},
+	} {
+		if tt.plan.Cut || tt.plan.Status != 0 {
+			st.s.Fault(discordtest.Match{PathPrefix: "/attachments", Times: 1}, tt.plan)
+		}
+		st.s.User().Upload("look", tt.files...)
+		h := b.wait(t, i+1)[i].(command.Receive)
+		if len(h.Files) != tt.n || tt.n > 0 && (string(h.Files[0].Data) != tt.first || h.Files[0].Name != tt.files[0].Name) {
+			t.Errorf("%s: %d files", tt.files[0].Name, len(h.Files))
+		}
+		for _, want := range tt.words {
+			if !strings.Contains(h.Text, want) {
+				t.Errorf("no %q in %q", want, h.Text)
+			}
+		}
 	}
 }
 
 func TestAMessageThatTheBotRefusesIsSaidOnce(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, b := hears(t, func(context.Context, command.Value) (command.Outcome, error) {
 		return command.Outcome{}, errors.New("too many messages wait already")
 	})

@@ -44,10 +44,7 @@ func TestEachCommandBecomesALineOfTheBot(t *testing.T) {
 
 func TestTheCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.alone(newStub(nil))
-	st.up()
+	st, _ := hears(t, nil)
 	all := len(st.s.State().Commands)
 	if want := len(command.List(command.InDiscord | command.InMessage)); all != want || want < 15 {
 		t.Errorf("%d commands, want %d", all, want)
@@ -69,7 +66,6 @@ func TestTheCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
 
 func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	reply := make(chan command.Outcome, 1)
 	st, b := hears(t, func(context.Context, command.Value) (command.Outcome, error) { return <-reply, nil })
 	reply <- command.Outcome{Message: strings.Repeat("one setting = its value\n", 200)}
@@ -93,7 +89,6 @@ func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
 
 func TestAReplyAfterFifteenMinutesComesAsAMessage(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	go1, done := make(chan struct{}), make(chan struct{})
 	st, _ := hears(t, func(context.Context, command.Value) (command.Outcome, error) {
 		close(go1)
@@ -111,7 +106,6 @@ func TestAReplyAfterFifteenMinutesComesAsAMessage(t *testing.T) {
 
 func TestACommandThatComesTooLateIsNotCarriedOut(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, b := hears(t, nil)
 	st.s.Fault(discordtest.Match{PathPrefix: "/interactions", Times: 1}, discordtest.Refused(404, 10062))
 	st.s.User().Slash("clear")
@@ -128,7 +122,6 @@ func TestACommandThatComesTooLateIsNotCarriedOut(t *testing.T) {
 
 func TestAClickTellsWhatCameOfIt(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, b := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
 		if k, ok := c.(command.Click); ok && k.ID == "act:fork_exit:_" {
 			return command.Outcome{}, errors.New("no active fork")
@@ -152,7 +145,6 @@ func TestAClickTellsWhatCameOfIt(t *testing.T) {
 
 func TestACommandWhileTheBotStopsIsToldSo(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	asked := make(chan struct{})
 	st, _ := hears(t, func(ctx context.Context, _ command.Value) (command.Outcome, error) {
 		close(asked)
@@ -167,7 +159,6 @@ func TestACommandWhileTheBotStopsIsToldSo(t *testing.T) {
 
 func TestACommandThatBreaksIsAnsweredAndBreaksNothingElse(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, _ := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
 		if s, ok := c.(command.Slash); ok && s.Line == "/cost" {
 			panic("a fault")

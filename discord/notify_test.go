@@ -60,11 +60,8 @@ func TestADayRingsOncePerAnswerAndPing(t *testing.T) {
 // P2: the first thing that the phone shows of an answer are its words.
 func TestTheNotificationHasTheWordsOfTheAnswer(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	st.s.User().Say(play("wait 500ms", "say Good morning."))
+	st, me := atHome(t)
+	me.Say(play("wait 500ms", "say Good morning."))
 	state := st.s.Wait(t, "the answer", func(f discordtest.State) bool { return st.find(f, "Good morning.") != nil })
 	for _, r := range state.Requests {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/messages") && !strings.Contains(string(r.Body), `"flags":4096`) &&

@@ -96,9 +96,7 @@ func TestEveryQuestionIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
 					if line == "" {
 						continue
 					}
-					if _, err := st.bot.Do(t.Context(), command.Slash{Line: line}); err != nil {
-						t.Fatal(err)
-					}
+					st.do(command.Slash{Line: line})
 				}
 				st.s.User().Say(play(tt.play, "say done"))
 				a := await(t, st, "the question", func(s core.Snapshot) bool { return len(s.Approvals) == 1 }).Approvals[0]
@@ -119,7 +117,7 @@ func TestEveryQuestionIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
 					t.Errorf("the buttons are %s, want %s", got, tt.buttons)
 				}
 				if phone {
-					st.s.User().Click(card.ID, button(card, "Deny"))
+					st.press(card, "Deny")
 					await(t, st, "the answer in the dashboard", func(s core.Snapshot) bool { return len(s.Approvals) == 0 })
 				} else if _, err := st.bot.Do(t.Context(), command.Answer{ID: a.ID, Verdict: policy.Deny}); err != nil {
 					t.Fatal(err)
@@ -166,12 +164,12 @@ func TestEveryFileThatWaitsIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
 					t.Errorf("the buttons are %s, want %s", got, tt.buttons)
 				}
 				if phone {
-					st.s.User().Click(card.ID, button(card, "Allow"))
+					st.press(card, "Allow")
 				} else if _, err := st.bot.Do(t.Context(), command.AllowTask{ID: one.ID, Version: version}); err != nil {
 					t.Fatal(err)
 				}
 				await(t, st, "nothing to wait", func(s core.Snapshot) bool { return waitsNow(s) == nil })
-				st.s.Wait(t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
+				st.settled(card)
 				st.stop()
 			}
 		})
@@ -274,15 +272,13 @@ func TestAServersChangeOfItsToolsIsTheSameOnThePhoneAndInTheDashboard(t *testing
 				if tt.allow {
 					do = command.AllowTask{ID: one.File, Version: one.Proposed.Version}
 				}
-				if _, err := st.bot.Do(t.Context(), do); err != nil {
-					t.Fatal(err)
-				}
+				st.do(do)
 			}
 			await(t, st, "nothing to wait", func(s core.Snapshot) bool {
 				_, ok := serversWait(s)
 				return !ok && s.Servers[0].Tools == 2 && s.Servers[0].Waiting == 0
 			})
-			st.s.Wait(t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
+			st.settled(card)
 			record, err := mcp.Records(st.dir)
 			testkit.Must(t, err)
 			if allowed := record["weather"].Tools[1].Name == "send"; allowed != tt.allow {

@@ -25,9 +25,8 @@ func TestTheDayIsAPictureOnDemand(t *testing.T) {
 	st.liveAs(o)
 	st.up()
 	me := st.s.User()
-	me.Slash("status")
-	card := st.says("Status")
-	me.Click(card.ID, button(card, "Day as a picture"))
+	card := st.status()
+	st.press(card, "Day as a picture")
 	state := st.s.Wait(t, "the picture", func(f discordtest.State) bool { return pictured(f, st) != nil })
 	m := pictured(state, st)
 	look := st.bot.Snapshot()
@@ -54,10 +53,8 @@ func TestWithoutAPictureTheWordsCome(t *testing.T) {
 	o.Draw = func(context.Context, string) ([]byte, string, error) { return nil, "", errors.New("no font") }
 	st.liveAs(o)
 	st.up()
-	me := st.s.User()
-	me.Slash("status")
-	card := st.says("Status")
-	me.Click(card.ID, button(card, "Day as a picture"))
+	card := st.status()
+	st.press(card, "Day as a picture")
 	look := st.bot.Snapshot()
 	st.s.Wait(t, "the words", func(f discordtest.State) bool {
 		for _, m := range f.Sent(st.s.Bot()) {

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -24,13 +23,8 @@ func button(m *discordtest.Message, label string) string {
 
 func TestTheCardOfStatusMutesAndAddsPingsOnceAlsoAfterARestart(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
-	me.Slash("status")
-	card := st.says("Status")
+	st, me := atHome(t)
+	card := st.status()
 	look := st.bot.Snapshot()
 	if !card.Ephemeral() || len(card.Embeds) != 1 || card.Embeds[0].Description != look.Headline().Text() {
 		t.Fatalf("%+v", card)
@@ -55,9 +49,7 @@ func TestTheCardOfStatusMutesAndAddsPingsOnceAlsoAfterARestart(t *testing.T) {
 		t.Errorf("muted until %v, then %v", until, now)
 	}
 
-	st.stop() // the buttons outlive the bot
-	st.live()
-	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+	st.again() // the buttons outlive the bot
 	me.Click(card.ID, more)
 	st.s.Wait(t, "the new card", func(f discordtest.State) bool {
 		now := button(f.Message(card.ID), "+1 ping")
@@ -69,9 +61,7 @@ func TestTheCardOfStatusMutesAndAddsPingsOnceAlsoAfterARestart(t *testing.T) {
 		t.Errorf("capacity %d, had %d", now, had)
 	}
 	five := 5 + had
-	if _, err := st.bot.Do(context.Background(), command.SetBudget{Capacity: &five}); err != nil {
-		t.Fatal(err)
-	}
+	st.do(command.SetBudget{Capacity: &five})
 	me.Forge(card.ID, more)
 	st.says("the capacity has changed to")
 	me.Forge(card.ID, "act:card_mute:never")

@@ -17,7 +17,6 @@ import (
 
 func TestAUserWhoShutsTheBotOutIsSeenInTheStatus(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, _ := hears(t, nil)
 	lift := st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, discordtest.Refused(403, 50007))
 	if _, err := st.d.Post(t.Context(), post.Post{Text: "x"}); !errors.Is(err, rest.ErrCannotDM) {
@@ -78,7 +77,6 @@ func TestAUserWhoMustWriteFirstOpensTheDirectMessagesByThat(t *testing.T) {
 
 func TestAnAnswerSurvivesAMomentInWhichTheUserCannotBeReached(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
 	st, _ := hears(t, nil)
 	st.s.Fault(discordtest.Match{Method: "PATCH", PathPrefix: "/channels/*/messages", Times: 1}, discordtest.Refused(403, 50007))
 	a := st.d.Answer(chat.AnswerOptions{})
@@ -93,13 +91,9 @@ func TestAnAnswerSurvivesAMomentInWhichTheUserCannotBeReached(t *testing.T) {
 
 func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	b := newStub(func(context.Context, command.Value) (command.Outcome, error) {
+	st, _ := hears(t, func(context.Context, command.Value) (command.Outcome, error) {
 		return command.Outcome{Done: make(chan error)}, nil
 	})
-	st.alone(b)
-	st.up()
 	m := st.s.User().Say("tell me a story")
 	st.s.Wait(t, "the eyes", func(f discordtest.State) bool { return len(f.Message(m.ID).Reactions) == 1 })
 	a := st.d.Answer(chat.AnswerOptions{})

@@ -80,7 +80,7 @@ func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
 				t.Fatalf("its buttons are %q", labels)
 			}
 			st.s.User().Click(card.ID, card.Buttons[i].CustomID)
-			st.s.Wait(t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
+			st.settled(card)
 			st.says([]string{"the edit of Tidy is in force", "the edit of Tidy was refused"}[i])
 			data, err := st.dir.Read(tidyFile)
 			if allowed := string(data) == edit; err != nil || allowed != (press == "Allow") {
@@ -97,11 +97,10 @@ func TestARefusedEditWaitsAgainByUndo(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	st, card := edits(t, tidy("Delete everything."))
-	me := st.s.User()
-	me.Click(card.ID, button(card, "Refuse"))
+	st.press(card, "Refuse")
 	reply := st.says("the edit of Tidy was refused")
 	await(t, st, "the refusal", func(s core.Snapshot) bool { return waitsNow(s) == nil })
-	me.Click(reply.ID, button(reply, "Undo"))
+	st.press(reply, "Undo")
 	await(t, st, "the edit", func(s core.Snapshot) bool { return waitsNow(s) != nil })
 }
 

@@ -61,16 +61,13 @@ func TestOfEachKindOnlyWhatTheUserHasToSeeRings(t *testing.T) {
 		me.Say(play(`ask Write {"file_path":"`+tidyFile+`","content":"`+edit+`"}`, "say Written."))
 		st.says("Edit of Tidy")
 		st.says("Written.")
-		_, err := st.bot.Do(t.Context(), command.Slash{Line: "/permissions default"})
-		testkit.Must(t, err)
+		st.do(command.Slash{Line: "/permissions default"})
 		me.Say(play(`ask Bash {"command":"rm a"}`, "say Done."))
 		a := await(t, st, "the question", func(s core.Snapshot) bool { return len(s.Approvals) == 1 }).Approvals[0]
 		st.says("Run this command?")
-		_, err = st.bot.Do(t.Context(), command.Answer{ID: a.ID, Verdict: policy.Deny})
-		testkit.Must(t, err)
+		st.do(command.Answer{ID: a.ID, Verdict: policy.Deny})
 		st.says("Done.")
-		_, err = st.bot.Do(t.Context(), command.Say{Text: play("say Typed.")})
-		testkit.Must(t, err)
+		st.do(command.Say{Text: play("say Typed.")})
 		words := []string{"Run this command?", "Morning.", "Done.", "Written.", "Typed.", "Edit of Tidy", "Water", "is here", "in the dashboard", "catching up"}
 		st.s.Wait(t, "what was typed and its answer", func(f discordtest.State) bool {
 			got := sounds(f, st.s.Bot(), words...) // either may come first

@@ -98,13 +98,9 @@ func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testi
 // P6: it said that a command had not arrived in time, although another program had it.
 func TestACommandThatAnotherProgramAnsweredIsNotCalledLate(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	b := newStub(func(context.Context, command.Value) (command.Outcome, error) {
+	st, b := hears(t, func(context.Context, command.Value) (command.Outcome, error) {
 		return command.Outcome{Message: "fine"}, nil
 	})
-	st.alone(b)
-	st.up()
 	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/interactions/*/*/callback"}, discordtest.Refused(400, 40060))
 	st.s.User().Slash("interrupt")
 	st.becomes("warned", func(n Standing) bool { return n.Lead == textRival })
@@ -224,10 +220,7 @@ func TestASentenceOfTheStatusHasNoTime(t *testing.T) {
 // P1: the next program knows when the session before it has started.
 func TestTheStartOfTheLastSessionIsOnDisk(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.alone(newStub(nil))
-	st.up()
+	st, _ := hears(t, nil)
 	st.stop()
 	if now, known := Recorded(st.dir); known {
 		t.Errorf("after the end %+v", now)

@@ -285,3 +285,48 @@ func (b *stub) wait(t *testing.T, n int) []command.Value {
 		}
 	}
 }
+
+// atHome runs a bot with the script engine beside the test's others, and gives its user.
+func atHome(t *testing.T) (*stage, *discordtest.Person) {
+	t.Helper()
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.live()
+	st.up()
+	return st, st.s.User()
+}
+
+// again ends the bot, if it runs, and starts the next one.
+func (st *stage) again() {
+	st.t.Helper()
+	st.stop()
+	st.live()
+	st.s.Wait(st.t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+}
+
+// do carries out a command of the dashboard, which must succeed.
+func (st *stage) do(c command.Value) command.Outcome {
+	st.t.Helper()
+	out, err := st.bot.Do(st.t.Context(), c)
+	testkit.Must(st.t, err)
+	return out
+}
+
+// press clicks the button of a card that has these words.
+func (st *stage) press(card *discordtest.Message, label string) discordtest.Interaction {
+	st.t.Helper()
+	return st.s.User().Click(card.ID, button(card, label))
+}
+
+// settled waits until a card has no buttons.
+func (st *stage) settled(card *discordtest.Message) discordtest.State {
+	st.t.Helper()
+	return st.s.Wait(st.t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
+}
+
+// status asks for the card of that name.
+func (st *stage) status() *discordtest.Message {
+	st.t.Helper()
+	st.s.User().Slash("status")
+	return st.says("Status")
+}

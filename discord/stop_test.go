@@ -39,17 +39,14 @@ func TestStopEndsAGrowingAnswerWhichIsNeitherDoneNorFailed(t *testing.T) {
 // P13
 func TestAFailedAnswerIsTriedAgainByItsButton(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	asked := st.s.User().Say(play("fail the model is overloaded"))
+	st, me := atHome(t)
+	asked := me.Say(play("fail the model is overloaded"))
 	notice := st.says("the model is overloaded")
 	if len(notice.Buttons) != 1 || notice.Buttons[0].Label != "Try again" {
 		t.Fatalf("its buttons are %+v", notice.Buttons)
 	}
 	st.s.Wait(t, "the mark", func(f discordtest.State) bool { return strings.Contains(f.Message(asked.ID).Marks(), markFailed) })
-	st.s.User().Click(notice.ID, notice.Buttons[0].CustomID)
+	me.Click(notice.ID, notice.Buttons[0].CustomID)
 	st.s.Wait(t, "the second failure, and the end of the button", func(f discordtest.State) bool {
 		failures := 0
 		for _, m := range f.Sent(st.s.Bot()) {
@@ -59,18 +56,15 @@ func TestAFailedAnswerIsTriedAgainByItsButton(t *testing.T) {
 		}
 		return failures == 2 && f.Message(notice.ID).Buttons[0].Disabled
 	})
-	st.s.User().Forge(notice.ID, notice.Buttons[0].CustomID)
+	me.Forge(notice.ID, notice.Buttons[0].CustomID)
 	st.says("expired or was already used")
 }
 
 // P13
 func TestInterruptSaysWhenNothingRuns(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
+	st, me := atHome(t)
 	await(t, st, "rest", func(s core.Snapshot) bool { return !s.Busy })
-	st.s.User().Slash("interrupt")
+	me.Slash("interrupt")
 	st.says("there is nothing to interrupt")
 }

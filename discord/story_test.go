@@ -19,11 +19,8 @@ var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x0
 
 func TestAConversationWithAnImage(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	m := st.s.User().Upload(play("say I see it."), discordtest.File{Name: "cat.png", Type: "text/plain", Data: png},
+	st, me := atHome(t)
+	m := me.Upload(play("say I see it."), discordtest.File{Name: "cat.png", Type: "text/plain", Data: png},
 		discordtest.File{Name: "notes.txt", Type: "image/png", Data: []byte("just words")})
 	st.says("I see it.")
 	st.s.Wait(t, "the mark at the end", func(f discordtest.State) bool { return f.Message(m.ID).Marks() == "✅" }) // P2
@@ -102,11 +99,8 @@ func await(t testing.TB, st *stage, what string, ok func(core.Snapshot) bool) co
 
 func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	st.s.User().Say(play(`call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft the reply"},{"label":"Away","action":"dismiss:"}]}`, "say there"))
+	st, me := atHome(t)
+	me.Say(play(`call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft the reply"},{"label":"Away","action":"dismiss:"}]}`, "say there"))
 	card := st.says("Mail")
 	st.says("there")
 	if len(card.Buttons) != 2 || !strings.HasPrefix(card.Buttons[0].CustomID, "act:agent:") {
@@ -116,7 +110,7 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 	st.live()
 	st.up()
 	before := len(st.s.State().Sent(st.s.Bot()))
-	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
+	me.Click(card.ID, card.Buttons[0].CustomID)
 	state := st.s.Wait(t, "an answer to the button", func(f discordtest.State) bool { return len(f.Sent(st.s.Bot())) > before })
 	if i := state.Interactions[0]; i.Callback != 6 || i.Followups != 0 {
 		t.Errorf("%+v", i)
@@ -125,14 +119,14 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 		b := f.Message(card.ID).Buttons
 		return len(b) == 2 && b[0].Disabled && !b[1].Disabled && f.Message(card.ID).Embeds[0].Title == "Mail"
 	})
-	st.s.User().Forge(card.ID, card.Buttons[0].CustomID)
+	me.Forge(card.ID, card.Buttons[0].CustomID)
 	st.says("expired or was already used")
-	st.s.User().Click(card.ID, card.Buttons[1].CustomID)
+	me.Click(card.ID, card.Buttons[1].CustomID)
 	state = st.s.Wait(t, "the card to go", func(f discordtest.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
 	if state.Interactions[2].Followups != 0 {
 		t.Error("a card that goes says so too")
 	}
-	st.s.User().Forge(st.says("No model is connected").ID, "act:nonsense:1")
+	me.Forge(st.says("No model is connected").ID, "act:nonsense:1")
 	st.says("this version does not know this button")
 	if n := st.s.State().CommandPuts; n != 1 {
 		t.Errorf("the commands were registered %d times", n)
@@ -141,11 +135,8 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 
 func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	st.s.User().Slash("fork", discordtest.Option{Name: "topic", Value: "the garden"})
+	st, me := atHome(t)
+	me.Slash("fork", discordtest.Option{Name: "topic", Value: "the garden"})
 	card := st.says("Topic: the garden")
 	await(t, st, "the fork's first turn", func(s core.Snapshot) bool { return s.Fork != nil && !s.Busy })
 	state := st.s.Wait(t, "the promise to be taken back", func(f discordtest.State) bool {
@@ -154,17 +145,17 @@ func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 	if m := state.Message(state.Interactions[0].Original); m == nil || !m.Ephemeral() {
 		t.Errorf("%+v", m)
 	}
-	st.s.User().Say(play("say deep in the garden"))
+	me.Say(play("say deep in the garden"))
 	st.says("deep in the garden")
-	st.s.User().Slash("model", discordtest.Option{Name: "name", Value: "opus"})
+	me.Slash("model", discordtest.Option{Name: "name", Value: "opus"})
 	st.says("exit fork first")
-	st.s.User().Say(play(`call report_updates {"message":"The garden is planned."}`))
+	me.Say(play(`call report_updates {"message":"The garden is planned."}`))
 	st.says("Fork Ended — summary queued")
 	st.s.Wait(t, "the exits to go", func(f discordtest.State) bool {
 		m := f.Message(card.ID)
 		return len(m.Buttons) == 0 && m.Embeds[0].Description == "Topic: the garden"
 	})
-	st.s.User().Forge(card.ID, "act:fork_exit:_")
+	me.Forge(card.ID, "act:fork_exit:_")
 	st.says("no active fork")
 	if n := len(st.bot.Snapshot().Updates); n != 1 {
 		t.Errorf("%d updates", n)
@@ -186,11 +177,8 @@ func cameTo(card *discordtest.Message, call, what string) bool {
 
 func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	st.s.User().Slash("permissions", discordtest.Option{Name: "mode", Value: "default"})
+	st, me := atHome(t)
+	me.Slash("permissions", discordtest.Option{Name: "mode", Value: "default"})
 	st.says("permissions: default.")
 
 	card := asks(st, "rm one")
@@ -203,52 +191,47 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 	if n := len(st.bot.Snapshot().Approvals); n != 1 {
 		t.Fatalf("%d approvals wait", n)
 	}
-	st.s.User().React(card.ID, "❌")
+	me.React(card.ID, "❌")
 	st.s.Wait(t, "the outcome", func(f discordtest.State) bool { return cameTo(f.Message(card.ID), "rm one", "denied") })
 	st.says("after rm one")
 
 	card = asks(st, "rm two")
 	s := await(t, st, "the question", func(s core.Snapshot) bool { return len(s.Approvals) == 1 })
-	if _, err := st.bot.Do(t.Context(), command.Answer{ID: s.Approvals[0].ID, Verdict: policy.Allow}); err != nil {
-		t.Fatal(err)
-	}
+	st.do(command.Answer{ID: s.Approvals[0].ID, Verdict: policy.Allow})
 	st.s.Wait(t, "the outcome of the dashboard", func(f discordtest.State) bool { return cameTo(f.Message(card.ID), "rm two", "allowed") })
-	st.s.User().React(card.ID, "❌") // too late: it changes nothing
+	me.React(card.ID, "❌") // too late: it changes nothing
 	st.says("after rm two")
 
 	card = asks(st, "rm button")
 	st.s.Stranger().Forge(card.ID, card.Buttons[0].CustomID)
 	st.says("not authorized.")
-	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
+	me.Click(card.ID, card.Buttons[0].CustomID)
 	st.s.Wait(t, "the outcome of the button", func(f discordtest.State) bool {
 		m := f.Message(card.ID)
 		return cameTo(m, "rm button", "allowed") && len(m.Buttons) == 0
 	})
 	st.says("after rm button")
-	st.s.User().Forge(card.ID, button(card, "Deny")) // too late, and told so
+	me.Forge(card.ID, button(card, "Deny")) // too late, and told so
 	st.says("already answered")
 
 	card = asks(st, "rm words")
-	st.s.User().Say("yes")
+	me.Say("yes")
 	st.s.Wait(t, "the outcome of the words", func(f discordtest.State) bool { return cameTo(f.Message(card.ID), "rm words", "allowed") })
 	st.says("after rm words")
 
 	card = asks(st, "rm three")
-	st.s.User().Slash("interrupt")
+	me.Slash("interrupt")
 	st.s.Wait(t, "the question to be taken back", func(f discordtest.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
 }
 
 func TestTheNetworkIsGoneWhileAReplyStreams(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
+	st, me := atHome(t)
 	var lines []string
 	for i := range 6 {
 		lines = append(lines, fmt.Sprintf("say Line %d of the story.", i), "wait 300ms")
 	}
-	st.s.User().Say(play(lines...))
+	me.Say(play(lines...))
 	st.says("Line 0")
 	lift := st.s.Fault(discordtest.Match{PathPrefix: "/channels", Times: -1}, discordtest.Lost())
 	st.s.Down()
@@ -265,7 +248,7 @@ func TestTheNetworkIsGoneWhileAReplyStreams(t *testing.T) {
 			t.Errorf("line %d was said %d times", i, n)
 		}
 	}
-	st.s.User().Say(play("say and on it goes"))
+	me.Say(play("say and on it goes"))
 	st.says("and on it goes")
 	await(t, st, "the connection", func(s core.Snapshot) bool { return strings.HasPrefix(s.Surface.State, "up") && s.Surface.OK })
 }

@@ -14,11 +14,7 @@ import (
 // only after the second yes.
 func TestASettingWithAConsequenceIsSetAfterASecondYes(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
+	st, me := atHome(t)
 	out, err := st.bot.Do(t.Context(), command.SetConfig{Key: "daily_cap", Value: "0"})
 	testkit.Must(t, err)
 	if out.Follows == "" {
@@ -38,7 +34,7 @@ func TestASettingWithAConsequenceIsSetAfterASecondYes(t *testing.T) {
 		card = shows(card, "Money")
 		me.Choose(card.ID, menu(card, "daily_cap"), "daily_cap")
 		card = shows(card, "Daily limit: off")
-		press := me.Click(card.ID, button(card, "Another value…"))
+		press := st.press(card, "Another value…")
 		st.opened(press)
 		me.Submit(press.ID, discordtest.Field{Name: "value", Value: "0"})
 		return shows(card, out.Follows)
@@ -50,12 +46,12 @@ func TestASettingWithAConsequenceIsSetAfterASecondYes(t *testing.T) {
 	if capped(st.bot.Snapshot()) {
 		t.Fatal("it is set before the second yes")
 	}
-	me.Click(card.ID, button(card, "All settings"))
+	st.press(card, "All settings")
 	card = shows(card, "Settings")
 	if capped(st.bot.Snapshot()) {
 		t.Fatal("going back has set it")
 	}
 	card = sure()
-	me.Click(card.ID, button(card, "Set it anyway"))
+	st.press(card, "Set it anyway")
 	await(t, st, "the cap", capped)
 }

@@ -235,11 +235,8 @@ func TestWhatIsForwardedIsNotTheUsersOwn(t *testing.T) {
 // The conversation is labeled from the forwarded message on, until the user answers it.
 func TestAForwardedMessageLabelsTheConversation(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	st.s.User().Forward(play("say I have read it"), 0)
+	st, me := atHome(t)
+	me.Forward(play("say I have read it"), 0)
 	st.says("I have read it")
 	await(t, st, "the label of the answer", func(s core.Snapshot) bool {
 		for _, e := range s.Chat {
@@ -253,10 +250,7 @@ func TestAForwardedMessageLabelsTheConversation(t *testing.T) {
 
 func TestTheUserIsToldOfAPictureThatCannotBeShown(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	st.s.User().Upload(play("say hm"), discordtest.File{Name: "cat.jpg", Data: []byte("\xff\xd8\xff\xe0broken")})
+	st, me := atHome(t)
+	me.Upload(play("say hm"), discordtest.File{Name: "cat.jpg", Data: []byte("\xff\xd8\xff\xe0broken")})
 	st.says("cat.jpg was saved, but I cannot see it: it ")
 }

@@ -22,15 +22,10 @@ import (
 // D11: a refused form opens again with what was typed, and what a button did is undone from its reply.
 func TestARefusedFormOpensAgainAndWhatWasDoneIsUndone(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
-	me.Slash("status")
-	card := st.says("Status")
+	st, me := atHome(t)
+	card := st.status()
 	had := st.bot.Snapshot().Budget.State.Capacity
-	press := me.Click(card.ID, button(card, "Ping budget…"))
+	press := st.press(card, "Ping budget…")
 	if m := st.opened(press); m.Rows[0].Fields[0].Value != "5" || m.Rows[1].Fields[0].Value != "90" {
 		t.Errorf("the form begins with %+v", m)
 	}
@@ -46,13 +41,11 @@ func TestARefusedFormOpensAgainAndWhatWasDoneIsUndone(t *testing.T) {
 	if now := st.bot.Snapshot().Budget.State; now.Capacity != 8 || now.RefillRateMinutes != 45 {
 		t.Errorf("%+v", now)
 	}
-	st.stop()
-	st.live()
-	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+	st.again()
 	if m := st.opened(me.Forge(refusal.ID, correct)); m.Rows[0].Fields[0].Value != "many" {
 		t.Errorf("what was typed is lost with a restart: %+v", m)
 	}
-	me.Click(done.ID, button(done, "Undo"))
+	st.press(done, "Undo")
 	st.says("capacity 8 → 5")
 	if now := st.bot.Snapshot().Budget.State.Capacity; now != had {
 		t.Errorf("capacity %d, had %d", now, had)
@@ -67,16 +60,11 @@ func TestARefusedFormOpensAgainAndWhatWasDoneIsUndone(t *testing.T) {
 // are kept, and a late form is answered by a message.
 func TestTheFormOfANewReminderMakesOneAReminder(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
-	me.Slash("status")
-	card := st.says("Status")
+	st, me := atHome(t)
+	card := st.status()
 	long := "letters to write " + strings.Repeat("and post them, ", 265)
 	for range 2 {
-		press := me.Click(card.ID, button(card, "New reminder…"))
+		press := st.press(card, "New reminder…")
 		st.opened(press)
 		for range 2 {
 			me.Submit(press.ID, discordtest.Field{Name: "when", Value: "3 hours"}, discordtest.Field{Name: "what", Value: long})
@@ -95,7 +83,7 @@ func TestTheFormOfANewReminderMakesOneAReminder(t *testing.T) {
 	if len(list) != 2 || !strings.Contains(storetest.Text(t, st.dir, list[0]), strings.TrimSpace(long)) {
 		t.Errorf("made %q", list)
 	}
-	press := me.Click(card.ID, button(card, "New reminder…"))
+	press := st.press(card, "New reminder…")
 	st.opened(press)
 	me.Submit(press.ID, discordtest.Field{Name: "what", Value: " "})
 	st.says("there are no words to be reminded of")
@@ -104,18 +92,14 @@ func TestTheFormOfANewReminderMakesOneAReminder(t *testing.T) {
 // D11: /setup said "done." when it began. It is a form, whose answers count and reach the agent, once.
 func TestSetupIsAFormAndThenATalk(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
+	st, me := atHome(t)
 	press := me.Slash("setup")
 	if m := st.opened(press); m.Title != "Setup" || len(m.Rows) != 4 || m.Rows[1].Fields[0].Value != "olli" {
 		t.Fatalf("%+v", m)
 	}
 	me.Submit(press.ID, discordtest.Field{Name: "quiet", Value: "at night"})
 	refusal := st.says("quiet_hours")
-	again := me.Click(refusal.ID, button(refusal, "Correct it…"))
+	again := st.press(refusal, "Correct it…")
 	st.opened(again)
 	about := "I lose my keys. " + strings.Repeat("And more. ", 398)
 	fields := []discordtest.Field{{Name: "user", Value: "Sam"}, {Name: "what", Value: about}, {Name: "quiet", Value: "22:00-07:30"}}
@@ -315,13 +299,8 @@ func (st *stage) reply(i discordtest.Interaction) *discordtest.Message {
 // refused one opens again with what was typed.
 func TestEveryFormTakesFourThousandCharactersTwice(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
-	me.Slash("status")
-	card := st.says("Status")
+	st, me := atHome(t)
+	card := st.status()
 	press := func(action string) func() discordtest.Interaction {
 		return func() discordtest.Interaction { return me.Forge(card.ID, "act:"+action) }
 	}
@@ -362,20 +341,14 @@ func TestEveryFormTakesFourThousandCharactersTwice(t *testing.T) {
 // answered by a message with the way back.
 func TestALateFormIsAnsweredWithAWayBack(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	me := st.s.User()
+	st, me := atHome(t)
 	press := me.Slash("remind", discordtest.Option{Name: "what", Value: "letters"})
 	if m := st.opened(press); m.Rows[1].Fields[0].Value != "letters" || m.Rows[0].Fields[0].Value != "1 hour" {
 		t.Errorf("/remind opens %+v", m)
 	}
-	st.stop()
-	st.live()
-	st.s.Wait(t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
+	st.again()
 	refusal := st.reply(me.Submit(press.ID, discordtest.Field{Name: "when", Value: "some day"}))
-	if m := st.opened(me.Click(refusal.ID, button(refusal, "Correct it…"))); m.Rows[0].Fields[0].Value != "some day" {
+	if m := st.opened(st.press(refusal, "Correct it…")); m.Rows[0].Fields[0].Value != "some day" {
 		t.Errorf("%+v", m)
 	}
 	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/interactions"}, discordtest.Refused(404, 10062))
@@ -384,7 +357,7 @@ func TestALateFormIsAnsweredWithAWayBack(t *testing.T) {
 	if len(st.made("letters")) != 0 {
 		t.Error("it was carried out all the same")
 	}
-	again := me.Click(late.ID, button(late, "Correct it…"))
+	again := st.press(late, "Correct it…")
 	if m := st.opened(again); m.Rows[0].Fields[0].Value != "2 hours" || m.Rows[1].Fields[0].Value != "letters" {
 		t.Errorf("%+v", m)
 	}
@@ -432,7 +405,7 @@ func TestALoginBeginsAndEndsOnThePhone(t *testing.T) {
 	if strings.Contains(card.Content, "ollim-bot ") || !card.Rang() {
 		t.Errorf("%q, rings: %v", card.Content, card.Rang())
 	}
-	me.Click(card.ID, button(card, "Log in"))
+	st.press(card, "Log in")
 	st.says("https://login.example/1")
 	me.Say("abc#def")
 	if code := <-engine.code; code != "abc#def" {
