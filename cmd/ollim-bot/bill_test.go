@@ -202,6 +202,10 @@ func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
 			b.kill()
 			b.agrees("a kill")
 			b.start()
+			// The message is answered once more. Until that has begun, another one would go to the model together with it.
+			b.until("two of three requests again", func() bool {
+				return b.finished() >= n+2 && len(claudetest.ForModel(b.api.Requests())) > n+3
+			})
 			b.turn(1)
 			b.agrees("the start after the kill")
 			if c := b.costs(); c.Money.Unknown != 1 || !strings.Contains(b.runs("costs"), "and 1 request of unknown cost") {
