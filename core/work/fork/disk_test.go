@@ -26,11 +26,8 @@ import (
 )
 
 func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(titled("Email sweep"), `call ping_user {"message":"hi"}`, `call report_updates {"message":"pinged"}`))
-		testkit.Must(t, err)
+	serving(t, func(t *testing.T, h *harness) {
+		v := h.does(playing(titled("Email sweep"), `call ping_user {"message":"hi"}`, `call report_updates {"message":"pinged"}`))
 		data, err := h.dir.Read(ledgerName)
 		testkit.Must(t, err)
 		lines := strings.Split(strings.TrimSpace(string(data)), "\n")
@@ -182,9 +179,7 @@ func TestALedgerOfOneEndlessLineCostsAStartLittle(t *testing.T) {
 }
 
 func TestATailIsOnDiskWhileTheRunLivesAndAfterIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
+	serving(t, func(t *testing.T, h *harness) {
 		var wg sync.WaitGroup
 		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(task(), "say early", "wait 5m", "say late")) })
 		time.Sleep(2 * time.Second)
@@ -337,8 +332,7 @@ func TestAReaderLosesNoLineWithinTheRing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, stormy(ringLines-1))
 		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task()))
-		testkit.Must(t, err)
+		v := h.does(playing(task()))
 		page, _ := h.m.Tail(v.ID, 0)
 		disk, err := DiskTail(h.dir, v.ID, 0)
 		testkit.Must(t, err)
@@ -366,9 +360,7 @@ func BenchmarkTailAbsorbs(b *testing.B) {
 }
 
 func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
+	serving(t, func(t *testing.T, h *harness) {
 		lock := h.dir.Path("state/.pending_updates.lock") // blocks the queue's lock
 		testkit.Must(t, os.MkdirAll(lock, 0o700))
 		job := playing(titled("Email sweep"), `call report_updates {"message":"two mails"}`)

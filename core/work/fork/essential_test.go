@@ -10,69 +10,10 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/safety/label"
 	"ollimbot/routines"
 )
 
 func essential(t *routines.Task) { t.Essential, t.Description = true, "Take the pills" }
-
-func TestTheFirstPingOfAnEssentialTaskIsBesideTheBudget(t *testing.T) {
-	for name, tt := range map[string]struct {
-		prepare func(*harness)
-		job     func(*Job)
-		refused string // part of the answer; empty if it is sent
-		quiet   bool
-		token   bool // it costs a token
-	}{
-		"it costs no token":                 {},
-		"an empty bucket cannot refuse it":  {prepare: func(h *harness) { h.drain(0) }},
-		"a conversation does not, either":   {prepare: func(h *harness) { h.busy = true }},
-		"in quiet hours it makes no sound":  {prepare: func(h *harness) { h.quiet = time.Now().Add(time.Hour) }, quiet: true},
-		"a run with a label pays":           {job: func(j *Job) { j.Label = label.From("mail") }, token: true},
-		"and is refused without a token":    {prepare: func(h *harness) { h.drain(0) }, job: func(j *Job) { j.Label = label.From("mail") }, refused: "Budget exhausted"},
-		"the user may trust the task":       {job: func(j *Job) { j.Label, j.Trusted = label.From("mail"), true }},
-		"a task that may not ping, may not": {job: func(j *Job) { j.Task.AllowPing = false }, refused: "disabled"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := newHarness(t)
-				if tt.prepare != nil {
-					tt.prepare(h)
-				}
-				before := h.tokens()
-				r := h.run(task(essential), func(j *Job) {
-					if tt.job != nil {
-						tt.job(j)
-					}
-				})
-				a := r.tools.Ping(t.Context(), "Two pills, with water", false, false)
-				if a.IsError != (tt.refused != "") || !strings.Contains(a.Text, tt.refused) {
-					t.Fatalf("%+v", a)
-				}
-				paid := 0.0
-				if tt.token {
-					paid = 1
-				}
-				if before-h.tokens() != paid {
-					t.Errorf("it cost %v tokens", before-h.tokens())
-				}
-				if tt.refused != "" {
-					return
-				}
-				count, v := h.o.Tally.At(h.m.o.now()), r.status.snapshot()
-				if free := count.Essential == 1; free == tt.token || v.Pings != 1 || (v.Essential == 1) == tt.token || h.sent()[0].Quiet != tt.quiet {
-					t.Errorf("%+v, %+v, %+v", count, v, h.sent())
-				}
-				if a := r.tools.Ping(t.Context(), "And again", false, false); !strings.Contains(a.Text, "Already sent 1 ping") {
-					t.Errorf("a second ping: %s", a.Text)
-				}
-				if count := h.o.Tally.At(h.m.o.now()); count.Essential > 1 {
-					t.Errorf("%+v", count)
-				}
-			})
-		})
-	}
-}
 
 // broken is an engine that does not answer.
 type broken struct{ opened *int }
@@ -124,44 +65,6 @@ func TestAnEssentialTaskReachesTheUserWithoutAModel(t *testing.T) {
 	}
 }
 
-// A run that may contain a stranger's words pays for its ping, and if that is refused the
-// user gets the text of the file.
-func TestARefusedEssentialPingBecomesTheWordsOfTheFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.drain(0)
-		defer h.serve()()
-		j := playing(task(essential, mode(routines.Freely)), `call ping_user {"message":"Buy pills at evil.example"}`)
-		j.Label = label.From("mail")
-		v, err := h.m.Do(t.Context(), j)
-		testkit.Must(t, err)
-		posts := h.sent()
-		if len(posts) != 1 || !strings.HasPrefix(posts[0].Text, "Take the pills\n") || strings.Contains(posts[0].Text, "evil") || v.Essential != 1 {
-			t.Errorf("%+v, %+v", posts, v)
-		}
-	})
-}
-
-func TestAnEssentialTaskSaysNothingByItself(t *testing.T) {
-	for name, lines := range map[string][]string{
-		"it did not want to ping": {"say all is settled"},
-		"it has pinged":           {`call ping_user {"message":"Two pills"}`, "fail out of order"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := newHarness(t)
-				defer h.serve()()
-				_, _ = h.m.Do(t.Context(), playing(task(essential, mode(routines.Freely)), lines...))
-				for _, p := range h.sent() {
-					if strings.Contains(p.Text, "words of the file") {
-						t.Errorf("%+v", p)
-					}
-				}
-			})
-		})
-	}
-}
-
 func TestAStoppedEssentialTaskStaysSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
@@ -182,9 +85,7 @@ func TestAStoppedEssentialTaskStaysSilent(t *testing.T) {
 
 // A run that only sends its words asks no model, takes no place in the queue, and obeys the rules of a ping.
 func TestWordsAreSentWithoutAModelAndWithoutAPlace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
+	serving(t, func(t *testing.T, h *harness) {
 		h.set(func() { h.limits.MaxRunning = 1 })
 		done := make(chan View, 1)
 		go func() {

@@ -39,8 +39,7 @@ func TestARunPassesItsLabelOn(t *testing.T) {
 			testkit.Must(t, h.o.Sessions.Labels().Read(h.o.now(), "main-1", c.main))
 			j := playing(c.task, "call ping_user {\"message\": \"Look.\"}", "call report_updates {\"message\": \"I looked.\"}", "stop")
 			j.Label = c.starts
-			v, err := h.m.Do(t.Context(), j)
-			testkit.Must(t, err)
+			v := h.does(j)
 			ran := c.want.Via("run " + v.ID)
 			if v.Label != c.want || v.Pings != 1 || v.Reports != 1 {
 				t.Errorf("%s: the run is %+v", name, v)
@@ -81,8 +80,7 @@ func TestARunThatReadsUntrustedTextOnTheWayIsLimitedFromThere(t *testing.T) {
 				`ask WebFetch {"url":"https://example.com"}`,
 				`ask Write {"file_path":"notes.txt","content":"after"}`, `call report_updates {"message":"I looked."}`)
 			j.Allowed, j.Trusted = []string{"Write", "WebFetch"}, trusted
-			v, err := h.m.Do(t.Context(), j)
-			testkit.Must(t, err)
+			v := h.does(j)
 			const web label.Label = "web page"
 			ran := web.Via("run " + v.ID)
 			if v.Label != web || v.Trusted != trusted || h.posts[0].Label != "" {

@@ -19,73 +19,6 @@ import (
 	"ollimbot/routines"
 )
 
-func titled(title string) routines.Task {
-	return task(func(t *routines.Task) { t.Description = title })
-}
-
-// states formats the views as "title state", with the position in the queue.
-func states(m *Manager) []string {
-	var list []string
-	for _, v := range m.Views() {
-		s := v.Title + " " + string(v.State)
-		if v.Position > 0 {
-			s += fmt.Sprint(" ", v.Position)
-		}
-		list = append(list, s)
-	}
-	return list
-}
-
-func TestRunsStartInOrderAndNoMoreThanTheLimitAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 2
-		stop := h.serve()
-		defer stop()
-		var wg sync.WaitGroup
-		for i := range 5 {
-			wg.Go(func() {
-				if _, err := h.m.Do(t.Context(), playing(titled(fmt.Sprint("task ", i)), "wait 1m")); err != nil {
-					t.Error(err)
-				}
-			})
-			synctest.Wait()
-		}
-		want := []string{"task 0 running", "task 1 running", "task 2 waiting 1", "task 3 waiting 2", "task 4 waiting 3"}
-		if diff := cmp.Diff(want, states(h.m)); diff != "" {
-			t.Error(diff)
-		}
-		time.Sleep(61 * time.Second)
-		synctest.Wait()
-		got := states(h.m)
-		if diff := cmp.Diff([]string{"task 2 running", "task 3 running", "task 4 waiting 1"}, got[:3]); diff != "" {
-			t.Error(diff)
-		}
-		wg.Wait()
-		for _, s := range states(h.m) {
-			if !strings.HasSuffix(s, " done") {
-				t.Errorf("after all: %s", s)
-			}
-		}
-	})
-}
-
-func TestWithoutALimitFourRunsRunAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		var wg sync.WaitGroup
-		defer wg.Wait()
-		for i := range 6 {
-			wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled(fmt.Sprint("task ", i)), "wait 1m")) })
-		}
-		synctest.Wait()
-		if running, waiting := Count(h.m.Views()); running != 4 || waiting != 2 {
-			t.Errorf("%d run and %d wait, want 4 and 2", running, waiting)
-		}
-	})
-}
-
 func TestAWaitingRunWhoseCallerLeavesNeverStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
@@ -96,24 +29,6 @@ func TestAWaitingRunWhoseCallerLeavesNeverStarts(t *testing.T) {
 		v, err := h.m.Do(ctx, job)
 		if !errors.Is(err, ErrStopping) || v.State != Interrupted || len(h.m.Views()) != 0 {
 			t.Errorf("got %s, %v; the queue is %v", v.State, err, states(h.m))
-		}
-	})
-}
-
-func TestTheTailEndsWithTheStateAndTheReason(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
-		testkit.Must(t, err)
-		page, _ := h.m.Tail(v.ID, 0)
-		if last := page.Lines[len(page.Lines)-1]; last.Text != "done" {
-			t.Errorf("the last line is %q", last.Text)
-		}
-		v, _ = h.m.Do(t.Context(), playing(task(), "fail no more credit"))
-		page, _ = h.m.Tail(v.ID, 0)
-		if last := page.Lines[len(page.Lines)-1]; v.Error == "" || last.Text != "failed: "+v.Error {
-			t.Errorf("the last line is %q, the error %q", last.Text, v.Error)
 		}
 	})
 }
@@ -134,26 +49,6 @@ func TestTheMomentWithoutRunsIsToldOnce(t *testing.T) {
 		if diff := cmp.Diff([]time.Duration{11 * time.Minute}, at); diff != "" {
 			t.Error(diff)
 		}
-	})
-}
-
-func TestARaisedLimitStartsWaitingRunsWithoutAnEndOfAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 1
-		defer h.serve()()
-		var wg sync.WaitGroup
-		for i := range 2 {
-			wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled(fmt.Sprint(i)), "wait 10m")) })
-			synctest.Wait()
-		}
-		h.set(func() { h.limits.MaxRunning = 2 })
-		time.Sleep(lookAgain + time.Second)
-		synctest.Wait()
-		if diff := cmp.Diff([]string{"0 running", "1 running"}, states(h.m)); diff != "" {
-			t.Error(diff)
-		}
-		wg.Wait()
 	})
 }
 
@@ -187,9 +82,7 @@ func TestThePromptIsBuiltWhenTheRunStartsNotWhenItIsQueued(t *testing.T) {
 }
 
 func TestStoppingARunEndsTheBuildingOfItsPrompt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
+	serving(t, func(t *testing.T, h *harness) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			j := playing(task(), "stop")
@@ -209,174 +102,13 @@ func TestStoppingARunEndsTheBuildingOfItsPrompt(t *testing.T) {
 	})
 }
 
-func TestStoppingAWaitingRunTakesItOutOfTheQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 1
-		defer h.serve()()
-		var wg sync.WaitGroup
-		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled("first"), "wait 1m")) })
-		synctest.Wait()
-		wg.Go(func() {
-			v, err := h.m.Do(t.Context(), playing(titled("second"), "say never"))
-			if err != nil || v.State != Stopped {
-				t.Errorf("got %s, %v; want stopped and no error", v.State, err)
-			}
-		})
-		synctest.Wait()
-		testkit.Must(t, h.m.Stop(h.m.Views()[1].ID))
-		synctest.Wait()
-		if diff := cmp.Diff([]string{"first running", "second stopped"}, states(h.m)); diff != "" {
-			t.Error(diff)
-		}
-		wg.Wait()
-		if n := len(h.sent()); n != 0 {
-			t.Errorf("%d notices; the user stopped it and knows", n)
-		}
-	})
-}
-
-func TestStoppingARunningRunInterruptsItAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		var wg sync.WaitGroup
-		begin := time.Now()
-		wg.Go(func() {
-			v, err := h.m.Do(t.Context(), playing(task(), "say begun", "wait 20m", "say never"))
-			if err != nil || v.State != Stopped {
-				t.Errorf("got %s, %v; want stopped and no error", v.State, err)
-			}
-		})
-		time.Sleep(time.Minute)
-		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
-		wg.Wait()
-		if d := time.Since(begin); d > time.Minute+time.Second {
-			t.Errorf("took until %s", d)
-		}
-		id := h.m.Views()[0].ID
-		if err := h.m.Stop(id); err == nil || !strings.Contains(err.Error(), "already ended") {
-			t.Errorf("stop of a finished run: %v", err)
-		}
-		if err := h.m.Stop("ffffffff"); err == nil || !strings.Contains(err.Error(), "no run ffffffff") {
-			t.Errorf("stop of an unknown run: %v", err)
-		}
-	})
-}
-
-func TestASessionThatIgnoresTheInterruptIsClosedAfterTenSeconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, func(o *Options) {
-			o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
-				return &rude{closed: make(chan struct{})}, nil
-			})
-		})
-		defer h.serve()()
-		begin := time.Now()
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if v, err := h.m.Do(t.Context(), playing(task())); err != nil || v.State != Stopped {
-				t.Errorf("got %s, %v", v.State, err)
-			}
-		})
-		synctest.Wait()
-		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
-		wg.Wait()
-		if d := time.Since(begin); d != grace {
-			t.Errorf("ended after %s, want %s", d, grace)
-		}
-	})
-}
-
-func TestASessionThatIgnoresTheInterruptDoesNotHoldTheProgramUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, func(o *Options) {
-			o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
-				return &rude{closed: make(chan struct{})}, nil
-			})
-		})
-		stop := h.serve()
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if _, err := h.m.Do(t.Context(), playing(task())); !errors.Is(err, ErrStopping) {
-				t.Errorf("the run ended with %v, want ErrStopping", err)
-			}
-		})
-		synctest.Wait()
-		begin := time.Now()
-		stop()
-		wg.Wait()
-		if d := time.Since(begin); d != partingGrace {
-			t.Errorf("ended after %s, want %s", d, partingGrace)
-		}
-	})
-}
-
-func TestShutdownDropsWaitingRunsAndInterruptsRunningOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 1
-		stop := h.serve()
-		var wg sync.WaitGroup
-		for i := range 2 {
-			wg.Go(func() {
-				if _, err := h.m.Do(context.Background(), playing(titled(fmt.Sprint(i)), "wait 20m")); !errors.Is(err, ErrStopping) {
-					t.Errorf("run %d: %v, want ErrStopping", i, err)
-				}
-			})
-			synctest.Wait()
-		}
-		begin := time.Now()
-		stop()
-		if d := time.Since(begin); d > grace {
-			t.Errorf("stopping took %s", d)
-		}
-		wg.Wait()
-		if _, err := h.m.Do(context.Background(), playing(task())); !errors.Is(err, ErrStopping) {
-			t.Errorf("a job after the end: %v", err)
-		}
-		if len(h.sent()) != 0 {
-			t.Error("a shutdown is no failure that the user is told of")
-		}
-		views, err := Ledger(h.dir, 10)
-		if err != nil || len(views) != 1 || views[0].State != Interrupted {
-			t.Errorf("ledger: %v, %v; want the one that ran, interrupted", views, err)
-		}
-	})
-}
-
 func TestTheCallersEndStopsARunLikeAShutdown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
+	serving(t, func(t *testing.T, h *harness) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		v, err := h.m.Do(ctx, playing(task(), "wait 20m"))
 		if !errors.Is(err, ErrStopping) || v.State != Interrupted {
 			t.Errorf("got %s, %v", v.State, err)
-		}
-	})
-}
-
-func TestATimeoutTellsTheUserByTitleAndIsNoError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.Timeout = 30 * time.Minute
-		defer h.serve()()
-		begin := time.Now()
-		v, err := h.m.Do(t.Context(), playing(titled("Email sweep"), "wait 1h"))
-		if err != nil || v.State != TimedOut {
-			t.Fatalf("got %s, %v; want timed out and no error", v.State, err)
-		}
-		if d := time.Since(begin); d != 30*time.Minute {
-			t.Errorf("ended after %s", d)
-		}
-		posts := h.sent()
-		if len(posts) != 1 || posts[0].Text != "Email sweep timed out after 30 minutes." || !posts[0].Small {
-			t.Errorf("posts: %+v", posts)
-		}
-		if strings.Contains(posts[0].Text, v.TaskID) {
-			t.Error("the user was told an id")
 		}
 	})
 }
@@ -461,25 +193,6 @@ func TestTheRunsOfTheLastDayAreKnownAfterARestart(t *testing.T) {
 			t.Errorf("%+v", later)
 		}
 	})
-}
-
-func TestARunWithUntrustedInputSaysSoFromItsStart(t *testing.T) {
-	for trusted, note := range map[bool]string{false: textLabeled, true: textTrusted} {
-		synctest.Test(t, func(t *testing.T) {
-			h := newHarness(t)
-			defer h.serve()()
-			j := playing(task(), "stop")
-			j.Label, j.Trusted = "a webhook", trusted
-			v, err := h.m.Do(t.Context(), j)
-			if err != nil || v.Label != "a webhook" || v.Trusted != trusted {
-				t.Errorf("%+v, %v", v, err)
-			}
-			page, _ := h.m.Tail(v.ID, 0)
-			if len(page.Lines) == 0 || page.Lines[0].Text != fmt.Sprintf(note, "a webhook") {
-				t.Errorf("the tail is %+v", page.Lines)
-			}
-		})
-	}
 }
 
 func TestARunThatIsLateSaysSoAndKeepsItsTask(t *testing.T) {

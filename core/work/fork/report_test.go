@@ -1,10 +1,8 @@
 package fork
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,8 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core/base/tail"
-	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
@@ -28,83 +24,6 @@ func TestTwoReportsRacingAreBothKept(t *testing.T) {
 	wg.Wait()
 	if n := len(h.o.Updates.Peek()); n != 2 || r.status.snapshot().Reports != 2 {
 		t.Errorf("%d updates, %d counted", n, r.status.snapshot().Reports)
-	}
-}
-
-func TestABlockedTaskCannotReport(t *testing.T) {
-	h := newHarness(t)
-	r := h.run(task(mode(routines.Blocked)))
-	a := r.tools.Report(t.Context(), "hello")
-	if !a.IsError || !strings.Contains(a.Text, "disabled") || len(h.o.Updates.Peek()) != 0 {
-		t.Errorf("answer %+v", a)
-	}
-}
-
-func TestTheStopRule(t *testing.T) {
-	ping := func(r *run) { r.tools.Ping(context.Background(), "hello", true, false) }
-	report := func(r *run) { r.tools.Report(context.Background(), "hello") }
-	tests := []struct {
-		mode   routines.Mode
-		before []func(*run)
-		blocks bool
-	}{
-		{routines.Always, nil, true},
-		{routines.Always, []func(*run){ping}, true},
-		{routines.Always, []func(*run){report}, false},
-		{routines.OnPing, nil, false},
-		{routines.OnPing, []func(*run){ping}, true},
-		{routines.OnPing, []func(*run){ping, report}, false},
-		{routines.OnPing, []func(*run){report, ping}, true},
-		{routines.Freely, []func(*run){ping}, false},
-		{routines.Blocked, []func(*run){ping}, false},
-	}
-	for _, tt := range tests {
-		t.Run(fmt.Sprint(tt.mode, " after ", len(tt.before), " calls, blocks ", tt.blocks), func(t *testing.T) {
-			h := newHarness(t)
-			again, r := h.run(task(mode(tt.mode))), h.run(task(mode(tt.mode)))
-			for _, f := range tt.before {
-				f(r)
-				f(again)
-			}
-			if again.tools.stopRule(t.Context(), true) != "" {
-				t.Error("a turn that goes on because of the hook was blocked")
-			}
-			reason := r.tools.stopRule(t.Context(), false)
-			if (reason != "") != tt.blocks || tt.blocks && !strings.Contains(reason, "report_updates") {
-				t.Errorf("reason %q", reason)
-			}
-			if r.tools.stopRule(t.Context(), false) != "" {
-				t.Error("it blocked twice")
-			}
-		})
-	}
-}
-
-func TestARunThatOwesAReportIsSentBackOnce(t *testing.T) {
-	for name, tt := range map[string]struct {
-		lines   []string
-		reports int
-		state   State
-	}{
-		"and reports":        {[]string{"say a", "stop", `call report_updates {"message":"fine"}`}, 1, Done},
-		"and stays stubborn": {[]string{"say a", "stop", "say no", "stop", "say never"}, 0, NoReport},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := newHarness(t)
-				defer h.serve()()
-				v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), tt.lines...))
-				if err != nil || v.State != tt.state || v.Reports != tt.reports {
-					t.Errorf("got %s, %d reports, %v", v.State, v.Reports, err)
-				}
-				page, _ := h.m.Tail(v.ID, 0)
-				for _, l := range page.Lines {
-					if l.Text == "never" {
-						t.Error("the second stop was blocked too")
-					}
-				}
-			})
-		})
 	}
 }
 
@@ -178,22 +97,8 @@ func TestAFollowUpThatCannotBeWrittenMayBeTriedAgain(t *testing.T) {
 	}
 }
 
-func TestEveryModeIsOneOfFour(t *testing.T) {
-	h := newHarness(t)
-	r := h.run(task(mode("a mode from the future")))
-	r.tools.Ping(t.Context(), "hello", false, false)
-	if r.tools.stopRule(t.Context(), false) == "" {
-		t.Error("an unknown mode reads as on_ping")
-	}
-	if !slices.Contains(tailOf(r.status.ring), "note "+textMustReport) {
-		t.Error("the tail does not say that a report is due")
-	}
-}
-
 func TestARunThatOwesItsReportEndsSoAndAnUpdateInItsNameSaysIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
+	serving(t, func(t *testing.T, h *harness) {
 		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), "say nothing to tell", "stop", "say still nothing"))
 		if err != nil || v.State != NoReport || v.Error == "" {
 			t.Errorf("%s %q, %v", v.State, v.Error, err)
@@ -209,21 +114,6 @@ func TestARunThatOwesItsReportEndsSoAndAnUpdateInItsNameSaysIt(t *testing.T) {
 			if v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), lines...)); err != nil || v.State != Done {
 				t.Errorf("%s, %v", v.State, err)
 			}
-		}
-	})
-}
-
-func TestTheTailTellsWhatWasSaidBeforeThatAReportIsDue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), "say All is quiet.", "stop", `call report_updates {"message":"fine"}`))
-		testkit.Must(t, err)
-		page, _ := h.m.Tail(v.ID, 0)
-		said := slices.IndexFunc(page.Lines, func(l tail.Line) bool { return l.Text == "All is quiet." })
-		due := slices.IndexFunc(page.Lines, func(l tail.Line) bool { return l.Text == textMustReport })
-		if said < 0 || due < said {
-			t.Errorf("said at %d, due at %d: %+v", said, due, page.Lines)
 		}
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/talk/post"
 	"ollimbot/routines"
@@ -90,8 +89,7 @@ func TestASaidMessageThatMayHaveArrivedCountsAsSent(t *testing.T) {
 		h := newHarness(t)
 		h.failed, h.troubles = errors.Join(post.ErrUnknown), []string{"a ping may not have arrived"}
 		defer h.serve()()
-		v, err := h.m.Do(t.Context(), Job{Task: task(), Said: &Said{Text: "High tide"}})
-		testkit.Must(t, err)
+		v := h.does(Job{Task: task(), Said: &Said{Text: "High tide"}})
 		if v.State != Done || v.Pings != 1 {
 			t.Errorf("%+v", v)
 		}

@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
@@ -86,8 +84,7 @@ func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
 					storetest.Put(t, h.dir, "state/sessions.json", tt.main)
 				}
 				defer h.serve()()
-				v, err := h.m.Do(t.Context(), playing(tt.task, "say x"))
-				testkit.Must(t, err)
+				v := h.does(playing(tt.task, "say x"))
 				if got.Resume != tt.want.Resume || got.Fork != tt.want.Fork || got.Settings != tt.want.Settings || got.Dir != h.dir.Root() {
 					t.Errorf("opened with %+v", got)
 				}
@@ -156,48 +153,6 @@ func TestOnlyAMainSessionThatTheEngineDoesNotKnowIsLeftOut(t *testing.T) {
 		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
 		if err != nil || v.State != Done || v.Parent != "" {
 			t.Errorf("got %s with parent %q, %v", v.State, v.Parent, err)
-		}
-	})
-}
-
-func TestARunCountsWhatItDid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(),
-			`think is it worth it?`,
-			`ask Bash {"command":"ollim-bot tasks list"}`,
-			`call ping_user {"message":"Water the plants"}`,
-			`call ping_user {"message":"And again"}`,
-			`call report_updates {"message":"pinged once"}`,
-			`say done with it`))
-		testkit.Must(t, err)
-		if v.Tools != 4 || v.Pings != 1 || v.Refused != 1 || v.Reports != 1 || v.Usage.Tokens() == 0 || v.State != Done {
-			t.Errorf("counters: %+v", v)
-		}
-		page, ok := h.m.Tail(v.ID, 0)
-		if !ok {
-			t.Fatal("no tail")
-		}
-		var got []string
-		for _, l := range page.Lines {
-			got = append(got, string(l.Kind)+" "+l.Text)
-		}
-		want := []string{
-			"think is it worth it?",
-			"tool Bash(ollim-bot tasks list)",
-			"refuse Bash denied: Bash is not available in background forks, or not with these arguments.",
-			"tool ping_user", "ping Water the plants", "result Message sent.",
-			"tool ping_user",
-			"refuse ping refused: " + answerLimit + answerReport,
-			"tool report_updates", "report pinged once", "result " + answerReported,
-			"text done with it", "note done",
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
-		if !slices.ContainsFunc(h.m.Views(), func(x View) bool { return x.ID == v.ID && x.Activity == "done" }) {
-			t.Error("the newest line is not the activity")
 		}
 	})
 }

@@ -74,13 +74,8 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 			agent.Result{SessionID: "s-1", Usage: agent.Usage{InputTokens: 3}},
 		))
 		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(), "stop"))
-		testkit.Must(t, err)
-		page, _ := h.m.Tail(v.ID, 0)
-		var got []string
-		for _, l := range page.Lines {
-			got = append(got, string(l.Kind)+" "+l.Text)
-		}
+		v := h.does(playing(task(), "stop"))
+		got := h.tail(v)
 		want := []string{
 			"text I look", "tool helper: Read(a.md)", "result one (+2 lines)", "result (no output)", "error no such file",
 			"result refused", "refuse ping_user denied: no", "refuse send_file denied: no", "refuse Bash denied: no",
@@ -150,13 +145,11 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 		other := task(func(t *routines.Task) { t.ID = "0therone" })
 		var ids []string
 		for i := range 3 {
-			v, err := h.m.Do(t.Context(), playing(task(), fmt.Sprintf(`call ping_user {"message":"%d","critical":%v}`, i, i == 0), `call report_updates {"message":"x"}`))
-			testkit.Must(t, err)
+			v := h.does(playing(task(), fmt.Sprintf(`call ping_user {"message":"%d","critical":%v}`, i, i == 0), `call report_updates {"message":"x"}`))
 			ids = append(ids, v.ID)
 			time.Sleep(time.Minute)
 		}
-		_, err := h.m.Do(t.Context(), playing(other, "say x"))
-		testkit.Must(t, err)
+		h.does(playing(other, "say x"))
 		elsewhere := View{ID: "0badc0de", TaskID: "a1b2c3d4", Title: "Elsewhere", State: Running, Queued: time.Now(), Started: time.Now()}
 		testkit.Must(t, h.m.Put(elsewhere))
 		if got := h.m.Views()[0]; got.Title != "Elsewhere" || got.Started.Location() != east {
@@ -262,8 +255,7 @@ func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
 		testkit.Must(t, err)
 		j := playing(task(), "stop")
 		j.Ticket = ticket
-		v, err := h.m.Do(t.Context(), j)
-		testkit.Must(t, err)
+		v := h.does(j)
 		if s := purse.State(h.o.now()); s.Today.Spent.Dollars() != used.CostUSD || s.Reserved <= 0 || v.Usage.CostUSD != used.CostUSD || purse.Run(v.ID).Dollars() != used.CostUSD {
 			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, s)
 		}

@@ -2,11 +2,9 @@ package fork
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,7 +13,6 @@ import (
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
-	"ollimbot/routines"
 )
 
 func TestABackgroundRunCannotMoveTheConversation(t *testing.T) {
@@ -38,16 +35,6 @@ func TestABackgroundRunCannotMoveTheConversation(t *testing.T) {
 		if v := r.status.snapshot(); v.Refused != 0 || len(h.sent()) != 0 {
 			t.Errorf("%s counts as a refused ping", name)
 		}
-	}
-}
-
-func TestLeavingABackgroundRunPointsToTheReportWhereThereIsOne(t *testing.T) {
-	h := newHarness(t)
-	if a := h.run(task()).tools.ExitFork(t.Context()); !strings.Contains(a.Text, "report_updates") {
-		t.Errorf("%q", a.Text)
-	}
-	if a := h.run(task(mode(routines.Blocked))).tools.ExitFork(t.Context()); strings.Contains(a.Text, "report_updates") {
-		t.Errorf("%q", a.Text)
 	}
 }
 
@@ -90,35 +77,6 @@ func TestAFileThatCannotBeSentCostsNothing(t *testing.T) {
 	if a := h.run(task(noPing)).tools.SendFile(t.Context(), "missing.md", "", false); !strings.Contains(a.Text, "disabled") {
 		t.Errorf("%+v", a)
 	}
-}
-
-func TestWithoutAChannelNothingIsSentAndNoTokenSpent(t *testing.T) {
-	for name, send := range sendings {
-		t.Run(name, func(t *testing.T) {
-			h := newHarness(t)
-			h.failed = errors.Join(errors.New("the bot has stopped"), post.ErrNoChannel)
-			a := send(h.run(task()), false)
-			if !a.IsError || !strings.HasPrefix(a.Text, "Error: no active channel") {
-				t.Errorf("%+v", a)
-			}
-			if state, reserved := h.o.Budget.State(h.m.o.now()); state.Available != 5 || reserved != 0 {
-				t.Errorf("%v tokens, %d reserved", state.Available, reserved)
-			}
-		})
-	}
-}
-
-func TestAScriptCanSendAFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		storetest.Put(t, h.dir, "week.md", "plan")
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Freely)),
-			`call enter_fork {"topic":"plants"}`, `call send_file {"file_path":"week.md"}`, `call send_file {"file_path":"week.md"}`))
-		if err != nil || v.State != Done || v.Pings != 1 || v.Refused != 1 || v.Tools != 3 {
-			t.Errorf("%+v, %v", v, err)
-		}
-	})
 }
 
 func TestARunEndsWithAReasonWhenItHasCostTheLimitOfATurn(t *testing.T) {
