@@ -170,20 +170,16 @@ func TestForwardFollowsTheIndex(t *testing.T) {
 	r := newRoom(t)
 	x := r.schedule()
 	now := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
-	r.put("routines/b.md", routineText("bbbbbbbb", "0 9 * * *", "two"))
-	x.index.Scan()
-	x.Forward(now, "")
-	r.put("routines/a.md", routineText("aaaaaaaa", "30 8 * * *", "one"))
-	r.put("routines/b.md", routineText("bbbbbbbb", "0 10 * * *", "two"))
-	r.put("routines/c.md", routineText("cccccccc", "45 8 * * *", "three"))
-	x.index.Scan()
-	if diff := cmp.Diff(literal(x.Plan(now), ""), summary(x.Forward(now, ""))); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	r.remove("routines/a.md")
-	x.index.Scan()
-	if diff := cmp.Diff(literal(x.Plan(now), ""), summary(x.Forward(now, ""))); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
+	for _, change := range []func(){
+		func() { r.task("b 0 9 * * *") },
+		func() { r.task("a 30 8 * * *"); r.task("b 0 10 * * *"); r.task("c 45 8 * * *") },
+		func() { r.remove("routines/a.md") },
+	} {
+		change()
+		x.index.Scan()
+		if diff := cmp.Diff(literal(x.Plan(now), ""), summary(x.Forward(now, ""))); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
 	}
 }
 
@@ -218,73 +214,54 @@ func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 	}
 }
 
-func TestAFireAtExactlyNowIsListedOnce(t *testing.T) {
-	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	p := planOf(now, routineOf(t, "r1", "0 9 * * *", nil))
-	if f := p.Forward(""); len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired || !f.Last.IsZero() {
-		t.Errorf("got %+v", f)
-	}
-	if f := p.Forward("r1"); len(f.Entries) != 1 || f.Entries[0].Tag != tagThisTask || !f.Last.Equal(now) {
-		t.Errorf("for its own run: %+v", f)
-	}
-}
-
-func TestAFireFifteenMinutesAgoIsTheLastThatIsListed(t *testing.T) {
-	now := time.Date(2026, 11, 23, 9, 15, 0, 0, time.UTC)
-	x := planOf(now, routineOf(t, "r1", "0 9 * * *", nil))
-	if f := x.Forward(""); len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired {
-		t.Errorf("got %+v", f.Entries)
-	}
-	if f := x.seenAt(now.Add(time.Second)).Forward(""); len(f.Entries) != 0 {
-		t.Errorf("got %+v", f.Entries)
-	}
-}
-
-func TestWindowWords(t *testing.T) {
-	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+func TestAFireIsListedFromFifteenMinutesAfterItOn(t *testing.T) {
+	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	p := planOf(at, routineOf(t, "r1", "0 9 * * *", nil))
 	for _, c := range []struct {
-		ahead time.Duration
-		want  string
+		after   time.Duration
+		current string
+		want    []string
+		last    time.Time
 	}{
-		{10 * time.Minute, "next 1h"},
-		{-time.Second, "next 1h"},
-		{81 * time.Minute, "next 2h"}, // more than "in 1h 21m"
-		{90 * time.Minute, "next 2h"},
-		{150 * time.Minute, "next 3h"},
-		{151 * time.Minute, "next 3h"},
-		{210 * time.Minute, "next 4h"},
-		{3 * time.Hour, "next 3h"},
-		{12 * time.Hour, "next 12h"},
+		{0, "", []string{"09:00 r1 " + tagJustFired}, time.Time{}},
+		{0, "r1", []string{"09:00 r1 " + tagThisTask}, at}, // once, for its own run
+		{15 * time.Minute, "", []string{"09:00 r1 " + tagJustFired}, time.Time{}},
+		{15*time.Minute + time.Second, "", nil, time.Time{}},
 	} {
-		if got := (Forward{Last: now.Add(c.ahead)}).Window(now); got != c.want {
-			t.Errorf("%v ahead: %q, want %q", c.ahead, got, c.want)
+		f := p.seenAt(at.Add(c.after)).Forward(c.current)
+		if diff := cmp.Diff(c.want, brief(f.Entries)); diff != "" || !f.Last.Equal(c.last) {
+			t.Errorf("%v later for %q, last %v (-want +got):\n%s", c.after, c.current, f.Last, diff)
 		}
 	}
-	if got := (Forward{}).Window(now); got != "recent" {
-		t.Errorf("nothing ahead: %q", got)
-	}
 }
 
-func TestRefillLine(t *testing.T) {
+func TestTheWindowAndItsRefillsAreSaidInWords(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		ahead time.Duration
-		rate  int
-		want  string
+		ahead          time.Duration
+		rate           int
+		window, refill string
 	}{
-		{89 * time.Minute, 90, ""},
-		{90 * time.Minute, 90, "~1 refill before last task."},
-		{3 * time.Hour, 90, "~2 refills before last task."},
-		{-time.Hour, 30, ""},
-		{time.Hour, 0, ""},
-		{time.Hour, -5, ""},
+		{10 * time.Minute, 90, "next 1h", ""},
+		{-time.Second, 90, "next 1h", ""},
+		{-time.Hour, 30, "next 1h", ""},
+		{81 * time.Minute, 90, "next 2h", ""}, // more than "in 1h 21m"
+		{89 * time.Minute, 90, "next 2h", ""},
+		{90 * time.Minute, 90, "next 2h", "~1 refill before last task."},
+		{150 * time.Minute, 90, "next 3h", "~1 refill before last task."},
+		{151 * time.Minute, 90, "next 3h", "~1 refill before last task."},
+		{210 * time.Minute, 200, "next 4h", "~1 refill before last task."},
+		{3 * time.Hour, 90, "next 3h", "~2 refills before last task."},
+		{12 * time.Hour, 0, "next 12h", ""},
+		{12 * time.Hour, -5, "next 12h", ""},
 	} {
-		if got := (Forward{Last: now.Add(c.ahead)}).RefillLine(now, c.rate); got != c.want {
-			t.Errorf("%v ahead at %d: %q, want %q", c.ahead, c.rate, got, c.want)
+		f := Forward{Last: now.Add(c.ahead)}
+		if window, refill := f.Window(now), f.RefillLine(now, c.rate); window != c.window || refill != c.refill {
+			t.Errorf("%v ahead at %d: %q, %q, want %+v", c.ahead, c.rate, window, refill, c)
 		}
 	}
-	if got := (Forward{}).RefillLine(now, 90); got != "" {
-		t.Errorf("nothing ahead: %q", got)
+	if f := (Forward{}); f.Window(now) != "recent" || f.RefillLine(now, 90) != "" {
+		t.Errorf("nothing ahead: %q, %q", f.Window(now), f.RefillLine(now, 90))
 	}
 }
 

@@ -7,20 +7,26 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
 	"ollimbot/routines/leeway"
 	"ollimbot/routines/watch"
+)
+
+const (
+	idA = "a"
+	idB = "b"
+	day = 24 * time.Hour
 )
 
 // room is a data directory in a test.
@@ -33,8 +39,7 @@ type room struct {
 func newRoom(t testing.TB) *room {
 	t.Helper()
 	root := t.TempDir()
-	d := storetest.At(t, root)
-	return &room{t: t, root: root, dir: d}
+	return &room{t: t, root: root, dir: storetest.At(t, root)}
 }
 
 // made fills in the options that a test leaves out: a silent log and no callbacks.
@@ -67,7 +72,7 @@ func made(o Options) *Schedule {
 	return New(o)
 }
 
-// schedule returns a schedule over the directory that is not running.
+// schedule returns a schedule over the directory that is not running, as a command has it.
 func (r *room) schedule() *Schedule {
 	s := made(Options{Dir: r.dir})
 	s.index.Scan()
@@ -85,6 +90,50 @@ func (r *room) put(rel, text string) {
 func (r *room) remove(rel string) {
 	r.t.Helper()
 	testkit.Must(r.t, os.RemoveAll(filepath.Join(r.root, rel)))
+}
+
+// task writes the file of "a 5 * * * *; missed: run" or "b @ 02 09:00; body: call home", a routine or a reminder.
+// "copy/a" is the task a in the file copy.md.
+func (r *room) task(words string) {
+	r.t.Helper()
+	name, rest, _ := strings.Cut(words, " ")
+	id := name[strings.LastIndex(name, "/")+1:]
+	name, _, _ = strings.Cut(name, "/")
+	parts := strings.Split(rest, "; ")
+	runAt, reminder := strings.CutPrefix(parts[0], "@ ")
+	var keys []string
+	body := map[bool]string{false: "water", true: "call"}[reminder]
+	for _, key := range parts[1:] {
+		if text, ok := strings.CutPrefix(key, "body: "); ok {
+			body = text
+		} else {
+			keys = append(keys, key)
+		}
+	}
+	if reminder {
+		r.put("reminders/"+name+".md", reminderText(id, r.at(runAt).Format(time.RFC3339), body, keys...))
+	} else {
+		r.put("routines/"+name+".md", routineText(id, parts[0], body, keys...))
+	}
+}
+
+// at parses a moment of the bubble's first month: "15:04", "02 15:04" or "02 15:04:05".
+func (r *room) at(text string) time.Time {
+	r.t.Helper()
+	if !strings.Contains(text, " ") {
+		text = "01 " + text
+	}
+	if strings.Count(text, ":") == 1 {
+		text += ":00"
+	}
+	at, err := time.Parse("2006-01-02 15:04:05", "2000-01-"+text)
+	testkit.Must(r.t, err)
+	return at
+}
+
+// hour is the shortest text that at reads.
+func hour(at time.Time) string {
+	return strings.TrimPrefix(strings.TrimSuffix(at.UTC().Format("02 15:04:05"), ":00"), "01 ")
 }
 
 func routineText(id, cron, body string, extra ...string) string {
@@ -111,28 +160,39 @@ type night struct {
 
 	mu      sync.Mutex
 	shift   time.Duration // of the wall clock
-	form    string        // the format of the recorded fire times
-	fired   []string
+	fires   []fired
+	names   []string // of the fires
 	notes   []string
-	added   []string
-	gone    []string
-	log     bytes.Buffer // warnings
-	starts  []time.Time  // bubble time of each fire
+	commits []string
+	reports []string // of routines that keep failing
+	asked   []string // about the runs of reminders
+	log     bytes.Buffer
+	changed int // calls of Changed
+	mark    int // of them, at an earlier step
+	before  Hold
+	purse   *purse // nil: nothing costs anything
 	tickets []string
-	changed int                         // calls of Changed
-	purse   Purse                       // nil: nothing costs anything
-	judge   func(*routines.Task) string // nil: no task needs approval
-	work    func(ctx context.Context, d Due) error
+	waits   string // why every task needs approval
+	work    map[string]func(ctx context.Context, d Due) error
 	facts   leeway.Facts
 	ended   func(id string, runAt, since time.Time) bool // nil: no run is known to have ended
-	failing func(context.Context, routines.Task, string, bool)
+	disk    map[string][]byte                            // what a kill leaves; nil: nothing is killed
 }
 
-func newNight(t *testing.T) *night {
-	n := &night{room: newRoom(t), form: "02 15:04:05", work: func(context.Context, Due) error { return nil }}
-	n.stop = func() {}
-	t.Cleanup(func() { n.stop() })
-	return n
+// fired is a fire: the time of the bubble, and how want describes it.
+type fired struct {
+	at   time.Time
+	text string
+}
+
+// inBubble runs a test of the loop in a synctest bubble.
+func inBubble(t *testing.T, test func(n *night)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		n := &night{room: newRoom(t), stop: func() {}, work: map[string]func(context.Context, Due) error{}}
+		defer func() { n.stop() }()
+		test(n)
+	})
 }
 
 func (n *night) clock() time.Time {
@@ -141,44 +201,37 @@ func (n *night) clock() time.Time {
 	return time.Now().UTC().Add(n.shift)
 }
 
-// changes returns the number of calls of Changed.
-func (n *night) changes() int {
+// with changes what the loop's callbacks read.
+func (n *night) with(change func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.changed
-}
-
-func (n *night) known(time.Time, time.Time) leeway.Facts {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.facts
-}
-
-// knows sets the facts about the user.
-func (n *night) knows(facts leeway.Facts) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.facts = facts
-}
-
-// jump sets the wall clock, like a suspension or a manual change.
-func (n *night) jump(by time.Duration) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.shift += by
+	change()
 }
 
 // start runs a loop over the current directory.
 func (n *night) start() {
 	n.stop()
 	index := routines.NewIndex(n.dir, time.UTC)
-	index.JudgeBy(n.judge)
-	log := slog.New(slog.NewTextHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	n.loop = made(Options{Log: log, Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Ended: n.ended, Facts: n.known, Failing: n.failing, Changed: func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.changed++
-	}})
+	index.JudgeBy(func(*routines.Task) string { return n.waits })
+	o := Options{
+		Log: slog.New(slog.NewTextHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Dir: n.dir, Index: index, Fire: n.fire, Commits: n,
+		Note:    func(text string) { n.with(func() { n.notes = append(n.notes, text) }) },
+		Facts:   func(time.Time, time.Time) (f leeway.Facts) { n.with(func() { f = n.facts }); return f },
+		Changed: func() { n.with(func() { n.changed++ }) },
+		Failing: func(_ context.Context, t routines.Task, why string, paused bool) {
+			n.with(func() { n.reports = append(n.reports, fmt.Sprintf("%s %s %v", t.ID, why, paused)) })
+		},
+	}
+	if n.purse != nil {
+		o.Purse = n.purse
+	}
+	if ended := n.ended; ended != nil {
+		o.Ended = func(id string, runAt, since time.Time) bool {
+			n.with(func() { n.asked = append(n.asked, id+" "+hour(runAt)) })
+			return ended(id, runAt, since)
+		}
+	}
+	n.loop = made(o)
 	n.loop.index.Scan()
 	n.loop.now = n.clock
 	ctx, cancel := context.WithCancel(context.Background())
@@ -196,46 +249,58 @@ func (n *night) start() {
 }
 
 func (n *night) fire(ctx context.Context, d Due) error {
-	words := fmt.Sprintf("%s %s %s", n.clock().Format(n.form), d.Task().ID, d.At.Format("02 15:04:05"))
-	if d.Late {
-		words += " late"
+	now, id := hour(n.clock()), d.Task().ID
+	text := now + " " + id
+	if d.Early != nil {
+		text += " (" + strings.TrimSuffix(d.Early.Long()+" before: "+d.Early.Text, ": ") + ")"
+	}
+	if due := hour(d.At); due != now {
+		text += " of " + due
 	}
 	if d.Missed > 0 {
-		words += fmt.Sprintf(" +%d", d.Missed)
+		text += fmt.Sprintf(" +%d", d.Missed)
+	}
+	for _, is := range []struct {
+		so   bool
+		word string
+	}{{d.Late, " late"}, {d.ByHand, " by hand"}, {d.Reminder != nil && d.Reminder.LastWord, " last"}, {!d.Broke.IsZero(), " broke until " + hour(d.Broke)}} {
+		if is.so {
+			text += is.word
+		}
 	}
 	n.mu.Lock()
-	n.fired = append(n.fired, words)
-	n.starts = append(n.starts, time.Now())
-	n.tickets = append(n.tickets, d.Ticket)
-	work := n.work
+	n.fires = append(n.fires, fired{time.Now(), text})
+	n.names, n.tickets = append(n.names, d.Fire()), append(n.tickets, d.Ticket)
+	if n.disk != nil {
+		n.snap()
+	}
+	work := n.work[id]
+	if work == nil {
+		work = n.work[""]
+	}
 	n.mu.Unlock()
+	if work == nil {
+		return nil
+	}
 	return work(ctx, d)
 }
 
-func (n *night) note(text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.notes = append(n.notes, text)
+// snap remembers what a kill at this moment would leave.
+func (n *night) snap() {
+	n.disk = map[string][]byte{}
+	for _, pattern := range []string{recordFile, account.File, "routines/*.md", "reminders/*.md"} {
+		paths, _ := filepath.Glob(n.dir.Path(pattern))
+		for _, path := range paths {
+			n.disk[path], _ = os.ReadFile(path)
+		}
+	}
 }
 
 func (n *night) Add(rel, message string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.added = append(n.added, rel+": "+message)
+	n.with(func() { n.commits = append(n.commits, rel+": "+message) })
 }
 
-func (n *night) Remove(rel, message string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.gone = append(n.gone, rel+": "+message)
-}
-
-// does sets the work of later fires.
-func (n *night) does(work func(ctx context.Context, d Due) error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.work = work
-}
+func (n *night) Remove(rel, message string) { n.Add(rel, message) }
 
 // look makes the loop read the disk.
 func (n *night) look() {
@@ -248,33 +313,72 @@ func (n *night) sleep(d time.Duration) {
 	synctest.Wait()
 }
 
-// want compares the fires, "day h:m:s id day h:m:s [late] [+missed]": when it fired,
-// which task, and when it was due.
-func (n *night) want(fires ...string) {
+// jump sets the wall clock, like a suspension or a manual change.
+func (n *night) jump(by time.Duration) { n.with(func() { n.shift += by }) }
+
+// want compares the fires: when each was, its task and, where it differs, when it was due, as "10:00:05 a of 09:00 late".
+func (n *night) want(fires string) {
 	n.t.Helper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if diff := cmp.Diff(fires, n.fired); diff != "" {
-		n.t.Errorf("fires (-want +got):\n%s", diff)
+	slices.SortStableFunc(n.fires, func(a, b fired) int {
+		if a.at.Equal(b.at) {
+			return strings.Compare(a.text, b.text)
+		}
+		return a.at.Compare(b.at)
+	})
+	var got []string
+	for _, f := range n.fires {
+		got = append(got, f.text)
 	}
+	n.wantText("fires", fires, strings.Join(got, ", "))
 }
 
-func (n *night) wantNotes(notes ...string) {
+// wantText compares texts, in which … is any text.
+func (n *night) wantText(what, want, got string) {
 	n.t.Helper()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if diff := cmp.Diff(notes, n.notes); diff != "" {
-		n.t.Errorf("notes (-want +got):\n%s", diff)
+	parts := strings.Split(want, "…")
+	rest, ok := strings.CutPrefix(got, parts[0])
+	for i, part := range parts[1:] {
+		if i == len(parts)-2 && part == "" {
+			rest = ""
+		} else if i == len(parts)-2 {
+			rest = rest[max(0, len(rest)-len(part)):]
+		}
+		at := strings.Index(rest, part)
+		ok = ok && at >= 0
+		rest = rest[max(0, at)+min(len(part), len(rest)):]
+	}
+	if !ok || rest != "" {
+		n.t.Errorf("%s:\n  %s\nwant\n  %s", what, got, want)
 	}
 }
 
-// inBubble runs a test of the loop in a synctest bubble.
-func inBubble(t *testing.T, test func(n *night)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(newNight(t)) })
+func (n *night) wantFile(rel string, there bool) {
+	n.t.Helper()
+	if _, err := os.Stat(n.dir.Path(rel)); (err == nil) != there {
+		n.t.Errorf("%s is there: %v, want %v", rel, err == nil, there)
+	}
 }
 
-const (
-	idA = "aaaaaaaa"
-	idB = "bbbbbbbb"
-)
+// told returns the account: "09:00 a done", by due time.
+func (n *night) told() string {
+	n.t.Helper()
+	past, err := account.New(n.dir).Read(n.clock())
+	if testkit.Must(n.t, err); past.Damaged > 0 {
+		n.t.Errorf("%d rows of the account are damaged", past.Damaged)
+	}
+	var list []string
+	for _, row := range past.Rows {
+		words := hour(row.Due) + " " + row.ID
+		if i := strings.Index(row.Title, " ("); i > 0 {
+			words += row.Title[i:]
+		}
+		words = strings.TrimSpace(words + " " + string(row.Fate) + " " + row.Why)
+		if row.Late {
+			words += " late"
+		}
+		list = append(list, words)
+	}
+	return strings.Join(list, ", ")
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core/base/testkit"
@@ -79,6 +80,7 @@ func bearerOf(secret config.Secret) http.Header { return Spec{}.Sign(secret, nil
 type rig struct {
 	begun map[string]string // the outcomes of runs that a previous process has begun
 	*Server
+	stop  func() // of start; it waits, and does nothing the second time
 	dir   *store.Dir
 	index *Index
 	log   *bytes.Buffer
@@ -211,16 +213,24 @@ func (r *rig) start(t testing.TB, l net.Listener) (stop func()) {
 	done := make(chan error, 1)
 	var g sync.WaitGroup
 	g.Go(func() { done <- r.run(ctx, func(context.Context) (net.Listener, error) { return l, nil }) })
-	var once sync.Once
-	return func() {
-		once.Do(func() {
-			cancel()
-			g.Wait()
-			if err := <-done; err != nil {
-				t.Errorf("the server ended with %v", err)
-			}
-		})
-	}
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		g.Wait()
+		if err := <-done; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	return r.stop
+}
+
+// serving runs a test in a bubble beside a server that takes connections.
+func serving(t *testing.T, change func(*Options), test func(t *testing.T, r *rig, l *pipes)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r, l := newRig(t, change), newPipes()
+		defer r.start(t, l)()
+		test(t, r, l)
+	})
 }
 
 // pipes is an in-memory listener, so that time can be that of a bubble.

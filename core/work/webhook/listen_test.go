@@ -43,10 +43,7 @@ func TestSlowClientsAreCutOffInTime(t *testing.T) {
 		"strangers":  {head + "Content-Length: 900\r\n\r\n", 0, "401"},
 		"large head": {head + "X: " + strings.Repeat("a", 20000) + "\r\n", 0, "431"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, nil)
-			l := newPipes()
-			stop := r.start(t, l)
+		serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
 			begun := time.Now()
 			client, err := l.dial()
 			testkit.Must(t, err)
@@ -64,16 +61,12 @@ func TestSlowClientsAreCutOffInTime(t *testing.T) {
 			}
 			_ = client.Close()
 			sending.Wait()
-			stop()
 		})
 	}
 }
 
 func TestAFullHouseLastsUntilItsSilentClientsAreCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		l := newPipes()
-		stop := r.start(t, l)
+	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
 		for range maxConnections {
 			defer raw(t, l, "").Close()
 		}
@@ -81,7 +74,6 @@ func TestAFullHouseLastsUntilItsSilentClientsAreCutOff(t *testing.T) {
 		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted || time.Since(begun) != headerTimeout {
 			t.Errorf("answered %d after %s", status, time.Since(begun))
 		}
-		stop()
 	})
 }
 

@@ -21,15 +21,12 @@ import (
 )
 
 func TestTheLogOutlivesARestart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		l := newPipes()
-		stop := r.start(t, l)
+	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
 		l.post(t, "github-ci", `{"repo":"hush","status":"success"}`)
 		l.post(t, "github-ci", `{"repo":"hush"}`)
 		waitFor(time.Second)
 		l.post(t, "none", `{}`)
-		stop()
+		r.stop()
 		before := r.Deliveries()
 		if len(before) != 3 {
 			t.Fatalf("%+v", before)
@@ -120,10 +117,7 @@ func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t 
 }
 
 func TestAFloodOfRefusalsIsOneEntry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		l := newPipes()
-		stop := r.start(t, l)
+	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
 		l.post(t, "fixed", `{"status":"up"}`)
 		synctest.Wait()
 		for range 500 {
@@ -143,7 +137,7 @@ func TestAFloodOfRefusalsIsOneEntry(t *testing.T) {
 		if list = r.Deliveries(); len(list) != 6 || list[0].Count != 1 {
 			t.Errorf("later ones are entries of their own: %+v", list)
 		}
-		stop()
+		r.stop()
 		data, err := os.ReadFile(r.dir.Path(LogFile))
 		if err != nil || strings.Count(string(data), "\n") > 20 {
 			t.Errorf("%d lines for 1,002 refusals, %v", strings.Count(string(data), "\n"), err)
@@ -214,10 +208,7 @@ func TestAsManyLargePayloadsAsMayWaitSurviveARestart(t *testing.T) {
 }
 
 func TestOldDeliveriesAndPayloadsLeaveTheFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		l := newPipes()
-		stop := r.start(t, l)
+	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
 		l.post(t, "open", `{"note":"hush hush"}`)
 		synctest.Wait()
 		if text := onDisk(t, r.dir); !strings.Contains(text, "hush hush") || !strings.Contains(text, Done) {
@@ -231,7 +222,6 @@ func TestOldDeliveriesAndPayloadsLeaveTheFile(t *testing.T) {
 		if text := onDisk(t, r.dir); text != "" || len(r.Deliveries()) != 0 {
 			t.Errorf("after a month the file says %s", text)
 		}
-		stop()
 	})
 }
 
@@ -306,29 +296,26 @@ func TestAfterARestartTheLedgerOfRunsDecides(t *testing.T) {
 	})
 }
 
-// What the run says about its end decides what becomes of the delivery when the bot stops.
+// What the run says about its end decides what becomes of the delivery, and none is repeated while the bot runs.
 func TestADeliveryWhoseRunHasNotBegunWhenTheBotStopsIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
-		err     error
-		outcome string
-		note    string
+		err           error
+		outcome, note string
 	}{
 		"not begun": {ErrNotBegun, Accepted, ""},
 		"cut off":   {ErrCutOff, Interrupted, "may not have finished"},
 		"waits":     {&WaitsError{Why: "it runs ls"}, Held, "the webhook was changed: it runs ls."},
+		"failed":    {errors.New("no"), Failed, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, func(o *Options) { o.Run = func(context.Context, Job) error { return c.err } })
-				l := newPipes()
-				stop := r.start(t, l)
-				l.post(t, "fixed", `{"status":"up"}`)
-				waitFor(time.Minute)
-				stop()
-				if got := r.outcome(t); got != c.outcome || !strings.Contains(strings.Join(r.noted(), "\n"), c.note) || (c.note == "") != (len(r.noted()) == 0) {
-					t.Errorf("it is %s, notes %q", got, r.noted())
-				}
-			})
+		var began atomic.Int32
+		serving(t, func(o *Options) { o.Run = func(context.Context, Job) error { began.Add(1); return c.err } }, func(t *testing.T, r *rig, l *pipes) {
+			l.post(t, "fixed", `{"status":"up"}`)
+			waitFor(time.Hour)
+			r.stop()
+			notes := strings.Join(r.noted(), "\n")
+			if got := r.outcome(t); got != c.outcome || !strings.Contains(notes, c.note) || (c.note == "") != (notes == "") || began.Load() != 1 {
+				t.Errorf("%s: it is %s after %d runs, notes %q", name, got, began.Load(), notes)
+			}
 		})
 	}
 }
@@ -385,22 +372,6 @@ func (r *rig) outcome(t *testing.T) string {
 		t.Errorf("it is %s, and %s on the disk", now, list[0].Outcome)
 	}
 	return list[0].Outcome
-}
-
-func TestADeliveryWhoseRunFailsIsNotRepeated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var began atomic.Int32
-		r := newRig(t, func(o *Options) {
-			o.Run = func(context.Context, Job) error { began.Add(1); return fmt.Errorf("no") }
-		})
-		l := newPipes()
-		defer r.start(t, l)()
-		l.post(t, "fixed", `{"status":"up"}`)
-		time.Sleep(time.Hour)
-		if began.Load() != 1 || r.outcome(t) != Failed {
-			t.Errorf("%d runs, %s", began.Load(), r.outcome(t))
-		}
-	})
 }
 
 func TestADeliveryThatCannotBeStoredFreesItsSlot(t *testing.T) {

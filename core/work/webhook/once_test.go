@@ -93,10 +93,7 @@ func TestADeliveryWithAKnownIDDoesNotRunAgainWithinAWeek(t *testing.T) {
 
 // A delivery that could not be stored can be sent again, and no other one with its id is answered as if it were stored.
 func TestARefusedDeliveryCanBeSentAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		l := newPipes()
-		defer r.start(t, l)()
+	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
 		testkit.Must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
 		var g errgroup.Group
 		for range 5 {

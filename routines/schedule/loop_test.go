@@ -1,0 +1,392 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
+	"ollimbot/routines"
+	"ollimbot/routines/account"
+	"ollimbot/routines/watch"
+)
+
+func TestRunWaitsForEveryFire(t *testing.T) {
+	inBubble(t, func(n *night) {
+		ended := false
+		n.work[""] = func(ctx context.Context, _ Due) error {
+			<-ctx.Done()
+			time.Sleep(10 * time.Second)
+			ended = true
+			return nil
+		}
+		n.play("a 5 * * * *", "start, sleep 6m, stop")
+		if !ended {
+			t.Error("Run returned before its fire")
+		}
+		n.play("", "cannot fire a")
+	})
+}
+
+func TestThousandRoutinesOfOneMinuteAllStartAtOnceAndAreMissedInOneNote(t *testing.T) {
+	inBubble(t, func(n *night) {
+		for i := range 1000 {
+			n.task(fmt.Sprintf("%08x 5 * * * *", i))
+		}
+		n.play("", "start, sleep 5m")
+		for _, f := range n.fires {
+			if !f.at.Equal(n.fires[0].at) || len(n.fires) != 1000 {
+				t.Fatalf("of %d one started at %v, another at %v", len(n.fires), n.fires[0], f)
+			}
+		}
+		n.play("", "stop, sleep 90m, start")
+		n.wantText("notes", "Missed 1000 routines: \"water\" (was due 01:05), …and 995 more", strings.Join(n.notes, " / "))
+	})
+}
+
+// A record or holds that nobody can read begin empty; holds of other kinds, of bad ids or without an end hold nothing.
+func TestGarbageInAFileHoldsNothingAndOwesNothing(t *testing.T) {
+	for text, file := range map[string]string{
+		`{"routines": {"a": {"after": 12`: recordFile, `{"routines": {"a": null}}`: recordFile, `{"routines": null}`: recordFile, `null `: recordFile,
+		`{"holds": [`: holdsFile, `7`: holdsFile, `{"holds": [{"kind": "webhook", "id": "a", "paused": true}]}`: holdsFile, `null`: holdsFile,
+		`{"holds": [{"kind": "routine", "id": "../aaaa", "paused": true}]}`: holdsFile, `{"holds": [{"kind": "routine", "id": "a"}]}`: holdsFile,
+	} {
+		inBubble(t, func(n *night) {
+			n.put(file, text)
+			n.play("a 5 * * * *", "sleep 12h, start, sleep 6m, notes, pause a, sleep 1h")
+			n.want("12:05 a")
+		})
+	}
+}
+
+// The files are read before the loop is notified. In between, due tasks are judged by the
+// files.
+func TestWhatTheUserChangedAMomentAgoDoesNotFire(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(n *night)
+		fires  string
+	}{
+		"nothing": {func(*night) {}, "02:05 b, 02:05:02 c, 02:05:04 a of 00:30 late"},
+		"removed": {func(n *night) { n.remove("routines"); n.remove("reminders") }, ""},
+		"paused": {func(n *night) {
+			for _, k := range []key{routineKey("a"), routineKey("b"), reminderKey("c")} {
+				testkit.Must(n.t, n.loop.holds.change(n.dir, false, func(all map[key]held) { all[k] = held{Hold: Hold{Since: n.clock(), Paused: true}} }))
+			}
+		}, ""},
+		"moved": {func(n *night) { // a no longer runs when missed
+			n.play("", "put a 30 * * * *, remove b, put c @ 09:00")
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(n *night) {
+				n.play("a 30 0 * * *; missed: run|b 5 2 * * *|c @ 02:05:02", "start, stop, sleep 2h4m59s, start")
+				c.change(n)
+				n.loop.index.Apply(watch.Batch{Full: true})
+				n.sleep(10 * time.Minute)
+				n.want(c.fires)
+			})
+		})
+	}
+}
+
+func TestNothingStartsOnceTheBotEnds(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.task("a 0 0 * * *")
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		for range 20 { // whichever it notices first
+			s := made(Options{Dir: n.dir, Fire: n.fire})
+			s.now = n.clock
+			s.index.Scan()
+			s.orders.rouse()
+			testkit.Must(t, s.Run(ended))
+		}
+		n.want("")
+	})
+}
+
+func TestTheClockIsCorrectedOnlyBeyondItsBounds(t *testing.T) {
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		to                     time.Time
+		again, forgiven, unset bool
+	}{
+		"a second back":               {to: now.Add(-grace)},
+		"more than a second back":     {to: now.Add(-grace - 1), again: true},
+		"asleep for a year":           {to: now.Add(maxLeap)},
+		"longer than any sleep":       {to: now.Add(maxLeap + 1), again: true, forgiven: true},
+		"to the first year of clocks": {to: time.Date(firstYearSet, 1, 1, 0, 0, 0, 0, time.UTC), again: true},
+		"to the year before":          {to: time.Date(firstYearSet, 1, 1, 0, 0, 0, -1, time.UTC), unset: true},
+	} {
+		r := newRoom(t)
+		r.put("routines/a.md", routineText(idA, "30 * * * *", "water"))
+		l := r.schedule().newLoop()
+		l.begin(now)
+		l.agenda.slot = now // a new agenda has none
+		seen := l.record.entry(idA).Seen
+		l.judgeClock(c.to)
+		if again := l.agenda.slot.IsZero(); !c.unset && again != c.again {
+			t.Errorf("%s: planned again: %v", name, again)
+		}
+		if forgiven := !l.record.entry(idA).Seen.Equal(seen); forgiven != c.forgiven {
+			t.Errorf("%s: forgiven: %v", name, forgiven)
+		}
+		if told := len(l.report.notes) > 0; l.unset != c.unset || told != (c.forgiven || c.unset) {
+			t.Errorf("%s: unset %v, notes %q", name, l.unset, l.report.notes)
+		}
+	}
+}
+
+func TestNothingIsRecordedByAWrongClock(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.play("a 0 5 * * *", "start, sleep 2s")
+		before, err := n.dir.Read(recordFile)
+		testkit.Must(t, err)
+		n.play("", "jump -10980d, sleep 30s, fire a, sleep 30s")
+		after, err := n.dir.Read(recordFile)
+		if err != nil || len(n.fires) != 1 || string(after) != string(before) {
+			t.Errorf("fired %v, recorded %s, %v", n.fires, after, err)
+		}
+	})
+}
+
+// The record is on the disk before anything is said, so a kill at any moment doubles nothing.
+func TestAKillAtAMomentAheadRepeatsItWithTheSameName(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.play("a @ 03 09:00; ahead: 1 day", "start, sleep 33h1s, kill, start, sleep 1m")
+		if len(n.names) != 2 || n.names[0] != n.names[1] {
+			t.Errorf("fires %q", n.names)
+		}
+	})
+}
+
+// Moments that have passed when the reminder is first seen, or gets another time, are not owed; those of a hold are left out.
+func TestMomentsAheadFollowTheReminder(t *testing.T) {
+	tell(t, []story{{
+		"", "", "sleep 40h, put a @ 03 09:00; ahead: [1 day], start, sleep 1m, edit a @ 04 09:00; ahead: [1 day], sleep 18h, snooze a 04 16:01, sleep 1d, drop a, sleep 1d",
+		"03 09:00 a (1 day before)", "", "",
+	}})
+}
+
+// A routine leaves out the days of a calendar, as it is on the disk; without the calendar it fires, and the account says why.
+func TestARoutineLeavesOutTheDaysOfACalendar(t *testing.T) {
+	inBubble(t, func(n *night) {
+		calendar := "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Off\nDTSTART;VALUE=DATE:20000102\nDTEND;VALUE=DATE:20000104\nEND:VEVENT\nEND:VCALENDAR\n"
+		n.put("off.ics", calendar)
+		n.play("a 0 9 * * *; skip: 5 Jan, off.ics", "start, sleep 4d1h")
+		n.put("off.ics", strings.Replace(calendar, "20000102", "20000107", 1))
+		n.put("off.ics", strings.NewReplacer("20000102", "20000107", "20000104", "20000108").Replace(calendar))
+		n.play("", "sleep 4d")
+		n.want("09:00 a, 04 09:00 a, 06 09:00 a, 08 09:00 a")
+		n.play("", "remove off.ics, sleep 1d")
+		n.wantText("account", "…09 09:00 a done …off.ics is not in the data directory…", n.told())
+		found := false
+		for _, p := range n.loop.Set().Problems {
+			found = found || p.Severity == routines.Warning && strings.Contains(p.Message, "off.ics is not in the data directory")
+		}
+		if !found {
+			t.Errorf("%+v", n.loop.Set().Problems)
+		}
+	})
+}
+
+func TestAJitterIsLaterByMinutesThatDifferFromDayToDay(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.play("a 0 9 * * *; jitter: 30m", "start, sleep 10d")
+		seen := map[time.Duration]bool{}
+		for i, f := range n.fires {
+			late := f.at.Sub(time.Date(2000, 1, 1+i, 9, 0, 0, 0, time.UTC))
+			if late < 0 || late > 30*time.Minute {
+				t.Error(f)
+			}
+			seen[late] = true
+		}
+		if len(n.fires) != 10 || len(seen) < 5 {
+			t.Error(n.fires)
+		}
+	})
+}
+
+func TestTwoTasksOfOneWindowKeepTheirDistance(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.play("a 0 9 * * *; window: 9:00-11:00|b 0 9 * * *; window: 9:00-11:00", "usual 10h8m, start, sleep 12h")
+		if len(n.fires) != 2 || n.fires[1].at.Sub(n.fires[0].at) < 5*time.Minute {
+			t.Error(n.fires)
+		}
+	})
+}
+
+func TestARemovedRoutineIsRememberedFor30Days(t *testing.T) {
+	c := &crashing{room: newRoom(t), now: time.Date(2026, 3, 28, 6, 0, 30, 0, time.UTC)}
+	c.put("routines/a.md", routineText(idA, "0 * * * *", "water"))
+	c.begin()
+	c.step()
+	c.l.record.save()
+	c.remove("routines/a.md")
+	c.begin() // it notices
+	c.l.record.save()
+	for _, kept := range []bool{true, false} {
+		c.now = c.now.Add(keepRemoved)
+		c.begin()
+		if _, known := c.l.record.Routines[idA]; known != kept {
+			t.Errorf("at %s it is remembered: %v", c.now, known)
+		}
+		c.now = c.now.Add(time.Second - keepRemoved)
+	}
+}
+
+func TestEveryChangeOfATaskIsInForceAtOnceAndCommitted(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.start()
+		inForce := func(id string) bool { _, ok := n.loop.Set().Find(id); return ok }
+		a, err := n.loop.AddRoutine(routines.Routine{Task: routines.Task{ID: idA, Body: "water", Background: true}, Cron: "5 * * * *"})
+		testkit.Must(t, err)
+		b, err := n.loop.AddReminder(routines.Reminder{Task: routines.Task{ID: idB, Body: "call", Background: true}, RunAt: n.at("01 06:00")})
+		testkit.Must(t, err)
+		if !inForce(idA) || !inForce(idB) {
+			t.Error("a new task is not in force")
+		}
+		n.play("", "sleep 10m")
+		n.want("00:05 a")
+		if _, err := n.loop.Withdraw(idA, "another version"); !errors.Is(err, ErrEdited) || !inForce(idA) {
+			t.Errorf("an edited file was withdrawn: %v", err)
+		}
+		if _, err := n.loop.Withdraw(idA, a.Digest); err != nil || inForce(idA) {
+			t.Errorf("not withdrawn: %v", err)
+		}
+		if _, err := n.loop.Withdraw(idA, a.Digest); !errors.Is(err, ErrGone) {
+			t.Errorf("withdrawn twice: %v", err)
+		}
+		if _, err := n.loop.Restore(idA); err != nil || !inForce(idA) {
+			t.Errorf("not restored: %v", err)
+		}
+		rel, found, err := n.loop.Remove(routines.KindReminder, idB)
+		if rel != b.Path || !found || err != nil || inForce(idB) {
+			t.Errorf("removed %s, %v, %v", rel, found, err)
+		}
+		if _, found, err := n.loop.Remove(routines.KindRoutine, "nobody"); found || err != nil {
+			t.Errorf("an unknown task was removed: %v, %v", found, err)
+		}
+		n.play("", "fire a, sleep 1s")
+		want := []string{a.Path + ": add routine a", b.Path + ": add reminder b", a.Path + ": remove routine a", a.Path + ": restore routine a", b.Path + ": remove reminder b"}
+		if diff := cmp.Diff(want, n.commits); diff != "" {
+			t.Errorf("committed (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestATaskIsHeldWithoutABotButNotBesideOne(t *testing.T) {
+	r := newRoom(t)
+	r.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
+	r.put("reminders/b.md", reminderText(idB, "2026-11-23T12:00:00Z", "call"))
+	if _, err := r.schedule().Hold(idA, Hold{Paused: true, Until: time.Unix(0, 0)}); err != nil {
+		t.Fatal(err) // a pause has no end, so it cannot have passed
+	}
+	other := r.schedule()
+	if before, err := other.Hold(idB, Hold{Paused: true}); err != nil || before != (Hold{}) {
+		t.Errorf("%+v, %v", before, err)
+	}
+	for _, task := range r.schedule().Plan(time.Now()).list() {
+		if !task.Paused || !task.Next.IsZero() {
+			t.Errorf("%+v is not paused", task)
+		}
+	}
+	if err := other.FireNow(idA); err == nil {
+		t.Error("a schedule that does not run fired")
+	}
+	unlock, err := r.dir.Lock()
+	testkit.Must(t, err)
+	if _, err := r.schedule().Hold(idA, Hold{}); err == nil || err.Error() != msgClosed {
+		t.Errorf("behind the back of a running bot: %v", err)
+	}
+	testkit.Must(t, unlock())
+}
+
+func TestALoopThatOnlyLooksLeavesGarbageWhereItIs(t *testing.T) {
+	r := newRoom(t)
+	r.put(holdsFile, "garbage")
+	r.schedule()
+	if data, err := r.dir.Read(holdsFile); err != nil || string(data) != "garbage" {
+		t.Errorf("the file is %q, %v", data, err)
+	}
+}
+
+// L5: three of them in a row are no failures, and do not make up for earlier ones.
+func TestWhatTheUserCutsOffIsNoFailure(t *testing.T) {
+	for _, o := range []outcome{outcomeStopped, outcomeCutOff} {
+		l, e := &loop{}, &routineEntry{Failures: 2}
+		l.countFailure(e, ended{outcome: o}, time.Time{})
+		if e.Failures != 2 {
+			t.Errorf("%s: %d failures", o, e.Failures)
+		}
+	}
+}
+
+// A gap in the account is filled at the next start, as far as the record allows.
+func TestAHoleInTheAccountIsSaidToBeOne(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.play("a 0 * * * *", "start, sleep 3h1m, stop")
+		data, err := n.dir.Read(account.File)
+		testkit.Must(t, err)
+		var left []string
+		for line := range strings.Lines(string(data)) {
+			if !strings.Contains(line, "T01:00") && !strings.Contains(line, "T03:00:00Z\",\"at") {
+				left = append(left, line)
+			}
+		}
+		testkit.Must(t, n.dir.Write(account.File, []byte(strings.Join(left, ""))))
+		n.play("", "start, account 00:00 a done / 01:00 a unrecorded / 02:00 a done / 03:00 a done")
+	})
+}
+
+func TestALoopThatIsHeldUpDoesNotAnswer(t *testing.T) {
+	r := newRoom(t)
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		var held atomic.Bool
+		s := made(Options{
+			Dir:  r.dir,
+			Fire: func(context.Context, Due) error { return nil },
+			Changed: func() {
+				if held.Load() {
+					<-release
+				}
+			},
+		})
+		s.index.Scan()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		synctest.Wait()
+		ask := func() error {
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			return s.Alive(ctx)
+		}
+		if err := ask(); err != nil {
+			t.Errorf("a loop that waits answers %v", err)
+		}
+		held.Store(true)
+		r.put("reminders/a.md", reminderText("aaaa0001", time.Now().Add(time.Second).Format(time.RFC3339), "x"))
+		s.Refresh("reminders/a.md")
+		time.Sleep(2 * time.Second)
+		if err := ask(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a loop that is held up answers %v", err)
+		}
+		close(release)
+		if err := ask(); err != nil {
+			t.Errorf("once it goes on it answers %v", err)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,367 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/base/testkit"
+	"ollimbot/routines"
+	"ollimbot/routines/leeway"
+)
+
+// story is what follows from some task files (task) and steps, as a specification has it. An empty account is not compared.
+type story struct{ name, files, steps, fires, notes, account string }
+
+func tell(t *testing.T, stories []story) {
+	t.Helper()
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) {
+			inBubble(t, func(n *night) {
+				n.play(s.files, s.steps)
+				n.want(s.fires)
+				n.wantText("notes", s.notes, strings.Join(n.notes, " / "))
+				if s.account != "" {
+					n.wantText("account", s.account, n.told())
+				}
+			})
+		})
+	}
+}
+
+// play writes files, separated by |, and takes steps: "start, sleep 1h, cannot fire x: no active". Each is a verb of the table below.
+func (n *night) play(files, steps string) {
+	n.t.Helper()
+	if strings.Contains(steps, "kill") && !strings.Contains(steps, "snap") {
+		n.disk = map[string][]byte{}
+	}
+	for one := range strings.SplitSeq(files, "|") {
+		if one != "" {
+			n.task(one)
+		}
+	}
+	for one := range strings.SplitSeq(steps, ", ") {
+		step, refused := strings.CutPrefix(one, "cannot ")
+		words := ""
+		if refused {
+			step, words, _ = strings.Cut(step, ": ")
+		}
+		err := n.step(step)
+		synctest.Wait()
+		if refused && (err == nil || !strings.Contains(err.Error(), words)) || !refused && err != nil {
+			n.t.Errorf("%s: %v", one, err)
+		}
+	}
+}
+
+func (n *night) step(text string) error {
+	n.t.Helper()
+	verb, rest, _ := strings.Cut(text, " ")
+	name, more, _ := strings.Cut(rest, " ")
+	switch verb {
+	// The bot, the clock and the disk.
+	case "start":
+		n.start()
+	case "stop":
+		n.stop()
+	case "sleep":
+		n.sleep(span(n.t, rest))
+	case "jump":
+		n.jump(span(n.t, rest))
+	case "snap":
+		n.with(n.snap)
+	case "kill": // at the last fire, or at snap
+		n.stop()
+		for path, data := range n.disk {
+			testkit.Must(n.t, os.WriteFile(path, data, 0o600))
+		}
+	case "write":
+		n.put(name, more)
+	case "mkdir":
+		return os.Mkdir(n.dir.Path(name), 0o700)
+	case "rename":
+		return os.Rename(n.dir.Path(name), n.dir.Path(more))
+	case "remove", "drop":
+		for _, rel := range []string{rest, "routines/" + rest + ".md", "reminders/" + rest + ".md"} {
+			n.remove(rel)
+		}
+	case "put", "edit":
+		n.task(rest)
+	// The user and the core.
+	case "fire":
+		return n.loop.FireNow(rest)
+	case "beside":
+		return n.loop.FireBeside(rest)
+	case "keep":
+		if !n.loop.Keep(rest) {
+			return errors.New("it does not run")
+		}
+	case "runs":
+		if !n.loop.orders.runs(routineKey(rest)) {
+			return errors.New("it does not run")
+		}
+	case "pause":
+		return n.hold(rest, Hold{Paused: true})
+	case "resume":
+		return n.hold(rest, Hold{})
+	case "snooze":
+		return n.hold(name, Hold{Until: n.at(more)})
+	case "restore":
+		if _, err := routines.RestoreTask(n.dir, time.Now(), rest); err != nil {
+			return err
+		}
+	case "judge":
+		n.waits = rest
+		if n.loop != nil {
+			n.loop.Judge()
+		}
+	case "work":
+		n.with(func() { n.work[""] = n.doing(rest) })
+	case "works":
+		n.with(func() { n.work[name] = n.doing(more) })
+	case "ended": // a for 00:10 at 00:11: the only run that is known to have ended
+		due, begun, _ := strings.Cut(strings.TrimPrefix(more, "for "), " at ")
+		n.ended = func(id string, runAt, since time.Time) bool {
+			return id == name && runAt.Equal(n.at(due)) && !n.at(begun).Before(since)
+		}
+	case "usual":
+		n.with(func() { n.facts.Habit = usual(span(n.t, rest)) })
+	case "busy": // 09:03 until 09:30
+		from, to, _ := strings.Cut(rest, " until ")
+		n.with(func() { n.facts.Busy = []leeway.Busy{{From: n.at(from), To: n.at(to), Why: "conversation"}} })
+	case "broke": // until 06:00
+		n.purse = &purse{until: n.at(more)}
+	case "paid":
+		n.purse.fill(time.Time{})
+	case "free":
+		n.purse = nil
+	case "money":
+		n.loop.MoneyChanged()
+	// What is seen.
+	case "as": // a command, while the bot is there or not: as command people …
+		loop := n.loop
+		defer func() { n.loop = loop }()
+		n.loop = n.schedule()
+		n.loop.now = n.clock
+		return n.step(more)
+	case "kept", "gone":
+		if !strings.Contains(rest, "/") {
+			rest = "reminders/" + rest + ".md"
+		}
+		n.wantFile(rest, verb == "kept")
+	case "mark":
+		n.with(func() { n.mark = n.changed })
+	case "woken", "asleep":
+		n.with(func() {
+			if woken := n.changed > n.mark; woken != (verb == "woken") {
+				n.t.Errorf("the dashboard was woken: %v", woken)
+			}
+		})
+	case "look":
+	default:
+		got, err := n.sees(verb, name)
+		if verb == "contains" || verb == "row" || verb == "file" {
+			rest = more
+		}
+		n.wantText(text, strings.ReplaceAll(rest, " / ", ", "), got)
+		return err
+	}
+	if verb == "look" || verb == "edit" || verb == "drop" || verb == "restore" {
+		n.look()
+	}
+	return nil
+}
+
+// sees returns what a verb looks at.
+func (n *night) sees(verb, name string) (string, error) {
+	n.mu.Lock()
+	lists := map[string][]string{"notes": n.notes, "commits": n.commits, "reports": n.reports, "asked": n.asked, "tickets": n.tickets}
+	n.mu.Unlock()
+	if list, ok := lists[verb]; ok {
+		return strings.Join(list, ", "), nil
+	}
+	now := n.clock()
+	switch verb {
+	case "account":
+		return n.told(), nil
+	case "people":
+		return strings.Join(past(n.loop.Forward(now, "").Told(), now), ", "), nil
+	case "agents":
+		return strings.Join(past(n.loop.Forward(now, "").Entries, now), ", "), nil
+	case "entries":
+		return strings.Join(brief(n.loop.View(now).Entries), ", "), nil
+	case "missed":
+		return strings.Join(brief(n.loop.View(now).Missed), ", "), nil
+	case "outcome":
+		return string(readRecord(n.dir, slog.New(slog.DiscardHandler)).Routines["a"].Outcome), nil
+	case "row": // the first entry of a task: "09:00–11:00" or "10:05 reason"
+		for _, e := range n.loop.View(now).Day {
+			if text := e.FireTime.Format("15:04"); e.ID == name {
+				if !e.Until.IsZero() {
+					text += "–" + e.Until.Format("15:04")
+				}
+				return strings.TrimSpace(text + " " + e.Reason), nil
+			}
+		}
+		return "", nil
+	case "file": // in force for a command
+		if r, ok := Files(n.dir, time.UTC).RoutineByID(name); ok {
+			return r.Path, nil
+		}
+		return "", nil
+	case "was":
+		if n.before == (Hold{}) {
+			return "free", nil
+		}
+		return n.before.Words(now) + " since " + hour(n.before.Since), nil
+	case "firm":
+		return fmt.Sprint(n.purse.firm), nil
+	case "holds":
+		data, _ := n.dir.Read(holdsFile)
+		return string(data), nil
+	case "contains":
+		data, err := n.dir.Read(name)
+		return string(data), err
+	case "logs":
+		return n.log.String(), nil
+	}
+	return "", fmt.Errorf("%q is no step", verb)
+}
+
+// hold gives the loop an order.
+func (n *night) hold(id string, h Hold) (err error) {
+	n.before, err = n.loop.Hold(id, h)
+	return err
+}
+
+// doing returns what a run does.
+func (n *night) doing(what string) func(ctx context.Context, d Due) error {
+	ends := map[string]error{
+		"ok": nil, "nothing new": routines.ErrNothingNew, "nothing said": routines.ErrNothingSaid,
+		"cut off": fmt.Errorf("the turn: %w", routines.ErrCutOff), "fails": errors.New("no route"),
+	}
+	if err, ok := ends[what]; ok {
+		return func(context.Context, Due) error { return err }
+	}
+	tries := 0
+	return func(ctx context.Context, d Due) error {
+		switch tries++; what {
+		case "panics":
+			panic("no")
+		case "hangs", "hangs and fails", "hangs quietly":
+			<-ctx.Done()
+			return map[string]error{"hangs": ctx.Err(), "hangs and fails": errors.New("no")}[what]
+		case "unrecorded twice":
+			if tries < 3 {
+				return fmt.Errorf("no space: %w", routines.ErrUnrecorded)
+			}
+		case "put off":
+			return &PutOffError{Why: "quiet", Until: n.clock().Add(time.Hour)}
+		case "is shown": // the conversation has the reminder before its run is recorded
+			n.wantFile("reminders/a.md", true)
+			d.Finish()
+			n.wantFile("reminders/a.md", false)
+		case "breaks state": // which has the lock of the folder, without which no file is removed
+			n.remove("state")
+			n.put("state", "in the way")
+		case "mends state":
+			n.remove("state")
+		case "removes it":
+			n.remove("reminders/a.md")
+		case "breaks it":
+			n.put("reminders/a.md", "---\nrun-at: soon\n---\n")
+		case "moves it":
+			n.task("a @ 02 00:00; until: done; again: 10")
+		default:
+			time.Sleep(span(n.t, what))
+		}
+		return nil
+	}
+}
+
+// span reads "90m", "-1h" and "2d12h".
+func span(t testing.TB, text string) time.Duration {
+	t.Helper()
+	days, rest, found := strings.Cut(text, "d")
+	if !found {
+		days, rest = "0", text
+	}
+	var n int
+	_, err := fmt.Sscan(days, &n)
+	testkit.Must(t, err)
+	d := time.Duration(0)
+	if rest != "" {
+		d, err = time.ParseDuration(rest)
+		testkit.Must(t, err)
+	}
+	return time.Duration(n)*day + d
+}
+
+// brief describes entries as "12:30 a snoozed until 13:00 held".
+func brief(list []Entry) (out []string) {
+	for _, e := range list {
+		line := strings.TrimSpace(fmt.Sprintf("%s %s %s", e.FireTime.Format("15:04"), e.ID, e.Tag))
+		if e.Held {
+			line += " held"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// past describes the entries up to now.
+func past(list []Entry, now time.Time) []string {
+	return brief(slices.DeleteFunc(slices.Clone(list), func(e Entry) bool { return e.FireTime.After(now) }))
+}
+
+// usual makes the user active at a time of every day before the bubble starts.
+func usual(at time.Duration) *leeway.Habit {
+	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	var active []time.Time
+	for back := 1; back <= 28; back++ {
+		active = append(active, begin.AddDate(0, 0, -back).Add(at))
+	}
+	return leeway.NewHabit(active, begin, time.UTC)
+}
+
+// purse has money for runs from a moment on.
+type purse struct {
+	mu    sync.Mutex
+	until time.Time
+	firm  int
+}
+
+func (p *purse) fill(until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until = until
+}
+
+func (p *purse) At(now time.Time) func(*routines.Task) Price {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	price := Price{Dollars: 0.25}
+	if now.Before(p.until) {
+		price.Until = p.until
+	}
+	return func(*routines.Task) Price { return price }
+}
+
+func (p *purse) Reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if firm {
+		p.firm++
+	} else if now.Before(p.until) {
+		return "", p.until
+	}
+	return "ticket of " + t.ID, time.Time{}
+}
