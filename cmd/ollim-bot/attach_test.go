@@ -188,7 +188,7 @@ func TestAStockSSHServerGivesTheSameDashboard(t *testing.T) {
 	v.typeKeys("q")
 	v.leaves()
 	s.gives(exitFailed, "not a terminal", "", "ssh", append(full, command)...)
-	s.gives(exitDone, "5 of 6 pings left", "budget\nquit\n", "ssh", append(full, command+" --plain")...)
+	s.gives(exitDone, "5/6 available", "budget\nquit\n", "ssh", append(full, command+" --plain")...)
 	s.gives(exitDone, `"running": true`, "", "ssh", append(full, s.exe+" status --json --data-dir "+s.root)...)
 
 	v = ssh(append(sshd(t, fmt.Sprintf(`restrict,pty,command="%s --read-only"`, command)), "whatever", "is", "asked")...)
@@ -198,5 +198,5 @@ func TestAStockSSHServerGivesTheSameDashboard(t *testing.T) {
 	v.shows("there is no shell to return to", "\x1a")
 	v.typeKeys("q")
 	v.leaves()
-	s.gives(exitDone, "5 of 6 pings left", "budget\nquit\n", s.exe, "attach", "--plain", "--data-dir", s.root)
+	s.gives(exitDone, "5/6 available", "budget\nquit\n", s.exe, "attach", "--plain", "--data-dir", s.root)
 }
