@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -251,16 +252,16 @@ func (n *night) doing(what string) func(ctx context.Context, d Due) error {
 	if err, ok := ends[what]; ok {
 		return func(context.Context, Due) error { return err }
 	}
-	tries := 0
+	var tries atomic.Int32 // runs may be under way side by side
 	return func(ctx context.Context, d Due) error {
-		switch tries++; what {
+		switch try := tries.Add(1); what {
 		case "panics":
 			panic("no")
 		case "hangs", "hangs and fails", "hangs quietly":
 			<-ctx.Done()
 			return map[string]error{"hangs": ctx.Err(), "hangs and fails": errors.New("no")}[what]
 		case "unrecorded twice":
-			if tries < 3 {
+			if try < 3 {
 				return fmt.Errorf("no space: %w", routines.ErrUnrecorded)
 			}
 		case "put off":
