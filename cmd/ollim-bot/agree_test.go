@@ -542,3 +542,12 @@ func (b beside) Do(ctx context.Context, c command.Value) (command.Outcome, error
 	}
 	return b.Viewer.Do(ctx, c)
 }
+
+// found is what the group of a pattern matches in a text, sorted.
+func found(pattern, text string) (list []string) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	slices.Sort(list)
+	return list
+}

@@ -205,3 +205,8 @@ func put(t testing.TB, path, text string) {
 	testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,4 +1,4 @@
-package main
+package docs_test
 
 import (
 	"bytes"
@@ -422,7 +422,7 @@ func unwanted(path string, size int64, executable bool, head []byte) string {
 
 func TestTheTreeHoldsNoLargeFileAndNoProgram(t *testing.T) {
 	testkit.Alone(t)
-	root := filepath.Join("..", "..")
+	root := ".."
 	if _, err := os.Stat(filepath.Join(root, ".git")); errors.Is(err, os.ErrNotExist) {
 		t.Skip("this source is no clone of git")
 	}
