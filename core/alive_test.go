@@ -11,7 +11,7 @@ import (
 
 // alive checks a bot, for at most half a minute.
 func alive(b *Bot) error {
-	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	return b.Alive(ctx)
 }

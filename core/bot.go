@@ -294,6 +294,7 @@ func (b *Bot) makeSafety() {
 		Network:  func() bool { return networked(b.o.Sandbox, b.Runtime()) },
 		Trusted:  func(server string) bool { return b.servers.Trusted(server) },
 		Google:   func() bool { return b.google.State().On() },
+		Reading:  command.ReadOnly(),
 		Base: func() []string {
 			tools, _ := b.policy.Load() // its problems are shown with those of the files
 			return policy.Strip(tools.Background())

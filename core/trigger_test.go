@@ -46,7 +46,7 @@ func hooked(t *testing.T, h home) (*Bot, string) {
 // until waits for a state of the bot; changes wake it.
 func until(t *testing.T, b *Bot, what string, holds func(Snapshot) bool) {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !holds(b.Snapshot()) {
@@ -60,7 +60,7 @@ func until(t *testing.T, b *Bot, what string, holds func(Snapshot) bool) {
 
 func deliver(t *testing.T, addr, payload string) int {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for { // until it listens

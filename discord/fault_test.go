@@ -28,7 +28,7 @@ import (
 func ends(t *testing.T, st *stage, o Options) error {
 	t.Helper()
 	d := st.surface(o)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	err := d.Run(ctx, newStub(nil))
 	if ctx.Err() != nil {

@@ -169,6 +169,7 @@ func sshd(t *testing.T, line string) (args []string) {
 // The way from elsewhere that docs/attach.md describes.
 func TestAStockSSHServerGivesTheSameDashboard(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	s := serveViewers(t, "")
 	host, err := os.Hostname()
 	testkit.Must(t, err)

@@ -159,6 +159,7 @@ func (b *bill) part(what string) float64 {
 // B1, B3: what is shown is what the API has billed, whatever happens in between.
 func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	for _, engine := range []string{choice.Claude, choice.Messages} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -219,11 +220,13 @@ func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
 // under way.
 func TestTenLoopingRunsStopAtTheCap(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	loopingRuns(t, choice.Messages)
 }
 
 func TestTenLoopingRunsOfTheRealCommandStopAtTheCap(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	testkit.Campaign(t, "claude")
 	loopingRuns(t, choice.Claude)
 }

@@ -67,18 +67,18 @@ func startWatcher(file, mode string) (stop func()) {
 	defer func() { _, _ = r.Close(), w.Close() }() // the shell and the runtime have their own ends
 	c := exec.CommandContext(context.Background(), "sh", "-c", crashScript, "sh", file, mode, screen.Restore)
 	c.Stdin, c.Stdout = r, os.Stdout
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what kills or stops the program's group is not meant for it
-	if c.Start() != nil {
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                      // what kills or stops the program's group is not meant for it
+	silent := func() { _ = debug.SetCrashOutput(nil, debug.CrashOptions{}) } // closes the runtime's end
+	if debug.SetCrashOutput(w, debug.CrashOptions{}) != nil {
 		return nothing
 	}
-	stop = func() {
+	if c.Start() != nil {
+		silent()
+		return nothing
+	}
+	return func() {
 		_ = c.Process.Kill() // before its input ends, which would be a crash
 		_ = c.Wait()
-		_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // closes the runtime's end
+		silent()
 	}
-	if debug.SetCrashOutput(w, debug.CrashOptions{}) != nil {
-		stop()
-		return nothing
-	}
-	return stop
 }

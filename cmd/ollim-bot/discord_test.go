@@ -66,7 +66,7 @@ func (w *discordWorld) holds(file string, expected func(string) bool) {
 // sees waits until the user can read something of the bot's.
 func (w *discordWorld) sees(text string) discordtest.Message {
 	w.t.Helper()
-	ctx, stop := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(w.t.Context(), patience)
 	defer stop()
 	var found discordtest.Message
 	_, err := w.fake.WaitContext(ctx, text, func(s discordtest.State) bool {

@@ -13,6 +13,7 @@ import (
 // conversation, a fork, a background run and the next start all know what was said first.
 func TestTheFirstStartKeepsTheConversation(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	for name, prepare := range map[string]func(w *claudeWorld){
 		"bubblewrap": func(*claudeWorld) {},
 		"Landlock":   func(w *claudeWorld) { w.setenv("PATH", pathWithout(t, "bwrap")) },

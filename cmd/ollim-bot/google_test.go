@@ -206,7 +206,7 @@ func browse(ts *testscript.TestScript, args []string) {
 		_ = said.Close()
 		<-read
 	})
-	client := &http.Client{Timeout: 10 * time.Second}
+	client := &http.Client{Timeout: patience}
 	if args[0] == "copy" {
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}

@@ -14,6 +14,7 @@ import (
 // the model, and a conversation, a reminder and a routine work.
 func TestTheTutorialWorksWithALocalModel(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	server := dialecttest.Start(t, dialecttest.Options{
 		Models:  []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960}},
 		Backend: claudetest.Start(t, claudetest.Options{}).URL(),

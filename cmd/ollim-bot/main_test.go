@@ -63,12 +63,14 @@ func neutral() {
 // TestStories plays testdata/script with the real binary: commands that do one thing and end.
 func TestStories(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	play(t, "script", ownWorld)
 }
 
 // TestABotPlaysItsStories plays testdata/bot, in which a bot runs for a while. .ci/campaign has the race detector in it.
 func TestABotPlaysItsStories(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	play(t, "bot", ownWorld)
 }
 
@@ -175,7 +177,7 @@ func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
 		testkit.Must(t, syscall.Kill(syscall.Getpid(), sig))
 		select {
 		case <-ctx.Done():
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Errorf("%s does not end the program", sig)
 		}
 		stop()

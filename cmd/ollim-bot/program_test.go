@@ -125,7 +125,7 @@ func (p *program) asks(line, answer string) {
 // until waits for something that the program does.
 func (p *program) until(what string, done func() bool) {
 	p.tb.Helper()
-	if !eventually(4*patience, done) { // a turn of many calls, beside other tests
+	if !eventually(patience, done) {
 		p.tb.Fatalf("it never came to this: %s", what)
 	}
 }
@@ -159,7 +159,7 @@ func (p *program) wait() error {
 }
 
 // patience is how long a test waits for something that another process does.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // eventually asks again and again, because programs work beside the test, and gives up after a while.
 func eventually(limit time.Duration, done func() bool) bool {

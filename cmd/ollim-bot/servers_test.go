@@ -46,6 +46,7 @@ func serveTools(t testing.TB, s *sdk.Server) *httptest.Server {
 // may not act on it. // M10
 func TestABotDoesNotActOnTheAnswerOfAnMCPServer(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	for _, engine := range []string{choice.Messages, choice.Claude} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +92,7 @@ func (s *siege) refusedAfterTheForecast(t *testing.T, what string, results []cla
 // the questions, the audit log and the label see the tool that is called.
 func TestAToolAmongTwoHundredIsJudgedAsItself(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	for _, engine := range []string{choice.Messages, choice.Claude} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()

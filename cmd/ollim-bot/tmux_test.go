@@ -172,6 +172,9 @@ func TestInARealTerminal(t *testing.T) {
 	// A panic that nobody can catch, as the runtime tells it, leaves the terminal whole.
 	shows(": command", "clear; "+exe+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
 	pid := strings.TrimSpace(stored(dir, "data", "state", "bot.pid"))
+	if !eventually(patience, func() bool { return exec.CommandContext(t.Context(), "pgrep", "-P", pid, "-x", "sh").Run() == nil }) { // after the first frame
+		t.Fatal("no shell watches for a crash")
+	}
 	testkit.Must(t, exec.CommandContext(t.Context(), "kill", "-ABRT", pid).Run())
 	sees("internal fault, the program has ended")
 	// The shell's own words may have come before the screen was put back.

@@ -25,7 +25,7 @@ type Command struct {
 	More    string   // additional help in plain mode: full sentences, one per line
 	// Was is what the name did in plain mode before it got this meaning, as it is written now. The first use says so.
 	Was string
-	// Writes marks what changes the bot: --read-only refuses it.
+	// Writes marks what changes the bot: --read-only refuses it, and so does the guard once an agent has read a stranger's words.
 	Writes bool
 	// Prints is the stored text that the agent reads if it runs the command, which determines its label. Each command
 	// in the agent's shell has one.
@@ -111,6 +111,16 @@ func List(p Place) []Command {
 		}
 	}
 	return list
+}
+
+// ReadOnly returns the names of the agent's commands that change nothing.
+func ReadOnly() (names []string) {
+	for _, c := range List(InAgent) {
+		if !c.Writes {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // Find returns the command that a word names in a place.

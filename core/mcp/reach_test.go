@@ -50,7 +50,7 @@ func addReach(s *sdk.Server) {
 // fetch requests an address through the proxy of the environment, which package http
 // bypasses for this machine.
 func fetch(address string) (string, error) {
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{Proxy: func(*http.Request) (*url.URL, error) {
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{Proxy: func(*http.Request) (*url.URL, error) {
 		if by := os.Getenv("HTTP_PROXY"); by != "" {
 			return url.Parse(by)
 		}

@@ -147,7 +147,7 @@ func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 	for _, dir := range []string{filepath.Join(root, "a_b.c é😀"), link, long} {
 		testkit.Must(t, os.MkdirAll(dir, 0o700))
 		id := store.NewUUID()
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		cmd := exec.CommandContext(ctx, path, "-p", "--setting-sources=", "--session-id", id, "hello")
 		cmd.Env, cmd.Dir = env, dir
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -74,7 +74,7 @@ func waitingLogin(e *Engine) *attempt {
 // within10 returns a context that ends a hanging test.
 func within10(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -397,7 +397,7 @@ func TestWithTheRealCLITheStatusSaysWhetherSomebodyIsLoggedIn(t *testing.T) {
 func TestWithTheRealCLIALoginGivesAnAddressAndSaysWhyItFails(t *testing.T) {
 	testkit.Alone(t)
 	e := realLogin(t, "")
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	address, err := e.Login(ctx)
 	testkit.Must(t, err)

@@ -21,7 +21,7 @@ import (
 )
 
 // soon is the time limit for something that must happen.
-const soon = 30 * time.Second
+const soon = 2 * time.Minute
 
 // rig is an engine over the real command and a fake model.
 type rig struct {

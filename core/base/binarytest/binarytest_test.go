@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 // again starts this binary; one that ran its tests would start itself endlessly.
 func again(t *testing.T, args ...string) (string, int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Path(), args...)
 	cmd.Env = []string{"GOCOVERDIR=" + t.TempDir()}

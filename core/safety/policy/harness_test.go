@@ -49,7 +49,10 @@ func guardAt(t testing.TB, root string) (*Guard, string) {
 	for _, folder := range []string{"routines", "reminders", "notes"} {
 		testkit.Must(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
 	}
-	return New(Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)}), root
+	return New(Options{
+		Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
+		Reading: []string{"help", "history list", "reminder list", "tasks list", "gmail read", "gmail unread"},
+	}), root
 }
 
 // answering gives every question the answer of decide, or none if that is empty, and returns the questions.

@@ -77,6 +77,9 @@ type Options struct {
 	Log  *slog.Logger
 	// Base returns the patterns of every background run; nil means BackgroundTools.
 	Base func() []string
+	// Reading are the names of the bot's own commands that change nothing, such as "tasks list". Every other command
+	// counts as one that acts.
+	Reading []string
 	// Waits is called with the writer and the path of a file that has no effect until the user
 	// approves it, and the reason. It must not block; may be nil.
 	Waits func(w Writer, rel, why string)
@@ -106,6 +109,7 @@ type Guard struct {
 	approvals  *ApprovalQueue
 	provenance *Provenance
 	reach      *reach
+	reading    []pattern // calls of the commands of Options.Reading
 	// commands are the running shell commands of sessions.
 	commands commands
 
@@ -142,6 +146,11 @@ func New(o Options) *Guard {
 		o.Trusted = func(string) bool { return false }
 	}
 	g := &Guard{o: o, provenance: newProvenance(o.Dir), tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
+	for _, name := range o.Reading {
+		for _, arguments := range []string{"", " *"} {
+			g.reading = append(g.reading, parsePattern(g.tree, "Bash("+ownProgram+" "+name+arguments+")"))
+		}
+	}
 	g.reach = &reach{dir: o.Dir, tree: g.tree, provenance: g.provenance, network: o.Network, trusted: o.Trusted}
 	g.approvals = &ApprovalQueue{always: func(a Approval) { g.Allow(cmp.Or(a.Command, a.Tool)) }}
 	return g

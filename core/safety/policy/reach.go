@@ -411,10 +411,10 @@ var actingTools = []string{toolset.AddReminder, toolset.CancelReminder, toolset.
 
 // Quiet returns the tool lists for the prompt of a run that starts with untrusted text,
 // without the tools that would be refused.
-func Quiet(allowed, disallowed []string) (may, mayNot []string) {
+func (g *Guard) Quiet(allowed, disallowed []string) (may, mayNot []string) {
 	for _, s := range allowed {
 		p := parsePattern(tree{"/"}, s)
-		if p.tool != "Bash" || p.arg != "" && (onlyReads(p.arg) || onlyReads(strings.TrimSuffix(strings.TrimSuffix(p.arg, "*"), ":"))) {
+		if p.tool != "Bash" || p.arg != "" && (g.onlyReads(p.arg) || g.onlyReads(strings.TrimSuffix(strings.TrimSuffix(p.arg, "*"), ":"))) {
 			may = append(may, s)
 		}
 	}
@@ -430,10 +430,10 @@ func Quiet(allowed, disallowed []string) (may, mayNot []string) {
 }
 
 // acts reports whether a call writes, sends files or runs a command.
-func acts(x call) bool {
+func (g *Guard) acts(x call) bool {
 	switch _, known := argumentOf[x.tool]; {
 	case x.tool == "Bash":
-		return !onlyReads(x.arg)
+		return !g.onlyReads(x.arg)
 	case strings.HasPrefix(x.Name, toolset.Prefix):
 		return slices.Contains(actingTools, strings.TrimPrefix(x.Name, toolset.Prefix))
 	case strings.HasPrefix(x.Name, docsPrefix), x.Name == toolset.Find:
@@ -443,17 +443,9 @@ func acts(x call) bool {
 	}
 }
 
-// readingCommands are the bot's own commands that change nothing. A run that has read mail
-// may read more mail.
-var readingCommands = []string{
-	"Bash(ollim-bot help)", "Bash(ollim-bot help *)", "Bash(ollim-bot history *)",
-	"Bash(ollim-bot routine list *)", "Bash(ollim-bot reminder list *)", "Bash(ollim-bot webhook list *)",
-	"Bash(ollim-bot tasks list *)", "Bash(ollim-bot tasks show *)",
-	"Bash(ollim-bot cal today *)", "Bash(ollim-bot cal upcoming *)", "Bash(ollim-bot cal show *)",
-	"Bash(ollim-bot gmail unread *)", "Bash(ollim-bot gmail read *)", "Bash(ollim-bot gmail search *)", "Bash(ollim-bot gmail labels *)",
-}
-
-func onlyReads(command string) bool {
+// onlyReads reports whether a command is one of the bot's own that change nothing. A run that has read mail may read
+// more mail.
+func (g *Guard) onlyReads(command string) bool {
 	u := call{tool: "Bash", arg: command}
-	return slices.ContainsFunc(readingCommands, func(p string) bool { return parsePattern(tree{"/"}, p).allows(u, tree{"/"}) })
+	return slices.ContainsFunc(g.reading, func(p pattern) bool { return p.allows(u, tree{"/"}) })
 }

@@ -202,7 +202,8 @@ func TestOnlyTaskFilesAndWhatTheirLinksLeadToGrantRights(t *testing.T) {
 
 // The prompt of a run that starts with untrusted text lists only what it may use.
 func TestQuietLeavesWhatReads(t *testing.T) {
-	may, mayNot := Quiet([]string{
+	g, _ := newGuard(t)
+	may, mayNot := g.Quiet([]string{
 		"Read(./**.md)", "Write(./**.md)", "Edit", "NotebookEdit(a.ipynb)", "Bash", "Bash(rm *)", "Bash(ollim-bot gmail read *)", "Bash(ollim-bot help)",
 		"WebFetch", toolset.Prefix + toolset.SendFile, toolset.Prefix + toolset.PingUser,
 	}, []string{"WebSearch"})

@@ -139,7 +139,7 @@ func (s *Session) listed(x call) verdict {
 		}
 	}
 	read, asked := s.limits(x), false
-	if read != "" && acts(x) {
+	if read != "" && s.g.acts(x) {
 		reason := fmt.Sprintf(answerLabeled, clean.Cut(clean.Line(x.Name), 80), read)
 		if set != nil || !s.turn().Attended {
 			return verdict{is: refused, reason: reason}

@@ -72,7 +72,7 @@ func TestACommitWaitsForAnotherGit(t *testing.T) {
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "x")
 	put(t, d, ".git/index.lock", "")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- g.Run(ctx) }()

@@ -259,7 +259,7 @@ func TestQueueingNeverWaitsAndIsBounded(t *testing.T) {
 func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
 	testkit.Alone(t)
 	d, g, log := gitRepo(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	put(t, d, "a.md", "x")
 	var group errgroup.Group

@@ -131,7 +131,7 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 		QuietLeft: p.quietLeft(m.now, state),
 	}
 	if m.labeled && !p.Guard.Trusted(task) {
-		told.Allowed, told.Disallowed = policy.Quiet(told.Allowed, told.Disallowed)
+		told.Allowed, told.Disallowed = p.Guard.Quiet(told.Allowed, told.Disallowed)
 	}
 	if !task.Isolated {
 		told.Updates = withheld(p.Updates.Peek())

@@ -40,7 +40,7 @@ type line struct {
 func startCLI(t *testing.T, s *claudetest.Server, args ...string) *command {
 	t.Helper()
 	path := claudetest.RequireCLI(t)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
 	args = append([]string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose", "--setting-sources=", "--strict-mcp-config",
 	}, args...)
