@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -176,7 +177,7 @@ func newFront(t *testing.T, engine func(*front) besieged, settings string) *fron
 	// these files are the user's.
 	time.Sleep(50 * time.Millisecond)
 	f.dir = storetest.At(t, f.root)
-	f.guard = policy.New(policy.Options{Dir: f.dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
+	f.guard = policy.New(policy.Options{Dir: f.dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Reading: command.ReadOnly()})
 	f.guard.Approvals().OnChange(func(a policy.Approval) {
 		if a.Verdict == "" {
 			f.mu.Lock()

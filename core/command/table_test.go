@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,6 +60,20 @@ func TestEachCommandOfTheAgentSaysWhatItPrints(t *testing.T) {
 	for _, c := range List(InAgent) {
 		if c.Prints == 0 {
 			t.Errorf("%s: decide which stored text it prints", c.Name)
+		}
+	}
+}
+
+// What a run may still do once it has read a stranger's words.
+func TestTheCommandsThatOnlyReadAreThoseOfTheAgentThatWriteNothing(t *testing.T) {
+	list := ReadOnly()
+	for name, reads := range map[string]bool{
+		"help": true, "status": true, "tasks list": true, "gmail read": true, "history search": true, "reminder list": true,
+		"tasks add": false, "cal delete": false, "reminder add": false, "routine cancel": false, "reminder done": false, // they write
+		"settings": false, "fire": false, "mcp test": false, // the agent has none of these
+	} {
+		if slices.Contains(list, name) != reads {
+			t.Errorf("%s only reads: %v", name, !reads)
 		}
 	}
 }
