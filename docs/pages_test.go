@@ -19,7 +19,6 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	pages "ollimbot/docs"
-	"ollimbot/tui/settings"
 )
 
 // What the pages and the source say of each other. That of docs/cli.md and the tree of commands is in cmd/ollim-bot.
@@ -242,23 +241,6 @@ func TestThePageOfTheDataDirectoryHasEveryFileOfState(t *testing.T) {
 	})
 	if len(seen) < 35 {
 		t.Errorf("only %d files seen; the test looks in the wrong place", len(seen))
-	}
-}
-
-func TestThePageOfKeysHasEveryNameOfTheDashboard(t *testing.T) {
-	page := source(t, "docs/keys.md")
-	for _, name := range settings.Names {
-		choices := settings.Choices[name]
-		if row := "\n| `" + name + "` | `" + strings.Join(choices, "`, `") + "` | `" + choices[0] + "` | "; !strings.Contains(page, row) {
-			t.Errorf("docs/keys.md does not have the row%s", row)
-		}
-	}
-	_, file, _ := strings.Cut(page, "\n`LAYOUT` is")
-	dir := t.TempDir()
-	text := strings.ReplaceAll(strings.Join(regexp.MustCompile("[a-z]+-[a-z-]+: -?[0-9]+").FindAllString(file, 2), "\n"), "`", "")
-	testkit.Must(t, os.WriteFile(filepath.Join(dir, settings.DashboardFile), []byte(text), 0o600))
-	if d, problems := settings.Load(dir); len(problems) > 0 || len(d) != 2 {
-		t.Errorf("the sizes that docs/keys.md shows, %q: %v %v", text, d, problems)
 	}
 }
 

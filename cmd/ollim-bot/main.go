@@ -104,7 +104,7 @@ func run(args []string, p *process) int {
 	if exit, handed := p.handOver(args); handed {
 		return exit
 	}
-	if c, ok := command.Find(command.InShell, p.asked); ok && c.Make != nil {
+	if c, ok := command.Find(command.InShell, p.asked); ok && (c.Make != nil || c.Plain) {
 		return p.fail(p.act(c, ctx.Selected()))
 	}
 	// Arguments of Run are made only for the commands that take them.

@@ -30,6 +30,9 @@ func commandTable(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("| Command | Effect |\n|---|---|\n")
 	usage := func(n *kong.Node) string {
+		if c, _ := command.Find(command.InShell, n.Name); c.Plain && n.Parent.Parent == nil {
+			return "`" + strings.TrimSpace(c.Name+" "+c.Usage) + "`"
+		}
 		words := n.Name
 		for _, arg := range n.Positional {
 			word := strings.ToUpper(arg.Name)
@@ -68,14 +71,14 @@ func formerNames(t *testing.T) string {
 		if c.Seed != "" && c.In&(command.InShell|command.InPlain) != 0 {
 			names = append(slices.Clone(names), c.Seed)
 		}
-		var where []string
-		if c.In&command.InShell != 0 && !strings.Contains(c.Name, " ") { // below a group there are no other names
-			where = append(where, "command line")
-		}
-		if c.In&command.InPlain != 0 {
-			where = append(where, "plain mode")
-		}
 		for _, name := range names {
+			var where []string
+			if o, ok := command.Find(command.InShell, name); ok && o.Name == c.Name && !strings.Contains(c.Name, " ") { // below a group there are no other names
+				where = append(where, "command line")
+			}
+			if c.In&command.InPlain != 0 {
+				where = append(where, "plain mode")
+			}
 			if len(name) > 1 && len(where) > 0 { // not a short form
 				row(strings.Join(where, ", "), name, c.Name)
 			}

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
 	"ollimbot/core/work/fork"
 )
 
-// forksShown is how many runs a list shows, newest first.
+// forksShown is how many runs are offered for completion, and searched for one that is followed, newest first.
 const forksShown = 20
 
 // followEvery is the interval at which a followed tail reads new lines.
@@ -32,23 +33,22 @@ type runsListCmd struct {
 	console.AsJSON
 }
 
-// Run lists the newest runs from the ledger, without a running bot.
-func (c *runsListCmd) Run(p *process, at console.DataDir) error {
-	views, err := ledger(at)
-	if err != nil {
-		return err
-	}
+// Run lists the runs that are under way or wait, and the newest of the others, with or without a running bot.
+func (c *runsListCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	views := interrupted(at, bot.SnapshotAt(at.Now).Forks)
 	lines := console.Each(views, func(v fork.View) string { return forkLine(v, at.Now) })
 	return p.Answer(c.JSON, append([]fork.View{}, views...), console.OrNone(lines, "no background runs yet"))
 }
 
-// ledger reads the newest runs. A run without an end belongs to the running bot; if no
-// bot is running, it was interrupted.
+// ledger reads the newest runs.
 func ledger(at console.DataDir) ([]fork.View, error) {
 	views, err := fork.Ledger(at.Dir, forksShown)
-	if err != nil {
-		return nil, err
-	}
+	return interrupted(at, views), err
+}
+
+// interrupted corrects the states of runs. A run without an end belongs to the running bot; if no bot is running, it was
+// interrupted.
+func interrupted(at console.DataDir, views []fork.View) []fork.View {
 	if _, running := at.Dir.Running(); !running {
 		for i := range views {
 			if views[i].Live() {
@@ -56,7 +56,7 @@ func ledger(at console.DataDir) ([]fork.View, error) {
 			}
 		}
 	}
-	return views, nil
+	return views
 }
 
 // forkLine is one run of the list.

@@ -15,7 +15,10 @@ import (
 	"ollimbot/cmd/internal/google"
 	"ollimbot/cmd/internal/setup"
 	"ollimbot/core"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
+	"ollimbot/tui/plain"
+	dashboard "ollimbot/tui/settings"
 )
 
 // The command tree is that of the rows of the command table: their order, names, other names and help. Completion, the
@@ -94,8 +97,8 @@ func (t *cli) branches(first string) (all []kong.Option) {
 	}
 	for _, c := range command.List(command.InShell) {
 		group, _, _ := strings.Cut(c.Name, " ")
-		if c.Make != nil && !own[c.Name] && (only == "" || only == group) {
-			all = append(all, kong.DynamicCommand(c.Name, "", "", arguments(c.Args)))
+		if (c.Make != nil || c.Plain) && !own[c.Name] && (only == "" || only == group) {
+			all = append(all, kong.DynamicCommand(c.Name, "", "", arguments(c)))
 		}
 	}
 	return all
@@ -134,9 +137,15 @@ func arrange(n *kong.Node, path string) {
 }
 
 // arguments makes the arguments of a row, and the flag of commands that answer either way, for the parser. The last
-// argument may have several words.
-func arguments(args []command.Arg) any {
-	fields := []reflect.StructField{{Name: "Out", Type: reflect.TypeFor[console.AsJSON](), Tag: `embed:""`}}
+// argument may have several words. A line of plain mode is all words.
+func arguments(c command.Command) any {
+	fields, args := []reflect.StructField{{Name: "Out", Type: reflect.TypeFor[console.AsJSON](), Tag: `embed:""`}}, c.Args
+	if c.Plain {
+		fields, args = nil, nil
+		if c.Usage != "" {
+			args = []command.Arg{{Kind: command.Words, Name: "words", About: "As in plain mode: " + c.Usage + ".", Optional: true}}
+		}
+	}
 	for i, a := range args {
 		of, tag := reflect.TypeFor[string](), fmt.Sprintf(`arg:"" name:%q help:%q complete:%q`, a.Name, a.About, a.Kind.Thing())
 		switch {
@@ -155,7 +164,7 @@ func arguments(args []command.Arg) any {
 	return reflect.New(reflect.StructOf(fields)).Interface()
 }
 
-// act carries out a command whose row makes its value.
+// act carries out a command whose row makes its value, or that is a line of plain mode.
 func (p *process) act(c command.Command, n *kong.Node) error {
 	at, err := p.Open()
 	if err != nil {
@@ -173,6 +182,9 @@ func (p *process) act(c command.Command, n *kong.Node) error {
 		}
 		words = append(words, v.Target.String())
 	}
+	if c.Plain {
+		return p.line(bot, c, strings.Join(words, " "))
+	}
 	to, note, err := c.Read(strings.Join(words, " "), command.Reading{Times: at.Times(), Find: func(k command.Kind, text string) (string, error) {
 		return p.find(bot, k, text)
 	}})
@@ -187,6 +199,26 @@ func (p *process) act(c command.Command, n *kong.Node) error {
 	}
 	asJSON := slices.ContainsFunc(n.Flags, func(f *kong.Flag) bool { return f.Name == "json" && f.Target.Bool() })
 	return p.doing(bot, console.AsJSON{JSON: asJSON}, c.Make(to))
+}
+
+// line carries out a line of plain mode.
+func (p *process) line(bot *core.Bot, c command.Command, rest string) error {
+	ctx, cancel := p.Context()
+	defer cancel()
+	viewer := bot.Viewer(false)
+	defer viewer.Close()
+	a, err := plain.Line(p.asking(ctx), viewer, c, rest, dashboard.Dir(p.Environ()))
+	if wrong := new(plain.MisreadError); errors.As(err, &wrong) {
+		return &console.UsageError{Text: clean.Line(wrong.Why), Help: c.Name}
+	}
+	if err != nil {
+		return err
+	}
+	if p.Live != nil {
+		p.Live.Undo = a.Undo
+	}
+	p.Print("%s", a.Text)
+	return p.Unwritten()
 }
 
 // find returns the ID of the task, run or update that a text names. A text that names none is returned as it is: the bot

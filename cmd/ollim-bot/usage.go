@@ -12,6 +12,7 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
+	"ollimbot/core/command"
 )
 
 // mistake rewords a parser error. It adds the command, which the parser's own messages
@@ -67,6 +68,9 @@ func place(ctx *kong.Context) (at *kong.Node, rest []string) {
 // unknown reports an unknown command, and which one was probably meant.
 func unknown(group, word string, candidates []string) string {
 	full := func(word string) string { return strings.TrimSpace(group + " " + word) }
+	if there := command.Elsewhere(full(word)); there != "" {
+		return there
+	}
 	text := fmt.Sprintf(textUnknownCommand, full(word))
 	if near := words.Nearest(word, candidates); near != "" {
 		text += fmt.Sprintf(textDidYouMean, full(near))

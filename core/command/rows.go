@@ -8,6 +8,9 @@ import (
 // inLines is the command line, that of the agent, and lines of plain mode and the palette.
 const inLines = InShell | InAgent | InPlain
 
+// inBoth is plain mode, and the command line by way of plain mode (Plain).
+const inBoth = InPlain | InShell | InBot
+
 // inTalk is the conversation: lines that begin with "/", and Discord's list.
 const inTalk = InSlash | InDiscord
 
@@ -41,8 +44,8 @@ var Table = []Command{
 	},
 	{Name: "snapshot", In: InShell, Group: overview, About: "Print one frame of the dashboard as text."},
 	{
-		Name: "away", In: InPlain, Group: overview, Usage: "[FILTER]", Example: "away is:failed", More: helpFilter,
-		About: "what the bot did while you were away, by task",
+		Name: "away", In: inBoth, Plain: true, Group: overview, Usage: "[FILTER]", Example: "away is:failed", More: helpFilter,
+		About: "Show what the bot did while you were away, by task.",
 	},
 	{Name: "schedule", Prints: PrintsTasks, In: inLines | InBot, Group: tasks, About: "Show the next fires, as background runs see them."},
 	{
@@ -86,14 +89,14 @@ var Table = []Command{
 		Name: "costs", In: InShell | InPlain | InBot, Group: overview, Example: "costs 7",
 		About: "Show costs by day and by task, and the expected cost of today.",
 	},
-	{Name: "engine", Key: "Show the engine", In: InPlain, Group: overview, About: "the model, its processes, and today's cost"},
-	{Name: "problems", In: InPlain, Group: overview, About: "errors in files, with their positions"},
+	{Name: "engine", Key: "Show the engine", In: inBoth, Plain: true, Group: overview, About: "Show the model, its processes, and today's cost."},
+	{Name: "problems", In: inBoth, Plain: true, Group: overview, About: "List errors in files, with their positions."},
 	{
-		Name: "notices", In: InPlain, Group: overview, Usage: "[HOW MANY] [FILTER]", About: "notices of the program, newest first", Example: "notices is:warning",
+		Name: "notices", In: inBoth, Plain: true, Group: overview, Usage: "[HOW MANY] [FILTER]", About: "List notices of the program, newest first.", Example: "notices is:warning",
 		Key:  "Show past notices",
 		More: helpFilter,
 	},
-	{Name: "log", In: InPlain, Group: overview, Usage: "[LINES] [FILTER]", About: "the latest lines of the log", Example: "log 20 is:error", More: helpLog},
+	{Name: "log", In: inBoth, Plain: true, Group: overview, Usage: "[LINES] [FILTER]", About: "Show the latest lines of the log.", Example: "log 20 is:error", More: helpLog},
 	{
 		Name: "audit", In: InShell | InPlain, Group: overview, Usage: "[FILTER]", Example: "audit yesterday", More: helpFilter,
 		About: "List decisions: what was asked, allowed and changed, and by whom.",
@@ -154,26 +157,26 @@ var Table = []Command{
 		Key: "Enter exact numbers",
 	},
 	{
-		Name: "capacity", In: InPlain, Group: pings, Usage: "NUMBER", Example: "capacity +1", More: helpCapacity, Writes: true,
-		About: "how many pings can be saved up",
+		Name: "capacity", In: inBoth, Plain: true, Group: pings, Usage: "NUMBER", Example: "capacity +1", More: helpCapacity, Writes: true,
+		About: "Change how many pings can be saved up.",
 	},
 	{
-		Name: "refill", In: InPlain, Group: pings, Usage: "MINUTES", Example: "refill 60", More: helpRefill, Writes: true,
-		About: "how long it takes until one more ping is allowed",
+		Name: "refill", In: inBoth, Plain: true, Group: pings, Usage: "MINUTES", Example: "refill 60", More: helpRefill, Writes: true,
+		About: "Change how long it takes until one more ping is allowed.",
 	},
 	{
-		Name: "say", In: InPlain, Group: conversation, Usage: "WORDS", Example: "say what is left today?", More: helpSay, Writes: true,
+		Name: "say", In: inBoth, Plain: true, Group: conversation, Usage: "WORDS", Example: "say what is left today?", More: helpSay, Writes: true,
 		Key:   "Write a message",
-		About: "write to the agent",
+		About: "Write to the agent.",
 	},
 	{
 		Name: "reply", In: InPlain, Group: conversation, Usage: "[NUMBER] WORDS", About: "reply to the newest message, or to one that chat has listed",
 		Key:     "Reply to message",
 		Example: "reply 3 thank you", More: helpReply, Writes: true,
 	},
-	{Name: "read", In: InPlain, Group: conversation, About: "the newest message in full, line by line"},
+	{Name: "read", In: inBoth, Plain: true, Group: conversation, About: "Show the newest message in full, line by line."},
 	{
-		Name: "chat", In: InPlain, Group: conversation, Usage: "[HOW MANY] [FILTER]", About: "the newest messages, numbered", Example: "chat 20 dentist",
+		Name: "chat", In: inBoth, Plain: true, Group: conversation, Usage: "[HOW MANY] [FILTER]", About: "List the newest messages.", Example: "chat 20 dentist",
 		More: helpFilter,
 	},
 	{Name: "buttons", In: InPlain, Group: conversation, About: "the buttons of all cards, newest first, numbered"},
@@ -211,7 +214,7 @@ var Table = []Command{
 		Make:  func(s Subject) Value { return DiscardUpdate{Key: s.ID} },
 	},
 	{
-		Name: "questions", In: InPlain, Group: pending, Usage: "[FILTER]", About: "what the bot asks you by itself, newest first, numbered", More: helpFilter,
+		Name: "questions", In: inBoth, Plain: true, Group: pending, Usage: "[FILTER]", About: "List what the bot asks you by itself, newest first.", More: helpFilter,
 	},
 	{
 		Name: "answer", In: InPlain, Group: pending, Usage: "[QUESTION] ANSWER", About: "answer a question of the bot's", Example: "answer 1 tomorrow 9:00",
@@ -226,13 +229,13 @@ var Table = []Command{
 		Name: "runs", Aliases: []string{"forks"}, In: InShell | InPlain, Group: runs, Usage: "[FILTER]", Example: "runs is:failed tuesday", More: helpFilter,
 		About: "List background runs, or show the output of one.",
 	},
-	{Name: "runs list", In: InShell, Group: runs, About: "List the newest runs."},
+	{Name: "runs list", In: InShell | InBot, Group: runs, About: "List the newest runs."},
 	{Name: "runs tail", In: InShell, Group: runs, About: "Show the output of one run."},
 	{
-		Name: "tail", Aliases: []string{"output", "run"}, In: InPlain, Group: runs, Usage: "RUN [last HOW MANY] [find FILTER]",
-		About: "what came of a run, and the last lines of its output", Example: "tail email last 40", More: helpOutput,
+		Name: "tail", Aliases: []string{"output", "run"}, In: inBoth, Plain: true, Group: runs, Usage: "RUN [last HOW MANY] [find FILTER]",
+		About: "Show what came of a run, and the last lines of its output.", Example: "tail email last 40", More: helpOutput,
 	},
-	{Name: "seen", Key: "Mark failures as seen", In: InPlain, Group: runs, About: "mark all failed runs as seen", Writes: true},
+	{Name: "seen", Key: "Mark failures as seen", In: inBoth, Plain: true, Group: runs, About: "Mark all failed runs as seen.", Writes: true},
 	{
 		Name: "follow", In: InPlain, Group: runs, Usage: "RUN, log or off", About: "print new lines of a run or of the log as they arrive",
 		Example: "follow email", More: helpRun,
@@ -243,7 +246,7 @@ var Table = []Command{
 		About: "Stop a run.", Make: func(s Subject) Value { return StopFork{Run: s.ID} },
 	},
 	{
-		Name: "again", In: InPlain, Group: runs, Usage: "RUN", About: "run the task of a run again", Example: "again 2", More: helpRun, Writes: true,
+		Name: "again", In: inBoth, Plain: true, Group: runs, Usage: "RUN", About: "Run the task of a run again.", Example: "again 2", More: helpRun, Writes: true,
 		Key: "Fire its task again",
 	},
 	{
@@ -254,15 +257,15 @@ var Table = []Command{
 
 	// Routines and reminders.
 	{
-		Name: "day", In: InPlain, Group: tasks, Usage: "[DAY]", Example: "day yesterday", More: helpDay,
-		About: "what fires in the next 24 hours, your appointments, and the runs of today; or of another day",
+		Name: "day", In: inBoth, Plain: true, Group: tasks, Usage: "[DAY]", Example: "day yesterday", More: helpDay,
+		About: "Show what fires in the next 24 hours, your appointments, and the runs of today; or of another day.",
 	},
-	{Name: "list", In: InPlain, Group: tasks, Usage: "[FILTER]", About: "all routines and reminders, numbered", Example: "list is:reminder", More: helpFilter},
+	{Name: "list", In: inBoth, Plain: true, Group: tasks, Usage: "[FILTER]", About: "List all routines and reminders.", Example: "list is:reminder", More: helpFilter},
 	{
-		Name: "task", Aliases: []string{"details"}, In: InPlain, Group: tasks, Usage: "TASK", Example: "task email", More: helpTask,
-		About: "everything about a task: its next fires, its runs, its pings, what it costs",
+		Name: "task", Aliases: []string{"details"}, In: inBoth, Plain: true, Group: tasks, Usage: "TASK", Example: "task email", More: helpTask,
+		About: "Show everything about a task: its next fires, its runs, its pings, what it costs.",
 	},
-	{Name: "file", In: InPlain, Group: tasks, Usage: "TASK", About: "the path and the content of a task's file", Example: "file email", More: helpFile},
+	{Name: "file", In: inBoth, Plain: true, Group: tasks, Usage: "TASK", About: "Show the path and the content of a task's file.", Example: "file email", More: helpFile},
 	{
 		Name: "fire", Key: "Fire task now", In: InShell | InPlain | InBot, Group: tasks, Args: aTask, Writes: true, Example: "fire email",
 		About: "Run a routine or reminder now, in addition to its schedule.",
@@ -330,12 +333,12 @@ var Table = []Command{
 		About: "walk through names, profile and first routines",
 	},
 	{
-		Name: "edit", In: InPlain, Group: tasks, Usage: "TASK [FIELD VALUE]", About: "change a field of a task; without a field, list its fields",
+		Name: "edit", In: inBoth, Plain: true, Group: tasks, Usage: "TASK [FIELD VALUE]", About: "Change a field of a task; without a field, list its fields.",
 		Key:     "Edit the task",
 		Example: "edit email when every day at 8:15", More: helpEdit,
 	},
 	{
-		Name: "add", Aliases: []string{"new"}, In: InPlain, Group: tasks, Usage: "routine WHEN MESSAGE, or reminder WHEN MESSAGE", About: "create a task",
+		Name: "add", Aliases: []string{"new"}, In: inBoth, Plain: true, Group: tasks, Usage: "routine WHEN MESSAGE, or reminder WHEN MESSAGE", About: "Create a task.",
 		Key:     "New routine or reminder",
 		Example: "add reminder tomorrow 9:00 put out the bins", More: helpNew, Writes: true,
 	},

@@ -160,6 +160,9 @@ func slashNames() string {
 // noSlash reports an unknown command, and suggests one.
 func noSlash(name string) string {
 	text := fmt.Sprintf("there is no command /%s", clean.Cut(clean.Line(name), 40))
+	if there := Elsewhere(name); there != "" {
+		return text + "; " + there
+	}
 	if near := words.Nearest("/"+name, strings.Fields(slashNames())); near != "" {
 		return text + ", did you mean " + near + "?"
 	}

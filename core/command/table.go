@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -34,6 +35,8 @@ type Command struct {
 	Args []Arg
 	// Verbatim marks a command line that prints the words of a model or of somebody else, which stay as they are.
 	Verbatim bool
+	// Plain means that the command line passes the command on to plain mode, where its code is.
+	Plain bool
 	// Asks means that a line asks first, wherever it is typed, because the command removes or stops something. A script
 	// and a shell are not asked.
 	Asks bool
@@ -113,6 +116,20 @@ func List(p Place) []Command {
 	return list
 }
 
+// Elsewhere returns how to type a word where it is the name of a command, for somebody who has typed it where it is none;
+// empty if it is a command nowhere.
+func Elsewhere(word string) string {
+	for _, at := range []struct {
+		Place
+		text string
+	}{{InShell, textInShell}, {InPlain, textInPlain}, {InSlash, textInSlash}} {
+		if c, ok := Find(at.Place, word); ok {
+			return fmt.Sprintf(at.text, word, c.Name)
+		}
+	}
+	return ""
+}
+
 // ReadOnly returns the names of the agent's commands that change nothing.
 func ReadOnly() (names []string) {
 	for _, c := range List(InAgent) {
@@ -133,8 +150,13 @@ func Find(p Place, word string) (Command, bool) {
 	return Command{}, false
 }
 
-// as returns the command with its name in a place.
+// as returns the command with its names in a place, where another command's name is no alias.
 func (c Command) as(p Place) Command {
+	if slices.ContainsFunc(Table, func(o Command) bool { return o.In&p != 0 && slices.Contains(c.Aliases, o.Name) }) {
+		c.Aliases = slices.DeleteFunc(slices.Clone(c.Aliases), func(a string) bool {
+			return slices.ContainsFunc(Table, func(o Command) bool { return o.In&p != 0 && o.Name == a })
+		})
+	}
 	switch {
 	case c.Seed == "":
 	case p&^inTalk == 0:

@@ -17,6 +17,13 @@ const (
 	textFailed        = "the command failed and says nothing"
 )
 
+// Where a command is that was typed where it is not.
+const (
+	textInShell = "%s is a command of the shell: ollim-bot %[2]s"
+	textInPlain = "%s is a command of plain mode, and of the dashboard after a colon: ollim-bot attach --plain, then %[2]s"
+	textInSlash = "%s is a command of the conversation: write /%[2]s to the bot"
+)
+
 // What a text names that should name one thing.
 const (
 	textNoThing       = "no %s is called %q"

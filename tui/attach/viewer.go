@@ -73,7 +73,7 @@ func (v *viewer) serve(bot context.Context) {
 	if h.Plain {
 		err = plain.Run(ctx, shown, plain.Options{
 			Input: v.input(ctx), Output: screen.NewOutput(ctx, v.out), Typed: h.Typed, ReadOnly: h.ReadOnly, Notice: h.Notice,
-			Config: o.Settings,
+			Config: o.Settings, Remains: true,
 		})
 	} else {
 		err = v.dashboard(ctx, shown)

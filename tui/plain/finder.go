@@ -91,7 +91,12 @@ func (f *finder) list(l list, things []thing) {
 		delete(f.numbers, l.noun)
 	}
 	older := max(0, len(things)-mostListed)
-	lines := each(things[:len(things)-older], func(t thing) string { return fmt.Sprintf("%d, %s", f.numbers.of(l, t.id), t.line) })
+	lines := each(things[:len(things)-older], func(t thing) string {
+		if f.out.once { // no later line could name its number
+			return strings.TrimPrefix(t.id+", ", ", ") + t.line
+		}
+		return fmt.Sprintf("%d, %s", f.numbers.of(l, t.id), t.line)
+	})
 	if older > 0 {
 		lines = append(lines, fmt.Sprintf(textOlder, words.Grouped(uint64(older), "older "+l.noun)))
 	}
@@ -156,7 +161,9 @@ const fewLines = 6
 // candidates prints the possible matches, for a person if none was named.
 func (f *finder) candidates(l list, things []thing) (thing, bool) {
 	if f.out.missed == "" || !f.out.piped {
-		f.out.printed = max(f.out.printed, maxLines-fewLines)
+		if !f.out.once {
+			f.out.printed = max(f.out.printed, maxLines-fewLines)
+		}
 		f.list(l, things)
 	}
 	return thing{}, false
@@ -169,6 +176,8 @@ func (f *finder) byNumber(l list, things []thing, n int) (t thing, ok bool) {
 	switch {
 	case len(things) == 0:
 		f.out.fail(l.none)
+	case f.out.once:
+		f.out.misread(textWords)
 	case len(ids) == 0:
 		f.out.fail(textNoList)
 		return f.candidates(l, things)

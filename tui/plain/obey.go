@@ -110,7 +110,7 @@ func obey(c *console, line string) {
 	_, number := strconv.Atoi(r.rest)
 	alone := slash && word == strings.ToLower(line) || ok && (r.rest == "" || number == nil) // no sentence
 	defer func() { c.offer(line, alone) }()
-	own, inShell := handlers[named.Name], named.In&command.InShell != 0
+	own, inShell := handlers[named.Name], named.In&command.InShell != 0 && !named.Plain
 	flags := slices.ContainsFunc(after, func(a string) bool { return strings.HasPrefix(a, "--") })
 	switch {
 	case slash:
@@ -205,7 +205,9 @@ func say(c *console, word, line string) {
 	}
 	near, alone := words.Nearest(word, names), word == strings.ToLower(line)
 	wrong := fmt.Sprintf(textUnknown, word)
-	switch {
+	switch there := command.Elsewhere(word); {
+	case there != "" && alone:
+		wrong = there
 	case near != "" && (alone || near[:2] == word[:2]): // the first letters are rarely mistyped
 		wrong += fmt.Sprintf(textNearest, near)
 	case !alone:
@@ -241,14 +243,14 @@ func (c *console) offer(line string, alone bool) {
 	}
 }
 
-// quit ends plain mode, after a question if there are runs.
+// quit ends plain mode, after a question if that ends runs.
 func quit(c *console) {
 	end := func() {
 		c.answer("goodbye")
 		c.done = true
 	}
 	running, waiting := fork.Count(c.snap.Forks)
-	if running+waiting == 0 {
+	if running+waiting == 0 || c.remains {
 		end()
 		return
 	}
@@ -369,7 +371,9 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	text += more
 	if o.Undo != nil {
 		x.changes.Add(undo.Change{Name: spoken(cmp.Or(o.Message, textDone)), Step: o.Undo})
-		text += textUndoable
+		if !x.out.once {
+			text += textUndoable
+		}
 	}
 	x.out.answer(text)
 }

@@ -41,6 +41,8 @@ type Options struct {
 	Typed bool
 	// ReadOnly refuses every command that changes the bot.
 	ReadOnly bool
+	// Remains means that the bot runs on when plain mode ends.
+	Remains bool
 	// Notice is printed once at the start, one line each; it may be empty.
 	Notice string
 	// Config is the directory of the user's settings (settings.Dir), for the clock;
@@ -81,7 +83,7 @@ type session struct {
 
 func newSession(ctx context.Context, c tui.Core, o Options) *session {
 	shared := newConsole(ctx, c, o.Output, o.whyReadOnly(), o.Config)
-	shared.piped = !o.Typed
+	shared.piped, shared.remains = !o.Typed, o.Remains
 	s := &session{console: shared, notice: o.Notice, diff: snapshotDiff{numbers: shared.numbers}}
 	shared.look = s.look
 	return s
@@ -206,6 +208,7 @@ type console struct {
 	followed *following  // nil if nothing is followed
 	look     func()      // takes a new snapshot and prints the news
 	told     []string    // names that mean something else than before, which has been said
+	remains  bool        // the bot runs on when the user quits
 	done     bool        // the user has quit
 }
 

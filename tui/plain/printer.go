@@ -37,6 +37,8 @@ type printer struct {
 	buf     bytes.Buffer
 	untimed bool     // without times
 	piped   bool     // no person types the lines
+	once    bool     // there is no other line (Line)
+	failed  string   // why the only line was not executed
 	missed  string   // why the line is no command as a whole; empty if it is one
 	printed int      // lines of the current answer
 	rest    []string // the lines that "more" prints next
@@ -94,7 +96,13 @@ func (p *printer) end() {
 }
 
 // fail prints why a command was not executed.
-func (p *printer) fail(text string) { p.answer(textError + text) }
+func (p *printer) fail(text string) {
+	if p.once {
+		p.failed = text
+		return
+	}
+	p.answer(textError + text)
+}
 
 // misread notes why a line is no command as a whole. A person reads it before console.offer.
 func (p *printer) misread(why string) {

@@ -123,7 +123,11 @@ func dateText(s *core.Snapshot, d google.Item) string {
 // taskText describes a routine or reminder in the list of all tasks.
 func taskText(s *core.Snapshot, t schedule.TaskView) string {
 	next := ""
-	if !t.Next.IsZero() {
+	switch {
+	case t.Next.IsZero():
+	case t.Next.Before(s.At): // at the next start
+		next = "was due " + s.Moment(t.Next)
+	default:
 		next = "next " + s.Moment(t.Next)
 	}
 	what := panes.TaskWords(s, t)
@@ -179,6 +183,7 @@ const (
 	textUndoable    = "; undo takes it back"
 	textReadOnly    = "this is read-only; restart without --read-only to make changes"
 	textAsk         = "%s Type yes to %s, anything else to %s"
+	textAsksFirst   = "%s\nThis asks first: type it in plain mode, or after : in the dashboard"
 	textQuit        = "%s in progress or queued. They stop at once, and reminders among them fire again at the next start. Type yes to quit, anything else to stay"
 	textUnchanged   = "nothing changed"
 	textDropped     = "question cancelled, nothing changed"
@@ -189,11 +194,14 @@ const (
 
 	textUsage    = "%s takes %s, as in %s; help %s explains it"
 	textNothing  = "%s takes nothing after it; help %[1]s explains it"
-	textSeveral  = "%q matches %s; use one of these numbers, or more words"
-	textNoMatch  = "no %s matches %q; choose from"
+	textNumbers  = "; use one of these numbers, or more words"
+	textSeveral  = "%q matches %s" + textNumbers
+	textWords    = "a number names nothing here: use an ID, or words of the title"
+	textChoose   = "; choose from"
+	textNoMatch  = "no %s matches %q" + textChoose
 	textNoList   = "numbers refer to the last list; here it is, repeat the command with one of these"
 	textNoNumber = "there is no number %d in the last list, which has %d"
-	textGone     = "number %d of the last list no longer exists; choose from"
+	textGone     = "number %d of the last list no longer exists" + textChoose
 	textMore     = "and %s; type more to continue"
 	textOlder    = "and %s; narrow the list with a filter, such as a day"
 

@@ -3,6 +3,7 @@ package settings
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -197,5 +198,24 @@ func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 	if _, problems := Keys(filepath.Dir(file)); len(problems) != 1 || !slices.ContainsFunc(problems, func(p routines.Problem) bool { return strings.Contains(p.Message, "not a regular file") }) {
 		t.Errorf("a directory in the place of the file: %v", problems)
+	}
+}
+
+func TestThePageOfKeysHasEveryNameOfTheDashboard(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "keys.md"))
+	testkit.Must(t, err)
+	page := string(data)
+	for _, name := range Names {
+		choices := Choices[name]
+		if row := "\n| `" + name + "` | `" + strings.Join(choices, "`, `") + "` | `" + choices[0] + "` | "; !strings.Contains(page, row) {
+			t.Errorf("docs/keys.md does not have the row%s", row)
+		}
+	}
+	_, file, _ := strings.Cut(page, "\n`LAYOUT` is")
+	dir := t.TempDir()
+	text := strings.ReplaceAll(strings.Join(regexp.MustCompile("[a-z]+-[a-z-]+: -?[0-9]+").FindAllString(file, 2), "\n"), "`", "")
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, DashboardFile), []byte(text), 0o600))
+	if d, problems := Load(dir); len(problems) > 0 || len(d) != 2 {
+		t.Errorf("the sizes that docs/keys.md shows, %q: %v %v", text, d, problems)
 	}
 }
