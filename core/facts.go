@@ -121,8 +121,7 @@ func (s *Snapshot) BudgetText() string {
 	if o.Kind == PingsOff {
 		return o.Text + o.Tail
 	}
-	text := fmt.Sprintf("%s, one comes back every %s",
-		b.State.Left(), words.Every(time.Duration(b.State.RefillRateMinutes)*time.Minute))
+	text := b.State.Left() + ", one comes back " + b.State.Rate()
 	if !b.NextAt.IsZero() && o.Kind != PingsEmpty {
 		text += ", the next at " + s.Moment(b.NextAt)
 	}

@@ -362,7 +362,7 @@ func TestWhatHappensIsOneLineEach(t *testing.T) {
 			{func(n *core.Snapshot) {
 				n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Column: 8, Message: "bad minute"}}
 			}, "problem: a.md:3:8: bad minute"},
-			{func(n *core.Snapshot) { n.Budget.State.Capacity = 6 }, "budget: 3 of 6 pings left, one comes back every 1 hour 30 minutes"},
+			{func(n *core.Snapshot) { n.Budget.State.Capacity = 6 }, "budget: 3 of 6 pings left, one comes back every 90 min"},
 		} {
 			s.bot.change(c.change)
 			s.one(s.hears(), c.want)

@@ -218,7 +218,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.hasLines(s.types("problems"), "problems: a.md:3: bad minute")
 		after := s.bot.Snapshot()
 		s.hasLines(after.Status(), "a.md has an error: bad minute. Nothing is due within a day; muted until Sun 06:00.", "schedule: 1 reminder", "problems: 1 error in files",
-			"budget: 3 of 5 pings left, one comes back every 1 hour 30 minutes; muted until Sun 06:00: only critical pings get through", "today: $0.00")
+			"budget: 3 of 5 pings left, one comes back every 90 min; muted until Sun 06:00: only critical pings get through", "today: $0.00")
 	})
 }
 

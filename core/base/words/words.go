@@ -303,15 +303,6 @@ func Long(d time.Duration) string {
 	return two(s/86400, "day", s/3600%24, "hour")
 }
 
-// Every formats an interval for use after "every": "hour", "90 seconds".
-func Every(d time.Duration) string {
-	text := Long(d)
-	if one, ok := strings.CutPrefix(text, "1 "); ok && !strings.Contains(one, " ") {
-		return one
-	}
-	return text
-}
-
 // ClockLayout converts the time of day, or hour alone, in a layout of package time to 12
 // or 24 hours.
 func ClockLayout(layout string, twelve bool) string {

@@ -46,8 +46,6 @@ func TestWordsOfTime(t *testing.T) {
 		{"long seconds", Long(12 * time.Second), "12 seconds"},
 		{"long little", Long(time.Millisecond), "less than a second"},
 		{"long days", Long(72 * h), "3 days"},
-		{"every", Every(h), "hour"},
-		{"every odd", Every(90 * m), "1 hour 30 minutes"},
 		{"tokens", Tokens(812), "812"},
 		{"tokens k", Tokens(44_500), "45k"},
 		{"tokens m", Tokens(1_210_000), "1.2M"},

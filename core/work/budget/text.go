@@ -15,8 +15,9 @@ import (
 const (
 	textEmpty       = "the ping budget has no token left"
 	textMuted       = "0/0 available (muted: capacity is 0)"
-	textFull        = "%d/%d available (refills 1 every %d min)"
-	textBelow       = "%d/%d available (refills 1 every %d min, next in %d min)"
+	textRate        = "every %d min"
+	textFull        = "%d/%d available (refills 1 %s)"
+	textBelow       = "%d/%d available (refills 1 %s, next in %d min)"
 	textUsed        = "%d used today"
 	textCritical    = "%d critical"
 	textEssential   = "%d essential"
@@ -49,6 +50,9 @@ func (s State) Left() string {
 	return fmt.Sprintf("%d of %s left", s.Whole(), words.Some(s.Capacity, "ping", ""))
 }
 
+// Rate describes how often a token comes back, such as "every 90 min".
+func (s State) Rate() string { return fmt.Sprintf(textRate, s.RefillRateMinutes) }
+
 // Status describes the bucket at now, such as "3/5 available (refills 1 every 90 min,
 // next in 45 min)".
 func (s State) Status(now time.Time) string {
@@ -57,11 +61,11 @@ func (s State) Status(now time.Time) string {
 		return textMuted
 	}
 	if s.full() {
-		return fmt.Sprintf(textFull, s.Whole(), s.Capacity, s.RefillRateMinutes)
+		return fmt.Sprintf(textFull, s.Whole(), s.Capacity, s.Rate())
 	}
 	next := s.timeFor(float64(s.Whole()+1) - s.Available)
 	minutes := int(math.Ceil(next.Minutes()))
-	return fmt.Sprintf(textBelow, s.Whole(), s.Capacity, s.RefillRateMinutes, minutes)
+	return fmt.Sprintf(textBelow, s.Whole(), s.Capacity, s.Rate(), minutes)
 }
 
 // FullStatus is Status with the day's non-zero counters.

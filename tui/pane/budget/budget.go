@@ -80,7 +80,7 @@ func facts(c pane.Context) (out [][]widget.Span) {
 		} else {
 			say(theme.Good, "full")
 		}
-		say(theme.Dim, textRate(b.State.RefillRateMinutes))
+		say(theme.Dim, textRate(b.State))
 	}
 	if b.Reserved > 0 {
 		say(theme.Accent, fmt.Sprintf("%d on its way", b.Reserved))
@@ -100,7 +100,7 @@ func Head(c pane.Context) [][]widget.Span {
 			{Role: theme.Dim, Text: " / "},
 			{Text: Tokens(float64(st.Capacity)) + "  "},
 		}, word(c)...),
-		{{Role: theme.Dim, Text: textRate(st.RefillRateMinutes)}},
+		{{Role: theme.Dim, Text: textRate(st)}},
 	}
 }
 
@@ -292,7 +292,7 @@ const (
 	textHeat     = "Answered pings by weekday and hour"
 )
 
-func textRate(minutes int) string { return fmt.Sprintf("1 every %d min", minutes) }
+func textRate(s budget.State) string { return "1 " + s.Rate() }
 
 // Tokens formats the available tokens with one decimal, rounded down, so that a partial token never looks complete.
 func Tokens(available float64) string {
