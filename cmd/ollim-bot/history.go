@@ -119,7 +119,7 @@ func tookOf(s history.Session) string {
 	if s.Started.IsZero() {
 		return "-"
 	}
-	return cmp.Or(words.Span(s.Last.Sub(s.Started)), "under 1m")
+	return words.Minutes(s.Last.Sub(s.Started))
 }
 
 type historyShowCmd struct {
@@ -264,7 +264,7 @@ func pingedLine(s history.Summary) string {
 	}
 	line += fmt.Sprintf(", %d answered (%.0f %%)", s.Answers.Answered, 100*s.Answers.Rate())
 	if s.Answers.Answered > 0 {
-		line += ", usually after " + span(s.Answers.Median)
+		line += ", usually after " + words.Minutes(s.Answers.Median)
 	}
 	if s.Answers.Useless > 0 {
 		line += fmt.Sprintf(", %d %s", s.Answers.Useless, budget.TextUseless)
@@ -290,9 +290,9 @@ func pingLine(e history.Event) string {
 	line := fmt.Sprintf("  %s  %s  %-8s  %s  (%s)", e.At.Format(console.MomentLayout), e.What, e.Task, e.Title, strings.Join(facts, ", "))
 	switch {
 	case !e.Next.IsZero() && e.What == history.Pinged:
-		return line + "  " + fmt.Sprintf(textAnswered, span(e.Next.Sub(e.At)), e.How)
+		return line + "  " + fmt.Sprintf(textAnswered, words.Minutes(e.Next.Sub(e.At)), e.How)
 	case !e.Next.IsZero():
-		return line + "  " + fmt.Sprintf(textWroteAfter, span(e.Next.Sub(e.At)))
+		return line + "  " + fmt.Sprintf(textWroteAfter, words.Minutes(e.Next.Sub(e.At)))
 	case e.What == history.Pinged:
 		return line + "  " + textNotAnswered
 	case !e.Background:
@@ -300,6 +300,3 @@ func pingLine(e history.Event) string {
 	}
 	return line
 }
-
-// span is how long something took.
-func span(d time.Duration) string { return cmp.Or(words.Span(d), "less than a minute") }

@@ -128,7 +128,7 @@ func (t *talk) try(q asked) (*answer, over) {
 		}
 		switch {
 		case wait > patience:
-			f.text = fmt.Sprintf(textWaitsLong, f.text, words.Span(wait))
+			f.text = fmt.Sprintf(textWaitsLong, f.text, words.Minutes(wait))
 			f.again = false
 		case attempt > tries, silent > silences:
 			f.again = false
