@@ -123,7 +123,7 @@ func TestWhatHelpsIsTriedAgainAndWhatDoesNotIsSaid(t *testing.T) {
 			true, 9 * time.Second, "rate limit", false,
 		},
 		{"spend limit", with(429, "application/json", problem("rate_limit_error", "enforced_spend_limit_reached"), "Retry-After", "7"), false, 0, "spend limit", true},
-		{"a wait of a day", with(429, "application/json", problem("rate_limit_error", "tomorrow"), "Retry-After", "86400"), false, 0, "asks to retry in 24h", true},
+		{"a wait of a day", with(429, "application/json", problem("rate_limit_error", "tomorrow"), "Retry-After", "86400"), false, 0, "asks to retry in 24 h", true},
 		{"timeout", with(408, "text/plain", ""), true, 0, "request timeout", false},
 		{"conflict", with(409, "text/plain", ""), true, 0, "conflict", false},
 		{"broken server", with(500, "text/html", "<h1>"), true, 0, "internal server error", false},

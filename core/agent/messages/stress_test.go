@@ -43,7 +43,7 @@ func misbehaviours() []misbehaviour {
 		{"429, retry-after-ms: 300", answers{refusal(429, "rate_limit_error", "slow", "retry-after-ms", "300"), done}, "Done.", 2, 0.01, 0, false},
 		{"429, retry-after: a date", answers{refusal(429, "rate_limit_error", "slow", "retry-after", "Sat, 01 Jan 2000 00:00:09 GMT"), done}, "Done.", 2, 0.01, 0, false},
 		{"429, retry-after: garbage", answers{refusal(429, "rate_limit_error", "slow", "retry-after", "soon"), done}, "Done.", 2, 0.01, 0, false},
-		{"429, retry-after: a day", answers{refusal(429, "rate_limit_error", "slow", "retry-after", "86400")}, "retry in 24h", 1, 0, 0, true},
+		{"429, retry-after: a day", answers{refusal(429, "rate_limit_error", "slow", "retry-after", "86400")}, "retry in 24 h", 1, 0, 0, true},
 		{"429 for ever", answers{refusal(429, "rate_limit_error", "slow")}, "slow", retries + 1, 0, 0, true},
 		{"spend limit", answers{refusal(429, "rate_limit_error", "enforced_spend_limit_reached")}, "spend limit", 1, 0, 0, true},
 		{"529", answers{refusal(529, "overloaded_error", "Overloaded"), done}, "Done.", 2, 0.01, 0, false},
