@@ -335,7 +335,7 @@ func (s *Snapshot) nextText() []string {
 func TitleOf(e schedule.Entry) string {
 	check := Chain(e.Label)
 	if title := clean.Line(cmp.Or(e.Title, e.Description, e.ID)); check != "" && !strings.Contains(title, check) {
-		return title + ", " + check
+		return strings.TrimSuffix(title, ".") + ", " + check
 	}
 	return clean.Line(cmp.Or(e.Title, e.Description, e.Label, e.ID))
 }

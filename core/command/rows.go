@@ -92,11 +92,15 @@ var Table = []Command{
 	{Name: "engine", Key: "Show the engine", In: inBoth, Plain: true, Group: overview, About: "Show the model, its processes, and today's cost."},
 	{Name: "problems", In: inBoth, Plain: true, Group: overview, About: "List errors in files, with their positions."},
 	{
-		Name: "notices", In: inBoth, Plain: true, Group: overview, Usage: "[HOW MANY] [FILTER]", About: "List notices of the program, newest first.", Example: "notices is:warning",
+		Name: "notices", In: inBoth, Plain: true, Group: overview, Usage: "[HOW MANY] [FILTER]",
+		About: "List notices of the program, newest first.", Example: "notices is:warning",
 		Key:  "Show past notices",
 		More: helpFilter,
 	},
-	{Name: "log", In: inBoth, Plain: true, Group: overview, Usage: "[LINES] [FILTER]", About: "Show the latest lines of the log.", Example: "log 20 is:error", More: helpLog},
+	{
+		Name: "log", In: inBoth, Plain: true, Group: overview, Usage: "[LINES] [FILTER]",
+		About: "Show the latest lines of the log.", Example: "log 20 is:error", More: helpLog,
+	},
 	{
 		Name: "audit", In: InShell | InPlain, Group: overview, Usage: "[FILTER]", Example: "audit yesterday", More: helpFilter,
 		About: "List decisions: what was asked, allowed and changed, and by whom.",
@@ -214,7 +218,8 @@ var Table = []Command{
 		Make:  func(s Subject) Value { return DiscardUpdate{Key: s.ID} },
 	},
 	{
-		Name: "questions", In: inBoth, Plain: true, Group: pending, Usage: "[FILTER]", About: "List what the bot asks you by itself, newest first.", More: helpFilter,
+		Name: "questions", In: inBoth, Plain: true, Group: pending, Usage: "[FILTER]",
+		About: "List what the bot asks you by itself, newest first.", More: helpFilter,
 	},
 	{
 		Name: "answer", In: InPlain, Group: pending, Usage: "[QUESTION] ANSWER", About: "answer a question of the bot's", Example: "answer 1 tomorrow 9:00",
@@ -260,12 +265,18 @@ var Table = []Command{
 		Name: "day", In: inBoth, Plain: true, Group: tasks, Usage: "[DAY]", Example: "day yesterday", More: helpDay,
 		About: "Show what fires in the next 24 hours, your appointments, and the runs of today; or of another day.",
 	},
-	{Name: "list", In: inBoth, Plain: true, Group: tasks, Usage: "[FILTER]", About: "List all routines and reminders.", Example: "list is:reminder", More: helpFilter},
+	{
+		Name: "list", In: inBoth, Plain: true, Group: tasks, Usage: "[FILTER]",
+		About: "List all routines and reminders.", Example: "list is:reminder", More: helpFilter,
+	},
 	{
 		Name: "task", Aliases: []string{"details"}, In: inBoth, Plain: true, Group: tasks, Usage: "TASK", Example: "task email", More: helpTask,
 		About: "Show everything about a task: its next fires, its runs, its pings, what it costs.",
 	},
-	{Name: "file", In: inBoth, Plain: true, Group: tasks, Usage: "TASK", About: "Show the path and the content of a task's file.", Example: "file email", More: helpFile},
+	{
+		Name: "file", In: inBoth, Plain: true, Group: tasks, Usage: "TASK",
+		About: "Show the path and the content of a task's file.", Example: "file email", More: helpFile,
+	},
 	{
 		Name: "fire", Key: "Fire task now", In: InShell | InPlain | InBot, Group: tasks, Args: aTask, Writes: true, Example: "fire email",
 		About: "Run a routine or reminder now, in addition to its schedule.",
@@ -338,7 +349,8 @@ var Table = []Command{
 		Example: "edit email when every day at 8:15", More: helpEdit,
 	},
 	{
-		Name: "add", Aliases: []string{"new"}, In: inBoth, Plain: true, Group: tasks, Usage: "routine WHEN MESSAGE, or reminder WHEN MESSAGE", About: "Create a task.",
+		Name: "add", Aliases: []string{"new"}, In: inBoth, Plain: true, Group: tasks, Usage: "routine WHEN MESSAGE, or reminder WHEN MESSAGE",
+		About:   "Create a task.",
 		Key:     "New routine or reminder",
 		Example: "add reminder tomorrow 9:00 put out the bins", More: helpNew, Writes: true,
 	},
