@@ -195,19 +195,28 @@ func waitingLines(bot *core.Bot) []string {
 }
 
 type restoreCmd struct {
-	ID string `arg:"" optional:"" complete:"removed" help:"The ID of the task; without it, the removed tasks are listed."`
+	Task []string `arg:"" optional:"" name:"id" complete:"removed" help:"The task: its id, four characters of it, or words of its title; without it, the removed tasks are listed."`
 }
 
 // Run restores a task that was removed within the last day, or lists such tasks.
 func (c *restoreCmd) Run(p *process, at console.DataDir) error {
-	if c.ID == "" {
-		return p.Lines(console.OrNone(console.Each(routines.RemovedTasks(at.Dir, at.Now), func(r routines.Removed) string {
+	removed, id := routines.RemovedTasks(at.Dir, at.Now), strings.Join(c.Task, " ")
+	if id == "" {
+		return p.Lines(console.OrNone(console.Each(removed, func(r routines.Removed) string {
 			return fmt.Sprintf("  %s  %-8s  %-14s  %s", r.ID, r.Kind, words.Ago(at.Now.Sub(r.At)), r.Title())
 		}), "nothing was removed within the last day")...)
 	}
-	t, err := routines.RestoreTask(at.Dir, at.Now, c.ID)
+	things := console.Each(removed, func(r routines.Removed) command.Thing { return command.Thing{ID: r.ID, Title: r.Title()} })
+	if found := command.Pick(things, command.Thing.Itself, id); len(found) > 0 {
+		one, err := command.PickOne("removed task", things, id, true)
+		if err != nil {
+			return err
+		}
+		id = one.ID
+	}
+	t, err := routines.RestoreTask(at.Dir, at.Now, id)
 	if errors.Is(err, routines.ErrNotRemoved) {
-		return fmt.Errorf("%s: %w; run `ollim-bot restore` to list the removed tasks", clean.Line(c.ID), err)
+		return fmt.Errorf("%s: %w; run `ollim-bot restore` to list the removed tasks", clean.Line(id), err)
 	}
 	if err != nil {
 		return err

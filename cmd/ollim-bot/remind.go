@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
@@ -14,28 +15,28 @@ import (
 )
 
 type reminderDoneCmd struct {
-	ID string `arg:"" complete:"reminder" help:"The reminder's id."`
+	Task []string `arg:"" name:"id" complete:"reminder" help:"The reminder: its id, four characters of it, or words of its title."`
 }
 
 func (c *reminderDoneCmd) Run(p *process) error {
-	return p.remind(command.Remind{ID: c.ID, Word: command.Done})
+	return p.remind(c.Task, command.Remind{Word: command.Done})
 }
 
 type reminderNotTodayCmd struct {
-	ID string `arg:"" complete:"reminder" help:"The reminder's id."`
+	Task []string `arg:"" name:"id" complete:"reminder" help:"The reminder: its id, four characters of it, or words of its title."`
 }
 
 func (c *reminderNotTodayCmd) Run(p *process) error {
-	return p.remind(command.Remind{ID: c.ID, Word: command.NotToday})
+	return p.remind(c.Task, command.Remind{Word: command.NotToday})
 }
 
 type reminderLaterCmd struct {
-	ID    string `arg:"" complete:"reminder" help:"The reminder's id."`
-	Delay string `placeholder:"TIME" help:"Until when: minutes from now, 90m, 18:30, tonight, \"tomorrow 9:00\"; one hour if not given."`
+	Task  []string `arg:"" name:"id" complete:"reminder" help:"The reminder: its id, four characters of it, or words of its title."`
+	Delay string   `placeholder:"TIME" help:"Until when: minutes from now, 90m, 18:30, tonight, \"tomorrow 9:00\"; one hour if not given."`
 }
 
 func (c *reminderLaterCmd) Run(p *process) error {
-	r := command.Remind{ID: c.ID, Word: command.Later}
+	r := command.Remind{Word: command.Later}
 	if c.Delay != "" {
 		at, err := p.Open()
 		if err == nil {
@@ -45,11 +46,11 @@ func (c *reminderLaterCmd) Run(p *process) error {
 			return err
 		}
 	}
-	return p.remind(r)
+	return p.remind(c.Task, r)
 }
 
 // remind answers a reminder by changing its file; a running bot loads it at once.
-func (p *process) remind(c command.Remind) error {
+func (p *process) remind(task []string, c command.Remind) error {
 	at, err := p.Writable()
 	if err != nil {
 		return err
@@ -57,8 +58,8 @@ func (p *process) remind(c command.Remind) error {
 	rel := ""
 	files := taskFiles{p, at}
 	var inForce routines.Task
-	if r, ok := files.read().ReminderByID(c.ID); ok {
-		inForce = r.Task
+	if c.ID, inForce, err = files.named(routines.KindReminder, strings.Join(task, " ")); err != nil {
+		return err
 	}
 	guard := files.guard()
 	if _, err := guard.Provenance().Load(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
+	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 )
 
@@ -99,15 +101,19 @@ func forkTook(v fork.View, now time.Time) string {
 }
 
 type runsTailCmd struct {
-	ID     string `arg:"" complete:"run" help:"The run's id, from ollim-bot runs."`
-	Follow bool   `short:"f" help:"Wait for more lines until the run has ended."`
+	Which  []string `arg:"" name:"id" complete:"run" help:"The run: its id, four characters of it, or words of its title."`
+	Follow bool     `short:"f" help:"Wait for more lines until the run has ended."`
 }
 
 // Run prints a run's output from the file that the bot writes while it runs.
 func (c *runsTailCmd) Run(p *process, at console.DataDir) error {
-	page, err := fork.DiskTail(at.Dir, c.ID, 0)
+	id, err := runNamed(at, strings.Join(c.Which, " "))
+	if err != nil {
+		return err
+	}
+	page, err := fork.DiskTail(at.Dir, id, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no run %q: ollim-bot runs shows the newest ones", clean.Line(c.ID))
+		return fmt.Errorf("the output of run %s is not kept: ollim-bot runs shows the newest ones", clean.Line(id))
 	}
 	if err != nil {
 		return err
@@ -117,7 +123,18 @@ func (c *runsTailCmd) Run(p *process, at console.DataDir) error {
 	}
 	ctx, stop := p.Context()
 	defer stop()
-	return p.follow(ctx, at, c.ID, page.Next)
+	return p.follow(ctx, at, id, page.Next)
+}
+
+// runNamed returns the ID of the run that a text names, of all that are on record.
+func runNamed(at console.DataDir, text string) (string, error) {
+	views, err := fork.Ledger(at.Dir, math.MaxInt)
+	if err != nil {
+		return "", err
+	}
+	things := console.Each(views, func(v fork.View) command.Thing { return command.Thing{ID: v.ID, Title: v.Title} })
+	found, err := command.PickOne("run", things, text, true)
+	return found.ID, err
 }
 
 // follow prints new lines until the run has ended or the user leaves.

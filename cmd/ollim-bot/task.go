@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -158,17 +159,8 @@ type cancelCmd struct {
 }
 
 // Run removes the file of a task of either kind.
-func (c *cancelCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	id, err := p.find(bot, command.Task, strings.Join(c.Task, " "))
-	if err != nil {
-		return err
-	}
-	files := taskFiles{p, at}
-	kind := routines.KindReminder
-	if t, ok := files.read().Find(id); ok {
-		kind = t.Kind
-	}
-	return files.cancel(kind, id)
+func (c *cancelCmd) Run(p *process, at console.DataDir) error {
+	return taskFiles{p, at}.cancel("", strings.Join(c.Task, " "))
 }
 
 // heldMarks marks the tasks that do not fire now, by file: paused, snoozed, or held for money. Approval has a mark of its own.
@@ -183,11 +175,11 @@ func heldMarks(bot *core.Bot, now time.Time) map[string]string {
 }
 
 type routineCancelCmd struct {
-	ID string `arg:"" complete:"routine" help:"The routine's id."`
+	Task []string `arg:"" name:"id" complete:"routine" help:"The routine: its id, four characters of it, or words of its title."`
 }
 
 func (c *routineCancelCmd) Run(p *process, at console.DataDir) error {
-	return taskFiles{p, at}.cancel(routines.KindRoutine, c.ID)
+	return taskFiles{p, at}.cancel(routines.KindRoutine, strings.Join(c.Task, " "))
 }
 
 type routineStartersCmd struct {
@@ -369,11 +361,11 @@ func (reminderListCmd) Run(p *process, at console.DataDir, bot *core.Bot) error 
 }
 
 type reminderCancelCmd struct {
-	ID string `arg:"" complete:"reminder" help:"The reminder's id."`
+	Task []string `arg:"" name:"id" complete:"reminder" help:"The reminder: its id, four characters of it, or words of its title."`
 }
 
 func (c *reminderCancelCmd) Run(p *process, at console.DataDir) error {
-	return taskFiles{p, at}.cancel(routines.KindReminder, c.ID)
+	return taskFiles{p, at}.cancel(routines.KindReminder, strings.Join(c.Task, " "))
 }
 
 // routineTimes formats a routine's schedule for a list.
@@ -492,9 +484,31 @@ func (f taskFiles) warn(problems []routines.Problem, folder string) {
 	}
 }
 
-// cancel removes the file of a task.
-func (f taskFiles) cancel(kind routines.Kind, id string) error {
-	inForce, _ := f.read().Find(id)
+// named returns the ID of the task of a kind, or of either, that a text names, and the task. A text that can be an ID and
+// names none is returned as it is: it may be that of a file with a mistake.
+func (f taskFiles) named(kind routines.Kind, text string) (id string, inForce routines.Task, err error) {
+	set := f.read()
+	var things []command.Thing
+	for _, t := range set.Tasks() {
+		if kind == "" || t.Kind == kind {
+			things = append(things, command.Thing{ID: t.ID, Title: t.Title()})
+		}
+	}
+	found, err := command.PickOne(string(cmp.Or(kind, "task")), things, text, false)
+	if err != nil && len(command.Pick(things, command.Thing.Itself, text)) == 0 && routines.ValidID(text) && !strings.Contains(text, " ") {
+		return text, inForce, nil
+	}
+	inForce, _ = set.Find(found.ID)
+	return found.ID, inForce, err
+}
+
+// cancel removes the file of a task of a kind, or of either.
+func (f taskFiles) cancel(kind routines.Kind, text string) error {
+	id, inForce, err := f.named(kind, text)
+	if err != nil {
+		return err
+	}
+	kind = cmp.Or(kind, inForce.Kind, routines.KindReminder)
 	rel, found, err := routines.RemoveTask(f.at.Dir, kind, id, inForce)
 	if err != nil {
 		return err
