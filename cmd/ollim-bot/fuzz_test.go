@@ -9,6 +9,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,9 +89,10 @@ func fuzzAll(t *testing.T, targets []fuzzTarget, d time.Duration) {
 // fuzzTargets reads the test files of the tree.
 func fuzzTargets(t *testing.T) (list []fuzzTarget) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "grep", "-rlE", "--include=*_test.go", "^func Fuzz", filepath.Join("..", "..")).Output()
-	testkit.Must(t, err)
-	for path := range strings.FieldsSeq(string(out)) {
+	testkit.Must(t, filepath.WalkDir(filepath.Join("..", ".."), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		testkit.Must(t, err)
 		for _, d := range file.Decls {
@@ -98,7 +100,8 @@ func fuzzTargets(t *testing.T) (list []fuzzTarget) {
 				list = append(list, fuzzTarget{filepath.Dir(path), f.Name.Name, adds(f)})
 			}
 		}
-	}
+		return nil
+	}))
 	return list
 }
 

@@ -20,7 +20,7 @@ import (
 	"ollimbot/core/work/fork"
 )
 
-// forksShown is how many runs are offered for completion, and searched for one that is followed, newest first.
+// forksShown is how many runs on record a list shows, newest first.
 const forksShown = 20
 
 // followEvery is the interval at which a followed tail reads new lines.
@@ -35,22 +35,30 @@ type runsListCmd struct {
 	console.AsJSON
 }
 
-// Run lists the runs that are under way or wait, and the newest of the others, with or without a running bot.
+// Run lists the newest runs on record, and those that wait in the running bot, by when they began.
 func (c *runsListCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	views := interrupted(at, bot.SnapshotAt(at.Now).Forks)
+	views, err := ledger(at)
+	if err != nil {
+		return err
+	}
+	for _, v := range bot.SnapshotAt(at.Now).Forks {
+		if v.State == fork.Waiting {
+			views = append(views, v)
+		}
+	}
+	began := func(v fork.View) time.Time { return cmp.Or(v.Started, v.Queued) }
+	slices.SortStableFunc(views, func(a, b fork.View) int { return began(b).Compare(began(a)) })
 	lines := console.Each(views, func(v fork.View) string { return forkLine(v, at.Now) })
 	return p.Answer(c.JSON, append([]fork.View{}, views...), console.OrNone(lines, "no background runs yet"))
 }
 
-// ledger reads the newest runs.
+// ledger reads the newest runs. A run without an end belongs to the running bot; if no
+// bot is running, it was interrupted.
 func ledger(at console.DataDir) ([]fork.View, error) {
 	views, err := fork.Ledger(at.Dir, forksShown)
-	return interrupted(at, views), err
-}
-
-// interrupted corrects the states of runs. A run without an end belongs to the running bot; if no bot is running, it was
-// interrupted.
-func interrupted(at console.DataDir, views []fork.View) []fork.View {
+	if err != nil {
+		return nil, err
+	}
 	if _, running := at.Dir.Running(); !running {
 		for i := range views {
 			if views[i].Live() {
@@ -58,7 +66,7 @@ func interrupted(at console.DataDir, views []fork.View) []fork.View {
 			}
 		}
 	}
-	return views
+	return views, nil
 }
 
 // forkLine is one run of the list.

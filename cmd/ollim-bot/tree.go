@@ -141,9 +141,12 @@ func arrange(n *kong.Node, path string) {
 func arguments(c command.Command) any {
 	fields, args := []reflect.StructField{{Name: "Out", Type: reflect.TypeFor[console.AsJSON](), Tag: `embed:""`}}, c.Args
 	if c.Plain {
-		fields, args = nil, nil
-		if c.Usage != "" {
-			args = []command.Arg{{Kind: command.Words, Name: "words", About: "As in plain mode: " + c.Usage + ".", Optional: true}}
+		if fields = nil; c.Usage != "" {
+			of := command.Words
+			if len(args) > 0 { // for completion
+				of = args[0].Kind
+			}
+			args = []command.Arg{{Kind: of, Name: "words", About: "As in plain mode: " + c.Usage + ".", Optional: true}}
 		}
 	}
 	for i, a := range args {
@@ -205,7 +208,7 @@ func (p *process) act(c command.Command, n *kong.Node) error {
 func (p *process) line(bot *core.Bot, c command.Command, rest string) error {
 	ctx, cancel := p.Context()
 	defer cancel()
-	viewer := bot.Viewer(false)
+	viewer := bot.Viewer(!c.Writes)
 	defer viewer.Close()
 	a, err := plain.Line(p.asking(ctx), viewer, c, rest, dashboard.Dir(p.Environ()))
 	if wrong := new(plain.MisreadError); errors.As(err, &wrong) {

@@ -237,7 +237,7 @@ var Table = []Command{
 	{Name: "runs list", In: InShell | InBot, Group: runs, About: "List the newest runs."},
 	{Name: "runs tail", In: InShell, Group: runs, About: "Show the output of one run."},
 	{
-		Name: "tail", Aliases: []string{"output", "run"}, In: inBoth, Plain: true, Group: runs, Usage: "RUN [last HOW MANY] [find FILTER]",
+		Name: "tail", Aliases: []string{"output", "run"}, In: inBoth, Plain: true, Args: aRun, Group: runs, Usage: "RUN [last HOW MANY] [find FILTER]",
 		About: "Show what came of a run, and the last lines of its output.", Example: "tail email last 40", More: helpOutput,
 	},
 	{Name: "seen", Key: "Mark failures as seen", In: inBoth, Plain: true, Group: runs, About: "Mark all failed runs as seen.", Writes: true},
@@ -251,7 +251,8 @@ var Table = []Command{
 		About: "Stop a run.", Make: func(s Subject) Value { return StopFork{Run: s.ID} },
 	},
 	{
-		Name: "again", In: inBoth, Plain: true, Group: runs, Usage: "RUN", About: "Run the task of a run again.", Example: "again 2", More: helpRun, Writes: true,
+		Name: "again", In: inBoth, Plain: true, Args: aRun, Group: runs, Usage: "RUN", About: "Run the task of a run again.",
+		Example: "again 2", More: helpRun, Writes: true,
 		Key: "Fire its task again",
 	},
 	{
@@ -270,11 +271,11 @@ var Table = []Command{
 		About: "List all routines and reminders.", Example: "list is:reminder", More: helpFilter,
 	},
 	{
-		Name: "task", Aliases: []string{"details"}, In: inBoth, Plain: true, Group: tasks, Usage: "TASK", Example: "task email", More: helpTask,
+		Name: "task", Aliases: []string{"details"}, In: inBoth, Plain: true, Args: aTask, Group: tasks, Usage: "TASK", Example: "task email", More: helpTask,
 		About: "Show everything about a task: its next fires, its runs, its pings, what it costs.",
 	},
 	{
-		Name: "file", In: inBoth, Plain: true, Group: tasks, Usage: "TASK",
+		Name: "file", In: inBoth, Plain: true, Args: aTask, Group: tasks, Usage: "TASK",
 		About: "Show the path and the content of a task's file.", Example: "file email", More: helpFile,
 	},
 	{
@@ -344,7 +345,8 @@ var Table = []Command{
 		About: "walk through names, profile and first routines",
 	},
 	{
-		Name: "edit", In: inBoth, Plain: true, Group: tasks, Usage: "TASK [FIELD VALUE]", About: "Change a field of a task; without a field, list its fields.",
+		Name: "edit", In: inBoth, Plain: true, Args: aTask, Writes: true, Group: tasks, Usage: "TASK [FIELD VALUE]",
+		About:   "Change a field of a task; without a field, list its fields.",
 		Key:     "Edit the task",
 		Example: "edit email when every day at 8:15", More: helpEdit,
 	},

@@ -34,7 +34,7 @@ func (p *Palette) search() {
 	}
 	p.find(query, func(*item) string { return query })
 	at := 0 // what is called so is before what it may become
-	for !strings.Contains(text, " ") && at < len(p.shown) && p.shown[at].match.Exact() {
+	for at < len(p.shown) && p.shown[at].match.Exact() {
 		at++
 	}
 	p.shown = slices.Insert(p.shown, at, p.commands(text)...)
