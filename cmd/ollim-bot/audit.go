@@ -195,7 +195,7 @@ func waitingLines(bot *core.Bot) []string {
 }
 
 type restoreCmd struct {
-	Task []string `arg:"" optional:"" name:"id" complete:"removed" help:"The task: its id, four characters of it, or words of its title; without it, the removed tasks are listed."`
+	Task []string `arg:"" optional:"" name:"id" complete:"removed" help:"The task: its id, or words of its title; without it, the removed tasks are listed."`
 }
 
 // Run restores a task that was removed within the last day, or lists such tasks.
