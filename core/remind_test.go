@@ -102,7 +102,7 @@ func TestAReminderComesBackUntilItIsDone(t *testing.T) {
 		if last := b.Snapshot().Budget.Pings[2]; last.How != budget.Pressed || last.Answered.IsZero() {
 			t.Errorf("the ping was not answered: %+v", last)
 		}
-		if _, err = press(t, b, all[0], "Later"); err == nil || !strings.Contains(err.Error(), "no longer pending") {
+		if _, err = press(t, b, all[0], "Later"); err == nil || !strings.Contains(err.Error(), "is not pending") {
 			t.Errorf("a press on an old message of a reminder that is done: %v", err)
 		}
 		if old := cards(b)[0]; len(old.Embed.Buttons) != 0 {
@@ -175,7 +175,7 @@ func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
 			"in the past":       {ID: "dddd0001", Word: command.Later, Until: b.now().Add(-time.Minute)},
 			"year away":         {ID: "dddd0001", Word: command.Later, Until: b.now().AddDate(2, 0, 0)},
 			"does not answer":   {ID: "dddd0001", Word: "never"},
-			"no longer pending": {ID: "nobody", Word: command.Done},
+			"is not pending": {ID: "nobody", Word: command.Done},
 			"use done, later":   {ID: "dddd0001"},
 		} {
 			refused(t, b, c, word)

@@ -35,7 +35,7 @@ type runsListCmd struct {
 	console.AsJSON
 }
 
-// Run lists the newest runs on record, and those that wait in the running bot, by when they began.
+// Run lists the runs that are under way, those that wait in the running bot, and the newest on record, as the pane does.
 func (c *runsListCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	views, err := ledger(at)
 	if err != nil {
@@ -46,8 +46,8 @@ func (c *runsListCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 			views = append(views, v)
 		}
 	}
-	began := func(v fork.View) time.Time { return cmp.Or(v.Started, v.Queued) }
-	slices.SortStableFunc(views, func(a, b fork.View) int { return began(b).Compare(began(a)) })
+	order := func(v fork.View) int { return slices.Index([]fork.State{fork.Waiting, fork.Running}, v.State) } // -1 for those that have ended
+	slices.SortStableFunc(views, func(a, b fork.View) int { return cmp.Compare(order(b), order(a)) })
 	lines := console.Each(views, func(v fork.View) string { return forkLine(v, at.Now) })
 	return p.Answer(c.JSON, append([]fork.View{}, views...), console.OrNone(lines, "no background runs yet"))
 }

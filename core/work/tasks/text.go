@@ -34,7 +34,7 @@ const (
 	textNotAdded      = "the task %q was not added from here: remove it instead"
 	textNotHeld       = "%s is neither paused nor snoozed"
 	textNotMuted      = "pings are not muted"
-	textNotPending    = "no reminder %s is pending: it was done, cancelled, or delivered for the last time, or it never existed"
+	textNotPending    = "the reminder %s is not pending: it was done, cancelled, or delivered for the last time, or it never existed"
 	textNotTold       = "%s, but the agent could not be informed: %w"
 	textOpenAgain     = "The reminder %q (%s) is pending again: it was restored."
 	textProposed      = "written by the agent, waits for you: %s"
