@@ -172,11 +172,11 @@ func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
 			t.Errorf("not today is %v, want %v", got, want)
 		}
 		for word, c := range map[string]command.Remind{
-			"in the past":       {ID: "dddd0001", Word: command.Later, Until: b.now().Add(-time.Minute)},
-			"year away":         {ID: "dddd0001", Word: command.Later, Until: b.now().AddDate(2, 0, 0)},
-			"does not answer":   {ID: "dddd0001", Word: "never"},
-			"is not pending": {ID: "nobody", Word: command.Done},
-			"use done, later":   {ID: "dddd0001"},
+			"in the past":     {ID: "dddd0001", Word: command.Later, Until: b.now().Add(-time.Minute)},
+			"year away":       {ID: "dddd0001", Word: command.Later, Until: b.now().AddDate(2, 0, 0)},
+			"does not answer": {ID: "dddd0001", Word: "never"},
+			"is not pending":  {ID: "nobody", Word: command.Done},
+			"use done, later": {ID: "dddd0001"},
 		} {
 			refused(t, b, c, word)
 		}
