@@ -58,6 +58,10 @@ func TestAReadOnlyDirectoryIsAnErrorWithACure(t *testing.T) {
 		if got, err := d.Read("state/x.json"); err != nil || string(got) != "old" {
 			t.Errorf("it holds %q, %v", got, err)
 		}
+		testkit.Must(t, os.Chmod(d.Root(), 0o700))
+		if err := d.Prepare(); err == nil || !strings.HasPrefix(err.Error(), "write in "+d.Display()+": ") {
+			t.Errorf("with a read-only state: %v", err)
+		}
 	})
 }
 
