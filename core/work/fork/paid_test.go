@@ -119,8 +119,29 @@ func TestARunIsEndedBetweenItsRequestsWhenACapIsReached(t *testing.T) {
 		if v := r.status.snapshot(); v.Usage.CostUSD != 1.25 || v.Usage.InputTokens != 10 {
 			t.Errorf("the run shows %+v", v.Usage)
 		}
-		if _, rows := purse.Books(time.Now()); len(rows) != 2 || rows[0].For != money.OfRun || rows[1].For != money.Subagent || rows[1].Run != r.id || rows[1].Task.ID != "a1b2c3d4" {
+		if _, rows := purse.Books(time.Now()); len(rows) != 2 || rows[0].For != money.OfRun ||
+			rows[1].For != money.Subagent || rows[1].Run != r.id || rows[1].Task.ID != "a1b2c3d4" {
 			t.Errorf("%+v", rows)
+		}
+	})
+}
+
+// A run is paid from its reservation, at the price of its model.
+func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		used := agent.Usage{OutputTokens: 1, CostUSD: 0.05}
+		h := newHarness(t, tells(agent.Result{SessionID: "s-1", Usage: used}))
+		purse := paying(t, h, math.Inf(1))
+		defer h.serve()()
+		j := playing(task(), "stop")
+		j.Ticket = reserve(t, h, purse)
+		v := h.done(j)
+		if s := purse.State(h.o.now()); s.Today.Spent.Dollars() != used.CostUSD || s.Reserved <= 0 ||
+			v.Usage.CostUSD != used.CostUSD || purse.Run(v.ID).Dollars() != used.CostUSD {
+			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, s)
+		}
+		if list, err := Ledger(h.dir, 1); err != nil || list[0].Usage != used {
+			t.Errorf("the ledger says %+v, %v", list, err)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func (h *harness) ended(from, to int) {
 	}
 }
 
-func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
+func TestAFailureStaysUntilItsUserHasLooked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		h.ended(0, 4)
@@ -67,6 +67,12 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 		}
 		if got := h.m.Failures(); len(got) > 0 || len(h.m.seen.Runs) > 0 {
 			t.Errorf("all were looked at: %+v, %+v", got, h.m.seen)
+		}
+		for i := range keptFailures + 3 {
+			h.m.add(View{ID: fmt.Sprintf("%08x", i), State: Failed})
+		}
+		if got := h.m.Failures(); len(got) != keptFailures || got[0].ID != fmt.Sprintf("%08x", keptFailures+2) {
+			t.Errorf("%d failures are kept, the newest is %s", len(got), got[0].ID)
 		}
 	})
 }
