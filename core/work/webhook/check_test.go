@@ -86,6 +86,8 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
     list: {type: array, maxItems: 1, items: {type: object, properties: {a: {minLength: 2}}}}
     word: {type: string, pattern: "^x"}
     n: {type: integer, minimum: 3, maximum: 5}
+    between: {exclusiveMinimum: 0, exclusiveMaximum: 1}
+    some: {minItems: 1}
     one: {const: fixed}
     either: {anyOf: [{type: integer}, {type: boolean}]}
     mail: {type: string, format: email}
@@ -118,7 +120,8 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
 		{rich, `{"word":"hush","n":2,"one":"hush","either":"hush"}`, []string{
 			"either does not fit the spec (anyOf)", "n is too small", "one must have the value in the spec", "word does not match the pattern in the spec",
 		}},
-		{rich, `{"n":6}`, []string{"n is too large"}},
+		{rich, `{"n":6,"between":1,"some":[]}`, []string{"between is too large", "n is too large", "some has 0 items, at least 1 are needed"}},
+		{rich, `{"between":0}`, []string{"between is too small"}},
 	} {
 		r := refused(t, c.spec, c.payload)
 		if diff := cmp.Diff(c.want, r.Details); diff != "" || r.Reason != answerInvalid || r.Status != 400 {

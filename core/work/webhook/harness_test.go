@@ -278,13 +278,7 @@ func (p *pipes) client() *http.Client {
 
 func (p *pipes) post(t testing.TB, id, body string) (int, string) {
 	t.Helper()
-	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/hook/"+id, strings.NewReader(body))
-	testkit.Must(t, err)
-	request.Header.Set("Authorization", "Bearer "+secret)
-	response, err := p.client().Do(request)
-	testkit.Must(t, err)
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	testkit.Must(t, err)
-	return response.StatusCode, string(text)
+	request := httptest.NewRequest(http.MethodPost, "/hook/"+id, strings.NewReader(body))
+	answer, text := p.to(t, with(request, "Authorization", "Bearer "+secret))
+	return answer.StatusCode, text
 }
